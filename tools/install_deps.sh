@@ -29,7 +29,7 @@ llvm-14-tools         FileCheck and not, for test files with RUN lines
 llvm-14               llvm-symbolizer, for readable sanitizer reports
 pkg-config            finds the libraries below, and libtfrt for others
 make                  builds the example of a kernel library
-libgrpc-dev           the network transport (distributed/grpc)
+libgrpc-dev           the network transport (distributed/transport/grpc)
 libprotobuf-c-dev     wire messages (distributed/wire)
 protobuf-c-compiler   generates their C code
 protobuf-compiler     protoc, for stubs in other languages

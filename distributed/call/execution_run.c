@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "distributed/builtin/tracing.h"
 #include "distributed/call/execution_impl.h"
+#include "distributed/service/tracing.h"
 #include "distributed/threads/reader_pair.h"
 #include "distributed/value/whole_value.h"
 #include "host_runtime/async/join.h"

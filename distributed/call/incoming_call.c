@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string.h>
 
-#include "distributed/builtin/builtin.h"
-#include "distributed/builtin/sending.h"
 #include "distributed/call/carried_call.h"
 #include "distributed/call/failed_call.h"
 #include "distributed/call/incoming_call_impl.h"
+#include "distributed/domain/event_log.h"
 #include "distributed/job/job_budget.h"
-#include "distributed/node/event_log.h"
+#include "distributed/service/builtin.h"
+#include "distributed/service/sending.h"
 #include "distributed/value/incoming_want.h"
 
 // Numbers are dense: each is its own hash, so that calls that follow each other have chains that

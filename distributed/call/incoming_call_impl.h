@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inside of an incoming call, for its three sources, and for builtin/, which tells what there
+// The inside of an incoming call, for its three sources, and for service/, which tells what there
 // is.
 //
 //   incoming_call.c    its life: begun by an Invoke, refused, cancelled, buried

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/call/incoming_call_impl.h"
-#include "distributed/node/event_log.h"
+#include "distributed/domain/event_log.h"
 #include "distributed/threads/reader_pair.h"
 #include "distributed/value/incoming_want.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "distributed/builtin/tracing.h"
 #include "distributed/call/outgoing_call_impl.h"
 #include "distributed/call/retried_call.h"
+#include "distributed/service/tracing.h"
 #include "distributed/value/recovery.h"
 
 // Numbers are dense: each is its own hash, so that calls that follow each other have chains that

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inside of an outgoing call, for its seven sources, and for builtin/, which tells what there
+// The inside of an outgoing call, for its seven sources, and for service/, which tells what there
 // is.
 //
 //   outgoing_call.c       its life: named, started, ended, buried

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/call/router_impl.h"
 
-#include "distributed/builtin/sending.h"
 #include "distributed/call/carried_call.h"
 #include "distributed/call/local_call.h"
 #include "distributed/call/outgoing_call_impl.h"
 #include "distributed/call/retried_call.h"
+#include "distributed/service/sending.h"
 #include "distributed/value/prefetched.h"
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/async/settled_chain.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "distributed/builtin/sending.h"
 #include "distributed/call/carried_call.h"
 #include "distributed/call/outgoing_call.h"
 #include "distributed/call/router_impl.h"
 #include "distributed/job/job_attachment.h"
+#include "distributed/service/sending.h"
 #include "host_runtime/async/builtin_types.h"
 
 // The mailbox of a job that was closed meanwhile has been emptied already, and nobody empties it

@@ -40,7 +40,7 @@
 #ifndef TFRT_DISTRIBUTED_CLIENT_CLIENT_H_
 #define TFRT_DISTRIBUTED_CLIENT_CLIENT_H_
 
-#include "distributed/node/node.h"
+#include "distributed/host/node.h"
 #include "host_runtime/base/trace.h"
 
 typedef struct tfrt_client_s tfrt_client_t;

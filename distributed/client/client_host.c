@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "distributed/builtin/tracing.h"
 #include "distributed/client/client_run.h"
+#include "distributed/service/tracing.h"
 #include "distributed/wire/text.h"
 #include "host_runtime/base/random.h"
 

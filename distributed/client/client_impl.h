@@ -13,8 +13,8 @@
 #define TFRT_DISTRIBUTED_CLIENT_CLIENT_IMPL_H_
 
 #include "distributed/client/client.h"
+#include "distributed/host/node_impl.h"
 #include "distributed/job/job.h"
-#include "distributed/node/node_impl.h"
 
 // One host of the job, by rank.
 typedef struct tfrt_client_host_s {

@@ -2,10 +2,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "distributed/builtin/trace_image.h"
-#include "distributed/builtin/tracing.h"
 #include "distributed/call/outgoing_call.h"
 #include "distributed/client/client_impl.h"
+#include "distributed/service/trace_image.h"
+#include "distributed/service/tracing.h"
 #include "host_runtime/async/builtin_types.h"
 
 // Sets the job (+1) and callee of |request|. With the lock held.

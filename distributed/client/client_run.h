@@ -17,7 +17,7 @@
 #define TFRT_DISTRIBUTED_CLIENT_CLIENT_RUN_H_
 
 #include "distributed/client/client_impl.h"
-#include "distributed/node/program_cache.h"
+#include "distributed/domain/program_cache.h"
 
 typedef struct tfrt_client_run_s {
   tfrt_list_link_t link;  // in the client's runs

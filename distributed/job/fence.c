@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/job/fence.h"
 
-#include "distributed/builtin/sending.h"
 #include "distributed/call/failed_call.h"
 #include "distributed/call/incoming_call.h"
 #include "distributed/call/outgoing_call.h"
+#include "distributed/service/sending.h"
 #include "distributed/value/incoming_want.h"
 #include "distributed/value/outgoing_retain.h"
 #include "distributed/value/recovery.h"

@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "distributed/builtin/sending.h"
 #include "distributed/call/router.h"
+#include "distributed/domain/event_log.h"
 #include "distributed/job/detached_job.h"
 #include "distributed/job/job_attachment.h"
 #include "distributed/job/job_closing.h"
 #include "distributed/job/server.h"
-#include "distributed/node/event_log.h"
+#include "distributed/service/sending.h"
 #include "distributed/value/remote_value.h"
 
 // Program frames of one job that a peer can be told of.

@@ -23,9 +23,9 @@
 
 #include <stdatomic.h>
 
+#include "distributed/domain/program_cache.h"
+#include "distributed/host/node_impl.h"
 #include "distributed/job/cancelled_requests.h"
-#include "distributed/node/node_impl.h"
-#include "distributed/node/program_cache.h"
 #include "host_runtime/executor/hosts/mailbox.h"
 #include "host_runtime/executor/hosts/turn_table.h"
 #include "host_runtime/executor/request/call_router.h"

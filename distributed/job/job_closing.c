@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/job/job_closing.h"
 
-#include "distributed/builtin/sending.h"
 #include "distributed/call/failed_call.h"
 #include "distributed/call/incoming_call.h"
 #include "distributed/call/outgoing_call.h"
 #include "distributed/call/retried_call.h"
 #include "distributed/job/server.h"
+#include "distributed/service/sending.h"
 #include "distributed/value/incoming_want.h"
 #include "distributed/value/outgoing_retain.h"
 #include "distributed/value/recovery.h"

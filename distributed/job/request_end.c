@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/job/request_end.h"
 
-#include "distributed/builtin/sending.h"
 #include "distributed/job/cancelled_requests.h"
 #include "distributed/job/job.h"
+#include "distributed/service/sending.h"
 
 bool tfrt_request_end_forget(tfrt_job_t* job, uint64_t request) {
   tfrt_cancelled_requests_remove(job, request);

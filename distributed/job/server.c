@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/job/server.h"
 
-#include "distributed/builtin/recording.h"
-#include "distributed/builtin/tracing.h"
+#include "distributed/domain/event_log.h"
 #include "distributed/job/detached_job.h"
 #include "distributed/job/job_attachment.h"
 #include "distributed/job/job_budget.h"
 #include "distributed/job/job_end.h"
 #include "distributed/job/request_end.h"
-#include "distributed/node/event_log.h"
+#include "distributed/service/recording.h"
+#include "distributed/service/tracing.h"
 #include "host_runtime/base/plural.h"
 #include "host_runtime/executor/kernel/withdrawal.h"
 

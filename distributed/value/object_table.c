@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "distributed/node/program_cache.h"
+#include "distributed/domain/program_cache.h"
 
 // A namer is random and its numbers are dense: names that follow each other have chains that do,
 // and those of one number are spread.

@@ -44,8 +44,8 @@
 #define TFRT_DISTRIBUTED_VALUE_REMOTE_VALUE_H_
 
 #include "distributed/call/call_site.h"
-#include "distributed/node/node_impl.h"
-#include "distributed/node/program_cache.h"
+#include "distributed/domain/program_cache.h"
+#include "distributed/host/node_impl.h"
 #include "distributed/wire/bulk.h"
 
 typedef struct tfrt_retried_call_s tfrt_retried_call_t;

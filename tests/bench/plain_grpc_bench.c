@@ -10,8 +10,8 @@
 #include "host_runtime/base/macros.h"
 #include "tests/bench/bench_cluster.h"
 #include "tests/bench/benchmark.h"
-#include "tests/distributed/grpc/plain_grpc_client.h"
 #include "tests/distributed/security/certificate_folder.h"
+#include "tests/distributed/transport/grpc/plain_grpc_client.h"
 
 typedef tfrt_status_t (*run_fn_t)(plain_grpc_client_t* client, int64_t count);
 

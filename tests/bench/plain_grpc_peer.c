@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A server of gRPC by itself (tests/distributed/grpc/plain_grpc_server.h), as a process.
+// A server of gRPC by itself (tests/distributed/transport/grpc/plain_grpc_server.h), as a process.
 //
 //   plain_grpc_peer [CA CERTIFICATE KEY]     with files: over TLS
 #include "host_runtime/base/sync.h"
 #include "tests/bench/peer_process.h"
-#include "tests/distributed/grpc/plain_grpc_server.h"
+#include "tests/distributed/transport/grpc/plain_grpc_server.h"
 
 static void stop_at_end(void* argument) {
   (void)argument;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "distributed/grpc/grpc_transport.h"
+#include "distributed/transport/grpc/grpc_transport.h"
 #include "host_runtime/base/clock.h"
 #include "tests/bench/bench_cluster.h"
 #include "tests/bench/benchmark.h"

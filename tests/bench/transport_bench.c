@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "distributed/grpc/grpc_transport.h"
+#include "distributed/transport/grpc/grpc_transport.h"
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/sync.h"
 #include "tests/bench/bench_cluster.h"

@@ -7,7 +7,7 @@
 //   transport_echo [CA CERTIFICATE KEY]     with files: over TLS
 #include <string.h>
 
-#include "distributed/grpc/grpc_transport.h"
+#include "distributed/transport/grpc/grpc_transport.h"
 #include "tests/bench/peer_process.h"
 
 #define MESSAGE_SIZE 4096

@@ -5,7 +5,7 @@
 //   transport_relay [PREVIOUS]     the address of the callee before it, if it is not the first
 #include <string.h>
 
-#include "distributed/grpc/grpc_transport.h"
+#include "distributed/transport/grpc/grpc_transport.h"
 #include "tests/bench/peer_process.h"
 #include "tests/bench/relayed_chain.h"
 

@@ -29,9 +29,9 @@ GOOD = {
         SPDX + '#include "host_runtime/base/a.h"\n// goto, malloc(1) and free(x)\n'
         "// Pairs with f(), x->free() and the end of x.free().\n"
         'const char* t = "goto malloc(1)";\nvoid f(t* x) { x->free(x); tfrt_free(x); }\n',
-    "distributed/grpc/c.c": SPDX + '#include <grpc/grpc.h>\n#include "host_runtime/base/a.h"\n',
+    "distributed/transport/grpc/c.c": SPDX + '#include <grpc/grpc.h>\n#include "host_runtime/base/a.h"\n',
     "distributed/wire/d.c": SPDX + '#include "proto/session.pb-c.h"\n',
-    "tests/distributed/grpc/e_test.c": SPDX + "#include <grpc/grpc.h>\n#include <check.h>\n",
+    "tests/distributed/transport/grpc/e_test.c": SPDX + "#include <grpc/grpc.h>\n#include <check.h>\n",
     "tools/f.c": SPDX + "#include <uv.h>\n#include <zlib.h>\nint f(int x) {\n" +
                  "  x += 1;\n" * 100 + "}\n",
     "tools/run.sh": "#!/bin/bash\n# SPDX-License-Identifier: Apache-2.0\n",
@@ -73,6 +73,14 @@ BAD = [
     ("layer-include", "distributed/z.c", SPDX + '#include "kernels/basic/k.h"\n'),
     ("layer-include", "distributed/session/z.c", SPDX + '#include "distributed/c.h"\n'),
     ("layer-include", "distributed/wire/z.c", SPDX + '#include "distributed/c.h"\n'),
+    ("layer-include", "distributed/z.c", SPDX + '#include "distributed/c.h"\n'),
+    ("layer-include", "distributed/transport/z.c",
+     SPDX + '#include "distributed/transport/grpc/g.h"\n'),
+    ("layer-include", "distributed/session/z.c", SPDX + '#include "distributed/bulk/n.h"\n'),
+    *[("layer-include", f"distributed/{lower}/z.c", SPDX + f'#include "distributed/{upper}/n.h"\n')
+      for index, lower in enumerate(source_rules.ROOMS_THAT_SHARE_A_LOCK)
+      for upper in source_rules.ROOMS_THAT_SHARE_A_LOCK[index + 1:]],
+    ("layer-include", "distributed/bulk/z.c", SPDX + '#include "distributed/domain/n.h"\n'),
     ("layer-include", "kernels/z.c", SPDX + '#include "devices/cuda/c.h"\n'),
     ("layer-include", "kernels/tensor/dynamic_library/z.c",
      SPDX + '#include "kernels/tensor/onednn/o.h"\n'),
@@ -90,6 +98,8 @@ BAD = [
     ("layer-include", "tools/output/z.c", SPDX + '#include "tools/cluster/h.h"\n'),
     ("layer-include", "tools/kernels/z.c", SPDX + '#include "tools/cluster/h.h"\n'),
     ("allocator", "examples/kernel_library/a.c", SPDX + "void* f(void) { return malloc(1); }\n"),
+    ("known-include", source_rules.KNOWN_UPWARD_INCLUDES,
+     "# SPDX-License-Identifier: Apache-2.0\ndistributed/value/z.c distributed/host/n.h\n"),
     ("include-path", "host_runtime/base/z.c", SPDX + '#include "host_runtime/base/none.h"\n'),
     ("include-guard", "tools/a.h", header("A_H")),
     ("spdx", "tools/a.c", "int x;\n"),
@@ -117,6 +127,9 @@ EXTRA = {
     "host_runtime/executor/program/p.h": header("TFRT_HOST_RUNTIME_EXECUTOR_PROGRAM_P_H_"),
     "host_runtime/executor/loader/l.h": header("TFRT_HOST_RUNTIME_EXECUTOR_LOADER_L_H_"),
     "distributed/c.h": header("TFRT_DISTRIBUTED_C_H_"),
+    "distributed/transport/grpc/g.h": header("TFRT_DISTRIBUTED_TRANSPORT_GRPC_G_H_"),
+    **{f"distributed/{room}/n.h": header(f"TFRT_DISTRIBUTED_{room.upper()}_N_H_")
+       for room in ["bulk", *source_rules.ROOMS_THAT_SHARE_A_LOCK]},
     "compiler/parser/p.h": header("TFRT_COMPILER_PARSER_P_H_"),
     "kernels/basic/k.h": header("TFRT_KERNELS_BASIC_K_H_"),
     "kernels/tensor/kernel_groups.h": header("TFRT_KERNELS_TENSOR_KERNEL_GROUPS_H_"),
@@ -159,6 +172,18 @@ class SourceRulesTest(unittest.TestCase):
                 if rule == "vendor-include" and '"oneapi' in text:
                     rules -= {("layer-include", path)}
                 self.assertEqual(rules, {(rule, path)})
+
+    def test_an_upward_include_in_the_list_is_forgiven_and_no_other(self):
+        upward = '#include "distributed/host/n.h"\n'
+        listed = {source_rules.KNOWN_UPWARD_INCLUDES:
+                  "distributed/value/z.c distributed/host/n.h\n"}
+        here = {"distributed/value/z.c": SPDX + upward}
+        there = {"distributed/value/y.c": SPDX + upward}
+        _, violations = self.check(GOOD, EXTRA, listed, here)
+        self.assertEqual([str(violation) for violation in violations], [])
+        _, violations = self.check(GOOD, EXTRA, listed, here, there)
+        self.assertEqual([(v.rule, v.path) for v in violations],
+                         [("layer-include", "distributed/value/y.c")])
 
     def test_each_rule_of_the_description_has_a_bad_file(self):
         described = {line.split()[0] for line in source_rules.__doc__.splitlines()

@@ -18,7 +18,7 @@
 #ifndef TFRT_TOOLS_CLUSTER_HOST_PROCESS_H_
 #define TFRT_TOOLS_CLUSTER_HOST_PROCESS_H_
 
-#include "distributed/node/node.h"
+#include "distributed/host/node.h"
 #include "distributed/security/certificate_check.h"
 #include "host_runtime/async/timer_queue.h"
 #include "host_runtime/host_context.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What hosts say is alive on them (distributed/builtin/inventory.h), read: a line is a kind and
+// What hosts say is alive on them (distributed/service/inventory.h), read: a line is a kind and
 // properties `NAME=TEXT`.
 //
 //   for (tfrt_inventory_line_t line = {0}; tfrt_inventory_lines_next(&text, &line);) ...

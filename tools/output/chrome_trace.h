@@ -8,7 +8,7 @@
 //   host 1  thread 0                  '--f [ @f [ kernel ][ kernel ] ]
 //
 // The ends of an arrow are spans of no length, of the categories "flow.out" and "flow.in"
-// (distributed/builtin/tracing.h), with the same name. A host's clock may be wrong by a bit: an
+// (distributed/service/tracing.h), with the same name. A host's clock may be wrong by a bit: an
 // arrow that would go backwards still ends within the call.
 //
 // Thread rule: thread-compatible. Failure rule: see file.h.

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <uv.h>
 
-#include "distributed/grpc/process.h"
+#include "distributed/transport/grpc/process.h"
 #include "host_runtime/base/log.h"
 #include "host_runtime/base/plural.h"
 #include "tools/cluster/host_process.h"

@@ -5,7 +5,7 @@
 // (node_harness.h).
 #include "distributed/job/job.h"
 #include "host_runtime/async/builtin_types.h"
-#include "tests/distributed/node/node_harness.h"
+#include "tests/distributed/host/node_harness.h"
 #include "tests/support/test_main.h"
 
 #define MICROSECONDS INT64_C(1000)

@@ -9,7 +9,7 @@
 #include "host_runtime/base/log.h"
 #include "host_runtime/bef/bef_file.h"
 #include "host_runtime/executor/call/running_kernel.h"
-#include "tests/distributed/node/node_harness.h"
+#include "tests/distributed/host/node_harness.h"
 #include "tests/support/test_main.h"
 #include "tools/kernels/op_tables.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "host_runtime/async/builtin_types.h"
-#include "tests/distributed/node/node_harness.h"
+#include "tests/distributed/host/node_harness.h"
 #include "tests/support/test_main.h"
 
 #define DELAY (100 * TFRT_NANOSECONDS_PER_MICROSECOND)

@@ -2,10 +2,10 @@
 //
 // Calls whose results go to calls on other hosts alone, in a loop: what is told of them waits for
 // company, unless somebody needs it, and the end of the loop waits for no timer.
+#include "distributed/host/node_impl.h"
 #include "distributed/job/job.h"
-#include "distributed/node/node_impl.h"
 #include "host_runtime/async/builtin_types.h"
-#include "tests/distributed/node/node_harness.h"
+#include "tests/distributed/host/node_harness.h"
 #include "tests/support/test_main.h"
 
 #define DELAY (100 * TFRT_NANOSECONDS_PER_MICROSECOND)

@@ -4,7 +4,7 @@
 // another host at that. Nothing is left in any table (node_harness.h).
 #include "distributed/call/outgoing_call_impl.h"
 #include "distributed/value/remote_value.h"
-#include "tests/distributed/node/node_harness.h"
+#include "tests/distributed/host/node_harness.h"
 #include "tests/support/test_main.h"
 
 #define MILLISECOND INT64_C(1000000)

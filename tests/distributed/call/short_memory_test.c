@@ -2,7 +2,7 @@
 //
 // A host that is short of memory when it tells what became of a call: an error stays one.
 #include "host_runtime/base/string_builder.h"
-#include "tests/distributed/node/node_harness.h"
+#include "tests/distributed/host/node_harness.h"
 #include "tests/support/test_main.h"
 
 // So many results, and a block that is larger than what a call of them takes otherwise, but smaller

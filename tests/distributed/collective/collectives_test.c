@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "distributed/host/node_impl.h"
 #include "distributed/job/job.h"
-#include "distributed/node/node_impl.h"
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/base/random.h"
 #include "host_runtime/tensor/tensor_types.h"
 #include "kernels/distributed/collective_result.h"
-#include "tests/distributed/node/node_harness.h"
+#include "tests/distributed/host/node_harness.h"
 #include "tests/support/test_main.h"
 
 static tfrt_node_world_t world;

@@ -4,7 +4,7 @@
 #include <check.h>
 
 #include "devices/device_manager.h"
-#include "distributed/node/node_impl.h"
+#include "distributed/host/node_impl.h"
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/sync.h"
 #include "host_runtime/tensor/tensor_types.h"

@@ -9,7 +9,7 @@
 #ifndef TFRT_TESTS_DISTRIBUTED_COLLECTIVE_DEVICE_WORLD_H_
 #define TFRT_TESTS_DISTRIBUTED_COLLECTIVE_DEVICE_WORLD_H_
 
-#include "tests/distributed/node/node_harness.h"
+#include "tests/distributed/host/node_harness.h"
 
 // Functions of a program for tensors of i32: @upload makes one of the device that its call is
 // placed on of a host's, and @download the other way round. |COUNT| and |SIZE| are the text of how

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "distributed/job/job.h"
-#include "tests/distributed/node/node_harness.h"
+#include "tests/distributed/host/node_harness.h"
 #include "tests/support/test_main.h"
 
 static tfrt_node_world_t world;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Jobs that outlive their client, and who follows them: distributed/job/detached_job.h and
-// distributed/builtin/following.h.
+// distributed/service/following.h.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "distributed/builtin/following.h"
 #include "distributed/job/detached_job.h"
+#include "distributed/service/following.h"
 #include "host_runtime/async/builtin_types.h"
 #include "tests/distributed/job/job_harness.h"
 #include "tests/support/test_main.h"

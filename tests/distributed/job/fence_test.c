@@ -7,7 +7,7 @@
 
 #include "distributed/job/job.h"
 #include "host_runtime/async/builtin_types.h"
-#include "tests/distributed/node/node_harness.h"
+#include "tests/distributed/host/node_harness.h"
 #include "tests/support/test_main.h"
 
 #define SECOND TFRT_NODE_WORLD_SECOND

@@ -8,7 +8,7 @@
 #ifndef TFRT_TESTS_DISTRIBUTED_JOB_JOB_HARNESS_H_
 #define TFRT_TESTS_DISTRIBUTED_JOB_JOB_HARNESS_H_
 
-#include "tests/distributed/node/node_harness.h"
+#include "tests/distributed/host/node_harness.h"
 
 // @main(x) calls @f on host 1, which doubles x. Thread-safe.
 extern const char tfrt_job_simple_program[];

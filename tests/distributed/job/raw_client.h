@@ -12,7 +12,7 @@
 #include "distributed/session/session_manager.h"
 #include "distributed/threads/node_lock.h"
 #include "distributed/wire/body.h"
-#include "tests/distributed/node/node_harness.h"
+#include "tests/distributed/host/node_harness.h"
 
 // The incarnations of the client and of the host.
 #define TFRT_RAW_CLIENT_INCARNATION UINT64_C(0x7777)

@@ -17,8 +17,8 @@
 #include <stdint.h>
 
 #include "distributed/session/session_manager.h"
-#include "distributed/simulated/network.h"
 #include "distributed/threads/node_lock.h"
+#include "tests/distributed/simulated/network.h"
 
 #define TFRT_HARNESS_MAX_HOSTS 16
 #define TFRT_HARNESS_SECOND TFRT_NANOSECONDS_PER_SECOND

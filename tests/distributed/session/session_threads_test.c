@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "distributed/grpc/grpc_transport.h"
 #include "distributed/session/session_manager.h"
 #include "distributed/threads/node_lock.h"
+#include "distributed/transport/grpc/grpc_transport.h"
 #include "distributed/wire/body.h"
 #include "host_runtime/base/sync.h"
 #include "tests/distributed/transport/brittle_transport.h"

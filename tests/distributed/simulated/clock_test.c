@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Clocks of simulated processes that don't agree.
-#include "distributed/simulated/network.h"
+#include "tests/distributed/simulated/network.h"
 #include "tests/support/test_main.h"
 
 #define SECOND TFRT_NANOSECONDS_PER_SECOND

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The simulated network's own promises: its clock, its faults, and that a seed decides all.
-#include "distributed/simulated/network.h"
+#include "tests/distributed/simulated/network.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The suite of all transports, over the simulated network.
-#include "distributed/simulated/network.h"
+#include "tests/distributed/simulated/network.h"
 #include "tests/distributed/transport/transport_suite.h"
 #include "tests/support/test_main.h"
 

@@ -3,9 +3,9 @@
 // Lanes that a relay between two processes has forgotten while they were idle, which one side
 // learns at once, and the other one only when it writes. Sessions live on; so must what needs the
 // lane.
-#include "distributed/node/node_impl.h"
+#include "distributed/host/node_impl.h"
 #include "host_runtime/async/builtin_types.h"
-#include "tests/distributed/node/node_harness.h"
+#include "tests/distributed/host/node_harness.h"
 #include "tests/support/test_main.h"
 
 // Of an argument, in one message; what is made of it needs a lane.

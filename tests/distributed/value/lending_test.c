@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "host_runtime/async/builtin_types.h"
-#include "tests/distributed/node/node_harness.h"
+#include "tests/distributed/host/node_harness.h"
 #include "tests/support/test_main.h"
 
 static tfrt_node_world_t world;

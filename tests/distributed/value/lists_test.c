@@ -3,7 +3,7 @@
 // Lists that cross hosts: as references to their elements, wherever those are.
 #include <string.h>
 
-#include "tests/distributed/node/node_harness.h"
+#include "tests/distributed/host/node_harness.h"
 #include "tests/support/test_main.h"
 
 #define LIST "!tfrt_dist.list"

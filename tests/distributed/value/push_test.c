@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "distributed/host/node_impl.h"
 #include "distributed/job/job.h"
-#include "distributed/node/node_impl.h"
 #include "distributed/value/push_inbox.h"
 #include "distributed/value/remote_value.h"
-#include "tests/distributed/node/node_harness.h"
+#include "tests/distributed/host/node_harness.h"
 #include "tests/support/test_main.h"
 
 #define MILLISECOND TFRT_NANOSECONDS_PER_MILLISECOND

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "distributed/node/node_impl.h"
+#include "distributed/host/node_impl.h"
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/base/counting_allocator.h"
 #include "host_runtime/base/random.h"
-#include "tests/distributed/node/node_harness.h"
+#include "tests/distributed/host/node_harness.h"
 #include "tests/support/test_main.h"
 
 #define KIB ((uint64_t)1024)

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One connection of the lanes' manager. What touches the transport is done by the lane's
+// task, behind the lock; what is to be done there is kept in the |must_...| marks.
+#include <string.h>
+
+#include "distributed/bulk/crc32c.h"
+#include "distributed/bulk/lane_impl.h"
+
+static const tfrt_transport_handler_vtable_t handler_vtable;
+
+// --- References --------------------------------------------------------------
+
+static void free_lane(tfrt_lane_t* lane) {
+  tfrt_allocator_t allocator = lane->manager->allocator;
+  tfrt_transport_connection_release(lane->connection);
+  tfrt_string_builder_deinitialize(&lane->head);
+  tfrt_allocator_free(allocator, lane, sizeof(*lane));
+}
+
+// Drops one reference, opens the lock, and frees |lane| if that was the last one.
+static void release_and_unlock(tfrt_lane_t* lane) {
+  tfrt_lane_manager_t* manager = lane->manager;
+  tfrt_node_lock_t* lock = manager->lock;
+  bool is_last = --lane->references == 0;
+  if (is_last) {
+    tfrt_list_remove(&lane->link);
+    tfrt_node_lock_unlock_and_run(lock);
+    free_lane(lane);
+    // Only now the manager may be gone.
+    tfrt_node_lock_lock(lock);
+    --manager->counts.lanes;
+    tfrt_lane_manager_forget_one(manager);
+  }
+  tfrt_node_lock_unlock_and_run(lock);
+}
+
+static void run_task(tfrt_task_t* task);
+static void run_timer(tfrt_timer_t* timer);
+
+void tfrt_lane_schedule(tfrt_lane_t* lane) {
+  if (lane->has_task) return;
+  lane->has_task = true;
+  ++lane->references;
+  tfrt_task_initialize(&lane->task, run_task);
+  tfrt_node_lock_defer(lane->manager->lock, &lane->task);
+}
+
+tfrt_lane_t* tfrt_lane_create(tfrt_lane_manager_t* manager, tfrt_lane_peer_t* peer,
+                              tfrt_transport_connection_t* connection) {
+  tfrt_lane_t* lane = tfrt_allocator_allocate_zeroed(manager->allocator, sizeof(*lane));
+  if (!lane) return NULL;
+  lane->handler.vtable = &handler_vtable;
+  lane->manager = manager;
+  lane->peer = peer;
+  lane->connection = connection ? tfrt_transport_connection_retain(connection) : NULL;
+  lane->is_dialler = !connection;
+  lane->state = connection ? TFRT_LANE_GREETING : TFRT_LANE_DIALLING;
+  lane->references = 1;
+  tfrt_string_builder_initialize(&lane->head, manager->allocator);
+  tfrt_list_push_back(&manager->lanes, &lane->link);
+  ++manager->live;
+  ++manager->counts.lanes;
+  // A dial has a limit of its own; the answer to Hello gets the same time.
+  int64_t budget_ns = manager->options.dial_timeout_ns * (lane->is_dialler ? 2 : 1);
+  int64_t now_ns = tfrt_clock_now_ns(manager->timers->clock);
+  lane->has_timer = true;
+  ++lane->references;
+  tfrt_timer_start(manager->timers, &lane->timer, tfrt_deadline_after(now_ns, budget_ns),
+                   run_timer);
+  if (lane->is_dialler) {
+    lane->must_dial = true;
+    ++manager->counts.dials;
+    tfrt_lane_schedule(lane);
+  }
+  return lane;
+}
+
+static void stop_timer(tfrt_lane_t* lane) {
+  if (!lane->has_timer || !tfrt_timer_cancel(lane->manager->timers, &lane->timer)) return;
+  lane->has_timer = false;
+  --lane->references;  // not the last one: its end is not told, or a task has one
+}
+
+static void leave_state(tfrt_lane_t* lane, tfrt_lane_state_t state) {
+  if (lane->state == TFRT_LANE_GREETING) --lane->manager->greeting_count;
+  lane->state = state;
+}
+
+void tfrt_lane_break(tfrt_lane_t* lane) {
+  leave_state(lane, TFRT_LANE_ENDING);
+  lane->peer = NULL;
+  lane->must_abort = true;
+  tfrt_lane_schedule(lane);
+}
+
+void tfrt_lane_give_up(tfrt_lane_t* lane) {
+  tfrt_lane_peer_t* peer = lane->peer;
+  bool was_open = lane->state == TFRT_LANE_OPEN;
+  tfrt_lane_break(lane);
+  if (peer) tfrt_lane_peer_detach(peer, was_open);
+}
+
+static void run_timer(tfrt_timer_t* timer) {
+  tfrt_lane_t* lane = TFRT_CONTAINER_OF(timer, tfrt_lane_t, timer);
+  tfrt_node_lock_lock(lane->manager->lock);
+  lane->has_timer = false;
+  // Who is refused may let the answer wait for ever.
+  bool is_late = lane->state == TFRT_LANE_DIALLING || lane->state == TFRT_LANE_GREETING ||
+                 lane->closes_after_write;
+  if (is_late) tfrt_lane_give_up(lane);
+  release_and_unlock(lane);
+}
+
+// --- Writing -----------------------------------------------------------------
+
+void tfrt_lane_pump(tfrt_lane_t* lane) {
+  if (!lane || lane->state != TFRT_LANE_OPEN || lane->is_writing || !lane->peer) return;
+  if (tfrt_lane_begin_due_message(lane)) return;
+  lane->sending = tfrt_lane_outgoing_next(lane->peer, &lane->chunk);
+  if (!lane->sending) return;
+  tfrt_lane_must_write(lane);
+}
+
+// The write is over, or was never taken; its reference is the caller's to drop.
+static void finish_write(tfrt_lane_t* lane) {
+  lane->is_writing = false;
+  if (lane->sending) tfrt_lane_outgoing_finish_write(lane->sending);
+  lane->sending = NULL;
+  if (lane->closes_after_write) {
+    lane->must_close = true;
+    tfrt_lane_schedule(lane);
+    return;
+  }
+  tfrt_lane_pump(lane);
+}
+
+static void on_written(tfrt_transport_write_t* write, tfrt_status_t status) {
+  (void)status;  // the end of the connection follows, and says why
+  tfrt_lane_t* lane = TFRT_CONTAINER_OF(write, tfrt_lane_t, write);
+  tfrt_node_lock_lock(lane->manager->lock);
+  finish_write(lane);
+  release_and_unlock(lane);
+}
+
+// Frames the chunk and gives it, or the message, to the transport. Without the lock.
+static tfrt_status_t write_out(tfrt_lane_t* lane) {
+  lane->write.span_count = 1;
+  lane->write.on_written = on_written;
+  if (lane->sending) {
+    tfrt_wire_chunk_t* chunk = &lane->chunk;
+    if (lane->manager->options.uses_checksum && chunk->payload.size > 0) {
+      chunk->checksum_kind = TFRT_WIRE_CHECKSUM_CRC32C;
+      chunk->checksum = tfrt_crc32c_extend(0, chunk->payload.data, chunk->payload.size);
+    }
+    tfrt_string_builder_clear(&lane->head);
+    TFRT_RETURN_IF_ERROR(tfrt_wire_chunk_encode_prefix(chunk, &lane->head));
+    lane->write.spans[1] = (tfrt_transport_span_t){chunk->payload.data, chunk->payload.size};
+    lane->write.span_count = chunk->payload.size > 0 ? 2 : 1;
+  }
+  lane->write.spans[0] = (tfrt_transport_span_t){lane->head.data, lane->head.size};
+  return tfrt_transport_connection_write(lane->connection, &lane->write);
+}
+
+// --- The task ----------------------------------------------------------------
+
+static tfrt_status_t dial(tfrt_lane_t* lane, tfrt_string_view_t address,
+                          tfrt_transport_connection_t** out_connection) {
+  tfrt_lane_manager_t* manager = lane->manager;
+  const tfrt_transport_metadata_t key = {tfrt_string_view_of(TFRT_TRANSPORT_CLUSTER_KEY),
+                                         manager->options.cluster_key};
+  const tfrt_transport_dial_options_t options = {.address = address,
+                                                 .kind = TFRT_TRANSPORT_BULK,
+                                                 .metadata = &key,
+                                                 .metadata_count = key.value.size > 0 ? 1 : 0,
+                                                 .timeout_ns = manager->options.dial_timeout_ns};
+  return tfrt_transport_dial(manager->transport, &options, &lane->handler, out_connection);
+}
+
+// Dials, and says Hello. Takes the lock; the caller's reference keeps |lane|.
+static void dial_and_greet(tfrt_lane_t* lane) {
+  tfrt_lane_manager_t* manager = lane->manager;
+  tfrt_wire_bulk_up_t up = {.kind = TFRT_WIRE_BULK_LANE};
+  char address[TFRT_TRANSPORT_ADDRESS_SIZE];
+  size_t address_size = 0;
+  tfrt_node_lock_lock(manager->lock);
+  if (lane->peer) {
+    const tfrt_lane_session_t* session = &lane->peer->session;
+    address_size = session->address.size;
+    memcpy(address, session->address.data, address_size);
+    up.hello = (tfrt_wire_lane_hello_t){.version = session->version,
+                                        .from_incarnation = manager->options.incarnation,
+                                        .to_incarnation = session->incarnation,
+                                        .session = session->session,
+                                        .connection = lane->number};
+  }
+  tfrt_node_lock_unlock_and_run(manager->lock);
+  tfrt_transport_connection_t* connection = NULL;
+  if (address_size > 0) {
+    tfrt_status_release(dial(lane, tfrt_string_view_make(address, address_size), &connection));
+  }
+  tfrt_node_lock_lock(manager->lock);
+  lane->connection = connection;
+  if (!connection) {
+    tfrt_lane_give_up(lane);
+    stop_timer(lane);
+    --lane->references;  // no end will be told; the task has one still
+  } else if (lane->peer) {
+    tfrt_lane_begin_message(lane, &up);
+  } else {
+    lane->must_abort = true;  // it was broken before there was anything to break
+    tfrt_lane_schedule(lane);
+  }
+  tfrt_node_lock_unlock_and_run(manager->lock);
+  if (connection) tfrt_transport_connection_receive(connection);
+}
+
+static void run_task(tfrt_task_t* task) {
+  tfrt_lane_t* lane = TFRT_CONTAINER_OF(task, tfrt_lane_t, task);
+  tfrt_node_lock_t* lock = lane->manager->lock;
+  tfrt_node_lock_lock(lock);
+  lane->has_task = false;
+  bool must_dial = lane->must_dial;
+  bool can_act = lane->connection != NULL;
+  bool has_message = lane->must_write && can_act;
+  bool must_abort = lane->must_abort && can_act;
+  bool must_close = lane->must_close && can_act;
+  lane->must_dial = false;
+  if (can_act) lane->must_write = lane->must_abort = lane->must_close = false;
+  tfrt_node_lock_unlock_and_run(lock);
+  if (must_dial) dial_and_greet(lane);
+  if (must_abort) tfrt_transport_connection_abort(lane->connection);
+  tfrt_status_t status = has_message ? write_out(lane) : NULL;
+  if (must_close) tfrt_transport_connection_close(lane->connection);
+  tfrt_node_lock_lock(lock);
+  if (status) {
+    finish_write(lane);
+    --lane->references;  // the task has one still
+    if (lane->state != TFRT_LANE_ENDING) tfrt_lane_give_up(lane);
+  }
+  tfrt_status_release(status);
+  release_and_unlock(lane);
+}
+
+// --- What comes --------------------------------------------------------------
+
+// Decides about Hello. Returns false if it is no Hello.
+static bool on_hello(tfrt_lane_t* lane, const tfrt_lane_message_t* message) {
+  if (message->kind != TFRT_WIRE_BULK_LANE) return false;
+  tfrt_status_t refusal = tfrt_lane_peer_adopt(lane, &message->hello);
+  leave_state(lane, refusal ? TFRT_LANE_ENDING : TFRT_LANE_OPEN);
+  if (!refusal) stop_timer(lane);
+  lane->closes_after_write = refusal != NULL;
+  tfrt_lane_begin_welcome(lane, message->hello.lane, refusal);
+  if (!refusal && lane->peer) tfrt_lane_peer_opened(lane->peer);
+  tfrt_status_release(refusal);
+  return true;
+}
+
+static bool on_welcome(tfrt_lane_t* lane, const tfrt_lane_message_t* message) {
+  if (message->kind != TFRT_WIRE_BULK_LANE || message->welcome.lane != 0) return false;
+  stop_timer(lane);
+  if (message->welcome.error) {
+    tfrt_lane_give_up(lane);
+    return true;
+  }
+  leave_state(lane, TFRT_LANE_OPEN);
+  lane->passed = message->welcome.last_dialled;
+  tfrt_lane_peer_opened(lane->peer);
+  tfrt_lane_pump(lane);
+  return true;
+}
+
+// Takes the lock. Returns false for what must not come here.
+static bool on_wire_message(tfrt_lane_t* lane, const tfrt_lane_message_t* message) {
+  tfrt_node_lock_t* lock = lane->manager->lock;
+  bool is_fine = true;
+  bool is_for_incoming = false;
+  tfrt_node_lock_lock(lock);
+  lane->used_ns = tfrt_lane_manager_now_ns(lane->manager);
+  if (lane->state == TFRT_LANE_GREETING) {
+    is_fine = on_hello(lane, message);
+  } else if (lane->state == TFRT_LANE_DIALLING) {
+    is_fine = on_welcome(lane, message);
+  } else if (lane->state == TFRT_LANE_OPEN && lane->peer) {
+    is_fine = message->kind == TFRT_WIRE_BULK_WINDOW || message->kind == TFRT_WIRE_BULK_ABORT ||
+              message->kind == TFRT_WIRE_BULK_CHUNK;
+    is_for_incoming = message->kind == TFRT_WIRE_BULK_CHUNK ||
+                      (message->kind == TFRT_WIRE_BULK_ABORT && message->abort.from_owner);
+    if (message->kind == TFRT_WIRE_BULK_WINDOW) {
+      tfrt_lane_outgoing_on_window(lane->peer, &message->window);
+    } else if (message->kind == TFRT_WIRE_BULK_ABORT && !is_for_incoming) {
+      tfrt_lane_outgoing_on_abort(lane->peer, &message->abort);
+    }
+    tfrt_lane_pump(lane);
+  }
+  tfrt_node_lock_unlock_and_run(lock);
+  if (is_for_incoming && message->kind == TFRT_WIRE_BULK_CHUNK) {
+    tfrt_lane_incoming_on_chunk(lane, message);
+  } else if (is_for_incoming) {
+    tfrt_lane_incoming_on_abort(lane, &message->abort);
+  }
+  return is_fine;
+}
+
+// The peer breaks the protocol, as |status| (+0) says. Takes the lock.
+static void on_mistake(tfrt_lane_t* lane, tfrt_status_t status) {
+  tfrt_lane_handler_t* handler = lane->manager->handler;
+  tfrt_lane_transfer_t name = {0};
+  tfrt_node_lock_lock(lane->manager->lock);
+  if (lane->peer) {
+    name.incarnation = lane->peer->session.incarnation;
+    name.session = lane->peer->session.session;
+  }
+  if (lane->state != TFRT_LANE_ENDING) tfrt_lane_give_up(lane);
+  tfrt_node_lock_unlock_and_run(lane->manager->lock);
+  if (name.incarnation != 0) handler->vtable->lost(handler, &name, status);
+}
+
+static void on_message(tfrt_transport_handler_t* handler, tfrt_transport_connection_t* connection,
+                       const tfrt_transport_span_t* spans, size_t span_count) {
+  tfrt_lane_t* lane = TFRT_CONTAINER_OF(handler, tfrt_lane_t, handler);
+  tfrt_lane_message_t message;
+  tfrt_status_t status = tfrt_lane_message_initialize(&message, spans, span_count,
+                                                      !lane->is_dialler, lane->manager->allocator);
+  if (tfrt_status_is_ok(status)) {
+    if (!on_wire_message(lane, &message)) {
+      status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                                  "a message of kind %u has no place on this lane", message.kind);
+    }
+    tfrt_lane_message_deinitialize(&message);
+  }
+  if (!tfrt_status_is_ok(status)) on_mistake(lane, status);
+  tfrt_status_release(status);
+  // Before the end is told: |lane| and its connection are alive.
+  tfrt_transport_connection_receive(connection);
+}
+
+static void on_closed(tfrt_transport_handler_t* handler, tfrt_transport_connection_t* connection,
+                      tfrt_transport_end_t end, tfrt_status_t status) {
+  (void)connection;
+  (void)end;
+  (void)status;
+  tfrt_lane_t* lane = TFRT_CONTAINER_OF(handler, tfrt_lane_t, handler);
+  tfrt_node_lock_lock(lane->manager->lock);
+  tfrt_lane_peer_t* peer = lane->peer;
+  bool was_open = lane->state == TFRT_LANE_OPEN;
+  leave_state(lane, TFRT_LANE_ENDING);
+  lane->peer = NULL;
+  stop_timer(lane);
+  if (peer) tfrt_lane_peer_detach(peer, was_open);
+  release_and_unlock(lane);
+}
+
+static const tfrt_transport_handler_vtable_t handler_vtable = {on_message, on_closed};

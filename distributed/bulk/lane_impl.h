@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The inside of the lanes' manager: what its sources share.
+//
+//   lane_manager.c    who may have a lane, who dials, when it is given up
+//   lane.c            one connection: its task, one write at a time, what comes
+//   lane_writing.c    what it writes besides chunks
+//   lane_outgoing.c   payloads from here        lane_incoming.c   payloads to here
+//   lane_reader.c     those that are not in memory    lane_room.c    memory for large ones
+//
+//   manager --> peer (a session) --> lane in use          any lane --> its connection
+//                 |--> outgoing transfers, ready ones in two lists
+//                 `--> incoming transfers
+//
+// Rules that hold in all of them:
+//  - Everything is guarded by the node's lock, which every function here expects to be held
+//    unless it says that it takes it.
+//  - What works on an object without the lock (a write that borrows a value, a copy into a
+//    buffer, a callback) says so in it: |writes|, |is_busy|, |is_making_room|, |references|.
+//    Whoever ends the object meanwhile only marks it; the worker finds the mark when it locks
+//    again.
+//  - The transport and the handler are called without the lock.
+//
+// Thread rule: as above. Failure rule: as in lane_manager.h.
+#ifndef TFRT_DISTRIBUTED_BULK_LANE_IMPL_H_
+#define TFRT_DISTRIBUTED_BULK_LANE_IMPL_H_
+
+#include "distributed/bulk/lane_manager.h"
+#include "distributed/bulk/lane_message.h"
+#include "host_runtime/base/hash_table.h"
+#include "host_runtime/base/list.h"
+
+typedef struct tfrt_lane_s tfrt_lane_t;
+typedef struct tfrt_lane_peer_s tfrt_lane_peer_t;
+typedef struct tfrt_lane_reader_s tfrt_lane_reader_t;
+
+// An Abort that waits to be written, behind which the transfer is none any more. Freed then, or
+// with its session.
+typedef struct tfrt_lane_abort_s {
+  tfrt_list_link_t link;
+  uint64_t want;
+  bool from_owner;
+  tfrt_status_t status;  // +1
+} tfrt_lane_abort_t;
+
+// A payload from here.
+typedef struct tfrt_lane_outgoing_s {
+  tfrt_hash_node_t by_want;
+  tfrt_list_link_t link;  // among the peer's ready, interrupted or failed ones, or in none
+  tfrt_lane_manager_t* manager;
+  tfrt_lane_peer_t* peer;  // NULL when over
+  uint64_t want;
+  tfrt_async_value_t* value;  // +1
+  const char* type;
+  tfrt_encoding_t encoding;
+  uint64_t offset;        // of the next chunk
+  uint64_t limit;         // credit
+  bool is_described;      // the chunk that describes it was sent
+  bool was_written;       // something was given to the lane in use
+  bool is_interrupted;    // that lane was lost; waits for resume_send
+  tfrt_status_t failure;  // +1: no byte comes any more, which each lane tells; waits for its end
+  uint32_t writes;        // that borrow the value, or a piece of it, at the moment
+  tfrt_lane_reader_t* reader;  // owned; NULL: the payload is in memory
+  bool is_over;
+  bool is_finishing;     // |task| is due
+  tfrt_status_t result;  // +1, when over
+  tfrt_lane_done_fn_t done;
+  void* context;
+  tfrt_task_t task;
+} tfrt_lane_outgoing_t;
+
+// A payload to here.
+typedef struct tfrt_lane_incoming_s {
+  tfrt_hash_node_t by_want;
+  tfrt_list_link_t link;  // among the peer's due windows, or in none
+  tfrt_lane_manager_t* manager;
+  tfrt_lane_peer_t* peer;  // NULL when over
+  tfrt_lane_transfer_t name;
+  tfrt_lane_sink_t sink;
+  uint64_t total_size;
+  uint64_t received;
+  uint64_t granted;
+  uint64_t limit;           // |granted| when the chunk came that is worked on: the busy thread's
+  uint64_t storing;         // received ones that are not where they belong yet
+  tfrt_list_link_t pieces;  // of those
+  bool is_busy;             // a thread copies, or calls the handler
+  bool must_tell_end;       // aborted is due at the end: the handler has made room
+  bool is_interrupted;      // no chunk is taken before resume_receive
+  bool must_tell;           // of the interruption, when all that was received is stored
+  uint64_t ready;           // bytes whose memory is there, if that is made ready (lane_room.h)
+  bool is_making_room;      // |room_task| is under way
+  bool is_filled;           // all is received; |room_task| completes it
+  bool is_over;
+  tfrt_status_t result;  // +1, when over
+  tfrt_task_t task;
+  tfrt_task_t room_task;
+} tfrt_lane_incoming_t;
+
+// One connection.
+typedef enum tfrt_lane_state_e {
+  TFRT_LANE_DIALLING = 0,  // ours, no Welcome yet
+  TFRT_LANE_GREETING = 1,  // accepted, no Hello yet
+  TFRT_LANE_OPEN = 2,
+  TFRT_LANE_ENDING = 3,  // in use by nobody; waits for its end
+} tfrt_lane_state_t;
+
+struct tfrt_lane_s {
+  tfrt_transport_handler_t handler;
+  tfrt_list_link_t link;  // in the manager's list
+  tfrt_lane_manager_t* manager;
+  tfrt_lane_peer_t* peer;                   // whose lane in use it is, or NULL
+  tfrt_transport_connection_t* connection;  // +1; NULL before the dial
+  tfrt_lane_state_t state;
+  bool is_dialler;
+  uint32_t number;      // of the connection, as Hello says
+  uint32_t passed;      // ours: those of the peer up to this one were dropped for it
+  uint32_t references;  // 1 until its end is told; task, timer and write: 1 each
+  bool must_dial;
+  bool must_write;
+  bool must_abort;
+  bool must_close;
+  bool has_task;
+  bool has_timer;
+  tfrt_task_t task;
+  tfrt_timer_t timer;      // for Hello, or Welcome, or the end of a lane that was refused
+  int64_t used_ns;         // when a message came, or was begun to be written
+  uint64_t expected_want;  // a Window of it is due; 0: none is
+  bool is_writing;         // |write|, |head|, |chunk| and |sending| are in use
+  bool closes_after_write;
+  tfrt_transport_write_t write;
+  tfrt_string_builder_t head;  // a message, or a chunk up to its payload
+  tfrt_wire_chunk_t chunk;
+  tfrt_lane_outgoing_t* sending;  // NULL: |head| is all of the message
+};
+
+// One session.
+struct tfrt_lane_peer_s {
+  tfrt_hash_node_t by_incarnation;
+  tfrt_lane_manager_t* manager;
+  tfrt_lane_session_t session;  // its address is owned
+  tfrt_lane_t* lane;            // in use: DIALLING or OPEN
+  tfrt_lane_traffic_t traffic;
+  uint32_t last_dialled;  // numbers of connections
+  uint32_t last_accepted;
+  bool is_needed;
+  bool is_buried;         // waits for its timer
+  int64_t next_dial_ns;   // not before
+  int64_t give_up_at_ns;  // TFRT_TIME_INFINITE: a lane is open, or none is needed
+  bool has_timer;
+  tfrt_timer_t timer;
+  tfrt_hash_table_t outgoing;
+  tfrt_hash_table_t incoming;
+  tfrt_list_link_t small;        // outgoing ones that may send; served first
+  tfrt_list_link_t large;        // in turn
+  tfrt_list_link_t interrupted;  // outgoing ones of which the borrower must be told
+  tfrt_list_link_t failed;       // the same
+  tfrt_list_link_t windows;      // incoming ones with a grant that was not told
+  tfrt_list_link_t aborts;
+  uint32_t abort_count;
+};
+
+struct tfrt_lane_manager_s {
+  tfrt_transport_acceptor_t acceptor;
+  tfrt_lane_options_t options;  // its text is owned
+  tfrt_transport_t* transport;
+  tfrt_node_lock_t* lock;
+  tfrt_timer_queue_t* timers;
+  tfrt_lane_handler_t* handler;
+  tfrt_allocator_t allocator;
+  tfrt_hash_table_t peers;
+  tfrt_list_link_t lanes;  // the oldest first
+  size_t greeting_count;
+  size_t live;                 // lanes, peers and transfers whose memory is not given back
+  uint64_t frame_count;        // that were noted
+  uint64_t known_frame_count;  // when a long payload's chunk was made last
+  int64_t polite_until_ns;
+  bool is_closed;
+  tfrt_condition_t drained;  // |live| is 0
+  tfrt_lane_counts_t counts;
+};
+
+// --- lane_manager.c ---
+
+tfrt_lane_peer_t* tfrt_lane_peer_find(tfrt_lane_manager_t* manager, uint64_t incarnation);
+
+int64_t tfrt_lane_manager_now_ns(const tfrt_lane_manager_t* manager);
+
+// The memory of something that |live| counts is given back.
+void tfrt_lane_manager_forget_one(tfrt_lane_manager_t* manager);
+
+// Says that a payload waits: dials if that is possible and due.
+void tfrt_lane_peer_need(tfrt_lane_peer_t* peer);
+
+// |peer|'s lane in use, which was |was_open|, is lost or was refused: interrupts transfers and
+// sees to the next one.
+void tfrt_lane_peer_detach(tfrt_lane_peer_t* peer, bool was_open);
+
+// |peer|'s lane is OPEN.
+void tfrt_lane_peer_opened(tfrt_lane_peer_t* peer);
+
+// Judges |hello| on the accepted |lane|: makes it the lane in use, or returns an error (+1).
+tfrt_status_t tfrt_lane_peer_adopt(tfrt_lane_t* lane, const tfrt_wire_lane_hello_t* hello)
+    TFRT_MUST_USE;
+
+// Makes an Abort due; dropped if memory is out, or too many wait: the sessions say the same, later.
+void tfrt_lane_peer_abort_transfer(tfrt_lane_peer_t* peer, uint64_t want, bool from_owner,
+                                   tfrt_status_t status);
+
+// --- lane.c ---
+
+// Makes a lane with |connection| (retained; NULL: it will dial |peer|), one reference, which
+// its end drops. NULL when memory is out.
+tfrt_lane_t* tfrt_lane_create(tfrt_lane_manager_t* manager, tfrt_lane_peer_t* peer,
+                              tfrt_transport_connection_t* connection);
+
+// Writes what is due, if |lane| (NULL: none) is OPEN and free.
+void tfrt_lane_pump(tfrt_lane_t* lane);
+
+// Breaks |lane|, which is in use by nobody any more.
+void tfrt_lane_break(tfrt_lane_t* lane);
+
+// Takes |lane| out of use and breaks it.
+void tfrt_lane_give_up(tfrt_lane_t* lane);
+
+// Makes |lane|'s task run when the lock is opened: some |must_...| mark is set.
+void tfrt_lane_schedule(tfrt_lane_t* lane);
+
+// --- lane_writing.c ---
+
+// Makes a write due, of the chunk or the message that |lane|, which writes nothing, has.
+void tfrt_lane_must_write(tfrt_lane_t* lane);
+
+// Begins the write of the small message |up|: Hello or a Window.
+void tfrt_lane_begin_message(tfrt_lane_t* lane, const tfrt_wire_bulk_up_t* up);
+
+// Begins the write of the Welcome of the lane with |number|, or of its |refusal| (+0; NULL: none).
+void tfrt_lane_begin_welcome(tfrt_lane_t* lane, uint32_t number, tfrt_status_t refusal);
+
+// Begins the write of the next Abort or Window that is due. False if there is none.
+bool tfrt_lane_begin_due_message(tfrt_lane_t* lane);
+
+// --- lane_outgoing.c ---
+
+// Puts |outgoing| where it belongs: ready, interrupted, or neither.
+void tfrt_lane_outgoing_place(tfrt_lane_outgoing_t* outgoing);
+
+// Takes the next chunk of |peer| that may be sent into |*out_chunk| (without its payload's
+// bytes if that is empty) and counts a write. NULL: there is none.
+tfrt_lane_outgoing_t* tfrt_lane_outgoing_next(tfrt_lane_peer_t* peer, tfrt_wire_chunk_t* out_chunk);
+
+// A write of |outgoing| is over.
+void tfrt_lane_outgoing_finish_write(tfrt_lane_outgoing_t* outgoing);
+
+// |outgoing| may have bytes to send, or be over and nothing work on it any more: sees to that.
+void tfrt_lane_outgoing_go_on(tfrt_lane_outgoing_t* outgoing);
+
+// No byte of |outgoing|, unless it is over, can be sent any more because of |status| (+0): tells
+// the borrower, on each lane until |outgoing| ends.
+void tfrt_lane_outgoing_fail(tfrt_lane_outgoing_t* outgoing, tfrt_status_t status);
+
+// Ends |outgoing| with |status| (+0).
+void tfrt_lane_outgoing_end(tfrt_lane_outgoing_t* outgoing, tfrt_status_t status);
+
+// The lane in use is lost: what was given to it may be.
+void tfrt_lane_outgoing_interrupt_all(tfrt_lane_peer_t* peer);
+
+// A Window came; an Abort of the borrower came.
+void tfrt_lane_outgoing_on_window(tfrt_lane_peer_t* peer, const tfrt_wire_window_t* window);
+void tfrt_lane_outgoing_on_abort(tfrt_lane_peer_t* peer, const tfrt_wire_abort_t* abort);
+
+// --- lane_incoming.c ---
+
+// A Chunk came on |lane|, an Abort of the owner. Both take the lock.
+void tfrt_lane_incoming_on_chunk(tfrt_lane_t* lane, const tfrt_lane_message_t* message);
+void tfrt_lane_incoming_on_abort(tfrt_lane_t* lane, const tfrt_wire_abort_t* abort);
+
+// Ends |incoming| with |status| (+0).
+void tfrt_lane_incoming_end(tfrt_lane_incoming_t* incoming, tfrt_status_t status);
+
+// There is more room for |incoming|; nothing if it is over.
+void tfrt_lane_incoming_on_room(tfrt_lane_incoming_t* incoming);
+
+// Nobody makes room for |incoming| any more: has its end told, if it is over. Returns true if it
+// is complete; the caller tells that and frees it.
+bool tfrt_lane_incoming_leave_room(tfrt_lane_incoming_t* incoming);
+
+// Tells that |incoming| is complete, and frees it. Takes the lock.
+void tfrt_lane_incoming_complete(tfrt_lane_incoming_t* incoming);
+
+// The lane in use is lost.
+void tfrt_lane_incoming_interrupt_all(tfrt_lane_peer_t* peer);
+
+#endif  // TFRT_DISTRIBUTED_BULK_LANE_IMPL_H_

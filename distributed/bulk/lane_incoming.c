@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <inttypes.h>
+
+#include "distributed/bulk/lane_room.h"
+
+static tfrt_lane_incoming_t* find(tfrt_lane_peer_t* peer, uint64_t want) {
+  tfrt_hash_node_t* node = tfrt_hash_table_find(&peer->incoming, &want);
+  return node ? TFRT_CONTAINER_OF(node, tfrt_lane_incoming_t, by_want) : NULL;
+}
+
+static tfrt_lane_transfer_t name_of(const tfrt_lane_peer_t* peer, uint64_t want) {
+  return (tfrt_lane_transfer_t){peer->session.incarnation, peer->session.session, want};
+}
+
+// --- Begin and end -----------------------------------------------------------
+
+// Makes a busy one for |chunk|, the first of its transfer; NULL when memory is out.
+static tfrt_lane_incoming_t* create(tfrt_lane_peer_t* peer, const tfrt_wire_chunk_t* chunk) {
+  tfrt_lane_manager_t* manager = peer->manager;
+  tfrt_lane_incoming_t* incoming =
+      tfrt_allocator_allocate_zeroed(manager->allocator, sizeof(*incoming));
+  if (!incoming) return NULL;
+  tfrt_list_initialize(&incoming->link);
+  tfrt_list_initialize(&incoming->pieces);
+  incoming->manager = manager;
+  incoming->peer = peer;
+  incoming->name = name_of(peer, chunk->want);
+  incoming->total_size = chunk->total_size;
+  incoming->granted = manager->options.window_size;
+  incoming->limit = incoming->granted;
+  incoming->is_busy = true;
+  tfrt_hash_table_insert(&peer->incoming, &incoming->name.want, &incoming->by_want);
+  ++manager->live;
+  ++manager->counts.receiving;
+  return incoming;
+}
+
+static void forget(tfrt_lane_incoming_t* incoming) {
+  tfrt_hash_table_remove(&incoming->peer->incoming, &incoming->by_want);
+  tfrt_list_remove(&incoming->link);
+  incoming->peer = NULL;
+}
+
+// Bytes that were received, on their way from there to where they belong. The manager lives until
+// they are there.
+typedef struct tfrt_lane_piece_s {
+  tfrt_list_link_t link;
+  tfrt_task_t task;
+  tfrt_lane_manager_t* manager;
+  tfrt_lane_incoming_t* incoming;  // NULL: that is over
+  uint64_t size;
+  tfrt_async_value_t* stored;  // +1
+} tfrt_lane_piece_t;
+
+// Gives back |incoming|, which is in no table. Takes the lock.
+static void free_incoming(tfrt_lane_incoming_t* incoming) {
+  tfrt_lane_manager_t* manager = incoming->manager;
+  tfrt_node_lock_t* lock = manager->lock;
+  tfrt_node_lock_lock(lock);
+  for (tfrt_list_link_t* l; (l = tfrt_list_pop_front(&incoming->pieces));) {
+    TFRT_CONTAINER_OF(l, tfrt_lane_piece_t, link)->incoming = NULL;
+    ++manager->counts.receiving;
+  }
+  tfrt_status_release(incoming->result);
+  tfrt_allocator_free(manager->allocator, incoming, sizeof(*incoming));
+  --manager->counts.receiving;
+  tfrt_lane_manager_forget_one(manager);
+  tfrt_node_lock_unlock_and_run(lock);
+}
+
+// Tells the handler what has happened meanwhile to |incoming|, which is busy for it. Takes
+// the lock.
+static void tell(tfrt_task_t* task) {
+  tfrt_lane_incoming_t* incoming = TFRT_CONTAINER_OF(task, tfrt_lane_incoming_t, task);
+  tfrt_lane_manager_t* manager = incoming->manager;
+  tfrt_lane_handler_t* handler = manager->handler;
+  tfrt_node_lock_lock(manager->lock);
+  bool is_over = incoming->is_over;
+  if (is_over && incoming->is_making_room) {
+    incoming->is_busy = false;
+    tfrt_node_lock_unlock_and_run(manager->lock);
+    return;
+  }
+  tfrt_lane_transfer_t name = incoming->name;
+  uint64_t offset = incoming->received;
+  incoming->must_tell = false;
+  // Not busy while the handler is told of an interruption: inside, it resumes the transfer,
+  // whose next chunk may come before it returns.
+  incoming->is_busy = is_over;
+  tfrt_node_lock_unlock_and_run(manager->lock);
+  if (!is_over) {
+    handler->vtable->interrupted(handler, &name, offset);
+    return;
+  }
+  if (incoming->must_tell_end) {
+    handler->vtable->aborted(handler, &name, incoming->sink.context, incoming->result);
+  }
+  free_incoming(incoming);
+}
+
+// The one who worked on |incoming| is ready: the next one does what came up meanwhile.
+static void settle(tfrt_lane_incoming_t* incoming) {
+  // A transfer that is resumed has its whole window again.
+  bool tells = incoming->must_tell && incoming->storing == 0;
+  // The end is told when nobody works on the buffer.
+  incoming->is_busy = incoming->is_over ? !incoming->is_making_room : tells;
+  if (!incoming->is_busy) return;
+  tfrt_task_initialize(&incoming->task, tell);
+  tfrt_node_lock_defer(incoming->manager->lock, &incoming->task);
+}
+
+void tfrt_lane_incoming_end(tfrt_lane_incoming_t* incoming, tfrt_status_t status) {
+  forget(incoming);
+  incoming->is_over = true;
+  incoming->result = tfrt_status_retain(status);
+  if (!incoming->is_busy) settle(incoming);
+}
+
+void tfrt_lane_manager_cancel_receive(tfrt_lane_manager_t* manager, uint64_t incarnation,
+                                      uint64_t want) {
+  tfrt_lane_peer_t* peer = tfrt_lane_peer_find(manager, incarnation);
+  tfrt_lane_incoming_t* incoming = peer ? find(peer, want) : NULL;
+  if (!incoming) return;
+  tfrt_status_t status = tfrt_status_create(TFRT_STATUS_CANCELLED, "no longer wanted");
+  tfrt_lane_incoming_end(incoming, status);
+  tfrt_status_release(status);
+}
+
+// --- Interruption ------------------------------------------------------------
+
+static void interrupt(tfrt_lane_incoming_t* incoming) {
+  if (incoming->is_interrupted) return;
+  incoming->is_interrupted = true;
+  incoming->must_tell = true;
+  tfrt_list_remove(&incoming->link);
+  if (!incoming->is_busy) settle(incoming);
+}
+
+void tfrt_lane_incoming_interrupt_all(tfrt_lane_peer_t* peer) {
+  for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->incoming); node;
+       node = tfrt_hash_table_next(&peer->incoming, node)) {
+    interrupt(TFRT_CONTAINER_OF(node, tfrt_lane_incoming_t, by_want));
+  }
+}
+
+bool tfrt_lane_manager_resume_receive(tfrt_lane_manager_t* manager, uint64_t incarnation,
+                                      uint64_t old_want, uint64_t want) {
+  tfrt_lane_peer_t* peer = tfrt_lane_peer_find(manager, incarnation);
+  tfrt_lane_incoming_t* incoming = peer ? find(peer, old_want) : NULL;
+  if (!incoming || !incoming->is_interrupted || find(peer, want)) return false;
+  tfrt_hash_table_remove(&peer->incoming, &incoming->by_want);
+  incoming->name.want = want;
+  tfrt_hash_table_insert(&peer->incoming, &incoming->name.want, &incoming->by_want);
+  incoming->is_interrupted = false;
+  incoming->granted = incoming->received + manager->options.window_size;
+  tfrt_lane_peer_need(peer);
+  return true;
+}
+
+// --- Storing -----------------------------------------------------------------
+
+// Grants more when half of the window is used up, so that the owner never waits for it on a
+// healthy network, as far as there is room. What isn't stored yet is in the window.
+static void grant(tfrt_lane_incoming_t* incoming) {
+  uint64_t window = incoming->manager->options.window_size;
+  // A piece counts as on its way a moment before it counts as received.
+  uint64_t stored =
+      incoming->received > incoming->storing ? incoming->received - incoming->storing : 0;
+  if (incoming->is_interrupted || incoming->granted >= incoming->total_size) return;
+  uint64_t room = tfrt_lane_room_reserve(incoming, stored);
+  if (incoming->granted - stored > window / 2) return;
+  uint64_t limit = stored + window < room ? stored + window : room;
+  if (limit <= incoming->granted) return;
+  incoming->granted = limit;
+  if (!tfrt_list_is_linked(&incoming->link)) {
+    tfrt_list_push_back(&incoming->peer->windows, &incoming->link);
+  }
+}
+
+// A piece is stored: the owner may send as much more.
+static void note_stored(tfrt_lane_incoming_t* incoming, uint64_t size) {
+  incoming->storing -= size;
+  if (incoming->is_interrupted) {
+    if (!incoming->is_busy && !incoming->is_over) settle(incoming);
+  } else if (incoming->peer) {
+    grant(incoming);
+    tfrt_lane_pump(incoming->peer->lane);
+  }
+}
+
+// Errors are the sink's to report, when it is finished. Takes the lock.
+static void run_stored(tfrt_task_t* task) {
+  tfrt_lane_piece_t* piece = TFRT_CONTAINER_OF(task, tfrt_lane_piece_t, task);
+  tfrt_lane_manager_t* manager = piece->manager;
+  tfrt_node_lock_t* lock = manager->lock;
+  tfrt_async_value_release(piece->stored);
+  tfrt_node_lock_lock(lock);
+  if (piece->incoming) {
+    tfrt_list_remove(&piece->link);
+    note_stored(piece->incoming, piece->size);
+  } else {
+    --manager->counts.receiving;
+  }
+  tfrt_allocator_free(manager->allocator, piece, sizeof(*piece));
+  tfrt_lane_manager_forget_one(manager);
+  tfrt_node_lock_unlock_and_run(lock);
+}
+
+// Counts |size| bytes of the busy |incoming| as on their way until |stored| (consumed) is
+// available. Takes the lock.
+static tfrt_status_t await_stored(tfrt_lane_incoming_t* incoming, uint64_t size,
+                                  tfrt_async_value_t* stored) {
+  tfrt_lane_manager_t* manager = incoming->manager;
+  tfrt_lane_piece_t* piece = tfrt_allocator_allocate_zeroed(manager->allocator, sizeof(*piece));
+  if (!piece) {
+    tfrt_async_value_release(stored);
+    return tfrt_status_out_of_memory();
+  }
+  piece->manager = manager;
+  piece->incoming = incoming;
+  piece->size = size;
+  piece->stored = stored;
+  tfrt_task_initialize(&piece->task, run_stored);
+  tfrt_node_lock_lock(manager->lock);
+  incoming->storing += size;
+  tfrt_list_push_back(&incoming->pieces, &piece->link);
+  ++manager->live;
+  tfrt_node_lock_unlock_and_run(manager->lock);
+  tfrt_async_value_and_then(stored, &piece->task);
+  return NULL;
+}
+
+// --- Chunks ------------------------------------------------------------------
+
+// How |chunk| fits to what the busy |incoming| has. Without the lock.
+static tfrt_status_t check_chunk(const tfrt_lane_incoming_t* incoming,
+                                 const tfrt_wire_chunk_t* chunk, bool is_first) {
+  uint64_t end = chunk->offset + chunk->payload.size;
+  const char* mistake = NULL;
+  if (chunk->type.size > 0 && !is_first) mistake = "described twice";
+  if (chunk->offset != incoming->received) mistake = "not the byte that comes next";
+  if (end > incoming->total_size) mistake = "behind the payload's end";
+  if (end > incoming->limit) mistake = "beyond the credit";
+  if (chunk->last != (end == incoming->total_size)) mistake = "a wrong mark of the last chunk";
+  if (chunk->payload.size == 0 && !chunk->last) mistake = "empty";
+  if (!mistake) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                            "chunk of want %" PRIu64 ", bytes %" PRIu64 " to %" PRIu64
+                            " of %" PRIu64 ", %" PRIu64 " received: %s",
+                            chunk->want, chunk->offset, end, incoming->total_size,
+                            incoming->received, mistake);
+}
+
+static tfrt_status_t copy(tfrt_lane_incoming_t* incoming, const tfrt_lane_message_t* message) {
+  const tfrt_wire_chunk_t* chunk = &message->chunk;
+  bool is_checked = chunk->checksum_kind == TFRT_WIRE_CHECKSUM_CRC32C;
+  uint32_t checksum = 0;
+  tfrt_payload_sink_t* stream = chunk->payload.size > 0 ? incoming->sink.stream : NULL;
+  void* target = NULL;
+  if (stream) {
+    TFRT_RETURN_IF_ERROR(
+        stream->vtable->prepare(stream, chunk->offset, chunk->payload.size, &target));
+  } else if (chunk->payload.size > 0) {
+    target = (uint8_t*)incoming->sink.body + chunk->offset;
+  }
+  if (target) checksum = tfrt_lane_message_copy_payload(message, target, is_checked);
+  if (!is_checked || checksum == chunk->checksum) {
+    if (!stream) return NULL;
+    tfrt_async_value_t* stored;
+    TFRT_RETURN_IF_ERROR(stream->vtable->commit(stream, &stored));
+    return stored ? await_stored(incoming, chunk->payload.size, stored) : NULL;
+  }
+  return tfrt_status_create(TFRT_STATUS_DATA_LOSS,
+                            "chunk of want %" PRIu64 " at byte %" PRIu64
+                            ": checksum %08x, computed %08x",
+                            chunk->want, chunk->offset, chunk->checksum, checksum);
+}
+
+// Makes room for, checks and copies the chunk of the busy |incoming|. Without the lock. The handler
+// is asked first: about a transfer that nobody waits for nothing is said, whatever it sends.
+static tfrt_status_t receive(tfrt_lane_incoming_t* incoming, const tfrt_lane_message_t* message,
+                             bool is_first) {
+  const tfrt_wire_chunk_t* chunk = &message->chunk;
+  tfrt_lane_handler_t* handler = incoming->manager->handler;
+  if (is_first) {
+    const tfrt_lane_transfer_t name = incoming->name;
+    TFRT_RETURN_IF_ERROR(handler->vtable->begin(handler, &name, chunk->type, chunk->header,
+                                                chunk->total_size, &incoming->sink));
+    incoming->must_tell_end = true;
+  }
+  TFRT_RETURN_IF_ERROR(check_chunk(incoming, chunk, is_first));
+  return copy(incoming, message);
+}
+
+// The busy |incoming| has taken |size| bytes, or failed with |status| (+0). Returns true if
+// it is complete; the caller tells and frees it then.
+static bool note_received(tfrt_lane_incoming_t* incoming, size_t size, tfrt_status_t status) {
+  if (!tfrt_status_is_ok(status) && !incoming->is_over) {
+    tfrt_lane_peer_t* peer = incoming->peer;
+    if (tfrt_status_code(status) == TFRT_STATUS_NOT_FOUND) {
+      ++incoming->manager->counts.ignored;
+    } else {
+      tfrt_lane_peer_abort_transfer(peer, incoming->name.want, false, status);
+    }
+    tfrt_lane_incoming_end(incoming, status);
+    tfrt_lane_pump(peer->lane);
+  }
+  if (!incoming->is_over) {
+    incoming->received += size;
+    if (incoming->received == incoming->total_size) {
+      incoming->is_filled = true;
+      if (!incoming->is_making_room) forget(incoming);
+      return !incoming->is_making_room;
+    }
+    tfrt_lane_peer_t* peer = incoming->peer;
+    grant(incoming);
+    tfrt_lane_pump(peer->lane);
+  }
+  settle(incoming);
+  return false;
+}
+
+// The transfer that |chunk| belongs to, made busy, or NULL if it is late. Sets |*out_status|
+// (+1) when there is no memory for a new one.
+static tfrt_lane_incoming_t* open_chunk(tfrt_lane_peer_t* peer, const tfrt_wire_chunk_t* chunk,
+                                        bool* out_is_first, tfrt_status_t* out_status) {
+  tfrt_lane_incoming_t* incoming = find(peer, chunk->want);
+  *out_is_first = !incoming;
+  if (incoming && !incoming->is_interrupted && !incoming->is_busy) {
+    incoming->is_busy = true;
+    incoming->limit = incoming->granted;
+    return incoming;
+  }
+  if (incoming || chunk->type.size == 0 || chunk->offset != 0) {
+    ++peer->manager->counts.ignored;
+    return NULL;
+  }
+  incoming = create(peer, chunk);
+  if (!incoming) {
+    *out_status = tfrt_status_out_of_memory();
+    tfrt_lane_peer_abort_transfer(peer, chunk->want, false, *out_status);
+    tfrt_lane_pump(peer->lane);
+  }
+  return incoming;
+}
+
+void tfrt_lane_incoming_on_chunk(tfrt_lane_t* lane, const tfrt_lane_message_t* message) {
+  tfrt_lane_manager_t* manager = lane->manager;
+  tfrt_lane_handler_t* handler = manager->handler;
+  tfrt_lane_incoming_t* incoming = NULL;
+  tfrt_lane_transfer_t name = {0};
+  bool is_first = false;
+  tfrt_status_t status = NULL;
+  tfrt_node_lock_lock(manager->lock);
+  if (lane->peer) {
+    name = name_of(lane->peer, message->chunk.want);
+    if (TFRT_COUNTERS) lane->peer->traffic.received += message->chunk.payload.size;
+    incoming = open_chunk(lane->peer, &message->chunk, &is_first, &status);
+  }
+  tfrt_node_lock_unlock_and_run(manager->lock);
+  if (!incoming) {
+    if (status) handler->vtable->aborted(handler, &name, NULL, status);
+    tfrt_status_release(status);
+    return;
+  }
+  status = receive(incoming, message, is_first);
+  tfrt_node_lock_lock(manager->lock);
+  bool is_complete = note_received(incoming, message->chunk.payload.size, status);
+  tfrt_node_lock_unlock_and_run(manager->lock);
+  tfrt_status_release(status);
+  if (is_complete) tfrt_lane_incoming_complete(incoming);
+}
+
+void tfrt_lane_incoming_complete(tfrt_lane_incoming_t* incoming) {
+  tfrt_lane_handler_t* handler = incoming->manager->handler;
+  handler->vtable->complete(handler, &incoming->name, incoming->sink.context);
+  free_incoming(incoming);
+}
+
+// --- Room --------------------------------------------------------------------
+
+void tfrt_lane_incoming_on_room(tfrt_lane_incoming_t* incoming) {
+  tfrt_lane_peer_t* peer = incoming->peer;
+  if (!peer) return;
+  grant(incoming);
+  tfrt_lane_pump(peer->lane);
+}
+
+bool tfrt_lane_incoming_leave_room(tfrt_lane_incoming_t* incoming) {
+  if (incoming->is_over) {
+    // One that is filled is nobody else's.
+    if (incoming->is_filled || !incoming->is_busy) settle(incoming);
+    return false;
+  }
+  if (incoming->is_filled) forget(incoming);
+  return incoming->is_filled;
+}
+
+// --- Aborts of the owner -----------------------------------------------------
+
+void tfrt_lane_incoming_on_abort(tfrt_lane_t* lane, const tfrt_wire_abort_t* abort) {
+  tfrt_lane_manager_t* manager = lane->manager;
+  tfrt_lane_handler_t* handler = manager->handler;
+  tfrt_status_t status = tfrt_wire_error_to_status(abort->error);
+  bool is_interruption = !abort->is_final && tfrt_status_code(status) == TFRT_STATUS_ABORTED;
+  bool has_begun = true;
+  tfrt_lane_transfer_t name = {0};
+  tfrt_node_lock_lock(manager->lock);
+  if (lane->peer) {
+    name = name_of(lane->peer, abort->want);
+    tfrt_lane_incoming_t* incoming = find(lane->peer, abort->want);
+    has_begun = incoming != NULL;
+    if (incoming && is_interruption) interrupt(incoming);
+    if (incoming && !is_interruption) tfrt_lane_incoming_end(incoming, status);
+  }
+  tfrt_node_lock_unlock_and_run(manager->lock);
+  if (!has_begun && is_interruption) handler->vtable->interrupted(handler, &name, 0);
+  if (!has_begun && !is_interruption) handler->vtable->aborted(handler, &name, NULL, status);
+  tfrt_status_release(status);
+}

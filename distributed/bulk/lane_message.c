@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/bulk/lane_message.h"
+
+#include <string.h>
+
+#include "distributed/bulk/crc32c.h"
+
+// Tag of a chunk in a message, and of the payload in a chunk: field 15, bytes.
+#define TAG_CHUNK 0x7a
+#define TAG_PAYLOAD 0x7a
+#define WIRE_TYPE_MASK 7
+
+// A message's first bytes, as far as they are gathered, and how far they are read.
+typedef struct reader_s {
+  const uint8_t* bytes;
+  size_t size;
+  size_t position;
+} reader_t;
+
+static bool read_varint(reader_t* reader, uint64_t* out_value) {
+  *out_value = 0;
+  for (int shift = 0; shift < 64 && reader->position < reader->size; shift += 7) {
+    uint8_t byte = reader->bytes[reader->position++];
+    *out_value |= (uint64_t)(byte & 0x7f) << shift;
+    if (!(byte & 0x80)) return true;
+  }
+  return false;
+}
+
+static bool skip(reader_t* reader, uint64_t size) {
+  if (size > reader->size - reader->position) return false;
+  reader->position += (size_t)size;
+  return true;
+}
+
+static bool skip_field(reader_t* reader, uint64_t tag) {
+  uint64_t ignored;
+  switch (tag & WIRE_TYPE_MASK) {
+    case 0:
+      return read_varint(reader, &ignored);
+    case 1:
+      return skip(reader, 8);
+    case 2:
+      return read_varint(reader, &ignored) && skip(reader, ignored);
+    case 5:
+      return skip(reader, 4);
+    default:
+      return false;
+  }
+}
+
+// Looks for a chunk whose payload ends a message of |total| bytes. Sets where the chunk's
+// fields begin, where its payload's tag stands and where the payload begins.
+static bool find_payload(reader_t* reader, size_t total, size_t* out_fields, size_t* out_tag,
+                         size_t* out_payload) {
+  uint64_t size;
+  if (reader->size == 0 || reader->bytes[reader->position++] != TAG_CHUNK) return false;
+  if (!read_varint(reader, &size) || size != total - reader->position) return false;
+  *out_fields = reader->position;
+  while (reader->position < reader->size) {
+    size_t start = reader->position;
+    uint64_t tag;
+    if (!read_varint(reader, &tag)) return false;
+    if (tag != TAG_PAYLOAD) {
+      if (!skip_field(reader, tag)) return false;
+      continue;
+    }
+    *out_tag = start;
+    if (!read_varint(reader, &size)) return false;
+    *out_payload = reader->position;
+    return size == total - reader->position;
+  }
+  return false;
+}
+
+static size_t gather(const tfrt_transport_span_t* spans, size_t count, uint8_t* target,
+                     size_t limit) {
+  size_t size = 0;
+  for (size_t i = 0; i < count && size < limit; ++i) {
+    size_t part = spans[i].size < limit - size ? spans[i].size : limit - size;
+    if (part > 0) memcpy(target + size, spans[i].data, part);
+    size += part;
+  }
+  return size;
+}
+
+static tfrt_status_t decode(tfrt_lane_message_t* message, tfrt_string_view_t bytes,
+                            bool is_from_dialler) {
+  if (is_from_dialler) {
+    tfrt_wire_bulk_up_t up;
+    TFRT_RETURN_IF_ERROR(tfrt_wire_bulk_up_decode(bytes, &message->arena, &up));
+    message->kind = up.kind;
+    if (up.kind == TFRT_WIRE_BULK_LANE) message->hello = up.hello;
+    if (up.kind == TFRT_WIRE_BULK_WINDOW) message->window = up.window;
+    if (up.kind == TFRT_WIRE_BULK_ABORT) message->abort = up.abort;
+    if (up.kind == TFRT_WIRE_BULK_CHUNK) message->chunk = up.chunk;
+    return NULL;
+  }
+  tfrt_wire_bulk_down_t down;
+  TFRT_RETURN_IF_ERROR(tfrt_wire_bulk_down_decode(bytes, &message->arena, &down));
+  message->kind = down.kind;
+  if (down.kind == TFRT_WIRE_BULK_LANE) message->welcome = down.welcome;
+  if (down.kind == TFRT_WIRE_BULK_WINDOW) message->window = down.window;
+  if (down.kind == TFRT_WIRE_BULK_ABORT) message->abort = down.abort;
+  if (down.kind == TFRT_WIRE_BULK_CHUNK) message->chunk = down.chunk;
+  return NULL;
+}
+
+// Decodes the fields before a payload as a chunk of their own: the one that was sent, but
+// with an empty payload.
+static tfrt_status_t decode_prefix(tfrt_lane_message_t* message, const uint8_t* fields, size_t size,
+                                   bool is_from_dialler) {
+  // Two bytes hold lengths up to 2^14, and a prefix has at most 512.
+  uint8_t* bytes = tfrt_arena_allocate(&message->arena, size + 3);
+  if (!bytes) return tfrt_status_out_of_memory();
+  bytes[0] = TAG_CHUNK;
+  bytes[1] = (uint8_t)((size & 0x7f) | 0x80);
+  bytes[2] = (uint8_t)(size >> 7);
+  memcpy(bytes + 3, fields, size);
+  return decode(message, tfrt_string_view_make((const char*)bytes, size + 3), is_from_dialler);
+}
+
+static tfrt_status_t decode_gathered(tfrt_lane_message_t* message,
+                                     const tfrt_transport_span_t* spans, size_t count, size_t total,
+                                     bool is_from_dialler) {
+  uint8_t* bytes = tfrt_allocator_allocate(message->allocator, total);
+  if (!bytes) return tfrt_status_out_of_memory();
+  gather(spans, count, bytes, total);
+  message->gathered = (tfrt_transport_span_t){bytes, total};
+  TFRT_RETURN_IF_ERROR(
+      decode(message, tfrt_string_view_make((const char*)bytes, total), is_from_dialler));
+  message->spans = &message->gathered;
+  message->span_count = 1;
+  if (message->kind == TFRT_WIRE_BULK_CHUNK && message->chunk.payload.size > 0) {
+    message->payload_offset = (size_t)((const uint8_t*)message->chunk.payload.data - bytes);
+  }
+  return NULL;
+}
+
+static tfrt_status_t read_spans(tfrt_lane_message_t* message, const tfrt_transport_span_t* spans,
+                                size_t count, bool is_from_dialler) {
+  size_t total = 0;
+  for (size_t i = 0; i < count; ++i) total += spans[i].size;
+  if (total > TFRT_WIRE_MAX_BULK_SIZE) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "a message of a lane has at most %u bytes, not %zu",
+                              TFRT_WIRE_MAX_BULK_SIZE, total);
+  }
+  uint8_t head[TFRT_WIRE_MAX_CHUNK_PREFIX_SIZE];
+  reader_t reader = {head, gather(spans, count, head, sizeof(head)), 0};
+  size_t fields = 0;
+  size_t tag = 0;
+  size_t payload = 0;
+  if (!find_payload(&reader, total, &fields, &tag, &payload)) {
+    return decode_gathered(message, spans, count, total, is_from_dialler);
+  }
+  TFRT_RETURN_IF_ERROR(decode_prefix(message, head + fields, tag - fields, is_from_dialler));
+  size_t size = total - payload;
+  if (size > TFRT_WIRE_MAX_CHUNK_PAYLOAD_SIZE || message->chunk.offset > UINT64_MAX - size) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "Chunk.payload: %zu bytes are too long, at most %u", size,
+                              TFRT_WIRE_MAX_CHUNK_PAYLOAD_SIZE);
+  }
+  message->chunk.payload.size = size;
+  message->spans = spans;
+  message->span_count = count;
+  message->payload_offset = payload;
+  return NULL;
+}
+
+tfrt_status_t tfrt_lane_message_initialize(tfrt_lane_message_t* message,
+                                           const tfrt_transport_span_t* spans, size_t count,
+                                           bool is_from_dialler, tfrt_allocator_t allocator) {
+  *message = (tfrt_lane_message_t){.allocator = allocator};
+  tfrt_arena_initialize(&message->arena, allocator);
+  tfrt_status_t status = read_spans(message, spans, count, is_from_dialler);
+  if (!tfrt_status_is_ok(status)) tfrt_lane_message_deinitialize(message);
+  return status;
+}
+
+void tfrt_lane_message_deinitialize(tfrt_lane_message_t* message) {
+  tfrt_allocator_free(message->allocator, (void*)message->gathered.data, message->gathered.size);
+  tfrt_arena_deinitialize(&message->arena);
+}
+
+uint32_t tfrt_lane_message_copy_payload(const tfrt_lane_message_t* message, void* target,
+                                        bool wants_checksum) {
+  size_t skipped = message->payload_offset;
+  size_t left = message->chunk.payload.size;
+  uint8_t* out = target;
+  uint32_t crc = 0;
+  for (size_t i = 0; i < message->span_count && left > 0; ++i) {
+    const tfrt_transport_span_t* span = &message->spans[i];
+    if (skipped >= span->size) {
+      skipped -= span->size;
+      continue;
+    }
+    size_t part = span->size - skipped < left ? span->size - skipped : left;
+    memcpy(out, (const uint8_t*)span->data + skipped, part);
+    if (wants_checksum) crc = tfrt_crc32c_extend(crc, out, part);
+    out += part;
+    left -= part;
+    skipped = 0;
+  }
+  return crc;
+}

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/domain/peer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "distributed/call/failed_call.h"
+#include "distributed/call/incoming_call.h"
+#include "distributed/call/outgoing_call.h"
+#include "distributed/job/job_attachment.h"
+#include "distributed/value/incoming_want.h"
+#include "distributed/value/outgoing_retain.h"
+#include "distributed/value/outgoing_want.h"
+#include "distributed/value/recovery.h"
+#include "distributed/value/remote_value.h"
+#include "host_runtime/base/log.h"
+
+static bool tfrt_peer_equal(const tfrt_hash_node_t* node, const void* key) {
+  return TFRT_CONTAINER_OF(node, tfrt_peer_t, by_incarnation)->incarnation == *(const uint64_t*)key;
+}
+
+static uint64_t tfrt_peer_hash(const void* key) { return tfrt_hash_u64(*(const uint64_t*)key); }
+
+const tfrt_hash_table_vtable_t tfrt_peer_table_vtable = {
+    .hash = tfrt_peer_hash,
+    .equal = tfrt_peer_equal,
+};
+
+tfrt_peer_t* tfrt_peer_find(tfrt_node_t* node, uint64_t incarnation) {
+  tfrt_hash_node_t* found = tfrt_hash_table_find(&node->peers, &incarnation);
+  return found ? TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation) : NULL;
+}
+
+// --- What can't be said any more ---------------------------------------------
+
+// Runs with the lock open: ends the session of a peer that could not be told something.
+static void tfrt_peer_break(tfrt_task_t* task) {
+  tfrt_peer_t* peer = TFRT_CONTAINER_OF(task, tfrt_peer_t, breaker);
+  tfrt_node_t* node = peer->node;
+  tfrt_node_lock_tables(node);
+  tfrt_status_t reason = peer->broken;
+  peer->broken = NULL;
+  if (peer->session) {
+    tfrt_log(TFRT_LOG_ERROR, NULL, "a session can't go on: %s", tfrt_status_message(reason));
+    tfrt_session_close(peer->session, TFRT_WIRE_GOODBYE_DEAD,
+                       tfrt_string_view_of(tfrt_status_message(reason)));
+  }
+  tfrt_status_release(reason);
+  tfrt_node_unlock(node);
+}
+
+void tfrt_peer_break_take(tfrt_peer_t* peer, tfrt_status_t reason) {
+  if (peer->broken) {
+    tfrt_status_release(reason);
+    return;
+  }
+  peer->broken = reason;
+  tfrt_node_lock_defer(&peer->node->lock, &peer->breaker);
+}
+
+tfrt_peer_t* tfrt_peer_find_or_create(tfrt_node_t* node, uint64_t incarnation) {
+  tfrt_peer_t* peer = tfrt_peer_find(node, incarnation);
+  if (peer) return peer;
+  peer = tfrt_allocator_allocate_zeroed(node->options.allocator, sizeof(*peer));
+  if (!peer) return NULL;
+  peer->node = node;
+  peer->incarnation = incarnation;
+  tfrt_outgoing_call_initialize_table(&peer->outgoing_calls, node->options.allocator);
+  tfrt_incoming_call_initialize_table(&peer->incoming_calls, node->options.allocator);
+  tfrt_failed_call_initialize_table(&peer->failed_calls, node->options.allocator);
+  tfrt_outgoing_want_initialize_table(&peer->wants, node->options.allocator);
+  tfrt_incoming_want_initialize_table(&peer->incoming_wants, node->options.allocator);
+  tfrt_list_initialize(&peer->located);
+  tfrt_list_initialize(&peer->named);
+  tfrt_list_initialize(&peer->retaining);
+  tfrt_list_initialize(&peer->incoming_retains);
+  tfrt_list_initialize(&peer->outgoing_pushes);
+  tfrt_push_inbox_initialize(&peer->pushes);
+  tfrt_list_initialize(&peer->held_requests);
+  tfrt_list_initialize(&peer->jobs);
+  tfrt_job_attachment_initialize_table(&peer->gone_handles, node->options.allocator);
+  tfrt_task_initialize(&peer->breaker, tfrt_peer_break);
+  tfrt_hash_table_insert(&node->peers, &incarnation, &peer->by_incarnation);
+  return peer;
+}
+
+static void tfrt_peer_free_job(tfrt_peer_t* peer, tfrt_peer_job_t* known) {
+  tfrt_list_remove(&known->link);
+  if (known->job) tfrt_job_release(known->job);
+  tfrt_allocator_free(peer->node->options.allocator, known, sizeof(*known));
+}
+
+static void tfrt_peer_free_jobs(tfrt_peer_t* peer) {
+  while (!tfrt_list_is_empty(&peer->jobs)) {
+    tfrt_peer_free_job(peer, TFRT_CONTAINER_OF(peer->jobs.next, tfrt_peer_job_t, link));
+  }
+  tfrt_job_attachment_forget_gone(peer);
+}
+
+void tfrt_peer_free(tfrt_peer_t* peer) {
+  tfrt_peer_free_jobs(peer);
+  tfrt_session_release(peer->session);
+  tfrt_status_release(peer->death);
+  tfrt_status_release(peer->broken);
+  tfrt_hash_table_deinitialize(&peer->outgoing_calls);
+  tfrt_hash_table_deinitialize(&peer->incoming_calls);
+  tfrt_hash_table_deinitialize(&peer->failed_calls);
+  tfrt_hash_table_deinitialize(&peer->wants);
+  tfrt_hash_table_deinitialize(&peer->incoming_wants);
+  tfrt_hash_table_deinitialize(&peer->gone_handles);
+  tfrt_hash_table_remove(&peer->node->peers, &peer->by_incarnation);
+  tfrt_allocator_free(peer->node->options.allocator, peer, sizeof(*peer));
+}
+
+// True if |peer| is in a job that goes on, as a member or as its client.
+static bool tfrt_peer_has_job(const tfrt_peer_t* peer) {
+  const tfrt_node_t* node = peer->node;
+  for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) {
+    tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
+    if (tfrt_job_find_incarnation(job, peer->incarnation)) return true;
+  }
+  return false;
+}
+
+// True if nothing needs what is known of |peer|. Names and numbers that must never return are
+// the session manager's to remember.
+static bool tfrt_peer_is_past(const tfrt_peer_t* peer) {
+  bool is_idle = tfrt_hash_table_count(&peer->outgoing_calls) == 0 &&
+                 tfrt_hash_table_count(&peer->incoming_calls) == 0 &&
+                 tfrt_hash_table_count(&peer->wants) == 0 &&
+                 tfrt_hash_table_count(&peer->incoming_wants) == 0 && peer->transfers == 0;
+  return is_idle && !peer->session && peer->death && !peer->broken &&
+         tfrt_list_is_empty(&peer->located) && tfrt_list_is_empty(&peer->named) &&
+         tfrt_list_is_empty(&peer->retaining) && tfrt_list_is_empty(&peer->incoming_retains) &&
+         tfrt_list_is_empty(&peer->outgoing_pushes) && tfrt_list_is_empty(&peer->pushes.early) &&
+         tfrt_list_is_empty(&peer->held_requests) && tfrt_list_is_empty(&peer->jobs) &&
+         !tfrt_peer_has_job(peer);
+}
+
+void tfrt_peer_free_past(tfrt_node_t* node) {
+  for (tfrt_hash_node_t* found = tfrt_hash_table_first(&node->peers); found;) {
+    tfrt_peer_t* peer = TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation);
+    found = tfrt_hash_table_next(&node->peers, found);
+    if (tfrt_peer_is_past(peer)) tfrt_peer_free(peer);
+  }
+}
+
+// --- Jobs --------------------------------------------------------------------
+
+tfrt_peer_job_t* tfrt_peer_find_job(tfrt_peer_t* peer, const tfrt_job_t* job) {
+  for (tfrt_list_link_t* link = peer->jobs.next; link != &peer->jobs; link = link->next) {
+    tfrt_peer_job_t* known = TFRT_CONTAINER_OF(link, tfrt_peer_job_t, link);
+    if (known->job == job) return known;
+  }
+  return NULL;
+}
+
+tfrt_peer_job_t* tfrt_peer_find_or_create_job(tfrt_peer_t* peer, tfrt_job_t* job) {
+  tfrt_peer_job_t* known = tfrt_peer_find_job(peer, job);
+  if (known) return known;
+  known = tfrt_allocator_allocate_zeroed(peer->node->options.allocator, sizeof(*known));
+  if (!known) return NULL;
+  known->job = tfrt_job_retain(job);
+  tfrt_list_push_back(&peer->jobs, &known->link);
+  return known;
+}
+
+// --- Sending -----------------------------------------------------------------
+
+static tfrt_session_frame_t tfrt_peer_session_frame(const tfrt_peer_frame_t* frame,
+                                                    const tfrt_wire_body_t* body) {
+  tfrt_session_frame_t out = {
+      .kind = body->kind,
+      .job = frame->job ? frame->job->handle : 0,
+      .epoch = frame->job ? frame->job->epoch : 0,
+      .request = frame->request,
+      .deadline_ns = frame->deadline_ns ? frame->deadline_ns : TFRT_TIME_INFINITE,
+      .after_call = frame->after_call,
+      .after_want = frame->after_want,
+      .is_nested = frame->is_nested,
+      .can_wait = frame->can_wait,
+      .can_wait_long = frame->can_wait_long,
+  };
+  bool starts_work = body->kind == TFRT_WIRE_FRAME_INVOKE ||
+                     body->kind == TFRT_WIRE_FRAME_JOB_OPEN ||
+                     body->kind == TFRT_WIRE_FRAME_JOB_START;
+  if (starts_work && frame->job->trace_context.flags) out.trace = &frame->job->trace_context;
+  if (body->kind == TFRT_WIRE_FRAME_INVOKE) out.call = body->invoke.call;
+  if (body->kind == TFRT_WIRE_FRAME_VOID) out.call = body->void_call.call;
+  if (body->kind == TFRT_WIRE_FRAME_WANT) out.want = body->want.want;
+  return out;
+}
+
+tfrt_status_t tfrt_peer_try_send(tfrt_peer_t* peer, const tfrt_peer_frame_t* frame,
+                                 const tfrt_wire_body_t* body) {
+  if (!peer->session) {
+    return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION, "there is no session to send on");
+  }
+  if (frame->job && body->kind != TFRT_WIRE_FRAME_JOB_OPEN) {
+    TFRT_RETURN_IF_ERROR(tfrt_job_attachment_send(frame->job, peer));
+  }
+  tfrt_string_builder_t* bytes = &peer->node->body;
+  tfrt_string_builder_clear(bytes);
+  TFRT_RETURN_IF_ERROR(tfrt_wire_body_encode(body, bytes));
+  tfrt_session_frame_t out = tfrt_peer_session_frame(frame, body);
+  out.body = tfrt_string_builder_view(bytes);
+  return tfrt_session_append(peer->session, &out);
+}
+
+void tfrt_peer_send(tfrt_peer_t* peer, const tfrt_peer_frame_t* frame,
+                    const tfrt_wire_body_t* body) {
+  if (!peer->session) return;
+  tfrt_status_t status = tfrt_peer_try_send(peer, frame, body);
+  if (!status) return;
+  tfrt_peer_break_take(
+      peer, tfrt_status_take_annotate(status, "%s", tfrt_wire_frame_kind_name(body->kind)));
+}
+
+size_t tfrt_peer_inline_limit(const tfrt_peer_t* peer) {
+  const size_t ours = peer->node->options.inline_limit;
+  const size_t agreed = peer->session ? tfrt_session_limits(peer->session)->inline_bytes : 0;
+  return agreed < ours ? agreed : ours;
+}
+
+void tfrt_peer_return_call_credit(tfrt_peer_t* peer) {
+  if (!peer->session) return;
+  tfrt_session_grant(peer->session, tfrt_session_granted_calls(peer->session) + 1,
+                     tfrt_session_granted_wants(peer->session));
+}
+
+void tfrt_peer_return_want_credit(tfrt_peer_t* peer) {
+  if (!peer->session) return;
+  tfrt_session_grant(peer->session, tfrt_session_granted_calls(peer->session),
+                     tfrt_session_granted_wants(peer->session) + 1);
+}
+
+// --- Death -------------------------------------------------------------------
+
+// "host 2 (worker-2, 127.0.0.1:4567)", as far as it is known, into |text|.
+static void tfrt_peer_describe(const tfrt_peer_t* peer, uint32_t rank, char* text, size_t size) {
+  char who[32] = "a host";
+  if (rank != TFRT_WIRE_NO_RANK) snprintf(who, sizeof(who), "host %u", rank);
+  const char* name = strcmp(peer->name, peer->address) != 0 ? peer->name : "";
+  if (!name[0] && !peer->address[0]) {
+    snprintf(text, size, "%s", who);
+  } else {
+    snprintf(text, size, "%s (%s%s%s)", who, name, name[0] && peer->address[0] ? ", " : "",
+             peer->address);
+  }
+}
+
+tfrt_status_t tfrt_peer_lost_error(const tfrt_peer_t* peer, const tfrt_job_t* job,
+                                   const tfrt_status_origin_t* site, const char* format, ...) {
+  const tfrt_job_member_t* member =
+      job ? tfrt_job_find_incarnation((tfrt_job_t*)job, peer->incarnation) : NULL;
+  if (member && member->has_ended) {
+    return site ? tfrt_status_with_origin(member->death, site) : tfrt_status_retain(member->death);
+  }
+  char who[TFRT_WIRE_MAX_NAME_SIZE + TFRT_TRANSPORT_ADDRESS_SIZE + 48];
+  if (job && job->client.incarnation == peer->incarnation) {
+    snprintf(who, sizeof(who), "the client");
+  } else {
+    // Of a job that only asks, each host is the only one: its number would say nothing.
+    bool has_rank = job && !job->asks_only;
+    tfrt_peer_describe(peer,
+                       has_rank ? tfrt_job_rank_of(job, peer->incarnation) : TFRT_WIRE_NO_RANK, who,
+                       sizeof(who));
+  }
+  char doing[256];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(doing, sizeof(doing), format, arguments);
+  va_end(arguments);
+  // Why it is lost, if that is known. Its session may live.
+  tfrt_status_t death = member && member->death ? member->death : peer->death;
+  // Who can't be talked to is no more use than a lost one, but it is another mistake.
+  tfrt_status_code_t code = tfrt_status_code(death);
+  bool is_other = code == TFRT_STATUS_ABORTED || code == TFRT_STATUS_UNAUTHENTICATED;
+  char message[TFRT_STATUS_MAX_TEXT_SIZE];
+  snprintf(message, sizeof(message), "lost %s %s%s%s", who, doing, is_other ? ": " : "",
+           is_other ? tfrt_status_message(death) : "");
+  tfrt_status_fields_t fields = {.code = is_other ? code : TFRT_STATUS_UNAVAILABLE,
+                                 .message = message,
+                                 .origin = {.rank = TFRT_STATUS_NO_RANK},
+                                 .root_key = peer->incarnation,
+                                 .may_have_run = true};
+  if (site) fields.origin = *site;
+  if (death) {
+    fields.causes[0] = tfrt_status_message(death);
+    fields.cause_count = 1;
+  }
+  return tfrt_status_create_from_fields(&fields);
+}
+
+void tfrt_peer_adopt_session(tfrt_peer_t* peer, tfrt_session_t* session) {
+  if (peer->session != session) {
+    tfrt_session_release(peer->session);
+    peer->session = tfrt_session_retain(session);
+    peer->last_want_seen = 0;
+    tfrt_session_set_user_data(session, peer);
+  }
+  tfrt_status_release(peer->death);
+  peer->death = NULL;
+  tfrt_string_view_t name = tfrt_session_peer_name(session);
+  if (name.size > 0 && name.size < sizeof(peer->name)) {
+    memcpy(peer->name, name.data, name.size);
+    peer->name[name.size] = '\0';
+  }
+  tfrt_string_view_t address = tfrt_session_address(session);
+  if (address.size > 0 && address.size < sizeof(peer->address)) {
+    memcpy(peer->address, address.data, address.size);
+    peer->address[address.size] = '\0';
+  }
+}
+
+void tfrt_peer_bury(tfrt_peer_t* peer, tfrt_status_t reason) {
+  if (!peer->session) return;
+  peer->death = tfrt_status_retain(reason);
+  tfrt_session_t* session = peer->session;
+  // What follows still asks the session which calls were written.
+  tfrt_outgoing_call_bury_all(peer, NULL);
+  peer->session = NULL;
+  tfrt_incoming_call_bury_all(peer);
+  tfrt_object_table_drop_holder(&peer->node->objects, peer->incarnation, NULL);
+  tfrt_failed_call_drop_peer(peer, NULL);
+  tfrt_remote_value_bury_all(peer, NULL);
+  tfrt_outgoing_retain_end_all(peer, NULL);
+  tfrt_incoming_want_bury_all(peer, NULL);
+  tfrt_recovery_bury(peer);
+  tfrt_job_bury_all(peer, reason);
+  tfrt_peer_free_jobs(peer);
+  tfrt_session_set_user_data(session, NULL);
+  tfrt_session_release(session);
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Another process, as this one sees it: its session, the calls and wants in both
+// directions, and what happens to all of them when it dies. Guarded by the node's lock.
+//
+//                 our calls ----> outgoing calls                  numbered by the session
+//   node -- peer <---- its calls  incoming calls, watermark       numbered by it
+//                 our wants ----> wants (remote values)
+//                 <---- its wants incoming wants, open or held
+//
+// Life:
+//  1. Made when a session to an incarnation is first wanted or accepted.
+//  2. Live while its session is; frames are sent with tfrt_peer_send().
+//  3. Buried once (tfrt_peer_bury()): each call, want, hold and placeholder that needs the
+//     peer becomes an error with the same root key; calls that it made are cancelled.
+//  4. Stays as a record of the dead until the node is released, so that a reference to it
+//     is answered at once. A new session with the same incarnation (after a partition) makes
+//     it live again, for new jobs only: what the old one had is gone.
+//
+// Thread rule: everything here needs the node's lock.
+// Failure rule: see each function.
+#ifndef TFRT_DISTRIBUTED_DOMAIN_PEER_H_
+#define TFRT_DISTRIBUTED_DOMAIN_PEER_H_
+
+#include "distributed/session/session.h"
+#include "distributed/transport/transport.h"
+#include "distributed/value/outgoing_release.h"
+#include "distributed/value/push_inbox.h"
+#include "distributed/wire/body.h"
+#include "host_runtime/async/task.h"
+#include "host_runtime/base/hash_table.h"
+#include "host_runtime/base/list.h"
+
+typedef struct tfrt_node_s tfrt_node_t;
+typedef struct tfrt_job_s tfrt_job_t;
+
+// What a job and a peer know of each other: the handle of each direction.
+typedef struct tfrt_peer_job_s {
+  tfrt_list_link_t link;   // in the peer's list
+  tfrt_job_t* job;         // +1; NULL: as those of |gone_handles|, which had no memory
+  uint32_t their_handle;   // 0: not bound
+  bool attached;           // our handle is bound there
+  bool detached_there;     // it has nothing more to say about the job
+  uint64_t told_programs;  // bit n: our Program frame with handle n + 1 was sent
+  tfrt_outgoing_release_t released;
+} tfrt_peer_job_t;
+
+typedef struct tfrt_peer_s {
+  tfrt_hash_node_t by_incarnation;  // in the node's table
+  tfrt_node_t* node;
+  uint64_t incarnation;
+  tfrt_session_t* session;                    // +1; NULL: none yet, or dead
+  tfrt_status_t death;                        // +1; why its last session died, or NULL
+  char name[TFRT_WIRE_MAX_NAME_SIZE + 1];     // for messages; "" if it isn't known
+  char address[TFRT_TRANSPORT_ADDRESS_SIZE];  // for messages; "" if it isn't known
+  uint64_t watermark;                         // the highest number of its calls that was processed
+  uint64_t last_want_seen;                    // the highest number of its wants
+  tfrt_hash_table_t outgoing_calls;           // by call number
+  tfrt_hash_table_t incoming_calls;           // by call number
+  tfrt_hash_table_t failed_calls;             // of its calls, those that don't run (failed_call.h)
+  tfrt_hash_table_t wants;                    // by want number: our remote values
+  tfrt_hash_table_t incoming_wants;           // by want number: its wants
+  uint32_t transfers;                         // of these, payloads that go by a lane
+  tfrt_list_link_t located;                   // remote values whose payload it has
+  tfrt_list_link_t named;                     // remote values whose name it has, and no payload
+  tfrt_list_link_t retaining;                 // remote values that it was asked to hold for us
+  tfrt_list_link_t incoming_retains;          // what it asked us to hold, not answered yet
+  tfrt_list_link_t outgoing_pushes;           // what it is to be sent unasked, once that is known
+  uint32_t outgoing_push_count;
+  tfrt_push_inbox_t pushes;        // what it sends us unasked
+  tfrt_list_link_t held_requests;  // wants of others for what it has not promised yet
+  tfrt_list_link_t jobs;           // what both know
+  tfrt_hash_table_t gone_handles;  // of its own, those of jobs that are over here
+  bool is_stuck;                   // a thread of it is in one kernel for long
+  tfrt_status_t broken;            // +1; why this host can't go on with it, to be acted upon
+  tfrt_task_t breaker;
+} tfrt_peer_t;
+
+// How a frame is sent.
+typedef struct tfrt_peer_frame_s {
+  tfrt_job_t* job;      // NULL: a frame of the session
+  uint64_t request;     // 0: none
+  int64_t deadline_ns;  // of the node's clock; 0 or TFRT_TIME_INFINITE: none
+  uint64_t after_call;  // as in session.h
+  uint64_t after_want;
+  bool is_nested;
+  bool can_wait;
+  bool can_wait_long;
+} tfrt_peer_frame_t;
+
+// How peers are found in a node's table.
+extern const tfrt_hash_table_vtable_t tfrt_peer_table_vtable;
+
+// The live or dead peer with |incarnation|, or NULL.
+tfrt_peer_t* tfrt_peer_find(tfrt_node_t* node, uint64_t incarnation);
+
+// The peer with |incarnation|, made if it is not known; NULL when memory is out.
+tfrt_peer_t* tfrt_peer_find_or_create(tfrt_node_t* node, uint64_t incarnation);
+
+// What |job| and |peer| know of each other; made if there is nothing yet, NULL when memory is
+// out then.
+tfrt_peer_job_t* tfrt_peer_find_job(tfrt_peer_t* peer, const tfrt_job_t* job);
+tfrt_peer_job_t* tfrt_peer_find_or_create_job(tfrt_peer_t* peer, tfrt_job_t* job);
+
+// Sends |body| as |frame| says; attaches the job to the session first where that is needed.
+// An error says that nothing was sent: FAILED_PRECONDITION for a dead peer, INVALID_ARGUMENT
+// for a body beyond its limits, RESOURCE_EXHAUSTED.
+tfrt_status_t tfrt_peer_try_send(tfrt_peer_t* peer, const tfrt_peer_frame_t* frame,
+                                 const tfrt_wire_body_t* body) TFRT_MUST_USE;
+
+// The same for what must not get lost: to a dead peer it is dropped, the funeral has said
+// so already; any other failure ends the session when the lock is opened.
+void tfrt_peer_send(tfrt_peer_t* peer, const tfrt_peer_frame_t* frame,
+                    const tfrt_wire_body_t* body);
+
+// Ends the session when the lock is opened, because of |reason| (consumed): this host can't do
+// its part.
+void tfrt_peer_break_take(tfrt_peer_t* peer, tfrt_status_t reason);
+
+// The bytes of a value that may go to |peer| unasked: as many as this node sends, and at most what
+// both agreed on.
+size_t tfrt_peer_inline_limit(const tfrt_peer_t* peer);
+
+// Gives the peer back the credit of one call, or want, that is over.
+void tfrt_peer_return_call_credit(tfrt_peer_t* peer);
+void tfrt_peer_return_want_credit(tfrt_peer_t* peer);
+
+// An error (+1) that says that the peer is lost, what was going on ("while it ran @f"), and
+// why; its root key is the peer's incarnation. Of a peer that has ended |job| for another reason
+// than a loss, it is that reason. |job| (may be NULL) knows its rank; |site|, the place of either,
+// may be NULL.
+tfrt_status_t tfrt_peer_lost_error(const tfrt_peer_t* peer, const tfrt_job_t* job,
+                                   const tfrt_status_origin_t* site, const char* format, ...)
+    TFRT_MUST_USE TFRT_PRINTF(4, 5);
+
+// |session| is |peer|'s from now on.
+void tfrt_peer_adopt_session(tfrt_peer_t* peer, tfrt_session_t* session);
+
+// The funeral of |peer|, because of |reason| (+0): see above. Once per session; later calls
+// change nothing.
+void tfrt_peer_bury(tfrt_peer_t* peer, tfrt_status_t reason);
+
+// Frees |peer|, which has nothing left but handles of jobs.
+void tfrt_peer_free(tfrt_peer_t* peer);
+
+// Frees all peers that are dead and that no job, call or value needs any more: clients, most of
+// all, of which each is a process of its own. Nobody may hold one in passing.
+void tfrt_peer_free_past(tfrt_node_t* node);
+
+#endif  // TFRT_DISTRIBUTED_DOMAIN_PEER_H_

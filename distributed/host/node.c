@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/host/node.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "distributed/call/outgoing_call.h"
+#include "distributed/client/client_impl.h"
+#include "distributed/domain/event_log.h"
+#include "distributed/host/node_impl.h"
+#include "distributed/job/detached_job.h"
+#include "distributed/job/server.h"
+#include "distributed/service/recording.h"
+#include "distributed/service/tracing.h"
+#include "distributed/value/incoming_want.h"
+#include "distributed/value/recovery.h"
+#include "distributed/value/remote_value.h"
+#include "distributed/value/transfer.h"
+#include "distributed/wire/text.h"
+#include "host_runtime/base/random.h"
+
+tfrt_value_item_host_t tfrt_node_host(const tfrt_node_t* node, const tfrt_job_t* job) {
+  return (tfrt_value_item_host_t){.rank = job->rank, .incarnation = node->incarnation};
+}
+
+// --- Sessions ----------------------------------------------------------------
+
+// The time that ages are told by: not worth a look at the clock for each value.
+static void tfrt_node_tick(tfrt_node_t* node) { node->objects.tick_ns = tfrt_node_now_ns(node); }
+
+void tfrt_node_look_at_threads(tfrt_node_t* node, int64_t now_ns) {
+  tfrt_running_kernel_thread_t threads[TFRT_PROGRESS_MAX_THREADS];
+  size_t count = tfrt_running_kernel_list(threads, TFRT_PROGRESS_MAX_THREADS);
+  tfrt_progress_look(&node->progress, threads, count, now_ns);
+}
+
+// The silence after which a host is lost; for so long a thread may be in one kernel before that is
+// told.
+static int64_t tfrt_node_patience_ns(const tfrt_node_t* node) {
+  return (int64_t)node->options.session.limits.silence_ms * TFRT_NANOSECONDS_PER_MILLISECOND;
+}
+
+// Logs, once each, threads that don't come out of their kernel.
+static void tfrt_node_tell_stuck(tfrt_node_t* node) {
+  int64_t now_ns = node->objects.tick_ns;
+  int64_t before_ns = now_ns - tfrt_node_patience_ns(node);
+  for (const tfrt_progress_thread_t* thread;
+       (thread = tfrt_progress_tell(&node->progress, before_ns));) {
+    const tfrt_kernel_site_t* site = tfrt_program_cache_find_site(node, thread->in.site);
+    if (!site) continue;
+    tfrt_status_origin_t place;
+    tfrt_kernel_site_origin(site, &place);
+    tfrt_event_log_kernel_stuck(&place, now_ns - thread->since_ns);
+  }
+}
+
+static tfrt_string_view_t tfrt_node_fit(const char* text, char* buffer, size_t limit) {
+  return tfrt_wire_text_fit(tfrt_string_view_of(text ? text : ""), buffer, limit);
+}
+
+// Sets what |heartbeat| says of the thread that is in its kernel for longest.
+static void tfrt_node_fill_oldest(tfrt_node_t* node, tfrt_wire_heartbeat_t* heartbeat) {
+  const tfrt_kernel_site_t* oldest = NULL;
+  int64_t since_ns = INT64_MAX;
+  for (size_t i = 0; i < node->progress.count; ++i) {
+    const tfrt_progress_thread_t* thread = &node->progress.threads[i];
+    if (thread->since_ns >= since_ns) continue;
+    const tfrt_kernel_site_t* site = tfrt_program_cache_find_site(node, thread->in.site);
+    if (!site) continue;
+    oldest = site;
+    since_ns = thread->since_ns;
+  }
+  if (!oldest) return;
+  tfrt_status_origin_t place;
+  tfrt_kernel_site_origin(oldest, &place);
+  int64_t age_ns = node->objects.tick_ns - since_ns;
+  node->oldest_kernel = (tfrt_wire_running_kernel_t){
+      .location = {.rank = TFRT_WIRE_NO_RANK,
+                   .incarnation = node->incarnation,
+                   .function = tfrt_node_fit(place.function, node->oldest_function,
+                                             sizeof(node->oldest_function)),
+                   .kernel =
+                       tfrt_node_fit(place.kernel, node->oldest_name, sizeof(node->oldest_name)),
+                   .file = tfrt_node_fit(place.file, node->oldest_file, sizeof(node->oldest_file)),
+                   .line = place.line,
+                   .column = place.column},
+      .age_us = (uint64_t)age_ns / TFRT_NANOSECONDS_PER_MICROSECOND};
+  heartbeat->oldest = &node->oldest_kernel;
+}
+
+static void tfrt_node_on_opened(tfrt_session_handler_t* handler, tfrt_session_t* session) {
+  tfrt_node_t* node = tfrt_node_of(handler);
+  tfrt_node_tick(node);
+  tfrt_peer_free_past(node);
+  tfrt_peer_t* peer = tfrt_peer_find_or_create(node, tfrt_session_peer_incarnation(session));
+  if (node->options.logs_events) tfrt_event_log_session_opened(session);
+  if (!peer) {
+    // Whoever waits for it would wait for ever.
+    tfrt_session_close(session, TFRT_WIRE_GOODBYE_SHUTDOWN,
+                       tfrt_string_view_of("no memory for another peer"));
+    return;
+  }
+  tfrt_peer_adopt_session(peer, session);
+  tfrt_transfer_open_lanes(peer);
+  peer->watermark = tfrt_session_peer_next_call(session) - 1;
+  tfrt_incoming_want_serve_held(peer);
+  tfrt_server_on_session_opened(peer);
+  tfrt_client_on_session_opened(node, session);
+}
+
+static void tfrt_node_on_dead(tfrt_session_handler_t* handler, tfrt_session_t* session,
+                              tfrt_session_death_t death, tfrt_status_t status) {
+  tfrt_node_t* node = tfrt_node_of(handler);
+  if (node->options.logs_events) tfrt_event_log_session_dead(death, status);
+  tfrt_peer_t* peer = tfrt_session_user_data(session);
+  if (peer && peer->session == session) {
+    tfrt_lane_manager_bury(node->lanes, peer->incarnation, status);
+    tfrt_peer_bury(peer, status);
+  }
+  tfrt_client_on_session_dead(node, session, death, status);
+}
+
+static void tfrt_node_on_refused(tfrt_session_handler_t* handler, tfrt_status_t status,
+                                 uint64_t untold) {
+  if (tfrt_node_of(handler)->options.logs_events) tfrt_event_log_refused(status, untold);
+}
+
+static void tfrt_node_on_draining(tfrt_session_handler_t* handler, tfrt_session_t* session) {
+  if (tfrt_node_of(handler)->options.logs_events) tfrt_event_log_session_draining(session);
+}
+
+static void tfrt_node_fill_batch(tfrt_session_handler_t* handler, tfrt_session_t* session) {
+  (void)handler;
+  tfrt_peer_t* peer = tfrt_session_user_data(session);
+  if (peer && peer->session == session) tfrt_outgoing_release_flush(peer);
+}
+
+// What is to be looked after now and then, which is whenever a heartbeat is due.
+static void tfrt_node_look_after(tfrt_node_t* node) {
+  tfrt_node_tick(node);
+  tfrt_recovery_expire(node);
+  tfrt_node_look_at_threads(node, node->objects.tick_ns);
+  if (node->options.logs_events) tfrt_node_tell_stuck(node);
+}
+
+static void tfrt_node_fill_heartbeat(tfrt_session_handler_t* handler, tfrt_session_t* session,
+                                     tfrt_wire_heartbeat_t* heartbeat) {
+  tfrt_node_t* node = tfrt_node_of(handler);
+  tfrt_node_look_after(node);
+  tfrt_node_fill_oldest(node, heartbeat);
+  heartbeat->named = tfrt_session_next_call(session) - 1;
+}
+
+static void tfrt_node_on_heartbeat(tfrt_session_handler_t* handler, tfrt_session_t* session,
+                                   const tfrt_wire_heartbeat_t* heartbeat) {
+  tfrt_node_t* node = tfrt_node_of(handler);
+  tfrt_peer_t* peer = tfrt_session_user_data(session);
+  if (!peer) return;
+  tfrt_incoming_want_refuse_unpromised(peer, heartbeat->named, heartbeat->echo);
+  uint64_t patience_us = (uint64_t)tfrt_node_patience_ns(node) / TFRT_NANOSECONDS_PER_MICROSECOND;
+  bool is_stuck = heartbeat->oldest && heartbeat->oldest->age_us >= patience_us;
+  if (is_stuck != peer->is_stuck && node->options.logs_events) {
+    tfrt_event_log_session_stuck(session, is_stuck ? heartbeat->oldest : NULL);
+  }
+  peer->is_stuck = is_stuck;
+}
+
+static void tfrt_node_on_suspected(tfrt_session_handler_t* handler, tfrt_session_t* session,
+                                   bool is_suspected) {
+  if (tfrt_node_of(handler)->options.logs_events) {
+    tfrt_event_log_session_suspected(session, is_suspected);
+  }
+}
+
+static void tfrt_node_on_starved(tfrt_session_handler_t* handler, tfrt_session_t* session,
+                                 uint64_t call, uint64_t want) {
+  (void)handler;
+  tfrt_peer_t* peer = tfrt_session_user_data(session);
+  if (!peer) return;
+  if (call != 0) {
+    tfrt_outgoing_call_on_starved(peer, call);
+  } else {
+    tfrt_remote_value_on_starved(peer, want);
+  }
+}
+
+static void tfrt_node_on_wake(tfrt_session_handler_t* handler, tfrt_session_t* session) {
+  (void)handler;
+  tfrt_peer_t* peer = tfrt_session_user_data(session);
+  if (peer && peer->session == session) tfrt_push_inbox_expire(peer);
+}
+
+static const tfrt_session_handler_vtable_t tfrt_node_handler_vtable = {
+    .on_opened = tfrt_node_on_opened,
+    .on_refused = tfrt_node_on_refused,
+    .on_frame = tfrt_node_on_frame,
+    .on_draining = tfrt_node_on_draining,
+    .on_dead = tfrt_node_on_dead,
+    .fill_batch = tfrt_node_fill_batch,
+    .fill_heartbeat = tfrt_node_fill_heartbeat,
+    .on_heartbeat = tfrt_node_on_heartbeat,
+    .on_suspected = tfrt_node_on_suspected,
+    .on_starved = tfrt_node_on_starved,
+    .on_wake = tfrt_node_on_wake,
+};
+
+// --- Life --------------------------------------------------------------------
+
+void tfrt_node_options_initialize(tfrt_node_options_t* out_options) {
+  memset(out_options, 0, sizeof(*out_options));
+  tfrt_session_options_initialize(&out_options->session);
+  out_options->session.features =
+      TFRT_WIRE_FEATURE_PUSH | TFRT_WIRE_FEATURE_RECOVER | TFRT_WIRE_FEATURE_LISTS;
+}
+
+// Makes what carries payloads, then what carries frames and lets others in.
+static tfrt_status_t tfrt_node_create_managers(tfrt_node_t* node) {
+  const tfrt_node_options_t* options = &node->options;
+  tfrt_lane_options_t lanes;
+  tfrt_lane_options_initialize(&lanes);
+  lanes.incarnation = node->incarnation;
+  lanes.cluster_key = options->session.cluster_key;
+  lanes.dial_timeout_ns = options->session.dial_timeout_ns;
+  if (options->window_size > 0) lanes.window_size = options->window_size;
+  lanes.work_queue = options->host->work_queue;
+  // The death of the session comes first where both are cut off.
+  int64_t silence_ns = options->session.limits.silence_ms * TFRT_NANOSECONDS_PER_MILLISECOND;
+  if (lanes.give_up_ns < 2 * silence_ns) lanes.give_up_ns = 2 * silence_ns;
+  TFRT_RETURN_IF_ERROR(tfrt_lane_manager_create(&lanes, options->transport, &node->lock,
+                                                options->timers, &node->lane_handler,
+                                                options->allocator, &node->lanes));
+  tfrt_session_options_t session = options->session;
+  session.bulk_acceptor = tfrt_lane_manager_acceptor(node->lanes);
+  return tfrt_session_manager_create(&session, options->transport, &node->lock, options->timers,
+                                     &node->handler, options->allocator, &node->sessions);
+}
+
+tfrt_status_t tfrt_node_create(const tfrt_node_options_t* options, tfrt_node_t** out_node) {
+  *out_node = NULL;
+  tfrt_type_id_t program_type = TFRT_TYPE_NONE;
+  TFRT_RETURN_IF_ERROR(tfrt_program_cache_type(&program_type));
+  tfrt_type_id_t trace_type = TFRT_TYPE_NONE;
+  TFRT_RETURN_IF_ERROR(tfrt_tracing_type(&trace_type));
+  tfrt_allocator_t allocator = options->allocator;
+  tfrt_node_t* node = tfrt_allocator_allocate_zeroed(allocator, sizeof(*node));
+  if (!node) return tfrt_status_out_of_memory();
+  tfrt_ref_count_initialize(&node->ref_count);
+  node->options = *options;
+  if (node->options.inline_limit == 0) node->options.inline_limit = TFRT_WIRE_DEFAULT_INLINE_SIZE;
+  if (node->options.max_jobs == 0) node->options.max_jobs = TFRT_NODE_DEFAULT_MAX_JOBS;
+  node->incarnation = options->session.incarnation;
+  while (node->incarnation == 0) {
+    tfrt_random_entropy(&node->incarnation, sizeof(node->incarnation));
+  }
+  node->options.session.incarnation = node->incarnation;
+  node->handler.vtable = &tfrt_node_handler_vtable;
+  node->lane_handler.vtable = &tfrt_transfer_handler_vtable;
+  tfrt_node_lock_initialize(&node->lock);
+  tfrt_action_queue_initialize(&node->actions, &node->lock, allocator);
+  tfrt_action_queue_set_work_queue(&node->actions, options->host->work_queue);
+  tfrt_hash_table_initialize(&node->peers, &tfrt_peer_table_vtable, allocator);
+  tfrt_object_table_initialize(&node->objects, node->incarnation, tfrt_incoming_want_abandon,
+                               &node->actions, allocator);
+  tfrt_string_builder_initialize(&node->body, allocator);
+  tfrt_arena_initialize(&node->arena, allocator);
+  tfrt_list_initialize(&node->jobs);
+  tfrt_list_initialize(&node->detached);
+  tfrt_list_initialize(&node->programs);
+  tfrt_text_pool_initialize(&node->texts, allocator);
+  tfrt_list_initialize(&node->clients);
+  tfrt_list_initialize(&node->recordings);
+  tfrt_status_t status = tfrt_node_create_managers(node);
+  if (status) {
+    tfrt_node_release(node);
+  } else {
+    *out_node = node;
+  }
+  return status;
+}
+
+tfrt_node_t* tfrt_node_retain(tfrt_node_t* node) {
+  tfrt_ref_count_increment(&node->ref_count);
+  return node;
+}
+
+static void tfrt_node_free(tfrt_node_t* node) {
+  tfrt_node_lock_tables(node);
+  // The last actions are carried out here, while there is a node.
+  tfrt_action_queue_set_work_queue(&node->actions, NULL);
+  for (tfrt_hash_node_t* found; (found = tfrt_hash_table_first(&node->peers));) {
+    tfrt_peer_free(TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation));
+  }
+  tfrt_object_table_deinitialize(&node->objects);
+  tfrt_recording_drop_all(node);
+  tfrt_ended_jobs_clear(&node->ended_jobs);
+  tfrt_program_cache_clear(node);
+  tfrt_node_unlock(node);
+  tfrt_session_manager_free(node->sessions);
+  tfrt_lane_manager_free(node->lanes);
+  tfrt_hash_table_deinitialize(&node->peers);
+  tfrt_text_pool_deinitialize(&node->texts);
+  tfrt_string_builder_deinitialize(&node->body);
+  tfrt_arena_deinitialize(&node->arena);
+  tfrt_action_queue_deinitialize(&node->actions);
+  tfrt_node_lock_deinitialize(&node->lock);
+  tfrt_allocator_free(node->options.allocator, node, sizeof(*node));
+}
+
+void tfrt_node_release(tfrt_node_t* node) {
+  if (node && tfrt_ref_count_decrement(&node->ref_count)) tfrt_node_free(node);
+}
+
+tfrt_status_t tfrt_node_listen(tfrt_node_t* node, tfrt_string_view_t address,
+                               char out_address[TFRT_TRANSPORT_ADDRESS_SIZE]) {
+  return tfrt_session_manager_listen(node->sessions, address, out_address);
+}
+
+tfrt_status_t tfrt_node_set_name(tfrt_node_t* node, tfrt_string_view_t name) {
+  tfrt_node_lock_tables(node);
+  tfrt_status_t status = tfrt_session_manager_set_name(node->sessions, name);
+  tfrt_node_unlock(node);
+  return status;
+}
+
+void tfrt_node_refuse_jobs(tfrt_node_t* node) {
+  tfrt_node_lock_tables(node);
+  bool is_first = !node->refuses_jobs && !node->closed;
+  node->refuses_jobs = true;
+  // The sessions' manager stays open: a job that runs may need a host that it has not met yet.
+  tfrt_session_t* session = is_first ? tfrt_session_manager_first(node->sessions) : NULL;
+  for (; session; session = tfrt_session_manager_next(node->sessions, session)) {
+    tfrt_session_close(session, TFRT_WIRE_GOODBYE_DRAIN, tfrt_string_view_of("draining"));
+  }
+  tfrt_node_unlock(node);
+}
+
+// To those who wait for it, a host that leaves is as lost as any other. A client that ends
+// its own process has cancelled what it asked for.
+static void tfrt_node_close_job(tfrt_job_t* job, tfrt_status_t cancelled) {
+  if (job->rank == TFRT_WIRE_NO_RANK) {
+    tfrt_job_close(job, cancelled);
+    return;
+  }
+  char message[64];
+  snprintf(message, sizeof(message), "host %u is shutting down", job->rank);
+  const tfrt_status_fields_t fields = {
+      .code = TFRT_STATUS_UNAVAILABLE,
+      .message = message,
+      .origin = {.rank = job->rank, .incarnation = job->node->incarnation},
+      .root_key = job->node->incarnation,
+      .may_have_run = true};
+  tfrt_status_t leaving = tfrt_status_create_from_fields(&fields);
+  tfrt_job_close(job, leaving);
+  tfrt_status_release(leaving);
+}
+
+void tfrt_node_close(tfrt_node_t* node) {
+  tfrt_status_t reason = tfrt_status_create(TFRT_STATUS_CANCELLED, "this host is shutting down");
+  tfrt_node_lock_tables(node);
+  node->closed = true;
+  tfrt_client_close_all(node, reason);
+  while (!tfrt_list_is_empty(&node->jobs)) {
+    // A closed job leaves the list when its calls are over.
+    bool any = false;
+    for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs && !any; link = link->next) {
+      tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
+      any = !job->closed;
+      if (any) tfrt_node_close_job(job, reason);
+      if (any) break;
+    }
+    if (!any) break;
+  }
+  tfrt_detached_job_drop_all(node);
+  // Behind the sessions: their deaths end the transfers, each with its reason.
+  tfrt_session_manager_close(node->sessions, false);
+  tfrt_lane_manager_close(node->lanes);
+  tfrt_node_unlock(node);
+  tfrt_status_release(reason);
+}
+
+bool tfrt_node_is_drained(tfrt_node_t* node) {
+  tfrt_node_lock_tables(node);
+  bool drained =
+      tfrt_session_manager_is_drained(node->sessions) && tfrt_lane_manager_is_drained(node->lanes);
+  tfrt_node_unlock(node);
+  return drained;
+}
+
+void tfrt_node_drain(tfrt_node_t* node) {
+  tfrt_session_manager_drain(node->sessions);
+  tfrt_lane_manager_drain(node->lanes);
+}
+
+uint64_t tfrt_node_incarnation(const tfrt_node_t* node) { return node->incarnation; }
+
+tfrt_node_counts_t tfrt_node_counts(tfrt_node_t* node) {
+  tfrt_node_lock_tables(node);
+  tfrt_node_counts_t counts = node->counts;
+  counts.objects = tfrt_object_table_count(&node->objects);
+  tfrt_lane_counts_t lanes = tfrt_lane_manager_counts(node->lanes);
+  counts.transfers = lanes.sending + lanes.receiving;
+  tfrt_node_unlock(node);
+  return counts;
+}
+
+size_t tfrt_node_job_count(tfrt_node_t* node) {
+  size_t count = 0;
+  tfrt_node_lock_tables(node);
+  for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) ++count;
+  tfrt_node_unlock(node);
+  return count;
+}
+
+size_t tfrt_node_running_job_count(tfrt_node_t* node) {
+  tfrt_node_lock_tables(node);
+  size_t count = tfrt_job_count_running(node, NULL);
+  tfrt_node_unlock(node);
+  return count;
+}
+
+size_t tfrt_node_kept_count(tfrt_node_t* node) {
+  tfrt_node_lock_tables(node);
+  size_t count = tfrt_detached_job_count_kept(node);
+  tfrt_node_unlock(node);
+  return count;
+}
+
+void tfrt_node_session_counters(tfrt_node_t* node, tfrt_session_counters_t* out_counters) {
+  tfrt_node_lock_tables(node);
+  tfrt_session_manager_counters(node->sessions, out_counters);
+  tfrt_node_unlock(node);
+}

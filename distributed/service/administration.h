@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The built-in functions by which a client ends what is not its own: another's job, one call of it,
+// or the host's service. Whoever may run programs on a host may do that, too (docs/security.md).
+//
+//   cancel "job HEX"                the job is closed as by its client, with CANCELLED, everywhere
+//                                   if this host is its root; what a detached one has left is
+//                                   forgotten
+//   cancel "call HEX NUMBER PLACE"  the call of that process is told to stop, as by its caller: it
+//                                   starts no kernel any more, and results that need one are
+//                                   CANCELLED. Those that are known, or that a kernel gives that
+//                                   runs, stay what they are. PLACE (FILE:LINE:COLUMN, or
+//                                   @FUNCTION FILE:LINE:COLUMN) is where the caller makes it, which
+//                                   the error says; without it, the error says where the function
+//                                   is written
+//   drain                           no more jobs; the process ends when those that run are over
+//
+// Thread rule: each takes the node's lock. Failure rule: see text_answer.h.
+#ifndef TFRT_DISTRIBUTED_SERVICE_ADMINISTRATION_H_
+#define TFRT_DISTRIBUTED_SERVICE_ADMINISTRATION_H_
+
+#include "distributed/call/execution.h"
+
+// Ends what the argument of |execution| names, and says so in |out|. INVALID_ARGUMENT, NOT_FOUND.
+// Thread-safe (the lock is not held).
+tfrt_status_t tfrt_administration_cancel(tfrt_execution_t* execution, tfrt_string_builder_t* out)
+    TFRT_MUST_USE;
+
+// Has the process drain; |out| gets the number of jobs that go on. Thread-safe (the lock is not
+// held).
+tfrt_status_t tfrt_administration_drain(tfrt_execution_t* execution, tfrt_string_builder_t* out)
+    TFRT_MUST_USE;
+
+#endif  // TFRT_DISTRIBUTED_SERVICE_ADMINISTRATION_H_

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The built-in functions by which any client follows a detached job (detached_job.h), at its root:
+// how it is and what it prints, and then its results. Nothing of it waits: who follows asks again.
+//
+//   client                       root
+//     FOLLOW "HEX 0" ----------->
+//     <--------------------------  detached state=running function=main results=0 from=0 next=2 ...
+//                                  0 5
+//                                  hello
+//     FOLLOW "HEX 2" ----------->  ... state=ended
+//     KEPT_RESULT "HEX 0" ------>  the value
+//
+// Who has asked once learns the end, also of a job that is forgotten meanwhile.
+//
+// proto/call.proto says what the answers are.
+//
+// Thread rule: as each function says. Failure rule: INVALID_ARGUMENT, NOT_FOUND and
+// FAILED_PRECONDITION are the result of the call.
+#ifndef TFRT_DISTRIBUTED_SERVICE_FOLLOWING_H_
+#define TFRT_DISTRIBUTED_SERVICE_FOLLOWING_H_
+
+#include "distributed/call/execution.h"
+
+// Bytes of lines in one answer, more or less.
+#define TFRT_FOLLOWING_MAX_ANSWER (256u << 10)
+
+// Writes the answer to FOLLOW. Thread-safe (the lock is not held).
+tfrt_status_t tfrt_following_write(tfrt_execution_t* execution, tfrt_string_builder_t* out)
+    TFRT_MUST_USE;
+
+// Runs KEPT_RESULT as |execution|. Needs the node's lock.
+void tfrt_following_start_result(tfrt_execution_t* execution);
+
+#endif  // TFRT_DISTRIBUTED_SERVICE_FOLLOWING_H_

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/service/recording.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "distributed/call/incoming_call_impl.h"
+#include "distributed/job/server.h"
+#include "distributed/service/text_answer.h"
+#include "distributed/service/trace_image.h"
+#include "distributed/service/tracing.h"
+
+// Longer than any question.
+#define TFRT_RECORDING_MAX_TEXT 96
+
+// As many jobs are read at once.
+#define TFRT_RECORDING_MAX_ANSWER 256
+
+typedef struct tfrt_recording_s {
+  tfrt_list_link_t link;  // in the node's recordings, oldest first
+  uint8_t job[TFRT_WIRE_JOB_ID_SIZE];
+  tfrt_trace_t* trace;  // +1
+  int64_t until_ns;     // takes what begins before
+} tfrt_recording_t;
+
+static tfrt_recording_t* tfrt_recording_of(tfrt_list_link_t* link) {
+  return TFRT_CONTAINER_OF(link, tfrt_recording_t, link);
+}
+
+static int64_t tfrt_recording_now(const tfrt_node_t* node) {
+  return tfrt_clock_now_ns(node->options.host->clock);
+}
+
+static tfrt_job_t* tfrt_recording_job(const tfrt_recording_t* recording, tfrt_node_t* node) {
+  tfrt_string_view_t id =
+      tfrt_string_view_make((const char*)recording->job, sizeof(recording->job));
+  return tfrt_job_find(node, id);
+}
+
+static void tfrt_recording_drop(tfrt_recording_t* recording, tfrt_node_t* node) {
+  tfrt_list_remove(&recording->link);
+  tfrt_trace_release(recording->trace);
+  tfrt_allocator_free(node->options.allocator, recording, sizeof(*recording));
+}
+
+void tfrt_recording_drop_all(tfrt_node_t* node) {
+  while (!tfrt_list_is_empty(&node->recordings)) {
+    tfrt_recording_drop(tfrt_recording_of(node->recordings.next), node);
+  }
+}
+
+// Makes room for one more.
+static void tfrt_recording_drop_oldest(tfrt_node_t* node) {
+  size_t kept = 0;
+  tfrt_recording_t* oldest = NULL;
+  for (tfrt_list_link_t* link = node->recordings.next; link != &node->recordings;
+       link = link->next) {
+    if (tfrt_recording_job(tfrt_recording_of(link), node)) continue;
+    if (kept++ == 0) oldest = tfrt_recording_of(link);
+  }
+  if (kept >= TFRT_RECORDING_MAX_KEPT) tfrt_recording_drop(oldest, node);
+}
+
+// --- Begin -----------------------------------------------------------------------
+
+static void tfrt_recording_attach_start(void* self, uint64_t number,
+                                        const tfrt_execution_t* execution) {
+  (void)number;
+  if (execution->request) tfrt_request_context_set_trace(execution->request, self);
+}
+
+// Has what runs of |job| already record into |trace|.
+static void tfrt_recording_attach(tfrt_job_t* job, tfrt_trace_t* trace) {
+  tfrt_server_visit_starts(job, tfrt_recording_attach_start, trace);
+  tfrt_hash_table_t* peers = &job->node->peers;
+  for (tfrt_hash_node_t* found = tfrt_hash_table_first(peers); found;
+       found = tfrt_hash_table_next(peers, found)) {
+    tfrt_peer_t* peer = TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation);
+    for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->incoming_calls); node;
+         node = tfrt_hash_table_next(&peer->incoming_calls, node)) {
+      tfrt_incoming_call_t* call = TFRT_CONTAINER_OF(node, tfrt_incoming_call_t, by_number);
+      if (call->execution.job == job) tfrt_recording_attach_start(trace, 0, &call->execution);
+    }
+  }
+}
+
+static tfrt_status_t tfrt_recording_create(tfrt_job_t* job, tfrt_recording_t** out_recording) {
+  tfrt_node_t* node = job->node;
+  tfrt_recording_drop_oldest(node);
+  tfrt_recording_t* recording =
+      tfrt_allocator_allocate_zeroed(node->options.allocator, sizeof(*recording));
+  if (!recording) return tfrt_status_out_of_memory();
+  tfrt_status_t status =
+      tfrt_trace_create(TFRT_RECORDING_LIMIT, node->options.allocator, &recording->trace);
+  if (status) {
+    tfrt_allocator_free(node->options.allocator, recording, sizeof(*recording));
+    return status;
+  }
+  memcpy(recording->job, job->id, sizeof(recording->job));
+  recording->until_ns = INT64_MIN;
+  tfrt_list_push_back(&node->recordings, &recording->link);
+  tfrt_job_set_trace(job, recording->trace);
+  tfrt_recording_attach(job, recording->trace);
+  *out_recording = recording;
+  return NULL;
+}
+
+// Records |job| until |until_ns|, if its client does not do that itself.
+static tfrt_status_t tfrt_recording_begin_job(tfrt_job_t* job, int64_t now_ns, int64_t until_ns) {
+  tfrt_recording_t* recording = NULL;
+  tfrt_list_link_t* head = &job->node->recordings;
+  for (tfrt_list_link_t* link = head->next; link != head && !recording; link = link->next) {
+    bool is_its = memcmp(tfrt_recording_of(link)->job, job->id, sizeof(job->id)) == 0;
+    if (is_its) recording = tfrt_recording_of(link);
+  }
+  if (job->asks_only || (!recording && tfrt_job_trace(job))) return NULL;
+  if (!recording) TFRT_RETURN_IF_ERROR(tfrt_recording_create(job, &recording));
+  // Who has left before reading it leaves it full.
+  if (now_ns >= recording->until_ns || tfrt_trace_dropped(recording->trace) > 0) {
+    tfrt_trace_restart(recording->trace, now_ns);
+  }
+  if (until_ns > recording->until_ns) recording->until_ns = until_ns;
+  tfrt_trace_bound(recording->trace, recording->until_ns);
+  return NULL;
+}
+
+void tfrt_recording_accept(tfrt_job_t* job) {
+  int64_t now_ns = tfrt_recording_now(job->node);
+  if (now_ns >= job->node->records_until_ns) return;
+  // Without memory for it, the job runs all the same.
+  tfrt_status_release(tfrt_recording_begin_job(job, now_ns, job->node->records_until_ns));
+}
+
+// --- Questions -------------------------------------------------------------------
+
+// What is asked.
+typedef struct tfrt_recording_question_s {
+  bool is_begin;
+  bool is_end;
+  bool is_read;
+  bool is_all;  // no job is named
+  uint8_t job[TFRT_WIRE_JOB_ID_SIZE];
+  int64_t number;  // milliseconds, or the time from which on
+} tfrt_recording_question_t;
+
+static tfrt_status_t tfrt_recording_parse(const tfrt_execution_t* execution,
+                                          tfrt_recording_question_t* out_question) {
+  char text[TFRT_RECORDING_MAX_TEXT];
+  char job[2 * TFRT_WIRE_JOB_ID_SIZE + 1];
+  char verb[8];
+  int end = 0;
+  *out_question = (tfrt_recording_question_t){0};
+  tfrt_text_answer_read_question(execution, text, sizeof(text));
+  if (strcmp(text, "clock") == 0) return NULL;
+  bool is_good =
+      sscanf(text, "%7s %32s %" SCNd64 "%n", verb, job, &out_question->number, &end) == 3;
+  is_good = is_good && text[end] == '\0' && out_question->number >= 0;
+  out_question->is_begin = is_good && strcmp(verb, "begin") == 0;
+  out_question->is_end = is_good && strcmp(verb, "end") == 0;
+  out_question->is_read = is_good && strcmp(verb, "read") == 0;
+  out_question->is_all = is_good && strcmp(job, "-") == 0;
+  bool is_job =
+      is_good && (out_question->is_all || tfrt_text_answer_read_job(job, out_question->job));
+  bool is_time = !out_question->is_begin || out_question->number <= INT32_MAX;
+  bool is_verb = out_question->is_begin || out_question->is_end || out_question->is_read;
+  if (is_job && is_time && is_verb) return NULL;
+  return tfrt_status_create(
+      TFRT_STATUS_INVALID_ARGUMENT,
+      "record wants `clock`, `begin JOB MS`, `end JOB 0` or `read JOB SINCE`, not `%s`", text);
+}
+
+static bool tfrt_recording_is_meant(const tfrt_recording_question_t* question, const uint8_t* job) {
+  return question->is_all || memcmp(question->job, job, sizeof(question->job)) == 0;
+}
+
+static tfrt_status_t tfrt_recording_begin(tfrt_node_t* node,
+                                          const tfrt_recording_question_t* question,
+                                          int64_t now_ns) {
+  int64_t until_ns = now_ns + question->number * TFRT_NANOSECONDS_PER_MILLISECOND;
+  bool is_here = question->is_all;
+  if (question->is_all && until_ns > node->records_until_ns) node->records_until_ns = until_ns;
+  for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) {
+    tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
+    if (job->closed || !tfrt_recording_is_meant(question, job->id)) continue;
+    is_here = true;
+    TFRT_RETURN_IF_ERROR(tfrt_recording_begin_job(job, now_ns, until_ns));
+  }
+  if (is_here) return NULL;
+  return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "no such job is here");
+}
+
+static void tfrt_recording_end(tfrt_node_t* node, const tfrt_recording_question_t* question) {
+  int64_t now_ns = tfrt_recording_now(node);
+  if (question->is_all) node->records_until_ns = now_ns;
+  for (tfrt_list_link_t* link = node->recordings.next; link != &node->recordings;
+       link = link->next) {
+    tfrt_recording_t* recording = tfrt_recording_of(link);
+    if (!tfrt_recording_is_meant(question, recording->job)) continue;
+    if (now_ns < recording->until_ns) recording->until_ns = now_ns;
+    tfrt_trace_bound(recording->trace, recording->until_ns);
+  }
+}
+
+// --- Answers ---------------------------------------------------------------------
+
+// Traces that are read with the lock open.
+typedef struct tfrt_recording_answer_s {
+  size_t count;
+  tfrt_trace_t* traces[TFRT_RECORDING_MAX_ANSWER];  // +1 each
+} tfrt_recording_answer_t;
+
+static void tfrt_recording_take(tfrt_recording_answer_t* answer, tfrt_trace_t* trace) {
+  if (!trace || answer->count == TFRT_ARRAY_SIZE(answer->traces)) return;
+  for (size_t i = 0; i < answer->count; ++i) {
+    if (answer->traces[i] == trace) return;
+  }
+  answer->traces[answer->count++] = tfrt_trace_retain(trace);
+}
+
+// Takes what is recorded, and what clients have recorded of their own jobs.
+static void tfrt_recording_collect(tfrt_node_t* node, const tfrt_recording_question_t* question,
+                                   tfrt_recording_answer_t* answer) {
+  int64_t now_ns = tfrt_recording_now(node);
+  for (tfrt_list_link_t* link = node->recordings.next; link != &node->recordings;) {
+    tfrt_recording_t* recording = tfrt_recording_of(link);
+    link = link->next;
+    if (!tfrt_recording_is_meant(question, recording->job)) continue;
+    tfrt_recording_take(answer, recording->trace);
+    bool is_over = now_ns >= recording->until_ns && !tfrt_recording_job(recording, node);
+    if (is_over) tfrt_recording_drop(recording, node);
+  }
+  for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) {
+    const tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
+    if (tfrt_recording_is_meant(question, job->id)) {
+      tfrt_recording_take(answer, tfrt_job_trace(job));
+    }
+  }
+}
+
+// The image of what is asked for, with the lock open: spans are many, and are copied.
+static tfrt_status_t tfrt_recording_write(tfrt_execution_t* execution, tfrt_string_builder_t* out) {
+  tfrt_node_t* node = execution->node;
+  tfrt_recording_question_t question;
+  TFRT_RETURN_IF_ERROR(tfrt_recording_parse(execution, &question));
+  tfrt_recording_answer_t answer = {0};
+  tfrt_status_t status = NULL;
+  // Of a beginning, the time that is told is that from which on spans are taken: who reads them
+  // asks for those, and all that has room is there.
+  int64_t now_ns = tfrt_recording_now(node);
+  tfrt_node_lock_tables(node);
+  if (question.is_begin) status = tfrt_recording_begin(node, &question, now_ns);
+  if (question.is_end) tfrt_recording_end(node, &question);
+  if (question.is_read) tfrt_recording_collect(node, &question, &answer);
+  tfrt_node_unlock(node);
+  uint64_t dropped = 0;
+  for (size_t i = 0; i < answer.count; ++i) dropped += tfrt_trace_dropped(answer.traces[i]);
+  tfrt_trace_image_begin(now_ns, dropped, out);
+  for (size_t i = 0; i < answer.count; ++i) {
+    tfrt_trace_image_append_spans(answer.traces[i], question.number, out);
+    tfrt_trace_release(answer.traces[i]);
+  }
+  return status;
+}
+
+void tfrt_recording_start(tfrt_execution_t* execution) {
+  tfrt_tracing_answer(execution, tfrt_recording_write);
+}

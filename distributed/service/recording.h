@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The built-in function by which any client has this host record what runs on it for a while, of
+// jobs that were not started to be traced: BUILTIN_RECORD in proto/call.proto says what is asked.
+//
+//   begin JOB MS   each such job that is here, or comes in that time, gets a recording: a trace
+//                  that takes what begins in the next MS milliseconds, then nothing any more
+//   end JOB 0      nothing any more from now on, whoever has asked for it
+//   read JOB SINCE what recordings have, also of jobs that have ended meanwhile
+//
+// Life of a recording:
+//  1. Made by a begin, or by the opening of a job while one for all jobs goes on. The job's running
+//     calls and later ones record into it.
+//  2. Emptied by the next begin after its time, or when it is full; one before that only goes on.
+//  3. Dropped, with what it has, by the first read after its time when its job has ended, or when
+//     there are too many.
+//
+// A kernel of a job that was once recorded costs two readings of the clock for ever.
+//
+// Thread rule: needs the node's lock.
+// Failure rule: a question that makes no sense, a job that is not here, and memory that is out are
+// errors as the call's result.
+#ifndef TFRT_DISTRIBUTED_SERVICE_RECORDING_H_
+#define TFRT_DISTRIBUTED_SERVICE_RECORDING_H_
+
+#include "distributed/call/execution.h"
+
+// The most spans of one job on one host; at 112 bytes each they may take 7 MiB.
+#define TFRT_RECORDING_LIMIT (64u << 10)
+
+// So many recordings of jobs that have ended wait to be read.
+#define TFRT_RECORDING_MAX_KEPT 16
+
+// Runs the built-in function as |execution|.
+void tfrt_recording_start(tfrt_execution_t* execution);
+
+// |job| was opened: records it, if that goes on for all jobs.
+void tfrt_recording_accept(tfrt_job_t* job);
+
+// Frees what |node| has recorded.
+void tfrt_recording_drop_all(tfrt_node_t* node);
+
+#endif  // TFRT_DISTRIBUTED_SERVICE_RECORDING_H_

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/transport/grpc/certificate_watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "host_runtime/base/allocator.h"
+#include "host_runtime/base/clock.h"
+#include "host_runtime/base/file.h"
+#include "host_runtime/base/log.h"
+#include "host_runtime/base/sync.h"
+
+// Hundreds of certificates.
+#define MAX_SIZE ((size_t)1024 * 1024)
+
+// Descriptors are given out from the lowest on: one from here is free for long once it is closed.
+#define RARE_DESCRIPTOR 800
+
+// Which file, in the order in which they are read.
+enum { AUTHORITIES, CERTIFICATE, KEY, FILE_COUNT };
+
+struct tfrt_certificate_watch_s {
+  char paths[FILE_COUNT][PATH_MAX];
+  char copy_paths[FILE_COUNT][32];
+  int copies[FILE_COUNT];                     // -1: none
+  tfrt_file_contents_t contents[FILE_COUNT];  // of the copies; the thread's alone
+  tfrt_status_t told;                         // what is wrong with the files; the thread's alone
+  int64_t period_ns;
+  bool has_thread;
+  tfrt_thread_t thread;
+  tfrt_mutex_t mutex;
+  tfrt_condition_t stopped;
+  bool is_stopped;  // guarded by |mutex|
+};
+
+// --- Contents ------------------------------------------------------------------
+
+// A key is not left in memory that others may get.
+static void forget(tfrt_file_contents_t contents[FILE_COUNT]) {
+  for (int i = 0; i < FILE_COUNT; ++i) {
+    if (contents[i].data) explicit_bzero(contents[i].data, contents[i].size);
+    tfrt_file_contents_deinitialize(&contents[i]);
+  }
+}
+
+// |out_contents| is empty after an error.
+static tfrt_status_t read_files(const tfrt_certificate_watch_t* watch,
+                                tfrt_file_contents_t out_contents[FILE_COUNT]) {
+  tfrt_status_t status = NULL;
+  memset(out_contents, 0, FILE_COUNT * sizeof(*out_contents));
+  for (int i = 0; !status && i < FILE_COUNT; ++i) {
+    status = tfrt_file_read_at_most(watch->paths[i], MAX_SIZE, tfrt_allocator_system(),
+                                    &out_contents[i]);
+  }
+  if (status) forget(out_contents);
+  return status;
+}
+
+static bool is_same(const tfrt_file_contents_t a[FILE_COUNT],
+                    const tfrt_file_contents_t b[FILE_COUNT]) {
+  for (int i = 0; i < FILE_COUNT; ++i) {
+    if (a[i].size != b[i].size || memcmp(a[i].data, b[i].data, a[i].size) != 0) return false;
+  }
+  return true;
+}
+
+// --- Copies --------------------------------------------------------------------
+
+// Anonymous memory with a number that nobody is given soon again, or -1: gRPC may look at the path
+// a moment after it has been closed.
+static int create_copy(void) {
+  int low = memfd_create("tfrt_certificate", MFD_CLOEXEC);
+  if (low < 0) return -1;
+  int high = fcntl(low, F_DUPFD_CLOEXEC, RARE_DESCRIPTOR);
+  if (high < 0) return low;
+  close(low);
+  return high;
+}
+
+static tfrt_status_t create_copies(tfrt_certificate_watch_t* watch) {
+  for (int i = 0; i < FILE_COUNT; ++i) {
+    watch->copies[i] = create_copy();
+    snprintf(watch->copy_paths[i], sizeof(watch->copy_paths[i]), "/proc/self/fd/%d",
+             watch->copies[i]);
+    if (watch->copies[i] < 0 || access(watch->copy_paths[i], R_OK) != 0) {
+      return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED,
+                                "can't copy %s to memory (which wants /proc and a descriptor): %s",
+                                watch->paths[i], strerrordesc_np(errno));
+    }
+  }
+  return NULL;
+}
+
+static bool write_copy(int copy, const tfrt_file_contents_t* contents) {
+  size_t written = 0;
+  while (written < contents->size) {
+    ssize_t size = pwrite(copy, contents->data + written, contents->size - written, (off_t)written);
+    if (size < 0 && errno != EINTR) return false;
+    if (size > 0) written += (size_t)size;
+  }
+  return ftruncate(copy, (off_t)contents->size) == 0;
+}
+
+// Makes |contents|, which is taken, what gRPC gets. It reads a pair again that has changed while
+// it read it.
+static tfrt_status_t take_contents(tfrt_certificate_watch_t* watch,
+                                   tfrt_file_contents_t contents[FILE_COUNT]) {
+  tfrt_status_t status = NULL;
+  for (int i = 0; !status && i < FILE_COUNT; ++i) {
+    if (write_copy(watch->copies[i], &contents[i])) continue;
+    status = tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "can't copy %s to memory: %s",
+                                watch->paths[i], strerrordesc_np(errno));
+  }
+  forget(watch->contents);
+  memcpy(watch->contents, contents, sizeof(watch->contents));
+  memset(contents, 0, sizeof(watch->contents));
+  return status;
+}
+
+// --- Looking -------------------------------------------------------------------
+
+static tfrt_certificate_files_t files_of(const tfrt_certificate_watch_t* watch) {
+  return (tfrt_certificate_files_t){.authorities = watch->paths[AUTHORITIES],
+                                    .certificate = watch->paths[CERTIFICATE],
+                                    .key = watch->paths[KEY]};
+}
+
+// Takes the files if they are good. Those that change meanwhile are left for the next look:
+// what was checked would not be what is taken.
+static tfrt_status_t look(tfrt_certificate_watch_t* watch) {
+  tfrt_file_contents_t before[FILE_COUNT], after[FILE_COUNT];
+  TFRT_RETURN_IF_ERROR(read_files(watch, before));
+  tfrt_status_t status = NULL;
+  if (!is_same(before, watch->contents)) {
+    tfrt_certificate_files_t files = files_of(watch);
+    status = tfrt_certificate_check_form(&files);
+    if (!status) status = read_files(watch, after);
+    if (!status) {
+      if (is_same(before, after)) status = take_contents(watch, after);
+      forget(after);
+    }
+  }
+  forget(before);
+  return status;
+}
+
+// Logs what is wrong, |status| (+1), once for as long as it is the same, and its end.
+static void tell_take(tfrt_certificate_watch_t* watch, tfrt_status_t status) {
+  bool is_news = (status != NULL) != (watch->told != NULL);
+  if (status && watch->told) {
+    is_news = strcmp(tfrt_status_message(status), tfrt_status_message(watch->told)) != 0;
+  }
+  if (is_news && status) {
+    tfrt_log(TFRT_LOG_WARNING, NULL, "the last good certificate stays in use: %s",
+             tfrt_status_message(status));
+  } else if (is_news) {
+    tfrt_log(TFRT_LOG_INFO, NULL, "%s, its key and the authorities are good again",
+             watch->paths[CERTIFICATE]);
+  }
+  tfrt_status_release(watch->told);
+  watch->told = status;
+}
+
+static void run(void* argument) {
+  tfrt_certificate_watch_t* watch = argument;
+  tfrt_clock_t clock = tfrt_clock_system();
+  tfrt_mutex_lock(&watch->mutex);
+  while (!watch->is_stopped) {
+    int64_t deadline_ns = tfrt_deadline_after(tfrt_clock_now_ns(clock), watch->period_ns);
+    bool is_signalled = true;
+    while (!watch->is_stopped && is_signalled) {
+      is_signalled = tfrt_condition_wait_until(&watch->stopped, &watch->mutex, deadline_ns);
+    }
+    if (watch->is_stopped) break;
+    tfrt_mutex_unlock(&watch->mutex);
+    tell_take(watch, look(watch));
+    tfrt_mutex_lock(&watch->mutex);
+  }
+  tfrt_mutex_unlock(&watch->mutex);
+}
+
+// --- Life ----------------------------------------------------------------------
+
+static tfrt_status_t copy_paths(tfrt_certificate_watch_t* watch,
+                                const tfrt_certificate_files_t* files) {
+  const char* const paths[FILE_COUNT] = {files->authorities, files->certificate, files->key};
+  for (int i = 0; i < FILE_COUNT; ++i) {
+    if (strlen(paths[i]) >= PATH_MAX) {
+      return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "%s is too long for a path",
+                                paths[i]);
+    }
+    strcpy(watch->paths[i], paths[i]);
+  }
+  return NULL;
+}
+
+// What the files are at first was checked by who names them, or makes handshakes fail.
+static tfrt_status_t start(tfrt_certificate_watch_t* watch) {
+  tfrt_file_contents_t contents[FILE_COUNT];
+  TFRT_RETURN_IF_ERROR(create_copies(watch));
+  TFRT_RETURN_IF_ERROR(read_files(watch, contents));
+  TFRT_RETURN_IF_ERROR(take_contents(watch, contents));
+  TFRT_RETURN_IF_ERROR(tfrt_thread_create("tfrt_certs", run, watch, &watch->thread));
+  watch->has_thread = true;
+  return NULL;
+}
+
+tfrt_status_t tfrt_certificate_watch_create(const tfrt_certificate_files_t* files,
+                                            uint32_t period_s,
+                                            tfrt_certificate_watch_t** out_watch) {
+  *out_watch = NULL;
+  tfrt_certificate_watch_t* watch =
+      tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), sizeof(*watch));
+  if (!watch) return tfrt_status_out_of_memory();
+  for (int i = 0; i < FILE_COUNT; ++i) watch->copies[i] = -1;
+  watch->period_ns = period_s * TFRT_NANOSECONDS_PER_SECOND;
+  tfrt_mutex_initialize(&watch->mutex);
+  tfrt_condition_initialize(&watch->stopped);
+  tfrt_status_t status = copy_paths(watch, files);
+  if (!status) status = start(watch);
+  if (status) {
+    tfrt_certificate_watch_destroy(watch);
+    return status;
+  }
+  *out_watch = watch;
+  return NULL;
+}
+
+tfrt_certificate_files_t tfrt_certificate_watch_copies(const tfrt_certificate_watch_t* watch) {
+  return (tfrt_certificate_files_t){.authorities = watch->copy_paths[AUTHORITIES],
+                                    .certificate = watch->copy_paths[CERTIFICATE],
+                                    .key = watch->copy_paths[KEY]};
+}
+
+void tfrt_certificate_watch_destroy(tfrt_certificate_watch_t* watch) {
+  if (!watch) return;
+  tfrt_mutex_lock(&watch->mutex);
+  watch->is_stopped = true;
+  tfrt_condition_signal(&watch->stopped);
+  tfrt_mutex_unlock(&watch->mutex);
+  if (watch->has_thread) tfrt_thread_join(&watch->thread);
+  for (int i = 0; i < FILE_COUNT; ++i) {
+    if (watch->copies[i] >= 0) close(watch->copies[i]);
+  }
+  forget(watch->contents);
+  tfrt_status_release(watch->told);
+  tfrt_condition_deinitialize(&watch->stopped);
+  tfrt_mutex_deinitialize(&watch->mutex);
+  tfrt_allocator_free(tfrt_allocator_system(), watch, sizeof(*watch));
+}

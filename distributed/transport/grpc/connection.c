@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/transport/grpc/connection.h"
+
+#include "distributed/transport/grpc/accept.h"
+#include "distributed/transport/grpc/dial.h"
+
+static tfrt_grpc_connection_t* connection_of(tfrt_transport_connection_t* base) {
+  return TFRT_CONTAINER_OF(base, tfrt_grpc_connection_t, base);
+}
+
+void tfrt_grpc_connection_start_batch(tfrt_grpc_connection_t* connection, const grpc_op* operations,
+                                      size_t count, tfrt_grpc_event_t* event) {
+  tfrt_mutex_lock(&connection->mutex);
+  ++connection->pending;
+  tfrt_mutex_unlock(&connection->mutex);
+  // Without the lock: gRPC may write to the socket in here.
+  tfrt_grpc_queue_start_batch(connection->call, operations, count, event);
+}
+
+// Makes settle run on the queue's thread. With the lock held; returns true if the caller
+// has to post the event |poke| once the lock is open.
+static bool prepare_poke(tfrt_grpc_connection_t* connection) {
+  if (connection->is_poked || connection->is_told || !connection->is_started) return false;
+  connection->is_poked = true;
+  ++connection->pending;
+  return true;
+}
+
+static void post(tfrt_grpc_connection_t* connection, tfrt_grpc_event_t* event) {
+  // The queue is gone: so is the transport, and nobody but the caller is left to do it.
+  if (!tfrt_grpc_queue_post(connection->queue, event)) event->run(event, true);
+}
+
+static void on_poke(tfrt_grpc_event_t* event, bool is_ok) {
+  (void)is_ok;
+  tfrt_grpc_connection_t* connection = TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, poke);
+  tfrt_mutex_lock(&connection->mutex);
+  connection->is_poked = false;
+  tfrt_mutex_unlock(&connection->mutex);
+  tfrt_grpc_connection_settle_event(connection);
+}
+
+// --- Writing -----------------------------------------------------------------
+
+static void start_write(tfrt_grpc_connection_t* connection, const tfrt_transport_write_t* write) {
+  tfrt_grpc_outgoing_fill(&connection->outgoing, write);
+  grpc_op operation = {.op = GRPC_OP_SEND_MESSAGE};
+  operation.data.send_message.send_message = connection->outgoing.buffer;
+  // Counted already, when the write was taken.
+  tfrt_grpc_queue_start_batch(connection->call, &operation, 1, &connection->sent);
+}
+
+static void complete_write(tfrt_grpc_connection_t* connection) {
+  tfrt_mutex_lock(&connection->mutex);
+  connection->is_writing = false;  // before the callback, which may write again
+  tfrt_mutex_unlock(&connection->mutex);
+  tfrt_status_t status = NULL;
+  if (!connection->is_sent_ok) {
+    status = tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "the connection broke before it was sent");
+  }
+  tfrt_transport_connection_report_written(&connection->base, status);
+  tfrt_status_release(status);
+  tfrt_grpc_connection_settle_event(connection);
+}
+
+static void on_sent(tfrt_grpc_event_t* event, bool is_ok) {
+  tfrt_grpc_connection_t* connection = TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, sent);
+  connection->is_sent_ok = is_ok;
+  if (tfrt_grpc_outgoing_finish(&connection->outgoing)) {
+    complete_write(connection);
+  } else {
+    // Not counted while slices are out, so that the call can go: after a failure it may be
+    // the one that holds them.
+    tfrt_grpc_connection_settle_event(connection);
+  }
+}
+
+static void on_slices_released(tfrt_grpc_outgoing_t* outgoing) {
+  tfrt_grpc_connection_t* connection =
+      TFRT_CONTAINER_OF(outgoing, tfrt_grpc_connection_t, outgoing);
+  post(connection, &connection->released);
+}
+
+static void on_released(tfrt_grpc_event_t* event, bool is_ok) {
+  (void)is_ok;
+  tfrt_grpc_connection_t* connection = TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, released);
+  tfrt_mutex_lock(&connection->mutex);
+  ++connection->pending;  // until the owner has been told
+  tfrt_mutex_unlock(&connection->mutex);
+  complete_write(connection);
+}
+
+static void on_refused(tfrt_grpc_event_t* event, bool is_ok) {
+  (void)is_ok;
+  tfrt_grpc_connection_t* connection = TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, refused);
+  tfrt_status_t status = tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "the connection is closed");
+  tfrt_transport_connection_report_written(&connection->base, status);
+  tfrt_status_release(status);
+  tfrt_grpc_connection_settle_event(connection);
+  tfrt_transport_connection_release(&connection->base);
+}
+
+static void connection_write(tfrt_transport_connection_t* base, tfrt_transport_write_t* write) {
+  tfrt_grpc_connection_t* connection = connection_of(base);
+  tfrt_mutex_lock(&connection->mutex);
+  bool is_taken = !connection->is_closing && !connection->is_aborted && !connection->is_ended &&
+                  !connection->is_exhausted && !connection->is_finishing;
+  bool is_early = is_taken && !connection->is_started;
+  if (is_taken) connection->is_writing = true;
+  if (is_early) connection->early_write = write;
+  ++connection->pending;
+  tfrt_mutex_unlock(&connection->mutex);
+  if (is_early) return;
+  if (is_taken) {
+    start_write(connection, write);
+  } else {
+    // The end may have been told, and the owner may let go: the event needs the object.
+    tfrt_transport_connection_retain(base);
+    post(connection, &connection->refused);
+  }
+}
+
+// --- Reading -----------------------------------------------------------------
+
+static void on_received(tfrt_grpc_event_t* event, bool is_ok) {
+  (void)is_ok;  // a failure shows as no message
+  tfrt_grpc_connection_t* connection = TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, received);
+  tfrt_mutex_lock(&connection->mutex);
+  connection->is_reading = false;
+  connection->held = connection->incoming;
+  if (!connection->held) connection->is_exhausted = true;
+  tfrt_mutex_unlock(&connection->mutex);
+  if (connection->incoming && connection->is_dialled) connection->side.dialler.has_received = true;
+  connection->incoming = NULL;
+  tfrt_grpc_connection_settle_event(connection);
+}
+
+static void report_message(tfrt_grpc_connection_t* connection, grpc_byte_buffer* message) {
+  const tfrt_transport_span_t* spans;
+  size_t count;
+  if (tfrt_grpc_message_spans(message, connection->queue, &spans, &count)) {
+    tfrt_transport_connection_report_message(&connection->base, spans, count);
+  } else {
+    // A message can't be left out: the stream would have a hole.
+    tfrt_transport_connection_abort(&connection->base);
+  }
+}
+
+// Gives the message that is held to the owner, or drops it, or leaves it for later.
+static void give_message(tfrt_grpc_connection_t* connection) {
+  tfrt_mutex_lock(&connection->mutex);
+  bool is_dropped = connection->is_closing || connection->is_aborted ||
+                    (connection->is_ended && connection->end != TFRT_TRANSPORT_ENDED);
+  bool is_given = connection->held && !is_dropped && connection->wanted > 0;
+  grpc_byte_buffer* message = NULL;
+  if (is_given || is_dropped) {
+    message = connection->held;
+    connection->held = NULL;
+  }
+  if (is_given) --connection->wanted;
+  tfrt_mutex_unlock(&connection->mutex);
+  if (is_given) report_message(connection, message);
+  if (message) grpc_byte_buffer_destroy(message);
+}
+
+static void start_read(tfrt_task_t* task) {
+  tfrt_grpc_connection_t* connection = TFRT_CONTAINER_OF(task, tfrt_grpc_connection_t, read);
+  grpc_op operation = {.op = GRPC_OP_RECV_MESSAGE};
+  operation.data.recv_message.recv_message = &connection->incoming;
+  // Counted already, when it was found due.
+  tfrt_grpc_queue_start_batch(connection->call, &operation, 1, &connection->received);
+}
+
+static void connection_receive(tfrt_transport_connection_t* base) {
+  tfrt_grpc_connection_t* connection = connection_of(base);
+  tfrt_mutex_lock(&connection->mutex);
+  ++connection->wanted;
+  // With nothing held, the message that arrives next finds the request.
+  bool is_due = connection->held && prepare_poke(connection);
+  tfrt_mutex_unlock(&connection->mutex);
+  if (is_due) post(connection, &connection->poke);
+}
+
+// --- The end -----------------------------------------------------------------
+
+static void on_finished(tfrt_grpc_event_t* event, bool is_ok) {
+  (void)is_ok;  // a failure shows at |ended|
+  tfrt_grpc_connection_settle_event(TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, finished));
+}
+
+static void start_finish(tfrt_grpc_connection_t* connection) {
+  grpc_op operation = {.op = GRPC_OP_SEND_CLOSE_FROM_CLIENT};
+  if (!connection->is_dialled) operation.op = GRPC_OP_SEND_STATUS_FROM_SERVER;  // zero: OK
+  tfrt_grpc_connection_start_batch(connection, &operation, 1, &connection->finished);
+}
+
+static tfrt_transport_end_t choose_end(tfrt_grpc_connection_t* connection,
+                                       tfrt_status_t* out_status) {
+  tfrt_status_t status = connection->end_status;
+  connection->end_status = NULL;
+  *out_status = status;
+  if (!connection->is_aborted) return connection->end;
+  tfrt_status_release(status);
+  if (connection->is_unanswered) {
+    *out_status = tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "no answer from %s",
+                                     connection->side.dialler.address);
+    return TFRT_TRANSPORT_NO_ANSWER;
+  }
+  *out_status = tfrt_status_create(TFRT_STATUS_CANCELLED, "the connection was aborted here");
+  return TFRT_TRANSPORT_RESET;
+}
+
+// Nothing is under way on the call any more.
+static void give_up_call(tfrt_grpc_connection_t* connection, grpc_call* call) {
+  if (connection->is_dialled) {
+    tfrt_grpc_dial_deinitialize(connection);
+  } else {
+    tfrt_grpc_accept_deinitialize(connection);
+  }
+  grpc_call_unref(call);
+}
+
+// From now on this is an object that only waits for its last reference.
+static void tell_end(tfrt_grpc_connection_t* connection) {
+  tfrt_status_t status;
+  tfrt_transport_end_t end = choose_end(connection, &status);
+  // A stream that its acceptor rejected has no handler.
+  if (connection->base.handler) {
+    tfrt_transport_connection_report_closed(&connection->base, end, status);
+  }
+  tfrt_status_release(status);
+  tfrt_grpc_connection_set_remove(connection->set, connection);
+  tfrt_transport_connection_release(&connection->base);
+}
+
+void tfrt_grpc_connection_take_end(tfrt_grpc_connection_t* connection, tfrt_transport_end_t end,
+                                   tfrt_status_t status) {
+  tfrt_mutex_lock(&connection->mutex);
+  connection->is_ended = true;
+  connection->end = end;
+  connection->end_status = status;
+  tfrt_mutex_unlock(&connection->mutex);
+  tfrt_grpc_connection_settle_event(connection);
+}
+
+static void connection_close(tfrt_transport_connection_t* base) {
+  tfrt_grpc_connection_t* connection = connection_of(base);
+  tfrt_mutex_lock(&connection->mutex);
+  bool is_due = !connection->is_closing && prepare_poke(connection);
+  connection->is_closing = true;
+  tfrt_mutex_unlock(&connection->mutex);
+  if (is_due) post(connection, &connection->poke);
+}
+
+static void break_stream(tfrt_grpc_connection_t* connection, bool is_unanswered) {
+  grpc_call* call = NULL;
+  tfrt_mutex_lock(&connection->mutex);
+  bool is_due = false;
+  if (!connection->is_aborted && !connection->is_told) {
+    connection->is_aborted = true;
+    connection->is_unanswered = is_unanswered;
+    // The end may be known and only wait for somebody to want the last message.
+    is_due = connection->is_ended && prepare_poke(connection);
+    if (connection->is_started && connection->call) {
+      call = connection->call;
+      grpc_call_ref(call);  // it may be given up as soon as the lock is open
+    }
+  }
+  tfrt_mutex_unlock(&connection->mutex);
+  if (is_due) post(connection, &connection->poke);
+  if (!call) return;
+  grpc_call_cancel_with_status(call, GRPC_STATUS_CANCELLED, "aborted", NULL);
+  grpc_call_unref(call);
+}
+
+static void connection_abort(tfrt_transport_connection_t* base) {
+  break_stream(connection_of(base), false);
+}
+
+void tfrt_grpc_connection_give_up(tfrt_grpc_connection_t* connection) {
+  break_stream(connection, true);
+}
+
+// --- Settling ----------------------------------------------------------------
+
+// What settle finds to be due, besides giving a message.
+typedef struct due_s {
+  bool is_read;
+  bool is_finish;
+  grpc_call* call;  // to be given up, or NULL
+  bool is_tell;
+} due_t;
+
+// With the lock held. Notes in the flags that what is due will be done.
+static due_t find_due(tfrt_grpc_connection_t* connection) {
+  due_t due = {0};
+  bool is_live = connection->is_started && !connection->is_ended;
+  due.is_read =
+      is_live && !connection->held && !connection->is_reading && !connection->is_exhausted;
+  if (due.is_read) {
+    connection->is_reading = true;
+    ++connection->pending;
+  }
+  // The listener's side answers the end of what is sent to it.
+  bool is_over = connection->is_closing || (!connection->is_dialled && connection->is_exhausted);
+  due.is_finish = is_live && is_over && !connection->is_writing && !connection->is_finishing &&
+                  !connection->is_aborted;
+  if (due.is_finish) connection->is_finishing = true;
+  if (!connection->is_ended || connection->pending > 0) return due;
+  due.call = connection->call;
+  connection->call = NULL;
+  // Relaxed: a writer that has the slot is on its way to the lock; its refusal settles again.
+  bool has_writer = atomic_load_explicit(&connection->base.in_flight, memory_order_relaxed) != NULL;
+  due.is_tell = !connection->held && !connection->is_writing && !has_writer && !connection->is_told;
+  if (due.is_tell) connection->is_told = true;
+  return due;
+}
+
+static void settle(tfrt_grpc_connection_t* connection) {
+  give_message(connection);
+  tfrt_mutex_lock(&connection->mutex);
+  due_t due = find_due(connection);
+  tfrt_mutex_unlock(&connection->mutex);
+  if (due.is_read) tfrt_grpc_queue_run_next_turn(connection->queue, &connection->read);
+  if (due.is_finish) start_finish(connection);
+  // This may let go of the slices of the last write; that event finds the object alive,
+  // because the end is not told before.
+  if (due.call) give_up_call(connection, due.call);
+  if (due.is_tell) tell_end(connection);
+}
+
+void tfrt_grpc_connection_settle_event(tfrt_grpc_connection_t* connection) {
+  tfrt_mutex_lock(&connection->mutex);
+  --connection->pending;
+  tfrt_mutex_unlock(&connection->mutex);
+  settle(connection);
+}
+
+void tfrt_grpc_connection_open(tfrt_grpc_connection_t* connection) {
+  tfrt_mutex_lock(&connection->mutex);
+  connection->is_started = true;
+  tfrt_transport_write_t* write = connection->early_write;
+  connection->early_write = NULL;
+  bool is_aborted = connection->is_aborted;
+  tfrt_mutex_unlock(&connection->mutex);
+  if (write) start_write(connection, write);
+  if (is_aborted) {
+    grpc_call_cancel_with_status(connection->call, GRPC_STATUS_CANCELLED, "aborted", NULL);
+  }
+  settle(connection);
+}
+
+// --- Life --------------------------------------------------------------------
+
+static void connection_destroy(tfrt_transport_connection_t* base) {
+  tfrt_grpc_connection_t* connection = connection_of(base);
+  tfrt_mutex_deinitialize(&connection->mutex);
+  tfrt_grpc_queue_release(connection->queue);
+  tfrt_allocator_free(connection->allocator, connection, sizeof(*connection));
+}
+
+static const tfrt_transport_connection_vtable_t kConnectionVtable = {
+    .destroy = connection_destroy,
+    .write = connection_write,
+    .receive = connection_receive,
+    .close = connection_close,
+    .abort = connection_abort,
+};
+
+void tfrt_grpc_connection_initialize(tfrt_grpc_connection_t* connection, tfrt_transport_kind_t kind,
+                                     tfrt_transport_handler_t* handler, tfrt_grpc_queue_t* queue,
+                                     tfrt_grpc_connection_set_t* set, tfrt_allocator_t allocator) {
+  tfrt_transport_connection_initialize(&connection->base, &kConnectionVtable, kind, handler);
+  connection->allocator = allocator;
+  connection->queue = tfrt_grpc_queue_retain(queue);
+  connection->set = set;
+  tfrt_list_initialize(&connection->set_link);
+  tfrt_mutex_initialize(&connection->mutex);
+  connection->outgoing.on_released = on_slices_released;
+  tfrt_task_initialize(&connection->read, start_read);
+  tfrt_grpc_event_initialize(&connection->received, on_received);
+  tfrt_grpc_event_initialize(&connection->sent, on_sent);
+  tfrt_grpc_event_initialize(&connection->released, on_released);
+  tfrt_grpc_event_initialize(&connection->refused, on_refused);
+  tfrt_grpc_event_initialize(&connection->finished, on_finished);
+  tfrt_grpc_event_initialize(&connection->poke, on_poke);
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A connection over gRPC: one call, whichever side began it. What differs between the
+// sides is in dial.h and accept.h; this is what both share.
+//
+// Callers on any thread change a few flags under the lock, and gRPC's events change
+// others on the queue's thread. After each event *settle* looks at all of them and does
+// what is due, in this order:
+//
+//   give      the message that is held, if one is wanted; drop it if nobody may get it
+//   read      ask gRPC for the next message, so that its arrival, or the end of the
+//             stream, is noticed even while nobody wants one; in the next turn, because gRPC
+//             tells the peer at once how much more it may send, and the answer to the last
+//             message should not wait for that system call, nor the peer be woken twice
+//   finish    say that nothing more is coming, once the last write is done
+//   tell      report the end, when gRPC has told it and nothing is outstanding
+//
+//   STARTING --start--> OPEN --close, or the peer's--> FINISHING --ended--> ENDED --> TOLD
+//      |                  +---abort, network-------------------------------^
+//      +--- writes and requests made meanwhile are kept
+//
+// A stream that ended in order may still hold a message: it is told when that was given.
+//
+// Thread rule: the fields say it. Failure rule: see distributed/transport/transport.h.
+#ifndef TFRT_DISTRIBUTED_TRANSPORT_GRPC_CONNECTION_H_
+#define TFRT_DISTRIBUTED_TRANSPORT_GRPC_CONNECTION_H_
+
+#include <grpc/grpc.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "distributed/transport/grpc/connection_set.h"
+#include "distributed/transport/grpc/message.h"
+#include "distributed/transport/grpc/queue.h"
+#include "distributed/transport/transport.h"
+#include "host_runtime/base/allocator.h"
+#include "host_runtime/base/list.h"
+#include "host_runtime/base/macros.h"
+#include "host_runtime/base/sync.h"
+
+// The name of the trailing metadata by which a listener says that its acceptor said no.
+#define TFRT_GRPC_REJECTED_NAME "tfrt-rejected"
+
+// What only a dialler has; belongs to the queue's thread once it is posted.
+typedef struct tfrt_grpc_dialler_s {
+  grpc_channel* channel;
+  grpc_metadata* metadata;  // |metadata_count|, sent at the start
+  size_t metadata_count;
+  grpc_metadata_array initial;
+  grpc_metadata_array trailing;
+  grpc_status_code code;
+  grpc_slice details;
+  int64_t deadline_ns;
+  tfrt_grpc_timer_t timer;
+  bool has_received;  // a message: so it can't be a rejection
+  bool is_encrypted;
+  char address[TFRT_TRANSPORT_ADDRESS_SIZE];
+} tfrt_grpc_dialler_t;
+
+// What only a listener's side has; belongs to the queue's thread.
+typedef struct tfrt_grpc_listener_side_s {
+  int is_cancelled;  // gRPC's word at the end
+  grpc_metadata rejected_mark;
+  grpc_slice details;
+} tfrt_grpc_listener_side_t;
+
+struct tfrt_grpc_connection_s {
+  tfrt_transport_connection_t base;
+  tfrt_allocator_t allocator;
+  tfrt_grpc_queue_t* queue;
+  tfrt_grpc_connection_set_t* set;
+  tfrt_list_link_t set_link;  // guarded by the set's lock
+  bool is_dialled;            // never changes
+
+  // Each under way at most once.
+  tfrt_grpc_event_t start;     // dialler: leaves STARTING
+  tfrt_grpc_event_t opened;    // initial metadata was sent (dialler: and answered)
+  tfrt_grpc_event_t received;  // a message, or the end of the stream
+  tfrt_grpc_event_t sent;      // the write's operation is done
+  tfrt_grpc_event_t released;  // its last slice was let go after that
+  tfrt_grpc_event_t refused;   // a write on a connection that takes none
+  tfrt_grpc_event_t finished;  // half-close or status was sent
+  tfrt_grpc_event_t ended;     // gRPC's last word
+  tfrt_grpc_event_t poke;      // somebody changed a flag that settle has to see
+
+  // Belongs to whoever has the write that is in flight.
+  tfrt_grpc_outgoing_t outgoing;
+  // Belongs to the queue's thread.
+  tfrt_task_t read;  // asks for a message; counted in |pending|
+  bool is_sent_ok;
+  grpc_byte_buffer* incoming;  // filled by gRPC
+  union {
+    tfrt_grpc_dialler_t dialler;
+    tfrt_grpc_listener_side_t listener;
+  } side;
+
+  tfrt_mutex_t mutex;
+  // All below is guarded by |mutex|.
+  grpc_call* call;         // given up at the end; whoever is counted in |pending| needs no lock
+  uint32_t pending;        // events that will come
+  uint64_t wanted;         // messages asked for and not given
+  grpc_byte_buffer* held;  // the message that arrived and was not given
+  tfrt_transport_write_t* early_write;  // taken before the start
+  tfrt_transport_end_t end;             // valid when |is_ended|
+  tfrt_status_t end_status;
+  bool is_started;
+  bool is_reading;    // |read| or |received| is under way
+  bool is_writing;    // a write was taken and its owner not told that it is done
+  bool is_exhausted;  // gRPC has no more messages
+  bool is_closing;    // the owner closed
+  bool is_finishing;  // |finished| is under way, or done
+  bool is_aborted;
+  bool is_unanswered;  // dialler: aborted because the time was up
+  bool is_ended;
+  bool is_told;
+  bool is_poked;  // |poke| is under way
+};
+
+// Makes |connection|, all of whose bytes are zero, one of |kind| on |queue|, which it
+// retains. Thread-compatible.
+void tfrt_grpc_connection_initialize(tfrt_grpc_connection_t* connection, tfrt_transport_kind_t kind,
+                                     tfrt_transport_handler_t* handler, tfrt_grpc_queue_t* queue,
+                                     tfrt_grpc_connection_set_t* set, tfrt_allocator_t allocator);
+
+// Starts the operations |operations| under |event|, which must be counted: adds it to what
+// is pending. Thread-safe.
+void tfrt_grpc_connection_start_batch(tfrt_grpc_connection_t* connection, const grpc_op* operations,
+                                      size_t count, tfrt_grpc_event_t* event);
+
+// Leaves STARTING, when the first operations have been started; does what was asked for
+// meanwhile. Belongs to the queue's thread.
+void tfrt_grpc_connection_open(tfrt_grpc_connection_t* connection);
+
+// An event that was counted has come and changed nothing else. Belongs to the queue's
+// thread.
+void tfrt_grpc_connection_settle_event(tfrt_grpc_connection_t* connection);
+
+// The event |ended| has come: the stream is over as |end| and |status| (taken over) say.
+// Belongs to the queue's thread.
+void tfrt_grpc_connection_take_end(tfrt_grpc_connection_t* connection, tfrt_transport_end_t end,
+                                   tfrt_status_t status);
+
+// Breaks the stream because the time for an answer is up. Belongs to the queue's thread.
+void tfrt_grpc_connection_give_up(tfrt_grpc_connection_t* connection);
+
+#endif  // TFRT_DISTRIBUTED_TRANSPORT_GRPC_CONNECTION_H_

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/transport/grpc/dial.h"
+
+#include <grpc/slice.h>
+#include <grpc/support/alloc.h>
+#include <grpc/support/time.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "distributed/transport/grpc/address.h"
+#include "distributed/transport/grpc/handshake_failure.h"
+#include "host_runtime/base/clock.h"
+
+// How a method of the service is called; see proto/peer.proto.
+static const char* method_of(tfrt_transport_kind_t kind) {
+  return kind == TFRT_TRANSPORT_BULK ? TFRT_GRPC_BULK_METHOD : TFRT_GRPC_CONTROL_METHOD;
+}
+
+// --- gRPC's last word --------------------------------------------------------
+
+static tfrt_string_view_t view_of(const grpc_slice* details) {
+  return tfrt_string_view_make((const char*)GRPC_SLICE_START_PTR(*details),
+                               GRPC_SLICE_LENGTH(*details));
+}
+
+static bool details_contain(const grpc_slice* details, const char* words) {
+  return memmem(GRPC_SLICE_START_PTR(*details), GRPC_SLICE_LENGTH(*details), words,
+                strlen(words)) != NULL;
+}
+
+static bool is_marked_rejected(const grpc_metadata_array* trailing) {
+  for (size_t i = 0; i < trailing->count; ++i) {
+    if (grpc_slice_str_cmp(trailing->metadata[i].key, TFRT_GRPC_REJECTED_NAME) == 0) return true;
+  }
+  return false;
+}
+
+static bool is_rejecting_code(grpc_status_code code) {
+  return code == GRPC_STATUS_UNAUTHENTICATED || code == GRPC_STATUS_PERMISSION_DENIED ||
+         code == GRPC_STATUS_UNIMPLEMENTED;
+}
+
+// gRPC has one status for all that can happen before a stream exists; the reason is only
+// in the text, as the system's words for its error number.
+static tfrt_transport_end_t classify_unavailable(const grpc_slice* details) {
+  static const char* const kRefused[] = {"Connection refused", "No such file or directory"};
+  static const char* const kNoWay[] = {"No route to host",      "Network is unreachable",
+                                       "Host is unreachable",   "Connection timed out",
+                                       "DNS resolution failed", "Domain name not found"};
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(kRefused); ++i) {
+    if (details_contain(details, kRefused[i])) return TFRT_TRANSPORT_REFUSED;
+  }
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(kNoWay); ++i) {
+    if (details_contain(details, kNoWay[i])) return TFRT_TRANSPORT_NO_ANSWER;
+  }
+  tfrt_grpc_handshake_failure_t failure = tfrt_grpc_handshake_failure_find(view_of(details));
+  bool is_certain =
+      failure != TFRT_GRPC_HANDSHAKE_NONE && failure != TFRT_GRPC_HANDSHAKE_TURNED_AWAY;
+  return is_certain ? TFRT_TRANSPORT_REJECTED : TFRT_TRANSPORT_RESET;
+}
+
+static tfrt_transport_end_t classify_end(const tfrt_grpc_dialler_t* dialler, bool is_answered) {
+  if (dialler->code == GRPC_STATUS_OK) return TFRT_TRANSPORT_ENDED;
+  if (dialler->has_received) return TFRT_TRANSPORT_RESET;
+  if (is_marked_rejected(&dialler->trailing) || is_rejecting_code(dialler->code)) {
+    return TFRT_TRANSPORT_REJECTED;
+  }
+  if (is_answered || dialler->code != GRPC_STATUS_UNAVAILABLE) return TFRT_TRANSPORT_RESET;
+  return classify_unavailable(&dialler->details);
+}
+
+// NONE for a stream that somebody has answered.
+static tfrt_grpc_handshake_failure_t find_handshake_failure(const tfrt_grpc_dialler_t* dialler,
+                                                            bool is_answered) {
+  bool is_unanswered = !is_answered && !dialler->has_received &&
+                       dialler->code == GRPC_STATUS_UNAVAILABLE &&
+                       !is_marked_rejected(&dialler->trailing);
+  return is_unanswered ? tfrt_grpc_handshake_failure_find(view_of(&dialler->details))
+                       : TFRT_GRPC_HANDSHAKE_NONE;
+}
+
+static tfrt_status_t create_end_status(const tfrt_grpc_dialler_t* dialler, tfrt_transport_end_t end,
+                                       tfrt_grpc_handshake_failure_t failure) {
+  if (end == TFRT_TRANSPORT_ENDED) return NULL;
+  int size = (int)GRPC_SLICE_LENGTH(dialler->details);
+  const char* text = (const char*)GRPC_SLICE_START_PTR(dialler->details);
+  bool is_about_trust = failure != TFRT_GRPC_HANDSHAKE_NONE;
+  if (is_about_trust && (end == TFRT_TRANSPORT_REJECTED || end == TFRT_TRANSPORT_RESET)) {
+    return tfrt_grpc_handshake_failure_status(failure, dialler->is_encrypted, dialler->address,
+                                              view_of(&dialler->details));
+  }
+  if (end == TFRT_TRANSPORT_REJECTED) {
+    return tfrt_status_create((tfrt_status_code_t)dialler->code, "%.*s", size, text);
+  }
+  if (end == TFRT_TRANSPORT_REFUSED) {
+    return tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "nobody listens at %s", dialler->address);
+  }
+  if (end == TFRT_TRANSPORT_NO_ANSWER) {
+    return tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "no way leads to %s: %.*s", dialler->address,
+                              size, text);
+  }
+  return tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "the connection to %s broke: %.*s",
+                            dialler->address, size, text);
+}
+
+// --- Events ------------------------------------------------------------------
+
+static void on_ended(tfrt_grpc_event_t* event, bool is_ok) {
+  (void)is_ok;
+  tfrt_grpc_connection_t* connection = TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, ended);
+  tfrt_grpc_dialler_t* dialler = &connection->side.dialler;
+  // Whoever was answered has no timer any more.
+  bool is_answered = !tfrt_list_is_linked(&dialler->timer.link);
+  tfrt_grpc_queue_remove_timer(&dialler->timer);
+  tfrt_transport_end_t end = classify_end(dialler, is_answered);
+  tfrt_status_t status =
+      create_end_status(dialler, end, find_handshake_failure(dialler, is_answered));
+  // Now, and not when the end is told: closing the socket is what makes gRPC let go of the
+  // slices of a write.
+  grpc_channel_destroy(dialler->channel);
+  dialler->channel = NULL;
+  tfrt_grpc_connection_take_end(connection, end, status);
+}
+
+static void on_opened(tfrt_grpc_event_t* event, bool is_ok) {
+  tfrt_grpc_connection_t* connection = TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, opened);
+  // A call that never got anywhere has no answer either, but |ended| knows why.
+  if (is_ok) tfrt_grpc_queue_remove_timer(&connection->side.dialler.timer);
+  tfrt_grpc_connection_settle_event(connection);
+}
+
+static void on_time_is_up(tfrt_grpc_timer_t* timer) {
+  tfrt_grpc_connection_t* connection =
+      TFRT_CONTAINER_OF(timer, tfrt_grpc_connection_t, side.dialler.timer);
+  tfrt_grpc_connection_give_up(connection);
+}
+
+static void on_start(tfrt_grpc_event_t* event, bool is_ok) {
+  (void)is_ok;
+  tfrt_grpc_connection_t* connection = TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, start);
+  tfrt_grpc_dialler_t* dialler = &connection->side.dialler;
+  dialler->timer.deadline_ns = dialler->deadline_ns;
+  dialler->timer.expire = on_time_is_up;
+  tfrt_grpc_queue_add_timer(connection->queue, &dialler->timer);
+
+  grpc_op end = {.op = GRPC_OP_RECV_STATUS_ON_CLIENT};
+  end.data.recv_status_on_client.trailing_metadata = &dialler->trailing;
+  end.data.recv_status_on_client.status = &dialler->code;
+  end.data.recv_status_on_client.status_details = &dialler->details;
+  tfrt_grpc_connection_start_batch(connection, &end, 1, &connection->ended);
+
+  grpc_op open[2] = {{.op = GRPC_OP_SEND_INITIAL_METADATA}, {.op = GRPC_OP_RECV_INITIAL_METADATA}};
+  open[0].data.send_initial_metadata.metadata = dialler->metadata;
+  open[0].data.send_initial_metadata.count = dialler->metadata_count;
+  open[1].data.recv_initial_metadata.recv_initial_metadata = &dialler->initial;
+  tfrt_grpc_connection_start_batch(connection, open, 2, &connection->opened);
+  tfrt_grpc_connection_open(connection);
+  tfrt_transport_connection_release(&connection->base);  // the event's
+}
+
+// --- Life --------------------------------------------------------------------
+
+static bool copy_metadata(tfrt_grpc_dialler_t* dialler,
+                          const tfrt_transport_dial_options_t* options,
+                          tfrt_allocator_t allocator) {
+  if (options->metadata_count == 0) return true;
+  dialler->metadata =
+      tfrt_allocator_allocate_array(allocator, options->metadata_count, sizeof(grpc_metadata));
+  if (!dialler->metadata) return false;
+  dialler->metadata_count = options->metadata_count;
+  for (size_t i = 0; i < options->metadata_count; ++i) {
+    const tfrt_transport_metadata_t* given = &options->metadata[i];
+    dialler->metadata[i].key = grpc_slice_from_copied_buffer(given->name.data, given->name.size);
+    dialler->metadata[i].value =
+        grpc_slice_from_copied_buffer(given->value.data, given->value.size);
+  }
+  return true;
+}
+
+static void open_call(tfrt_grpc_connection_t* connection,
+                      const tfrt_grpc_channel_settings_t* settings, const char* target) {
+  tfrt_grpc_dialler_t* dialler = &connection->side.dialler;
+  grpc_metadata_array_init(&dialler->initial);
+  grpc_metadata_array_init(&dialler->trailing);
+  dialler->details = grpc_empty_slice();
+  dialler->channel = tfrt_grpc_channel_open(target, settings);
+  connection->call = grpc_channel_create_call(
+      dialler->channel, NULL, GRPC_PROPAGATE_DEFAULTS, connection->queue->completion_queue,
+      grpc_slice_from_static_string(method_of(connection->base.kind)), NULL,
+      gpr_inf_future(GPR_CLOCK_MONOTONIC), NULL);
+}
+
+void tfrt_grpc_dial_deinitialize(tfrt_grpc_connection_t* connection) {
+  tfrt_grpc_dialler_t* dialler = &connection->side.dialler;
+  grpc_metadata_array_destroy(&dialler->initial);
+  grpc_metadata_array_destroy(&dialler->trailing);
+  grpc_slice_unref(dialler->details);
+  for (size_t i = 0; i < dialler->metadata_count; ++i) {
+    grpc_slice_unref(dialler->metadata[i].key);
+    grpc_slice_unref(dialler->metadata[i].value);
+  }
+  tfrt_allocator_free(connection->allocator, dialler->metadata,
+                      dialler->metadata_count * sizeof(grpc_metadata));
+}
+
+// Undoes a dial that nothing has been started for. Returns FAILED_PRECONDITION.
+static tfrt_status_t refuse_dial(tfrt_grpc_connection_t* connection) {
+  grpc_call_unref(connection->call);
+  grpc_channel_destroy(connection->side.dialler.channel);
+  tfrt_grpc_dial_deinitialize(connection);
+  tfrt_transport_connection_release(&connection->base);
+  return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION, "the transport is closed");
+}
+
+static void start_dial(tfrt_grpc_connection_t* connection) {
+  // One for the caller, one for itself until the end is told, one for the event.
+  tfrt_transport_connection_retain(&connection->base);
+  if (!tfrt_grpc_queue_post(connection->queue, &connection->start)) {
+    // Can't be: the connection is in the set, and the queue outlives all members.
+    abort();
+  }
+}
+
+tfrt_status_t tfrt_grpc_dial(const tfrt_grpc_dial_context_t* context,
+                             const tfrt_transport_dial_options_t* options,
+                             tfrt_transport_handler_t* handler,
+                             tfrt_transport_connection_t** out_connection) {
+  *out_connection = NULL;
+  char target[TFRT_GRPC_TARGET_SIZE];
+  TFRT_RETURN_IF_ERROR(tfrt_grpc_address_target(options->address, target));
+  tfrt_grpc_connection_t* connection =
+      tfrt_allocator_allocate_zeroed(context->allocator, sizeof(*connection));
+  if (!connection) return tfrt_status_out_of_memory();
+  tfrt_grpc_dialler_t* dialler = &connection->side.dialler;
+  if (!copy_metadata(dialler, options, context->allocator)) {
+    tfrt_allocator_free(context->allocator, connection, sizeof(*connection));
+    return tfrt_status_out_of_memory();
+  }
+  tfrt_grpc_connection_initialize(connection, options->kind, handler, context->queue, context->set,
+                                  context->allocator);
+  connection->is_dialled = true;
+  memcpy(dialler->address, options->address.data, options->address.size);
+  tfrt_list_initialize(&dialler->timer.link);
+  dialler->deadline_ns =
+      tfrt_deadline_after(tfrt_clock_now_ns(tfrt_clock_system()), options->timeout_ns);
+  tfrt_grpc_event_initialize(&connection->start, on_start);
+  tfrt_grpc_event_initialize(&connection->opened, on_opened);
+  tfrt_grpc_event_initialize(&connection->ended, on_ended);
+  dialler->is_encrypted = context->settings.credentials->is_encrypted;
+  open_call(connection, &context->settings, target);
+  // The set may be drained by another thread from here on: so it gets the reference that
+  // the connection keeps to itself.
+  tfrt_transport_connection_retain(&connection->base);
+  if (!tfrt_grpc_connection_set_add(context->set, connection)) {
+    tfrt_transport_connection_release(&connection->base);
+    return refuse_dial(connection);
+  }
+  *out_connection = &connection->base;
+  start_dial(connection);
+  return NULL;
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/transport/grpc/process.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <grpc/grpc.h>
+#include <grpc/support/cpu.h>
+#include <grpc/support/log.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "distributed/transport/grpc/refused_handshake.h"
+#include "host_runtime/base/allocator.h"
+#include "host_runtime/base/clock.h"
+#include "host_runtime/base/log.h"
+#include "host_runtime/base/sync.h"
+
+// For how long the last one to leave waits for gRPC's own stragglers.
+#define PATIENCE_NS (200 * TFRT_NANOSECONDS_PER_MILLISECOND)
+
+// What gRPC takes as it starts, and a little more: descriptors to wake its threads by, and threads
+// of its own: four that run closures and timers and two for more timers, and those of its event
+// engine, one for each processor within bounds. Source: gRPC 1.51, lib/iomgr/{executor,
+// timer_manager}.cc and lib/event_engine/thread_pool.h.
+#define NEEDED_DESCRIPTORS 8
+#define NEEDED_OTHER_THREADS 6
+#define MIN_ENGINE_THREADS 2
+#define MAX_ENGINE_THREADS 32
+#define MAX_NEEDED_THREADS (NEEDED_OTHER_THREADS + MAX_ENGINE_THREADS)
+
+#ifdef __SANITIZE_THREAD__
+// A thread of gRPC's timers that has ended is joined by the next one, or by nobody.
+__attribute__((visibility("default"))) const char* __tsan_default_suppressions(void);
+const char* __tsan_default_suppressions(void) { return "thread:grpc_core::Thread::Thread\n"; }
+#endif
+
+static tfrt_mutex_t mutex = TFRT_MUTEX_INITIALIZER;
+static uint32_t users;    // guarded by |mutex|
+static bool is_prepared;  // guarded by |mutex|
+static bool is_shared;    // guarded by |mutex|: somebody else in this process uses gRPC
+
+static tfrt_mutex_t deaf_mutex = TFRT_MUTEX_INITIALIZER;
+static void (*on_deaf)(void* self);  // guarded by |deaf_mutex|, as what follows
+static void* on_deaf_self;
+
+void tfrt_grpc_process_set_on_deaf(void (*function)(void* self), void* self) {
+  tfrt_mutex_lock(&deaf_mutex);
+  on_deaf = function;
+  on_deaf_self = self;
+  tfrt_mutex_unlock(&deaf_mutex);
+}
+
+// Source: gRPC 1.51, lib/iomgr/tcp_server_posix.cc: where this line is written the port is closed.
+static void look_for_deafness(const char* line) {
+  static const char kPrefix[] = "Failed accept4: ";
+  if (strncmp(line, kPrefix, sizeof(kPrefix) - 1) != 0) return;
+  tfrt_log(TFRT_LOG_ERROR, NULL,
+           "nobody can connect here any more, as gRPC stops to accept: %s; raise the limit of "
+           "descriptors (ulimit -Hn)",
+           line + sizeof(kPrefix) - 1);
+  tfrt_mutex_lock(&deaf_mutex);
+  if (on_deaf) on_deaf(on_deaf_self);
+  tfrt_mutex_unlock(&deaf_mutex);
+}
+
+// At gRPC's level DEBUG there is nothing for each message, and that a handshake was refused.
+static void forward_log(gpr_log_func_args* line) {
+  char reason[256];
+  if (tfrt_grpc_refused_handshake_find(line->file, line->message, reason, sizeof(reason))) {
+    tfrt_grpc_refused_handshake_log(reason);
+  }
+  if (line->severity == GPR_LOG_SEVERITY_ERROR) look_for_deafness(line->message);
+  if (line->severity == GPR_LOG_SEVERITY_DEBUG) return;
+  tfrt_log(TFRT_LOG_DEBUG, NULL, "gRPC: %s (%s:%d)", line->message, line->file, line->line);
+}
+
+// gRPC's mutexes look for cycles at each lock where absl was built with that, as Debian's is: a
+// tenth of a small message's time. The function that ends it has the name of absl's version.
+static void stop_looking_for_cycles(void) {
+  static const char kName[] =
+      "_ZN4absl7debian329SetMutexDeadlockDetectionModeENS0_15OnDeadlockCycleE";
+  void (*set_mode)(int) = NULL;
+  *(void**)&set_mode = dlsym(RTLD_DEFAULT, kName);
+  if (set_mode) set_mode(0);  // ignore
+}
+
+// --- Room --------------------------------------------------------------------
+
+// gRPC ends the process if it gets no descriptor, and if it gets no thread it waits for ever, as
+// it shuts down, for one that never ran. So what it needs is asked for before it starts.
+
+static tfrt_status_t check_descriptors(void) {
+  int files[NEEDED_DESCRIPTORS];
+  int count = 0;
+  while (count < NEEDED_DESCRIPTORS && (files[count] = eventfd(0, EFD_CLOEXEC)) >= 0) ++count;
+  const int error = errno;
+  for (int i = 0; i < count; ++i) close(files[i]);
+  if (count == NEEDED_DESCRIPTORS) return NULL;
+  return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED,
+                            "gRPC needs %d file descriptors to start, and the system gives %d: %s; "
+                            "raise the limit (ulimit -n)",
+                            NEEDED_DESCRIPTORS, count, strerror(error));
+}
+
+// Takes as much of the address space as a thread of gRPC's does: a heap of its own besides the
+// stack. Lives until |gate| is open.
+static void run_probe(void* gate) {
+  tfrt_allocator_t allocator = tfrt_allocator_system();
+  tfrt_allocator_free(allocator, tfrt_allocator_allocate(allocator, 1), 1);
+  tfrt_mutex_lock(gate);
+  tfrt_mutex_unlock(gate);
+}
+
+static unsigned needed_threads(void) {
+  const unsigned processors = gpr_cpu_num_cores();
+  if (processors < MIN_ENGINE_THREADS) return NEEDED_OTHER_THREADS + MIN_ENGINE_THREADS;
+  if (processors > MAX_ENGINE_THREADS) return NEEDED_OTHER_THREADS + MAX_ENGINE_THREADS;
+  return NEEDED_OTHER_THREADS + processors;
+}
+
+static tfrt_status_t check_threads(void) {
+  tfrt_mutex_t gate = TFRT_MUTEX_INITIALIZER;
+  tfrt_thread_t threads[MAX_NEEDED_THREADS];
+  const unsigned needed = needed_threads();
+  unsigned count = 0;
+  tfrt_status_t error = NULL;
+  tfrt_mutex_lock(&gate);
+  while (count < needed && !error) {
+    error = tfrt_thread_create("grpc-probe", run_probe, &gate, &threads[count]);
+    if (!error) ++count;
+  }
+  tfrt_mutex_unlock(&gate);
+  for (unsigned i = 0; i < count; ++i) tfrt_thread_join(&threads[i]);
+  if (!error) return NULL;
+  tfrt_status_t status = tfrt_status_create(
+      TFRT_STATUS_RESOURCE_EXHAUSTED, "gRPC needs %u threads to start, and the system gives %u: %s",
+      needed, count, tfrt_status_message(error));
+  tfrt_status_release(error);
+  return status;
+}
+
+static tfrt_status_t check_room(void) {
+  TFRT_RETURN_IF_ERROR(check_descriptors());
+  return check_threads();
+}
+
+// --- Users -------------------------------------------------------------------
+
+// With the lock held.
+static void start(void) {
+  // Whoever asks gRPC to talk gets its own words, on standard error.
+  if (!is_prepared && !getenv("GRPC_VERBOSITY")) {
+    gpr_set_log_function(forward_log);
+    gpr_set_log_verbosity(GPR_LOG_SEVERITY_DEBUG);
+  }
+  if (!is_prepared) stop_looking_for_cycles();
+  is_prepared = true;
+  is_shared = grpc_is_initialized() != 0;
+}
+
+tfrt_status_t tfrt_grpc_process_enter(void) {
+  tfrt_mutex_lock(&mutex);
+  tfrt_status_t status = users > 0 ? NULL : check_room();
+  if (!status) {
+    if (users++ == 0) start();
+    grpc_init();
+  }
+  tfrt_mutex_unlock(&mutex);
+  return status;
+}
+
+void tfrt_grpc_process_leave(void) {
+  tfrt_mutex_lock(&mutex);
+  grpc_shutdown_blocking();
+  // A channel may let go of its last pieces on a thread of gRPC's a moment later, and gRPC
+  // shuts down when that has happened. It tells nobody.
+  if (--users == 0 && !is_shared) {
+    tfrt_clock_t clock = tfrt_clock_system();
+    int64_t deadline_ns = tfrt_deadline_after(tfrt_clock_now_ns(clock), PATIENCE_NS);
+    while (grpc_is_initialized() && tfrt_clock_now_ns(clock) < deadline_ns) tfrt_thread_yield();
+  }
+  tfrt_mutex_unlock(&mutex);
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random transfers over random faults: every want ends, with the right bytes or by its own
+// cancel, and nothing is left.
+#include "tests/distributed/bulk/lane_harness.h"
+#include "tests/support/test_main.h"
+
+#define LONG_NS (600 * TFRT_NANOSECONDS_PER_SECOND)
+
+static tfrt_lane_harness_t harness;
+
+static void begin(uint64_t seed, tfrt_simulated_chance_t break_chance) {
+  tfrt_lane_harness_options_t options;
+  tfrt_lane_harness_options_initialize(&options);
+  options.network.seed = seed;
+  options.network.jitter_ns = 300 * TFRT_NANOSECONDS_PER_MICROSECOND;
+  options.network.break_chance = break_chance;
+  options.diallers = 1 + (uint32_t)(seed % 3);
+  options.chunk_bytes = 1000 + (uint32_t)(seed % 7) * 9000;
+  options.lanes.window_size = 1 + (seed % 5) * 40000;
+  options.lanes.uses_checksum = seed % 2 == 0;
+  // Faults end; what is judged is that transfers do.
+  options.lanes.give_up_ns = LONG_NS;
+  tfrt_lane_harness_begin(&harness, &options);
+}
+
+static uint64_t random_size(tfrt_random_t* random) {
+  switch (tfrt_random_below(random, 4)) {
+    case 0:
+      return 0;
+    case 1:
+      return tfrt_random_below(random, 100);
+    case 2:
+      return tfrt_random_below(random, 60000);
+    default:
+      return tfrt_random_below(random, 300000);
+  }
+}
+
+// Wants |count| payloads at random times; gives up every eighth. With a window of one byte
+// only small ones.
+static void run_random_wants(uint64_t seed, size_t count) {
+  tfrt_random_t* random = tfrt_simulated_network_random(harness.network);
+  for (size_t i = 0; i < count; ++i) {
+    int host = (int)tfrt_random_below(random, 2);
+    uint64_t size = random_size(random);
+    if (seed % 5 == 0) size %= 50;
+    size_t want = tfrt_lane_harness_want(&harness, host, size, i + 1);
+    tfrt_lane_harness_pass(&harness, (int64_t)tfrt_random_below(random, 2000000));
+    if (i % 8 == 7) tfrt_lane_harness_unwant(&harness, host, want);
+  }
+}
+
+static uint32_t check_wants(uint64_t seed) {
+  uint32_t resumes = 0;
+  for (int host = 0; host < 2; ++host) {
+    for (size_t i = 0; i < harness.hosts[host].want_count; ++i) {
+      const tfrt_lane_harness_want_t* want = &harness.hosts[host].wants[i];
+      resumes += want->resumes;
+      if (want->is_complete) {
+        ck_assert_msg(want->is_intact, "seed %llu: wrong bytes", (unsigned long long)seed);
+        ck_assert_uint_eq(want->begins, 1);
+      } else if (want->error) {
+        ck_assert_msg(tfrt_status_code(want->error) == TFRT_STATUS_CANCELLED, "seed %llu: %s",
+                      (unsigned long long)seed, tfrt_status_message(want->error));
+      }
+    }
+    tfrt_lane_counts_t counts = tfrt_lane_harness_counts(&harness, host);
+    ck_assert_uint_eq(counts.sending, 0);
+    ck_assert_uint_eq(counts.receiving, 0);
+    ck_assert_ptr_null(harness.hosts[host].lost);
+  }
+  return resumes;
+}
+
+START_TEST(random_transfers_end_with_the_right_bytes_whatever_breaks) {
+  uint64_t resumes = 0;
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    begin(seed, seed % 4 == 0 ? 0 : 20000);
+    run_random_wants(seed, 12);
+    ck_assert_msg(tfrt_lane_harness_run(&harness, LONG_NS), "seed %llu: a want never ends",
+                  (unsigned long long)seed);
+    tfrt_lane_harness_pass(&harness, TFRT_NANOSECONDS_PER_SECOND);
+    resumes += check_wants(seed);
+    tfrt_lane_harness_end(&harness);
+  }
+  ck_assert_uint_gt(resumes, 200);
+}
+END_TEST
+
+START_TEST(death_at_a_random_moment_leaves_nothing) {
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    begin(seed, 10000);
+    run_random_wants(seed, 10);
+    for (int i = 0; i < 2; ++i) {
+      int host = (int)((seed + (uint64_t)i) % 2);
+      tfrt_lane_harness_bury(&harness, host);
+      for (size_t k = 0; k < harness.hosts[host].want_count; ++k) {
+        ck_assert_ptr_null(harness.hosts[host].wants[k].buffer);
+      }
+      tfrt_lane_harness_pass(&harness, (int64_t)(seed % 7) * 100000);
+    }
+    tfrt_lane_harness_pass(&harness, 10 * TFRT_NANOSECONDS_PER_SECOND);
+    for (int i = 0; i < 2; ++i) {
+      tfrt_lane_counts_t counts = tfrt_lane_harness_counts(&harness, i);
+      ck_assert_uint_eq(counts.lanes + counts.sessions + counts.sending + counts.receiving, 0);
+    }
+    tfrt_lane_harness_end(&harness);
+  }
+}
+END_TEST
+
+Suite* tfrt_test_suite(void) {
+  Suite* suite = suite_create("lane_fault");
+  TCase* seeds = tcase_create("seeds");
+  tcase_set_timeout(seeds, 60);
+  tcase_add_test(seeds, random_transfers_end_with_the_right_bytes_whatever_breaks);
+  tcase_add_test(seeds, death_at_a_random_moment_leaves_nothing);
+  suite_add_tcase(suite, seeds);
+  return suite;
+}
