@@ -26,7 +26,7 @@ int64_t tfrt_async_value_live_count(void) {
 // --- Running waiters ---------------------------------------------------------
 
 // Waiters that resolve values whose waiters resolve values... go this deep on the
-// stack. What is deeper is done by the outermost level, in a loop.
+// stack. The outermost level runs deeper waiters in a loop.
 #define MAX_NESTING 64
 
 typedef struct pending_list_s {
@@ -77,8 +77,8 @@ static void run_task(tfrt_task_t* task) {
 // Makes |value| resolved with |state| and runs those who waited. The caller's reference
 // is the only thing that keeps |value| alive, so it isn't touched after the exchange.
 void tfrt_async_value_publish(tfrt_async_value_t* value, tfrt_async_value_state_t state) {
-  // Release: payload, error or target, for the acquire loads of whoever sees the
-  // state. Acquire: the nodes, from the releases of enqueue().
+  // Release: payload, error or target, for the acquire loads of the state. Acquire: the nodes, from
+  // the releases of enqueue().
   uintptr_t old =
       atomic_exchange_explicit(&value->waiters_and_state, (uintptr_t)state, memory_order_acq_rel);
   assert((old & TFRT_ASYNC_VALUE_STATE_MASK) < TFRT_ASYNC_VALUE_AVAILABLE);

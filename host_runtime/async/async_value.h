@@ -25,7 +25,7 @@
 //  - tfrt_async_value_and_then() *demands* the payload, here;
 //  - tfrt_async_value_await() asks only whether the value is settled, wherever its
 //    payload may be; the task may run before the payload is here;
-//  - tfrt_async_value_watch() asks nothing and is told when others' demands are met.
+//  - tfrt_async_value_watch() asks nothing; its waiter runs when another demand is met.
 // For a value without a resolver all three mean the same.
 //
 // Waiters are tasks in the owner's storage, kept in a lock-free list whose head
@@ -39,9 +39,8 @@
 //  2. Resolved once, by its producer.
 //  3. Released by everybody; the last one destroys payload and storage.
 //
-// Thread rule: thread-safe unless a function says otherwise. A payload may be read
-// by whoever saw the value available; who may write it is the program's business
-// (chains order that).
+// Thread rule: thread-safe unless a function says otherwise. A thread that saw the value available
+// may read its payload; the program's chains order writes to it.
 // Failure rule: creation gives NULL only when memory is out; callers turn that into
 // tfrt_async_value_out_of_memory(). Making a value of TFRT_TYPE_NONE aborts with a message.
 #ifndef TFRT_HOST_RUNTIME_ASYNC_ASYNC_VALUE_H_
@@ -118,10 +117,10 @@ typedef struct tfrt_resolver_vtable_s {
   void (*demand)(tfrt_indirect_value_t* value);
   // Somebody asks whether the value is settled: returns (+0, lives as long as
   // |value|) an AsyncValue that becomes available, or the error, when it is.
-  // Who resolves |value| while this is unresolved MUST resolve this, too, after it, and
-  // hold a reference to |value| across both: a waiter in here may hold only a value
-  // that forwards to |value| and lets go of it once it is resolved. An error that
-  // settles is set on |value| as well: there, awaiting tasks look for it.
+  // A caller that resolves |value| while this is unresolved MUST resolve this afterwards, and hold
+  // a reference to |value| across both. Reason: a waiter in here may hold only a value that
+  // forwards to |value|, and may release it once that is resolved. An error that settles is set on
+  // |value| as well: there, awaiting tasks look for it.
   tfrt_async_value_t* (*settlement)(tfrt_indirect_value_t* value);
 } tfrt_resolver_vtable_t;
 
@@ -213,9 +212,8 @@ static inline tfrt_async_value_t* tfrt_async_value_retain_unshared(tfrt_async_va
 }
 
 // Adds one reference to |value|, of which the caller holds none, unless the last one is
-// gone: returns false then. Only for FINDABLE values, which are those with a resolver;
-// whoever calls this keeps the storage from being given back (by a lock that the
-// resolver's destroy takes). Thread-safe.
+// gone: returns false then. Only for FINDABLE values, which are those with a resolver. The caller
+// keeps the storage from being freed, by a lock that the resolver's destroy takes. Thread-safe.
 static inline bool tfrt_async_value_try_retain(tfrt_async_value_t* value) {
   uint32_t count = atomic_load_explicit(&value->count, memory_order_relaxed);
   while (count != 0) {
@@ -313,7 +311,7 @@ bool tfrt_indirect_value_forward(tfrt_indirect_value_t* value, tfrt_async_value_
 // The same, but consumes the caller's reference to |target|. Thread-safe.
 bool tfrt_indirect_value_forward_take(tfrt_indirect_value_t* value, tfrt_async_value_t* target);
 
-// What the unresolved indirect |value| forwards to (+1), or NULL if that is not known yet.
+// The value that the unresolved indirect |value| forwards to (+1), or NULL if it is not known yet.
 // Thread-safe.
 tfrt_async_value_t* tfrt_indirect_value_target(tfrt_indirect_value_t* value) TFRT_MUST_USE;
 

@@ -18,8 +18,8 @@ void tfrt_async_value_initialize(tfrt_async_value_t* value, tfrt_async_value_kin
                                  uint8_t flags, tfrt_type_id_t type_id,
                                  tfrt_async_value_state_t state);
 
-// Makes |value| resolved with |state| and runs those who waited. Thread-safe, once, by who has
-// claimed or produced it.
+// Makes |value| resolved with |state| and runs those who waited. Thread-safe; once, by the thread
+// that claimed or produced it.
 void tfrt_async_value_publish(tfrt_async_value_t* value, tfrt_async_value_state_t state);
 
 // --- indirect_value.c --------------------------------------------------------

@@ -27,7 +27,7 @@
 #include "host_runtime/base/status.h"
 #include "host_runtime/base/sync.h"
 
-// What the owner wants to know. Called with no lock held.
+// Callbacks to the owner. Called with no lock held.
 typedef struct tfrt_blocking_pool_callbacks_s {
   // Called once by each thread, before its first task.
   void (*on_thread_start)(void* owner);

@@ -32,8 +32,8 @@ bool tfrt_cancellation_cancel(tfrt_cancellation_t* cancellation, tfrt_status_t r
     tfrt_async_value_release(value);
     return false;
   }
-  // Whoever takes the mutex after this loop's last turn sees the reason and does not
-  // subscribe; whoever took it before is found here.
+  // A thread that takes the mutex after this loop's last turn sees the reason and does not
+  // subscribe; this loop finds one that took it before.
   tfrt_cancellation_subscription_t* subscription = pop_subscription(cancellation);
   while (subscription) {
     subscription->run(subscription, reason);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The cancel value of a request: nothing at first, then once and for ever a reason.
-// Executors look at it before each kernel (one load); whoever has to do something on
-// a cancel (send it to another host, stop a transfer) subscribes.
+// Executors look at it before each kernel (one load); code that has to act on a cancel (send it to
+// another host, stop a transfer) subscribes.
 //
 //   tfrt_cancellation_t --> reason (error value, NULL until cancelled)
 //                       --> subscriptions, a list under the mutex
@@ -31,8 +31,8 @@ typedef struct tfrt_cancellation_s {
   tfrt_list_link_t subscriptions;
 } tfrt_cancellation_t;
 
-// Whoever wants to know of a cancel. |run| is called at most once, with no lock held,
-// on the thread that cancels or subscribes.
+// A subscriber to a cancel. |run| is called at most once, with no lock held, on the thread that
+// cancels or subscribes.
 typedef struct tfrt_cancellation_subscription_s tfrt_cancellation_subscription_t;
 typedef void (*tfrt_cancellation_fn_t)(tfrt_cancellation_subscription_t* subscription,
                                        tfrt_status_t reason);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How an indirect value gets its target, and who may look at it meanwhile.
+// How an indirect value gets its target, and which threads may look at it meanwhile.
 //
 //  claim      The first one to exchange |target| from NULL has claimed the value and is
 //             the only one to resolve it. If the target is resolved already, its final
@@ -170,7 +170,7 @@ void tfrt_async_value_demand(tfrt_async_value_t* value) {
   tfrt_async_value_t* held = NULL;  // +1; |value|, once that is not the caller's
   while (value->kind == TFRT_ASYNC_VALUE_INDIRECT && !tfrt_async_value_is_available(value)) {
     tfrt_indirect_value_t* indirect = (tfrt_indirect_value_t*)value;
-    // Whoever demanded it first passes the demand on, or the claimer does.
+    // The first thread that demanded it passes the demand on, or the claimer does.
     if (mark_demanded(indirect)) break;
     tfrt_async_value_t* target = visit_target(indirect);
     if (!target) {

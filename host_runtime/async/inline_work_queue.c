@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Why no wake-up is lost. Who adds a task puts it into the inbox and then reads
-// |sleeper_count|; who goes to sleep raises |sleeper_count| and then looks into the inbox. All
-// four are sequentially consistent: at least one of the two sees the other, and who adds takes
-// the mutex before it wakes anybody, so that who was seen counting is asleep by then.
+// Why no wake-up is lost. A thread that adds a task puts it into the inbox and then reads
+// |sleeper_count|; a thread that goes to sleep raises |sleeper_count| and then looks into the
+// inbox. All four are sequentially consistent: at least one of the two sees the other. The adding
+// thread takes the mutex before it wakes a sleeper, so a thread that it saw counting is asleep by
+// then.
 #include "host_runtime/async/inline_work_queue.h"
 
 #include <assert.h>
@@ -71,7 +72,7 @@ static void inline_add_task(tfrt_work_queue_t* base, tfrt_task_t* task) {
     add_from_outside(queue, task);
     return;
   }
-  // What was added before this task stands before it.
+  // Tasks that were added before this one stand before it.
   take_inbox(queue);
   tfrt_task_list_push_back(&queue->tasks, task);
 }
@@ -85,7 +86,7 @@ static bool inline_add_blocking_task(tfrt_work_queue_t* base, tfrt_task_t* task,
 
 // --- Running -----------------------------------------------------------------
 
-// What a thread in await or quiesce is there for. Lives on its stack.
+// The purpose of a thread in await or quiesce. Lives on its stack.
 typedef struct inline_waiter_s {
   tfrt_task_t task;  // of the value
   inline_work_queue_t* queue;
@@ -209,7 +210,7 @@ static void inline_quiesce(tfrt_work_queue_t* base) {
     if (may_run_locked(queue)) {
       run_unlocked(queue, &nothing);
     } else if (atomic_load_explicit(&queue->runner, memory_order_relaxed)) {
-      // What another thread runs may still add others.
+      // A task that another thread runs may still add others.
       sleep_locked(queue);
     } else {
       break;

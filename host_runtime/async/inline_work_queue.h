@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The work queue without threads ("single-threaded"): a list of tasks, which whoever
-// calls await or quiesce, usually the main thread, runs in first-in first-out order.
-// Each run of a program with it is the same as the one before, which makes it the
-// queue of tests, and of bef_executor unless told otherwise.
+// The work queue without threads ("single-threaded"): a list of tasks, which the thread that calls
+// await or quiesce (usually the main thread) runs in first-in first-out order. Each run of a
+// program with it is the same as the one before, which makes it the queue of tests, and of
+// bef_executor unless told otherwise.
 //
 // Life:
 //  1. Created.
@@ -19,8 +19,8 @@
 // ones that must start at once on a thread of their own are refused.
 //
 // The list is the runner's own: what its tasks add takes no lock and no atomic operation.
-// What other threads add comes by an inbox, which is emptied before anything is put
-// behind it, so that the order is that in which tasks were added.
+// Tasks of other threads come by an inbox, which is emptied before anything is put behind it, so
+// that tasks run in the order in which they were added.
 //
 // Thread rule: thread-safe. Several threads may be in await at once.
 // Failure rule: only creation fails, when memory is out.

@@ -7,8 +7,8 @@
 //   value 2 --waiter--+
 //
 // Life:
-//  1. tfrt_join_and_then() asks for all values. What is pending then gets a waiter
-//     each, in one block; with one pending value or none, nothing is allocated.
+//  1. tfrt_join_and_then() asks for all values. Values that are pending then get a waiter each, in
+//     one block; with one pending value or none, nothing is allocated.
 //  2. The last waiter frees the block and runs the task, on its own thread.
 //
 // Thread rule: thread-safe.

@@ -15,7 +15,7 @@
 //
 // Thread rule: thread-safe; the blocks run at the same time, the caller's among them.
 // Failure rule: RESOURCE_EXHAUSTED when memory is out; no block has run then. The chain is the
-// error of one of the blocks that failed, the first one to be noticed; the others run all the same.
+// error of the first block that was seen to fail; the other blocks still run.
 #ifndef TFRT_HOST_RUNTIME_ASYNC_PARALLEL_FOR_H_
 #define TFRT_HOST_RUNTIME_ASYNC_PARALLEL_FOR_H_
 

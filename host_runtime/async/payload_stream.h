@@ -8,9 +8,9 @@
 //                                                            says when the bytes are in it
 //   receiver:   open_sink ----> prepare, fill in, commit | prepare, ... | finish --> the value
 //
-// Whoever sends reads one piece ahead, so that the copy of the next piece overlaps the way of the
-// one before. Whoever receives asks for no more than it has room for: a piece that was committed
-// counts until it is stored.
+// The sender reads one piece ahead, so that the copy of the next piece overlaps the transfer of the
+// one before. The receiver asks for no more than it has room for: a committed piece counts until it
+// is stored.
 //
 // Life of a source: opened, read from, destroyed; its pieces may outlive it.
 // Life of a sink: opened; for each piece, in order, prepared and committed; finished if all of

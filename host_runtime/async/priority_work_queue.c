@@ -59,7 +59,7 @@ static void take_turn(tfrt_task_t* task) {
   group_t* group = turn->group;
   tfrt_task_t* first = take_first(group);
   tfrt_allocator_free(group->allocator, turn, sizeof(*turn));
-  // The group may go while this runs, with whoever waits for it.
+  // The group's waiter may free the group while this runs.
   first->run(first);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A function that runs in a work queue, and a value that stands for its result until then: tasks
-// (task.h) for whoever doesn't want to keep a node.
+// (task.h) for callers that don't want to keep a node.
 //
 //   tfrt_work_queue_run(queue, f, argument) --> value (+1), unresolved
 //                         \--task--> f(argument) --> its value, to which the first one forwards

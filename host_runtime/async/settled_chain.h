@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A chain that tells when a value is settled, wherever its payload is: for who has to wait for a
-// value without moving it. Or one that tells when the payload is here, which moves it.
+// A chain that tells when a value is settled, wherever its payload is: for code that has to wait
+// for a value without moving it. Or one that tells when the payload is here, which moves it.
 //
 // Life: made; the chain is available when the value is settled, or here, or the value's error.
 //

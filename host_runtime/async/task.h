@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A piece of work that runs once: the node of every waiter list and of every work
-// queue. Who has work embeds a task in the object that the work is about, so that
-// waiting and queueing never allocate; the same node may wait for a value first
-// and be queued afterwards.
+// queue. A task is embedded in the object that the work is about, so that waiting and queueing
+// never allocate; the same node may wait for a value first and be queued afterwards.
 //
 // Life:
 //  1. Initialised by its owner, in the owner's storage.

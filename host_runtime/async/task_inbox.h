@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tasks on their way to a work queue from threads that are none of its own: any number of threads
-// put tasks in, one operation each, and whoever serves the queue takes all of them at once.
+// put tasks in, one operation each, and the thread that serves the queue takes all of them at once.
 //
 //   put:   newest -> ... -> oldest      a stack, linked through the tasks
 //   take:  oldest -> ... -> newest      turned round by the taker

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Why no wake-up is lost. Who adds a task first makes it visible (deque or shared list)
-// and then reads |searching_count|, |idle_count| and |started_count|. A worker that
-// finds nothing first counts itself idle and no more searching, and then looks for
-// tasks once more. All of these are sequentially consistent, so for each pair of an
-// adder and a worker that goes to sleep:
+// Why no wake-up is lost. A thread that adds a task first makes it visible (deque or shared list)
+// and then reads |searching_count|, |idle_count| and |started_count|. A worker that finds nothing
+// first counts itself idle and no more searching, and then looks for tasks once more. All of these
+// are sequentially consistent, so for each pair of an adder and a worker that goes to sleep:
 //  - the adder saw the worker searching: then the worker's last look comes later and
 //    finds the task;
 //  - it did not: then it saw it idle, takes the mutex, and wakes it, the one that fell asleep
@@ -137,7 +136,7 @@ static tfrt_task_t* take_shared(worker_t* worker) {
 static tfrt_task_t* steal(worker_t* worker) {
   thread_pool_t* pool = worker->pool;
   int started = atomic_load_explicit(&pool->started_count, memory_order_acquire);
-  // This may be the first worker, before whoever started it has counted it.
+  // This may be the first worker, before the thread that started it has counted it.
   if (started == 0) return NULL;
   int first = (int)tfrt_random_below(&worker->random, (uint64_t)started);
   for (int i = 0; i < started; ++i) {

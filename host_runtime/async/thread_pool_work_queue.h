@@ -37,7 +37,7 @@ TFRT_API_BEGIN
 #define TFRT_THREAD_POOL_DEFAULT_BLOCKING_THREADS 256
 #define TFRT_THREAD_POOL_MAX_THREADS 4096
 
-// How many threads of which sort a queue has at most.
+// The most threads of each sort that a queue has.
 typedef struct tfrt_thread_pool_options_s {
   int thread_count;  // of compute threads; 0: one per processor
   // Threads for blocking tasks that may be queued, and as many again for those that must

@@ -39,8 +39,8 @@ TFRT_API_BEGIN
 
 typedef struct tfrt_timer_s tfrt_timer_t;
 
-// What a timer does. Its storage is its owner's again when this is called: it may be
-// freed, or the timer started again, inside.
+// The action of a timer. Its storage is its owner's again when this is called: it may be freed, or
+// the timer started again, inside.
 typedef void (*tfrt_timer_fn_t)(tfrt_timer_t* timer);
 
 // All of it belongs to the queue while the timer waits. All zero is an idle timer.

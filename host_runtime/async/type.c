@@ -15,14 +15,14 @@
 // Entries never move or change once they are counted, so that a lookup needs no lock.
 // The pages of this array that nobody registers into are never touched.
 static tfrt_type_t registered[MAX_REGISTERED];
-// What their names hash to: names are compared only where that is equal.
+// The hashes of their names: names are compared only where those are equal.
 static uint32_t registered_hashes[MAX_REGISTERED];
 static _Atomic uint32_t registered_count = 0;
 static tfrt_mutex_t registration_mutex = TFRT_MUTEX_INITIALIZER;
 
 const tfrt_type_t* tfrt_type_get(tfrt_type_id_t id) {
-  // Whoever knows a registered id got it, directly or not, from the registration: the
-  // entry was written before.
+  // A thread that has a registered id got it, directly or not, from the registration, which wrote
+  // the entry before.
   if (id < TFRT_TYPE_FIRST_REGISTERED) return &tfrt_builtin_types[id];
   return &registered[id - TFRT_TYPE_FIRST_REGISTERED];
 }

@@ -17,10 +17,9 @@
 // A type without a codec can be referred to from another host but not fetched. One whose bytes are
 // elsewhere (on a device) has streams beside its codec, which read and write them piece by piece.
 // A type whose values consist of other values (a list) is an *aggregate*: it has no codec, it is
-// fetched as references to its elements, each of which travels as what it is itself, when it is
-// used.
-// A *mutable* type (a tensor) is available before the chain that says that it is
-// filled; it is never shared between hosts as if it were a constant.
+// fetched as references to its elements; each element travels by itself when it is used. A
+// *mutable* type (a tensor) is available before the chain that says that it is filled; it is never
+// shared between hosts as if it were a constant.
 //
 // Thread rule: all functions are thread-safe; a lookup takes no lock.
 // Failure rule: registering fails with INVALID_ARGUMENT, ALREADY_EXISTS or
@@ -69,7 +68,7 @@ enum tfrt_type_builtin_e {
 // The longest header a codec may make.
 #define TFRT_CODEC_MAX_HEADER_SIZE 160
 
-// What a value is in bytes. |body| is borrowed from the payload.
+// The encoding of a value in bytes. |body| is borrowed from the payload.
 typedef struct tfrt_encoding_s {
   uint8_t header[TFRT_CODEC_MAX_HEADER_SIZE];
   size_t header_size;
@@ -123,8 +122,8 @@ typedef struct tfrt_type_s {
   const struct tfrt_payload_streams_s* streams;
   // In the place of a codec, for values that consist of other values. NULL: they don't.
   const tfrt_aggregate_t* aggregate;
-  // What is done for a call that was given |payload| and is called off, as others may wait for what
-  // it would have done (executor/kernel/withdrawal.h). NULL: nothing.
+  // Runs when a call that was given |payload| is cancelled, as others may wait for an effect of
+  // that call (executor/kernel/withdrawal.h). NULL: nothing.
   void (*withdraw)(const void* payload, const struct tfrt_kernel_withdrawal_s* withdrawal);
 } tfrt_type_t;
 

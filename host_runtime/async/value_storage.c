@@ -33,7 +33,7 @@ size_t tfrt_value_storage_kept(void) { return 0; }
 typedef tfrt_value_storage_block_t block_t;
 typedef tfrt_value_storage_list_t list_t;
 
-// What a thread keeps. It has a hook once it keeps anything.
+// The blocks that a thread keeps. It has a hook once it keeps anything.
 typedef struct thread_storage_s {
   list_t bigger_lists[LIST_COUNT - 1];  // by size, behind the smallest
   bool is_hooked;

@@ -33,7 +33,7 @@
 // The size of the smallest blocks: a header and a scalar.
 #define TFRT_VALUE_STORAGE_SMALL_SIZE 24
 
-// What a thread keeps of one size. The lists' and the functions' below.
+// The blocks of one size that a thread keeps. The lists' and the functions' below.
 typedef struct tfrt_value_storage_list_s {
   struct tfrt_value_storage_block_s* first;
   size_t room;  // blocks more that may be kept; 0 before the thread keeps any of any size

@@ -66,10 +66,10 @@ void tfrt_work_queue_add_task(tfrt_work_queue_t* queue, tfrt_task_t* task);
 bool tfrt_work_queue_add_blocking_task(tfrt_work_queue_t* queue, tfrt_task_t* task,
                                        bool allow_queuing) TFRT_MUST_USE;
 
-// Runs |task| before it returns, on the calling thread, which is one of the queue's meanwhile if
-// the queue has none of its own and no other thread runs its tasks: what |task| starts may take
-// long there, and need not be a task for that. For callers that would wait for it anyway, so not
-// for a thread that has something else to do, such as to read messages. Thread-safe.
+// Runs |task| before it returns, on the calling thread. If the queue has no threads and no other
+// thread runs its tasks, the calling thread is the queue's own meanwhile. So work that |task|
+// starts may take long there, and need not be a task for that. For callers that would wait for it
+// anyway, so not for a thread that has something else to do, such as to read messages. Thread-safe.
 void tfrt_work_queue_run_here(tfrt_work_queue_t* queue, tfrt_task_t* task);
 
 // Returns when all |values| are resolved; demands them. Not to be called by a task of

@@ -25,7 +25,7 @@
 
 TFRT_API_BEGIN
 
-// What a caller may want of any queue; a type that can't do it ignores it.
+// Options that a caller may set for any queue; a type ignores those that it can't follow.
 typedef struct tfrt_work_queue_settings_s {
   bool pin_threads;  // bind each compute thread to a processor
 } tfrt_work_queue_settings_t;

@@ -28,7 +28,7 @@ static void* allocate_huge(size_t size, size_t alignment) {
 }
 
 // Whether blocks of |alignment| are those of elements, which begin with a cache line. A sanitizer
-// shall see the first byte behind such a block, and who uses it when it was given back.
+// shall see a use of the first byte behind such a block, and a use of the block after it was freed.
 static bool is_of_elements(size_t alignment) {
 #ifdef TFRT_SANITIZED
   (void)alignment;
@@ -43,8 +43,8 @@ static bool is_in_line(size_t size, size_t alignment) {
   return size < HUGE_PAGE_SIZE && is_of_elements(alignment);
 }
 
-// Whether blocks of |size| and |alignment| are kept for who asks next. What grows, such as a table,
-// never asks for the same size again.
+// Whether blocks of |size| and |alignment| are kept for the next request. A growing object, such as
+// a table, never asks for the same size again.
 static bool is_kept(size_t size, size_t alignment) {
   return size >= HUGE_PAGE_SIZE && is_of_elements(alignment);
 }
@@ -75,8 +75,8 @@ static void* system_allocate(void* self, size_t size, size_t alignment) {
   void* kept = is_kept(size, alignment) ? tfrt_block_cache_take(&kept_blocks, size) : NULL;
   if (kept) return kept;
   if (size >= HUGE_PAGE_SIZE) return allocate_huge(size, alignment);
-  // What malloc gives is aligned for any scalar, which is the default alignment on
-  // the 64-bit systems that this runs on.
+  // A block of malloc is aligned for any scalar, which is the default alignment on the 64-bit
+  // systems that this runs on.
   if (alignment <= TFRT_ALLOCATOR_DEFAULT_ALIGNMENT) return malloc(size);
   if (is_in_line(size, alignment)) return allocate_in_line(size);
   void* block = NULL;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where memory comes from. An allocator is two words, passed by value just before
-// the outputs and stored by whoever has to give memory back. Only allocator.c
-// calls malloc; counting_allocator.h wraps any allocator with accounts.
+// Where memory comes from. An allocator is two words, passed by value just before the outputs and
+// stored by each object that has to free memory. Only allocator.c calls malloc;
+// counting_allocator.h wraps any allocator with accounts.
 //
 // Sizes are given back with the memory, so that an allocator needs no header in
 // front of a block and can keep books to the byte.
@@ -29,7 +29,7 @@ typedef struct tfrt_allocator_vtable_s {
 
 typedef struct tfrt_allocator_s {
   const tfrt_allocator_vtable_t* vtable;
-  void* self;  // owned by whoever made the allocator; outlives all of its blocks
+  void* self;  // owned by the allocator's maker; outlives all of its blocks
 } tfrt_allocator_t;
 
 // Alignment of tfrt_allocator_allocate(): fit for any scalar or pointer.

@@ -43,7 +43,7 @@ void tfrt_arena_initialize(tfrt_arena_t* arena, tfrt_allocator_t allocator);
 void tfrt_arena_deinitialize(tfrt_arena_t* arena);
 
 // The same, but for one block of at most |kept_size| bytes, the newest, which the next pieces come
-// from: for who fills and empties an arena again and again. Thread-compatible.
+// from: for callers that fill and empty an arena again and again. Thread-compatible.
 void tfrt_arena_clear(tfrt_arena_t* arena, size_t kept_size);
 
 // Lets the next block have room for |size| bytes, up to a limit: who knows that he will need
@@ -83,8 +83,8 @@ void* tfrt_arena_allocate_aligned(tfrt_arena_t* arena, size_t size, size_t align
 void* tfrt_arena_allocate_array(tfrt_arena_t* arena, size_t count, size_t element_size)
     TFRT_MUST_USE;
 
-// The same with undefined bytes, for an array of which maybe only a part is ever written: the
-// rest of its pages is never touched. Thread-compatible.
+// The same with undefined bytes, for an array that may be written only in part: its other pages are
+// never touched. Thread-compatible.
 void* tfrt_arena_allocate_room(tfrt_arena_t* arena, size_t count, size_t element_size)
     TFRT_MUST_USE;
 

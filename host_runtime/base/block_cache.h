@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Big blocks that were given back, for whoever asks for such a block next. A block of many pages
-// that goes back to the system costs, when it is asked for again, a clearing of each page, which
-// takes longer than to fill it with what it is for. A program that makes one tensor after the other
-// would pay that for each.
+// Big blocks that were freed, kept for the next request of that size. A block of many pages that
+// goes back to the system costs, when it is asked for again, a clearing of each page, which takes
+// longer than to fill it with what it is for. A program that makes one tensor after the other would
+// pay that for each.
 //
 //   put --> | oldest ... newest | --take, of the same size--> who asks
 //             `-- given to the caller when the limits are reached
 //
-// What is kept is offered to the system, which takes the pages when memory gets short: what was in
-// a block is gone then, as it may be in any new block.
+// The cache offers its blocks to the system, which takes their pages when memory gets short; the
+// content of a block is lost then, as in any new block.
 //
 // Life: all zero is an empty one; nobody has to take out what is left.
 //
@@ -22,7 +22,7 @@
 
 #include "host_runtime/base/sync.h"
 
-// At most so many blocks, of so many bytes together, are kept.
+// The most blocks, and the most bytes in all, that are kept.
 #define TFRT_BLOCK_CACHE_MAX_BLOCKS 16
 #define TFRT_BLOCK_CACHE_MAX_BYTES ((size_t)256 * 1024 * 1024)
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the text of a flag chooses among by name: work queues, allocators. Users add theirs.
+// Alternatives that the text of a flag chooses by name: work queues, allocators. Users add theirs.
 //
 //   "mstd:4,64"  -->  entry "mstd", arguments "4,64"
 //   NAME[:ARGUMENTS]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What time it is, behind an interface, so that whoever waits, times out or measures
-// can be tested with a clock that a test moves by hand.
+// The time, behind an interface, so that code that waits, times out or measures can be tested with
+// a clock that a test moves by hand.
 //
 // Times are signed 64-bit counts of nanoseconds. A clock is monotonic: it never goes
 // back and its zero has no meaning, so that times of two clocks, or of two hosts, are
@@ -9,7 +9,7 @@
 //
 // Life:
 //  1. Taken from tfrt_clock_system(), or made by a test, and passed by value.
-//  2. Stored by whoever needs the time. |self| outlives all of them.
+//  2. Stored by each object that needs the time. |self| outlives all of them.
 //
 // Thread rule: every clock is thread-safe.
 // Failure rule: none fails.
@@ -30,7 +30,7 @@ TFRT_API_BEGIN
 #define TFRT_NANOSECONDS_PER_SECOND INT64_C(1000000000)
 
 typedef struct tfrt_clock_vtable_s {
-  // The time in nanoseconds; never less than what any thread was told before.
+  // The time in nanoseconds; never less than a time that any thread has read before.
   int64_t (*now_ns)(void* self);
 } tfrt_clock_vtable_t;
 
@@ -42,7 +42,7 @@ typedef struct tfrt_clock_s {
 // The monotonic clock of the system, the one that conditions wait by. Thread-safe.
 tfrt_clock_t tfrt_clock_system(void);
 
-// What |clock| shows, in nanoseconds. Thread-safe.
+// The time of |clock|, in nanoseconds. Thread-safe.
 static inline int64_t tfrt_clock_now_ns(tfrt_clock_t clock) {
   return clock.vtable->now_ns(clock.self);
 }

@@ -25,7 +25,7 @@
 
 TFRT_API_BEGIN
 
-// What the books say.
+// The counts of an allocator.
 typedef struct tfrt_allocation_counts_s {
   int64_t current_count;  // blocks that are alive
   int64_t max_count;      // the most that ever were at once
@@ -47,15 +47,15 @@ typedef struct tfrt_counting_allocator_s {
 // For |limit_bytes|: no limit.
 #define TFRT_COUNTING_ALLOCATOR_UNLIMITED INT64_MAX
 
-// Makes |allocator| count what it takes from |base|, of which at most |limit_bytes|
-// bytes may be alive at once. Thread-compatible.
+// Makes |allocator| count its blocks of |base|; at most |limit_bytes| bytes may be alive at once.
+// Thread-compatible.
 void tfrt_counting_allocator_initialize(tfrt_counting_allocator_t* allocator, tfrt_allocator_t base,
                                         int64_t limit_bytes);
 
 // The interface to |allocator|, which must outlive all blocks. Thread-safe.
 tfrt_allocator_t tfrt_counting_allocator_interface(tfrt_counting_allocator_t* allocator);
 
-// What the books of |allocator| say now. Thread-safe.
+// The counts of |allocator| now. Thread-safe.
 tfrt_allocation_counts_t tfrt_counting_allocator_counts(const tfrt_counting_allocator_t* allocator);
 
 TFRT_API_END

@@ -152,7 +152,7 @@ static tfrt_status_t read_file(const char* path, tfrt_file_contents_t* out_conte
   const char* local_path;
   TFRT_RETURN_IF_ERROR(tfrt_file_system_find(path, &file_system, &local_path));
   tfrt_status_t status = file_system->read(local_path, out_contents);
-  // What a file system left empty is read like an empty file.
+  // Contents that a file system left empty read like an empty file.
   if (!status && !out_contents->data) status = tfrt_file_contents_append(out_contents, "", 0);
   if (status) tfrt_file_contents_deinitialize(out_contents);
   return status;
@@ -238,7 +238,7 @@ tfrt_status_t tfrt_file_check_writable(const char* path) {
   const tfrt_file_system_t* file_system;
   const char* local_path;
   TFRT_RETURN_IF_ERROR(tfrt_file_system_find(path, &file_system, &local_path));
-  // Of others nothing is known but by writing.
+  // Whether others can be written shows only when they are written.
   if (file_system->write != tfrt_file_write_local) return NULL;
   struct stat info;
   if (stat(local_path, &info) == 0 && S_ISDIR(info.st_mode)) {

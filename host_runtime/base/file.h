@@ -65,12 +65,12 @@ void tfrt_file_contents_deinitialize(tfrt_file_contents_t* contents);
 
 // Makes |size| bytes at |data| the content of the file |path|, all at once: who reads
 // meanwhile sees the old content or the new one. The bytes go to a new file beside it
-// first, which then takes its name. What is no regular file (a device, a pipe, a link) keeps its
+// first, which then takes its name. A file that is not regular (a device, a pipe, a link) keeps its
 // name and is written to. Not synchronised to disk. Thread-safe.
 tfrt_status_t tfrt_file_write(const char* path, const void* data, size_t size) TFRT_MUST_USE;
 
-// For who works long before it has something to write: the error that tfrt_file_write() to |path|
-// would have by what can be seen without writing, NULL if none. Makes and changes no file, so a
+// For callers that work long before they write: the error that tfrt_file_write() to |path| would
+// return, as far as it can be seen without writing; NULL if none. Makes and changes no file, so a
 // later write may still fail. Thread-safe.
 tfrt_status_t tfrt_file_check_writable(const char* path) TFRT_MUST_USE;
 

@@ -51,7 +51,7 @@ tfrt_status_t tfrt_file_system_find(const char* location,
 // Thread-safe.
 bool tfrt_file_system_has_scheme(tfrt_string_view_t location);
 
-// What a file system that is only read has for |write|: PERMISSION_DENIED. Thread-safe.
+// The |write| of a file system that is only read: PERMISSION_DENIED. Thread-safe.
 tfrt_status_t tfrt_file_system_refuse_write(const char* path, const void* data, size_t size)
     TFRT_MUST_USE;
 

@@ -42,8 +42,8 @@ bool tfrt_log_is_enabled(tfrt_log_severity_t severity) {
          (int)severity >= atomic_load_explicit(&current_level, memory_order_relaxed);
 }
 
-// A line under construction. What does not fit is dropped; room for |reserved| bytes
-// is kept for what has to follow.
+// A line under construction. Text that does not fit is dropped; |reserved| bytes stay free for the
+// text that has to follow.
 typedef struct line_s {
   char text[TFRT_LOG_MAX_LINE_SIZE];
   size_t size;

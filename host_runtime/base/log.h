@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the process has to say to whoever runs it: one line per event, for people or
-// for machines.
+// Messages of the process to its operator: one line per event, for people or for machines.
 //
 //   text  2026-01-31T12:00:00.000123Z warning: host 2 is suspected [host=0 job=7]
 //   JSON  {"time":"2026-01-31T12:00:00.000123Z","severity":"warning",
 //          "message":"host 2 is suspected","host":0,"job":7}          (on one line)
 //
-// An error is a value and travels to whoever handles it; only that place logs it,
-// once. Hot paths don't log.
+// An error is a value and travels to its handler; only the handler logs it, once. Hot paths don't
+// log.
 //
 // Life:
 //  1. Without any call: text, from *info* upwards, to standard error, one write(2) per
@@ -50,7 +49,7 @@ typedef enum tfrt_log_format_e {
 // The rank of a process that has none (yet).
 #define TFRT_LOG_NO_HOST UINT32_MAX
 
-// What a line is about. 0 means: not about any.
+// The subject of a line. 0 means: not about any.
 typedef struct tfrt_log_context_s {
   uint64_t job;
   uint64_t call;

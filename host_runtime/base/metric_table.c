@@ -9,7 +9,7 @@
 // The longest text of a gauge; what is longer is cut.
 #define MAX_TEXT_SIZE 128
 
-// What gauges and histograms have in common, behind their public part.
+// The common part of gauges and histograms, behind their public part.
 typedef struct metric_s {
   tfrt_list_link_t link;
   const char* name;

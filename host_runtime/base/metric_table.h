@@ -17,7 +17,7 @@
 //  3. Deinitialised when nobody uses its metrics any more.
 //
 // Thread rule: thread-safe after initialisation. Recording takes no lock but for a gauge's text.
-// What is written while others record is a picture of about that moment.
+// A table that is written while other threads record shows about that moment.
 // Failure rule: when memory is out, new metrics are ones that do nothing.
 #ifndef TFRT_HOST_RUNTIME_BASE_METRIC_TABLE_H_
 #define TFRT_HOST_RUNTIME_BASE_METRIC_TABLE_H_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers about a process for whoever watches it: gauges (what is) and histograms (how often
-// how much). The runtime and its kernels fill them in; where they go is the embedder's choice.
+// Numbers about a process for its operator: gauges (current values) and histograms (distributions).
+// The runtime and its kernels fill them in; where they go is the embedder's choice.
 //
 //   code --tfrt_gauge_set_*(), tfrt_histogram_record()--> metric --> the registry's own books
 //
@@ -11,7 +11,7 @@
 //
 // Life:
 //  1. A main may set a registry, before the first metric is asked for.
-//  2. Whoever has something to tell asks for its metric once, and keeps it.
+//  2. A part of the program asks for its metric once, and keeps it.
 //  3. Metrics live as long as their registry: the process, or until nobody tells any more.
 //
 // Thread rule: everything is thread-safe.

@@ -9,9 +9,9 @@
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/sync.h"
 
-// Longer than it takes two threads on one processor to take turns, and than a thread that looks
-// whether there is something to do (on a virtual machine 15 to 40 us, with both switches), shorter
-// than the slice that the system gives a thread that works.
+// Longer than two threads on one processor need to take turns, and longer than a thread looks for
+// work (on a virtual machine 15 to 40 us, with both switches). Shorter than the time slice that the
+// system gives a working thread.
 #define LONG_NS 60000
 
 // About what is saved if a thread need not sleep and be woken.

@@ -27,17 +27,17 @@ typedef struct tfrt_parker_s {
   _Atomic uint32_t state;
 } tfrt_parker_t;
 
-// Returns when there was a wake since the last wait. What the waking thread did before it is seen.
-// Owner only.
+// Returns when there was a wake since the last wait. The woken thread sees all that the waking
+// thread did before. Owner only.
 void tfrt_parker_wait(tfrt_parker_t* parker);
 
 // Lets a wait return, this one or the next. Thread-safe.
 void tfrt_parker_wake(tfrt_parker_t* parker);
 
 // Lets other threads run, as somebody who is about to wait may do before he looks once more:
-// sleeping and being woken takes longer. Returns false if there had better be no further look: that
-// took long, since others want the processor, or it did lately, and the time isn't made up for yet
-// by calls that let nobody run and return false at once. Thread-safe.
+// sleeping and being woken takes longer. Returns false if the caller should not look again: this
+// call took long, since other threads want the processor, or an earlier call did. Later calls make
+// up for that time: they let no thread run and return false at once. Thread-safe.
 bool tfrt_parker_linger(void);
 
 #endif  // TFRT_HOST_RUNTIME_BASE_PARKER_H_

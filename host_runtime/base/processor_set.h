@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The processors that a thread may run on. What a thread starts, threads and processes, may run
-// where it may; so a set that a thread is bound to while it starts a process is that process's.
+// The processors that a thread may run on. Threads and processes that a thread starts may run where
+// it may; so a process gets the set that its starting thread is bound to.
 //
 // Thread rule: each function says its own.
 // Failure rule: where the system does not tell, or refuses, a set is empty, or nothing changes.

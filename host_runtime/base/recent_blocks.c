@@ -6,7 +6,7 @@
 
 #include "host_runtime/base/sync.h"
 
-// What a thread keeps. It has a hook once it keeps anything.
+// The blocks that a thread keeps. It has a hook once it keeps anything.
 typedef struct recent_blocks_s {
   uint32_t sizes[TFRT_RECENT_BLOCKS_COUNT];  // 0: no block
   void* blocks[TFRT_RECENT_BLOCKS_COUNT];

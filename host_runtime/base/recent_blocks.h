@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Blocks of memory that this thread has given back lately, for the next ones of the same size:
-// who runs a network again and again asks for the same buffers each time, and the C library
-// cuts and joins pieces of the heap for blocks that are too big for its own lists.
+// Blocks of memory that this thread has given back lately, for the next ones of the same size. A
+// program that runs a network again and again asks for the same buffers each time, and the C
+// library cuts and joins pieces of the heap for blocks that are too big for its own lists.
 //
 //   this thread:   6144 -> block   50240 -> block   6144 -> block   ...     at most 8
 //
@@ -18,13 +18,13 @@
 
 #include "host_runtime/base/macros.h"
 
-// A thread keeps so many blocks of such sizes, so at most 512 KiB. The C library has lists by
-// thread for smaller ones.
+// The number and sizes of the blocks that a thread keeps: at most 512 KiB. The C library has lists
+// by thread for smaller ones.
 #define TFRT_RECENT_BLOCKS_COUNT 8
 #define TFRT_RECENT_BLOCKS_MIN_SIZE ((size_t)1 << 10)
 #define TFRT_RECENT_BLOCKS_MAX_SIZE ((size_t)64 << 10)
 
-// What gives a block back for good.
+// The function that frees a block for good.
 typedef void (*tfrt_recent_blocks_free_fn_t)(void* block);
 
 // Returns a block that was put here for |size|, with what is left in it; NULL if there is none.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reference count that a shared object embeds. It starts at 1, which belongs
-// to whoever called the object's create function.
+// The reference count that a shared object embeds. It starts at 1, which belongs to the caller of
+// the object's create function.
 //
 // Thread rule: thread-safe. Failure rule: none fails; more than 2^32 - 1
 // references is a defect of the caller.
@@ -34,8 +34,8 @@ static inline void tfrt_ref_count_increment(tfrt_ref_count_t* ref_count) {
 // destroy the object. Thread-safe.
 static inline bool tfrt_ref_count_decrement(tfrt_ref_count_t* ref_count) {
   // Release: what this thread did to the object; acquire, for the last one: what
-  // all others did. Both sides are this very operation in other threads. Who reads that
-  // nobody else has a reference need not write: nobody else can make one (but see below).
+  // all others did. Both sides are this very operation in other threads. A thread that reads that
+  // it has the only reference need not write: no other thread can make one (but see below).
   return atomic_load_explicit(&ref_count->count, memory_order_acquire) == 1 ||
          atomic_fetch_sub_explicit(&ref_count->count, 1, memory_order_acq_rel) == 1;
 }
@@ -47,9 +47,9 @@ static inline bool tfrt_ref_count_decrement_findable(tfrt_ref_count_t* ref_count
   return atomic_fetch_sub_explicit(&ref_count->count, 1, memory_order_acq_rel) == 1;
 }
 
-// Adds one reference, unless there is none any more: then it returns false. For who knows by other
-// means that the object's storage is still there; all of the object's references are dropped by
-// tfrt_ref_count_decrement_findable(). Thread-safe.
+// Adds one reference, unless there is none any more: then it returns false. For callers that know
+// by other means that the object's storage still exists; all of the object's references are dropped
+// by tfrt_ref_count_decrement_findable(). Thread-safe.
 static inline bool tfrt_ref_count_try_increment(tfrt_ref_count_t* ref_count) {
   uint32_t count = atomic_load_explicit(&ref_count->count, memory_order_relaxed);
   while (count != 0) {

@@ -5,7 +5,7 @@
 
 // The size of a huge page, on the systems that this runs on.
 #define HUGE_PAGE_SIZE ((size_t)2 * 1024 * 1024)
-// What is small stays in small pages: clearing a huge one costs as much as touching 70 of them.
+// Small blocks stay in small pages: clearing a huge page costs as much as touching 70 small ones.
 #define SMALL_PART_SIZE ((size_t)256 * 1024)
 
 // Blocks from here on are worth a place in the list, and lie in huge pages: who asks for one needs

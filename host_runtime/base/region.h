@@ -13,9 +13,9 @@
 //
 // Life:
 //  1. Initialised; address space is reserved, and no memory is used yet.
-//  2. Allocates. Of what is given back, big blocks are used again, and the last one always is;
-//     other small ones stay until the end. When the region is full, or there is no address
-//     space, blocks come from the system's allocator.
+//  2. Allocates. Big blocks that were freed are used again, and the last freed block always is;
+//     other small ones stay until the end. When the region is full, or there is no address space,
+//     blocks come from the system's allocator.
 //  3. Deinitialised: all its blocks are gone. A process may as well just end.
 //
 // Thread rule: its allocator is thread-safe, like every allocator; the rest is thread-compatible.
@@ -52,8 +52,8 @@ typedef struct tfrt_region_s {
 // Makes |region| an empty one with room for |size| bytes at least. Thread-compatible.
 void tfrt_region_initialize(tfrt_region_t* region, size_t size);
 
-// Gives back the address space of |region|, of which no block is used any more, but not those
-// that came from the system's allocator. Thread-compatible.
+// Frees the address space of |region|, whose blocks are all unused, but not blocks that came from
+// the system's allocator. Thread-compatible.
 void tfrt_region_deinitialize(tfrt_region_t* region);
 
 // The allocator whose blocks come from |region|, which outlives it. Thread-safe.

@@ -20,7 +20,7 @@ struct tfrt_status_s {
 // The message, the three names of the origin, and the causes.
 #define TEXT_COUNT (4 + TFRT_STATUS_MAX_CAUSES)
 
-// Its own key is fixed: whoever is out of memory can't be told apart any more.
+// Its own key is fixed: statuses without memory can't be told apart any more.
 static struct tfrt_status_s out_of_memory_record = {
     .fields =
         {
@@ -71,7 +71,7 @@ static void list_texts(tfrt_status_fields_t* fields, const char** out_texts[TEXT
   for (size_t i = 0; i < TFRT_STATUS_MAX_CAUSES; ++i) out_texts[4 + i] = &fields->causes[i];
 }
 
-// What an error with |code| has as its code.
+// The code of an error that was made with |code|.
 static tfrt_status_code_t valid_code(tfrt_status_code_t code) {
   assert(code != TFRT_STATUS_OK);
   if (code == TFRT_STATUS_OK) return TFRT_STATUS_INTERNAL;

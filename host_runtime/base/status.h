@@ -16,7 +16,7 @@
 //     fields, by tfrt_status_create_from_fields(); handed out at +1.
 //  2. Passed up as a result (+1), down as an argument (+0).
 //  3. Given an origin once, by the executor (tfrt_status_with_origin()).
-//  4. Released by whoever handles it.
+//  4. Released by its handler.
 //
 // Codes are numerically those of gRPC (grpc/status.h, 0 to 16), so that no table
 // of translations exists anywhere.
@@ -81,8 +81,8 @@ typedef struct tfrt_status_origin_s {
   uint32_t column;       // 1-based; 0 when unknown
 } tfrt_status_origin_t;
 
-// Everything an error says. Strings are borrowed from whoever fills the struct
-// (on creation) or from the status (when read).
+// Everything an error says. Strings are borrowed from the caller (on creation) or from the status
+// (when read).
 typedef struct tfrt_status_fields_s {
   tfrt_status_code_t code;
   const char* message;

@@ -57,8 +57,8 @@ void tfrt_string_builder_append_view(tfrt_string_builder_t* builder, tfrt_string
 // them. Thread-compatible.
 void tfrt_string_builder_append_take(tfrt_string_builder_t* builder, void* data, size_t size);
 
-// Appends |text| as tfrt_utf8_show() shows it: one line of which a terminal takes nothing for a
-// command. Thread-compatible.
+// Appends |text| as tfrt_utf8_show() shows it: one line without terminal commands.
+// Thread-compatible.
 void tfrt_string_builder_append_shown(tfrt_string_builder_t* builder, tfrt_string_view_t text);
 
 // Appends formatted text. Thread-compatible.
@@ -71,7 +71,7 @@ void tfrt_string_builder_append_format_v(tfrt_string_builder_t* builder, const c
 // change. Thread-compatible.
 const char* tfrt_string_builder_text(const tfrt_string_builder_t* builder);
 
-// What was appended so far. Lives until the next change. Thread-compatible.
+// The text that was appended so far. Lives until the next change. Thread-compatible.
 tfrt_string_view_t tfrt_string_builder_view(const tfrt_string_builder_t* builder);
 
 // OK, or RESOURCE_EXHAUSTED if anything was dropped. Thread-compatible.

@@ -100,7 +100,7 @@ void tfrt_condition_broadcast(tfrt_condition_t* condition) {
   check(pthread_cond_broadcast(system_condition(condition)), "condition broadcast");
 }
 
-// What a new thread is told; freed by it.
+// The arguments of a new thread, which frees them.
 typedef struct thread_start_s {
   char name[16];
   tfrt_thread_fn_t run;
@@ -140,7 +140,7 @@ bool tfrt_thread_pin(int index) {
 static void* run_thread(void* argument) {
   thread_start_t start = *(thread_start_t*)argument;
   tfrt_allocator_free(tfrt_allocator_system(), argument, sizeof start);
-  // A name helps whoever debugs; a thread without one works as well.
+  // A name helps in a debugger; a thread without one works as well.
   (void)pthread_setname_np(pthread_self(), start.name);
   unpin_new_thread();
   start.run(start.argument);

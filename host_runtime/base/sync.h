@@ -80,8 +80,8 @@ bool tfrt_thread_pin(int index);
 // Lets other threads run. Thread-safe.
 void tfrt_thread_yield(void);
 
-// What a thread does when it ends; in storage that lives that long, such as the thread's
-// own. Runs also when the thread was not made here, but not when the process ends.
+// Work of a thread at its end; in storage that lives that long, such as the thread's own. Runs also
+// when the thread was not made here, but not when the process ends.
 typedef struct tfrt_thread_exit_hook_s {
   struct tfrt_thread_exit_hook_s* next;  // belongs to the thread
   void (*run)(struct tfrt_thread_exit_hook_s* hook);

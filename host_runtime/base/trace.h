@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Collects what ran when, and where, for a picture of a run. Spans are kept in memory
-// (a bounded buffer; the newest are dropped once it is full, and counted) and read at
-// the end by whoever draws them: tools write Chrome's trace format from them.
+// (a bounded buffer; the newest are dropped once it is full, and counted) and read at the end:
+// tools write Chrome's trace format from them.
 //
-// Whoever wants to see what runs while it runs gives the trace a sink, which is told when
-// each scope begins and ends; scopes of one thread nest.
+// To watch scopes while they run, give the trace a sink: its functions are called when each scope
+// begins and ends. Scopes of one thread nest.
 //
 // Life:
 //  1. Created with a limit, and given a sink, if it is to have one.
@@ -38,7 +38,7 @@ typedef struct tfrt_trace_span_s {
   uint32_t thread;   // dense numbers from 0, in order of first use
 } tfrt_trace_span_t;
 
-// Is told of scopes. Called on the thread of the scope, with no lock held.
+// Receives the begin and end of scopes. Called on the thread of the scope, with no lock held.
 typedef struct tfrt_trace_sink_s {
   void (*enter)(void* self, const char* name);
   void (*leave)(void* self);

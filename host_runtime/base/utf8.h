@@ -31,10 +31,10 @@ static inline size_t tfrt_utf8_character_size(tfrt_string_view_t text) {
 // Room for what stands for one character, with a NUL.
 #define TFRT_UTF8_SHOWN_SIZE 8
 
-// Sets |out_shown|, NUL-terminated, to what stands for the first character of |text|, which isn't
-// empty, where a text of somebody else is shown on one line, of which a terminal takes nothing for
-// a command: escapes of JSON for control characters (below U+0020, and U+007F to U+009F), and
-// \ufffd for a byte that begins no character. Returns the size of the character. Thread-safe.
+// Sets |out_shown|, NUL-terminated, to a printable form of the first character of |text|, which
+// isn't empty. It makes foreign text one line without terminal commands: escapes of JSON for
+// control characters (below U+0020, and U+007F to U+009F), and \ufffd for a byte that begins no
+// character. Returns the size of the character. Thread-safe.
 size_t tfrt_utf8_show(tfrt_string_view_t text, char out_shown[TFRT_UTF8_SHOWN_SIZE]);
 
 // The size of all of |text|, shown in that way. Thread-safe.
