@@ -67,12 +67,12 @@ static tfrt_status_t optimize(tfrt_ir_context_t* context, const tfrt_op_tables_t
                               const tfrt_text_to_text_options_t* options,
                               tfrt_diagnostics_t* diagnostics, tfrt_string_builder_t* text) {
   tfrt_ir_operation_t* module = tfrt_parse_module(context, tables, diagnostics);
-  if (!module || !tfrt_verify_module(context, module, diagnostics)) {
-    return first_error(diagnostics);
-  }
+  if (!module) return first_error(diagnostics);
+  // First: what else is wrong may follow from an op that nobody knows.
   if (options->known_dialects_only && !tfrt_check_dialects(module, tables, diagnostics)) {
     return first_error(diagnostics);
   }
+  if (!tfrt_verify_module(context, module, diagnostics)) return first_error(diagnostics);
   if (!tfrt_passes_run(options->passes, options->pass_count, context, module, diagnostics)) {
     return first_error(diagnostics);
   }

@@ -185,6 +185,8 @@ static void append_table(page_t* page, const tfrt_kernel_table_t* table,
                          tfrt_string_view_t* dialect) {
   for (size_t i = 0; i < table->count; ++i) {
     const tfrt_kernel_descriptor_t* op = &table->descriptors[i];
+    // These are MLIR's own, and no kernels.
+    if (op->flags & TFRT_KERNEL_LANGUAGE) continue;
     if (i == 0 || !tfrt_string_view_equal(*dialect, dialect_of(op->name))) {
       *dialect = dialect_of(op->name);
       tfrt_string_builder_append_format(&page->text, "\n## Dialect `%.*s`\n",

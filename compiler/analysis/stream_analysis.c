@@ -32,9 +32,7 @@ typedef struct tfrt_stream_link_s {
   uint32_t next;  // of the same stream
 } stream_link_t;
 
-static bool is_return(const tfrt_ir_operation_t* op) {
-  return tfrt_ir_operation_is(op, "tfrt.return");
-}
+static bool is_return(const tfrt_ir_operation_t* op) { return tfrt_ir_operation_is_return(op); }
 
 // --- Options ------------------------------------------------------------------------
 

@@ -49,9 +49,7 @@ static bool is_in_compiled_module(const tfrt_ir_operation_t* op) {
   return op != NULL;
 }
 
-static bool is_return(const tfrt_ir_operation_t* op) {
-  return op && tfrt_ir_operation_is(op, "tfrt.return");
-}
+static bool is_return(const tfrt_ir_operation_t* op) { return tfrt_ir_operation_is_return(op); }
 
 uint32_t tfrt_bef_entities_find_type(tfrt_bef_entities_t* entities, const tfrt_ir_type_t* type) {
   tfrt_number_memo_entry_t* entry = tfrt_number_memo_at(&entities->type_numbers, type);

@@ -6,13 +6,20 @@
 
 #include "compiler/ir/operation.h"
 
-tfrt_ir_block_t* tfrt_ir_block_create(tfrt_ir_context_t* context, tfrt_ir_region_t* region) {
-  tfrt_ir_block_t* block = tfrt_ir_context_allocate_array(context, 1, sizeof(*block));
-  if (!block) return NULL;
+tfrt_ir_block_t* tfrt_ir_block_make(tfrt_ir_context_t* context) {
+  return tfrt_ir_context_allocate_array(context, 1, sizeof(tfrt_ir_block_t));
+}
+
+void tfrt_ir_region_append_block(tfrt_ir_region_t* region, tfrt_ir_block_t* block) {
   block->region = region;
   if (region->last_block) region->last_block->next = block;
   if (!region->first_block) region->first_block = block;
   region->last_block = block;
+}
+
+tfrt_ir_block_t* tfrt_ir_block_create(tfrt_ir_context_t* context, tfrt_ir_region_t* region) {
+  tfrt_ir_block_t* block = tfrt_ir_block_make(context);
+  if (block) tfrt_ir_region_append_block(region, block);
   return block;
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A block: arguments and a list of ops, the last of which may be a terminator. A
-// region: a list of blocks, of which what goes to BEF has exactly one.
+// region: a list of blocks, of which what goes to BEF has exactly one. Of several, the first
+// is where control enters; a terminator says which comes next (its successors) and what the
+// arguments of that one are.
 //
 //   op --regions[i]--> region --first_block--> block --first--> op --next--> op ...
 //
@@ -39,6 +41,12 @@ struct tfrt_ir_block_s {
 // Returns a new block at the end of |region|, or NULL.
 // Thread-compatible (caller synchronises).
 tfrt_ir_block_t* tfrt_ir_block_create(tfrt_ir_context_t* context, tfrt_ir_region_t* region);
+
+// The same in two steps, for a block that is referred to before its place is known: returns a new
+// block in no region, or NULL; puts |block| at the end of |region|. Thread-compatible (caller
+// synchronises).
+tfrt_ir_block_t* tfrt_ir_block_make(tfrt_ir_context_t* context);
+void tfrt_ir_region_append_block(tfrt_ir_region_t* region, tfrt_ir_block_t* block);
 
 // Returns a new last argument of |block|, or NULL. |name| and |location| may be NULL.
 // Thread-compatible (caller synchronises).

@@ -2,6 +2,8 @@
 
 #include "compiler/ir/operation_maker.h"
 
+#include <string.h>
+
 _Static_assert(sizeof(tfrt_ir_operation_t) % 8 == 0 && sizeof(tfrt_ir_operand_t) % 8 == 0 &&
                    sizeof(tfrt_ir_value_t) % 8 == 0 && sizeof(tfrt_ir_region_t) % 8 == 0,
                "what lies behind one of these is aligned");
@@ -41,12 +43,63 @@ tfrt_ir_operation_t* tfrt_ir_operation_parent(const tfrt_ir_operation_t* operati
   return operation->block ? operation->block->region->owner : NULL;
 }
 
+bool tfrt_ir_operation_is_return(const tfrt_ir_operation_t* operation) {
+  return operation && (tfrt_ir_operation_is(operation, "tfrt.return") ||
+                       tfrt_ir_operation_is(operation, "func.return"));
+}
+
 bool tfrt_ir_operation_is_terminator(const tfrt_ir_operation_t* operation) {
   if (operation->descriptor) {
     return (operation->descriptor->flags & TFRT_KERNEL_TERMINATOR) != 0;
   }
-  return tfrt_ir_operation_is(operation, "tfrt.return") ||
-         tfrt_ir_operation_is(operation, "func.return");
+  return tfrt_ir_operation_is_return(operation);
+}
+
+int64_t tfrt_ir_segment_size(const tfrt_ir_attribute_t* attribute, uint32_t index) {
+  if (!attribute || attribute->kind != TFRT_IR_ATTRIBUTE_DENSE_ARRAY ||
+      !tfrt_ir_type_is(attribute->type, "i32") || index >= attribute->count) {
+    return -1;
+  }
+  int32_t size;
+  memcpy(&size, attribute->bytes + (size_t)index * sizeof(size), sizeof(size));
+  return size;
+}
+
+// The operands before segment |index| of |sizes|, or -1 if those are none.
+static int64_t operands_before(const tfrt_ir_attribute_t* sizes, uint32_t index) {
+  int64_t sum = 0;
+  for (uint32_t i = 0; i < index; ++i) {
+    int64_t size = tfrt_ir_segment_size(sizes, i);
+    if (size < 0) return -1;
+    sum += size;
+  }
+  return sum;
+}
+
+bool tfrt_ir_operation_successor_operands(const tfrt_ir_operation_t* operation, uint32_t index,
+                                          uint32_t* out_first, uint32_t* out_count) {
+  uint32_t fixed_count =
+      operation->descriptor ? tfrt_kernel_descriptor_fixed_operands(operation->descriptor) : 0;
+  const tfrt_ir_attribute_t* sizes = tfrt_ir_operation_attribute(operation, "operandSegmentSizes");
+  const tfrt_ir_attribute_t* cases = NULL;
+  int64_t first = fixed_count;
+  int64_t count = (int64_t)operation->operand_count - fixed_count;
+  *out_first = *out_count = 0;
+  if (!operation->descriptor || index >= operation->successor_count) return false;
+  if (tfrt_ir_operation_is(operation, "cf.switch") && index > 0) {
+    cases = tfrt_ir_operation_attribute(operation, "case_operand_segments");
+    int64_t before = operands_before(sizes, 2);
+    int64_t skipped = operands_before(cases, index - 1);
+    first = before < 0 || skipped < 0 ? -1 : before + skipped;
+    count = tfrt_ir_segment_size(cases, index - 1);
+  } else if (sizes || operation->successor_count > 1) {
+    first = operands_before(sizes, fixed_count + index);
+    count = tfrt_ir_segment_size(sizes, fixed_count + index);
+  }
+  if (first < 0 || count < 0 || first + count > operation->operand_count) return false;
+  *out_first = (uint32_t)first;
+  *out_count = (uint32_t)count;
+  return true;
 }
 
 bool tfrt_ir_operation_walk(tfrt_ir_operation_t* root, tfrt_ir_walk_fn_t visit, void* user_data) {

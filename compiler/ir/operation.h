@@ -102,6 +102,17 @@ static inline tfrt_ir_block_t** tfrt_ir_operation_successors(const tfrt_ir_opera
   return (tfrt_ir_block_t**)(void*)(operation->regions + operation->region_count);
 }
 
+// The operands of |operation| that become the arguments of its successor |index|: sets
+// |*out_first| and |*out_count|. Those of a single successor are the ones behind the fixed
+// operands of its entry in the op table; with several, `operandSegmentSizes` says so (and
+// `case_operand_segments` of a switch). Returns false if |operation| says nothing that fits.
+// Thread-safe.
+bool tfrt_ir_operation_successor_operands(const tfrt_ir_operation_t* operation, uint32_t index,
+                                          uint32_t* out_first, uint32_t* out_count);
+
+// The element |index| of |attribute|, a dense array of i32 (NULL allowed), or -1. Thread-safe.
+int64_t tfrt_ir_segment_size(const tfrt_ir_attribute_t* attribute, uint32_t index);
+
 // Which operand of its owner |operand| is. Thread-safe.
 static inline uint32_t tfrt_ir_operand_index(const tfrt_ir_operand_t* operand) {
   return (uint32_t)(operand - operand->owner->operands);
@@ -118,6 +129,10 @@ tfrt_ir_operation_t* tfrt_ir_operation_parent(const tfrt_ir_operation_t* operati
 // Returns true if |operation| ends a block: the op table says so, or it is one of
 // `func.return` and `tfrt.return`. Thread-safe.
 bool tfrt_ir_operation_is_terminator(const tfrt_ir_operation_t* operation);
+
+// Returns true if |operation| (NULL allowed) ends a function with its results: `tfrt.return` or
+// `func.return`. Thread-safe.
+bool tfrt_ir_operation_is_return(const tfrt_ir_operation_t* operation);
 
 // Called for each operation of a walk; returns false to end it.
 typedef bool (*tfrt_ir_walk_fn_t)(tfrt_ir_operation_t* operation, void* user_data);

@@ -90,23 +90,11 @@ static bool parse_operand_list(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
 }
 
 // `[^bb1, ^bb2]`, if there. The blocks are those of the region that is being parsed.
-static bool parse_successors(tfrt_parser_t* parser, tfrt_parser_op_t* op,
-                             tfrt_ir_region_t* region) {
+static bool parse_successors(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   if (!tfrt_parser_accept(parser, '[')) return true;
   size_t mark = parser->pointers.count;
   do {
-    if (parser->token.kind != TFRT_TOKEN_CARET) {
-      return tfrt_parser_miss(parser, "expected a block such as ^bb1");
-    }
-    const tfrt_ir_string_t* label = tfrt_ir_string_get(parser->context, parser->token.text);
-    tfrt_ir_block_t* block = region->first_block;
-    while (block && block->label != label) block = block->next;
-    if (!block) {
-      block = tfrt_ir_block_create(parser->context, region);
-      if (block) block->label = label;
-    }
-    if (!label || !tfrt_parser_push_pointer(parser, block)) return false;
-    tfrt_parser_advance(parser);
+    if (!tfrt_parser_push_pointer(parser, tfrt_parser_successor(parser, op->region))) return false;
   } while (tfrt_parser_accept(parser, ','));
   op->successors = (tfrt_ir_block_t**)tfrt_parser_take_pointers(parser, mark, &op->successor_count);
   return op->successors && tfrt_parser_expect(parser, ']', "behind an op's successors");
@@ -179,7 +167,7 @@ tfrt_op_index_entry_t* tfrt_parser_op_entry(tfrt_parser_t* parser, tfrt_string_v
   return entry;
 }
 
-static bool parse_generic(tfrt_parser_t* parser, tfrt_parser_op_t* op, tfrt_ir_block_t* block) {
+static bool parse_generic(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   op->name = tfrt_parser_string(parser);
   if (!op->name) return false;
   if (!op->name->size) {
@@ -188,7 +176,7 @@ static bool parse_generic(tfrt_parser_t* parser, tfrt_parser_op_t* op, tfrt_ir_b
   const tfrt_op_index_entry_t* entry = tfrt_parser_op_entry(parser, tfrt_ir_string_view(op->name));
   op->descriptor = entry ? entry->descriptor : NULL;
   if (!parse_operand_list(parser, op)) return false;
-  if (!parse_successors(parser, op, block->region)) return false;
+  if (!parse_successors(parser, op)) return false;
   if (tfrt_parser_accept(parser, '<')) {
     bool ok = tfrt_parser_expect(parser, '{', "behind '<'") &&
               tfrt_parser_attribute_entries(parser) &&
@@ -228,6 +216,7 @@ static bool fail_custom(tfrt_parser_t* parser, const tfrt_parser_op_t* op) {
 static bool parse_known(tfrt_parser_t* parser, tfrt_parser_op_t* op, tfrt_op_index_entry_t* entry) {
   op->descriptor = entry ? entry->descriptor : NULL;
   if (!entry || !entry->descriptor->assembly) return fail_custom(parser, op);
+  if (entry->descriptor->flags & TFRT_KERNEL_LANGUAGE) return tfrt_parser_syntax(parser, op);
   op->form = tfrt_parser_op_form(parser, entry);
   return op->form && tfrt_parser_assembly(parser, op);
 }
@@ -361,8 +350,9 @@ static bool define_results(tfrt_parser_t* parser, const tfrt_parser_op_t* op,
 static bool parse_named(tfrt_parser_t* parser, tfrt_parser_op_t* op, tfrt_ir_block_t* block) {
   bool ok = false;
   op->place = tfrt_parser_place_of(&parser->token);
+  op->region = block->region;
   if (parser->token.kind == TFRT_TOKEN_STRING) {
-    ok = parse_generic(parser, op, block);
+    ok = parse_generic(parser, op);
   } else if (parser->token.kind == TFRT_TOKEN_WORD) {
     ok = parse_custom(parser, op);
   } else {
@@ -393,6 +383,7 @@ static void begin_op(const tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   op->result_types = NULL;
   op->successors = NULL;
   op->regions = NULL;
+  op->region = NULL;
 }
 
 // The op behind the names of its results, which stand from |mark| on, as one of any form.

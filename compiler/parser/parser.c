@@ -33,6 +33,8 @@ static tfrt_status_t initialize(tfrt_parser_t* parser, tfrt_ir_context_t* contex
   tfrt_scratch_initialize(&parser->dims, sizeof(int64_t), allocator);
   tfrt_scratch_initialize(&parser->literals, tfrt_parser_literal_size, allocator);
   tfrt_scratch_initialize(&parser->unmeasured, sizeof(tfrt_ir_location_t*), allocator);
+  tfrt_hash_table_initialize(&parser->blocks, &tfrt_parser_block_vtable, allocator);
+  tfrt_scratch_initialize(&parser->early_blocks, sizeof(tfrt_parser_early_block_t), allocator);
   parser->file = tfrt_ir_string_of(context, diagnostics->file ? diagnostics->file : "-");
   static const tfrt_op_tables_t no_tables = {NULL, 0};
   return tfrt_op_index_initialize(&parser->index, tables ? tables : &no_tables, allocator);
@@ -52,6 +54,8 @@ static void deinitialize(tfrt_parser_t* parser) {
   tfrt_scratch_deinitialize(&parser->dims);
   tfrt_scratch_deinitialize(&parser->literals);
   tfrt_scratch_deinitialize(&parser->unmeasured);
+  tfrt_hash_table_deinitialize(&parser->blocks);
+  tfrt_scratch_deinitialize(&parser->early_blocks);
 }
 
 // --- The whole text ------------------------------------------------------------------

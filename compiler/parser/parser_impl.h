@@ -13,6 +13,8 @@
 //   operation_parser.c        one op, its results, the generic form, errors within a block
 //   plain_operation_parser.c  the same in one go, for most of them
 //   assembly_parser.c         custom forms, as the op table writes them
+//   syntax_parser.c           custom forms of the ops of the language, found by name, and
+//   cf_parser.c               those of branches
 //   region_parser.c           regions and blocks
 //   function_parser.c         func.func and module
 //
@@ -85,6 +87,8 @@ typedef struct tfrt_parser_s {
   tfrt_scratch_t dims;          // int64_t
   tfrt_scratch_t literals;      // leaves of dense attributes
   tfrt_scratch_t unmeasured;    // tfrt_ir_location_t*: with aliases not yet known
+  tfrt_hash_table_t blocks;     // those with a label, by region and label
+  tfrt_scratch_t early_blocks;  // tfrt_parser_early_block_t: referred to before their label
   uint32_t depth;               // of nesting
   int64_t brace_depth;          // of { that are open
 } tfrt_parser_t;
@@ -94,6 +98,12 @@ typedef struct tfrt_parser_result_name_s {
   tfrt_value_reference_t reference;
   uint32_t count;
 } tfrt_parser_result_name_t;
+
+// A block that was referred to before its label, and where.
+typedef struct tfrt_parser_early_block_s {
+  tfrt_ir_block_t* block;
+  size_t offset;
+} tfrt_parser_early_block_t;
 
 // Where a token stands.
 typedef struct tfrt_parser_place_s {
@@ -123,6 +133,7 @@ typedef struct tfrt_parser_op_s {
   const tfrt_ir_type_t* const* result_types;
   tfrt_ir_block_t** successors;
   tfrt_ir_region_t* regions;  // detached; in the context
+  tfrt_ir_region_t* region;   // the one that the op stands in
 } tfrt_parser_op_t;
 
 // How the blocks of a region begin and end.
@@ -260,9 +271,28 @@ bool tfrt_parser_resolve(tfrt_parser_t* parser, const tfrt_value_reference_t* re
 const tfrt_op_form_t* tfrt_parser_op_form(tfrt_parser_t* parser, tfrt_op_index_entry_t* entry);
 // The custom form of |op|, behind its name.
 bool tfrt_parser_assembly(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+// The custom form of |op|, an op of the language, behind its name.
+bool tfrt_parser_syntax(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+// `cf.br`, `cf.cond_br`, `cf.switch` and `cf.assert`, behind the name.
+bool tfrt_parser_branch(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+bool tfrt_parser_conditional_branch(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+bool tfrt_parser_switch(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+bool tfrt_parser_assertion(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+// For these: one operand of |type| (NULL: that of its definition), resolved at once; `{...}`, if
+// there; the attribute |name| that says how the operands are split, of |count| |sizes|.
+bool tfrt_parser_take_operand(tfrt_parser_t* parser, tfrt_parser_op_t* op,
+                              const tfrt_ir_type_t* type);
+bool tfrt_parser_optional_dictionary(tfrt_parser_t* parser);
+bool tfrt_parser_add_segments(tfrt_parser_t* parser, const char* name, const int32_t* sizes,
+                              uint32_t count);
 // A region in braces.
 bool tfrt_parser_region(tfrt_parser_t* parser, tfrt_ir_region_t* region,
                         const tfrt_parser_region_style_t* style);
+// How blocks are found.
+extern const tfrt_hash_table_vtable_t tfrt_parser_block_vtable;
+// The block of |region| whose label is at hand, which is consumed; it may be defined later. NULL
+// after a report.
+tfrt_ir_block_t* tfrt_parser_successor(tfrt_parser_t* parser, tfrt_ir_region_t* region);
 // The ops of |block| up to what ends it: `}`, a label, or the text's end.
 bool tfrt_parser_block_body(tfrt_parser_t* parser, tfrt_ir_block_t* block);
 // Behind the words `func.func` and `module`.

@@ -2,17 +2,74 @@
 
 #include "compiler/parser/parser_impl.h"
 
-// The block of |region| with label |label|, made if need be. Linear in the blocks,
-// which are few: what goes to BEF has one.
-static tfrt_ir_block_t* find_block(tfrt_parser_t* parser, tfrt_ir_region_t* region,
-                                   const tfrt_ir_string_t* label) {
-  for (tfrt_ir_block_t* block = region->first_block; block; block = block->next) {
-    if (block->label == label) return block;
-  }
-  tfrt_ir_block_t* block = tfrt_ir_block_create(parser->context, region);
-  if (block) block->label = label;
+// --- Blocks by their label ------------------------------------------------------------------
+
+typedef struct block_key_s {
+  const tfrt_ir_region_t* region;
+  const tfrt_ir_string_t* label;
+} block_key_t;
+
+typedef struct block_entry_s {
+  tfrt_hash_node_t node;
+  block_key_t key;
+  tfrt_ir_block_t* block;
+} block_entry_t;
+
+static uint64_t block_hash(const void* key) {
+  const block_key_t* wanted = key;
+  return tfrt_hash_combine((uint64_t)(uintptr_t)wanted->region, (uint64_t)(uintptr_t)wanted->label);
+}
+
+static bool block_equal(const tfrt_hash_node_t* node, const void* key) {
+  const block_entry_t* entry = TFRT_CONTAINER_OF(node, block_entry_t, node);
+  const block_key_t* wanted = key;
+  return entry->key.region == wanted->region && entry->key.label == wanted->label;
+}
+
+const tfrt_hash_table_vtable_t tfrt_parser_block_vtable = {block_hash, block_equal};
+
+// The block of |region| whose label is at hand, made if need be; NULL when memory is out. One
+// that is made is in no region yet: its label puts it behind the blocks before it.
+static tfrt_ir_block_t* find_block(tfrt_parser_t* parser, tfrt_ir_region_t* region) {
+  block_key_t key = {region, tfrt_ir_string_get(parser->context, parser->token.text)};
+  if (!key.label) return NULL;
+  tfrt_hash_node_t* node = tfrt_hash_table_find(&parser->blocks, &key);
+  if (node) return TFRT_CONTAINER_OF(node, block_entry_t, node)->block;
+  block_entry_t* entry = tfrt_ir_context_allocate_array(parser->context, 1, sizeof(*entry));
+  tfrt_ir_block_t* block = entry ? tfrt_ir_block_make(parser->context) : NULL;
+  if (!block) return NULL;
+  block->label = key.label;
+  *entry = (block_entry_t){.key = key, .block = block};
+  tfrt_hash_table_insert(&parser->blocks, &entry->key, &entry->node);
   return block;
 }
+
+tfrt_ir_block_t* tfrt_parser_successor(tfrt_parser_t* parser, tfrt_ir_region_t* region) {
+  if (parser->token.kind != TFRT_TOKEN_CARET) {
+    tfrt_parser_miss(parser, "expected a block such as ^bb1");
+    return NULL;
+  }
+  tfrt_ir_block_t* block = find_block(parser, region);
+  tfrt_parser_early_block_t early = {block, parser->token.offset};
+  if (!block || (!block->region && !tfrt_scratch_push(&parser->early_blocks, &early))) return NULL;
+  tfrt_parser_advance(parser);
+  return block;
+}
+
+// Reports the blocks that were referred to from |mark| on and never came.
+static bool check_early_blocks(tfrt_parser_t* parser, size_t mark) {
+  bool ok = true;
+  for (size_t i = mark; i < parser->early_blocks.count; ++i) {
+    const tfrt_parser_early_block_t* early = tfrt_scratch_at(&parser->early_blocks, i);
+    if (early->block->region) continue;
+    ok = tfrt_parser_fail_at(parser, early->offset, "reference to an undefined block '^%s'",
+                             early->block->label->data);
+  }
+  parser->early_blocks.count = mark;
+  return ok;
+}
+
+// --- Labels -----------------------------------------------------------------------------------
 
 // One `%name: type loc(...)` of a label, added to |block|.
 static bool parse_argument(tfrt_parser_t* parser, tfrt_ir_block_t* block) {
@@ -31,18 +88,22 @@ static bool parse_argument(tfrt_parser_t* parser, tfrt_ir_block_t* block) {
   return argument && tfrt_value_scopes_define(&parser->scopes, &reference, argument);
 }
 
-// `^label(%a: T, ...):` of the block that begins.
+// `^label(%a: T, ...):` of the block that begins. After a report |*out_block| is NULL if the text
+// can't be gone on with.
 static bool parse_label(tfrt_parser_t* parser, tfrt_ir_region_t* region,
                         tfrt_ir_block_t** out_block) {
   *out_block = NULL;
-  const tfrt_ir_string_t* label = tfrt_ir_string_get(parser->context, parser->token.text);
-  tfrt_ir_block_t* block = label ? find_block(parser, region, label) : NULL;
+  tfrt_ir_block_t* block = find_block(parser, region);
   if (!block) return false;
-  // |scratch| tells a block that is there from one that is only referred to.
-  if (block->scratch) {
-    return tfrt_parser_fail(parser, "redefinition of block '^%s'", label->data);
+  bool is_new = !block->region;
+  if (is_new) {
+    tfrt_ir_region_append_block(region, block);
+  } else {
+    tfrt_parser_fail(parser, "redefinition of block '^%s'", block->label->data);
+    // Its ops are looked at, too.
+    block = tfrt_ir_block_create(parser->context, region);
+    if (!block) return false;
   }
-  block->scratch = 1;
   tfrt_parser_advance(parser);
   if (tfrt_parser_accept(parser, '(') && !tfrt_parser_accept(parser, ')')) {
     do {
@@ -50,8 +111,9 @@ static bool parse_label(tfrt_parser_t* parser, tfrt_ir_region_t* region,
     } while (tfrt_parser_accept(parser, ','));
     if (!tfrt_parser_expect(parser, ')', "behind a block's arguments")) return false;
   }
+  if (!tfrt_parser_expect(parser, ':', "behind a block's label")) return false;
   *out_block = block;
-  return tfrt_parser_expect(parser, ':', "behind a block's label");
+  return is_new;
 }
 
 bool tfrt_parser_block_body(tfrt_parser_t* parser, tfrt_ir_block_t* block) {
@@ -90,24 +152,23 @@ static bool add_given_arguments(tfrt_parser_t* parser, tfrt_ir_block_t* block,
 static bool parse_blocks(tfrt_parser_t* parser, tfrt_ir_region_t* region,
                          const tfrt_parser_region_style_t* style) {
   bool ok = true;
+  size_t early_mark = parser->early_blocks.count;
   if (style->argument_count || parser->token.kind != TFRT_TOKEN_CARET) {
     if (parser->token.kind == '}' && !style->argument_names) return true;
     tfrt_ir_block_t* block = tfrt_ir_block_create(parser->context, region);
     if (!block) return false;
-    block->scratch = 1;
     ok = add_given_arguments(parser, block, style);
     ok = tfrt_parser_block_body(parser, block) && ok;
   }
   while (parser->token.kind == TFRT_TOKEN_CARET) {
     tfrt_ir_block_t* block = NULL;
-    if (!parse_label(parser, region, &block)) return false;
+    ok = parse_label(parser, region, &block) && ok;
+    if (!block) break;
     ok = tfrt_parser_block_body(parser, block) && ok;
   }
-  for (tfrt_ir_block_t* block = region->first_block; ok && block; block = block->next) {
-    if (block->scratch) continue;
-    ok = tfrt_parser_fail(parser, "undefined block '^%s'", block->label->data);
-  }
-  return ok;
+  if (ok) return check_early_blocks(parser, early_mark);
+  parser->early_blocks.count = early_mark;
+  return false;
 }
 
 bool tfrt_parser_region(tfrt_parser_t* parser, tfrt_ir_region_t* region,

@@ -46,7 +46,7 @@ static void measure_region(body_t* body, const tfrt_ir_region_t* region, uint32_
 
 static body_t measure(const tfrt_ir_operation_t* function) {
   const tfrt_ir_block_t* block = tfrt_ir_function_block(function);
-  bool is_plain = block && block->last && tfrt_ir_operation_is(block->last, "tfrt.return") &&
+  bool is_plain = block && tfrt_ir_operation_is_return(block->last) &&
                   !tfrt_ir_operation_attribute(function, "tfrt.native") &&
                   !tfrt_ir_operation_attribute(function, "tfrt.sync");
   body_t body = {.is_inlinable = is_plain};

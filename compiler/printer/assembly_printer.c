@@ -124,7 +124,9 @@ static bool region_fits(const tfrt_ir_operation_t* operation, uint32_t index) {
 
 bool tfrt_printer_can_be_custom(const tfrt_ir_operation_t* operation) {
   const tfrt_kernel_descriptor_t* descriptor = operation->descriptor;
-  if (!descriptor || !descriptor->assembly || operation->successor_count) return false;
+  if (!descriptor || !descriptor->assembly) return false;
+  if (descriptor->flags & TFRT_KERNEL_LANGUAGE) return tfrt_printer_syntax_fits(operation);
+  if (operation->successor_count) return false;
   if (operation->region_count != descriptor->region_count) return false;
   bool fits = operands_fit(operation) && results_fit(operation) && attributes_fit(operation);
   for (uint32_t i = 0; fits && i < operation->region_count; ++i) fits = region_fits(operation, i);
@@ -388,6 +390,10 @@ static void print_word(walk_t* walk, const tfrt_assembly_word_t* word) {
 
 void tfrt_printer_assembly(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation) {
   walk_t walk = {.printer = printer, .operation = operation};
+  if (operation->descriptor->flags & TFRT_KERNEL_LANGUAGE) {
+    tfrt_printer_syntax(printer, operation);
+    return;
+  }
   tfrt_string_builder_append_view(printer->builder, tfrt_ir_string_view(operation->name));
   tfrt_assembly_t words;
   tfrt_assembly_word_t word;

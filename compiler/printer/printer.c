@@ -135,9 +135,10 @@ static void print_generic(tfrt_printer_t* printer, const tfrt_ir_operation_t* op
 
 // --- Functions and modules ----------------------------------------------------------------
 
-// Appends ` attributes {...}` without the entries named in |hidden|, if any are left.
-static void print_attributes(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation,
-                             const char* const* hidden, size_t hidden_count) {
+// Appends the attributes that are not named in |hidden|, if any are left, in braces behind
+// |prefix|.
+static void print_others(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation,
+                         const char* const* hidden, size_t hidden_count, const char* prefix) {
   bool any = false;
   for (uint32_t i = 0; i < operation->attribute_count; ++i) {
     const tfrt_ir_named_attribute_t* entry = &operation->attributes[i];
@@ -146,7 +147,7 @@ static void print_attributes(tfrt_printer_t* printer, const tfrt_ir_operation_t*
       is_hidden = is_hidden || tfrt_ir_string_is(entry->name, hidden[k]);
     }
     if (is_hidden) continue;
-    append(printer, any ? ", " : " attributes {");
+    append(printer, any ? ", " : prefix);
     any = true;
     tfrt_printer_key(printer->builder, tfrt_ir_string_view(entry->name));
     if (entry->value->kind == TFRT_IR_ATTRIBUTE_UNIT) continue;
@@ -154,6 +155,17 @@ static void print_attributes(tfrt_printer_t* printer, const tfrt_ir_operation_t*
     tfrt_print_attribute(entry->value, printer->builder);
   }
   if (any) append(printer, "}");
+}
+
+// The same behind the word `attributes`.
+static void print_attributes(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation,
+                             const char* const* hidden, size_t hidden_count) {
+  print_others(printer, operation, hidden, hidden_count, " attributes {");
+}
+
+void tfrt_printer_other_attributes(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation,
+                                   const char* const* hidden, size_t hidden_count) {
+  print_others(printer, operation, hidden, hidden_count, " {");
 }
 
 // The non-empty dictionary |index| of the array |dictionaries|, with a blank before it.

@@ -4,6 +4,8 @@
 //
 //   printer.c            ops in generic form, regions, blocks, functions, modules
 //   assembly_printer.c   custom forms, as the op table writes them
+//   syntax_printer.c     custom forms of the ops of the language, found by name, and
+//   cf_printer.c         those of branches
 //   attribute_printer.c  attributes, strings, locations: no state
 //
 // Thread rule: thread-compatible (caller synchronises).
@@ -40,5 +42,22 @@ void tfrt_printer_key(tfrt_string_builder_t* builder, tfrt_string_view_t name);
 bool tfrt_printer_can_be_custom(const tfrt_ir_operation_t* operation);
 // The custom form of |operation|, from its name on.
 void tfrt_printer_assembly(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation);
+
+// The same two for an op of the language.
+bool tfrt_printer_syntax_fits(const tfrt_ir_operation_t* operation);
+void tfrt_printer_syntax(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation);
+// ` {...}` of the attributes that are not among the |hidden_count| |hidden| ones, if there are any.
+void tfrt_printer_other_attributes(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation,
+                                   const char* const* hidden, size_t hidden_count);
+
+// How one op of the language is printed.
+typedef struct tfrt_printer_syntax_s {
+  const char* name;
+  bool (*fits)(const tfrt_ir_operation_t* operation);
+  void (*print)(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation);
+} tfrt_printer_syntax_t;
+
+// The ops of one dialect, the last one without a name.
+extern const tfrt_printer_syntax_t tfrt_printer_cf_syntaxes[];
 
 #endif  // TFRT_COMPILER_PRINTER_PRINTER_IMPL_H_

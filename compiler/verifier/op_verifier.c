@@ -102,6 +102,7 @@ static void check_attributes(tfrt_verifier_t* verifier, const tfrt_ir_operation_
                              tfrt_schema_attribute_kind_name(entry->kind));
     }
   }
+  if (descriptor->flags & TFRT_KERNEL_LANGUAGE) return;
   // Kernels get attributes by position, so one too many shifts the others.
   for (uint32_t i = 0; i < operation->attribute_count; ++i) {
     tfrt_string_view_t name = tfrt_ir_string_view(operation->attributes[i].name);
@@ -207,7 +208,7 @@ static void check_region_return(tfrt_verifier_t* verifier, const tfrt_ir_operati
                          parent->name->data);
 }
 
-// A `tfrt.return`, by what stands around it.
+// A return, by what stands around it.
 static void check_return(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation) {
   const tfrt_ir_operation_t* parent = tfrt_ir_operation_parent(operation);
   if (!parent) return;
@@ -273,8 +274,13 @@ void tfrt_verifier_check_op(tfrt_verifier_t* verifier, const tfrt_ir_operation_t
   check_results(verifier, operation);
   check_attributes(verifier, operation);
   check_regions(verifier, operation);
-  if (tfrt_ir_operation_is(operation, "tfrt.return")) check_return(verifier, operation);
+  if (tfrt_ir_operation_is_return(operation)) check_return(verifier, operation);
   tfrt_verifier_check_callees(verifier, operation);
+  if (operation->descriptor->flags & TFRT_KERNEL_LANGUAGE) {
+    tfrt_verifier_check_language(verifier, operation);
+  } else if (operation->successor_count) {
+    tfrt_verifier_op_error(verifier, operation, "can't have successors");
+  }
   bool is_good = verifier->diagnostics->error_count == errors_before;
   if (is_good && is_plain(operation)) remember_shape(verifier, operation);
 }

@@ -37,36 +37,6 @@ void tfrt_verifier_op_error(tfrt_verifier_t* verifier, const tfrt_ir_operation_t
                        operation->name->data, message);
 }
 
-// --- Order of values ----------------------------------------------------------------------
-
-// The op around |operation|, or itself, that lies in |block|; NULL if there is none.
-static const tfrt_ir_operation_t* ancestor_in(const tfrt_ir_operation_t* operation,
-                                              const tfrt_ir_block_t* block) {
-  while (operation && operation->block != block) operation = tfrt_ir_operation_parent(operation);
-  return operation;
-}
-
-// Reports operands that are defined behind their use, or nowhere that |operation| sees.
-// With several blocks, paths between them decide: these are left to who runs them.
-static void check_order(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation) {
-  for (uint32_t i = 0; i < operation->operand_count; ++i) {
-    const tfrt_ir_value_t* value = operation->operands[i].value;
-    // As most are.
-    if (value->producer && value->producer->block == operation->block &&
-        value->producer->place < operation->place) {
-      continue;
-    }
-    const tfrt_ir_block_t* home = tfrt_ir_value_block(value);
-    const tfrt_ir_operation_t* user = home ? ancestor_in(operation, home) : NULL;
-    bool ok = user && (!value->producer || value->producer->place < user->place);
-    if (!user && home && home->region->first_block != home->region->last_block) ok = true;
-    if (ok) continue;
-    tfrt_verifier_op_error(verifier, operation,
-                           "operand #%u does not dominate this use: '%%%s' is not known yet here",
-                           i, value->name ? value->name->data : "?");
-  }
-}
-
 // --- Blocks ----------------------------------------------------------------------------------
 
 static void check_region(tfrt_verifier_t* verifier, tfrt_ir_region_t* region, bool ordered);
@@ -83,16 +53,39 @@ static void check_operation(tfrt_verifier_t* verifier, tfrt_ir_operation_t* oper
   }
 }
 
+static void check_ops(tfrt_verifier_t* verifier, tfrt_ir_region_t* region, bool ordered) {
+  for (tfrt_ir_block_t* block = region->first_block; block; block = block->next) {
+    for (tfrt_ir_operation_t* op = block->first; op; op = op->next) {
+      if (ordered) tfrt_verifier_check_order(verifier, op);
+      if (!tfrt_verifier_is_like_good(verifier, op)) check_operation(verifier, op);
+    }
+  }
+}
+
+// |ordered|: values come before their uses, and control goes from block to block.
 static void check_region(tfrt_verifier_t* verifier, tfrt_ir_region_t* region, bool ordered) {
   for (tfrt_ir_block_t* block = region->first_block; block; block = block->next) {
     tfrt_ir_block_number_ops(block);
   }
-  for (tfrt_ir_block_t* block = region->first_block; block; block = block->next) {
-    for (tfrt_ir_operation_t* op = block->first; op; op = op->next) {
-      if (ordered) check_order(verifier, op);
-      if (!tfrt_verifier_is_like_good(verifier, op)) check_operation(verifier, op);
-    }
+  const tfrt_ir_block_t* only = tfrt_ir_region_single_block(region);
+  bool is_plain = only && !(only->last && only->last->successor_count);
+  if (!ordered || !region->first_block || is_plain) {
+    check_ops(verifier, region, ordered);
+    return;
   }
+  tfrt_verifier_region_t entry = {.outer = verifier->regions};
+  tfrt_status_t status = tfrt_dominance_initialize(&entry.dominance, region,
+                                                   tfrt_ir_context_allocator(verifier->context));
+  if (status) {
+    tfrt_status_release(status);
+    verifier->out_of_memory = true;
+    return;
+  }
+  verifier->regions = &entry;
+  tfrt_verifier_check_blocks(verifier, region);
+  check_ops(verifier, region, true);
+  verifier->regions = entry.outer;
+  tfrt_dominance_deinitialize(&entry.dominance);
 }
 
 // --- Functions and modules ---------------------------------------------------------------------
@@ -127,17 +120,16 @@ static void check_function(tfrt_verifier_t* verifier, tfrt_ir_operation_t* funct
                            "the attribute 'tfrt.native'");
     return;
   }
-  if (region->first_block != region->last_block) {
-    tfrt_verifier_op_error(verifier, function, "must have a single block");
-    return;
-  }
   check_parameters(verifier, function, type, region->first_block);
   size_t errors_before = verifier->diagnostics->error_count;
   check_region(verifier, region, true);
   // What is wrong inside is said first, and alone: the rest may follow from it.
   if (verifier->diagnostics->error_count > errors_before) return;
   const tfrt_ir_operation_t* last = region->first_block->last;
-  if (!last || !tfrt_ir_operation_is(last, "tfrt.return")) {
+  bool is_single = region->first_block == region->last_block;
+  // What ends a block of an op that no table knows, only that op knows.
+  bool may_end = last && (!last->descriptor || tfrt_ir_operation_is_terminator(last));
+  if (is_single && !may_end) {
     tfrt_verifier_report(
         verifier, TFRT_SEVERITY_ERROR, last ? last : function,
         "function '@%.*s' must end in one: all functions need to have a tfrt.return",

@@ -5,8 +5,10 @@
 //   everywhere      symbols are different; values come before their uses
 //   ops of the      operands, results, attributes and regions are what the table says
 //   op tables
-//   functions       one block that ends in a return of the function's results; only
-//                   `tfrt.native` ones have no body
+//   functions       end in a return of the function's results; only `tfrt.native` ones have
+//                   no body
+//   blocks          each of several ends in a terminator, which hands to its successors what
+//                   their arguments are; values are used where their block dominates
 //   callees         exist, and take and give what the op does
 //   host calls      the callee writes to no argument, directly or through other calls: what
 //                   is lent to another host is only read there

@@ -3,7 +3,9 @@
 // The inside of the verifier, shared by its sources.
 //
 //   verifier.c        modules, symbols, functions, blocks, order of values
+//   block_verifier.c  regions of several blocks: how these end, and what they see
 //   op_verifier.c     ops against their entry in the op table, and returns
+//   language_verifier.c  ops of the language, by name
 //   call_verifier.c   callees and call options
 //   lent_arguments.c  what host calls lend
 //
@@ -12,6 +14,7 @@
 #ifndef TFRT_COMPILER_VERIFIER_VERIFIER_IMPL_H_
 #define TFRT_COMPILER_VERIFIER_VERIFIER_IMPL_H_
 
+#include "compiler/analysis/dominance.h"
 #include "compiler/verifier/verifier.h"
 
 #define TFRT_VERIFIER_PAIR_COUNT 64
@@ -33,6 +36,12 @@ typedef struct tfrt_verifier_shape_s {
   const tfrt_ir_type_t* types[TFRT_VERIFIER_SHAPE_TYPES];  // of operands, then of results
 } tfrt_verifier_shape_t;
 
+// A region of several blocks that is being checked, and those around it.
+typedef struct tfrt_verifier_region_s {
+  const struct tfrt_verifier_region_s* outer;
+  tfrt_dominance_t dominance;
+} tfrt_verifier_region_t;
+
 typedef struct tfrt_verifier_s {
   tfrt_ir_context_t* context;
   tfrt_diagnostics_t* diagnostics;
@@ -41,7 +50,8 @@ typedef struct tfrt_verifier_s {
   tfrt_verifier_pair_t fitting[TFRT_VERIFIER_PAIR_COUNT];
   // One for each hash of a table entry's address.
   tfrt_verifier_shape_t good[TFRT_VERIFIER_SHAPE_COUNT];
-  bool has_host_calls;  // among the ops that were checked
+  const tfrt_verifier_region_t* regions;  // the innermost one of several blocks
+  bool has_host_calls;                    // among the ops that were checked
   bool out_of_memory;
 } tfrt_verifier_t;
 
@@ -51,6 +61,12 @@ void tfrt_verifier_report(tfrt_verifier_t* verifier, tfrt_severity_t severity,
     TFRT_PRINTF(4, 5);
 void tfrt_verifier_op_error(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation,
                             const char* format, ...) TFRT_PRINTF(3, 4);
+
+// Reports operands of |operation| that are defined behind their use, or nowhere that it sees.
+void tfrt_verifier_check_order(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation);
+
+// Checks how each block of |region| ends and what it hands to its successors.
+void tfrt_verifier_check_blocks(tfrt_verifier_t* verifier, const tfrt_ir_region_t* region);
 
 // True if |operation| is like one that was found good, and no check but that of the order of its
 // operands is left.
@@ -63,6 +79,9 @@ void tfrt_verifier_check_op(tfrt_verifier_t* verifier, const tfrt_ir_operation_t
 
 // Checks the functions that |operation| names, and its call options.
 void tfrt_verifier_check_callees(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation);
+
+// Checks what the entry of |operation|, an op of the language, doesn't say.
+void tfrt_verifier_check_language(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation);
 
 // True if |operation| may run its callee on another host.
 bool tfrt_verifier_is_host_call(const tfrt_ir_operation_t* operation);

@@ -4,6 +4,7 @@
 
 #include "compiler/parser/op_entry_check.h"
 #include "host_runtime/base/sync.h"
+#include "kernels/async/ops.h"
 #include "kernels/basic/ops.h"
 #include "kernels/control_flow/ops.h"
 #include "kernels/device/ops.h"
@@ -12,7 +13,7 @@
 #include "kernels/test/ops.h"
 #include "tools/kernels/shared_libraries.h"
 
-#define TFRT_OP_TABLES_ROOM_COUNT 13
+#define TFRT_OP_TABLES_ROOM_COUNT 14
 
 static tfrt_kernel_table_t
     tfrt_op_tables_of_all[TFRT_OP_TABLES_ROOM_COUNT + TFRT_SHARED_LIBRARIES_MAX];
@@ -33,6 +34,7 @@ static void tfrt_op_tables_fill(void) {
   tfrt_op_tables_of_all[10] = tfrt_ccl_ops;
   tfrt_op_tables_of_all[11] = tfrt_core_runtime_ops;
   tfrt_op_tables_of_all[12] = tfrt_test_ops;
+  tfrt_op_tables_of_all[13] = tfrt_cf_ops;
 }
 
 const tfrt_op_tables_t* tfrt_all_op_tables(void) {

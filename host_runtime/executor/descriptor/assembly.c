@@ -21,6 +21,7 @@ static const struct {
     {"whole-signature", TFRT_ASSEMBLY_WHOLE_SIGNATURE},
     {"result-types", TFRT_ASSEMBLY_RESULT_TYPES},
     {"regions", TFRT_ASSEMBLY_REGIONS},
+    {"syntax", TFRT_ASSEMBLY_SYNTAX},
 };
 
 void tfrt_assembly_begin(tfrt_assembly_t* assembly, const char* text) { assembly->rest = text; }

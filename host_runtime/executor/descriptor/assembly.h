@@ -37,6 +37,7 @@ typedef enum tfrt_assembly_kind_e {
   TFRT_ASSEMBLY_OPERAND_TYPE,  // name: of the operand
   TFRT_ASSEMBLY_RESULT_TYPES,
   TFRT_ASSEMBLY_REGIONS,
+  TFRT_ASSEMBLY_SYNTAX,
   TFRT_ASSEMBLY_TEXT,  // name: the text itself
 } tfrt_assembly_kind_t;
 

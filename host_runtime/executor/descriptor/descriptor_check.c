@@ -271,6 +271,8 @@ static tfrt_status_t check_word(const tfrt_kernel_descriptor_t* op, const tfrt_a
       return tfrt_descriptor_defect(
           op, "its custom form has the type of '%.*s', which is no fixed operand",
           TFRT_STRING_VIEW_ARGUMENTS(word->name));
+    case TFRT_ASSEMBLY_SYNTAX:
+      return tfrt_descriptor_defect(op, "'syntax' stands alone in a custom form");
     case TFRT_ASSEMBLY_TEXT:
       return check_text_word(op, word);
     default:
@@ -305,8 +307,15 @@ static tfrt_status_t check_form_types(const tfrt_kernel_descriptor_t* op, const 
   return NULL;
 }
 
+// OK if |op|, which has a custom form, may have one that only the parser and the printer know.
+static tfrt_status_t check_syntax(const tfrt_kernel_descriptor_t* op) {
+  if (op->flags & TFRT_KERNEL_LANGUAGE) return NULL;
+  return tfrt_descriptor_defect(op, "'syntax' is the custom form of ops of the language only");
+}
+
 static tfrt_status_t check_form(const tfrt_kernel_descriptor_t* op) {
   if (!op->assembly) return NULL;
+  if (strcmp(op->assembly, "syntax") == 0) return check_syntax(op);
   form_t form = {0};
   tfrt_assembly_t words;
   tfrt_assembly_word_t word;

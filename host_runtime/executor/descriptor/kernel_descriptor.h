@@ -40,6 +40,8 @@
 //   result-types    the types of the fixed results that the table leaves open (TFRT_TYPE_ANY or
 //                   a choice), behind a colon
 //   regions         the regions in braces; the second one behind `else`
+//   syntax          all of the form: the parser and the printer know it by the op's name; only of
+//                   TFRT_KERNEL_LANGUAGE
 //   else            that text itself: `(`, `)`, `,`, `:` and any other word in lower case
 //
 // Words are printed with a blank between them, but for `(`, `)` and `,`, which have none
@@ -179,6 +181,8 @@ enum tfrt_kernel_flag_bits_e {
   // Makes its one result, a builtin scalar, of its attributes alone: is run once for all calls
   // of a program, in a frame without context.
   TFRT_KERNEL_CONSTANT = 1u << 10,
+  // An op of the text form that has no kernel: the compiler lowers it to ops that have one.
+  TFRT_KERNEL_LANGUAGE = 1u << 16,
 };
 typedef uint32_t tfrt_kernel_flags_t;
 

@@ -232,7 +232,7 @@ START_TEST(regions_with_several_blocks_come_back) {
       "func.func @f(%a: i32) {\n"
       "  \"region.op\"() ({\n"
       "    %0 = \"inner\"(%a) : (i32) -> i32\n"
-      "    \"cf.br\"(%0)[^bb1] : (i32) -> ()\n"
+      "    \"x.go\"(%0)[^bb1] : (i32) -> ()\n"
       "  ^bb1(%x: i32):\n"
       "    \"back\"(%x)[^bb1, ^bb2] : (i32) -> ()\n"
       "  ^bb2:\n"

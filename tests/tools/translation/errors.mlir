@@ -5,7 +5,7 @@
 
 // What TFRT's translator says, too.
 // expected-error@+5 {{all functions need to have a tfrt.return}}
-// CHECK: errors.mlir:[[#@LINE+4]]:8: error: function '@no_return' must end in one: all functions need to have a tfrt.return
+// CHECK: errors.mlir:[[#@LINE+4]]:8: error: all functions need to have a tfrt.return
 // CHECK-NEXT: {{^}}  %x = "some.op"() : () -> i32{{$}}
 // CHECK-NEXT: {{^       \^$}}
 func.func @no_return() -> i32 {

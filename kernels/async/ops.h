@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The op tables of the language of asynchronous programs: MLIR's ops, which the compiler lowers
+// and which so have no kernels.
+//
+// Thread rule: constant data. Failure rule: none fails.
+#ifndef TFRT_KERNELS_ASYNC_OPS_H_
+#define TFRT_KERNELS_ASYNC_OPS_H_
+
+#include "host_runtime/executor/descriptor/kernel_descriptor.h"
+
+// Branches between the blocks of a function: the dialect `cf`.
+extern const tfrt_kernel_table_t tfrt_cf_ops;
+
+#endif  // TFRT_KERNELS_ASYNC_OPS_H_
