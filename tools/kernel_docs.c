@@ -185,8 +185,6 @@ static void append_table(page_t* page, const tfrt_kernel_table_t* table,
                          tfrt_string_view_t* dialect) {
   for (size_t i = 0; i < table->count; ++i) {
     const tfrt_kernel_descriptor_t* op = &table->descriptors[i];
-    // These are MLIR's own, and no kernels.
-    if (op->flags & TFRT_KERNEL_LANGUAGE) continue;
     if (i == 0 || !tfrt_string_view_equal(*dialect, dialect_of(op->name))) {
       *dialect = dialect_of(op->name);
       tfrt_string_builder_append_format(&page->text, "\n## Dialect `%.*s`\n",
@@ -222,7 +220,10 @@ static bool count_dialects(dialects_t* out_dialects) {
   const tfrt_op_tables_t* tables = tfrt_all_op_tables();
   for (size_t t = 0; t < tables->count; ++t) {
     for (size_t i = 0; i < tables->tables[t].count; ++i) {
-      if (!count_op(out_dialects, dialect_of(tables->tables[t].descriptors[i].name))) return false;
+      const tfrt_kernel_descriptor_t* op = &tables->tables[t].descriptors[i];
+      // These are MLIR's own, and no kernels.
+      if (op->flags & TFRT_KERNEL_LANGUAGE) continue;
+      if (!count_op(out_dialects, dialect_of(op->name))) return false;
     }
   }
   return true;

@@ -2,11 +2,11 @@
 //
 // The inside of the printer, shared by its sources.
 //
-//   printer.c            ops in generic form, regions, blocks, functions, modules
-//   assembly_printer.c   custom forms, as the op table writes them
-//   syntax_printer.c     custom forms of the ops of the language, found by name, and
-//   cf_printer.c         those of branches
-//   attribute_printer.c  attributes, strings, locations: no state
+//     printer.c            ops in generic form, regions, blocks, functions, modules
+//     assembly_printer.c   custom forms, as the op table writes them
+//     syntax_printer.c     custom forms of the ops of the language, found by name, and
+//     cf_printer.c         those of branches
+//     attribute_printer.c  attributes, strings, locations: no state
 //
 // Thread rule: thread-compatible (caller synchronises).
 // Failure rule: when memory is out the builder becomes failed.

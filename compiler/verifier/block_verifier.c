@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a block sees, and how blocks follow each other.
+// The values that a block sees, and how blocks follow each other.
 
 #include <stdio.h>
 
@@ -54,7 +54,7 @@ void tfrt_verifier_check_order(tfrt_verifier_t* verifier, const tfrt_ir_operatio
 
 // --- Ends of blocks -------------------------------------------------------------------------
 
-// What a block is called in messages: its label, or its place in the region.
+// The name of a block in messages: its label, or its place in the region.
 static void block_name(const tfrt_ir_block_t* block, char* out_name, size_t size) {
   uint32_t index = 0;
   const tfrt_ir_block_t* other = block->region->first_block;
@@ -80,7 +80,7 @@ static void check_successor(tfrt_verifier_t* verifier, const tfrt_ir_operation_t
                            "goes to '%s', and an entry block can't have predecessors", name);
     return;
   }
-  // What an op that no table knows hands to its successors, only that op knows.
+  // No table says what an unknown op hands to its successors.
   if (!operation->descriptor) return;
   if (!tfrt_ir_operation_successor_operands(operation, index, &first, &count)) {
     tfrt_verifier_op_error(verifier, operation,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the op table can't say of the ops of the language.
+// The rules for ops of the language that the op table can't state.
 
 #include "compiler/verifier/verifier_impl.h"
 #include "host_runtime/base/plural.h"

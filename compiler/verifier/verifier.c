@@ -127,7 +127,7 @@ static void check_function(tfrt_verifier_t* verifier, tfrt_ir_operation_t* funct
   if (verifier->diagnostics->error_count > errors_before) return;
   const tfrt_ir_operation_t* last = region->first_block->last;
   bool is_single = region->first_block == region->last_block;
-  // What ends a block of an op that no table knows, only that op knows.
+  // An op that no table knows may end a block.
   bool may_end = last && (!last->descriptor || tfrt_ir_operation_is_terminator(last));
   if (is_single && !may_end) {
     tfrt_verifier_report(

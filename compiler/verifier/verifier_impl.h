@@ -2,12 +2,12 @@
 //
 // The inside of the verifier, shared by its sources.
 //
-//   verifier.c        modules, symbols, functions, blocks, order of values
-//   block_verifier.c  regions of several blocks: how these end, and what they see
-//   op_verifier.c     ops against their entry in the op table, and returns
-//   language_verifier.c  ops of the language, by name
-//   call_verifier.c   callees and call options
-//   lent_arguments.c  what host calls lend
+//     verifier.c           modules, symbols, functions, blocks, order of values
+//     block_verifier.c     regions of several blocks: how these end, and what they see
+//     op_verifier.c        ops against their entry in the op table, and returns
+//     language_verifier.c  ops of the language, by name
+//     call_verifier.c      callees and call options
+//     lent_arguments.c     what host calls lend
 //
 // Thread rule: thread-compatible (caller synchronises).
 // Failure rule: reports; when memory is out, |out_of_memory| is set.

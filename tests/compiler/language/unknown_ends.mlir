@@ -2,7 +2,7 @@
 // RUN: tfrt_opt --allow-unregistered-dialect %s | FileCheck %s
 // RUN: not tfrt_translate -mlir-to-bef %s 2>&1 | FileCheck %s --check-prefix=BEF
 
-// An op that no table knows may end a block: what it does then, only it knows.
+// An op that no table knows may end a block.
 // CHECK-LABEL: func.func @ends
 func.func @ends(%x: i32) {
   // CHECK: "foo.choose"(%arg0)[^bb1, ^bb2] : (i32) -> ()
