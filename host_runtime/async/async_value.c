@@ -179,6 +179,11 @@ tfrt_async_value_t* tfrt_async_value_create_scalar(tfrt_type_id_t type_id) {
                       TFRT_ASYNC_VALUE_AVAILABLE);
 }
 
+void tfrt_async_value_initialize_embedded(tfrt_async_value_t* value, tfrt_type_id_t type_id) {
+  tfrt_async_value_initialize(value, TFRT_ASYNC_VALUE_CONCRETE, TFRT_ASYNC_VALUE_FLAG_EMBEDDED,
+                              type_id, TFRT_ASYNC_VALUE_UNRESOLVED);
+}
+
 // Where the error lies in a value that is one.
 static tfrt_status_t* error_slot(tfrt_async_value_t* value) {
   char* payload = tfrt_async_value_payload(value);
@@ -255,6 +260,10 @@ static void destroy_concrete(tfrt_async_value_t* value) {
       failed ? (flags & TFRT_ASYNC_VALUE_FLAG_KEEPS_PAYLOAD)
              : (word == TFRT_ASYNC_VALUE_AVAILABLE || (flags & TFRT_ASYNC_VALUE_FLAG_CONSTRUCTED));
   if (failed) tfrt_status_release(*error_slot(value));
+  if (flags & TFRT_ASYNC_VALUE_FLAG_EMBEDDED) {
+    type->destroy(tfrt_async_value_payload(value));
+    return;
+  }
   if (type->destroy && has_payload) type->destroy(tfrt_async_value_payload(value));
   tfrt_value_storage_free(value, size);
 }

@@ -89,6 +89,8 @@ enum tfrt_async_value_flag_bits_e {
   // A concrete value of a builtin type of at most 8 bytes: small, nothing to destroy, unless
   // it becomes an error; then the flag goes.
   TFRT_ASYNC_VALUE_FLAG_PLAIN = 1u << 6,
+  // A concrete value that lies in an object of its type, which gives the storage back.
+  TFRT_ASYNC_VALUE_FLAG_EMBEDDED = 1u << 7,
 };
 
 typedef struct tfrt_async_value_s {
@@ -159,6 +161,12 @@ tfrt_async_value_t* tfrt_async_value_create_available(tfrt_type_id_t type_id) TF
 
 // The same for a builtin type of at most 8 bytes without a destructor. Thread-safe.
 tfrt_async_value_t* tfrt_async_value_create_scalar(tfrt_type_id_t type_id) TFRT_MUST_USE;
+
+// Makes |value|, which lies first in an object of the caller's, an unresolved concrete value with
+// count 1 of the type |type_id|. Behind the header the object keeps room for the tfrt_status_t of
+// an error, and nothing of its own. The last release calls the type's destroy function with what
+// lies behind the header, whatever the state; that gives back the object. Thread-compatible.
+void tfrt_async_value_initialize_embedded(tfrt_async_value_t* value, tfrt_type_id_t type_id);
 
 // Returns a new value (+1) that is the error |status| (+0), which must not be OK.
 // Never NULL. Thread-safe.

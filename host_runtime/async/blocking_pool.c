@@ -24,7 +24,7 @@ tfrt_status_t tfrt_blocking_pool_initialize(tfrt_blocking_pool_t* pool, size_t m
 
 void tfrt_blocking_pool_deinitialize(tfrt_blocking_pool_t* pool) {
   tfrt_mutex_lock(&pool->mutex);
-  assert(pool->queued_count + pool->running_count == 0);
+  assert(pool->queued_count == 0);
   pool->is_stopping = true;
   tfrt_condition_broadcast(&pool->condition);
   tfrt_mutex_unlock(&pool->mutex);

@@ -12,7 +12,7 @@
 // Life:
 //  1. Initialised in the owner's storage; no thread is started.
 //  2. Tasks are added.
-//  3. Deinitialised, when idle: the threads are ended and joined.
+//  3. Deinitialised, when nothing is queued: the threads are ended and joined.
 //
 // Thread rule: thread-safe after initialisation.
 // Failure rule: adding a task may be refused; then it was not taken.
@@ -56,7 +56,8 @@ tfrt_status_t tfrt_blocking_pool_initialize(tfrt_blocking_pool_t* pool, size_t m
                                             const tfrt_blocking_pool_callbacks_t* callbacks,
                                             void* owner, tfrt_allocator_t allocator) TFRT_MUST_USE;
 
-// Ends and joins the threads of |pool|, which must be idle. Thread-compatible.
+// Ends and joins the threads of |pool|, where no task is queued and those that run are about to
+// end. Thread-compatible.
 void tfrt_blocking_pool_deinitialize(tfrt_blocking_pool_t* pool);
 
 // Runs |task| on a thread of its own: at once, or, with |allow_queuing|, when one is

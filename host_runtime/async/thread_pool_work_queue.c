@@ -9,6 +9,17 @@
 //  - it did not: then it saw it idle, takes the mutex, and wakes it, the one that fell asleep
 //    last, whose cache is the warmest;
 //  - it saw neither: then the worker runs something, and will look again after that.
+//
+// A worker is more than a thread: it has the deque. A thread whose task waits gives its worker
+// away for that time, so that as many threads as there are workers run tasks. The worker is idle
+// then, and has no thread; a thread that would wake it gives it one of the substitutes instead.
+// Giving it away is to others like going to sleep, in the same order, so the above holds for it,
+// too:
+//
+//   SERVED -- its task waits --> UNSERVED -- there is work --> SERVED by a substitute
+//                                   `------- the wait is over ---> SERVED by the first thread
+//
+// A thread that doesn't find its worker idle any more ends its task without one.
 #include "host_runtime/async/thread_pool_work_queue.h"
 
 #include <assert.h>
@@ -34,9 +45,17 @@
 // At most this many tasks are moved at once from the shared list to a deque.
 #define MAX_BATCH 16
 
+// At most this many threads stand in for those whose tasks wait.
+#define MAX_SUBSTITUTES 1024
+
 typedef struct thread_pool_s thread_pool_t;
 
 typedef struct worker_s worker_t;
+
+typedef enum worker_state_e {
+  SERVED,    // a thread runs its tasks, looks for some, or sleeps until there are any
+  UNSERVED,  // idle, without a thread
+} worker_state_t;
 
 struct worker_s {
   tfrt_task_deque_t deque;
@@ -46,6 +65,8 @@ struct worker_s {
   tfrt_thread_t thread;
   tfrt_parker_t parker;  // where it sleeps
   worker_t* next_idle;   // guarded by the pool's mutex
+  worker_state_t state;  // likewise; once it is taken from the idle ones, the taker's
+  tfrt_task_t service;   // gives it a substitute
 };
 
 struct thread_pool_s {
@@ -57,14 +78,16 @@ struct thread_pool_s {
   bool pin_threads;
   tfrt_blocking_pool_t queued_blocking;     // tasks that may wait
   tfrt_blocking_pool_t dedicated_blocking;  // tasks that must start at once
+  tfrt_blocking_pool_t substitutes;         // threads of workers whose first ones wait
 
   // The shared list.
   _Alignas(64) tfrt_mutex_t shared_mutex;  // guards |shared_tasks|
   tfrt_task_list_t shared_tasks;
   _Atomic size_t shared_count;  // written with the mutex held, read by all
 
-  // Blocking tasks that are queued or running, in both pools. A task that adds another
-  // one is still counted itself then: zero means that there is none.
+  // Blocking tasks that are queued or running, in both pools, and compute tasks that have given
+  // their workers away. A task that adds another one is still counted itself then: zero means that
+  // there is none.
   _Atomic int64_t blocking_count;
 
   // Sleeping and waking. Read without the mutex, see above.
@@ -73,6 +96,7 @@ struct thread_pool_s {
   _Atomic int started_count;  // written with the mutex held; never falls
   tfrt_mutex_t mutex;         // guards all below; taken before |shared_mutex|
   worker_t* first_idle;       // those that sleep and were not told to wake, the last one first
+  worker_t* first_unserved;   // the idle ones without a thread, likewise
   tfrt_condition_t quiet_condition;
   int quiesce_count;
   _Atomic bool is_stopping;  // written with the mutex held
@@ -83,6 +107,17 @@ static _Thread_local thread_pool_t* current_pool;
 static _Thread_local worker_t* current_worker;
 
 static thread_pool_t* cast(tfrt_work_queue_t* queue) { return (thread_pool_t*)queue; }
+
+// A task that is counted as blocking has ended.
+static void note_blocking_done(void* owner) {
+  thread_pool_t* pool = owner;
+  // Release: what the task left in the queues; pairs with the acquire load in
+  // is_quiet_locked(). Acquire: the same from those that ended before.
+  if (atomic_fetch_sub_explicit(&pool->blocking_count, 1, memory_order_acq_rel) != 1) return;
+  tfrt_mutex_lock(&pool->mutex);
+  if (pool->quiesce_count > 0) tfrt_condition_broadcast(&pool->quiet_condition);
+  tfrt_mutex_unlock(&pool->mutex);
+}
 
 // --- Finding tasks -----------------------------------------------------------
 
@@ -189,15 +224,41 @@ static bool start_worker_locked(thread_pool_t* pool) {
   return true;
 }
 
-// Takes an idle worker, which is to be woken, or returns NULL. It counts as searching from now on,
-// in its own name, so that the next task does not wake another one.
+// Takes an idle worker, which is to be roused, or returns NULL. It counts as searching from now
+// on, in its own name, so that the next task does not wake another one.
 static worker_t* take_idle_locked(thread_pool_t* pool) {
-  worker_t* worker = pool->first_idle;
+  worker_t** list = pool->first_idle ? &pool->first_idle : &pool->first_unserved;
+  worker_t* worker = *list;
   if (!worker) return NULL;
-  pool->first_idle = worker->next_idle;
+  *list = worker->next_idle;
   atomic_fetch_sub_explicit(&pool->idle_count, 1, memory_order_seq_cst);
   atomic_fetch_add_explicit(&pool->searching_count, 1, memory_order_seq_cst);
   return worker;
+}
+
+static void add_unserved_locked(worker_t* worker) {
+  thread_pool_t* pool = worker->pool;
+  worker->state = UNSERVED;
+  worker->next_idle = pool->first_unserved;
+  pool->first_unserved = worker;
+  atomic_fetch_add_explicit(&pool->idle_count, 1, memory_order_seq_cst);
+}
+
+// Lets |worker|, which was taken from the idle ones, look for tasks. Returns false if it has no
+// thread and there is none for it: it is idle as before then.
+static bool rouse(worker_t* worker) {
+  thread_pool_t* pool = worker->pool;
+  if (worker->state == SERVED) {
+    tfrt_parker_wake(&worker->parker);
+    return true;
+  }
+  worker->state = SERVED;
+  if (tfrt_blocking_pool_add(&pool->substitutes, &worker->service, false)) return true;
+  tfrt_mutex_lock(&pool->mutex);
+  add_unserved_locked(worker);
+  atomic_fetch_sub_explicit(&pool->searching_count, 1, memory_order_seq_cst);
+  tfrt_mutex_unlock(&pool->mutex);
+  return false;
 }
 
 // Sees to it that a task that was just made visible is found by somebody.
@@ -211,8 +272,9 @@ static void wake_one(thread_pool_t* pool) {
   worker_t* sleeper = take_idle_locked(pool);
   if (!sleeper) (void)start_worker_locked(pool);
   tfrt_mutex_unlock(&pool->mutex);
-  // Without the lock, which the next thing that it does may be to take.
-  if (sleeper) tfrt_parker_wake(&sleeper->parker);
+  // Without the lock, which the next thing that it does may be to take. If there is no thread for
+  // it, one of those that wait takes it back, or does its work meanwhile.
+  if (sleeper) (void)rouse(sleeper);
 }
 
 static bool are_workers_idle_locked(thread_pool_t* pool) {
@@ -246,6 +308,12 @@ static bool sleep_until_work(worker_t* worker) {
   return !is_stopping(pool);
 }
 
+// The last one to stop searching hands that duty on, if there is more to find.
+static void stop_searching(thread_pool_t* pool) {
+  int before = atomic_fetch_sub_explicit(&pool->searching_count, 1, memory_order_seq_cst);
+  if (before == 1 && has_work(pool)) wake_one(pool);
+}
+
 // Finds a task for a searching worker, sleeping if need be; NULL if the pool stops. The
 // worker is not searching any more then.
 static tfrt_task_t* search_or_sleep(worker_t* worker) {
@@ -253,15 +321,22 @@ static tfrt_task_t* search_or_sleep(worker_t* worker) {
   for (;;) {
     tfrt_task_t* task = search(worker);
     if (task) {
-      // The last one to stop searching hands that duty on, if there is more to find.
-      int before = atomic_fetch_sub_explicit(&pool->searching_count, 1, memory_order_seq_cst);
-      if (before == 1 && has_work(pool)) wake_one(pool);
+      stop_searching(pool);
       return task;
     }
     if (!sleep_until_work(worker)) return NULL;
   }
 }
 
+// The same for a thread that comes to |worker|, whose deque may have tasks of the one before it.
+static tfrt_task_t* find_first(worker_t* worker) {
+  tfrt_task_t* task = tfrt_task_deque_pop(&worker->deque);
+  if (!task) return search_or_sleep(worker);
+  stop_searching(worker->pool);
+  return task;
+}
+
+// Each thread of a worker runs this until the pool stops, or a task has given the worker away.
 static void run_worker(void* argument) {
   worker_t* worker = argument;
   thread_pool_t* pool = worker->pool;
@@ -269,14 +344,87 @@ static void run_worker(void* argument) {
   current_worker = worker;
   // A thread that can't be bound works as well.
   if (pool->pin_threads) (void)tfrt_thread_pin((int)(worker - pool->workers));
-  tfrt_task_t* task = search_or_sleep(worker);
+  tfrt_task_t* task = find_first(worker);
   while (task) {
     task->run(task);
+    if (TFRT_UNLIKELY(!current_worker)) {
+      note_blocking_done(pool);
+      return;
+    }
     task = find_own(worker);
     if (!task) {
       atomic_fetch_add_explicit(&pool->searching_count, 1, memory_order_seq_cst);
       task = search_or_sleep(worker);
     }
+  }
+}
+
+// --- Tasks that wait ---------------------------------------------------------
+
+static bool are_available(tfrt_async_value_t* const* values, size_t count) {
+  size_t i = 0;
+  while (i < count && tfrt_async_value_is_available(values[i])) ++i;
+  return i == count;
+}
+
+// Makes |worker|, whose task this thread runs, an idle one without a thread, and rouses one if
+// there is work. Returns false if there is no thread for that.
+static bool give_away(worker_t* worker) {
+  thread_pool_t* pool = worker->pool;
+  // Relaxed: as long as the worker isn't idle, the pool isn't quiet.
+  atomic_fetch_add_explicit(&pool->blocking_count, 1, memory_order_relaxed);
+  current_worker = NULL;
+  tfrt_mutex_lock(&pool->mutex);
+  add_unserved_locked(worker);
+  worker_t* next = has_work(pool) ? take_idle_locked(pool) : NULL;
+  tfrt_mutex_unlock(&pool->mutex);
+  return !next || rouse(next);
+}
+
+// Makes |worker| this thread's again if it is still without one.
+static void take_back(worker_t* worker) {
+  thread_pool_t* pool = worker->pool;
+  tfrt_mutex_lock(&pool->mutex);
+  worker_t** link = &pool->first_unserved;
+  while (*link && *link != worker) link = &(*link)->next_idle;
+  const bool is_there = *link;
+  if (is_there) {
+    *link = worker->next_idle;
+    worker->state = SERVED;
+    atomic_fetch_sub_explicit(&pool->idle_count, 1, memory_order_seq_cst);
+    current_worker = worker;
+  }
+  tfrt_mutex_unlock(&pool->mutex);
+  // After the worker is no longer idle; without it, when the task ends.
+  if (is_there) note_blocking_done(pool);
+}
+
+// Runs tasks in the place of a thread that isn't to be had, until |values| are available or this
+// thread has no worker any more.
+static void help(worker_t* worker, tfrt_async_value_t* const* values, size_t count) {
+  while (current_worker == worker && !are_available(values, count)) {
+    tfrt_task_t* task = find_own(worker);
+    if (!task) task = take_shared(worker);
+    if (!task) task = steal(worker);
+    if (task) {
+      task->run(task);
+    } else {
+      tfrt_thread_yield();
+    }
+  }
+}
+
+static void await_as_worker(worker_t* worker, tfrt_async_value_t* const* values, size_t count) {
+  if (are_available(values, count)) return;
+  const bool is_served = give_away(worker);
+  if (is_served) {
+    tfrt_blocking_wait(values, count);
+    take_back(worker);
+  } else {
+    for (size_t i = 0; i < count; ++i) tfrt_async_value_demand(values[i]);
+    take_back(worker);
+    help(worker, values, count);
+    tfrt_blocking_wait(values, count);
   }
 }
 
@@ -304,16 +452,6 @@ static void pool_add_task(tfrt_work_queue_t* base, tfrt_task_t* task) {
   wake_one(pool);
 }
 
-static void note_blocking_done(void* owner) {
-  thread_pool_t* pool = owner;
-  // Release: what the task left in the queues; pairs with the acquire load in
-  // is_quiet_locked(). Acquire: the same from those that ended before.
-  if (atomic_fetch_sub_explicit(&pool->blocking_count, 1, memory_order_acq_rel) != 1) return;
-  tfrt_mutex_lock(&pool->mutex);
-  if (pool->quiesce_count > 0) tfrt_condition_broadcast(&pool->quiet_condition);
-  tfrt_mutex_unlock(&pool->mutex);
-}
-
 static bool pool_add_blocking_task(tfrt_work_queue_t* base, tfrt_task_t* task, bool allow_queuing) {
   thread_pool_t* pool = cast(base);
   // Relaxed: a compute task that adds one is seen running until it goes to sleep under
@@ -326,8 +464,11 @@ static bool pool_add_blocking_task(tfrt_work_queue_t* base, tfrt_task_t* task, b
 }
 
 static void pool_await(tfrt_work_queue_t* base, tfrt_async_value_t* const* values, size_t count) {
-  (void)base;
-  tfrt_blocking_wait(values, count);
+  if (current_worker && current_worker->pool == cast(base)) {
+    await_as_worker(current_worker, values, count);
+  } else {
+    tfrt_blocking_wait(values, count);
+  }
 }
 
 // Returns true if nothing is queued or running.
@@ -362,9 +503,21 @@ static const char* pool_name(const tfrt_work_queue_t* queue) {
 
 static void on_blocking_thread_start(void* owner) { current_pool = owner; }
 
+static void run_service(tfrt_task_t* task) {
+  run_worker(TFRT_CONTAINER_OF(task, worker_t, service));
+  current_worker = NULL;
+}
+
+static void ignore_service_end(void* owner) { (void)owner; }
+
 static const tfrt_blocking_pool_callbacks_t blocking_callbacks = {
     .on_thread_start = on_blocking_thread_start,
     .on_task_done = note_blocking_done,
+};
+
+static const tfrt_blocking_pool_callbacks_t substitute_callbacks = {
+    .on_thread_start = on_blocking_thread_start,
+    .on_task_done = ignore_service_end,
 };
 
 // --- Life --------------------------------------------------------------------
@@ -386,10 +539,13 @@ static void pool_destroy(tfrt_work_queue_t* base) {
   tfrt_mutex_lock(&pool->mutex);
   // Relaxed: see is_stopping().
   atomic_store_explicit(&pool->is_stopping, true, memory_order_relaxed);
-  for (worker_t* worker; (worker = take_idle_locked(pool));) tfrt_parker_wake(&worker->parker);
+  for (worker_t* worker; (worker = take_idle_locked(pool));) {
+    if (worker->state == SERVED) tfrt_parker_wake(&worker->parker);
+  }
   tfrt_mutex_unlock(&pool->mutex);
   int started = atomic_load_explicit(&pool->started_count, memory_order_relaxed);
   for (int i = 0; i < started; ++i) tfrt_thread_join(&pool->workers[i].thread);
+  tfrt_blocking_pool_deinitialize(&pool->substitutes);
   assert(!has_work(pool));
   tfrt_condition_deinitialize(&pool->quiet_condition);
   tfrt_mutex_deinitialize(&pool->mutex);
@@ -428,6 +584,8 @@ static void initialize_pool(thread_pool_t* pool, int blocking_count) {
     tfrt_task_deque_initialize(&worker->deque);
     worker->pool = pool;
     worker->tick = 0;
+    worker->state = SERVED;
+    tfrt_task_initialize(&worker->service, run_service);
     atomic_init(&worker->parker.state, 0);
     tfrt_random_initialize(&worker->random, (uint64_t)i);
   }
@@ -454,6 +612,28 @@ static thread_pool_t* allocate_pool(int worker_count, tfrt_allocator_t allocator
   return NULL;
 }
 
+// Makes the pools of threads besides the workers' own: all of them, or none.
+static tfrt_status_t initialize_threads(thread_pool_t* pool, size_t blocking_count) {
+  const struct {
+    tfrt_blocking_pool_t* threads;
+    size_t count;
+    const tfrt_blocking_pool_callbacks_t* callbacks;
+  } pools[] = {
+      {&pool->queued_blocking, blocking_count, &blocking_callbacks},
+      {&pool->dedicated_blocking, blocking_count, &blocking_callbacks},
+      {&pool->substitutes, MAX_SUBSTITUTES, &substitute_callbacks},
+  };
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(pools); ++i) {
+    tfrt_status_t status = tfrt_blocking_pool_initialize(pools[i].threads, pools[i].count,
+                                                         pools[i].callbacks, pool, pool->allocator);
+    if (status) {
+      while (i-- > 0) tfrt_blocking_pool_deinitialize(pools[i].threads);
+      return status;
+    }
+  }
+  return NULL;
+}
+
 tfrt_status_t tfrt_thread_pool_work_queue_create(const tfrt_thread_pool_options_t* options,
                                                  tfrt_allocator_t allocator,
                                                  tfrt_work_queue_t** out_queue) {
@@ -465,13 +645,7 @@ tfrt_status_t tfrt_thread_pool_work_queue_create(const tfrt_thread_pool_options_
                                                       : TFRT_THREAD_POOL_DEFAULT_BLOCKING_THREADS;
   thread_pool_t* pool = allocate_pool(worker_count, allocator);
   if (!pool) return out_of_memory(worker_count);
-  tfrt_status_t status = tfrt_blocking_pool_initialize(
-      &pool->queued_blocking, (size_t)blocking_count, &blocking_callbacks, pool, allocator);
-  if (!status) {
-    status = tfrt_blocking_pool_initialize(&pool->dedicated_blocking, (size_t)blocking_count,
-                                           &blocking_callbacks, pool, allocator);
-    if (status) tfrt_blocking_pool_deinitialize(&pool->queued_blocking);
-  }
+  tfrt_status_t status = initialize_threads(pool, (size_t)blocking_count);
   if (status) {
     free_pool(pool);
     return status;

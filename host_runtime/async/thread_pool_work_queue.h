@@ -19,6 +19,10 @@
 // wakes the next if there is more. So a burst of tasks does not wake a thread for each
 // of them: as many as it can feed are woken, one by one.
 //
+// Waiting: a compute task may wait for values with tfrt_work_queue_await(). Another thread does its
+// worker's work meanwhile, so that tasks that wait for others never keep these from running. There
+// are threads for 1024 such waits at once; in one beyond that the task runs others while it waits.
+//
 // Order: none is promised, but no task waits for ever: each worker looks now and then
 // at the shared list, and at the oldest end of its own deque, first.
 //

@@ -72,8 +72,8 @@ bool tfrt_work_queue_add_blocking_task(tfrt_work_queue_t* queue, tfrt_task_t* ta
 // anyway, so not for a thread that has something else to do, such as to read messages. Thread-safe.
 void tfrt_work_queue_run_here(tfrt_work_queue_t* queue, tfrt_task_t* task);
 
-// Returns when all |values| are resolved; demands them. Not to be called by a task of
-// the queue. Thread-safe.
+// Returns when all |values| are resolved; demands them. A task of the queue may call it only if the
+// queue has threads (thread_pool_work_queue.h). Thread-safe.
 void tfrt_work_queue_await(tfrt_work_queue_t* queue, tfrt_async_value_t* const* values,
                            size_t count);
 

@@ -703,6 +703,58 @@ START_TEST(a_value_of_no_type_is_not_made) {
 }
 END_TEST
 
+// --- Embedded values ---------------------------------------------------------
+
+typedef struct object_s {
+  tfrt_async_value_t base;
+  tfrt_status_t error;
+  int number;
+} object_t;
+
+static int object_count;
+static void destroy_object(void* payload) {
+  object_t* object = TFRT_CONTAINER_OF(payload, object_t, error);
+  --object_count;
+  tfrt_allocator_free(tfrt_allocator_system(), object, sizeof(*object));
+}
+
+static object_t* new_object(int number) {
+  static const tfrt_type_t type = {
+      .name = "!test.object", .size = sizeof(tfrt_status_t), .destroy = destroy_object};
+  tfrt_type_id_t id = TFRT_TYPE_NONE;
+  ck_assert_ptr_null(tfrt_type_register(&type, &id));
+  object_t* object = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), sizeof(*object));
+  tfrt_async_value_initialize_embedded(&object->base, id);
+  object->number = number;
+  ++object_count;
+  return object;
+}
+
+START_TEST(an_embedded_value_gives_back_its_object_in_each_state) {
+  probe_t probes[2];
+  object_t* available = new_object(1);
+  tfrt_async_value_and_then(&available->base, &prepare(&probes[0])->task);
+  tfrt_async_value_set_available(&available->base);
+  ck_assert_int_eq(probes[0].place, 1);
+  ck_assert_int_eq(available->number, 1);
+  object_t* failed = new_object(2);
+  tfrt_async_value_and_then(&failed->base, &prepare(&probes[1])->task);
+  tfrt_status_t status = tfrt_status_create(TFRT_STATUS_ABORTED, "no");
+  tfrt_async_value_set_error(&failed->base, status);
+  ck_assert_int_eq(probes[1].place, 2);
+  ck_assert_ptr_eq(tfrt_async_value_error(&failed->base), status);
+  tfrt_status_release(status);
+  ck_assert_int_eq(failed->number, 2);
+  object_t* unresolved = new_object(3);
+  ck_assert_int_eq(object_count, 3);
+  tfrt_async_value_release(tfrt_async_value_retain(&available->base));
+  tfrt_async_value_release(&available->base);
+  tfrt_async_value_release(&failed->base);
+  tfrt_async_value_release(&unresolved->base);
+  ck_assert_int_eq(object_count, 0);
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   TCase* tests = tcase_create("async_value");
   tcase_set_timeout(tests, 60);
@@ -734,6 +786,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, no_waiter_is_lost_when_it_races_with_the_resolution);
   tcase_add_test(tests, no_demand_is_lost_when_it_races_with_a_forward);
   tcase_add_test(tests, a_target_is_not_pulled_from_under_a_visitor);
+  tcase_add_test(tests, an_embedded_value_gives_back_its_object_in_each_state);
   tcase_add_test(tests, a_payload_that_is_kept_outlives_the_error);
   tcase_add_test(tests, a_value_that_would_keep_its_payload_may_also_become_available);
   tcase_add_test_raise_signal(tests, a_value_of_no_type_is_not_made, SIGABRT);

@@ -213,6 +213,7 @@ END_TEST
 // Each waits for the one before it: all of them must run at once.
 typedef struct link_s {
   tfrt_task_t task;
+  tfrt_work_queue_t* queue;
   tfrt_async_value_t* before;
   tfrt_async_value_t* own;
 } link_t;
@@ -243,6 +244,119 @@ START_TEST(blocking_tasks_do_not_hold_up_compute_tasks) {
   tfrt_work_queue_await(queue, &values[count], 1);
   tfrt_work_queue_quiesce(queue);
   for (int i = 0; i <= count; ++i) tfrt_async_value_release(values[i]);
+  tfrt_work_queue_release(queue);
+}
+END_TEST
+
+// --- Tasks that wait ---------------------------------------------------------
+
+// A number of Fibonacci by two tasks of the queue, for which the task waits.
+typedef struct fibonacci_s {
+  tfrt_task_t task;
+  tfrt_work_queue_t* queue;
+  int n;
+  int64_t result;
+  tfrt_async_value_t* done;
+} fibonacci_t;
+
+static void run_fibonacci(tfrt_task_t* task);
+
+static void start_fibonacci(fibonacci_t* self, tfrt_work_queue_t* queue, int n) {
+  *self = (fibonacci_t){.queue = queue, .n = n};
+  self->done = tfrt_async_value_create_unconstructed(TFRT_TYPE_CHAIN);
+  tfrt_task_initialize(&self->task, run_fibonacci);
+  tfrt_work_queue_add_task(queue, &self->task);
+}
+
+static void run_fibonacci(tfrt_task_t* task) {
+  fibonacci_t* self = TFRT_CONTAINER_OF(task, fibonacci_t, task);
+  self->result = self->n;
+  if (self->n > 1) {
+    fibonacci_t parts[2];
+    for (int i = 0; i < 2; ++i) start_fibonacci(&parts[i], self->queue, self->n - 1 - i);
+    tfrt_async_value_t* both[] = {parts[0].done, parts[1].done};
+    tfrt_work_queue_await(self->queue, both, 2);
+    self->result = parts[0].result + parts[1].result;
+    for (int i = 0; i < 2; ++i) tfrt_async_value_release(both[i]);
+  }
+  tfrt_async_value_set_available(self->done);
+}
+
+START_TEST(tasks_that_wait_for_tasks_do_not_starve_them) {
+  for (int threads = 1; threads <= 4; threads += 3) {
+    tfrt_work_queue_t* queue = create(threads, 1);
+    for (int round = 0; round < 3; ++round) {
+      fibonacci_t whole;
+      start_fibonacci(&whole, queue, 11);
+      tfrt_work_queue_await(queue, &whole.done, 1);
+      ck_assert_int_eq(whole.result, 89);
+      tfrt_async_value_release(whole.done);
+      tfrt_work_queue_quiesce(queue);
+    }
+    tfrt_work_queue_release(queue);
+  }
+}
+END_TEST
+
+// Waits for |before|, then resolves |own|.
+static void wait_in_queue(tfrt_task_t* task) {
+  link_t* link = TFRT_CONTAINER_OF(task, link_t, task);
+  tfrt_work_queue_await(link->queue, &link->before, 1);
+  tfrt_async_value_set_available(link->own);
+}
+
+START_TEST(a_task_from_outside_runs_while_all_others_wait) {
+  enum { count = 40 };
+  tfrt_work_queue_t* queue = create(2, 1);
+  tfrt_async_value_t* values[count + 1];
+  link_t links[count];
+  for (int i = 0; i <= count; ++i) {
+    values[i] = tfrt_async_value_create_unconstructed(TFRT_TYPE_CHAIN);
+  }
+  for (int i = count - 1; i >= 0; --i) {
+    links[i] = (link_t){.queue = queue, .before = values[i], .own = values[i + 1]};
+    tfrt_task_initialize(&links[i].task, wait_in_queue);
+    tfrt_work_queue_add_task(queue, &links[i].task);
+  }
+  // Added last, and what all others wait for.
+  job_t* job = new_job(queue, 0);
+  job->value = values[0];
+  tfrt_work_queue_add_task(queue, &job->task);
+  tfrt_work_queue_await(queue, &values[count], 1);
+  tfrt_work_queue_quiesce(queue);
+  for (int i = 0; i <= count; ++i) tfrt_async_value_release(values[i]);
+  tfrt_work_queue_release(queue);
+}
+END_TEST
+
+// Needs no memory.
+static void resolve(tfrt_task_t* task) {
+  tfrt_async_value_set_available(TFRT_CONTAINER_OF(task, job_t, task)->value);
+}
+
+// Adds the task that resolves its value, and waits for that where no thread is to be had.
+static void wait_without_threads(tfrt_task_t* task) {
+  link_t* link = TFRT_CONTAINER_OF(task, link_t, task);
+  job_t job = {.value = link->before};
+  tfrt_task_initialize(&job.task, resolve);
+  tfrt_failing_malloc_arm(0);
+  tfrt_work_queue_add_task(link->queue, &job.task);
+  tfrt_work_queue_await(link->queue, &link->before, 1);
+  ck_assert_int_gt(tfrt_failing_malloc_disarm(), 0);
+  tfrt_async_value_set_available(link->own);
+}
+
+START_TEST(a_task_that_waits_runs_others_if_there_is_no_thread_for_them) {
+  tfrt_work_queue_t* queue = create(1, 1);
+  link_t link = {.queue = queue,
+                 .before = tfrt_async_value_create_unconstructed(TFRT_TYPE_CHAIN),
+                 .own = tfrt_async_value_create_unconstructed(TFRT_TYPE_CHAIN)};
+  tfrt_task_initialize(&link.task, wait_without_threads);
+  tfrt_work_queue_add_task(queue, &link.task);
+  tfrt_work_queue_await(queue, &link.own, 1);
+  tfrt_work_queue_quiesce(queue);
+  tfrt_async_value_release(link.before);
+  tfrt_async_value_release(link.own);
   tfrt_work_queue_release(queue);
 }
 END_TEST
@@ -291,6 +405,9 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, a_task_that_always_comes_back_starves_no_other);
   tcase_add_test(tests, without_any_thread_a_task_runs_in_who_adds_it);
   tcase_add_test(tests, blocking_tasks_do_not_hold_up_compute_tasks);
+  tcase_add_test(tests, tasks_that_wait_for_tasks_do_not_starve_them);
+  tcase_add_test(tests, a_task_from_outside_runs_while_all_others_wait);
+  tcase_add_test(tests, a_task_that_waits_runs_others_if_there_is_no_thread_for_them);
   tcase_add_test(tests, compute_threads_can_be_bound_and_blocking_threads_are_not);
   Suite* suite = suite_create("thread_pool_work_queue");
   suite_add_tcase(suite, tests);
