@@ -5,10 +5,12 @@
     install_tree.py --prefix DIR [--destdir DIR] [--libdir lib] [--source ROOT] --built FOLDER
 
   PREFIX/include/tfrt/            tfrt.h, kernel_library.h, and the headers that they include
-  PREFIX/LIBDIR/                  libtfrt.so.VERSION and its links, libtfrt.a, tfrt/
-  PREFIX/LIBDIR/pkgconfig/        tfrt.pc, tfrt-kernels.pc
+  PREFIX/include/tfrt/mlir_async/ what C needs to know of MLIR's async runtime
+  PREFIX/LIBDIR/                  libtfrt.so.VERSION and its links, libtfrt.a, tfrt/; in the same
+                                  way libtfrt_mlir_async_runtime.so
+  PREFIX/LIBDIR/pkgconfig/        tfrt.pc, tfrt-kernels.pc, tfrt-mlir-async.pc
   PREFIX/bin/                     the tools
-  PREFIX/share/doc/tfrt/          docs, licence, two examples
+  PREFIX/share/doc/tfrt/          docs, licence, some examples
 
 The set of headers is closed: each public header that one of the two includes is there, and
 includes are rewritten so that only PREFIX/include has to be searched. The tree may be moved.
@@ -22,6 +24,10 @@ import stat
 import sys
 
 ROOT_HEADERS = ["embedding/tfrt.h", "embedding/kernel_library.h"]
+# Headers of other libraries, which include nothing of the project.
+OTHER_HEADERS = ["embedding/mlir_async/mlir_async_runtime.h"]
+SHARED_LIBRARIES = ["libtfrt.so", "mlir_async/libtfrt_mlir_async_runtime.so"]
+PACKAGES = ["tfrt", "tfrt-kernels", "tfrt-mlir-async"]
 TOOLS = ["bef_executor", "bef_executor_debug_tracing", "bef_executor_lite", "bef_to_mlir",
          "btf_info/btf_info", "kernel_docs", "mlir_to_bef", "tfrt", "tfrt_opt", "tfrt_translate",
          "tfrt_worker"]
@@ -129,27 +135,34 @@ class Installer:
                           0o755 if executable else 0o644)
 
     def headers(self):
-        for header in public_headers(self.options.source):
+        for header in public_headers(self.options.source) + OTHER_HEADERS:
             self.write(installed_text(read(self.source(header))),
                        os.path.join("include", installed_path(header)))
 
-    def libraries(self):
-        libdir, real = self.options.libdir, "libtfrt.so." + self.version
-        self.copy(self.built("embedding/libtfrt.so"), os.path.join(libdir, real), 0o755)
-        major = "libtfrt.so." + self.version.split(".", maxsplit=1)[0]
+    def shared_library(self, path):
+        """Copies a library under its version, with the links that linkers and loaders follow."""
+        libdir, name = self.options.libdir, os.path.basename(path)
+        real = f"{name}.{self.version}"
+        major = f"{name}.{self.version.split('.', maxsplit=1)[0]}"
+        self.copy(self.built("embedding/" + path), os.path.join(libdir, real), 0o755)
         self.link(real, os.path.join(libdir, major))
-        self.link(major, os.path.join(libdir, "libtfrt.so"))
+        self.link(major, os.path.join(libdir, name))
+
+    def libraries(self):
+        libdir = self.options.libdir
+        for path in SHARED_LIBRARIES:
+            self.shared_library(path)
         self.copy(self.built("embedding/libtfrt.a"), os.path.join(libdir, "libtfrt.a"))
         self.copy(self.built("embedding/kernel_api.options"),
                   os.path.join(libdir, "tfrt/kernel_api.options"))
 
     def package_files(self):
         folder = os.path.join(self.options.libdir, "pkgconfig")
-        for name in ["tfrt.pc", "tfrt-kernels.pc"]:
-            text = read(self.source(f"embedding/{name}.in"))
+        for name in PACKAGES:
+            text = read(self.source(f"embedding/{name}.pc.in"))
             text = text.replace("@TO_PREFIX@", os.path.relpath(".", folder))
             text = text.replace("@LIBDIR@", self.options.libdir)
-            self.write(text.replace("@VERSION@", self.version), os.path.join(folder, name))
+            self.write(text.replace("@VERSION@", self.version), os.path.join(folder, name + ".pc"))
 
     def tools(self):
         for name in TOOLS:
@@ -168,8 +181,9 @@ class Installer:
             text = read(self.source("examples/eager/" + name))
             text = text.replace('#include "embedding/tfrt.h"', "#include <tfrt/tfrt.h>")
             self.write(installed_page(text), os.path.join(folder, "examples/eager", name))
-        self.copy_folder(self.source("examples/kernel_library"),
-                         os.path.join(folder, "examples/kernel_library"))
+        for name in ["kernel_library", "mlir_async"]:
+            self.copy_folder(self.source("examples/" + name),
+                             os.path.join(folder, "examples", name))
 
     def run(self):
         self.headers()

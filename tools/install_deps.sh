@@ -5,6 +5,7 @@
 # apt only, and only those that are missing. Needs root, or sudo.
 #
 #   tools/install_deps.sh          install what is missing
+#   tools/install_deps.sh --mlir   and what tests with MLIR's own tools need, which are skipped else
 #   tools/install_deps.sh --list   print each package with its reason, install nothing
 set -euo pipefail
 
@@ -48,13 +49,21 @@ unzip                 Bazel's own start-up on a fresh machine
 zip                   Bazel's test runner packs undeclared outputs with it
 "
 
+# Only with --mlir: some 900 MB.
+readonly MLIR_PACKAGES="
+mlir-22-tools         mlir-opt and mlir-runner, for programs of MLIR's async dialect
+libmlir-22-dev        the libraries that mlir-runner loads for them
+llvm-22               opt and llc, which compile them ahead of time
+valgrind              what such programs do with memory
+"
+
 fail() {
   echo "install_deps.sh: error: $*" >&2
   exit 1
 }
 
 package_names() {
-  awk 'NF { print $1 }' <<<"$PACKAGES"
+  awk 'NF { print $1 }' <<<"$packages"
 }
 
 # Prints the packages that dpkg does not have in the state "installed".
@@ -65,11 +74,16 @@ missing_packages() {
   comm -23 <(package_names | sort -u) <(sort -u <<<"$installed")
 }
 
-if [[ "${1:-}" == "--list" ]]; then
-  awk 'NF' <<<"$PACKAGES"
-  exit 0
-fi
-[[ $# -eq 0 ]] || fail "unknown argument '$1'; the only one is --list"
+packages=$PACKAGES
+case "${1:-}" in
+  "") ;;
+  --mlir) packages+=$MLIR_PACKAGES ;;
+  --list)
+    awk 'NF' <<<"$PACKAGES$MLIR_PACKAGES"
+    exit 0
+    ;;
+  *) fail "unknown argument '$1'; there are --mlir and --list" ;;
+esac
 command -v dpkg-query >/dev/null && command -v apt-get >/dev/null ||
   fail "this machine has no apt; install these by hand (Debian 12 names): $(package_names | xargs)"
 

@@ -214,6 +214,43 @@ class InstalledTest(unittest.TestCase):
         self.tool("mlir_to_bef", example + "/layer.mlir", "-o", "layer.bef")
         self.assertIn("1 + 2 + ... + 100: 5050\n", self.run_here("./eager", "layer.bef")[0])
 
+    # --- MLIR's async runtime ------------------------------------------------------------------
+
+    def test_a_program_links_the_async_runtime_with_pkg_config_alone(self):
+        with open(os.path.join(self.project, "group.c"), "w", encoding="utf-8") as file:
+            file.write("#include <tfrt/mlir_async/mlir_async_runtime.h>\n"
+                       "static void resume(void *token) { mlirAsyncRuntimeEmplaceToken(token); }\n"
+                       "int main(void) {\n"
+                       "  void *token = mlirAsyncRuntimeCreateToken();\n"
+                       "  mlirAsyncRuntimeExecute(token, resume);\n"
+                       "  mlirAsyncRuntimeAwaitToken(token);\n"
+                       "  mlirAsyncRuntimeDropRef(token, 1);\n"
+                       "  __mlir_execution_engine_destroy();\n"
+                       "  return 0;\n}\n")
+        self.run_here("gcc", "-std=c11", "group.c", *self.flags("--cflags", "--libs",
+                      "tfrt-mlir-async"), "-Wl,-rpath," + self.prefix + "/lib", "-o", "group")
+        errors = self.run_here("env", "TFRT_MLIR_ASYNC_REPORT=1", "./group")[1]
+        self.assertIn("tfrt mlir async: 0 live objects, 0 references", errors)
+        dynamic = self.run_here("readelf", "-d", "group")[0]
+        self.assertIn("[libtfrt_mlir_async_runtime.so.0]", dynamic)
+
+    def test_the_page_of_the_async_example_runs_as_printed(self):
+        if not shutil.which("mlir-opt-22") or not shutil.which("llc-22"):
+            self.skipTest("MLIR's tools are not installed (mlir-22-tools, libmlir-22-dev, llvm-22)")
+        with open(ROOT + "/examples/mlir_async/README.md", encoding="utf-8") as file:
+            blocks = self.blocks(file.read())
+        commands = [block for block in blocks if block[0].startswith(("./lower.sh", "mlir-"))]
+        self.assertEqual(len(commands), 2)
+        folder = os.path.join(self.storage.name, "mlir_async")
+        shutil.copytree(self.prefix + "/share/doc/tfrt/examples/mlir_async", folder)
+        for block in commands:
+            script = "\n".join(["set -eo pipefail", *block])
+            done = subprocess.run(["bash", "-c", script], cwd=folder, env=self.environment,
+                                  capture_output=True, timeout=120, check=False)
+            self.assertEqual((block, done.returncode), (block, 0), done.stderr)
+            printed = done.stdout.decode().splitlines()
+            self.assertIn(printed, blocks)
+
     # --- The pages -------------------------------------------------------------------------------
 
     COMMANDS = ("cc ", "mlir_to_bef ", "bef_executor ", "tfrt run ", "./stats_host", "kernel_docs ",

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "embedding/mlir_async/pool.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "host_runtime/async/thread_pool_work_queue.h"
+#include "host_runtime/base/log.h"
+#include "host_runtime/base/sync.h"
+
+#define THREADS_VARIABLE "TFRT_MLIR_ASYNC_THREADS"
+
+TFRT_ATOMIC(tfrt_work_queue_t*) tfrt_mlir_pool;
+
+static tfrt_mutex_t mutex = TFRT_MUTEX_INITIALIZER;
+static pid_t process;  // that made the queue; guarded by |mutex|
+
+// --- Memory ------------------------------------------------------------------
+
+// The system's allocator keeps blocks of lines for the thread that gave them back. A queue is ended
+// once: with blocks of a bigger alignment nothing of it stays.
+#define ALIGNMENT 128
+
+static void* allocate(void* self, size_t size, size_t alignment) {
+  (void)self;
+  return tfrt_allocator_allocate_aligned(tfrt_allocator_system(), size,
+                                         alignment < ALIGNMENT ? ALIGNMENT : alignment);
+}
+
+static void deallocate(void* self, void* pointer, size_t size, size_t alignment) {
+  (void)self;
+  tfrt_allocator_free_aligned(tfrt_allocator_system(), pointer, size,
+                              alignment < ALIGNMENT ? ALIGNMENT : alignment);
+}
+
+static const tfrt_allocator_vtable_t allocator_vtable = {.allocate = allocate,
+                                                         .deallocate = deallocate};
+
+// --- Life --------------------------------------------------------------------
+
+// The number in the environment; 0: one thread per processor.
+static int thread_count(void) {
+  const char* text = getenv(THREADS_VARIABLE);
+  if (!text || !*text) return 0;
+  char* end = NULL;
+  const long count = strtol(text, &end, 10);
+  if (!*end && count >= 1 && count <= TFRT_THREAD_POOL_MAX_THREADS) return (int)count;
+  tfrt_log(TFRT_LOG_ERROR, NULL,
+           THREADS_VARIABLE "=%s: want a number from 1 to %d; taking one thread per processor",
+           text, TFRT_THREAD_POOL_MAX_THREADS);
+  return 0;
+}
+
+static tfrt_work_queue_t* create_locked(void) {
+  const tfrt_thread_pool_options_t options = {.thread_count = thread_count(),
+                                              .blocking_thread_count = 1};
+  tfrt_work_queue_t* queue = NULL;
+  tfrt_status_t status = tfrt_thread_pool_work_queue_create(
+      &options, (tfrt_allocator_t){.vtable = &allocator_vtable}, &queue);
+  if (status) {
+    fprintf(stderr, "tfrt: MLIR's async runtime: %s\n", tfrt_status_message(status));
+    abort();
+  }
+  process = getpid();
+  return queue;
+}
+
+TFRT_COLD tfrt_work_queue_t* tfrt_mlir_pool_create(void) {
+  tfrt_mutex_lock(&mutex);
+  // Relaxed: with the mutex held, nobody writes it.
+  tfrt_work_queue_t* queue = atomic_load_explicit(&tfrt_mlir_pool, memory_order_relaxed);
+  if (!queue) {
+    queue = create_locked();
+    // Release: the queue; partner of the load in tfrt_mlir_pool_queue().
+    atomic_store_explicit(&tfrt_mlir_pool, queue, memory_order_release);
+  }
+  tfrt_mutex_unlock(&mutex);
+  return queue;
+}
+
+void tfrt_mlir_pool_end(void) {
+  tfrt_work_queue_t* queue = atomic_load_explicit(&tfrt_mlir_pool, memory_order_acquire);
+  if (!queue || process != getpid() || tfrt_work_queue_is_in_worker_thread(queue)) return;
+  tfrt_work_queue_quiesce(queue);
+  // Relaxed: no other thread calls anything now.
+  atomic_store_explicit(&tfrt_mlir_pool, NULL, memory_order_relaxed);
+  tfrt_work_queue_release(queue);
+}
