@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-#include "distributed/call/retried_call.h"
+#include "distributed/call/call_hooks.h"
+#include "distributed/call/outgoing_call.h"
+#include "distributed/value/object_table.h"
 #include "host_runtime/executor/hosts/withdrawal.h"
 
 // --- Life --------------------------------------------------------------------
@@ -47,7 +49,7 @@ tfrt_status_t tfrt_execution_initialize(tfrt_execution_t* execution,
   tfrt_ref_count_initialize(&execution->ref_count);
   execution->node = tfrt_node_retain(job->node);
   execution->job = tfrt_job_retain(job);
-  execution->since_ns = job->node->objects.tick_ns;
+  execution->since_ns = job->node->tick_ns;
   tfrt_job_enter(job);
   if (execution->program) tfrt_cached_program_retain(execution->program);
   if (!tfrt_execution_make_arrays(execution, item_count, result_count)) {
@@ -100,7 +102,7 @@ void tfrt_execution_finish(tfrt_execution_t* execution) {
   for (uint32_t i = 0; i < execution->result_count; ++i) {
     tfrt_execution_result_t* result = &execution->results[i];
     tfrt_action_queue_release(actions, result->value);
-    tfrt_object_table_break(&execution->node->objects, &result->promise);
+    tfrt_object_table_break(execution->node->objects, &result->promise);
     result->value = NULL;
   }
   if (execution->timer_started &&
@@ -157,7 +159,7 @@ void tfrt_execution_observe_again(tfrt_execution_t* execution, uint32_t index) {
 static void tfrt_execution_publish(tfrt_execution_t* execution) {
   for (uint32_t i = 0; i < execution->result_count; ++i) {
     tfrt_execution_result_t* result = &execution->results[i];
-    tfrt_object_table_fulfil(&execution->node->objects, &result->promise, result->value);
+    tfrt_object_table_fulfil(execution->node->objects, &result->promise, result->value);
   }
   for (uint32_t i = 0; i < execution->result_count; ++i) {
     tfrt_execution_observe(execution, i, TFRT_ACTION_AWAIT);
@@ -170,7 +172,7 @@ static void tfrt_execution_publish(tfrt_execution_t* execution) {
 static void tfrt_execution_retire(tfrt_execution_t* execution) {
   execution->retired = true;
   if (execution->request) tfrt_withdrawal_end(execution->request);
-  tfrt_retried_call_close_scope(execution->job, &execution->scope);
+  execution->node->call_hooks->close_scope(execution->job, &execution->scope);
   execution->vtable->retired(execution);
   tfrt_execution_release(execution);
 }
@@ -180,7 +182,7 @@ static void tfrt_execution_run_ending(tfrt_task_t* task) {
   tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, ending_task);
   tfrt_node_t* node = tfrt_node_retain(execution->node);
   tfrt_node_lock_tables(node);
-  if (tfrt_patience_end(&execution->patience)) tfrt_execution_retire(execution);
+  if (tfrt_outgoing_patience_end(&execution->patience)) tfrt_execution_retire(execution);
   tfrt_node_unlock(node);
   tfrt_node_release(node);
 }
@@ -203,8 +205,8 @@ tfrt_status_t tfrt_execution_too_late(const tfrt_execution_t* execution) {
 }
 
 void tfrt_execution_end_start(tfrt_execution_t* execution, bool is_alone) {
-  bool is_over =
-      tfrt_call_scope_leave_last(&execution->scope) && tfrt_patience_end(&execution->patience);
+  bool is_over = tfrt_call_scope_leave_last(&execution->scope) &&
+                 tfrt_outgoing_patience_end(&execution->patience);
   execution->tells_at_once = is_over && is_alone;
   tfrt_execution_publish(execution);
   execution->started = true;
@@ -301,7 +303,8 @@ void tfrt_execution_cancel(tfrt_execution_t* execution, tfrt_status_t reason) {
   tfrt_node_t* node = execution->node;
   if (execution->request) {
     // Where all of the request is cancelled, whoever waits is told by that.
-    bool all_know = tfrt_cancelled_requests_find(execution->job, execution->request_id) != NULL;
+    bool all_know = tfrt_cancelled_requests_find(&execution->job->cancelled_requests,
+                                                 execution->request_id) != NULL;
     if (all_know || execution->job->closed) tfrt_withdrawal_end(execution->request);
     tfrt_execution_retain(execution);
     tfrt_action_queue_call_at_once(&node->actions, tfrt_execution_run_cancel, execution);

@@ -22,7 +22,8 @@
 #define TFRT_DISTRIBUTED_CALL_EXECUTION_H_
 
 #include "distributed/call/patience.h"
-#include "distributed/job/job.h"
+#include "distributed/domain/job.h"
+#include "distributed/value/object_table.h"
 #include "distributed/value/remote_value.h"
 #include "host_runtime/executor/request/call_scope.h"
 

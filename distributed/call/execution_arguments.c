@@ -2,7 +2,9 @@
 //
 // What the arguments of an execution are: values that came with it, and those of other hosts.
 #include "distributed/call/execution.h"
+#include "distributed/delivery/push_inbox.h"
 #include "distributed/value/incoming_want.h"
+#include "distributed/value/value_item.h"
 
 tfrt_async_value_t* tfrt_execution_argument(tfrt_job_t* job, const tfrt_wire_item_t* item,
                                             const tfrt_execution_t* execution) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/call/execution_impl.h"
-#include "distributed/service/tracing.h"
+#include "distributed/call/trace_flow.h"
 #include "distributed/threads/reader_pair.h"
 #include "distributed/value/whole_value.h"
 #include "host_runtime/async/join.h"
@@ -119,8 +119,8 @@ static void tfrt_execution_enter(tfrt_execution_t* execution, const tfrt_functio
   }
   int64_t begin_ns = tfrt_clock_now_ns(node->options.host->clock);
   if (execution->caller != 0) {
-    tfrt_tracing_add_flow(execution->job, TFRT_TRACING_FLOW_IN, execution->caller, execution->call,
-                          node->incarnation, execution->request_id);
+    tfrt_trace_flow_add(execution->job, TFRT_TRACE_FLOW_IN, execution->caller, execution->call,
+                        node->incarnation, execution->request_id);
   }
   tfrt_function_execute(function, &context, execution->arguments, results);
   tfrt_trace_add(trace, "call", function->name, begin_ns,

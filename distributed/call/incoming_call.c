@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string.h>
 
+#include "distributed/call/call_hooks.h"
 #include "distributed/call/carried_call.h"
-#include "distributed/call/failed_call.h"
 #include "distributed/call/incoming_call_impl.h"
+#include "distributed/delivery/mail.h"
 #include "distributed/domain/event_log.h"
-#include "distributed/job/job_budget.h"
-#include "distributed/service/builtin.h"
-#include "distributed/service/sending.h"
+#include "distributed/value/failed_call.h"
 #include "distributed/value/incoming_want.h"
+#include "distributed/value/job_budget.h"
+#include "distributed/value/value_item.h"
 
 // Numbers are dense: each is its own hash, so that calls that follow each other have chains that
 // do.
@@ -23,7 +24,8 @@ static const tfrt_hash_table_vtable_t tfrt_incoming_call_table_vtable = {
     .equal = tfrt_incoming_call_equal,
 };
 
-void tfrt_incoming_call_initialize_table(tfrt_hash_table_t* table, tfrt_allocator_t allocator) {
+static void tfrt_incoming_call_initialize_table(tfrt_hash_table_t* table,
+                                                tfrt_allocator_t allocator) {
   tfrt_hash_table_initialize(table, &tfrt_incoming_call_table_vtable, allocator);
 }
 
@@ -54,7 +56,7 @@ static const tfrt_execution_vtable_t tfrt_incoming_call_vtable = {
 static void tfrt_incoming_call_add_slot(const tfrt_incoming_call_t* call, uint32_t index) {
   tfrt_job_t* job = call->execution.job;
   tfrt_object_t* object =
-      tfrt_object_table_add_slot(&job->node->objects, tfrt_incoming_call_slot_id(call, index), job,
+      tfrt_object_table_add_slot(job->node->objects, tfrt_incoming_call_slot_id(call, index), job,
                                  NULL, call->peer->incarnation);
   if (!object) return;
   tfrt_object_table_promise(object, &call->execution.results[index].promise);
@@ -162,7 +164,7 @@ static tfrt_status_t tfrt_incoming_call_check(tfrt_peer_t* peer, tfrt_job_t* job
                                               tfrt_cached_program_t** out_program) {
   *out_program = NULL;
   if (job->closed) return tfrt_status_retain(job->closed_by);
-  tfrt_status_t cancelled = tfrt_cancelled_requests_find(job, request);
+  tfrt_status_t cancelled = tfrt_cancelled_requests_find(&job->cancelled_requests, request);
   if (cancelled) return tfrt_status_retain(cancelled);
   if (peer->node->closed) {
     return tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "host %u takes no more calls", job->rank);
@@ -172,7 +174,7 @@ static tfrt_status_t tfrt_incoming_call_check(tfrt_peer_t* peer, tfrt_job_t* job
     return tfrt_job_budget_check_call(job, (uint32_t)invoke->result_count);
   }
   if (invoke->program == 0) {
-    if (tfrt_builtin_is_here(peer, job, invoke)) return NULL;
+    if (peer->node->call_hooks->has_service(peer, job, invoke)) return NULL;
     return tfrt_status_create(TFRT_STATUS_UNIMPLEMENTED, "there is no built-in function %u here",
                               invoke->function);
   }
@@ -201,7 +203,7 @@ static void tfrt_incoming_call_begin(tfrt_incoming_call_t* call, const tfrt_wire
   if (execution->program) {
     tfrt_execution_start(execution);
   } else {
-    tfrt_builtin_start(execution, peer);
+    execution->node->call_hooks->start_service(execution, peer);
   }
 }
 
@@ -249,9 +251,9 @@ tfrt_status_t tfrt_incoming_call_on_void(tfrt_peer_t* peer, tfrt_job_t* job,
   if (job && !job->closed) {
     tfrt_status_t status = tfrt_wire_error_to_status(call->error);
     tfrt_failed_call_add(peer, job, call->call, call->result_count, status);
-    if (call->key.size > 0 && !tfrt_cancelled_requests_find(job, request)) {
+    if (call->key.size > 0 && !tfrt_cancelled_requests_find(&job->cancelled_requests, request)) {
       uint32_t rank = tfrt_job_rank_of(job, peer->incarnation);
-      tfrt_sending_fail(job, request, rank, call->key, status);
+      tfrt_mail_fail(job, request, rank, call->key, status);
     }
     tfrt_status_release(status);
   }
@@ -283,8 +285,9 @@ void tfrt_incoming_call_on_hurry(tfrt_peer_t* peer, const tfrt_wire_hurry_t* hur
   tfrt_session_send_waiting(peer->session);
 }
 
-void tfrt_incoming_call_cancel_request(tfrt_peer_t* peer, const tfrt_job_t* job, uint64_t request,
-                                       tfrt_status_t reason) {
+// Cancels the calls of |request| (0: all) that |peer| made in |job|, because of |reason| (+0).
+static void tfrt_incoming_call_cancel_request(tfrt_peer_t* peer, const tfrt_job_t* job,
+                                              uint64_t request, tfrt_status_t reason) {
   for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->incoming_calls); node;
        node = tfrt_hash_table_next(&peer->incoming_calls, node)) {
     tfrt_execution_t* execution =
@@ -292,10 +295,6 @@ void tfrt_incoming_call_cancel_request(tfrt_peer_t* peer, const tfrt_job_t* job,
     bool is_it = execution->job == job && (request == 0 || execution->request_id == request);
     if (is_it) tfrt_execution_cancel(execution, reason);
   }
-}
-
-void tfrt_incoming_call_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfrt_status_t reason) {
-  tfrt_incoming_call_cancel_request(peer, job, 0, reason);
 }
 
 // Cancels |call|, which nobody waits for any more, since |peer| is lost.
@@ -309,7 +308,7 @@ static void tfrt_incoming_call_lose(tfrt_incoming_call_t* call, const tfrt_peer_
   tfrt_status_release(lost);
 }
 
-void tfrt_incoming_call_lose_all(tfrt_peer_t* peer, const tfrt_job_t* job) {
+static void tfrt_incoming_call_lose_all(tfrt_peer_t* peer, const tfrt_job_t* job) {
   for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->incoming_calls); node;
        node = tfrt_hash_table_next(&peer->incoming_calls, node)) {
     tfrt_incoming_call_t* call = TFRT_CONTAINER_OF(node, tfrt_incoming_call_t, by_number);
@@ -317,7 +316,7 @@ void tfrt_incoming_call_lose_all(tfrt_peer_t* peer, const tfrt_job_t* job) {
   }
 }
 
-void tfrt_incoming_call_bury_all(tfrt_peer_t* peer) {
+static void tfrt_incoming_call_bury_all(tfrt_peer_t* peer) {
   for (tfrt_hash_node_t* node; (node = tfrt_hash_table_first(&peer->incoming_calls));) {
     tfrt_incoming_call_t* call = TFRT_CONTAINER_OF(node, tfrt_incoming_call_t, by_number);
     tfrt_hash_table_remove(&peer->incoming_calls, node);
@@ -325,4 +324,38 @@ void tfrt_incoming_call_bury_all(tfrt_peer_t* peer) {
     tfrt_incoming_call_lose(call, peer);
     tfrt_incoming_call_flush_later(call);
   }
+}
+
+// --- Owners --------------------------------------------------------------------
+
+static void tfrt_incoming_call_on_peer_made(const tfrt_owner_end_t* end) {
+  tfrt_incoming_call_initialize_table(&end->peer->incoming_calls, end->node->options.allocator);
+}
+
+static void tfrt_incoming_call_on_peer_lost(const tfrt_owner_end_t* end) {
+  if (end->job) {
+    tfrt_incoming_call_lose_all(end->peer, end->job);
+  } else {
+    tfrt_incoming_call_bury_all(end->peer);
+  }
+}
+
+// The job is closed, or the request cancelled.
+static void tfrt_incoming_call_on_cancelled(const tfrt_owner_end_t* end) {
+  for (tfrt_hash_node_t* found = tfrt_hash_table_first(&end->node->peers); found;
+       found = tfrt_hash_table_next(&end->node->peers, found)) {
+    tfrt_peer_t* peer = TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation);
+    tfrt_incoming_call_cancel_request(peer, end->job, end->request, end->reason);
+  }
+}
+
+static const tfrt_owner_rule_t tfrt_incoming_call_rules[] = {
+    {TFRT_OWNER_PEER_MADE, TFRT_OWNER_CALLS, tfrt_incoming_call_on_peer_made},
+    {TFRT_OWNER_PEER_LOST, TFRT_OWNER_CALLS, tfrt_incoming_call_on_peer_lost},
+    {TFRT_OWNER_JOB_CLOSED, TFRT_OWNER_CALLS, tfrt_incoming_call_on_cancelled},
+    {TFRT_OWNER_REQUEST_CANCELLED, TFRT_OWNER_CALLS, tfrt_incoming_call_on_cancelled},
+};
+
+void tfrt_incoming_call_register(tfrt_owner_rules_t* rules) {
+  tfrt_owner_rules_add(rules, tfrt_incoming_call_rules, TFRT_ARRAY_SIZE(tfrt_incoming_call_rules));
 }

@@ -23,7 +23,7 @@
 #define TFRT_DISTRIBUTED_CALL_INCOMING_CALL_H_
 
 #include "distributed/call/execution.h"
-#include "distributed/job/job.h"
+#include "distributed/domain/job.h"
 
 // An Invoke, or a Void, came from |peer| for |job| (NULL: closed here; it is refused). Returns
 // an error (+1) for what is impossible: a call number that is not the next one.
@@ -43,20 +43,7 @@ void tfrt_incoming_call_on_hurry(tfrt_peer_t* peer, const tfrt_wire_hurry_t* hur
 // What the call |number| that |peer| made runs (+0), or NULL if it is over.
 tfrt_execution_t* tfrt_incoming_call_find(tfrt_peer_t* peer, uint64_t number);
 
-// Cancels the calls that |peer| made in |job| because of |reason| (+0).
-void tfrt_incoming_call_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfrt_status_t reason);
-
-// The same for those of |request| alone; 0: of all.
-void tfrt_incoming_call_cancel_request(tfrt_peer_t* peer, const tfrt_job_t* job, uint64_t request,
-                                       tfrt_status_t reason);
-
-// |peer| is lost to |job|: its calls in it are cancelled because of that.
-void tfrt_incoming_call_lose_all(tfrt_peer_t* peer, const tfrt_job_t* job);
-
-// |peer| is dead: its calls are cancelled because of that, and nobody is told.
-void tfrt_incoming_call_bury_all(tfrt_peer_t* peer);
-
-// Makes |table| one of calls by their number.
-void tfrt_incoming_call_initialize_table(tfrt_hash_table_t* table, tfrt_allocator_t allocator);
+// Has calls end with their owners.
+void tfrt_incoming_call_register(tfrt_owner_rules_t* rules);
 
 #endif  // TFRT_DISTRIBUTED_CALL_INCOMING_CALL_H_

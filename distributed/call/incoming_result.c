@@ -3,6 +3,7 @@
 #include "distributed/domain/event_log.h"
 #include "distributed/threads/reader_pair.h"
 #include "distributed/value/incoming_want.h"
+#include "distributed/value/value_host.h"
 
 // The argument that is |remote|, or UINT32_MAX.
 static uint32_t tfrt_incoming_call_find_argument(tfrt_incoming_call_t* call,
@@ -14,7 +15,7 @@ static uint32_t tfrt_incoming_call_find_argument(tfrt_incoming_call_t* call,
 }
 
 tfrt_object_t* tfrt_incoming_call_slot(tfrt_incoming_call_t* call, uint32_t index) {
-  return tfrt_object_table_find(&call->execution.node->objects,
+  return tfrt_object_table_find(call->execution.node->objects,
                                 tfrt_incoming_call_slot_id(call, index), call->execution.job);
 }
 
@@ -35,7 +36,7 @@ static tfrt_status_t tfrt_incoming_call_describe_remote(tfrt_incoming_call_t* ca
                                    .same_as_argument = {.argument = argument}};
     return NULL;
   }
-  if (!tfrt_object_table_keep(&call->execution.node->objects, slot, &remote->base.base)) {
+  if (!tfrt_object_table_keep(call->execution.node->objects, slot, &remote->base.base)) {
     return tfrt_status_out_of_memory();
   }
   *out_item = (tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_REFERENCE,
@@ -69,7 +70,7 @@ static tfrt_status_t tfrt_incoming_call_describe(tfrt_incoming_call_t* call, uin
   }
   size_t limit = tfrt_incoming_call_inline_limit(call, index);
   TFRT_RETURN_IF_ERROR(tfrt_value_item_encode(
-      value, limit, tfrt_node_host(node, call->execution.job), arena, out_item));
+      value, limit, tfrt_value_item_host_of(call->execution.job), arena, out_item));
   if (out_item->kind != TFRT_WIRE_ITEM_NONE) return NULL;
   out_item->kind = TFRT_WIRE_ITEM_AVAILABLE;
   out_item->available = tfrt_value_item_describe(value);
@@ -104,7 +105,7 @@ static bool tfrt_incoming_call_is_on_its_way(tfrt_incoming_call_t* call, uint32_
 static void tfrt_incoming_call_let_go(tfrt_incoming_call_t* call, uint32_t index) {
   tfrt_object_t* slot = tfrt_incoming_call_slot(call, index);
   if (!slot) return;
-  tfrt_object_table_end_hold(&call->execution.node->objects, slot, call->peer->incarnation);
+  tfrt_object_table_end_hold(call->execution.node->objects, slot, call->peer->incarnation);
 }
 
 // Fills |results|, of which there is room for |room|, with what is known and was not told, as far
@@ -259,7 +260,7 @@ void tfrt_incoming_call_known(tfrt_execution_t* execution, uint32_t index) {
   call->states[index] = TFRT_INCOMING_RESULT_KNOWN;
   // Also of a caller that is dead: it may have handed the result on.
   tfrt_object_t* slot = tfrt_incoming_call_slot(call, index);
-  tfrt_object_table_tell(&execution->node->objects, slot, execution->results[index].value);
+  tfrt_object_table_tell(execution->node->objects, slot, execution->results[index].value);
   if (slot) tfrt_incoming_want_serve_waiting(slot);
   if (!execution->tells_at_once) tfrt_incoming_call_flush_behind(call);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/call/local_call.h"
 
-#include "distributed/call/retried_call.h"
+#include "distributed/call/call_hooks.h"
 #include "distributed/value/remote_value.h"
 #include "host_runtime/executor/hosts/withdrawal.h"
 #include "host_runtime/executor/request/call_scope.h"
@@ -67,7 +67,7 @@ static void tfrt_local_call_run_retired(tfrt_task_t* task) {
   // First, as it gives back arguments, which may be the last to have them.
   tfrt_withdrawal_end(call->request);
   tfrt_node_lock_tables(call->node);
-  tfrt_retried_call_close_scope(call->job, &call->scope);
+  call->job->node->call_hooks->close_scope(call->job, &call->scope);
   tfrt_node_unlock(call->node);
   if (tfrt_timer_cancel(call->node->options.timers, &call->timer)) tfrt_local_call_release(call);
   if (tfrt_cancellation_unsubscribe(&call->outer->cancellation, &call->subscription)) {

@@ -18,7 +18,7 @@
 #ifndef TFRT_DISTRIBUTED_CALL_LOCAL_CALL_H_
 #define TFRT_DISTRIBUTED_CALL_LOCAL_CALL_H_
 
-#include "distributed/job/job.h"
+#include "distributed/domain/job.h"
 
 // Runs |call| of |job| on this host until |deadline_ns| of the node's clock. Thread-safe (the lock
 // is not held).

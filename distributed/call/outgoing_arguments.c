@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "distributed/call/outgoing_call_impl.h"
+#include "distributed/value/object_table.h"
+#include "distributed/value/value_host.h"
 
 // Types without a '!' in front are numbers: neither chains nor mutable.
 static bool tfrt_outgoing_arguments_is_number(const char* const* types, uint32_t index) {
@@ -43,7 +45,7 @@ static tfrt_status_t tfrt_outgoing_arguments_lend(tfrt_outgoing_call_t* call,
     call->arguments[index] = &remote->base.base;
     return NULL;
   }
-  tfrt_object_t* object = tfrt_object_table_export(&node->objects, call->job, value);
+  tfrt_object_t* object = tfrt_object_table_export(node->objects, call->job, value);
   if (!object) return tfrt_status_out_of_memory();
   call->exports[index] = object;
   object->name = tfrt_call_site_origin(&call->site).function;
@@ -60,7 +62,6 @@ static tfrt_status_t tfrt_outgoing_arguments_lend(tfrt_outgoing_call_t* call,
 static tfrt_status_t tfrt_outgoing_arguments_pack_one(tfrt_outgoing_call_t* call,
                                                       tfrt_outgoing_arguments_t* arguments,
                                                       uint32_t index) {
-  tfrt_node_t* node = call->node;
   tfrt_async_value_t* value = call->arguments[index];
   tfrt_wire_item_t* item = &arguments->items[index];
   if (tfrt_async_value_is_available(value)) {
@@ -71,7 +72,7 @@ static tfrt_status_t tfrt_outgoing_arguments_pack_one(tfrt_outgoing_call_t* call
     if (limit == 0) limit = tfrt_peer_inline_limit(call->peer);
     if (!is_mutable || arguments->chains_are_here) {
       TFRT_RETURN_IF_ERROR(
-          tfrt_value_item_encode_within(value, limit, tfrt_node_host(node, call->job),
+          tfrt_value_item_encode_within(value, limit, tfrt_value_item_host_of(call->job),
                                         arguments->arena, &arguments->inline_room, item));
     }
     if (item->kind != TFRT_WIRE_ITEM_NONE) return NULL;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "distributed/call/call_hooks.h"
+#include "distributed/call/execution.h"
+#include "distributed/call/job_program.h"
 #include "distributed/call/outgoing_call_impl.h"
-#include "distributed/call/retried_call.h"
-#include "distributed/service/tracing.h"
-#include "distributed/value/recovery.h"
+#include "distributed/call/trace_flow.h"
+#include "distributed/value/value_hooks.h"
 
 // Numbers are dense: each is its own hash, so that calls that follow each other have chains that
 // do.
@@ -17,7 +19,8 @@ static const tfrt_hash_table_vtable_t tfrt_outgoing_call_table_vtable = {
     .equal = tfrt_outgoing_call_equal,
 };
 
-void tfrt_outgoing_call_initialize_table(tfrt_hash_table_t* table, tfrt_allocator_t allocator) {
+static void tfrt_outgoing_call_initialize_table(tfrt_hash_table_t* table,
+                                                tfrt_allocator_t allocator) {
   tfrt_hash_table_initialize(table, &tfrt_outgoing_call_table_vtable, allocator);
 }
 
@@ -81,7 +84,7 @@ void tfrt_outgoing_call_end(tfrt_outgoing_call_t* call) {
     --node->counts.outgoing_calls;
   }
   for (uint32_t i = 0; i < call->argument_count; ++i) {
-    if (call->exports[i]) tfrt_object_table_end_loan(&node->objects, call->exports[i]);
+    if (call->exports[i]) tfrt_object_table_end_loan(node->objects, call->exports[i]);
   }
   for (uint32_t i = 0; i < call->argument_count; ++i) {
     tfrt_action_queue_release(&node->actions, call->arguments[i]);
@@ -142,9 +145,9 @@ static tfrt_remote_value_t* tfrt_outgoing_call_create_result(
     tfrt_outgoing_call_t* call, const tfrt_outgoing_call_request_t* request, uint32_t index,
     const tfrt_wire_reference_t* reference) {
   tfrt_remote_value_t* lost =
-      request->retried ? tfrt_retried_call_take_lost(request->retried, index) : NULL;
+      request->retried ? call->node->call_hooks->take_lost_result(request->retried, index) : NULL;
   if (lost) {
-    tfrt_retried_call_adopt(request->retried, index, lost);
+    call->node->call_hooks->adopt_result(request->retried, index, lost);
     lost->result_is_due = true;
     // Whoever told where the result of the run before was knows nothing of this one.
     lost->lender = 0;
@@ -155,7 +158,7 @@ static tfrt_remote_value_t* tfrt_outgoing_call_create_result(
   if (!result) return NULL;
   tfrt_remote_value_set_site(result, call->name, &call->site);
   if (request->results_device) tfrt_remote_value_set_device(result, request->results_device);
-  if (request->retried) tfrt_retried_call_adopt(request->retried, index, result);
+  if (request->retried) call->node->call_hooks->adopt_result(request->retried, index, result);
   return result;
 }
 
@@ -262,11 +265,11 @@ static void tfrt_outgoing_call_begin(tfrt_outgoing_call_t* call,
   }
   for (uint32_t i = 0; i < call->result_count; ++i) {
     request->results[i] = tfrt_async_value_retain(&call->results[i]->base.base);
-    if (request->retried) tfrt_recovery_answer_waiting(call->results[i]);
+    if (request->retried) call->node->value_hooks->answer_waiting(call->results[i]);
   }
   call->started = true;
-  tfrt_tracing_add_flow(call->job, TFRT_TRACING_FLOW_OUT, call->node->incarnation, call->number,
-                        request->callee, call->request ? call->request->options.id : 0);
+  tfrt_trace_flow_add(call->job, TFRT_TRACE_FLOW_OUT, call->node->incarnation, call->number,
+                      request->callee, call->request ? call->request->options.id : 0);
   ++call->node->counts.outgoing_calls;
   tfrt_hash_table_insert(&call->peer->outgoing_calls, &call->number, &call->by_number);
   tfrt_list_push_back(&call->job->outgoing_calls, &call->in_job);
@@ -310,7 +313,7 @@ void tfrt_outgoing_call_start_prepared(tfrt_outgoing_call_t* call,
                                        const tfrt_outgoing_call_request_t* request,
                                        tfrt_status_t refusal) {
   call->job = tfrt_job_retain(request->job);
-  call->since_ns = call->node->objects.tick_ns;
+  call->since_ns = call->node->tick_ns;
   tfrt_outgoing_call_begin(call, request, refusal);
 }
 
@@ -389,7 +392,7 @@ static bool tfrt_outgoing_call_runs_again(const tfrt_outgoing_call_t* call) {
   return false;
 }
 
-void tfrt_outgoing_call_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job) {
+static void tfrt_outgoing_call_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job) {
   for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->outgoing_calls); node;) {
     tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(node, tfrt_outgoing_call_t, by_number);
     node = tfrt_hash_table_next(&peer->outgoing_calls, node);
@@ -410,4 +413,28 @@ void tfrt_outgoing_call_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job) {
     tfrt_status_release(status);
     tfrt_outgoing_call_end(call);
   }
+}
+
+// --- Owners --------------------------------------------------------------------
+
+static void tfrt_outgoing_call_on_peer_made(const tfrt_owner_end_t* end) {
+  tfrt_outgoing_call_initialize_table(&end->peer->outgoing_calls, end->node->options.allocator);
+}
+
+static void tfrt_outgoing_call_on_peer_silent(const tfrt_owner_end_t* end) {
+  tfrt_outgoing_call_bury_all(end->peer, end->job);
+}
+
+static void tfrt_outgoing_call_on_client_left(const tfrt_owner_end_t* end) {
+  tfrt_outgoing_call_cancel_all(end->peer, end->job, end->reason);
+}
+
+static const tfrt_owner_rule_t tfrt_outgoing_call_rules[] = {
+    {TFRT_OWNER_PEER_MADE, TFRT_OWNER_CALLS, tfrt_outgoing_call_on_peer_made},
+    {TFRT_OWNER_PEER_SILENT, TFRT_OWNER_CALLS, tfrt_outgoing_call_on_peer_silent},
+    {TFRT_OWNER_CLIENT_LEFT, TFRT_OWNER_CALLS, tfrt_outgoing_call_on_client_left},
+};
+
+void tfrt_outgoing_call_register(tfrt_owner_rules_t* rules) {
+  tfrt_owner_rules_add(rules, tfrt_outgoing_call_rules, TFRT_ARRAY_SIZE(tfrt_outgoing_call_rules));
 }

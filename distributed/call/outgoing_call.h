@@ -22,11 +22,12 @@
 #ifndef TFRT_DISTRIBUTED_CALL_OUTGOING_CALL_H_
 #define TFRT_DISTRIBUTED_CALL_OUTGOING_CALL_H_
 
-#include "distributed/job/job.h"
+#include "distributed/domain/job.h"
 #include "distributed/value/remote_value.h"
 #include "host_runtime/executor/request/call_router.h"
 
 typedef struct tfrt_outgoing_call_s tfrt_outgoing_call_t;
+typedef struct tfrt_patience_s tfrt_patience_t;
 
 // What is called where.
 typedef struct tfrt_outgoing_call_request_s {
@@ -80,23 +81,19 @@ tfrt_status_t tfrt_outgoing_call_on_result(tfrt_peer_t* peer, const tfrt_wire_re
 // True if |value|, a remote value, is lent to |peer| for a call that is not over.
 bool tfrt_outgoing_call_lends(const tfrt_peer_t* peer, const tfrt_async_value_t* value);
 
-// |peer| is dead, or lost to |job| alone (NULL: to all): ends the calls to it, whose results are
-// lost. It still has its session.
-void tfrt_outgoing_call_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job);
-
 // |job| is over here because of |reason| (+0): cancels and ends the oldest of its open calls, to
 // whomever, until these and their results are |count|. True if no call is left.
 bool tfrt_outgoing_call_cancel_oldest(tfrt_job_t* job, uint32_t count, tfrt_status_t reason)
     TFRT_MUST_USE;
 
-// |job| is over for |peer|, its client, because of |reason| (+0): cancels and ends its calls to
-// |peer|.
-void tfrt_outgoing_call_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfrt_status_t reason);
-
 // The Invoke of |call| has waited for credit too long: it becomes a Void.
 void tfrt_outgoing_call_on_starved(tfrt_peer_t* peer, uint64_t call);
 
-// Makes |table| one of calls by their number.
-void tfrt_outgoing_call_initialize_table(tfrt_hash_table_t* table, tfrt_allocator_t allocator);
+// Has calls end with their owners.
+void tfrt_outgoing_call_register(tfrt_owner_rules_t* rules);
+
+// Nothing else is under way: hurries the calls that are left. True if there is none, and the caller
+// does what |over| would.
+bool tfrt_outgoing_patience_end(tfrt_patience_t* patience) TFRT_MUST_USE;
 
 #endif  // TFRT_DISTRIBUTED_CALL_OUTGOING_CALL_H_

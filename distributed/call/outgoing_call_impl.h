@@ -16,9 +16,10 @@
 #ifndef TFRT_DISTRIBUTED_CALL_OUTGOING_CALL_IMPL_H_
 #define TFRT_DISTRIBUTED_CALL_OUTGOING_CALL_IMPL_H_
 
-#include "distributed/call/call_site.h"
 #include "distributed/call/outgoing_call.h"
 #include "distributed/call/patience.h"
+#include "distributed/domain/call_site.h"
+#include "distributed/value/object_table.h"
 
 struct tfrt_outgoing_call_s {
   tfrt_ref_count_t ref_count;  // one while it is open, one each for subscription and timer
@@ -148,5 +149,9 @@ void tfrt_outgoing_call_withdraw(tfrt_outgoing_call_t* call, tfrt_status_t reaso
 // The same for a call that was not run, as |result| says.
 void tfrt_outgoing_call_withdraw_unrun(tfrt_outgoing_call_t* call,
                                        const tfrt_wire_result_t* result);
+
+// |job| is over for |peer|, its client, because of |reason| (+0): cancels and ends its calls to
+// |peer|.
+void tfrt_outgoing_call_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfrt_status_t reason);
 
 #endif  // TFRT_DISTRIBUTED_CALL_OUTGOING_CALL_IMPL_H_

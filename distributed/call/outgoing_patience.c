@@ -49,3 +49,10 @@ void tfrt_outgoing_patience_hurry(tfrt_outgoing_call_t* call) {
   tfrt_peer_send(call->peer, &(tfrt_peer_frame_t){.job = call->job, .after_call = call->number},
                  &body);
 }
+
+bool tfrt_outgoing_patience_end(tfrt_patience_t* patience) {
+  for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&patience->waiting));) {
+    tfrt_outgoing_patience_hurry(TFRT_CONTAINER_OF(link, tfrt_outgoing_call_t, patience_link));
+  }
+  return tfrt_call_scope_leave_last(&patience->scope);
+}

@@ -57,8 +57,4 @@ bool tfrt_patience_has_come(const tfrt_patience_t* patience);
 void tfrt_patience_note_begun(tfrt_patience_t* patience);
 void tfrt_patience_note_ended(tfrt_patience_t* patience);
 
-// Nothing else is under way: hurries the calls that are left. True if there is none, and the caller
-// does what |over| would.
-bool tfrt_patience_end(tfrt_patience_t* patience) TFRT_MUST_USE;
-
 #endif  // TFRT_DISTRIBUTED_CALL_PATIENCE_H_

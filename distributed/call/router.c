@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/call/router_impl.h"
 
+#include "distributed/call/call_hooks.h"
 #include "distributed/call/carried_call.h"
 #include "distributed/call/local_call.h"
 #include "distributed/call/outgoing_call_impl.h"
-#include "distributed/call/retried_call.h"
-#include "distributed/service/sending.h"
-#include "distributed/value/prefetched.h"
+#include "distributed/delivery/mail.h"
+#include "distributed/delivery/prefetched.h"
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/async/settled_chain.h"
 #include "host_runtime/base/plural.h"
@@ -28,7 +28,7 @@ static uint32_t tfrt_router_choose(tfrt_job_t* job, const tfrt_routed_call_t* ca
   uint32_t rank = call->options->has_host ? call->options->host : job->rank;
   if (rank == job->rank || call->options->retries == 0) return rank;
   tfrt_node_lock_tables(job->node);
-  if (tfrt_job_find_rank(job, rank)) rank = tfrt_retried_call_find_host(job, rank);
+  if (tfrt_job_find_rank(job, rank)) rank = tfrt_job_find_living(job, rank);
   tfrt_node_unlock(job->node);
   return rank;
 }
@@ -120,7 +120,7 @@ static void tfrt_router_start_in_steps(tfrt_job_t* job, const tfrt_routed_call_t
     return;
   }
   if (call->options->retries > 0) {
-    tfrt_retried_call_start(job, call, request);
+    job->node->call_hooks->start_retried(job, call, request);
   } else {
     tfrt_router_start_with_prefetched(job, call, rank, request);
   }
@@ -326,11 +326,20 @@ static tfrt_async_value_t* tfrt_router_print(tfrt_output_t* output, tfrt_string_
 
 static const tfrt_output_vtable_t tfrt_router_output_vtable = {.print = tfrt_router_print};
 
-void tfrt_router_initialize(tfrt_job_t* job) {
+static void tfrt_router_on_job_made(const tfrt_owner_end_t* end) {
+  tfrt_job_t* job = end->job;
   job->router =
       (tfrt_call_router_t){.vtable = &tfrt_router_vtable, .sends_calls = true, .rank = job->rank};
   job->output.vtable = &tfrt_router_output_vtable;
-  tfrt_mailbox_initialize(&job->mailbox, job->node->options.allocator, tfrt_sending_met);
+  tfrt_mailbox_initialize(&job->mailbox, job->node->options.allocator, tfrt_mail_met);
   tfrt_turn_table_initialize(&job->turns, job->node->options.allocator);
   tfrt_resource_context_initialize(&job->resources);
+}
+
+static const tfrt_owner_rule_t tfrt_router_rules[] = {
+    {TFRT_OWNER_JOB_MADE, TFRT_OWNER_CALLS, tfrt_router_on_job_made},
+};
+
+void tfrt_router_register(tfrt_owner_rules_t* rules) {
+  tfrt_owner_rules_add(rules, tfrt_router_rules, TFRT_ARRAY_SIZE(tfrt_router_rules));
 }

@@ -12,9 +12,9 @@
 #ifndef TFRT_DISTRIBUTED_CALL_ROUTER_H_
 #define TFRT_DISTRIBUTED_CALL_ROUTER_H_
 
-#include "distributed/job/job.h"
+#include "distributed/domain/job.h"
 
-// Fills the router, the output and the mailbox of |job|. Needs the node's lock.
-void tfrt_router_initialize(tfrt_job_t* job);
+// Has jobs get their router, output and mailbox.
+void tfrt_router_register(tfrt_owner_rules_t* rules);
 
 #endif  // TFRT_DISTRIBUTED_CALL_ROUTER_H_

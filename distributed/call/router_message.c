@@ -2,15 +2,15 @@
 #include "distributed/call/carried_call.h"
 #include "distributed/call/outgoing_call.h"
 #include "distributed/call/router_impl.h"
-#include "distributed/job/job_attachment.h"
-#include "distributed/service/sending.h"
+#include "distributed/delivery/mail.h"
+#include "distributed/domain/job_attachment.h"
 #include "host_runtime/async/builtin_types.h"
 
 // The mailbox of a job that was closed meanwhile has been emptied already, and nobody empties it
 // again.
 static void tfrt_router_empty_if_closed(tfrt_job_t* job) {
   tfrt_node_lock_tables(job->node);
-  if (job->closed) tfrt_sending_end(job, TFRT_MAILBOX_ANY_SENDER, job->closed_by);
+  if (job->closed) tfrt_mail_end(job, TFRT_MAILBOX_ANY_SENDER, job->closed_by);
   tfrt_node_unlock(job->node);
 }
 
@@ -95,8 +95,8 @@ tfrt_async_value_t* tfrt_router_receive(tfrt_call_router_t* router,
                            message->host, tfrt_async_value_string(message->key));
   status = tfrt_router_watch(job, message->host, incarnation);
   tfrt_node_lock_tables(job->node);
-  if (status) tfrt_sending_end(job, message->host, status);
-  if (job->closed) tfrt_sending_end(job, TFRT_MAILBOX_ANY_SENDER, job->closed_by);
+  if (status) tfrt_mail_end(job, message->host, status);
+  if (job->closed) tfrt_mail_end(job, TFRT_MAILBOX_ANY_SENDER, job->closed_by);
   tfrt_node_unlock(job->node);
   tfrt_status_release(status);
   return value;

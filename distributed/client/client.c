@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "distributed/client/client_run.h"
+#include "distributed/job/job_closing.h"
 
 void tfrt_client_retain(tfrt_client_t* client) { tfrt_ref_count_increment(&client->ref_count); }
 

@@ -40,7 +40,7 @@
 #ifndef TFRT_DISTRIBUTED_CLIENT_CLIENT_H_
 #define TFRT_DISTRIBUTED_CLIENT_CLIENT_H_
 
-#include "distributed/host/node.h"
+#include "distributed/domain/node.h"
 #include "host_runtime/base/trace.h"
 
 typedef struct tfrt_client_s tfrt_client_t;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "distributed/client/client_run.h"
+#include "distributed/job/job_trace.h"
 #include "distributed/service/tracing.h"
 #include "distributed/wire/text.h"
 #include "host_runtime/base/random.h"
@@ -111,7 +112,7 @@ static tfrt_status_t tfrt_client_open_everywhere(tfrt_client_t* client,
   job->print = tfrt_client_print;
   job->print_self = client;
   job->print_release = tfrt_client_release_print;
-  if (client->options.is_traced) tfrt_tracing_request(job);
+  if (client->options.is_traced) tfrt_job_trace_request(job);
   tfrt_client_retain(client);
   for (uint32_t i = 0; i < client->options.host_count; ++i) {
     tfrt_peer_t* peer = NULL;

@@ -13,8 +13,9 @@
 #define TFRT_DISTRIBUTED_CLIENT_CLIENT_IMPL_H_
 
 #include "distributed/client/client.h"
-#include "distributed/host/node_impl.h"
-#include "distributed/job/job.h"
+#include "distributed/client/client_events.h"
+#include "distributed/domain/domain.h"
+#include "distributed/domain/job.h"
 
 // One host of the job, by rank.
 typedef struct tfrt_client_host_s {
@@ -57,12 +58,6 @@ void tfrt_client_note_open(tfrt_client_t* client);
 // Closes |client| because of |reason| (+0), OK when it is finished. Idempotent.
 void tfrt_client_close_locked(tfrt_client_t* client, tfrt_status_t reason);
 
-// A JobEnd came from |peer| for |job|.
-void tfrt_client_on_job_end(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_job_end_t* end);
-
-// The node is closed.
-void tfrt_client_close_all(tfrt_node_t* node, tfrt_status_t reason);
-
 // The client of |job|, or NULL.
 tfrt_client_t* tfrt_client_find(tfrt_node_t* node, const tfrt_job_t* job);
 
@@ -84,18 +79,5 @@ void tfrt_client_forget_hosts(tfrt_client_t* client);
 
 // The error (+1) for a job that was not open in time; it names who has not answered.
 tfrt_status_t tfrt_client_late_error(const tfrt_client_t* client) TFRT_MUST_USE;
-
-// |session| is open, or dead as |death| and |reason| (+0) say.
-void tfrt_client_on_session_opened(tfrt_node_t* node, tfrt_session_t* session);
-void tfrt_client_on_session_dead(tfrt_node_t* node, tfrt_session_t* session,
-                                 tfrt_session_death_t death, tfrt_status_t reason);
-
-// A JobDetach came from |peer| for |job| (NULL: it is over): where that is the root, which has
-// ended the job, nobody answers what is on its way there.
-void tfrt_client_on_detach(const tfrt_peer_t* peer, const tfrt_job_t* job);
-
-// A JobOpened came from |peer| for |job|.
-void tfrt_client_on_job_opened(tfrt_peer_t* peer, tfrt_job_t* job,
-                               const tfrt_wire_job_opened_t* opened);
 
 #endif  // TFRT_DISTRIBUTED_CLIENT_CLIENT_IMPL_H_

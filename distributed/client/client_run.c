@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "distributed/call/execution.h"
+#include "distributed/call/job_program.h"
 #include "distributed/value/remote_value.h"
+#include "distributed/value/value_host.h"
 
 // --- Life --------------------------------------------------------------------
 
@@ -78,12 +80,12 @@ static tfrt_status_t tfrt_client_run_pack(tfrt_client_t* client, const tfrt_clie
     tfrt_async_value_t* value = run->arguments[i];
     if (tfrt_async_value_is_available(value)) {
       TFRT_RETURN_IF_ERROR(tfrt_value_item_encode_within(value, node->options.inline_limit,
-                                                         tfrt_node_host(node, client->job), arena,
-                                                         &room, &items[i]));
+                                                         tfrt_value_item_host_of(client->job),
+                                                         arena, &room, &items[i]));
     }
     if (items[i].kind != TFRT_WIRE_ITEM_NONE) continue;
     // The loan lasts as long as the job.
-    tfrt_object_t* object = tfrt_object_table_export(&node->objects, client->job, value);
+    tfrt_object_t* object = tfrt_object_table_export(node->objects, client->job, value);
     if (!object) return tfrt_status_out_of_memory();
     object->name = "argument";
     items[i].kind = TFRT_WIRE_ITEM_REFERENCE;

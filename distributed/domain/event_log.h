@@ -16,7 +16,7 @@
 #ifndef TFRT_DISTRIBUTED_DOMAIN_EVENT_LOG_H_
 #define TFRT_DISTRIBUTED_DOMAIN_EVENT_LOG_H_
 
-#include "distributed/job/job.h"
+#include "distributed/domain/job.h"
 #include "distributed/session/session.h"
 
 // |session| is OPEN for the first time. Thread-compatible (the node's lock is held).

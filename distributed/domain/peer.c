@@ -4,15 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "distributed/call/failed_call.h"
-#include "distributed/call/incoming_call.h"
-#include "distributed/call/outgoing_call.h"
-#include "distributed/job/job_attachment.h"
-#include "distributed/value/incoming_want.h"
-#include "distributed/value/outgoing_retain.h"
-#include "distributed/value/outgoing_want.h"
-#include "distributed/value/recovery.h"
-#include "distributed/value/remote_value.h"
+#include "distributed/domain/call_site.h"
+#include "distributed/domain/domain.h"
+#include "distributed/domain/job.h"
+#include "distributed/domain/job_attachment.h"
 #include "host_runtime/base/log.h"
 
 static bool tfrt_peer_equal(const tfrt_hash_node_t* node, const void* key) {
@@ -65,21 +60,16 @@ tfrt_peer_t* tfrt_peer_find_or_create(tfrt_node_t* node, uint64_t incarnation) {
   if (!peer) return NULL;
   peer->node = node;
   peer->incarnation = incarnation;
-  tfrt_outgoing_call_initialize_table(&peer->outgoing_calls, node->options.allocator);
-  tfrt_incoming_call_initialize_table(&peer->incoming_calls, node->options.allocator);
-  tfrt_failed_call_initialize_table(&peer->failed_calls, node->options.allocator);
-  tfrt_outgoing_want_initialize_table(&peer->wants, node->options.allocator);
-  tfrt_incoming_want_initialize_table(&peer->incoming_wants, node->options.allocator);
   tfrt_list_initialize(&peer->located);
   tfrt_list_initialize(&peer->named);
   tfrt_list_initialize(&peer->retaining);
   tfrt_list_initialize(&peer->incoming_retains);
   tfrt_list_initialize(&peer->outgoing_pushes);
-  tfrt_push_inbox_initialize(&peer->pushes);
   tfrt_list_initialize(&peer->held_requests);
   tfrt_list_initialize(&peer->jobs);
   tfrt_job_attachment_initialize_table(&peer->gone_handles, node->options.allocator);
   tfrt_task_initialize(&peer->breaker, tfrt_peer_break);
+  tfrt_node_end(&(tfrt_owner_end_t){.event = TFRT_OWNER_PEER_MADE, .node = node, .peer = peer});
   tfrt_hash_table_insert(&node->peers, &incarnation, &peer->by_incarnation);
   return peer;
 }
@@ -98,6 +88,8 @@ static void tfrt_peer_free_jobs(tfrt_peer_t* peer) {
 }
 
 void tfrt_peer_free(tfrt_peer_t* peer) {
+  tfrt_node_end(
+      &(tfrt_owner_end_t){.event = TFRT_OWNER_PEER_PAST, .node = peer->node, .peer = peer});
   tfrt_peer_free_jobs(peer);
   tfrt_session_release(peer->session);
   tfrt_status_release(peer->death);
@@ -132,9 +124,8 @@ static bool tfrt_peer_is_past(const tfrt_peer_t* peer) {
   return is_idle && !peer->session && peer->death && !peer->broken &&
          tfrt_list_is_empty(&peer->located) && tfrt_list_is_empty(&peer->named) &&
          tfrt_list_is_empty(&peer->retaining) && tfrt_list_is_empty(&peer->incoming_retains) &&
-         tfrt_list_is_empty(&peer->outgoing_pushes) && tfrt_list_is_empty(&peer->pushes.early) &&
-         tfrt_list_is_empty(&peer->held_requests) && tfrt_list_is_empty(&peer->jobs) &&
-         !tfrt_peer_has_job(peer);
+         tfrt_list_is_empty(&peer->outgoing_pushes) && tfrt_list_is_empty(&peer->held_requests) &&
+         tfrt_list_is_empty(&peer->jobs) && !tfrt_peer_has_job(peer);
 }
 
 void tfrt_peer_free_past(tfrt_node_t* node) {
@@ -317,18 +308,24 @@ void tfrt_peer_bury(tfrt_peer_t* peer, tfrt_status_t reason) {
   if (!peer->session) return;
   peer->death = tfrt_status_retain(reason);
   tfrt_session_t* session = peer->session;
-  // What follows still asks the session which calls were written.
-  tfrt_outgoing_call_bury_all(peer, NULL);
+  tfrt_owner_end_t end = {
+      .event = TFRT_OWNER_PEER_SILENT, .node = peer->node, .peer = peer, .reason = reason};
+  tfrt_node_end(&end);
   peer->session = NULL;
-  tfrt_incoming_call_bury_all(peer);
-  tfrt_object_table_drop_holder(&peer->node->objects, peer->incarnation, NULL);
-  tfrt_failed_call_drop_peer(peer, NULL);
-  tfrt_remote_value_bury_all(peer, NULL);
-  tfrt_outgoing_retain_end_all(peer, NULL);
-  tfrt_incoming_want_bury_all(peer, NULL);
-  tfrt_recovery_bury(peer);
-  tfrt_job_bury_all(peer, reason);
+  end.event = TFRT_OWNER_PEER_LOST;
+  tfrt_node_end(&end);
   tfrt_peer_free_jobs(peer);
   tfrt_session_set_user_data(session, NULL);
   tfrt_session_release(session);
+}
+
+void tfrt_peer_end_job(tfrt_peer_t* peer, tfrt_job_t* job, tfrt_status_t reason) {
+  tfrt_owner_end_t end = {.event = TFRT_OWNER_PEER_SILENT,
+                          .node = peer->node,
+                          .peer = peer,
+                          .job = job,
+                          .reason = reason};
+  tfrt_node_end(&end);
+  end.event = TFRT_OWNER_PEER_LOST;
+  tfrt_node_end(&end);
 }

@@ -22,10 +22,9 @@
 #ifndef TFRT_DISTRIBUTED_DOMAIN_PEER_H_
 #define TFRT_DISTRIBUTED_DOMAIN_PEER_H_
 
+#include "distributed/domain/release_ranges.h"
 #include "distributed/session/session.h"
 #include "distributed/transport/transport.h"
-#include "distributed/value/outgoing_release.h"
-#include "distributed/value/push_inbox.h"
 #include "distributed/wire/body.h"
 #include "host_runtime/async/task.h"
 #include "host_runtime/base/hash_table.h"
@@ -42,7 +41,7 @@ typedef struct tfrt_peer_job_s {
   bool attached;           // our handle is bound there
   bool detached_there;     // it has nothing more to say about the job
   uint64_t told_programs;  // bit n: our Program frame with handle n + 1 was sent
-  tfrt_outgoing_release_t released;
+  tfrt_release_ranges_t released;
 } tfrt_peer_job_t;
 
 typedef struct tfrt_peer_s {
@@ -67,12 +66,12 @@ typedef struct tfrt_peer_s {
   tfrt_list_link_t incoming_retains;          // what it asked us to hold, not answered yet
   tfrt_list_link_t outgoing_pushes;           // what it is to be sent unasked, once that is known
   uint32_t outgoing_push_count;
-  tfrt_push_inbox_t pushes;        // what it sends us unasked
-  tfrt_list_link_t held_requests;  // wants of others for what it has not promised yet
-  tfrt_list_link_t jobs;           // what both know
-  tfrt_hash_table_t gone_handles;  // of its own, those of jobs that are over here
-  bool is_stuck;                   // a thread of it is in one kernel for long
-  tfrt_status_t broken;            // +1; why this host can't go on with it, to be acted upon
+  struct tfrt_push_inbox_s* pushes;  // what it sends us unasked (delivery/push_inbox.h)
+  tfrt_list_link_t held_requests;    // wants of others for what it has not promised yet
+  tfrt_list_link_t jobs;             // what both know
+  tfrt_hash_table_t gone_handles;    // of its own, those of jobs that are over here
+  bool is_stuck;                     // a thread of it is in one kernel for long
+  tfrt_status_t broken;              // +1; why this host can't go on with it, to be acted upon
   tfrt_task_t breaker;
 } tfrt_peer_t;
 
@@ -139,6 +138,9 @@ void tfrt_peer_adopt_session(tfrt_peer_t* peer, tfrt_session_t* session);
 // The funeral of |peer|, because of |reason| (+0): see above. Once per session; later calls
 // change nothing.
 void tfrt_peer_bury(tfrt_peer_t* peer, tfrt_status_t reason);
+
+// The same for what |job| has with |peer|, which lives, but is lost to it because of |reason| (+0).
+void tfrt_peer_end_job(tfrt_peer_t* peer, tfrt_job_t* job, tfrt_status_t reason);
 
 // Frees |peer|, which has nothing left but handles of jobs.
 void tfrt_peer_free(tfrt_peer_t* peer);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "distributed/host/node_impl.h"
+#include "distributed/domain/domain.h"
 #include "distributed/security/digest.h"
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/executor/call/running_kernel.h"

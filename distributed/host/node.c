@@ -4,34 +4,86 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "distributed/call/call_hooks.h"
+#include "distributed/call/incoming_call.h"
+#include "distributed/call/job_program.h"
 #include "distributed/call/outgoing_call.h"
-#include "distributed/client/client_impl.h"
+#include "distributed/call/router.h"
+#include "distributed/client/client_events.h"
+#include "distributed/delivery/mail.h"
+#include "distributed/delivery/push_inbox.h"
+#include "distributed/domain/domain.h"
 #include "distributed/domain/event_log.h"
-#include "distributed/host/node_impl.h"
+#include "distributed/domain/program_cache.h"
+#include "distributed/host/frame_table.h"
 #include "distributed/job/detached_job.h"
+#include "distributed/job/fence.h"
+#include "distributed/job/job_closing.h"
 #include "distributed/job/server.h"
+#include "distributed/recovery/recovery.h"
+#include "distributed/recovery/retried_call.h"
+#include "distributed/service/builtin.h"
 #include "distributed/service/recording.h"
 #include "distributed/service/tracing.h"
+#include "distributed/value/failed_call.h"
 #include "distributed/value/incoming_want.h"
-#include "distributed/value/recovery.h"
+#include "distributed/value/outgoing_release.h"
+#include "distributed/value/outgoing_retain.h"
+#include "distributed/value/outgoing_want.h"
 #include "distributed/value/remote_value.h"
 #include "distributed/value/transfer.h"
+#include "distributed/value/value_hooks.h"
 #include "distributed/wire/text.h"
 #include "host_runtime/base/random.h"
 
-tfrt_value_item_host_t tfrt_node_host(const tfrt_node_t* node, const tfrt_job_t* job) {
-  return (tfrt_value_item_host_t){.rank = job->rank, .incarnation = node->incarnation};
-}
+// A node, and what the rooms above domain/ have once in it.
+typedef struct tfrt_host_s {
+  tfrt_node_t node;
+  tfrt_object_table_t objects;
+  // The thread that is in its kernel for longest, for a heartbeat, until that is encoded.
+  tfrt_wire_running_kernel_t oldest_kernel;
+  // Its texts, where they have to be made to fit: a file's name may be any bytes, and long.
+  char oldest_function[TFRT_WIRE_MAX_NAME_SIZE];
+  char oldest_name[TFRT_WIRE_MAX_NAME_SIZE];
+  char oldest_file[TFRT_WIRE_MAX_PATH_SIZE];
+} tfrt_host_t;
+
+static const tfrt_value_hooks_t tfrt_host_value_hooks = {
+    .forget_push = tfrt_push_inbox_forget,
+    .ask_lender = tfrt_recovery_ask,
+    .answer_waiting = tfrt_recovery_answer_waiting,
+    .may_mend = tfrt_retried_call_may_mend,
+    .run_again = tfrt_retried_call_lose,
+    .forget_call = tfrt_retried_call_forget,
+};
+
+static const tfrt_call_hooks_t tfrt_host_call_hooks = {
+    .start_retried = tfrt_retried_call_start,
+    .adopt_result = tfrt_retried_call_adopt,
+    .take_lost_result = tfrt_retried_call_take_lost,
+    .close_scope = tfrt_retried_call_close_scope,
+    .has_service = tfrt_builtin_is_here,
+    .start_service = tfrt_builtin_start,
+};
+
+// The tables of all rooms, from the bottom up.
+static void (*const tfrt_host_tables[])(tfrt_owner_rules_t* rules) = {
+    tfrt_object_table_register,    tfrt_failed_call_register,
+    tfrt_remote_value_register,    tfrt_outgoing_want_register,
+    tfrt_outgoing_retain_register, tfrt_incoming_want_register,
+    tfrt_push_inbox_register,      tfrt_mail_register,
+    tfrt_outgoing_call_register,   tfrt_incoming_call_register,
+    tfrt_router_register,          tfrt_job_program_register,
+    tfrt_retried_call_register,    tfrt_recovery_register,
+    tfrt_detached_job_register,    tfrt_fence_register,
+    tfrt_recording_register,
+};
 
 // --- Sessions ----------------------------------------------------------------
 
 // The time that ages are told by: not worth a look at the clock for each value.
-static void tfrt_node_tick(tfrt_node_t* node) { node->objects.tick_ns = tfrt_node_now_ns(node); }
-
-void tfrt_node_look_at_threads(tfrt_node_t* node, int64_t now_ns) {
-  tfrt_running_kernel_thread_t threads[TFRT_PROGRESS_MAX_THREADS];
-  size_t count = tfrt_running_kernel_list(threads, TFRT_PROGRESS_MAX_THREADS);
-  tfrt_progress_look(&node->progress, threads, count, now_ns);
+static void tfrt_node_tick(tfrt_node_t* node) {
+  node->tick_ns = node->objects->tick_ns = tfrt_node_now_ns(node);
 }
 
 // The silence after which a host is lost; for so long a thread may be in one kernel before that is
@@ -42,7 +94,7 @@ static int64_t tfrt_node_patience_ns(const tfrt_node_t* node) {
 
 // Logs, once each, threads that don't come out of their kernel.
 static void tfrt_node_tell_stuck(tfrt_node_t* node) {
-  int64_t now_ns = node->objects.tick_ns;
+  int64_t now_ns = node->tick_ns;
   int64_t before_ns = now_ns - tfrt_node_patience_ns(node);
   for (const tfrt_progress_thread_t* thread;
        (thread = tfrt_progress_tell(&node->progress, before_ns));) {
@@ -73,19 +125,20 @@ static void tfrt_node_fill_oldest(tfrt_node_t* node, tfrt_wire_heartbeat_t* hear
   if (!oldest) return;
   tfrt_status_origin_t place;
   tfrt_kernel_site_origin(oldest, &place);
-  int64_t age_ns = node->objects.tick_ns - since_ns;
-  node->oldest_kernel = (tfrt_wire_running_kernel_t){
+  int64_t age_ns = node->tick_ns - since_ns;
+  tfrt_host_t* host = TFRT_CONTAINER_OF(node, tfrt_host_t, node);
+  host->oldest_kernel = (tfrt_wire_running_kernel_t){
       .location = {.rank = TFRT_WIRE_NO_RANK,
                    .incarnation = node->incarnation,
-                   .function = tfrt_node_fit(place.function, node->oldest_function,
-                                             sizeof(node->oldest_function)),
+                   .function = tfrt_node_fit(place.function, host->oldest_function,
+                                             sizeof(host->oldest_function)),
                    .kernel =
-                       tfrt_node_fit(place.kernel, node->oldest_name, sizeof(node->oldest_name)),
-                   .file = tfrt_node_fit(place.file, node->oldest_file, sizeof(node->oldest_file)),
+                       tfrt_node_fit(place.kernel, host->oldest_name, sizeof(host->oldest_name)),
+                   .file = tfrt_node_fit(place.file, host->oldest_file, sizeof(host->oldest_file)),
                    .line = place.line,
                    .column = place.column},
       .age_us = (uint64_t)age_ns / TFRT_NANOSECONDS_PER_MICROSECOND};
-  heartbeat->oldest = &node->oldest_kernel;
+  heartbeat->oldest = &host->oldest_kernel;
 }
 
 static void tfrt_node_on_opened(tfrt_session_handler_t* handler, tfrt_session_t* session) {
@@ -139,7 +192,7 @@ static void tfrt_node_fill_batch(tfrt_session_handler_t* handler, tfrt_session_t
 static void tfrt_node_look_after(tfrt_node_t* node) {
   tfrt_node_tick(node);
   tfrt_recovery_expire(node);
-  tfrt_node_look_at_threads(node, node->objects.tick_ns);
+  tfrt_node_look_at_threads(node, node->tick_ns);
   if (node->options.logs_events) tfrt_node_tell_stuck(node);
 }
 
@@ -193,7 +246,7 @@ static void tfrt_node_on_wake(tfrt_session_handler_t* handler, tfrt_session_t* s
 static const tfrt_session_handler_vtable_t tfrt_node_handler_vtable = {
     .on_opened = tfrt_node_on_opened,
     .on_refused = tfrt_node_on_refused,
-    .on_frame = tfrt_node_on_frame,
+    .on_frame = tfrt_frame_table_on_frame,
     .on_draining = tfrt_node_on_draining,
     .on_dead = tfrt_node_on_dead,
     .fill_batch = tfrt_node_fill_batch,
@@ -235,6 +288,30 @@ static tfrt_status_t tfrt_node_create_managers(tfrt_node_t* node) {
                                      &node->handler, options->allocator, &node->sessions);
 }
 
+static void tfrt_node_free(tfrt_node_t* node) {
+  tfrt_node_lock_tables(node);
+  // The last actions are carried out here, while there is a node.
+  tfrt_action_queue_set_work_queue(&node->actions, NULL);
+  for (tfrt_hash_node_t* found; (found = tfrt_hash_table_first(&node->peers));) {
+    tfrt_peer_free(TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation));
+  }
+  tfrt_object_table_deinitialize(node->objects);
+  tfrt_recording_drop_all(node);
+  tfrt_ended_jobs_clear(&node->ended_jobs);
+  tfrt_program_cache_clear(node);
+  tfrt_node_unlock(node);
+  tfrt_session_manager_free(node->sessions);
+  tfrt_lane_manager_free(node->lanes);
+  tfrt_hash_table_deinitialize(&node->peers);
+  tfrt_text_pool_deinitialize(&node->texts);
+  tfrt_string_builder_deinitialize(&node->body);
+  tfrt_arena_deinitialize(&node->arena);
+  tfrt_action_queue_deinitialize(&node->actions);
+  tfrt_node_lock_deinitialize(&node->lock);
+  tfrt_allocator_free(node->options.allocator, TFRT_CONTAINER_OF(node, tfrt_host_t, node),
+                      sizeof(tfrt_host_t));
+}
+
 tfrt_status_t tfrt_node_create(const tfrt_node_options_t* options, tfrt_node_t** out_node) {
   *out_node = NULL;
   tfrt_type_id_t program_type = TFRT_TYPE_NONE;
@@ -242,9 +319,15 @@ tfrt_status_t tfrt_node_create(const tfrt_node_options_t* options, tfrt_node_t**
   tfrt_type_id_t trace_type = TFRT_TYPE_NONE;
   TFRT_RETURN_IF_ERROR(tfrt_tracing_type(&trace_type));
   tfrt_allocator_t allocator = options->allocator;
-  tfrt_node_t* node = tfrt_allocator_allocate_zeroed(allocator, sizeof(*node));
-  if (!node) return tfrt_status_out_of_memory();
+  tfrt_host_t* host = tfrt_allocator_allocate_zeroed(allocator, sizeof(*host));
+  if (!host) return tfrt_status_out_of_memory();
+  tfrt_node_t* node = &host->node;
   tfrt_ref_count_initialize(&node->ref_count);
+  node->free = tfrt_node_free;
+  node->objects = &host->objects;
+  node->value_hooks = &tfrt_host_value_hooks;
+  node->call_hooks = &tfrt_host_call_hooks;
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(tfrt_host_tables); ++i) tfrt_host_tables[i](&node->rules);
   node->options = *options;
   if (node->options.inline_limit == 0) node->options.inline_limit = TFRT_WIRE_DEFAULT_INLINE_SIZE;
   if (node->options.max_jobs == 0) node->options.max_jobs = TFRT_NODE_DEFAULT_MAX_JOBS;
@@ -259,7 +342,7 @@ tfrt_status_t tfrt_node_create(const tfrt_node_options_t* options, tfrt_node_t**
   tfrt_action_queue_initialize(&node->actions, &node->lock, allocator);
   tfrt_action_queue_set_work_queue(&node->actions, options->host->work_queue);
   tfrt_hash_table_initialize(&node->peers, &tfrt_peer_table_vtable, allocator);
-  tfrt_object_table_initialize(&node->objects, node->incarnation, tfrt_incoming_want_abandon,
+  tfrt_object_table_initialize(node->objects, node->incarnation, tfrt_incoming_want_abandon,
                                &node->actions, allocator);
   tfrt_string_builder_initialize(&node->body, allocator);
   tfrt_arena_initialize(&node->arena, allocator);
@@ -276,38 +359,6 @@ tfrt_status_t tfrt_node_create(const tfrt_node_options_t* options, tfrt_node_t**
     *out_node = node;
   }
   return status;
-}
-
-tfrt_node_t* tfrt_node_retain(tfrt_node_t* node) {
-  tfrt_ref_count_increment(&node->ref_count);
-  return node;
-}
-
-static void tfrt_node_free(tfrt_node_t* node) {
-  tfrt_node_lock_tables(node);
-  // The last actions are carried out here, while there is a node.
-  tfrt_action_queue_set_work_queue(&node->actions, NULL);
-  for (tfrt_hash_node_t* found; (found = tfrt_hash_table_first(&node->peers));) {
-    tfrt_peer_free(TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation));
-  }
-  tfrt_object_table_deinitialize(&node->objects);
-  tfrt_recording_drop_all(node);
-  tfrt_ended_jobs_clear(&node->ended_jobs);
-  tfrt_program_cache_clear(node);
-  tfrt_node_unlock(node);
-  tfrt_session_manager_free(node->sessions);
-  tfrt_lane_manager_free(node->lanes);
-  tfrt_hash_table_deinitialize(&node->peers);
-  tfrt_text_pool_deinitialize(&node->texts);
-  tfrt_string_builder_deinitialize(&node->body);
-  tfrt_arena_deinitialize(&node->arena);
-  tfrt_action_queue_deinitialize(&node->actions);
-  tfrt_node_lock_deinitialize(&node->lock);
-  tfrt_allocator_free(node->options.allocator, node, sizeof(*node));
-}
-
-void tfrt_node_release(tfrt_node_t* node) {
-  if (node && tfrt_ref_count_decrement(&node->ref_count)) tfrt_node_free(node);
 }
 
 tfrt_status_t tfrt_node_listen(tfrt_node_t* node, tfrt_string_view_t address,
@@ -389,44 +440,4 @@ bool tfrt_node_is_drained(tfrt_node_t* node) {
 void tfrt_node_drain(tfrt_node_t* node) {
   tfrt_session_manager_drain(node->sessions);
   tfrt_lane_manager_drain(node->lanes);
-}
-
-uint64_t tfrt_node_incarnation(const tfrt_node_t* node) { return node->incarnation; }
-
-tfrt_node_counts_t tfrt_node_counts(tfrt_node_t* node) {
-  tfrt_node_lock_tables(node);
-  tfrt_node_counts_t counts = node->counts;
-  counts.objects = tfrt_object_table_count(&node->objects);
-  tfrt_lane_counts_t lanes = tfrt_lane_manager_counts(node->lanes);
-  counts.transfers = lanes.sending + lanes.receiving;
-  tfrt_node_unlock(node);
-  return counts;
-}
-
-size_t tfrt_node_job_count(tfrt_node_t* node) {
-  size_t count = 0;
-  tfrt_node_lock_tables(node);
-  for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) ++count;
-  tfrt_node_unlock(node);
-  return count;
-}
-
-size_t tfrt_node_running_job_count(tfrt_node_t* node) {
-  tfrt_node_lock_tables(node);
-  size_t count = tfrt_job_count_running(node, NULL);
-  tfrt_node_unlock(node);
-  return count;
-}
-
-size_t tfrt_node_kept_count(tfrt_node_t* node) {
-  tfrt_node_lock_tables(node);
-  size_t count = tfrt_detached_job_count_kept(node);
-  tfrt_node_unlock(node);
-  return count;
-}
-
-void tfrt_node_session_counters(tfrt_node_t* node, tfrt_session_counters_t* out_counters) {
-  tfrt_node_lock_tables(node);
-  tfrt_session_manager_counters(node->sessions, out_counters);
-  tfrt_node_unlock(node);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/job/detached_job.h"
 
+#include "distributed/job/job_closing.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -247,7 +249,7 @@ tfrt_detached_job_t* tfrt_detached_job_find(tfrt_node_t* node, const uint8_t* id
   return NULL;
 }
 
-void tfrt_detached_job_unfollow(tfrt_job_t* job) {
+static void tfrt_detached_job_unfollow(tfrt_job_t* job) {
   if (job->followed) tfrt_detached_job_release(job->followed);
   job->followed = NULL;
 }
@@ -273,4 +275,16 @@ size_t tfrt_detached_job_count_kept(const tfrt_node_t* node) {
     if (!tfrt_detached_job_of(link)->job) ++count;
   }
   return count;
+}
+
+static void tfrt_detached_job_on_job_over(const tfrt_owner_end_t* end) {
+  tfrt_detached_job_unfollow(end->job);
+}
+
+static const tfrt_owner_rule_t tfrt_detached_job_rules[] = {
+    {TFRT_OWNER_JOB_OVER, TFRT_OWNER_JOBS, tfrt_detached_job_on_job_over},
+};
+
+void tfrt_detached_job_register(tfrt_owner_rules_t* rules) {
+  tfrt_owner_rules_add(rules, tfrt_detached_job_rules, TFRT_ARRAY_SIZE(tfrt_detached_job_rules));
 }

@@ -91,9 +91,6 @@ tfrt_detached_job_t* tfrt_detached_job_find(tfrt_node_t* node, const uint8_t* id
 // job, also when it is forgotten. A job follows one, the last that it has found.
 tfrt_detached_job_t* tfrt_detached_job_follow(tfrt_job_t* job, const uint8_t* id);
 
-// |job|, which is over, follows nothing any more.
-void tfrt_detached_job_unfollow(tfrt_job_t* job);
-
 // True if |detached| has ended, and only results are left, or will be in a moment.
 bool tfrt_detached_job_is_kept(const tfrt_detached_job_t* detached);
 
@@ -109,5 +106,8 @@ size_t tfrt_detached_job_count_kept(const tfrt_node_t* node);
 static inline tfrt_detached_job_t* tfrt_detached_job_of(tfrt_list_link_t* link) {
   return TFRT_CONTAINER_OF(link, tfrt_detached_job_t, link);
 }
+
+// Has jobs that are over follow nothing any more.
+void tfrt_detached_job_register(tfrt_owner_rules_t* rules);
 
 #endif  // TFRT_DISTRIBUTED_JOB_DETACHED_JOB_H_

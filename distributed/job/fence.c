@@ -1,23 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/job/fence.h"
 
-#include "distributed/call/failed_call.h"
-#include "distributed/call/incoming_call.h"
-#include "distributed/call/outgoing_call.h"
-#include "distributed/service/sending.h"
-#include "distributed/value/incoming_want.h"
-#include "distributed/value/outgoing_retain.h"
-#include "distributed/value/recovery.h"
-#include "distributed/value/remote_value.h"
+#include "distributed/domain/job_attachment.h"
+#include "distributed/job/detached_job.h"
+#include "distributed/job/job_closing.h"
 
 static tfrt_job_member_t* tfrt_fence_member(tfrt_job_t* job, const tfrt_peer_t* peer) {
   tfrt_job_member_t* member = tfrt_job_find_incarnation(job, peer->incarnation);
   return member == &job->client ? NULL : member;
 }
 
-bool tfrt_fence_is_raised(tfrt_job_t* job, const tfrt_peer_t* peer) {
-  const tfrt_job_member_t* member = tfrt_fence_member(job, peer);
-  return member && member->death;
+// The client of |job| has left it: a detached job goes on, any other is closed here because of
+// |reason| (+0).
+static void tfrt_fence_leave_client(tfrt_job_t* job, tfrt_status_t reason) {
+  if (job->closed) return;
+  if (job->detached) {
+    tfrt_detached_job_lose_client(job->detached);
+    return;
+  }
+  // A root to which the client's JobOpen never came answers that it has no such job.
+  tfrt_peer_t* root = NULL;
+  tfrt_status_t status = NULL;
+  if (job->is_detached) status = tfrt_job_reach(job, job->members[0].incarnation, &root);
+  if (root && root->session) status = tfrt_job_attachment_send(job, root);
+  if (!job->is_detached || status) tfrt_job_close(job, status ? status : reason);
+  tfrt_status_release(status);
+}
+
+// |peer|, the root of |job|, or its client, is lost to it: nobody is left who could end the job in
+// order, so it is closed here. A client ends its job itself, and tells the other hosts.
+static void tfrt_fence_lose_root(tfrt_job_t* job, const tfrt_peer_t* peer) {
+  if (job->rank == TFRT_WIRE_NO_RANK) return;
+  tfrt_status_t lost = tfrt_peer_lost_error(peer, job, NULL, "without which the job can't go on");
+  tfrt_job_close(job, lost);
+  tfrt_status_release(lost);
+}
+
+// The member |member| of |job|, which is |peer|, sends nothing any more.
+static void tfrt_fence_lose_member(tfrt_job_t* job, const tfrt_job_member_t* member,
+                                   tfrt_peer_t* peer) {
+  tfrt_status_t lost =
+      tfrt_peer_lost_error(peer, job, NULL, "before it sent what this host waits for");
+  tfrt_node_end(&(tfrt_owner_end_t){.event = TFRT_OWNER_MEMBER_LOST,
+                                    .node = job->node,
+                                    .peer = peer,
+                                    .job = job,
+                                    .rank = member->rank,
+                                    .reason = lost});
+  tfrt_status_release(lost);
 }
 
 void tfrt_fence_raise(tfrt_job_t* job, tfrt_peer_t* peer, const tfrt_wire_error_t* error) {
@@ -29,24 +59,71 @@ void tfrt_fence_raise(tfrt_job_t* job, tfrt_peer_t* peer, const tfrt_wire_error_
             : tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "it has no part in the job any more");
   // Who has lost the root, or leaves, is itself as lost as that.
   member->has_ended = tfrt_status_code(member->death) != TFRT_STATUS_UNAVAILABLE;
-  tfrt_status_t lost =
-      tfrt_peer_lost_error(peer, job, NULL, "before it sent what this host waits for");
   // Its session goes on, so that its calls and wants give their credit back, and ours their
   // numbers.
-  tfrt_outgoing_call_bury_all(peer, job);
-  tfrt_incoming_call_lose_all(peer, job);
-  tfrt_object_table_drop_holder(&job->node->objects, peer->incarnation, job);
-  tfrt_failed_call_drop_peer(peer, job);
-  tfrt_remote_value_bury_all(peer, job);
-  tfrt_outgoing_retain_end_all(peer, job);
-  tfrt_incoming_want_bury_all(peer, job);
-  tfrt_recovery_drop(job, peer->incarnation);
-  tfrt_sending_end(job, member->rank, lost);
-  tfrt_status_release(lost);
-  if (member->rank == 0) tfrt_job_lose_root(job, peer);
+  tfrt_peer_end_job(peer, job, member->death);
+  tfrt_fence_lose_member(job, member, peer);
+  if (member->rank == 0) tfrt_fence_lose_root(job, peer);
 }
 
 void tfrt_fence_on_gone(tfrt_peer_t* peer, const tfrt_wire_job_gone_t* gone) {
   tfrt_job_t* job = tfrt_job_find(peer->node, gone->job_id);
   if (job) tfrt_fence_raise(job, peer, gone->error);
+}
+
+// The client |peer| answers nothing of |job| any more: it has closed it, or leaves it, because of
+// |error| if it says why.
+static void tfrt_fence_on_client_detach(tfrt_peer_t* peer, tfrt_job_t* job,
+                                        const tfrt_wire_error_t* error) {
+  tfrt_status_t left = tfrt_status_create(TFRT_STATUS_CANCELLED, "the client has left the job");
+  tfrt_node_end(&(tfrt_owner_end_t){.event = TFRT_OWNER_CLIENT_LEFT,
+                                    .node = peer->node,
+                                    .peer = peer,
+                                    .job = job,
+                                    .reason = left});
+  tfrt_status_t reason = error ? tfrt_wire_error_to_status(error) : tfrt_status_retain(left);
+  tfrt_fence_leave_client(job, reason);
+  tfrt_status_release(reason);
+  tfrt_status_release(left);
+}
+
+void tfrt_fence_on_detach(tfrt_peer_t* peer, uint32_t handle,
+                          const tfrt_wire_job_detach_t* detach) {
+  tfrt_peer_job_t* known = tfrt_job_attachment_retire(peer, handle);
+  if (!known) return;
+  known->detached_there = true;
+  if (peer->incarnation == known->job->client.incarnation) {
+    tfrt_fence_on_client_detach(peer, known->job, detach->error);
+    return;
+  }
+  tfrt_fence_raise(known->job, peer, detach->error);
+}
+
+// The peer of |end| is dead: it is lost to all jobs that know it, and what can't go on without it
+// is closed.
+static void tfrt_fence_on_peer_lost(const tfrt_owner_end_t* end) {
+  if (end->job) return;
+  tfrt_node_t* node = end->node;
+  for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs;) {
+    tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
+    link = link->next;
+    tfrt_job_member_t* member = tfrt_job_find_incarnation(job, end->peer->incarnation);
+    if (!member || member->death) continue;
+    member->death = tfrt_status_retain(end->reason);
+    if (member != &job->client) tfrt_fence_lose_member(job, member, end->peer);
+    if (member->rank != 0 && member != &job->client) continue;
+    if (member == &job->client && job->is_detached) {
+      tfrt_fence_leave_client(job, end->reason);
+    } else {
+      tfrt_fence_lose_root(job, end->peer);
+    }
+  }
+}
+
+static const tfrt_owner_rule_t tfrt_fence_rules[] = {
+    {TFRT_OWNER_PEER_LOST, TFRT_OWNER_JOBS, tfrt_fence_on_peer_lost},
+};
+
+void tfrt_fence_register(tfrt_owner_rules_t* rules) {
+  tfrt_owner_rules_add(rules, tfrt_fence_rules, TFRT_ARRAY_SIZE(tfrt_fence_rules));
 }

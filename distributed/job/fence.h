@@ -29,17 +29,21 @@
 #ifndef TFRT_DISTRIBUTED_JOB_FENCE_H_
 #define TFRT_DISTRIBUTED_JOB_FENCE_H_
 
-#include "distributed/job/job.h"
+#include "distributed/domain/job.h"
 
 // |peer|, a member of |job|, has no part in it any more because of |error|, which it says; NULL: it
 // says nothing. Changes nothing for others than members, for one that is lost already, and for a
 // job that is closed.
 void tfrt_fence_raise(tfrt_job_t* job, tfrt_peer_t* peer, const tfrt_wire_error_t* error);
 
-// True if |peer| is a member that is lost to |job|: its frames of the job mean nothing.
-bool tfrt_fence_is_raised(tfrt_job_t* job, const tfrt_peer_t* peer);
-
 // |peer| has told this host that it will answer nothing of a job.
 void tfrt_fence_on_gone(tfrt_peer_t* peer, const tfrt_wire_job_gone_t* gone);
+
+// |detach| came from |peer| for its handle |handle|: it has left that job, as a member or as its
+// client.
+void tfrt_fence_on_detach(tfrt_peer_t* peer, uint32_t handle, const tfrt_wire_job_detach_t* detach);
+
+// Has jobs lose peers that die.
+void tfrt_fence_register(tfrt_owner_rules_t* rules);
 
 #endif  // TFRT_DISTRIBUTED_JOB_FENCE_H_

@@ -1,51 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/job/job_closing.h"
 
-#include "distributed/call/failed_call.h"
-#include "distributed/call/incoming_call.h"
 #include "distributed/call/outgoing_call.h"
-#include "distributed/call/retried_call.h"
+#include "distributed/domain/event_log.h"
 #include "distributed/job/server.h"
-#include "distributed/service/sending.h"
-#include "distributed/value/incoming_want.h"
-#include "distributed/value/outgoing_retain.h"
-#include "distributed/value/recovery.h"
-#include "distributed/value/remote_value.h"
 
-// What this host runs for |job| starts no kernel any more.
-static void tfrt_job_closing_cancel(tfrt_job_t* job) {
-  tfrt_node_t* node = job->node;
-  tfrt_server_cancel_starts(job, 0, job->closed_by);
-  for (tfrt_hash_node_t* found = tfrt_hash_table_first(&node->peers); found;
-       found = tfrt_hash_table_next(&node->peers, found)) {
-    tfrt_peer_t* peer = TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation);
-    tfrt_incoming_call_cancel_all(peer, job, job->closed_by);
-  }
-}
-
-// Ends what is left of |job| when it has no calls. Objects last: calls and wants use them.
-static void tfrt_job_closing_finish(tfrt_job_t* job) {
-  tfrt_node_t* node = job->node;
-  for (tfrt_hash_node_t* found = tfrt_hash_table_first(&node->peers); found;
-       found = tfrt_hash_table_next(&node->peers, found)) {
-    tfrt_peer_t* peer = TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation);
-    tfrt_remote_value_cancel_all(peer, job, job->closed_by);
-    tfrt_outgoing_retain_end_all(peer, job);
-  }
-  tfrt_retried_call_close_job(job, job->closed_by);
-  tfrt_recovery_drop(job, 0);
-  tfrt_sending_end(job, TFRT_MAILBOX_ANY_SENDER, job->closed_by);
-  tfrt_incoming_want_close_job(node, job, job->closed_by);
-  tfrt_object_table_drop_job(&node->objects, job);
-  tfrt_failed_call_drop_job(job);
-  tfrt_job_leave(job);
+static void tfrt_job_closing_tell(tfrt_job_t* job, tfrt_owner_event_t event) {
+  tfrt_node_end(
+      &(tfrt_owner_end_t){.event = event, .node = job->node, .job = job, .reason = job->closed_by});
 }
 
 static void tfrt_job_closing_queue(tfrt_task_t* task);
 
 static void tfrt_job_closing_go_on(tfrt_job_t* job) {
   if (tfrt_outgoing_call_cancel_oldest(job, TFRT_JOB_CLOSING_SLICE, job->closed_by)) {
-    tfrt_job_closing_finish(job);
+    tfrt_job_closing_tell(job, TFRT_OWNER_JOB_FINISHED);
+    tfrt_job_leave(job);
     return;
   }
   // Until the next slice is over.
@@ -72,7 +42,18 @@ static void tfrt_job_closing_queue(tfrt_task_t* task) {
   tfrt_work_queue_add_task(work_queue, task);
 }
 
-void tfrt_job_closing_begin(tfrt_job_t* job) {
-  tfrt_job_closing_cancel(job);
+void tfrt_job_close(tfrt_job_t* job, tfrt_status_t reason) {
+  if (job->closed) return;
+  if (job->node->options.logs_events) tfrt_event_log_job_closed(job, reason);
+  tfrt_job_enter(job);
+  if (job->rank == 0) tfrt_server_close_members(job, reason);
+  job->closed = true;
+  job->is_finished = !reason;
+  job->closed_by = reason ? tfrt_status_retain(reason)
+                          : tfrt_status_create(TFRT_STATUS_CANCELLED, "the job was closed");
+  tfrt_server_answer_open(job, job->closed_by);
+  // No kernel of the job starts here any more.
+  tfrt_server_cancel_starts(job, 0, job->closed_by);
+  tfrt_job_closing_tell(job, TFRT_OWNER_JOB_CLOSED);
   tfrt_job_closing_go_on(job);
 }

@@ -23,12 +23,13 @@
 #ifndef TFRT_DISTRIBUTED_JOB_JOB_CLOSING_H_
 #define TFRT_DISTRIBUTED_JOB_JOB_CLOSING_H_
 
-#include "distributed/job/job.h"
+#include "distributed/domain/job.h"
 
 // So many calls, with their results, end in one critical section: some two milliseconds.
 #define TFRT_JOB_CLOSING_SLICE 1024u
 
-// Ends what is open of |job|, which was closed just now and entered (tfrt_job_enter()) for this.
-void tfrt_job_closing_begin(tfrt_job_t* job);
+// Closes |job| because of |reason| (+0), OK when it is finished. Once. What is
+// open of it may end later: see above.
+void tfrt_job_close(tfrt_job_t* job, tfrt_status_t reason);
 
 #endif  // TFRT_DISTRIBUTED_JOB_JOB_CLOSING_H_

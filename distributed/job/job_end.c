@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/job/job_end.h"
 
+#include "distributed/value/value_host.h"
 #include "distributed/value/value_item.h"
 #include "distributed/wire/text.h"
 
@@ -39,12 +40,12 @@ static tfrt_status_t tfrt_job_end_lend(const tfrt_job_end_t* end, tfrt_async_val
                                        tfrt_wire_item_t* out_item) {
   const tfrt_execution_t* execution = end->execution;
   tfrt_node_t* node = execution->node;
-  tfrt_object_t* object = tfrt_object_table_export(&node->objects, execution->job, value);
+  tfrt_object_t* object = tfrt_object_table_export(node->objects, execution->job, value);
   if (!object) return tfrt_status_out_of_memory();
   // The hold keeps the value, wherever its payload is, until the client gives it back.
-  bool is_held = tfrt_object_table_hold(&node->objects, object, execution->job->client.incarnation);
+  bool is_held = tfrt_object_table_hold(node->objects, object, execution->job->client.incarnation);
   if (!is_held) {
-    tfrt_object_table_end_loan(&node->objects, object);
+    tfrt_object_table_end_loan(node->objects, object);
     return tfrt_status_out_of_memory();
   }
   tfrt_object_set_maker(object, execution->program, execution->function);
@@ -53,7 +54,7 @@ static tfrt_status_t tfrt_job_end_lend(const tfrt_job_end_t* end, tfrt_async_val
                                                .owner = node->incarnation,
                                                .owner_rank = execution->job->rank,
                                                .namer_rank = execution->job->rank}};
-  tfrt_object_table_end_loan(&node->objects, object);
+  tfrt_object_table_end_loan(node->objects, object);
   return NULL;
 }
 
@@ -75,7 +76,7 @@ static tfrt_status_t tfrt_job_end_describe(tfrt_job_end_t* end, uint32_t index,
   tfrt_async_value_t* value = execution->results[index].value;
   if (tfrt_async_value_is_available(value)) {
     TFRT_RETURN_IF_ERROR(tfrt_value_item_encode(value, node->options.inline_limit,
-                                                tfrt_node_host(node, execution->job), end->arena,
+                                                tfrt_value_item_host_of(execution->job), end->arena,
                                                 out_item));
     if (tfrt_job_end_takes(end, out_item)) return NULL;
   }

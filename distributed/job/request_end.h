@@ -15,10 +15,10 @@
 #ifndef TFRT_DISTRIBUTED_JOB_REQUEST_END_H_
 #define TFRT_DISTRIBUTED_JOB_REQUEST_END_H_
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "distributed/domain/job.h"
 
-typedef struct tfrt_job_s tfrt_job_t;
+// At the root: cancels |request| of |job| because of |reason| (+0), here and on all members.
+void tfrt_request_end_tell_cancel(tfrt_job_t* job, uint64_t request, tfrt_status_t reason);
 
 // At the root: |request| of |job|, which may be |is_cancelled|, is over; |can_meet| if its program
 // has kernels for which others wait. Forgets it, and has the members do so; if it was not cancelled
@@ -28,5 +28,12 @@ void tfrt_request_end_tell(tfrt_job_t* job, uint64_t request, bool is_cancelled,
 // The same on this host alone, as the root has told it. Returns true if there was something beside
 // the cancel, which others may remember, too.
 bool tfrt_request_end_forget(tfrt_job_t* job, uint64_t request);
+
+// A CancelRequest came from |peer| for |job| (NULL: it is over): the start that its client wants to
+// end, or the request that the root has cancelled. An EndRequest came.
+void tfrt_request_end_on_cancel(tfrt_peer_t* peer, tfrt_job_t* job,
+                                const tfrt_wire_cancel_request_t* cancel);
+void tfrt_request_end_on_end(tfrt_peer_t* peer, tfrt_job_t* job,
+                             const tfrt_wire_end_request_t* end);
 
 #endif  // TFRT_DISTRIBUTED_JOB_REQUEST_END_H_

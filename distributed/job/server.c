@@ -2,13 +2,13 @@
 #include "distributed/job/server.h"
 
 #include "distributed/domain/event_log.h"
+#include "distributed/domain/job_attachment.h"
 #include "distributed/job/detached_job.h"
-#include "distributed/job/job_attachment.h"
-#include "distributed/job/job_budget.h"
+#include "distributed/job/job_closing.h"
 #include "distributed/job/job_end.h"
+#include "distributed/job/job_trace.h"
 #include "distributed/job/request_end.h"
-#include "distributed/service/recording.h"
-#include "distributed/service/tracing.h"
+#include "distributed/value/job_budget.h"
 #include "host_runtime/base/plural.h"
 #include "host_runtime/executor/kernel/withdrawal.h"
 
@@ -64,7 +64,7 @@ static void tfrt_server_start_retired(tfrt_execution_t* execution) {
 }
 
 static void tfrt_server_start_cancelled(tfrt_execution_t* execution) {
-  tfrt_cancelled_requests_tell(execution->job, execution->request_id, execution->cancelled);
+  tfrt_request_end_tell_cancel(execution->job, execution->request_id, execution->cancelled);
 }
 
 static void tfrt_server_start_destroy(tfrt_execution_t* execution) {
@@ -313,8 +313,8 @@ tfrt_status_t tfrt_server_on_open(tfrt_peer_t* peer, const tfrt_wire_frame_t* fr
   }
   TFRT_RETURN_IF_ERROR(tfrt_job_attachment_bind(job, peer, frame->job));
   // Without memory for a trace, the job runs all the same.
-  tfrt_status_release(tfrt_tracing_accept(job, frame->trace));
-  tfrt_recording_accept(job);
+  tfrt_status_release(tfrt_job_trace_accept(job, frame->trace));
+  tfrt_node_end(&(tfrt_owner_end_t){.event = TFRT_OWNER_JOB_OPENED, .node = job->node, .job = job});
   job->is_opening = true;
   if (job->node->options.logs_events) tfrt_event_log_job_opened(job, peer->session);
   if (job->rank == 0) {

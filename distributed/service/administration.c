@@ -8,6 +8,7 @@
 
 #include "distributed/call/incoming_call.h"
 #include "distributed/job/detached_job.h"
+#include "distributed/job/job_closing.h"
 #include "distributed/service/text_answer.h"
 
 // Longer than any name of a job or call with a place.

@@ -29,7 +29,7 @@ static const tfrt_async_value_t* tfrt_inventory_end_of(tfrt_inventory_t* invento
 static const tfrt_object_t* tfrt_inventory_find_slot(tfrt_inventory_t* inventory,
                                                      tfrt_async_value_t* value) {
   const tfrt_async_value_t* end = tfrt_inventory_end_of(inventory, value);
-  tfrt_hash_table_t* objects = &inventory->node->objects.by_id;
+  tfrt_hash_table_t* objects = &inventory->node->objects->by_id;
   for (tfrt_hash_node_t* node = tfrt_hash_table_first(objects); node;
        node = tfrt_hash_table_next(objects, node)) {
     const tfrt_object_t* object = TFRT_CONTAINER_OF(node, tfrt_object_t, by_id);
@@ -235,7 +235,7 @@ static void tfrt_inventory_add_message(void* self, const tfrt_mailbox_entry_t* e
 
 static void tfrt_inventory_add_values(tfrt_inventory_t* inventory) {
   tfrt_job_t* job = inventory->job;
-  tfrt_hash_table_t* objects = &inventory->node->objects.by_id;
+  tfrt_hash_table_t* objects = &inventory->node->objects->by_id;
   for (tfrt_hash_node_t* node = tfrt_hash_table_first(objects); node;
        node = tfrt_hash_table_next(objects, node)) {
     const tfrt_object_t* object = TFRT_CONTAINER_OF(node, tfrt_object_t, by_id);

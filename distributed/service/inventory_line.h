@@ -8,8 +8,8 @@
 #ifndef TFRT_DISTRIBUTED_SERVICE_INVENTORY_LINE_H_
 #define TFRT_DISTRIBUTED_SERVICE_INVENTORY_LINE_H_
 
-#include "distributed/call/call_site.h"
-#include "distributed/job/job.h"
+#include "distributed/domain/call_site.h"
+#include "distributed/domain/job.h"
 #include "host_runtime/base/string_builder.h"
 
 // The text, and what its lines have in common.

@@ -125,7 +125,9 @@ static tfrt_status_t tfrt_recording_begin_job(tfrt_job_t* job, int64_t now_ns, i
   return NULL;
 }
 
-void tfrt_recording_accept(tfrt_job_t* job) {
+// A job was opened: records it, if that goes on for all jobs.
+static void tfrt_recording_on_job_opened(const tfrt_owner_end_t* end) {
+  tfrt_job_t* job = end->job;
   int64_t now_ns = tfrt_recording_now(job->node);
   if (now_ns >= job->node->records_until_ns) return;
   // Without memory for it, the job runs all the same.
@@ -265,4 +267,12 @@ static tfrt_status_t tfrt_recording_write(tfrt_execution_t* execution, tfrt_stri
 
 void tfrt_recording_start(tfrt_execution_t* execution) {
   tfrt_tracing_answer(execution, tfrt_recording_write);
+}
+
+static const tfrt_owner_rule_t tfrt_recording_rules[] = {
+    {TFRT_OWNER_JOB_OPENED, TFRT_OWNER_JOBS, tfrt_recording_on_job_opened},
+};
+
+void tfrt_recording_register(tfrt_owner_rules_t* rules) {
+  tfrt_owner_rules_add(rules, tfrt_recording_rules, TFRT_ARRAY_SIZE(tfrt_recording_rules));
 }

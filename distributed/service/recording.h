@@ -34,10 +34,10 @@
 // Runs the built-in function as |execution|.
 void tfrt_recording_start(tfrt_execution_t* execution);
 
-// |job| was opened: records it, if that goes on for all jobs.
-void tfrt_recording_accept(tfrt_job_t* job);
-
 // Frees what |node| has recorded.
 void tfrt_recording_drop_all(tfrt_node_t* node);
+
+// Has jobs that are opened recorded, while all are.
+void tfrt_recording_register(tfrt_owner_rules_t* rules);
 
 #endif  // TFRT_DISTRIBUTED_SERVICE_RECORDING_H_

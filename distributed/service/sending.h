@@ -18,7 +18,7 @@
 // Who does not wait for the chain says so in the Invoke: then both go with other messages.
 //
 // A send whose Invoke can't be made, gets no credit, or is stopped before it is written, is a Void
-// that has the key: who receives has the error for the value, and waits no more.
+// that has the key: who receives has the error for the value, and waits no more (delivery/mail.h).
 //
 // Thread rule: needs the node's lock, but for what says otherwise.
 // Failure rule: what can't be put there is an error as the call's result.
@@ -27,24 +27,7 @@
 
 #include "distributed/call/execution.h"
 
-// Of |mailbox|, that of a job: |value| is received at |site|, which is where it, or an element of
-// it, is lost. Thread-safe (the lock is not held).
-void tfrt_sending_met(tfrt_mailbox_t* mailbox, tfrt_async_value_t* value,
-                      const tfrt_status_origin_t* site);
-
 // Runs the built-in function as |execution|, for host |rank|.
 void tfrt_sending_start(tfrt_execution_t* execution, uint32_t rank);
-
-// Puts |reason| (+0) into the mailbox of |job| in the place of what host |rank| could not send to
-// |request| under |key|: who waits for that, now or later, gets it. When memory is out it waits on.
-void tfrt_sending_fail(tfrt_job_t* job, uint64_t request, uint32_t rank, tfrt_string_view_t key,
-                       tfrt_status_t reason);
-
-// |request| of |job| is over on all hosts: what was sent to it and not received goes.
-void tfrt_sending_end_request(tfrt_job_t* job, uint64_t request);
-
-// Host |rank| is lost to |job|: who waits for it gets |reason| (+0). With
-// TFRT_MAILBOX_ANY_SENDER |job| is over: nothing is left that was sent either.
-void tfrt_sending_end(tfrt_job_t* job, uint32_t rank, tfrt_status_t reason);
 
 #endif  // TFRT_DISTRIBUTED_SERVICE_SENDING_H_

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "distributed/service/node_counts.h"
 #include "distributed/service/text_answer.h"
 
 static void tfrt_status_report_add(tfrt_string_builder_t* out, const char* name, uint64_t number) {

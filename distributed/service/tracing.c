@@ -1,48 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/service/tracing.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "distributed/service/trace_image.h"
 #include "host_runtime/async/builtin_types.h"
-#include "host_runtime/base/random.h"
-
-// The flag of W3C Trace Context that says: recorded.
-#define TFRT_TRACING_SAMPLED 1u
 
 tfrt_status_t tfrt_tracing_type(tfrt_type_id_t* out_type) {
   tfrt_type_t type = *tfrt_type_get(TFRT_TYPE_STRING);
   type.name = "!tfrt.trace";
   type.print = NULL;
   return tfrt_type_register(&type, out_type);
-}
-
-void tfrt_tracing_request(tfrt_job_t* job) {
-  tfrt_random_entropy(&job->trace_context, sizeof(job->trace_context));
-  job->trace_context.flags = TFRT_TRACING_SAMPLED;
-}
-
-tfrt_status_t tfrt_tracing_accept(tfrt_job_t* job, const tfrt_wire_trace_t* trace) {
-  if (!trace || !(trace->flags & TFRT_TRACING_SAMPLED)) return NULL;
-  job->trace_context = *trace;
-  tfrt_trace_t* created = NULL;
-  TFRT_RETURN_IF_ERROR(
-      tfrt_trace_create(TFRT_TRACING_LIMIT, job->node->options.allocator, &created));
-  tfrt_job_set_trace(job, created);
-  tfrt_trace_release(created);
-  return NULL;
-}
-
-void tfrt_tracing_add_flow(const tfrt_job_t* job, const char* category, uint64_t caller,
-                           uint64_t number, uint64_t callee, uint64_t request) {
-  tfrt_trace_t* trace = tfrt_job_trace(job);
-  if (!trace) return;
-  char name[sizeof(((tfrt_trace_span_t*)NULL)->name)];
-  snprintf(name, sizeof(name), "%016" PRIx64 ".%" PRIu64 ".%016" PRIx64, caller, number, callee);
-  int64_t now_ns = tfrt_clock_now_ns(job->node->options.host->clock);
-  tfrt_trace_add(trace, category, name, now_ns, now_ns, request);
 }
 
 // A value (+1) with the bytes of |image|.

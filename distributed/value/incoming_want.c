@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 
-#include "distributed/call/failed_call.h"
+#include "distributed/value/failed_call.h"
 #include "distributed/value/incoming_want_impl.h"
 #include "distributed/value/list_item.h"
+#include "distributed/value/object_table.h"
+#include "distributed/value/value_host.h"
 
 static uint64_t tfrt_incoming_want_hash(const void* key) {
   return tfrt_hash_u64(*(const uint64_t*)key);
@@ -151,11 +153,11 @@ static void tfrt_incoming_want_answer_value(tfrt_incoming_want_t* want) {
     item = (tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_AVAILABLE,
                               .available = tfrt_value_item_describe(value)};
   } else if (!is_error && tfrt_incoming_want_is_aggregate(value)) {
-    tfrt_object_t* object = tfrt_object_table_find(&want->node->objects, want->id, want->job);
+    tfrt_object_t* object = tfrt_object_table_find(want->node->objects, want->id, want->job);
     status = tfrt_list_item_encode(value, want->peer, want->job, object, &arena, &item);
   } else {
     status =
-        tfrt_value_item_encode(value, limit, tfrt_node_host(want->node, want->job), &arena, &item);
+        tfrt_value_item_encode(value, limit, tfrt_value_item_host_of(want->job), &arena, &item);
     if (!status && item.kind == TFRT_WIRE_ITEM_NONE) status = tfrt_incoming_want_offer(want);
   }
   if (status) {
@@ -200,7 +202,7 @@ static void tfrt_incoming_want_serve(tfrt_incoming_want_t* want, tfrt_action_wai
     tfrt_incoming_want_close(want);
     return;
   }
-  tfrt_object_t* object = tfrt_object_table_find(&node->objects, want->id, want->job);
+  tfrt_object_t* object = tfrt_object_table_find(node->objects, want->id, want->job);
   if (want->is_push && !object) {
     // Whoever lent it has taken it back: nobody is to get it any more.
     tfrt_incoming_want_close(want);
@@ -208,7 +210,7 @@ static void tfrt_incoming_want_serve(tfrt_incoming_want_t* want, tfrt_action_wai
   }
   tfrt_remote_value_t* remote = tfrt_remote_value_of(node, want->value);
   if (remote) {
-    if (tfrt_object_table_keep(&node->objects, object, &remote->base.base)) {
+    if (tfrt_object_table_keep(node->objects, object, &remote->base.base)) {
       tfrt_incoming_want_answer_reference(want, remote);
     } else {
       tfrt_incoming_want_fail_take(want, tfrt_status_out_of_memory());
@@ -324,7 +326,7 @@ static tfrt_status_t tfrt_incoming_want_judge(tfrt_job_t* job, tfrt_wire_object_
 }
 
 void tfrt_incoming_want_find(tfrt_incoming_want_t* want) {
-  tfrt_object_t* object = tfrt_object_table_find(&want->node->objects, want->id, want->job);
+  tfrt_object_t* object = tfrt_object_table_find(want->node->objects, want->id, want->job);
   if (object && want->is_retain) {
     tfrt_incoming_want_hold(want, object);
     return;
@@ -359,7 +361,7 @@ void tfrt_incoming_want_find(tfrt_incoming_want_t* want) {
 
 tfrt_async_value_t* tfrt_incoming_want_own_value(tfrt_job_t* job,
                                                  const tfrt_wire_reference_t* reference) {
-  tfrt_object_t* object = tfrt_object_table_find(&job->node->objects, reference->id, job);
+  tfrt_object_t* object = tfrt_object_table_find(job->node->objects, reference->id, job);
   if (object) {
     // Whoever told us this name did so before it heard what it stands for, and keeps no more than
     // the name.

@@ -23,7 +23,8 @@
 #ifndef TFRT_DISTRIBUTED_VALUE_INCOMING_WANT_H_
 #define TFRT_DISTRIBUTED_VALUE_INCOMING_WANT_H_
 
-#include "distributed/job/job.h"
+#include "distributed/domain/job.h"
+#include "distributed/value/object_table.h"
 
 // A Want came from |peer| for |job|.
 tfrt_status_t tfrt_incoming_want_on_want(tfrt_peer_t* peer, tfrt_job_t* job,
@@ -60,14 +61,7 @@ void tfrt_incoming_want_abandon(tfrt_object_t* object);
 // our heartbeat |echo|: refuses wants for more than that, if they were held before that beat.
 void tfrt_incoming_want_refuse_unpromised(tfrt_peer_t* peer, uint64_t named, uint64_t echo);
 
-// Makes |table| one of wants by their number.
-void tfrt_incoming_want_initialize_table(tfrt_hash_table_t* table, tfrt_allocator_t allocator);
-
-// |peer| is dead, or lost to |job| alone (NULL: to all): answers what is held for its promises, and
-// drops what it wanted itself.
-void tfrt_incoming_want_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job);
-
-// |job| is closed because of |reason| (+0): whoever waits for something in it is told so.
-void tfrt_incoming_want_close_job(tfrt_node_t* node, const tfrt_job_t* job, tfrt_status_t reason);
+// Has wants end with their owners.
+void tfrt_incoming_want_register(tfrt_owner_rules_t* rules);
 
 #endif  // TFRT_DISTRIBUTED_VALUE_INCOMING_WANT_H_

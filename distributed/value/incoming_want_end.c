@@ -38,7 +38,7 @@ static void tfrt_incoming_want_drop_list(const tfrt_list_link_t* asked, const tf
   }
 }
 
-void tfrt_incoming_want_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job) {
+static void tfrt_incoming_want_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job) {
   for (tfrt_hash_node_t* next = tfrt_hash_table_first(&peer->incoming_wants); next;) {
     tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(next, tfrt_incoming_want_t, by_want);
     next = tfrt_hash_table_next(&peer->incoming_wants, next);
@@ -55,7 +55,8 @@ void tfrt_incoming_want_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job) {
   }
 }
 
-void tfrt_incoming_want_close_job(tfrt_node_t* node, const tfrt_job_t* job, tfrt_status_t reason) {
+static void tfrt_incoming_want_close_job(tfrt_node_t* node, const tfrt_job_t* job,
+                                         tfrt_status_t reason) {
   for (tfrt_hash_node_t* found = tfrt_hash_table_first(&node->peers); found;
        found = tfrt_hash_table_next(&node->peers, found)) {
     tfrt_peer_t* peer = TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation);
@@ -76,4 +77,26 @@ void tfrt_incoming_want_close_job(tfrt_node_t* node, const tfrt_job_t* job, tfrt
       if (want->job == job) tfrt_incoming_want_fail(want, reason);
     }
   }
+}
+
+static void tfrt_incoming_want_on_peer_made(const tfrt_owner_end_t* end) {
+  tfrt_incoming_want_initialize_table(&end->peer->incoming_wants, end->node->options.allocator);
+}
+
+static void tfrt_incoming_want_on_peer_lost(const tfrt_owner_end_t* end) {
+  tfrt_incoming_want_bury_all(end->peer, end->job);
+}
+
+static void tfrt_incoming_want_on_job_finished(const tfrt_owner_end_t* end) {
+  tfrt_incoming_want_close_job(end->node, end->job, end->reason);
+}
+
+static const tfrt_owner_rule_t tfrt_incoming_want_rules[] = {
+    {TFRT_OWNER_PEER_MADE, TFRT_OWNER_WANTS, tfrt_incoming_want_on_peer_made},
+    {TFRT_OWNER_PEER_LOST, TFRT_OWNER_WANTS, tfrt_incoming_want_on_peer_lost},
+    {TFRT_OWNER_JOB_FINISHED, TFRT_OWNER_WANTS, tfrt_incoming_want_on_job_finished},
+};
+
+void tfrt_incoming_want_register(tfrt_owner_rules_t* rules) {
+  tfrt_owner_rules_add(rules, tfrt_incoming_want_rules, TFRT_ARRAY_SIZE(tfrt_incoming_want_rules));
 }

@@ -45,6 +45,9 @@ tfrt_incoming_want_t* tfrt_incoming_want_create(tfrt_job_t* job, tfrt_wire_objec
 
 void tfrt_incoming_want_release(tfrt_incoming_want_t* want);
 
+// Makes |table| one of wants by their number.
+void tfrt_incoming_want_initialize_table(tfrt_hash_table_t* table, tfrt_allocator_t allocator);
+
 // Nobody waits for |want| any more: drops the reference that it has while it is open.
 void tfrt_incoming_want_close(tfrt_incoming_want_t* want);
 

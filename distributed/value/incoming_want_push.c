@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "distributed/call/failed_call.h"
+#include "distributed/value/failed_call.h"
 #include "distributed/value/incoming_want_impl.h"
+#include "distributed/value/value_host.h"
 
 // So many values are on their way to one peer that has not asked for them. It asks for the others.
 #define TFRT_INCOMING_WANT_MAX_PUSHES 1024u
@@ -15,9 +16,8 @@ void tfrt_incoming_want_push_value(tfrt_incoming_want_t* want) {
   tfrt_arena_t arena;
   tfrt_arena_initialize(&arena, want->node->options.allocator);
   tfrt_wire_item_t item;
-  tfrt_status_t status =
-      tfrt_value_item_encode(value, tfrt_peer_inline_limit(want->peer),
-                             tfrt_node_host(want->node, want->job), &arena, &item);
+  tfrt_status_t status = tfrt_value_item_encode(value, tfrt_peer_inline_limit(want->peer),
+                                                tfrt_value_item_host_of(want->job), &arena, &item);
   if (!status && item.kind != TFRT_WIRE_ITEM_NONE) tfrt_incoming_want_tell(want, &item);
   tfrt_incoming_want_close(want);
   tfrt_status_release(status);
@@ -44,7 +44,7 @@ static tfrt_peer_t* tfrt_incoming_want_find_pushed(tfrt_job_t* job, uint64_t inc
 }
 
 static void tfrt_incoming_want_push_one(tfrt_job_t* job, tfrt_wire_object_id_t id, uint64_t to) {
-  bool is_known = tfrt_object_table_find(&job->node->objects, id, job) != NULL ||
+  bool is_known = tfrt_object_table_find(job->node->objects, id, job) != NULL ||
                   tfrt_failed_call_find(job, id) != NULL;
   tfrt_peer_t* peer = tfrt_incoming_want_find_pushed(job, to);
   tfrt_incoming_want_t* want = is_known && peer ? tfrt_incoming_want_create(job, id) : NULL;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "distributed/job/job_budget.h"
 #include "distributed/value/incoming_want_impl.h"
+#include "distributed/value/job_budget.h"
 #include "distributed/value/outgoing_retain.h"
 
 // Runs when the owner of an argument holds it for this host, which is to hold the slot that is
@@ -26,7 +26,7 @@ tfrt_async_value_t* tfrt_incoming_want_retain_alias(tfrt_object_t* object) {
 
 void tfrt_incoming_want_hold(tfrt_incoming_want_t* want, tfrt_object_t* object) {
   tfrt_node_t* node = want->node;
-  if (!tfrt_object_table_hold(&node->objects, object, want->peer->incarnation)) {
+  if (!tfrt_object_table_hold(node->objects, object, want->peer->incarnation)) {
     tfrt_incoming_want_fail_take(want, tfrt_status_out_of_memory());
     return;
   }
@@ -47,7 +47,7 @@ bool tfrt_incoming_want_hold_failed(tfrt_incoming_want_t* want, tfrt_status_t fa
   if (!status) {
     tfrt_async_value_t* error = tfrt_async_value_create_error(failed);
     tfrt_object_t* object =
-        tfrt_object_table_add_slot(&want->node->objects, want->id, want->job, error, holder);
+        tfrt_object_table_add_slot(want->node->objects, want->id, want->job, error, holder);
     if (!object) status = tfrt_status_out_of_memory();
   }
   if (status) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "distributed/value/incoming_want.h"
+#include "distributed/value/value_host.h"
 
 // All elements that go inline into one list have at most so many bytes, headers and types included.
 #define TFRT_LIST_ITEM_MAX_INLINE (128u << 10)
@@ -32,7 +33,7 @@ static tfrt_status_t tfrt_list_item_encode_inline(tfrt_list_encoding_t* encoding
   size_t limit = node->options.inline_limit;
   if (limit > TFRT_WIRE_MAX_INLINE_SIZE) limit = TFRT_WIRE_MAX_INLINE_SIZE;
   tfrt_wire_item_t item;
-  TFRT_RETURN_IF_ERROR(tfrt_value_item_encode(value, limit, tfrt_node_host(node, encoding->job),
+  TFRT_RETURN_IF_ERROR(tfrt_value_item_encode(value, limit, tfrt_value_item_host_of(encoding->job),
                                               encoding->arena, &item));
   if (item.kind == TFRT_WIRE_ITEM_NONE) return NULL;
   size_t cost = tfrt_list_item_cost(&item);
@@ -48,7 +49,7 @@ static tfrt_status_t tfrt_list_item_lend(const tfrt_list_encoding_t* encoding, u
   tfrt_job_t* job = encoding->job;
   tfrt_node_t* node = job->node;
   tfrt_object_t* exported =
-      tfrt_object_table_lend_element(&node->objects, encoding->object, index, value);
+      tfrt_object_table_lend_element(node->objects, encoding->object, index, value);
   if (!exported) return tfrt_status_out_of_memory();
   *out_item = (tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_REFERENCE,
                                  .reference = {.id = exported->id,
@@ -66,7 +67,7 @@ static tfrt_status_t tfrt_list_item_encode_element(tfrt_list_encoding_t* encodin
   tfrt_remote_value_t* remote = tfrt_remote_value_of(node, value);
   if (remote) {
     bool is_kept =
-        tfrt_object_table_keep_element(&node->objects, encoding->object, index, &remote->base.base);
+        tfrt_object_table_keep_element(node->objects, encoding->object, index, &remote->base.base);
     if (is_kept) {
       out_item->kind = TFRT_WIRE_ITEM_REFERENCE;
       out_item->reference = tfrt_remote_value_tell(remote);
@@ -113,7 +114,7 @@ tfrt_status_t tfrt_list_item_encode(tfrt_async_value_t* value, const tfrt_peer_t
   tfrt_async_value_t* const* elements =
       type->aggregate->elements(tfrt_async_value_payload(concrete), &count);
   TFRT_RETURN_IF_ERROR(tfrt_list_item_check(type, count, peer, job, object));
-  if (!tfrt_object_table_add_elements(&job->node->objects, object, count)) {
+  if (!tfrt_object_table_add_elements(job->node->objects, object, count)) {
     return tfrt_status_out_of_memory();
   }
   tfrt_wire_item_t* items = tfrt_arena_allocate_array(arena, count + 1, sizeof(*items));

@@ -14,7 +14,8 @@
 #ifndef TFRT_DISTRIBUTED_VALUE_LIST_ITEM_H_
 #define TFRT_DISTRIBUTED_VALUE_LIST_ITEM_H_
 
-#include "distributed/job/job.h"
+#include "distributed/domain/job.h"
+#include "distributed/value/object_table.h"
 #include "distributed/value/remote_value.h"
 
 // Sets |*out_item| to the LIST that the available |value| (+0), an aggregate, is for |peer|. What

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "distributed/domain/domain.h"
+#include "distributed/domain/job.h"
 #include "distributed/domain/program_cache.h"
 
 // A namer is random and its numbers are dense: names that follow each other have chains that do,
@@ -332,4 +334,23 @@ void tfrt_object_table_drop_job(tfrt_object_table_t* table, const tfrt_job_t* jo
     node = next;
   }
   tfrt_object_table_end_elements(table);
+}
+
+// --- Owners --------------------------------------------------------------------
+
+static void tfrt_object_table_on_peer_lost(const tfrt_owner_end_t* end) {
+  tfrt_object_table_drop_holder(end->node->objects, end->peer->incarnation, end->job);
+}
+
+static void tfrt_object_table_on_job_finished(const tfrt_owner_end_t* end) {
+  tfrt_object_table_drop_job(end->node->objects, end->job);
+}
+
+static const tfrt_owner_rule_t tfrt_object_table_rules[] = {
+    {TFRT_OWNER_PEER_LOST, TFRT_OWNER_HOLDS, tfrt_object_table_on_peer_lost},
+    {TFRT_OWNER_JOB_FINISHED, TFRT_OWNER_OBJECTS, tfrt_object_table_on_job_finished},
+};
+
+void tfrt_object_table_register(tfrt_owner_rules_t* rules) {
+  tfrt_owner_rules_add(rules, tfrt_object_table_rules, TFRT_ARRAY_SIZE(tfrt_object_table_rules));
 }

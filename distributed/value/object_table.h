@@ -18,6 +18,7 @@
 #ifndef TFRT_DISTRIBUTED_VALUE_OBJECT_TABLE_H_
 #define TFRT_DISTRIBUTED_VALUE_OBJECT_TABLE_H_
 
+#include "distributed/domain/owner.h"
 #include "distributed/value/kept_values.h"
 #include "distributed/wire/value.h"
 #include "host_runtime/base/hash_table.h"
@@ -67,7 +68,7 @@ typedef struct tfrt_object_s {
   // Its caller knows that it is an argument: its value here, which was lent for the call, is kept
   // by nobody.
   bool is_alias;
-  int64_t since_ns;  // when it was made, as |tick_ns| of the table had it
+  int64_t since_ns;  // when it was made, by the node's tick
   // Who made it, for people: |function| of |program| (+1), or the caller's |name|, which lives as
   // long as the job. NULL: not known. See tfrt_object_set_maker().
   struct tfrt_cached_program_s* program;
@@ -177,5 +178,8 @@ void tfrt_object_table_drop_job(tfrt_object_table_t* table, const tfrt_job_t* jo
 static inline size_t tfrt_object_table_count(const tfrt_object_table_t* table) {
   return tfrt_hash_table_count(&table->by_id);
 }
+
+// Has objects, and holds on them, end with their owners.
+void tfrt_object_table_register(tfrt_owner_rules_t* rules);
 
 #endif  // TFRT_DISTRIBUTED_VALUE_OBJECT_TABLE_H_

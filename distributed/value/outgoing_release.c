@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/value/outgoing_release.h"
 
-#include "distributed/job/job.h"
+#include "distributed/domain/release_ranges.h"
 
 // So many names are not held back for the sake of others.
 #define TFRT_OUTGOING_RELEASE_MAX_NAMES 64u
@@ -26,7 +26,7 @@ static void tfrt_outgoing_release_send(tfrt_peer_t* peer, tfrt_job_t* job,
 
 static void tfrt_outgoing_release_flush_job(tfrt_peer_t* peer, tfrt_peer_job_t* known,
                                             bool is_urgent) {
-  tfrt_outgoing_release_t* released = &known->released;
+  tfrt_release_ranges_t* released = &known->released;
   if (released->name_count == 0) return;
   // The end of a job gives everything back.
   if (known->job && !known->job->ended) {
@@ -35,39 +35,6 @@ static void tfrt_outgoing_release_flush_job(tfrt_peer_t* peer, tfrt_peer_job_t* 
   }
   released->range_count = 0;
   released->name_count = 0;
-}
-
-// True if |next| goes on where |range| ends, which becomes both.
-static bool tfrt_outgoing_release_extend(tfrt_wire_object_range_t* range,
-                                         const tfrt_wire_object_range_t* next) {
-  if (range->namer != next->namer) return false;
-  bool has_same_numbers =
-      range->first_number == next->first_number && range->number_count == next->number_count;
-  if (has_same_numbers && range->first_index + range->index_count == next->first_index) {
-    range->index_count += next->index_count;
-    return true;
-  }
-  bool has_same_indices =
-      range->first_index == next->first_index && range->index_count == next->index_count;
-  if (has_same_indices && range->first_number + range->number_count == next->first_number) {
-    range->number_count += next->number_count;
-    return true;
-  }
-  return false;
-}
-
-// Adds |range|, for which there is room.
-static void tfrt_outgoing_release_push(tfrt_outgoing_release_t* released,
-                                       const tfrt_wire_object_range_t* range) {
-  tfrt_wire_object_range_t* ranges = released->ranges;
-  ranges[released->range_count++] = *range;
-  ++released->name_count;
-  // All results of a call may complete a row of calls.
-  while (released->range_count > 1 &&
-         tfrt_outgoing_release_extend(&ranges[released->range_count - 2],
-                                      &ranges[released->range_count - 1])) {
-    --released->range_count;
-  }
 }
 
 void tfrt_outgoing_release_add(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_object_id_t* id,
@@ -82,9 +49,9 @@ void tfrt_outgoing_release_add(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wi
     tfrt_outgoing_release_send(peer, job, &range, 1, is_promised ? id->number : 0, is_urgent);
     return;
   }
-  tfrt_outgoing_release_t* released = &known->released;
+  tfrt_release_ranges_t* released = &known->released;
   if (released->name_count == 0) tfrt_session_request_flush(peer->session);
-  tfrt_outgoing_release_push(released, &range);
+  tfrt_release_ranges_add(released, &range);
   bool is_full = released->range_count == TFRT_ARRAY_SIZE(released->ranges) ||
                  released->name_count == TFRT_OUTGOING_RELEASE_MAX_NAMES;
   if (is_urgent || is_full) tfrt_outgoing_release_flush_job(peer, known, true);

@@ -14,17 +14,7 @@
 #ifndef TFRT_DISTRIBUTED_VALUE_OUTGOING_RELEASE_H_
 #define TFRT_DISTRIBUTED_VALUE_OUTGOING_RELEASE_H_
 
-#include "distributed/wire/object.h"
-
-typedef struct tfrt_job_s tfrt_job_t;
-typedef struct tfrt_peer_s tfrt_peer_t;
-
-// What one job is about to give back to one peer; zeroed: nothing.
-typedef struct tfrt_outgoing_release_s {
-  tfrt_wire_object_range_t ranges[16];
-  uint32_t range_count;
-  uint32_t name_count;  // in all of them
-} tfrt_outgoing_release_t;
+#include "distributed/domain/job.h"
 
 // Gives back to |peer| the hold of |job| on |id|. |is_urgent|: it is worth a batch of its own.
 void tfrt_outgoing_release_add(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_object_id_t* id,

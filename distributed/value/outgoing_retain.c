@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/value/outgoing_retain.h"
 
-#include "distributed/job/job.h"
+#include "distributed/domain/job.h"
 #include "distributed/value/outgoing_release.h"
 
 // Nobody is asked for |value| any more.
@@ -139,10 +139,33 @@ void tfrt_outgoing_retain_on_retained(tfrt_peer_t* peer, tfrt_job_t* job,
   }
 }
 
-void tfrt_outgoing_retain_end_all(tfrt_peer_t* peer, const tfrt_job_t* job) {
+static void tfrt_outgoing_retain_end_all(tfrt_peer_t* peer, const tfrt_job_t* job) {
   for (tfrt_list_link_t* link = peer->retaining.next; link != &peer->retaining;) {
     tfrt_remote_value_t* value = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, retaining);
     link = link->next;
     if (!job || value->job == job) tfrt_outgoing_retain_end(value);
   }
+}
+
+static void tfrt_outgoing_retain_on_peer_lost(const tfrt_owner_end_t* end) {
+  tfrt_outgoing_retain_end_all(end->peer, end->job);
+}
+
+static void tfrt_outgoing_retain_on_job_finished(const tfrt_owner_end_t* end) {
+  for (tfrt_hash_node_t* found = tfrt_hash_table_first(&end->node->peers); found;
+       found = tfrt_hash_table_next(&end->node->peers, found)) {
+    tfrt_peer_t* peer = TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation);
+    tfrt_outgoing_retain_end_all(peer, end->job);
+  }
+}
+
+static const tfrt_owner_rule_t tfrt_outgoing_retain_rules[] = {
+    {TFRT_OWNER_PEER_LOST, TFRT_OWNER_RETAINS, tfrt_outgoing_retain_on_peer_lost},
+    {TFRT_OWNER_CLIENT_LEFT, TFRT_OWNER_RETAINS, tfrt_outgoing_retain_on_peer_lost},
+    {TFRT_OWNER_JOB_FINISHED, TFRT_OWNER_RETAINS, tfrt_outgoing_retain_on_job_finished},
+};
+
+void tfrt_outgoing_retain_register(tfrt_owner_rules_t* rules) {
+  tfrt_owner_rules_add(rules, tfrt_outgoing_retain_rules,
+                       TFRT_ARRAY_SIZE(tfrt_outgoing_retain_rules));
 }

@@ -20,6 +20,7 @@
 #ifndef TFRT_DISTRIBUTED_VALUE_OUTGOING_RETAIN_H_
 #define TFRT_DISTRIBUTED_VALUE_OUTGOING_RETAIN_H_
 
+#include "distributed/domain/job.h"
 #include "distributed/value/remote_value.h"
 
 // Has the owner of |value|, which was lent to us, hold it for us. Returns an AsyncValue (+0, lives
@@ -40,7 +41,7 @@ void tfrt_outgoing_retain_give_up(tfrt_remote_value_t* value);
 void tfrt_outgoing_retain_on_retained(tfrt_peer_t* peer, tfrt_job_t* job,
                                       const tfrt_wire_retained_t* retained);
 
-// |peer| is dead, or |job| (NULL: any) is over: nothing more is waited for from it.
-void tfrt_outgoing_retain_end_all(tfrt_peer_t* peer, const tfrt_job_t* job);
+// Has questions end with their owners.
+void tfrt_outgoing_retain_register(tfrt_owner_rules_t* rules);
 
 #endif  // TFRT_DISTRIBUTED_VALUE_OUTGOING_RETAIN_H_

@@ -14,7 +14,8 @@ static const tfrt_hash_table_vtable_t tfrt_outgoing_want_table_vtable = {
     .equal = tfrt_outgoing_want_equal,
 };
 
-void tfrt_outgoing_want_initialize_table(tfrt_hash_table_t* table, tfrt_allocator_t allocator) {
+static void tfrt_outgoing_want_initialize_table(tfrt_hash_table_t* table,
+                                                tfrt_allocator_t allocator) {
   tfrt_hash_table_initialize(table, &tfrt_outgoing_want_table_vtable, allocator);
 }
 
@@ -117,4 +118,16 @@ void tfrt_outgoing_want_end(tfrt_remote_value_t* value) {
 
 void tfrt_outgoing_want_complete(tfrt_remote_value_t* value) {
   tfrt_outgoing_want_tell_end(value, value->size_here <= TFRT_WIRE_MAX_CHUNK_PAYLOAD_SIZE);
+}
+
+static void tfrt_outgoing_want_on_peer_made(const tfrt_owner_end_t* end) {
+  tfrt_outgoing_want_initialize_table(&end->peer->wants, end->node->options.allocator);
+}
+
+static const tfrt_owner_rule_t tfrt_outgoing_want_rules[] = {
+    {TFRT_OWNER_PEER_MADE, TFRT_OWNER_WANTS, tfrt_outgoing_want_on_peer_made},
+};
+
+void tfrt_outgoing_want_register(tfrt_owner_rules_t* rules) {
+  tfrt_owner_rules_add(rules, tfrt_outgoing_want_rules, TFRT_ARRAY_SIZE(tfrt_outgoing_want_rules));
 }

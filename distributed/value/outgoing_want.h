@@ -20,9 +20,6 @@
 
 #include "distributed/value/remote_value.h"
 
-// Makes |table| one of remote values by the number of their want.
-void tfrt_outgoing_want_initialize_table(tfrt_hash_table_t* table, tfrt_allocator_t allocator);
-
 // The value (+0) for which |want| is open at |peer|, or NULL.
 tfrt_remote_value_t* tfrt_outgoing_want_find(tfrt_peer_t* peer, uint64_t want);
 
@@ -44,5 +41,8 @@ void tfrt_outgoing_want_end(tfrt_remote_value_t* value);
 // The same: the payload is here. The owner keeps it until it knows; if that is not much, the news
 // goes with the next batch, which mostly has what came of the payload.
 void tfrt_outgoing_want_complete(tfrt_remote_value_t* value);
+
+// Has peers have their tables of wants.
+void tfrt_outgoing_want_register(tfrt_owner_rules_t* rules);
 
 #endif  // TFRT_DISTRIBUTED_VALUE_OUTGOING_WANT_H_

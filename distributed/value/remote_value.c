@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "distributed/call/retried_call.h"
-#include "distributed/job/job.h"
+#include "distributed/domain/job.h"
+#include "distributed/value/object_table.h"
+#include "distributed/value/outgoing_release.h"
 #include "distributed/value/outgoing_want.h"
+#include "distributed/value/value_hooks.h"
 
 static tfrt_remote_value_t* tfrt_remote_value_of_indirect(tfrt_indirect_value_t* value) {
   return TFRT_CONTAINER_OF(value, tfrt_remote_value_t, base);
@@ -164,7 +166,7 @@ static tfrt_async_value_t* tfrt_remote_value_settlement(tfrt_indirect_value_t* i
 // --- Life --------------------------------------------------------------------
 
 void tfrt_remote_value_unlink_peers(tfrt_remote_value_t* value) {
-  tfrt_push_inbox_forget(value);
+  value->node->value_hooks->forget_push(value);
   tfrt_list_remove(&value->located);
   tfrt_list_remove(&value->named);
   value->peer = NULL;
@@ -180,7 +182,7 @@ static void tfrt_remote_value_locate_at(tfrt_remote_value_t* value, tfrt_peer_t*
 }
 
 void tfrt_remote_value_locate(tfrt_remote_value_t* value, const tfrt_wire_reference_t* location) {
-  tfrt_push_inbox_forget(value);
+  value->node->value_hooks->forget_push(value);
   tfrt_list_remove(&value->located);
   value->peer = NULL;
   tfrt_peer_t* peer = NULL;
@@ -203,7 +205,7 @@ void tfrt_remote_value_locate(tfrt_remote_value_t* value, const tfrt_wire_refere
 
 // Gives back what an alias has kept.
 static void tfrt_remote_value_end_alias(tfrt_remote_value_t* value) {
-  tfrt_object_table_t* objects = &value->node->objects;
+  tfrt_object_table_t* objects = value->node->objects;
   tfrt_action_queue_release(&value->node->actions, value->same_as);
   if (value->exported_as.number == 0) return;
   // The end of a job frees its objects first.
@@ -230,7 +232,7 @@ static void tfrt_remote_value_destroy(tfrt_indirect_value_t* indirect) {
   tfrt_node_t* node = value->node;
   tfrt_node_lock_tables(node);
   tfrt_remote_value_end_homecoming(value);
-  if (value->retried) tfrt_retried_call_forget(value);
+  if (value->retried) node->value_hooks->forget_call(value);
   tfrt_remote_value_release_all_holds(value);
   tfrt_remote_value_unlink_peers(value);
   tfrt_remote_value_free_chains(value);
@@ -275,7 +277,7 @@ static tfrt_remote_value_t* tfrt_remote_value_allocate(tfrt_job_t* job,
   value->lender = loan->lender;
   value->user = loan->user ? tfrt_cached_program_retain(loan->user) : NULL;
   value->user_function = loan->user_function;
-  value->since_ns = node->objects.tick_ns;
+  value->since_ns = node->tick_ns;
   tfrt_list_push_back(&job->remote_values, &value->in_job);
   tfrt_list_initialize(&value->located);
   tfrt_list_initialize(&value->named);

@@ -43,9 +43,11 @@
 #ifndef TFRT_DISTRIBUTED_VALUE_REMOTE_VALUE_H_
 #define TFRT_DISTRIBUTED_VALUE_REMOTE_VALUE_H_
 
-#include "distributed/call/call_site.h"
+#include "distributed/domain/call_site.h"
+#include "distributed/domain/domain.h"
+#include "distributed/domain/job.h"
 #include "distributed/domain/program_cache.h"
-#include "distributed/host/node_impl.h"
+#include "distributed/value/object_table.h"
 #include "distributed/wire/bulk.h"
 
 typedef struct tfrt_retried_call_s tfrt_retried_call_t;
@@ -276,13 +278,10 @@ void tfrt_remote_value_receive(tfrt_remote_value_t* value, tfrt_async_value_t* p
 // The want |want| to |peer| has waited for credit too long: its value is an error.
 void tfrt_remote_value_on_starved(tfrt_peer_t* peer, uint64_t want);
 
-// |peer| is dead, or lost to |job| alone (NULL: to all): the placeholders that need it are lost.
-void tfrt_remote_value_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job);
-
-// |job| is closed because of |reason| (+0): all its placeholders for what |peer| has are errors.
-void tfrt_remote_value_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfrt_status_t reason);
-
 // A Resolve came from |peer|. Returns false if that is impossible (never asked).
 bool tfrt_remote_value_on_resolve(tfrt_peer_t* peer, const tfrt_wire_resolve_t* resolve);
+
+// Has placeholders end with their owners.
+void tfrt_remote_value_register(tfrt_owner_rules_t* rules);
 
 #endif  // TFRT_DISTRIBUTED_VALUE_REMOTE_VALUE_H_

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "distributed/call/retried_call.h"
-#include "distributed/job/job.h"
+#include "distributed/domain/job.h"
 #include "distributed/value/list_item.h"
 #include "distributed/value/outgoing_retain.h"
 #include "distributed/value/outgoing_want.h"
-#include "distributed/value/recovery.h"
 #include "distributed/value/remote_value_impl.h"
+#include "distributed/value/value_hooks.h"
+#include "distributed/value/value_item.h"
 
 // The common part of every end: nobody is asked any more. The value is kept across its own
 // resolution and that of |settled|, which comes after it.
@@ -17,8 +17,8 @@ static void tfrt_remote_value_finish(tfrt_remote_value_t* value) {
   value->lost = false;
   if (value->want != 0) tfrt_outgoing_want_end(value);
   tfrt_remote_value_unlink_peers(value);
-  if (value->retried) tfrt_retried_call_forget(value);
-  tfrt_recovery_answer_waiting(value);
+  if (value->retried) value->node->value_hooks->forget_call(value);
+  value->node->value_hooks->answer_waiting(value);
 }
 
 // |status| (+1) with a place in the program: that of the call whose result |value| is, if it has

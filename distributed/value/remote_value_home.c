@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/value/incoming_want.h"
 #include "distributed/value/outgoing_retain.h"
-#include "distributed/value/recovery.h"
 #include "distributed/value/remote_value_impl.h"
+#include "distributed/value/value_hooks.h"
 
 struct tfrt_remote_value_homecoming_s {
   tfrt_task_t waiter;
@@ -52,7 +52,7 @@ static void tfrt_remote_value_join(tfrt_remote_value_t* value, tfrt_remote_value
   value->available_there = remote->available_there;
   value->size_there = remote->size_there;
   if (value->available_there) tfrt_remote_value_settle(value, tfrt_async_value_ready_chain());
-  tfrt_recovery_answer_waiting(value);
+  value->node->value_hooks->answer_waiting(value);
   tfrt_remote_value_ask_again(value);
 }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "distributed/call/retried_call.h"
-#include "distributed/job/job.h"
+#include "distributed/domain/job.h"
 #include "distributed/value/outgoing_retain.h"
 #include "distributed/value/outgoing_want.h"
-#include "distributed/value/recovery.h"
 #include "distributed/value/remote_value_impl.h"
+#include "distributed/value/value_hooks.h"
 
 // The error |status| (+1) with the place of |value|, or else of the function that was lent it.
 static tfrt_status_t tfrt_remote_value_place_loss(const tfrt_remote_value_t* value,
@@ -36,10 +35,10 @@ static void tfrt_remote_value_ask_name(tfrt_remote_value_t* value) {
 // Asks whoever may know another owner of |value|, which is lost because of |status| (+0). False if
 // nobody does.
 static bool tfrt_remote_value_ask_lender(tfrt_remote_value_t* value, tfrt_status_t status) {
-  bool is_asked = tfrt_recovery_ask(value);
+  bool is_asked = value->node->value_hooks->ask_lender(value);
   if (!is_asked && value->lent_by != 0) {
     tfrt_remote_value_ask_name(value);
-    is_asked = tfrt_recovery_ask(value);
+    is_asked = value->node->value_hooks->ask_lender(value);
   }
   if (!is_asked) return false;
   // It may be the one that was kept.
@@ -56,7 +55,7 @@ void tfrt_remote_value_lose(tfrt_remote_value_t* value, tfrt_status_t status) {
   if (value->lost) tfrt_remote_value_ask_name(value);
   tfrt_remote_value_set_lost(value);
   if (tfrt_remote_value_ask_lender(value, status)) return;
-  if (value->retried && tfrt_retried_call_lose(value, status)) return;
+  if (value->retried && value->node->value_hooks->run_again(value, status)) return;
   tfrt_status_t located = tfrt_remote_value_place_loss(value, status);
   // Another owner may be known of those.
   tfrt_remote_value_end_elements(value, located, tfrt_remote_value_lose);
@@ -66,11 +65,11 @@ void tfrt_remote_value_lose(tfrt_remote_value_t* value, tfrt_status_t status) {
 
 bool tfrt_remote_value_lose_instead(tfrt_remote_value_t* value, tfrt_status_t status) {
   if (value->retried) {
-    if (!tfrt_retried_call_may_mend(value, status)) return false;
+    if (!value->node->value_hooks->may_mend(value, status)) return false;
     // Who has told where it is has no other.
     value->lender = 0;
     tfrt_remote_value_set_lost(value);
-    return tfrt_retried_call_lose(value, status);
+    return value->node->value_hooks->run_again(value, status);
   }
   // Who has it has lost a host. Its call may run again for that where it was lent from.
   const tfrt_status_fields_t* fields = tfrt_status_fields(status);
@@ -121,7 +120,7 @@ void tfrt_remote_value_move(tfrt_remote_value_t* value, const tfrt_wire_referenc
   if (value->lost || value->resolved) return;
   tfrt_outgoing_retain_again(value);
   // What a call of ours is to make is told once that is made.
-  if (!value->result_is_due) tfrt_recovery_answer_waiting(value);
+  if (!value->result_is_due) value->node->value_hooks->answer_waiting(value);
   tfrt_remote_value_ask_again(value);
 }
 
@@ -188,16 +187,15 @@ static void tfrt_remote_value_lose_name(tfrt_remote_value_t* value, tfrt_status_
   tfrt_remote_value_lose(value, status);
 }
 
-void tfrt_remote_value_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job) {
-  tfrt_push_inbox_drop(peer, job);
+static void tfrt_remote_value_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job) {
   tfrt_remote_value_lose_list(peer, job, &peer->located, offsetof(tfrt_remote_value_t, located),
                               tfrt_remote_value_lose);
   tfrt_remote_value_lose_list(peer, job, &peer->named, offsetof(tfrt_remote_value_t, named),
                               tfrt_remote_value_lose_name);
 }
 
-void tfrt_remote_value_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfrt_status_t reason) {
-  tfrt_push_inbox_drop(peer, job);
+static void tfrt_remote_value_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job,
+                                         tfrt_status_t reason) {
   tfrt_list_link_t ended;
   tfrt_remote_value_take_list(job, &peer->located, offsetof(tfrt_remote_value_t, located), &ended);
   for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&ended));) {
@@ -206,4 +204,30 @@ void tfrt_remote_value_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfrt
     tfrt_remote_value_fail(value, reason);
     tfrt_remote_value_release(value);
   }
+}
+
+static void tfrt_remote_value_on_peer_lost(const tfrt_owner_end_t* end) {
+  tfrt_remote_value_bury_all(end->peer, end->job);
+}
+
+static void tfrt_remote_value_on_client_left(const tfrt_owner_end_t* end) {
+  tfrt_remote_value_cancel_all(end->peer, end->job, end->reason);
+}
+
+static void tfrt_remote_value_on_job_finished(const tfrt_owner_end_t* end) {
+  for (tfrt_hash_node_t* found = tfrt_hash_table_first(&end->node->peers); found;
+       found = tfrt_hash_table_next(&end->node->peers, found)) {
+    tfrt_peer_t* peer = TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation);
+    tfrt_remote_value_cancel_all(peer, end->job, end->reason);
+  }
+}
+
+static const tfrt_owner_rule_t tfrt_remote_value_rules[] = {
+    {TFRT_OWNER_PEER_LOST, TFRT_OWNER_VALUES, tfrt_remote_value_on_peer_lost},
+    {TFRT_OWNER_CLIENT_LEFT, TFRT_OWNER_VALUES, tfrt_remote_value_on_client_left},
+    {TFRT_OWNER_JOB_FINISHED, TFRT_OWNER_VALUES, tfrt_remote_value_on_job_finished},
+};
+
+void tfrt_remote_value_register(tfrt_owner_rules_t* rules) {
+  tfrt_owner_rules_add(rules, tfrt_remote_value_rules, TFRT_ARRAY_SIZE(tfrt_remote_value_rules));
 }

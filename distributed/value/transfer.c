@@ -3,8 +3,9 @@
 
 #include <string.h>
 
-#include "distributed/job/job_budget.h"
+#include "distributed/value/job_budget.h"
 #include "distributed/value/outgoing_want.h"
+#include "distributed/value/value_item.h"
 
 static tfrt_node_t* tfrt_transfer_node(tfrt_lane_handler_t* handler) {
   return TFRT_CONTAINER_OF(handler, tfrt_node_t, lane_handler);

@@ -20,7 +20,7 @@
 #ifndef TFRT_DISTRIBUTED_VALUE_TRANSFER_H_
 #define TFRT_DISTRIBUTED_VALUE_TRANSFER_H_
 
-#include "distributed/host/node_impl.h"
+#include "distributed/domain/domain.h"
 
 // How the node receives payloads.
 extern const tfrt_lane_handler_vtable_t tfrt_transfer_handler_vtable;

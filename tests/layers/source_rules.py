@@ -10,7 +10,7 @@ Reading the text is enough for that, so it also covers code that no target build
 The rules:
   vendor-include   a vendor's header is included only in its home room
   layer-include    a room includes only the rooms below it
-  known-include    the list of includes that still break that rule names none that is gone
+  include-circle   few files of a room of distributed/ include each other in a circle, none of two
   include-path     a quoted include names an existing file from the root
   include-guard    a header has the guard that its path gives
   spdx             the first line (the second behind #!) carries the licence identifier
@@ -188,9 +188,10 @@ LAYERS = [
       "kernels/device/", "host_runtime/"]),
 ]
 
-# Includes that break the rule above and are still there, "PATH HEADER" a line. The list may only
-# shrink: an entry whose include is gone is a violation itself.
-KNOWN_UPWARD_INCLUDES = "tests/layers/known_upward_includes.txt"
+# The most files of one room of distributed/ that may include each other in a circle; a header and
+# its source are one file.
+CIRCLE_ROOM = "distributed/"
+MAXIMUM_CIRCLE = 4
 
 # The allocator itself, a tool for tests that knows nothing of the runtime, and what measures malloc.
 ALLOCATING_FILES = {"host_runtime/base/allocator.c", "tests/support/fuzz_replay_main.c",
@@ -223,9 +224,8 @@ C_TOKEN = re.compile(
 class Violation:
     """One broken rule at one line."""
 
-    def __init__(self, path, line, rule, message, header=None):
+    def __init__(self, path, line, rule, message):
         self.path, self.line, self.rule, self.message = path, line, rule, message
-        self.header = header
 
     def __str__(self):
         return f"{self.path}:{self.line}: [{self.rule}] {self.message}"
@@ -275,27 +275,6 @@ def check_layer_include(path, header):
     return None
 
 
-def known_upward_includes(root):
-    """The pairs of (path, header) in the list, none where there is no list."""
-    path = os.path.join(root, KNOWN_UPWARD_INCLUDES)
-    if not os.path.isfile(path):
-        return []
-    with open(path, encoding="utf-8") as file:
-        return [tuple(line.split()) for line in file if line.strip() and line[0] != "#"]
-
-
-def forgive_known_upward_includes(root, violations):
-    """Takes the includes in the list out of `violations`, and complains of entries that are old."""
-    known = known_upward_includes(root)
-    found = {(v.path, v.header) for v in violations if v.rule == "layer-include"}
-    kept = [v for v in violations if v.rule != "layer-include" or (v.path, v.header) not in known]
-    for path, header in known:
-        if (path, header) not in found:
-            kept.append(Violation(KNOWN_UPWARD_INCLUDES, 1, "known-include",
-                                  f"{path} doesn't include {header} any more: drop the line"))
-    return kept
-
-
 def check_includes(root, path, lines):
     for number, line in enumerate(lines, 1):
         match = INCLUDE.match(line)
@@ -312,7 +291,7 @@ def check_includes(root, path, lines):
                             f'there is no "{header}"; includes are paths from the root')
         message = check_layer_include(path, header)
         if message:
-            yield Violation(path, number, "layer-include", message, header)
+            yield Violation(path, number, "layer-include", message)
 
 
 def check_guard(path, lines):
@@ -399,12 +378,54 @@ def check_named_functions(root, paths):
                     yield Violation(path, number, "named-function", f"there is no {name}()")
 
 
+def include_graph(root, paths):
+    """What each file includes of CIRCLE_ROOM; a header and a source of one name are one file."""
+    graph = {}
+    for path in paths:
+        if not (path.startswith(CIRCLE_ROOM) and path.endswith(C_SUFFIXES)):
+            continue
+        name = os.path.splitext(path)[0]
+        includes = graph.setdefault(name, set())
+        with open(os.path.join(root, path), encoding="utf-8") as file:
+            for line in file:
+                match = INCLUDE.match(line)
+                if match and match.group(2).startswith(CIRCLE_ROOM):
+                    includes.add(os.path.splitext(match.group(2))[0])
+    for includes in graph.values():
+        includes &= graph.keys()
+    return graph
+
+
+def reached(graph, start):
+    """All that `start` includes, directly or not."""
+    found, todo = set(), [start]
+    while todo:
+        for name in graph[todo.pop()] - found:
+            found.add(name)
+            todo.append(name)
+    return found
+
+
+def check_circles(root, paths):
+    """Each circle is reported once, at the first of its files."""
+    graph = include_graph(root, paths)
+    below = {name: reached(graph, name) for name in graph}
+    for name in sorted(graph):
+        circle = sorted(other for other in below[name] | {name} if name in below[other])
+        if len(circle) < 2 or circle[0] != name:
+            continue
+        rooms = {os.path.dirname(other) for other in circle}
+        if len(circle) > MAXIMUM_CIRCLE or len(rooms) > 1:
+            yield Violation(name + ".h", 1, "include-circle",
+                            f"{len(circle)} files include each other: {', '.join(circle)}")
+
+
 def check_tree(root):
     """Returns (the number of files read, the list of violations)."""
     paths = source_files(root)
     violations = [violation for path in paths for violation in check_file(root, path)]
-    violations = forgive_known_upward_includes(root, violations)
     violations += check_named_functions(root, paths)
+    violations += check_circles(root, paths)
     return len(paths), violations
 
 

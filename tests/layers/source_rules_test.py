@@ -98,8 +98,6 @@ BAD = [
     ("layer-include", "tools/output/z.c", SPDX + '#include "tools/cluster/h.h"\n'),
     ("layer-include", "tools/kernels/z.c", SPDX + '#include "tools/cluster/h.h"\n'),
     ("allocator", "examples/kernel_library/a.c", SPDX + "void* f(void) { return malloc(1); }\n"),
-    ("known-include", source_rules.KNOWN_UPWARD_INCLUDES,
-     "# SPDX-License-Identifier: Apache-2.0\ndistributed/value/z.c distributed/host/n.h\n"),
     ("include-path", "host_runtime/base/z.c", SPDX + '#include "host_runtime/base/none.h"\n'),
     ("include-guard", "tools/a.h", header("A_H")),
     ("spdx", "tools/a.c", "int x;\n"),
@@ -173,22 +171,31 @@ class SourceRulesTest(unittest.TestCase):
                     rules -= {("layer-include", path)}
                 self.assertEqual(rules, {(rule, path)})
 
-    def test_an_upward_include_in_the_list_is_forgiven_and_no_other(self):
-        upward = '#include "distributed/host/n.h"\n'
-        listed = {source_rules.KNOWN_UPWARD_INCLUDES:
-                  "distributed/value/z.c distributed/host/n.h\n"}
-        here = {"distributed/value/z.c": SPDX + upward}
-        there = {"distributed/value/y.c": SPDX + upward}
-        _, violations = self.check(GOOD, EXTRA, listed, here)
+    def circle(self, *paths):
+        """A tree in which each of `paths` includes the next one, and the last the first."""
+        return {path: header("TFRT_" + path.upper().replace("/", "_").replace(".", "_") + "_",
+                             f'#include "{following}"\n')
+                for path, following in zip(paths, paths[1:] + paths[:1])}
+
+    def test_a_circle_of_few_files_of_one_room_is_none(self):
+        few = [f"distributed/value/{letter}.h" for letter in "abcd"]
+        _, violations = self.check(GOOD, EXTRA, self.circle(*few))
         self.assertEqual([str(violation) for violation in violations], [])
-        _, violations = self.check(GOOD, EXTRA, listed, here, there)
-        self.assertEqual([(v.rule, v.path) for v in violations],
-                         [("layer-include", "distributed/value/y.c")])
+
+    def test_a_larger_circle_is_one(self):
+        many = [f"distributed/value/{letter}.h" for letter in "abcde"]
+        _, violations = self.check(GOOD, EXTRA, self.circle(*many))
+        self.assertEqual([(v.rule, v.path) for v in violations], [("include-circle", many[0])])
+
+    def test_a_circle_of_two_rooms_is_one(self):
+        files = self.circle("distributed/domain/a.h", "distributed/value/a.h")
+        _, violations = self.check(GOOD, EXTRA, files)
+        self.assertEqual({v.rule for v in violations}, {"include-circle", "layer-include"})
 
     def test_each_rule_of_the_description_has_a_bad_file(self):
         described = {line.split()[0] for line in source_rules.__doc__.splitlines()
                      if line.startswith("  ") and not line.startswith("   ")}
-        self.assertEqual(described, {rule for rule, _, _ in BAD})
+        self.assertEqual(described, {rule for rule, _, _ in BAD} | {"include-circle"})
 
     def test_folders_of_outputs_are_not_read(self):
         count, violations = self.check({"bazel-bin/a.c": "bad\n", ".git/a.c": "bad\n"})

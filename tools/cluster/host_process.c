@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "distributed/host/node.h"
 #include "distributed/transport/grpc/grpc_transport.h"
 #include "host_runtime/async/thread_pool_work_queue.h"
 #include "host_runtime/base/log.h"

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "distributed/host/node.h"
 #include "distributed/transport/grpc/process.h"
 #include "host_runtime/base/log.h"
 #include "host_runtime/base/plural.h"

@@ -3,7 +3,7 @@
 // After a cancel no kernel of the request starts on any host, in whatever order messages come; who
 // waited takes no message any more, and nothing is remembered for longer than that takes
 // (node_harness.h).
-#include "distributed/job/job.h"
+#include "distributed/domain/job.h"
 #include "host_runtime/async/builtin_types.h"
 #include "tests/distributed/host/node_harness.h"
 #include "tests/support/test_main.h"
@@ -129,12 +129,14 @@ START_TEST(tombstones_have_a_bound) {
   tfrt_node_lock_tables(node);
   tfrt_job_t* job = TFRT_CONTAINER_OF(node->jobs.next, tfrt_job_t, link);
   for (uint64_t request = 100; request < 100 + 2 * TFRT_WIRE_MAX_TOMBSTONES; ++request) {
-    tfrt_cancelled_requests_add(job, request, reason);
-    tfrt_cancelled_requests_add(job, request, reason);
+    tfrt_allocator_t allocator = node->options.allocator;
+    ck_assert(tfrt_cancelled_requests_add(&job->cancelled_requests, request, reason, allocator));
+    ck_assert(!tfrt_cancelled_requests_add(&job->cancelled_requests, request, reason, allocator));
   }
-  ck_assert_ptr_null(tfrt_cancelled_requests_find(job, 100));
-  ck_assert_ptr_nonnull(tfrt_cancelled_requests_find(job, 99 + 2 * TFRT_WIRE_MAX_TOMBSTONES));
-  tfrt_cancelled_requests_remove(job, 99 + 2 * TFRT_WIRE_MAX_TOMBSTONES);
+  ck_assert_ptr_null(tfrt_cancelled_requests_find(&job->cancelled_requests, 100));
+  ck_assert_ptr_nonnull(
+      tfrt_cancelled_requests_find(&job->cancelled_requests, 99 + 2 * TFRT_WIRE_MAX_TOMBSTONES));
+  tfrt_cancelled_requests_remove(&job->cancelled_requests, 99 + 2 * TFRT_WIRE_MAX_TOMBSTONES);
   tfrt_node_unlock(node);
   ck_assert_uint_eq(remembered(2), TFRT_WIRE_MAX_TOMBSTONES - 1);
   tfrt_status_release(reason);

@@ -2,8 +2,8 @@
 //
 // Calls whose results go to calls on other hosts alone, in a loop: what is told of them waits for
 // company, unless somebody needs it, and the end of the loop waits for no timer.
-#include "distributed/host/node_impl.h"
-#include "distributed/job/job.h"
+#include "distributed/domain/domain.h"
+#include "distributed/domain/job.h"
 #include "host_runtime/async/builtin_types.h"
 #include "tests/distributed/host/node_harness.h"
 #include "tests/support/test_main.h"

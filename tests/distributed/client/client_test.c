@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "distributed/host/node.h"
 #include "host_runtime/async/builtin_types.h"
 #include "tests/distributed/job/job_harness.h"
 #include "tests/distributed/program/program.h"

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "distributed/host/node_impl.h"
-#include "distributed/job/job.h"
+#include "distributed/domain/domain.h"
+#include "distributed/domain/job.h"
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/base/random.h"
 #include "host_runtime/tensor/tensor_types.h"

@@ -4,7 +4,8 @@
 #include <check.h>
 
 #include "devices/device_manager.h"
-#include "distributed/host/node_impl.h"
+#include "distributed/domain/domain.h"
+#include "distributed/host/node.h"
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/sync.h"
 #include "host_runtime/tensor/tensor_types.h"

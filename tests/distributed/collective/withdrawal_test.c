@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "distributed/job/job.h"
+#include "distributed/domain/job.h"
 #include "tests/distributed/host/node_harness.h"
 #include "tests/support/test_main.h"
 

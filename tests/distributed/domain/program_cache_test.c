@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "compiler/translate.h"
-#include "distributed/host/node_impl.h"
+#include "distributed/domain/domain.h"
+#include "distributed/host/node.h"
 #include "distributed/security/digest.h"
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/async/inline_work_queue.h"

@@ -12,6 +12,7 @@
 #define TFRT_TESTS_DISTRIBUTED_HOST_NODE_HARNESS_H_
 
 #include "distributed/client/client.h"
+#include "distributed/host/node.h"
 #include "tests/distributed/host/frame_oracle.h"
 #include "tests/distributed/simulated/network.h"
 

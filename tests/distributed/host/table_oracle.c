@@ -4,9 +4,10 @@
 #include <check.h>
 #include <string.h>
 
-#include "distributed/call/failed_call.h"
-#include "distributed/host/node_impl.h"
-#include "distributed/job/job.h"
+#include "distributed/delivery/push_inbox.h"
+#include "distributed/domain/domain.h"
+#include "distributed/domain/job.h"
+#include "distributed/value/failed_call.h"
 #include "distributed/value/remote_value.h"
 
 // All of this is looked at after each step of the network, and an assert of libcheck's that holds
@@ -37,8 +38,8 @@ static tfrt_job_t* find_open_job(tfrt_node_t* node, const uint8_t* id) {
 
 // Names of |node|'s objects are given by those who are said to have given them.
 static void check_objects(const nodes_t* all, tfrt_node_t* node) {
-  for (tfrt_hash_node_t* found = tfrt_hash_table_first(&node->objects.by_id); found;
-       found = tfrt_hash_table_next(&node->objects.by_id, found)) {
+  for (tfrt_hash_node_t* found = tfrt_hash_table_first(&node->objects->by_id); found;
+       found = tfrt_hash_table_next(&node->objects->by_id, found)) {
     const tfrt_object_t* object = TFRT_CONTAINER_OF(found, tfrt_object_t, by_id);
     EXPECT(object->holders || object->loans > 0, "nobody holds an object");
     tfrt_node_t* namer = find_node(all, object->id.namer);
@@ -60,7 +61,7 @@ static void check_value(const nodes_t* all, tfrt_node_t* node, const tfrt_remote
   tfrt_node_t* owner = find_node(all, at->owner);
   if (!owner || owner->closed || node->closed || value->job->closed) return;
   tfrt_job_t* job = find_open_job(owner, value->job->id);
-  if (!job || tfrt_object_table_find(&owner->objects, at->id, job)) return;
+  if (!job || tfrt_object_table_find(owner->objects, at->id, job)) return;
   if (tfrt_failed_call_find(job, at->id)) return;
   const tfrt_peer_t* namer = tfrt_peer_find(owner, at->id.namer);
   bool is_promised = at->id.namer != owner->incarnation &&
@@ -72,7 +73,8 @@ static void check_value(const nodes_t* all, tfrt_node_t* node, const tfrt_remote
 
 // What |peer| is to push, and what it has pushed too early, is counted right.
 static void check_pushes(const tfrt_peer_t* peer) {
-  const tfrt_list_link_t* lists[] = {&peer->pushes.put_off, &peer->pushes.asked};
+  if (!peer->pushes) return;
+  const tfrt_list_link_t* lists[] = {&peer->pushes->put_off, &peer->pushes->asked};
   size_t expected = 0;
   for (size_t i = 0; i < 2; ++i) {
     for (tfrt_list_link_t* link = lists[i]->next; link != lists[i]; link = link->next) {
@@ -85,11 +87,11 @@ static void check_pushes(const tfrt_peer_t* peer) {
     }
   }
   size_t early = 0;
-  for (tfrt_list_link_t* link = peer->pushes.early.next; link != &peer->pushes.early;
+  for (tfrt_list_link_t* link = peer->pushes->early.next; link != &peer->pushes->early;
        link = link->next) {
     ++early;
   }
-  EXPECT(expected == peer->pushes.expected_count && early == peer->pushes.early_count,
+  EXPECT(expected == peer->pushes->expected_count && early == peer->pushes->early_count,
          "pushes are miscounted");
   EXPECT(expected <= TFRT_PUSH_INBOX_MAX_EXPECTED && early <= TFRT_PUSH_INBOX_MAX_EARLY,
          "there are too many pushes");
@@ -109,14 +111,15 @@ static void check_peer(const nodes_t* all, tfrt_node_t* node, const tfrt_peer_t*
   }
   check_pushes(peer);
   if (peer->session) return;
-  bool is_empty = tfrt_hash_table_count(&peer->outgoing_calls) == 0 &&
-                  tfrt_hash_table_count(&peer->incoming_calls) == 0 &&
-                  tfrt_hash_table_count(&peer->failed_calls) == 0 &&
-                  tfrt_hash_table_count(&peer->gone_handles) == 0 &&
-                  tfrt_hash_table_count(&peer->incoming_wants) == 0 &&
-                  tfrt_list_is_empty(&peer->held_requests) &&
-                  tfrt_list_is_empty(&peer->outgoing_pushes) && peer->outgoing_push_count == 0 &&
-                  peer->pushes.expected_count == 0 && peer->pushes.early_count == 0;
+  bool is_empty =
+      tfrt_hash_table_count(&peer->outgoing_calls) == 0 &&
+      tfrt_hash_table_count(&peer->incoming_calls) == 0 &&
+      tfrt_hash_table_count(&peer->failed_calls) == 0 &&
+      tfrt_hash_table_count(&peer->gone_handles) == 0 &&
+      tfrt_hash_table_count(&peer->incoming_wants) == 0 &&
+      tfrt_list_is_empty(&peer->held_requests) && tfrt_list_is_empty(&peer->outgoing_pushes) &&
+      peer->outgoing_push_count == 0 &&
+      (!peer->pushes || (peer->pushes->expected_count == 0 && peer->pushes->early_count == 0));
   EXPECT(is_empty, "a peer without a session has calls, wants or requests");
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "distributed/host/node.h"
 #include "distributed/job/detached_job.h"
 #include "distributed/service/following.h"
 #include "host_runtime/async/builtin_types.h"

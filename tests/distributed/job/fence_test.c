@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "distributed/job/job.h"
+#include "distributed/domain/job.h"
+#include "distributed/job/job_closing.h"
 #include "host_runtime/async/builtin_types.h"
 #include "tests/distributed/host/node_harness.h"
 #include "tests/support/test_main.h"
@@ -369,13 +370,14 @@ END_TEST
 START_TEST(the_oldest_reason_is_forgotten) {
   end_job(2, TFRT_STATUS_CANCELLED);
   tfrt_node_t* node = world.hosts[2].node;
-  tfrt_job_t other = {.closed_by = tfrt_status_create(TFRT_STATUS_CANCELLED, "another")};
+  static const uint8_t other[TFRT_WIRE_JOB_ID_SIZE] = {1};
+  tfrt_status_t reason = tfrt_status_create(TFRT_STATUS_CANCELLED, "another");
   tfrt_node_lock_tables(node);
   for (int i = 0; i < TFRT_ENDED_JOBS_CAPACITY; ++i) {
-    tfrt_ended_jobs_add(&node->ended_jobs, &other);
+    tfrt_ended_jobs_add(&node->ended_jobs, other, 0, reason);
   }
   tfrt_node_unlock(node);
-  tfrt_status_release(other.closed_by);
+  tfrt_status_release(reason);
   start(ask_program, 1);
   await_soon();
   expect_lost(0, 2, "ask");

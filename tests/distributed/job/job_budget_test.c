@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one job may use on a host: distributed/job/job_budget.h.
+// What one job may use on a host: distributed/value/job_budget.h.
 #include <stdio.h>
 #include <string.h>
 

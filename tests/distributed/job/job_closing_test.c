@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "distributed/host/node.h"
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/base/string_builder.h"
 #include "host_runtime/host_context.h"

@@ -4,6 +4,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "distributed/host/node.h"
 #include "host_runtime/async/builtin_types.h"
 
 const char tfrt_job_simple_program[] =

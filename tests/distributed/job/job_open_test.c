@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "distributed/job/job_attachment.h"
+#include "distributed/domain/job_attachment.h"
+#include "distributed/host/node.h"
 #include "tests/distributed/job/raw_client.h"
 #include "tests/support/test_main.h"
 

@@ -3,6 +3,7 @@
 // How jobs are opened, attached to sessions, refused and closed.
 #include <stdio.h>
 
+#include "distributed/host/node.h"
 #include "tests/distributed/job/job_harness.h"
 #include "tests/support/test_main.h"
 

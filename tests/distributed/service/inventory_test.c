@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "distributed/host/node.h"
 #include "tests/distributed/job/job_harness.h"
 #include "tests/support/test_main.h"
 

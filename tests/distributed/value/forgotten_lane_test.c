@@ -3,7 +3,7 @@
 // Lanes that a relay between two processes has forgotten while they were idle, which one side
 // learns at once, and the other one only when it writes. Sessions live on; so must what needs the
 // lane.
-#include "distributed/host/node_impl.h"
+#include "distributed/domain/domain.h"
 #include "host_runtime/async/builtin_types.h"
 #include "tests/distributed/host/node_harness.h"
 #include "tests/support/test_main.h"

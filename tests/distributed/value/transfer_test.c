@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "distributed/host/node_impl.h"
+#include "distributed/domain/domain.h"
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/base/counting_allocator.h"
 #include "host_runtime/base/random.h"

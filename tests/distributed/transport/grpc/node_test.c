@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "distributed/client/client.h"
+#include "distributed/host/node.h"
 #include "distributed/transport/grpc/grpc_transport.h"
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/async/thread_pool_work_queue.h"

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/call/job_program.h"
+
+#include "distributed/value/object_table.h"
+#include "distributed/value/remote_value.h"
+
+// Program frames of one job that a peer can be told of.
+#define TFRT_JOB_MAX_PROGRAMS 64u
+
+// Gives |cached| (+0) the name |handle| of |namer|.
+static tfrt_status_t tfrt_job_add_program(tfrt_job_t* job, uint64_t namer, uint32_t handle,
+                                          tfrt_cached_program_t* cached) {
+  tfrt_job_program_t* program =
+      tfrt_allocator_allocate_zeroed(job->node->options.allocator, sizeof(*program));
+  if (!program) return tfrt_status_out_of_memory();
+  program->namer = namer;
+  program->handle = handle;
+  program->cached = tfrt_cached_program_retain(cached);
+  tfrt_list_push_back(&job->programs, &program->link);
+  return NULL;
+}
+
+tfrt_status_t tfrt_job_on_program(tfrt_job_t* job, tfrt_peer_t* peer,
+                                  const tfrt_wire_program_t* program) {
+  if (job->asks_only) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "a program came in a job that only asks");
+  }
+  if (tfrt_job_find_program(job, peer->incarnation, program->handle)) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "the program handle %u came twice",
+                              program->handle);
+  }
+  tfrt_node_t* node = job->node;
+  // Another's may never come, or with an error that is none of this job's.
+  const tfrt_program_source_t source = {.job = job, .owner = program->reference.owner};
+  tfrt_cached_program_t* cached = tfrt_program_cache_find(node, program->sha256, &source);
+  if (!cached) {
+    tfrt_remote_value_t* bytes = tfrt_remote_value_create(job, &program->reference);
+    if (!bytes) return tfrt_status_out_of_memory();
+    cached =
+        tfrt_program_cache_add(node, program->sha256, program->size, &bytes->base.base, &source);
+    tfrt_remote_value_release(bytes);
+    if (!cached) return tfrt_status_out_of_memory();
+  }
+  tfrt_cached_program_load(cached);
+  tfrt_status_t status = tfrt_job_add_program(job, peer->incarnation, program->handle, cached);
+  tfrt_cached_program_release(cached);
+  return status;
+}
+
+// Sets |*out_program| to the entry of |cached| among the programs that we have named.
+static tfrt_status_t tfrt_job_name_program(tfrt_job_t* job, tfrt_cached_program_t* cached,
+                                           tfrt_job_program_t** out_program) {
+  *out_program = NULL;
+  for (tfrt_list_link_t* link = job->programs.next; link != &job->programs; link = link->next) {
+    tfrt_job_program_t* program = TFRT_CONTAINER_OF(link, tfrt_job_program_t, link);
+    if (program->namer != job->node->incarnation || program->cached != cached) continue;
+    *out_program = program;
+    return NULL;
+  }
+  if (job->next_program > TFRT_JOB_MAX_PROGRAMS) {
+    return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED,
+                              "a host names at most %u programs in a job: put their functions into "
+                              "one, or open another job",
+                              TFRT_JOB_MAX_PROGRAMS);
+  }
+  tfrt_object_t* object = tfrt_object_table_export(job->node->objects, job, cached->bytes);
+  if (!object) return tfrt_status_out_of_memory();
+  tfrt_status_t status =
+      tfrt_job_add_program(job, job->node->incarnation, job->next_program, cached);
+  if (status) {
+    tfrt_object_table_end_loan(job->node->objects, object);
+    return status;
+  }
+  *out_program = tfrt_job_find_program(job, job->node->incarnation, job->next_program++);
+  (*out_program)->object = object->id;
+  object->name = "program";
+  return NULL;
+}
+
+tfrt_status_t tfrt_job_announce_program(tfrt_job_t* job, tfrt_peer_t* peer,
+                                        tfrt_cached_program_t* program, uint32_t* out_handle) {
+  *out_handle = 0;
+  tfrt_job_program_t* named = NULL;
+  TFRT_RETURN_IF_ERROR(tfrt_job_name_program(job, program, &named));
+  tfrt_peer_job_t* known = tfrt_peer_find_or_create_job(peer, job);
+  if (!known) return tfrt_status_out_of_memory();
+  uint64_t bit = UINT64_C(1) << (named->handle - 1);
+  *out_handle = named->handle;
+  if (known->told_programs & bit) return NULL;
+  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_PROGRAM,
+                           .program = {.handle = named->handle,
+                                       .sha256 = tfrt_string_view_make((const char*)program->sha256,
+                                                                       sizeof(program->sha256)),
+                                       .size = program->size,
+                                       .reference = {.id = named->object,
+                                                     .owner = job->node->incarnation,
+                                                     .owner_rank = job->rank,
+                                                     .namer_rank = job->rank}}};
+  TFRT_RETURN_IF_ERROR(tfrt_peer_try_send(peer, &(tfrt_peer_frame_t){.job = job}, &body));
+  known->told_programs |= bit;
+  return NULL;
+}
+
+static void tfrt_job_program_on_job_past(const tfrt_owner_end_t* end) {
+  for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&end->job->programs));) {
+    tfrt_job_program_t* program = TFRT_CONTAINER_OF(link, tfrt_job_program_t, link);
+    tfrt_cached_program_release(program->cached);
+    tfrt_allocator_free(end->node->options.allocator, program, sizeof(*program));
+  }
+}
+
+static const tfrt_owner_rule_t tfrt_job_program_rules[] = {
+    {TFRT_OWNER_JOB_PAST, TFRT_OWNER_JOBS, tfrt_job_program_on_job_past},
+};
+
+void tfrt_job_program_register(tfrt_owner_rules_t* rules) {
+  tfrt_owner_rules_add(rules, tfrt_job_program_rules, TFRT_ARRAY_SIZE(tfrt_job_program_rules));
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Payloads that a program has sent ahead to other hosts (tfrt_dist.prefetch). A value that was is
+// still the value of whoever owns it; but calls of the same run of a function on this host that are
+// given it, and go to that host, are given the copy there in its place.
+//
+//   prefetch h, v  --> copy on h (copying.h), noted here
+//   call on h (v)  --> Invoke (copy), which h has
+//
+// A copy is what the value was when it was made. What can be written to since is for the caller to
+// leave out.
+//
+// Life: noted with a request, and dropped with it.
+//
+// Thread rule: thread-safe; nothing here wants the node's lock, or takes it.
+// Failure rule: what can't be noted is fetched again.
+#ifndef TFRT_DISTRIBUTED_DELIVERY_PREFETCHED_H_
+#define TFRT_DISTRIBUTED_DELIVERY_PREFETCHED_H_
+
+#include "host_runtime/executor/request/call_router.h"
+
+// Notes that |value| of |copy| is |there| on that host as soon as |chain| is available (all +0).
+// Thread-safe.
+void tfrt_prefetched_note(const tfrt_routed_copy_t* copy, tfrt_async_value_t* there,
+                          tfrt_async_value_t* chain);
+
+// What is to be given to host |rank| in the place of |value| (+1), or NULL: itself. Thread-safe.
+tfrt_async_value_t* tfrt_prefetched_find(const tfrt_execution_context_t* context, uint32_t rank,
+                                         tfrt_async_value_t* value);
+
+#endif  // TFRT_DISTRIBUTED_DELIVERY_PREFETCHED_H_

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/delivery/push_inbox.h"
+
+#include "distributed/domain/job.h"
+#include "distributed/value/remote_value_impl.h"
+#include "distributed/value/value_item.h"
+
+typedef struct tfrt_push_inbox_early_s {
+  tfrt_list_link_t link;
+  tfrt_job_t* job;  // +0: goes when the job does
+  tfrt_wire_object_id_t id;
+  int64_t until_ns;
+  tfrt_async_value_t* value;        // +1, resolved; NULL: it is elsewhere
+  tfrt_wire_reference_t reference;  // there
+} tfrt_push_inbox_early_t;
+
+// That of |peer|, made when it is first needed; NULL when memory is out.
+static tfrt_push_inbox_t* tfrt_push_inbox_of(tfrt_peer_t* peer) {
+  if (peer->pushes) return peer->pushes;
+  tfrt_push_inbox_t* inbox =
+      tfrt_allocator_allocate_zeroed(peer->node->options.allocator, sizeof(*inbox));
+  if (!inbox) return NULL;
+  inbox->grace_ms = TFRT_PUSH_INBOX_GRACE_MS;
+  tfrt_list_initialize(&inbox->put_off);
+  tfrt_list_initialize(&inbox->asked);
+  tfrt_list_initialize(&inbox->early);
+  peer->pushes = inbox;
+  return inbox;
+}
+
+// When what begins to wait at this moment has waited for |ms|.
+static int64_t tfrt_push_inbox_after(const tfrt_node_t* node, int64_t ms) {
+  return tfrt_deadline_after(tfrt_node_now_ns(node), ms * TFRT_NANOSECONDS_PER_MILLISECOND);
+}
+
+// --- Early ones ----------------------------------------------------------------
+
+static void tfrt_push_inbox_free_early(tfrt_peer_t* peer, tfrt_push_inbox_early_t* early) {
+  tfrt_list_remove(&early->link);
+  --peer->pushes->early_count;
+  tfrt_action_queue_release(&peer->node->actions, early->value);
+  tfrt_allocator_free(peer->node->options.allocator, early, sizeof(*early));
+}
+
+static tfrt_push_inbox_early_t* tfrt_push_inbox_first_early(tfrt_peer_t* peer) {
+  tfrt_list_link_t* head = &peer->pushes->early;
+  return tfrt_list_is_empty(head) ? NULL
+                                  : TFRT_CONTAINER_OF(head->next, tfrt_push_inbox_early_t, link);
+}
+
+// Keeps |push|, which nobody expects yet.
+static void tfrt_push_inbox_keep(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_push_t* push) {
+  const tfrt_wire_item_t* item = &push->item;
+  tfrt_node_t* node = peer->node;
+  bool is_large =
+      item->kind == TFRT_WIRE_ITEM_INLINE && item->value.body.size > TFRT_WIRE_DEFAULT_INLINE_SIZE;
+  tfrt_push_inbox_t* inbox = is_large || !peer->session ? NULL : tfrt_push_inbox_of(peer);
+  if (!inbox) return;
+  tfrt_push_inbox_early_t* early =
+      tfrt_allocator_allocate_zeroed(node->options.allocator, sizeof(*early));
+  if (!early) return;
+  early->job = job;
+  early->id = push->id;
+  early->until_ns = tfrt_push_inbox_after(node, TFRT_PUSH_INBOX_KEPT_MS);
+  if (item->kind == TFRT_WIRE_ITEM_INLINE) {
+    early->value = tfrt_value_item_decode(&item->value, node->options.host->allocator);
+  } else if (item->kind == TFRT_WIRE_ITEM_ERROR) {
+    early->value = tfrt_value_item_decode_error(item->error);
+  } else {
+    early->reference = item->reference;
+  }
+  if (inbox->early_count == TFRT_PUSH_INBOX_MAX_EARLY) {
+    tfrt_push_inbox_free_early(peer, tfrt_push_inbox_first_early(peer));
+  }
+  tfrt_list_push_back(&inbox->early, &early->link);
+  ++inbox->early_count;
+  tfrt_session_wake_at(peer->session, early->until_ns);
+}
+
+// Gives |value| what came for it before it was lent; false if nothing has.
+static bool tfrt_push_inbox_take_early(tfrt_remote_value_t* value) {
+  tfrt_peer_t* peer = value->peer;
+  const tfrt_list_link_t* head = &peer->pushes->early;
+  for (const tfrt_list_link_t* link = head->next; link != head; link = link->next) {
+    tfrt_push_inbox_early_t* early = TFRT_CONTAINER_OF(link, tfrt_push_inbox_early_t, link);
+    bool is_it =
+        early->job == value->job && tfrt_wire_object_id_equal(early->id, value->location.id);
+    if (!is_it) continue;
+    if (early->value) {
+      tfrt_remote_value_receive(value, early->value);
+    } else {
+      tfrt_remote_value_on_item(value, &(tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_REFERENCE,
+                                                           .reference = early->reference});
+    }
+    tfrt_push_inbox_free_early(peer, early);
+    return true;
+  }
+  return false;
+}
+
+// Drops the early ones of |peer| for |job|; NULL: for all jobs.
+static void tfrt_push_inbox_drop(tfrt_peer_t* peer, const tfrt_job_t* job) {
+  if (!peer->pushes) return;
+  tfrt_list_link_t* head = &peer->pushes->early;
+  for (tfrt_list_link_t* link = head->next; link != head;) {
+    tfrt_push_inbox_early_t* early = TFRT_CONTAINER_OF(link, tfrt_push_inbox_early_t, link);
+    link = link->next;
+    if (!job || early->job == job) tfrt_push_inbox_free_early(peer, early);
+  }
+}
+
+// --- Expected ones -------------------------------------------------------------
+
+// Puts |value| off, before those that are put off for longer, as the grace was longer then.
+static void tfrt_push_inbox_put_off(tfrt_push_inbox_t* inbox, tfrt_remote_value_t* value) {
+  tfrt_list_link_t* before = inbox->put_off.previous;
+  while (before != &inbox->put_off) {
+    const tfrt_remote_value_t* other = TFRT_CONTAINER_OF(before, tfrt_remote_value_t, in_expected);
+    if (other->expected_until_ns <= value->expected_until_ns) break;
+    before = before->previous;
+  }
+  tfrt_list_initialize(&value->in_expected);
+  tfrt_list_insert_after(before, &value->in_expected);
+}
+
+void tfrt_push_inbox_expect(tfrt_remote_value_t* value) {
+  if (value->resolved || value->lost || !value->peer) return;
+  tfrt_peer_t* peer = value->peer;
+  bool may_come = peer->session && (tfrt_session_features(peer->session) & TFRT_WIRE_FEATURE_PUSH);
+  tfrt_push_inbox_t* inbox = may_come ? tfrt_push_inbox_of(peer) : NULL;
+  if (!inbox || tfrt_push_inbox_take_early(value)) return;
+  if (inbox->expected_count == TFRT_PUSH_INBOX_MAX_EXPECTED) return;
+  value->is_expected = true;
+  value->is_put_off = true;
+  value->expected_until_ns = tfrt_push_inbox_after(value->node, inbox->grace_ms);
+  tfrt_push_inbox_put_off(inbox, value);
+  ++inbox->expected_count;
+  tfrt_session_wake_at(peer->session, value->expected_until_ns);
+}
+
+void tfrt_push_inbox_forget(tfrt_remote_value_t* value) {
+  if (!value->is_expected) return;
+  value->is_expected = false;
+  value->is_put_off = false;
+  tfrt_list_remove(&value->in_expected);
+  --value->peer->pushes->expected_count;
+}
+
+// The value (+0) of |job| in |head|, a list of expected ones, that is to be pushed as |id|, or
+// NULL.
+static tfrt_remote_value_t* tfrt_push_inbox_find(const tfrt_list_link_t* head,
+                                                 const tfrt_job_t* job, tfrt_wire_object_id_t id) {
+  for (const tfrt_list_link_t* link = head->next; link != head; link = link->next) {
+    tfrt_remote_value_t* value = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, in_expected);
+    bool is_it = value->job == job && tfrt_wire_object_id_equal(value->location.id, id);
+    if (is_it) return value;
+  }
+  return NULL;
+}
+
+void tfrt_push_inbox_on_push(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_push_t* push) {
+  if (!job || job->closed || !tfrt_push_inbox_of(peer)) return;
+  tfrt_remote_value_t* value = tfrt_push_inbox_find(&peer->pushes->put_off, job, push->id);
+  if (value) ++peer->pushes->timely_count;
+  if (!value) value = tfrt_push_inbox_find(&peer->pushes->asked, job, push->id);
+  if (!value) {
+    tfrt_push_inbox_keep(peer, job, push);
+    return;
+  }
+  tfrt_push_inbox_forget(value);
+  // Who was asked says where it is, too. One whose last reference is gone has only its storage.
+  bool is_answered = push->item.kind == TFRT_WIRE_ITEM_REFERENCE && value->want != 0;
+  if (is_answered || !tfrt_async_value_try_retain(&value->base.base)) return;
+  tfrt_remote_value_on_item(value, &push->item);
+  tfrt_remote_value_release(value);
+}
+
+// Decides for how long Pushes are waited for from now on; |was_late|: one has not come in time.
+static void tfrt_push_inbox_judge(tfrt_push_inbox_t* inbox, bool was_late) {
+  if (was_late) {
+    inbox->grace_ms = TFRT_PUSH_INBOX_GRACE_MS;
+  } else if (inbox->timely_count < TFRT_PUSH_INBOX_TRUSTED) {
+    return;
+  } else if (inbox->grace_ms < TFRT_PUSH_INBOX_MAX_GRACE_MS) {
+    inbox->grace_ms *= 2;
+  }
+  inbox->timely_count = 0;
+}
+
+// Asks for what has waited too long for |peer|; false if nothing has.
+static bool tfrt_push_inbox_ask_late(tfrt_peer_t* peer, int64_t now_ns) {
+  const tfrt_list_link_t* head = &peer->pushes->put_off;
+  bool was_late = false;
+  while (!tfrt_list_is_empty(head)) {
+    tfrt_remote_value_t* value = TFRT_CONTAINER_OF(head->next, tfrt_remote_value_t, in_expected);
+    if (value->expected_until_ns > now_ns) {
+      tfrt_session_wake_at(peer->session, value->expected_until_ns);
+      break;
+    }
+    was_late = true;
+    value->is_put_off = false;
+    tfrt_list_remove(&value->in_expected);
+    tfrt_list_push_back(&peer->pushes->asked, &value->in_expected);
+    if (!tfrt_async_value_try_retain(&value->base.base)) continue;
+    tfrt_remote_value_ask_again(value);
+    tfrt_remote_value_release(value);
+  }
+  return was_late;
+}
+
+void tfrt_push_inbox_expire(tfrt_peer_t* peer) {
+  if (!peer->pushes) return;
+  int64_t now_ns = tfrt_node_now_ns(peer->node);
+  tfrt_push_inbox_judge(peer->pushes, tfrt_push_inbox_ask_late(peer, now_ns));
+  for (tfrt_push_inbox_early_t* early; (early = tfrt_push_inbox_first_early(peer));) {
+    if (early->until_ns > now_ns) {
+      tfrt_session_wake_at(peer->session, early->until_ns);
+      break;
+    }
+    tfrt_push_inbox_free_early(peer, early);
+  }
+}
+
+// --- Owners --------------------------------------------------------------------
+
+static void tfrt_push_inbox_on_peer_lost(const tfrt_owner_end_t* end) {
+  tfrt_push_inbox_drop(end->peer, end->job);
+}
+
+static void tfrt_push_inbox_on_job_finished(const tfrt_owner_end_t* end) {
+  for (tfrt_hash_node_t* found = tfrt_hash_table_first(&end->node->peers); found;
+       found = tfrt_hash_table_next(&end->node->peers, found)) {
+    tfrt_peer_t* peer = TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation);
+    tfrt_push_inbox_drop(peer, end->job);
+  }
+}
+
+static void tfrt_push_inbox_on_peer_past(const tfrt_owner_end_t* end) {
+  tfrt_peer_t* peer = end->peer;
+  tfrt_push_inbox_drop(peer, NULL);
+  tfrt_allocator_free(end->node->options.allocator, peer->pushes, sizeof(*peer->pushes));
+}
+
+static const tfrt_owner_rule_t tfrt_push_inbox_rules[] = {
+    {TFRT_OWNER_PEER_LOST, TFRT_OWNER_VALUES, tfrt_push_inbox_on_peer_lost},
+    {TFRT_OWNER_CLIENT_LEFT, TFRT_OWNER_VALUES, tfrt_push_inbox_on_peer_lost},
+    {TFRT_OWNER_JOB_FINISHED, TFRT_OWNER_VALUES, tfrt_push_inbox_on_job_finished},
+    {TFRT_OWNER_PEER_PAST, TFRT_OWNER_VALUES, tfrt_push_inbox_on_peer_past},
+};
+
+void tfrt_push_inbox_register(tfrt_owner_rules_t* rules) {
+  tfrt_owner_rules_add(rules, tfrt_push_inbox_rules, TFRT_ARRAY_SIZE(tfrt_push_inbox_rules));
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a host sends that it was not asked for: small results, to who is lent them.
+//
+//   caller                                   owner                      borrower
+//     Invoke f (push_to: x, borrower) ------->  runs f
+//     Invoke g (x is_pushed) ----------------------------------------->  expects x
+//                                               Push x ---------------->  g runs
+//
+// So an argument that another host makes takes one message, where a Want and a Resolve are two. It
+// is a hint: who expects a Push asks all the same when none has come after a *grace*, and nothing
+// else depends on it. A peer whose Pushes all come in time is given twice the grace from look to
+// look, up to TFRT_PUSH_INBOX_MAX_GRACE_MS, until the next one is late: the look takes a thread
+// that has to be woken. Values are pushed that are small whatever they are, as the types say: a
+// payload that goes by a lane begins to flow with its Want, which a wait would put off.
+//
+// Life of an expected value: lent, and put off; asked for after the grace; over with its Push,
+// which may still come before the answer, with its end, or with another owner. Life of an *early*
+// Push, which has overtaken the Invoke that lends its value: kept for TFRT_PUSH_INBOX_KEPT_MS,
+// until that comes, or until newer ones need the room. Each Push is for one reference.
+//
+// Thread rule: everything here needs the node's lock.
+// Failure rule: none fails; what can't be kept is asked for.
+#ifndef TFRT_DISTRIBUTED_DELIVERY_PUSH_INBOX_H_
+#define TFRT_DISTRIBUTED_DELIVERY_PUSH_INBOX_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "distributed/domain/owner.h"
+#include "distributed/wire/object.h"
+#include "host_runtime/base/list.h"
+
+// How long a Push is waited for, at first and at most; and how many must have come in time for that
+// to grow.
+#define TFRT_PUSH_INBOX_GRACE_MS 10
+#define TFRT_PUSH_INBOX_MAX_GRACE_MS 80
+#define TFRT_PUSH_INBOX_TRUSTED 8u
+
+// How long a Push is kept that nobody here expects yet; how many of one peer are, and are expected.
+#define TFRT_PUSH_INBOX_KEPT_MS 100
+#define TFRT_PUSH_INBOX_MAX_EARLY 64u
+#define TFRT_PUSH_INBOX_MAX_EXPECTED 256u
+
+typedef struct tfrt_peer_s tfrt_peer_t;
+typedef struct tfrt_job_s tfrt_job_t;
+typedef struct tfrt_remote_value_s tfrt_remote_value_t;
+
+// Of one peer.
+typedef struct tfrt_push_inbox_s {
+  tfrt_list_link_t put_off;  // tfrt_remote_value_t, whose grace ends first in front
+  tfrt_list_link_t asked;    // the same after the grace
+  uint32_t expected_count;   // of both
+  uint32_t timely_count;     // Pushes that have come in time since |grace_ms| was judged
+  int64_t grace_ms;
+  tfrt_list_link_t early;  // oldest first
+  uint32_t early_count;
+} tfrt_push_inbox_t;
+
+// |value|, which was just lent to us and nobody has asked for, is on its way: gives it what has
+// come, or has it wait before it asks.
+void tfrt_push_inbox_expect(tfrt_remote_value_t* value);
+
+// |value| waits for no Push any more; nothing happens if it doesn't.
+void tfrt_push_inbox_forget(tfrt_remote_value_t* value);
+
+// A Push came from |peer| for |job|; NULL: it is closed here.
+void tfrt_push_inbox_on_push(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_push_t* push);
+
+// Asks for what has waited too long for |peer|, and drops what nobody came for.
+void tfrt_push_inbox_expire(tfrt_peer_t* peer);
+
+// Has Pushes end with their owners.
+void tfrt_push_inbox_register(tfrt_owner_rules_t* rules);
+
+#endif  // TFRT_DISTRIBUTED_DELIVERY_PUSH_INBOX_H_

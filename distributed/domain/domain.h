@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The inside of a node, for the rooms that share its lock: domain/ and those above it.
+//
+//   host      puts it together
+//   client service job recovery call delivery value      each may use those to its right
+//   domain    the lock, what is put off until it is open, peers, jobs, programs
+//
+// The state of a higher room stands behind a pointer here (|objects|), which host/ sets, and so do
+// the functions of higher rooms that lower ones call (|value_hooks|, |call_hooks|). The ends of
+// peers, jobs and requests: owner.h.
+//
+// Rules that hold everywhere in these rooms:
+//  - Functions of peers, objects, calls, wants and jobs need the lock, unless they say that
+//    they take it.
+//  - With the lock held, no AsyncValue is resolved, released or waited for; that is put
+//    into |actions|. Retaining one is fine.
+//  - Whoever takes the lock opens it with tfrt_node_unlock(), which does what was put off.
+#ifndef TFRT_DISTRIBUTED_DOMAIN_DOMAIN_H_
+#define TFRT_DISTRIBUTED_DOMAIN_DOMAIN_H_
+
+#include "distributed/bulk/lane_manager.h"
+#include "distributed/domain/ended_jobs.h"
+#include "distributed/domain/node.h"
+#include "distributed/domain/owner.h"
+#include "distributed/domain/peer.h"
+#include "distributed/domain/text_pool.h"
+#include "distributed/threads/action_queue.h"
+#include "distributed/threads/node_lock.h"
+#include "distributed/threads/progress.h"
+
+// What is kept of |arena| between two uses.
+#define TFRT_NODE_KEPT_ARENA_SIZE ((size_t)16 << 10)
+
+struct tfrt_node_s {
+  tfrt_ref_count_t ref_count;
+  void (*free)(tfrt_node_t* node);               // constant; what the last release does
+  tfrt_node_options_t options;                   // constant
+  uint64_t incarnation;                          // constant
+  tfrt_session_handler_t handler;                // constant
+  tfrt_session_manager_t* sessions;              // constant
+  tfrt_lane_handler_t lane_handler;              // constant; see transfer.h
+  tfrt_lane_manager_t* lanes;                    // constant
+  tfrt_owner_rules_t rules;                      // constant
+  const struct tfrt_value_hooks_s* value_hooks;  // constant; value/value_hooks.h
+  const struct tfrt_call_hooks_s* call_hooks;    // constant; call/call_hooks.h
+  struct tfrt_object_table_s* objects;           // constant; value/object_table.h
+  tfrt_node_lock_t lock;                         // guards all below
+  tfrt_action_queue_t actions;
+  tfrt_hash_table_t peers;  // by incarnation
+  int64_t tick_ns;          // the time of the last heartbeat or new session, for ages
+  tfrt_list_link_t jobs;
+  tfrt_ended_jobs_t ended_jobs;
+  tfrt_list_link_t detached;    // what detached jobs leave here, by age of their end
+  tfrt_list_link_t programs;    // the cache, most recently used first
+  tfrt_text_pool_t texts;       // of calls that are of no program of a job
+  tfrt_list_link_t clients;     // that wait for sessions or jobs
+  tfrt_list_link_t recordings;  // of what ran (recording.h)
+  tfrt_progress_t progress;     // of the process's threads, at the last look
+  int64_t records_until_ns;     // of jobs that come, by the host's clock
+  uint32_t next_job_handle;     // from 1
+  tfrt_string_builder_t body;   // scratch of who sends a frame
+  tfrt_arena_t arena;           // see tfrt_node_scratch()
+  tfrt_node_counts_t counts;    // but for what tables and lanes count themselves
+  bool refuses_jobs;            // the jobs that run go on
+  bool closed;
+};
+
+static inline void tfrt_node_lock_tables(tfrt_node_t* node) { tfrt_node_lock_lock(&node->lock); }
+
+// Opens the lock and does what was put off.
+static inline void tfrt_node_unlock(tfrt_node_t* node) {
+  tfrt_node_lock_unlock_and_run(&node->lock);
+}
+
+// The time by the node's clock. Needs no lock.
+static inline int64_t tfrt_node_now_ns(const tfrt_node_t* node) {
+  return tfrt_clock_now_ns(node->options.timers->clock);
+}
+
+// Empty scratch memory (+0) for the frame that is handled, or for one that is made outside of that:
+// what was taken from it before is gone. With the lock held.
+static inline tfrt_arena_t* tfrt_node_scratch(tfrt_node_t* node) {
+  tfrt_arena_clear(&node->arena, TFRT_NODE_KEPT_ARENA_SIZE);
+  return &node->arena;
+}
+
+// Has what |end->node| owns follow |end| (owner.h). With the lock held.
+static inline void tfrt_node_end(const tfrt_owner_end_t* end) {
+  tfrt_owner_rules_follow(&end->node->rules, end);
+}
+
+static inline tfrt_node_t* tfrt_node_of(tfrt_session_handler_t* handler) {
+  return TFRT_CONTAINER_OF(handler, tfrt_node_t, handler);
+}
+
+// Looks in which kernels the process's threads are at |now_ns|, for |node|'s progress. With the
+// lock held.
+void tfrt_node_look_at_threads(tfrt_node_t* node, int64_t now_ns);
+
+#endif  // TFRT_DISTRIBUTED_DOMAIN_DOMAIN_H_

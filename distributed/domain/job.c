@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/domain/job.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "distributed/domain/job_attachment.h"
+
+// --- Life --------------------------------------------------------------------
+
+static void tfrt_job_set_address(tfrt_job_member_t* member, const tfrt_wire_member_t* wire) {
+  if (wire->address_count == 0 || wire->addresses[0].size >= sizeof(member->address)) return;
+  memcpy(member->address, wire->addresses[0].data, wire->addresses[0].size);
+}
+
+static tfrt_status_t tfrt_job_read_view(tfrt_job_t* job, const tfrt_wire_view_t* view) {
+  if (view->member_count == 0 || view->members[0].rank != 0) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "the job's view has no rank 0");
+  }
+  size_t size = view->member_count * sizeof(*job->members);
+  job->members = tfrt_allocator_allocate_zeroed(job->node->options.allocator, size);
+  if (!job->members) return tfrt_status_out_of_memory();
+  job->member_count = (uint32_t)view->member_count;
+  for (size_t i = 0; i < view->member_count; ++i) {
+    tfrt_job_member_t* member = &job->members[i];
+    member->rank = view->members[i].rank;
+    member->incarnation = view->members[i].incarnation;
+    tfrt_job_set_address(member, &view->members[i]);
+  }
+  job->epoch = view->epoch;
+  return NULL;
+}
+
+static void tfrt_job_free(tfrt_job_t* job) {
+  tfrt_allocator_t allocator = job->node->options.allocator;
+  tfrt_list_remove(&job->link);
+  if (job->print_release) job->print_release(job->print_self);
+  tfrt_node_end(&(tfrt_owner_end_t){.event = TFRT_OWNER_JOB_PAST, .node = job->node, .job = job});
+  for (uint32_t i = 0; i < job->member_count; ++i) tfrt_status_release(job->members[i].death);
+  tfrt_status_release(job->client.death);
+  tfrt_status_release(job->closed_by);
+  tfrt_trace_release(tfrt_job_trace(job));
+  tfrt_cancelled_requests_free(&job->cancelled_requests, allocator);
+  tfrt_mailbox_deinitialize(&job->mailbox);
+  tfrt_turn_table_deinitialize(&job->turns);
+  tfrt_resource_context_deinitialize(&job->resources);
+  tfrt_allocator_free(allocator, job->members, job->member_count * sizeof(*job->members));
+  tfrt_allocator_free(allocator, job, sizeof(*job));
+}
+
+static void tfrt_job_initialize_lists(tfrt_job_t* job) {
+  tfrt_list_initialize(&job->link);
+  tfrt_list_initialize(&job->programs);
+  tfrt_list_initialize(&job->starts);
+  tfrt_list_initialize(&job->outgoing_calls);
+  tfrt_list_initialize(&job->remote_values);
+  tfrt_list_initialize(&job->failed_calls);
+  tfrt_list_initialize(&job->retried_calls);
+  tfrt_list_initialize(&job->lost_requests);
+}
+
+tfrt_status_t tfrt_job_create(tfrt_node_t* node, const tfrt_wire_job_open_t* open, uint32_t rank,
+                              uint64_t client, tfrt_job_t** out_job) {
+  *out_job = NULL;
+  if (node->closed || (node->refuses_jobs && !open->asks_only)) {
+    return tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "this host takes no more jobs");
+  }
+  if (tfrt_job_find(node, open->job_id)) {
+    return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS, "the job is open here already");
+  }
+  tfrt_job_t* job = tfrt_allocator_allocate_zeroed(node->options.allocator, sizeof(*job));
+  if (!job) return tfrt_status_out_of_memory();
+  tfrt_ref_count_initialize(&job->ref_count);
+  job->node = node;
+  tfrt_job_initialize_lists(job);
+  memcpy(job->id, open->job_id.data, sizeof(job->id));
+  memcpy(job->key, open->key.data, sizeof(job->key));
+  job->handle = ++node->next_job_handle;
+  job->rank = rank;
+  job->asks_only = open->asks_only;
+  job->is_detached = open->detached;
+  if (open->name.size > 0) memcpy(job->name, open->name.data, open->name.size);
+  job->since_ns = node->tick_ns;
+  job->deadline_ns = TFRT_TIME_INFINITE;
+  job->client.rank = TFRT_WIRE_NO_RANK;
+  job->client.incarnation = client;
+  job->next_program = 1;
+  job->next_request = 1;
+  tfrt_node_end(&(tfrt_owner_end_t){.event = TFRT_OWNER_JOB_MADE, .node = node, .job = job});
+  tfrt_status_t status = tfrt_job_read_view(job, &open->view);
+  if (status) {
+    tfrt_job_release(job);
+    return status;
+  }
+  tfrt_list_push_back(&node->jobs, &job->link);
+  *out_job = job;
+  return NULL;
+}
+
+tfrt_job_t* tfrt_job_retain(tfrt_job_t* job) {
+  tfrt_ref_count_increment(&job->ref_count);
+  return job;
+}
+
+void tfrt_job_release(tfrt_job_t* job) {
+  if (tfrt_ref_count_decrement(&job->ref_count)) tfrt_job_free(job);
+}
+
+// --- The end -----------------------------------------------------------------
+
+// Nothing of the closed |job| is left to say: retires our handle with every peer.
+static void tfrt_job_end(tfrt_job_t* job) {
+  job->ended = true;
+  if (!job->is_finished) {
+    tfrt_ended_jobs_add(&job->node->ended_jobs, job->id, job->rank, job->closed_by);
+  }
+  tfrt_job_attachment_end_all(job);
+  tfrt_node_end(&(tfrt_owner_end_t){.event = TFRT_OWNER_JOB_OVER, .node = job->node, .job = job});
+  tfrt_list_remove(&job->link);
+  // The list's reference.
+  tfrt_job_release(job);
+}
+
+void tfrt_job_enter(tfrt_job_t* job) {
+  ++job->active;
+  tfrt_job_retain(job);
+}
+
+void tfrt_job_leave(tfrt_job_t* job) {
+  if (--job->active == 0 && job->closed && !job->ended) tfrt_job_end(job);
+  tfrt_job_release(job);
+}
+
+// --- Members -----------------------------------------------------------------
+
+tfrt_job_member_t* tfrt_job_find_incarnation(tfrt_job_t* job, uint64_t incarnation) {
+  if (job->client.incarnation == incarnation) return &job->client;
+  for (uint32_t i = 0; i < job->member_count; ++i) {
+    if (job->members[i].incarnation == incarnation) return &job->members[i];
+  }
+  return NULL;
+}
+
+tfrt_job_member_t* tfrt_job_find_rank(tfrt_job_t* job, uint32_t rank) {
+  for (uint32_t i = 0; i < job->member_count; ++i) {
+    if (job->members[i].rank == rank) return &job->members[i];
+  }
+  return NULL;
+}
+
+uint32_t tfrt_job_rank_of(const tfrt_job_t* job, uint64_t incarnation) {
+  tfrt_job_member_t* member = tfrt_job_find_incarnation((tfrt_job_t*)job, incarnation);
+  return member ? member->rank : TFRT_WIRE_NO_RANK;
+}
+
+void tfrt_job_set_trace(tfrt_job_t* job, tfrt_trace_t* trace) {
+  // Pairs with the load in tfrt_job_trace(): who finds the trace finds it made.
+  atomic_store_explicit(&job->trace, tfrt_trace_retain(trace), memory_order_release);
+}
+
+void tfrt_job_tell_members(tfrt_job_t* job, const tfrt_wire_body_t* body, bool can_wait) {
+  for (uint32_t i = 0; i < job->member_count && !job->closed; ++i) {
+    const tfrt_job_member_t* member = &job->members[i];
+    if (member->rank == job->rank || member->death) continue;
+    tfrt_peer_t* peer = tfrt_peer_find(job->node, member->incarnation);
+    if (peer && peer->session && !tfrt_job_has_left(job, member->incarnation)) {
+      const tfrt_peer_frame_t frame = {.job = job, .can_wait = can_wait, .can_wait_long = can_wait};
+      tfrt_peer_send(peer, &frame, body);
+    }
+  }
+}
+
+size_t tfrt_job_count_running(const tfrt_node_t* node, const tfrt_job_t* without) {
+  size_t count = 0;
+  for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) {
+    const tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
+    // Who follows is to get results, which would go with this host.
+    count += job != without && (!job->asks_only || job->followed);
+  }
+  return count;
+}
+
+tfrt_job_t* tfrt_job_find(tfrt_node_t* node, tfrt_string_view_t id) {
+  for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) {
+    tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
+    if (id.size == sizeof(job->id) && memcmp(id.data, job->id, sizeof(job->id)) == 0) return job;
+  }
+  return NULL;
+}
+
+bool tfrt_job_is_fenced(tfrt_job_t* job, uint64_t incarnation) {
+  const tfrt_job_member_t* member = tfrt_job_find_incarnation(job, incarnation);
+  return member && member != &job->client && member->death;
+}
+
+static bool tfrt_job_has_peer_left(const tfrt_job_t* job, tfrt_peer_t* peer) {
+  const tfrt_peer_job_t* known = tfrt_peer_find_job(peer, job);
+  return known && known->detached_there;
+}
+
+bool tfrt_job_has_left(const tfrt_job_t* job, uint64_t incarnation) {
+  tfrt_peer_t* peer = tfrt_peer_find(job->node, incarnation);
+  return peer && tfrt_job_has_peer_left(job, peer);
+}
+
+uint32_t tfrt_job_find_living(tfrt_job_t* job, uint32_t rank) {
+  for (uint32_t n = 0; n < job->member_count; ++n) {
+    uint32_t next = (rank + n) % job->member_count;
+    const tfrt_job_member_t* member = tfrt_job_find_rank(job, next);
+    if (next == job->rank) break;
+    if (member && !member->death && !tfrt_job_has_left(job, member->incarnation)) return next;
+  }
+  return job->rank;
+}
+
+tfrt_status_t tfrt_job_reach(tfrt_job_t* job, uint64_t incarnation, tfrt_peer_t** out_peer) {
+  *out_peer = NULL;
+  tfrt_job_member_t* member = tfrt_job_find_incarnation(job, incarnation);
+  if (!member) {
+    return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "a host that is not in the job's view");
+  }
+  if (job->closed) return tfrt_status_retain(job->closed_by);
+  if (!member->peer) member->peer = tfrt_peer_find_or_create(job->node, incarnation);
+  tfrt_peer_t* peer = member->peer;
+  if (!peer) return tfrt_status_out_of_memory();
+  if (member->death) {
+    return tfrt_peer_lost_error(peer, job, NULL, "before it was asked");
+  }
+  // One that has dialled us learns here how it can be dialled, should the connection break.
+  bool has_way = peer->session && (tfrt_session_has_address(peer->session) || !member->address[0]);
+  if (!has_way) {
+    tfrt_session_t* session = NULL;
+    TFRT_RETURN_IF_ERROR(tfrt_session_manager_dial(
+        job->node->sessions, tfrt_string_view_of(member->address), incarnation, &session));
+    tfrt_peer_adopt_session(peer, session);
+    tfrt_session_release(session);
+    tfrt_lane_manager_set_address(job->node->lanes, incarnation,
+                                  tfrt_string_view_of(member->address));
+  }
+  if (tfrt_job_has_peer_left(job, peer)) {
+    return tfrt_status_create(TFRT_STATUS_CANCELLED, "the client has left the job");
+  }
+  if (!peer->address[0]) snprintf(peer->address, sizeof(peer->address), "%s", member->address);
+  if (member->rank != TFRT_WIRE_NO_RANK) {
+    tfrt_session_set_peer_rank(peer->session, member->rank);
+  }
+  *out_peer = peer;
+  return NULL;
+}
+
+// --- Programs ----------------------------------------------------------------
+
+tfrt_job_program_t* tfrt_job_find_program(tfrt_job_t* job, uint64_t namer, uint32_t handle) {
+  for (tfrt_list_link_t* link = job->programs.next; link != &job->programs; link = link->next) {
+    tfrt_job_program_t* program = TFRT_CONTAINER_OF(link, tfrt_job_program_t, link);
+    if (program->namer == namer && program->handle == handle) return program;
+  }
+  return NULL;
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What binds a job to a session: the handle by which each side names the job in its frames,
+// and the proof that whoever names it was let in by the client.
+//
+//   A                                              B
+//     JobAttach(handle 7, job, proof)  ---------->   proof good: 7 is that job, from A
+//     frames with handle 7  --------------------->
+//     <----------  JobAttach(handle 4, job, proof)   B's own handle, in the other direction
+//     JobDetach(7, why)  ------------------------>   7 means nothing any more
+//
+//   proof = HMAC-SHA-256(the job's key, A's incarnation | B's incarnation | session | job id)
+//
+// A proof is good for one session only, so that none can be repeated in another. The number
+// of a session is final only when it is OPEN (session.h): frames of a job may be appended
+// before, their JobAttach waits with them as a draft, and gets its proof at that moment.
+//
+// Life of a handle, in one direction:
+//  1. Given by JobAttach, or by a client's JobOpen, before the first frame that has it.
+//  2. Stands for the job; for a job that is over here, or unknown, its frames are late and
+//     dropped. Who gives it then is told so by JobGone, and so is at the end of the job whoever
+//     gave one and got none.
+//  3. Ends with JobDetach, or with the session.
+//
+// Thread rule: everything here needs the node's lock.
+// Failure rule: a frame that the peer must not send is an error, which ends the session.
+#ifndef TFRT_DISTRIBUTED_DOMAIN_JOB_ATTACHMENT_H_
+#define TFRT_DISTRIBUTED_DOMAIN_JOB_ATTACHMENT_H_
+
+#include "distributed/domain/job.h"
+
+// So many handles may a peer have bound at once to jobs that are over here, or unknown. A job of a
+// peer takes one, and it retires that when its own part in the job ends; far fewer jobs go on
+// anywhere at once.
+#define TFRT_JOB_ATTACHMENT_MAX_GONE 65536u
+
+// Makes |table| one of handles of jobs that are over here; frees those of |peer|.
+void tfrt_job_attachment_initialize_table(tfrt_hash_table_t* table, tfrt_allocator_t allocator);
+void tfrt_job_attachment_forget_gone(tfrt_peer_t* peer);
+
+// Sends JobAttach to |peer|, which has a session, unless our handle of |job| is bound there.
+// FAILED_PRECONDITION for a job that is over, RESOURCE_EXHAUSTED.
+tfrt_status_t tfrt_job_attachment_send(tfrt_job_t* job, tfrt_peer_t* peer) TFRT_MUST_USE;
+
+// Sends JobDetach, with the reason if there is one, to all peers that know our handle of |job|,
+// which is over: frames with it can't be sent any more.
+void tfrt_job_attachment_end_all(tfrt_job_t* job);
+
+// Says to |peer|, whose handle of it is |handle|, that the job |open| can't be opened here
+// because of |reason| (+0): JobAttach, JobOpened with the error, JobDetach. The session goes
+// on. An error if |handle| is bound already, or memory is out.
+tfrt_status_t tfrt_job_attachment_refuse(tfrt_peer_t* peer, uint32_t handle,
+                                         const tfrt_wire_job_open_t* open, tfrt_status_t reason)
+    TFRT_MUST_USE;
+
+// A JobAttach came from |peer|. UNAUTHENTICATED for a wrong proof, INVALID_ARGUMENT for a
+// handle that is bound already.
+tfrt_status_t tfrt_job_attachment_on_attach(tfrt_peer_t* peer, const tfrt_wire_job_attach_t* attach)
+    TFRT_MUST_USE;
+
+// Binds |handle|, as |peer| names it, to |job|; NULL: a job that is closed here. Errors as
+// above, and RESOURCE_EXHAUSTED for too many of those.
+tfrt_status_t tfrt_job_attachment_bind(tfrt_job_t* job, tfrt_peer_t* peer, uint32_t handle)
+    TFRT_MUST_USE;
+
+// Sets |*out_job| (+0) to the job that |peer| calls |handle|, NULL if that is over here. An
+// error says that the handle was never bound.
+tfrt_status_t tfrt_job_attachment_find(tfrt_peer_t* peer, uint32_t handle, tfrt_job_t** out_job)
+    TFRT_MUST_USE;
+
+// |peer| retires its handle |handle|, as a JobDetach says: what it stood for (+0), or NULL if that
+// is over here.
+tfrt_peer_job_t* tfrt_job_attachment_retire(tfrt_peer_t* peer, uint32_t handle);
+
+#endif  // TFRT_DISTRIBUTED_DOMAIN_JOB_ATTACHMENT_H_

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/recovery/recovery.h"
+
+#include "distributed/call/outgoing_call.h"
+#include "distributed/recovery/retried_call.h"
+#include "distributed/value/outgoing_release.h"
+#include "distributed/value/remote_value_impl.h"
+
+// A question of another host that has no answer yet.
+typedef struct tfrt_recovery_request_s {
+  tfrt_list_link_t link;  // in the job's list
+  uint64_t asker;         // incarnation
+  tfrt_wire_reference_t reference;
+  tfrt_remote_value_t* value;  // +1
+  int64_t since_ns;
+} tfrt_recovery_request_t;
+
+// --- The borrower --------------------------------------------------------------
+
+bool tfrt_recovery_ask(tfrt_remote_value_t* value) {
+  if (value->lender == 0 || !value->given.is_recoverable) return false;
+  tfrt_peer_t* lender = tfrt_peer_find(value->node, value->lender);
+  tfrt_job_member_t* member = tfrt_job_find_incarnation(value->job, value->lender);
+  bool is_there = lender && lender->session && member && !member->death && !value->job->closed;
+  if (!is_there || !(tfrt_session_features(lender->session) & TFRT_WIRE_FEATURE_RECOVER)) {
+    return false;
+  }
+  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_LOST, .lost = {.reference = value->given}};
+  tfrt_peer_send(lender, &(tfrt_peer_frame_t){.job = value->job}, &body);
+  // Its death ends the wait.
+  value->peer = lender;
+  tfrt_list_push_back(&lender->located, &value->located);
+  return true;
+}
+
+// The value (+0) for which |peer| was asked about |reference|, or NULL.
+static tfrt_remote_value_t* tfrt_recovery_find_lost(tfrt_peer_t* peer,
+                                                    const tfrt_wire_reference_t* reference) {
+  for (tfrt_list_link_t* link = peer->located.next; link != &peer->located; link = link->next) {
+    tfrt_remote_value_t* value = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, located);
+    bool is_it = value->lost && value->given.owner == reference->owner &&
+                 tfrt_wire_object_id_equal(value->given.id, reference->id);
+    if (is_it) return value;
+  }
+  return NULL;
+}
+
+// What |replace| of |peer| gives, which nobody here waits for any more, is given back.
+static void tfrt_recovery_give_back(tfrt_peer_t* peer, tfrt_job_t* job,
+                                    const tfrt_wire_replace_t* replace) {
+  const tfrt_wire_reference_t* reference = &replace->item.reference;
+  bool is_given = replace->item.kind == TFRT_WIRE_ITEM_REFERENCE && job &&
+                  reference->owner == peer->incarnation;
+  if (is_given) tfrt_outgoing_release_add(peer, job, &reference->id, false);
+}
+
+void tfrt_recovery_on_replace(tfrt_peer_t* peer, tfrt_job_t* job,
+                              const tfrt_wire_replace_t* replace) {
+  tfrt_remote_value_t* value = tfrt_recovery_find_lost(peer, &replace->old);
+  if (!value || !tfrt_async_value_try_retain(&value->base.base)) {
+    tfrt_recovery_give_back(peer, job, replace);
+    return;
+  }
+  if (replace->item.kind == TFRT_WIRE_ITEM_REFERENCE) {
+    const tfrt_wire_reference_t* reference = &replace->item.reference;
+    value->result_is_due = false;
+    tfrt_remote_value_move(value, reference, reference->owner == peer->incarnation);
+  } else {
+    // Who lent it need not know whom this host has lost: it may have been sent on, or have it by
+    // way of a list.
+    tfrt_remote_value_lose(value, value->loss);
+  }
+  tfrt_remote_value_release(value);
+}
+
+// --- The lender ----------------------------------------------------------------
+
+static void tfrt_recovery_send(tfrt_peer_t* peer, tfrt_job_t* job,
+                               const tfrt_wire_reference_t* reference,
+                               const tfrt_wire_item_t* item) {
+  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_REPLACE,
+                           .replace = {.old = *reference, .item = *item}};
+  tfrt_peer_send(peer, &(tfrt_peer_frame_t){.job = job}, &body);
+}
+
+// Answers |peer| that nobody has what |reference| was.
+static void tfrt_recovery_refuse(tfrt_peer_t* peer, tfrt_job_t* job,
+                                 const tfrt_wire_reference_t* reference) {
+  const tfrt_peer_t* owner = tfrt_peer_find(job->node, reference->owner);
+  tfrt_status_t status =
+      owner ? tfrt_peer_lost_error(owner, job, NULL, "which had a value that is lent")
+            : tfrt_status_create(TFRT_STATUS_NOT_FOUND, "host %u knows nothing of a value",
+                                 job->rank);
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, job->node->options.allocator);
+  tfrt_wire_error_t error = {0};
+  tfrt_status_release(
+      tfrt_wire_error_from_status(status, job->rank, job->node->incarnation, &arena, &error));
+  if (error.code == TFRT_STATUS_OK) error.code = TFRT_STATUS_UNAVAILABLE;
+  tfrt_recovery_send(peer, job, reference,
+                     &(tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_ERROR, .error = &error});
+  tfrt_status_release(status);
+  tfrt_arena_deinitialize(&arena);
+}
+
+// Gives |peer| what |value| is here, under a name of ours that it holds.
+static void tfrt_recovery_give(tfrt_peer_t* peer, tfrt_remote_value_t* value,
+                               const tfrt_wire_reference_t* reference) {
+  tfrt_job_t* job = value->job;
+  tfrt_object_table_t* objects = job->node->objects;
+  tfrt_object_t* object = tfrt_object_table_export(objects, job, &value->base.base);
+  if (!object || !tfrt_object_table_hold(objects, object, peer->incarnation)) {
+    if (object) tfrt_object_table_end_loan(objects, object);
+    tfrt_recovery_refuse(peer, job, reference);
+    return;
+  }
+  object->name = value->function;
+  tfrt_wire_item_t item = {.kind = TFRT_WIRE_ITEM_REFERENCE,
+                           .reference = {.id = object->id,
+                                         .owner = job->node->incarnation,
+                                         .owner_rank = job->rank,
+                                         .namer_rank = job->rank,
+                                         .is_chain = reference->is_chain,
+                                         .is_mutable = reference->is_mutable}};
+  tfrt_object_table_end_loan(objects, object);
+  tfrt_recovery_send(peer, job, reference, &item);
+}
+
+// Answers |peer|, which has lost |reference|, if |value| can be told from that by now.
+static bool tfrt_recovery_answer(tfrt_peer_t* peer, tfrt_remote_value_t* value,
+                                 const tfrt_wire_reference_t* reference) {
+  if (value->resolved) {
+    tfrt_recovery_give(peer, value, reference);
+    return true;
+  }
+  if (value->lost || tfrt_remote_value_same(&value->location, reference)) return false;
+  tfrt_wire_item_t item = {.kind = TFRT_WIRE_ITEM_REFERENCE,
+                           .reference = tfrt_remote_value_whereabouts(value)};
+  tfrt_recovery_send(peer, value->job, reference, &item);
+  return true;
+}
+
+// True if |peer| has |value| from this host: by a call that is not over, or because it, or who lent
+// it to it, was sent on to that.
+static bool tfrt_recovery_is_lent(const tfrt_peer_t* peer, const tfrt_remote_value_t* value) {
+  return tfrt_outgoing_call_lends(peer, &value->base.base) ||
+         tfrt_object_table_keeps(value->node->objects, &value->base.base);
+}
+
+// The value (+1) of this host that |reference| is, or was, for |peer|, or NULL. Of several the
+// oldest: it was here before |peer| had its own, so of hosts that lend each other the same, none
+// waits for one that waits for it.
+static tfrt_remote_value_t* tfrt_recovery_find(const tfrt_peer_t* peer, tfrt_job_t* job,
+                                               const tfrt_wire_reference_t* reference) {
+  for (tfrt_list_link_t* link = job->remote_values.next; link != &job->remote_values;
+       link = link->next) {
+    tfrt_remote_value_t* value = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, in_job);
+    bool is_it = tfrt_remote_value_is_known_as(value, reference) &&
+                 tfrt_recovery_is_lent(peer, value) &&
+                 tfrt_async_value_try_retain(&value->base.base);
+    if (is_it) return value;
+  }
+  return NULL;
+}
+
+void tfrt_recovery_on_lost(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_lost_t* lost) {
+  if (!job) return;
+  tfrt_remote_value_t* value = job->closed ? NULL : tfrt_recovery_find(peer, job, &lost->reference);
+  if (!value) {
+    tfrt_recovery_refuse(peer, job, &lost->reference);
+    return;
+  }
+  if (tfrt_recovery_answer(peer, value, &lost->reference)) {
+    tfrt_remote_value_release(value);
+    return;
+  }
+  tfrt_recovery_request_t* request =
+      tfrt_allocator_allocate(job->node->options.allocator, sizeof(*request));
+  if (!request) {
+    tfrt_recovery_refuse(peer, job, &lost->reference);
+    tfrt_remote_value_release(value);
+    return;
+  }
+  *request = (tfrt_recovery_request_t){.asker = peer->incarnation,
+                                       .reference = lost->reference,
+                                       .value = value,
+                                       .since_ns = tfrt_node_now_ns(job->node)};
+  tfrt_list_push_back(&job->lost_requests, &request->link);
+  // The owner may live, and have sent |peer| on to who is lost. What becomes of |value| then, this
+  // host hears from the owner, and only if it asks.
+  tfrt_remote_value_await(value);
+}
+
+static void tfrt_recovery_free(tfrt_recovery_request_t* request) {
+  tfrt_node_t* node = request->value->node;
+  tfrt_list_remove(&request->link);
+  tfrt_remote_value_release(request->value);
+  tfrt_allocator_free(node->options.allocator, request, sizeof(*request));
+}
+
+void tfrt_recovery_answer_waiting(tfrt_remote_value_t* value) {
+  tfrt_list_link_t* head = &value->job->lost_requests;
+  for (tfrt_list_link_t* link = head->next; link != head;) {
+    tfrt_recovery_request_t* request = TFRT_CONTAINER_OF(link, tfrt_recovery_request_t, link);
+    link = link->next;
+    if (request->value != value) continue;
+    tfrt_peer_t* peer = tfrt_peer_find(value->node, request->asker);
+    if (peer && !tfrt_recovery_answer(peer, value, &request->reference)) continue;
+    tfrt_recovery_free(request);
+  }
+}
+
+// Nobody waits for an answer in |job|: |asker| is lost; 0: all askers are.
+static void tfrt_recovery_drop(tfrt_job_t* job, uint64_t asker) {
+  for (tfrt_list_link_t* link = job->lost_requests.next; link != &job->lost_requests;) {
+    tfrt_recovery_request_t* request = TFRT_CONTAINER_OF(link, tfrt_recovery_request_t, link);
+    link = link->next;
+    if (asker == 0 || request->asker == asker) tfrt_recovery_free(request);
+  }
+}
+
+static void tfrt_recovery_expire_job(tfrt_job_t* job, int64_t latest_ns) {
+  for (tfrt_list_link_t* link = job->lost_requests.next; link != &job->lost_requests;) {
+    tfrt_recovery_request_t* request = TFRT_CONTAINER_OF(link, tfrt_recovery_request_t, link);
+    link = link->next;
+    tfrt_peer_t* peer = tfrt_peer_find(job->node, request->asker);
+    // One that waits for another owner, too, knows that this one is dead; one that comes home needs
+    // none.
+    const tfrt_remote_value_t* value = request->value;
+    bool is_home = value->homecoming && !value->peer;
+    bool is_known = value->lost || is_home || request->since_ns > latest_ns;
+    if (peer && is_known && tfrt_recovery_is_lent(peer, value)) continue;
+    if (peer) tfrt_recovery_refuse(peer, job, &request->reference);
+    tfrt_recovery_free(request);
+  }
+}
+
+void tfrt_recovery_expire(tfrt_node_t* node) {
+  // This host would have noticed by now what the asker has noticed.
+  int64_t silence_ns =
+      (int64_t)node->options.session.limits.silence_ms * TFRT_NANOSECONDS_PER_MILLISECOND;
+  int64_t latest_ns = tfrt_node_now_ns(node) - 2 * silence_ns;
+  for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) {
+    tfrt_recovery_expire_job(TFRT_CONTAINER_OF(link, tfrt_job_t, link), latest_ns);
+  }
+}
+
+static void tfrt_recovery_on_peer_lost(const tfrt_owner_end_t* end) {
+  const tfrt_list_link_t* jobs = &end->node->jobs;
+  for (tfrt_list_link_t* link = jobs->next; link != jobs; link = link->next) {
+    tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
+    if (!end->job || end->job == job) tfrt_recovery_drop(job, end->peer->incarnation);
+  }
+}
+
+static void tfrt_recovery_on_job_finished(const tfrt_owner_end_t* end) {
+  tfrt_recovery_drop(end->job, 0);
+}
+
+static const tfrt_owner_rule_t tfrt_recovery_rules[] = {
+    {TFRT_OWNER_PEER_LOST, TFRT_OWNER_RECOVERY, tfrt_recovery_on_peer_lost},
+    {TFRT_OWNER_JOB_FINISHED, TFRT_OWNER_RECOVERY, tfrt_recovery_on_job_finished},
+};
+
+void tfrt_recovery_register(tfrt_owner_rules_t* rules) {
+  tfrt_owner_rules_add(rules, tfrt_recovery_rules, TFRT_ARRAY_SIZE(tfrt_recovery_rules));
+}

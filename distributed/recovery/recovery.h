@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Another owner for a value whose owner is dead, or tells the loss of a host as what it is: who was
+// lent it asks who lent it.
+//
+//   borrower                              lender
+//     Lost x@B     --------------------->   it waits for another owner, too, or for the same news
+//                  <---------------------   Replace x@B: y@E, which the loan covers as it did x
+//                                           or: z@lender, held for the borrower; or an error
+//
+// A reference says whether that may help (is_recoverable): the call that made the value may run
+// again (retried_call.h), at the lender or at who lent it to that. A lender that has a copy gives
+// that.
+//
+// Life of a question here: asked when a value is lost; answered when the value here has another
+// owner, or is here, or is an error. Over with the asker or the job, and answered with an error
+// when the loan is over, or this host goes on hearing from the owner that the asker has lost.
+//
+// Thread rule: everything here needs the node's lock.
+// Failure rule: what can't be answered is an error.
+#ifndef TFRT_DISTRIBUTED_RECOVERY_RECOVERY_H_
+#define TFRT_DISTRIBUTED_RECOVERY_RECOVERY_H_
+
+#include "distributed/domain/job.h"
+#include "distributed/value/remote_value.h"
+
+// Asks who lent |value|, which is lost, for another owner: its peer is that one then. False if
+// there is nobody to ask.
+bool tfrt_recovery_ask(tfrt_remote_value_t* value);
+
+// A Lost came from |peer| for |job| (NULL: closed here), or the answer to one of ours.
+void tfrt_recovery_on_lost(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_lost_t* lost);
+void tfrt_recovery_on_replace(tfrt_peer_t* peer, tfrt_job_t* job,
+                              const tfrt_wire_replace_t* replace);
+
+// Answers those who have asked for |value|, which has another owner now, or is resolved.
+void tfrt_recovery_answer_waiting(tfrt_remote_value_t* value);
+
+// Answers questions that nothing will answer: the loan is over, or the owner, whom the asker has
+// lost, lives on for this host.
+void tfrt_recovery_expire(tfrt_node_t* node);
+
+// Has questions end with their owners.
+void tfrt_recovery_register(tfrt_owner_rules_t* rules);
+
+#endif  // TFRT_DISTRIBUTED_RECOVERY_RECOVERY_H_

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/recovery/retried_call.h"
+
+#include <stdio.h>
+
+#include "distributed/call/local_call.h"
+#include "host_runtime/executor/request/call_scope.h"
+
+struct tfrt_retried_call_s {
+  tfrt_ref_count_t ref_count;  // one while it is open, one for a run that was put off
+  tfrt_node_t* node;           // +1
+  tfrt_job_t* job;             // +1
+  tfrt_list_link_t link;       // in the job's list, while it is open
+  tfrt_outgoing_call_request_t request;
+  const tfrt_function_t* function;   // lives as long as the program
+  tfrt_execution_context_t context;  // its request +1
+  tfrt_call_site_t site;
+  tfrt_async_value_t** arguments;      // +1 each
+  tfrt_remote_value_t** results;       // +0; NULL: forgotten
+  tfrt_async_value_t** given_results;  // +1 each, during a run
+  // +1 each, or NULL: what the newest run made of results that were not lost then.
+  tfrt_async_value_t** spare_results;
+  uint32_t open_count;  // results that are not forgotten; and the start, in progress
+  uint32_t host;        // rank of the newest run's
+  uint32_t runs;
+  uint32_t retries;          // how often it may run again
+  uint32_t mended;           // losses that a callee told, and for which it did
+  uint64_t told_lost;        // the last of those hosts; 0: none
+  tfrt_status_t first_loss;  // +1; or NULL
+  tfrt_status_t last_loss;   // +1; or NULL
+  bool is_running_again;     // a run is put off, or being started
+  bool is_named;             // that run has named its results
+};
+
+// --- Life ----------------------------------------------------------------------
+
+static void tfrt_retried_call_free_arrays(tfrt_retried_call_t* call) {
+  tfrt_allocator_t allocator = call->node->options.allocator;
+  size_t argument_count = call->request.argument_count + 1;
+  size_t result_count = call->request.result_count + 1;
+  tfrt_allocator_free(allocator, call->arguments, argument_count * sizeof(*call->arguments));
+  tfrt_allocator_free(allocator, call->results, result_count * sizeof(*call->results));
+  tfrt_allocator_free(allocator, call->given_results, result_count * sizeof(*call->given_results));
+  tfrt_allocator_free(allocator, call->spare_results, result_count * sizeof(*call->spare_results));
+}
+
+static tfrt_retried_call_t* tfrt_retried_call_allocate(
+    tfrt_job_t* job, const tfrt_outgoing_call_request_t* request) {
+  tfrt_allocator_t allocator = job->node->options.allocator;
+  tfrt_retried_call_t* call = tfrt_allocator_allocate_zeroed(allocator, sizeof(*call));
+  if (!call) return NULL;
+  tfrt_ref_count_initialize(&call->ref_count);
+  tfrt_list_initialize(&call->link);
+  call->node = job->node;
+  call->job = job;
+  call->request = *request;
+  size_t argument_count = request->argument_count + 1;
+  size_t result_count = request->result_count + 1;
+  call->arguments =
+      tfrt_allocator_allocate_zeroed(allocator, argument_count * sizeof(*call->arguments));
+  call->results = tfrt_allocator_allocate_zeroed(allocator, result_count * sizeof(*call->results));
+  call->given_results =
+      tfrt_allocator_allocate_zeroed(allocator, result_count * sizeof(*call->given_results));
+  call->spare_results =
+      tfrt_allocator_allocate_zeroed(allocator, result_count * sizeof(*call->spare_results));
+  bool is_whole = call->arguments && call->results && call->given_results && call->spare_results;
+  if (is_whole) return call;
+  tfrt_retried_call_free_arrays(call);
+  tfrt_allocator_free(allocator, call, sizeof(*call));
+  return NULL;
+}
+
+// Runs with the lock open.
+static void tfrt_retried_call_free(void* argument) {
+  tfrt_retried_call_t* call = argument;
+  tfrt_node_t* node = call->node;
+  for (uint32_t i = 0; i < call->request.argument_count; ++i) {
+    tfrt_async_value_release(call->arguments[i]);
+  }
+  tfrt_request_context_release(call->context.request);
+  tfrt_status_release(call->first_loss);
+  tfrt_status_release(call->last_loss);
+  tfrt_retried_call_free_arrays(call);
+  tfrt_node_lock_tables(node);
+  tfrt_cached_program_release(call->request.program);
+  tfrt_job_release(call->job);
+  tfrt_node_unlock(node);
+  tfrt_allocator_free(node->options.allocator, call, sizeof(*call));
+  tfrt_node_release(node);
+}
+
+static void tfrt_retried_call_release(tfrt_retried_call_t* call) {
+  if (!tfrt_ref_count_decrement(&call->ref_count)) return;
+  tfrt_action_queue_call(&call->node->actions, tfrt_retried_call_free, call);
+}
+
+static void tfrt_retried_call_set_spare(tfrt_retried_call_t* call, uint32_t index,
+                                        tfrt_async_value_t* spare) {
+  tfrt_action_queue_release(&call->node->actions, call->spare_results[index]);
+  call->spare_results[index] = spare ? tfrt_async_value_retain(spare) : NULL;
+}
+
+// Nothing of |call| can be lost any more, or nobody may run it again.
+static void tfrt_retried_call_close(tfrt_retried_call_t* call) {
+  if (!tfrt_list_is_linked(&call->link)) return;
+  tfrt_list_remove(&call->link);
+  for (uint32_t i = 0; i < call->request.result_count; ++i) {
+    if (call->results[i]) call->results[i]->retried = NULL;
+    call->results[i] = NULL;
+    tfrt_retried_call_set_spare(call, i, NULL);
+  }
+  tfrt_retried_call_release(call);
+}
+
+void tfrt_retried_call_adopt(tfrt_retried_call_t* call, uint32_t index,
+                             tfrt_remote_value_t* value) {
+  // What another run makes once more is not looked at: the first one told it.
+  call->is_named = true;
+  if (call->is_running_again) return;
+  call->results[index] = value;
+  ++call->open_count;
+  value->retried = call;
+  value->retried_index = index;
+}
+
+static void tfrt_retried_call_leave(tfrt_retried_call_t* call) {
+  if (--call->open_count == 0) tfrt_retried_call_close(call);
+}
+
+void tfrt_retried_call_forget(tfrt_remote_value_t* value) {
+  tfrt_retried_call_t* call = value->retried;
+  value->retried = NULL;
+  call->results[value->retried_index] = NULL;
+  tfrt_retried_call_set_spare(call, value->retried_index, NULL);
+  tfrt_retried_call_leave(call);
+}
+
+void tfrt_retried_call_close_scope(tfrt_job_t* job, const tfrt_call_scope_t* scope) {
+  for (tfrt_list_link_t* link = job->retried_calls.next; link != &job->retried_calls;) {
+    tfrt_retried_call_t* call = TFRT_CONTAINER_OF(link, tfrt_retried_call_t, link);
+    link = link->next;
+    if (call->context.scope == scope) tfrt_retried_call_close(call);
+  }
+}
+
+// Makes errors, |status| (+0), of the results that wait for another run.
+static void tfrt_retried_call_fail_lost(tfrt_retried_call_t* call, tfrt_status_t status) {
+  for (uint32_t i = 0; i < call->request.result_count; ++i) {
+    tfrt_remote_value_t* value = tfrt_retried_call_take_lost(call, i);
+    if (!value) continue;
+    tfrt_remote_value_fail(value, status);
+    tfrt_remote_value_release(value);
+  }
+}
+
+static void tfrt_retried_call_close_job(tfrt_job_t* job, tfrt_status_t reason) {
+  while (!tfrt_list_is_empty(&job->retried_calls)) {
+    tfrt_retried_call_t* call =
+        TFRT_CONTAINER_OF(job->retried_calls.next, tfrt_retried_call_t, link);
+    tfrt_ref_count_increment(&call->ref_count);
+    tfrt_retried_call_fail_lost(call, reason);
+    tfrt_retried_call_close(call);
+    tfrt_retried_call_release(call);
+  }
+}
+
+// --- The next run --------------------------------------------------------------
+
+// The host of the next run. This one may not have noticed yet what a callee has told.
+static uint32_t tfrt_retried_call_next_host(const tfrt_retried_call_t* call) {
+  uint32_t next = tfrt_job_find_living(call->job, call->host + 1);
+  bool is_lost = tfrt_job_find_rank(call->job, next)->incarnation == call->told_lost;
+  return is_lost ? tfrt_job_find_living(call->job, next + 1) : next;
+}
+
+// Makes the call a plain one of this host.
+static void tfrt_retried_call_run_here(tfrt_retried_call_t* call) {
+  tfrt_execution_context_t context = call->context;
+  const tfrt_call_options_t options = {
+      .has_host = true, .host = call->job->rank, .device = call->request.device};
+  tfrt_call_options_place(&options, &context);
+  tfrt_routed_call_t routed = {.options = &options,
+                               .function = call->function,
+                               .context = &context,
+                               .caller = call->site.kernel,
+                               .site = &call->site.origin,
+                               .arguments = call->arguments,
+                               .results = call->given_results};
+  if (call->request.has_own_deadline) {
+    tfrt_local_call_execute(call->job, &routed, call->request.deadline_ns);
+  } else {
+    tfrt_function_execute(call->function, &context, call->arguments, call->given_results);
+  }
+  tfrt_node_lock_tables(call->node);
+  call->is_named = true;
+  for (uint32_t i = 0; i < call->request.result_count; ++i) {
+    tfrt_remote_value_t* value = tfrt_retried_call_take_lost(call, i);
+    if (!value) continue;
+    tfrt_remote_value_forward(value, call->given_results[i]);
+    tfrt_remote_value_release(value);
+  }
+  tfrt_node_unlock(call->node);
+}
+
+// What could not be started is an error of the values that wait for it, unless its host has just
+// died: then it was no run.
+static void tfrt_retried_call_run_there(tfrt_retried_call_t* call) {
+  call->is_named = false;
+  tfrt_outgoing_call_start(call->node, &call->request);
+  tfrt_node_lock_tables(call->node);
+  if (!call->is_named && tfrt_job_find_rank(call->job, call->host)->death && !call->job->closed) {
+    --call->runs;
+  } else if (!call->is_named) {
+    tfrt_retried_call_fail_lost(call, tfrt_async_value_error(call->given_results[0]));
+  }
+  tfrt_node_unlock(call->node);
+}
+
+static void tfrt_retried_call_run_soon(tfrt_retried_call_t* call);
+
+// If a run has made the result |index| of |call|, which is lost, beside what it was for, has it
+// stand for that.
+static bool tfrt_retried_call_use_spare(tfrt_retried_call_t* call, uint32_t index) {
+  tfrt_async_value_t* spare = call->spare_results[index];
+  if (!spare) return false;
+  call->spare_results[index] = NULL;
+  tfrt_remote_value_stand_for(call->results[index], spare);
+  tfrt_action_queue_release(&call->node->actions, spare);
+  return true;
+}
+
+// Keeps what a run has made of results that were not lost when it began. Some may be by now.
+static void tfrt_retried_call_keep_spares(tfrt_retried_call_t* call) {
+  bool has_run = tfrt_list_is_linked(&call->link) && call->is_named;
+  for (uint32_t i = 0; i < call->request.result_count && has_run; ++i) {
+    const tfrt_remote_value_t* value = call->results[i];
+    if (!value || call->given_results[i] == &value->base.base) continue;
+    tfrt_retried_call_set_spare(call, i, call->given_results[i]);
+    if (value->lost && !value->peer) (void)tfrt_retried_call_use_spare(call, i);
+  }
+}
+
+// Runs with the lock open.
+static void tfrt_retried_call_run(void* argument) {
+  tfrt_retried_call_t* call = argument;
+  tfrt_node_t* node = tfrt_node_retain(call->node);
+  tfrt_call_scope_t* scope = call->context.scope;
+  tfrt_node_lock_tables(node);
+  call->host = tfrt_retried_call_next_host(call);
+  call->request.callee = tfrt_job_find_rank(call->job, call->host)->incarnation;
+  bool is_open = tfrt_list_is_linked(&call->link);
+  tfrt_node_unlock(node);
+  if (is_open && call->host == call->job->rank) {
+    tfrt_retried_call_run_here(call);
+  } else if (is_open) {
+    tfrt_retried_call_run_there(call);
+  }
+  tfrt_node_lock_tables(node);
+  tfrt_retried_call_keep_spares(call);
+  for (uint32_t i = 0; i < call->request.result_count; ++i) {
+    tfrt_action_queue_release(&node->actions, call->given_results[i]);
+    call->given_results[i] = NULL;
+  }
+  call->is_running_again = false;
+  tfrt_retried_call_run_soon(call);
+  tfrt_retried_call_release(call);
+  tfrt_node_unlock(node);
+  tfrt_call_scope_leave(scope);
+  tfrt_node_release(node);
+}
+
+// Says how often it was tried, what happened last, and what first.
+static tfrt_status_t tfrt_retried_call_exhausted(const tfrt_retried_call_t* call) {
+  tfrt_status_fields_t fields = *tfrt_status_fields(call->last_loss);
+  const char* first = tfrt_status_message(call->first_loss);
+  char message[TFRT_STATUS_MAX_TEXT_SIZE];
+  if (call->runs > 1) {
+    snprintf(message, sizeof(message), "%s; that was run %u, the first ended so: %s",
+             fields.message, call->runs, first);
+    fields.message = message;
+    if (fields.cause_count < TFRT_STATUS_MAX_CAUSES) fields.causes[fields.cause_count++] = first;
+  }
+  return tfrt_status_create_from_fields(&fields);
+}
+
+static bool tfrt_retried_call_has_lost(const tfrt_retried_call_t* call) {
+  for (uint32_t i = 0; i < call->request.result_count; ++i) {
+    if (call->results[i] && call->results[i]->lost && !call->results[i]->peer) return true;
+  }
+  return false;
+}
+
+// Has |call| run again when the lock is open, if it has lost something, and may.
+static void tfrt_retried_call_run_soon(tfrt_retried_call_t* call) {
+  if (call->is_running_again || !tfrt_retried_call_has_lost(call)) return;
+  bool may = call->runs <= call->retries && tfrt_call_scope_try_enter(call->context.scope);
+  if (!may) {
+    tfrt_status_t status = tfrt_retried_call_exhausted(call);
+    tfrt_retried_call_fail_lost(call, status);
+    tfrt_status_release(status);
+    return;
+  }
+  ++call->runs;
+  call->is_running_again = true;
+  tfrt_ref_count_increment(&call->ref_count);
+  tfrt_action_queue_call(&call->node->actions, tfrt_retried_call_run, call);
+}
+
+bool tfrt_retried_call_may_mend(const tfrt_remote_value_t* value, tfrt_status_t status) {
+  tfrt_retried_call_t* call = value->retried;
+  const tfrt_status_fields_t* fields = tfrt_status_fields(status);
+  bool is_loss = fields->code == TFRT_STATUS_UNAVAILABLE &&
+                 tfrt_job_find_incarnation(call->job, fields->root_key);
+  if (!is_loss || !call->request.pure) return false;
+  // A run is under way, or over, that makes this one, too.
+  if (call->is_running_again || call->spare_results[value->retried_index]) return true;
+  if (call->runs > call->retries) return false;
+  call->told_lost = fields->root_key;
+  // An argument, or what the function asks for, may be lost for good. There are no more hosts to
+  // lose than members, and the last of so many runs is on the own host.
+  return call->mended++ < call->job->member_count;
+}
+
+bool tfrt_retried_call_lose(tfrt_remote_value_t* value, tfrt_status_t status) {
+  tfrt_retried_call_t* call = value->retried;
+  bool may_run = call->request.pure || !tfrt_status_fields(status)->may_have_run;
+  if (call->job->closed || !may_run) return false;
+  if (!call->first_loss) call->first_loss = tfrt_status_retain(status);
+  tfrt_status_release(call->last_loss);
+  call->last_loss = tfrt_status_retain(status);
+  tfrt_ref_count_increment(&call->ref_count);
+  if (!tfrt_retried_call_use_spare(call, value->retried_index)) tfrt_retried_call_run_soon(call);
+  tfrt_retried_call_release(call);
+  return true;
+}
+
+tfrt_remote_value_t* tfrt_retried_call_take_lost(tfrt_retried_call_t* call, uint32_t index) {
+  tfrt_remote_value_t* value = call->results[index];
+  bool is_lost = value && value->lost && !value->peer;
+  return is_lost && tfrt_async_value_try_retain(&value->base.base) ? value : NULL;
+}
+
+// --- Start ---------------------------------------------------------------------
+
+void tfrt_retried_call_start(tfrt_job_t* job, const tfrt_routed_call_t* routed,
+                             const tfrt_outgoing_call_request_t* request) {
+  tfrt_retried_call_t* call = tfrt_retried_call_allocate(job, request);
+  if (!call) {
+    tfrt_outgoing_call_start(job->node, request);
+    return;
+  }
+  tfrt_node_retain(call->node);
+  call->function = routed->function;
+  call->context = *routed->context;
+  tfrt_request_context_retain(call->context.request);
+  tfrt_call_site_set(&call->site, routed->caller, routed->site);
+  for (uint32_t i = 0; i < request->argument_count; ++i) {
+    call->arguments[i] = tfrt_async_value_retain(request->arguments[i]);
+  }
+  call->retries = routed->options->retries;
+  call->runs = 1;
+  call->open_count = 1;
+  call->request.retried = call;
+  call->request.arguments = call->arguments;
+  call->request.site = &call->site.origin;
+  tfrt_outgoing_call_request_t first = call->request;
+  call->request.results = call->given_results;
+  tfrt_node_lock_tables(job->node);
+  tfrt_job_retain(job);
+  tfrt_cached_program_retain(request->program);
+  call->host = tfrt_job_rank_of(job, request->callee);
+  tfrt_list_push_back(&job->retried_calls, &call->link);
+  tfrt_ref_count_increment(&call->ref_count);
+  tfrt_node_unlock(job->node);
+  tfrt_outgoing_call_start(job->node, &first);
+  tfrt_node_lock_tables(job->node);
+  if (tfrt_list_is_linked(&call->link)) tfrt_retried_call_leave(call);
+  tfrt_retried_call_release(call);
+  tfrt_node_unlock(job->node);
+}
+
+// --- Owners --------------------------------------------------------------------
+
+static void tfrt_retried_call_on_job_finished(const tfrt_owner_end_t* end) {
+  tfrt_retried_call_close_job(end->job, end->reason);
+}
+
+static const tfrt_owner_rule_t tfrt_retried_call_rules[] = {
+    {TFRT_OWNER_JOB_FINISHED, TFRT_OWNER_RECOVERY, tfrt_retried_call_on_job_finished},
+};
+
+void tfrt_retried_call_register(tfrt_owner_rules_t* rules) {
+  tfrt_owner_rules_add(rules, tfrt_retried_call_rules, TFRT_ARRAY_SIZE(tfrt_retried_call_rules));
+}
