@@ -14,9 +14,13 @@
 typedef tfrt_mlir_slot_t slot_t;
 
 // The bits of |life| below the generation.
-#define IS_ALIVE ((uint64_t)1 << 33)
+#define IS_KEPT ((uint64_t)1 << 33)
 #define IS_MEMBER ((uint64_t)1 << 32)
 #define REFERENCES ((uint64_t)UINT32_MAX)
+
+// Added to the references of an object, so that threads that drop too many at once borrow from no
+// other bit. A free slot has none of it.
+#define BIAS ((int64_t)1 << 31)
 
 // In |settled|: no handle is left, so nothing more is added.
 #define IS_CLOSED ((int64_t)1 << 62)
@@ -108,7 +112,8 @@ static tfrt_mlir_handle_t initialize(slot_t* slot, tfrt_type_id_t type, uint32_t
   const uint64_t generation =
       atomic_load_explicit(&slot->life, memory_order_relaxed) & TFRT_MLIR_GENERATION_MASK;
   // Relaxed: the program hands the handle over.
-  atomic_store_explicit(&slot->life, generation | IS_ALIVE | references, memory_order_relaxed);
+  atomic_store_explicit(&slot->life, generation | (uint64_t)(BIAS + references),
+                        memory_order_relaxed);
   return (tfrt_mlir_handle_t)((uintptr_t)slot | generation);
 }
 
@@ -151,15 +156,27 @@ static slot_t* slot_of(tfrt_mlir_handle_t handle) {
   return (slot_t*)((uintptr_t)handle & ~TFRT_MLIR_GENERATION_MASK);
 }
 
+static int64_t references_in(uint64_t life) { return (int64_t)(life & REFERENCES) - BIAS; }
+
+// Returns true if |life| is that of |handle|'s slot while its object was there, gone or not.
+static bool is_same_generation(tfrt_mlir_handle_t handle, uint64_t life) {
+  return !((life ^ (uintptr_t)handle) & TFRT_MLIR_GENERATION_MASK);
+}
+
+// Returns true if a token or value without a reference is to stay: it will be settled.
+static bool is_pending(slot_t* slot) {
+  return slot->base.type_id != types.group && !tfrt_async_value_is_available(&slot->base);
+}
+
 // Returns true if the object of |handle|, whose slot has |life|, is gone.
 static bool is_gone(tfrt_mlir_handle_t handle, uint64_t life) {
-  const uint64_t expected = ((uintptr_t)handle & TFRT_MLIR_GENERATION_MASK) | IS_ALIVE;
-  return TFRT_UNLIKELY((life ^ expected) & (TFRT_MLIR_GENERATION_MASK | IS_ALIVE));
+  if (TFRT_LIKELY(is_same_generation(handle, life) && references_in(life) > 0)) return false;
+  return !is_same_generation(handle, life) || !is_pending(slot_of(handle));
 }
 
 // Returns true, and reports it, if the object of |handle| is gone.
 static bool is_stale(tfrt_mlir_handle_t handle, const char* function) {
-  // Relaxed: of a handle that is in order, the program has ordered this.
+  // Relaxed: the program has ordered this for each handle that is in order.
   if (!is_gone(handle, atomic_load_explicit(&slot_of(handle)->life, memory_order_relaxed))) {
     return false;
   }
@@ -167,23 +184,20 @@ static bool is_stale(tfrt_mlir_handle_t handle, const char* function) {
   return true;
 }
 
-// Returns true if |handle|'s slot is still that object's, gone or not.
-static bool is_same_generation(tfrt_mlir_handle_t handle) {
-  const uint64_t life = atomic_load_explicit(&slot_of(handle)->life, memory_order_relaxed);
-  return !((life ^ (uintptr_t)handle) & TFRT_MLIR_GENERATION_MASK);
+// Returns true if the object of |handle| is gone, and its slot has another one.
+static bool is_replaced(tfrt_mlir_handle_t handle, const char* function) {
+  return is_stale(handle, function) &&
+         !is_same_generation(handle,
+                             atomic_load_explicit(&slot_of(handle)->life, memory_order_relaxed));
 }
 
 void tfrt_mlir_object_retain(tfrt_mlir_handle_t handle, int64_t count, const char* function) {
-  slot_t* slot = slot_of(handle);
-  uint64_t life = atomic_load_explicit(&slot->life, memory_order_relaxed);
-  do {
-    if (is_gone(handle, life)) {
-      tfrt_mlir_misuse_report(TFRT_MLIR_MISUSE_STALE, function);
-      return;
-    }
-    // Relaxed: the caller has a reference already.
-  } while (!atomic_compare_exchange_weak_explicit(&slot->life, &life, life + (uint32_t)count,
-                                                  memory_order_relaxed, memory_order_relaxed));
+  TFRT_ATOMIC(uint64_t)* life = &slot_of(handle)->life;
+  // Relaxed: the caller has a reference already.
+  const uint64_t before = atomic_fetch_add_explicit(life, (uint64_t)count, memory_order_relaxed);
+  if (TFRT_LIKELY(!is_gone(handle, before))) return;
+  atomic_fetch_sub_explicit(life, (uint64_t)count, memory_order_relaxed);
+  tfrt_mlir_misuse_report(TFRT_MLIR_MISUSE_STALE, function);
 }
 
 // --- The end -----------------------------------------------------------------
@@ -198,6 +212,13 @@ static void close_group(group_t* group) {
   }
 }
 
+// Keeps the failed object in |slot| for a while, unless it is kept already.
+static void keep(slot_t* slot) {
+  // Relaxed: only the thread that sets the bit goes on.
+  if (atomic_fetch_or_explicit(&slot->life, IS_KEPT, memory_order_relaxed) & IS_KEPT) return;
+  tfrt_mlir_quarantine_put(slot);
+}
+
 // The last reference of a handle to |slot|'s object was dropped.
 static void go(slot_t* slot) {
   if (slot->base.type_id == types.group) {
@@ -205,56 +226,43 @@ static void go(slot_t* slot) {
   } else if (TFRT_LIKELY(tfrt_async_value_state(&slot->base) == TFRT_ASYNC_VALUE_AVAILABLE)) {
     tfrt_async_value_release(&slot->base);
   } else {
-    tfrt_mlir_quarantine_put(slot);
+    keep(slot);
   }
 }
 
-// Only a pending token or value can't go: who will settle it comes yet.
-static bool can_go(slot_t* slot) {
-  return slot->base.type_id == types.group || tfrt_async_value_is_available(&slot->base);
-}
-
-// Drops |count| references, or all that are left, which may be less.
-static void release(tfrt_mlir_handle_t handle, uint64_t count, const char* function) {
+// Drops |count| references, or all that are left, which may be less. The object goes with the drop
+// that leaves none; one that is pending stays.
+static void release(tfrt_mlir_handle_t handle, int64_t count, const char* function) {
   slot_t* slot = slot_of(handle);
-  uint64_t life = atomic_load_explicit(&slot->life, memory_order_relaxed);
-  uint64_t next;
-  bool is_wrong;
-  do {
-    if (is_gone(handle, life)) {
-      tfrt_mlir_misuse_report(TFRT_MLIR_MISUSE_OVER_DROP, function);
-      return;
-    }
-    const uint64_t references = life & REFERENCES;
-    const bool is_last = references <= count;
-    const bool goes = is_last && can_go(slot);
-    is_wrong = references < count || (is_last && !goes);
-    next = is_last ? life - references : life - count;
-    if (goes) next &= ~IS_ALIVE;
-    // Both: the thread that drops the last reference sees what the others did.
-  } while (!atomic_compare_exchange_weak_explicit(&slot->life, &life, next, memory_order_acq_rel,
-                                                  memory_order_relaxed));
-  if (TFRT_UNLIKELY(is_wrong)) tfrt_mlir_misuse_report(TFRT_MLIR_MISUSE_OVER_DROP, function);
-  if (!(next & IS_ALIVE)) go(slot);
+  // Both: the thread that drops the last reference sees what the others did.
+  const uint64_t before =
+      atomic_fetch_sub_explicit(&slot->life, (uint64_t)count, memory_order_acq_rel);
+  const int64_t references = references_in(before);
+  const bool is_same = is_same_generation(handle, before);
+  if (TFRT_LIKELY(is_same && references > count)) return;
+  const bool is_last = is_same && references > 0;
+  const bool goes = is_last && !is_pending(slot);
+  if (TFRT_UNLIKELY(references != count || !goes)) {
+    // The excess is given back. (Relaxed: there is nothing to hand over.)
+    const int64_t excess = is_last ? count - references : count;
+    atomic_fetch_add_explicit(&slot->life, (uint64_t)excess, memory_order_relaxed);
+    tfrt_mlir_misuse_report(TFRT_MLIR_MISUSE_OVER_DROP, function);
+  }
+  if (goes) go(slot);
 }
 
 void tfrt_mlir_object_release(tfrt_mlir_handle_t handle, int64_t count, const char* function) {
-  if (count > 0) release(handle, (uint64_t)count, function);
+  if (count > 0) release(handle, count, function);
 }
 
 // Drops the settler's reference, and with it the object, if it had none left while it was pending.
 static void release_settled(tfrt_mlir_handle_t handle, const char* function) {
   slot_t* slot = slot_of(handle);
-  uint64_t life = atomic_load_explicit(&slot->life, memory_order_relaxed);
-  if (TFRT_LIKELY(life & REFERENCES)) {
+  const uint64_t life = atomic_load_explicit(&slot->life, memory_order_relaxed);
+  if (TFRT_LIKELY(references_in(life) > 0)) {
     release(handle, 1, function);
-    return;
-  }
-  // Both, as above.
-  if (!is_gone(handle, life) &&
-      atomic_compare_exchange_strong_explicit(&slot->life, &life, life & ~IS_ALIVE,
-                                              memory_order_acq_rel, memory_order_relaxed)) {
-    go(slot);
+  } else if (is_same_generation(handle, life)) {
+    keep(slot);
   }
 }
 
@@ -282,19 +290,19 @@ void tfrt_mlir_object_fail(tfrt_mlir_handle_t handle, const char* function) {
 }
 
 bool tfrt_mlir_object_is_failed(tfrt_mlir_handle_t handle, const char* function) {
-  if (is_stale(handle, function) && !is_same_generation(handle)) return true;
+  if (is_replaced(handle, function)) return true;
   return tfrt_async_value_is_error(&slot_of(handle)->base);
 }
 
 tfrt_async_value_t* tfrt_mlir_object_async_value(tfrt_mlir_handle_t handle, const char* function) {
-  if (is_stale(handle, function) && !is_same_generation(handle)) {
+  if (is_replaced(handle, function)) {
     return tfrt_async_value_out_of_memory();
   }
   return &slot_of(handle)->base;
 }
 
 void* tfrt_mlir_value_storage(tfrt_mlir_handle_t handle, const char* function) {
-  if (is_stale(handle, function) && !is_same_generation(handle)) {
+  if (is_replaced(handle, function)) {
     end_process("the payload is asked for of a value whose last reference was dropped before");
   }
   return slot_of(handle)->payload.storage;
@@ -327,18 +335,10 @@ static void settle_member(tfrt_task_t* task) {
   count_settled(group, is_failed);
 }
 
-// Returns true if the membership in |token|'s own slot is taken for the caller.
-static bool claim_membership(tfrt_mlir_handle_t token) {
-  slot_t* slot = slot_of(token);
-  uint64_t life = atomic_load_explicit(&slot->life, memory_order_relaxed);
-  while (!is_gone(token, life) && !(life & IS_MEMBER)) {
-    // Relaxed: the list of waiters hands the membership over.
-    if (atomic_compare_exchange_weak_explicit(&slot->life, &life, life | IS_MEMBER,
-                                              memory_order_relaxed, memory_order_relaxed)) {
-      return true;
-    }
-  }
-  return false;
+// Returns true if the membership in |slot| of a token is taken for the caller.
+static bool claim_membership(slot_t* slot) {
+  // Relaxed: the list of waiters hands the membership over.
+  return !(atomic_fetch_or_explicit(&slot->life, IS_MEMBER, memory_order_relaxed) & IS_MEMBER);
 }
 
 int64_t tfrt_mlir_group_add(tfrt_mlir_handle_t group_handle, tfrt_mlir_handle_t token,
@@ -348,12 +348,12 @@ int64_t tfrt_mlir_group_add(tfrt_mlir_handle_t group_handle, tfrt_mlir_handle_t 
   // Relaxed: read again when the group is closed, after the release of this handle.
   const int64_t rank = atomic_fetch_add_explicit(&group->slot.members, 1, memory_order_relaxed);
   slot_t* slot = slot_of(token);
-  if (is_stale(token, function) && !is_same_generation(token)) {
+  if (is_replaced(token, function)) {
     count_settled(group, true);
   } else if (tfrt_async_value_is_available(&slot->base)) {
     count_settled(group, tfrt_async_value_is_error(&slot->base));
   } else {
-    slot_t* place = claim_membership(token) ? slot : tfrt_mlir_slot_allocate(TFRT_MLIR_SLOT_64);
+    slot_t* place = claim_membership(slot) ? slot : tfrt_mlir_slot_allocate(TFRT_MLIR_SLOT_64);
     tfrt_task_initialize(&place->membership.task, settle_member);
     place->membership.group = &group->slot;
     place->membership.token = slot;
@@ -373,7 +373,8 @@ bool tfrt_mlir_group_is_failed(tfrt_mlir_handle_t handle, const char* function) 
 
 static void count_alive(slot_t* slot, void* context) {
   const uint64_t life = atomic_load_explicit(&slot->life, memory_order_relaxed);
-  if (life & IS_ALIVE) ++*(int64_t*)context;
+  const bool is_free = (life & REFERENCES) == 0;
+  if (!is_free && (references_in(life) > 0 || is_pending(slot))) ++*(int64_t*)context;
 }
 
 int64_t tfrt_mlir_object_live_count(void) {

@@ -3,8 +3,8 @@
 // Tokens, values and groups: AsyncValues in slots (slot_pool.h), and the counts of their handles.
 // All handles together are one reference to the AsyncValue.
 //
-//   life    63 ... 48    34          33       32         31 ......... 0
-//           generation  | is alive  | member | (unused) | references of handles
+//   life    63 ... 48      33        32       31 ................. 0
+//           generation  | is kept | member | references of handles
 //
 // Life:
 //  1. Created: alive, with the references that the ABI says.
