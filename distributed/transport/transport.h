@@ -2,7 +2,8 @@
 //
 // How bytes get from one process to another: ordered, bidirectional streams of messages,
 // behind an interface, so that everything above runs unchanged over gRPC
-// (distributed/transport/grpc) and over a seeded network in one process (tests/distributed/simulated).
+// (distributed/transport/grpc) and over a seeded network in one process
+// (tests/distributed/simulated).
 //
 // A *transport* is one process's place in a network. It may listen on an address and
 // dial others. A *connection* is one stream of messages of one kind: CONTROL carries the
