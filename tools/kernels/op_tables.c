@@ -9,11 +9,12 @@
 #include "kernels/control_flow/ops.h"
 #include "kernels/device/ops.h"
 #include "kernels/distributed/ops.h"
+#include "kernels/nn/ops/ops.h"
 #include "kernels/tensor/ops/ops.h"
 #include "kernels/test/ops.h"
 #include "tools/kernels/shared_libraries.h"
 
-#define TFRT_OP_TABLES_ROOM_COUNT 14
+#define TFRT_OP_TABLES_ROOM_COUNT 15
 
 static tfrt_kernel_table_t
     tfrt_op_tables_of_all[TFRT_OP_TABLES_ROOM_COUNT + TFRT_SHARED_LIBRARIES_MAX];
@@ -33,8 +34,9 @@ static void tfrt_op_tables_fill(void) {
   tfrt_op_tables_of_all[9] = tfrt_dnn_ops;
   tfrt_op_tables_of_all[10] = tfrt_ccl_ops;
   tfrt_op_tables_of_all[11] = tfrt_core_runtime_ops;
-  tfrt_op_tables_of_all[12] = tfrt_test_ops;
-  tfrt_op_tables_of_all[13] = tfrt_cf_ops;
+  tfrt_op_tables_of_all[12] = tfrt_nn_ops;
+  tfrt_op_tables_of_all[13] = tfrt_test_ops;
+  tfrt_op_tables_of_all[14] = tfrt_cf_ops;
 }
 
 const tfrt_op_tables_t* tfrt_all_op_tables(void) {

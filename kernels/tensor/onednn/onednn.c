@@ -64,11 +64,18 @@ dnnl_status_t tfrt_onednn_describe_memory(const int64_t* dims, int rank,
                                                          strides);
 }
 
-tfrt_status_t tfrt_onednn_gemm(int64_t m, int64_t n, int64_t k, float alpha, const float* a,
-                               const float* b, float beta, float* c) {
+tfrt_status_t tfrt_onednn_gemm_ex(bool a_is_transposed, bool b_is_transposed, int64_t m, int64_t n,
+                                  int64_t k, float alpha, const float* a, const float* b,
+                                  float beta, float* c) {
   dnnl_engine_t engine;
   TFRT_RETURN_IF_ERROR(tfrt_onednn_start(&engine));
-  return tfrt_onednn_status(
-      tfrt_onednn()->dnnl_sgemm('N', 'N', m, n, k, alpha, a, k, b, n, beta, c, n),
-      "multiply matrices");
+  dnnl_status_t result = tfrt_onednn()->dnnl_sgemm(
+      a_is_transposed ? 'T' : 'N', b_is_transposed ? 'T' : 'N', m, n, k, alpha, a,
+      a_is_transposed ? m : k, b, b_is_transposed ? k : n, beta, c, n);
+  return tfrt_onednn_status(result, "multiply matrices");
+}
+
+tfrt_status_t tfrt_onednn_gemm(int64_t m, int64_t n, int64_t k, float alpha, const float* a,
+                               const float* b, float beta, float* c) {
+  return tfrt_onednn_gemm_ex(false, false, m, n, k, alpha, a, b, beta, c);
 }

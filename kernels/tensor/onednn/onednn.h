@@ -13,6 +13,7 @@
 #define TFRT_KERNELS_TENSOR_ONEDNN_ONEDNN_H_
 
 #include <oneapi/dnnl/dnnl.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "host_runtime/base/status.h"
@@ -32,5 +33,11 @@ dnnl_status_t tfrt_onednn_describe_memory(const int64_t* dims, int rank,
 // not empty, on this thread. Thread-compatible (caller owns |c|).
 tfrt_status_t tfrt_onednn_gemm(int64_t m, int64_t n, int64_t k, float alpha, const float* a,
                                const float* b, float beta, float* c) TFRT_MUST_USE;
+
+// The same where |a| may lie as [k, m] and |b| as [n, k]: then they are transposed.
+// Thread-compatible (caller owns |c|).
+tfrt_status_t tfrt_onednn_gemm_ex(bool a_is_transposed, bool b_is_transposed, int64_t m, int64_t n,
+                                  int64_t k, float alpha, const float* a, const float* b,
+                                  float beta, float* c) TFRT_MUST_USE;
 
 #endif  // TFRT_KERNELS_TENSOR_ONEDNN_ONEDNN_H_

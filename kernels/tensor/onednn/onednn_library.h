@@ -19,35 +19,40 @@
 #include "host_runtime/base/status.h"
 
 // Each function of the library that is called: X(name).
-#define TFRT_ONEDNN_FUNCTIONS(X)             \
-  X(dnnl_convolution_forward_desc_init)      \
-  X(dnnl_engine_create)                      \
-  X(dnnl_matmul_desc_init)                   \
-  X(dnnl_memory_create)                      \
-  X(dnnl_memory_desc_get_size)               \
-  X(dnnl_memory_desc_init_by_strides)        \
-  X(dnnl_memory_desc_init_by_tag)            \
-  X(dnnl_memory_destroy)                     \
-  X(dnnl_memory_set_data_handle)             \
-  X(dnnl_pooling_forward_desc_init)          \
-  X(dnnl_post_ops_append_eltwise)            \
-  X(dnnl_post_ops_create)                    \
-  X(dnnl_post_ops_destroy)                   \
-  X(dnnl_primitive_attr_create)              \
-  X(dnnl_primitive_attr_destroy)             \
-  X(dnnl_primitive_attr_set_post_ops)        \
-  X(dnnl_primitive_attr_set_scratchpad_mode) \
-  X(dnnl_primitive_create)                   \
-  X(dnnl_primitive_desc_create)              \
-  X(dnnl_primitive_desc_destroy)             \
-  X(dnnl_primitive_desc_query_md)            \
-  X(dnnl_primitive_destroy)                  \
-  X(dnnl_primitive_execute)                  \
-  X(dnnl_primitive_get_primitive_desc)       \
-  X(dnnl_sgemm)                              \
-  X(dnnl_softmax_forward_desc_init)          \
-  X(dnnl_stream_create)                      \
-  X(dnnl_stream_destroy)                     \
+#define TFRT_ONEDNN_FUNCTIONS(X)                \
+  X(dnnl_convolution_forward_desc_init)         \
+  X(dnnl_dilated_convolution_forward_desc_init) \
+  X(dnnl_engine_create)                         \
+  X(dnnl_matmul_desc_init)                      \
+  X(dnnl_memory_create)                         \
+  X(dnnl_memory_desc_get_size)                  \
+  X(dnnl_memory_desc_init_by_strides)           \
+  X(dnnl_memory_desc_init_by_tag)               \
+  X(dnnl_memory_destroy)                        \
+  X(dnnl_memory_set_data_handle)                \
+  X(dnnl_pooling_forward_desc_init)             \
+  X(dnnl_memory_desc_equal)                     \
+  X(dnnl_post_ops_append_binary)                \
+  X(dnnl_post_ops_append_eltwise)               \
+  X(dnnl_post_ops_append_sum)                   \
+  X(dnnl_post_ops_create)                       \
+  X(dnnl_post_ops_destroy)                      \
+  X(dnnl_primitive_attr_create)                 \
+  X(dnnl_primitive_attr_destroy)                \
+  X(dnnl_primitive_attr_set_post_ops)           \
+  X(dnnl_primitive_attr_set_scratchpad_mode)    \
+  X(dnnl_primitive_create)                      \
+  X(dnnl_primitive_desc_create)                 \
+  X(dnnl_primitive_desc_destroy)                \
+  X(dnnl_primitive_desc_query_md)               \
+  X(dnnl_primitive_destroy)                     \
+  X(dnnl_primitive_execute)                     \
+  X(dnnl_primitive_get_primitive_desc)          \
+  X(dnnl_reorder_primitive_desc_create)         \
+  X(dnnl_sgemm)                                 \
+  X(dnnl_softmax_forward_desc_init)             \
+  X(dnnl_stream_create)                         \
+  X(dnnl_stream_destroy)                        \
   X(dnnl_stream_wait)
 
 // Its functions, under their own names and with the types that its header gives them.

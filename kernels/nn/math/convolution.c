@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Convolutions by the maths library, and transposed ones by products of matrices.
+#include <string.h>
+
+#include "kernels/nn/math/ops.h"
+#include "kernels/nn/math/window.h"
+#include "kernels/tensor/onednn/onednn.h"
+#include "kernels/tensor/onednn/onednn_convolution.h"
+
+// OK if operands 0 and 1 are f32 with as many axes, and operand 2, if it is there, is a list of
+// |*out_bias| (NULL without) elements.
+static tfrt_status_t check_operands(const tfrt_nn_call_t* call, const float** out_bias,
+                                    int64_t bias_count) {
+  const tfrt_dense_host_tensor_t* bias = tfrt_nn_input(call, 2);
+  *out_bias = NULL;
+  if (!bias) return NULL;
+  TFRT_RETURN_IF_ERROR(tfrt_nn_check_dtype(call, 2, TFRT_DTYPE_F32));
+  if (tfrt_dense_host_tensor_element_count(bias) != bias_count) {
+    return tfrt_nn_error(call, "the bias must have %lld elements, not %s", (long long)bias_count,
+                         tfrt_shape_text(&bias->shape).text);
+  }
+  *out_bias = tfrt_dense_host_tensor_data(bias);
+  return NULL;
+}
+
+static tfrt_status_t check_weights(const tfrt_nn_call_t* call, int64_t* out_size) {
+  TFRT_RETURN_IF_ERROR(tfrt_nn_check_dtype(call, 0, TFRT_DTYPE_F32));
+  TFRT_RETURN_IF_ERROR(tfrt_nn_check_dtype(call, 1, TFRT_DTYPE_F32));
+  const tfrt_shape_t* x = &call->inputs[0]->shape;
+  const tfrt_shape_t* w = &call->inputs[1]->shape;
+  tfrt_nn_numbers_t kernel;
+  if (x->rank != w->rank || x->rank < 3 || x->rank > 2 + TFRT_NN_MAX_SPATIAL) {
+    return tfrt_nn_error(call, "%s and weights of %s don't fit: both need 3 to %d axes",
+                         tfrt_shape_text(x).text, tfrt_shape_text(w).text, 2 + TFRT_NN_MAX_SPATIAL);
+  }
+  TFRT_RETURN_IF_ERROR(tfrt_nn_numbers(call, "kernel_shape", &kernel));
+  for (uint32_t i = 0; i < x->rank - 2; ++i) {
+    out_size[i] = w->dims[2 + i];
+    if (kernel.count > 0 && (kernel.count != x->rank - 2 || kernel.values[i] != out_size[i])) {
+      return tfrt_nn_error(call, "'kernel_shape' is not that of the weights, %s",
+                           tfrt_shape_text(w).text);
+    }
+  }
+  return NULL;
+}
+
+static tfrt_status_t check_groups(const tfrt_nn_call_t* call, int64_t channels, int64_t per_group,
+                                  int64_t filters, int64_t* out_groups) {
+  *out_groups = tfrt_nn_i64(call, "group");
+  int64_t groups = *out_groups;
+  if (groups >= 1 && channels % groups == 0 && channels / groups == per_group &&
+      filters % groups == 0 && per_group > 0 && filters > 0) {
+    return NULL;
+  }
+  return tfrt_nn_error(call, "%lld channels in %lld groups don't fit to weights of %s",
+                       (long long)channels, (long long)groups,
+                       tfrt_shape_text(&call->inputs[1]->shape).text);
+}
+
+static void fill_spec(const tfrt_nn_window_t* window, tfrt_onednn_convolution_spec_t* spec) {
+  spec->spatial = window->spatial;
+  memcpy(spec->source, window->source, sizeof(spec->source));
+  memcpy(spec->window, window->size, sizeof(spec->window));
+  memcpy(spec->strides, window->strides, sizeof(spec->strides));
+  memcpy(spec->dilations, window->dilations, sizeof(spec->dilations));
+  memcpy(spec->before, window->before, sizeof(spec->before));
+  memcpy(spec->after, window->after, sizeof(spec->after));
+  memcpy(spec->target, window->target, sizeof(spec->target));
+}
+
+tfrt_status_t tfrt_nn_conv(const tfrt_nn_call_t* call) {
+  int64_t size[TFRT_NN_MAX_SPATIAL];
+  tfrt_nn_window_t window;
+  tfrt_onednn_convolution_spec_t spec;
+  memset(&spec, 0, sizeof(spec));
+  TFRT_RETURN_IF_ERROR(check_weights(call, size));
+  TFRT_RETURN_IF_ERROR(tfrt_nn_window_plan(call, size, false, &window));
+  const tfrt_shape_t* x = &call->inputs[0]->shape;
+  const tfrt_shape_t* w = &call->inputs[1]->shape;
+  const float* bias;
+  TFRT_RETURN_IF_ERROR(check_groups(call, x->dims[1], w->dims[1], w->dims[0], &spec.groups));
+  TFRT_RETURN_IF_ERROR(check_operands(call, &bias, w->dims[0]));
+  fill_spec(&window, &spec);
+  spec.batch = x->dims[0];
+  spec.source_channels = x->dims[1];
+  spec.target_channels = w->dims[0];
+  spec.has_bias = bias != NULL;
+  int64_t dims[2 + TFRT_NN_MAX_SPATIAL] = {x->dims[0], w->dims[0]};
+  memcpy(dims + 2, window.target, window.spatial * sizeof(int64_t));
+  TFRT_RETURN_IF_ERROR(tfrt_nn_make_dims(call, 0, TFRT_DTYPE_F32, dims, x->rank));
+  if (tfrt_dense_host_tensor_element_count(&call->results[0]) == 0) return NULL;
+  tfrt_onednn_convolution_t* convolution;
+  TFRT_RETURN_IF_ERROR(tfrt_onednn_convolution_create(&spec, NULL, call->allocator, &convolution));
+  tfrt_status_t status = tfrt_onednn_convolution_run(convolution, tfrt_nn_input_data(call, 0),
+                                                     tfrt_nn_input_data(call, 1), bias,
+                                                     tfrt_nn_result_data(call, 0), call->allocator);
+  tfrt_onednn_convolution_free(convolution);
+  return status;
+}
+
+// --- Transposed -------------------------------------------------------------------
+//
+//   columns [filters * window, pixels] = weights [channels, filters * window]^T * source
+//   each column is added to where its window lies in the target
+
+// Adds the columns of one group to |target|, of |filters| channels.
+static void add_columns(const tfrt_nn_window_t* window, const float* columns, int64_t filters,
+                        float* target) {
+  int64_t pixels = 1, places = 1, target_pixels = 1;
+  for (uint32_t i = 0; i < window->spatial; ++i) {
+    pixels *= window->source[i];
+    places *= window->size[i];
+    target_pixels *= window->target[i];
+  }
+  for (int64_t row = 0; row < filters * places; ++row) {
+    int64_t kernel[TFRT_NN_MAX_SPATIAL];
+    for (int64_t rest = row % places, i = window->spatial; i-- > 0; rest /= window->size[i]) {
+      kernel[i] = rest % window->size[i];
+    }
+    float* plane = target + row / places * target_pixels;
+    for (int64_t p = 0; p < pixels; ++p) {
+      int64_t place = 0, step = 1, rest = p;
+      for (int64_t i = window->spatial; i-- > 0 && place >= 0; rest /= window->source[i]) {
+        int64_t at = rest % window->source[i] * window->strides[i] - window->before[i] +
+                     kernel[i] * window->dilations[i];
+        place = at < 0 || at >= window->target[i] ? -1 : place + at * step;
+        step *= window->target[i];
+      }
+      if (place >= 0) plane[place] += columns[row * pixels + p];
+    }
+  }
+}
+
+// Sets pads and target of |window|, by output_shape, auto_pad or pads, and output_padding.
+static tfrt_status_t plan_transposed(const tfrt_nn_call_t* call, tfrt_nn_window_t* window) {
+  int64_t extra[TFRT_NN_MAX_SPATIAL], pads[2 * TFRT_NN_MAX_SPATIAL], shape[TFRT_NN_MAX_SPATIAL];
+  uint32_t spatial = window->spatial;
+  TFRT_RETURN_IF_ERROR(tfrt_nn_window_numbers(call, "output_padding", spatial, 0, 0, extra));
+  TFRT_RETURN_IF_ERROR(tfrt_nn_window_numbers(call, "output_shape", spatial, 0, 0, shape));
+  TFRT_RETURN_IF_ERROR(tfrt_nn_window_numbers(call, "pads", 2 * spatial, 0, 0, pads));
+  tfrt_nn_numbers_t given;
+  TFRT_RETURN_IF_ERROR(tfrt_nn_numbers(call, "output_shape", &given));
+  bool is_upper = tfrt_nn_string_is(call, "auto_pad", "SAME_UPPER");
+  bool is_same = is_upper || tfrt_nn_string_is(call, "auto_pad", "SAME_LOWER");
+  for (uint32_t i = 0; i < spatial; ++i) {
+    int64_t extent = (window->size[i] - 1) * window->dilations[i] + 1;
+    int64_t full = window->strides[i] * (window->source[i] - 1) + extra[i] + extent;
+    if (given.count > 0 || is_same) {
+      window->target[i] = given.count > 0 ? shape[i] : window->source[i] * window->strides[i];
+      int64_t pad = full - window->target[i];
+      if (pad < 0) pad = 0;
+      window->before[i] = is_upper ? pad / 2 : pad - pad / 2;
+    } else {
+      window->before[i] = pads[i];
+      window->target[i] = full - pads[i] - pads[i + spatial];
+    }
+    if (window->target[i] < 1) return tfrt_nn_error(call, "axis %u of the result is empty", i);
+  }
+  return NULL;
+}
+
+// One picture and group: a product of matrices, then its columns are added up.
+static tfrt_status_t transpose_group(const tfrt_nn_window_t* window, const float* source,
+                                     const float* weights, int64_t channels, int64_t filters,
+                                     int64_t places, float* columns, float* target) {
+  int64_t pixels = 1;
+  for (uint32_t i = 0; i < window->spatial; ++i) pixels *= window->source[i];
+  TFRT_RETURN_IF_ERROR(tfrt_onednn_gemm_ex(true, false, filters * places, pixels, channels, 1.0f,
+                                           weights, source, 0.0f, columns));
+  add_columns(window, columns, filters, target);
+  return NULL;
+}
+
+static tfrt_status_t run_transposed(const tfrt_nn_call_t* call, const tfrt_nn_window_t* window,
+                                    int64_t groups, const float* bias, float* columns) {
+  const tfrt_shape_t* x = &call->inputs[0]->shape;
+  const tfrt_shape_t* w = &call->inputs[1]->shape;
+  int64_t channels = x->dims[1] / groups, filters = w->dims[1];
+  int64_t pixels = tfrt_shape_stride(x, 1), places = tfrt_shape_stride(w, 1);
+  int64_t target_pixels = tfrt_shape_stride(&call->results[0].shape, 1);
+  float* target = tfrt_nn_result_data(call, 0);
+  for (int64_t i = 0; i < x->dims[0] * groups * filters; ++i) {
+    float value = bias ? bias[i % (groups * filters)] : 0.0f;
+    for (int64_t p = 0; p < target_pixels; ++p) target[i * target_pixels + p] = value;
+  }
+  const float* source = tfrt_nn_input_data(call, 0);
+  for (int64_t i = 0; i < x->dims[0] * groups; ++i) {
+    const float* weights =
+        (const float*)tfrt_nn_input_data(call, 1) + i % groups * channels * filters * places;
+    TFRT_RETURN_IF_ERROR(transpose_group(window, source + i * channels * pixels, weights, channels,
+                                         filters, places, columns,
+                                         target + i * filters * target_pixels));
+  }
+  return NULL;
+}
+
+tfrt_status_t tfrt_nn_conv_transpose(const tfrt_nn_call_t* call) {
+  int64_t size[TFRT_NN_MAX_SPATIAL], groups;
+  tfrt_nn_window_t window;
+  const float* bias;
+  TFRT_RETURN_IF_ERROR(check_weights(call, size));
+  TFRT_RETURN_IF_ERROR(tfrt_nn_window_read(call, size, &window));
+  TFRT_RETURN_IF_ERROR(plan_transposed(call, &window));
+  const tfrt_shape_t* x = &call->inputs[0]->shape;
+  const tfrt_shape_t* w = &call->inputs[1]->shape;
+  groups = tfrt_nn_i64(call, "group");
+  if (groups < 1 || x->dims[1] % groups != 0 || w->dims[0] != x->dims[1] || x->dims[1] == 0) {
+    return tfrt_nn_error(call, "the channels don't fit to the groups or weights");
+  }
+  TFRT_RETURN_IF_ERROR(check_operands(call, &bias, w->dims[1] * groups));
+  int64_t dims[2 + TFRT_NN_MAX_SPATIAL] = {x->dims[0], w->dims[1] * groups};
+  memcpy(dims + 2, window.target, window.spatial * sizeof(int64_t));
+  TFRT_RETURN_IF_ERROR(tfrt_nn_make_dims(call, 0, TFRT_DTYPE_F32, dims, x->rank));
+  if (tfrt_dense_host_tensor_element_count(&call->results[0]) == 0) return NULL;
+  size_t count;
+  if (!tfrt_size_multiply((size_t)tfrt_shape_stride(w, 0), (size_t)tfrt_shape_stride(x, 1),
+                          &count) ||
+      !tfrt_size_multiply(count, sizeof(float), &count)) {
+    return tfrt_nn_error(call, "it is too large");
+  }
+  float* columns = tfrt_allocator_allocate(call->allocator, count);
+  if (!columns) return tfrt_status_out_of_memory();
+  tfrt_status_t status = run_transposed(call, &window, groups, bias, columns);
+  tfrt_allocator_free(call->allocator, columns, count);
+  return status;
+}
