@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/onnx/onnx_graph.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void tfrt_onnx_graph_enter_node(tfrt_onnx_builder_t* builder, const Onnx__GraphProto* graph,
+                                size_t number) {
+  builder->node = graph->node[number];
+  builder->node_number = number;
+  // A node has no line: its number stands for one.
+  const tfrt_ir_location_t* place =
+      tfrt_ir_location_file(builder->context, builder->file, (uint32_t)number + 1, 1);
+  const tfrt_ir_string_t* name = tfrt_ir_string_of(builder->context, builder->node->name);
+  bool has_name = name && name->size > 0;
+  builder->location = has_name ? tfrt_ir_location_name(builder->context, name, place) : place;
+}
+
+// Adds an entry for |name|; reports one that there is already.
+static tfrt_onnx_entry_t* add_entry(tfrt_onnx_builder_t* builder, const char* name,
+                                    size_t definition) {
+  const tfrt_ir_string_t* string = tfrt_ir_string_of(builder->context, name);
+  tfrt_onnx_entry_t* entry = tfrt_ir_context_allocate_array(builder->context, 1, sizeof(*entry));
+  if (!string || !entry) return NULL;
+  if (string->meaning) {
+    tfrt_diagnostics_report_at(builder->diagnostics, TFRT_SEVERITY_ERROR, builder->location,
+                               "the name '%s' is made twice", name);
+    return NULL;
+  }
+  entry->definition = definition;
+  tfrt_ir_string_set_meaning(string, entry);
+  return entry;
+}
+
+static bool name_constants(tfrt_onnx_builder_t* builder, const Onnx__GraphProto* graph) {
+  for (size_t i = 0; i < graph->n_initializer; ++i) {
+    tfrt_onnx_entry_t* entry =
+        add_entry(builder, graph->initializer[i]->name, TFRT_ONNX_DEFINED_OUTSIDE);
+    if (!entry) return false;
+    entry->constant = graph->initializer[i];
+  }
+  return true;
+}
+
+static bool name_inputs(tfrt_onnx_builder_t* builder, const Onnx__GraphProto* graph) {
+  for (size_t i = 0; i < graph->n_input; ++i) {
+    if (!tfrt_onnx_graph_is_parameter(builder, graph, i)) continue;
+    if (!add_entry(builder, graph->input[i]->name, TFRT_ONNX_DEFINED_OUTSIDE)) return false;
+  }
+  return true;
+}
+
+// Records the uses of node |number|, and reports inputs that do not exist.
+static void use_inputs(tfrt_onnx_builder_t* builder, const Onnx__GraphProto* graph, size_t number) {
+  const Onnx__NodeProto* node = graph->node[number];
+  for (size_t i = 0; i < node->n_input; ++i) {
+    if (!node->input[i][0]) continue;
+    tfrt_onnx_entry_t* entry = tfrt_onnx_entry(builder, node->input[i]);
+    if (!entry) {
+      tfrt_onnx_report(builder, "its input '%s' is made by no node before it", node->input[i]);
+      continue;
+    }
+    entry->last_use = number;
+    entry->is_used = true;
+  }
+}
+
+static bool name_nodes(tfrt_onnx_builder_t* builder, const Onnx__GraphProto* graph) {
+  for (size_t i = 0; i < graph->n_node; ++i) {
+    tfrt_onnx_graph_enter_node(builder, graph, i);
+    use_inputs(builder, graph, i);
+    for (size_t o = 0; o < graph->node[i]->n_output; ++o) {
+      const char* name = graph->node[i]->output[o];
+      if (name[0] && !add_entry(builder, name, i)) return false;
+    }
+  }
+  return true;
+}
+
+bool tfrt_onnx_graph_name(tfrt_onnx_builder_t* builder, const Onnx__GraphProto* graph) {
+  if (!name_constants(builder, graph) || !name_inputs(builder, graph) ||
+      !name_nodes(builder, graph)) {
+    return false;
+  }
+  builder->location = NULL;
+  for (size_t i = 0; i < graph->n_output; ++i) {
+    tfrt_onnx_entry_t* entry = tfrt_onnx_entry(builder, graph->output[i]->name);
+    if (!entry) {
+      tfrt_diagnostics_report_at(builder->diagnostics, TFRT_SEVERITY_ERROR, NULL,
+                                 "the output '%s' is made by no node", graph->output[i]->name);
+      continue;
+    }
+    entry->last_use = SIZE_MAX;
+    entry->is_used = true;
+  }
+  return true;
+}
+
+bool tfrt_onnx_graph_is_parameter(tfrt_onnx_builder_t* builder, const Onnx__GraphProto* graph,
+                                  size_t index) {
+  const tfrt_onnx_entry_t* entry = tfrt_onnx_entry(builder, graph->input[index]->name);
+  return !entry || !entry->constant;
+}
+
+// --- Operators --------------------------------------------------------------------
+
+static bool is_standard_domain(const char* domain) {
+  return domain[0] == '\0' || strcmp(domain, "ai.onnx") == 0;
+}
+
+static bool is_supported(const Onnx__NodeProto* node) {
+  return is_standard_domain(node->domain) && tfrt_onnx_op_name(node->op_type) != NULL;
+}
+
+// Whether a node before |number| has the same operator.
+static bool is_repeated(const Onnx__GraphProto* graph, size_t number) {
+  for (size_t i = 0; i < number; ++i) {
+    if (strcmp(graph->node[i]->op_type, graph->node[number]->op_type) == 0 &&
+        strcmp(graph->node[i]->domain, graph->node[number]->domain) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static size_t count_nodes(const Onnx__GraphProto* graph, const Onnx__NodeProto* like) {
+  size_t count = 0;
+  for (size_t i = 0; i < graph->n_node; ++i) {
+    count += strcmp(graph->node[i]->op_type, like->op_type) == 0 &&
+             strcmp(graph->node[i]->domain, like->domain) == 0;
+  }
+  return count;
+}
+
+void tfrt_onnx_graph_check_operators(tfrt_onnx_builder_t* builder, const Onnx__GraphProto* graph) {
+  // Each comparison of a hostile file's nodes with all others would take too long.
+  size_t reported = 0;
+  for (size_t i = 0; i < graph->n_node && reported < builder->diagnostics->limit; ++i) {
+    const Onnx__NodeProto* node = graph->node[i];
+    if (is_supported(node) || is_repeated(graph, i)) continue;
+    tfrt_onnx_graph_enter_node(builder, graph, i);
+    size_t count = count_nodes(graph, node);
+    const char* domain = is_standard_domain(node->domain) ? "" : node->domain;
+    tfrt_onnx_report(builder, "the operator %s%s%s of opset %lld is not supported (%zu node%s)",
+                     domain, domain[0] ? "." : "", node->op_type, (long long)builder->opset, count,
+                     count == 1 ? "" : "s");
+    ++reported;
+  }
+  builder->location = NULL;
+}

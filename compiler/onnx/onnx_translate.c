@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/onnx/onnx_translate.h"
+
+#include "compiler/bef/bef_emitter.h"
+#include "compiler/printer/printer.h"
+#include "compiler/verifier/verifier.h"
+
+// More than the usual number: all operators that are missing are to be seen at once.
+#define REPORT_LIMIT 200
+
+// The state of a translation.
+typedef struct translation_s {
+  tfrt_ir_context_t* context;
+  tfrt_diagnostics_t diagnostics;
+  tfrt_ir_operation_t* module;
+  const tfrt_onnx_texts_t* texts;
+} translation_t;
+
+static tfrt_status_t begin(translation_t* translation, const char* name, tfrt_string_view_t model,
+                           const tfrt_op_tables_t* tables, const tfrt_onnx_options_t* options,
+                           tfrt_allocator_t allocator) {
+  tfrt_diagnostics_initialize(&translation->diagnostics, name, tfrt_string_view_make("", 0),
+                              allocator);
+  translation->diagnostics.limit = REPORT_LIMIT;
+  TFRT_RETURN_IF_ERROR(tfrt_ir_context_allocate(allocator, &translation->context));
+  TFRT_RETURN_IF_ERROR(tfrt_onnx_import(translation->context, (const uint8_t*)model.data,
+                                        model.size, tables, options, &translation->diagnostics,
+                                        translation->texts->summary, &translation->module));
+  if (tfrt_verify_module(translation->context, translation->module, &translation->diagnostics)) {
+    return NULL;
+  }
+  tfrt_status_t status = tfrt_diagnostics_status(&translation->diagnostics);
+  return status ? status : tfrt_status_out_of_memory();
+}
+
+static void end(translation_t* translation) {
+  tfrt_diagnostics_render(&translation->diagnostics, translation->texts->report);
+  tfrt_diagnostics_deinitialize(&translation->diagnostics);
+  tfrt_ir_context_free(translation->context);
+}
+
+tfrt_status_t tfrt_onnx_to_bef(const char* name, tfrt_string_view_t model,
+                               const tfrt_op_tables_t* tables, const tfrt_onnx_options_t* options,
+                               tfrt_allocator_t allocator, const tfrt_onnx_texts_t* texts,
+                               void** out_bytes, size_t* out_size) {
+  translation_t translation = {.texts = texts};
+  *out_bytes = NULL;
+  *out_size = 0;
+  tfrt_status_t status = begin(&translation, name, model, tables, options, allocator);
+  if (!status) {
+    status = tfrt_bef_emit(translation.context, translation.module, NULL, &translation.diagnostics,
+                           allocator, out_bytes, out_size);
+  }
+  end(&translation);
+  return status;
+}
+
+tfrt_status_t tfrt_onnx_to_text(const char* name, tfrt_string_view_t model,
+                                const tfrt_op_tables_t* tables, const tfrt_onnx_options_t* options,
+                                tfrt_allocator_t allocator, const tfrt_onnx_texts_t* texts,
+                                tfrt_string_builder_t* out) {
+  translation_t translation = {.texts = texts};
+  tfrt_status_t status = begin(&translation, name, model, tables, options, allocator);
+  if (!status) {
+    const tfrt_printer_options_t printer_options = {0};
+    tfrt_print_operation(translation.module, &printer_options, out);
+    status = tfrt_string_builder_status(out);
+  }
+  end(&translation);
+  return status;
+}
