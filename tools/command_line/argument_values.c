@@ -165,7 +165,10 @@ static tfrt_status_t tfrt_argument_parse_value(const char* type, const char* tex
     *out_value = tfrt_async_value_create_string(tfrt_string_view_of(text));
     return NULL;
   }
-  if (strcmp(type, "!tfrt_tensor.tensor") == 0) return tfrt_tensor_file_read(text, out_value);
+  if (strcmp(type, "!tfrt_tensor.tensor") == 0) {
+    // The sign says that a file is meant; without, a tensor can be nothing else.
+    return tfrt_tensor_file_read(text[0] == '@' ? text + 1 : text, out_value);
+  }
   if (strcmp(type, "!tfrt.chain") == 0) {
     *out_value = tfrt_async_value_ready_chain();
     return NULL;

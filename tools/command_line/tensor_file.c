@@ -8,6 +8,7 @@
 #include "host_runtime/base/string_builder.h"
 #include "host_runtime/tensor/btf.h"
 #include "host_runtime/tensor/idx.h"
+#include "host_runtime/tensor/npy.h"
 #include "host_runtime/tensor/tensor_types.h"
 
 #define TFRT_TENSOR_FILE_BLOCK ((size_t)256 * 1024)
@@ -57,12 +58,15 @@ static tfrt_status_t tfrt_tensor_file_parse(const uint8_t* data, size_t size,
   if (tfrt_idx_matches(data, size)) {
     return tfrt_idx_read(data, size, tfrt_allocator_system(), out_tensor);
   }
+  if (tfrt_npy_matches(data, size)) {
+    return tfrt_npy_read(data, size, tfrt_allocator_system(), out_tensor);
+  }
   // A BTF file begins with a number of tensors, and the table of so many offsets.
   uint64_t count = 0;
   if (size >= 16) memcpy(&count, data, sizeof(count));
   if (count == 0 || count > size / 8) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                              "the file is neither idx (plain or gzip) nor BTF");
+                              "the file is neither .npy nor idx (plain or gzip) nor BTF");
   }
   tfrt_host_buffer_t* buffer = NULL;
   TFRT_RETURN_IF_ERROR(tfrt_host_buffer_create(size, tfrt_allocator_system(), &buffer));

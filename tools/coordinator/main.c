@@ -12,6 +12,7 @@
 #include "tools/coordinator/certs_command.h"
 #include "tools/coordinator/drain_command.h"
 #include "tools/coordinator/dump_command.h"
+#include "tools/coordinator/import_command.h"
 #include "tools/coordinator/list_command.h"
 #include "tools/coordinator/run_command.h"
 #include "tools/coordinator/run_report.h"
@@ -28,6 +29,7 @@ static const struct {
   tfrt_verb_fn_t run;
 } tfrt_verbs[] = {
     {"run", "runs a function of a program and prints what it returns", tfrt_run_command},
+    {"import", "makes a program of a model (ONNX)", tfrt_import_command},
     {"attach", "shows what a detached job prints, and how it ends", tfrt_attach_command},
     {"certs", "makes and shows the certificates of a cluster", tfrt_certs_command},
     {"status", "asks workers how they are", tfrt_status_command},

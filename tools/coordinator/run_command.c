@@ -12,6 +12,7 @@
 #include "tools/coordinator/run_report.h"
 #include "tools/kernels/op_tables.h"
 #include "tools/output/chrome_trace.h"
+#include "tools/output/npy_results.h"
 #include "tools/process/standard_streams.h"
 
 // The most spans that --trace keeps of one host.
@@ -73,8 +74,18 @@ static tfrt_status_t tfrt_run_report(const tfrt_run_plan_t* plan, const tfrt_run
                                       .cancelled = loop->cancelled};
   const tfrt_run_style_t style = {.is_json = options->is_json,
                                   .print_error_code = options->print_error_code,
-                                  .is_verbose = options->is_verbose};
+                                  .is_verbose = options->is_verbose,
+                                  .has_results_directory = options->results_directory != NULL};
   return tfrt_run_report_results(&outcome, &style);
+}
+
+// Writes the results of |plan| to files, if the user wants that and the run was a success.
+static void tfrt_run_write_results(const tfrt_run_plan_t* plan, const tfrt_run_options_t* options,
+                                   tfrt_exit_code_t* exit_code) {
+  if (!options->results_directory || *exit_code != TFRT_EXIT_SUCCESS) return;
+  tfrt_run_take_late_error(tfrt_npy_results_write(options->results_directory, plan->results,
+                                                  plan->function->result_count),
+                           exit_code);
 }
 
 // --- In this process -----------------------------------------------------------
@@ -113,6 +124,7 @@ static tfrt_status_t tfrt_run_on(tfrt_host_context_t* host, tfrt_trace_t* trace,
   }
   if (!status) {
     *out_exit_code = tfrt_exit_code_of_result(tfrt_run_report(&plan, options, loop));
+    tfrt_run_write_results(&plan, options, out_exit_code);
     tfrt_run_loop_bound_end(loop, TFRT_RUN_LOOP_END_SECONDS);
     tfrt_run_take_late_error(tfrt_run_write_trace(options, trace), out_exit_code);
   }
@@ -152,6 +164,7 @@ static tfrt_status_t tfrt_run_on_cluster(const tfrt_run_options_t* options, tfrt
       tfrt_status_t error = tfrt_run_report(&plan, options, loop);
       *out_exit_code = tfrt_client_has_lost(run.client, error) ? tfrt_exit_code_of_loss(error)
                                                                : tfrt_exit_code_of_result(error);
+      tfrt_run_write_results(&plan, options, out_exit_code);
       tfrt_run_loop_bound_end(loop, TFRT_RUN_LOOP_END_SECONDS);
       if (options->trace_path) {
         tfrt_run_take_late_error(tfrt_cluster_run_write_trace(&run), out_exit_code);

@@ -36,7 +36,7 @@ static const char tfrt_run_footer[] =
     "  tfrt run main.bef --hosts 10.0.0.1:7000,10.0.0.2:7000 --cluster-key-file KEY";
 
 #define TFRT_RUN_CLUSTER_FLAG_COUNT 14
-#define TFRT_RUN_PROGRAM_FLAG_COUNT 10
+#define TFRT_RUN_PROGRAM_FLAG_COUNT 12
 #define TFRT_RUN_FLAG_COUNT (TFRT_RUN_CLUSTER_FLAG_COUNT + TFRT_RUN_PROGRAM_FLAG_COUNT)
 
 // Where it runs.
@@ -80,12 +80,15 @@ static void tfrt_run_options_list_program_flags(tfrt_run_options_t* options,
   const tfrt_flag_t flags[TFRT_RUN_PROGRAM_FLAG_COUNT] = {
       {"function", TFRT_FLAG_TEXT, &options->function_name, "NAME", "not main but this one", 0, 0},
       {"arg", TFRT_FLAG_LIST, &options->arguments, "NAME=VALUE",
-       "a parameter, by name or position; a tensor's VALUE is a file", 0, 0},
+       "a parameter, by name or position; a tensor's VALUE is a file (also as @FILE)", 0, 0},
       {"timeout", TFRT_FLAG_NUMBER, &options->timeout_ms, "MS", "cancel after so many milliseconds",
        1, INT32_MAX},
       {"threads", TFRT_FLAG_NUMBER, &options->threads, "N",
        "compute threads of a process (default: the processors, shared by --local)", 1, 1024},
-      {"o", TFRT_FLAG_TEXT, &options->output, "FORMAT", "text (default) or json", 0, 0},
+      {"o", TFRT_FLAG_TEXT, &options->output, "FORMAT",
+       "text (default), json, or npy with a folder behind it: result_0.npy, ...", 0, 0},
+      {"shape", TFRT_FLAG_LIST, &options->model.shapes, "NAME=SHAPE", TFRT_MODEL_SHAPE_HELP, 0, 0},
+      {"split", TFRT_FLAG_TEXT, &options->model.split, "HOW", TFRT_MODEL_SPLIT_HELP, 0, 0},
       {"trace", TFRT_FLAG_PATH, &options->trace_path, "FILE",
        "write what ran when and where, in Chrome's trace format", 0, 0},
       {"v", TFRT_FLAG_BOOL, &options->is_verbose, NULL, "print derived errors, too", 0, 0},
@@ -105,12 +108,24 @@ static void tfrt_run_options_list_flags(tfrt_run_options_t* options, tfrt_run_te
   tfrt_run_options_list_program_flags(options, out_flags + TFRT_RUN_CLUSTER_FLAG_COUNT);
 }
 
+// The text behind `-o npy` is the folder; the other one is the program.
+static void tfrt_run_options_take_directory(int argument_count, char* const* arguments,
+                                            const tfrt_flag_list_t* files,
+                                            tfrt_run_options_t* options) {
+  options->results_directory = files->values[1];
+  for (int i = 1; i < argument_count; ++i) {
+    if (strcmp(arguments[i - 1], "npy") != 0 || arguments[i] != files->values[0]) continue;
+    options->results_directory = files->values[0];
+    options->path = files->values[1];
+  }
+}
+
 static tfrt_status_t tfrt_run_options_parse_flags(int argument_count, char* const* arguments,
                                                   tfrt_run_options_t* options,
                                                   tfrt_run_texts_t* texts, bool* out_help) {
   tfrt_flag_t flags[TFRT_RUN_FLAG_COUNT];
   tfrt_run_options_list_flags(options, texts, flags);
-  const tfrt_flag_table_t table = {.usage = "tfrt run [FLAGS] FILE.mlir|FILE.bef",
+  const tfrt_flag_table_t table = {.usage = "tfrt run [FLAGS] FILE.mlir|FILE.bef|FILE.onnx",
                                    .summary = tfrt_run_summary,
                                    .footer = tfrt_run_footer,
                                    .flags = flags,
@@ -119,11 +134,17 @@ static tfrt_status_t tfrt_run_options_parse_flags(int argument_count, char* cons
   tfrt_flag_list_t files;
   TFRT_RETURN_IF_ERROR(tfrt_flags_parse(&table, argument_count, arguments, &files, out_help));
   if (*out_help) return NULL;
-  if (files.count != 1) {
+  bool has_directory = strcmp(options->output, "npy") == 0;
+  if (files.count != (has_directory ? 2 : 1)) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                              "give one program, FILE.mlir or FILE.bef; --help says more");
+                              has_directory
+                                  ? "-o npy: give one program and one folder for the results"
+                                  : "give one program, FILE.mlir, FILE.bef or FILE.onnx; --help "
+                                    "says more");
   }
   options->path = files.values[0];
+  // The folder follows its flag; the program may stand before both or behind them.
+  if (has_directory) tfrt_run_options_take_directory(argument_count, arguments, &files, options);
   return NULL;
 }
 
@@ -185,9 +206,12 @@ static tfrt_status_t tfrt_run_options_parse_all(int argument_count, char* const*
 }
 
 static tfrt_status_t tfrt_run_options_check_output(const tfrt_run_options_t* options) {
-  if (strcmp(options->output, "text") == 0 || strcmp(options->output, "json") == 0) return NULL;
+  static const char* const outputs[] = {"text", "json", "npy"};
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(outputs); ++i) {
+    if (strcmp(options->output, outputs[i]) == 0) return NULL;
+  }
   tfrt_status_t status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                                            "-o %s: there are text and json", options->output);
+                                            "-o %s: there are text, json and npy", options->output);
   return tfrt_cluster_file_locate(&options->cluster_file, options->output, status);
 }
 
@@ -265,6 +289,19 @@ static tfrt_status_t tfrt_run_options_check(const tfrt_run_options_t* options,
   return NULL;
 }
 
+// Flags of models need a model; its hosts are those of the run.
+static tfrt_status_t tfrt_run_options_check_model(tfrt_run_options_t* options) {
+  bool is_model = tfrt_model_loader_is_model(options->path);
+  if (!is_model && (options->model.split || options->model.shapes.count > 0)) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "--shape and --split go with a model, FILE.onnx");
+  }
+  options->model.host_count = 1;
+  if (options->local_count > 0) options->model.host_count = options->local_count;
+  if (options->in_process_count > 0) options->model.host_count = options->in_process_count;
+  return NULL;
+}
+
 // Relative paths in the program start where the program lies.
 static void tfrt_run_options_set_directory(tfrt_run_options_t* options) {
   const char* slash = strrchr(options->path, '/');
@@ -289,10 +326,12 @@ tfrt_status_t tfrt_run_options_parse(int argument_count, char* const* arguments,
   TFRT_RETURN_IF_ERROR(tfrt_cluster_file_locate_key(file, blame.key, blame.other, argument_count,
                                                     arguments, status));
   tfrt_run_options_set_directory(out_options);
+  TFRT_RETURN_IF_ERROR(tfrt_run_options_check_model(out_options));
   TFRT_RETURN_IF_ERROR(
       tfrt_cluster_file_locate(file, texts.hostfile,
                                tfrt_host_list_choose(texts.hosts, texts.hostfile,
                                                      &out_options->hostfile, &out_options->hosts)));
+  if (out_options->hosts.count > 0) out_options->model.host_count = out_options->hosts.count;
   TFRT_RETURN_IF_ERROR(tfrt_cluster_file_locate(
       file, texts.tls.directory,
       tfrt_tls_files_read(&texts.tls, "client", TFRT_CERTIFICATE_CLIENT, &out_options->tls)));

@@ -14,12 +14,15 @@
 #include "tools/cluster/tls_files.h"
 #include "tools/command_line/flags.h"
 #include "tools/coordinator/host_list.h"
+#include "tools/models/model_loader.h"
 
 typedef struct tfrt_run_options_s {
   const char* path;  // of the program
   char directory[4096];
   const char* function_name;
-  const char* output;      // "text" or "json"
+  const char* output;      // "text", "json" or "npy"
+  const char* results_directory;  // of "npy"
+  tfrt_model_flags_t model;       // what is said of a model
   bool is_json;            // as |output| says
   bool detach;             // the job goes on without this process
   int64_t keep_ms;         // how long its results are kept then; 0: chosen

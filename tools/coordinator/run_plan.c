@@ -4,14 +4,22 @@
 #include <stdio.h>
 
 #include "tools/command_line/argument_values.h"
+#include "tools/models/model_loader.h"
 #include "tools/translation/program_loader.h"
 
-static tfrt_status_t tfrt_run_plan_load_file(tfrt_run_plan_t* plan, const char* path) {
-  tfrt_string_builder_t diagnostics;
+static tfrt_status_t tfrt_run_plan_load_file(tfrt_run_plan_t* plan,
+                                             const tfrt_run_options_t* options) {
+  tfrt_string_builder_t diagnostics, summary;
   tfrt_string_builder_initialize(&diagnostics, tfrt_allocator_system());
-  tfrt_status_t status = tfrt_program_loader_load(path, &diagnostics, &plan->file);
+  tfrt_string_builder_initialize(&summary, tfrt_allocator_system());
+  tfrt_status_t status = tfrt_model_loader_is_model(options->path)
+                             ? tfrt_model_loader_load(options->path, &options->model, &diagnostics,
+                                                      &summary, &plan->file)
+                             : tfrt_program_loader_load(options->path, &diagnostics, &plan->file);
   fputs(tfrt_string_builder_text(&diagnostics), stderr);
+  if (options->is_verbose) fputs(tfrt_string_builder_text(&summary), stderr);
   tfrt_string_builder_deinitialize(&diagnostics);
+  tfrt_string_builder_deinitialize(&summary);
   return status;
 }
 
@@ -22,7 +30,7 @@ static size_t tfrt_run_plan_value_count(const tfrt_run_plan_t* plan) {
 tfrt_status_t tfrt_run_plan_load(tfrt_run_plan_t* plan, const tfrt_run_options_t* options,
                                  const tfrt_kernel_registry_t* registry) {
   *plan = (tfrt_run_plan_t){0};
-  TFRT_RETURN_IF_ERROR(tfrt_run_plan_load_file(plan, options->path));
+  TFRT_RETURN_IF_ERROR(tfrt_run_plan_load_file(plan, options));
   TFRT_RETURN_IF_ERROR(
       tfrt_program_create(plan->file, registry, tfrt_allocator_system(), &plan->program));
   plan->function = tfrt_program_find_function(plan->program, options->function_name);

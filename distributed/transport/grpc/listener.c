@@ -5,7 +5,6 @@
 
 #include "distributed/transport/grpc/accept.h"
 #include "distributed/transport/grpc/address.h"
-#include "distributed/transport/grpc/admission.h"
 #include "distributed/transport/grpc/health.h"
 #include "host_runtime/base/log.h"
 
@@ -27,13 +26,11 @@ typedef struct slot_s {
 } slot_t;
 
 struct tfrt_grpc_listener_s {
-  tfrt_list_link_t link;  // the owner's
   tfrt_allocator_t allocator;
   tfrt_transport_acceptor_t* acceptor;
   tfrt_grpc_connection_set_t* set;
   tfrt_grpc_queue_t* first_queue;
   grpc_server* server;
-  tfrt_grpc_admission_t* admission;  // NULL: gRPC listens
   tfrt_grpc_health_t health;
   tfrt_grpc_event_t shut_down;
   slot_t* slots;
@@ -42,7 +39,6 @@ struct tfrt_grpc_listener_s {
   tfrt_mutex_t mutex;
   tfrt_condition_t changed;
   size_t asking;      // guarded by |mutex|: slots that are not retired
-  bool is_retired;    // guarded by |mutex|: gRPC has been asked to shut the server down
   bool is_shut_down;  // guarded by |mutex|
 };
 
@@ -80,17 +76,11 @@ static void on_requested(tfrt_grpc_event_t* event, bool is_ok) {
   slot_t* slot = TFRT_CONTAINER_OF(event, slot_t, requested);
   tfrt_grpc_listener_t* listener = slot->listener;
   if (is_ok && slot->is_health) {
-    if (listener->admission) tfrt_grpc_admission_note_call(listener->admission, slot->call);
     tfrt_grpc_health_take_call(&listener->health, slot->call, slot->is_watch);
   } else if (is_ok) {
-    const tfrt_grpc_accept_context_t context = {
-        .acceptor = slot->method ? listener->acceptor : NULL,
-        .queue = slot->queue,
-        .set = listener->set,
-        .admission = listener->admission,
-        .allocator = listener->allocator,
-    };
-    tfrt_grpc_accept_take_call(slot->call, slot->kind, &slot->metadata, &context);
+    tfrt_grpc_accept_take_call(slot->call, slot->kind, &slot->metadata,
+                               slot->method ? listener->acceptor : NULL, slot->queue, listener->set,
+                               listener->allocator);
   }
   grpc_metadata_array_destroy(&slot->metadata);
   grpc_call_details_destroy(&slot->details);
@@ -181,7 +171,6 @@ static tfrt_grpc_listener_t* allocate(const tfrt_grpc_listener_options_t* option
     tfrt_allocator_free(allocator, listener, sizeof(*listener));
     return NULL;
   }
-  tfrt_list_initialize(&listener->link);
   listener->allocator = allocator;
   listener->acceptor = options->acceptor;
   listener->set = options->set;
@@ -192,19 +181,6 @@ static tfrt_grpc_listener_t* allocate(const tfrt_grpc_listener_options_t* option
   listener->server = tfrt_grpc_server_open(&options->settings);
   tfrt_grpc_health_initialize(&listener->health, listener->first_queue, allocator);
   return listener;
-}
-
-// Returns the port, or 0. The connections of a numeric address in plain text are admitted.
-static int bind_port(tfrt_grpc_listener_t* listener, const char* address,
-                     const tfrt_grpc_channel_settings_t* settings) {
-  if (settings->credentials->is_encrypted || !tfrt_grpc_address_is_numeric(address)) {
-    return tfrt_grpc_server_bind(listener->server, address, settings);
-  }
-  int port = 0;
-  tfrt_status_t status = tfrt_grpc_admission_create(address, settings, listener->allocator, &port,
-                                                    &listener->admission);
-  tfrt_status_release(status);
-  return port;
 }
 
 tfrt_status_t tfrt_grpc_listener_allocate(const tfrt_grpc_listener_options_t* options,
@@ -218,41 +194,23 @@ tfrt_status_t tfrt_grpc_listener_allocate(const tfrt_grpc_listener_options_t* op
   if (tfrt_grpc_address_is_taken(address)) return tfrt_grpc_address_explain(address);
   tfrt_grpc_listener_t* listener = allocate(options, allocator);
   if (!listener) return tfrt_status_out_of_memory();
-  int port = bind_port(listener, address, &options->settings);
+  int port = tfrt_grpc_server_bind(listener->server, address, &options->settings);
   if (port == 0) {
     // It never started, so there is nothing to wait for.
     tfrt_grpc_listener_free(listener);
     return tfrt_grpc_address_explain(address);
   }
   start_server(listener, &options->queues);
-  tfrt_status_t status =
-      listener->admission ? tfrt_grpc_admission_start(listener->admission, listener->server) : NULL;
-  if (status) {
-    tfrt_grpc_listener_close(listener);
-    tfrt_grpc_listener_drain(listener);
-    tfrt_grpc_listener_free(listener);
-    return status;
-  }
   tfrt_grpc_address_with_port(address, port, out_address);
   *out_listener = listener;
   return NULL;
 }
 
-void tfrt_grpc_listener_retire(tfrt_grpc_listener_t* listener) {
-  tfrt_mutex_lock(&listener->mutex);
-  bool is_first = !listener->is_retired;
-  listener->is_retired = true;
-  tfrt_mutex_unlock(&listener->mutex);
-  if (!is_first) return;
-  if (listener->admission) tfrt_grpc_admission_stop(listener->admission);
+void tfrt_grpc_listener_close(tfrt_grpc_listener_t* listener) {
   // Release: pairs with the acquire load of the queue's thread (see queue.h).
   atomic_store_explicit(&listener->shut_down.hand_over, 1, memory_order_release);
   grpc_server_shutdown_and_notify(listener->server, listener->first_queue->completion_queue,
                                   &listener->shut_down);
-}
-
-void tfrt_grpc_listener_close(tfrt_grpc_listener_t* listener) {
-  tfrt_grpc_listener_retire(listener);
   grpc_server_cancel_all_calls(listener->server);
 }
 
@@ -265,27 +223,11 @@ void tfrt_grpc_listener_drain(tfrt_grpc_listener_t* listener) {
   tfrt_grpc_health_drain(&listener->health);
 }
 
-bool tfrt_grpc_listener_is_drained(tfrt_grpc_listener_t* listener) {
-  tfrt_mutex_lock(&listener->mutex);
-  bool is_drained = listener->asking == 0 && listener->is_shut_down;
-  tfrt_mutex_unlock(&listener->mutex);
-  return is_drained && tfrt_grpc_health_is_drained(&listener->health);
-}
-
-tfrt_list_link_t* tfrt_grpc_listener_link(tfrt_grpc_listener_t* listener) {
-  return &listener->link;
-}
-
-tfrt_grpc_listener_t* tfrt_grpc_listener_of_link(tfrt_list_link_t* link) {
-  return TFRT_CONTAINER_OF(link, tfrt_grpc_listener_t, link);
-}
-
 void tfrt_grpc_listener_set_serving(tfrt_grpc_listener_t* listener, bool is_serving) {
   tfrt_grpc_health_set_serving(&listener->health, is_serving);
 }
 
 void tfrt_grpc_listener_free(tfrt_grpc_listener_t* listener) {
-  tfrt_grpc_admission_release(listener->admission);
   grpc_server_destroy(listener->server);
   tfrt_grpc_health_deinitialize(&listener->health);
   tfrt_condition_deinitialize(&listener->changed);
