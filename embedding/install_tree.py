@@ -5,10 +5,10 @@
     install_tree.py --prefix DIR [--destdir DIR] [--libdir lib] [--source ROOT] --built FOLDER
 
   PREFIX/include/tfrt/            tfrt.h, kernel_library.h, and the headers that they include
-  PREFIX/include/tfrt/mlir_async/ what C needs to know of MLIR's async runtime
+  PREFIX/include/tfrt/mlir_async/ what C needs to know of MLIR's async runtime; mgpu/ likewise
   PREFIX/LIBDIR/                  libtfrt.so.VERSION and its links, libtfrt.a, tfrt/; in the same
-                                  way libtfrt_mlir_async_runtime.so
-  PREFIX/LIBDIR/pkgconfig/        tfrt.pc, tfrt-kernels.pc, tfrt-mlir-async.pc
+                                  way libtfrt_mlir_async_runtime.so and libtfrt_mgpu.so
+  PREFIX/LIBDIR/pkgconfig/        tfrt.pc, tfrt-kernels.pc, tfrt-mgpu.pc, tfrt-mlir-async.pc
   PREFIX/bin/                     the tools
   PREFIX/share/doc/tfrt/          docs, licence, some examples
 
@@ -25,9 +25,10 @@ import sys
 
 ROOT_HEADERS = ["embedding/tfrt.h", "embedding/kernel_library.h"]
 # Headers of other libraries, which include nothing of the project.
-OTHER_HEADERS = ["embedding/mlir_async/mlir_async_runtime.h"]
-SHARED_LIBRARIES = ["libtfrt.so", "mlir_async/libtfrt_mlir_async_runtime.so"]
-PACKAGES = ["tfrt", "tfrt-kernels", "tfrt-mlir-async"]
+OTHER_HEADERS = ["embedding/mgpu/mgpu.h", "embedding/mlir_async/mlir_async_runtime.h"]
+SHARED_LIBRARIES = ["libtfrt.so", "mgpu/libtfrt_mgpu.so",
+                    "mlir_async/libtfrt_mlir_async_runtime.so"]
+PACKAGES = ["tfrt", "tfrt-kernels", "tfrt-mgpu", "tfrt-mlir-async"]
 TOOLS = ["bef_executor", "bef_executor_debug_tracing", "bef_executor_lite", "bef_to_mlir",
          "btf_info/btf_info", "kernel_docs", "mlir_to_bef", "tfrt", "tfrt_opt", "tfrt_translate",
          "tfrt_worker"]

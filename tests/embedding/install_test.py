@@ -234,6 +234,20 @@ class InstalledTest(unittest.TestCase):
         dynamic = self.run_here("readelf", "-d", "group")[0]
         self.assertIn("[libtfrt_mlir_async_runtime.so.0]", dynamic)
 
+    def test_a_program_links_the_gpu_functions_with_pkg_config_alone(self):
+        with open(os.path.join(self.project, "fill.c"), "w", encoding="utf-8") as file:
+            file.write("#include <stddef.h>\n#include <tfrt/mgpu/mgpu.h>\n"
+                       "int main(void) {\n"
+                       "  uint32_t numbers[9] = {0};\n"
+                       "  void *block = mgpuMemAlloc(sizeof numbers, NULL, 0);\n"
+                       "  mgpuMemset32(block, 7, 9, NULL);\n"
+                       "  mgpuMemcpy(numbers, block, sizeof numbers, NULL);\n"
+                       "  mgpuMemFree(block, NULL);\n"
+                       "  return numbers[8] == 7 ? 0 : 1;\n}\n")
+        self.run_here("gcc", "-std=c11", "fill.c", *self.flags("--cflags", "--libs", "tfrt-mgpu"),
+                      "-Wl,-rpath," + self.prefix + "/lib", "-o", "fill")
+        self.run_here("env", "TFRT_MGPU_DEVICE=cpu", "./fill")
+
     def test_the_page_of_the_async_example_runs_as_printed(self):
         if not shutil.which("mlir-opt-22") or not shutil.which("llc-22"):
             self.skipTest("MLIR's tools are not installed (mlir-22-tools, libmlir-22-dev, llvm-22)")
