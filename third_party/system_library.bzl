@@ -5,7 +5,6 @@ _BUILD = """# SPDX-License-Identifier: Apache-2.0
 cc_library(
     name = "{name}",
     hdrs = glob(["include/**/*.h"]),
-    defines = {defines},
     includes = ["include"],
     linkopts = {linkopts},
     visibility = ["//visibility:public"],
@@ -32,14 +31,6 @@ def _include_folder(ctx):
     folder = ctx.execute([tool, "--variable=includedir", ctx.attr.pkg_config]).stdout.strip()
     return folder or "/usr/include"
 
-def _version_defines(ctx):
-    """The macro that tells sources the library's major version, where one is asked for."""
-    if not ctx.attr.version_macro:
-        return []
-    tool = ctx.which("pkg-config")
-    version = ctx.execute([tool, "--modversion", ctx.attr.pkg_config]).stdout.strip()
-    return ["%s=%s" % (ctx.attr.version_macro, version.split(".")[0])]
-
 def _system_library_impl(ctx):
     folder = _include_folder(ctx)
     for header in ctx.attr.headers:
@@ -49,7 +40,6 @@ def _system_library_impl(ctx):
         ctx.symlink(path, "include/" + header)
     ctx.file("BUILD", _BUILD.format(
         name = ctx.name,
-        defines = repr(_version_defines(ctx)),
         linkopts = repr(["-l" + library for library in ctx.attr.libraries]),
     ))
 
@@ -74,9 +64,6 @@ repository only when a target needs it, a missing library hurts only those who u
         ),
         "pkg_config": attr.string(
             doc = "The library's name in pkg-config; empty where it has no .pc file.",
-        ),
-        "version_macro": attr.string(
-            doc = "A macro for the major version that pkg-config tells; empty: none.",
         ),
     },
     environ = [

@@ -3,14 +3,12 @@
 
 #include <limits.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include <uv.h>
 
 #include "distributed/host/node.h"
-#include "distributed/transport/grpc/process.h"
 #include "host_runtime/base/log.h"
 #include "host_runtime/base/plural.h"
 #include "tools/cluster/host_process.h"
@@ -42,9 +40,8 @@ typedef struct tfrt_worker_s {
   uv_timer_t limit;  // of draining
   uv_pipe_t input;
   bool is_draining;
-  int idle_look_count;   // while draining, one after the other
-  _Atomic bool is_deaf;  // nobody can connect any more
-  bool is_abandoned;     // the standard input has ended
+  int idle_look_count;  // while draining, one after the other
+  bool is_abandoned;    // the standard input has ended
 } tfrt_worker_t;
 
 // The one of this process.
@@ -129,24 +126,13 @@ static void tfrt_worker_on_signal(void* self, int number) {
 static void tfrt_worker_on_drain(uv_async_t* handle) {
   tfrt_worker_t* worker = handle->data;
   if (worker->is_draining) return;
-  // Relaxed: uv_async_send() orders it.
-  if (!atomic_load_explicit(&worker->is_deaf, memory_order_relaxed)) {
-    tfrt_log(TFRT_LOG_INFO, NULL, "told to drain by a client");
-  }
+  tfrt_log(TFRT_LOG_INFO, NULL, "told to drain by a client");
   tfrt_worker_drain(worker);
 }
 
 // Called from a thread of the network.
 static void tfrt_worker_ask_to_drain(void* self) {
   tfrt_worker_t* worker = self;
-  uv_async_send(&worker->drain);
-}
-
-// The same. Whoever is connected finishes; who starts workers sees by the exit code that another
-// one is needed.
-static void tfrt_worker_on_deaf(void* self) {
-  tfrt_worker_t* worker = self;
-  atomic_store_explicit(&worker->is_deaf, true, memory_order_relaxed);
   uv_async_send(&worker->drain);
 }
 
@@ -302,17 +288,11 @@ static tfrt_worker_exit_t tfrt_worker_listen(tfrt_worker_t* worker) {
 }
 
 static tfrt_worker_exit_t tfrt_worker_serve(tfrt_worker_t* worker) {
-  // Before it listens: gRPC says once that it gives up the port.
-  tfrt_grpc_process_set_on_deaf(tfrt_worker_on_deaf, worker);
   tfrt_worker_exit_t exit_code = tfrt_worker_listen(worker);
   if (exit_code == TFRT_WORKER_EXIT_STOPPED) {
     tfrt_worker_announce(worker);
     uv_run(&worker->loop, UV_RUN_DEFAULT);
-    if (atomic_load_explicit(&worker->is_deaf, memory_order_relaxed)) {
-      exit_code = TFRT_WORKER_EXIT_SYSTEM;
-    }
   }
-  tfrt_grpc_process_set_on_deaf(NULL, NULL);
   tfrt_worker_bound_end(worker->is_abandoned ? TFRT_WORKER_ABANDONED_END_SECONDS
                                              : TFRT_WORKER_END_SECONDS);
   tfrt_presence_file_remove(&worker->ready_file);

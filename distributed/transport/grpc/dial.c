@@ -9,6 +9,7 @@
 
 #include "distributed/transport/grpc/address.h"
 #include "distributed/transport/grpc/handshake_failure.h"
+#include "distributed/transport/grpc/library_text.h"
 #include "host_runtime/base/clock.h"
 
 // How a method of the service is called; see proto/peer.proto.
@@ -23,11 +24,6 @@ static tfrt_string_view_t view_of(const grpc_slice* details) {
                                GRPC_SLICE_LENGTH(*details));
 }
 
-static bool details_contain(const grpc_slice* details, const char* words) {
-  return memmem(GRPC_SLICE_START_PTR(*details), GRPC_SLICE_LENGTH(*details), words,
-                strlen(words)) != NULL;
-}
-
 static bool is_marked_rejected(const grpc_metadata_array* trailing) {
   for (size_t i = 0; i < trailing->count; ++i) {
     if (grpc_slice_str_cmp(trailing->metadata[i].key, TFRT_GRPC_REJECTED_NAME) == 0) return true;
@@ -40,53 +36,51 @@ static bool is_rejecting_code(grpc_status_code code) {
          code == GRPC_STATUS_UNIMPLEMENTED;
 }
 
-// gRPC has one status for all that can happen before a stream exists; the reason is only
-// in the text, as the system's words for its error number.
-static tfrt_transport_end_t classify_unavailable(const grpc_slice* details) {
-  static const char* const kRefused[] = {"Connection refused", "No such file or directory"};
-  static const char* const kNoWay[] = {"No route to host",      "Network is unreachable",
-                                       "Host is unreachable",   "Connection timed out",
-                                       "DNS resolution failed", "Domain name not found"};
-  for (size_t i = 0; i < TFRT_ARRAY_SIZE(kRefused); ++i) {
-    if (details_contain(details, kRefused[i])) return TFRT_TRANSPORT_REFUSED;
+// gRPC has one status for all that can happen before a stream exists.
+static tfrt_transport_end_t classify_unavailable(tfrt_grpc_dial_text_t text) {
+  switch (text) {
+    case TFRT_GRPC_DIAL_TEXT_REFUSED:
+      return TFRT_TRANSPORT_REFUSED;
+    case TFRT_GRPC_DIAL_TEXT_NO_WAY:
+      return TFRT_TRANSPORT_NO_ANSWER;
+    case TFRT_GRPC_DIAL_TEXT_UNTRUSTED:
+    case TFRT_GRPC_DIAL_TEXT_WRONG_NAME:
+    case TFRT_GRPC_DIAL_TEXT_PLAIN_TEXT:
+    case TFRT_GRPC_DIAL_TEXT_NO_TLS:
+      return TFRT_TRANSPORT_REJECTED;
+    default:
+      return TFRT_TRANSPORT_RESET;
   }
-  for (size_t i = 0; i < TFRT_ARRAY_SIZE(kNoWay); ++i) {
-    if (details_contain(details, kNoWay[i])) return TFRT_TRANSPORT_NO_ANSWER;
-  }
-  tfrt_grpc_handshake_failure_t failure = tfrt_grpc_handshake_failure_find(view_of(details));
-  bool is_certain =
-      failure != TFRT_GRPC_HANDSHAKE_NONE && failure != TFRT_GRPC_HANDSHAKE_TURNED_AWAY;
-  return is_certain ? TFRT_TRANSPORT_REJECTED : TFRT_TRANSPORT_RESET;
 }
 
-static tfrt_transport_end_t classify_end(const tfrt_grpc_dialler_t* dialler, bool is_answered) {
+// Returns the meaning of the library's text for a stream without an answer; OTHER for another one.
+static tfrt_grpc_dial_text_t read_text(const tfrt_grpc_dialler_t* dialler, bool is_answered) {
+  const bool is_unanswered = !is_answered && !dialler->has_received &&
+                             dialler->code == GRPC_STATUS_UNAVAILABLE &&
+                             !is_marked_rejected(&dialler->trailing);
+  return is_unanswered ? tfrt_grpc_library_text_of_dial(view_of(&dialler->details))
+                       : TFRT_GRPC_DIAL_TEXT_OTHER;
+}
+
+static tfrt_transport_end_t classify_end(const tfrt_grpc_dialler_t* dialler, bool is_answered,
+                                         tfrt_grpc_dial_text_t text) {
   if (dialler->code == GRPC_STATUS_OK) return TFRT_TRANSPORT_ENDED;
   if (dialler->has_received) return TFRT_TRANSPORT_RESET;
   if (is_marked_rejected(&dialler->trailing) || is_rejecting_code(dialler->code)) {
     return TFRT_TRANSPORT_REJECTED;
   }
   if (is_answered || dialler->code != GRPC_STATUS_UNAVAILABLE) return TFRT_TRANSPORT_RESET;
-  return classify_unavailable(&dialler->details);
-}
-
-// NONE for a stream that somebody has answered.
-static tfrt_grpc_handshake_failure_t find_handshake_failure(const tfrt_grpc_dialler_t* dialler,
-                                                            bool is_answered) {
-  bool is_unanswered = !is_answered && !dialler->has_received &&
-                       dialler->code == GRPC_STATUS_UNAVAILABLE &&
-                       !is_marked_rejected(&dialler->trailing);
-  return is_unanswered ? tfrt_grpc_handshake_failure_find(view_of(&dialler->details))
-                       : TFRT_GRPC_HANDSHAKE_NONE;
+  return classify_unavailable(text);
 }
 
 static tfrt_status_t create_end_status(const tfrt_grpc_dialler_t* dialler, tfrt_transport_end_t end,
-                                       tfrt_grpc_handshake_failure_t failure) {
+                                       tfrt_grpc_dial_text_t library_text) {
   if (end == TFRT_TRANSPORT_ENDED) return NULL;
   int size = (int)GRPC_SLICE_LENGTH(dialler->details);
   const char* text = (const char*)GRPC_SLICE_START_PTR(dialler->details);
-  bool is_about_trust = failure != TFRT_GRPC_HANDSHAKE_NONE;
+  bool is_about_trust = tfrt_grpc_handshake_failure_is(library_text);
   if (is_about_trust && (end == TFRT_TRANSPORT_REJECTED || end == TFRT_TRANSPORT_RESET)) {
-    return tfrt_grpc_handshake_failure_status(failure, dialler->is_encrypted, dialler->address,
+    return tfrt_grpc_handshake_failure_status(library_text, dialler->is_encrypted, dialler->address,
                                               view_of(&dialler->details));
   }
   if (end == TFRT_TRANSPORT_REJECTED) {
@@ -109,12 +103,12 @@ static void on_ended(tfrt_grpc_event_t* event, bool is_ok) {
   (void)is_ok;
   tfrt_grpc_connection_t* connection = TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, ended);
   tfrt_grpc_dialler_t* dialler = &connection->side.dialler;
-  // Whoever was answered has no timer any more.
+  // A dialler that was answered has no timer any more.
   bool is_answered = !tfrt_list_is_linked(&dialler->timer.link);
   tfrt_grpc_queue_remove_timer(&dialler->timer);
-  tfrt_transport_end_t end = classify_end(dialler, is_answered);
-  tfrt_status_t status =
-      create_end_status(dialler, end, find_handshake_failure(dialler, is_answered));
+  const tfrt_grpc_dial_text_t text = read_text(dialler, is_answered);
+  tfrt_transport_end_t end = classify_end(dialler, is_answered, text);
+  tfrt_status_t status = create_end_status(dialler, end, text);
   // Now, and not when the end is told: closing the socket is what makes gRPC let go of the
   // slices of a write.
   grpc_channel_destroy(dialler->channel);

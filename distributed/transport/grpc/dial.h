@@ -8,11 +8,10 @@
 //   any                       the time was up before an answer       NO_ANSWER
 //   any                       the listener marked it, no message     REJECTED
 //   UNAUTHENTICATED, PERMISSION_DENIED, UNIMPLEMENTED, no message    REJECTED
-//   UNAVAILABLE               "Connection refused", or no such       REFUSED
-//                             unix socket, before an answer
-//   UNAVAILABLE               no name, no route, before an answer    NO_ANSWER
-//   UNAVAILABLE               no trust (handshake_failure.h), the    REJECTED, as
-//                             same                                   UNAUTHENTICATED
+//   UNAVAILABLE               before an answer, with a text          REFUSED, or NO_ANSWER
+//                             (library_text.h): refused; no way
+//   UNAVAILABLE               no trust, the same                     REJECTED, as
+//                                                                    UNAUTHENTICATED
 //   UNAVAILABLE               turned away, the same: a guess         RESET, likewise
 //   any other                                                        RESET
 //

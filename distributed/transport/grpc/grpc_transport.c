@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "distributed/transport/grpc/dial.h"
-#include "distributed/transport/grpc/listener.h"
+#include "distributed/transport/grpc/open_port.h"
 #include "distributed/transport/grpc/process.h"
 #include "host_runtime/base/clock.h"
 
@@ -20,8 +20,9 @@ typedef struct grpc_transport_s {
   _Atomic uint32_t next_queue;  // for dialled connections, in turn
 
   tfrt_mutex_t mutex;
-  tfrt_grpc_listener_t* listener;  // guarded by |mutex|
-  bool is_closed;                  // guarded by |mutex|
+  tfrt_grpc_open_port_t port;  // as the two below say
+  bool is_listening;           // guarded by |mutex|: |port| is initialised
+  bool is_closed;              // guarded by |mutex|
 } grpc_transport_t;
 
 static grpc_transport_t* transport_of(tfrt_transport_t* base) {
@@ -47,7 +48,7 @@ static tfrt_status_t listen_locked(grpc_transport_t* transport, tfrt_string_view
   if (transport->is_closed) {
     return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION, "the transport is closed");
   }
-  if (transport->listener) {
+  if (transport->is_listening) {
     return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
                               "the transport listens already; it can do so once");
   }
@@ -56,8 +57,10 @@ static tfrt_status_t listen_locked(grpc_transport_t* transport, tfrt_string_view
                                           .queues = queues_of(transport),
                                           .set = &transport->set,
                                           .settings = transport->settings};
-  return tfrt_grpc_listener_allocate(&options, transport->allocator, out_address,
-                                     &transport->listener);
+  tfrt_status_t status =
+      tfrt_grpc_open_port_initialize(&transport->port, &options, transport->allocator, out_address);
+  transport->is_listening = !status;
+  return status;
 }
 
 static tfrt_status_t transport_listen(tfrt_transport_t* base, tfrt_string_view_t address,
@@ -95,18 +98,18 @@ static void transport_close(tfrt_transport_t* base) {
   tfrt_mutex_lock(&transport->mutex);
   bool is_first = !transport->is_closed;
   transport->is_closed = true;
-  tfrt_grpc_listener_t* listener = transport->listener;
+  bool is_listening = transport->is_listening;
   tfrt_mutex_unlock(&transport->mutex);
-  if (is_first && listener) tfrt_grpc_listener_close(listener);
+  if (is_first && is_listening) tfrt_grpc_open_port_close(&transport->port);
 }
 
 // Waits until |deadline_ns| for the ends of connections, and then for what they have led to.
 static bool drain_until(grpc_transport_t* transport, int64_t deadline_ns) {
   if (!tfrt_grpc_connection_set_drain(&transport->set, deadline_ns)) return false;
   tfrt_mutex_lock(&transport->mutex);
-  tfrt_grpc_listener_t* listener = transport->listener;
+  bool is_listening = transport->is_listening;
   tfrt_mutex_unlock(&transport->mutex);
-  if (listener) tfrt_grpc_listener_drain(listener);
+  if (is_listening) tfrt_grpc_open_port_drain(&transport->port);
   for (uint32_t i = 0; i < transport->control_count + transport->bulk_count; ++i) {
     tfrt_grpc_queue_drain(transport->queues[i]);
   }
@@ -126,15 +129,16 @@ bool tfrt_grpc_transport_drain_within(tfrt_transport_t* base, int64_t limit_ms) 
 void tfrt_grpc_transport_set_serving(tfrt_transport_t* base, bool is_serving) {
   grpc_transport_t* transport = transport_of(base);
   tfrt_mutex_lock(&transport->mutex);
-  tfrt_grpc_listener_t* listener = transport->is_closed ? NULL : transport->listener;
-  if (listener) tfrt_grpc_listener_set_serving(listener, is_serving);
+  if (transport->is_listening && !transport->is_closed) {
+    tfrt_grpc_open_port_set_serving(&transport->port, is_serving);
+  }
   tfrt_mutex_unlock(&transport->mutex);
 }
 
 // --- Life --------------------------------------------------------------------
 
 static void free_transport(grpc_transport_t* transport) {
-  if (transport->listener) tfrt_grpc_listener_free(transport->listener);
+  if (transport->is_listening) tfrt_grpc_open_port_deinitialize(&transport->port);
   for (uint32_t i = 0; i < TFRT_ARRAY_SIZE(transport->queues); ++i) {
     if (!transport->queues[i]) continue;
     tfrt_grpc_queue_shut_down(transport->queues[i]);

@@ -295,6 +295,13 @@ void tfrt_grpc_health_drain(tfrt_grpc_health_t* health) {
   tfrt_mutex_unlock(&health->mutex);
 }
 
+bool tfrt_grpc_health_is_drained(tfrt_grpc_health_t* health) {
+  tfrt_mutex_lock(&health->mutex);
+  bool is_drained = health->busy == 0;
+  tfrt_mutex_unlock(&health->mutex);
+  return is_drained;
+}
+
 void tfrt_grpc_health_deinitialize(tfrt_grpc_health_t* health) {
   tfrt_condition_deinitialize(&health->changed);
   tfrt_mutex_deinitialize(&health->mutex);

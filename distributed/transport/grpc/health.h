@@ -58,6 +58,9 @@ void tfrt_grpc_health_set_serving(tfrt_grpc_health_t* health, bool is_serving);
 // thread. Thread-safe.
 void tfrt_grpc_health_drain(tfrt_grpc_health_t* health);
 
+// True if tfrt_grpc_health_drain() would not wait. Thread-safe.
+bool tfrt_grpc_health_is_drained(tfrt_grpc_health_t* health);
+
 // Gives back |health|, which is drained. Thread-compatible.
 void tfrt_grpc_health_deinitialize(tfrt_grpc_health_t* health);
 

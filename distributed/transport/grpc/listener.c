@@ -26,6 +26,7 @@ typedef struct slot_s {
 } slot_t;
 
 struct tfrt_grpc_listener_s {
+  tfrt_list_link_t link;  // the owner's
   tfrt_allocator_t allocator;
   tfrt_transport_acceptor_t* acceptor;
   tfrt_grpc_connection_set_t* set;
@@ -39,6 +40,7 @@ struct tfrt_grpc_listener_s {
   tfrt_mutex_t mutex;
   tfrt_condition_t changed;
   size_t asking;      // guarded by |mutex|: slots that are not retired
+  bool is_retired;    // guarded by |mutex|: gRPC has been asked to shut the server down
   bool is_shut_down;  // guarded by |mutex|
 };
 
@@ -171,6 +173,7 @@ static tfrt_grpc_listener_t* allocate(const tfrt_grpc_listener_options_t* option
     tfrt_allocator_free(allocator, listener, sizeof(*listener));
     return NULL;
   }
+  tfrt_list_initialize(&listener->link);
   listener->allocator = allocator;
   listener->acceptor = options->acceptor;
   listener->set = options->set;
@@ -206,11 +209,20 @@ tfrt_status_t tfrt_grpc_listener_allocate(const tfrt_grpc_listener_options_t* op
   return NULL;
 }
 
-void tfrt_grpc_listener_close(tfrt_grpc_listener_t* listener) {
+void tfrt_grpc_listener_retire(tfrt_grpc_listener_t* listener) {
+  tfrt_mutex_lock(&listener->mutex);
+  bool is_first = !listener->is_retired;
+  listener->is_retired = true;
+  tfrt_mutex_unlock(&listener->mutex);
+  if (!is_first) return;
   // Release: pairs with the acquire load of the queue's thread (see queue.h).
   atomic_store_explicit(&listener->shut_down.hand_over, 1, memory_order_release);
   grpc_server_shutdown_and_notify(listener->server, listener->first_queue->completion_queue,
                                   &listener->shut_down);
+}
+
+void tfrt_grpc_listener_close(tfrt_grpc_listener_t* listener) {
+  tfrt_grpc_listener_retire(listener);
   grpc_server_cancel_all_calls(listener->server);
 }
 
@@ -221,6 +233,21 @@ void tfrt_grpc_listener_drain(tfrt_grpc_listener_t* listener) {
   }
   tfrt_mutex_unlock(&listener->mutex);
   tfrt_grpc_health_drain(&listener->health);
+}
+
+bool tfrt_grpc_listener_is_drained(tfrt_grpc_listener_t* listener) {
+  tfrt_mutex_lock(&listener->mutex);
+  bool is_drained = listener->asking == 0 && listener->is_shut_down;
+  tfrt_mutex_unlock(&listener->mutex);
+  return is_drained && tfrt_grpc_health_is_drained(&listener->health);
+}
+
+tfrt_list_link_t* tfrt_grpc_listener_link(tfrt_grpc_listener_t* listener) {
+  return &listener->link;
+}
+
+tfrt_grpc_listener_t* tfrt_grpc_listener_of_link(tfrt_list_link_t* link) {
+  return TFRT_CONTAINER_OF(link, tfrt_grpc_listener_t, link);
 }
 
 void tfrt_grpc_listener_set_serving(tfrt_grpc_listener_t* listener, bool is_serving) {

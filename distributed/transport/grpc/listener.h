@@ -14,7 +14,7 @@
 //
 // Life:
 //  1. Created: it listens.
-//  2. Closed: it listens no more; its calls are cancelled.
+//  2. Retired, perhaps: it listens no more; its calls go on. Closed: its calls are cancelled, too.
 //  3. Drained: all slots are retired.
 //  4. Freed, before the queues are shut down.
 //
@@ -27,6 +27,7 @@
 #include "distributed/transport/grpc/queue.h"
 #include "distributed/transport/transport.h"
 #include "host_runtime/base/allocator.h"
+#include "host_runtime/base/list.h"
 #include "host_runtime/base/macros.h"
 #include "host_runtime/base/status.h"
 #include "host_runtime/base/string_view.h"
@@ -56,15 +57,25 @@ tfrt_status_t tfrt_grpc_listener_allocate(const tfrt_grpc_listener_options_t* op
                                           char out_address[TFRT_TRANSPORT_ADDRESS_SIZE],
                                           tfrt_grpc_listener_t** out_listener) TFRT_MUST_USE;
 
-// What the health service says from now on. Thread-safe.
+// Sets the answer of the health service from now on. Thread-safe.
 void tfrt_grpc_listener_set_serving(tfrt_grpc_listener_t* listener, bool is_serving);
 
-// Stops listening and cancels all calls. To be called once. Thread-safe.
+// Stops listening, and takes no new call; those that there are go on. At most once. Thread-safe.
+void tfrt_grpc_listener_retire(tfrt_grpc_listener_t* listener);
+
+// Stops listening, if it does, and cancels all calls. To be called once. Thread-safe.
 void tfrt_grpc_listener_close(tfrt_grpc_listener_t* listener);
 
 // Waits until |listener|, which is closed, asks for no call any more and all of its
 // calls are over. From no queue's thread. Thread-safe.
 void tfrt_grpc_listener_drain(tfrt_grpc_listener_t* listener);
+
+// True if tfrt_grpc_listener_drain() would not wait. Thread-safe.
+bool tfrt_grpc_listener_is_drained(tfrt_grpc_listener_t* listener);
+
+// Where the owner of |listener| may link it, and back. Thread-safe.
+tfrt_list_link_t* tfrt_grpc_listener_link(tfrt_grpc_listener_t* listener);
+tfrt_grpc_listener_t* tfrt_grpc_listener_of_link(tfrt_list_link_t* link);
 
 // Gives back |listener|, which is drained. Thread-compatible.
 void tfrt_grpc_listener_free(tfrt_grpc_listener_t* listener);

@@ -8,15 +8,18 @@
 #include <grpc/support/log.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "distributed/transport/grpc/library_text.h"
 #include "distributed/transport/grpc/refused_handshake.h"
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/log.h"
+#include "host_runtime/base/macros.h"
 #include "host_runtime/base/sync.h"
 
 // For how long the last one to leave waits for gRPC's own stragglers.
@@ -43,39 +46,56 @@ static uint32_t users;    // guarded by |mutex|
 static bool is_prepared;  // guarded by |mutex|
 static bool is_shared;    // guarded by |mutex|: somebody else in this process uses gRPC
 
-static tfrt_mutex_t deaf_mutex = TFRT_MUTEX_INITIALIZER;
-static void (*on_deaf)(void* self);  // guarded by |deaf_mutex|, as what follows
-static void* on_deaf_self;
+static tfrt_mutex_t watch_mutex = TFRT_MUTEX_INITIALIZER;
+static tfrt_list_link_t watches = {&watches, &watches};  // guarded by |watch_mutex|
 
-void tfrt_grpc_process_set_on_deaf(void (*function)(void* self), void* self) {
-  tfrt_mutex_lock(&deaf_mutex);
-  on_deaf = function;
-  on_deaf_self = self;
-  tfrt_mutex_unlock(&deaf_mutex);
+void tfrt_grpc_process_watch_accepting(tfrt_grpc_accept_watch_t* watch,
+                                       tfrt_grpc_accept_watch_fn_t on_no_descriptor) {
+  watch->on_no_descriptor = on_no_descriptor;
+  tfrt_list_initialize(&watch->link);
+  tfrt_mutex_lock(&watch_mutex);
+  tfrt_list_push_back(&watches, &watch->link);
+  tfrt_mutex_unlock(&watch_mutex);
 }
 
-// Source: gRPC 1.51, lib/iomgr/tcp_server_posix.cc: where this line is written the port is closed.
-static void look_for_deafness(const char* line) {
-  static const char kPrefix[] = "Failed accept4: ";
-  if (strncmp(line, kPrefix, sizeof(kPrefix) - 1) != 0) return;
-  tfrt_log(TFRT_LOG_ERROR, NULL,
-           "nobody can connect here any more, as gRPC stops to accept: %s; raise the limit of "
-           "descriptors (ulimit -Hn)",
-           line + sizeof(kPrefix) - 1);
-  tfrt_mutex_lock(&deaf_mutex);
-  if (on_deaf) on_deaf(on_deaf_self);
-  tfrt_mutex_unlock(&deaf_mutex);
+void tfrt_grpc_process_unwatch_accepting(tfrt_grpc_accept_watch_t* watch) {
+  tfrt_mutex_lock(&watch_mutex);
+  tfrt_list_remove(&watch->link);
+  tfrt_mutex_unlock(&watch_mutex);
+}
+
+static void tell_watches(void) {
+  tfrt_mutex_lock(&watch_mutex);
+  for (tfrt_list_link_t* link = watches.next; link != &watches; link = link->next) {
+    tfrt_grpc_accept_watch_t* watch = TFRT_CONTAINER_OF(link, tfrt_grpc_accept_watch_t, link);
+    watch->on_no_descriptor(watch);
+  }
+  tfrt_mutex_unlock(&watch_mutex);
+}
+
+static void look_at_log(const gpr_log_func_args* line) {
+  char reason[256];
+  tfrt_string_view_t words;
+  tfrt_grpc_log_text_t text = tfrt_grpc_library_text_of_log(line->file, line->message, &words);
+  if (text == TFRT_GRPC_LOG_TEXT_DEAF) {
+    tell_watches();
+  } else if (text != TFRT_GRPC_LOG_TEXT_OTHER) {
+    tfrt_grpc_refused_handshake_describe(text, words, reason, sizeof(reason));
+    tfrt_grpc_refused_handshake_log(reason);
+  }
 }
 
 // At gRPC's level DEBUG there is nothing for each message, and that a handshake was refused.
 static void forward_log(gpr_log_func_args* line) {
-  char reason[256];
-  if (tfrt_grpc_refused_handshake_find(line->file, line->message, reason, sizeof(reason))) {
-    tfrt_grpc_refused_handshake_log(reason);
-  }
-  if (line->severity == GPR_LOG_SEVERITY_ERROR) look_for_deafness(line->message);
+  look_at_log(line);
   if (line->severity == GPR_LOG_SEVERITY_DEBUG) return;
   tfrt_log(TFRT_LOG_DEBUG, NULL, "gRPC: %s (%s:%d)", line->message, line->file, line->line);
+}
+
+static void print_log(gpr_log_func_args* line) {
+  look_at_log(line);
+  fprintf(stderr, "gRPC: %s: %s (%s:%d)\n", gpr_log_severity_string(line->severity), line->message,
+          line->file, line->line);
 }
 
 // gRPC's mutexes look for cycles at each lock where absl was built with that, as Debian's is: a
@@ -152,11 +172,10 @@ static tfrt_status_t check_room(void) {
 
 // With the lock held.
 static void start(void) {
-  // Whoever asks gRPC to talk gets its own words, on standard error.
-  if (!is_prepared && !getenv("GRPC_VERBOSITY")) {
-    gpr_set_log_function(forward_log);
-    gpr_set_log_verbosity(GPR_LOG_SEVERITY_DEBUG);
-  }
+  // A user who asks gRPC to talk gets its own words, on standard error.
+  const bool is_talkative = getenv("GRPC_VERBOSITY") != NULL;
+  if (!is_prepared) gpr_set_log_function(is_talkative ? print_log : forward_log);
+  if (!is_prepared && !is_talkative) gpr_set_log_verbosity(GPR_LOG_SEVERITY_DEBUG);
   if (!is_prepared) stop_looking_for_cycles();
   is_prepared = true;
   is_shared = grpc_is_initialized() != 0;

@@ -4,7 +4,6 @@
 #include <grpc/support/time.h>
 #include <stdlib.h>
 
-#include "distributed/transport/grpc/window_update.h"
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/log.h"
 #include "host_runtime/base/parker.h"
@@ -101,7 +100,6 @@ static grpc_event await_event(tfrt_grpc_queue_t* queue) {
 // Takes one event; false after the last.
 static bool run_turn(void* argument) {
   tfrt_grpc_queue_t* queue = argument;
-  tfrt_grpc_window_update_wait_here();
   for (tfrt_task_t* task; (task = tfrt_task_list_pop_front(&queue->next_turn));) task->run(task);
   grpc_event completion = await_event(queue);
   queue->lingers = completion.type == GRPC_OP_COMPLETE;

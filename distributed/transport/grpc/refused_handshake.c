@@ -2,57 +2,37 @@
 #include "distributed/transport/grpc/refused_handshake.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/log.h"
-#include "host_runtime/base/macros.h"
 #include "host_runtime/base/sync.h"
 
-// The file of gRPC that logs it, how the line begins, and what stands before TLS's own words.
-#define SERVER_FILE "chttp2_server.cc"
-#define PREFIX "Handshaking failed: "
-#define TLS_WORDS "Tls handshake failed: "
-
-typedef struct reason_s {
-  const char* words;
-  const char* meaning;
-} reason_t;
-
-static const reason_t kReasons[] = {
-    {"peer did not return a certificate",
-     "it shows no certificate; one of this cluster's authority (`tfrt certs`) lets it in"},
-    {"PEER_DID_NOT_RETURN_A_CERTIFICATE",
-     "it shows no certificate; one of this cluster's authority (`tfrt certs`) lets it in"},
-    {"certificate verify failed",
-     "its certificate is of another cluster's authority, or has expired; `tfrt certs show` there "
-     "and here tells which"},
-    {"CERTIFICATE_VERIFY_FAILED",
-     "its certificate is of another cluster's authority, or has expired; `tfrt certs show` there "
-     "and here tells which"},
-    {"wrong version number", "it does not speak TLS; with --tls-dir it does"},
-    {"WRONG_VERSION_NUMBER", "it does not speak TLS; with --tls-dir it does"},
-    {"http request", "it does not speak TLS; with --tls-dir it does"},
-    {"HTTP_REQUEST", "it does not speak TLS; with --tls-dir it does"},
-};
-
-bool tfrt_grpc_refused_handshake_find(const char* file, const char* line, char* out, size_t size) {
-  const char* slash = strrchr(file, '/');
-  if (strcmp(slash ? slash + 1 : file, SERVER_FILE) != 0) return false;
-  if (strncmp(line, PREFIX, strlen(PREFIX)) != 0) return false;
-  const char* words = strstr(line, TLS_WORDS);
-  if (!words) return false;
-  words += strlen(TLS_WORDS);
-  for (size_t i = 0; i < TFRT_ARRAY_SIZE(kReasons); ++i) {
-    if (!strstr(words, kReasons[i].words)) continue;
-    snprintf(out, size, "%s", kReasons[i].meaning);
-    return true;
+void tfrt_grpc_refused_handshake_describe(tfrt_grpc_log_text_t text, tfrt_string_view_t words,
+                                          char* out, size_t size) {
+  switch (text) {
+    case TFRT_GRPC_LOG_TEXT_NO_CERTIFICATE:
+      snprintf(
+          out, size,
+          "it shows no certificate; one of this cluster's authority (`tfrt certs`) lets it in");
+      break;
+    case TFRT_GRPC_LOG_TEXT_UNTRUSTED:
+      snprintf(out, size,
+               "its certificate is of another cluster's authority, or has expired; `tfrt certs "
+               "show` there and here tells which");
+      break;
+    case TFRT_GRPC_LOG_TEXT_PLAIN_TEXT:
+      snprintf(out, size, "it does not speak TLS; with --tls-dir it does");
+      break;
+    case TFRT_GRPC_LOG_TEXT_OLD_TLS:
+      snprintf(out, size, "it speaks an older version of TLS; TLS 1.3 is needed");
+      break;
+    default:
+      snprintf(out, size, "no TLS: %.*s", TFRT_STRING_VIEW_ARGUMENTS(words));
+      break;
   }
-  // What is in braces is about gRPC.
-  snprintf(out, size, "no TLS: %.*s", (int)strcspn(words, "{"), words);
-  return true;
 }
 
 void tfrt_grpc_refused_handshake_log(const char* reason) {
