@@ -5,6 +5,7 @@
 Usage: worker_test.py TFRT TFRT_WORKER
 """
 
+import contextlib
 import json
 import os
 import re
@@ -153,10 +154,6 @@ def run(*command):
         timeout=PATIENCE,
         check=False,
     )
-
-
-def allow_64_descriptors():
-    resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
 
 
 class WorkerTest(unittest.TestCase):
@@ -480,23 +477,6 @@ class WorkerTest(unittest.TestCase):
         self.assertTrue(can_start[-1])
         self.assertFalse(can_start[0])
 
-    def exhaust_descriptors(self, worker):
-        """Connects, and says nothing, until the worker has no descriptor left."""
-        connections = []
-        while "no descriptor is left" not in worker.log():
-            connections.append(self.connect(worker))
-            self.assertLess(len(connections), 2000)
-        return connections
-
-    @unittest.skipIf(IS_SANITIZED, "a sanitizer wants descriptors of its own as the process ends")
-    def test_a_worker_without_descriptors_says_so_and_serves_again(self):
-        worker = self.start_worker(preexec_fn=allow_64_descriptors)
-        for connection in self.exhaust_descriptors(worker):
-            connection.close()
-        self.assertIn("(ulimit -Hn)", worker.log())
-        self.expect_served(worker)
-        self.assertIsNone(worker.popen.poll(), worker.log())
-
     def test_strangers_are_stood(self):
         worker = self.start_worker()
         http2 = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
@@ -519,8 +499,9 @@ class WorkerTest(unittest.TestCase):
             half_open[-1].sendall(http2[:i % len(http2)])
         self.expect_served(worker)
         # It hangs up on who says nothing for some seconds.
-        while half_open[0].recv(4096):
-            pass
+        with contextlib.suppress(ConnectionResetError):
+            while half_open[0].recv(4096):
+                pass
         half_open.append(self.connect(worker))
         self.addCleanup(half_open[-1].close)
         self.assertEqual(worker.stop(), 0, worker.log())

@@ -121,13 +121,12 @@ static tfrt_status_t judge(tfrt_grpc_connection_t* connection, const grpc_metada
 // --- Life --------------------------------------------------------------------
 
 static tfrt_grpc_connection_t* create_connection(grpc_call* call, tfrt_transport_kind_t kind,
-                                                 tfrt_grpc_queue_t* queue,
-                                                 tfrt_grpc_connection_set_t* set,
-                                                 tfrt_allocator_t allocator) {
+                                                 const tfrt_grpc_accept_context_t* context) {
   tfrt_grpc_connection_t* connection =
-      tfrt_allocator_allocate_zeroed(allocator, sizeof(*connection));
+      tfrt_allocator_allocate_zeroed(context->allocator, sizeof(*connection));
   if (!connection) return NULL;
-  tfrt_grpc_connection_initialize(connection, kind, NULL, queue, set, allocator);
+  tfrt_grpc_connection_initialize(connection, kind, NULL, context->queue, context->set,
+                                  context->allocator);
   connection->call = call;
   connection->side.listener.details = grpc_empty_slice();
   tfrt_grpc_event_initialize(&connection->opened, on_opened);
@@ -135,12 +134,36 @@ static tfrt_grpc_connection_t* create_connection(grpc_call* call, tfrt_transport
   return connection;
 }
 
+void tfrt_grpc_accept_admit(tfrt_grpc_connection_t* connection) {
+  tfrt_grpc_listener_side_t* side = &connection->side.listener;
+  if (!side->admission) return;
+  tfrt_grpc_admission_admit(side->admission, side->stranger);
+  tfrt_grpc_admission_release(side->admission);
+  side->admission = NULL;
+}
+
+static bool has_key(const grpc_metadata_array* metadata) {
+  for (size_t i = 0; i < metadata->count; ++i) {
+    if (grpc_slice_str_cmp(metadata->metadata[i].key, TFRT_TRANSPORT_CLUSTER_KEY) == 0) return true;
+  }
+  return false;
+}
+
+// A call that is accepted admits its connection: at once if it has brought a key, else with its
+// first message.
+static void note_call(tfrt_grpc_connection_t* connection, const grpc_metadata_array* metadata,
+                      tfrt_grpc_admission_t* admission) {
+  tfrt_grpc_listener_side_t* side = &connection->side.listener;
+  side->stranger = tfrt_grpc_admission_note_call(admission, connection->call);
+  if (side->stranger != 0) side->admission = tfrt_grpc_admission_retain(admission);
+  if (has_key(metadata)) tfrt_grpc_accept_admit(connection);
+}
+
 void tfrt_grpc_accept_take_call(grpc_call* call, tfrt_transport_kind_t kind,
                                 const grpc_metadata_array* metadata,
-                                tfrt_transport_acceptor_t* acceptor, tfrt_grpc_queue_t* queue,
-                                tfrt_grpc_connection_set_t* set, tfrt_allocator_t allocator) {
-  tfrt_grpc_connection_t* connection = create_connection(call, kind, queue, set, allocator);
-  if (!connection || !tfrt_grpc_connection_set_add(set, connection)) {
+                                const tfrt_grpc_accept_context_t* context) {
+  tfrt_grpc_connection_t* connection = create_connection(call, kind, context);
+  if (!connection || !tfrt_grpc_connection_set_add(context->set, connection)) {
     // No memory, or closed a moment ago: the dialler sees a stream that breaks.
     grpc_call_cancel(call, NULL);
     grpc_call_unref(call);
@@ -148,8 +171,9 @@ void tfrt_grpc_accept_take_call(grpc_call* call, tfrt_transport_kind_t kind,
     return;
   }
   tfrt_transport_handler_t* handler;
-  tfrt_status_t status = judge(connection, metadata, acceptor, &handler);
+  tfrt_status_t status = judge(connection, metadata, context->acceptor, &handler);
   if (tfrt_status_is_ok(status)) {
+    if (context->admission) note_call(connection, metadata, context->admission);
     accept_stream(connection, handler);
   } else {
     reject_stream(connection, status);
@@ -159,4 +183,6 @@ void tfrt_grpc_accept_take_call(grpc_call* call, tfrt_transport_kind_t kind,
 
 void tfrt_grpc_accept_deinitialize(tfrt_grpc_connection_t* connection) {
   grpc_slice_unref(connection->side.listener.details);
+  tfrt_grpc_admission_release(connection->side.listener.admission);
+  connection->side.listener.admission = NULL;
 }

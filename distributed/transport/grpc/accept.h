@@ -13,6 +13,7 @@
 
 #include <grpc/grpc.h>
 
+#include "distributed/transport/grpc/admission.h"
 #include "distributed/transport/grpc/connection.h"
 #include "distributed/transport/grpc/connection_set.h"
 #include "distributed/transport/grpc/queue.h"
@@ -22,13 +23,24 @@
 // The most names and values that one stream may come with.
 #define TFRT_GRPC_MAX_METADATA 32
 
-// Makes |call| (taken over), which is bound to |queue|, a connection of |kind| in |set|,
-// and shows it with |metadata| to |acceptor|. With no acceptor, the call is for a method
+// What a listener gives to each call that it takes; borrowed.
+typedef struct tfrt_grpc_accept_context_s {
+  tfrt_transport_acceptor_t* acceptor;  // NULL: for methods that do not exist
+  tfrt_grpc_queue_t* queue;             // the call is bound to it
+  tfrt_grpc_connection_set_t* set;
+  tfrt_grpc_admission_t* admission;  // NULL: gRPC accepts
+  tfrt_allocator_t allocator;
+} tfrt_grpc_accept_context_t;
+
+// Makes |call| (taken over) a connection of |kind|, and shows it with |metadata| to the acceptor of
+// |context|. With no acceptor, the call is for a method
 // that does not exist, and is rejected as that. Belongs to the queue's thread.
 void tfrt_grpc_accept_take_call(grpc_call* call, tfrt_transport_kind_t kind,
                                 const grpc_metadata_array* metadata,
-                                tfrt_transport_acceptor_t* acceptor, tfrt_grpc_queue_t* queue,
-                                tfrt_grpc_connection_set_t* set, tfrt_allocator_t allocator);
+                                const tfrt_grpc_accept_context_t* context);
+
+// The first message has come on |connection|: so it is admitted. Belongs to the queue's thread.
+void tfrt_grpc_accept_admit(tfrt_grpc_connection_t* connection);
 
 // Gives back what only a listener's side has. Belongs to the queue's thread.
 void tfrt_grpc_accept_deinitialize(tfrt_grpc_connection_t* connection);

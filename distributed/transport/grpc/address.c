@@ -165,6 +165,27 @@ static socklen_t make_socket_address(const parts_t* parts, socket_address_t* out
   return sizeof(out_address->local);
 }
 
+bool tfrt_grpc_address_is_numeric(const char* address) {
+  parts_t parts;
+  tfrt_status_t status = parse(tfrt_string_view_of(address), &parts);
+  const bool is_numeric = !status && (parts.form == FORM_IPV4 || parts.form == FORM_IPV6);
+  tfrt_status_release(status);
+  return is_numeric;
+}
+
+socklen_t tfrt_grpc_address_to_socket(const char* address, struct sockaddr_in6* out_address) {
+  memset(out_address, 0, sizeof(*out_address));
+  parts_t parts;
+  socket_address_t found;
+  socklen_t size = 0;
+  tfrt_status_t status = parse(tfrt_string_view_of(address), &parts);
+  if (!status) size = make_socket_address(&parts, &found);
+  tfrt_status_release(status);
+  if (size > sizeof(*out_address)) return 0;
+  memcpy(out_address, &found, size);
+  return size;
+}
+
 bool tfrt_grpc_address_is_taken(const char* address) {
   parts_t parts;
   tfrt_status_t status = parse(tfrt_string_view_of(address), &parts);

@@ -15,6 +15,7 @@
 #ifndef TFRT_DISTRIBUTED_TRANSPORT_GRPC_ADDRESS_H_
 #define TFRT_DISTRIBUTED_TRANSPORT_GRPC_ADDRESS_H_
 
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -45,6 +46,13 @@ void tfrt_grpc_address_with_port(const char* address, int port,
 // True if |address|, an address to listen on, is a unix socket that somebody listens on: gRPC would
 // take its place, and nobody would get there any more. Thread-safe.
 bool tfrt_grpc_address_is_taken(const char* address);
+
+// True if |address|, an address to listen on, is one of IPv4 or IPv6 in numbers. Thread-safe.
+bool tfrt_grpc_address_is_numeric(const char* address);
+
+// Writes |address|, which is numeric, as the system's to |out_address|, which holds one of IPv4,
+// too, and returns its size. Thread-safe.
+socklen_t tfrt_grpc_address_to_socket(const char* address, struct sockaddr_in6* out_address);
 
 // Returns the error (never OK) why |address|, an address to listen on, can't be listened
 // on: ALREADY_EXISTS when it is in use. Asks the system by trying. Thread-safe.

@@ -15,13 +15,13 @@
 // not "never" is what makes gRPC set the time limit (TCP_USER_TIMEOUT) at the socket.
 #define NO_KEEPALIVE_MS (INT_MAX - 1)
 
-// For a stranger to say what HTTP/2 begins with. Each takes a descriptor meanwhile, and when
-// there is none left, gRPC stops accepting for ever.
-#define HANDSHAKE_MS 5000
+// For a stranger to say what HTTP/2 begins with. Each takes a descriptor meanwhile; a dialler waits
+// for longer, so that it is served when they have gone.
+#define HANDSHAKE_MS 3000
 
-// For one who has said that, and then calls nothing. Peers always have a call open, but between two
-// attempts to get through.
-#define IDLE_MS 60000
+// For a dialler that has said that, and then calls nothing: peers and probes of health that come
+// again make a new connection.
+#define IDLE_MS 10000
 
 #define MAX_ARGUMENTS 24
 

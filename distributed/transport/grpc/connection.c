@@ -131,6 +131,7 @@ static void on_received(tfrt_grpc_event_t* event, bool is_ok) {
   if (!connection->held) connection->is_exhausted = true;
   tfrt_mutex_unlock(&connection->mutex);
   if (connection->incoming && connection->is_dialled) connection->side.dialler.has_received = true;
+  if (connection->incoming && !connection->is_dialled) tfrt_grpc_accept_admit(connection);
   connection->incoming = NULL;
   tfrt_grpc_connection_settle_event(connection);
 }

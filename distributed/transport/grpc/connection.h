@@ -29,6 +29,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "distributed/transport/grpc/admission.h"
 #include "distributed/transport/grpc/connection_set.h"
 #include "distributed/transport/grpc/message.h"
 #include "distributed/transport/grpc/queue.h"
@@ -62,6 +63,8 @@ typedef struct tfrt_grpc_listener_side_s {
   int is_cancelled;  // gRPC's word at the end
   grpc_metadata rejected_mark;
   grpc_slice details;
+  tfrt_grpc_admission_t* admission;  // +1 until the first message; NULL: needs none
+  uint64_t stranger;                 // its number there
 } tfrt_grpc_listener_side_t;
 
 struct tfrt_grpc_connection_s {

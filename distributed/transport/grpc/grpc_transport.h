@@ -33,6 +33,9 @@
 // reading from its socket can't be called back from the kernel: its bytes stay borrowed, and the
 // connection's end untold, until the connection has stalled for |stall_limit_ms|.
 //
+// At a port in plain text the first message of a stream that brings no cluster key has at most 64
+// KiB with all that is sent behind it; a longer one may break the connection (admission.h).
+//
 // Addresses: "127.0.0.1:8000", "[::1]:8000", "name:8000" and "unix:/path".
 //
 // Thread rule: thread-safe.

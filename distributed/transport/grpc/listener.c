@@ -5,6 +5,7 @@
 
 #include "distributed/transport/grpc/accept.h"
 #include "distributed/transport/grpc/address.h"
+#include "distributed/transport/grpc/admission.h"
 #include "distributed/transport/grpc/health.h"
 #include "host_runtime/base/log.h"
 
@@ -32,6 +33,7 @@ struct tfrt_grpc_listener_s {
   tfrt_grpc_connection_set_t* set;
   tfrt_grpc_queue_t* first_queue;
   grpc_server* server;
+  tfrt_grpc_admission_t* admission;  // NULL: gRPC listens
   tfrt_grpc_health_t health;
   tfrt_grpc_event_t shut_down;
   slot_t* slots;
@@ -78,11 +80,17 @@ static void on_requested(tfrt_grpc_event_t* event, bool is_ok) {
   slot_t* slot = TFRT_CONTAINER_OF(event, slot_t, requested);
   tfrt_grpc_listener_t* listener = slot->listener;
   if (is_ok && slot->is_health) {
+    if (listener->admission) tfrt_grpc_admission_note_call(listener->admission, slot->call);
     tfrt_grpc_health_take_call(&listener->health, slot->call, slot->is_watch);
   } else if (is_ok) {
-    tfrt_grpc_accept_take_call(slot->call, slot->kind, &slot->metadata,
-                               slot->method ? listener->acceptor : NULL, slot->queue, listener->set,
-                               listener->allocator);
+    const tfrt_grpc_accept_context_t context = {
+        .acceptor = slot->method ? listener->acceptor : NULL,
+        .queue = slot->queue,
+        .set = listener->set,
+        .admission = listener->admission,
+        .allocator = listener->allocator,
+    };
+    tfrt_grpc_accept_take_call(slot->call, slot->kind, &slot->metadata, &context);
   }
   grpc_metadata_array_destroy(&slot->metadata);
   grpc_call_details_destroy(&slot->details);
@@ -186,6 +194,19 @@ static tfrt_grpc_listener_t* allocate(const tfrt_grpc_listener_options_t* option
   return listener;
 }
 
+// Returns the port, or 0. The connections of a numeric address in plain text are admitted.
+static int bind_port(tfrt_grpc_listener_t* listener, const char* address,
+                     const tfrt_grpc_channel_settings_t* settings) {
+  if (settings->credentials->is_encrypted || !tfrt_grpc_address_is_numeric(address)) {
+    return tfrt_grpc_server_bind(listener->server, address, settings);
+  }
+  int port = 0;
+  tfrt_status_t status = tfrt_grpc_admission_create(address, settings, listener->allocator, &port,
+                                                    &listener->admission);
+  tfrt_status_release(status);
+  return port;
+}
+
 tfrt_status_t tfrt_grpc_listener_allocate(const tfrt_grpc_listener_options_t* options,
                                           tfrt_allocator_t allocator,
                                           char out_address[TFRT_TRANSPORT_ADDRESS_SIZE],
@@ -197,13 +218,21 @@ tfrt_status_t tfrt_grpc_listener_allocate(const tfrt_grpc_listener_options_t* op
   if (tfrt_grpc_address_is_taken(address)) return tfrt_grpc_address_explain(address);
   tfrt_grpc_listener_t* listener = allocate(options, allocator);
   if (!listener) return tfrt_status_out_of_memory();
-  int port = tfrt_grpc_server_bind(listener->server, address, &options->settings);
+  int port = bind_port(listener, address, &options->settings);
   if (port == 0) {
     // It never started, so there is nothing to wait for.
     tfrt_grpc_listener_free(listener);
     return tfrt_grpc_address_explain(address);
   }
   start_server(listener, &options->queues);
+  tfrt_status_t status =
+      listener->admission ? tfrt_grpc_admission_start(listener->admission, listener->server) : NULL;
+  if (status) {
+    tfrt_grpc_listener_close(listener);
+    tfrt_grpc_listener_drain(listener);
+    tfrt_grpc_listener_free(listener);
+    return status;
+  }
   tfrt_grpc_address_with_port(address, port, out_address);
   *out_listener = listener;
   return NULL;
@@ -215,6 +244,7 @@ void tfrt_grpc_listener_retire(tfrt_grpc_listener_t* listener) {
   listener->is_retired = true;
   tfrt_mutex_unlock(&listener->mutex);
   if (!is_first) return;
+  if (listener->admission) tfrt_grpc_admission_stop(listener->admission);
   // Release: pairs with the acquire load of the queue's thread (see queue.h).
   atomic_store_explicit(&listener->shut_down.hand_over, 1, memory_order_release);
   grpc_server_shutdown_and_notify(listener->server, listener->first_queue->completion_queue,
@@ -255,6 +285,7 @@ void tfrt_grpc_listener_set_serving(tfrt_grpc_listener_t* listener, bool is_serv
 }
 
 void tfrt_grpc_listener_free(tfrt_grpc_listener_t* listener) {
+  tfrt_grpc_admission_release(listener->admission);
   grpc_server_destroy(listener->server);
   tfrt_grpc_health_deinitialize(&listener->health);
   tfrt_condition_deinitialize(&listener->changed);

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/transport/grpc/admission.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grpc/grpc_posix.h>
+#include <grpc/support/alloc.h>
+#include <inttypes.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "host_runtime/base/clock.h"
+#include "host_runtime/base/log.h"
+#include "host_runtime/base/ref_count.h"
+#include "host_runtime/base/sync.h"
+
+// Strangers at a time; fewer where descriptors are few, as each takes two.
+#define MAX_STRANGERS 256
+#define MIN_STRANGERS 4
+#define DESCRIPTORS_PER_STRANGER 8
+
+// Descriptors that connections don't get.
+#define RESERVED_DESCRIPTORS 8
+
+// A stranger's bytes: at once, and more with time, for health probes on one connection.
+#define STRANGER_BYTES ((uint64_t)64 << 10)
+#define STRANGER_BYTES_PER_SECOND ((uint64_t)16 << 10)
+
+// A stranger's time until a call comes; and after which it makes room where others wait: a dialler
+// sends the header of its call right behind the first bytes.
+#define WAITING_NS (5 * TFRT_NANOSECONDS_PER_SECOND)
+#define PATIENCE_NS (100 * TFRT_NANOSECONDS_PER_MILLISECOND)
+
+// How often strangers are looked at: gRPC reads some 50,000 headers a second.
+#define LOOK_MS 20
+
+// How long nobody is accepted after a flood, or without descriptors.
+#define PAUSE_NS (100 * TFRT_NANOSECONDS_PER_MILLISECOND)
+
+// How long nothing is said about what has been said.
+#define TELL_NS (10 * TFRT_NANOSECONDS_PER_SECOND)
+
+// Connections that are accepted between two looks.
+#define MAX_ACCEPTED 64
+
+// A state of TCP, as struct tcp_info has it.
+#define STATE_ESTABLISHED 1
+
+typedef enum state_e { WAITING, CALLING } state_t;
+
+typedef struct stranger_s {
+  state_t state;
+  uint64_t number;          // from 1, never again
+  int descriptor;           // gRPC's: calls say where they come from by it
+  int copy;                 // ours
+  struct in6_addr address;  // of IPv4 in the mapped form
+  int64_t accepted_ns;
+} stranger_t;
+
+struct tfrt_grpc_admission_s {
+  tfrt_ref_count_t ref_count;
+  tfrt_allocator_t allocator;
+  tfrt_grpc_channel_settings_t settings;
+  char address[TFRT_TRANSPORT_ADDRESS_SIZE];
+  int listener;
+  int wake;
+  grpc_server* server;
+  tfrt_thread_t thread;
+  bool is_running;
+  // Belong to the thread.
+  int64_t paused_until_ns;
+  int64_t silent_until_ns;
+  tfrt_mutex_t mutex;
+  // All below is guarded by |mutex|.
+  bool is_stopping;
+  uint64_t last_number;
+  size_t count;
+  stranger_t strangers[MAX_STRANGERS];  // the oldest first
+};
+
+// --- Strangers -----------------------------------------------------------------
+
+// With the lock held.
+static void forget(tfrt_grpc_admission_t* admission, size_t index) {
+  stranger_t* stranger = &admission->strangers[index];
+  close(stranger->copy);
+  --admission->count;
+  memmove(stranger, stranger + 1, (admission->count - index) * sizeof(*stranger));
+}
+
+// Breaks a connection at once, and what has come over it and was not read: a socket that is
+// connected to nobody is one that has been reset.
+static void reset(int descriptor) {
+  const struct sockaddr nobody = {.sa_family = AF_UNSPEC};
+  (void)connect(descriptor, &nobody, sizeof(nobody));
+}
+
+uint64_t tfrt_grpc_admission_note_call(tfrt_grpc_admission_t* admission, grpc_call* call) {
+  // "fd:" and a number: gRPC's name of a socket that it was handed.
+  char* peer = grpc_call_get_peer(call);
+  const int descriptor = strncmp(peer, "fd:", 3) == 0 ? atoi(peer + 3) : -1;
+  gpr_free(peer);
+  uint64_t number = 0;
+  tfrt_mutex_lock(&admission->mutex);
+  // From the newest on: an older one with this descriptor is gone, which the thread will see.
+  for (size_t i = admission->count; i > 0 && number == 0; --i) {
+    stranger_t* stranger = &admission->strangers[i - 1];
+    if (stranger->descriptor != descriptor) continue;
+    stranger->state = CALLING;
+    number = stranger->number;
+  }
+  tfrt_mutex_unlock(&admission->mutex);
+  return number;
+}
+
+void tfrt_grpc_admission_admit(tfrt_grpc_admission_t* admission, uint64_t number) {
+  if (number == 0) return;
+  tfrt_mutex_lock(&admission->mutex);
+  for (size_t i = 0; i < admission->count; ++i) {
+    if (admission->strangers[i].number != number) continue;
+    forget(admission, i);
+    break;
+  }
+  tfrt_mutex_unlock(&admission->mutex);
+}
+
+// --- Looking -------------------------------------------------------------------
+
+typedef enum verdict_e { STAYS, IS_GONE, IS_LATE, IS_FLOODING } verdict_t;
+
+static verdict_t judge(const stranger_t* stranger, int64_t now_ns) {
+  struct tcp_info info = {0};
+  socklen_t size = sizeof(info);
+  if (getsockopt(stranger->copy, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return IS_GONE;
+  if (info.tcpi_state != STATE_ESTABLISHED) return IS_GONE;
+  const int64_t age_ns = now_ns - stranger->accepted_ns;
+  const uint64_t age_s = (uint64_t)(age_ns / TFRT_NANOSECONDS_PER_SECOND);
+  if (info.tcpi_bytes_received > STRANGER_BYTES + age_s * STRANGER_BYTES_PER_SECOND) {
+    return IS_FLOODING;
+  }
+  return stranger->state == WAITING && age_ns > WAITING_NS ? IS_LATE : STAYS;
+}
+
+// At most one line in a while.
+static bool may_tell(tfrt_grpc_admission_t* admission, int64_t now_ns) {
+  if (now_ns < admission->silent_until_ns) return false;
+  admission->silent_until_ns = now_ns + TELL_NS;
+  return true;
+}
+
+static void look_at_all(tfrt_grpc_admission_t* admission, int64_t now_ns) {
+  size_t flooding = 0;
+  tfrt_mutex_lock(&admission->mutex);
+  for (size_t i = 0; i < admission->count;) {
+    const verdict_t verdict = judge(&admission->strangers[i], now_ns);
+    if (verdict == IS_LATE || verdict == IS_FLOODING) reset(admission->strangers[i].copy);
+    if (verdict == IS_FLOODING) ++flooding;
+    if (verdict == STAYS) {
+      ++i;
+    } else {
+      forget(admission, i);
+    }
+  }
+  tfrt_mutex_unlock(&admission->mutex);
+  if (flooding == 0) return;
+  admission->paused_until_ns = now_ns + PAUSE_NS;
+  if (!may_tell(admission, now_ns)) return;
+  tfrt_log(TFRT_LOG_WARNING, NULL,
+           "reset a connection to %s: it sent more than %" PRIu64 " bytes and no message",
+           admission->address, STRANGER_BYTES);
+}
+
+// --- Room ----------------------------------------------------------------------
+
+static rlim_t descriptor_limit(void) {
+  struct rlimit limit = {.rlim_cur = 1024};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  return limit.rlim_cur;
+}
+
+static size_t max_strangers(void) {
+  const rlim_t fit = descriptor_limit() / DESCRIPTORS_PER_STRANGER;
+  if (fit < MIN_STRANGERS) return MIN_STRANGERS;
+  return fit < MAX_STRANGERS ? (size_t)fit : MAX_STRANGERS;
+}
+
+// How many strangers come from the address of |stranger|. With the lock held.
+static size_t count_of_address(const tfrt_grpc_admission_t* admission, const stranger_t* stranger) {
+  size_t count = 0;
+  for (size_t i = 0; i < admission->count; ++i) {
+    count += memcmp(&admission->strangers[i].address, &stranger->address,
+                    sizeof(stranger->address)) == 0;
+  }
+  return count;
+}
+
+// Resets the oldest stranger of the address that has most; false if none has had its time, which is
+// longer for those that call. With the lock held.
+static bool make_room(tfrt_grpc_admission_t* admission, int64_t now_ns) {
+  size_t found = admission->count;
+  size_t most = 0;
+  for (size_t i = 0; i < admission->count; ++i) {
+    const stranger_t* stranger = &admission->strangers[i];
+    const int64_t time_ns = stranger->state == WAITING ? PATIENCE_NS : WAITING_NS;
+    if (now_ns - stranger->accepted_ns < time_ns) continue;
+    const size_t count = count_of_address(admission, stranger);
+    if (count > most) found = i;
+    if (count > most) most = count;
+  }
+  if (found == admission->count) return false;
+  reset(admission->strangers[found].copy);
+  forget(admission, found);
+  return true;
+}
+
+static bool has_room(tfrt_grpc_admission_t* admission, int64_t now_ns) {
+  tfrt_mutex_lock(&admission->mutex);
+  const bool has_some = admission->count < max_strangers() || make_room(admission, now_ns);
+  tfrt_mutex_unlock(&admission->mutex);
+  return has_some;
+}
+
+// --- Accepting -----------------------------------------------------------------
+
+// Descriptors are out, or nearly.
+static void pause_for_descriptors(tfrt_grpc_admission_t* admission, int64_t now_ns) {
+  admission->paused_until_ns = now_ns + PAUSE_NS;
+  if (!may_tell(admission, now_ns)) return;
+  tfrt_log(TFRT_LOG_WARNING, NULL,
+           "no descriptor is left for another connection to %s: it waits until one is; raise the "
+           "limit (ulimit -Hn)",
+           admission->address);
+}
+
+static struct in6_addr address_of(const struct sockaddr_in6* name) {
+  if (name->sin6_family == AF_INET6) return name->sin6_addr;
+  struct in6_addr mapped = {.s6_addr = {[10] = 0xff, [11] = 0xff}};
+  memcpy(&mapped.s6_addr[12], &((const struct sockaddr_in*)name)->sin_addr, 4);
+  return mapped;
+}
+
+// Sets the options that gRPC sets where it listens itself.
+static void prepare_socket(const tfrt_grpc_admission_t* admission, int descriptor) {
+  const int on = 1;
+  const unsigned stall_ms = (unsigned)admission->settings.stall_limit_ms;
+  (void)setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  (void)setsockopt(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, &stall_ms, sizeof(stall_ms));
+}
+
+static void add_stranger(tfrt_grpc_admission_t* admission, int descriptor, int copy,
+                         const struct sockaddr_in6* name, int64_t now_ns) {
+  tfrt_mutex_lock(&admission->mutex);
+  admission->strangers[admission->count++] = (stranger_t){.number = ++admission->last_number,
+                                                          .descriptor = descriptor,
+                                                          .copy = copy,
+                                                          .address = address_of(name),
+                                                          .accepted_ns = now_ns};
+  tfrt_mutex_unlock(&admission->mutex);
+}
+
+// Accepts one connection; false if there is none, or nobody is to be accepted now.
+static bool accept_one(tfrt_grpc_admission_t* admission, int64_t now_ns) {
+  if (!has_room(admission, now_ns)) return false;
+  struct sockaddr_in6 name;  // holds one of IPv4, too
+  socklen_t size = sizeof(name);
+  const int descriptor =
+      accept4(admission->listener, (struct sockaddr*)&name, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  if (descriptor < 0) {
+    if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+      pause_for_descriptors(admission, now_ns);
+    }
+    return errno == EINTR || errno == ECONNABORTED;
+  }
+  // The system gives the lowest number that is free.
+  const bool is_fit = (rlim_t)descriptor + RESERVED_DESCRIPTORS < descriptor_limit();
+  const int copy = is_fit ? fcntl(descriptor, F_DUPFD_CLOEXEC, 0) : -1;
+  if (copy < 0) {
+    reset(descriptor);
+    close(descriptor);
+    pause_for_descriptors(admission, now_ns);
+    return false;
+  }
+  prepare_socket(admission, descriptor);
+  add_stranger(admission, descriptor, copy, &name, now_ns);
+  grpc_server_add_channel_from_fd(admission->server, descriptor,
+                                  admission->settings.credentials->server);
+  return true;
+}
+
+// --- The thread ----------------------------------------------------------------
+
+static bool has_strangers(tfrt_grpc_admission_t* admission) {
+  tfrt_mutex_lock(&admission->mutex);
+  const bool has_some = admission->count > 0;
+  tfrt_mutex_unlock(&admission->mutex);
+  return has_some;
+}
+
+static bool is_stopping(tfrt_grpc_admission_t* admission) {
+  tfrt_mutex_lock(&admission->mutex);
+  const bool is_over = admission->is_stopping;
+  tfrt_mutex_unlock(&admission->mutex);
+  return is_over;
+}
+
+static void run(void* argument) {
+  tfrt_grpc_admission_t* admission = argument;
+  const tfrt_clock_t clock = tfrt_clock_system();
+  bool is_full = false;
+  while (!is_stopping(admission)) {
+    int64_t now_ns = tfrt_clock_now_ns(clock);
+    const bool is_paused = is_full || now_ns < admission->paused_until_ns;
+    struct pollfd files[] = {{.fd = admission->wake, .events = POLLIN},
+                             {.fd = is_paused ? -1 : admission->listener, .events = POLLIN}};
+    (void)poll(files, 2, is_paused || has_strangers(admission) ? LOOK_MS : -1);
+    now_ns = tfrt_clock_now_ns(clock);
+    look_at_all(admission, now_ns);
+    is_full = false;
+    if (now_ns < admission->paused_until_ns) continue;
+    int accepted = 0;
+    while (accepted < MAX_ACCEPTED && accept_one(admission, now_ns)) ++accepted;
+    is_full = !has_room(admission, now_ns);
+  }
+}
+
+// --- Life ----------------------------------------------------------------------
+
+static int open_listener(const char* address, int* out_port) {
+  struct sockaddr_in6 name;
+  socklen_t size = tfrt_grpc_address_to_socket(address, &name);
+  const int descriptor = socket(name.sin6_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (descriptor < 0) return -1;
+  const int on = 1;
+  const int off = 0;
+  (void)setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+  // As gRPC does: the wildcard of IPv6 is that of IPv4, too.
+  if (name.sin6_family == AF_INET6) {
+    (void)setsockopt(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+  }
+  const bool is_open = bind(descriptor, (struct sockaddr*)&name, size) == 0 &&
+                       listen(descriptor, SOMAXCONN) == 0 &&
+                       getsockname(descriptor, (struct sockaddr*)&name, &size) == 0;
+  if (is_open) {
+    *out_port = ntohs(name.sin6_port);  // an IPv4 one has its port in the same place
+    return descriptor;
+  }
+  close(descriptor);
+  return -1;
+}
+
+static void destroy(tfrt_grpc_admission_t* admission) {
+  while (admission->count > 0) forget(admission, admission->count - 1);
+  if (admission->listener >= 0) close(admission->listener);
+  if (admission->wake >= 0) close(admission->wake);
+  tfrt_mutex_deinitialize(&admission->mutex);
+  tfrt_allocator_free(admission->allocator, admission, sizeof(*admission));
+}
+
+tfrt_status_t tfrt_grpc_admission_create(const char* address,
+                                         const tfrt_grpc_channel_settings_t* settings,
+                                         tfrt_allocator_t allocator, int* out_port,
+                                         tfrt_grpc_admission_t** out_admission) {
+  *out_admission = NULL;
+  *out_port = 0;
+  tfrt_grpc_admission_t* admission = tfrt_allocator_allocate_zeroed(allocator, sizeof(*admission));
+  if (!admission) return tfrt_status_out_of_memory();
+  tfrt_ref_count_initialize(&admission->ref_count);
+  admission->allocator = allocator;
+  admission->settings = *settings;
+  tfrt_mutex_initialize(&admission->mutex);
+  admission->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  admission->listener = open_listener(address, out_port);
+  if (admission->listener >= 0 && admission->wake >= 0) {
+    tfrt_grpc_address_with_port(address, *out_port, admission->address);
+    *out_admission = admission;
+    return NULL;
+  }
+  destroy(admission);
+  return tfrt_status_create(TFRT_STATUS_ABORTED, "%s can't be listened on", address);
+}
+
+tfrt_status_t tfrt_grpc_admission_start(tfrt_grpc_admission_t* admission, grpc_server* server) {
+  admission->server = server;
+  TFRT_RETURN_IF_ERROR(tfrt_thread_create("admission", run, admission, &admission->thread));
+  admission->is_running = true;
+  return NULL;
+}
+
+void tfrt_grpc_admission_stop(tfrt_grpc_admission_t* admission) {
+  if (!admission->is_running) return;
+  tfrt_mutex_lock(&admission->mutex);
+  admission->is_stopping = true;
+  tfrt_mutex_unlock(&admission->mutex);
+  (void)eventfd_write(admission->wake, 1);
+  tfrt_thread_join(&admission->thread);
+  admission->is_running = false;
+  close(admission->listener);
+  admission->listener = -1;
+}
+
+tfrt_grpc_admission_t* tfrt_grpc_admission_retain(tfrt_grpc_admission_t* admission) {
+  tfrt_ref_count_increment(&admission->ref_count);
+  return admission;
+}
+
+void tfrt_grpc_admission_release(tfrt_grpc_admission_t* admission) {
+  if (admission && tfrt_ref_count_decrement(&admission->ref_count)) destroy(admission);
+}
