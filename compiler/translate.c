@@ -6,6 +6,7 @@
 #include "compiler/bef/bef_importer.h"
 #include "compiler/dialects.h"
 #include "compiler/parser/parser.h"
+#include "compiler/passes/chain_inserter.h"
 #include "compiler/printer/printer.h"
 #include "compiler/verifier/verifier.h"
 #include "host_runtime/bef/bef_file.h"
@@ -26,6 +27,10 @@ static tfrt_status_t assemble(tfrt_ir_context_t* context, const tfrt_op_tables_t
   if (!module || !tfrt_verify_module(context, module, diagnostics)) {
     return first_error(diagnostics);
   }
+  bool complete = options && options->no_insert_chains
+                      ? tfrt_check_no_chain_missing(module, diagnostics)
+                      : tfrt_insert_chains(context, tables, module, diagnostics);
+  if (!complete) return first_error(diagnostics);
   bool bare = options && options->no_optional_sections;
   bool exact = options && options->exact_tfrt_bytes;
   tfrt_bef_emitter_options_t emitter_options = {.no_optional_sections = bare,
@@ -73,7 +78,8 @@ static tfrt_status_t optimize(tfrt_ir_context_t* context, const tfrt_op_tables_t
     return first_error(diagnostics);
   }
   if (!tfrt_verify_module(context, module, diagnostics)) return first_error(diagnostics);
-  if (!tfrt_passes_run(options->passes, options->pass_count, context, module, diagnostics)) {
+  if (!tfrt_passes_run(options->passes, options->pass_count, context, tables, module,
+                       diagnostics)) {
     return first_error(diagnostics);
   }
   tfrt_printer_options_t printer_options = {.generic = options->generic,

@@ -3,7 +3,7 @@
 // The compiler in a few calls: text to BEF, BEF to text, text to text. What mains and tests
 // use; the steps behind it have headers of their own.
 //
-//   text --parser--> IR --verifier--> IR --emitter--> BEF
+//   text --parser--> IR --verifier--> IR --insert-chains--> IR --emitter--> BEF
 //   BEF --loader, importer--> IR --printer--> text
 //   text --parser--> IR --verifier--> IR --passes--> IR --printer--> text
 //
@@ -28,6 +28,8 @@ typedef struct tfrt_text_to_bef_options_s {
   // Write the bytes that TFRT's translator writes: without the names of parameters, for which
   // it has no section. (What only programs of ours say, call options, stays.)
   bool exact_tfrt_bytes;
+  // Refuse text in which a chain is missing, and put none in.
+  bool no_insert_chains;
 } tfrt_text_to_bef_options_t;
 
 // Translates |text|, which was read from the file |name|, to BEF. Sets |*out_bytes| to

@@ -67,7 +67,45 @@ static void append_results(page_t* page, const tfrt_kernel_descriptor_t* op) {
     tfrt_schema_append_type(&page->text, is_operands ? op->operands[like].name : entry->type, "`");
   }
   if (op->flags & TFRT_KERNEL_RESULTS_AS_OPERANDS) append(page, ", the types of the operands");
-  if (op->result_count) append(page, ".\n");
+  if (op->flags & TFRT_KERNEL_TRAILING_CHAIN_RESULT) {
+    append(page,
+           op->result_count ? "; and a chain, if asked for" : "Results: a chain, if asked for");
+  }
+  if (op->result_count || op->flags & TFRT_KERNEL_TRAILING_CHAIN_RESULT) append(page, ".\n");
+}
+
+// The name of each bit, in the order of the bits.
+static const char* const effect_texts[] = {
+    NULL,
+    "output",
+    "reads the file `path`",
+    "writes the file `path`",
+    "messages",
+    "what the host, the request or the queue keeps",
+    "everything",
+    "those of its functions",
+    NULL,
+};
+
+static void append_effects(page_t* page, const tfrt_kernel_descriptor_t* op) {
+  tfrt_kernel_effects_t effects = tfrt_kernel_descriptor_effects(op);
+  const char* before = "Effects: ";
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(effect_texts); ++i) {
+    if (!effect_texts[i] || !(effects >> i & 1)) continue;
+    tfrt_string_builder_append_format(&page->text, "%s%s", before, effect_texts[i]);
+    before = ", ";
+  }
+  for (uint32_t i = 0; i < op->operand_count; ++i) {
+    if (!tfrt_kernel_descriptor_list_has(op->orders, op->operands[i].name)) continue;
+    tfrt_string_builder_append_format(&page->text, "%sthe order of what uses `%s`", before,
+                                      op->operands[i].name);
+    before = ", ";
+  }
+  if (before[0] == ',') append(page, ".\n");
+  if (op->shares) {
+    tfrt_string_builder_append_format(&page->text, "The result is in the memory of `%s`.\n",
+                                      op->shares);
+  }
 }
 
 static void append_attributes(page_t* page, const tfrt_kernel_descriptor_t* op) {
@@ -170,6 +208,7 @@ static void append_op(page_t* page, const tfrt_kernel_descriptor_t* op) {
   append(page, "\n");
   append_operands(page, op);
   append_results(page, op);
+  append_effects(page, op);
   append_attributes(page, op);
   if (op->flags & TFRT_KERNEL_SYNC_TOO) append(page, "Also in synchronous functions.\n");
   if (op->flags & TFRT_KERNEL_SYNC_ONLY) append(page, "Only in synchronous functions.\n");

@@ -70,7 +70,8 @@ static tfrt_ir_operation_t* copy_operation(cloner_t* cloner, const tfrt_ir_opera
   const tfrt_ir_location_t* location = copy_location(cloner, operation->location);
   if (!operands || !types || !location) return NULL;
   for (uint32_t i = 0; i < operand_count; ++i) {
-    operands[i] = cloner->values[operation->operands[i].value->scratch];
+    tfrt_ir_value_t* value = operation->operands[i].value;
+    operands[i] = tfrt_ir_value_is_missing(value) ? value : cloner->values[value->scratch];
   }
   for (uint32_t i = 0; i < result_count; ++i) types[i] = operation->results[i].type;
   tfrt_ir_operation_parts_t parts = {.name = operation->name,
@@ -86,6 +87,7 @@ static tfrt_ir_operation_t* copy_operation(cloner_t* cloner, const tfrt_ir_opera
   tfrt_ir_operation_t* copy = tfrt_ir_operation_create(context, &parts);
   if (!copy) return NULL;
   copy->text_offset = operation->text_offset;
+  copy->lacks_chain_results = operation->lacks_chain_results;
   for (uint32_t i = 0; i < result_count; ++i) {
     copy->results[i].name = operation->results[i].name;
     cloner->values[operation->results[i].scratch] = &copy->results[i];

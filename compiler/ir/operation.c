@@ -32,6 +32,30 @@ bool tfrt_ir_operation_set_attribute(tfrt_ir_context_t* context, tfrt_ir_operati
   return true;
 }
 
+bool tfrt_ir_operation_lacks_result(const tfrt_ir_operation_t* operation, uint32_t index) {
+  if (!operation->lacks_chain_results || !operation->descriptor) return false;
+  const tfrt_kernel_descriptor_t* descriptor = operation->descriptor;
+  return index < tfrt_kernel_descriptor_fixed_results(descriptor) &&
+         tfrt_kernel_descriptor_is_chain(descriptor->results[index].type);
+}
+
+uint32_t tfrt_ir_operation_written_results(const tfrt_ir_operation_t* operation) {
+  if (!operation->lacks_chain_results) return operation->result_count;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < operation->result_count; ++i) {
+    count += !tfrt_ir_operation_lacks_result(operation, i);
+  }
+  return count;
+}
+
+bool tfrt_ir_operation_lacks_chains(const tfrt_ir_operation_t* operation) {
+  if (operation->lacks_chain_results) return true;
+  for (uint32_t i = 0; i < operation->operand_count; ++i) {
+    if (tfrt_ir_value_is_missing(operation->operands[i].value)) return true;
+  }
+  return false;
+}
+
 void tfrt_ir_operation_erase(tfrt_ir_operation_t* operation) {
   for (uint32_t i = 0; i < operation->operand_count; ++i) {
     tfrt_ir_operand_set(&operation->operands[i], NULL);

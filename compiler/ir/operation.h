@@ -37,6 +37,9 @@ struct tfrt_ir_operation_s {
   tfrt_ir_block_t* block;     // NULL: top, or not yet appended
   tfrt_ir_operation_t* next;
   tfrt_ir_operation_t* previous;
+  // The text has the op without the chains that the table lists among its fixed results: they are
+  // among |results| and nobody uses them.
+  bool lacks_chain_results;
   uint32_t place;    // ascends in its block, after tfrt_ir_block_number_ops()
   uint32_t scratch;  // for whichever pass runs now; undefined before and after
   tfrt_ir_operand_t operands[];
@@ -96,6 +99,15 @@ TFRT_ALWAYS_INLINE bool tfrt_ir_operation_is(const tfrt_ir_operation_t* operatio
                                              const char* name) {
   return tfrt_ir_string_is(operation->name, name);
 }
+
+// Returns true if result |index| of |operation| is a chain that its text has left out. Thread-safe.
+bool tfrt_ir_operation_lacks_result(const tfrt_ir_operation_t* operation, uint32_t index);
+
+// The number of results of |operation| that its text has. Thread-safe.
+uint32_t tfrt_ir_operation_written_results(const tfrt_ir_operation_t* operation);
+
+// Returns true if |operation| lacks any chain that the table lists. Thread-safe.
+bool tfrt_ir_operation_lacks_chains(const tfrt_ir_operation_t* operation);
 
 // The blocks that |operation| may go on with, |successor_count| of them. Thread-safe.
 static inline tfrt_ir_block_t** tfrt_ir_operation_successors(const tfrt_ir_operation_t* operation) {

@@ -64,6 +64,7 @@ TFRT_ALWAYS_INLINE tfrt_ir_operation_t* tfrt_ir_operation_make(
   operation->next = NULL;
   operation->previous = NULL;
   operation->place = 0;
+  operation->lacks_chain_results = false;
   operation->scratch = 0;
   operation->attributes =
       tfrt_ir_named_attributes_sort(context, parts->attributes, parts->attribute_count);

@@ -14,6 +14,14 @@ static void unlink_use(tfrt_ir_operand_t* operand) {
   operand->next = NULL;
 }
 
+tfrt_ir_value_t* tfrt_ir_value_create_missing(tfrt_ir_context_t* context) {
+  tfrt_ir_argument_t* argument = tfrt_ir_context_allocate_array(context, 1, sizeof(*argument));
+  if (!argument) return NULL;
+  argument->value.index = UINT32_MAX;
+  argument->value.type = tfrt_ir_type_dialect(context, tfrt_string_view_of("!tfrt.chain"));
+  return argument->value.type ? &argument->value : NULL;
+}
+
 void tfrt_ir_operand_set(tfrt_ir_operand_t* operand, tfrt_ir_value_t* value) {
   if (operand->value) unlink_use(operand);
   operand->value = value;

@@ -57,6 +57,16 @@ static inline bool tfrt_ir_value_has_one_use(const tfrt_ir_value_t* value) {
   return value->first_use && value->first_use == value->last_use;
 }
 
+// Returns true if |value| stands for a chain that an op should be given and that its text has left
+// out. Thread-safe.
+static inline bool tfrt_ir_value_is_missing(const tfrt_ir_value_t* value) {
+  return !value->producer && value->index == UINT32_MAX;
+}
+
+// Returns a new value that stands for a chain that the text has left out, or NULL when memory is
+// out. Thread-compatible (caller synchronises).
+tfrt_ir_value_t* tfrt_ir_value_create_missing(tfrt_ir_context_t* context);
+
 // Makes |operand|, which is in no list, the last use of its value. Thread-compatible (caller
 // synchronises).
 static inline void tfrt_ir_operand_link(tfrt_ir_operand_t* operand) {

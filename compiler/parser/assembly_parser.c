@@ -12,7 +12,8 @@ typedef struct walk_s {
   tfrt_parser_t* parser;
   tfrt_parser_op_t* op;
   const tfrt_op_form_t* form;
-  bool resolved;  // the operands have their values
+  bool resolved;      // the operands have their values
+  bool lacks_chains;  // the text has left out the chains among the fixed operands
   // Types of the variadic operands and results, where a word gave them.
   const tfrt_ir_type_t* const* operand_types;
   const tfrt_ir_type_t* const* result_types;
@@ -67,31 +68,74 @@ static const tfrt_ir_type_t* operand_type(const walk_t* walk, uint32_t index) {
   return may_be_given ? walk->given_types[index] : type;
 }
 
+// Reports that |given| operands are too many, or too few, for the op: how it is written.
+static bool fail_operand_count(walk_t* walk, uint32_t given) {
+  const tfrt_kernel_descriptor_t* descriptor = walk->op->descriptor;
+  uint32_t fixed_count = walk->form->fixed_operand_count;
+  bool variadic = fixed_count < descriptor->operand_count;
+  tfrt_string_builder_t names;
+  tfrt_string_builder_initialize(&names, tfrt_allocator_system());
+  for (uint32_t i = 0; i < descriptor->operand_count; ++i) {
+    const tfrt_operand_descriptor_t* entry = &descriptor->operands[i];
+    bool is_chain = i < fixed_count && tfrt_kernel_descriptor_is_chain(entry->type);
+    tfrt_string_builder_append_format(&names, "%s%s%%%s%s%s", i ? ", " : ": ", is_chain ? "[" : "",
+                                      entry->name, i >= fixed_count ? "..." : "",
+                                      is_chain ? "]" : "");
+  }
+  tfrt_parser_fail_at(walk->parser, walk->op->place.offset,
+                      "op '%s' takes %s%u operand%s, not %u%s", descriptor->name,
+                      variadic ? "at least " : "", fixed_count, tfrt_plural(fixed_count), given,
+                      tfrt_string_builder_text(&names));
+  tfrt_string_builder_deinitialize(&names);
+  return false;
+}
+
+// Finds the values of |count| operands; chains that the text has left out are put in.
+static bool resolve_values(walk_t* walk, uint32_t count) {
+  tfrt_parser_t* parser = walk->parser;
+  const tfrt_kernel_descriptor_t* descriptor = walk->op->descriptor;
+  uint32_t next = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    bool is_fixed = i < walk->form->fixed_operand_count;
+    if (walk->lacks_chains && is_fixed &&
+        tfrt_kernel_descriptor_is_chain(descriptor->operands[i].type)) {
+      if (!tfrt_parser_add_missing_chain(parser)) return false;
+      continue;
+    }
+    const tfrt_value_reference_t* reference =
+        tfrt_scratch_at(&parser->operands, walk->op->operand_mark + next++);
+    // The last one of a variadic op may be the chain that the table doesn't list.
+    bool may_be_chain =
+        descriptor->flags & TFRT_KERNEL_TRAILING_CHAIN && !is_fixed && i + 1 == count;
+    if (!tfrt_parser_resolve(parser, reference, may_be_chain ? NULL : operand_type(walk, i))) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // Checks the number of operands and finds their values.
 static bool resolve_operands(walk_t* walk) {
   tfrt_parser_t* parser = walk->parser;
   const tfrt_kernel_descriptor_t* descriptor = walk->op->descriptor;
   if (walk->resolved) return true;
   walk->resolved = true;
-  uint32_t count = walk->op->operand_count;
   uint32_t fixed_count = walk->form->fixed_operand_count;
   bool variadic = fixed_count < descriptor->operand_count;
-  if (count < fixed_count || (count > fixed_count && !variadic)) {
-    return tfrt_parser_fail_at(
-        parser, walk->op->place.offset, "op '%s' takes %s%u operand%s, not %u", descriptor->name,
-        variadic ? "at least " : "", fixed_count, tfrt_plural(fixed_count), count);
+  uint32_t chains = tfrt_parser_operand_chains(descriptor);
+  uint32_t given = walk->op->operand_count;
+  if (!variadic && chains && given + chains == fixed_count) walk->lacks_chains = true;
+  uint32_t count = given + (walk->lacks_chains ? chains : 0);
+  bool one_more = descriptor->flags & TFRT_KERNEL_TRAILING_CHAIN && count == fixed_count + 1;
+  if (count < fixed_count || (count > fixed_count && !variadic && !one_more)) {
+    return fail_operand_count(walk, given);
   }
   if (walk->has_operand_types && walk->operand_type_count != count - fixed_count) {
     return tfrt_parser_fail_at(parser, walk->op->place.offset,
                                "op '%s' has %u operands to give types for, and %u types",
                                descriptor->name, count - fixed_count, walk->operand_type_count);
   }
-  for (uint32_t i = 0; i < count; ++i) {
-    const tfrt_value_reference_t* reference =
-        tfrt_scratch_at(&parser->operands, walk->op->operand_mark + i);
-    if (!tfrt_parser_resolve(parser, reference, operand_type(walk, i))) return false;
-  }
-  return true;
+  return resolve_values(walk, count);
 }
 
 // `, args(%a, %b) : (T, T)`, all of it left out when there are no variadic operands.
@@ -469,10 +513,41 @@ const tfrt_op_form_t* tfrt_parser_op_form(tfrt_parser_t* parser, tfrt_op_index_e
   return entry->form;
 }
 
+// True if |word| names a chain among the fixed operands.
+static bool is_chain_word(const walk_t* walk, const tfrt_assembly_word_t* word) {
+  const tfrt_kernel_descriptor_t* descriptor = walk->op->descriptor;
+  if (word->kind != TFRT_ASSEMBLY_OPERAND) return false;
+  uint32_t index = tfrt_assembly_operand_index(descriptor, word->name);
+  return index != UINT32_MAX && tfrt_kernel_descriptor_is_chain(descriptor->operands[index].type);
+}
+
+// True if a value's name follows the token at hand.
+static bool is_before_value(const tfrt_parser_t* parser) {
+  tfrt_string_view_t text = parser->lexer.text;
+  size_t position = parser->lexer.position;
+  while (position < text.size && strchr(" \t\r\n", text.data[position])) ++position;
+  return position < text.size && text.data[position] == '%';
+}
+
+// The number of words from |index| on that stand for a chain that the text leaves out: it, and the
+// comma before it. 0: there is none, or it is there.
+static uint32_t missing_chain_words(const walk_t* walk, uint32_t index) {
+  const tfrt_assembly_word_t* words = &walk->form->words[index];
+  if (is_chain_word(walk, &words[0])) return walk->parser->token.kind != TFRT_TOKEN_PERCENT;
+  bool is_comma = words[0].kind == TFRT_ASSEMBLY_TEXT &&
+                  tfrt_string_view_equal(words[0].name, tfrt_string_view_of(","));
+  if (!is_comma || index + 1 == walk->form->word_count || !is_chain_word(walk, &words[1])) return 0;
+  return walk->parser->token.kind == ',' && is_before_value(walk->parser) ? 0 : 2;
+}
+
 bool tfrt_parser_assembly(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   walk_t walk = {.parser = parser, .op = op, .form = op->form};
-  for (uint32_t i = 0; i < op->form->word_count; ++i) {
-    if (!parse_word(&walk, &op->form->words[i])) return false;
+  for (uint32_t i = 0; i < op->form->word_count;) {
+    uint32_t missing = missing_chain_words(&walk, i);
+    walk.lacks_chains = walk.lacks_chains || missing;
+    i += missing;
+    if (missing) continue;
+    if (!parse_word(&walk, &op->form->words[i++])) return false;
   }
   return resolve_operands(&walk) && set_results(&walk);
 }

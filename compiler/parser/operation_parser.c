@@ -38,6 +38,29 @@ bool tfrt_parser_resolve(tfrt_parser_t* parser, const tfrt_value_reference_t* re
   return top != NULL;
 }
 
+bool tfrt_parser_add_missing_chain(tfrt_parser_t* parser) {
+  tfrt_ir_value_t* value = tfrt_ir_value_create_missing(parser->context);
+  tfrt_ir_value_t** top = value ? tfrt_scratch_add(&parser->values) : NULL;
+  if (top) *top = value;
+  return top != NULL;
+}
+
+uint32_t tfrt_parser_operand_chains(const tfrt_kernel_descriptor_t* descriptor) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < tfrt_kernel_descriptor_fixed_operands(descriptor); ++i) {
+    count += tfrt_kernel_descriptor_is_chain(descriptor->operands[i].type);
+  }
+  return count;
+}
+
+uint32_t tfrt_parser_result_chains(const tfrt_kernel_descriptor_t* descriptor) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < tfrt_kernel_descriptor_fixed_results(descriptor); ++i) {
+    count += tfrt_kernel_descriptor_is_chain(descriptor->results[i].type);
+  }
+  return count;
+}
+
 // `:2`, if there, behind the name of a result.
 static bool parse_result_count(tfrt_parser_t* parser, tfrt_parser_result_name_t* name) {
   if (name->reference.number) {
@@ -126,6 +149,79 @@ static bool parse_region_list(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   return ok && tfrt_parser_expect(parser, ')', "behind an op's regions");
 }
 
+// True if the operands of |type|, of an op of |descriptor|, are those of the table without chains.
+static bool lacks_operand_chains(const tfrt_kernel_descriptor_t* descriptor,
+                                 const tfrt_ir_type_t* type) {
+  if (!descriptor) return false;
+  uint32_t chains = tfrt_parser_operand_chains(descriptor);
+  uint32_t fixed_count = tfrt_kernel_descriptor_fixed_operands(descriptor);
+  if (!chains || type->input_count + chains < fixed_count) return false;
+  bool variadic = fixed_count < descriptor->operand_count;
+  if (!variadic) return type->input_count + chains == fixed_count;
+  // With any number of operands, the types say whether the chains are there.
+  for (uint32_t i = 0; i < fixed_count; ++i) {
+    if (!tfrt_kernel_descriptor_is_chain(descriptor->operands[i].type)) continue;
+    return i >= type->input_count || !tfrt_ir_type_is(type->inputs[i], "!tfrt.chain");
+  }
+  return false;
+}
+
+// Finds the operands' values, of |type|; chains that the text has left out are put in.
+static bool resolve_generic(tfrt_parser_t* parser, const tfrt_parser_op_t* op,
+                            const tfrt_ir_type_t* type) {
+  const tfrt_kernel_descriptor_t* descriptor = op->descriptor;
+  bool lacks_chains = lacks_operand_chains(descriptor, type);
+  uint32_t fixed_count = lacks_chains ? tfrt_kernel_descriptor_fixed_operands(descriptor) : 0;
+  uint32_t next = 0;
+  for (uint32_t i = 0; i < fixed_count || next < op->operand_count; ++i) {
+    bool is_missing =
+        i < fixed_count && tfrt_kernel_descriptor_is_chain(descriptor->operands[i].type);
+    if (is_missing) {
+      if (!tfrt_parser_add_missing_chain(parser)) return false;
+      continue;
+    }
+    const tfrt_value_reference_t* reference =
+        tfrt_scratch_at(&parser->operands, op->operand_mark + next);
+    if (!tfrt_parser_resolve(parser, reference, type->inputs[next++])) return false;
+  }
+  return true;
+}
+
+// True if the results of |op| are those of the table without chains.
+static bool lacks_result_chains(const tfrt_parser_op_t* op) {
+  const tfrt_kernel_descriptor_t* descriptor = op->descriptor;
+  if (!descriptor) return false;
+  uint32_t chains = tfrt_parser_result_chains(descriptor);
+  uint32_t fixed_count = tfrt_kernel_descriptor_fixed_results(descriptor);
+  if (!chains || op->result_count + chains < fixed_count) return false;
+  if (fixed_count == descriptor->result_count) return op->result_count + chains == fixed_count;
+  for (uint32_t i = 0; i < fixed_count; ++i) {
+    if (!tfrt_kernel_descriptor_is_chain(descriptor->results[i].type)) continue;
+    return i >= op->result_count || !tfrt_ir_type_is(op->result_types[i], "!tfrt.chain");
+  }
+  return false;
+}
+
+// Adds to the result types of |op| the chains that the text has left out.
+static bool add_chain_results(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
+  if (!lacks_result_chains(op)) return true;
+  op->lacks_chain_results = true;
+  const tfrt_kernel_descriptor_t* descriptor = op->descriptor;
+  uint32_t fixed_count = tfrt_kernel_descriptor_fixed_results(descriptor);
+  const tfrt_ir_type_t* chain =
+      tfrt_ir_type_dialect(parser->context, tfrt_string_view_of("!tfrt.chain"));
+  size_t mark = parser->pointers.count;
+  uint32_t next = 0;
+  for (uint32_t i = 0; i < fixed_count || next < op->result_count; ++i) {
+    bool is_missing =
+        i < fixed_count && tfrt_kernel_descriptor_is_chain(descriptor->results[i].type);
+    const tfrt_ir_type_t* type = is_missing ? chain : op->result_types[next++];
+    if (!tfrt_parser_push_pointer(parser, type)) return false;
+  }
+  op->result_types = tfrt_parser_take_pointers(parser, mark, &op->result_count);
+  return op->result_types != NULL;
+}
+
 // `: (T, ...) -> R`: resolves the operands and gives the result types.
 static bool parse_signature(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   if (!tfrt_parser_expect(parser, ':', "and a function type behind an op")) return false;
@@ -136,14 +232,9 @@ static bool parse_signature(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
     return tfrt_parser_fail_at(parser, offset, "expected %u operand types but had %u",
                                op->operand_count, type->input_count);
   }
-  for (uint32_t i = 0; i < op->operand_count; ++i) {
-    const tfrt_value_reference_t* reference =
-        tfrt_scratch_at(&parser->operands, op->operand_mark + i);
-    if (!tfrt_parser_resolve(parser, reference, type->inputs[i])) return false;
-  }
   op->result_types = type->results;
   op->result_count = type->result_count;
-  return true;
+  return resolve_generic(parser, op, type) && add_chain_results(parser, op);
 }
 
 // Whether the parser itself knows the op called |name|, which stands in no table then: the index
@@ -312,10 +403,19 @@ static tfrt_ir_operation_t* build(tfrt_parser_t* parser, tfrt_parser_op_t* op,
   tfrt_ir_operation_t* operation = tfrt_ir_operation_create(parser->context, &parts);
   if (!operation) return NULL;
   operation->text_offset = (uint32_t)op->place.offset;
+  operation->lacks_chain_results = op->lacks_chain_results;
   for (uint32_t i = 0; i < op->region_count; ++i) {
     tfrt_ir_region_take_blocks(&operation->regions[i], &op->regions[i]);
   }
   return operation;
+}
+
+// True if the text has left out chains among the operands of |operation|.
+static bool lacks_operands(const tfrt_ir_operation_t* operation) {
+  for (uint32_t i = 0; i < operation->operand_count; ++i) {
+    if (tfrt_ir_value_is_missing(operation->operands[i].value)) return true;
+  }
+  return false;
 }
 
 // Lets the names that stand before |op| name the results of |operation|.
@@ -326,17 +426,26 @@ static bool define_results(tfrt_parser_t* parser, const tfrt_parser_op_t* op,
   for (size_t i = mark; i < parser->result_names.count; ++i) {
     named += ((tfrt_parser_result_name_t*)tfrt_scratch_at(&parser->result_names, i))->count;
   }
-  // Results may be dropped all together.
-  if (named && named != operation->result_count) {
-    return tfrt_parser_fail_at(parser, op->place.offset,
-                               "op '%s' has %u results, but the names stand for %u", op->name->data,
-                               operation->result_count, named);
+  if (!named && lacks_operands(operation) && tfrt_parser_result_chains(operation->descriptor)) {
+    operation->lacks_chain_results = true;
+  }
+  // Results may be dropped all together, and so may the chains among them.
+  if (named && named != tfrt_ir_operation_written_results(operation)) {
+    bool lacked = operation->lacks_chain_results;
+    operation->lacks_chain_results = true;
+    if (lacked || named != tfrt_ir_operation_written_results(operation)) {
+      operation->lacks_chain_results = lacked;
+      return tfrt_parser_fail_at(
+          parser, op->place.offset, "op '%s' has %u results, but the names stand for %u",
+          op->name->data, tfrt_ir_operation_written_results(operation), named);
+    }
   }
   bool ok = true;
   uint32_t index = 0;
   for (size_t i = mark; i < parser->result_names.count; ++i) {
     const tfrt_parser_result_name_t* name = tfrt_scratch_at(&parser->result_names, i);
     for (uint32_t k = 0; k < name->count; ++k, ++index) {
+      while (tfrt_ir_operation_lacks_result(operation, index)) ++index;
       tfrt_value_reference_t reference = name->reference;
       reference.number = k;
       operation->results[index].name = reference.name;
@@ -380,6 +489,7 @@ static void begin_op(const tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   op->result_count = 0;
   op->region_count = 0;
   op->successor_count = 0;
+  op->lacks_chain_results = false;
   op->result_types = NULL;
   op->successors = NULL;
   op->regions = NULL;

@@ -130,6 +130,7 @@ typedef struct tfrt_parser_op_s {
   uint32_t result_count;
   uint32_t region_count;
   uint32_t successor_count;
+  bool lacks_chain_results;
   const tfrt_ir_type_t* const* result_types;
   tfrt_ir_block_t** successors;
   tfrt_ir_region_t* regions;  // detached; in the context
@@ -267,6 +268,11 @@ bool tfrt_parser_add_attribute(tfrt_parser_t* parser, const char* name,
 // Pushes the value that |reference| names, as |type|; the references stay where they are.
 bool tfrt_parser_resolve(tfrt_parser_t* parser, const tfrt_value_reference_t* reference,
                          const tfrt_ir_type_t* type);
+// Pushes a value that stands for a chain that the op lacks.
+bool tfrt_parser_add_missing_chain(tfrt_parser_t* parser);
+// The number of chains among the fixed operands, or results, of |descriptor|.
+uint32_t tfrt_parser_operand_chains(const tfrt_kernel_descriptor_t* descriptor);
+uint32_t tfrt_parser_result_chains(const tfrt_kernel_descriptor_t* descriptor);
 // What |entry|, which has a custom form, says of it; NULL when memory is out.
 const tfrt_op_form_t* tfrt_parser_op_form(tfrt_parser_t* parser, tfrt_op_index_entry_t* entry);
 // The custom form of |op|, behind its name.

@@ -6,17 +6,38 @@
 #include <string.h>
 
 #include "compiler/passes/canonicalizer.h"
+#include "compiler/passes/chain_inserter.h"
 #include "compiler/passes/inliner.h"
 #include "compiler/passes/stream_printer.h"
 #include "compiler/verifier/verifier.h"
 
+static bool canonicalize(tfrt_ir_context_t* context, const tfrt_op_tables_t* tables,
+                         tfrt_ir_operation_t* module, tfrt_diagnostics_t* diagnostics) {
+  (void)tables;
+  return tfrt_canonicalize(context, module, diagnostics);
+}
+
+static bool inline_calls(tfrt_ir_context_t* context, const tfrt_op_tables_t* tables,
+                         tfrt_ir_operation_t* module, tfrt_diagnostics_t* diagnostics) {
+  (void)tables;
+  return tfrt_inline(context, module, diagnostics);
+}
+
+static bool print_streams(tfrt_ir_context_t* context, const tfrt_op_tables_t* tables,
+                          tfrt_ir_operation_t* module, tfrt_diagnostics_t* diagnostics) {
+  (void)tables;
+  return tfrt_print_streams(context, module, diagnostics);
+}
+
 static const tfrt_pass_t passes[] = {
     {"canonicalize", "fold merges of chains, drop ops without effect that nobody uses",
-     tfrt_canonicalize},
+     canonicalize},
     {"inline", "put functions where tfrt.call calls them, drop private ones that are left",
-     tfrt_inline},
-    {"tfrt-print-stream", "say as remarks which stream each op of a function is in",
-     tfrt_print_streams},
+     inline_calls},
+    {"insert-chains", "put in the chains that the text has left out", tfrt_insert_chains},
+    {"print-dependence-stats", "put chains in, and say as remarks how many",
+     tfrt_print_dependence_stats},
+    {"tfrt-print-stream", "say as remarks which stream each op of a function is in", print_streams},
 };
 
 const tfrt_pass_t* tfrt_all_passes(size_t* out_count) {
@@ -32,9 +53,10 @@ const tfrt_pass_t* tfrt_pass_find(const char* name) {
 }
 
 bool tfrt_passes_run(const tfrt_pass_t* const* list, size_t count, tfrt_ir_context_t* context,
-                     tfrt_ir_operation_t* module, tfrt_diagnostics_t* diagnostics) {
+                     const tfrt_op_tables_t* tables, tfrt_ir_operation_t* module,
+                     tfrt_diagnostics_t* diagnostics) {
   for (size_t i = 0; i < count; ++i) {
-    if (!list[i]->run(context, module, diagnostics)) return false;
+    if (!list[i]->run(context, tables, module, diagnostics)) return false;
     if (!tfrt_verify_module(context, module, diagnostics)) return false;
   }
   return true;

@@ -17,13 +17,15 @@
 
 #include "compiler/ir/diagnostics.h"
 #include "compiler/ir/ir.h"
+#include "compiler/op_table/op_index.h"
 
 typedef struct tfrt_pass_s {
   const char* name;     // as on the command line, without dashes
   const char* summary;  // one line
-  // Runs the pass on |module|, made in |context|, and reports what it has to say.
-  bool (*run)(tfrt_ir_context_t* context, tfrt_ir_operation_t* module,
-              tfrt_diagnostics_t* diagnostics);
+  // Runs the pass on |module|, made in |context|, whose ops |tables| describe, and reports what it
+  // has to say.
+  bool (*run)(tfrt_ir_context_t* context, const tfrt_op_tables_t* tables,
+              tfrt_ir_operation_t* module, tfrt_diagnostics_t* diagnostics);
 } tfrt_pass_t;
 
 // All passes, ordered by name. Thread-safe.
@@ -35,7 +37,8 @@ const tfrt_pass_t* tfrt_pass_find(const char* name);
 // Runs the |count| |passes| on |module|, which is checked, one after the other.
 // Thread-compatible (caller synchronises).
 bool tfrt_passes_run(const tfrt_pass_t* const* passes, size_t count, tfrt_ir_context_t* context,
-                     tfrt_ir_operation_t* module, tfrt_diagnostics_t* diagnostics);
+                     const tfrt_op_tables_t* tables, tfrt_ir_operation_t* module,
+                     tfrt_diagnostics_t* diagnostics);
 
 // Reports at |operation|: at its place in the text, or without a text at its location.
 // For passes. Thread-compatible (caller synchronises).

@@ -39,11 +39,34 @@ static bool operands_fit(const tfrt_ir_operation_t* operation) {
   if (operation->operand_count < tfrt_kernel_descriptor_fixed_operands(descriptor)) return false;
   for (uint32_t i = 0; i < operation->operand_count; ++i) {
     const tfrt_operand_descriptor_t* entry = tfrt_kernel_descriptor_operand(descriptor, i);
+    bool is_one_more = i == descriptor->operand_count && i + 1 == operation->operand_count &&
+                       (descriptor->flags & TFRT_KERNEL_TRAILING_CHAIN) != 0 &&
+                       has_word(descriptor->assembly, TFRT_ASSEMBLY_OPERANDS);
+    bool may_be_chain = is_one_more || (descriptor->flags & TFRT_KERNEL_TRAILING_CHAIN &&
+                                        i + 1 == operation->operand_count &&
+                                        i >= tfrt_kernel_descriptor_fixed_operands(descriptor));
+    if (may_be_chain && tfrt_ir_type_is(operation->operands[i].value->type, "!tfrt.chain")) {
+      continue;
+    }
     if (!entry || !tfrt_schema_type_fits(entry->type, operation->operands[i].value->type)) {
       return false;
     }
   }
   return true;
+}
+
+// True if the text can do without those chains that |operation| lacks: all of its operands or none
+// do, and it has no regions, whose arguments have the names of operands.
+static bool chains_fit(const tfrt_ir_operation_t* operation) {
+  uint32_t missing = 0;
+  uint32_t chains = 0;
+  uint32_t fixed_count = tfrt_kernel_descriptor_fixed_operands(operation->descriptor);
+  for (uint32_t i = 0; i < fixed_count; ++i) {
+    if (!tfrt_kernel_descriptor_is_chain(operation->descriptor->operands[i].type)) continue;
+    ++chains;
+    missing += tfrt_ir_value_is_missing(operation->operands[i].value);
+  }
+  return !missing || (missing == chains && !operation->region_count);
 }
 
 static bool results_fit(const tfrt_ir_operation_t* operation) {
@@ -128,7 +151,8 @@ bool tfrt_printer_can_be_custom(const tfrt_ir_operation_t* operation) {
   if (descriptor->flags & TFRT_KERNEL_LANGUAGE) return tfrt_printer_syntax_fits(operation);
   if (operation->successor_count) return false;
   if (operation->region_count != descriptor->region_count) return false;
-  bool fits = operands_fit(operation) && results_fit(operation) && attributes_fit(operation);
+  bool fits = operands_fit(operation) && results_fit(operation) && chains_fit(operation) &&
+              attributes_fit(operation);
   for (uint32_t i = 0; fits && i < operation->region_count; ++i) fits = region_fits(operation, i);
   return fits;
 }
@@ -155,9 +179,14 @@ static void space(walk_t* walk) {
 }
 
 static void print_operands(walk_t* walk, uint32_t count, bool typed) {
-  if (!count) return;
-  space(walk);
-  tfrt_printer_operands(walk->printer, walk->operation, walk->operand, count, typed);
+  uint32_t written = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    written += !tfrt_ir_value_is_missing(walk->operation->operands[walk->operand + i].value);
+  }
+  if (written) {
+    space(walk);
+    tfrt_printer_operands(walk->printer, walk->operation, walk->operand, count, typed);
+  }
   walk->operand += count;
 }
 
@@ -388,6 +417,12 @@ static void print_word(walk_t* walk, const tfrt_assembly_word_t* word) {
   }
 }
 
+// True if |word| names the next operand, a chain that is missing.
+static bool is_missing_chain(const walk_t* walk, const tfrt_assembly_word_t* word) {
+  return word->kind == TFRT_ASSEMBLY_OPERAND &&
+         tfrt_ir_value_is_missing(walk->operation->operands[walk->operand].value);
+}
+
 void tfrt_printer_assembly(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation) {
   walk_t walk = {.printer = printer, .operation = operation};
   if (operation->descriptor->flags & TFRT_KERNEL_LANGUAGE) {
@@ -397,6 +432,20 @@ void tfrt_printer_assembly(tfrt_printer_t* printer, const tfrt_ir_operation_t* o
   tfrt_string_builder_append_view(printer->builder, tfrt_ir_string_view(operation->name));
   tfrt_assembly_t words;
   tfrt_assembly_word_t word;
+  tfrt_assembly_word_t comma = {0};
+  bool has_comma = false;  // it is printed with the word behind it, if that is
   tfrt_assembly_begin(&words, operation->descriptor->assembly);
-  while (tfrt_assembly_next(&words, &word)) print_word(&walk, &word);
+  while (tfrt_assembly_next(&words, &word)) {
+    if (is_missing_chain(&walk, &word)) {
+      ++walk.operand;
+      has_comma = false;
+      continue;
+    }
+    if (has_comma) print_word(&walk, &comma);
+    has_comma = word.kind == TFRT_ASSEMBLY_TEXT &&
+                tfrt_string_view_equal(word.name, tfrt_string_view_of(","));
+    comma = word;
+    if (!has_comma) print_word(&walk, &word);
+  }
+  if (has_comma) print_word(&walk, &comma);
 }

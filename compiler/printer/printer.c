@@ -19,9 +19,12 @@ static void append(tfrt_printer_t* printer, const char* text) {
 
 void tfrt_printer_operands(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation,
                            uint32_t first, uint32_t count, bool typed) {
+  bool any = false;
   for (uint32_t i = 0; i < count; ++i) {
     const tfrt_ir_value_t* value = operation->operands[first + i].value;
-    if (i) append(printer, ", ");
+    if (tfrt_ir_value_is_missing(value)) continue;
+    if (any) append(printer, ", ");
+    any = true;
     tfrt_value_names_append(&printer->names, value, printer->builder);
     if (!typed) continue;
     tfrt_string_builder_append_format(printer->builder, " : %s", value->type->text->data);
@@ -100,15 +103,25 @@ static void print_regions(tfrt_printer_t* printer, const tfrt_ir_operation_t* op
 
 static void print_types(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation) {
   append(printer, " : (");
+  bool any = false;
   for (uint32_t i = 0; i < operation->operand_count; ++i) {
-    if (i) append(printer, ", ");
-    append(printer, operation->operands[i].value->type->text->data);
+    const tfrt_ir_value_t* value = operation->operands[i].value;
+    if (tfrt_ir_value_is_missing(value)) continue;
+    if (any) append(printer, ", ");
+    any = true;
+    append(printer, value->type->text->data);
   }
-  bool bare =
-      operation->result_count == 1 && operation->results[0].type->kind != TFRT_IR_TYPE_FUNCTION;
-  append(printer, bare ? ") -> " : ") -> (");
+  bool has_function = false;
   for (uint32_t i = 0; i < operation->result_count; ++i) {
-    if (i) append(printer, ", ");
+    has_function = has_function || operation->results[i].type->kind == TFRT_IR_TYPE_FUNCTION;
+  }
+  bool bare = tfrt_ir_operation_written_results(operation) == 1 && !has_function;
+  append(printer, bare ? ") -> " : ") -> (");
+  any = false;
+  for (uint32_t i = 0; i < operation->result_count; ++i) {
+    if (tfrt_ir_operation_lacks_result(operation, i)) continue;
+    if (any) append(printer, ", ");
+    any = true;
     append(printer, operation->results[i].type->text->data);
   }
   if (!bare) append(printer, ")");

@@ -67,6 +67,16 @@ void tfrt_value_names_end(tfrt_value_names_t* names) {
   tfrt_hash_table_deinitialize(&scope->taken);
 }
 
+// The place of the result |value| among those of its op that the text has.
+static uint32_t written_index(const tfrt_ir_value_t* value) {
+  uint32_t index = value->index;
+  if (!value->producer || !value->producer->lacks_chain_results) return index;
+  for (uint32_t i = 0; i < value->index; ++i) {
+    index -= tfrt_ir_operation_lacks_result(value->producer, i);
+  }
+  return index;
+}
+
 static const entry_t* find(const tfrt_value_names_t* names, const tfrt_ir_value_t* value) {
   if (value->scratch >= names->entries.count) return NULL;
   const entry_t* entry = tfrt_scratch_at(&names->entries, value->scratch);
@@ -135,31 +145,31 @@ static void add_argument(tfrt_value_names_t* names, const tfrt_ir_value_t* argum
 static void add_results(tfrt_value_names_t* names, const tfrt_ir_operation_t* operation) {
   uint32_t none = 0;
   uint32_t* counter = names->scope ? &names->scope->next_number : &none;
-  // Several results are printed as one group if their names say so, or if there are none.
+  // Several results are printed as one group if their names say so, or if there are none. Chains
+  // that the text has left out get no names.
   bool all_named = true;
-  bool all_same = operation->result_count > 1;
+  bool all_same = true;
+  uint32_t count = 0;
+  const tfrt_ir_string_t* first = NULL;
   for (uint32_t i = 0; i < operation->result_count; ++i) {
+    if (tfrt_ir_operation_lacks_result(operation, i)) continue;
     const tfrt_ir_string_t* name = operation->results[i].name;
+    if (!count++) first = name;
     all_named = all_named && name;
-    all_same = all_same && name == operation->results[0].name;
+    all_same = all_same && name == first;
   }
-  if (operation->result_count == 1 || (all_named && !all_same && !names->numbers_only)) {
-    for (uint32_t i = 0; i < operation->result_count; ++i) {
-      tfrt_string_view_t text;
-      if (!take_own_name(names, &operation->results[i], &text)) {
-        text = take_number(names, "", counter);
-      }
-      set(names, &operation->results[i], text, false);
-    }
-    return;
-  }
-  if (!operation->result_count) return;
-  tfrt_string_view_t text;
-  if (!all_same || !take_own_name(names, &operation->results[0], &text)) {
+  if (!count) return;
+  bool is_group = count > 1 && !(all_named && !all_same && !names->numbers_only);
+  tfrt_string_view_t text = {0};
+  const tfrt_ir_value_t named = {.name = all_same ? first : NULL};
+  if (is_group && !(named.name && take_own_name(names, &named, &text))) {
     text = take_number(names, "", counter);
   }
   for (uint32_t i = 0; i < operation->result_count; ++i) {
-    set(names, &operation->results[i], text, true);
+    if (tfrt_ir_operation_lacks_result(operation, i)) continue;
+    const tfrt_ir_value_t* result = &operation->results[i];
+    if (!is_group && !take_own_name(names, result, &text)) text = take_number(names, "", counter);
+    set(names, result, text, is_group);
   }
 }
 
@@ -195,7 +205,7 @@ void tfrt_value_names_alias(tfrt_value_names_t* names, const tfrt_ir_value_t* ar
   if (entry.in_group) {
     // Bound as `%r#1`, the way it stands among the operands.
     char buffer[16];
-    int size = snprintf(buffer, sizeof(buffer), "#%" PRIu32, operand->index);
+    int size = snprintf(buffer, sizeof(buffer), "#%" PRIu32, written_index(operand));
     char* copy = tfrt_arena_allocate(&names->arena, entry.text.size + (size_t)size + 1);
     if (!copy) return;
     memcpy(copy, entry.text.data, entry.text.size);
@@ -214,23 +224,29 @@ void tfrt_value_names_append(const tfrt_value_names_t* names, const tfrt_ir_valu
     return;
   }
   tfrt_string_builder_append_view(builder, entry->text);
-  if (entry->in_group) tfrt_string_builder_append_format(builder, "#%" PRIu32, value->index);
+  if (entry->in_group) {
+    tfrt_string_builder_append_format(builder, "#%" PRIu32, written_index(value));
+  }
 }
 
 void tfrt_value_names_append_results(const tfrt_value_names_t* names,
                                      const tfrt_ir_operation_t* operation,
                                      tfrt_string_builder_t* builder) {
-  if (!operation->result_count) return;
-  const entry_t* entry = find(names, &operation->results[0]);
-  if (entry && entry->in_group) {
-    tfrt_string_builder_append_char(builder, '%');
-    tfrt_string_builder_append_view(builder, entry->text);
-    tfrt_string_builder_append_format(builder, ":%" PRIu32, operation->result_count);
-  } else {
-    for (uint32_t i = 0; i < operation->result_count; ++i) {
-      if (i) tfrt_string_builder_append_text(builder, ", ");
-      tfrt_value_names_append(names, &operation->results[i], builder);
+  uint32_t count = tfrt_ir_operation_written_results(operation);
+  if (!count) return;
+  bool any = false;
+  for (uint32_t i = 0; i < operation->result_count; ++i) {
+    const entry_t* entry = find(names, &operation->results[i]);
+    if (tfrt_ir_operation_lacks_result(operation, i)) continue;
+    if (entry && entry->in_group) {
+      tfrt_string_builder_append_char(builder, '%');
+      tfrt_string_builder_append_view(builder, entry->text);
+      tfrt_string_builder_append_format(builder, ":%" PRIu32, count);
+      break;
     }
+    if (any) tfrt_string_builder_append_text(builder, ", ");
+    any = true;
+    tfrt_value_names_append(names, &operation->results[i], builder);
   }
   tfrt_string_builder_append_text(builder, " = ");
 }

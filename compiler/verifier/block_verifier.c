@@ -45,7 +45,7 @@ void tfrt_verifier_check_order(tfrt_verifier_t* verifier, const tfrt_ir_operatio
         value->producer->place < operation->place) {
       continue;
     }
-    if (is_seen(verifier, operation, value)) continue;
+    if (tfrt_ir_value_is_missing(value) || is_seen(verifier, operation, value)) continue;
     tfrt_verifier_op_error(verifier, operation,
                            "operand #%u does not dominate this use: '%%%s' is not known yet here",
                            i, value->name ? value->name->data : "?");

@@ -53,6 +53,9 @@ static void check_operands(tfrt_verifier_t* verifier, const tfrt_ir_operation_t*
     const tfrt_operand_descriptor_t* entry = tfrt_kernel_descriptor_operand(descriptor, i);
     const char* wanted = entry ? entry->type : "!tfrt.chain";
     const tfrt_ir_type_t* type = operation->operands[i].value->type;
+    // The last one of a variadic op may be the chain that the table doesn't list.
+    bool is_last = i >= fixed_count && i + 1 == operation->operand_count;
+    if (has_chain && is_last && tfrt_ir_type_is(type, "!tfrt.chain")) continue;
     if (type_fits(verifier, wanted, type)) continue;
     report_type(verifier, operation, "operand", i, wanted, type);
   }
@@ -62,14 +65,16 @@ static void check_results(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* 
   const tfrt_kernel_descriptor_t* descriptor = operation->descriptor;
   uint32_t fixed_count = tfrt_kernel_descriptor_fixed_results(descriptor);
   bool variadic = fixed_count < descriptor->result_count;
+  bool has_chain = (descriptor->flags & TFRT_KERNEL_TRAILING_CHAIN_RESULT) != 0;
   if (!check_count(verifier, operation, "result", operation->result_count, fixed_count, variadic,
-                   false)) {
+                   has_chain)) {
     return;
   }
   for (uint32_t i = 0; i < operation->result_count; ++i) {
     const tfrt_ir_value_t* like = tfrt_schema_type_operand(operation, i);
-    const char* wanted =
-        like ? like->type->text->data : tfrt_kernel_descriptor_result(descriptor, i)->type;
+    const tfrt_result_descriptor_t* entry = tfrt_kernel_descriptor_result(descriptor, i);
+    const char* wanted = entry ? entry->type : "!tfrt.chain";
+    if (like) wanted = like->type->text->data;
     const tfrt_ir_type_t* type = operation->results[i].type;
     if (like ? like->type == type : type_fits(verifier, wanted, type)) continue;
     report_type(verifier, operation, "result", i, wanted, type);

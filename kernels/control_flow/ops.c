@@ -81,6 +81,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_ATTRIBUTES(callee),
      .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS |
               TFRT_KERNEL_CALL_OPTIONS | TFRT_KERNEL_SYNC_TOO,
+     .effects = TFRT_EFFECT_OF_FUNCTIONS,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt.if",
      .summary = "Runs one of two bodies.",
@@ -89,6 +90,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_RESULTS(any_results),
      TFRT_REGIONS(then_and_else),
      .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS | TFRT_KERNEL_SYNC_TOO,
+     .effects = TFRT_EFFECT_OF_FUNCTIONS,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt.cond",
      .summary = "Calls one of two functions.",
@@ -97,6 +99,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_RESULTS(any_results),
      TFRT_ATTRIBUTES(two_functions),
      .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS | TFRT_KERNEL_SYNC_TOO,
+     .effects = TFRT_EFFECT_OF_FUNCTIONS,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt.case",
      .summary = "Calls the function with the index; the last one for an index that is none.",
@@ -105,6 +108,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_RESULTS(any_results),
      TFRT_ATTRIBUTES(branches),
      .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS | TFRT_KERNEL_SYNC_TOO,
+     .effects = TFRT_EFFECT_OF_FUNCTIONS,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt.while",
      .summary = "Calls a function, which also yields the next condition, on its own results as "
@@ -116,6 +120,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_ATTRIBUTES(while_attributes),
      .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS |
               TFRT_KERNEL_RESULTS_AS_OPERANDS | TFRT_KERNEL_SYNC_TOO,
+     .effects = TFRT_EFFECT_OF_FUNCTIONS,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt.repeat.i32",
      .summary = "Runs the body so many times, each time on what it yielded before.",
@@ -125,6 +130,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_REGIONS(loop_body),
      .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS |
               TFRT_KERNEL_RESULTS_AS_OPERANDS | TFRT_KERNEL_SYNC_TOO,
+     .effects = TFRT_EFFECT_OF_FUNCTIONS,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt.once",
      .summary = "Calls a function the first time; later the results are those of the first call.",
@@ -133,6 +139,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_RESULTS(any_results),
      TFRT_ATTRIBUTES(once_function),
      .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS,
+     .effects = TFRT_EFFECT_OF_FUNCTIONS,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt.parallel_for.i32",
      .summary = "Runs the body for each block of a range, in parallel, in which start and end are "
@@ -142,6 +149,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_RESULTS(chain_result),
      TFRT_REGIONS(range_body),
      .flags = TFRT_KERNEL_VARIADIC_OPERANDS,
+     .effects = TFRT_EFFECT_OF_FUNCTIONS,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt.parallel_call.i32",
      .summary = "Calls a function for each block of a range, in parallel, with the start and the "
@@ -151,6 +159,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_RESULTS(chain_result),
      TFRT_ATTRIBUTES(callee),
      .flags = TFRT_KERNEL_VARIADIC_OPERANDS,
+     .effects = TFRT_EFFECT_OF_FUNCTIONS,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt.return",
      .summary = "Ends a function or a region; its operands are the results.",

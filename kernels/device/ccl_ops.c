@@ -50,17 +50,19 @@ static const tfrt_attribute_descriptor_t data_type[] = {NAME("data_type")};
 static const tfrt_attribute_descriptor_t reduction[] = {NAME("data_type"), NAME("reduction_op")};
 
 // A call of all members, without and with a reduction.
-#define EXCHANGE(op, text)                                                                       \
-  {                                                                                              \
-    .name = "tfrt_gpu.ccl." op, .summary = text,                                                 \
-    .assembly = "%handle , %input , %output , $data_type , %chain attr-dict",                    \
-    TFRT_OPERANDS(exchanged), TFRT_RESULTS(chain_result), TFRT_ATTRIBUTES(data_type), .cost = 20 \
+#define EXCHANGE(op, text)                                                            \
+  {                                                                                   \
+    .name = "tfrt_gpu.ccl." op, .summary = text,                                      \
+    .assembly = "%handle , %input , %output , $data_type , %chain attr-dict",         \
+    TFRT_OPERANDS(exchanged), TFRT_RESULTS(chain_result), TFRT_ATTRIBUTES(data_type), \
+    .effects = TFRT_EFFECT_NONE, .orders = "handle", .cost = 20                       \
   }
-#define REDUCTION(op, text)                                                                      \
-  {                                                                                              \
-    .name = "tfrt_gpu.ccl." op, .summary = text,                                                 \
-    .assembly = "%handle , %input , %output , $data_type , $reduction_op , %chain attr-dict",    \
-    TFRT_OPERANDS(exchanged), TFRT_RESULTS(chain_result), TFRT_ATTRIBUTES(reduction), .cost = 20 \
+#define REDUCTION(op, text)                                                                   \
+  {                                                                                           \
+    .name = "tfrt_gpu.ccl." op, .summary = text,                                              \
+    .assembly = "%handle , %input , %output , $data_type , $reduction_op , %chain attr-dict", \
+    TFRT_OPERANDS(exchanged), TFRT_RESULTS(chain_result), TFRT_ATTRIBUTES(reduction),         \
+    .effects = TFRT_EFFECT_NONE, .orders = "handle", .cost = 20                               \
   }
 
 // --- Ops --------------------------------------------------------------------------
@@ -72,6 +74,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .assembly = "$platform attr-dict",
      TFRT_RESULTS(id_result),
      TFRT_ATTRIBUTES(platform),
+     .effects = TFRT_EFFECT_NONE,
      .cost = 1000},
     {.name = "tfrt_gpu.ccl.create",
      .summary = "Member `rank`, from 0, of the group `id` of `count` devices. There when all of "
@@ -79,6 +82,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(member),
      TFRT_RESULTS(handle_result),
+     .effects = TFRT_EFFECT_NONE,
      .cost = 1000},
     EXCHANGE("all_gather",
              "Adds to the handle's list: all members get the inputs of all, by rank. This and all "
@@ -98,6 +102,8 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(sent),
      TFRT_RESULTS(chain_result),
      TFRT_ATTRIBUTES(data_type),
+     .effects = TFRT_EFFECT_NONE,
+     .orders = "handle",
      .cost = 20},
     {.name = "tfrt_gpu.ccl.recv",
      .summary = "Adds to the handle's list: the output gets what member `peer` sends.",
@@ -105,6 +111,8 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(received),
      TFRT_RESULTS(chain_result),
      TFRT_ATTRIBUTES(data_type),
+     .effects = TFRT_EFFECT_NONE,
+     .orders = "handle",
      .cost = 20},
     {.name = "tfrt_gpu.ccl.execute",
      .summary = "Executes the handle's list in the stream, all at once, and empties it. The chain "
@@ -112,6 +120,8 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(executed),
      TFRT_RESULTS(chain_result),
+     .effects = TFRT_EFFECT_NONE,
+     .orders = "stream handle",
      .cost = 100},
 };
 

@@ -179,7 +179,8 @@ static const tfrt_attribute_descriptor_t form_of_fused_plan[] = {
   {                                                                                              \
     .name = "tfrt_gpu.dnn.convolution_" direction "_algorithm",                                  \
     .summary = "The library's number of a way to make " text ".", .assembly = "#algo attr-dict", \
-    TFRT_RESULTS(algorithm_result), TFRT_ATTRIBUTES(algorithm), .cost = 10                       \
+    TFRT_RESULTS(algorithm_result), TFRT_ATTRIBUTES(algorithm), .effects = TFRT_EFFECT_NONE,     \
+    .cost = 10                                                                                   \
   }
 
 // --- Ops --------------------------------------------------------------------------
@@ -191,6 +192,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(context),
      TFRT_RESULTS(handle_result),
+     .effects = TFRT_EFFECT_NONE,
      .cost = 1000},
     {.name = "tfrt_gpu.dnn.create_tensor_descriptor",
      .summary =
@@ -199,6 +201,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .assembly = "$data_type , #dimensions , #strides attr-dict",
      TFRT_RESULTS(tensor_result),
      TFRT_ATTRIBUTES(form_of_tensor),
+     .effects = TFRT_EFFECT_NONE,
      .cost = 10},
     {.name = "tfrt_gpu.dnn.create_filter_descriptor",
      .summary = "What a filter looks like: outputs, inputs, and 2 or 3 axes of space; in memory in "
@@ -206,6 +209,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .assembly = "$data_type , #tensor_format , #dimensions attr-dict",
      TFRT_RESULTS(filter_result),
      TFRT_ATTRIBUTES(form_of_filter),
+     .effects = TFRT_EFFECT_NONE,
      .cost = 10},
     {.name = "tfrt_gpu.dnn.create_pooling_descriptor",
      .summary =
@@ -217,6 +221,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(described_pooling),
      TFRT_RESULTS(pooling_result),
      TFRT_ATTRIBUTES(form_of_pooling),
+     .effects = TFRT_EFFECT_NONE,
      .cost = 10},
     {.name = "tfrt_gpu.dnn.create_convolution_descriptor",
      .summary = "How a tensor is convolved.",
@@ -224,6 +229,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
                  "attr-dict",
      TFRT_RESULTS(convolution_result),
      TFRT_ATTRIBUTES(form_of_convolution),
+     .effects = TFRT_EFFECT_NONE,
      .cost = 10},
     {.name = "tfrt_gpu.dnn.create_activation_descriptor",
      .summary = "What becomes of each number behind a layer. `coefficient` is where a clipped relu "
@@ -232,6 +238,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(described_activation),
      TFRT_RESULTS(activation_result),
      TFRT_ATTRIBUTES(form_of_activation),
+     .effects = TFRT_EFFECT_NONE,
      .cost = 10},
     ALGORITHM_OP("forward", "a convolution"),
     ALGORITHM_OP("backward_data", "a convolution's gradient of its data"),
@@ -241,12 +248,16 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(pooled),
      TFRT_RESULTS(chain_result),
+     .effects = TFRT_EFFECT_NONE,
+     .orders = "stream",
      .cost = 50},
     {.name = "tfrt_gpu.dnn.pooling_backward",
      .summary = "dx = alpha * (the gradient dy of y, which x was pooled to, at x) + beta * dx.",
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(unpooled),
      TFRT_RESULTS(chain_result),
+     .effects = TFRT_EFFECT_NONE,
+     .orders = "stream",
      .cost = 50},
     {.name = "tfrt_gpu.dnn.convolution_forward",
      .summary = "Makes y of x and the filter w.",
@@ -255,6 +266,8 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(convolved),
      TFRT_RESULTS(chain_result),
      TFRT_ATTRIBUTES(scale_type),
+     .effects = TFRT_EFFECT_NONE,
+     .orders = "stream",
      .cost = 50},
     {.name = "tfrt_gpu.dnn.convolution_backward_data",
      .summary = "Makes the gradient dx of that of y.",
@@ -263,6 +276,8 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(convolved_back),
      TFRT_RESULTS(chain_result),
      TFRT_ATTRIBUTES(scale_type),
+     .effects = TFRT_EFFECT_NONE,
+     .orders = "stream",
      .cost = 50},
     {.name = "tfrt_gpu.dnn.convolution_backward_filter",
      .summary = "Makes the gradient dw of that of y.",
@@ -271,6 +286,8 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(convolved_to_filter),
      TFRT_RESULTS(chain_result),
      TFRT_ATTRIBUTES(scale_type),
+     .effects = TFRT_EFFECT_NONE,
+     .orders = "stream",
      .cost = 50},
     {.name = "tfrt_gpu.dnn.convolution_bias_activation_forward",
      .summary = "y = activation(alpha1 * (x, convolved by w) + alpha2 * z + bias). z looks like y; "
@@ -281,6 +298,8 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(fused),
      TFRT_RESULTS(chain_result),
      TFRT_ATTRIBUTES(scale_type),
+     .effects = TFRT_EFFECT_NONE,
+     .orders = "stream",
      .cost = 50},
     {.name = "tfrt_gpu.dnn.build_convolution",
      .summary = "A plan of a convolution by cuDNN's backend: of the one of `backend_type` 10 "
@@ -297,12 +316,15 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(planned),
      TFRT_RESULTS(plan_result),
      TFRT_ATTRIBUTES(form_of_plan),
+     .effects = TFRT_EFFECT_NONE,
      .cost = 1000},
     {.name = "tfrt_gpu.dnn.run_convolution",
      .summary = "Runs a plan of a convolution. Memory begins at multiples of 32 bytes.",
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(run_planned),
      TFRT_RESULTS(chain_result),
+     .effects = TFRT_EFFECT_NONE,
+     .orders = "stream",
      .cost = 50},
     {.name = "tfrt_gpu.dnn.build_fused_convolution",
      .summary = "The same for output = activation(alpha * (input, convolved by filter) + alpha2 * "
@@ -318,12 +340,15 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(planned_fused),
      TFRT_RESULTS(plan_result),
      TFRT_ATTRIBUTES(form_of_fused_plan),
+     .effects = TFRT_EFFECT_NONE,
      .cost = 1000},
     {.name = "tfrt_gpu.dnn.run_fused_convolution",
      .summary = "Runs a plan of a fused convolution. Memory begins at multiples of 32 bytes.",
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(run_planned_fused),
      TFRT_RESULTS(chain_result),
+     .effects = TFRT_EFFECT_NONE,
+     .orders = "stream",
      .cost = 50},
 };
 

@@ -130,6 +130,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_ATTRIBUTES(callee),
      .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS |
               TFRT_KERNEL_CALL_OPTIONS | TFRT_KERNEL_CALLS_HOSTS,
+     .effects = TFRT_EFFECT_OF_FUNCTIONS,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt_dist.call_all",
      .summary = "Calls a function, which gives one result, once on each host with the same "
@@ -141,6 +142,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_RESULTS(list_result),
      TFRT_ATTRIBUTES(callee),
      .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_CALL_OPTIONS | TFRT_KERNEL_CALLS_HOSTS,
+     .effects = TFRT_EFFECT_OF_FUNCTIONS,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt_dist.list.size",
      .summary = "How many elements the list has.",
@@ -148,6 +150,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(list),
      TFRT_RESULTS(i32_result),
      .flags = TFRT_KERNEL_PURE,
+     .effects = TFRT_EFFECT_NONE | TFRT_EFFECT_READS_NO_CONTENTS,
      .cost = 1},
     {.name = "tfrt_dist.list.get",
      .summary = "One element of the list, in whatever state it is; OUT_OF_RANGE for an index that "
@@ -155,6 +158,8 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .assembly = "operands attr-dict result-types",
      TFRT_OPERANDS(list_and_index),
      TFRT_RESULTS(any_result),
+     .effects = TFRT_EFFECT_NONE | TFRT_EFFECT_READS_NO_CONTENTS,
+     .shares = "list",
      .cost = 1},
     {.name = "tfrt_dist.list.sum",
      .summary = "The sum of all elements, in the order of ranks: numbers of one type, or tensors "
@@ -163,6 +168,8 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .assembly = "operands attr-dict result-types",
      TFRT_OPERANDS(list),
      TFRT_RESULTS(sum_result),
+     .flags = TFRT_KERNEL_TRAILING_CHAIN,
+     .effects = TFRT_EFFECT_NONE,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt_dist.list.concat",
      .summary = "The elements, tensors that differ at most in the length of their axis 0, behind "
@@ -170,6 +177,8 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(list),
      TFRT_RESULTS(tensor_result),
+     .flags = TFRT_KERNEL_TRAILING_CHAIN,
+     .effects = TFRT_EFFECT_NONE,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt_dist.fetch",
      .summary = "The same values, with their payloads on this host; an error for a type whose "
@@ -179,6 +188,8 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_RESULTS(any_results),
      .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS |
               TFRT_KERNEL_RESULTS_AS_OPERANDS,
+     .effects = TFRT_EFFECT_NONE,
+     .shares = "values",
      .cost = 1},
     {.name = "tfrt_dist.copy_to",
      .summary = "The same values, with their payloads on that host: who uses them there need not "
@@ -189,6 +200,8 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_RESULTS(any_results),
      .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS |
               TFRT_KERNEL_RESULTS_AS_OPERANDS,
+     .effects = TFRT_EFFECT_NONE,
+     .shares = "operands",
      .cost = 1},
     {.name = "tfrt_dist.prefetch",
      .summary = "Sends the payload of a value ahead to that host: calls there that this function "
@@ -198,6 +211,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(host_and_value),
      TFRT_RESULTS(chain_result),
+     .effects = TFRT_EFFECT_NONE,
      .cost = 1},
     {.name = "tfrt_dist.key",
      .summary = "The string `name`, under which values are sent and received.",
@@ -213,6 +227,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(sent),
      TFRT_RESULTS(chain_result),
+     .effects = TFRT_EFFECT_MESSAGES,
      .cost = 1},
     {.name = "tfrt_dist.recv",
      .summary = "The value that that host sends under the key in the same run of the program, "
@@ -222,6 +237,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .assembly = "operands attr-dict result-types",
      TFRT_OPERANDS(received),
      TFRT_RESULTS(value_and_chain),
+     .effects = TFRT_EFFECT_MESSAGES,
      .cost = 1},
     {.name = "tfrt_dist.group",
      .summary = "The group of these hosts, in this order; INVALID_ARGUMENT for none, one that "
@@ -246,6 +262,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(group_and_chain),
      TFRT_RESULTS(chain_result),
+     .effects = TFRT_EFFECT_MESSAGES,
      .cost = 1},
     {.name = "tfrt_dist.all_reduce",
      .summary = "The members' tensors, of one dtype and shape, combined element by element: "
@@ -257,6 +274,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(group_tensor_chain),
      TFRT_RESULTS(tensor_and_chain),
      TFRT_ATTRIBUTES(reduction),
+     .effects = TFRT_EFFECT_MESSAGES,
      .cost = 1},
     {.name = "tfrt_dist.reduce",
      .summary = "The same at the host `root`; the other members get their own tensor back.",
@@ -264,6 +282,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(group_tensor_chain),
      TFRT_RESULTS(tensor_and_chain),
      TFRT_ATTRIBUTES(reduction_and_root),
+     .effects = TFRT_EFFECT_MESSAGES,
      .cost = 1},
     {.name = "tfrt_dist.reduce_scatter",
      .summary = "The same, but of the rows (axis 0) of the result each member gets its part, in "
@@ -272,6 +291,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(group_tensor_chain),
      TFRT_RESULTS(tensor_and_chain),
      TFRT_ATTRIBUTES(reduction),
+     .effects = TFRT_EFFECT_MESSAGES,
      .cost = 1},
     {.name = "tfrt_dist.all_gather",
      .summary = "The members' tensors, which differ at most in the length of axis 0, behind one "
@@ -279,6 +299,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(group_tensor_chain),
      TFRT_RESULTS(tensor_and_chain),
+     .effects = TFRT_EFFECT_MESSAGES,
      .cost = 1},
     {.name = "tfrt_dist.broadcast",
      .summary = "The tensor of the host `root`, on each member. What the others have for an "
@@ -287,6 +308,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(group_tensor_chain),
      TFRT_RESULTS(tensor_and_chain),
      TFRT_ATTRIBUTES(root),
+     .effects = TFRT_EFFECT_MESSAGES,
      .cost = 1},
     {.name = "tfrt_dist.all_to_all",
      .summary = "Of the rows (axis 0) of each member's tensor every member gets its part, as in "
@@ -294,6 +316,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(group_tensor_chain),
      TFRT_RESULTS(tensor_and_chain),
+     .effects = TFRT_EFFECT_MESSAGES,
      .cost = 1},
 };
 

@@ -32,8 +32,9 @@ static uint64_t element_count(const tfrt_kernel_frame_t* frame, uint32_t index) 
 static void start_simple(tfrt_kernel_frame_t* frame, tfrt_compute_fn_t run,
                          uint64_t work_per_element) {
   if (!tfrt_kernel_frame_has_dense_tensors(frame)) return;
-  const tfrt_compute_t compute = {
-      .run = run, .operands = frame->arguments, .operand_count = frame->argument_count};
+  const tfrt_compute_t compute = {.run = run,
+                                  .operands = frame->arguments,
+                                  .operand_count = tfrt_kernel_frame_operand_count(frame)};
   tfrt_compute_start(frame, &compute, times(element_count(frame, 0), work_per_element));
 }
 

@@ -94,7 +94,7 @@ static tfrt_status_t common_length(const tfrt_kernel_frame_t* frame, int32_t* ou
   int32_t axis = *(const int32_t*)frame->attributes[0];
   const tfrt_dense_host_tensor_t* first = tfrt_kernel_frame_tensor(frame, 0);
   TFRT_RETURN_IF_ERROR(length_of(first, axis, out_length));
-  for (uint32_t i = 1; i < frame->argument_count; ++i) {
+  for (uint32_t i = 1; i < tfrt_kernel_frame_operand_count(frame); ++i) {
     const tfrt_dense_host_tensor_t* other = tfrt_kernel_frame_tensor(frame, i);
     int32_t length;
     TFRT_RETURN_IF_ERROR(length_of(other, axis, &length));

@@ -230,6 +230,11 @@ static void tfrt_test_job_sleep(tfrt_task_t* task) {
 }
 
 void tfrt_test_usleep(tfrt_kernel_frame_t* frame) {
+  // The program asks for the chain.
+  if (frame->result_count) {
+    tfrt_test_blocking_usleep(frame);
+    return;
+  }
   tfrt_test_job_t* job =
       tfrt_test_job_allocate(frame, tfrt_test_job_sleep, NULL, tfrt_kernel_frame_i32(frame, 0));
   if (job) tfrt_test_job_block(job);

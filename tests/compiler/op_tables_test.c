@@ -23,6 +23,16 @@ static void for_each_op(check_fn_t check) {
   ck_assert_uint_gt(count, 100);
 }
 
+// A library may leave that to the safe default; our own ops never wait longer than they must.
+static void check_effects(const tfrt_kernel_descriptor_t* op) {
+  const tfrt_kernel_flags_t silent =
+      TFRT_KERNEL_PURE | TFRT_KERNEL_TERMINATOR | TFRT_KERNEL_LANGUAGE;
+  ck_assert_msg(op->effects || op->flags & silent, "%s doesn't say its effects", op->name);
+}
+
+START_TEST(entries_say_their_effects) { for_each_op(check_effects); }
+END_TEST
+
 static void check_entry(const tfrt_kernel_descriptor_t* op) {
   tfrt_status_t status = tfrt_op_entry_check(op);
   ck_assert_msg(!status, "%s", status ? tfrt_status_message(status) : "");
@@ -140,6 +150,7 @@ END_TEST
 Suite* tfrt_test_suite(void) {
   TCase* tables = tcase_create("tables");
   tcase_add_test(tables, entries_are_what_their_schema_says_and_none_is_there_twice);
+  tcase_add_test(tables, entries_say_their_effects);
   tcase_add_test(tables, entries_are_found_by_operand_and_result);
   tcase_add_test(tables, types_of_a_table_are_known_or_open);
   tcase_add_test(tables, tables_are_read_as_far_as_somebody_asks);

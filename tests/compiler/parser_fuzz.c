@@ -46,7 +46,9 @@ static bool optimize(tfrt_string_view_t text, bool run_passes, tfrt_string_build
     static const char* const names[] = {"tfrt-print-stream", "inline", "canonicalize"};
     const tfrt_pass_t* passes[TFRT_ARRAY_SIZE(names)];
     for (size_t i = 0; i < TFRT_ARRAY_SIZE(names); ++i) passes[i] = tfrt_pass_find(names[i]);
-    if (!tfrt_passes_run(passes, TFRT_ARRAY_SIZE(names), context, module, &diagnostics)) abort();
+    if (!tfrt_passes_run(passes, TFRT_ARRAY_SIZE(names), context, tfrt_all_op_tables(), module,
+                         &diagnostics))
+      abort();
   }
   if (ok) tfrt_print_operation(module, NULL, printed);
   tfrt_diagnostics_deinitialize(&diagnostics);

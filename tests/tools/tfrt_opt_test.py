@@ -51,6 +51,26 @@ class TfrtOptTest(unittest.TestCase):
         self.assertNotIn("merge", run(TFRT_OPT, "-inline", "--canonicalize", text=text)[1])
         self.assertIn("merge", run(TFRT_OPT, "-canonicalize", "-inline", text=text)[1])
 
+    def test_a_missing_chain_is_put_in_or_refused(self):
+        text = "func.func @f(%x: i32) {\n  tfrt.print.i32 %x\n  tfrt.return\n}\n"
+        translate = (TFRT_TRANSLATE, "-mlir-to-bef", "--no-insert-chains", "-o", os.devnull)
+        code, _, errors = run(*translate, text=text)
+        self.assertEqual(code, 1)
+        self.assertIn("<stdin>:2:3: error: 'tfrt.print.i32' op lacks operand #1, the chain "
+                      "'chain'\n", errors)
+        self.assertIn("<stdin>:2:3: error: 'tfrt.print.i32' op lacks result #0, the chain "
+                      "'chain'\n", errors)
+        code, chained, errors = run(TFRT_OPT, "--insert-chains", text=text)
+        self.assertEqual((code, errors), (0, ""))
+        self.assertEqual(run(*translate, text=chained), (0, "", ""))
+
+    def test_an_op_that_can_not_wait_is_refused(self):
+        code, output, errors = run(TFRT_OPT, "--insert-chains", "-allow-unregistered-dialect", text=(
+            "func.func @f(%x: i32) {\n  tfrt.print.i32 %x\n"
+            "  \"my.effect\"() : () -> ()\n  tfrt.return\n}\n"))
+        self.assertEqual((code, output), (1, ""))
+        self.assertIn("takes nothing that it could wait for", errors)
+
     def test_an_error_is_told_with_line_and_caret_and_leaves_no_output(self):
         code, output, errors = run(TFRT_OPT, "-inline", text="func.func @f() {\n  tfrt.retrn\n}\n")
         self.assertEqual((code, output), (1, ""))

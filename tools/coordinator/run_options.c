@@ -36,7 +36,7 @@ static const char tfrt_run_footer[] =
     "  tfrt run main.bef --hosts 10.0.0.1:7000,10.0.0.2:7000 --cluster-key-file KEY";
 
 #define TFRT_RUN_CLUSTER_FLAG_COUNT 14
-#define TFRT_RUN_PROGRAM_FLAG_COUNT 12
+#define TFRT_RUN_PROGRAM_FLAG_COUNT 13
 #define TFRT_RUN_FLAG_COUNT (TFRT_RUN_CLUSTER_FLAG_COUNT + TFRT_RUN_PROGRAM_FLAG_COUNT)
 
 // Where it runs.
@@ -96,6 +96,8 @@ static void tfrt_run_options_list_program_flags(tfrt_run_options_t* options,
        "print the code of errors too", 0, 0},
       {TFRT_SHARED_LIBRARIES_FLAG, TFRT_FLAG_TEXT, &options->shared_libs,
        TFRT_SHARED_LIBRARIES_VALUE, TFRT_SHARED_LIBRARIES_HELP ", also for --local", 0, 0},
+      {"no-insert-chains", TFRT_FLAG_BOOL, &options->no_insert_chains, NULL,
+       "refuse a text that lacks chains, and put none in", 0, 0},
       {"check_types", TFRT_FLAG_BOOL, &options->checks_types, NULL,
        "check arguments and results of kernels, also on the hosts of --local", 0, 0},
   };

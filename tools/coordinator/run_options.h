@@ -33,6 +33,7 @@ typedef struct tfrt_run_options_s {
   int64_t silence_ms;
   const char* shared_libs;  // kernel libraries, also of workers that are started; NULL: none
   bool checks_types;        // of kernels' arguments and results, also in workers that are started
+  bool no_insert_chains;    // a text that lacks some is refused
   bool print_error_code;
   bool is_verbose;
   tfrt_flag_list_t arguments;

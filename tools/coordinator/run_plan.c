@@ -9,13 +9,15 @@
 
 static tfrt_status_t tfrt_run_plan_load_file(tfrt_run_plan_t* plan,
                                              const tfrt_run_options_t* options) {
+  const tfrt_text_to_bef_options_t translation = {.no_insert_chains = options->no_insert_chains};
   tfrt_string_builder_t diagnostics, summary;
   tfrt_string_builder_initialize(&diagnostics, tfrt_allocator_system());
   tfrt_string_builder_initialize(&summary, tfrt_allocator_system());
-  tfrt_status_t status = tfrt_model_loader_is_model(options->path)
-                             ? tfrt_model_loader_load(options->path, &options->model, &diagnostics,
-                                                      &summary, &plan->file)
-                             : tfrt_program_loader_load(options->path, &diagnostics, &plan->file);
+  tfrt_status_t status =
+      tfrt_model_loader_is_model(options->path)
+          ? tfrt_model_loader_load(options->path, &options->model, &diagnostics, &summary,
+                                   &plan->file)
+          : tfrt_program_loader_load(options->path, &translation, &diagnostics, &plan->file);
   fputs(tfrt_string_builder_text(&diagnostics), stderr);
   if (options->is_verbose) fputs(tfrt_string_builder_text(&summary), stderr);
   tfrt_string_builder_deinitialize(&diagnostics);

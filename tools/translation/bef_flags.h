@@ -10,7 +10,7 @@
 #include "tools/command_line/flags.h"
 #include "tools/translation/translate_main.h"
 
-#define TFRT_BEF_FLAG_COUNT 6
+#define TFRT_BEF_FLAG_COUNT 7
 
 // Where what the flags say is put.
 typedef struct tfrt_bef_flags_s {

@@ -10,13 +10,14 @@
 // Makes a file of the text in |contents|.
 static tfrt_status_t tfrt_program_loader_translate(const char* path,
                                                    const tfrt_file_contents_t* contents,
+                                                   const tfrt_text_to_bef_options_t* options,
                                                    tfrt_string_builder_t* out_diagnostics,
                                                    tfrt_bef_file_t** out_file) {
   void* bytes = NULL;
   size_t size = 0;
   tfrt_string_view_t text = tfrt_string_view_make((const char*)contents->data, contents->size);
   tfrt_status_t status =
-      tfrt_translate_text_to_bef(path, text, tfrt_all_op_tables(), NULL, tfrt_allocator_system(),
+      tfrt_translate_text_to_bef(path, text, tfrt_all_op_tables(), options, tfrt_allocator_system(),
                                  out_diagnostics, &bytes, &size);
   // The diagnostics say what is wrong, and where.
   if (status) return tfrt_status_take_annotate(status, "%s can't be translated", path);
@@ -29,7 +30,8 @@ static bool tfrt_program_loader_is_named_bef(const char* path) {
   return size >= sizeof(kEnd) - 1 && strcmp(path + size - (sizeof(kEnd) - 1), kEnd) == 0;
 }
 
-tfrt_status_t tfrt_program_loader_load(const char* path, tfrt_string_builder_t* out_diagnostics,
+tfrt_status_t tfrt_program_loader_load(const char* path, const tfrt_text_to_bef_options_t* options,
+                                       tfrt_string_builder_t* out_diagnostics,
                                        tfrt_bef_file_t** out_file) {
   *out_file = NULL;
   tfrt_file_contents_t contents;
@@ -41,7 +43,7 @@ tfrt_status_t tfrt_program_loader_load(const char* path, tfrt_string_builder_t* 
     status = tfrt_bef_file_create_take_contents(&contents, out_file);
     if (status) status = tfrt_status_take_annotate(status, "%s", path);
   } else {
-    status = tfrt_program_loader_translate(path, &contents, out_diagnostics, out_file);
+    status = tfrt_program_loader_translate(path, &contents, options, out_diagnostics, out_file);
   }
   tfrt_file_contents_deinitialize(&contents);
   return status;

@@ -10,12 +10,15 @@
 #ifndef TFRT_TOOLS_TRANSLATION_PROGRAM_LOADER_H_
 #define TFRT_TOOLS_TRANSLATION_PROGRAM_LOADER_H_
 
+#include "compiler/translate.h"
 #include "host_runtime/base/string_builder.h"
 #include "host_runtime/bef/bef_file.h"
 
 // Sets |*out_file| (+1) to the program in the file |path| ("-": the standard input).
-// Diagnostics of a text are appended to |out_diagnostics|, also warnings. Thread-compatible.
-tfrt_status_t tfrt_program_loader_load(const char* path, tfrt_string_builder_t* out_diagnostics,
+// A text is translated with |options| (NULL: none). Its diagnostics are appended to
+// |out_diagnostics|, also warnings. Thread-compatible.
+tfrt_status_t tfrt_program_loader_load(const char* path, const tfrt_text_to_bef_options_t* options,
+                                       tfrt_string_builder_t* out_diagnostics,
                                        tfrt_bef_file_t** out_file) TFRT_MUST_USE;
 
 #endif  // TFRT_TOOLS_TRANSLATION_PROGRAM_LOADER_H_

@@ -87,6 +87,50 @@ static tfrt_status_t check_flags(const tfrt_kernel_descriptor_t* op) {
   return NULL;
 }
 
+// --- Effects -------------------------------------------------------------------------------
+
+static bool has_operand(const tfrt_kernel_descriptor_t* op, const char* name, size_t size) {
+  for (uint32_t i = 0; i < op->operand_count; ++i) {
+    const char* own = op->operands[i].name;
+    if (strlen(own) == size && memcmp(own, name, size) == 0) return true;
+  }
+  return false;
+}
+
+// OK if |names|, what the table says the op |does|, are operands.
+static tfrt_status_t check_operand_names(const tfrt_kernel_descriptor_t* op, const char* does,
+                                         const char* names) {
+  for (const char* at = names; at && *at;) {
+    size_t size = strcspn(at, " ");
+    if (!has_operand(op, at, size)) {
+      return tfrt_descriptor_defect(op, "it %s '%.*s', which is no operand of it", does, (int)size,
+                                    at);
+    }
+    at += size + strspn(at + size, " ");
+  }
+  return NULL;
+}
+
+static tfrt_status_t check_effects(const tfrt_kernel_descriptor_t* op) {
+  const tfrt_kernel_effects_t outside = TFRT_EFFECT_OUTPUT | TFRT_EFFECT_FILE_READ |
+                                        TFRT_EFFECT_FILE_WRITE | TFRT_EFFECT_MESSAGES |
+                                        TFRT_EFFECT_STATE | TFRT_EFFECT_EVERYTHING;
+  if (op->effects >= TFRT_EFFECT_READS_NO_CONTENTS << 1) {
+    return tfrt_descriptor_defect(op, "its effects have a bit that means nothing");
+  }
+  if (op->effects & TFRT_EFFECT_NONE && op->effects & outside) {
+    return tfrt_descriptor_defect(op, "it says that it has effects and that it has none");
+  }
+  if (op->flags & TFRT_KERNEL_PURE && op->effects & outside) {
+    return tfrt_descriptor_defect(op, "it is pure, and has effects");
+  }
+  if (op->effects == TFRT_EFFECT_READS_NO_CONTENTS && !(op->flags & TFRT_KERNEL_PURE)) {
+    return tfrt_descriptor_defect(op, "it doesn't say its effects: add TFRT_EFFECT_NONE");
+  }
+  TFRT_RETURN_IF_ERROR(check_operand_names(op, "shares the memory of", op->shares));
+  return check_operand_names(op, "keeps the order of", op->orders);
+}
+
 // --- Attributes ----------------------------------------------------------------------------
 
 static bool is_kind(tfrt_attribute_kind_t kind) {
@@ -353,5 +397,6 @@ tfrt_status_t tfrt_descriptor_check_op(const tfrt_kernel_descriptor_t* entry) {
   TFRT_RETURN_IF_ERROR(check_name(entry));
   TFRT_RETURN_IF_ERROR(tfrt_descriptor_check_native(entry));
   TFRT_RETURN_IF_ERROR(check_result_types(entry));
+  TFRT_RETURN_IF_ERROR(check_effects(entry));
   return check_form(entry);
 }

@@ -40,6 +40,25 @@ uint32_t tfrt_kernel_descriptor_type_operand(const tfrt_kernel_descriptor_t* des
   return UINT32_MAX;
 }
 
+tfrt_kernel_effects_t tfrt_kernel_descriptor_effects(const tfrt_kernel_descriptor_t* descriptor) {
+  bool says_nothing = !descriptor->effects;
+  if (!says_nothing) return descriptor->effects;
+  bool is_pure = (descriptor->flags & (TFRT_KERNEL_PURE | TFRT_KERNEL_TERMINATOR)) != 0;
+  return is_pure ? TFRT_EFFECT_NONE : TFRT_EFFECT_EVERYTHING;
+}
+
+bool tfrt_kernel_descriptor_list_has(const char* names, const char* name) {
+  size_t size = strlen(name);
+  for (const char* at = names; at && *at;) {
+    size_t length = strcspn(at, " ");
+    if (length == size && memcmp(at, name, size) == 0) return true;
+    at += length + strspn(at + length, " ");
+  }
+  return false;
+}
+
+bool tfrt_kernel_descriptor_is_chain(const char* type) { return strcmp(type, "!tfrt.chain") == 0; }
+
 bool tfrt_kernel_descriptor_type_is_known(const char* type) {
   return type[0] != '%' && strcmp(type, TFRT_TYPE_ANY) != 0 && !strstr(type, TFRT_TYPE_OR);
 }

@@ -168,7 +168,7 @@ enum tfrt_kernel_flag_bits_e {
   TFRT_KERNEL_PURE = 1u << 3,
   // Ends a block; it has an entry here and no kernel.
   TFRT_KERNEL_TERMINATOR = 1u << 4,
-  // Accepts one more operand, a chain, that the table doesn't list.
+  // Accepts one more operand, a chain, that the table doesn't list, behind all others.
   TFRT_KERNEL_TRAILING_CHAIN = 1u << 5,
   // May carry call options (host, deadline_ms, pure, retries).
   TFRT_KERNEL_CALL_OPTIONS = 1u << 6,
@@ -181,10 +181,42 @@ enum tfrt_kernel_flag_bits_e {
   // Makes its one result, a builtin scalar, of its attributes alone: is run once for all calls
   // of a program, in a frame without context.
   TFRT_KERNEL_CONSTANT = 1u << 10,
+  // Gives one more result, a chain, that the table doesn't list, behind all others, where the
+  // program asks for it.
+  TFRT_KERNEL_TRAILING_CHAIN_RESULT = 1u << 11,
   // An op of the text form that has no kernel: the compiler lowers it to ops that have one.
   TFRT_KERNEL_LANGUAGE = 1u << 16,
 };
 typedef uint32_t tfrt_kernel_flags_t;
+
+// Effects of an op outside of its operands and results. Operands that the op writes to say so
+// themselves (TFRT_OPERAND_MUTATED); it reads all others, but those that it only awaits. The pass
+// `insert-chains` orders two ops if one writes to what the other reads or writes, and two ops with
+// an effect on the same thing outside.
+//
+// An entry without a bit, and without TFRT_KERNEL_PURE, says nothing: its op counts as one that
+// has an effect on everything outside, and whose results may share memory with any operand.
+enum tfrt_kernel_effect_bits_e {
+  // Nothing outside of its operands and results changes.
+  TFRT_EFFECT_NONE = 1u << 0,
+  // Writes a line of output, or many.
+  TFRT_EFFECT_OUTPUT = 1u << 1,
+  // Reads, or writes, the file that the attribute or the operand `path` names. Reads of a file
+  // need no order among themselves.
+  TFRT_EFFECT_FILE_READ = 1u << 2,
+  TFRT_EFFECT_FILE_WRITE = 1u << 3,
+  // Sends or receives messages.
+  TFRT_EFFECT_MESSAGES = 1u << 4,
+  // Uses state of the host, the request or the work queue that outlives a kernel.
+  TFRT_EFFECT_STATE = 1u << 5,
+  // All of these: order is kept with every op that has an effect.
+  TFRT_EFFECT_EVERYTHING = 1u << 6,
+  // The effects of the functions and regions that it runs, and no others.
+  TFRT_EFFECT_OF_FUNCTIONS = 1u << 7,
+  // Reads of its operands only what never changes (shape, type), or gives them other names.
+  TFRT_EFFECT_READS_NO_CONTENTS = 1u << 8,
+};
+typedef uint32_t tfrt_kernel_effects_t;
 
 // A cost that depends on the program: counts as the stream pass's threshold.
 #define TFRT_KERNEL_COST_UNKNOWN 0
@@ -204,6 +236,13 @@ typedef struct tfrt_kernel_descriptor_s {
   uint16_t region_count;
   tfrt_kernel_flags_t flags;
   uint32_t cost;  // in units of one scalar operation, or TFRT_KERNEL_COST_UNKNOWN
+  tfrt_kernel_effects_t effects;
+  // The operand whose memory the results are in, or may be in, as a view is: result i that of
+  // variadic operand i with TFRT_KERNEL_RESULTS_AS_OPERANDS. NULL: the results are new.
+  const char* shares;
+  // The operands, separated by blanks, that stand for something outside whose uses keep their
+  // order, such as a stream of a device. NULL: none.
+  const char* orders;
 } tfrt_kernel_descriptor_t;
 
 // Initialisers of a descriptor's arrays together with their counts, for tables:
@@ -245,6 +284,18 @@ bool tfrt_kernel_descriptor_type_is_known(const char* type);
 // Returns true if a value whose type MLIR prints as |printed| may be where a table says |type|.
 // What "%name" stands for only the op says: it allows all. Thread-safe.
 bool tfrt_kernel_descriptor_type_allows(const char* type, const char* printed);
+
+// The effects of |descriptor|, with the meaning of its flags and its silence: at least one bit.
+// Thread-safe.
+tfrt_kernel_effects_t tfrt_kernel_descriptor_effects(const tfrt_kernel_descriptor_t* descriptor);
+
+// Returns true if |names|, a list as |orders| is one, has |name|; NULL is an empty one.
+// Thread-safe.
+bool tfrt_kernel_descriptor_list_has(const char* names, const char* name);
+
+// Returns true if the table says that a fixed operand, or result, of |type| is a chain.
+// Thread-safe.
+bool tfrt_kernel_descriptor_is_chain(const char* type);
 
 // Walks the types of the choice |*cursor|, or the one type that it is: sets |*out_type| to the
 // first and |*cursor| to what is behind it, NULL behind the last; false when |*cursor| is NULL.

@@ -69,9 +69,12 @@ static tfrt_status_t tfrt_kernel_binder_check_signature(
   TFRT_RETURN_IF_ERROR(tfrt_kernel_binder_check_count(
       name, "operand", trailing_chain ? operands - 1 : operands, descriptor->operand_count,
       descriptor->flags & TFRT_KERNEL_VARIADIC_OPERANDS));
-  TFRT_RETURN_IF_ERROR(
-      tfrt_kernel_binder_check_count(name, "result", record->result_count, descriptor->result_count,
-                                     descriptor->flags & TFRT_KERNEL_VARIADIC_RESULTS));
+  uint32_t results = record->result_count;
+  bool chain_result = (descriptor->flags & TFRT_KERNEL_TRAILING_CHAIN_RESULT) &&
+                      results == (uint32_t)descriptor->result_count + 1;
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_binder_check_count(
+      name, "result", chain_result ? results - 1 : results, descriptor->result_count,
+      descriptor->flags & TFRT_KERNEL_VARIADIC_RESULTS));
   uint32_t attributes = 0;
   uint32_t functions = descriptor->region_count;
   bool any_functions = false;

@@ -25,6 +25,11 @@ TFRT_COLD static void refuse_operand(tfrt_kernel_frame_t* frame, uint32_t index,
                          tfrt_shape_text(tfrt_host_tensor_shape(tensor)).text);
 }
 
+uint32_t tfrt_kernel_frame_operand_count(const tfrt_kernel_frame_t* frame) {
+  const uint32_t count = frame->argument_count;
+  return count && frame->arguments[count - 1]->type_id == TFRT_TYPE_CHAIN ? count - 1 : count;
+}
+
 bool tfrt_kernel_frame_has_dense_tensors(tfrt_kernel_frame_t* frame) {
   const tfrt_type_id_t tensor_type = tfrt_host_tensor_type_id();
   tfrt_async_value_t* const* arguments = frame->arguments;

@@ -68,6 +68,10 @@ static inline const tfrt_dense_host_tensor_t* tfrt_kernel_frame_tensor(
   return &tensor->dense;
 }
 
+// The number of arguments of |frame| without the chain that an op may be given behind those that
+// its entry lists. Frame's thread only.
+uint32_t tfrt_kernel_frame_operand_count(const tfrt_kernel_frame_t* frame);
+
 // Returns true if all tensors among the arguments of |frame| are dense; else fails the
 // kernel: in a program all layouts have one type. Frame's thread only.
 bool tfrt_kernel_frame_has_dense_tensors(tfrt_kernel_frame_t* frame);

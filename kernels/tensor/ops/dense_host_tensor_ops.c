@@ -31,7 +31,7 @@ WRITTEN_TENSOR_CHAIN_AND(f64, "f64")
     .name = "tfrt_dht.create_uninitialized_tensor." dtype "." #rank,                          \
     .summary = "A tensor of " dtype " whose elements are undefined; axes: " #rank ".",        \
     .assembly = "#shape attr-dict", TFRT_RESULTS(tensor_result), TFRT_ATTRIBUTES(shape_dims), \
-    .cost = 50                                                                                \
+    .effects = TFRT_EFFECT_NONE, .cost = 50                                                   \
   }
 
 #define CLOSE(dtype, infix, ulps)                                                                 \
@@ -40,7 +40,7 @@ WRITTEN_TENSOR_CHAIN_AND(f64, "f64")
     .summary =                                                                                    \
         "Whether both have the same shape and elements within " ulps " units in the last place.", \
     .assembly = "operands attr-dict", TFRT_OPERANDS(two_tensors_and_chain),                       \
-    TFRT_RESULTS(i1_and_chain_result), .cost = 100                                                \
+    TFRT_RESULTS(i1_and_chain_result), .effects = TFRT_EFFECT_NONE, .cost = 100                   \
   }
 
 #define FAMILY(dtype, scalar, fill_summary, fill_assembly, value, set_summary, values)      \
@@ -61,6 +61,7 @@ WRITTEN_TENSOR_CHAIN_AND(f64, "f64")
        TFRT_OPERANDS(written_tensor_and_chain),                                             \
        TFRT_RESULTS(chain_result),                                                          \
        TFRT_ATTRIBUTES(value),                                                              \
+       .effects = TFRT_EFFECT_NONE,                                                         \
        .cost = 100},                                                                        \
       {.name = "tfrt_dht.set_tensor_with_constant_values." dtype,                           \
        .summary = set_summary,                                                              \
@@ -68,18 +69,22 @@ WRITTEN_TENSOR_CHAIN_AND(f64, "f64")
        TFRT_OPERANDS(written_tensor_and_chain),                                             \
        TFRT_RESULTS(chain_result),                                                          \
        TFRT_ATTRIBUTES(values),                                                             \
+       .effects = TFRT_EFFECT_NONE,                                                         \
        .cost = 100},                                                                        \
       {.name = "tfrt_dht.make_tensor." dtype,                                               \
        .summary = "The tensor of " dtype " with the given shape in a buffer of that size.", \
        .assembly = "operands attr-dict",                                                    \
        TFRT_OPERANDS(buffer_shape_and_chain),                                               \
        TFRT_RESULTS(tensor_and_chain_result),                                               \
+       .effects = TFRT_EFFECT_NONE | TFRT_EFFECT_READS_NO_CONTENTS,                         \
+       .shares = "buffer",                                                                  \
        .cost = 10},                                                                         \
       {.name = "tfrt_dht.tensor_equal." dtype,                                              \
        .summary = "Whether both tensors have the same shape and elements.",                 \
        .assembly = "operands attr-dict",                                                    \
        TFRT_OPERANDS(two_tensors_and_chain),                                                \
        TFRT_RESULTS(i1_and_chain_result),                                                   \
+       .effects = TFRT_EFFECT_NONE,                                                         \
        .cost = 100},                                                                        \
       CLOSE(dtype, "", "2"), CLOSE(dtype, "3ulp.", "3"), CLOSE(dtype, "1000ulp.", "1000"),  \
       CLOSE(dtype, "2000ulp.", "2000"), CLOSE(dtype, "100000ulp.", "100000")
@@ -96,12 +101,12 @@ WRITTEN_TENSOR_CHAIN_AND(f64, "f64")
          "Sets the elements to `values`, two for each: the real and the imaginary part.", values)
 
 // For dtypes that scalars have, too.
-#define SCALAR_FAMILY(dtype, word)                                              \
-  PLAIN_FAMILY(dtype, word), {                                                  \
-    .name = "tfrt_dht.set_tensor_with_values." dtype,                           \
-    .summary = "Sets the elements to the last operands, as many as there are.", \
-    TFRT_OPERANDS(written_tensor_and_##word), TFRT_RESULTS(chain_result),       \
-    .flags = TFRT_KERNEL_VARIADIC_OPERANDS, .cost = 100                         \
+#define SCALAR_FAMILY(dtype, word)                                                   \
+  PLAIN_FAMILY(dtype, word), {                                                       \
+    .name = "tfrt_dht.set_tensor_with_values." dtype,                                \
+    .summary = "Sets the elements to the last operands, as many as there are.",      \
+    TFRT_OPERANDS(written_tensor_and_##word), TFRT_RESULTS(chain_result),            \
+    .flags = TFRT_KERNEL_VARIADIC_OPERANDS, .effects = TFRT_EFFECT_NONE, .cost = 100 \
   }
 
 // --- The table --------------------------------------------------------------------
@@ -128,43 +133,53 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(tensor_and_chain),
      TFRT_RESULTS(chain_result),
+     .effects = TFRT_EFFECT_OUTPUT,
      .cost = 100},
     {.name = "tfrt_dht.print_tensor_shape",
      .summary = "Prints `shape = [2, 3]`.",
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(tensor_and_chain),
      TFRT_RESULTS(chain_result),
+     .effects = TFRT_EFFECT_OUTPUT | TFRT_EFFECT_READS_NO_CONTENTS,
      .cost = 10},
     {.name = "tfrt_dht.get_tensor_shape",
      .summary = "The shape of a tensor.",
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(one_tensor),
      TFRT_RESULTS(shape_result),
-     .flags = TFRT_KERNEL_PURE,
+     .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_TRAILING_CHAIN,
+     .effects = TFRT_EFFECT_NONE | TFRT_EFFECT_READS_NO_CONTENTS,
      .cost = 1},
     {.name = "tfrt_dht.allocate_buffer",
      .summary = "A new buffer of so many bytes, aligned to at most 64.",
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(size_and_alignment),
      TFRT_RESULTS(buffer_result),
+     .effects = TFRT_EFFECT_NONE,
      .cost = 50},
     {.name = "tfrt_dht.get_buffer",
      .summary = "The bytes of a tensor's elements.",
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(tensor_and_chain),
      TFRT_RESULTS(buffer_and_chain_result),
+     .effects = TFRT_EFFECT_NONE | TFRT_EFFECT_READS_NO_CONTENTS,
+     .shares = "input",
      .cost = 10},
     {.name = "tfrt_dht.get_buffer_slice",
      .summary = "A part of a buffer, which shares its bytes.",
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(buffer_and_range),
      TFRT_RESULTS(buffer_result),
+     .flags = TFRT_KERNEL_TRAILING_CHAIN,
+     .effects = TFRT_EFFECT_NONE | TFRT_EFFECT_READS_NO_CONTENTS,
+     .shares = "buffer",
      .cost = 10},
     {.name = "tfrt_dht.print_buffer",
      .summary = "Prints the address and the size of a buffer.",
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(buffer_and_chain),
      TFRT_RESULTS(chain_result),
+     .effects = TFRT_EFFECT_OUTPUT | TFRT_EFFECT_READS_NO_CONTENTS,
      .cost = 10},
     {.name = "tfrt_dht.no_op_ht",
      .summary = "A chain that is there when the tensor is.",
@@ -172,6 +187,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(one_tensor),
      TFRT_RESULTS(chain_result),
      .flags = TFRT_KERNEL_TRAILING_CHAIN,
+     .effects = TFRT_EFFECT_NONE | TFRT_EFFECT_READS_NO_CONTENTS,
      .cost = 1},
 };
 

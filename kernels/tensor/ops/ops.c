@@ -19,7 +19,7 @@
   {                                                                                              \
     .name = "ts.print_fixed_rank_shape." #rank, .summary = "Prints `fixed_rank_shape = [...]`.", \
     .assembly = "operands attr-dict", TFRT_OPERANDS(operands), TFRT_RESULTS(chain_result),       \
-    .cost = 10                                                                                   \
+    .effects = TFRT_EFFECT_OUTPUT, .cost = 10                                                    \
   }
 
 #define READ_LAYOUT(name_of_layout, word, dtype, rank)                                            \
@@ -27,7 +27,7 @@
     .name = "btf.read_" name_of_layout "_tensor." dtype "." #rank,                                \
     .summary = "Tensor `index` of the BTF file `path`: " word ", " dtype "; axes: " #rank ".",    \
     .assembly = "operands attr-dict", TFRT_OPERANDS(path_and_index), TFRT_RESULTS(tensor_result), \
-    .flags = TFRT_KERNEL_TRAILING_CHAIN, .cost = 100                                              \
+    .flags = TFRT_KERNEL_TRAILING_CHAIN, .effects = TFRT_EFFECT_FILE_READ, .cost = 100            \
   }
 
 #define READ(dtype, rank) \
@@ -42,18 +42,20 @@
    .assembly = "operands attr-dict",                                                    \
    TFRT_OPERANDS(tensor_and_chain),                                                     \
    TFRT_RESULTS(tensor_and_chain_result),                                               \
+   .effects = TFRT_EFFECT_NONE,                                                         \
    .cost = 100},                                                                        \
       {.name = "coo.convert_coo_to_dht." dtype "." #rank,                               \
        .summary = "A sparse tensor of " dtype " as a dense one; axes: " #rank ".",      \
        .assembly = "operands attr-dict",                                                \
        TFRT_OPERANDS(tensor_and_chain),                                                 \
        TFRT_RESULTS(tensor_and_chain_result),                                           \
+       .effects = TFRT_EFFECT_NONE,                                                     \
        .cost = 100},                                                                    \
   {                                                                                     \
     .name = "coo.tensor_equal." dtype "." #rank,                                        \
     .summary = "Whether both sparse tensors list the same elements in the same order.", \
     .assembly = "operands attr-dict", TFRT_OPERANDS(two_tensors_and_chain),             \
-    TFRT_RESULTS(i1_and_chain_result), .cost = 100                                      \
+    TFRT_RESULTS(i1_and_chain_result), .effects = TFRT_EFFECT_NONE, .cost = 100         \
   }
 
 #define SPARSE_ALL(dtype) SPARSE(dtype, 0), SPARSE(dtype, 1), SPARSE(dtype, 2), SPARSE(dtype, 3)
@@ -63,7 +65,7 @@
     .name = "tfrt_tensor.item." type,                                                  \
     .summary = "The only element of a tensor of " type ", as a scalar.",               \
     .assembly = "operands attr-dict", TFRT_OPERANDS(one_tensor), TFRT_RESULTS(result), \
-    .flags = TFRT_KERNEL_PURE, .cost = 1                                               \
+    .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_TRAILING_CHAIN, .cost = 1                  \
   }
 
 // --- The table --------------------------------------------------------------------
@@ -81,6 +83,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(shape_and_chain),
      TFRT_RESULTS(chain_result),
+     .effects = TFRT_EFFECT_OUTPUT,
      .cost = 10},
     {.name = "ts.equal_shape",
      .summary = "Whether both shapes have the same axes and lengths.",
@@ -118,6 +121,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(partial_shape_and_chain),
      TFRT_RESULTS(chain_result),
+     .effects = TFRT_EFFECT_OUTPUT,
      .cost = 10},
     {.name = "ts.to_shape",
      .summary = "The shape that a partial shape without unknown lengths is.",
@@ -159,6 +163,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(tensor_and_chain),
      TFRT_RESULTS(chain_result),
+     .effects = TFRT_EFFECT_OUTPUT,
      .cost = 100},
 
     {.name = "tfrt_sht.create_tensor",
@@ -175,6 +180,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_RESULTS(chain_and_tensors_result),
      TFRT_ATTRIBUTES(path),
      .flags = TFRT_KERNEL_VARIADIC_RESULTS,
+     .effects = TFRT_EFFECT_FILE_READ,
      .cost = 1000},
     {.name = "tfrt_tensor.constant",
      .summary = "The constant tensor `value`.",
@@ -203,7 +209,8 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(one_tensor),
      TFRT_RESULTS(tensor_type_result),
-     .flags = TFRT_KERNEL_PURE,
+     .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_TRAILING_CHAIN,
+     .effects = TFRT_EFFECT_NONE | TFRT_EFFECT_READS_NO_CONTENTS,
      .cost = 1},
     {.name = "tfrt_tensor.type_name",
      .summary = "The name of a type of tensors.",
@@ -217,6 +224,9 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(tensor_and_type),
      TFRT_RESULTS(tensor_result),
+     .flags = TFRT_KERNEL_TRAILING_CHAIN,
+     .effects = TFRT_EFFECT_NONE,
+     .shares = "input",
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt_tensor.cast",
      .summary = "The elements as `dtype`; floats are cut towards zero and to its range.",
@@ -224,42 +234,42 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(one_tensor),
      TFRT_RESULTS(tensor_result),
      TFRT_ATTRIBUTES(dtype),
-     .flags = TFRT_KERNEL_PURE,
+     .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_TRAILING_CHAIN,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt_tensor.scale",
      .summary = "The f32 elements, each multiplied by `factor`.",
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(tensor_and_factor),
      TFRT_RESULTS(tensor_result),
-     .flags = TFRT_KERNEL_PURE,
+     .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_TRAILING_CHAIN,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt_tensor.add",
      .summary = "The sum of two tensors that are stretched to each other.",
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(two_tensors),
      TFRT_RESULTS(tensor_result),
-     .flags = TFRT_KERNEL_PURE,
+     .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_TRAILING_CHAIN,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt_tensor.relu",
      .summary = "The f32 elements, with 0 for negative ones.",
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(one_tensor),
      TFRT_RESULTS(tensor_result),
-     .flags = TFRT_KERNEL_PURE,
+     .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_TRAILING_CHAIN,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt_tensor.softmax",
      .summary = "Along the last axis, exponentials divided by their sum; f32.",
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(one_tensor),
      TFRT_RESULTS(tensor_result),
-     .flags = TFRT_KERNEL_PURE,
+     .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_TRAILING_CHAIN,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt_tensor.matmul",
      .summary = "The product of the f32 matrices [M, K] and [K, N].",
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(two_tensors),
      TFRT_RESULTS(tensor_result),
-     .flags = TFRT_KERNEL_PURE,
+     .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_TRAILING_CHAIN,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt_tensor.linear",
      .summary = "input [M, K] times weights [K, N] plus bias [N], cut at 0 if `relu`; f32.",
@@ -267,7 +277,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(input_weights_bias),
      TFRT_RESULTS(tensor_result),
      TFRT_ATTRIBUTES(relu),
-     .flags = TFRT_KERNEL_PURE,
+     .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_TRAILING_CHAIN,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt_tensor.conv2d",
      .summary = "Convolution of images [N, C, H, W] with filters [O, C, KH, KW] plus bias [O], "
@@ -276,7 +286,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(input_weights_bias),
      TFRT_RESULTS(tensor_result),
      TFRT_ATTRIBUTES(convolution),
-     .flags = TFRT_KERNEL_PURE,
+     .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_TRAILING_CHAIN,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt_tensor.max_pool2d",
      .summary = "The largest element of each place of a window over images [N, C, H, W]; f32.",
@@ -284,7 +294,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(one_tensor),
      TFRT_RESULTS(tensor_result),
      TFRT_ATTRIBUTES(pooling),
-     .flags = TFRT_KERNEL_PURE,
+     .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_TRAILING_CHAIN,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt_tensor.sum",
      .summary = "The sums along `axis`, which is gone from the result.",
@@ -292,7 +302,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(one_tensor),
      TFRT_RESULTS(tensor_result),
      TFRT_ATTRIBUTES(axis),
-     .flags = TFRT_KERNEL_PURE,
+     .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_TRAILING_CHAIN,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt_tensor.argmax",
      .summary = "The places (i64) of the largest elements along `axis`, which is gone.",
@@ -300,7 +310,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(one_tensor),
      TFRT_RESULTS(tensor_result),
      TFRT_ATTRIBUTES(axis),
-     .flags = TFRT_KERNEL_PURE,
+     .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_TRAILING_CHAIN,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt_tensor.reshape",
      .summary = "The same elements with the lengths `shape`, one of which may be -1.",
@@ -308,28 +318,34 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(one_tensor),
      TFRT_RESULTS(tensor_result),
      TFRT_ATTRIBUTES(shape_dims),
-     .flags = TFRT_KERNEL_PURE,
+     .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_TRAILING_CHAIN,
+     .effects = TFRT_EFFECT_NONE | TFRT_EFFECT_READS_NO_CONTENTS,
+     .shares = "input",
      .cost = 10},
     {.name = "tfrt_tensor.slice",
      .summary = "`count` steps along the first axis, from `start` on.",
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(tensor_and_range),
      TFRT_RESULTS(tensor_result),
-     .flags = TFRT_KERNEL_PURE,
+     .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_TRAILING_CHAIN,
+     .effects = TFRT_EFFECT_NONE | TFRT_EFFECT_READS_NO_CONTENTS,
+     .shares = "input",
      .cost = 10},
     {.name = "tfrt_tensor.batch",
      .summary = "Batch `index` of at most `size` steps along the first axis.",
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(tensor_and_batch),
      TFRT_RESULTS(tensor_result),
-     .flags = TFRT_KERNEL_PURE,
+     .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_TRAILING_CHAIN,
+     .effects = TFRT_EFFECT_NONE | TFRT_EFFECT_READS_NO_CONTENTS,
+     .shares = "input",
      .cost = 10},
     {.name = "tfrt_tensor.concat",
      .summary = "The operands, one after the other along the first axis.",
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(many_tensors),
      TFRT_RESULTS(tensor_result),
-     .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_VARIADIC_OPERANDS,
+     .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_TRAILING_CHAIN,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt_tensor.dim",
      .summary = "The length of `axis`.",
@@ -337,7 +353,8 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(one_tensor),
      TFRT_RESULTS(i32_result),
      TFRT_ATTRIBUTES(axis),
-     .flags = TFRT_KERNEL_PURE,
+     .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_TRAILING_CHAIN,
+     .effects = TFRT_EFFECT_NONE | TFRT_EFFECT_READS_NO_CONTENTS,
      .cost = 1},
     {.name = "tfrt_tensor.common_dim",
      .summary = "The length of `axis`, which must be the same in both tensors.",
@@ -345,14 +362,15 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(two_tensors),
      TFRT_RESULTS(i32_result),
      TFRT_ATTRIBUTES(axis),
-     .flags = TFRT_KERNEL_PURE,
+     .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_TRAILING_CHAIN,
+     .effects = TFRT_EFFECT_NONE | TFRT_EFFECT_READS_NO_CONTENTS,
      .cost = 1},
     {.name = "tfrt_tensor.count_equal",
      .summary = "The number of places where both tensors have equal elements.",
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(two_tensors),
      TFRT_RESULTS(i64_result),
-     .flags = TFRT_KERNEL_PURE,
+     .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_TRAILING_CHAIN,
      .cost = 100},
     ITEM("i32", i32_result),
     ITEM("i64", i64_result),
@@ -365,6 +383,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_RESULTS(chain_result),
      TFRT_ATTRIBUTES(format),
      .flags = TFRT_KERNEL_VARIADIC_OPERANDS,
+     .effects = TFRT_EFFECT_OUTPUT,
      .cost = 100},
 };
 

@@ -37,7 +37,7 @@ SHAPE_AND_VALUES(complex128, F64)
     .name = "tfrt_dht_sync.create_uninitialized_tensor." dtype "." #rank,                     \
     .summary = "A tensor of " dtype " whose elements are undefined; axes: " #rank ".",        \
     .assembly = "#shape attr-dict", TFRT_RESULTS(tensor_result), TFRT_ATTRIBUTES(shape_dims), \
-    .flags = TFRT_KERNEL_SYNC_ONLY, .cost = 50                                                \
+    .flags = TFRT_KERNEL_SYNC_ONLY, .effects = TFRT_EFFECT_NONE, .cost = 50                   \
   }
 
 #define FAMILY(dtype, word, values)                                                              \
@@ -67,12 +67,14 @@ SHAPE_AND_VALUES(complex128, F64)
        TFRT_OPERANDS(written_tensor),                                                            \
        TFRT_ATTRIBUTES(values),                                                                  \
        .flags = TFRT_KERNEL_SYNC_ONLY,                                                           \
+       .effects = TFRT_EFFECT_NONE,                                                              \
        .cost = 100},                                                                             \
   {                                                                                              \
     .name = "tfrt_dht_sync.make_tensor." dtype,                                                  \
     .summary = "The tensor of " dtype " with the given shape in a buffer of that size.",         \
     .assembly = "operands attr-dict", TFRT_OPERANDS(buffer_and_shape),                           \
-    TFRT_RESULTS(tensor_result), .flags = TFRT_KERNEL_SYNC_ONLY, .cost = 10                      \
+    TFRT_RESULTS(tensor_result), .flags = TFRT_KERNEL_SYNC_ONLY,                                 \
+    .effects = TFRT_EFFECT_NONE | TFRT_EFFECT_READS_NO_CONTENTS, .shares = "buffer", .cost = 10  \
   }
 
 // --- The table --------------------------------------------------------------------
@@ -98,6 +100,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(one_tensor),
      .flags = TFRT_KERNEL_SYNC_ONLY,
+     .effects = TFRT_EFFECT_OUTPUT,
      .cost = 100},
     {.name = "tfrt_dht_sync.allocate_buffer",
      .summary = "A new buffer of so many bytes, aligned to at most 64.",
@@ -105,6 +108,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(size_and_alignment),
      TFRT_RESULTS(buffer_result),
      .flags = TFRT_KERNEL_SYNC_ONLY,
+     .effects = TFRT_EFFECT_NONE,
      .cost = 50},
     {.name = "tfrt_dht_sync.get_buffer_slice",
      .summary = "A part of a buffer, which shares its bytes.",
@@ -112,6 +116,8 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(buffer_and_range),
      TFRT_RESULTS(buffer_result),
      .flags = TFRT_KERNEL_SYNC_ONLY,
+     .effects = TFRT_EFFECT_NONE | TFRT_EFFECT_READS_NO_CONTENTS,
+     .shares = "buffer",
      .cost = 10},
     {.name = "tfrt_dht_sync.get_tensor_shape",
      .summary = "The shape of a tensor.",
@@ -119,6 +125,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(one_tensor),
      TFRT_RESULTS(shape_result),
      .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_SYNC_ONLY,
+     .effects = TFRT_EFFECT_NONE | TFRT_EFFECT_READS_NO_CONTENTS,
      .cost = 1},
     {.name = "tfrt_sht_sync.create_tensor",
      .summary = "The tensor of the strings `values`.",

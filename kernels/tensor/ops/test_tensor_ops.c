@@ -84,46 +84,55 @@ static const tfrt_attribute_descriptor_t padding_attribute[] = {
    .summary = "Sets `output` to `input`, with 0 for what is negative.",                           \
    TFRT_OPERANDS(x_into_y),                                                                       \
    TFRT_RESULTS(chain_result),                                                                    \
+   .effects = TFRT_EFFECT_NONE,                                                                   \
    .cost = TFRT_KERNEL_COST_UNKNOWN},                                                             \
       {.name = "tfrt_test.relu_inplace." dtype,                                                   \
        .summary = "Sets what is negative to 0.",                                                  \
        TFRT_OPERANDS(written_tensor_and_chain),                                                   \
        TFRT_RESULTS(chain_result),                                                                \
+       .effects = TFRT_EFFECT_NONE,                                                               \
        .cost = TFRT_KERNEL_COST_UNKNOWN},                                                         \
       {.name = "tfrt_test.add." dtype,                                                            \
        .summary = "Sets `output` to the sum of both, stretched to each other.",                   \
        TFRT_OPERANDS(x_and_y_into_z),                                                             \
        TFRT_RESULTS(chain_result),                                                                \
+       .effects = TFRT_EFFECT_NONE,                                                               \
        .cost = TFRT_KERNEL_COST_UNKNOWN},                                                         \
       {.name = "tfrt_test.add_inplace." dtype,                                                    \
        .summary = "Adds `input`, stretched, to `output`.",                                        \
        TFRT_OPERANDS(x_into_y),                                                                   \
        TFRT_RESULTS(chain_result),                                                                \
+       .effects = TFRT_EFFECT_NONE,                                                               \
        .cost = TFRT_KERNEL_COST_UNKNOWN},                                                         \
       {.name = "tfrt_test.subtract_inplace." dtype,                                               \
        .summary = "Takes `input`, stretched, from `output`.",                                     \
        TFRT_OPERANDS(x_into_y),                                                                   \
        TFRT_RESULTS(chain_result),                                                                \
+       .effects = TFRT_EFFECT_NONE,                                                               \
        .cost = TFRT_KERNEL_COST_UNKNOWN},                                                         \
       {.name = "tfrt_test.substract_inplace." dtype,                                              \
        .summary = "The same under its older name.",                                               \
        TFRT_OPERANDS(x_into_y),                                                                   \
        TFRT_RESULTS(chain_result),                                                                \
+       .effects = TFRT_EFFECT_NONE,                                                               \
        .cost = TFRT_KERNEL_COST_UNKNOWN},                                                         \
       {.name = "tfrt_test.equal." dtype,                                                          \
        .summary = "Sets `output` to 1 where both are equal, else to 0.",                          \
        TFRT_OPERANDS(x_and_y_into_z),                                                             \
        TFRT_RESULTS(chain_result),                                                                \
+       .effects = TFRT_EFFECT_NONE,                                                               \
        .cost = TFRT_KERNEL_COST_UNKNOWN},                                                         \
       {.name = "tfrt_test.equal_inplace." dtype,                                                  \
        .summary = "Sets `output` to 1 where it equals `input`, else to 0.",                       \
        TFRT_OPERANDS(x_into_y),                                                                   \
        TFRT_RESULTS(chain_result),                                                                \
+       .effects = TFRT_EFFECT_NONE,                                                               \
        .cost = TFRT_KERNEL_COST_UNKNOWN},                                                         \
       {.name = "tfrt_test.relu_grad_inplace." dtype,                                              \
        .summary = "Sets `gradient` to 0 where `activation` is not above 0.",                      \
        TFRT_OPERANDS(activation_and_gradient),                                                    \
        TFRT_RESULTS(chain_result),                                                                \
+       .effects = TFRT_EFFECT_NONE,                                                               \
        .cost = TFRT_KERNEL_COST_UNKNOWN},                                                         \
       {.name = "tfrt_test.broadcast." dtype ".2",                                                 \
        .summary =                                                                                 \
@@ -131,6 +140,7 @@ static const tfrt_attribute_descriptor_t padding_attribute[] = {
            "`input`.",                                                                            \
        TFRT_OPERANDS(tensor_shape_chain),                                                         \
        TFRT_RESULTS(tensor_result),                                                               \
+       .effects = TFRT_EFFECT_NONE,                                                               \
        .cost = TFRT_KERNEL_COST_UNKNOWN},                                                         \
       {.name = "tfrt_test.broadcast." dtype ".3",                                                 \
        .summary =                                                                                 \
@@ -138,29 +148,33 @@ static const tfrt_attribute_descriptor_t padding_attribute[] = {
            "`input`.",                                                                            \
        TFRT_OPERANDS(tensor_shape_chain),                                                         \
        TFRT_RESULTS(tensor_result),                                                               \
+       .effects = TFRT_EFFECT_NONE,                                                               \
        .cost = TFRT_KERNEL_COST_UNKNOWN},                                                         \
       {.name = "tfrt_test.reduce_mean." dtype ".1",                                               \
        .summary = "The mean of a line.",                                                          \
        TFRT_OPERANDS(tensor_and_chain),                                                           \
        TFRT_RESULTS(tensor_result),                                                               \
+       .effects = TFRT_EFFECT_NONE,                                                               \
        .cost = TFRT_KERNEL_COST_UNKNOWN},                                                         \
       {.name = "tfrt_test.argmax." dtype ".2",                                                    \
        .summary = "The places (i32) of the largest elements of each row of a matrix.",            \
        TFRT_OPERANDS(tensor_and_chain),                                                           \
        TFRT_RESULTS(tensor_result),                                                               \
+       .effects = TFRT_EFFECT_NONE,                                                               \
        .cost = TFRT_KERNEL_COST_UNKNOWN},                                                         \
       {.name = "tfrt_test.matmul." dtype ".2",                                                    \
        .summary =                                                                                 \
            "Sets `output` to `alpha` times the product of both, plus `beta` times `output`.",     \
        TFRT_OPERANDS(product),                                                                    \
        TFRT_RESULTS(chain_result),                                                                \
+       .effects = TFRT_EFFECT_NONE,                                                               \
        .cost = TFRT_KERNEL_COST_UNKNOWN},                                                         \
   {                                                                                               \
     .name = "tfrt_test.slice_inplace." dtype ".3",                                                \
     .summary =                                                                                    \
         "Sets `output` to the block of `input` that begins at `begin` (i64, one for each axis).", \
     TFRT_OPERANDS(input_begin_chain_output), TFRT_RESULTS(chain_result),                          \
-    .cost = TFRT_KERNEL_COST_UNKNOWN                                                              \
+    .effects = TFRT_EFFECT_NONE, .cost = TFRT_KERNEL_COST_UNKNOWN                                 \
   }
 
 static const tfrt_kernel_descriptor_t descriptors[] = {
@@ -177,11 +191,13 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .summary = "Sets `output` to the numbers of `input`.",
      TFRT_OPERANDS(x_into_y),
      TFRT_RESULTS(chain_result),
+     .effects = TFRT_EFFECT_NONE,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "eigen.matmul.f32",
      .summary = "Sets `output` to `alpha` times the product of both, plus `beta` times `output`.",
      TFRT_OPERANDS(product_f32),
      TFRT_RESULTS(chain_result),
+     .effects = TFRT_EFFECT_NONE,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt_test.max_pooling_2d.f32",
      .summary = "The largest element of each place of a window over images [N, H, W, C]; `padding` "
@@ -189,48 +205,57 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(x_into_y),
      TFRT_RESULTS(chain_result),
      TFRT_ATTRIBUTES(pool_attributes),
+     .effects = TFRT_EFFECT_NONE,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt_test.global_average_pooling.f32",
      .summary = "Sets `output` ([N, C]) to the mean of each channel of images [N, H, W, C].",
      TFRT_OPERANDS(x_into_y),
      TFRT_RESULTS(chain_result),
+     .effects = TFRT_EFFECT_NONE,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt_test.flatten.f32",
      .summary =
          "Copies the elements of `input` to `output`, which has as many, and the same first axis.",
      TFRT_OPERANDS(x_into_y),
      TFRT_RESULTS(chain_result),
+     .effects = TFRT_EFFECT_NONE,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt_test.zero_padding.f32",
      .summary = "Sets `output` to images [N, H, W, C] with rows and columns of 0 around them.",
      TFRT_OPERANDS(x_into_y),
      TFRT_RESULTS(chain_result),
      TFRT_ATTRIBUTES(padding_attribute),
+     .effects = TFRT_EFFECT_NONE,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt_test.softmax_inplace.f32",
      .summary = "Sets all elements to their exponentials divided by the sum of these.",
      TFRT_OPERANDS(written_tensor_and_chain),
      TFRT_RESULTS(chain_result),
+     .effects = TFRT_EFFECT_NONE,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt_test.gradient_descent.f32",
      .summary = "Takes `gradient`, times the one element of `rate`, from `target`.",
      TFRT_OPERANDS(gradient_rate_target),
      TFRT_RESULTS(chain_result),
+     .effects = TFRT_EFFECT_NONE,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt_test.tensor_transpose.f32",
      .summary = "Sets `output` to a matrix with rows and columns exchanged.",
      TFRT_OPERANDS(x_into_y),
      TFRT_RESULTS(chain_result),
+     .effects = TFRT_EFFECT_NONE,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt_test.mean_axis_zero.f32",
      .summary = "Sets `output` to the mean of the rows of a matrix.",
      TFRT_OPERANDS(x_into_y),
      TFRT_RESULTS(chain_result),
+     .effects = TFRT_EFFECT_NONE,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt_test.broadcast_2d.f32",
      .summary = "Sets each pixel of `output` ([N, H, W, C]) to what `input` ([N, C]) says.",
      TFRT_OPERANDS(x_into_y),
      TFRT_RESULTS(chain_result),
+     .effects = TFRT_EFFECT_NONE,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt_test.parse_example_from_bytes",
      .summary = "The record of training data (a protobuf message Example) in a string.",
@@ -265,7 +290,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(image_and_size),
      TFRT_RESULTS(tensor_result),
-     .flags = TFRT_KERNEL_PURE,
+     .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_TRAILING_CHAIN,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt_test.const_dense_attr",
      .summary = "The constant tensor `value`.",

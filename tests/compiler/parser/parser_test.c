@@ -266,7 +266,7 @@ START_TEST(several_errors_are_reported_in_one_go) {
       "  tfrt.return\n"
       "}\n",
       "2:8: error: custom op 'tfrt.adf.i32' is unknown; did you mean 'tfrt.add.i32'?\n"
-      "4:8: error: op 'tfrt.add.i32' takes 2 operands, not 1\n"
+      "4:8: error: op 'tfrt.add.i32' takes 2 operands, not 1: %lhs, %rhs\n"
       "5:8: error: op 'tfrt.lessequal.i32' has no custom form; write \"tfrt.lessequal.i32\"(...) "
       ": (...) -> ...\n"
       "6:8: error: custom op 'my.op' is unknown; an op that is not in the op tables is written "
@@ -310,8 +310,8 @@ START_TEST(an_op_that_was_met_before_is_refused_like_the_first_one) {
       "  %j = tfrt.add.i32 %a, %nope\n"
       "  tfrt.return\n"
       "}\n",
-      "3:8: error: op 'tfrt.add.i32' takes 2 operands, not 1\n"
-      "4:8: error: op 'tfrt.add.i32' takes 2 operands, not 3\n"
+      "3:8: error: op 'tfrt.add.i32' takes 2 operands, not 1: %lhs, %rhs\n"
+      "4:8: error: op 'tfrt.add.i32' takes 2 operands, not 3: %lhs, %rhs\n"
       "5:25: error: use of value '%l' expects different type than prior uses: 'i32' vs 'i64'\n"
       "1:23: note: prior use here\n"
       "6:25: error: unexpected character ';'\n"

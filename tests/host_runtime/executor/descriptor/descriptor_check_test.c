@@ -66,6 +66,39 @@ START_TEST(good_entries_pass) {
 }
 END_TEST
 
+START_TEST(effects) {
+  op.effects = TFRT_EFFECT_OUTPUT | TFRT_EFFECT_FILE_READ;
+  op.shares = "second";
+  op.orders = "first second";
+  ck_assert_ptr_null(tfrt_descriptor_check_op(&op));
+  op.shares = "third";
+  expect_defect("shares the memory of 'third', which is no operand");
+  op.orders = "first thi";
+  expect_defect("keeps the order of 'thi', which is no operand");
+  op.effects = 1u << 20;
+  expect_defect("a bit that means nothing");
+  op.effects = TFRT_EFFECT_NONE | TFRT_EFFECT_OUTPUT;
+  expect_defect("it says that it has effects and that it has none");
+  op.effects = TFRT_EFFECT_OUTPUT;
+  op.flags = TFRT_KERNEL_PURE;
+  expect_defect("it is pure, and has effects");
+  op.effects = TFRT_EFFECT_READS_NO_CONTENTS;
+  expect_defect("add TFRT_EFFECT_NONE");
+}
+END_TEST
+
+START_TEST(silence_means_every_effect) {
+  ck_assert_uint_eq(tfrt_kernel_descriptor_effects(&op), TFRT_EFFECT_EVERYTHING);
+  op.flags = TFRT_KERNEL_PURE;
+  ck_assert_uint_eq(tfrt_kernel_descriptor_effects(&op), TFRT_EFFECT_NONE);
+  op.effects = TFRT_EFFECT_READS_NO_CONTENTS;
+  ck_assert_uint_eq(tfrt_kernel_descriptor_effects(&op), TFRT_EFFECT_READS_NO_CONTENTS);
+  ck_assert(tfrt_kernel_descriptor_list_has("a bc d", "bc"));
+  ck_assert(!tfrt_kernel_descriptor_list_has("a bc d", "b"));
+  ck_assert(!tfrt_kernel_descriptor_list_has(NULL, "a"));
+}
+END_TEST
+
 START_TEST(names_arrays_and_flags) {
   op.name = "op";
   expect_defect("dialect.op");
@@ -219,6 +252,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_checked_fixture(entries, reset, NULL);
   tcase_add_test(entries, good_entries_pass);
   tcase_add_test(entries, names_arrays_and_flags);
+  tcase_add_test(entries, effects);
+  tcase_add_test(entries, silence_means_every_effect);
   tcase_add_test(entries, attributes_have_names_kinds_and_an_order);
   tcase_add_test(entries, custom_forms_name_what_is_there);
   tcase_add_test(entries, custom_forms_say_all_there_is);

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Effect analysis: it finds the memory and the outside things that each op reads and writes, and
+// sums them up for each function. The pass `insert-chains` makes chains from these facts.
+//
+// A *place* is what accesses are compared by. There are a few outside of the program (output,
+// files, messages, state), and one for each class of values of a function that may share memory:
+//
+//   %t = create            place of %t
+//   %v = reshape %t        the same: `shares` in the op table
+//   %r = call @f(%t)       the same if @f may return (a view of) its parameter
+//   %u = create            another place: accesses of %u and %t never wait for each other
+//
+// A function (and a region) is summed up by three bits per place: whether it may read the place
+// before it writes to it, whether it may write to it, and whether it may read it after its last
+// write. Those places that parameters and results lead to, and those outside, are its *ports*;
+// functions that one op may choose from have the same ports. With recursion, bits are added until
+// none is new.
+//
+// Life:
+//  1. Initialised from a module.
+//  2. Asked, also while chains are put in: new ops and values are added to it.
+//  3. Deinitialised.
+//
+// Thread rule: thread-compatible (caller synchronises). The scratch words of values and of
+// functions are the analysis' as long as it lives.
+// Failure rule: false when memory is out.
+#ifndef TFRT_COMPILER_ANALYSIS_EFFECT_ANALYSIS_H_
+#define TFRT_COMPILER_ANALYSIS_EFFECT_ANALYSIS_H_
+
+#include "compiler/ir/ir.h"
+#include "compiler/ir/scratch.h"
+
+// Places outside of the program; those of classes of values follow.
+enum {
+  TFRT_PLACE_OUTPUT = 0,
+  TFRT_PLACE_FILES,
+  TFRT_PLACE_MESSAGES,
+  TFRT_PLACE_STATE,
+  TFRT_PLACE_OUTSIDE_COUNT,
+};
+typedef uint32_t tfrt_place_t;
+#define TFRT_PLACE_NONE UINT32_MAX
+
+// The accesses of a place, as bits.
+enum {
+  TFRT_ACCESS_READS_FIRST = 1u << 0,
+  TFRT_ACCESS_WRITES = 1u << 1,
+  TFRT_ACCESS_READS_LAST = 1u << 2,
+};
+#define TFRT_ACCESS_READ (TFRT_ACCESS_READS_FIRST | TFRT_ACCESS_READS_LAST)
+
+typedef struct tfrt_access_s {
+  tfrt_place_t place;
+  uint32_t bits;
+} tfrt_access_t;
+
+// How an op takes part.
+typedef enum tfrt_effect_role_e {
+  // It does what its entry says, and what the functions and regions do that it runs.
+  TFRT_EFFECT_ROLE_PLAIN = 0,
+  // It runs functions that can be given chains of their own.
+  TFRT_EFFECT_ROLE_CALL,
+  // It runs regions that can be given chains of their own.
+  TFRT_EFFECT_ROLE_REGIONS,
+} tfrt_effect_role_t;
+
+typedef enum tfrt_port_position_e {
+  TFRT_PORT_OUTSIDE = 0,  // the index is a place
+  TFRT_PORT_PARAMETER,    // the place of that parameter
+  TFRT_PORT_RESULT,       // the place of that result
+} tfrt_port_position_t;
+
+typedef struct tfrt_port_s {
+  tfrt_port_position_t position;
+  uint32_t index;
+  uint32_t bits;
+  bool is_live;  // somebody writes to the place, so that order matters
+} tfrt_port_t;
+
+typedef struct tfrt_effect_function_s {
+  tfrt_ir_operation_t* op;
+  tfrt_ir_block_t* block;  // NULL: native
+  bool is_sync;
+  bool is_called;        // an op names it
+  bool has_ports;        // it is called, and only by ops that can hand chains on
+  bool is_in_loop;       // an op that runs it again and again hands on what it gave
+  bool lacks_chains;     // an op in it does
+  bool is_by_hand;       // its chains were written, and it gets no others
+  uint32_t group;        // another function with the same ports, or itself
+  tfrt_scratch_t ports;  // tfrt_port_t, of the group's first function
+} tfrt_effect_function_t;
+
+typedef struct tfrt_effect_analysis_s {
+  tfrt_allocator_t allocator;
+  tfrt_ir_operation_t* module;
+  const tfrt_ir_symbol_table_t* symbols;
+  tfrt_scratch_t classes;    // uint32_t for each value: another of its class, or itself
+  tfrt_scratch_t functions;  // tfrt_effect_function_t
+  tfrt_scratch_t entries;    // the open lists of accesses, see effect_lists.h
+  tfrt_scratch_t slots;      // where a place stands in the innermost of these
+  tfrt_scratch_t found;      // tfrt_access_t, of one op
+  tfrt_scratch_t first;      // for each class, the first value of a call that is of it
+  tfrt_scratch_t live;       // bool for each place: somebody writes to it
+  uint32_t list;             // number of the innermost open list
+  uint32_t stamp;
+  uint32_t outside;  // bit for each place outside that an entry names
+  bool only_memory;  // functions and regions that take or give chains are left as they are
+  bool changed;
+  bool failed;
+} tfrt_effect_analysis_t;
+
+// Analyses |module|, which is checked. With |only_memory|, functions and regions that take or give
+// chains are taken for done by hand. After a failure there is nothing to deinitialise.
+// Thread-compatible (caller synchronises).
+bool tfrt_effect_analysis_initialize(tfrt_effect_analysis_t* analysis, tfrt_ir_context_t* context,
+                                     tfrt_ir_operation_t* module, bool only_memory);
+void tfrt_effect_analysis_deinitialize(tfrt_effect_analysis_t* analysis);
+
+// The number of functions, and the one with |index|. Thread-compatible (caller synchronises).
+static inline uint32_t tfrt_effect_analysis_count(const tfrt_effect_analysis_t* analysis) {
+  return (uint32_t)analysis->functions.count;
+}
+static inline tfrt_effect_function_t* tfrt_effect_analysis_function(
+    const tfrt_effect_analysis_t* analysis, uint32_t index) {
+  return tfrt_scratch_at(&analysis->functions, index);
+}
+
+// The role of |op|. Thread-compatible (caller synchronises).
+tfrt_effect_role_t tfrt_effect_role(const tfrt_effect_analysis_t* analysis,
+                                    const tfrt_ir_operation_t* op);
+
+// Returns true if |op| takes or gives a chain. Thread-compatible (caller synchronises).
+bool tfrt_effect_has_chain(const tfrt_ir_operation_t* op);
+
+// Returns true if what |op| gives is what it takes the next time: its chains go round.
+// Thread-compatible (caller synchronises).
+bool tfrt_effect_is_loop(const tfrt_ir_operation_t* op);
+
+// The first function that |op| names, if its role is that of a call; else NULL.
+// Thread-compatible (caller synchronises).
+tfrt_effect_function_t* tfrt_effect_callee(const tfrt_effect_analysis_t* analysis,
+                                           const tfrt_ir_operation_t* op);
+
+// The ports of |function|. Thread-compatible (caller synchronises).
+const tfrt_scratch_t* tfrt_effect_ports(const tfrt_effect_analysis_t* analysis,
+                                        const tfrt_effect_function_t* function);
+
+// The place of |value|, or TFRT_PLACE_NONE if it can have none. Thread-compatible (caller
+// synchronises).
+tfrt_place_t tfrt_effect_place(tfrt_effect_analysis_t* analysis, const tfrt_ir_value_t* value);
+
+// The place that |port| stands for in |function|, and where |op|, a call, is. Thread-compatible
+// (caller synchronises).
+tfrt_place_t tfrt_effect_port_place(tfrt_effect_analysis_t* analysis,
+                                    const tfrt_effect_function_t* function,
+                                    const tfrt_port_t* port);
+tfrt_place_t tfrt_effect_port_place_at(tfrt_effect_analysis_t* analysis,
+                                       const tfrt_ir_operation_t* op, const tfrt_port_t* port);
+
+// Returns true if somebody writes to |place|. Thread-compatible (caller synchronises).
+bool tfrt_effect_is_live(const tfrt_effect_analysis_t* analysis, tfrt_place_t place);
+
+// The accesses of |op|, whatever its role: in |analysis->found|, each place once. Thread-compatible
+// (caller synchronises).
+bool tfrt_effect_accesses(tfrt_effect_analysis_t* analysis, const tfrt_ir_operation_t* op);
+
+#endif  // TFRT_COMPILER_ANALYSIS_EFFECT_ANALYSIS_H_

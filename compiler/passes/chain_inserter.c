@@ -1,0 +1,692 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "compiler/passes/chain_inserter.h"
+
+#include "compiler/passes/chain_inserter_impl.h"
+#include "compiler/passes/pass.h"
+
+// Steps of searches per op, all ops together, and some for small programs.
+#define STEPS_PER_OP 8
+#define STEPS_AT_LEAST 500000
+
+// The chains of one place that a function or a region takes and gives.
+typedef struct port_use_s {
+  tfrt_place_t place;
+  uint32_t bits;
+  uint32_t in_count;   // 2: one for the last write, one for the reads since then
+  uint32_t out_count;  // likewise
+} port_use_t;
+
+typedef struct port_uses_s {
+  port_use_t* uses;
+  uint32_t count;
+  uint32_t in_count;  // of all
+  uint32_t out_count;
+} port_uses_t;
+
+static bool insert_block(tfrt_chain_inserter_t* inserter, tfrt_ir_block_t* block);
+
+static bool matters(const tfrt_chain_inserter_t* inserter, tfrt_place_t place) {
+  if (place == TFRT_PLACE_NONE) return false;
+  if (inserter->analysis.only_memory && place < TFRT_PLACE_OUTSIDE_COUNT) return false;
+  return tfrt_effect_is_live(&inserter->analysis, place);
+}
+
+// --- Ports
+// -------------------------------------------------------------------------------------------
+
+static port_use_t make_use(tfrt_place_t place, uint32_t bits, bool is_loop) {
+  bool writes = (bits & TFRT_ACCESS_WRITES) != 0;
+  bool reads_first = (bits & TFRT_ACCESS_READS_FIRST) != 0;
+  bool reads_last = (bits & TFRT_ACCESS_READS_LAST) != 0;
+  // A loop takes the chains that it gives.
+  if (is_loop) reads_first = reads_last = reads_first || reads_last;
+  bool two_in = writes ? reads_first : is_loop;
+  bool two_out = writes ? reads_last : is_loop;
+  return (port_use_t){place, bits, two_in ? 2 : 1, two_out ? 2 : 1};
+}
+
+// With |is_new|, nobody else knows the memory yet: nothing is waited for.
+static void add_use(port_uses_t* uses, tfrt_place_t place, uint32_t bits, bool is_loop,
+                    bool is_new) {
+  port_use_t use = make_use(place, bits, is_loop);
+  if (is_new) use.in_count = 0;
+  uses->in_count += use.in_count;
+  uses->out_count += use.out_count;
+  uses->uses[uses->count++] = use;
+}
+
+static bool begin_uses(tfrt_chain_inserter_t* inserter, port_uses_t* uses, size_t room) {
+  *uses = (port_uses_t){0};
+  uses->uses = tfrt_arena_allocate_array(&inserter->arena, room + 1, sizeof(port_use_t));
+  inserter->failed = inserter->failed || !uses->uses;
+  return uses->uses != NULL;
+}
+
+// The ports of |function|: places in it, or where |call| calls it if that isn't NULL.
+static port_uses_t ports_of_function(tfrt_chain_inserter_t* inserter,
+                                     const tfrt_effect_function_t* function,
+                                     const tfrt_ir_operation_t* call) {
+  const tfrt_scratch_t* ports = tfrt_effect_ports(&inserter->analysis, function);
+  port_uses_t uses;
+  if (!begin_uses(inserter, &uses, ports->count)) return uses;
+  for (size_t i = 0; i < ports->count; ++i) {
+    const tfrt_port_t* port = tfrt_scratch_at(ports, i);
+    if (port->position == TFRT_PORT_OUTSIDE && inserter->analysis.only_memory) continue;
+    if (!port->is_live) continue;
+    tfrt_place_t place = call ? tfrt_effect_port_place_at(&inserter->analysis, call, port)
+                              : tfrt_effect_port_place(&inserter->analysis, function, port);
+    add_use(&uses, place, port->bits, function->is_in_loop,
+            port->position == TFRT_PORT_RESULT && !function->is_in_loop);
+  }
+  return uses;
+}
+
+// The ports of the regions of |op|.
+static port_uses_t ports_of_regions(tfrt_chain_inserter_t* inserter,
+                                    const tfrt_ir_operation_t* op) {
+  port_uses_t uses = {0};
+  if (!tfrt_effect_accesses(&inserter->analysis, op)) inserter->failed = true;
+  const tfrt_scratch_t* found = &inserter->analysis.found;
+  if (inserter->failed || !begin_uses(inserter, &uses, found->count)) return uses;
+  for (size_t i = 0; i < found->count; ++i) {
+    const tfrt_access_t* access = tfrt_scratch_at(found, i);
+    if (!matters(inserter, access->place)) continue;
+    add_use(&uses, access->place, access->bits, tfrt_effect_is_loop(op), false);
+  }
+  return uses;
+}
+
+// Adds an argument for each chain of |uses| to |block|, with which the states of its places begin.
+static void enter_ports(tfrt_chain_inserter_t* inserter, tfrt_ir_block_t* block,
+                        const port_uses_t* uses) {
+  for (uint32_t i = 0; i < uses->count; ++i) {
+    for (uint32_t k = 0; k < uses->uses[i].in_count; ++k) {
+      tfrt_ir_value_t* chain =
+          tfrt_ir_block_add_argument(inserter->context, block, inserter->chain_type, NULL, NULL);
+      if (!chain) {
+        inserter->failed = true;
+        return;
+      }
+      chain->scratch = 0;
+      tfrt_chain_state_t* state = tfrt_chain_state(inserter, uses->uses[i].place);
+      tfrt_chain_add_event(inserter, k ? &state->reads : &state->writes, chain, NULL, false);
+    }
+  }
+}
+
+// A chain for |first| and |second|, lists of events (NULL: none), or one that is ready.
+static tfrt_ir_value_t* chain_of_events(tfrt_chain_inserter_t* inserter, const tfrt_event_t* first,
+                                        const tfrt_event_t* second, tfrt_ir_operation_t* position) {
+  tfrt_chain_begin_candidates(inserter);
+  tfrt_chain_add_candidates(inserter, first, false);
+  tfrt_chain_add_candidates(inserter, second, false);
+  tfrt_chain_reduce(inserter, NULL);
+  tfrt_ir_value_t* chain = tfrt_chain_of_candidates(inserter);
+  return chain || inserter->failed ? chain : tfrt_chain_ready(inserter, position);
+}
+
+// Sets |out_chains| to the chains that |use| takes at |position|.
+static void chains_into(tfrt_chain_inserter_t* inserter, const port_use_t* use,
+                        tfrt_ir_operation_t* position, tfrt_ir_value_t** out_chains) {
+  tfrt_chain_state_t state = *tfrt_chain_state(inserter, use->place);
+  if (!use->in_count) return;
+  bool both = use->in_count == 1 && use->bits & TFRT_ACCESS_WRITES;
+  out_chains[0] = chain_of_events(inserter, state.writes, both ? state.reads : NULL, position);
+  if (use->in_count == 1) return;
+  out_chains[1] =
+      state.reads ? chain_of_events(inserter, state.reads, NULL, position) : out_chains[0];
+}
+
+// Sets |out_chains| to the chains that |use| gives at the end of a block.
+static void chains_out_of(tfrt_chain_inserter_t* inserter, const port_use_t* use,
+                          tfrt_ir_operation_t* position, tfrt_ir_value_t** out_chains) {
+  tfrt_chain_state_t state = *tfrt_chain_state(inserter, use->place);
+  bool writes = (use->bits & TFRT_ACCESS_WRITES) != 0;
+  if (use->out_count == 1) {
+    // A branch that didn't write hands on what it was given, the reads too.
+    const tfrt_event_t* first = writes || !state.reads ? state.writes : NULL;
+    out_chains[0] = chain_of_events(inserter, first, state.reads, position);
+    return;
+  }
+  out_chains[0] = chain_of_events(inserter, state.writes, NULL, position);
+  out_chains[1] =
+      state.reads ? chain_of_events(inserter, state.reads, NULL, position) : out_chains[0];
+}
+
+// Lets the return of |block| give the chains of |uses|, before |before| of its operands.
+static void leave_ports(tfrt_chain_inserter_t* inserter, tfrt_ir_block_t* block,
+                        const port_uses_t* uses, uint32_t before) {
+  tfrt_ir_value_t** chains = tfrt_arena_allocate_array(
+      &inserter->arena, (size_t)uses->out_count + 1, sizeof(tfrt_ir_value_t*));
+  if (!chains) inserter->failed = true;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < uses->count && !inserter->failed; ++i) {
+    chains_out_of(inserter, &uses->uses[i], block->last, chains + count);
+    count += uses->uses[i].out_count;
+  }
+  if (count && !inserter->failed) {
+    tfrt_chain_extend(inserter, block->last, chains, count, 0, before);
+  }
+}
+
+// --- Ops that run functions and regions
+// ------------------------------------------------------------
+
+// Puts chains into the regions of |op|, whose ports are |uses|.
+static void insert_regions(tfrt_chain_inserter_t* inserter, tfrt_ir_operation_t* op,
+                           const port_uses_t* uses) {
+  tfrt_ir_block_t* block = inserter->block;
+  tfrt_ir_value_t* ready = inserter->ready;
+  for (uint32_t i = 0; i < op->region_count && !inserter->failed; ++i) {
+    tfrt_ir_block_t* inner = tfrt_ir_region_single_block(&op->regions[i]);
+    if (!inner) continue;
+    uint32_t outer = tfrt_chain_begin_states(inserter);
+    enter_ports(inserter, inner, uses);
+    if (!inserter->failed && insert_block(inserter, inner)) leave_ports(inserter, inner, uses, 0);
+    tfrt_chain_end_states(inserter, outer);
+  }
+  inserter->block = block;
+  inserter->ready = ready;
+}
+
+// Notes what each chain that |op| gives implies, and what happened last at the places of |uses|.
+static void note_ports(tfrt_chain_inserter_t* inserter, tfrt_ir_operation_t* op,
+                       const port_uses_t* uses, bool is_loop) {
+  uint32_t operand = op->operand_count - uses->in_count;
+  uint32_t result = op->result_count - uses->out_count;
+  tfrt_chain_op_t* known = tfrt_chain_op(inserter, op);
+  known->first_out = result;
+  known->links = (uint32_t)inserter->links.count;
+  // Before any is added: two ports may be of one place here. New memory has not waited for what
+  // happened to other memory of its place.
+  for (uint32_t i = 0; i < uses->count; ++i) {
+    if (!(uses->uses[i].bits & TFRT_ACCESS_WRITES) || !uses->uses[i].in_count) continue;
+    tfrt_chain_state_t* state = tfrt_chain_state(inserter, uses->uses[i].place);
+    state->writes = state->reads = NULL;
+  }
+  for (uint32_t i = 0; i < uses->count; ++i) {
+    const port_use_t* use = &uses->uses[i];
+    tfrt_chain_state_t* state = tfrt_chain_state(inserter, use->place);
+    bool writes = (use->bits & TFRT_ACCESS_WRITES) != 0;
+    // The first of two has waited for the writes before, any other for the reads too.
+    for (uint32_t k = 0; k < use->out_count; ++k) {
+      bool has_both = k || !writes || use->out_count == 1;
+      tfrt_chain_link_t link = {operand, has_both || !use->in_count ? use->in_count : 1};
+      if (!tfrt_scratch_push(&inserter->links, &link)) inserter->failed = true;
+    }
+    tfrt_event_t** list = writes ? &state->writes : &state->reads;
+    bool is_second = use->out_count == 2 && !writes && is_loop;
+    tfrt_chain_add_event(inserter, list, &op->results[result + (is_second ? 1 : 0)], op, false);
+    if (use->out_count == 2 && writes) {
+      tfrt_chain_add_event(inserter, &state->reads, &op->results[result + 1], op, false);
+    }
+    operand += use->in_count;
+    result += use->out_count;
+  }
+}
+
+// An op that hands chains on to functions or regions, and gives what these give.
+static void insert_handing_on(tfrt_chain_inserter_t* inserter, tfrt_ir_operation_t* op) {
+  const tfrt_effect_function_t* callee = tfrt_effect_callee(&inserter->analysis, op);
+  bool is_loop = op->region_count ? tfrt_effect_is_loop(op) : callee->is_in_loop;
+  port_uses_t uses =
+      op->region_count ? ports_of_regions(inserter, op) : ports_of_function(inserter, callee, op);
+  tfrt_ir_value_t** chains =
+      inserter->failed ? NULL
+                       : tfrt_arena_allocate_array(&inserter->arena, (size_t)uses.in_count + 1,
+                                                   sizeof(tfrt_ir_value_t*));
+  if (!chains) inserter->failed = true;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < uses.count && !inserter->failed; ++i) {
+    chains_into(inserter, &uses.uses[i], op, chains + count);
+    count += uses.uses[i].in_count;
+  }
+  if (inserter->failed) return;
+  insert_regions(inserter, op, &uses);
+  if (!uses.count || inserter->failed) return;
+  op = tfrt_chain_extend(inserter, op, chains, count, uses.out_count, 0);
+  for (uint32_t i = 0; i < uses.out_count; ++i) {
+    op->results[op->result_count - 1 - i].scratch = 0;
+  }
+  if (!inserter->failed) note_ports(inserter, op, &uses, is_loop);
+}
+
+// --- Plain ops
+// ---------------------------------------------------------------------------------------
+
+// Whether the text has all chains of |op| that it needs, whose accesses are in |found|.
+static bool is_by_hand(const tfrt_chain_inserter_t* inserter, const tfrt_ir_operation_t* op) {
+  if (tfrt_ir_operation_lacks_chains(op)) return false;
+  if (tfrt_chain_operand(op) != UINT32_MAX) return true;
+  if (inserter->analysis.only_memory && tfrt_effect_has_chain(op)) return true;
+  bool may_have_one = op->descriptor && op->descriptor->flags & TFRT_KERNEL_TRAILING_CHAIN;
+  if (tfrt_chain_result(op) != UINT32_MAX && !may_have_one) return true;
+  if (inserter->function->lacks_chains) return false;
+  const tfrt_scratch_t* found = &inserter->analysis.found;
+  for (size_t i = 0; i < found->count; ++i) {
+    const tfrt_access_t* access = tfrt_scratch_at(found, i);
+    if (access->place >= TFRT_PLACE_OUTSIDE_COUNT && matters(inserter, access->place)) return false;
+  }
+  return true;
+}
+
+// Gathers what |op| has to wait for.
+static void find_waits(tfrt_chain_inserter_t* inserter, const tfrt_ir_operation_t* op,
+                       bool by_hand) {
+  const tfrt_scratch_t* found = &inserter->analysis.found;
+  tfrt_chain_begin_candidates(inserter);
+  for (size_t i = 0; i < found->count && !inserter->failed; ++i) {
+    const tfrt_access_t* access = tfrt_scratch_at(found, i);
+    if (!matters(inserter, access->place)) continue;
+    const tfrt_chain_state_t* state = tfrt_chain_state(inserter, access->place);
+    tfrt_chain_add_candidates(inserter, state->writes, by_hand);
+    if (access->bits & TFRT_ACCESS_WRITES) {
+      tfrt_chain_add_candidates(inserter, state->reads, by_hand);
+    }
+  }
+  tfrt_chain_reduce(inserter, op);
+  inserter->statistics.dependences += (uint32_t)inserter->candidates.count;
+  inserter->statistics.edges += (uint32_t)inserter->candidates.count;
+}
+
+// Keeps of |list| what was written by hand: an op written by hand has not waited for it.
+static void keep_by_hand(tfrt_chain_inserter_t* inserter, const tfrt_event_t* list,
+                         tfrt_event_t** kept) {
+  uint32_t count = 0;
+  for (; list && count < 64; list = list->next) {
+    if (!list->by_hand) continue;
+    ++count;
+    tfrt_chain_add_event(inserter, kept, list->chain, list->op, true);
+  }
+}
+
+static void note_accesses(tfrt_chain_inserter_t* inserter, tfrt_ir_operation_t* op, bool by_hand) {
+  const tfrt_scratch_t* found = &inserter->analysis.found;
+  for (size_t i = 0; i < found->count && !inserter->failed; ++i) {
+    const tfrt_access_t* access = tfrt_scratch_at(found, i);
+    if (!matters(inserter, access->place)) continue;
+    tfrt_chain_state_t* state = tfrt_chain_state(inserter, access->place);
+    if (!(access->bits & TFRT_ACCESS_WRITES)) {
+      tfrt_chain_add_event(inserter, &state->reads, NULL, op, by_hand);
+      continue;
+    }
+    tfrt_event_t* writes = NULL;
+    if (by_hand) {
+      keep_by_hand(inserter, state->writes, &writes);
+      keep_by_hand(inserter, state->reads, &writes);
+    }
+    tfrt_chain_add_event(inserter, &writes, NULL, op, by_hand);
+    state->writes = writes;
+    state->reads = NULL;
+  }
+}
+
+// A body that runs while |op| does: nothing outside of it is waited for in it, and its end waits
+// for all of it.
+static void insert_closed(tfrt_chain_inserter_t* inserter, tfrt_ir_block_t* block,
+                          bool may_add_chain, bool is_by_hand);
+
+static void insert_plain(tfrt_chain_inserter_t* inserter, tfrt_ir_operation_t* op) {
+  for (uint32_t i = 0; i < op->region_count && op->descriptor; ++i) {
+    tfrt_ir_block_t* outer_block = inserter->block;
+    tfrt_ir_value_t* ready = inserter->ready;
+    tfrt_ir_block_t* inner = tfrt_ir_region_single_block(&op->regions[i]);
+    if (inner) {
+      insert_closed(inserter, inner, op->descriptor->regions[i].may_yield_nothing,
+                    inserter->analysis.only_memory && tfrt_effect_has_chain(op));
+    }
+    inserter->block = outer_block;
+    inserter->ready = ready;
+  }
+  if (inserter->failed || !tfrt_effect_accesses(&inserter->analysis, op)) {
+    inserter->failed = true;
+    return;
+  }
+  bool by_hand = is_by_hand(inserter, op);
+  find_waits(inserter, op, by_hand);
+  tfrt_ir_value_t* chain = inserter->failed ? NULL : tfrt_chain_of_candidates(inserter);
+  if (inserter->failed) return;
+  op = tfrt_chain_let_wait(inserter, op, chain);
+  op->lacks_chain_results = false;
+  bool wants_result = !by_hand && op->descriptor &&
+                      op->descriptor->flags & TFRT_KERNEL_TRAILING_CHAIN_RESULT &&
+                      tfrt_chain_result(op) == UINT32_MAX;
+  if (wants_result && !inserter->failed) {
+    op = tfrt_chain_extend(inserter, op, NULL, 0, 1, 0);
+    op->results[op->result_count - 1].scratch = 0;
+  }
+  if (!inserter->failed) note_accesses(inserter, op, by_hand);
+}
+
+// --- Blocks and functions ------------------------------------------------------------------------
+
+// Puts chains between the ops of |block| but its terminator.
+static bool insert_block(tfrt_chain_inserter_t* inserter, tfrt_ir_block_t* block) {
+  inserter->block = block;
+  inserter->ready = NULL;
+  tfrt_ir_block_number_ops(block);
+  for (tfrt_ir_operation_t* op = block->first; op; op = op->next) tfrt_chain_note_op(inserter, op);
+  for (tfrt_ir_operation_t* op = block->first; op && !inserter->failed;) {
+    tfrt_ir_operation_t* next = op->next;
+    if (tfrt_ir_operation_is_terminator(op)) break;
+    if (tfrt_effect_role(&inserter->analysis, op) != TFRT_EFFECT_ROLE_PLAIN) {
+      insert_handing_on(inserter, op);
+    } else {
+      insert_plain(inserter, op);
+    }
+    if (!inserter->ready && op->descriptor == inserter->new_chain) {
+      inserter->ready = &op->results[0];
+    }
+    op = next;
+  }
+  return !inserter->failed;
+}
+
+// Adds to the candidates all that happened in the current block.
+static void add_all_events(tfrt_chain_inserter_t* inserter) {
+  for (size_t i = inserter->first_state; i < inserter->states.count; ++i) {
+    const tfrt_chain_state_t* state = tfrt_scratch_at(&inserter->states, i);
+    tfrt_chain_add_candidates(inserter, state->writes, true);
+    tfrt_chain_add_candidates(inserter, state->reads, true);
+  }
+}
+
+static void insert_closed(tfrt_chain_inserter_t* inserter, tfrt_ir_block_t* block,
+                          bool may_add_chain, bool is_by_hand) {
+  uint32_t outer = tfrt_chain_begin_states(inserter);
+  if (insert_block(inserter, block) && block->last) {
+    tfrt_ir_operation_t* end = block->last;
+    tfrt_chain_begin_candidates(inserter);
+    add_all_events(inserter);
+    tfrt_chain_reduce(inserter, end);
+    bool has_use = (end->operand_count || may_add_chain) && !is_by_hand;
+    tfrt_ir_value_t* chain =
+        has_use && !inserter->failed ? tfrt_chain_of_candidates(inserter) : NULL;
+    if (chain && !end->operand_count) tfrt_chain_extend(inserter, end, &chain, 1, 0, 0);
+    for (uint32_t i = 0; chain && i < end->operand_count && !inserter->failed; ++i) {
+      tfrt_ir_value_t* value = end->operands[i].value;
+      tfrt_ir_value_t* delayed = value->type == inserter->chain_type
+                                     ? tfrt_chain_merge(inserter, value, chain, end)
+                                     : tfrt_chain_delay(inserter, chain, value, end);
+      if (delayed) tfrt_ir_operand_set(&end->operands[i], delayed);
+    }
+  }
+  tfrt_chain_end_states(inserter, outer);
+}
+
+// The results of a function that nobody calls are there once they are written.
+static void delay_results(tfrt_chain_inserter_t* inserter, tfrt_ir_block_t* block) {
+  tfrt_ir_operation_t* end = block->last;
+  for (uint32_t i = 0; end && i < end->operand_count && !inserter->failed; ++i) {
+    tfrt_ir_value_t* value = end->operands[i].value;
+    tfrt_place_t place = tfrt_effect_place(&inserter->analysis, value);
+    if (!matters(inserter, place)) continue;
+    tfrt_chain_begin_candidates(inserter);
+    tfrt_chain_add_candidates(inserter, tfrt_chain_state(inserter, place)->writes, true);
+    tfrt_chain_reduce(inserter, value->producer);
+    tfrt_ir_value_t* chain = tfrt_chain_of_candidates(inserter);
+    if (!chain || inserter->failed) continue;
+    tfrt_ir_value_t* delayed = tfrt_chain_delay(inserter, chain, value, end);
+    if (delayed) tfrt_ir_operand_set(&end->operands[i], delayed);
+  }
+}
+
+// |old|, an array of dictionaries or NULL, with |count| empty ones behind |first| of them.
+static const tfrt_ir_attribute_t* extend_dictionaries(tfrt_chain_inserter_t* inserter,
+                                                      const tfrt_ir_attribute_t* old,
+                                                      uint32_t first, uint32_t count) {
+  if (!old) return NULL;
+  const tfrt_ir_attribute_t** elements = tfrt_arena_allocate_array(
+      &inserter->arena, (size_t)old->count + count, sizeof(tfrt_ir_attribute_t*));
+  const tfrt_ir_attribute_t* empty = tfrt_ir_attribute_dictionary(inserter->context, NULL, 0);
+  inserter->failed = inserter->failed || !elements || !empty;
+  if (inserter->failed) return NULL;
+  uint32_t next = 0;
+  for (uint32_t i = 0; i < old->count + count; ++i) {
+    elements[i] = i >= first && i < first + count ? empty : old->elements[next++];
+  }
+  return tfrt_ir_attribute_array(inserter->context, elements, old->count + count);
+}
+
+static void set_dictionaries(tfrt_chain_inserter_t* inserter, tfrt_ir_operation_t* function,
+                             const char* name, uint32_t first, uint32_t count) {
+  const tfrt_ir_attribute_t* old = tfrt_ir_operation_attribute(function, name);
+  const tfrt_ir_attribute_t* extended = extend_dictionaries(inserter, old, first, count);
+  if (!extended) return;
+  const tfrt_ir_string_t* key = tfrt_ir_string_of(inserter->context, name);
+  if (!key || !tfrt_ir_operation_set_attribute(inserter->context, function, key, extended)) {
+    inserter->failed = true;
+  }
+}
+
+// Lets the type of |function| say what its block takes and gives.
+static void set_type(tfrt_chain_inserter_t* inserter, tfrt_ir_operation_t* function,
+                     tfrt_ir_block_t* block) {
+  const tfrt_ir_operation_t* end = block->last;
+  uint32_t input_count = block->argument_count;
+  size_t count = (size_t)input_count + end->operand_count + 1;
+  const tfrt_ir_type_t** types =
+      tfrt_arena_allocate_array(&inserter->arena, count, sizeof(tfrt_ir_type_t*));
+  inserter->failed = inserter->failed || !types;
+  if (inserter->failed) return;
+  for (uint32_t i = 0; i < input_count; ++i) types[i] = block->arguments[i]->type;
+  for (uint32_t i = 0; i < end->operand_count; ++i) {
+    types[input_count + i] = end->operands[i].value->type;
+  }
+  const tfrt_ir_type_t* type = tfrt_ir_type_function(inserter->context, types, input_count,
+                                                     types + input_count, end->operand_count);
+  const tfrt_ir_attribute_t* attribute =
+      type ? tfrt_ir_attribute_type(inserter->context, type) : NULL;
+  const tfrt_ir_string_t* key = tfrt_ir_string_of(inserter->context, "function_type");
+  if (!attribute || !key ||
+      !tfrt_ir_operation_set_attribute(inserter->context, function, key, attribute)) {
+    inserter->failed = true;
+  }
+}
+
+// True if |function|'s last result is a condition, which stays the last one.
+static bool ends_in_condition(const tfrt_effect_function_t* function) {
+  return function->is_in_loop;
+}
+
+static void insert_function(tfrt_chain_inserter_t* inserter,
+                            const tfrt_effect_function_t* function) {
+  tfrt_ir_block_t* block = function->block;
+  if (!block || function->is_sync || !block->last) return;
+  inserter->function = function;
+  if (!function->has_ports && function->is_called) {
+    insert_closed(inserter, block, !tfrt_ir_function_type(function->op)->result_count,
+                  function->is_by_hand);
+    set_type(inserter, function->op, block);
+    return;
+  }
+  uint32_t outer = tfrt_chain_begin_states(inserter);
+  if (function->has_ports) {
+    port_uses_t uses = ports_of_function(inserter, function, NULL);
+    uint32_t parameters = block->argument_count;
+    uint32_t before = ends_in_condition(function) ? 1 : 0;
+    uint32_t results = block->last->operand_count - before;
+    enter_ports(inserter, block, &uses);
+    if (!inserter->failed && insert_block(inserter, block)) {
+      leave_ports(inserter, block, &uses, before);
+    }
+    if (!inserter->failed && uses.count) {
+      set_dictionaries(inserter, function->op, "arg_attrs", parameters, uses.in_count);
+      set_dictionaries(inserter, function->op, "res_attrs", results, uses.out_count);
+      set_type(inserter, function->op, block);
+    }
+  } else if (insert_block(inserter, block)) {
+    delay_results(inserter, block);
+  }
+  tfrt_chain_end_states(inserter, outer);
+}
+
+// --- The pass
+// ------------------------------------------------------------------------------------------
+
+static bool find_descriptors(tfrt_chain_inserter_t* inserter, const tfrt_op_tables_t* tables) {
+  inserter->new_chain = tfrt_kernel_table_find(tables->tables, tables->count, "tfrt.new.chain");
+  inserter->merge_chains =
+      tfrt_kernel_table_find(tables->tables, tables->count, "tfrt.merge.chains");
+  inserter->alias_value = tfrt_kernel_table_find(tables->tables, tables->count, "tfrt.alias.value");
+  return inserter->new_chain && inserter->merge_chains && inserter->alias_value;
+}
+
+static void initialize(tfrt_chain_inserter_t* inserter, tfrt_ir_context_t* context,
+                       tfrt_diagnostics_t* diagnostics) {
+  tfrt_allocator_t allocator = tfrt_ir_context_allocator(context);
+  inserter->context = context;
+  inserter->diagnostics = diagnostics;
+  tfrt_arena_initialize(&inserter->arena, allocator);
+  inserter->chain_type = tfrt_ir_type_dialect(context, tfrt_string_view_of("!tfrt.chain"));
+  inserter->failed = !inserter->chain_type;
+  tfrt_scratch_initialize(&inserter->states, sizeof(tfrt_chain_state_t), allocator);
+  tfrt_scratch_initialize(&inserter->slots, sizeof(uint32_t), allocator);
+  tfrt_scratch_initialize(&inserter->ops, sizeof(tfrt_chain_op_t), allocator);
+  tfrt_scratch_initialize(&inserter->links, sizeof(tfrt_chain_link_t), allocator);
+  tfrt_scratch_initialize(&inserter->candidates, sizeof(tfrt_chain_candidate_t), allocator);
+  tfrt_scratch_initialize(&inserter->way, tfrt_chain_step_size, allocator);
+  tfrt_scratch_initialize(&inserter->values, sizeof(tfrt_ir_value_t*), allocator);
+  tfrt_scratch_initialize(&inserter->types, sizeof(tfrt_ir_type_t*), allocator);
+}
+
+static void deinitialize(tfrt_chain_inserter_t* inserter) {
+  tfrt_scratch_t* all[] = {&inserter->states, &inserter->slots,      &inserter->ops,
+                           &inserter->links,  &inserter->candidates, &inserter->way,
+                           &inserter->values, &inserter->types};
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(all); ++i) tfrt_scratch_deinitialize(all[i]);
+  tfrt_arena_deinitialize(&inserter->arena);
+}
+
+// The result of a first walk over the program.
+typedef struct survey_s {
+  uint32_t op_count;
+  bool lacks_chains;  // some that the tables list
+  bool may_race;      // an op that may be given a chain, and has none, reads what may be written to
+  bool writes;        // an op writes to memory
+} survey_t;
+
+static bool survey_op(tfrt_ir_operation_t* op, void* user_data) {
+  survey_t* survey = user_data;
+  ++survey->op_count;
+  survey->lacks_chains = survey->lacks_chains || tfrt_ir_operation_lacks_chains(op);
+  if (!op->descriptor || tfrt_ir_operation_is_terminator(op)) return true;
+  bool takes_chain = tfrt_chain_operand(op) != UINT32_MAX;
+  bool may_take_chain =
+      op->descriptor->flags & TFRT_KERNEL_TRAILING_CHAIN && !takes_chain &&
+      !(tfrt_kernel_descriptor_effects(op->descriptor) & TFRT_EFFECT_READS_NO_CONTENTS);
+  for (uint32_t i = 0; i < op->operand_count; ++i) {
+    const tfrt_operand_descriptor_t* entry = tfrt_kernel_descriptor_operand(op->descriptor, i);
+    if (!entry) continue;
+    if (entry->use == TFRT_OPERAND_MUTATED) survey->writes = true;
+    bool is_memory = op->operands[i].value->type->kind == TFRT_IR_TYPE_DIALECT;
+    if (may_take_chain && is_memory) survey->may_race = true;
+  }
+  return true;
+}
+
+// Reports functions whose blocks nobody puts chains between: they are lowered first.
+static bool check_blocks(const tfrt_effect_analysis_t* analysis, tfrt_diagnostics_t* diagnostics) {
+  size_t errors_before = diagnostics->error_count;
+  for (uint32_t i = 0; i < tfrt_effect_analysis_count(analysis); ++i) {
+    const tfrt_effect_function_t* function = tfrt_effect_analysis_function(analysis, i);
+    if (function->block || !function->lacks_chains) continue;
+    tfrt_string_view_t name = tfrt_ir_symbol_name(function->op);
+    tfrt_pass_report(diagnostics, TFRT_SEVERITY_ERROR, function->op,
+                     "function '@%.*s' lacks chains, and has several blocks, between which none "
+                     "can be put in: write it with tfrt.if, tfrt.while or tfrt.repeat",
+                     TFRT_STRING_VIEW_ARGUMENTS(name));
+  }
+  return diagnostics->error_count == errors_before;
+}
+
+static bool report_out_of_memory(const tfrt_ir_operation_t* module, tfrt_diagnostics_t* diagnostics,
+                                 size_t errors_before) {
+  if (diagnostics->error_count == errors_before) {
+    tfrt_pass_report(diagnostics, TFRT_SEVERITY_ERROR, module, "out of memory to insert chains");
+  }
+  return false;
+}
+
+static void report_statistics(const tfrt_chain_inserter_t* inserter,
+                              const tfrt_effect_function_t* function,
+                              const tfrt_chain_statistics_t* before) {
+  const tfrt_chain_statistics_t* now = &inserter->statistics;
+  tfrt_string_view_t name = tfrt_ir_symbol_name(function->op);
+  tfrt_pass_report(inserter->diagnostics, TFRT_SEVERITY_REMARK, function->op,
+                   "function '@%.*s': %u chains put in, %u needed at least, %u merges",
+                   TFRT_STRING_VIEW_ARGUMENTS(name), now->edges - before->edges,
+                   now->dependences - before->dependences, now->merges - before->merges);
+}
+
+static bool insert_all(tfrt_ir_context_t* context, const tfrt_op_tables_t* tables,
+                       tfrt_ir_operation_t* module, tfrt_diagnostics_t* diagnostics,
+                       bool with_statistics) {
+  size_t errors_before = diagnostics->error_count;
+  survey_t survey = {0};
+  tfrt_ir_operation_walk(module, survey_op, &survey);
+  if (!survey.lacks_chains && !(survey.may_race && survey.writes)) {
+    if (!with_statistics) return true;
+  }
+  tfrt_chain_inserter_t inserter = {.budget =
+                                        STEPS_PER_OP * (uint64_t)survey.op_count + STEPS_AT_LEAST};
+  if (!find_descriptors(&inserter, tables)) {
+    tfrt_pass_report(diagnostics, TFRT_SEVERITY_ERROR, module,
+                     "chains can't be put in: no op table has tfrt.new.chain, tfrt.merge.chains "
+                     "and tfrt.alias.value");
+    return false;
+  }
+  if (!tfrt_effect_analysis_initialize(&inserter.analysis, context, module, !survey.lacks_chains)) {
+    return report_out_of_memory(module, diagnostics, errors_before);
+  }
+  initialize(&inserter, context, diagnostics);
+  inserter.failed = inserter.failed || !check_blocks(&inserter.analysis, diagnostics);
+  for (uint32_t i = 0; i < tfrt_effect_analysis_count(&inserter.analysis); ++i) {
+    const tfrt_effect_function_t* function = tfrt_effect_analysis_function(&inserter.analysis, i);
+    tfrt_chain_statistics_t before = inserter.statistics;
+    if (!inserter.failed) insert_function(&inserter, function);
+    if (with_statistics) report_statistics(&inserter, function, &before);
+  }
+  bool ok = !inserter.failed;
+  deinitialize(&inserter);
+  tfrt_effect_analysis_deinitialize(&inserter.analysis);
+  return ok || report_out_of_memory(module, diagnostics, errors_before);
+}
+
+bool tfrt_insert_chains(tfrt_ir_context_t* context, const tfrt_op_tables_t* tables,
+                        tfrt_ir_operation_t* module, tfrt_diagnostics_t* diagnostics) {
+  return insert_all(context, tables, module, diagnostics, false);
+}
+
+bool tfrt_print_dependence_stats(tfrt_ir_context_t* context, const tfrt_op_tables_t* tables,
+                                 tfrt_ir_operation_t* module, tfrt_diagnostics_t* diagnostics) {
+  return insert_all(context, tables, module, diagnostics, true);
+}
+
+// --- Without the pass
+// ------------------------------------------------------------------------------
+
+static bool report_missing(tfrt_ir_operation_t* op, void* user_data) {
+  tfrt_diagnostics_t* diagnostics = user_data;
+  if (!op->descriptor || !tfrt_ir_operation_lacks_chains(op)) return true;
+  for (uint32_t i = 0; i < op->operand_count; ++i) {
+    if (!tfrt_ir_value_is_missing(op->operands[i].value)) continue;
+    tfrt_pass_report(diagnostics, TFRT_SEVERITY_ERROR, op,
+                     "'%s' op lacks operand #%u, the chain '%s'", op->name->data, i,
+                     op->descriptor->operands[i].name);
+  }
+  for (uint32_t i = 0; i < op->result_count; ++i) {
+    if (!tfrt_ir_operation_lacks_result(op, i)) continue;
+    tfrt_pass_report(diagnostics, TFRT_SEVERITY_ERROR, op,
+                     "'%s' op lacks result #%u, the chain '%s'", op->name->data, i,
+                     op->descriptor->results[i].name);
+  }
+  return true;
+}
+
+bool tfrt_check_no_chain_missing(tfrt_ir_operation_t* module, tfrt_diagnostics_t* diagnostics) {
+  size_t errors_before = diagnostics->error_count;
+  tfrt_ir_operation_walk(module, report_missing, diagnostics);
+  return diagnostics->error_count == errors_before;
+}
