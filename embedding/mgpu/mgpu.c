@@ -16,10 +16,18 @@ static tfrt_status_t refuse(const char* what) {
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "%s", what);
 }
 
+// The handle of a call; NULL when the session has ended, which took all handles with it.
+static handle_t* handle_of(void* opaque) { return tfrt_mgpu_session_has_ended() ? NULL : opaque; }
+
+static void destroy(void* opaque) {
+  handle_t* handle = handle_of(opaque);
+  if (handle) tfrt_mgpu_handle_destroy(handle);
+}
+
 // The stream (+0) of a call: |handle|'s, or the device's own; NULL, and an error of |function|, if
 // there is no device.
 static tfrt_device_stream_t* stream_of(void* handle, const char* function) {
-  const handle_t* stream = handle;
+  const handle_t* stream = handle_of(handle);
   if (stream && stream->kind == TFRT_MGPU_STREAM) return stream->stream;
   if (stream) {
     (void)tfrt_mgpu_check(refuse("what is given as a stream is none"), function);
@@ -55,9 +63,7 @@ void* mgpuStreamCreate(void) {
   return new_handle(TFRT_MGPU_STREAM, stream, __func__);
 }
 
-void mgpuStreamDestroy(void* stream) {
-  if (stream) tfrt_mgpu_handle_destroy(stream);
-}
+void mgpuStreamDestroy(void* stream) { destroy(stream); }
 
 void mgpuStreamSynchronize(void* handle) {
   tfrt_device_stream_t* stream = stream_of(handle, __func__);
@@ -66,7 +72,7 @@ void mgpuStreamSynchronize(void* handle) {
 }
 
 void mgpuStreamWaitEvent(void* handle, void* opaque) {
-  const handle_t* event = opaque;
+  const handle_t* event = handle_of(opaque);
   tfrt_device_stream_t* stream = event ? stream_of(handle, __func__) : NULL;
   if (!stream) return;
   tfrt_status_t status = event->kind == TFRT_MGPU_STREAM
@@ -86,7 +92,7 @@ void* mgpuEventCreate(void) {
 }
 
 void mgpuEventRecord(void* opaque, void* handle) {
-  const handle_t* event = opaque;
+  const handle_t* event = handle_of(opaque);
   tfrt_device_stream_t* stream = event ? stream_of(handle, __func__) : NULL;
   if (!stream) return;
   tfrt_status_t status = event->kind == TFRT_MGPU_EVENT
@@ -96,7 +102,7 @@ void mgpuEventRecord(void* opaque, void* handle) {
 }
 
 void mgpuEventSynchronize(void* opaque) {
-  const handle_t* event = opaque;
+  const handle_t* event = handle_of(opaque);
   if (!event) return;
   tfrt_async_value_t* chain = event->kind == TFRT_MGPU_STREAM
                                   ? tfrt_device_stream_await(event->stream)
@@ -104,9 +110,7 @@ void mgpuEventSynchronize(void* opaque) {
   (void)tfrt_mgpu_check(tfrt_mgpu_wait_take(chain), __func__);
 }
 
-void mgpuEventDestroy(void* event) {
-  if (event) tfrt_mgpu_handle_destroy(event);
-}
+void mgpuEventDestroy(void* event) { destroy(event); }
 
 // --- Memory ------------------------------------------------------------------
 
@@ -187,6 +191,7 @@ void mgpuMemHostRegister(void* pointer, uint64_t size) {
 }
 
 void mgpuMemHostUnregister(void* pointer) {
+  if (tfrt_mgpu_session_has_ended()) return;
   tfrt_device_buffer_t* buffer = tfrt_mgpu_memory_remove(pointer);
   if (!buffer) (void)tfrt_mgpu_check(refuse("no memory that was pinned begins there"), __func__);
   tfrt_device_buffer_release(buffer);
@@ -234,12 +239,10 @@ void* mgpuModuleLoadJIT(const char* text, int32_t level) {
   return load(text, strlen(text), __func__);
 }
 
-void mgpuModuleUnload(void* module) {
-  if (module) tfrt_mgpu_handle_destroy(module);
-}
+void mgpuModuleUnload(void* module) { destroy(module); }
 
 void* mgpuModuleGetFunction(void* module, const char* name) {
-  if (!module) return NULL;
+  if (!handle_of(module)) return NULL;
   handle_t* function;
   return tfrt_mgpu_check(tfrt_mgpu_handle_function(module, name, &function), __func__) ? function
                                                                                        : NULL;
@@ -280,7 +283,7 @@ static tfrt_status_t launch(tfrt_device_stream_t* stream, tfrt_device_function_t
 
 static void launch_in(void* opaque, const tfrt_device_launch_t* given, bool fits, void* handle,
                       void** parameters, int64_t count, const char* name) {
-  const handle_t* function = opaque;
+  const handle_t* function = handle_of(opaque);
   tfrt_device_stream_t* stream = function ? stream_of(handle, name) : NULL;
   if (!stream) return;
   tfrt_status_t status = !fits ? refuse("the grid or the block is too big")

@@ -32,6 +32,9 @@ static struct {
 
 static tfrt_cuda_platform_options_t cuda_options;
 
+static void (*exit_function)(void);  // constant when the session is open
+static _Atomic bool has_ended;
+
 static _Thread_local int32_t default_ordinal;
 
 // --- Errors ------------------------------------------------------------------
@@ -131,6 +134,8 @@ static tfrt_status_t find_device_locked(int32_t ordinal, const tfrt_mgpu_device_
   if (session.state == CLOSED) {
     tfrt_status_t status = open_locked();
     session.state = status ? WITHOUT_DEVICES : OPEN;
+    // Now, since functions that are registered last are called first, and the driver has its own.
+    if (exit_function) (void)atexit(exit_function);
     TFRT_RETURN_IF_ERROR(status);
   }
   if (session.state == WITHOUT_DEVICES) {
@@ -147,6 +152,7 @@ static tfrt_status_t find_device_locked(int32_t ordinal, const tfrt_mgpu_device_
 void tfrt_mgpu_session_set_default(int32_t ordinal) { default_ordinal = ordinal; }
 
 const tfrt_mgpu_device_t* tfrt_mgpu_session_device(const char* function) {
+  if (tfrt_mgpu_session_has_ended()) return NULL;
   const tfrt_mgpu_device_t* device;
   tfrt_mutex_lock(&session.mutex);
   tfrt_status_t status = find_device_locked(default_ordinal, &device);
@@ -180,4 +186,16 @@ void tfrt_mgpu_session_close(void) {
   tfrt_work_queue_release(session.queue);
   session.queue = NULL;
   session.state = CLOSED;
+}
+
+void tfrt_mgpu_session_at_exit(void (*run)(void)) { exit_function = run; }
+
+void tfrt_mgpu_session_end(void) {
+  // Release: partner of the load below.
+  atomic_store_explicit(&has_ended, true, memory_order_release);
+}
+
+bool tfrt_mgpu_session_has_ended(void) {
+  // Acquire: partner of the store in tfrt_mgpu_session_end().
+  return atomic_load_explicit(&has_ended, memory_order_acquire);
 }

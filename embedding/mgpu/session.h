@@ -5,7 +5,10 @@
 //
 //   TFRT_MGPU_DEVICE   cuda, cpu; without it: cuda if there is a driver with a device, else cpu
 //
-// Life: closed --first use--> open, or without any device --tfrt_mgpu_session_close()--> closed
+//   closed --first use--> open, or without any device --close--> closed
+//
+// When the session has ended, calls do nothing any more; it is closed for good then.
+//
 // Thread rule: thread-safe, but for closing.
 // Failure rule: errors go to tfrt_mgpu_check(), which logs them.
 #ifndef TFRT_EMBEDDING_MGPU_SESSION_H_
@@ -49,5 +52,15 @@ void tfrt_mgpu_session_use_cuda_library_for_testing(const char* path);
 
 // Gives all devices back; nothing of them may be in use. Thread-compatible.
 void tfrt_mgpu_session_close(void);
+
+// Lets |run| be called at the end of the process, before a driver that was opened ends.
+// Thread-compatible.
+void tfrt_mgpu_session_at_exit(void (*run)(void));
+
+// Ends the session: calls that begin later find no device. The caller closes it then. Thread-safe.
+void tfrt_mgpu_session_end(void);
+
+// Returns true behind that. Thread-safe.
+bool tfrt_mgpu_session_has_ended(void);
 
 #endif  // TFRT_EMBEDDING_MGPU_SESSION_H_

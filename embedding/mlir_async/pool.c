@@ -14,7 +14,8 @@
 TFRT_ATOMIC(tfrt_work_queue_t*) tfrt_mlir_pool;
 
 static tfrt_mutex_t mutex = TFRT_MUTEX_INITIALIZER;
-static pid_t process;  // that made the queue; guarded by |mutex|
+static pid_t process;                // that made the queue; guarded by |mutex|
+static void (*exit_function)(void);  // not called yet for any queue; likewise
 
 // --- Memory ------------------------------------------------------------------
 
@@ -63,8 +64,12 @@ static tfrt_work_queue_t* create_locked(void) {
     abort();
   }
   process = getpid();
+  if (exit_function) (void)atexit(exit_function);
+  exit_function = NULL;
   return queue;
 }
+
+void tfrt_mlir_pool_at_exit(void (*run)(void)) { exit_function = run; }
 
 TFRT_COLD tfrt_work_queue_t* tfrt_mlir_pool_create(void) {
   tfrt_mutex_lock(&mutex);

@@ -29,6 +29,10 @@ static inline tfrt_work_queue_t* tfrt_mlir_pool_queue(void) {
   return TFRT_LIKELY(queue) ? queue : tfrt_mlir_pool_create();
 }
 
+// Lets |run| be called at the end of the process if there ever is a queue, before what was set up
+// earlier ends, such as devices that tasks use. Thread-compatible.
+void tfrt_mlir_pool_at_exit(void (*run)(void));
+
 // Waits until no task is queued or running, and ends the threads. Does nothing in a task of the
 // queue, or in a process that was forked from the one that made it. Thread-compatible.
 void tfrt_mlir_pool_end(void);

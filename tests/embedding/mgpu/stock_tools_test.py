@@ -29,6 +29,18 @@ SECOND = ("async-to-async-runtime,async-runtime-ref-counting,convert-async-to-ll
           "convert-scf-to-cf,convert-vector-to-llvm,finalize-memref-to-llvm,convert-arith-to-llvm,"
           "convert-func-to-llvm,convert-cf-to-llvm,reconcile-unrealized-casts")
 
+# It ends while modules are still loaded, which destructors of the compiled program unload.
+MAIN = """
+#include <stdio.h>
+void program_main(void);
+void printF64(double number) { printf("%g", number); }
+void printNewline(void) { putchar(10); }
+int main(void) {
+  program_main();
+  return 0;
+}
+"""
+
 
 def lower(text, *passes):
     done = subprocess.run([OPT, f"--pass-pipeline=builtin.module({','.join(passes)})"], input=text,
@@ -68,6 +80,32 @@ class MgpuTest(unittest.TestCase):
                                  (program, 0, expected), done.stderr)
                 self.assertRegex(done.stderr, rb"\Atfrt mlir async: 0 live objects, 0 references "
                                               rb"dropped too often, 0 uses")
+
+    @unittest.skipUnless(OPT and all(shutil.which(tool) for tool in
+                                     ["mlir-translate-22", "opt-22", "llc-22"]),
+                         "MLIR's tools are not installed (mlir-22-tools, llvm-22)")
+    def test_each_program_ahead_of_time(self):
+        for program in PROGRAMS:
+            with open(program, "rb") as file:
+                text = file.read()
+            expected = re.search(rb"^// OUTPUT: (.*)$", text, re.MULTILINE).group(1).split()
+            with tempfile.TemporaryDirectory() as folder:
+                lowered = lower(lower(text, FIRST), SECOND)
+                with open(folder + "/main.c", "w", encoding="utf-8") as file:
+                    file.write(MAIN)
+                # The loader looks for the names that the libraries give themselves.
+                for library in [LIBRARY, ASYNC_LIBRARY]:
+                    os.symlink(library, f"{folder}/{os.path.basename(library)}.0")
+                subprocess.run("mlir-translate-22 --mlir-to-llvmir | opt-22 -O2 | "
+                               "llc-22 -filetype=obj -relocation-model=pic -o program.o && "
+                               "objcopy --redefine-sym main=program_main program.o && "
+                               f"gcc main.c program.o {LIBRARY} {ASYNC_LIBRARY} "
+                               f"-Wl,-rpath,{folder} -o program", shell=True, cwd=folder,
+                               input=lowered, check=True)
+                done = subprocess.run([folder + "/program"], capture_output=True, timeout=60,
+                                      env=dict(os.environ, TFRT_MGPU_DEVICE="cpu"), check=False)
+            self.assertEqual((program, done.returncode, done.stdout.split(), done.stderr),
+                             (program, 0, expected, b""))
 
 
 if __name__ == "__main__":
