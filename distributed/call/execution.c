@@ -210,7 +210,10 @@ void tfrt_execution_end_start(tfrt_execution_t* execution, bool is_alone) {
   execution->tells_at_once = is_over && is_alone;
   tfrt_execution_publish(execution);
   execution->started = true;
-  if (!is_over) return;
+  if (!is_over) {
+    execution->vtable->waits(execution);
+    return;
+  }
   tfrt_execution_retain(execution);
   tfrt_execution_retire(execution);
   execution->tells_at_once = false;

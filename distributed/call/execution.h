@@ -13,7 +13,9 @@
 //  2. Started: waits for the program, then runs on the host's work queue.
 //  3. known() comes once for each result, and again for one that its owner asks for with
 //     tfrt_execution_observe_again(); retired() comes once; both with the node's lock held.
-//     cancelled() comes at most once, before the others are told why they stop.
+//     cancelled() comes at most once, before the others are told why they stop. waits() comes, at
+//     most once and before retired(), when the function has returned and something that it started
+//     is not over.
 //  4. Finished by the owner. Its last reference calls destroy(), with the lock held.
 //
 // Thread rule: everything here needs the node's lock.
@@ -31,6 +33,7 @@ typedef struct tfrt_execution_s tfrt_execution_t;
 
 typedef struct tfrt_execution_vtable_s {
   void (*known)(tfrt_execution_t* execution, uint32_t index);
+  void (*waits)(tfrt_execution_t* execution);
   void (*retired)(tfrt_execution_t* execution);
   void (*cancelled)(tfrt_execution_t* execution);
   void (*destroy)(tfrt_execution_t* execution);

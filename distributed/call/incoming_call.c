@@ -48,6 +48,7 @@ static void tfrt_incoming_call_cancelled(tfrt_execution_t* execution) { (void)ex
 static const tfrt_execution_vtable_t tfrt_incoming_call_vtable = {
     .cancelled = tfrt_incoming_call_cancelled,
     .known = tfrt_incoming_call_known,
+    .waits = tfrt_incoming_call_waits,
     .retired = tfrt_incoming_call_retired,
     .destroy = tfrt_incoming_call_destroy,
 };
@@ -203,7 +204,10 @@ static void tfrt_incoming_call_begin(tfrt_incoming_call_t* call, const tfrt_wire
   if (execution->program) {
     tfrt_execution_start(execution);
   } else {
+    tfrt_execution_retain(execution);
     execution->node->call_hooks->start_service(execution, peer);
+    if (!call->done) tfrt_incoming_call_waits(execution);
+    tfrt_execution_release(execution);
   }
 }
 

@@ -43,10 +43,11 @@ struct tfrt_incoming_call_s {
   uint32_t gated;               // arguments that are waited for
   tfrt_task_t flush;
   bool flush_deferred;
-  tfrt_task_t due;     // has the gate closed, if |gate_has_list|
-  bool gate_waits;     // for what was put off before
-  bool gate_has_list;  // among the arguments
-  bool gate_is_due;    // the next flush closes the gate
+  bool has_credit_back;  // the caller, before the end of a call that waits for others
+  tfrt_task_t due;       // has the gate closed, if |gate_has_list|
+  bool gate_waits;       // for what was put off before
+  bool gate_has_list;    // among the arguments
+  bool gate_is_due;      // the next flush closes the gate
   bool gate_is_closed;
   bool results_can_wait;  // for the next batch to the caller
   bool take_inline;       // the caller has no hold on a result that goes inline
@@ -71,6 +72,10 @@ tfrt_object_t* tfrt_incoming_call_slot(tfrt_incoming_call_t* call, uint32_t inde
 
 // Result |index| of the call that |execution| is has become known: it is told.
 void tfrt_incoming_call_known(tfrt_execution_t* execution, uint32_t index);
+
+// The call that |execution| is only waits now: its caller gets the credit back, so that calls that
+// this one waits for never lack it.
+void tfrt_incoming_call_waits(tfrt_execution_t* execution);
 
 // Everything that the call that |execution| is has started is over.
 void tfrt_incoming_call_retired(tfrt_execution_t* execution);

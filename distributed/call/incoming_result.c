@@ -157,6 +157,15 @@ static bool tfrt_incoming_call_can_wait(const tfrt_incoming_call_t* call,
   return can_wait;
 }
 
+void tfrt_incoming_call_waits(tfrt_execution_t* execution) {
+  tfrt_incoming_call_t* call = tfrt_incoming_call_cast(execution);
+  tfrt_peer_t* peer = call->peer;
+  if (!peer || call->has_credit_back) return;
+  if (tfrt_hash_table_count(&peer->incoming_calls) > TFRT_PEER_MAX_WAITING) return;
+  call->has_credit_back = true;
+  tfrt_peer_return_call_credit(peer);
+}
+
 // The call is over: forgets it.
 static void tfrt_incoming_call_end(tfrt_incoming_call_t* call) {
   call->done = true;
@@ -165,7 +174,7 @@ static void tfrt_incoming_call_end(tfrt_incoming_call_t* call) {
   }
   if (call->peer) {
     tfrt_hash_table_remove(&call->peer->incoming_calls, &call->by_number);
-    tfrt_peer_return_call_credit(call->peer);
+    if (!call->has_credit_back) tfrt_peer_return_call_credit(call->peer);
   }
   --call->execution.node->counts.incoming_calls;
   if (call->execution.program) --call->execution.job->call_count;

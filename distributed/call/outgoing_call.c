@@ -210,8 +210,7 @@ static tfrt_status_t tfrt_outgoing_call_send(tfrt_outgoing_call_t* call,
   body.invoke.results_can_wait = waits || is_unawaited;
   tfrt_peer_frame_t frame = {.job = call->job,
                              .request = request->request ? request->request->options.id : 0,
-                             .deadline_ns = request->deadline_ns,
-                             .is_nested = depth > 0};
+                             .deadline_ns = request->deadline_ns};
   TFRT_RETURN_IF_ERROR(tfrt_peer_try_send(call->peer, &frame, &body));
   if (patience) tfrt_outgoing_patience_join(call, patience, waits);
   return NULL;
@@ -341,22 +340,6 @@ void tfrt_outgoing_call_start(tfrt_node_t* node, const tfrt_outgoing_call_reques
 }
 
 // --- The end -----------------------------------------------------------------
-
-void tfrt_outgoing_call_on_starved(tfrt_peer_t* peer, uint64_t number) {
-  tfrt_outgoing_call_t* call = tfrt_outgoing_call_find(peer, number);
-  if (!call) return;
-  tfrt_status_t plain = tfrt_status_create(
-      TFRT_STATUS_RESOURCE_EXHAUSTED,
-      "host %u has given no credit for a call of @%s for %u ms: it takes up to %llu calls of one "
-      "host at once, a quarter of them nested ones; make fewer at once",
-      tfrt_job_rank_of(call->job, peer->incarnation), call->name, TFRT_WIRE_CREDIT_WAIT_MS,
-      (unsigned long long)tfrt_session_call_room(peer->session));
-  tfrt_status_t status = tfrt_call_site_locate(&call->site, plain);
-  tfrt_status_release(plain);
-  tfrt_outgoing_call_withdraw(call, status);
-  tfrt_outgoing_call_cancel(call, status);
-  tfrt_status_release(status);
-}
 
 bool tfrt_outgoing_call_lends(const tfrt_peer_t* peer, const tfrt_async_value_t* value) {
   for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->outgoing_calls); node;

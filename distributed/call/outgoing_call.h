@@ -86,9 +86,6 @@ bool tfrt_outgoing_call_lends(const tfrt_peer_t* peer, const tfrt_async_value_t*
 bool tfrt_outgoing_call_cancel_oldest(tfrt_job_t* job, uint32_t count, tfrt_status_t reason)
     TFRT_MUST_USE;
 
-// The Invoke of |call| has waited for credit too long: it becomes a Void.
-void tfrt_outgoing_call_on_starved(tfrt_peer_t* peer, uint64_t call);
-
 // Has calls end with their owners.
 void tfrt_outgoing_call_register(tfrt_owner_rules_t* rules);
 

@@ -168,7 +168,6 @@ static tfrt_session_frame_t tfrt_peer_session_frame(const tfrt_peer_frame_t* fra
       .deadline_ns = frame->deadline_ns ? frame->deadline_ns : TFRT_TIME_INFINITE,
       .after_call = frame->after_call,
       .after_want = frame->after_want,
-      .is_nested = frame->is_nested,
       .can_wait = frame->can_wait,
       .can_wait_long = frame->can_wait_long,
   };

@@ -82,7 +82,6 @@ typedef struct tfrt_peer_frame_s {
   int64_t deadline_ns;  // of the node's clock; 0 or TFRT_TIME_INFINITE: none
   uint64_t after_call;  // as in session.h
   uint64_t after_want;
-  bool is_nested;
   bool can_wait;
   bool can_wait_long;
 } tfrt_peer_frame_t;
@@ -120,7 +119,10 @@ void tfrt_peer_break_take(tfrt_peer_t* peer, tfrt_status_t reason);
 // both agreed on.
 size_t tfrt_peer_inline_limit(const tfrt_peer_t* peer);
 
-// Gives the peer back the credit of one call, or want, that is over.
+// The most calls, and the most wants, of one peer whose credit it gets back while they wait.
+#define TFRT_PEER_MAX_WAITING ((size_t)1 << 20)
+
+// Gives the peer back the credit of one call, or want, that is over or only waits for others.
 void tfrt_peer_return_call_credit(tfrt_peer_t* peer);
 void tfrt_peer_return_want_credit(tfrt_peer_t* peer);
 

@@ -225,18 +225,6 @@ static void tfrt_node_on_suspected(tfrt_session_handler_t* handler, tfrt_session
   }
 }
 
-static void tfrt_node_on_starved(tfrt_session_handler_t* handler, tfrt_session_t* session,
-                                 uint64_t call, uint64_t want) {
-  (void)handler;
-  tfrt_peer_t* peer = tfrt_session_user_data(session);
-  if (!peer) return;
-  if (call != 0) {
-    tfrt_outgoing_call_on_starved(peer, call);
-  } else {
-    tfrt_remote_value_on_starved(peer, want);
-  }
-}
-
 static void tfrt_node_on_wake(tfrt_session_handler_t* handler, tfrt_session_t* session) {
   (void)handler;
   tfrt_peer_t* peer = tfrt_session_user_data(session);
@@ -253,7 +241,6 @@ static const tfrt_session_handler_vtable_t tfrt_node_handler_vtable = {
     .fill_heartbeat = tfrt_node_fill_heartbeat,
     .on_heartbeat = tfrt_node_on_heartbeat,
     .on_suspected = tfrt_node_on_suspected,
-    .on_starved = tfrt_node_on_starved,
     .on_wake = tfrt_node_on_wake,
 };
 

@@ -63,6 +63,9 @@ static void tfrt_server_start_retired(tfrt_execution_t* execution) {
   tfrt_server_end_if_complete(tfrt_server_start_cast(execution));
 }
 
+// A start takes no credit.
+static void tfrt_server_start_waits(tfrt_execution_t* execution) { (void)execution; }
+
 static void tfrt_server_start_cancelled(tfrt_execution_t* execution) {
   tfrt_request_end_tell_cancel(execution->job, execution->request_id, execution->cancelled);
 }
@@ -74,6 +77,7 @@ static void tfrt_server_start_destroy(tfrt_execution_t* execution) {
 
 static const tfrt_execution_vtable_t tfrt_server_start_vtable = {
     .known = tfrt_server_start_known,
+    .waits = tfrt_server_start_waits,
     .retired = tfrt_server_start_retired,
     .cancelled = tfrt_server_start_cancelled,
     .destroy = tfrt_server_start_destroy,

@@ -83,10 +83,6 @@ void tfrt_send_queue_deinitialize(tfrt_send_queue_t* queue) {
 
 // --- Gates -------------------------------------------------------------------
 
-static bool is_nested_invoke(const tfrt_send_entry_t* entry) {
-  return entry->frame.kind == TFRT_WIRE_FRAME_INVOKE && entry->frame.is_nested;
-}
-
 static bool needs_credit(const tfrt_send_entry_t* entry) {
   return entry->frame.kind == TFRT_WIRE_FRAME_INVOKE || entry->frame.kind == TFRT_WIRE_FRAME_WANT;
 }
@@ -94,9 +90,7 @@ static bool needs_credit(const tfrt_send_entry_t* entry) {
 static bool has_credit(const tfrt_send_queue_t* queue, const tfrt_send_entry_t* entry) {
   if (queue->window_size >= queue->window_limit) return false;
   if (entry->frame.kind == TFRT_WIRE_FRAME_WANT) return queue->want_count < queue->want_limit;
-  if (queue->call_count >= queue->call_limit) return false;
-  if (entry->frame.is_nested || queue->nested_count > 0) return true;
-  return queue->call_limit - queue->call_count > queue->first_call_limit / 4;
+  return queue->call_count < queue->call_limit;
 }
 
 // What comes after a call stands behind it in the same gate, but a want, which must not overtake
@@ -139,7 +133,6 @@ static bool open_gate(tfrt_send_queue_t* queue, tfrt_list_link_t* gate) {
   if (!may_pass(queue, entry)) return false;
   if (queue->looked_at == &entry->link) queue->looked_at = NULL;
   tfrt_list_remove(&entry->link);
-  if (is_nested_invoke(entry)) --queue->nested_count;
   enter_sequence(queue, entry);
   return true;
 }
@@ -161,7 +154,6 @@ tfrt_status_t tfrt_send_queue_append(tfrt_send_queue_t* queue, const tfrt_sessio
   bool is_after_call = frame->want == 0 && frame->after_call > queue->sequenced_call;
   if (frame->call > 0 || is_after_call) {
     tfrt_list_push_back(&queue->gates[TFRT_SEND_GATE_CALLS], &entry->link);
-    if (is_nested_invoke(entry)) ++queue->nested_count;
   } else if (frame->want > 0 || frame->after_want > queue->sequenced_want) {
     tfrt_list_push_back(&queue->gates[TFRT_SEND_GATE_WANTS], &entry->link);
   } else {
@@ -175,33 +167,17 @@ bool tfrt_send_queue_is_due(const tfrt_send_queue_t* queue) {
   return queue->due_count > 0 || queue->waiting_count >= TFRT_SEND_QUEUE_MAX_WAITING;
 }
 
-void tfrt_send_queue_grant(tfrt_send_queue_t* queue, uint64_t calls, uint64_t wants,
-                           int64_t now_ns) {
+void tfrt_send_queue_grant(tfrt_send_queue_t* queue, uint64_t calls, uint64_t wants) {
   if (calls <= queue->call_limit && wants <= queue->want_limit) return;
   if (queue->first_call_limit == 0) queue->first_call_limit = calls;
-  if (queue->first_want_limit == 0) queue->first_want_limit = wants;
   if (calls > queue->call_limit) queue->call_limit = calls;
   if (wants > queue->want_limit) queue->want_limit = wants;
-  queue->granted_ns = now_ns;
   open_gates(queue);
 }
 
 void tfrt_send_queue_set_window(tfrt_send_queue_t* queue, size_t limit) {
   queue->window_limit = limit;
   open_gates(queue);
-}
-
-tfrt_send_entry_t* tfrt_send_queue_waiting(tfrt_send_queue_t* queue, tfrt_send_gate_t gate,
-                                           int64_t* out_since_ns) {
-  *out_since_ns = TFRT_TIME_INFINITE;
-  tfrt_list_link_t* head = &queue->gates[gate];
-  for (tfrt_list_link_t* l = head->next; l != head; l = l->next) {
-    tfrt_send_entry_t* entry = entry_of(l);
-    if (!needs_credit(entry) || entry->is_starved) continue;
-    *out_since_ns = entry->appended_ns > queue->granted_ns ? entry->appended_ns : queue->granted_ns;
-    return entry;
-  }
-  return NULL;
 }
 
 // --- Other bodies ------------------------------------------------------------
@@ -290,7 +266,6 @@ tfrt_status_t tfrt_send_queue_replace_by_void(tfrt_send_queue_t* queue, uint64_t
     return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for a Void of %zu bytes",
                               body.size);
   }
-  if (invoke->seq == 0 && is_nested_invoke(invoke)) --queue->nested_count;
   put_in_place(queue, invoke, entry);
   open_gates(queue);
   *out_replaced = true;
@@ -368,7 +343,6 @@ void tfrt_send_queue_drop_unwritten(tfrt_send_queue_t* queue, bool with_sequence
   free_all(queue, &queue->gates[0]);
   free_all(queue, &queue->gates[1]);
   queue->looked_at = NULL;
-  queue->nested_count = 0;
   if (!with_sequence || queue->cursor == &queue->sequence) return;
   queue->next_seq = entry_of(queue->cursor)->seq;
   while (queue->cursor != &queue->sequence) {

@@ -12,8 +12,8 @@
 // window has room, and behind it what said that it comes after; everything else goes
 // straight into the sequence. A frame gets its number when it enters the sequence.
 //
-// A call of depth 0 leaves the last quarter of the credit to nested ones; as call numbers
-// are consecutive, it may use that quarter, too, when a nested one waits behind it.
+// It waits there as long as the session lives. The peer gives the credit of a call or a Want back
+// when that only waits for others, so a cycle of calls can't use up what it needs itself.
 //
 // Life: initialised; appended to, filled from, acknowledged; rewound at each new
 // connection; deinitialised.
@@ -41,7 +41,6 @@ typedef struct tfrt_send_entry_s {
   tfrt_wire_trace_t trace;
   int64_t appended_ns;
   bool is_written;     // to any connection
-  bool is_starved;     // that was told
   int64_t encoded_ns;  // when it was written first
   uint64_t budget_us;  // at that time
   size_t encoded_size;
@@ -74,12 +73,9 @@ typedef struct tfrt_send_queue_s {
   uint64_t want_count;
   uint64_t call_limit;
   uint64_t want_limit;
-  uint64_t first_call_limit;  // the first limits that were granted: how many there may be at once
-  uint64_t first_want_limit;
-  size_t nested_count;  // nested Invokes in the gate
+  uint64_t first_call_limit;  // the first limit that was granted: how many there may be at once
   // In the gate of calls, where one was looked for last; NULL: it is not there any more.
   tfrt_list_link_t* looked_at;
-  int64_t granted_ns;  // of the last grant
   size_t window_size;  // bytes in the sequence
   size_t window_limit;
 } tfrt_send_queue_t;
@@ -120,8 +116,7 @@ tfrt_status_t tfrt_send_queue_seal(tfrt_send_queue_t* queue, const tfrt_session_
 
 // The peer grants so many calls and wants in all; less than before changes nothing.
 // Thread-compatible.
-void tfrt_send_queue_grant(tfrt_send_queue_t* queue, uint64_t calls, uint64_t wants,
-                           int64_t now_ns);
+void tfrt_send_queue_grant(tfrt_send_queue_t* queue, uint64_t calls, uint64_t wants);
 
 // Sets the size of the replay window in bytes. Thread-compatible.
 void tfrt_send_queue_set_window(tfrt_send_queue_t* queue, size_t limit);
@@ -152,10 +147,5 @@ void tfrt_send_queue_fill(tfrt_send_queue_t* queue, size_t target_size, int64_t 
 // Drops what waits in the gates and, |with_sequence|, what is not written to this
 // connection: the next frame gets the number that the peer expects. Thread-compatible.
 void tfrt_send_queue_drop_unwritten(tfrt_send_queue_t* queue, bool with_sequence);
-
-// The first frame of |gate| that needs credit and of which nobody was told yet that it is starved,
-// which it is |starve_ns| after |*out_since_ns|; NULL if there is none. Thread-compatible.
-tfrt_send_entry_t* tfrt_send_queue_waiting(tfrt_send_queue_t* queue, tfrt_send_gate_t gate,
-                                           int64_t* out_since_ns);
 
 #endif  // TFRT_DISTRIBUTED_SESSION_SEND_QUEUE_H_

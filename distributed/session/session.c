@@ -122,7 +122,6 @@ void tfrt_session_adopt(tfrt_session_t* session, tfrt_session_link_t* link,
   session->beat_ns = tfrt_deadline_after(
       now_ns, (int64_t)session->limits.heartbeat_period_ms * TFRT_NANOSECONDS_PER_MILLISECOND);
   session->is_beat_due = true;
-  session->queue.granted_ns = now_ns;
   tfrt_session_note_heard(session);
   if (session->was_opened) {
     ++manager->counters.resumes;
@@ -288,14 +287,6 @@ uint64_t tfrt_session_next_call(const tfrt_session_t* session) {
 }
 
 uint64_t tfrt_session_next_want(const tfrt_session_t* session) { return session->next_want; }
-
-uint64_t tfrt_session_call_room(const tfrt_session_t* session) {
-  return session->queue.first_call_limit;
-}
-
-uint64_t tfrt_session_want_room(const tfrt_session_t* session) {
-  return session->queue.first_want_limit;
-}
 
 bool tfrt_session_has_call_credit(const tfrt_session_t* session) {
   const tfrt_send_queue_t* queue = &session->queue;

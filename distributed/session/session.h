@@ -119,8 +119,6 @@ typedef struct tfrt_session_frame_s {
   // none. (A Release of results, a Cancel, an Unwant.)
   uint64_t after_call;
   uint64_t after_want;
-  // The Invoke of a call that another call made: it may use the last quarter of the credit.
-  bool is_nested;
   // Nobody waits for what it says: it goes with the next batch, and without one after the delay of
   // what waits for company, or |can_wait_long|, after that of an acknowledgement.
   bool can_wait;
@@ -163,11 +161,6 @@ typedef struct tfrt_session_handler_vtable_s {
                        const tfrt_wire_heartbeat_t* heartbeat);
   // The peer has been silent for the time of suspicion (true), or speaks again (false).
   void (*on_suspected)(tfrt_session_handler_t* handler, tfrt_session_t* session, bool is_suspected);
-  // The Invoke of |call| (or, with 0, the Want |want|) has waited for credit too long,
-  // without any grant. The handler replaces the call by a Void, which needs no credit. For a
-  // Want, |want| is as good as answered RESOURCE_EXHAUSTED; it is still sent later.
-  void (*on_starved)(tfrt_session_handler_t* handler, tfrt_session_t* session, uint64_t call,
-                     uint64_t want);
   // The time is over that tfrt_session_wake_at() was called with. MAY append to any session.
   void (*on_wake)(tfrt_session_handler_t* handler, tfrt_session_t* session);
 } tfrt_session_handler_vtable_t;
@@ -197,13 +190,8 @@ tfrt_status_t tfrt_session_append(tfrt_session_t* session, const tfrt_session_fr
 uint64_t tfrt_session_next_call(const tfrt_session_t* session);
 uint64_t tfrt_session_next_want(const tfrt_session_t* session);
 
-// How many calls and wants of this process the peer takes at once, as it said in its Hello or
-// Welcome. Thread-compatible (the node's lock is held).
-uint64_t tfrt_session_call_room(const tfrt_session_t* session);
-uint64_t tfrt_session_want_room(const tfrt_session_t* session);
-
-// True if the peer takes at least half of these calls now, at once. Thread-compatible (the node's
-// lock is held).
+// True if the peer takes at least half of the calls now, at once, that it took when the session
+// began. Thread-compatible (the node's lock is held).
 bool tfrt_session_has_call_credit(const tfrt_session_t* session);
 
 // True if a Want that is appended now does not have to wait until the peer grants more.

@@ -272,10 +272,9 @@ void tfrt_session_on_batch(tfrt_session_t* session, tfrt_session_link_t* link,
     tfrt_session_release(session);
     return;
   }
-  int64_t now_ns = tfrt_session_now_ns(session->manager);
   tfrt_session_note_heard(session);
   tfrt_send_queue_acknowledge(&session->queue, batch->ack);
-  tfrt_send_queue_grant(&session->queue, batch->call_limit, batch->want_limit, now_ns);
+  tfrt_send_queue_grant(&session->queue, batch->call_limit, batch->want_limit);
   if (batch->heartbeat) tfrt_session_on_heartbeat(session, batch->heartbeat);
   on_frames(session, link, batch);
   if (session->link == link && session->state == TFRT_SESSION_OPEN) {

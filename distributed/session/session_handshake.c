@@ -264,8 +264,7 @@ static void take_first_credit(const tfrt_session_link_t* link, const tfrt_wire_b
   tfrt_session_t* session = link->session;
   bool is_open = session && session->link == link && session->state == TFRT_SESSION_OPEN;
   if (!is_open) return;
-  tfrt_send_queue_grant(&session->queue, batch->call_limit, batch->want_limit,
-                        tfrt_session_now_ns(link->manager));
+  tfrt_send_queue_grant(&session->queue, batch->call_limit, batch->want_limit);
 }
 
 void tfrt_session_on_hello(tfrt_session_link_t* link, const tfrt_wire_batch_t* batch) {

@@ -23,18 +23,6 @@ static int64_t suspect_ns(const tfrt_session_t* session) {
 
 // --- The timer ---------------------------------------------------------------
 
-static int64_t starved_ns(tfrt_session_t* session) {
-  if (session->state != TFRT_SESSION_OPEN) return TFRT_TIME_INFINITE;
-  int64_t first_ns = TFRT_TIME_INFINITE;
-  for (int gate = 0; gate < 2; ++gate) {
-    int64_t since_ns;
-    if (!tfrt_send_queue_waiting(&session->queue, (tfrt_send_gate_t)gate, &since_ns)) continue;
-    first_ns =
-        earlier(first_ns, tfrt_deadline_after(since_ns, session->manager->options.starve_ns));
-  }
-  return first_ns;
-}
-
 static int64_t death_ns(const tfrt_session_t* session) {
   return later(tfrt_deadline_after(session->heard_ns, silence_ns(session)), session->judge_ns);
 }
@@ -53,8 +41,7 @@ static int64_t next_due(tfrt_session_t* session) {
   due_ns = earlier(due_ns, suspicion_ns(session));
   due_ns = earlier(due_ns, session->beat_ns);
   due_ns = earlier(due_ns, session->wake_ns);
-  due_ns = earlier(due_ns, session->redial_ns);
-  return earlier(due_ns, starved_ns(session));
+  return earlier(due_ns, session->redial_ns);
 }
 
 static void run_timer(tfrt_timer_t* timer);
@@ -102,19 +89,6 @@ static void notice_own_sleep(tfrt_session_t* session, int64_t now_ns) {
   session->ticked_ns = now_ns;
 }
 
-static void tell_starved(tfrt_session_t* session, int64_t now_ns) {
-  tfrt_session_manager_t* manager = session->manager;
-  for (int gate = 0; gate < 2 && session->state == TFRT_SESSION_OPEN; ++gate) {
-    int64_t since_ns;
-    tfrt_send_entry_t* entry =
-        tfrt_send_queue_waiting(&session->queue, (tfrt_send_gate_t)gate, &since_ns);
-    if (!entry || tfrt_deadline_after(since_ns, manager->options.starve_ns) > now_ns) continue;
-    entry->is_starved = true;
-    manager->handler->vtable->on_starved(manager->handler, session, entry->frame.call,
-                                         entry->frame.want);
-  }
-}
-
 static void die_of_silence(tfrt_session_t* session, int64_t now_ns) {
   double seconds = (double)(now_ns - session->heard_ns) / (double)TFRT_NANOSECONDS_PER_SECOND;
   const char* format = session->was_opened ? "is lost: no sign of life for %.1f s%s%s"
@@ -151,7 +125,6 @@ static void do_due(tfrt_session_t* session, int64_t now_ns) {
     session->wake_ns = TFRT_TIME_INFINITE;
     manager->handler->vtable->on_wake(manager->handler, session);
   }
-  tell_starved(session, now_ns);
   if (session->link) tfrt_session_link_request_work(session->link);
 }
 

@@ -22,7 +22,6 @@ void tfrt_session_options_initialize(tfrt_session_options_t* out_options) {
       .ack_delay_ns = TFRT_WIRE_ACK_MS * TFRT_NANOSECONDS_PER_MILLISECOND,
       .ack_frames = TFRT_WIRE_ACK_FRAMES,
       .ack_bytes = TFRT_WIRE_ACK_BYTES,
-      .starve_ns = TFRT_WIRE_CREDIT_WAIT_MS * TFRT_NANOSECONDS_PER_MILLISECOND,
       .linger_ns = TFRT_NANOSECONDS_PER_SECOND,
       .first_call_limit = 4096,
       .first_want_limit = 4096,
@@ -63,8 +62,8 @@ static tfrt_status_t check_options(const tfrt_session_options_t* options) {
   TFRT_RETURN_IF_ERROR(check_name(options->name));
   bool has_times = options->suspect_ns > 0 && options->dial_timeout_ns > 0 &&
                    options->redial_delay_ns > 0 && options->company_delay_ns > 0 &&
-                   options->ack_delay_ns > 0 && options->starve_ns > 0 && options->linger_ns > 0 &&
-                   options->ack_frames > 0 && options->ack_bytes > 0;
+                   options->ack_delay_ns > 0 && options->linger_ns > 0 && options->ack_frames > 0 &&
+                   options->ack_bytes > 0;
   if (!has_times || options->max_sessions == 0 || options->max_peers < options->max_sessions) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "times and counts of sessions must be positive, and there must be "

@@ -54,7 +54,6 @@ typedef struct tfrt_session_options_s {
   int64_t ack_delay_ns;       // until an acknowledgement does
   uint32_t ack_frames;        // frames after which it goes at once
   uint32_t ack_bytes;         // bytes of their bodies, or an eighth of the window, likewise
-  int64_t starve_ns;          // without credit, then on_starved
   int64_t linger_ns;          // for writing what is left, and for the peer to end its side
   uint64_t first_call_limit;  // granted to each peer at the beginning
   uint64_t first_want_limit;

@@ -379,6 +379,14 @@ tfrt_async_value_t* tfrt_incoming_want_own_value(tfrt_job_t* job,
   return &own->base;
 }
 
+// |want| only waits now: the asker gets the credit back, so that values that this one waits for
+// never lack it.
+static void tfrt_incoming_want_return_credit(tfrt_incoming_want_t* want) {
+  if (tfrt_hash_table_count(&want->peer->incoming_wants) > TFRT_PEER_MAX_WAITING) return;
+  want->has_credit_back = true;
+  tfrt_peer_return_want_credit(want->peer);
+}
+
 // --- Messages ----------------------------------------------------------------
 
 tfrt_status_t tfrt_incoming_want_on_want(tfrt_peer_t* peer, tfrt_job_t* job,
@@ -402,11 +410,14 @@ tfrt_status_t tfrt_incoming_want_on_want(tfrt_peer_t* peer, tfrt_job_t* job,
   want->window = wire->window;
   want->offset = wire->offset;
   tfrt_hash_table_insert(&peer->incoming_wants, &want->want, &want->by_want);
+  tfrt_ref_count_increment(&want->ref_count);
   if (job->closed) {
     tfrt_incoming_want_fail(want, job->closed_by);
   } else {
     tfrt_incoming_want_find(want);
   }
+  if (want->open && !want->on_bulk) tfrt_incoming_want_return_credit(want);
+  tfrt_incoming_want_release(want);
   return NULL;
 }
 

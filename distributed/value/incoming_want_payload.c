@@ -53,7 +53,8 @@ tfrt_status_t tfrt_incoming_want_offer(tfrt_incoming_want_t* want) {
     return status;
   }
   want->on_bulk = true;
-  if (peer->transfers++ < TFRT_INCOMING_WANT_FREE_TRANSFERS) {
+  bool is_free = peer->transfers++ < TFRT_INCOMING_WANT_FREE_TRANSFERS;
+  if (is_free && !want->has_credit_back) {
     want->has_credit_back = true;
     tfrt_peer_return_want_credit(peer);
   }

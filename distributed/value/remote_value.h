@@ -275,9 +275,6 @@ void tfrt_remote_value_alias(tfrt_remote_value_t* value, tfrt_async_value_t* tar
 // The payload that |value| waits for is here: |payload| (+0), which is resolved.
 void tfrt_remote_value_receive(tfrt_remote_value_t* value, tfrt_async_value_t* payload);
 
-// The want |want| to |peer| has waited for credit too long: its value is an error.
-void tfrt_remote_value_on_starved(tfrt_peer_t* peer, uint64_t want);
-
 // A Resolve came from |peer|. Returns false if that is impossible (never asked).
 bool tfrt_remote_value_on_resolve(tfrt_peer_t* peer, const tfrt_wire_resolve_t* resolve);
 

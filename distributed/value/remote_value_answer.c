@@ -164,20 +164,6 @@ void tfrt_remote_value_on_item(tfrt_remote_value_t* value, const tfrt_wire_item_
   if (!value->resolved && value->want == 0) tfrt_remote_value_ask_again(value);
 }
 
-void tfrt_remote_value_on_starved(tfrt_peer_t* peer, uint64_t want) {
-  tfrt_remote_value_t* value = tfrt_outgoing_want_find(peer, want);
-  if (!value) return;
-  tfrt_status_t status =
-      tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED,
-                         "host %u has given no credit for a value that is wanted from it for %u "
-                         "ms: it takes up to %llu such wishes of one host at once; want fewer at "
-                         "once",
-                         tfrt_job_rank_of(value->job, peer->incarnation), TFRT_WIRE_CREDIT_WAIT_MS,
-                         (unsigned long long)tfrt_session_want_room(peer->session));
-  tfrt_remote_value_fail(value, status);
-  tfrt_status_release(status);
-}
-
 // |value|, which was lent to us, is somebody else's result: remembers where that was called, which
 // says more than where it was received.
 static void tfrt_remote_value_note_place(tfrt_remote_value_t* value,

@@ -76,7 +76,6 @@
 #define TFRT_WIRE_DEFAULT_SUSPECT_MS 3000u
 #define TFRT_WIRE_DEFAULT_SILENCE_MS 5000u         // then the peer is dead
 #define TFRT_WIRE_MIN_SILENCE_PERIODS 2u           // of heartbeats
-#define TFRT_WIRE_CREDIT_WAIT_MS 10000u            // of an Invoke or Want, without any grant
 #define TFRT_WIRE_ACK_FRAMES 64u                   // acknowledge unasked after so many
 #define TFRT_WIRE_ACK_BYTES (1u << 20)             // or so much, long before a window is full
 #define TFRT_WIRE_ACK_MS 100u                      // or after so long

@@ -96,7 +96,7 @@ static const tfrt_flag_t tfrt_worker_flags[] = {
     {"silence-ms", TFRT_FLAG_NUMBER, &tfrt_worker_raw.options.silence_ms, "MS",
      "silence after which others are lost (default 5000)", 2, TFRT_WORKER_MAX_SILENCE_MS},
     {"job-calls", TFRT_FLAG_NUMBER, &tfrt_worker_raw.options.job_calls, "N",
-     "calls for others that a job may run here at once (default: no limit)", 1, INT32_MAX},
+     "calls for others that a job may run here at once (default 1048576)", 1, INT32_MAX},
     {"job-objects", TFRT_FLAG_NUMBER, &tfrt_worker_raw.options.job_objects, "N",
      "values that a job may share here with other hosts (default: no limit)", 1, INT32_MAX},
     {"job-requests", TFRT_FLAG_NUMBER, &tfrt_worker_raw.options.job_requests, "N",
@@ -125,6 +125,7 @@ static void tfrt_worker_options_initialize(void) {
   tfrt_worker_raw.options.drain_timeout_ms = TFRT_WORKER_DRAIN_TIMEOUT_MS;
   tfrt_worker_raw.options.heartbeat_ms = TFRT_HOST_PROCESS_HEARTBEAT_MS;
   tfrt_worker_raw.options.silence_ms = TFRT_HOST_PROCESS_SILENCE_MS;
+  tfrt_worker_raw.options.job_calls = TFRT_WORKER_JOB_CALLS;
 }
 
 static tfrt_status_t tfrt_worker_options_parse_flags(int argument_count, char* const* arguments,

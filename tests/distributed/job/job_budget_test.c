@@ -89,17 +89,18 @@ START_TEST(a_call_too_many_is_refused_and_the_next_is_not) {
 }
 END_TEST
 
-// Host 1 takes so few calls and wants at once of one host.
-static uint64_t call_room = 4;
+// Host 1, or each host, takes this few calls and wants at once of one host.
+static uint64_t call_room = 1;
+static bool is_everywhere;
 
 static void configure_credit(uint32_t index, tfrt_node_options_t* options) {
-  if (index != 1) return;
+  if (index != 1 && !is_everywhere) return;
   options->session.first_call_limit = call_room;
-  options->session.first_want_limit = 2;
+  options->session.first_want_limit = call_room;
 }
 
-// @main makes four calls of host 1, of which three are sent, none of which ends in time.
-static const char starved_calls_program[] = WAIT
+// @main makes four calls of host 1, more than have room, and none ends in time.
+static const char waiting_calls_program[] = WAIT
     "func.func @main(%x: i32) -> (i32, i32, i32, i32) {\n"
     "  %a = tfrt.call @wait(%x) {host = 1 : i32, deadline_ms = 15000 : i32} : (i32) -> i32\n"
     "  %b = tfrt.call @wait(%x) {host = 1 : i32, deadline_ms = 15000 : i32} : (i32) -> i32\n"
@@ -109,7 +110,7 @@ static const char starved_calls_program[] = WAIT
     "}\n";
 
 // Host 2 wants three values of host 1, which aren't there in time.
-static const char starved_wants_program[] = WAIT
+static const char waiting_wants_program[] = WAIT
     "func.func @three(%x: i32) -> (i32, i32, i32) {\n"
     "  %a = tfrt.call @wait(%x) : (i32) -> i32\n"
     "  tfrt.return %a, %a, %a : i32, i32, i32\n"
@@ -128,38 +129,82 @@ static const char starved_wants_program[] = WAIT
     "  tfrt.return %b#0, %b#1, %b#2 : i32, i32, i32\n"
     "}\n";
 
-// Expects that one of the |count| results of |text| is |message|, with a place, and that the others
-// have waited for their deadline.
-static void expect_one_starved(const char* text, uint32_t count, const char* message) {
+static void run_with_little_credit(const char* text, int32_t x, uint32_t count) {
   tfrt_node_world_set_configure(configure_credit);
   tfrt_node_world_initialize(&world, 3, NULL);
   ck_assert_ptr_null(tfrt_job_await_open(&world));
-  tfrt_node_world_start_i32(&world, text, 7, count);
+  tfrt_node_world_start_i32(&world, text, x, count);
   tfrt_node_world_await(&world);
-  uint32_t starved = 0;
-  for (uint32_t i = 0; i < count; ++i) {
-    tfrt_status_t status = tfrt_node_world_error(&world, i);
-    ck_assert_str_eq(tfrt_status_fields(status)->origin.function, "main");
-    if (tfrt_status_code(status) == TFRT_STATUS_DEADLINE_EXCEEDED) continue;
-    tfrt_job_expect_error(status, TFRT_STATUS_RESOURCE_EXHAUSTED, message);
-    ++starved;
-  }
-  ck_assert_uint_eq(starved, 1);
-  end();
 }
 
-START_TEST(a_call_without_credit_says_how_much_there_is_and_what_to_do) {
-  expect_one_starved(starved_calls_program, 4,
-                     "host 1 has given no credit for a call of @wait for 10000 ms: it takes up to "
-                     "4 calls of one host at once, a quarter of them nested ones; make fewer at "
-                     "once");
+// Expects that the results |first| to |count| - 1 of @main have waited for their deadline.
+static void expect_too_late(uint32_t first, uint32_t count) {
+  for (uint32_t i = first; i < count; ++i) {
+    tfrt_status_t status = tfrt_node_world_error(&world, i);
+    ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_DEADLINE_EXCEEDED);
+    ck_assert_str_eq(tfrt_status_fields(status)->origin.function, "main");
+  }
+}
+
+START_TEST(calls_without_credit_wait_for_their_deadline) {
+  run_with_little_credit(waiting_calls_program, 7, 4);
+  expect_too_late(0, 4);
+  end();
 }
 END_TEST
 
-START_TEST(a_wish_without_credit_says_how_much_there_is_and_what_to_do) {
-  expect_one_starved(starved_wants_program, 3,
-                     "host 1 has given no credit for a value that is wanted from it for 10000 ms: "
-                     "it takes up to 2 such wishes of one host at once; want fewer at once");
+START_TEST(wants_without_credit_wait_for_their_deadline) {
+  run_with_little_credit(waiting_wants_program, 7, 3);
+  expect_too_late(0, 3);
+  end();
+}
+END_TEST
+
+// Each call makes two others, on the next host and on the one behind it.
+static const char fibonacci_program[] =
+    "func.func @fib(%n: i32) -> i32 {\n"
+    "  %one = tfrt.constant.i32 1\n"
+    "  %small = \"tfrt.lessequal.i32\"(%n, %one) : (i32, i32) -> i1\n"
+    "  %r = tfrt.if %small, %n : (i32) -> (i32) {\n"
+    "    tfrt.return %n : i32\n"
+    "  } else {\n"
+    "    %m1 = tfrt.constant.i32 -1\n"
+    "    %m2 = tfrt.constant.i32 -2\n"
+    "    %o = tfrt.constant.i32 1\n"
+    "    %t = tfrt.constant.i32 2\n"
+    "    %me = tfrt_dist.rank\n"
+    "    %k = tfrt_dist.num_hosts\n"
+    "    %p = tfrt.add.i32 %me, %o\n"
+    "    %q = tfrt.add.i32 %me, %t\n"
+    "    %d0, %a = tfrt.div.i32 %p, %k\n"
+    "    %d1, %b = tfrt.div.i32 %q, %k\n"
+    "    %ha = tfrt_dist.host %a\n"
+    "    %hb = tfrt_dist.host %b\n"
+    "    %n1 = tfrt.add.i32 %n, %m1\n"
+    "    %n2 = tfrt.add.i32 %n, %m2\n"
+    "    %f1 = tfrt_dist.call %ha @fib(%n1) : (!tfrt_dist.host, i32) -> (i32)\n"
+    "    %f2 = tfrt_dist.call %hb @fib(%n2) : (!tfrt_dist.host, i32) -> (i32)\n"
+    "    %s = tfrt.add.i32 %f1, %f2\n"
+    "    tfrt.return %s : i32\n"
+    "  }\n"
+    "  tfrt.return %r : i32\n"
+    "}\n"
+    "func.func @main(%n: i32) -> i32 {\n"
+    "  %zero = tfrt.constant.i32 0\n"
+    "  %h = tfrt_dist.host %zero\n"
+    "  %r = tfrt_dist.call %h @fib(%n) : (!tfrt_dist.host, i32) -> (i32)\n"
+    "  tfrt.return %r : i32\n"
+    "}\n";
+
+START_TEST(calls_that_wait_for_each_other_never_lack_credit) {
+  is_everywhere = true;
+  for (call_room = 1; call_room <= 4; ++call_room) {
+    run_with_little_credit(fibonacci_program, 11, 1);
+    ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 89);
+    end();
+  }
+  call_room = 1;
+  is_everywhere = false;
 }
 END_TEST
 
@@ -174,9 +219,9 @@ END_TEST
   "  tfrt.return %v : i32\n"                      \
   "}\n"
 
-// @main makes as many calls of host 1 as that takes, of which @take waits for a message of @main
-// that has no room then.
-static const char starved_message_program[] = WAIT TAKE
+// @main makes more calls of host 1 than have room, and the first waits for a message of @main that
+// comes behind the others.
+static const char message_behind_calls_program[] = WAIT TAKE
     "func.func @begin() -> !tfrt.chain {\n"
     "  %c = tfrt.new.chain\n"
     "  tfrt.return %c : !tfrt.chain\n"
@@ -193,10 +238,11 @@ static const char starved_message_program[] = WAIT TAKE
     "  tfrt.return %a, %b, %d : i32, i32, i32\n"
     "}\n";
 
-START_TEST(who_waits_for_a_message_without_credit_gets_its_error) {
-  expect_one_starved(starved_message_program, 3,
-                     "host 1 has given no credit for a call of @send for 10000 ms: it takes up to "
-                     "4 calls of one host at once");
+START_TEST(a_message_passes_calls_that_wait_for_it) {
+  run_with_little_credit(message_behind_calls_program, 7, 3);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 7);
+  expect_too_late(1, 3);
+  end();
 }
 END_TEST
 
@@ -265,7 +311,7 @@ END_TEST
 
 // Host 1 has room for one of two calls of @main. The results of both are lent to host 2, which
 // lends them to their namer, where the call is over when they are still asked for.
-static const char starved_loan_program[] = WAIT
+static const char loan_program[] = WAIT
     "func.func @peek(%a: i32, %b: i32) -> i32 {\n"
     "  %zero = tfrt.constant.i32 0\n"
     "  %h = tfrt_dist.host %zero\n"
@@ -287,11 +333,9 @@ static const char starved_loan_program[] = WAIT
     "}\n";
 
 START_TEST(what_had_no_credit_stays_lent_when_its_caller_gives_one_of_two_holds_back) {
-  call_room = 1;
-  expect_one_starved(starved_loan_program, 3,
-                     "host 1 has given no credit for a call of @wait for 10000 ms: it takes up to "
-                     "1 calls of one host at once");
-  call_room = 4;
+  run_with_little_credit(loan_program, 7, 3);
+  expect_too_late(0, 3);
+  end();
 }
 END_TEST
 
@@ -468,9 +512,10 @@ Suite* tfrt_test_suite(void) {
   TCase* budgets = tcase_create("budgets");
   tcase_set_timeout(budgets, 60);
   tcase_add_test(budgets, a_call_too_many_is_refused_and_the_next_is_not);
-  tcase_add_test(budgets, a_call_without_credit_says_how_much_there_is_and_what_to_do);
-  tcase_add_test(budgets, a_wish_without_credit_says_how_much_there_is_and_what_to_do);
-  tcase_add_test(budgets, who_waits_for_a_message_without_credit_gets_its_error);
+  tcase_add_test(budgets, calls_without_credit_wait_for_their_deadline);
+  tcase_add_test(budgets, wants_without_credit_wait_for_their_deadline);
+  tcase_add_test(budgets, calls_that_wait_for_each_other_never_lack_credit);
+  tcase_add_test(budgets, a_message_passes_calls_that_wait_for_it);
   tcase_add_test(budgets, who_waits_for_a_message_that_its_host_has_no_memory_for_gets_that_error);
   tcase_add_test(budgets,
                  what_had_no_credit_stays_lent_when_its_caller_gives_one_of_two_holds_back);

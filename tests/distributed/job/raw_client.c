@@ -112,14 +112,6 @@ static void on_suspected(tfrt_session_handler_t* handler, tfrt_session_t* sessio
   (void)is_so;
 }
 
-static void on_starved(tfrt_session_handler_t* handler, tfrt_session_t* session, uint64_t call,
-                       uint64_t want) {
-  (void)handler;
-  (void)session;
-  (void)call;
-  (void)want;
-}
-
 static void on_refused(tfrt_session_handler_t* handler, tfrt_status_t status, uint64_t untold) {
   (void)handler;
   (void)status;
@@ -136,7 +128,6 @@ static const tfrt_session_handler_vtable_t handler_vtable = {
     .fill_heartbeat = fill_heartbeat,
     .on_heartbeat = on_heartbeat,
     .on_suspected = on_suspected,
-    .on_starved = on_starved,
     .on_wake = on_session,
 };
 

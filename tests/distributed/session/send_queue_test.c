@@ -9,7 +9,7 @@ static uint64_t next_call;
 
 static void setup(void) {
   tfrt_send_queue_initialize(&queue, 1, tfrt_allocator_system());
-  tfrt_send_queue_grant(&queue, 8, 8, 0);
+  tfrt_send_queue_grant(&queue, 8, 8);
   next_call = 1;
 }
 
@@ -27,12 +27,11 @@ static void append_free(const char* body) {
   append(&frame);
 }
 
-static void append_call(bool is_nested) {
+static void append_call(void) {
   const tfrt_session_frame_t frame = {.kind = TFRT_WIRE_FRAME_INVOKE,
                                       .deadline_ns = TFRT_TIME_INFINITE,
                                       .body = tfrt_string_view_of("call"),
-                                      .call = next_call++,
-                                      .is_nested = is_nested};
+                                      .call = next_call++};
   append(&frame);
 }
 
@@ -109,7 +108,7 @@ END_TEST
 START_TEST(a_full_window_holds_calls_and_wants_back_but_not_what_frees) {
   tfrt_send_queue_set_window(&queue, 1);
   append_free("a");
-  append_call(false);
+  append_call();
   append_free("b");
   const tfrt_session_frame_t want = {
       .kind = TFRT_WIRE_FRAME_WANT, .deadline_ns = TFRT_TIME_INFINITE, .want = 1};
@@ -126,34 +125,30 @@ START_TEST(a_full_window_holds_calls_and_wants_back_but_not_what_frees) {
 }
 END_TEST
 
-START_TEST(the_last_quarter_of_the_credit_is_for_nested_calls) {
-  for (int i = 0; i < 7; ++i) append_call(false);
-  ck_assert_uint_eq(fill(0), 6);
-  // One that is nested, and takes the one before it along.
-  append_call(true);
-  ck_assert_uint_eq(fill(0), 2);
-  append_call(true);
+START_TEST(calls_wait_for_credit) {
+  for (int i = 0; i < 10; ++i) append_call();
+  ck_assert_uint_eq(fill(0), 8);
   ck_assert_uint_eq(fill(0), 0);
-  tfrt_send_queue_grant(&queue, 9, 8, 0);
+  tfrt_send_queue_grant(&queue, 9, 8);
   ck_assert_uint_eq(fill(0), 1);
 }
 END_TEST
 
 START_TEST(a_void_needs_no_credit_but_its_turn) {
-  for (int i = 0; i < 8; ++i) append_call(false);
-  ck_assert_uint_eq(fill(0), 6);
+  for (int i = 0; i < 10; ++i) append_call();
+  ck_assert_uint_eq(fill(0), 8);
   bool is_replaced;
   const tfrt_string_view_t body = tfrt_string_view_of("void");
   // The second one that waits: it stays behind the first.
-  ck_assert(tfrt_status_is_ok(tfrt_send_queue_replace_by_void(&queue, 8, body, &is_replaced)));
+  ck_assert(tfrt_status_is_ok(tfrt_send_queue_replace_by_void(&queue, 10, body, &is_replaced)));
   ck_assert(is_replaced);
   ck_assert_uint_eq(fill(0), 0);
-  ck_assert(tfrt_status_is_ok(tfrt_send_queue_replace_by_void(&queue, 7, body, &is_replaced)));
+  ck_assert(tfrt_status_is_ok(tfrt_send_queue_replace_by_void(&queue, 9, body, &is_replaced)));
   ck_assert(is_replaced);
   ck_assert_uint_eq(fill(0), 2);
   ck_assert_uint_eq(batch.frames[0].kind, TFRT_WIRE_FRAME_VOID);
   ck_assert_uint_eq(batch.frames[1].kind, TFRT_WIRE_FRAME_VOID);
-  ck_assert(tfrt_status_is_ok(tfrt_send_queue_replace_by_void(&queue, 8, body, &is_replaced)));
+  ck_assert(tfrt_status_is_ok(tfrt_send_queue_replace_by_void(&queue, 10, body, &is_replaced)));
   ck_assert(!is_replaced);
 }
 END_TEST
@@ -167,8 +162,8 @@ static bool is_replaced_by_void(uint64_t call) {
 
 // Looked for from the same end each time, they would take longer than a test may.
 START_TEST(very_many_calls_that_wait_are_given_up_in_any_direction) {
-  enum { COUNT = 200000, FIRST = 7 };
-  for (uint64_t i = 1; i <= COUNT; ++i) append_call(false);
+  enum { COUNT = 200000, FIRST = 9 };
+  for (uint64_t i = 1; i <= COUNT; ++i) append_call();
   ck_assert_uint_eq(fill(0), FIRST - 1);
   for (uint64_t i = 1; i < FIRST; ++i) ck_assert(!is_replaced_by_void(i));
   // From the middle up, then from there down, so that the gate opens with the last one.
@@ -186,14 +181,14 @@ END_TEST
 
 START_TEST(a_call_in_the_sequence_is_replaced_until_it_is_written) {
   append_free("a");
-  append_call(false);
+  append_call();
   bool is_replaced;
   const tfrt_string_view_t body = tfrt_string_view_of("void");
   ck_assert(tfrt_status_is_ok(tfrt_send_queue_replace_by_void(&queue, 1, body, &is_replaced)));
   ck_assert(is_replaced);
   ck_assert_uint_eq(fill(0), 2);
   ck_assert_uint_eq(batch.frames[1].kind, TFRT_WIRE_FRAME_VOID);
-  append_call(false);
+  append_call();
   fill(0);
   tfrt_send_queue_rewind(&queue);
   ck_assert(tfrt_status_is_ok(tfrt_send_queue_replace_by_void(&queue, 2, body, &is_replaced)));
@@ -210,7 +205,7 @@ START_TEST(what_comes_after_a_want_waits_for_it) {
   append(&frame);
   append_free("a");
   ck_assert_uint_eq(fill(0), 1);
-  tfrt_send_queue_grant(&queue, 8, 9, 0);
+  tfrt_send_queue_grant(&queue, 8, 9);
   ck_assert_uint_eq(fill(0), 2);
   ck_assert_uint_eq(batch.frames[1].kind, TFRT_WIRE_FRAME_UNWANT);
 }
@@ -220,7 +215,7 @@ END_TEST
 START_TEST(a_want_that_waits_for_a_call_holds_the_wants_behind_it_and_overtakes_none) {
   tfrt_send_queue_deinitialize(&queue);
   tfrt_send_queue_initialize(&queue, 1, tfrt_allocator_system());
-  append_call(true);
+  append_call();
   tfrt_session_frame_t want = {.kind = TFRT_WIRE_FRAME_WANT,
                                .deadline_ns = TFRT_TIME_INFINITE,
                                .body = tfrt_string_view_of("want 1"),
@@ -235,10 +230,10 @@ START_TEST(a_want_that_waits_for_a_call_holds_the_wants_behind_it_and_overtakes_
   want.after_call = 0;
   append(&want);
   ck_assert_uint_eq(fill(0), 0);
-  tfrt_send_queue_grant(&queue, 0, 8, 0);
+  tfrt_send_queue_grant(&queue, 0, 8);
   ck_assert_uint_eq(fill(0), 1);
   ck_assert(tfrt_string_view_equal(batch.frames[0].body, tfrt_string_view_of("want 1")));
-  tfrt_send_queue_grant(&queue, 4, 8, 0);
+  tfrt_send_queue_grant(&queue, 4, 8);
   ck_assert_uint_eq(fill(0), 3);
   ck_assert(tfrt_string_view_equal(batch.frames[0].body, tfrt_string_view_of("call")));
   ck_assert(tfrt_string_view_equal(batch.frames[1].body, tfrt_string_view_of("want 2")));
@@ -247,18 +242,18 @@ START_TEST(a_want_that_waits_for_a_call_holds_the_wants_behind_it_and_overtakes_
 END_TEST
 
 START_TEST(what_comes_after_a_call_and_a_want_waits_for_both) {
-  for (int i = 0; i < 8; ++i) append_call(false);
+  for (int i = 0; i < 10; ++i) append_call();
   tfrt_session_frame_t frame = {.kind = TFRT_WIRE_FRAME_WANT, .deadline_ns = TFRT_TIME_INFINITE};
   for (frame.want = 1; frame.want <= 9; ++frame.want) append(&frame);
-  ck_assert_uint_eq(fill(0), 6 + 8);
+  ck_assert_uint_eq(fill(0), 8 + 8);
   frame = (tfrt_session_frame_t){.kind = TFRT_WIRE_FRAME_UNWANT,
                                  .deadline_ns = TFRT_TIME_INFINITE,
-                                 .after_call = 8,
+                                 .after_call = 10,
                                  .after_want = 9};
   append(&frame);
-  tfrt_send_queue_grant(&queue, 100, 8, 0);
+  tfrt_send_queue_grant(&queue, 100, 8);
   ck_assert_uint_eq(fill(0), 2);
-  tfrt_send_queue_grant(&queue, 100, 9, 0);
+  tfrt_send_queue_grant(&queue, 100, 9);
   ck_assert_uint_eq(fill(0), 2);
   ck_assert_uint_eq(batch.frames[0].kind, TFRT_WIRE_FRAME_WANT);
   ck_assert_uint_eq(batch.frames[1].kind, TFRT_WIRE_FRAME_UNWANT);
@@ -269,7 +264,7 @@ START_TEST(dropping_what_is_unwritten_leaves_no_gap) {
   append_free("a");
   fill(0);
   append_free("b");
-  for (int i = 0; i < 9; ++i) append_call(false);
+  for (int i = 0; i < 9; ++i) append_call();
   tfrt_send_queue_drop_unwritten(&queue, true);
   ck_assert_uint_eq(fill(0), 0);
   append_free("goodbye");
@@ -333,7 +328,7 @@ Suite* tfrt_test_suite(void) {
   TCase* gates = tcase_create("gates");
   tcase_add_checked_fixture(gates, setup, teardown);
   tcase_add_test(gates, a_full_window_holds_calls_and_wants_back_but_not_what_frees);
-  tcase_add_test(gates, the_last_quarter_of_the_credit_is_for_nested_calls);
+  tcase_add_test(gates, calls_wait_for_credit);
   tcase_add_test(gates, a_void_needs_no_credit_but_its_turn);
   tcase_add_test(gates, very_many_calls_that_wait_are_given_up_in_any_direction);
   tcase_add_test(gates, a_call_in_the_sequence_is_replaced_until_it_is_written);

@@ -119,14 +119,6 @@ static void on_suspected(tfrt_session_handler_t* handler, tfrt_session_t* sessio
   record->suspicions += is_suspected;
 }
 
-static void on_starved(tfrt_session_handler_t* handler, tfrt_session_t* session, uint64_t call,
-                       uint64_t want) {
-  tfrt_harness_record_t* record = record_of(host_of(handler), session);
-  ck_assert(!record->is_dead);
-  record->starved_call = call;
-  record->starved_want = want;
-}
-
 static void on_wake(tfrt_session_handler_t* handler, tfrt_session_t* session) {
   tfrt_harness_record_t* record = record_of(host_of(handler), session);
   ck_assert(!record->is_dead);
@@ -144,7 +136,6 @@ static const tfrt_session_handler_vtable_t handler_vtable = {
     .fill_heartbeat = fill_heartbeat,
     .on_heartbeat = on_heartbeat,
     .on_suspected = on_suspected,
-    .on_starved = on_starved,
     .on_wake = on_wake,
 };
 

@@ -42,8 +42,6 @@ typedef struct tfrt_harness_record_s {
   bool is_suspected;
   uint32_t suspicions;
   uint64_t heartbeats;
-  uint64_t starved_call;
-  uint64_t starved_want;
   uint32_t wakes;
   int64_t woken_ns;
   bool is_dead;
