@@ -8,6 +8,7 @@
 #include "devices/cpu/cpu_kernels.h"
 #include "devices/cuda/cuda_platform.h"
 #include "devices/device_manager.h"
+#include "embedding/exact_allocator.h"
 #include "host_runtime/async/thread_pool_work_queue.h"
 #include "host_runtime/base/log.h"
 #include "host_runtime/base/sync.h"
@@ -98,7 +99,7 @@ static tfrt_status_t choose_platform_locked(void) {
 static tfrt_status_t open_locked(void) {
   const tfrt_thread_pool_options_t options = {.thread_count = 2, .blocking_thread_count = 1};
   TFRT_RETURN_IF_ERROR(
-      tfrt_thread_pool_work_queue_create(&options, tfrt_allocator_system(), &session.queue));
+      tfrt_thread_pool_work_queue_create(&options, tfrt_exact_allocator(), &session.queue));
   TFRT_RETURN_IF_ERROR(
       tfrt_device_manager_allocate(tfrt_allocator_system(), session.queue, &session.manager));
   TFRT_RETURN_IF_ERROR(tfrt_device_manager_add(session.manager, "cuda", open_cuda, &cuda_options));

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "embedding/exact_allocator.h"
 #include "host_runtime/async/thread_pool_work_queue.h"
 #include "host_runtime/base/log.h"
 #include "host_runtime/base/sync.h"
@@ -16,29 +17,6 @@ TFRT_ATOMIC(tfrt_work_queue_t*) tfrt_mlir_pool;
 static tfrt_mutex_t mutex = TFRT_MUTEX_INITIALIZER;
 static pid_t process;                // that made the queue; guarded by |mutex|
 static void (*exit_function)(void);  // not called yet for any queue; likewise
-
-// --- Memory ------------------------------------------------------------------
-
-// The system's allocator keeps blocks of lines for the thread that gave them back. A queue is ended
-// once: with blocks of a bigger alignment nothing of it stays.
-#define ALIGNMENT 128
-
-static void* allocate(void* self, size_t size, size_t alignment) {
-  (void)self;
-  return tfrt_allocator_allocate_aligned(tfrt_allocator_system(), size,
-                                         alignment < ALIGNMENT ? ALIGNMENT : alignment);
-}
-
-static void deallocate(void* self, void* pointer, size_t size, size_t alignment) {
-  (void)self;
-  tfrt_allocator_free_aligned(tfrt_allocator_system(), pointer, size,
-                              alignment < ALIGNMENT ? ALIGNMENT : alignment);
-}
-
-static const tfrt_allocator_vtable_t allocator_vtable = {.allocate = allocate,
-                                                         .deallocate = deallocate};
-
-// --- Life --------------------------------------------------------------------
 
 // The number in the environment; 0: one thread per processor.
 static int thread_count(void) {
@@ -57,8 +35,8 @@ static tfrt_work_queue_t* create_locked(void) {
   const tfrt_thread_pool_options_t options = {.thread_count = thread_count(),
                                               .blocking_thread_count = 1};
   tfrt_work_queue_t* queue = NULL;
-  tfrt_status_t status = tfrt_thread_pool_work_queue_create(
-      &options, (tfrt_allocator_t){.vtable = &allocator_vtable}, &queue);
+  tfrt_status_t status =
+      tfrt_thread_pool_work_queue_create(&options, tfrt_exact_allocator(), &queue);
   if (status) {
     fprintf(stderr, "tfrt: MLIR's async runtime: %s\n", tfrt_status_message(status));
     abort();

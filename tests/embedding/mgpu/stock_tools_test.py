@@ -102,10 +102,16 @@ class MgpuTest(unittest.TestCase):
                                f"gcc main.c program.o {LIBRARY} {ASYNC_LIBRARY} "
                                f"-Wl,-rpath,{folder} -o program", shell=True, cwd=folder,
                                input=lowered, check=True)
-                done = subprocess.run([folder + "/program"], capture_output=True, timeout=60,
-                                      env=dict(os.environ, TFRT_MGPU_DEVICE="cpu"), check=False)
-            self.assertEqual((program, done.returncode, done.stdout.split(), done.stderr),
-                             (program, 0, expected, b""))
+                commands = [[folder + "/program"]]
+                if shutil.which("valgrind"):
+                    commands.append(["valgrind", "-q", "--error-exitcode=99", "--leak-check=full",
+                                     folder + "/program"])
+                for command in commands:
+                    done = subprocess.run(command, capture_output=True, timeout=60, check=False,
+                                          env=dict(os.environ, TFRT_MGPU_DEVICE="cpu"))
+                    self.assertEqual(
+                        (program, done.returncode, done.stdout.split(), done.stderr),
+                        (program, 0, expected, b""))
 
 
 if __name__ == "__main__":
