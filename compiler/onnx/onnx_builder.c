@@ -306,3 +306,16 @@ tfrt_ir_value_t* tfrt_onnx_make(tfrt_onnx_builder_t* builder, const char* op,
   ++builder->op_count;
   return &operation->results[0];
 }
+
+bool tfrt_onnx_return(tfrt_onnx_builder_t* builder, tfrt_ir_value_t** values, size_t count) {
+  const tfrt_ir_operation_parts_t parts = {
+      .name = tfrt_ir_string_of(builder->context, "tfrt.return"),
+      .descriptor = tfrt_op_index_find(builder->ops, tfrt_string_view_of("tfrt.return")),
+      .location = builder->location,
+      .operands = values,
+      .operand_count = (uint32_t)count};
+  tfrt_ir_operation_t* operation =
+      parts.name ? tfrt_ir_operation_create(builder->context, &parts) : NULL;
+  if (operation) tfrt_ir_block_append(builder->block, operation);
+  return operation != NULL;
+}

@@ -44,6 +44,9 @@ typedef struct tfrt_onnx_builder_s {
   const tfrt_ir_type_t* tensor_type;
   tfrt_ir_block_t* block;  // where ops go
   uint32_t function;       // number of the function of |block|
+  uint32_t function_count;
+  tfrt_ir_operation_t* module;
+  uint32_t depth;  // of the graph inside of other graphs
   const Onnx__NodeProto* node;
   size_t node_number;
   const tfrt_ir_location_t* location;
@@ -79,6 +82,7 @@ enum {
   TFRT_ONNX_INT = 2,
   TFRT_ONNX_STRING = 3,
   TFRT_ONNX_TENSOR = 4,
+  TFRT_ONNX_GRAPH = 5,
   TFRT_ONNX_FLOATS = 6,
   TFRT_ONNX_INTS = 7,
   TFRT_ONNX_STRINGS = 8,
@@ -109,6 +113,9 @@ tfrt_ir_value_t* tfrt_onnx_make(tfrt_onnx_builder_t* builder, const char* op,
 
 // Lets output |index| of the node be |value|. Thread-compatible.
 void tfrt_onnx_define(tfrt_onnx_builder_t* builder, size_t index, tfrt_ir_value_t* value);
+
+// Ends the function that is built with |values|; false when memory is out. Thread-compatible.
+bool tfrt_onnx_return(tfrt_onnx_builder_t* builder, tfrt_ir_value_t** values, size_t count);
 
 // Converts the node of |builder|; false if it was reported. Thread-compatible.
 bool tfrt_onnx_convert_node(tfrt_onnx_builder_t* builder);

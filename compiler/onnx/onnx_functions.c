@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "compiler/onnx/onnx_branch.h"
 #include "compiler/onnx/onnx_graph.h"
 #include "compiler/onnx/onnx_model.h"
 #include "compiler/onnx/onnx_summary.h"
@@ -42,7 +43,7 @@ static bool begin_function(functions_t* f, const char* name, const names_t* para
   f->builder->block = function ? tfrt_ir_block_create(context, &function->regions[0]) : NULL;
   if (!f->builder->block) return false;
   tfrt_ir_block_append(tfrt_ir_module_block(f->module), function);
-  ++f->builder->function;
+  f->builder->function = ++f->builder->function_count;
   for (size_t i = 0; i < parameters->count; ++i) {
     char value_name[256];
     tfrt_onnx_value_name(parameters->names[i], value_name, sizeof(value_name));
@@ -53,19 +54,6 @@ static bool begin_function(functions_t* f, const char* name, const names_t* para
     if (!entry->value) return false;
   }
   return true;
-}
-
-static bool end_function(functions_t* f, tfrt_ir_value_t** results, size_t count) {
-  tfrt_ir_operation_parts_t parts = {
-      .name = tfrt_ir_string_of(f->builder->context, "tfrt.return"),
-      .descriptor = tfrt_op_index_find(f->builder->ops, tfrt_string_view_of("tfrt.return")),
-      .location = f->location,
-      .operands = results,
-      .operand_count = (uint32_t)count};
-  tfrt_ir_operation_t* operation =
-      parts.name ? tfrt_ir_operation_create(f->builder->context, &parts) : NULL;
-  if (operation) tfrt_ir_block_append(f->builder->block, operation);
-  return operation != NULL;
 }
 
 // The value of |name| where it is no input of a node.
@@ -92,7 +80,7 @@ static bool return_names(functions_t* f, const names_t* names) {
     values[i] = value_of(f, names->names[i]);
     if (!values[i]) return false;
   }
-  return values && end_function(f, values, names->count);
+  return values && tfrt_onnx_return(f->builder, values, names->count);
 }
 
 // Converts the nodes from |begin| to |end|.
@@ -262,7 +250,7 @@ static bool join_results(functions_t* f, tfrt_ir_value_t** calls, size_t output_
     joined[i] = tfrt_onnx_make(f->builder, "concat", &operands, NULL, 0, 1);
     if (!joined[i]) return false;
   }
-  return joined && parts && end_function(f, joined, output_count);
+  return joined && parts && tfrt_onnx_return(f->builder, joined, output_count);
 }
 
 static tfrt_status_t build_data(functions_t* f) {
@@ -337,23 +325,42 @@ static bool has_name(const names_t* names, const char* name) {
   return false;
 }
 
-// Lists the names that the nodes from |begin| to |end| use and others make.
-static bool list_taken(functions_t* f, size_t begin, size_t end, names_t* out_names) {
-  size_t most = 1;
-  for (size_t i = begin; i < end; ++i) most += f->graph->node[i]->n_input;
-  out_names->count = 0;
-  out_names->names =
-      tfrt_ir_context_allocate_array(f->builder->context, most, sizeof(*out_names->names));
-  for (size_t i = begin; out_names->names && i < end; ++i) {
-    for (size_t n = 0; n < f->graph->node[i]->n_input; ++n) {
-      const char* name = f->graph->node[i]->input[n];
-      const tfrt_onnx_entry_t* entry = name[0] ? tfrt_onnx_entry(f->builder, name) : NULL;
-      if (!entry || entry->constant || has_name(out_names, name)) continue;
-      bool is_own = entry->definition >= begin && entry->definition < end;
-      if (!is_own) out_names->names[out_names->count++] = name;
-    }
+// The nodes from |begin| to |end|, and the names that they use and others make.
+typedef struct taken_s {
+  functions_t* f;
+  size_t begin;
+  size_t end;
+  size_t capacity;
+  names_t names;
+} taken_t;
+
+static bool take_name(void* self, const char* name) {
+  taken_t* taken = self;
+  const tfrt_onnx_entry_t* entry = tfrt_onnx_entry(taken->f->builder, name);
+  if (!entry || entry->constant || has_name(&taken->names, name)) return true;
+  bool is_own = entry->definition >= taken->begin && entry->definition < taken->end;
+  if (is_own) return true;
+  if (taken->names.count == taken->capacity) {
+    size_t capacity = taken->capacity ? 2 * taken->capacity : 16;
+    const char** names =
+        tfrt_ir_context_allocate_array(taken->f->builder->context, capacity, sizeof(*names));
+    if (!names) return false;
+    if (taken->capacity) memcpy(names, taken->names.names, taken->capacity * sizeof(*names));
+    taken->names.names = names;
+    taken->capacity = capacity;
   }
-  return out_names->names != NULL;
+  taken->names.names[taken->names.count++] = name;
+  return true;
+}
+
+static bool list_taken(functions_t* f, size_t begin, size_t end, names_t* out_names) {
+  taken_t taken = {.f = f, .begin = begin, .end = end};
+  for (size_t i = begin; i < end; ++i) {
+    tfrt_onnx_graph_enter_node(f->builder, f->graph, i);
+    if (!tfrt_onnx_visit_names(f->builder, f->graph->node[i], 0, take_name, &taken)) return false;
+  }
+  *out_names = taken.names;
+  return true;
 }
 
 // Lists the names that these nodes make and others use.
@@ -440,6 +447,7 @@ tfrt_status_t tfrt_onnx_functions_build(tfrt_onnx_builder_t* builder, const Onnx
                    .location = tfrt_ir_location_file(builder->context, builder->file, 1, 1)};
   f.module = f.location ? tfrt_ir_module_create(builder->context, f.location) : NULL;
   if (!f.module) return tfrt_status_out_of_memory();
+  builder->module = f.module;
   tfrt_status_t status;
   if (options->split == TFRT_ONNX_SPLIT_PIPELINE && options->host_count > 1) {
     status = build_pipeline(&f);

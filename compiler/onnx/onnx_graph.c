@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/onnx/onnx_graph.h"
 
+#include "compiler/onnx/onnx_branch.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -50,19 +52,26 @@ static bool name_inputs(tfrt_onnx_builder_t* builder, const Onnx__GraphProto* gr
   return true;
 }
 
+static bool use_name(void* self, const char* name) {
+  tfrt_onnx_builder_t* builder = self;
+  tfrt_onnx_entry_t* entry = tfrt_onnx_entry(builder, name);
+  // A graph inside of a node has numbers of its own.
+  if (!entry || builder->depth > 0) return true;
+  entry->last_use = builder->node_number;
+  entry->is_used = true;
+  return true;
+}
+
 // Records the uses of node |number|, and reports inputs that do not exist.
 static void use_inputs(tfrt_onnx_builder_t* builder, const Onnx__GraphProto* graph, size_t number) {
   const Onnx__NodeProto* node = graph->node[number];
   for (size_t i = 0; i < node->n_input; ++i) {
     if (!node->input[i][0]) continue;
-    tfrt_onnx_entry_t* entry = tfrt_onnx_entry(builder, node->input[i]);
-    if (!entry) {
-      tfrt_onnx_report(builder, "its input '%s' is made by no node before it", node->input[i]);
-      continue;
-    }
-    entry->last_use = number;
-    entry->is_used = true;
+    if (tfrt_onnx_entry(builder, node->input[i])) continue;
+    tfrt_onnx_report(builder, "its input '%s' is made by no node before it", node->input[i]);
   }
+  // Damaged graphs are reported there.
+  (void)tfrt_onnx_visit_names(builder, node, 0, use_name, builder);
 }
 
 static bool name_nodes(tfrt_onnx_builder_t* builder, const Onnx__GraphProto* graph) {

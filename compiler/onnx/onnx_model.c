@@ -64,6 +64,18 @@ void tfrt_onnx_model_free(Onnx__ModelProto* model) {
   if (model) onnx__model_proto__free_unpacked(model, &allocator);
 }
 
+bool tfrt_onnx_graph_unpack(const ProtobufCBinaryData* bytes, Onnx__GraphProto** out_graph) {
+  budget_t budget = {.left = MEMORY_AT_LEAST + MEMORY_PER_BYTE * bytes->len};
+  ProtobufCAllocator allocator = {allocate, release, &budget};
+  *out_graph = onnx__graph_proto__unpack(&allocator, bytes->len, bytes->data);
+  return *out_graph != NULL;
+}
+
+void tfrt_onnx_graph_free(Onnx__GraphProto* graph) {
+  ProtobufCAllocator allocator = {allocate, release, NULL};
+  if (graph) onnx__graph_proto__free_unpacked(graph, &allocator);
+}
+
 // --- Element types ----------------------------------------------------------------
 
 // By the numbers of ONNX. |field|: which of the typed lists holds the elements.

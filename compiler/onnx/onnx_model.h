@@ -30,6 +30,11 @@
 tfrt_status_t tfrt_onnx_model_unpack(const uint8_t* data, size_t size, Onnx__ModelProto** out_model)
     TFRT_MUST_USE;
 
+// Sets |*out_graph| to the graph inside of a node that |bytes| are; false if they are none. The
+// caller frees it. Thread-safe.
+bool tfrt_onnx_graph_unpack(const ProtobufCBinaryData* bytes, Onnx__GraphProto** out_graph);
+void tfrt_onnx_graph_free(Onnx__GraphProto* graph);
+
 // Frees |model|; NULL is allowed. Thread-compatible.
 void tfrt_onnx_model_free(Onnx__ModelProto* model);
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "compiler/onnx/onnx_branch.h"
 #include "compiler/onnx/onnx_builder.h"
 #include "compiler/onnx/onnx_model.h"
 
@@ -333,7 +334,11 @@ static bool check_attributes(tfrt_onnx_builder_t* builder, size_t conversion) {
 
 bool tfrt_onnx_convert_node(tfrt_onnx_builder_t* builder) {
   size_t i = find_conversion(builder->node->op_type);
-  if (i == conversion_count) return false;
+  if (i == conversion_count) {
+    // Those of the outermost graph are reported before anything is made.
+    tfrt_onnx_report(builder, "the operator %s is not supported", builder->node->op_type);
+    return false;
+  }
   if (builder->node->n_output == 0) {
     tfrt_onnx_report(builder, "it has no outputs");
     return false;

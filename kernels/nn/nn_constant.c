@@ -39,3 +39,17 @@ void tfrt_nn_constant(tfrt_kernel_frame_t* frame) {
     tfrt_kernel_frame_set(frame, 0, tfrt_async_value_create_tensor_take(&tensor));
   }
 }
+
+void tfrt_nn_condition(tfrt_kernel_frame_t* frame) {
+  const tfrt_host_tensor_t* tensor = tfrt_kernel_frame_payload(frame, 0);
+  if (tensor->layout != TFRT_TENSOR_LAYOUT_DENSE || tensor->dense.dtype != TFRT_DTYPE_I1 ||
+      tfrt_dense_host_tensor_element_count(&tensor->dense) != 1) {
+    tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
+                           "a condition must be one truth value, not %s %s",
+                           tfrt_dtype_name(tfrt_host_tensor_dtype(tensor)),
+                           tfrt_shape_text(tfrt_host_tensor_shape(tensor)).text);
+    return;
+  }
+  tfrt_kernel_frame_set_i1(frame, 0,
+                           *(const uint8_t*)tfrt_dense_host_tensor_data(&tensor->dense) != 0);
+}

@@ -14,4 +14,7 @@
 // The kernel `tfrt_nn.constant`. Frame's thread only.
 void tfrt_nn_constant(tfrt_kernel_frame_t* frame);
 
+// The kernel `tfrt_nn.condition`: a tensor of one truth value as an i1. Frame's thread only.
+void tfrt_nn_condition(tfrt_kernel_frame_t* frame);
+
 #endif  // TFRT_KERNELS_NN_NN_CONSTANT_H_

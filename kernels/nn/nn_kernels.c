@@ -29,6 +29,7 @@ static const tfrt_kernel_registration_t registrations[] = {
     TFRT_NN_OP_LIST(REGISTRATION)
 #undef REGISTRATION
         {"tfrt_nn.constant", tfrt_nn_constant},
+    {"tfrt_nn.condition", tfrt_nn_condition},
 };
 
 tfrt_status_t tfrt_nn_kernels_register(tfrt_kernel_registry_t* registry) {

@@ -7,6 +7,8 @@
 #define TENSOR "!tfrt_tensor.tensor"
 
 static const tfrt_operand_descriptor_t operands[] = {{"operands", TENSOR, TFRT_OPERAND_DEMANDED}};
+static const tfrt_operand_descriptor_t one_operand[] = {{"operand", TENSOR, TFRT_OPERAND_DEMANDED}};
+static const tfrt_result_descriptor_t truth_value[] = {{"condition", "i1"}};
 static const tfrt_result_descriptor_t results[] = {{"results", TENSOR}};
 
 // --- Attributes -------------------------------------------------------------------
@@ -341,6 +343,13 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
         TFRT_ATTRIBUTES(attributes_constant),
         .flags = TFRT_KERNEL_PURE,
         .cost = 50},
+    {.name = "tfrt_nn.condition",
+     .summary = "The one element of a tensor of truth values.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(one_operand),
+     TFRT_RESULTS(truth_value),
+     .flags = TFRT_KERNEL_PURE,
+     .cost = 10},
 };
 
 const tfrt_kernel_table_t tfrt_nn_ops = {descriptors, TFRT_ARRAY_SIZE(descriptors)};

@@ -9,7 +9,7 @@
 
 #include "host_runtime/executor/descriptor/kernel_descriptor.h"
 
-// The ops of op_list.h, in that order, and behind them `tfrt_nn.constant`.
+// The ops of op_list.h, in that order, and behind them those of constants and conditions.
 extern const tfrt_kernel_table_t tfrt_nn_ops;
 
 #endif  // TFRT_KERNELS_NN_OPS_OPS_H_

@@ -338,6 +338,79 @@ START_TEST(data_is_cut_along_the_first_axis) {
 }
 END_TEST
 
+// Fills in a graph of one node, which makes |result| of x, as the attribute |name| of node 0.
+static void add_branch(Onnx__AttributeProto* attribute, const char* name, const char* op,
+                       const char* result) {
+  Onnx__GraphProto graph;
+  Onnx__NodeProto node;
+  Onnx__ValueInfoProto output;
+  Onnx__NodeProto* nodes[1] = {&node};
+  Onnx__ValueInfoProto* outputs[1] = {&output};
+  char* used[1] = {(char*)(uintptr_t) "x"};
+  char* made[1] = {(char*)(uintptr_t)result};
+  onnx__graph_proto__init(&graph);
+  onnx__node_proto__init(&node);
+  onnx__value_info_proto__init(&output);
+  onnx__attribute_proto__init(attribute);
+  node.op_type = (char*)(uintptr_t)op;
+  node.n_input = node.n_output = 1;
+  node.input = used;
+  node.output = made;
+  output.name = made[0];
+  graph.n_node = graph.n_output = 1;
+  graph.node = nodes;
+  graph.output = outputs;
+  attribute->name = (char*)(uintptr_t)name;
+  attribute->has_g = 1;
+  attribute->g.len = onnx__graph_proto__get_packed_size(&graph);
+  attribute->g.data = tfrt_allocator_allocate(tfrt_allocator_system(), attribute->g.len);
+  onnx__graph_proto__pack(&graph, attribute->g.data);
+}
+
+static void free_branch(Onnx__AttributeProto* attribute) {
+  tfrt_allocator_free(tfrt_allocator_system(), attribute->g.data, attribute->g.len);
+}
+
+// Adds an If on x, whose branches are |op_then| and |op_else| of x, with one name for their
+// results.
+static void add_if(Onnx__AttributeProto* branches, Onnx__AttributeProto** list, const char* op_then,
+                   const char* op_else) {
+  add_branch(&branches[0], "then_branch", op_then, "r");
+  add_branch(&branches[1], "else_branch", op_else, "r");
+  list[0] = &branches[0];
+  list[1] = &branches[1];
+  add_node("If", "x", NULL, "y");
+  m.nodes[0].n_attribute = 2;
+  m.nodes[0].attribute = list;
+}
+
+START_TEST(branches_become_functions) {
+  Onnx__AttributeProto branches[2];
+  Onnx__AttributeProto* list[2];
+  add_if(branches, list, "Relu", "Neg");
+  assert_good();
+  assert_text(&text, "tfrt_nn.condition");
+  assert_text(&text, "tfrt.cond");
+  assert_text(&text, "func.func @then_2(%arg0: !tfrt_tensor.tensor)");
+  assert_text(&text, "tfrt_nn.neg(%arg0)");
+  free_branch(&branches[0]);
+  free_branch(&branches[1]);
+}
+END_TEST
+
+START_TEST(what_is_wrong_in_a_branch_is_reported) {
+  Onnx__AttributeProto branches[2];
+  Onnx__AttributeProto* list[2];
+  add_if(branches, list, "Relu", "Strange");
+  assert_refused("the operator Strange is not supported");
+  free_branch(&branches[0]);
+  branches[0].g.len = 0;
+  branches[0].g.data = NULL;
+  assert_refused("its graph 'then_branch' has other inputs or outputs");
+  free_branch(&branches[1]);
+}
+END_TEST
+
 // Before version 13 the axes from `axis` on were one; axes and limits were attributes.
 START_TEST(old_versions_become_the_newest_form) {
   m.opset.version = 9;
@@ -368,6 +441,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(import, damaged_models_do_no_harm);
   tcase_add_test(import, a_pipeline_has_a_function_for_each_host);
   tcase_add_test(import, data_is_cut_along_the_first_axis);
+  tcase_add_test(import, branches_become_functions);
+  tcase_add_test(import, what_is_wrong_in_a_branch_is_reported);
   tcase_add_test(import, old_versions_become_the_newest_form);
   Suite* suite = suite_create("onnx_import");
   suite_add_tcase(suite, import);
