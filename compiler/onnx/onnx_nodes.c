@@ -306,6 +306,7 @@ const char* tfrt_onnx_op_name(const char* op_type) {
 // Whether the blank-separated |words| have |name|.
 static bool has_word(const char* words, const char* name) {
   size_t size = strlen(name);
+  if (size == 0) return false;
   for (const char* at = words; at && (at = strstr(at, name)) != NULL; at += size) {
     bool begins = at == words || at[-1] == ' ';
     if (begins && (at[size] == ' ' || at[size] == '\0')) return true;
