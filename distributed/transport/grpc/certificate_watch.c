@@ -238,6 +238,12 @@ tfrt_certificate_files_t tfrt_certificate_watch_copies(const tfrt_certificate_wa
                                     .key = watch->copy_paths[KEY]};
 }
 
+tfrt_certificate_files_t tfrt_certificate_watch_files(const tfrt_certificate_watch_t* watch) {
+  return (tfrt_certificate_files_t){.authorities = watch->paths[AUTHORITIES],
+                                    .certificate = watch->paths[CERTIFICATE],
+                                    .key = watch->paths[KEY]};
+}
+
 void tfrt_certificate_watch_destroy(tfrt_certificate_watch_t* watch) {
   if (!watch) return;
   tfrt_mutex_lock(&watch->mutex);

@@ -36,6 +36,9 @@ tfrt_status_t tfrt_certificate_watch_create(const tfrt_certificate_files_t* file
 // The paths of the copies; they are |watch|'s. Thread-safe.
 tfrt_certificate_files_t tfrt_certificate_watch_copies(const tfrt_certificate_watch_t* watch);
 
+// The paths of the files that are watched; they are |watch|'s. Thread-safe.
+tfrt_certificate_files_t tfrt_certificate_watch_files(const tfrt_certificate_watch_t* watch);
+
 // Ends the thread and gives back the copies; NULL does nothing. Thread-compatible.
 void tfrt_certificate_watch_destroy(tfrt_certificate_watch_t* watch);
 

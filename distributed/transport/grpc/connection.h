@@ -31,6 +31,7 @@
 
 #include "distributed/transport/grpc/admission.h"
 #include "distributed/transport/grpc/connection_set.h"
+#include "distributed/transport/grpc/credential_set.h"
 #include "distributed/transport/grpc/message.h"
 #include "distributed/transport/grpc/queue.h"
 #include "distributed/transport/transport.h"
@@ -53,8 +54,8 @@ typedef struct tfrt_grpc_dialler_s {
   grpc_slice details;
   int64_t deadline_ns;
   tfrt_grpc_timer_t timer;
-  bool has_received;  // a message: so it can't be a rejection
-  bool is_encrypted;
+  bool has_received;                              // a message: so it can't be a rejection
+  const tfrt_grpc_credential_set_t* credentials;  // outlives it
   char address[TFRT_TRANSPORT_ADDRESS_SIZE];
 } tfrt_grpc_dialler_t;
 

@@ -80,7 +80,7 @@ static tfrt_status_t create_end_status(const tfrt_grpc_dialler_t* dialler, tfrt_
   const char* text = (const char*)GRPC_SLICE_START_PTR(dialler->details);
   bool is_about_trust = tfrt_grpc_handshake_failure_is(library_text);
   if (is_about_trust && (end == TFRT_TRANSPORT_REJECTED || end == TFRT_TRANSPORT_RESET)) {
-    return tfrt_grpc_handshake_failure_status(library_text, dialler->is_encrypted, dialler->address,
+    return tfrt_grpc_handshake_failure_status(library_text, dialler->credentials, dialler->address,
                                               view_of(&dialler->details));
   }
   if (end == TFRT_TRANSPORT_REJECTED) {
@@ -240,7 +240,7 @@ tfrt_status_t tfrt_grpc_dial(const tfrt_grpc_dial_context_t* context,
   tfrt_grpc_event_initialize(&connection->start, on_start);
   tfrt_grpc_event_initialize(&connection->opened, on_opened);
   tfrt_grpc_event_initialize(&connection->ended, on_ended);
-  dialler->is_encrypted = context->settings.credentials->is_encrypted;
+  dialler->credentials = context->settings.credentials;
   open_call(connection, &context->settings, target);
   // The set may be drained by another thread from here on: so it gets the reference that
   // the connection keeps to itself.

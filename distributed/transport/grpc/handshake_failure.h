@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "distributed/transport/grpc/credential_set.h"
 #include "distributed/transport/grpc/library_text.h"
 #include "host_runtime/base/macros.h"
 #include "host_runtime/base/status.h"
@@ -20,9 +21,11 @@ static inline bool tfrt_grpc_handshake_failure_is(tfrt_grpc_dial_text_t text) {
   return text >= TFRT_GRPC_DIAL_TEXT_UNTRUSTED;
 }
 
-// The error UNAUTHENTICATED for |text|, which is about trust, of a dial to |address| over TLS, or
-// not, as |is_encrypted| says; |details| are gRPC's words. Thread-safe.
-tfrt_status_t tfrt_grpc_handshake_failure_status(tfrt_grpc_dial_text_t text, bool is_encrypted,
+// The error UNAUTHENTICATED for |text|, which is about trust, of a dial to |address| with
+// |credentials|; |details| are gRPC's words. Where the listener has not said what it did not like,
+// the certificate that was shown to it is checked as it would. Thread-safe.
+tfrt_status_t tfrt_grpc_handshake_failure_status(tfrt_grpc_dial_text_t text,
+                                                 const tfrt_grpc_credential_set_t* credentials,
                                                  const char* address, tfrt_string_view_t details)
     TFRT_MUST_USE;
 
