@@ -16,7 +16,7 @@
 // How long the jobs that run may go on after SIGTERM, in ms, unless a flag says otherwise.
 #define TFRT_WORKER_DRAIN_TIMEOUT_MS 30000
 
-// Calls for others that one job may have open, unless it is told: some 2 GB of records, so that
+// Calls for others that one job may have open by default: some 2 GB of records, so that
 // recursion without end is an error before the host has no memory.
 #define TFRT_WORKER_JOB_CALLS (1024 * 1024)
 
