@@ -6,8 +6,8 @@
 #include "compiler/passes/pass.h"
 
 // Steps of searches per op, all ops together, and some for small programs.
-#define STEPS_PER_OP 8
-#define STEPS_AT_LEAST 500000
+#define STEPS_PER_OP 4
+#define STEPS_AT_LEAST 200000
 
 // The chains of one place that a function or a region takes and gives.
 typedef struct port_use_s {
@@ -569,19 +569,23 @@ typedef struct survey_s {
 
 static bool survey_op(tfrt_ir_operation_t* op, void* user_data) {
   survey_t* survey = user_data;
+  const tfrt_kernel_descriptor_t* descriptor = op->descriptor;
   ++survey->op_count;
-  survey->lacks_chains = survey->lacks_chains || tfrt_ir_operation_lacks_chains(op);
-  if (!op->descriptor || tfrt_ir_operation_is_terminator(op)) return true;
-  bool takes_chain = tfrt_chain_operand(op) != UINT32_MAX;
+  if (op->lacks_chain_results) survey->lacks_chains = true;
+  // Most ops of most programs are pure, and take no chain.
+  const tfrt_kernel_flags_t both = TFRT_KERNEL_PURE | TFRT_KERNEL_TRAILING_CHAIN;
+  if (!descriptor || (descriptor->flags & both) == TFRT_KERNEL_PURE) return true;
+  if (descriptor->flags & TFRT_KERNEL_TERMINATOR) return true;
   bool may_take_chain =
-      op->descriptor->flags & TFRT_KERNEL_TRAILING_CHAIN && !takes_chain &&
-      !(tfrt_kernel_descriptor_effects(op->descriptor) & TFRT_EFFECT_READS_NO_CONTENTS);
+      descriptor->flags & TFRT_KERNEL_TRAILING_CHAIN &&
+      !(tfrt_kernel_descriptor_effects(descriptor) & TFRT_EFFECT_READS_NO_CONTENTS) &&
+      tfrt_chain_operand(op) == UINT32_MAX;
   for (uint32_t i = 0; i < op->operand_count; ++i) {
-    const tfrt_operand_descriptor_t* entry = tfrt_kernel_descriptor_operand(op->descriptor, i);
-    if (!entry) continue;
-    if (entry->use == TFRT_OPERAND_MUTATED) survey->writes = true;
-    bool is_memory = op->operands[i].value->type->kind == TFRT_IR_TYPE_DIALECT;
-    if (may_take_chain && is_memory) survey->may_race = true;
+    const tfrt_ir_value_t* value = op->operands[i].value;
+    const tfrt_operand_descriptor_t* entry = tfrt_kernel_descriptor_operand(descriptor, i);
+    if (tfrt_ir_value_is_missing(value)) survey->lacks_chains = true;
+    if (entry && entry->use == TFRT_OPERAND_MUTATED) survey->writes = true;
+    if (may_take_chain && value->type->kind == TFRT_IR_TYPE_DIALECT) survey->may_race = true;
   }
   return true;
 }

@@ -145,12 +145,26 @@ static bool region_fits(const tfrt_ir_operation_t* operation, uint32_t index) {
   return true;
 }
 
+// True if nothing of the custom form of |operation| stands between its name and what follows it: an
+// op on the next line, whose first result would be taken for an operand.
+static bool is_bare(const tfrt_ir_operation_t* operation) {
+  if (tfrt_ir_operation_is_terminator(operation)) return false;
+  uint32_t written = 0;
+  for (uint32_t i = 0; i < operation->operand_count; ++i) {
+    written += !tfrt_ir_value_is_missing(operation->operands[i].value);
+  }
+  tfrt_assembly_t words;
+  tfrt_assembly_word_t word;
+  tfrt_assembly_begin(&words, operation->descriptor->assembly);
+  return !written && tfrt_assembly_next(&words, &word) && word.kind == TFRT_ASSEMBLY_OPERANDS;
+}
+
 bool tfrt_printer_can_be_custom(const tfrt_ir_operation_t* operation) {
   const tfrt_kernel_descriptor_t* descriptor = operation->descriptor;
   if (!descriptor || !descriptor->assembly) return false;
   if (descriptor->flags & TFRT_KERNEL_LANGUAGE) return tfrt_printer_syntax_fits(operation);
   if (operation->successor_count) return false;
-  if (operation->region_count != descriptor->region_count) return false;
+  if (operation->region_count != descriptor->region_count || is_bare(operation)) return false;
   bool fits = operands_fit(operation) && results_fit(operation) && chains_fit(operation) &&
               attributes_fit(operation);
   for (uint32_t i = 0; fits && i < operation->region_count; ++i) fits = region_fits(operation, i);

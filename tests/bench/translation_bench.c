@@ -6,7 +6,10 @@
 #include "tests/bench/bench_program.h"
 #include "tests/bench/benchmark.h"
 
-enum { TRANSLATE, LOAD, LOADED_BYTES };
+enum { TRANSLATE, TRANSLATE_UNCHAINED, LOAD, LOADED_BYTES };
+
+// Tensors of the program without chains.
+#define TENSORS 1000
 
 typedef struct state_s {
   const tfrt_benchmark_t* benchmark;
@@ -18,6 +21,33 @@ typedef struct state_s {
 } state_t;
 
 static state_t current;
+
+// Appends a program of |size| ops without chains that fill, add and read tensors in turn.
+static void append_unchained(int64_t size, tfrt_string_builder_t* text) {
+  tfrt_string_builder_append_text(text, "func.func @main() {\n");
+  for (int i = 0; i < TENSORS; ++i) {
+    tfrt_string_builder_append_format(
+        text, "  %%t%d = tfrt_dht.create_uninitialized_tensor.f32.1 [4 : i64]\n", i);
+  }
+  for (int64_t i = 0; i < size; ++i) {
+    // Steps without a common divisor with the number of tensors.
+    int first = (int)(i * 7 % TENSORS);
+    int second = (int)(i * 13 % TENSORS);
+    if (i % 3 == 0) {
+      tfrt_string_builder_append_format(
+          text, "  tfrt_dht.fill_tensor_with_constant.f32 %%t%d 1.0 : f32\n", first);
+    } else if (i % 3 == 1) {
+      tfrt_string_builder_append_format(
+          text,
+          "  \"tfrt_test.add_inplace.f32\"(%%t%d, %%t%d) : (!tfrt_tensor.tensor, "
+          "!tfrt_tensor.tensor) -> ()\n",
+          first, second);
+    } else {
+      tfrt_string_builder_append_format(text, "  tfrt_dht.print_tensor %%t%d\n", second);
+    }
+  }
+  tfrt_string_builder_append_text(text, "  tfrt.return\n}\n");
+}
 
 static tfrt_status_t sample_translate(void* state, double* out_figure) {
   state_t* self = state;
@@ -68,7 +98,11 @@ static tfrt_status_t open_text(const tfrt_benchmark_t* benchmark,
   *out_state = &current;
   current = (state_t){.benchmark = benchmark, .size = size};
   tfrt_string_builder_initialize(&current.text, tfrt_allocator_system());
-  tfrt_bench_program_append(TFRT_BENCH_CHAIN, size, &current.text);
+  if (benchmark->kind == TRANSLATE_UNCHAINED) {
+    append_unchained(size, &current.text);
+  } else {
+    tfrt_bench_program_append(TFRT_BENCH_CHAIN, size, &current.text);
+  }
   tfrt_status_t status = tfrt_string_builder_status(&current.text);
   if (!status) status = tfrt_bench_host_open(&current.host, 0, tfrt_string_view_make(NULL, 0));
   if (!status) {
@@ -89,6 +123,8 @@ static const tfrt_benchmark_t benchmarks[] = {
     // TFRT's are of whole processes, less what a trivial program takes.
     BENCHMARK("translate_op_of_10k", "ns", TRANSLATE, 10000, 2100, sample_translate),
     BENCHMARK("translate_op_of_100k", "ns", TRANSLATE, 100000, 3270, sample_translate),
+    BENCHMARK("translate_unchained_op_of_100k", "ns", TRANSLATE_UNCHAINED, 100000, 0,
+              sample_translate),
     BENCHMARK("load_op_of_10k", "ns", LOAD, 10000, 0, sample_load),
     BENCHMARK("load_op_of_100k", "ns", LOAD, 100000, 0, sample_load),
     BENCHMARK("memory_of_loaded_op", "byte", LOADED_BYTES, 100000, 0, sample_load),

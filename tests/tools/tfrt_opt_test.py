@@ -15,6 +15,33 @@ TFRT_OPT, TFRT_TRANSLATE = [os.path.abspath(path) for path in sys.argv[1:3]]
 GOOD = "func.func @f() -> i32 {\n  %0 = tfrt.constant.i32 7\n  tfrt.return %0 : i32\n}\n"
 
 
+# The examples of TFRT's document on explicit dependencies, without and with chains.
+CREATE = "tfrt_dht.create_uninitialized_tensor.i32.1 [2 : i64]"
+THREE = '"tfrt_test.add.i32"(%%%s) : (!tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor'
+TENSORS = ", ".join("%%%s: !tfrt_tensor.tensor" % name for name in "abde")
+EXAMPLES = [
+    ("func.func @f() {\n  %t = " + CREATE + "\n"
+     "  tfrt_dht.fill_tensor_with_constant.i32 %t 1 : i32\n"
+     "  tfrt_dht.print_tensor %t\n  tfrt.return\n}\n",
+     "func.func @f() {\n  %t = " + CREATE + "\n  %ch0 = tfrt.new.chain\n"
+     "  %ch1 = tfrt_dht.fill_tensor_with_constant.i32 %t, %ch0 1 : i32\n"
+     "  %ch2 = tfrt_dht.print_tensor %t, %ch1\n  tfrt.return\n}\n"),
+    ("func.func @f(" + TENSORS + ") {\n  %c = " + CREATE + "\n"
+     "  " + THREE % "a, %b, %c" + ") -> ()\n  %f = " + CREATE + "\n"
+     "  " + THREE % "d, %e, %f" + ") -> ()\n  %g = " + CREATE + "\n"
+     "  " + THREE % "c, %f, %g" + ") -> ()\n  %h = " + CREATE + "\n"
+     '  "tfrt_test.relu.i32"(%g, %h) : (!tfrt_tensor.tensor, !tfrt_tensor.tensor) -> ()\n'
+     "  tfrt.return\n}\n",
+     "func.func @f(" + TENSORS + ") {\n  %c = " + CREATE + "\n  %c0 = tfrt.new.chain\n"
+     "  %c1 = " + THREE % "a, %b, %c, %c0" + ", !tfrt.chain) -> !tfrt.chain\n  %f = " + CREATE +
+     "\n  %c2 = " + THREE % "d, %e, %f, %c0" + ", !tfrt.chain) -> !tfrt.chain\n"
+     "  %c3 = tfrt.merge.chains %c1, %c2 : !tfrt.chain, !tfrt.chain\n  %g = " + CREATE + "\n"
+     "  %c4 = " + THREE % "c, %f, %g, %c3" + ", !tfrt.chain) -> !tfrt.chain\n  %h = " + CREATE +
+     '\n  %c5 = "tfrt_test.relu.i32"(%g, %h, %c4) : (!tfrt_tensor.tensor, !tfrt_tensor.tensor, '
+     "!tfrt.chain) -> !tfrt.chain\n  tfrt.return\n}\n"),
+]
+
+
 def run(program, *arguments, text=""):
     """Runs `program`; returns exit code, standard output and standard error."""
     done = subprocess.run([program, *arguments], input=text, capture_output=True, text=True,
@@ -63,6 +90,24 @@ class TfrtOptTest(unittest.TestCase):
         code, chained, errors = run(TFRT_OPT, "--insert-chains", text=text)
         self.assertEqual((code, errors), (0, ""))
         self.assertEqual(run(*translate, text=chained), (0, "", ""))
+
+    def test_examples_of_the_document_on_dependencies(self):
+        for free, chained in EXAMPLES:
+            texts = []
+            for text in (free, chained):
+                bef = subprocess.run([TFRT_TRANSLATE, "-mlir-to-bef"], input=text.encode(),
+                                     capture_output=True, timeout=120, check=True).stdout
+                texts.append(subprocess.run([TFRT_TRANSLATE, "-bef-to-mlir"], input=bef,
+                                            capture_output=True, timeout=120, check=True).stdout)
+            self.assertEqual(*texts)
+            self.assertIn(b"tfrt.new.chain", texts[0])
+
+    def test_text_without_operands_is_read_back(self):
+        text = ("func.func @f() -> i32 {\n  %m = \"tfrt.merge.chains\"() : () -> !tfrt.chain\n"
+                "  %x = tfrt.constant.i32 1\n  tfrt.return %x : i32\n}\n")
+        code, printed, errors = run(TFRT_OPT, text=text)
+        self.assertEqual((code, errors), (0, ""))
+        self.assertEqual(run(TFRT_OPT, text=printed), (0, printed, ""))
 
     def test_an_op_that_can_not_wait_is_refused(self):
         code, output, errors = run(TFRT_OPT, "--insert-chains", "-allow-unregistered-dialect", text=(

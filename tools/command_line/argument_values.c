@@ -193,9 +193,13 @@ static tfrt_status_t tfrt_argument_values_set(const tfrt_bef_function_t* functio
   return tfrt_status_take_annotate(status, "--arg %.*s", TFRT_STRING_VIEW_ARGUMENTS(argument.name));
 }
 
-static tfrt_status_t tfrt_argument_values_check_complete(const tfrt_bef_function_t* function,
-                                                         tfrt_async_value_t* const* values) {
+// A chain that nobody gives is ready: nothing comes before the program.
+static tfrt_status_t tfrt_argument_values_complete(const tfrt_bef_function_t* function,
+                                                   tfrt_async_value_t** values) {
   for (uint32_t i = 0; i < function->argument_count; ++i) {
+    if (!values[i] && strcmp(function->argument_types[i], "!tfrt.chain") == 0) {
+      values[i] = tfrt_async_value_ready_chain();
+    }
     if (values[i]) continue;
     bool named = function->argument_names && function->argument_names[i][0] != '\0';
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
@@ -244,7 +248,7 @@ tfrt_status_t tfrt_argument_values_parse(const tfrt_bef_function_t* function,
     }
     status = tfrt_argument_values_set(function, arguments->values[i], out_values);
   }
-  if (!status) status = tfrt_argument_values_check_complete(function, out_values);
+  if (!status) status = tfrt_argument_values_complete(function, out_values);
   for (uint32_t i = 0; status && i < function->argument_count; ++i) {
     tfrt_async_value_release(out_values[i]);
     out_values[i] = NULL;

@@ -17,8 +17,8 @@
 
 // Sets |out_values|, room for |function->argument_count| entries, to available values (+1)
 // as |arguments| say. Each parameter must be given exactly once, or once by the defaults
-// among them and once by the others, which go before. On an error all entries are NULL.
-// Thread-compatible.
+// among them and once by the others, which go before. A chain need not be given: it is ready. On an
+// error all entries are NULL. Thread-compatible.
 tfrt_status_t tfrt_argument_values_parse(const tfrt_bef_function_t* function,
                                          const tfrt_flag_list_t* arguments,
                                          tfrt_async_value_t** out_values) TFRT_MUST_USE;

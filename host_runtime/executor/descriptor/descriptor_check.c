@@ -368,6 +368,9 @@ static tfrt_status_t check_form(const tfrt_kernel_descriptor_t* op) {
     TFRT_RETURN_IF_ERROR(check_word(op, &words, &word, &form));
     TFRT_RETURN_IF_ERROR(check_commas(op, &word, &form));
   }
+  if (form.rest && !op->operand_count && !(op->flags & TFRT_KERNEL_TRAILING_CHAIN)) {
+    return tfrt_descriptor_defect(op, "its custom form has 'operands', and it has none");
+  }
   if (!form.rest && form.next_operand < op->operand_count) {
     return tfrt_descriptor_defect(op,
                                   "its custom form lacks operand '%s': name it, or add 'operands'",

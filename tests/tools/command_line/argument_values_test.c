@@ -204,6 +204,18 @@ START_TEST(nothing_is_given_twice_or_left_out) {
 }
 END_TEST
 
+START_TEST(a_chain_is_ready_by_itself) {
+  const char* names[] = {"before", "x"};
+  const char* types[] = {"!tfrt.chain", "i32"};
+  tfrt_bef_function_t function = make_function(names, types, 2);
+  const char* texts[] = {"x=1", NULL};
+  ck_assert_ptr_null(parse(&function, texts));
+  ck_assert(tfrt_async_value_is_available(values[0]));
+  ck_assert_uint_eq(values[0]->type_id, TFRT_TYPE_CHAIN);
+  release_values(2);
+}
+END_TEST
+
 // Two images of 1 x 3 bytes, as idx.
 static const uint8_t idx_file[] = {0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0,
                                    1, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6};
@@ -254,8 +266,8 @@ START_TEST(a_file_that_is_no_tensor_or_is_cut_is_an_error) {
   char* path = test_path("text");
   ck_assert_ptr_null(tfrt_file_write(path, "not a tensor at all\n", 20));
   tfrt_status_t status = parse_tensor(path);
-  ck_assert_ptr_nonnull(
-      strstr(tfrt_status_message(status), "the file is neither .npy nor idx (plain or gzip) nor BTF"));
+  ck_assert_ptr_nonnull(strstr(tfrt_status_message(status),
+                               "the file is neither .npy nor idx (plain or gzip) nor BTF"));
   tfrt_status_release(status);
   static const uint8_t cut[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1};
   ck_assert_ptr_null(tfrt_file_write(path, cut, sizeof(cut)));
@@ -280,6 +292,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(cases, whole_numbers_are_decimal_or_begin_with_0x);
   tcase_add_test(cases, a_float_that_is_finite_stays_so);
   tcase_add_test(cases, nothing_is_given_twice_or_left_out);
+  tcase_add_test(cases, a_chain_is_ready_by_itself);
   tcase_add_test(cases, a_tensor_is_an_idx_file_plain_or_packed);
   tcase_add_test(cases, a_file_that_is_no_tensor_or_is_cut_is_an_error);
   suite_add_tcase(suite, cases);

@@ -66,6 +66,13 @@ START_TEST(good_entries_pass) {
 }
 END_TEST
 
+START_TEST(a_form_with_operands_needs_some) {
+  op.operand_count = 0;
+  op.assembly = "#b operands attr-dict";
+  expect_defect("its custom form has 'operands', and it has none");
+}
+END_TEST
+
 START_TEST(effects) {
   op.effects = TFRT_EFFECT_OUTPUT | TFRT_EFFECT_FILE_READ;
   op.shares = "second";
@@ -253,6 +260,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(entries, good_entries_pass);
   tcase_add_test(entries, names_arrays_and_flags);
   tcase_add_test(entries, effects);
+  tcase_add_test(entries, a_form_with_operands_needs_some);
   tcase_add_test(entries, silence_means_every_effect);
   tcase_add_test(entries, attributes_have_names_kinds_and_an_order);
   tcase_add_test(entries, custom_forms_name_what_is_there);
