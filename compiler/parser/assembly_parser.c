@@ -540,7 +540,19 @@ static uint32_t missing_chain_words(const walk_t* walk, uint32_t index) {
   return walk->parser->token.kind == ',' && is_before_value(walk->parser) ? 0 : 2;
 }
 
+// True if the custom form of |form| begins with a parenthesis.
+static bool begins_with_parenthesis(const tfrt_op_form_t* form) {
+  return form->word_count && form->words[0].kind == TFRT_ASSEMBLY_TEXT &&
+         form->words[0].name.data[0] == '(';
+}
+
 bool tfrt_parser_assembly(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
+  if (parser->token.kind == '(' && !begins_with_parenthesis(op->form)) {
+    return tfrt_parser_fail(parser,
+                            "the operands of '%s' are written without parentheses; the generic "
+                            "form has quotes, \"%s\"(...) : (...) -> ...",
+                            op->name->data, op->name->data);
+  }
   walk_t walk = {.parser = parser, .op = op, .form = op->form};
   for (uint32_t i = 0; i < op->form->word_count;) {
     uint32_t missing = missing_chain_words(&walk, i);

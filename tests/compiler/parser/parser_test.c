@@ -251,6 +251,20 @@ END_TEST
 
 // --- What is refused ------------------------------------------------------------------------
 
+START_TEST(parentheses_of_another_form_are_named) {
+  test_expect_errors(
+      "func.func @f(%x: i32) {\n"
+      "  %c = tfrt.new.chain()\n"
+      "  tfrt.print.i32(%x)\n"
+      "  tfrt.return\n"
+      "}\n",
+      "2:22: error: the operands of 'tfrt.new.chain' are written without parentheses; the generic "
+      "form has quotes, \"tfrt.new.chain\"(...) : (...) -> ...\n"
+      "3:17: error: the operands of 'tfrt.print.i32' are written without parentheses; the generic "
+      "form has quotes, \"tfrt.print.i32\"(...) : (...) -> ...\n");
+}
+END_TEST
+
 START_TEST(several_errors_are_reported_in_one_go) {
   test_expect_errors(
       "func.func @f(%a: i32) -> i32 {\n"
@@ -596,6 +610,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(built, a_single_type_or_attribute_can_be_parsed);
   TCase* refused = tcase_create("refused");
   tcase_add_test(refused, several_errors_are_reported_in_one_go);
+  tcase_add_test(refused, parentheses_of_another_form_are_named);
   tcase_add_test(refused, what_is_missing_at_the_end_of_a_line_is_missing_there);
   tcase_add_test(refused, a_value_has_one_type_and_one_definition);
   tcase_add_test(refused, an_op_that_was_met_before_is_refused_like_the_first_one);
