@@ -5,6 +5,7 @@
 #include "compiler/bef/bef_emitter.h"
 #include "compiler/bef/bef_importer.h"
 #include "compiler/dialects.h"
+#include "compiler/lowering/lowering.h"
 #include "compiler/parser/parser.h"
 #include "compiler/passes/chain_inserter.h"
 #include "compiler/printer/printer.h"
@@ -25,6 +26,10 @@ static tfrt_status_t assemble(tfrt_ir_context_t* context, const tfrt_op_tables_t
                               void** out_bytes, size_t* out_size) {
   tfrt_ir_operation_t* module = tfrt_parse_module(context, tables, diagnostics);
   if (!module || !tfrt_verify_module(context, module, diagnostics)) {
+    return first_error(diagnostics);
+  }
+  if (!tfrt_lower_language(context, module, tables, diagnostics) ||
+      !tfrt_verify_module(context, module, diagnostics)) {
     return first_error(diagnostics);
   }
   bool complete = options && options->no_insert_chains
@@ -80,6 +85,10 @@ static tfrt_status_t optimize(tfrt_ir_context_t* context, const tfrt_op_tables_t
   if (!tfrt_verify_module(context, module, diagnostics)) return first_error(diagnostics);
   if (!tfrt_passes_run(options->passes, options->pass_count, context, tables, module,
                        diagnostics)) {
+    return first_error(diagnostics);
+  }
+  if (options->lowers && (!tfrt_lower_language(context, module, tables, diagnostics) ||
+                          !tfrt_verify_module(context, module, diagnostics))) {
     return first_error(diagnostics);
   }
   tfrt_printer_options_t printer_options = {.generic = options->generic,

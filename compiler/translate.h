@@ -52,6 +52,7 @@ tfrt_status_t tfrt_assemble_text(const tfrt_op_tables_t* tables,
 typedef struct tfrt_text_to_text_options_s {
   const tfrt_pass_t* const* passes;  // in the order in which they run
   size_t pass_count;
+  bool lowers;               // after the passes, to what goes to BEF
   bool known_dialects_only;  // ops of a dialect that no op table has are errors
   bool unnamed_values;       // values are numbered, as MLIR's tools do
   bool generic;              // every op in generic form

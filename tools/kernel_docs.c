@@ -298,6 +298,7 @@ static void append_dialect(page_t* page, tfrt_string_view_t dialect) {
   for (size_t t = 0; t < tables->count; ++t) {
     for (size_t i = 0; i < tables->tables[t].count; ++i) {
       const tfrt_kernel_descriptor_t* op = &tables->tables[t].descriptors[i];
+      if (op->flags & TFRT_KERNEL_LANGUAGE) continue;
       if (tfrt_string_view_equal(dialect_of(op->name), dialect)) append_op(page, op);
     }
   }

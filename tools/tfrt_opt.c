@@ -17,6 +17,7 @@ static bool allow_unregistered_dialect = false;
 static bool generic = false;
 static bool locations = false;
 static bool keep_names = false;
+static bool lowers = false;
 static tfrt_flag_list_t steps;
 
 // The flags that are no pass; behind them comes one for each pass.
@@ -50,6 +51,10 @@ static const tfrt_flag_t common_flags[] = {
      .kind = TFRT_FLAG_BOOL,
      .storage = &keep_names,
      .help = "call values as the text does, where MLIR's tools number them"},
+    {.name = "lower-async",
+     .kind = TFRT_FLAG_BOOL,
+     .storage = &lowers,
+     .help = "lower asynchronous programs to kernels, after all passes, as mlir_to_bef does"},
     {.name = TFRT_SHARED_LIBRARIES_FLAG,
      .kind = TFRT_FLAG_TEXT,
      .storage = &shared_libs,
@@ -64,6 +69,7 @@ static tfrt_status_t translate(tfrt_string_view_t input, tfrt_diagnostics_t* dia
   for (size_t i = 0; i < steps.count; ++i) passes[i] = tfrt_pass_find(steps.values[i]);
   tfrt_text_to_text_options_t options = {.passes = passes,
                                          .pass_count = steps.count,
+                                         .lowers = lowers,
                                          .known_dialects_only = !allow_unregistered_dialect,
                                          .unnamed_values = !keep_names,
                                          .generic = generic,

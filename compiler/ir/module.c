@@ -66,7 +66,11 @@ tfrt_ir_operation_t* tfrt_ir_function_create(tfrt_ir_context_t* context,
 }
 
 bool tfrt_ir_is_function(const tfrt_ir_operation_t* operation) {
-  return tfrt_ir_operation_is(operation, "func.func");
+  return tfrt_ir_operation_is(operation, "func.func") || tfrt_ir_is_async_function(operation);
+}
+
+bool tfrt_ir_is_async_function(const tfrt_ir_operation_t* operation) {
+  return tfrt_ir_operation_is(operation, "async.func");
 }
 
 const tfrt_ir_type_t* tfrt_ir_function_type(const tfrt_ir_operation_t* function) {

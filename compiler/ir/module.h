@@ -39,8 +39,10 @@ tfrt_ir_operation_t* tfrt_ir_function_create(tfrt_ir_context_t* context,
                                              const tfrt_ir_string_t* name,
                                              const tfrt_ir_type_t* type);
 
-// Returns true if |operation| is a `func.func`. Thread-safe.
+// Returns true if |operation| is a `func.func` or an `async.func`, or only the latter, which the
+// compiler lowers. Thread-safe.
 bool tfrt_ir_is_function(const tfrt_ir_operation_t* operation);
+bool tfrt_ir_is_async_function(const tfrt_ir_operation_t* operation);
 
 // The function type of |function|, or NULL if it has none (malformed). Thread-safe.
 const tfrt_ir_type_t* tfrt_ir_function_type(const tfrt_ir_operation_t* function);

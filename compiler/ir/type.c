@@ -159,6 +159,17 @@ const tfrt_ir_type_t* tfrt_ir_type_tuple(tfrt_ir_context_t* context,
   return take_text(context, &builder, &model);
 }
 
+const tfrt_ir_type_t* tfrt_ir_type_async_value(tfrt_ir_context_t* context,
+                                               const tfrt_ir_type_t* element) {
+  tfrt_ir_type_t model = {.kind = TFRT_IR_TYPE_DIALECT, .element = element};
+  tfrt_string_builder_t builder;
+  begin_text(context, &builder);
+  tfrt_string_builder_append_text(&builder, "!async.value<");
+  append_list(&builder, &element, 1);
+  tfrt_string_builder_append_char(&builder, '>');
+  return take_text(context, &builder, &model);
+}
+
 const tfrt_ir_type_t* tfrt_ir_type_complex(tfrt_ir_context_t* context,
                                            const tfrt_ir_type_t* element) {
   tfrt_ir_type_t model = {.kind = TFRT_IR_TYPE_COMPLEX, .element = element};

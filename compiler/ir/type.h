@@ -43,13 +43,13 @@ typedef struct tfrt_ir_type_s tfrt_ir_type_t;
 struct tfrt_ir_type_s {
   tfrt_ir_type_kind_t kind;
   tfrt_ir_signedness_t signedness;
-  uint32_t width;         // in bits; 64 for index
-  bool is_ranked;         // of shaped types: false for tensor<*xf32>
-  uint32_t rank;          // number of |dims|
-  uint32_t input_count;   // of |inputs|
-  uint32_t result_count;  // of |results|
-  const int64_t* dims;    // TFRT_IR_DYNAMIC where unknown
-  const tfrt_ir_type_t* element;
+  uint32_t width;                 // in bits; 64 for index
+  bool is_ranked;                 // of shaped types: false for tensor<*xf32>
+  uint32_t rank;                  // number of |dims|
+  uint32_t input_count;           // of |inputs|
+  uint32_t result_count;          // of |results|
+  const int64_t* dims;            // TFRT_IR_DYNAMIC where unknown
+  const tfrt_ir_type_t* element;  // also of `!async.value<element>`
   const tfrt_ir_type_t* const* inputs;
   const tfrt_ir_type_t* const* results;
   const tfrt_ir_string_t* suffix;  // layout, encoding, memory space as written, or NULL
@@ -87,6 +87,10 @@ const tfrt_ir_type_t* tfrt_ir_type_shaped(tfrt_ir_context_t* context, tfrt_ir_ty
 
 // The dialect type with text |text|, which begins with `!`.
 const tfrt_ir_type_t* tfrt_ir_type_dialect(tfrt_ir_context_t* context, tfrt_string_view_t text);
+
+// The type `!async.value<element>`, a dialect type that knows its |element|.
+const tfrt_ir_type_t* tfrt_ir_type_async_value(tfrt_ir_context_t* context,
+                                               const tfrt_ir_type_t* element);
 
 // The type that is printed as |text|, if |context| has it already, or NULL: quicker than
 // making it again. Thread-compatible (caller synchronises).

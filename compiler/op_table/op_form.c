@@ -2,6 +2,8 @@
 
 #include "compiler/op_table/op_form.h"
 
+#include <string.h>
+
 // The words of |text|, of which there are |*out_count|.
 static const tfrt_assembly_word_t* list_words(tfrt_ir_context_t* context, const char* text,
                                               uint32_t* out_count) {
@@ -52,4 +54,10 @@ tfrt_op_form_t* tfrt_op_form_create(tfrt_ir_context_t* context,
   bool ok = form->name && form->words && form->operand_types && form->result_types;
   form->is_plain = ok && is_plain(form);
   return ok ? form : NULL;
+}
+
+tfrt_string_view_t tfrt_op_form_family(const tfrt_kernel_descriptor_t* descriptor) {
+  const char* begin = descriptor->assembly + strcspn(descriptor->assembly, " ");
+  begin += strspn(begin, " ");
+  return tfrt_string_view_make(begin, strcspn(begin, " "));
 }

@@ -38,6 +38,10 @@ typedef struct tfrt_op_form_s {
 tfrt_op_form_t* tfrt_op_form_create(tfrt_ir_context_t* context,
                                     const tfrt_kernel_descriptor_t* descriptor) TFRT_MUST_USE;
 
+// The family of |descriptor|'s custom form, of an op of the language: the word behind `syntax`.
+// Thread-safe.
+tfrt_string_view_t tfrt_op_form_family(const tfrt_kernel_descriptor_t* descriptor);
+
 // The type of operand |index|, or NULL if the table leaves it open. Thread-safe.
 static inline const tfrt_ir_type_t* tfrt_op_form_operand_type(const tfrt_op_form_t* form,
                                                               uint32_t index) {

@@ -152,8 +152,6 @@ static bool parse_attributes(tfrt_parser_t* parser) {
 
 bool tfrt_parser_function(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   static const char* const visibilities[] = {"private", "public", "nested"};
-  op->name = tfrt_ir_string_of(parser->context, "func.func");
-  if (!op->name) return false;
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(visibilities); ++i) {
     if (!tfrt_parser_accept_word(parser, visibilities[i])) continue;
     tfrt_string_view_t text = tfrt_string_view_of(visibilities[i]);
@@ -177,7 +175,11 @@ bool tfrt_parser_function(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
                                       .argument_types = parameters.types,
                                       .argument_locations = parameters.locations,
                                       .argument_count = parameters.count};
-  return tfrt_parser_region(parser, &op->regions[0], &style);
+  const char* outer_dialect = parser->default_dialect;
+  parser->default_dialect = op->descriptor ? "async" : "func";
+  bool ok = tfrt_parser_region(parser, &op->regions[0], &style);
+  parser->default_dialect = outer_dialect;
+  return ok;
 }
 
 bool tfrt_parser_nested_module(tfrt_parser_t* parser, tfrt_parser_op_t* op) {

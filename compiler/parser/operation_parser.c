@@ -125,8 +125,8 @@ static bool parse_successors(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
 
 // True if nothing of the enclosing function is visible in the regions of |op|.
 static bool is_isolated(const tfrt_parser_op_t* op) {
-  return op->descriptor || tfrt_ir_string_is(op->name, "func.func") ||
-         tfrt_ir_string_is(op->name, "builtin.module");
+  if (op->descriptor) return !tfrt_kernel_descriptor_sees_outside(op->descriptor);
+  return tfrt_ir_string_is(op->name, "func.func") || tfrt_ir_string_is(op->name, "builtin.module");
 }
 
 // `({ ... }, { ... })`, if there.
@@ -312,6 +312,19 @@ static bool parse_known(tfrt_parser_t* parser, tfrt_parser_op_t* op, tfrt_op_ind
   return op->form && tfrt_parser_assembly(parser, op);
 }
 
+// The entry of the op |name| of the dialect that may be left out here, whose full name |op| gets;
+// NULL: there is none.
+static tfrt_op_index_entry_t* find_in_default_dialect(tfrt_parser_t* parser, tfrt_parser_op_t* op,
+                                                      tfrt_string_view_t name) {
+  tfrt_string_builder_clear(&parser->text);
+  tfrt_string_builder_append_format(&parser->text, "%s.%.*s", parser->default_dialect,
+                                    TFRT_STRING_VIEW_ARGUMENTS(name));
+  tfrt_op_index_entry_t* entry =
+      tfrt_op_index_find_entry(&parser->index, tfrt_string_builder_view(&parser->text));
+  if (entry) op->name = tfrt_ir_string_of(parser->context, entry->descriptor->name);
+  return op->name ? entry : NULL;
+}
+
 static bool parse_custom(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   tfrt_string_view_t name = parser->token.text;
   tfrt_op_index_entry_t* entry = tfrt_parser_op_entry(parser, name);
@@ -321,16 +334,19 @@ static bool parse_custom(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   if (!op->name) return false;
   if (is_known) return parse_known(parser, op, entry);
   if (tfrt_ir_string_is(op->name, "func.func") || tfrt_ir_string_is(op->name, "func")) {
+    op->name = tfrt_ir_string_of(parser->context, "func.func");
+    return op->name && tfrt_parser_function(parser, op);
+  }
+  if (tfrt_ir_string_is(op->name, "async.func") && entry) {
+    op->descriptor = entry->descriptor;
     return tfrt_parser_function(parser, op);
   }
   if (tfrt_ir_string_is(op->name, "module") || tfrt_ir_string_is(op->name, "builtin.module")) {
     return tfrt_parser_nested_module(parser, op);
   }
-  // Inside of functions the dialect `func` may be left out.
-  if (tfrt_ir_string_is(op->name, "return")) {
-    op->name = tfrt_ir_string_of(parser->context, "func.return");
-    if (!op->name) return false;
-    entry = tfrt_op_index_find_entry(&parser->index, tfrt_ir_string_view(op->name));
+  // Inside of functions their dialect may be left out.
+  if (!entry && parser->default_dialect && !memchr(name.data, '.', name.size)) {
+    entry = find_in_default_dialect(parser, op, name);
   }
   return parse_known(parser, op, entry);
 }

@@ -78,6 +78,7 @@ typedef struct tfrt_parser_s {
   tfrt_hash_table_t attribute_aliases;
   tfrt_hash_table_t type_aliases;
   const tfrt_ir_string_t* file;
+  const char* default_dialect;  // of ops that are named without one; NULL: there is none
   tfrt_string_builder_t text;   // one decoded string at a time
   tfrt_scratch_t pointers;      // const void*
   tfrt_scratch_t named;         // tfrt_ir_named_attribute_t
@@ -279,18 +280,57 @@ const tfrt_op_form_t* tfrt_parser_op_form(tfrt_parser_t* parser, tfrt_op_index_e
 bool tfrt_parser_assembly(tfrt_parser_t* parser, tfrt_parser_op_t* op);
 // The custom form of |op|, an op of the language, behind its name.
 bool tfrt_parser_syntax(tfrt_parser_t* parser, tfrt_parser_op_t* op);
-// `cf.br`, `cf.cond_br`, `cf.switch` and `cf.assert`, behind the name.
+// One for each family of ops, behind the op's name (arith_parser.c, cf_parser.c, scf_parser.c,
+// async_parser.c, memref_parser.c).
+bool tfrt_parser_same_types(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+bool tfrt_parser_cast(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+bool tfrt_parser_constant(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+bool tfrt_parser_comparison(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+bool tfrt_parser_selection(tfrt_parser_t* parser, tfrt_parser_op_t* op);
 bool tfrt_parser_branch(tfrt_parser_t* parser, tfrt_parser_op_t* op);
 bool tfrt_parser_conditional_branch(tfrt_parser_t* parser, tfrt_parser_op_t* op);
 bool tfrt_parser_switch(tfrt_parser_t* parser, tfrt_parser_op_t* op);
 bool tfrt_parser_assertion(tfrt_parser_t* parser, tfrt_parser_op_t* op);
-// For these: one operand of |type| (NULL: that of its definition), resolved at once; `{...}`, if
-// there; the attribute |name| that says how the operands are split, of |count| |sizes|.
+bool tfrt_parser_call(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+bool tfrt_parser_yield(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+bool tfrt_parser_condition(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+bool tfrt_parser_if(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+bool tfrt_parser_for(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+bool tfrt_parser_while(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+bool tfrt_parser_parallel(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+bool tfrt_parser_reduce(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+bool tfrt_parser_execute(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+bool tfrt_parser_await(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+bool tfrt_parser_create_group(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+bool tfrt_parser_add_to_group(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+bool tfrt_parser_await_all(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+bool tfrt_parser_alloc(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+bool tfrt_parser_load(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+bool tfrt_parser_store(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+bool tfrt_parser_dim(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+bool tfrt_parser_print(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+// For these: one operand of |type| (NULL: that of its definition), resolved at once.
 bool tfrt_parser_take_operand(tfrt_parser_t* parser, tfrt_parser_op_t* op,
                               const tfrt_ir_type_t* type);
+// `%a, %b`, pushed on |operands|; none if the token |closing| is at hand.
+bool tfrt_parser_take_references(tfrt_parser_t* parser, int closing);
+// Resolves the references from |mark| on as |type|, and takes them off.
+bool tfrt_parser_resolve_all(tfrt_parser_t* parser, tfrt_parser_op_t* op, size_t mark,
+                             const tfrt_ir_type_t* type);
+// Makes |type| the type of the only result.
+bool tfrt_parser_one_result(tfrt_parser_t* parser, tfrt_parser_op_t* op,
+                            const tfrt_ir_type_t* type);
+// `: T`
+const tfrt_ir_type_t* tfrt_parser_colon_type(tfrt_parser_t* parser);
+// `{...}`, and `attributes {...}`, if there.
 bool tfrt_parser_optional_dictionary(tfrt_parser_t* parser);
+bool tfrt_parser_optional_attributes(tfrt_parser_t* parser);
+// The attribute |name| that says how the operands are split: |count| |sizes|.
 bool tfrt_parser_add_segments(tfrt_parser_t* parser, const char* name, const int32_t* sizes,
                               uint32_t count);
+// Ends |region| of |op|, if nothing does, with the op |name|, which hands nothing on.
+bool tfrt_parser_end_region(tfrt_parser_t* parser, tfrt_parser_op_t* op, tfrt_ir_region_t* region,
+                            const char* name);
 // A region in braces.
 bool tfrt_parser_region(tfrt_parser_t* parser, tfrt_ir_region_t* region,
                         const tfrt_parser_region_style_t* style);
@@ -301,7 +341,7 @@ extern const tfrt_hash_table_vtable_t tfrt_parser_block_vtable;
 tfrt_ir_block_t* tfrt_parser_successor(tfrt_parser_t* parser, tfrt_ir_region_t* region);
 // The ops of |block| up to what ends it: `}`, a label, or the text's end.
 bool tfrt_parser_block_body(tfrt_parser_t* parser, tfrt_ir_block_t* block);
-// Behind the words `func.func` and `module`.
+// Behind the words `func.func`, or another function's that is the name of |op|, and `module`.
 bool tfrt_parser_function(tfrt_parser_t* parser, tfrt_parser_op_t* op);
 bool tfrt_parser_nested_module(tfrt_parser_t* parser, tfrt_parser_op_t* op);
 // An empty region list of |count| for |op|.

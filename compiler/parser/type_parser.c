@@ -202,9 +202,26 @@ static const tfrt_ir_type_t* parse_complex(tfrt_parser_t* parser) {
 }
 
 // `!dialect.name`, `!dialect.name<free text>`, or an alias.
+// `!async.value<T>`, with the `!async.value` at hand.
+static const tfrt_ir_type_t* parse_async_value(tfrt_parser_t* parser) {
+  tfrt_parser_advance(parser);
+  if (!tfrt_parser_expect(parser, '<', "behind 'async.value'") || !tfrt_parser_enter(parser)) {
+    return NULL;
+  }
+  const tfrt_ir_type_t* element = tfrt_parser_type(parser);
+  tfrt_parser_leave(parser);
+  if (!element || !tfrt_parser_expect(parser, '>', "behind the type of an asynchronous value")) {
+    return NULL;
+  }
+  return tfrt_ir_type_async_value(parser->context, element);
+}
+
 static const tfrt_ir_type_t* parse_bang(tfrt_parser_t* parser) {
   tfrt_token_t token = parser->token;
   tfrt_string_view_t name = token.text;
+  if (is_bracket_next(parser) && tfrt_string_view_equal(name, tfrt_string_view_of("async.value"))) {
+    return parse_async_value(parser);
+  }
   if (is_bracket_next(parser)) {
     size_t end = 0;
     if (!tfrt_parser_find_closing(parser, parser->lexer.position + 1, &end)) return NULL;

@@ -163,9 +163,9 @@ static void print_assertion(tfrt_printer_t* printer, const tfrt_ir_operation_t* 
 }
 
 const tfrt_printer_syntax_t tfrt_printer_cf_syntaxes[] = {
-    {"cf.br", branch_fits, print_branch},
-    {"cf.cond_br", conditional_branch_fits, print_conditional_branch},
-    {"cf.switch", switch_fits, print_switch},
-    {"cf.assert", assertion_fits, print_assertion},
+    {"br", branch_fits, print_branch},
+    {"cond_br", conditional_branch_fits, print_conditional_branch},
+    {"switch", switch_fits, print_switch},
+    {"assert", assertion_fits, print_assertion},
     {NULL, NULL, NULL},
 };

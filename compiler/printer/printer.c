@@ -61,7 +61,8 @@ static void print_label(tfrt_printer_t* printer, const tfrt_ir_block_t* block, u
   append(printer, ":");
 }
 
-void tfrt_printer_region(tfrt_printer_t* printer, const tfrt_ir_region_t* region, bool labels) {
+static void print_region(tfrt_printer_t* printer, const tfrt_ir_region_t* region, bool labels,
+                         const tfrt_ir_operation_t* hidden) {
   append(printer, "{");
   ++printer->indent;
   uint32_t index = 0;
@@ -74,6 +75,7 @@ void tfrt_printer_region(tfrt_printer_t* printer, const tfrt_ir_region_t* region
     bool has_label = !is_first || (labels && (block->argument_count || !block->first));
     if (has_label) print_label(printer, block, block->scratch);
     for (const tfrt_ir_operation_t* op = block->first; op; op = op->next) {
+      if (op == hidden) continue;
       tfrt_printer_newline(printer);
       print_operation(printer, op);
     }
@@ -81,6 +83,14 @@ void tfrt_printer_region(tfrt_printer_t* printer, const tfrt_ir_region_t* region
   --printer->indent;
   tfrt_printer_newline(printer);
   append(printer, "}");
+}
+
+void tfrt_printer_region(tfrt_printer_t* printer, const tfrt_ir_region_t* region, bool labels) {
+  print_region(printer, region, labels, NULL);
+}
+
+void tfrt_printer_open_region(tfrt_printer_t* printer, const tfrt_ir_region_t* region) {
+  print_region(printer, region, false, region->last_block ? region->last_block->last : NULL);
 }
 
 // --- The generic form ------------------------------------------------------------------
@@ -258,7 +268,8 @@ static void print_function(tfrt_printer_t* printer, const tfrt_ir_operation_t* f
                                        "sym_visibility"};
   const tfrt_ir_type_t* type = tfrt_ir_function_type(function);
   const tfrt_ir_attribute_t* visibility = tfrt_ir_operation_attribute(function, "sym_visibility");
-  append(printer, "func.func ");
+  append(printer, function->name->data);
+  append(printer, " ");
   if (visibility) {
     tfrt_string_builder_append_view(printer->builder, tfrt_ir_attribute_text(visibility));
     append(printer, " ");

@@ -5,7 +5,8 @@
 //     printer.c            ops in generic form, regions, blocks, functions, modules
 //     assembly_printer.c   custom forms, as the op table writes them
 //     syntax_printer.c     custom forms of the ops of the language, found by name, and
-//     cf_printer.c         those of branches
+//     cf_printer.c, arith_printer.c, scf_printer.c, async_printer.c, memref_printer.c  those of
+//                          single dialects
 //     attribute_printer.c  attributes, strings, locations: no state
 //
 // Thread rule: thread-compatible (caller synchronises).
@@ -50,14 +51,35 @@ void tfrt_printer_syntax(tfrt_printer_t* printer, const tfrt_ir_operation_t* ope
 void tfrt_printer_other_attributes(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation,
                                    const char* const* hidden, size_t hidden_count);
 
-// How one op of the language is printed.
+// How a family of ops of the language is printed.
 typedef struct tfrt_printer_syntax_s {
-  const char* name;
+  const char* family;
   bool (*fits)(const tfrt_ir_operation_t* operation);
   void (*print)(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation);
 } tfrt_printer_syntax_t;
 
-// The ops of one dialect, the last one without a name.
+// The families of one source; the last entry has no name.
 extern const tfrt_printer_syntax_t tfrt_printer_cf_syntaxes[];
+extern const tfrt_printer_syntax_t tfrt_printer_arith_syntaxes[];
+extern const tfrt_printer_syntax_t tfrt_printer_scf_syntaxes[];
+extern const tfrt_printer_syntax_t tfrt_printer_async_syntaxes[];
+extern const tfrt_printer_syntax_t tfrt_printer_memref_syntaxes[];
+
+// For these: the text |text|; ` : T` of |value|; the types of |count| operands from |first| on,
+// behind ` : `, if there are any; ` -> (T, T)` of the results from |first| on, if there are any.
+void tfrt_printer_text(tfrt_printer_t* printer, const char* text);
+void tfrt_printer_colon_type(tfrt_printer_t* printer, const tfrt_ir_type_t* type);
+void tfrt_printer_operand_types(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation,
+                                uint32_t first, uint32_t count);
+void tfrt_printer_arrow_results(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation,
+                                uint32_t first);
+// True if |operation| has so many operands, results and regions, and no successors.
+bool tfrt_printer_has_shape(const tfrt_ir_operation_t* operation, uint32_t operands,
+                            uint32_t results, uint32_t regions);
+// True if |region| has one block, whose last op hands nothing on and is named |end|, with no
+// attributes: the custom form leaves it out.
+bool tfrt_printer_region_ends_plainly(const tfrt_ir_region_t* region, const char* end);
+// Like tfrt_printer_region(), without the last op.
+void tfrt_printer_open_region(tfrt_printer_t* printer, const tfrt_ir_region_t* region);
 
 #endif  // TFRT_COMPILER_PRINTER_PRINTER_IMPL_H_

@@ -175,8 +175,9 @@ static void add_results(tfrt_value_names_t* names, const tfrt_ir_operation_t* op
 
 bool tfrt_value_names_is_isolated(const tfrt_value_names_t* names,
                                   const tfrt_ir_operation_t* operation) {
-  return (operation->descriptor && !names->generic) || tfrt_ir_is_function(operation) ||
-         tfrt_ir_is_module(operation);
+  if (tfrt_ir_is_function(operation) || tfrt_ir_is_module(operation)) return true;
+  return operation->descriptor && !names->generic &&
+         !tfrt_kernel_descriptor_sees_outside(operation->descriptor);
 }
 
 void tfrt_value_names_add_region(tfrt_value_names_t* names, const tfrt_ir_region_t* region) {

@@ -10,19 +10,22 @@ typedef struct convention_s {
   const char* op;
   const char* first_parameter;  // type of the parameters before the operands; NULL: none
   uint32_t first_count;
-  const char* last_result;  // type of one more result behind the others; NULL: none
-  bool results_are_free;    // checked by the op itself when it runs
-  uint32_t own_results;     // if these are free: how many the callee must give; 0: any number
+  const char* last_result;   // type of one more result behind the others; NULL: none
+  bool results_are_free;     // checked by the op itself when it runs
+  uint32_t own_results;      // if these are free: how many the callee must give; 0: any number
+  bool parameters_are_free;  // likewise
 } convention_t;
 
 static const convention_t conventions[] = {
-    {"tfrt.while", NULL, 0, "i1", false, 0},
-    {"tfrt.parallel_call.i32", "i32", 2, NULL, true, 0},
-    {"tfrt_dist.call_all", NULL, 0, NULL, true, 1},
+    {"tfrt.while", NULL, 0, "i1", false, 0, false},
+    {"tfrt.parallel_call.i32", "i32", 2, NULL, true, 0, false},
+    {"tfrt_dist.call_all", NULL, 0, NULL, true, 1, false},
+    {"tfrt_async.run", NULL, 0, NULL, true, 0, true},
+    {"tfrt_async.execute", "!tfrt.chain", 1, NULL, false, 0, false},
 };
 
 static const convention_t* convention_of(const tfrt_ir_operation_t* operation) {
-  static const convention_t plain = {NULL, NULL, 0, NULL, false, 0};
+  static const convention_t plain = {NULL, NULL, 0, NULL, false, 0, false};
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(conventions); ++i) {
     if (tfrt_ir_operation_is(operation, conventions[i].op)) return &conventions[i];
   }
@@ -54,6 +57,7 @@ static void check_parameters(tfrt_verifier_t* verifier, const tfrt_ir_operation_
   const convention_t* convention = convention_of(operation);
   uint32_t first = tfrt_kernel_descriptor_fixed_operands(operation->descriptor);
   uint32_t count = operation->operand_count - first + convention->first_count;
+  if (convention->parameters_are_free) return;
   if (type->input_count != count) {
     tfrt_verifier_op_error(verifier, operation,
                            "incorrect number of operands for callee '@%s': it takes %u, not %u",

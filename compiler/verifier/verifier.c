@@ -103,6 +103,12 @@ static void check_parameters(tfrt_verifier_t* verifier, const tfrt_ir_operation_
                          type->text->data);
 }
 
+static bool is_private(const tfrt_ir_operation_t* function) {
+  const tfrt_ir_attribute_t* visibility = tfrt_ir_operation_attribute(function, "sym_visibility");
+  return visibility && visibility->kind == TFRT_IR_ATTRIBUTE_STRING &&
+         tfrt_string_view_equal(tfrt_ir_attribute_text(visibility), tfrt_string_view_of("private"));
+}
+
 static void check_function(tfrt_verifier_t* verifier, tfrt_ir_operation_t* function) {
   const tfrt_ir_type_t* type = tfrt_ir_function_type(function);
   tfrt_string_view_t name = tfrt_ir_symbol_name(function);
@@ -114,10 +120,11 @@ static void check_function(tfrt_verifier_t* verifier, tfrt_ir_operation_t* funct
   bool native = tfrt_ir_operation_attribute(function, "tfrt.native") != NULL;
   tfrt_ir_region_t* region = &function->regions[0];
   if (!region->first_block) {
-    if (native) return;
+    // The compiler replaces calls of the private ones that it knows; BEF has no others.
+    if (native || is_private(function)) return;
     tfrt_verifier_op_error(verifier, function,
-                           "has no body, and external functions are not allowed: only those with "
-                           "the attribute 'tfrt.native'");
+                           "has no body, and external functions are not allowed: only private ones "
+                           "and those with the attribute 'tfrt.native'");
     return;
   }
   check_parameters(verifier, function, type, region->first_block);

@@ -5,8 +5,8 @@
 //   everywhere      symbols are different; values come before their uses
 //   ops of the      operands, results, attributes and regions are what the table says
 //   op tables
-//   functions       end in a return of the function's results; only `tfrt.native` ones have
-//                   no body
+//   functions       end in a return of the function's results; only private and
+//                   `tfrt.native` ones may have no body
 //   blocks          each of several ends in a terminator, which hands to its successors what
 //                   their arguments are; values are used where their block dominates
 //   callees         exist, and take and give what the op does

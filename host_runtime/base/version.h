@@ -21,7 +21,7 @@
 #define TFRT_VERSION "0.1.0"
 
 // The version of the interface that these headers describe.
-#define TFRT_API_VERSION 6
+#define TFRT_API_VERSION 7
 
 TFRT_API_BEGIN
 

@@ -12,4 +12,13 @@
 // Branches between the blocks of a function: the dialect `cf`.
 extern const tfrt_kernel_table_t tfrt_cf_ops;
 
+// Scalars: the dialects `arith` and `math`.
+extern const tfrt_kernel_table_t tfrt_arith_ops;
+
+// Loops and branches with regions, memory, prints and calls: `scf`, `memref`, `vector`, `func`.
+extern const tfrt_kernel_table_t tfrt_scf_ops;
+
+// Regions as tasks, tokens, values and groups: the dialect `async`.
+extern const tfrt_kernel_table_t tfrt_async_language_ops;
+
 #endif  // TFRT_KERNELS_ASYNC_OPS_H_

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "compiler/lowering/lowering.h"
 #include "compiler/parser/parser.h"
 #include "compiler/passes/pass.h"
 #include "compiler/printer/printer.h"
@@ -49,6 +50,13 @@ static bool optimize(tfrt_string_view_t text, bool run_passes, tfrt_string_build
     if (!tfrt_passes_run(passes, TFRT_ARRAY_SIZE(names), context, tfrt_all_op_tables(), module,
                          &diagnostics))
       abort();
+  }
+  // The lowered program is printed; a program that has no lowering is reported.
+  if (ok && run_passes) {
+    size_t errors_before = diagnostics.error_count;
+    bool lowered = tfrt_lower_language(context, module, tfrt_all_op_tables(), &diagnostics);
+    if (!lowered && diagnostics.error_count == errors_before) abort();
+    ok = lowered && tfrt_verify_module(context, module, &diagnostics);
   }
   if (ok) tfrt_print_operation(module, NULL, printed);
   tfrt_diagnostics_deinitialize(&diagnostics);

@@ -4,6 +4,7 @@
 
 #include "compiler/parser/op_entry_check.h"
 #include "host_runtime/base/sync.h"
+#include "kernels/async/kernel_ops.h"
 #include "kernels/async/ops.h"
 #include "kernels/basic/ops.h"
 #include "kernels/control_flow/ops.h"
@@ -14,7 +15,7 @@
 #include "kernels/test/ops.h"
 #include "tools/kernels/shared_libraries.h"
 
-#define TFRT_OP_TABLES_ROOM_COUNT 15
+#define TFRT_OP_TABLES_ROOM_COUNT 19
 
 static tfrt_kernel_table_t
     tfrt_op_tables_of_all[TFRT_OP_TABLES_ROOM_COUNT + TFRT_SHARED_LIBRARIES_MAX];
@@ -37,6 +38,10 @@ static void tfrt_op_tables_fill(void) {
   tfrt_op_tables_of_all[12] = tfrt_nn_ops;
   tfrt_op_tables_of_all[13] = tfrt_test_ops;
   tfrt_op_tables_of_all[14] = tfrt_cf_ops;
+  tfrt_op_tables_of_all[15] = tfrt_arith_ops;
+  tfrt_op_tables_of_all[16] = tfrt_scf_ops;
+  tfrt_op_tables_of_all[17] = tfrt_async_language_ops;
+  tfrt_op_tables_of_all[18] = tfrt_async_ops;
 }
 
 const tfrt_op_tables_t* tfrt_all_op_tables(void) {

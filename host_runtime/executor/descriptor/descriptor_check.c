@@ -359,7 +359,7 @@ static tfrt_status_t check_syntax(const tfrt_kernel_descriptor_t* op) {
 
 static tfrt_status_t check_form(const tfrt_kernel_descriptor_t* op) {
   if (!op->assembly) return NULL;
-  if (strcmp(op->assembly, "syntax") == 0) return check_syntax(op);
+  if (strncmp(op->assembly, "syntax", strlen("syntax")) == 0) return check_syntax(op);
   form_t form = {0};
   tfrt_assembly_t words;
   tfrt_assembly_word_t word;

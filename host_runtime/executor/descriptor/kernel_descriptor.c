@@ -40,6 +40,13 @@ uint32_t tfrt_kernel_descriptor_type_operand(const tfrt_kernel_descriptor_t* des
   return UINT32_MAX;
 }
 
+bool tfrt_kernel_descriptor_sees_outside(const tfrt_kernel_descriptor_t* descriptor) {
+  for (uint32_t i = 0; i < descriptor->region_count; ++i) {
+    if (descriptor->regions[i].captures) return true;
+  }
+  return false;
+}
+
 tfrt_kernel_effects_t tfrt_kernel_descriptor_effects(const tfrt_kernel_descriptor_t* descriptor) {
   bool says_nothing = !descriptor->effects;
   if (!says_nothing) return descriptor->effects;

@@ -40,8 +40,8 @@
 //   result-types    the types of the fixed results that the table leaves open (TFRT_TYPE_ANY or
 //                   a choice), behind a colon
 //   regions         the regions in braces; the second one behind `else`
-//   syntax          all of the form: the parser and the printer know it by the op's name; only of
-//                   TFRT_KERNEL_LANGUAGE
+//   syntax FAMILY   all of the form: the parser and the printer know it by the word behind; words
+//                   behind that are their own business; only of TFRT_KERNEL_LANGUAGE
 //   else            that text itself: `(`, `)`, `,`, `:` and any other word in lower case
 //
 // Words are printed with a blank between them, but for `(`, `)` and `,`, which have none
@@ -155,7 +155,20 @@ typedef struct tfrt_region_descriptor_s {
   // these types when |yields| is not NULL.
   const tfrt_result_descriptor_t* yields;
   uint32_t yield_count;
+  // Values from outside are used by their names, without being operands: the region captures them.
+  bool captures;
 } tfrt_region_descriptor_t;
+
+// The tokens and values of an op that runs asynchronously, whatever its dialect. Its operands are
+// split by `operandSegmentSizes`: the tokens that it depends on, then the asynchronous values whose
+// payloads its region gets as arguments.
+typedef struct tfrt_async_descriptor_s {
+  bool has_dependencies;  // the first segment: tokens
+  bool has_operands;      // the next one: values
+  bool gives_token;       // result 0: when the op, and its region, is done
+  // The name of the op that ends its region, whose operands are the results behind the token.
+  const char* region_end;
+} tfrt_async_descriptor_t;
 
 enum tfrt_kernel_flag_bits_e {
   // The last operand entry stands for any number (also none) of operands.
@@ -243,6 +256,7 @@ typedef struct tfrt_kernel_descriptor_s {
   // The operands, separated by blanks, that stand for something outside whose uses keep their
   // order, such as a stream of a device. NULL: none.
   const char* orders;
+  const tfrt_async_descriptor_t* async;  // NULL: what it gives is all that the op says of that
 } tfrt_kernel_descriptor_t;
 
 // Initialisers of a descriptor's arrays together with their counts, for tables:
@@ -276,6 +290,10 @@ const tfrt_result_descriptor_t* tfrt_kernel_descriptor_result(
 // |type|, or UINT32_MAX: it is no "%name" of one. Thread-safe.
 uint32_t tfrt_kernel_descriptor_type_operand(const tfrt_kernel_descriptor_t* descriptor,
                                              const char* type);
+
+// Returns true if the regions of an op described by |descriptor| use values from outside of it.
+// Thread-safe.
+bool tfrt_kernel_descriptor_sees_outside(const tfrt_kernel_descriptor_t* descriptor);
 
 // Returns true if |type|, of a table, is one type as MLIR prints it: it isn't left open
 // (TFRT_TYPE_ANY or a choice), nor that of an operand ("%name"). Thread-safe.

@@ -70,7 +70,7 @@ START_TEST(blocks_end_in_one_return) {
       "  tfrt.repeat.i32 %n { }\n"
       "  tfrt.return\n"
       "}\n"
-      "func.func private @outside(i32)\n"
+      "func.func @outside(i32)\n"
       "func.func @worse(%n: i32, %b: i1) {\n"
       "  tfrt.if %b, %n : (i32) -> () { tfrt.return %n : i32 }\n"
       "}\n",
@@ -78,8 +78,8 @@ START_TEST(blocks_end_in_one_return) {
       "3:8: error: function '@none' must end in one: all functions need to have a tfrt.return\n"
       "6:3: error: 'tfrt.return' op must be the last operation in the parent block\n"
       "10:3: error: 'tfrt.repeat.i32' op expected tfrt.return in body\n"
-      "13:1: error: 'func.func' op has no body, and external functions are not allowed: only those "
-      "with the attribute 'tfrt.native'\n"
+      "13:1: error: 'func.func' op has no body, and external functions are not allowed: only "
+      "private ones and those with the attribute 'tfrt.native'\n"
       // That it doesn't end in a return either is not said.
       "15:34: error: 'tfrt.return' op operand types don't match 'tfrt.if' result\n");
 }

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The comparisons of `arith.cmpi` and `arith.cmpf` by name and number, as MLIR has them.
+//
+// Thread rule: thread-safe. Failure rule: none fails.
+#ifndef TFRT_COMPILER_OP_TABLE_PREDICATES_H_
+#define TFRT_COMPILER_OP_TABLE_PREDICATES_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "host_runtime/base/string_view.h"
+
+// The number of the comparison |name| of floats or integers, or UINT32_MAX. Thread-safe.
+uint32_t tfrt_predicate_find(bool is_float, tfrt_string_view_t name);
+
+// The name of comparison |number|, or NULL. Thread-safe.
+const char* tfrt_predicate_name(bool is_float, uint64_t number);
+
+#endif  // TFRT_COMPILER_OP_TABLE_PREDICATES_H_

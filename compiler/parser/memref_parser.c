@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The custom forms of memory and of prints, as far as asynchronous programs need them:
+//
+//   memref.alloc(%n) : memref<?xf32>           memref.dealloc %m : memref<4xf32>
+//   memref.load %m[%i] : memref<4xf32>         memref.store %x, %m[%i] : memref<4xf32>
+//   memref.dim %m, %i : memref<?xf32>          memref.cast %m : memref<4xf32> to memref<?xf32>
+//   vector.print %x : f32                      vector.print str "text"
+
+#include "compiler/parser/parser_impl.h"
+
+static const tfrt_ir_type_t* index_type(tfrt_parser_t* parser) {
+  return tfrt_ir_type_index(parser->context);
+}
+
+bool tfrt_parser_alloc(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
+  size_t mark = parser->operands.count;
+  if (!tfrt_parser_expect(parser, '(', "and sizes") || !tfrt_parser_take_references(parser, ')') ||
+      !tfrt_parser_expect(parser, ')', "behind sizes") ||
+      !tfrt_parser_resolve_all(parser, op, mark, index_type(parser)) ||
+      !tfrt_parser_optional_dictionary(parser)) {
+    return false;
+  }
+  int32_t sizes[2] = {(int32_t)op->operand_count, 0};
+  const tfrt_ir_type_t* type = tfrt_parser_colon_type(parser);
+  return type && tfrt_parser_one_result(parser, op, type) &&
+         tfrt_parser_add_segments(parser, "operandSegmentSizes", sizes, 2);
+}
+
+// `%m[%i, ...] : T` behind the references from |mark| on: those, the memory as T, the places.
+static bool parse_place(tfrt_parser_t* parser, tfrt_parser_op_t* op,
+                        const tfrt_value_reference_t* stored) {
+  tfrt_value_reference_t memory;
+  size_t mark = parser->operands.count;
+  if (!tfrt_parser_value_reference(parser, &memory) ||
+      !tfrt_parser_expect(parser, '[', "before the place in memory") ||
+      !tfrt_parser_take_references(parser, ']') ||
+      !tfrt_parser_expect(parser, ']', "behind the place in memory") ||
+      !tfrt_parser_optional_dictionary(parser)) {
+    return false;
+  }
+  const tfrt_ir_type_t* type = tfrt_parser_colon_type(parser);
+  if (!type) return false;
+  if (type->kind != TFRT_IR_TYPE_MEMREF) {
+    return tfrt_parser_fail(parser, "expected a memref, not '%s'", type->text->data);
+  }
+  op->operand_count = stored ? 2 : 1;
+  if (stored && !tfrt_parser_resolve(parser, stored, type->element)) return false;
+  return tfrt_parser_resolve(parser, &memory, type) &&
+         tfrt_parser_resolve_all(parser, op, mark, index_type(parser)) &&
+         (stored || tfrt_parser_one_result(parser, op, type->element));
+}
+
+bool tfrt_parser_load(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
+  return parse_place(parser, op, NULL);
+}
+
+bool tfrt_parser_store(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
+  tfrt_value_reference_t stored;
+  return tfrt_parser_value_reference(parser, &stored) &&
+         tfrt_parser_expect(parser, ',', "behind what is stored") &&
+         parse_place(parser, op, &stored);
+}
+
+bool tfrt_parser_dim(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
+  tfrt_value_reference_t memory;
+  tfrt_value_reference_t index;
+  op->operand_count = 2;
+  if (!tfrt_parser_optional_dictionary(parser) || !tfrt_parser_value_reference(parser, &memory) ||
+      !tfrt_parser_expect(parser, ',', "and the number of a dimension") ||
+      !tfrt_parser_value_reference(parser, &index)) {
+    return false;
+  }
+  const tfrt_ir_type_t* type = tfrt_parser_colon_type(parser);
+  return type && tfrt_parser_resolve(parser, &memory, type) &&
+         tfrt_parser_resolve(parser, &index, index_type(parser)) &&
+         tfrt_parser_one_result(parser, op, index_type(parser));
+}
+
+static bool add_punctuation(tfrt_parser_t* parser, tfrt_string_view_t name) {
+  tfrt_string_builder_clear(&parser->text);
+  tfrt_string_builder_append_format(&parser->text, "#vector.punctuation<%.*s>",
+                                    TFRT_STRING_VIEW_ARGUMENTS(name));
+  return tfrt_parser_add_attribute(
+      parser, "punctuation",
+      tfrt_ir_attribute_opaque(parser->context, tfrt_string_builder_view(&parser->text)));
+}
+
+// `punctuation <name>`, if there; else a new line.
+static bool parse_punctuation(tfrt_parser_t* parser) {
+  if (!tfrt_parser_accept_word(parser, "punctuation")) {
+    return add_punctuation(parser, tfrt_string_view_of("newline"));
+  }
+  if (!tfrt_parser_expect(parser, '<', "behind 'punctuation'")) return false;
+  tfrt_string_view_t name = parser->token.text;
+  if (parser->token.kind != TFRT_TOKEN_WORD) {
+    return tfrt_parser_miss(parser, "expected the name of a punctuation");
+  }
+  tfrt_parser_advance(parser);
+  return tfrt_parser_expect(parser, '>', "behind a punctuation") && add_punctuation(parser, name);
+}
+
+bool tfrt_parser_print(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
+  if (tfrt_parser_accept_word(parser, "str")) {
+    if (parser->token.kind != TFRT_TOKEN_STRING) {
+      return tfrt_parser_miss(parser, "expected a text in quotes");
+    }
+    const tfrt_ir_string_t* text = tfrt_parser_string(parser);
+    return text &&
+           tfrt_parser_add_attribute(
+               parser, "stringLiteral",
+               tfrt_ir_attribute_string(parser->context, tfrt_ir_string_view(text), NULL)) &&
+           parse_punctuation(parser) && tfrt_parser_optional_dictionary(parser);
+  }
+  if (parser->token.kind != TFRT_TOKEN_PERCENT) {
+    return parse_punctuation(parser) && tfrt_parser_optional_dictionary(parser);
+  }
+  tfrt_value_reference_t value;
+  if (!tfrt_parser_value_reference(parser, &value)) return false;
+  // The type stands in front of the punctuation.
+  const tfrt_ir_type_t* type = tfrt_parser_colon_type(parser);
+  op->operand_count = 1;
+  return type && tfrt_parser_resolve(parser, &value, type) && parse_punctuation(parser) &&
+         tfrt_parser_optional_dictionary(parser);
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The inside of this room, shared by its sources.
+//
+//     scalar_kernels.c  arithmetic
+//     task_kernels.c    regions as tasks, waiting, assertions
+//     block_runner.c    functions of several blocks
+//     group_kernels.c   groups
+//     print_kernels.c   prints
+//     memory_kernels.c  memory
+//
+// Thread rule: the kernels are thread-safe. Failure rule: a kernel's failure is its results' error.
+#ifndef TFRT_KERNELS_ASYNC_KERNEL_PARTS_H_
+#define TFRT_KERNELS_ASYNC_KERNEL_PARTS_H_
+
+#include "host_runtime/executor/kernel/kernel_registry.h"
+
+extern const tfrt_kernel_registration_t tfrt_async_scalar_kernels[];
+extern const size_t tfrt_async_scalar_kernel_count;
+
+void tfrt_async_execute(tfrt_kernel_frame_t* frame);
+void tfrt_async_assert(tfrt_kernel_frame_t* frame);
+void tfrt_async_settled(tfrt_kernel_frame_t* frame);
+void tfrt_async_is_error(tfrt_kernel_frame_t* frame);
+void tfrt_async_run_blocks(tfrt_kernel_frame_t* frame);
+void tfrt_async_create_group(tfrt_kernel_frame_t* frame);
+void tfrt_async_add_to_group(tfrt_kernel_frame_t* frame);
+void tfrt_async_await_all(tfrt_kernel_frame_t* frame);
+void tfrt_async_print(tfrt_kernel_frame_t* frame);
+void tfrt_async_print_text(tfrt_kernel_frame_t* frame);
+void tfrt_async_end_line(tfrt_kernel_frame_t* frame);
+void tfrt_async_alloc(tfrt_kernel_frame_t* frame);
+void tfrt_async_load(tfrt_kernel_frame_t* frame);
+void tfrt_async_store(tfrt_kernel_frame_t* frame);
+void tfrt_async_dim(tfrt_kernel_frame_t* frame);
+
+// Registers the types of groups and of memory, once per process. Thread-safe.
+tfrt_status_t tfrt_async_group_register(void) TFRT_MUST_USE;
+tfrt_status_t tfrt_async_memory_register(void) TFRT_MUST_USE;
+
+#endif  // TFRT_KERNELS_ASYNC_KERNEL_PARTS_H_

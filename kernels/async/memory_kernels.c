@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory as MLIR's `memref` has it, row by row. It lives as long as somebody refers to it.
+#include <string.h>
+
+#include "host_runtime/bef/bef_attribute.h"
+#include "kernels/async/kernel_parts.h"
+
+#define TFRT_ASYNC_MAX_RANK 8
+
+typedef struct tfrt_async_memory_s {
+  void* data;
+  size_t size;  // of |data|
+  int64_t dims[TFRT_ASYNC_MAX_RANK];
+  uint32_t rank;
+  tfrt_type_id_t element;
+  uint8_t element_size;
+} tfrt_async_memory_t;
+
+static tfrt_type_id_t tfrt_async_memory_type;
+
+static void tfrt_async_memory_destroy(void* payload) {
+  tfrt_async_memory_t* memory = payload;
+  tfrt_allocator_free(tfrt_allocator_system(), memory->data, memory->size);
+}
+
+static const tfrt_type_t tfrt_async_memory_type_entry = {.name = "!tfrt_async.memory",
+                                                         .size = sizeof(tfrt_async_memory_t),
+                                                         .flags = TFRT_TYPE_FLAG_MUTABLE,
+                                                         .destroy = tfrt_async_memory_destroy};
+
+tfrt_status_t tfrt_async_memory_register(void) {
+  return tfrt_type_register(&tfrt_async_memory_type_entry, &tfrt_async_memory_type);
+}
+
+static const struct {
+  const char* name;
+  tfrt_type_id_t id;
+  uint8_t size;
+} tfrt_async_elements[] = {
+    {"i1", TFRT_TYPE_I1, 1},   {"i8", TFRT_TYPE_I8, 1},   {"i16", TFRT_TYPE_I16, 2},
+    {"i32", TFRT_TYPE_I32, 4}, {"i64", TFRT_TYPE_I64, 8}, {"f32", TFRT_TYPE_F32, 4},
+    {"f64", TFRT_TYPE_F64, 8},
+};
+
+// Fills in the element type |name|; false if there is none.
+static bool tfrt_async_memory_set_element(tfrt_async_memory_t* memory, tfrt_string_view_t name) {
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(tfrt_async_elements); ++i) {
+    if (!tfrt_string_view_equal(name, tfrt_string_view_of(tfrt_async_elements[i].name))) continue;
+    memory->element = tfrt_async_elements[i].id;
+    memory->element_size = tfrt_async_elements[i].size;
+    return true;
+  }
+  return false;
+}
+
+// Fills in the sizes, the unknown ones from the arguments; false if they are none.
+static bool tfrt_async_memory_set_dims(tfrt_async_memory_t* memory, tfrt_kernel_frame_t* frame) {
+  tfrt_bef_array_t dims = tfrt_bef_attribute_array(frame->attributes[0]);
+  uint32_t next = 1;
+  size_t size = memory->element_size;
+  if (dims.count > TFRT_ASYNC_MAX_RANK) return false;
+  memory->rank = dims.count;
+  for (uint32_t i = 0; i < dims.count; ++i) {
+    int64_t dim;
+    memcpy(&dim, (const char*)dims.data + i * sizeof(dim), sizeof(dim));
+    if (dim < 0 && next >= frame->argument_count) return false;
+    if (dim < 0) dim = tfrt_kernel_frame_i64(frame, next++);
+    if (dim < 0 || !tfrt_size_multiply(size, (size_t)dim, &size)) return false;
+    memory->dims[i] = dim;
+  }
+  memory->size = size;
+  return next == frame->argument_count;
+}
+
+void tfrt_async_alloc(tfrt_kernel_frame_t* frame) {
+  tfrt_async_memory_t memory = {0};
+  if (!tfrt_async_memory_set_element(&memory, tfrt_bef_attribute_string(frame->attributes[1])) ||
+      !tfrt_async_memory_set_dims(&memory, frame)) {
+    tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT, "no such memory");
+    return;
+  }
+  memory.data = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), memory.size);
+  tfrt_async_value_t* value = memory.data || memory.size == 0
+                                  ? tfrt_async_value_create_available(tfrt_async_memory_type)
+                                  : NULL;
+  if (!value) {
+    tfrt_allocator_free(tfrt_allocator_system(), memory.data, memory.size);
+    tfrt_kernel_frame_fail(frame, TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for %zu bytes",
+                           memory.size);
+    return;
+  }
+  *(tfrt_async_memory_t*)tfrt_async_value_payload(value) = memory;
+  tfrt_kernel_frame_set(frame, 0, value);
+}
+
+// The memory that argument |index| is, or NULL after a failure.
+static tfrt_async_memory_t* tfrt_async_memory_of(tfrt_kernel_frame_t* frame, uint32_t index) {
+  tfrt_async_value_t* value = frame->arguments[index];
+  if (value->type_id == tfrt_async_memory_type) return tfrt_async_value_payload(value);
+  tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT, "argument %u is no memory", index);
+  return NULL;
+}
+
+// The element that the arguments from |first| on are the place of, or NULL after a failure.
+static void* tfrt_async_memory_at(tfrt_kernel_frame_t* frame, const tfrt_async_memory_t* memory,
+                                  uint32_t first) {
+  size_t offset = 0;
+  bool fits = frame->argument_count - first == memory->rank;
+  for (uint32_t i = 0; fits && i < memory->rank; ++i) {
+    int64_t index = tfrt_kernel_frame_i64(frame, first + i);
+    fits = index >= 0 && index < memory->dims[i];
+    offset = offset * (size_t)memory->dims[i] + (size_t)(fits ? index : 0);
+  }
+  if (fits) return (char*)memory->data + offset * memory->element_size;
+  tfrt_kernel_frame_fail(frame, TFRT_STATUS_OUT_OF_RANGE, "an index that is not in the memory");
+  return NULL;
+}
+
+void tfrt_async_load(tfrt_kernel_frame_t* frame) {
+  const tfrt_async_memory_t* memory = tfrt_async_memory_of(frame, 1);
+  const void* element = memory ? tfrt_async_memory_at(frame, memory, 2) : NULL;
+  if (!element) return;
+  tfrt_kernel_frame_set_ready_chain(frame, 0);
+  tfrt_kernel_frame_set(
+      frame, 1, tfrt_async_value_create_copy(memory->element, element, memory->element_size));
+}
+
+void tfrt_async_store(tfrt_kernel_frame_t* frame) {
+  const tfrt_async_memory_t* memory = tfrt_async_memory_of(frame, 2);
+  void* element = memory ? tfrt_async_memory_at(frame, memory, 3) : NULL;
+  if (!element) return;
+  if (frame->arguments[1]->type_id != memory->element) {
+    tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT, "an element of another type");
+    return;
+  }
+  memcpy(element, tfrt_kernel_frame_payload(frame, 1), memory->element_size);
+  tfrt_kernel_frame_set_ready_chain(frame, 0);
+}
+
+void tfrt_async_dim(tfrt_kernel_frame_t* frame) {
+  const tfrt_async_memory_t* memory = tfrt_async_memory_of(frame, 0);
+  if (!memory) return;
+  int64_t index = tfrt_kernel_frame_i64(frame, 1);
+  if (index < 0 || index >= memory->rank) {
+    tfrt_kernel_frame_fail(frame, TFRT_STATUS_OUT_OF_RANGE, "no dimension %lld", (long long)index);
+    return;
+  }
+  tfrt_kernel_frame_set_i64(frame, 0, memory->dims[index]);
+}
