@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/call/execution_impl.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "distributed/call/call_hooks.h"
@@ -91,9 +92,16 @@ void tfrt_execution_release(tfrt_execution_t* execution) {
   if (tfrt_ref_count_decrement(&execution->ref_count)) tfrt_execution_free(execution);
 }
 
+// |execution| is in |state| from now on: states only follow each other. A refused one is finished
+// before it runs, but nothing retires after the end.
+static void tfrt_execution_set_state(tfrt_execution_t* execution, tfrt_execution_state_t state) {
+  assert(state > execution->state);
+  execution->state = state;
+}
+
 void tfrt_execution_finish(tfrt_execution_t* execution) {
-  if (execution->finished) return;
-  execution->finished = true;
+  if (execution->state == TFRT_EXECUTION_FINISHED) return;
+  tfrt_execution_set_state(execution, TFRT_EXECUTION_FINISHED);
   tfrt_action_queue_t* actions = &execution->node->actions;
   for (uint32_t i = 0; i < execution->argument_count; ++i) {
     tfrt_action_queue_release(actions, execution->arguments[i]);
@@ -105,8 +113,8 @@ void tfrt_execution_finish(tfrt_execution_t* execution) {
     tfrt_object_table_break(execution->node->objects, &result->promise);
     result->value = NULL;
   }
-  if (execution->timer_started &&
-      tfrt_timer_cancel(execution->node->options.timers, &execution->timer)) {
+  if (execution->deadline.is_started &&
+      tfrt_timer_cancel(execution->node->options.timers, &execution->deadline.timer)) {
     tfrt_execution_release(execution);
   }
   tfrt_job_leave(execution->job);
@@ -135,7 +143,7 @@ static void tfrt_execution_run_waiter(tfrt_task_t* task) {
 static void tfrt_execution_observe(tfrt_execution_t* execution, uint32_t index,
                                    tfrt_action_wait_t how) {
   tfrt_execution_result_t* result = &execution->results[index];
-  if (execution->finished) return;
+  if (execution->state == TFRT_EXECUTION_FINISHED) return;
   tfrt_node_t* node = execution->node;
   tfrt_remote_value_t* remote = tfrt_remote_value_of(node, result->value);
   if (remote || tfrt_async_value_is_available(result->value)) {
@@ -170,7 +178,7 @@ static void tfrt_execution_publish(tfrt_execution_t* execution) {
 
 // The call's kernels and nested calls are over. Drops the scope's reference.
 static void tfrt_execution_retire(tfrt_execution_t* execution) {
-  execution->retired = true;
+  tfrt_execution_set_state(execution, TFRT_EXECUTION_RETIRED);
   if (execution->request) tfrt_withdrawal_end(execution->request);
   execution->node->call_hooks->close_scope(execution->job, &execution->scope);
   execution->vtable->retired(execution);
@@ -179,7 +187,7 @@ static void tfrt_execution_retire(tfrt_execution_t* execution) {
 
 // Runs when something that the call has started was the last to be over, but for patient calls.
 static void tfrt_execution_run_ending(tfrt_task_t* task) {
-  tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, ending_task);
+  tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, tasks.ending);
   tfrt_node_t* node = tfrt_node_retain(execution->node);
   tfrt_node_lock_tables(node);
   if (tfrt_outgoing_patience_end(&execution->patience)) tfrt_execution_retire(execution);
@@ -189,7 +197,7 @@ static void tfrt_execution_run_ending(tfrt_task_t* task) {
 
 // Runs when that was a patient call.
 static void tfrt_execution_run_retired(tfrt_task_t* task) {
-  tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, retired_task);
+  tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, tasks.retired);
   tfrt_node_t* node = tfrt_node_retain(execution->node);
   tfrt_node_lock_tables(node);
   tfrt_execution_retire(execution);
@@ -209,7 +217,7 @@ void tfrt_execution_end_start(tfrt_execution_t* execution, bool is_alone) {
                  tfrt_outgoing_patience_end(&execution->patience);
   execution->tells_at_once = is_over && is_alone;
   tfrt_execution_publish(execution);
-  execution->started = true;
+  tfrt_execution_set_state(execution, TFRT_EXECUTION_RUNNING);
   if (!is_over) {
     execution->vtable->waits(execution);
     return;
@@ -221,7 +229,7 @@ void tfrt_execution_end_start(tfrt_execution_t* execution, bool is_alone) {
 }
 
 bool tfrt_execution_is_ending(const tfrt_execution_t* execution) {
-  return execution->started && !execution->retired &&
+  return execution->state == TFRT_EXECUTION_RUNNING &&
          tfrt_ref_count_is_one(&execution->scope.active) &&
          tfrt_ref_count_is_one(&execution->patience.scope.active);
 }
@@ -235,7 +243,7 @@ void tfrt_execution_set_results(tfrt_execution_t* execution, tfrt_async_value_t*
 // --- The beginning -----------------------------------------------------------
 
 static void tfrt_execution_run_timer(tfrt_timer_t* timer) {
-  tfrt_execution_t* execution = TFRT_CONTAINER_OF(timer, tfrt_execution_t, timer);
+  tfrt_execution_t* execution = TFRT_CONTAINER_OF(timer, tfrt_execution_t, deadline.timer);
   tfrt_node_t* node = tfrt_node_retain(execution->node);
   tfrt_node_lock_tables(node);
   tfrt_status_t status = tfrt_execution_too_late(execution);
@@ -247,18 +255,18 @@ static void tfrt_execution_run_timer(tfrt_timer_t* timer) {
 }
 
 void tfrt_execution_begin(tfrt_execution_t* execution) {
-  if (execution->deadline_ns != TFRT_TIME_INFINITE) {
+  if (execution->deadline.at_ns != TFRT_TIME_INFINITE) {
     tfrt_execution_retain(execution);
-    execution->timer_started = true;
-    tfrt_timer_start(execution->node->options.timers, &execution->timer, execution->deadline_ns,
-                     tfrt_execution_run_timer);
+    execution->deadline.is_started = true;
+    tfrt_timer_start(execution->node->options.timers, &execution->deadline.timer,
+                     execution->deadline.at_ns, tfrt_execution_run_timer);
   }
   // For the scope.
   tfrt_execution_retain(execution);
-  tfrt_task_initialize(&execution->ending_task, tfrt_execution_run_ending);
-  tfrt_call_scope_initialize(&execution->scope, &execution->ending_task);
-  tfrt_task_initialize(&execution->retired_task, tfrt_execution_run_retired);
-  tfrt_patience_initialize(&execution->patience, &execution->retired_task);
+  tfrt_task_initialize(&execution->tasks.ending, tfrt_execution_run_ending);
+  tfrt_call_scope_initialize(&execution->scope, &execution->tasks.ending);
+  tfrt_task_initialize(&execution->tasks.retired, tfrt_execution_run_retired);
+  tfrt_patience_initialize(&execution->patience, &execution->tasks.retired);
 }
 
 tfrt_patience_t* tfrt_execution_patience(tfrt_call_scope_t* scope) {
@@ -300,7 +308,7 @@ static void tfrt_execution_run_cancel(void* argument) {
 }
 
 void tfrt_execution_cancel(tfrt_execution_t* execution, tfrt_status_t reason) {
-  if (execution->cancelled || execution->finished) return;
+  if (execution->cancelled || execution->state == TFRT_EXECUTION_FINISHED) return;
   execution->cancelled = tfrt_status_retain(reason);
   execution->vtable->cancelled(execution);
   tfrt_node_t* node = execution->node;
@@ -308,7 +316,7 @@ void tfrt_execution_cancel(tfrt_execution_t* execution, tfrt_status_t reason) {
     // Where all of the request is cancelled, whoever waits is told by that.
     bool all_know = tfrt_cancelled_requests_find(&execution->job->cancelled_requests,
                                                  execution->request_id) != NULL;
-    if (all_know || execution->job->closed) tfrt_withdrawal_end(execution->request);
+    if (all_know || tfrt_job_is_closed(execution->job)) tfrt_withdrawal_end(execution->request);
     tfrt_execution_retain(execution);
     tfrt_action_queue_call_at_once(&node->actions, tfrt_execution_run_cancel, execution);
   }

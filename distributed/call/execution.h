@@ -47,22 +47,58 @@ typedef struct tfrt_execution_result_s {
   bool known;
 } tfrt_execution_result_t;
 
+// Where an execution stands. Built-in functions are never RUNNING: another part completes them.
+//
+//   MADE --started, results observed--> RUNNING --kernels and nested calls over--> RETIRED
+//    |                                                                               |
+//    `--refused--------------------------------------------------------> FINISHED <--'
+typedef enum tfrt_execution_state_e {
+  TFRT_EXECUTION_MADE = 0,
+  TFRT_EXECUTION_RUNNING,
+  TFRT_EXECUTION_RETIRED,
+  TFRT_EXECUTION_FINISHED,
+} tfrt_execution_state_t;
+
+// The demands of the owner, set before the execution is initialised.
+typedef struct tfrt_execution_needs_s {
+  bool any_result_count;  // there are as many results as the function has
+  bool arguments;         // the function is called when all are here; not if one can't be had
+  bool results;           // a result is known when it is here as a whole, or an error
+  bool has_waited;        // for the arguments
+} tfrt_execution_needs_t;
+
+typedef struct tfrt_execution_deadline_s {
+  int64_t at_ns;  // TFRT_TIME_INFINITE: none
+  tfrt_timer_t timer;
+  bool is_started;
+} tfrt_execution_deadline_t;
+
+typedef struct tfrt_execution_tasks_s {
+  tfrt_task_t run;      // waits for the program, then runs the function
+  tfrt_task_t ending;   // of |scope|
+  tfrt_task_t retired;  // of |patience|
+} tfrt_execution_tasks_t;
+
 struct tfrt_execution_s {
   const tfrt_execution_vtable_t* vtable;
   tfrt_ref_count_t ref_count;
-  tfrt_node_t* node;               // +1
-  tfrt_job_t* job;                 // +1; entered until finished
+  tfrt_node_t* node;  // +1
+  tfrt_job_t* job;    // +1; entered until finished
+  tfrt_execution_state_t state;
   tfrt_cached_program_t* program;  // +1
   bool is_carried;                 // |program| came with the call, and the job doesn't keep it
+  // retired() follows known() in this critical section, which no other part has.
+  bool tells_at_once;
   uint32_t function;
-  uint32_t from_rank;  // whose message or line it is, where no program runs
+  uint32_t from_rank;  // the sender of a message or a line, where no program runs
   uint64_t request_id;
-  uint64_t caller;  // the process whose call it is, 0 for a start, and the number
+  uint64_t caller;  // the calling process, 0 for a start, and its number of the call
   uint64_t call;
   uint32_t depth;                      // of remote calls above it
   char device[TFRT_CALL_DEVICE_SIZE];  // that the call is placed on; "": none
-  int64_t deadline_ns;
+  tfrt_execution_deadline_t deadline;
   int64_t since_ns;  // when it came, by the node's tick
+  tfrt_execution_needs_t needs;
   uint32_t argument_count;
   void* room;                      // of the arrays, if it is the owner's; see tfrt_execution_room()
   tfrt_async_value_t** arguments;  // +1 each
@@ -71,23 +107,14 @@ struct tfrt_execution_s {
   tfrt_request_context_t* request;  // +1 once it runs
   tfrt_call_scope_t scope;
   tfrt_patience_t patience;
-  tfrt_task_t task;          // waits for the program, then runs the function
-  tfrt_task_t ending_task;   // of |scope|
-  tfrt_task_t retired_task;  // of |patience|
-  tfrt_timer_t timer;
-  bool timer_started;
+  tfrt_execution_tasks_t tasks;
   tfrt_status_t cancelled;  // +1; why, or NULL
   tfrt_status_t failure;    // +1; why the function was never called, or NULL
-  bool any_result_count;    // there are as many results as the function has
-  bool needs_arguments;     // the function is called when all are here; not if one can't be had
-  bool has_waited;          // for these
-  bool needs_results;       // a result is known when it is here as a whole, or an error
-  bool started;  // all that it begins with was started, and its results are known or waited for
-  bool retired;
-  // retired() follows known() in this critical section, which no other part has.
-  bool tells_at_once;
-  bool finished;
 };
+
+static inline bool tfrt_execution_is_retired(const tfrt_execution_t* execution) {
+  return execution->state >= TFRT_EXECUTION_RETIRED;
+}
 
 // The bytes that the arrays of an execution with so many arguments and results take, at the
 // alignment of pointers. Thread-safe.
@@ -97,10 +124,10 @@ static inline size_t tfrt_execution_room(size_t argument_count, size_t result_co
 }
 
 // Makes |execution|, zeroed but for what its owner has put into program (+0), function,
-// request_id, caller, call, depth, device, deadline_ns, needs_arguments, needs_results, room
-// (zeroed; NULL: the arrays are allocated) and any_result_count (then |result_count| is 0 and
-// |room| NULL), one with |items| as arguments and |result_count| results. RESOURCE_EXHAUSTED: it
-// must be finished and released all the same.
+// request_id, caller, call, depth, device, deadline, needs and room (zeroed; NULL: the arrays are
+// allocated, as they are where any_result_count is needed, when |result_count| is 0), one with
+// |items| as arguments and |result_count| results. RESOURCE_EXHAUSTED: it must be finished and
+// released all the same.
 tfrt_status_t tfrt_execution_initialize(tfrt_execution_t* execution,
                                         const tfrt_execution_vtable_t* vtable, tfrt_job_t* job,
                                         const tfrt_wire_item_t* items, size_t item_count,

@@ -69,10 +69,12 @@ void tfrt_execution_fail_arguments(tfrt_execution_t* execution, tfrt_status_t re
   for (uint32_t i = 0; i < execution->argument_count; ++i) {
     tfrt_async_value_t* argument = execution->arguments[i];
     tfrt_remote_value_t* list = tfrt_remote_value_cast(argument);
-    if (list && list->cover && !list->function) tfrt_remote_value_fail(list->cover, reason);
+    if (list && list->parts.cover && !list->place.function) {
+      tfrt_remote_value_fail(list->parts.cover, reason);
+    }
     tfrt_remote_value_t* remote = tfrt_remote_value_of(execution->node, argument);
     if (!remote) continue;
-    bool is_lent = !remote->function && &remote->base.base == argument;
+    bool is_lent = !remote->place.function && &remote->base.base == argument;
     if (is_lent) tfrt_remote_value_fail(remote, reason);
     tfrt_remote_value_release(remote);
   }

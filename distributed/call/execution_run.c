@@ -15,8 +15,8 @@ static tfrt_status_t tfrt_execution_find_function(const tfrt_execution_t* execut
   *out_function = NULL;
   if (execution->cancelled) return tfrt_status_retain(execution->cancelled);
   // The timer may be late, and a replayed call may have come too late altogether.
-  if (execution->deadline_ns != TFRT_TIME_INFINITE &&
-      execution->deadline_ns <= tfrt_node_now_ns(execution->node)) {
+  if (execution->deadline.at_ns != TFRT_TIME_INFINITE &&
+      execution->deadline.at_ns <= tfrt_node_now_ns(execution->node)) {
     return tfrt_execution_too_late(execution);
   }
   const tfrt_cached_program_t* program = execution->program;
@@ -32,7 +32,7 @@ static tfrt_status_t tfrt_execution_find_function(const tfrt_execution_t* execut
   }
   const tfrt_function_t* function = tfrt_program_function(program->program, execution->function);
   if (function->argument_count != execution->argument_count ||
-      (!execution->any_result_count && function->result_count != execution->result_count)) {
+      (!execution->needs.any_result_count && function->result_count != execution->result_count)) {
     return tfrt_status_create(
         TFRT_STATUS_INVALID_ARGUMENT,
         "function '%s' takes %u argument%s and gives %u result%s; the call has %u and wants %u",
@@ -47,7 +47,7 @@ static tfrt_status_t tfrt_execution_find_function(const tfrt_execution_t* execut
 // Makes room for as many results as |function| has.
 static tfrt_status_t tfrt_execution_take_results(tfrt_execution_t* execution,
                                                  const tfrt_function_t* function) {
-  if (!execution->any_result_count) return NULL;
+  if (!execution->needs.any_result_count) return NULL;
   tfrt_allocator_t allocator = execution->node->options.allocator;
   size_t count = function->result_count;
   tfrt_execution_result_t* results =
@@ -63,7 +63,7 @@ static tfrt_status_t tfrt_execution_take_results(tfrt_execution_t* execution,
 
 // An argument that can't be had is an error (+1) for the call, if that needs it to be here.
 static tfrt_status_t tfrt_execution_check_arguments(const tfrt_execution_t* execution) {
-  for (uint32_t i = 0; i < execution->argument_count && execution->needs_arguments; ++i) {
+  for (uint32_t i = 0; i < execution->argument_count && execution->needs.arguments; ++i) {
     tfrt_async_value_t* argument = execution->arguments[i];
     bool is_reference = argument->kind == TFRT_ASYNC_VALUE_INDIRECT;
     if (is_reference && tfrt_async_value_is_error(argument)) {
@@ -82,7 +82,7 @@ static tfrt_status_t tfrt_execution_prepare(tfrt_execution_t* execution,
   options.id = execution->request_id;
   if (execution->device[0]) options.device = execution->device;
   options.trace = tfrt_job_trace(execution->job);
-  options.deadline_ns = execution->deadline_ns;
+  options.deadline_ns = execution->deadline.at_ns;
   options.output = &execution->job->output;
   options.router = &execution->job->router;
   options.call_depth = execution->depth;
@@ -139,7 +139,7 @@ static void tfrt_execution_call(tfrt_execution_t* execution, const tfrt_function
     return;
   }
   tfrt_execution_enter(execution, function, results);
-  for (uint32_t i = 0; i < execution->result_count && execution->needs_results; ++i) {
+  for (uint32_t i = 0; i < execution->result_count && execution->needs.results; ++i) {
     results[i] = tfrt_whole_value_take(results[i], allocator);
   }
   tfrt_node_lock_tables(execution->node);
@@ -150,7 +150,7 @@ static void tfrt_execution_call(tfrt_execution_t* execution, const tfrt_function
 
 // Runs on the work queue, when the program is loaded or can't be.
 static void tfrt_execution_run(tfrt_task_t* task) {
-  tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, task);
+  tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, tasks.run);
   tfrt_node_t* node = tfrt_node_retain(execution->node);
   tfrt_node_lock_tables(node);
   const tfrt_function_t* function = NULL;
@@ -170,23 +170,24 @@ static void tfrt_execution_run(tfrt_task_t* task) {
 // Runs when the program is loaded, on whichever thread that was; again when arguments that are
 // needed are here.
 static void tfrt_execution_queue(tfrt_task_t* task) {
-  tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, task);
-  if (execution->needs_arguments && !execution->has_waited) {
-    execution->has_waited = true;
-    tfrt_task_initialize(&execution->task, tfrt_execution_queue);
-    tfrt_status_t status = tfrt_join_and_then(execution->arguments, execution->argument_count,
-                                              &execution->task, execution->node->options.allocator);
+  tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, tasks.run);
+  if (execution->needs.arguments && !execution->needs.has_waited) {
+    execution->needs.has_waited = true;
+    tfrt_task_initialize(&execution->tasks.run, tfrt_execution_queue);
+    tfrt_status_t status =
+        tfrt_join_and_then(execution->arguments, execution->argument_count, &execution->tasks.run,
+                           execution->node->options.allocator);
     if (!status) return;
     // Without the memory to wait it begins at once.
     tfrt_status_release(status);
   }
-  tfrt_task_initialize(&execution->task, tfrt_execution_run);
-  tfrt_reader_pair_run_soon(execution->node->options.host->work_queue, &execution->task);
+  tfrt_task_initialize(&execution->tasks.run, tfrt_execution_run);
+  tfrt_reader_pair_run_soon(execution->node->options.host->work_queue, &execution->tasks.run);
 }
 
 void tfrt_execution_start(tfrt_execution_t* execution) {
   tfrt_execution_begin(execution);
   tfrt_execution_retain(execution);
-  tfrt_task_initialize(&execution->task, tfrt_execution_queue);
-  tfrt_cached_program_and_then(execution->program, &execution->task);
+  tfrt_task_initialize(&execution->tasks.run, tfrt_execution_queue);
+  tfrt_cached_program_and_then(execution->program, &execution->tasks.run);
 }

@@ -33,7 +33,7 @@ static void tfrt_incoming_call_initialize_table(tfrt_hash_table_t* table,
 // alignment first.
 static size_t tfrt_incoming_call_size(size_t argument_count, size_t result_count) {
   return sizeof(tfrt_incoming_call_t) + tfrt_execution_room(argument_count, result_count) +
-         (argument_count + result_count) * sizeof(tfrt_incoming_gate_t) +
+         (argument_count + result_count) * sizeof(tfrt_incoming_gate_wait_t) +
          result_count * (sizeof(uint32_t) + sizeof(uint8_t));
 }
 
@@ -97,7 +97,7 @@ static void tfrt_incoming_call_send_refusal(tfrt_peer_t* peer, tfrt_job_t* job, 
 // Answers that call |number| is refused because of |status| (+0), and done.
 static void tfrt_incoming_call_refuse(tfrt_peer_t* peer, tfrt_job_t* job, uint64_t number,
                                       uint32_t result_count, tfrt_status_t status) {
-  if (!job->closed) tfrt_failed_call_add(peer, job, number, result_count, status);
+  if (!tfrt_job_is_closed(job)) tfrt_failed_call_add(peer, job, number, result_count, status);
   tfrt_arena_t arena;
   tfrt_arena_initialize(&arena, peer->node->options.allocator);
   tfrt_wire_error_t error = {.code = TFRT_STATUS_RESOURCE_EXHAUSTED};
@@ -151,10 +151,10 @@ static tfrt_incoming_call_t* tfrt_incoming_call_allocate(tfrt_peer_t* peer, tfrt
   tfrt_task_initialize(&call->flush, tfrt_incoming_call_run_flush);
   tfrt_incoming_call_describe(peer, invoke, &call->execution);
   call->execution.room = call + 1;
-  call->gates =
-      (tfrt_incoming_gate_t*)((char*)(call + 1) +
-                              tfrt_execution_room(invoke->argument_count, invoke->result_count));
-  call->same_as = (uint32_t*)(call->gates + invoke->argument_count + invoke->result_count);
+  call->gate.waits =
+      (tfrt_incoming_gate_wait_t*)((char*)(call + 1) + tfrt_execution_room(invoke->argument_count,
+                                                                           invoke->result_count));
+  call->same_as = (uint32_t*)(call->gate.waits + invoke->argument_count + invoke->result_count);
   call->states = (uint8_t*)(call->same_as + invoke->result_count);
   return call;
 }
@@ -164,7 +164,7 @@ static tfrt_status_t tfrt_incoming_call_check(tfrt_peer_t* peer, tfrt_job_t* job
                                               const tfrt_wire_invoke_t* invoke, uint64_t request,
                                               tfrt_cached_program_t** out_program) {
   *out_program = NULL;
-  if (job->closed) return tfrt_status_retain(job->closed_by);
+  if (tfrt_job_is_closed(job)) return tfrt_status_retain(job->closing.reason);
   tfrt_status_t cancelled = tfrt_cancelled_requests_find(&job->cancelled_requests, request);
   if (cancelled) return tfrt_status_retain(cancelled);
   if (peer->node->closed) {
@@ -195,7 +195,7 @@ static void tfrt_incoming_call_begin(tfrt_incoming_call_t* call, const tfrt_wire
   for (uint32_t i = 0; i < execution->result_count; ++i) tfrt_incoming_call_add_slot(call, i);
   tfrt_incoming_want_push(peer, execution->job, invoke);
   ++execution->node->counts.incoming_calls;
-  if (execution->program) ++execution->job->call_count;
+  if (execution->program) ++execution->job->usage.calls;
   tfrt_hash_table_insert(&peer->incoming_calls, &call->number, &call->by_number);
   if (execution->node->options.logs_events) {
     tfrt_event_log_call_begun(execution->job, call->number, peer->incarnation,
@@ -232,7 +232,7 @@ tfrt_status_t tfrt_incoming_call_on_invoke(tfrt_peer_t* peer, tfrt_job_t* job,
   }
   call->execution.program = program;
   call->execution.request_id = request;
-  call->execution.deadline_ns = deadline_ns;
+  call->execution.deadline.at_ns = deadline_ns;
   status =
       tfrt_execution_initialize(&call->execution, &tfrt_incoming_call_vtable, job,
                                 invoke->arguments, invoke->argument_count, invoke->result_count);
@@ -252,7 +252,7 @@ tfrt_status_t tfrt_incoming_call_on_invoke(tfrt_peer_t* peer, tfrt_job_t* job,
 tfrt_status_t tfrt_incoming_call_on_void(tfrt_peer_t* peer, tfrt_job_t* job,
                                          const tfrt_wire_void_t* call, uint64_t request) {
   TFRT_RETURN_IF_ERROR(tfrt_incoming_call_advance(peer, call->call));
-  if (job && !job->closed) {
+  if (job && !tfrt_job_is_closed(job)) {
     tfrt_status_t status = tfrt_wire_error_to_status(call->error);
     tfrt_failed_call_add(peer, job, call->call, call->result_count, status);
     if (call->key.size > 0 && !tfrt_cancelled_requests_find(&job->cancelled_requests, request)) {

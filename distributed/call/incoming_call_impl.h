@@ -24,10 +24,29 @@ typedef enum tfrt_incoming_result_state_e {
 
 typedef struct tfrt_incoming_call_s tfrt_incoming_call_t;
 
-// A wait for what is lent, and still used when the call has retired, to be held.
-typedef struct tfrt_incoming_gate_s {
+// A wait for a lent value that is still used when the call has retired: its owner is to hold it.
+typedef struct tfrt_incoming_gate_wait_s {
   tfrt_incoming_call_t* call;
   tfrt_task_t task;
+} tfrt_incoming_gate_wait_t;
+
+// The gate of a call that has retired (incoming_gate.c).
+//
+//   OPEN --something is borrowed--> WAITING --deferred releases have run--> DUE --> CLOSED
+//    `--nothing is borrowed, or the caller is dead------------------------------------^
+typedef enum tfrt_incoming_gate_state_e {
+  TFRT_INCOMING_GATE_OPEN = 0,
+  TFRT_INCOMING_GATE_WAITING,
+  TFRT_INCOMING_GATE_DUE,  // the next flush closes it
+  TFRT_INCOMING_GATE_CLOSED,
+} tfrt_incoming_gate_state_t;
+
+typedef struct tfrt_incoming_gate_s {
+  tfrt_incoming_gate_state_t state;
+  bool has_list;                     // among the arguments
+  uint32_t open_count;               // of |waits|
+  tfrt_incoming_gate_wait_t* waits;  // per argument, then per result
+  tfrt_task_t due;                   // makes it DUE, if |has_list|
 } tfrt_incoming_gate_t;
 
 struct tfrt_incoming_call_s {
@@ -36,19 +55,13 @@ struct tfrt_incoming_call_s {
   tfrt_hash_node_t by_number;
   uint64_t number;
   uint64_t results_wanted;
-  size_t size;                  // of the block: this record, what |execution| has, the arrays
-  uint8_t* states;              // tfrt_incoming_result_state_t, per result
-  uint32_t* same_as;            // per result: 1 + the argument that it was told to be, or 0
-  tfrt_incoming_gate_t* gates;  // per argument, then per result
-  uint32_t gated;               // arguments that are waited for
+  size_t size;        // of the block: this record, what |execution| has, the arrays
+  uint8_t* states;    // tfrt_incoming_result_state_t, per result
+  uint32_t* same_as;  // per result: 1 + the argument that it was told to be, or 0
+  tfrt_incoming_gate_t gate;
   tfrt_task_t flush;
   bool flush_deferred;
-  bool has_credit_back;  // the caller, before the end of a call that waits for others
-  tfrt_task_t due;       // has the gate closed, if |gate_has_list|
-  bool gate_waits;       // for what was put off before
-  bool gate_has_list;    // among the arguments
-  bool gate_is_due;      // the next flush closes the gate
-  bool gate_is_closed;
+  bool has_credit_back;   // the caller, before the end of a call that waits for others
   bool results_can_wait;  // for the next batch to the caller
   bool take_inline;       // the caller has no hold on a result that goes inline
   bool done;

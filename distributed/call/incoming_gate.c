@@ -4,11 +4,11 @@
 
 // Runs when the owner of an argument that is kept holds it for this host.
 static void tfrt_incoming_call_run_gate(tfrt_task_t* task) {
-  tfrt_incoming_gate_t* gate = TFRT_CONTAINER_OF(task, tfrt_incoming_gate_t, task);
+  tfrt_incoming_gate_wait_t* gate = TFRT_CONTAINER_OF(task, tfrt_incoming_gate_wait_t, task);
   tfrt_incoming_call_t* call = gate->call;
   tfrt_node_t* node = tfrt_node_retain(call->execution.node);
   tfrt_node_lock_tables(node);
-  --call->gated;
+  --call->gate.open_count;
   tfrt_incoming_call_flush_later(call);
   tfrt_execution_release(&call->execution);
   tfrt_node_unlock(node);
@@ -18,7 +18,7 @@ static void tfrt_incoming_call_run_gate(tfrt_task_t* task) {
 // True if |remote| (NULL: no) was lent to this host, and its owner does not hold it for us. What
 // was lent for a call has no function that it is the result of.
 static bool tfrt_incoming_call_is_lent(const tfrt_remote_value_t* remote) {
-  return remote && !remote->held && !remote->function;
+  return remote && !remote->held && !remote->place.function;
 }
 
 // Argument |index|, or what covers the elements of that list, if it is lent and may be needed
@@ -27,8 +27,9 @@ static tfrt_remote_value_t* tfrt_incoming_call_borrowed(tfrt_incoming_call_t* ca
                                                         uint32_t index) {
   tfrt_remote_value_t* remote = tfrt_remote_value_cast(call->execution.arguments[index]);
   if (remote) remote = tfrt_remote_value_holding(remote);
-  bool may_be_needed = tfrt_incoming_call_is_lent(remote) &&
-                       (remote->is_told || remote->is_cover || !remote->resolved);
+  bool may_be_needed =
+      tfrt_incoming_call_is_lent(remote) &&
+      (remote->telling.is_told || remote->parts.is_cover || !tfrt_remote_value_is_resolved(remote));
   return may_be_needed ? remote : NULL;
 }
 
@@ -114,11 +115,11 @@ static bool tfrt_incoming_call_is_kept(tfrt_incoming_call_t* call, uint32_t inde
 
 // Has |remote| held for this host; the call waits for that with |gate|.
 static void tfrt_incoming_call_retain(tfrt_incoming_call_t* call, tfrt_remote_value_t* remote,
-                                      tfrt_incoming_gate_t* gate) {
+                                      tfrt_incoming_gate_wait_t* gate) {
   tfrt_async_value_t* registered = tfrt_outgoing_retain_send(remote);
   // Without memory it can't be held; who uses it later may learn that it is gone.
   if (!registered) return;
-  ++call->gated;
+  ++call->gate.open_count;
   tfrt_execution_retain(&call->execution);
   gate->call = call;
   tfrt_task_initialize(&gate->task, tfrt_incoming_call_run_gate);
@@ -132,11 +133,11 @@ static void tfrt_incoming_call_close_gate(tfrt_incoming_call_t* call) {
   for (uint32_t j = 0; j < argument_count; ++j) {
     tfrt_remote_value_t* remote = tfrt_incoming_call_borrowed(call, j);
     if (!remote || !tfrt_incoming_call_is_kept(call, j)) continue;
-    tfrt_incoming_call_retain(call, remote, &call->gates[j]);
+    tfrt_incoming_call_retain(call, remote, &call->gate.waits[j]);
   }
   for (uint32_t i = 0; i < call->execution.result_count; ++i) {
     tfrt_remote_value_t* remote = tfrt_incoming_call_told(call, i);
-    if (remote) tfrt_incoming_call_retain(call, remote, &call->gates[argument_count + i]);
+    if (remote) tfrt_incoming_call_retain(call, remote, &call->gate.waits[argument_count + i]);
   }
 }
 
@@ -159,7 +160,7 @@ static bool tfrt_incoming_call_has_borrowed(tfrt_incoming_call_t* call) {
 static bool tfrt_incoming_call_has_list(tfrt_incoming_call_t* call) {
   for (uint32_t j = 0; j < call->execution.argument_count; ++j) {
     const tfrt_remote_value_t* remote = tfrt_incoming_call_borrowed(call, j);
-    if (remote && remote->is_cover) return true;
+    if (remote && remote->parts.is_cover) return true;
   }
   return false;
 }
@@ -167,7 +168,8 @@ static bool tfrt_incoming_call_has_list(tfrt_incoming_call_t* call) {
 static void tfrt_incoming_call_close_soon(tfrt_incoming_call_t* call) {
   tfrt_node_t* node = tfrt_node_retain(call->execution.node);
   tfrt_node_lock_tables(node);
-  call->gate_is_due = true;
+  // The caller may have died meanwhile: then the gate is closed already.
+  if (call->gate.state == TFRT_INCOMING_GATE_WAITING) call->gate.state = TFRT_INCOMING_GATE_DUE;
   tfrt_incoming_call_flush_later(call);
   tfrt_execution_release(&call->execution);
   tfrt_node_unlock(node);
@@ -175,32 +177,34 @@ static void tfrt_incoming_call_close_soon(tfrt_incoming_call_t* call) {
 }
 
 static void tfrt_incoming_call_run_due_task(tfrt_task_t* task) {
-  tfrt_incoming_call_close_soon(TFRT_CONTAINER_OF(task, tfrt_incoming_call_t, due));
+  tfrt_incoming_call_close_soon(TFRT_CONTAINER_OF(task, tfrt_incoming_call_t, gate.due));
 }
 
 // Runs behind what gives back the references that this host had in passing; but within that, if
 // it was the arrival of a list that had the call end. Then there is more to give back.
 static void tfrt_incoming_call_run_due(void* argument) {
   tfrt_incoming_call_t* call = argument;
-  if (!call->gate_has_list) {
+  if (!call->gate.has_list) {
     tfrt_incoming_call_close_soon(call);
     return;
   }
   tfrt_work_queue_t* work_queue = call->execution.node->options.host->work_queue;
-  tfrt_task_initialize(&call->due, tfrt_incoming_call_run_due_task);
-  tfrt_work_queue_add_task(work_queue, &call->due);
+  tfrt_task_initialize(&call->gate.due, tfrt_incoming_call_run_due_task);
+  tfrt_work_queue_add_task(work_queue, &call->gate.due);
 }
 
 void tfrt_incoming_call_advance_gate(tfrt_incoming_call_t* call) {
-  if (!call->execution.retired || call->gate_is_closed) return;
-  if (call->peer && !call->gate_is_due && tfrt_incoming_call_has_borrowed(call)) {
-    if (call->gate_waits) return;
-    call->gate_waits = true;
-    call->gate_has_list = tfrt_incoming_call_has_list(call);
+  bool is_closed = call->gate.state == TFRT_INCOMING_GATE_CLOSED;
+  if (is_closed || !tfrt_execution_is_retired(&call->execution)) return;
+  if (call->peer && call->gate.state != TFRT_INCOMING_GATE_DUE &&
+      tfrt_incoming_call_has_borrowed(call)) {
+    if (call->gate.state == TFRT_INCOMING_GATE_WAITING) return;
+    call->gate.state = TFRT_INCOMING_GATE_WAITING;
+    call->gate.has_list = tfrt_incoming_call_has_list(call);
     tfrt_execution_retain(&call->execution);
     tfrt_action_queue_call(&call->execution.node->actions, tfrt_incoming_call_run_due, call);
     return;
   }
-  call->gate_is_closed = true;
+  call->gate.state = TFRT_INCOMING_GATE_CLOSED;
   if (call->peer) tfrt_incoming_call_close_gate(call);
 }

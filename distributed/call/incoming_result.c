@@ -140,7 +140,10 @@ static size_t tfrt_incoming_call_collect(tfrt_incoming_call_t* call, tfrt_arena_
 }
 
 static bool tfrt_incoming_call_is_complete(const tfrt_incoming_call_t* call) {
-  if (!call->execution.retired || !call->gate_is_closed || call->gated > 0) return false;
+  if (!tfrt_execution_is_retired(&call->execution) ||
+      call->gate.state != TFRT_INCOMING_GATE_CLOSED || call->gate.open_count > 0) {
+    return false;
+  }
   for (uint32_t i = 0; i < call->execution.result_count; ++i) {
     if (call->states[i] == TFRT_INCOMING_RESULT_UNKNOWN) return false;
   }
@@ -177,7 +180,7 @@ static void tfrt_incoming_call_end(tfrt_incoming_call_t* call) {
     if (!call->has_credit_back) tfrt_peer_return_call_credit(call->peer);
   }
   --call->execution.node->counts.incoming_calls;
-  if (call->execution.program) --call->execution.job->call_count;
+  if (call->execution.program) --call->execution.job->usage.calls;
   tfrt_execution_finish(&call->execution);
   tfrt_execution_release(&call->execution);
 }

@@ -16,7 +16,7 @@ static tfrt_status_t tfrt_job_add_program(tfrt_job_t* job, uint64_t namer, uint3
   program->namer = namer;
   program->handle = handle;
   program->cached = tfrt_cached_program_retain(cached);
-  tfrt_list_push_back(&job->programs, &program->link);
+  tfrt_list_push_back(&job->programs.list, &program->link);
   return NULL;
 }
 
@@ -52,13 +52,14 @@ tfrt_status_t tfrt_job_on_program(tfrt_job_t* job, tfrt_peer_t* peer,
 static tfrt_status_t tfrt_job_name_program(tfrt_job_t* job, tfrt_cached_program_t* cached,
                                            tfrt_job_program_t** out_program) {
   *out_program = NULL;
-  for (tfrt_list_link_t* link = job->programs.next; link != &job->programs; link = link->next) {
+  for (tfrt_list_link_t* link = job->programs.list.next; link != &job->programs.list;
+       link = link->next) {
     tfrt_job_program_t* program = TFRT_CONTAINER_OF(link, tfrt_job_program_t, link);
     if (program->namer != job->node->incarnation || program->cached != cached) continue;
     *out_program = program;
     return NULL;
   }
-  if (job->next_program > TFRT_JOB_MAX_PROGRAMS) {
+  if (job->programs.next > TFRT_JOB_MAX_PROGRAMS) {
     return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED,
                               "a host names at most %u programs in a job: put their functions into "
                               "one, or open another job",
@@ -67,12 +68,12 @@ static tfrt_status_t tfrt_job_name_program(tfrt_job_t* job, tfrt_cached_program_
   tfrt_object_t* object = tfrt_object_table_export(job->node->objects, job, cached->bytes);
   if (!object) return tfrt_status_out_of_memory();
   tfrt_status_t status =
-      tfrt_job_add_program(job, job->node->incarnation, job->next_program, cached);
+      tfrt_job_add_program(job, job->node->incarnation, job->programs.next, cached);
   if (status) {
     tfrt_object_table_end_loan(job->node->objects, object);
     return status;
   }
-  *out_program = tfrt_job_find_program(job, job->node->incarnation, job->next_program++);
+  *out_program = tfrt_job_find_program(job, job->node->incarnation, job->programs.next++);
   (*out_program)->object = object->id;
   object->name = "program";
   return NULL;
@@ -103,7 +104,7 @@ tfrt_status_t tfrt_job_announce_program(tfrt_job_t* job, tfrt_peer_t* peer,
 }
 
 static void tfrt_job_program_on_job_past(const tfrt_owner_end_t* end) {
-  for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&end->job->programs));) {
+  for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&end->job->programs.list));) {
     tfrt_job_program_t* program = TFRT_CONTAINER_OF(link, tfrt_job_program_t, link);
     tfrt_cached_program_release(program->cached);
     tfrt_allocator_free(end->node->options.allocator, program, sizeof(*program));

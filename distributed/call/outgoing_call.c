@@ -150,7 +150,7 @@ static tfrt_remote_value_t* tfrt_outgoing_call_create_result(
     call->node->call_hooks->adopt_result(request->retried, index, lost);
     lost->result_is_due = true;
     // Whoever told where the result of the run before was knows nothing of this one.
-    lost->lender = 0;
+    lost->borrowing.lender = 0;
     tfrt_remote_value_move(lost, reference, true);
     return lost;
   }
@@ -370,7 +370,7 @@ static tfrt_status_t tfrt_outgoing_call_lost_error(const tfrt_outgoing_call_t* c
 // True if a result of |call|, which is lost, waits for another run.
 static bool tfrt_outgoing_call_runs_again(const tfrt_outgoing_call_t* call) {
   for (uint32_t i = 0; i < call->result_count; ++i) {
-    if (call->results[i] && call->results[i]->lost) return true;
+    if (call->results[i] && tfrt_remote_value_is_lost(call->results[i])) return true;
   }
   return false;
 }
@@ -381,8 +381,8 @@ static void tfrt_outgoing_call_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job
     node = tfrt_hash_table_next(&peer->outgoing_calls, node);
     if (job && call->job != job) continue;
     // One that the close of its job has not come to is what that made of the others.
-    bool is_cancelled = call->job->closed;
-    tfrt_status_t status = is_cancelled ? tfrt_status_retain(call->job->closed_by)
+    bool is_cancelled = tfrt_job_is_closed(call->job);
+    tfrt_status_t status = is_cancelled ? tfrt_status_retain(call->job->closing.reason)
                                         : tfrt_outgoing_call_lost_error(call);
     if (is_cancelled) {
       tfrt_outgoing_call_fail_results(call, status);

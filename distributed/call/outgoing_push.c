@@ -40,11 +40,11 @@ static bool tfrt_outgoing_push_add(tfrt_outgoing_call_t* call, const tfrt_kernel
                                                     TFRT_OUTGOING_PUSH_MAX_USERS, &is_for_others);
   for (uint32_t i = 0; i < host_count && *count < TFRT_WIRE_MAX_PUSHES; ++i) {
     uint64_t to = tfrt_outgoing_push_find(call, hosts[i]);
-    if (to == 0 || result->pushed_count == TFRT_REMOTE_VALUE_MAX_PUSHED) {
+    if (to == 0 || result->push.to_count == TFRT_REMOTE_VALUE_MAX_PUSHED) {
       is_for_others = false;
       continue;
     }
-    result->pushed_to[result->pushed_count++] = to;
+    result->push.to[result->push.to_count++] = to;
     push_to[(*count)++] = (tfrt_wire_push_to_t){.result = index, .to = to};
   }
   return is_for_others && host_count > 0 && *count < TFRT_WIRE_MAX_PUSHES;
@@ -75,11 +75,11 @@ bool tfrt_outgoing_push_choose(tfrt_outgoing_call_t* call,
 }
 
 bool tfrt_outgoing_push_take(tfrt_remote_value_t* value, uint64_t callee) {
-  bool is_due = value->result_is_due && value->forwards == 0 && !value->available_there;
-  if (!is_due || value->lost) return false;
-  for (uint32_t i = 0; i < value->pushed_count; ++i) {
-    if (value->pushed_to[i] != callee) continue;
-    value->pushed_to[i] = value->pushed_to[--value->pushed_count];
+  bool is_due = value->result_is_due && value->forwards == 0 && !tfrt_remote_value_is_there(value);
+  if (!is_due || tfrt_remote_value_is_lost(value)) return false;
+  for (uint32_t i = 0; i < value->push.to_count; ++i) {
+    if (value->push.to[i] != callee) continue;
+    value->push.to[i] = value->push.to[--value->push.to_count];
     return true;
   }
   return false;

@@ -57,7 +57,7 @@ static void tfrt_outgoing_call_prefetch(const tfrt_peer_t* peer, uint64_t number
   const tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(node, tfrt_outgoing_call_t, by_number);
   if (call->argument_count > 0) __builtin_prefetch(call->arguments[0], 1);
   if (call->result_count == 0 || !call->results[0]) return;
-  tfrt_outgoing_call_prefetch_lines(call->results[0], offsetof(tfrt_remote_value_t, size_here));
+  tfrt_outgoing_call_prefetch_lines(call->results[0], offsetof(tfrt_remote_value_t, bytes.here));
 }
 
 tfrt_status_t tfrt_outgoing_call_on_result(tfrt_peer_t* peer, const tfrt_wire_result_t* result) {

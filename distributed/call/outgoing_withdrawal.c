@@ -45,7 +45,8 @@ static void tfrt_outgoing_withdrawal_run(void* argument) {
 static bool tfrt_outgoing_call_withdraws(const tfrt_outgoing_call_t* call, uint32_t* out_count) {
   *out_count = 0;
   // What is over anyway tells everybody by that.
-  if (!call->request || call->job->closed || tfrt_request_context_cancelled(call->request)) {
+  if (!call->request || tfrt_job_is_closed(call->job) ||
+      tfrt_request_context_cancelled(call->request)) {
     return false;
   }
   for (uint32_t i = 0; i < call->argument_count; ++i) {

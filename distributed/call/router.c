@@ -40,7 +40,7 @@ static tfrt_status_t tfrt_router_find(tfrt_job_t* job, const tfrt_routed_call_t*
   if (!member) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "the call asks for host %u, the job has %u host%s", rank,
-                              job->member_count, tfrt_plural(job->member_count));
+                              job->view.member_count, tfrt_plural(job->view.member_count));
   }
   request->callee = member->incarnation;
   if (request->image.size > 0) return NULL;
@@ -181,7 +181,7 @@ static bool tfrt_router_came_too_late(tfrt_job_t* job, const tfrt_routed_call_t*
   if (tfrt_remote_value_cast(call->results[0])) return false;
   tfrt_node_lock_tables(job->node);
   const tfrt_job_member_t* member = tfrt_job_find_rank(job, rank);
-  bool is_dead = member && member->death && !job->closed;
+  bool is_dead = member && member->death && !tfrt_job_is_closed(job);
   tfrt_node_unlock(job->node);
   return is_dead;
 }
@@ -206,7 +206,7 @@ static void tfrt_router_call(tfrt_call_router_t* router, const tfrt_routed_call_
 static tfrt_call_place_t tfrt_router_place(tfrt_call_router_t* router) {
   tfrt_job_t* job = TFRT_CONTAINER_OF(router, tfrt_job_t, router);
   tfrt_node_lock_tables(job->node);
-  tfrt_call_place_t place = {.rank = job->rank, .host_count = job->member_count};
+  tfrt_call_place_t place = {.rank = job->rank, .host_count = job->view.member_count};
   tfrt_node_unlock(job->node);
   return place;
 }
@@ -222,7 +222,7 @@ tfrt_status_t tfrt_router_find_member(tfrt_job_t* job, uint32_t rank, uint64_t* 
   tfrt_node_lock_tables(job->node);
   const tfrt_job_member_t* member = tfrt_job_find_rank(job, rank);
   if (member) *out_incarnation = member->incarnation;
-  uint32_t member_count = job->member_count;
+  uint32_t member_count = job->view.member_count;
   tfrt_node_unlock(job->node);
   if (member) return NULL;
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
@@ -273,12 +273,12 @@ static tfrt_async_value_t* tfrt_router_prefetch(tfrt_call_router_t* router,
 }
 
 static tfrt_turn_table_t* tfrt_router_turns(tfrt_call_router_t* router) {
-  return &TFRT_CONTAINER_OF(router, tfrt_job_t, router)->turns;
+  return &TFRT_CONTAINER_OF(router, tfrt_job_t, router)->exchange.turns;
 }
 
 static tfrt_resource_context_t* tfrt_router_resources(tfrt_call_router_t* router) {
   tfrt_job_t* job = TFRT_CONTAINER_OF(router, tfrt_job_t, router);
-  return job->node->options.is_encrypted ? NULL : &job->resources;
+  return job->node->options.is_encrypted ? NULL : &job->exchange.resources;
 }
 
 static const tfrt_call_router_vtable_t tfrt_router_vtable = {.send = tfrt_router_send,
@@ -296,8 +296,8 @@ static const tfrt_call_router_vtable_t tfrt_router_vtable = {.send = tfrt_router
 static tfrt_async_value_t* tfrt_router_print(tfrt_output_t* output, tfrt_string_view_t text,
                                              tfrt_call_scope_t* scope) {
   tfrt_job_t* job = TFRT_CONTAINER_OF(output, tfrt_job_t, output);
-  if (job->detached) {
-    job->print(job->print_self, job->rank, text);
+  if (job->detachment.left) {
+    job->printer.print(job->printer.self, job->rank, text);
     return tfrt_async_value_ready_chain();
   }
   tfrt_async_value_t* line = tfrt_async_value_create_string(text);
@@ -305,20 +305,21 @@ static tfrt_async_value_t* tfrt_router_print(tfrt_output_t* output, tfrt_string_
   static const char* const argument_types[2] = {"!tfrt.string", "!tfrt.chain"};
   static const char* const result_types[1] = {"!tfrt.chain"};
   tfrt_async_value_t* result = NULL;
-  tfrt_outgoing_call_request_t request = {
-      .job = job,
-      .callee = job->is_detached ? job->members[0].incarnation : job->client.incarnation,
-      .function = TFRT_WIRE_BUILTIN_PRINT,
-      .scope = scope,
-      .name = "print",
-      .deadline_ns = TFRT_TIME_INFINITE,
-      .arguments = arguments,
-      .argument_count = 2,
-      .inline_limit = TFRT_ROUTER_OWED_INLINE,
-      .results = &result,
-      .result_count = 1,
-      .argument_types = argument_types,
-      .result_types = result_types};
+  tfrt_outgoing_call_request_t request = {.job = job,
+                                          .callee = job->detachment.is_detached
+                                                        ? job->view.members[0].incarnation
+                                                        : job->client.incarnation,
+                                          .function = TFRT_WIRE_BUILTIN_PRINT,
+                                          .scope = scope,
+                                          .name = "print",
+                                          .deadline_ns = TFRT_TIME_INFINITE,
+                                          .arguments = arguments,
+                                          .argument_count = 2,
+                                          .inline_limit = TFRT_ROUTER_OWED_INLINE,
+                                          .results = &result,
+                                          .result_count = 1,
+                                          .argument_types = argument_types,
+                                          .result_types = result_types};
   tfrt_outgoing_call_start(job->node, &request);
   tfrt_async_value_release(line);
   return result;
@@ -331,9 +332,9 @@ static void tfrt_router_on_job_made(const tfrt_owner_end_t* end) {
   job->router =
       (tfrt_call_router_t){.vtable = &tfrt_router_vtable, .sends_calls = true, .rank = job->rank};
   job->output.vtable = &tfrt_router_output_vtable;
-  tfrt_mailbox_initialize(&job->mailbox, job->node->options.allocator, tfrt_mail_met);
-  tfrt_turn_table_initialize(&job->turns, job->node->options.allocator);
-  tfrt_resource_context_initialize(&job->resources);
+  tfrt_mailbox_initialize(&job->exchange.mailbox, job->node->options.allocator, tfrt_mail_met);
+  tfrt_turn_table_initialize(&job->exchange.turns, job->node->options.allocator);
+  tfrt_resource_context_initialize(&job->exchange.resources);
 }
 
 static const tfrt_owner_rule_t tfrt_router_rules[] = {

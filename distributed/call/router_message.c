@@ -10,15 +10,15 @@
 // again.
 static void tfrt_router_empty_if_closed(tfrt_job_t* job) {
   tfrt_node_lock_tables(job->node);
-  if (job->closed) tfrt_mail_end(job, TFRT_MAILBOX_ANY_SENDER, job->closed_by);
+  if (tfrt_job_is_closed(job)) tfrt_mail_end(job, TFRT_MAILBOX_ANY_SENDER, job->closing.reason);
   tfrt_node_unlock(job->node);
 }
 
 static tfrt_async_value_t* tfrt_router_send_here(tfrt_job_t* job,
                                                  const tfrt_routed_message_t* message) {
-  tfrt_status_t status =
-      tfrt_mailbox_send(&job->mailbox, tfrt_mailbox_number(message, message->context->request),
-                        job->rank, tfrt_async_value_string(message->key), message->value);
+  tfrt_status_t status = tfrt_mailbox_send(
+      &job->exchange.mailbox, tfrt_mailbox_number(message, message->context->request), job->rank,
+      tfrt_async_value_string(message->key), message->value);
   tfrt_router_empty_if_closed(job);
   return status ? tfrt_router_error_take(status, message->site) : tfrt_async_value_ready_chain();
 }
@@ -91,12 +91,12 @@ tfrt_async_value_t* tfrt_router_receive(tfrt_call_router_t* router,
       .request = request,
       .site = tfrt_carried_call_keep_site(job, message->context, message->site, &kept)};
   tfrt_async_value_t* value =
-      tfrt_mailbox_receive(&job->mailbox, &receiver, tfrt_mailbox_number(message, request),
+      tfrt_mailbox_receive(&job->exchange.mailbox, &receiver, tfrt_mailbox_number(message, request),
                            message->host, tfrt_async_value_string(message->key));
   status = tfrt_router_watch(job, message->host, incarnation);
   tfrt_node_lock_tables(job->node);
   if (status) tfrt_mail_end(job, message->host, status);
-  if (job->closed) tfrt_mail_end(job, TFRT_MAILBOX_ANY_SENDER, job->closed_by);
+  if (tfrt_job_is_closed(job)) tfrt_mail_end(job, TFRT_MAILBOX_ANY_SENDER, job->closing.reason);
   tfrt_node_unlock(job->node);
   tfrt_status_release(status);
   return value;

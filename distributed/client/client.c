@@ -78,7 +78,8 @@ void tfrt_client_close_locked(tfrt_client_t* client, tfrt_status_t reason) {
   tfrt_client_retain(client);
   tfrt_list_remove(&client->link);
   // A job that has ended by itself, with the loss of its root, has said so already.
-  bool is_said = client->leaves || client->said_over || (client->job && client->job->ended);
+  bool is_said =
+      client->leaves || client->said_over || (client->job && tfrt_job_is_over(client->job));
   if (client->job && !is_said) tfrt_client_send_close(client, reason);
   if (!client->is_open) {
     tfrt_action_queue_fail_take(&node->actions, tfrt_async_value_retain(&client->opened->base),
@@ -105,7 +106,7 @@ void tfrt_client_end_job(tfrt_client_t* client, tfrt_status_t reason) {
   tfrt_node_lock_tables(node);
   if (!client->is_open) {
     tfrt_client_close_locked(client, reason);
-  } else if (!client->closed && !client->said_over && !client->job->ended) {
+  } else if (!client->closed && !client->said_over && !tfrt_job_is_over(client->job)) {
     client->said_over = true;
     tfrt_client_send_close(client, reason);
   }

@@ -109,9 +109,9 @@ static tfrt_status_t tfrt_client_open_everywhere(tfrt_client_t* client,
   TFRT_RETURN_IF_ERROR(tfrt_job_create(client->node, &body->job_open, TFRT_WIRE_NO_RANK,
                                        client->node->incarnation, &job));
   client->job = tfrt_job_retain(job);
-  job->print = tfrt_client_print;
-  job->print_self = client;
-  job->print_release = tfrt_client_release_print;
+  job->printer.print = tfrt_client_print;
+  job->printer.self = client;
+  job->printer.release = tfrt_client_release_print;
   if (client->options.is_traced) tfrt_job_trace_request(job);
   tfrt_client_retain(client);
   for (uint32_t i = 0; i < client->options.host_count; ++i) {

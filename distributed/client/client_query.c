@@ -124,7 +124,7 @@ void tfrt_client_job_id(tfrt_client_t* client, char out_id[TFRT_CLIENT_JOB_ID_SI
   tfrt_node_lock_tables(client->node);
   out_id[0] = '\0';
   for (size_t i = 0; client->job && i < TFRT_WIRE_JOB_ID_SIZE; ++i) {
-    snprintf(out_id + 2 * i, TFRT_CLIENT_JOB_ID_SIZE - 2 * i, "%02x", client->job->id[i]);
+    snprintf(out_id + 2 * i, TFRT_CLIENT_JOB_ID_SIZE - 2 * i, "%02x", client->job->identity.id[i]);
   }
   tfrt_node_unlock(client->node);
 }

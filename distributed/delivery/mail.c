@@ -8,7 +8,7 @@ void tfrt_mail_met(tfrt_mailbox_t* mailbox, tfrt_async_value_t* value,
                    const tfrt_status_origin_t* site) {
   // Small values are here, mostly.
   if (tfrt_async_value_is_available(value)) return;
-  tfrt_node_t* node = TFRT_CONTAINER_OF(mailbox, tfrt_job_t, mailbox)->node;
+  tfrt_node_t* node = TFRT_CONTAINER_OF(mailbox, tfrt_job_t, exchange.mailbox)->node;
   tfrt_node_lock_tables(node);
   tfrt_remote_value_t* remote = tfrt_remote_value_of(node, value);
   if (remote) {
@@ -34,14 +34,14 @@ static void tfrt_mail_run_failure(void* argument) {
   tfrt_job_t* job = failure->job;
   tfrt_node_t* node = tfrt_node_retain(job->node);
   if (!tfrt_async_value_is_error(failure->key)) {
-    tfrt_status_release(tfrt_mailbox_send(&job->mailbox, failure->request, failure->rank,
+    tfrt_status_release(tfrt_mailbox_send(&job->exchange.mailbox, failure->request, failure->rank,
                                           tfrt_async_value_string(failure->key), failure->error));
   }
   tfrt_async_value_release(failure->key);
   tfrt_async_value_release(failure->error);
   tfrt_allocator_free(node->options.allocator, failure, sizeof(*failure));
   tfrt_node_lock_tables(node);
-  if (job->closed) tfrt_mail_end(job, TFRT_MAILBOX_ANY_SENDER, job->closed_by);
+  if (tfrt_job_is_closed(job)) tfrt_mail_end(job, TFRT_MAILBOX_ANY_SENDER, job->closing.reason);
   tfrt_job_release(job);
   tfrt_node_unlock(node);
   tfrt_node_release(node);
@@ -65,7 +65,8 @@ void tfrt_mail_fail(tfrt_job_t* job, uint64_t request, uint32_t rank, tfrt_strin
 // |request| of |job| is over on all hosts: what was sent to it and not received goes.
 static void tfrt_mail_end_request(tfrt_job_t* job, uint64_t request) {
   tfrt_action_queue_t* actions = &job->node->actions;
-  for (tfrt_async_value_t* value; (value = tfrt_mailbox_take_unreceived(&job->mailbox, request));) {
+  for (tfrt_async_value_t* value;
+       (value = tfrt_mailbox_take_unreceived(&job->exchange.mailbox, request));) {
     // It stays alive, here and at its owner, until it is resolved, and it would not be if nobody
     // asked.
     tfrt_action_queue_demand(actions, value);
@@ -80,7 +81,7 @@ void tfrt_mail_end(tfrt_job_t* job, uint32_t rank, tfrt_status_t reason) {
   tfrt_status_t status = reason ? tfrt_status_retain(reason)
                                 : tfrt_status_create(TFRT_STATUS_CANCELLED, "the job was closed");
   for (tfrt_async_value_t* value;
-       (value = tfrt_mailbox_take(&job->mailbox, rank, !is_all, &waits));) {
+       (value = tfrt_mailbox_take(&job->exchange.mailbox, rank, !is_all, &waits));) {
     if (waits) {
       tfrt_action_queue_fail_take(actions, value, status);
     } else {

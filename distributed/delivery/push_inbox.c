@@ -115,34 +115,35 @@ static void tfrt_push_inbox_drop(tfrt_peer_t* peer, const tfrt_job_t* job) {
 static void tfrt_push_inbox_put_off(tfrt_push_inbox_t* inbox, tfrt_remote_value_t* value) {
   tfrt_list_link_t* before = inbox->put_off.previous;
   while (before != &inbox->put_off) {
-    const tfrt_remote_value_t* other = TFRT_CONTAINER_OF(before, tfrt_remote_value_t, in_expected);
-    if (other->expected_until_ns <= value->expected_until_ns) break;
+    const tfrt_remote_value_t* other =
+        TFRT_CONTAINER_OF(before, tfrt_remote_value_t, push.expected);
+    if (other->push.until_ns <= value->push.until_ns) break;
     before = before->previous;
   }
-  tfrt_list_initialize(&value->in_expected);
-  tfrt_list_insert_after(before, &value->in_expected);
+  tfrt_list_initialize(&value->push.expected);
+  tfrt_list_insert_after(before, &value->push.expected);
 }
 
 void tfrt_push_inbox_expect(tfrt_remote_value_t* value) {
-  if (value->resolved || value->lost || !value->peer) return;
+  if (value->state != TFRT_REMOTE_VALUE_UNKNOWN || !value->peer) return;
   tfrt_peer_t* peer = value->peer;
   bool may_come = peer->session && (tfrt_session_features(peer->session) & TFRT_WIRE_FEATURE_PUSH);
   tfrt_push_inbox_t* inbox = may_come ? tfrt_push_inbox_of(peer) : NULL;
   if (!inbox || tfrt_push_inbox_take_early(value)) return;
   if (inbox->expected_count == TFRT_PUSH_INBOX_MAX_EXPECTED) return;
-  value->is_expected = true;
-  value->is_put_off = true;
-  value->expected_until_ns = tfrt_push_inbox_after(value->node, inbox->grace_ms);
+  tfrt_remote_value_set_state(value, TFRT_REMOTE_VALUE_AWAITING_PUSH);
+  value->push.until_ns = tfrt_push_inbox_after(value->node, inbox->grace_ms);
   tfrt_push_inbox_put_off(inbox, value);
   ++inbox->expected_count;
-  tfrt_session_wake_at(peer->session, value->expected_until_ns);
+  tfrt_session_wake_at(peer->session, value->push.until_ns);
 }
 
 void tfrt_push_inbox_forget(tfrt_remote_value_t* value) {
-  if (!value->is_expected) return;
-  value->is_expected = false;
-  value->is_put_off = false;
-  tfrt_list_remove(&value->in_expected);
+  if (!tfrt_list_is_linked(&value->push.expected)) return;
+  if (value->state == TFRT_REMOTE_VALUE_AWAITING_PUSH) {
+    tfrt_remote_value_set_state(value, TFRT_REMOTE_VALUE_UNKNOWN);
+  }
+  tfrt_list_remove(&value->push.expected);
   --value->peer->pushes->expected_count;
 }
 
@@ -151,7 +152,7 @@ void tfrt_push_inbox_forget(tfrt_remote_value_t* value) {
 static tfrt_remote_value_t* tfrt_push_inbox_find(const tfrt_list_link_t* head,
                                                  const tfrt_job_t* job, tfrt_wire_object_id_t id) {
   for (const tfrt_list_link_t* link = head->next; link != head; link = link->next) {
-    tfrt_remote_value_t* value = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, in_expected);
+    tfrt_remote_value_t* value = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, push.expected);
     bool is_it = value->job == job && tfrt_wire_object_id_equal(value->location.id, id);
     if (is_it) return value;
   }
@@ -159,7 +160,7 @@ static tfrt_remote_value_t* tfrt_push_inbox_find(const tfrt_list_link_t* head,
 }
 
 void tfrt_push_inbox_on_push(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_push_t* push) {
-  if (!job || job->closed || !tfrt_push_inbox_of(peer)) return;
+  if (!job || tfrt_job_is_closed(job) || !tfrt_push_inbox_of(peer)) return;
   tfrt_remote_value_t* value = tfrt_push_inbox_find(&peer->pushes->put_off, job, push->id);
   if (value) ++peer->pushes->timely_count;
   if (!value) value = tfrt_push_inbox_find(&peer->pushes->asked, job, push->id);
@@ -169,7 +170,7 @@ void tfrt_push_inbox_on_push(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire
   }
   tfrt_push_inbox_forget(value);
   // Who was asked says where it is, too. One whose last reference is gone has only its storage.
-  bool is_answered = push->item.kind == TFRT_WIRE_ITEM_REFERENCE && value->want != 0;
+  bool is_answered = push->item.kind == TFRT_WIRE_ITEM_REFERENCE && value->question.want != 0;
   if (is_answered || !tfrt_async_value_try_retain(&value->base.base)) return;
   tfrt_remote_value_on_item(value, &push->item);
   tfrt_remote_value_release(value);
@@ -192,15 +193,15 @@ static bool tfrt_push_inbox_ask_late(tfrt_peer_t* peer, int64_t now_ns) {
   const tfrt_list_link_t* head = &peer->pushes->put_off;
   bool was_late = false;
   while (!tfrt_list_is_empty(head)) {
-    tfrt_remote_value_t* value = TFRT_CONTAINER_OF(head->next, tfrt_remote_value_t, in_expected);
-    if (value->expected_until_ns > now_ns) {
-      tfrt_session_wake_at(peer->session, value->expected_until_ns);
+    tfrt_remote_value_t* value = TFRT_CONTAINER_OF(head->next, tfrt_remote_value_t, push.expected);
+    if (value->push.until_ns > now_ns) {
+      tfrt_session_wake_at(peer->session, value->push.until_ns);
       break;
     }
     was_late = true;
-    value->is_put_off = false;
-    tfrt_list_remove(&value->in_expected);
-    tfrt_list_push_back(&peer->pushes->asked, &value->in_expected);
+    tfrt_remote_value_set_state(value, TFRT_REMOTE_VALUE_UNKNOWN);
+    tfrt_list_remove(&value->push.expected);
+    tfrt_list_push_back(&peer->pushes->asked, &value->push.expected);
     if (!tfrt_async_value_try_retain(&value->base.base)) continue;
     tfrt_remote_value_ask_again(value);
     tfrt_remote_value_release(value);

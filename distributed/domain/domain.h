@@ -32,6 +32,12 @@
 // What is kept of |arena| between two uses.
 #define TFRT_NODE_KEPT_ARENA_SIZE ((size_t)16 << 10)
 
+// Spans of kernels (service/recording.h).
+typedef struct tfrt_node_recordings_s {
+  tfrt_list_link_t list;
+  int64_t until_ns;  // new jobs are recorded until then, by the host's clock
+} tfrt_node_recordings_t;
+
 struct tfrt_node_s {
   tfrt_ref_count_t ref_count;
   void (*free)(tfrt_node_t* node);               // constant; what the last release does
@@ -51,18 +57,17 @@ struct tfrt_node_s {
   int64_t tick_ns;          // the time of the last heartbeat or new session, for ages
   tfrt_list_link_t jobs;
   tfrt_ended_jobs_t ended_jobs;
-  tfrt_list_link_t detached;    // what detached jobs leave here, by age of their end
-  tfrt_list_link_t programs;    // the cache, most recently used first
-  tfrt_text_pool_t texts;       // of calls that are of no program of a job
-  tfrt_list_link_t clients;     // that wait for sessions or jobs
-  tfrt_list_link_t recordings;  // of what ran (recording.h)
-  tfrt_progress_t progress;     // of the process's threads, at the last look
-  int64_t records_until_ns;     // of jobs that come, by the host's clock
-  uint32_t next_job_handle;     // from 1
-  tfrt_string_builder_t body;   // scratch of who sends a frame
-  tfrt_arena_t arena;           // see tfrt_node_scratch()
-  tfrt_node_counts_t counts;    // but for what tables and lanes count themselves
-  bool refuses_jobs;            // the jobs that run go on
+  tfrt_list_link_t detached;          // what detached jobs leave here, by age of their end
+  tfrt_list_link_t programs;          // the cache, most recently used first
+  tfrt_text_pool_t texts;             // of calls that are of no program of a job
+  tfrt_list_link_t clients;           // that wait for sessions or jobs
+  tfrt_node_recordings_t recordings;  // of what ran (recording.h)
+  tfrt_progress_t progress;           // of the process's threads, at the last look
+  uint32_t next_job_handle;           // from 1
+  tfrt_string_builder_t body;         // scratch of who sends a frame
+  tfrt_arena_t arena;                 // see tfrt_node_scratch()
+  tfrt_node_counts_t counts;          // but for what tables and lanes count themselves
+  bool refuses_jobs;                  // the jobs that run go on
   bool closed;
 };
 

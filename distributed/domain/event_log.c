@@ -107,8 +107,9 @@ void tfrt_event_log_job_opened(const tfrt_job_t* job, const tfrt_session_t* clie
   const tfrt_log_context_t context = tfrt_event_log_context(job, 0);
   // The digits by which `tfrt list jobs` names it.
   tfrt_log(TFRT_LOG_INFO, &context,
-           "%02x%02x%02x%02x opened by %s, as host %" PRIu32 " of %" PRIu32, job->id[0], job->id[1],
-           job->id[2], job->id[3], name, job->rank, job->member_count);
+           "%02x%02x%02x%02x opened by %s, as host %" PRIu32 " of %" PRIu32, job->identity.id[0],
+           job->identity.id[1], job->identity.id[2], job->identity.id[3], name, job->rank,
+           job->view.member_count);
 }
 
 void tfrt_event_log_job_refused(const tfrt_session_t* client, tfrt_status_t reason) {

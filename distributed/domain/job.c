@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/domain/job.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,46 +18,48 @@ static tfrt_status_t tfrt_job_read_view(tfrt_job_t* job, const tfrt_wire_view_t*
   if (view->member_count == 0 || view->members[0].rank != 0) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "the job's view has no rank 0");
   }
-  size_t size = view->member_count * sizeof(*job->members);
-  job->members = tfrt_allocator_allocate_zeroed(job->node->options.allocator, size);
-  if (!job->members) return tfrt_status_out_of_memory();
-  job->member_count = (uint32_t)view->member_count;
+  size_t size = view->member_count * sizeof(*job->view.members);
+  job->view.members = tfrt_allocator_allocate_zeroed(job->node->options.allocator, size);
+  if (!job->view.members) return tfrt_status_out_of_memory();
+  job->view.member_count = (uint32_t)view->member_count;
   for (size_t i = 0; i < view->member_count; ++i) {
-    tfrt_job_member_t* member = &job->members[i];
+    tfrt_job_member_t* member = &job->view.members[i];
     member->rank = view->members[i].rank;
     member->incarnation = view->members[i].incarnation;
     tfrt_job_set_address(member, &view->members[i]);
   }
-  job->epoch = view->epoch;
+  job->view.epoch = view->epoch;
   return NULL;
 }
 
 static void tfrt_job_free(tfrt_job_t* job) {
   tfrt_allocator_t allocator = job->node->options.allocator;
   tfrt_list_remove(&job->link);
-  if (job->print_release) job->print_release(job->print_self);
+  if (job->printer.release) job->printer.release(job->printer.self);
   tfrt_node_end(&(tfrt_owner_end_t){.event = TFRT_OWNER_JOB_PAST, .node = job->node, .job = job});
-  for (uint32_t i = 0; i < job->member_count; ++i) tfrt_status_release(job->members[i].death);
+  for (uint32_t i = 0; i < job->view.member_count; ++i)
+    tfrt_status_release(job->view.members[i].death);
   tfrt_status_release(job->client.death);
-  tfrt_status_release(job->closed_by);
+  tfrt_status_release(job->closing.reason);
   tfrt_trace_release(tfrt_job_trace(job));
   tfrt_cancelled_requests_free(&job->cancelled_requests, allocator);
-  tfrt_mailbox_deinitialize(&job->mailbox);
-  tfrt_turn_table_deinitialize(&job->turns);
-  tfrt_resource_context_deinitialize(&job->resources);
-  tfrt_allocator_free(allocator, job->members, job->member_count * sizeof(*job->members));
+  tfrt_mailbox_deinitialize(&job->exchange.mailbox);
+  tfrt_turn_table_deinitialize(&job->exchange.turns);
+  tfrt_resource_context_deinitialize(&job->exchange.resources);
+  tfrt_allocator_free(allocator, job->view.members,
+                      job->view.member_count * sizeof(*job->view.members));
   tfrt_allocator_free(allocator, job, sizeof(*job));
 }
 
 static void tfrt_job_initialize_lists(tfrt_job_t* job) {
   tfrt_list_initialize(&job->link);
-  tfrt_list_initialize(&job->programs);
-  tfrt_list_initialize(&job->starts);
+  tfrt_list_initialize(&job->programs.list);
+  tfrt_list_initialize(&job->starts.list);
   tfrt_list_initialize(&job->outgoing_calls);
   tfrt_list_initialize(&job->remote_values);
-  tfrt_list_initialize(&job->failed_calls);
-  tfrt_list_initialize(&job->retried_calls);
-  tfrt_list_initialize(&job->lost_requests);
+  tfrt_list_initialize(&job->failed.list);
+  tfrt_list_initialize(&job->recovery.calls);
+  tfrt_list_initialize(&job->recovery.asked);
 }
 
 tfrt_status_t tfrt_job_create(tfrt_node_t* node, const tfrt_wire_job_open_t* open, uint32_t rank,
@@ -73,19 +76,19 @@ tfrt_status_t tfrt_job_create(tfrt_node_t* node, const tfrt_wire_job_open_t* ope
   tfrt_ref_count_initialize(&job->ref_count);
   job->node = node;
   tfrt_job_initialize_lists(job);
-  memcpy(job->id, open->job_id.data, sizeof(job->id));
-  memcpy(job->key, open->key.data, sizeof(job->key));
+  memcpy(job->identity.id, open->job_id.data, sizeof(job->identity.id));
+  memcpy(job->identity.key, open->key.data, sizeof(job->identity.key));
   job->handle = ++node->next_job_handle;
   job->rank = rank;
   job->asks_only = open->asks_only;
-  job->is_detached = open->detached;
+  job->detachment.is_detached = open->detached;
   if (open->name.size > 0) memcpy(job->name, open->name.data, open->name.size);
   job->since_ns = node->tick_ns;
   job->deadline_ns = TFRT_TIME_INFINITE;
   job->client.rank = TFRT_WIRE_NO_RANK;
   job->client.incarnation = client;
-  job->next_program = 1;
-  job->next_request = 1;
+  job->programs.next = 1;
+  job->starts.next_request = 1;
   tfrt_node_end(&(tfrt_owner_end_t){.event = TFRT_OWNER_JOB_MADE, .node = node, .job = job});
   tfrt_status_t status = tfrt_job_read_view(job, &open->view);
   if (status) {
@@ -106,13 +109,28 @@ void tfrt_job_release(tfrt_job_t* job) {
   if (tfrt_ref_count_decrement(&job->ref_count)) tfrt_job_free(job);
 }
 
+// --- States ------------------------------------------------------------------
+
+void tfrt_job_set_state(tfrt_job_t* job, tfrt_job_state_t state) {
+  // The states that may come before each.
+  static const uint32_t before[] = {
+      [TFRT_JOB_OPEN] = 1u << TFRT_JOB_OPENING,
+      [TFRT_JOB_OPENING] = 1u << TFRT_JOB_OPEN,
+      [TFRT_JOB_CLOSED] = 1u << TFRT_JOB_OPEN | 1u << TFRT_JOB_OPENING,
+      [TFRT_JOB_OVER] = 1u << TFRT_JOB_CLOSED,
+  };
+  assert(before[state] & (1u << job->state));
+  (void)before;
+  job->state = state;
+}
+
 // --- The end -----------------------------------------------------------------
 
 // Nothing of the closed |job| is left to say: retires our handle with every peer.
 static void tfrt_job_end(tfrt_job_t* job) {
-  job->ended = true;
-  if (!job->is_finished) {
-    tfrt_ended_jobs_add(&job->node->ended_jobs, job->id, job->rank, job->closed_by);
+  tfrt_job_set_state(job, TFRT_JOB_OVER);
+  if (!job->closing.is_finished) {
+    tfrt_ended_jobs_add(&job->node->ended_jobs, job->identity.id, job->rank, job->closing.reason);
   }
   tfrt_job_attachment_end_all(job);
   tfrt_node_end(&(tfrt_owner_end_t){.event = TFRT_OWNER_JOB_OVER, .node = job->node, .job = job});
@@ -127,7 +145,7 @@ void tfrt_job_enter(tfrt_job_t* job) {
 }
 
 void tfrt_job_leave(tfrt_job_t* job) {
-  if (--job->active == 0 && job->closed && !job->ended) tfrt_job_end(job);
+  if (--job->active == 0 && tfrt_job_is_closed(job) && !tfrt_job_is_over(job)) tfrt_job_end(job);
   tfrt_job_release(job);
 }
 
@@ -135,15 +153,15 @@ void tfrt_job_leave(tfrt_job_t* job) {
 
 tfrt_job_member_t* tfrt_job_find_incarnation(tfrt_job_t* job, uint64_t incarnation) {
   if (job->client.incarnation == incarnation) return &job->client;
-  for (uint32_t i = 0; i < job->member_count; ++i) {
-    if (job->members[i].incarnation == incarnation) return &job->members[i];
+  for (uint32_t i = 0; i < job->view.member_count; ++i) {
+    if (job->view.members[i].incarnation == incarnation) return &job->view.members[i];
   }
   return NULL;
 }
 
 tfrt_job_member_t* tfrt_job_find_rank(tfrt_job_t* job, uint32_t rank) {
-  for (uint32_t i = 0; i < job->member_count; ++i) {
-    if (job->members[i].rank == rank) return &job->members[i];
+  for (uint32_t i = 0; i < job->view.member_count; ++i) {
+    if (job->view.members[i].rank == rank) return &job->view.members[i];
   }
   return NULL;
 }
@@ -155,12 +173,12 @@ uint32_t tfrt_job_rank_of(const tfrt_job_t* job, uint64_t incarnation) {
 
 void tfrt_job_set_trace(tfrt_job_t* job, tfrt_trace_t* trace) {
   // Pairs with the load in tfrt_job_trace(): who finds the trace finds it made.
-  atomic_store_explicit(&job->trace, tfrt_trace_retain(trace), memory_order_release);
+  atomic_store_explicit(&job->tracing.spans, tfrt_trace_retain(trace), memory_order_release);
 }
 
 void tfrt_job_tell_members(tfrt_job_t* job, const tfrt_wire_body_t* body, bool can_wait) {
-  for (uint32_t i = 0; i < job->member_count && !job->closed; ++i) {
-    const tfrt_job_member_t* member = &job->members[i];
+  for (uint32_t i = 0; i < job->view.member_count && !tfrt_job_is_closed(job); ++i) {
+    const tfrt_job_member_t* member = &job->view.members[i];
     if (member->rank == job->rank || member->death) continue;
     tfrt_peer_t* peer = tfrt_peer_find(job->node, member->incarnation);
     if (peer && peer->session && !tfrt_job_has_left(job, member->incarnation)) {
@@ -175,7 +193,7 @@ size_t tfrt_job_count_running(const tfrt_node_t* node, const tfrt_job_t* without
   for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) {
     const tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
     // Who follows is to get results, which would go with this host.
-    count += job != without && (!job->asks_only || job->followed);
+    count += job != without && (!job->asks_only || job->detachment.followed);
   }
   return count;
 }
@@ -183,7 +201,10 @@ size_t tfrt_job_count_running(const tfrt_node_t* node, const tfrt_job_t* without
 tfrt_job_t* tfrt_job_find(tfrt_node_t* node, tfrt_string_view_t id) {
   for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) {
     tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
-    if (id.size == sizeof(job->id) && memcmp(id.data, job->id, sizeof(job->id)) == 0) return job;
+    if (id.size == sizeof(job->identity.id) &&
+        memcmp(id.data, job->identity.id, sizeof(job->identity.id)) == 0) {
+      return job;
+    }
   }
   return NULL;
 }
@@ -204,8 +225,8 @@ bool tfrt_job_has_left(const tfrt_job_t* job, uint64_t incarnation) {
 }
 
 uint32_t tfrt_job_find_living(tfrt_job_t* job, uint32_t rank) {
-  for (uint32_t n = 0; n < job->member_count; ++n) {
-    uint32_t next = (rank + n) % job->member_count;
+  for (uint32_t n = 0; n < job->view.member_count; ++n) {
+    uint32_t next = (rank + n) % job->view.member_count;
     const tfrt_job_member_t* member = tfrt_job_find_rank(job, next);
     if (next == job->rank) break;
     if (member && !member->death && !tfrt_job_has_left(job, member->incarnation)) return next;
@@ -219,7 +240,7 @@ tfrt_status_t tfrt_job_reach(tfrt_job_t* job, uint64_t incarnation, tfrt_peer_t*
   if (!member) {
     return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "a host that is not in the job's view");
   }
-  if (job->closed) return tfrt_status_retain(job->closed_by);
+  if (tfrt_job_is_closed(job)) return tfrt_status_retain(job->closing.reason);
   if (!member->peer) member->peer = tfrt_peer_find_or_create(job->node, incarnation);
   tfrt_peer_t* peer = member->peer;
   if (!peer) return tfrt_status_out_of_memory();
@@ -251,7 +272,8 @@ tfrt_status_t tfrt_job_reach(tfrt_job_t* job, uint64_t incarnation, tfrt_peer_t*
 // --- Programs ----------------------------------------------------------------
 
 tfrt_job_program_t* tfrt_job_find_program(tfrt_job_t* job, uint64_t namer, uint32_t handle) {
-  for (tfrt_list_link_t* link = job->programs.next; link != &job->programs; link = link->next) {
+  for (tfrt_list_link_t* link = job->programs.list.next; link != &job->programs.list;
+       link = link->next) {
     tfrt_job_program_t* program = TFRT_CONTAINER_OF(link, tfrt_job_program_t, link);
     if (program->namer == namer && program->handle == handle) return program;
   }

@@ -57,59 +57,133 @@ typedef struct tfrt_job_program_s {
 // time.
 typedef void (*tfrt_job_print_fn_t)(void* self, uint32_t rank, tfrt_string_view_t line);
 
-struct tfrt_job_s {
-  tfrt_ref_count_t ref_count;
-  tfrt_node_t* node;      // +0; whoever holds a job keeps its node
-  tfrt_list_link_t link;  // in the node's jobs
+// Where a job stands.
+//
+//   OPEN --JobOpen, on a member--> OPENING --root reached--> OPEN
+//    |                                |
+//    `--------------------------------`--> CLOSED --nothing is active--> OVER
+typedef enum tfrt_job_state_e {
+  TFRT_JOB_OPEN = 0,
+  TFRT_JOB_OPENING,  // on a member: its JobOpen is not answered yet
+  TFRT_JOB_CLOSED,
+  TFRT_JOB_OVER,
+} tfrt_job_state_t;
+
+// A job's number, and the key that proves that a process was let in by its client.
+typedef struct tfrt_job_identity_s {
   uint8_t id[TFRT_WIRE_JOB_ID_SIZE];
   uint8_t key[TFRT_WIRE_KEY_SIZE];
-  uint32_t handle;  // ours, on every session
-  uint32_t rank;    // ours; TFRT_WIRE_NO_RANK for the client
+} tfrt_job_identity_t;
+
+typedef struct tfrt_job_view_s {
   uint32_t epoch;
-  char name[TFRT_WIRE_MAX_NAME_SIZE + 1];  // for people
-  int64_t since_ns;                        // when it was made, by the node's tick
-  int64_t deadline_ns;                     // TFRT_TIME_INFINITE: none
-  tfrt_job_member_t client;                // rank TFRT_WIRE_NO_RANK
   uint32_t member_count;
-  tfrt_job_member_t* members;       // by rank
-  tfrt_wire_trace_t trace_context;  // of what belongs to the job; all 0: it is not traced
-  _Atomic(tfrt_trace_t*) trace;     // +1; on a member, what ran when, or NULL; set at most once
-  tfrt_list_link_t programs;
-  uint32_t next_program;            // handle that our next Program frame gives; from 1
-  tfrt_list_link_t starts;          // what the client asked for, at the root (server.h)
+  tfrt_job_member_t* members;  // by rank
+} tfrt_job_view_t;
+
+typedef struct tfrt_job_tracing_s {
+  tfrt_wire_trace_t context;     // all 0: the job is not traced
+  _Atomic(tfrt_trace_t*) spans;  // +1; on a member, what ran when, or NULL; set at most once
+} tfrt_job_tracing_t;
+
+typedef struct tfrt_job_programs_s {
+  tfrt_list_link_t list;
+  uint32_t next;  // handle that our next Program frame gives; from 1
+} tfrt_job_programs_t;
+
+// At the root (job/server.h).
+typedef struct tfrt_job_starts_s {
+  tfrt_list_link_t list;  // that are not over
+  uint64_t next_request;
+} tfrt_job_starts_t;
+
+// Calls of other hosts that don't run here (value/failed_call.h).
+typedef struct tfrt_job_failed_calls_s {
+  tfrt_list_link_t list;
+  uint32_t count;
+  bool forgets;  // there were too many of them once
+} tfrt_job_failed_calls_t;
+
+typedef struct tfrt_job_recovery_s {
+  tfrt_list_link_t calls;  // of this host, that may run again (recovery/retried_call.h)
+  tfrt_list_link_t asked;  // other hosts ask for another owner (recovery/recovery.h)
+} tfrt_job_recovery_t;
+
+// State that kernels of several hosts share.
+typedef struct tfrt_job_exchange_s {
+  tfrt_mailbox_t mailbox;             // values that hosts send to this one
+  tfrt_turn_table_t turns;            // joint operations
+  tfrt_resource_context_t resources;  // kept for those, until the job goes
+} tfrt_job_exchange_t;
+
+// The receiver of printed lines.
+typedef struct tfrt_job_printer_s {
+  tfrt_job_print_fn_t print;
+  void* self;                   // +1, see |release|
+  void (*release)(void* self);  // with the lock held; NULL: nothing to do
+} tfrt_job_printer_t;
+
+// On a member; see value/job_budget.h.
+typedef struct tfrt_job_usage_s {
+  tfrt_job_limits_t limits;
+  uint32_t calls;  // functions of programs that run for other hosts
+} tfrt_job_usage_t;
+
+typedef struct tfrt_job_detachment_s {
+  bool is_detached;               // it outlives its client
+  tfrt_detached_job_t* left;      // +0; at the root of such a job, what it leaves, or NULL
+  tfrt_detached_job_t* followed;  // +1; what its client follows here (following.h), or NULL
+} tfrt_job_detachment_t;
+
+// Of a closed job (job/job_closing.h).
+typedef struct tfrt_job_closing_s {
+  tfrt_status_t reason;  // +1; the answer to all questions that come after the close
+  bool is_finished;      // closed in order, without another reason
+  tfrt_task_t task;      // ends its open calls, a slice at a time
+} tfrt_job_closing_t;
+
+struct tfrt_job_s {
+  tfrt_ref_count_t ref_count;
+  tfrt_node_t* node;      // +0; every holder of a job keeps its node
+  tfrt_list_link_t link;  // in the node's jobs
+  tfrt_job_state_t state;
+  tfrt_job_identity_t identity;
+  char name[TFRT_WIRE_MAX_NAME_SIZE + 1];  // for people
+  uint32_t handle;                         // ours, on every session
+  uint32_t rank;                           // ours; TFRT_WIRE_NO_RANK for the client
+  tfrt_job_member_t client;                // rank TFRT_WIRE_NO_RANK
+  tfrt_job_view_t view;
+  int64_t since_ns;     // when it was made, by the node's tick
+  int64_t deadline_ns;  // TFRT_TIME_INFINITE: none
+  bool asks_only;       // its client starts nothing
+  uint32_t active;      // calls in either direction, and starts
+  tfrt_job_tracing_t tracing;
+  tfrt_job_programs_t programs;
+  tfrt_job_starts_t starts;
   tfrt_list_link_t outgoing_calls;  // that are open, by age (outgoing_call.h)
   tfrt_list_link_t remote_values;   // all that there are (remote_value.h)
-  tfrt_list_link_t failed_calls;    // of others, that don't run here (failed_call.h)
-  tfrt_list_link_t retried_calls;   // of this host, that may run again (retried_call.h)
+  tfrt_job_failed_calls_t failed;
+  tfrt_job_recovery_t recovery;
   tfrt_cancelled_requests_t cancelled_requests;
-  tfrt_list_link_t lost_requests;     // of others, who ask for another owner (recovery.h)
-  uint64_t next_request;              // at the root
-  tfrt_call_router_t router;          // what requests of this job leave the host by
-  tfrt_output_t output;               // what they print to
-  tfrt_mailbox_t mailbox;             // where values wait that hosts send to this one
-  tfrt_turn_table_t turns;            // what this host does together with others
-  tfrt_resource_context_t resources;  // what it keeps for that, until the job goes
-  _Atomic bool has_prefetched;        // a call may find an argument there (prefetched.h)
-  tfrt_job_print_fn_t print;          // where the lines go
-  void* print_self;                   // +1, see |print_release|
-  void (*print_release)(void* self);  // with the lock held; NULL: nothing to do
-  tfrt_job_limits_t limits;           // on a member; see job_budget.h
-  uint32_t call_count;                // functions of programs that run for other hosts
-  uint32_t failed_call_count;
-  bool forgets_failed_calls;      // there were too many of them once
-  uint32_t active;                // calls in either direction, and starts
-  bool asks_only;                 // its client starts nothing
-  bool is_detached;               // it outlives its client
-  tfrt_detached_job_t* detached;  // +0; at the root of such a job, what it leaves, or NULL
-  tfrt_detached_job_t* followed;  // +1; what its client follows here (following.h), or NULL
-  bool is_opening;                // on a member: its JobOpen is not answered yet
-  bool closed;
-  bool is_finished;  // closed, without a reason but that
-  tfrt_status_t
-      closed_by;        // +1; why it is closed: what is still asked of it has this for an answer
-  tfrt_task_t closing;  // what is open of it when it is closed ends by that (job_closing.h)
-  bool ended;           // closed, and nothing is active any more
+  tfrt_call_router_t router;    // the way of its requests out of the host
+  tfrt_output_t output;         // where its requests print to
+  tfrt_job_printer_t printer;   // on the client; of a detached job on the root
+  _Atomic bool has_prefetched;  // a call may find an argument there (prefetched.h)
+  tfrt_job_exchange_t exchange;
+  tfrt_job_usage_t usage;
+  tfrt_job_detachment_t detachment;
+  tfrt_job_closing_t closing;
 };
+
+static inline bool tfrt_job_is_closed(const tfrt_job_t* job) {
+  return job->state == TFRT_JOB_CLOSED || job->state == TFRT_JOB_OVER;
+}
+
+static inline bool tfrt_job_is_over(const tfrt_job_t* job) { return job->state == TFRT_JOB_OVER; }
+
+// |job| is in |state| from now on. Builds with assertions refuse a transition that the picture
+// doesn't have.
+void tfrt_job_set_state(tfrt_job_t* job, tfrt_job_state_t state);
 
 // Sets |*out_job| (+0; the node's list has the reference) to a new job as |open| says, on a
 // node that has rank |rank| in it and whose client is |client|. INVALID_ARGUMENT for a view
@@ -164,7 +238,7 @@ tfrt_job_t* tfrt_job_find(tfrt_node_t* node, tfrt_string_view_t id);
 // What takes what runs when of |job| (+0, as long as |job|), or NULL. Thread-safe.
 static inline tfrt_trace_t* tfrt_job_trace(const tfrt_job_t* job) {
   // Pairs with the store in tfrt_job_set_trace().
-  return atomic_load_explicit(&job->trace, memory_order_acquire);
+  return atomic_load_explicit(&job->tracing.spans, memory_order_acquire);
 }
 
 // Has |trace| (+0) take that, of calls that begin from now on. Once.

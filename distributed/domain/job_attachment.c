@@ -123,12 +123,13 @@ void tfrt_job_attachment_forget_gone(tfrt_peer_t* peer) {
 tfrt_status_t tfrt_job_attachment_send(tfrt_job_t* job, tfrt_peer_t* peer) {
   tfrt_peer_job_t* known = tfrt_peer_find_job(peer, job);
   if (known && known->attached) return NULL;
-  if (job->ended) {
+  if (tfrt_job_is_over(job)) {
     return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION, "the job is over here");
   }
   if (!known) known = tfrt_peer_find_or_create_job(peer, job);
   if (!known) return tfrt_status_out_of_memory();
-  TFRT_RETURN_IF_ERROR(tfrt_job_append_attach(peer, job->handle, job->id, job->key));
+  TFRT_RETURN_IF_ERROR(
+      tfrt_job_append_attach(peer, job->handle, job->identity.id, job->identity.key));
   known->attached = true;
   return NULL;
 }
@@ -139,7 +140,7 @@ static void tfrt_job_forget(tfrt_peer_t* peer, tfrt_peer_job_t* known) {
 }
 
 static tfrt_string_view_t tfrt_job_id(const tfrt_job_t* job) {
-  return tfrt_string_view_make((const char*)job->id, sizeof(job->id));
+  return tfrt_string_view_make((const char*)job->identity.id, sizeof(job->identity.id));
 }
 
 // Why the job |id| has ended here, as others are told, in |*out_error|, which is returned; it lives
@@ -312,8 +313,8 @@ tfrt_status_t tfrt_job_attachment_on_attach(tfrt_peer_t* peer,
   tfrt_job_t* job = tfrt_job_find(peer->node, attach->job_id);
   if (!job) return tfrt_job_attach_to_none(peer, attach);
   tfrt_job_draft_t expected = {.from = peer->incarnation};
-  memcpy(expected.id, job->id, sizeof(job->id));
-  memcpy(expected.key, job->key, sizeof(job->key));
+  memcpy(expected.id, job->identity.id, sizeof(job->identity.id));
+  memcpy(expected.key, job->identity.key, sizeof(job->identity.key));
   uint8_t proof[TFRT_WIRE_PROOF_SIZE];
   TFRT_RETURN_IF_ERROR(tfrt_job_prove(&expected, peer->node->incarnation,
                                       tfrt_session_number(peer->session), proof));

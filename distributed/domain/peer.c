@@ -163,7 +163,7 @@ static tfrt_session_frame_t tfrt_peer_session_frame(const tfrt_peer_frame_t* fra
   tfrt_session_frame_t out = {
       .kind = body->kind,
       .job = frame->job ? frame->job->handle : 0,
-      .epoch = frame->job ? frame->job->epoch : 0,
+      .epoch = frame->job ? frame->job->view.epoch : 0,
       .request = frame->request,
       .deadline_ns = frame->deadline_ns ? frame->deadline_ns : TFRT_TIME_INFINITE,
       .after_call = frame->after_call,
@@ -174,7 +174,7 @@ static tfrt_session_frame_t tfrt_peer_session_frame(const tfrt_peer_frame_t* fra
   bool starts_work = body->kind == TFRT_WIRE_FRAME_INVOKE ||
                      body->kind == TFRT_WIRE_FRAME_JOB_OPEN ||
                      body->kind == TFRT_WIRE_FRAME_JOB_START;
-  if (starts_work && frame->job->trace_context.flags) out.trace = &frame->job->trace_context;
+  if (starts_work && frame->job->tracing.context.flags) out.trace = &frame->job->tracing.context;
   if (body->kind == TFRT_WIRE_FRAME_INVOKE) out.call = body->invoke.call;
   if (body->kind == TFRT_WIRE_FRAME_VOID) out.call = body->void_call.call;
   if (body->kind == TFRT_WIRE_FRAME_WANT) out.want = body->want.want;

@@ -66,7 +66,7 @@ static tfrt_status_t tfrt_frame_on_detach(const tfrt_frame_in_t* in) {
 }
 
 static tfrt_status_t tfrt_frame_on_program(const tfrt_frame_in_t* in) {
-  if (!in->job || in->job->closed) return NULL;
+  if (!in->job || tfrt_job_is_closed(in->job)) return NULL;
   return tfrt_job_on_program(in->job, in->peer, &in->body->program);
 }
 

@@ -338,7 +338,7 @@ tfrt_status_t tfrt_node_create(const tfrt_node_options_t* options, tfrt_node_t**
   tfrt_list_initialize(&node->programs);
   tfrt_text_pool_initialize(&node->texts, allocator);
   tfrt_list_initialize(&node->clients);
-  tfrt_list_initialize(&node->recordings);
+  tfrt_list_initialize(&node->recordings.list);
   tfrt_status_t status = tfrt_node_create_managers(node);
   if (status) {
     tfrt_node_release(node);
@@ -402,7 +402,7 @@ void tfrt_node_close(tfrt_node_t* node) {
     bool any = false;
     for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs && !any; link = link->next) {
       tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
-      any = !job->closed;
+      any = !tfrt_job_is_closed(job);
       if (any) tfrt_node_close_job(job, reason);
       if (any) break;
     }

@@ -154,17 +154,17 @@ tfrt_status_t tfrt_detached_job_create(tfrt_job_t* job) {
   tfrt_list_initialize(&detached->link);
   tfrt_list_initialize(&detached->lines);
   detached->job = job;
-  memcpy(detached->id, job->id, sizeof(detached->id));
+  memcpy(detached->id, job->identity.id, sizeof(detached->id));
   snprintf(detached->name, sizeof(detached->name), "%s", job->name);
-  detached->host_count = job->member_count;
+  detached->host_count = job->view.member_count;
   detached->client = job->client.incarnation;
   detached->since_ns = job->since_ns;
   tfrt_list_push_back(&node->detached, &detached->link);
   tfrt_ref_count_increment(&detached->ref_count);
-  job->detached = detached;
-  job->print = tfrt_detached_job_print;
-  job->print_self = detached;
-  job->print_release = tfrt_detached_job_release_print;
+  job->detachment.left = detached;
+  job->printer.print = tfrt_detached_job_print;
+  job->printer.self = detached;
+  job->printer.release = tfrt_detached_job_release_print;
   return NULL;
 }
 
@@ -190,8 +190,8 @@ static tfrt_status_t tfrt_detached_job_error(const tfrt_detached_job_t* detached
 static void tfrt_detached_job_note_loss(tfrt_detached_job_t* detached) {
   tfrt_status_t error = tfrt_detached_job_error(detached);
   const tfrt_job_t* job = detached->job;
-  for (uint32_t i = 0; error && i < job->member_count; ++i) {
-    uint64_t incarnation = job->members[i].incarnation;
+  for (uint32_t i = 0; error && i < job->view.member_count; ++i) {
+    uint64_t incarnation = job->view.members[i].incarnation;
     detached->is_loss |= tfrt_status_fields(error)->root_key == incarnation;
   }
 }
@@ -250,23 +250,23 @@ tfrt_detached_job_t* tfrt_detached_job_find(tfrt_node_t* node, const uint8_t* id
 }
 
 static void tfrt_detached_job_unfollow(tfrt_job_t* job) {
-  if (job->followed) tfrt_detached_job_release(job->followed);
-  job->followed = NULL;
+  if (job->detachment.followed) tfrt_detached_job_release(job->detachment.followed);
+  job->detachment.followed = NULL;
 }
 
 tfrt_detached_job_t* tfrt_detached_job_follow(tfrt_job_t* job, const uint8_t* id) {
-  tfrt_detached_job_t* followed = job->followed;
+  tfrt_detached_job_t* followed = job->detachment.followed;
   if (followed && memcmp(followed->id, id, sizeof(followed->id)) == 0) return followed;
   tfrt_detached_job_t* found = tfrt_detached_job_find(job->node, id);
   if (!found) return NULL;
   tfrt_ref_count_increment(&found->ref_count);
   tfrt_detached_job_unfollow(job);
-  job->followed = found;
+  job->detachment.followed = found;
   return found;
 }
 
 bool tfrt_detached_job_is_kept(const tfrt_detached_job_t* detached) {
-  return detached->has_ended && (!detached->job || detached->job->closed);
+  return detached->has_ended && (!detached->job || tfrt_job_is_closed(detached->job));
 }
 
 size_t tfrt_detached_job_count_kept(const tfrt_node_t* node) {

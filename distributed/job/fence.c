@@ -13,17 +13,19 @@ static tfrt_job_member_t* tfrt_fence_member(tfrt_job_t* job, const tfrt_peer_t* 
 // The client of |job| has left it: a detached job goes on, any other is closed here because of
 // |reason| (+0).
 static void tfrt_fence_leave_client(tfrt_job_t* job, tfrt_status_t reason) {
-  if (job->closed) return;
-  if (job->detached) {
-    tfrt_detached_job_lose_client(job->detached);
+  if (tfrt_job_is_closed(job)) return;
+  if (job->detachment.left) {
+    tfrt_detached_job_lose_client(job->detachment.left);
     return;
   }
   // A root to which the client's JobOpen never came answers that it has no such job.
   tfrt_peer_t* root = NULL;
   tfrt_status_t status = NULL;
-  if (job->is_detached) status = tfrt_job_reach(job, job->members[0].incarnation, &root);
+  if (job->detachment.is_detached) {
+    status = tfrt_job_reach(job, job->view.members[0].incarnation, &root);
+  }
   if (root && root->session) status = tfrt_job_attachment_send(job, root);
-  if (!job->is_detached || status) tfrt_job_close(job, status ? status : reason);
+  if (!job->detachment.is_detached || status) tfrt_job_close(job, status ? status : reason);
   tfrt_status_release(status);
 }
 
@@ -52,7 +54,7 @@ static void tfrt_fence_lose_member(tfrt_job_t* job, const tfrt_job_member_t* mem
 
 void tfrt_fence_raise(tfrt_job_t* job, tfrt_peer_t* peer, const tfrt_wire_error_t* error) {
   tfrt_job_member_t* member = tfrt_fence_member(job, peer);
-  if (!member || member->death || job->closed) return;
+  if (!member || member->death || tfrt_job_is_closed(job)) return;
   // Before anything is lost: who looks for another host must not find this one.
   member->death =
       error ? tfrt_wire_error_to_status(error)
@@ -112,7 +114,7 @@ static void tfrt_fence_on_peer_lost(const tfrt_owner_end_t* end) {
     member->death = tfrt_status_retain(end->reason);
     if (member != &job->client) tfrt_fence_lose_member(job, member, end->peer);
     if (member->rank != 0 && member != &job->client) continue;
-    if (member == &job->client && job->is_detached) {
+    if (member == &job->client && job->detachment.is_detached) {
       tfrt_fence_leave_client(job, end->reason);
     } else {
       tfrt_fence_lose_root(job, end->peer);

@@ -80,7 +80,7 @@ static tfrt_status_t tfrt_job_end_describe(tfrt_job_end_t* end, uint32_t index,
                                                 out_item));
     if (tfrt_job_end_takes(end, out_item)) return NULL;
   }
-  if (!execution->job->closed) return tfrt_job_end_lend(end, value, out_item);
+  if (!tfrt_job_is_closed(execution->job)) return tfrt_job_end_lend(end, value, out_item);
   // Nothing can be asked for any more.
   if (out_item->kind == TFRT_WIRE_ITEM_ERROR) return tfrt_job_end_shorten(end, out_item);
   return tfrt_status_create(TFRT_STATUS_CANCELLED, "the job is closed on host %u",

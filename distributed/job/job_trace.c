@@ -7,13 +7,13 @@
 #define TFRT_JOB_TRACE_SAMPLED 1u
 
 void tfrt_job_trace_request(tfrt_job_t* job) {
-  tfrt_random_entropy(&job->trace_context, sizeof(job->trace_context));
-  job->trace_context.flags = TFRT_JOB_TRACE_SAMPLED;
+  tfrt_random_entropy(&job->tracing.context, sizeof(job->tracing.context));
+  job->tracing.context.flags = TFRT_JOB_TRACE_SAMPLED;
 }
 
 tfrt_status_t tfrt_job_trace_accept(tfrt_job_t* job, const tfrt_wire_trace_t* trace) {
   if (!trace || !(trace->flags & TFRT_JOB_TRACE_SAMPLED)) return NULL;
-  job->trace_context = *trace;
+  job->tracing.context = *trace;
   tfrt_trace_t* created = NULL;
   TFRT_RETURN_IF_ERROR(
       tfrt_trace_create(TFRT_JOB_TRACE_LIMIT, job->node->options.allocator, &created));

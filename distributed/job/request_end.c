@@ -35,8 +35,8 @@ void tfrt_request_end_tell_cancel(tfrt_job_t* job, uint64_t request, tfrt_status
 
 bool tfrt_request_end_forget(tfrt_job_t* job, uint64_t request) {
   tfrt_cancelled_requests_remove(&job->cancelled_requests, request);
-  bool has_met = tfrt_turn_table_forget(&job->turns, request);
-  bool was_closed = tfrt_mailbox_forget_closed(&job->mailbox, request);
+  bool has_met = tfrt_turn_table_forget(&job->exchange.turns, request);
+  bool was_closed = tfrt_mailbox_forget_closed(&job->exchange.mailbox, request);
   tfrt_node_end(&(tfrt_owner_end_t){
       .event = TFRT_OWNER_REQUEST_OVER, .node = job->node, .job = job, .request = request});
   return has_met || was_closed;
@@ -55,9 +55,9 @@ void tfrt_request_end_tell(tfrt_job_t* job, uint64_t request, bool is_cancelled,
 
 void tfrt_request_end_on_cancel(tfrt_peer_t* peer, tfrt_job_t* job,
                                 const tfrt_wire_cancel_request_t* cancel) {
-  if (!job || job->closed) return;
+  if (!job || tfrt_job_is_closed(job)) return;
   bool is_client = peer->incarnation == job->client.incarnation;
-  bool is_root = peer->incarnation == job->members[0].incarnation;
+  bool is_root = peer->incarnation == job->view.members[0].incarnation;
   tfrt_status_t reason =
       cancel->reason ? tfrt_wire_error_to_status(cancel->reason)
                      : tfrt_status_create(TFRT_STATUS_CANCELLED, "the client cancelled this");
@@ -68,6 +68,6 @@ void tfrt_request_end_on_cancel(tfrt_peer_t* peer, tfrt_job_t* job,
 
 void tfrt_request_end_on_end(tfrt_peer_t* peer, tfrt_job_t* job,
                              const tfrt_wire_end_request_t* end) {
-  if (!job || peer->incarnation != job->members[0].incarnation) return;
+  if (!job || peer->incarnation != job->view.members[0].incarnation) return;
   tfrt_request_end_forget(job, end->request);
 }

@@ -35,13 +35,13 @@ static bool tfrt_server_can_meet(const tfrt_execution_t* execution) {
 
 static void tfrt_server_end_if_complete(tfrt_server_start_t* start) {
   tfrt_execution_t* execution = &start->execution;
-  if (start->ended || !execution->retired) return;
+  if (start->ended || !tfrt_execution_is_retired(execution)) return;
   for (uint32_t i = 0; i < execution->result_count; ++i) {
     if (!execution->results[i].known) return;
   }
   start->ended = true;
   tfrt_job_t* job = tfrt_job_retain(execution->job);
-  if (job->detached) tfrt_detached_job_end(job->detached, execution);
+  if (job->detachment.left) tfrt_detached_job_end(job->detachment.left, execution);
   // Every call below it is over, so nothing of it is on its way between hosts that live.
   tfrt_request_end_tell(job, execution->request_id, execution->cancelled != NULL,
                         tfrt_server_can_meet(execution));
@@ -50,7 +50,7 @@ static void tfrt_server_end_if_complete(tfrt_server_start_t* start) {
   tfrt_list_remove(&start->link);
   tfrt_execution_finish(execution);
   tfrt_execution_release(execution);
-  if (job->detached) tfrt_detached_job_settle(job->detached);
+  if (job->detachment.left) tfrt_detached_job_settle(job->detachment.left);
   tfrt_job_release(job);
 }
 
@@ -102,12 +102,12 @@ static void tfrt_server_refuse_start(tfrt_peer_t* peer, tfrt_job_t* job, uint64_
 // A detached job is one start.
 static tfrt_status_t tfrt_server_check_detached(const tfrt_job_t* job,
                                                 const tfrt_wire_job_start_t* wire) {
-  if (wire->detach != job->is_detached) {
+  if (wire->detach != job->detachment.is_detached) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "a start is detached if its job is; the job is%s",
-                              job->is_detached ? "" : " not");
+                              job->detachment.is_detached ? "" : " not");
   }
-  if (!job->is_detached || !job->detached->has_start) return NULL;
+  if (!job->detachment.is_detached || !job->detachment.left->has_start) return NULL;
   return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
                             "a detached job has one start; open another job");
 }
@@ -119,7 +119,9 @@ static tfrt_status_t tfrt_server_create_start(tfrt_peer_t* peer, tfrt_job_t* job
                                               tfrt_server_start_t** out_start) {
   *out_start = NULL;
   tfrt_job_program_t* program = tfrt_job_find_program(job, peer->incarnation, wire->program);
-  if (job->closed) return tfrt_status_create(TFRT_STATUS_CANCELLED, "the job is closed");
+  if (tfrt_job_is_closed(job)) {
+    return tfrt_status_create(TFRT_STATUS_CANCELLED, "the job is closed");
+  }
   TFRT_RETURN_IF_ERROR(tfrt_server_check_detached(job, wire));
   TFRT_RETURN_IF_ERROR(tfrt_job_budget_check_start(job));
   if (!program) {
@@ -133,11 +135,11 @@ static tfrt_status_t tfrt_server_create_start(tfrt_peer_t* peer, tfrt_job_t* job
   tfrt_list_initialize(&start->link);
   start->execution.program = program->cached;
   start->execution.function = wire->function;
-  start->execution.request_id = job->next_request++;
-  start->execution.deadline_ns = deadline_ns < job->deadline_ns ? deadline_ns : job->deadline_ns;
-  start->execution.any_result_count = true;
+  start->execution.request_id = job->starts.next_request++;
+  start->execution.deadline.at_ns = deadline_ns < job->deadline_ns ? deadline_ns : job->deadline_ns;
+  start->execution.needs.any_result_count = true;
   // Whoever has them need not be there any more when they are asked for.
-  start->execution.needs_arguments = start->execution.needs_results = job->is_detached;
+  start->execution.needs.arguments = start->execution.needs.results = job->detachment.is_detached;
   tfrt_status_t status = tfrt_execution_initialize(&start->execution, &tfrt_server_start_vtable,
                                                    job, wire->arguments, wire->argument_count, 0);
   if (status) {
@@ -163,8 +165,8 @@ tfrt_status_t tfrt_server_on_start(tfrt_peer_t* peer, tfrt_job_t* job,
     tfrt_status_release(status);
     return NULL;
   }
-  tfrt_list_push_back(&job->starts, &start->link);
-  if (job->detached) tfrt_detached_job_begin(job->detached, wire->keep_results_ms);
+  tfrt_list_push_back(&job->starts.list, &start->link);
+  if (job->detachment.left) tfrt_detached_job_begin(job->detachment.left, wire->keep_results_ms);
   // The upload: what the client has is fetched at once.
   for (uint32_t i = 0; i < start->execution.argument_count; ++i) {
     tfrt_action_queue_demand(&job->node->actions, start->execution.arguments[i]);
@@ -174,14 +176,16 @@ tfrt_status_t tfrt_server_on_start(tfrt_peer_t* peer, tfrt_job_t* job,
 }
 
 void tfrt_server_cancel_starts(tfrt_job_t* job, uint64_t number, tfrt_status_t reason) {
-  for (tfrt_list_link_t* link = job->starts.next; link != &job->starts; link = link->next) {
+  for (tfrt_list_link_t* link = job->starts.list.next; link != &job->starts.list;
+       link = link->next) {
     tfrt_server_start_t* start = TFRT_CONTAINER_OF(link, tfrt_server_start_t, link);
     if (number == 0 || start->number == number) tfrt_execution_cancel(&start->execution, reason);
   }
 }
 
 void tfrt_server_visit_starts(const tfrt_job_t* job, tfrt_server_visit_fn_t visit, void* self) {
-  for (tfrt_list_link_t* link = job->starts.next; link != &job->starts; link = link->next) {
+  for (tfrt_list_link_t* link = job->starts.list.next; link != &job->starts.list;
+       link = link->next) {
     const tfrt_server_start_t* start = TFRT_CONTAINER_OF(link, tfrt_server_start_t, link);
     visit(self, start->number, &start->execution);
   }
@@ -274,8 +278,8 @@ static tfrt_status_t tfrt_server_open(tfrt_peer_t* peer, const tfrt_wire_job_ope
 }
 
 void tfrt_server_answer_open(tfrt_job_t* job, tfrt_status_t status) {
-  if (!job->is_opening) return;
-  job->is_opening = false;
+  if (job->state != TFRT_JOB_OPENING) return;
+  tfrt_job_set_state(job, TFRT_JOB_OPEN);
   tfrt_peer_t* client = tfrt_peer_find(job->node, job->client.incarnation);
   if (!client) return;
   tfrt_arena_t arena;
@@ -296,7 +300,7 @@ void tfrt_server_answer_open(tfrt_job_t* job, tfrt_status_t status) {
 // job, so that the root's loss is noticed; without one it has no part in the job.
 static void tfrt_server_await_root(tfrt_job_t* job) {
   tfrt_peer_t* root = NULL;
-  tfrt_status_t status = tfrt_job_reach(job, job->members[0].incarnation, &root);
+  tfrt_status_t status = tfrt_job_reach(job, job->view.members[0].incarnation, &root);
   if (status) {
     tfrt_job_close(job, status);
   } else if (tfrt_session_state(root->session) != TFRT_SESSION_CONNECTING) {
@@ -319,7 +323,7 @@ tfrt_status_t tfrt_server_on_open(tfrt_peer_t* peer, const tfrt_wire_frame_t* fr
   // Without memory for a trace, the job runs all the same.
   tfrt_status_release(tfrt_job_trace_accept(job, frame->trace));
   tfrt_node_end(&(tfrt_owner_end_t){.event = TFRT_OWNER_JOB_OPENED, .node = job->node, .job = job});
-  job->is_opening = true;
+  tfrt_job_set_state(job, TFRT_JOB_OPENING);
   if (job->node->options.logs_events) tfrt_event_log_job_opened(job, peer->session);
   if (job->rank == 0) {
     tfrt_server_answer_open(job, NULL);
@@ -333,7 +337,7 @@ void tfrt_server_on_session_opened(tfrt_peer_t* peer) {
   tfrt_node_t* node = peer->node;
   for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) {
     tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
-    if (job->members[0].incarnation == peer->incarnation) tfrt_server_answer_open(job, NULL);
+    if (job->view.members[0].incarnation == peer->incarnation) tfrt_server_answer_open(job, NULL);
   }
 }
 
@@ -350,11 +354,11 @@ void tfrt_server_close_members(tfrt_job_t* job, tfrt_status_t reason) {
   }
   tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_JOB_CLOSE,
                            .job_close = {.error = has_error ? &error : NULL}};
-  for (uint32_t i = 0; i < job->member_count; ++i) {
-    if (job->members[i].rank == job->rank || job->members[i].death) continue;
+  for (uint32_t i = 0; i < job->view.member_count; ++i) {
+    if (job->view.members[i].rank == job->rank || job->view.members[i].death) continue;
     tfrt_peer_t* peer = NULL;
     // One that can't be told has lost its root, or never sees it.
-    tfrt_status_t status = tfrt_job_reach(job, job->members[i].incarnation, &peer);
+    tfrt_status_t status = tfrt_job_reach(job, job->view.members[i].incarnation, &peer);
     if (!status) tfrt_peer_send(peer, &(tfrt_peer_frame_t){.job = job}, &body);
     tfrt_status_release(status);
   }

@@ -18,14 +18,16 @@ typedef struct tfrt_recovery_request_s {
 // --- The borrower --------------------------------------------------------------
 
 bool tfrt_recovery_ask(tfrt_remote_value_t* value) {
-  if (value->lender == 0 || !value->given.is_recoverable) return false;
-  tfrt_peer_t* lender = tfrt_peer_find(value->node, value->lender);
-  tfrt_job_member_t* member = tfrt_job_find_incarnation(value->job, value->lender);
-  bool is_there = lender && lender->session && member && !member->death && !value->job->closed;
+  if (value->borrowing.lender == 0 || !value->borrowing.given.is_recoverable) return false;
+  tfrt_peer_t* lender = tfrt_peer_find(value->node, value->borrowing.lender);
+  tfrt_job_member_t* member = tfrt_job_find_incarnation(value->job, value->borrowing.lender);
+  bool is_there =
+      lender && lender->session && member && !member->death && !tfrt_job_is_closed(value->job);
   if (!is_there || !(tfrt_session_features(lender->session) & TFRT_WIRE_FEATURE_RECOVER)) {
     return false;
   }
-  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_LOST, .lost = {.reference = value->given}};
+  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_LOST,
+                           .lost = {.reference = value->borrowing.given}};
   tfrt_peer_send(lender, &(tfrt_peer_frame_t){.job = value->job}, &body);
   // Its death ends the wait.
   value->peer = lender;
@@ -38,8 +40,9 @@ static tfrt_remote_value_t* tfrt_recovery_find_lost(tfrt_peer_t* peer,
                                                     const tfrt_wire_reference_t* reference) {
   for (tfrt_list_link_t* link = peer->located.next; link != &peer->located; link = link->next) {
     tfrt_remote_value_t* value = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, located);
-    bool is_it = value->lost && value->given.owner == reference->owner &&
-                 tfrt_wire_object_id_equal(value->given.id, reference->id);
+    bool is_it = tfrt_remote_value_is_lost(value) &&
+                 value->borrowing.given.owner == reference->owner &&
+                 tfrt_wire_object_id_equal(value->borrowing.given.id, reference->id);
     if (is_it) return value;
   }
   return NULL;
@@ -68,7 +71,7 @@ void tfrt_recovery_on_replace(tfrt_peer_t* peer, tfrt_job_t* job,
   } else {
     // Who lent it need not know whom this host has lost: it may have been sent on, or have it by
     // way of a list.
-    tfrt_remote_value_lose(value, value->loss);
+    tfrt_remote_value_lose(value, value->borrowing.loss);
   }
   tfrt_remote_value_release(value);
 }
@@ -114,7 +117,7 @@ static void tfrt_recovery_give(tfrt_peer_t* peer, tfrt_remote_value_t* value,
     tfrt_recovery_refuse(peer, job, reference);
     return;
   }
-  object->name = value->function;
+  object->name = value->place.function;
   tfrt_wire_item_t item = {.kind = TFRT_WIRE_ITEM_REFERENCE,
                            .reference = {.id = object->id,
                                          .owner = job->node->incarnation,
@@ -129,11 +132,13 @@ static void tfrt_recovery_give(tfrt_peer_t* peer, tfrt_remote_value_t* value,
 // Answers |peer|, which has lost |reference|, if |value| can be told from that by now.
 static bool tfrt_recovery_answer(tfrt_peer_t* peer, tfrt_remote_value_t* value,
                                  const tfrt_wire_reference_t* reference) {
-  if (value->resolved) {
+  if (tfrt_remote_value_is_resolved(value)) {
     tfrt_recovery_give(peer, value, reference);
     return true;
   }
-  if (value->lost || tfrt_remote_value_same(&value->location, reference)) return false;
+  if (tfrt_remote_value_is_lost(value) || tfrt_remote_value_same(&value->location, reference)) {
+    return false;
+  }
   tfrt_wire_item_t item = {.kind = TFRT_WIRE_ITEM_REFERENCE,
                            .reference = tfrt_remote_value_whereabouts(value)};
   tfrt_recovery_send(peer, value->job, reference, &item);
@@ -165,7 +170,8 @@ static tfrt_remote_value_t* tfrt_recovery_find(const tfrt_peer_t* peer, tfrt_job
 
 void tfrt_recovery_on_lost(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_lost_t* lost) {
   if (!job) return;
-  tfrt_remote_value_t* value = job->closed ? NULL : tfrt_recovery_find(peer, job, &lost->reference);
+  tfrt_remote_value_t* value =
+      tfrt_job_is_closed(job) ? NULL : tfrt_recovery_find(peer, job, &lost->reference);
   if (!value) {
     tfrt_recovery_refuse(peer, job, &lost->reference);
     return;
@@ -185,7 +191,7 @@ void tfrt_recovery_on_lost(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_l
                                        .reference = lost->reference,
                                        .value = value,
                                        .since_ns = tfrt_node_now_ns(job->node)};
-  tfrt_list_push_back(&job->lost_requests, &request->link);
+  tfrt_list_push_back(&job->recovery.asked, &request->link);
   // The owner may live, and have sent |peer| on to who is lost. What becomes of |value| then, this
   // host hears from the owner, and only if it asks.
   tfrt_remote_value_await(value);
@@ -199,7 +205,7 @@ static void tfrt_recovery_free(tfrt_recovery_request_t* request) {
 }
 
 void tfrt_recovery_answer_waiting(tfrt_remote_value_t* value) {
-  tfrt_list_link_t* head = &value->job->lost_requests;
+  tfrt_list_link_t* head = &value->job->recovery.asked;
   for (tfrt_list_link_t* link = head->next; link != head;) {
     tfrt_recovery_request_t* request = TFRT_CONTAINER_OF(link, tfrt_recovery_request_t, link);
     link = link->next;
@@ -212,7 +218,7 @@ void tfrt_recovery_answer_waiting(tfrt_remote_value_t* value) {
 
 // Nobody waits for an answer in |job|: |asker| is lost; 0: all askers are.
 static void tfrt_recovery_drop(tfrt_job_t* job, uint64_t asker) {
-  for (tfrt_list_link_t* link = job->lost_requests.next; link != &job->lost_requests;) {
+  for (tfrt_list_link_t* link = job->recovery.asked.next; link != &job->recovery.asked;) {
     tfrt_recovery_request_t* request = TFRT_CONTAINER_OF(link, tfrt_recovery_request_t, link);
     link = link->next;
     if (asker == 0 || request->asker == asker) tfrt_recovery_free(request);
@@ -220,15 +226,15 @@ static void tfrt_recovery_drop(tfrt_job_t* job, uint64_t asker) {
 }
 
 static void tfrt_recovery_expire_job(tfrt_job_t* job, int64_t latest_ns) {
-  for (tfrt_list_link_t* link = job->lost_requests.next; link != &job->lost_requests;) {
+  for (tfrt_list_link_t* link = job->recovery.asked.next; link != &job->recovery.asked;) {
     tfrt_recovery_request_t* request = TFRT_CONTAINER_OF(link, tfrt_recovery_request_t, link);
     link = link->next;
     tfrt_peer_t* peer = tfrt_peer_find(job->node, request->asker);
     // One that waits for another owner, too, knows that this one is dead; one that comes home needs
     // none.
     const tfrt_remote_value_t* value = request->value;
-    bool is_home = value->homecoming && !value->peer;
-    bool is_known = value->lost || is_home || request->since_ns > latest_ns;
+    bool is_home = value->state == TFRT_REMOTE_VALUE_COMING_HOME;
+    bool is_known = tfrt_remote_value_is_lost(value) || is_home || request->since_ns > latest_ns;
     if (peer && is_known && tfrt_recovery_is_lent(peer, value)) continue;
     if (peer) tfrt_recovery_refuse(peer, job, &request->reference);
     tfrt_recovery_free(request);

@@ -105,7 +105,7 @@ static void tfrt_retried_call_close(tfrt_retried_call_t* call) {
   if (!tfrt_list_is_linked(&call->link)) return;
   tfrt_list_remove(&call->link);
   for (uint32_t i = 0; i < call->request.result_count; ++i) {
-    if (call->results[i]) call->results[i]->retried = NULL;
+    if (call->results[i]) call->results[i]->rerun.call = NULL;
     call->results[i] = NULL;
     tfrt_retried_call_set_spare(call, i, NULL);
   }
@@ -119,8 +119,8 @@ void tfrt_retried_call_adopt(tfrt_retried_call_t* call, uint32_t index,
   if (call->is_running_again) return;
   call->results[index] = value;
   ++call->open_count;
-  value->retried = call;
-  value->retried_index = index;
+  value->rerun.call = call;
+  value->rerun.index = index;
 }
 
 static void tfrt_retried_call_leave(tfrt_retried_call_t* call) {
@@ -128,15 +128,15 @@ static void tfrt_retried_call_leave(tfrt_retried_call_t* call) {
 }
 
 void tfrt_retried_call_forget(tfrt_remote_value_t* value) {
-  tfrt_retried_call_t* call = value->retried;
-  value->retried = NULL;
-  call->results[value->retried_index] = NULL;
-  tfrt_retried_call_set_spare(call, value->retried_index, NULL);
+  tfrt_retried_call_t* call = value->rerun.call;
+  value->rerun.call = NULL;
+  call->results[value->rerun.index] = NULL;
+  tfrt_retried_call_set_spare(call, value->rerun.index, NULL);
   tfrt_retried_call_leave(call);
 }
 
 void tfrt_retried_call_close_scope(tfrt_job_t* job, const tfrt_call_scope_t* scope) {
-  for (tfrt_list_link_t* link = job->retried_calls.next; link != &job->retried_calls;) {
+  for (tfrt_list_link_t* link = job->recovery.calls.next; link != &job->recovery.calls;) {
     tfrt_retried_call_t* call = TFRT_CONTAINER_OF(link, tfrt_retried_call_t, link);
     link = link->next;
     if (call->context.scope == scope) tfrt_retried_call_close(call);
@@ -154,9 +154,9 @@ static void tfrt_retried_call_fail_lost(tfrt_retried_call_t* call, tfrt_status_t
 }
 
 static void tfrt_retried_call_close_job(tfrt_job_t* job, tfrt_status_t reason) {
-  while (!tfrt_list_is_empty(&job->retried_calls)) {
+  while (!tfrt_list_is_empty(&job->recovery.calls)) {
     tfrt_retried_call_t* call =
-        TFRT_CONTAINER_OF(job->retried_calls.next, tfrt_retried_call_t, link);
+        TFRT_CONTAINER_OF(job->recovery.calls.next, tfrt_retried_call_t, link);
     tfrt_ref_count_increment(&call->ref_count);
     tfrt_retried_call_fail_lost(call, reason);
     tfrt_retried_call_close(call);
@@ -208,7 +208,8 @@ static void tfrt_retried_call_run_there(tfrt_retried_call_t* call) {
   call->is_named = false;
   tfrt_outgoing_call_start(call->node, &call->request);
   tfrt_node_lock_tables(call->node);
-  if (!call->is_named && tfrt_job_find_rank(call->job, call->host)->death && !call->job->closed) {
+  if (!call->is_named && tfrt_job_find_rank(call->job, call->host)->death &&
+      !tfrt_job_is_closed(call->job)) {
     --call->runs;
   } else if (!call->is_named) {
     tfrt_retried_call_fail_lost(call, tfrt_async_value_error(call->given_results[0]));
@@ -236,7 +237,9 @@ static void tfrt_retried_call_keep_spares(tfrt_retried_call_t* call) {
     const tfrt_remote_value_t* value = call->results[i];
     if (!value || call->given_results[i] == &value->base.base) continue;
     tfrt_retried_call_set_spare(call, i, call->given_results[i]);
-    if (value->lost && !value->peer) (void)tfrt_retried_call_use_spare(call, i);
+    if (tfrt_remote_value_is_lost(value) && !value->peer) {
+      (void)tfrt_retried_call_use_spare(call, i);
+    }
   }
 }
 
@@ -285,7 +288,10 @@ static tfrt_status_t tfrt_retried_call_exhausted(const tfrt_retried_call_t* call
 
 static bool tfrt_retried_call_has_lost(const tfrt_retried_call_t* call) {
   for (uint32_t i = 0; i < call->request.result_count; ++i) {
-    if (call->results[i] && call->results[i]->lost && !call->results[i]->peer) return true;
+    if (call->results[i] && tfrt_remote_value_is_lost(call->results[i]) &&
+        !call->results[i]->peer) {
+      return true;
+    }
   }
   return false;
 }
@@ -307,36 +313,36 @@ static void tfrt_retried_call_run_soon(tfrt_retried_call_t* call) {
 }
 
 bool tfrt_retried_call_may_mend(const tfrt_remote_value_t* value, tfrt_status_t status) {
-  tfrt_retried_call_t* call = value->retried;
+  tfrt_retried_call_t* call = value->rerun.call;
   const tfrt_status_fields_t* fields = tfrt_status_fields(status);
   bool is_loss = fields->code == TFRT_STATUS_UNAVAILABLE &&
                  tfrt_job_find_incarnation(call->job, fields->root_key);
   if (!is_loss || !call->request.pure) return false;
   // A run is under way, or over, that makes this one, too.
-  if (call->is_running_again || call->spare_results[value->retried_index]) return true;
+  if (call->is_running_again || call->spare_results[value->rerun.index]) return true;
   if (call->runs > call->retries) return false;
   call->told_lost = fields->root_key;
   // An argument, or what the function asks for, may be lost for good. There are no more hosts to
   // lose than members, and the last of so many runs is on the own host.
-  return call->mended++ < call->job->member_count;
+  return call->mended++ < call->job->view.member_count;
 }
 
 bool tfrt_retried_call_lose(tfrt_remote_value_t* value, tfrt_status_t status) {
-  tfrt_retried_call_t* call = value->retried;
+  tfrt_retried_call_t* call = value->rerun.call;
   bool may_run = call->request.pure || !tfrt_status_fields(status)->may_have_run;
-  if (call->job->closed || !may_run) return false;
+  if (tfrt_job_is_closed(call->job) || !may_run) return false;
   if (!call->first_loss) call->first_loss = tfrt_status_retain(status);
   tfrt_status_release(call->last_loss);
   call->last_loss = tfrt_status_retain(status);
   tfrt_ref_count_increment(&call->ref_count);
-  if (!tfrt_retried_call_use_spare(call, value->retried_index)) tfrt_retried_call_run_soon(call);
+  if (!tfrt_retried_call_use_spare(call, value->rerun.index)) tfrt_retried_call_run_soon(call);
   tfrt_retried_call_release(call);
   return true;
 }
 
 tfrt_remote_value_t* tfrt_retried_call_take_lost(tfrt_retried_call_t* call, uint32_t index) {
   tfrt_remote_value_t* value = call->results[index];
-  bool is_lost = value && value->lost && !value->peer;
+  bool is_lost = value && tfrt_remote_value_is_lost(value) && !value->peer;
   return is_lost && tfrt_async_value_try_retain(&value->base.base) ? value : NULL;
 }
 
@@ -369,7 +375,7 @@ void tfrt_retried_call_start(tfrt_job_t* job, const tfrt_routed_call_t* routed,
   tfrt_job_retain(job);
   tfrt_cached_program_retain(request->program);
   call->host = tfrt_job_rank_of(job, request->callee);
-  tfrt_list_push_back(&job->retried_calls, &call->link);
+  tfrt_list_push_back(&job->recovery.calls, &call->link);
   tfrt_ref_count_increment(&call->ref_count);
   tfrt_node_unlock(job->node);
   tfrt_outgoing_call_start(job->node, &first);

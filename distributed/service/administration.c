@@ -109,7 +109,9 @@ static tfrt_status_t tfrt_administration_end_job(tfrt_node_t* node, const uint8_
     tfrt_detached_job_drop(detached);
     return NULL;
   }
-  if (!job || job->closed) return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "no such job is here");
+  if (!job || tfrt_job_is_closed(job)) {
+    return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "no such job is here");
+  }
   tfrt_status_t reason =
       tfrt_status_create(TFRT_STATUS_CANCELLED, "cancelled by an administrator (tfrt cancel)");
   tfrt_job_close(job, reason);

@@ -17,7 +17,7 @@ bool tfrt_builtin_is_here(const tfrt_peer_t* peer, const tfrt_job_t* job,
                           const tfrt_wire_invoke_t* invoke) {
   switch (invoke->function) {
     case TFRT_WIRE_BUILTIN_PRINT:
-      return invoke->argument_count == 2 && invoke->result_count == 1 && job->print;
+      return invoke->argument_count == 2 && invoke->result_count == 1 && job->printer.print;
     case TFRT_WIRE_BUILTIN_TRACE:
       return invoke->argument_count == 0 && invoke->result_count == 1 &&
              peer->incarnation == job->client.incarnation;

@@ -3,7 +3,7 @@
 
 // Runs when the payload is here, or can't be.
 static void tfrt_copying_run(tfrt_task_t* task) {
-  tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, task);
+  tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, tasks.run);
   tfrt_node_t* node = tfrt_node_retain(execution->node);
   // What the argument stands for: the argument itself is only lent.
   tfrt_async_value_t* argument = execution->arguments[0];
@@ -18,7 +18,7 @@ static void tfrt_copying_run(tfrt_task_t* task) {
 void tfrt_copying_start(tfrt_execution_t* execution) {
   tfrt_execution_begin(execution);
   tfrt_execution_retain(execution);
-  tfrt_task_initialize(&execution->task, tfrt_copying_run);
+  tfrt_task_initialize(&execution->tasks.run, tfrt_copying_run);
   tfrt_action_queue_wait(&execution->node->actions, execution->arguments[0], TFRT_ACTION_AND_THEN,
-                         &execution->task);
+                         &execution->tasks.run);
 }

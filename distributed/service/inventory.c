@@ -78,11 +78,11 @@ static void tfrt_inventory_add_needs(tfrt_inventory_t* inventory,
 
 static void tfrt_inventory_add_execution(tfrt_inventory_t* inventory,
                                          const tfrt_execution_t* execution) {
-  const char* state = execution->cancelled           ? "cancelled"
-                      : execution->retired           ? "ending"
-                      : !execution->program          ? "running"
-                      : !execution->program->program ? "loading"
-                                                     : "running";
+  const char* state = execution->cancelled                   ? "cancelled"
+                      : tfrt_execution_is_retired(execution) ? "ending"
+                      : !execution->program                  ? "running"
+                      : !execution->program->program         ? "loading"
+                                                             : "running";
   tfrt_inventory_add_number(inventory, "request", execution->request_id);
   tfrt_inventory_add_text(inventory, "function", tfrt_execution_function_name(execution));
   tfrt_inventory_add_age(inventory, execution->since_ns);
@@ -205,16 +205,16 @@ static void tfrt_inventory_add_remote(tfrt_inventory_t* inventory, tfrt_remote_v
   if (tfrt_async_value_is_available(&value->base.base)) {
     tfrt_inventory_add_value(inventory, &value->base.base);
   } else {
-    bool is_moving = value->want != 0 && value->want_level == TFRT_WIRE_WANT_VALUE;
+    bool is_moving = value->question.want != 0 && value->question.level == TFRT_WIRE_WANT_VALUE;
     tfrt_inventory_add_text(inventory, "state",
-                            is_moving                ? "moving"
-                            : value->available_there ? "there"
-                                                     : "waiting");
-    tfrt_inventory_add_number(inventory, "bytes", value->size_there);
+                            is_moving                           ? "moving"
+                            : tfrt_remote_value_is_there(value) ? "there"
+                                                                : "waiting");
+    tfrt_inventory_add_number(inventory, "bytes", value->bytes.there);
   }
   tfrt_inventory_add_age(inventory, value->since_ns);
-  tfrt_inventory_add_text(inventory, "function", value->function);
-  tfrt_inventory_add_site(inventory, &value->site);
+  tfrt_inventory_add_text(inventory, "function", value->place.function);
+  tfrt_inventory_add_site(inventory, &value->place.site);
   tfrt_inventory_end(inventory);
   tfrt_remote_value_release(value);
 }
@@ -245,29 +245,30 @@ static void tfrt_inventory_add_values(tfrt_inventory_t* inventory) {
        link = link->next) {
     tfrt_inventory_add_remote(inventory, TFRT_CONTAINER_OF(link, tfrt_remote_value_t, in_job));
   }
-  tfrt_mailbox_visit(&job->mailbox, tfrt_inventory_add_message, inventory);
+  tfrt_mailbox_visit(&job->exchange.mailbox, tfrt_inventory_add_message, inventory);
 }
 
 // --- All of it -----------------------------------------------------------------
 
 static void tfrt_inventory_add_members(tfrt_inventory_t* inventory) {
   const tfrt_job_t* job = inventory->job;
-  for (uint32_t i = 0; i < job->member_count; ++i) {
+  for (uint32_t i = 0; i < job->view.member_count; ++i) {
     tfrt_inventory_begin(inventory, "member");
-    tfrt_inventory_add_number(inventory, "rank", job->members[i].rank);
-    tfrt_inventory_add_incarnation(inventory, "incarnation", job->members[i].incarnation);
-    tfrt_inventory_add_text(inventory, "address", job->members[i].address);
-    tfrt_inventory_add_text(inventory, "state", job->members[i].death ? "lost" : "alive");
+    tfrt_inventory_add_number(inventory, "rank", job->view.members[i].rank);
+    tfrt_inventory_add_incarnation(inventory, "incarnation", job->view.members[i].incarnation);
+    tfrt_inventory_add_text(inventory, "address", job->view.members[i].address);
+    tfrt_inventory_add_text(inventory, "state", job->view.members[i].death ? "lost" : "alive");
     tfrt_inventory_end(inventory);
   }
 }
 
 // What can be done with |job|: followed, attached to, or neither.
 static const char* tfrt_inventory_job_state(const tfrt_job_t* job) {
-  const tfrt_detached_job_t* detached =
-      job->is_detached && job->rank == 0 ? tfrt_detached_job_find(job->node, job->id) : NULL;
+  const tfrt_detached_job_t* detached = job->detachment.is_detached && job->rank == 0
+                                            ? tfrt_detached_job_find(job->node, job->identity.id)
+                                            : NULL;
   if (detached) return tfrt_detached_job_is_kept(detached) ? "kept" : "detached";
-  return job->closed ? "closed" : job->is_detached ? "detached" : "open";
+  return tfrt_job_is_closed(job) ? "closed" : job->detachment.is_detached ? "detached" : "open";
 }
 
 static void tfrt_inventory_add_job(tfrt_inventory_t* inventory) {
@@ -275,8 +276,8 @@ static void tfrt_inventory_add_job(tfrt_inventory_t* inventory) {
   tfrt_inventory_begin(inventory, "job");
   tfrt_inventory_add_text(inventory, "name", job->name);
   tfrt_inventory_add_number(inventory, "rank", job->rank);
-  tfrt_inventory_add_number(inventory, "hosts", job->member_count);
-  tfrt_inventory_add_incarnation(inventory, "root", job->members[0].incarnation);
+  tfrt_inventory_add_number(inventory, "hosts", job->view.member_count);
+  tfrt_inventory_add_incarnation(inventory, "root", job->view.members[0].incarnation);
   tfrt_inventory_add_incarnation(inventory, "client", job->client.incarnation);
   tfrt_inventory_add_age(inventory, job->since_ns);
   tfrt_inventory_add_text(inventory, "state", tfrt_inventory_job_state(job));

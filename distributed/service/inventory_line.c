@@ -15,7 +15,7 @@ void tfrt_inventory_begin_job(tfrt_inventory_t* inventory, const char* kind, con
 }
 
 void tfrt_inventory_begin(tfrt_inventory_t* inventory, const char* kind) {
-  tfrt_inventory_begin_job(inventory, kind, inventory->job ? inventory->job->id : NULL);
+  tfrt_inventory_begin_job(inventory, kind, inventory->job ? inventory->job->identity.id : NULL);
 }
 
 void tfrt_inventory_end(tfrt_inventory_t* inventory) {

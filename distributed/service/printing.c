@@ -17,14 +17,14 @@ static tfrt_async_value_t* tfrt_printing_print(tfrt_execution_t* execution) {
         tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a %s was to be printed",
                            tfrt_type_get(text->type_id)->name));
   }
-  execution->job->print(execution->job->print_self, execution->from_rank,
-                        tfrt_async_value_string(text));
+  execution->job->printer.print(execution->job->printer.self, execution->from_rank,
+                                tfrt_async_value_string(text));
   return tfrt_async_value_ready_chain();
 }
 
 // Runs when both arguments are here.
 static void tfrt_printing_run(tfrt_task_t* task) {
-  tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, task);
+  tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, tasks.run);
   tfrt_node_t* node = tfrt_node_retain(execution->node);
   tfrt_async_value_t* result = tfrt_printing_print(execution);
   tfrt_node_lock_tables(node);
@@ -37,8 +37,8 @@ static void tfrt_printing_run(tfrt_task_t* task) {
 // Runs with the lock open.
 static void tfrt_printing_join(void* argument) {
   tfrt_execution_t* execution = argument;
-  tfrt_task_initialize(&execution->task, tfrt_printing_run);
-  tfrt_status_t status = tfrt_join_and_then(execution->arguments, 2, &execution->task,
+  tfrt_task_initialize(&execution->tasks.run, tfrt_printing_run);
+  tfrt_status_t status = tfrt_join_and_then(execution->arguments, 2, &execution->tasks.run,
                                             execution->node->options.allocator);
   if (!status) return;
   tfrt_node_t* node = tfrt_node_retain(execution->node);

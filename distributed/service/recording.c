@@ -45,8 +45,8 @@ static void tfrt_recording_drop(tfrt_recording_t* recording, tfrt_node_t* node) 
 }
 
 void tfrt_recording_drop_all(tfrt_node_t* node) {
-  while (!tfrt_list_is_empty(&node->recordings)) {
-    tfrt_recording_drop(tfrt_recording_of(node->recordings.next), node);
+  while (!tfrt_list_is_empty(&node->recordings.list)) {
+    tfrt_recording_drop(tfrt_recording_of(node->recordings.list.next), node);
   }
 }
 
@@ -54,7 +54,7 @@ void tfrt_recording_drop_all(tfrt_node_t* node) {
 static void tfrt_recording_drop_oldest(tfrt_node_t* node) {
   size_t kept = 0;
   tfrt_recording_t* oldest = NULL;
-  for (tfrt_list_link_t* link = node->recordings.next; link != &node->recordings;
+  for (tfrt_list_link_t* link = node->recordings.list.next; link != &node->recordings.list;
        link = link->next) {
     if (tfrt_recording_job(tfrt_recording_of(link), node)) continue;
     if (kept++ == 0) oldest = tfrt_recording_of(link);
@@ -97,9 +97,9 @@ static tfrt_status_t tfrt_recording_create(tfrt_job_t* job, tfrt_recording_t** o
     tfrt_allocator_free(node->options.allocator, recording, sizeof(*recording));
     return status;
   }
-  memcpy(recording->job, job->id, sizeof(recording->job));
+  memcpy(recording->job, job->identity.id, sizeof(recording->job));
   recording->until_ns = INT64_MIN;
-  tfrt_list_push_back(&node->recordings, &recording->link);
+  tfrt_list_push_back(&node->recordings.list, &recording->link);
   tfrt_job_set_trace(job, recording->trace);
   tfrt_recording_attach(job, recording->trace);
   *out_recording = recording;
@@ -109,9 +109,10 @@ static tfrt_status_t tfrt_recording_create(tfrt_job_t* job, tfrt_recording_t** o
 // Records |job| until |until_ns|, if its client does not do that itself.
 static tfrt_status_t tfrt_recording_begin_job(tfrt_job_t* job, int64_t now_ns, int64_t until_ns) {
   tfrt_recording_t* recording = NULL;
-  tfrt_list_link_t* head = &job->node->recordings;
+  tfrt_list_link_t* head = &job->node->recordings.list;
   for (tfrt_list_link_t* link = head->next; link != head && !recording; link = link->next) {
-    bool is_its = memcmp(tfrt_recording_of(link)->job, job->id, sizeof(job->id)) == 0;
+    bool is_its =
+        memcmp(tfrt_recording_of(link)->job, job->identity.id, sizeof(job->identity.id)) == 0;
     if (is_its) recording = tfrt_recording_of(link);
   }
   if (job->asks_only || (!recording && tfrt_job_trace(job))) return NULL;
@@ -129,9 +130,9 @@ static tfrt_status_t tfrt_recording_begin_job(tfrt_job_t* job, int64_t now_ns, i
 static void tfrt_recording_on_job_opened(const tfrt_owner_end_t* end) {
   tfrt_job_t* job = end->job;
   int64_t now_ns = tfrt_recording_now(job->node);
-  if (now_ns >= job->node->records_until_ns) return;
+  if (now_ns >= job->node->recordings.until_ns) return;
   // Without memory for it, the job runs all the same.
-  tfrt_status_release(tfrt_recording_begin_job(job, now_ns, job->node->records_until_ns));
+  tfrt_status_release(tfrt_recording_begin_job(job, now_ns, job->node->recordings.until_ns));
 }
 
 // --- Questions -------------------------------------------------------------------
@@ -181,10 +182,11 @@ static tfrt_status_t tfrt_recording_begin(tfrt_node_t* node,
                                           int64_t now_ns) {
   int64_t until_ns = now_ns + question->number * TFRT_NANOSECONDS_PER_MILLISECOND;
   bool is_here = question->is_all;
-  if (question->is_all && until_ns > node->records_until_ns) node->records_until_ns = until_ns;
+  if (question->is_all && until_ns > node->recordings.until_ns)
+    node->recordings.until_ns = until_ns;
   for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) {
     tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
-    if (job->closed || !tfrt_recording_is_meant(question, job->id)) continue;
+    if (tfrt_job_is_closed(job) || !tfrt_recording_is_meant(question, job->identity.id)) continue;
     is_here = true;
     TFRT_RETURN_IF_ERROR(tfrt_recording_begin_job(job, now_ns, until_ns));
   }
@@ -194,8 +196,8 @@ static tfrt_status_t tfrt_recording_begin(tfrt_node_t* node,
 
 static void tfrt_recording_end(tfrt_node_t* node, const tfrt_recording_question_t* question) {
   int64_t now_ns = tfrt_recording_now(node);
-  if (question->is_all) node->records_until_ns = now_ns;
-  for (tfrt_list_link_t* link = node->recordings.next; link != &node->recordings;
+  if (question->is_all) node->recordings.until_ns = now_ns;
+  for (tfrt_list_link_t* link = node->recordings.list.next; link != &node->recordings.list;
        link = link->next) {
     tfrt_recording_t* recording = tfrt_recording_of(link);
     if (!tfrt_recording_is_meant(question, recording->job)) continue;
@@ -224,7 +226,7 @@ static void tfrt_recording_take(tfrt_recording_answer_t* answer, tfrt_trace_t* t
 static void tfrt_recording_collect(tfrt_node_t* node, const tfrt_recording_question_t* question,
                                    tfrt_recording_answer_t* answer) {
   int64_t now_ns = tfrt_recording_now(node);
-  for (tfrt_list_link_t* link = node->recordings.next; link != &node->recordings;) {
+  for (tfrt_list_link_t* link = node->recordings.list.next; link != &node->recordings.list;) {
     tfrt_recording_t* recording = tfrt_recording_of(link);
     link = link->next;
     if (!tfrt_recording_is_meant(question, recording->job)) continue;
@@ -234,7 +236,7 @@ static void tfrt_recording_collect(tfrt_node_t* node, const tfrt_recording_quest
   }
   for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) {
     const tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
-    if (tfrt_recording_is_meant(question, job->id)) {
+    if (tfrt_recording_is_meant(question, job->identity.id)) {
       tfrt_recording_take(answer, tfrt_job_trace(job));
     }
   }

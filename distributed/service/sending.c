@@ -14,9 +14,9 @@ static tfrt_async_value_t* tfrt_sending_put(tfrt_execution_t* execution) {
         tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a value was sent with a %s for its key",
                            tfrt_type_get(type)->name));
   }
-  tfrt_status_t status =
-      tfrt_mailbox_send(&execution->job->mailbox, execution->request_id, execution->from_rank,
-                        tfrt_async_value_string(key), execution->arguments[1]);
+  tfrt_status_t status = tfrt_mailbox_send(&execution->job->exchange.mailbox, execution->request_id,
+                                           execution->from_rank, tfrt_async_value_string(key),
+                                           execution->arguments[1]);
   return status ? tfrt_async_value_create_error_take(status) : tfrt_async_value_ready_chain();
 }
 
@@ -29,22 +29,23 @@ static void tfrt_sending_complete(tfrt_execution_t* execution, tfrt_async_value_
 // Has |run| run when the value of |execution| is as |how| says. With the lock held.
 static void tfrt_sending_wait(tfrt_execution_t* execution, tfrt_action_wait_t how,
                               void (*run)(tfrt_task_t*)) {
-  tfrt_task_initialize(&execution->task, run);
-  tfrt_action_queue_wait(&execution->node->actions, execution->arguments[1], how, &execution->task);
+  tfrt_task_initialize(&execution->tasks.run, run);
+  tfrt_action_queue_wait(&execution->node->actions, execution->arguments[1], how,
+                         &execution->tasks.run);
 }
 
 // The value of |execution|, if it is where its sender may write to it as soon as the chain is
 // there; else NULL.
 static const tfrt_remote_value_t* tfrt_sending_exposed(const tfrt_execution_t* execution) {
   const tfrt_remote_value_t* remote = tfrt_remote_value_cast(execution->arguments[1]);
-  bool is_exposed = remote && !remote->resolved && remote->name.is_mutable &&
+  bool is_exposed = remote && !tfrt_remote_value_is_resolved(remote) && remote->name.is_mutable &&
                     remote->name.owner == execution->caller;
   return is_exposed ? remote : NULL;
 }
 
 // Runs when the payload is here, or can't be, which is an error of the value alone.
 static void tfrt_sending_run_here(tfrt_task_t* task) {
-  tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, task);
+  tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, tasks.run);
   tfrt_node_t* node = tfrt_node_retain(execution->node);
   tfrt_node_lock_tables(node);
   tfrt_sending_complete(execution, tfrt_async_value_ready_chain());
@@ -55,11 +56,11 @@ static void tfrt_sending_run_here(tfrt_task_t* task) {
 // Runs when it is known what the value is. A list has no bytes of its own, and is left to who
 // receives it: its elements are lost where that is.
 static void tfrt_sending_run_settled(tfrt_task_t* task) {
-  tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, task);
+  tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, tasks.run);
   tfrt_node_t* node = tfrt_node_retain(execution->node);
   tfrt_node_lock_tables(node);
   const tfrt_remote_value_t* exposed = tfrt_sending_exposed(execution);
-  if (exposed && exposed->size_there > 0) {
+  if (exposed && exposed->bytes.there > 0) {
     tfrt_sending_wait(execution, TFRT_ACTION_AND_THEN, tfrt_sending_run_here);
   } else {
     tfrt_sending_complete(execution, tfrt_async_value_ready_chain());
@@ -70,12 +71,12 @@ static void tfrt_sending_run_settled(tfrt_task_t* task) {
 
 // Runs when the key is here.
 static void tfrt_sending_run(tfrt_task_t* task) {
-  tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, task);
+  tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, tasks.run);
   tfrt_node_t* node = tfrt_node_retain(execution->node);
   tfrt_async_value_t* result = tfrt_sending_put(execution);
   tfrt_node_lock_tables(node);
   // A job that was closed meanwhile has been emptied already.
-  if (execution->job->closed) {
+  if (tfrt_job_is_closed(execution->job)) {
     tfrt_mail_end(execution->job, TFRT_MAILBOX_ANY_SENDER, execution->cancelled);
   }
   if (!tfrt_async_value_is_error(result) && tfrt_sending_exposed(execution)) {
@@ -92,7 +93,7 @@ void tfrt_sending_start(tfrt_execution_t* execution, uint32_t rank) {
   execution->from_rank = rank;
   tfrt_execution_begin(execution);
   tfrt_execution_retain(execution);
-  tfrt_task_initialize(&execution->task, tfrt_sending_run);
+  tfrt_task_initialize(&execution->tasks.run, tfrt_sending_run);
   tfrt_action_queue_wait(&execution->node->actions, execution->arguments[0], TFRT_ACTION_AND_THEN,
-                         &execution->task);
+                         &execution->tasks.run);
 }

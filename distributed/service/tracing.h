@@ -4,7 +4,7 @@
 // with no argument, it gives the spans of the job so far, as an image (trace_image.h).
 //
 //   client                         member
-//     JobOpen (frame is sampled) --->  job->trace
+//     JobOpen (frame is sampled) --->  the job records spans
 //                                      kernels of the job's requests add spans
 //     Invoke BUILTIN_TRACE --------->
 //     <----------------------- Result  "!tfrt.trace"

@@ -23,19 +23,20 @@ tfrt_session_t* tfrt_session_make(tfrt_session_manager_t* manager, tfrt_session_
   tfrt_ref_count_initialize(&session->ref_count);
   session->manager = manager;
   session->number = number;
-  session->rank = TFRT_WIRE_NO_RANK;
+  session->label.rank = TFRT_WIRE_NO_RANK;
   session->next_want = 1;
-  session->granted_calls = manager->options.first_call_limit;
-  session->granted_wants = manager->options.first_want_limit;
-  session->limits = tfrt_wire_limits_in_force(&manager->options.limits, &manager->options.limits);
-  session->round_trip_ns = -1;
+  session->credit.granted_calls = manager->options.first_call_limit;
+  session->credit.granted_wants = manager->options.first_want_limit;
+  session->terms.limits =
+      tfrt_wire_limits_in_force(&manager->options.limits, &manager->options.limits);
+  session->liveness.round_trip_ns = -1;
   int64_t now_ns = tfrt_session_now_ns(manager);
-  session->heard_ns = session->ticked_ns = now_ns;
-  session->judge_ns = now_ns;
-  session->beat_ns = session->redial_ns = TFRT_TIME_INFINITE;
-  session->flush_ns = session->ack_ns = TFRT_TIME_INFINITE;
-  session->wake_ns = TFRT_TIME_INFINITE;
-  copy_text(session->address, sizeof(session->address), address);
+  session->liveness.heard_ns = session->liveness.ticked_ns = now_ns;
+  session->liveness.judge_ns = now_ns;
+  session->schedule.beat_ns = session->schedule.redial_ns = TFRT_TIME_INFINITE;
+  session->schedule.flush_ns = session->schedule.ack_ns = TFRT_TIME_INFINITE;
+  session->schedule.wake_ns = TFRT_TIME_INFINITE;
+  copy_text(session->label.address, sizeof(session->label.address), address);
   tfrt_send_queue_initialize(&session->queue, 1, manager->allocator);
   if (peer) tfrt_session_bind(session, peer);
   tfrt_list_push_back(&manager->sessions, &session->link_in_manager);
@@ -61,27 +62,27 @@ tfrt_session_t* tfrt_session_retain(tfrt_session_t* session) {
 void tfrt_session_release(tfrt_session_t* session) {
   if (!session || !tfrt_ref_count_decrement(&session->ref_count)) return;
   tfrt_send_queue_deinitialize(&session->queue);
-  tfrt_status_release(session->dial_failure);
+  tfrt_status_release(session->dial.failure);
   tfrt_allocator_free(session->manager->allocator, session, sizeof(*session));
 }
 
 static void learn(tfrt_session_t* session, const tfrt_wire_hello_t* hello) {
   const tfrt_session_options_t* options = &session->manager->options;
-  session->version =
+  session->terms.version =
       hello->version_max < options->version_max ? hello->version_max : options->version_max;
-  session->features = hello->features & options->features;
-  session->limits = tfrt_wire_limits_in_force(&options->limits, hello->limits);
-  copy_text(session->name, sizeof(session->name), hello->name);
-  if (session->rank == TFRT_WIRE_NO_RANK) session->rank = hello->rank_hint;
-  tfrt_send_queue_set_window(&session->queue, session->limits.replay_bytes);
+  session->terms.features = hello->features & options->features;
+  session->terms.limits = tfrt_wire_limits_in_force(&options->limits, hello->limits);
+  copy_text(session->label.name, sizeof(session->label.name), hello->name);
+  if (session->label.rank == TFRT_WIRE_NO_RANK) session->label.rank = hello->rank_hint;
+  tfrt_send_queue_set_window(&session->queue, session->terms.limits.replay_bytes);
 }
 
 static void move_to(tfrt_session_t* session, tfrt_session_link_t* link) {
   if (session->link) tfrt_session_link_drop(session->link, false);
-  if (session->dialling == link) {
-    session->dialling = NULL;  // its reference moves to |link|
+  if (session->dial.link == link) {
+    session->dial.link = NULL;  // its reference moves to |link|
   } else {
-    if (session->dialling) tfrt_session_link_drop(session->dialling, false);
+    if (session->dial.link) tfrt_session_link_drop(session->dial.link, false);
     tfrt_session_link_retain(link);
     link->session = tfrt_session_retain(session);
   }
@@ -116,12 +117,13 @@ void tfrt_session_adopt(tfrt_session_t* session, tfrt_session_link_t* link,
   tfrt_send_queue_acknowledge(&session->queue, hello->received_seq);
   tfrt_send_queue_rewind(&session->queue);
   session->state = TFRT_SESSION_OPEN;
-  tfrt_status_release(session->dial_failure);
-  session->dial_failure = NULL;
-  session->redial_ns = TFRT_TIME_INFINITE;
-  session->beat_ns = tfrt_deadline_after(
-      now_ns, (int64_t)session->limits.heartbeat_period_ms * TFRT_NANOSECONDS_PER_MILLISECOND);
-  session->is_beat_due = true;
+  tfrt_status_release(session->dial.failure);
+  session->dial.failure = NULL;
+  session->schedule.redial_ns = TFRT_TIME_INFINITE;
+  session->schedule.beat_ns =
+      tfrt_deadline_after(now_ns, (int64_t)session->terms.limits.heartbeat_period_ms *
+                                      TFRT_NANOSECONDS_PER_MILLISECOND);
+  session->schedule.is_beat_due = true;
   tfrt_session_note_heard(session);
   if (session->was_opened) {
     ++manager->counters.resumes;
@@ -136,8 +138,9 @@ void tfrt_session_adopt(tfrt_session_t* session, tfrt_session_link_t* link,
 void tfrt_session_on_broken(tfrt_session_t* session) {
   if (session->state != TFRT_SESSION_OPEN) return;
   session->state = TFRT_SESSION_BROKEN;
-  session->beat_ns = session->flush_ns = session->ack_ns = TFRT_TIME_INFINITE;
-  session->is_beat_due = session->is_flush_due = false;
+  session->schedule.beat_ns = session->schedule.flush_ns = session->schedule.ack_ns =
+      TFRT_TIME_INFINITE;
+  session->schedule.is_beat_due = session->schedule.is_flush_due = false;
   tfrt_session_request_dial(session);
   tfrt_session_schedule(session);
 }
@@ -152,14 +155,17 @@ tfrt_status_t tfrt_session_error(const tfrt_session_t* session, tfrt_status_code
   vsnprintf(what, sizeof(what), format, arguments);
   va_end(arguments);
   char rank[16] = "";
-  if (session->rank != TFRT_WIRE_NO_RANK) snprintf(rank, sizeof(rank), " %" PRIu32, session->rank);
+  if (session->label.rank != TFRT_WIRE_NO_RANK) {
+    snprintf(rank, sizeof(rank), " %" PRIu32, session->label.rank);
+  }
   char name[TFRT_WIRE_MAX_NAME_SIZE + TFRT_TRANSPORT_ADDRESS_SIZE + 16];
-  bool has_both = session->name[0] != '\0' && session->address[0] != '\0' &&
-                  strcmp(session->name, session->address) != 0;
+  bool has_both = session->label.name[0] != '\0' && session->label.address[0] != '\0' &&
+                  strcmp(session->label.name, session->label.address) != 0;
   if (has_both) {
-    snprintf(name, sizeof(name), "%s, %s", session->name, session->address);
-  } else if (session->name[0] != '\0' || session->address[0] != '\0') {
-    snprintf(name, sizeof(name), "%s", session->name[0] ? session->name : session->address);
+    snprintf(name, sizeof(name), "%s, %s", session->label.name, session->label.address);
+  } else if (session->label.name[0] != '\0' || session->label.address[0] != '\0') {
+    snprintf(name, sizeof(name), "%s",
+             session->label.name[0] ? session->label.name : session->label.address);
   } else {
     snprintf(name, sizeof(name), "%016" PRIx64, session->incarnation);
   }
@@ -168,7 +174,7 @@ tfrt_status_t tfrt_session_error(const tfrt_session_t* session, tfrt_status_code
   const tfrt_status_fields_t fields = {
       .code = code,
       .message = message,
-      .origin = {.rank = session->rank, .incarnation = session->incarnation},
+      .origin = {.rank = session->label.rank, .incarnation = session->incarnation},
       .root_key = session->incarnation,
       .may_have_run = true,
   };
@@ -190,8 +196,8 @@ static void take_death(tfrt_session_t* session, tfrt_session_death_t death, tfrt
   tfrt_session_manager_t* manager = session->manager;
   tfrt_session_retain(session);
   session->state = TFRT_SESSION_DEAD;
-  session->is_beat_due = session->is_flush_due = false;
-  if (session->dialling) tfrt_session_link_drop(session->dialling, false);
+  session->schedule.is_beat_due = session->schedule.is_flush_due = false;
+  if (session->dial.link) tfrt_session_link_drop(session->dial.link, false);
   if (session->link && finishes) {
     tfrt_session_link_finish(session->link);
   } else if (session->link) {
@@ -306,11 +312,11 @@ bool tfrt_session_call_was_written(const tfrt_session_t* session, uint64_t call)
 }
 
 uint64_t tfrt_session_granted_calls(const tfrt_session_t* session) {
-  return session->granted_calls;
+  return session->credit.granted_calls;
 }
 
 uint64_t tfrt_session_granted_wants(const tfrt_session_t* session) {
-  return session->granted_wants;
+  return session->credit.granted_wants;
 }
 
 tfrt_session_state_t tfrt_session_state(const tfrt_session_t* session) { return session->state; }
@@ -322,42 +328,46 @@ uint64_t tfrt_session_peer_incarnation(const tfrt_session_t* session) {
 uint32_t tfrt_session_number(const tfrt_session_t* session) { return session->number; }
 
 tfrt_string_view_t tfrt_session_address(const tfrt_session_t* session) {
-  return tfrt_string_view_of(session->address);
+  return tfrt_string_view_of(session->label.address);
 }
 
-bool tfrt_session_has_address(const tfrt_session_t* session) { return session->address[0]; }
+bool tfrt_session_has_address(const tfrt_session_t* session) { return session->label.address[0]; }
 
 tfrt_string_view_t tfrt_session_peer_name(const tfrt_session_t* session) {
-  return tfrt_string_view_of(session->name);
+  return tfrt_string_view_of(session->label.name);
 }
 
-uint32_t tfrt_session_version(const tfrt_session_t* session) { return session->version; }
+uint32_t tfrt_session_version(const tfrt_session_t* session) { return session->terms.version; }
 
 tfrt_wire_features_t tfrt_session_features(const tfrt_session_t* session) {
-  return session->features;
+  return session->terms.features;
 }
 
 const tfrt_wire_limits_t* tfrt_session_limits(const tfrt_session_t* session) {
-  return &session->limits;
+  return &session->terms.limits;
 }
 
 uint64_t tfrt_session_peer_next_call(const tfrt_session_t* session) {
   return session->peer_next_call;
 }
 
-void tfrt_session_set_peer_rank(tfrt_session_t* session, uint32_t rank) { session->rank = rank; }
-
-uint64_t tfrt_session_heartbeat_number(const tfrt_session_t* session) {
-  return session->heartbeat_number;
+void tfrt_session_set_peer_rank(tfrt_session_t* session, uint32_t rank) {
+  session->label.rank = rank;
 }
 
-int64_t tfrt_session_round_trip_ns(const tfrt_session_t* session) { return session->round_trip_ns; }
+uint64_t tfrt_session_heartbeat_number(const tfrt_session_t* session) {
+  return session->liveness.beat;
+}
+
+int64_t tfrt_session_round_trip_ns(const tfrt_session_t* session) {
+  return session->liveness.round_trip_ns;
+}
 
 void tfrt_session_traffic(const tfrt_session_t* session, tfrt_session_traffic_t* out_traffic) {
   *out_traffic = (tfrt_session_traffic_t){.frames_sent = session->queue.written_seq,
-                                          .frames_received = session->received_seq,
-                                          .bytes_sent = session->bytes_sent,
-                                          .bytes_received = session->bytes_received};
+                                          .frames_received = session->receipt.sequence,
+                                          .bytes_sent = session->bytes.sent,
+                                          .bytes_received = session->bytes.received};
 }
 
 void* tfrt_session_user_data(const tfrt_session_t* session) { return session->user_data; }

@@ -45,8 +45,9 @@ static void run_timer(tfrt_timer_t* timer) {
   tfrt_list_link_t* end = &manager->sessions;
   for (tfrt_list_link_t* l = end->next; l != end; l = l->next) {
     tfrt_session_t* session = TFRT_CONTAINER_OF(l, tfrt_session_t, link_in_manager);
-    const int64_t due_ns =
-        session->flush_ns < session->ack_ns ? session->flush_ns : session->ack_ns;
+    const int64_t due_ns = session->schedule.flush_ns < session->schedule.ack_ns
+                               ? session->schedule.flush_ns
+                               : session->schedule.ack_ns;
     if (due_ns <= soon_ns) {
       tfrt_session_flush(session);
     } else if (due_ns < next_ns) {
@@ -67,16 +68,16 @@ static void request(tfrt_session_t* session, int64_t delay_ns, int64_t* due_ns) 
 }
 
 void tfrt_session_request_flush(tfrt_session_t* session) {
-  request(session, session->manager->options.company_delay_ns, &session->flush_ns);
+  request(session, session->manager->options.company_delay_ns, &session->schedule.flush_ns);
 }
 
 void tfrt_session_request_ack(tfrt_session_t* session) {
-  request(session, session->manager->options.ack_delay_ns, &session->ack_ns);
+  request(session, session->manager->options.ack_delay_ns, &session->schedule.ack_ns);
 }
 
 void tfrt_session_flush(tfrt_session_t* session) {
-  session->flush_ns = session->ack_ns = TFRT_TIME_INFINITE;
-  session->is_flush_due = true;
+  session->schedule.flush_ns = session->schedule.ack_ns = TFRT_TIME_INFINITE;
+  session->schedule.is_flush_due = true;
   if (session->link) tfrt_session_link_request_work(session->link);
 }
 

@@ -95,12 +95,14 @@ static bool is_missed(uint64_t granted, uint64_t told, uint64_t first) {
 }
 
 void tfrt_session_grant(tfrt_session_t* session, uint64_t calls, uint64_t wants) {
-  if (calls <= session->granted_calls && wants <= session->granted_wants) return;
-  if (calls > session->granted_calls) session->granted_calls = calls;
-  if (wants > session->granted_wants) session->granted_wants = wants;
+  if (calls <= session->credit.granted_calls && wants <= session->credit.granted_wants) return;
+  if (calls > session->credit.granted_calls) session->credit.granted_calls = calls;
+  if (wants > session->credit.granted_wants) session->credit.granted_wants = wants;
   const tfrt_session_options_t* options = &session->manager->options;
-  if (is_missed(session->granted_calls, session->told_calls, options->first_call_limit) ||
-      is_missed(session->granted_wants, session->told_wants, options->first_want_limit)) {
+  if (is_missed(session->credit.granted_calls, session->credit.told_calls,
+                options->first_call_limit) ||
+      is_missed(session->credit.granted_wants, session->credit.told_wants,
+                options->first_want_limit)) {
     tfrt_session_request_flush(session);
   } else {
     tfrt_session_request_ack(session);
@@ -169,8 +171,8 @@ static int64_t deadline_of(const tfrt_session_manager_t* manager, const tfrt_wir
 static bool take_credit(tfrt_session_t* session, uint32_t kind, char* out_what, size_t size) {
   bool is_want = kind == TFRT_WIRE_FRAME_WANT;
   if (!is_want && kind != TFRT_WIRE_FRAME_INVOKE && kind != TFRT_WIRE_FRAME_VOID) return true;
-  uint64_t count = is_want ? ++session->received_wants : ++session->received_calls;
-  uint64_t limit = is_want ? session->told_wants : session->told_calls;
+  uint64_t count = is_want ? ++session->credit.received_wants : ++session->credit.received_calls;
+  uint64_t limit = is_want ? session->credit.told_wants : session->credit.told_calls;
   if (count <= limit || kind == TFRT_WIRE_FRAME_VOID) return true;
   snprintf(out_what, size,
            "%s number %" PRIu64 " of the session, with credit for %" PRIu64
@@ -212,19 +214,19 @@ static void on_frames(tfrt_session_t* session, tfrt_session_link_t* link,
   tfrt_session_manager_t* manager = session->manager;
   for (size_t i = 0; i < batch->frame_count; ++i) {
     uint64_t seq = batch->first_seq + i;
-    if (seq <= session->received_seq) {
+    if (seq <= session->receipt.sequence) {
       ++manager->counters.duplicates;
       continue;
     }
-    if (seq > session->received_seq + 1) {
+    if (seq > session->receipt.sequence + 1) {
       ++manager->counters.gaps;
       tfrt_session_link_drop(link, false);
       tfrt_session_on_broken(session);
       return;
     }
-    session->received_seq = seq;
-    ++session->unacked_count;
-    session->unacked_bytes += batch->frames[i].body.size;
+    session->receipt.sequence = seq;
+    ++session->receipt.unacked_count;
+    session->receipt.unacked_bytes += batch->frames[i].body.size;
     on_next_frame(session, link, batch, &batch->frames[i]);
     // The handler may have closed the session.
     if (session->link != link || session->state != TFRT_SESSION_OPEN) return;
@@ -238,7 +240,7 @@ static const char* find_fault(const tfrt_session_t* session, const tfrt_wire_bat
     return "a batch for somebody else";
   }
   if (batch->session != session->number) return "a batch of another session";
-  if (batch->version != session->version) return "a batch in another version";
+  if (batch->version != session->terms.version) return "a batch in another version";
   if (batch->frame_count > 0 && batch->first_seq == 0) return "frames without a number";
   if (batch->first_seq > UINT64_MAX - batch->frame_count) return "numbers of frames that overflow";
   if (batch->ack > session->queue.written_seq) return "an acknowledgement of what was never sent";
@@ -249,13 +251,13 @@ static const char* find_fault(const tfrt_session_t* session, const tfrt_wire_bat
 // a frame takes more of it than its body.
 static bool is_ack_due(const tfrt_session_t* session) {
   const tfrt_session_options_t* options = &session->manager->options;
-  return session->unacked_count >= options->ack_frames ||
-         session->unacked_bytes >= options->ack_bytes ||
-         session->unacked_bytes > session->limits.replay_bytes / 8;
+  return session->receipt.unacked_count >= options->ack_frames ||
+         session->receipt.unacked_bytes >= options->ack_bytes ||
+         session->receipt.unacked_bytes > session->terms.limits.replay_bytes / 8;
 }
 
 static void schedule_ack(tfrt_session_t* session) {
-  if (session->unacked_count == 0) return;
+  if (session->receipt.unacked_count == 0) return;
   if (is_ack_due(session)) {
     tfrt_session_flush(session);
   } else {

@@ -20,7 +20,7 @@ static tfrt_wire_hello_t describe_us(const tfrt_session_link_t* link) {
       .name = options->name,
       .session = session->number,
       .resume = link->is_hello_resume,
-      .received_seq = session->received_seq,
+      .received_seq = session->receipt.sequence,
       .connection = link->number,
       .next_call = session->first_call > 0 ? session->first_call : 1,
       .limits = &options->limits,
@@ -50,13 +50,13 @@ tfrt_status_t tfrt_session_encode_greeting(tfrt_session_link_t* link) {
       body.hello = describe_us(link);
     } else {
       body.welcome.hello = describe_us(link);
-      batch.version = session->version;
+      batch.version = session->terms.version;
     }
     batch.to_incarnation = session->incarnation;
     batch.session = session->number;
-    batch.ack = session->received_seq;
-    batch.call_limit = session->told_calls = session->granted_calls;
-    batch.want_limit = session->told_wants = session->granted_wants;
+    batch.ack = session->receipt.sequence;
+    batch.call_limit = session->credit.told_calls = session->credit.granted_calls;
+    batch.want_limit = session->credit.told_wants = session->credit.granted_wants;
   }
   tfrt_string_builder_clear(&manager->body);
   TFRT_RETURN_IF_ERROR(tfrt_wire_body_encode(&body, &manager->body));
@@ -114,7 +114,7 @@ static tfrt_status_t decode_only(tfrt_session_link_t* link, const tfrt_wire_batc
 
 // True if both dialled and it is our connection that stays.
 static bool is_crossed_by_ours(const tfrt_session_t* session, const tfrt_wire_hello_t* hello) {
-  return session->dialling && session->manager->options.incarnation < hello->incarnation;
+  return session->dial.link && session->manager->options.incarnation < hello->incarnation;
 }
 
 static void refuse_crossed(tfrt_session_link_t* link, const tfrt_wire_hello_t* hello) {
@@ -133,7 +133,7 @@ static void refuse_session(tfrt_session_link_t* link, const tfrt_wire_hello_t* h
 // The connection that said |hello| becomes that of |session|.
 static void welcome(tfrt_session_link_t* link, tfrt_session_t* session,
                     const tfrt_wire_hello_t* hello) {
-  if (session->dialling) tfrt_session_link_drop(session->dialling, false);
+  if (session->dial.link) tfrt_session_link_drop(session->dial.link, false);
   session->number = hello->session;
   if (session->peer->last_session < hello->session) session->peer->last_session = hello->session;
   link->greeting = TFRT_WIRE_FRAME_WELCOME;
@@ -170,7 +170,7 @@ static void on_resume(tfrt_session_link_t* link, const tfrt_wire_hello_t* hello,
 // True if |session|, which is OPEN or BROKEN here, began with a Welcome that the peer never
 // got, so that it says the same Hello again.
 static bool is_begun_twice(const tfrt_session_t* session, const tfrt_wire_hello_t* hello) {
-  return session->number == hello->session && session->received_seq == 0 &&
+  return session->number == hello->session && session->receipt.sequence == 0 &&
          session->queue.acked_seq == 0 && hello->received_seq == 0 &&
          hello->connection > session->connection;
 }
@@ -310,7 +310,7 @@ static bool identify(tfrt_session_t* session, uint64_t incarnation) {
   const tfrt_status_fields_t known = {
       .code = TFRT_STATUS_ALREADY_EXISTS,
       .message = "the process at this address has a session with us already",
-      .origin = {.rank = session->rank, .incarnation = incarnation},
+      .origin = {.rank = session->label.rank, .incarnation = incarnation},
       .root_key = incarnation};
   tfrt_session_take_death(
       session, TFRT_SESSION_DEATH_BURIED,
@@ -366,14 +366,14 @@ static tfrt_session_death_t death_of(const tfrt_wire_refuse_t* refusal) {
 }
 
 static void on_refuse(tfrt_session_t* session, const tfrt_wire_refuse_t* refusal) {
-  if (session->dialling) tfrt_session_link_drop(session->dialling, true);
+  if (session->dial.link) tfrt_session_link_drop(session->dial.link, true);
   const tfrt_session_manager_t* manager = session->manager;
   if (refusal->reason == TFRT_WIRE_REFUSE_SESSION && renumber(session, refusal)) {
     tfrt_session_request_dial(session);
     return;
   }
   if (refusal->reason == TFRT_WIRE_REFUSE_CROSSED || refusal->reason == TFRT_WIRE_REFUSE_BUSY) {
-    session->redial_ns =
+    session->schedule.redial_ns =
         tfrt_deadline_after(tfrt_session_now_ns(manager), manager->options.redial_delay_ns);
     tfrt_session_schedule(session);
     return;

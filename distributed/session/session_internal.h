@@ -48,6 +48,76 @@ typedef struct tfrt_session_peer_s {
   tfrt_session_t* session;  // the living one, or NULL
 } tfrt_session_peer_t;
 
+// The other process, for people.
+typedef struct tfrt_session_label_s {
+  char address[TFRT_TRANSPORT_ADDRESS_SIZE];
+  char name[TFRT_WIRE_MAX_NAME_SIZE + 1];
+  uint32_t rank;
+} tfrt_session_label_t;
+
+typedef struct tfrt_session_dial_s {
+  tfrt_session_link_t* link;  // on its way to become the session's, or NULL
+  uint32_t attempt;           // the highest number that we dialled with
+  tfrt_status_t failure;      // +1; how the last attempt ended, or NULL
+  tfrt_task_t task;
+  bool is_deferred;
+} tfrt_session_dial_t;
+
+// Frames of the peer.
+typedef struct tfrt_session_receipt_s {
+  uint64_t sequence;       // of the last one
+  uint32_t unacked_count;  // since the last acknowledgement
+  size_t unacked_bytes;    // of their bodies
+} tfrt_session_receipt_t;
+
+typedef struct tfrt_session_bytes_s {
+  uint64_t sent;
+  uint64_t received;
+} tfrt_session_bytes_t;
+
+// Invokes and Voids, and Wants, that the peer may send.
+typedef struct tfrt_session_credit_s {
+  uint64_t received_calls;  // each once
+  uint64_t received_wants;
+  uint64_t granted_calls;
+  uint64_t granted_wants;
+  uint64_t told_calls;  // of the granted ones: as the last batch or greeting said
+  uint64_t told_wants;
+} tfrt_session_credit_t;
+
+typedef struct tfrt_session_terms_s {
+  uint32_t version;
+  tfrt_wire_features_t features;
+  tfrt_wire_limits_t limits;  // in force
+} tfrt_session_terms_t;
+
+// Times of our clock at which something is due; TFRT_TIME_INFINITE: not due.
+typedef struct tfrt_session_schedule_s {
+  int64_t beat_ns;    // next heartbeat
+  int64_t flush_ns;   // frames that wait for company; see session_flush.c
+  int64_t ack_ns;     // an acknowledgement
+  int64_t wake_ns;    // the handler's on_wake
+  int64_t redial_ns;  // next attempt
+  bool is_beat_due;
+  bool is_flush_due;
+  tfrt_timer_t timer;
+  bool is_timer_waiting;
+  int64_t timer_ns;
+} tfrt_session_schedule_t;
+
+// Signs of life, by our clock.
+typedef struct tfrt_session_liveness_s {
+  int64_t heard_ns;   // last sign of life, or when the session began
+  int64_t ticked_ns;  // the timer ran, or the session began
+  int64_t judge_ns;   // not before this time is the peer judged: we slept
+  bool is_suspected;
+  uint64_t beat;  // our last heartbeat, and when it was encoded
+  int64_t beat_ns;
+  uint64_t peer_beat;  // the peer's last one, and when it came
+  int64_t peer_beat_ns;
+  int64_t round_trip_ns;
+} tfrt_session_liveness_t;
+
 struct tfrt_session_s {
   tfrt_ref_count_t ref_count;
   tfrt_session_manager_t* manager;
@@ -59,60 +129,22 @@ struct tfrt_session_s {
   bool was_opened;
   bool is_peer_draining;
   bool has_goodbye;  // appended: the last frame
-  char address[TFRT_TRANSPORT_ADDRESS_SIZE];
-  char name[TFRT_WIRE_MAX_NAME_SIZE + 1];
-  uint32_t rank;
+  tfrt_session_label_t label;
   uint32_t renumber_count;
-  tfrt_status_t dial_failure;  // +1; how the last attempt ended, or NULL
   void* user_data;
-
-  tfrt_session_link_t* link;      // the connection that is in use, or NULL
-  tfrt_session_link_t* dialling;  // on its way to become that, or NULL
-  uint32_t connection;            // number of |link|, or of the last one
-  uint32_t attempt;               // the highest number that we dialled with
-  tfrt_task_t dial_task;
-  bool is_dial_deferred;
-
+  tfrt_session_link_t* link;  // the connection that is in use, or NULL
+  uint32_t connection;        // number of |link|, or of the last one
+  tfrt_session_dial_t dial;
   tfrt_send_queue_t queue;
   uint64_t first_call;
   uint64_t next_want;
-  uint64_t received_seq;
-  uint32_t unacked_count;  // frames received since the last acknowledgement
-  size_t unacked_bytes;    // of their bodies
-  uint64_t bytes_sent;
-  uint64_t bytes_received;
-  uint64_t received_calls;  // Invokes and Voids of the peer, each once
-  uint64_t received_wants;
-  uint64_t granted_calls;
-  uint64_t granted_wants;
-  uint64_t told_calls;  // of the granted ones: what the last batch or greeting said
-  uint64_t told_wants;
-
-  uint32_t version;
-  tfrt_wire_features_t features;
-  tfrt_wire_limits_t limits;  // in force
   uint64_t peer_next_call;
-
-  // Times of our clock; TFRT_TIME_INFINITE: not due.
-  int64_t heard_ns;   // last sign of life, or when the session began
-  int64_t ticked_ns;  // the timer ran, or the session began
-  int64_t judge_ns;   // not before this time is the peer judged: we slept
-  int64_t beat_ns;    // next heartbeat
-  int64_t flush_ns;   // what waits for company goes; see session_flush.c
-  int64_t ack_ns;     // an acknowledgement does
-  int64_t wake_ns;    // the handler's on_wake
-  int64_t redial_ns;  // next attempt
-  bool is_beat_due;
-  bool is_flush_due;
-  bool is_suspected;
-  uint64_t heartbeat_number;
-  int64_t heartbeat_ns;  // when it was encoded
-  uint64_t peer_heartbeat_number;
-  int64_t peer_heartbeat_ns;  // when it came
-  int64_t round_trip_ns;
-  tfrt_timer_t timer;
-  bool is_timer_waiting;
-  int64_t timer_ns;
+  tfrt_session_receipt_t receipt;
+  tfrt_session_bytes_t bytes;
+  tfrt_session_credit_t credit;
+  tfrt_session_terms_t terms;
+  tfrt_session_schedule_t schedule;
+  tfrt_session_liveness_t liveness;
 };
 
 typedef enum tfrt_session_link_state_e {
@@ -304,7 +336,7 @@ void tfrt_session_schedule(tfrt_session_t* session);
 
 // The bytes that frames may take in one batch by the limits in force.
 static inline size_t tfrt_session_batch_room(const tfrt_session_t* session) {
-  const uint32_t most = session->limits.batch_bytes;
+  const uint32_t most = session->terms.limits.batch_bytes;
   return most > TFRT_SESSION_BATCH_OVERHEAD ? most - TFRT_SESSION_BATCH_OVERHEAD : 0;
 }
 

@@ -81,9 +81,9 @@ static void detach_session(tfrt_session_link_t* link) {
   tfrt_session_t* session = link->session;
   if (!session) return;
   link->session = NULL;
-  int places = (session->link == link) + (session->dialling == link);
+  int places = (session->link == link) + (session->dial.link == link);
   if (session->link == link) session->link = NULL;
-  if (session->dialling == link) session->dialling = NULL;
+  if (session->dial.link == link) session->dial.link = NULL;
   while (places-- > 0) tfrt_session_link_release(link);
   tfrt_session_release(session);
 }
@@ -161,26 +161,27 @@ static void count_batch(const tfrt_session_link_t* link, const tfrt_send_batch_t
   tfrt_session_counters_t* counters = &link->manager->counters;
   counters->frames_sent += frames->count - frames->replayed_count;
   counters->frames_replayed += frames->replayed_count;
-  link->session->bytes_sent += link->out.size;
+  link->session->bytes.sent += link->out.size;
 }
 
 // A batch was encoded, with all that was put off until there is one; frames for which there was no
 // room go with the next, as they have waited, too.
 static void note_said(tfrt_session_t* session) {
-  session->is_beat_due = false;
-  session->is_flush_due = tfrt_send_queue_has_unwritten(&session->queue);
-  session->flush_ns = session->ack_ns = TFRT_TIME_INFINITE;
-  session->unacked_count = 0;
-  session->unacked_bytes = 0;
-  session->told_calls = session->granted_calls;
-  session->told_wants = session->granted_wants;
+  session->schedule.is_beat_due = false;
+  session->schedule.is_flush_due = tfrt_send_queue_has_unwritten(&session->queue);
+  session->schedule.flush_ns = session->schedule.ack_ns = TFRT_TIME_INFINITE;
+  session->receipt.unacked_count = 0;
+  session->receipt.unacked_bytes = 0;
+  session->credit.told_calls = session->credit.granted_calls;
+  session->credit.told_wants = session->credit.granted_wants;
 }
 
 // Encodes the session's next batch. False: there is nothing to say, or no memory for it.
 static bool encode_batch(tfrt_session_link_t* link) {
   tfrt_session_manager_t* manager = link->manager;
   tfrt_session_t* session = link->session;
-  if (!tfrt_send_queue_is_due(&session->queue) && !session->is_flush_due && !session->is_beat_due) {
+  if (!tfrt_send_queue_is_due(&session->queue) && !session->schedule.is_flush_due &&
+      !session->schedule.is_beat_due) {
     return false;
   }
   manager->handler->vtable->fill_batch(manager->handler, session);
@@ -190,18 +191,18 @@ static bool encode_batch(tfrt_session_link_t* link) {
                        room < TFRT_WIRE_BATCH_TARGET_SIZE ? room : TFRT_WIRE_BATCH_TARGET_SIZE,
                        tfrt_session_now_ns(manager), frames);
   tfrt_wire_heartbeat_t heartbeat;
-  if (session->is_beat_due) tfrt_session_fill_heartbeat(session, &heartbeat);
+  if (session->schedule.is_beat_due) tfrt_session_fill_heartbeat(session, &heartbeat);
   const tfrt_wire_batch_t batch = {
-      .version = session->version,
+      .version = session->terms.version,
       .from_incarnation = manager->options.incarnation,
       .to_incarnation = session->incarnation,
       .session = session->number,
       .first_seq = frames->first_seq,
-      .ack = session->received_seq,
-      .call_limit = session->granted_calls,
-      .want_limit = session->granted_wants,
+      .ack = session->receipt.sequence,
+      .call_limit = session->credit.granted_calls,
+      .want_limit = session->credit.granted_wants,
       .age_us = frames->age_us,
-      .heartbeat = session->is_beat_due ? &heartbeat : NULL,
+      .heartbeat = session->schedule.is_beat_due ? &heartbeat : NULL,
       .frames = frames->frames,
       .frame_count = frames->count,
   };
@@ -381,7 +382,7 @@ static void on_message(tfrt_transport_handler_t* handler, tfrt_transport_connect
   tfrt_node_lock_lock(lock);
   // A link that ends here is still needed until this function returns: the transport's
   // reference lasts until on_closed.
-  if (TFRT_COUNTERS && link->session) link->session->bytes_received += bytes.size;
+  if (TFRT_COUNTERS && link->session) link->session->bytes.received += bytes.size;
   if (tfrt_status_is_ok(status)) {
     on_batch(link, &batch);
   } else {

@@ -9,11 +9,11 @@ static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t milliseconds(uint32_t ms) { return (int64_t)ms * TFRT_NANOSECONDS_PER_MILLISECOND; }
 
 static int64_t period_ns(const tfrt_session_t* session) {
-  return milliseconds(session->limits.heartbeat_period_ms);
+  return milliseconds(session->terms.limits.heartbeat_period_ms);
 }
 
 static int64_t silence_ns(const tfrt_session_t* session) {
-  return milliseconds(session->limits.silence_ms);
+  return milliseconds(session->terms.limits.silence_ms);
 }
 
 // The limits in force may be shorter than what we would suspect after.
@@ -24,34 +24,36 @@ static int64_t suspect_ns(const tfrt_session_t* session) {
 // --- The timer ---------------------------------------------------------------
 
 static int64_t death_ns(const tfrt_session_t* session) {
-  return later(tfrt_deadline_after(session->heard_ns, silence_ns(session)), session->judge_ns);
+  return later(tfrt_deadline_after(session->liveness.heard_ns, silence_ns(session)),
+               session->liveness.judge_ns);
 }
 
 static int64_t suspicion_ns(const tfrt_session_t* session) {
-  if (session->is_suspected || session->state == TFRT_SESSION_CONNECTING) {
+  if (session->liveness.is_suspected || session->state == TFRT_SESSION_CONNECTING) {
     return TFRT_TIME_INFINITE;
   }
-  return later(tfrt_deadline_after(session->heard_ns, suspect_ns(session)), session->judge_ns);
+  return later(tfrt_deadline_after(session->liveness.heard_ns, suspect_ns(session)),
+               session->liveness.judge_ns);
 }
 
 static int64_t next_due(tfrt_session_t* session) {
   // At least once in a period, so that a gap between two ticks shows that we slept.
-  int64_t due_ns = tfrt_deadline_after(session->ticked_ns, period_ns(session));
+  int64_t due_ns = tfrt_deadline_after(session->liveness.ticked_ns, period_ns(session));
   due_ns = earlier(due_ns, death_ns(session));
   due_ns = earlier(due_ns, suspicion_ns(session));
-  due_ns = earlier(due_ns, session->beat_ns);
-  due_ns = earlier(due_ns, session->wake_ns);
-  return earlier(due_ns, session->redial_ns);
+  due_ns = earlier(due_ns, session->schedule.beat_ns);
+  due_ns = earlier(due_ns, session->schedule.wake_ns);
+  return earlier(due_ns, session->schedule.redial_ns);
 }
 
 static void run_timer(tfrt_timer_t* timer);
 
 void tfrt_session_stop_timer(tfrt_session_t* session) {
-  if (!session->is_timer_waiting) return;
+  if (!session->schedule.is_timer_waiting) return;
   tfrt_session_manager_t* manager = session->manager;
   // If it runs right now, it waits for the lock and will see what the state is then.
-  if (!tfrt_timer_cancel(manager->timers, &session->timer)) return;
-  session->is_timer_waiting = false;
+  if (!tfrt_timer_cancel(manager->timers, &session->schedule.timer)) return;
+  session->schedule.is_timer_waiting = false;
   --manager->busy_count;
   tfrt_session_release(session);
 }
@@ -59,22 +61,22 @@ void tfrt_session_stop_timer(tfrt_session_t* session) {
 void tfrt_session_schedule(tfrt_session_t* session) {
   if (session->state == TFRT_SESSION_DEAD) return;
   int64_t due_ns = next_due(session);
-  if (session->is_timer_waiting && session->timer_ns <= due_ns) return;
+  if (session->schedule.is_timer_waiting && session->schedule.timer_ns <= due_ns) return;
   tfrt_session_retain(session);
   tfrt_session_stop_timer(session);
-  if (!session->is_timer_waiting) {
-    session->is_timer_waiting = true;
-    session->timer_ns = due_ns;
+  if (!session->schedule.is_timer_waiting) {
+    session->schedule.is_timer_waiting = true;
+    session->schedule.timer_ns = due_ns;
     ++session->manager->busy_count;
     tfrt_session_retain(session);
-    tfrt_timer_start(session->manager->timers, &session->timer, due_ns, run_timer);
+    tfrt_timer_start(session->manager->timers, &session->schedule.timer, due_ns, run_timer);
   }
   tfrt_session_release(session);
 }
 
 void tfrt_session_wake_at(tfrt_session_t* session, int64_t due_ns) {
-  if (session->wake_ns <= due_ns) return;
-  session->wake_ns = due_ns;
+  if (session->schedule.wake_ns <= due_ns) return;
+  session->schedule.wake_ns = due_ns;
   tfrt_session_schedule(session);
 }
 
@@ -83,18 +85,19 @@ void tfrt_session_wake_at(tfrt_session_t* session, int64_t due_ns) {
 // A host that slept over half of the budget first reads what has arrived meanwhile, and
 // says that it lives; only then it judges who has been silent.
 static void notice_own_sleep(tfrt_session_t* session, int64_t now_ns) {
-  if (now_ns - session->ticked_ns > silence_ns(session) / 2) {
-    session->judge_ns = tfrt_deadline_after(now_ns, period_ns(session));
+  if (now_ns - session->liveness.ticked_ns > silence_ns(session) / 2) {
+    session->liveness.judge_ns = tfrt_deadline_after(now_ns, period_ns(session));
   }
-  session->ticked_ns = now_ns;
+  session->liveness.ticked_ns = now_ns;
 }
 
 static void die_of_silence(tfrt_session_t* session, int64_t now_ns) {
-  double seconds = (double)(now_ns - session->heard_ns) / (double)TFRT_NANOSECONDS_PER_SECOND;
+  double seconds =
+      (double)(now_ns - session->liveness.heard_ns) / (double)TFRT_NANOSECONDS_PER_SECOND;
   const char* format = session->was_opened ? "is lost: no sign of life for %.1f s%s%s"
                                            : "does not answer: tried for %.1f s%s%s";
   // Why attempts failed ("the name is unknown") says more than that they did.
-  const char* why = tfrt_status_message(session->dial_failure);
+  const char* why = tfrt_status_message(session->dial.failure);
   tfrt_session_take_death_with_goodbye(session, TFRT_SESSION_DEATH_SILENCE,
                                        tfrt_session_error(session, TFRT_STATUS_UNAVAILABLE, format,
                                                           seconds, why[0] ? "; " : "", why),
@@ -110,29 +113,29 @@ static void do_due(tfrt_session_t* session, int64_t now_ns) {
     return;
   }
   if (now_ns >= suspicion_ns(session)) {
-    session->is_suspected = true;
+    session->liveness.is_suspected = true;
     manager->handler->vtable->on_suspected(manager->handler, session, true);
   }
-  if (now_ns >= session->redial_ns) {
-    session->redial_ns = TFRT_TIME_INFINITE;
+  if (now_ns >= session->schedule.redial_ns) {
+    session->schedule.redial_ns = TFRT_TIME_INFINITE;
     tfrt_session_request_dial(session);
   }
-  if (now_ns >= session->beat_ns) {
-    session->beat_ns = tfrt_deadline_after(now_ns, period_ns(session));
-    session->is_beat_due = true;
+  if (now_ns >= session->schedule.beat_ns) {
+    session->schedule.beat_ns = tfrt_deadline_after(now_ns, period_ns(session));
+    session->schedule.is_beat_due = true;
   }
-  if (now_ns >= session->wake_ns) {
-    session->wake_ns = TFRT_TIME_INFINITE;
+  if (now_ns >= session->schedule.wake_ns) {
+    session->schedule.wake_ns = TFRT_TIME_INFINITE;
     manager->handler->vtable->on_wake(manager->handler, session);
   }
   if (session->link) tfrt_session_link_request_work(session->link);
 }
 
 static void run_timer(tfrt_timer_t* timer) {
-  tfrt_session_t* session = TFRT_CONTAINER_OF(timer, tfrt_session_t, timer);
+  tfrt_session_t* session = TFRT_CONTAINER_OF(timer, tfrt_session_t, schedule.timer);
   tfrt_session_manager_t* manager = session->manager;
   tfrt_node_lock_lock(manager->lock);
-  session->is_timer_waiting = false;
+  session->schedule.is_timer_waiting = false;
   --manager->busy_count;
   if (session->state != TFRT_SESSION_DEAD) {
     do_due(session, tfrt_session_now_ns(manager));
@@ -147,9 +150,9 @@ static void run_timer(tfrt_timer_t* timer) {
 
 void tfrt_session_note_heard(tfrt_session_t* session) {
   tfrt_session_manager_t* manager = session->manager;
-  session->heard_ns = tfrt_session_now_ns(manager);
-  if (!session->is_suspected) return;
-  session->is_suspected = false;
+  session->liveness.heard_ns = tfrt_session_now_ns(manager);
+  if (!session->liveness.is_suspected) return;
+  session->liveness.is_suspected = false;
   manager->handler->vtable->on_suspected(manager->handler, session, false);
 }
 
@@ -160,27 +163,27 @@ void tfrt_session_fill_heartbeat(tfrt_session_t* session, tfrt_wire_heartbeat_t*
   if (session->state != TFRT_SESSION_DEAD) {
     manager->handler->vtable->fill_heartbeat(manager->handler, session, out_heartbeat);
   }
-  out_heartbeat->number = ++session->heartbeat_number;
-  out_heartbeat->echo = session->peer_heartbeat_number;
+  out_heartbeat->number = ++session->liveness.beat;
+  out_heartbeat->echo = session->liveness.peer_beat;
   out_heartbeat->clock_us = (uint64_t)(now_ns / TFRT_NANOSECONDS_PER_MICROSECOND);
-  if (session->peer_heartbeat_number > 0) {
+  if (session->liveness.peer_beat > 0) {
     out_heartbeat->echo_delay_us =
-        (uint64_t)((now_ns - session->peer_heartbeat_ns) / TFRT_NANOSECONDS_PER_MICROSECOND);
+        (uint64_t)((now_ns - session->liveness.peer_beat_ns) / TFRT_NANOSECONDS_PER_MICROSECOND);
   }
-  session->heartbeat_ns = now_ns;
+  session->liveness.beat_ns = now_ns;
 }
 
 void tfrt_session_on_heartbeat(tfrt_session_t* session, const tfrt_wire_heartbeat_t* heartbeat) {
   tfrt_session_manager_t* manager = session->manager;
-  if (heartbeat->number <= session->peer_heartbeat_number) return;
+  if (heartbeat->number <= session->liveness.peer_beat) return;
   int64_t now_ns = tfrt_session_now_ns(manager);
-  session->peer_heartbeat_number = heartbeat->number;
-  session->peer_heartbeat_ns = now_ns;
-  int64_t away_ns = now_ns - session->heartbeat_ns;
+  session->liveness.peer_beat = heartbeat->number;
+  session->liveness.peer_beat_ns = now_ns;
+  int64_t away_ns = now_ns - session->liveness.beat_ns;
   // A false delay, of a broken peer, must not overflow.
   bool is_sane = heartbeat->echo_delay_us <= (uint64_t)(away_ns / TFRT_NANOSECONDS_PER_MICROSECOND);
-  if (heartbeat->echo > 0 && heartbeat->echo == session->heartbeat_number && is_sane) {
-    session->round_trip_ns =
+  if (heartbeat->echo > 0 && heartbeat->echo == session->liveness.beat && is_sane) {
+    session->liveness.round_trip_ns =
         away_ns - (int64_t)heartbeat->echo_delay_us * TFRT_NANOSECONDS_PER_MICROSECOND;
   }
   manager->handler->vtable->on_heartbeat(manager->handler, session, heartbeat);
@@ -192,20 +195,20 @@ void tfrt_session_on_heartbeat(tfrt_session_t* session, const tfrt_wire_heartbea
 static tfrt_session_link_t* begin_dial(tfrt_session_t* session) {
   bool is_wanted =
       session->state == TFRT_SESSION_CONNECTING || session->state == TFRT_SESSION_BROKEN;
-  if (!is_wanted || session->dialling) return NULL;
+  if (!is_wanted || session->dial.link) return NULL;
   tfrt_session_manager_t* manager = session->manager;
   tfrt_session_link_t* link = tfrt_session_link_make(manager, TFRT_SESSION_LINK_DIALLING);
   if (!link) {
-    session->redial_ns =
+    session->schedule.redial_ns =
         tfrt_deadline_after(tfrt_session_now_ns(manager), manager->options.redial_delay_ns);
     return NULL;
   }
-  if (session->attempt < session->connection) session->attempt = session->connection;
-  link->number = ++session->attempt;
+  if (session->dial.attempt < session->connection) session->dial.attempt = session->connection;
+  link->number = ++session->dial.attempt;
   link->is_hello_resume = session->state == TFRT_SESSION_BROKEN;
   link->greeting = TFRT_WIRE_FRAME_HELLO;
   link->session = tfrt_session_retain(session);
-  session->dialling = tfrt_session_link_retain(link);
+  session->dial.link = tfrt_session_link_retain(link);
   ++manager->counters.dials;
   // This thread's, so that the link lives until the connection is handed to it.
   return tfrt_session_link_retain(link);
@@ -218,7 +221,7 @@ static tfrt_status_t dial(tfrt_session_manager_t* manager, tfrt_session_t* sessi
       .value = manager->options.cluster_key,
   };
   const tfrt_transport_dial_options_t options = {
-      .address = tfrt_string_view_of(session->address),
+      .address = tfrt_string_view_of(session->label.address),
       .kind = TFRT_TRANSPORT_CONTROL,
       .metadata = &key,
       .metadata_count = manager->options.cluster_key.size > 0 ? 1 : 0,
@@ -243,10 +246,10 @@ static void finish_dial(tfrt_session_t* session, tfrt_session_link_t* link, tfrt
 }
 
 static void run_dial(tfrt_task_t* task) {
-  tfrt_session_t* session = TFRT_CONTAINER_OF(task, tfrt_session_t, dial_task);
+  tfrt_session_t* session = TFRT_CONTAINER_OF(task, tfrt_session_t, dial.task);
   tfrt_session_manager_t* manager = session->manager;
   tfrt_node_lock_lock(manager->lock);
-  session->is_dial_deferred = false;
+  session->dial.is_deferred = false;
   tfrt_session_link_t* link = begin_dial(session);
   tfrt_node_lock_unlock_and_run(manager->lock);
   tfrt_transport_connection_t* connection = NULL;
@@ -266,13 +269,13 @@ static void run_dial(tfrt_task_t* task) {
 }
 
 void tfrt_session_request_dial(tfrt_session_t* session) {
-  if (session->address[0] == '\0' || session->is_dial_deferred || session->dialling) return;
-  session->is_dial_deferred = true;
-  session->redial_ns = TFRT_TIME_INFINITE;
+  if (session->label.address[0] == '\0' || session->dial.is_deferred || session->dial.link) return;
+  session->dial.is_deferred = true;
+  session->schedule.redial_ns = TFRT_TIME_INFINITE;
   ++session->manager->busy_count;
   tfrt_session_retain(session);
-  tfrt_task_initialize(&session->dial_task, run_dial);
-  tfrt_node_lock_defer(session->manager->lock, &session->dial_task);
+  tfrt_task_initialize(&session->dial.task, run_dial);
+  tfrt_node_lock_defer(session->manager->lock, &session->dial.task);
 }
 
 // True if it has let us in before and has no room for one more stream at the moment.
@@ -291,12 +294,12 @@ void tfrt_session_on_dial_failed(tfrt_session_t* session, tfrt_transport_end_t e
         tfrt_session_error(session, TFRT_STATUS_UNAVAILABLE,
                            session->was_opened ? "is lost: nobody listens at %s any more"
                                                : "is not there: nobody listens at %s",
-                           session->address));
+                           session->label.address));
     return;
   }
   // A listener that is ending may look as one that does not trust us; a second time it is not.
   bool is_turned_away = tfrt_status_code(status) == TFRT_STATUS_UNAUTHENTICATED &&
-                        tfrt_status_code(session->dial_failure) == TFRT_STATUS_UNAUTHENTICATED;
+                        tfrt_status_code(session->dial.failure) == TFRT_STATUS_UNAUTHENTICATED;
   if (end != TFRT_TRANSPORT_REJECTED && is_turned_away && session->was_opened) {
     // The peer has trusted us: it is a relay in front of it that hangs up, or who has its port now.
     tfrt_session_take_death(session, TFRT_SESSION_DEATH_GONE,
@@ -312,10 +315,10 @@ void tfrt_session_on_dial_failed(tfrt_session_t* session, tfrt_transport_end_t e
                            tfrt_status_message(status)));
     return;
   }
-  tfrt_status_release(session->dial_failure);
-  session->dial_failure = tfrt_status_retain(status);
+  tfrt_status_release(session->dial.failure);
+  session->dial.failure = tfrt_status_retain(status);
   const tfrt_session_manager_t* manager = session->manager;
-  session->redial_ns =
+  session->schedule.redial_ns =
       tfrt_deadline_after(tfrt_session_now_ns(manager), manager->options.redial_delay_ns);
   tfrt_session_schedule(session);
 }

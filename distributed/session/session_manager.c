@@ -297,7 +297,9 @@ static tfrt_session_t* find_by_address(tfrt_session_manager_t* manager,
                                        tfrt_string_view_t address) {
   for (tfrt_list_link_t* l = manager->sessions.next; l != &manager->sessions; l = l->next) {
     tfrt_session_t* session = TFRT_CONTAINER_OF(l, tfrt_session_t, link_in_manager);
-    if (tfrt_string_view_equal(tfrt_string_view_of(session->address), address)) return session;
+    if (tfrt_string_view_equal(tfrt_string_view_of(session->label.address), address)) {
+      return session;
+    }
   }
   return NULL;
 }
@@ -323,10 +325,10 @@ static tfrt_session_t* find_living(tfrt_session_manager_t* manager, tfrt_string_
                                    uint64_t incarnation) {
   if (incarnation == 0) return find_by_address(manager, address);
   tfrt_session_t* session = tfrt_session_manager_find(manager, incarnation);
-  if (session && session->address[0] == '\0' && address.size > 0) {
+  if (session && session->label.address[0] == '\0' && address.size > 0) {
     // A peer that has dialled us can be dialled from now on.
-    memcpy(session->address, address.data, address.size);
-    session->address[address.size] = '\0';
+    memcpy(session->label.address, address.data, address.size);
+    session->label.address[address.size] = '\0';
     bool is_looking =
         session->state == TFRT_SESSION_BROKEN || session->state == TFRT_SESSION_CONNECTING;
     if (is_looking) tfrt_session_request_dial(session);

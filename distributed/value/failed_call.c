@@ -32,25 +32,25 @@ static void tfrt_failed_call_initialize_table(tfrt_hash_table_t* table,
 static void tfrt_failed_call_free(tfrt_failed_call_t* call) {
   tfrt_hash_table_remove(&call->peer->failed_calls, &call->by_number);
   tfrt_list_remove(&call->in_job);
-  --call->job->failed_call_count;
+  --call->job->failed.count;
   tfrt_status_release(call->status);
   tfrt_allocator_free(call->job->node->options.allocator, call, sizeof(*call));
 }
 
 // How many |job| may have here.
 static uint32_t tfrt_failed_call_room(const tfrt_job_t* job) {
-  uint32_t objects = job->limits.objects;
+  uint32_t objects = job->usage.limits.objects;
   return objects > 0 && objects < TFRT_FAILED_CALL_MAX_KEPT ? objects : TFRT_FAILED_CALL_MAX_KEPT;
 }
 
 void tfrt_failed_call_add(tfrt_peer_t* peer, tfrt_job_t* job, uint64_t number,
                           uint32_t result_count, tfrt_status_t status) {
   if (result_count == 0) return;
-  bool has_room = job->failed_call_count < tfrt_failed_call_room(job);
+  bool has_room = job->failed.count < tfrt_failed_call_room(job);
   tfrt_failed_call_t* call =
       has_room ? tfrt_allocator_allocate_zeroed(job->node->options.allocator, sizeof(*call)) : NULL;
   if (!call) {
-    job->forgets_failed_calls = true;
+    job->failed.forgets = true;
     return;
   }
   call->peer = peer;
@@ -59,8 +59,8 @@ void tfrt_failed_call_add(tfrt_peer_t* peer, tfrt_job_t* job, uint64_t number,
   call->result_count = call->held_count = result_count;
   call->status = tfrt_status_retain(status);
   tfrt_hash_table_insert(&peer->failed_calls, &call->number, &call->by_number);
-  tfrt_list_push_back(&job->failed_calls, &call->in_job);
-  ++job->failed_call_count;
+  tfrt_list_push_back(&job->failed.list, &call->in_job);
+  ++job->failed.count;
 }
 
 // The call |number| of |peer| in |job|, or NULL.
@@ -99,8 +99,8 @@ static void tfrt_failed_call_drop_peer(tfrt_peer_t* peer, const tfrt_job_t* job)
 }
 
 static void tfrt_failed_call_drop_job(tfrt_job_t* job) {
-  while (!tfrt_list_is_empty(&job->failed_calls)) {
-    tfrt_failed_call_free(TFRT_CONTAINER_OF(job->failed_calls.next, tfrt_failed_call_t, in_job));
+  while (!tfrt_list_is_empty(&job->failed.list)) {
+    tfrt_failed_call_free(TFRT_CONTAINER_OF(job->failed.list.next, tfrt_failed_call_t, in_job));
   }
 }
 

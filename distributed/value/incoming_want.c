@@ -58,9 +58,9 @@ void tfrt_incoming_want_close(tfrt_incoming_want_t* want) {
   tfrt_list_remove(&want->held);
   tfrt_peer_t* peer = want->peer;
   tfrt_list_remove(&want->asked);
-  if (want->is_push) {
+  if (want->kind == TFRT_INCOMING_WANT_PUSH) {
     --peer->outgoing_push_count;
-  } else if (peer && !want->is_retain) {
+  } else if (peer && want->kind != TFRT_INCOMING_WANT_RETAIN) {
     tfrt_hash_table_remove(&peer->incoming_wants, &want->by_want);
     if (!want->has_credit_back) tfrt_peer_return_want_credit(peer);
   }
@@ -77,12 +77,12 @@ void tfrt_incoming_want_close(tfrt_incoming_want_t* want) {
 // --- Answers -----------------------------------------------------------------
 
 void tfrt_incoming_want_tell(tfrt_incoming_want_t* want, const tfrt_wire_item_t* item) {
-  if (want->is_push) {
+  if (want->kind == TFRT_INCOMING_WANT_PUSH) {
     tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_PUSH, .push = {.id = want->id, .item = *item}};
     tfrt_peer_send(want->peer, &(tfrt_peer_frame_t){.job = want->job}, &body);
     return;
   }
-  if (want->is_retain) {
+  if (want->kind == TFRT_INCOMING_WANT_RETAIN) {
     tfrt_wire_retained_item_t retained = {.id = want->id, .item = *item};
     tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_RETAINED,
                              .retained = {.items = &retained, .item_count = 1}};
@@ -138,7 +138,7 @@ static bool tfrt_incoming_want_is_aggregate(tfrt_async_value_t* value) {
 
 // Answers with the resolved value.
 static void tfrt_incoming_want_answer_value(tfrt_incoming_want_t* want) {
-  if (want->is_push) {
+  if (want->kind == TFRT_INCOMING_WANT_PUSH) {
     tfrt_incoming_want_push_value(want);
     return;
   }
@@ -173,11 +173,12 @@ static void tfrt_incoming_want_answer_reference(tfrt_incoming_want_t* want,
                                                 tfrt_remote_value_t* remote) {
   tfrt_wire_item_t item = {.kind = TFRT_WIRE_ITEM_REFERENCE,
                            .reference = tfrt_remote_value_tell(remote)};
-  if (want->is_push || want->is_retain || !tfrt_remote_value_has_site(remote)) {
+  if (want->kind == TFRT_INCOMING_WANT_PUSH || want->kind == TFRT_INCOMING_WANT_RETAIN ||
+      !tfrt_remote_value_has_site(remote)) {
     tfrt_incoming_want_answer(want, &item);
     return;
   }
-  tfrt_status_origin_t site = tfrt_call_site_origin(&remote->site);
+  tfrt_status_origin_t site = tfrt_call_site_origin(&remote->place.site);
   tfrt_arena_t arena;
   tfrt_arena_initialize(&arena, want->node->options.allocator);
   tfrt_wire_body_t body = {
@@ -203,7 +204,7 @@ static void tfrt_incoming_want_serve(tfrt_incoming_want_t* want, tfrt_action_wai
     return;
   }
   tfrt_object_t* object = tfrt_object_table_find(node->objects, want->id, want->job);
-  if (want->is_push && !object) {
+  if (want->kind == TFRT_INCOMING_WANT_PUSH && !object) {
     // Whoever lent it has taken it back: nobody is to get it any more.
     tfrt_incoming_want_close(want);
     return;
@@ -254,7 +255,7 @@ void tfrt_incoming_want_serve_waiting(tfrt_object_t* object) {
 void tfrt_incoming_want_abandon(tfrt_object_t* object) {
   for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&object->waiting));) {
     tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, held);
-    if (want->is_push) {
+    if (want->kind == TFRT_INCOMING_WANT_PUSH) {
       tfrt_incoming_want_close(want);
       continue;
     }
@@ -289,9 +290,9 @@ static tfrt_status_t tfrt_incoming_want_let_go(const tfrt_job_t* job, uint64_t n
 // The error (+1) for an export of this host that is wanted and gone.
 static tfrt_status_t tfrt_incoming_want_released(const tfrt_job_t* job) {
   uint32_t lost = 0;
-  while (lost < job->member_count && !job->members[lost].death) ++lost;
+  while (lost < job->view.member_count && !job->view.members[lost].death) ++lost;
   char message[128];
-  if (lost == job->member_count) {
+  if (lost == job->view.member_count) {
     return tfrt_status_create(TFRT_STATUS_NOT_FOUND,
                               "host %u has released the value that is wanted", job->rank);
   }
@@ -301,7 +302,7 @@ static tfrt_status_t tfrt_incoming_want_released(const tfrt_job_t* job) {
   const tfrt_status_fields_t fields = {.code = TFRT_STATUS_UNAVAILABLE,
                                        .message = message,
                                        .origin = {.rank = TFRT_STATUS_NO_RANK},
-                                       .root_key = job->members[lost].incarnation,
+                                       .root_key = job->view.members[lost].incarnation,
                                        .may_have_run = true};
   return tfrt_status_create_from_fields(&fields);
 }
@@ -315,7 +316,7 @@ static tfrt_status_t tfrt_incoming_want_judge(tfrt_job_t* job, tfrt_wire_object_
   TFRT_RETURN_IF_ERROR(tfrt_job_reach(job, id.namer, out_namer));
   if (id.number > (*out_namer)->watermark) return NULL;
   *out_namer = NULL;
-  if (job->forgets_failed_calls) {
+  if (job->failed.forgets) {
     return tfrt_status_create(
         TFRT_STATUS_RESOURCE_EXHAUSTED,
         "a result is wanted whose error is not known any more: too many calls "
@@ -327,12 +328,12 @@ static tfrt_status_t tfrt_incoming_want_judge(tfrt_job_t* job, tfrt_wire_object_
 
 void tfrt_incoming_want_find(tfrt_incoming_want_t* want) {
   tfrt_object_t* object = tfrt_object_table_find(want->node->objects, want->id, want->job);
-  if (object && want->is_retain) {
+  if (object && want->kind == TFRT_INCOMING_WANT_RETAIN) {
     tfrt_incoming_want_hold(want, object);
     return;
   }
   if (object && !object->is_told && want->peer) {
-    if (!want->is_push) tfrt_incoming_want_drop_push(want->peer, object);
+    if (want->kind != TFRT_INCOMING_WANT_PUSH) tfrt_incoming_want_drop_push(want->peer, object);
     // No wait for its value: that would ask for the value's end, where its place is enough.
     tfrt_list_push_back(&object->waiting, &want->held);
     return;
@@ -344,7 +345,7 @@ void tfrt_incoming_want_find(tfrt_incoming_want_t* want) {
   }
   tfrt_status_t failed = tfrt_failed_call_find(want->job, want->id);
   if (failed) {
-    if (!want->is_retain || !tfrt_incoming_want_hold_failed(want, failed)) {
+    if (want->kind != TFRT_INCOMING_WANT_RETAIN || !tfrt_incoming_want_hold_failed(want, failed)) {
       tfrt_incoming_want_fail(want, failed);
     }
     return;
@@ -411,8 +412,8 @@ tfrt_status_t tfrt_incoming_want_on_want(tfrt_peer_t* peer, tfrt_job_t* job,
   want->offset = wire->offset;
   tfrt_hash_table_insert(&peer->incoming_wants, &want->want, &want->by_want);
   tfrt_ref_count_increment(&want->ref_count);
-  if (job->closed) {
-    tfrt_incoming_want_fail(want, job->closed_by);
+  if (tfrt_job_is_closed(job)) {
+    tfrt_incoming_want_fail(want, job->closing.reason);
   } else {
     tfrt_incoming_want_find(want);
   }

@@ -14,6 +14,12 @@
 
 #include "distributed/value/incoming_want.h"
 
+typedef enum tfrt_incoming_want_kind_e {
+  TFRT_INCOMING_WANT = 0,     // a Want, or a wait of this host itself
+  TFRT_INCOMING_WANT_RETAIN,  // a name of a Retain
+  TFRT_INCOMING_WANT_PUSH,    // |peer| is to get it before it asks
+} tfrt_incoming_want_kind_t;
+
 typedef struct tfrt_incoming_want_s {
   tfrt_ref_count_t ref_count;  // one while it is open, one while |waiter| waits
   tfrt_node_t* node;           // +1
@@ -30,10 +36,9 @@ typedef struct tfrt_incoming_want_s {
   tfrt_list_link_t held;      // in the list of the namer's peer
   uint64_t heartbeat;         // our newest one to the namer when it was held
   tfrt_async_value_t* own;    // +1; an indirect that this host waits for
-  bool is_retain;             // no Want: a name of a Retain
-  bool is_push;               // no Want: what |peer| is to get before it asks
-  tfrt_list_link_t asked;     // of either, in the peer's list
-  bool on_bulk;               // answered; its payload is on its way
+  tfrt_incoming_want_kind_t kind;
+  tfrt_list_link_t asked;  // of either, in the peer's list
+  bool on_bulk;            // answered; its payload is on its way
   bool has_credit_back;
   bool open;
 } tfrt_incoming_want_t;

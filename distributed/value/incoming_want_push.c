@@ -27,7 +27,7 @@ void tfrt_incoming_want_push_value(tfrt_incoming_want_t* want) {
 void tfrt_incoming_want_drop_push(const tfrt_peer_t* peer, tfrt_object_t* object) {
   for (tfrt_list_link_t* link = object->waiting.next; link != &object->waiting; link = link->next) {
     tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, held);
-    if (!want->is_push || want->peer != peer) continue;
+    if (want->kind != TFRT_INCOMING_WANT_PUSH || want->peer != peer) continue;
     tfrt_incoming_want_close(want);
     return;
   }
@@ -50,7 +50,7 @@ static void tfrt_incoming_want_push_one(tfrt_job_t* job, tfrt_wire_object_id_t i
   tfrt_incoming_want_t* want = is_known && peer ? tfrt_incoming_want_create(job, id) : NULL;
   if (!want) return;
   want->peer = peer;
-  want->is_push = true;
+  want->kind = TFRT_INCOMING_WANT_PUSH;
   tfrt_list_push_back(&peer->outgoing_pushes, &want->asked);
   ++peer->outgoing_push_count;
   tfrt_incoming_want_find(want);
@@ -58,7 +58,7 @@ static void tfrt_incoming_want_push_one(tfrt_job_t* job, tfrt_wire_object_id_t i
 
 void tfrt_incoming_want_push(const tfrt_peer_t* peer, tfrt_job_t* job,
                              const tfrt_wire_invoke_t* invoke) {
-  for (size_t i = 0; i < invoke->push_to_count && !job->closed; ++i) {
+  for (size_t i = 0; i < invoke->push_to_count && !tfrt_job_is_closed(job); ++i) {
     tfrt_wire_object_id_t id = {
         .namer = peer->incarnation, .number = invoke->call, .index = invoke->push_to[i].result};
     tfrt_incoming_want_push_one(job, id, invoke->push_to[i].to);

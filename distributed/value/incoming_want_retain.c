@@ -18,7 +18,7 @@ static void tfrt_incoming_want_run_registered(tfrt_task_t* task) {
 tfrt_async_value_t* tfrt_incoming_want_retain_alias(tfrt_object_t* object) {
   tfrt_remote_value_t* alias = object->is_alias ? tfrt_remote_value_cast(object->value) : NULL;
   tfrt_remote_value_t* remote = alias ? tfrt_remote_value_holding(alias) : NULL;
-  bool is_lent = remote && !remote->held && !remote->resolved;
+  bool is_lent = remote && !remote->held && !tfrt_remote_value_is_resolved(remote);
   tfrt_async_value_t* registered = is_lent ? tfrt_outgoing_retain_send(remote) : NULL;
   if (registered) object->is_alias = false;
   return registered;
@@ -64,10 +64,10 @@ tfrt_status_t tfrt_incoming_want_on_retain(tfrt_peer_t* peer, tfrt_job_t* job,
     tfrt_incoming_want_t* want = tfrt_incoming_want_create(job, retain->ids[i]);
     if (!want) return tfrt_status_out_of_memory();
     want->peer = peer;
-    want->is_retain = true;
+    want->kind = TFRT_INCOMING_WANT_RETAIN;
     tfrt_list_push_back(&peer->incoming_retains, &want->asked);
-    if (job->closed) {
-      tfrt_incoming_want_fail(want, job->closed_by);
+    if (tfrt_job_is_closed(job)) {
+      tfrt_incoming_want_fail(want, job->closing.reason);
     } else {
       tfrt_incoming_want_find(want);
     }

@@ -12,9 +12,9 @@ static uint64_t tfrt_job_budget_smaller(uint64_t asked, uint64_t own) {
 }
 
 void tfrt_job_budget_initialize(tfrt_job_t* job, const tfrt_wire_job_budgets_t* asked) {
-  job->limits = job->node->options.job_limits;
+  job->usage.limits = job->node->options.job_limits;
   if (!asked) return;
-  tfrt_job_limits_t* limits = &job->limits;
+  tfrt_job_limits_t* limits = &job->usage.limits;
   limits->memory_bytes = tfrt_job_budget_smaller(asked->memory_bytes, limits->memory_bytes);
   limits->objects = (uint32_t)tfrt_job_budget_smaller(asked->objects, limits->objects);
   limits->calls = (uint32_t)tfrt_job_budget_smaller(asked->calls, limits->calls);
@@ -53,11 +53,11 @@ static uint64_t tfrt_job_budget_count_objects(const tfrt_job_t* job) {
 tfrt_status_t tfrt_job_budget_check_call(const tfrt_job_t* job, uint32_t result_count) {
   const tfrt_node_t* node = job->node;
   const tfrt_job_limits_t* own = &node->options.job_limits;
-  uint32_t limit = job->limits.calls;
-  if (limit > 0 && job->call_count >= limit) {
+  uint32_t limit = job->usage.limits.calls;
+  if (limit > 0 && job->usage.calls >= limit) {
     return tfrt_job_budget_error(job, limit, own->calls, "calls at once", "job-calls");
   }
-  limit = job->limits.objects;
+  limit = job->usage.limits.objects;
   if (limit == 0) return NULL;
   // Mostly the host has no more than that of all jobs, and nothing is to be counted.
   uint64_t all = tfrt_object_table_count(node->objects) + node->counts.remote_values;
@@ -67,9 +67,9 @@ tfrt_status_t tfrt_job_budget_check_call(const tfrt_job_t* job, uint32_t result_
 }
 
 tfrt_status_t tfrt_job_budget_check_start(const tfrt_job_t* job) {
-  uint32_t limit = job->limits.requests;
+  uint32_t limit = job->usage.limits.requests;
   uint32_t count = 0;
-  const tfrt_list_link_t* head = &job->starts;
+  const tfrt_list_link_t* head = &job->starts.list;
   for (const tfrt_list_link_t* link = head->next; link != head; link = link->next) ++count;
   if (limit == 0 || count < limit) return NULL;
   return tfrt_job_budget_error(job, limit, job->node->options.job_limits.requests,
@@ -77,12 +77,12 @@ tfrt_status_t tfrt_job_budget_check_start(const tfrt_job_t* job) {
 }
 
 tfrt_status_t tfrt_job_budget_check_payload(const tfrt_job_t* job, uint64_t size) {
-  uint64_t limit = job->limits.memory_bytes;
+  uint64_t limit = job->usage.limits.memory_bytes;
   if (limit == 0) return NULL;
   uint64_t used = 0;
   const tfrt_list_link_t* head = &job->remote_values;
   for (const tfrt_list_link_t* link = head->next; link != head; link = link->next) {
-    used += TFRT_CONTAINER_OF(link, tfrt_remote_value_t, in_job)->size_here;
+    used += TFRT_CONTAINER_OF(link, tfrt_remote_value_t, in_job)->bytes.here;
   }
   if (size <= limit && used <= limit - size) return NULL;
   return tfrt_job_budget_error(job, limit, job->node->options.job_limits.memory_bytes,

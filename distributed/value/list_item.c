@@ -143,7 +143,8 @@ static tfrt_async_value_t* tfrt_list_item_decode_element(tfrt_remote_value_t* va
   if (item->reference.owner == node->incarnation) {
     return tfrt_incoming_want_own_value(value->job, &item->reference);
   }
-  tfrt_remote_value_t* cover = value->cover ? value->cover : tfrt_remote_value_make_cover(value);
+  tfrt_remote_value_t* cover =
+      value->parts.cover ? value->parts.cover : tfrt_remote_value_make_cover(value);
   if (!cover) return tfrt_async_value_out_of_memory();
   tfrt_remote_value_t* element =
       tfrt_remote_value_create_element(cover, &item->reference, value->peer->incarnation);

@@ -29,7 +29,7 @@ static void tfrt_outgoing_release_flush_job(tfrt_peer_t* peer, tfrt_peer_job_t* 
   tfrt_release_ranges_t* released = &known->released;
   if (released->name_count == 0) return;
   // The end of a job gives everything back.
-  if (known->job && !known->job->ended) {
+  if (known->job && !tfrt_job_is_over(known->job)) {
     tfrt_outgoing_release_send(peer, known->job, released->ranges, released->range_count, 0,
                                is_urgent);
   }
@@ -39,7 +39,7 @@ static void tfrt_outgoing_release_flush_job(tfrt_peer_t* peer, tfrt_peer_job_t* 
 
 void tfrt_outgoing_release_add(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_object_id_t* id,
                                bool is_urgent) {
-  if (job->ended || !peer->session) return;
+  if (tfrt_job_is_over(job) || !peer->session) return;
   tfrt_wire_object_range_t range = tfrt_outgoing_release_range(id);
   tfrt_peer_job_t* known = tfrt_peer_find_job(peer, job);
   // What may wait for credit, behind its call, must not hold up others.

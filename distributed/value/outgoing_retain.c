@@ -6,9 +6,9 @@
 
 // Nobody is asked for |value| any more.
 static void tfrt_outgoing_retain_end(tfrt_remote_value_t* value) {
-  tfrt_list_remove(&value->retaining);
+  tfrt_list_remove(&value->retention.link);
   tfrt_action_queue_forward_take(&value->node->actions,
-                                 tfrt_async_value_retain(&value->registered->base),
+                                 tfrt_async_value_retain(&value->retention.registered->base),
                                  tfrt_async_value_ready_chain());
   tfrt_remote_value_release(value);
 }
@@ -21,7 +21,7 @@ static void tfrt_outgoing_retain_fail_take(tfrt_remote_value_t* value, tfrt_stat
 
 // Asks for |value->retained_as|.
 static void tfrt_outgoing_retain_ask(tfrt_remote_value_t* value) {
-  const tfrt_wire_reference_t* as = &value->retained_as;
+  const tfrt_wire_reference_t* as = &value->retention.as;
   tfrt_peer_t* peer = NULL;
   tfrt_status_t status = tfrt_job_reach(value->job, as->owner, &peer);
   if (!status) {
@@ -35,34 +35,34 @@ static void tfrt_outgoing_retain_ask(tfrt_remote_value_t* value) {
   if (status) {
     tfrt_outgoing_retain_fail_take(value, status);
   } else {
-    tfrt_list_push_back(&peer->retaining, &value->retaining);
+    tfrt_list_push_back(&peer->retaining, &value->retention.link);
   }
 }
 
 tfrt_async_value_t* tfrt_outgoing_retain_send(tfrt_remote_value_t* value) {
-  if (value->registered) return &value->registered->base;
-  value->registered = tfrt_indirect_value_create();
-  if (!value->registered) return NULL;
-  value->retained_as = value->is_told ? value->told : value->location;
+  if (value->retention.registered) return &value->retention.registered->base;
+  value->retention.registered = tfrt_indirect_value_create();
+  if (!value->retention.registered) return NULL;
+  value->retention.as = value->telling.is_told ? value->telling.as : value->location;
   tfrt_async_value_retain(&value->base.base);
-  if (value->lost && value->peer) {
-    tfrt_list_push_back(&value->peer->retaining, &value->retaining);
+  if (tfrt_remote_value_is_lost(value) && value->peer) {
+    tfrt_list_push_back(&value->peer->retaining, &value->retention.link);
   } else {
     tfrt_outgoing_retain_ask(value);
   }
-  return &value->registered->base;
+  return &value->retention.registered->base;
 }
 
 void tfrt_outgoing_retain_postpone(tfrt_remote_value_t* value) {
-  if (!tfrt_list_is_linked(&value->retaining)) return;
-  tfrt_list_remove(&value->retaining);
-  tfrt_list_push_back(&value->peer->retaining, &value->retaining);
+  if (!tfrt_list_is_linked(&value->retention.link)) return;
+  tfrt_list_remove(&value->retention.link);
+  tfrt_list_push_back(&value->peer->retaining, &value->retention.link);
 }
 
 void tfrt_outgoing_retain_again(tfrt_remote_value_t* value) {
-  if (!tfrt_list_is_linked(&value->retaining)) return;
-  tfrt_list_remove(&value->retaining);
-  value->retained_as = value->location;
+  if (!tfrt_list_is_linked(&value->retention.link)) return;
+  tfrt_list_remove(&value->retention.link);
+  value->retention.as = value->location;
   if (value->held) {
     tfrt_outgoing_retain_end(value);
   } else {
@@ -71,7 +71,7 @@ void tfrt_outgoing_retain_again(tfrt_remote_value_t* value) {
 }
 
 void tfrt_outgoing_retain_give_up(tfrt_remote_value_t* value) {
-  if (tfrt_list_is_linked(&value->retaining)) tfrt_outgoing_retain_end(value);
+  if (tfrt_list_is_linked(&value->retention.link)) tfrt_outgoing_retain_end(value);
 }
 
 // |value| is held under the name that was asked for: who lent it may go.
@@ -79,28 +79,28 @@ static void tfrt_outgoing_retain_note_held(tfrt_remote_value_t* value) {
   // A list may have come meanwhile: its elements need the hold, too.
   tfrt_remote_value_t* holding = tfrt_remote_value_holding(value);
   if (holding->held) holding = value;
-  holding->name = value->retained_as;
+  holding->name = value->retention.as;
   holding->held = true;
   // The loan is over for us: who lent it need not know it any more.
-  holding->lender = 0;
-  holding->lent_by = 0;
+  holding->borrowing.lender = 0;
+  holding->borrowing.lent_by = 0;
   tfrt_list_remove(&holding->named);
   tfrt_outgoing_retain_end(value);
 }
 
 static void tfrt_outgoing_retain_follow(tfrt_remote_value_t* value,
                                         const tfrt_wire_reference_t* reference) {
-  tfrt_list_remove(&value->retaining);
-  value->retained_as = *reference;
+  tfrt_list_remove(&value->retention.link);
+  value->retention.as = *reference;
   if (reference->owner == value->node->incarnation) {
     // It came home: what is ours is here as long as somebody uses it.
     tfrt_outgoing_retain_end(value);
-  } else if (++value->retain_forwards > TFRT_WIRE_MAX_FORWARDS) {
+  } else if (++value->retention.forwards > TFRT_WIRE_MAX_FORWARDS) {
     tfrt_outgoing_retain_fail_take(
         value, tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
                                   "a value that is kept was forwarded %u times and still isn't "
                                   "found",
-                                  value->retain_forwards));
+                                  value->retention.forwards));
   } else {
     tfrt_outgoing_retain_ask(value);
   }
@@ -110,8 +110,8 @@ static void tfrt_outgoing_retain_follow(tfrt_remote_value_t* value,
 // One that waits for whoever lent it has a name at another host, which may have the same id.
 static tfrt_remote_value_t* tfrt_outgoing_retain_find(tfrt_peer_t* peer, tfrt_wire_object_id_t id) {
   for (tfrt_list_link_t* link = peer->retaining.next; link != &peer->retaining; link = link->next) {
-    tfrt_remote_value_t* value = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, retaining);
-    const tfrt_wire_reference_t* as = &value->retained_as;
+    tfrt_remote_value_t* value = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, retention.link);
+    const tfrt_wire_reference_t* as = &value->retention.as;
     if (as->owner == peer->incarnation && tfrt_wire_object_id_equal(as->id, id)) return value;
   }
   return NULL;
@@ -131,7 +131,7 @@ void tfrt_outgoing_retain_on_retained(tfrt_peer_t* peer, tfrt_job_t* job,
       tfrt_outgoing_retain_follow(value, &item->reference);
     } else if (item->kind == TFRT_WIRE_ITEM_ERROR) {
       // What is lost, and fails, ends what it has in the list.
-      tfrt_list_remove(&value->retaining);
+      tfrt_list_remove(&value->retention.link);
       tfrt_outgoing_retain_fail_take(value, tfrt_wire_error_to_status(item->error));
     } else {
       tfrt_outgoing_retain_note_held(value);
@@ -141,7 +141,7 @@ void tfrt_outgoing_retain_on_retained(tfrt_peer_t* peer, tfrt_job_t* job,
 
 static void tfrt_outgoing_retain_end_all(tfrt_peer_t* peer, const tfrt_job_t* job) {
   for (tfrt_list_link_t* link = peer->retaining.next; link != &peer->retaining;) {
-    tfrt_remote_value_t* value = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, retaining);
+    tfrt_remote_value_t* value = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, retention.link);
     link = link->next;
     if (!job || value->job == job) tfrt_outgoing_retain_end(value);
   }

@@ -6,7 +6,8 @@ static uint64_t tfrt_outgoing_want_hash(const void* key) {
 }
 
 static bool tfrt_outgoing_want_equal(const tfrt_hash_node_t* node, const void* key) {
-  return TFRT_CONTAINER_OF(node, tfrt_remote_value_t, by_want)->want == *(const uint64_t*)key;
+  return TFRT_CONTAINER_OF(node, tfrt_remote_value_t, question.by_want)->question.want ==
+         *(const uint64_t*)key;
 }
 
 static const tfrt_hash_table_vtable_t tfrt_outgoing_want_table_vtable = {
@@ -21,7 +22,7 @@ static void tfrt_outgoing_want_initialize_table(tfrt_hash_table_t* table,
 
 tfrt_remote_value_t* tfrt_outgoing_want_find(tfrt_peer_t* peer, uint64_t want) {
   tfrt_hash_node_t* node = tfrt_hash_table_find(&peer->wants, &want);
-  return node ? TFRT_CONTAINER_OF(node, tfrt_remote_value_t, by_want) : NULL;
+  return node ? TFRT_CONTAINER_OF(node, tfrt_remote_value_t, question.by_want) : NULL;
 }
 
 // What a question about |value| says; |offset| bytes of the payload are here.
@@ -55,12 +56,12 @@ void tfrt_outgoing_want_send(tfrt_remote_value_t* value, tfrt_wire_want_level_t 
     tfrt_status_release(status);
     return;
   }
-  value->want = body.want.want;
-  value->want_level = level;
-  tfrt_hash_table_insert(&peer->wants, &value->want, &value->by_want);
+  value->question.want = body.want.want;
+  value->question.level = level;
+  tfrt_hash_table_insert(&peer->wants, &value->question.want, &value->question.by_want);
   // The open want keeps the value alive: its answer is sure to come.
   tfrt_async_value_retain(&value->base.base);
-  if (level == TFRT_WIRE_WANT_VALUE && value->size_there > TFRT_WIRE_MAX_INLINE_SIZE) {
+  if (level == TFRT_WIRE_WANT_VALUE && value->bytes.there > TFRT_WIRE_MAX_INLINE_SIZE) {
     tfrt_lane_manager_need(value->node->lanes, peer->incarnation);
   }
 }
@@ -76,7 +77,7 @@ static void tfrt_outgoing_want_send_unwant(const tfrt_remote_value_t* value, uin
 void tfrt_outgoing_want_resume(tfrt_remote_value_t* value, uint64_t offset) {
   tfrt_peer_t* peer = value->peer;
   tfrt_lane_manager_t* lanes = value->node->lanes;
-  uint64_t old_want = value->want;
+  uint64_t old_want = value->question.want;
   uint64_t want = tfrt_session_next_want(peer->session);
   // Where all credit is taken by transfers, none of which can end before its Want is sent, only
   // Unwants give some back: they need none.
@@ -92,23 +93,23 @@ void tfrt_outgoing_want_resume(tfrt_remote_value_t* value, uint64_t offset) {
   tfrt_wire_body_t body =
       tfrt_outgoing_want_body(value, TFRT_WIRE_WANT_VALUE, is_here ? offset : 0);
   body.want.resumes = resumes ? old_want : 0;
-  tfrt_hash_table_remove(&peer->wants, &value->by_want);
-  value->want = want;
-  tfrt_hash_table_insert(&peer->wants, &value->want, &value->by_want);
+  tfrt_hash_table_remove(&peer->wants, &value->question.by_want);
+  value->question.want = want;
+  tfrt_hash_table_insert(&peer->wants, &value->question.want, &value->question.by_want);
   tfrt_peer_frame_t frame = tfrt_outgoing_want_frame(value);
   tfrt_peer_send(peer, &frame, &body);
 }
 
 void tfrt_outgoing_want_close(tfrt_remote_value_t* value) {
   tfrt_peer_t* peer = value->peer;
-  tfrt_lane_manager_cancel_receive(value->node->lanes, peer->incarnation, value->want);
-  tfrt_hash_table_remove(&peer->wants, &value->by_want);
-  value->want = 0;
+  tfrt_lane_manager_cancel_receive(value->node->lanes, peer->incarnation, value->question.want);
+  tfrt_hash_table_remove(&peer->wants, &value->question.by_want);
+  value->question.want = 0;
   tfrt_action_queue_release(&value->node->actions, &value->base.base);
 }
 
 static void tfrt_outgoing_want_tell_end(tfrt_remote_value_t* value, bool can_wait) {
-  tfrt_outgoing_want_send_unwant(value, value->want, can_wait);
+  tfrt_outgoing_want_send_unwant(value, value->question.want, can_wait);
   tfrt_outgoing_want_close(value);
 }
 
@@ -117,7 +118,7 @@ void tfrt_outgoing_want_end(tfrt_remote_value_t* value) {
 }
 
 void tfrt_outgoing_want_complete(tfrt_remote_value_t* value) {
-  tfrt_outgoing_want_tell_end(value, value->size_here <= TFRT_WIRE_MAX_CHUNK_PAYLOAD_SIZE);
+  tfrt_outgoing_want_tell_end(value, value->bytes.here <= TFRT_WIRE_MAX_CHUNK_PAYLOAD_SIZE);
 }
 
 static void tfrt_outgoing_want_on_peer_made(const tfrt_owner_end_t* end) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/value/remote_value_impl.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,30 +12,68 @@
 #include "distributed/value/outgoing_want.h"
 #include "distributed/value/value_hooks.h"
 
+// --- States --------------------------------------------------------------------
+
+#define TFRT_REMOTE_VALUE_BIT(name) (1u << TFRT_REMOTE_VALUE_##name)
+
+// The states that may follow each.
+static const uint32_t tfrt_remote_value_next_states[] = {
+    [TFRT_REMOTE_VALUE_UNKNOWN] =
+        TFRT_REMOTE_VALUE_BIT(UNKNOWN) | TFRT_REMOTE_VALUE_BIT(AWAITING_PUSH) |
+        TFRT_REMOTE_VALUE_BIT(THERE) | TFRT_REMOTE_VALUE_BIT(COMING_HOME) |
+        TFRT_REMOTE_VALUE_BIT(LOST) | TFRT_REMOTE_VALUE_BIT(RESOLVED),
+    [TFRT_REMOTE_VALUE_AWAITING_PUSH] =
+        TFRT_REMOTE_VALUE_BIT(UNKNOWN) | TFRT_REMOTE_VALUE_BIT(RESOLVED),
+    [TFRT_REMOTE_VALUE_THERE] = TFRT_REMOTE_VALUE_BIT(UNKNOWN) | TFRT_REMOTE_VALUE_BIT(THERE) |
+                                TFRT_REMOTE_VALUE_BIT(COMING_HOME) | TFRT_REMOTE_VALUE_BIT(LOST) |
+                                TFRT_REMOTE_VALUE_BIT(RESOLVED),
+    [TFRT_REMOTE_VALUE_COMING_HOME] = TFRT_REMOTE_VALUE_BIT(UNKNOWN) | TFRT_REMOTE_VALUE_BIT(LOST) |
+                                      TFRT_REMOTE_VALUE_BIT(RESOLVED),
+    [TFRT_REMOTE_VALUE_LOST] = TFRT_REMOTE_VALUE_BIT(LOST) | TFRT_REMOTE_VALUE_BIT(UNKNOWN) |
+                               TFRT_REMOTE_VALUE_BIT(RESOLVED),
+    [TFRT_REMOTE_VALUE_RESOLVED] = 0,
+};
+
+void tfrt_remote_value_set_state(tfrt_remote_value_t* value, tfrt_remote_value_state_t state) {
+  assert(tfrt_remote_value_next_states[value->state] & (1u << state));
+  value->state = state;
+}
+
 static tfrt_remote_value_t* tfrt_remote_value_of_indirect(tfrt_indirect_value_t* value) {
   return TFRT_CONTAINER_OF(value, tfrt_remote_value_t, base);
 }
 
 // --- Asking ------------------------------------------------------------------
 
-static void tfrt_remote_value_free_chains(tfrt_remote_value_t* value) {
-  for (uint32_t i = 0; i < value->chain_count; ++i) {
-    tfrt_action_queue_release(&value->node->actions, value->chains[i]);
+struct tfrt_remote_value_order_s {
+  tfrt_remote_value_t* value;   // +0; its owner
+  tfrt_async_value_t** chains;  // +1 each
+  uint32_t count;
+  uint32_t next;       // those before it have come
+  tfrt_task_t waiter;  // for the next one
+  bool is_waiting;     // then it keeps |value|
+};
+
+static void tfrt_remote_value_free_order(tfrt_remote_value_t* value) {
+  tfrt_remote_value_order_t* order = value->order;
+  if (!order) return;
+  value->order = NULL;
+  tfrt_allocator_t allocator = value->node->options.allocator;
+  for (uint32_t i = 0; i < order->count; ++i) {
+    tfrt_action_queue_release(&value->node->actions, order->chains[i]);
   }
-  tfrt_allocator_free(value->node->options.allocator, value->chains,
-                      value->chain_count * sizeof(*value->chains));
-  value->chains = NULL;
-  value->chain_count = 0;
-  value->chain_next = 0;
+  tfrt_allocator_free(allocator, order->chains, order->count * sizeof(*order->chains));
+  tfrt_allocator_free(allocator, order, sizeof(*order));
 }
 
-// Runs when the chain is settled that |value| has waited for.
+// Runs when the chain is settled that a value has waited for.
 static void tfrt_remote_value_run_chain_waiter(tfrt_task_t* task) {
-  tfrt_remote_value_t* value = TFRT_CONTAINER_OF(task, tfrt_remote_value_t, chain_waiter);
+  tfrt_remote_value_order_t* order = TFRT_CONTAINER_OF(task, tfrt_remote_value_order_t, waiter);
+  tfrt_remote_value_t* value = order->value;
   tfrt_node_t* node = tfrt_node_retain(value->node);
   tfrt_node_lock_tables(node);
-  value->awaits_chain = false;
-  ++value->chain_next;
+  order->is_waiting = false;
+  ++order->next;
   tfrt_remote_value_ask_again(value);
   tfrt_remote_value_release(value);
   tfrt_node_unlock(node);
@@ -43,88 +82,110 @@ static void tfrt_remote_value_run_chain_waiter(tfrt_task_t* task) {
 
 // Waits for the next chain that must come before the payload; true if none is left.
 static bool tfrt_remote_value_is_in_order(tfrt_remote_value_t* value) {
-  if (value->chain_count == 0) return true;
-  if (value->awaits_chain) return false;
-  if (value->chain_next == value->chain_count) {
-    tfrt_remote_value_free_chains(value);
+  tfrt_remote_value_order_t* order = value->order;
+  if (!order) return true;
+  if (order->is_waiting) return false;
+  if (order->next == order->count) {
+    tfrt_remote_value_free_order(value);
     return true;
   }
-  value->awaits_chain = true;
+  order->is_waiting = true;
   tfrt_async_value_retain(&value->base.base);
-  tfrt_task_initialize(&value->chain_waiter, tfrt_remote_value_run_chain_waiter);
-  tfrt_action_queue_wait(&value->node->actions, value->chains[value->chain_next], TFRT_ACTION_AWAIT,
-                         &value->chain_waiter);
+  tfrt_task_initialize(&order->waiter, tfrt_remote_value_run_chain_waiter);
+  tfrt_action_queue_wait(&value->node->actions, order->chains[order->next], TFRT_ACTION_AWAIT,
+                         &order->waiter);
   return false;
+}
+
+// The order of |value|, made if there is none, with room for |count| more chains; NULL when memory
+// is out.
+static tfrt_remote_value_order_t* tfrt_remote_value_make_order(tfrt_remote_value_t* value,
+                                                               uint32_t count) {
+  tfrt_allocator_t allocator = value->node->options.allocator;
+  tfrt_remote_value_order_t* order = value->order;
+  if (!order) {
+    order = tfrt_allocator_allocate_zeroed(allocator, sizeof(*order));
+    if (!order) return NULL;
+    order->value = value;
+    value->order = order;
+  }
+  size_t size = sizeof(*order->chains);
+  tfrt_async_value_t** grown = tfrt_allocator_reallocate(
+      allocator, order->chains, order->count * size, (order->count + count) * size);
+  if (!grown) return NULL;
+  order->chains = grown;
+  return order;
 }
 
 void tfrt_remote_value_order(tfrt_remote_value_t* value, tfrt_async_value_t* const* chains,
                              uint32_t chain_count) {
-  if (chain_count == 0 || value->resolved) return;
-  size_t size = sizeof(*value->chains);
-  tfrt_async_value_t** grown = tfrt_allocator_reallocate(value->node->options.allocator,
-                                                         value->chains, value->chain_count * size,
-                                                         (value->chain_count + chain_count) * size);
-  if (!grown) {
+  if (chain_count == 0 || tfrt_remote_value_is_resolved(value)) return;
+  tfrt_remote_value_order_t* order = tfrt_remote_value_make_order(value, chain_count);
+  if (!order) {
     tfrt_remote_value_fail(value, tfrt_status_out_of_memory());
     return;
   }
-  value->chains = grown;
   for (uint32_t i = 0; i < chain_count; ++i) {
-    value->chains[value->chain_count++] = tfrt_async_value_retain(chains[i]);
+    order->chains[order->count++] = tfrt_async_value_retain(chains[i]);
   }
 }
 
 // Asks the owner for |value| at |level|, unless a question is open or the answer known.
 static void tfrt_remote_value_ask(tfrt_remote_value_t* value, tfrt_wire_want_level_t level) {
-  if (value->resolved || value->lost || value->want != 0 || !value->peer) return;
-  if (value->is_put_off) return;
-  if (level == TFRT_WIRE_WANT_AVAILABLE && value->available_there) return;
+  if (tfrt_remote_value_is_resolved(value) || tfrt_remote_value_is_lost(value) ||
+      value->question.want != 0 || !value->peer) {
+    return;
+  }
+  if (value->state == TFRT_REMOTE_VALUE_AWAITING_PUSH) return;
+  if (level == TFRT_WIRE_WANT_AVAILABLE && tfrt_remote_value_is_there(value)) return;
   if (level == TFRT_WIRE_WANT_VALUE && !tfrt_remote_value_is_in_order(value)) return;
   tfrt_outgoing_want_send(value, level);
 }
 
 void tfrt_remote_value_ask_again(tfrt_remote_value_t* value) {
-  if (value->result_is_due && !value->available_there && value->forwards == 0) return;
+  if (value->result_is_due && !tfrt_remote_value_is_there(value) && value->forwards == 0) return;
   if (value->demanded) {
     tfrt_remote_value_ask(value, TFRT_WIRE_WANT_VALUE);
-  } else if (value->settled) {
+  } else if (value->settlement.value) {
     tfrt_remote_value_ask(value, TFRT_WIRE_WANT_AVAILABLE);
   }
 }
 
 void tfrt_remote_value_settle(tfrt_remote_value_t* value, tfrt_async_value_t* settled) {
   tfrt_action_queue_t* actions = &value->node->actions;
-  if (!value->settled || value->settled_known ||
-      value->settled->kind != TFRT_ASYNC_VALUE_INDIRECT) {
+  if (!value->settlement.value || value->settlement.is_known ||
+      value->settlement.value->kind != TFRT_ASYNC_VALUE_INDIRECT) {
     tfrt_action_queue_release(actions, settled);
     return;
   }
-  value->settled_known = true;
-  tfrt_action_queue_forward_take(actions, tfrt_async_value_retain(value->settled), settled);
+  value->settlement.is_known = true;
+  tfrt_action_queue_forward_take(actions, tfrt_async_value_retain(value->settlement.value),
+                                 settled);
 }
 
 // Runs when what |value| stands for is settled. If it is resolved, so |value| will be, and that
 // comes first: an error is looked for there.
 static void tfrt_remote_value_run_meaning_waiter(tfrt_task_t* task) {
-  tfrt_remote_value_t* value = TFRT_CONTAINER_OF(task, tfrt_remote_value_t, meaning_waiter);
+  tfrt_remote_value_t* value = TFRT_CONTAINER_OF(task, tfrt_remote_value_t, settlement.waiter);
   tfrt_node_t* node = tfrt_node_retain(value->node);
   tfrt_node_lock_tables(node);
-  tfrt_async_value_t* target = tfrt_async_value_is_available(value->meaning)
+  tfrt_async_value_t* target = tfrt_async_value_is_available(value->settlement.meaning)
                                    ? tfrt_async_value_retain(&value->base.base)
                                    : tfrt_async_value_ready_chain();
-  tfrt_action_queue_forward_take(&node->actions, tfrt_async_value_retain(value->settled), target);
+  tfrt_action_queue_forward_take(&node->actions, tfrt_async_value_retain(value->settlement.value),
+                                 target);
   tfrt_remote_value_release(value);
   tfrt_node_unlock(node);
   tfrt_node_release(node);
 }
 
 void tfrt_remote_value_settle_later(tfrt_remote_value_t* value) {
-  if (!value->settled || value->settled_known) return;
-  value->settled_known = true;
+  if (!value->settlement.value || value->settlement.is_known) return;
+  value->settlement.is_known = true;
   tfrt_async_value_retain(&value->base.base);
-  tfrt_task_initialize(&value->meaning_waiter, tfrt_remote_value_run_meaning_waiter);
-  tfrt_action_queue_wait(&value->node->actions, value->meaning, TFRT_ACTION_AWAIT,
-                         &value->meaning_waiter);
+  tfrt_task_initialize(&value->settlement.waiter, tfrt_remote_value_run_meaning_waiter);
+  tfrt_action_queue_wait(&value->node->actions, value->settlement.meaning, TFRT_ACTION_AWAIT,
+                         &value->settlement.waiter);
 }
 
 static void tfrt_remote_value_demand(tfrt_indirect_value_t* indirect) {
@@ -137,16 +198,16 @@ static void tfrt_remote_value_demand(tfrt_indirect_value_t* indirect) {
 }
 
 void tfrt_remote_value_await(tfrt_remote_value_t* value) {
-  if (value->settled) return;
+  if (value->settlement.value) return;
   tfrt_indirect_value_t* settled = tfrt_indirect_value_create();
-  value->settled = settled ? &settled->base : tfrt_async_value_out_of_memory();
-  value->settled_known = !settled;
-  if (value->meaning) {
+  value->settlement.value = settled ? &settled->base : tfrt_async_value_out_of_memory();
+  value->settlement.is_known = !settled;
+  if (value->settlement.meaning) {
     tfrt_remote_value_settle_later(value);
-  } else if (value->resolved) {
+  } else if (tfrt_remote_value_is_resolved(value)) {
     // Its own end may still be on its way; what awaits it comes after that.
     tfrt_remote_value_settle(value, tfrt_async_value_retain(&value->base.base));
-  } else if (value->available_there) {
+  } else if (tfrt_remote_value_is_there(value)) {
     tfrt_remote_value_settle(value, tfrt_async_value_ready_chain());
   } else {
     tfrt_remote_value_ask_again(value);
@@ -158,7 +219,7 @@ static tfrt_async_value_t* tfrt_remote_value_settlement(tfrt_indirect_value_t* i
   tfrt_node_t* node = value->node;
   tfrt_node_lock_tables(node);
   tfrt_remote_value_await(value);
-  tfrt_async_value_t* settled = value->settled;
+  tfrt_async_value_t* settled = value->settlement.value;
   tfrt_node_unlock(node);
   return settled;
 }
@@ -176,7 +237,9 @@ void tfrt_remote_value_unlink_peers(tfrt_remote_value_t* value) {
 static void tfrt_remote_value_locate_at(tfrt_remote_value_t* value, tfrt_peer_t* peer,
                                         const tfrt_wire_reference_t* location) {
   value->location = *location;
-  value->available_there = false;
+  if (!tfrt_remote_value_is_lost(value)) {
+    tfrt_remote_value_set_state(value, TFRT_REMOTE_VALUE_UNKNOWN);
+  }
   value->peer = peer;
   tfrt_list_push_back(&peer->located, &value->located);
 }
@@ -189,7 +252,6 @@ void tfrt_remote_value_locate(tfrt_remote_value_t* value, const tfrt_wire_refere
   tfrt_status_t status = tfrt_job_reach(value->job, location->owner, &peer);
   if (status) {
     value->location = *location;
-    value->available_there = false;
     tfrt_remote_value_lose(value, status);
     tfrt_status_release(status);
     return;
@@ -206,16 +268,16 @@ void tfrt_remote_value_locate(tfrt_remote_value_t* value, const tfrt_wire_refere
 // Gives back what an alias has kept.
 static void tfrt_remote_value_end_alias(tfrt_remote_value_t* value) {
   tfrt_object_table_t* objects = value->node->objects;
-  tfrt_action_queue_release(&value->node->actions, value->same_as);
-  if (value->exported_as.number == 0) return;
+  tfrt_action_queue_release(&value->node->actions, value->alias.same_as);
+  if (value->alias.exported_as.number == 0) return;
   // The end of a job frees its objects first.
-  tfrt_object_t* exported = tfrt_object_table_find(objects, value->exported_as, value->job);
+  tfrt_object_t* exported = tfrt_object_table_find(objects, value->alias.exported_as, value->job);
   if (exported) tfrt_object_table_end_loan(objects, exported);
 }
 
 void tfrt_remote_value_release_hold(tfrt_remote_value_t* value, const tfrt_wire_reference_t* name) {
   tfrt_peer_t* owner = tfrt_peer_find(value->node, name->owner);
-  if (owner) tfrt_outgoing_release_add(owner, value->job, &name->id, value->is_large);
+  if (owner) tfrt_outgoing_release_add(owner, value->job, &name->id, value->bytes.is_large);
 }
 
 static void tfrt_remote_value_release_all_holds(tfrt_remote_value_t* value) {
@@ -232,18 +294,20 @@ static void tfrt_remote_value_destroy(tfrt_indirect_value_t* indirect) {
   tfrt_node_t* node = value->node;
   tfrt_node_lock_tables(node);
   tfrt_remote_value_end_homecoming(value);
-  if (value->retried) node->value_hooks->forget_call(value);
+  if (value->rerun.call) node->value_hooks->forget_call(value);
   tfrt_remote_value_release_all_holds(value);
   tfrt_remote_value_unlink_peers(value);
-  tfrt_remote_value_free_chains(value);
-  tfrt_action_queue_release(&node->actions, value->settled);
-  tfrt_action_queue_release(&node->actions, value->meaning);
+  tfrt_remote_value_free_order(value);
+  tfrt_action_queue_release(&node->actions, value->settlement.value);
+  tfrt_action_queue_release(&node->actions, value->settlement.meaning);
   tfrt_remote_value_end_alias(value);
   tfrt_remote_value_leave_covers(value);
-  if (value->registered) tfrt_action_queue_release(&node->actions, &value->registered->base);
-  tfrt_status_release(value->place);
-  tfrt_status_release(value->loss);
-  if (value->user) tfrt_cached_program_release(value->user);
+  if (value->retention.registered) {
+    tfrt_action_queue_release(&node->actions, &value->retention.registered->base);
+  }
+  tfrt_status_release(value->place.texts);
+  tfrt_status_release(value->borrowing.loss);
+  if (value->borrowing.user) tfrt_cached_program_release(value->borrowing.user);
   --node->counts.remote_values;
   tfrt_job_t* job = value->job;
   tfrt_list_remove(&value->in_job);
@@ -267,23 +331,24 @@ static tfrt_remote_value_t* tfrt_remote_value_allocate(tfrt_job_t* job,
   tfrt_node_t* node = job->node;
   tfrt_remote_value_t* value = tfrt_allocator_allocate(node->options.allocator, sizeof(*value));
   if (!value) return NULL;
-  memset(value, 0, offsetof(tfrt_remote_value_t, by_want));
+  memset(value, 0, sizeof(*value));
   tfrt_indirect_value_initialize(&value->base, &tfrt_remote_value_resolver);
   value->node = tfrt_node_retain(node);
   value->job = tfrt_job_retain(job);
   value->name = *reference;
   value->held = held;
-  value->given = *reference;
-  value->lender = loan->lender;
-  value->user = loan->user ? tfrt_cached_program_retain(loan->user) : NULL;
-  value->user_function = loan->user_function;
+  value->borrowing.given = *reference;
+  value->borrowing.lender = loan->lender;
+  value->borrowing.user = loan->user ? tfrt_cached_program_retain(loan->user) : NULL;
+  value->borrowing.user_function = loan->user_function;
   value->since_ns = node->tick_ns;
   tfrt_list_push_back(&job->remote_values, &value->in_job);
   tfrt_list_initialize(&value->located);
   tfrt_list_initialize(&value->named);
-  tfrt_list_initialize(&value->retaining);
-  tfrt_list_initialize(&value->in_cover);
-  tfrt_list_initialize(&value->elements);
+  tfrt_list_initialize(&value->retention.link);
+  tfrt_list_initialize(&value->push.expected);
+  tfrt_list_initialize(&value->parts.in_cover);
+  tfrt_list_initialize(&value->parts.elements);
   ++node->counts.remote_values;
   return value;
 }
@@ -315,29 +380,30 @@ tfrt_remote_value_t* tfrt_remote_value_create_lent(tfrt_job_t* job,
 tfrt_remote_value_t* tfrt_remote_value_create_part(const tfrt_remote_value_t* list,
                                                    const tfrt_wire_reference_t* reference,
                                                    bool held, uint64_t lender) {
-  const tfrt_remote_value_loan_t loan = {
-      .lender = lender, .user = list->user, .user_function = list->user_function};
+  const tfrt_remote_value_loan_t loan = {.lender = lender,
+                                         .user = list->borrowing.user,
+                                         .user_function = list->borrowing.user_function};
   tfrt_remote_value_t* value = tfrt_remote_value_allocate(list->job, reference, held, &loan);
   if (!value) return NULL;
   // Before it can be found to be lost.
-  value->function = list->function;
-  value->site = list->site;
-  value->place = tfrt_status_retain(list->place);
+  value->place.function = list->place.function;
+  value->place.site = list->place.site;
+  value->place.texts = tfrt_status_retain(list->place.texts);
   tfrt_remote_value_locate(value, reference);
   return value;
 }
 
 void tfrt_remote_value_set_site(tfrt_remote_value_t* value, const char* function,
                                 const tfrt_call_site_t* site) {
-  value->function = function;
+  value->place.function = function;
   value->result_is_due = true;
-  tfrt_call_site_set(&value->site, site->kernel, &site->origin);
+  tfrt_call_site_set(&value->place.site, site->kernel, &site->origin);
 }
 
 void tfrt_remote_value_set_receiver(tfrt_remote_value_t* value, const tfrt_status_origin_t* site) {
   if (tfrt_remote_value_has_site(value)) return;
-  value->is_received = true;
-  tfrt_call_site_set(&value->site, NULL, site);
+  value->place.is_received = true;
+  tfrt_call_site_set(&value->place.site, NULL, site);
 }
 
 void tfrt_remote_value_set_device(tfrt_remote_value_t* value, const char* device) {
@@ -353,14 +419,14 @@ tfrt_remote_value_t* tfrt_remote_value_cast(tfrt_async_value_t* value) {
 
 tfrt_wire_reference_t tfrt_remote_value_whereabouts(const tfrt_remote_value_t* value) {
   tfrt_wire_reference_t reference = value->location;
-  if (value->retried) reference.is_recoverable = true;
+  if (value->rerun.call) reference.is_recoverable = true;
   return reference;
 }
 
 tfrt_wire_reference_t tfrt_remote_value_tell(tfrt_remote_value_t* value) {
-  if (!value->is_told) value->told = tfrt_remote_value_whereabouts(value);
-  value->is_told = true;
-  return value->told;
+  if (!value->telling.is_told) value->telling.as = tfrt_remote_value_whereabouts(value);
+  value->telling.is_told = true;
+  return value->telling.as;
 }
 
 void tfrt_remote_value_release(tfrt_remote_value_t* value) {
@@ -374,7 +440,7 @@ tfrt_remote_value_t* tfrt_remote_value_of(tfrt_node_t* node, tfrt_async_value_t*
   while (held && held->kind == TFRT_ASYNC_VALUE_INDIRECT && !tfrt_async_value_is_available(held)) {
     tfrt_indirect_value_t* indirect = (tfrt_indirect_value_t*)held;
     bool is_remote = indirect->resolver == &tfrt_remote_value_resolver;
-    if (is_remote && !tfrt_remote_value_of_indirect(indirect)->resolved) {
+    if (is_remote && !tfrt_remote_value_is_resolved(tfrt_remote_value_of_indirect(indirect))) {
       return tfrt_remote_value_of_indirect(indirect);
     }
     tfrt_async_value_t* target = tfrt_indirect_value_target(indirect);

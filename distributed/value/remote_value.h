@@ -6,10 +6,8 @@
 //   name      what we call it; a hold under this name is released at the end
 //   location  whom to ask: first the name's owner, later whoever that pointed us to
 //
-//            await/demand          Resolve(available)
-//     IDLE -------------> ASKING -------------------> SETTLED --demand--> ASKING ...
-//       |  Result           | Resolve(inline), error
-//       '-------------------+--------------------------------> RESOLVED
+//   state     where it stands: tfrt_remote_value_state_t has the picture
+//   question  open or not: of one value, one at a time
 //
 // A *chain* has no payload: settled is resolved. For others, `settled` is a chain of its own
 // that awaiting users get, so that waiting for a value does not move it.
@@ -49,6 +47,8 @@
 #include "distributed/domain/program_cache.h"
 #include "distributed/value/object_table.h"
 #include "distributed/wire/bulk.h"
+#include "host_runtime/base/hash_table.h"
+#include "host_runtime/base/list.h"
 
 typedef struct tfrt_retried_call_s tfrt_retried_call_t;
 typedef struct tfrt_remote_value_homecoming_s tfrt_remote_value_homecoming_t;
@@ -62,97 +62,169 @@ typedef struct tfrt_remote_value_past_s {
   bool held;  // a Release is due at the end
 } tfrt_remote_value_past_t;
 
-// To so many calls a result is pushed; others ask for it.
+// Where a value stands. A question to the owner (|question|) is apart from that: one may be open in
+// the states UNKNOWN and THERE. THERE and COMING_HOME are lost, too, and go back to UNKNOWN with
+// another owner.
+//
+//   UNKNOWN ----answer----> THERE          the owner has it; here is only the news
+//    |  ^  `--own name--> COMING_HOME      it waits for a value of this host
+//    |  `--grace over-- AWAITING_PUSH      its owner is to push it; nobody is asked yet
+//    |
+//    `--host dead--> LOST --other owner--> UNKNOWN
+//
+//   each of these --payload, value, error--> RESOLVED
+typedef enum tfrt_remote_value_state_e {
+  TFRT_REMOTE_VALUE_UNKNOWN = 0,
+  TFRT_REMOTE_VALUE_AWAITING_PUSH,
+  TFRT_REMOTE_VALUE_THERE,
+  TFRT_REMOTE_VALUE_COMING_HOME,
+  TFRT_REMOTE_VALUE_LOST,      // it waits for another owner; |peer|, if not NULL, was asked for one
+  TFRT_REMOTE_VALUE_RESOLVED,  // or an action will do it
+} tfrt_remote_value_state_t;
+
+// The chain that awaiting users get, so that waiting for a value does not move it.
+typedef struct tfrt_remote_value_settlement_s {
+  tfrt_async_value_t* value;  // +1; an indirect, made when first asked for; or NULL
+  // +1; the value that the remote value was forwarded to, if that was not known yet: waits of
+  // |value| go on there.
+  tfrt_async_value_t* meaning;
+  tfrt_task_t waiter;  // for |meaning|
+  bool is_known;       // |value| is resolved, or an action or a task will do it
+} tfrt_remote_value_settlement_t;
+
+// The open question to the owner (outgoing_want.h).
+typedef struct tfrt_remote_value_question_s {
+  uint64_t want;             // 0: none is open
+  uint32_t level;            // tfrt_wire_want_level_t
+  tfrt_hash_node_t by_want;  // in the peer's table
+} tfrt_remote_value_question_t;
+
+// The argument that a result is. Hosts that were given our name for the result are sent on to the
+// name under which the argument was lent: both stay as long as ours.
+typedef struct tfrt_remote_value_alias_s {
+  tfrt_async_value_t* same_as;        // +1, or NULL
+  tfrt_wire_object_id_t exported_as;  // number 0: that is no name of ours
+} tfrt_remote_value_alias_t;
+
+// The question to an owner whether it holds a lent value for this host (outgoing_retain.h).
+typedef struct tfrt_remote_value_retention_s {
+  tfrt_indirect_value_t* registered;  // +1; a chain that comes with the answer; or NULL
+  tfrt_list_link_t link;              // in the list of the host that is asked
+  uint32_t forwards;
+  tfrt_wire_reference_t as;  // the name to hold; once |registered|
+} tfrt_remote_value_retention_t;
+
+// The call that may make a value again (recovery/retried_call.h).
+typedef struct tfrt_remote_value_rerun_s {
+  tfrt_retried_call_t* call;  // +0; NULL: none
+  uint32_t index;             // which result
+} tfrt_remote_value_rerun_t;
+
+// The way to another owner of a lent value (recovery/recovery.h), and the function it was lent to.
+typedef struct tfrt_remote_value_borrowing_s {
+  uint64_t lender;              // may know another owner, an incarnation; 0: nobody
+  uint64_t lent_by;             // if |lender| only sent us on: the lender of the name; else 0
+  tfrt_wire_reference_t given;  // as the lender knows it
+  tfrt_status_t loss;           // +1; why the lender was last asked for another owner; or NULL
+  tfrt_cached_program_t* user;  // +1; NULL: a function of no program
+  uint32_t user_function;
+} tfrt_remote_value_borrowing_t;
+
+// The place of a value in the program's text, for errors.
+typedef struct tfrt_remote_value_place_s {
+  const char* function;   // its call; NULL: it was lent to us
+  tfrt_call_site_t site;  // of that call, or of the receive; texts live as long as job, or |texts|
+  tfrt_status_t texts;    // +1; has texts of |site| that came from another host; or NULL
+  bool is_received;       // |site| is that of the receive
+} tfrt_remote_value_place_t;
+
+// The part of a value in lists that came; see above.
+typedef struct tfrt_remote_value_parts_s {
+  struct tfrt_remote_value_s* cover;   // +1; of a list that came; has its hold or loan; or NULL
+  struct tfrt_remote_value_s* within;  // +1; of an element: the cover that it lives by; or NULL
+  tfrt_list_link_t in_cover;           // in the list of |within|
+  tfrt_list_link_t elements;           // of a cover: the values that live by it
+  bool is_cover;
+  bool is_orphan;  // a cover: the list's value is gone, its elements are not
+} tfrt_remote_value_parts_t;
+
+// A result is pushed to at most so many calls; others ask for it.
 #define TFRT_REMOTE_VALUE_MAX_PUSHED 4u
+
+// Values that are sent before they are asked for (delivery/push_inbox.h).
+typedef struct tfrt_remote_value_push_s {
+  tfrt_list_link_t expected;  // linked: its owner is to push it; in a list of |peer|
+  int64_t until_ns;           // the end of the grace, in AWAITING_PUSH
+  uint64_t to[TFRT_REMOTE_VALUE_MAX_PUSHED];  // incarnations that its owner pushes it to,
+  uint8_t to_count;                           // each of which is still to be lent it
+} tfrt_remote_value_push_t;
+
+typedef struct tfrt_remote_value_bytes_s {
+  uint64_t here;   // of a payload that has come, or is on its way, by a bulk channel
+  uint64_t there;  // of the payload, as the owner says; 0: not known
+  bool is_large;   // of the payload that came: its owner waits for that memory
+} tfrt_remote_value_bytes_t;
+
+// The name that other hosts were told in the place of a slot of ours, which must stay there.
+typedef struct tfrt_remote_value_telling_s {
+  tfrt_wire_reference_t as;
+  bool is_told;
+} tfrt_remote_value_telling_t;
+
+// Chains that must come before the payload is asked for (tfrt_remote_value_order()).
+typedef struct tfrt_remote_value_order_s tfrt_remote_value_order_t;
 
 typedef struct tfrt_remote_value_s {
   tfrt_indirect_value_t base;  // first: a remote value is an indirect value
   tfrt_node_t* node;           // +1
   tfrt_job_t* job;             // +1
   tfrt_list_link_t in_job;     // in the job's list
-  // Guarded by the node's lock from here on. What is looked at in the life of each value stands
-  // together, before what few of them have: thousands of calls don't fit into a processor's cache.
+  // Guarded by the node's lock from here on. Members that each value uses stand together, before
+  // those of few: thousands of calls don't fit into a processor's cache.
+  tfrt_remote_value_state_t state;  // changed by tfrt_remote_value_set_state()
+  bool result_is_due;               // of a call of ours; its owner tells it unasked
+  bool held;                        // a Release is due at the end
+  bool demanded;                    // this host needs the payload
+  uint32_t forwards;                // how often we were sent on
   tfrt_wire_reference_t name;
-  tfrt_peer_t* peer;            // the location's owner; NULL once resolved
-  tfrt_list_link_t located;     // in that peer's list, until resolved
-  tfrt_list_link_t named;       // in the list of the name's owner, until resolved
-  tfrt_async_value_t* settled;  // +1; an indirect, made when first asked for
-  // +1; what it stands for, if that was not known yet when it was forwarded: whoever awaits
-  // |settled| awaits that.
-  tfrt_async_value_t* meaning;
-  uint64_t want;        // 0: not asked at the moment
-  uint32_t want_level;  // tfrt_wire_want_level_t, of the open want
-  // What must have come before the payload is asked for: see tfrt_remote_value_order().
-  uint32_t chain_count;         // 0: nothing, or it has come
-  tfrt_async_value_t** chains;  // +1 each
-  uint32_t chain_next;          // those before it have come
-  uint32_t forwards;            // how often we were sent on
-  // +1; the argument that it is, or NULL. Whoever was given our name for it is sent on to the name
-  // under which that argument was lent: both stay as long as ours.
-  tfrt_async_value_t* same_as;
-  tfrt_wire_object_id_t exported_as;  // number 0: that is no name of ours
-  tfrt_indirect_value_t* registered;  // +1; a chain that comes when that is answered, or NULL
-  tfrt_retried_call_t* retried;       // +0; whose result it is, if that may run again; else NULL
-  tfrt_remote_value_homecoming_t* homecoming;  // owned; what it waits for here; or NULL
-  uint64_t lender;                 // who may know another owner, an incarnation; 0: nobody
-  tfrt_remote_value_past_t* past;  // newest first
-  // +1; has the hold or the loan of a list that came, in the place of this value; or NULL.
-  struct tfrt_remote_value_s* cover;
-  // +1; of an element, or the cover of one that is a list: the cover that it lives by; or NULL.
-  struct tfrt_remote_value_s* within;
-  bool settled_known;  // |settled| is resolved, or an action or a task will do it
-  bool awaits_chain;
-  bool is_told;
-  bool is_cover;
-  bool is_orphan;      // a cover: the list's value is gone, its elements are not
-  bool lost;           // it waits for another owner; |peer|, if not NULL, was asked for one
-  bool result_is_due;  // of a call of ours, which tells unasked what it is
-  bool held;           // a Release is due at the end
-  bool is_expected;    // its owner is to push it (push_inbox.h)
-  bool is_put_off;     // and so it isn't asked for yet
-  bool is_received;    // |site| is of who received it
-  // How many of |pushed_to| there are: incarnations that its owner is to push it to, each of which
-  // is still to be lent it.
-  uint8_t pushed_count;
-  bool is_large;              // the payload that came: its owner waits for that memory
-  bool available_there;       // the owner has it; its payload isn't here
-  bool demanded;              // somebody here needs the payload
-  bool resolved;              // resolved, or an action will do it
-  uint32_t retried_index;     // which result of |retried|
-  tfrt_list_link_t elements;  // of a cover: what lives by it
-  tfrt_list_link_t in_cover;  // in the list of |within|
-  uint64_t size_here;         // of a payload that has come, or is on its way, by a lane
-  uint64_t size_there;        // of the payload, as the owner says; 0: not known
-  int64_t since_ns;           // when it was made, by the node's tick
-  const char* function;       // whose result it is; NULL: it was lent to us
-  // Where that was called, or if |is_received|, and that is not known, where it was received by
-  // key; its texts live as long as the job, or |place|.
-  tfrt_call_site_t site;
-  tfrt_status_t place;  // +1; has the texts of |site|, where they came from another host; or NULL
-  // The function that it, or the list that it is of, was lent to (+1): the place where it is lost,
-  // if |site| is not known. NULL: to none of a program.
-  tfrt_cached_program_t* user;
-  uint32_t user_function;
   tfrt_wire_reference_t location;
-  tfrt_wire_reference_t given;  // as the lender knows it
-  uint64_t lent_by;             // if |lender| is who sent us on: who has lent |name|; else 0
-  tfrt_status_t loss;           // +1; why the lender was last asked for another owner; or NULL
-  tfrt_list_link_t retaining;   // in the list of who is asked to hold it for us
-  uint32_t retain_forwards;
-  char
-      device[TFRT_CALL_DEVICE_SIZE];  // where its payload goes, if that is a device's; "": the host
-  // From here on nothing is set, nor cleared, before what is above says so.
-  tfrt_hash_node_t by_want;  // in the peer's table, while |want| isn't 0
-  uint64_t pushed_to[TFRT_REMOTE_VALUE_MAX_PUSHED];
-  tfrt_list_link_t in_expected;  // if |is_expected|, in the list of |peer|
-  int64_t expected_until_ns;
-  tfrt_task_t meaning_waiter;
-  tfrt_task_t chain_waiter;
-  // What others were told that it is, in the place of a slot of ours, which must stay there: if
-  // |is_told|.
-  tfrt_wire_reference_t told;
-  tfrt_wire_reference_t retained_as;  // the name that it is to be held under: once |registered|
+  tfrt_peer_t* peer;         // the location's owner; NULL once resolved
+  tfrt_list_link_t located;  // in that peer's list, until resolved
+  tfrt_list_link_t named;    // in the list of the name's owner, until resolved
+  int64_t since_ns;          // when it was made, by the node's tick
+  tfrt_remote_value_settlement_t settlement;
+  tfrt_remote_value_question_t question;
+  tfrt_remote_value_order_t* order;            // owned; NULL: none, or all have come
+  tfrt_remote_value_homecoming_t* homecoming;  // owned; the value that it waits for here; or NULL
+  tfrt_remote_value_past_t* past;              // newest first
+  tfrt_remote_value_bytes_t bytes;
+  tfrt_remote_value_place_t place;
+  tfrt_remote_value_alias_t alias;
+  tfrt_remote_value_rerun_t rerun;
+  tfrt_remote_value_borrowing_t borrowing;
+  tfrt_remote_value_parts_t parts;
+  tfrt_remote_value_push_t push;
+  tfrt_remote_value_telling_t telling;
+  tfrt_remote_value_retention_t retention;
+  char device[TFRT_CALL_DEVICE_SIZE];  // the place of a device's payload; "": the host
 } tfrt_remote_value_t;
+
+static inline bool tfrt_remote_value_is_resolved(const tfrt_remote_value_t* value) {
+  return value->state == TFRT_REMOTE_VALUE_RESOLVED;
+}
+
+static inline bool tfrt_remote_value_is_lost(const tfrt_remote_value_t* value) {
+  return value->state == TFRT_REMOTE_VALUE_LOST;
+}
+
+// True if its owner has |value|, and its payload isn't here.
+static inline bool tfrt_remote_value_is_there(const tfrt_remote_value_t* value) {
+  return value->state == TFRT_REMOTE_VALUE_THERE;
+}
+
+// |value| is in |state| from now on. Builds with assertions refuse a transition that the picture
+// doesn't have.
+void tfrt_remote_value_set_state(tfrt_remote_value_t* value, tfrt_remote_value_state_t state);
 
 // Who has lent a value, and to what.
 typedef struct tfrt_remote_value_loan_s {
@@ -200,7 +272,7 @@ tfrt_remote_value_t* tfrt_remote_value_create_element(tfrt_remote_value_t* cover
 
 // What is held or lent (+0), if |value| is: its cover, or itself.
 static inline tfrt_remote_value_t* tfrt_remote_value_holding(tfrt_remote_value_t* value) {
-  return value->cover ? value->cover : value;
+  return value->parts.cover ? value->parts.cover : value;
 }
 
 // True if an element of |value|, a list that came, may be used by others than the list; or the list
@@ -222,7 +294,7 @@ void tfrt_remote_value_set_receiver(tfrt_remote_value_t* value, const tfrt_statu
 // True if it is known where |value| comes from: where the call stands whose result it is, or where
 // it was received.
 static inline bool tfrt_remote_value_has_site(const tfrt_remote_value_t* value) {
-  return tfrt_call_site_is_known(&value->site);
+  return tfrt_call_site_is_known(&value->place.site);
 }
 
 // Says that |value| is needed by a call that is placed on |device|, whose name fits: a payload that

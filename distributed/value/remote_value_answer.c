@@ -10,14 +10,14 @@
 // The common part of every end: nobody is asked any more. The value is kept across its own
 // resolution and that of |settled|, which comes after it.
 static void tfrt_remote_value_finish(tfrt_remote_value_t* value) {
-  value->resolved = true;
+  bool was_lost = tfrt_remote_value_is_lost(value);
+  tfrt_remote_value_set_state(value, TFRT_REMOTE_VALUE_RESOLVED);
   // At home nobody else uses it by way of us.
   if (!value->peer) tfrt_remote_value_end_homecoming(value);
-  if (value->lost) tfrt_outgoing_retain_give_up(value);
-  value->lost = false;
-  if (value->want != 0) tfrt_outgoing_want_end(value);
+  if (was_lost) tfrt_outgoing_retain_give_up(value);
+  if (value->question.want != 0) tfrt_outgoing_want_end(value);
   tfrt_remote_value_unlink_peers(value);
-  if (value->retried) value->node->value_hooks->forget_call(value);
+  if (value->rerun.call) value->node->value_hooks->forget_call(value);
   value->node->value_hooks->answer_waiting(value);
 }
 
@@ -25,7 +25,7 @@ static void tfrt_remote_value_finish(tfrt_remote_value_t* value) {
 // none. What a host finds wrong that runs no kernel for it has only the host's number.
 static tfrt_status_t tfrt_remote_value_place_error(const tfrt_remote_value_t* value,
                                                    tfrt_status_t status) {
-  return tfrt_remote_value_has_site(value) ? tfrt_call_site_locate(&value->site, status)
+  return tfrt_remote_value_has_site(value) ? tfrt_call_site_locate(&value->place.site, status)
                                            : tfrt_status_retain(status);
 }
 
@@ -35,27 +35,29 @@ void tfrt_remote_value_fail_alone(tfrt_remote_value_t* value, tfrt_status_t stat
   tfrt_async_value_retain_n(self, 2);
   tfrt_remote_value_finish(value);
   tfrt_action_queue_fail_take(&value->node->actions, self, located);
-  if (value->settled) tfrt_remote_value_settle(value, tfrt_async_value_create_error(located));
+  if (value->settlement.value) {
+    tfrt_remote_value_settle(value, tfrt_async_value_create_error(located));
+  }
   tfrt_action_queue_release(&value->node->actions, self);
   tfrt_status_release(located);
 }
 
 void tfrt_remote_value_fail(tfrt_remote_value_t* value, tfrt_status_t status) {
-  if (value->resolved) return;
+  if (tfrt_remote_value_is_resolved(value)) return;
   tfrt_remote_value_end_elements(value, status, tfrt_remote_value_fail);
   tfrt_remote_value_fail_alone(value, status);
 }
 
 void tfrt_remote_value_forward(tfrt_remote_value_t* value, tfrt_async_value_t* target) {
-  if (value->resolved) return;
+  if (tfrt_remote_value_is_resolved(value)) return;
   tfrt_async_value_t* self = &value->base.base;
   tfrt_async_value_retain_n(self, 2);
   tfrt_remote_value_finish(value);
   tfrt_action_queue_forward_take(&value->node->actions, self, tfrt_async_value_retain(target));
   if (tfrt_async_value_is_available(target)) {
-    if (value->settled) tfrt_remote_value_settle(value, tfrt_async_value_retain(target));
+    if (value->settlement.value) tfrt_remote_value_settle(value, tfrt_async_value_retain(target));
   } else {
-    value->meaning = tfrt_async_value_retain(target);
+    value->settlement.meaning = tfrt_async_value_retain(target);
     tfrt_remote_value_settle_later(value);
   }
   tfrt_action_queue_release(&value->node->actions, self);
@@ -81,8 +83,9 @@ static void tfrt_remote_value_on_available(tfrt_remote_value_t* value,
     tfrt_remote_value_forward(value, tfrt_async_value_ready_chain());
     return;
   }
-  value->available_there = true;
-  value->size_there = available->size;
+  bool is_news = value->state == TFRT_REMOTE_VALUE_UNKNOWN || tfrt_remote_value_is_there(value);
+  if (is_news) tfrt_remote_value_set_state(value, TFRT_REMOTE_VALUE_THERE);
+  value->bytes.there = available->size;
   tfrt_remote_value_settle(value, tfrt_async_value_ready_chain());
 }
 
@@ -99,9 +102,11 @@ static void tfrt_remote_value_follow(tfrt_remote_value_t* value,
   }
   if (reference->owner != value->node->incarnation) {
     if (reference->is_recoverable && value->peer) {
-      if (tfrt_remote_value_same(&value->given, &value->name)) value->lent_by = value->lender;
-      value->lender = value->peer->incarnation;
-      value->given = *reference;
+      if (tfrt_remote_value_same(&value->borrowing.given, &value->name)) {
+        value->borrowing.lent_by = value->borrowing.lender;
+      }
+      value->borrowing.lender = value->peer->incarnation;
+      value->borrowing.given = *reference;
     }
     tfrt_remote_value_note_location(value);
     tfrt_remote_value_locate(value, reference);
@@ -113,36 +118,36 @@ static void tfrt_remote_value_follow(tfrt_remote_value_t* value,
 // Others were told that something is elsewhere, and are sent on from there to |target|: the name
 // by which it was lent to us must stay, also when we have a copy by now.
 static void tfrt_remote_value_note_sent_on(tfrt_async_value_t* target) {
-  for (tfrt_remote_value_t* remote; target; target = remote->same_as) {
+  for (tfrt_remote_value_t* remote; target; target = remote->alias.same_as) {
     remote = tfrt_remote_value_cast(target);
     if (!remote) return;
     tfrt_remote_value_t* holding = tfrt_remote_value_holding(remote);
-    holding->told = holding->name;
-    holding->is_told = true;
+    holding->telling.as = holding->name;
+    holding->telling.is_told = true;
   }
 }
 
 void tfrt_remote_value_alias(tfrt_remote_value_t* value, tfrt_async_value_t* target,
                              tfrt_object_t* exported) {
-  value->same_as = tfrt_async_value_retain(target);
-  if (value->is_told) tfrt_remote_value_note_sent_on(target);
+  value->alias.same_as = tfrt_async_value_retain(target);
+  if (value->telling.is_told) tfrt_remote_value_note_sent_on(target);
   if (exported) {
-    value->exported_as = exported->id;
+    value->alias.exported_as = exported->id;
     ++exported->loans;
   }
   tfrt_remote_value_forward(value, target);
 }
 
 void tfrt_remote_value_receive(tfrt_remote_value_t* value, tfrt_async_value_t* payload) {
-  if (value->want != 0) tfrt_outgoing_want_complete(value);
+  if (value->question.want != 0) tfrt_outgoing_want_complete(value);
   tfrt_remote_value_forward_resolved_take(value, tfrt_async_value_retain(payload));
 }
 
 void tfrt_remote_value_on_item(tfrt_remote_value_t* value, const tfrt_wire_item_t* item) {
-  if (value->resolved) return;
+  if (tfrt_remote_value_is_resolved(value)) return;
   switch (item->kind) {
     case TFRT_WIRE_ITEM_INLINE:
-      value->is_large = item->value.body.size > TFRT_WIRE_DEFAULT_INLINE_SIZE;
+      value->bytes.is_large = item->value.body.size > TFRT_WIRE_DEFAULT_INLINE_SIZE;
       tfrt_remote_value_forward_resolved_take(
           value, tfrt_value_item_decode(&item->value, value->node->options.host->allocator));
       break;
@@ -161,25 +166,27 @@ void tfrt_remote_value_on_item(tfrt_remote_value_t* value, const tfrt_wire_item_
     default:
       break;
   }
-  if (!value->resolved && value->want == 0) tfrt_remote_value_ask_again(value);
+  if (!tfrt_remote_value_is_resolved(value) && value->question.want == 0) {
+    tfrt_remote_value_ask_again(value);
+  }
 }
 
 // |value|, which was lent to us, is somebody else's result: remembers where that was called, which
 // says more than where it was received.
 static void tfrt_remote_value_note_place(tfrt_remote_value_t* value,
                                          const tfrt_wire_origin_t* origin) {
-  if (!origin || (tfrt_remote_value_has_site(value) && !value->is_received)) return;
-  value->is_received = false;
-  value->place = tfrt_wire_error_to_status(&(tfrt_wire_error_t){.origin = origin});
-  value->site.origin = tfrt_status_fields(value->place)->origin;
+  if (!origin || (tfrt_remote_value_has_site(value) && !value->place.is_received)) return;
+  value->place.is_received = false;
+  value->place.texts = tfrt_wire_error_to_status(&(tfrt_wire_error_t){.origin = origin});
+  value->place.site.origin = tfrt_status_fields(value->place.texts)->origin;
 }
 
 bool tfrt_remote_value_on_resolve(tfrt_peer_t* peer, const tfrt_wire_resolve_t* resolve) {
   tfrt_remote_value_t* value = tfrt_outgoing_want_find(peer, resolve->want);
   if (!value) return resolve->want < tfrt_session_next_want(peer->session);  // late, and legal
   if (resolve->item.kind == TFRT_WIRE_ITEM_ON_BULK) {
-    if (value->want_level != TFRT_WIRE_WANT_VALUE) return false;
-    tfrt_lane_manager_expect(value->node->lanes, peer->incarnation, value->want);
+    if (value->question.level != TFRT_WIRE_WANT_VALUE) return false;
+    tfrt_lane_manager_expect(value->node->lanes, peer->incarnation, value->question.want);
     return true;
   }
   tfrt_outgoing_want_close(value);

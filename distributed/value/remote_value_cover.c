@@ -2,30 +2,32 @@
 #include "distributed/value/remote_value_impl.h"
 
 void tfrt_remote_value_leave_covers(tfrt_remote_value_t* value) {
-  tfrt_list_remove(&value->in_cover);
-  if (value->cover) value->cover->is_orphan = true;
-  if (value->cover) tfrt_remote_value_release(value->cover);
-  if (value->within) tfrt_remote_value_release(value->within);
+  tfrt_list_remove(&value->parts.in_cover);
+  if (value->parts.cover) value->parts.cover->parts.is_orphan = true;
+  if (value->parts.cover) tfrt_remote_value_release(value->parts.cover);
+  if (value->parts.within) tfrt_remote_value_release(value->parts.within);
 }
 
 // Makes |value| live by |cover|.
 static void tfrt_remote_value_enter(tfrt_remote_value_t* value, tfrt_remote_value_t* cover) {
   tfrt_async_value_retain(&cover->base.base);
-  value->within = cover;
-  tfrt_list_push_back(&cover->elements, &value->in_cover);
+  value->parts.within = cover;
+  tfrt_list_push_back(&cover->parts.elements, &value->parts.in_cover);
 }
 
 tfrt_remote_value_t* tfrt_remote_value_make_cover(tfrt_remote_value_t* value) {
   tfrt_remote_value_t* cover = tfrt_remote_value_create_part(value, &value->name, value->held, 0);
   if (!cover) return NULL;
-  if (!cover->resolved) tfrt_remote_value_locate(cover, &value->location);
-  cover->is_cover = true;
-  cover->available_there = true;
-  cover->told = value->told;
-  cover->is_told = value->is_told;
-  if (value->within) tfrt_remote_value_enter(cover, value->within);
+  if (!tfrt_remote_value_is_resolved(cover)) tfrt_remote_value_locate(cover, &value->location);
+  cover->parts.is_cover = true;
+  if (cover->state == TFRT_REMOTE_VALUE_UNKNOWN) {
+    tfrt_remote_value_set_state(cover, TFRT_REMOTE_VALUE_THERE);
+  }
+  cover->telling.as = value->telling.as;
+  cover->telling.is_told = value->telling.is_told;
+  if (value->parts.within) tfrt_remote_value_enter(cover, value->parts.within);
   value->held = false;
-  value->cover = cover;
+  value->parts.cover = cover;
   return cover;
 }
 
@@ -41,7 +43,7 @@ tfrt_remote_value_t* tfrt_remote_value_create_element(tfrt_remote_value_t* cover
 static bool tfrt_remote_value_shares_list(tfrt_remote_value_t* value) {
   if (!tfrt_async_value_is_available(&value->base.base)) return true;
   const tfrt_async_value_t* list = tfrt_async_value_resolved(&value->base.base);
-  tfrt_async_value_t* settled = value->settled;
+  tfrt_async_value_t* settled = value->settlement.value;
   bool is_settled = settled && tfrt_async_value_is_available(settled) &&
                     tfrt_async_value_resolved(settled) == list;
   // Acquire: pairs with the releases of others' references.
@@ -51,10 +53,10 @@ static bool tfrt_remote_value_shares_list(tfrt_remote_value_t* value) {
 // True if |element|, which lives by a cover, may be used by others than its list.
 static bool tfrt_remote_value_is_used_element(tfrt_remote_value_t* element) {
   // The elements of a list that is one are seen with that, if it is there.
-  if (element->is_cover) return element->is_orphan;
+  if (element->parts.is_cover) return element->parts.is_orphan;
   // Acquire: as above.
   if (atomic_load_explicit(&element->base.base.count, memory_order_acquire) > 1) return true;
-  if (!element->cover) return false;
+  if (!element->parts.cover) return false;
   // One whose last reference is gone has no list any more, and its elements may be used.
   if (!tfrt_async_value_try_retain(&element->base.base)) return true;
   bool is_used = tfrt_remote_value_has_used_elements(element);
@@ -63,11 +65,11 @@ static bool tfrt_remote_value_is_used_element(tfrt_remote_value_t* element) {
 }
 
 bool tfrt_remote_value_has_used_elements(tfrt_remote_value_t* value) {
-  if (!value->cover) return false;
+  if (!value->parts.cover) return false;
   if (tfrt_remote_value_shares_list(value)) return true;
-  const tfrt_list_link_t* head = &value->cover->elements;
+  const tfrt_list_link_t* head = &value->parts.cover->parts.elements;
   for (const tfrt_list_link_t* link = head->next; link != head; link = link->next) {
-    tfrt_remote_value_t* element = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, in_cover);
+    tfrt_remote_value_t* element = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, parts.in_cover);
     if (tfrt_remote_value_is_used_element(element)) return true;
   }
   return false;
@@ -75,10 +77,10 @@ bool tfrt_remote_value_has_used_elements(tfrt_remote_value_t* value) {
 
 void tfrt_remote_value_end_elements(tfrt_remote_value_t* cover, tfrt_status_t status,
                                     void (*end)(tfrt_remote_value_t*, tfrt_status_t)) {
-  const tfrt_list_link_t* head = &cover->elements;
+  const tfrt_list_link_t* head = &cover->parts.elements;
   for (const tfrt_list_link_t* link = head->next; link != head; link = link->next) {
-    tfrt_remote_value_t* element = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, in_cover);
-    bool is_over = element->resolved || element->held;
+    tfrt_remote_value_t* element = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, parts.in_cover);
+    bool is_over = tfrt_remote_value_is_resolved(element) || element->held;
     if (is_over || !tfrt_async_value_try_retain(&element->base.base)) continue;
     end(element, status);
     tfrt_remote_value_release(element);

@@ -46,12 +46,16 @@ static void tfrt_remote_value_join(tfrt_remote_value_t* value, tfrt_remote_value
   value->homecoming->own = tfrt_async_value_retain(&remote->base.base);
   tfrt_remote_value_note_location(value);
   tfrt_remote_value_locate(value, &remote->location);
-  if (value->resolved || value->lost) return;
+  if (tfrt_remote_value_is_resolved(value) || tfrt_remote_value_is_lost(value)) return;
   // Who gave us the name has no part in this.
   tfrt_list_remove(&value->named);
-  value->available_there = remote->available_there;
-  value->size_there = remote->size_there;
-  if (value->available_there) tfrt_remote_value_settle(value, tfrt_async_value_ready_chain());
+  if (tfrt_remote_value_is_there(remote)) {
+    tfrt_remote_value_set_state(value, TFRT_REMOTE_VALUE_THERE);
+  }
+  value->bytes.there = remote->bytes.there;
+  if (tfrt_remote_value_is_there(value)) {
+    tfrt_remote_value_settle(value, tfrt_async_value_ready_chain());
+  }
   value->node->value_hooks->answer_waiting(value);
   tfrt_remote_value_ask_again(value);
 }
@@ -64,7 +68,7 @@ static void tfrt_remote_value_arrive(tfrt_remote_value_t* value) {
     return;
   }
   tfrt_remote_value_t* remote = tfrt_remote_value_of(value->node, own);
-  if (remote && remote->peer && !remote->lost) {
+  if (remote && remote->peer && !tfrt_remote_value_is_lost(remote)) {
     tfrt_remote_value_join(value, remote);
   } else {
     // It is on its way, or was lost by now and may come from somewhere else.
@@ -103,16 +107,19 @@ static bool tfrt_remote_value_start_homecoming(tfrt_remote_value_t* value,
   homecoming->own = tfrt_async_value_retain(own);
   value->homecoming = homecoming;
   tfrt_remote_value_unlink_peers(value);
+  tfrt_remote_value_set_state(value, TFRT_REMOTE_VALUE_COMING_HOME);
   tfrt_remote_value_homecoming_wait(homecoming, TFRT_ACTION_AWAIT);
   return true;
 }
 
 void tfrt_remote_value_stand_for(tfrt_remote_value_t* value, tfrt_async_value_t* own) {
-  if (value->lost) tfrt_outgoing_retain_give_up(value);
-  value->lost = false;
+  if (tfrt_remote_value_is_lost(value)) {
+    tfrt_outgoing_retain_give_up(value);
+    tfrt_remote_value_set_state(value, TFRT_REMOTE_VALUE_UNKNOWN);
+  }
   if (tfrt_async_value_is_available(own)) {
     tfrt_remote_value_receive(value, own);
-  } else if (!value->retried || !tfrt_remote_value_start_homecoming(value, own)) {
+  } else if (!value->rerun.call || !tfrt_remote_value_start_homecoming(value, own)) {
     tfrt_remote_value_forward(value, own);
   }
 }

@@ -8,54 +8,53 @@
 // The error |status| (+1) with the place of |value|, or else of the function that was lent it.
 static tfrt_status_t tfrt_remote_value_place_loss(const tfrt_remote_value_t* value,
                                                   tfrt_status_t status) {
-  if (tfrt_remote_value_has_site(value)) return tfrt_call_site_locate(&value->site, status);
+  if (tfrt_remote_value_has_site(value)) return tfrt_call_site_locate(&value->place.site, status);
   tfrt_status_origin_t place;
-  tfrt_cached_program_function_place(value->user, value->user_function, &place);
+  tfrt_cached_program_function_place(value->borrowing.user, value->borrowing.user_function, &place);
   return place.function ? tfrt_status_with_origin(status, &place) : tfrt_status_retain(status);
 }
 
 // Nobody has |value|: forgets what was known of it.
 static void tfrt_remote_value_set_lost(tfrt_remote_value_t* value) {
-  if (value->want != 0) tfrt_outgoing_want_end(value);
+  if (value->question.want != 0) tfrt_outgoing_want_end(value);
   tfrt_remote_value_end_homecoming(value);
   tfrt_remote_value_unlink_peers(value);
-  value->lost = true;
-  value->available_there = false;
-  value->size_there = 0;
+  tfrt_remote_value_set_state(value, TFRT_REMOTE_VALUE_LOST);
+  value->bytes.there = 0;
   value->forwards = 0;
 }
 
 // Whoever sent us on can't help: asks who has lent the name of |value|, if that is another.
 static void tfrt_remote_value_ask_name(tfrt_remote_value_t* value) {
-  value->lender = value->lent_by;
-  value->given = value->name;
-  value->lent_by = 0;
+  value->borrowing.lender = value->borrowing.lent_by;
+  value->borrowing.given = value->name;
+  value->borrowing.lent_by = 0;
 }
 
 // Asks whoever may know another owner of |value|, which is lost because of |status| (+0). False if
 // nobody does.
 static bool tfrt_remote_value_ask_lender(tfrt_remote_value_t* value, tfrt_status_t status) {
   bool is_asked = value->node->value_hooks->ask_lender(value);
-  if (!is_asked && value->lent_by != 0) {
+  if (!is_asked && value->borrowing.lent_by != 0) {
     tfrt_remote_value_ask_name(value);
     is_asked = value->node->value_hooks->ask_lender(value);
   }
   if (!is_asked) return false;
   // It may be the one that was kept.
   tfrt_status_t loss = tfrt_status_retain(status);
-  tfrt_status_release(value->loss);
-  value->loss = loss;
+  tfrt_status_release(value->borrowing.loss);
+  value->borrowing.loss = loss;
   tfrt_outgoing_retain_postpone(value);
   return true;
 }
 
 void tfrt_remote_value_lose(tfrt_remote_value_t* value, tfrt_status_t status) {
-  if (value->resolved) return;
+  if (tfrt_remote_value_is_resolved(value)) return;
   // Who was asked for another owner is lost, too.
-  if (value->lost) tfrt_remote_value_ask_name(value);
+  if (tfrt_remote_value_is_lost(value)) tfrt_remote_value_ask_name(value);
   tfrt_remote_value_set_lost(value);
   if (tfrt_remote_value_ask_lender(value, status)) return;
-  if (value->retried && value->node->value_hooks->run_again(value, status)) return;
+  if (value->rerun.call && value->node->value_hooks->run_again(value, status)) return;
   tfrt_status_t located = tfrt_remote_value_place_loss(value, status);
   // Another owner may be known of those.
   tfrt_remote_value_end_elements(value, located, tfrt_remote_value_lose);
@@ -64,10 +63,10 @@ void tfrt_remote_value_lose(tfrt_remote_value_t* value, tfrt_status_t status) {
 }
 
 bool tfrt_remote_value_lose_instead(tfrt_remote_value_t* value, tfrt_status_t status) {
-  if (value->retried) {
+  if (value->rerun.call) {
     if (!value->node->value_hooks->may_mend(value, status)) return false;
     // Who has told where it is has no other.
-    value->lender = 0;
+    value->borrowing.lender = 0;
     tfrt_remote_value_set_lost(value);
     return value->node->value_hooks->run_again(value, status);
   }
@@ -75,7 +74,8 @@ bool tfrt_remote_value_lose_instead(tfrt_remote_value_t* value, tfrt_status_t st
   const tfrt_status_fields_t* fields = tfrt_status_fields(status);
   bool is_loss = fields->code == TFRT_STATUS_UNAVAILABLE &&
                  tfrt_job_find_incarnation(value->job, fields->root_key);
-  bool may_ask = value->lent_by != 0 || (value->lender != 0 && value->given.is_recoverable);
+  bool may_ask = value->borrowing.lent_by != 0 ||
+                 (value->borrowing.lender != 0 && value->borrowing.given.is_recoverable);
   if (!is_loss || !may_ask) return false;
   tfrt_remote_value_set_lost(value);
   return tfrt_remote_value_ask_lender(value, status);
@@ -104,12 +104,12 @@ void tfrt_remote_value_move(tfrt_remote_value_t* value, const tfrt_wire_referenc
                             bool held) {
   tfrt_remote_value_add_past(value, value->held);
   tfrt_remote_value_unlink_peers(value);
-  value->lost = false;
+  tfrt_remote_value_set_state(value, TFRT_REMOTE_VALUE_UNKNOWN);
   value->name = *reference;
-  value->given = *reference;
-  value->lent_by = 0;
+  value->borrowing.given = *reference;
+  value->borrowing.lent_by = 0;
   value->held = held;
-  if (value->is_told) value->told = *reference;
+  if (value->telling.is_told) value->telling.as = *reference;
   if (reference->owner == value->node->incarnation) {
     // It came home: nobody else need hold it for us.
     tfrt_outgoing_retain_give_up(value);
@@ -117,7 +117,7 @@ void tfrt_remote_value_move(tfrt_remote_value_t* value, const tfrt_wire_referenc
     return;
   }
   tfrt_remote_value_locate(value, reference);
-  if (value->lost || value->resolved) return;
+  if (tfrt_remote_value_is_lost(value) || tfrt_remote_value_is_resolved(value)) return;
   tfrt_outgoing_retain_again(value);
   // What a call of ours is to make is told once that is made.
   if (!value->result_is_due) value->node->value_hooks->answer_waiting(value);
@@ -136,19 +136,19 @@ bool tfrt_remote_value_is_known_as(const tfrt_remote_value_t* value,
     if (tfrt_remote_value_same(&past->name, reference)) return true;
     if (tfrt_remote_value_same(&past->location, reference)) return true;
   }
-  return value->is_told && tfrt_remote_value_same(&value->told, reference);
+  return value->telling.is_told && tfrt_remote_value_same(&value->telling.as, reference);
 }
 
 // The error of |value| now that |peer| is dead.
 static tfrt_status_t tfrt_remote_value_lost_error(const tfrt_remote_value_t* value,
                                                   const tfrt_peer_t* peer) {
-  tfrt_status_origin_t site = tfrt_call_site_origin(&value->site);
-  if (!value->function) {
+  tfrt_status_origin_t site = tfrt_call_site_origin(&value->place.site);
+  if (!value->place.function) {
     return tfrt_peer_lost_error(peer, value->job, tfrt_remote_value_has_site(value) ? &site : NULL,
                                 "while a value of it was needed");
   }
   return tfrt_peer_lost_error(peer, value->job, &site, "which had a result of %s%s",
-                              value->function[0] ? "@" : "a function", value->function);
+                              value->place.function[0] ? "@" : "a function", value->place.function);
 }
 
 // Moves the values of |job| (NULL: of all jobs) that |head| leads to into |out_list|: the end of
@@ -183,7 +183,7 @@ static void tfrt_remote_value_lose_list(tfrt_peer_t* peer, const tfrt_job_t* job
 }
 
 static void tfrt_remote_value_lose_name(tfrt_remote_value_t* value, tfrt_status_t status) {
-  if (value->lent_by != 0) tfrt_remote_value_ask_name(value);
+  if (value->borrowing.lent_by != 0) tfrt_remote_value_ask_name(value);
   tfrt_remote_value_lose(value, status);
 }
 

@@ -40,7 +40,7 @@ static tfrt_remote_value_t* tfrt_transfer_find(tfrt_node_t* node,
                                                const tfrt_lane_transfer_t* transfer) {
   tfrt_peer_t* peer = tfrt_transfer_peer(node, transfer);
   tfrt_remote_value_t* value = peer ? tfrt_outgoing_want_find(peer, transfer->want) : NULL;
-  return value && value->want_level == TFRT_WIRE_WANT_VALUE ? value : NULL;
+  return value && value->question.level == TFRT_WIRE_WANT_VALUE ? value : NULL;
 }
 
 // Makes what waits for |transfer| the error |status| (+0). Takes the lock.
@@ -96,11 +96,11 @@ static tfrt_status_t tfrt_transfer_begin(tfrt_lane_handler_t* handler,
   char device[TFRT_CALL_DEVICE_SIZE] = "";
   if (wanted) memcpy(device, wanted->device, sizeof(device));
   // One that begins anew, behind a lane that broke, is counted once.
-  if (wanted) wanted->size_here = 0;
+  if (wanted) wanted->bytes.here = 0;
   tfrt_status_t status = wanted ? tfrt_job_budget_check_payload(wanted->job, total_size) : NULL;
   if (wanted && !status) {
-    wanted->size_here = total_size;
-    wanted->is_large = true;
+    wanted->bytes.here = total_size;
+    wanted->bytes.is_large = true;
   }
   tfrt_node_unlock(node);
   if (!is_wanted) {

@@ -207,7 +207,7 @@ static void count_entry(void* self, const tfrt_mailbox_entry_t* entry) {
 static uint32_t mailbox_count(uint32_t rank) {
   uint32_t result = 0;
   tfrt_job_t* job = TFRT_CONTAINER_OF(world.hosts[rank].node->jobs.next, tfrt_job_t, link);
-  tfrt_mailbox_visit(&job->mailbox, count_entry, &result);
+  tfrt_mailbox_visit(&job->exchange.mailbox, count_entry, &result);
   return result;
 }
 

@@ -197,7 +197,7 @@ START_TEST(what_members_of_a_group_send_each_other_at_last_is_hurried) {
     const tfrt_list_link_t* jobs = &world.hosts[host].node->jobs;
     ck_assert_ptr_ne(jobs->next, jobs);
     const tfrt_job_t* job = TFRT_CONTAINER_OF(jobs->next, tfrt_job_t, link);
-    ck_assert(tfrt_list_is_empty(&job->turns.series));
+    ck_assert(tfrt_list_is_empty(&job->exchange.turns.series));
   }
   end();
 }

@@ -549,7 +549,7 @@ START_TEST(turns_are_forgotten_with_their_request_where_the_root_had_none) {
     const tfrt_list_link_t* jobs = &world.hosts[host].node->jobs;
     ck_assert_ptr_ne(jobs->next, jobs);
     tfrt_job_t* job = TFRT_CONTAINER_OF(jobs->next, tfrt_job_t, link);
-    ck_assert(tfrt_list_is_empty(&job->turns.series));
+    ck_assert(tfrt_list_is_empty(&job->exchange.turns.series));
   }
   end();
 }

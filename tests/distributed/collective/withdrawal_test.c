@@ -201,7 +201,7 @@ static void expect_nothing_closed(void) {
     const tfrt_list_link_t* jobs = &world.hosts[host].node->jobs;
     ck_assert_ptr_ne(jobs->next, jobs);
     const tfrt_job_t* job = TFRT_CONTAINER_OF(jobs->next, tfrt_job_t, link);
-    ck_assert(tfrt_list_is_empty(&job->mailbox.closed));
+    ck_assert(tfrt_list_is_empty(&job->exchange.mailbox.closed));
   }
 }
 

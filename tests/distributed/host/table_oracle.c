@@ -33,7 +33,7 @@ static tfrt_node_t* find_node(const nodes_t* all, uint64_t incarnation) {
 static tfrt_job_t* find_open_job(tfrt_node_t* node, const uint8_t* id) {
   tfrt_job_t* job =
       tfrt_job_find(node, tfrt_string_view_make((const char*)id, TFRT_WIRE_JOB_ID_SIZE));
-  return job && !job->closed ? job : NULL;
+  return job && !tfrt_job_is_closed(job) ? job : NULL;
 }
 
 // Names of |node|'s objects are given by those who are said to have given them.
@@ -53,14 +53,14 @@ static void check_objects(const nodes_t* all, tfrt_node_t* node) {
 
 // What |value| on |node| stands for is at its owner, or will be.
 static void check_value(const nodes_t* all, tfrt_node_t* node, const tfrt_remote_value_t* value) {
-  EXPECT(!value->resolved, "a resolved value is said to be elsewhere");
+  EXPECT(!tfrt_remote_value_is_resolved(value), "a resolved value is said to be elsewhere");
   // What a result was said to be, an argument, has only its name here: who asks is sent on.
-  bool is_asked_for = value->demanded || (value->settled && !value->settled_known);
+  bool is_asked_for = value->demanded || (value->settlement.value && !value->settlement.is_known);
   if (!is_asked_for) return;
   const tfrt_wire_reference_t* at = &value->location;
   tfrt_node_t* owner = find_node(all, at->owner);
-  if (!owner || owner->closed || node->closed || value->job->closed) return;
-  tfrt_job_t* job = find_open_job(owner, value->job->id);
+  if (!owner || owner->closed || node->closed || tfrt_job_is_closed(value->job)) return;
+  tfrt_job_t* job = find_open_job(owner, value->job->identity.id);
   if (!job || tfrt_object_table_find(owner->objects, at->id, job)) return;
   if (tfrt_failed_call_find(job, at->id)) return;
   const tfrt_peer_t* namer = tfrt_peer_find(owner, at->id.namer);
@@ -78,10 +78,11 @@ static void check_pushes(const tfrt_peer_t* peer) {
   size_t expected = 0;
   for (size_t i = 0; i < 2; ++i) {
     for (tfrt_list_link_t* link = lists[i]->next; link != lists[i]; link = link->next) {
-      const tfrt_remote_value_t* value = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, in_expected);
-      EXPECT(value->peer == peer && value->is_expected && value->is_put_off == (i == 0),
+      const tfrt_remote_value_t* value =
+          TFRT_CONTAINER_OF(link, tfrt_remote_value_t, push.expected);
+      EXPECT(value->peer == peer && (value->state == TFRT_REMOTE_VALUE_AWAITING_PUSH) == (i == 0),
              "a value is expected of another peer");
-      EXPECT(!value->resolved && (!value->is_put_off || value->want == 0),
+      EXPECT(!tfrt_remote_value_is_resolved(value) && (i != 0 || value->question.want == 0),
              "a value that is put off is asked for");
       ++expected;
     }
@@ -106,8 +107,11 @@ static void check_peer(const nodes_t* all, tfrt_node_t* node, const tfrt_peer_t*
   }
   for (tfrt_hash_node_t* found = tfrt_hash_table_first(&peer->wants); found;
        found = tfrt_hash_table_next(&peer->wants, found)) {
-    const tfrt_remote_value_t* value = TFRT_CONTAINER_OF(found, tfrt_remote_value_t, by_want);
-    EXPECT(!value->resolved && value->peer == peer && value->want != 0, "a want is of nothing");
+    const tfrt_remote_value_t* value =
+        TFRT_CONTAINER_OF(found, tfrt_remote_value_t, question.by_want);
+    EXPECT(
+        !tfrt_remote_value_is_resolved(value) && value->peer == peer && value->question.want != 0,
+        "a want is of nothing");
   }
   check_pushes(peer);
   if (peer->session) return;
