@@ -318,8 +318,8 @@ static const tfrt_attribute_descriptor_t attributes_constant[] = {
 #define ATTRIBUTES_gru TFRT_ATTRIBUTES(attributes_gru)
 #define ATTRIBUTES_rnn TFRT_ATTRIBUTES(attributes_rnn)
 #define ATTRIBUTES_equation TFRT_ATTRIBUTES(attributes_equation)
-#define ASSEMBLY_ONE "( operands ) settings"
-#define ASSEMBLY_MANY "( operands ) settings function"
+#define ASSEMBLY_ONE "( operands ) attr-dict"
+#define ASSEMBLY_MANY "( operands ) attr-dict function"
 #define FLAGS_ONE (TFRT_KERNEL_PURE | TFRT_KERNEL_VARIADIC_OPERANDS)
 #define FLAGS_MANY (FLAGS_ONE | TFRT_KERNEL_VARIADIC_RESULTS)
 

@@ -8,6 +8,7 @@
 
 #include "compiler/onnx/onnx.pb-c.h"
 #include "compiler/onnx/onnx_translate.h"
+#include "compiler/translate.h"
 #include "tests/support/test_main.h"
 #include "tools/kernels/op_tables.h"
 
@@ -152,6 +153,14 @@ static void assert_refused(const char* part) {
 static void assert_good(void) {
   tfrt_status_t status = import();
   ck_assert_msg(status == NULL, "%s", status ? tfrt_status_message(status) : "");
+  // The text is one that is read back.
+  void* bytes = NULL;
+  size_t size = 0;
+  status = tfrt_translate_text_to_bef(
+      "m.mlir", tfrt_string_view_make(tfrt_string_builder_text(&text), text.size),
+      tfrt_all_op_tables(), NULL, tfrt_allocator_system(), &report, &bytes, &size);
+  ck_assert_msg(status == NULL, "%s", tfrt_string_builder_text(&report));
+  tfrt_allocator_free(tfrt_allocator_system(), bytes, size);
 }
 
 START_TEST(nodes_become_ops_and_weights_constants) {
@@ -161,7 +170,7 @@ START_TEST(nodes_become_ops_and_weights_constants) {
   add_node("Relu", "sum", NULL, "y");
   assert_good();
   assert_text(&text, "func.func @main(%x: !tfrt_tensor.tensor) -> !tfrt_tensor.tensor");
-  assert_text(&text, "tfrt_nn.argument(%x) dims = [-1, 3], dtype = f32, name = \"x\"");
+  assert_text(&text, "tfrt_nn.argument(%x) {dims = [-1, 3], dtype = f32, name = \"x\"}");
   assert_text(&text, "tfrt_nn.constant dense<[1.000000e+00, 2.000000e+00, 3.000000e+00]>");
   assert_text(&text, "tfrt_nn.relu(");
   assert_text(&summary,
@@ -332,7 +341,7 @@ START_TEST(data_is_cut_along_the_first_axis) {
   options.host_count = 3;
   add_node("Relu", "x", NULL, "y");
   assert_good();
-  assert_text(&text, "tfrt_nn.split(%0)");
+  assert_text(&text, "tfrt_nn.split(%0) {");
   assert_text(&text, "tfrt.call @replica(%1#2) {host = 2 : i32}");
   assert_text(&text, "tfrt_nn.concat(");
 }

@@ -110,7 +110,7 @@ class ModelRunTest(unittest.TestCase):
     def test_the_program_can_be_read(self):
         done = tfrt("import", MODEL, "--emit=mlir", "--shape", "bytes=1x2048")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn('dims = [1, 2048], dtype = i32, name = "bytes"', done.stdout)
+        self.assertIn('{dims = [1, 2048], dtype = i32, name = "bytes"}', done.stdout)
         self.assertIn("tfrt_nn.mat_mul(", done.stdout)
 
 
