@@ -87,6 +87,11 @@ static void level_run_here(tfrt_work_queue_t* queue, tfrt_task_t* task) {
   tfrt_work_queue_run_here(base_of(queue), task);
 }
 
+// A task that has a thread already waits for no turn.
+static void level_run_or_add(tfrt_work_queue_t* queue, tfrt_task_t* task) {
+  tfrt_work_queue_run_or_add(base_of(queue), task);
+}
+
 static void level_await(tfrt_work_queue_t* queue, tfrt_async_value_t* const* values, size_t count) {
   tfrt_work_queue_await(base_of(queue), values, count);
 }
@@ -115,6 +120,7 @@ static const tfrt_work_queue_vtable_t vtable = {
     .is_in_worker_thread = level_is_in_worker_thread,
     .name = level_name,
     .run_here = level_run_here,
+    .run_or_add = level_run_or_add,
 };
 
 tfrt_status_t tfrt_priority_work_queues_create(tfrt_work_queue_t* base, tfrt_allocator_t allocator,

@@ -85,9 +85,9 @@ struct thread_pool_s {
   tfrt_task_list_t shared_tasks;
   _Atomic size_t shared_count;  // written with the mutex held, read by all
 
-  // Blocking tasks that are queued or running, in both pools, and compute tasks that have given
-  // their workers away. A task that adds another one is still counted itself then: zero means that
-  // there is none.
+  // Blocking tasks that are queued or running, in both pools; compute tasks that have given their
+  // workers away; and tasks that run on threads of others. A task that adds another one is still
+  // counted itself then: zero means that there is none.
   _Atomic int64_t blocking_count;
 
   // Sleeping and waking. Read without the mutex, see above.
@@ -463,6 +463,15 @@ static bool pool_add_blocking_task(tfrt_work_queue_t* base, tfrt_task_t* task, b
   return is_taken;
 }
 
+// Counted as a blocking task is, so that to be quiet is to have none of them.
+static void pool_run_or_add(tfrt_work_queue_t* base, tfrt_task_t* task) {
+  thread_pool_t* pool = cast(base);
+  // Relaxed: a thread that learns what the task did, by the task's own release, sees this, too.
+  atomic_fetch_add_explicit(&pool->blocking_count, 1, memory_order_relaxed);
+  task->run(task);
+  note_blocking_done(pool);
+}
+
 static void pool_await(tfrt_work_queue_t* base, tfrt_async_value_t* const* values, size_t count) {
   if (current_worker && current_worker->pool == cast(base)) {
     await_as_worker(current_worker, values, count);
@@ -562,6 +571,7 @@ static const tfrt_work_queue_vtable_t pool_vtable = {
     .parallelism = pool_parallelism,
     .is_in_worker_thread = pool_is_in_worker_thread,
     .name = pool_name,
+    .run_or_add = pool_run_or_add,
 };
 
 static tfrt_status_t check_count(const char* what, int count) {

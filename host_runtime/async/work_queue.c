@@ -27,6 +27,14 @@ void tfrt_work_queue_run_here(tfrt_work_queue_t* queue, tfrt_task_t* task) {
   }
 }
 
+void tfrt_work_queue_run_or_add(tfrt_work_queue_t* queue, tfrt_task_t* task) {
+  if (queue->vtable->run_or_add) {
+    queue->vtable->run_or_add(queue, task);
+  } else {
+    tfrt_work_queue_add_task(queue, task);
+  }
+}
+
 void tfrt_work_queue_await(tfrt_work_queue_t* queue, tfrt_async_value_t* const* values,
                            size_t count) {
   queue->vtable->await(queue, values, count);

@@ -40,7 +40,8 @@ typedef struct tfrt_work_queue_vtable_s {
   int (*parallelism)(const tfrt_work_queue_t* queue);
   bool (*is_in_worker_thread)(const tfrt_work_queue_t* queue);
   const char* (*name)(const tfrt_work_queue_t* queue);
-  void (*run_here)(tfrt_work_queue_t* queue, tfrt_task_t* task);  // NULL: nothing but the task
+  void (*run_here)(tfrt_work_queue_t* queue, tfrt_task_t* task);    // NULL: nothing but the task
+  void (*run_or_add)(tfrt_work_queue_t* queue, tfrt_task_t* task);  // NULL: as add_task
 } tfrt_work_queue_vtable_t;
 
 // Embedded first in every implementation.
@@ -71,6 +72,12 @@ bool tfrt_work_queue_add_blocking_task(tfrt_work_queue_t* queue, tfrt_task_t* ta
 // starts may take long there, and need not be a task for that. For callers that would wait for it
 // anyway, so not for a thread that has something else to do, such as to read messages. Thread-safe.
 void tfrt_work_queue_run_here(tfrt_work_queue_t* queue, tfrt_task_t* task);
+
+// Runs |task|, which is no long one, some time: before it returns, on the calling thread, which is
+// none of the queue's, or, where tasks may only run on the queue's own threads, as
+// tfrt_work_queue_add_task() does. For a thread that has learnt something that the task waits for,
+// as what wakes another one takes longer than many a task. Thread-safe.
+void tfrt_work_queue_run_or_add(tfrt_work_queue_t* queue, tfrt_task_t* task);
 
 // Returns when all |values| are resolved; demands them. A task of the queue may call it only if the
 // queue has threads (thread_pool_work_queue.h). Thread-safe.

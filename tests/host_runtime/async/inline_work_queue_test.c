@@ -84,6 +84,17 @@ START_TEST(blocking_tasks_share_the_queue_or_are_refused) {
 }
 END_TEST
 
+START_TEST(a_task_that_may_run_here_or_there_waits_for_the_host) {
+  tfrt_work_queue_t* queue = create();
+  step_t step = make_step(queue);
+  tfrt_work_queue_run_or_add(queue, &step.task);
+  ck_assert(!step.was_in_worker);
+  tfrt_work_queue_quiesce(queue);
+  ck_assert(step.was_in_worker);
+  tfrt_work_queue_release(queue);
+}
+END_TEST
+
 START_TEST(who_runs_a_task_here_is_one_of_the_queue_meanwhile) {
   tfrt_work_queue_t* queue = create();
   step_t steps[3] = {make_step(queue), make_step(queue), make_step(queue)};
@@ -283,6 +294,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, tasks_run_in_order_inside_of_quiesce);
   tcase_add_test(tests, await_runs_no_more_than_it_has_to);
   tcase_add_test(tests, blocking_tasks_share_the_queue_or_are_refused);
+  tcase_add_test(tests, a_task_that_may_run_here_or_there_waits_for_the_host);
   tcase_add_test(tests, who_runs_a_task_here_is_one_of_the_queue_meanwhile);
   tcase_add_test(tests, a_queue_has_one_runner_at_a_time);
   tcase_add_test(tests, await_is_woken_by_other_threads);

@@ -107,10 +107,12 @@ START_TEST(all_else_is_the_base_queues) {
   letter_t c = letter('c');
   tfrt_work_queue_run_here(queues[3], &c.task);
   ck_assert(was_in_worker);
+  letter_t d = letter('d');
+  tfrt_work_queue_run_or_add(queues[3], &d.task);
   tfrt_async_value_t* ready = tfrt_async_value_ready_chain();
   tfrt_work_queue_await(queues[0], &ready, 1);
   tfrt_work_queue_quiesce(queues[0]);
-  ck_assert_str_eq(order, "cba");
+  ck_assert_str_eq(order, "cbad");
 }
 END_TEST
 

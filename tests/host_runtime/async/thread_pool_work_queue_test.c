@@ -393,6 +393,45 @@ START_TEST(compute_threads_can_be_bound_and_blocking_threads_are_not) {
 }
 END_TEST
 
+// A task of a thread that is none of the queue's.
+typedef struct guest_s {
+  tfrt_task_t task;
+  tfrt_work_queue_t* queue;
+  tfrt_async_value_t* begun;
+  _Atomic bool is_done;
+} guest_t;
+
+static void run_guest(tfrt_task_t* task) {
+  guest_t* guest = TFRT_CONTAINER_OF(task, guest_t, task);
+  ck_assert(!tfrt_work_queue_is_in_worker_thread(guest->queue));
+  tfrt_async_value_set_available(guest->begun);
+  for (int i = 0; i < 1000; ++i) sched_yield();
+  atomic_store(&guest->is_done, true);
+}
+
+static void be_guest(void* argument) {
+  guest_t* guest = argument;
+  tfrt_work_queue_run_or_add(guest->queue, &guest->task);
+  ck_assert(atomic_load(&guest->is_done));
+}
+
+START_TEST(a_task_on_the_thread_of_another_is_waited_for) {
+  for (int i = 0; i < 20; ++i) {
+    guest_t guest = {.queue = create(1, 1),
+                     .begun = tfrt_async_value_create_unconstructed(TFRT_TYPE_CHAIN)};
+    tfrt_thread_t thread;
+    tfrt_task_initialize(&guest.task, run_guest);
+    ck_assert(!tfrt_thread_create("guest", be_guest, &guest, &thread));
+    tfrt_blocking_wait(&guest.begun, 1);
+    tfrt_work_queue_quiesce(guest.queue);
+    ck_assert(atomic_load(&guest.is_done));
+    tfrt_thread_join(&thread);
+    tfrt_async_value_release(guest.begun);
+    tfrt_work_queue_release(guest.queue);
+  }
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   TCase* tests = tcase_create("thread_pool_work_queue");
   tcase_set_timeout(tests, 60);
@@ -408,6 +447,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, tasks_that_wait_for_tasks_do_not_starve_them);
   tcase_add_test(tests, a_task_from_outside_runs_while_all_others_wait);
   tcase_add_test(tests, a_task_that_waits_runs_others_if_there_is_no_thread_for_them);
+  tcase_add_test(tests, a_task_on_the_thread_of_another_is_waited_for);
   tcase_add_test(tests, compute_threads_can_be_bound_and_blocking_threads_are_not);
   Suite* suite = suite_create("thread_pool_work_queue");
   suite_add_tcase(suite, tests);

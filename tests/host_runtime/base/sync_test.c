@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/prctl.h>
 
 #include "host_runtime/base/clock.h"
 #include "tests/support/test_main.h"
@@ -92,6 +93,22 @@ START_TEST(a_wait_ends_at_its_deadline_by_the_monotonic_clock) {
 END_TEST
 
 static void read_mask(void* argument) { sigprocmask(SIG_BLOCK, NULL, argument); }
+
+static void be_woken_in_time(void* argument) {
+  tfrt_thread_wake_in_time();
+  *(int*)argument = prctl(PR_GET_TIMERSLACK);
+}
+
+START_TEST(a_thread_may_ask_to_be_woken_in_time) {
+  int before = prctl(PR_GET_TIMERSLACK);
+  int slack_ns = 0;
+  tfrt_thread_t thread;
+  ck_assert(!tfrt_thread_create("in-time", be_woken_in_time, &slack_ns, &thread));
+  tfrt_thread_join(&thread);
+  ck_assert_int_eq(slack_ns, 1);
+  ck_assert_int_eq(prctl(PR_GET_TIMERSLACK), before);
+}
+END_TEST
 
 START_TEST(a_thread_blocks_signals_but_not_its_own_faults) {
   sigset_t mask;
@@ -183,6 +200,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_loop_test(tests, a_mutex_lets_one_in_at_a_time, 0, 2);
   tcase_add_test(tests, a_condition_wakes_who_waits);
   tcase_add_test(tests, a_wait_ends_at_its_deadline_by_the_monotonic_clock);
+  tcase_add_test(tests, a_thread_may_ask_to_be_woken_in_time);
   tcase_add_test(tests, a_thread_blocks_signals_but_not_its_own_faults);
   tcase_add_test(tests, once_is_once);
   tcase_add_test(tests, a_static_mutex_needs_no_initialisation);
