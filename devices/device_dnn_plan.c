@@ -44,10 +44,9 @@ typedef struct tfrt_dnn_named_layout_s {
   const char* sizes;
   const char* steps;
   const tfrt_dnn_layout_t* layout;
-  bool may_be_i32;
 } tfrt_dnn_named_layout_t;
 
-static bool tfrt_dnn_plan_is_dtype(tfrt_dtype_t dtype, bool may_be_i32) {
+static bool tfrt_dnn_plan_is_dtype(tfrt_dtype_t dtype) {
   switch (dtype) {
     case TFRT_DTYPE_F32:
     case TFRT_DTYPE_F64:
@@ -56,17 +55,17 @@ static bool tfrt_dnn_plan_is_dtype(tfrt_dtype_t dtype, bool may_be_i32) {
     case TFRT_DTYPE_I8:
       return true;
     default:
-      return may_be_i32 && dtype == TFRT_DTYPE_I32;
+      return false;
   }
 }
 
 static tfrt_status_t tfrt_dnn_plan_check_layout(const tfrt_dnn_named_layout_t* named,
                                                 uint32_t rank) {
   const tfrt_dnn_layout_t* layout = named->layout;
-  if (!tfrt_dnn_plan_is_dtype(layout->dtype, named->may_be_i32)) {
+  if (!tfrt_dnn_plan_is_dtype(layout->dtype)) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                              "%s is %s; plans take f32, f64, f16, bf16 and i8%s", named->type,
-                              tfrt_dtype_name(layout->dtype), named->may_be_i32 ? ", and i32" : "");
+                              "%s is %s; plans take f32, f64, f16, bf16 and i8", named->type,
+                              tfrt_dtype_name(layout->dtype));
   }
   if (layout->rank != rank) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
@@ -79,10 +78,10 @@ static tfrt_status_t tfrt_dnn_plan_check_layout(const tfrt_dnn_named_layout_t* n
 
 static tfrt_status_t tfrt_dnn_plan_check_layouts(const tfrt_dnn_plan_form_t* form) {
   const tfrt_dnn_named_layout_t layouts[] = {
-      {"input_type", "input_dims", "input_strides", &form->x, false},
-      {"input_type", "filter_dims", "filter_strides", &form->w, false},
-      {"output_type", "output_dims", "output_strides", &form->y, true},
-      {"bias_type", "bias_dims", "bias_strides", &form->bias, true},
+      {"input_type", "input_dims", "input_strides", &form->x},
+      {"input_type", "filter_dims", "filter_strides", &form->w},
+      {"output_type", "output_dims", "output_strides", &form->y},
+      {"bias_type", "bias_dims", "bias_strides", &form->bias},
   };
   size_t count = TFRT_ARRAY_SIZE(layouts) - (form->is_fused ? 0 : 1);
   for (size_t i = 0; i < count; ++i) {
@@ -153,6 +152,30 @@ static tfrt_status_t tfrt_dnn_plan_check_channels(const tfrt_dnn_plan_form_t* fo
                             w[1], x[1], w[0]);
 }
 
+// Checks that the elements of |layout| lie without gaps, the axes in any order; messages call its
+// steps |name|.
+static tfrt_status_t tfrt_dnn_plan_check_packed(const char* name, const tfrt_dnn_layout_t* layout) {
+  bool is_seen[TFRT_DNN_MAX_RANK] = {false};
+  int64_t expected = 1;
+  for (;;) {
+    // The innermost axis that wasn't seen; the step over a single element is none.
+    uint32_t inner = layout->rank;
+    for (uint32_t i = 0; i < layout->rank; ++i) {
+      if (is_seen[i] || layout->sizes[i] == 1) continue;
+      if (inner == layout->rank || layout->steps[i] < layout->steps[inner]) inner = i;
+    }
+    if (inner == layout->rank) return NULL;
+    if (layout->steps[inner] != expected) {
+      return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                                "%s[%u] is %" PRId64 " where %" PRId64
+                                " leaves no gap; pack it, as libraries do not take gaps here",
+                                name, inner, layout->steps[inner], expected);
+    }
+    is_seen[inner] = true;
+    if (__builtin_mul_overflow(expected, layout->sizes[inner], &expected)) expected = INT64_MAX;
+  }
+}
+
 // Checks what follows the convolution.
 static tfrt_status_t tfrt_dnn_plan_check_fused(const tfrt_dnn_plan_form_t* form) {
   if (form->direction != TFRT_DNN_FORWARD) {
@@ -173,7 +196,7 @@ static tfrt_status_t tfrt_dnn_plan_check_fused(const tfrt_dnn_plan_form_t* form)
                               "; give the same, or 1",
                               i, size, i, form->y.sizes[i]);
   }
-  return NULL;
+  return tfrt_dnn_plan_check_packed("bias_strides", &form->bias);
 }
 
 static tfrt_status_t tfrt_dnn_plan_check_engine(const tfrt_dnn_engine_t* engine) {
@@ -197,6 +220,7 @@ tfrt_status_t tfrt_dnn_plan_check(const tfrt_dnn_plan_form_t* form,
   TFRT_RETURN_IF_ERROR(tfrt_dnn_plan_check_window(form));
   TFRT_RETURN_IF_ERROR(tfrt_dnn_plan_check_space(form));
   TFRT_RETURN_IF_ERROR(tfrt_dnn_plan_check_channels(form));
+  TFRT_RETURN_IF_ERROR(tfrt_dnn_plan_check_packed("filter_strides", &form->w));
   if (form->is_fused) TFRT_RETURN_IF_ERROR(tfrt_dnn_plan_check_fused(form));
   return tfrt_dnn_plan_check_engine(engine);
 }

@@ -8,9 +8,11 @@
 //
 //   form, engine --build--> plan --run (stream, memory)--> work of the stream
 //
-// Other than the calls of devices/device_dnn.h, plans take filters with any steps, mixed types, and
-// groups of channels: where x has n times the inputs of w, its channels and those of y are n
-// groups, and an output sees the inputs of its own group.
+// Plans take more than the calls of devices/device_dnn.h do: filters whose axes lie in any order,
+// mixed types, and groups of channels. Where x has n times the inputs of w, its channels and those
+// of y are n groups, and an output sees the inputs of its own group. x, y and z may have gaps. w
+// and bias may not: cuDNN 9 refuses a filter with gaps, and reads a bias with gaps as if it had
+// none.
 //
 // Life:
 //  1. Built at +1 by an object of neural networks; the form is copied. May take seconds.
@@ -30,7 +32,7 @@
 #define TFRT_DNN_PLAN_ALIGNMENT 32
 
 // A tensor or a filter: two axes, then those of space. Sizes and steps are counted in elements of
-// f32, f64, f16, bf16 or i8; results and biases may also be of i32.
+// f32, f64, f16, bf16 or i8; none is of i32, in which cuDNN 9 makes wrong sums.
 typedef struct tfrt_dnn_layout_s {
   tfrt_dtype_t dtype;
   uint32_t rank;

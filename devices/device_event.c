@@ -36,11 +36,19 @@ tfrt_status_t tfrt_device_event_query(tfrt_device_event_t* event, bool* out_done
   return NULL;
 }
 
-tfrt_async_value_t* tfrt_device_event_await(tfrt_device_event_t* event) {
+static tfrt_async_value_t* tfrt_device_event_await_in(tfrt_device_event_t* event, bool in_hurry) {
   tfrt_status_t lost = tfrt_device_check(event->device);
   if (lost) return tfrt_async_value_create_error_take(lost);
   if (!tfrt_device_event_is_recorded(event)) return tfrt_async_value_ready_chain();
-  return event->vtable->await(event);
+  return event->vtable->await(event, in_hurry);
+}
+
+tfrt_async_value_t* tfrt_device_event_await(tfrt_device_event_t* event) {
+  return tfrt_device_event_await_in(event, false);
+}
+
+tfrt_async_value_t* tfrt_device_event_await_soon(tfrt_device_event_t* event) {
+  return tfrt_device_event_await_in(event, true);
 }
 
 // OK if |event| can be asked for its time.

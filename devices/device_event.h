@@ -32,8 +32,9 @@ typedef struct tfrt_device_event_vtable_s {
   void (*destroy)(tfrt_device_event_t* event);
   // Whether the point is reached; the loss of the device as an error.
   tfrt_status_t (*query)(tfrt_device_event_t* event, bool* out_done);
-  // A chain (+1, never NULL) that becomes available, or an error, at the point.
-  tfrt_async_value_t* (*await)(tfrt_device_event_t* event);
+  // A chain (+1, never NULL) that becomes available, or an error, at the point; |in_hurry|: by
+  // tfrt_device_event_await_soon().
+  tfrt_async_value_t* (*await)(tfrt_device_event_t* event, bool in_hurry);
   // Milliseconds from |start| to |event|, both with timing and done.
   tfrt_status_t (*elapsed)(tfrt_device_event_t* event, tfrt_device_event_t* start,
                            float* out_milliseconds);
@@ -65,6 +66,11 @@ tfrt_status_t tfrt_device_event_query(tfrt_device_event_t* event, bool* out_done
 // Returns a chain (+1, never NULL) that becomes available when the point is reached, or the
 // error that the device is lost with. Thread-safe.
 tfrt_async_value_t* tfrt_device_event_await(tfrt_device_event_t* event) TFRT_MUST_USE;
+
+// The same for a caller that needs to know at once, of work that is soon done. A backend that asks
+// the device for its events asks for this one without a pause for a while, which takes a processor.
+// Thread-safe.
+tfrt_async_value_t* tfrt_device_event_await_soon(tfrt_device_event_t* event) TFRT_MUST_USE;
 
 // Sets |*out_milliseconds| to the device's time from the point of |start| to that of |end|.
 // FAILED_PRECONDITION if one of them has no timing, was never recorded or is not done yet;

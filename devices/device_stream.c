@@ -256,12 +256,21 @@ tfrt_status_t tfrt_device_stream_join(tfrt_device_stream_t* stream, tfrt_device_
   return status;
 }
 
-tfrt_async_value_t* tfrt_device_stream_await(tfrt_device_stream_t* stream) {
+// Awaits the end of |stream| by |await| of an event there.
+static tfrt_async_value_t* tfrt_device_stream_await_by(
+    tfrt_device_stream_t* stream, tfrt_async_value_t* (*await)(tfrt_device_event_t* event)) {
   tfrt_device_event_t* event = NULL;
   tfrt_status_t status = tfrt_device_create_event(stream->device, false, &event);
   if (!status) status = tfrt_device_stream_record(stream, event);
-  tfrt_async_value_t* value =
-      status ? tfrt_async_value_create_error_take(status) : tfrt_device_event_await(event);
+  tfrt_async_value_t* value = status ? tfrt_async_value_create_error_take(status) : await(event);
   tfrt_device_event_release(event);
   return value;
+}
+
+tfrt_async_value_t* tfrt_device_stream_await(tfrt_device_stream_t* stream) {
+  return tfrt_device_stream_await_by(stream, tfrt_device_event_await);
+}
+
+tfrt_async_value_t* tfrt_device_stream_await_soon(tfrt_device_stream_t* stream) {
+  return tfrt_device_stream_await_by(stream, tfrt_device_event_await_soon);
 }

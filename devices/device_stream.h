@@ -148,4 +148,7 @@ tfrt_status_t tfrt_device_stream_join(tfrt_device_stream_t* stream, tfrt_device_
 // done, or the error that the device is lost with. Thread-safe.
 tfrt_async_value_t* tfrt_device_stream_await(tfrt_device_stream_t* stream) TFRT_MUST_USE;
 
+// The same as tfrt_device_event_await_soon() does it. Thread-safe.
+tfrt_async_value_t* tfrt_device_stream_await_soon(tfrt_device_stream_t* stream) TFRT_MUST_USE;
+
 #endif  // TFRT_DEVICES_DEVICE_STREAM_H_

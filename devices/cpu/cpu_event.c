@@ -23,7 +23,9 @@ static void tfrt_cpu_event_destroy(tfrt_device_event_t* base) {
   tfrt_allocator_free(base->device->platform->allocator, event, sizeof(*event));
 }
 
-static tfrt_async_value_t* tfrt_cpu_event_await(tfrt_device_event_t* base) {
+// An event is done by the thread that knows it: there is nothing to hurry.
+static tfrt_async_value_t* tfrt_cpu_event_await(tfrt_device_event_t* base, bool in_hurry) {
+  (void)in_hurry;
   tfrt_cpu_event_t* event = tfrt_cpu_event_of(base);
   tfrt_mutex_lock(&event->mutex);
   tfrt_async_value_t* value =
@@ -33,7 +35,7 @@ static tfrt_async_value_t* tfrt_cpu_event_await(tfrt_device_event_t* base) {
 }
 
 static tfrt_status_t tfrt_cpu_event_query(tfrt_device_event_t* base, bool* out_done) {
-  tfrt_async_value_t* value = tfrt_cpu_event_await(base);
+  tfrt_async_value_t* value = tfrt_cpu_event_await(base, false);
   *out_done = tfrt_async_value_is_available(value);
   tfrt_status_t status = NULL;
   if (tfrt_async_value_is_error(value)) {

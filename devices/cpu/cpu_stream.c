@@ -254,7 +254,7 @@ static tfrt_status_t tfrt_cpu_stream_wait(tfrt_device_stream_t* stream,
                                           tfrt_device_event_t* event) {
   tfrt_cpu_op_t* op;
   TFRT_RETURN_IF_ERROR(tfrt_cpu_op_allocate(stream, TFRT_CPU_OP_WAIT, 0, &op));
-  op->value = event->vtable->await(event);
+  op->value = event->vtable->await(event, false);
   tfrt_task_initialize(&op->task, tfrt_cpu_stream_resume);
   return tfrt_cpu_stream_give(op);
 }

@@ -195,6 +195,8 @@ enum tfrt_cuda_number_e {
     (tfrt_cuda_library_handle_t * library, const void* image, int* jit_options, void** jit_values, \
      unsigned jit_option_count, int* options, void** values, unsigned option_count))               \
   X(LibraryUnload, 12000, false, (tfrt_cuda_library_handle_t library))                             \
+  X(LibraryGetModule, 12000, false,                                                                \
+    (tfrt_cuda_module_handle_t * module, tfrt_cuda_library_handle_t library))                      \
   X(LibraryGetKernel, 12000, false,                                                                \
     (tfrt_cuda_kernel_handle_t * kernel, tfrt_cuda_library_handle_t library, const char* name))    \
   X(LibraryGetGlobal, 12000, false,                                                                \

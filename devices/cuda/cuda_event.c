@@ -9,6 +9,8 @@ typedef struct tfrt_cuda_point_s {
   tfrt_ref_count_t ref_count;
   tfrt_device_t* device;  // +0: whoever has the point has the device
   tfrt_cuda_event_handle_t handle;
+  uint64_t stream;  // of its record: the stream's number, and the place there
+  uint64_t place;
 } tfrt_cuda_point_t;
 
 typedef struct tfrt_cuda_event_s {
@@ -95,23 +97,26 @@ static bool tfrt_cuda_await_is_over(tfrt_cuda_poll_t* poll) {
   return done || await->status;
 }
 
+// Ends the await, and makes its value available last: by then nothing of it is left.
 static void tfrt_cuda_await_run(tfrt_task_t* task) {
   tfrt_cuda_poll_t* poll = TFRT_CONTAINER_OF(task, tfrt_cuda_poll_t, task);
   tfrt_cuda_await_t* await = TFRT_CONTAINER_OF(poll, tfrt_cuda_await_t, poll);
   tfrt_device_t* device = await->device;
+  tfrt_async_value_t* value = await->value;
+  tfrt_status_t status = await->status;
   tfrt_cuda_point_release(await->point);
-  if (await->status) {
-    tfrt_async_value_set_error(await->value, await->status);
-  } else {
-    tfrt_async_value_set_available(await->value);
-  }
-  tfrt_async_value_release(await->value);
-  tfrt_status_release(await->status);
   tfrt_allocator_free(device->platform->allocator, await, sizeof(*await));
   tfrt_device_release(device);
+  if (status) {
+    tfrt_async_value_set_error(value, status);
+  } else {
+    tfrt_async_value_set_available(value);
+  }
+  tfrt_async_value_release(value);
+  tfrt_status_release(status);
 }
 
-static tfrt_async_value_t* tfrt_cuda_event_await(tfrt_device_event_t* base) {
+static tfrt_async_value_t* tfrt_cuda_event_await(tfrt_device_event_t* base, bool in_hurry) {
   tfrt_device_t* device = base->device;
   tfrt_allocator_t allocator = device->platform->allocator;
   tfrt_cuda_await_t* await = tfrt_allocator_allocate_zeroed(allocator, sizeof(*await));
@@ -126,8 +131,13 @@ static tfrt_async_value_t* tfrt_cuda_event_await(tfrt_device_event_t* base) {
   }
   tfrt_task_initialize(&await->poll.task, tfrt_cuda_await_run);
   await->poll.is_over = tfrt_cuda_await_is_over;
+  await->poll.in_hurry = in_hurry;
+  await->poll.may_run_here = true;
   await->device = tfrt_device_retain(device);
+  // A point that somebody else has isn't recorded again.
   await->point = tfrt_cuda_event_point(tfrt_cuda_event_of(base));
+  await->poll.stream = await->point->stream;
+  await->poll.place = await->point->place;
   await->value = tfrt_async_value_retain(value);
   tfrt_status_t status = tfrt_cuda_poller_add(&tfrt_cuda_platform_of(device)->poller, &await->poll);
   if (status) {
@@ -205,8 +215,13 @@ tfrt_status_t tfrt_cuda_event_record(tfrt_device_event_t* base, tfrt_cuda_stream
   tfrt_status_t status = tfrt_cuda_event_renew(event);
   if (!status) status = tfrt_cuda_enter(device);
   if (!status) {
+    // Places are in the order in which the driver gets the records.
+    tfrt_mutex_lock(&stream->record_mutex);
     tfrt_cuda_result_t result =
         tfrt_cuda_api_of(device)->EventRecord(event->point->handle, stream->handle);
+    event->point->stream = stream->number;
+    event->point->place = ++stream->record_count;
+    tfrt_mutex_unlock(&stream->record_mutex);
     status = tfrt_cuda_leave(device, result, "cuEventRecord");
   }
   tfrt_mutex_unlock(&event->mutex);

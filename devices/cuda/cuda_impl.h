@@ -33,8 +33,10 @@ typedef struct tfrt_cuda_platform_s {
   tfrt_mutex_t mutex;   // guards opening devices
   tfrt_cuda_device_t* devices;
   tfrt_cuda_poller_t poller;
-  const char* library_path;    // what is opened instead of NVIDIA's libraries; NULL: those
-  tfrt_mutex_t library_mutex;  // guards opening them, and all below until it is opened
+  tfrt_task_t destroy_task;       // for an end on one of its threads
+  _Atomic uint64_t stream_count;  // that there have been
+  const char* library_path;       // what is opened instead of NVIDIA's libraries; NULL: those
+  tfrt_mutex_t library_mutex;     // guards opening them, and all below until it is opened
   bool has_cublas;
   tfrt_cublas_api_t cublas;
   bool has_cudnn;
@@ -48,6 +50,9 @@ typedef struct tfrt_cuda_platform_s {
 typedef struct tfrt_cuda_stream_s {
   tfrt_device_stream_t base;
   tfrt_cuda_stream_handle_t handle;
+  uint64_t number;  // that no other stream of the platform has had
+  tfrt_mutex_t record_mutex;
+  uint64_t record_count;  // guarded by it
 } tfrt_cuda_stream_t;
 
 static inline tfrt_cuda_device_t* tfrt_cuda_device_of(tfrt_device_t* device) {

@@ -2,9 +2,13 @@
 //
 // Modules, functions and variables are the driver's: its libraries where it has them (CUDA 12),
 // which it loads into a context when something of them is used there, else its modules.
+//
+// The driver looks at a library when that is used first, and not when it is loaded. So it is used
+// at once: an image that is none is an error of the load, while its text is at hand.
 #include <string.h>
 
 #include "devices/cuda/cuda_impl.h"
+#include "devices/device_image.h"
 
 // Beyond this much shared memory a function has to be told.
 #define TFRT_CUDA_SHARED_SIZE_WITHOUT_ASKING (48u * 1024)
@@ -16,6 +20,7 @@ typedef struct tfrt_cuda_module_s {
   tfrt_device_module_t base;
   tfrt_cuda_library_handle_t library;  // NULL: it is a module
   tfrt_cuda_module_handle_t handle;
+  char* text;  // a copy of the image if that is PTX, else NULL
 } tfrt_cuda_module_t;
 
 typedef struct tfrt_cuda_function_s {
@@ -55,14 +60,30 @@ tfrt_cuda_result_t tfrt_cuda_function_prepare(tfrt_device_function_t* base, uint
   return result;
 }
 
-// Asks for the parameters of |function|, in its context. They stay unknown to older drivers.
+// How many parameters the kernel |name| has, by the text of |module|; as many as there may be where
+// that doesn't say.
+static uint32_t tfrt_cuda_module_parameter_count(const tfrt_cuda_module_t* module,
+                                                 const char* name) {
+  tfrt_device_image_symbol_t symbol;
+  bool found = false;
+  tfrt_status_t status = NULL;
+  if (module->text) {
+    status = tfrt_device_image_find(tfrt_string_view_of(module->text), true, name, &symbol, &found);
+  }
+  tfrt_status_release(status);
+  return found ? symbol.parameter_count : TFRT_DEVICE_MAX_PARAMETERS;
+}
+
+// Asks for the parameters of |function|, in its context, at most |limit|. They stay unknown to
+// older drivers. The driver doesn't say how many there are, and to ask for one more than that is an
+// error to tools that watch its calls: so it is only done for code that can't be read here.
 static void tfrt_cuda_function_read_parameters(tfrt_cuda_function_t* function,
-                                               const tfrt_cuda_api_t* api) {
+                                               const tfrt_cuda_api_t* api, uint32_t limit) {
   if (!api->FuncGetParamInfo) return;
   uint32_t count = 0;
   size_t offset;
   size_t size;
-  while (count < TFRT_DEVICE_MAX_PARAMETERS &&
+  while (count < limit &&
          api->FuncGetParamInfo(function->handle, count, &offset, &size) == TFRT_CUDA_SUCCESS) {
     function->base.parameter_sizes[count++] = (uint32_t)size;
   }
@@ -98,7 +119,8 @@ static tfrt_status_t tfrt_cuda_function_find(tfrt_cuda_function_t* function,
       tfrt_cuda_function_get(function, tfrt_cuda_module_of(module), name, &call);
   int threads = 0;
   if (result == TFRT_CUDA_SUCCESS) {
-    tfrt_cuda_function_read_parameters(function, api);
+    tfrt_cuda_function_read_parameters(
+        function, api, tfrt_cuda_module_parameter_count(tfrt_cuda_module_of(module), name));
     api->FuncGetAttribute(&threads, TFRT_CUDA_FUNCTION_MAX_THREADS_PER_BLOCK, function->handle);
   }
   if (threads > 0) function->base.max_threads_per_block = (uint32_t)threads;
@@ -144,6 +166,11 @@ static tfrt_status_t tfrt_cuda_module_global(tfrt_device_module_t* module, const
   return tfrt_status_take_annotate(status, "variable %s", name);
 }
 
+static void tfrt_cuda_module_free(tfrt_cuda_module_t* module, tfrt_allocator_t allocator) {
+  if (module->text) tfrt_allocator_free(allocator, module->text, strlen(module->text) + 1);
+  tfrt_allocator_free(allocator, module, sizeof(*module));
+}
+
 static void tfrt_cuda_module_destroy(tfrt_device_module_t* base) {
   tfrt_cuda_module_t* module = tfrt_cuda_module_of(base);
   tfrt_device_t* device = base->device;
@@ -155,15 +182,29 @@ static void tfrt_cuda_module_destroy(tfrt_device_module_t* base) {
                  : tfrt_cuda_leave(device, api->ModuleUnload(module->handle), "cuModuleUnload");
   }
   tfrt_status_release(status);
-  tfrt_allocator_free(device->platform->allocator, module, sizeof(*module));
+  tfrt_cuda_module_free(module, device->platform->allocator);
 }
 
 static const tfrt_device_module_vtable_t module_vtable = {
     tfrt_cuda_module_destroy, tfrt_cuda_module_function, tfrt_cuda_module_global};
 
 static bool tfrt_cuda_has_libraries(const tfrt_cuda_api_t* api) {
-  return api->LibraryLoadData && api->LibraryUnload && api->LibraryGetKernel &&
-         api->LibraryGetGlobal && api->KernelGetFunction;
+  return api->LibraryLoadData && api->LibraryUnload && api->LibraryGetModule &&
+         api->LibraryGetKernel && api->LibraryGetGlobal && api->KernelGetFunction;
+}
+
+// Lets the driver look at the library of |module|, which goes if there is something wrong with it:
+// what the driver's compiler says of it lands in the log that it was loaded with.
+static tfrt_cuda_result_t tfrt_cuda_module_look(tfrt_cuda_module_t* module,
+                                                const tfrt_cuda_api_t* api) {
+  tfrt_cuda_module_handle_t looked_at;
+  tfrt_cuda_result_t result = api->LibraryGetModule(&looked_at, module->library);
+  if (result != TFRT_CUDA_SUCCESS) {
+    // The first error counts.
+    api->LibraryUnload(module->library);
+    module->library = NULL;
+  }
+  return result;
 }
 
 // Loads |image| as a library, or as a module where there are none; sets |*out_call| to what the
@@ -176,7 +217,10 @@ static tfrt_cuda_result_t tfrt_cuda_module_load_image(tfrt_cuda_module_t* module
     *out_call = "cuLibraryLoadData";
     tfrt_cuda_result_t result =
         api->LibraryLoadData(&module->library, image, options, values, count, NULL, NULL, 0);
-    if (result == TFRT_CUDA_SUCCESS) return result;
+    if (result == TFRT_CUDA_SUCCESS) {
+      *out_call = "cuLibraryGetModule";
+      return tfrt_cuda_module_look(module, api);
+    }
     module->library = NULL;
     if (result != TFRT_CUDA_ERROR_NOT_SUPPORTED) return result;
   }
@@ -207,13 +251,18 @@ static tfrt_status_t tfrt_cuda_module_load(tfrt_cuda_module_t* module, tfrt_devi
 
 tfrt_status_t tfrt_cuda_device_load_module(tfrt_device_t* device, const char* image, size_t size,
                                            tfrt_device_module_t** out_module) {
-  (void)size;
   tfrt_allocator_t allocator = device->platform->allocator;
   tfrt_cuda_module_t* module = tfrt_allocator_allocate_zeroed(allocator, sizeof(*module));
   if (!module) return tfrt_status_out_of_memory();
-  tfrt_status_t status = tfrt_cuda_module_load(module, device, image);
+  tfrt_status_t status = NULL;
+  // Binary code has bytes of zero.
+  if (!memchr(image, 0, size)) {
+    module->text = tfrt_allocator_copy_string(allocator, image, size);
+    if (!module->text) status = tfrt_status_out_of_memory();
+  }
+  if (!status) status = tfrt_cuda_module_load(module, device, image);
   if (status) {
-    tfrt_allocator_free(allocator, module, sizeof(*module));
+    tfrt_cuda_module_free(module, allocator);
     return status;
   }
   tfrt_device_module_initialize(&module->base, &module_vtable, device);

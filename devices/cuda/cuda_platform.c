@@ -238,8 +238,20 @@ static tfrt_status_t tfrt_cuda_device_open(tfrt_cuda_device_t* device,
 
 // --- The platform --------------------------------------------------------------------
 
+static void tfrt_cuda_platform_destroy(tfrt_device_platform_t* base);
+
+static void tfrt_cuda_platform_destroy_later(tfrt_task_t* task) {
+  tfrt_cuda_platform_destroy(&TFRT_CONTAINER_OF(task, tfrt_cuda_platform_t, destroy_task)->base);
+}
+
 static void tfrt_cuda_platform_destroy(tfrt_device_platform_t* base) {
   tfrt_cuda_platform_t* platform = TFRT_CONTAINER_OF(base, tfrt_cuda_platform_t, base);
+  // A thread of the poller can't wait for its own end.
+  if (tfrt_cuda_poller_is_here(&platform->poller)) {
+    tfrt_task_initialize(&platform->destroy_task, tfrt_cuda_platform_destroy_later);
+    tfrt_work_queue_add_task(base->work_queue, &platform->destroy_task);
+    return;
+  }
   tfrt_allocator_t allocator = base->allocator;
   tfrt_cuda_poller_deinitialize(&platform->poller);
   for (uint32_t i = 0; i < base->device_count; ++i) {

@@ -5,9 +5,8 @@
 //   device   the primary context, which everything in the process shares
 //   stream   non-blocking: not ordered with anybody's default stream
 //   pool     the device's default pool, told to keep what is freed
-//   await    one thread for the platform asks the driver for the events that are awaited, at
-//            longer and longer intervals, from 5 microseconds to half a millisecond; no thread
-//            of the work queue waits. It is started with the first await
+//   await    a thread of the platform asks the driver for the events that are awaited
+//            (cuda_poller.h); no thread of the work queue waits
 //
 // Asking, and not a callback in the stream: the driver calls no callback any more once a
 // context is broken, and then whoever waits must be told.

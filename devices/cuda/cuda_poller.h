@@ -1,57 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Turns events of the driver into AsyncValues: one thread asks for all that are awaited.
+// Turns events of the driver into AsyncValues: a thread asks for all that are awaited, when the
+// poll set (cuda_poll_set.h) says that it is time.
 //
-//   await --> incoming --the thread--> pending --done, or device lost--> work queue --> value
-//                                        |  ^
-//                                        +--+ not yet: sleep, longer each time
+//   await --> incoming --> poll set --over--> value, and what waits for it
+//                            |  ^
+//                            +--+ not yet: sleep
 //
-// The pause starts at 5 microseconds and doubles up to half a millisecond; an event that is
-// done, or a new one, makes it short again. With nothing pending the thread sleeps until
-// there is. So an event that takes a time t is noticed within about t after it, and at most half
-// a millisecond.
+// To wake another thread takes as long as many a kernel. So the thread that finds something over
+// runs its task itself, and with it what waits for the value. Should that take long, a second
+// thread goes on asking; when both have something else to do, a thread of the work queue does it,
+// and so it is where tasks may only run on the queue's own threads.
+//
+// The system lets a thread oversleep by 50 us unless the thread asks for less (its timer slack):
+// these ask. With nothing to ask for they sleep until there is.
 //
 // Life:
 //  1. Initialised in the platform's storage; no thread is started.
-//  2. Polls are added, which the first time starts the thread.
-//  3. Deinitialised, when nothing is pending: the thread is joined.
+//  2. Polls are added, which the first time starts the threads.
+//  3. Deinitialised, when nothing is pending: the threads are joined.
 //
 // Thread rule: thread-safe after initialisation.
-// Failure rule: adding fails only if the thread can't be started.
+// Failure rule: adding fails only if the threads can't be started.
 #ifndef TFRT_DEVICES_CUDA_CUDA_POLLER_H_
 #define TFRT_DEVICES_CUDA_CUDA_POLLER_H_
 
-#include "host_runtime/async/task.h"
+#include "devices/cuda/cuda_poll_set.h"
 #include "host_runtime/async/work_queue.h"
-#include "host_runtime/base/list.h"
 #include "host_runtime/base/status.h"
 #include "host_runtime/base/sync.h"
 
-typedef struct tfrt_cuda_poll_s tfrt_cuda_poll_t;
-
-// Something that is asked for; embedded in what its owner allocates.
-struct tfrt_cuda_poll_s {
-  tfrt_list_link_t link;
-  // Whether it is over, for good or bad. Called on the poller's thread; must not block.
-  bool (*is_over)(tfrt_cuda_poll_t* poll);
-  // Queued when it is; the storage is the owner's again.
-  tfrt_task_t task;
-};
+#define TFRT_CUDA_POLLER_THREAD_COUNT 2
 
 typedef struct tfrt_cuda_poller_s {
   tfrt_work_queue_t* work_queue;  // +0
+  tfrt_cuda_poll_set_t set;       // of the thread that asks
   tfrt_mutex_t mutex;             // guards all below
-  tfrt_condition_t condition;
+  tfrt_condition_t condition;     // for the thread that asks
+  tfrt_condition_t turn;          // for those that could
   tfrt_list_link_t incoming;
+  bool is_asking;    // some thread is
+  int free_count;    // of threads that have nothing to do
+  int64_t wakes_ns;  // when the thread that asks ends its sleep; 0: it is awake
   bool is_stopping;
-  bool has_thread;
-  tfrt_thread_t thread;
+  int thread_count;  // that were started
+  tfrt_thread_t threads[TFRT_CUDA_POLLER_THREAD_COUNT];
 } tfrt_cuda_poller_t;
 
 // Makes |poller| one that queues to |work_queue| (alive as long). Thread-compatible.
 void tfrt_cuda_poller_initialize(tfrt_cuda_poller_t* poller, tfrt_work_queue_t* work_queue);
 
-// Ends the thread, if there is one. Not to be called on it. Thread-compatible.
+// Whether the calling thread is one of those of |poller|. Thread-safe.
+bool tfrt_cuda_poller_is_here(const tfrt_cuda_poller_t* poller);
+
+// Ends the threads, if there are any. Not to be called on one of them. Thread-compatible.
 void tfrt_cuda_poller_deinitialize(tfrt_cuda_poller_t* poller);
 
 // Asks for |poll| (+0, alive until its task runs) until it is over. Thread-safe.

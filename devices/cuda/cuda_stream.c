@@ -144,6 +144,7 @@ static void tfrt_cuda_stream_destroy(tfrt_device_stream_t* base) {
   }
   // Of a lost device the driver gives back everything at its end.
   tfrt_status_release(status);
+  tfrt_mutex_deinitialize(&stream->record_mutex);
   tfrt_allocator_free(device->platform->allocator, stream, sizeof(*stream));
 }
 
@@ -175,6 +176,10 @@ tfrt_status_t tfrt_cuda_device_create_stream(tfrt_device_t* device,
     tfrt_allocator_free(device->platform->allocator, stream, sizeof(*stream));
     return status;
   }
+  tfrt_mutex_initialize(&stream->record_mutex);
+  // Relaxed: only a number.
+  stream->number = 1 + atomic_fetch_add_explicit(&tfrt_cuda_platform_of(device)->stream_count, 1,
+                                                 memory_order_relaxed);
   tfrt_device_stream_initialize(&stream->base, &stream_vtable, device);
   *out_stream = &stream->base;
   return NULL;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Plans of convolutions, against plain loops over every pair of an element of the output and one of
-// the filter: there and back, alone and fused, with tensors in any order and with gaps, which stay
-// as they are.
+// the filter: there and back, alone and fused, with tensors in any order. Inputs and outputs have
+// gaps, which stay as they are.
 #include <math.h>
 #include <stddef.h>
 
@@ -30,13 +30,12 @@ static void tfrt_test_store(void* bytes, tfrt_dtype_t dtype, size_t i, double nu
   if (dtype == TFRT_DTYPE_F64) ((double*)bytes)[i] = number;
   if (dtype == TFRT_DTYPE_F32) ((float*)bytes)[i] = (float)number;
   if (dtype == TFRT_DTYPE_I8) ((int8_t*)bytes)[i] = (int8_t)number;
-  if (dtype == TFRT_DTYPE_I32) ((int32_t*)bytes)[i] = (int32_t)number;
 }
 
 static double tfrt_test_load(const void* bytes, tfrt_dtype_t dtype, size_t i) {
   if (dtype == TFRT_DTYPE_F64) return ((const double*)bytes)[i];
   if (dtype == TFRT_DTYPE_F32) return (double)((const float*)bytes)[i];
-  return dtype == TFRT_DTYPE_I8 ? ((const int8_t*)bytes)[i] : ((const int32_t*)bytes)[i];
+  return ((const int8_t*)bytes)[i];
 }
 
 // Lets the axes of |layout| lie in |order|, the outermost first, with |gap| elements behind each
@@ -162,7 +161,9 @@ static void tfrt_test_plan_make(tfrt_test_plan_t* p, const tfrt_test_window_t* w
   p->z.layout = p->y.layout;
   tfrt_test_tensor_t* tensors[] = {&p->x, &p->w, &p->y, &p->z, &p->bias};
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(tensors); ++i) {
-    tfrt_test_tensor_make(tensors[i], window->has_channels_last, window->gap, random);
+    bool is_packed = tensors[i] == &p->w || tensors[i] == &p->bias;
+    tfrt_test_tensor_make(tensors[i], window->has_channels_last, is_packed ? 0 : window->gap,
+                          random);
   }
   form->x = p->x.layout;
   form->w = p->w.layout;
@@ -317,7 +318,7 @@ START_TEST(plans_are_of_other_types) {
     bool is_fused;
   } cases[] = {{TFRT_DTYPE_F64, TFRT_DTYPE_F64, false},
                {TFRT_DTYPE_F64, TFRT_DTYPE_F64, true},
-               {TFRT_DTYPE_I8, TFRT_DTYPE_I32, false},
+               {TFRT_DTYPE_I8, TFRT_DTYPE_F32, false},
                {TFRT_DTYPE_I8, TFRT_DTYPE_F32, true},
                {TFRT_DTYPE_I8, TFRT_DTYPE_I8, true}};
   static tfrt_test_plan_t p;
@@ -384,6 +385,9 @@ START_TEST(plans_with_one_wrong_number_are_refused) {
       {NUMBER(y.sizes[1]), 7, "output_dims[1] is 7 where filter_dims[0], the outputs, is 8"},
       {NUMBER(w.sizes[1]), 3, "filter_dims[1] is 3 where input_dims[1], the channels, is 4"},
       {NUMBER(bias.sizes[3]), 2, "bias_dims[3] is 2 where output_dims[3] is 4"},
+      {NUMBER(w.steps[2]), 3, "filter_strides[2] is 3 where 2 leaves no gap"},
+      {NUMBER(w.steps[3]), 2, "filter_strides[2] is 2 where 1 leaves no gap"},
+      {NUMBER(bias.steps[1]), 5, "bias_strides[1] is 5 where 1 leaves no gap"},
   };
   static tfrt_test_plan_t p;
   p.dnn = tfrt_conformance_dnn();
@@ -406,6 +410,7 @@ START_TEST(plans_of_what_does_not_go_together_are_refused) {
                                       "input_type is i32; plans take f32",
                                       "a filter of f16 for an input of f32",
                                       "bias_type is i64",
+                                      "output_type is i32; plans take f32",
                                       "filter_dims has 3 numbers; with a conv_dim of 2 give 4",
                                       "give a backend_type of 10",
                                       "activation_mode 2 is not implemented"};
@@ -414,16 +419,17 @@ START_TEST(plans_of_what_does_not_go_together_are_refused) {
   p.dnn = tfrt_conformance_dnn();
   if (!p.dnn) return;
   tfrt_test_good_make(&p);
-  tfrt_dnn_plan_form_t wrong[] = {p.form, p.form, p.form, p.form, p.form, p.form, p.form};
+  tfrt_dnn_plan_form_t wrong[] = {p.form, p.form, p.form, p.form, p.form, p.form, p.form, p.form};
   wrong[0].space = 1;
   wrong[1].x.dtype = TFRT_DTYPE_I32;
   wrong[2].w.dtype = TFRT_DTYPE_F16;
   wrong[3].bias.dtype = TFRT_DTYPE_I64;
-  wrong[4].w.rank = 3;
-  wrong[5].direction = TFRT_DNN_BACKWARD_DATA;
-  wrong[6].activation = TFRT_DNN_TANH;
+  wrong[4].y.dtype = TFRT_DTYPE_I32;
+  wrong[5].w.rank = 3;
+  wrong[6].direction = TFRT_DNN_BACKWARD_DATA;
+  wrong[7].activation = TFRT_DNN_TANH;
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(wrong); ++i) {
-    tfrt_status_code_t code = i < 6 ? TFRT_STATUS_INVALID_ARGUMENT : TFRT_STATUS_UNIMPLEMENTED;
+    tfrt_status_code_t code = i < 7 ? TFRT_STATUS_INVALID_ARGUMENT : TFRT_STATUS_UNIMPLEMENTED;
     tfrt_test_refuse(p.dnn, &wrong[i], &engine, code, parts[i]);
   }
   engine.index = -3;

@@ -263,12 +263,32 @@ START_TEST(no_bytes_and_no_blocks_are_no_work) {
 }
 END_TEST
 
+// Ends of two streams, awaited in both ways and out of order.
+START_TEST(ends_are_awaited_with_and_without_a_hurry) {
+  tfrt_conformance_t* t = &tfrt_conformance;
+  tfrt_device_stream_t* other = NULL;
+  tfrt_conformance_expect_ok(tfrt_device_create_stream(t->device, &other));
+  for (uint32_t i = 0; i < 50; ++i) {
+    tfrt_async_value_t* ends[4];
+    tfrt_conformance_expect_ok(tfrt_device_stream_fill(t->stream, t->buffer, i, 4));
+    ends[3] = tfrt_device_stream_await(t->stream);
+    ends[2] = tfrt_device_stream_await_soon(other);
+    ends[1] = tfrt_device_stream_await_soon(t->stream);
+    ends[0] = tfrt_device_stream_await(other);
+    for (int k = 0; k < 4; ++k) tfrt_conformance_await(ends[k]);
+    tfrt_conformance_expect_all(t->stream, t->buffer, i);
+  }
+  tfrt_device_stream_release(other);
+}
+END_TEST
+
 TCase* tfrt_conformance_work_case(void) {
   TCase* work = tcase_create("work");
   tcase_add_checked_fixture(work, tfrt_conformance_set_up, tfrt_conformance_tear_down);
   tcase_add_test(work, what_is_copied_to_the_device_comes_back);
   tcase_add_test(work, a_fill_repeats_elements_of_1_2_and_4_bytes);
   tcase_add_test(work, a_kernel_adds);
+  tcase_add_test(work, ends_are_awaited_with_and_without_a_hurry);
   tcase_add_test(work, a_cooperative_launch_is_in_order_too);
   tcase_add_test(work, a_launch_in_clusters_is_in_order_too);
   tcase_add_test(work, a_launch_with_a_priority_is_in_order_too);

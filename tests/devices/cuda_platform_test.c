@@ -141,6 +141,27 @@ START_TEST(an_error_that_sticks_loses_the_device_whatever_call_met_it) {
 }
 END_TEST
 
+// The await has the last references: its platform ends on a thread of its own.
+START_TEST(the_last_of_a_platform_may_be_what_is_awaited) {
+  const tfrt_fake_cuda_control_t* control = tfrt_fake_cuda_control();
+  for (int i = 0; i < 20; ++i) {
+    tfrt_test_objects_t objects = {.platform = NULL};
+    ck_assert(!tfrt_test_open(TFRT_FAKE_CUDA_PATH, &objects.platform));
+    ck_assert(!tfrt_device_platform_device(objects.platform, 0, &objects.device));
+    ck_assert(!tfrt_test_use(&objects));
+    control->hold_copies(0);
+    ck_assert(!tfrt_device_stream_copy(objects.stream, objects.buffer, 0, objects.buffer, 32, 32));
+    tfrt_async_value_t* end = i % 2 == 0 ? tfrt_device_stream_await(objects.stream)
+                                         : tfrt_device_stream_await_soon(objects.stream);
+    tfrt_test_close(&objects);
+    control->hold_copies(-1);
+    ck_assert(!tfrt_test_await(end));
+    tfrt_work_queue_quiesce(work_queue);
+    ck_assert_int_eq(control->live(), 0);
+  }
+}
+END_TEST
+
 // --- Code ----------------------------------------------------------------------------
 
 static const char code[] =
@@ -202,12 +223,12 @@ START_TEST(each_call_about_code_may_fail) {
   static const struct {
     int version;
     const char* name;
-  } calls[] = {{13000, "cuLibraryLoadData"},   {13000, "cuLibraryGetKernel"},
-               {13000, "cuKernelGetFunction"}, {13000, "cuLibraryGetGlobal"},
-               {13000, "cuLaunchKernelEx"},    {11080, "cuModuleLoadDataEx"},
-               {11080, "cuModuleGetFunction"}, {11080, "cuModuleGetGlobal"},
-               {11080, "cuLaunchKernelEx"},    {13000, "cuLaunchCooperativeKernel"},
-               {13000, "cuLaunchKernel"}};
+  } calls[] = {{13000, "cuLibraryLoadData"},         {13000, "cuLibraryGetModule"},
+               {13000, "cuLibraryGetKernel"},        {13000, "cuKernelGetFunction"},
+               {13000, "cuLibraryGetGlobal"},        {13000, "cuLaunchKernelEx"},
+               {11080, "cuModuleLoadDataEx"},        {11080, "cuModuleGetFunction"},
+               {11080, "cuModuleGetGlobal"},         {11080, "cuLaunchKernelEx"},
+               {13000, "cuLaunchCooperativeKernel"}, {13000, "cuLaunchKernel"}};
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(calls); ++i) {
     char expected[128];
     snprintf(expected, sizeof(expected), "cuda:0: %s failed: CUDA_ERROR_OUT_OF_MEMORY (2)",
@@ -359,6 +380,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_checked_fixture(failing, tfrt_test_set_up, tfrt_test_tear_down);
   tcase_add_test(failing, an_error_names_the_device_the_call_and_the_drivers_name);
   tcase_add_test(failing, an_error_that_sticks_loses_the_device_whatever_call_met_it);
+  tcase_add_test(failing, the_last_of_a_platform_may_be_what_is_awaited);
   tcase_add_test(failing, each_call_about_code_may_fail);
   tcase_add_test(failing, a_launch_has_the_nearest_priority_that_there_is);
   tcase_add_test(failing, where_libraries_are_not_supported_modules_are_loaded);

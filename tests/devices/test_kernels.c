@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/devices/test_kernels.h"
 
+#include "host_runtime/base/clock.h"
+#include "host_runtime/base/sync.h"
+
 static tfrt_status_t tfrt_test_add(const tfrt_device_launch_t* launch, void* const* parameters) {
   (void)launch;
   const float* a = *(const float**)parameters[0];
@@ -20,6 +23,14 @@ static tfrt_status_t tfrt_test_increment(const tfrt_device_launch_t* launch,
   return NULL;
 }
 
+static tfrt_status_t tfrt_test_spin(const tfrt_device_launch_t* launch, void* const* parameters) {
+  (void)launch;
+  uint64_t duration_ns = *(const uint64_t*)parameters[0];
+  int64_t end_ns = tfrt_clock_now_ns(tfrt_clock_system()) + (int64_t)duration_ns;
+  while (tfrt_clock_now_ns(tfrt_clock_system()) < end_ns) tfrt_thread_yield();
+  return NULL;
+}
+
 static tfrt_status_t tfrt_test_fault(const tfrt_device_launch_t* launch, void* const* parameters) {
   (void)launch;
   (void)parameters;
@@ -29,5 +40,6 @@ static tfrt_status_t tfrt_test_fault(const tfrt_device_launch_t* launch, void* c
 const tfrt_cpu_kernel_t tfrt_test_kernels[TFRT_TEST_KERNEL_COUNT] = {
     {"test_add", tfrt_test_add},
     {"test_increment", tfrt_test_increment},
+    {"test_spin", tfrt_test_spin},
     {"test_fault", tfrt_test_fault},
 };

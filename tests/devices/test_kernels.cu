@@ -17,6 +17,16 @@ __global__ void test_increment(unsigned int* target, unsigned int count) {
   if (i < count) target[i] += 1;
 }
 
+// Takes as long as it is told, by the device's clock.
+__global__ void test_spin(unsigned long long nanoseconds) {
+  unsigned long long start;
+  unsigned long long now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
+  do {
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  } while (now - start < nanoseconds);
+}
+
 // Writes where nothing is, which the device can't survive.
 __global__ void test_fault(void) { *(volatile unsigned int*)8 = 1; }
 

@@ -8,7 +8,7 @@
 
 #include "devices/cpu/cpu_platform.h"
 
-#define TFRT_TEST_KERNEL_COUNT 3
+#define TFRT_TEST_KERNEL_COUNT 4
 
 extern const tfrt_cpu_kernel_t tfrt_test_kernels[TFRT_TEST_KERNEL_COUNT];
 

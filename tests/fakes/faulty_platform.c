@@ -127,10 +127,11 @@ static tfrt_status_t tfrt_faulty_event_query(tfrt_device_event_t* event, bool* o
   return tfrt_device_event_query(tfrt_faulty_event_inner(event), out_done);
 }
 
-static tfrt_async_value_t* tfrt_faulty_event_await(tfrt_device_event_t* event) {
+static tfrt_async_value_t* tfrt_faulty_event_await(tfrt_device_event_t* event, bool in_hurry) {
   tfrt_status_t fault = tfrt_faulty_check(event->device, TFRT_FAULT_AWAIT);
   if (fault) return tfrt_async_value_create_error_take(fault);
-  return tfrt_device_event_await(tfrt_faulty_event_inner(event));
+  return in_hurry ? tfrt_device_event_await_soon(tfrt_faulty_event_inner(event))
+                  : tfrt_device_event_await(tfrt_faulty_event_inner(event));
 }
 
 static tfrt_status_t tfrt_faulty_event_elapsed(tfrt_device_event_t* end, tfrt_device_event_t* start,

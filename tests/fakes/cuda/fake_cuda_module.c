@@ -11,8 +11,10 @@
 
 // --- Modules ---------------------------------------------------------------------------------
 
-// Reads all declarations of |module| once; what is wrong is written to |log|.
-static int fake_module_read(tfrt_fake_module_t* module, char* log, size_t log_size) {
+// Reads all declarations of |module| unless that was done; what is wrong is written to its log.
+static int fake_module_read(tfrt_fake_module_t* module) {
+  char* log = module->log;
+  if (module->is_read) return 0;
   tfrt_device_image_cursor_t cursor = {.rest = {module->image, module->size}, .line = 1};
   int count = 0;
   for (;; ++count) {
@@ -20,48 +22,50 @@ static int fake_module_read(tfrt_fake_module_t* module, char* log, size_t log_si
     bool found;
     tfrt_status_t status = tfrt_device_image_next(&cursor, &symbol, &found);
     if (status) {
-      if (log) snprintf(log, log_size, "%s", tfrt_status_message(status));
+      if (log) snprintf(log, module->log_size, "%s", tfrt_status_message(status));
       tfrt_status_release(status);
       return TFRT_CUDA_ERROR_INVALID_PTX;
     }
-    if (!found) return count > 0 ? 0 : TFRT_CUDA_ERROR_INVALID_IMAGE;
+    if (found) continue;
+    module->is_read = count > 0;
+    return module->is_read ? 0 : TFRT_CUDA_ERROR_INVALID_IMAGE;
   }
 }
 
-// Goes on with a call that has begun with |error|.
-static int fake_module_load(int error, tfrt_cuda_module_handle_t* out_module, const void* image,
-                            unsigned option_count, const int* options, void** values) {
+static void fake_module_free(tfrt_fake_module_t* module) {
+  tfrt_list_remove(&module->link);
+  tfrt_allocator_free(tfrt_allocator_system(), module->image, module->size + 1);
+  tfrt_allocator_free(tfrt_allocator_system(), module, sizeof(*module));
+}
+
+// Goes on with a call that has begun with |error|; |is_lazy|: the image is not looked at.
+static int fake_module_load(int error, bool is_lazy, tfrt_cuda_module_handle_t* out_module,
+                            const void* image, unsigned option_count, const int* options,
+                            void** values) {
   if (error) return tfrt_fake_end(error);
-  char* log = NULL;
-  size_t log_size = 0;
-  for (unsigned i = 0; i < option_count; ++i) {
-    if (options[i] == TFRT_CUDA_JIT_ERROR_LOG_BUFFER) log = values[i];
-    if (options[i] == TFRT_CUDA_JIT_ERROR_LOG_BUFFER_SIZE) log_size = (size_t)values[i];
-  }
   tfrt_fake_module_t* module =
       tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), sizeof(*module));
+  for (unsigned i = 0; i < option_count; ++i) {
+    if (options[i] == TFRT_CUDA_JIT_ERROR_LOG_BUFFER) module->log = values[i];
+    if (options[i] == TFRT_CUDA_JIT_ERROR_LOG_BUFFER_SIZE) module->log_size = (size_t)values[i];
+  }
   module->context = tfrt_fake_current();
   module->size = strlen(image);
   module->image = tfrt_allocator_copy_string(tfrt_allocator_system(), image, module->size);
   tfrt_list_initialize(&module->functions);
   tfrt_list_initialize(&module->globals);
   tfrt_list_push_back(&tfrt_fake.modules, &module->link);
-  error = fake_module_read(module, log, log_size);
-  *out_module = module;
-  if (error) {
-    tfrt_list_remove(&module->link);
-    tfrt_allocator_free(tfrt_allocator_system(), module->image, module->size + 1);
-    tfrt_allocator_free(tfrt_allocator_system(), module, sizeof(*module));
-    *out_module = NULL;
-  }
+  if (!is_lazy) error = fake_module_read(module);
+  *out_module = error ? NULL : module;
+  if (error) fake_module_free(module);
   return tfrt_fake_end(error);
 }
 
 tfrt_cuda_result_t tfrt_fake_ModuleLoadDataEx(tfrt_cuda_module_handle_t* out_module,
                                               const void* image, unsigned option_count,
                                               int* options, void** values) {
-  return fake_module_load(tfrt_fake_begin_in_context("cuModuleLoadDataEx", NULL), out_module, image,
-                          option_count, options, values);
+  return fake_module_load(tfrt_fake_begin_in_context("cuModuleLoadDataEx", NULL), false, out_module,
+                          image, option_count, options, values);
 }
 
 // A variable that was asked for; its name is a place in the module's text.
@@ -76,7 +80,6 @@ static int fake_module_unload(int error, tfrt_fake_module_t* module) {
   if (!tfrt_fake_is_handle(&tfrt_fake.modules, &module->link, "module")) {
     return tfrt_fake_end(TFRT_CUDA_ERROR_INVALID_HANDLE);
   }
-  tfrt_list_remove(&module->link);
   for (tfrt_list_link_t* l; (l = tfrt_list_pop_front(&module->functions));) {
     tfrt_fake_function_t* function = TFRT_CONTAINER_OF(l, tfrt_fake_function_t, link);
     tfrt_allocator_free(tfrt_allocator_system(), function, sizeof(*function));
@@ -86,8 +89,7 @@ static int fake_module_unload(int error, tfrt_fake_module_t* module) {
     tfrt_fake_block_kill(global->block);
     tfrt_allocator_free(tfrt_allocator_system(), global, sizeof(*global));
   }
-  tfrt_allocator_free(tfrt_allocator_system(), module->image, module->size + 1);
-  tfrt_allocator_free(tfrt_allocator_system(), module, sizeof(*module));
+  fake_module_free(module);
   return tfrt_fake_end(error);
 }
 
@@ -105,14 +107,33 @@ static const tfrt_cpu_kernel_t* fake_find_kernel(const char* name) {
   return NULL;
 }
 
+// The kernel that does nothing: what a body of nothing but `ret;` is, whatever its name.
+static tfrt_status_t fake_return(const tfrt_device_launch_t* launch, void* const* parameters) {
+  (void)launch;
+  (void)parameters;
+  return NULL;
+}
+
+static bool fake_is_empty(const char* name) {
+  const char* body = strchr(name, '{');
+  if (!body) return true;
+  ++body;
+  body += strspn(body, " \t\n");
+  if (strncmp(body, "ret;", 4) != 0) return false;
+  return body[4 + strspn(body + 4, " \t\n")] == '}';
+}
+
 static int fake_module_get(int error, tfrt_fake_function_t** out_function,
                            tfrt_fake_module_t* module, const char* name) {
+  if (!error) error = fake_module_read(module);
   if (error) return tfrt_fake_end(error);
   tfrt_device_image_symbol_t symbol;
   bool found = false;
   tfrt_status_release(tfrt_device_image_find(tfrt_string_view_make(module->image, module->size),
                                              true, name, &symbol, &found));
+  static const tfrt_cpu_kernel_t nothing = {"nothing", fake_return};
   const tfrt_cpu_kernel_t* kernel = found ? fake_find_kernel(name) : NULL;
+  if (kernel && fake_is_empty(symbol.name.data)) kernel = &nothing;
   if (!kernel) return tfrt_fake_end(TFRT_CUDA_ERROR_NOT_FOUND);
   tfrt_fake_function_t* function =
       tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), sizeof(*function));
@@ -142,6 +163,7 @@ static fake_global_t* fake_find_global(tfrt_fake_module_t* module, const char* n
 
 static int fake_module_get_global(int error, tfrt_cuda_address_t* address, size_t* size,
                                   tfrt_fake_module_t* module, const char* name) {
+  if (!error) error = fake_module_read(module);
   if (error) return tfrt_fake_end(error);
   tfrt_device_image_symbol_t symbol;
   bool found = false;
@@ -170,7 +192,8 @@ tfrt_cuda_result_t tfrt_fake_ModuleGetGlobal(tfrt_cuda_address_t* address, size_
 // --- Libraries -------------------------------------------------------------------------------
 
 // A library is a module here, of the context that is current when it is loaded, and a kernel is a
-// function: what they are in other contexts, nobody asks.
+// function: what they are in other contexts, nobody asks. As the real driver does, this one looks
+// at the image when the library is used first, and writes to the log of the load then.
 
 static tfrt_fake_module_t* fake_module_of(tfrt_cuda_library_handle_t library) {
   return (tfrt_fake_module_t*)library;
@@ -185,7 +208,7 @@ tfrt_cuda_result_t tfrt_fake_LibraryLoadData(tfrt_cuda_library_handle_t* library
   int error = tfrt_fake_begin_in_context("cuLibraryLoadData", NULL);
   if (!error && option_count > 0) error = TFRT_CUDA_ERROR_INVALID_VALUE;
   tfrt_fake_module_t* module = NULL;
-  error = fake_module_load(error, &module, image, jit_option_count, jit_options, jit_values);
+  error = fake_module_load(error, true, &module, image, jit_option_count, jit_options, jit_values);
   *library = (tfrt_cuda_library_handle_t)module;
   return error;
 }
@@ -193,6 +216,14 @@ tfrt_cuda_result_t tfrt_fake_LibraryLoadData(tfrt_cuda_library_handle_t* library
 tfrt_cuda_result_t tfrt_fake_LibraryUnload(tfrt_cuda_library_handle_t library) {
   return fake_module_unload(tfrt_fake_begin_in_context("cuLibraryUnload", NULL),
                             fake_module_of(library));
+}
+
+tfrt_cuda_result_t tfrt_fake_LibraryGetModule(tfrt_cuda_module_handle_t* module,
+                                              tfrt_cuda_library_handle_t library) {
+  int error = tfrt_fake_begin_in_context("cuLibraryGetModule", fake_module_of(library)->context);
+  if (!error) error = fake_module_read(fake_module_of(library));
+  if (!error) *module = fake_module_of(library);
+  return tfrt_fake_end(error);
 }
 
 tfrt_cuda_result_t tfrt_fake_LibraryGetKernel(tfrt_cuda_kernel_handle_t* kernel,
@@ -244,7 +275,11 @@ tfrt_cuda_result_t tfrt_fake_FuncSetAttribute(tfrt_cuda_function_handle_t functi
 tfrt_cuda_result_t tfrt_fake_FuncGetParamInfo(tfrt_cuda_function_handle_t function, size_t index,
                                               size_t* offset, size_t* size) {
   int error = tfrt_fake_begin("cuFuncGetParamInfo");
-  if (!error && index >= function->parameter_count) error = TFRT_CUDA_ERROR_INVALID_VALUE;
+  // Tools that watch the driver's calls print this as an error of the program.
+  if (!error && index >= function->parameter_count) {
+    tfrt_fake_defect("a parameter is asked for that there isn't");
+    error = TFRT_CUDA_ERROR_INVALID_VALUE;
+  }
   if (!error) {
     *offset = 8 * index;
     *size = function->parameter_sizes[index];

@@ -66,6 +66,9 @@ typedef struct tfrt_cuda_module_handle_s {
   tfrt_fake_context_t* context;
   char* image;
   size_t size;
+  bool is_read;  // what it declares was looked at
+  char* log;     // what is wrong with it goes here; NULL: nowhere
+  size_t log_size;
   tfrt_list_link_t functions;
   tfrt_list_link_t globals;
 } tfrt_fake_module_t;

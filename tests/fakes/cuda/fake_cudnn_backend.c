@@ -5,7 +5,8 @@
 // is a defect: to set what is finalized, to refer to what isn't, to finalize what lacks something,
 // and to destroy what another descriptor refers to. Plans are those of convolutions, alone or
 // followed by two additions and maybe a relu; a run is an op of the handle's stream, which computes
-// on the host.
+// on the host. As the real one, it refuses filters with gaps and reads a bias as if it had none;
+// what the real one computes wrong, sums of i8 in an output of i32, is refused here.
 #include <string.h>
 
 #include "tests/fakes/cuda/fake_cudnn.h"
@@ -251,6 +252,21 @@ tfrt_cudnn_status_t cudnnBackendSetAttribute(tfrt_cudnn_backend_t descriptor, in
   return tfrt_fake_end(error);
 }
 
+// A kind of convolutions, with its attributes by their numbers, as the library has them: w comes
+// before x.
+typedef struct fake_convolution_s {
+  int type;
+  tfrt_dnn_direction_t direction;
+  int alpha, beta, window, x, w, y;
+} fake_convolution_t;
+
+static const fake_convolution_t convolutions[] = {
+    {OF(OPERATION_CONVOLUTION_FORWARD), TFRT_DNN_FORWARD, 700, 701, 702, 704, 703, 705},
+    {OF(OPERATION_CONVOLUTION_BACKWARD_DATA), TFRT_DNN_BACKWARD_DATA, 706, 707, 708, 710, 709, 711},
+    {OF(OPERATION_CONVOLUTION_BACKWARD_FILTER), TFRT_DNN_BACKWARD_FILTER, 712, 713, 714, 716, 715,
+     717},
+};
+
 // --- Finalizing --------------------------------------------------------------------------
 
 // What a tensor of |descriptor| looks like.
@@ -278,6 +294,36 @@ static int fake_check_tensor(tfrt_cudnn_backend_t tensor) {
   return fake_layout(tensor).dtype == TFRT_DTYPE_INVALID
              ? fake_refuse("no such elements", tensor->type, -1)
              : 0;
+}
+
+// Makes the steps of |layout| those without gaps, in the order that they have; returns whether they
+// were that.
+static bool fake_pack(tfrt_dnn_layout_t* layout) {
+  tfrt_dnn_layout_t packed = *layout;
+  bool is_packed = true;
+  for (uint32_t i = 0; i < layout->rank; ++i) {
+    packed.steps[i] = 1;
+    for (uint32_t k = 0; k < layout->rank; ++k) {
+      bool is_inner =
+          layout->steps[k] < layout->steps[i] || (layout->steps[k] == layout->steps[i] && k > i);
+      if (is_inner) packed.steps[i] *= layout->sizes[k];
+    }
+    is_packed &= layout->sizes[i] == 1 || packed.steps[i] == layout->steps[i];
+  }
+  *layout = packed;
+  return is_packed;
+}
+
+// Checks an operation of |descriptor| whose attributes of these names are the tensors.
+static int fake_check_operation(tfrt_cudnn_backend_t descriptor, int x, int w, int y) {
+  tfrt_dnn_layout_t filter = fake_layout(fake_part(descriptor, w, 0));
+  if (!fake_pack(&filter)) return fake_refuse("a filter with gaps", descriptor->type, w);
+  if (fake_layout(fake_part(descriptor, x, 0)).dtype == TFRT_DTYPE_I8 &&
+      fake_layout(fake_part(descriptor, y, 0)).dtype == TFRT_DTYPE_I32 &&
+      !*(const bool*)fake_element(fake_part(descriptor, y, 0), AN(TENSOR_IS_VIRTUAL), 0)) {
+    return fake_refuse("sums of i8 that are made wrong", descriptor->type, y);
+  }
+  return 0;
 }
 
 static int fake_check_convolution(tfrt_cudnn_backend_t convolution) {
@@ -315,6 +361,10 @@ static int fake_check_final(tfrt_cudnn_backend_t descriptor) {
   }
   if (descriptor->type == OF(TENSOR)) return fake_check_tensor(descriptor);
   if (descriptor->type == OF(CONVOLUTION)) return fake_check_convolution(descriptor);
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(convolutions); ++i) {
+    const fake_convolution_t* c = &convolutions[i];
+    if (c->type == descriptor->type) return fake_check_operation(descriptor, c->x, c->w, c->y);
+  }
   if (descriptor->type == OF(ENGINECFG)) return fake_check_config(descriptor);
   if (descriptor->type == OF(ENGINE) &&
       fake_long(descriptor, AN(ENGINE_GLOBAL_INDEX), 0) >= FAKE_ENGINE_COUNT) {
@@ -420,20 +470,8 @@ static void fake_decode_convolution(fake_run_t* run, tfrt_cudnn_backend_t operat
   run->work->memory.w = fake_memory(run, fake_part(operation, w, 0));
 }
 
-// Decodes the first operation of a graph; returns its y. The attributes are there by their numbers,
-// as the library has them: w comes before x.
+// Decodes the first operation of a graph; returns its y.
 static tfrt_cudnn_backend_t fake_decode_first(fake_run_t* run, tfrt_cudnn_backend_t operation) {
-  static const struct {
-    int type;
-    tfrt_dnn_direction_t direction;
-    int alpha, beta, window, x, w, y;
-  } convolutions[] = {
-      {OF(OPERATION_CONVOLUTION_FORWARD), TFRT_DNN_FORWARD, 700, 701, 702, 704, 703, 705},
-      {OF(OPERATION_CONVOLUTION_BACKWARD_DATA), TFRT_DNN_BACKWARD_DATA, 706, 707, 708, 710, 709,
-       711},
-      {OF(OPERATION_CONVOLUTION_BACKWARD_FILTER), TFRT_DNN_BACKWARD_FILTER, 712, 713, 714, 716, 715,
-       717},
-  };
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(convolutions); ++i) {
     if (convolutions[i].type != operation->type) continue;
     run->work->form.direction = convolutions[i].direction;
@@ -486,6 +524,7 @@ static tfrt_cudnn_backend_t fake_decode_fused(fake_run_t* run, tfrt_cudnn_backen
     tfrt_fake_library_refuse(run->call, "a bias that is scaled");
   }
   form->bias = fake_layout(fake_part(add_bias, AN(OPERATION_POINTWISE_BDESC), 0));
+  fake_pack(&form->bias);
   run->work->memory.z = fake_memory(run, fake_part(add, AN(OPERATION_POINTWISE_BDESC), 0));
   run->work->memory.bias = fake_memory(run, fake_part(add_bias, AN(OPERATION_POINTWISE_BDESC), 0));
   return y;

@@ -8,7 +8,7 @@ func.func @clusters() -> !tfrt.chain {
   %context = tfrt_gpu.context.primary %device
   %stream = tfrt_gpu.stream.create %context
   %allocator = tfrt_gpu.allocator.create %context
-  %module = tfrt_gpu.module.load %context {data = ".version 6.4\0A.target sm_70\0A.address_size 64\0A.visible .entry tfrt_fill_f32(.param .u64 target, .param .f32 value, .param .u32 count) { ret; }"}
+  %module = tfrt_gpu.module.load_file %context {path = "fill.ptx"}
   %fill = tfrt_gpu.module.get_function %module {name = "tfrt_fill_f32"}
   %size = tfrt.constant.i64 16
   %buffer = tfrt_gpu.mem.allocate %allocator, %stream, %size, %ch0
