@@ -52,4 +52,10 @@ tfrt_status_t tfrt_cpu_softmax_rows_bf16(const tfrt_device_launch_t* launch,
 tfrt_status_t tfrt_cpu_matmul_f16(const tfrt_device_launch_t* launch, void* const* parameters);
 tfrt_status_t tfrt_cpu_matmul_bf16(const tfrt_device_launch_t* launch, void* const* parameters);
 
+// Layers of neural networks.
+tfrt_status_t tfrt_cpu_conv2d_f32(const tfrt_device_launch_t* launch, void* const* parameters);
+tfrt_status_t tfrt_cpu_max_pool2d_f32(const tfrt_device_launch_t* launch, void* const* parameters);
+tfrt_status_t tfrt_cpu_linear_f32(const tfrt_device_launch_t* launch, void* const* parameters);
+tfrt_status_t tfrt_cpu_add_row_f32(const tfrt_device_launch_t* launch, void* const* parameters);
+
 #endif  // TFRT_DEVICES_CPU_CPU_KERNEL_GROUPS_H_

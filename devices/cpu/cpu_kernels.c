@@ -126,4 +126,8 @@ const tfrt_cpu_kernel_t tfrt_cpu_kernels[TFRT_CPU_KERNEL_COUNT] = {
     {"tfrt_sum_rows_bf16", tfrt_cpu_sum_rows_bf16},
     {"tfrt_softmax_rows_bf16", tfrt_cpu_softmax_rows_bf16},
     {"tfrt_matmul_bf16", tfrt_cpu_matmul_bf16},
+    {"tfrt_conv2d_f32", tfrt_cpu_conv2d_f32},
+    {"tfrt_max_pool2d_f32", tfrt_cpu_max_pool2d_f32},
+    {"tfrt_linear_f32", tfrt_cpu_linear_f32},
+    {"tfrt_add_row_f32", tfrt_cpu_add_row_f32},
 };

@@ -20,10 +20,11 @@
 #define ROWS 37
 #define INNER 53
 #define COLUMNS 41
-#define MAX_COUNT (INNER * INNER)
+#define MAX_COUNT 40000
 
 extern const char tfrt_standard_kernels_image[];
 extern const char tfrt_f16_kernels_image[];
+extern const char tfrt_f16_sm80_kernels_image[];
 extern const char tfrt_bf16_kernels_image[];
 
 static tfrt_work_queue_t* work_queue;
@@ -138,48 +139,63 @@ START_TEST(sums_and_products_of_elements) {
 }
 END_TEST
 
+// Rows that vectors fit into, and others; with few threads, and with more than a warp.
+static const uint32_t row_sizes[] = {COLUMNS, 64, 1000, 3, 1025};
+static const uint32_t row_threads[] = {32, 256, 128, 64, 8};
+
 START_TEST(rows_have_a_sum_and_a_softmax) {
-  uint32_t columns = COLUMNS;
-  tfrt_device_launch_t launch = {.grid = {ROWS, 1, 1}, .block = {32, 1, 1}};
+  uint32_t columns = row_sizes[_i];
+  tfrt_device_launch_t launch = {.grid = {ROWS, 1, 1}, .block = {row_threads[_i], 1, 1}};
   tfrt_device_argument_t arguments[] = {tfrt_test_buffer(0), tfrt_test_buffer(2),
                                         tfrt_test_number(&columns)};
   tfrt_test_run("tfrt_sum_rows_f32", &launch, arguments, 3);
-  for (int row = 0; row < ROWS; ++row) {
+  for (uint32_t row = 0; row < ROWS; ++row) {
     double sum = 0;
-    for (int i = 0; i < COLUMNS; ++i) sum += (double)tfrt_test_floats(0)[row * COLUMNS + i];
+    for (uint32_t i = 0; i < columns; ++i) sum += (double)tfrt_test_floats(0)[row * columns + i];
     ck_assert(fabs((double)tfrt_test_floats(2)[row] - sum) < 1e-3);
   }
+  // Masked elements count nothing.
+  for (uint32_t row = 0; row < ROWS; ++row) {
+    for (uint32_t i = row % 3; i + 1 < columns; i += 3) {
+      tfrt_test_floats(0)[row * columns + i] = -INFINITY;
+    }
+  }
   tfrt_test_run("tfrt_softmax_rows_f32", &launch, arguments, 3);
-  for (int row = 0; row < ROWS; ++row) {
-    const float* source = tfrt_test_floats(0) + row * COLUMNS;
+  for (uint32_t row = 0; row < ROWS; ++row) {
+    const float* source = tfrt_test_floats(0) + row * columns;
     double sum = 0;
-    for (int i = 0; i < COLUMNS; ++i) sum += exp((double)source[i]);
-    for (int i = 0; i < COLUMNS; ++i) {
+    for (uint32_t i = 0; i < columns; ++i) sum += exp((double)source[i]);
+    for (uint32_t i = 0; i < columns; ++i) {
       double expected = exp((double)source[i]) / sum;
-      ck_assert(fabs((double)tfrt_test_floats(2)[row * COLUMNS + i] - expected) < 1e-5);
+      ck_assert(fabs((double)tfrt_test_floats(2)[row * columns + i] - expected) < 1e-5);
     }
   }
 }
 END_TEST
 
+// Sizes that fill no tile, and several; that vectors fit into, and others. With as few blocks as
+// there are tiles, and with more.
 START_TEST(matrices_have_a_product) {
-  uint32_t rows = ROWS;
-  uint32_t inner = INNER;
-  uint32_t columns = COLUMNS;
-  tfrt_device_launch_t launch = {.grid = {(COLUMNS + 15) / 16, (ROWS + 15) / 16, 1},
-                                 .block = {16, 16, 1}};
-  tfrt_device_argument_t arguments[] = {tfrt_test_buffer(0),      tfrt_test_buffer(1),
-                                        tfrt_test_buffer(2),      tfrt_test_number(&rows),
-                                        tfrt_test_number(&inner), tfrt_test_number(&columns)};
+  static const uint32_t sizes[][3] = {{ROWS, INNER, COLUMNS}, {260, 72, 132},
+                                      {257, 129, 131},        {5, 0, 7},
+                                      {128, 8, 128},          {129, 4, 4}};
+  const uint32_t* size = sizes[_i];
+  uint32_t tile = _i % 2 == 0 ? 128 : 16;
+  tfrt_device_launch_t launch = {
+      .grid = {(size[2] + tile - 1) / tile, (size[0] + tile - 1) / tile, 1},
+      .block = {_i % 2 == 0 ? 256 : 16, _i % 2 == 0 ? 1 : 16, 1}};
+  tfrt_device_argument_t arguments[] = {tfrt_test_buffer(0),        tfrt_test_buffer(1),
+                                        tfrt_test_buffer(2),        tfrt_test_number(&size[0]),
+                                        tfrt_test_number(&size[1]), tfrt_test_number(&size[2])};
   tfrt_test_run("tfrt_matmul_f32", &launch, arguments, 6);
-  for (int row = 0; row < ROWS; ++row) {
-    for (int column = 0; column < COLUMNS; ++column) {
+  for (uint32_t row = 0; row < size[0]; ++row) {
+    for (uint32_t column = 0; column < size[2]; ++column) {
       double sum = 0;
-      for (int i = 0; i < INNER; ++i) {
-        sum += (double)tfrt_test_floats(0)[row * INNER + i] *
-               (double)tfrt_test_floats(1)[i * COLUMNS + column];
+      for (uint32_t i = 0; i < size[1]; ++i) {
+        sum += (double)tfrt_test_floats(0)[row * size[1] + i] *
+               (double)tfrt_test_floats(1)[i * size[2] + column];
       }
-      ck_assert(fabs((double)tfrt_test_floats(2)[row * COLUMNS + column] - sum) < 1e-2);
+      ck_assert(fabs((double)tfrt_test_floats(2)[row * size[2] + column] - sum) < 1e-2);
     }
   }
 }
@@ -197,8 +213,11 @@ typedef struct tfrt_test_half_s {
   double precision;
 } tfrt_test_half_t;
 
-static const tfrt_test_half_t halves[] = {
+#define HALVES 3
+
+static const tfrt_test_half_t halves[HALVES] = {
     {"f16", tfrt_f16_kernels_image, 70, tfrt_f16_to_double, tfrt_f16_from_double, 1.0 / 1024},
+    {"f16", tfrt_f16_sm80_kernels_image, 80, tfrt_f16_to_double, tfrt_f16_from_double, 1.0 / 1024},
     {"bf16", tfrt_bf16_kernels_image, 80, tfrt_bf16_to_double, tfrt_bf16_from_double, 1.0 / 128},
 };
 
@@ -265,36 +284,39 @@ START_TEST(elements_of_16_bits) {
 END_TEST
 
 START_TEST(rows_of_16_bits) {
-  const tfrt_test_half_t* type = &halves[_i];
+  const tfrt_test_half_t* type = &halves[_i % HALVES];
   if (!tfrt_test_prepare(type)) return;
-  uint32_t columns = COLUMNS;
-  tfrt_device_launch_t launch = {.grid = {ROWS, 1, 1}, .block = {32, 1, 1}};
+  int size = _i / HALVES;
+  uint32_t columns = row_sizes[size];
+  tfrt_device_launch_t launch = {.grid = {ROWS, 1, 1}, .block = {row_threads[size], 1, 1}};
   tfrt_device_argument_t arguments[] = {tfrt_test_buffer(0), tfrt_test_buffer(2),
                                         tfrt_test_number(&columns)};
   tfrt_test_run_half(type, "sum_rows", &launch, arguments, 3);
-  for (int row = 0; row < ROWS; ++row) {
+  for (uint32_t row = 0; row < ROWS; ++row) {
     double sum = 0;
-    for (int i = 0; i < COLUMNS; ++i) sum += tfrt_test_half(type, 0, row * COLUMNS + i);
+    for (uint32_t i = 0; i < columns; ++i) sum += tfrt_test_half(type, 0, row * columns + i);
     tfrt_test_expect_half(type, row, sum);
   }
   tfrt_test_run_half(type, "softmax_rows", &launch, arguments, 3);
-  for (int row = 0; row < ROWS; ++row) {
+  for (uint32_t row = 0; row < ROWS; ++row) {
     double sum = 0;
-    for (int i = 0; i < COLUMNS; ++i) sum += exp(tfrt_test_half(type, 0, row * COLUMNS + i));
-    for (int i = 0; i < COLUMNS; ++i) {
-      int index = row * COLUMNS + i;
+    for (uint32_t i = 0; i < columns; ++i) sum += exp(tfrt_test_half(type, 0, row * columns + i));
+    for (uint32_t i = 0; i < columns; ++i) {
+      uint32_t index = row * columns + i;
       tfrt_test_expect_half(type, index, exp(tfrt_test_half(type, 0, index)) / sum);
     }
   }
 }
 END_TEST
 
-// Small sizes with odd edges: one tile that isn't full; and sizes that need several tiles and
-// steps. Sums of whole numbers are exact in f32.
+// Small sizes with odd edges: one tile that isn't full; sizes that need several tiles and steps;
+// and some that vectors fit into. Sums of whole numbers are exact in f32.
 START_TEST(matrices_of_16_bits_have_a_product) {
-  const tfrt_test_half_t* type = &halves[_i % 2];
-  static const uint32_t sizes[][3] = {{ROWS, INNER, COLUMNS}, {3, 9, 281}, {260, 10, 8}, {5, 0, 7}};
-  const uint32_t* size = sizes[_i / 2];
+  const tfrt_test_half_t* type = &halves[_i % HALVES];
+  static const uint32_t sizes[][3] = {
+      {ROWS, INNER, COLUMNS}, {3, 9, 281},   {260, 10, 8}, {5, 0, 7},
+      {130, 72, 264},         {264, 24, 16}, {130, 16, 8}};
+  const uint32_t* size = sizes[_i / HALVES];
   if (!tfrt_test_prepare(type)) return;
   tfrt_device_launch_t launch = {.grid = {(size[2] + 127) / 128, (size[0] + 127) / 128, 1},
                                  .block = {256, 1, 1}};
@@ -320,11 +342,11 @@ Suite* tfrt_test_suite(void) {
   tcase_add_checked_fixture(kernels, tfrt_test_set_up, tfrt_test_tear_down);
   tcase_add_test(kernels, fill_and_copy_reach_every_element);
   tcase_add_test(kernels, sums_and_products_of_elements);
-  tcase_add_test(kernels, rows_have_a_sum_and_a_softmax);
-  tcase_add_test(kernels, matrices_have_a_product);
-  tcase_add_loop_test(kernels, elements_of_16_bits, 0, 2);
-  tcase_add_loop_test(kernels, rows_of_16_bits, 0, 2);
-  tcase_add_loop_test(kernels, matrices_of_16_bits_have_a_product, 0, 8);
+  tcase_add_loop_test(kernels, rows_have_a_sum_and_a_softmax, 0, 5);
+  tcase_add_loop_test(kernels, matrices_have_a_product, 0, 6);
+  tcase_add_loop_test(kernels, elements_of_16_bits, 0, HALVES);
+  tcase_add_loop_test(kernels, rows_of_16_bits, 0, 5 * HALVES);
+  tcase_add_loop_test(kernels, matrices_of_16_bits_have_a_product, 0, 7 * HALVES);
   Suite* suite = suite_create("standard_kernels");
   suite_add_tcase(suite, kernels);
   return suite;

@@ -42,6 +42,8 @@ compile() {
 # Relocatable, so that its variable can be seen from outside.
 compile tests/devices/test_kernels.cu 75 6.4 sm_70 -rdc=true
 compile kernels/device/cuda/standard_kernels.cu 75 6.4 sm_70
+compile examples/mnist/kernels.cu 75 6.4 sm_70
 # Tensor cores know f16 from 7.0 on, bf16 from 8.0.
 compile kernels/device/cuda/f16_kernels.cu 75 6.4 sm_70
+compile kernels/device/cuda/f16_sm80_kernels.cu 80 7.0 sm_80
 compile kernels/device/cuda/bf16_kernels.cu 80 7.0 sm_80

@@ -8,198 +8,134 @@
 //   element_t            the type
 //   NAME(kernel)         the kernel's name with the type's
 //   from_bits(bits)      an element
-#include <mma.h>
-
+//   MMA_TYPE             the type in instructions of tensor cores
 #include "block.cuh"
 
-// Calls |work| with each index below |count| that is this thread's.
+#if __CUDA_ARCH__ >= 800
+#include "mma_matmul.cuh"
+#else
+#include "wmma_matmul.cuh"
+#endif
+
+// --- Elements ------------------------------------------------------------------------------
+
+// What 16 bytes hold.
+#define VECTOR 8
+
+typedef union vector_s {
+  uint4 whole;
+  element_t elements[VECTOR];
+} vector_t;
+
+__device__ __forceinline__ vector_t load_vector(const element_t* from, size_t index) {
+  vector_t vector;
+  vector.whole = reinterpret_cast<const uint4*>(from)[index];
+  return vector;
+}
+
+// Sets each element of |target| to what |combine| makes of those of |a| and |b|.
 template <typename F>
-__device__ void for_each(unsigned int count, F work) {
-  for (unsigned long long i = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x; i < count;
-       i += gridDim.x * (unsigned long long)blockDim.x) {
-    work(i);
+__device__ __forceinline__ void combine_elements(const element_t* a, const element_t* b,
+                                                 element_t* target, unsigned int count,
+                                                 F combine) {
+  if (!is_aligned(a) || !is_aligned(b) || !is_aligned(target)) {
+    for_each(count, [=](size_t i) { target[i] = combine(a[i], b[i]); });
+    return;
   }
+  for_each(count / VECTOR, [=](size_t i) {
+    vector_t x = load_vector(a, i);
+    vector_t y = load_vector(b, i);
+#pragma unroll
+    for (int k = 0; k < VECTOR; ++k) x.elements[k] = combine(x.elements[k], y.elements[k]);
+    reinterpret_cast<uint4*>(target)[i] = x.whole;
+  });
+  for_rest(count, VECTOR, [=](size_t i) { target[i] = combine(a[i], b[i]); });
 }
 
-// --- Products of matrices ------------------------------------------------------------------
-//
-// A block of 8 warps makes a tile of TILE times TILE elements of the target, DEPTH of the inner
-// axis at a time:
-//
-//               128                    a warp's part is 32 x 64:
-//        +---------------+             2 x 4 fragments of 16 x 16
-//        | w0      w1    |  32
-//        | w2      w3    |             While the tensor cores work on one step, the elements of
-//   128  | w4      w5    |             the next one come to registers.
-//        | w6      w7    |
-//        +---------------+
-//             64
+extern "C" {
 
-#define TILE 128
-#define DEPTH 32
-// Rows in shared memory are longer by this, so that they begin in different banks.
-#define PAD 8
-#define WARP_ROWS 32
-#define WARP_COLUMNS 64
-#define PART 16    // the edge of a fragment
-#define CHUNK 8    // elements that are loaded at once: 16 bytes
-#define CHUNKS 2   // of each matrix, by each of the 256 threads, in each step
-#define SCRATCH (PART * PART)  // of a warp
-
-typedef nvcuda::wmma::fragment<nvcuda::wmma::accumulator, PART, PART, PART, float> sums_t;
-typedef nvcuda::wmma::fragment<nvcuda::wmma::matrix_a, PART, PART, PART, element_t,
-                               nvcuda::wmma::row_major>
-    left_t;
-typedef nvcuda::wmma::fragment<nvcuda::wmma::matrix_b, PART, PART, PART, element_t,
-                               nvcuda::wmma::row_major>
-    right_t;
-
-// Fragments are read and written where the address is a multiple of 32: so begin the arrays, and
-// so long is a fragment's row.
-
-// CHUNK elements of row |row| from |column| on, zero beyond the end of the matrix.
-__device__ uint4 load_chunk(const element_t* matrix, unsigned int row, unsigned int column,
-                            unsigned int rows, unsigned int columns) {
-  union {
-    uint4 whole;
-    unsigned short bits[CHUNK];
-  } chunk;
-  chunk.whole = make_uint4(0, 0, 0, 0);
-  if (row >= rows || column >= columns) return chunk.whole;
-  const element_t* from = matrix + (size_t)row * columns + column;
-  if (column + CHUNK <= columns && (size_t)from % sizeof(uint4) == 0) {
-    return *reinterpret_cast<const uint4*>(from);
+__global__ void NAME(tfrt_fill)(element_t* target, unsigned short value, unsigned int count) {
+  element_t element = from_bits(value);
+  if (!is_aligned(target)) {
+    for_each(count, [=](size_t i) { target[i] = element; });
+    return;
   }
-  for (unsigned int i = 0; i < CHUNK && column + i < columns; ++i) {
-    chunk.bits[i] = reinterpret_cast<const unsigned short*>(from)[i];
-  }
-  return chunk.whole;
+  vector_t vector;
+  for (int k = 0; k < VECTOR; ++k) vector.elements[k] = element;
+  for_each(count / VECTOR, [=](size_t i) { reinterpret_cast<uint4*>(target)[i] = vector.whole; });
+  for_rest(count, VECTOR, [=](size_t i) { target[i] = element; });
 }
 
-// Fills |sums| of a warp with the products of one step.
-__device__ void multiply_step(sums_t (&sums)[2][4], const element_t (*left)[DEPTH + PAD],
-                              const element_t (*right)[TILE + PAD], unsigned int row,
-                              unsigned int column) {
-  for (int k = 0; k < DEPTH; k += PART) {
-    left_t a[2];
-    right_t b;
-    for (int i = 0; i < 2; ++i) {
-      nvcuda::wmma::load_matrix_sync(a[i], &left[row + i * PART][k], DEPTH + PAD);
-    }
-    for (int j = 0; j < 4; ++j) {
-      nvcuda::wmma::load_matrix_sync(b, &right[k][column + j * PART], TILE + PAD);
-      for (int i = 0; i < 2; ++i) nvcuda::wmma::mma_sync(sums[i][j], a[i], b, sums[i][j]);
-    }
+__global__ void NAME(tfrt_copy)(const element_t* source, element_t* target, unsigned int count) {
+  if (!is_aligned(source) || !is_aligned(target)) {
+    for_each(count, [=](size_t i) { target[i] = source[i]; });
+    return;
   }
+  copy_vectors(reinterpret_cast<const uint4*>(source), reinterpret_cast<uint4*>(target),
+               count / VECTOR);
+  for_rest(count, VECTOR, [=](size_t i) { target[i] = source[i]; });
 }
 
-// Writes the |sums| of a warp, which begin at |row| and |column| of the target.
-__device__ void write_sums(sums_t (&sums)[2][4], float* scratch, element_t* target,
-                           unsigned int row, unsigned int column, unsigned int rows,
-                           unsigned int columns) {
-  for (int i = 0; i < 2; ++i) {
-    for (int j = 0; j < 4; ++j) {
-      nvcuda::wmma::store_matrix_sync(scratch, sums[i][j], PART, nvcuda::wmma::mem_row_major);
-      __syncwarp();
-      for (unsigned int e = threadIdx.x % 32; e < SCRATCH; e += 32) {
-        unsigned int y = row + i * PART + e / PART;
-        unsigned int x = column + j * PART + e % PART;
-        if (y < rows && x < columns) target[(size_t)y * columns + x] = element_t(scratch[e]);
-      }
-      __syncwarp();
-    }
+__global__ void NAME(tfrt_add)(const element_t* a, const element_t* b, element_t* target,
+                               unsigned int count) {
+  combine_elements(a, b, target, count,
+                   [](element_t x, element_t y) { return element_t(float(x) + float(y)); });
+}
+
+__global__ void NAME(tfrt_multiply)(const element_t* a, const element_t* b, element_t* target,
+                                    unsigned int count) {
+  combine_elements(a, b, target, count,
+                   [](element_t x, element_t y) { return element_t(float(x) * float(y)); });
+}
+
+}  // extern "C"
+
+// --- Rows: one block for each --------------------------------------------------------------
+
+// Calls |work| with VECTOR elements of |row| at a time, and the index of the vector, each of which
+// is this thread's; those beyond the last vector come alone.
+template <typename F, typename G>
+__device__ __forceinline__ void for_each_vector(const element_t* row, unsigned int columns,
+                                                F work, G one) {
+  unsigned int vectors = is_aligned(row) ? columns / VECTOR : 0;
+  for (unsigned int i = threadIdx.x; i < vectors; i += blockDim.x) work(load_vector(row, i), i);
+  for (unsigned int i = VECTOR * vectors + threadIdx.x; i < columns; i += blockDim.x) {
+    one(float(row[i]), i);
   }
 }
 
 extern "C" {
 
-__global__ void __launch_bounds__(BLOCK)
-    NAME(tfrt_matmul)(const element_t* a, const element_t* b, element_t* target, unsigned int rows,
-                      unsigned int inner, unsigned int columns) {
-  __shared__ __align__(32) element_t left[TILE][DEPTH + PAD];
-  __shared__ __align__(32) element_t right[DEPTH][TILE + PAD];
-  __shared__ __align__(32) float scratch[8][SCRATCH];
-  unsigned int first_row = blockIdx.y * TILE;
-  unsigned int first_column = blockIdx.x * TILE;
-  unsigned int warp = threadIdx.x / 32;
-  unsigned int row = warp / 2 * WARP_ROWS;
-  unsigned int column = warp % 2 * WARP_COLUMNS;
-  sums_t sums[2][4];
-  for (int i = 0; i < 2; ++i) {
-    for (int j = 0; j < 4; ++j) nvcuda::wmma::fill_fragment(sums[i][j], 0.0f);
-  }
-  uint4 next_left[CHUNKS];
-  uint4 next_right[CHUNKS];
-  // One turn more than there are steps: loads for the next one, then works on this one.
-  for (unsigned long long start = 0; start < (unsigned long long)inner + DEPTH; start += DEPTH) {
-    for (unsigned int c = 0; c < CHUNKS && start < inner; ++c) {
-      unsigned int chunk = threadIdx.x + c * BLOCK;
-      next_left[c] = load_chunk(a, first_row + chunk / (DEPTH / CHUNK),
-                                (unsigned int)start + chunk % (DEPTH / CHUNK) * CHUNK, rows, inner);
-      next_right[c] = load_chunk(b, (unsigned int)start + chunk / (TILE / CHUNK),
-                                 first_column + chunk % (TILE / CHUNK) * CHUNK, inner, columns);
-    }
-    if (start > 0) multiply_step(sums, left, right, row, column);
-    __syncthreads();
-    for (unsigned int c = 0; c < CHUNKS && start < inner; ++c) {
-      unsigned int chunk = threadIdx.x + c * BLOCK;
-      unsigned int k = chunk % (DEPTH / CHUNK) * CHUNK;
-      unsigned int x = chunk % (TILE / CHUNK) * CHUNK;
-      *reinterpret_cast<uint4*>(&left[chunk / (DEPTH / CHUNK)][k]) = next_left[c];
-      *reinterpret_cast<uint4*>(&right[chunk / (TILE / CHUNK)][x]) = next_right[c];
-    }
-    __syncthreads();
-  }
-  write_sums(sums, scratch[warp], target, first_row + row, first_column + column, rows, columns);
-}
-
-// --- Elements ------------------------------------------------------------------------------
-
-__global__ void NAME(tfrt_fill)(element_t* target, unsigned short value, unsigned int count) {
-  for_each(count, [=](unsigned long long i) { target[i] = from_bits(value); });
-}
-
-__global__ void NAME(tfrt_copy)(const element_t* source, element_t* target, unsigned int count) {
-  for_each(count, [=](unsigned long long i) { target[i] = source[i]; });
-}
-
-__global__ void NAME(tfrt_add)(const element_t* a, const element_t* b, element_t* target,
-                               unsigned int count) {
-  for_each(count, [=](unsigned long long i) { target[i] = element_t(float(a[i]) + float(b[i])); });
-}
-
-__global__ void NAME(tfrt_multiply)(const element_t* a, const element_t* b, element_t* target,
-                                    unsigned int count) {
-  for_each(count, [=](unsigned long long i) { target[i] = element_t(float(a[i]) * float(b[i])); });
-}
-
-// --- Rows: one block for each --------------------------------------------------------------
-
 __global__ void NAME(tfrt_sum_rows)(const element_t* source, element_t* target,
                                     unsigned int columns) {
-  const element_t* row = source + (size_t)blockIdx.x * columns;
   float sum = 0;
-  for (unsigned int i = threadIdx.x; i < columns; i += blockDim.x) sum += float(row[i]);
+  for_each_vector(
+      source + (size_t)blockIdx.x * columns, columns,
+      [&](vector_t x, unsigned int) {
+        float part = 0;
+#pragma unroll
+        for (int k = 0; k < VECTOR; ++k) part += float(x.elements[k]);
+        sum += part;
+      },
+      [&](float x, unsigned int) { sum += x; });
   sum = reduce(sum, [](float a, float b) { return a + b; });
   if (threadIdx.x == 0) target[blockIdx.x] = element_t(sum);
 }
 
+// Numbers of 16 bits have no use for all digits of expf().
 __global__ void NAME(tfrt_softmax_rows)(const element_t* source, element_t* target,
                                         unsigned int columns) {
   const element_t* row = source + (size_t)blockIdx.x * columns;
   element_t* result = target + (size_t)blockIdx.x * columns;
-  float most = -INFINITY;
-  for (unsigned int i = threadIdx.x; i < columns; i += blockDim.x) {
-    most = fmaxf(most, float(row[i]));
-  }
-  most = reduce(most, [](float a, float b) { return fmaxf(a, b); });
-  float sum = 0;
-  for (unsigned int i = threadIdx.x; i < columns; i += blockDim.x) {
-    sum += expf(float(row[i]) - most);
-  }
-  sum = reduce(sum, [](float a, float b) { return a + b; });
-  for (unsigned int i = threadIdx.x; i < columns; i += blockDim.x) {
-    result[i] = element_t(expf(float(row[i]) - most) / sum);
+  if (columns % VECTOR == 0 && columns <= KEPT * VECTOR * blockDim.x && is_aligned(row) &&
+      is_aligned(result)) {
+    softmax_kept<element_t, VECTOR>(
+        row, result, columns, [](float x) { return element_t(x); },
+        [](float x) { return __expf(x); });
+  } else {
+    softmax_long(
+        row, result, columns, [](float x) { return element_t(x); },
+        [](float x) { return __expf(x); });
   }
 }
 
