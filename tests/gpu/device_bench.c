@@ -3,6 +3,8 @@
 // What the device layer costs beside the plain driver, in one run on one GPU:
 //
 //   device_bench --device         the GPU and its driver, in one line; fails where there is none
+//   device_bench --facts          how many GPUs there are, and whether the first has clusters:
+//                                 "gpus=1 clusters=1"
 //   device_bench                  one line of a Markdown table per measurement
 //   device_bench LIBRARY          with another driver's library: only shows that it runs
 //   device_bench --send PORT [LIBRARY]    one end of staged_pipe.h, which the other one starts
@@ -15,6 +17,7 @@
 #include "host_runtime/async/blocking_wait.h"
 #include "host_runtime/async/thread_pool_work_queue.h"
 #include "host_runtime/base/clock.h"
+#include "host_runtime/base/random.h"
 #include "host_runtime/base/sync.h"
 #include "tests/gpu/staged_pipe.h"
 
@@ -57,10 +60,11 @@ static void tfrt_device_bench_open(tfrt_device_bench_t* bench) {
 static void tfrt_device_bench_prepare(tfrt_device_bench_t* bench) {
   const char* image = tfrt_conformance_image_text;
   const size_t size = TFRT_DEVICE_BENCH_COPY_SIZE;
-  tfrt_device_module_t* module;
   tfrt_device_allocator_t* host_allocator;
-  tfrt_device_bench_ok(tfrt_device_load_module(bench->device, image, strlen(image), &module));
-  tfrt_device_bench_ok(tfrt_device_module_function(module, "test_increment", &bench->function));
+  tfrt_device_bench_ok(
+      tfrt_device_load_module(bench->device, image, strlen(image), &bench->module));
+  tfrt_device_bench_ok(
+      tfrt_device_module_function(bench->module, "test_increment", &bench->function));
   tfrt_device_bench_ok(tfrt_device_allocator_create(bench->device, &bench->allocator));
   for (int i = 0; i < 2; ++i) {
     tfrt_device_bench_ok(tfrt_device_create_stream(bench->device, &bench->streams[i]));
@@ -73,14 +77,12 @@ static void tfrt_device_bench_prepare(tfrt_device_bench_t* bench) {
   tfrt_device_bench_ok(tfrt_device_allocator_allocate(host_allocator, NULL, size, &bench->host));
   memset(tfrt_device_buffer_host_data(bench->host), 0, size);
   tfrt_device_allocator_release(host_allocator);
-  tfrt_device_module_release(module);
   for (int i = 0; i < 2; ++i) tfrt_device_bench_finish(bench, i);
 }
 
 static void tfrt_device_bench_prepare_plain(tfrt_device_bench_t* bench) {
   const tfrt_cuda_api_t* api = &bench->api;
   tfrt_cuda_device_id_t id;
-  tfrt_cuda_module_handle_t module;
   tfrt_device_bench_plain_ok(bench, api->DeviceGet(&id, 0), "cuDeviceGet");
   tfrt_device_bench_plain_ok(bench, api->DevicePrimaryCtxRetain(&bench->context, id), "retain");
   tfrt_device_bench_plain_ok(bench, api->CtxPushCurrent(bench->context), "push");
@@ -90,9 +92,35 @@ static void tfrt_device_bench_prepare_plain(tfrt_device_bench_t* bench) {
         "stream");
   }
   tfrt_device_bench_plain_ok(
-      bench, api->ModuleLoadDataEx(&module, tfrt_conformance_image_text, 0, NULL, NULL), "load");
+      bench,
+      api->ModuleLoadDataEx(&bench->plain_module, tfrt_conformance_image_text, 0, NULL, NULL),
+      "load");
   tfrt_device_bench_plain_ok(
-      bench, api->ModuleGetFunction(&bench->plain_function, module, "test_increment"), "function");
+      bench, api->ModuleGetFunction(&bench->plain_function, bench->plain_module, "test_increment"),
+      "function");
+}
+
+tfrt_status_t tfrt_device_bench_fill(tfrt_device_bench_t* bench, tfrt_device_buffer_t* buffer,
+                                     uint32_t width) {
+  char* host = tfrt_device_buffer_host_data(bench->host);
+  size_t size = buffer->size < bench->host->size ? buffer->size : bench->host->size;
+  tfrt_random_t random;
+  tfrt_random_initialize(&random, 1);
+  for (size_t i = 0; i < size; i += width) {
+    // The exponents of 1/8 to just below 1, of either sign.
+    uint32_t bits = (uint32_t)tfrt_random_next(&random);
+    float number = (float)(int32_t)bits / 2147483648.0f;
+    uint16_t half = (uint16_t)((bits & 0x83ffu) | (0x3000u + (bits >> 10 & 0x0800u)));
+    memcpy(host + i, width == 4 ? (void*)&number : (void*)&half, width);
+  }
+  for (size_t at = 0; at < buffer->size; at += size) {
+    size_t part = buffer->size - at < size ? buffer->size - at : size;
+    TFRT_RETURN_IF_ERROR(
+        tfrt_device_stream_copy(bench->streams[0], buffer, at, bench->host, 0, part));
+  }
+  // The next one writes to the same memory of the host.
+  tfrt_device_bench_finish(bench, 0);
+  return NULL;
 }
 
 // --- Waiting and measuring -------------------------------------------------------------
@@ -104,7 +132,7 @@ void tfrt_device_bench_await_take(tfrt_async_value_t* value) {
 }
 
 void tfrt_device_bench_finish(tfrt_device_bench_t* bench, int index) {
-  tfrt_device_bench_await_take(tfrt_device_stream_await(bench->streams[index]));
+  tfrt_device_bench_await_take(tfrt_device_stream_await_soon(bench->streams[index]));
 }
 
 // Waits by asking again and again, which is the quickest way to know.
@@ -124,13 +152,29 @@ void tfrt_device_bench_finish_plain(tfrt_device_bench_t* bench, int index) {
   tfrt_device_bench_plain_ok(bench, api->EventDestroy(event), "destroy");
 }
 
+// The time of |work|, in nanoseconds, but no more than |least|.
+static double tfrt_device_bench_time(void (*work)(void* state), void* state, double least) {
+  int64_t begin = tfrt_clock_now_ns(tfrt_clock_system());
+  work(state);
+  double time = (double)(tfrt_clock_now_ns(tfrt_clock_system()) - begin);
+  return time < least ? time : least;
+}
+
 double tfrt_device_bench_measure(void (*work)(void* state), void* state) {
   double least = 1e18;
-  for (int i = 0; i <= runs; ++i) {
-    int64_t begin = tfrt_clock_now_ns(tfrt_clock_system());
-    work(state);
-    double time = (double)(tfrt_clock_now_ns(tfrt_clock_system()) - begin);
-    if (i > 0 && time < least) least = time;
+  work(state);
+  for (int i = 0; i < runs; ++i) least = tfrt_device_bench_time(work, state, least);
+  return least;
+}
+
+tfrt_device_bench_pair_t tfrt_device_bench_measure_pair(void (*plain)(void* state),
+                                                        void (*layer)(void* state), void* state) {
+  tfrt_device_bench_pair_t least = {1e18, 1e18};
+  plain(state);
+  layer(state);
+  for (int i = 0; i < runs; ++i) {
+    least.plain = tfrt_device_bench_time(plain, state, least.plain);
+    least.layer = tfrt_device_bench_time(layer, state, least.layer);
   }
   return least;
 }
@@ -203,24 +247,35 @@ static int tfrt_device_bench_show_device(const tfrt_device_bench_t* bench) {
   return 0;
 }
 
+static int tfrt_device_bench_show_facts(const tfrt_device_bench_t* bench) {
+  printf("gpus=%u clusters=%d\n", bench->platform->device_count,
+         bench->device->properties.has_clusters);
+  return 0;
+}
+
 int main(int argc, char** argv) {
   bool only_device = argc > 1 && strcmp(argv[1], "--device") == 0;
+  bool only_facts = argc > 1 && strcmp(argv[1], "--facts") == 0;
   bool is_sender = argc > 2 && strcmp(argv[1], "--send") == 0;
-  int library = is_sender ? 3 : only_device ? 2 : 1;
+  int library = is_sender ? 3 : only_device || only_facts ? 2 : 1;
   tfrt_device_bench_t bench = {.library = argc > library ? argv[library] : NULL};
   bench.launches = bench.library ? LAUNCHES_FOR_SHOW : LAUNCHES;
   bench.copies = bench.library ? COPIES_FOR_SHOW : COPIES;
   if (bench.library) runs = 1;
   tfrt_device_bench_open(&bench);
   if (only_device) return tfrt_device_bench_show_device(&bench);
+  if (only_facts) return tfrt_device_bench_show_facts(&bench);
   tfrt_device_bench_prepare(&bench);
   tfrt_device_bench_prepare_plain(&bench);
   if (is_sender) {
     tfrt_staged_pipe_send(&bench, atoi(argv[2]));
     return 0;
   }
+  setvbuf(stdout, NULL, _IOLBF, 0);
   tfrt_device_bench_run_launches(&bench);
+  tfrt_device_bench_run_lateness(&bench);
   tfrt_device_bench_run_copies(&bench);
+  tfrt_device_bench_run_elements(&bench);
   tfrt_device_bench_run_transfers(&bench);
   tfrt_device_bench_run_matmul(&bench);
   return 0;

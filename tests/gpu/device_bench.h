@@ -27,12 +27,14 @@ typedef struct tfrt_device_bench_s {
   tfrt_cuda_api_t api;
   tfrt_cuda_context_t context;
   tfrt_cuda_stream_handle_t plain_streams[2];
+  tfrt_cuda_module_handle_t plain_module;      // the test kernels
   tfrt_cuda_function_handle_t plain_function;  // test_increment
   tfrt_work_queue_t* work_queue;
   tfrt_device_platform_t* platform;
   tfrt_device_t* device;
   tfrt_device_allocator_t* allocator;
   tfrt_device_stream_t* streams[2];
+  tfrt_device_module_t* module;      // the test kernels
   tfrt_device_function_t* function;  // test_increment
   tfrt_device_buffer_t* buffers[2];  // of TFRT_DEVICE_BENCH_COPY_SIZE bytes
   tfrt_device_buffer_t* host;        // likewise, pinned
@@ -52,11 +54,26 @@ void tfrt_device_bench_finish_plain(tfrt_device_bench_t* bench, int index);
 // runs once before.
 double tfrt_device_bench_measure(void (*work)(void* state), void* state);
 
+// The same for two that take turns, so that both find the GPU as warm: |plain| and |layer|.
+typedef struct tfrt_device_bench_pair_s {
+  double plain;
+  double layer;
+} tfrt_device_bench_pair_t;
+tfrt_device_bench_pair_t tfrt_device_bench_measure_pair(void (*plain)(void* state),
+                                                        void (*layer)(void* state), void* state);
+
+// Fills |buffer|, in the layer's stream 0, with numbers of |width| bytes (2: f16 or bf16, 4: f32),
+// from -1 to 1, at random: what is all alike takes less power to compute with, and less time.
+tfrt_status_t tfrt_device_bench_fill(tfrt_device_bench_t* bench, tfrt_device_buffer_t* buffer,
+                                     uint32_t width) TFRT_MUST_USE;
+
 // Waits for |value| (consumed).
 void tfrt_device_bench_await_take(tfrt_async_value_t* value);
 
 // The parts, by file.
 void tfrt_device_bench_run_program(tfrt_device_bench_t* bench, double plain_launch);
+void tfrt_device_bench_run_lateness(tfrt_device_bench_t* bench);
+void tfrt_device_bench_run_elements(tfrt_device_bench_t* bench);
 void tfrt_device_bench_run_copies(tfrt_device_bench_t* bench);
 void tfrt_device_bench_run_transfers(tfrt_device_bench_t* bench);
 void tfrt_device_bench_run_matmul(tfrt_device_bench_t* bench);

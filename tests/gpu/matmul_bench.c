@@ -11,8 +11,14 @@
 #include "tests/gpu/device_bench.h"
 
 extern const char tfrt_standard_kernels_image[];
-extern const char tfrt_f16_kernels_image[];
+extern const char tfrt_f16_sm80_kernels_image[];
 extern const char tfrt_bf16_kernels_image[];
+
+// Rows and columns that a block of threads makes at least.
+#define TILE 128u
+
+// Calls per wait, in the second of two measurements; a quarter for large matrices.
+#define CALLS 40
 
 // An element type: its kernel, and what cuBLAS calls it.
 typedef struct tfrt_matmul_type_s {
@@ -20,16 +26,14 @@ typedef struct tfrt_matmul_type_s {
   const char* image;
   uint32_t architecture;  // of the GPUs that know it
   uint32_t element_size;
-  uint32_t tile;      // columns and rows of a block of threads
-  uint32_t block[2];  // its threads
   int cublas_type;
   tfrt_dtype_t dtype;
 } tfrt_matmul_type_t;
 
 static const tfrt_matmul_type_t types[] = {
-    {"f32", tfrt_standard_kernels_image, 70, 4, 16, {16, 16}, TFRT_CUBLAS_R_32F, TFRT_DTYPE_F32},
-    {"f16", tfrt_f16_kernels_image, 70, 2, 128, {256, 1}, TFRT_CUBLAS_R_16F, TFRT_DTYPE_F16},
-    {"bf16", tfrt_bf16_kernels_image, 80, 2, 128, {256, 1}, TFRT_CUBLAS_R_16BF, TFRT_DTYPE_BF16},
+    {"f32", tfrt_standard_kernels_image, 70, 4, TFRT_CUBLAS_R_32F, TFRT_DTYPE_F32},
+    {"f16", tfrt_f16_sm80_kernels_image, 80, 2, TFRT_CUBLAS_R_16F, TFRT_DTYPE_F16},
+    {"bf16", tfrt_bf16_kernels_image, 80, 2, TFRT_CUBLAS_R_16BF, TFRT_DTYPE_BF16},
 };
 
 typedef struct tfrt_matmul_bench_s {
@@ -38,6 +42,7 @@ typedef struct tfrt_matmul_bench_s {
   tfrt_device_function_t* function;
   tfrt_device_buffer_t* matrices[3];
   uint32_t size;
+  int calls;  // behind which one wait comes
   tfrt_cublas_api_t api;
   tfrt_cublas_handle_t cublas;  // NULL: there is no cuBLAS
   tfrt_device_blas_t* blas;     // it through the runtime; NULL likewise
@@ -92,11 +97,14 @@ static void tfrt_matmul_bench_cublas(void* argument) {
   const float zero = 0;
   int n = (int)state->size;
   int type = state->type->cublas_type;
-  int result = state->api.GemmEx(state->cublas, TFRT_CUBLAS_OP_N, TFRT_CUBLAS_OP_N, n, n, n, &one,
-                                 tfrt_matmul_bench_matrix(state, 1), type, n,
-                                 tfrt_matmul_bench_matrix(state, 0), type, n, &zero,
-                                 (void*)(uintptr_t)state->matrices[2]->address, type, n,
-                                 TFRT_CUBLAS_COMPUTE_32F, TFRT_BLAS_ALGORITHM_DEFAULT);
+  int result = 0;
+  for (int i = 0; i < state->calls && result == 0; ++i) {
+    result = state->api.GemmEx(state->cublas, TFRT_CUBLAS_OP_N, TFRT_CUBLAS_OP_N, n, n, n, &one,
+                               tfrt_matmul_bench_matrix(state, 1), type, n,
+                               tfrt_matmul_bench_matrix(state, 0), type, n, &zero,
+                               (void*)(uintptr_t)state->matrices[2]->address, type, n,
+                               TFRT_CUBLAS_COMPUTE_32F, TFRT_BLAS_ALGORITHM_DEFAULT);
+  }
   if (result != 0) {
     tfrt_device_bench_ok(
         tfrt_status_create(TFRT_STATUS_INTERNAL, "cublasGemmEx gave the status %d", result));
@@ -125,7 +133,9 @@ static void tfrt_matmul_bench_blas(void* argument) {
                                .count = 1,
                                .compute = TFRT_BLAS_COMPUTE_F32,
                                .algorithm = TFRT_BLAS_ALGORITHM_DEFAULT};
-  tfrt_device_bench_ok(tfrt_device_blas_multiply(state->blas, state->bench->streams[0], &call));
+  for (int i = 0; i < state->calls; ++i) {
+    tfrt_device_bench_ok(tfrt_device_blas_multiply(state->blas, state->bench->streams[0], &call));
+  }
   tfrt_device_bench_finish(state->bench, 0);
 }
 
@@ -133,10 +143,8 @@ static void tfrt_matmul_bench_blas(void* argument) {
 
 static void tfrt_matmul_bench_ours(void* argument) {
   tfrt_matmul_bench_t* state = argument;
-  const tfrt_matmul_type_t* type = state->type;
-  uint32_t blocks = (state->size + type->tile - 1) / type->tile;
-  tfrt_device_launch_t launch = {.grid = {blocks, blocks, 1},
-                                 .block = {type->block[0], type->block[1], 1}};
+  uint32_t blocks = (state->size + TILE - 1) / TILE;
+  tfrt_device_launch_t launch = {.grid = {blocks, blocks, 1}, .block = {256, 1, 1}};
   tfrt_device_argument_t size = {.bytes = &state->size, .size = sizeof(state->size)};
   tfrt_device_argument_t arguments[] = {{.buffer = state->matrices[0]},
                                         {.buffer = state->matrices[1]},
@@ -144,8 +152,10 @@ static void tfrt_matmul_bench_ours(void* argument) {
                                         size,
                                         size,
                                         size};
-  tfrt_device_bench_ok(tfrt_device_stream_launch(state->bench->streams[0], state->function, &launch,
-                                                 arguments, TFRT_ARRAY_SIZE(arguments)));
+  for (int i = 0; i < state->calls; ++i) {
+    tfrt_device_bench_ok(tfrt_device_stream_launch(state->bench->streams[0], state->function,
+                                                   &launch, arguments, TFRT_ARRAY_SIZE(arguments)));
+  }
   tfrt_device_bench_finish(state->bench, 0);
 }
 
@@ -163,35 +173,36 @@ static void tfrt_matmul_bench_prepare(tfrt_matmul_bench_t* state) {
   for (int i = 0; i < 3; ++i) {
     tfrt_device_bench_ok(tfrt_device_allocator_allocate(state->bench->allocator, stream, bytes,
                                                         &state->matrices[i]));
-    // Small numbers of either type.
-    tfrt_device_bench_ok(tfrt_device_stream_fill(stream, state->matrices[i], 0x3c, 1));
+    tfrt_device_bench_ok(
+        tfrt_device_bench_fill(state->bench, state->matrices[i], state->type->element_size));
   }
   tfrt_device_bench_finish(state->bench, 0);
 }
 
 // Prints the line of |work|, beside |theirs|, bare cuBLAS in TFLOP/s, or 0: there is none.
 static void tfrt_matmul_bench_line(tfrt_matmul_bench_t* state, const char* what,
-                                   void (*work)(void* state), double theirs) {
-  double operations = 2.0 * state->size * state->size * state->size;
-  double ours = operations / tfrt_device_bench_measure(work, state) / 1000;
-  printf("| product of matrices, %s, %u, %s (beside cuBLAS) | ", state->type->name, state->size,
-         what);
-  if (theirs > 0) {
-    printf("%.1f TFLOP/s | %.1f TFLOP/s | %.2f |\n", theirs, ours, ours / theirs);
+                                   void (*work)(void* state)) {
+  double operations = 2.0 * state->size * state->size * state->size * state->calls / 1000;
+  printf("| product of matrices, %s, %u, %s, %d per wait (beside cuBLAS) | ", state->type->name,
+         state->size, what, state->calls);
+  if (state->cublas) {
+    tfrt_device_bench_pair_t pair =
+        tfrt_device_bench_measure_pair(tfrt_matmul_bench_cublas, work, state);
+    printf("%.1f TFLOP/s | %.1f TFLOP/s | %.2f |\n", operations / pair.plain,
+           operations / pair.layer, pair.plain / pair.layer);
   } else {
-    printf("no cuBLAS | %.1f TFLOP/s | - |\n", ours);
+    printf("no cuBLAS | %.1f TFLOP/s | - |\n", operations / tfrt_device_bench_measure(work, state));
   }
 }
 
 static void tfrt_matmul_bench_run(tfrt_matmul_bench_t* state) {
   tfrt_matmul_bench_prepare(state);
-  double operations = 2.0 * state->size * state->size * state->size;
-  double theirs = 0;
-  if (state->cublas) {
-    theirs = operations / tfrt_device_bench_measure(tfrt_matmul_bench_cublas, state) / 1000;
+  int many = state->bench->library ? 2 : state->size > 4096 ? CALLS / 4 : CALLS;
+  for (int calls = 1; calls <= many; calls += many - 1) {
+    state->calls = calls;
+    tfrt_matmul_bench_line(state, "our kernel", tfrt_matmul_bench_ours);
+    if (state->cublas) tfrt_matmul_bench_line(state, "by cuBLAS", tfrt_matmul_bench_blas);
   }
-  tfrt_matmul_bench_line(state, "our kernel", tfrt_matmul_bench_ours, theirs);
-  if (state->cublas) tfrt_matmul_bench_line(state, "by cuBLAS", tfrt_matmul_bench_blas, theirs);
   for (int i = 0; i < 3; ++i) tfrt_device_buffer_release(state->matrices[i]);
   tfrt_device_function_release(state->function);
 }

@@ -16,6 +16,7 @@ mkdir "$TEST_TMPDIR/driver"
 cp tests/fakes/cuda/libfake_cuda_driver.so "$TEST_TMPDIR/driver/libcuda.so.1"
 LD_LIBRARY_PATH=$TEST_TMPDIR/driver TFRT_BENCH_TOOLS=tools \
   tests/gpu/device_bench tests/fakes/cuda/libfake_cuda_driver.so > figures
-# Four lines about launches, four about copies, one about transfers, and twelve about products.
-[[ $(grep -c '^| .* | .* | .* | [0-9.]* |$' figures) -eq 21 &&
-   $(wc -l < figures) -eq 21 ]] || { cat figures; exit 1; }
+# Four lines about launches, fifteen about how late the host knows, four about copies, twelve about
+# elements, one about transfers, and twenty-four about products.
+[[ $(grep -c '^| .* | .* | .* | [0-9.]* |$' figures) -eq 60 &&
+   $(wc -l < figures) -eq 60 ]] || { cat figures; exit 1; }
