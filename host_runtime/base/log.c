@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "host_runtime/base/clock.h"
+#include "host_runtime/base/log_output.h"
+#include "host_runtime/base/number_text.h"
 #include "host_runtime/base/utf8.h"
 
 // Each setting stands alone and orders nothing else, so all accesses are relaxed, but
@@ -71,12 +73,8 @@ static void append_number(line_t* line, const char* name, uint64_t number) {
 
 static void append_time(line_t* line) {
   int64_t now_ns = tfrt_wall_time_ns();
-  time_t seconds = (time_t)(now_ns / TFRT_NANOSECONDS_PER_SECOND);
-  struct tm parts;
-  gmtime_r(&seconds, &parts);
-  char text[64];
-  size_t size = strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
-  append(line, text, size);
+  char text[TFRT_NUMBER_TEXT_DATE_SIZE];
+  append_text(line, tfrt_number_text_date(now_ns / TFRT_NANOSECONDS_PER_SECOND, 'T', text));
   int length =
       snprintf(text, sizeof text, ".%06dZ", (int)(now_ns % TFRT_NANOSECONDS_PER_SECOND / 1000));
   if (length > 0) append(line, text, (size_t)length);
@@ -136,17 +134,32 @@ static void build_json(line_t* line, tfrt_log_severity_t severity,
   append_text(line, "}\n");
 }
 
-static void write_line(tfrt_log_severity_t severity, const line_t* line) {
-  // Acquire: pairs with the release store in tfrt_log_set_sink().
-  const tfrt_log_sink_t* sink = atomic_load_explicit(&current_sink, memory_order_acquire);
-  if (sink) {
-    sink->write(sink->self, severity, line->text, line->size);
+// Lines that the standard error could not take, and nobody has heard of yet.
+static _Atomic(uint64_t) dropped_count;
+
+static void write_line(const line_t* line) {
+  if (!tfrt_log_output_write(line->text, line->size)) {
+    atomic_fetch_add_explicit(&dropped_count, 1, memory_order_relaxed);
+  }
+}
+
+// Says how many lines were dropped, when there is room again.
+static void write_dropped(bool is_json, uint32_t host) {
+  uint64_t count = atomic_load_explicit(&dropped_count, memory_order_relaxed);
+  if (TFRT_LIKELY(count == 0)) return;
+  // One thread says it, and what is dropped meanwhile counts anew.
+  if (!atomic_compare_exchange_strong_explicit(&dropped_count, &count, 0, memory_order_relaxed,
+                                               memory_order_relaxed)) {
     return;
   }
-  ssize_t written = 0;
-  do {
-    written = write(STDERR_FILENO, line->text, line->size);
-  } while (written < 0 && errno == EINTR);
+  static const tfrt_log_context_t no_context = {0};
+  char message[128];
+  snprintf(message, sizeof message, "%llu line%s of this log %s dropped: nobody read it",
+           (unsigned long long)count, count == 1 ? "" : "s", count == 1 ? "was" : "were");
+  line_t line = {.size = 0, .reserved = TAIL_SIZE};
+  (is_json ? build_json : build_text)(&line, TFRT_LOG_WARNING, &no_context, host, message);
+  if (tfrt_log_output_write(line.text, line.size)) return;
+  atomic_fetch_add_explicit(&dropped_count, count, memory_order_relaxed);
 }
 
 void tfrt_log_v(tfrt_log_severity_t severity, const tfrt_log_context_t* context, const char* format,
@@ -157,7 +170,7 @@ void tfrt_log_v(tfrt_log_severity_t severity, const tfrt_log_context_t* context,
   static const tfrt_log_context_t no_context = {0};
   char message[TFRT_LOG_MAX_LINE_SIZE];
   message[0] = '\0';
-  vsnprintf(message, sizeof message, format, arguments);
+  tfrt_number_text_format_v(message, sizeof message, format, arguments);
   line_t line = {.size = 0, .reserved = TAIL_SIZE};
   uint32_t host = atomic_load_explicit(&current_host, memory_order_relaxed);
   if (context && context->has_host) host = context->host;
@@ -165,7 +178,14 @@ void tfrt_log_v(tfrt_log_severity_t severity, const tfrt_log_context_t* context,
       atomic_load_explicit(&current_format, memory_order_relaxed) == TFRT_LOG_FORMAT_JSON;
   (is_json ? build_json : build_text)(&line, severity, context ? context : &no_context, host,
                                       message);
-  write_line(severity, &line);
+  // Acquire: pairs with the release store in tfrt_log_set_sink().
+  const tfrt_log_sink_t* sink = atomic_load_explicit(&current_sink, memory_order_acquire);
+  if (sink) {
+    sink->write(sink->self, severity, line.text, line.size);
+  } else {
+    write_dropped(is_json, host);
+    write_line(&line);
+  }
   errno = saved_errno;
 }
 

@@ -10,14 +10,16 @@
 // log.
 //
 // Life:
-//  1. Without any call: text, from *info* upwards, to standard error, one write(2) per
+//  1. Without any call: text, from *info* upwards, to standard error, one system call per
 //     line, so that lines of several processes on one terminal stay whole.
 //  2. A main may set level, format, its host's rank and another sink.
 //
 // Thread rule: thread-safe.
-// Failure rule: none fails. A line longer than TFRT_LOG_MAX_LINE_SIZE is cut; what
-// can't be written is lost. A message is untrusted: control characters are escaped, so
-// that one event is always one line, and bytes that are no UTF-8 become \ufffd.
+// Failure rule: none fails. A line longer than TFRT_LOG_MAX_LINE_SIZE is cut. No thread waits for
+// the reader of the standard error: when its pipe is full, lines are dropped and counted, and the
+// next line that there is room for is preceded by their number. A message is untrusted: control
+// characters are escaped, so that one event is always one line, and bytes that are no UTF-8 become
+// \ufffd.
 #ifndef TFRT_HOST_RUNTIME_BASE_LOG_H_
 #define TFRT_HOST_RUNTIME_BASE_LOG_H_
 

@@ -2,8 +2,11 @@
 #include "host_runtime/base/log.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "host_runtime/base/macros.h"
@@ -166,6 +169,61 @@ START_TEST(without_a_sink_a_line_goes_to_standard_error) {
 }
 END_TEST
 
+// Reads from |descriptor| what is there, as one text.
+static const char* read_all(int descriptor) {
+  static char text[4 << 20];
+  size_t size = 0;
+  for (ssize_t got; (got = read(descriptor, text + size, sizeof(text) - 1 - size)) > 0;) {
+    size += (size_t)got;
+  }
+  text[size] = '\0';
+  return text;
+}
+
+// The sum of the numbers of dropped lines that |text| tells of.
+static int sum_dropped(const char* text) {
+  int sum = 0;
+  for (const char* at = text; (at = strstr(at, "warning: ")); ++at) sum += atoi(at + 9);
+  return sum;
+}
+
+// Logs into |pair|, whose end [0] nobody reads at first, until lines are dropped; then reads all,
+// and expects that the next line comes behind the number of those. A short line may have found room
+// where a long one did not: so the number may come in parts.
+static void fill_and_drain(const int pair[2]) {
+  enum { LINES = 3000 };
+  ck_assert_int_ge(dup2(pair[1], STDERR_FILENO), 0);
+  for (int i = 0; i < LINES; ++i) tfrt_log(TFRT_LOG_INFO, NULL, "line %0500d", i);
+  fcntl(pair[0], F_SETFL, O_NONBLOCK);
+  const char* text = read_all(pair[0]);
+  int dropped = sum_dropped(text);
+  int whole = 0;
+  for (const char* at = text; (at = strstr(at, "info: line ")); ++at) ++whole;
+  ck_assert_int_gt(whole, 0);
+  ck_assert_int_lt(whole, LINES);
+  tfrt_log(TFRT_LOG_INFO, NULL, "room again");
+  text = read_all(pair[0]);
+  ck_assert_ptr_nonnull(strstr(text, " of this log were dropped: nobody read it\n"));
+  ck_assert_int_eq(dropped + sum_dropped(text), LINES - whole);
+  ck_assert_ptr_nonnull(strstr(text, " info: room again\n"));
+}
+
+START_TEST(nobody_waits_for_the_reader_of_a_pipe) {
+  int pair[2];
+  ck_assert_int_eq(pipe(pair), 0);
+  fill_and_drain(pair);
+  // The flag of the pipe that others write to is as it was.
+  ck_assert_int_eq(fcntl(pair[1], F_GETFL) & O_NONBLOCK, 0);
+}
+END_TEST
+
+START_TEST(nobody_waits_for_the_reader_of_a_socket) {
+  int pair[2];
+  ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
+  fill_and_drain(pair);
+}
+END_TEST
+
 START_TEST(severities_have_names) {
   tfrt_log_severity_t severity = TFRT_LOG_SILENT;
   ck_assert(tfrt_log_severity_parse("debug", &severity));
@@ -186,6 +244,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, a_long_message_is_cut_and_keeps_its_fields);
   tcase_add_test(tests, what_is_below_the_level_is_not_written);
   tcase_add_test(tests, without_a_sink_a_line_goes_to_standard_error);
+  tcase_add_test(tests, nobody_waits_for_the_reader_of_a_pipe);
+  tcase_add_test(tests, nobody_waits_for_the_reader_of_a_socket);
   tcase_add_test(tests, severities_have_names);
   Suite* suite = suite_create("log");
   suite_add_tcase(suite, tests);
