@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "host_runtime/base/number_text.h"
+
 // --- Printing, as bef_executor shows results ---------------------------------
 
 static void print_i1(const void* payload, tfrt_string_builder_t* out) {
@@ -19,11 +21,13 @@ static void print_i64(const void* payload, tfrt_string_builder_t* out) {
 }
 
 static void print_f32(const void* payload, tfrt_string_builder_t* out) {
-  tfrt_string_builder_append_format(out, "%e", (double)*(const float*)payload);
+  tfrt_string_builder_append_format(out, "%e",
+                                    tfrt_number_text_unsigned_nan((double)*(const float*)payload));
 }
 
 static void print_f64(const void* payload, tfrt_string_builder_t* out) {
-  tfrt_string_builder_append_format(out, "%e", *(const double*)payload);
+  tfrt_string_builder_append_format(out, "%e",
+                                    tfrt_number_text_unsigned_nan(*(const double*)payload));
 }
 
 // --- Codecs ------------------------------------------------------------------

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "host_runtime/base/macros.h"
+#include "host_runtime/base/number_text.h"
 
 typedef struct dtype_info_s {
   const char* name;
@@ -64,11 +65,12 @@ static void print_signed(int64_t value, tfrt_string_builder_t* out) {
 }
 
 static void print_float(double value, tfrt_string_builder_t* out) {
-  tfrt_string_builder_append_format(out, "%e", value);
+  tfrt_string_builder_append_format(out, "%e", tfrt_number_text_unsigned_nan(value));
 }
 
 static void print_complex(double real, double imaginary, tfrt_string_builder_t* out) {
-  tfrt_string_builder_append_format(out, "(%e,%e)", real, imaginary);
+  tfrt_string_builder_append_format(out, "(%e,%e)", tfrt_number_text_unsigned_nan(real),
+                                    tfrt_number_text_unsigned_nan(imaginary));
 }
 
 void tfrt_dtype_print_element(tfrt_dtype_t dtype, const void* element, tfrt_string_builder_t* out) {

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "host_runtime/base/number_text.h"
 #include "host_runtime/executor/request/request_context.h"
 #include "kernels/basic/ops.h"
 #include "kernels/basic/sync_kernels.h"
@@ -80,8 +81,8 @@ TFRT_BASIC_BINARY(add_f64, f64, double, f64, a + b)
 TFRT_BASIC_BINARY(multiply_f32, f32, float, f32, a* b)
 TFRT_BASIC_BINARY(multiply_f64, f64, double, f64, a* b)
 // Of a NaN and a number, the first operand, as a comparison that is false leaves it.
-TFRT_BASIC_BINARY(minimum_f32, f32, float, f32, b < a ? b : a)
-TFRT_BASIC_BINARY(minimum_f64, f64, double, f64, b < a ? b : a)
+TFRT_BASIC_BINARY(minimum_f32, f32, float, f32, b < a || b != b ? b : a)
+TFRT_BASIC_BINARY(minimum_f64, f64, double, f64, b < a || b != b ? b : a)
 TFRT_BASIC_BINARY(equal_i32, i32, int32_t, i1, a == b)
 TFRT_BASIC_BINARY(lessequal_i32, i32, int32_t, i1, a <= b)
 TFRT_BASIC_BINARY(lessequal_i64, i64, int64_t, i1, a <= b)
@@ -202,10 +203,12 @@ static void tfrt_basic_print_i64(tfrt_kernel_frame_t* frame) {
   tfrt_basic_print(frame, "int64 = %lld", (long long)tfrt_kernel_frame_i64(frame, 0));
 }
 static void tfrt_basic_print_f32(tfrt_kernel_frame_t* frame) {
-  tfrt_basic_print(frame, "f32 = %f", (double)tfrt_kernel_frame_f32(frame, 0));
+  tfrt_basic_print(frame, "f32 = %f",
+                   tfrt_number_text_unsigned_nan((double)tfrt_kernel_frame_f32(frame, 0)));
 }
 static void tfrt_basic_print_f64(tfrt_kernel_frame_t* frame) {
-  tfrt_basic_print(frame, "f64 = %f", tfrt_kernel_frame_f64(frame, 0));
+  tfrt_basic_print(frame, "f64 = %f",
+                   tfrt_number_text_unsigned_nan(tfrt_kernel_frame_f64(frame, 0)));
 }
 // The bits, as TFRT prints them.
 static void tfrt_basic_print_f16(tfrt_kernel_frame_t* frame) {
@@ -214,11 +217,13 @@ static void tfrt_basic_print_f16(tfrt_kernel_frame_t* frame) {
 }
 static void tfrt_basic_print_complex64(tfrt_kernel_frame_t* frame) {
   const float* parts = tfrt_kernel_frame_payload(frame, 0);
-  tfrt_basic_print(frame, "complex64 = %f+%fi", (double)parts[0], (double)parts[1]);
+  tfrt_basic_print(frame, "complex64 = %f+%fi", tfrt_number_text_unsigned_nan((double)parts[0]),
+                   tfrt_number_text_unsigned_nan((double)parts[1]));
 }
 static void tfrt_basic_print_complex128(tfrt_kernel_frame_t* frame) {
   const double* parts = tfrt_kernel_frame_payload(frame, 0);
-  tfrt_basic_print(frame, "complex128 = %f+%fi", parts[0], parts[1]);
+  tfrt_basic_print(frame, "complex128 = %f+%fi", tfrt_number_text_unsigned_nan(parts[0]),
+                   tfrt_number_text_unsigned_nan(parts[1]));
 }
 
 // --- Registration ------------------------------------------------------------

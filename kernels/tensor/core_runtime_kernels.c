@@ -96,7 +96,9 @@ static void get_handler(tfrt_kernel_frame_t* frame) {
   if (found) {
     create_handler(frame);
   } else {
-    tfrt_kernel_frame_fail(frame, TFRT_STATUS_NOT_FOUND, "op_handler not found.");
+    tfrt_kernel_frame_fail(
+        frame, TFRT_STATUS_NOT_FOUND, "op_handler not found: '%.*s'",
+        TFRT_STRING_VIEW_ARGUMENTS(tfrt_bef_attribute_string(frame->attributes[0])));
   }
   tfrt_string_builder_deinitialize(&name);
 }

@@ -18,6 +18,7 @@
 #include "kernels/tensor/kernel_parts/printing.h"
 #include "kernels/tensor/ops/ops.h"
 
+#include "host_runtime/base/number_text.h"
 #include "host_runtime/bef/bef_attribute.h"
 
 // Wider or more precise than that nothing is printed.
@@ -176,7 +177,7 @@ static bool append_value(const conversion_t* conversion, tfrt_async_value_t* val
       return true;
     default:
       if (!double_of(value, &number)) return false;
-      append_double(conversion, number, line);
+      append_double(conversion, tfrt_number_text_unsigned_nan(number), line);
       return true;
   }
 }

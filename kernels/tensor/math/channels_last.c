@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/tensor/math/check_tensor.h"
+#include "kernels/tensor/math/nan_keeping.h"
 #include "kernels/tensor/onednn/onednn.h"
 #include "kernels/tensor/onednn/onednn_library.h"
 #include "kernels/tensor/onednn/onednn_primitive.h"
@@ -100,8 +101,18 @@ tfrt_status_t tfrt_channels_last_max_pool(const tfrt_dense_host_tensor_t* x,
   if (tfrt_dense_host_tensor_element_count(target) == 0) return NULL;
   TFRT_RETURN_IF_ERROR(tfrt_check_disjoint("MaxPool2D", x, target));
   const tfrt_onednn_input_t input = {DNNL_ARG_SRC, tfrt_dense_host_tensor_data(x)};
-  return tfrt_onednn_run(&key, describe_pool, &input, 1, allocator,
-                         tfrt_dense_host_tensor_data(target));
+  TFRT_RETURN_IF_ERROR(tfrt_onednn_run(&key, describe_pool, &input, 1, allocator,
+                                       tfrt_dense_host_tensor_data(target)));
+  const tfrt_pool_places_t places = {.batch = key.source[0],
+                                     .channels = key.source[1],
+                                     .source = {key.source[2], key.source[3]},
+                                     .target = {key.target[2], key.target[3]},
+                                     .window = {key.window[0], key.window[1]},
+                                     .strides = {key.strides[0], key.strides[1]},
+                                     .padding = {key.padding[0], key.padding[1]},
+                                     .is_channels_last = true};
+  tfrt_pool_keep_nan(&places, tfrt_dense_host_tensor_data(x), tfrt_dense_host_tensor_data(target));
+  return NULL;
 }
 
 // --- Loops -------------------------------------------------------------------

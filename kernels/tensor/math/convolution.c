@@ -96,7 +96,7 @@ static tfrt_status_t run_first(tfrt_onednn_key_t* key, const tfrt_onednn_input_t
   }
   // Filters over no channels: nothing is summed up.
   TFRT_RETURN_IF_ERROR(tfrt_onednn_make_target(key, allocator, out_result));
-  tfrt_tensor_fill_with_bias(bias, 1, key->relu, out_result);
+  tfrt_tensor_fill_with_bias(bias, 1, out_result);
   return NULL;
 }
 
@@ -106,7 +106,7 @@ tfrt_status_t tfrt_tensor_conv2d(const tfrt_dense_host_tensor_t* x,
                                  bool relu, tfrt_allocator_t allocator,
                                  tfrt_dense_host_tensor_t* out_result) {
   memset(out_result, 0, sizeof(*out_result));
-  tfrt_onednn_key_t key = {.kind = TFRT_ONEDNN_CONVOLUTION, .relu = relu, .bias = bias != NULL};
+  tfrt_onednn_key_t key = {.kind = TFRT_ONEDNN_CONVOLUTION, .bias = bias != NULL};
   memcpy(key.source, x->shape.dims, sizeof(key.source));
   memcpy(key.weights, weights->shape.dims, sizeof(key.weights));
   memcpy(key.strides, window->strides, sizeof(window->strides));
@@ -117,11 +117,12 @@ tfrt_status_t tfrt_tensor_conv2d(const tfrt_dense_host_tensor_t* x,
       {DNNL_ARG_BIAS, bias ? tfrt_dense_host_tensor_data(bias) : NULL},
   };
   const size_t count = bias ? 3 : 2;
-  tfrt_status_t status;
-  if (may_be_known(x, weights, bias) &&
-      tfrt_onednn_run_again(&key, inputs, count, allocator, out_result, &status)) {
-    return status;
+  tfrt_status_t status = NULL;
+  if (!may_be_known(x, weights, bias) ||
+      !tfrt_onednn_run_again(&key, inputs, count, allocator, out_result, &status)) {
+    TFRT_RETURN_IF_ERROR(check_operands(x, weights, bias));
+    status = run_first(&key, inputs, count, window, bias, allocator, out_result);
   }
-  TFRT_RETURN_IF_ERROR(check_operands(x, weights, bias));
-  return run_first(&key, inputs, count, window, bias, allocator, out_result);
+  if (!status && relu) tfrt_tensor_cut_at_zero(out_result);
+  return status;
 }

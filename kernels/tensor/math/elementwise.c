@@ -11,7 +11,8 @@
 //
 // Any dtype to any other would be a hundred loops. Instead, blocks of elements are widened
 // to one of two types and narrowed from there: to double if floats are involved, else to
-// 64-bit integers.
+// 64-bit integers. Each element is rounded once: where a double has no room for an integer of 64
+// bits and the target is a smaller float, it is rounded to odd on its way.
 
 #define BLOCK_SIZE 256
 
@@ -108,6 +109,31 @@ static void store_doubles_F64(const double* source, int64_t first, int64_t count
     for (int64_t i = 0; i < count; ++i) elements[i] = from_double(source[i]);          \
   }
 
+// |magnitude| in 53 bits. The last bit is 1 if anything was cut off, so that no tie hides that:
+// from there it is rounded to fewer than 52 bits as |magnitude| itself would be.
+static double odd_double(uint64_t magnitude) {
+  if (magnitude >> 53 == 0) return (double)magnitude;
+  int cut = 11 - __builtin_clzll(magnitude);
+  uint64_t kept = magnitude >> cut;
+  if (kept << cut != magnitude) kept |= 1;
+  return (double)(kept << cut);
+}
+
+static void load_odd_doubles_UI64(const void* source, int64_t first, int64_t count,
+                                  double* target) {
+  const uint64_t* elements = (const uint64_t*)source + first;
+  for (int64_t i = 0; i < count; ++i) target[i] = odd_double(elements[i]);
+}
+
+static void load_odd_doubles_I64(const void* source, int64_t first, int64_t count, double* target) {
+  const int64_t* elements = (const int64_t*)source + first;
+  for (int64_t i = 0; i < count; ++i) {
+    bool is_negative = elements[i] < 0;
+    double size = odd_double(is_negative ? 0 - (uint64_t)elements[i] : (uint64_t)elements[i]);
+    target[i] = is_negative ? -size : size;
+  }
+}
+
 DEFINE_SMALL_FLOAT(F16, tfrt_f16_to_double, tfrt_f16_from_double)
 DEFINE_SMALL_FLOAT(BF16, tfrt_bf16_to_double, tfrt_bf16_from_double)
 
@@ -131,11 +157,20 @@ static const conversion_t conversions[TFRT_DTYPE_COUNT] = {
     [TFRT_DTYPE_BF16] = {load_doubles_BF16, NULL, store_doubles_BF16, NULL},
 };
 
+// How elements of |from| become doubles on their way to |to|.
+static load_doubles_fn_t find_load_doubles(tfrt_dtype_t from, tfrt_dtype_t to) {
+  bool is_smaller_float = to == TFRT_DTYPE_F32 || to == TFRT_DTYPE_F16 || to == TFRT_DTYPE_BF16;
+  if (is_smaller_float && from == TFRT_DTYPE_I64) return load_odd_doubles_I64;
+  if (is_smaller_float && from == TFRT_DTYPE_UI64) return load_odd_doubles_UI64;
+  return conversions[from].load_doubles;
+}
+
 static void convert(const tfrt_dense_host_tensor_t* x, const tfrt_dense_host_tensor_t* result) {
   const conversion_t* from = &conversions[x->dtype];
   const conversion_t* to = &conversions[result->dtype];
   const void* source = tfrt_dense_host_tensor_data(x);
   void* target = tfrt_dense_host_tensor_data(result);
+  load_doubles_fn_t load_doubles = find_load_doubles(x->dtype, result->dtype);
   bool by_integers = from->load_integers && to->store_integers;
   double doubles[BLOCK_SIZE];
   int64_t integers[BLOCK_SIZE];
@@ -146,7 +181,7 @@ static void convert(const tfrt_dense_host_tensor_t* x, const tfrt_dense_host_ten
       from->load_integers(source, first, count, integers);
       to->store_integers(integers, first, count, target);
     } else {
-      from->load_doubles(source, first, count, doubles);
+      load_doubles(source, first, count, doubles);
       to->store_doubles(doubles, first, count, target);
     }
   }
@@ -208,7 +243,7 @@ tfrt_status_t tfrt_tensor_add(const tfrt_dense_host_tensor_t* a, const tfrt_dens
 
 // --- Filling -----------------------------------------------------------------
 
-void tfrt_tensor_fill_with_bias(const tfrt_dense_host_tensor_t* bias, uint32_t axis, bool relu,
+void tfrt_tensor_fill_with_bias(const tfrt_dense_host_tensor_t* bias, uint32_t axis,
                                 const tfrt_dense_host_tensor_t* tensor) {
   const float* addends = bias ? tfrt_dense_host_tensor_data(bias) : NULL;
   float* data = tfrt_dense_host_tensor_data(tensor);
@@ -216,7 +251,12 @@ void tfrt_tensor_fill_with_bias(const tfrt_dense_host_tensor_t* bias, uint32_t a
   int64_t length = tensor->shape.dims[axis];
   int64_t count = tfrt_dense_host_tensor_element_count(tensor);
   for (int64_t i = 0; i < count; ++i) {
-    float value = addends ? addends[i / stride % length] : 0;
-    data[i] = relu && value < 0 ? 0 : value;
+    data[i] = addends ? addends[i / stride % length] : 0;
   }
+}
+
+void tfrt_tensor_cut_at_zero(const tfrt_dense_host_tensor_t* tensor) {
+  float* data = tfrt_dense_host_tensor_data(tensor);
+  int64_t count = tfrt_dense_host_tensor_element_count(tensor);
+  for (int64_t i = 0; i < count; ++i) data[i] = data[i] < 0 ? 0 : data[i];
 }

@@ -35,9 +35,13 @@ tfrt_status_t tfrt_tensor_add(const tfrt_dense_host_tensor_t* a, const tfrt_dens
 tfrt_status_t tfrt_tensor_relu(const tfrt_dense_host_tensor_t* x, tfrt_allocator_t allocator,
                                tfrt_dense_host_tensor_t* out_result) TFRT_MUST_USE;
 
-// Sets the f32 |tensor| to |bias| along |axis| (to 0 if that is NULL), cut at 0 if |relu|:
-// what is left of a product that sums up nothing. Thread-compatible.
-void tfrt_tensor_fill_with_bias(const tfrt_dense_host_tensor_t* bias, uint32_t axis, bool relu,
+// Sets the f32 |tensor| to |bias| along |axis| (to 0 if that is NULL): what is left of a product
+// that sums up nothing. Thread-compatible.
+void tfrt_tensor_fill_with_bias(const tfrt_dense_host_tensor_t* bias, uint32_t axis,
                                 const tfrt_dense_host_tensor_t* tensor);
+
+// Replaces the negative elements of the f32 |tensor| by 0, in place; a NaN stays. The maths
+// library could do that in the same pass as a product, but makes 0 of a NaN. Thread-compatible.
+void tfrt_tensor_cut_at_zero(const tfrt_dense_host_tensor_t* tensor);
 
 #endif  // TFRT_KERNELS_TENSOR_MATH_ELEMENTWISE_H_

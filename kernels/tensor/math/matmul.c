@@ -66,7 +66,7 @@ static tfrt_status_t run_first(tfrt_onednn_key_t* key, const tfrt_onednn_input_t
     return tfrt_onednn_run_first(key, describe, inputs, count, allocator, out_result);
   }
   TFRT_RETURN_IF_ERROR(tfrt_onednn_make_target(key, allocator, out_result));
-  tfrt_tensor_fill_with_bias(bias, 1, key->relu, out_result);
+  tfrt_tensor_fill_with_bias(bias, 1, out_result);
   return NULL;
 }
 
@@ -75,7 +75,7 @@ tfrt_status_t tfrt_tensor_matmul(const tfrt_dense_host_tensor_t* a,
                                  const tfrt_dense_host_tensor_t* bias, bool relu,
                                  tfrt_allocator_t allocator, tfrt_dense_host_tensor_t* out_result) {
   memset(out_result, 0, sizeof(*out_result));
-  tfrt_onednn_key_t key = {.kind = TFRT_ONEDNN_MATMUL, .relu = relu, .bias = bias != NULL};
+  tfrt_onednn_key_t key = {.kind = TFRT_ONEDNN_MATMUL, .bias = bias != NULL};
   memcpy(key.source, a->shape.dims, 2 * sizeof(key.source[0]));
   memcpy(key.weights, b->shape.dims, 2 * sizeof(key.weights[0]));
   const tfrt_onednn_input_t inputs[] = {
@@ -84,11 +84,12 @@ tfrt_status_t tfrt_tensor_matmul(const tfrt_dense_host_tensor_t* a,
       {DNNL_ARG_BIAS, bias ? tfrt_dense_host_tensor_data(bias) : NULL},
   };
   const size_t count = bias ? 3 : 2;
-  tfrt_status_t status;
-  if (may_be_known(a, b, bias) &&
-      tfrt_onednn_run_again(&key, inputs, count, allocator, out_result, &status)) {
-    return status;
+  tfrt_status_t status = NULL;
+  if (!may_be_known(a, b, bias) ||
+      !tfrt_onednn_run_again(&key, inputs, count, allocator, out_result, &status)) {
+    TFRT_RETURN_IF_ERROR(check_operands(a, b, bias));
+    status = run_first(&key, inputs, count, bias, allocator, out_result);
   }
-  TFRT_RETURN_IF_ERROR(check_operands(a, b, bias));
-  return run_first(&key, inputs, count, bias, allocator, out_result);
+  if (!status && relu) tfrt_tensor_cut_at_zero(out_result);
+  return status;
 }

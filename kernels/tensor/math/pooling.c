@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/tensor/math/check_tensor.h"
+#include "kernels/tensor/math/nan_keeping.h"
 #include "kernels/tensor/onednn/onednn.h"
 #include "kernels/tensor/onednn/onednn_library.h"
 #include "kernels/tensor/onednn/onednn_primitive.h"
@@ -56,6 +57,20 @@ static tfrt_status_t run_first(tfrt_onednn_key_t* key, const tfrt_onednn_input_t
   return tfrt_onednn_run_first(key, describe, input, 1, allocator, out_result);
 }
 
+static void keep_nan(const tfrt_dense_host_tensor_t* x, const tfrt_window_t* window,
+                     const tfrt_dense_host_tensor_t* result) {
+  const int64_t* from = x->shape.dims;
+  const int64_t* to = result->shape.dims;
+  const tfrt_pool_places_t places = {.batch = from[0],
+                                     .channels = from[1],
+                                     .source = {from[2], from[3]},
+                                     .target = {to[2], to[3]},
+                                     .window = {window->size[0], window->size[1]},
+                                     .strides = {window->strides[0], window->strides[1]},
+                                     .padding = {window->padding[0], window->padding[1]}};
+  tfrt_pool_keep_nan(&places, tfrt_dense_host_tensor_data(x), tfrt_dense_host_tensor_data(result));
+}
+
 tfrt_status_t tfrt_tensor_max_pool2d(const tfrt_dense_host_tensor_t* x, const tfrt_window_t* window,
                                      tfrt_allocator_t allocator,
                                      tfrt_dense_host_tensor_t* out_result) {
@@ -66,10 +81,12 @@ tfrt_status_t tfrt_tensor_max_pool2d(const tfrt_dense_host_tensor_t* x, const tf
   memcpy(key.strides, window->strides, sizeof(window->strides));
   memcpy(key.padding, window->padding, sizeof(window->padding));
   const tfrt_onednn_input_t input = {DNNL_ARG_SRC, tfrt_dense_host_tensor_data(x)};
-  tfrt_status_t status;
-  if (tfrt_is_f32(x, 4) && tfrt_onednn_run_again(&key, &input, 1, allocator, out_result, &status)) {
-    return status;
+  tfrt_status_t status = NULL;
+  if (!tfrt_is_f32(x, 4) ||
+      !tfrt_onednn_run_again(&key, &input, 1, allocator, out_result, &status)) {
+    TFRT_RETURN_IF_ERROR(tfrt_check_f32(x, 4, "the input of max_pool2d"));
+    status = run_first(&key, &input, window, allocator, out_result);
   }
-  TFRT_RETURN_IF_ERROR(tfrt_check_f32(x, 4, "the input of max_pool2d"));
-  return run_first(&key, &input, window, allocator, out_result);
+  if (!status) keep_nan(x, window, out_result);
+  return status;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernels/tensor/math/check_tensor.h"
+#include "kernels/tensor/math/nan_keeping.h"
 #include "kernels/tensor/onednn/onednn.h"
 #include "kernels/tensor/onednn/onednn_library.h"
 #include "kernels/tensor/onednn/onednn_primitive.h"
@@ -38,6 +39,11 @@ tfrt_status_t tfrt_tensor_softmax(const tfrt_dense_host_tensor_t* x, tfrt_alloca
   const tfrt_onednn_input_t input = {DNNL_ARG_SRC, tfrt_dense_host_tensor_data(x)};
   tfrt_status_t status = tfrt_onednn_run(&key, describe, &input, 1, allocator,
                                          tfrt_dense_host_tensor_data(out_result));
-  if (status) tfrt_dense_host_tensor_deinitialize(out_result);
-  return status;
+  if (status) {
+    tfrt_dense_host_tensor_deinitialize(out_result);
+    return status;
+  }
+  tfrt_softmax_keep_nan(key.source[0], key.source[1], tfrt_dense_host_tensor_data(x),
+                        tfrt_dense_host_tensor_data(out_result));
+  return NULL;
 }

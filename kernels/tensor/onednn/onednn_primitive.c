@@ -52,29 +52,13 @@ static void initialize(void) {
 
 // --- Building ----------------------------------------------------------------
 
-// Adds the cut at 0 to |attributes|.
-static dnnl_status_t append_relu(dnnl_primitive_attr_t attributes) {
-  dnnl_post_ops_t operations;
-  dnnl_status_t result = tfrt_onednn()->dnnl_post_ops_create(&operations);
-  if (result != dnnl_success) return result;
-  result =
-      tfrt_onednn()->dnnl_post_ops_append_eltwise(operations, 1.0f, dnnl_eltwise_relu, 0.0f, 0.0f);
-  if (result == dnnl_success) {
-    result = tfrt_onednn()->dnnl_primitive_attr_set_post_ops(attributes, operations);
-  }
-  tfrt_onednn()->dnnl_post_ops_destroy(operations);
-  return result;
-}
-
 // Scratch memory is the caller's in each run: the library's own is tied to the thread that
 // created the primitive.
-static dnnl_status_t create_attributes(const tfrt_onednn_key_t* key,
-                                       dnnl_primitive_attr_t* out_attributes) {
+static dnnl_status_t create_attributes(dnnl_primitive_attr_t* out_attributes) {
   dnnl_status_t result = tfrt_onednn()->dnnl_primitive_attr_create(out_attributes);
   if (result != dnnl_success) return result;
   result = tfrt_onednn()->dnnl_primitive_attr_set_scratchpad_mode(*out_attributes,
                                                                   dnnl_scratchpad_mode_user);
-  if (result == dnnl_success && key->relu) result = append_relu(*out_attributes);
   if (result != dnnl_success) tfrt_onednn()->dnnl_primitive_attr_destroy(*out_attributes);
   return result;
 }
@@ -82,7 +66,7 @@ static dnnl_status_t create_attributes(const tfrt_onednn_key_t* key,
 static dnnl_status_t build(const tfrt_onednn_key_t* key, tfrt_onednn_describe_fn_t describe,
                            dnnl_engine_t engine, dnnl_primitive_t* out_primitive) {
   dnnl_primitive_attr_t attributes;
-  dnnl_status_t result = create_attributes(key, &attributes);
+  dnnl_status_t result = create_attributes(&attributes);
   if (result != dnnl_success) return result;
   dnnl_primitive_desc_t description;
   result = describe(key, attributes, engine, &description);

@@ -51,8 +51,7 @@ typedef enum tfrt_onednn_kind_e {
 // |target|, which follows from what is before it.
 typedef struct tfrt_onednn_key_s {
   int32_t kind;  // tfrt_onednn_kind_t
-  int16_t relu;  // 1: the result goes through max(x, 0)
-  int16_t bias;  // 1: there is a bias
+  int32_t bias;  // 1: there is a bias
   int64_t source[4];
   int64_t weights[4];
   int64_t window[2];
@@ -63,7 +62,7 @@ typedef struct tfrt_onednn_key_s {
 } tfrt_onednn_key_t;
 
 // Builds the description of the primitive for |key|, with |attributes|, which already say
-// where scratch memory comes from and, if |key->relu|, that the result is cut at 0.
+// where scratch memory comes from.
 typedef dnnl_status_t (*tfrt_onednn_describe_fn_t)(const tfrt_onednn_key_t* key,
                                                    const_dnnl_primitive_attr_t attributes,
                                                    dnnl_engine_t engine,

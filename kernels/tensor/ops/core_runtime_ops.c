@@ -12,7 +12,7 @@ static const tfrt_operand_descriptor_t one_handle[] = {{"handle", HANDLE, TFRT_O
 static const tfrt_result_descriptor_t handler_result[] = {{"handler", HANDLER}};
 static const tfrt_result_descriptor_t handle_result[] = {{"handle", HANDLE}};
 static const tfrt_attribute_descriptor_t handler_name[] = {
-    {"device_name", TFRT_ATTRIBUTE_STRING, NULL}};
+    {"op_handler_name", TFRT_ATTRIBUTE_STRING, NULL}};
 static const tfrt_attribute_descriptor_t string_value_and_shape[] = {
     {"shape", TFRT_ATTRIBUTE_I64_ARRAY, NULL},
     {"value", TFRT_ATTRIBUTE_AGGREGATE, NULL},
@@ -33,7 +33,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .cost = 10},
     {.name = "corert.register_op_handler",
      .summary = "Keeps a handler under a name, for all programs of this host.",
-     .assembly = "operands #device_name attr-dict",
+     .assembly = "operands #op_handler_name attr-dict",
      TFRT_OPERANDS(one_handler),
      TFRT_RESULTS(chain_result),
      TFRT_ATTRIBUTES(handler_name),
@@ -41,7 +41,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .cost = 10},
     {.name = "corert.get_op_handler",
      .summary = "The handler that was registered under a name.",
-     .assembly = "operands #device_name attr-dict",
+     .assembly = "operands #op_handler_name attr-dict",
      TFRT_OPERANDS(one_chain),
      TFRT_RESULTS(handler_result),
      TFRT_ATTRIBUTES(handler_name),

@@ -158,7 +158,7 @@ static dnnl_status_t describe_nothing(const tfrt_onednn_key_t* key,
   (void)attributes;
   (void)engine;
   *out_description = NULL;
-  return key->relu ? dnnl_out_of_memory : dnnl_unimplemented;
+  return key->bias ? dnnl_out_of_memory : dnnl_unimplemented;
 }
 
 START_TEST(what_cannot_be_built_is_an_error_and_not_cached) {
@@ -166,7 +166,7 @@ START_TEST(what_cannot_be_built_is_an_error_and_not_cached) {
   const tfrt_onednn_key_t plain = {.kind = 99};
   testing_fails(tfrt_onednn_run(&plain, describe_nothing, NULL, 0, tfrt_allocator_system(), NULL),
                 TFRT_STATUS_INTERNAL, "not implemented", NULL);
-  const tfrt_onednn_key_t cut = {.kind = 99, .relu = 1};
+  const tfrt_onednn_key_t cut = {.kind = 99, .bias = 1};
   testing_fails(tfrt_onednn_run(&cut, describe_nothing, NULL, 0, tfrt_allocator_system(), NULL),
                 TFRT_STATUS_RESOURCE_EXHAUSTED, "memory is out", NULL);
   ck_assert_uint_eq(tfrt_onednn_cache_size(), size);
