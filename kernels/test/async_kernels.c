@@ -189,7 +189,10 @@ static void tfrt_test_job_block(tfrt_test_job_t* job) {
   if (job->result) {
     tfrt_kernel_site_fail_take(
         job->site, job->result,
-        tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "the blocking queue is full"));
+        tfrt_status_create(
+            TFRT_STATUS_RESOURCE_EXHAUSTED,
+            "no thread for a task that blocks: the queue is full, or the system gives no "
+            "more threads (the log has its reason)"));
   }
   tfrt_test_job_free(job);
 }

@@ -449,7 +449,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
     {.name = "tfrt_test.test_cost",
      .summary = "The number 0; prints `id: N`. Its cost is what the attribute `_tfrt_cost` says.",
      .assembly = "operands attr-dict types",
-     TFRT_OPERANDS(i32_values),
+     TFRT_OPERANDS(demanded_values),
      TFRT_RESULTS(i32_result),
      TFRT_ATTRIBUTES(cost_attributes),
      .flags = TFRT_KERNEL_VARIADIC_OPERANDS,

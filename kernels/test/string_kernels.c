@@ -125,6 +125,9 @@ void tfrt_test_read_string_from_file(tfrt_kernel_frame_t* frame) {
   if (tfrt_work_queue_add_blocking_task(queue, &file->task, true)) return;
   tfrt_kernel_site_fail_take(
       file->site, &result->base,
-      tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "the blocking queue is full"));
+      tfrt_status_create(
+          TFRT_STATUS_RESOURCE_EXHAUSTED,
+          "no thread for a task that blocks: the queue is full, or the system gives no "
+          "more threads (the log has its reason)"));
   tfrt_test_file_free(file);
 }

@@ -44,6 +44,15 @@ func.func @tree(%x: i32) -> i32 attributes {tfrt.cost_threshold = 5 : i64} {
   tfrt.return %b : i32
 }
 
+// A cost may stand at an op with operands of any type.
+// expected-remark@+1 {{stream id: 0, stream cost: 8, parent stream: -1}}
+func.func @chained(%ch: !tfrt.chain) -> i32 {
+  // expected-remark@+1 {{stream id: 0, stream cost: 8, parent stream: -1}}
+  %a = tfrt_test.test_cost %ch {id = 0 : i64, _tfrt_cost = 6 : i64} : !tfrt.chain
+  // expected-remark@+1 {{stream id: 0, stream cost: 8, parent stream: -1}}
+  tfrt.return %a : i32
+}
+
 // A region is a function of its own, of which nothing is said; nor of one without a body.
 // expected-remark@+1 {{stream id: 0, stream cost: 8, parent stream: -1}}
 func.func @region(%n: i32, %x: i32) -> i32 {
