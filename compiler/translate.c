@@ -38,8 +38,8 @@ static tfrt_status_t assemble(tfrt_ir_context_t* context, const tfrt_op_tables_t
   if (!complete) return first_error(diagnostics);
   bool bare = options && options->no_optional_sections;
   bool exact = options && options->exact_tfrt_bytes;
-  tfrt_bef_emitter_options_t emitter_options = {.no_optional_sections = bare,
-                                                .no_argument_names = bare || exact};
+  tfrt_bef_emitter_options_t emitter_options = {
+      .no_optional_sections = bare, .no_argument_names = bare, .exact_tfrt_bytes = exact};
   return tfrt_bef_emit(context, module, &emitter_options, diagnostics, allocator, out_bytes,
                        out_size);
 }

@@ -61,7 +61,11 @@ static int64_t op_cost(const tfrt_stream_analysis_t* analysis, const tfrt_ir_ope
     int64_t value = tfrt_ir_attribute_integer_value(cost);
     return value > 0 ? value : 1;
   }
-  return analysis->threshold > 0 ? analysis->threshold : 1;
+  int64_t usual = analysis->threshold > 0 ? analysis->threshold : 1;
+  bool is_known = analysis->uses_table && op->descriptor;
+  if (!is_known || op->descriptor->cost <= TFRT_STREAM_HEAVY_COST) return usual;
+  int64_t own = op->descriptor->cost / TFRT_STREAM_USUAL_COST;
+  return own > usual ? own : usual;
 }
 
 // --- Forward ------------------------------------------------------------------------
@@ -337,9 +341,10 @@ static bool schedule_all(tfrt_stream_analysis_t* analysis, const tfrt_ir_block_t
 }
 
 tfrt_status_t tfrt_stream_analysis_initialize(tfrt_stream_analysis_t* analysis,
-                                              const tfrt_ir_block_t* block,
+                                              const tfrt_ir_block_t* block, bool uses_table,
                                               tfrt_allocator_t allocator) {
   *analysis = (tfrt_stream_analysis_t){.op_count = block->op_count,
+                                       .uses_table = uses_table,
                                        .threshold = find_option(block, "tfrt.cost_threshold")};
   tfrt_arena_initialize(&analysis->arena, allocator);
   analysis->threshold = bounded(analysis->threshold);

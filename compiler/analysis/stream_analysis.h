@@ -23,7 +23,8 @@
 // and streams are put together as long as their sum is.
 //
 // What an op costs: its `_tfrt_cost`; else 1, or with a threshold above 1 the threshold
-// itself, but for returns and `tfrt.merge.chains`.
+// itself, but for returns and `tfrt.merge.chains`. A kernel whose entry in the op table says that
+// it costs more than to wake a thread counts for as many usual kernels as that.
 //
 // Life: initialised from a block; read; deinitialised. It doesn't follow later changes.
 //
@@ -34,6 +35,11 @@
 
 #include "compiler/ir/ir.h"
 #include "host_runtime/base/arena.h"
+
+// Costs of the op table (kernel_descriptor.h): of a usual kernel, and what it takes to wake a
+// thread, some ten microseconds, as the executor's TFRT_SCHEDULE_CHEAP_STREAM.
+#define TFRT_STREAM_USUAL_COST 10
+#define TFRT_STREAM_HEAVY_COST 1000
 
 // The parent of the root's stream.
 #define TFRT_STREAM_NONE UINT32_MAX
@@ -58,13 +64,15 @@ typedef struct tfrt_stream_analysis_s {
   struct tfrt_stream_link_s* links;  // NULL: those between streams don't count
   uint32_t link_count;
   int64_t threshold;  // 0: automatic
+  bool uses_table;    // what the op table says of costs counts
   int64_t critical_path;
 } tfrt_stream_analysis_t;
 
 // Analyses |block|, whose ops only use values of this block, and numbers its ops from 0, in order,
-// in their scratch words. Thread-compatible.
+// in their scratch words. With |uses_table| the costs of the op table count, which TFRT doesn't
+// know. Thread-compatible.
 tfrt_status_t tfrt_stream_analysis_initialize(tfrt_stream_analysis_t* analysis,
-                                              const tfrt_ir_block_t* block,
+                                              const tfrt_ir_block_t* block, bool uses_table,
                                               tfrt_allocator_t allocator) TFRT_MUST_USE;
 
 // Gives back the memory of |analysis|. Thread-compatible.

@@ -2,6 +2,10 @@
 
 #include "compiler/bef/bef_emitter.h"
 
+#include <stdio.h>
+
+#include <inttypes.h>
+
 #include <string.h>
 
 #include "compiler/analysis/stream_analysis.h"
@@ -44,7 +48,8 @@ static void* make_room(body_t* body, size_t count, size_t size) {
 // analysis is given back at once: what is made next takes its memory.
 static tfrt_status_t find_streams(body_t* body, const tfrt_ir_block_t* block) {
   tfrt_stream_analysis_t analysis;
-  TFRT_RETURN_IF_ERROR(tfrt_stream_analysis_initialize(&analysis, block, body->arena.allocator));
+  TFRT_RETURN_IF_ERROR(tfrt_stream_analysis_initialize(
+      &analysis, block, !body->entities->options->exact_tfrt_bytes, body->arena.allocator));
   body->op_count = analysis.op_count;
   body->operand_count = analysis.operand_count;
   body->result_count = analysis.result_count;
@@ -170,6 +175,13 @@ static const tfrt_bef_call_options_t* list_call_options(body_t* body,
   tfrt_bef_call_options_t options;
   if (op->attribute_count == 0) return NULL;
   if (!tfrt_bef_call_options_of(op, body->entities->diagnostics, &options)) return NULL;
+  if (body->entities->options->exact_tfrt_bytes) {
+    tfrt_diagnostics_report_at(body->entities->diagnostics, TFRT_SEVERITY_ERROR, op->location,
+                               "TFRT's bytes have no place for the options of this op (host, "
+                               "deadline_ms and the like); translate without --exact-tfrt-bytes");
+    body->failed = true;
+    return NULL;
+  }
   tfrt_bef_call_options_t* copy = allocate(body, 1, sizeof(*copy));
   if (copy) *copy = options;
   return copy;
@@ -256,6 +268,17 @@ static const uint32_t* list_types(body_t* body, const tfrt_ir_type_t* const* typ
   return numbers;
 }
 
+// Whether the arguments have the names that the printer gives those without one: %arg0, %arg1 ...
+static bool has_default_names(const tfrt_ir_block_t* block) {
+  for (uint32_t i = 0; i < block->argument_count; ++i) {
+    char name[16];
+    snprintf(name, sizeof(name), "arg%" PRIu32, i);
+    tfrt_string_view_t own = tfrt_ir_string_view(block->arguments[i]->name);
+    if (own.size > 0 && !tfrt_string_view_equal(own, tfrt_string_view_of(name))) return false;
+  }
+  return true;
+}
+
 static tfrt_string_view_t* list_argument_names(body_t* body, const tfrt_ir_block_t* block) {
   tfrt_string_view_t* names = allocate(body, block->argument_count, sizeof(*names));
   for (uint32_t i = 0; names && i < block->argument_count; ++i) {
@@ -295,8 +318,10 @@ static void list_signature(body_t* body, const tfrt_bef_entity_function_t* entit
   function->result_count = last->operand_count;
   function->result_types = result_types;
   function->result_registers = registers;
-  bool wants_names = !body->entities->options->no_argument_names && !entity->is_region;
-  if (wants_names && block->argument_count > 0) {
+  const tfrt_bef_emitter_options_t* options = body->entities->options;
+  bool wants_names =
+      !options->no_argument_names && !options->exact_tfrt_bytes && !entity->is_region;
+  if (wants_names && !has_default_names(block)) {
     function->argument_names = list_argument_names(body, block);
   }
 }

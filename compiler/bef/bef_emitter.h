@@ -30,9 +30,11 @@ typedef struct tfrt_bef_emitter_options_s {
   // Leave out types and names of attributes and types of registers: smaller, but the file
   // can't be turned back into text.
   bool no_optional_sections;
-  // Leave out the names of the functions' parameters. Then the file is what TFRT would write,
-  // unless the program has call options.
+  // Leave out the names of the functions' parameters.
   bool no_argument_names;
+  // Write what TFRT's translator writes: no names of parameters, no cost of an op but what the
+  // program says, and an error for an op with call options, for which TFRT has no bytes.
+  bool exact_tfrt_bytes;
 } tfrt_bef_emitter_options_t;
 
 // Translates |module| of |context| and sets |*out_bytes| to the image, of |*out_size| bytes from

@@ -2,10 +2,10 @@
 
 #include "compiler/bef/bef_importer.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "compiler/bef/bef_importer_impl.h"
+#include "host_runtime/base/ascii.h"
 
 // Regions in regions: a file may nest them as deep as a text.
 #define MAX_REGION_DEPTH (TFRT_PARSER_MAX_NESTING / 2)
@@ -120,9 +120,9 @@ static bool find_types(body_t* body) {
 
 // True if |name| can stand behind a % in text.
 static bool is_value_name(const char* name) {
-  if (!isalpha((unsigned char)name[0]) && name[0] != '_') return false;
+  if (!tfrt_ascii_is_letter(name[0]) && name[0] != '_') return false;
   for (const char* c = name; *c != '\0'; ++c) {
-    if (!isalnum((unsigned char)*c) && !strchr("_$.-", *c)) return false;
+    if (!tfrt_ascii_is_letter_or_digit(*c) && !strchr("_$.-", *c)) return false;
   }
   return true;
 }

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host_runtime/base/number_text.h"
+
 // Longest message that is kept; what is longer is cut.
 #define MAX_MESSAGE 1024
 
@@ -107,7 +109,7 @@ void tfrt_diagnostics_report_v(tfrt_diagnostics_t* diagnostics, tfrt_severity_t 
                                size_t offset, const char* format, va_list arguments) {
   if (!count_report(diagnostics, severity)) return;
   char message[MAX_MESSAGE];
-  vsnprintf(message, sizeof(message), format, arguments);
+  tfrt_number_text_format_v(message, sizeof(message), format, arguments);
   tfrt_string_view_t text = diagnostics->text;
   if (offset > text.size) offset = text.size;
   size_t begin = 0;
@@ -147,7 +149,7 @@ void tfrt_diagnostics_report_at(tfrt_diagnostics_t* diagnostics, tfrt_severity_t
   char message[MAX_MESSAGE];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(message, sizeof(message), format, arguments);
+  tfrt_number_text_format_v(message, sizeof(message), format, arguments);
   va_end(arguments);
   const tfrt_ir_location_t* place = tfrt_ir_location_nearest_file(location);
   tfrt_diagnostic_t report = {.severity = severity, .file = diagnostics->file, .message = message};

@@ -229,12 +229,18 @@ const tfrt_ir_type_t* tfrt_ir_type_find(const tfrt_ir_context_t* context, tfrt_s
   return tfrt_ir_context_find(context, TFRT_IR_TABLE_TYPES, text.data, text.size);
 }
 
+bool tfrt_ir_type_has_static_shape(const tfrt_ir_type_t* type) {
+  bool known = type->is_ranked;
+  for (uint32_t i = 0; known && i < type->rank; ++i) known = type->dims[i] >= 0;
+  return known;
+}
+
 bool tfrt_ir_type_element_count(const tfrt_ir_type_t* type, size_t* out_count) {
   *out_count = 0;
   size_t count = 1;
-  bool known = type->is_ranked;
+  bool known = tfrt_ir_type_has_static_shape(type);
   for (uint32_t i = 0; known && i < type->rank; ++i) {
-    known = type->dims[i] >= 0 && tfrt_size_multiply(count, (size_t)type->dims[i], &count);
+    known = tfrt_size_multiply(count, (size_t)type->dims[i], &count) && count <= INT64_MAX;
   }
   if (known) *out_count = count;
   return known;

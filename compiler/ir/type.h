@@ -102,6 +102,10 @@ static inline bool tfrt_ir_type_is(const tfrt_ir_type_t* type, const char* text)
   return tfrt_ir_string_is(type->text, text);
 }
 
+// Whether |type| is a tensor or vector type, or the like, with a known size of each dimension.
+// Thread-safe.
+bool tfrt_ir_type_has_static_shape(const tfrt_ir_type_t* type);
+
 // Sets |*out_count| to the number of elements of shaped |type| and returns true;
 // false if a dimension is unknown or the product overflows. Thread-safe.
 bool tfrt_ir_type_element_count(const tfrt_ir_type_t* type, size_t* out_count);

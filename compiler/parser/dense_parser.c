@@ -193,6 +193,11 @@ static const tfrt_ir_attribute_t* build_hex(tfrt_parser_t* parser, size_t offset
 static bool check_type(tfrt_parser_t* parser, size_t offset, const tfrt_ir_type_t* type) {
   size_t count = 0;
   bool is_shaped = type->kind == TFRT_IR_TYPE_TENSOR || type->kind == TFRT_IR_TYPE_VECTOR;
+  if (is_shaped && tfrt_ir_type_has_static_shape(type) &&
+      !tfrt_ir_type_element_count(type, &count)) {
+    return tfrt_parser_fail_at(parser, offset, "the shape of '%s' has more than 2^63 - 1 elements",
+                               type->text->data);
+  }
   if (!is_shaped || !tfrt_ir_type_element_count(type, &count)) {
     return tfrt_parser_fail_at(parser, offset,
                                "a dense attribute needs a tensor or vector type of known shape");

@@ -2,9 +2,9 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "compiler/parser/parser_impl.h"
+#include "host_runtime/base/number_text.h"
 
 // Longest decimal float that is read; more digits mean nothing.
 #define MAX_FLOAT_TEXT 128
@@ -81,7 +81,8 @@ static bool float_bits(tfrt_parser_t* parser, const tfrt_token_t* token, bool ne
   char text[MAX_FLOAT_TEXT];
   memcpy(text, token->text.data, token->text.size);
   text[token->text.size] = 0;
-  double value = tfrt_ir_type_is(type, "f32") ? (double)strtof(text, NULL) : strtod(text, NULL);
+  double value = tfrt_ir_type_is(type, "f32") ? (double)tfrt_number_text_parse_f32(text, NULL)
+                                              : tfrt_number_text_parse_f64(text, NULL);
   const tfrt_ir_attribute_t* attribute =
       tfrt_ir_attribute_float(parser->context, type, negative ? -value : value);
   if (!attribute) {

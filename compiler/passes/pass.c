@@ -10,6 +10,7 @@
 #include "compiler/passes/inliner.h"
 #include "compiler/passes/stream_printer.h"
 #include "compiler/verifier/verifier.h"
+#include "host_runtime/base/number_text.h"
 
 static bool canonicalize(tfrt_ir_context_t* context, const tfrt_op_tables_t* tables,
                          tfrt_ir_operation_t* module, tfrt_diagnostics_t* diagnostics) {
@@ -70,7 +71,7 @@ void tfrt_pass_report(tfrt_diagnostics_t* diagnostics, tfrt_severity_t severity,
     tfrt_diagnostics_report_v(diagnostics, severity, operation->text_offset, format, arguments);
   } else {
     char message[1024];
-    vsnprintf(message, sizeof(message), format, arguments);
+    tfrt_number_text_format_v(message, sizeof(message), format, arguments);
     tfrt_diagnostics_report_at(diagnostics, severity, operation->location, "%s", message);
   }
   va_end(arguments);

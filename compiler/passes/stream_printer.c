@@ -80,7 +80,7 @@ static bool print_function(tfrt_ir_context_t* context, const tfrt_ir_operation_t
   if (!block) return true;
   tfrt_allocator_t allocator = tfrt_ir_context_allocator(context);
   stream_printer_t printer;
-  tfrt_status_t status = tfrt_stream_analysis_initialize(&printer.analysis, block, allocator);
+  tfrt_status_t status = tfrt_stream_analysis_initialize(&printer.analysis, block, true, allocator);
   if (status) {
     tfrt_status_release(status);
     return false;

@@ -2,10 +2,9 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "compiler/printer/printer_impl.h"
+#include "host_runtime/base/number_text.h"
 
 // Dense attributes with more elements are printed as hexadecimal bytes, as MLIR does.
 #define MAX_PRINTED_ELEMENTS 100
@@ -67,9 +66,10 @@ static void print_float(tfrt_string_builder_t* builder, const tfrt_ir_type_t* ty
   }
   char text[40];
   for (int digits = 6; digits <= 17; ++digits) {
-    snprintf(text, sizeof(text), "%.*e", digits, value);
+    tfrt_number_text_format(text, sizeof(text), "%.*e", digits, value);
     // Read as the parser does: f32 in one rounding.
-    double again = type->width == 32 ? (double)strtof(text, NULL) : strtod(text, NULL);
+    double again = type->width == 32 ? (double)tfrt_number_text_parse_f32(text, NULL)
+                                     : tfrt_number_text_parse_f64(text, NULL);
     if (tfrt_ir_float_to_bits(type, again) == bits) break;
   }
   tfrt_string_builder_append_text(builder, text);

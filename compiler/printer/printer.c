@@ -111,6 +111,13 @@ static void print_regions(tfrt_printer_t* printer, const tfrt_ir_operation_t* op
   append(printer, ")");
 }
 
+static void print_entry(tfrt_printer_t* printer, const tfrt_ir_named_attribute_t* entry) {
+  tfrt_printer_key(printer->builder, tfrt_ir_string_view(entry->name));
+  if (entry->value->kind == TFRT_IR_ATTRIBUTE_UNIT) return;
+  append(printer, " = ");
+  tfrt_print_attribute(entry->value, printer->builder);
+}
+
 static void print_types(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation) {
   append(printer, " : (");
   bool any = false;
@@ -137,6 +144,39 @@ static void print_types(tfrt_printer_t* printer, const tfrt_ir_operation_t* oper
   if (!bare) append(printer, ")");
 }
 
+// Whether the definition of |operation| has the attribute |name|: stock MLIR prints these as its
+// properties, in front of the regions. It knows no other op here.
+static bool is_property(const tfrt_ir_operation_t* operation, const tfrt_ir_string_t* name) {
+  static const char* const of_functions[] = {"arg_attrs", "function_type", "no_inline",
+                                             "res_attrs", "sym_name",      "sym_visibility"};
+  static const char* const of_modules[] = {"sym_name", "sym_visibility"};
+  bool is_function = tfrt_ir_string_is(operation->name, "func.func");
+  bool is_module = tfrt_ir_string_is(operation->name, "builtin.module");
+  const char* const* names = is_function ? of_functions : of_modules;
+  size_t count = is_function ? TFRT_ARRAY_SIZE(of_functions)
+                 : is_module ? TFRT_ARRAY_SIZE(of_modules)
+                             : 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (tfrt_ir_string_is(name, names[i])) return true;
+  }
+  return false;
+}
+
+// Appends the attributes of |operation| that are properties, or those that are not, between |begin|
+// and |end|, if there are any.
+static void print_some_attributes(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation,
+                                  bool properties, const char* begin, const char* end) {
+  bool any = false;
+  for (uint32_t i = 0; i < operation->attribute_count; ++i) {
+    const tfrt_ir_named_attribute_t* entry = &operation->attributes[i];
+    if (is_property(operation, entry->name) != properties) continue;
+    append(printer, any ? ", " : begin);
+    any = true;
+    print_entry(printer, entry);
+  }
+  if (any) append(printer, end);
+}
+
 static void print_generic(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation) {
   tfrt_string_builder_t* builder = printer->builder;
   tfrt_print_string(tfrt_ir_string_view(operation->name), builder);
@@ -148,11 +188,9 @@ static void print_generic(tfrt_printer_t* printer, const tfrt_ir_operation_t* op
                                       tfrt_ir_operation_successors(operation)[i]->scratch);
   }
   if (operation->successor_count) append(printer, "]");
+  print_some_attributes(printer, operation, true, " <{", "}>");
   print_regions(printer, operation);
-  if (operation->attribute_count) {
-    append(printer, " ");
-    tfrt_printer_dictionary(builder, operation->attributes, operation->attribute_count);
-  }
+  print_some_attributes(printer, operation, false, " {", "}");
   print_types(printer, operation);
 }
 
@@ -172,10 +210,7 @@ static void print_others(tfrt_printer_t* printer, const tfrt_ir_operation_t* ope
     if (is_hidden) continue;
     append(printer, any ? ", " : prefix);
     any = true;
-    tfrt_printer_key(printer->builder, tfrt_ir_string_view(entry->name));
-    if (entry->value->kind == TFRT_IR_ATTRIBUTE_UNIT) continue;
-    append(printer, " = ");
-    tfrt_print_attribute(entry->value, printer->builder);
+    print_entry(printer, entry);
   }
   if (any) append(printer, "}");
 }

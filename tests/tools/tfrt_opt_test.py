@@ -168,6 +168,31 @@ class TfrtOptTest(unittest.TestCase):
             self.assertEqual(done.returncode, 0)
             self.assertEqual(b"parameter" in done.stdout, is_there)
 
+    def test_default_names_of_parameters_are_left_out(self):
+        text = ("func.func @f(%arg0: i32, %arg1: i32) -> i32 {\n"
+                "  %x = tfrt.add.i32 %arg0, %arg1\n  tfrt.return %x : i32\n}\n")
+        sizes = []
+        for flag in ("--exact-tfrt-bytes=false", "--exact-tfrt-bytes"):
+            done = subprocess.run([TFRT_TRANSLATE, "-mlir-to-bef", flag], input=text.encode(),
+                                  capture_output=True, timeout=60)
+            sizes.append(done.stdout)
+        self.assertEqual(*sizes)
+        back = subprocess.run([TFRT_TRANSLATE, "-bef-to-mlir"], input=sizes[0],
+                              capture_output=True, timeout=60)
+        self.assertIn(b"@f(%arg0: i32, %arg1: i32)", back.stdout)
+
+    def test_the_bytes_of_tfrt_have_no_call_options(self):
+        text = ("func.func @f(%a: i32) -> i32 {\n  tfrt.return %a : i32\n}\n"
+                "func.func @g(%a: i32) -> i32 {\n"
+                "  %x = tfrt.call @f(%a) {host = 1 : i32} : (i32) -> i32\n"
+                "  tfrt.return %x : i32\n}\n")
+        done = subprocess.run([TFRT_TRANSLATE, "-mlir-to-bef", "--exact-tfrt-bytes"],
+                              input=text.encode(), capture_output=True, timeout=60)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(done.stdout, b"")
+        self.assertIn(b":5:8: error: TFRT's bytes have no place for the options of this op",
+                      done.stderr)
+
 
 class BigProgramsTest(unittest.TestCase):
 

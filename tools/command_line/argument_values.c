@@ -3,10 +3,10 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "host_runtime/async/builtin_types.h"
+#include "host_runtime/base/number_text.h"
 #include "tools/command_line/tensor_file.h"
 
 // What one `--arg` says.
@@ -59,6 +59,11 @@ static tfrt_status_t tfrt_argument_find(const tfrt_bef_function_t* function,
       return NULL;
     }
   }
+  // A file has no names where they are the default ones.
+  bool has_names = function->argument_names != NULL;
+  if (!has_names && name.size > 3 && memcmp(name.data, "arg", 3) == 0) {
+    name = tfrt_string_view_make(name.data + 3, name.size - 3);
+  }
   uint64_t position = 0;
   for (size_t i = 0; i < name.size; ++i) {
     if (name.data[i] < '0' || name.data[i] > '9' || position >= function->argument_count) {
@@ -93,31 +98,30 @@ static tfrt_status_t tfrt_argument_bad_literal(const char* type, const char* tex
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "'%s' is no %s", text, type);
 }
 
-// strtoll() and its like pass over white space, and behind that a sign makes strtoull() wrap
-// around.
+// Reading a float passes over white space in front.
 static bool tfrt_argument_begins_with_space(const char* text) {
   return strchr(" \t\n\v\f\r", text[0]) != NULL && text[0] != '\0';
 }
 
-// Zeros in front mean nothing to people, and base 0 would make them octal.
-static int tfrt_argument_base(const char* text) {
+// Reads `[+-]DIGITS` or `[+-]0xDIGITS`. Zeros in front mean nothing to people: they are not octal.
+static bool tfrt_argument_parse_magnitude(const char* text, uint64_t* out_magnitude) {
   const char* digits = text[0] == '-' || text[0] == '+' ? text + 1 : text;
-  return digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X') ? 16 : 10;
+  bool is_hex = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
+  return is_hex ? tfrt_number_text_parse_hex(tfrt_string_view_of(digits + 2), out_magnitude)
+                : tfrt_number_text_parse_u64(tfrt_string_view_of(digits), out_magnitude);
 }
 
 static tfrt_status_t tfrt_argument_parse_integer(size_t entry, const char* text,
                                                  tfrt_async_value_t** out_value) {
   const char* type = tfrt_argument_integers[entry].type;
-  char* end = NULL;
-  errno = 0;
-  bool negative = text[0] == '-';
-  int base = tfrt_argument_base(text);
-  uint64_t bits = negative ? (uint64_t)strtoll(text, &end, base) : strtoull(text, &end, base);
-  bool fits = negative ? (int64_t)bits >= tfrt_argument_integers[entry].minimum
-                       : bits <= tfrt_argument_integers[entry].maximum;
-  if (tfrt_argument_begins_with_space(text) || errno != 0 || end == text || *end != '\0' || !fits) {
+  bool is_negative = text[0] == '-';
+  uint64_t most = is_negative ? 0 - (uint64_t)tfrt_argument_integers[entry].minimum
+                              : tfrt_argument_integers[entry].maximum;
+  uint64_t magnitude = 0;
+  if (!tfrt_argument_parse_magnitude(text, &magnitude) || magnitude > most) {
     return tfrt_argument_bad_literal(type, text);
   }
+  uint64_t bits = is_negative ? 0 - magnitude : magnitude;
   // Little-endian: the low bytes of the number come first, for any of the sizes.
   *out_value = tfrt_async_value_create_copy(tfrt_argument_integers[entry].id, &bits,
                                             tfrt_argument_integers[entry].size);
@@ -127,10 +131,11 @@ static tfrt_status_t tfrt_argument_parse_integer(size_t entry, const char* text,
 static tfrt_status_t tfrt_argument_parse_float(const char* type, const char* text,
                                                tfrt_async_value_t** out_value) {
   bool is_f32 = strcmp(type, "f32") == 0;
-  char* end = NULL;
+  const char* end = NULL;
   errno = 0;
   // Not by way of a double: that would round twice.
-  double number = is_f32 ? (double)strtof(text, &end) : strtod(text, &end);
+  double number = is_f32 ? (double)tfrt_number_text_parse_f32(text, &end)
+                         : tfrt_number_text_parse_f64(text, &end);
   // A text that says "inf" is in range, and one that is too small for the type is rounded.
   bool overflows = errno == ERANGE && isinf(number);
   if (tfrt_argument_begins_with_space(text) || end == text || *end != '\0' || overflows) {

@@ -22,7 +22,8 @@ void tfrt_bef_flags_initialize(tfrt_bef_flags_t* storage, tfrt_flag_t* flags) {
       {.name = "exact-tfrt-bytes",
        .kind = TFRT_FLAG_BOOL,
        .storage = &storage->options.exact_tfrt_bytes,
-       .help = "write the very bytes that TFRT's translator writes: no names of parameters"},
+       .help = "write the very bytes that TFRT's translator writes: no names of parameters, and "
+               "none but its own options of ops"},
       {.name = "no-insert-chains",
        .kind = TFRT_FLAG_BOOL,
        .storage = &storage->options.no_insert_chains,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "host_runtime/base/file.h"
+#include "host_runtime/base/number_text.h"
 
 #define COMMENT "expected-"
 #define PATTERN "-re"
@@ -133,13 +134,9 @@ static bool find_line(const gathering_t* gathering, const comment_t* comment, ui
     return true;
   }
   if (tfrt_string_view_equal(place, tfrt_string_view_of("below"))) return true;
-  char digits[12];
-  if (place.size < 2 || place.size >= sizeof(digits)) return false;
-  memcpy(digits, place.data + 1, place.size - 1);
-  digits[place.size - 1] = '\0';
-  char* end = NULL;
-  unsigned long distance = strtoul(digits, &end, 10);
-  if (*end || digits[0] < '0' || digits[0] > '9' || distance > UINT32_MAX / 2) return false;
+  uint64_t distance = 0;
+  tfrt_string_view_t digits = tfrt_string_view_make(place.data + 1, place.size - 1);
+  if (!tfrt_number_text_parse_u64(digits, &distance) || distance > UINT32_MAX / 2) return false;
   if (place.data[0] == '+') *out_line += (uint32_t)distance;
   if (place.data[0] == '-' && distance < *out_line) *out_line -= (uint32_t)distance;
   return place.data[0] == '+' || place.data[0] == '-';

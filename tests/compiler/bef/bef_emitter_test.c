@@ -38,7 +38,7 @@ static size_t first_difference(const char* a, const char* b, size_t size) {
 }
 
 static void compare_with_tfrt(const char* path) {
-  static const tfrt_bef_emitter_options_t kAsTfrt = {.no_argument_names = true};
+  static const tfrt_bef_emitter_options_t kAsTfrt = {.exact_tfrt_bytes = true};
   char other[512];
   char name[512];
   tfrt_file_contents_t text = read_file(path);

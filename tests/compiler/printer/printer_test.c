@@ -93,12 +93,12 @@ END_TEST
 START_TEST(the_generic_form_is_what_stock_mlir_reads) {
   static const tfrt_printer_options_t generic = {.generic = true};
   test_expect_print(
-      "func.func @f(%n: i32, %c: i1) -> i32 {\n"
+      "func.func @f(%n: i32, %c: i1) -> i32 attributes {other} {\n"
       "  %r = tfrt.repeat.i32 %n, %n : i32 { tfrt.return %n : i32 }\n"
       "  tfrt.return %r : i32\n"
       "}\n",
       "\"builtin.module\"() ({\n"
-      "  \"func.func\"() ({\n"
+      "  \"func.func\"() <{function_type = (i32, i1) -> i32, sym_name = \"f\"}> ({\n"
       "  ^bb0(%n: i32, %c: i1):\n"
       "    %r = \"tfrt.repeat.i32\"(%n, %n) ({\n"
       // Another name: to stock MLIR this region sees the function's values.
@@ -106,7 +106,7 @@ START_TEST(the_generic_form_is_what_stock_mlir_reads) {
       "      \"tfrt.return\"(%n_0) : (i32) -> ()\n"
       "    }) : (i32, i32) -> i32\n"
       "    \"tfrt.return\"(%r) : (i32) -> ()\n"
-      "  }) {function_type = (i32, i1) -> i32, sym_name = \"f\"} : () -> ()\n"
+      "  }) {other} : () -> ()\n"
       "}) : () -> ()\n",
       &generic);
 }

@@ -73,3 +73,19 @@ func.func @names(%a: i32) {
 func.func @fine() {
   tfrt.return
 }
+
+// -----
+
+func.func @large() {
+  // expected-error @+1 {{the shape of 'tensor<4611686018427387904x4xi32>' has more than 2^63 - 1 elements}}
+  %a = tfrt_tensor.constant dense<1> : tensor<4611686018427387904x4xi32>
+  tfrt.return
+}
+
+// -----
+
+func.func @unknown_shape() {
+  // expected-error @+1 {{a dense attribute needs a tensor or vector type of known shape}}
+  %a = tfrt_tensor.constant dense<1> : tensor<?x4xi32>
+  tfrt.return
+}

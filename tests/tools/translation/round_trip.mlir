@@ -10,11 +10,10 @@
 // MAGIC: 0000000 0b ef 00
 
 // BARE: warning: Missing AttributeTypes, AttributeNames or RegisterTypes sections.
-// BARE: "func.func"
+// BARE: "func.func"() <{{[{].*}}sym_name = "f"
 // BARE-NEXT: %[[A:.*]] = "tfrt.constant.i32"() {value = 42 : i32} : () -> !bef.unknown
 // BARE-NEXT: %[[B:.*]] = "someone.op"(%[[A]]) {attribute0 = #bef.unknown<{{[0-9]+}}>, attribute1 = #bef.unknown<{{[0-9]+}}>} : (!bef.unknown) -> i32
 // BARE-NEXT: "tfrt.return"(%[[B]]) : (i32) -> ()
-// BARE: sym_name = "f"
 
 // DIALECT: round_trip.mlir:[[#@LINE+9]]:8: error: 'someone.op' is an op of an unregistered dialect
 // DIALECT-NEXT: %1 = "someone.op"(%0)
