@@ -7,6 +7,7 @@
 #include <openssl/asn1.h>
 #include <openssl/bn.h>
 #include <openssl/ec.h>
+#include <openssl/err.h>
 #include <openssl/x509v3.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "distributed/security/pem_file.h"
+#include "host_runtime/base/number_text.h"
 #include "host_runtime/base/random.h"
 
 // The longest common name that X.509 allows.
@@ -221,41 +223,61 @@ tfrt_status_t tfrt_certificates_create_authority(const char* directory,
 
 // --- Hosts and clients -------------------------------------------------------------
 
-static tfrt_status_t tfrt_certificate_issue_with(const char* directory, X509* authority,
-                                                 EVP_PKEY* authority_key,
-                                                 const tfrt_certificate_request_t* request) {
-  EVP_PKEY* key = EVP_EC_gen("P-256");
+// The authority of a folder, with its key.
+typedef struct tfrt_certificate_signer_s {
+  X509* certificate;
+  EVP_PKEY* key;
+} tfrt_certificate_signer_t;
+
+static void tfrt_certificate_signer_deinitialize(tfrt_certificate_signer_t* signer) {
+  EVP_PKEY_free(signer->key);
+  X509_free(signer->certificate);
+}
+
+// Must be deinitialised unless this fails.
+static tfrt_status_t tfrt_certificate_signer_read(const char* directory,
+                                                  tfrt_certificate_signer_t* out_signer) {
+  char path[TFRT_PEM_PATH_SIZE];
+  *out_signer = (tfrt_certificate_signer_t){.certificate = NULL};
+  TFRT_RETURN_IF_ERROR(tfrt_pem_path(directory, "ca", ".pem", path));
+  TFRT_RETURN_IF_ERROR(tfrt_pem_read_certificate(path, &out_signer->certificate));
+  tfrt_status_t status = tfrt_pem_path(directory, "ca", ".key", path);
+  if (!status) status = tfrt_pem_read_key(path, &out_signer->key);
+  if (!status && X509_check_private_key(out_signer->certificate, out_signer->key) != 1) {
+    status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                                "%s is not the key of the ca.pem beside it", path);
+  }
+  if (status) tfrt_certificate_signer_deinitialize(out_signer);
+  return status;
+}
+
+// A new certificate (+1) for the owner of |key|, as |request| says; NULL is OpenSSL's error.
+static X509* tfrt_certificate_sign(const tfrt_certificate_signer_t* signer, EVP_PKEY* key,
+                                   const tfrt_certificate_request_t* request) {
   X509* certificate = X509_new();
   bool is_ok = key && certificate &&
                tfrt_certificate_fill(certificate, key, request->names[0], request->validity) &&
-               X509_set_issuer_name(certificate, X509_get_subject_name(authority)) &&
-               tfrt_certificate_extend_member(certificate, authority, request) &&
-               X509_sign(certificate, authority_key, EVP_sha256()) > 0;
-  tfrt_status_t status =
-      is_ok ? tfrt_certificate_write_pair(directory, request->names[0], certificate, key)
-            : tfrt_pem_openssl_error("can't make a certificate");
+               X509_set_issuer_name(certificate, X509_get_subject_name(signer->certificate)) &&
+               tfrt_certificate_extend_member(certificate, signer->certificate, request) &&
+               X509_sign(certificate, signer->key, EVP_sha256()) > 0;
+  if (is_ok) return certificate;
   X509_free(certificate);
-  EVP_PKEY_free(key);
-  return status;
+  return NULL;
 }
 
 tfrt_status_t tfrt_certificates_issue(const char* directory,
                                       const tfrt_certificate_request_t* request) {
   TFRT_RETURN_IF_ERROR(tfrt_certificates_check_request(request));
-  char path[TFRT_PEM_PATH_SIZE];
-  X509* authority;
-  EVP_PKEY* key = NULL;
-  TFRT_RETURN_IF_ERROR(tfrt_pem_path(directory, "ca", ".pem", path));
-  TFRT_RETURN_IF_ERROR(tfrt_pem_read_certificate(path, &authority));
-  tfrt_status_t status = tfrt_pem_path(directory, "ca", ".key", path);
-  if (!status) status = tfrt_pem_read_key(path, &key);
-  if (!status && X509_check_private_key(authority, key) != 1) {
-    status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                                "%s is not the key of the ca.pem beside it", path);
-  }
-  if (!status) status = tfrt_certificate_issue_with(directory, authority, key, request);
+  tfrt_certificate_signer_t signer;
+  TFRT_RETURN_IF_ERROR(tfrt_certificate_signer_read(directory, &signer));
+  EVP_PKEY* key = EVP_EC_gen("P-256");
+  X509* certificate = tfrt_certificate_sign(&signer, key, request);
+  tfrt_status_t status =
+      certificate ? tfrt_certificate_write_pair(directory, request->names[0], certificate, key)
+                  : tfrt_pem_openssl_error("can't make a certificate");
+  X509_free(certificate);
   EVP_PKEY_free(key);
-  X509_free(authority);
+  tfrt_certificate_signer_deinitialize(&signer);
   return status;
 }
 
@@ -349,12 +371,78 @@ tfrt_status_t tfrt_certificates_describe(const char* path, int64_t now_s,
     tfrt_string_builder_append_format(out, "; of %s",
                                       tfrt_string_builder_text(&description.issuer));
   }
-  char until[32];
-  time_t end = (time_t)description.ends_s;
-  struct tm tm;
-  strftime(until, sizeof(until), "%Y-%m-%d %H:%M:%S UTC", gmtime_r(&end, &tm));
-  tfrt_string_builder_append_format(out, "; %s %s", description.is_over ? "EXPIRED" : "until",
-                                    until);
+  char until[TFRT_NUMBER_TEXT_DATE_SIZE];
+  tfrt_string_builder_append_format(out, "; %s %s UTC", description.is_over ? "EXPIRED" : "until",
+                                    tfrt_number_text_date(description.ends_s, ' ', until));
+  if (!is_authority && description.ends_s - now_s < TFRT_CERTIFICATE_WARNING_S) {
+    tfrt_string_builder_append_text(out, "; RENEW it: `tfrt certs renew`");
+  }
   tfrt_certificate_description_deinitialize(&description);
   return NULL;
+}
+
+// --- Renewing ----------------------------------------------------------------------
+
+// Fills |out_request| with what |description| says; the names are borrowed, and pointers to them
+// are put into |names|.
+static tfrt_status_t tfrt_certificate_request_of(const char* path,
+                                                 const tfrt_certificate_description_t* description,
+                                                 const char* names[TFRT_CERTIFICATE_MAX_NAMES],
+                                                 tfrt_certificate_request_t* out_request) {
+  bool is_host = strcmp(description->kind, "host") == 0;
+  if (!is_host && strcmp(description->kind, "client") != 0) {
+    return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
+                              "%s is an authority's; only those of hosts and clients are renewed",
+                              path);
+  }
+  tfrt_string_view_t all = tfrt_string_builder_view(&description->names);
+  size_t count = 0;
+  for (size_t i = 0; i < all.size && count < TFRT_CERTIFICATE_MAX_NAMES; ++count) {
+    names[count] = all.data + i;
+    i += strlen(all.data + i) + 1;
+  }
+  out_request->role = is_host ? TFRT_CERTIFICATE_HOST : TFRT_CERTIFICATE_CLIENT;
+  out_request->names = names;
+  out_request->name_count = count;
+  tfrt_status_t status = tfrt_certificates_check_request(out_request);
+  return status ? tfrt_status_take_annotate(status, "%s", path) : NULL;
+}
+
+// Renews |old|, which is the file |path|, as |request| says.
+static tfrt_status_t tfrt_certificate_renew_with(const tfrt_certificate_signer_t* signer,
+                                                 const char* path, X509* old,
+                                                 const tfrt_certificate_request_t* request) {
+  // A certificate that was signed by somebody else would get this authority's word for its names.
+  if (X509_verify(old, X509_get0_pubkey(signer->certificate)) != 1) {
+    ERR_clear_error();
+    return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
+                              "%s is not of the authority beside it", path);
+  }
+  X509* certificate = tfrt_certificate_sign(signer, X509_get0_pubkey(old), request);
+  tfrt_status_t status = certificate ? tfrt_pem_replace_certificate(path, certificate)
+                                     : tfrt_pem_openssl_error("can't make a certificate");
+  X509_free(certificate);
+  return status;
+}
+
+tfrt_status_t tfrt_certificates_renew(const char* directory, const char* name,
+                                      tfrt_certificate_validity_t validity) {
+  char path[TFRT_PEM_PATH_SIZE];
+  const char* names[TFRT_CERTIFICATE_MAX_NAMES];
+  tfrt_certificate_request_t request = {.validity = validity};
+  tfrt_certificate_description_t description;
+  tfrt_certificate_signer_t signer = {.certificate = NULL};
+  X509* old = NULL;
+  TFRT_RETURN_IF_ERROR(tfrt_pem_path(directory, name, ".pem", path));
+  TFRT_RETURN_IF_ERROR(tfrt_certificate_description_read(path, validity.begins_s, &description));
+  tfrt_status_t status = tfrt_certificate_request_of(path, &description, names, &request);
+  if (!status) status = tfrt_pem_read_certificate(path, &old);
+  if (!status) status = tfrt_certificate_signer_read(directory, &signer);
+  if (!status) {
+    status = tfrt_certificate_renew_with(&signer, path, old, &request);
+    tfrt_certificate_signer_deinitialize(&signer);
+  }
+  X509_free(old);
+  tfrt_certificate_description_deinitialize(&description);
+  return status;
 }

@@ -11,13 +11,13 @@
 //             client.pem   for `tfrt`; can't be used to listen
 //             client.key
 //
-// Keys are on the curve P-256. All files are readable for their owner alone, appear whole,
-// and never replace others.
+// Keys are on the curve P-256. All files are readable for their owner alone, and appear whole. None
+// replaces another, but a renewed certificate the old one.
 //
 // Life of a cluster's certificates:
 //  1. The authority is created, once.
 //  2. Hosts and clients are issued certificates, also later.
-//  3. They expire; new ones are issued when the old ones have been moved away.
+//  3. They expire. Each is renewed before: the same key and names, with a later end.
 //
 // Thread rule: thread-safe, as far as the files are.
 // Failure rule: ALREADY_EXISTS for a file that is there already, INVALID_ARGUMENT for what is
@@ -79,6 +79,16 @@ tfrt_status_t tfrt_certificates_check_absent(const char* directory, const char* 
 // authority there. Thread-safe.
 tfrt_status_t tfrt_certificates_issue(const char* directory,
                                       const tfrt_certificate_request_t* request) TFRT_MUST_USE;
+
+// Makes a certificate with the key, role and names of |directory|/|name|.pem, valid as |validity|
+// says, signed by the authority there, and puts it in the place of that one; the key need not be
+// there. Errors: NOT_FOUND; FAILED_PRECONDITION if that certificate is no host's and no client's,
+// or is of another authority. Thread-safe.
+tfrt_status_t tfrt_certificates_renew(const char* directory, const char* name,
+                                      tfrt_certificate_validity_t validity) TFRT_MUST_USE;
+
+// A certificate is worth a warning this many seconds before its end.
+#define TFRT_CERTIFICATE_WARNING_S (30LL * 24 * 60 * 60)
 
 // What is known of a certificate.
 typedef struct tfrt_certificate_description_s {

@@ -144,27 +144,31 @@ static int tfrt_pem_fill_file(int descriptor, const char* data, size_t size) {
 }
 
 // A new file under another name (which mkostemp() makes readable for its owner alone) is
-// linked to |path|, which fails if that name is taken.
-static tfrt_status_t tfrt_pem_write_new(const char* path, const char* data, size_t size) {
+// linked to |path|, which fails if that name is taken, or, if it |replaces| what is there, moved.
+static tfrt_status_t tfrt_pem_write_data(const char* path, const char* data, size_t size,
+                                         bool replaces) {
   char temporary[TFRT_PEM_PATH_SIZE + 8];
   snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path);
   int descriptor = mkostemp(temporary, O_CLOEXEC);
   if (descriptor < 0) return tfrt_pem_system_error(path, errno);
   int error = tfrt_pem_fill_file(descriptor, data, size);
   close(descriptor);
-  if (error == 0 && link(temporary, path) != 0) error = errno;
-  unlink(temporary);
+  if (error == 0 && (replaces ? rename(temporary, path) : link(temporary, path)) != 0) {
+    error = errno;
+  }
+  if (error != 0 || !replaces) unlink(temporary);
   return error == 0 ? NULL : tfrt_pem_system_error(path, error);
 }
 
-static tfrt_status_t tfrt_pem_write(const char* path, X509* certificate, EVP_PKEY* key) {
+static tfrt_status_t tfrt_pem_write(const char* path, X509* certificate, EVP_PKEY* key,
+                                    bool replaces) {
   BIO* bio = BIO_new(BIO_s_mem());
   if (!bio) return tfrt_status_out_of_memory();
   int is_ok = certificate ? PEM_write_bio_X509(bio, certificate)
                           : PEM_write_bio_PrivateKey(bio, key, NULL, NULL, 0, NULL, NULL);
   char* data = NULL;
   long size = BIO_get_mem_data(bio, &data);
-  tfrt_status_t status = is_ok ? tfrt_pem_write_new(path, data, (size_t)size)
+  tfrt_status_t status = is_ok ? tfrt_pem_write_data(path, data, (size_t)size, replaces)
                                : tfrt_pem_openssl_error("can't write PEM");
   if (size > 0) OPENSSL_cleanse(data, (size_t)size);
   BIO_free(bio);
@@ -172,9 +176,13 @@ static tfrt_status_t tfrt_pem_write(const char* path, X509* certificate, EVP_PKE
 }
 
 tfrt_status_t tfrt_pem_write_certificate(const char* path, X509* certificate) {
-  return tfrt_pem_write(path, certificate, NULL);
+  return tfrt_pem_write(path, certificate, NULL, false);
+}
+
+tfrt_status_t tfrt_pem_replace_certificate(const char* path, X509* certificate) {
+  return tfrt_pem_write(path, certificate, NULL, true);
 }
 
 tfrt_status_t tfrt_pem_write_key(const char* path, EVP_PKEY* key) {
-  return tfrt_pem_write(path, NULL, key);
+  return tfrt_pem_write(path, NULL, key, false);
 }

@@ -3,8 +3,8 @@
 // PEM files as OpenSSL's objects: reading certificates and keys, and writing new files that
 // only their owner can read. What the nouns of this room share, and nobody outside of it.
 //
-// A new file appears under its name whole or not at all, and never in place of another:
-// whoever wants a new certificate moves the old one away first.
+// A file appears under its name whole or not at all. Only a renewed certificate takes the place of
+// another file.
 //
 // Thread rule: thread-safe, as far as the files are.
 // Failure rule: each error names the path: NOT_FOUND, PERMISSION_DENIED and the like for the
@@ -42,6 +42,10 @@ tfrt_status_t tfrt_pem_read_authorities(const char* path, X509_STORE** out_store
 // Reads the private key in the file |path| (+1, for EVP_PKEY_free). One with a password is
 // an error: nobody is there to be asked. Thread-safe.
 tfrt_status_t tfrt_pem_read_key(const char* path, EVP_PKEY** out_key) TFRT_MUST_USE;
+
+// Writes |certificate| to the file |path|, in place of the one that is there. A reader finds the
+// one or the other, whole. Thread-safe.
+tfrt_status_t tfrt_pem_replace_certificate(const char* path, X509* certificate) TFRT_MUST_USE;
 
 // Writes |certificate|, or |key|, to the new file |path|. Thread-safe.
 tfrt_status_t tfrt_pem_write_certificate(const char* path, X509* certificate) TFRT_MUST_USE;

@@ -330,8 +330,8 @@ class TestFiles(TlsTest):
     def test_wrong_use(self):
         other = os.path.join(self.folder, "none")
         for words, *arguments in (
-            ("tfrt certs init|add|show DIR",),
-            ("tfrt certs init|add|show DIR", "make", other),
+            ("tfrt certs init|add|renew|show DIR",),
+            ("tfrt certs init|add|renew|show DIR", "make", other),
             ("add wants --host", "add", self.certs),
             ("is no name of a host", "init", other, "--host=a:1"),
             ("can't be called 'ca'", "init", other, "--host=a,ca"),

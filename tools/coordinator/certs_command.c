@@ -10,6 +10,7 @@
 
 #include "distributed/security/certificates.h"
 #include "host_runtime/base/macros.h"
+#include "host_runtime/base/number_text.h"
 #include "tools/command_line/flags.h"
 #include "tools/command_line/spoken_protocol.h"
 #include "tools/coordinator/run_report.h"
@@ -40,6 +41,7 @@ typedef struct tfrt_certs_run_s {
   const char* verb;
   const char* directory;
   const char* host_text;
+  const char* name_text;  // what renew is to renew, separated by commas; NULL: all
   const char* valid_text;
   const char* output;
   bool is_json;
@@ -56,7 +58,8 @@ typedef struct tfrt_certs_run_s {
 static const char tfrt_certs_summary[] =
     "Makes and shows the certificates by which the processes of a cluster know each other.\n"
     "init makes an authority, a certificate for each host, and one for clients; add makes some\n"
-    "for more hosts; show says what there is. No file is ever replaced.";
+    "for more hosts; renew gives those of hosts and clients a later end, with the same keys and\n"
+    "names; show says what there is. Only renew replaces files.";
 
 static const char tfrt_certs_footer[] =
     "A host's names are what others dial: --host node1+10.0.0.1,node2 makes node1.pem, good for\n"
@@ -66,25 +69,27 @@ static const char tfrt_certs_footer[] =
     "  ca.pem client.pem client.key   to who runs programs, for tfrt run --tls-dir\n"
     "  ca.key                         stays: who has it can let anybody in\n"
     "\n"
-    "Processes that run read files again that have changed. Exit codes: see tfrt run --help.\n"
+    "Processes that run read files again that have changed: so renew, and copy NAME.pem again.\n"
+    "Exit codes: see tfrt run --help.\n"
     "\n"
     "  tfrt certs init certs --host node1,node2\n"
     "  node1$ tfrt_worker --listen node1:7000 --tls-dir certs\n"
-    "  tfrt run main.mlir --hosts node1:7000,node2:7000 --tls-dir certs";
+    "  tfrt run main.mlir --hosts node1:7000,node2:7000 --tls-dir certs\n"
+    "  tfrt certs renew certs --name client,node1";
 
 // --- The command line ------------------------------------------------------------
 
 // Reads "90d", "12h", "30m" or "45s".
 static tfrt_status_t tfrt_certs_parse_valid(const char* text, int64_t* out_seconds) {
-  char* unit = NULL;
-  errno = 0;
-  long long number = strtoll(text, &unit, 10);
-  long long factor = strcmp(unit, "d") == 0   ? TFRT_CERTS_DAY_S
-                     : strcmp(unit, "h") == 0 ? 3600
-                     : strcmp(unit, "m") == 0 ? 60
-                     : strcmp(unit, "s") == 0 ? 1
-                                              : 0;
-  bool is_number = text[0] >= '0' && text[0] <= '9' && errno == 0 && factor > 0;
+  const char* unit = text + strspn(text, "0123456789");
+  int64_t number = 0;
+  int64_t factor = strcmp(unit, "d") == 0   ? TFRT_CERTS_DAY_S
+                   : strcmp(unit, "h") == 0 ? 3600
+                   : strcmp(unit, "m") == 0 ? 60
+                   : strcmp(unit, "s") == 0 ? 1
+                                            : 0;
+  bool is_number = factor > 0 && tfrt_number_text_parse_i64(
+                                     tfrt_string_view_make(text, (size_t)(unit - text)), &number);
   if (is_number && number >= 1 && number <= TFRT_CERTS_MAX_VALID_S / factor) {
     *out_seconds = number * factor;
     return NULL;
@@ -149,7 +154,11 @@ static tfrt_status_t tfrt_certs_parse_hosts(tfrt_certs_run_t* run) {
 }
 
 static bool tfrt_certs_is_verb(const char* verb) {
-  return strcmp(verb, "init") == 0 || strcmp(verb, "add") == 0 || strcmp(verb, "show") == 0;
+  static const char* const verbs[] = {"init", "add", "renew", "show"};
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(verbs); ++i) {
+    if (strcmp(verb, verbs[i]) == 0) return true;
+  }
+  return false;
 }
 
 static tfrt_status_t tfrt_certs_parse_output(tfrt_certs_run_t* run) {
@@ -166,13 +175,16 @@ static tfrt_status_t tfrt_certs_parse(tfrt_certs_run_t* run, int argument_count,
   const tfrt_flag_t flags[] = {
       {"host", TFRT_FLAG_TEXT, &run->host_text, "A+B,C",
        "hosts, each with the names that others dial (default for init: 127.0.0.1+localhost)", 0, 0},
+      {"name", TFRT_FLAG_TEXT, &run->name_text, "NAME,NAME",
+       "what renew renews: the names of files without .pem (default: all hosts' and clients')", 0,
+       0},
       {"valid", TFRT_FLAG_TEXT, &run->valid_text, "TIME",
        "how long hosts' and clients' count: 365d (default), 12h, 30m; an authority counts 3650d", 0,
        0},
       {"o", TFRT_FLAG_TEXT, &run->output, "FORMAT", "what show prints: text (default) or json", 0,
        0},
   };
-  const tfrt_flag_table_t table = {.usage = "tfrt certs init|add|show DIR [FLAGS]",
+  const tfrt_flag_table_t table = {.usage = "tfrt certs init|add|renew|show DIR [FLAGS]",
                                    .summary = tfrt_certs_summary,
                                    .footer = tfrt_certs_footer,
                                    .flags = flags,
@@ -185,13 +197,21 @@ static tfrt_status_t tfrt_certs_parse(tfrt_certs_run_t* run, int argument_count,
   run->is_json = strcmp(output ? output : run->output, "json") == 0;
   if (status || *out_help) return status;
   if (rest.count != 2 || !tfrt_certs_is_verb(rest.values[0]) || rest.values[1][0] == '\0') {
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                              "say what to do and in which folder: tfrt certs init|add|show DIR");
+    return tfrt_status_create(
+        TFRT_STATUS_INVALID_ARGUMENT,
+        "say what to do and in which folder: tfrt certs init|add|renew|show DIR");
   }
   run->verb = rest.values[0];
   run->directory = rest.values[1];
   TFRT_RETURN_IF_ERROR(tfrt_certs_parse_output(run));
   TFRT_RETURN_IF_ERROR(tfrt_certs_parse_valid(run->valid_text, &run->valid_s));
+  if (run->name_text && strcmp(run->verb, "renew") != 0) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "--name goes with tfrt certs renew");
+  }
+  if (run->host_text && strcmp(run->verb, "renew") == 0) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "renew keeps the names of hosts: --name says which to renew");
+  }
   if (strcmp(run->verb, "init") == 0 && !run->host_text) run->host_text = "127.0.0.1+localhost";
   if (run->host_text) return tfrt_certs_parse_hosts(run);
   if (strcmp(run->verb, "add") != 0) return NULL;
@@ -238,7 +258,7 @@ static tfrt_status_t tfrt_certs_init(const tfrt_certs_run_t* run) {
   TFRT_RETURN_IF_ERROR(tfrt_certs_issue_hosts(run));
   printf("%s: copy ca.pem, client.pem and client.key to who runs programs, for tfrt --tls-dir\n",
          run->directory);
-  printf("%s: keep ca.key: who has it can let anybody in; `tfrt certs add` needs it\n",
+  printf("%s: keep ca.key: who has it can let anybody in; `tfrt certs add` and `renew` need it\n",
          run->directory);
   return NULL;
 }
@@ -310,10 +330,9 @@ static tfrt_status_t tfrt_certs_append_json(const char* path, const char* name, 
   }
   tfrt_string_builder_append_char(out, ']');
   tfrt_certs_append_member(out, "issuer", tfrt_string_builder_text(&description.issuer));
-  char until[32];
-  time_t end = (time_t)description.ends_s;
-  struct tm tm;
-  strftime(until, sizeof(until), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&end, &tm));
+  char until[TFRT_NUMBER_TEXT_DATE_SIZE];
+  tfrt_number_text_date(description.ends_s, 'T', until);
+  strcat(until, "Z");
   tfrt_certs_append_member(out, "until", until);
   tfrt_string_builder_append_format(out, ",\"expired\":%s}",
                                     description.is_over ? "true" : "false");
@@ -372,6 +391,56 @@ static tfrt_status_t tfrt_certs_show(tfrt_certs_run_t* run) {
   return status;
 }
 
+// --- Renewing ----------------------------------------------------------------------
+
+static bool tfrt_certs_has_file(const tfrt_certs_run_t* run, const char* name) {
+  for (size_t i = 0; i < run->file_count; ++i) {
+    if (strncmp(run->files[i], name, strlen(name)) == 0 &&
+        strcmp(run->files[i] + strlen(name), ".pem") == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Renews |name|, or makes the client's anew where its files were moved away.
+static tfrt_status_t tfrt_certs_renew_one(const tfrt_certs_run_t* run, const char* name) {
+  const char* client = "client";
+  tfrt_certificate_request_t request = tfrt_certs_request(run, TFRT_CERTIFICATE_CLIENT, &client, 1);
+  bool is_new = strcmp(name, client) == 0 && !tfrt_certs_has_file(run, client);
+  TFRT_RETURN_IF_ERROR(is_new ? tfrt_certificates_issue(run->directory, &request)
+                              : tfrt_certificates_renew(run->directory, name, request.validity));
+  printf(is_new ? "%s: made %s.pem and %s.key; copy both\n"
+                : "%s: renewed %s.pem; copy it in place of the old one, %s.key stays as it is\n",
+         run->directory, name, name);
+  return NULL;
+}
+
+// Renews the files of |run|'s list that are hosts' or clients'.
+static tfrt_status_t tfrt_certs_renew_all(const tfrt_certs_run_t* run) {
+  for (size_t i = 0; i < run->file_count; ++i) {
+    char name[TFRT_CERTS_NAME_SIZE];
+    snprintf(name, sizeof(name), "%.*s", (int)(strlen(run->files[i]) - 4), run->files[i]);
+    if (strcmp(name, "ca") == 0) continue;
+    TFRT_RETURN_IF_ERROR(tfrt_certs_renew_one(run, name));
+  }
+  return NULL;
+}
+
+static tfrt_status_t tfrt_certs_renew(tfrt_certs_run_t* run) {
+  TFRT_RETURN_IF_ERROR(tfrt_certs_list(run));
+  if (!run->name_text) return tfrt_certs_renew_all(run);
+  if (strlen(run->name_text) >= sizeof(run->text)) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "--name: too many names at once");
+  }
+  strcpy(run->text, run->name_text);
+  char* rest = run->text;
+  for (char* name; (name = strsep(&rest, ","));) {
+    TFRT_RETURN_IF_ERROR(tfrt_certs_renew_one(run, name));
+  }
+  return NULL;
+}
+
 // --- The verb ----------------------------------------------------------------------
 
 tfrt_exit_code_t tfrt_certs_command(int argument_count, char* const* arguments) {
@@ -382,9 +451,11 @@ tfrt_exit_code_t tfrt_certs_command(int argument_count, char* const* arguments) 
   if (!status && !help) {
     bool is_init = strcmp(run.verb, "init") == 0;
     bool is_show = strcmp(run.verb, "show") == 0;
-    status = is_init   ? tfrt_certs_init(&run)
-             : is_show ? tfrt_certs_show(&run)
-                       : tfrt_certs_add(&run);
+    bool is_renew = strcmp(run.verb, "renew") == 0;
+    status = is_init    ? tfrt_certs_init(&run)
+             : is_show  ? tfrt_certs_show(&run)
+             : is_renew ? tfrt_certs_renew(&run)
+                        : tfrt_certs_add(&run);
   }
   if (!status) status = tfrt_standard_streams_flush();
   if (!status) return TFRT_EXIT_SUCCESS;

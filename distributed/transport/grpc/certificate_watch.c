@@ -14,6 +14,7 @@
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/file.h"
 #include "host_runtime/base/log.h"
+#include "host_runtime/base/number_text.h"
 #include "host_runtime/base/sync.h"
 
 // Hundreds of certificates.
@@ -31,6 +32,7 @@ struct tfrt_certificate_watch_s {
   int copies[FILE_COUNT];                     // -1: none
   tfrt_file_contents_t contents[FILE_COUNT];  // of the copies; the thread's alone
   tfrt_status_t told;                         // what is wrong with the files; the thread's alone
+  int64_t warned_end_s;                       // of the certificate's end; the thread's alone
   int64_t period_ns;
   bool has_thread;
   tfrt_thread_t thread;
@@ -167,8 +169,31 @@ static void tell_take(tfrt_certificate_watch_t* watch, tfrt_status_t status) {
   watch->told = status;
 }
 
+// Warns once of the end of the certificate that is in use, if that is near or over.
+static void warn_of_end(tfrt_certificate_watch_t* watch) {
+  const int64_t now_s = tfrt_wall_time_ns() / TFRT_NANOSECONDS_PER_SECOND;
+  tfrt_certificate_description_t description;
+  tfrt_status_t status =
+      tfrt_certificate_description_read(watch->paths[CERTIFICATE], now_s, &description);
+  if (status) {
+    // tell_take() has said so.
+    tfrt_status_release(status);
+    return;
+  }
+  bool is_near = description.ends_s - now_s < TFRT_CERTIFICATE_WARNING_S;
+  if (is_near && description.ends_s != watch->warned_end_s) {
+    char text[TFRT_NUMBER_TEXT_DATE_SIZE];
+    watch->warned_end_s = description.ends_s;
+    tfrt_log(TFRT_LOG_WARNING, NULL, "%s %s %s UTC; `tfrt certs renew` renews it",
+             watch->paths[CERTIFICATE], description.is_over ? "has expired:" : "ends soon:",
+             tfrt_number_text_date(description.ends_s, ' ', text));
+  }
+  tfrt_certificate_description_deinitialize(&description);
+}
+
 static void run(void* argument) {
   tfrt_certificate_watch_t* watch = argument;
+  warn_of_end(watch);
   tfrt_clock_t clock = tfrt_clock_system();
   tfrt_mutex_lock(&watch->mutex);
   while (!watch->is_stopped) {
@@ -180,6 +205,7 @@ static void run(void* argument) {
     if (watch->is_stopped) break;
     tfrt_mutex_unlock(&watch->mutex);
     tell_take(watch, look(watch));
+    warn_of_end(watch);
     tfrt_mutex_lock(&watch->mutex);
   }
   tfrt_mutex_unlock(&watch->mutex);

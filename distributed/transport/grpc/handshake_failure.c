@@ -39,7 +39,7 @@ tfrt_status_t tfrt_grpc_handshake_failure_status(tfrt_grpc_dial_text_t text,
       return tfrt_status_create(code,
                                 "the certificate of the host at %s is of another cluster's "
                                 "authority, or has expired, or is no host's; `tfrt certs show` "
-                                "there and here tells which",
+                                "there and here tells which, and `tfrt certs renew` renews it",
                                 address);
     case TFRT_GRPC_DIAL_TEXT_WRONG_NAME:
       return tfrt_status_create(code,

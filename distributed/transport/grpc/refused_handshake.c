@@ -21,7 +21,7 @@ void tfrt_grpc_refused_handshake_describe(tfrt_grpc_log_text_t text, tfrt_string
     case TFRT_GRPC_LOG_TEXT_UNTRUSTED:
       snprintf(out, size,
                "its certificate is of another cluster's authority, or has expired; `tfrt certs "
-               "show` there and here tells which");
+               "show` there and here tells which, and `tfrt certs renew` renews it");
       break;
     case TFRT_GRPC_LOG_TEXT_PLAIN_TEXT:
       snprintf(out, size, "it does not speak TLS; with --tls-dir it does");

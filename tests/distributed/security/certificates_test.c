@@ -188,6 +188,46 @@ START_TEST(a_file_that_is_no_certificate_is_described_as_that) {
 }
 END_TEST
 
+static tfrt_status_t renew(const char* name) {
+  return tfrt_certificates_renew(folder.path, name,
+                                 tfrt_certificate_from_now(0, 90 * TFRT_A_DAY_S));
+}
+
+START_TEST(a_renewed_certificate_has_the_old_key_and_names_and_a_later_end) {
+  const char* names[] = {"node", "10.0.0.1"};
+  ck_assert_ptr_null(issue_host(names, 2));
+  tfrt_certificate_files_t files = tfrt_certificate_folder_files(&folder, "node");
+  expect_description(files.certificate, 0, "; RENEW it: `tfrt certs renew`");
+  // One that is over, too, and without its key: that stays where the host is.
+  expect_description(files.certificate, 2 * TFRT_A_DAY_S, "; EXPIRED ");
+  ck_assert_ptr_null(tfrt_certificate_check_form(&files));
+  char elsewhere[128];
+  snprintf(elsewhere, sizeof(elsewhere), "%s/elsewhere", folder.path);
+  ck_assert_int_eq(rename(files.key, elsewhere), 0);
+  ck_assert_ptr_null(renew("node"));
+  ck_assert_int_eq(rename(elsewhere, files.key), 0);
+  expect_description(files.certificate, 2 * TFRT_A_DAY_S, "host node, 10.0.0.1; of tfrt cluster ");
+  expect_description(files.certificate, 2 * TFRT_A_DAY_S, "; until ");
+  // The key is the one of the new certificate.
+  ck_assert_ptr_null(tfrt_certificate_check_form(&files));
+}
+END_TEST
+
+START_TEST(only_a_member_of_the_authority_beside_it_is_renewed) {
+  expect_error(renew("ca"), TFRT_STATUS_FAILED_PRECONDITION, "is an authority's");
+  expect_error(renew("nobody"), TFRT_STATUS_NOT_FOUND, "nobody.pem");
+  tfrt_certificate_folder_t other;
+  tfrt_certificate_folder_initialize(&other);
+  tfrt_certificate_folder_issue(&other, TFRT_CERTIFICATE_CLIENT, "stranger", TFRT_A_DAY_S);
+  tfrt_certificate_files_t there = tfrt_certificate_folder_files(&other, "stranger");
+  tfrt_certificate_files_t here = tfrt_certificate_folder_files(&folder, "stranger");
+  ck_assert_int_eq(rename(there.certificate, here.certificate), 0);
+  expect_error(renew("stranger"), TFRT_STATUS_FAILED_PRECONDITION,
+               "is not of the authority beside it");
+  tfrt_certificate_folder_deinitialize(&other);
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   Suite* suite = suite_create("certificates");
   TCase* tests = tcase_create("certificates");
@@ -204,6 +244,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, a_folder_without_an_authority_issues_nothing);
   tcase_add_test(tests, a_certificate_ends_after_it_begins);
   tcase_add_test(tests, a_file_that_is_no_certificate_is_described_as_that);
+  tcase_add_test(tests, a_renewed_certificate_has_the_old_key_and_names_and_a_later_end);
+  tcase_add_test(tests, only_a_member_of_the_authority_beside_it_is_renewed);
   suite_add_tcase(suite, tests);
   return suite;
 }
