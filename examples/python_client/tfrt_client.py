@@ -189,7 +189,8 @@ class Client:
         self.next_want = 1
         self.programs = {}  # handle by SHA-256
         # A lane has a connection of its own, so that no message waits behind a payload.
-        options = [("grpc.use_local_subchannel_pool", 1)]
+        # And no proxy of the environment stands between: workers are hosts of this network.
+        options = [("grpc.use_local_subchannel_pool", 1), ("grpc.enable_http_proxy", 0)]
         self.channel = grpc.insecure_channel(address, options=options)
         self.lane_channel = grpc.insecure_channel(address, options=options)
         self.threads = [threading.Thread(target=self.read_control, daemon=True)]

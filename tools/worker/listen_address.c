@@ -2,6 +2,7 @@
 #include "tools/worker/listen_address.h"
 
 #include <arpa/inet.h>
+#include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdint.h>
@@ -81,7 +82,8 @@ static void tfrt_listen_address_write(const struct addrinfo* address, const char
     return;  // the text stays as the user wrote it
   }
   const char* format = address->ai_family == AF_INET6 ? "[%.*s]%s" : "%.*s%s";
-  snprintf(out_text, TFRT_TRANSPORT_ADDRESS_SIZE, format, INET6_ADDRSTRLEN, number, port);
+  snprintf(out_text, TFRT_TRANSPORT_ADDRESS_SIZE, format, INET6_ADDRSTRLEN + IF_NAMESIZE, number,
+           port);
 }
 
 tfrt_status_t tfrt_listen_address_judge(const char* text, tfrt_listen_address_t* out_address) {

@@ -3,6 +3,8 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -10,6 +12,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include "host_runtime/base/number_text.h"
 
 #define UNIX_PREFIX "unix:"
 
@@ -19,6 +23,7 @@ typedef struct parts_s {
   form_t form;
   char host[TFRT_TRANSPORT_ADDRESS_SIZE];  // without brackets; for FORM_UNIX the path
   int port;
+  uint32_t scope;  // of FORM_IPV6: the number of the interface; 0: none
 } parts_t;
 
 // A socket address of any of the forms.
@@ -52,6 +57,20 @@ static bool is_name(const char* host) {
   return *host != '\0';
 }
 
+// Cuts "%eth0" off the host, the interface that a link-local address is of; false if there is no
+// such interface.
+static bool parse_scope(parts_t* parts) {
+  char* percent = strchr(parts->host, '%');
+  if (!percent) return true;
+  *percent = '\0';
+  parts->scope = if_nametoindex(percent + 1);
+  uint64_t number = 0;
+  if (parts->scope == 0 && tfrt_number_text_parse_u64(tfrt_string_view_of(percent + 1), &number)) {
+    parts->scope = (uint32_t)number;
+  }
+  return parts->scope > 0;
+}
+
 static bool parse_host(tfrt_string_view_t text, parts_t* parts) {
   unsigned char number[sizeof(struct in6_addr)];
   bool is_bracketed = text.size >= 2 && text.data[0] == '[' && text.data[text.size - 1] == ']';
@@ -60,7 +79,7 @@ static bool parse_host(tfrt_string_view_t text, parts_t* parts) {
   parts->host[text.size] = '\0';
   if (is_bracketed) {
     parts->form = FORM_IPV6;
-    return inet_pton(AF_INET6, parts->host, number) == 1;
+    return parse_scope(parts) && inet_pton(AF_INET6, parts->host, number) == 1;
   }
   parts->form = inet_pton(AF_INET, parts->host, number) == 1 ? FORM_IPV4 : FORM_NAME;
   return is_name(parts->host);
@@ -93,7 +112,18 @@ static bool parse_parts(tfrt_string_view_t text, parts_t* parts) {
 }
 
 static tfrt_status_t parse(tfrt_string_view_t text, parts_t* parts) {
+  *parts = (parts_t){.port = 0};
   if (parse_parts(text, parts)) return NULL;
+  const size_t most = sizeof(((struct sockaddr_un*)NULL)->sun_path) - 1;
+  size_t prefix = strlen(UNIX_PREFIX);
+  if (tfrt_string_view_starts_with(text, tfrt_string_view_of(UNIX_PREFIX)) &&
+      text.size - prefix > most) {
+    return tfrt_status_create(
+        TFRT_STATUS_INVALID_ARGUMENT,
+        "'%.*s' is too long: the path of a Unix socket has at most %zu bytes, "
+        "and this one has %zu",
+        TFRT_STRING_VIEW_ARGUMENTS(text), most, text.size - prefix);
+  }
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                             "'%.*s' is no address; write host:port (127.0.0.1:8000, [::1]:8000, "
                             "name:8000) or unix:/path",
@@ -115,9 +145,23 @@ tfrt_status_t tfrt_grpc_address_target(tfrt_string_view_t text,
   }
   static const char* const kPrefix[] = {
       [FORM_IPV4] = "ipv4:", [FORM_IPV6] = "ipv6:", [FORM_NAME] = "dns:///", [FORM_UNIX] = ""};
+  if (parts.scope > 0) {
+    // A target is a URI, in which a percent sign begins an escape.
+    snprintf(out_target, TFRT_GRPC_TARGET_SIZE, "ipv6:[%s%%25%" PRIu32 "]:%d", parts.host,
+             parts.scope, parts.port);
+    return NULL;
+  }
   snprintf(out_target, TFRT_GRPC_TARGET_SIZE, "%s%.*s", kPrefix[parts.form],
            TFRT_STRING_VIEW_ARGUMENTS(text));
   return NULL;
+}
+
+bool tfrt_grpc_address_is_name(const char* address) {
+  parts_t parts;
+  tfrt_status_t status = parse(tfrt_string_view_of(address), &parts);
+  bool is_name = !status && parts.form == FORM_NAME;
+  tfrt_status_release(status);
+  return is_name;
 }
 
 tfrt_status_t tfrt_grpc_address_check_listen(tfrt_string_view_t text,
@@ -156,6 +200,7 @@ static socklen_t make_socket_address(const parts_t* parts, socket_address_t* out
   if (parts->form == FORM_IPV6) {
     out_address->ipv6.sin6_family = AF_INET6;
     out_address->ipv6.sin6_port = htons((uint16_t)parts->port);
+    out_address->ipv6.sin6_scope_id = parts->scope;
     inet_pton(AF_INET6, parts->host, &out_address->ipv6.sin6_addr);
     return sizeof(out_address->ipv6);
   }

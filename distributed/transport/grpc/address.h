@@ -6,6 +6,7 @@
 //   text               meaning                        gRPC's target
 //   127.0.0.1:8000     an IPv4 address and a port     ipv4:127.0.0.1:8000
 //   [::1]:8000         an IPv6 address and a port     ipv6:[::1]:8000
+//   [fe80::1%if]:80    of the interface "if"          ipv6:[fe80::1%25N]:80
 //   name:8000          a name to be resolved          dns:///name:8000
 //   unix:/path         a unix socket                  unix:/path
 //
@@ -25,7 +26,7 @@
 #include "host_runtime/base/string_view.h"
 
 // Room for gRPC's form of an address with its NUL.
-#define TFRT_GRPC_TARGET_SIZE (TFRT_TRANSPORT_ADDRESS_SIZE + 16)
+#define TFRT_GRPC_TARGET_SIZE (TFRT_TRANSPORT_ADDRESS_SIZE + 48)
 
 // Writes gRPC's target for the address |text|, where others are to be dialled, into
 // |out_target|. INVALID_ARGUMENT for what is no address, or has port 0. Thread-safe.
@@ -42,6 +43,9 @@ tfrt_status_t tfrt_grpc_address_check_listen(tfrt_string_view_t text,
 // |out_address|. Thread-safe.
 void tfrt_grpc_address_with_port(const char* address, int port,
                                  char out_address[TFRT_TRANSPORT_ADDRESS_SIZE]);
+
+// Whether |address| has a name that must be looked up. Thread-safe.
+bool tfrt_grpc_address_is_name(const char* address);
 
 // True if |address|, an address to listen on, is a unix socket that somebody listens on: gRPC would
 // take its place, and nobody would get there any more. Thread-safe.

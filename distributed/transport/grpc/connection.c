@@ -2,6 +2,7 @@
 #include "distributed/transport/grpc/connection.h"
 
 #include "distributed/transport/grpc/accept.h"
+#include "distributed/transport/grpc/address.h"
 #include "distributed/transport/grpc/dial.h"
 
 static tfrt_grpc_connection_t* connection_of(tfrt_transport_connection_t* base) {
@@ -203,8 +204,12 @@ static tfrt_transport_end_t choose_end(tfrt_grpc_connection_t* connection,
   if (!connection->is_aborted) return connection->end;
   tfrt_status_release(status);
   if (connection->is_unanswered) {
-    *out_status = tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "no answer from %s",
-                                     connection->side.dialler.address);
+    const char* address = connection->side.dialler.address;
+    *out_status = tfrt_status_create(
+        TFRT_STATUS_UNAVAILABLE, "no answer from %s%s", address,
+        tfrt_grpc_address_is_name(address)
+            ? ": looking its name up, or the host, takes too long (`getent hosts` looks it up, too)"
+            : "");
     return TFRT_TRANSPORT_NO_ANSWER;
   }
   *out_status = tfrt_status_create(TFRT_STATUS_CANCELLED, "the connection was aborted here");

@@ -177,6 +177,9 @@ static void start(void) {
   if (!is_prepared) gpr_set_log_function(is_talkative ? print_log : forward_log);
   if (!is_prepared && !is_talkative) gpr_set_log_verbosity(GPR_LOG_SEVERITY_DEBUG);
   if (!is_prepared) stop_looking_for_cycles();
+  // By default gRPC asks the DNS server by itself, also for names that the system's files have, and
+  // waits for it where that is dead. The system's own look-up is the one of --listen.
+  if (!is_prepared) setenv("GRPC_DNS_RESOLVER", "native", 0);
   is_prepared = true;
   is_shared = grpc_is_initialized() != 0;
 }
