@@ -68,7 +68,24 @@ static bool tfrt_job_end_takes(tfrt_job_end_t* end, const tfrt_wire_item_t* item
   return tfrt_value_item_take_room(item, &end->room);
 }
 
-// Sets |*out_item| to a result, which is known. What is not small stays here.
+// Sets |*out_item| to the reason for which the job or its start has ended: that is the result that
+// is not known, or that nobody could fetch any more.
+static tfrt_status_t tfrt_job_end_cut_off(tfrt_job_end_t* end, tfrt_wire_item_t* out_item) {
+  const tfrt_execution_t* execution = end->execution;
+  tfrt_status_t reason = execution->cancelled ? execution->cancelled : execution->job->closed_by;
+  if (!reason) {
+    return tfrt_status_create(TFRT_STATUS_CANCELLED, "the job is closed on host %u",
+                              execution->job->rank);
+  }
+  tfrt_wire_error_t* error = tfrt_arena_allocate(end->arena, sizeof(*error));
+  if (!error) return tfrt_status_out_of_memory();
+  TFRT_RETURN_IF_ERROR(tfrt_wire_error_from_status(
+      reason, execution->job->rank, execution->node->incarnation, end->arena, error));
+  *out_item = (tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_ERROR, .error = error};
+  return tfrt_job_end_takes(end, out_item) ? NULL : tfrt_job_end_shorten(end, out_item);
+}
+
+// Sets |*out_item| to a result, if it is known. What is not small stays here.
 static tfrt_status_t tfrt_job_end_describe(tfrt_job_end_t* end, uint32_t index,
                                            tfrt_wire_item_t* out_item) {
   const tfrt_execution_t* execution = end->execution;
@@ -83,8 +100,7 @@ static tfrt_status_t tfrt_job_end_describe(tfrt_job_end_t* end, uint32_t index,
   if (!tfrt_job_is_closed(execution->job)) return tfrt_job_end_lend(end, value, out_item);
   // Nothing can be asked for any more.
   if (out_item->kind == TFRT_WIRE_ITEM_ERROR) return tfrt_job_end_shorten(end, out_item);
-  return tfrt_status_create(TFRT_STATUS_CANCELLED, "the job is closed on host %u",
-                            execution->job->rank);
+  return tfrt_job_end_cut_off(end, out_item);
 }
 
 void tfrt_job_end_send(tfrt_execution_t* execution, uint64_t start, tfrt_peer_t* client) {

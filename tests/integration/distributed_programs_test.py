@@ -9,6 +9,7 @@ One process (`--in-process=N`), which has no network, is the oracle of the worke
 """
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -71,6 +72,34 @@ func.func @main() -> !tfrt.chain {
 """
 # Host 0 cancels its request when host 2, which is to print then, has said that it runs. Host 2 is
 # called by host 0, or, with @pass, by host 1.
+# A kernel on host 2 that doesn't come back in time, and a result that doesn't depend on it.
+STUCK = """
+func.func @nap() -> i32 {
+  %c0 = tfrt.new.chain
+  %x = tfrt.constant.i32 3
+  %c1 = tfrt.print.i32 %x, %c0
+  %us = tfrt.constant.i32 20000000
+  %r = tfrt.call @sleep(%us, %c1) : (i32, !tfrt.chain) -> i32
+  tfrt.return %r : i32
+}
+func.func @sleep(%us: i32, %ch: !tfrt.chain) -> i32 {
+  %late = "tfrt_test.identity"(%ch, %us) : (!tfrt.chain, i32) -> i32
+  %c = "tfrt_test.blocking.usleep"(%late) : (i32) -> !tfrt.chain
+  %one = tfrt.constant.i32 1
+  %r = "tfrt_test.identity"(%c, %one) : (!tfrt.chain, i32) -> i32
+  tfrt.return %r : i32
+}
+func.func @relay() -> i32 {
+  %r = tfrt.call @nap() {host = 2 : i32} : () -> i32
+  tfrt.return %r : i32
+}
+func.func @main() -> (i32, i32) {
+  %r = tfrt.call @relay() {host = 1 : i32} : () -> i32
+  %two = tfrt.constant.i32 2
+  tfrt.return %r, %two : i32, i32
+}
+"""
+
 CANCELS = """func.func @say(%x: i32, %go: !tfrt.chain) -> i32 {
   %ch = tfrt.new.chain
   %zero = tfrt.constant.i32 0
@@ -242,6 +271,22 @@ class TestPrograms(ClusterTest):
                 result = self.run_tfrt(path, flag)
                 self.expect(result, 5, "'main' returned <<error: Cancelled>>,42,84\n", "CANCELLED")
         self.expect_nothing_left()
+
+    def test_what_is_known_is_printed_though_a_kernel_is_stuck(self):
+        path = self.write("stuck.mlir", STUCK)
+        for number, code in ((signal.SIGINT, 5), (signal.SIGTERM, 5)):
+            with self.subTest(number):
+                process = self.start(path, "--local=3")
+                self.assertEqual(process.stdout.readline(), "[2] int32 = 3\n")
+                # The first one cancels the call; the second one doesn't wait for it any more.
+                process.send_signal(number)
+                process.send_signal(number)
+                result = self.finish(process)
+                name = signal.Signals(number).name
+                self.expect(result, code, "'main' returned <<error: Cancelled by %s>>,2\n" % name,
+                            "tfrt: CANCELLED: Cancelled by %s" % name)
+        result = self.run_tfrt(path, "--local=3", "--timeout=1000")
+        self.expect(result, 6, "'main' returned <<error: the time that --timeout gives is over>>,2\n")
 
     def test_in_process_ends_when_the_results_are_there(self):
         result = self.run_tfrt(self.write("unsent.mlir", UNSENT), "--in-process=2")
