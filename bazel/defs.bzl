@@ -51,6 +51,7 @@ def tfrt_cc_test(name, deps = [], copts = [], size = "small", **kwargs):
     Give it tags = ["concurrent"] where more than one thread runs: those tests are also run under
     ThreadSanitizer. The time limit follows from `size` and grows with each sanitizer (.bazelrc).
     """
+    kwargs.setdefault("visibility", ["//tests:__subpackages__"])
     native.cc_test(
         name = name,
         size = size,

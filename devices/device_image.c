@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "devices/device_image.h"
 
-#include <ctype.h>
 #include <string.h>
+
+#include "host_runtime/base/ascii.h"
 
 static tfrt_status_t tfrt_device_image_fail(const tfrt_device_image_cursor_t* cursor,
                                             const char* what) {
@@ -22,7 +23,7 @@ static void tfrt_device_image_advance(tfrt_device_image_cursor_t* cursor, size_t
 static size_t tfrt_device_image_blank_size(const tfrt_device_image_cursor_t* cursor) {
   const char* text = cursor->rest.data;
   size_t size = cursor->rest.size;
-  if (size > 0 && isspace((unsigned char)text[0])) return 1;
+  if (size > 0 && tfrt_ascii_is_space(text[0])) return 1;
   if (size < 2 || text[0] != '/') return 0;
   const char* end = NULL;
   if (text[1] == '/') {
@@ -35,7 +36,7 @@ static size_t tfrt_device_image_blank_size(const tfrt_device_image_cursor_t* cur
 }
 
 static bool tfrt_device_image_is_word(char c) {
-  return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '.' || c == '%';
+  return tfrt_ascii_is_letter_or_digit(c) || c == '_' || c == '$' || c == '.' || c == '%';
 }
 
 // The next token: a word (with its dot), a string in quotes, or a single character. Empty at
@@ -68,7 +69,7 @@ static bool tfrt_device_image_token_is(tfrt_string_view_t token, const char* tex
 static size_t tfrt_device_image_number(tfrt_string_view_t token) {
   size_t number = 0;
   for (size_t i = 0; i < token.size; ++i) {
-    if (!isdigit((unsigned char)token.data[i]) || number > INT32_MAX / 10 - 1) return 0;
+    if (!tfrt_ascii_is_digit(token.data[i]) || number > INT32_MAX / 10 - 1) return 0;
     number = number * 10 + (size_t)(token.data[i] - '0');
   }
   return number;
@@ -102,7 +103,7 @@ static tfrt_status_t tfrt_device_image_read_object(tfrt_device_image_cursor_t* c
       count = tfrt_device_image_number(tfrt_device_image_token(cursor));
     } else if (element == 0) {
       element = tfrt_device_image_type_size(token);
-    } else if (!isdigit((unsigned char)token.data[0]) && token.data[0] != '.' &&
+    } else if (!tfrt_ascii_is_digit(token.data[0]) && token.data[0] != '.' &&
                tfrt_device_image_is_word(token.data[0])) {
       *out_name = token;
     }
@@ -169,7 +170,7 @@ tfrt_status_t tfrt_device_image_next(tfrt_device_image_cursor_t* cursor,
                       tfrt_device_image_token_is(token, ".extern") ||
                       tfrt_device_image_token_is(token, ".weak");
     is_statement_start = is_linkage || (token.size == 1 && strchr(";{}", token.data[0])) ||
-                         isdigit((unsigned char)token.data[0]);
+                         tfrt_ascii_is_digit(token.data[0]);
   }
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "devices/device_manager.h"
 
-#include <strings.h>
-
+#include "host_runtime/base/ascii.h"
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/log.h"
 #include "host_runtime/base/string_builder.h"
@@ -101,7 +100,7 @@ static tfrt_device_entry_t* tfrt_device_manager_find(tfrt_device_manager_t* mana
                                                      tfrt_string_view_t name) {
   for (size_t i = 0; i < manager->count; ++i) {
     const char* other = manager->entries[i].name;
-    if (strlen(other) == name.size && strncasecmp(other, name.data, name.size) == 0) {
+    if (strlen(other) == name.size && tfrt_ascii_equal_ignoring_case(other, name.data, name.size)) {
       return &manager->entries[i];
     }
   }

@@ -26,6 +26,7 @@
 #include "host_runtime/base/file_system.h"
 #include "host_runtime/base/log.h"
 #include "host_runtime/base/metrics.h"
+#include "host_runtime/base/number_text.h"
 #include "host_runtime/base/status.h"
 #include "host_runtime/base/string_builder.h"
 #include "host_runtime/base/string_view.h"

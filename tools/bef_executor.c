@@ -97,7 +97,7 @@ static void tfrt_bef_executor_start_metrics(tfrt_bef_executor_t* executor) {
   executor->runner.seconds = tfrt_metrics_histogram("tfrt_function_seconds", &buckets);
 }
 
-// Writes what was told of the run to the file that the user wants it in.
+// Writes the metrics of the run to the file that the user named.
 static tfrt_status_t tfrt_bef_executor_finish_metrics(tfrt_bef_executor_t* executor) {
   tfrt_string_builder_t text;
   tfrt_string_builder_initialize(&text, tfrt_allocator_system());
@@ -272,7 +272,7 @@ static bool tfrt_bef_executor_finish_errors(tfrt_bef_executor_t* executor) {
   return ok;
 }
 
-// The first of two errors, either of which may be none; both are consumed.
+// Returns the first of two errors, which may both be OK, and consumes both.
 static tfrt_status_t tfrt_bef_executor_first_of(tfrt_status_t first, tfrt_status_t second) {
   if (!first) return second;
   tfrt_status_release(second);

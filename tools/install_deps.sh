@@ -42,6 +42,7 @@ libuv1-dev            the event loop of the tools
 zlib1g-dev            gzip inputs of the tools
 libyaml-dev           cluster files of the tools
 check                 the unit test framework
+locales               sources of locales, for tests in some of them
 python3               scripts and a few tests
 python3-numpy         trains the example model
 python3-grpcio        a stock gRPC client, for tests of the wire contract

@@ -15,6 +15,11 @@
 
 void tfrt_diagnostics_initialize(tfrt_diagnostics_t* diagnostics, const char* file,
                                  tfrt_string_view_t text, tfrt_allocator_t allocator) {
+  // Some editors begin a file of UTF-8 with its mark, which is none of the text.
+  tfrt_string_view_t mark = tfrt_string_view_of("\xEF\xBB\xBF");
+  if (tfrt_string_view_starts_with(text, mark)) {
+    text = tfrt_string_view_make(text.data + mark.size, text.size - mark.size);
+  }
   *diagnostics = (tfrt_diagnostics_t){.allocator = allocator,
                                       .file = file,
                                       .text = text,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "compiler/lowering/lowering_impl.h"
+#include "host_runtime/base/number_text.h"
 
 // --- Helpers ----------------------------------------------------------------------------------
 
@@ -25,7 +26,7 @@ void tfrt_lowering_fail(tfrt_lowering_t* lowering, const tfrt_ir_operation_t* op
   char whole[640];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(message, sizeof(message), format, arguments);
+  tfrt_number_text_format_v(message, sizeof(message), format, arguments);
   va_end(arguments);
   snprintf(whole, sizeof(whole), "'%.100s' op %s", operation->name->data, message);
   report(lowering->diagnostics, operation, whole);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compiler/onnx/onnx_model.h"
+#include "host_runtime/base/number_text.h"
 
 #define MAX_ATTRIBUTES 16
 
@@ -14,7 +15,7 @@ void tfrt_onnx_report(tfrt_onnx_builder_t* builder, const char* format, ...) {
   char text[512];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(text, sizeof(text), format, arguments);
+  tfrt_number_text_format_v(text, sizeof(text), format, arguments);
   va_end(arguments);
   const Onnx__NodeProto* node = builder->node;
   tfrt_diagnostics_report_at(builder->diagnostics, TFRT_SEVERITY_ERROR, builder->location,
@@ -164,11 +165,13 @@ static const tfrt_ir_attribute_t* standard_attribute(tfrt_onnx_builder_t* builde
     tfrt_onnx_report(builder, "its attribute '%s' is missing", entry->name);
     return NULL;
   }
+  int64_t number = 0;
   switch (entry->kind) {
     case TFRT_ATTRIBUTE_I64:
-      return tfrt_onnx_i64(builder, strtoll(text, NULL, 10));
+      tfrt_number_text_parse_i64(tfrt_string_view_of(text), &number);
+      return tfrt_onnx_i64(builder, number);
     case TFRT_ATTRIBUTE_F32:
-      return f32_attribute(builder, strtof(text, NULL));
+      return f32_attribute(builder, tfrt_number_text_parse_f32(text, NULL));
     case TFRT_ATTRIBUTE_STRING:
       return tfrt_ir_attribute_string(builder->context,
                                       tfrt_string_view_make(text + 1, strlen(text) - 2), NULL);

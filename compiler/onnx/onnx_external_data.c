@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "host_runtime/base/number_text.h"
+
 static const char* find_entry(const Onnx__TensorProto* tensor, const char* key) {
   for (size_t i = 0; i < tensor->n_external_data; ++i) {
     if (strcmp(tensor->external_data[i]->key, key) == 0) return tensor->external_data[i]->value;
@@ -27,12 +29,8 @@ static tfrt_status_t refuse(const Onnx__TensorProto* tensor, const char* locatio
 static tfrt_status_t read_number(const Onnx__TensorProto* tensor, const char* key,
                                  uint64_t standard, uint64_t* out_number) {
   const char* text = find_entry(tensor, key);
-  char* end = NULL;
   *out_number = standard;
-  if (!text) return NULL;
-  errno = 0;
-  *out_number = strtoull(text, &end, 10);
-  if (errno == 0 && end != text && *end == '\0' && text[0] != '-') return NULL;
+  if (!text || tfrt_number_text_parse_u64(tfrt_string_view_of(text), out_number)) return NULL;
   return refuse(tensor, text, "that is no offset or length");
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "compiler/onnx/onnx_external_data.h"
+#include "host_runtime/base/number_text.h"
 
 // --- Unpacking --------------------------------------------------------------------
 
@@ -112,7 +113,9 @@ const tfrt_ir_type_t* tfrt_onnx_element_type(tfrt_ir_context_t* context, int32_t
     return tfrt_ir_type_float(context, tfrt_string_view_of(name));
   }
   bool is_unsigned = name[0] == 'u';
-  return tfrt_ir_type_integer(context, (uint32_t)atoi(name + (is_unsigned ? 2 : 1)),
+  uint64_t width = 0;
+  tfrt_number_text_parse_u64(tfrt_string_view_of(name + (is_unsigned ? 2 : 1)), &width);
+  return tfrt_ir_type_integer(context, (uint32_t)width,
                               is_unsigned ? TFRT_IR_UNSIGNED : TFRT_IR_SIGNLESS);
 }
 

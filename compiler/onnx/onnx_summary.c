@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/onnx/onnx_summary.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "compiler/onnx/onnx_model.h"
+#include "host_runtime/base/ascii.h"
+#include "host_runtime/base/number_text.h"
 
 void tfrt_onnx_value_name(const char* name, char* out_name, size_t size) {
   size_t count = 0;
-  if (isdigit((unsigned char)name[0])) out_name[count++] = '_';
+  if (tfrt_ascii_is_digit(name[0])) out_name[count++] = '_';
   for (; *name && count + 1 < size; ++name) {
-    unsigned char c = (unsigned char)*name;
-    out_name[count++] = c < 128 && (isalnum(c) || c == '.' || c == '$' || c == '-') ? (char)c : '_';
+    bool is_fit = tfrt_ascii_is_letter_or_digit(*name) || strchr(".$-", *name);
+    out_name[count++] = is_fit ? *name : '_';
   }
   if (count == 0 && size > 1) out_name[count++] = '_';
   out_name[count] = '\0';
@@ -38,10 +39,12 @@ static tfrt_status_t parse_lengths(const char* text, const char* lengths,
   signature->is_ranked = true;
   signature->rank = 0;
   for (const char* at = lengths; *at;) {
-    char* end;
-    long long length = strtoll(at, &end, 10);
+    const char* end = at + strspn(at, "0123456789");
+    int64_t length = 0;
     bool goes_on = *end == 'x' || *end == ',';
-    if (end == at || length < 0 || (*end && !goes_on) || (goes_on && !end[1]) ||
+    bool is_number =
+        tfrt_number_text_parse_i64(tfrt_string_view_make(at, (size_t)(end - at)), &length);
+    if (!is_number || (*end && !goes_on) || (goes_on && !end[1]) ||
         signature->rank == TFRT_ONNX_MAX_AXES) {
       return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                                 "'%s' is no shape: give NAME=1x3x224x224", text);

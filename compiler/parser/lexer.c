@@ -3,7 +3,6 @@
 #include "compiler/parser/lexer.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static int hex_value(char c) {
   if (tfrt_text_is_of(c, TFRT_TEXT_DIGIT)) return c - '0';
@@ -17,13 +16,6 @@ void tfrt_lexer_initialize(tfrt_lexer_t* lexer, tfrt_diagnostics_t* diagnostics)
       .diagnostics = diagnostics, .text = diagnostics->text, .line = diagnostics->first_line};
   if (!lexer->text.data) lexer->text = tfrt_string_view_of("");
   lexer->line_begin = lexer->text.data;
-  // Some editors begin a file of UTF-8 with its mark, which says nothing.
-  static const char mark[] = "\xEF\xBB\xBF";
-  size_t size = sizeof(mark) - 1;
-  if (lexer->text.size >= size && memcmp(lexer->text.data, mark, size) == 0) {
-    lexer->position = size;
-    lexer->line_begin += size;
-  }
 }
 
 // The byte |ahead| of the position, or 0 behind the end.

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include <ctype.h>
-
 #include "compiler/op_table/schema.h"
 #include "compiler/verifier/verifier_impl.h"
+#include "host_runtime/base/ascii.h"
 
 // What a callee gets and gives besides the variadic operands and results of the op.
 typedef struct convention_s {
@@ -142,13 +141,13 @@ static void check_integer_option(tfrt_verifier_t* verifier, const tfrt_ir_operat
 // Whether |text| is a platform, a colon and an ordinal of at most four digits.
 static bool is_device(tfrt_string_view_t text) {
   size_t size = 0;
-  while (size < text.size && (islower((unsigned char)text.data[size]) || text.data[size] == '_')) {
+  while (size < text.size && (tfrt_ascii_is_lower(text.data[size]) || text.data[size] == '_')) {
     ++size;
   }
   bool fits = size > 0 && size < text.size && text.data[size] == ':' && size + 1 < text.size &&
               size + 5 >= text.size && text.size <= MAX_DEVICE_SIZE;
   for (size_t i = size + 1; fits && i < text.size; ++i) {
-    fits = isdigit((unsigned char)text.data[i]) != 0;
+    fits = tfrt_ascii_is_digit(text.data[i]);
   }
   return fits;
 }

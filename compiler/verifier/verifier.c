@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "compiler/verifier/verifier_impl.h"
+#include "host_runtime/base/number_text.h"
 
 static void report_v(tfrt_verifier_t* verifier, tfrt_severity_t severity,
                      const tfrt_ir_operation_t* operation, const char* format, va_list arguments) {
@@ -14,7 +15,7 @@ static void report_v(tfrt_verifier_t* verifier, tfrt_severity_t severity,
     return;
   }
   char message[1024];
-  vsnprintf(message, sizeof(message), format, arguments);
+  tfrt_number_text_format_v(message, sizeof(message), format, arguments);
   tfrt_diagnostics_report_at(verifier->diagnostics, severity, operation->location, "%s", message);
 }
 
@@ -31,7 +32,7 @@ void tfrt_verifier_op_error(tfrt_verifier_t* verifier, const tfrt_ir_operation_t
   char message[1024];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(message, sizeof(message), format, arguments);
+  tfrt_number_text_format_v(message, sizeof(message), format, arguments);
   va_end(arguments);
   tfrt_verifier_report(verifier, TFRT_SEVERITY_ERROR, operation, "'%s' op %s",
                        operation->name->data, message);

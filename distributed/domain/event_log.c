@@ -31,7 +31,8 @@ void tfrt_event_log_session_opened(const tfrt_session_t* session) {
     tfrt_log(TFRT_LOG_INFO, NULL, "connected to %s at %.*s", name,
              TFRT_STRING_VIEW_ARGUMENTS(address));
   } else {
-    tfrt_log(TFRT_LOG_INFO, NULL, "%s has connected", name);
+    // A client: the line of its job says more, and a question how the host is needs no line.
+    tfrt_log(TFRT_LOG_DEBUG, NULL, "%s has connected", name);
   }
 }
 
@@ -85,13 +86,16 @@ void tfrt_event_log_session_stuck(const tfrt_session_t* session,
       (double)kernel->age_us / 1e6);
 }
 
-void tfrt_event_log_session_dead(tfrt_session_death_t death, tfrt_status_t status) {
+void tfrt_event_log_session_dead(const tfrt_session_t* session, tfrt_session_death_t death,
+                                 tfrt_status_t status) {
   bool is_orderly = death == TFRT_SESSION_DEATH_GOODBYE || death == TFRT_SESSION_DEATH_CLOSED;
   // Two processes that dialled each other need one session: nothing is lost with the other.
   bool is_double = tfrt_status_code(status) == TFRT_STATUS_ALREADY_EXISTS;
-  tfrt_log_severity_t severity = is_double    ? TFRT_LOG_DEBUG
-                                 : is_orderly ? TFRT_LOG_INFO
-                                              : TFRT_LOG_WARNING;
+  // As for its beginning.
+  bool is_client = tfrt_session_address(session).size == 0;
+  tfrt_log_severity_t severity = is_double || (is_orderly && is_client) ? TFRT_LOG_DEBUG
+                                 : is_orderly                           ? TFRT_LOG_INFO
+                                                                        : TFRT_LOG_WARNING;
   tfrt_log(severity, NULL, "%s", tfrt_status_message(status));
 }
 
@@ -106,7 +110,7 @@ void tfrt_event_log_job_opened(const tfrt_job_t* job, const tfrt_session_t* clie
   tfrt_event_log_peer_name(client, name);
   const tfrt_log_context_t context = tfrt_event_log_context(job, 0);
   // The digits by which `tfrt list jobs` names it.
-  tfrt_log(TFRT_LOG_INFO, &context,
+  tfrt_log(job->asks_only ? TFRT_LOG_DEBUG : TFRT_LOG_INFO, &context,
            "%02x%02x%02x%02x opened by %s, as host %" PRIu32 " of %" PRIu32, job->identity.id[0],
            job->identity.id[1], job->identity.id[2], job->identity.id[3], name, job->rank,
            job->view.member_count);
@@ -120,10 +124,11 @@ void tfrt_event_log_job_refused(const tfrt_session_t* client, tfrt_status_t reas
 
 void tfrt_event_log_job_closed(const tfrt_job_t* job, tfrt_status_t reason) {
   const tfrt_log_context_t context = tfrt_event_log_context(job, 0);
+  tfrt_log_severity_t severity = job->asks_only ? TFRT_LOG_DEBUG : TFRT_LOG_INFO;
   if (reason) {
-    tfrt_log(TFRT_LOG_INFO, &context, "closed: %s", tfrt_status_message(reason));
+    tfrt_log(severity, &context, "closed: %s", tfrt_status_message(reason));
   } else {
-    tfrt_log(TFRT_LOG_INFO, &context, "closed");
+    tfrt_log(severity, &context, "closed");
   }
 }
 

@@ -34,7 +34,8 @@ void tfrt_event_log_session_suspected(const tfrt_session_t* session, bool is_sus
 
 // A session is DEAD because of |death|, which |status| describes: a warning, unless it was
 // closed in order. Thread-compatible (the node's lock is held).
-void tfrt_event_log_session_dead(tfrt_session_death_t death, tfrt_status_t status);
+void tfrt_event_log_session_dead(const tfrt_session_t* session, tfrt_session_death_t death,
+                                 tfrt_status_t status);
 
 // A thread of this host is since |age_ns|, which is long, in the kernel at |place|.
 // Thread-compatible (the node's lock is held).

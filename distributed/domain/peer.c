@@ -9,6 +9,7 @@
 #include "distributed/domain/job.h"
 #include "distributed/domain/job_attachment.h"
 #include "host_runtime/base/log.h"
+#include "host_runtime/base/number_text.h"
 
 static bool tfrt_peer_equal(const tfrt_hash_node_t* node, const void* key) {
   return TFRT_CONTAINER_OF(node, tfrt_peer_t, by_incarnation)->incarnation == *(const uint64_t*)key;
@@ -259,7 +260,7 @@ tfrt_status_t tfrt_peer_lost_error(const tfrt_peer_t* peer, const tfrt_job_t* jo
   char doing[256];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(doing, sizeof(doing), format, arguments);
+  tfrt_number_text_format_v(doing, sizeof(doing), format, arguments);
   va_end(arguments);
   // Why it is lost, if that is known. Its session may live.
   tfrt_status_t death = member && member->death ? member->death : peer->death;

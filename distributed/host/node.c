@@ -164,7 +164,7 @@ static void tfrt_node_on_opened(tfrt_session_handler_t* handler, tfrt_session_t*
 static void tfrt_node_on_dead(tfrt_session_handler_t* handler, tfrt_session_t* session,
                               tfrt_session_death_t death, tfrt_status_t status) {
   tfrt_node_t* node = tfrt_node_of(handler);
-  if (node->options.logs_events) tfrt_event_log_session_dead(death, status);
+  if (node->options.logs_events) tfrt_event_log_session_dead(session, death, status);
   tfrt_peer_t* peer = tfrt_session_user_data(session);
   if (peer && peer->session == session) {
     tfrt_lane_manager_bury(node->lanes, peer->incarnation, status);

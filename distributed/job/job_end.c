@@ -72,7 +72,8 @@ static bool tfrt_job_end_takes(tfrt_job_end_t* end, const tfrt_wire_item_t* item
 // is not known, or that nobody could fetch any more.
 static tfrt_status_t tfrt_job_end_cut_off(tfrt_job_end_t* end, tfrt_wire_item_t* out_item) {
   const tfrt_execution_t* execution = end->execution;
-  tfrt_status_t reason = execution->cancelled ? execution->cancelled : execution->job->closed_by;
+  tfrt_status_t reason =
+      execution->cancelled ? execution->cancelled : execution->job->closing.reason;
   if (!reason) {
     return tfrt_status_create(TFRT_STATUS_CANCELLED, "the job is closed on host %u",
                               execution->job->rank);

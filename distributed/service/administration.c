@@ -2,14 +2,13 @@
 #include "distributed/service/administration.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "distributed/call/incoming_call.h"
 #include "distributed/job/detached_job.h"
 #include "distributed/job/job_closing.h"
 #include "distributed/service/text_answer.h"
+#include "host_runtime/base/number_text.h"
 
 // Longer than any name of a job or call with a place.
 #define TFRT_ADMINISTRATION_MAX_TEXT (TFRT_STATUS_MAX_TEXT_SIZE + 128)
@@ -33,7 +32,9 @@ static bool tfrt_administration_read_number(const char* text, const char** end,
                                             uint32_t* out_number) {
   size_t size = strspn(text + 1, "0123456789");
   if (size == 0 || size > 9 || text + 1 + size != *end) return false;
-  *out_number = (uint32_t)strtoul(text + 1, NULL, 10);
+  uint64_t number = 0;
+  tfrt_number_text_parse_u64(tfrt_string_view_make(text + 1, size), &number);
+  *out_number = (uint32_t)number;
   *end = text;
   return true;
 }
@@ -73,13 +74,13 @@ static void tfrt_administration_take_function(const char** text,
 // Reads "call CALLER NUMBER", with a place behind it or without; false if |text| is something else.
 static bool tfrt_administration_read_call(const char* text,
                                           tfrt_administration_target_t* out_target) {
-  int end = 0;
-  if (sscanf(text, "call %16" SCNx64 " %" SCNu64 "%n", &out_target->caller, &out_target->number,
-             &end) != 2) {
+  if (strncmp(text, "call ", 5) != 0) return false;
+  const char* place = text + 5;
+  if (!tfrt_number_text_parse_hex(tfrt_text_answer_take_word(&place), &out_target->caller) ||
+      !tfrt_number_text_parse_u64(tfrt_text_answer_take_word(&place), &out_target->number)) {
     return false;
   }
-  if (text[end] != ' ') return text[end] == '\0';
-  const char* place = text + end + 1;
+  if (*place == '\0') return place[-1] != ' ';
   tfrt_administration_take_function(&place, out_target);
   return tfrt_administration_read_place(place, out_target);
 }

@@ -2,11 +2,11 @@
 #include "distributed/service/following.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "distributed/job/detached_job.h"
 #include "distributed/job/server.h"
 #include "distributed/service/text_answer.h"
+#include "host_runtime/base/number_text.h"
 #include "host_runtime/base/plural.h"
 
 // "HEX NUMBER", and more than that.
@@ -18,12 +18,11 @@ static tfrt_status_t tfrt_following_find(const tfrt_execution_t* execution,
                                          tfrt_detached_job_t** out_detached, uint64_t* out_number) {
   char text[TFRT_FOLLOWING_MAX_TEXT];
   uint8_t id[TFRT_WIRE_JOB_ID_SIZE];
-  int end = 0;
   tfrt_text_answer_read_question(execution, text, sizeof(text));
   const char* rest = text + 2 * TFRT_WIRE_JOB_ID_SIZE;
   *out_detached = NULL;
-  bool is_good = tfrt_text_answer_read_job(text, id) &&
-                 sscanf(rest, " %" SCNu64 "%n", out_number, &end) == 1 && rest[end] == '\0';
+  bool is_good = tfrt_text_answer_read_job(text, id) && rest[0] == ' ' &&
+                 tfrt_number_text_parse_u64(tfrt_string_view_of(rest + 1), out_number);
   if (!is_good) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "`ID NUMBER` was wanted, not `%s`",
                               text);

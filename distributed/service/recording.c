@@ -2,7 +2,6 @@
 #include "distributed/service/recording.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "distributed/call/incoming_call_impl.h"
@@ -10,6 +9,7 @@
 #include "distributed/service/text_answer.h"
 #include "distributed/service/trace_image.h"
 #include "distributed/service/tracing.h"
+#include "host_runtime/base/number_text.h"
 
 // Longer than any question.
 #define TFRT_RECORDING_MAX_TEXT 96
@@ -150,21 +150,21 @@ typedef struct tfrt_recording_question_s {
 static tfrt_status_t tfrt_recording_parse(const tfrt_execution_t* execution,
                                           tfrt_recording_question_t* out_question) {
   char text[TFRT_RECORDING_MAX_TEXT];
-  char job[2 * TFRT_WIRE_JOB_ID_SIZE + 1];
-  char verb[8];
-  int end = 0;
   *out_question = (tfrt_recording_question_t){0};
   tfrt_text_answer_read_question(execution, text, sizeof(text));
   if (strcmp(text, "clock") == 0) return NULL;
-  bool is_good =
-      sscanf(text, "%7s %32s %" SCNd64 "%n", verb, job, &out_question->number, &end) == 3;
-  is_good = is_good && text[end] == '\0' && out_question->number >= 0;
-  out_question->is_begin = is_good && strcmp(verb, "begin") == 0;
-  out_question->is_end = is_good && strcmp(verb, "end") == 0;
-  out_question->is_read = is_good && strcmp(verb, "read") == 0;
-  out_question->is_all = is_good && strcmp(job, "-") == 0;
+  const char* rest = text;
+  tfrt_string_view_t verb = tfrt_text_answer_take_word(&rest);
+  tfrt_string_view_t job = tfrt_text_answer_take_word(&rest);
+  bool is_good = tfrt_number_text_parse_i64(tfrt_string_view_of(rest), &out_question->number) &&
+                 out_question->number >= 0;
+  out_question->is_begin = is_good && tfrt_string_view_equal(verb, tfrt_string_view_of("begin"));
+  out_question->is_end = is_good && tfrt_string_view_equal(verb, tfrt_string_view_of("end"));
+  out_question->is_read = is_good && tfrt_string_view_equal(verb, tfrt_string_view_of("read"));
+  out_question->is_all = is_good && tfrt_string_view_equal(job, tfrt_string_view_of("-"));
   bool is_job =
-      is_good && (out_question->is_all || tfrt_text_answer_read_job(job, out_question->job));
+      is_good && (out_question->is_all || (job.size == 2 * TFRT_WIRE_JOB_ID_SIZE &&
+                                           tfrt_text_answer_read_job(job.data, out_question->job)));
   bool is_time = !out_question->is_begin || out_question->number <= INT32_MAX;
   bool is_verb = out_question->is_begin || out_question->is_end || out_question->is_read;
   if (is_job && is_time && is_verb) return NULL;

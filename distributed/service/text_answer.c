@@ -2,8 +2,10 @@
 #include "distributed/service/text_answer.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "host_runtime/async/builtin_types.h"
+#include "host_runtime/base/number_text.h"
 
 // One answer on its way.
 typedef struct tfrt_text_answer_s {
@@ -26,11 +28,20 @@ void tfrt_text_answer_read_question(const tfrt_execution_t* execution, char* out
 }
 
 bool tfrt_text_answer_read_job(const char* text, uint8_t out_id[TFRT_WIRE_JOB_ID_SIZE]) {
-  int end = 0;
   for (size_t i = 0; i < TFRT_WIRE_JOB_ID_SIZE; ++i) {
-    if (sscanf(text + 2 * i, "%2hhx%n", &out_id[i], &end) != 1 || end != 2) return false;
+    uint64_t byte = 0;
+    tfrt_string_view_t digits = tfrt_string_view_make(text + 2 * i, strnlen(text + 2 * i, 2));
+    if (digits.size != 2 || !tfrt_number_text_parse_hex(digits, &byte)) return false;
+    out_id[i] = (uint8_t)byte;
   }
   return true;
+}
+
+tfrt_string_view_t tfrt_text_answer_take_word(const char** text) {
+  tfrt_string_view_t word = tfrt_string_view_make(*text, strcspn(*text, " "));
+  *text += word.size;
+  if (**text == ' ') ++*text;
+  return word;
 }
 
 // The result (+1). Runs with the lock open.

@@ -33,4 +33,8 @@ void tfrt_text_answer_read_question(const tfrt_execution_t* execution, char* out
 // not. Thread-safe.
 bool tfrt_text_answer_read_job(const char* text, uint8_t out_id[TFRT_WIRE_JOB_ID_SIZE]);
 
+// Returns what is in |*text| before its first blank, or all of it, and moves |*text| to behind that
+// blank. Thread-safe.
+tfrt_string_view_t tfrt_text_answer_take_word(const char** text);
+
 #endif  // TFRT_DISTRIBUTED_SERVICE_TEXT_ANSWER_H_

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "distributed/session/session_internal.h"
+#include "host_runtime/base/number_text.h"
 
 // --- Life --------------------------------------------------------------------
 
@@ -152,7 +153,7 @@ tfrt_status_t tfrt_session_error(const tfrt_session_t* session, tfrt_status_code
   char what[512];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(what, sizeof(what), format, arguments);
+  tfrt_number_text_format_v(what, sizeof(what), format, arguments);
   va_end(arguments);
   char rank[16] = "";
   if (session->label.rank != TFRT_WIRE_NO_RANK) {

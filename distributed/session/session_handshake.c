@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "distributed/session/session_internal.h"
+#include "host_runtime/base/number_text.h"
 
 // --- Sending -----------------------------------------------------------------
 
@@ -92,7 +93,7 @@ static void refuse(tfrt_session_link_t* link, const tfrt_wire_hello_t* hello,
   link->refuse_incarnation = hello->incarnation;
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(link->refuse_message, sizeof(link->refuse_message), format, arguments);
+  tfrt_number_text_format_v(link->refuse_message, sizeof(link->refuse_message), format, arguments);
   va_end(arguments);
   tell_refusal(link, hello);
   tfrt_session_link_finish(link);

@@ -8,6 +8,7 @@
 #include "embedding/exact_allocator.h"
 #include "host_runtime/async/thread_pool_work_queue.h"
 #include "host_runtime/base/log.h"
+#include "host_runtime/base/number_text.h"
 #include "host_runtime/base/sync.h"
 
 #define THREADS_VARIABLE "TFRT_MLIR_ASYNC_THREADS"
@@ -22,9 +23,9 @@ static void (*exit_function)(void);  // not called yet for any queue; likewise
 static int thread_count(void) {
   const char* text = getenv(THREADS_VARIABLE);
   if (!text || !*text) return 0;
-  char* end = NULL;
-  const long count = strtol(text, &end, 10);
-  if (!*end && count >= 1 && count <= TFRT_THREAD_POOL_MAX_THREADS) return (int)count;
+  int64_t count = 0;
+  const bool is_number = tfrt_number_text_parse_i64(tfrt_string_view_of(text), &count);
+  if (is_number && count >= 1 && count <= TFRT_THREAD_POOL_MAX_THREADS) return (int)count;
   tfrt_log(TFRT_LOG_ERROR, NULL,
            THREADS_VARIABLE "=%s: want a number from 1 to %d; taking one thread per processor",
            text, TFRT_THREAD_POOL_MAX_THREADS);

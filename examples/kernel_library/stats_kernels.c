@@ -124,10 +124,14 @@ typedef struct stats_read_s {
 
 // Reads numbers, one after the other, up to the end of |file|.
 static tfrt_status_t read_numbers(FILE* file, stats_summary_t* summary) {
-  double number;
-  int found;
-  while ((found = fscanf(file, "%lf", &number)) == 1) stats_summary_add(summary, number);
-  if (found == EOF && !ferror(file)) return NULL;
+  char word[64];
+  const char* end = "";
+  while (*end == '\0' && fscanf(file, "%63s", word) == 1) {
+    // Not by %lf: that asks the locale, which belongs to the program.
+    double number = tfrt_number_text_parse_f64(word, &end);
+    if (*end == '\0') stats_summary_add(summary, number);
+  }
+  if (*end == '\0' && !ferror(file)) return NULL;
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "what follows number %lld is no number",
                             (long long)summary->count);
 }

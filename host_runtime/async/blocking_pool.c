@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "host_runtime/base/log.h"
+
 tfrt_status_t tfrt_blocking_pool_initialize(tfrt_blocking_pool_t* pool, size_t max_thread_count,
                                             const tfrt_blocking_pool_callbacks_t* callbacks,
                                             void* owner, tfrt_allocator_t allocator) {
@@ -70,6 +72,12 @@ static bool start_thread_locked(tfrt_blocking_pool_t* pool) {
   tfrt_status_t status =
       tfrt_thread_create("tfrt-blocking", run_thread, pool, &pool->threads[pool->thread_count]);
   if (!tfrt_status_is_ok(status)) {
+    // Once for each thread that is missing: tasks may come often.
+    if (pool->refused_at_count != pool->thread_count + 1) {
+      tfrt_log(TFRT_LOG_WARNING, NULL, "thread %zu for tasks that block: %s",
+               pool->thread_count + 1, tfrt_status_message(status));
+    }
+    pool->refused_at_count = pool->thread_count + 1;
     tfrt_status_release(status);
     return false;
   }

@@ -47,6 +47,7 @@ typedef struct tfrt_blocking_pool_s {
   size_t queued_count;
   size_t running_count;
   size_t thread_count;
+  size_t refused_at_count;  // the number of the thread that the system refused last; 0: none
   bool is_stopping;
 } tfrt_blocking_pool_t;
 

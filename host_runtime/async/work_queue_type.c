@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host_runtime/async/work_queue_type.h"
 
-#include <stdio.h>
+#include <string.h>
 
 #include "host_runtime/async/inline_work_queue.h"
 #include "host_runtime/async/thread_pool_work_queue.h"
+#include "host_runtime/base/number_text.h"
 #include "host_runtime/base/sync.h"
 
 // More would only be a slip of the finger.
@@ -21,13 +22,21 @@ static tfrt_status_t create_inline(const char* arguments,
   return tfrt_inline_work_queue_create(allocator, out_queue);
 }
 
+static bool parse_count(const char* text, size_t size, uint64_t most, int* out_count) {
+  uint64_t count = 0;
+  bool is_good = tfrt_number_text_parse_u64(tfrt_string_view_make(text, size), &count) &&
+                 count >= 1 && count <= most;
+  if (is_good) *out_count = (int)count;
+  return is_good;
+}
+
 // Reads ``, `4` or `4,64`; what is left out stays.
 static bool parse_counts(const char* text, int* threads, int* blocking) {
-  int end = 0;
   if (text[0] == '\0') return true;
-  int fields = sscanf(text, "%d%n,%d%n", threads, &end, blocking, &end);
-  return fields >= 1 && text[end] == '\0' && *threads >= 1 && *threads <= MAX_THREADS &&
-         *blocking >= 1 && *blocking <= MAX_BLOCKING_THREADS;
+  size_t size = strcspn(text, ",");
+  if (!parse_count(text, size, MAX_THREADS, threads)) return false;
+  const char* rest = text + size;
+  return *rest == '\0' || parse_count(rest + 1, strlen(rest + 1), MAX_BLOCKING_THREADS, blocking);
 }
 
 static tfrt_status_t create_thread_pool(const char* arguments,

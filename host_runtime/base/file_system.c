@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host_runtime/base/file_system.h"
 
-#include <ctype.h>
 #include <string.h>
+
+#include "host_runtime/base/ascii.h"
 
 #define SEPARATOR "://"
 
@@ -15,7 +16,7 @@ static tfrt_choice_table_t file_systems = {
 // The letters and digits that |location| begins with: its scheme, if the separator is behind them.
 static size_t scheme_size(tfrt_string_view_t location) {
   size_t size = 0;
-  while (size < location.size && isalnum((unsigned char)location.data[size])) ++size;
+  while (size < location.size && tfrt_ascii_is_letter_or_digit(location.data[size])) ++size;
   return size;
 }
 

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host_runtime/base/number_text.h"
+
 // The longest text of a gauge; what is longer is cut.
 #define MAX_TEXT_SIZE 128
 
@@ -173,12 +175,20 @@ static void append_escaped(const char* text, tfrt_string_builder_t* out) {
   }
 }
 
+// Appends |number| so that nothing of it is lost.
+static void append_number(double number, tfrt_string_builder_t* out) {
+  char text[TFRT_NUMBER_TEXT_SIZE];
+  tfrt_string_builder_append_text(out, tfrt_number_text_shortest_f64(number, text));
+}
+
 static void append_gauge(const gauge_t* gauge, tfrt_string_builder_t* out) {
   const char* name = gauge->metric.name;
   tfrt_string_builder_append_format(out, "# TYPE %s gauge\n", name);
   if (!atomic_load_explicit(&gauge->is_text, memory_order_relaxed)) {
     double number = atomic_load_explicit(&gauge->number, memory_order_relaxed);
-    tfrt_string_builder_append_format(out, "%s %.15g\n", name, number);
+    tfrt_string_builder_append_format(out, "%s ", name);
+    append_number(number, out);
+    tfrt_string_builder_append_char(out, '\n');
     return;
   }
   tfrt_string_builder_append_format(out, "%s{text=\"", name);
@@ -193,14 +203,17 @@ static void append_histogram(const histogram_t* histogram, tfrt_string_builder_t
   for (size_t i = 0; i <= histogram->bound_count; ++i) {
     count += atomic_load_explicit(&histogram->counts[i], memory_order_relaxed);
     if (i < histogram->bound_count) {
-      tfrt_string_builder_append_format(out, "%s_bucket{le=\"%g\"} %llu\n", name,
-                                        histogram->bounds[i], count);
+      tfrt_string_builder_append_format(out, "%s_bucket{le=\"", name);
+      append_number(histogram->bounds[i], out);
+      tfrt_string_builder_append_format(out, "\"} %llu\n", count);
     } else {
       tfrt_string_builder_append_format(out, "%s_bucket{le=\"+Inf\"} %llu\n", name, count);
     }
   }
   double sum = atomic_load_explicit(&histogram->sum, memory_order_relaxed);
-  tfrt_string_builder_append_format(out, "%s_sum %.15g\n%s_count %llu\n", name, sum, name, count);
+  tfrt_string_builder_append_format(out, "%s_sum ", name);
+  append_number(sum, out);
+  tfrt_string_builder_append_format(out, "\n%s_count %llu\n", name, count);
 }
 
 void tfrt_metric_table_append(tfrt_metric_table_t* table, tfrt_string_builder_t* out) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "host_runtime/base/allocator.h"
+#include "host_runtime/base/number_text.h"
 #include "host_runtime/base/random.h"
 #include "host_runtime/base/ref_count.h"
 
@@ -162,7 +163,7 @@ tfrt_status_t tfrt_status_create_v(tfrt_status_code_t code, const char* format, 
   const bool is_plain = !strchr(format, '%');
   if (!is_plain) {
     message[0] = '\0';
-    vsnprintf(message, sizeof message, format, arguments);
+    tfrt_number_text_format_v(message, sizeof message, format, arguments);
   }
   tfrt_status_t status = create_plain_record(valid_code(code), is_plain ? format : message);
   return status ? status : &out_of_memory_record;
@@ -194,7 +195,7 @@ static tfrt_status_t annotate_v(tfrt_status_t status, const char* format, va_lis
 static tfrt_status_t annotate_v(tfrt_status_t status, const char* format, va_list arguments) {
   if (!status) return NULL;
   char message[TFRT_STATUS_MAX_TEXT_SIZE + 2];
-  int length = vsnprintf(message, sizeof message, format, arguments);
+  int length = tfrt_number_text_format_v(message, sizeof message, format, arguments);
   if (length < 0) length = 0;
   if ((size_t)length < sizeof message) {
     snprintf(message + length, sizeof message - (size_t)length, ": %s", status->fields.message);
@@ -283,8 +284,9 @@ static void format_text(format_target_t* target, const char* format, ...) {
   bool is_full = target->length >= target->size;
   va_list arguments;
   va_start(arguments, format);
-  int length = vsnprintf(is_full ? NULL : target->buffer + target->length,
-                         is_full ? 0 : target->size - target->length, format, arguments);
+  int length =
+      tfrt_number_text_format_v(is_full ? NULL : target->buffer + target->length,
+                                is_full ? 0 : target->size - target->length, format, arguments);
   va_end(arguments);
   if (length > 0) target->length += (size_t)length;
 }

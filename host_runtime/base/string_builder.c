@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host_runtime/base/number_text.h"
 #include "host_runtime/base/utf8.h"
 
 #define FIRST_CAPACITY 64
@@ -110,12 +111,12 @@ void tfrt_string_builder_append_format_v(tfrt_string_builder_t* builder, const c
   va_list again;
   va_copy(again, arguments);
   size_t room = builder->capacity - builder->size;
-  int length = vsnprintf(builder->data + builder->size, room, format, arguments);
+  int length = tfrt_number_text_format_v(builder->data + builder->size, room, format, arguments);
   if (length >= 0 && (size_t)length >= room) {
     // The first try overwrote the NUL at the old end; it is there again on failure.
     builder->data[builder->size] = '\0';
     if (reserve(builder, (size_t)length)) {
-      vsnprintf(builder->data + builder->size, (size_t)length + 1, format, again);
+      tfrt_number_text_format_v(builder->data + builder->size, (size_t)length + 1, format, again);
     }
   }
   va_end(again);

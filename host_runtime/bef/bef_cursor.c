@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host_runtime/base/number_text.h"
+
 // Longer messages are cut: names in them come from the file.
 #define MESSAGE_SIZE 256
 
@@ -21,7 +23,7 @@ tfrt_status_t tfrt_bef_cursor_error(const tfrt_bef_cursor_t* cursor, const uint8
   char message[MESSAGE_SIZE];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(message, sizeof(message), format, arguments);
+  tfrt_number_text_format_v(message, sizeof(message), format, arguments);
   va_end(arguments);
 
   char function[MESSAGE_SIZE] = "";

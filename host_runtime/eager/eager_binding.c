@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host_runtime/eager/eager_binding.h"
 
-#include <stdlib.h>
-
+#include "host_runtime/base/number_text.h"
 #include "host_runtime/bef/bef_attribute.h"
 #include "host_runtime/executor/descriptor/attribute_layout.h"
 
@@ -132,12 +131,13 @@ static tfrt_status_t tfrt_eager_binding_add_default(tfrt_eager_binding_t* bindin
   if (text && attribute->kind == TFRT_ATTRIBUTE_I1) {
     value = tfrt_eager_attribute_i1(attribute->name, strcmp(text, "true") == 0);
   } else if (text && attribute->kind <= TFRT_ATTRIBUTE_UI64) {
-    value = tfrt_eager_attribute_scalar(attribute->name, (tfrt_bef_dtype_t)type,
-                                        (uint64_t)strtoll(text, NULL, 0));
+    int64_t number = 0;
+    tfrt_number_text_parse_i64(tfrt_string_view_of(text), &number);
+    value = tfrt_eager_attribute_scalar(attribute->name, (tfrt_bef_dtype_t)type, (uint64_t)number);
   } else if (text && attribute->kind == TFRT_ATTRIBUTE_F32) {
-    value = tfrt_eager_attribute_f32(attribute->name, strtof(text, NULL));
+    value = tfrt_eager_attribute_f32(attribute->name, tfrt_number_text_parse_f32(text, NULL));
   } else if (text && attribute->kind == TFRT_ATTRIBUTE_F64) {
-    value = tfrt_eager_attribute_f64(attribute->name, strtod(text, NULL));
+    value = tfrt_eager_attribute_f64(attribute->name, tfrt_number_text_parse_f64(text, NULL));
   } else {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "op '%s' needs its attribute '%s' (%s)",
                               descriptor->name, attribute->name,

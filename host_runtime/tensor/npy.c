@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host_runtime/base/number_text.h"
+
 static const char magic[] = "\x93NUMPY";
 #define MAGIC_SIZE 6
 // No header that numpy writes is longer; this one fits on the stack.
@@ -58,9 +60,11 @@ static tfrt_status_t read_shape(const char* header, tfrt_shape_t* out_shape) {
   size_t rank = 0;
   if (!text || *text != '(') return damaged("it has no shape");
   for (++text; *text != ')'; text += strspn(text, ", ")) {
-    char* end;
-    long long length = strtoll(text, &end, 10);
-    if (end == text || length < 0) return damaged("its shape can't be read");
+    const char* end = text + strspn(text, "0123456789");
+    int64_t length = 0;
+    if (!tfrt_number_text_parse_i64(tfrt_string_view_make(text, (size_t)(end - text)), &length)) {
+      return damaged("its shape can't be read");
+    }
     if (rank == TFRT_SHAPE_MAX_RANK) return damaged("it has too many axes");
     dims[rank++] = length;
     text = end;

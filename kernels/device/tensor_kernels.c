@@ -2,9 +2,9 @@
 //
 // Tensors of devices: a buffer with a shape and a type; and what is printed of them, and of
 // buffers.
-#include <ctype.h>
 #include <string.h>
 
+#include "host_runtime/base/ascii.h"
 #include "host_runtime/executor/request/request_context.h"
 #include "host_runtime/tensor/dtype.h"
 #include "host_runtime/tensor/tensor_types.h"
@@ -109,7 +109,7 @@ void tfrt_gpu_tensor_to_host(tfrt_kernel_frame_t* frame) {
 
 static void tfrt_gpu_append_upper(tfrt_string_builder_t* line, const char* text) {
   for (; *text; ++text) {
-    tfrt_string_builder_append_fill(line, (char)toupper((unsigned char)*text), 1);
+    tfrt_string_builder_append_fill(line, tfrt_ascii_to_upper(*text), 1);
   }
 }
 

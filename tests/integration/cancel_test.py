@@ -154,7 +154,7 @@ class CancelTest(ClusterTest):
         self.await_reported(workers, ["dump"], "nodes", ["cancelled"])
         code, out, err = self.expect_no_kernel_starts(workers, process)
         self.assertEqual(code, 5, err)
-        self.assertEqual(out.count("<<error: Cancelled>>"), 3, out)
+        self.assertEqual(out.count("<<error: Cancelled by SIGINT>>"), 3, out)
 
     def test_after_a_time_limit_no_kernel_starts(self):
         workers, process = self.begin_within_a_limit()

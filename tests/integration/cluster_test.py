@@ -552,7 +552,7 @@ class TestHosts(ClusterTest):
         process = self.start(self.write("unused.mlir", UNUSED), hosts(workers))
         self.await_counts(workers[1], {"incoming_calls": 1})
         process.send_signal(signal.SIGINT)
-        self.expect(self.finish(process), 5, "'main' returned 0\n", "tfrt: CANCELLED: Cancelled\n")
+        self.expect(self.finish(process), 5, "'main' returned 0\n", "tfrt: CANCELLED: Cancelled by SIGINT\n")
         self.expect_idle(workers)
 
     def test_cancel_of_what_no_result_needs(self):
@@ -644,7 +644,8 @@ class TestHosts(ClusterTest):
             self.assertEqual(process.stdout.readline(), "[1] int32 = 1\n")
             process.send_signal(number)
             result = self.finish(process)
-            self.expect(result, 5, "'main' returned <<error: Cancelled>>\n")
+            name = signal.Signals(number).name
+            self.expect(result, 5, "'main' returned <<error: Cancelled by %s>>\n" % name)
             self.expect_workers_run(workers)
 
     def test_a_coordinator_that_is_killed_leaves_workers_free(self):

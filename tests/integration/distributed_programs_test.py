@@ -73,7 +73,7 @@ func.func @main() -> !tfrt.chain {
 # Host 0 cancels its request when host 2, which is to print then, has said that it runs. Host 2 is
 # called by host 0, or, with @pass, by host 1.
 # A kernel on host 2 that doesn't come back in time, and a result that doesn't depend on it.
-STUCK = """
+BLOCKED = """
 func.func @nap() -> i32 {
   %c0 = tfrt.new.chain
   %x = tfrt.constant.i32 3
@@ -273,7 +273,7 @@ class TestPrograms(ClusterTest):
         self.expect_nothing_left()
 
     def test_what_is_known_is_printed_though_a_kernel_is_stuck(self):
-        path = self.write("stuck.mlir", STUCK)
+        path = self.write("blocked.mlir", BLOCKED)
         for number, code in ((signal.SIGINT, 5), (signal.SIGTERM, 5)):
             with self.subTest(number):
                 process = self.start(path, "--local=3")
@@ -286,7 +286,8 @@ class TestPrograms(ClusterTest):
                 self.expect(result, code, "'main' returned <<error: Cancelled by %s>>,2\n" % name,
                             "tfrt: CANCELLED: Cancelled by %s" % name)
         result = self.run_tfrt(path, "--local=3", "--timeout=1000")
-        self.expect(result, 6, "'main' returned <<error: the time that --timeout gives is over>>,2\n")
+        self.expect(result, 6, "[2] int32 = 3\n"
+                    "'main' returned <<error: the time that --timeout gives is over>>,2\n")
 
     def test_in_process_ends_when_the_results_are_there(self):
         result = self.run_tfrt(self.write("unsent.mlir", UNSENT), "--in-process=2")

@@ -289,7 +289,21 @@ class TfrtRunTest(unittest.TestCase):
                 check=False,
             )
             self.assertEqual(result.returncode, 1, closed)
-            self.assertIn("can't write to the standard output", result.stderr)
+            cause = "No space left on device" if "full" in closed else "Bad file descriptor"
+            self.assertIn("can't write to the standard output: " + cause, result.stderr)
+        for question in ("--help", "--version", "run --help", "certs show --help", "list --version"):
+            result = subprocess.run(
+                ["/bin/sh", "-c", '"$0" %s >/dev/full' % question, TFRT],
+                stdin=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                universal_newlines=True,
+                check=False,
+            )
+            self.assertIn(result.returncode, (1, 2), question)
+            self.assertRegex(
+                result.stderr,
+                r"\Atfrt: (DATA_LOSS: )?can't write to the standard output: No space left on device\n\Z",
+            )
         result = subprocess.run(
             ["/bin/sh", "-c", command + "2>&-", TFRT, path],
             stdin=subprocess.DEVNULL,
@@ -328,7 +342,8 @@ class TfrtRunTest(unittest.TestCase):
             process.send_signal(number)
             stdout, _ = process.communicate()
             self.assertEqual(process.returncode, 5)
-            self.assertEqual(stdout, "'main' returned <<error: Cancelled>>\n")
+            name = signal.Signals(number).name
+            self.assertEqual(stdout, "'main' returned <<error: Cancelled by %s>>\n" % name)
 
     def interrupt(self, text, micros, signals, *flags):
         """What a run says as JSON that has printed its line and gets `signals` interrupts then."""
@@ -345,7 +360,7 @@ class TfrtRunTest(unittest.TestCase):
             process.send_signal(signal.SIGINT)
         stdout, stderr = process.communicate(timeout=PATIENCE_S)
         self.assertEqual(process.returncode, 5, stderr)
-        self.assertEqual(stderr.splitlines()[0], "tfrt: CANCELLED: Cancelled")
+        self.assertEqual(stderr.splitlines()[0], "tfrt: CANCELLED: Cancelled by SIGINT")
         return json.loads(stdout.splitlines()[-1]), stderr
 
     def test_what_is_known_is_printed_after_an_interrupt(self):
@@ -452,13 +467,77 @@ class TfrtRunTest(unittest.TestCase):
             process.stdout.close()
             self.assertEqual(process.wait(PATIENCE_S), -signal.SIGPIPE)
 
+    def test_a_program_in_a_file_with_a_strange_name_or_a_mark_at_its_beginning(self):
+        text = "\ufefffunc.func @main() -> i32 {\n  %a = tfrt.constant.i32 7\n  tfrt.return %a : i32\n}\n"
+        path = self.write("-x.mlir", text)
+        result = subprocess.run(
+            [os.path.abspath(TFRT), "run", "--", "-x.mlir"],
+            cwd=os.path.dirname(path),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            universal_newlines=True,
+            check=False,
+        )
+        self.expect(result, 0, "'main' returned 7\n", "")
+        # Columns are counted behind the mark.
+        result = run("run", self.write("bad.mlir", "\ufeffx"))
+        self.assertIn("bad.mlir:1:1: error", result.stderr)
+
+    def test_a_mistake_is_told_once(self):
+        path = self.write("bad.mlir", "func.func @main() {\n  %a = my.question\n}\n")
+        result = run("run", path)
+        self.assertEqual(result.stderr.count("my.question'"), 1, result.stderr)
+        self.assertTrue(result.stderr.endswith("bad.mlir can't be translated\n"), result.stderr)
+        error = json.loads(run("run", path, "-o=json").stdout)["error"]
+        self.assertIn("bad.mlir:2:8: custom op 'my.question' is unknown", error["message"])
+
+    def test_certificates_are_renewed_with_their_keys(self):
+        folder = tempfile.mkdtemp(dir=self.folder.name)
+        certs = os.path.join(folder, "certs")
+        flags = ("--host=node1+10.0.0.1,node2", "--valid=20d")
+        self.assertEqual(run("certs", "init", certs, *flags).returncode, 0)
+        shown = run("certs", "show", certs).stdout
+        # Hosts' and clients' alike, but not the authority.
+        self.assertEqual(shown.count("; RENEW it: `tfrt certs renew`\n"), 3, shown)
+        before = {name: self.read_file(certs, name) for name in os.listdir(certs)}
+        self.expect(
+            run("certs", "renew", certs, "--name=node1,client"), 0,
+            certs + ": renewed node1.pem; copy it in place of the old one, node1.key stays as it is\n"
+            + certs + ": renewed client.pem; copy it in place of the old one, client.key stays as it is\n")
+        changed = sorted(name for name in before if self.read_file(certs, name) != before[name])
+        self.assertEqual(changed, ["client.pem", "node1.pem"])
+        self.assertEqual(sorted(os.listdir(certs)), sorted(before))
+        shown = run("certs", "show", certs).stdout
+        self.assertIn("node1.pem: host node1, 10.0.0.1; of tfrt cluster", shown)
+        self.assertEqual(shown.count("RENEW"), 1, shown)
+        self.assertEqual(run("certs", "renew", certs).stdout.count("renewed"), 3)
+        # A client's that was moved away is made anew.
+        for name in ("client.pem", "client.key"):
+            os.rename(os.path.join(certs, name), os.path.join(folder, name))
+        self.expect(run("certs", "renew", certs, "--name=client"), 0,
+                    certs + ": made client.pem and client.key; copy both\n")
+        for arguments, code, words in (
+            (("renew", certs, "--name=node3"), 2, "node3.pem"),
+            (("renew", certs, "--name=ca"), 2, "only those of hosts and clients are renewed"),
+            (("renew", certs, "--host=node1"), 2, "renew keeps the names of hosts"),
+            (("show", certs, "--name=node1"), 2, "--name goes with tfrt certs renew"),
+        ):
+            self.expect(run("certs", *arguments), code, "", words)
+
+    def read_file(self, *parts):
+        with open(os.path.join(*parts), "rb") as stream:
+            return stream.read()
+
     def test_endless_output_that_goes_nowhere(self):
         path = self.write("lines.mlir", ENDLESS_LINES)
         with open("/dev/full", "w", encoding="utf-8") as full:
             process = self.start(path, stdout=full)
         _, stderr = process.communicate(timeout=PATIENCE_S)
         self.assertEqual(process.returncode, 1, stderr)
-        self.assertEqual(stderr, "tfrt: DATA_LOSS: can't write to the standard output\n")
+        self.assertEqual(
+            stderr, "tfrt: DATA_LOSS: can't write to the standard output: No space left on device\n"
+        )
 
     def test_very_many_errors(self):
         """Each is told in time that grows with their number, not with its square."""

@@ -18,6 +18,7 @@ The rules:
   function-length  no function body has more than 100 lines (about 60 is meant)
   goto             there is no goto
   allocator        memory comes from an allocator, not from malloc and its family
+  locale           no number is read or written by a function that asks the locale
   fence            no atomic_thread_fence: ThreadSanitizer cannot see it
   test-sleep       no C test sleeps
   unfinished       no marker of unfinished work
@@ -222,6 +223,17 @@ SLEEP = re.compile(r"\b(u|nano|clock_nano)?sleep\s*\(")
 ALLOCATION = re.compile(
     r"(?<![\w.>])(malloc|calloc|realloc|reallocarray|free|strdup|strndup|asprintf|vasprintf"
     r"|aligned_alloc|posix_memalign|memalign)\s*\(")
+# These ask the locale of the process, which a program that embeds the runtime may set: to write a
+# float, to read any number, for the class and the case of characters, and to write a date.
+LOCALE_FUNCTION = re.compile(
+    r"(?<![\w.>])(strto(d|f|ld|l|ll|ul|ull|imax|umax)|ato(f|i|l|ll)|v?[fs]?scanf|strftime"
+    r"|is(alpha|digit|alnum|space|xdigit|upper|lower|print|punct|graph|cntrl|blank)"
+    r"|to(upper|lower)|strn?casecmp|strcoll|strxfrm|v[fsd]?n?printf|vasprintf)\s*\(")
+LOCALE_HEADERS = ("ctype.h", "locale.h", "wctype.h")
+PRINTING = re.compile(r"(?<![\w.>])([fsd]?n?printf)\s*\(")
+FLOAT_CONVERSION = re.compile(r"%[-+ #0']*(\*|\d+)?(\.(\*|\d+)?)?[lL]?[eEfFgGaA]")
+LOCALE_FREE_FILES = {"host_runtime/base/number_text.c"}
+
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
 COMMENT = re.compile(r"//(.*)")
 NAMED_FUNCTION = re.compile(r"(?<![\w.>])([A-Za-z_]\w*)\(\)")
@@ -332,6 +344,44 @@ def check_code_words(path, code_lines):
                             f"{match.group(1)}(): memory comes from a tfrt_allocator_t")
 
 
+def call_end(text, opening):
+    """The position behind the parenthesis that closes the one at `opening`; literals are skipped."""
+    depth, position = 0, opening
+    while position < len(text):
+        literal = C_TOKEN.match(text, position)
+        if literal:
+            position = literal.end()
+            continue
+        depth += {"(": 1, ")": -1}.get(text[position], 0)
+        position += 1
+        if depth == 0:
+            break
+    return position
+
+
+def check_locale(path, text, code_lines):
+    """Tests may read and write numbers as they like, where no locale is set."""
+    if path in LOCALE_FREE_FILES or path.startswith(("tests/",) + OUTSIDE_PROJECTS):
+        return
+    for number, line in enumerate(code_lines, 1):
+        include = INCLUDE.match(line)
+        if include and include.group(2) in LOCALE_HEADERS:
+            yield Violation(path, number, "locale", f"<{include.group(2)}> asks the locale")
+        match = LOCALE_FUNCTION.search(line)
+        if match:
+            yield Violation(path, number, "locale",
+                            f"{match.group(1)}() asks the locale; see host_runtime/base/"
+                            "number_text.h and ascii.h")
+    for match in PRINTING.finditer(text):
+        call = text[match.start():call_end(text, match.end() - 1)]
+        formats = "".join(literal.group(0) for literal in C_TOKEN.finditer(call)
+                          if literal.group(0)[0] == '"')
+        if FLOAT_CONVERSION.search(formats.replace("%%", "")):
+            yield Violation(path, text.count("\n", 0, match.start()) + 1, "locale",
+                            f"{match.group(1)}() of a float asks the locale; "
+                            "tfrt_number_text_format() doesn't")
+
+
 def check_function_lengths(path, code_lines):
     """Relies on the formatter: a body opens at the end of a line and closes in column 0."""
     opened, depth = None, 0
@@ -363,6 +413,7 @@ def check_file(root, path):
         return
     code_lines = without_comments_and_strings(text).splitlines()
     yield from check_code_words(path, code_lines)
+    yield from check_locale(path, text, code_lines)
     yield from check_function_lengths(path, code_lines)
     if path.startswith(OUTSIDE_PROJECTS):
         return

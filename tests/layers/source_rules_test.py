@@ -22,6 +22,10 @@ def header(guard, body=""):
 
 # What a clean tree has: words in comments and strings, members and prefixed names, homes.
 GOOD = {
+    "host_runtime/base/number_text.c":
+        SPDX + "#include <locale.h>\nvoid f(double x) { strtod(x); vsnprintf(x, x, x, x); }\n",
+    "host_runtime/base/y.c":
+        SPDX + 'void f(int x) { printf("%d %% e %s.g", x, x); tfrt_print("%f", 1.0); }\n',
     "host_runtime/base/allocator.c": SPDX + "void* f(void) { return malloc(1); }\n",
     "host_runtime/base/sync.c": SPDX + "#include <pthread.h>\n",
     "host_runtime/base/a.h": header("TFRT_HOST_RUNTIME_BASE_A_H_"),
@@ -41,6 +45,14 @@ GOOD = {
 
 # One bad file each: its rule, its path, its text.
 BAD = [
+    ("locale", "tools/a.c", SPDX + "#include <ctype.h>\n"),
+    ("locale", "tools/a.c", SPDX + "double f(t* x) { return strtod(x, 0); }\n"),
+    ("locale", "tools/a.c", SPDX + 'int f(t* x) { return sscanf(x, "%d", x); }\n'),
+    ("locale", "tools/a.c", SPDX + "int f(t* x) { return isdigit(*x); }\n"),
+    ("locale", "tools/a.c", SPDX + "int f(t* x) { return strncasecmp(x, x, 1); }\n"),
+    ("locale", "tools/a.c", SPDX + "int f(t* x) { return vsnprintf(x, 1, x, x); }\n"),
+    ("locale", "tools/a.c", SPDX + 'void f(t* x) {\n  printf(\n      "%s (%5.1f)\\n", x, *x);\n}\n'),
+    ("locale", "tools/a.c", SPDX + 'void f(t* x) { snprintf(x, 1, "%" "%%%*e", 1, *x); }\n'),
     ("vendor-include", "distributed/a.c", SPDX + "#include <grpc/grpc.h>\n"),
     ("vendor-include", "distributed/a.c", SPDX + "#include <protobuf-c/protobuf-c.h>\n"),
     ("vendor-include", "distributed/a.c", SPDX + '#include "proto/session.pb-c.h"\n'),

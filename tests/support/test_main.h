@@ -28,6 +28,9 @@
 //   CK_FORK=no               all tests in one process, for a debugger
 //   CK_DEFAULT_TIMEOUT       seconds that one test may take; CK_TIMEOUT_MULTIPLIER scales it
 //   CK_RUN_SUITE, CK_RUN_CASE   run only the suite, or the case, of that name
+//   LC_ALL and its like      the locale that is set; TFRT_TEST_DECIMAL_POINT, if it is there, is
+//   the
+//                            decimal point that the locale must have
 //   TESTBRIDGE_TEST_ONLY     as CK_RUN_CASE; Bazel sets it from --test_filter
 //
 // Threads: main has one thread; what a test starts, it joins before it returns.

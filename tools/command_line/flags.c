@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/command_line/flags.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "host_runtime/base/number_text.h"
 
 static const tfrt_flag_t* tfrt_flags_find(const tfrt_flag_table_t* table, const char* name,
                                           size_t length) {
@@ -26,10 +27,8 @@ static tfrt_status_t tfrt_flags_set_bool(const tfrt_flag_t* flag, const char* te
 }
 
 static tfrt_status_t tfrt_flags_set_number(const tfrt_flag_t* flag, const char* text) {
-  char* end = NULL;
-  errno = 0;
-  long long number = strtoll(text, &end, 10);
-  if (errno != 0 || end == text || *end != '\0' || number < flag->minimum ||
+  int64_t number = 0;
+  if (!tfrt_number_text_parse_i64(tfrt_string_view_of(text), &number) || number < flag->minimum ||
       number > flag->maximum) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "--%s wants a number from %lld to %lld, not '%s'", flag->name,

@@ -155,8 +155,8 @@ static void tfrt_dump_append_json_operation(const tfrt_wait_graph_t* graph, uint
     tfrt_dump_append_member(out, names[i], tfrt_inventory_line_text(&line, names[i]));
   }
   if (tfrt_inventory_line_is(&line, "kernel")) {
-    tfrt_string_builder_append_format(out, ",\"for_s\":%.1f",
-                                      (double)tfrt_inventory_line_number(&line, "age_us") / 1e6);
+    tfrt_string_builder_append_text(out, ",\"for_s\":");
+    tfrt_json_append_number(out, (double)tfrt_inventory_line_number(&line, "age_us") / 1e6);
   }
   tfrt_string_builder_append_char(out, '}');
 }
@@ -185,8 +185,8 @@ static void tfrt_dump_append_json_node(const tfrt_wait_graph_t* graph, uint32_t 
     tfrt_cluster_inventory_find_caller(graph->inventory, node->host, &node->line, &caller);
   }
   tfrt_dump_append_member(out, "at", tfrt_inventory_line_text(&caller, "at"));
-  tfrt_string_builder_append_format(
-      out, ",\"age_s\":%.1f", (double)tfrt_inventory_line_number(&node->line, "age_us") / 1e6);
+  tfrt_string_builder_append_text(out, ",\"age_s\":");
+  tfrt_json_append_number(out, (double)tfrt_inventory_line_number(&node->line, "age_us") / 1e6);
   if (node->is_leaf) {
     tfrt_string_builder_append_format(out, ",\"waiters\":%u", node->waiter_count);
     tfrt_dump_append_json_operation(graph, index, out);

@@ -3,6 +3,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include "host_runtime/base/macros.h"
 #include "tools/coordinator/exit_code.h"
 #include "tools/process/descriptors.h"
+#include "tools/process/standard_streams.h"
 
 // The first reason stays.
 static void tfrt_run_loop_cancel(tfrt_run_loop_t* loop, tfrt_status_code_t code,
@@ -19,8 +21,9 @@ static void tfrt_run_loop_cancel(tfrt_run_loop_t* loop, tfrt_status_code_t code,
 }
 
 static void tfrt_run_loop_on_signal(void* self, int number) {
-  (void)number;
-  tfrt_run_loop_cancel(self, TFRT_STATUS_CANCELLED, "Cancelled");
+  char reason[64];
+  snprintf(reason, sizeof(reason), "Cancelled by SIG%s", sigabbrev_np(number));
+  tfrt_run_loop_cancel(self, TFRT_STATUS_CANCELLED, reason);
 }
 
 static void tfrt_run_loop_on_limit(uv_timer_t* handle) {
@@ -86,7 +89,11 @@ void tfrt_run_loop_turn(tfrt_run_loop_t* loop) { uv_run(&loop->loop, UV_RUN_ONCE
 
 void tfrt_run_loop_give_up(tfrt_run_loop_t* loop) {
   if (loop->cancelled) return;
-  tfrt_run_loop_cancel(loop, TFRT_STATUS_DATA_LOSS, "can't write to the standard output");
+  char reason[128];
+  const char* cause = tfrt_standard_streams_cause();
+  snprintf(reason, sizeof(reason), "can't write to the standard output%s%s", cause[0] ? ": " : "",
+           cause);
+  tfrt_run_loop_cancel(loop, TFRT_STATUS_DATA_LOSS, reason);
 }
 
 void tfrt_run_loop_post_give_up(tfrt_run_loop_t* loop) {

@@ -20,15 +20,15 @@ typedef struct tfrt_run_options_s {
   const char* path;  // of the program
   char directory[4096];
   const char* function_name;
-  const char* output;      // "text", "json" or "npy"
+  const char* output;             // "text", "json" or "npy"
   const char* results_directory;  // of "npy"
   tfrt_model_flags_t model;       // what is said of a model
-  bool is_json;            // as |output| says
-  bool detach;             // the job goes on without this process
-  int64_t keep_ms;         // how long its results are kept then; 0: chosen
-  const char* trace_path;  // NULL: no trace
-  int64_t timeout_ms;      // 0: none
-  int64_t threads;         // per process; 0: chosen
+  bool is_json;                   // as |output| says
+  bool detach;                    // the job goes on without this process
+  int64_t keep_ms;                // how long its results are kept then; 0: chosen
+  const char* trace_path;         // NULL: no trace
+  int64_t timeout_ms;             // 0: none
+  int64_t threads;                // per process; 0: chosen
   int64_t heartbeat_ms;
   int64_t silence_ms;
   const char* shared_libs;  // kernel libraries, also of workers that are started; NULL: none

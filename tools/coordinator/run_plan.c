@@ -20,6 +20,12 @@ static tfrt_status_t tfrt_run_plan_load_file(tfrt_run_plan_t* plan,
           : tfrt_program_loader_load(options->path, &translation, &diagnostics, &plan->file);
   fputs(tfrt_string_builder_text(&diagnostics), stderr);
   if (options->is_verbose) fputs(tfrt_string_builder_text(&summary), stderr);
+  // People have read the reasons just now; a program that reads JSON has not.
+  if (status && diagnostics.size > 0 && !options->is_json) {
+    tfrt_status_code_t code = tfrt_status_code(status);
+    tfrt_status_release(status);
+    status = tfrt_status_create(code, "%s can't be translated", options->path);
+  }
   tfrt_string_builder_deinitialize(&diagnostics);
   tfrt_string_builder_deinitialize(&summary);
   return status;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host_runtime/base/number_text.h"
 #include "host_runtime/base/utf8.h"
 #include "tools/output/json.h"
 
@@ -35,7 +36,7 @@ void tfrt_table_add_format(tfrt_table_t* table, const char* format, ...) {
   char cell[TFRT_TABLE_MAX_CELL];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(cell, sizeof(cell), format, arguments);
+  tfrt_number_text_format_v(cell, sizeof(cell), format, arguments);
   va_end(arguments);
   tfrt_table_add_text(table, cell);
 }

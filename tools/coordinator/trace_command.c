@@ -168,9 +168,10 @@ static void tfrt_trace_command_append_json(const tfrt_trace_command_t* trace, ui
   } else {
     tfrt_string_builder_append_format(out, ",\"spans\":%zu,\"calls\":%zu,\"dropped\":%" PRIu64,
                                       count.spans, count.arrows, host->dropped);
-    tfrt_string_builder_append_format(out, ",\"clock_offset_us\":%.1f,\"clock_error_us\":%.1f",
-                                      (double)host->clock.offset_ns / 1e3,
-                                      (double)host->clock.error_ns / 1e3);
+    tfrt_string_builder_append_text(out, ",\"clock_offset_us\":");
+    tfrt_json_append_number(out, (double)host->clock.offset_ns / 1e3);
+    tfrt_string_builder_append_text(out, ",\"clock_error_us\":");
+    tfrt_json_append_number(out, (double)host->clock.error_ns / 1e3);
   }
   tfrt_string_builder_append_char(out, '}');
 }
@@ -226,7 +227,8 @@ static tfrt_status_t tfrt_trace_command_record(tfrt_trace_command_t* trace) {
   TFRT_RETURN_IF_ERROR(tfrt_trace_command_question(trace, "begin"));
   tfrt_run_loop_t* loop = &trace->query->loop;
   if (!trace->query->is_json) {
-    fprintf(stderr, "tfrt: recording for %.1f s; SIGINT ends it\n", (double)trace->for_ms / 1e3);
+    fprintf(stderr, "tfrt: recording for %" PRId64 ".%" PRId64 " s; SIGINT ends it\n",
+            trace->for_ms / 1000, trace->for_ms % 1000 / 100);
   }
   tfrt_run_loop_start_alarm(loop, (uint64_t)trace->for_ms);
   while (!loop->alarm_is_over && !loop->cancelled) tfrt_run_loop_turn(loop);

@@ -17,7 +17,16 @@ static void tfrt_chrome_trace_append_host(tfrt_string_builder_t* out,
   tfrt_string_builder_append_text(out, "}}");
 }
 
-// Times in the format are microseconds; three decimals keep the nanoseconds.
+// Times in the format are microseconds; three decimals keep the nanoseconds. A time may be
+// negative: a host's clock begins when the host does.
+static void tfrt_chrome_trace_append_time(tfrt_string_builder_t* out, const char* name,
+                                          int64_t time_ns) {
+  uint64_t size = time_ns < 0 ? 0 - (uint64_t)time_ns : (uint64_t)time_ns;
+  tfrt_string_builder_append_format(out, ",\"%s\":%s%llu.%03llu", name, time_ns < 0 ? "-" : "",
+                                    (unsigned long long)(size / 1000),
+                                    (unsigned long long)(size % 1000));
+}
+
 static void tfrt_chrome_trace_append_span(tfrt_string_builder_t* out,
                                           const tfrt_chrome_trace_host_t* host,
                                           const tfrt_trace_span_t* span) {
@@ -25,13 +34,11 @@ static void tfrt_chrome_trace_append_span(tfrt_string_builder_t* out,
   tfrt_json_append_string(out, tfrt_string_view_of(span->name));
   tfrt_string_builder_append_text(out, ",\"cat\":");
   tfrt_json_append_string(out, tfrt_string_view_of(span->category));
-  int64_t begin = span->begin_ns + host->clock_offset_ns;
-  int64_t length = span->end_ns - span->begin_ns;
-  tfrt_string_builder_append_format(
-      out,
-      ",\"pid\":%u,\"tid\":%u,\"ts\":%lld.%03lld,\"dur\":%lld.%03lld,\"args\":{\"request\":%llu}}",
-      host->rank, span->thread, (long long)(begin / 1000), (long long)(begin % 1000),
-      (long long)(length / 1000), (long long)(length % 1000), (unsigned long long)span->request);
+  tfrt_string_builder_append_format(out, ",\"pid\":%u,\"tid\":%u", host->rank, span->thread);
+  tfrt_chrome_trace_append_time(out, "ts", span->begin_ns + host->clock_offset_ns);
+  tfrt_chrome_trace_append_time(out, "dur", span->end_ns - span->begin_ns);
+  tfrt_string_builder_append_format(out, ",\"args\":{\"request\":%llu}}",
+                                    (unsigned long long)span->request);
 }
 
 // One end of an arrow, |phase|; false if |span| is none.
@@ -40,15 +47,14 @@ static bool tfrt_chrome_trace_append_flow(tfrt_string_builder_t* out,
                                           const tfrt_trace_span_t* span) {
   bool is_out = strcmp(span->category, "flow.out") == 0;
   if (!is_out && strcmp(span->category, "flow.in") != 0) return false;
-  int64_t time = span->begin_ns + host->clock_offset_ns;
   // An end belongs to the slice around it.
   tfrt_string_builder_append_format(out, ",\n{\"ph\":\"%s\",\"name\":\"call\",\"cat\":\"flow\",",
                                     is_out ? "s" : "f\",\"bp\":\"e");
   tfrt_string_builder_append_text(out, "\"id\":");
   tfrt_json_append_string(out, tfrt_string_view_of(span->name));
-  tfrt_string_builder_append_format(out, ",\"pid\":%u,\"tid\":%u,\"ts\":%lld.%03lld}", host->rank,
-                                    span->thread, (long long)(time / 1000),
-                                    (long long)(time % 1000));
+  tfrt_string_builder_append_format(out, ",\"pid\":%u,\"tid\":%u", host->rank, span->thread);
+  tfrt_chrome_trace_append_time(out, "ts", span->begin_ns + host->clock_offset_ns);
+  tfrt_string_builder_append_char(out, '}');
   return true;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/output/json.h"
 
+#include "host_runtime/base/number_text.h"
 #include "host_runtime/base/utf8.h"
 
 void tfrt_json_append_string(tfrt_string_builder_t* out, tfrt_string_view_t text) {
@@ -22,4 +23,9 @@ void tfrt_json_append_string(tfrt_string_builder_t* out, tfrt_string_view_t text
     }
   }
   tfrt_string_builder_append_char(out, '"');
+}
+
+void tfrt_json_append_number(tfrt_string_builder_t* out, double value) {
+  char text[TFRT_NUMBER_TEXT_SIZE];
+  tfrt_string_builder_append_text(out, tfrt_number_text_shortest_f64(value, text));
 }

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "host_runtime/async/builtin_types.h"
+#include "host_runtime/base/number_text.h"
+#include "host_runtime/tensor/small_float.h"
 #include "tools/output/json.h"
 
 static void tfrt_result_printer_append_error(tfrt_status_t status, bool print_error_code,
@@ -77,6 +79,37 @@ void tfrt_result_printer_append_json_error(tfrt_status_t status, tfrt_string_bui
   tfrt_string_builder_append_char(out, '}');
 }
 
+// Appends the float or complex number at |payload| in the shortest text that reads back exactly.
+static void tfrt_result_printer_append_json_float(tfrt_type_id_t type_id, const void* payload,
+                                                  tfrt_string_builder_t* out) {
+  char text[2][TFRT_NUMBER_TEXT_SIZE] = {"", ""};
+  const float* f32 = payload;
+  const double* f64 = payload;
+  uint16_t bits = *(const uint16_t*)payload;
+  switch (type_id) {
+    case TFRT_TYPE_F16:
+      tfrt_number_text_shortest_f32((float)tfrt_f16_to_double(bits), text[0]);
+      break;
+    case TFRT_TYPE_BF16:
+      tfrt_number_text_shortest_f32((float)tfrt_bf16_to_double(bits), text[0]);
+      break;
+    case TFRT_TYPE_F32:
+      tfrt_number_text_shortest_f32(*f32, text[0]);
+      break;
+    case TFRT_TYPE_F64:
+      tfrt_number_text_shortest_f64(*f64, text[0]);
+      break;
+    case TFRT_TYPE_COMPLEX64:
+      tfrt_number_text_shortest_f32(f32[0], text[0]);
+      tfrt_number_text_shortest_f32(f32[1], text[1]);
+      break;
+    default:
+      tfrt_number_text_shortest_f64(f64[0], text[0]);
+      tfrt_number_text_shortest_f64(f64[1], text[1]);
+  }
+  tfrt_string_builder_append_format(out, text[1][0] ? "(%s,%s)" : "%s%s", text[0], text[1]);
+}
+
 // As above, but also what TFRT shows only the types of: texts, and numbers of all sizes.
 static void tfrt_result_printer_append_json_value(tfrt_async_value_t* value,
                                                   tfrt_string_builder_t* out) {
@@ -85,6 +118,14 @@ static void tfrt_result_printer_append_json_value(tfrt_async_value_t* value,
   switch (resolved->type_id) {
     case TFRT_TYPE_STRING:
       tfrt_string_builder_append_view(out, tfrt_async_value_string(value));
+      return;
+    case TFRT_TYPE_F16:
+    case TFRT_TYPE_BF16:
+    case TFRT_TYPE_F32:
+    case TFRT_TYPE_F64:
+    case TFRT_TYPE_COMPLEX64:
+    case TFRT_TYPE_COMPLEX128:
+      tfrt_result_printer_append_json_float(resolved->type_id, payload, out);
       return;
     case TFRT_TYPE_I8:
       tfrt_string_builder_append_format(out, "%d", *(const int8_t*)payload);

@@ -15,7 +15,8 @@
 void tfrt_result_printer_append(const char* function, tfrt_async_value_t* const* results,
                                 uint32_t count, bool print_error_code, tfrt_string_builder_t* out);
 
-// Appends the resolved |result| as a JSON object: `{"type":"i32","value":"1"}`, or
+// Appends the resolved |result| as a JSON object: `{"type":"i32","value":"1"}`, where a float is
+// the shortest decimal number that reads back exactly, "nan", "inf" or "-inf"; or
 // `{"error":{"code":"INTERNAL","message":...,"function":...,"kernel":...,"file":...,"line":1,
 // "column":1,"rank":0}}`, where what is not known is left out. Thread-compatible.
 void tfrt_result_printer_append_json(tfrt_async_value_t* result, tfrt_string_builder_t* out);

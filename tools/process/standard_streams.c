@@ -6,15 +6,62 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-void tfrt_standard_streams_open(void) {
+// The first error of writing to the standard output, as errno has it; 0: none. The C library keeps
+// only that there was one.
+static int tfrt_standard_streams_error;
+
+// Whether the error was reported.
+static bool tfrt_standard_streams_is_told;
+
+static ssize_t tfrt_standard_streams_write(void* cookie, const char* data, size_t size) {
+  (void)cookie;
+  size_t done = 0;
+  while (done < size) {
+    ssize_t written = write(STDOUT_FILENO, data + done, size - done);
+    if (written >= 0) {
+      done += (size_t)written;
+    } else if (errno != EINTR) {
+      if (tfrt_standard_streams_error == 0) tfrt_standard_streams_error = errno;
+      return (ssize_t)done;
+    }
+  }
+  return (ssize_t)done;
+}
+
+// The last word of a process that told nobody of what it could not print, `--help` for example.
+static void tfrt_standard_streams_end(void) {
+  tfrt_status_t status = tfrt_standard_streams_is_told ? NULL : tfrt_standard_streams_flush();
+  if (!status) return;
+  fprintf(stderr, "%s: %s\n", program_invocation_short_name, tfrt_status_message(status));
+  tfrt_status_release(status);
+  _exit(EXIT_FAILURE);
+}
+
+// Lets the standard output go through tfrt_standard_streams_write(), buffered as before.
+static void tfrt_standard_streams_watch(void) {
+  static const cookie_io_functions_t functions = {.write = tfrt_standard_streams_write};
+  FILE* watched = fopencookie(NULL, "w", functions);
+  if (!watched) return;
+  setvbuf(watched, NULL, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, BUFSIZ);
+  stdout = watched;
+  atexit(tfrt_standard_streams_end);
+}
+
+static void tfrt_standard_streams_fill(void) {
   for (int i = STDIN_FILENO; i <= STDERR_FILENO; ++i) {
     if (fcntl(i, F_GETFD) != -1 || errno != EBADF) continue;
     // The lowest free number is taken: |i|, since those below it are in use.
     if (open("/dev/null", i == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
   }
+}
+
+void tfrt_standard_streams_open(void) {
+  tfrt_standard_streams_fill();
+  tfrt_standard_streams_watch();
 }
 
 static bool tfrt_standard_streams_holds_cut;
@@ -41,9 +88,14 @@ void tfrt_standard_streams_pass_on_cut(void) {
 }
 
 tfrt_status_t tfrt_standard_streams_flush(void) {
-  int error = fflush(stdout) == 0 ? 0 : errno;
-  if (error == 0 && !ferror(stdout)) return NULL;
+  bool is_flushed = fflush(stdout) == 0;
+  if (is_flushed && !ferror(stdout)) return NULL;
   if (tfrt_standard_streams_is_cut()) return NULL;
+  tfrt_standard_streams_is_told = true;
   return tfrt_status_create(TFRT_STATUS_DATA_LOSS, "can't write to the standard output%s%s",
-                            error ? ": " : "", error ? strerrordesc_np(error) : "");
+                            tfrt_standard_streams_error ? ": " : "", tfrt_standard_streams_cause());
+}
+
+const char* tfrt_standard_streams_cause(void) {
+  return tfrt_standard_streams_error ? strerrordesc_np(tfrt_standard_streams_error) : "";
 }

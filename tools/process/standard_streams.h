@@ -22,14 +22,19 @@
 #include "host_runtime/base/status.h"
 
 // Makes sure that descriptors 0, 1 and 2 are taken. A stream that is not there is stood in for by
-// one that can't be used: reading the input fails, and so does writing the others. Main thread
-// only.
+// one that can't be used: reading the input fails, and so does writing the others. A process that
+// exits although its standard output could not be written, and has not asked
+// tfrt_standard_streams_flush(), prints that on the standard error and exits with code 1. Main
+// thread only, before anything is printed.
 void tfrt_standard_streams_open(void);
 
 // Writes what the standard output has buffered. DATA_LOSS if that, or anything printed before,
 // could not be written; OK if that is for tfrt_standard_streams_pass_on_cut() to tell. Main thread
 // only.
 tfrt_status_t tfrt_standard_streams_flush(void) TFRT_MUST_USE;
+
+// Why the standard output could not be written, or "". Main thread only.
+const char* tfrt_standard_streams_cause(void);
 
 // From now on who prints goes on when the reader of the output has left. Who has started the
 // process with SIGPIPE ignored gets an error for that, as for any output that goes nowhere, and the

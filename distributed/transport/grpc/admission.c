@@ -18,6 +18,7 @@
 
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/log.h"
+#include "host_runtime/base/number_text.h"
 #include "host_runtime/base/ref_count.h"
 #include "host_runtime/base/sync.h"
 
@@ -105,7 +106,10 @@ static void reset(int descriptor) {
 uint64_t tfrt_grpc_admission_note_call(tfrt_grpc_admission_t* admission, grpc_call* call) {
   // "fd:" and a number: gRPC's name of a socket that it was handed.
   char* peer = grpc_call_get_peer(call);
-  const int descriptor = strncmp(peer, "fd:", 3) == 0 ? atoi(peer + 3) : -1;
+  uint64_t digits = 0;
+  const bool is_socket = strncmp(peer, "fd:", 3) == 0 &&
+                         tfrt_number_text_parse_u64(tfrt_string_view_of(peer + 3), &digits);
+  const int descriptor = is_socket ? (int)digits : -1;
   gpr_free(peer);
   uint64_t number = 0;
   tfrt_mutex_lock(&admission->mutex);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host_runtime/base/number_text.h"
 #include "host_runtime/bef/bef_attribute.h"
 
 static const void* find_attribute(const tfrt_nn_call_t* call, const char* name) {
@@ -114,7 +115,7 @@ tfrt_status_t tfrt_nn_error(const tfrt_nn_call_t* call, const char* format, ...)
   char text[512];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(text, sizeof(text), format, arguments);
+  tfrt_number_text_format_v(text, sizeof(text), format, arguments);
   va_end(arguments);
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "%s: %s", call->op->name, text);
 }

@@ -386,8 +386,7 @@ Suite* tfrt_test_suite(void) {
   add(suite, "broken", broken_connections_change_nothing, 60, (int[]){0, 0, 0});
   add(suite, "faulty", faults_leave_right_results_or_their_own_errors_and_nothing_else, 150,
       (int[]){539, 0, 0});
-  add(suite, "little", with_little_credit_results_are_right, 60,
-      (int[]){1577, 3559, 0});
+  add(suite, "little", with_little_credit_results_are_right, 60, (int[]){1577, 3559, 0});
   add(suite, "parted", who_is_cut_off_from_some_is_lost_to_them_and_nobody_waits, 40,
       (int[]){0, 0, 0});
   return suite;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "host_runtime/base/hash_table.h"
+#include "host_runtime/base/number_text.h"
 #include "tests/distributed/simulated/network_internal.h"
 
 // --- Memory, chance, trace ---------------------------------------------------
@@ -35,7 +36,7 @@ void tfrt_simulated_trace(tfrt_simulated_network_t* network, const char* format,
   int size = snprintf(line, sizeof(line), "%" PRId64 " ", network->now_ns);
   va_list arguments;
   va_start(arguments, format);
-  size += vsnprintf(line + size, sizeof(line) - (size_t)size, format, arguments);
+  size += tfrt_number_text_format_v(line + size, sizeof(line) - (size_t)size, format, arguments);
   va_end(arguments);
   if (size >= (int)sizeof(line)) size = (int)sizeof(line) - 1;
   network->trace_hash = tfrt_hash_combine(network->trace_hash, tfrt_hash_bytes(line, (size_t)size));

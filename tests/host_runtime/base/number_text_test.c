@@ -77,7 +77,7 @@ static void expect_f32_back(uint32_t bits) {
 START_TEST(each_text_reads_back_bit_for_bit) {
   tfrt_random_t random;
   tfrt_random_initialize(&random, 7);
-  for (uint32_t i = 0; i < 20000; ++i) {
+  for (uint32_t i = 0; i < 5000; ++i) {
     expect_f64_back(tfrt_random_next(&random));
     expect_f32_back((uint32_t)tfrt_random_next(&random));
   }

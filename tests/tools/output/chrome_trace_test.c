@@ -19,7 +19,7 @@ START_TEST(each_host_is_a_process_and_each_span_an_event) {
   snprintf(path, sizeof(path), "%s/trace.json", folder ? folder : "/tmp");
   tfrt_chrome_trace_host_t hosts[] = {
       {.rank = 0, .name = "host \"0\"", .trace = trace},
-      {.rank = 1, .name = "host 1", .trace = trace, .clock_offset_ns = 1000},
+      {.rank = 1, .name = "host 1", .trace = trace, .clock_offset_ns = -2600},
   };
   ck_assert_ptr_null(tfrt_chrome_trace_write(path, hosts, 2));
   tfrt_file_contents_t file;
@@ -40,11 +40,11 @@ START_TEST(each_host_is_a_process_and_each_span_an_event) {
       "\"tid\":0,\"ts\":1.700},\n"
       "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"args\":{\"name\":\"host 1\"}},\n"
       "{\"ph\":\"X\",\"name\":\"tfrt.add.i32\",\"cat\":\"kernel\",\"pid\":1,\"tid\":0,"
-      "\"ts\":2.500,\"dur\":1.250,\"args\":{\"request\":1}},\n"
+      "\"ts\":-1.100,\"dur\":1.250,\"args\":{\"request\":1}},\n"
       "{\"ph\":\"s\",\"name\":\"call\",\"cat\":\"flow\",\"id\":\"a.1.b\",\"pid\":1,\"tid\":0,"
-      "\"ts\":2.600},\n"
+      "\"ts\":-1.000},\n"
       "{\"ph\":\"f\",\"bp\":\"e\",\"name\":\"call\",\"cat\":\"flow\",\"id\":\"a.1.b\",\"pid\":1,"
-      "\"tid\":0,\"ts\":2.700}\n]}\n");
+      "\"tid\":0,\"ts\":-0.900}\n]}\n");
 }
 END_TEST
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/output/result_printer.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "host_runtime/async/builtin_types.h"
@@ -94,6 +95,27 @@ START_TEST(json_has_texts_and_numbers_of_all_sizes) {
 }
 END_TEST
 
+START_TEST(json_has_floats_that_read_back_exactly) {
+  begin();
+  expect_json(tfrt_async_value_create_f64(0.1 + 0.2), "f64", "0.30000000000000004");
+  expect_json(tfrt_async_value_create_f64(9007199254740991), "f64", "9007199254740991");
+  expect_json(tfrt_async_value_create_f64(-0.0), "f64", "-0");
+  expect_json(tfrt_async_value_create_f64(-(double)NAN), "f64", "nan");
+  expect_json(tfrt_async_value_create_f32(-INFINITY), "f32", "-inf");
+  expect_json(tfrt_async_value_create_f32(16777216), "f32", "16777216");
+  expect_json(tfrt_async_value_create_f32(0.1f), "f32", "0.1");
+  expect_json(make_number(TFRT_TYPE_F16, 0x2E66, 2), "f16", "0.099975586");
+  expect_json(make_number(TFRT_TYPE_BF16, 0x3DCD, 2), "bf16", "0.100097656");
+  const float f32[2] = {0.1f, -2};
+  const double f64[2] = {0.1, 1e300};
+  expect_json(tfrt_async_value_create_copy(TFRT_TYPE_COMPLEX64, f32, sizeof(f32)), "complex<f32>",
+              "(0.1,-2)");
+  expect_json(tfrt_async_value_create_copy(TFRT_TYPE_COMPLEX128, f64, sizeof(f64)), "complex<f64>",
+              "(0.1,1e300)");
+  tfrt_string_builder_deinitialize(&out);
+}
+END_TEST
+
 START_TEST(json_is_utf8_whatever_a_text_has) {
   static const struct {
     const char* text;
@@ -124,6 +146,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(cases, results_print_as_the_reference_executor_prints_them);
   tcase_add_test(cases, json_tells_values_and_where_errors_began);
   tcase_add_test(cases, json_has_texts_and_numbers_of_all_sizes);
+  tcase_add_test(cases, json_has_floats_that_read_back_exactly);
   tcase_add_test(cases, json_is_utf8_whatever_a_text_has);
   suite_add_tcase(suite, cases);
   return suite;
