@@ -10,7 +10,7 @@ each work queue, whatever the delays of the kernels. Then chains are left out on
 at a time: the same programs must find that.
 
 FILES files of PROGRAMS_PER_FILE programs each; by hand, `random_chains_test.py bazel-bin/tools 1 2500`
-checks 100,000 programs. The option `hosts` runs tensors on three hosts instead of cells.
+checks 100,000 programs.
 """
 
 import os
