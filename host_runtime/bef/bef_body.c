@@ -18,7 +18,7 @@
 // Bytes that must be there for an entry to be read as most are.
 #define MAX_USUAL_ENTRY_SIZE (2 * TFRT_BEF_CURSOR_SHORT_SIZE + 1)
 
-// A usual kernel has at most so many arguments, and so many attributes.
+// The most arguments, and the most attributes, of a usual kernel.
 #define MAX_USUAL_VALUES 16
 
 // The bytes of the record of a usual kernel, at most, but for its list of users.

@@ -7,7 +7,7 @@
 
 // --- Uses -----------------------------------------------------------------------------
 
-// Who uses what in one body.
+// The users of each register in one body.
 typedef struct uses_s {
   uint32_t* use_counts;     // per register: arguments and results of the function
   uint32_t* first_users;    // per register: where its part of |users| begins; one more

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Bytes of a BEF section while they are written: a buffer that grows and knows VBR integers
-// and alignment. Private to those who make sections: this room, and eager execution. What is
-// appended for each kernel is inline.
+// and alignment. Private to those who make sections: this room, and eager execution. Functions that
+// run for each kernel are inline.
 //
 // Life: initialised with an allocator; appended to; read through |data| and |size|;
 // deinitialised.

@@ -12,7 +12,7 @@
 // Longer messages are cut: names in them come from the file.
 #define MESSAGE_SIZE 256
 
-// So many numbers are read at once if each has one byte, as most have.
+// The numbers that are read at once if each has one byte, as most have.
 #define GROUP_SIZE 8
 
 // A word whose bytes are all 1.

@@ -146,8 +146,8 @@ static tfrt_status_t load_register_types(tfrt_bef_file_t* file) {
 
 // --- Call options -----------------------------------------------------------------
 
-// Reads the fields of one entry. What is behind those that we know belongs to a newer
-// writer, and is left alone.
+// Reads the fields of one entry. Bytes behind the known fields belong to a newer writer, and are
+// ignored.
 static tfrt_status_t read_options(tfrt_bef_cursor_t* cursor, tfrt_bef_call_options_t* options) {
   uint64_t mask;
   const uint8_t* start = cursor->position;

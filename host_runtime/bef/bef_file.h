@@ -12,12 +12,12 @@
 //  2. Read. Headers of functions are decoded once; of a kernel only the place of its record is
 //     kept, and everything else (registers, attributes, users, strings) is read in place, in
 //     the image.
-//  3. Retained by whoever keeps a pointer into it; released.
+//  3. Retained by each object that keeps a pointer into it; released.
 //
 //   file --> functions[] --> places[] ------> records in the image
 //        \-> image       \-> use_counts[]     (arguments, attributes, users, ...)
 //
-// What loading guarantees for the body of each function (docs/bef.md has the list):
+// Loading guarantees for the body of each function (docs/bef.md has the list):
 //   - kernel 0 is the pseudo kernel: its result 0 is the special register, whose
 //     users are the kernels without operands; its result i + 1 is register i, argument
 //     i of the function.
@@ -52,7 +52,7 @@ TFRT_API_BEGIN
 
 typedef struct tfrt_bef_file_s tfrt_bef_file_t;
 
-// What the section of call options says of one kernel.
+// The entry of one kernel in the section of call options.
 typedef struct tfrt_bef_call_options_s {
   bool has_host;
   bool pure;
@@ -63,7 +63,7 @@ typedef struct tfrt_bef_call_options_s {
   const char* device;  // in the image, as "cuda:0", at most TFRT_BEF_MAX_DEVICE_SIZE; NULL: none
 } tfrt_bef_call_options_t;
 
-// What it says of kernel |kernel| of a function.
+// The entry of kernel |kernel| of a function.
 typedef struct tfrt_bef_call_options_entry_s {
   uint32_t kernel;
   tfrt_bef_call_options_t options;

@@ -35,7 +35,7 @@ TFRT_API_BEGIN
 #define TFRT_BEF_VERSION 0x00
 #define TFRT_BEF_HEADER_SIZE 3
 
-// What padding is made of.
+// The byte of padding.
 #define TFRT_BEF_PADDING_BYTE 0xCC
 
 // The address of an image, and the strongest alignment inside it.
@@ -121,8 +121,8 @@ typedef enum tfrt_bef_dtype_e {
   TFRT_BEF_DTYPE_LAST = 23,
 } tfrt_bef_dtype_t;
 
-// What an attribute is: a dtype (a scalar of it; STRING: a string), one of these, or
-// a dtype or TYPE with the array bit.
+// The kind of an attribute: a dtype (a scalar of it; STRING: a string), one of these, or a dtype or
+// TYPE with the array bit.
 typedef uint8_t tfrt_bef_attribute_type_t;
 enum {
   TFRT_BEF_ATTRIBUTE_UNSUPPORTED = 24,

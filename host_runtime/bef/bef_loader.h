@@ -54,7 +54,7 @@ struct tfrt_bef_file_s {
   uint32_t attribute_type_count;
 };
 
-// What only the load needs; freed after it.
+// State that only the load needs; freed after it.
 typedef struct tfrt_bef_load_s {
   tfrt_bef_file_t* file;
   // Per function: the offset of its body in the Functions section.

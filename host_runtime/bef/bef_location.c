@@ -16,8 +16,8 @@
 // A tag, and a word of numbers.
 #define SHORT_RECORD_SIZE (1 + sizeof(uint64_t))
 
-// What is told by the first word of a short record that fits into it: all records with these bits
-// are right, and of one size.
+// The meaning of the first word of a short record that fits into it: all records with these bits
+// are valid, and of one size.
 typedef struct shape_s {
   uint64_t mask;  // those of tag and string, and what says where the numbers end
   uint64_t bits;

@@ -6,8 +6,8 @@
 //   header | user count per result | argument registers | attribute offsets | function indices |
 //   result registers | users of result 0 | users of result 1 | ...
 //
-// Life: as long as the image. Whoever has a record got it from a loaded file, which has checked
-// all of it (bef_file.h), or has written the words himself.
+// Life: as long as the image. A record comes from a loaded file, which has checked all of it
+// (bef_file.h), or from words that the caller wrote.
 //
 // Thread rule: immutable. Failure rule: none fails.
 #ifndef TFRT_HOST_RUNTIME_BEF_BEF_RECORD_H_
@@ -31,7 +31,7 @@ typedef struct tfrt_bef_record_s {
   uint32_t result_count;
 } tfrt_bef_record_t;
 
-// What the function's table of kernels says of one.
+// The entry of a kernel in the function's table of kernels.
 typedef struct tfrt_bef_record_place_s {
   uint32_t offset;     // of its record from the first one, in bytes
   uint32_t stream_id;  // < the function's stream_count

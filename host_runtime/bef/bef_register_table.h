@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is known of the registers of a body while its kernels are checked, one after the other:
-// which are set, and whether the lists of users and the use counts are right. Private to this room.
+// The state of the registers of a body while its kernels are checked, one after the other: the
+// registers that are set, and whether the lists of users and the use counts are right. Private to
+// this room.
 //
 //   register --> [ users of it: done <- left ]   words of the image
 //
 // Writers list the users of a register last one first, as MLIR has them, so that each argument is
 // the last word of its register's list that is left: where that holds to the end, all lists and
-// counts are right. What doesn't fit so is left to bef_uses.c, which allows any order and says what
-// is wrong.
+// counts are right. Bodies that don't fit this are left to bef_uses.c, which allows any order and
+// says what is wrong.
 //
 // Life:
 //  1. Made for a body, with all registers unset.

@@ -13,8 +13,8 @@
 
 static size_t max_size(size_t a, size_t b) { return a > b ? a : b; }
 
-// The header that shapes, dense attributes and aggregates begin with. What follows the first
-// |prefix_size| bytes will be aligned to |alignment|.
+// The header that shapes, dense attributes and aggregates begin with. The bytes behind the first
+// |prefix_size| will be aligned to |alignment|.
 static size_t encode_header(tfrt_bef_bytes_t* bytes, size_t alignment, uint8_t dtype,
                             size_t prefix_size, size_t total_size) {
   tfrt_bef_bytes_align(bytes, alignment, prefix_size);

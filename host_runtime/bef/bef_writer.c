@@ -151,7 +151,7 @@ uint32_t tfrt_bef_writer_add_location_fused(tfrt_bef_writer_t* writer, uint32_t 
 // --- Functions ------------------------------------------------------------------------
 
 void tfrt_bef_writer_reserve(tfrt_bef_writer_t* writer, size_t kernel_count) {
-  // What most take.
+  // The usual sizes.
   tfrt_bef_bytes_reserve(&writer->functions, 64 * kernel_count);
   tfrt_bef_bytes_reserve(&writer->locations, 8 * kernel_count);
 }

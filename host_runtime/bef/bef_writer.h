@@ -6,8 +6,8 @@
 //
 // Life:
 //  1. Allocated.
-//  2. Fed: strings, types, kernel names and attributes, each of which gets a number; then
-//     functions that use these numbers, in index order; locations in between.
+//  2. Fed: strings, types, kernel names and attributes, and each gets a number; then functions that
+//     use these numbers, in index order; locations in between.
 //  3. Finished: the image comes out, sections in their order, strings sorted.
 //  4. Freed.
 //
@@ -15,7 +15,7 @@
 //
 // Thread rule: thread-compatible (caller synchronises).
 // Failure rule: when memory is out, or the image would be over 4 GiB, everything goes on
-// and finish says RESOURCE_EXHAUSTED. What is fed is trusted; tfrt_bef_file_create() on the
+// and finish says RESOURCE_EXHAUSTED. The writer trusts its input; tfrt_bef_file_create() on the
 // result finds contradictions.
 #ifndef TFRT_HOST_RUNTIME_BEF_BEF_WRITER_H_
 #define TFRT_HOST_RUNTIME_BEF_BEF_WRITER_H_
@@ -89,7 +89,7 @@ uint32_t tfrt_bef_writer_add_location_string(tfrt_bef_writer_t* writer, tfrt_str
 
 // Appends one part of a location record; a NAME is followed by its child, a CALL_SITE by callee
 // and caller, a FUSED by |count| members. The first part of a record returns the location's
-// number. A place is a FILE whose file is told by its number. Thread-compatible.
+// number. A place is a FILE that names its file by number. Thread-compatible.
 uint32_t tfrt_bef_writer_add_location_unknown(tfrt_bef_writer_t* writer);
 uint32_t tfrt_bef_writer_add_location_file(tfrt_bef_writer_t* writer, tfrt_string_view_t file,
                                            uint32_t line, uint32_t column);

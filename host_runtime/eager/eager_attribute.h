@@ -7,7 +7,7 @@
 //       tfrt_eager_attribute_string("padding", "same"),
 //   };
 //
-// What lies behind it (text, elements, functions) is borrowed until an op has been made of it.
+// The data behind it (text, elements, functions) is borrowed until an op has been made of it.
 //
 // Thread rule: a value; thread-safe.
 // Failure rule: none fails here; what an op doesn't take is said when it is made.
@@ -115,7 +115,7 @@ static inline tfrt_eager_attribute_t tfrt_eager_attribute_shape(const char* name
   return attribute;
 }
 
-// The shape of which not even the rank is known.
+// The shape whose rank is unknown.
 static inline tfrt_eager_attribute_t tfrt_eager_attribute_unranked_shape(const char* name) {
   tfrt_eager_attribute_t attribute = tfrt_eager_attribute_named(name, TFRT_BEF_ATTRIBUTE_SHAPE);
   attribute.value.is_unranked = true;

@@ -3,7 +3,7 @@
 
 #include "host_runtime/bef/bef_writer.h"
 
-// What the image is made of; |arena| has what the writer is given.
+// The parts of the image; |arena| has what the writer is given.
 typedef struct tfrt_eager_image_s {
   tfrt_bef_writer_t* writer;
   const tfrt_single_op_t* op;

@@ -17,8 +17,8 @@
 
 // Sets |*out_program| (+1) to a program by |registry|, which outlives it, whose function 0 is |op|,
 // which |descriptor| describes, with the attributes of |binding|; it is called what the op is, by
-// which a call of it is known on any host. INVALID_ARGUMENT if the op is given functions, which are
-// of other programs, or writes to an operand, of which another host has a copy. Thread-safe.
+// which a call of it is known on any host. INVALID_ARGUMENT if the op is given functions, which
+// belong to other programs, or writes to an operand, as another host has only a copy. Thread-safe.
 tfrt_status_t tfrt_eager_image_create_program(const tfrt_single_op_t* op,
                                               const tfrt_kernel_descriptor_t* descriptor,
                                               const tfrt_eager_binding_t* binding,

@@ -260,7 +260,7 @@ tfrt_status_t tfrt_eager_op_run_on(const tfrt_eager_op_t* op,
   return NULL;
 }
 
-// Makes the op of |options| for one run with so many arguments and results.
+// Makes the op of |options| for one run with the given counts of arguments and results.
 static tfrt_status_t tfrt_eager_op_create_once(const tfrt_execution_context_t* context,
                                                const tfrt_eager_op_options_t* options,
                                                uint32_t argument_count, uint32_t result_count,

@@ -28,8 +28,8 @@
 //
 // Thread rule: immutable after creation; thread-safe. One handle may run on many threads.
 // Failure rule: what is wrong with the op is said when it is made, a wrong number of arguments
-// or results when it is run; each names the op, the place and what would be right. What goes
-// wrong in a run is its results' error, with the handle's place as its origin.
+// or results when it is run; each names the op, the place and what would be right. An error of a
+// run is the error of its results, with the handle's place as its origin.
 #ifndef TFRT_HOST_RUNTIME_EAGER_EAGER_OP_H_
 #define TFRT_HOST_RUNTIME_EAGER_EAGER_OP_H_
 
@@ -54,7 +54,7 @@ typedef struct tfrt_eager_place_s {
 // This line.
 #define TFRT_EAGER_HERE ((tfrt_eager_place_t){.name = __func__, .file = __FILE__, .line = __LINE__})
 
-// What the handle is to be. Everything is copied; functions' programs are retained.
+// The options of a handle. Everything is copied; functions' programs are retained.
 typedef struct tfrt_eager_op_options_s {
   const char* name;                          // with its dialect, e.g. "tfrt.add.i32"
   const tfrt_eager_attribute_t* attributes;  // in any order
@@ -123,7 +123,7 @@ tfrt_status_t tfrt_eager_op_run_take(const tfrt_eager_op_t* op,
 // as a `tfrt.call` with these options does: on that host, within that time, again elsewhere if that
 // is allowed. Arguments and results are those of tfrt_eager_op_run(): results stay on that host
 // until somebody demands them here, and may be arguments of ops there. In a request of one host it
-// runs here. What the call meets on its way is the results' error, with the handle's place.
+// runs here. An error of the call is the error of its results, with the handle's place.
 // INVALID_ARGUMENT for other numbers, and for an op that is not portable: then nothing has
 // happened. Thread-safe.
 tfrt_status_t tfrt_eager_op_run_on(const tfrt_eager_op_t* op,

@@ -138,7 +138,7 @@ static tfrt_status_t read_coo(cursor_t* cursor, tfrt_dtype_t dtype, const tfrt_s
   if (rank != shape->rank) {
     return broken("a sparse tensor has coordinates of another rank than its own", start);
   }
-  // Before memory is asked for: so many elements must be there.
+  // Before memory is asked for: the file must hold that number of elements.
   if (count > cursor->size - cursor->position) {
     return broken("the file ends in the elements of a sparse tensor", start);
   }

@@ -13,7 +13,7 @@
 // whatever reads a tensor asks which it is.
 //
 // Life:
-//  1. Initialised with room for so many elements, or from a dense tensor.
+//  1. Initialised with room for a number of elements, or from a dense tensor.
 //  2. Filled in by its maker, and checked where the coordinates come from outside.
 //  3. Read; it does not change any more. Deinitialised.
 //
@@ -54,7 +54,7 @@ tfrt_status_t tfrt_coo_host_tensor_initialize_from_dense(const tfrt_dense_host_t
                                                          tfrt_coo_host_tensor_t* out_tensor)
     TFRT_MUST_USE;
 
-// Lets go of the buffer of |tensor|, which may be an empty struct. Thread-compatible.
+// Releases the buffer of |tensor|, which may be an empty struct. Thread-compatible.
 void tfrt_coo_host_tensor_deinitialize(tfrt_coo_host_tensor_t* tensor);
 
 // Where the coordinates, and the values, are. Live as long as the tensor. Thread-safe.

@@ -10,13 +10,13 @@
 //                  | ..... | element 0, element 1, ... | ..... |
 //
 // Reshaping and slicing along the first axis give a new tensor on the same buffer: no
-// bytes move. So whoever writes into a tensor (the kernels that take and give chains)
-// must own it alone or know who looks; all other kernels make new tensors.
+// bytes move. So a kernel that writes into a tensor (one that takes and gives chains) must own it
+// alone or know its readers; all other kernels make new tensors.
 //
 // Life:
 //  1. Initialised with memory of its own, or as a view of a buffer.
 //  2. Filled in by its maker, then read.
-//  3. Deinitialised, which lets go of the buffer.
+//  3. Deinitialised, which releases the buffer.
 //
 // Thread rule: thread-compatible (caller synchronises); reading is thread-safe.
 // Failure rule: initialisation fails with INVALID_ARGUMENT or RESOURCE_EXHAUSTED, and
@@ -37,7 +37,7 @@
 
 TFRT_API_BEGIN
 
-// At most so many elements are printed.
+// The most elements that are printed.
 #define TFRT_DENSE_HOST_TENSOR_PRINT_LIMIT 16
 
 typedef struct tfrt_dense_host_tensor_s {
@@ -70,8 +70,7 @@ tfrt_status_t tfrt_dense_host_tensor_initialize_view(tfrt_dtype_t dtype, const t
 void tfrt_dense_host_tensor_initialize_alias(const tfrt_dense_host_tensor_t* tensor,
                                              tfrt_dense_host_tensor_t* out_tensor);
 
-// Lets go of the buffer of |tensor|, which may be an empty (zeroed) struct.
-// Thread-compatible.
+// Releases the buffer of |tensor|, which may be an empty (zeroed) struct. Thread-compatible.
 void tfrt_dense_host_tensor_deinitialize(tfrt_dense_host_tensor_t* tensor);
 
 // Where the elements are; NULL only if there are none. Lives as long as the tensor.

@@ -9,12 +9,12 @@
 //
 // Life:
 //  1. Created at +1, in one of the three ways.
-//  2. Shared by retaining. What is in it is the business of whoever shares it.
+//  2. Shared by retaining. Its sharers decide about its content.
 //  3. Released; the last release gives back the memory, or calls the deallocator, or
 //     releases the parent.
 //
-// Thread rule: counting is thread-safe; the content is thread-compatible (chains order
-// who writes and who reads).
+// Thread rule: counting is thread-safe; the content is thread-compatible (chains order writes and
+// reads).
 // Failure rule: creation fails with RESOURCE_EXHAUSTED when memory or budget is out.
 #ifndef TFRT_HOST_RUNTIME_TENSOR_HOST_BUFFER_H_
 #define TFRT_HOST_RUNTIME_TENSOR_HOST_BUFFER_H_
@@ -69,7 +69,7 @@ tfrt_status_t tfrt_host_buffer_create_external(void* data, size_t size,
                                                tfrt_host_buffer_t** out_buffer) TFRT_MUST_USE;
 
 // Sets |*out_buffer| to a new buffer (+1) over |size| bytes from |offset| of |parent|,
-// which is kept alive. OUT_OF_RANGE if the parent has not so many. Thread-safe.
+// which is kept alive. OUT_OF_RANGE if the parent has fewer. Thread-safe.
 tfrt_status_t tfrt_host_buffer_create_slice(tfrt_host_buffer_t* parent, size_t offset, size_t size,
                                             tfrt_allocator_t allocator,
                                             tfrt_host_buffer_t** out_buffer) TFRT_MUST_USE;

@@ -8,7 +8,7 @@
 // Kernels that need one layout ask, and refuse the others by name; printing and sending
 // take all.
 //
-// Life: made by whoever makes the tensor inside, whose life it shares.
+// Life: made with the tensor inside, whose life it shares.
 //
 // Thread rule: thread-compatible (caller synchronises); reading is thread-safe.
 // Failure rule: none fails.

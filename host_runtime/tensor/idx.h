@@ -10,7 +10,7 @@
 //
 //   type   8 ui8   9 i8   0x0B i16   0x0C i32   0x0D f32   0x0E f64
 //
-// These files are often compressed; whoever opens files undoes that first.
+// These files are often compressed; the code that opens files decompresses them first.
 //
 // Thread rule: thread-safe.
 // Failure rule: INVALID_ARGUMENT that says what is wrong; the bytes are not trusted.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is known of a shape before there is a tensor: nothing, or a rank and, for each
-// axis, a length or that it is unknown (-1).
+// The known part of a shape before there is a tensor: nothing, or a rank and, for each axis, a
+// length or unknown (-1).
 //
 //   unranked                                     "Unknown rank"
 //   ranked   rank | dims[0] ... dims[rank - 1]   "[-1, 57]"
@@ -25,19 +25,19 @@ typedef struct tfrt_partial_shape_s {
   int64_t dims[TFRT_SHAPE_MAX_RANK];
 } tfrt_partial_shape_t;
 
-// Sets |*out_shape| to the ranked shape with the |rank| lengths |dims|, of which any may be
-// unknown. INVALID_ARGUMENT if the rank is too high or a length below -1. Thread-safe.
+// Sets |*out_shape| to the ranked shape with the |rank| lengths |dims|; any may be unknown.
+// INVALID_ARGUMENT if the rank is too high or a length below -1. Thread-safe.
 tfrt_status_t tfrt_partial_shape_make(const int64_t* dims, size_t rank,
                                       tfrt_partial_shape_t* out_shape) TFRT_MUST_USE;
 
-// The shape of which not even the rank is known. Thread-safe.
+// The shape whose rank is unknown. Thread-safe.
 tfrt_partial_shape_t tfrt_partial_shape_unranked(void);
 
 // |shape|, as a partial shape without anything unknown. Thread-safe.
 tfrt_partial_shape_t tfrt_partial_shape_of(const tfrt_shape_t* shape);
 
-// Sets |*out_shape| to |partial|, of which all must be known; else INVALID_ARGUMENT, with
-// TFRT's words for what isn't. Thread-safe.
+// Sets |*out_shape| to |partial|, which must be all known; else INVALID_ARGUMENT, with TFRT's words
+// for the unknown part. Thread-safe.
 tfrt_status_t tfrt_partial_shape_to_shape(const tfrt_partial_shape_t* partial,
                                           tfrt_shape_t* out_shape) TFRT_MUST_USE;
 

@@ -8,7 +8,7 @@
 // It has no buffer: its payload is copied with the struct. Kernels that want elements in a row
 // get a dense tensor by a conversion (tensor_conversion.h).
 //
-// Life: made; read, or its value set by whoever owns it alone. There is nothing to give back.
+// Life: made; read, or its value set by its only owner. There is nothing to give back.
 //
 // Thread rule: a value. Failure rule: making one fails with INVALID_ARGUMENT; making a dense one of
 // it with RESOURCE_EXHAUSTED, too.

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-// What makes a format: bits of the fraction, and the exponent of the smallest normal number.
+// The parameters of a format: bits of the fraction, and the exponent of the smallest normal number.
 typedef struct format_s {
   int fraction_bits;
   int min_exponent;

@@ -25,7 +25,7 @@
 
 TFRT_API_BEGIN
 
-// At most so many strings are printed.
+// The most strings that are printed.
 #define TFRT_STRING_HOST_TENSOR_PRINT_LIMIT 16
 
 typedef struct tfrt_string_host_tensor_s {
@@ -48,7 +48,7 @@ tfrt_status_t tfrt_string_host_tensor_initialize_empty(const tfrt_shape_t* shape
                                                        tfrt_string_host_tensor_t* out_tensor)
     TFRT_MUST_USE;
 
-// Lets go of the buffer of |tensor|, which may be an empty struct. Thread-compatible.
+// Releases the buffer of |tensor|, which may be an empty struct. Thread-compatible.
 void tfrt_string_host_tensor_deinitialize(tfrt_string_host_tensor_t* tensor);
 
 // OK if the table of |tensor| is one: the ends don't fall, and the last one is that of the

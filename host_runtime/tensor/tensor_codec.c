@@ -16,7 +16,7 @@ _Static_assert(FIXED_HEADER_SIZE + 8 * TFRT_SHAPE_MAX_RANK + 8 <= TFRT_CODEC_MAX
 #error "bodies are sent as they lie in memory, which needs a little-endian machine"
 #endif
 
-// What a header says.
+// The fields of a header.
 typedef struct header_s {
   tfrt_dtype_t dtype;
   uint8_t layout;

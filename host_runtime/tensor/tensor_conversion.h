@@ -26,15 +26,15 @@ TFRT_API_BEGIN
 // At most this many conversions are in the table.
 #define TFRT_TENSOR_CONVERSION_MAX_COUNT 128
 
-// What a conversion works with.
+// The context of a conversion.
 typedef struct tfrt_tensor_conversion_context_s {
   tfrt_allocator_t allocator;     // for the new tensor; outlives it
   tfrt_work_queue_t* work_queue;  // for work that is long; +0, retain it to keep it
 } tfrt_tensor_conversion_context_t;
 
 // Returns a tensor value (+1) of the wanted type with the elements of |value| (+0), an available
-// tensor of the type that the function is registered for. The result may be unavailable: then
-// whoever resolves it has retained |value|. An error is an error value. Thread-safe.
+// tensor of the type that the function is registered for. The result may be unavailable: then its
+// resolver has retained |value|. An error is an error value. Thread-safe.
 typedef tfrt_async_value_t* (*tfrt_tensor_convert_fn_t)(
     tfrt_async_value_t* value, const tfrt_tensor_conversion_context_t* context);
 

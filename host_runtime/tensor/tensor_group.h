@@ -2,8 +2,8 @@
 //
 // Tensors in the memory of devices that hosts exchange through a library of the devices' own, with
 // none of the hosts' memory between. A type with streams (payload_stream.h) may have such *groups*:
-// whoever carries out a collective takes a *seat* for its operand, and decides with the other
-// members whether all of them have one in the same group.
+// the code of a collective takes a *seat* for its operand, and decides with the other members
+// whether all of them have one in the same group.
 //
 //   open --> seat: library, place, token       told to all other members, who tell theirs
 //              |  all have the same token ---------------------------> run --> the result
@@ -50,7 +50,7 @@ typedef enum tfrt_tensor_reduction_e {
   TFRT_TENSOR_MEAN,
 } tfrt_tensor_reduction_t;
 
-// What the members of a group do together. Their parts are of one size.
+// The operations that the members of a group do together. Their parts are of one size.
 typedef struct tfrt_tensor_exchange_s {
   tfrt_tensor_exchange_kind_t kind;
   tfrt_tensor_reduction_t reduction;  // of those that reduce
@@ -78,7 +78,7 @@ typedef struct tfrt_tensor_seat_vtable_s {
   tfrt_async_value_t* (*run)(tfrt_tensor_seat_t* seat, const tfrt_tensor_exchange_t* exchange);
   // Ends what waits, and the group; nothing once the seat was left.
   void (*abort)(tfrt_tensor_seat_t* seat);
-  // Gives the group back: to who comes next, or, if it is broken, for good. Again changes nothing.
+  // Returns the group: to the next user, or, if it is broken, for good. Again changes nothing.
   void (*leave)(tfrt_tensor_seat_t* seat);
 } tfrt_tensor_seat_vtable_t;
 

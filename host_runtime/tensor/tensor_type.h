@@ -30,8 +30,9 @@ TFRT_API_BEGIN
 
 typedef struct tfrt_tensor_type_s {
   tfrt_choice_t choice;  // its name, without usage
-  // What a library's type says of its tensors; NULL for the built-in ones, which say it themselves.
-  // Gives back what |tensor| holds. Called once, on the thread that drops the last reference.
+  // A library's description of its tensor type; NULL for the built-in ones, which say it
+  // themselves. Gives back what |tensor| holds. Called once, on the thread that drops the last
+  // reference.
   void (*destroy)(tfrt_foreign_tensor_t* tensor);
   // Appends |tensor| in one line, as the other types do: "MyHostTensor dtype = ..., shape = ...".
   void (*print)(const tfrt_foreign_tensor_t* tensor, tfrt_string_builder_t* out);

@@ -18,7 +18,7 @@
 static inline void tfrt_arrival_of_one(tfrt_ready_list_t* ready, uint32_t kernel) {
   _Atomic uint32_t* pending = &ready->frame->pending[kernel];
   // The last one to arrive sees what all others did: its acquire, in the load or in the
-  // subtraction, pairs with the release in their subtractions. Whoever reads 1 is the only
+  // subtraction, pairs with the release in their subtractions. A thread that reads 1 is the only
   // one left and need not write.
   uint32_t left = atomic_load_explicit(pending, memory_order_acquire);
   if (left > 1 && ready->frame->escaped) {

@@ -23,7 +23,7 @@
 //  3. Each waiter and task holds one reference. The last one frees the slab and leaves
 //     the call's scope.
 //
-// Thread rule: thread-safe once escaped; see the executor for who writes what.
+// Thread rule: thread-safe once escaped; the executor says which thread writes which field.
 // Failure rule: creation gives NULL when memory is out.
 #ifndef TFRT_HOST_RUNTIME_EXECUTOR_CALL_CALL_FRAME_H_
 #define TFRT_HOST_RUNTIME_EXECUTOR_CALL_CALL_FRAME_H_
@@ -40,7 +40,7 @@ typedef struct tfrt_register_waiter_s {
   tfrt_task_t task;
   tfrt_call_frame_t* frame;  // +1
   tfrt_async_value_t* value;
-  bool owns_value;     // +1; else the register's uses keep |value|, until the users are told
+  bool owns_value;     // +1; else the register's uses keep |value| until all users have it
   bool demands_value;  // else it only awaits it
   const uint32_t* users;
   const uint8_t* passed_users;  // NULL: none of them is PASSED
@@ -79,7 +79,7 @@ struct tfrt_call_frame_s {
 tfrt_call_frame_t* tfrt_call_frame_create(const tfrt_bef_callable_t* callable,
                                           const tfrt_execution_context_t* context);
 
-// What |pending| of a kernel with |binding| is before anything is there. Thread-safe.
+// The initial |pending| of a kernel with |binding|, before any argument is there. Thread-safe.
 static inline uint32_t tfrt_call_frame_first_pending(const tfrt_kernel_binding_t* binding) {
   uint32_t pending = binding->waited_count + binding->nonstrict;
   // A kernel without arguments waits for the start of the function.

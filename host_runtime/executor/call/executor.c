@@ -2,8 +2,8 @@
 //
 // Runs calls of BEF functions: fires each kernel as its arguments arrive, without locks
 // and without blocking. The order of ready kernels is ready_list.h's; what a call is made
-// of is call_frame.h's. What remains is how a value travels from the kernel that makes it
-// to those that use it:
+// of is call_frame.h's. The rest is how a value travels from the kernel that makes it to those that
+// use it:
 //
 //   result --publish--> register --arrive--> pending counters --0--> ready list --fire-->
 //              \-- not available yet: a waiter on the value does the rest when it is
@@ -129,8 +129,8 @@ static void tfrt_executor_publish_all(tfrt_ready_list_t* ready, const tfrt_kerne
 
 // --- Kernels -----------------------------------------------------------------
 
-// Collects the arguments of |site|. Returns the error (+0) because of which it is not to
-// run: the last one in the order of operands, else the request's cancellation, else NULL.
+// Collects the arguments of |site|. Returns the error (+0) that forbids the kernel to run: the last
+// one in the order of operands, else the request's cancellation, else NULL.
 static tfrt_async_value_t* tfrt_executor_collect(tfrt_call_frame_t* frame,
                                                  const tfrt_kernel_site_t* site,
                                                  tfrt_async_value_t** arguments) {
@@ -348,7 +348,7 @@ static void tfrt_executor_take_over(tfrt_scheduled_call_t* call, tfrt_async_valu
   const tfrt_bef_callable_t* callable = call->callable;
   tfrt_call_frame_t* frame = tfrt_call_frame_create(callable, call->frame.context);
   if (!frame) {
-    // What the slots hold stays undone, and with it some references; better than a crash.
+    // The content of the slots is lost, and some references leak; better than a crash.
     tfrt_executor_fail_call(callable, NULL, false, results);
     return;
   }

@@ -5,8 +5,8 @@
 //
 //   types of arguments --> (trace) --> kernel --> types of results --> results that are missing
 //
-// The thread is marked as being in the kernel (running_kernel.h); whoever calls has noted what it
-// was in before.
+// The thread is marked as being in the kernel (running_kernel.h); the caller has noted the kernel
+// before.
 //
 // Types are checked where the op table could not prove them when the program was loaded;
 // in a program that is to check all types (kernel_registry.h), everywhere.
@@ -37,8 +37,8 @@ static inline bool tfrt_kernel_run_check_arguments(tfrt_kernel_frame_t* frame,
   return true;
 }
 
-// Replaces each result that is not of the type that the op table says by an error. One whose
-// type isn't known yet passes: whoever uses it looks again. Frame's thread only.
+// Replaces each result that is not of the type that the op table says by an error. A value whose
+// type isn't known yet passes: its users check again. Frame's thread only.
 void tfrt_kernel_run_check_results(tfrt_kernel_frame_t* frame, const tfrt_kernel_site_t* site);
 
 // Runs the kernel and adds that to the request's trace. Frame's thread only.

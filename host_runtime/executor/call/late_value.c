@@ -49,8 +49,8 @@ void tfrt_late_value_wait(tfrt_ready_list_t* ready, uint32_t register_index, con
   tfrt_call_frame_t* frame = ready->frame;
   uint8_t flags = frame->callable->register_flags[register_index];
   bool waited_for = flags & (TFRT_REGISTER_DEMANDED | TFRT_REGISTER_AWAITED);
-  // A call is over only when all of its values are settled; who has no scope doesn't ask. What
-  // is owned elsewhere is no work of this call: whoever makes it has entered the scope itself.
+  // A call is over only when all of its values are settled; who has no scope doesn't ask. A value
+  // that is owned elsewhere is no work of this call: its maker has entered the scope itself.
   if (!waited_for && !frame->context.scope) return;
   if (!waited_for && is_owned_elsewhere(value)) return;
   tfrt_late_value_let_wait(ready);
@@ -58,7 +58,7 @@ void tfrt_late_value_wait(tfrt_ready_list_t* ready, uint32_t register_index, con
   tfrt_task_initialize(&waiter->task, on_value);
   waiter->frame = frame;
   waiter->value = value;
-  // Nobody uses the register up before its users are told, unless it is anticipated.
+  // The register keeps its uses until its users have been visited, unless it is anticipated.
   waiter->owns_value = user_count == 0 || (flags & TFRT_REGISTER_ANTICIPATED);
   if (waiter->owns_value) tfrt_async_value_retain(value);
   waiter->demands_value = flags & TFRT_REGISTER_DEMANDED;

@@ -17,7 +17,7 @@
 
 // Holds |value| (+0), which isn't available, for the |user_count| |users| of |register_index|; what
 // |passed_users| says of them goes with them. |on_value| is the task that gets the register's
-// waiter, with its reference to the call, when the value is there. What nobody waits for is not
+// waiter, with its reference to the call, when the value is there. A value without waiters is not
 // held. List's thread only.
 void tfrt_late_value_wait(tfrt_ready_list_t* ready, uint32_t register_index, const uint32_t* users,
                           const uint8_t* passed_users, uint32_t user_count,

@@ -7,8 +7,8 @@ tfrt_async_value_t* tfrt_placeholder_put(tfrt_call_frame_t* frame, uint32_t regi
   uint32_t uses = frame->callable->bef->use_counts[register_index];
   tfrt_async_value_retain_n(&placeholder->base, uses);
   tfrt_async_value_t* value = NULL;
-  // Release: whoever sets the register sees the placeholder whole; acquire: so do we with the
-  // value. Partner: the same operation in tfrt_placeholder_set().
+  // Release: the thread that sets the register sees the whole placeholder; acquire: this one sees
+  // the whole value. Partner: the same operation in tfrt_placeholder_set().
   if (atomic_compare_exchange_strong_explicit(&frame->registers[register_index], &value,
                                               &placeholder->base, memory_order_acq_rel,
                                               memory_order_acquire)) {
@@ -24,8 +24,8 @@ tfrt_async_value_t* tfrt_placeholder_set(tfrt_call_frame_t* frame, uint32_t regi
   *out_pinned = false;
   if (uses > 1) tfrt_async_value_retain_n(value, uses - 1);
   tfrt_async_value_t* placeholder = NULL;
-  // Release: whoever finds the value here early sees it whole; acquire: so do we with the
-  // placeholder. Partners: the same operation in tfrt_placeholder_put() and the load in
+  // Release: a thread that finds the value here early sees all of it; acquire: this one sees the
+  // whole placeholder. Partners: the same operation in tfrt_placeholder_put() and the load in
   // tfrt_placeholder_get().
   if (atomic_compare_exchange_strong_explicit(&frame->registers[register_index], &placeholder,
                                               value, memory_order_acq_rel, memory_order_acquire)) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A register that may be needed before it is set: whoever comes first puts something there by
-// compare-and-swap, the maker the value, or a user an indirect value that stands for it, the
-// *placeholder*, which the maker then finds and forwards. Private to the executor.
+// A register that may be needed before it is set. The first thread to come fills it by
+// compare-and-swap: the maker with the value, or a user with an indirect value that stands for it,
+// the *placeholder*. The maker then finds the placeholder and forwards it. Private to the executor.
 //
 //   NULL --set--> value
 //     \--get--> placeholder --set: forwarded--> value
 //
-// References: what is in the register has one for each use that the BEF file counts; a
-// placeholder has one more, which whoever forwards it drops.
+// References: what is in the register has one for each use that the BEF file counts; a placeholder
+// has one more, which its forwarder drops.
 //
 // Thread rule: thread-safe. Failure rule: as each function says.
 #ifndef TFRT_HOST_RUNTIME_EXECUTOR_CALL_PLACEHOLDER_H_

@@ -25,7 +25,7 @@ static void tfrt_queued_call_run_task(tfrt_task_t* task) {
   tfrt_queued_call_run(TFRT_CONTAINER_OF(task, tfrt_queued_call_t, task));
 }
 
-// Fills |results| with indirects, or with errors, of which it returns false.
+// Fills |results| with indirects, or with errors and returns false.
 static bool tfrt_queued_call_make_placeholders(uint32_t count, tfrt_async_value_t** results) {
   bool complete = true;
   for (uint32_t i = 0; i < count; ++i) {

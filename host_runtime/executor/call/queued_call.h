@@ -11,7 +11,7 @@
 //  3. Run: the function gets the arguments for good; what it gives goes to the indirect
 //     values; the call frees itself.
 //
-// Thread rule: one thread at a time, whoever runs the task.
+// Thread rule: one thread at a time, the one that runs the task.
 // Failure rule: allocation gives NULL, and results that say so, when memory is out.
 #ifndef TFRT_HOST_RUNTIME_EXECUTOR_CALL_QUEUED_CALL_H_
 #define TFRT_HOST_RUNTIME_EXECUTOR_CALL_QUEUED_CALL_H_

@@ -111,8 +111,8 @@ static bool tfrt_ready_list_is_cheap(const tfrt_ready_list_t* list, uint32_t ker
   return !tfrt_ready_list_is_expensive(list, kernel);
 }
 
-// The outline kernel, of which there is one, whose stream is the next: the oldest early one, or
-// else the oldest.
+// The outline kernel whose stream is the next: the oldest early one, or else the oldest. There is
+// one at least.
 static uint32_t tfrt_ready_list_first_to_go(const tfrt_ready_list_t* list) {
   const tfrt_bef_callable_t* callable = list->frame->callable;
   if (callable->nonstrict_count == 0) return list->outline_first;

@@ -43,7 +43,7 @@ typedef struct tfrt_ready_list_s {
 
 // True if |kernel| may be worth a thread. A call that another host runs is not, whatever it costs
 // there; and made in their order, calls never wait for room at that host that those behind them
-// have taken. Who makes a schedule has no request, and no router.
+// have taken. The maker of a schedule has no request, and no router.
 static inline bool tfrt_ready_list_is_expensive(const tfrt_ready_list_t* list, uint32_t kernel) {
   const tfrt_kernel_site_t* site = &list->frame->callable->sites[kernel];
   if (!site->expensive) return false;

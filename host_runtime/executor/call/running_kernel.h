@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which kernel each thread is in, right now, and of which request: what one wants to know of a
-// process that seems to stand still. Always on; it costs the executor a store per kernel.
+// The kernel that each thread is in right now, and its request: for a look at a process that seems
+// to stand still. Always on; it costs the executor a store per kernel.
 //
 //   executor's thread   enter(request) -> mark(site) -> kernel -> mark(next site) -> ... -> leave
 //   any other thread    list: addresses for each; meaningless, until
@@ -24,7 +24,7 @@
 #include "host_runtime/base/sync.h"
 #include "host_runtime/executor/program/program.h"
 
-// What is known of one thread. Its own; only what is atomic is read by others.
+// The record of one thread. Its own; only what is atomic is read by others.
 typedef struct tfrt_running_kernel_s {
   _Atomic(const void*) site;     // NULL: it runs no kernel
   _Atomic(const void*) request;  // of the call that it is in
@@ -47,7 +47,7 @@ static inline void tfrt_running_kernel_mark(const void* site) {
   atomic_store_explicit(&tfrt_running_kernel.site, site, memory_order_relaxed);
 }
 
-// What a thread is in, to be gone back to.
+// The kernel that a thread was in before, and goes back to.
 typedef struct tfrt_running_kernel_outer_s {
   const void* site;
   const void* request;

@@ -31,8 +31,8 @@ bool tfrt_scheduled_call_is_unique(const tfrt_scheduled_call_t* call, uint32_t i
   return is_last && readings == 1 && tfrt_async_value_is_unique(call->slots[slot]);
 }
 
-// Collects the arguments of the step. Returns the error (+0) because of which its kernel is not
-// to run, or NULL, by the rules of the executor: each value is there.
+// Collects the arguments of the step. Returns the error (+0) that forbids its kernel to run, or
+// NULL, by the rules of the executor: each value is there.
 static inline tfrt_async_value_t* tfrt_scheduled_call_collect(tfrt_scheduled_call_t* call,
                                                               const tfrt_schedule_step_t* step,
                                                               const uint32_t* slots) {

@@ -24,7 +24,7 @@ static void tfrt_strict_call_fail(const tfrt_function_t* function, tfrt_async_va
   }
 }
 
-// Runs |body| with what |arguments|, all of which are there, resolve to; |values| is room
+// Runs |body| with the values that |arguments| resolve to, which are all there; |values| is room
 // for that.
 static void tfrt_strict_call_run_with(const tfrt_function_t* function,
                                       tfrt_function_execute_fn_t body,

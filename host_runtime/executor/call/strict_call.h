@@ -7,8 +7,8 @@
 //   arguments --all there?--> errors? --none--> body --> results
 //        \-- some late: a queued call waits for them, results are indirect values
 //
-// Of several arguments that are errors the last one counts, and a cancelled request only if
-// none is, as with kernels.
+// If several arguments are errors, the last one counts; a cancelled request counts only if none is
+// an error, as with kernels.
 //
 // Thread rule: thread-safe.
 // Failure rule: a failure is the results' error.

@@ -31,7 +31,7 @@ static tfrt_string_view_t inner(tfrt_string_view_t text, size_t front, size_t ba
   return tfrt_string_view_make(text.data + front, text.size - front - back);
 }
 
-// What |text| means if it begins with a sigil, else TEXT.
+// The kind of |text| by its sigil; TEXT without one.
 static tfrt_assembly_word_t classify(tfrt_string_view_t text) {
   tfrt_assembly_word_t word = {TFRT_ASSEMBLY_TEXT, text};
   if (text.size < 2) return word;

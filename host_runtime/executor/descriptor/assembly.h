@@ -13,7 +13,7 @@
 #include "host_runtime/base/string_view.h"
 #include "host_runtime/executor/descriptor/kernel_descriptor.h"
 
-// So many of an op's fixed operands can have a `type(%name)`.
+// The number of an op's fixed operands that can have a `type(%name)`.
 #define TFRT_ASSEMBLY_MAX_TYPED 16
 
 typedef enum tfrt_assembly_kind_e {

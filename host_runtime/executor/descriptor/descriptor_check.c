@@ -157,7 +157,7 @@ static tfrt_status_t check_attributes(const tfrt_kernel_descriptor_t* op) {
 
 // --- The custom form -----------------------------------------------------------------------
 
-// What the words of a custom form have said so far.
+// The state after the words of a custom form so far.
 typedef struct form_s {
   uint32_t next_operand;
   bool rest;          // all other operands
@@ -252,7 +252,8 @@ static tfrt_status_t check_types_word(const tfrt_kernel_descriptor_t* op, tfrt_a
   return NULL;
 }
 
-// Of a list, only a word that isn't a comma ends it; what may print nothing leaves it as it was.
+// Only a word that isn't a comma ends a list; a word that may print nothing leaves the state as it
+// was.
 static tfrt_status_t check_commas(const tfrt_kernel_descriptor_t* op,
                                   const tfrt_assembly_word_t* word, form_t* form) {
   switch (word->kind) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether an entry of an op table is what its schema says (kernel_descriptor.h). What an entry
-// says is believed everywhere: the executor takes its counts and uses, the parser its custom
-// form at its word. So the entries of a kernel library are checked wherever they come in, by
-// tools that translate and by those that run. Only what takes a parser to judge, how types are
-// spelt and what defaults are, is left to those that have one.
+// Whether an entry of an op table is what its schema says (kernel_descriptor.h). All code believes
+// an entry: the executor its counts and uses, the parser its custom form. So the entries of a
+// kernel library are checked wherever they come in, by tools that translate and by those that run.
+// Only what takes a parser to judge, how types are spelt and what defaults are, is left to those
+// that have one.
 //
 // Thread rule: thread-safe. Failure rule: INVALID_ARGUMENT with one line that names the op and
 // what is wrong with its entry.
@@ -21,7 +21,7 @@ tfrt_status_t tfrt_descriptor_check_op(const tfrt_kernel_descriptor_t* entry) TF
 // The same for a native function, whose name is free and which has no custom form. Thread-safe.
 tfrt_status_t tfrt_descriptor_check_native(const tfrt_kernel_descriptor_t* entry) TFRT_MUST_USE;
 
-// The error for |entry|, of which |format| says what is wrong. Thread-safe.
+// The error for |entry|; |format| says what is wrong. Thread-safe.
 tfrt_status_t tfrt_descriptor_defect(const tfrt_kernel_descriptor_t* entry, const char* format, ...)
     TFRT_PRINTF(2, 3) TFRT_MUST_USE;
 

@@ -27,12 +27,12 @@ static void tfrt_in_process_call_release(tfrt_in_process_call_t* call) {
 
 // --- Cancel ------------------------------------------------------------------
 
-// What this thread has still to cancel, while it does that.
+// The calls that this thread has still to cancel, while it cancels.
 static _Thread_local tfrt_list_link_t* tfrt_in_process_call_cancels;
 
 static void tfrt_in_process_call_cancel_take(tfrt_in_process_call_t* call) {
   tfrt_async_value_t* reason = tfrt_request_context_cancelled(call->outer);
-  // Whose cancel this is tells that for all calls below it.
+  // The origin of this cancel counts for all calls below it.
   tfrt_withdrawal_end(call->request);
   tfrt_request_context_cancel(call->request, tfrt_async_value_error(reason));
   tfrt_in_process_call_release(call);

@@ -19,7 +19,7 @@ typedef struct tfrt_mailbox_slot_s {
   char key[];
 } tfrt_mailbox_slot_t;
 
-// Who comes: a receiver, or a sender with a value.
+// The caller: a receiver, or a sender with a value.
 typedef struct tfrt_mailbox_side_s {
   uint64_t request;
   uint32_t sender;
@@ -185,8 +185,8 @@ static bool tfrt_mailbox_is_closed(const void* self, const tfrt_mailbox_slot_t* 
   return tfrt_mailbox_key_begins(slot, *(const tfrt_string_view_t*)self);
 }
 
-// Closes keys that begin with |prefix|, with |error| (+0). Whoever comes after the first lock
-// finds it closed; whoever came before is taken out then.
+// Closes keys that begin with |prefix|, with |error| (+0). A caller after the first lock finds it
+// closed; this loop takes out the earlier ones.
 static tfrt_status_t tfrt_mailbox_close(tfrt_mailbox_t* mailbox, tfrt_string_view_t prefix,
                                         tfrt_async_value_t* error) {
   tfrt_mailbox_closed_t* closed =
@@ -207,8 +207,8 @@ static tfrt_status_t tfrt_mailbox_close(tfrt_mailbox_t* mailbox, tfrt_string_vie
   for (tfrt_async_value_t* value;
        (value = tfrt_mailbox_take_first(mailbox, tfrt_mailbox_is_closed, &prefix, NULL));) {
     tfrt_async_value_set_error(value, tfrt_async_value_error(error));
-    // What was sent stays alive, here and at its owner, until it is resolved, and it would not be
-    // if nobody asked.
+    // A sent value stays alive, here and at its owner, until it is resolved; without a demand it
+    // would never be.
     tfrt_async_value_demand(value);
     tfrt_async_value_release(value);
   }

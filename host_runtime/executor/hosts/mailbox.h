@@ -10,10 +10,10 @@
 // made them.
 //
 // Life:
-//  1. Initialised in the storage of whoever has the requests.
+//  1. Initialised in the storage of the requests' owner.
 //  2. Sent to and received from, by any thread. A wait that is cancelled goes at once, and takes no
 //     message. Keys that were closed stay so until their request is over on all hosts.
-//  3. What was sent and never received is taken out when its request is over
+//  3. A value that was sent and never received is taken out when its request is over
 //     (tfrt_mailbox_take_unreceived()), or with what is left.
 //  4. Emptied (tfrt_mailbox_take()) when a sender is lost, or all is over; deinitialised.
 //
@@ -34,8 +34,8 @@
 typedef struct tfrt_mailbox_s tfrt_mailbox_t;
 
 // |value| (+0), which was sent, is received at |site|, whose texts live as long as |mailbox|.
-// Called by who comes second, with no lock held, before the receiver can use |value|, which may
-// lead to nothing yet if its sender is just putting it there. Thread-safe.
+// Called by the second of sender and receiver, with no lock held, before the receiver can use
+// |value|. The value may lead to nothing yet if its sender is just putting it there. Thread-safe.
 typedef void (*tfrt_mailbox_met_fn_t)(tfrt_mailbox_t* mailbox, tfrt_async_value_t* value,
                                       const tfrt_status_origin_t* site);
 
@@ -51,12 +51,12 @@ struct tfrt_mailbox_s {
 // who waits for such a key, now or later, gets that error, and what is sent under one is dropped.
 #define TFRT_MAILBOX_CLOSE_PREFIX "tfrt:close:"
 
-// What the keys of owed messages begin with that belong to |request|, which programs can't use.
-// Appends it to |out|. Thread-safe, as |out| is.
+// The prefix of the keys of owed messages that belong to |request|; programs can't use it. Appends
+// it to |out|. Thread-safe, as |out| is.
 #define TFRT_MAILBOX_OWED_PREFIX "tfrt:"
 void tfrt_mailbox_append_owed_prefix(uint64_t request, tfrt_string_builder_t* out);
 
-// Makes |mailbox| an empty one, of which |met| (may be NULL) is told. Thread-compatible.
+// Makes |mailbox| an empty one that calls |met| (may be NULL). Thread-compatible.
 void tfrt_mailbox_initialize(tfrt_mailbox_t* mailbox, tfrt_allocator_t allocator,
                              tfrt_mailbox_met_fn_t met);
 
@@ -68,7 +68,7 @@ void tfrt_mailbox_deinitialize(tfrt_mailbox_t* mailbox);
 tfrt_status_t tfrt_mailbox_send(tfrt_mailbox_t* mailbox, uint64_t request, uint32_t sender,
                                 tfrt_string_view_t key, tfrt_async_value_t* value) TFRT_MUST_USE;
 
-// Who waits for a message.
+// A waiter for a message.
 typedef struct tfrt_mailbox_receiver_s {
   tfrt_request_context_t* request;   // whose cancel ends the wait
   const tfrt_status_origin_t* site;  // its op; copied, with texts that live as long as the mailbox
@@ -101,7 +101,7 @@ tfrt_async_value_t* tfrt_mailbox_take(tfrt_mailbox_t* mailbox, uint32_t sender, 
 // received, or NULL: also without memory. Thread-safe.
 tfrt_async_value_t* tfrt_mailbox_take_unreceived(tfrt_mailbox_t* mailbox, uint64_t request);
 
-// What is in a mailbox: a value that was sent and not received, or is waited for and not sent.
+// An entry of a mailbox: a value that was sent and not received, or is waited for and not sent.
 typedef struct tfrt_mailbox_entry_s {
   uint64_t request;  // that waits, whatever number both sides meet under; of a value, that number
   uint32_t sender;

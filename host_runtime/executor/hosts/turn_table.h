@@ -10,12 +10,12 @@
 // Two turns of one series on one host should not overlap: then nothing orders them, and another
 // host may begin them the other way round. The table says when that happens.
 //
-// Once a turn has failed, the series is *broken*: no turn of it begins any more, and whoever
-// tries gets the same error. So hosts that can't know any more which turn the others are at
-// don't wait for each other.
+// Once a turn has failed, the series is *broken*: no turn of it begins any more, and each attempt
+// gets the same error. So hosts that can't know any more which turn the others are at don't wait
+// for each other.
 //
 // Life:
-//  1. Initialised in the storage of whoever has the requests.
+//  1. Initialised in the storage of the requests' owner.
 //  2. A turn is begun, and ended as often; a series may be broken.
 //  3. When the request is over on all hosts, its series are forgotten.
 //  4. Deinitialised, which forgets all series.
@@ -56,7 +56,7 @@ void tfrt_turn_table_deinitialize(tfrt_turn_table_t* table);
 tfrt_status_t tfrt_turn_table_begin(tfrt_turn_table_t* table, uint64_t request,
                                     tfrt_string_view_t series, tfrt_turn_t* out_turn) TFRT_MUST_USE;
 
-// Breaks |series|, of which a turn was begun, with |status| (+0); again changes nothing.
+// Breaks |series|, after its first turn has begun, with |status| (+0); again changes nothing.
 // Thread-safe.
 void tfrt_turn_table_break(tfrt_turn_table_t* table, uint64_t request, tfrt_string_view_t series,
                            tfrt_status_t status);
@@ -64,7 +64,7 @@ void tfrt_turn_table_break(tfrt_turn_table_t* table, uint64_t request, tfrt_stri
 // A turn of |series| that was begun is over. Thread-safe.
 void tfrt_turn_table_end(tfrt_turn_table_t* table, uint64_t request, tfrt_string_view_t series);
 
-// Forgets the series of |request|, of which nothing is under way on any host, but those of which a
+// Forgets the series of |request|, which does nothing on any host any more, but not a series whose
 // turn has not ended here. True if there was one. Thread-safe.
 bool tfrt_turn_table_forget(tfrt_turn_table_t* table, uint64_t request);
 

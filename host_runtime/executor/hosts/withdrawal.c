@@ -19,7 +19,7 @@ static size_t tfrt_withdrawal_size(uint32_t value_count) {
 }
 
 // The cancel may end all that the call runs, and with the call perhaps the request on all hosts,
-// who forget then what they were told: not before that has come to them.
+// which then forget their withdrawals: so those must reach them before.
 static void tfrt_withdrawal_enter(tfrt_request_last_act_t* act) {
   tfrt_withdrawal_t* withdrawal = TFRT_CONTAINER_OF(act, tfrt_withdrawal_t, act);
   withdrawal->is_over = !tfrt_call_scope_try_enter(withdrawal->context.scope);

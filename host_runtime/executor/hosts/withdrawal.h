@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sees to it that nobody waits for a call that runs here and is cancelled: its kernels tell whom
-// they would have met (kernel/withdrawal.h).
+// Ends the waits for a call that runs here and is cancelled: its kernels notify the hosts that they
+// would have met (kernel/withdrawal.h).
 //
 //   request --cancelled--> all who have subscribed to that, then the kernels --> the call is over
 //      |

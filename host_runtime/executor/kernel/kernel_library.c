@@ -31,7 +31,7 @@ static tfrt_status_t tfrt_kernel_library_second_runtime(void) {
       "brings a second runtime into this process: " TFRT_KERNEL_LIBRARY_LINK_ADVICE);
 }
 
-// Says of which library the error |status| (consumed) is; OK stays OK.
+// Adds the library to the error |status| (consumed); OK stays OK.
 static tfrt_status_t tfrt_kernel_library_take_annotate(const tfrt_kernel_library_t* library,
                                                        tfrt_status_t status) {
   return tfrt_status_take_annotate(status, "kernel library '%s'", library->name);

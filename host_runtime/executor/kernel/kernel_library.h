@@ -43,9 +43,9 @@ typedef struct tfrt_kernel_library_s {
   uint32_t api_version;
   const void* (*runtime)(void);  // tfrt_runtime_identity(), as the library sees it
   const char* name;              // for messages
-  // What an op of the text is: one entry for each kernel.
+  // The ops of the text: one entry for each kernel.
   tfrt_kernel_table_t ops;
-  // What it does: the kernels, and the synchronous forms of those whose entries say so.
+  // The functions: the kernels, and the synchronous forms of those whose entries say so.
   const tfrt_kernel_registration_t* kernels;
   size_t kernel_count;
   const tfrt_sync_kernel_registration_t* sync_kernels;

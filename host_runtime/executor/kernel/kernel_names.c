@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host_runtime/executor/kernel/kernel_names.h"
 
-// So many names are looked for by walking.
+// The number of names that are searched by walking.
 #define TFRT_KERNEL_NAMES_WALKS 8
 
 // One name in an index.
@@ -95,14 +95,15 @@ static tfrt_status_t tfrt_kernel_names_make_index(tfrt_kernel_names_t* names) {
     tfrt_kernel_names_drop_index(names);
     return status;
   }
-  // Release: whoever sees it, by the acquire in tfrt_kernel_names_has_index(), sees the index.
+  // Release: a thread that sees it, by the acquire in tfrt_kernel_names_has_index(), sees the
+  // index.
   atomic_store_explicit(&names->is_indexed, true, memory_order_release);
   return NULL;
 }
 
 // Whether |names| have an index; makes one when enough names were looked for.
 static bool tfrt_kernel_names_has_index(tfrt_kernel_names_t* names) {
-  // Acquire: pairs with the release of who has made it.
+  // Acquire: pairs with the release of the thread that made it.
   if (atomic_load_explicit(&names->is_indexed, memory_order_acquire)) return true;
   // Relaxed: only a number.
   if (atomic_fetch_add_explicit(&names->walk_count, 1, memory_order_relaxed) <
@@ -147,7 +148,7 @@ static bool tfrt_kernel_names_walk(const tfrt_kernel_names_t* names, tfrt_string
 
 bool tfrt_kernel_names_find(const tfrt_kernel_names_t* names, tfrt_string_view_t name,
                             tfrt_kernel_t* out_kernel) {
-  // The index is no part of what the names say, so whoever may read them may make it.
+  // The index adds nothing to the names, so a thread that may read them may make it.
   if (!tfrt_kernel_names_has_index((tfrt_kernel_names_t*)names)) {
     return tfrt_kernel_names_walk(names, name, out_kernel);
   }

@@ -36,7 +36,7 @@ typedef struct tfrt_kernel_names_s {
   const char* what;  // has these names, for errors
   tfrt_kernel_room_t* first;
   tfrt_kernel_room_t* last;
-  tfrt_mutex_t mutex;       // held by who makes the index
+  tfrt_mutex_t mutex;       // held by the thread that makes the index
   tfrt_hash_table_t index;  // of all names, if |is_indexed|
   tfrt_arena_t entries;     // of the index
   _Atomic bool is_indexed;

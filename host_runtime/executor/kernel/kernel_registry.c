@@ -145,8 +145,8 @@ static tfrt_status_t tfrt_kernel_registry_check_names(
   return NULL;
 }
 
-// What is wrong if no |what| is listed for the entry |missing| of |table|: that, or that it is
-// listed by another name.
+// The error if no |what| is listed for the entry |missing| of |table|: it is missing, or listed by
+// another name.
 static tfrt_status_t tfrt_kernel_registry_lacks(const char* what, const tfrt_kernel_table_t* table,
                                                 const tfrt_kernel_registration_t* registrations,
                                                 size_t count, const char* missing) {

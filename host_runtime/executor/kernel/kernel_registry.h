@@ -2,7 +2,7 @@
 //
 // Maps the names that a program uses to C functions: kernels, each with its entry in the
 // op table, and native functions, which a program declares with `tfrt.native` and calls
-// like its own. The two are told apart by where a program names them.
+// like its own. The place where a program names them tells the two apart.
 //
 //   "tfrt.add.i32" --> C function | synchronous C function | op table entry
 //   @native_add    --> C function | signature
@@ -37,8 +37,8 @@ TFRT_API_BEGIN
 
 typedef struct tfrt_kernel_registry_s tfrt_kernel_registry_t;
 
-// A kernel: its functions, one of which may be NULL, and its description (NULL: unknown,
-// so strict in all operands).
+// A kernel: its functions (one may be NULL), and its description (NULL: unknown, so strict in all
+// operands).
 typedef struct tfrt_kernel_s {
   tfrt_kernel_fn_t function;
   tfrt_sync_kernel_fn_t sync_function;  // for functions that are `tfrt.sync`
@@ -99,10 +99,9 @@ tfrt_status_t tfrt_kernel_registry_add_withdrawals(
     const tfrt_withdrawal_registration_t* registrations, size_t count) TFRT_MUST_USE;
 
 // Adds the |count| native functions of |registrations|. A native function is a C function
-// with the calling convention of a kernel that is strict in all operands; |table| has an
-// entry for each, of which name, operands, results and the VARIADIC flags count: programs
-// that declare another signature are refused. Errors as tfrt_kernel_registry_add_all().
-// Thread-compatible.
+// with the calling convention of a kernel that is strict in all operands; |table| has an entry for
+// each. Its name, operands, results and VARIADIC flags count: programs that declare another
+// signature are refused. Errors as tfrt_kernel_registry_add_all(). Thread-compatible.
 tfrt_status_t tfrt_kernel_registry_add_natives(tfrt_kernel_registry_t* registry,
                                                const tfrt_kernel_table_t* table,
                                                const tfrt_kernel_registration_t* registrations,
@@ -114,14 +113,13 @@ tfrt_status_t tfrt_kernel_registry_add_natives(tfrt_kernel_registry_t* registry,
 const tfrt_kernel_table_t* tfrt_kernel_registry_tables(const tfrt_kernel_registry_t* registry,
                                                        size_t* out_count);
 
-// Makes |registry| believe that what is added from now on, until it is told otherwise, has names
-// that are not there yet: for rooms of which a test shows it. At first it believes nobody.
-// Thread-compatible.
+// Makes |registry| trust that the names added from now on, until the next call, are new: for rooms
+// for which a test shows it. At first it believes nobody. Thread-compatible.
 void tfrt_kernel_registry_set_trust(tfrt_kernel_registry_t* registry, bool enabled);
 
 // Makes programs that are created from now on check the types of all arguments and results
-// of kernels against the op table at run time, also of those that it proves already: a
-// debug mode, for whoever writes kernels. Thread-compatible.
+// of kernels against the op table at run time, also of those that it proves already: a debug mode
+// for authors of kernels. Thread-compatible.
 void tfrt_kernel_registry_set_type_checks(tfrt_kernel_registry_t* registry, bool enabled);
 
 // Whether it does. Thread-safe.

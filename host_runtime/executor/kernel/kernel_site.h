@@ -4,7 +4,7 @@
 // there of its users. Found in what the program was resolved to when somebody asks, so that no call
 // pays for it.
 //
-// Life: as long as its program; whoever keeps a site retains that.
+// Life: as long as its program; an object that keeps a site retains the program.
 //
 // Thread rule: sites are immutable; everything here is thread-safe.
 // Failure rule: none fails.
@@ -30,12 +30,12 @@ void tfrt_kernel_site_origin(const tfrt_kernel_site_t* site, tfrt_status_origin_
 
 // Sets |hosts|, with room for |room|, to the ranks of the calls with a host, in the same function,
 // to which result |result| of the kernel at |site| is an argument, once for each; returns how many.
-// Of a result with many users some may be missing. Sets |*out_all| to true if none is, and the
+// For a result with many users some may be missing. Sets |*out_all| to true if none is, and the
 // result has no other use: no other kernel has it, nor does the function return it. Thread-safe.
 uint32_t tfrt_kernel_site_user_hosts(const tfrt_kernel_site_t* site, uint32_t result,
                                      uint32_t* hosts, uint32_t room, bool* out_all);
 
-// The program (+0) that |site| belongs to; whoever keeps a site retains it. Thread-safe.
+// The program (+0) that |site| belongs to; an object that keeps a site retains it. Thread-safe.
 struct tfrt_program_s* tfrt_kernel_site_program(const tfrt_kernel_site_t* site);
 
 // Keeps |site|, which may be NULL, alive by a reference to its program, and returns it; drops

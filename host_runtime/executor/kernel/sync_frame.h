@@ -40,7 +40,7 @@ typedef struct tfrt_sync_frame_s {
   uint32_t function_count;
   const tfrt_execution_context_t* context;
   const tfrt_kernel_site_t* site;  // lives as long as the program
-  // What the kernel asks of the interpreter.
+  // The kernel's request to the interpreter.
   tfrt_status_t error;            // +1; NULL: none
   const tfrt_function_t* callee;  // NULL: none
   uint32_t first_argument;        // of the frame that is the callee's first

@@ -5,7 +5,7 @@
 
 #include "host_runtime/base/allocator.h"
 
-// What lies in place is copied when it is borrowed: a type that may change never does.
+// A value in place is copied when it is borrowed: values of mutable types are never in place.
 static bool tfrt_sync_value_fits_in_place(const tfrt_type_t* type) {
   return !type->destroy && !(type->flags & TFRT_TYPE_FLAG_MUTABLE) &&
          type->size <= sizeof(((tfrt_sync_value_t*)0)->as);

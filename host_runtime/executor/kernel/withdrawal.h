@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a kernel does for a call that is cancelled before it is over, or never runs: others may wait
-// for what the kernel would have done with them, and nobody will come. Which kernels the call would
-// have come to nobody can know, so those of its function count, and of all functions that this may
-// call, here or on another host, whether they have run or not. Most kernels have nothing to tell.
-// Values that the call is given may have, too; what that is, their type knows.
+// A kernel's action for a call that is cancelled before its end, or never runs: other hosts may
+// wait to meet the kernel, and it will not come. Which kernels the call would have come to nobody
+// can know, so those of its function count, and of all functions that this may call, here or on
+// another host, whether they have run or not. Most kernels have nothing to tell. Values that the
+// call is given may have, too; what that is, their type knows.
 //
 //   call cancelled --> kernels of its function, and of those that this may call --> who may wait
 //                  --> its arguments -------------------------------------------------^
@@ -24,10 +24,10 @@
 
 TFRT_API_BEGIN
 
-// What the call would have done. Everything is borrowed for the duration of the function.
+// The arguments of the call. Everything is borrowed for the duration of the function.
 typedef struct tfrt_kernel_withdrawal_s {
-  // Of the call. Its scope has been entered, as the call is not over before that has come to whom
-  // it is told; NULL: nobody asks.
+  // Of the call. Its scope has been entered, as the call is not over before its withdrawals have
+  // arrived; NULL: nobody asks.
   const tfrt_execution_context_t* context;
   const tfrt_kernel_site_t* site;  // of the kernel; NULL: it is about an argument
   const void* const* attributes;   // as in a frame of the kernel

@@ -48,7 +48,7 @@ static tfrt_status_t tfrt_kernel_binder_bind_function(const tfrt_kernel_binder_j
                             "kernel '%s' runs only in synchronous functions (tfrt.sync)", name);
 }
 
-// Checks that |actual| of something, one of which is a |what|, fits the table's |expected|.
+// Checks that |actual|, a count of things named |what|, fits the table's |expected|.
 static tfrt_status_t tfrt_kernel_binder_check_count(const char* kernel, const char* what,
                                                     uint32_t actual, uint32_t expected,
                                                     bool variadic) {
@@ -154,8 +154,8 @@ static tfrt_status_t tfrt_kernel_binder_bind_options(const tfrt_kernel_binder_jo
 
 // --- Arguments and results ---------------------------------------------------
 
-// What the kernel does with its argument |index|. One that is `bef.nonstrict` waits for none but
-// those whose payload it reads: that there must be one, a program can't argue away.
+// The kernel's use of its argument |index|. One that is `bef.nonstrict` waits for none but those
+// whose payload it reads: that there must be one, a program can't argue away.
 static tfrt_operand_use_t tfrt_kernel_binder_use(const tfrt_kernel_binder_job_t* job,
                                                  uint32_t index) {
   const tfrt_kernel_descriptor_t* descriptor = job->model->kernel.descriptor;
@@ -248,9 +248,8 @@ static tfrt_status_t tfrt_kernel_binder_bind_result_checks(const tfrt_kernel_bin
   return NULL;
 }
 
-// What is known of the type of result |index|: what the op table says. Where it leaves the type
-// open that proves nothing: no operand that is checked is of such a type. Where all types are
-// checked, none counts as known.
+// The type of result |index| by the op table. Where it leaves the type open that proves nothing: no
+// operand that is checked is of such a type. Where all types are checked, none counts as known.
 static const char* tfrt_kernel_binder_known_type(const tfrt_kernel_binder_job_t* job,
                                                  uint32_t index) {
   const tfrt_kernel_descriptor_t* descriptor = job->model->kernel.descriptor;

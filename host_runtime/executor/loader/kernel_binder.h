@@ -42,7 +42,8 @@ typedef struct tfrt_kernel_model_s {
   // arguments, unless the call says otherwise; NULL: none was met.
   const tfrt_bef_record_t* checked;
   const uint8_t* uses;
-  // What sites of |shared->owner| with the counts of |shape| may share; NULL: nothing yet.
+  // The binding that sites of |shared->owner| with the counts of |shape| may share; NULL: nothing
+  // yet.
   const tfrt_kernel_binding_t* shared;
   const tfrt_bef_record_t* shape;
   const tfrt_kernel_model_argument_t* arguments;  // then
@@ -61,7 +62,7 @@ typedef struct tfrt_kernel_binder_s {
 } tfrt_kernel_binder_t;
 
 // Makes |binder| one for the |count| kernels |names| of |program|, which |registry| may have, and
-// of no function yet. What it needs itself lies in |scratch|. Errors: RESOURCE_EXHAUSTED.
+// of no function yet. Its own state lies in |scratch|. Errors: RESOURCE_EXHAUSTED.
 // Thread-compatible.
 tfrt_status_t tfrt_kernel_binder_initialize(tfrt_kernel_binder_t* binder, tfrt_program_t* program,
                                             const tfrt_kernel_registry_t* registry,
@@ -73,10 +74,9 @@ tfrt_status_t tfrt_kernel_binder_initialize(tfrt_kernel_binder_t* binder, tfrt_p
 void tfrt_kernel_binder_enter(tfrt_kernel_binder_t* binder, tfrt_bef_callable_t* callable,
                               const char** register_types);
 
-// Sets |*out_binding| to a new binding, in the program's arena, for the site of |record|, of which
-// |options| (NULL: nothing) are said, and which doesn't share one, and notes what the site does
-// with its registers. Errors: NOT_FOUND (unknown kernel), INVALID_ARGUMENT, RESOURCE_EXHAUSTED.
-// Thread-compatible.
+// Sets |*out_binding| to a new binding, in the program's arena, for the site of |record| with
+// |options| (NULL: none), which doesn't share one, and notes how the site uses its registers.
+// Errors: NOT_FOUND (unknown kernel), INVALID_ARGUMENT, RESOURCE_EXHAUSTED. Thread-compatible.
 tfrt_status_t tfrt_kernel_binder_bind(tfrt_kernel_binder_t* binder, const tfrt_bef_record_t* record,
                                       const tfrt_bef_call_options_t* options,
                                       const tfrt_kernel_binding_t** out_binding) TFRT_MUST_USE;
@@ -102,7 +102,7 @@ static inline bool tfrt_kernel_binder_share(tfrt_kernel_binder_t* binder,
   if (!tfrt_kernel_binder_has_counts_of(record, model->shape)) return false;
   const tfrt_kernel_model_argument_t* wanted = model->arguments;
   const uint32_t* argument = tfrt_bef_record_arguments(record);
-  // What can share a binding has neither attributes nor functions: the results follow.
+  // A site that can share a binding has neither attributes nor functions: the results follow.
   const uint32_t* result = argument + record->argument_count;
   const uint32_t* const end = result + record->result_count;
   const char** const types = binder->register_types;

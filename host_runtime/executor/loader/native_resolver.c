@@ -50,7 +50,7 @@ static tfrt_status_t tfrt_native_resolver_make_site(tfrt_program_t* program,
     checks[i] =
         tfrt_kernel_binder_type_id(tfrt_kernel_descriptor_operand(native->descriptor, i)->type);
   }
-  // Of the kernel that the site would be of, only what errors and traces say is there.
+  // The site has no kernel, only the names that errors and traces show.
   *record = (tfrt_bef_record_t){.location = TFRT_KERNEL_SITE_NATIVE,
                                 .argument_count = function->argument_count,
                                 .result_count = function->result_count};

@@ -5,7 +5,7 @@
 //
 //   record of a kernel --> site: the record, and what the kernel is bound to
 //
-// What is peculiar to synchronous functions is sync_resolver.h's.
+// sync_resolver.h has the part for synchronous functions.
 //
 // Life: one call per function, with the program's binder.
 //
@@ -16,8 +16,8 @@
 
 #include "host_runtime/executor/loader/kernel_binder.h"
 
-// Fills in |callable|, a function of the program of |binder| whose |bef| and |owner| are set. What
-// lasts lies in the program's arena, the rest in |scratch| and in that of the binder.
+// Fills in |callable|, a function of the program of |binder| whose |bef| and |owner| are set.
+// Lasting data lies in the program's arena, the rest in |scratch| and in that of the binder.
 // Errors: NOT_FOUND (unknown kernel), INVALID_ARGUMENT, RESOURCE_EXHAUSTED. Thread-compatible.
 tfrt_status_t tfrt_program_resolver_run(tfrt_kernel_binder_t* binder, tfrt_bef_callable_t* callable,
                                         tfrt_arena_t* scratch) TFRT_MUST_USE;

@@ -9,7 +9,7 @@ typedef struct tfrt_schedule_register_s {
   uint32_t uses_left;  // those that have not happened
 } tfrt_schedule_register_t;
 
-// What the making of a schedule needs to know.
+// The inputs to making a schedule.
 typedef struct tfrt_schedule_builder_s {
   tfrt_program_t* program;
   tfrt_bef_callable_t* callable;

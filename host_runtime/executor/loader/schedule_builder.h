@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes the schedule of a function (schedule.h): which kernel runs when, and who reads a value
-// last. Private to the executor.
+// Makes the schedule of a function (schedule.h): the order of the kernels, and the last reader of
+// each value. Private to the executor.
 //
 // The order is not chosen here: the function is run with the executor's own lists (arrival.h),
 // only without values, as by a work queue that has one thread; unless each kernel uses what the
@@ -10,7 +10,7 @@
 // kernels that cost less, together, than to wake a thread. Constants are run here.
 //
 // Life:
-//  1. A survey is told of each kernel of a function as that is resolved: it is in the cache then.
+//  1. A survey gets each kernel of a function as that is resolved: it is in the cache then.
 //  2. The schedule is made from that for the whole function.
 //
 // Thread rule: thread-compatible on the program.
@@ -28,7 +28,7 @@
 // number of threads, than by a schedule.
 #define TFRT_SCHEDULE_START_COST 3
 
-// What must be known of all kernels of a function before it gets a schedule.
+// Facts about all kernels of a function, needed before it gets a schedule.
 typedef struct tfrt_schedule_survey_s {
   uint64_t* costs;          // per stream: of its kernels beyond their starts
   uint32_t first_constant;  // kernels that may be constants are from here on
@@ -37,15 +37,15 @@ typedef struct tfrt_schedule_survey_s {
   bool is_too_wide;  // a kernel has more values than TFRT_SCHEDULE_MAX_VALUES
 } tfrt_schedule_survey_t;
 
-// Makes |survey| one of no kernels of |callable| yet. What is made in |scratch| is needed as long
-// as it. Errors: RESOURCE_EXHAUSTED. Thread-compatible.
+// Makes |survey| one of no kernels of |callable| yet. The data in |scratch| is needed as long as
+// the survey. Errors: RESOURCE_EXHAUSTED. Thread-compatible.
 tfrt_status_t tfrt_schedule_survey_initialize(tfrt_schedule_survey_t* survey,
                                               const tfrt_bef_callable_t* callable,
                                               tfrt_arena_t* scratch) TFRT_MUST_USE;
 
-// What a kernel costs, beyond what it takes to start it, whose entry in the op table is
-// |descriptor|, or NULL. What others can see happen, or nobody knows the cost of, costs more than
-// any stream that is cheap. Thread-safe.
+// The cost of a kernel with the entry |descriptor| (or NULL) in the op table, beyond the cost of
+// starting it. A kernel with a visible effect, or of unknown cost, costs more than any stream that
+// is cheap. Thread-safe.
 uint64_t tfrt_schedule_cost(const tfrt_kernel_descriptor_t* descriptor);
 
 // Adds the kernel that is bound at |site| and costs |cost|, the next one. Thread-compatible.
@@ -56,16 +56,16 @@ static inline void tfrt_schedule_survey_add(tfrt_schedule_survey_t* survey,
 }
 
 // Looks at the counts of kernel |index|, from 1 on and in their order, which is bound at |site|,
-// where constants are marked; |descriptor| is its entry in the op table, or NULL. Need not be told
-// of a kernel that shares the binding of one that it was told of. Thread-compatible.
+// where constants are marked; |descriptor| is its entry in the op table, or NULL. Need not be
+// called for a kernel that shares the binding of an earlier one. Thread-compatible.
 void tfrt_schedule_survey_look_at(tfrt_schedule_survey_t* survey, tfrt_kernel_site_t* site,
                                   const tfrt_kernel_descriptor_t* descriptor, uint32_t index);
 
 // About how many bytes the schedule of |function| takes. Thread-safe.
 size_t tfrt_schedule_size(const tfrt_bef_function_t* function);
 
-// Sets |callable->schedule|, or leaves NULL there. |survey| has been told of all kernels. What
-// lasts lies in the arena of |program|, the rest in |scratch|. Errors: RESOURCE_EXHAUSTED.
+// Sets |callable->schedule|, or leaves NULL there. |survey| has been told of all kernels. Lasting
+// data lies in the arena of |program|, the rest in |scratch|. Errors: RESOURCE_EXHAUSTED.
 // Thread-compatible.
 tfrt_status_t tfrt_schedule_create(tfrt_program_t* program, tfrt_bef_callable_t* callable,
                                    const tfrt_schedule_survey_t* survey, tfrt_arena_t* scratch)

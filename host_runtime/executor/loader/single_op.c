@@ -15,10 +15,9 @@
 
 // --- Calls -------------------------------------------------------------------
 
-// Collects what |arguments| resolve to in |values|, and in |*out_error| the error (+0)
-// because of which the op is not to run, or NULL. False if an argument that the op waits for
-// is not there. The order of errors is that of the executor: the last one counts, and a cancel
-// only if there is none.
+// Collects the values that |arguments| resolve to in |values|, and in |*out_error| the error (+0)
+// that forbids the op to run, or NULL. False if an argument that the op waits for is not there. The
+// order of errors is that of the executor: the last one counts, and a cancel only if there is none.
 static bool tfrt_single_op_collect(const tfrt_kernel_site_t* site,
                                    tfrt_async_value_t* const* arguments,
                                    tfrt_async_value_t** values, tfrt_async_value_t** out_error) {
@@ -87,7 +86,7 @@ static void tfrt_single_op_execute(const tfrt_function_t* function,
                                    tfrt_async_value_t* const* arguments,
                                    tfrt_async_value_t** results) {
   const tfrt_bef_callable_t* callable = (const tfrt_bef_callable_t*)function;
-  // Without registers the kernel is told that no argument is its own: the caller has them.
+  // Without registers no argument is the kernel's own: the caller has them.
   if (tfrt_single_op_call(callable, context, arguments, NULL, results)) return;
   tfrt_bef_callable_execute(function, context, arguments, results);
 }
@@ -221,7 +220,7 @@ static bool tfrt_single_op_make_body(tfrt_program_t* program, const tfrt_single_
   return tfrt_single_op_make_options(arena, op, bef);
 }
 
-// What the op table says of the function's arguments and results.
+// The types of the function's arguments and results by the op table.
 static bool tfrt_single_op_make_types(tfrt_arena_t* arena,
                                       const tfrt_kernel_descriptor_t* descriptor,
                                       tfrt_function_t* function) {
@@ -264,7 +263,7 @@ static bool tfrt_single_op_make_function(tfrt_program_t* program, const tfrt_sin
   return tfrt_single_op_make_types(&program->arena, kernel->descriptor, &callable->base);
 }
 
-// What stands for the file: place, functions, attributes.
+// The parts that stand for the file: place, functions, attributes.
 static bool tfrt_single_op_make_origin(tfrt_program_t* program, const tfrt_single_op_t* op) {
   tfrt_arena_t* arena = &program->arena;
   tfrt_program_op_t* origin = tfrt_arena_allocate(arena, sizeof(*origin));

@@ -24,7 +24,7 @@
 
 #include "host_runtime/executor/program/program.h"
 
-// What the op is. Everything is copied but for functions, which are retained.
+// The definition of the op. Everything is copied but for functions, which are retained.
 typedef struct tfrt_single_op_s {
   const char* name;  // of the kernel
   uint32_t argument_count;

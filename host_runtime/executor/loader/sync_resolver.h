@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a synchronous function needs besides what every function of a BEF file does
-// (program_resolver.h): that it stays synchronous, and when its registers die. Private to
-// the executor.
+// The checks of a synchronous function, besides those of every function of a BEF file
+// (program_resolver.h): that it stays synchronous, and when its registers die. Private to the
+// executor.
 //
 //   kernel 3: reads %1, sets %4      dead behind it: %1, if nobody reads it later
 //
@@ -18,9 +18,9 @@
 // functions, on this host. Errors: INVALID_ARGUMENT. Thread-compatible.
 tfrt_status_t tfrt_sync_resolver_check_kernel(const tfrt_kernel_site_t* site) TFRT_MUST_USE;
 
-// Checks the results of |callable|, none of which may be an argument or be there twice, as
-// they are moved out of their registers, and lists at each site the registers that die
-// there. Errors: INVALID_ARGUMENT, RESOURCE_EXHAUSTED. Thread-compatible.
+// Checks the results of |callable|: none may be an argument or be there twice, as they are moved
+// out of their registers. Lists at each site the registers that die there. Errors:
+// INVALID_ARGUMENT, RESOURCE_EXHAUSTED. Thread-compatible.
 tfrt_status_t tfrt_sync_resolver_run(tfrt_program_t* program, tfrt_bef_callable_t* callable,
                                      tfrt_arena_t* scratch) TFRT_MUST_USE;
 

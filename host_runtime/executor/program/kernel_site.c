@@ -21,7 +21,7 @@ void tfrt_kernel_site_origin(const tfrt_kernel_site_t* site, tfrt_status_origin_
   out_origin->column = location.column;
 }
 
-// Of a result with more users only so many are looked at.
+// The most users of a result that are looked at.
 #define TFRT_KERNEL_SITE_MAX_USERS 16u
 
 static bool tfrt_kernel_site_is_returned(const tfrt_kernel_site_t* site, uint32_t result) {
@@ -79,7 +79,7 @@ tfrt_status_t tfrt_kernel_site_take_status(const tfrt_kernel_site_t* site, tfrt_
   tfrt_status_origin_t origin;
   tfrt_kernel_site_origin(site, &origin);
   tfrt_status_t located = tfrt_status_with_origin(status, &origin);
-  // One that has an origin already was told when it was made.
+  // An error with an origin was reported when it was made.
   bool is_new = located != status;
   tfrt_status_release(status);
   if (!is_new || !site || site->record->location == TFRT_KERNEL_SITE_NATIVE) return located;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What program_loader.c prepares and executor.c walks: the resolved form of BEF functions.
-// Private to the executor.
+// The resolved form of BEF functions, which program_loader.c prepares and executor.c walks. Private
+// to the executor.
 //
 // A site is small, for there are as many as ops: registers and users are read in the BEF image,
 // and what a kernel is bound to is shared by all sites of it that have nothing of their own.
@@ -24,7 +24,7 @@ typedef struct tfrt_schedule_s tfrt_schedule_t;
 // The location of what is no kernel but a native function.
 #define TFRT_KERNEL_SITE_NATIVE UINT32_MAX
 
-// What a kernel of a function is bound to.
+// The binding of a kernel of a function.
 typedef struct tfrt_kernel_binding_s {
   union {
     tfrt_kernel_fn_t run;            // in an asynchronous or native function
@@ -86,14 +86,14 @@ struct tfrt_bef_callable_s {
   const tfrt_schedule_t* schedule;  // NULL: none
 };
 
-// What a program without a file, which is a single op (single_op.h), has instead of it.
+// The replacement for the file in a program without one, which is a single op (single_op.h).
 typedef struct tfrt_program_op_s {
   tfrt_bef_source_location_t place;         // where its maker says that it stands
   const tfrt_function_t* const* functions;  // of other programs, which are retained
   uint32_t function_count;
 } tfrt_program_op_t;
 
-// A kernel that does something for cancelled calls, of which there are few.
+// A kernel with an action for cancelled calls; there are few.
 typedef struct tfrt_program_withdrawal_s {
   const struct tfrt_program_withdrawal_s* next;
   const tfrt_kernel_site_t* site;
@@ -121,8 +121,8 @@ static inline const uint8_t* tfrt_bef_callable_passed_users(const tfrt_bef_calla
   return callable->passed_users ? callable->passed_users[site - callable->sites] : NULL;
 }
 
-// Consumes |status| and returns it (+1) as an error of the kernel at |site|, of which the
-// program's listener has heard. Thread-safe.
+// Consumes |status| and returns it (+1) as an error of the kernel at |site|, after a call of the
+// program's listener. Thread-safe.
 tfrt_status_t tfrt_kernel_site_take_status(const tfrt_kernel_site_t* site, tfrt_status_t status);
 
 // The place in a source text that |location|, of a kernel of |program|, stands for.

@@ -27,7 +27,7 @@
 // A kernel with more arguments, or more results, has no place in a schedule.
 #define TFRT_SCHEDULE_MAX_VALUES 16
 
-// One kernel. What most kernels need is here, so that a call reads little memory.
+// One kernel. The fields that most kernels need are here, so that a call reads little memory.
 typedef struct tfrt_schedule_step_s {
   const tfrt_kernel_site_t* site;
   tfrt_kernel_fn_t run;

@@ -78,8 +78,8 @@ typedef struct tfrt_routed_message_s {
   const tfrt_status_origin_t* site;
   tfrt_async_value_t* key;    // an available string
   tfrt_async_value_t* value;  // to send, in any state; NULL: to receive
-  // Of no request, so no cancel or deadline stops it when it is sent: somebody may wait. The
-  // key says what it belongs to. Both sides say the same.
+  // It belongs to no request, so no cancel or deadline stops it when it is sent: a receiver may
+  // wait. The key says what it belongs to. Both sides say the same.
   bool is_owed;
   bool is_unawaited;  // nobody waits for the chain of a send
 } tfrt_routed_message_t;
@@ -98,12 +98,12 @@ typedef struct tfrt_call_router_vtable_s {
   tfrt_async_value_t* (*receive)(tfrt_call_router_t* router, const tfrt_routed_message_t* message);
   // Where this host counts what it does together with others (+0; lives as long as |router|).
   tfrt_turn_table_t* (*turns)(tfrt_call_router_t* router);
-  // What this host keeps for exchanges with others that go beside |router| (+0; lives as long as
-  // that); NULL: there are none, as nothing is to leave the host but by |router|.
+  // This host's state for exchanges with other hosts beside |router| (+0; lives as long as that);
+  // NULL: there are none, as nothing is to leave the host but by |router|.
   tfrt_resource_context_t* (*resources)(tfrt_call_router_t* router);
 } tfrt_call_router_vtable_t;
 
-// Embedded first in every router; owned by whoever made the request, and outlives it.
+// Embedded first in every router; owned by the request's maker, and outlives the request.
 struct tfrt_call_router_s {
   const tfrt_call_router_vtable_t* vtable;
   bool sends_calls;  // those to other hosts leave this process: to make one takes no time here

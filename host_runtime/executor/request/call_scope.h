@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Knows when a call is over: not merely when its results are there, but when every
-// kernel of it, and of every call below it, has resolved its results. Whoever lends
-// arguments to a call (another host) takes them back at that moment.
+// kernel of it, and of every call below it, has resolved its results. A lender of arguments to a
+// call (another host) takes them back at that moment.
 //
 //   scope <-- frame of the function called
 //         <-- frames of the functions that it calls
@@ -38,8 +38,8 @@ static inline void tfrt_call_scope_enter(tfrt_call_scope_t* scope) {
   if (scope) tfrt_ref_count_increment(&scope->active);
 }
 
-// The same, unless the call is over: then it returns false. For who knows by other means that
-// |scope| is still there. NULL is allowed. Thread-safe.
+// The same, unless the call is over: then it returns false. For callers that know by other means
+// that |scope| still exists. NULL is allowed. Thread-safe.
 static inline bool tfrt_call_scope_try_enter(tfrt_call_scope_t* scope) {
   return !scope || tfrt_ref_count_try_increment(&scope->active);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every kernel of a call can reach: the host, the request, the scope of the
-// call. A small struct, copied whenever work is handed on, that owns nothing; who
-// keeps it beyond a kernel's run retains what it points to.
+// The context that every kernel of a call can reach: the host, the request, the scope of the call.
+// A small struct, copied whenever work is handed on, that owns nothing; who keeps it beyond a
+// kernel's run retains what it points to.
 //
 // Thread rule: a value.
 // Failure rule: none fails.
@@ -26,7 +26,8 @@ typedef struct tfrt_execution_context_s {
   tfrt_request_context_t* request;
   tfrt_work_queue_t* work_queue;  // where the call's tasks run
   tfrt_call_scope_t* scope;       // told when all of the call is over; NULL: nobody asks
-  // What the call is placed on; lives as long as the request and the program; NULL: no device.
+  // The device that the call is placed on; lives as long as the request and the program; NULL: no
+  // device.
   const char* device;
 } tfrt_execution_context_t;
 

@@ -28,8 +28,7 @@ typedef struct tfrt_output_vtable_s {
                                tfrt_call_scope_t* scope);
 } tfrt_output_vtable_t;
 
-// Embedded first in every output; owned by whoever made it, and outlives the requests
-// that print to it.
+// Embedded first in every output; owned by its maker, and outlives the requests that print to it.
 struct tfrt_output_s {
   const tfrt_output_vtable_t* vtable;
 };

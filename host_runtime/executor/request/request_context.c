@@ -53,7 +53,7 @@ void tfrt_request_context_set_trace(tfrt_request_context_t* request, tfrt_trace_
 // Returns the last act of |request|, which is the caller's from now on, or NULL.
 static tfrt_request_last_act_t* tfrt_request_context_take_last_act(
     tfrt_request_context_t* request) {
-  // Relaxed: it was set before anybody else had the request, and who takes it has it alone.
+  // Relaxed: it was set before another thread had the request, and its taker has the request alone.
   return atomic_exchange_explicit(&request->last_act, NULL, memory_order_relaxed);
 }
 

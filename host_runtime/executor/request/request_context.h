@@ -36,12 +36,12 @@ TFRT_API_BEGIN
 typedef struct tfrt_request_options_s {
   uint64_t id;          // unique in its job
   tfrt_trace_t* trace;  // takes what ran when (+0; the context retains it); NULL: none yet
-  // Of the host's clock; TFRT_REQUEST_NO_DEADLINE. Kept by request_deadline.h.
+  // A time of the host's clock; TFRT_REQUEST_NO_DEADLINE. Kept by request_deadline.h.
   int64_t deadline_ns;
   tfrt_output_t* output;       // NULL: the standard output; must outlive the request
   tfrt_call_router_t* router;  // NULL: calls stay here; must outlive the request
-  // What tfrt.once and others share with other requests; NULL: they share nothing. Must outlive
-  // the request, and be outlived by the programs that run in it.
+  // Values that tfrt.once and others share with other requests; NULL: they share nothing. Must
+  // outlive the request, and be outlived by the programs that run in it.
   tfrt_resource_context_t* resources;
   // Where the request's tasks run: a queue with threads of its own, or one of
   // priority_work_queue.h; NULL: the host's. Must outlive the request.
@@ -53,8 +53,8 @@ typedef struct tfrt_request_options_s {
   // their functions and kernels copies them.
   bool names_are_short_lived;
   // The request that it is a part of, and that is noted for its kernels (running_kernel.h): only
-  // compared, since it may be gone. NULL: itself, so that who copies the options of a request makes
-  // a part of that.
+  // compared, since it may be gone. NULL: itself, so that a copy of a request's options makes a
+  // part of that request.
   const void* whole;
 } tfrt_request_options_t;
 
@@ -66,10 +66,10 @@ static inline tfrt_request_options_t tfrt_request_options_default(void) {
   return options;
 }
 
-// What a request does when it is cancelled, after everybody who has subscribed to that. |begin| is
-// called before those: what the request runs is not over yet, or was before the cancel. |run|
-// consumes |act|; with OK for |reason| (+0) nothing is to be done but to give it back, and |begin|
-// was not called. Each is called at most once, with no lock held.
+// The action of a cancelled request, after all subscribers have run. |begin| is called before
+// those: what the request runs is not over yet, or was before the cancel. |run| consumes |act|;
+// with OK for |reason| (+0) nothing is to be done but to give it back, and |begin| was not called.
+// Each is called at most once, with no lock held.
 typedef struct tfrt_request_last_act_s {
   void (*begin)(struct tfrt_request_last_act_s* act);
   void (*run)(struct tfrt_request_last_act_s* act, tfrt_status_t reason);
@@ -115,7 +115,7 @@ static inline tfrt_async_value_t* tfrt_request_context_cancelled(
   return tfrt_cancellation_reason(&request->cancellation);
 }
 
-// What takes what ran when (+0, as long as |request|), or NULL. Thread-safe.
+// The recorder of the run's spans (+0, as long as |request|), or NULL. Thread-safe.
 static inline tfrt_trace_t* tfrt_request_context_trace(const tfrt_request_context_t* request) {
   // Pairs with the exchange in tfrt_request_context_set_trace().
   return atomic_load_explicit(&request->trace, memory_order_acquire);
@@ -130,8 +130,8 @@ void tfrt_request_context_set_trace(tfrt_request_context_t* request, tfrt_trace_
 tfrt_async_value_t* tfrt_request_context_print(tfrt_request_context_t* request,
                                                tfrt_string_view_t text);
 
-// The same for a kernel, or for who has entered the scope of |context|: that call is not over
-// before the line is where it belongs. Thread-safe.
+// The same for a kernel, or for code that has entered the scope of |context|: that call is not over
+// before the line has arrived. Thread-safe.
 tfrt_async_value_t* tfrt_execution_context_print(const tfrt_execution_context_t* context,
                                                  tfrt_string_view_t text);
 

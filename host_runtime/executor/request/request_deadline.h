@@ -6,7 +6,7 @@
 //   request (options.deadline_ns) <--cancel-- timer --- timer queue --- clock
 //
 // Life:
-//  1. Started for a request that has a deadline, by whoever runs it.
+//  1. Started for a request that has a deadline, by the code that runs it.
 //  2. The timer fires at the deadline, at most once.
 //  3. Stopped when the request has ended; a timer that fires at that moment ends by itself.
 //

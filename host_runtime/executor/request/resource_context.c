@@ -10,8 +10,8 @@ typedef struct tfrt_resource_making_s {
   tfrt_list_link_t waiters;  // of tfrt_resource_waiter_t
 } tfrt_resource_making_t;
 
-// Waits until it is made, or can't be; lies on its thread's stack. Mostly there is none, so the
-// store, of which each request has one, has no condition.
+// Waits until it is made, or can't be; lies on its thread's stack. Mostly there is none, so a store
+// (each request has one) has no condition.
 typedef struct tfrt_resource_waiter_s {
   tfrt_list_link_t link;
   tfrt_condition_t ended;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A store of named objects that live until it ends: what kernels keep between two runs. There
-// is one for each request, one for each host (singletons of the process's part), and whoever
-// serves many requests may make one that they share.
+// A store of named objects that live until it ends: what kernels keep between two runs. There is
+// one for each request and one for each host (singletons of the process's part); a server of many
+// requests may make one that they share.
 //
 //   host->shared           as long as the host context          connections, caches, pools
 //   options.resources      as long as its maker wants           what several requests share
@@ -39,7 +39,7 @@ typedef struct tfrt_resource_s {
 typedef struct tfrt_resource_context_s {
   tfrt_mutex_t mutex;          // guards the lists
   tfrt_list_link_t resources;  // newest first
-  tfrt_list_link_t makings;    // what is being made, and who waits for it
+  tfrt_list_link_t makings;    // resources being made, and their waiters
 } tfrt_resource_context_t;
 
 // Makes an object: sets |*out_resource|, which |argument| has to do with. Must not ask the
