@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All that a kernel library needs: one include for the author of kernels. What is declared here
-// may be called by kernels of a shared library in every program of this project that loads some
-// (embedding/kernel_api.py lists it for the linker).
+// All that a kernel library needs: one include for the author of kernels. The functions declared
+// here may be called by kernels of a shared library in every program of this project that loads
+// some (embedding/kernel_api.py lists it for the linker).
 //
 // Thread rule and failure rule: those of each header.
 #ifndef TFRT_EMBEDDING_KERNEL_LIBRARY_H_

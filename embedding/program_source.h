@@ -5,7 +5,7 @@
 //
 //   text --compiler, tables of the registry--> BEF --kernels of the registry--> program
 //
-// Whoever has BEF in memory takes tfrt_bef_file_create() and tfrt_program_create().
+// For BEF in memory there are tfrt_bef_file_create() and tfrt_program_create().
 //
 // Thread rule: thread-safe, if nothing is added to the registry meanwhile.
 // Failure rule: INVALID_ARGUMENT for a text with mistakes, with the first one as its message; the
