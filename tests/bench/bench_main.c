@@ -34,7 +34,8 @@ static tfrt_status_t parse(settings_t* settings, int count, char** arguments, bo
   };
   const tfrt_flag_table_t table = {
       .usage = "bench [FLAGS]",
-      .summary = "Measures the host runtime. docs/performance.md says how each figure is taken.",
+      .summary =
+          "Measures the host runtime. docs/performance_method.md says how each figure is taken.",
       .footer = "Exit codes: 0 measured; 1 a benchmark failed; 2 wrong usage.",
       .flags = flags,
       .flag_count = TFRT_ARRAY_SIZE(flags)};
