@@ -33,6 +33,7 @@ TOOLS = ["bef_executor", "bef_executor_debug_tracing", "bef_executor_lite", "bef
          "btf_info/btf_info", "kernel_docs", "mlir_to_bef", "tfrt", "tfrt_opt", "tfrt_translate",
          "tfrt_worker"]
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
+INSTALLED_EXAMPLE_LINK = re.compile(r"\]\(\.\./(examples/(?:eager|kernel_library|mlir_async)/)")
 FOREIGN_LINK = re.compile(r"\[([^\]]*)\]\(\.\./(?!\.\.)[^)]*\)")
 VERSION = re.compile(r'^#define TFRT_VERSION "([^"]+)"', re.MULTILINE)
 
@@ -71,7 +72,7 @@ def installed_text(text):
 
 def installed_page(text):
     """A page with its links as files lie below share/doc/tfrt; what isn't there is no link."""
-    text = text.replace("](../examples/", "](examples/").replace("](../../docs/", "](../../")
+    text = INSTALLED_EXAMPLE_LINK.sub(r"](\1", text).replace("](../../docs/", "](../../")
     return FOREIGN_LINK.sub(r"\1", text)
 
 

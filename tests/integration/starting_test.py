@@ -303,7 +303,7 @@ class StartingTest(ClusterTest):
             ("--cluster", "", ":1: the file is empty"),
             ("--cluster", "hosts:\n  - 127.0.0.1:7000\n  - b\n", ":3: 'b' is no HOST:PORT"),
             ("--cluster", "local: 1\n---\nlocal: 2\n", ":2: a second document begins here"),
-            ("--cluster", "local: 1\n\no: xml\n", ":3: -o xml: there are text and json"),
+            ("--cluster", "local: 1\n\no: xml\n", ":3: -o xml: there are text, json and npy"),
             ("--cluster", "hosts:\n  - a:1\ntls-dir: /nowhere\n", ":3: --tls-dir"),
             ("--cluster", "hosts:\n  - a:1\ncluster-key-file: /nowhere\n", ":3: "),
             ("--cluster", "- a\n", ":1: "),

@@ -177,7 +177,7 @@ static tfrt_op_tables_t all_tables(tfrt_kernel_table_t* storage, size_t capacity
 
 tfrt_program_t* eager_fixture_load(const char* text) {
   tfrt_allocator_t system = tfrt_allocator_system();
-  tfrt_kernel_table_t storage[16];
+  tfrt_kernel_table_t storage[64];
   tfrt_op_tables_t tables = all_tables(storage, TFRT_ARRAY_SIZE(storage));
   tfrt_string_builder_t report;
   tfrt_string_builder_initialize(&report, system);
