@@ -201,7 +201,7 @@ static int64_t begin(uint32_t host_count, const tfrt_simulated_options_t* option
 // Starts @main(1) of |text|.
 static void start(const char* text, uint32_t result_count) {
   const tfrt_op_tables_t* all = tfrt_all_op_tables();
-  tfrt_kernel_table_t tables[16];
+  tfrt_kernel_table_t tables[32];
   ck_assert_uint_lt(all->count, TFRT_ARRAY_SIZE(tables));
   memcpy(tables, all->tables, all->count * sizeof(tables[0]));
   tables[all->count] = kernels;
