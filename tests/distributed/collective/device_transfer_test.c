@@ -227,7 +227,7 @@ static const char faulting[] =
     "  %context = tfrt_gpu.context.primary %device\n"
     "  %stream = tfrt_gpu.stream.create %context\n"
     "  %module = tfrt_gpu.module.load %context {data = \".version 6.4\\0A.target sm_70\\0A"
-    ".address_size 64\\0A.visible .entry test_fault() { ret; }\"}\n"
+    ".address_size 64\\0A.visible .entry test_fault() { trap; }\"}\n"
     "  %fault = tfrt_gpu.module.get_function %module {name = \"test_fault\"}\n"
     "  %zero = tfrt.constant.ui32 0\n"
     "  %one = tfrt.constant.ui32 1\n"
