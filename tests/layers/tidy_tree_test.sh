@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$(readlink -f WORKSPACE)")"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-for file in proto/*.proto; do
+for file in proto/*.proto compiler/onnx/*.proto; do
   protoc-c --c_out="$work" "$file"
 done
 

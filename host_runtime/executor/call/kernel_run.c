@@ -4,13 +4,18 @@
 #include "host_runtime/executor/request/request_context.h"
 #include "host_runtime/host_context.h"
 
-void tfrt_kernel_run_refuse_argument(tfrt_kernel_frame_t* frame, const tfrt_kernel_site_t* site,
-                                     uint32_t index) {
+bool tfrt_kernel_run_allow_argument(tfrt_kernel_frame_t* frame, const tfrt_kernel_site_t* site,
+                                    uint32_t index) {
   const tfrt_kernel_binding_t* binding = site->binding;
+  if (binding->may_end_in_chain && index + 1 == frame->argument_count &&
+      frame->arguments[index]->type_id == TFRT_TYPE_CHAIN) {
+    return true;
+  }
   tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
                          "argument %u of '%s' is a %s, but the kernel takes a %s", index,
                          binding->name, tfrt_type_get(frame->arguments[index]->type_id)->name,
                          tfrt_type_get(binding->checks[index])->name);
+  return false;
 }
 
 void tfrt_kernel_run_check_results(tfrt_kernel_frame_t* frame, const tfrt_kernel_site_t* site) {

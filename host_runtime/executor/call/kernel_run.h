@@ -19,10 +19,10 @@
 #include "host_runtime/executor/call/running_kernel.h"
 #include "host_runtime/executor/program/program_impl.h"
 
-// Fails |frame| because argument |index| is not of the type that the kernel reads. Frame's thread
-// only.
-TFRT_COLD void tfrt_kernel_run_refuse_argument(tfrt_kernel_frame_t* frame,
-                                               const tfrt_kernel_site_t* site, uint32_t index);
+// Fails |frame|, and returns false, because argument |index| is not of the type that the kernel
+// reads; returns true if it is the chain behind any number of operands. Frame's thread only.
+TFRT_COLD bool tfrt_kernel_run_allow_argument(tfrt_kernel_frame_t* frame,
+                                              const tfrt_kernel_site_t* site, uint32_t index);
 
 // Fails |frame| and returns false if an argument is not of the type that |checks|, those of |site|,
 // want. Inline: each call of a function with arguments comes here. Frame's thread only.
@@ -31,7 +31,7 @@ static inline bool tfrt_kernel_run_check_arguments(tfrt_kernel_frame_t* frame,
                                                    const tfrt_type_id_t* checks) {
   for (uint32_t i = 0; i < frame->argument_count; ++i) {
     if (checks[i] == TFRT_TYPE_NONE || checks[i] == frame->arguments[i]->type_id) continue;
-    tfrt_kernel_run_refuse_argument(frame, site, i);
+    if (tfrt_kernel_run_allow_argument(frame, site, i)) continue;
     return false;
   }
   return true;

@@ -229,6 +229,9 @@ static tfrt_status_t tfrt_kernel_binder_bind_checks(const tfrt_kernel_binder_job
     checks[i] = tfrt_kernel_binder_type_id(wanted[i].type);
   }
   job->binding->checks = checks;
+  const tfrt_kernel_descriptor_t* descriptor = job->model->kernel.descriptor;
+  const tfrt_kernel_flags_t both = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_TRAILING_CHAIN;
+  job->binding->may_end_in_chain = descriptor && (descriptor->flags & both) == both;
   return NULL;
 }
 

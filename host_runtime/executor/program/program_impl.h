@@ -41,6 +41,8 @@ typedef struct tfrt_kernel_binding_s {
   tfrt_async_value_t* constant;  // +0: what the kernel makes each time (schedule.h); or NULL
   uint32_t waited_count;         // arguments that are not PASSED
   bool nonstrict;                // has PASSED arguments
+  // Takes any number of operands and a chain behind them: the last argument may be that chain.
+  bool may_end_in_chain;
   // Has neither attributes, functions, options nor checks.
   bool is_plain;
 } tfrt_kernel_binding_t;

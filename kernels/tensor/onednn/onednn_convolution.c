@@ -289,11 +289,6 @@ void tfrt_onednn_convolution_free(tfrt_onednn_convolution_t* convolution) {
   tfrt_allocator_free(convolution->allocator, convolution, sizeof(*convolution));
 }
 
-bool tfrt_onednn_convolution_is_for(const tfrt_onednn_convolution_t* convolution,
-                                    const tfrt_onednn_convolution_spec_t* spec) {
-  return memcmp(&convolution->spec, spec, sizeof(*spec)) == 0;
-}
-
 // Runs with the memory that |convolution| needs for this run alone: scratch, and packed weights.
 static dnnl_status_t run_with_memory(const tfrt_onednn_convolution_t* convolution,
                                      const float* source, const float* weights, const float* bias,

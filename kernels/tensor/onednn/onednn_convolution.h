@@ -70,10 +70,6 @@ tfrt_status_t tfrt_onednn_convolution_create(const tfrt_onednn_convolution_spec_
 // Frees |convolution|; NULL is allowed. Thread-compatible.
 void tfrt_onednn_convolution_free(tfrt_onednn_convolution_t* convolution);
 
-// Whether |convolution| was created for |spec|. Thread-safe.
-bool tfrt_onednn_convolution_is_for(const tfrt_onednn_convolution_t* convolution,
-                                    const tfrt_onednn_convolution_spec_t* spec);
-
 // Computes |target| on this thread. |weights| are not looked at if they were packed; |bias| is NULL
 // if there is none. Scratch memory comes from |allocator|. Thread-safe.
 tfrt_status_t tfrt_onednn_convolution_run(const tfrt_onednn_convolution_t* convolution,
