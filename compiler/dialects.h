@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dialects: the part of an op's name before its first dot. A tool that reads programs for
-// people takes an op of a dialect that it has never heard of for a slip of the finger, unless
-// it is told to let it pass. Ops that a known dialect doesn't list pass: kernels from outside
-// bring them.
+// Dialects: the part of an op's name before its first dot. A tool that reads programs for people
+// reports an op of an unknown dialect as a typing mistake, unless an option allows such ops.
+// Unlisted ops of a known dialect pass: kernels from outside bring them.
 //
 // Thread rule: thread-compatible (caller synchronises).
 // Failure rule: false, after at least one error.

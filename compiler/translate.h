@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The compiler in a few calls: text to BEF, BEF to text, text to text. What mains and tests
-// use; the steps behind it have headers of their own.
+// The compiler in a few calls: text to BEF, BEF to text, text to text. Mains and tests use it; the
+// single steps have headers of their own.
 //
 //   text --parser--> IR --verifier--> IR --insert-chains--> IR --emitter--> BEF
 //   BEF --loader, importer--> IR --printer--> text
 //   text --parser--> IR --verifier--> IR --passes--> IR --printer--> text
 //
-// What is wrong with the input is rendered into a report, as compilers print it:
-// file:line:column, the line, a caret. A report may hold warnings though all went well.
+// Errors in the input are rendered into a report, as compilers print them: file:line:column, the
+// line, a caret. The report of a successful call may hold warnings.
 //
 // Thread rule: thread-safe: each call has memory of its own.
 // Failure rule: INVALID_ARGUMENT with the first error as its message (the report has them

@@ -100,7 +100,7 @@ static void schedule(tfrt_stream_analysis_t* analysis, tfrt_ir_operation_t* op, 
   for (uint32_t i = 0; i < op->operand_count; ++i) {
     const tfrt_ir_operation_t* producer = op->operands[i].value->producer;
     uint32_t candidate = producer ? producer->scratch : root;
-    // What is used before it is made has no number yet.
+    // A producer that stands behind its user has no number yet.
     if (producer && candidate >= index) continue;
     if (ops[candidate].cost_from_root <= parent_cost) continue;
     parent = candidate;
@@ -167,7 +167,7 @@ static void add_links(tfrt_stream_analysis_t* analysis, uint32_t index, uint32_t
 static void take_in_producers(tfrt_stream_analysis_t* analysis, uint32_t index, uint32_t stream,
                               int64_t limit) {
   stream_build_t* streams = analysis->streams;
-  // What comes with those that are taken in is not looked at.
+  // The loop doesn't look at the links that come with the streams that it takes in.
   uint32_t last = streams[stream].last_link;
   uint32_t link = streams[stream].first_link;
   while (link != NO_INDEX) {

@@ -17,14 +17,14 @@
 //     With `tfrt.merge_inter_dependent_streams = true` (of the function or the module), those
 //     that take values, not chains, from each other are put together before that.
 //
-// What is cheap: with `tfrt.cost_threshold` (of the function, or else of the module) above 0,
-// a stream below it, and streams are put together until they reach it. Without it, as
-// usual, a stream that is cheaper than what is left of the critical path behind the op,
-// and streams are put together as long as their sum is.
+// The threshold is `tfrt.cost_threshold` of the function, or else of the module. If it is above 0,
+// a stream is cheap when it costs less, and streams are put together until they reach it. Without a
+// threshold, as usual, a stream is cheap when it costs less than the rest of the critical path
+// behind the op, and streams are put together as long as their sum does.
 //
-// What an op costs: its `_tfrt_cost`; else 1, or with a threshold above 1 the threshold
-// itself, but for returns and `tfrt.merge.chains`. A kernel whose entry in the op table says that
-// it costs more than to wake a thread counts for as many usual kernels as that.
+// The cost of an op is its `_tfrt_cost`; else 1, or with a threshold above 1 the threshold itself,
+// but for returns and `tfrt.merge.chains`. The op table may say that a kernel costs more than to
+// wake a thread: the cost is then that of as many usual kernels.
 //
 // Life: initialised from a block; read; deinitialised. It doesn't follow later changes.
 //

@@ -107,7 +107,7 @@ static const tfrt_ir_attribute_t* import_symbol(gathering_t* gathering, const ui
   return tfrt_ir_attribute_symbol(context, names, count);
 }
 
-// Adds a value of which nothing is known but that it is there, and where.
+// Adds a value whose type and content are unknown: only its |offset| is known.
 static bool add_unknown_value(gathering_t* gathering, const char* name, uint32_t offset) {
   char text[48];
   snprintf(text, sizeof(text), TFRT_BEF_UNKNOWN_ATTRIBUTE "<%" PRIu32 ">", offset);
@@ -188,7 +188,7 @@ static uint32_t count_kind(const tfrt_kernel_descriptor_t* descriptor, tfrt_attr
   return count;
 }
 
-// Spreads the |count| named functions over the table's symbols, of which one may be an array.
+// Spreads the |count| named functions over the table's symbols; one symbol may be an array.
 static bool add_functions_by_table(gathering_t* gathering, uint32_t count) {
   const tfrt_kernel_descriptor_t* descriptor = gathering->descriptor;
   uint32_t single_count = count_kind(descriptor, TFRT_ATTRIBUTE_SYMBOL);

@@ -123,7 +123,7 @@ static bool begin_registers(body_t* body, const tfrt_ir_block_t* block) {
 
 // --- Kernels ----------------------------------------------------------------------------
 
-// What a kernel's attributes are spread over.
+// The lists that a kernel's attributes are spread over.
 typedef struct kernel_lists_s {
   uint32_t* attributes;
   tfrt_string_view_t* names;

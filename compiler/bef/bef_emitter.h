@@ -6,17 +6,17 @@
 //   module --walk, post-order--> types, kernel names, attributes, functions  (collect)
 //          --function by function--> registers, kernels, users, streams      (emit)
 //
-// What becomes of the parts of an op:
+// The emitter turns the parts of an op into:
 //   attributes      values: encoded, each once; symbols: function indices; `_tfrt_cost`:
 //                   dropped; `bef.nonstrict`, and on calls `host`, `device`, `deadline_ms`,
 //                   `pure` and `retries`: the section of call options
 //   regions         functions without a name, before the one that contains them
 //   `tfrt.return`   the function's result registers
 //
-// Rules of the format that are checked here: one block per region, ended by a
-// `tfrt.return`; values of the own region only; functions have bodies, unless they are
-// `tfrt.native`; symbols resolve; attributes can be encoded; a `tfrt.sync` function returns
-// neither an argument nor a value twice.
+// The emitter checks these rules of the format. A region has one block, which a `tfrt.return` ends,
+// and uses only its own values. Functions have bodies, unless they are `tfrt.native`. Symbols
+// resolve, and attributes can be encoded. A `tfrt.sync` function returns neither an argument nor a
+// value twice.
 //
 // Thread rule: thread-compatible (caller synchronises); uses the IR's scratch words.
 // Failure rule: errors of the program go to the diagnostics, with the place of the op.

@@ -43,7 +43,7 @@ typedef struct tfrt_bef_entities_s {
   bool out_of_memory;
 } tfrt_bef_entities_t;
 
-// What an attribute of a kernel is to BEF.
+// The role of a kernel's attribute in BEF.
 typedef enum tfrt_bef_attribute_role_e {
   TFRT_BEF_ROLE_VALUE = 0,
   TFRT_BEF_ROLE_COMPILED,  // a symbol of a compiled module: a value too

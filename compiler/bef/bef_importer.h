@@ -5,15 +5,15 @@
 //   file --function by function--> func.func, with anonymous functions as regions of the
 //                                  ops that name them
 //
-// What a file doesn't hold comes from the op tables, or is made up:
+// Where a file lacks names or types, the importer takes them from the op tables, or makes them up:
 //   names of attributes   their section; else the op's table entry, in order
 //   types of attributes   their section; else the table entry; else `#bef.unknown<offset>`
 //   names of functions'   the table entry (`a_true_fn`, ...); else `callee`, or for several
 //   attributes            `callees`, an array
 //   types of values       their section; else the function's signature; else `!bef.unknown`
 //   values' names         those of parameters from their section; others are numbers
-// A warning says so once where something is made up. `_tfrt_cost` and attributes of
-// functions and of the module, but for `tfrt.native` and `tfrt.sync`, are not in files.
+// One warning says that the importer made something up. `_tfrt_cost` and attributes of functions
+// and of the module, but for `tfrt.native` and `tfrt.sync`, are not in files.
 //
 // Thread rule: thread-compatible (caller synchronises).
 // Failure rule: errors of the program go to the diagnostics.
@@ -28,7 +28,7 @@
 // The type of a value that nothing is known about.
 #define TFRT_BEF_UNKNOWN_TYPE "!bef.unknown"
 
-// What an attribute begins with that nothing is known about.
+// The beginning of an attribute whose type and content are unknown.
 #define TFRT_BEF_UNKNOWN_ATTRIBUTE "#bef.unknown"
 
 // Sets |*out_module| to the program of |file| as a module, made in |context|, which doesn't need

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the sources of the importer share. Private to them.
+// Declarations that the sources of the importer share. Private to them.
 //
 // Thread rule: thread-compatible (caller synchronises). Failure rule: that of
 // bef_importer.h: false or NULL after a report, or when the context is out of memory.

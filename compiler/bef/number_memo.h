@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The numbers that were given to things of the IR lately, by their address: neighbours in a
-// program have mostly the same types, kernels and files, and asking for their numbers by text
-// costs more than all else that is done for a kernel.
+// A cache of the numbers that objects of the IR got lately, by their address. Neighbours in a
+// program mostly have the same types, kernels and files. Looking their numbers up by text costs
+// more than everything else that the emitter does for a kernel.
 //
 //   entries[hash of the address] = { address, number }    one entry; the last one stays
 //
-// Life: all zero; asked, and told what was not known.
+// Life: all zero; asked for a number, and given the ones that it did not know.
 //
 // Thread rule: thread-compatible (caller synchronises). Failure rule: none fails.
 #ifndef TFRT_COMPILER_BEF_NUMBER_MEMO_H_

@@ -61,8 +61,8 @@ struct tfrt_ir_attribute_s {
   bool is_splat;   // of DENSE: all elements are the same, so that MLIR writes one
   bool is_ranked;  // of SHAPE
   uint32_t count;
-  // How deep this goes, and of how many attributes it consists, counted as often as
-  // they occur: bounds for who walks through it. Both saturate.
+  // The depth of nesting, and the number of attributes inside, counted as often as they occur:
+  // bounds for a walk through this attribute. Both saturate.
   uint32_t depth;
   uint32_t weight;
   const tfrt_ir_type_t* type;

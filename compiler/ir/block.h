@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A block: arguments and a list of ops, the last of which may be a terminator. A
-// region: a list of blocks; a region that goes to BEF has exactly one. Control enters a region of
-// several blocks at the first one; a terminator names the block that comes next (its
-// successors) and the arguments of that one.
+// A block: arguments and a list of ops; the last op may be a terminator. A region: a list of
+// blocks; a region that goes to BEF has exactly one. Control enters a region of several blocks at
+// the first one; a terminator names the block that comes next (its successors) and the arguments of
+// that one.
 //
 //   op --regions[i]--> region --first_block--> block --first--> op --next--> op ...
 //

@@ -2,7 +2,7 @@
 
 #include "compiler/ir/clone.h"
 
-// A copy under way. What an original value became is |values| at its |scratch|.
+// A copy under way. The copy of an original value is |values| at its |scratch|.
 typedef struct cloner_s {
   tfrt_ir_context_t* context;
   const tfrt_ir_location_t* caller;

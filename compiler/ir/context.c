@@ -4,12 +4,12 @@
 
 #include <stddef.h>
 
-// What a text of many short lines comes to: a new name for each so many bytes of it, and so many
-// bytes of IR for each byte.
+// Estimates for a text of many short lines: the bytes of text per new name, and the bytes of IR per
+// byte of text.
 #define TEXT_PER_NAME 32
 #define IR_PER_TEXT 10
 
-// Nothing of the IR wants more than a pointer does.
+// No object of the IR needs a stricter alignment than a pointer.
 #define ALIGNMENT sizeof(void*)
 
 _Static_assert(TFRT_IR_KEY_OFFSET % ALIGNMENT == 0, "keys may hold pointers");

@@ -37,10 +37,10 @@ typedef struct tfrt_ir_context_s {
   bool failed;
 } tfrt_ir_context_t;
 
-// A string of which each context has one copy: compare pointers. NUL-terminated,
-// and |size| bytes long; the bytes may hold NUL as well.
+// An interned string: a context has one copy of it, so compare pointers. NUL-terminated, and |size|
+// bytes long; the bytes may hold NUL as well.
 typedef struct tfrt_ir_string_s {
-  // What whoever looks names up has found under this one (tfrt_ir_string_set_meaning()).
+  // The cached result of a lookup of this name (tfrt_ir_string_set_meaning()).
   void* meaning;
   size_t size;
   char data[];
@@ -80,7 +80,7 @@ TFRT_ALWAYS_INLINE void* tfrt_ir_context_allocate_room(tfrt_ir_context_t* contex
 // Thread-compatible (caller synchronises).
 const tfrt_ir_string_t* tfrt_ir_string_get(tfrt_ir_context_t* context, tfrt_string_view_t text);
 
-// The same for who knows the |hash| of |text| because it read it byte by byte.
+// The same for a caller that computed the |hash| of |text| while it read the text.
 // Thread-compatible (caller synchronises).
 const tfrt_ir_string_t* tfrt_ir_string_get_hashed(tfrt_ir_context_t* context,
                                                   tfrt_string_view_t text, uint64_t hash);
@@ -107,8 +107,8 @@ static inline tfrt_string_view_t tfrt_ir_string_view(const tfrt_ir_string_t* str
   return tfrt_string_view_make(string->data, string->size);
 }
 
-// Lets |meaning| be found by the string itself, with no table in between. It stays until another
-// one is set: whoever sets it knows which are out of date. One user at a time: the parser.
+// Stores |meaning| in the string, where it is found without a table. It stays until another meaning
+// is set; the caller knows which meanings are out of date. One user at a time: the parser.
 // Thread-compatible (caller synchronises).
 static inline void tfrt_ir_string_set_meaning(const tfrt_ir_string_t* string, void* meaning) {
   ((tfrt_ir_string_t*)string)->meaning = meaning;
@@ -126,10 +126,10 @@ TFRT_ALWAYS_INLINE bool tfrt_ir_string_is(const tfrt_ir_string_t* string, const 
 
 // --- For type.c and attribute.c ---------------------------------------------
 
-// Returns the slot of the |table| of |context| for the key of |key_size| bytes at
-// |key|: it holds NULL when the key is new, and then the caller sets it at once to an
-// object, and |*out_key| is the key's own copy, aligned for pointers and followed by a
-// NUL byte. Returns NULL when memory is out. Thread-compatible (caller synchronises).
+// Returns the slot of the |table| of |context| for the key of |key_size| bytes at |key|. The slot
+// of a new key holds NULL, and the caller sets it at once to an object. |*out_key| is then the
+// table's copy of the key, aligned for pointers and followed by a NUL byte. Returns NULL when
+// memory is out. Thread-compatible (caller synchronises).
 const void** tfrt_ir_context_intern(tfrt_ir_context_t* context, tfrt_ir_table_t table,
                                     const void* key, size_t key_size, const void** out_key);
 

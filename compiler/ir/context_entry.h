@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The entries of a context's tables, in line: for who reads most names of a program. Everybody
-// else calls tfrt_ir_string_get_hashed().
+// The entries of a context's tables, as inline functions for the code that reads most names of a
+// program. Other code calls tfrt_ir_string_get_hashed().
 //
 //   table's chain -> [ node | meaning, size, bytes, NUL ] -> [ ... ] -> NULL
 //

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is wrong with a program, said so that its author finds the place:
+// Errors and warnings about a program, with the place in its text:
 //
 //   prog.mlir:3:8: error: use of undeclared value '%b'
 //     %c = tfrt.add.i32 %a, %b
@@ -84,7 +84,7 @@ void tfrt_diagnostics_report_at(tfrt_diagnostics_t* diagnostics, tfrt_severity_t
                                 const tfrt_ir_location_t* location, const char* format, ...)
     TFRT_PRINTF(4, 5);
 
-// What |severity| is called, e.g. "error". Static. Thread-safe.
+// The word for |severity|, e.g. "error". Static. Thread-safe.
 const char* tfrt_severity_name(tfrt_severity_t severity);
 
 // Appends every report to |builder|, in order, as shown above, and a last line about

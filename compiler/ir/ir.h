@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The intermediate representation of host programs, in one include. What a parser
-// builds from text, the checks and passes read, and the BEF emitter walks.
+// The intermediate representation of host programs, in one include. The parser builds it from text,
+// the checks and passes read it, and the BEF emitter walks it.
 //
 //   context   memory; one copy of each string, type and attribute
 //     module  an operation `builtin.module`

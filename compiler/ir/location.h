@@ -26,9 +26,9 @@ struct tfrt_ir_attribute_s;
 typedef struct tfrt_ir_location_s tfrt_ir_location_t;
 struct tfrt_ir_location_s {
   tfrt_ir_location_kind_t kind;
-  // How deep this goes, and of how many locations it consists, counted as often as they
-  // occur: bounds for who walks through it. |weight| is 0 only while a parser has not
-  // yet seen an alias in it.
+  // The depth of nesting, and the number of locations inside, counted as often as they occur:
+  // bounds for a walk through this location. |weight| is 0 only while a parser has not yet seen an
+  // alias in it.
   uint32_t depth;
   uint32_t weight;
   uint32_t member_count;         // of FUSED; else 0

@@ -11,7 +11,7 @@ typedef struct symbol_s {
   size_t order;
 } symbol_t;
 
-// What was found for a name lately: the calls of a program name few functions again and again.
+// The function found for a name lately: the calls of a program name few functions again and again.
 typedef struct recent_s {
   const tfrt_ir_string_t* name;  // NULL: none yet
   tfrt_ir_operation_t* operation;

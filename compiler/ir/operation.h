@@ -45,9 +45,9 @@ struct tfrt_ir_operation_s {
   tfrt_ir_operand_t operands[];
 };
 
-// What tfrt_ir_operation_create() needs. Arrays are copied; |attributes| are sorted
-// here, and must have different names. Everything may be left 0 but |name| and
-// |location| or |file|. An operand may be NULL, to be set later.
+// The input of tfrt_ir_operation_create(), which copies the arrays and sorts |attributes|. These
+// must have different names. Every field may be 0 but |name|, and |location| or |file|. An operand
+// may be NULL, to be set later.
 typedef struct tfrt_ir_operation_parts_s {
   const tfrt_ir_string_t* name;
   const tfrt_kernel_descriptor_t* descriptor;

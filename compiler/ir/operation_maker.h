@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How an op is made, in line: for who makes most of a program's ops, and knows which parts those
-// don't have. What isn't there takes no instructions then. Everybody else calls
+// Makes ops by inline functions, for the code that makes most of a program's ops and knows which
+// parts those lack. An absent part then takes no instructions. Other code calls
 // tfrt_ir_operation_create().
 //
 //   operation | operands | results | regions | successors | location
 //
 // An op, its arrays and mostly its location are one piece of memory: they are made, and mostly
-// read, together. It is filled in field by field: clearing it as a whole first takes longer.
+// read, together. The op is filled in field by field: clearing the whole op first takes longer.
 //
 // Thread rule: thread-compatible (caller synchronises).
 // Failure rule: NULL when memory is out.

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-// The words of |text|, of which there are |*out_count|.
+// The |*out_count| words of |text|.
 static const tfrt_assembly_word_t* list_words(tfrt_ir_context_t* context, const char* text,
                                               uint32_t* out_count) {
   tfrt_assembly_t assembly;
@@ -26,7 +26,7 @@ static bool has_open_result(const tfrt_kernel_descriptor_t* descriptor) {
   return false;
 }
 
-// Whether the words of |form|, the rest of which is known, are those of a plain one.
+// Returns true if the words of |form|, whose other fields are set, make it a plain one.
 static bool is_plain(const tfrt_op_form_t* form) {
   const tfrt_kernel_descriptor_t* descriptor = form->descriptor;
   return form->word_count == 2 && form->words[0].kind == TFRT_ASSEMBLY_OPERANDS &&

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the parser wants to know of an entry of the op table each time that it meets the op:
-// the words of its custom form one by one, and the types that the table names. Made when
-// the op is met first, and kept for the next one.
+// The parts of an op table entry that the parser needs for each op of that name: the single words
+// of its custom form, and the types that the table names. The parser makes a form at the first such
+// op, and keeps it for the next ones.
 //
 // Life: made in a context, for one parser; lives as long as the context.
 //

@@ -48,7 +48,7 @@ static entry_t* add_next(tfrt_op_index_t* index) {
   *entry = (entry_t){.descriptor = &index->tables.tables->descriptors[index->next++]};
   entry->name = tfrt_string_view_of(entry->descriptor->name);
   uint64_t hash = name_hash(&entry->name);
-  // Of two with one name the first is found.
+  // If two entries have the same name, a lookup finds the first.
   if (!tfrt_hash_table_find_hashed(&index->table, hash, &entry->name)) {
     tfrt_hash_table_insert_hashed(&index->table, hash, &entry->node);
   }

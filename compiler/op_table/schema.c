@@ -2,7 +2,7 @@
 
 #include "compiler/op_table/schema.h"
 
-// How a kind of attribute is told: by the type of a number, or otherwise.
+// The properties of each kind of attribute: the type of its numbers, if it has any, and its name.
 static const struct {
   const char* type;  // of a number, or of the elements of an array; NULL: neither
   const char* name;

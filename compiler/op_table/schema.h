@@ -14,7 +14,7 @@
 // Thread-safe.
 bool tfrt_schema_attribute_fits(tfrt_attribute_kind_t kind, const tfrt_ir_attribute_t* attribute);
 
-// What |kind| is called in messages, e.g. "a 32-bit integer (i32)". Static. Thread-safe.
+// The name of |kind| in messages, e.g. "a 32-bit integer (i32)". Static. Thread-safe.
 const char* tfrt_schema_attribute_kind_name(tfrt_attribute_kind_t kind);
 
 // Returns true if |type| is the table's |text| or one of that choice, or that is "any" or an

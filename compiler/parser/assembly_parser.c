@@ -24,8 +24,8 @@ typedef struct walk_s {
   // Types of the fixed results that the table leaves open, in order.
   const tfrt_ir_type_t* const* open_types;
   uint32_t open_type_count;
-  // Types of fixed operands, of which TFRT_ASSEMBLY_MAX_TYPED can have one, where a word gave them;
-  // else NULL, as the array itself is before the first such word.
+  // Types of the first TFRT_ASSEMBLY_MAX_TYPED fixed operands, where a word gave one; else NULL.
+  // The array itself is NULL before the first such word.
   const tfrt_ir_type_t** given_types;
 } walk_t;
 

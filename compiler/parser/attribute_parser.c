@@ -346,7 +346,7 @@ const tfrt_ir_attribute_t* tfrt_parser_literal(tfrt_parser_t* parser, tfrt_attri
   }
   tfrt_parser_advance(parser);
   const tfrt_ir_type_t* type = tfrt_parser_type_of_text(parser, type_text);
-  // A type may stand there all the same, where no colon can mean anything else.
+  // The text may still give a type: a colon can mean nothing else here.
   if (tfrt_parser_accept(parser, ':')) type = tfrt_parser_type(parser);
   return type ? tfrt_parser_number(parser, &token, negative, type) : NULL;
 }

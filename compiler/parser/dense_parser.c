@@ -16,7 +16,7 @@ typedef struct literal_s {
 
 const size_t tfrt_parser_literal_size = sizeof(literal_t);
 
-// What the nesting of brackets says about the shape.
+// The shape that the nesting of brackets gives.
 typedef struct shape_s {
   size_t dims[TFRT_PARSER_MAX_NESTING];
   uint32_t rank;

@@ -149,7 +149,7 @@ static int lex_punctuation(tfrt_lexer_t* lexer) {
   return c;
 }
 
-// What is no value, whose names are hashed, and none of the tokens that most are.
+// Reads the tokens that are neither values, whose names are hashed, nor of the most frequent kinds.
 static int lex_detail(tfrt_lexer_t* lexer, size_t begin) {
   char c = peek(lexer, 0);
   if (tfrt_text_is_of(c, TFRT_TEXT_DIGIT)) return lex_number(lexer);

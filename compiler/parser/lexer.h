@@ -3,9 +3,8 @@
 // Text to tokens, by MLIR's lexical rules. One token at a time, with its place, so
 // that nothing has to be counted again for locations and messages.
 //
-// What only a type can tell apart (the `2x3xf32` in a tensor's brackets, the free text
-// in a dialect type's) is no token: the parser reads these bytes itself and moves the
-// lexer behind them.
+// Text inside of types (the `2x3xf32` in a tensor's brackets, the free text of a dialect's type) is
+// no token. The parser reads these bytes itself and moves the lexer behind them.
 //
 // Life:
 //  1. Initialised on the text of some diagnostics.

@@ -351,8 +351,8 @@ static bool parse_custom(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   return parse_known(parser, op, entry);
 }
 
-// What the op table has for the attribute |entry| when the text leaves it out; NULL if that is
-// nothing of its kind.
+// The op table's default for the attribute |entry|, which the text leaves out; NULL if the default
+// doesn't parse as an attribute of its kind.
 static const tfrt_ir_attribute_t* parse_default(tfrt_parser_t* parser,
                                                 const tfrt_attribute_descriptor_t* entry) {
   tfrt_allocator_t allocator = tfrt_ir_context_allocator(parser->context);
@@ -530,7 +530,7 @@ static bool parse_any(tfrt_parser_t* parser, size_t mark, tfrt_ir_block_t* block
   return ok;
 }
 
-// What the names from |mark| up to |end| on |result_names| stand for is wrong.
+// Poisons the values behind the names from |mark| up to |end| on |result_names|.
 static void poison_results(tfrt_parser_t* parser, size_t mark, size_t end) {
   for (size_t i = mark; i < end; ++i) {
     const tfrt_parser_result_name_t* name = tfrt_scratch_at(&parser->result_names, i);

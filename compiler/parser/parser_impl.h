@@ -18,10 +18,9 @@
 //   region_parser.c           regions and blocks
 //   function_parser.c         func.func and module
 //
-// All functions report what is wrong and return NULL or false; the token is then
-// somewhere in the op, and tfrt_parser_recover() finds the next one. Lists are gathered on the
-// stacks of the parser; whoever begins one sets the count back, and after an error
-// tfrt_parser_operation() does.
+// All functions report errors and then return NULL or false. The token is then somewhere in the op,
+// and tfrt_parser_recover() finds the next op. Lists are gathered on the stacks of the parser. The
+// function that begins a list sets the count back; after an error tfrt_parser_operation() does.
 //
 // Thread rule: thread-compatible (caller synchronises).
 // Failure rule: as above; also NULL or false when memory is out, without a report.
@@ -53,7 +52,7 @@ typedef struct tfrt_parser_alias_s {
   bool is_defined;
 } tfrt_parser_alias_t;
 
-// What a name stands for in a scope, all the time; NULL: none yet.
+// The value of a name for as long as its scope is open; NULL: none yet.
 typedef struct tfrt_parser_known_value_s {
   const tfrt_ir_string_t* name;
   tfrt_ir_value_t* value;
@@ -253,8 +252,8 @@ bool tfrt_parser_check_locations(tfrt_parser_t* parser);
 
 // One op, appended to |block|. After an error its results are poisoned.
 bool tfrt_parser_operation(tfrt_parser_t* parser, tfrt_ir_block_t* block);
-// The plain ops from the token at hand on, up to the first one that isn't plain or of which
-// anything is unusual, and of that nothing. False if memory is out.
+// Parses plain ops from the token at hand on. Stops in front of the first op that isn't plain or
+// that has anything unusual. False if memory is out.
 bool tfrt_parser_plain_operations(tfrt_parser_t* parser, tfrt_ir_block_t* block);
 // The entry of the op table for |name|, which is not empty, or NULL.
 tfrt_op_index_entry_t* tfrt_parser_op_entry(tfrt_parser_t* parser, tfrt_string_view_t name);
@@ -274,7 +273,7 @@ bool tfrt_parser_add_missing_chain(tfrt_parser_t* parser);
 // The number of chains among the fixed operands, or results, of |descriptor|.
 uint32_t tfrt_parser_operand_chains(const tfrt_kernel_descriptor_t* descriptor);
 uint32_t tfrt_parser_result_chains(const tfrt_kernel_descriptor_t* descriptor);
-// What |entry|, which has a custom form, says of it; NULL when memory is out.
+// The custom form of |entry|, which has one; NULL when memory is out.
 const tfrt_op_form_t* tfrt_parser_op_form(tfrt_parser_t* parser, tfrt_op_index_entry_t* entry);
 // The custom form of |op|, behind its name.
 bool tfrt_parser_assembly(tfrt_parser_t* parser, tfrt_parser_op_t* op);

@@ -4,15 +4,14 @@
 // of a known type, as most of a program are. It is parsed in one go, without tokens and without the
 // stacks on which lists of any length are gathered.
 //
-// Whatever is not as usual (an attribute, a location, a value that isn't known yet, an error) is
-// left to operation_parser.c, which finds everything as if nothing had been tried, and is alone to
-// report.
+// An op with anything unusual (an attribute, a location, a value that isn't known yet, an error) is
+// left to operation_parser.c. That one parses the op from its beginning, and alone reports errors.
 
 #include "compiler/ir/context_entry.h"
 #include "compiler/ir/operation_maker.h"
 #include "compiler/parser/parser_impl.h"
 
-// What an op begins with: `%r`, or nothing.
+// The beginning of an op: `%r`, or nothing.
 typedef struct plain_result_s {
   bool is_there;
   tfrt_string_view_t name;
@@ -20,7 +19,7 @@ typedef struct plain_result_s {
   size_t offset;  // of the op, in the text
 } plain_result_t;
 
-// What was read of an op, of which nothing has been made yet.
+// The parts of an op that were read; no IR has been made of them yet.
 typedef struct plain_op_s {
   const tfrt_op_form_t* form;
   tfrt_parser_place_t place;
@@ -56,7 +55,7 @@ TFRT_ALWAYS_INLINE plain_result_t take_result(const tfrt_parser_t* parser,
   return result;
 }
 
-// The same for the op whose first token is at hand: whoever made that has read the name.
+// The same for the op whose first token is at hand: the lexer has read the name for that token.
 TFRT_ALWAYS_INLINE plain_result_t take_result_of_token(const tfrt_parser_t* parser,
                                                        tfrt_text_cursor_t* cursor) {
   const tfrt_token_t* token = &parser->token;
@@ -105,7 +104,7 @@ TFRT_ALWAYS_INLINE tfrt_ir_value_t* take_operand(tfrt_parser_t* parser, tfrt_tex
   if (!tfrt_text_cursor_take_value(cursor, &text, &hash)) return NULL;
   name = tfrt_ir_string_get_hashed(parser->context, text, hash);
   tfrt_ir_value_t* value = name ? tfrt_value_scopes_find(&parser->scopes, name, type) : NULL;
-  // What no op makes may only stand for a value until that is defined.
+  // A value without a producer may be a placeholder until the real value is defined.
   if (value && value->producer) *recent = (tfrt_parser_known_value_t){name, value};
   return value;
 }

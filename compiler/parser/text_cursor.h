@@ -121,7 +121,7 @@ TFRT_ALWAYS_INLINE bool tfrt_text_cursor_take_word(tfrt_text_cursor_t* cursor,
   return true;
 }
 
-// Takes `%name`, of which |*out_name| is the name and |*out_hash| its hash. Thread-compatible.
+// Takes `%name`; |*out_name| is the name and |*out_hash| its hash. Thread-compatible.
 TFRT_ALWAYS_INLINE bool tfrt_text_cursor_take_value(tfrt_text_cursor_t* cursor,
                                                     tfrt_string_view_t* out_name,
                                                     uint64_t* out_hash) {

@@ -57,7 +57,7 @@ bool tfrt_parser_accept_word(tfrt_parser_t* parser, const char* word) {
   return true;
 }
 
-// What a token of |kind| looks like, for messages.
+// The text of a token of |kind|, for messages.
 static const char* kind_text(int kind, char* buffer, size_t size) {
   switch (kind) {
     case TFRT_TOKEN_ARROW:

@@ -128,7 +128,7 @@ static bool scan_dims(tfrt_parser_t* parser, size_t* position, bool* out_is_rank
   }
 }
 
-// What stands behind the comma at hand in a shaped type, as written, up to its `>`.
+// The text of a shaped type behind the comma at hand, as written, up to its `>`.
 static const tfrt_ir_string_t* parse_suffix(tfrt_parser_t* parser) {
   tfrt_string_view_t text = parser->lexer.text;
   size_t begin = parser->token.offset + 1;

@@ -6,8 +6,8 @@
 
 typedef struct tfrt_value_scope_s scope_t;
 
-// What one `%name#number` means in a scope. Poison stands on number 0 and counts for all. It is
-// found by its name, and out of date once its scope is closed.
+// The meaning of one `%name#number` in a scope. Poison stands on number 0 and counts for all
+// numbers. A definition is found by its name, and is out of date once its scope is closed.
 typedef struct definition_s {
   struct definition_s* outer;  // of number 0: what the name means in the scopes around
   const scope_t* scope;
@@ -99,8 +99,8 @@ static definition_t* find_numbered(const scope_t* scope, const tfrt_ir_string_t*
   return node ? &TFRT_CONTAINER_OF(node, numbered_t, node)->definition : NULL;
 }
 
-// What |name| with the number 0 means in the innermost open scope that knows it; the first one
-// for a name whose latest meaning is out of date.
+// The definition of |name| with the number 0 in the innermost open scope that knows it. Skips
+// definitions of closed scopes, and stores the result as the name's meaning.
 static TFRT_COLD definition_t* meaning_around(const tfrt_ir_string_t* name) {
   definition_t* definition = name->meaning;
   while (definition && !definition->scope->is_open) definition = definition->outer;
@@ -302,7 +302,7 @@ bool tfrt_value_scopes_define(tfrt_value_scopes_t* scopes, const tfrt_value_refe
   if (definition && definition->is_defined) {
     return report_redefinition(scopes, reference, definition);
   }
-  // What an outer scope only used so far is another value than one that is defined here.
+  // A value that an outer scope has only used so far is not the one that is defined here.
   definition = definition ? get(scopes, reference) : add(scopes, reference);
   if (!definition) return false;
   bool ok = !definition->value || settle(scopes, reference, definition, value);

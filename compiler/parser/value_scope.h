@@ -9,9 +9,8 @@
 //
 // Life:
 //  1. Initialised, empty.
-//  2. A scope is pushed; names are used and defined; it is popped. What was used and
-//     never defined is reported then, or, if the scope isn't isolated, is left to the
-//     enclosing one.
+//  2. A scope is pushed; names are used and defined; it is popped. The pop reports names that were
+//     used and never defined; if the scope isn't isolated, it leaves them to the enclosing scope.
 //  3. Deinitialised.
 //
 // Thread rule: thread-compatible (caller synchronises).

@@ -8,7 +8,7 @@
 #include "compiler/passes/pass.h"
 #include "compiler/passes/symbol_pruner.h"
 
-// What is known of a function as it is now.
+// The facts about a function in its present state.
 typedef struct body_s {
   bool is_inlinable;
   uint32_t op_count;  // all ops in it, the function itself left out

@@ -73,7 +73,7 @@ void tfrt_printer_operand_types(tfrt_printer_t* printer, const tfrt_ir_operation
                                 uint32_t first, uint32_t count);
 void tfrt_printer_arrow_results(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation,
                                 uint32_t first);
-// True if |operation| has so many operands, results and regions, and no successors.
+// True if |operation| has these numbers of operands, results and regions, and no successors.
 bool tfrt_printer_has_shape(const tfrt_ir_operation_t* operation, uint32_t operands,
                             uint32_t results, uint32_t regions);
 // True if |region| has one block, whose last op hands nothing on and is named |end|, with no

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the printer calls each value: the name that the text had, with a number behind it
-// where that is taken, else a number. Names are unique within an *isolated* piece of the
-// program: a function, and in custom forms the body of control flow. In generic form
-// stock MLIR knows nothing of our ops, and names are unique within the function.
+// The names that the printer gives to values: the name that the text had, with a number behind it
+// if the name is taken; else a number. Names are unique within an *isolated* piece of the program:
+// a function, and in custom forms the body of control flow. In generic form names are unique within
+// the function, since stock MLIR doesn't know that our ops isolate their bodies.
 //
 // Life:
 //  1. Initialised.

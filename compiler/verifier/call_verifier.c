@@ -4,7 +4,7 @@
 #include "compiler/verifier/verifier_impl.h"
 #include "host_runtime/base/ascii.h"
 
-// What a callee gets and gives besides the variadic operands and results of the op.
+// The arguments and results of a callee besides the variadic operands and results of the op.
 typedef struct convention_s {
   const char* op;
   const char* first_parameter;  // type of the parameters before the operands; NULL: none

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What host calls lend: an argument that the callee writes to would be written on
-// another host, in a copy, and nobody would ever see it. So such calls are refused.
+// Arguments that host calls lend. If the callee of a host call wrote to an argument, it would write
+// to a copy on another host, and the caller would never see that. So the verifier refuses such
+// calls.
 //
-//   1. Every operand that the op table calls MUTATED marks its value as written.
+//   1. An operand that the op table calls MUTATED marks its value as written.
 //   2. A written argument of a region marks the operand that it stands for.
 //   3. A written parameter of a function marks the operand of each op that names it.
 //   4. When nothing more gets marked, host calls look at their callee's parameters.

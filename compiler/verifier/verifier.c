@@ -131,7 +131,7 @@ static void check_function(tfrt_verifier_t* verifier, tfrt_ir_operation_t* funct
   check_parameters(verifier, function, type, region->first_block);
   size_t errors_before = verifier->diagnostics->error_count;
   check_region(verifier, region, true);
-  // What is wrong inside is said first, and alone: the rest may follow from it.
+  // Errors inside of the region are reported first, and alone: others may follow from them.
   if (verifier->diagnostics->error_count > errors_before) return;
   const tfrt_ir_operation_t* last = region->first_block->last;
   bool is_single = region->first_block == region->last_block;

@@ -96,7 +96,7 @@ tfrt_ir_operation_t* tfrt_verifier_find_function(const tfrt_verifier_t* verifier
 uint32_t tfrt_verifier_parameter_of(const tfrt_ir_operation_t* operation, uint32_t index,
                                     uint32_t parameter_count);
 
-// Checks what the host calls of |module|, of which there are some, lend.
+// Checks the arguments that the host calls of |module| lend; there is at least one such call.
 void tfrt_verifier_check_lent_arguments(tfrt_verifier_t* verifier, tfrt_ir_operation_t* module);
 
 #endif  // TFRT_COMPILER_VERIFIER_VERIFIER_IMPL_H_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Scalars, strings of text, chains: the `tfrt.*` kernels that have neither control flow
-// nor tensors. What each does stands in its op table, ops.c.
+// nor tensors. The op table, ops.c, describes each kernel.
 //
 // Thread rule: registration is thread-compatible; the kernels are thread-safe.
 // Failure rule: a kernel's failure is its results' error.

@@ -60,7 +60,7 @@ TFRT_BASIC_SYNC_BINARY(add_f32, f32, float, f32, a + b)
 TFRT_BASIC_SYNC_BINARY(add_f64, f64, double, f64, a + b)
 TFRT_BASIC_SYNC_BINARY(multiply_f32, f32, float, f32, a* b)
 TFRT_BASIC_SYNC_BINARY(multiply_f64, f64, double, f64, a* b)
-// Of a NaN and a number, the first operand, as a comparison that is false leaves it.
+// For a NaN and a number the result is the first operand, since the comparison is false.
 TFRT_BASIC_SYNC_BINARY(minimum_f32, f32, float, f32, b < a || b != b ? b : a)
 TFRT_BASIC_SYNC_BINARY(minimum_f64, f64, double, f64, b < a || b != b ? b : a)
 TFRT_BASIC_SYNC_BINARY(equal_i32, i32, int32_t, i1, a == b)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels that call functions: `tfrt.call`, branches, loops, ranges in parallel. What
-// each does stands in its op table, ops.c.
+// The kernels that call functions: `tfrt.call`, branches, loops, ranges in parallel. The op table,
+// ops.c, describes each kernel.
 //
 // Thread rule: registration is thread-compatible; the kernels are thread-safe.
 // Failure rule: a kernel's failure is its results' error.

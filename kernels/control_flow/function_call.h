@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the control-flow kernels share: calling one of a kernel's functions with some of
-// its arguments. Private to this room.
+// Calls one of a kernel's functions with some of the kernel's arguments. The control-flow kernels
+// share this; private to this room.
 //
 // Thread rule: frame's thread only. Failure rule: a call that doesn't fit fails the frame.
 #ifndef TFRT_KERNELS_CONTROL_FLOW_FUNCTION_CALL_H_

@@ -75,8 +75,8 @@ static tfrt_async_value_t* tfrt_loop_late_value(const tfrt_loop_t* loop) {
   return NULL;
 }
 
-// What must be known before the next turn: sets |*out_late| to a value (+0) that has to be
-// waited for, or to NULL. Returns false when there is no next turn.
+// Decides on the next turn. Sets |*out_late| to a value (+0) that the loop must await before it, or
+// to NULL. Returns false when there is no next turn.
 static bool tfrt_loop_wants_turn(tfrt_loop_t* loop, tfrt_async_value_t** out_late) {
   *out_late = NULL;
   if (!loop->is_while) {
@@ -196,7 +196,8 @@ void tfrt_loop_repeat(tfrt_kernel_frame_t* frame, int32_t count) {
   tfrt_loop_start(loop, frame);
 }
 
-// The condition is read as an i1, whoever made the program.
+// The loop reads the condition as an i1, so its type is checked here: a file may come from any
+// writer.
 static bool tfrt_loop_gives_condition(tfrt_kernel_frame_t* frame, const tfrt_function_t* body) {
   if (strcmp(body->result_types[body->result_count - 1], "i1") == 0) return true;
   tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,

@@ -12,7 +12,7 @@
 // before it waits for the first carried value; a while waits for each condition, and after 32
 // turns for its carried values too. The request's cancellation is looked at before each turn.
 //
-// Thread rule: one thread at a time; frame's thread first, then whoever resolves values.
+// Thread rule: one thread at a time; frame's thread first, then the threads that resolve values.
 // Failure rule: cancelled, or with a condition that is an error, all results are that
 // error.
 #ifndef TFRT_KERNELS_CONTROL_FLOW_LOOP_H_

@@ -217,8 +217,8 @@ static void tfrt_gpu_blas_scal(tfrt_kernel_frame_t* frame) {
 
 // --- Products --------------------------------------------------------------------------
 
-// What both products have in common: the attributes, and the first six arguments. The matrices
-// are arguments |a|, |b| and |c|, and beta is before the last of them.
+// Reads the parts that both products share: the attributes, and the first six arguments. The
+// matrices are arguments |a|, |b| and |c|; beta stands before |c|.
 static tfrt_status_t tfrt_gpu_blas_read_product(const tfrt_kernel_frame_t* frame, uint32_t a,
                                                 uint32_t b, uint32_t c,
                                                 tfrt_blas_multiply_t* out_call) {

@@ -6,7 +6,7 @@
 
 #define HANDLE "!tfrt_gpu.blas.handle"
 #define ALGORITHM "!tfrt_gpu.blas.gemm.algo"
-// What scales.
+// Types of scale factors.
 #define NUMBER "f16|f32|f64"
 
 // --- Operands -----------------------------------------------------------------

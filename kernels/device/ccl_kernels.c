@@ -63,7 +63,8 @@ static void tfrt_gpu_ccl_unique_id(tfrt_kernel_frame_t* frame) {
 
 // --- Members -----------------------------------------------------------------------------
 
-// Lets go of the |count| calls at |calls|, of |capacity|.
+// Releases the buffers of the |count| calls at |calls|, and frees the array, which has room for
+// |capacity|.
 static void tfrt_gpu_ccl_free_calls(tfrt_ccl_call_t* calls, size_t count, size_t capacity) {
   for (size_t i = 0; i < count; ++i) {
     tfrt_device_buffer_release(calls[i].input);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a kernel promises and keeps later: in the blocking queue, because a driver may take its
-// time (it is opened, code is compiled, memory is pinned), or when a device has come so far.
+// A kernel's work whose result comes later. It runs in the blocking queue, because a driver call
+// may be slow (opening the driver, compiling code, pinning memory); or once a device has reached a
+// point.
 //
 //   kernel --result: a promise--> executor
 //      \--> blocking queue, or a value that is awaited --> keep: a value or an error
 //
 // Life:
 //  1. Started by a kernel, whose result 0 becomes the promise. The arguments are kept alive.
-//  2. |keep| runs once, and returns what the result is.
+//  2. |keep| runs once, and returns the result.
 //
 // Thread rule: a job belongs to the thread that runs it.
 // Failure rule: an error of |keep| has the kernel's place as its origin.

@@ -55,7 +55,7 @@ typedef enum tfrt_gpu_type_e {
   TFRT_GPU_TYPE_COUNT,
 } tfrt_gpu_type_t;
 
-// What all work on a device shares; counted.
+// The device and the pinned memory that all work on a device shares; counted.
 typedef struct tfrt_gpu_context_s {
   tfrt_ref_count_t ref_count;
   tfrt_device_t* device;             // +1

@@ -252,9 +252,9 @@ static void tfrt_gpu_dnn_pooling_backward(tfrt_kernel_frame_t* frame) {
                                               tfrt_gpu_stream_argument(frame, 1)->stream, &call));
 }
 
-// Sets |*out_call| to a convolution in |direction|. What it is, its algorithm and its workspace are
-// the arguments from |form| on; x, w and y are described by those of the other numbers, and follow
-// them.
+// Sets |*out_call| to a convolution in |direction|. Its description, algorithm and workspace are
+// the arguments from |form| on. The arguments |x|, |w| and |y| describe the tensors; the memory of
+// each follows its description.
 static tfrt_status_t tfrt_gpu_dnn_read_convolve(const tfrt_kernel_frame_t* frame,
                                                 tfrt_dnn_direction_t direction, uint32_t form,
                                                 uint32_t x, uint32_t w, uint32_t y,

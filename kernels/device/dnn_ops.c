@@ -147,7 +147,7 @@ static const tfrt_result_descriptor_t plan_result[] = {{"plan", PLAN}};
 #define ONE_NUMBER(name) \
   { name, TFRT_ATTRIBUTE_I32, NULL }
 
-// What all plans have, in the order of names.
+// Attributes of all plans, in the order of names.
 #define WINDOW                                                                                 \
   LONG_NUMBERS("conv_dilations"), ONE_NUMBER("conv_dim"), NAME("conv_mode"),                   \
       LONG_NUMBERS("conv_padding"), LONG_NUMBERS("conv_strides"), ONE_NUMBER("engine_id"),     \

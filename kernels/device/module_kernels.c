@@ -103,7 +103,8 @@ static uint32_t tfrt_gpu_ui32(const tfrt_kernel_frame_t* frame, uint32_t index) 
   return *(const uint32_t*)tfrt_kernel_frame_payload(frame, index);
 }
 
-// What argument |index| of |frame| is to a kernel on the device, whose first one is |first|.
+// Converts argument |index| of |frame| to an argument of the device's kernel, whose first argument
+// is |first|.
 static tfrt_status_t tfrt_gpu_get_argument(const tfrt_kernel_frame_t* frame, uint32_t first,
                                            uint32_t index, tfrt_device_argument_t* out_argument) {
   tfrt_type_id_t type = frame->arguments[index]->type_id;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the entries of the op tables of vendors' libraries (blas_ops.c, dnn_ops.c, ccl_ops.c) are
-// made of: the types and operands that all of them have. Only for those tables.
+// Types and operands that the op tables of vendors' libraries (blas_ops.c, dnn_ops.c, ccl_ops.c)
+// share. Only for those tables.
 //
 // Thread rule: constant data. Failure rule: none fails.
 #ifndef TFRT_KERNELS_DEVICE_OP_PARTS_H_

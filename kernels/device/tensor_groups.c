@@ -55,7 +55,8 @@ static tfrt_gpu_seat_t* tfrt_gpu_seat_of(tfrt_tensor_seat_t* seat) {
 
 // --- Groups --------------------------------------------------------------------------
 
-// Whoever waits in another member of |group| is to end, too. Its own errors say why.
+// Aborts this member, so that the other members stop waiting for it. The member's own errors say
+// why it ended.
 static void tfrt_gpu_group_abort(tfrt_device_ccl_t* ccl) {
   tfrt_status_t reason = tfrt_status_create(
       TFRT_STATUS_ABORTED, "%s: the member's part in a collective has ended", ccl->device->name);
@@ -63,7 +64,7 @@ static void tfrt_gpu_group_abort(tfrt_device_ccl_t* ccl) {
   tfrt_status_release(reason);
 }
 
-// An end together would wait for the other members, who may be lost.
+// Aborts first: an orderly end would wait for the other members, which may be lost.
 static void tfrt_gpu_group_free(tfrt_gpu_group_t* group) {
   if (group->ccl) tfrt_gpu_group_abort(group->ccl);
   tfrt_device_ccl_release(group->ccl);
@@ -142,7 +143,7 @@ static void tfrt_gpu_seat_take_group(tfrt_gpu_seat_t* seat) {
   tfrt_mutex_unlock(&keeper->mutex);
 }
 
-// Lets go of the group of |seat|: it goes for good if it is broken, or if |is_last|.
+// Gives back the group of |seat|; frees the group if it is broken, or if |is_last|.
 static void tfrt_gpu_seat_drop_group(tfrt_gpu_seat_t* seat, bool is_last) {
   tfrt_mutex_lock(&seat->keeper->mutex);
   tfrt_gpu_group_t* group = seat->group;
@@ -299,7 +300,7 @@ static tfrt_async_value_t* tfrt_gpu_exchange_start(const tfrt_gpu_group_t* group
   return value;
 }
 
-// What the library calls |exchange|. Elements that only move are bytes.
+// The library's call for |exchange|. The call treats elements as bytes if they only move.
 static tfrt_ccl_call_t tfrt_gpu_exchange_call(const tfrt_tensor_exchange_t* exchange) {
   static const tfrt_ccl_kind_t kinds[] = {[TFRT_TENSOR_ALL_REDUCE] = TFRT_CCL_ALL_REDUCE,
                                           [TFRT_TENSOR_REDUCE] = TFRT_CCL_REDUCE,

@@ -123,7 +123,7 @@ static tfrt_status_t tfrt_gpu_sink_prepare(tfrt_payload_sink_t* base, uint64_t o
                                            void** out_target) {
   tfrt_gpu_sink_t* sink = TFRT_CONTAINER_OF(base, tfrt_gpu_sink_t, base);
   *out_target = NULL;
-  // Of a piece that was prepared and never came.
+  // Releases the memory of a piece that was prepared and never arrived.
   tfrt_device_buffer_release(sink->staging);
   sink->staging = NULL;
   TFRT_RETURN_IF_ERROR(tfrt_device_port_stage(sink->port, size, &sink->staging));

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a tensor of a device travels to another host: as a header (dtype and shape, as any dense
-// tensor's) and its elements, which are read from the device and written to another one piece by
-// piece, through the ports of both (devices/device_port.h).
+// Moves a tensor of a device to another host. A header comes first, with dtype and shape, as for
+// any dense tensor. The elements follow piece by piece: the port of one device reads them, and the
+// port of the other writes them (devices/device_port.h).
 //
 //   tensor --source: out, staging--> ... --sink: staging, in--> tensor of the receiver's device
 //
-// The receiver's device is the one that the call was placed on that needs the tensor; without
-// such a place, the tensor goes to the host's own memory, which is the device "cpu:0". The value
-// is available when all of its elements are in that memory, so that work of any stream may use it.
-// What is read is what the work leaves that was given with the tensor's buffer before.
+// The tensor goes to the device on which the call that needs it was placed. Without such a place,
+// it goes to the host's own memory, which is the device "cpu:0". The value is available when all of
+// its elements are in that memory, so that work of any stream may use it. The source reads the
+// elements after all work that used the tensor's buffer before.
 //
 // Thread rule: constant data.
 // Failure rule: as host_runtime/async/payload_stream.h; a host that lacks the device says so.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Handles of tensors and names of op handlers, as programs for TFRT's core runtime make them. What
-// that runtime does with them, to run an op by its name, is eager/eager_op.h here.
+// Handles of tensors and names of op handlers, as programs for TFRT's core runtime make them. That
+// runtime uses them to run an op by its name; here eager/eager_op.h does so.
 
 #include <string.h>
 
@@ -48,7 +48,7 @@ typedef struct registered_handler_s {
   char name[];  // of the resource
 } registered_handler_t;
 
-// What the names of handlers begin with among the host's objects.
+// Prefix of the names of handlers among the host's objects.
 #define HANDLER_PREFIX "corert.op_handler "
 
 static void destroy_handler(tfrt_resource_t* resource) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tfrt.print_text: a format with values. The format is the program's, not ours: it is
-// taken apart here, each conversion is checked against the type of its value, and only
-// then one conversion at a time is given to the C library, in a form made here.
+// tfrt.print_text: prints a format with values. The format comes from the program and is not
+// trusted. The kernel splits it into conversions, and checks each against the type of its value.
+// Then it passes one conversion at a time to the C library, in a form made here.
 //
 //   %[flags][width][.precision]conversion      flags: any of "-+ 0#"
 //

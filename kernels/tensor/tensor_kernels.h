@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shapes, tensors, tensors from files, and the maths of small networks. What each kernel
-// does stands in the op table, ops/ops.c.
+// Shapes, tensors, tensors from files, and the maths of small networks. The op table, ops/ops.c,
+// describes each kernel.
 //
 // Thread rule: registration is thread-compatible; the kernels are thread-safe.
 // Failure rule: a kernel's failure is its results' error; operands whose dtypes or shapes

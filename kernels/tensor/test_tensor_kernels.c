@@ -67,7 +67,7 @@ static void relu(tfrt_kernel_frame_t* frame, tfrt_dtype_t dtype) {
   start(frame, (tfrt_compute_t){.run = run_relu, .in_place = true, .dtype = dtype}, 0, 1);
 }
 
-// Two operands and a target, or two operands of which the second one is the target.
+// Two operands and a target, or two operands whose second one is the target.
 static tfrt_status_t run_pointwise(const tfrt_compute_t* compute, tfrt_allocator_t allocator,
                                    tfrt_dense_host_tensor_t* out_result) {
   (void)allocator;

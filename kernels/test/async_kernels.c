@@ -106,7 +106,8 @@ static void tfrt_test_addition_run(tfrt_task_t* task) {
   tfrt_async_value_t* sum = addition->sum;
   *(int32_t*)tfrt_async_value_payload(sum) =
       (int32_t)((uint32_t)addition->left + (uint32_t)addition->right);
-  // Before it is told: what that starts finds the block again.
+  // The block is freed before the sum is set, so that the work that this starts can use the block
+  // again.
   tfrt_value_storage_free(addition, sizeof(*addition));
   tfrt_async_value_set_available(sum);
   tfrt_async_value_release(sum);

@@ -9,7 +9,7 @@
 // functions, tfrt_test.sync_benchmark does the same with a function that gives nothing, whose
 // name is the benchmark's; its runs follow one another on the calling thread.
 //
-// Thread rule: one thread at a time; frame's thread, then whoever resolves the result.
+// Thread rule: one thread at a time; frame's thread, then the thread that resolves the result.
 // Failure rule: a run whose result is an error ends the benchmark with that error.
 #ifndef TFRT_KERNELS_TEST_BENCHMARK_H_
 #define TFRT_KERNELS_TEST_BENCHMARK_H_

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The `tfrt_test.*` kernels: values that come late, errors of every kind, counters, delays;
-// what the executor's programs are tested with. What each does stands in its op table,
-// ops.c.
+// The `tfrt_test.*` kernels: values that come late, errors of every kind, counters, delays.
+// Programs that test the executor use them. The op table, ops.c, describes each kernel.
 //
 // Thread rule: registration is thread-compatible; the kernels are thread-safe.
 // Failure rule: a kernel's failure is its results' error.

@@ -16,7 +16,7 @@
 #include "host_runtime/executor/kernel/kernel_frame.h"
 #include "host_runtime/tensor/host_tensor.h"
 
-// What is read. The dtype INVALID stands for any dtype, rank and layout.
+// The file and tensors to read. The dtype INVALID stands for any dtype, rank and layout.
 typedef struct tfrt_btf_reading_s {
   tfrt_string_view_t path;  // as the program says it (see tfrt_host_context_resolve_path())
   int64_t first;            // number in the file of the first tensor that is read

@@ -17,7 +17,7 @@ typedef struct field_s {
   tfrt_string_view_t bytes;  // of the others
 } field_t;
 
-// What is left of a message. Broken messages end early, with |ok| false.
+// The rest of a message. A broken message ends early, with |ok| false.
 typedef struct message_s {
   tfrt_string_view_t rest;
   bool ok;

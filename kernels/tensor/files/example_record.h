@@ -7,8 +7,8 @@
 //   Feature   { 1: list of bytes | 2: list of floats | 3: list of i64 }
 //   list      { 1: value ... }, or, for numbers, also { 1: values in one piece }
 //
-// Of a key that is there twice, and of two lists in a feature, the last one counts, as for
-// any protobuf reader; fields of other numbers are skipped.
+// If a key occurs twice, or a feature has two lists, the last one counts, as for any protobuf
+// reader. Fields of other numbers are skipped.
 //
 // Thread rule: thread-safe.
 // Failure rule: INVALID_ARGUMENT; the bytes come from a file and are not trusted.

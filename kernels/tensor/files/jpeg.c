@@ -16,7 +16,7 @@
 // The file's name carries the version that the header is of: another one has other structs.
 #define FILE_NAME(version) "libjpeg.so." TFRT_DYNAMIC_LIBRARY_TEXT_OF(version)
 
-// What the codec itself may take for an image whose scans must all be kept.
+// The most memory that the codec itself may use for an image whose scans must all be kept.
 #define MAX_MEMORY (2l * TFRT_JPEG_MAX_PIXELS)
 
 // --- The library -------------------------------------------------------------------
@@ -82,8 +82,8 @@ static void on_error(j_common_ptr info) {
   fail(decoder, message);
 }
 
-// The library has mended something. What is mended by making up the rest of the image is an
-// error here; anything else goes without saying.
+// The library calls this after it repaired the input. It is an error here if the library made up
+// the rest of the image; other repairs are accepted silently.
 static void on_message(j_common_ptr info, int level) {
   if (level < 0 &&
       (info->err->msg_code == JWRN_JPEG_EOF || info->err->msg_code == JWRN_HIT_MARKER)) {

@@ -35,7 +35,7 @@ bool tfrt_kernel_frame_has_dense_tensors(tfrt_kernel_frame_t* frame) {
   tfrt_async_value_t* const* arguments = frame->arguments;
   const uint32_t count = frame->argument_count;
   for (uint32_t i = 0; i < count; ++i) {
-    // What is only awaited may be anything, and need not be there.
+    // An argument that is only awaited may have any type, and may be an error.
     if (arguments[i]->type_id != tensor_type || tfrt_async_value_is_error(arguments[i])) continue;
     const tfrt_host_tensor_t* tensor = tfrt_async_value_payload(arguments[i]);
     if (TFRT_LIKELY(tensor->layout == TFRT_TENSOR_LAYOUT_DENSE)) continue;

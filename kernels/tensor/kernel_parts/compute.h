@@ -10,8 +10,8 @@
 // Life of a long one:
 //  1. The job retains the kernel's arguments and the request, and copies the rest.
 //  2. When a thread takes it, a request that was cancelled meanwhile ends it at once.
-//  3. It gives back the arguments first and resolves the result then, so that whoever
-//     continues may find itself the only owner.
+//  3. The job releases the arguments before it resolves the result, so that the code that continues
+//     may be their only owner.
 //
 // Thread rule: called by kernels; jobs run on any thread of the queue.
 // Failure rule: an error of the computation becomes the result, with the kernel's place.
@@ -24,8 +24,8 @@
 #include "kernels/tensor/math/convolution.h"
 #include "kernels/tensor/math/pointwise.h"
 
-// From so many elementary operations on, a computation is long: some tens of
-// microseconds, against about one for handing it over.
+// A computation of at least this many elementary operations is long. It takes some tens of
+// microseconds; handing it to the queue takes about one.
 #define TFRT_COMPUTE_LONG_WORK 200000
 
 typedef struct tfrt_compute_s tfrt_compute_t;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the kernels that make and fill tensors do, apart from how they are called: each of
-// them has an asynchronous form (dense_host_tensor_kernels.c) and a synchronous one
-// (sync_tensor_kernels.c). Attributes are those of BEF, of the kind that the op table says.
+// The work of the kernels that make and fill tensors. Each of these has an asynchronous form
+// (dense_host_tensor_kernels.c) and a synchronous one (sync_tensor_kernels.c), and both call the
+// functions here. Attributes are those of BEF, of the kind that the op table says.
 //
 // Thread rule: thread-compatible (caller owns what is written to).
 // Failure rule: INVALID_ARGUMENT or RESOURCE_EXHAUSTED in the words of the reference; then
@@ -36,8 +36,8 @@ tfrt_status_t tfrt_make_constant(const void* value, tfrt_allocator_t allocator,
 // Sets |*out_shape| to what the shape attribute |value| says. Thread-safe.
 tfrt_status_t tfrt_read_shape(const void* value, tfrt_partial_shape_t* out_shape) TFRT_MUST_USE;
 
-// Makes |*out_tensor| a tensor of 0, with the shape that the shape attribute |value| says, of
-// which all must be known. Thread-compatible.
+// Makes |*out_tensor| a tensor of 0 with the shape of the shape attribute |value|, which must be
+// fully known. Thread-compatible.
 tfrt_status_t tfrt_make_zeros(tfrt_dtype_t dtype, const void* value, tfrt_allocator_t allocator,
                               tfrt_dense_host_tensor_t* out_tensor) TFRT_MUST_USE;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the computations of this room ask of their operands, with messages that name the
-// operation and what came instead.
+// Checks of the operands of this room's computations. The messages name the operation and the
+// operand that came instead.
 //
 // Thread rule: thread-safe. Failure rule: INVALID_ARGUMENT.
 #ifndef TFRT_KERNELS_TENSOR_MATH_CHECK_TENSOR_H_

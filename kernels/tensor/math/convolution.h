@@ -7,7 +7,7 @@
 //   bias     [O]                     may be left out
 //   result   [N, O, OH, OW]          OH = (H + 2 * padding - KH) / stride + 1, rounded down
 //
-// All are f32. What lies in the padding is 0.
+// All are f32. Elements in the padding are 0.
 //
 // Thread rule: thread-safe; runs on the calling thread.
 // Failure rule: INVALID_ARGUMENT with both shapes; otherwise as onednn.h says.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is done to each element by itself: conversion, scaling, adding, cutting at 0,
-// filling. These are bound by memory, so they are plain loops that compilers vectorise.
+// Computations on each element by itself: conversion, scaling, adding, cutting at 0, filling.
+// Memory bounds their speed, so they are plain loops that compilers vectorise.
 //
 // Thread rule: thread-safe; runs on the calling thread.
 // Failure rule: INVALID_ARGUMENT with dtypes and shapes; RESOURCE_EXHAUSTED.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is computed element by element into a tensor that is there already: the maths of
-// kernels that work under chains, which own their target while they run. The target may
-// be one of the operands. The dtypes are f32, f64, i32 and i64; integers wrap.
+// Computations element by element into a tensor that exists already. Kernels that work under chains
+// use them; such a kernel owns its target while it runs. The target may be one of the operands. The
+// dtypes are f32, f64, i32 and i64; integers wrap.
 //
 // Thread rule: thread-compatible (caller owns the target); runs on the calling thread.
 // Failure rule: INVALID_ARGUMENT with both dtypes or shapes; nothing is written then.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What makes less of a tensor: sums, the place of the largest element, comparisons.
+// Reductions of a tensor: sums, the place of the largest element, comparisons.
 //
 // Thread rule: thread-safe; runs on the calling thread.
 // Failure rule: INVALID_ARGUMENT with dtypes and shapes; RESOURCE_EXHAUSTED.
@@ -24,7 +24,7 @@ tfrt_status_t tfrt_tensor_mean(const tfrt_dense_host_tensor_t* x, int32_t axis,
 
 // Makes |*out_result| the places (i64) of the largest elements of |x| (f32, f64, i32, i64,
 // ui8) along |axis|, which is gone from the result and must not be empty unless the result
-// is. Of equal ones the first counts; a NaN counts as larger than anything. Thread-safe.
+// is. If several are equal, the first counts; a NaN counts as larger than anything. Thread-safe.
 tfrt_status_t tfrt_tensor_argmax(const tfrt_dense_host_tensor_t* x, int32_t axis,
                                  tfrt_allocator_t allocator, tfrt_dense_host_tensor_t* out_result)
     TFRT_MUST_USE;

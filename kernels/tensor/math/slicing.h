@@ -10,8 +10,8 @@
 
 #include "host_runtime/tensor/dense_host_tensor.h"
 
-// Makes |*out_result| a view of the elements of |x| with |rank| axes of the lengths
-// |dims|, of which one may be -1: it is what the others leave. Thread-safe.
+// Makes |*out_result| a view of the elements of |x| with |rank| axes of the lengths |dims|. One
+// length may be -1: it follows from the others. Thread-safe.
 tfrt_status_t tfrt_tensor_reshape(const tfrt_dense_host_tensor_t* x, const int64_t* dims,
                                   size_t rank, tfrt_dense_host_tensor_t* out_result) TFRT_MUST_USE;
 

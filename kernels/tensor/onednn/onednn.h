@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The maths library, as computations see it: started when it is needed first, and run
-// on the calling thread. What it computes with is in onednn_primitive.h.
+// The maths library, as computations see it: started at its first use, and run on the calling
+// thread. onednn_primitive.h runs its primitives.
 //
-// One threading model: the library was built to start threads of its own; here each
-// calling thread is told to use none, before its first call. Parallel work comes from
-// our work queue alone.
+// One threading model: the library was built to start threads of its own. Each calling thread turns
+// those off before its first call, so that parallel work comes from our work queue alone.
 //
 // Thread rule: everything is thread-safe.
 // Failure rule: INTERNAL with the library's reason; RESOURCE_EXHAUSTED when memory is out.

@@ -60,7 +60,7 @@ typedef struct tfrt_onednn_library_s {
 #define TFRT_ONEDNN_MEMBER(name) __typeof__(&name) name;
   TFRT_ONEDNN_FUNCTIONS(TFRT_ONEDNN_MEMBER)
 #undef TFRT_ONEDNN_MEMBER
-  // Of the threads' runtime that the library was built with; NULL if it has none.
+  // Belongs to the OpenMP runtime that the library was built with; NULL if it has none.
   void (*omp_set_num_threads)(int count);
 } tfrt_onednn_library_t;
 

@@ -35,8 +35,8 @@
 // At most this many primitives are kept, beside those that threads keep runs of.
 #define TFRT_ONEDNN_CACHE_CAPACITY 128
 
-// A thread keeps what so many runs need, of as many keys. An even number. With as much scratch
-// memory as views may keep that is 8 MiB.
+// A thread keeps the views for at most this many runs, one per key. An even number. With the most
+// scratch memory that views may keep, that is 8 MiB.
 #define TFRT_ONEDNN_KEPT_RUNS 64
 
 typedef enum tfrt_onednn_kind_e {
@@ -47,8 +47,8 @@ typedef enum tfrt_onednn_kind_e {
   TFRT_ONEDNN_MAX_POOL_CHANNELS_LAST,
 } tfrt_onednn_kind_t;
 
-// What a primitive depends on. Filled in from all zeros: keys are compared as bytes, up to
-// |target|, which follows from what is before it.
+// The parameters of a primitive. Zero the whole key before filling it in: keys are compared as
+// bytes, up to |target|, which follows from the fields before it.
 typedef struct tfrt_onednn_key_s {
   int32_t kind;  // tfrt_onednn_kind_t
   int32_t bias;  // 1: there is a bias
@@ -73,10 +73,10 @@ typedef dnnl_status_t (*tfrt_onednn_describe_fn_t)(const tfrt_onednn_key_t* key,
 tfrt_status_t tfrt_onednn_make_target(const tfrt_onednn_key_t* key, tfrt_allocator_t allocator,
                                       tfrt_dense_host_tensor_t* out_result) TFRT_MUST_USE;
 
-// Runs the primitive for |key|, which |describe| builds where it is not in the cache, on this
-// thread with the |count| inputs, all f32 and row-major, which are the same ones, in the same
-// order, in each run with that key. The elements of the result are written to |target|. Much
-// scratch memory is taken from |allocator| meanwhile. Thread-safe.
+// Runs the primitive for |key| on this thread; |describe| builds one that is not in the cache. The
+// |count| inputs are f32 and row-major; each run with that key has the same inputs in the same
+// order. The elements of the result are written to |target|. Larger scratch memory comes from
+// |allocator| during the run. Thread-safe.
 tfrt_status_t tfrt_onednn_run(const tfrt_onednn_key_t* key, tfrt_onednn_describe_fn_t describe,
                               const tfrt_onednn_input_t* inputs, size_t count,
                               tfrt_allocator_t allocator, void* target) TFRT_MUST_USE;

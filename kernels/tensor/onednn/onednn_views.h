@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the maths library wants for a run of a primitive: views of its inputs, of the target, and
-// of scratch memory if there is need of any, and a stream. Making them takes longer than a small
-// primitive does, so they are made once and pointed to other data for each run. A little scratch
-// memory stays with them, too.
+// The objects that the maths library needs to run a primitive: a stream, and views of the inputs,
+// the target and any scratch memory. Making them takes longer than a small primitive, so they are
+// made once, and pointed to other data for each run. A little scratch memory stays with them, too.
 //
 //   views:  [ input ] ... [ target ] [ scratch ]   stream
 //               |             |           |
@@ -25,7 +24,7 @@
 // At most this many inputs has a run.
 #define TFRT_ONEDNN_MAX_INPUTS 3
 
-// Scratch memory of at most so many bytes stays with the views for the next run.
+// Scratch memory of at most this many bytes stays with the views for the next run.
 #define TFRT_ONEDNN_KEPT_SCRATCH ((size_t)128 * 1024)
 
 // One input of a run: which one (DNNL_ARG_...), and where its elements are.

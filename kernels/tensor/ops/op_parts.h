@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the entries of this room's op tables are made of: the operands, results and
-// attributes that several of them share. Only for those tables.
+// Operands, results and attributes that several entries of this room's op tables share. Only for
+// those tables.
 //
 // Thread rule: constant data. Failure rule: none fails.
 #ifndef TFRT_KERNELS_TENSOR_OPS_OP_PARTS_H_
@@ -205,7 +205,7 @@ static const tfrt_attribute_descriptor_t f16_values[] = {
     {"values", TFRT_ATTRIBUTE_F16_ARRAY, NULL}};
 static const tfrt_attribute_descriptor_t bf16_values[] = {
     {"values", TFRT_ATTRIBUTE_BF16_ARRAY, NULL}};
-// What makes a tensor of one value: a shape, and the value.
+// Attributes that make a tensor of one value: a shape, and the value.
 #define SHAPE_AND_VALUE(word, kind)                               \
   static const tfrt_attribute_descriptor_t shape_and_##word[] = { \
       {"shape", TFRT_ATTRIBUTE_I64_ARRAY, NULL}, {"value", TFRT_ATTRIBUTE_##kind, NULL}};

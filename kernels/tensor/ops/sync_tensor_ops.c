@@ -10,7 +10,7 @@ static const tfrt_operand_descriptor_t buffer_and_shape[] = {
 static const tfrt_operand_descriptor_t written_tensor[] = {
     {"tensor", TENSOR, TFRT_OPERAND_MUTATED}};
 
-// What makes a tensor of several values: a shape, and the values.
+// Attributes that make a tensor of several values: a shape, and the values.
 #define SHAPE_AND_VALUES(word, kind)                                  \
   static const tfrt_attribute_descriptor_t shape_and_all_##word[] = { \
       {"shape", TFRT_ATTRIBUTE_I64_ARRAY, NULL}, {"values", TFRT_ATTRIBUTE_##kind##_ARRAY, NULL}};
