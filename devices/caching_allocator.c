@@ -16,7 +16,7 @@ typedef struct tfrt_device_block_s {
   tfrt_list_link_t link;
   tfrt_device_address_t address;
   size_t size;
-  // Of a free block: the stream (+1) behind whose work it is free; NULL: there is none.
+  // For a free block: the stream (+1) whose earlier work may still use it; NULL: none.
   tfrt_device_stream_t* home;
   tfrt_device_event_t* event;  // +1, recorded at that point; made with the block
   bool is_unrecorded;          // the driver refused; to be tried again
@@ -91,7 +91,8 @@ static void tfrt_device_block_record(tfrt_device_block_t* block) {
   tfrt_status_release(status);
 }
 
-// Whether work of any stream may use the free |block| now. What can't be asked isn't done.
+// Returns true if work of any stream may use the free |block| now. A block whose event can't be
+// queried counts as in use.
 static bool tfrt_device_block_is_done(tfrt_device_block_t* block) {
   bool done = block->home == NULL;
   if (block->is_unrecorded) tfrt_device_block_record(block);
@@ -213,7 +214,7 @@ static void tfrt_device_block_run(tfrt_task_t* task) {
   tfrt_status_release(lost);
 }
 
-// What becomes available when no work uses the free |block| any more (+1).
+// A value (+1) that becomes available when no work uses the free |block| any more.
 static tfrt_async_value_t* tfrt_device_block_await(tfrt_device_block_t* block) {
   if (!block->home) return tfrt_async_value_ready_chain();
   if (block->is_unrecorded) return tfrt_device_stream_await(block->home);

@@ -14,8 +14,8 @@
 //   dnn      layers of neural networks, likewise             device_dnn.h
 //   ccl      a part in a group of devices, likewise          device_ccl.h
 //
-// All work is asynchronous: a call that returns OK has put the work in its stream. What goes
-// wrong later is the *loss* of the device: the driver's context is broken and stays so.
+// All work is asynchronous: a call that returns OK has put the work in its stream. A later error is
+// the *loss* of the device: the driver's context is broken and stays so.
 //
 //   alive --first error that sticks--> lost, with that error
 //
@@ -24,7 +24,7 @@
 //
 // Life:
 //  1. Made by its platform, once per ordinal, and owned by it.
-//  2. Retained by whoever uses it, which retains the platform.
+//  2. Retained by its users; each reference retains the platform.
 //
 // Thread rule: thread-safe. Functions that may block say so.
 // Failure rule: the caller's mistake is an error at once and changes nothing; errors of the
@@ -50,7 +50,7 @@ typedef struct tfrt_device_ccl_s tfrt_device_ccl_t;
 // An address in the memory of a device, or of the host, as the driver counts.
 typedef uint64_t tfrt_device_address_t;
 
-// Whose memory it is.
+// The owner of the memory.
 typedef enum tfrt_device_space_e {
   TFRT_DEVICE_SPACE_DEVICE = 0,  // the device's own; the host can't look at it
   TFRT_DEVICE_SPACE_HOST = 1,    // the host's, pinned, so that devices reach it
@@ -62,7 +62,7 @@ typedef enum tfrt_device_space_e {
 #define TFRT_DEVICE_MAX_NAME_SIZE 24
 #define TFRT_DEVICE_MAX_MODEL_SIZE 96
 
-// What the device can do. Sizes in bytes.
+// The abilities of the device. Sizes in bytes.
 typedef struct tfrt_device_properties_s {
   char model[TFRT_DEVICE_MAX_MODEL_SIZE];  // for people
   uint64_t memory_size;

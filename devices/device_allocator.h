@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where buffers come from. An allocation belongs to the order of a stream, its *home*: the
-// memory may be used by work that follows there, and what is freed behind a stream's work is
-// reused by work that follows, with no host waiting.
+// The source of buffers. An allocation belongs to the order of a stream, its *home*: later work of
+// that stream may use the memory. Memory that is freed behind a stream's work is reused by later
+// work of that stream, with no host waiting.
 //
 //   pool     the driver's own pools, where it has them (device memory only)
 //   caching  keeps what is freed and gives it out again, best fit: for drivers without pools,
 //            and for the pinned memory of the host, which is slow to make
 //
-// What the caching allocator keeps:
+// The caching allocator gives out a free block to a stream:
 //
 //   free block --same home--> given out at once: the stream's order protects it
 //             \--other home-> given out when its event is done

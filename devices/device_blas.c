@@ -46,7 +46,7 @@ static tfrt_status_t tfrt_device_blas_refuse(const tfrt_device_blas_t* blas, con
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "%s: %s", blas->device->name, what);
 }
 
-// What all calls have in common.
+// The checks that all calls share.
 static tfrt_status_t tfrt_device_blas_check_stream(tfrt_device_blas_t* blas,
                                                    tfrt_device_stream_t* stream) {
   TFRT_RETURN_IF_ERROR(tfrt_device_check(stream->device));

@@ -33,8 +33,8 @@ typedef enum tfrt_blas_form_e {
   TFRT_BLAS_FORM_CONJUGATED,
 } tfrt_blas_form_t;
 
-// What sums are made in. Pedantic: as the words say; fast: by tensor cores, from operands that are
-// rounded to the type behind it.
+// The type that sums are computed in. Pedantic: exactly in that type. Fast: by tensor cores, from
+// operands that are rounded to the type behind the word.
 typedef enum tfrt_blas_compute_e {
   TFRT_BLAS_COMPUTE_F16 = 0,
   TFRT_BLAS_COMPUTE_F16_PEDANTIC,

@@ -49,7 +49,7 @@ tfrt_status_t tfrt_device_buffer_create_view(tfrt_device_buffer_t* buffer, size_
 
 // --- External memory -----------------------------------------------------------
 
-// What it takes to end an external buffer; made with it, so that the end needs no memory.
+// The state for ending an external buffer; made with the buffer, so that the end needs no memory.
 typedef struct tfrt_device_buffer_end_s {
   tfrt_task_t task;
   tfrt_async_value_t* value;  // +1, what |task| waits for
@@ -127,7 +127,7 @@ static void tfrt_device_pinned_release(void* context) {
   tfrt_device_t* device = pinned->device;
   tfrt_host_buffer_t* host_buffer = pinned->host_buffer;
   tfrt_status_t status = device->vtable->unpin(device, host_buffer->data, host_buffer->size);
-  // A lost device has let go of everything already.
+  // Ignores an error: a lost device has released everything already.
   tfrt_status_release(status);
   tfrt_host_buffer_release(host_buffer);
   tfrt_allocator_free(device->platform->allocator, pinned, sizeof(*pinned));

@@ -7,15 +7,15 @@
 //   external   somebody's memory: a module's variable, a pinned tensor of the host
 //   view       a part of another buffer, which it keeps
 //
-// A buffer remembers the streams that were given work with it. So it may be let go of as soon
-// as the work is in its streams: the memory goes back when all of them have come so far,
-// with no host waiting.
+// A buffer remembers the streams that were given work with it. So the caller may release the buffer
+// as soon as the work is in its streams. The memory is freed when all these streams have reached
+// that point, with no host waiting.
 //
 //   home stream    alloc ---- work A -------------------- [wait] free --> reused
 //   other stream          ............. work B [event] ....../
 //
-// What it does *not* do is order the work: that work B sees the results of work A is said
-// with an event.
+// A buffer does *not* order the work: the caller adds an event, so that work B sees the results of
+// work A.
 //
 // Life:
 //  1. Created at +1.
@@ -33,8 +33,8 @@
 #include "host_runtime/base/sync.h"
 #include "host_runtime/tensor/host_buffer.h"
 
-// So many streams but the home stream are remembered one by one; beyond that, streams are
-// made to wait for each other.
+// A buffer remembers at most this many streams besides the home stream one by one; for more, it
+// makes streams wait for each other.
 #define TFRT_DEVICE_BUFFER_MAX_USERS 6
 
 typedef struct tfrt_device_buffer_s tfrt_device_buffer_t;
@@ -93,7 +93,7 @@ tfrt_status_t tfrt_device_buffer_create_pinned(tfrt_device_t* device,
                                                tfrt_device_buffer_t** out_buffer) TFRT_MUST_USE;
 
 // Sets |*out_buffer| (+1) to the |size| bytes from |offset| of |buffer|, which stays alive.
-// OUT_OF_RANGE if it has not so many. Thread-safe.
+// OUT_OF_RANGE if |buffer| is too small for that. Thread-safe.
 tfrt_status_t tfrt_device_buffer_create_view(tfrt_device_buffer_t* buffer, size_t offset,
                                              size_t size, tfrt_device_buffer_t** out_buffer)
     TFRT_MUST_USE;

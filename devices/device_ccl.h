@@ -25,13 +25,14 @@
 //     there, which may be after other members have come to theirs.
 //  3. Released at any time: what it was given is still done.
 //
-// A member can wait for ever for one that doesn't come. So whoever gives up aborts its own:
+// A member can wait forever for another one that doesn't come. So a caller that gives up aborts its
+// own member:
 //
 //   alive --abort, or an error--> broken: all that waits, and each later call, is that error
 //
-// The group is of no use then; the device is. The work of a broken member ends in its stream, and
-// what it leaves in memory is nothing. So whoever awaits a list's end in a stream, and not a member
-// that is lost meanwhile, watches:
+// The group can't be used then; the device can. The work of a broken member ends in its stream, and
+// leaves no valid results in memory. So a caller that awaits a list's end in its stream watches its
+// member, to notice that another member is lost meanwhile:
 //
 //   execute's chain --watch--> the stream is awaited --unwatch--> OK, or why it is nothing
 //
@@ -85,9 +86,10 @@ typedef struct tfrt_ccl_call_s {
   tfrt_ccl_reduction_t reduction;  // of those that reduce
   int32_t peer;                    // of a send or receive; the member that is to get what is
                                    // reduced, or has what is broadcast
-  tfrt_device_buffer_t* input;     // all of it; NULL of a receive, and who gets a broadcast
-  tfrt_device_buffer_t* output;    // all of it; NULL of a send, who sends a broadcast, and who only
-                                   // gives to a reduce. May be |input|
+  tfrt_device_buffer_t* input;     // all of it; NULL for a receive, and for the receivers
+                                   // of a broadcast
+  tfrt_device_buffer_t* output;    // all of it; NULL for a send, the root of a broadcast,
+                                   // and a member that only gives to a reduce. May be |input|
   // Filled in for the backend: where, and how many elements: those that a member gives to a
   // gather or a send, or gets from the others.
   tfrt_device_address_t source;
@@ -144,7 +146,7 @@ tfrt_status_t tfrt_device_platform_create_ccl_id(tfrt_device_platform_t* platfor
 tfrt_status_t tfrt_device_create_ccl(tfrt_device_t* device, const tfrt_ccl_id_t* id, int32_t rank,
                                      int32_t size, tfrt_device_ccl_t** out_ccl) TFRT_MUST_USE;
 
-// What says whether devices can be members of one group. Both are texts without NULs inside.
+// Two texts that decide whether devices can be members of one group. Neither has NULs inside.
 struct tfrt_ccl_site_s {
   char library[TFRT_CCL_SITE_SIZE];  // the same for all members, with its version
   char place[TFRT_CCL_SITE_SIZE];    // another one for each member; "": there may be several there

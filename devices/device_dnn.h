@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Layers of neural networks on a device, by its vendor's library: pooling and convolution, there
-// and back, and convolution with what often follows it. What tensors and layers look like is said
-// by plain descriptions, which belong to nobody; the backend tells its library.
+// and back, and convolution with what often follows it. Plain structs, which nobody owns, describe
+// tensors and layers; the backend translates them for its library.
 //
 //   tensor    batch, channels, then 2 or 3 axes of space; any steps between elements
 //   filter    outputs, inputs, then as many axes of space, dense: channels first, or last
@@ -60,8 +60,8 @@ typedef struct tfrt_dnn_pooling_s {
   int32_t steps[TFRT_DNN_MAX_SPACE];
 } tfrt_dnn_pooling_t;
 
-// What may be done for speed: tensor cores for 16-bit elements, or also for f32, rounded; or
-// nothing of the kind.
+// The shortcuts that a layer may take for speed: tensor cores for 16-bit elements, or also for f32,
+// rounded; or none.
 typedef enum tfrt_dnn_math_e {
   TFRT_DNN_MATH_DEFAULT = 0,
   TFRT_DNN_MATH_TENSOR_CORES = 1,
@@ -79,7 +79,7 @@ typedef struct tfrt_dnn_convolution_s {
   int32_t dilation[TFRT_DNN_MAX_SPACE];
 } tfrt_dnn_convolution_t;
 
-// What becomes of each number y behind a layer. The numbers are the library's.
+// The function that is applied to each number y behind a layer. The enumerators are the library's.
 typedef enum tfrt_dnn_activation_mode_e {
   TFRT_DNN_SIGMOID = 0,
   TFRT_DNN_RELU = 1,
@@ -208,7 +208,7 @@ tfrt_status_t tfrt_dnn_filter_check(const tfrt_dnn_filter_t* filter) TFRT_MUST_U
 tfrt_status_t tfrt_dnn_pooling_check(const tfrt_dnn_pooling_t* pooling) TFRT_MUST_USE;
 tfrt_status_t tfrt_dnn_convolution_check(const tfrt_dnn_convolution_t* convolution) TFRT_MUST_USE;
 
-// What calls and plans have in common. OK if |stream| may get work of |dnn|. Thread-safe.
+// A check that calls and plans share. OK if |stream| may get work of |dnn|. Thread-safe.
 tfrt_status_t tfrt_device_dnn_check_stream(tfrt_device_dnn_t* dnn, tfrt_device_stream_t* stream)
     TFRT_MUST_USE;
 

@@ -10,9 +10,9 @@
 //
 // Plans take more than the calls of devices/device_dnn.h do: filters whose axes lie in any order,
 // mixed types, and groups of channels. Where x has n times the inputs of w, its channels and those
-// of y are n groups, and an output sees the inputs of its own group. x, y and z may have gaps. w
-// and bias may not: cuDNN 9 refuses a filter with gaps, and reads a bias with gaps as if it had
-// none.
+// of y are n groups, and an output sees the inputs of its own group. The tensors x, y and z may
+// have gaps. The filter w and the bias may not: cuDNN 9 refuses a filter with gaps, and reads a
+// bias with gaps as if it had none.
 //
 // Life:
 //  1. Built at +1 by an object of neural networks; the form is copied. May take seconds.
@@ -68,7 +68,7 @@ struct tfrt_dnn_engine_s {
   const int64_t* knob_values;
 };
 
-// What a plan is run with. |z| and |bias| are of a fused one.
+// The memory that a plan is run with. Only a fused plan has |z| and |bias|.
 typedef struct tfrt_dnn_plan_memory_s {
   tfrt_dnn_memory_t x;
   tfrt_dnn_memory_t y;

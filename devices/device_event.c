@@ -23,7 +23,7 @@ void tfrt_device_event_release(tfrt_device_event_t* event) {
   tfrt_device_release(device);
 }
 
-// Whoever asks about a record has its own way of knowing that it came before.
+// Relaxed: a caller that asks about a record has other means to know that the record came first.
 static bool tfrt_device_event_is_recorded(tfrt_device_event_t* event) {
   return atomic_load_explicit(&event->is_recorded, memory_order_relaxed);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A point in the work of a stream. Recording moves the event to the end of what the stream
-// has been given so far; waiting, asking and awaiting are about the point of the latest
-// record at the time of the call, and a later record doesn't change what they wait for.
+// A point in the work of a stream. Recording moves the event to the end of the work that the stream
+// has so far. Waiting, asking and awaiting refer to the point of the latest record at the time of
+// the call. A later record doesn't change that.
 //
 //   stream A   work, work, [record E], work ...
 //                              \.
@@ -17,7 +17,7 @@
 //  1. Created at +1 by tfrt_device_create_event().
 //  2. Recorded any number of times (tfrt_device_stream_record()), also in several streams of
 //     its device, and waited for, also by streams of other devices of its platform.
-//  3. Released, at any time: who waits goes on waiting.
+//  3. Released, at any time: calls that wait go on waiting.
 //
 // Thread rule: thread-safe; two records at once have no order.
 // Failure rule: as devices/device.h; a point that a lost device will never reach is an error

@@ -30,7 +30,7 @@ typedef struct tfrt_device_graph_vtable_s {
   tfrt_status_t (*launch)(tfrt_device_graph_t* graph, tfrt_device_stream_t* stream);
 } tfrt_device_graph_vtable_t;
 
-// What a capture keeps: a chain of buffers and functions.
+// The buffers and functions that a capture keeps, as a chain.
 typedef struct tfrt_device_kept_s tfrt_device_kept_t;
 
 // Embedded first in every implementation. Constant but for the count.

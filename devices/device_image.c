@@ -84,8 +84,8 @@ static size_t tfrt_device_image_type_size(tfrt_string_view_t token) {
 
 // --- Declarations --------------------------------------------------------------
 
-// What a parameter and a variable share: `.TYPE ... NAME[COUNT]`, up to a character of |ends|,
-// which is |*out_end|.
+// Reads the part that parameters and variables share: `.TYPE ... NAME[COUNT]`, up to a character of
+// |ends|, which is |*out_end|.
 static tfrt_status_t tfrt_device_image_read_object(tfrt_device_image_cursor_t* cursor,
                                                    const char* ends, tfrt_string_view_t* out_name,
                                                    size_t* out_size, char* out_end) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a PTX text declares: its kernels, with the sizes of their parameters, and its global
-// variables. Read from declarations alone; the code is none of our business:
+// The declarations of a PTX text: its kernels, with the sizes of their parameters, and its global
+// variables. The reader skips the code:
 //
 //   .visible .entry add(.param .u64 a, .param .u32 n) { ... }   kernel add: 8 and 4 bytes
 //   .visible .global .align 4 .u32 total[8];                    variable total: 32 bytes
 //
-// Devices of the CPU take such a text as the list of what a module has; the code of a kernel
-// is the C function of its name. So one program runs here and there.
+// A CPU device takes such a text as the list of a module's kernels and variables; the code of a
+// kernel is the C function of its name. So the same program runs on both kinds of devices.
 //
 // Life: nothing is kept; an image is a borrowed text that each question reads anew.
 // Thread rule: thread-safe.

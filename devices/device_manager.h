@@ -9,11 +9,11 @@
 // Life:
 //  1. Allocated; platforms are added by the main.
 //  2. Asked for platforms.
-//  3. Freed, when nothing is run any more. What is still in flight gets a few seconds to end.
+//  3. Freed, when nothing is run any more. Work that is still in flight gets a few seconds to end.
 //
 // Thread rule: adding is thread-compatible, asking thread-safe.
-// Failure rule: NOT_FOUND for a name that was never added, with those that were; what opening
-// fails with, each time.
+// Failure rule: NOT_FOUND for a name that was never added, with the names that were; the error of
+// opening, each time.
 #ifndef TFRT_DEVICES_DEVICE_MANAGER_H_
 #define TFRT_DEVICES_DEVICE_MANAGER_H_
 
@@ -22,7 +22,7 @@
 
 typedef struct tfrt_device_manager_s tfrt_device_manager_t;
 
-// At most so many platforms can be added.
+// The most platforms that can be added.
 #define TFRT_DEVICE_MANAGER_MAX_PLATFORMS 8
 
 // Opens a platform; |options| are those that it was added with.

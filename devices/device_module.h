@@ -20,11 +20,11 @@
 
 #include "devices/device.h"
 
-// A kernel has at most so many parameters, of so many bytes together.
+// The most parameters of a kernel, and the most bytes that they have together.
 #define TFRT_DEVICE_MAX_PARAMETERS 64
 #define TFRT_DEVICE_MAX_PARAMETER_SIZE 4096
 
-// As |parameter_count|: nobody knows.
+// As |parameter_count|: the count is unknown.
 #define TFRT_DEVICE_PARAMETERS_UNKNOWN UINT32_MAX
 
 typedef struct tfrt_device_function_s tfrt_device_function_t;

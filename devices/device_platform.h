@@ -58,7 +58,7 @@ void tfrt_device_platform_initialize(tfrt_device_platform_t* platform,
                                      uint32_t device_count, tfrt_allocator_t allocator,
                                      tfrt_work_queue_t* work_queue);
 
-// Lets go of what initialize took; the last step of a backend's destroy. Thread-compatible.
+// Releases the resources of initialize; the last step of a backend's destroy. Thread-compatible.
 void tfrt_device_platform_deinitialize(tfrt_device_platform_t* platform);
 
 // Adds one reference to |platform| and returns it. Thread-safe.

@@ -6,15 +6,15 @@
 //
 //   buffer --stream `out`--> staging --> ... elsewhere ... --> staging --stream `in`--> buffer
 //
-// The host reads a piece when its copy is done, and the next one is being copied meanwhile. It
-// writes a piece and lets go of the staging memory at once: that comes back, and is used again,
-// when the copy is done.
+// The host reads a piece when its copy is done, and the next one is being copied meanwhile. The
+// host writes a piece and releases the staging memory at once: the port reuses that memory when the
+// copy is done.
 //
 // Life:
 //  1. Created at +1 for a device; its staging memory is kept from transfer to transfer.
 //  2. Read from and written to, by any number of transfers.
-//  3. Released. A transfer that ends early only lets go of what it has: the copies that were
-//     given are made, and nothing waits for them.
+//  3. Released. A transfer that ends early only releases its memory: the copies that it began are
+//     still made, and nothing waits for them.
 //
 // Thread rule: thread-safe. Calls may take the time of the driver's.
 // Failure rule: as devices/device.h.
@@ -63,8 +63,8 @@ tfrt_status_t tfrt_device_port_allocate(tfrt_device_port_t* port, size_t size,
 tfrt_status_t tfrt_device_port_stage(tfrt_device_port_t* port, size_t size,
                                      tfrt_device_buffer_t** out_staging) TFRT_MUST_USE;
 
-// Begins to write the first |size| > 0 bytes of |staging| to |offset| of |buffer|. |staging| may be
-// let go of at once, and must not be written to again. Thread-safe.
+// Begins to write the first |size| > 0 bytes of |staging| to |offset| of |buffer|. The caller may
+// release |staging| at once, and must not write to it again. Thread-safe.
 tfrt_status_t tfrt_device_port_write(tfrt_device_port_t* port, tfrt_device_buffer_t* buffer,
                                      size_t offset, tfrt_device_buffer_t* staging, size_t size)
     TFRT_MUST_USE;

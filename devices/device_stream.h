@@ -87,7 +87,7 @@ typedef struct tfrt_device_stream_vtable_s {
   tfrt_status_t (*end_capture)(tfrt_device_stream_t* stream, tfrt_device_graph_t** out_graph);
 } tfrt_device_stream_vtable_t;
 
-// What a stream that captures has of it.
+// The state of a capture in its stream.
 typedef struct tfrt_device_capture_s tfrt_device_capture_t;
 
 // Embedded first in every implementation. Constant but for the count.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one process that executes has one of: allocator, work queue, clock, kernel
-// registry, and what its kernels share. Ties the rooms of host_runtime together and knows no other
-// host.
+// The objects that exist once in a process that executes programs: allocator, work queue, clock,
+// kernel registry, and the objects that its kernels share. Ties the rooms of host_runtime together
+// and knows no other host.
 //
 // Life:
 //  1. Created with its parts; it owns them from then on.

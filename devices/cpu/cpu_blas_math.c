@@ -66,7 +66,7 @@ static void tfrt_cpu_blas_multiply_one(const tfrt_blas_multiply_t* call, int64_t
   double value = tfrt_cpu_blas_scalar(&call->alpha) * sum;
   double beta = tfrt_cpu_blas_scalar(&call->beta);
   int64_t place = i * call->c.distance + row + column * call->c.height;
-  // What is multiplied by 0 may be anything, also no number.
+  // With beta 0, c may hold anything, also NaNs, and is not read.
   if (beta != 0) value += beta * tfrt_cpu_element_get(call->c.address, call->c.dtype, place);
   tfrt_cpu_element_set(call->c.address, call->c.dtype, place, value);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A CPU device's part in a group. What a stream was given before is awaited, and the exchange
-// happens beside the stream: its chain comes when it is done, which is later than it must be.
+// A CPU device's part in a group. An exchange awaits the earlier work of its stream, and then runs
+// beside the stream. Its chain becomes available at the end of the exchange, which is later than
+// the interface demands.
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -149,7 +149,7 @@ static void tfrt_cpu_ccl_meeting_free(tfrt_cpu_ccl_meeting_t* meeting) {
                       sizeof(*meeting) + meeting->place_count * sizeof(*meeting->places));
 }
 
-// The rank of who stands at |place|.
+// The rank of the member at |place|.
 static int32_t tfrt_cpu_ccl_meeting_rank(const tfrt_cpu_ccl_meeting_t* meeting, uint32_t place) {
   if (meeting->key.is_of_all) return (int32_t)place;
   return place == 0 ? meeting->key.sender : meeting->key.receiver;
@@ -476,7 +476,7 @@ tfrt_status_t tfrt_cpu_ccl_round_finish(tfrt_cpu_ccl_round_t* round) {
   tfrt_cpu_ccl_lock();
   for (size_t i = 0; i < round->count; ++i) {
     tfrt_cpu_ccl_meeting_t* meeting = round->meetings[i];
-    // Who never entered one that is over never will: the group is broken then.
+    // A member that has not entered a finished meeting never will: the group is broken then.
     if (meeting && ++meeting->finished == meeting->known) tfrt_cpu_ccl_meeting_free(meeting);
   }
   tfrt_mutex_unlock(&mutex);

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Members of a group that exchange data in this process's memory: who meets whom, and the sums.
-// What devices and streams make of it is the caller's business: a CPU device's task, or the
-// thread of a test double's stream.
+// Members of a group that exchange data in this process's memory. This part finds the calls that
+// meet, and computes the sums. The caller chooses the thread of a round: a CPU device's task, or
+// the thread of a test double's stream.
 //
 //   create (says which calls) --> arrive (inputs are there: they are copied)
 //                                   \--> met, when all that its calls need have arrived
 //                                          \--> finish (outputs are written)
 //
 // A call *meets* those of the same number of the other members, or of the one peer. A group breaks
-// as a whole: when one of its rounds breaks, when a member leaves whom others wait for, or when
-// calls that meet are not of a kind. All rounds are met then, and fail.
+// as a whole: when one of its rounds breaks, when a member leaves while others wait for it, or when
+// calls that meet are of different kinds. All rounds are met then, and fail.
 //
 // Life:
 //  1. An id is made; members join under it, and leave. The last one to leave takes the group.
 //  2. Rounds are created in the order in which their calls count.
 //
 // Thread rule: thread-safe; a round belongs to one caller at a time.
-// Failure rule: what breaks a group is the error of all that comes after it.
+// Failure rule: the error that breaks a group is the error of all its later calls.
 #ifndef TFRT_DEVICES_CPU_CPU_CCL_GROUP_H_
 #define TFRT_DEVICES_CPU_CPU_CCL_GROUP_H_
 

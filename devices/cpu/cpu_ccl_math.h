@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a call makes of the inputs of those who meet in it, as plain loops.
+// Computes the output of a call from the inputs of the members that meet in it, by plain loops.
 //
 // Thread rule: thread-safe; outputs are the caller's. Failure rule: none fails.
 #ifndef TFRT_DEVICES_CPU_CPU_CCL_MATH_H_

@@ -23,7 +23,7 @@ typedef struct tfrt_cpu_view_s {
   int64_t steps[2 + SPACE];
 } tfrt_cpu_view_t;
 
-// What a window does on each axis.
+// The parameters of a window on each axis.
 typedef struct tfrt_cpu_window_s {
   int64_t sizes[SPACE];
   int64_t padding[SPACE];
@@ -160,7 +160,7 @@ static bool tfrt_cpu_dnn_is_max(const tfrt_dnn_pooling_t* pooling) {
          pooling->mode == TFRT_DNN_POOLING_MAX_DETERMINISTIC;
 }
 
-// What a window of x makes.
+// The result of pooling one window of x.
 typedef struct tfrt_cpu_pooled_s {
   double value;
   tfrt_cpu_place_t place;  // of the greatest element
@@ -220,7 +220,7 @@ static void tfrt_cpu_dnn_pool(const tfrt_dnn_pool_t* call) {
   }
 }
 
-// What of |dy| comes from the element of |x| at |at|.
+// The part of |dy| that goes back to the element of |x| at |at|.
 static double tfrt_cpu_dnn_unpool_one(const tfrt_dnn_unpool_t* call,
                                       const tfrt_cpu_window_t* window, const tfrt_cpu_view_t* x,
                                       const tfrt_cpu_view_t* dy, int64_t batch, int64_t channel,
@@ -396,8 +396,8 @@ typedef struct tfrt_cpu_fused_s {
   tfrt_dnn_activation_t activation;
 } tfrt_cpu_fused_t;
 
-// |value| through one of the two activations that there are here. What is no number is 0 behind a
-// relu, unless it propagates.
+// Applies one of the two activations of this backend to |value|. A relu turns a NaN into 0, unless
+// the activation propagates NaNs.
 static double tfrt_cpu_dnn_activate(const tfrt_dnn_activation_t* activation, double value) {
   if (activation->mode == TFRT_DNN_IDENTITY) return value;
   if (isnan(value)) return activation->propagates_nan ? value : 0;
@@ -413,7 +413,7 @@ static void tfrt_cpu_dnn_fuse(tfrt_cpu_fused_t* f) {
       do {
         double value = tfrt_cpu_view_get(&f->bias, batch, channel, &at) +
                        f->alpha * tfrt_cpu_dnn_forward_one(&f->c, batch, channel, &at);
-        // What is not asked for may be no number.
+        // With beta 0, z may hold anything, also NaNs, and is not read.
         if (f->beta != 0) value += f->beta * tfrt_cpu_view_get(&f->z, batch, channel, &at);
         tfrt_cpu_element_set(y->address, y->dtype, tfrt_cpu_view_index(y, batch, channel, &at),
                              tfrt_cpu_dnn_activate(&f->activation, value));

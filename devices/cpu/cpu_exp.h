@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The exponential function of floats. Not the C library's: that one is in its mathematics library,
-// and this would be all that a program which runs BEF files wants of it, for a twentieth of the
-// time that such a program takes from start to end.
+// The exponential function of floats. The C library's own is in its mathematics library, which a
+// program that runs BEF files would load for this function alone. Loading it would take a twentieth
+// of such a program's time from start to end.
 //
 // Thread rule: thread-safe. Failure rule: none fails; a NaN stays one.
 #ifndef TFRT_DEVICES_CPU_CPU_EXP_H_
@@ -25,7 +25,7 @@ static inline float tfrt_cpu_exp(float x) {
   // rounded.
   double whole = (double)x * 0x1.71547652b82fep0 + 0x1.8p52 - 0x1.8p52;
   double rest = (double)x - whole * 0x1.62e42fefa39efp-1;
-  // What the series leaves out is below 2^-31 of the result.
+  // The rest of the series is below 2^-31 of the result.
   static const double terms[] = {1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24,
                                  1.0 / 6,    1.0 / 2,   1,         1};
   double sum = 1.0 / 40320;

@@ -7,7 +7,7 @@
 #include "devices/cpu/cpu_kernel_groups.h"
 #include "host_runtime/tensor/small_float.h"
 
-// What 16 bits stand for.
+// A 16-bit type: its conversions to and from double.
 typedef struct tfrt_cpu_half_s {
   double (*to)(uint16_t bits);
   uint16_t (*from)(double value);
@@ -23,7 +23,7 @@ static float tfrt_cpu_half_at(const tfrt_cpu_half_t* type, const uint16_t* halve
   return (float)type->to(halves[index]);
 }
 
-// --- Elements, of which the type doesn't matter --------------------------------------------
+// --- Elements as plain bits -----------------------------------------------------------------
 
 tfrt_status_t tfrt_cpu_fill_half(const tfrt_device_launch_t* launch, void* const* parameters) {
   (void)launch;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the files of this room share. Private to it.
+// Declarations that the files of this room share. Private to it.
 //
 // Thread rule: as devices/cpu/cpu_platform.h. Failure rule: as there.
 #ifndef TFRT_DEVICES_CPU_CPU_IMPL_H_

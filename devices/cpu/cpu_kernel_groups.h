@@ -24,7 +24,7 @@ typedef struct tfrt_cpu_matmul_s {
   size_t columns;
 } tfrt_cpu_matmul_t;
 
-// What the parameters of a product of matrices say.
+// Reads the parameters of a product of matrices.
 static inline tfrt_cpu_matmul_t tfrt_cpu_matmul_read(void* const* parameters) {
   return (tfrt_cpu_matmul_t){
       .a = *(void**)parameters[0],

@@ -23,8 +23,10 @@
 //   tfrt_max_pool2d_f32(x, y, planes, height, width, window)
 //       the greatest of each window of a plane; what is less than a window at its ends counts
 //       nothing
-//   tfrt_linear_f32(x, w, bias, y, rows, inner, columns, relu)   y = x times w, plus bias to each
-//   row tfrt_add_row_f32(bias, y, rows, columns, relu)               y += bias, each row
+//   tfrt_linear_f32(x, w, bias, y, rows, inner, columns, relu)
+//       y = x times w, plus bias to each row
+//   tfrt_add_row_f32(bias, y, rows, columns, relu)
+//       y += bias, each row
 //
 // Elements are of the type in the name, counts ui32. The first four, and layers, run with any grid
 // and block of one axis. Those about rows run with one block per row, of a power of two threads,

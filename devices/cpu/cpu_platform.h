@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Devices in this host's own memory, for machines and tests without any other. What a real
-// device does is done in the same order with the same errors: memory of the device that only
-// streams reach, streams that are queues on the work queue, events, modules, lost devices.
+// Devices in this host's own memory, for machines and tests without any other. They do the work of
+// a real device, in the same order and with the same errors. There are device memory that only
+// streams reach, streams that are queues on the work queue, events, modules, and lost devices.
 //
 //   stream   ops in order; one task of the work queue at a time runs them
 //   kernel   a C function that does the work of the whole grid
@@ -34,7 +34,7 @@ typedef struct tfrt_cpu_platform_options_s {
   uint32_t device_count;
   uint64_t memory_size;  // of each device; pinned memory counts, too
   bool has_pools;        // else memory isn't in the order of streams
-  // What modules may name; static.
+  // The kernels that modules may name; static.
   const tfrt_cpu_kernel_t* kernels;
   size_t kernel_count;
 } tfrt_cpu_platform_options_t;

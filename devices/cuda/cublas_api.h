@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What this project uses of cuBLAS, declared by ourselves, as cuda_api.h does for the driver: the
-// forms that cuBLAS 11, 12 and 13 have.
+// Our own declarations of the part of cuBLAS that this project uses, as cuda_api.h has them for the
+// driver: the forms that cuBLAS 11, 12 and 13 have.
 //
 // Thread rule: constant after opening. Failure rule: as devices/cuda/vendor_library.h.
 #ifndef TFRT_DEVICES_CUDA_CUBLAS_API_H_

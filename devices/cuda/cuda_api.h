@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What this project uses of the CUDA driver, declared by ourselves: handles, numbers and the
-// entry points of the library that comes with the driver. No toolkit is needed to build, and
-// no CUDA to run anything else.
+// Our own declarations of the part of the CUDA driver that this project uses: handles, numbers and
+// the entry points of the driver's library. So a build needs no toolkit, and a program without GPUs
+// needs no CUDA.
 //
 // The entry points are one table. Each line names one, the CUDA version whose form of it is
 // meant (as 1000 * major + 10 * minor), and whether we can do without it.
@@ -28,7 +28,7 @@ typedef struct tfrt_cuda_pool_s* tfrt_cuda_pool_t;
 typedef struct tfrt_cuda_graph_handle_s* tfrt_cuda_graph_handle_t;
 typedef struct tfrt_cuda_graph_exec_s* tfrt_cuda_graph_exec_t;
 
-// Who may reach a pool's memory, and how.
+// A place that may access a pool's memory, and the kind of access.
 typedef struct tfrt_cuda_access_s {
   int location_type;
   int location_id;

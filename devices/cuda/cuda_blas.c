@@ -101,7 +101,7 @@ static tfrt_status_t tfrt_cuda_blas_end(tfrt_cuda_blas_t* blas, tfrt_cublas_stat
   return tfrt_cuda_blas_status(device, result, call);
 }
 
-// What was checked has one of these types.
+// The caller has checked that |dtype| is one of these types.
 static int tfrt_cuda_blas_type(tfrt_dtype_t dtype) {
   if (dtype == TFRT_DTYPE_F64) return TFRT_CUBLAS_R_64F;
   if (dtype == TFRT_DTYPE_F32) return TFRT_CUBLAS_R_32F;
@@ -216,7 +216,7 @@ static void tfrt_cuda_blas_destroy(tfrt_device_blas_t* base) {
   tfrt_device_t* device = base->device;
   tfrt_status_t status = tfrt_cuda_enter(device);
   if (!status) {
-    // The library waits for the device here. What it can't give back goes with the context.
+    // The library waits for the device here. Resources that it can't free end with the context.
     blas->api->Destroy(blas->handle);
     status = tfrt_cuda_leave(device, TFRT_CUDA_SUCCESS, "");
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A GPU's part in a group, by NCCL. What would wait for other members (joining, and setting up
-// connections for a list) goes on in the library's own threads, and the platform's poller asks how
-// it goes, so that no thread of ours waits, and one that gives up is heard.
+// A GPU's part in a group, by NCCL. Steps that wait for other members (joining, and setting up
+// connections for a list) run in the library's own threads. The platform's poller asks for their
+// state, so that no thread of ours waits, and an abort takes effect meanwhile.
 //
-// While somebody watches, it is also asked about lists that are in their streams.
+// While a caller watches, the poller also asks about lists that are in their streams.
 //
 //   joining --> idle <--> busy (the first list is being put in its stream)
 //      \__________\_________\--an error, or abort--> broken (the library's object is gone)
@@ -37,7 +37,7 @@ typedef struct tfrt_cuda_ccl_s {
   bool is_ending;          // the last reference is gone, and the last of them is to end it
   tfrt_status_t broken;    // +1; NULL: it isn't
   tfrt_list_link_t works;  // in order; when busy the library has the first one
-  tfrt_list_link_t done;   // are in their streams; nobody was told yet
+  tfrt_list_link_t done;   // are in their streams; their chains are unresolved
   tfrt_device_stream_t* last_stream;  // +1; of the last list
 } tfrt_cuda_ccl_t;
 
@@ -47,7 +47,7 @@ static tfrt_cuda_ccl_t* tfrt_cuda_ccl_of(tfrt_device_ccl_t* ccl) {
 
 // --- With the mutex ---------------------------------------------------------------
 
-// Sets |*out_is_over| to whether the library is done with what it was given last.
+// Sets |*out_is_over| to whether the library has finished its latest call.
 static tfrt_status_t tfrt_cuda_ccl_ask(tfrt_cuda_ccl_t* ccl, bool* out_is_over) {
   tfrt_nccl_result_t state = TFRT_NCCL_SUCCESS;
   const char* where = ccl->base.device->name;
@@ -76,10 +76,11 @@ static bool tfrt_cuda_ccl_advance(tfrt_cuda_ccl_t* ccl) {
   return is_over || ccl->broken;
 }
 
-// Ends the library's object of a broken |ccl|, once: what it was given is not done any more.
+// Ends the library's object of a broken |ccl|, once. The library then drops the work that is left.
 static void tfrt_cuda_ccl_drop(tfrt_cuda_ccl_t* ccl) {
   if (!ccl->comm) return;
-  // On a lost device the context can't be entered; the library has threads to end all the same.
+  // On a lost device the context can't be entered. The abort still has to end the library's
+  // threads.
   tfrt_status_t status = tfrt_cuda_enter(ccl->base.device);
   ccl->api->CommAbort(ccl->comm);
   ccl->comm = NULL;
@@ -125,15 +126,15 @@ static void tfrt_cuda_ccl_finish_all(tfrt_list_link_t* works, tfrt_status_t stat
   }
 }
 
-// Lets go of the mutex and tells all who wait for what has happened. The caller has a reference to
-// |ccl|, or is its end.
+// Unlocks the mutex, and resolves the values for joining and for lists that are done or failed. The
+// caller has a reference to |ccl|, or ends it.
 static void tfrt_cuda_ccl_unlock(tfrt_cuda_ccl_t* ccl) {
   tfrt_list_link_t done;
   tfrt_list_link_t failed;
   tfrt_list_initialize(&done);
   tfrt_list_initialize(&failed);
   tfrt_list_move_all(&done, &ccl->done);
-  // While the library's object is there, it may use the memory of what failed.
+  // While the library's object exists, it may use the memory of failed lists.
   if (ccl->broken && !ccl->comm) tfrt_list_move_all(&failed, &ccl->works);
   tfrt_status_t broken = ccl->broken ? tfrt_status_retain(ccl->broken) : NULL;
   bool has_joined = !ccl->has_joined && (broken || ccl->state != TFRT_CUDA_CCL_JOINING);
@@ -162,7 +163,8 @@ static tfrt_cuda_ccl_t* tfrt_cuda_ccl_of_task(tfrt_task_t* task) {
   return TFRT_CONTAINER_OF(TFRT_CONTAINER_OF(task, tfrt_cuda_poll_t, task), tfrt_cuda_ccl_t, poll);
 }
 
-// What was polled has changed. Whoever drops the last reference meanwhile leaves the end to this.
+// Runs when a poll has found a change. If the last reference is dropped meanwhile, this task ends
+// |ccl|.
 static void tfrt_cuda_ccl_run(tfrt_task_t* task) {
   tfrt_cuda_ccl_t* ccl = tfrt_cuda_ccl_of_task(task);
   tfrt_mutex_lock(&ccl->mutex);
@@ -284,7 +286,7 @@ static void tfrt_cuda_ccl_queue_end(tfrt_task_t* task) {
   if (!tfrt_work_queue_add_blocking_task(queue, &ccl->end, true)) tfrt_cuda_ccl_end(&ccl->end);
 }
 
-// What is in streams is still done: the library's object goes behind it.
+// Work that is in streams is still done: the library's object is ended after it.
 static void tfrt_cuda_ccl_start_end(tfrt_task_t* task) {
   tfrt_cuda_ccl_t* ccl = TFRT_CONTAINER_OF(task, tfrt_cuda_ccl_t, end);
   ccl->end_of = ccl->comm && ccl->last_stream ? tfrt_device_stream_await(ccl->last_stream)

@@ -357,7 +357,7 @@ static void tfrt_cuda_dnn_destroy(tfrt_device_dnn_t* base) {
   tfrt_device_t* device = base->device;
   tfrt_status_t status = tfrt_cuda_enter(device);
   if (!status) {
-    // The library may wait for the device. What it can't give back goes with the context.
+    // The library may wait for the device. Resources that it can't free end with the context.
     dnn->api->Destroy(dnn->handle);
     status = tfrt_cuda_leave(device, TFRT_CUDA_SUCCESS, "");
   }

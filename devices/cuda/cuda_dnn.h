@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the calls (cuda_dnn.c) and the plans (cuda_dnn_plan.c) of neural networks share. Private to
-// this room.
+// Declarations that the calls (cuda_dnn.c) and the plans (cuda_dnn_plan.c) of neural networks
+// share. Private to this room.
 //
 // Thread rule: as devices/cuda/cuda_platform.h. Failure rule: as there.
 #ifndef TFRT_DEVICES_CUDA_CUDA_DNN_H_
@@ -21,8 +21,8 @@ typedef struct tfrt_cuda_dnn_s {
 extern const char* const tfrt_cuda_dnn_names[];
 extern const size_t tfrt_cuda_dnn_name_count;
 
-// What |result| of the call |call| on |device| is as a status: its name is the library's.
-// Thread-safe.
+// Converts |result| of the call |call| on |device| to a status with the library's name for the
+// error. Thread-safe.
 tfrt_status_t tfrt_cuda_dnn_status(const tfrt_cudnn_api_t* api, const tfrt_device_t* device,
                                    tfrt_cudnn_status_t result, const char* call) TFRT_MUST_USE;
 

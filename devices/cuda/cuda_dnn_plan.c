@@ -125,7 +125,7 @@ static void tfrt_cuda_dnn_set_part(tfrt_cuda_dnn_builder_t* b, const tfrt_cuda_d
   tfrt_cuda_dnn_set(b, part, name, TFRT_CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &other);
 }
 
-// What scales is of f64 where tensors are, else of f32.
+// Scale factors are f64 for f64 tensors, else f32.
 static void tfrt_cuda_dnn_set_scale(tfrt_cuda_dnn_builder_t* b, const tfrt_cuda_dnn_part_t* part,
                                     int name, double number) {
   float narrow = (float)number;
@@ -466,7 +466,7 @@ static void tfrt_cuda_dnn_plan_destroy(tfrt_device_dnn_plan_t* base) {
   tfrt_device_t* device = base->device;
   tfrt_status_t status = tfrt_cuda_enter(device);
   if (!status) {
-    // What the library can't give back goes with the context.
+    // Descriptors that the library can't free end with the context.
     while (plan->count > 0) {
       plan->backend->BackendDestroyDescriptor(plan->descriptors[--plan->count]);
     }

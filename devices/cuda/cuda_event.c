@@ -7,7 +7,7 @@
 // A counted event of the driver.
 typedef struct tfrt_cuda_point_s {
   tfrt_ref_count_t ref_count;
-  tfrt_device_t* device;  // +0: whoever has the point has the device
+  tfrt_device_t* device;  // +0: each owner of the point also has the device
   tfrt_cuda_event_handle_t handle;
   uint64_t stream;  // of its record: the stream's number, and the place there
   uint64_t place;
@@ -229,7 +229,7 @@ tfrt_status_t tfrt_cuda_event_record(tfrt_device_event_t* base, tfrt_cuda_stream
 }
 
 tfrt_status_t tfrt_cuda_event_wait(tfrt_device_event_t* event, tfrt_cuda_stream_t* stream) {
-  // What a lost device will never reach is not waited for.
+  // A lost device never reaches the event, so the stream doesn't wait for it.
   tfrt_status_t lost = tfrt_device_check(event->device);
   if (lost) {
     tfrt_status_release(lost);

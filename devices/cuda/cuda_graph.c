@@ -21,7 +21,7 @@ static void tfrt_cuda_graph_destroy(tfrt_device_graph_t* base) {
     status = tfrt_cuda_leave(device, tfrt_cuda_api_of(device)->GraphExecDestroy(graph->handle),
                              "cuGraphExecDestroy");
   }
-  // Of a lost device the driver gives back everything at its end.
+  // Ignores an error: the driver frees everything of a lost device at its end.
   tfrt_status_release(status);
   tfrt_allocator_free(device->platform->allocator, graph, sizeof(*graph));
 }

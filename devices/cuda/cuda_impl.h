@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the files of this room share. Private to it.
+// Declarations that the files of this room share. Private to it.
 //
 // Thread rule: as devices/cuda/cuda_platform.h. Failure rule: as there.
 #ifndef TFRT_DEVICES_CUDA_CUDA_IMPL_H_
@@ -68,8 +68,9 @@ static inline tfrt_cuda_stream_t* tfrt_cuda_stream_of(tfrt_device_stream_t* stre
   return TFRT_CONTAINER_OF(stream, tfrt_cuda_stream_t, base);
 }
 
-// Makes the context of |device| the thread's current one, until tfrt_cuda_leave(). The current
-// one of whoever else uses CUDA on this thread comes back then. Thread-safe.
+// Makes the context of |device| the thread's current one, until tfrt_cuda_leave(). That call
+// restores the context that was current before, for other code that uses CUDA on this thread.
+// Thread-safe.
 tfrt_status_t tfrt_cuda_enter(tfrt_device_t* device) TFRT_MUST_USE;
 
 // Undoes tfrt_cuda_enter() and returns what |result| of the entry point |call| is as a status;
@@ -78,7 +79,7 @@ tfrt_status_t tfrt_cuda_leave(tfrt_device_t* device, tfrt_cuda_result_t result, 
     TFRT_MUST_USE;
 
 // Opens |library| into |table|, a member of |platform|, unless |*has_table| says that it is open
-// already. What is open stays as long as the platform. Thread-safe.
+// already. An open library stays as long as the platform. Thread-safe.
 tfrt_status_t tfrt_cuda_platform_open(tfrt_cuda_platform_t* platform,
                                       const tfrt_vendor_library_t* library, bool* has_table,
                                       void* table) TFRT_MUST_USE;

@@ -26,7 +26,7 @@ typedef struct tfrt_cuda_module_s {
 typedef struct tfrt_cuda_function_s {
   tfrt_device_function_t base;
   tfrt_cuda_function_handle_t handle;
-  _Atomic uint32_t shared_size;  // what it was told
+  _Atomic uint32_t shared_size;  // the limit that the driver was given
 } tfrt_cuda_function_t;
 
 static tfrt_cuda_module_t* tfrt_cuda_module_of(tfrt_device_module_t* module) {

@@ -46,7 +46,7 @@ tfrt_status_t tfrt_cuda_nccl_status(const char* where, tfrt_nccl_result_t result
 
 // --- Calls -------------------------------------------------------------------------------
 
-// What was checked has one of these types.
+// The caller has checked that |dtype| is one of these types.
 static int tfrt_cuda_nccl_type(tfrt_dtype_t dtype) {
   switch (dtype) {
     case TFRT_DTYPE_I8:
@@ -107,7 +107,7 @@ static tfrt_status_t tfrt_cuda_nccl_call(const tfrt_nccl_api_t* api, tfrt_nccl_c
           api->Reduce(source, target, call->count, type, reduction, call->peer, comm, stream),
           "ncclReduce");
     case TFRT_CCL_BROADCAST:
-      // Who has the numbers gets them where they are.
+      // A root without an output buffer receives in place, in its input.
       return tfrt_cuda_nccl_status(
           where,
           api->Broadcast(source, target ? target : (void*)(uintptr_t)call->source, call->count,

@@ -16,7 +16,7 @@
 tfrt_status_t tfrt_cuda_nccl_open(tfrt_cuda_platform_t* platform, const tfrt_nccl_api_t** out_api)
     TFRT_MUST_USE;
 
-// Returns what |result| of the function |call| is as a status, said about |where|. What is still in
+// Converts |result| of the function |call| to a status about |where|. A call that is still in
 // progress is OK. Thread-safe.
 tfrt_status_t tfrt_cuda_nccl_status(const char* where, tfrt_nccl_result_t result, const char* call)
     TFRT_MUST_USE;

@@ -8,8 +8,8 @@
 
 // --- Calls -----------------------------------------------------------------------
 
-// The status of |result|. One that sticks loses |device|: the caller is told what everybody else
-// will be told, whoever of them was the first to see it.
+// The status of |result|. An error that sticks loses |device|. The caller then gets the error that
+// |device| was lost with, even if another call saw that first.
 static tfrt_status_t tfrt_cuda_judge(tfrt_device_t* device, tfrt_cuda_result_t result,
                                      const char* call) {
   tfrt_status_t status = tfrt_cuda_status(tfrt_cuda_api_of(device), device->name, result, call);
@@ -143,7 +143,7 @@ static const tfrt_device_vtable_t device_vtable = {
     .ccl_site = tfrt_cuda_device_ccl_site,
 };
 
-// What the driver says of |attribute|; 0 when it doesn't know it.
+// The driver's value of |attribute|; 0 if the driver doesn't know that attribute.
 static uint32_t tfrt_cuda_device_attribute(const tfrt_cuda_device_t* device, int attribute) {
   int value = 0;
   tfrt_cuda_result_t result =

@@ -8,8 +8,8 @@
 //   await    a thread of the platform asks the driver for the events that are awaited
 //            (cuda_poller.h); no thread of the work queue waits
 //
-// Asking, and not a callback in the stream: the driver calls no callback any more once a
-// context is broken, and then whoever waits must be told.
+// The platform polls, and uses no callbacks in streams. Once a context is broken, the driver runs
+// no callbacks, but the waiters must still get the error.
 //
 // Life: that of a platform (devices/device_platform.h). Contexts are retained with the first
 // use of their device and given back with the platform.

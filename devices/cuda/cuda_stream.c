@@ -142,7 +142,7 @@ static void tfrt_cuda_stream_destroy(tfrt_device_stream_t* base) {
     status = tfrt_cuda_leave(device, tfrt_cuda_api_of(device)->StreamDestroy(stream->handle),
                              "cuStreamDestroy");
   }
-  // Of a lost device the driver gives back everything at its end.
+  // Ignores an error: the driver frees everything of a lost device at its end.
   tfrt_status_release(status);
   tfrt_mutex_deinitialize(&stream->record_mutex);
   tfrt_allocator_free(device->platform->allocator, stream, sizeof(*stream));

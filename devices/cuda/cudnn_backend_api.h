@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What this project uses of cuDNN's backend, its interface of graphs of operations, declared by
-// ourselves, as cudnn_api.h does for the rest. All is a descriptor: created with a type, given
-// attributes by name, and finalized, after which it can only be asked and referred to.
+// Our own declarations of the part of cuDNN's backend, its interface of graphs of operations, that
+// this project uses. Each object is a descriptor: it is created with a type, gets attributes by
+// name, and is finalized. After that it can only be read and referred to.
 //
-// Which descriptor has which attributes, and their types, are those of NVIDIA's "cudnn_graph
-// Library" (https://docs.nvidia.com/deeplearning/cudnn/api; "cudnnBackendDescriptorType_t" and the
-// sections "CUDNN_BACKEND_..._DESCRIPTOR"), which gives no numbers. The numbers here are the same
-// in what others declare after the headers of cuDNN 8 (hidet's runtime, cudnn.cc) and of cuDNN 9
-// (ZLUDA's cuda_types::cudnn9); those of descriptors' types also in cudarc (https://docs.rs/cudarc,
-// cudarc::cudnn::sys), those of attributes' types and of pointwise modes also in JCudnn.
+// The attributes of each descriptor, and their types, come from NVIDIA's "cudnn_graph Library"
+// (https://docs.nvidia.com/deeplearning/cudnn/api; "cudnnBackendDescriptorType_t" and the sections
+// "CUDNN_BACKEND_..._DESCRIPTOR"). That page gives no numbers. Two projects declare the same
+// numbers after cuDNN's headers: hidet's runtime (cudnn.cc) for cuDNN 8, and ZLUDA
+// (cuda_types::cudnn9) for cuDNN 9. The numbers of descriptors' types are also in cudarc
+// (https://docs.rs/cudarc, cudarc::cudnn::sys). The numbers of attributes' types and of pointwise
+// modes are also in JCudnn.
 //
 // Thread rule: constant after opening. Failure rule: as devices/cuda/vendor_library.h.
 #ifndef TFRT_DEVICES_CUDA_CUDNN_BACKEND_API_H_

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What this project uses of NCCL, declared by ourselves, as cuda_api.h does for the driver: the
-// forms that NCCL 2.14 and later have, as "NCCL API" of NVIDIA's NCCL documentation lists them.
+// Our own declarations of the part of NCCL that this project uses, as cuda_api.h has them for the
+// driver: the forms that NCCL 2.14 and later have, as "NCCL API" of NVIDIA's NCCL documentation
+// lists them.
 //
-// Communicators are non-blocking ones (2.14): what would wait for other members returns
-// TFRT_NCCL_IN_PROGRESS at once, and CommGetAsyncError() tells how it goes.
+// Communicators are non-blocking ones (2.14): a call that would wait for other members returns
+// TFRT_NCCL_IN_PROGRESS at once, and CommGetAsyncError() gives its state.
 //
 // Thread rule: constant after opening. Failure rule: as devices/cuda/vendor_library.h.
 #ifndef TFRT_DEVICES_CUDA_NCCL_API_H_

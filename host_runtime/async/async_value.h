@@ -28,11 +28,11 @@
 //  - tfrt_async_value_watch() asks nothing; its waiter runs when another demand is met.
 // For a value without a resolver all three mean the same.
 //
-// Waiters are tasks in the owner's storage, kept in a lock-free list whose head
-// shares one word with the state: waiting neither locks nor allocates. They run
-// once, newest first, on the thread that resolves the value, with no lock held;
-// resolving inside of a waiter nests a bounded number of levels and is then done in
-// a loop by the outermost one, so that long chains need no stack.
+// Waiters are tasks in the owner's storage, kept in a lock-free list. The head of the list shares
+// one word with the state, so waiting neither locks nor allocates. Waiters run once, newest first,
+// on the thread that resolves the value, with no lock held. A waiter may resolve another value:
+// that nests a bounded number of levels. Beyond these the outermost resolver runs the waiters in a
+// loop, so that long chains need no stack.
 //
 // Life:
 //  1. Created at +1 (tfrt_async_value_create_*, tfrt_indirect_value_create()).
@@ -219,9 +219,9 @@ static inline tfrt_async_value_t* tfrt_async_value_retain_unshared(tfrt_async_va
   return value;
 }
 
-// Adds one reference to |value|, of which the caller holds none, unless the last one is
-// gone: returns false then. Only for FINDABLE values, which are those with a resolver. The caller
-// keeps the storage from being freed, by a lock that the resolver's destroy takes. Thread-safe.
+// Adds one reference to |value|, for a caller that holds none. Returns false if the last reference
+// is gone. Only for FINDABLE values, which are those with a resolver. The caller keeps the storage
+// from being freed, by a lock that the resolver's destroy takes. Thread-safe.
 static inline bool tfrt_async_value_try_retain(tfrt_async_value_t* value) {
   uint32_t count = atomic_load_explicit(&value->count, memory_order_relaxed);
   while (count != 0) {

@@ -10,13 +10,13 @@
 //  collapse   When the target is resolved, and is an indirect itself, |target| is
 //             replaced by that one's target, and the value is resolved.
 //
-// Between claim and collapse others may follow |target|, to pass on a demand. Two
-// orders make that sound, and both need sequential consistency, because in each one
+// Between claim and collapse other threads may follow |target|, to pass on a demand. Two
+// orders make that sound. Both need sequential consistency, because in each of them one
 // side stores X and reads Y while the other stores Y and reads X:
-//  - demand:   the asker sets the flag DEMANDED, then reads |target|; the claimer sets
+//  - demand:   The asker sets the flag DEMANDED, then reads |target|; the claimer sets
 //              |target|, then reads the flag. At least one of them sees the other, so
 //              that no demand is lost. (Both may: a demand may be made twice.)
-//  - collapse: a visitor raises |visitors|, then reads |target|; the collapser replaces
+//  - collapse: A visitor raises |visitors|, then reads |target|; the collapser replaces
 //              |target|, then reads |visitors|. If it reads 0, no visitor holds the old
 //              target without a reference, and it is released at once. Else it is kept
 //              until the value goes: a visit is too short to wait for it, and too rare

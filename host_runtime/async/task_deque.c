@@ -28,9 +28,9 @@ bool tfrt_task_deque_push(tfrt_task_deque_t* deque, tfrt_task_t* task) {
   if (bottom - top >= TFRT_TASK_DEQUE_CAPACITY) return false;
   // Relaxed: the store of |bottom| publishes it.
   atomic_store_explicit(slot(deque, bottom), task, memory_order_relaxed);
-  // Sequentially consistent: as a release, it hands the task to a thief's load of
-  // |bottom|; and it comes before the pool's look at who is awake, so that a worker
-  // that goes to sleep sees the task, or is seen (thread_pool_work_queue.c).
+  // Sequentially consistent, for two reasons. As a release, the store hands the task to a thief's
+  // load of |bottom|. It also comes before the pool looks for awake workers, so that a worker that
+  // goes to sleep sees the task, or is seen (thread_pool_work_queue.c).
   atomic_store_explicit(&deque->bottom, bottom + 1, memory_order_seq_cst);
   return true;
 }

@@ -37,9 +37,9 @@
 // Each worker looks at old tasks first once in this many.
 #define FAIRNESS_PERIOD 61
 
-// How often a worker goes around all victims before it sleeps: about as long as a thread that
-// waits for one of its tasks looks for the value (blocking_wait.c), so that one that adds tasks and
-// waits for each finds it awake, and neither has to be woken.
+// The number of rounds over all victims that a worker makes before it sleeps. They take about as
+// long as a waiting thread looks for the value of its task (blocking_wait.c). So a thread that adds
+// tasks and waits for each finds the worker awake, and neither has to be woken.
 #define SEARCH_ROUNDS 10
 
 // At most this many tasks are moved at once from the shared list to a deque.

@@ -3,10 +3,9 @@
 // The one way in which anything fails, from the allocator to the wire.
 //
 // A status is a pointer: NULL is OK, anything else is one reference to an
-// immutable, counted error record. Because an error is a value here (it is
-// stored in AsyncValues, handed to many users and sent to other hosts), the
-// record carries all that a user needs to find the cause: code, message, and
-// the *origin*: host, function, kernel and source location.
+// immutable, counted error record. Errors are values here: they are stored in AsyncValues, handed
+// to many users and sent to other hosts. So the record carries everything that leads to the cause.
+// That is its code, its message, and its *origin*: host, function, kernel and source location.
 //
 //   tfrt_status_t --> { count | fields: code, flags, origin, root key, causes }
 //        NULL = OK              message and strings lie behind, in one block

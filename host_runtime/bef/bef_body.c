@@ -289,9 +289,10 @@ static inline bool are_below(const uint32_t* words, uint32_t count, size_t limit
   return true;
 }
 
-// Whether kernel |index|, whose record begins at |record|, with room for MAX_USUAL_SIZE and |left|
-// users up to the end of the section, is as most are: has one result, no functions, and not many
-// arguments and attributes; and all of it, but for its registers, is right.
+// Returns true if kernel |index| is like most kernels, and valid but for its registers, which are
+// not checked here. Such a kernel has one result, no functions, and few arguments and attributes.
+// Its record begins at |record|, with room for MAX_USUAL_SIZE and |left| users up to the end of the
+// section.
 static inline bool is_usual(const body_t* body, const tfrt_bef_record_t* record, uint32_t index,
                             size_t left) {
   const tfrt_bef_file_t* file = body->load->file;

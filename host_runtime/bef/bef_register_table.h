@@ -6,10 +6,9 @@
 //
 //   register --> [ users of it: done <- left ]   words of the image
 //
-// Writers list the users of a register last one first, as MLIR has them, so that each argument is
-// the last word of its register's list that is left: where that holds to the end, all lists and
-// counts are right. Bodies that don't fit this are left to bef_uses.c, which allows any order and
-// says what is wrong.
+// Writers list the users of a register last one first, as MLIR has them. So each argument is the
+// last remaining word of its register's list. If that holds to the end, all lists and counts are
+// right. Other bodies are left to bef_uses.c, which allows any order and reports errors.
 //
 // Life:
 //  1. Made for a body, with all registers unset.

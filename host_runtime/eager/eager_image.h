@@ -15,10 +15,11 @@
 #include "host_runtime/eager/eager_op.h"
 #include "host_runtime/executor/loader/single_op.h"
 
-// Sets |*out_program| (+1) to a program by |registry|, which outlives it, whose function 0 is |op|,
-// which |descriptor| describes, with the attributes of |binding|; it is called what the op is, by
-// which a call of it is known on any host. INVALID_ARGUMENT if the op is given functions, which
-// belong to other programs, or writes to an operand, as another host has only a copy. Thread-safe.
+// Sets |*out_program| (+1) to a program whose function 0 is |op|, which |descriptor| describes,
+// with the attributes of |binding|. |registry| outlives the program. The function has the name of
+// the op, which identifies a call of it on any host. INVALID_ARGUMENT if the op is given functions,
+// which belong to other programs, or writes to an operand, since another host has only a copy.
+// Thread-safe.
 tfrt_status_t tfrt_eager_image_create_program(const tfrt_single_op_t* op,
                                               const tfrt_kernel_descriptor_t* descriptor,
                                               const tfrt_eager_binding_t* binding,

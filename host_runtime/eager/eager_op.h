@@ -9,9 +9,10 @@
 // In a request that runs on several hosts, a composite op, or any that was made to be portable, is
 // run on any of them (tfrt_eager_op_run_on()): its program is sent there once.
 //
-// A run means what it means in a program: arguments are AsyncValues in any state; the op starts
-// when those that it waits for are there, an error among them becomes its results, and so does
-// a cancel of the request. When all are there, a run allocates nothing but the results.
+// A run has the same meaning as in a program. Arguments are AsyncValues in any state, and the op
+// starts when the arguments that it waits for are available. An error among these becomes the op's
+// results, and so does a cancel of the request. When all are available, a run allocates nothing but
+// the results.
 //
 //   tfrt_eager_op_t* add = NULL;
 //   status = tfrt_eager_op_create(host->registry,

@@ -61,10 +61,9 @@ const char* tfrt_dtype_name(tfrt_dtype_t dtype);
 // f64. Thread-safe.
 bool tfrt_dtype_is_plain(tfrt_dtype_t dtype);
 
-// Appends the element of |dtype| at |element|, aligned for it, as TFRT prints it:
-// integers in decimal, i1 as 0 or 1, f32 and f64 like C's %e, complex numbers as
-// "(real,imaginary)", 16-bit floats as "fp16(bits)", anything else as its bytes in
-// hexadecimal. Thread-safe, as |out| is.
+// Appends the element of |dtype| at |element|, aligned for it, as TFRT prints it. Integers are in
+// decimal, i1 as 0 or 1, f32 and f64 like C's %e. Complex numbers are "(real,imaginary)", 16-bit
+// floats "fp16(bits)", and other elements their bytes in hexadecimal. Thread-safe, as |out| is.
 void tfrt_dtype_print_element(tfrt_dtype_t dtype, const void* element, tfrt_string_builder_t* out);
 
 TFRT_API_END

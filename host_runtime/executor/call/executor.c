@@ -253,9 +253,9 @@ static void tfrt_executor_drain(tfrt_ready_list_t* ready) {
 
 // --- Calls -------------------------------------------------------------------
 
-// Starts the kernels without arguments. Where some may start before all of their arguments are set,
-// constants are made at once: on their way through the work queue they would come too late, and
-// whatever is called on another host would have to ask for them.
+// Starts the kernels without arguments. If some kernel may start before all of its arguments are
+// set, constants are made at once. Through the work queue they would come too late, and a call on
+// another host would have to ask for them.
 static void tfrt_executor_start_kernels(tfrt_ready_list_t* ready) {
   const tfrt_bef_callable_t* callable = ready->frame->callable;
   if (callable->nonstrict_count == 0) {

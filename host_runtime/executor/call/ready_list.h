@@ -8,15 +8,15 @@
 // *outline*; when nothing is inline any more, the path goes on with the stream of the
 // oldest of them, and hands each of the other streams to the work queue, in the order
 // of their numbers. Streams that lead to a non-strict kernel go before those that don't:
-// such a kernel is there to start before all of its arguments are. Where both the own
-// stream and an outline one are worth a thread (schedule_builder.h), the latter does not wait for
-// that: it is handed on as soon as the kernel that made it ready has ended. Where all of
-// them are cheap, none is handed on, because a task takes longer: they are *deferred*, and
-// follow on this path, those that became ready last first.
+// such a kernel is there to start before all of its arguments are. If both the path's own stream
+// and an outline stream are worth a thread (schedule_builder.h), the path hands the outline stream
+// on as soon as the kernel that made it ready has ended. If all outline streams are cheap, none is
+// handed on, because a task takes longer. They are *deferred*, and follow on this path, the latest
+// first.
 //
-// A late value that a kernel of the path has made is waited for as soon as it is known whether the
-// path goes on: if it doesn't, its own reference to the call goes to the waiter, and nothing is
-// counted. Until then the waiter is *held* here.
+// A late value that a kernel of the path has made gets its waiter as soon as it is known whether
+// the path goes on. If the path ends, it passes its own reference to the call to the waiter, and
+// counts nothing. Until then the waiter is *held* here.
 //
 // Lists are linked through an array indexed by kernel, which belongs to the call; kernel
 // 0 is never ready and ends a list.

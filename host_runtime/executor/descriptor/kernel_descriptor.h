@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The op table's schema: each kernel is described once, as constant data, and that
-// one entry drives everything: the verifier, the custom text form (parser and
-// printer), the chain and stream passes, the reference page, and at run time the
-// executor's idea of which operands a kernel waits for.
+// The op table's schema: one entry, which is constant data, describes each kernel. The verifier,
+// the custom text form (parser and printer), the chain and stream passes and the reference page
+// follow this entry. At run time it gives the executor the operands that a kernel waits for.
 //
 // Entries stand beside their kernels in data-only targets (kernels/<room>:ops), as
 // arrays of tfrt_kernel_descriptor_t that the mains hand to the compiler and to the
@@ -61,7 +60,7 @@
 
 TFRT_API_BEGIN
 
-// What a kernel does with an operand, which is also what it waits for.
+// A kernel's use of an operand, which also decides what the kernel waits for.
 typedef enum tfrt_operand_use_e {
   // Its payload is read: the kernel starts when the payload is here.
   TFRT_OPERAND_DEMANDED = 0,
@@ -95,7 +94,8 @@ typedef struct tfrt_result_descriptor_s {
   const char* type;
 } tfrt_result_descriptor_t;
 
-// What an attribute is, and so how many bytes of a BEF attribute may be read.
+// The kind of an attribute, which also gives the number of bytes of a BEF attribute that may be
+// read.
 typedef enum tfrt_attribute_kind_e {
   TFRT_ATTRIBUTE_I1 = 0,
   TFRT_ATTRIBUTE_I8,
@@ -135,8 +135,8 @@ typedef enum tfrt_attribute_kind_e {
 typedef struct tfrt_attribute_descriptor_s {
   const char* name;
   tfrt_attribute_kind_t kind;
-  // What the attribute is when the text leaves it out, as a bare literal; NULL: it must
-  // be there. The parser adds it, so that kernels always get it.
+  // The default of the attribute, as a bare literal, for a text that leaves it out; NULL: the text
+  // must have it. The parser adds the default, so that kernels always get the attribute.
   const char* default_value;
 } tfrt_attribute_descriptor_t;
 
@@ -151,7 +151,7 @@ typedef struct tfrt_region_descriptor_s {
   bool optional;
   // Its return may also have no operands, whatever is yielded otherwise.
   bool may_yield_nothing;
-  // What the region's return must yield: the op's results, or so many values of
+  // The values that the region's return must yield: the op's results, or |yield_count| values of
   // these types when |yields| is not NULL.
   const tfrt_result_descriptor_t* yields;
   uint32_t yield_count;
@@ -300,7 +300,7 @@ bool tfrt_kernel_descriptor_sees_outside(const tfrt_kernel_descriptor_t* descrip
 bool tfrt_kernel_descriptor_type_is_known(const char* type);
 
 // Returns true if a value whose type MLIR prints as |printed| may be where a table says |type|.
-// What "%name" stands for only the op says: it allows all. Thread-safe.
+// The type "%name" allows all: only the op gives the type of that operand. Thread-safe.
 bool tfrt_kernel_descriptor_type_allows(const char* type, const char* printed);
 
 // The effects of |descriptor|, with the meaning of its flags and its silence: at least one bit.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// N hosts that are all this process: what a distributed program means without workers and
-// without a network. Each has a router and an output of its own; a call to another host runs in
-// a request with those (in_process_call.h), so kernels that ask where they are get the answer
-// that they would get on a cluster, and a cancel ends what it would end there.
+// N hosts that are all this process: they run a distributed program without workers and without a
+// network. Each host has a router and an output of its own. A call to another host runs in a
+// request with that host's router and output (in_process_call.h). So kernels that ask for their
+// host get the same answer as on a cluster, and a cancel ends the same calls.
 //
 //   request --router--> call {host = 2} --> function in a request of its own
 //      |                                         |

@@ -21,10 +21,10 @@
 #include "host_runtime/executor/kernel/function.h"
 #include "host_runtime/executor/request/request_context.h"
 
-// From now on a cancel of |context|'s request, which nobody else has yet, and in which |function|
-// is about to be called with |arguments| (+0, in any state), ends with what the kernels, and those
-// arguments that are there, have to tell. The scope of |context| is the one that is left when all
-// of the call is over; its storage is there as long as somebody may cancel the request.
+// Makes a later cancel of |context|'s request end with the withdrawals of the kernels and of the
+// available arguments. The caller is about to call |function| in that request with |arguments| (+0,
+// in any state), and nobody else has the request yet. The scope of |context| is the one that is
+// left when all of the call is over. Its storage lives as long as the request may be cancelled.
 // Thread-compatible.
 tfrt_status_t tfrt_withdrawal_begin(const tfrt_execution_context_t* context,
                                     const tfrt_function_t* function,

@@ -85,9 +85,9 @@ static inline void tfrt_function_execute_take(const tfrt_function_t* function,
   function->vtable->execute_take(function, context, arguments, results);
 }
 
-// The same as tfrt_function_execute() for a caller that is about to wait for the results, as
-// tfrt_work_queue_run_here() says: in a queue without threads of its own, long computations are
-// done at once instead of by tasks, which would wait for this thread. Thread-safe.
+// The same as tfrt_function_execute() for a caller that is about to wait for the results (see
+// tfrt_work_queue_run_here()). In a queue without threads of its own, long computations run at
+// once: tasks would have to wait for this thread. Thread-safe.
 void tfrt_function_execute_here(const tfrt_function_t* function,
                                 const tfrt_execution_context_t* context,
                                 tfrt_async_value_t* const* arguments, tfrt_async_value_t** results);

@@ -9,11 +9,11 @@
 //   registers[results[i]]     result i; empty until the kernel sets it
 //   attributes, functions     as in a kernel frame (kernel_frame.h)
 //
-// A kernel ends in one of three ways: it has set all of its results; it has failed
-// (tfrt_sync_frame_fail()), which ends the whole call; or it has named a function whose
-// results become its own (tfrt_sync_frame_call(), or tfrt_sync_frame_loop() for one that is
-// called again on its own results). That function is run after the kernel has returned, by the
-// interpreter, so that calls nest in memory and not on the C stack.
+// A kernel ends in one of three ways. It sets all of its results. Or it fails
+// (tfrt_sync_frame_fail()), which ends the whole call. Or it names a function whose results become
+// its own: tfrt_sync_frame_call(), or tfrt_sync_frame_loop() for a function that is called again on
+// its own results. The interpreter runs that function after the kernel has returned, so that calls
+// nest in memory and not on the C stack.
 //
 // A kernel neither waits nor hands out anything for later.
 //

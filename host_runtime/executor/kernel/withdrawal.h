@@ -26,8 +26,8 @@ TFRT_API_BEGIN
 
 // The arguments of the call. Everything is borrowed for the duration of the function.
 typedef struct tfrt_kernel_withdrawal_s {
-  // Of the call. Its scope has been entered, as the call is not over before its withdrawals have
-  // arrived; NULL: nobody asks.
+  // The context of the call. Its scope has been entered, since the call is not over before its
+  // withdrawals have arrived; NULL: the call has none.
   const tfrt_execution_context_t* context;
   const tfrt_kernel_site_t* site;  // of the kernel; NULL: it is about an argument
   const void* const* attributes;   // as in a frame of the kernel

@@ -3,11 +3,11 @@
 // Makes the schedule of a function (schedule.h): the order of the kernels, and the last reader of
 // each value. Private to the executor.
 //
-// The order is not chosen here: the function is run with the executor's own lists (arrival.h),
-// only without values, as by a work queue that has one thread; unless each kernel uses what the
-// one before makes, so that there is no other order than the file's. Only functions that are not
-// worth more threads get a schedule: all of their streams but one are *cheap*, made of pure
-// kernels that cost less, together, than to wake a thread. Constants are run here.
+// The executor's own lists (arrival.h) give the order: the builder runs the function with them,
+// without values, as a work queue with one thread would. If each kernel uses the result of the one
+// before, the order is that of the file. Only functions that are not worth more threads get a
+// schedule: all of their streams but one are *cheap*, made of pure kernels that together cost less
+// than to wake a thread. Constants are run here.
 //
 // Life:
 //  1. A survey gets each kernel of a function as that is resolved: it is in the cache then.

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The hook through which a call leaves this host. A `tfrt.call` that carries call
-// options is handed to the router of its request, if that has one; without a router
-// the options mean nothing and the call runs here, which makes every distributed
-// program its own oracle on one host.
+// The hook through which a call leaves this host. A `tfrt.call` that carries call options goes to
+// the router of its request, if the request has one. Without a router the options mean nothing and
+// the call runs here. So a run on one host gives the expected results of any distributed program.
 //
 // Thread rule: |call| is called from any thread, with no lock held.
 // Failure rule: a call that can't be routed has errors as its results.

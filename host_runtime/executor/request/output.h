@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the lines go that kernels print: the standard output of this process on one
-// host, the coordinator's terminal in a job. A line is written whole. The chain of a
-// print becomes available when the line is where it belongs, so chains order lines
-// across hosts; and a call is not over before its lines are there, so whatever is said
-// after its end comes after them, also if no chain says so.
+// The destination of the lines that kernels print: the standard output of this process on one host,
+// the coordinator's terminal in a job. A line is written whole. The chain of a print becomes
+// available when the line has arrived, so chains order lines across hosts. A call is not over
+// before its lines have arrived. So lines that are printed after its end come after them, even
+// without a chain.
 //
 // Thread rule: |print| is called from any thread, with no lock held.
 // Failure rule: a line that can't be delivered makes the chain an error.
