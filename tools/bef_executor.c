@@ -48,7 +48,7 @@ typedef struct tfrt_bef_executor_s {
   bool pin_threads;
   bool check_types;
   const char* metrics_file;  // "": none
-  // What a run needs
+  // The parts that a run needs.
   tfrt_metric_table_t metrics;
   tfrt_timer_queue_t timers;
   tfrt_function_runner_t runner;
@@ -286,7 +286,7 @@ static int tfrt_bef_executor_main(tfrt_bef_executor_t* executor, const char* pat
   tfrt_end_watch_initialize(&executor->runner.end_watch);
   tfrt_bef_executor_start_metrics(executor);
   tfrt_status_t status = tfrt_bef_executor_set_up(executor, path);
-  // What is wrong with an op of the file may be expected at its place.
+  // A comment at the op of the file may expect this error.
   if (status && tfrt_status_fields(status)->origin.line > 0) {
     tfrt_bef_executor_verify(executor, "", status);
     tfrt_status_release(status);

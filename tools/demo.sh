@@ -37,7 +37,7 @@ stop() {
 }
 trap stop EXIT
 
-# Who knows this key may use the workers: the coordinator below.
+# Any program with this key may use the workers: here, the coordinator below.
 TFRT_CLUSTER_KEY=$(od -An -N32 -tx1 /dev/urandom | tr -d ' \n')
 export TFRT_CLUSTER_KEY
 

@@ -127,7 +127,7 @@ static void append_attributes(page_t* page, const tfrt_kernel_descriptor_t* op) 
   }
 }
 
-// What the words without a name of their own look like in a text.
+// The text of words that have no name of their own.
 static const char* const word_texts[] = {
     [TFRT_ASSEMBLY_OPERANDS] = "operands",
     [TFRT_ASSEMBLY_COMMA_OPERANDS] = ", operands",
@@ -145,7 +145,7 @@ static const char* const word_texts[] = {
     [TFRT_ASSEMBLY_REGIONS] = "{ ... }",
 };
 
-// What the word |word| of a custom form looks like in a text.
+// Appends the text of the word |word| of a custom form.
 static void append_word(page_t* page, const tfrt_assembly_word_t* word) {
   const char* before = "";
   const char* after = "";

@@ -84,7 +84,7 @@ static tfrt_status_t tfrt_cluster_file_next(tfrt_cluster_file_reader_t* reader) 
                             parser->problem ? parser->problem : "no text in UTF-8 or UTF-16");
 }
 
-// What the last event is, in words.
+// The name of the last event, for messages.
 static const char* tfrt_cluster_file_kind(const tfrt_cluster_file_reader_t* reader) {
   switch (reader->event.type) {
     case YAML_SCALAR_EVENT:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A cluster, and how it is talked to, in a YAML file: its keys are the flags of `tfrt run` and of
-// `tfrt_worker`, which is --rank N of the hosts in it, but for cluster and those that are one
-// process's own (listen, name, pid-file, rank, ready-file, stop-with-stdin).
+// A YAML file that describes a cluster and its connections. Its keys are flags of `tfrt run` and of
+// `tfrt_worker`, whose host in the file is number --rank N. The exceptions are cluster and the
+// flags of a single process (listen, name, pid-file, rank, ready-file, stop-with-stdin).
 //
 //   hosts:                      --hosts 10.0.0.1:7000,10.0.0.2:7000
 //     - 10.0.0.1:7000
@@ -10,9 +10,8 @@
 //   tls-dir: /etc/tfrt          --tls-dir /etc/tfrt
 //   silence-ms: 3000            --silence-ms 3000
 //
-// What stands on the command line goes before what stands in the file, and where the one says where
-// a program runs, what the other says of other places does not count. Programs pass over keys of
-// flags that they don't have.
+// Flags on the command line override the file. If the command line says where a program runs, other
+// places in the file do not count. Programs ignore keys of flags that they don't have.
 //
 // Life: loaded; applied, which leaves pointers to its texts in the flags' storage; freed at the
 // end.

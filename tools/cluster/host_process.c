@@ -25,8 +25,8 @@ void tfrt_host_process_options_initialize(tfrt_host_process_options_t* out_optio
 // Bytes at the end of the heap that stay this process's.
 #define TFRT_HOST_PROCESS_KEPT_HEAP (16 << 20)
 
-// gRPC reads each message into new memory of the heap. What goes back to the system comes again
-// one page fault at a time, which costs more than reading does.
+// gRPC reads each message into new memory of the heap. Memory that was returned to the system comes
+// back one page fault at a time, which costs more than reading does.
 static void tfrt_host_process_keep_heap(void) {
   mallopt(M_MMAP_THRESHOLD, TFRT_HOST_PROCESS_KEPT_HEAP / 2);
   mallopt(M_TRIM_THRESHOLD, TFRT_HOST_PROCESS_KEPT_HEAP);
@@ -104,9 +104,9 @@ static bool tfrt_host_process_end_transport(tfrt_host_process_t* process) {
 
 // Gives back what there is, the newest first.
 static void tfrt_host_process_free(tfrt_host_process_t* process) {
-  // An end that is late would find what its connection uses: all of it stays as it is.
+  // If the transport has not ended, a late callback may still use all of this, so nothing is freed.
   if (!tfrt_host_process_end_transport(process)) return;
-  // What comes to devices, or from them, is the node's business until it is there.
+  // The node takes part in transfers to and from devices until they are over.
   if (process->host) tfrt_host_devices_drain(process->host);
   // The ends of connections are news, too.
   if (process->host) tfrt_work_queue_quiesce(process->host->work_queue);

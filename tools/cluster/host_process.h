@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a process of a cluster is made of, worker and coordinator alike: a clock with timers,
-// the network, kernels with a work queue, and the node that ties them to other processes.
+// The parts of a process of a cluster, worker and coordinator alike: a clock with timers, the
+// network, kernels with a work queue, and the node that ties them to other processes.
 //
 //   timers (a thread) --+
 //   gRPC transport -----+--> node --> sessions, jobs, calls
@@ -10,7 +10,7 @@
 // Life:
 //  1. Initialised: threads run; nothing is dialled and nobody can dial in yet.
 //  2. Used through |node|: tfrt_node_listen(), tfrt_client_create().
-//  3. Shut down: sessions say goodbye, what is under way ends as errors, threads are joined.
+//  3. Shut down: sessions say goodbye, calls under way end as errors, threads are joined.
 //
 // Thread rule: thread-compatible; what is in it is thread-safe.
 // Failure rule: INVALID_ARGUMENT for options that can't work, RESOURCE_EXHAUSTED; a process
@@ -64,9 +64,9 @@ tfrt_status_t tfrt_host_process_initialize(tfrt_host_process_t* process,
 void tfrt_host_process_set_serving(tfrt_host_process_t* process, bool is_serving);
 
 // Ends everything in |process|, and waits for it: bounded by the session's linger time, the kernels
-// that run and, at 13 seconds, the network. What is not over by then is logged at *warning* and
-// goes on: |process| is used for as long as the process lives, so it must not be on a stack that
-// ends before. Thread-compatible.
+// that run and, at 13 seconds, the network. Work that is not over by then is logged at *warning*
+// and goes on. It uses |process| until the operating system's process ends, so |process| must not
+// be on a stack that ends before. Thread-compatible.
 void tfrt_host_process_shut_down(tfrt_host_process_t* process);
 
 #endif  // TFRT_TOOLS_CLUSTER_HOST_PROCESS_H_

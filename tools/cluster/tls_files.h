@@ -34,7 +34,7 @@ typedef struct tfrt_tls_files_s {
   char key[TFRT_TLS_PATH_SIZE];
 } tfrt_tls_files_t;
 
-// What flags say; NULL: not given.
+// The values of flags; NULL: not given.
 typedef struct tfrt_tls_flags_s {
   const char* directory;
   const char* name;

@@ -9,7 +9,7 @@
 #include "host_runtime/base/number_text.h"
 #include "tools/command_line/tensor_file.h"
 
-// What one `--arg` says.
+// One `--arg`.
 typedef struct tfrt_argument_s {
   tfrt_string_view_t name;  // or position
   const char* value;

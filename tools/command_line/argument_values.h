@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Values for a function's parameters from the command line: `--arg NAME=VALUE`, where NAME
-// is the parameter's name in the text or its position. What VALUE is follows from the
-// parameter's type: a literal for i1, i8 ... f64; the text itself for a string; for a
-// tensor a file, told apart by its first bytes: idx, gzip of idx, or BTF (tensor 0).
+// is the parameter's name in the text or its position. The parameter's type decides how VALUE is
+// read: a literal for i1, i8 ... f64; the text itself for a string; a file for a tensor. The first
+// bytes of the file give its kind: idx, gzip of idx, or BTF (tensor 0).
 //
 // Thread rule: thread-compatible.
 // Failure rule: INVALID_ARGUMENT or NOT_FOUND with one line that names the argument, what

@@ -34,7 +34,7 @@ typedef enum tfrt_flag_kind_e {
 typedef struct tfrt_flag_list_s {
   const char* values[TFRT_FLAG_MAX_LIST];
   size_t count;
-  size_t default_count;  // so many, the first, are a file's: the others go before them
+  size_t default_count;  // the first ones, from a file: the others override them
 } tfrt_flag_list_t;
 
 typedef struct tfrt_flag_s {
@@ -47,7 +47,7 @@ typedef struct tfrt_flag_s {
   int64_t maximum;
 } tfrt_flag_t;
 
-// What a program's command line looks like.
+// The description of a program's command line.
 typedef struct tfrt_flag_table_s {
   const char* usage;    // the first line of the help, behind "Usage: "
   const char* summary;  // what the program does, one or more lines
@@ -57,15 +57,15 @@ typedef struct tfrt_flag_table_s {
   tfrt_protocol_range_t protocol;  // that the program speaks
 } tfrt_flag_table_t;
 
-// Parses |arguments| (without the program's name) by |table|. What is no flag is gathered
-// in |out_positional|. If `--help`, `-h` or `--version` is among them, prints the answer on the
-// standard output, sets |*out_help| and looks no further. Thread-compatible.
+// Parses |arguments| (without the program's name) by |table|. Arguments that are no flags are
+// gathered in |out_positional|. If `--help`, `-h` or `--version` is among them, prints the answer
+// on the standard output, sets |*out_help| and looks no further. Thread-compatible.
 tfrt_status_t tfrt_flags_parse(const tfrt_flag_table_t* table, int argument_count,
                                char* const* arguments, tfrt_flag_list_t* out_positional,
                                bool* out_help) TFRT_MUST_USE;
 
-// The value that the flag |name| is given last in |arguments|, whatever else stands there; NULL:
-// none. For who has to say in some form that the command line is wrong, and where. Thread-safe.
+// The last value of the flag |name| in |arguments|, even if the other arguments are wrong; NULL:
+// none. For callers that report a wrong command line in the form that a flag chooses. Thread-safe.
 const char* tfrt_flags_last_value(int argument_count, char* const* arguments, const char* name);
 
 #endif  // TFRT_TOOLS_COMMAND_LINE_FLAGS_H_

@@ -61,7 +61,7 @@ static tfrt_status_t tfrt_tensor_file_parse(const uint8_t* data, size_t size,
   if (tfrt_npy_matches(data, size)) {
     return tfrt_npy_read(data, size, tfrt_allocator_system(), out_tensor);
   }
-  // A BTF file begins with a number of tensors, and the table of so many offsets.
+  // A BTF file begins with a number of tensors, and a table of their offsets.
   uint64_t count = 0;
   if (size >= 16) memcpy(&count, data, sizeof(count));
   if (count == 0 || count > size / 8) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `--version` of each tool prints: the version of the project, and those of what it speaks,
-// each from the header that is the source of it.
+// The output of `--version` of each tool: the version of the project, and those of its protocol and
+// file format, each from the header that defines it.
 //
 //   tfrt_worker 0.1.0            TFRT_VERSION
-//   protocol 1, BEF 0            the first only of who talks to other hosts
+//   protocol 1, BEF 0            the first only in tools that talk to other hosts
 //
 // Thread rule: thread-compatible. Failure rule: none fails.
 #ifndef TFRT_TOOLS_COMMAND_LINE_VERSION_H_

@@ -80,8 +80,8 @@ static tfrt_status_t tfrt_attach_forgotten(const char* name) {
                             "there is no job '%s' any more: its host 0 has forgotten it", name);
 }
 
-// The error (+1) for the job |name| on workers of which none has said that it is its host 0: that
-// one may not have answered.
+// The error (+1) for the job |name| if no worker has reported to be host 0 of the job. That host
+// may not have answered.
 static tfrt_status_t tfrt_attach_missing_root(tfrt_attach_t* attach, const char* name) {
   tfrt_host_query_t* query = attach->query;
   if (query->loop.cancelled) return tfrt_status_retain(query->loop.cancelled);
@@ -212,7 +212,7 @@ static tfrt_status_t tfrt_attach_fetch(tfrt_attach_t* attach, uint32_t count,
     if (loop->cancelled) return tfrt_status_retain(loop->cancelled);
     values[attach->result] = tfrt_async_value_retain(attach->query->host[attach->root].answer);
   }
-  // What they are is the program's doing.
+  // The program decides what the results are: an error among them is no failure of the query.
   tfrt_host_query_forget_failure(attach->query);
   return NULL;
 }

@@ -12,7 +12,7 @@
 // Room for what a worker is asked to end. A longer place in a program is left away.
 #define TFRT_CANCEL_MAX_TEXT 1088
 
-// What is to be ended, and on which hosts.
+// The job or call to end, and its hosts.
 typedef struct tfrt_cancel_target_s {
   const char* name;  // as the user has it
   uint32_t matches;  // different things that it fits

@@ -192,7 +192,7 @@ static tfrt_status_t tfrt_certs_parse(tfrt_certs_run_t* run, int argument_count,
                                    .protocol = TFRT_SPOKEN_PROTOCOL};
   tfrt_flag_list_t rest;
   tfrt_status_t status = tfrt_flags_parse(&table, argument_count, arguments, &rest, out_help);
-  // What is wrong may stand in front of -o.
+  // Parsing may have stopped at an error in front of -o.
   const char* output = status ? tfrt_flags_last_value(argument_count, arguments, "o") : NULL;
   run->is_json = strcmp(output ? output : run->output, "json") == 0;
   if (status || *out_help) return status;
@@ -360,8 +360,8 @@ static tfrt_status_t tfrt_certs_show_one(const tfrt_certs_run_t* run, const char
   return NULL;
 }
 
-// One that can't be read is told, by the caller the last one, and the others are shown all the
-// same.
+// Shows all files that can be read. Reports an error for each other file; the caller reports the
+// last one.
 static tfrt_status_t tfrt_certs_show_all(const tfrt_certs_run_t* run) {
   tfrt_status_t last = NULL;
   const char* separator = "";

@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-// So many questions are enough.
+// This many questions are enough.
 #define TFRT_CLOCK_COMPARISON_QUESTIONS 8
 
 // Zeroed before the first answer.

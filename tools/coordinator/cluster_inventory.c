@@ -138,7 +138,7 @@ static void tfrt_cluster_inventory_add(tfrt_table_t* table, const tfrt_inventory
   tfrt_table_add_view(table, tfrt_inventory_line_text(line, name));
 }
 
-// What one host has.
+// The totals of one host.
 typedef struct tfrt_cluster_inventory_totals_s {
   uint64_t jobs;
   uint64_t calls;
@@ -157,7 +157,7 @@ static tfrt_cluster_inventory_totals_t tfrt_cluster_inventory_count(tfrt_string_
                     tfrt_inventory_line_has(&line, "dir", tfrt_string_view_of("in"));
     totals.objects += is_object;
     totals.remotes += is_remote;
-    // What a host only knows of is no memory of its own.
+    // An object that a host only knows of uses none of its memory.
     bool is_here = tfrt_inventory_line_has(&line, "state", tfrt_string_view_of("ready"));
     if ((is_object || is_remote) && is_here) {
       totals.bytes += tfrt_inventory_line_number(&line, "bytes");

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is alive on a whole cluster: the inventories of its hosts, and who the processes are that
-// these speak of.
+// The live objects of a whole cluster: the inventories of its hosts, and the processes that these
+// name.
 //
 //   job   a32e80b5                     the first digits of its id
 //   call  1f2e3d4c.17@8899aabb         caller, number, callee: the first digits of incarnations
 //
 // Names are unique enough to be typed; where they are read, more digits, up to all, do as well.
 //
-// Life: gathered from a query (host_query.h), whose answers it borrows. Who looks for many calls
-// has it indexed, and gives that back.
+// Life: gathered from a query (host_query.h), whose answers it borrows. A caller that looks for
+// many calls builds its index, and frees that.
 //
 // Thread rule: main thread only. Failure rule: hosts that did not answer have no lines.
 #ifndef TFRT_TOOLS_COORDINATOR_CLUSTER_INVENTORY_H_
@@ -26,7 +26,7 @@
 typedef struct tfrt_cluster_inventory_s {
   uint32_t host_count;
   tfrt_string_view_t addresses[TFRT_HOST_LIST_MAX];
-  tfrt_string_view_t lines[TFRT_HOST_LIST_MAX];         // "" for who did not answer
+  tfrt_string_view_t lines[TFRT_HOST_LIST_MAX];         // "" for a host that did not answer
   tfrt_string_view_t incarnations[TFRT_HOST_LIST_MAX];  // the same
   tfrt_inventory_index_t index;                         // of zeros: lines are searched
 } tfrt_cluster_inventory_t;

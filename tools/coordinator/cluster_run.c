@@ -115,7 +115,7 @@ static tfrt_cluster_run_step_t tfrt_cluster_run_end_more(tfrt_cluster_run_t* run
       return TFRT_CLUSTER_RUN_ENDED;
     default:
       tfrt_client_close(run->client, loop->cancelled);
-      // Nothing of this process may wait for others any more, not even for who reads its lines.
+      // From now on this process may not wait for others, not even for the reader of its lines.
       tfrt_run_loop_bound_end(loop, TFRT_RUN_LOOP_REPORT_SECONDS);
       return TFRT_CLUSTER_RUN_CLOSED;
   }

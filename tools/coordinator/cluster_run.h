@@ -48,9 +48,9 @@ tfrt_status_t tfrt_cluster_run_initialize(tfrt_cluster_run_t* run,
 tfrt_status_t tfrt_cluster_run_execute(tfrt_cluster_run_t* run, tfrt_run_plan_t* plan,
                                        tfrt_exit_code_t* out_exit_code) TFRT_MUST_USE;
 
-// The steps of that, for who leaves out the rest: makes the client of |run|, which opens the job on
-// its hosts; asks them for the devices that calls of |plan| are placed on; and starts |plan| there,
-// once. Main thread only.
+// The steps of tfrt_cluster_run_execute(), for callers that need only some of them. They make the
+// client of |run|, which opens the job on its hosts; ask the hosts for the devices that calls of
+// |plan| are placed on; and start |plan| there, once. Main thread only.
 tfrt_status_t tfrt_cluster_run_create_client(tfrt_cluster_run_t* run) TFRT_MUST_USE;
 tfrt_status_t tfrt_cluster_run_check_devices(tfrt_cluster_run_t* run, const tfrt_run_plan_t* plan)
     TFRT_MUST_USE;

@@ -61,7 +61,8 @@ tfrt_status_t tfrt_detached_run_execute(tfrt_cluster_run_t* run, tfrt_run_plan_t
   if (!status) status = tfrt_detached_run_begin(run, plan, id);
   if (!status) {
     printf(run->options->is_json ? "{\"job\":\"%s\"}\n" : "%s\n", id);
-    // It runs on: whoever reads that it is known nowhere can at least end it.
+    // The job runs on. If its id can't be printed on the standard output, the user still needs the
+    // id to end the job.
     if (fflush(stdout) != 0 || ferror(stdout)) fprintf(stderr, "tfrt: the job is %s\n", id);
     tfrt_client_leave(run->client);
   }

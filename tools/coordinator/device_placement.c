@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-// What is asked, and of whom.
+// The program, and the function that asks a host for a device.
 typedef struct tfrt_device_placement_s {
   const tfrt_bef_file_t* file;
   uint32_t host_count;
@@ -11,7 +11,8 @@ typedef struct tfrt_device_placement_s {
   void* self;
 } tfrt_device_placement_t;
 
-// Says where the call stands that is placed on what host |rank| lacks; |status| is consumed.
+// The error for a call that is placed on a device that host |rank| lacks, with the place of the
+// call; |status| is consumed.
 static tfrt_status_t tfrt_device_placement_refuse(const tfrt_device_placement_t* placement,
                                                   const tfrt_bef_function_t* function,
                                                   const tfrt_bef_kernel_t* kernel, uint32_t rank,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a program's calls are placed on: `{host = 1, device = "cuda:0"}`. A launcher looks at them
-// before it starts the program, so that a host that lacks a device is told at once, with the
-// place of the call.
+// The devices that a program's calls are placed on: `{host = 1, device = "cuda:0"}`. A launcher
+// checks them before it starts the program. So it reports a missing device at once, with the place
+// of the call.
 //
 //   program --each call with a device--> (host, device) --ask--> OK, or why not
 //
@@ -10,7 +10,7 @@
 // each of them.
 //
 // Thread rule: main thread only.
-// Failure rule: what the first host that lacks a device says, after who lacks what.
+// Failure rule: the error of the first host that lacks a device; its message names both first.
 #ifndef TFRT_TOOLS_COORDINATOR_DEVICE_PLACEMENT_H_
 #define TFRT_TOOLS_COORDINATOR_DEVICE_PLACEMENT_H_
 

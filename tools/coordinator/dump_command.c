@@ -89,7 +89,7 @@ static void tfrt_dump_append_operation(const tfrt_wait_graph_t* graph, uint32_t 
   }
 }
 
-// What a node waits for is shown once, however many wait for the node.
+// The tree below a node is shown once, however many nodes wait for it.
 static void tfrt_dump_append_tree(tfrt_wait_graph_t* graph, uint32_t index, uint32_t depth,
                                   tfrt_dump_out_t* out) {
   tfrt_wait_node_t* node = &graph->nodes[index];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `tfrt dump`: who waits for whom on a cluster, and for what everybody waits in the end.
+// `tfrt dump`: shows which calls of a cluster wait for which others, and the operation that all of
+// them wait for in the end.
 //
 // Thread rule: main thread only. Failure rule: everything is reported; the exit code says how it
 // ended. Hosts that do not answer are a line each; calls to them are shown as such.

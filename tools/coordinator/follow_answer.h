@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a root says of a detached job (BUILTIN_FOLLOW in proto/call.proto), read.
+// Reads a root's answer about a detached job (BUILTIN_FOLLOW in proto/call.proto).
 //
 // Life: parsed; views borrow from the answer; lines are taken off one by one.
 //
 // Thread rule: thread-compatible.
-// Failure rule: INVALID_ARGUMENT for what is no such answer.
+// Failure rule: INVALID_ARGUMENT for a text that is no such answer.
 #ifndef TFRT_TOOLS_COORDINATOR_FOLLOW_ANSWER_H_
 #define TFRT_TOOLS_COORDINATOR_FOLLOW_ANSWER_H_
 

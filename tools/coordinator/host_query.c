@@ -16,7 +16,7 @@
 
 // --- Flags ---------------------------------------------------------------------
 
-// What flags set and what has to be looked at first.
+// Texts of flags that have to be checked before the query uses them.
 typedef struct tfrt_host_query_texts_s {
   const char* cluster;
   const char* hosts;
@@ -118,7 +118,7 @@ static tfrt_status_t tfrt_host_query_parse_all(tfrt_host_query_t* query,
   if (!status && !*out_help && texts->cluster) {
     status = tfrt_host_query_take_file(query, verb, argument_count, arguments, texts);
   }
-  // What is wrong may stand in front of -o.
+  // Parsing may have stopped at an error in front of -o.
   const char* output = status ? tfrt_flags_last_value(argument_count, arguments, "o") : NULL;
   query->is_json = strcmp(output ? output : texts->output, "json") == 0;
   return status;
@@ -253,7 +253,8 @@ static bool tfrt_host_query_advance(tfrt_host_query_t* query, uint32_t index,
   return true;
 }
 
-// Whoever has not answered is given up, which makes errors of what it owes.
+// Closes the connections to hosts that have not answered, so that their pending answers become
+// errors.
 static void tfrt_host_query_give_up(tfrt_host_query_t* query) {
   tfrt_status_t late =
       query->loop.cancelled
@@ -340,7 +341,7 @@ tfrt_status_t tfrt_host_query_check_answered(tfrt_host_query_t* query) {
     if (!tfrt_host_query_error(query, i)) return NULL;
     if (!query->host[i].is_told && i < untold) untold = i;
   }
-  // All told already: the verb ends with an error all the same.
+  // If all errors were reported already, the verb still ends with an error.
   uint32_t last = untold < query->hosts.count ? untold : 0;
   query->host[last].is_told = true;
   tfrt_host_query_report_errors(query);
@@ -388,7 +389,8 @@ tfrt_exit_code_t tfrt_host_query_command(const tfrt_host_query_verb_t* verb,
   tfrt_log_set_level(TFRT_LOG_SILENT);
   tfrt_status_t status = tfrt_host_query_parse(&query, verb, argument_count, arguments, &help);
   if (!status && !help) status = check(&query);
-  // What this process lacks is no fault of the cluster's, either.
+  // An error of this process gets the exit code of a usage error, too, and not that of a cluster's
+  // error.
   if (!status && !help) status = tfrt_host_query_open(&query);
   tfrt_exit_code_t exit_code = status ? TFRT_EXIT_USAGE : TFRT_EXIT_SUCCESS;
   if (!status && !help) {
@@ -400,7 +402,7 @@ tfrt_exit_code_t tfrt_host_query_command(const tfrt_host_query_verb_t* verb,
   if (status) tfrt_run_report_failure(status, query.is_json);
   if (tfrt_status_code(status) == TFRT_STATUS_UNAUTHENTICATED) exit_code = TFRT_EXIT_AUTHENTICATION;
   tfrt_status_release(status);
-  // Who has failed already has said why.
+  // A verb that has failed has reported its error already.
   status = tfrt_standard_streams_flush();
   if (status && exit_code == TFRT_EXIT_SUCCESS) {
     tfrt_run_report_error(status);

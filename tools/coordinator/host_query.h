@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all verbs that ask workers have in common: the flags that say whom, the connections, the
-// questions, and what is said when one does not answer.
+// The common part of all verbs that ask workers: the flags that name the workers, the connections,
+// the questions, and the errors of workers that do not answer.
 //
 //   parse -> open -> { ask -> answers[i] } -> close
 //              | each host by itself: one that is not there is an error among its answers
@@ -9,9 +9,9 @@
 // Life: as above, once.
 //
 // Thread rule: main thread only.
-// Failure rule: what is wrong with flags, or with this process, is an error. A host that can't be
-// asked is an answer that is an error; the first of them says how the verb ends. Nothing takes
-// longer than --timeout.
+// Failure rule: a mistake in flags, or a failure of this process, is an error. For a host that
+// can't be asked, the answer is an error; the first such error decides how the verb ends. Nothing
+// takes longer than --timeout.
 #ifndef TFRT_TOOLS_COORDINATOR_HOST_QUERY_H_
 #define TFRT_TOOLS_COORDINATOR_HOST_QUERY_H_
 
@@ -69,7 +69,7 @@ struct tfrt_host_query_s {
 
 #define TFRT_HOST_QUERY_MAX_OWN_FLAGS 4
 
-// What a verb adds to the flags that all have.
+// The flags of one verb, besides those of all verbs.
 typedef struct tfrt_host_query_verb_s {
   const char* name;             // "status"
   bool has_hosts_as_arguments;  // what is no flag names workers, too
@@ -86,7 +86,8 @@ typedef tfrt_async_value_t* (*tfrt_host_query_fn_t)(void* self, tfrt_client_t* c
                                                     uint32_t index);
 
 // Makes |query| from the command line of |verb|. |*out_help|: only the help was wanted, and is
-// printed. INVALID_ARGUMENT; |query->is_json| counts all the same. Main thread only.
+// printed. INVALID_ARGUMENT for a wrong command line; |query->is_json| is valid even then. Main
+// thread only.
 tfrt_status_t tfrt_host_query_parse(tfrt_host_query_t* query, const tfrt_host_query_verb_t* verb,
                                     int argument_count, char* const* arguments, bool* out_help)
     TFRT_MUST_USE;
@@ -109,17 +110,17 @@ tfrt_status_t tfrt_host_query_error(const tfrt_host_query_t* query, uint32_t ind
 // The same (+1) behind the host's address. Main thread only.
 tfrt_status_t tfrt_host_query_named_error(const tfrt_host_query_t* query, uint32_t index);
 
-// Prints an error line for each host that did not answer the last question, and was not told of
-// before. Main thread only.
+// Prints an error line for each host that did not answer the last question and that has no such
+// line yet. Main thread only.
 void tfrt_host_query_report_errors(tfrt_host_query_t* query);
 
 // Where no host has answered the last question with more than an error: prints the errors of all
 // but one as above, and returns that (+1); else NULL. Main thread only.
 tfrt_status_t tfrt_host_query_check_answered(tfrt_host_query_t* query) TFRT_MUST_USE;
 
-// For who has found no |what| |name| in the answers to the last question: INVALID_ARGUMENT if all
-// hosts have answered; else the error (+1) of one that has not, and the errors of the others are
-// printed. Main thread only.
+// The error (+1) for a |what| |name| that is not in the answers to the last question.
+// INVALID_ARGUMENT if all hosts have answered; else the error of one that has not, and the errors
+// of the others are printed. Main thread only.
 tfrt_status_t tfrt_host_query_not_found(tfrt_host_query_t* query, const char* what,
                                         const char* name) TFRT_MUST_USE;
 
@@ -127,8 +128,8 @@ tfrt_status_t tfrt_host_query_not_found(tfrt_host_query_t* query, const char* wh
 // all. Main thread only.
 const char* tfrt_host_query_missing(const tfrt_host_query_t* query, uint32_t index);
 
-// Nothing is asked any more. What is left, to say what was found, may take long, since nobody may
-// read it: SIGINT and SIGTERM end the process at once from now on. Main thread only.
+// Ends the questions. The output that follows may block if nobody reads it, so from now on SIGINT
+// and SIGTERM end the process at once. Main thread only.
 void tfrt_host_query_stop_asking(tfrt_host_query_t* query);
 
 // Says that no host but |index| is asked any more. Main thread only.

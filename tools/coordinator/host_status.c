@@ -12,7 +12,7 @@ static bool tfrt_host_status_is(tfrt_string_view_t text, const char* other) {
   return tfrt_string_view_equal(text, tfrt_string_view_of(other));
 }
 
-// What the line |name| of |report| says; "-" if there is none.
+// The text of the line |name| of |report|; "-" if there is none.
 static tfrt_string_view_t tfrt_host_status_find(tfrt_string_view_t report, const char* name) {
   while (report.size > 0) {
     tfrt_string_view_t line = tfrt_inventory_lines_cut(&report, '\n');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a host says of itself (distributed/service/status_report.h), read and printed.
+// Reads and prints a host's report about itself (distributed/service/status_report.h).
 //
 // Thread rule: thread-compatible. Failure rule: lines that nobody knows are skipped.
 #ifndef TFRT_TOOLS_COORDINATOR_HOST_STATUS_H_

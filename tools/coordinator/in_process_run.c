@@ -117,8 +117,8 @@ tfrt_status_t tfrt_in_process_run_check_devices(tfrt_host_context_t* host,
                                      host);
 }
 
-// What was started runs to its end, but for what waits for a message that nobody has sent: the
-// results don't depend on that.
+// Waits until all work has run to its end. Cancels work that waits for a message that nobody has
+// sent: the results don't depend on it.
 static void tfrt_in_process_run_quiesce(void* argument) {
   tfrt_in_process_run_t* run = argument;
   tfrt_work_queue_t* queue = run->host->work_queue;

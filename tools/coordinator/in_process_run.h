@@ -27,13 +27,13 @@ tfrt_status_t tfrt_in_process_run_check_devices(tfrt_host_context_t* host,
                                                 const tfrt_run_plan_t* plan, uint32_t host_count)
     TFRT_MUST_USE;
 
-// Calls |plan|'s function on |host|, sets its results, and returns when they are resolved and all
-// that was begun is over. With |host_count| > 0 this process is so many hosts
-// (in_process_hosts.h), and the function runs on the first; 0: one host that takes all calls. What
-// runs when is added to |trace|, unless that is NULL. A cancel of |loop| cancels the request; after
-// a second one, or when the grace is over, |*out_is_abandoned| is set, for the case that a kernel
-// doesn't listen: results that are not known are the reason of the cancel then, and the caller ends
-// the process without giving anything back, as threads still use it. Main thread only, once.
+// Calls |plan|'s function on |host|, and sets its results. Returns when these are resolved and all
+// work is over. With |host_count| > 0 this process is that many hosts (in_process_hosts.h), and the
+// function runs on the first; 0: one host that takes all calls. Adds the spans of the run to
+// |trace|, unless that is NULL. A cancel of |loop| cancels the request. A kernel may ignore that:
+// after a second cancel, or when the grace is over, |*out_is_abandoned| is set. Results that are
+// still unknown are then the reason of the cancel. The caller ends the process without freeing
+// anything, since threads still use it. Main thread only, once.
 tfrt_status_t tfrt_in_process_run(tfrt_host_context_t* host, tfrt_run_plan_t* plan,
                                   uint32_t host_count, tfrt_trace_t* trace, tfrt_run_loop_t* loop,
                                   bool* out_is_abandoned) TFRT_MUST_USE;

@@ -7,10 +7,9 @@
 //   call dir=out peer number         its host, INVENTORY_CALL_OUT, peer, number
 //   start job number                 its host, INVENTORY_START, job, number
 //   member job rank                  its host, INVENTORY_RANK, job, rank
-//   member incarnation address       INVENTORY_MEMBER, incarnation; of whichever host, if it has
-//   one
+//   member incarnation address       INVENTORY_MEMBER, incarnation; of any host, if it has one
 //
-// Of several that are about the same the first is found.
+// If several lines have the same key, the first is found.
 //
 // Life: built from texts, which it borrows; deinitialised.
 //
@@ -67,8 +66,8 @@ void tfrt_inventory_index_deinitialize(tfrt_inventory_index_t* index);
 bool tfrt_inventory_index_key(uint32_t host, const tfrt_inventory_line_t* line,
                               tfrt_inventory_key_t* out_key);
 
-// For who looks for one line only: the first of |lines| that is about |key|, which is no rank,
-// without an index; false if there is none. Thread-compatible.
+// Searches without an index, for callers that look for one line only. Sets |out_line| to the first
+// of |lines| that is about |key|, which is no rank; false if there is none. Thread-compatible.
 bool tfrt_inventory_index_search(const tfrt_string_view_t* lines, uint32_t host_count,
                                  const tfrt_inventory_key_t* key, tfrt_inventory_line_t* out_line);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What hosts say is alive on them (distributed/service/inventory.h), read: a line is a kind and
-// properties `NAME=TEXT`.
+// Reads hosts' inventories, the lists of what is alive on them (distributed/service/inventory.h). A
+// line is a kind and properties `NAME=TEXT`.
 //
 //   for (tfrt_inventory_line_t line = {0}; tfrt_inventory_lines_next(&text, &line);) ...
 //
 // Thread rule: thread-compatible; views borrow from the text.
-// Failure rule: none fails; what is not there is empty, or 0.
+// Failure rule: none fails; an absent property is empty, or 0.
 #ifndef TFRT_TOOLS_COORDINATOR_INVENTORY_LINES_H_
 #define TFRT_TOOLS_COORDINATOR_INVENTORY_LINES_H_
 

@@ -11,7 +11,7 @@
 #include "host_runtime/base/processor_set.h"
 #include "tools/kernels/shared_libraries.h"
 
-// What a worker prints when it listens, before the address.
+// The text that a worker prints in front of its address when it listens.
 static const char tfrt_local_cluster_greeting[] = "tfrt_worker: listening on ";
 
 // --- What workers say and how they end -----------------------------------------
@@ -52,14 +52,14 @@ static void tfrt_local_cluster_take(tfrt_local_worker_t* worker, char byte) {
   }
 }
 
-// Whatever follows the first line was printed past the job's output: it is shown as it is.
+// Text behind the first line does not belong to the job's output: it is shown as it is.
 static void tfrt_local_cluster_on_output(uv_stream_t* stream, ssize_t size, const uv_buf_t* bytes) {
   tfrt_local_worker_t* worker = stream->data;
   if (size < 0) {
     uv_read_stop(stream);
-    // Its process has ended, or is about to. While this thread was starting another worker it kept
-    // signals off, and the one that says so went to a thread of a library, where a sanitizer puts
-    // it off until that thread does something: so the children are looked at once more.
+    // The worker's process has ended, or is about to. SIGCHLD may have come while this thread
+    // blocked signals to start another worker. The signal then went to a thread of a library, where
+    // a sanitizer delays it until that thread does something. So check the children once more.
     raise(SIGCHLD);
     return;
   }

@@ -86,7 +86,7 @@ int main(int argc, char** argv) {
   tfrt_address_space_spare();
   // Jobs are closed and files written also when nobody reads what is printed any more.
   tfrt_standard_streams_hold_cut();
-  // What kernels print is seen when it is printed, also by a program that reads our output.
+  // A program that reads our output gets each line of a kernel when the kernel prints it.
   setvbuf(stdout, NULL, _IOLBF, 0);
   tfrt_exit_code_t exit_code = tfrt_main(argc, argv);
   fflush(stdout);

@@ -64,7 +64,7 @@ static tfrt_status_t tfrt_run_load(tfrt_run_plan_t* plan, const tfrt_run_options
 // Prints how |plan| has ended, and returns the error that decides the exit code (+0), or OK.
 static tfrt_status_t tfrt_run_report(const tfrt_run_plan_t* plan, const tfrt_run_options_t* options,
                                      const tfrt_run_loop_t* loop) {
-  // Who has left is told nothing, as by any program that SIGPIPE ends.
+  // If the reader of the output has left, nothing is reported, as by any program that SIGPIPE ends.
   bool is_given_up = tfrt_status_code(loop->cancelled) == TFRT_STATUS_DATA_LOSS;
   if (is_given_up && tfrt_standard_streams_is_cut()) return loop->cancelled;
   const tfrt_run_outcome_t outcome = {.function = plan->function->name,
@@ -205,7 +205,7 @@ tfrt_exit_code_t tfrt_run_command(int argument_count, char* const* arguments) {
   tfrt_status_t status = tfrt_run_options_parse(argument_count, arguments, &options, &help);
   if (!status && help) exit_code = TFRT_EXIT_SUCCESS;
   if (!status && !help) {
-    // What goes wrong between hosts is the error of a result, or of the run.
+    // No log is needed: an error between hosts is the error of a result, or of the run.
     tfrt_log_set_level(options.is_verbose ? TFRT_LOG_WARNING : TFRT_LOG_SILENT);
     status = tfrt_run_with(&options, &is_told, &exit_code);
   }

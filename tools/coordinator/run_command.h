@@ -9,7 +9,7 @@
 // decide the exit code where no result is an error.
 //
 // Thread rule: called once, on the main thread, which runs the event loop.
-// Failure rule: everything is told on the standard error; the result is an exit code.
+// Failure rule: all errors are printed on the standard error; the result is an exit code.
 #ifndef TFRT_TOOLS_COORDINATOR_RUN_COMMAND_H_
 #define TFRT_TOOLS_COORDINATOR_RUN_COMMAND_H_
 

@@ -121,10 +121,10 @@ void tfrt_run_loop_start_alarm(tfrt_run_loop_t* loop, uint64_t delay_ms) {
 
 static volatile sig_atomic_t tfrt_run_loop_code_of_alarm;
 
-// Whether what ends a stretch that blocks is told on the standard output, too.
+// Whether a signal that ends a blocking stretch is reported on the standard output, too.
 static volatile sig_atomic_t tfrt_run_loop_speaks_json;
 
-// For a signal handler: nobody is told who can't take it at once.
+// For a signal handler: drops the text if the descriptor can't take it at once.
 static void tfrt_run_loop_say(int descriptor, const char* text) {
   struct pollfd out = {.fd = descriptor, .events = POLLOUT};
   if (poll(&out, 1, 0) == 1 && write(descriptor, text, strlen(text)) < 0) {

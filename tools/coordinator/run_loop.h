@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the coordinator's main thread waits in: an event loop that takes signals, the time
-// limit, child processes, and news from other threads.
+// The event loop in which the coordinator's main thread waits. It takes signals, the time limit,
+// ends of child processes, and wake-ups from other threads.
 //
 //   initialize -> { turn ... } -> deinitialize
 //                    ^ wake (any thread), SIGINT, SIGTERM, the limit, the alarm, children
 //       while the main thread can't turn it: begin_blocking -> end_blocking
 //       when there is nothing left to cancel: bound_end
 //
-// Signals and the limit only leave a note, which the code around turn() reads: so every
-// step of a run says itself what a cancel means for it.
+// Signals and the limit only set fields, which the code around turn() reads. So each step of a run
+// decides what a cancel means for it.
 //
 // Life: as above; handles of others on |loop| are closed before deinitialize.
 //
@@ -53,11 +53,11 @@ void tfrt_run_loop_deinitialize(tfrt_run_loop_t* loop);
 // Waits until anything happens, and takes note of it. Main thread only.
 void tfrt_run_loop_turn(tfrt_run_loop_t* loop);
 
-// What comes until tfrt_run_loop_end_blocking() may wait for somebody else, such as for a pipe that
-// is read, and nothing has begun that would have to be ended: SIGINT and SIGTERM, also those that
-// came since the last turn, end the process at once, with exit code TFRT_EXIT_CANCELLED; so does
-// the limit, with TFRT_EXIT_DEADLINE. The standard error says why and, with |is_json|, so does an
-// object on the standard output. Main thread only, before bound_end.
+// Begins a stretch, up to tfrt_run_loop_end_blocking(), that may block, for example in reading a
+// pipe, and that needs no orderly end. In it SIGINT and SIGTERM end the process at once, with exit
+// code TFRT_EXIT_CANCELLED; so do those that came since the last turn. The limit ends it with
+// TFRT_EXIT_DEADLINE. The reason goes to the standard error and, with |is_json|, as an object to
+// the standard output. Main thread only, before bound_end.
 void tfrt_run_loop_begin_blocking(tfrt_run_loop_t* loop, bool is_json);
 
 // Signals and the limit are events of |loop| again. Main thread only, after begin_blocking.

@@ -10,7 +10,7 @@
 #include "tools/command_line/spoken_protocol.h"
 #include "tools/kernels/shared_libraries.h"
 
-// What the parser of flags sets and the options hold otherwise.
+// Texts that the parser of flags sets; the options hold them in another form.
 typedef struct tfrt_run_texts_s {
   const char* cluster;
   const char* hosts;
@@ -74,7 +74,7 @@ static void tfrt_run_options_list_cluster_flags(tfrt_run_options_t* options,
   memcpy(out_flags, flags, sizeof(flags));
 }
 
-// What runs, and what is said of it.
+// Flags about the program and the output.
 static void tfrt_run_options_list_program_flags(tfrt_run_options_t* options,
                                                 tfrt_flag_t* out_flags) {
   const tfrt_flag_t flags[TFRT_RUN_PROGRAM_FLAG_COUNT] = {
@@ -217,8 +217,7 @@ static tfrt_status_t tfrt_run_options_check_output(const tfrt_run_options_t* opt
   return tfrt_cluster_file_locate(&options->cluster_file, options->output, status);
 }
 
-// What a mistake is about: the flag that is too much and the one, or NULL, that it does not go
-// with.
+// The flags of a mistake: the flag that is too much, and the flag that excludes it, or NULL.
 typedef struct tfrt_run_blame_s {
   const char* key;
   const char* other;
@@ -317,7 +316,7 @@ tfrt_status_t tfrt_run_options_parse(int argument_count, char* const* arguments,
   tfrt_run_texts_t texts = {0};
   tfrt_status_t status =
       tfrt_run_options_parse_all(argument_count, arguments, out_options, &texts, out_help);
-  // What is wrong may stand in front of -o.
+  // Parsing may have stopped at an error in front of -o.
   const char* output = status ? tfrt_flags_last_value(argument_count, arguments, "o") : NULL;
   out_options->is_json = strcmp(output ? output : out_options->output, "json") == 0;
   if (status || *out_help) return status;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the command line of `tfrt run` says.
+// The command line of `tfrt run`, parsed.
 //
 // Life: parsed once; texts point into argv, the environment, or this struct.
 //

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a run calls: a function of a loaded program, with its arguments, and room for its
-// results.
+// The function that a run calls: a function of a loaded program, with its arguments, and room for
+// its results.
 //
 // Life:
-//  1. Loaded when all kernels are registered; texts with mistakes are told on the standard
-//     error.
-//  2. |results| are set by whoever runs it.
+//  1. Loaded when all kernels are registered; mistakes in texts are reported on the standard error.
+//  2. The code that runs the plan sets |results|.
 //  3. Deinitialised, also when loading has failed.
 //
 // Thread rule: thread-compatible.
-// Failure rule: one line that says what is wrong with the file, the function or an argument.
+// Failure rule: one line about the file, the function or the argument that is wrong.
 #ifndef TFRT_TOOLS_COORDINATOR_RUN_PLAN_H_
 #define TFRT_TOOLS_COORDINATOR_RUN_PLAN_H_
 

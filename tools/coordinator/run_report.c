@@ -35,8 +35,8 @@ static void tfrt_run_report_json(const tfrt_run_outcome_t* outcome, tfrt_status_
   tfrt_string_builder_append_text(out, "}\n");
 }
 
-// Prints |before| and |text|, which may be a program's, a file's or a peer's: one line all the
-// same, of which a terminal takes nothing for a command. As in logs.
+// Prints |before| and |text| as one line. |text| may come from a program, a file or a peer, so line
+// breaks and control characters are escaped, as in logs.
 static void tfrt_run_report_line(const char* before, const char* text) {
   tfrt_string_builder_t line;
   tfrt_string_builder_initialize(&line, tfrt_allocator_system());
@@ -51,7 +51,7 @@ void tfrt_run_report_error(tfrt_status_t status) {
   tfrt_run_report_line("", text);
 }
 
-// Whether that went anywhere is asked once, at the end of the program.
+// The program checks for write errors once, at its end.
 static void tfrt_run_report_print(tfrt_string_builder_t* out) {
   fputs(tfrt_string_builder_text(out), stdout);
   fflush(stdout);

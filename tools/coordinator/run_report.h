@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `tfrt run` says at the end: results, and errors with the root cause first.
+// The output of `tfrt run` at its end: results, and errors with the root cause first.
 //
-// Thread rule: main thread only. Failure rule: none fails; what can't be written is lost.
+// Thread rule: main thread only. Failure rule: none fails; output that can't be written is lost.
 #ifndef TFRT_TOOLS_COORDINATOR_RUN_REPORT_H_
 #define TFRT_TOOLS_COORDINATOR_RUN_REPORT_H_
 
@@ -34,8 +34,8 @@ tfrt_status_t tfrt_run_report_results(const tfrt_run_outcome_t* outcome,
 // Prints "tfrt: " and the error |status| (+0) on the standard error. Main thread only.
 void tfrt_run_report_error(tfrt_status_t status);
 
-// The same for an error because of which there are no results; if |is_json| it stands in their
-// place, `{"error":{...}}`. Main thread only.
+// The same for an error that leaves no results; if |is_json| it stands in their place,
+// `{"error":{...}}`. Main thread only.
 void tfrt_run_report_failure(tfrt_status_t status, bool is_json);
 
 #endif  // TFRT_TOOLS_COORDINATOR_RUN_REPORT_H_

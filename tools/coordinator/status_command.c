@@ -105,7 +105,7 @@ static tfrt_status_t tfrt_status_check(tfrt_host_query_t* query) {
                             "name the workers, --hosts HOST:PORT,HOST:PORT, and nothing else");
 }
 
-// What is alive, before the answers that it is read from are gone.
+// The live objects of the hosts, copied from the answers before these are freed.
 typedef struct tfrt_status_live_s {
   tfrt_string_builder_t tables;                     // for people
   tfrt_string_builder_t lines[TFRT_HOST_LIST_MAX];  // for programs

@@ -46,7 +46,7 @@ size_t tfrt_table_row_count(const tfrt_table_t* table) {
   return table->cell_count / table->column_count;
 }
 
-// What people see of |cell|.
+// The text that a table shows for |cell|.
 static const char* tfrt_table_shown(const char* cell) { return cell[0] ? cell : "-"; }
 
 static void tfrt_table_measure(const tfrt_table_t* table, size_t* out_widths) {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-// Of a longer text only the beginning is compared.
+// The comparison reads at most this many bytes of a text.
 #define TFRT_TOLD_ERRORS_MAX_TEXT 2048
 
 typedef struct tfrt_told_error_s {
@@ -11,7 +11,7 @@ typedef struct tfrt_told_error_s {
   tfrt_status_t error;  // +0
 } tfrt_told_error_t;
 
-// What an error is known by.
+// The key of an error.
 typedef struct tfrt_told_errors_key_s {
   uint64_t root_key;
   char text[TFRT_TOLD_ERRORS_MAX_TEXT];

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which errors the user has been told: each result that an error has reached, by whatever way, is
-// an error of its own, and of two that tell of the same event in the same words one is enough.
+// The errors that were printed already. Each result that an error has reached is an error of its
+// own. If two errors describe the same event in the same words, one is enough.
 //
 // Thread rule: thread-compatible (one thread, mostly the main one).
-// Failure rule: when memory is out an error is told once more.
+// Failure rule: when memory is out an error is printed once more.
 #ifndef TFRT_TOOLS_COORDINATOR_TOLD_ERRORS_H_
 #define TFRT_TOOLS_COORDINATOR_TOLD_ERRORS_H_
 

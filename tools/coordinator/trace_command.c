@@ -20,7 +20,7 @@
 // The most spans that are kept of one worker.
 #define TFRT_TRACE_COMMAND_LIMIT 1000000
 
-// What is known of one worker.
+// The state of one worker.
 typedef struct tfrt_trace_command_host_s {
   bool is_meant;  // it has the job
   tfrt_chrome_trace_host_t row;
@@ -42,7 +42,7 @@ typedef struct tfrt_trace_command_s {
 static tfrt_trace_command_t tfrt_trace_command_state = {.for_ms = TFRT_TRACE_COMMAND_DEFAULT_MS,
                                                         .file = "trace.json"};
 
-// --- Whom ----------------------------------------------------------------------
+// --- Hosts ---------------------------------------------------------------------
 
 static tfrt_status_t tfrt_trace_command_check(tfrt_host_query_t* query) {
   if (query->rest.count <= 1) return tfrt_file_check_writable(tfrt_trace_command_state.file);
@@ -132,7 +132,7 @@ static tfrt_status_t tfrt_trace_command_question(tfrt_trace_command_t* trace, co
 
 // --- The report ----------------------------------------------------------------
 
-// What a trace has.
+// The counts of a trace.
 typedef struct tfrt_trace_command_count_s {
   size_t spans;
   size_t arrows;  // ends of them
@@ -238,7 +238,7 @@ static tfrt_status_t tfrt_trace_command_record(tfrt_trace_command_t* trace) {
     TFRT_RETURN_IF_ERROR(tfrt_trace_command_question(trace, "end"));
   }
   TFRT_RETURN_IF_ERROR(tfrt_trace_command_question(trace, "read"));
-  // Who was lost meanwhile.
+  // Reports the hosts that were lost meanwhile.
   TFRT_RETURN_IF_ERROR(tfrt_host_query_check_answered(trace->query));
   tfrt_host_query_report_errors(trace->query);
   return NULL;

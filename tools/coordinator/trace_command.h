@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `tfrt trace`: has workers record what runs on them, for a while, whoever has started it, and
-// writes a picture of that (tools/output/chrome_trace.h).
+// `tfrt trace`: makes workers record the jobs that run on them, for a while, and writes a picture
+// of that (tools/output/chrome_trace.h). Any client may have started these jobs.
 //
 //   tfrt trace                        each worker
 //     clock, some times  ------------>  its clock, for moving its times onto ours

@@ -154,7 +154,8 @@ static tfrt_status_t tfrt_wait_graph_add_call(tfrt_wait_graph_t* graph, uint32_t
   return tfrt_wait_graph_add_edge(graph, parent, child);
 }
 
-// What node |index| was given and does not have: OWNER/NAMER.NUMBER.INDEX,...
+// Adds edges for the values that node |index| was given and does not have:
+// OWNER/NAMER.NUMBER.INDEX,...
 static tfrt_status_t tfrt_wait_graph_add_needs(tfrt_wait_graph_t* graph, uint32_t index) {
   tfrt_string_view_t rest = tfrt_inventory_line_text(&graph->nodes[index].line, "needs");
   while (rest.size > 0) {
@@ -196,8 +197,8 @@ static bool tfrt_wait_graph_is_own(const tfrt_wait_graph_t* graph, uint32_t inde
   return tfrt_string_view_equal(graph->nodes[index].function, operation->function);
 }
 
-// Who waits for a node. A node is marked if its stamp is the latest; both arrays have a place for
-// each.
+// The nodes that wait for a node. A node is marked if its stamp is the latest; both arrays have an
+// entry for each node.
 typedef struct tfrt_wait_marks_s {
   uint32_t* stamps;
   uint32_t* queue;
@@ -210,7 +211,8 @@ static void tfrt_wait_graph_mark(tfrt_wait_marks_t* marks, uint32_t node, uint32
   marks->queue[(*count)++] = node;
 }
 
-// Marks who waits for |awaited| by the first |edge_count| edges and returns how many that are.
+// Marks |awaited| and the nodes that wait for it by the first |edge_count| edges; returns their
+// number.
 static uint32_t tfrt_wait_graph_mark_waiters(const tfrt_wait_graph_t* graph, uint32_t edge_count,
                                              uint32_t awaited, tfrt_wait_marks_t* marks) {
   uint32_t count = 0;
@@ -225,9 +227,10 @@ static uint32_t tfrt_wait_graph_mark_waiters(const tfrt_wait_graph_t* graph, uin
   return count;
 }
 
-// A |receive| of |host|: who is in it waits for whoever runs for the request at the sender, unless
-// that waits for it by one of the |call_edge_count| edges of calls and values. In it is who is of
-// the same function or, where nobody is, may call that.
+// Adds edges for a |receive| of |host|. The nodes in that receive are those of its function or, if
+// there are none, those that may call that function. They wait for the nodes that run for the
+// request at the sender, but not for nodes that wait for them by one of the |call_edge_count| edges
+// of calls and values.
 static tfrt_status_t tfrt_wait_graph_add_receive(tfrt_wait_graph_t* graph, uint32_t host,
                                                  const tfrt_wait_operation_t* receive,
                                                  uint32_t call_edge_count,
@@ -309,14 +312,16 @@ static tfrt_status_t tfrt_wait_graph_add_operations(tfrt_wait_graph_t* graph, ui
   return NULL;
 }
 
-// How well |operation| tells what node |index| is in: the least is best. A kernel or a wait of the
-// function itself is better than one of another, which it may have called. UINT32_MAX: not at all.
+// How likely node |index| is in |operation|: the least rank is best. A kernel or a wait of the
+// node's own function is better than one of another function, which it may have called. UINT32_MAX:
+// the node is not in it.
 static uint32_t tfrt_wait_graph_rank_operation(const tfrt_wait_graph_t* graph, uint32_t index,
                                                const tfrt_wait_operation_t* operation) {
   bool is_own = tfrt_wait_graph_is_own(graph, index, operation);
   if (operation->is_kernel && operation->job.size == 0) {
-    // Whose it is is not known, as of a worker of an older version: the function may be shared by
-    // several jobs, but one of another function has nothing to say for itself.
+    // A worker of an older version doesn't say which job the kernel belongs to. Several jobs may
+    // share the function, so a kernel of the node's own function is a weak hint; a kernel of
+    // another function is none.
     return is_own ? 3 : UINT32_MAX;
   }
   if (operation->is_kernel) return operation->runner != index ? UINT32_MAX : is_own ? 0 : 4;
@@ -352,7 +357,7 @@ static void tfrt_wait_graph_judge(tfrt_wait_graph_t* graph, tfrt_wait_marks_t* m
                                 tfrt_inventory_line_number(&best->line, "age_us");
     bool is_worse = !best || node->waiter_count > best->waiter_count ||
                     (node->waiter_count == best->waiter_count && is_older);
-    // Who is passing holds up nobody, if there is anybody else.
+    // A passing node is the culprit only if there is no other leaf.
     if (best && node->is_passing != best->is_passing) is_worse = best->is_passing;
     if (is_worse) graph->culprit = i;
   }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who waits for whom on a cluster: calls and starts, what each waits for, and what all of them wait
-// for in the end.
+// The graph of waits on a cluster: calls and starts, the nodes that each waits for, and the node
+// that all wait for in the end.
 //
 //   start 1 of @main, host 0 --waits for--> call of @f, host 1 --> call of @g, host 2 --> kernel
 //                                      \--> value that a call of @h, host 3, has not made yet
 //
-//   A node waits for: the calls that it has made; the calls whose results it was given and does not
-//   have; whoever runs for the same request on the host that it receives a message from, and does
-//   not wait for it in turn.
-//   A node that waits for nobody is a *leaf*: a kernel of it runs, or nothing is to be seen.
+// A node waits for the calls that it has made. It also waits for the calls whose results it was
+// given and does not have. If it receives a message from a host, it waits for the nodes of the same
+// request there, but not for those that wait for it. A node that waits for no other is a *leaf*: a
+// kernel of it runs, or the inventories show nothing.
 //
 // Life: built from inventories, which it borrows, and which are indexed; deinitialised.
 //
@@ -32,12 +32,12 @@ typedef struct tfrt_wait_node_s {
   tfrt_string_view_t request;
   tfrt_string_view_t function;
   uint32_t caller;      // another node, or NOBODY
-  uint32_t first_edge;  // of those to whom it waits for, in their order; NOBODY: none
+  uint32_t first_edge;  // to the nodes that it waits for, in their order; NOBODY: none
   uint32_t last_edge;
-  uint32_t first_waiter;  // the newest edge of those who wait for it; NOBODY: none
+  uint32_t first_waiter;  // the newest edge from a node that waits for it; NOBODY: none
   uint32_t waiter_count;  // of a leaf: nodes that wait for it, however indirectly, and itself
   bool is_leaf;
-  bool is_shown;  // what it waits for, by who prints the graph
+  bool is_shown;  // the printer of the graph has shown the nodes below it
 } tfrt_wait_node_t;
 
 typedef struct tfrt_wait_edge_s {
@@ -47,7 +47,7 @@ typedef struct tfrt_wait_edge_s {
   uint32_t next_waiter;  // an older one of the same awaited, or NOBODY
 } tfrt_wait_edge_t;
 
-// What a node may be in: the line of a kernel or of a receive.
+// An operation that a node may be in: the line of a kernel or of a receive.
 typedef struct tfrt_wait_operation_s {
   tfrt_inventory_line_t line;
   tfrt_string_view_t job;
@@ -87,8 +87,8 @@ tfrt_status_t tfrt_wait_graph_build(const tfrt_cluster_inventory_t* inventory,
                                     tfrt_wait_graph_t* out_graph) TFRT_MUST_USE;
 void tfrt_wait_graph_deinitialize(tfrt_wait_graph_t* graph);
 
-// What node |index|, a leaf, is in: the line of a kernel or of a receive; false if nothing is to be
-// seen. Main thread only.
+// Finds the operation that node |index|, a leaf, is in: the line of a kernel or of a receive; false
+// if the inventories show none. Main thread only.
 bool tfrt_wait_graph_find_operation(const tfrt_wait_graph_t* graph, uint32_t index,
                                     tfrt_inventory_line_t* out_line);
 

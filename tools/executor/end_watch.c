@@ -10,7 +10,7 @@
 // More threads in a kernel are not looked at.
 #define TFRT_END_WATCH_MAX_THREADS 64
 
-// What a kernel that is still in its function is to the reader of the line.
+// Prints a kernel of the function that is still running, if there is one, as the end of the line.
 static bool tfrt_end_watch_tell_running(const tfrt_end_watch_t* watch) {
   tfrt_running_kernel_thread_t threads[TFRT_END_WATCH_MAX_THREADS];
   size_t count = tfrt_running_kernel_list(threads, TFRT_END_WATCH_MAX_THREADS);

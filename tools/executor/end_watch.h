@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Ends a process whose function never ends. A deadline cancels a request: nothing of it starts any
-// more. But a kernel that runs is left alone, and a value that a kernel owes stays owed; if it
-// never comes, whoever waits for it waits for ever. The watch waits for a bounded time only:
+// more. But a running kernel is not stopped, and its value may never come; then the waiters of that
+// value would wait forever. The watch waits for a bounded time only:
 //
 //   start ... deadline ... deadline + TFRT_END_WATCH_GRACE_MS: one line to stderr, exit
 //     |          '- the request is cancelled                    (what the run printed is kept)
 //     '------- stop: the function has ended, nothing happens
 //
-// Life of a watch: initialised; started before a call, told of its results while there are any to
+// Life of a watch: initialised; started before a call, given its results while there are any to
 // look at, and stopped when all of the call is over; then it may be started again.
 //
 // Thread rule: thread-compatible; the timer queue has a thread of its own, on which the end comes.
@@ -21,7 +21,7 @@
 #include "host_runtime/base/sync.h"
 #include "host_runtime/executor/program/program.h"
 
-// What runs has this long to end after its deadline: as long as `tfrt run` gives it.
+// Running kernels have this long to end after the deadline: as long as `tfrt run` gives them.
 #define TFRT_END_WATCH_GRACE_MS 5000
 
 typedef struct tfrt_end_watch_s {
@@ -30,7 +30,7 @@ typedef struct tfrt_end_watch_s {
   const char* tool;  // that the line begins with
   const tfrt_function_t* function;
   int exit_code;
-  tfrt_mutex_t mutex;                  // guards |results|; kept by whoever ends the process
+  tfrt_mutex_t mutex;  // guards |results|; stays locked by the thread that ends the process
   tfrt_async_value_t* const* results;  // +0; NULL: there are none to look at
 } tfrt_end_watch_t;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The kernel rooms that are linked into a tool: all of the project's (built_in_rooms.c), or those
-// of bef_executor_small, which are some of them (small_built_in_rooms.c). Whoever links a tool
+// of bef_executor_small, which are some of them (small_built_in_rooms.c). The build file of a tool
 // chooses one.
 //
 // Thread rule: thread-compatible. Failure rule: a room that contradicts its op table fails.

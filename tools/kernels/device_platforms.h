@@ -3,8 +3,8 @@
 // The devices that the mains offer to programs: one CPU device, and NVIDIA's GPUs where there are
 // any. None is opened before a program asks for it.
 //
-// Thread rule: thread-compatible. Failure rule: only RESOURCE_EXHAUSTED; that a driver is
-// missing is told to the program that asks for it.
+// Thread rule: thread-compatible. Failure rule: only RESOURCE_EXHAUSTED; a missing driver is an
+// error for the program that asks for it.
 #ifndef TFRT_TOOLS_KERNELS_DEVICE_PLATFORMS_H_
 #define TFRT_TOOLS_KERNELS_DEVICE_PLATFORMS_H_
 

@@ -52,7 +52,7 @@ const tfrt_shared_library_t* tfrt_shared_libraries_get(size_t index) {
   return &tfrt_shared_libraries[index];
 }
 
-// Says of which library the error |status| (consumed) is, and, of a clash of names, what to do.
+// Adds the path of the library to the error |status| (consumed) and, for a clash of names, the fix.
 static tfrt_status_t tfrt_shared_libraries_take_annotate(const tfrt_shared_library_t* entry,
                                                          tfrt_status_t status) {
   bool is_clash = tfrt_status_code(status) == TFRT_STATUS_ALREADY_EXISTS;

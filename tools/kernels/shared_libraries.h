@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernel libraries that `--shared_libs=A,B` names, for a main: loaded once, then asked for by
-// whoever needs their kernels (kernel_rooms.h) or their op tables (op_tables.h).
+// The kernel libraries that `--shared_libs=A,B` names, for a main: loaded once. Then the code that
+// needs their kernels (kernel_rooms.h) or their op tables (op_tables.h) gets them here.
 //
 // Life: loaded at the start of a main; they stay.
 //

@@ -6,7 +6,7 @@
 #include "host_runtime/base/file.h"
 #include "tools/output/json.h"
 
-// Spans are copied out of a trace so many at a time.
+// Spans are copied out of a trace in blocks of this many.
 #define TFRT_CHROME_TRACE_BLOCK 64
 
 static void tfrt_chrome_trace_append_host(tfrt_string_builder_t* out,

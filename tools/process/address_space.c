@@ -5,7 +5,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-// What an arena reserves, and how many there are at most for a processor where nothing is said.
+// The address space that an arena of malloc() reserves, and the default limit of arenas per
+// processor.
 #define TFRT_ARENA_BYTES ((rlim_t)64 * 1024 * 1024)
 #define TFRT_ARENAS_OF_PROCESSOR 8
 

@@ -7,8 +7,8 @@
 // all three before it opens anything else, and asks at its end whether what it has printed went
 // anywhere.
 //
-// Who reads the output may leave (`tfrt status | true`), which ends a process by SIGPIPE as it
-// prints. A main with something to end in order holds that back to its end:
+// The reader of the output may leave (`tfrt status | true`); then SIGPIPE ends the process when it
+// prints. A main that needs an orderly end delays SIGPIPE until then:
 //
 //   hold_cut --> prints; is_cut: there is nothing more to say --> all is closed --> pass_on_cut
 //
@@ -36,9 +36,9 @@ tfrt_status_t tfrt_standard_streams_flush(void) TFRT_MUST_USE;
 // Why the standard output could not be written, or "". Main thread only.
 const char* tfrt_standard_streams_cause(void);
 
-// From now on who prints goes on when the reader of the output has left. Who has started the
-// process with SIGPIPE ignored gets an error for that, as for any output that goes nowhere, and the
-// functions below do nothing. Main thread only, before there are others.
+// From now on the process goes on when it prints after the reader of the output has left. If the
+// process was started with SIGPIPE ignored, that is an error, as for any output that can't be
+// written, and the functions below do nothing. Main thread only, before there are others.
 void tfrt_standard_streams_hold_cut(void);
 
 // True if something could not be printed, as the reader of the output has left. Main thread only.

@@ -8,7 +8,7 @@
 //
 //   expected-KIND          KIND is error, warning, note or remark
 //   expected-KIND-re       each {{REGEX}} within TEXT is an extended regular expression
-//   @+N, @-N, @above,      the line: so many further down or up; the nearest line up, or down,
+//   @+N, @-N, @above,      the line: N lines down or up; the nearest line up, or down,
 //   @below, @unknown       that has no such comment; or no place at all. Without one: this line
 //   {{TEXT}}               what the message contains, up to the last }} of the line
 //
@@ -18,7 +18,7 @@
 //  1. Initialised.
 //  2. Texts are added; or, if it reads files, a file is read when a diagnostic first names it.
 //  3. Diagnostics are checked, one by one.
-//  4. Finished: what was wrong is told. Deinitialised.
+//  4. Finished: mismatches are reported. Deinitialised.
 //
 // Thread rule: thread-compatible (caller synchronises).
 // Failure rule: memory that is out, or a file that can't be read, makes diagnostics unexpected

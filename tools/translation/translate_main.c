@@ -50,7 +50,7 @@ static bool verify(const tfrt_diagnostics_t* diagnostics, tfrt_string_builder_t*
 // --- Pieces ---------------------------------------------------------------------------------
 
 // Appends the translation of |piece|, which begins with line |first_line| of |name|, to
-// |result|. Returns an error only if nobody was told of it yet; |*out_ok|: all is well.
+// |result|. Returns an error only if it was not reported yet; |*out_ok|: no error.
 static tfrt_status_t translate_piece(const tfrt_translate_program_t* program, const char* name,
                                      tfrt_string_view_t piece, uint32_t first_line,
                                      tfrt_string_builder_t* result, bool* out_ok) {
@@ -63,9 +63,9 @@ static tfrt_status_t translate_piece(const tfrt_translate_program_t* program, co
   tfrt_string_builder_initialize(&report, tfrt_process_memory());
   size_t size_before = result->size;
   tfrt_status_t status = program->translate(piece, &diagnostics, result);
-  // What is half done is no result.
+  // A failed translation leaves no partial result.
   if (status) result->size = size_before;
-  // The reports have said what is wrong with the input; they are silent when memory was out.
+  // The reports have the errors of the input, but none when memory was out.
   bool is_said = status && diagnostics.count;
   if (verifies) {
     *out_ok = verify(&diagnostics, &report);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the mains that translate programs share: one input, one output, reports on the
+// The common part of the mains that translate programs: one input, one output, reports on the
 // standard error.
 //
 //   input --split at // ----- ?--> pieces --translate--> results --joined--> output
@@ -18,9 +18,9 @@
 
 enum { TFRT_EXIT_OK = 0, TFRT_EXIT_INPUT = 1, TFRT_EXIT_USAGE = 2 };
 
-// Translates |input|, a whole file or a piece of one, appends the result to |result|, and
-// reports to |diagnostics|, of which |input| is the text; for an input that is no text it
-// makes that empty first. Thread-safe.
+// Translates |input|, a whole file or a piece of one. Appends the result to |result|, and reports
+// to |diagnostics|, whose text is |input|; for an input that is no text it makes that empty first.
+// Thread-safe.
 typedef tfrt_status_t (*tfrt_translate_fn_t)(tfrt_string_view_t input,
                                              tfrt_diagnostics_t* diagnostics,
                                              tfrt_string_builder_t* result);

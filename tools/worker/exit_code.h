@@ -9,7 +9,7 @@
 #include "host_runtime/base/status.h"
 
 typedef enum tfrt_worker_exit_e {
-  TFRT_WORKER_EXIT_STOPPED = 0,  // it was told to stop
+  TFRT_WORKER_EXIT_STOPPED = 0,  // it was asked to stop
   TFRT_WORKER_EXIT_SYSTEM = 1,   // the system refused something, or kernels did not end
   TFRT_WORKER_EXIT_USAGE = 2,    // flags, and files that they name
 } tfrt_worker_exit_t;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who can reach an address to listen on: this machine only, or others too. Names are resolved
-// before they are judged, and what was judged is what is listened on.
+// Finds out if only this machine can reach an address to listen on, or others too. Names are
+// resolved first; the worker listens on exactly the address that was judged.
 //
 //   127.0.0.1:0, [::1]:0, unix:/path   this machine
 //   localhost:0                        this machine, as 127.0.0.1:0
 //   0.0.0.0:0, [::]:0, 10.0.0.1:0      others too
 //
 // Thread rule: thread-safe; may wait for a name server.
-// Failure rule: INVALID_ARGUMENT for what is no address, NOT_FOUND for a name that nobody knows.
+// Failure rule: INVALID_ARGUMENT for a text that is no address, NOT_FOUND for an unknown name.
 #ifndef TFRT_TOOLS_WORKER_LISTEN_ADDRESS_H_
 #define TFRT_TOOLS_WORKER_LISTEN_ADDRESS_H_
 

@@ -10,7 +10,7 @@
 int main(int argc, char** argv) {
   tfrt_standard_streams_open();
   tfrt_address_space_spare();
-  // Who waits for the line that says where we listen gets it at once.
+  // A program that waits for the line with our address gets it at once.
   setvbuf(stdout, NULL, _IOLBF, 0);
   static tfrt_worker_options_t options;
   bool help = false;

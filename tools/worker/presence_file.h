@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A file that says that this process is here: its pid, or the address at which it listens.
-// Who reads it sees all of it or nothing, and it goes when the process does, unless another
+// A reader sees all of the file or nothing. The process removes the file at its end, unless another
 // process has taken its name meanwhile.
 //
 // Life: written once, removed once; one that was never written is all zeros.

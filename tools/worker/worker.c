@@ -66,7 +66,7 @@ static void tfrt_worker_end_by_force(int number) {
   _exit(TFRT_WORKER_EXIT_SYSTEM);
 }
 
-// The same, before anybody was told of this worker.
+// The same, before the worker has printed its address.
 static void tfrt_worker_end_untold(int number) {
   (void)number;
   tfrt_presence_file_remove(&tfrt_worker_state.pid_file);
@@ -199,7 +199,7 @@ static tfrt_status_t tfrt_worker_open_loop(tfrt_worker_t* worker) {
 static void tfrt_worker_prepare_system(const tfrt_worker_options_t* options) {
   tfrt_log_set_level(options->log_level);
   tfrt_log_set_format(options->log_format);
-  // Who reads our output, or a peer, may go at any time.
+  // The reader of our output, or a peer, may go at any time.
   signal(SIGPIPE, SIG_IGN);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The daemon: one process that takes part in clusters until it is told to stop. Sessions, jobs
-// and kernels have threads of their own; the main thread only waits here for signals, for the
-// end of the standard input, and for the last job.
+// The daemon: one process that takes part in clusters until somebody stops it. Sessions, jobs and
+// kernels have threads of their own; the main thread only waits here for signals, for the end of
+// the standard input, and for the last job.
 //
 //   options --> listens --> prints its address --> SERVING
 //                                                     |  SIGTERM, SIGINT
@@ -12,17 +12,17 @@
 //        v                                            v
 //      ENDING: jobs are cancelled, sessions say goodbye, threads are joined --> exit
 //
-// ENDING is bounded, too: kernels that don't return lose the process.
+// ENDING is bounded, too: the process ends even if kernels don't return.
 //
 // Thread rule: called once, on the main thread.
-// Failure rule: everything is told on the standard error; the result is an exit code.
+// Failure rule: all errors are printed on the standard error; the result is an exit code.
 #ifndef TFRT_TOOLS_WORKER_WORKER_H_
 #define TFRT_TOOLS_WORKER_WORKER_H_
 
 #include "tools/worker/exit_code.h"
 #include "tools/worker/worker_options.h"
 
-// Serves as |options| say, which outlive it, until the process is told to stop. Main thread
+// Serves as |options| say, which outlive the call, until the process is asked to stop. Main thread
 // only.
 tfrt_worker_exit_t tfrt_worker_run(const tfrt_worker_options_t* options);
 

@@ -17,7 +17,7 @@
 // An hour: a peer that is silent for longer is of no use to anybody.
 #define TFRT_WORKER_MAX_SILENCE_MS (60 * 60 * 1000)
 
-// What flags set; what of it is no text of its own still has to be checked.
+// The values that flags set. Texts that stand for other values still have to be checked.
 static struct {
   tfrt_worker_options_t options;
   const char* listen;
@@ -142,7 +142,7 @@ static tfrt_status_t tfrt_worker_options_parse_flags(int argument_count, char* c
 
 static tfrt_cluster_file_t tfrt_worker_file;  // of --cluster; texts point into it
 
-// What |status| (consumed) says of the value |text| of a flag, and where that stands in the file.
+// The error |status| (consumed) about the value |text| of a flag, with its place in the file.
 static tfrt_status_t tfrt_worker_options_locate(const char* text, tfrt_status_t status) {
   return tfrt_cluster_file_locate(&tfrt_worker_file, text, status);
 }

@@ -38,7 +38,7 @@ typedef struct tfrt_worker_options_s {
   int64_t drain_timeout_ms;
   int64_t heartbeat_ms;
   int64_t silence_ms;
-  // What one job may use here; 0: no limit.
+  // Limits of one job on this worker; 0: no limit.
   int64_t job_calls;
   int64_t job_objects;
   int64_t job_requests;

@@ -4,15 +4,14 @@
 // executor.
 //
 // A path follows one stream at a time. Ready kernels of that stream are *inline*: the
-// newest runs first, while its arguments are in the cache. Those of other streams are
-// *outline*; when nothing is inline any more, the path goes on with the stream of the
-// oldest of them, and hands each of the other streams to the work queue, in the order
-// of their numbers. Streams that lead to a non-strict kernel go before those that don't:
-// such a kernel is there to start before all of its arguments are. If both the path's own stream
-// and an outline stream are worth a thread (schedule_builder.h), the path hands the outline stream
-// on as soon as the kernel that made it ready has ended. If all outline streams are cheap, none is
-// handed on, because a task takes longer. They are *deferred*, and follow on this path, the latest
-// first.
+// newest runs first, while its arguments are in the cache. Ready kernels of other streams are
+// *outline*. When no inline kernel is left, the path goes on with the stream of the oldest outline
+// kernel. The path hands each of the other streams to the work queue, in the order of their
+// numbers. Streams that lead to a non-strict kernel go first: such a kernel should start before all
+// of its arguments are set. If both the path's own stream and an outline stream are worth a thread
+// (schedule_builder.h), the path hands the outline stream on as soon as the kernel that made it
+// ready has ended. If all outline streams are cheap, none is handed on, because a task takes
+// longer. They are *deferred*, and follow on this path, the latest first.
 //
 // A late value that a kernel of the path has made gets its waiter as soon as it is known whether
 // the path goes on. If the path ends, it passes its own reference to the call to the waiter, and

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A kernel's action for a call that is cancelled before its end, or never runs: other hosts may
-// wait to meet the kernel, and it will not come. Which kernels the call would have come to nobody
-// can know, so those of its function count, and of all functions that this may call, here or on
-// another host, whether they have run or not. Most kernels have nothing to tell. Values that the
-// call is given may have, too; what that is, their type knows.
+// wait to meet the kernel, and it will not come. Nobody can know which kernels the call would have
+// reached. So the action runs for the kernels of its function, and of all functions that this may
+// call, here or on another host, even if they have run. Most kernels have no such action. Types of
+// the call's arguments may have one, too.
 //
 //   call cancelled --> kernels of its function, and of those that this may call --> who may wait
 //                  --> its arguments -------------------------------------------------^
 //
 // Thread rule: called on the thread that cancels, with no lock held.
-// Failure rule: none fails; who can't be told is not.
+// Failure rule: none fails; a host that can't be reached gets no notice.
 #ifndef TFRT_HOST_RUNTIME_EXECUTOR_KERNEL_WITHDRAWAL_H_
 #define TFRT_HOST_RUNTIME_EXECUTOR_KERNEL_WITHDRAWAL_H_
 
@@ -27,7 +27,7 @@ TFRT_API_BEGIN
 // The arguments of the call. Everything is borrowed for the duration of the function.
 typedef struct tfrt_kernel_withdrawal_s {
   // The context of the call. Its scope has been entered, since the call is not over before its
-  // withdrawals have arrived; NULL: the call has none.
+  // withdrawals have arrived; a scope of NULL: nobody waits for that.
   const tfrt_execution_context_t* context;
   const tfrt_kernel_site_t* site;  // of the kernel; NULL: it is about an argument
   const void* const* attributes;   // as in a frame of the kernel
