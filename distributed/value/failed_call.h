@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A call of a peer's that does not run here: it was refused, or given up before it was sent (Void).
-// Each of its results is the one error, and has that name as any result has: a third host may ask
-// for it. Such a call takes a few bytes of a message and may name thousands of results, so it is
-// one record here, and no object (object_table.h) for each of them.
+// A call of a peer that does not run here: this host refused it, or the caller gave it up before it
+// was sent (Void). All of its results are the same error. Each has a name as any result has, so a
+// third host may ask for it. Such a call takes a few bytes of a message and may name thousands of
+// results, so it is one record here, and no object (object_table.h) for each of them.
 //
 //   (namer, number, index) --> no object --> the namer's failed call |number| --> its error
 //
 // Life:
-//  1. Added when the call is processed. Of one job only so many are kept, as many as it may have
-//     values at most (job_budget.h): who asks for a result of another one is told that.
+//  1. Added when the call is processed. A job keeps at most TFRT_FAILED_CALL_MAX_KEPT of them, and
+//     no more than it may have values (job_budget.h). A host that asks for a result of another one
+//     gets an error that says so.
 //  2. Freed when its caller has given back as many names as it has results; when the job is closed;
 //     and when the caller is lost, to the job or at all.
 //
-// What a borrower asks to hold becomes an object for it, which has the error: it may have told
-// others by now that something is elsewhere, namely here. Without room for that, or if the caller
-// asks, which has the record, a Retain is answered by the error.
+// A result that a borrower asks to hold becomes an object with the error, because the borrower may
+// have sent others here by now. If there is no room for an object, or if the caller asks, for which
+// the record stands, the error answers the Retain.
 //
 // Thread rule: everything here needs the node's lock.
 // Failure rule: without memory nothing is kept of the call.
@@ -31,12 +32,12 @@
 void tfrt_failed_call_add(tfrt_peer_t* peer, tfrt_job_t* job, uint64_t number,
                           uint32_t result_count, tfrt_status_t status);
 
-// What |id|, which stands for no object of |job|, is (+0), if it is a result of such a call; NULL
-// if it is not.
+// The error (+0) of |id|, which names no object of |job|, if it is a result of such a call; NULL if
+// it is not.
 tfrt_status_t tfrt_failed_call_find(tfrt_job_t* job, tfrt_wire_object_id_t id);
 
-// |peer| gives back so many results of the call |number| that it has made in |job|. False if it is
-// no failed one.
+// |peer| gives back |result_count| results of the call |number| that it has made in |job|. False if
+// that is no failed call.
 bool tfrt_failed_call_release(tfrt_peer_t* peer, const tfrt_job_t* job, uint64_t number,
                               uint32_t result_count);
 

@@ -205,7 +205,7 @@ static void tfrt_incoming_want_serve(tfrt_incoming_want_t* want, tfrt_action_wai
   }
   tfrt_object_t* object = tfrt_object_table_find(node->objects, want->id, want->job);
   if (want->kind == TFRT_INCOMING_WANT_PUSH && !object) {
-    // Whoever lent it has taken it back: nobody is to get it any more.
+    // The lender has taken the value back: nobody is to get it any more.
     tfrt_incoming_want_close(want);
     return;
   }
@@ -266,8 +266,9 @@ void tfrt_incoming_want_abandon(tfrt_object_t* object) {
 
 // --- Names -------------------------------------------------------------------
 
-// Who was to keep the result of its call here for whoever wants that has let go of it. A host has
-// then lost one that the wanting one still hears from; a client may have released it too early.
+// The error (+1) for a result that |namer|, its caller, should have kept alive here for the
+// requester, but released. A host does so after it has lost another host, from which the requester
+// still hears; a client may have released the result too early.
 static tfrt_status_t tfrt_incoming_want_let_go(const tfrt_job_t* job, uint64_t namer) {
   uint32_t rank = tfrt_job_rank_of(job, namer);
   if (rank == TFRT_WIRE_NO_RANK) {
@@ -296,7 +297,7 @@ static tfrt_status_t tfrt_incoming_want_released(const tfrt_job_t* job) {
     return tfrt_status_create(TFRT_STATUS_NOT_FOUND,
                               "host %u has released the value that is wanted", job->rank);
   }
-  // Its borrower may have died, who had lent it to whoever wants it.
+  // A borrower may have died that had lent the value on to the requester.
   snprintf(message, sizeof(message),
            "host %u has released the value that is wanted: it has lost host %u", job->rank, lost);
   const tfrt_status_fields_t fields = {.code = TFRT_STATUS_UNAVAILABLE,
@@ -307,8 +308,8 @@ static tfrt_status_t tfrt_incoming_want_released(const tfrt_job_t* job) {
   return tfrt_status_create_from_fields(&fields);
 }
 
-// What is known of the name |id| of this host that stands for no object: sets |*out_namer| if
-// it may still be promised, or returns the error that says why not.
+// Judges the name |id|, for which this host has no object. Sets |*out_namer| if the namer may still
+// promise it, or returns the error that says why not.
 static tfrt_status_t tfrt_incoming_want_judge(tfrt_job_t* job, tfrt_wire_object_id_t id,
                                               tfrt_peer_t** out_namer) {
   *out_namer = NULL;
@@ -364,7 +365,7 @@ tfrt_async_value_t* tfrt_incoming_want_own_value(tfrt_job_t* job,
                                                  const tfrt_wire_reference_t* reference) {
   tfrt_object_t* object = tfrt_object_table_find(job->node->objects, reference->id, job);
   if (object) {
-    // Whoever told us this name did so before it heard what it stands for, and keeps no more than
+    // The host that told us this name didn't know yet what it stands for, and keeps no more than
     // the name.
     (void)tfrt_incoming_want_retain_alias(object);
     return tfrt_async_value_retain(tfrt_object_table_value(object));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Somebody else's wish for a value that this host owns.
+// A request of another host for a value that this host owns.
 //
 //   Want --object known--> waits for the value --> Resolve (available, inline, on_bulk, error)
 //        --slot of a call that has not said what it is--> waits for that
@@ -10,12 +10,11 @@
 // A PushTo of the namer is the same wish, on behalf of a third host (push_inbox.h); it is never
 // held.
 //
-// What is held costs no entry in the table of objects: it waits in the list of the namer's
-// peer until the Invoke comes, the namer dies, or its heartbeat proves that it never made
-// that promise.
+// A held want costs no entry in the table of objects. It waits in the list of the namer's peer
+// until the Invoke comes, the namer dies, or its heartbeat proves that it never made that promise.
 //
-// Life: made by a Want; answered once; freed by its answer, by an Unwant, or by the death of
-// who asked. A payload that is too big for a message goes by a lane (lane_manager.h) and keeps
+// Life: made by a Want; answered once; freed by its answer, by an Unwant, or by the death of the
+// asking host. A payload that is too big for a message goes by a lane (lane_manager.h) and keeps
 // it, and the value, until the Unwant. A Want that resumes another takes over its transfer.
 //
 // Thread rule: everything here needs the node's lock.
@@ -34,8 +33,9 @@ tfrt_status_t tfrt_incoming_want_on_want(tfrt_peer_t* peer, tfrt_job_t* job,
 tfrt_status_t tfrt_incoming_want_on_retain(tfrt_peer_t* peer, tfrt_job_t* job,
                                            const tfrt_wire_retain_t* retain) TFRT_MUST_USE;
 
-// The slots of |peer|'s |invoke| exist: those that it says are sent, once they are known, to who is
-// lent them, unless that asks before. What can't be is left to be asked for.
+// The slots of |peer|'s |invoke| exist. Pushes the results that |invoke| names to their borrowers,
+// once they are known, unless a borrower asks before. A result that can't be pushed is left to be
+// asked for.
 void tfrt_incoming_want_push(const tfrt_peer_t* peer, tfrt_job_t* job,
                              const tfrt_wire_invoke_t* invoke);
 

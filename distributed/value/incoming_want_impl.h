@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inside of what others want of this host, for its five sources. Private to this room.
+// The inside of incoming wants, for their five sources. Private to this room.
 //
-//   incoming_want.c          a want's life: it finds its object, waits, and is answered
-//   incoming_want_payload.c  payloads that are too big for a message
-//   incoming_want_push.c     what is sent before it is asked for
-//   incoming_want_retain.c   names that others ask this host to hold
-//   incoming_want_end.c      what was not promised yet, and the ends of peers and jobs
+//   incoming_want.c          life: finds its object, waits, is answered
+//   incoming_want_payload.c  payloads too big for a message
+//   incoming_want_push.c     values sent before they are asked for
+//   incoming_want_retain.c   names that others ask us to hold
+//   incoming_want_end.c      unpromised names, ends of peers and jobs
 //
 // Thread rule: everything here needs the node's lock.
 #ifndef TFRT_DISTRIBUTED_VALUE_INCOMING_WANT_IMPL_H_
@@ -89,15 +89,16 @@ void tfrt_incoming_want_drop_push(const tfrt_peer_t* peer, tfrt_object_t* object
 // --- incoming_want_retain.c ------------------------------------------------------
 
 // If |object| is a slot that is one of the arguments, and nobody keeps that here: asks its owner to
-// hold it for this host. Returns what comes with the answer (+0), or NULL if nobody is asked.
+// hold it for this host. Returns a chain (+0) that comes with the answer, or NULL if nobody is
+// asked.
 tfrt_async_value_t* tfrt_incoming_want_retain_alias(tfrt_object_t* object);
 
-// Holds |object| for who asks. Whoever made its call keeps nothing for a slot that is one of the
-// arguments: that must be held in turn.
+// Holds |object| for the host that asks. If the slot is one of its call's arguments, the caller
+// keeps nothing for it: the argument's owner must hold it in turn.
 void tfrt_incoming_want_hold(tfrt_incoming_want_t* want, tfrt_object_t* object);
 
-// Makes the result that |want| asks to hold, of a call that does not run here, an object that is
-// |failed| (+0). False if that can't be.
+// |want| asks to hold a result of a call that does not run here. Makes the result an object that is
+// the error |failed| (+0). False if that can't be.
 bool tfrt_incoming_want_hold_failed(tfrt_incoming_want_t* want, tfrt_status_t failed);
 
 #endif  // TFRT_DISTRIBUTED_VALUE_INCOMING_WANT_IMPL_H_

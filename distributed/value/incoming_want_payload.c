@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/value/incoming_want_impl.h"
 
-// Credit comes back when a want is answered. Of payloads on lanes, which go on after that, only
-// so many of one peer are given theirs back before they are over.
+// Credit comes back when a want is answered. A payload on a lane goes on after the answer: at most
+// this number of one peer's transfers give their credit back before they are over.
 #define TFRT_INCOMING_WANT_FREE_TRANSFERS 256
 
 // Sets |*out_encoding| to the bytes of the available value that is wanted, or says why it has

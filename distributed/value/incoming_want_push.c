@@ -3,7 +3,7 @@
 #include "distributed/value/incoming_want_impl.h"
 #include "distributed/value/value_host.h"
 
-// So many values are on their way to one peer that has not asked for them. It asks for the others.
+// The most values that are on their way to one peer unasked. The peer asks for the others.
 #define TFRT_INCOMING_WANT_MAX_PUSHES 1024u
 
 void tfrt_incoming_want_push_value(tfrt_incoming_want_t* want) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one job may use on this host: who goes over it gets an error that says so, and the rest of
-// the job, and other jobs, go on.
+// The limits of one job on this host. A call, start or payload over a limit gets an error that says
+// so; the rest of the job, and other jobs, go on.
 //
 //   JobOpen.budgets, the node's options --the smaller of both, 0 is none--> job->limits
 //                                                       check --> OK, or RESOURCE_EXHAUSTED
@@ -14,7 +14,7 @@
 //   memory_bytes  payloads that came from other hosts, as long as a       first chunk: the value is
 //                 placeholder for them is there                           an error
 //
-// What kernels allocate is not counted: that is the program's own.
+// Memory that kernels allocate is not counted: it is the program's own.
 //
 // Thread rule: everything here needs the node's lock.
 // Failure rule: see each function.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values of others that hosts were told an object of ours is. One is told what is known when it
-// asks: where a call on another host has the value, and who asks after that call has told, where
-// that has it from. All were sent on to what our own handles hold, each of which must live as long
-// as the object does, also when we have a copy by now.
+// The remote values to which this host has sent askers on from one of its objects. An asker hears
+// what is known at that time: first the host of the call that has the value, and later, after that
+// call has told, the place where the call got it from. Our own handles keep those values for the
+// askers. Each handle must live as long as the object, even if a copy is here by now.
 //
 // Thread rule: everything here needs the node's lock.
 #ifndef TFRT_DISTRIBUTED_VALUE_KEPT_VALUES_H_

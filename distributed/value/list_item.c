@@ -6,7 +6,7 @@
 #include "distributed/value/incoming_want.h"
 #include "distributed/value/value_host.h"
 
-// All elements that go inline into one list have at most so many bytes, headers and types included.
+// The most bytes of all elements that go inline into one list, headers and types included.
 #define TFRT_LIST_ITEM_MAX_INLINE (128u << 10)
 
 // --- The owner -----------------------------------------------------------------

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lists, and other aggregates, as items of messages, and back. What crosses is what each element
-// is: a small value, an error, or a reference to where it is, and so a payload goes from its owner
-// to who uses it.
+// Lists, and other aggregates, as items of messages, and back. The message has one item for each
+// element: a small value, an error, or a reference to its place. So a payload goes directly from
+// its owner to its user.
 //
 //   owner      object of the list --> its elements: exports of ours, handles on those of others
 //   borrower   list's value --> list --> elements, by way of the list's hold or loan
@@ -18,16 +18,17 @@
 #include "distributed/value/object_table.h"
 #include "distributed/value/remote_value.h"
 
-// Sets |*out_item| to the LIST that the available |value| (+0), an aggregate, is for |peer|. What
-// it refers to lives as long as |object| (NULL: nobody holds that any more), under which |value| is
-// wanted. Memory comes from |arena|; inline bodies are borrowed from |value|. FAILED_PRECONDITION
-// for a peer of a version that knows no lists, or too many elements; NOT_FOUND; RESOURCE_EXHAUSTED.
+// Sets |*out_item| to the LIST that the available |value| (+0), an aggregate, is for |peer|. The
+// values that it refers to live as long as |object|, under which |value| is wanted (NULL: nobody
+// holds that any more). Memory comes from |arena|; inline bodies are borrowed from |value|.
+// FAILED_PRECONDITION for a peer of a version that knows no lists, or too many elements; NOT_FOUND;
+// RESOURCE_EXHAUSTED.
 tfrt_status_t tfrt_list_item_encode(tfrt_async_value_t* value, const tfrt_peer_t* peer,
                                     tfrt_job_t* job, tfrt_object_t* object, tfrt_arena_t* arena,
                                     tfrt_wire_item_t* out_item) TFRT_MUST_USE;
 
-// Returns the value (+1) that |wire| is, which came for |value|, unresolved: available, or the
-// error that says what is wrong with it. Never NULL.
+// Returns the list (+1) that |wire|, which came for the unresolved |value|, describes: available,
+// or the error that says what is wrong with it. Never NULL.
 tfrt_async_value_t* tfrt_list_item_decode(tfrt_remote_value_t* value, const tfrt_wire_list_t* wire)
     TFRT_MUST_USE;
 

@@ -163,7 +163,7 @@ static tfrt_object_t* tfrt_object_table_find_any(tfrt_object_table_t* table,
   return node ? TFRT_CONTAINER_OF(node, tfrt_object_t, by_id) : NULL;
 }
 
-// Lets go of the elements of lists whose objects are gone; of lists among them, too.
+// Releases the elements of lists whose objects are gone, and those of lists among the elements.
 static void tfrt_object_table_end_elements(tfrt_object_table_t* table) {
   for (tfrt_object_elements_t* elements; (elements = table->ended);) {
     table->ended = elements->next;

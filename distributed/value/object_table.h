@@ -9,9 +9,10 @@
 //
 // Life of an object:
 //  1. Made for an Invoke (holder: the caller) or for a loan (one loan).
-//  2. Served to whoever wants it: an export in any state, a slot once its call has told what it is.
-//  3. Freed when it has neither holder nor loan: its name means nothing any more. A list that
-//     others were given frees then what they were told that its elements are.
+//  2. Served to hosts that want it: an export in any state, a slot once its call has told what it
+//     is.
+//  3. Freed when it has neither holder nor loan: its name means nothing any more. If it is a list
+//     that others were given, the names of its elements are freed then, too.
 //
 // Thread rule: everything here needs the node's lock.
 // Failure rule: creation gives NULL when memory is out.
@@ -34,7 +35,8 @@ typedef struct tfrt_object_holder_s {
   uint32_t count;
 } tfrt_object_holder_t;
 
-// What others were told that an element of a list is. Both live as long as the list's object does.
+// The answers that other hosts got about an element of a list. Both live as long as the list's
+// object does.
 typedef struct tfrt_object_element_s {
   tfrt_wire_object_id_t exported;  // our name for it, one loan; number 0: none
   tfrt_kept_values_t kept;         // somebody else's value, or what that turned out to be
@@ -69,14 +71,14 @@ typedef struct tfrt_object_s {
   // by nobody.
   bool is_alias;
   int64_t since_ns;  // when it was made, by the node's tick
-  // Who made it, for people: |function| of |program| (+1), or the caller's |name|, which lives as
-  // long as the job. NULL: not known. See tfrt_object_set_maker().
+  // The maker of the object, for people: |function| of |program| (+1), or the caller's |name|,
+  // which lives as long as the job. NULL: not known. See tfrt_object_set_maker().
   struct tfrt_cached_program_s* program;
   uint32_t function;
   const char* name;
 } tfrt_object_t;
 
-// What becomes of |waiting| wants, in a list that is then empty, whose object (still there) goes.
+// Takes all |waiting| wants out of the list of |object|, which is about to be freed.
 typedef void (*tfrt_object_abandon_fn_t)(tfrt_object_t* object);
 
 typedef struct tfrt_object_table_s {
@@ -139,8 +141,8 @@ tfrt_object_t* tfrt_object_table_export(tfrt_object_table_t* table, tfrt_job_t* 
 void tfrt_object_table_tell(tfrt_object_table_t* table, tfrt_object_t* object,
                             tfrt_async_value_t* value);
 
-// Says that |object| is told to be |remote| (+0): see |kept|. NULL is allowed for |object|. False
-// when memory is out: then it must not be told.
+// Notes that others hear that |object| is |remote| (+0): see |kept|. NULL is allowed for |object|.
+// False when memory is out: then others must not hear that.
 bool tfrt_object_table_keep(tfrt_object_table_t* table, tfrt_object_t* object,
                             tfrt_async_value_t* remote);
 
@@ -154,11 +156,11 @@ bool tfrt_object_table_add_elements(tfrt_object_table_t* table, tfrt_object_t* o
 tfrt_object_t* tfrt_object_table_lend_element(tfrt_object_table_t* table, tfrt_object_t* object,
                                               uint32_t index, tfrt_async_value_t* value);
 
-// The same for the element |index| of |object|.
+// As tfrt_object_table_keep(), for the element |index| of |object|.
 bool tfrt_object_table_keep_element(tfrt_object_table_t* table, tfrt_object_t* object,
                                     uint32_t index, tfrt_async_value_t* remote);
 
-// True if an object, or an element of one, was told to be |remote|: see |kept|.
+// True if others have heard that an object, or an element of one, is |remote|: see |kept|.
 bool tfrt_object_table_keeps(const tfrt_object_table_t* table, const tfrt_async_value_t* remote);
 
 // Ends one loan of |object|, or one hold of |holder| on it; frees it if that was the last.
@@ -166,7 +168,7 @@ bool tfrt_object_table_keeps(const tfrt_object_table_t* table, const tfrt_async_
 void tfrt_object_table_end_loan(tfrt_object_table_t* table, tfrt_object_t* object);
 bool tfrt_object_table_end_hold(tfrt_object_table_t* table, tfrt_object_t* object, uint64_t holder);
 
-// Adds a hold of |holder|, who may have some already. False when memory is out.
+// Adds a hold of |holder|, which may have some already. False when memory is out.
 bool tfrt_object_table_hold(tfrt_object_table_t* table, tfrt_object_t* object, uint64_t holder);
 
 // Ends every hold of |holder| on objects of |job| (NULL: of any), or frees every object of |job|.

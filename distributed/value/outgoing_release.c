@@ -3,7 +3,7 @@
 
 #include "distributed/domain/release_ranges.h"
 
-// So many names are not held back for the sake of others.
+// A Release is sent at the latest when it has this number of names.
 #define TFRT_OUTGOING_RELEASE_MAX_NAMES 64u
 
 static tfrt_wire_object_range_t tfrt_outgoing_release_range(const tfrt_wire_object_id_t* id) {
@@ -42,7 +42,7 @@ void tfrt_outgoing_release_add(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wi
   if (tfrt_job_is_over(job) || !peer->session) return;
   tfrt_wire_object_range_t range = tfrt_outgoing_release_range(id);
   tfrt_peer_job_t* known = tfrt_peer_find_job(peer, job);
-  // What may wait for credit, behind its call, must not hold up others.
+  // A Release that may wait for credit, behind its call, must not hold up others.
   bool is_promised = id->namer == job->node->incarnation;
   bool must_wait = is_promised && !tfrt_session_call_was_written(peer->session, id->number);
   if (!known || must_wait) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What this host gives back of what it held elsewhere, put together: one Release of ranges for
-// what many values were, as results of calls have numbers in a row.
+// Gives back this host's holds on values of other hosts, many in one message. Results of calls have
+// numbers in a row, so one Release names many values by a few ranges.
 //
 //   value gone --add--> job at peer: (A, 7..9, 0) (A, 12, 0) --flush--> Release
 //

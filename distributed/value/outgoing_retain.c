@@ -74,14 +74,14 @@ void tfrt_outgoing_retain_give_up(tfrt_remote_value_t* value) {
   if (tfrt_list_is_linked(&value->retention.link)) tfrt_outgoing_retain_end(value);
 }
 
-// |value| is held under the name that was asked for: who lent it may go.
+// |value| is held under the name that was asked for: the lender may go.
 static void tfrt_outgoing_retain_note_held(tfrt_remote_value_t* value) {
   // A list may have come meanwhile: its elements need the hold, too.
   tfrt_remote_value_t* holding = tfrt_remote_value_holding(value);
   if (holding->held) holding = value;
   holding->name = value->retention.as;
   holding->held = true;
-  // The loan is over for us: who lent it need not know it any more.
+  // The loan is over for us: the lender need not know the value any more.
   holding->borrowing.lender = 0;
   holding->borrowing.lent_by = 0;
   tfrt_list_remove(&holding->named);
@@ -107,7 +107,7 @@ static void tfrt_outgoing_retain_follow(tfrt_remote_value_t* value,
 }
 
 // The value for whose name |id| an answer is due from |peer|; answers to one name come in order.
-// One that waits for whoever lent it has a name at another host, which may have the same id.
+// A value that waits for its lender has a name at another host, which may have the same id.
 static tfrt_remote_value_t* tfrt_outgoing_retain_find(tfrt_peer_t* peer, tfrt_wire_object_id_t id) {
   for (tfrt_list_link_t* link = peer->retaining.next; link != &peer->retaining; link = link->next) {
     tfrt_remote_value_t* value = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, retention.link);
@@ -130,7 +130,8 @@ void tfrt_outgoing_retain_on_retained(tfrt_peer_t* peer, tfrt_job_t* job,
     } else if (item->kind == TFRT_WIRE_ITEM_REFERENCE) {
       tfrt_outgoing_retain_follow(value, &item->reference);
     } else if (item->kind == TFRT_WIRE_ITEM_ERROR) {
-      // What is lost, and fails, ends what it has in the list.
+      // A lost value that fails would end its wait while it is in the list; the wait ends only
+      // once.
       tfrt_list_remove(&value->retention.link);
       tfrt_outgoing_retain_fail_take(value, tfrt_wire_error_to_status(item->error));
     } else {

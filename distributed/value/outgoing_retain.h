@@ -27,8 +27,8 @@
 // as long as |value|) that is available when it does, or never will; NULL if memory is out.
 tfrt_async_value_t* tfrt_outgoing_retain_send(tfrt_remote_value_t* value);
 
-// What |value| was to be held as is lost, and |value->peer| asked for another: the wait goes on
-// until that is known.
+// The name under which |value| was to be held is lost, and |value->peer| was asked for another: the
+// wait goes on until the answer comes.
 void tfrt_outgoing_retain_postpone(tfrt_remote_value_t* value);
 
 // |value| was lost and is at |value->location| now: what was put off goes on there.

@@ -25,7 +25,7 @@ tfrt_remote_value_t* tfrt_outgoing_want_find(tfrt_peer_t* peer, uint64_t want) {
   return node ? TFRT_CONTAINER_OF(node, tfrt_remote_value_t, question.by_want) : NULL;
 }
 
-// What a question about |value| says; |offset| bytes of the payload are here.
+// The body of a question about |value|; |offset| bytes of the payload are here.
 static tfrt_wire_body_t tfrt_outgoing_want_body(const tfrt_remote_value_t* value,
                                                 tfrt_wire_want_level_t level, uint64_t offset) {
   uint64_t window = tfrt_lane_manager_window_size(value->node->lanes);
@@ -79,15 +79,15 @@ void tfrt_outgoing_want_resume(tfrt_remote_value_t* value, uint64_t offset) {
   tfrt_lane_manager_t* lanes = value->node->lanes;
   uint64_t old_want = value->question.want;
   uint64_t want = tfrt_session_next_want(peer->session);
-  // Where all credit is taken by transfers, none of which can end before its Want is sent, only
-  // Unwants give some back: they need none.
+  // If transfers have taken all credit, none of them can end before its Want is sent. Then only
+  // Unwants, which need no credit, give some back.
   bool resumes = tfrt_session_has_want_credit(peer->session);
   if (!resumes) {
     tfrt_lane_manager_cancel_receive(lanes, peer->incarnation, old_want);
     tfrt_outgoing_want_send_unwant(value, old_want, false);
     tfrt_lane_manager_need(lanes, peer->incarnation);
   }
-  // What was here may be gone by now: aborted meanwhile, or it never began.
+  // The received bytes may be gone by now: the transfer was aborted meanwhile, or never began.
   bool is_here =
       resumes && tfrt_lane_manager_resume_receive(lanes, peer->incarnation, old_want, want);
   tfrt_wire_body_t body =

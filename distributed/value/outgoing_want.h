@@ -26,12 +26,12 @@ tfrt_remote_value_t* tfrt_outgoing_want_find(tfrt_peer_t* peer, uint64_t want);
 // Asks the owner for |value|, which has no open question and a peer, at |level|.
 void tfrt_outgoing_want_send(tfrt_remote_value_t* value, tfrt_wire_want_level_t level);
 
-// The lane that carried the payload of |value| is lost, |offset| bytes of it are here: asks
-// for the rest under a new number, or for all of it if what was here is gone, or if there is no
-// credit to ask with: what was here is given back then.
+// The lane that carried the payload of |value| is lost; |offset| bytes of the payload are here.
+// Asks for the rest under a new number. Asks for all of it if the received bytes are gone, or if
+// there is no credit to ask with: then they are given back.
 void tfrt_outgoing_want_resume(tfrt_remote_value_t* value, uint64_t offset);
 
-// The open question of |value| is answered for good. What has come of a payload is given
+// The open question of |value| is answered for good. The received bytes of a payload are given
 // back.
 void tfrt_outgoing_want_close(tfrt_remote_value_t* value);
 

@@ -258,7 +258,7 @@ void tfrt_remote_value_locate(tfrt_remote_value_t* value, const tfrt_wire_refere
   }
   tfrt_remote_value_locate_at(value, peer, location);
   if (value->name.owner == location->owner) return;
-  // Whoever gave us the name keeps what it stands for, as long as it lives itself.
+  // The host that gave us the name keeps what it stands for, as long as that host lives.
   tfrt_peer_t* namer = tfrt_peer_find(value->node, value->name.owner);
   if (namer && namer != value->peer && !tfrt_list_is_linked(&value->named)) {
     tfrt_list_push_back(&namer->named, &value->named);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A placeholder for a value that another host owns: an indirect AsyncValue that asks its
-// owner when somebody here asks it.
+// A placeholder for a value that another host owns: an indirect AsyncValue that asks the owner when
+// a user here asks for it.
 //
-//   name      what we call it; a hold under this name is released at the end
-//   location  whom to ask: first the name's owner, later whoever that pointed us to
+//   name      our name for it; a hold under this name is released at the end
+//   location  the host to ask: first the name's owner, later the host that it pointed us to
 //
 //   state     where it stands: tfrt_remote_value_state_t has the picture
 //   question  open or not: of one value, one at a time
@@ -20,8 +20,9 @@
 //     payload comes on a lane, until that is here.
 //  3. Resolved once: forwarded to a local value, or an error.
 //  4. *Lost* when the host dies that has it, or its name. Then it is an error, unless there is
-//     another way to it (recovery.h: who lent it may know one; retried_call.h: the call runs
-//     again): then it waits, and goes on under another name. What had been known of it is not.
+//     another way to it: its lender may know one (recovery.h), or the call runs again
+//     (retried_call.h). Then it waits, and goes on under another name; earlier answers about it
+//     don't count any more.
 //  5. Retained (outgoing_retain.h) if it is still used when the call is over in which it was
 //     lent: then it is held, too.
 //  6. Destroyed with its last local reference; a hold is released then.
@@ -53,7 +54,7 @@
 typedef struct tfrt_retried_call_s tfrt_retried_call_t;
 typedef struct tfrt_remote_value_homecoming_s tfrt_remote_value_homecoming_t;
 
-// What a remote value was called before it was lost, and where it was. Others may still know it by
+// A former name and location of a remote value that was lost. Other hosts may still know it by
 // either.
 typedef struct tfrt_remote_value_past_s {
   struct tfrt_remote_value_past_s* next;
@@ -148,15 +149,15 @@ typedef struct tfrt_remote_value_parts_s {
   bool is_orphan;  // a cover: the list's value is gone, its elements are not
 } tfrt_remote_value_parts_t;
 
-// A result is pushed to at most so many calls; others ask for it.
+// The most calls that a result is pushed to; others ask for it.
 #define TFRT_REMOTE_VALUE_MAX_PUSHED 4u
 
 // Values that are sent before they are asked for (delivery/push_inbox.h).
 typedef struct tfrt_remote_value_push_s {
   tfrt_list_link_t expected;  // linked: its owner is to push it; in a list of |peer|
   int64_t until_ns;           // the end of the grace, in AWAITING_PUSH
-  uint64_t to[TFRT_REMOTE_VALUE_MAX_PUSHED];  // incarnations that its owner pushes it to,
-  uint8_t to_count;                           // each of which is still to be lent it
+  uint64_t to[TFRT_REMOTE_VALUE_MAX_PUSHED];  // incarnations that its owner pushes it to;
+  uint8_t to_count;                           // to each it is still to be lent
 } tfrt_remote_value_push_t;
 
 typedef struct tfrt_remote_value_bytes_s {
@@ -165,7 +166,7 @@ typedef struct tfrt_remote_value_bytes_s {
   bool is_large;   // of the payload that came: its owner waits for that memory
 } tfrt_remote_value_bytes_t;
 
-// The name that other hosts were told in the place of a slot of ours, which must stay there.
+// The name that this host gave others in the place of a slot of ours; the value must stay under it.
 typedef struct tfrt_remote_value_telling_s {
   tfrt_wire_reference_t as;
   bool is_told;
@@ -226,9 +227,9 @@ static inline bool tfrt_remote_value_is_there(const tfrt_remote_value_t* value) 
 // doesn't have.
 void tfrt_remote_value_set_state(tfrt_remote_value_t* value, tfrt_remote_value_state_t state);
 
-// Who has lent a value, and to what.
+// The lender of a value, and the function to which it was lent.
 typedef struct tfrt_remote_value_loan_s {
-  uint64_t lender;              // who may know another owner, an incarnation; 0: nobody
+  uint64_t lender;              // may know another owner, an incarnation; 0: nobody
   tfrt_cached_program_t* user;  // of the function that it is an argument of (+0); NULL: of none
   uint32_t user_function;
 } tfrt_remote_value_loan_t;
@@ -253,7 +254,8 @@ tfrt_remote_value_t* tfrt_remote_value_of(tfrt_node_t* node, tfrt_async_value_t*
 // The remote value (+0) that |value| itself is, resolved or not, or NULL.
 tfrt_remote_value_t* tfrt_remote_value_cast(tfrt_async_value_t* value);
 
-// Where |value| is, as others are told; and if its call may run again, that it is recoverable.
+// The reference that tells others where |value| is, and that it is recoverable if its call may run
+// again.
 tfrt_wire_reference_t tfrt_remote_value_whereabouts(const tfrt_remote_value_t* value);
 
 // The reference by which others are sent on to |value|, for which they asked here: the same for all
@@ -270,7 +272,7 @@ tfrt_remote_value_t* tfrt_remote_value_create_element(tfrt_remote_value_t* cover
                                                       const tfrt_wire_reference_t* reference,
                                                       uint64_t lender);
 
-// What is held or lent (+0), if |value| is: its cover, or itself.
+// The value (+0) that has the hold or the loan of |value|: its cover, or itself.
 static inline tfrt_remote_value_t* tfrt_remote_value_holding(tfrt_remote_value_t* value) {
   return value->parts.cover ? value->parts.cover : value;
 }
@@ -301,8 +303,8 @@ static inline bool tfrt_remote_value_has_site(const tfrt_remote_value_t* value) 
 // is a device's goes there.
 void tfrt_remote_value_set_device(tfrt_remote_value_t* value, const char* device);
 
-// What the owner, or whoever speaks for it, said of |value|: |item| of a Result or Resolve.
-// Sends the next question if that is needed.
+// Takes |item| of a Result or Resolve: the owner of |value|, or a host that speaks for the owner,
+// says what |value| is. Sends the next question if one is needed.
 void tfrt_remote_value_on_item(tfrt_remote_value_t* value, const tfrt_wire_item_t* item);
 
 // Says that the payload of |value|, which nobody has asked for yet, may still be written until
@@ -314,15 +316,15 @@ void tfrt_remote_value_order(tfrt_remote_value_t* value, tfrt_async_value_t* con
 // Has the owner of |value| asked whether it is there, unless that is known, or asked by now.
 void tfrt_remote_value_await(tfrt_remote_value_t* value);
 
-// Makes |value| the error |status| (+0). The owner, if it was asked, is told that its answer is
+// Makes |value| the error |status| (+0). If the owner was asked, an Unwant says that its answer is
 // not needed any more.
 void tfrt_remote_value_fail(tfrt_remote_value_t* value, tfrt_status_t status);
 
 // The host is dead that has |value|, or its name; |status| (+0) says so. See above.
 void tfrt_remote_value_lose(tfrt_remote_value_t* value, tfrt_status_t status);
 
-// |value|, which was lost, is |reference| from now on: ours to release if |held|. What is wanted of
-// it is asked there.
+// |value|, which was lost, is |reference| from now on: ours to release if |held|. Questions that
+// are still open go there.
 void tfrt_remote_value_move(tfrt_remote_value_t* value, const tfrt_wire_reference_t* reference,
                             bool held);
 

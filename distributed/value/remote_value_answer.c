@@ -22,7 +22,7 @@ static void tfrt_remote_value_finish(tfrt_remote_value_t* value) {
 }
 
 // |status| (+1) with a place in the program: that of the call whose result |value| is, if it has
-// none. What a host finds wrong that runs no kernel for it has only the host's number.
+// none. An error that a host finds without running a kernel has only the host's number.
 static tfrt_status_t tfrt_remote_value_place_error(const tfrt_remote_value_t* value,
                                                    tfrt_status_t status) {
   return tfrt_remote_value_has_site(value) ? tfrt_call_site_locate(&value->place.site, status)
@@ -63,8 +63,8 @@ void tfrt_remote_value_forward(tfrt_remote_value_t* value, tfrt_async_value_t* t
   tfrt_action_queue_release(&value->node->actions, self);
 }
 
-// The same, but consumes |target|, which is resolved and may be an error. It is let go of first:
-// who looks at what comes of the forward counts who has a list.
+// The same, but consumes |target|, which is resolved and may be an error. |target| is released
+// first: tasks that the forward runs may count the references to a list.
 static void tfrt_remote_value_forward_resolved_take(tfrt_remote_value_t* value,
                                                     tfrt_async_value_t* target) {
   tfrt_action_queue_release(&value->node->actions, target);
@@ -115,8 +115,8 @@ static void tfrt_remote_value_follow(tfrt_remote_value_t* value,
   tfrt_remote_value_come_home(value, reference);
 }
 
-// Others were told that something is elsewhere, and are sent on from there to |target|: the name
-// by which it was lent to us must stay, also when we have a copy by now.
+// This host sent others to a place from which they are sent on to |target|. The name by which
+// |target| was lent to us must stay, even if a copy is here by now.
 static void tfrt_remote_value_note_sent_on(tfrt_async_value_t* target) {
   for (tfrt_remote_value_t* remote; target; target = remote->alias.same_as) {
     remote = tfrt_remote_value_cast(target);

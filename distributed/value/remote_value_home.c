@@ -39,15 +39,15 @@ static void tfrt_remote_value_homecoming_wait(tfrt_remote_value_homecoming_t* ho
   tfrt_action_queue_wait(&homecoming->node->actions, homecoming->own, how, &homecoming->waiter);
 }
 
-// |value| is where |remote| is, which is what the own value stands for, and keeps that: the own
-// value would let go of it once its payload is here.
+// The own value stands for |remote|, so |value| is where |remote| is. |value| keeps |remote|
+// itself: the own value would release it once its payload is here.
 static void tfrt_remote_value_join(tfrt_remote_value_t* value, tfrt_remote_value_t* remote) {
   tfrt_action_queue_release(&value->node->actions, value->homecoming->own);
   value->homecoming->own = tfrt_async_value_retain(&remote->base.base);
   tfrt_remote_value_note_location(value);
   tfrt_remote_value_locate(value, &remote->location);
   if (tfrt_remote_value_is_resolved(value) || tfrt_remote_value_is_lost(value)) return;
-  // Who gave us the name has no part in this.
+  // The host that gave us the name has no part in this.
   tfrt_list_remove(&value->named);
   if (tfrt_remote_value_is_there(remote)) {
     tfrt_remote_value_set_state(value, TFRT_REMOTE_VALUE_THERE);

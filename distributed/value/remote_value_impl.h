@@ -2,11 +2,11 @@
 //
 // The inside of a remote value, for its five sources. Private to this room.
 //
-//   remote_value.c         its life, and what it asks its owner
-//   remote_value_answer.c  what the owner says, and every end of it
-//   remote_value_cover.c   a list that came, and its elements
-//   remote_value_home.c    what turns out to be a value of this host
-//   remote_value_loss.c    the loss of its owner, and another one
+//   remote_value.c         life, and questions to the owner
+//   remote_value_answer.c  answers of the owner, and every end
+//   remote_value_cover.c   lists that came, and their elements
+//   remote_value_home.c    homecoming: it is a value of this host
+//   remote_value_loss.c    loss of its owner, a new owner
 //
 // Thread rule: everything here needs the node's lock.
 // Failure rule: none fails.
@@ -27,14 +27,14 @@ tfrt_remote_value_t* tfrt_remote_value_create_part(const tfrt_remote_value_t* li
 // being asked for; only what is there but didn't come, or is elsewhere, must be fetched.
 void tfrt_remote_value_ask_again(tfrt_remote_value_t* value);
 
-// Tells who awaited |value| that it is |settled| (consumed): a chain or the error.
+// Tells the users that await |value| that it is |settled| (consumed): a chain or the error.
 void tfrt_remote_value_settle(tfrt_remote_value_t* value, tfrt_async_value_t* settled);
 
-// Those who await |value|, which was forwarded, await its meaning: that is asked in their place, as
-// a plain wait for it would ask nobody.
+// The users that await |value|, which was forwarded, await its target from now on. This asks the
+// target in their place, as a plain wait would ask nobody.
 void tfrt_remote_value_settle_later(tfrt_remote_value_t* value);
 
-// Makes the owner of |location| the one who is asked; |value| is lost if that is.
+// Makes the owner of |location| the host to ask; |value| is lost if that host is.
 void tfrt_remote_value_locate(tfrt_remote_value_t* value, const tfrt_wire_reference_t* location);
 
 // Gives back the hold of |value| on what is, or was, called |name|.
@@ -51,9 +51,9 @@ bool tfrt_remote_value_same(const tfrt_wire_reference_t* a, const tfrt_wire_refe
 // |value|, which has another location next, may have been lent as what it is now: remembers that.
 void tfrt_remote_value_note_location(tfrt_remote_value_t* value);
 
-// |value| would be the error |status| (+0), as another host says. True if that is the loss of a
-// host, and the call runs again whose result |value| is, or who lent it may know another owner:
-// then it is lost.
+// Another host says that |value| is the error |status| (+0). True if the error is the loss of a
+// host, and there is another way: the call that makes |value| runs again, or its lender may know
+// another owner. Then |value| is lost.
 bool tfrt_remote_value_lose_instead(tfrt_remote_value_t* value, tfrt_status_t status);
 
 // --- remote_value_home.c -----------------------------------------------------
@@ -72,7 +72,7 @@ void tfrt_remote_value_fail_alone(tfrt_remote_value_t* value, tfrt_status_t stat
 
 // --- remote_value_cover.c ----------------------------------------------------
 
-// Lets go of the cover of a list, and of the one that an element lives by.
+// Releases the cover of a list, and the one that an element lives by.
 void tfrt_remote_value_leave_covers(tfrt_remote_value_t* value);
 
 // Has |end| end, because of |status| (+0), what lives by |cover| alone. A value whose last

@@ -24,15 +24,16 @@ static void tfrt_remote_value_set_lost(tfrt_remote_value_t* value) {
   value->forwards = 0;
 }
 
-// Whoever sent us on can't help: asks who has lent the name of |value|, if that is another.
+// The host that sent us on can't help: the next to ask is the lender of the name of |value|, if
+// that is another host.
 static void tfrt_remote_value_ask_name(tfrt_remote_value_t* value) {
   value->borrowing.lender = value->borrowing.lent_by;
   value->borrowing.given = value->name;
   value->borrowing.lent_by = 0;
 }
 
-// Asks whoever may know another owner of |value|, which is lost because of |status| (+0). False if
-// nobody does.
+// Asks the lender for another owner of |value|, which is lost because of |status| (+0). False if
+// there is no lender to ask.
 static bool tfrt_remote_value_ask_lender(tfrt_remote_value_t* value, tfrt_status_t status) {
   bool is_asked = value->node->value_hooks->ask_lender(value);
   if (!is_asked && value->borrowing.lent_by != 0) {
@@ -50,7 +51,7 @@ static bool tfrt_remote_value_ask_lender(tfrt_remote_value_t* value, tfrt_status
 
 void tfrt_remote_value_lose(tfrt_remote_value_t* value, tfrt_status_t status) {
   if (tfrt_remote_value_is_resolved(value)) return;
-  // Who was asked for another owner is lost, too.
+  // The host that was asked for another owner is lost, too.
   if (tfrt_remote_value_is_lost(value)) tfrt_remote_value_ask_name(value);
   tfrt_remote_value_set_lost(value);
   if (tfrt_remote_value_ask_lender(value, status)) return;
@@ -65,12 +66,12 @@ void tfrt_remote_value_lose(tfrt_remote_value_t* value, tfrt_status_t status) {
 bool tfrt_remote_value_lose_instead(tfrt_remote_value_t* value, tfrt_status_t status) {
   if (value->rerun.call) {
     if (!value->node->value_hooks->may_mend(value, status)) return false;
-    // Who has told where it is has no other.
+    // The host that forwarded us knows no other location.
     value->borrowing.lender = 0;
     tfrt_remote_value_set_lost(value);
     return value->node->value_hooks->run_again(value, status);
   }
-  // Who has it has lost a host. Its call may run again for that where it was lent from.
+  // The owner has lost a host. The lender may run the call again for that.
   const tfrt_status_fields_t* fields = tfrt_status_fields(status);
   bool is_loss = fields->code == TFRT_STATUS_UNAVAILABLE &&
                  tfrt_job_find_incarnation(value->job, fields->root_key);
@@ -81,8 +82,8 @@ bool tfrt_remote_value_lose_instead(tfrt_remote_value_t* value, tfrt_status_t st
   return tfrt_remote_value_ask_lender(value, status);
 }
 
-// Remembers what |value| is called, and where it was. Without memory for that, who knows it by
-// either is told that it is lost.
+// Remembers what |value| is called, and where it was. When memory is out, hosts that know it by
+// either will hear that it is lost.
 static void tfrt_remote_value_add_past(tfrt_remote_value_t* value, bool held) {
   tfrt_remote_value_past_t* past =
       tfrt_allocator_allocate(value->node->options.allocator, sizeof(*past));
@@ -119,7 +120,7 @@ void tfrt_remote_value_move(tfrt_remote_value_t* value, const tfrt_wire_referenc
   tfrt_remote_value_locate(value, reference);
   if (tfrt_remote_value_is_lost(value) || tfrt_remote_value_is_resolved(value)) return;
   tfrt_outgoing_retain_again(value);
-  // What a call of ours is to make is told once that is made.
+  // If a call of ours is to make it, waiting hosts get their answer once that call is made.
   if (!value->result_is_due) value->node->value_hooks->answer_waiting(value);
   tfrt_remote_value_ask_again(value);
 }

@@ -11,7 +11,8 @@ static tfrt_node_t* tfrt_transfer_node(tfrt_lane_handler_t* handler) {
   return TFRT_CONTAINER_OF(handler, tfrt_node_t, lane_handler);
 }
 
-// A payload on its way here: from begin until its value is given to whoever waits, or dropped.
+// A payload on its way here: from begin until the waiting placeholder gets its value, or it is
+// dropped.
 typedef struct tfrt_arrival_s {
   tfrt_task_t task;   // waits for |value|
   tfrt_node_t* node;  // +1

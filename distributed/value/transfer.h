@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a node does with its lanes: opens them for each session, and receives the payloads of
-// its wants into values. (Sending is the business of incoming_want.h.)
+// The node's use of lanes: opens them for each session, and receives the payloads of its wants into
+// values. (Sending is the business of incoming_want.h.)
 //
 //   lane: begin  --want open--> the type's codec makes the value, its body is to be filled; of a
 //                               type with streams, its sink takes the bytes

@@ -22,11 +22,12 @@ typedef struct tfrt_value_hooks_s {
   bool (*ask_lender)(tfrt_remote_value_t* value);
   // Answers hosts that have asked for |value|, which has another owner now, or is resolved.
   void (*answer_waiting)(tfrt_remote_value_t* value);
-  // |value| is a result of a call that may run again (its |retried|): |status| (+0), which came for
-  // it, is the loss of another host, and the call may run again for that; the call runs again, as
-  // |value| is lost because of |status|, false if it must not; |value| needs that no more.
+  // For |value|, a result of a call that may run again (its |rerun|). True if |status| (+0), which
+  // came for |value|, is the loss of another host, and the call may run again for that.
   bool (*may_mend)(const tfrt_remote_value_t* value, tfrt_status_t status);
+  // Runs the call of such a |value| again, which is lost because of |status|. False if it must not.
   bool (*run_again)(tfrt_remote_value_t* value, tfrt_status_t status);
+  // Such a |value| doesn't need its call any more.
   void (*forget_call)(tfrt_remote_value_t* value);
 } tfrt_value_hooks_t;
 

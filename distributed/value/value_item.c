@@ -28,7 +28,7 @@ tfrt_status_t tfrt_value_item_encode(tfrt_async_value_t* value, size_t limit,
   }
   tfrt_async_value_t* concrete = tfrt_async_value_resolved(value);
   const tfrt_type_t* type = tfrt_type_get(concrete->type_id);
-  // What streams has to be read first, so it never fits.
+  // A value that streams has to be read first, so it never fits.
   if (!type->codec || type->streams) return NULL;
   tfrt_encoding_t encoding;
   tfrt_status_t status = tfrt_type_encode(type, tfrt_async_value_payload(concrete), &encoding);
@@ -112,7 +112,7 @@ typedef struct tfrt_value_item_name_s {
   char text[32];
 } tfrt_value_item_name_t;
 
-// What comes to a thread has few types, again and again: each name has its place.
+// A thread receives few types, again and again: each name has its place.
 #define TFRT_VALUE_ITEM_RECENT 8
 static _Thread_local tfrt_value_item_name_t tfrt_value_item_recent[TFRT_VALUE_ITEM_RECENT];
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // AsyncValues as items of messages, and back: by value through their type's codec, or as
-// errors. References are made by those who know names (object_table.h, remote_value.h).
+// errors. Rooms that know names make references (object_table.h, remote_value.h).
 //
 // Thread rule: thread-safe; takes no lock.
 // Failure rule: see each function; what comes from the wire is never trusted.
@@ -11,7 +11,7 @@
 #include "distributed/wire/value.h"
 #include "host_runtime/async/payload_stream.h"
 
-// Who reports an error that has no origin host yet.
+// The host that reports an error that has no origin host yet.
 typedef struct tfrt_value_item_host_s {
   uint32_t rank;
   uint64_t incarnation;
@@ -25,9 +25,9 @@ tfrt_status_t tfrt_value_item_encode(tfrt_async_value_t* value, size_t limit,
                                      tfrt_value_item_host_t host, tfrt_arena_t* arena,
                                      tfrt_wire_item_t* out_item) TFRT_MUST_USE;
 
-// The values and errors that go inline into one message have at most so many bytes together: a
-// quarter of what a message may have. The references to 4,096 others, of
-// TFRT_VALUE_ITEM_REFERENCE_SIZE each, take as much again, and there is room for both.
+// The most bytes of all values and errors that go inline into one message: a quarter of what a
+// message may have. The references to 4,096 others, of TFRT_VALUE_ITEM_REFERENCE_SIZE each, take as
+// much again, and there is room for both.
 #define TFRT_VALUE_ITEM_MAX_INLINE (256u << 10)
 #define TFRT_VALUE_ITEM_REFERENCE_SIZE 64u
 
@@ -36,7 +36,7 @@ tfrt_status_t tfrt_value_item_encode(tfrt_async_value_t* value, size_t limit,
 size_t tfrt_value_item_size(const tfrt_wire_item_t* item);
 
 // True if |item|, INLINE or ERROR, may go into a message with |*room| bytes left for such, from
-// which it is taken. What is no larger than a reference always may, and takes none. Thread-safe.
+// which it is taken. An item no larger than a reference always may, and takes no room. Thread-safe.
 bool tfrt_value_item_take_room(const tfrt_wire_item_t* item, size_t* room);
 
 // As tfrt_value_item_encode(), but also NONE where |*room| is not enough for |value|; what goes is
@@ -45,9 +45,8 @@ tfrt_status_t tfrt_value_item_encode_within(tfrt_async_value_t* value, size_t li
                                             tfrt_value_item_host_t host, tfrt_arena_t* arena,
                                             size_t* room, tfrt_wire_item_t* out_item) TFRT_MUST_USE;
 
-// What is said of the available |value| (+0), which stays where it is: its type, and the bytes
-// of its payload, 0 if it has none that could travel. Texts live as long as types do.
-// Thread-safe.
+// Describes the available |value| (+0), which stays where it is: its type, and the bytes of its
+// payload, 0 if it has none that could travel. Texts live as long as types do. Thread-safe.
 tfrt_wire_available_t tfrt_value_item_describe(tfrt_async_value_t* value);
 
 // Sets |*out_id| to the type called |name|, which came from elsewhere. INVALID_ARGUMENT if there is

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values that are here with all that they consist of, for who keeps them longer than the job from
-// which they come: of a list each element, at any depth, and no placeholder of what another host
-// has, which belongs to the job.
+// Values that are here with all of their parts, so that they may be kept longer than their job.
+// Every element of a list is here, at any depth. None is a placeholder for another host's value, as
+// placeholders belong to the job.
 //
 //   list --> element: placeholder --> i32      whole: list --> element: i32
 //        `-> element: placeholder --> error               `-> element: error
