@@ -313,7 +313,8 @@ void tfrt_execution_cancel(tfrt_execution_t* execution, tfrt_status_t reason) {
   execution->vtable->cancelled(execution);
   tfrt_node_t* node = execution->node;
   if (execution->request) {
-    // Where all of the request is cancelled, whoever waits is told by that.
+    // If the whole request is cancelled, or the job is closed, all hosts hear of that: no
+    // withdrawals are needed.
     bool all_know = tfrt_cancelled_requests_find(&execution->job->cancelled_requests,
                                                  execution->request_id) != NULL;
     if (all_know || tfrt_job_is_closed(execution->job)) tfrt_withdrawal_end(execution->request);

@@ -116,8 +116,8 @@ static inline bool tfrt_execution_is_retired(const tfrt_execution_t* execution) 
   return execution->state >= TFRT_EXECUTION_RETIRED;
 }
 
-// The bytes that the arrays of an execution with so many arguments and results take, at the
-// alignment of pointers. Thread-safe.
+// The bytes that the arrays of an execution with |argument_count| arguments and |result_count|
+// results take, at the alignment of pointers. Thread-safe.
 static inline size_t tfrt_execution_room(size_t argument_count, size_t result_count) {
   return argument_count * sizeof(tfrt_async_value_t*) +
          result_count * sizeof(tfrt_execution_result_t);
@@ -126,53 +126,55 @@ static inline size_t tfrt_execution_room(size_t argument_count, size_t result_co
 // Makes |execution|, zeroed but for what its owner has put into program (+0), function,
 // request_id, caller, call, depth, device, deadline, needs and room (zeroed; NULL: the arrays are
 // allocated, as they are where any_result_count is needed, when |result_count| is 0), one with
-// |items| as arguments and |result_count| results. RESOURCE_EXHAUSTED: it must be finished and
-// released all the same.
+// |items| as arguments and |result_count| results. Even after RESOURCE_EXHAUSTED the owner must
+// finish and release it.
 tfrt_status_t tfrt_execution_initialize(tfrt_execution_t* execution,
                                         const tfrt_execution_vtable_t* vtable, tfrt_job_t* job,
                                         const tfrt_wire_item_t* items, size_t item_count,
                                         uint32_t result_count) TFRT_MUST_USE;
 
-// A value (+1) for |item|, an argument of |execution|, of which is looked at who calls what, and on
-// which device; NULL: |item| came otherwise.
+// Returns a value (+1) for |item|, an argument of |execution|. Reads only the caller, the program,
+// the function and the device of |execution|. NULL for |execution|: |item| is no argument of a
+// call.
 tfrt_async_value_t* tfrt_execution_argument(tfrt_job_t* job, const tfrt_wire_item_t* item,
                                             const tfrt_execution_t* execution);
 
-// What may still be written when it is available, of the |execution|'s arguments, which |items|
-// came as, is fetched behind the chains of the call. RESOURCE_EXHAUSTED when memory is out.
+// Has the mutable arguments of |execution| fetched only after the chains of the call have come: a
+// kernel may still write to such a value when it is available. |items| are the arguments as they
+// came. RESOURCE_EXHAUSTED when memory is out.
 tfrt_status_t tfrt_execution_order_arguments(tfrt_execution_t* execution,
                                              const tfrt_wire_item_t* items) TFRT_MUST_USE;
 
-// What was lent for |execution| alone is not waited for any more, because of |reason| (+0).
+// Ends the waits for arguments that were lent for |execution| alone, because of |reason| (+0).
 void tfrt_execution_fail_arguments(tfrt_execution_t* execution, tfrt_status_t reason);
 
-// Begins with what isn't a function of the program: somebody else completes it. Starts the
-// timer of the deadline.
+// Begins an execution that is no function of a program; another part completes it. Starts the timer
+// of the deadline.
 void tfrt_execution_begin(tfrt_execution_t* execution);
 
-// Ends what was begun, with |results| (consumed). Where all of them are there and there are no
-// arguments, nothing of that waits for the work queue, which may be stuck.
+// Ends what tfrt_execution_begin() began, with |results| (consumed). If all results are available
+// and there are no arguments, nothing of that waits for the work queue, which may be stuck.
 void tfrt_execution_complete(tfrt_execution_t* execution, tfrt_async_value_t* const* results);
 
 // True if nothing but the function's own frame keeps |execution|, which has started, from being
 // over: that may be so in a moment, or when another kernel has run.
 bool tfrt_execution_is_ending(const tfrt_execution_t* execution);
 
-// Where the calls belong whose end alone is waited for, if |scope| is that of an execution; else
-// NULL, as for NULL. Thread-safe.
+// The patience (patience.h) of the execution whose scope is |scope|; NULL if |scope| is NULL, or of
+// no execution. Thread-safe.
 tfrt_patience_t* tfrt_execution_patience(tfrt_call_scope_t* scope);
 
 // The name of the function (+0, as long as the program or for ever): "print" and so on for a
 // built-in one, "" for a region or for what is not loaded yet.
 const char* tfrt_execution_function_name(const tfrt_execution_t* execution);
 
-// Sets |*out_place| to where the function stands in the program's text (texts as above, no rank),
-// for errors of it whose call is not known here; to no place for a built-in one, or for what is not
-// loaded yet: who made the call, or has its result, knows a better one.
+// Sets |*out_place| to where the function stands in the program's text (texts as above, no rank).
+// It is for errors whose call is not known here: the caller, or the holder of a result, knows a
+// better place. A built-in function, or a program that is not loaded yet, has no place.
 void tfrt_execution_function_place(const tfrt_execution_t* execution,
                                    tfrt_status_origin_t* out_place);
 
-// Begins.
+// Starts |execution|: waits for the program, then runs the function.
 void tfrt_execution_start(tfrt_execution_t* execution);
 
 // Result |index| was known to be elsewhere and is on its way here by now: known() comes once
@@ -182,7 +184,8 @@ void tfrt_execution_observe_again(tfrt_execution_t* execution, uint32_t index);
 // Cancels because of |reason| (+0); later ones change nothing.
 void tfrt_execution_cancel(tfrt_execution_t* execution, tfrt_status_t reason);
 
-// Nothing more is to be said about it: lets go of arguments, results and job.
+// Finishes |execution|, about which nothing more is to be reported: releases its arguments, results
+// and job.
 void tfrt_execution_finish(tfrt_execution_t* execution);
 
 // Counts references.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the arguments of an execution are: values that came with it, and those of other hosts.
+// Makes the arguments of an execution: values that came with it, and placeholders for those of
+// other hosts.
 #include "distributed/call/execution.h"
 #include "distributed/delivery/push_inbox.h"
 #include "distributed/value/incoming_want.h"
@@ -16,7 +17,7 @@ tfrt_async_value_t* tfrt_execution_argument(tfrt_job_t* job, const tfrt_wire_ite
   if (item->reference.owner == node->incarnation) {
     return tfrt_incoming_want_own_value(job, &item->reference);
   }
-  // That it is pushed is said to us alone.
+  // The caller says to this host alone that the value is pushed.
   tfrt_wire_reference_t reference = item->reference;
   reference.is_pushed = false;
   tfrt_remote_value_loan_t loan = {0};

@@ -19,9 +19,10 @@ tfrt_status_t tfrt_execution_too_late(const tfrt_execution_t* execution);
 // The results are |results| (consumed).
 void tfrt_execution_set_results(tfrt_execution_t* execution, tfrt_async_value_t* const* results);
 
-// The owner's part of the scope is over: everything was started. Of a call that is over as soon as
-// its results are there, that is known in this critical section, and one message tells it all: here
-// if it |is_alone|, else, as others may be at work in the same one, when the lock is opened.
+// The owner's part of the scope is over: everything was started. A call may be over as soon as its
+// results are there. Then this critical section already knows it, and one message tells the results
+// and the end. It is written here if the execution |is_alone|, else when the lock is opened, as
+// others may be at work in the same critical section.
 void tfrt_execution_end_start(tfrt_execution_t* execution, bool is_alone);
 
 #endif  // TFRT_DISTRIBUTED_CALL_EXECUTION_IMPL_H_

@@ -119,12 +119,13 @@ static tfrt_status_t tfrt_incoming_call_advance(tfrt_peer_t* peer, uint64_t numb
   return NULL;
 }
 
-// True if |invoke| has the program with it of which it calls function 0.
+// True if |invoke| brings its own program, and calls function 0 of it.
 static bool tfrt_incoming_call_carries(const tfrt_wire_invoke_t* invoke) {
   return invoke->program == 0 && invoke->function == TFRT_WIRE_BUILTIN_RUN;
 }
 
-// Says in |execution| what |invoke| of |peer| says.
+// Copies from |invoke| of |peer| into |execution| the caller, the call, the function, the depth and
+// the device.
 static void tfrt_incoming_call_describe(const tfrt_peer_t* peer, const tfrt_wire_invoke_t* invoke,
                                         tfrt_execution_t* execution) {
   execution->is_carried = tfrt_incoming_call_carries(invoke);
@@ -159,7 +160,8 @@ static tfrt_incoming_call_t* tfrt_incoming_call_allocate(tfrt_peer_t* peer, tfrt
   return call;
 }
 
-// What is to be run; NULL for a built-in function.
+// Sets |*out_program| to the program to run, NULL for a built-in function. An error (+1) refuses
+// the call.
 static tfrt_status_t tfrt_incoming_call_check(tfrt_peer_t* peer, tfrt_job_t* job,
                                               const tfrt_wire_invoke_t* invoke, uint64_t request,
                                               tfrt_cached_program_t** out_program) {
@@ -274,7 +276,7 @@ tfrt_execution_t* tfrt_incoming_call_find(tfrt_peer_t* peer, uint64_t number) {
 void tfrt_incoming_call_on_cancel(tfrt_peer_t* peer, const tfrt_wire_cancel_t* cancel) {
   tfrt_execution_t* execution = tfrt_incoming_call_find(peer, cancel->call);
   if (!execution) return;
-  // Who cancels a call waits for its end.
+  // A caller that cancels a call waits for its end.
   tfrt_incoming_call_cast(execution)->results_can_wait = false;
   tfrt_status_t reason =
       cancel->reason ? tfrt_wire_error_to_status(cancel->reason)
@@ -303,7 +305,7 @@ static void tfrt_incoming_call_cancel_request(tfrt_peer_t* peer, const tfrt_job_
 
 // Cancels |call|, which nobody waits for any more, since |peer| is lost.
 static void tfrt_incoming_call_lose(tfrt_incoming_call_t* call, const tfrt_peer_t* peer) {
-  // Where it was called is not known here, and who was given a result needs a place.
+  // The place of the call is not known here, and a host that was given a result needs a place.
   tfrt_status_origin_t place;
   tfrt_execution_function_place(&call->execution, &place);
   tfrt_status_t lost =

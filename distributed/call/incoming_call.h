@@ -11,8 +11,8 @@
 //     third host that asks for them gets the true error.
 //  2. Runs when its program is loaded (execution.h), with a request of its own that only
 //     cancels this call and those that it makes.
-//  3. Each result is told the caller as soon as it is known: inline, available, a reference to
-//     somebody else's value, or the error.
+//  3. This host tells the caller each result as soon as it is known: inline, available, a reference
+//     to another host's value, or the error.
 //  4. RETIRED when its scope is left for the last time. An argument that is borrowed and still
 //     used here then is retained first (the gate, outgoing_retain.h). Then `done` is sent, once,
 //     and the record freed.
@@ -40,7 +40,7 @@ void tfrt_incoming_call_on_cancel(tfrt_peer_t* peer, const tfrt_wire_cancel_t* c
 // A Hurry came from |peer|: the Results of the call wait no longer, those that do included.
 void tfrt_incoming_call_on_hurry(tfrt_peer_t* peer, const tfrt_wire_hurry_t* hurry);
 
-// What the call |number| that |peer| made runs (+0), or NULL if it is over.
+// The execution (+0) of the call |number| that |peer| made, or NULL if the call is over.
 tfrt_execution_t* tfrt_incoming_call_find(tfrt_peer_t* peer, uint64_t number);
 
 // Has calls end with their owners.

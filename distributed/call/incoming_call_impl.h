@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inside of an incoming call, for its three sources, and for service/, which tells what there
-// is.
+// The inside of an incoming call, for its three sources, and for service/, which lists open calls.
 //
 //   incoming_call.c    its life: begun by an Invoke, refused, cancelled, buried
-//   incoming_result.c  what the caller is told of the results, and when the call is done
+//   incoming_result.c  what the caller hears of the results, and when the call is done
 //   incoming_gate.c    arguments that are still used when the call has retired
 //
 // Thread rule: everything here needs the node's lock.
@@ -15,7 +14,7 @@
 #include "distributed/call/execution.h"
 #include "distributed/call/incoming_call.h"
 
-// What became of one result, as far as the caller is concerned.
+// How far the caller knows one result.
 typedef enum tfrt_incoming_result_state_e {
   TFRT_INCOMING_RESULT_UNKNOWN = 0,
   TFRT_INCOMING_RESULT_KNOWN,
@@ -57,7 +56,7 @@ struct tfrt_incoming_call_s {
   uint64_t results_wanted;
   size_t size;        // of the block: this record, what |execution| has, the arrays
   uint8_t* states;    // tfrt_incoming_result_state_t, per result
-  uint32_t* same_as;  // per result: 1 + the argument that it was told to be, or 0
+  uint32_t* same_as;  // per result: 1 + the argument that the caller knows it to be, or 0
   tfrt_incoming_gate_t gate;
   tfrt_task_t flush;
   bool flush_deferred;
@@ -83,14 +82,14 @@ static inline tfrt_wire_object_id_t tfrt_incoming_call_slot_id(const tfrt_incomi
 // The slot of result |index| of |call|, or NULL if nobody holds it any more.
 tfrt_object_t* tfrt_incoming_call_slot(tfrt_incoming_call_t* call, uint32_t index);
 
-// Result |index| of the call that |execution| is has become known: it is told.
+// Result |index| of the call of |execution| has become known: tells the caller.
 void tfrt_incoming_call_known(tfrt_execution_t* execution, uint32_t index);
 
-// The call that |execution| is only waits now: its caller gets the credit back, so that calls that
-// this one waits for never lack it.
+// The call of |execution| only waits now: gives the caller the credit back, so that calls that this
+// one waits for never lack it.
 void tfrt_incoming_call_waits(tfrt_execution_t* execution);
 
-// Everything that the call that |execution| is has started is over.
+// Everything that the call of |execution| has started is over.
 void tfrt_incoming_call_retired(tfrt_execution_t* execution);
 
 // When the lock is opened, tells the caller what it doesn't know yet, and ends the call if
@@ -100,9 +99,9 @@ void tfrt_incoming_call_run_flush(tfrt_task_t* task);
 
 // --- incoming_gate.c -----------------------------------------------------------
 
-// Closes the gate of a call that has retired. Where something is borrowed, one flush later: who
-// still uses it is judged by counting, when the results are told and what this host let go of
-// meanwhile is let go of.
+// Closes the gate of a call that has retired. If something is borrowed, the gate closes one flush
+// later, after the results were sent and deferred releases have run. Only then does the number of
+// references show whether this host still uses it.
 void tfrt_incoming_call_advance_gate(tfrt_incoming_call_t* call);
 
 #endif  // TFRT_DISTRIBUTED_CALL_INCOMING_CALL_IMPL_H_

@@ -15,14 +15,14 @@ static void tfrt_incoming_call_run_gate(tfrt_task_t* task) {
   tfrt_node_release(node);
 }
 
-// True if |remote| (NULL: no) was lent to this host, and its owner does not hold it for us. What
-// was lent for a call has no function that it is the result of.
+// True if |remote| (NULL: no) was lent to this host, and its owner does not hold it for us. A value
+// that was lent for a call has no |place.function|.
 static bool tfrt_incoming_call_is_lent(const tfrt_remote_value_t* remote) {
   return remote && !remote->held && !remote->place.function;
 }
 
-// Argument |index|, or what covers the elements of that list, if it is lent and may be needed
-// again; else NULL.
+// Argument |index|, or its cover if it is a list, if that is lent and may be needed again; else
+// NULL.
 static tfrt_remote_value_t* tfrt_incoming_call_borrowed(tfrt_incoming_call_t* call,
                                                         uint32_t index) {
   tfrt_remote_value_t* remote = tfrt_remote_value_cast(call->execution.arguments[index]);
@@ -33,8 +33,8 @@ static tfrt_remote_value_t* tfrt_incoming_call_borrowed(tfrt_incoming_call_t* ca
   return may_be_needed ? remote : NULL;
 }
 
-// What result |index| was said to be, if that is lent: perhaps in another call, which has let go of
-// it; else NULL.
+// The value that this host said result |index| is, if that value is lent, perhaps to another call,
+// which has released it; else NULL.
 static tfrt_remote_value_t* tfrt_incoming_call_told(tfrt_incoming_call_t* call, uint32_t index) {
   const tfrt_object_t* slot = tfrt_incoming_call_slot(call, index);
   tfrt_remote_value_t* remote =

@@ -19,15 +19,15 @@ tfrt_object_t* tfrt_incoming_call_slot(tfrt_incoming_call_t* call, uint32_t inde
                                 tfrt_incoming_call_slot_id(call, index), call->execution.job);
 }
 
-// Sets |*out_item| to result |index|, which is somebody else's value.
+// Sets |*out_item| to result |index|, which is another host's value.
 static tfrt_status_t tfrt_incoming_call_describe_remote(tfrt_incoming_call_t* call, uint32_t index,
                                                         tfrt_remote_value_t* remote,
                                                         tfrt_wire_item_t* out_item) {
   uint32_t argument = tfrt_incoming_call_find_argument(call, remote);
   tfrt_object_t* slot = tfrt_incoming_call_slot(call, index);
   bool is_private = slot && slot->holders && !slot->holders->next && slot->loans == 0;
-  // Who was given the result here before it was known, as another call of the same caller, has it
-  // by a placeholder, and must find that it is lent.
+  // Another call of the same caller may have been given the result here before it was known. That
+  // call has a placeholder, and must find that the value is lent.
   if (call->execution.results[index].promise.placeholder) is_private = false;
   if (argument != UINT32_MAX && is_private) {
     call->same_as[index] = argument + 1;
@@ -44,8 +44,8 @@ static tfrt_status_t tfrt_incoming_call_describe_remote(tfrt_incoming_call_t* ca
   return NULL;
 }
 
-// The bytes that result |index| may take in a message. What may still be written when it is
-// available goes with the last of the results, as the chains among them order that.
+// The bytes that result |index| may take in a message. A mutable value, to which a kernel may still
+// write, goes with the last of the results: the chains among them order the writes.
 static size_t tfrt_incoming_call_inline_limit(const tfrt_incoming_call_t* call, uint32_t index) {
   if (index >= 64 || !(call->results_wanted >> index & 1)) return 0;
   tfrt_async_value_t* value = tfrt_async_value_resolved(call->execution.results[index].value);
@@ -77,9 +77,9 @@ static tfrt_status_t tfrt_incoming_call_describe(tfrt_incoming_call_t* call, uin
   return NULL;
 }
 
-// What is said of |value| without memory for more. That there is one is true of what is here. An
-// error, or what is elsewhere and may become one, is told as an error: a chain would be taken for
-// one that has come, as nobody asks for it again.
+// Describes |value| when memory is out. A value that is here is available, which needs no memory.
+// An error, or a value that is elsewhere and may become one, is sent as an error: the caller would
+// take a chain for one that has come, and never ask for it again.
 static tfrt_wire_item_t tfrt_incoming_call_describe_briefly(tfrt_async_value_t* value) {
   static const char message[] = "the host of the call has no memory to tell what its result is";
   static const tfrt_wire_error_t error = {.code = TFRT_STATUS_RESOURCE_EXHAUSTED,
@@ -101,15 +101,17 @@ static bool tfrt_incoming_call_is_on_its_way(tfrt_incoming_call_t* call, uint32_
   return !remote && !tfrt_async_value_is_available(value);
 }
 
-// The caller has all that result |index| is in the message, and will never ask by its name.
+// The message has all of result |index|, and the caller will never ask by its name: ends the
+// caller's hold.
 static void tfrt_incoming_call_let_go(tfrt_incoming_call_t* call, uint32_t index) {
   tfrt_object_t* slot = tfrt_incoming_call_slot(call, index);
   if (!slot) return;
   tfrt_object_table_end_hold(call->execution.node->objects, slot, call->peer->incarnation);
 }
 
-// Fills |results|, of which there is room for |room|, with what is known and was not told, as far
-// as one message takes it; returns how many, and sets |*out_more| if some were left out.
+// Fills |results|, an array of |room| items, with the results that are known here and not to the
+// caller, as many as one message takes. Returns their number, and sets |*out_more| if some were
+// left out.
 static size_t tfrt_incoming_call_collect(tfrt_incoming_call_t* call, tfrt_arena_t* arena,
                                          tfrt_wire_result_item_t* results, size_t room,
                                          bool* out_more) {
@@ -198,7 +200,7 @@ static void tfrt_incoming_call_send(tfrt_incoming_call_t* call,
   tfrt_peer_frame_t frame = {.job = call->execution.job,
                              .request = call->execution.request_id,
                              .can_wait = tfrt_incoming_call_can_wait(call, results, count),
-                             // Who calls a function hurries it before the end is waited for.
+                             // The caller of a function hurries it before it waits for the end.
                              .can_wait_long = call->execution.program != NULL};
   tfrt_peer_send(call->peer, &frame, &body);
 }

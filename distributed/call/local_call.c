@@ -16,8 +16,8 @@ typedef struct tfrt_local_result_s {
   tfrt_task_t waiter;
 } tfrt_local_result_t;
 
-// What has happened to the results. Whichever comes second has those fail that are not known yet:
-// before that, one thread may still write what the other would read.
+// Events of a call. The second of the two makes the results fail that are not known yet: before
+// that, one thread may still write what the other would read.
 enum {
   TFRT_LOCAL_CALL_EXPIRED = 1,  // the deadline has passed
   TFRT_LOCAL_CALL_WRAPPED = 2,  // the function has returned, and the placeholders are made
@@ -80,7 +80,8 @@ static void tfrt_local_call_run_retired(tfrt_task_t* task) {
 static void tfrt_local_call_run_cancel(tfrt_cancellation_subscription_t* subscription,
                                        tfrt_status_t reason) {
   tfrt_local_call_t* call = TFRT_CONTAINER_OF(subscription, tfrt_local_call_t, subscription);
-  // Whose cancel this is tells that for all calls below it.
+  // The outer request, whose cancel this is, tells it for all calls below: no withdrawals are
+  // needed.
   tfrt_withdrawal_end(call->request);
   tfrt_request_context_cancel(call->request, reason);
   tfrt_local_call_release(call);
@@ -118,8 +119,9 @@ static void tfrt_local_call_run_result(tfrt_task_t* task) {
   tfrt_local_call_release(result->call);
 }
 
-// What the caller gets for |value| (consumed): itself, if it is known, or is another host's to
-// say, which the cancel of the call reaches; else a placeholder that the deadline can resolve.
+// Returns the caller's value for |value| (consumed). A known value is returned itself, and so is a
+// remote value, which the cancel of the call reaches. Any other gets a placeholder that the
+// deadline can resolve.
 static tfrt_async_value_t* tfrt_local_call_wrap(tfrt_local_call_t* call,
                                                 tfrt_local_result_t* result,
                                                 tfrt_async_value_t* value) {

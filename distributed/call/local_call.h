@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A call that stays on its host and has a deadline of its own, which is earlier than that of the
-// request around it: it runs in a request of its own, which only differs in that.
+// A call that stays on its host and has its own deadline, earlier than that of the request around
+// it. It runs in a request of its own, which differs only in the deadline.
 //
 //   request --cancel--> request of the call --> kernels, calls to other hosts
 //   timer --DEADLINE_EXCEEDED--^   '--> results that are not known yet: errors

@@ -34,7 +34,8 @@ static tfrt_status_t tfrt_outgoing_arguments_lend(tfrt_outgoing_call_t* call,
       arguments->request->lends_mutable || tfrt_outgoing_arguments_is_mutable(types, index);
   tfrt_remote_value_t* remote = tfrt_remote_value_of(node, value);
   if (remote) {
-    // What is only lent to us must stay there as long as it is lent on, also when a copy is here.
+    // A value that is only lent to us must stay with its owner while we lend it on, even if a copy
+    // is here.
     item->reference = tfrt_remote_value_holding(remote)->held
                           ? tfrt_remote_value_whereabouts(remote)
                           : tfrt_remote_value_tell(remote);

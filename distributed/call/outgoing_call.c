@@ -149,7 +149,7 @@ static tfrt_remote_value_t* tfrt_outgoing_call_create_result(
   if (lost) {
     call->node->call_hooks->adopt_result(request->retried, index, lost);
     lost->result_is_due = true;
-    // Whoever told where the result of the run before was knows nothing of this one.
+    // The host that told us where the earlier run's result was knows nothing of this run.
     lost->borrowing.lender = 0;
     tfrt_remote_value_move(lost, reference, true);
     return lost;
@@ -352,7 +352,7 @@ bool tfrt_outgoing_call_lends(const tfrt_peer_t* peer, const tfrt_async_value_t*
   return false;
 }
 
-// What became of |call|, whose callee is dead. One that was never written surely never ran.
+// The error (+1) of |call|, whose callee is dead. A call that was never written surely never ran.
 static tfrt_status_t tfrt_outgoing_call_lost_error(const tfrt_outgoing_call_t* call) {
   bool was_written = tfrt_session_call_was_written(call->peer->session, call->number);
   tfrt_status_origin_t site = tfrt_call_site_origin(&call->site);

@@ -29,7 +29,7 @@
 typedef struct tfrt_outgoing_call_s tfrt_outgoing_call_t;
 typedef struct tfrt_patience_s tfrt_patience_t;
 
-// What is called where.
+// A call to make: the callee, the function, its arguments and its options.
 typedef struct tfrt_outgoing_call_request_s {
   tfrt_job_t* job;
   uint64_t callee;                   // incarnation
@@ -63,10 +63,10 @@ typedef struct tfrt_outgoing_call_request_s {
 // Starts a call; see above. Thread-safe (the lock is not held).
 void tfrt_outgoing_call_start(tfrt_node_t* node, const tfrt_outgoing_call_request_t* request);
 
-// The same in two steps, for who has to look into the tables for |request|'s callee and program:
-// the first step takes no lock and doesn't look at these two; when memory is out the results are
-// errors, and it returns NULL. Else the second must follow, with the lock held: |refusal|
-// (consumed), if it isn't NULL, is why the call can't be made.
+// The same in two steps, for a caller that looks up |request|'s callee and program in the tables.
+// The first step takes no lock and ignores these two. If memory is out, it makes the results errors
+// and returns NULL. Else the second step must follow, with the lock held. |refusal| (consumed), if
+// it isn't NULL, is why the call can't be made.
 tfrt_outgoing_call_t* tfrt_outgoing_call_prepare(tfrt_node_t* node,
                                                  const tfrt_outgoing_call_request_t* request)
     TFRT_MUST_USE;

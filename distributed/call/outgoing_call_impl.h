@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inside of an outgoing call, for its seven sources, and for service/, which tells what there
-// is.
+// The inside of an outgoing call, for its seven sources, and for service/, which lists open calls.
 //
-//   outgoing_call.c       its life: named, started, ended, buried
-//   outgoing_arguments.c  what goes into its Invoke: by value, or lent under a name
-//   outgoing_result.c     what becomes of its results, as its callee tells
-//   outgoing_push.c       who is to get its results unasked
-//   outgoing_patience.c   whether its end alone is waited for
-//   outgoing_cancel.c     how it is stopped, by a cancel, its own deadline, or the end of its job
-//   outgoing_withdrawal.c who is told that it doesn't come
+//   outgoing_call.c       start, end, funeral
+//   outgoing_arguments.c  arguments: inline or lent
+//   outgoing_result.c     results from the callee
+//   outgoing_push.c       hosts to push results to
+//   outgoing_patience.c   calls whose end alone matters
+//   outgoing_cancel.c     cancel, deadline, end of the job
+//   outgoing_withdrawal.c tells others that it won't come
 //
 // Thread rule: everything here needs the node's lock, but what says otherwise.
 // Failure rule: see each function.
@@ -67,7 +66,7 @@ void tfrt_outgoing_call_fail_results(tfrt_outgoing_call_t* call, tfrt_status_t s
 
 // --- outgoing_arguments.c ------------------------------------------------------
 
-// What goes into one Invoke.
+// The arguments of one Invoke, while they are packed.
 typedef struct tfrt_outgoing_arguments_s {
   const tfrt_outgoing_call_request_t* request;
   tfrt_arena_t* arena;  // the node's
@@ -96,14 +95,14 @@ bool tfrt_outgoing_push_choose(tfrt_outgoing_call_t* call,
                                const tfrt_outgoing_call_request_t* request, tfrt_arena_t* arena,
                                tfrt_wire_invoke_t* out_invoke);
 
-// True if |value|, which |callee| is about to be lent, is pushed to it, which is noted once for
-// each such call, and is taken back here; and if its owner has not told us what it is.
+// True if |value|, which is about to be lent to |callee|, is pushed to it, and its owner has not
+// told us yet what it is. Each call that gets a push is noted once; this takes one note away.
 bool tfrt_outgoing_push_take(tfrt_remote_value_t* value, uint64_t callee);
 
 // --- outgoing_patience.c ---------------------------------------------------------
 
-// Where |call|, whose results are of no use to this host, belongs if it doesn't matter when they
-// are told (patience.h); else NULL.
+// |call| has results that this host doesn't need. Returns the patience (patience.h) that the call
+// belongs to if its callee may tell them late; else NULL.
 tfrt_patience_t* tfrt_outgoing_patience_find(const tfrt_outgoing_call_t* call,
                                              const tfrt_outgoing_call_request_t* request,
                                              const tfrt_outgoing_arguments_t* arguments);
@@ -142,8 +141,9 @@ void tfrt_outgoing_call_run_timer(tfrt_timer_t* timer);
 
 // --- outgoing_withdrawal.c -----------------------------------------------------
 
-// Tells those whom the callee would have met (kernel/withdrawal.h) that it doesn't run, or no
-// further, because of |reason| (+0), when the lock is opened; not without memory.
+// When the lock is opened, tells the hosts that would have met the callee's kernels
+// (kernel/withdrawal.h) that it doesn't run, or no further, because of |reason| (+0). They hear
+// nothing when memory is out.
 void tfrt_outgoing_call_withdraw(tfrt_outgoing_call_t* call, tfrt_status_t reason);
 
 // The same for a call that was not run, as |result| says.

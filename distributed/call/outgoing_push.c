@@ -2,17 +2,17 @@
 #include "distributed/call/outgoing_call_impl.h"
 #include "host_runtime/executor/kernel/kernel_frame.h"
 
-// A payload of a fixed size has at most so many bytes to be pushed.
+// The most bytes of a payload that is pushed; its type has a fixed size.
 #define TFRT_OUTGOING_PUSH_MAX_SIZE 64u
 
-// Of a call so many results are looked at: who gets more has them in messages of many anyway.
+// The most results of a call that are looked at: a caller with more gets many in one message
+// anyway.
 #define TFRT_OUTGOING_PUSH_MAX_RESULTS 16u
 
-// Of the calls that are given a result so many are looked at.
+// The most calls that are looked at among those that are given a result.
 #define TFRT_OUTGOING_PUSH_MAX_USERS 16u
 
-// True if a value of the type |index| of |types| is small, whatever it is: it is all in its
-// payload.
+// True if every value of the type |index| of |types| is small: its payload has all of it.
 static bool tfrt_outgoing_push_is_small(const char* const* types, uint32_t index) {
   tfrt_type_id_t id = TFRT_TYPE_NONE;
   if (!types || !tfrt_type_find(types[index], &id)) return false;

@@ -41,10 +41,11 @@ static void tfrt_outgoing_withdrawal_run(void* argument) {
   tfrt_node_release(node);
 }
 
-// True if something of |call| has to be told; sets |*out_count| to how many arguments have that.
+// True if other hosts must hear that |call| doesn't come; sets |*out_count| to the number of
+// arguments that withdraw.
 static bool tfrt_outgoing_call_withdraws(const tfrt_outgoing_call_t* call, uint32_t* out_count) {
   *out_count = 0;
-  // What is over anyway tells everybody by that.
+  // The end of a job or of a request already reaches everybody.
   if (!call->request || tfrt_job_is_closed(call->job) ||
       tfrt_request_context_cancelled(call->request)) {
     return false;

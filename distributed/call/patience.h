@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The calls of an execution of which this host needs nothing but their end: the results are given
-// to calls on other hosts alone, which get them from the callee. Where an execution makes such
-// calls again and again, as a loop does, it becomes *patient*: their Results wait for company
+// Calls of an execution whose results this host doesn't need. Only calls on other hosts use them,
+// and get them from the callee; this host waits for the end alone. An execution that makes such
+// calls again and again, as a loop does, becomes *patient*: their Results wait for company
 // (Invoke.results_can_wait). So a host in the middle of a chain of calls writes one message for
 // each turn of the loop instead of two, and the loop's own host reads one instead of one of each
 // call.
@@ -15,8 +15,8 @@
 // execution is not patient before it has seen twice as many of these calls end as were under way at
 // once: what is called once, or all at once, is never hurried.
 //
-// What a collective sends, of which nobody awaits the end, is in the list of those that wait from
-// the first one on: a host that begins another collective hears of the end with what comes next.
+// Nobody awaits the end of a collective's sends, so their Results wait from the first one on. A
+// host that begins another collective hears of the end with the next message.
 //
 // There are two scopes (call_scope.h), one inside of the other: that of the execution, with its
 // frames and all other calls; and the one here, with the calls whose Results wait, and one until
@@ -29,7 +29,8 @@
 //     that are left. Over at once if there is none, else with the last one.
 //
 // Thread rule: everything here needs the node's lock, but the scope, which is thread-safe.
-// Failure rule: none fails. Who can't be hurried as memory is out ends a little later by itself.
+// Failure rule: none fails. A call that can't be hurried, as memory is out, ends a little later by
+// itself.
 #ifndef TFRT_DISTRIBUTED_CALL_PATIENCE_H_
 #define TFRT_DISTRIBUTED_CALL_PATIENCE_H_
 
@@ -42,7 +43,7 @@
 typedef struct tfrt_patience_s {
   tfrt_call_scope_t scope;
   tfrt_list_link_t waiting;  // of tfrt_outgoing_call_t: those whose Results wait
-  uint32_t open;             // of the others, which are told at once: those that have not ENDED
+  uint32_t open;             // calls whose Results don't wait, and that have not ENDED
   uint32_t most_open;
   uint64_t ended;  // and those that have
 } tfrt_patience_t;

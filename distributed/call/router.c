@@ -83,9 +83,9 @@ static bool tfrt_router_has_chain(const tfrt_outgoing_call_request_t* request) {
   return false;
 }
 
-// Starts |request| with what is on host |rank| already in the place of arguments that are. What was
-// sent ahead is what it was then: a chain of the call may stand for a write since, so behind one
-// what can be written is fetched anew.
+// Starts |request| with copies that host |rank| already has in the place of its arguments. A
+// prefetched copy is what the value was then. A chain of the call may stand for a later write, so a
+// call with a chain fetches mutable values anew.
 static void tfrt_router_start_with_prefetched(tfrt_job_t* job, const tfrt_routed_call_t* call,
                                               uint32_t rank,
                                               tfrt_outgoing_call_request_t* request) {
@@ -107,8 +107,8 @@ static void tfrt_router_start_with_prefetched(tfrt_job_t* job, const tfrt_routed
   tfrt_allocator_free(allocator, arguments, size);
 }
 
-// Starts |request| as one that is tried again, or with what was sent ahead: either takes the lock
-// itself, when it knows to whom it goes.
+// Starts |request| as a call with retries, or with prefetched arguments. Either takes the lock
+// itself, when it knows the callee.
 static void tfrt_router_start_in_steps(tfrt_job_t* job, const tfrt_routed_call_t* call,
                                        uint32_t rank, tfrt_outgoing_call_request_t* request) {
   tfrt_node_lock_tables(job->node);
@@ -158,7 +158,7 @@ static void tfrt_router_call_there(tfrt_job_t* job, const tfrt_routed_call_t* ca
     tfrt_router_fail(call, status);
     return;
   }
-  // What was sent ahead is in the host's memory, so a call on a device takes the value itself.
+  // A prefetched copy is in the host's memory, so a call on a device takes the value itself.
   bool uses_prefetched =
       !call->options->device && atomic_load_explicit(&job->has_prefetched, memory_order_relaxed);
   if (call->options->retries > 0 || uses_prefetched) {

@@ -23,9 +23,9 @@ static tfrt_async_value_t* tfrt_router_send_here(tfrt_job_t* job,
   return status ? tfrt_router_error_take(status, message->site) : tfrt_async_value_ready_chain();
 }
 
-// True if somebody may write to the value of |message| when the chain of the send is there. What is
-// not here yet may be anything, so also a tensor. A list is not written to. Who sends an owed
-// message takes care of that itself.
+// True if a kernel may write to the value of |message| once the chain of the send is there. A value
+// that is not here yet may be a tensor. No kernel writes to a list. The sender of an owed message
+// sees to that itself.
 static bool tfrt_router_may_be_written(const tfrt_routed_message_t* message) {
   if (message->is_owed || tfrt_async_value_is_error(message->value)) return false;
   if (!tfrt_async_value_is_available(message->value)) return true;

@@ -11,8 +11,8 @@
 #include "distributed/domain/job.h"
 
 // The ends of a call between hosts in the traces of both: a moment within the kernel that calls,
-// and one at the begin of what it runs. Both have the same name, CALLER.NUMBER.CALLEE, by which who
-// draws them ties them together.
+// and one at the begin of what it runs. Both have the same name, CALLER.NUMBER.CALLEE, by which a
+// viewer ties them together.
 #define TFRT_TRACE_FLOW_OUT "flow.out"
 #define TFRT_TRACE_FLOW_IN "flow.in"
 
