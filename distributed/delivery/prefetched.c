@@ -73,7 +73,7 @@ void tfrt_prefetched_note(const tfrt_routed_copy_t* copy, tfrt_async_value_t* th
   tfrt_mutex_unlock(&all->mutex);
 }
 
-// True if |a| and |b|, of which one may stand for the other, are one value.
+// True if |a| and |b| are one value; one may stand for the other.
 static bool tfrt_prefetched_is_same(tfrt_async_value_t* a, tfrt_async_value_t* b) {
   if (a == b) return true;
   return tfrt_async_value_is_available(a) && tfrt_async_value_is_available(b) &&

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Payloads that a program has sent ahead to other hosts (tfrt_dist.prefetch). A value that was is
-// still the value of whoever owns it; but calls of the same run of a function on this host that are
-// given it, and go to that host, are given the copy there in its place.
+// Payloads that a program has sent ahead to other hosts (tfrt_dist.prefetch). The value still
+// belongs to its owner. But later calls to that host, from the same run of a function on this host,
+// take the copy there instead of the value.
 //
 //   prefetch h, v  --> copy on h (copying.h), noted here
 //   call on h (v)  --> Invoke (copy), which h has
 //
-// A copy is what the value was when it was made. What can be written to since is for the caller to
-// leave out.
+// A copy is what the value was when it was made. The caller must not use it for a value that may
+// have been written since.
 //
 // Life: noted with a request, and dropped with it.
 //
@@ -24,7 +24,7 @@
 void tfrt_prefetched_note(const tfrt_routed_copy_t* copy, tfrt_async_value_t* there,
                           tfrt_async_value_t* chain);
 
-// What is to be given to host |rank| in the place of |value| (+1), or NULL: itself. Thread-safe.
+// The copy (+1) that host |rank| gets in the place of |value|, or NULL: there is none. Thread-safe.
 tfrt_async_value_t* tfrt_prefetched_find(const tfrt_execution_context_t* context, uint32_t rank,
                                          tfrt_async_value_t* value);
 

@@ -169,7 +169,8 @@ void tfrt_push_inbox_on_push(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire
     return;
   }
   tfrt_push_inbox_forget(value);
-  // Who was asked says where it is, too. One whose last reference is gone has only its storage.
+  // The owner that was asked also says where the value is. One whose last reference is gone has
+  // only its storage.
   bool is_answered = push->item.kind == TFRT_WIRE_ITEM_REFERENCE && value->question.want != 0;
   if (is_answered || !tfrt_async_value_try_retain(&value->base.base)) return;
   tfrt_remote_value_on_item(value, &push->item);

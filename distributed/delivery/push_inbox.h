@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a host sends that it was not asked for: small results, to who is lent them.
+// Pushes: small results that their owner sends to borrowers before they ask.
 //
 //   caller                                   owner                      borrower
 //     Invoke f (push_to: x, borrower) ------->  runs f
 //     Invoke g (x is_pushed) ----------------------------------------->  expects x
 //                                               Push x ---------------->  g runs
 //
-// So an argument that another host makes takes one message, where a Want and a Resolve are two. It
-// is a hint: who expects a Push asks all the same when none has come after a *grace*, and nothing
+// So an argument that another host makes takes one message, where a Want and a Resolve are two. A
+// Push is a hint: a borrower that expects one still asks if none has come after a *grace*. Nothing
 // else depends on it. A peer whose Pushes all come in time is given twice the grace from look to
 // look, up to TFRT_PUSH_INBOX_MAX_GRACE_MS, until the next one is late: the look takes a thread
-// that has to be woken. Values are pushed that are small whatever they are, as the types say: a
-// payload that goes by a lane begins to flow with its Want, which a wait would put off.
+// that has to be woken. Only values of types that are always small are pushed: a payload that goes
+// by a lane begins to flow with its Want, which a wait would put off.
 //
 // Life of an expected value: lent, and put off; asked for after the grace; over with its Push,
 // which may still come before the answer, with its end, or with another owner. Life of an *early*
@@ -46,7 +46,7 @@ typedef struct tfrt_peer_s tfrt_peer_t;
 typedef struct tfrt_job_s tfrt_job_t;
 typedef struct tfrt_remote_value_s tfrt_remote_value_t;
 
-// Of one peer.
+// The Pushes of one peer.
 typedef struct tfrt_push_inbox_s {
   tfrt_list_link_t put_off;  // tfrt_remote_value_t, whose grace ends first in front
   tfrt_list_link_t asked;    // the same after the grace
@@ -67,7 +67,8 @@ void tfrt_push_inbox_forget(tfrt_remote_value_t* value);
 // A Push came from |peer| for |job|; NULL: it is closed here.
 void tfrt_push_inbox_on_push(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_push_t* push);
 
-// Asks for what has waited too long for |peer|, and drops what nobody came for.
+// Asks for values that have waited too long for |peer|, and drops early Pushes that nobody came
+// for.
 void tfrt_push_inbox_expire(tfrt_peer_t* peer);
 
 // Has Pushes end with their owners.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a call stands, for errors and for people: mostly the kernel that makes it, whose place in
-// the text is looked up when somebody asks, which is hardly ever; else a place that somebody told.
+// Where a call stands, for errors and for people. Mostly it is the kernel that makes the call: its
+// place in the text is looked up when it is needed, which is hardly ever. Else it is a place that
+// the caller gave.
 //
-// Thread rule: thread-compatible; a site is read by whoever may read what it is part of.
+// Thread rule: thread-compatible; a thread that may read the surrounding record may read its site.
 // Failure rule: none fails.
 #ifndef TFRT_DISTRIBUTED_DOMAIN_CALL_SITE_H_
 #define TFRT_DISTRIBUTED_DOMAIN_CALL_SITE_H_

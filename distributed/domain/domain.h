@@ -15,7 +15,7 @@
 //    they take it.
 //  - With the lock held, no AsyncValue is resolved, released or waited for; that is put
 //    into |actions|. Retaining one is fine.
-//  - Whoever takes the lock opens it with tfrt_node_unlock(), which does what was put off.
+//  - A thread that takes the lock opens it with tfrt_node_unlock(), which does what was put off.
 #ifndef TFRT_DISTRIBUTED_DOMAIN_DOMAIN_H_
 #define TFRT_DISTRIBUTED_DOMAIN_DOMAIN_H_
 
@@ -29,7 +29,7 @@
 #include "distributed/threads/node_lock.h"
 #include "distributed/threads/progress.h"
 
-// What is kept of |arena| between two uses.
+// The most bytes that |arena| keeps between two uses.
 #define TFRT_NODE_KEPT_ARENA_SIZE ((size_t)16 << 10)
 
 // Spans of kernels (service/recording.h).
@@ -64,7 +64,7 @@ struct tfrt_node_s {
   tfrt_node_recordings_t recordings;  // of what ran (recording.h)
   tfrt_progress_t progress;           // of the process's threads, at the last look
   uint32_t next_job_handle;           // from 1
-  tfrt_string_builder_t body;         // scratch of who sends a frame
+  tfrt_string_builder_t body;         // scratch for sending a frame
   tfrt_arena_t arena;                 // see tfrt_node_scratch()
   tfrt_node_counts_t counts;          // but for what tables and lanes count themselves
   bool refuses_jobs;                  // the jobs that run go on

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The jobs that have ended on this host before their time, and why: who asks something of one of
-// them, since nobody has told it yet, is answered by that (fence.h).
+// The jobs that have ended on this host before their time, and why. A host that hasn't heard of the
+// end yet and asks something of such a job gets the reason as the answer (fence.h).
 //
 //   a job ends: cancelled, past its deadline, its root lost    remembered, the oldest one forgotten
 //   a job ends: finished                                       nothing to say
 //
-// What is forgotten is answered without a reason, as one that nobody has heard of: a reason is
-// asked for within moments, while the news is on its way to all members.
+// A question about a forgotten job is answered without a reason, as for an unknown job. Such
+// questions come within moments, while the news is on its way to all members.
 //
 // Life: zeroed, with the node; cleared with it.
 //
@@ -40,7 +40,7 @@ typedef struct tfrt_ended_jobs_s {
 void tfrt_ended_jobs_add(tfrt_ended_jobs_t* jobs, const uint8_t id[TFRT_WIRE_JOB_ID_SIZE],
                          uint32_t rank, tfrt_status_t reason);
 
-// What is known of the end of the job with |id| (+0, until the next one ends), or NULL.
+// The entry (+0, until the next job ends) of the job with |id|, or NULL.
 const tfrt_ended_job_t* tfrt_ended_jobs_find(const tfrt_ended_jobs_t* jobs, tfrt_string_view_t id);
 
 // Forgets all.

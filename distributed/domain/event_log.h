@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What happens to sessions and jobs, told to whoever runs the process: one line per event.
+// Logs the events of sessions and jobs for the people who run the process: one line per event.
 //
-//   info     connected to worker-2:4000 at 10.0.0.2:4000
-//   info     tfrt run has connected
-//   warning  refused who dialled: wrong cluster key, or none; use the cluster key that ...
-//   info     opened by tfrt run, as host 1 of 3 [job=7]
-//   info     closed [job=7]
-//   warning  host 2 (worker-2:4000) is lost: no sign of life for 5.0 s
-//   info     host 1 (worker-1:4000) has shut down: shutting down
+//    info     connected to worker-2:4000 at 10.0.0.2:4000
+//    info     tfrt run has connected
+//    warning  refused who dialled: wrong cluster key, or none; use the cluster key that ...
+//    info     opened by tfrt run, as host 1 of 3 [job=7]
+//    info     closed [job=7]
+//    warning  host 2 (worker-2:4000) is lost: no sign of life for 5.0 s
+//    info     host 1 (worker-1:4000) has shut down: shutting down
 //
 // For daemons. A coordinator reports the loss of a host itself, with what was lost with it.
 //
@@ -22,8 +22,8 @@
 // |session| is OPEN for the first time. Thread-compatible (the node's lock is held).
 void tfrt_event_log_session_opened(const tfrt_session_t* session);
 
-// Somebody who dialled was refused because of |status| (+0), and |untold| others since the last of
-// these lines. Thread-compatible (the node's lock is held).
+// A connection was refused because of |status| (+0), and |untold| others since the last such line.
+// Thread-compatible (the node's lock is held).
 void tfrt_event_log_refused(tfrt_status_t status, uint64_t untold);
 
 // The peer takes no new jobs. Thread-compatible (the node's lock is held).

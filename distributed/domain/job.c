@@ -192,7 +192,7 @@ size_t tfrt_job_count_running(const tfrt_node_t* node, const tfrt_job_t* without
   size_t count = 0;
   for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) {
     const tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
-    // Who follows is to get results, which would go with this host.
+    // A client that follows a detached job is to get results, which would go with this host.
     count += job != without && (!job->asks_only || job->detachment.followed);
   }
   return count;

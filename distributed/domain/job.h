@@ -30,7 +30,7 @@
 #include "host_runtime/executor/request/call_router.h"
 #include "host_runtime/executor/request/output.h"
 
-// What a detached job leaves at its root (detached_job.h).
+// The lines and results that a detached job leaves at its root (detached_job.h).
 typedef struct tfrt_detached_job_s tfrt_detached_job_t;
 
 // A member, or the client (rank TFRT_WIRE_NO_RANK), of a job.
@@ -83,7 +83,7 @@ typedef struct tfrt_job_view_s {
 
 typedef struct tfrt_job_tracing_s {
   tfrt_wire_trace_t context;     // all 0: the job is not traced
-  _Atomic(tfrt_trace_t*) spans;  // +1; on a member, what ran when, or NULL; set at most once
+  _Atomic(tfrt_trace_t*) spans;  // +1; on a member, spans of what ran, or NULL; set at most once
 } tfrt_job_tracing_t;
 
 typedef struct tfrt_job_programs_s {
@@ -135,7 +135,7 @@ typedef struct tfrt_job_detachment_s {
   tfrt_detached_job_t* followed;  // +1; what its client follows here (following.h), or NULL
 } tfrt_job_detachment_t;
 
-// Of a closed job (job/job_closing.h).
+// The closing of a job (job/job_closing.h).
 typedef struct tfrt_job_closing_s {
   tfrt_status_t reason;  // +1; the answer to all questions that come after the close
   bool is_finished;      // closed in order, without another reason
@@ -235,13 +235,13 @@ size_t tfrt_job_count_running(const tfrt_node_t* node, const tfrt_job_t* without
 // The job with |id| on |node|, or NULL.
 tfrt_job_t* tfrt_job_find(tfrt_node_t* node, tfrt_string_view_t id);
 
-// What takes what runs when of |job| (+0, as long as |job|), or NULL. Thread-safe.
+// The trace that records the spans of |job| (+0, as long as |job|), or NULL. Thread-safe.
 static inline tfrt_trace_t* tfrt_job_trace(const tfrt_job_t* job) {
   // Pairs with the store in tfrt_job_set_trace().
   return atomic_load_explicit(&job->tracing.spans, memory_order_acquire);
 }
 
-// Has |trace| (+0) take that, of calls that begin from now on. Once.
+// Has |trace| (+0) record the spans of calls that begin from now on. Once.
 void tfrt_job_set_trace(tfrt_job_t* job, tfrt_trace_t* trace);
 
 // The program that |namer| calls |handle|, or NULL.

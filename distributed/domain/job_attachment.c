@@ -7,7 +7,7 @@
 
 // --- Proofs ------------------------------------------------------------------
 
-// What a JobAttach needs but the session's number. Copied as bytes into a draft.
+// The parts of a JobAttach without the session's number. Copied as bytes into a draft.
 typedef struct tfrt_job_draft_s {
   uint64_t from;  // incarnation
   uint32_t handle;
@@ -143,8 +143,8 @@ static tfrt_string_view_t tfrt_job_id(const tfrt_job_t* job) {
   return tfrt_string_view_make((const char*)job->identity.id, sizeof(job->identity.id));
 }
 
-// Why the job |id| has ended here, as others are told, in |*out_error|, which is returned; it lives
-// as long as |arena|. NULL if there is nothing to say; without memory it is not said.
+// Sets |*out_error| to the reason that other hosts get for the end of the job |id| here, and
+// returns it; it lives as long as |arena|. NULL if there is no reason, or memory is out.
 static const tfrt_wire_error_t* tfrt_job_end_error(const tfrt_node_t* node, tfrt_string_view_t id,
                                                    tfrt_arena_t* arena,
                                                    tfrt_wire_error_t* out_error) {
@@ -199,7 +199,7 @@ void tfrt_job_attachment_end_all(tfrt_job_t* job) {
       tfrt_job_say_gone(peer, tfrt_job_id(job));
     }
     known->attached = false;
-    // What still comes under the peer's handle is of a job that is closed here.
+    // Frames that still come under the peer's handle are of a job that is closed here.
     tfrt_job_release(job);
     known->job = NULL;
     if (known->their_handle == 0 || tfrt_gone_handle_add(peer, known->their_handle)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What binds a job to a session: the handle by which each side names the job in its frames,
-// and the proof that whoever names it was let in by the client.
+// Binds a job to a session: by the handle with which each side names the job in its frames, and by
+// the proof that the client let that side into the job.
 //
 //   A                                              B
 //     JobAttach(handle 7, job, proof)  ---------->   proof good: 7 is that job, from A
@@ -29,9 +29,9 @@
 
 #include "distributed/domain/job.h"
 
-// So many handles may a peer have bound at once to jobs that are over here, or unknown. A job of a
-// peer takes one, and it retires that when its own part in the job ends; far fewer jobs go on
-// anywhere at once.
+// The most handles that a peer may have bound at once to jobs that are over here, or unknown. A
+// peer takes one for each of its jobs, and retires it when its own part in the job ends. Far fewer
+// jobs go on anywhere at once.
 #define TFRT_JOB_ATTACHMENT_MAX_GONE 65536u
 
 // Makes |table| one of handles of jobs that are over here; frees those of |peer|.
@@ -46,9 +46,9 @@ tfrt_status_t tfrt_job_attachment_send(tfrt_job_t* job, tfrt_peer_t* peer) TFRT_
 // which is over: frames with it can't be sent any more.
 void tfrt_job_attachment_end_all(tfrt_job_t* job);
 
-// Says to |peer|, whose handle of it is |handle|, that the job |open| can't be opened here
-// because of |reason| (+0): JobAttach, JobOpened with the error, JobDetach. The session goes
-// on. An error if |handle| is bound already, or memory is out.
+// Tells |peer|, which names the job |handle|, that this host can't open the job |open| because of
+// |reason| (+0): JobAttach, JobOpened with the error, JobDetach. The session goes on. An error if
+// |handle| is bound already, or memory is out.
 tfrt_status_t tfrt_job_attachment_refuse(tfrt_peer_t* peer, uint32_t handle,
                                          const tfrt_wire_job_open_t* open, tfrt_status_t reason)
     TFRT_MUST_USE;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One process's part in the cluster, as those see it who use it: what it is made of, and what is
-// alive in it. How it is made, listens and closes: distributed/host/node.h.
+// One process's part in the cluster, as its users see it: its options, and the counts of what is
+// alive in it. distributed/host/node.h makes it, has it listen, and closes it.
 //
 // Life: counted; its last release frees it, which needs that it is drained.
 //
@@ -20,7 +20,7 @@ typedef struct tfrt_node_s tfrt_node_t;
 // Jobs that may be open on a node at once, unless its options say otherwise.
 #define TFRT_NODE_DEFAULT_MAX_JOBS 256u
 
-// What one job may use on a node (job_budget.h); 0: no limit.
+// The limits of one job on a node (job_budget.h); 0: no limit.
 typedef struct tfrt_job_limits_s {
   uint64_t memory_bytes;
   uint32_t objects;
@@ -28,7 +28,7 @@ typedef struct tfrt_job_limits_s {
   uint32_t requests;
 } tfrt_job_limits_t;
 
-// What a node is made of. Allocator and pointers must outlive it; texts are copied.
+// The options of a node. Allocator and pointers must outlive it; texts are copied.
 typedef struct tfrt_node_options_s {
   tfrt_allocator_t allocator;
   tfrt_timer_queue_t* timers;  // its clock is the node's
@@ -45,13 +45,14 @@ typedef struct tfrt_node_options_s {
   // Returns a chain (+1, never NULL) that is available if |host| has the device |name|, as
   // "cuda:0", or else an error; must not block. NULL: nobody asks this process.
   tfrt_async_value_t* (*check_device)(tfrt_host_context_t* host, tfrt_string_view_t name);
-  // What the transport carries is. Then no payload goes beside it, as GPUs' libraries would send
-  // it.
+  // The transport encrypts its connections. Then no payload goes beside the transport, as GPUs'
+  // libraries would send it.
   bool is_encrypted;
   bool logs_events;  // one line when a peer or a job comes or goes (event_log.h)
 } tfrt_node_options_t;
 
-// What is alive in a node because of others. All zero when every job is over.
+// The numbers of things that are alive in a node because of other hosts. All zero when every job is
+// over.
 typedef struct tfrt_node_counts_s {
   uint64_t objects;         // values that others know
   uint64_t remote_values;   // placeholders for values of others

@@ -251,7 +251,7 @@ tfrt_status_t tfrt_peer_lost_error(const tfrt_peer_t* peer, const tfrt_job_t* jo
   if (job && job->client.incarnation == peer->incarnation) {
     snprintf(who, sizeof(who), "the client");
   } else {
-    // Of a job that only asks, each host is the only one: its number would say nothing.
+    // Each host is the only one of a job that only asks: its number would say nothing.
     bool has_rank = job && !job->asks_only;
     tfrt_peer_describe(peer,
                        has_rank ? tfrt_job_rank_of(job, peer->incarnation) : TFRT_WIRE_NO_RANK, who,
@@ -264,7 +264,7 @@ tfrt_status_t tfrt_peer_lost_error(const tfrt_peer_t* peer, const tfrt_job_t* jo
   va_end(arguments);
   // Why it is lost, if that is known. Its session may live.
   tfrt_status_t death = member && member->death ? member->death : peer->death;
-  // Who can't be talked to is no more use than a lost one, but it is another mistake.
+  // A peer that this host can't talk to is as useless as a lost one, but the mistake is another.
   tfrt_status_code_t code = tfrt_status_code(death);
   bool is_other = code == TFRT_STATUS_ABORTED || code == TFRT_STATUS_UNAUTHENTICATED;
   char message[TFRT_STATUS_MAX_TEXT_SIZE];

@@ -33,7 +33,7 @@
 typedef struct tfrt_node_s tfrt_node_t;
 typedef struct tfrt_job_s tfrt_job_t;
 
-// What a job and a peer know of each other: the handle of each direction.
+// The state of a job with a peer: the handle of each direction.
 typedef struct tfrt_peer_job_s {
   tfrt_list_link_t link;   // in the peer's list
   tfrt_job_t* job;         // +1; NULL: as those of |gone_handles|, which had no memory
@@ -95,8 +95,8 @@ tfrt_peer_t* tfrt_peer_find(tfrt_node_t* node, uint64_t incarnation);
 // The peer with |incarnation|, made if it is not known; NULL when memory is out.
 tfrt_peer_t* tfrt_peer_find_or_create(tfrt_node_t* node, uint64_t incarnation);
 
-// What |job| and |peer| know of each other; made if there is nothing yet, NULL when memory is
-// out then.
+// The state of |job| with |peer|, or NULL if there is none. The second function makes it then; NULL
+// when memory is out.
 tfrt_peer_job_t* tfrt_peer_find_job(tfrt_peer_t* peer, const tfrt_job_t* job);
 tfrt_peer_job_t* tfrt_peer_find_or_create_job(tfrt_peer_t* peer, tfrt_job_t* job);
 
@@ -106,8 +106,8 @@ tfrt_peer_job_t* tfrt_peer_find_or_create_job(tfrt_peer_t* peer, tfrt_job_t* job
 tfrt_status_t tfrt_peer_try_send(tfrt_peer_t* peer, const tfrt_peer_frame_t* frame,
                                  const tfrt_wire_body_t* body) TFRT_MUST_USE;
 
-// The same for what must not get lost: to a dead peer it is dropped, the funeral has said
-// so already; any other failure ends the session when the lock is opened.
+// The same for a frame that must not get lost. A frame to a dead peer is dropped: the funeral has
+// already ended what it was for. Any other failure ends the session when the lock is opened.
 void tfrt_peer_send(tfrt_peer_t* peer, const tfrt_peer_frame_t* frame,
                     const tfrt_wire_body_t* body);
 
@@ -127,9 +127,9 @@ void tfrt_peer_return_call_credit(tfrt_peer_t* peer);
 void tfrt_peer_return_want_credit(tfrt_peer_t* peer);
 
 // An error (+1) that says that the peer is lost, what was going on ("while it ran @f"), and
-// why; its root key is the peer's incarnation. Of a peer that has ended |job| for another reason
-// than a loss, it is that reason. |job| (may be NULL) knows its rank; |site|, the place of either,
-// may be NULL.
+// why; its root key is the peer's incarnation. If the peer has ended |job| for another reason than
+// a loss, the error is that reason. |job| (may be NULL) knows its rank; |site|, the place of
+// either, may be NULL.
 tfrt_status_t tfrt_peer_lost_error(const tfrt_peer_t* peer, const tfrt_job_t* job,
                                    const tfrt_status_origin_t* site, const char* format, ...)
     TFRT_MUST_USE TFRT_PRINTF(4, 5);
@@ -147,8 +147,8 @@ void tfrt_peer_end_job(tfrt_peer_t* peer, tfrt_job_t* job, tfrt_status_t reason)
 // Frees |peer|, which has nothing left but handles of jobs.
 void tfrt_peer_free(tfrt_peer_t* peer);
 
-// Frees all peers that are dead and that no job, call or value needs any more: clients, most of
-// all, of which each is a process of its own. Nobody may hold one in passing.
+// Frees all dead peers that no job, call or value needs any more. Most of them are clients, as each
+// client is a process of its own. No caller may hold a peer meanwhile.
 void tfrt_peer_free_past(tfrt_node_t* node);
 
 #endif  // TFRT_DISTRIBUTED_DOMAIN_PEER_H_

@@ -8,7 +8,7 @@
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/executor/call/running_kernel.h"
 
-// So many programs stay though nobody uses them.
+// The number of programs that stay though nobody uses them.
 #define TFRT_PROGRAM_CACHE_SPARE 16
 
 tfrt_status_t tfrt_program_cache_type(tfrt_type_id_t* out_type) {
@@ -133,7 +133,7 @@ tfrt_cached_program_t* tfrt_program_cache_add(tfrt_node_t* node, tfrt_string_vie
 }
 
 // The entry (+1) whose bytes are |bytes|, if that is the last one used of those of their size; else
-// NULL. A look is cheaper than a digest by far, and who starts programs mostly starts the same one.
+// NULL. A look is cheaper than a digest by far, and a client mostly starts the same program again.
 // Takes the lock, but not to compare.
 static tfrt_cached_program_t* tfrt_program_cache_find_bytes(tfrt_node_t* node,
                                                             tfrt_string_view_t bytes) {

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The programs that this host has, by the SHA-256 of their bytes, so that none is shipped to
-// it again, whoever sends it. Guarded by the node's lock.
+// The programs that this host has, by the SHA-256 of their bytes. So no host ships the same program
+// to it again. Guarded by the node's lock.
 //
 //   Program(sha) --known?--> use it
 //                --else----> fetch the bytes (a remote value) --> hash, verify, resolve --> use
 //
 // Life of an entry:
 //  1. Made when its SHA-256 is first heard of, with the value that its bytes will be.
-//  2. Ready: |program| is set, or |ready| says what is wrong with it. Whoever waits is run, in the
-//     order in which they came: an AsyncValue runs the last waiter first, and calls that start
-//     backwards take from those before them what they need (credit for the values they want).
+//  2. Ready: |program| is set, or |ready| says what is wrong with it. The waiting tasks run in the
+//     order in which they came. An AsyncValue would run the last one first, and calls that start in
+//     that order would take the credit for wants that earlier calls need.
 //  3. Stays as long as anybody uses it; the most recent ones stay longer. One that could not
 //     be loaded isn't found any more: the next announcement begins anew. Nor does a job find one
 //     that is on its way to another job, or from another host: that may never come.
 //
 // Thread rule: everything here needs the node's lock.
-// Failure rule: a program that can't be loaded is an error for whoever wants to call it.
+// Failure rule: a program that can't be loaded is an error for each caller.
 #ifndef TFRT_DISTRIBUTED_DOMAIN_PROGRAM_CACHE_H_
 #define TFRT_DISTRIBUTED_DOMAIN_PROGRAM_CACHE_H_
 
@@ -29,7 +29,7 @@
 typedef struct tfrt_job_s tfrt_job_t;
 typedef struct tfrt_node_s tfrt_node_t;
 
-// Where the bytes of a program come from, and for whom.
+// The host that the bytes of a program come from, and the job that fetches them.
 typedef struct tfrt_program_source_s {
   const tfrt_job_t* job;  // +0; the value of the bytes keeps it until they are here
   uint64_t owner;         // an incarnation

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names of values as ranges: results of calls have numbers in a row, so what many values were is
-// one range, or a few.
+// Names of values as ranges. Results of calls have numbers in a row, so one range, or a few, name
+// many values.
 //
 //   (A, 7, 0) (A, 8, 0) (A, 9, 0) (A, 12, 0)  -->  (A, 7..9, 0) (A, 12, 0)
 //
@@ -14,7 +14,7 @@
 
 #include "distributed/wire/object.h"
 
-// What one job is about to give back to one peer; zeroed: nothing.
+// The names that one job is about to give back to one peer; zeroed: none.
 typedef struct tfrt_release_ranges_s {
   tfrt_wire_object_range_t ranges[16];
   uint32_t range_count;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Texts that live as long as the node: names and places of calls that no program of a job holds,
-// but that values on other hosts are told by as long as they live. Each text is kept once, so what
-// there is grows with the places in the code that makes such calls, not with the calls.
+// Texts that live as long as the node: names and places of calls that no program of a job holds.
+// Placeholders for values on other hosts use these texts as long as the placeholders live. Each
+// text is kept once, so the pool grows with the places in the code that make such calls, not with
+// the calls.
 //
 // Life: initialised with its node, filled, deinitialised with it.
 //

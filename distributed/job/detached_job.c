@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// What a line takes beside its text.
+// The bytes that a line takes, with its text.
 #define TFRT_DETACHED_JOB_LINE_SIZE(line) (sizeof(*(line)) + (line)->size)
 
 // --- The end -----------------------------------------------------------------
@@ -220,7 +220,7 @@ static void tfrt_detached_job_take_results(tfrt_detached_job_t* detached,
 
 void tfrt_detached_job_end(tfrt_detached_job_t* detached, const tfrt_execution_t* execution) {
   tfrt_detached_job_take_results(detached, execution);
-  // What a cancel has cut off is nobody's result where all are values.
+  // If all results are values, no result tells that a cancel has cut off other work.
   bool is_cut_off = execution->cancelled && !tfrt_detached_job_error(detached);
   if (is_cut_off) detached->failure = tfrt_status_retain(execution->cancelled);
   tfrt_detached_job_note_loss(detached);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a detached job leaves at its root, for whoever asks: the lines that its kernels print and,
-// when it has ended, its results. The job may go on without its client, and this without the job.
+// The record that a detached job leaves at its root, for clients that ask: the lines that its
+// kernels print and, when it has ended, its results. The job may go on without its client, and the
+// record without the job.
 //
 //   JobOpen(detached) --> STARTING --arguments here--> RUNNING -results here--> ENDED
 //                            |                           |                        |job closed
@@ -13,8 +14,8 @@
 //  3. The job is closed when its start has ended, or never came, and its client has gone. From then
 //     on the time counts.
 //  4. Forgotten when that is over, when an administrator says so, or with the node; with its job,
-//     if that never had a start. Nobody finds it any more, but who follows it has it until they
-//     leave.
+//     if that never had a start. Nobody finds it any more, but clients that follow it have it until
+//     they leave.
 //
 // At most TFRT_DETACHED_JOB_MAX_KEPT that have ended are kept; the oldest goes first.
 //
@@ -43,7 +44,7 @@ typedef struct tfrt_detached_line_s {
 } tfrt_detached_line_t;
 
 struct tfrt_detached_job_s {
-  tfrt_ref_count_t ref_count;  // of the node's list, the job, the timer, who follows
+  tfrt_ref_count_t ref_count;  // of the node's list, the job, the timer, each follower
   tfrt_node_t* node;           // +1
   tfrt_list_link_t link;       // in the node's list
   tfrt_job_t* job;             // +0; NULL: it is over, only this is left
@@ -69,13 +70,14 @@ struct tfrt_detached_job_s {
   bool is_loss;           // the first error is the loss of a host
 };
 
-// Makes what |job|, which is detached and whose root this is, leaves. RESOURCE_EXHAUSTED.
+// Makes the record that |job|, which is detached and whose root this host is, leaves.
+// RESOURCE_EXHAUSTED.
 tfrt_status_t tfrt_detached_job_create(tfrt_job_t* job) TFRT_MUST_USE;
 
 // The start of |detached| has come, whose results are to be kept for |keep_ms| (0: the default).
 void tfrt_detached_job_begin(tfrt_detached_job_t* detached, uint64_t keep_ms);
 
-// |execution|, the start of |detached|, has ended: keeps its results, all of which are here.
+// |execution|, the start of |detached|, has ended: keeps its results, which are all here.
 void tfrt_detached_job_end(tfrt_detached_job_t* detached, const tfrt_execution_t* execution);
 
 // The client of |detached|, whose job is not over, is lost or has left.

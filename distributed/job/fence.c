@@ -55,11 +55,11 @@ static void tfrt_fence_lose_member(tfrt_job_t* job, const tfrt_job_member_t* mem
 void tfrt_fence_raise(tfrt_job_t* job, tfrt_peer_t* peer, const tfrt_wire_error_t* error) {
   tfrt_job_member_t* member = tfrt_fence_member(job, peer);
   if (!member || member->death || tfrt_job_is_closed(job)) return;
-  // Before anything is lost: who looks for another host must not find this one.
+  // Before anything is lost: a search for another host must not find this one.
   member->death =
       error ? tfrt_wire_error_to_status(error)
             : tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "it has no part in the job any more");
-  // Who has lost the root, or leaves, is itself as lost as that.
+  // A member that has lost the root, or leaves, is as lost to the job as a dead one.
   member->has_ended = tfrt_status_code(member->death) != TFRT_STATUS_UNAVAILABLE;
   // Its session goes on, so that its calls and wants give their credit back, and ours their
   // numbers.

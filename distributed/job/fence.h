@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fence between a job and a member that has no part in it any more, though its session
-// lives: it has closed the job (it has lost the root or the client, shuts down, or was told to
-// cancel), or had a session that has died, and comes back with a new one. To the job it is as lost
-// as a dead host.
+// The fence between a job and a member that has no part in it any more, though its session lives.
+// Such a member has closed the job: it has lost the root or the client, shuts down, or got a
+// cancel. Or its session has died, and it comes back with a new one. To the job it is as lost as a
+// dead host.
 //
 //   M                                         H, which has closed the job
 //     JobDetach  <--------------------------    known to M before: its last frame of the job
@@ -16,13 +16,13 @@
 //
 // Life:
 //  1. Down, while the member has its part in the job.
-//  2. Raised once, for good: the funeral of the job's part of the session. What was asked of the
-//     member is lost, what it asked is cancelled, its holds end, receives from it end; frames of it
-//     in this job are of no job any more. Behind the fence of its root a job can't go on.
+//  2. Raised once, for good: the funeral of the job's part of the session. Questions to the member
+//     are lost, its calls are cancelled, its holds and the receives from it end; its frames in this
+//     job are of no job any more. Behind the fence of its root a job can't go on.
 //
-// So a wait for a host that lives ends as one for a dead host does, without a clock: whoever waits
-// has attached the job to the session with that host, and the host answers that, once, before or
-// after.
+// So a wait for a host that lives ends as one for a dead host does, without a clock. The waiting
+// host has attached the job to the session with that host, which answers the attachment once,
+// before or after.
 //
 // Thread rule: everything here needs the node's lock.
 // Failure rule: what must be said and can't be ends the session (peer.h).
@@ -31,8 +31,8 @@
 
 #include "distributed/domain/job.h"
 
-// |peer|, a member of |job|, has no part in it any more because of |error|, which it says; NULL: it
-// says nothing. Changes nothing for others than members, for one that is lost already, and for a
+// |peer|, a member of |job|, has no part in it any more because of |error|, as it says; NULL: it
+// says no reason. Changes nothing for others than members, for one that is lost already, and for a
 // job that is closed.
 void tfrt_fence_raise(tfrt_job_t* job, tfrt_peer_t* peer, const tfrt_wire_error_t* error);
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How what is open of a job ends, once that is closed. There may be hundreds of thousands of calls
-// that wait for credit, and each takes microseconds: in one go nothing else would go on on this
-// host for a second, heartbeats included. So the calls end in *slices*, and between two of them the
-// lock is open.
+// Ends the open calls of a closed job. Hundreds of thousands of calls may wait for credit, and the
+// end of each takes microseconds: in one go they would hold up all else on this host for a second,
+// even heartbeats. So the calls end in *slices*, and between two of them the lock is open.
 //
 //   close --> no kernel starts --> slice --> slice ... slice --> values, wants, objects --> left
 //             `------ one critical section ------'
@@ -25,11 +24,11 @@
 
 #include "distributed/domain/job.h"
 
-// So many calls, with their results, end in one critical section: some two milliseconds.
+// The number of calls, with their results, that end in one critical section: some two milliseconds.
 #define TFRT_JOB_CLOSING_SLICE 1024u
 
-// Closes |job| because of |reason| (+0), OK when it is finished. Once. What is
-// open of it may end later: see above.
+// Closes |job| because of |reason| (+0), OK when it is finished. Once. Its open calls may end
+// later: see above.
 void tfrt_job_close(tfrt_job_t* job, tfrt_status_t reason);
 
 #endif  // TFRT_DISTRIBUTED_JOB_JOB_CLOSING_H_

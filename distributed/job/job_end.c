@@ -13,11 +13,11 @@ typedef struct tfrt_job_end_s {
   const tfrt_wire_error_t* root;  // of the first result that is an error
 } tfrt_job_end_t;
 
-// The message of an error that is shortened has at most so many bytes: with 4,096 of them there is
-// still room for what goes whole (TFRT_VALUE_ITEM_MAX_INLINE).
+// The most bytes of the message of a shortened error. A JobEnd with 4,096 of them still has room
+// for items that go whole (TFRT_VALUE_ITEM_MAX_INLINE).
 #define TFRT_JOB_END_SHORT_MESSAGE 48
 
-// Leaves of the error that |item| is what a program needs: the root cause has the text.
+// Shortens the error in |item| to the parts that a program needs: the root cause has the text.
 static tfrt_status_t tfrt_job_end_shorten(const tfrt_job_end_t* end, tfrt_wire_item_t* item) {
   const tfrt_wire_error_t* whole = item->error;
   char* buffer = tfrt_arena_allocate(end->arena, TFRT_JOB_END_SHORT_MESSAGE);
@@ -86,7 +86,7 @@ static tfrt_status_t tfrt_job_end_cut_off(tfrt_job_end_t* end, tfrt_wire_item_t*
   return tfrt_job_end_takes(end, out_item) ? NULL : tfrt_job_end_shorten(end, out_item);
 }
 
-// Sets |*out_item| to a result, if it is known. What is not small stays here.
+// Sets |*out_item| to a result, if it is known. A result that is not small stays here.
 static tfrt_status_t tfrt_job_end_describe(tfrt_job_end_t* end, uint32_t index,
                                            tfrt_wire_item_t* out_item) {
   const tfrt_execution_t* execution = end->execution;
@@ -117,7 +117,7 @@ void tfrt_job_end_send(tfrt_execution_t* execution, uint64_t start, tfrt_peer_t*
   for (uint32_t i = 0; i < execution->result_count && !status; ++i) {
     status = tfrt_job_end_describe(&end, i, &results[i]);
   }
-  // What a cancel has cut off is nobody's result where all are values.
+  // If all results are values, no result tells that a cancel has cut off other work.
   tfrt_status_t told = status || end.root ? status : execution->cancelled;
   tfrt_wire_error_t error = {0};
   if (told) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Jobs that are traced: a client asks for it when it opens one, and each member then records what
-// runs when, for service/tracing.h to give it.
+// Jobs that are traced: a client asks for it when it opens one, and each member then records spans
+// of what runs; service/tracing.h gives them to the client.
 //
 // Thread rule: everything here needs the node's lock.
 // Failure rule: see each function.

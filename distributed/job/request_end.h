@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When a request is over on all hosts that live, they forget what they remember of it: that it was
-// cancelled (cancelled_requests.h), which turn those are at that have met in it (turn_table.h),
-// that they can't meet any more, and what was sent in it and never received (mailbox.h).
+// When a request is over on all living hosts, they forget four things about it: its cancel
+// (cancelled_requests.h), the turns of kernels that met in it (turn_table.h), the mark that ends
+// such meetings, and messages that nobody received (mailbox.h).
 //
 //   root      its start is over ---EndRequest 7--> every member    if one may remember something
 //   member    forgets
 //
-// Where nobody is told, as nobody can have met, nothing is remembered either, but for messages that
-// nobody has received: those go with the job.
+// If no kernels can have met in the request, the root sends no EndRequest. The members then
+// remember nothing of it but messages that nobody received, which go with the job.
 //
 // Thread rule: everything here needs the node's lock.
 // Failure rule: none fails.

@@ -138,7 +138,7 @@ static tfrt_status_t tfrt_server_create_start(tfrt_peer_t* peer, tfrt_job_t* job
   start->execution.request_id = job->starts.next_request++;
   start->execution.deadline.at_ns = deadline_ns < job->deadline_ns ? deadline_ns : job->deadline_ns;
   start->execution.needs.any_result_count = true;
-  // Whoever has them need not be there any more when they are asked for.
+  // The host that has the arguments or results may be gone when they are asked for.
   start->execution.needs.arguments = start->execution.needs.results = job->detachment.is_detached;
   tfrt_status_t status = tfrt_execution_initialize(&start->execution, &tfrt_server_start_vtable,
                                                    job, wire->arguments, wire->argument_count, 0);
@@ -193,9 +193,9 @@ void tfrt_server_visit_starts(const tfrt_job_t* job, tfrt_server_visit_fn_t visi
 
 // --- JobOpen, JobClose -------------------------------------------------------
 
-// So many jobs that only ask may one client have open here at once. They are not counted among the
-// others, as a host that can't take another job still answers who asks why. All there can be is
-// that for each session that this host takes.
+// The most jobs that only ask that one client may have open here at once. They don't count as other
+// jobs do, because a host that can't take another job still tells a client why. In all there are at
+// most this number for each session that this host takes.
 #define TFRT_SERVER_MAX_ASKING_JOBS 64u
 
 // OK if |client| may open another job that only asks.
@@ -320,7 +320,7 @@ tfrt_status_t tfrt_server_on_open(tfrt_peer_t* peer, const tfrt_wire_frame_t* fr
     return status;
   }
   TFRT_RETURN_IF_ERROR(tfrt_job_attachment_bind(job, peer, frame->job));
-  // Without memory for a trace, the job runs all the same.
+  // Without memory for a trace, the job runs untraced.
   tfrt_status_release(tfrt_job_trace_accept(job, frame->trace));
   tfrt_node_end(&(tfrt_owner_end_t){.event = TFRT_OWNER_JOB_OPENED, .node = job->node, .job = job});
   tfrt_job_set_state(job, TFRT_JOB_OPENING);

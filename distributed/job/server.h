@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a host does for clients: takes part in a job (JobOpen, JobClose), and, as the job's
-// root, executes what the client asks for (JobStart), as the caller of everything below.
+// A host's service for clients. As a member it takes part in a job (JobOpen, JobClose). As the
+// job's root it also executes the functions that the client starts (JobStart), and so is the caller
+// of everything below.
 //
 //   client            root                     members
 //     JobOpen  ------> JobOpened
@@ -38,7 +39,7 @@ tfrt_status_t tfrt_server_on_start(tfrt_peer_t* peer, tfrt_job_t* job,
                                    const tfrt_wire_job_start_t* start, int64_t deadline_ns)
     TFRT_MUST_USE;
 
-// What the client of |job|, whose root we are, has started and is not over.
+// Visits the starts of |job|, whose root we are, that are not over.
 typedef void (*tfrt_server_visit_fn_t)(void* self, uint64_t number,
                                        const tfrt_execution_t* execution);
 void tfrt_server_visit_starts(const tfrt_job_t* job, tfrt_server_visit_fn_t visit, void* self);

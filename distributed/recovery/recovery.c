@@ -48,7 +48,7 @@ static tfrt_remote_value_t* tfrt_recovery_find_lost(tfrt_peer_t* peer,
   return NULL;
 }
 
-// What |replace| of |peer| gives, which nobody here waits for any more, is given back.
+// Gives back the hold that |replace| of |peer| brings, for which nobody here waits any more.
 static void tfrt_recovery_give_back(tfrt_peer_t* peer, tfrt_job_t* job,
                                     const tfrt_wire_replace_t* replace) {
   const tfrt_wire_reference_t* reference = &replace->item.reference;
@@ -69,8 +69,8 @@ void tfrt_recovery_on_replace(tfrt_peer_t* peer, tfrt_job_t* job,
     value->result_is_due = false;
     tfrt_remote_value_move(value, reference, reference->owner == peer->incarnation);
   } else {
-    // Who lent it need not know whom this host has lost: it may have been sent on, or have it by
-    // way of a list.
+    // The lender need not know which host this one has lost: the lender may have been sent on, or
+    // have the value by way of a list.
     tfrt_remote_value_lose(value, value->borrowing.loss);
   }
   tfrt_remote_value_release(value);
@@ -145,16 +145,16 @@ static bool tfrt_recovery_answer(tfrt_peer_t* peer, tfrt_remote_value_t* value,
   return true;
 }
 
-// True if |peer| has |value| from this host: by a call that is not over, or because it, or who lent
-// it to it, was sent on to that.
+// True if |peer| has |value| from this host: a call that is not over lends it, or this host has
+// sent |peer|, or the lender of |peer|, on to it.
 static bool tfrt_recovery_is_lent(const tfrt_peer_t* peer, const tfrt_remote_value_t* value) {
   return tfrt_outgoing_call_lends(peer, &value->base.base) ||
          tfrt_object_table_keeps(value->node->objects, &value->base.base);
 }
 
-// The value (+1) of this host that |reference| is, or was, for |peer|, or NULL. Of several the
-// oldest: it was here before |peer| had its own, so of hosts that lend each other the same, none
-// waits for one that waits for it.
+// The value (+1) of this host that |reference| is, or was, for |peer|, or NULL. Chooses the oldest
+// of several, which was here before |peer| had its own. So hosts that lend each other the same
+// value never wait for each other in a cycle.
 static tfrt_remote_value_t* tfrt_recovery_find(const tfrt_peer_t* peer, tfrt_job_t* job,
                                                const tfrt_wire_reference_t* reference) {
   for (tfrt_list_link_t* link = job->remote_values.next; link != &job->remote_values;
@@ -192,8 +192,8 @@ void tfrt_recovery_on_lost(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_l
                                        .value = value,
                                        .since_ns = tfrt_node_now_ns(job->node)};
   tfrt_list_push_back(&job->recovery.asked, &request->link);
-  // The owner may live, and have sent |peer| on to who is lost. What becomes of |value| then, this
-  // host hears from the owner, and only if it asks.
+  // The owner may live, and have sent |peer| on to the lost host. This host hears from the owner
+  // what becomes of |value| then, and only if it asks.
   tfrt_remote_value_await(value);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Another owner for a value whose owner is dead, or tells the loss of a host as what it is: who was
-// lent it asks who lent it.
+// Recovery of a lent value. When the value's owner dies, or reports a host-lost error as the value,
+// the borrower asks its lender for another owner.
 //
 //   borrower                              lender
 //     Lost x@B     --------------------->   it waits for another owner, too, or for the same news
@@ -9,8 +9,8 @@
 //                                           or: z@lender, held for the borrower; or an error
 //
 // A reference says whether that may help (is_recoverable): the call that made the value may run
-// again (retried_call.h), at the lender or at who lent it to that. A lender that has a copy gives
-// that.
+// again (retried_call.h), at the lender or at the host from which the lender has it. A lender that
+// has a copy gives that.
 //
 // Life of a question here: asked when a value is lost; answered when the value here has another
 // owner, or is here, or is an error. Over with the asker or the job, and answered with an error
@@ -24,8 +24,8 @@
 #include "distributed/domain/job.h"
 #include "distributed/value/remote_value.h"
 
-// Asks who lent |value|, which is lost, for another owner: its peer is that one then. False if
-// there is nobody to ask.
+// Asks the lender of |value|, which is lost, for another owner: the lender is then the value's
+// peer. False if there is nobody to ask.
 bool tfrt_recovery_ask(tfrt_remote_value_t* value);
 
 // A Lost came from |peer| for |job| (NULL: closed here), or the answer to one of ours.
@@ -36,7 +36,7 @@ void tfrt_recovery_on_replace(tfrt_peer_t* peer, tfrt_job_t* job,
 // Answers those who have asked for |value|, which has another owner now, or is resolved.
 void tfrt_recovery_answer_waiting(tfrt_remote_value_t* value);
 
-// Answers questions that nothing will answer: the loan is over, or the owner, whom the asker has
+// Answers questions that nothing will answer: the loan is over, or the owner, which the asker has
 // lost, lives on for this host.
 void tfrt_recovery_expire(tfrt_node_t* node);
 

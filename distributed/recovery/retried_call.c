@@ -114,7 +114,7 @@ static void tfrt_retried_call_close(tfrt_retried_call_t* call) {
 
 void tfrt_retried_call_adopt(tfrt_retried_call_t* call, uint32_t index,
                              tfrt_remote_value_t* value) {
-  // What another run makes once more is not looked at: the first one told it.
+  // A result that another run makes once more is ignored: the first run told it.
   call->is_named = true;
   if (call->is_running_again) return;
   call->results[index] = value;
@@ -202,8 +202,8 @@ static void tfrt_retried_call_run_here(tfrt_retried_call_t* call) {
   tfrt_node_unlock(call->node);
 }
 
-// What could not be started is an error of the values that wait for it, unless its host has just
-// died: then it was no run.
+// A run that could not be started makes the waiting values errors, unless its host has just died:
+// then it doesn't count as a run.
 static void tfrt_retried_call_run_there(tfrt_retried_call_t* call) {
   call->is_named = false;
   tfrt_outgoing_call_start(call->node, &call->request);
@@ -323,7 +323,7 @@ bool tfrt_retried_call_may_mend(const tfrt_remote_value_t* value, tfrt_status_t 
   if (call->runs > call->retries) return false;
   call->told_lost = fields->root_key;
   // An argument, or what the function asks for, may be lost for good. There are no more hosts to
-  // lose than members, and the last of so many runs is on the own host.
+  // lose than members, and after as many runs the last is on the own host.
   return call->mended++ < call->job->view.member_count;
 }
 

@@ -18,10 +18,11 @@
 //     call.
 //  3. A result is *lost* when the host dies that has it. If the frame that made the call still
 //     runs, the call runs again, once the lock is open; the scope of that frame is entered
-//     meanwhile, so it stays so. The callee of a pure call may tell the loss of another host, as an
-//     error that came of calls further down: so is that. What the run makes of results that are not
-//     lost yet is kept until they are resolved: lost later, they need no run of their own.
-//  4. Closed with that frame, too: who is given its results afterwards has to call again.
+//     meanwhile, so it stays so. The callee of a pure call may report the loss of another host, as
+//     an error from calls further down: that is a loss, too. The run also makes results that are
+//     not lost yet. Those are kept until they are resolved: lost later, they need no run of their
+//     own.
+//  4. Closed with that frame, too: a user that gets its results afterwards has to call again.
 //
 // Thread rule: tfrt_retried_call_start() takes the node's lock; the rest needs it.
 // Failure rule: without memory the call is started once, and not again.
