@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions of rooms above that calls use: recovery/ runs calls again, service/ has functions
-// of no program. host/ fills the table, |call_hooks| of the node.
+// The functions of higher rooms that calls use: recovery/ runs calls again, service/ has the
+// built-in functions. host/ fills the table, |call_hooks| of the node.
 //
 // Thread rule: everything here is called with the node's lock held, but for |start_retried|.
 // Failure rule: as each member says.
@@ -23,8 +23,8 @@ typedef struct tfrt_remote_value_s tfrt_remote_value_t;
 typedef struct tfrt_retried_call_s tfrt_retried_call_t;
 
 typedef struct tfrt_call_hooks_s {
-  // Starts |call|, whose options say how often it may run again, as |request| says, which is
-  // complete but for what it gets here. With the lock open.
+  // Starts |call|, whose options say how often it may run again. |request| describes it, and is
+  // complete but for the members that this sets. With the lock open.
   void (*start_retried)(tfrt_job_t* job, const tfrt_routed_call_t* call,
                         const tfrt_outgoing_call_request_t* request);
   // |value| is result |index| of a run of |call|.
@@ -33,8 +33,8 @@ typedef struct tfrt_call_hooks_s {
   tfrt_remote_value_t* (*take_lost_result)(tfrt_retried_call_t* call, uint32_t index);
   // The frame of |scope| is over: nothing that it called runs again.
   void (*close_scope)(tfrt_job_t* job, const tfrt_call_scope_t* scope);
-  // True if |invoke| is of a service that this host has in |job| for |peer|, with as many arguments
-  // and results as that takes and gives; and runs the one that |execution->function| names.
+  // The first is true if |invoke| calls a service that this host has in |job| for |peer|, with its
+  // numbers of arguments and results. The second runs the service that |execution->function| names.
   bool (*has_service)(const tfrt_peer_t* peer, const tfrt_job_t* job,
                       const tfrt_wire_invoke_t* invoke);
   void (*start_service)(tfrt_execution_t* execution, const tfrt_peer_t* peer);

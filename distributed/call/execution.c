@@ -73,7 +73,7 @@ static void tfrt_execution_release_node(void* node) { tfrt_node_release(node); }
 
 static void tfrt_execution_release_request(void* request) { tfrt_request_context_release(request); }
 
-// Gives back what is left; the arrays' content is gone since the finish.
+// Frees the rest of the execution; the arrays' content is gone since the finish.
 static void tfrt_execution_free(tfrt_execution_t* execution) {
   tfrt_node_t* node = execution->node;
   if (execution->request) {
@@ -133,7 +133,7 @@ static void tfrt_execution_run_waiter(tfrt_task_t* task) {
   tfrt_node_t* node = tfrt_node_retain(execution->node);
   tfrt_node_lock_tables(node);
   uint32_t index = (uint32_t)(result - execution->results);
-  // Settled, neither here nor known to be elsewhere: it is on its way.
+  // A settled result that is neither here nor known to be elsewhere is on its way.
   tfrt_execution_observe(execution, index, TFRT_ACTION_AND_THEN);
   tfrt_execution_release(execution);
   tfrt_node_unlock(node);
@@ -185,7 +185,7 @@ static void tfrt_execution_retire(tfrt_execution_t* execution) {
   tfrt_execution_release(execution);
 }
 
-// Runs when something that the call has started was the last to be over, but for patient calls.
+// Runs when everything that the call has started is over, but for patient calls.
 static void tfrt_execution_run_ending(tfrt_task_t* task) {
   tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, tasks.ending);
   tfrt_node_t* node = tfrt_node_retain(execution->node);
@@ -195,7 +195,7 @@ static void tfrt_execution_run_ending(tfrt_task_t* task) {
   tfrt_node_release(node);
 }
 
-// Runs when that was a patient call.
+// Runs when the patient calls are over, too.
 static void tfrt_execution_run_retired(tfrt_task_t* task) {
   tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, tasks.retired);
   tfrt_node_t* node = tfrt_node_retain(execution->node);

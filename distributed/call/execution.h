@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One function of a job's program, run on this host for somebody else: for a caller
-// (incoming_call.h), or for the client (server.h). Tells its owner what each result becomes,
-// and when all is over.
+// One run of a function of a job's program on this host, for a caller on another host
+// (incoming_call.h), or for the client (server.h). Tells its owner what each result becomes, and
+// when the run is over.
 //
 //   WAIT_PROGRAM -> RUNNING -> RETIRED        known(i): result i is here, or known to be elsewhere
 //       |cancel        |cancel                retired: all kernels and nested calls are over
@@ -47,7 +47,7 @@ typedef struct tfrt_execution_result_s {
   bool known;
 } tfrt_execution_result_t;
 
-// Where an execution stands. Built-in functions are never RUNNING: another part completes them.
+// The state of an execution. Built-in functions are never RUNNING: another part completes them.
 //
 //   MADE --started, results observed--> RUNNING --kernels and nested calls over--> RETIRED
 //    |                                                                               |
@@ -123,10 +123,10 @@ static inline size_t tfrt_execution_room(size_t argument_count, size_t result_co
          result_count * sizeof(tfrt_execution_result_t);
 }
 
-// Makes |execution|, zeroed but for what its owner has put into program (+0), function,
-// request_id, caller, call, depth, device, deadline, needs and room (zeroed; NULL: the arrays are
-// allocated, as they are where any_result_count is needed, when |result_count| is 0), one with
-// |items| as arguments and |result_count| results. Even after RESOURCE_EXHAUSTED the owner must
+// Makes |execution| one with |items| as arguments and |result_count| results. Its owner has zeroed
+// it, and set program (+0), function, request_id, caller, call, depth, device, deadline, needs and
+// room. |room| is zeroed memory for the arrays, or NULL: they are allocated. If any_result_count is
+// needed, |room| is NULL and |result_count| is 0. Even after RESOURCE_EXHAUSTED the owner must
 // finish and release it.
 tfrt_status_t tfrt_execution_initialize(tfrt_execution_t* execution,
                                         const tfrt_execution_vtable_t* vtable, tfrt_job_t* job,
@@ -164,8 +164,8 @@ bool tfrt_execution_is_ending(const tfrt_execution_t* execution);
 // no execution. Thread-safe.
 tfrt_patience_t* tfrt_execution_patience(tfrt_call_scope_t* scope);
 
-// The name of the function (+0, as long as the program or for ever): "print" and so on for a
-// built-in one, "" for a region or for what is not loaded yet.
+// The name of the function (+0, as long as the program or for ever). A built-in function has
+// "print" and so on; a region, or a function that is not loaded yet, has "".
 const char* tfrt_execution_function_name(const tfrt_execution_t* execution);
 
 // Sets |*out_place| to where the function stands in the program's text (texts as above, no rank).

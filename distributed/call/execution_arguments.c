@@ -57,7 +57,7 @@ tfrt_status_t tfrt_execution_order_arguments(tfrt_execution_t* execution,
     if (items[i].kind != TFRT_WIRE_ITEM_REFERENCE || !items[i].reference.is_mutable) continue;
     tfrt_remote_value_t* remote = tfrt_remote_value_of(execution->node, execution->arguments[i]);
     if (!remote) continue;
-    // Its own entry for this call; not what a value of ours leads to.
+    // Only the argument itself is ordered, and not a placeholder that a value of ours leads to.
     bool is_lent = &remote->base.base == execution->arguments[i];
     if (is_lent) tfrt_remote_value_order(remote, chains, chain_count);
     tfrt_remote_value_release(remote);

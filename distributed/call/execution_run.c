@@ -9,7 +9,7 @@
 
 // --- What is to be run -------------------------------------------------------
 
-// Sets |*out_function| to what is to be run, or says what is wrong.
+// Sets |*out_function| to the function to run, or returns the error.
 static tfrt_status_t tfrt_execution_find_function(const tfrt_execution_t* execution,
                                                   const tfrt_function_t** out_function) {
   *out_function = NULL;
@@ -61,7 +61,7 @@ static tfrt_status_t tfrt_execution_take_results(tfrt_execution_t* execution,
   return NULL;
 }
 
-// An argument that can't be had is an error (+1) for the call, if that needs it to be here.
+// Returns the error (+1) of an argument, if the call needs its arguments to be here.
 static tfrt_status_t tfrt_execution_check_arguments(const tfrt_execution_t* execution) {
   for (uint32_t i = 0; i < execution->argument_count && execution->needs.arguments; ++i) {
     tfrt_async_value_t* argument = execution->arguments[i];
@@ -178,7 +178,7 @@ static void tfrt_execution_queue(tfrt_task_t* task) {
         tfrt_join_and_then(execution->arguments, execution->argument_count, &execution->tasks.run,
                            execution->node->options.allocator);
     if (!status) return;
-    // Without the memory to wait it begins at once.
+    // Without memory to wait, the function begins at once.
     tfrt_status_release(status);
   }
   tfrt_task_initialize(&execution->tasks.run, tfrt_execution_run);

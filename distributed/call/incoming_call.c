@@ -11,8 +11,8 @@
 #include "distributed/value/job_budget.h"
 #include "distributed/value/value_item.h"
 
-// Numbers are dense: each is its own hash, so that calls that follow each other have chains that
-// do.
+// Call numbers are consecutive: each is its own hash, so consecutive calls have neighbouring
+// chains.
 static uint64_t tfrt_incoming_call_hash(const void* key) { return *(const uint64_t*)key; }
 
 static bool tfrt_incoming_call_equal(const tfrt_hash_node_t* node, const void* key) {
@@ -42,7 +42,7 @@ static void tfrt_incoming_call_destroy(tfrt_execution_t* execution) {
   tfrt_allocator_free(execution->node->options.allocator, call, call->size);
 }
 
-// Its caller says so, and no one else needs to hear it.
+// The caller has cancelled the call itself, and nobody else needs to hear of it.
 static void tfrt_incoming_call_cancelled(tfrt_execution_t* execution) { (void)execution; }
 
 static const tfrt_execution_vtable_t tfrt_incoming_call_vtable = {

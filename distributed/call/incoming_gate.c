@@ -43,8 +43,8 @@ static tfrt_remote_value_t* tfrt_incoming_call_told(tfrt_incoming_call_t* call, 
   return tfrt_incoming_call_is_lent(remote) ? remote : NULL;
 }
 
-// How many references to |value| the results have that the caller knows to be argument |index|:
-// their own, and those of their slots in the table, if the caller still has them.
+// The number of references to |value| of results that the caller knows to be argument |index|. Each
+// result has one, and so has its slot in the table, if the caller still has the slot.
 static uint32_t tfrt_incoming_call_count_same(tfrt_incoming_call_t* call, uint32_t index,
                                               const tfrt_async_value_t* value) {
   uint32_t count = 0;
@@ -57,18 +57,18 @@ static uint32_t tfrt_incoming_call_count_same(tfrt_incoming_call_t* call, uint32
   return count;
 }
 
-// True if |result|, a placeholder that the caller knows to be |argument|, leads to that for nobody
-// but the |count| who have it: neither it nor a placeholder on the way has another user. A
-// reference to |argument| is theirs then, and another, which is given back when the lock is opened,
-// ours.
+// True if |result|, a placeholder that the caller knows to be |argument|, leads to it for its
+// |count| holders alone: neither |result| nor a placeholder on the way has another user. Then one
+// reference to |argument| is that of the holders. Another one is ours, and is given back when the
+// lock is opened.
 static bool tfrt_incoming_call_leads_alone(tfrt_incoming_call_t* call, tfrt_async_value_t* result,
                                            const tfrt_async_value_t* argument, uint32_t count) {
   tfrt_action_queue_t* actions = &call->execution.node->actions;
   tfrt_async_value_t* value = tfrt_async_value_retain(result);
   bool is_alone = true;
   while (value && value != argument && is_alone) {
-    // Ours, and the one that it has to itself as long as it waits for what it leads to. Acquire:
-    // pairs with the releases of others' references.
+    // Two more references are expected: ours, and the one that the placeholder has to itself while
+    // it waits for its target. Acquire: pairs with the releases of others' references.
     is_alone = value->kind == TFRT_ASYNC_VALUE_INDIRECT &&
                atomic_load_explicit(&value->count, memory_order_acquire) <= count + 2;
     tfrt_async_value_t* target =
@@ -82,8 +82,8 @@ static bool tfrt_incoming_call_leads_alone(tfrt_incoming_call_t* call, tfrt_asyn
 }
 
 // True if result |i| is a placeholder, not resolved yet, that the caller knows to be argument
-// |index|, and no result before it is the same one. A resolved one has what the argument has
-// become, and not the argument.
+// |index|, and no result before it is the same one. A resolved placeholder has the argument's final
+// value, and not the argument.
 static bool tfrt_incoming_call_leads_to(const tfrt_incoming_call_t* call, uint32_t i,
                                         uint32_t index) {
   tfrt_async_value_t* result = call->execution.results[i].value;
@@ -117,7 +117,7 @@ static bool tfrt_incoming_call_is_kept(tfrt_incoming_call_t* call, uint32_t inde
 static void tfrt_incoming_call_retain(tfrt_incoming_call_t* call, tfrt_remote_value_t* remote,
                                       tfrt_incoming_gate_wait_t* gate) {
   tfrt_async_value_t* registered = tfrt_outgoing_retain_send(remote);
-  // Without memory it can't be held; who uses it later may learn that it is gone.
+  // Without memory the value can't be held; a later user may find that it is gone.
   if (!registered) return;
   ++call->gate.open_count;
   tfrt_execution_retain(&call->execution);
@@ -180,8 +180,8 @@ static void tfrt_incoming_call_run_due_task(tfrt_task_t* task) {
   tfrt_incoming_call_close_soon(TFRT_CONTAINER_OF(task, tfrt_incoming_call_t, gate.due));
 }
 
-// Runs behind what gives back the references that this host had in passing; but within that, if
-// it was the arrival of a list that had the call end. Then there is more to give back.
+// Runs after the releases of the references that this host had in passing. If the arrival of a list
+// ended the call, it runs within these releases, and more are still to come.
 static void tfrt_incoming_call_run_due(void* argument) {
   tfrt_incoming_call_t* call = argument;
   if (!call->gate.has_list) {

@@ -92,8 +92,8 @@ static tfrt_wire_item_t tfrt_incoming_call_describe_briefly(tfrt_async_value_t* 
   return (tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_ERROR, .error = &error};
 }
 
-// True if result |index| was elsewhere when it became known, and has been resolved since by an
-// action that is still to be carried out: there is nothing to tell of it before that.
+// True if result |index| was elsewhere when it became known, and an action that has not run yet
+// resolves it. There is nothing to tell of the result before that action.
 static bool tfrt_incoming_call_is_on_its_way(tfrt_incoming_call_t* call, uint32_t index) {
   tfrt_async_value_t* value = call->execution.results[index].value;
   tfrt_remote_value_t* remote = tfrt_remote_value_of(call->execution.node, value);
@@ -152,7 +152,8 @@ static bool tfrt_incoming_call_is_complete(const tfrt_incoming_call_t* call) {
   return true;
 }
 
-// True if |results|, of |call|, may wait for company. The first error is what people wait for.
+// True if |results|, of |call|, may wait for company. The first error must not wait: people wait
+// for it.
 static bool tfrt_incoming_call_can_wait(const tfrt_incoming_call_t* call,
                                         const tfrt_wire_result_item_t* results, size_t count) {
   bool can_wait = call->results_can_wait;
@@ -236,7 +237,7 @@ static void tfrt_incoming_call_tell_all(tfrt_incoming_call_t* call) {
   if (!call->done) tfrt_incoming_call_tell(call);
 }
 
-// Runs when the lock is opened: what became known meanwhile goes in one message.
+// Runs when the lock is opened: one message has all results that became known meanwhile.
 void tfrt_incoming_call_run_flush(tfrt_task_t* task) {
   tfrt_incoming_call_t* call = TFRT_CONTAINER_OF(task, tfrt_incoming_call_t, flush);
   tfrt_node_t* node = tfrt_node_retain(call->execution.node);
@@ -255,8 +256,8 @@ void tfrt_incoming_call_flush_later(tfrt_incoming_call_t* call) {
   tfrt_node_lock_defer(&call->execution.node->lock, &call->flush);
 }
 
-// The same, but where the call may be over when the task that this thread is in has run, behind
-// that: then one message tells both. A task that lasts is overtaken (reader_pair.h).
+// The same, but after the task that this thread runs, if the call may be over then: one message
+// tells both. It doesn't wait for a task that lasts (reader_pair.h).
 static void tfrt_incoming_call_flush_behind(tfrt_incoming_call_t* call) {
   if (call->flush_deferred || call->done) return;
   tfrt_work_queue_t* queue = call->execution.node->options.host->work_queue;
@@ -272,7 +273,7 @@ static void tfrt_incoming_call_flush_behind(tfrt_incoming_call_t* call) {
 void tfrt_incoming_call_known(tfrt_execution_t* execution, uint32_t index) {
   tfrt_incoming_call_t* call = tfrt_incoming_call_cast(execution);
   call->states[index] = TFRT_INCOMING_RESULT_KNOWN;
-  // Also of a caller that is dead: it may have handed the result on.
+  // A dead caller's slot is set, too: the caller may have lent the result on.
   tfrt_object_t* slot = tfrt_incoming_call_slot(call, index);
   tfrt_object_table_tell(execution->node->objects, slot, execution->results[index].value);
   if (slot) tfrt_incoming_want_serve_waiting(slot);

@@ -4,7 +4,7 @@
 #include "distributed/value/object_table.h"
 #include "distributed/value/remote_value.h"
 
-// Program frames of one job that a peer can be told of.
+// The most Program frames of one job for one peer.
 #define TFRT_JOB_MAX_PROGRAMS 64u
 
 // Gives |cached| (+0) the name |handle| of |namer|.
@@ -31,7 +31,7 @@ tfrt_status_t tfrt_job_on_program(tfrt_job_t* job, tfrt_peer_t* peer,
                               program->handle);
   }
   tfrt_node_t* node = job->node;
-  // Another's may never come, or with an error that is none of this job's.
+  // The bytes from another source may never come, or come as an error that is not this job's.
   const tfrt_program_source_t source = {.job = job, .owner = program->reference.owner};
   tfrt_cached_program_t* cached = tfrt_program_cache_find(node, program->sha256, &source);
   if (!cached) {

@@ -64,7 +64,7 @@ static void tfrt_local_call_release(tfrt_local_call_t* call) {
 // Runs when everything that the call has started is over.
 static void tfrt_local_call_run_retired(tfrt_task_t* task) {
   tfrt_local_call_t* call = TFRT_CONTAINER_OF(task, tfrt_local_call_t, retired);
-  // First, as it gives back arguments, which may be the last to have them.
+  // Comes first: it releases arguments, perhaps their last references.
   tfrt_withdrawal_end(call->request);
   tfrt_node_lock_tables(call->node);
   call->job->node->call_hooks->close_scope(call->job, &call->scope);
@@ -92,7 +92,7 @@ static void tfrt_local_call_note(tfrt_local_call_t* call, uint32_t what) {
   // Acquire and release: the placeholders are handed from the thread that has made them.
   if (atomic_fetch_or_explicit(&call->seen, what, memory_order_acq_rel) == 0) return;
   for (uint32_t i = 0; i < call->result_count; ++i) {
-    // The first one counts: what is known by now stays.
+    // The first resolution counts: results that are known by now stay.
     if (call->results[i].placeholder) {
       tfrt_async_value_set_error(&call->results[i].placeholder->base, call->reason);
     }
@@ -108,7 +108,7 @@ static void tfrt_local_call_run_expiry(tfrt_task_t* task) {
 
 static void tfrt_local_call_run_timer(tfrt_timer_t* timer) {
   tfrt_local_call_t* call = TFRT_CONTAINER_OF(timer, tfrt_local_call_t, timer);
-  // Not behind what keeps the workers busy, as its own kernels may.
+  // Cancels on this thread: the workers may be busy, perhaps with the call's own kernels.
   tfrt_request_context_cancel(call->request, call->reason);
   tfrt_work_queue_add_task(call->work_queue, &call->expiry);
 }

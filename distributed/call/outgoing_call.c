@@ -6,8 +6,8 @@
 #include "distributed/call/trace_flow.h"
 #include "distributed/value/value_hooks.h"
 
-// Numbers are dense: each is its own hash, so that calls that follow each other have chains that
-// do.
+// Call numbers are consecutive: each is its own hash, so consecutive calls have neighbouring
+// chains.
 static uint64_t tfrt_outgoing_call_hash(const void* key) { return *(const uint64_t*)key; }
 
 static bool tfrt_outgoing_call_equal(const tfrt_hash_node_t* node, const void* key) {
@@ -192,7 +192,7 @@ static tfrt_status_t tfrt_outgoing_call_send(tfrt_outgoing_call_t* call,
                  .arguments = arguments->items,
                  .argument_count = call->argument_count,
                  .result_count = call->result_count,
-                 // A bit of each result there is: the fewer, the fewer bytes.
+                 // One bit for each result that exists: fewer bits take fewer bytes.
                  .results_wanted =
                      call->result_count < 64 ? (UINT64_C(1) << call->result_count) - 1 : UINT64_MAX,
                  .pure = request->pure,
@@ -205,7 +205,7 @@ static tfrt_status_t tfrt_outgoing_call_send(tfrt_outgoing_call_t* call,
     patience = tfrt_outgoing_patience_find(call, request, arguments);
   }
   bool waits = patience && (request->results_can_wait || tfrt_patience_has_come(patience));
-  // Outside of an execution nobody hurries them, nor waits for their end.
+  // Outside of an execution nobody hurries the Results, or waits for their end.
   bool is_unawaited = request->results_can_wait && !tfrt_execution_patience(request->scope);
   body.invoke.results_can_wait = waits || is_unawaited;
   tfrt_peer_frame_t frame = {.job = call->job,
@@ -380,7 +380,8 @@ static void tfrt_outgoing_call_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job
     tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(node, tfrt_outgoing_call_t, by_number);
     node = tfrt_hash_table_next(&peer->outgoing_calls, node);
     if (job && call->job != job) continue;
-    // One that the close of its job has not come to is what that made of the others.
+    // The close of the job has not reached this call yet: its results become the same error as the
+    // others'.
     bool is_cancelled = tfrt_job_is_closed(call->job);
     tfrt_status_t status = is_cancelled ? tfrt_status_retain(call->job->closing.reason)
                                         : tfrt_outgoing_call_lost_error(call);
@@ -388,10 +389,10 @@ static void tfrt_outgoing_call_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job
       tfrt_outgoing_call_fail_results(call, status);
     } else {
       tfrt_outgoing_call_lose_results(call, status);
-      // Hosts that live may wait for what it, or a call of it, was still to do.
+      // Living hosts may wait for kernels of this call, or of calls below it.
       if (!tfrt_outgoing_call_runs_again(call)) tfrt_outgoing_call_withdraw(call, status);
     }
-    // In a session that goes on its number must come.
+    // If the session goes on, the call's number must still come.
     if (job) tfrt_outgoing_call_void(call, status);
     tfrt_status_release(status);
     tfrt_outgoing_call_end(call);

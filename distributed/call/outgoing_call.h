@@ -45,7 +45,7 @@ typedef struct tfrt_outgoing_call_request_s {
   bool has_own_deadline;             // that is earlier than the request's
   bool pure;
   bool results_can_wait;         // nobody waits for them
-  bool is_message;               // of TFRT_WIRE_BUILTIN_SEND: somebody waits for its first argument
+  bool is_message;               // of TFRT_WIRE_BUILTIN_SEND: a receiver waits under its key
   const char* device;            // that the callee is placed on; as |name|; NULL: none
   const char* results_device;    // where results go that are fetched; NULL: the host
   tfrt_retried_call_t* retried;  // whose run it is; NULL: it runs once
@@ -82,7 +82,7 @@ tfrt_status_t tfrt_outgoing_call_on_result(tfrt_peer_t* peer, const tfrt_wire_re
 bool tfrt_outgoing_call_lends(const tfrt_peer_t* peer, const tfrt_async_value_t* value);
 
 // |job| is over here because of |reason| (+0): cancels and ends the oldest of its open calls, to
-// whomever, until these and their results are |count|. True if no call is left.
+// any host, until these and their results are |count|. True if no call is left.
 bool tfrt_outgoing_call_cancel_oldest(tfrt_job_t* job, uint32_t count, tfrt_status_t reason)
     TFRT_MUST_USE;
 

@@ -88,9 +88,9 @@ bool tfrt_outgoing_arguments_is_mutable(const char* const* types, uint32_t index
 // --- outgoing_push.c -------------------------------------------------------------
 
 // Sets |out_invoke->push_to|, in |arena|, to the hosts whose calls, in the function that makes
-// |call|, are given its results: they get from the callee what is small whatever it is, before they
-// ask (push_inbox.h). Which they are is noted in |call->results|. True if that is all that is done
-// with the results, so that they are of no use to this host.
+// |call|, take its results as arguments. The callee sends them results of small types before they
+// ask (push_inbox.h). |call->results| notes these hosts. True if the results have no other users,
+// so that this host doesn't need them.
 bool tfrt_outgoing_push_choose(tfrt_outgoing_call_t* call,
                                const tfrt_outgoing_call_request_t* request, tfrt_arena_t* arena,
                                tfrt_wire_invoke_t* out_invoke);
@@ -127,9 +127,9 @@ void tfrt_outgoing_call_cancel(tfrt_outgoing_call_t* call, tfrt_status_t reason)
 // it was.
 bool tfrt_outgoing_call_void(tfrt_outgoing_call_t* call, tfrt_status_t reason);
 
-// The call for |request| is refused here, so that it has no number. Where it is a message, a Void
-// tells its receiver, who waits for it, that it is |reason| (+0); not when memory for that is out,
-// too. One that can't be reached is lost to the receiver's host as well.
+// The call for |request| is refused here, so that it has no number. If the call is a message, a
+// Void tells the waiting receiver that the message is |reason| (+0), unless memory is out. A
+// receiver that can't be reached is lost as well.
 void tfrt_outgoing_call_tell_unsent(tfrt_node_t* node, const tfrt_outgoing_call_request_t* request,
                                     tfrt_status_t reason);
 

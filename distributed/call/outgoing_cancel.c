@@ -56,7 +56,7 @@ bool tfrt_outgoing_call_void(tfrt_outgoing_call_t* call, tfrt_status_t reason) {
     status = tfrt_session_replace_by_void(call->peer->session, call->number,
                                           tfrt_string_builder_view(&bytes), &replaced);
   }
-  // Without memory for that it is cancelled like one that was sent.
+  // Without memory for a Void, the call is cancelled like one that was sent.
   tfrt_status_release(status);
   tfrt_string_builder_deinitialize(&bytes);
   tfrt_arena_deinitialize(&arena);

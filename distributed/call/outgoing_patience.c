@@ -14,8 +14,8 @@ static bool tfrt_outgoing_patience_keeps_little(const tfrt_outgoing_call_t* call
   return true;
 }
 
-// A call with a deadline of its own must not seem to have missed it, and where credit is scarce
-// others wait for what comes back with the end of this one.
+// A call with its own deadline must not seem to have missed it. If credit is scarce, other calls
+// wait for the credit that comes back with the end of this one.
 tfrt_patience_t* tfrt_outgoing_patience_find(const tfrt_outgoing_call_t* call,
                                              const tfrt_outgoing_call_request_t* request,
                                              const tfrt_outgoing_arguments_t* arguments) {
@@ -32,7 +32,7 @@ void tfrt_outgoing_patience_join(tfrt_outgoing_call_t* call, tfrt_patience_t* pa
     return;
   }
   tfrt_call_scope_enter(&patience->scope);
-  // Not for the last time: the kernel that makes the call is in there, too.
+  // The scope doesn't end here: the kernel that makes the call is still in it.
   tfrt_call_scope_leave(call->scope);
   call->scope = &patience->scope;
   tfrt_list_push_back(&patience->waiting, &call->patience_link);

@@ -32,7 +32,7 @@ static bool tfrt_outgoing_call_lacks_results(const tfrt_outgoing_call_t* call) {
   return false;
 }
 
-// How many calls ahead the record of a call is asked for, and then what its record leads to.
+// How many calls ahead the record of a call is prefetched, and then its argument and result.
 #define TFRT_OUTGOING_CALL_RECORD_AHEAD 8
 #define TFRT_OUTGOING_CALL_RESULT_AHEAD 4
 
@@ -40,9 +40,9 @@ static void tfrt_outgoing_call_prefetch_lines(const void* block, size_t size) {
   for (size_t i = 0; i < size; i += 64) __builtin_prefetch((const char*)block + i, 1);
 }
 
-// Calls mostly end in the order in which they were made. Where there are many, their records are in
-// no cache any more when their results come: has those of the next ones fetched while this one's is
-// worked at. Only a hint: what is at those numbers may be another call, or none.
+// Calls mostly end in the order in which they were made. The records of many calls are in no cache
+// any more when their results come. So this prefetches the records of the next calls during the
+// work at this one. It is only a hint: there may be another call at those numbers, or none.
 static void tfrt_outgoing_call_prefetch(const tfrt_peer_t* peer, uint64_t number) {
   const tfrt_hash_table_t* table = &peer->outgoing_calls;
   const tfrt_hash_node_t* record =

@@ -68,7 +68,7 @@ void tfrt_outgoing_call_withdraw(tfrt_outgoing_call_t* call, tfrt_status_t reaso
   tfrt_call_scope_enter(call->scope);
   withdrawal->reason = tfrt_status_retain(reason);
   withdrawal->value_count = count;
-  // As many as then, though more may have come since.
+  // As many as were counted, though more may have come since.
   for (uint32_t i = 0, found = 0; found < count; ++i) {
     if (!tfrt_value_withdraws(call->arguments[i])) continue;
     withdrawal->values[found++] = tfrt_async_value_retain(call->arguments[i]);

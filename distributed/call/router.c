@@ -22,8 +22,8 @@ static void tfrt_router_fail(const tfrt_routed_call_t* call, tfrt_status_t statu
   tfrt_status_release(status);
 }
 
-// The rank where |call| runs: where it is to run, unless that host is lost already and the call may
-// be tried again. Takes the lock.
+// The rank that runs |call|: the one that the program says, or another one if that host is lost
+// already and the call has retries. Takes the lock.
 static uint32_t tfrt_router_choose(tfrt_job_t* job, const tfrt_routed_call_t* call) {
   uint32_t rank = call->options->has_host ? call->options->host : job->rank;
   if (rank == job->rank || call->options->retries == 0) return rank;
@@ -266,7 +266,7 @@ static tfrt_async_value_t* tfrt_router_prefetch(tfrt_call_router_t* router,
   tfrt_async_value_t* there = tfrt_router_copy(router, copy);
   tfrt_async_value_t* chain = tfrt_settled_chain_create(there, allocator);
   tfrt_prefetched_note(copy, there, chain);
-  // Relaxed: who is to find what was noted comes after it by the program's order.
+  // Relaxed: a call that is to find the note comes after it by the program's order.
   atomic_store_explicit(&job->has_prefetched, true, memory_order_relaxed);
   tfrt_async_value_release(there);
   return chain;
@@ -292,7 +292,8 @@ static const tfrt_call_router_vtable_t tfrt_router_vtable = {.send = tfrt_router
 
 // --- Output ------------------------------------------------------------------
 
-// The call that prints is not over, and so no result of the job told, before the line is out.
+// The printing call is not over before the line is out, and so the job's results come after the
+// line.
 static tfrt_async_value_t* tfrt_router_print(tfrt_output_t* output, tfrt_string_view_t text,
                                              tfrt_call_scope_t* scope) {
   tfrt_job_t* job = TFRT_CONTAINER_OF(output, tfrt_job_t, output);

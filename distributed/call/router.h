@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the calls and the printed lines of a job's requests leave this host.
+// The router sends the calls and the printed lines of a job's requests from this host to others.
 //
 //   tfrt.call {host = 2} --router--> outgoing call to rank 2, or here if that is us
 //   tfrt.print_*         --output--> the built-in print of the client

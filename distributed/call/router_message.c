@@ -54,7 +54,7 @@ tfrt_async_value_t* tfrt_router_send(tfrt_call_router_t* router,
       .is_message = true,
       .arguments = arguments,
       .argument_count = 2,
-      // Somebody waits for it, so it isn't asked for first.
+      // The receiver waits for the message, so the value goes inline, and need not be asked for.
       .inline_limit = message->is_owed ? TFRT_ROUTER_OWED_INLINE : 0,
       .results = &result,
       .result_count = 1,
@@ -78,7 +78,8 @@ static tfrt_status_t tfrt_router_watch(tfrt_job_t* job, uint32_t rank, uint64_t 
   return status;
 }
 
-// The wait begins before the look at who is alive: who dies in between ends it.
+// The wait begins before the check that the sender lives: the death of the sender in between ends
+// the wait.
 tfrt_async_value_t* tfrt_router_receive(tfrt_call_router_t* router,
                                         const tfrt_routed_message_t* message) {
   tfrt_job_t* job = TFRT_CONTAINER_OF(router, tfrt_job_t, router);

@@ -28,7 +28,7 @@ typedef struct tfrt_mail_failure_s {
   tfrt_async_value_t* error;  // +1
 } tfrt_mail_failure_t;
 
-// Runs with the lock open, after what came before it from the same host.
+// Runs with the lock open, after earlier messages from the same host.
 static void tfrt_mail_run_failure(void* argument) {
   tfrt_mail_failure_t* failure = argument;
   tfrt_job_t* job = failure->job;
@@ -62,7 +62,7 @@ void tfrt_mail_fail(tfrt_job_t* job, uint64_t request, uint32_t rank, tfrt_strin
 
 // --- The end -------------------------------------------------------------------------
 
-// |request| of |job| is over on all hosts: what was sent to it and not received goes.
+// |request| of |job| is over on all hosts: messages to it that nobody received go.
 static void tfrt_mail_end_request(tfrt_job_t* job, uint64_t request) {
   tfrt_action_queue_t* actions = &job->node->actions;
   for (tfrt_async_value_t* value;

@@ -14,7 +14,7 @@ typedef struct tfrt_prefetched_entry_s {
   tfrt_async_value_t* chain;  // +1
 } tfrt_prefetched_entry_t;
 
-// All of one request.
+// The copies of one request.
 typedef struct tfrt_prefetched_s {
   tfrt_resource_t base;
   tfrt_allocator_t allocator;
@@ -80,8 +80,8 @@ static bool tfrt_prefetched_is_same(tfrt_async_value_t* a, tfrt_async_value_t* b
          tfrt_async_value_resolved(a) == tfrt_async_value_resolved(b);
 }
 
-// True if what |entry| has is as good as its value, also where nobody needs the payload: it is
-// there; or it is on its way, and nothing but a loss can stop it.
+// True if the copy of |entry| is as good as its value, even if nobody needs the payload. The copy
+// is there, or it is on its way and only a loss can stop it.
 static bool tfrt_prefetched_is_good(const tfrt_prefetched_entry_t* entry) {
   if (tfrt_async_value_is_available(entry->chain)) return !tfrt_async_value_is_error(entry->chain);
   if (!tfrt_async_value_is_available(entry->value) || tfrt_async_value_is_error(entry->value)) {

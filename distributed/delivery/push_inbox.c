@@ -14,7 +14,7 @@ typedef struct tfrt_push_inbox_early_s {
   tfrt_wire_reference_t reference;  // there
 } tfrt_push_inbox_early_t;
 
-// That of |peer|, made when it is first needed; NULL when memory is out.
+// The inbox of |peer|, made when it is first needed; NULL when memory is out.
 static tfrt_push_inbox_t* tfrt_push_inbox_of(tfrt_peer_t* peer) {
   if (peer->pushes) return peer->pushes;
   tfrt_push_inbox_t* inbox =
@@ -28,7 +28,7 @@ static tfrt_push_inbox_t* tfrt_push_inbox_of(tfrt_peer_t* peer) {
   return inbox;
 }
 
-// When what begins to wait at this moment has waited for |ms|.
+// The time, |ms| from now, at which a wait that begins now is over.
 static int64_t tfrt_push_inbox_after(const tfrt_node_t* node, int64_t ms) {
   return tfrt_deadline_after(tfrt_node_now_ns(node), ms * TFRT_NANOSECONDS_PER_MILLISECOND);
 }
@@ -98,7 +98,7 @@ static bool tfrt_push_inbox_take_early(tfrt_remote_value_t* value) {
   return false;
 }
 
-// Drops the early ones of |peer| for |job|; NULL: for all jobs.
+// Drops the early Pushes of |peer| for |job|; NULL: for all jobs.
 static void tfrt_push_inbox_drop(tfrt_peer_t* peer, const tfrt_job_t* job) {
   if (!peer->pushes) return;
   tfrt_list_link_t* head = &peer->pushes->early;
@@ -169,8 +169,8 @@ void tfrt_push_inbox_on_push(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire
     return;
   }
   tfrt_push_inbox_forget(value);
-  // The owner that was asked also says where the value is. One whose last reference is gone has
-  // only its storage.
+  // The owner that was asked also says where the value is. A value whose last reference is gone has
+  // only its storage left.
   bool is_answered = push->item.kind == TFRT_WIRE_ITEM_REFERENCE && value->question.want != 0;
   if (is_answered || !tfrt_async_value_try_retain(&value->base.base)) return;
   tfrt_remote_value_on_item(value, &push->item);

@@ -9,10 +9,10 @@
 //
 // So an argument that another host makes takes one message, where a Want and a Resolve are two. A
 // Push is a hint: a borrower that expects one still asks if none has come after a *grace*. Nothing
-// else depends on it. A peer whose Pushes all come in time is given twice the grace from look to
-// look, up to TFRT_PUSH_INBOX_MAX_GRACE_MS, until the next one is late: the look takes a thread
-// that has to be woken. Only values of types that are always small are pushed: a payload that goes
-// by a lane begins to flow with its Want, which a wait would put off.
+// else depends on it. If a peer's Pushes all come in time, its grace doubles from look to look, up
+// to TFRT_PUSH_INBOX_MAX_GRACE_MS, until the next one is late. Fewer looks wake a thread less
+// often. Only values of types that are always small are pushed: a payload that goes by a lane
+// begins to flow with its Want, which a wait would put off.
 //
 // Life of an expected value: lent, and put off; asked for after the grace; over with its Push,
 // which may still come before the answer, with its end, or with another owner. Life of an *early*
@@ -37,7 +37,8 @@
 #define TFRT_PUSH_INBOX_MAX_GRACE_MS 80
 #define TFRT_PUSH_INBOX_TRUSTED 8u
 
-// How long a Push is kept that nobody here expects yet; how many of one peer are, and are expected.
+// How long an early Push is kept, which nobody here expects yet. The most early and expected Pushes
+// of one peer.
 #define TFRT_PUSH_INBOX_KEPT_MS 100
 #define TFRT_PUSH_INBOX_MAX_EARLY 64u
 #define TFRT_PUSH_INBOX_MAX_EXPECTED 256u

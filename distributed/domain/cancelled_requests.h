@@ -39,7 +39,7 @@ typedef struct tfrt_cancelled_requests_s {
 bool tfrt_cancelled_requests_add(tfrt_cancelled_requests_t* table, uint64_t request,
                                  tfrt_status_t reason, tfrt_allocator_t allocator);
 
-// Why |request| is cancelled (+0), or OK.
+// The reason (+0) for which |request| is cancelled, or OK.
 tfrt_status_t tfrt_cancelled_requests_find(const tfrt_cancelled_requests_t* table,
                                            uint64_t request);
 

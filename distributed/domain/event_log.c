@@ -7,7 +7,7 @@
 #include "distributed/transport/transport.h"
 #include "host_runtime/base/log.h"
 
-// Room for what a peer is called, which the wire limits to 255 bytes.
+// Room for a peer's name, which the wire limits to 255 bytes.
 #define TFRT_EVENT_LOG_NAME_SIZE (TFRT_TRANSPORT_ADDRESS_SIZE + 256)
 
 // Writes what people call the peer: its name, else its address, else its incarnation.
@@ -31,7 +31,7 @@ void tfrt_event_log_session_opened(const tfrt_session_t* session) {
     tfrt_log(TFRT_LOG_INFO, NULL, "connected to %s at %.*s", name,
              TFRT_STRING_VIEW_ARGUMENTS(address));
   } else {
-    // A client: the line of its job says more, and a question how the host is needs no line.
+    // The peer is a client: the line of its job says more, and a status question needs no line.
     tfrt_log(TFRT_LOG_DEBUG, NULL, "%s has connected", name);
   }
 }
@@ -91,7 +91,7 @@ void tfrt_event_log_session_dead(const tfrt_session_t* session, tfrt_session_dea
   bool is_orderly = death == TFRT_SESSION_DEATH_GOODBYE || death == TFRT_SESSION_DEATH_CLOSED;
   // Two processes that dialled each other need one session: nothing is lost with the other.
   bool is_double = tfrt_status_code(status) == TFRT_STATUS_ALREADY_EXISTS;
-  // As for its beginning.
+  // The orderly end of a client's session is debug output, as its beginning is.
   bool is_client = tfrt_session_address(session).size == 0;
   tfrt_log_severity_t severity = is_double || (is_orderly && is_client) ? TFRT_LOG_DEBUG
                                  : is_orderly                           ? TFRT_LOG_INFO

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Logs the events of sessions and jobs for the people who run the process: one line per event.
+// Logs the events of sessions and jobs for the operators of the process: one line per event.
 //
 //    info     connected to worker-2:4000 at 10.0.0.2:4000
 //    info     tfrt run has connected

@@ -126,7 +126,7 @@ void tfrt_job_set_state(tfrt_job_t* job, tfrt_job_state_t state) {
 
 // --- The end -----------------------------------------------------------------
 
-// Nothing of the closed |job| is left to say: retires our handle with every peer.
+// This host sends nothing more of the closed |job|: retires our handle with every peer.
 static void tfrt_job_end(tfrt_job_t* job) {
   tfrt_job_set_state(job, TFRT_JOB_OVER);
   if (!job->closing.is_finished) {
@@ -172,7 +172,7 @@ uint32_t tfrt_job_rank_of(const tfrt_job_t* job, uint64_t incarnation) {
 }
 
 void tfrt_job_set_trace(tfrt_job_t* job, tfrt_trace_t* trace) {
-  // Pairs with the load in tfrt_job_trace(): who finds the trace finds it made.
+  // Pairs with the load in tfrt_job_trace(): a thread that finds the trace finds it made.
   atomic_store_explicit(&job->tracing.spans, tfrt_trace_retain(trace), memory_order_release);
 }
 
@@ -247,7 +247,8 @@ tfrt_status_t tfrt_job_reach(tfrt_job_t* job, uint64_t incarnation, tfrt_peer_t*
   if (member->death) {
     return tfrt_peer_lost_error(peer, job, NULL, "before it was asked");
   }
-  // One that has dialled us learns here how it can be dialled, should the connection break.
+  // A session that the member has dialled gets the member's address here, to dial it if the
+  // connection breaks.
   bool has_way = peer->session && (tfrt_session_has_address(peer->session) || !member->address[0]);
   if (!has_way) {
     tfrt_session_t* session = NULL;

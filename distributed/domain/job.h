@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A job on this host: who its members are, its programs, and where its lines are printed. A
-// client opens it on each member; the member of rank 0 is its root and calls the entry
-// function.
+// A job on this host: its members, its programs, and the receiver of its printed lines. A client
+// opens it on each member; the member of rank 0 is its root and calls the entry function.
 //
 //   client --JobOpen(view, key)--> member, member, root
 //          --Program-->            each
@@ -52,12 +51,12 @@ typedef struct tfrt_job_program_s {
   tfrt_wire_object_id_t object;          // where its bytes are, if we have named it
 } tfrt_job_program_t;
 
-// Where the lines go that the job's kernels print; on the client only, of a detached job on the
+// Receives the lines that the job's kernels print: on the client, or for a detached job on the
 // root. Called with no lock held, from any thread: lines that no chain orders may come at the same
 // time.
 typedef void (*tfrt_job_print_fn_t)(void* self, uint32_t rank, tfrt_string_view_t line);
 
-// Where a job stands.
+// The state of a job.
 //
 //   OPEN --JobOpen, on a member--> OPENING --root reached--> OPEN
 //    |                                |

@@ -64,8 +64,8 @@ static tfrt_status_t tfrt_job_append_attach(tfrt_peer_t* peer, uint32_t handle, 
 
 // --- Handles of jobs that are over here ---------------------------------------
 
-// One that its peer has not retired yet. A peer that has many must not make others wait, so each is
-// found at once and takes little memory.
+// A handle of a job that is over here, which its peer has not retired yet. A peer that has many
+// must not make others wait, so each is found at once and takes little memory.
 typedef struct tfrt_gone_handle_s {
   tfrt_hash_node_t by_handle;  // in the peer's table
   uint32_t handle;
@@ -168,8 +168,8 @@ static void tfrt_job_say_gone(tfrt_peer_t* peer, tfrt_string_view_t id) {
   tfrt_arena_deinitialize(&arena);
 }
 
-// Says the last frame of |job| to |peer|, also where calls and wants still wait for credit, or for
-// the session to open: behind it they would have no job.
+// Sends the last frame of |job| to |peer|, even if calls and wants still wait for credit, or for
+// the session to open: after it they would have no job.
 static void tfrt_job_say_detach(tfrt_job_t* job, tfrt_peer_t* peer) {
   tfrt_arena_t arena;
   tfrt_arena_initialize(&arena, peer->node->options.allocator);
@@ -244,7 +244,7 @@ tfrt_status_t tfrt_job_attachment_refuse(tfrt_peer_t* peer, uint32_t handle,
   tfrt_arena_t arena;
   tfrt_arena_initialize(&arena, node->options.allocator);
   tfrt_wire_error_t error = {.code = TFRT_STATUS_RESOURCE_EXHAUSTED};
-  // Without memory for the reason its code says what is wrong, too.
+  // Without memory for the reason, the error's code still says what is wrong.
   tfrt_status_release(tfrt_wire_error_from_status(reason, tfrt_job_own_rank(node, &open->view),
                                                   node->incarnation, &arena, &error));
   if (error.code == TFRT_STATUS_OK) error.code = TFRT_STATUS_RESOURCE_EXHAUSTED;

@@ -11,15 +11,15 @@
 //
 //   proof = HMAC-SHA-256(the job's key, A's incarnation | B's incarnation | session | job id)
 //
-// A proof is good for one session only, so that none can be repeated in another. The number
-// of a session is final only when it is OPEN (session.h): frames of a job may be appended
-// before, their JobAttach waits with them as a draft, and gets its proof at that moment.
+// A proof is good for one session only, so that none can be repeated in another. The number of a
+// session is final only when it is OPEN (session.h). Frames of a job may be appended before. Their
+// JobAttach waits with them as a draft, and gets its proof when the session opens.
 //
 // Life of a handle, in one direction:
 //  1. Given by JobAttach, or by a client's JobOpen, before the first frame that has it.
 //  2. Stands for the job; for a job that is over here, or unknown, its frames are late and
-//     dropped. Who gives it then is told so by JobGone, and so is at the end of the job whoever
-//     gave one and got none.
+//     dropped. A peer that gives such a handle gets a JobGone. At the end of the job, a peer that
+//     gave a handle and got none from us also gets a JobGone.
 //  3. Ends with JobDetach, or with the session.
 //
 // Thread rule: everything here needs the node's lock.

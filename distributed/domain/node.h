@@ -39,7 +39,7 @@ typedef struct tfrt_node_options_s {
   tfrt_job_limits_t job_limits;    // of each of these
   size_t inline_limit;             // bytes that travel in a message unasked; 0: the default
   uint64_t window_size;            // bytes of a payload that may be under way to us; 0: the default
-  // Called, with no lock held, when somebody asks this process to drain; NULL: nobody may.
+  // Called, with no lock held, when a client asks this process to drain; NULL: no client may.
   void (*on_drain)(void* self);
   void* on_drain_self;
   // Returns a chain (+1, never NULL) that is available if |host| has the device |name|, as

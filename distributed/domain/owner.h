@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ends of owners. Peers, jobs and requests *own* records of many tables: when one of them ends,
-// so do its records, in an order. A table says once, in *rules*, what it does at which end; the
-// code that sees the end tells it here, and all rules for it are followed. So a new table changes
-// neither the code that finds a peer dead nor the code that closes a job.
+// The ends of owners. Peers, jobs and requests *own* records of many tables: when an owner ends,
+// its records end, too, in a fixed order. A table says once, in *rules*, what it does at which end;
+// the code that sees the end tells it here, and all rules for it are followed. So a new table
+// changes neither the code that finds a peer dead nor the code that closes a job.
 //
 //   table --rules--> node          what a table does, given when the node is made
 //   peer dead, job closed, ... --tfrt_node_end()--> rule, rule, rule     by phase

@@ -115,7 +115,7 @@ static bool tfrt_peer_has_job(const tfrt_peer_t* peer) {
   return false;
 }
 
-// True if nothing needs what is known of |peer|. Names and numbers that must never return are
+// True if nothing needs the record of |peer| any more. Names and numbers that must never return are
 // the session manager's to remember.
 static bool tfrt_peer_is_past(const tfrt_peer_t* peer) {
   bool is_idle = tfrt_hash_table_count(&peer->outgoing_calls) == 0 &&

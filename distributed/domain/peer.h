@@ -75,7 +75,7 @@ typedef struct tfrt_peer_s {
   tfrt_task_t breaker;
 } tfrt_peer_t;
 
-// How a frame is sent.
+// The options of a frame that is sent.
 typedef struct tfrt_peer_frame_s {
   tfrt_job_t* job;      // NULL: a frame of the session
   uint64_t request;     // 0: none
@@ -86,7 +86,7 @@ typedef struct tfrt_peer_frame_s {
   bool can_wait_long;
 } tfrt_peer_frame_t;
 
-// How peers are found in a node's table.
+// Hashes and compares the peers in a node's table.
 extern const tfrt_hash_table_vtable_t tfrt_peer_table_vtable;
 
 // The live or dead peer with |incarnation|, or NULL.

@@ -90,7 +90,7 @@ static void tfrt_cached_program_free(tfrt_cached_program_t* program) {
   tfrt_allocator_free(node->options.allocator, program, sizeof(*program));
 }
 
-// Frees what nobody uses, but for the |spare| most recently used that may be good.
+// Frees unused programs, but for the |spare| most recently used ones that may be good.
 static void tfrt_program_cache_trim(tfrt_node_t* node, size_t spare) {
   tfrt_list_link_t* head = &node->programs;
   for (tfrt_list_link_t* link = head->next; link != head;) {
@@ -115,7 +115,7 @@ tfrt_cached_program_t* tfrt_program_cache_add(tfrt_node_t* node, tfrt_string_vie
   tfrt_cached_program_t* program =
       tfrt_allocator_allocate_zeroed(node->options.allocator, sizeof(*program));
   if (!program) return NULL;
-  // Last, because to release a value takes memory, for the action.
+  // Made last, because the release of a value takes memory for its action.
   tfrt_indirect_value_t* ready = tfrt_indirect_value_create();
   if (!ready) {
     tfrt_allocator_free(node->options.allocator, program, sizeof(*program));
@@ -225,7 +225,7 @@ tfrt_status_t tfrt_program_cache_add_few_bytes(tfrt_node_t* node, tfrt_string_vi
   return *out_program ? NULL : tfrt_status_out_of_memory();
 }
 
-// Checks that what came for |program| is what was announced.
+// Checks that the bytes that came for |program| are those that were announced.
 static tfrt_status_t tfrt_cached_program_check_bytes(const tfrt_cached_program_t* program) {
   if (tfrt_async_value_is_error(program->bytes)) {
     return tfrt_status_annotate(tfrt_async_value_error(program->bytes),

@@ -41,7 +41,7 @@ static void tfrt_detached_job_release(tfrt_detached_job_t* detached) {
 static void tfrt_detached_job_remove(tfrt_detached_job_t* detached) {
   if (!tfrt_list_is_linked(&detached->link)) return;
   tfrt_list_remove(&detached->link);
-  // If it runs right now it waits for the lock, and finds nothing left to do.
+  // A timer that runs right now waits for the lock, and finds nothing left to do.
   if (detached->is_timer_waiting &&
       tfrt_timer_cancel(detached->node->options.timers, &detached->timer)) {
     detached->is_timer_waiting = false;
@@ -80,7 +80,7 @@ static void tfrt_detached_job_add_line(tfrt_detached_job_t* detached, uint32_t r
       size <= TFRT_DETACHED_JOB_MAX_LINE_BYTES ? tfrt_allocator_allocate(allocator, size) : NULL;
   ++detached->next_line;
   size_t room = line ? TFRT_DETACHED_JOB_MAX_LINE_BYTES - size : 0;
-  // Numbers of kept lines have no gap: what is before a line that is dropped goes, too.
+  // The numbers of kept lines have no gap: all lines before a dropped line go, too.
   while (!tfrt_list_is_empty(&detached->lines) && detached->line_bytes > room) {
     tfrt_detached_job_drop_first_line(detached);
   }
@@ -210,7 +210,7 @@ static void tfrt_detached_job_take_results(tfrt_detached_job_t* detached,
   }
   detached->result_count = execution->result_count;
   for (size_t i = 0; i < count; ++i) {
-    // Only what it is: the placeholder of what another host has had belongs to the job.
+    // Keeps the value itself: a placeholder for another host's value belongs to the job.
     tfrt_async_value_t* value = execution->results[i].value;
     detached->results[i] = tfrt_async_value_is_error(value)
                                ? tfrt_async_value_create_error(tfrt_async_value_error(value))
@@ -239,7 +239,7 @@ void tfrt_detached_job_lose_client(tfrt_detached_job_t* detached) {
   tfrt_detached_job_settle(detached);
 }
 
-// --- Who there is ------------------------------------------------------------
+// --- Lookup ------------------------------------------------------------------
 
 tfrt_detached_job_t* tfrt_detached_job_find(tfrt_node_t* node, const uint8_t* id) {
   for (tfrt_list_link_t* link = node->detached.next; link != &node->detached; link = link->next) {

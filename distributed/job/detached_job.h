@@ -86,11 +86,12 @@ void tfrt_detached_job_lose_client(tfrt_detached_job_t* detached);
 // Closes the job of |detached| if there is nothing left to do for it, and nobody to do it for.
 void tfrt_detached_job_settle(tfrt_detached_job_t* detached);
 
-// The one with the |id|, of 16 bytes, or NULL.
+// The record with the |id|, of 16 bytes, or NULL.
 tfrt_detached_job_t* tfrt_detached_job_find(tfrt_node_t* node, const uint8_t* id);
 
-// The same for the client of |job|, who follows it from then on: it is there for it as long as that
-// job, also when it is forgotten. A job follows one, the last that it has found.
+// The same for the client of |job|, which follows the detached job from then on: the record stays
+// for it as long as |job|, even when it is forgotten. A job follows one record, the last that it
+// has found.
 tfrt_detached_job_t* tfrt_detached_job_follow(tfrt_job_t* job, const uint8_t* id);
 
 // True if |detached| has ended, and only results are left, or will be in a moment.
@@ -102,7 +103,7 @@ void tfrt_detached_job_drop(tfrt_detached_job_t* detached);
 // The node is closed: forgets all.
 void tfrt_detached_job_drop_all(tfrt_node_t* node);
 
-// How many there are on |node| whose job is over.
+// The number of records on |node| whose job is over.
 size_t tfrt_detached_job_count_kept(const tfrt_node_t* node);
 
 static inline tfrt_detached_job_t* tfrt_detached_job_of(tfrt_list_link_t* link) {

@@ -29,8 +29,8 @@ static void tfrt_fence_leave_client(tfrt_job_t* job, tfrt_status_t reason) {
   tfrt_status_release(status);
 }
 
-// |peer|, the root of |job|, or its client, is lost to it: nobody is left who could end the job in
-// order, so it is closed here. A client ends its job itself, and tells the other hosts.
+// |peer|, the root of |job|, or its client, is lost to it: no host is left that could end the job
+// in order, so it is closed here. A client ends its job itself, and tells the other hosts.
 static void tfrt_fence_lose_root(tfrt_job_t* job, const tfrt_peer_t* peer) {
   if (job->rank == TFRT_WIRE_NO_RANK) return;
   tfrt_status_t lost = tfrt_peer_lost_error(peer, job, NULL, "without which the job can't go on");

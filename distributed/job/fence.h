@@ -25,15 +25,15 @@
 // before or after.
 //
 // Thread rule: everything here needs the node's lock.
-// Failure rule: what must be said and can't be ends the session (peer.h).
+// Failure rule: a frame that must be sent and can't be ends the session (peer.h).
 #ifndef TFRT_DISTRIBUTED_JOB_FENCE_H_
 #define TFRT_DISTRIBUTED_JOB_FENCE_H_
 
 #include "distributed/domain/job.h"
 
 // |peer|, a member of |job|, has no part in it any more because of |error|, as it says; NULL: it
-// says no reason. Changes nothing for others than members, for one that is lost already, and for a
-// job that is closed.
+// says no reason. Changes nothing for a peer that is no member, for a member that is lost already,
+// and for a closed job.
 void tfrt_fence_raise(tfrt_job_t* job, tfrt_peer_t* peer, const tfrt_wire_error_t* error);
 
 // |peer| has told this host that it will answer nothing of a job.

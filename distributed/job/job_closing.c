@@ -33,8 +33,8 @@ static void tfrt_job_closing_run(tfrt_task_t* task) {
   tfrt_node_release(node);
 }
 
-// Runs with the lock open, behind what the slice has put off. The thread may be the network's or
-// the timers', which must not end many calls itself.
+// Runs with the lock open, after the actions of the slice. The thread may be the network's or the
+// timers', which must not end many calls itself.
 static void tfrt_job_closing_queue(tfrt_task_t* task) {
   const tfrt_job_t* job = TFRT_CONTAINER_OF(task, tfrt_job_t, closing.task);
   tfrt_work_queue_t* work_queue = job->node->options.host->work_queue;

@@ -10,8 +10,8 @@
 // Life:
 //  1. Begun by the close, which cancels what runs here. The first slice is part of that: mostly
 //     there is no second one.
-//  2. Each of the others is a task of its own on the work queue, behind the actions of the one
-//     before it: others get their turns, and the memory of that is there again.
+//  2. Each further slice is a task on the work queue, after the actions of the slice before it:
+//     other work gets its turn, and the earlier slice's memory is free again.
 //  3. The last one ends what the calls may have used. The job is active until then.
 //
 // Between two slices the job is closed, and nothing new of it begins. Calls that end by themselves

@@ -68,8 +68,8 @@ static bool tfrt_job_end_takes(tfrt_job_end_t* end, const tfrt_wire_item_t* item
   return tfrt_value_item_take_room(item, &end->room);
 }
 
-// Sets |*out_item| to the reason for which the job or its start has ended: that is the result that
-// is not known, or that nobody could fetch any more.
+// Sets |*out_item| to the reason for which the job or its start has ended. It stands for a result
+// that is not known, or that nobody could fetch any more.
 static tfrt_status_t tfrt_job_end_cut_off(tfrt_job_end_t* end, tfrt_wire_item_t* out_item) {
   const tfrt_execution_t* execution = end->execution;
   tfrt_status_t reason =

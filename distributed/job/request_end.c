@@ -43,7 +43,7 @@ bool tfrt_request_end_forget(tfrt_job_t* job, uint64_t request) {
 }
 
 void tfrt_request_end_tell(tfrt_job_t* job, uint64_t request, bool is_cancelled, bool can_meet) {
-  // Others may have met without the root.
+  // Other hosts may have met without the root.
   bool has_met = tfrt_request_end_forget(job, request) || can_meet;
   if (!has_met && !is_cancelled) return;
   tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_END_REQUEST,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // When a request is over on all living hosts, they forget four things about it: its cancel
-// (cancelled_requests.h), the turns of kernels that met in it (turn_table.h), the mark that ends
-// such meetings, and messages that nobody received (mailbox.h).
+// (cancelled_requests.h), the turns of kernels that met in it (turn_table.h), the end of such
+// meetings, and messages that nobody received (mailbox.h).
 //
 //   root      its start is over ---EndRequest 7--> every member    if one may remember something
 //   member    forgets

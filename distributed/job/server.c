@@ -167,7 +167,7 @@ tfrt_status_t tfrt_server_on_start(tfrt_peer_t* peer, tfrt_job_t* job,
   }
   tfrt_list_push_back(&job->starts.list, &start->link);
   if (job->detachment.left) tfrt_detached_job_begin(job->detachment.left, wire->keep_results_ms);
-  // The upload: what the client has is fetched at once.
+  // The upload: fetches at once the arguments that the client has.
   for (uint32_t i = 0; i < start->execution.argument_count; ++i) {
     tfrt_action_queue_demand(&job->node->actions, start->execution.arguments[i]);
   }
@@ -212,7 +212,7 @@ static tfrt_status_t tfrt_server_check_asking(const tfrt_node_t* node, uint64_t 
                             count);
 }
 
-// Why this host can't take a job of |client| at the moment, or OK.
+// The reason for which this host can't take a job of |client| at the moment, or OK.
 static tfrt_status_t tfrt_server_check_room(tfrt_node_t* node, uint64_t client, bool asks_only,
                                             int64_t deadline_ns) {
   if (node->closed || (node->refuses_jobs && !asks_only)) {
@@ -234,8 +234,8 @@ static tfrt_status_t tfrt_server_check_room(tfrt_node_t* node, uint64_t client, 
                             tfrt_plural(count));
 }
 
-// Sets |*out_rank| to ours in the view of |open|, which |client| sent, or says what is wrong
-// with that.
+// Sets |*out_rank| to our rank in the view of |open|, which |client| sent, or returns the error of
+// the view.
 static tfrt_status_t tfrt_server_check_view(const tfrt_node_t* node,
                                             const tfrt_wire_job_open_t* open, uint64_t client,
                                             uint32_t* out_rank) {
@@ -296,8 +296,8 @@ void tfrt_server_answer_open(tfrt_job_t* job, tfrt_status_t status) {
   tfrt_arena_deinitialize(&arena);
 }
 
-// A member answers when it has a session with the root, which it keeps for the life of the
-// job, so that the root's loss is noticed; without one it has no part in the job.
+// A member answers the JobOpen when it has a session with the root. It keeps the session for the
+// life of the job, to notice the loss of the root. Without a session it has no part in the job.
 static void tfrt_server_await_root(tfrt_job_t* job) {
   tfrt_peer_t* root = NULL;
   tfrt_status_t status = tfrt_job_reach(job, job->view.members[0].incarnation, &root);
@@ -357,7 +357,7 @@ void tfrt_server_close_members(tfrt_job_t* job, tfrt_status_t reason) {
   for (uint32_t i = 0; i < job->view.member_count; ++i) {
     if (job->view.members[i].rank == job->rank || job->view.members[i].death) continue;
     tfrt_peer_t* peer = NULL;
-    // One that can't be told has lost its root, or never sees it.
+    // A member that can't be reached has lost its root, or never sees it.
     tfrt_status_t status = tfrt_job_reach(job, job->view.members[i].incarnation, &peer);
     if (!status) tfrt_peer_send(peer, &(tfrt_peer_frame_t){.job = job}, &body);
     tfrt_status_release(status);

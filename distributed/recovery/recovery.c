@@ -106,7 +106,7 @@ static void tfrt_recovery_refuse(tfrt_peer_t* peer, tfrt_job_t* job,
   tfrt_arena_deinitialize(&arena);
 }
 
-// Gives |peer| what |value| is here, under a name of ours that it holds.
+// Gives |peer| the copy of |value| that is here, under a name of ours that |peer| holds.
 static void tfrt_recovery_give(tfrt_peer_t* peer, tfrt_remote_value_t* value,
                                const tfrt_wire_reference_t* reference) {
   tfrt_job_t* job = value->job;
@@ -129,7 +129,7 @@ static void tfrt_recovery_give(tfrt_peer_t* peer, tfrt_remote_value_t* value,
   tfrt_recovery_send(peer, job, reference, &item);
 }
 
-// Answers |peer|, which has lost |reference|, if |value| can be told from that by now.
+// Answers |peer|, which has lost |reference|, if |value| is here or at another place by now.
 static bool tfrt_recovery_answer(tfrt_peer_t* peer, tfrt_remote_value_t* value,
                                  const tfrt_wire_reference_t* reference) {
   if (tfrt_remote_value_is_resolved(value)) {
@@ -230,8 +230,8 @@ static void tfrt_recovery_expire_job(tfrt_job_t* job, int64_t latest_ns) {
     tfrt_recovery_request_t* request = TFRT_CONTAINER_OF(link, tfrt_recovery_request_t, link);
     link = link->next;
     tfrt_peer_t* peer = tfrt_peer_find(job->node, request->asker);
-    // One that waits for another owner, too, knows that this one is dead; one that comes home needs
-    // none.
+    // A lost value waits for another owner itself, as its owner is dead; a value that comes home
+    // needs no owner.
     const tfrt_remote_value_t* value = request->value;
     bool is_home = value->state == TFRT_REMOTE_VALUE_COMING_HOME;
     bool is_known = tfrt_remote_value_is_lost(value) || is_home || request->since_ns > latest_ns;
@@ -242,7 +242,7 @@ static void tfrt_recovery_expire_job(tfrt_job_t* job, int64_t latest_ns) {
 }
 
 void tfrt_recovery_expire(tfrt_node_t* node) {
-  // This host would have noticed by now what the asker has noticed.
+  // By this time this host would have noticed the loss that the asker has noticed.
   int64_t silence_ns =
       (int64_t)node->options.session.limits.silence_ms * TFRT_NANOSECONDS_PER_MILLISECOND;
   int64_t latest_ns = tfrt_node_now_ns(node) - 2 * silence_ns;

@@ -13,8 +13,9 @@
 // has a copy gives that.
 //
 // Life of a question here: asked when a value is lost; answered when the value here has another
-// owner, or is here, or is an error. Over with the asker or the job, and answered with an error
-// when the loan is over, or this host goes on hearing from the owner that the asker has lost.
+// owner, or is here, or is an error. It ends with the asker or the job. It is answered with an
+// error when the loan is over, or when this host still hears from the owner that the asker has
+// lost.
 //
 // Thread rule: everything here needs the node's lock.
 // Failure rule: what can't be answered is an error.
@@ -33,7 +34,7 @@ void tfrt_recovery_on_lost(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_l
 void tfrt_recovery_on_replace(tfrt_peer_t* peer, tfrt_job_t* job,
                               const tfrt_wire_replace_t* replace);
 
-// Answers those who have asked for |value|, which has another owner now, or is resolved.
+// Answers the hosts that have asked for |value|, which has another owner now, or is resolved.
 void tfrt_recovery_answer_waiting(tfrt_remote_value_t* value);
 
 // Answers questions that nothing will answer: the loan is over, or the owner, which the asker has

@@ -18,7 +18,7 @@ struct tfrt_retried_call_s {
   tfrt_async_value_t** arguments;      // +1 each
   tfrt_remote_value_t** results;       // +0; NULL: forgotten
   tfrt_async_value_t** given_results;  // +1 each, during a run
-  // +1 each, or NULL: what the newest run made of results that were not lost then.
+  // +1 each, or NULL: the newest run's values for results that were not lost then.
   tfrt_async_value_t** spare_results;
   uint32_t open_count;  // results that are not forgotten; and the start, in progress
   uint32_t host;        // rank of the newest run's
@@ -100,7 +100,7 @@ static void tfrt_retried_call_set_spare(tfrt_retried_call_t* call, uint32_t inde
   call->spare_results[index] = spare ? tfrt_async_value_retain(spare) : NULL;
 }
 
-// Nothing of |call| can be lost any more, or nobody may run it again.
+// No result of |call| can be lost any more, or the call must not run again.
 static void tfrt_retried_call_close(tfrt_retried_call_t* call) {
   if (!tfrt_list_is_linked(&call->link)) return;
   tfrt_list_remove(&call->link);
@@ -166,7 +166,7 @@ static void tfrt_retried_call_close_job(tfrt_job_t* job, tfrt_status_t reason) {
 
 // --- The next run --------------------------------------------------------------
 
-// The host of the next run. This one may not have noticed yet what a callee has told.
+// The host of the next run. This host may not have noticed yet a loss that a callee has reported.
 static uint32_t tfrt_retried_call_next_host(const tfrt_retried_call_t* call) {
   uint32_t next = tfrt_job_find_living(call->job, call->host + 1);
   bool is_lost = tfrt_job_find_rank(call->job, next)->incarnation == call->told_lost;
@@ -219,8 +219,8 @@ static void tfrt_retried_call_run_there(tfrt_retried_call_t* call) {
 
 static void tfrt_retried_call_run_soon(tfrt_retried_call_t* call);
 
-// If a run has made the result |index| of |call|, which is lost, beside what it was for, has it
-// stand for that.
+// If an earlier run also made result |index| of |call|, which is lost now, has the result stand for
+// that value.
 static bool tfrt_retried_call_use_spare(tfrt_retried_call_t* call, uint32_t index) {
   tfrt_async_value_t* spare = call->spare_results[index];
   if (!spare) return false;
@@ -230,7 +230,8 @@ static bool tfrt_retried_call_use_spare(tfrt_retried_call_t* call, uint32_t inde
   return true;
 }
 
-// Keeps what a run has made of results that were not lost when it began. Some may be by now.
+// Keeps the values that a run has made for results that were not lost when it began. Some may be
+// lost by now.
 static void tfrt_retried_call_keep_spares(tfrt_retried_call_t* call) {
   bool has_run = tfrt_list_is_linked(&call->link) && call->is_named;
   for (uint32_t i = 0; i < call->request.result_count && has_run; ++i) {
@@ -272,7 +273,7 @@ static void tfrt_retried_call_run(void* argument) {
   tfrt_node_release(node);
 }
 
-// Says how often it was tried, what happened last, and what first.
+// The error (+1) that says how often the call was tried, the last loss, and the first.
 static tfrt_status_t tfrt_retried_call_exhausted(const tfrt_retried_call_t* call) {
   tfrt_status_fields_t fields = *tfrt_status_fields(call->last_loss);
   const char* first = tfrt_status_message(call->first_loss);
@@ -322,8 +323,8 @@ bool tfrt_retried_call_may_mend(const tfrt_remote_value_t* value, tfrt_status_t 
   if (call->is_running_again || call->spare_results[value->rerun.index]) return true;
   if (call->runs > call->retries) return false;
   call->told_lost = fields->root_key;
-  // An argument, or what the function asks for, may be lost for good. There are no more hosts to
-  // lose than members, and after as many runs the last is on the own host.
+  // An argument, or a value that the function asks for, may be lost for good. There are no more
+  // hosts to lose than members, and after as many runs the last is on the own host.
   return call->mended++ < call->job->view.member_count;
 }
 

@@ -8,9 +8,9 @@
 //        |                              |
 //        '------- all results here, or not used any more, or the frame that made it over: closed
 //
-// Which host: the next one by rank that lives, round to the own one, where the call is a plain
-// one. With which arguments: the same values. They are kept for that; one that was lost with the
-// host, and is the result of such a call itself, has been made to run again at the same time.
+// The next run is on the next living host by rank, round to the own host, where the call is a plain
+// one. It takes the same arguments, which are kept for it. An argument that was lost with the host
+// may be the result of such a call itself: then that call runs again at the same time.
 //
 // Life:
 //  1. Started once; each result that it names is *adopted*.
@@ -31,8 +31,8 @@
 
 #include "distributed/call/outgoing_call.h"
 
-// Starts |call|, whose options say how often it may run again, as |request|, which is complete but
-// for what it gets here, says. Thread-safe (the lock is not held).
+// Starts |call|, whose options say how often it may run again. |request| describes it, and is
+// complete but for the members that this sets. Thread-safe (the lock is not held).
 void tfrt_retried_call_start(tfrt_job_t* job, const tfrt_routed_call_t* call,
                              const tfrt_outgoing_call_request_t* request);
 
@@ -45,8 +45,8 @@ tfrt_remote_value_t* tfrt_retried_call_take_lost(tfrt_retried_call_t* call, uint
 // |value|, which has a call that may run again, doesn't need that any more.
 void tfrt_retried_call_forget(tfrt_remote_value_t* value);
 
-// |status| (+0), which came for |value|, a result of such a call, says that a host was lost, and
-// not that of the result; and the call may run again for that, or has.
+// True if |status| (+0), which came for |value|, a result of such a call, is the loss of another
+// host than the result's, and the call may run again for that, or has.
 bool tfrt_retried_call_may_mend(const tfrt_remote_value_t* value, tfrt_status_t status);
 
 // |value| is lost because of |status| (+0). False if its call must not run again.

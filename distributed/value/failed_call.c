@@ -12,7 +12,7 @@ typedef struct tfrt_failed_call_s {
   tfrt_status_t status;  // +1
 } tfrt_failed_call_t;
 
-// Numbers are dense: each is its own hash.
+// Call numbers are consecutive, so each is its own hash.
 static uint64_t tfrt_failed_call_hash(const void* key) { return *(const uint64_t*)key; }
 
 static bool tfrt_failed_call_equal(const tfrt_hash_node_t* node, const void* key) {
@@ -37,7 +37,7 @@ static void tfrt_failed_call_free(tfrt_failed_call_t* call) {
   tfrt_allocator_free(call->job->node->options.allocator, call, sizeof(*call));
 }
 
-// How many |job| may have here.
+// The number of failed calls that |job| may have here.
 static uint32_t tfrt_failed_call_room(const tfrt_job_t* job) {
   uint32_t objects = job->usage.limits.objects;
   return objects > 0 && objects < TFRT_FAILED_CALL_MAX_KEPT ? objects : TFRT_FAILED_CALL_MAX_KEPT;

@@ -107,7 +107,7 @@ void tfrt_incoming_want_fail(tfrt_incoming_want_t* want, tfrt_status_t status) {
     return;
   }
   if (want->on_bulk) {
-    // Its answer was given; what it means for the payload is said on the lane.
+    // The want was answered already: the lane carries the error of the payload.
     tfrt_lane_manager_abort_send(node->lanes, want->peer->incarnation, want->want, status);
     tfrt_incoming_want_close(want);
     return;
@@ -168,7 +168,8 @@ static void tfrt_incoming_want_answer_value(tfrt_incoming_want_t* want) {
   tfrt_arena_deinitialize(&arena);
 }
 
-// Answers with where the value is, which is |remote|, and where the call stands whose result it is.
+// Answers with a reference to |remote|, which the value is, and with the place of the call whose
+// result it is.
 static void tfrt_incoming_want_answer_reference(tfrt_incoming_want_t* want,
                                                 tfrt_remote_value_t* remote) {
   tfrt_wire_item_t item = {.kind = TFRT_WIRE_ITEM_REFERENCE,
@@ -229,7 +230,7 @@ static void tfrt_incoming_want_run(tfrt_task_t* task) {
   tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(task, tfrt_incoming_want_t, waiter);
   tfrt_node_t* node = tfrt_node_retain(want->node);
   tfrt_node_lock_tables(node);
-  // Settled, neither here nor known to be elsewhere: it is on its way.
+  // A settled value that is neither here nor known to be elsewhere is on its way.
   if (want->open) tfrt_incoming_want_serve(want, TFRT_ACTION_AND_THEN);
   tfrt_incoming_want_release(want);
   tfrt_node_unlock(node);
@@ -335,7 +336,8 @@ void tfrt_incoming_want_find(tfrt_incoming_want_t* want) {
   }
   if (object && !object->is_told && want->peer) {
     if (want->kind != TFRT_INCOMING_WANT_PUSH) tfrt_incoming_want_drop_push(want->peer, object);
-    // No wait for its value: that would ask for the value's end, where its place is enough.
+    // The want doesn't wait for the slot's value: such a wait would ask for the payload, where the
+    // place of the value is enough.
     tfrt_list_push_back(&object->waiting, &want->held);
     return;
   }

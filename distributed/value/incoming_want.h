@@ -42,8 +42,8 @@ void tfrt_incoming_want_push(const tfrt_peer_t* peer, tfrt_job_t* job,
 // An Unwant came from |peer|.
 void tfrt_incoming_want_on_unwant(tfrt_peer_t* peer, const tfrt_wire_unwant_t* unwant);
 
-// The value (+1) that this host's own |reference| stands for in |job|: that of the object; or one
-// that is forwarded to it when the Invoke that promises it has come; or an error.
+// The value (+1) of |reference|, a name of this host in |job|: the object's value, or an error. If
+// the Invoke that promises the value has not come yet, an indirect that is forwarded to it then.
 tfrt_async_value_t* tfrt_incoming_want_own_value(tfrt_job_t* job,
                                                  const tfrt_wire_reference_t* reference);
 
@@ -57,8 +57,8 @@ void tfrt_incoming_want_serve_waiting(tfrt_object_t* object);
 // |object| goes, and with it its list: its wants wait for its value itself.
 void tfrt_incoming_want_abandon(tfrt_object_t* object);
 
-// |peer| says in a heartbeat that |named| is the highest call that it has promised, having seen
-// our heartbeat |echo|: refuses wants for more than that, if they were held before that beat.
+// |peer| says in a heartbeat that |named| is its highest promised call, and that it has seen our
+// heartbeat |echo|. Refuses wants for higher calls, if they were held before that beat.
 void tfrt_incoming_want_refuse_unpromised(tfrt_peer_t* peer, uint64_t named, uint64_t echo);
 
 // Has wants end with their owners.

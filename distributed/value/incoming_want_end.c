@@ -29,7 +29,7 @@ void tfrt_incoming_want_refuse_unpromised(tfrt_peer_t* peer, uint64_t named, uin
   }
 }
 
-// Closes those of |job| (NULL: of all jobs) that are |asked|.
+// Closes the wants of |job| (NULL: of all jobs) in the list |asked|.
 static void tfrt_incoming_want_drop_list(const tfrt_list_link_t* asked, const tfrt_job_t* job) {
   for (tfrt_list_link_t* link = asked->next; link != asked;) {
     tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, asked);

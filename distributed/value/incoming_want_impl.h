@@ -24,7 +24,7 @@ typedef struct tfrt_incoming_want_s {
   tfrt_ref_count_t ref_count;  // one while it is open, one while |waiter| waits
   tfrt_node_t* node;           // +1
   tfrt_job_t* job;             // +1
-  tfrt_peer_t* peer;           // who asks; NULL: this host itself, see |own|
+  tfrt_peer_t* peer;           // the asker; NULL: this host itself, see |own|
   tfrt_hash_node_t by_want;    // in the peer's table while it is open
   uint64_t want;
   uint32_t level;   // tfrt_wire_want_level_t

@@ -85,7 +85,7 @@ bool tfrt_incoming_want_resume(tfrt_peer_t* peer, const tfrt_job_t* job,
   tfrt_hash_table_remove(&peer->incoming_wants, &want->by_want);
   want->want = wire->want;
   tfrt_hash_table_insert(&peer->incoming_wants, &want->want, &want->by_want);
-  // That of the new one; the old one's is as it was.
+  // Returns the credit of the new want; the credit of the old one stays as it was.
   tfrt_peer_return_want_credit(peer);
   tfrt_incoming_want_tell_on_bulk(want, type, &encoding);
   return true;

@@ -3,7 +3,7 @@
 #include "distributed/value/job_budget.h"
 #include "distributed/value/outgoing_retain.h"
 
-// Runs when the owner of an argument holds it for this host, which is to hold the slot that is
+// Runs when the owner of an argument holds it for this host. This host is to hold the slot that is
 // that argument.
 static void tfrt_incoming_want_run_registered(tfrt_task_t* task) {
   tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(task, tfrt_incoming_want_t, waiter);

@@ -21,7 +21,7 @@ void tfrt_job_budget_initialize(tfrt_job_t* job, const tfrt_wire_job_budgets_t* 
   limits->requests = (uint32_t)tfrt_job_budget_smaller(asked->requests, limits->requests);
 }
 
-// The error for |limit| of |what|; |own| is the host's part in that, and |flag| raises it.
+// The error for |limit| of |what|; |own| is the host's own limit, and |flag| raises it.
 static tfrt_status_t tfrt_job_budget_error(const tfrt_job_t* job, uint64_t limit, uint64_t own,
                                            const char* what, const char* flag) {
   if (own == limit) {
@@ -59,7 +59,7 @@ tfrt_status_t tfrt_job_budget_check_call(const tfrt_job_t* job, uint32_t result_
   }
   limit = job->usage.limits.objects;
   if (limit == 0) return NULL;
-  // Mostly the host has no more than that of all jobs, and nothing is to be counted.
+  // Mostly all jobs together have no more than the limit, and nothing need be counted.
   uint64_t all = tfrt_object_table_count(node->objects) + node->counts.remote_values;
   if (all + result_count <= limit) return NULL;
   if (tfrt_job_budget_count_objects(job) + result_count <= limit) return NULL;

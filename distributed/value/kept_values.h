@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The remote values to which this host has sent askers on from one of its objects. An asker hears
-// what is known at that time: first the host of the call that has the value, and later, after that
-// call has told, the place where the call got it from. Our own handles keep those values for the
+// what is known at that time: first the host of the call that has the value. After that call has
+// told, askers hear where the call got the value from. Our own handles keep those values for the
 // askers. Each handle must live as long as the object, even if a copy is here by now.
 //
 // Thread rule: everything here needs the node's lock.

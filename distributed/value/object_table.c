@@ -7,8 +7,8 @@
 #include "distributed/domain/job.h"
 #include "distributed/domain/program_cache.h"
 
-// A namer is random and its numbers are dense: names that follow each other have chains that do,
-// and those of one number are spread.
+// Namers are random and their numbers consecutive. Consecutive names get neighbouring chains, and
+// names of one number are spread.
 static uint64_t tfrt_object_table_hash(const void* key) {
   const tfrt_wire_object_id_t* id = key;
   return id->namer + id->number + id->index * UINT64_C(0x9e3779b97f4a7c15);
@@ -66,7 +66,7 @@ static size_t tfrt_object_elements_size(uint32_t count) {
 static void tfrt_object_free(tfrt_object_table_t* table, tfrt_object_t* object) {
   tfrt_hash_table_remove(&table->by_id, &object->by_id);
   if (object->elements) {
-    // Later: who walks the table may stand at one of them.
+    // The elements are freed later: a loop over the table may stand at one of them.
     object->elements->next = table->ended;
     table->ended = object->elements;
   }
@@ -170,7 +170,7 @@ static void tfrt_object_table_end_elements(tfrt_object_table_t* table) {
     for (uint32_t i = 0; i < elements->count; ++i) {
       tfrt_object_element_t* element = &elements->items[i];
       tfrt_kept_values_clear(&element->kept, table->actions, table->allocator);
-      // The end of a job may have freed it first.
+      // The end of a job may have freed the export first.
       tfrt_object_t* exported = tfrt_object_table_find_any(table, element->exported);
       if (!exported) continue;
       --exported->loans;

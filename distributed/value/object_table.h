@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The values that this host owns and others know by name: results of calls that it runs
-// for others (*slots*, named by the caller before the call ran), and local values lent to
-// others (*exports*, named here). Guarded by the node's lock.
+// The values that this host owns and others know by name. *Slots* are results of calls that it runs
+// for others; the caller named them before the call ran. *Exports* are local values lent to others,
+// named here. Guarded by the node's lock.
 //
 //   name (namer, number, index) --> object --> AsyncValue (+1)
 //                                     |------> holders: incarnations; loans: our own calls
@@ -39,7 +39,7 @@ typedef struct tfrt_object_holder_s {
 // object does.
 typedef struct tfrt_object_element_s {
   tfrt_wire_object_id_t exported;  // our name for it, one loan; number 0: none
-  tfrt_kept_values_t kept;         // somebody else's value, or what that turned out to be
+  tfrt_kept_values_t kept;         // another host's value, or what that turned out to be
 } tfrt_object_element_t;
 
 typedef struct tfrt_object_elements_s {
@@ -51,7 +51,7 @@ typedef struct tfrt_object_elements_s {
 // Ties a slot to what will give it its value. Neither owns the other; both may go first.
 typedef struct tfrt_object_promise_s {
   struct tfrt_object_s* object;        // NULL: it is gone, or has its value
-  tfrt_indirect_value_t* placeholder;  // +1; made when somebody needs the value first; or NULL
+  tfrt_indirect_value_t* placeholder;  // +1; made when the value is first needed; or NULL
 } tfrt_object_promise_t;
 
 typedef struct tfrt_object_s {
@@ -60,7 +60,7 @@ typedef struct tfrt_object_s {
   tfrt_job_t* job;                   // +0: the job frees its objects when it closes
   tfrt_async_value_t* value;         // +1; NULL: promised, and nobody has needed it so far
   tfrt_object_promise_t* promise;    // +0; of a slot that has no value of its own yet; or NULL
-  tfrt_kept_values_t kept;           // somebody else's value that we said this is
+  tfrt_kept_values_t kept;           // another host's value that we said this is
   tfrt_object_elements_t* elements;  // of a list that others were given; else NULL
   tfrt_object_holder_t* holders;
   tfrt_object_holder_t first_holder;  // the storage of one of them; its count is 0 while unused
@@ -119,8 +119,9 @@ void tfrt_object_set_maker(tfrt_object_t* object, struct tfrt_cached_program_s* 
 // before its memory goes.
 void tfrt_object_table_promise(tfrt_object_t* object, tfrt_object_promise_t* promise);
 
-// Makes |value| (+0) what |promise| was for: the slot's value, if that is still there, and that of
-// its placeholder, if somebody has one; which stays until the promise is broken.
+// Makes |value| (+0) the value that |promise| was for: that of the slot, if the slot is still
+// there, and that of its placeholder, if there is one. The placeholder stays until the promise is
+// broken.
 void tfrt_object_table_fulfil(tfrt_object_table_t* table, tfrt_object_promise_t* promise,
                               tfrt_async_value_t* value);
 

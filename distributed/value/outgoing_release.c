@@ -28,7 +28,7 @@ static void tfrt_outgoing_release_flush_job(tfrt_peer_t* peer, tfrt_peer_job_t* 
                                             bool is_urgent) {
   tfrt_release_ranges_t* released = &known->released;
   if (released->name_count == 0) return;
-  // The end of a job gives everything back.
+  // The end of a job gives all of its names back anyway.
   if (known->job && !tfrt_job_is_over(known->job)) {
     tfrt_outgoing_release_send(peer, known->job, released->ranges, released->range_count, 0,
                                is_urgent);

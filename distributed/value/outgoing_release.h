@@ -10,7 +10,7 @@
 // owner counts holds, it is right to give back late, also behind a Retain of the same.
 //
 // Thread rule: everything here needs the node's lock.
-// Failure rule: what must be said and can't be ends the session (peer.h).
+// Failure rule: a Release that can't be sent ends the session (peer.h).
 #ifndef TFRT_DISTRIBUTED_VALUE_OUTGOING_RELEASE_H_
 #define TFRT_DISTRIBUTED_VALUE_OUTGOING_RELEASE_H_
 

@@ -4,7 +4,7 @@
 #include "distributed/domain/job.h"
 #include "distributed/value/outgoing_release.h"
 
-// Nobody is asked for |value| any more.
+// Ends the wait for the owner of |value|.
 static void tfrt_outgoing_retain_end(tfrt_remote_value_t* value) {
   tfrt_list_remove(&value->retention.link);
   tfrt_action_queue_forward_take(&value->node->actions,
@@ -93,7 +93,7 @@ static void tfrt_outgoing_retain_follow(tfrt_remote_value_t* value,
   tfrt_list_remove(&value->retention.link);
   value->retention.as = *reference;
   if (reference->owner == value->node->incarnation) {
-    // It came home: what is ours is here as long as somebody uses it.
+    // It came home: an own value is here as long as it is used.
     tfrt_outgoing_retain_end(value);
   } else if (++value->retention.forwards > TFRT_WIRE_MAX_FORWARDS) {
     tfrt_outgoing_retain_fail_take(
@@ -124,8 +124,8 @@ void tfrt_outgoing_retain_on_retained(tfrt_peer_t* peer, tfrt_job_t* job,
     tfrt_remote_value_t* value = tfrt_outgoing_retain_find(peer, retained->items[i].id);
     bool is_held = item->kind != TFRT_WIRE_ITEM_REFERENCE && item->kind != TFRT_WIRE_ITEM_ERROR;
     if (!value) {
-      // Late: the job was closed meanwhile, or the value is asked for elsewhere, as its owner was
-      // lost. Nobody uses this hold.
+      // The answer is late: the job was closed meanwhile, or the value's owner was lost and another
+      // host was asked. Nobody uses this hold.
       if (is_held && job) tfrt_outgoing_release_add(peer, job, &retained->items[i].id, false);
     } else if (item->kind == TFRT_WIRE_ITEM_REFERENCE) {
       tfrt_outgoing_retain_follow(value, &item->reference);

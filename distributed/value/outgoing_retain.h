@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A value that was lent to this host and is used beyond the call: its owner is asked to hold it
-// for us, and the call is not done before it says so.
+// A value that was lent to this host and is used beyond the call. This host asks the owner to hold
+// it, and the call is not done before the owner answers.
 //
 //   borrower                                owner
 //     Retain x   ------------------------->   holders: + borrower

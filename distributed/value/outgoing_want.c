@@ -59,7 +59,7 @@ void tfrt_outgoing_want_send(tfrt_remote_value_t* value, tfrt_wire_want_level_t 
   value->question.want = body.want.want;
   value->question.level = level;
   tfrt_hash_table_insert(&peer->wants, &value->question.want, &value->question.by_want);
-  // The open want keeps the value alive: its answer is sure to come.
+  // The open want keeps the value alive until the answer comes.
   tfrt_async_value_retain(&value->base.base);
   if (level == TFRT_WIRE_WANT_VALUE && value->bytes.there > TFRT_WIRE_MAX_INLINE_SIZE) {
     tfrt_lane_manager_need(value->node->lanes, peer->incarnation);

@@ -9,9 +9,9 @@
 //               without credit for it: --Unwant, Want--> owner
 //   payload here, or nobody waits any more:  end --Unwant--> owner
 //
-// Life: opened by send; found in the peer's table by its number, which resume changes; over
-// by close (the answer said all) or end (we say that it is over). While it is open the value
-// is kept alive, is not resolved, and has the peer that was asked.
+// Life: opened by send; found in the peer's table by its number, which resume changes; over by
+// close (the answer was final) or end (we say that it is over). While it is open the value is kept
+// alive, is not resolved, and has the peer that was asked.
 //
 // Thread rule: everything here needs the node's lock.
 // Failure rule: a question that can't be sent makes its value an error.

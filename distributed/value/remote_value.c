@@ -16,7 +16,7 @@
 
 #define TFRT_REMOTE_VALUE_BIT(name) (1u << TFRT_REMOTE_VALUE_##name)
 
-// The states that may follow each.
+// The states that may follow each state.
 static const uint32_t tfrt_remote_value_next_states[] = {
     [TFRT_REMOTE_VALUE_UNKNOWN] =
         TFRT_REMOTE_VALUE_BIT(UNKNOWN) | TFRT_REMOTE_VALUE_BIT(AWAITING_PUSH) |
@@ -66,7 +66,7 @@ static void tfrt_remote_value_free_order(tfrt_remote_value_t* value) {
   tfrt_allocator_free(allocator, order, sizeof(*order));
 }
 
-// Runs when the chain is settled that a value has waited for.
+// Runs when the chain that a value has waited for is settled.
 static void tfrt_remote_value_run_chain_waiter(tfrt_task_t* task) {
   tfrt_remote_value_order_t* order = TFRT_CONTAINER_OF(task, tfrt_remote_value_order_t, waiter);
   tfrt_remote_value_t* value = order->value;
@@ -163,8 +163,8 @@ void tfrt_remote_value_settle(tfrt_remote_value_t* value, tfrt_async_value_t* se
                                  settled);
 }
 
-// Runs when what |value| stands for is settled. If it is resolved, so |value| will be, and that
-// comes first: an error is looked for there.
+// Runs when the target of |value| is settled. If the target is resolved, |value| will be, too, and
+// that comes first: users look for an error there.
 static void tfrt_remote_value_run_meaning_waiter(tfrt_task_t* task) {
   tfrt_remote_value_t* value = TFRT_CONTAINER_OF(task, tfrt_remote_value_t, settlement.waiter);
   tfrt_node_t* node = tfrt_node_retain(value->node);
@@ -205,7 +205,7 @@ void tfrt_remote_value_await(tfrt_remote_value_t* value) {
   if (value->settlement.meaning) {
     tfrt_remote_value_settle_later(value);
   } else if (tfrt_remote_value_is_resolved(value)) {
-    // Its own end may still be on its way; what awaits it comes after that.
+    // The end of |value| may still be on its way; the users that await it run after that.
     tfrt_remote_value_settle(value, tfrt_async_value_retain(&value->base.base));
   } else if (tfrt_remote_value_is_there(value)) {
     tfrt_remote_value_settle(value, tfrt_async_value_ready_chain());
@@ -233,7 +233,7 @@ void tfrt_remote_value_unlink_peers(tfrt_remote_value_t* value) {
   value->peer = NULL;
 }
 
-// |value| is |location|, which is asked of |peer|.
+// |value| is at |location|, and |peer| is the host to ask.
 static void tfrt_remote_value_locate_at(tfrt_remote_value_t* value, tfrt_peer_t* peer,
                                         const tfrt_wire_reference_t* location) {
   value->location = *location;
@@ -385,7 +385,7 @@ tfrt_remote_value_t* tfrt_remote_value_create_part(const tfrt_remote_value_t* li
                                          .user_function = list->borrowing.user_function};
   tfrt_remote_value_t* value = tfrt_remote_value_allocate(list->job, reference, held, &loan);
   if (!value) return NULL;
-  // Before it can be found to be lost.
+  // The place is set before the value can be found to be lost.
   value->place.function = list->place.function;
   value->place.site = list->place.site;
   value->place.texts = tfrt_status_retain(list->place.texts);
@@ -434,7 +434,7 @@ void tfrt_remote_value_release(tfrt_remote_value_t* value) {
 }
 
 tfrt_remote_value_t* tfrt_remote_value_of(tfrt_node_t* node, tfrt_async_value_t* value) {
-  // Mostly so, and then there is no reference to be put off giving back.
+  // Most values end here, and need no put-off release of a reference.
   if (value->kind != TFRT_ASYNC_VALUE_INDIRECT || tfrt_async_value_is_available(value)) return NULL;
   tfrt_async_value_t* held = tfrt_async_value_retain(value);
   while (held && held->kind == TFRT_ASYNC_VALUE_INDIRECT && !tfrt_async_value_is_available(held)) {

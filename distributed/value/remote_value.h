@@ -14,7 +14,7 @@
 //
 // Life:
 //  1. Created for a result of our own call (held: the owner counts us), or for an argument
-//     that was lent to us (covered by the caller, who keeps it until our call is done).
+//     that was lent to us (covered by the caller, which keeps it until our call is done).
 //  2. Asked for at most once at a time (outgoing_want.h), under a want number of the peer that
 //     is asked. The want keeps the value alive until it is answered; if the answer is that the
 //     payload comes on a lane, until that is here.
@@ -63,7 +63,7 @@ typedef struct tfrt_remote_value_past_s {
   bool held;  // a Release is due at the end
 } tfrt_remote_value_past_t;
 
-// Where a value stands. A question to the owner (|question|) is apart from that: one may be open in
+// The state of a value. A question to the owner (|question|) is apart from that: one may be open in
 // the states UNKNOWN and THERE. THERE and COMING_HOME are lost, too, and go back to UNKNOWN with
 // another owner.
 //
@@ -307,9 +307,9 @@ void tfrt_remote_value_set_device(tfrt_remote_value_t* value, const char* device
 // says what |value| is. Sends the next question if one is needed.
 void tfrt_remote_value_on_item(tfrt_remote_value_t* value, const tfrt_wire_item_t* item);
 
-// Says that the payload of |value|, which nobody has asked for yet, may still be written until
-// all of |chains| (+0, unresolved ones) have come: it is asked for only then, so that the copy
-// is what the program means. Beside what was said before.
+// Says that kernels may still write the payload of |value|, which nobody has asked for yet, until
+// all of |chains| (+0, unresolved ones) have come. The payload is asked for only then, so that the
+// copy is what the program means. Adds to chains that were given before.
 void tfrt_remote_value_order(tfrt_remote_value_t* value, tfrt_async_value_t* const* chains,
                              uint32_t chain_count);
 
@@ -320,7 +320,7 @@ void tfrt_remote_value_await(tfrt_remote_value_t* value);
 // not needed any more.
 void tfrt_remote_value_fail(tfrt_remote_value_t* value, tfrt_status_t status);
 
-// The host is dead that has |value|, or its name; |status| (+0) says so. See above.
+// The host that has |value|, or its name, is dead; |status| (+0) says so. See above.
 void tfrt_remote_value_lose(tfrt_remote_value_t* value, tfrt_status_t status);
 
 // |value|, which was lost, is |reference| from now on: ours to release if |held|. Questions that
@@ -335,10 +335,10 @@ bool tfrt_remote_value_is_known_as(const tfrt_remote_value_t* value,
 // Makes |value| stand for |target| (+0).
 void tfrt_remote_value_forward(tfrt_remote_value_t* value, tfrt_async_value_t* target);
 
-// Makes |value|, which is unresolved, stand for |own| (+0), a value of this host. If the call may
-// run again that made |value|, it comes *home* first: it waits for that, asking nobody, and is lost
-// where that becomes the error that a host was lost. If |own| turns out to be elsewhere, |value| is
-// there, too, and keeps that one.
+// Makes |value|, which is unresolved, stand for |own| (+0), a value of this host. If the call that
+// made |value| may run again, |value| comes *home* first: it waits for |own| and asks nobody. If
+// |own| becomes a host-lost error, |value| is lost. If |own| turns out to be elsewhere, |value| is
+// there, too, and keeps the placeholder of |own|.
 void tfrt_remote_value_stand_for(tfrt_remote_value_t* value, tfrt_async_value_t* own);
 
 // Makes |value|, a result, stand for the argument |target| (+0), which was lent as |exported|, or

@@ -12,7 +12,7 @@
 static void tfrt_remote_value_finish(tfrt_remote_value_t* value) {
   bool was_lost = tfrt_remote_value_is_lost(value);
   tfrt_remote_value_set_state(value, TFRT_REMOTE_VALUE_RESOLVED);
-  // At home nobody else uses it by way of us.
+  // A value that came home has no other host that uses it by way of us.
   if (!value->peer) tfrt_remote_value_end_homecoming(value);
   if (was_lost) tfrt_outgoing_retain_give_up(value);
   if (value->question.want != 0) tfrt_outgoing_want_end(value);
@@ -89,7 +89,7 @@ static void tfrt_remote_value_on_available(tfrt_remote_value_t* value,
   tfrt_remote_value_settle(value, tfrt_async_value_ready_chain());
 }
 
-// We are sent on to |reference|, which may be a value of our own.
+// The owner has sent us on to |reference|, which may be a value of our own.
 static void tfrt_remote_value_follow(tfrt_remote_value_t* value,
                                      const tfrt_wire_reference_t* reference) {
   if (++value->forwards > TFRT_WIRE_MAX_FORWARDS) {
@@ -171,8 +171,8 @@ void tfrt_remote_value_on_item(tfrt_remote_value_t* value, const tfrt_wire_item_
   }
 }
 
-// |value|, which was lent to us, is somebody else's result: remembers where that was called, which
-// says more than where it was received.
+// |value|, which was lent to us, is a result of another host's call. Remembers the place of that
+// call, which says more than the place where the value was received.
 static void tfrt_remote_value_note_place(tfrt_remote_value_t* value,
                                          const tfrt_wire_origin_t* origin) {
   if (!origin || (tfrt_remote_value_has_site(value) && !value->place.is_received)) return;

@@ -39,7 +39,7 @@ tfrt_remote_value_t* tfrt_remote_value_create_element(tfrt_remote_value_t* cover
   return element;
 }
 
-// True if |value|, a list that came, is not all that has the list.
+// True if others than |value|, a list that came, have the list, too.
 static bool tfrt_remote_value_shares_list(tfrt_remote_value_t* value) {
   if (!tfrt_async_value_is_available(&value->base.base)) return true;
   const tfrt_async_value_t* list = tfrt_async_value_resolved(&value->base.base);
@@ -52,12 +52,12 @@ static bool tfrt_remote_value_shares_list(tfrt_remote_value_t* value) {
 
 // True if |element|, which lives by a cover, may be used by others than its list.
 static bool tfrt_remote_value_is_used_element(tfrt_remote_value_t* element) {
-  // The elements of a list that is one are seen with that, if it is there.
+  // The elements of an inner list are checked with that list, if it is there.
   if (element->parts.is_cover) return element->parts.is_orphan;
   // Acquire: as above.
   if (atomic_load_explicit(&element->base.base.count, memory_order_acquire) > 1) return true;
   if (!element->parts.cover) return false;
-  // One whose last reference is gone has no list any more, and its elements may be used.
+  // An element whose last reference is gone has no list any more, but its elements may be used.
   if (!tfrt_async_value_try_retain(&element->base.base)) return true;
   bool is_used = tfrt_remote_value_has_used_elements(element);
   tfrt_remote_value_release(element);

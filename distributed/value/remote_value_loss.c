@@ -5,7 +5,7 @@
 #include "distributed/value/remote_value_impl.h"
 #include "distributed/value/value_hooks.h"
 
-// The error |status| (+1) with the place of |value|, or else of the function that was lent it.
+// The error |status| (+1) with the place of |value|, or else of the function to which it was lent.
 static tfrt_status_t tfrt_remote_value_place_loss(const tfrt_remote_value_t* value,
                                                   tfrt_status_t status) {
   if (tfrt_remote_value_has_site(value)) return tfrt_call_site_locate(&value->place.site, status);
@@ -14,7 +14,7 @@ static tfrt_status_t tfrt_remote_value_place_loss(const tfrt_remote_value_t* val
   return place.function ? tfrt_status_with_origin(status, &place) : tfrt_status_retain(status);
 }
 
-// Nobody has |value|: forgets what was known of it.
+// No known host has |value|: forgets earlier answers about it.
 static void tfrt_remote_value_set_lost(tfrt_remote_value_t* value) {
   if (value->question.want != 0) tfrt_outgoing_want_end(value);
   tfrt_remote_value_end_homecoming(value);
@@ -41,7 +41,7 @@ static bool tfrt_remote_value_ask_lender(tfrt_remote_value_t* value, tfrt_status
     is_asked = value->node->value_hooks->ask_lender(value);
   }
   if (!is_asked) return false;
-  // It may be the one that was kept.
+  // |status| may be |value->borrowing.loss| itself: retained before that is released.
   tfrt_status_t loss = tfrt_status_retain(status);
   tfrt_status_release(value->borrowing.loss);
   value->borrowing.loss = loss;
@@ -57,7 +57,7 @@ void tfrt_remote_value_lose(tfrt_remote_value_t* value, tfrt_status_t status) {
   if (tfrt_remote_value_ask_lender(value, status)) return;
   if (value->rerun.call && value->node->value_hooks->run_again(value, status)) return;
   tfrt_status_t located = tfrt_remote_value_place_loss(value, status);
-  // Another owner may be known of those.
+  // The elements may have another owner that is known.
   tfrt_remote_value_end_elements(value, located, tfrt_remote_value_lose);
   tfrt_remote_value_fail_alone(value, located);
   tfrt_status_release(located);
@@ -152,8 +152,8 @@ static tfrt_status_t tfrt_remote_value_lost_error(const tfrt_remote_value_t* val
                               value->place.function[0] ? "@" : "a function", value->place.function);
 }
 
-// Moves the values of |job| (NULL: of all jobs) that |head| leads to into |out_list|: the end of
-// one may take others out.
+// Moves the values of |job| (NULL: of all jobs) from the list |head| into |out_list|, because the
+// end of one may take others out of a list.
 static void tfrt_remote_value_take_list(const tfrt_job_t* job, tfrt_list_link_t* head,
                                         size_t offset, tfrt_list_link_t* out_list) {
   tfrt_list_initialize(out_list);
@@ -166,8 +166,8 @@ static void tfrt_remote_value_take_list(const tfrt_job_t* job, tfrt_list_link_t*
   }
 }
 
-// Loses the values of |job| (NULL: of all jobs) that |head| leads to. A value whose last reference
-// is gone already has only its storage left, and takes itself out.
+// Loses the values of |job| (NULL: of all jobs) in the list |head|. A value whose last reference is
+// gone already has only its storage left, and takes itself out.
 static void tfrt_remote_value_lose_list(tfrt_peer_t* peer, const tfrt_job_t* job,
                                         tfrt_list_link_t* head, size_t offset,
                                         void (*lose)(tfrt_remote_value_t*, tfrt_status_t)) {

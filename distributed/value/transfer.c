@@ -44,7 +44,7 @@ static tfrt_remote_value_t* tfrt_transfer_find(tfrt_node_t* node,
   return value && value->question.level == TFRT_WIRE_WANT_VALUE ? value : NULL;
 }
 
-// Makes what waits for |transfer| the error |status| (+0). Takes the lock.
+// Makes the value that waits for |transfer| the error |status| (+0). Takes the lock.
 static void tfrt_transfer_fail(tfrt_node_t* node, const tfrt_lane_transfer_t* transfer,
                                tfrt_status_t status) {
   tfrt_node_lock_tables(node);
@@ -96,7 +96,7 @@ static tfrt_status_t tfrt_transfer_begin(tfrt_lane_handler_t* handler,
   bool is_wanted = wanted != NULL;
   char device[TFRT_CALL_DEVICE_SIZE] = "";
   if (wanted) memcpy(device, wanted->device, sizeof(device));
-  // One that begins anew, behind a lane that broke, is counted once.
+  // A payload that begins anew after its lane broke is counted once.
   if (wanted) wanted->bytes.here = 0;
   tfrt_status_t status = wanted ? tfrt_job_budget_check_payload(wanted->job, total_size) : NULL;
   if (wanted && !status) {
@@ -130,7 +130,7 @@ static void tfrt_transfer_complete(tfrt_lane_handler_t* handler,
                                    const tfrt_lane_transfer_t* transfer, void* context) {
   (void)handler;
   tfrt_arrival_t* arrival = context;
-  // Its number when it is over, which isn't that of its begin if it was resumed.
+  // The number at the end differs from that at the begin if the transfer was resumed.
   arrival->transfer = *transfer;
   if (arrival->sink) {
     arrival->value = arrival->sink->vtable->finish(arrival->sink);
@@ -154,7 +154,7 @@ static void tfrt_transfer_aborted(tfrt_lane_handler_t* handler,
                                   const tfrt_lane_transfer_t* transfer, void* context,
                                   tfrt_status_t status) {
   tfrt_transfer_fail(tfrt_transfer_node(handler), transfer, status);
-  // Never published, so nobody else has it.
+  // The value was never published, so nobody else has it.
   if (context) tfrt_arrival_free(context);
 }
 

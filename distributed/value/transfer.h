@@ -22,7 +22,7 @@
 
 #include "distributed/domain/domain.h"
 
-// How the node receives payloads.
+// The functions by which the node receives payloads.
 extern const tfrt_lane_handler_vtable_t tfrt_transfer_handler_vtable;
 
 // Makes the session of |peer|, which is open now, known to the lanes.

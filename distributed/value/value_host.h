@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which host reports an error that has no origin yet: this one, by its rank in a job.
+// The host that reports an error without an origin: this one, by its rank in a job.
 #ifndef TFRT_DISTRIBUTED_VALUE_VALUE_HOST_H_
 #define TFRT_DISTRIBUTED_VALUE_VALUE_HOST_H_
 

@@ -47,7 +47,7 @@ tfrt_status_t tfrt_value_item_encode(tfrt_async_value_t* value, size_t limit,
   return NULL;
 }
 
-// Tags, lengths and numbers of a value, and of an error, in a message, at their longest.
+// The most bytes of tags, lengths and numbers of a value, and of an error, in a message.
 #define TFRT_VALUE_ITEM_VALUE_OVERHEAD 32u
 #define TFRT_VALUE_ITEM_ERROR_OVERHEAD 128u
 
@@ -105,7 +105,7 @@ tfrt_wire_available_t tfrt_value_item_describe(tfrt_async_value_t* value) {
   return available;
 }
 
-// A name that came lately, and its type, which stays the same for ever.
+// A name that came lately, and its type, which never changes.
 typedef struct tfrt_value_item_name_s {
   size_t size;  // 0: none
   tfrt_type_id_t id;
@@ -147,7 +147,7 @@ tfrt_status_t tfrt_value_item_find_type(tfrt_string_view_t name, tfrt_type_id_t*
   }
   if (name.size > 0) memcpy(text, name.data, name.size);
   text[name.size] = '\0';
-  // Else the name would be taken for the part in front of the NUL.
+  // Otherwise the part in front of the NUL would be taken for the name.
   if (strlen(text) != name.size) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a type's name has a NUL in it: %s...",
                               text);

@@ -17,9 +17,9 @@ typedef struct tfrt_value_item_host_s {
   uint64_t incarnation;
 } tfrt_value_item_host_t;
 
-// Sets |*out_item| to what the resolved |value| (+0) is on the wire: ERROR, or INLINE if its
-// type has a codec and its body has at most |limit| bytes, or else NONE. Memory comes from
-// |arena|; an inline body is borrowed from |value|. Errors: RESOURCE_EXHAUSTED.
+// Sets |*out_item| to the form of the resolved |value| (+0) on the wire. An error becomes ERROR. A
+// value becomes INLINE if its type has a codec and its body at most |limit| bytes, else NONE.
+// Memory comes from |arena|; an inline body is borrowed from |value|. Errors: RESOURCE_EXHAUSTED.
 // Thread-safe.
 tfrt_status_t tfrt_value_item_encode(tfrt_async_value_t* value, size_t limit,
                                      tfrt_value_item_host_t host, tfrt_arena_t* arena,
@@ -54,10 +54,10 @@ tfrt_wire_available_t tfrt_value_item_describe(tfrt_async_value_t* value);
 tfrt_status_t tfrt_value_item_find_type(tfrt_string_view_t name, tfrt_type_id_t* out_id)
     TFRT_MUST_USE;
 
-// Sets |*out_value| (+1) to a value that is unresolved still, of the type that |type|
-// names, with room for |body_size| bytes at |*out_body|, which the caller fills before it
-// calls tfrt_value_item_complete(). Errors: INVALID_ARGUMENT for an unknown type, or one
-// without a codec, or a bad header; RESOURCE_EXHAUSTED. Thread-safe.
+// Sets |*out_value| (+1) to a value, still unresolved, of the type that |type| names. It has room
+// for |body_size| bytes at |*out_body|, which the caller fills before it calls
+// tfrt_value_item_complete(). Errors: INVALID_ARGUMENT for an unknown type, or one without a codec,
+// or a bad header; RESOURCE_EXHAUSTED. Thread-safe.
 tfrt_status_t tfrt_value_item_begin(tfrt_string_view_t type, tfrt_string_view_t header,
                                     size_t body_size, tfrt_allocator_t allocator,
                                     tfrt_async_value_t** out_value, void** out_body) TFRT_MUST_USE;

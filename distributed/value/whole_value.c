@@ -4,7 +4,7 @@
 #include "distributed/value/list_item.h"
 #include "host_runtime/async/join.h"
 
-// One that is being made.
+// A whole value that is being made.
 typedef struct tfrt_whole_value_s {
   tfrt_task_t task;  // waits for |value|, then for the elements of |list|
   tfrt_allocator_t allocator;
