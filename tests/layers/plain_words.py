@@ -57,13 +57,14 @@ def files(root):
 
 
 def comment_blocks(lines, mark):
-    """(line, text) of each run of comment lines; an indented or empty comment line ends one."""
+    """(line, text) of each run of comment lines; an empty line ends one, and so does a line of a
+    table, list or figure, which is indented by three spaces or more."""
     first, words = 0, []
     for number, line in enumerate(lines, 1):
         text = line.strip()
         is_comment = text.startswith(mark) and not text.startswith("#!")
         body = text[len(mark):] if is_comment else ""
-        if is_comment and body.strip() and not body.startswith("    "):
+        if is_comment and body.strip() and not body.startswith("   "):
             if not words:
                 first = number
             words.append(body.strip())
