@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One connection of the lanes' manager. What touches the transport is done by the lane's
-// task, behind the lock; what is to be done there is kept in the |must_...| marks.
+// One connection of the lanes' manager. Only the lane's task, which runs without the lock, calls
+// the transport; the |must_...| marks say what the task has to do.
 #include <string.h>
 
 #include "distributed/bulk/crc32c.h"
@@ -105,7 +105,7 @@ static void run_timer(tfrt_timer_t* timer) {
   tfrt_lane_t* lane = TFRT_CONTAINER_OF(timer, tfrt_lane_t, timer);
   tfrt_node_lock_lock(lane->manager->lock);
   lane->has_timer = false;
-  // Who is refused may let the answer wait for ever.
+  // A peer that was refused may never read the answer.
   bool is_late = lane->state == TFRT_LANE_DIALLING || lane->state == TFRT_LANE_GREETING ||
                  lane->closes_after_write;
   if (is_late) tfrt_lane_give_up(lane);
@@ -332,7 +332,7 @@ static void on_message(tfrt_transport_handler_t* handler, tfrt_transport_connect
   }
   if (!tfrt_status_is_ok(status)) on_mistake(lane, status);
   tfrt_status_release(status);
-  // Before the end is told: |lane| and its connection are alive.
+  // on_closed has not come yet: |lane| and its connection are alive.
   tfrt_transport_connection_receive(connection);
 }
 

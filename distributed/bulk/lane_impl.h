@@ -2,11 +2,11 @@
 //
 // The inside of the lanes' manager: what its sources share.
 //
-//   lane_manager.c    who may have a lane, who dials, when it is given up
-//   lane.c            one connection: its task, one write at a time, what comes
-//   lane_writing.c    what it writes besides chunks
-//   lane_outgoing.c   payloads from here        lane_incoming.c   payloads to here
-//   lane_reader.c     those that are not in memory    lane_room.c    memory for large ones
+//    lane_manager.c    who may have a lane, who dials, when it is given up
+//    lane.c            one connection: its task, one write at a time, what comes
+//    lane_writing.c    what it writes besides chunks
+//    lane_outgoing.c   payloads from here        lane_incoming.c   payloads to here
+//    lane_reader.c     those that are not in memory    lane_room.c    memory for large ones
 //
 //   manager --> peer (a session) --> lane in use          any lane --> its connection
 //                 |--> outgoing transfers, ready ones in two lists
@@ -15,10 +15,10 @@
 // Rules that hold in all of them:
 //  - Everything is guarded by the node's lock, which every function here expects to be held
 //    unless it says that it takes it.
-//  - What works on an object without the lock (a write that borrows a value, a copy into a
-//    buffer, a callback) says so in it: |writes|, |is_busy|, |is_making_room|, |references|.
-//    Whoever ends the object meanwhile only marks it; the worker finds the mark when it locks
-//    again.
+//  - A worker that uses an object without the lock (a write that borrows a value, a copy into a
+//    buffer, a callback) marks the object: |writes|, |is_busy|, |is_making_room|, |references|.
+//    Code that ends the object meanwhile only marks it as over; the worker finds that mark when it
+//    locks again.
 //  - The transport and the handler are called without the lock.
 //
 // Thread rule: as above. Failure rule: as in lane_manager.h.
@@ -34,8 +34,7 @@ typedef struct tfrt_lane_s tfrt_lane_t;
 typedef struct tfrt_lane_peer_s tfrt_lane_peer_t;
 typedef struct tfrt_lane_reader_s tfrt_lane_reader_t;
 
-// An Abort that waits to be written, behind which the transfer is none any more. Freed then, or
-// with its session.
+// An Abort that waits to be written; its transfer is over. Freed once written, or with its session.
 typedef struct tfrt_lane_abort_s {
   tfrt_list_link_t link;
   uint64_t want;
@@ -114,7 +113,7 @@ struct tfrt_lane_s {
   bool is_dialler;
   uint32_t number;      // of the connection, as Hello says
   uint32_t passed;      // ours: those of the peer up to this one were dropped for it
-  uint32_t references;  // 1 until its end is told; task, timer and write: 1 each
+  uint32_t references;  // 1 until on_closed; task, timer and write: 1 each
   bool must_dial;
   bool must_write;
   bool must_abort;
@@ -152,9 +151,9 @@ struct tfrt_lane_peer_s {
   tfrt_hash_table_t incoming;
   tfrt_list_link_t small;        // outgoing ones that may send; served first
   tfrt_list_link_t large;        // in turn
-  tfrt_list_link_t interrupted;  // outgoing ones of which the borrower must be told
+  tfrt_list_link_t interrupted;  // outgoing ones; the borrower must hear of each
   tfrt_list_link_t failed;       // the same
-  tfrt_list_link_t windows;      // incoming ones with a grant that was not told
+  tfrt_list_link_t windows;      // incoming ones with a grant that was not sent
   tfrt_list_link_t aborts;
   uint32_t abort_count;
 };
@@ -191,8 +190,8 @@ void tfrt_lane_manager_forget_one(tfrt_lane_manager_t* manager);
 // Says that a payload waits: dials if that is possible and due.
 void tfrt_lane_peer_need(tfrt_lane_peer_t* peer);
 
-// |peer|'s lane in use, which was |was_open|, is lost or was refused: interrupts transfers and
-// sees to the next one.
+// |peer|'s lane in use is lost or was refused: interrupts transfers and arranges for the next lane,
+// after a delay unless the lane |was_open|.
 void tfrt_lane_peer_detach(tfrt_lane_peer_t* peer, bool was_open);
 
 // |peer|'s lane is OPEN.
@@ -202,7 +201,7 @@ void tfrt_lane_peer_opened(tfrt_lane_peer_t* peer);
 tfrt_status_t tfrt_lane_peer_adopt(tfrt_lane_t* lane, const tfrt_wire_lane_hello_t* hello)
     TFRT_MUST_USE;
 
-// Makes an Abort due; dropped if memory is out, or too many wait: the sessions say the same, later.
+// Makes an Abort due. Drops it if memory is out or too many wait: the session says the same later.
 void tfrt_lane_peer_abort_transfer(tfrt_lane_peer_t* peer, uint64_t want, bool from_owner,
                                    tfrt_status_t status);
 
@@ -251,7 +250,8 @@ tfrt_lane_outgoing_t* tfrt_lane_outgoing_next(tfrt_lane_peer_t* peer, tfrt_wire_
 // A write of |outgoing| is over.
 void tfrt_lane_outgoing_finish_write(tfrt_lane_outgoing_t* outgoing);
 
-// |outgoing| may have bytes to send, or be over and nothing work on it any more: sees to that.
+// Finishes |outgoing| if it is over and no worker uses it; else reads on and sends the bytes that
+// are ready.
 void tfrt_lane_outgoing_go_on(tfrt_lane_outgoing_t* outgoing);
 
 // No byte of |outgoing|, unless it is over, can be sent any more because of |status| (+0): tells
@@ -261,7 +261,7 @@ void tfrt_lane_outgoing_fail(tfrt_lane_outgoing_t* outgoing, tfrt_status_t statu
 // Ends |outgoing| with |status| (+0).
 void tfrt_lane_outgoing_end(tfrt_lane_outgoing_t* outgoing, tfrt_status_t status);
 
-// The lane in use is lost: what was given to it may be.
+// The lane in use is lost, and chunks that were given to it may be, too.
 void tfrt_lane_outgoing_interrupt_all(tfrt_lane_peer_t* peer);
 
 // A Window came; an Abort of the borrower came.
@@ -280,11 +280,11 @@ void tfrt_lane_incoming_end(tfrt_lane_incoming_t* incoming, tfrt_status_t status
 // There is more room for |incoming|; nothing if it is over.
 void tfrt_lane_incoming_on_room(tfrt_lane_incoming_t* incoming);
 
-// Nobody makes room for |incoming| any more: has its end told, if it is over. Returns true if it
-// is complete; the caller tells that and frees it.
+// Nobody makes room for |incoming| any more: if it is over, schedules the report of its end.
+// Returns true if it is complete; then the caller reports that and frees it.
 bool tfrt_lane_incoming_leave_room(tfrt_lane_incoming_t* incoming);
 
-// Tells that |incoming| is complete, and frees it. Takes the lock.
+// Tells the handler that |incoming| is complete, and frees it. Takes the lock.
 void tfrt_lane_incoming_complete(tfrt_lane_incoming_t* incoming);
 
 // The lane in use is lost.

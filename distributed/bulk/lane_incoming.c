@@ -84,8 +84,8 @@ static void tell(tfrt_task_t* task) {
   tfrt_lane_transfer_t name = incoming->name;
   uint64_t offset = incoming->received;
   incoming->must_tell = false;
-  // Not busy while the handler is told of an interruption: inside, it resumes the transfer,
-  // whose next chunk may come before it returns.
+  // Not busy during interrupted(): inside, the handler resumes the transfer, whose next chunk may
+  // come before interrupted() returns.
   incoming->is_busy = is_over;
   tfrt_node_lock_unlock_and_run(manager->lock);
   if (!is_over) {
@@ -98,11 +98,11 @@ static void tell(tfrt_task_t* task) {
   free_incoming(incoming);
 }
 
-// The one who worked on |incoming| is ready: the next one does what came up meanwhile.
+// The worker on |incoming| is done: schedules a task for the reports that became due meanwhile.
 static void settle(tfrt_lane_incoming_t* incoming) {
   // A transfer that is resumed has its whole window again.
   bool tells = incoming->must_tell && incoming->storing == 0;
-  // The end is told when nobody works on the buffer.
+  // The handler hears of the end only when nobody works on the buffer.
   incoming->is_busy = incoming->is_over ? !incoming->is_making_room : tells;
   if (!incoming->is_busy) return;
   tfrt_task_initialize(&incoming->task, tell);
@@ -160,7 +160,8 @@ bool tfrt_lane_manager_resume_receive(tfrt_lane_manager_t* manager, uint64_t inc
 // --- Storing -----------------------------------------------------------------
 
 // Grants more when half of the window is used up, so that the owner never waits for it on a
-// healthy network, as far as there is room. What isn't stored yet is in the window.
+// healthy network, as far as there is room. Bytes that aren't stored yet count as part of the
+// window.
 static void grant(tfrt_lane_incoming_t* incoming) {
   uint64_t window = incoming->manager->options.window_size;
   // A piece counts as on its way a moment before it counts as received.

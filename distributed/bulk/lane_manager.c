@@ -424,8 +424,8 @@ static tfrt_status_t accept_stream(tfrt_transport_acceptor_t* acceptor,
   return NULL;
 }
 
-// Whether |hello| crossed the dial of the lane that |peer| has, which stays. Who dials after having
-// welcomed that has lost it since, even if nothing of that came here.
+// Whether |hello| crossed the dial of the lane that |peer| has, which stays. A peer that dials
+// after it sent Welcome has lost that connection, even if this side has not noticed.
 static bool is_crossed(const tfrt_lane_peer_t* peer, const tfrt_wire_lane_hello_t* hello) {
   const tfrt_lane_t* lane = peer->lane;
   if (!lane || !lane->is_dialler) return false;

@@ -17,26 +17,26 @@
 //     complete             <-----------  Chunk(.., last)
 //     Unwant --------------------------------- control ------------------->  cancel_send
 //
-// Who dials: whoever has an address of the other, when a payload is first to move or
-// tfrt_lane_manager_need() says so, and again whenever the lane is lost, as long as the
-// session lives. A lane may be lost on one side only, as behind a relay that forgets what is idle:
-// who expects a payload on one that was idle writes, so as to be told. If both dial at once, the
-// lane of the smaller incarnation stays; one that is dialled after that has been welcomed takes its
-// place, as its dialler has lost it.
+// Dialling: a side that has the other's address dials when a payload is first to move, or in
+// tfrt_lane_manager_need(). It dials again whenever the lane is lost, as long as the session lives.
+// A lane may be lost on one side only, for example behind a relay that drops idle connections. So a
+// side that expects a payload on an idle lane writes a message, and learns of the loss. If both
+// dial at once, the lane of the smaller incarnation stays; a lane that is dialled after that
+// Welcome replaces it, because its dialler has lost the old one.
 //
 //   of a session:   NONE --needed--> DIALLING --Welcome--> OPEN --lost--> NONE ...
 //                     \-- its Hello -------------------------^
 //
-// A transfer outlives its lane. The borrower, as soon as it sees the loss, or the owner,
-// by an Abort(ABORTED) on the next lane for everything that was under way, says that it is
-// INTERRUPTED; then the borrower's core sends a new Want that resumes the old one at the
-// offset reached, and both cores give the transfer its new number:
+// A transfer outlives its lane. After a loss it is INTERRUPTED: the borrower sees the loss, or the
+// owner sends an Abort(ABORTED) for each such transfer on the next lane. Then the borrower's core
+// sends a new Want that resumes the old one at the offset reached. Both cores give the transfer its
+// new number:
 //
 //   SENDING --lane lost--> INTERRUPTED --resume_send--> SENDING     RECEIVING and
 //      |---- cancel_send, Abort, bury ----> done                    resume_receive alike
 //      `---- its source fails --> FAILED ---^
 //
-// A failure is said by an Abort on each lane until the Unwant has come.
+// The owner reports a failure by an Abort on each lane until the Unwant has come.
 //
 // Life of a manager:
 //  1. Created over transport, lock, timers and handler. Its acceptor is given to the
@@ -50,11 +50,11 @@
 //
 // Thread rule: as in session.h: thread-compatible under the node's lock where a function
 // says so. Nothing here waits.
-// Failure rule: the caller's mistake fails at once and changes nothing. A chunk that does
-// not fit (a gap, too long, beyond the credit, a wrong checksum) ends its transfer with an
-// Abort to the owner; what is no message of the protocol, and a lane that can't be had for
-// |give_up_ns|, is told to the handler, whose place it is to end the session. What comes for a
-// transfer that nobody knows is late, and ignored.
+// Failure rule: the caller's mistake fails at once and changes nothing. A chunk that does not fit
+// (a gap, too long, beyond the credit, a wrong checksum) ends its transfer with an Abort to the
+// owner. If a message breaks the protocol, or no lane can be had for |give_up_ns|, the handler's
+// |lost| is called and should end the session. A message for an unknown transfer is late, and
+// ignored.
 #ifndef TFRT_DISTRIBUTED_BULK_LANE_MANAGER_H_
 #define TFRT_DISTRIBUTED_BULK_LANE_MANAGER_H_
 
@@ -72,7 +72,7 @@
 
 typedef struct tfrt_lane_manager_s tfrt_lane_manager_t;
 
-// Whose transfer it is: the peer of a session, and the borrower's Want.
+// Names a transfer: the peer of a session, and the borrower's Want.
 typedef struct tfrt_lane_transfer_s {
   uint64_t incarnation;
   uint32_t session;
@@ -88,13 +88,13 @@ typedef struct tfrt_lane_sink_s {
 
 typedef struct tfrt_lane_handler_s tfrt_lane_handler_t;
 
-// What happens to lanes; no slot is NULL, none may block. All are called with no lock held
-// and may take the node's. |context| is what begin set, NULL for a transfer that has not
-// begun here; |status| is +0.
+// Events of lanes; no slot is NULL, none may block. All are called with no lock held and may take
+// the node's. |context| is what begin set, NULL for a transfer that has not begun here; |status| is
+// +0.
 typedef struct tfrt_lane_handler_vtable_s {
   // The first chunk of |transfer|: makes room for |total_size| bytes. Texts live until it
   // returns. NOT_FOUND: nobody waits for it (any more), it is ignored. Any other error
-  // (RESOURCE_EXHAUSTED, INVALID_ARGUMENT) is told to the owner.
+  // (RESOURCE_EXHAUSTED, INVALID_ARGUMENT) goes to the owner.
   tfrt_status_t (*begin)(tfrt_lane_handler_t* handler, const tfrt_lane_transfer_t* transfer,
                          tfrt_string_view_t type, tfrt_string_view_t header, uint64_t total_size,
                          tfrt_lane_sink_t* out_sink);
@@ -103,8 +103,8 @@ typedef struct tfrt_lane_handler_vtable_s {
                    void* context);
   // |offset| bytes are in the buffer (0, too, if it never began), and no more come under this
   // want: send a new Want that resumes it there, and call tfrt_lane_manager_resume_receive()
-  // with its number. It may be told twice and late, so the handler looks for the want under
-  // the node's lock and ignores one that it does not know.
+  // with its number. This call may come twice and late, so the handler looks for the want under the
+  // node's lock and ignores an unknown one.
   void (*interrupted)(tfrt_lane_handler_t* handler, const tfrt_lane_transfer_t* transfer,
                       uint64_t offset);
   // Over, without success: |status| says why. Send Unwant, if the session lives.
@@ -116,7 +116,7 @@ typedef struct tfrt_lane_handler_vtable_s {
                tfrt_status_t status);
 } tfrt_lane_handler_vtable_t;
 
-// Embedded in whoever receives payloads; lives until the manager is drained.
+// Embedded in the object that receives payloads; lives until the manager is drained.
 struct tfrt_lane_handler_s {
   const tfrt_lane_handler_vtable_t* vtable;
 };
@@ -131,8 +131,8 @@ typedef struct tfrt_lane_options_s {
   uint64_t window_size;            // credit ahead of what was received and stored, in bytes
   size_t max_greeting;             // accepted lanes without a Hello; one more ends the oldest
   bool uses_checksum;              // chunks that we send carry a CRC-32C
-  // Whose threads make memory ready for payloads of |room_size| bytes and more, before these come
-  // (+0, outlives the manager); NULL: nobody does.
+  // Its threads make memory ready for payloads of |room_size| bytes and more, before these come
+  // (+0, outlives the manager); NULL: no thread does.
   tfrt_work_queue_t* work_queue;
   uint64_t room_size;
   // Payloads of this size and more are *long*: they go in chunks of at most |polite_chunk_bytes|
@@ -164,7 +164,7 @@ typedef struct tfrt_lane_send_s {
   void* context;
 } tfrt_lane_send_t;
 
-// What is alive in a manager, for tests and for people.
+// The live objects of a manager, for tests and for people.
 typedef struct tfrt_lane_counts_s {
   size_t lanes;      // connections
   size_t sessions;   // opened and not buried
@@ -219,9 +219,9 @@ void tfrt_lane_manager_bury(tfrt_lane_manager_t* manager, uint64_t incarnation,
 // Thread-compatible (the node's lock is held).
 void tfrt_lane_manager_need(tfrt_lane_manager_t* manager, uint64_t incarnation);
 
-// The same for the payload of our |want|, which the owner says to send (Resolve(on_bulk)). On a
-// lane that was idle a Window is written, of which the owner makes nothing: if the other side has
-// lost the lane, this one learns of it, and dials. Thread-compatible (the node's lock is held).
+// The same for the payload of our |want|, which the owner says to send (Resolve(on_bulk)). On an
+// idle lane this writes a Window, which the owner ignores: if the other side has lost the lane,
+// this side learns of it, and dials. Thread-compatible (the node's lock is held).
 void tfrt_lane_manager_expect(tfrt_lane_manager_t* manager, uint64_t incarnation, uint64_t want);
 
 // The peer |incarnation|, which has dialled us, can be dialled at |address| (copied), if no address
@@ -249,8 +249,8 @@ tfrt_status_t tfrt_lane_manager_resume_send(tfrt_lane_manager_t* manager, uint64
 void tfrt_lane_manager_cancel_send(tfrt_lane_manager_t* manager, uint64_t incarnation,
                                    uint64_t want);
 
-// Stops the transfer of |want| because of |status| (+0, an error), which the borrower is told if
-// the lane lives that long: it must learn of it in another way, too. Unknown: nothing.
+// Stops the transfer of |want| because of |status| (+0, an error). The borrower gets |status| only
+// if the lane lives that long, so the caller must send it in another way, too. Unknown: nothing.
 // Thread-compatible (the node's lock is held).
 void tfrt_lane_manager_abort_send(tfrt_lane_manager_t* manager, uint64_t incarnation, uint64_t want,
                                   tfrt_status_t status);
@@ -266,8 +266,8 @@ bool tfrt_lane_manager_resume_receive(tfrt_lane_manager_t* manager, uint64_t inc
 void tfrt_lane_manager_cancel_receive(tfrt_lane_manager_t* manager, uint64_t incarnation,
                                       uint64_t want);
 
-// A frame came to this process, from whomever: somebody may wait for what is done about it, so long
-// payloads are polite for some milliseconds. Thread-compatible (the node's lock is held).
+// A frame came to this process from any peer: its sender may wait for an answer, so long payloads
+// are polite for some milliseconds. Thread-compatible (the node's lock is held).
 void tfrt_lane_manager_note_frame(tfrt_lane_manager_t* manager);
 
 // Ends everything; see the life of a manager. Idempotent. Thread-compatible (the node's lock
@@ -283,11 +283,11 @@ bool tfrt_lane_manager_is_drained(const tfrt_lane_manager_t* manager);
 // callback).
 void tfrt_lane_manager_drain(tfrt_lane_manager_t* manager);
 
-// What is alive now. Thread-compatible (the node's lock is held).
+// The number of live objects now. Thread-compatible (the node's lock is held).
 tfrt_lane_counts_t tfrt_lane_manager_counts(const tfrt_lane_manager_t* manager);
 
-// What has crossed in the session with |incarnation|; zeros if that is not known.
-// Thread-compatible (the node's lock is held).
+// The traffic of the session with |incarnation|; zeros if that is not known. Thread-compatible (the
+// node's lock is held).
 tfrt_lane_traffic_t tfrt_lane_manager_traffic(tfrt_lane_manager_t* manager, uint64_t incarnation);
 
 #endif  // TFRT_DISTRIBUTED_BULK_LANE_MANAGER_H_

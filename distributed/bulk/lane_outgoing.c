@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/bulk/lane_reader.h"
 
-// For how long a frame is a sign of others to come: calls one after the other, each of which waits
-// for a chunk, are nearer to each other.
+// How long after a frame more frames are likely. Calls in a row that each wait for a chunk are
+// closer to each other than that.
 #define POLITE_NS ((int64_t)5 * TFRT_NANOSECONDS_PER_MILLISECOND)
 
 static tfrt_lane_outgoing_t* find(tfrt_lane_peer_t* peer, uint64_t want) {
@@ -263,7 +263,8 @@ void tfrt_lane_outgoing_on_window(tfrt_lane_peer_t* peer, const tfrt_wire_window
   }
   if (window->limit <= outgoing->limit) return;
   outgoing->limit = window->limit;
-  // Keeps its turn, if it has one; an interrupted or failed one was told, or will be.
+  // Keeps its turn, if it has one. An interrupted or failed transfer needs none: its borrower hears
+  // of that instead.
   bool has_turn = outgoing->is_interrupted || outgoing->failure;
   if (!has_turn && !tfrt_list_is_linked(&outgoing->link)) tfrt_lane_outgoing_place(outgoing);
 }
@@ -285,7 +286,8 @@ void tfrt_lane_outgoing_interrupt_all(tfrt_lane_peer_t* peer) {
   for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->outgoing); node;
        node = tfrt_hash_table_next(&peer->outgoing, node)) {
     tfrt_lane_outgoing_t* outgoing = TFRT_CONTAINER_OF(node, tfrt_lane_outgoing_t, by_want);
-    // An interrupted or failed one is told again: the message may be lost, too.
+    // The borrower hears again of an interrupted or failed one: the earlier message may be lost,
+    // too.
     if (!outgoing->was_written && !outgoing->is_interrupted && !outgoing->failure) continue;
     outgoing->was_written = false;
     outgoing->is_interrupted = true;

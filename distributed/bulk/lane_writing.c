@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a lane writes besides chunks: Hello or Welcome, and then Aborts and Windows.
+// Messages that a lane writes besides chunks: Hello or Welcome, and then Aborts and Windows.
 #include "distributed/bulk/lane_impl.h"
 
 void tfrt_lane_must_write(tfrt_lane_t* lane) {

@@ -93,15 +93,16 @@ static bool has_credit(const tfrt_send_queue_t* queue, const tfrt_send_entry_t* 
   return queue->call_count < queue->call_limit;
 }
 
-// What comes after a call stands behind it in the same gate, but a want, which must not overtake
-// the wants before it; what comes after a want may stand in the other one.
+// A frame that comes after a call stands behind that call in the gate of calls. A Want is the
+// exception: it must not overtake earlier Wants, so it stands in the gate of wants. A frame that
+// comes after a Want may stand in either gate.
 static bool may_pass(const tfrt_send_queue_t* queue, const tfrt_send_entry_t* entry) {
   if (entry->frame.want > 0 && entry->frame.after_call > queue->sequenced_call) return false;
   if (entry->frame.after_want > queue->sequenced_want) return false;
   return !needs_credit(entry) || has_credit(queue, entry);
 }
 
-// The count of those from the cursor on that |entry| is in.
+// The counter of unwritten frames that counts |entry|.
 static size_t* unwritten_count(tfrt_send_queue_t* queue, const tfrt_send_entry_t* entry) {
   return entry->frame.can_wait ? &queue->waiting_count : &queue->due_count;
 }
@@ -138,7 +139,7 @@ static bool open_gate(tfrt_send_queue_t* queue, tfrt_list_link_t* gate) {
 }
 
 static void open_gates(tfrt_send_queue_t* queue) {
-  // What passes one gate may be what the other one waits for.
+  // A frame that passes one gate may be the one that the other gate waits for.
   while (open_gate(queue, &queue->gates[TFRT_SEND_GATE_CALLS]) ||
          open_gate(queue, &queue->gates[TFRT_SEND_GATE_WANTS])) {
   }

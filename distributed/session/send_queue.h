@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one side of a session has to say, from append until the peer has processed it.
+// The frames that one side of a session sends. The queue keeps each frame from its append until the
+// peer has processed it.
 //
 //            +--> gate: calls --+   credit, replay window, order
 //   append --+--> gate: wants --+
@@ -8,12 +9,13 @@
 //                                              first .............. cursor ...... last
 //                                              <-- acknowledge      --> fill
 //
-// An Invoke or a Want waits in a gate until the peer has granted credit and the replay
-// window has room, and behind it what said that it comes after; everything else goes
-// straight into the sequence. A frame gets its number when it enters the sequence.
+// An Invoke or a Want waits in a gate until the peer has granted credit and the replay window has
+// room. Frames that must come after it wait behind it; all other frames enter the sequence at once.
+// A frame gets its number when it enters the sequence.
 //
-// It waits there as long as the session lives. The peer gives the credit of a call or a Want back
-// when that only waits for others, so a cycle of calls can't use up what it needs itself.
+// A frame may wait in its gate as long as the session lives. When a call or a Want only waits for
+// others, the peer gives its credit back. So a cycle of calls can't use up the credit that the
+// cycle itself needs.
 //
 // Life: initialised; appended to, filled from, acknowledged; rewound at each new
 // connection; deinitialised.
@@ -57,11 +59,11 @@ typedef struct tfrt_send_queue_s {
   tfrt_allocator_t allocator;
   tfrt_list_link_t gates[2];  // of tfrt_send_entry_t
   tfrt_list_link_t sequence;  // of tfrt_send_entry_t, by number
-  // Of what enters a gate, which may wait for long, and of all else.
+  // Memory of frames that enter a gate, which may wait for long, and of all other frames.
   tfrt_send_memory_t gate_memory;
   tfrt_send_memory_t memory;
   tfrt_list_link_t* cursor;  // first one not written to this connection, or |sequence|
-  size_t due_count;          // of those from |cursor| on: who can't wait, and who can
+  size_t due_count;          // frames from |cursor| on: those that can't wait, and those that can
   size_t waiting_count;
   uint64_t next_seq;  // from 1
   uint64_t acked_seq;
@@ -114,8 +116,8 @@ tfrt_status_t tfrt_send_queue_replace_by_void(tfrt_send_queue_t* queue, uint64_t
 tfrt_status_t tfrt_send_queue_seal(tfrt_send_queue_t* queue, const tfrt_session_t* session)
     TFRT_MUST_USE;
 
-// The peer grants so many calls and wants in all; less than before changes nothing.
-// Thread-compatible.
+// The peer grants |calls| calls and |wants| Wants in all; a number lower than before changes
+// nothing. Thread-compatible.
 void tfrt_send_queue_grant(tfrt_send_queue_t* queue, uint64_t calls, uint64_t wants);
 
 // Sets the size of the replay window in bytes. Thread-compatible.
@@ -126,7 +128,7 @@ void tfrt_send_queue_set_window(tfrt_send_queue_t* queue, size_t limit);
 // Thread-compatible.
 bool tfrt_send_queue_acknowledge(tfrt_send_queue_t* queue, uint64_t seq);
 
-// There is a new connection: what is not acknowledged is written again. Thread-compatible.
+// There is a new connection: frames that are not acknowledged are written again. Thread-compatible.
 void tfrt_send_queue_rewind(tfrt_send_queue_t* queue);
 
 // Returns true if there is something to write. Thread-compatible.
@@ -138,14 +140,14 @@ static inline bool tfrt_send_queue_has_unwritten(const tfrt_send_queue_t* queue)
 // wait. Thread-compatible.
 bool tfrt_send_queue_is_due(const tfrt_send_queue_t* queue);
 
-// Fills |*out_batch| with what comes next, up to |target_size| bytes but at least one frame,
-// and counts it as written at |now_ns|. Frames that were written before stay together with
-// those of the same age. Bodies live until they are acknowledged. Thread-compatible.
+// Fills |*out_batch| with the next frames, up to |target_size| bytes but at least one frame, and
+// counts them as written at |now_ns|. Frames that were written before stay together with those of
+// the same age. Bodies live until they are acknowledged. Thread-compatible.
 void tfrt_send_queue_fill(tfrt_send_queue_t* queue, size_t target_size, int64_t now_ns,
                           tfrt_send_batch_t* out_batch);
 
-// Drops what waits in the gates and, |with_sequence|, what is not written to this
-// connection: the next frame gets the number that the peer expects. Thread-compatible.
+// Drops the frames in the gates and, if |with_sequence|, those not yet written to this connection:
+// the next frame gets the number that the peer expects. Thread-compatible.
 void tfrt_send_queue_drop_unwritten(tfrt_send_queue_t* queue, bool with_sequence);
 
 #endif  // TFRT_DISTRIBUTED_SESSION_SEND_QUEUE_H_

@@ -114,7 +114,7 @@ void tfrt_session_adopt(tfrt_session_t* session, tfrt_session_link_t* link,
   tfrt_session_retain(session);
   move_to(session, link);
   learn(session, hello);
-  // Checked by who calls: the number lies between what is acknowledged and what is written.
+  // The caller has checked that the number lies between the acknowledged and the written frames.
   tfrt_send_queue_acknowledge(&session->queue, hello->received_seq);
   tfrt_send_queue_rewind(&session->queue);
   session->state = TFRT_SESSION_OPEN;
@@ -297,7 +297,7 @@ uint64_t tfrt_session_next_want(const tfrt_session_t* session) { return session-
 
 bool tfrt_session_has_call_credit(const tfrt_session_t* session) {
   const tfrt_send_queue_t* queue = &session->queue;
-  // What needs no credit is counted, too, so that the count may be above the limit.
+  // The count includes calls that need no credit, so it may be above the limit.
   return tfrt_list_is_empty(&queue->gates[TFRT_SEND_GATE_CALLS]) &&
          queue->call_limit > queue->call_count + queue->first_call_limit / 2;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A session: the numbered, shared state of two processes, as far as it is a pair of
-// reliable, ordered sequences of frames. It outlives connections, not processes. Losses
-// and duplicates of the network are settled here and nowhere else: whoever handles frames
-// gets each one exactly once, in order, while the session lives, and none afterwards.
+// reliable, ordered sequences of frames. It outlives connections, not processes. Only the session
+// deals with losses and duplicates of the network: the handler gets each frame exactly once and in
+// order while the session lives, and none afterwards.
 //
 //              dial, or Hello comes
 //                      |                 reset, gap             redial / Hello with resume
@@ -39,14 +39,14 @@
 // Numbers of calls and wants: the body of an Invoke, Void or Want holds a number that is
 // taken from tfrt_session_next_call() or tfrt_session_next_want() in the critical section
 // that appends the frame. An Invoke or a Want waits inside the session for the peer's
-// credit and for room in the replay window, together with the frames that said that they
-// come after it; everything else, which frees something, overtakes it. One of the peer's that did
-// not wait for what was granted here ends the session.
+// credit and for room in the replay window, together with the frames that must come after it. All
+// other frames free something and overtake it. If the peer sends an Invoke or a Want beyond the
+// credit granted here, the session ends.
 //
 // Thread rule: thread-compatible under the node's lock (node_lock.h): every function here
 // expects that the caller holds it, but retain and release. The handler is called with it
-// held, against the house's rule, because the tables that it changes are guarded by it: it
-// MUST NOT block, unlock, or run foreign code, and defers what has to.
+// held, against the house's rule, because that lock guards the tables that the handler changes. The
+// handler MUST NOT block, unlock, or run foreign code; it defers such work.
 // Failure rule: the caller's mistake and lack of memory fail at once and change nothing;
 // what the peer or the network does arrives at the handler.
 #ifndef TFRT_DISTRIBUTED_SESSION_SESSION_H_
@@ -119,26 +119,26 @@ typedef struct tfrt_session_frame_s {
   // none. (A Release of results, a Cancel, an Unwant.)
   uint64_t after_call;
   uint64_t after_want;
-  // Nobody waits for what it says: it goes with the next batch, and without one after the delay of
-  // what waits for company, or |can_wait_long|, after that of an acknowledgement.
+  // Nobody waits for this frame: it goes with the next batch. Without one it goes after the company
+  // delay or, with |can_wait_long|, after the acknowledgement delay.
   bool can_wait;
   bool can_wait_long;
 } tfrt_session_frame_t;
 
 typedef struct tfrt_session_handler_s tfrt_session_handler_t;
 
-// What happens to sessions. All slots are called with the node's lock held; none is NULL.
+// Events of sessions. All slots are called with the node's lock held; none is NULL.
 typedef struct tfrt_session_handler_vtable_s {
   // |session| is OPEN for the first time: peer, version, features, limits and the peer's
   // next call number are known. Not called again after a resume.
   void (*on_opened)(tfrt_session_handler_t* handler, tfrt_session_t* session);
-  // Somebody was refused, who has no session here, because of |status| (+0). At most once a
-  // second, whoever dials how often: |untold| is how many there were since the last time.
+  // This process refused a dialler without a session because of |status| (+0). At most one call a
+  // second, however many dial: |untold| counts the refusals since the last call.
   void (*on_refused)(tfrt_session_handler_t* handler, tfrt_status_t status, uint64_t untold);
   // The next frame of |session|, exactly once and in order; |frame| and its body live until
   // the function returns. |deadline_ns| by our clock, TFRT_TIME_INFINITE if it has none.
-  // An error is the peer's breach of protocol: it is told Goodbye(protocol) with the
-  // message, and the session dies. MAY append to and close any session.
+  // An error is the peer's breach of protocol: the session sends Goodbye(protocol) with the message
+  // and dies. MAY append to and close any session.
   tfrt_status_t (*on_frame)(tfrt_session_handler_t* handler, tfrt_session_t* session,
                             const tfrt_wire_frame_t* frame, int64_t deadline_ns);
   // The peer drains: it takes no new jobs; what runs is finished.
@@ -149,11 +149,11 @@ typedef struct tfrt_session_handler_vtable_s {
   // NOT append to the session.
   void (*on_dead)(tfrt_session_handler_t* handler, tfrt_session_t* session,
                   tfrt_session_death_t death, tfrt_status_t status);
-  // A batch to the peer is filled next: the last moment to append what was put off for it
+  // A batch to the peer is filled next: the last moment to append frames that were put off for it
   // (tfrt_session_request_flush()).
   void (*fill_batch)(tfrt_session_handler_t* handler, tfrt_session_t* session);
-  // Fills in what the next heartbeat to the peer says: |named| and the progress counters;
-  // the rest is the session's. What |oldest| points to lives until the lock is released.
+  // Fills in |named| and the progress counters of the next heartbeat to the peer; the session fills
+  // in the rest. The text that |oldest| points to lives until the lock is released.
   void (*fill_heartbeat)(tfrt_session_handler_t* handler, tfrt_session_t* session,
                          tfrt_wire_heartbeat_t* heartbeat);
   // The peer's newest heartbeat; it lives until the function returns.
@@ -165,7 +165,7 @@ typedef struct tfrt_session_handler_vtable_s {
   void (*on_wake)(tfrt_session_handler_t* handler, tfrt_session_t* session);
 } tfrt_session_handler_vtable_t;
 
-// Embedded in whoever handles the frames of a process; lives until the manager is drained.
+// Embedded in the object that handles the frames of a process; lives until the manager is drained.
 struct tfrt_session_handler_s {
   const tfrt_session_handler_vtable_t* vtable;
 };
@@ -210,25 +210,25 @@ tfrt_status_t tfrt_session_replace_by_void(tfrt_session_t* session, uint64_t cal
 // Thread-compatible (the node's lock is held).
 bool tfrt_session_call_was_written(const tfrt_session_t* session, uint64_t call);
 
-// Has a batch go within the delay of what waits for company, whether or not there is something to
-// write, unless the session is not OPEN: then with the first batch after that, or the first
-// heartbeat. Thread-compatible (the node's lock is held).
+// Writes a batch within the company delay, even an empty one. If the session is not OPEN, this
+// happens with the first batch or heartbeat after it opens. Thread-compatible (the node's lock is
+// held).
 void tfrt_session_request_flush(tfrt_session_t* session);
 
-// What waits for company goes now, if there is something. Thread-compatible (the node's lock is
-// held).
+// Sends the frames that wait for company now, if there are any. Thread-compatible (the node's lock
+// is held).
 void tfrt_session_send_waiting(tfrt_session_t* session);
 
 // Has on_wake called once at |due_ns| by our clock, or at the earlier time that is set already;
 // never if the session is DEAD by then. Thread-compatible (the node's lock is held).
 void tfrt_session_wake_at(tfrt_session_t* session, int64_t due_ns);
 
-// Grants the peer |calls| and |wants| in all since the session began; what is less than
-// before changes nothing. Told with the next batch, or with the next acknowledgement.
-// Thread-compatible (the node's lock is held).
+// Grants the peer |calls| and |wants| in all since the session began; a number lower than before
+// changes nothing. The next batch or acknowledgement carries the grant. Thread-compatible (the
+// node's lock is held).
 void tfrt_session_grant(tfrt_session_t* session, uint64_t calls, uint64_t wants);
 
-// What has been granted to the peer so far. Thread-compatible (the node's lock is held).
+// The calls and Wants granted to the peer so far. Thread-compatible (the node's lock is held).
 uint64_t tfrt_session_granted_calls(const tfrt_session_t* session);
 uint64_t tfrt_session_granted_wants(const tfrt_session_t* session);
 
@@ -250,10 +250,10 @@ tfrt_string_view_t tfrt_session_address(const tfrt_session_t* session);
 bool tfrt_session_has_address(const tfrt_session_t* session);
 tfrt_string_view_t tfrt_session_peer_name(const tfrt_session_t* session);
 
-// What both sides agreed on, from on_opened on: the version, the features that both have,
-// the limits in force; and the number that the peer will give to its next call to us, as it
-// was when the session began (the watermark is one less).
-// Thread-compatible (the node's lock is held).
+// The terms that both sides agreed on, from on_opened on: the version, the features that both have,
+// the limits in force. The last function returns the number of the peer's next call to us, as it
+// was when the session began (the watermark is one less). Thread-compatible (the node's lock is
+// held).
 uint32_t tfrt_session_version(const tfrt_session_t* session);
 tfrt_wire_features_t tfrt_session_features(const tfrt_session_t* session);
 const tfrt_wire_limits_t* tfrt_session_limits(const tfrt_session_t* session);
@@ -268,8 +268,8 @@ void tfrt_session_set_peer_rank(tfrt_session_t* session, uint32_t rank);
 uint64_t tfrt_session_heartbeat_number(const tfrt_session_t* session);
 int64_t tfrt_session_round_trip_ns(const tfrt_session_t* session);
 
-// What has crossed since the session began. Frames are counted once each, as their numbers are;
-// bytes are those of messages, the ones that were sent again too.
+// Traffic of the session since it began. Each numbered frame counts once; bytes are those of all
+// messages, replayed ones included.
 typedef struct tfrt_session_traffic_s {
   uint64_t frames_sent;
   uint64_t frames_received;

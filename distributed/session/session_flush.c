@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What may wait for company (acknowledgements, credit, frames that nobody waits for), and goes
-// without when none has come.
+// Acknowledgements, credit and frames that nobody waits for may wait for company: another frame
+// whose batch takes them along. If none comes within a delay, they go in a batch of their own.
 //
-// All sessions share one timer. On a host that calls many others each session has something to
-// flush a hundred times a second, and nearly always finds that it has gone with a message: a timer
-// for each of them would wake a thread as often, for nothing.
+// All sessions share one timer. On a host that calls many others, each session has something to
+// flush a hundred times a second. Nearly always a message has already taken it along. A timer per
+// session would wake a thread as often, for nothing.
 //
-// An acknowledgement may wait longer than the rest: all it does is to free the sender's copies, and
-// many frames, or many bytes, are acknowledged at once. Where values are only pushed, as from host
-// to host along a chain of calls, nothing else goes back, and each one is a packet of its own.
+// An acknowledgement may wait longer than the rest: it only frees the sender's copies, and one
+// acknowledgement covers many frames. Where values are only pushed, as along a chain of calls,
+// nothing else goes back: each acknowledgement is a packet of its own.
 #include "distributed/session/session_internal.h"
 
 static void run_timer(tfrt_timer_t* timer);
@@ -34,8 +34,8 @@ static void note_timer_done(tfrt_session_manager_t* manager) {
   tfrt_session_manager_note_less(manager);
 }
 
-// What is due within half of the shorter delay goes now: so nothing waits longer than its delay,
-// and the timer runs at most twice in the shorter one.
+// Flushes each session that is due within half of the shorter delay. So no frame waits longer than
+// its delay, and the timer runs at most twice in the shorter delay.
 static void run_timer(tfrt_timer_t* timer) {
   tfrt_session_manager_t* manager = TFRT_CONTAINER_OF(timer, tfrt_session_manager_t, flush_timer);
   tfrt_node_lock_lock(manager->lock);

@@ -63,7 +63,7 @@ static tfrt_status_t append_sealed(tfrt_session_t* session, const tfrt_session_f
 tfrt_status_t tfrt_session_append(tfrt_session_t* session, const tfrt_session_frame_t* frame) {
   TFRT_RETURN_IF_ERROR(check_frame(session, frame));
   if (frame->seal && session->was_opened) return append_sealed(session, frame);
-  // What waits for nothing needs no look at the clock.
+  // A frame that waits for no credit needs no look at the clock.
   bool may_wait = frame->call > 0 || frame->want > 0;
   int64_t now_ns = may_wait ? tfrt_session_now_ns(session->manager) : 0;
   TFRT_RETURN_IF_ERROR(tfrt_send_queue_append(&session->queue, frame, now_ns));
@@ -164,10 +164,10 @@ static int64_t deadline_of(const tfrt_session_manager_t* manager, const tfrt_wir
                              (int64_t)left_us * TFRT_NANOSECONDS_PER_MICROSECOND);
 }
 
-// Counts a frame of |kind|, if it takes credit. False: it came without, and |out_what| says so. A
-// peer counts the frames of its sequence as they are counted here, and knows of no more credit than
-// it was told, so that one that waits for credit never comes without. One that reads nothing is
-// told nothing, and gets no further, though what it asks is answered at once. A Void doesn't wait.
+// Counts a frame of |kind|, if it takes credit. False: the peer sent it beyond its credit, and
+// |out_what| says so. Both sides count the same frames, and only credit that was sent to the peer
+// counts as granted. So a peer that waits for credit never exceeds it. A peer that reads nothing
+// gets no new credit, though its requests are answered at once. A Void doesn't wait.
 static bool take_credit(tfrt_session_t* session, uint32_t kind, char* out_what, size_t size) {
   bool is_want = kind == TFRT_WIRE_FRAME_WANT;
   if (!is_want && kind != TFRT_WIRE_FRAME_INVOKE && kind != TFRT_WIRE_FRAME_VOID) return true;

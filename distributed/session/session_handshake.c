@@ -258,9 +258,9 @@ static bool refuse_unfit(tfrt_session_link_t* link, const tfrt_wire_batch_t* bat
   return false;
 }
 
-// The session that |batch|, a Hello or Welcome, has opened may use what the peer grants with it: so
-// a call that has waited for the session goes with the first frames of its job, and not behind
-// whatever the peer says to those.
+// Takes the credit that the peer grants with |batch|, the Hello or Welcome that opened the session.
+// So a call that waited for the session goes with the first frames of its job, and needn't wait for
+// the peer's first answer.
 static void take_first_credit(const tfrt_session_link_t* link, const tfrt_wire_batch_t* batch) {
   tfrt_session_t* session = link->session;
   bool is_open = session && session->link == link && session->state == TFRT_SESSION_OPEN;
@@ -386,9 +386,9 @@ static void on_refuse(tfrt_session_t* session, const tfrt_wire_refuse_t* refusal
                                              TFRT_STRING_VIEW_ARGUMENTS(refusal->message)));
 }
 
-// The Hello went to whoever is at the address, with the first numbers that there are; it turned out
-// to be a process with which there were others, which must not return, and which has forgotten
-// them. Says Hello again, with the numbers that are next.
+// Says Hello again with the next numbers. The first Hello went to an address without a known
+// process and used the first numbers. A process with which we had earlier sessions answered, and
+// has forgotten them: their numbers must not return.
 static void greet_again(tfrt_session_link_t* link, tfrt_session_t* session) {
   tfrt_session_link_drop(link, false);
   if (session->peer->last_session == UINT32_MAX) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the sources of sessions share; nobody else includes it.
+// Internals that the sources of sessions share; no other file includes this one.
 //
-//   session_manager.c    tables, options, listening, closing
-//   session.c            the life of a session, and its end
-//   session_frames.c     frames in and out
-//   session_link.c       one connection: bytes in and out, and who calls whom unlocked
-//   session_handshake.c  Hello, Welcome, Refuse
-//   session_flush.c      what waits for company, and its timer
-//   session_liveness.c   timers: dials, heartbeats, silence
+//    session_manager.c    tables, options, listening, closing
+//    session.c            the life of a session, and its end
+//    session_frames.c     frames in and out
+//    session_link.c       one connection: bytes in and out, and who calls whom unlocked
+//    session_handshake.c  Hello, Welcome, Refuse
+//    session_flush.c      what waits for company, and its timer
+//    session_liveness.c   timers: dials, heartbeats, silence
 //
 //   manager --> peers, sessions, links
 //   session --> link (its connection) and dialling (the attempt to get one)
@@ -33,12 +33,12 @@
 #include "host_runtime/base/list.h"
 #include "host_runtime/base/ref_count.h"
 
-// A Hello is answered by another number at most so often.
+// The most times that a Hello is answered by another number.
 #define TFRT_SESSION_MAX_RENUMBERS 8
 
 typedef struct tfrt_session_link_s tfrt_session_link_t;
 
-// What is remembered of a process with which there is or was a session.
+// The manager's record of a process with which it has or had a session.
 typedef struct tfrt_session_peer_s {
   tfrt_hash_node_t node;  // by |incarnation|
   tfrt_list_link_t link;  // in the manager's list, the one whose session died last at the end
@@ -180,7 +180,7 @@ struct tfrt_session_link_s {
   char refuse_message[256];
   tfrt_transport_write_t write;
   tfrt_string_builder_t out;  // its bytes
-  // Only used by on_message, of which there is one at a time, without the lock.
+  // Only on_message uses these, without the lock; one on_message runs at a time.
   tfrt_string_builder_t in;
   tfrt_arena_t arena;
   tfrt_task_t work;
@@ -216,8 +216,8 @@ struct tfrt_session_manager_s {
   tfrt_session_counters_t counters;
   int64_t refusal_told_ns;     // when the handler heard of one last; 0: never
   uint64_t untold_refusals;    // since then
-  tfrt_send_batch_t batch;     // scratch of who encodes
-  tfrt_string_builder_t body;  // scratch of who encodes
+  tfrt_send_batch_t batch;     // scratch of the encoder
+  tfrt_string_builder_t body;  // scratch of the encoder
 };
 
 static inline int64_t tfrt_session_now_ns(const tfrt_session_manager_t* manager) {
@@ -234,7 +234,7 @@ tfrt_session_peer_t* tfrt_session_peer_make(tfrt_session_manager_t* manager, uin
 // another one.
 void tfrt_session_manager_tell_refusal(tfrt_session_manager_t* manager, tfrt_status_t status);
 
-// Somebody may wait for this manager to have nothing left.
+// Wakes tfrt_session_manager_drain() if this manager has nothing left.
 void tfrt_session_manager_note_less(tfrt_session_manager_t* manager);
 
 // --- session.c ---------------------------------------------------------------
@@ -278,11 +278,11 @@ void tfrt_session_on_batch(tfrt_session_t* session, tfrt_session_link_t* link,
 
 // --- session_flush.c ---------------------------------------------------------
 
-// What waits for company goes with the session's next batch, which is due now.
+// Sends the frames that wait for company with the session's next batch, which is due now.
 void tfrt_session_flush(tfrt_session_t* session);
 
-// Has a batch go within the delay of an acknowledgement, as tfrt_session_request_flush() has one go
-// within a shorter one.
+// Writes a batch within the acknowledgement delay; as tfrt_session_request_flush(), whose delay is
+// shorter.
 void tfrt_session_request_ack(tfrt_session_t* session);
 
 // No session is left: stops the timer.
@@ -331,7 +331,7 @@ void tfrt_session_on_answer(tfrt_session_link_t* link, const tfrt_wire_batch_t* 
 // Sees to it that the timer runs when the next thing is due.
 void tfrt_session_schedule(tfrt_session_t* session);
 
-// What a batch's header and a frame's own fields may take besides the body.
+// The bytes that a batch's header and a frame's own fields may take besides the body.
 #define TFRT_SESSION_BATCH_OVERHEAD 4096u
 
 // The bytes that frames may take in one batch by the limits in force.

@@ -3,8 +3,8 @@
 
 #include "distributed/session/session_internal.h"
 
-// What a link keeps between two messages of the memory to decode them: enough for a batch of the
-// size that senders choose.
+// The decoding memory that a link keeps between two messages: enough for a batch of the size that
+// senders choose.
 #define KEPT_ARENA_SIZE ((size_t)256 << 10)
 
 // --- Life --------------------------------------------------------------------
@@ -135,7 +135,7 @@ void tfrt_session_link_take_connection(tfrt_session_link_t* link,
 
 static void run_work(tfrt_task_t* task);
 
-// What is to be written while a write is under way goes when that is done.
+// True if the work of |link| can wait for the write in flight, whose end requests work again.
 static bool waits_for_write(const tfrt_session_link_t* link) {
   return link->is_writing && !link->wants_receive && !link->wants_close && !link->wants_abort;
 }
@@ -149,7 +149,8 @@ void tfrt_session_link_request_work(tfrt_session_link_t* link) {
   tfrt_node_lock_defer(link->manager->lock, &link->work);
 }
 
-// Only memory can be missing. The connection is given up; a later one repeats it all.
+// Encoding failed, and only lack of memory can cause that. Gives the connection up; a later one
+// repeats it all.
 static void give_up(tfrt_session_link_t* link) {
   tfrt_session_t* session = tfrt_session_retain(link->session);
   tfrt_session_link_drop(link, false);
@@ -287,7 +288,8 @@ static void run_work(tfrt_task_t* task) {
   if (actions.closes) tfrt_transport_connection_close(link->connection);
   if (actions.aborts) tfrt_transport_connection_abort(link->connection);
   if (!tfrt_status_is_ok(status)) {
-    // What can't be written (it never is too big, nor is there a second one): as if it broke.
+    // The write failed (the message is never too big, and no other write is in flight): the
+    // connection counts as broken.
     on_written(&link->write, status);
     tfrt_status_release(status);
     tfrt_transport_connection_abort(link->connection);

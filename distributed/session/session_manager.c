@@ -36,7 +36,8 @@ static tfrt_status_t check_name(tfrt_string_view_t name) {
                             TFRT_WIRE_MAX_NAME_SIZE, name.size);
 }
 
-// What is in force between two is never as short; but whoever asks for that here is mistaken.
+// The silence in force between two processes is never that short, but a configuration that asks for
+// it is a mistake.
 static tfrt_status_t check_silence(const tfrt_wire_limits_t* limits) {
   const uint32_t silence_ms =
       limits->silence_ms ? limits->silence_ms : TFRT_WIRE_DEFAULT_SILENCE_MS;
@@ -163,8 +164,8 @@ tfrt_session_peer_t* tfrt_session_peer_find(tfrt_session_manager_t* manager, uin
   return node ? TFRT_CONTAINER_OF(node, tfrt_session_peer_t, node) : NULL;
 }
 
-// Forgets the peer whose session died first. What must never return, its call numbers,
-// is kept as a floor for all peers to come.
+// Forgets the peer whose session died first. Its call numbers must never return, so they become the
+// floor for all new peers.
 static void forget_oldest(tfrt_session_manager_t* manager) {
   for (tfrt_list_link_t* l = manager->peer_list.next; l != &manager->peer_list; l = l->next) {
     tfrt_session_peer_t* peer = TFRT_CONTAINER_OF(l, tfrt_session_peer_t, link);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All sessions of one process: finds them, dials, judges who dials in, and keeps the
-// numbers that must outlive a session.
+// All sessions of one process. The manager finds sessions, dials, judges incoming connections, and
+// keeps the numbers that must outlive a session.
 //
 //   manager --> peer (by incarnation): number of the last session, next call number
 //                 |
@@ -13,9 +13,9 @@
 //
 // Life of a manager:
 //  1. Created over a transport, the node's lock, a timer queue and a handler (session.h).
-//  2. listen, if others may dial; dial, find.
-//  3. close: no new sessions; those that live say Goodbye(shutdown) and are DEAD.
-//  4. drain: waits until every goodbye is written or its time is over.
+//  2. Listens, if others may dial; dials, finds.
+//  3. Closed: no new sessions; those that live say Goodbye(shutdown) and are DEAD.
+//  4. Drained: waits until every goodbye is written or its time is over.
 //  5. Released, when the transport has been closed and drained.
 //
 // A peer's record is kept after its session's death, because neither session nor call
@@ -99,13 +99,12 @@ tfrt_string_view_t tfrt_session_manager_name(const tfrt_session_manager_t* manag
 
 // Returns the session (+1) with the process |incarnation| at |address|: the one that lives,
 // or a new one, CONNECTING, whose first attempt to connect begins when the lock is
-// released. With |incarnation| 0, whoever answers at |address|; if that turns out to be a
-// process with which there is a living session, the new one dies with ALREADY_EXISTS, whose
-// origin names it.
+// released. With |incarnation| 0, any process that answers at |address|. If that process already
+// has a living session, the new one dies with ALREADY_EXISTS, whose origin names the process.
 // |address| may be empty for a peer that is known to dial us: the session waits for it.
-// INVALID_ARGUMENT for neither address nor incarnation, or our own;
-// FAILED_PRECONDITION when closed; RESOURCE_EXHAUSTED for memory or too many sessions.
-// Thread-compatible (the node's lock is held).
+// INVALID_ARGUMENT for neither address nor incarnation, or our own; FAILED_PRECONDITION when
+// closed; RESOURCE_EXHAUSTED for memory or too many sessions. Thread-compatible (the node's lock is
+// held).
 tfrt_status_t tfrt_session_manager_dial(tfrt_session_manager_t* manager, tfrt_string_view_t address,
                                         uint64_t incarnation, tfrt_session_t** out_session)
     TFRT_MUST_USE;
@@ -120,13 +119,13 @@ tfrt_session_t* tfrt_session_manager_find(tfrt_session_manager_t* manager, uint6
 tfrt_session_t* tfrt_session_manager_first(tfrt_session_manager_t* manager);
 tfrt_session_t* tfrt_session_manager_next(tfrt_session_manager_t* manager, tfrt_session_t* session);
 
-// Refuses new sessions from now on, and, if |is_draining| only, keeps those that live
-// and tells them Goodbye(drain). Without, closes them with SHUTDOWN. Idempotent.
-// Thread-compatible (the node's lock is held).
+// Refuses new sessions from now on. With |is_draining|, keeps those that live and sends them
+// Goodbye(drain); without, closes them with SHUTDOWN. Idempotent. Thread-compatible (the node's
+// lock is held).
 void tfrt_session_manager_close(tfrt_session_manager_t* manager, bool is_draining);
 
-// Returns true if no connection, timer or task of the manager is left: what drain waits
-// for, and a test steps its network for. Thread-compatible (the node's lock is held).
+// Returns true if no connection, timer or task of the manager is left: drain waits for this, and a
+// test steps its network until then. Thread-compatible (the node's lock is held).
 bool tfrt_session_manager_is_drained(const tfrt_session_manager_t* manager);
 
 // Waits, after close, until nothing is left, for at most |linger_ns| and a second; then
@@ -134,8 +133,7 @@ bool tfrt_session_manager_is_drained(const tfrt_session_manager_t* manager);
 // Thread-safe (the node's lock is not held; from no callback).
 void tfrt_session_manager_drain(tfrt_session_manager_t* manager);
 
-// What has happened since the manager was created, over all its sessions, for the tests
-// and for people.
+// Counters over all sessions since the manager was created, for tests and for people.
 typedef struct tfrt_session_counters_s {
   uint64_t frames_sent;      // sequenced frames, each counted once
   uint64_t frames_replayed;  // written again on a later connection
