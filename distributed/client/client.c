@@ -58,8 +58,8 @@ static void tfrt_client_send_close(tfrt_client_t* client, tfrt_status_t reason) 
   tfrt_arena_deinitialize(&arena);
 }
 
-// Ends |run| of |client|, which is closed, and frees it. Who sees a result that failed because
-// there was no job asks |opened| why.
+// Ends |run| of |client|, which is closed, and frees it. If the job was never open, |opened| says
+// why its results failed.
 static void tfrt_client_end_run(tfrt_client_t* client, tfrt_client_run_t* run) {
   if (client->is_open) {
     tfrt_client_run_fail(client, run, 0, client->end);
@@ -178,8 +178,8 @@ void tfrt_client_on_job_end(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_
 
 // --- The deadline ------------------------------------------------------------
 
-// A job that isn't open by now is given up. One that runs was told the deadline; the client's
-// cancel follows in case that a clock stands still somewhere.
+// Gives up a job that isn't open by now. The hosts of an open job know the deadline; the client's
+// cancel follows in case a clock stands still somewhere.
 static void tfrt_client_on_deadline(tfrt_client_t* client) {
   if (client->closed) return;
   tfrt_status_t status = client->is_open ? tfrt_status_create(TFRT_STATUS_DEADLINE_EXCEEDED,

@@ -11,32 +11,32 @@
 //  1. Created: dials all hosts at once. |opened| tells when the job is open everywhere.
 //  2. Started any number of times, from the beginning on; what can't go yet waits. After the
 //     deadline a job that is not open is closed, the starts of an open one are cancelled.
-//  3. Closed: the root is told, results that have not come are errors. A detached job (its one
-//     start has begun when tfrt_client_follow() says `running`) may be left instead, or its client
-//     die: it goes on, and any client follows it from then on.
+//  3. Closed: the client tells the root, and results that have not come become errors. A client may
+//     leave a detached job instead, or die: the job goes on, and any client may follow it. (Its one
+//     start has begun when tfrt_client_follow() says `running`.)
 //  4. Released.
 //
 // Thread rule: thread-safe.
-// Failure rule: what goes wrong between hosts is the error of |opened| and of the results. Its
-// code says what a user, or `tfrt`, does about it; the message names the host (rank, name,
-// address) and, for |opened|, what helps.
+// Failure rule: failures between hosts are the error of |opened| and of the results. Its code says
+// what a user, or `tfrt`, does about it; the message names the host (rank, name, address) and, for
+// |opened|, what helps.
 //
-//   code                 of |opened|: the job was never open          of a result
-//   UNAVAILABLE          a host is not there, does not answer, has    a host was lost, or has
-//                        no address, shuts down, or was lost          shut down, in mid-run
-//   RESOURCE_EXHAUSTED   a host takes no more jobs or sessions        the program's, or a limit
-//   INVALID_ARGUMENT     an address is none, or a host named twice    the program's
-//   ABORTED              two hosts, or a host and this client, can't talk: no common version, or
-//                        one of them broke the protocol
-//   UNAUTHENTICATED      a host doesn't take the key (of the cluster, or of the job)
-//   CANCELLED            the client was closed or cancelled
-//   DEADLINE_EXCEEDED    the deadline passed
-//   others               a mistake of this runtime                    the program's
+//    code                 of |opened|: the job was never open          of a result
+//    UNAVAILABLE          a host is not there, does not answer, has    a host was lost, or has
+//                         no address, shuts down, or was lost          shut down, in mid-run
+//    RESOURCE_EXHAUSTED   a host takes no more jobs or sessions        the program's, or a limit
+//    INVALID_ARGUMENT     an address is none, or a host named twice    the program's
+//    ABORTED              two hosts, or a host and this client, can't talk: no common version, or
+//                         one of them broke the protocol
+//    UNAUTHENTICATED      a host doesn't take the key (of the cluster, or of the job)
+//    CANCELLED            the client was closed or cancelled
+//    DEADLINE_EXCEEDED    the deadline passed
+//    others               a mistake of this runtime                    the program's
 //
 // Results of a job that was never open are the error of |opened|, and come after it. Others may
 // come while |opened| is still to come: those of a start that was cancelled, or could not be made,
-// and those of a job that has just been opened. What the loss of one host makes of many results has
-// one root key, its incarnation.
+// and those of a job that has just been opened. All errors that the loss of one host causes have
+// the same root key, its incarnation.
 #ifndef TFRT_DISTRIBUTED_CLIENT_CLIENT_H_
 #define TFRT_DISTRIBUTED_CLIENT_CLIENT_H_
 
@@ -62,7 +62,7 @@ typedef struct tfrt_client_options_s {
   void* print_self;
 } tfrt_client_options_t;
 
-// What to start.
+// A start: a function of a program, and its arguments.
 typedef struct tfrt_client_start_s {
   tfrt_string_view_t program;            // a BEF image
   uint32_t function;                     // index in it
@@ -70,8 +70,9 @@ typedef struct tfrt_client_start_s {
   tfrt_async_value_t* const* arguments;  // +0, in any state
   uint32_t argument_count;
   uint32_t result_count;  // of the function
-  // Set (+1) to a chain, or the error that the start has ended with though no result is one, or
-  // there is none: it is over then, also what no result depends on. NULL: nobody asks.
+  // Set (+1) to a value that resolves when the start is over, including work that no result depends
+  // on: a chain, or the error that the start ended with, even if no result has it. NULL: nobody
+  // asks.
   tfrt_async_value_t** out_ended;
 } tfrt_client_start_t;
 
@@ -122,14 +123,14 @@ tfrt_async_value_t* tfrt_client_cancel_on(tfrt_client_t* client, uint32_t rank,
                                           tfrt_string_view_t what);
 tfrt_async_value_t* tfrt_client_drain(tfrt_client_t* client, uint32_t rank);
 
-// Returns how the detached job |id| (in hexadecimal digits), of whatever client, is on its root,
-// host |rank|, and the lines that it has printed from number |from| on (+1), unresolved: a string,
-// as BUILTIN_FOLLOW in proto/call.proto says, or an error. Thread-safe.
+// Returns (+1, unresolved) the state of the detached job |id| (in hexadecimal digits) of any
+// client, and the lines that it has printed from number |from| on. |rank| is the job's root. The
+// value is a string, as BUILTIN_FOLLOW in proto/call.proto says, or an error. Thread-safe.
 tfrt_async_value_t* tfrt_client_follow(tfrt_client_t* client, uint32_t rank, tfrt_string_view_t id,
                                        uint64_t from);
 
-// Returns result |index| of such a job, when it has ended (+1), unresolved. Behind the last one
-// comes a chain, or the error because of which there are none. Thread-safe.
+// Returns (+1, unresolved) result |index| of such a job, once it has ended. The index behind the
+// last result gives a chain, or the error that explains why there are no results. Thread-safe.
 tfrt_async_value_t* tfrt_client_kept_result(tfrt_client_t* client, uint32_t rank,
                                             tfrt_string_view_t id, uint32_t index);
 
@@ -140,7 +141,7 @@ void tfrt_client_job_id(tfrt_client_t* client, char out_id[TFRT_CLIENT_JOB_ID_SI
 
 // Adds the spans in |value|, which is available and was made by tfrt_client_trace(), to |trace|.
 // Sets |*out_clock_ns| to the host's clock when it answered, and |*out_dropped| to the number of
-// spans that did not fit there. INVALID_ARGUMENT for what is no trace. Thread-safe.
+// spans that did not fit there. INVALID_ARGUMENT for a value that is no trace. Thread-safe.
 tfrt_status_t tfrt_client_read_trace(tfrt_async_value_t* value, tfrt_trace_t* trace,
                                      int64_t* out_clock_ns, uint64_t* out_dropped) TFRT_MUST_USE;
 

@@ -14,7 +14,7 @@ static uint32_t tfrt_client_rank_of(const tfrt_client_t* client, const tfrt_clie
   return (uint32_t)(host - client->hosts);
 }
 
-// What the user of a session that died of |death| should know: see the table in client.h.
+// The code that the user gets for a session that died of |death|: see the table in client.h.
 static tfrt_status_code_t tfrt_client_code_of(tfrt_session_death_t death, tfrt_status_code_t code) {
   switch (death) {
     case TFRT_SESSION_DEATH_VERSION:
@@ -34,7 +34,7 @@ static tfrt_status_code_t tfrt_client_code_of(tfrt_session_death_t death, tfrt_s
   return is_own ? code : TFRT_STATUS_UNAVAILABLE;
 }
 
-// What helps, with what it is put behind; nothing where the reason says it itself.
+// Advice to append to the error's message; empty where the message says it already.
 static const char* tfrt_client_advice(tfrt_session_death_t death, tfrt_status_code_t code) {
   if (code == TFRT_STATUS_INVALID_ARGUMENT) return "; correct the address";
   if (code == TFRT_STATUS_RESOURCE_EXHAUSTED) return "; try again when there is less to do";
@@ -62,12 +62,12 @@ static tfrt_status_t tfrt_client_unopened_error(const tfrt_client_t* client,
                                                 tfrt_session_death_t death, tfrt_status_t reason) {
   tfrt_status_fields_t fields = *tfrt_status_fields(reason);
   fields.code = tfrt_client_code_of(death, fields.code);
-  // One that was there and is lost is told as any loss.
+  // The loss of a host that was there is reported like any loss.
   bool is_loss = death == TFRT_SESSION_DEATH_GONE || death == TFRT_SESSION_DEATH_SILENCE;
   if (is_loss && host->incarnation != 0) fields.root_key = host->incarnation;
   char message[TFRT_STATUS_MAX_TEXT_SIZE];
   const char* advice = tfrt_client_advice(death, fields.code);
-  // Most reasons say whom they are about, with its name.
+  // Most reasons name the host that they are about.
   if (strstr(fields.message, host->address)) {
     snprintf(message, sizeof(message), "%s%s", fields.message, advice);
   } else {
@@ -199,7 +199,7 @@ tfrt_status_t tfrt_client_dial_hosts(tfrt_client_t* client) {
     tfrt_client_host_t* host = &client->hosts[i];
     TFRT_RETURN_IF_ERROR(tfrt_session_manager_dial(
         client->node->sessions, tfrt_string_view_of(host->address), 0, &host->session));
-    // Of a client that only asks, each host is the only one: its number would say nothing.
+    // For a client that only asks, each host is the only one: its rank would say nothing.
     if (!client->options.asks_only) tfrt_session_set_peer_rank(host->session, i);
     // One that another client has dialled may be open already.
     bool is_known = tfrt_session_state(host->session) != TFRT_SESSION_CONNECTING;
@@ -264,7 +264,7 @@ static void tfrt_client_lose_session(tfrt_client_t* client, tfrt_client_host_t* 
     tfrt_status_release(status);
     return;
   }
-  // What another host's loss means is the root's to say.
+  // The root decides what the loss of another host means.
   if (host != &client->hosts[0]) return;
   tfrt_peer_t* root = tfrt_peer_find(client->node, host->incarnation);
   if (root) tfrt_client_lose_root(client, root);

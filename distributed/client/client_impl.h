@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inside of a client, for its four sources, and what a node tells its clients.
+// Internals of a client, for its four sources, and the events that a node reports to its clients.
 //
-//   client.c       its life: created, open, closed; what came from the root
-//   client_host.c  its hosts: dialled, known, the job opened on each; what is wrong with one
-//   client_run.c   its starts: packed, sent, cancelled, ended
-//   client_query.c what its hosts are asked: how they are, what ran when
+//    client.c       its life: created, open, closed; what came from the root
+//    client_host.c  its hosts: dialled, known, the job opened on each; what is wrong with one
+//    client_run.c   its starts: packed, sent, cancelled, ended
+//    client_query.c what its hosts are asked: how they are, what ran when
 //
 // Thread rule: everything here needs the node's lock, but what says otherwise.
-// Failure rule: none fails; what comes too late is ignored.
+// Failure rule: messages that come too late are ignored.
 #ifndef TFRT_DISTRIBUTED_CLIENT_CLIENT_IMPL_H_
 #define TFRT_DISTRIBUTED_CLIENT_CLIENT_IMPL_H_
 

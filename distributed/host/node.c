@@ -81,13 +81,12 @@ static void (*const tfrt_host_tables[])(tfrt_owner_rules_t* rules) = {
 
 // --- Sessions ----------------------------------------------------------------
 
-// The time that ages are told by: not worth a look at the clock for each value.
+// Sets the time from which ages are computed. Reading the clock for each value would cost too much.
 static void tfrt_node_tick(tfrt_node_t* node) {
   node->tick_ns = node->objects->tick_ns = tfrt_node_now_ns(node);
 }
 
-// The silence after which a host is lost; for so long a thread may be in one kernel before that is
-// told.
+// The silence after which a host is lost. A thread that is in one kernel for longer is reported.
 static int64_t tfrt_node_patience_ns(const tfrt_node_t* node) {
   return (int64_t)node->options.session.limits.silence_ms * TFRT_NANOSECONDS_PER_MILLISECOND;
 }
@@ -148,7 +147,7 @@ static void tfrt_node_on_opened(tfrt_session_handler_t* handler, tfrt_session_t*
   tfrt_peer_t* peer = tfrt_peer_find_or_create(node, tfrt_session_peer_incarnation(session));
   if (node->options.logs_events) tfrt_event_log_session_opened(session);
   if (!peer) {
-    // Whoever waits for it would wait for ever.
+    // Without this, callers that wait for the session would wait for ever.
     tfrt_session_close(session, TFRT_WIRE_GOODBYE_SHUTDOWN,
                        tfrt_string_view_of("no memory for another peer"));
     return;
@@ -188,7 +187,7 @@ static void tfrt_node_fill_batch(tfrt_session_handler_t* handler, tfrt_session_t
   if (peer && peer->session == session) tfrt_outgoing_release_flush(peer);
 }
 
-// What is to be looked after now and then, which is whenever a heartbeat is due.
+// Periodic work of the node, done whenever a heartbeat is due.
 static void tfrt_node_look_after(tfrt_node_t* node) {
   tfrt_node_tick(node);
   tfrt_recovery_expire(node);

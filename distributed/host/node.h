@@ -6,14 +6,14 @@
 // Life:
 //  1. Created from its parts, which outlive it.
 //  2. Listens (a worker), or only dials (a coordinator).
-//  3. refuse_jobs, if the jobs that run shall end in peace first.
-//  4. close: refuses new work and ends its sessions in order; every call that is under way
-//     ends, if need be as an error.
+//  3. refuse_jobs, if running jobs shall finish first.
+//  4. close: refuses new work and ends its sessions in order; every call under way ends, some with
+//     an error.
 //  5. drain: waits for that. Then release.
 //
 // Thread rule: thread-safe.
 // Failure rule: creation fails with RESOURCE_EXHAUSTED, or INVALID_ARGUMENT for options that
-// can't work. What happens between hosts arrives as errors of values.
+// can't work. Failures between hosts arrive as errors of values.
 #ifndef TFRT_DISTRIBUTED_HOST_NODE_H_
 #define TFRT_DISTRIBUTED_HOST_NODE_H_
 
@@ -43,12 +43,12 @@ void tfrt_node_refuse_jobs(tfrt_node_t* node);
 // Thread-safe.
 void tfrt_node_close(tfrt_node_t* node);
 
-// True if nothing that close has left under way goes on any more. Thread-safe.
+// True if all work that close left under way has ended. Thread-safe.
 bool tfrt_node_is_drained(tfrt_node_t* node);
 
 // Waits, after close, until the network is done. For a transport and timers that have
-// threads of their own. What this has led to may still be on the host's work queue, which must
-// be quiescent before the node is released. Thread-safe (from no callback).
+// threads of their own. Work that the network caused may still be on the host's work queue, which
+// must be quiescent before the node is released. Thread-safe (from no callback).
 void tfrt_node_drain(tfrt_node_t* node);
 
 #endif  // TFRT_DISTRIBUTED_HOST_NODE_H_

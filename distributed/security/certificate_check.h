@@ -26,8 +26,8 @@ typedef struct tfrt_certificate_files_s {
 tfrt_status_t tfrt_certificate_check(const tfrt_certificate_files_t* files,
                                      tfrt_certificate_role_t role, int64_t now_s) TFRT_MUST_USE;
 
-// Checks that |files| hold what they are named for and that the key is the certificate's, and
-// nothing of who has signed it, for what and until when. Thread-safe.
+// Checks that each of |files| holds the kind of object it should, and that the key belongs to the
+// certificate. Does not check the signature, the permitted use or the dates. Thread-safe.
 tfrt_status_t tfrt_certificate_check_form(const tfrt_certificate_files_t* files) TFRT_MUST_USE;
 
 #endif  // TFRT_DISTRIBUTED_SECURITY_CERTIFICATE_CHECK_H_

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A cluster's certificates, made on the spot: an authority of the cluster's own, which signs
-// one certificate for each host and one for those who only dial. There is no other root of
-// trust: whoever has a certificate of this authority belongs to the cluster.
+// one certificate for each host and one for those who only dial. There is no other root of trust: a
+// process with a certificate of this authority belongs to the cluster.
 //
 //   directory/ca.pem       the authority's certificate; each process needs it
 //             ca.key       its key; signs new ones, and is needed by nobody else
@@ -11,8 +11,8 @@
 //             client.pem   for `tfrt`; can't be used to listen
 //             client.key
 //
-// Keys are on the curve P-256. All files are readable for their owner alone, and appear whole. None
-// replaces another, but a renewed certificate the old one.
+// Keys are on the curve P-256. All files are readable for their owner alone, and appear whole. No
+// file replaces another, except that a renewed certificate replaces the old one.
 //
 // Life of a cluster's certificates:
 //  1. The authority is created, once.
@@ -21,8 +21,8 @@
 //
 // Thread rule: thread-safe, as far as the files are.
 // Failure rule: ALREADY_EXISTS for a file that is there already, INVALID_ARGUMENT for what is
-// no name, the file's own errors; each names the path or the name. Of a pair of files both are
-// made or, after an error, none; a folder that was made stays.
+// no name, the file's own errors; each names the path or the name. A pair of files is made whole
+// or, after an error, not at all; a folder that was made stays.
 #ifndef TFRT_DISTRIBUTED_SECURITY_CERTIFICATES_H_
 #define TFRT_DISTRIBUTED_SECURITY_CERTIFICATES_H_
 
@@ -53,8 +53,8 @@ typedef struct tfrt_certificate_validity_s {
 
 typedef struct tfrt_certificate_request_s {
   tfrt_certificate_role_t role;
-  // Of a host: what others may dial it by, IP addresses or DNS names, the first of which
-  // names the files. Of a client: one, which names the files.
+  // A host's IP addresses or DNS names, by which others may dial it; the first names the files. A
+  // client has one name, which names the files.
   const char* const* names;
   size_t name_count;
   tfrt_certificate_validity_t validity;
@@ -90,7 +90,7 @@ tfrt_status_t tfrt_certificates_renew(const char* directory, const char* name,
 // A certificate is worth a warning this many seconds before its end.
 #define TFRT_CERTIFICATE_WARNING_S (30LL * 24 * 60 * 60)
 
-// What is known of a certificate.
+// The contents of a certificate.
 typedef struct tfrt_certificate_description_s {
   const char* kind;             // "authority", "host" or "client"
   tfrt_string_builder_t names;  // each with a NUL at its end: a host's, or the one of the others
@@ -108,8 +108,8 @@ tfrt_status_t tfrt_certificate_description_read(const char* path, int64_t now_s,
 // Gives back what |description| has. Thread-compatible.
 void tfrt_certificate_description_deinitialize(tfrt_certificate_description_t* description);
 
-// Appends what people want to know of the first certificate in the file |path| to |out|, in
-// one line: for whom, by whom, until when. |now_s| says whether it has expired. Thread-safe.
+// Appends one line for people about the first certificate in the file |path| to |out|: its subject,
+// its issuer, its end. |now_s| says whether it has expired. Thread-safe.
 tfrt_status_t tfrt_certificates_describe(const char* path, int64_t now_s,
                                          tfrt_string_builder_t* out) TFRT_MUST_USE;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // PEM files as OpenSSL's objects: reading certificates and keys, and writing new files that
-// only their owner can read. What the nouns of this room share, and nobody outside of it.
+// only their owner can read. Private to this folder, whose sources share it.
 //
 // A file appears under its name whole or not at all. Only a renewed certificate takes the place of
 // another file.

@@ -13,7 +13,7 @@
 // Longer than any name of a job or call with a place.
 #define TFRT_ADMINISTRATION_MAX_TEXT (TFRT_STATUS_MAX_TEXT_SIZE + 128)
 
-// What is to be cancelled.
+// The target of a cancel.
 typedef struct tfrt_administration_target_s {
   bool is_call;
   uint8_t job[TFRT_WIRE_JOB_ID_SIZE];
@@ -120,7 +120,7 @@ static tfrt_status_t tfrt_administration_end_job(tfrt_node_t* node, const uint8_
   return NULL;
 }
 
-// What the results of the call that is |execution| are from now on (+1).
+// The error (+1) that the results of the call |execution| become.
 static tfrt_status_t tfrt_administration_reason(const tfrt_execution_t* execution,
                                                 const tfrt_administration_target_t* target) {
   tfrt_status_origin_t place;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The built-in functions by which a client ends what is not its own: another's job, one call of it,
-// or the host's service. Whoever may run programs on a host may do that, too (docs/security.md).
+// The built-in functions by which a client ends things that are not its own: another client's job,
+// one call of it, or the host's service. A client that may run programs on a host may use them, too
+// (docs/security.md).
 //
 //   cancel "job HEX"                the job is closed as by its client, with CANCELLED, everywhere
 //                                   if this host is its root; what a detached one has left is
 //                                   forgotten
-//   cancel "call HEX NUMBER PLACE"  the call of that process is told to stop, as by its caller: it
+//   cancel "call HEX NUMBER PLACE"  the call of that process is stopped, as by its caller: it
 //                                   starts no kernel any more, and results that need one are
 //                                   CANCELLED. Those that are known, or that a kernel gives that
 //                                   runs, stay what they are. PLACE (FILE:LINE:COLUMN, or

@@ -5,7 +5,7 @@
 static void tfrt_copying_run(tfrt_task_t* task) {
   tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, tasks.run);
   tfrt_node_t* node = tfrt_node_retain(execution->node);
-  // What the argument stands for: the argument itself is only lent.
+  // Returns the value that the argument resolved to, because the argument itself is only lent.
   tfrt_async_value_t* argument = execution->arguments[0];
   tfrt_async_value_t* result = tfrt_async_value_retain(tfrt_async_value_resolved(argument));
   tfrt_node_lock_tables(node);

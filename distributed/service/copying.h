@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The built-in function that moves a value to another host: called there with the value, it
-// gives the same one, whose payload it has fetched by then. So the result is a value that its
-// callee owns, and who hands it on hands on the callee's name.
+// The built-in function that moves a value to another host. It is called on that host with the
+// value, fetches the payload, and returns the same value. So the callee owns the result, and a host
+// that passes the result on passes on the callee's name.
 //
 //   caller                          callee                     owner of the value
 //     Invoke BUILTIN_COPY(value) ---> Want --------------------->

@@ -11,9 +11,9 @@
 //     FOLLOW "HEX 2" ----------->  ... state=ended
 //     KEPT_RESULT "HEX 0" ------>  the value
 //
-// Who has asked once learns the end, also of a job that is forgotten meanwhile.
+// A client that has asked once learns of the end, even if the job is forgotten meanwhile.
 //
-// proto/call.proto says what the answers are.
+// proto/call.proto describes the answers.
 //
 // Thread rule: as each function says. Failure rule: INVALID_ARGUMENT, NOT_FOUND and
 // FAILED_PRECONDITION are the result of the call.

@@ -11,7 +11,7 @@
 
 // --- Calls ---------------------------------------------------------------------
 
-// What |value| stands for in the end, as far as that is known: only to be compared.
+// The value at the end of |value|'s chain of forwards, as far as it is known: only to be compared.
 static const tfrt_async_value_t* tfrt_inventory_end_of(tfrt_inventory_t* inventory,
                                                        tfrt_async_value_t* value) {
   tfrt_async_value_t* end = tfrt_async_value_retain(value);
@@ -110,7 +110,8 @@ static void tfrt_inventory_add_incoming(tfrt_inventory_t* inventory,
   tfrt_inventory_end(inventory);
 }
 
-// Whose work |call|, to others, is: a start here, `start NUMBER`, or a call, `PEER.NUMBER`.
+// The execution that a call to others belongs to: a start here (by its number) or a call
+// (`PEER.NUMBER`).
 typedef struct tfrt_inventory_parent_s {
   tfrt_inventory_t* inventory;
   const tfrt_request_context_t* request;
@@ -262,7 +263,7 @@ static void tfrt_inventory_add_members(tfrt_inventory_t* inventory) {
   }
 }
 
-// What can be done with |job|: followed, attached to, or neither.
+// The state of |job|, which says whether a client can follow it, attach to it, or neither.
 static const char* tfrt_inventory_job_state(const tfrt_job_t* job) {
   const tfrt_detached_job_t* detached = job->detachment.is_detached && job->rank == 0
                                             ? tfrt_detached_job_find(job->node, job->identity.id)
@@ -292,7 +293,7 @@ static void tfrt_inventory_add_job(tfrt_inventory_t* inventory) {
   tfrt_inventory_add_values(inventory);
 }
 
-// What is left of detached jobs.
+// Adds detached jobs that are over and have left their results.
 static void tfrt_inventory_add_kept(tfrt_inventory_t* inventory) {
   const tfrt_list_link_t* head = &inventory->node->detached;
   for (tfrt_list_link_t* link = head->next; link != head; link = link->next) {
@@ -310,7 +311,8 @@ static void tfrt_inventory_add_kept(tfrt_inventory_t* inventory) {
   }
 }
 
-// Who runs in the request that a thread has marked, which may be gone: only compared.
+// Looks for the execution of the request that a thread has marked. That request may be gone: its
+// pointer is only compared.
 typedef struct tfrt_inventory_runner_s {
   const void* request;
   const tfrt_execution_t* found;  // NULL: nobody
@@ -357,8 +359,8 @@ static void tfrt_inventory_begin_kernel(tfrt_inventory_t* inventory, const void*
   inventory->job = NULL;
 }
 
-// What threads are in. A mark is followed only if it is of a program in the cache, which is not
-// freed while the lock is held.
+// Adds the kernels that threads are in. A mark is followed only if its program is in the cache,
+// which is not freed while the lock is held.
 static void tfrt_inventory_add_kernels(tfrt_inventory_t* inventory) {
   tfrt_node_look_at_threads(inventory->node, inventory->now_ns);
   const tfrt_progress_t* progress = &inventory->node->progress;

@@ -117,7 +117,7 @@ static tfrt_status_t tfrt_recording_begin_job(tfrt_job_t* job, int64_t now_ns, i
   }
   if (job->asks_only || (!recording && tfrt_job_trace(job))) return NULL;
   if (!recording) TFRT_RETURN_IF_ERROR(tfrt_recording_create(job, &recording));
-  // Who has left before reading it leaves it full.
+  // A client that left without reading it has left it full.
   if (now_ns >= recording->until_ns || tfrt_trace_dropped(recording->trace) > 0) {
     tfrt_trace_restart(recording->trace, now_ns);
   }
@@ -131,13 +131,13 @@ static void tfrt_recording_on_job_opened(const tfrt_owner_end_t* end) {
   tfrt_job_t* job = end->job;
   int64_t now_ns = tfrt_recording_now(job->node);
   if (now_ns >= job->node->recordings.until_ns) return;
-  // Without memory for it, the job runs all the same.
+  // Without memory for it, the job runs unrecorded.
   tfrt_status_release(tfrt_recording_begin_job(job, now_ns, job->node->recordings.until_ns));
 }
 
 // --- Questions -------------------------------------------------------------------
 
-// What is asked.
+// A question, parsed.
 typedef struct tfrt_recording_question_s {
   bool is_begin;
   bool is_end;
@@ -249,8 +249,8 @@ static tfrt_status_t tfrt_recording_write(tfrt_execution_t* execution, tfrt_stri
   TFRT_RETURN_IF_ERROR(tfrt_recording_parse(execution, &question));
   tfrt_recording_answer_t answer = {0};
   tfrt_status_t status = NULL;
-  // Of a beginning, the time that is told is that from which on spans are taken: who reads them
-  // asks for those, and all that has room is there.
+  // The answer to a begin has the time from which on spans are taken. A client reads the spans
+  // since that time, and gets all that found room.
   int64_t now_ns = tfrt_recording_now(node);
   tfrt_node_lock_tables(node);
   if (question.is_begin) status = tfrt_recording_begin(node, &question, now_ns);

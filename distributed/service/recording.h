@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The built-in function by which any client has this host record what runs on it for a while, of
-// jobs that were not started to be traced: BUILTIN_RECORD in proto/call.proto says what is asked.
+// The built-in function by which any client makes this host record spans for a while, of jobs that
+// were not started with tracing. BUILTIN_RECORD in proto/call.proto describes the questions.
 //
 //   begin JOB MS   each such job that is here, or comes in that time, gets a recording: a trace
 //                  that takes what begins in the next MS milliseconds, then nothing any more
-//   end JOB 0      nothing any more from now on, whoever has asked for it
+//   end JOB 0      ends recording now, also for other clients that began it
 //   read JOB SINCE what recordings have, also of jobs that have ended meanwhile
 //
 // Life of a recording:
@@ -28,7 +28,7 @@
 // The most spans of one job on one host; at 112 bytes each they may take 7 MiB.
 #define TFRT_RECORDING_LIMIT (64u << 10)
 
-// So many recordings of jobs that have ended wait to be read.
+// The most recordings of ended jobs that wait to be read.
 #define TFRT_RECORDING_MAX_KEPT 16
 
 // Runs the built-in function as |execution|.

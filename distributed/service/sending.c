@@ -53,8 +53,8 @@ static void tfrt_sending_run_here(tfrt_task_t* task) {
   tfrt_node_release(node);
 }
 
-// Runs when it is known what the value is. A list has no bytes of its own, and is left to who
-// receives it: its elements are lost where that is.
+// Runs when the value is settled. A list has no bytes of its own, so nothing is fetched for it: its
+// receiver fetches the elements, and finds out which are lost.
 static void tfrt_sending_run_settled(tfrt_task_t* task) {
   tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, tasks.run);
   tfrt_node_t* node = tfrt_node_retain(execution->node);

@@ -9,19 +9,20 @@
 //     <--------------------------- Result    chain: it waits there, or was received
 //     <--------------------------- done      its payload is there, or held for the receiver
 //
-// The chain says that the sender may write to the value: so the payload of a mutable one of the
-// sender's own that did not come with the Invoke is fetched first, whether anybody receives it or
-// not. Else the receiver would get what was written later, or half of it. What the sender did not
-// have yet either may be such a value; that shows when it is settled. What keeps the payload from
-// coming is an error of the value, not of the chain.
+// The chain says that the sender may write to the value. So this host first fetches the payload of
+// a mutable value of the sender's own, unless it came with the Invoke, whether anybody receives it
+// or not. Else the receiver would get later writes, or half of them. A value that the sender did
+// not have yet may turn out to be such a value when it is settled. If the payload can't come, the
+// value is the error, not the chain.
 //
-// Who does not wait for the chain says so in the Invoke: then both go with other messages.
+// A sender that does not wait for the chain says so in the Invoke: then Result and done go with
+// other messages.
 //
 // A send whose Invoke can't be made, gets no credit, or is stopped before it is written, is a Void
-// that has the key: who receives has the error for the value, and waits no more (delivery/mail.h).
+// that has the key: the receiver gets the error as the value, and stops waiting (delivery/mail.h).
 //
 // Thread rule: needs the node's lock, but for what says otherwise.
-// Failure rule: what can't be put there is an error as the call's result.
+// Failure rule: if the value can't be put there, the call's result is the error.
 #ifndef TFRT_DISTRIBUTED_SERVICE_SENDING_H_
 #define TFRT_DISTRIBUTED_SERVICE_SENDING_H_
 

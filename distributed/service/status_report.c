@@ -10,8 +10,8 @@ static void tfrt_status_report_add(tfrt_string_builder_t* out, const char* name,
   tfrt_string_builder_append_format(out, "%s %" PRIu64 "\n", name, number);
 }
 
-// What is alive, but for jobs that only ask, and the call that asks this and the slot of its
-// result.
+// Adds the counts of live objects, without jobs that only ask, and without the call that asks this
+// and its result's slot.
 static void tfrt_status_report_add_counts(const tfrt_execution_t* execution,
                                           tfrt_string_builder_t* out) {
   tfrt_node_t* node = execution->node;

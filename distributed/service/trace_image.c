@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-// Spans are copied out of a trace so many at a time.
+// The most spans that are copied out of a trace at a time.
 #define TFRT_TRACE_IMAGE_BLOCK 64
 
 #define TFRT_TRACE_IMAGE_HEAD_SIZE 16

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A host's trace as bytes, so that it can travel to whoever draws the picture. All numbers
+// A host's trace as bytes, so that it can travel to the process that draws the picture. All numbers
 // are little-endian:
 //
 //   i64 clock   the host's clock when the image was made

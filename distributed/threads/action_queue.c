@@ -30,13 +30,13 @@ typedef struct tfrt_action_s {
   };
 } tfrt_action_t;
 
-// A thread that carries out so many actions has them from a copy of its own, so that the memory of
-// the batch stays with the queue. Most critical sections have fewer.
+// A thread that carries out at most this many actions copies them, so that the batch's memory stays
+// with the queue. Most critical sections have fewer.
 #define TFRT_ACTION_QUEUE_FEW 16
 
-// The actions that a new batch has room for: these at first, then as many as the last large one
-// had, up to the most. One that has the most doesn't grow: the copy of very many would take longer
-// than the lock may be held.
+// The actions that a new batch has room for: LEAST at first, then as many as the last large batch
+// had, up to MOST. A batch with MOST actions doesn't grow: copying more would take longer than the
+// lock may be held.
 #define TFRT_ACTION_QUEUE_LEAST 16
 #define TFRT_ACTION_QUEUE_MOST 1024
 
@@ -92,8 +92,8 @@ static void tfrt_action_run(const tfrt_action_t* action) {
   }
 }
 
-// Carries out what is in |batch| (NULL: nothing) and those behind it, and gives them back. What it
-// leads to is queued behind. The queue may be gone when this returns.
+// Carries out the actions of |batch| (NULL: nothing) and of the batches behind it, and frees these.
+// New actions that this causes are queued behind. The queue may be gone when this returns.
 static void tfrt_action_batch_run(tfrt_action_batch_t* batch) {
   while (batch) {
     for (size_t i = 0; i < batch->count; ++i) tfrt_action_run(&batch->actions[i]);

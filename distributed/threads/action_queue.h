@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What has to happen to AsyncValues once the node's lock is open. Resolving a value runs
-// its waiters, and releasing one may destroy it: both run foreign code, so nothing of the
-// kind is done under the lock. Code that holds it puts *actions* here instead; they are
-// carried out when the lock is opened, those of one critical section in their order.
+// Actions on AsyncValues that wait until the node's lock is open. Resolving a value runs its
+// waiters, and releasing one may destroy it: both run foreign code, which must not run under the
+// lock. Code that holds the lock adds *actions* here instead. They are carried out when the lock is
+// opened; those of one critical section in their order.
 //
 //   lock ... action, action ... unlock_and_run --> forward, fail, release, wait ...
 //                                       | on a thread of the network or the timers
 //                                       '--> behind the message, or work queue --> the same, there
 //
-// Resolving a value may run kernels for long, and who resolves is mostly a thread that reads
-// from the network: heartbeats would wait. So the queue may be given a work queue. Then only
-// threads of that carry out actions, or a reader of the network once it is done with its message,
-// which has a deputy (reader_pair.h); others hand them over. Releases alone are carried out where
-// they come up, and what must not wait for a busy thread (a cancel) is called at once.
+// Resolving a value may run kernels for long. Mostly a thread that reads from the network resolves,
+// and heartbeats would wait for it. So the queue may be given a work queue. Then only its threads
+// carry out actions, or a network reader with a deputy (reader_pair.h) after its message; other
+// threads hand actions over. A batch that has only releases is carried out on the spot, and a call
+// that must not wait for a busy thread (a cancel) is made at once.
 //
-// Life: initialised with the lock that guards it; deinitialised when nothing is queued. What
-// was handed over needs the queue no more.
+// Life: initialised with the lock that guards it; deinitialised when nothing is queued. Batches
+// that were handed over don't need the queue any more.
 //
 // Thread rule: actions are added with the lock held, and run with it open. Those of different
 // critical sections may run at the same time.
@@ -41,12 +41,12 @@ typedef struct tfrt_action_batch_s tfrt_action_batch_t;
 typedef struct tfrt_action_queue_s {
   tfrt_node_lock_t* lock;
   tfrt_allocator_t allocator;
-  tfrt_work_queue_t* work_queue;  // NULL: who opens the lock carries out
+  tfrt_work_queue_t* work_queue;  // NULL: the thread that opens the lock runs them
   tfrt_task_t task;
   bool scheduled;               // |task| is deferred; guarded by the lock, like all below
   tfrt_action_batch_t* urgent;  // calls that are made at once; NULL: none
   tfrt_action_batch_t* batch;   // all others; NULL: none; its memory stays where they are few
-  // Of more actions than one batch takes, the first and the last full one; NULL: |batch| has all.
+  // If one batch can't take all actions: the first and the last full batch. NULL: |batch| has all.
   tfrt_action_batch_t* first_closed;
   tfrt_action_batch_t* last_closed;
   size_t usual_capacity;  // of a batch: what the last one that was taken whole needed
@@ -57,7 +57,7 @@ void tfrt_action_queue_initialize(tfrt_action_queue_t* queue, tfrt_node_lock_t* 
                                   tfrt_allocator_t allocator);
 
 // Makes threads of |work_queue| (+0, outlives what is handed over to it) carry out actions;
-// NULL: whoever opens the lock, as at first. Thread-compatible.
+// NULL: the thread that opens the lock does, as at first. Thread-compatible.
 void tfrt_action_queue_set_work_queue(tfrt_action_queue_t* queue, tfrt_work_queue_t* work_queue);
 
 // Gives back |queue|, which is empty. Thread-compatible.

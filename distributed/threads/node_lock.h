@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one lock of a process's distributed state, and the list of what has to be done
-// once it is open again.
+// The one lock of a process's distributed state, and the list of tasks to run once it is open
+// again.
 //
 // Sessions, calls, objects and holds of a process change together: a call number is taken
-// in the same critical section that appends the Invoke, a funeral touches every table. So
-// one mutex guards all of them, and whoever is told about frames is called with it held.
-// What must not run under a lock (resolving values, starting functions, writing to a
-// transport) is *deferred*: a task is put into the lock's list and runs when the thread
-// unlocks.
+// in the same critical section that appends the Invoke, a funeral touches every table. So one mutex
+// guards all of them, and the handlers of frames are called with it held. Work that must not run
+// under a lock (resolving values, starting functions, writing to a transport) is *deferred*: a task
+// is put into the lock's list and runs when the thread unlocks.
 //
 //   lock ----> change tables, defer(task), defer(task) ----> unlock_and_run
 //                                                              | unlock

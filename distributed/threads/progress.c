@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/threads/progress.h"
 
-// What was seen of the thread in |in|, if it has not come out of its kernel; else NULL.
+// The record of the thread in |in|, if that is still in the kernel of the last look; else NULL.
 static const tfrt_progress_thread_t* tfrt_progress_find(const tfrt_progress_t* progress,
                                                         const tfrt_running_kernel_thread_t* in) {
   for (size_t i = 0; i < progress->count; ++i) {

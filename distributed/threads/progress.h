@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For how long threads have been in the kernels that they are in: what tells a host that is stuck
-// from one that is dead (which is silent) and from one that has much to do (whose threads come out
-// of their kernels). It is looked at with each heartbeat and whenever somebody asks; being stuck is
-// reported, here, to the peers and in dumps, and nothing else: deadlines and cancels end it.
+// Measures how long each thread has been in its current kernel. That tells a stuck host from a dead
+// one, which is silent, and from a busy one, whose threads come out of their kernels. The node
+// looks with each heartbeat and on each request. A stuck thread is only reported: in the log, to
+// the peers and in dumps. Deadlines and cancels end it.
 //
 //   look    look    look    look
 //     [ kernel ................      in it at each look: as old as the first of them
 //   [ k ][ k ][ k ][ k ][ k ][ k     in another run of it each time: as young as the last
 //
-// Life: zeroed storage is one that has never looked. Told once of each thread that is too long in
-// one kernel; one that comes out of it is another one after that.
+// Life: zeroed storage is one that has never looked. tfrt_progress_tell() returns each thread once
+// that is too long in one kernel, and again only after it came out of that kernel.
 //
-// Thread rule: thread-compatible (the node's lock). Failure rule: none fails; of many threads the
-// first are looked at.
+// Thread rule: thread-compatible (the node's lock). Failure rule: with too many threads, only the
+// first ones are looked at.
 #ifndef TFRT_DISTRIBUTED_THREADS_PROGRESS_H_
 #define TFRT_DISTRIBUTED_THREADS_PROGRESS_H_
 
@@ -37,8 +37,8 @@ typedef struct tfrt_progress_s {
 void tfrt_progress_look(tfrt_progress_t* progress, const tfrt_running_kernel_thread_t* threads,
                         size_t count, int64_t now_ns);
 
-// One that is in its kernel since |before_ns| or longer and was not told yet, as it is now; NULL:
-// none. Good until the next look.
+// Returns a thread that has been in its kernel since |before_ns| or longer and was not returned
+// yet; NULL: none. Valid until the next look.
 const tfrt_progress_thread_t* tfrt_progress_tell(tfrt_progress_t* progress, int64_t before_ns);
 
 #endif  // TFRT_DISTRIBUTED_THREADS_PROGRESS_H_

@@ -5,7 +5,7 @@
 
 #include "host_runtime/base/macros.h"
 
-// What the calling thread is.
+// The pair and the role of the calling thread.
 static _Thread_local tfrt_reader_pair_t* tfrt_reader_pair_current;
 static _Thread_local int tfrt_reader_pair_index;
 static _Thread_local bool tfrt_reader_pair_runs_task;
@@ -32,15 +32,15 @@ static tfrt_task_t* tfrt_reader_pair_pop(tfrt_reader_pair_t* pair) {
   return task;
 }
 
-// With the lock held: what |running| counted is over.
+// With the lock held: a task or hand-over that |running| counted is over.
 static void tfrt_reader_pair_end_one(tfrt_reader_pair_t* pair) {
   --pair->running;
   if (!tfrt_reader_pair_has_work(pair)) tfrt_condition_broadcast(&pair->calmed);
 }
 
-// With the lock held, which is open meanwhile: all that was taken, but not what is to run |behind|
-// it, unless that is asked for, goes to the work queue. Whoever drains waits for that: the queue
-// may be gone behind it, and so may the tasks that are in no list of the pair any more.
+// With the lock held, which is open meanwhile: moves all taken tasks to the work queue, and with
+// |with_behind| those that run |behind| them, too. |running| counts this, so that drain waits:
+// after drain the queue may be gone, and so may tasks that are in no list of the pair any more.
 static void tfrt_reader_pair_hand_over(tfrt_reader_pair_t* pair, bool with_behind) {
   tfrt_work_queue_t* queue = pair->queue;
   tfrt_task_list_t lists[] = {pair->taken, {0}};
@@ -61,14 +61,14 @@ static void tfrt_reader_pair_hand_over(tfrt_reader_pair_t* pair, bool with_behin
   tfrt_reader_pair_end_one(pair);
 }
 
-// With the lock held, or before there are threads: nothing is known of the tasks to come.
+// With the lock held, or before there are threads: expects tasks of unknown length.
 static void tfrt_reader_pair_expect_any(tfrt_reader_pair_t* pair) {
   pair->room = 1;
   pair->credit_ns = TFRT_READER_PAIR_WAKE_NS;
 }
 
-// With the lock held: whether the clock is looked at after the next task of the turn, behind
-// |count| of which the time is not known.
+// With the lock held: whether to read the clock after the next task of the turn, when the last
+// |count| tasks were not timed.
 static bool tfrt_reader_pair_is_timed(const tfrt_reader_pair_t* pair, uint32_t count) {
   return pair->credit_ns < TFRT_READER_PAIR_LOOK_NS || count + 1 == TFRT_READER_PAIR_UNTIMED;
 }
@@ -149,10 +149,10 @@ static void tfrt_reader_pair_take_over(tfrt_reader_pair_t* pair) {
   tfrt_reader_pair_hand_over(pair, true);
 }
 
-// With the lock held: how long to wait for the next look. A look takes a processor from somebody
-// for a moment, so where no task is long there are few: |*calm_ns| is what was waited for the last
-// one that saw none run, and is set for the next. What is seen to run may last, so it is looked at
-// soon.
+// With the lock held: how long to wait for the next look. A look takes a processor from another
+// thread for a moment, so while no task is long, looks are rare: |*calm_ns| is the wait before the
+// last look that saw no task run, and is set for the next. A task that is seen to run may last, so
+// the next look comes soon.
 static int64_t tfrt_reader_pair_next_look(tfrt_reader_pair_t* pair, int64_t* calm_ns) {
   if (pair->was_long || pair->is_running) {
     *calm_ns = TFRT_READER_PAIR_LOOK_NS;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two threads, of which one reads from the network and runs what a message leads to, while the
-// other looks whether that lasts too long.
+// Two threads. One reads from the network and runs the tasks that a message causes; the other
+// watches whether a task lasts too long.
 //
-// Waking a thread takes as long as a short message needs to the other host. So what a message
-// leads to (a function that was called, the user of a value that has come) should run on the
-// thread that has read it. But a kernel may compute for seconds, and meanwhile heartbeats,
+// Waking a thread takes as long as a short message needs to the other host. So a task that a
+// message causes (a function that was called, the user of a value that has come) should run on the
+// thread that has read the message. But a kernel may compute for seconds, and meanwhile heartbeats,
 // cancels and other calls must be read. Hence a *deputy*: a task that has been running since the
 // deputy's last look costs the *reader* its office; the deputy reads on, and the former reader,
 // when it is done, is the deputy.
@@ -14,18 +14,17 @@
 //   deputy   asleep         look  look  look  look: the same task -> reader  turn turn turn
 //
 // A task is *offered* during a turn and runs after it, when nothing of the turn is on the
-// stack. There is room for one: others belong on the work queue, where all threads find them;
-// but for what is to happen after it anyway. Nothing is taken while there is no deputy.
+// stack. There is room for one task: others belong on the work queue, where all threads find them.
+// Tasks that must run after the taken one may stay, too. No task is taken while there is no deputy.
 //
-// Many short tasks are run by one thread in less time than it takes to wake others for them, which
-// then wait for the same locks. So each task doubles the room while they are short on average. A
-// short one saves what a longer one may take later, up to the time between two of the deputy's
-// looks; when that is used up, what still waits goes to the work queue, and there is room for one
-// again.
+// One thread runs many short tasks faster than it could wake other threads, which would then wait
+// for the same locks. So the room doubles while tasks are short on average. Time that a short task
+// saves is credit for longer ones, up to the time between two of the deputy's looks. When the
+// credit is used up, the waiting tasks go to the work queue, and there is room for one again.
 //
 // Life:
 //  1. Started: two threads; one of them takes turns.
-//  2. Over as soon as a turn says so: what was taken still runs.
+//  2. Over as soon as a turn says so: taken tasks still run.
 //  3. Joined.
 //
 // Thread rule: thread-safe, unless a function says otherwise.
@@ -43,22 +42,22 @@
 #include "host_runtime/base/status.h"
 #include "host_runtime/base/sync.h"
 
-// Time between two looks of the deputy; the most that it grows to, doubling from look to look,
-// while no task takes half of that time and none is seen to run; and for how long it may see
-// nothing before it sleeps until there is a task again.
+// LOOK: the time between two looks of the deputy. MAX_LOOK: the most that it grows to; it doubles
+// from look to look while no task takes half of it and no look sees one run. IDLE: the time without
+// any task after which the deputy sleeps until there is one again.
 #define TFRT_READER_PAIR_LOOK_NS ((int64_t)2 * TFRT_NANOSECONDS_PER_MILLISECOND)
 #define TFRT_READER_PAIR_MAX_LOOK_NS ((int64_t)16 * TFRT_NANOSECONDS_PER_MILLISECOND)
 #define TFRT_READER_PAIR_IDLE_NS ((int64_t)100 * TFRT_NANOSECONDS_PER_MILLISECOND)
 
-// What a task of a turn may take on average, where others follow it; what they may take before it
-// is known that they are short, which is about what it costs to wake another thread; and the most
+// SHORT: the time that a task of a turn may take on average, where others follow it. WAKE: the
+// credit before any task was timed, about the cost of waking another thread. MAX_TAKEN: the most
 // tasks of one turn that are taken.
 #define TFRT_READER_PAIR_SHORT_NS ((int64_t)10 * TFRT_NANOSECONDS_PER_MICROSECOND)
 #define TFRT_READER_PAIR_WAKE_NS ((int64_t)50 * TFRT_NANOSECONDS_PER_MICROSECOND)
 #define TFRT_READER_PAIR_MAX_TAKEN 1024
 
-// Where all tasks of late were short, the clock is looked at behind so many: a look takes some per
-// cent of what a short one does.
+// When all recent tasks were short, the pair reads the clock only after this many tasks: reading it
+// takes some per cent of a short task's time.
 #define TFRT_READER_PAIR_UNTIMED 4
 
 // Waits for something to read and handles it; false when there will never be anything any more.

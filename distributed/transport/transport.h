@@ -39,8 +39,8 @@
 //
 // Thread rule: thread-safe unless a function says otherwise.
 // Failure rule: a mistake of the caller (no address, a second write in flight, too big a
-// message) fails at once and changes nothing. What the network does arrives at on_written
-// and on_closed, with a reason that tells whether there is any use in trying again.
+// message) fails at once and changes nothing. Network failures arrive at on_written and on_closed,
+// with a reason that tells whether another try is of use.
 #ifndef TFRT_DISTRIBUTED_TRANSPORT_TRANSPORT_H_
 #define TFRT_DISTRIBUTED_TRANSPORT_TRANSPORT_H_
 
@@ -134,7 +134,7 @@ typedef struct tfrt_transport_handler_vtable_s {
                     tfrt_transport_end_t end, tfrt_status_t status);
 } tfrt_transport_handler_vtable_t;
 
-// Embedded in whoever listens to a connection.
+// Embedded in the object that handles a connection.
 struct tfrt_transport_handler_s {
   const tfrt_transport_handler_vtable_t* vtable;
 };
@@ -159,7 +159,7 @@ typedef struct tfrt_transport_acceptor_vtable_s {
                           tfrt_transport_handler_t** out_handler);
 } tfrt_transport_acceptor_vtable_t;
 
-// Embedded in whoever listens; lives until the transport is drained.
+// Embedded in the object that accepts streams; lives until the transport is drained.
 struct tfrt_transport_acceptor_s {
   const tfrt_transport_acceptor_vtable_t* vtable;
 };
@@ -292,15 +292,14 @@ void tfrt_transport_connection_receive(tfrt_transport_connection_t* connection);
 
 // Ends the stream in order: no more writes (they complete with an error), the one in
 // flight is sent first; the peer gets what was written, in answer to its receive()s, and
-// then ENDED. What the peer sends meanwhile is dropped. The end may wait for the peer as long as it
-// likes: for room for the write in flight and, at the dialler's side, for the listener to end its
-// own, which a transport does by itself once all was received; abort does not wait. Thread-safe,
-// idempotent.
+// then ENDED. Messages that the peer sends meanwhile are dropped. The end may wait for the peer
+// without limit: for room for the write in flight and, at the dialler's side, for the listener to
+// end its stream. A listener's transport does that by itself once all was received. abort does not
+// wait. Thread-safe, idempotent.
 void tfrt_transport_connection_close(tfrt_transport_connection_t* connection);
 
-// Breaks the stream at once: a write in flight completes, perhaps with an error, and both
-// sides are told RESET. Messages that were not given yet are dropped. Thread-safe,
-// idempotent.
+// Breaks the stream at once: a write in flight completes, perhaps with an error, and both sides get
+// on_closed with RESET. Messages that were not given yet are dropped. Thread-safe, idempotent.
 void tfrt_transport_connection_abort(tfrt_transport_connection_t* connection);
 
 // ---------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@
 //  1. bodies are encoded (body.h), once         1. the batch is decoded: header and
 //  2. the batch is encoded around them, at         frames, no body is looked at
 //     the moment of writing: budgets run        2. incarnations, session, sequence, job
-//  3. a replay re-encodes with a new age_us        are checked by whoever has them
+//  3. a replay re-encodes with a new age_us        are checked by higher layers
 //                                               3. the bodies of accepted frames are decoded
 //
 // Thread rule: structs are values; functions are thread-safe as long as the caller
@@ -23,7 +23,7 @@
 #include "distributed/wire/error.h"
 #include "host_runtime/base/string_builder.h"
 
-// What a frame's body is. Odd numbers may be skipped by who doesn't know them.
+// The kinds of frames' bodies. A receiver that doesn't know an odd number may skip the frame.
 typedef enum tfrt_wire_frame_kind_e {
   TFRT_WIRE_FRAME_UNSPECIFIED = 0,
   // session.h; without a job
@@ -113,7 +113,7 @@ typedef struct tfrt_wire_batch_s {
   size_t frame_count;
 } tfrt_wire_batch_t;
 
-// True if who doesn't know the |kind| of a frame skips it; false: it ends the session.
+// True if a receiver that doesn't know |kind| skips the frame; false: the frame ends the session.
 // Thread-safe.
 static inline bool tfrt_wire_frame_kind_is_optional(uint32_t kind) { return kind % 2 == 1; }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a bulk lane carries: hello, chunks of payloads, windows, aborts
-// (proto/bulk.proto, which says what each field means).
+// Messages of a bulk lane: hello, chunks of payloads, windows, aborts. proto/bulk.proto says what
+// each field means.
 //
-// A chunk is encoded as a prefix, and the payload itself is sent from where it lies:
+// Only a chunk's prefix is encoded; the payload itself is sent from its own memory:
 //
 //   [ 7a | length | chunk's header fields | 7a | length ][ payload ............ ]
 //   `--------- tfrt_wire_chunk_encode_prefix() --------'  borrowed, never copied

@@ -4,7 +4,7 @@
 #include "distributed/wire/messages.h"
 #include "distributed/wire/walks.h"
 
-// What an argument of a call may be, and what its results may become.
+// The kinds that an argument of a call, and a result, may have.
 #define TFRT_WIRE_ARGUMENT_KINDS                                                              \
   (TFRT_WIRE_ITEM_BIT(TFRT_WIRE_ITEM_INLINE) | TFRT_WIRE_ITEM_BIT(TFRT_WIRE_ITEM_REFERENCE) | \
    TFRT_WIRE_ITEM_BIT(TFRT_WIRE_ITEM_ERROR))

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bytes of protocol buffers: varints, tags, fixed-width numbers, UTF-8. What lies
-// above them (fields, messages) is schema.h.
+// The bytes of protocol buffers: varints, tags, fixed-width numbers, UTF-8. schema.h builds fields
+// and messages on them.
 //
 //   field = tag | content        tag = varint of number << 3 | wire type
 //   varint: 7 bits per byte, low ones first, the top bit says that more follows
 //
-// Why not protobuf-c here: its unpacker copies every text and payload, allocates by the
-// peer's say-so, and tells only "malformed". The tests hold each message against it.
+// Why not protobuf-c here: its unpacker copies every text and payload, allocates as much as the
+// peer claims, and reports only "malformed". The tests compare each message with protobuf-c's.
 //
 // Thread rule: thread-compatible (caller synchronises).
 // Failure rule: reading gives false at the first malformed byte, and never reads beyond
@@ -33,7 +33,7 @@ typedef enum tfrt_wire_type_e {
 // The highest field number that the encoding allows.
 #define TFRT_WIRE_MAX_FIELD_NUMBER ((1u << 29) - 1)
 
-// What is left to read of a message.
+// The unread rest of a message.
 typedef struct tfrt_wire_reader_s {
   const uint8_t* position;
   const uint8_t* end;

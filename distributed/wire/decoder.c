@@ -128,7 +128,8 @@ static inline tfrt_status_t next_field(tfrt_wire_decoding_t* decoding,
   return NULL;
 }
 
-// What isn't there: a struct within the struct that must be, an ENUM that then means something.
+// Finishes an absent field: a required struct within the struct is an error, an ENUM gets its
+// fallback.
 static tfrt_status_t finish_absent(tfrt_wire_decoding_t* decoding, const tfrt_wire_field_t* field) {
   if (field->type == TFRT_WIRE_FIELD_MESSAGE && field->required) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "%s.%s: missing",

@@ -58,8 +58,8 @@ TFRT_COLD tfrt_status_t tfrt_wire_error_of_width(const tfrt_wire_decoding_t* dec
 TFRT_COLD tfrt_status_t tfrt_wire_error_of_place(const tfrt_wire_decoding_t* decoding,
                                                  const tfrt_wire_field_t* field, bool again);
 
-// Counts the elements of the repeated |field|, of which the first one's content comes next, and
-// makes room for all of them, of |element_size| each.
+// Counts the elements of the repeated |field|, when the content of its first element comes next.
+// Makes room for all elements, of |element_size| each.
 tfrt_status_t tfrt_wire_read_count(tfrt_wire_decoding_t* decoding, const tfrt_wire_field_t* field,
                                    size_t element_size);
 
@@ -78,7 +78,7 @@ TFRT_ALWAYS_INLINE bool tfrt_wire_store_number(const tfrt_wire_field_t* field, u
     *(bool*)out_value = number != 0;
     return true;
   }
-  // Of an ENUM, 0 is what is absent.
+  // 0 in an ENUM means that it is absent.
   bool is_unknown = number == 0 || number > field->limit;
   if (field->type == TFRT_WIRE_FIELD_ENUM && is_unknown) number = field->fallback;
   *(uint32_t*)out_value = (uint32_t)number;

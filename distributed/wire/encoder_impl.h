@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The walk that writes an object by its table, for encoder.c, which has it for any table, and for
-// the sources with the tables of messages that come often: TFRT_WIRE_WALKS() in walks.h has the
-// compiler put the rows of one table into a copy of it. Private to this folder.
+// The walk that writes an object by its table. encoder.c has it for any table. The sources with
+// tables of frequent messages have copies of their own: TFRT_WIRE_WALKS() in walks.h makes the
+// compiler put the rows of one table into a copy. Private to this folder.
 //
-// An object is written from its end to its beginning: so the size of each part is known when its
-// length is to be written in front of it, and nothing is measured first. What is written is checked
-// on the way.
+// An object is written from its end to its beginning. So the size of each part is known when its
+// length is written in front of it, and nothing is measured first. The walk checks what it writes.
 //
 // Thread rule: thread-safe as long as the caller owns the writer.
 // Failure rule: each function returns false when the room is used up, or when something breaks its
@@ -80,13 +79,13 @@ TFRT_ALWAYS_INLINE bool tfrt_wire_write_text(tfrt_wire_writer_t* writer,
                                              const tfrt_wire_field_t* field, const void* element) {
   const tfrt_string_view_t* text = element;
   if (!tfrt_wire_text_is_good(field, *text)) return false;
-  // What is empty is not there, but as one of several.
+  // An empty PLAIN field is absent on the wire; fields of other forms are written even when empty.
   if (text->size == 0 && field->form == TFRT_WIRE_FORM_PLAIN) return !field->required;
   return tfrt_wire_put_bytes(writer, text->data, text->size) &&
          tfrt_wire_put_varint(writer, text->size) && tfrt_wire_put_tag(writer, field);
 }
 
-// |element| of |message|, by the walk of its own if there is one.
+// Writes |object| by |message|'s own walk, if there is one.
 TFRT_ALWAYS_INLINE bool tfrt_wire_write_message(tfrt_wire_writer_t* writer,
                                                 const tfrt_wire_message_t* message,
                                                 const void* object) {
@@ -120,7 +119,7 @@ TFRT_ALWAYS_INLINE bool tfrt_wire_write_field(tfrt_wire_writer_t* writer,
   return true;
 }
 
-// What is left to be seen when all fields are written, from |end| on.
+// Checks the message as a whole once all fields are written; its bytes end at |end|.
 TFRT_ALWAYS_INLINE bool tfrt_wire_write_end(const tfrt_wire_writer_t* writer,
                                             const tfrt_wire_message_t* message, const void* object,
                                             const uint8_t* end) {

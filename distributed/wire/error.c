@@ -49,7 +49,8 @@ static bool clean_text(const char* text, size_t limit, tfrt_arena_t* arena, bool
   return out_text->data != NULL;
 }
 
-// What "this process" means once it is read elsewhere. NULL when memory is out.
+// Copies |origin|, and replaces "this process" by |rank| and |incarnation|, as other hosts read it.
+// NULL when memory is out.
 static const tfrt_wire_origin_t* make_origin(const tfrt_status_origin_t* origin, uint32_t rank,
                                              uint64_t incarnation, tfrt_arena_t* arena, bool* cut) {
   tfrt_wire_origin_t* copy = tfrt_arena_allocate(arena, sizeof(*copy));

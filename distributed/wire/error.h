@@ -44,16 +44,16 @@ typedef struct tfrt_wire_error_s {
 } tfrt_wire_error_t;
 
 // Sets |*out_error| to what |status| (+0, an error) says, seen from the host with |rank|
-// (TFRT_WIRE_NO_RANK: a client) and |incarnation|. Texts are cut to their limits at a
-// character's border and made valid UTF-8; |truncated| tells. What can't be borrowed
-// from |status| is copied to |arena|; |*out_error| lives as long as both.
-// RESOURCE_EXHAUSTED when memory is out; |*out_error| is zero then. Thread-compatible.
+// (TFRT_WIRE_NO_RANK: a client) and |incarnation|. Texts are cut to their limits at a character's
+// border and made valid UTF-8; |truncated| is set if one was cut. Text that can't be borrowed from
+// |status| is copied to |arena|; |*out_error| lives as long as both. RESOURCE_EXHAUSTED when memory
+// is out; |*out_error| is zero then. Thread-compatible.
 tfrt_status_t tfrt_wire_error_from_status(tfrt_status_t status, uint32_t rank, uint64_t incarnation,
                                           tfrt_arena_t* arena, tfrt_wire_error_t* out_error)
     TFRT_MUST_USE;
 
-// Returns what |origin| (+0) says, seen so; texts as there. It lives as long as |arena| and
-// |origin|'s texts; NULL when memory is out. Thread-compatible.
+// Returns |origin| (+0), seen from that host, with texts treated as above. It lives as long as
+// |arena| and |origin|'s texts; NULL when memory is out. Thread-compatible.
 const tfrt_wire_origin_t* tfrt_wire_origin_from_status(const tfrt_status_origin_t* origin,
                                                        uint32_t rank, uint64_t incarnation,
                                                        tfrt_arena_t* arena);

@@ -3,7 +3,7 @@
 
 #include "distributed/wire/messages.h"
 
-// What a client hands to the root and gets back.
+// The kinds of items that a client sends to the root and gets back.
 #define TFRT_WIRE_JOB_ITEM_KINDS                                                              \
   (TFRT_WIRE_ITEM_BIT(TFRT_WIRE_ITEM_INLINE) | TFRT_WIRE_ITEM_BIT(TFRT_WIRE_ITEM_REFERENCE) | \
    TFRT_WIRE_ITEM_BIT(TFRT_WIRE_ITEM_ERROR))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The life of a job between client, root and members: bodies of frames
-// (proto/job.proto, which says what each field means and who sends what when).
+// The life of a job between client, root and members: bodies of frames. proto/job.proto says what
+// each field means, and which side sends each message when.
 //
 // Thread rule: values; texts, bytes and arrays are borrowed. Failure rule: none fails.
 #ifndef TFRT_DISTRIBUTED_WIRE_JOB_H_
@@ -29,14 +29,14 @@ typedef struct tfrt_wire_member_s {
   tfrt_string_view_t name;
 } tfrt_wire_member_t;
 
-// Who belongs to a job; by rising rank, which the decoder checks.
+// The members of a job by rising rank, which the decoder checks.
 typedef struct tfrt_wire_view_s {
   uint32_t epoch;  // from 1
   const tfrt_wire_member_t* members;
   size_t member_count;
 } tfrt_wire_view_t;
 
-// What a job may use on one host; 0: the host's default.
+// The most that a job may use on one host; 0: the host's default.
 typedef struct tfrt_wire_job_budgets_s {
   uint64_t memory_bytes;
   uint32_t objects;

@@ -17,7 +17,7 @@
 #define TFRT_WIRE_VERSION_MIN 1u
 #define TFRT_WIRE_VERSION_MAX 1u
 
-// The rank of who has none: a client.
+// The rank of a process without one: a client.
 #define TFRT_WIRE_NO_RANK UINT32_MAX
 
 // Names.
@@ -76,14 +76,14 @@
 #define TFRT_WIRE_DEFAULT_SUSPECT_MS 3000u
 #define TFRT_WIRE_DEFAULT_SILENCE_MS 5000u         // then the peer is dead
 #define TFRT_WIRE_MIN_SILENCE_PERIODS 2u           // of heartbeats
-#define TFRT_WIRE_ACK_FRAMES 64u                   // acknowledge unasked after so many
-#define TFRT_WIRE_ACK_BYTES (1u << 20)             // or so much, long before a window is full
-#define TFRT_WIRE_ACK_MS 100u                      // or after so long
-#define TFRT_WIRE_COMPANY_MS 10u                   // what nobody waits for goes after so long
+#define TFRT_WIRE_ACK_FRAMES 64u                   // acknowledge after this many frames
+#define TFRT_WIRE_ACK_BYTES (1u << 20)             // or this many bytes, well below a full window
+#define TFRT_WIRE_ACK_MS 100u                      // or after this time
+#define TFRT_WIRE_COMPANY_MS 10u                   // for a frame that nobody waits for
 #define TFRT_WIRE_SMALL_TRANSFER_SIZE (64u << 10)  // served first on a lane
 
-// What decoding one message may take from its arena, in bytes, at most: the largest is
-// an Invoke whose every argument is an error. A budget for callers who count.
+// The most bytes that decoding one message takes from its arena: the largest is an Invoke whose
+// every argument is an error. A budget for callers that limit their arenas.
 #define TFRT_WIRE_MAX_DECODED_SIZE (4u << 20)
 
 #endif  // TFRT_DISTRIBUTED_WIRE_LIMITS_H_

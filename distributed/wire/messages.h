@@ -17,7 +17,7 @@ extern const tfrt_wire_message_t tfrt_wire_reference_message;
 extern const tfrt_wire_message_t tfrt_wire_value_message;
 extern const tfrt_wire_message_t tfrt_wire_item_message;
 
-// What a control stream carries.
+// Messages of a control stream.
 extern const tfrt_wire_message_t tfrt_wire_frame_message;
 extern const tfrt_wire_message_t tfrt_wire_batch_message;
 
@@ -52,7 +52,7 @@ extern const tfrt_wire_message_t tfrt_wire_lost_message;
 extern const tfrt_wire_message_t tfrt_wire_replace_message;
 extern const tfrt_wire_message_t tfrt_wire_push_message;
 
-// What a bulk lane carries.
+// Messages of a bulk lane.
 extern const tfrt_wire_message_t tfrt_wire_chunk_message;
 extern const tfrt_wire_message_t tfrt_wire_bulk_up_message;
 extern const tfrt_wire_message_t tfrt_wire_bulk_down_message;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a message looks like on the wire and in C: one table per message, one row per
-// field. One encoder and one decoder walk all tables, so that every limit is checked by
-// the same few lines, and a new field is one row. Private to this folder and its tests,
-// which compare each row with what protoc says about proto/*.proto.
+// The layout of messages on the wire and in C: one table per message, one row per field. One
+// encoder and one decoder walk all tables. So the same few lines check every limit, and a new field
+// is one row. Private to this folder and its tests, which compare each row with protoc's view of
+// proto/*.proto.
 //
 //   message --> { name, fields --> row: number, name, type, form, limits,
 //                                       offset in the C struct
@@ -83,7 +83,8 @@ struct tfrt_wire_message_s {
   size_t max_size;  // encoded, in bytes; 0: only what holds it limits it
   bool is_oneof;
   size_t kind_offset;  // oneof: of the uint32_t that says which field is set
-  // What concerns several fields, after each for itself was found good. NULL: nothing.
+  // Checks rules across several fields, after each field was found good by itself. NULL: no such
+  // rules.
   tfrt_status_t (*check)(const void* object);
   // The walks of this message's own (walks.h); NULL: those for any table.
   bool (*write)(tfrt_wire_writer_t* writer, const void* object);
@@ -131,7 +132,7 @@ enum {
     .struct_size = sizeof(owner), __VA_ARGS__                                \
   }
 
-// What lies |offset| bytes into |object|. Thread-safe.
+// The member |offset| bytes into |object|. Thread-safe.
 TFRT_ALWAYS_INLINE const void* tfrt_wire_member(const void* object, size_t offset) {
   return (const char*)object + offset;
 }

@@ -14,7 +14,7 @@
 #include "distributed/wire/limits.h"
 #include "host_runtime/base/string_view.h"
 
-// What both sides may do beyond version 1's rules, as bits.
+// Features beyond version 1's rules, as bits.
 enum tfrt_wire_feature_bits_e {
   TFRT_WIRE_FEATURE_PUSH = 1u << 0,
   TFRT_WIRE_FEATURE_RECOVER = 1u << 1,
@@ -85,10 +85,10 @@ typedef struct tfrt_wire_goodbye_s {
   tfrt_string_view_t message;
 } tfrt_wire_goodbye_t;
 
-// The limits in force between |ours| and |theirs|, where NULL, and 0 in a field, stands for the
-// defaults: field by field the smaller, never above the protocol's own, nor below its least, at
-// which a session still works and costs nobody much. Of limits and themselves, they with the
-// defaults filled in. Thread-safe.
+// Returns the limits in force between |ours| and |theirs|; NULL, or 0 in a field, stands for the
+// default. Each field is the smaller of both, within the protocol's bounds; at the lower bound a
+// session still works and costs little. If both are equal, this only fills in the defaults.
+// Thread-safe.
 tfrt_wire_limits_t tfrt_wire_limits_in_force(const tfrt_wire_limits_t* ours,
                                              const tfrt_wire_limits_t* theirs);
 

@@ -7,8 +7,8 @@
 //               namer != owner: promised: result |index| of the namer's call |number|
 //               namer == owner: exported: the owner's own counter, index 0
 //
-// Thread rule: values; texts and bytes are borrowed from whoever filled the struct, or,
-// after decoding, from the message. Failure rule: none fails.
+// Thread rule: values; texts and bytes are borrowed from the code that filled the struct or, after
+// decoding, from the message. Failure rule: none fails.
 #ifndef TFRT_DISTRIBUTED_WIRE_VALUE_H_
 #define TFRT_DISTRIBUTED_WIRE_VALUE_H_
 

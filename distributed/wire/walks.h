@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Walks of one message's own. What a call and its answer consist of is written and read for each
-// call, and most of what that takes is to look what the rows say. Where the table is a constant
-// in the same source, the compiler knows that, and the same walk becomes the few
-// instructions that each field takes. Private to this folder.
+// Walks made for one message. The messages of a call and its answer are written and read for each
+// call, and a general walk spends most of that time on reading the rows. Where the table is a
+// constant in the same source, the compiler knows the rows, and the same walk becomes the few
+// instructions that each field needs. Private to this folder.
 //
 //   extern const tfrt_wire_message_t stem_message;    or static
 //   TFRT_WIRE_WALKS(stem)
@@ -48,7 +48,7 @@ TFRT_ALWAYS_INLINE bool tfrt_wire_write_rows(tfrt_wire_writer_t* writer,
   if (!tfrt_wire_write_row(writer, message, index, object)) return false;
   TFRT_WIRE_FALLING(TFRT_WIRE_WRITE_ROW)
 #undef TFRT_WIRE_WRITE_ROW
-  // Of a oneof, one field must be set that there is.
+  // In a oneof, one field that the table has must be set.
   if (message->is_oneof && writer->position == end) return false;
   return tfrt_wire_write_end(writer, message, object, end);
 }
@@ -73,8 +73,8 @@ TFRT_ALWAYS_INLINE tfrt_status_t tfrt_wire_read_row(tfrt_wire_decoding_t* decodi
   return NULL;
 }
 
-// Senders write fields by rising number: so one look at each row is mostly all. What is left then
-// came out of order, or is unknown.
+// Senders write fields by rising number, so one look at each row is mostly enough. Fields that are
+// left then came out of order, or are unknown.
 TFRT_ALWAYS_INLINE tfrt_status_t tfrt_wire_read_rows(const tfrt_wire_message_t* message,
                                                      uint32_t item_kinds, tfrt_string_view_t bytes,
                                                      tfrt_arena_t* arena, void* object) {
@@ -95,7 +95,7 @@ TFRT_ALWAYS_INLINE tfrt_status_t tfrt_wire_read_rows(const tfrt_wire_message_t* 
   return message->check && !message->is_oneof ? message->check(object) : NULL;
 }
 
-// The walks of |stem|_message, of which a declaration stands before this.
+// The walks of |stem|_message, which must be declared before.
 #define TFRT_WIRE_WALKS(stem)                                                      \
   static bool stem##_write(tfrt_wire_writer_t* writer, const void* object) {       \
     return tfrt_wire_write_rows(writer, &stem##_message, object);                  \

@@ -23,7 +23,7 @@
 // The most names and values that one stream may come with.
 #define TFRT_GRPC_MAX_METADATA 32
 
-// What a listener gives to each call that it takes; borrowed.
+// The context that a listener gives to each call that it takes; borrowed.
 typedef struct tfrt_grpc_accept_context_s {
   tfrt_transport_acceptor_t* acceptor;  // NULL: for methods that do not exist
   tfrt_grpc_queue_t* queue;             // the call is bound to it

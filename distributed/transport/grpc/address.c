@@ -241,7 +241,8 @@ bool tfrt_grpc_address_is_taken(const char* address) {
   socklen_t size = make_socket_address(&parts, &socket_address);
   int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (descriptor < 0) return false;
-  // What a process that has died left behind refuses; EAGAIN: many others wait there.
+  // The socket file of a dead process refuses the connection; EAGAIN: a listener lives, with a full
+  // queue.
   bool is_taken = connect(descriptor, &socket_address.base, size) == 0 || errno == EAGAIN;
   close(descriptor);
   return is_taken;

@@ -226,7 +226,7 @@ static tfrt_status_t copy_paths(tfrt_certificate_watch_t* watch,
   return NULL;
 }
 
-// What the files are at first was checked by who names them, or makes handshakes fail.
+// Takes the first contents unchecked: the caller has checked the files, or handshakes fail.
 static tfrt_status_t start(tfrt_certificate_watch_t* watch) {
   tfrt_file_contents_t contents[FILE_COUNT];
   TFRT_RETURN_IF_ERROR(create_copies(watch));

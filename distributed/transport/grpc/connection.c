@@ -289,7 +289,7 @@ void tfrt_grpc_connection_give_up(tfrt_grpc_connection_t* connection) {
 
 // --- Settling ----------------------------------------------------------------
 
-// What settle finds to be due, besides giving a message.
+// The steps that settle finds due, besides giving a message.
 typedef struct due_s {
   bool is_read;
   bool is_finish;
@@ -297,7 +297,7 @@ typedef struct due_s {
   bool is_tell;
 } due_t;
 
-// With the lock held. Notes in the flags that what is due will be done.
+// With the lock held. Sets the flags of the due steps, which the caller then does.
 static due_t find_due(tfrt_grpc_connection_t* connection) {
   due_t due = {0};
   bool is_live = connection->is_started && !connection->is_ended;
@@ -329,8 +329,8 @@ static void settle(tfrt_grpc_connection_t* connection) {
   tfrt_mutex_unlock(&connection->mutex);
   if (due.is_read) tfrt_grpc_queue_run_next_turn(connection->queue, &connection->read);
   if (due.is_finish) start_finish(connection);
-  // This may let go of the slices of the last write; that event finds the object alive,
-  // because the end is not told before.
+  // gRPC may release the slices of the last write inside. That event finds the object alive,
+  // because on_closed comes only after it.
   if (due.call) give_up_call(connection, due.call);
   if (due.is_tell) tell_end(connection);
 }

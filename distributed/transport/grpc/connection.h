@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A connection over gRPC: one call, whichever side began it. What differs between the
-// sides is in dial.h and accept.h; this is what both share.
+// A connection over gRPC: one call, whichever side began it. Both sides share this file; dial.h and
+// accept.h have their differences.
 //
 // Callers on any thread change a few flags under the lock, and gRPC's events change
 // others on the queue's thread. After each event *settle* looks at all of them and does
@@ -19,7 +19,8 @@
 //      |                  +---abort, network-------------------------------^
 //      +--- writes and requests made meanwhile are kept
 //
-// A stream that ended in order may still hold a message: it is told when that was given.
+// A stream that ended in order may still hold a message: on_closed comes after that message was
+// given.
 //
 // Thread rule: the fields say it. Failure rule: see distributed/transport/transport.h.
 #ifndef TFRT_DISTRIBUTED_TRANSPORT_GRPC_CONNECTION_H_
@@ -43,7 +44,7 @@
 // The name of the trailing metadata by which a listener says that its acceptor said no.
 #define TFRT_GRPC_REJECTED_NAME "tfrt-rejected"
 
-// What only a dialler has; belongs to the queue's thread once it is posted.
+// A dialler's own part; belongs to the queue's thread once the dialler is posted.
 typedef struct tfrt_grpc_dialler_s {
   grpc_channel* channel;
   grpc_metadata* metadata;  // |metadata_count|, sent at the start
@@ -59,7 +60,7 @@ typedef struct tfrt_grpc_dialler_s {
   char address[TFRT_TRANSPORT_ADDRESS_SIZE];
 } tfrt_grpc_dialler_t;
 
-// What only a listener's side has; belongs to the queue's thread.
+// A listener's own part; belongs to the queue's thread.
 typedef struct tfrt_grpc_listener_side_s {
   int is_cancelled;  // gRPC's word at the end
   grpc_metadata rejected_mark;
@@ -81,13 +82,13 @@ struct tfrt_grpc_connection_s {
   tfrt_grpc_event_t opened;    // initial metadata was sent (dialler: and answered)
   tfrt_grpc_event_t received;  // a message, or the end of the stream
   tfrt_grpc_event_t sent;      // the write's operation is done
-  tfrt_grpc_event_t released;  // its last slice was let go after that
+  tfrt_grpc_event_t released;  // its last slice was released after that
   tfrt_grpc_event_t refused;   // a write on a connection that takes none
   tfrt_grpc_event_t finished;  // half-close or status was sent
   tfrt_grpc_event_t ended;     // gRPC's last word
   tfrt_grpc_event_t poke;      // somebody changed a flag that settle has to see
 
-  // Belongs to whoever has the write that is in flight.
+  // Belongs to the thread that works on the write in flight.
   tfrt_grpc_outgoing_t outgoing;
   // Belongs to the queue's thread.
   tfrt_task_t read;  // asks for a message; counted in |pending|
@@ -100,7 +101,7 @@ struct tfrt_grpc_connection_s {
 
   tfrt_mutex_t mutex;
   // All below is guarded by |mutex|.
-  grpc_call* call;         // given up at the end; whoever is counted in |pending| needs no lock
+  grpc_call* call;         // given up at the end; an event counted in |pending| needs no lock
   uint32_t pending;        // events that will come
   uint64_t wanted;         // messages asked for and not given
   grpc_byte_buffer* held;  // the message that arrived and was not given
@@ -109,7 +110,7 @@ struct tfrt_grpc_connection_s {
   tfrt_status_t end_status;
   bool is_started;
   bool is_reading;    // |read| or |received| is under way
-  bool is_writing;    // a write was taken and its owner not told that it is done
+  bool is_writing;    // a write was taken, and on_written is still to come
   bool is_exhausted;  // gRPC has no more messages
   bool is_closing;    // the owner closed
   bool is_finishing;  // |finished| is under way, or done

@@ -4,20 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Of TLS 1.2, and without any use unless both sides have been given a secret.
+// A cipher suite of TLS 1.2 that can't be used unless both sides have a shared secret.
 #define UNUSABLE_CIPHER_SUITE "PSK-AES256-GCM-SHA384"
 
 // How often gRPC looks at the copies: they are in memory, and good.
 #define COPY_RELOAD_S 1
 
-// Reads what |watch| has found good, on a thread of gRPC's (+1).
+// A provider that reads the files that |watch| has found good, on a thread of gRPC's (+1).
 static grpc_tls_certificate_provider* create_provider(const tfrt_certificate_watch_t* watch) {
   tfrt_certificate_files_t copies = tfrt_certificate_watch_copies(watch);
   return grpc_tls_certificate_provider_file_watcher_create(copies.key, copies.certificate,
                                                            copies.authorities, COPY_RELOAD_S);
 }
 
-// What both sides have in common (+1, taken over by the credentials made of it).
+// The options that both sides share (+1, taken over by the credentials made of them).
 static grpc_tls_credentials_options* create_options(grpc_tls_certificate_provider* provider) {
   grpc_tls_credentials_options* options = grpc_tls_credentials_options_create();
   grpc_tls_credentials_options_set_certificate_provider(options, provider);

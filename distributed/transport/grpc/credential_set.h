@@ -6,10 +6,10 @@
 // Connections that exist keep what they began with when a file changes; new ones begin with
 // the new files.
 //
-// TLS versions below 1.3 are refused. gRPC's C interface has no setting for that, but one for
-// the cipher suites of the older versions: it is given one that needs a shared secret which
-// nobody has, so that no older version can be agreed upon. That setting is the environment
-// variable GRPC_SSL_CIPHER_SUITES, of the whole process, which gRPC reads once.
+// TLS versions below 1.3 are refused. gRPC's C interface has no setting for that, but one for the
+// cipher suites of older versions. It gets a suite that needs a shared secret, which nobody has, so
+// no older version can be agreed upon. That setting is the process's environment variable
+// GRPC_SSL_CIPHER_SUITES, which gRPC reads once.
 //
 // Life: initialised when gRPC has started, before channels and servers; deinitialised after
 // them, before gRPC shuts down.

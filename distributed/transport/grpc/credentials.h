@@ -2,8 +2,8 @@
 //
 // How a transport over gRPC proves who it is and hides what it says.
 //
-//   plain text  not at all: whoever lets hosts listen so has to refuse all but the loopback
-//               interface
+//   plain text  not at all: a host that listens so must refuse all interfaces but the loopback
+//               one
 //   TLS         mutual, version 1.3: both sides show a certificate of an authority that the
 //               other trusts, the listener's must name the address that was dialled, and
 //               not a byte of a peer that did not is looked at
@@ -26,8 +26,8 @@ typedef enum tfrt_grpc_credentials_kind_e {
 
 typedef struct tfrt_grpc_credentials_s {
   tfrt_grpc_credentials_kind_t kind;
-  // Of TLS: copied when a transport is created, read again when they change. What is wrong
-  // with them is tfrt_certificate_check()'s to find: here it only makes handshakes fail.
+  // For TLS: copied when a transport is created, read again when they change. Bad files only make
+  // handshakes fail here; tfrt_certificate_check() finds what is wrong with them.
   tfrt_certificate_files_t files;
   uint32_t reload_s;  // 0: TFRT_GRPC_CREDENTIALS_RELOAD_S
 } tfrt_grpc_credentials_t;

@@ -109,8 +109,8 @@ static void on_ended(tfrt_grpc_event_t* event, bool is_ok) {
   const tfrt_grpc_dial_text_t text = read_text(dialler, is_answered);
   tfrt_transport_end_t end = classify_end(dialler, is_answered, text);
   tfrt_status_t status = create_end_status(dialler, end, text);
-  // Now, and not when the end is told: closing the socket is what makes gRPC let go of the
-  // slices of a write.
+  // Destroyed now, before on_closed: gRPC releases the slices of a write only when the socket
+  // closes.
   grpc_channel_destroy(dialler->channel);
   dialler->channel = NULL;
   tfrt_grpc_connection_take_end(connection, end, status);
@@ -207,7 +207,7 @@ static tfrt_status_t refuse_dial(tfrt_grpc_connection_t* connection) {
 }
 
 static void start_dial(tfrt_grpc_connection_t* connection) {
-  // One for the caller, one for itself until the end is told, one for the event.
+  // One for the caller, one for itself until on_closed, one for the event.
   tfrt_transport_connection_retain(&connection->base);
   if (!tfrt_grpc_queue_post(connection->queue, &connection->start)) {
     // Can't be: the connection is in the set, and the queue outlives all members.

@@ -28,7 +28,7 @@
 #include "host_runtime/base/macros.h"
 #include "host_runtime/base/status.h"
 
-// What a transport gives to each of its dialled connections.
+// The context that a transport gives to each of its dialled connections.
 typedef struct tfrt_grpc_dial_context_s {
   tfrt_grpc_queue_t* queue;
   tfrt_grpc_connection_set_t* set;
@@ -43,7 +43,7 @@ tfrt_status_t tfrt_grpc_dial(const tfrt_grpc_dial_context_t* context,
                              tfrt_transport_handler_t* handler,
                              tfrt_transport_connection_t** out_connection) TFRT_MUST_USE;
 
-// Gives back what only a dialler has. Belongs to the queue's thread.
+// Frees a dialler's own part. Belongs to the queue's thread.
 void tfrt_grpc_dial_deinitialize(tfrt_grpc_connection_t* connection);
 
 #endif  // TFRT_DISTRIBUTED_TRANSPORT_GRPC_DIAL_H_

@@ -14,24 +14,24 @@
 //
 // Each completion queue has one thread at a time, and each connection lives on one queue:
 // that is what makes callbacks come one at a time for each connection and never from
-// inside of a call. What a callback leads to may run on the same thread, behind it
-// (distributed/threads/reader_pair.h). Bulk connections share the threads of control unless they
-// are given some. Own ones let big messages be taken in beside small ones; but gRPC lets one idle
-// thread at a time read all sockets of the process, so that with two threads a control
-// message often passes from one to the other: twice the round trip on two processors.
+// inside of a call. Tasks that a callback causes may run on the same thread, behind it
+// (distributed/threads/reader_pair.h). Bulk connections share the threads of control connections
+// unless they are given their own. With their own, big messages come in beside small ones. But gRPC
+// lets one idle thread at a time read all sockets of the process. With two threads a control
+// message often passes from one to the other, which doubles the round trip on two processors.
 //
 // Life:
 //  1. Created; gRPC is started in the process and the threads run.
 //  2. Used through distributed/transport/transport.h.
-//  3. Closed; drained, which waits for what callbacks have led to, too; released: threads joined,
-//     gRPC shut down.
-// What is still held of a connection then may only be released.
+//  3. Closed; drained, which waits for the tasks of callbacks, too; released: threads joined, gRPC
+//     shut down.
+// A connection that is still held then may only be released.
 //
-// What a dialler is told: REFUSED if the machine refuses the TCP connection, at once;
-// REJECTED if the acceptor said no, or one side does not trust the other; NO_ANSWER if the time is
-// up or no way leads there; RESET for all that broke later. A write to a peer that has stopped
-// reading from its socket can't be called back from the kernel: its bytes stay borrowed, and the
-// connection's end untold, until the connection has stalled for |stall_limit_ms|.
+// The end that a dialler gets: REFUSED if the machine refuses the TCP connection, at once; REJECTED
+// if the acceptor said no, or one side does not trust the other; NO_ANSWER if the time is up or no
+// way leads there; RESET for all that broke later. A write to a peer that has stopped reading from
+// its socket can't be called back from the kernel: its bytes stay borrowed, and on_closed waits,
+// until the connection has stalled for |stall_limit_ms|.
 //
 // At a port in plain text the first message of a stream that brings no cluster key has at most 64
 // KiB with all that is sent behind it; a longer one may break the connection (admission.h).
@@ -70,8 +70,8 @@ tfrt_status_t tfrt_grpc_transport_create(const tfrt_grpc_transport_options_t* op
                                          tfrt_allocator_t allocator,
                                          tfrt_transport_t** out_transport) TFRT_MUST_USE;
 
-// What |transport|, which tfrt_grpc_transport_create() has made, says to those who ask the health
-// service of gRPC whether this process serves, if it listens. It does at first. Thread-safe.
+// Sets whether gRPC's health service answers SERVING for |transport|, which
+// tfrt_grpc_transport_create() has made, if it listens. At first it does. Thread-safe.
 void tfrt_grpc_transport_set_serving(tfrt_transport_t* transport, bool is_serving);
 
 // As tfrt_transport_drain(), of a |transport| that tfrt_grpc_transport_create() has made and that

@@ -8,10 +8,11 @@
 //   service          "" or "tfrt.peer.v1.Peer": SERVING, or NOT_SERVING while the process drains
 //                    another: Check ends with NOT_FOUND, Watch says SERVICE_UNKNOWN
 //
-// Requests and responses have one field each, so they are read and written here by hand. Who may
-// connect may ask: no cluster key is wanted, and nothing but the status is told. So that none of
-// them takes more than a little memory, 256 calls may be open at a time, and a further one ends
-// with RESOURCE_EXHAUSTED; one whose request does not come within 5 s ends with DEADLINE_EXCEEDED.
+// Requests and responses have one field each, so they are read and written here by hand. Any
+// process that can connect may ask: no cluster key is needed, and only the status is answered. So
+// that none of them takes more than a little memory, 256 calls may be open at a time, and a further
+// one ends with RESOURCE_EXHAUSTED; one whose request does not come within 5 s ends with
+// DEADLINE_EXCEEDED.
 //
 // Life:
 //  1. Initialised beside its server, serving.

@@ -8,26 +8,26 @@
 //
 // The text of a dial's status:
 //
-//   "certificate verify failed"           UNTRUSTED    the listener's certificate won't do
-//   "Hostname Verification Check failed"  WRONG_NAME   it is for another address
-//   "wrong version number"                PLAIN_TEXT   the listener does not speak TLS
-//   any other failed handshake            NO_TLS
-//   the system's ECONNREFUSED, ENOENT     REFUSED      nobody listens there
-//   other words of the system, no name    NO_WAY       no route, no network, no such name
-//   "Socket closed"                       TURNED_AWAY  the listener did not like what it got: this
-//                                                      side's certificate, or that there was no TLS
+//    "certificate verify failed"           UNTRUSTED    the listener's certificate won't do
+//    "Hostname Verification Check failed"  WRONG_NAME   it is for another address
+//    "wrong version number"                PLAIN_TEXT   the listener does not speak TLS
+//    any other failed handshake            NO_TLS
+//    the system's ECONNREFUSED, ENOENT     REFUSED      nobody listens there
+//    other words of the system, no name    NO_WAY       no route, no network, no such name
+//    "Socket closed"                       TURNED_AWAY  the listener did not like what it got: this
+//                                                       side's certificate, or a lack of TLS
 //
 // TURNED_AWAY is a guess: a listener that ends while it is dialled looks the same. A dialler that
 // is turned away tries again, and takes a second time for an answer.
 //
 // A line of the log about a listener:
 //
-//   "peer did not return a certificate"   NO_CERTIFICATE  a dialler shows none
-//   "certificate verify failed"           UNTRUSTED       one of another authority, or expired
-//   "wrong version number", HTTP          PLAIN_TEXT      it does not speak TLS
-//   "no shared cipher", an old protocol   OLD_TLS         it speaks no TLS 1.3
-//   any other failed handshake            NO_TLS
-//   "Failed accept4: "                    DEAF            no connection is accepted any more
+//    "peer did not return a certificate"   NO_CERTIFICATE  a dialler shows none
+//    "certificate verify failed"           UNTRUSTED       one of another authority, or expired
+//    "wrong version number", HTTP          PLAIN_TEXT      it does not speak TLS
+//    "no shared cipher", an old protocol   OLD_TLS         it speaks no TLS 1.3
+//    any other failed handshake            NO_TLS
+//    "Failed accept4: "                    DEAF            no connection is accepted any more
 //
 // A dialler that hangs up in the middle, as a probe of the port does, is none of them.
 //

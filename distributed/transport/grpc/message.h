@@ -2,10 +2,10 @@
 //
 // Spans of bytes to gRPC's byte buffers, and back, with no copy of what is big.
 //
-// A span of TFRT_GRPC_BORROW_SIZE bytes or more travels as a slice that borrows it;
-// neighbours that are smaller are copied into one slice, which is cheaper than to track
-// them. gRPC lets go of a borrowed slice when it likes, on any thread, before or after
-// it has completed the operation. So a message on its way out counts its *parts*:
+// A span of TFRT_GRPC_BORROW_SIZE bytes or more travels as a slice that borrows it. Smaller
+// neighbours are copied into one slice, which is cheaper than tracking them. gRPC may release a
+// borrowed slice at any time and on any thread, before or after it has completed the operation. So
+// a message on its way out counts its *parts*:
 //
 //   parts = 1 for the operation + 1 for each borrowed slice
 //   the operation is done: -1 ---+--> 0: the borrow of all bytes ends

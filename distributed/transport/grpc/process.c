@@ -25,10 +25,10 @@
 // For how long the last one to leave waits for gRPC's own stragglers.
 #define PATIENCE_NS (200 * TFRT_NANOSECONDS_PER_MILLISECOND)
 
-// What gRPC takes as it starts, and a little more: descriptors to wake its threads by, and threads
-// of its own: four that run closures and timers and two for more timers, and those of its event
-// engine, one for each processor within bounds. Source: gRPC 1.51, lib/iomgr/{executor,
-// timer_manager}.cc and lib/event_engine/thread_pool.h.
+// Descriptors and threads that gRPC needs to start, and a little more. The descriptors wake its
+// threads. Four threads run closures and timers, two are for more timers, and its event engine has
+// one per processor within bounds. Source: gRPC 1.51, lib/iomgr/{executor, timer_manager}.cc and
+// lib/event_engine/thread_pool.h.
 #define NEEDED_DESCRIPTORS 8
 #define NEEDED_OTHER_THREADS 6
 #define MIN_ENGINE_THREADS 2
@@ -198,8 +198,8 @@ tfrt_status_t tfrt_grpc_process_enter(void) {
 void tfrt_grpc_process_leave(void) {
   tfrt_mutex_lock(&mutex);
   grpc_shutdown_blocking();
-  // A channel may let go of its last pieces on a thread of gRPC's a moment later, and gRPC
-  // shuts down when that has happened. It tells nobody.
+  // A thread of gRPC's may free the last pieces of a channel a moment later. gRPC shuts down only
+  // after that, and without a callback.
   if (--users == 0 && !is_shared) {
     tfrt_clock_t clock = tfrt_clock_system();
     int64_t deadline_ns = tfrt_deadline_after(tfrt_clock_now_ns(clock), PATIENCE_NS);

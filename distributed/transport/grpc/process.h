@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // gRPC as a part of this process: started with the first user, shut down with the last,
-// and made to keep quiet. What gRPC has to say goes to the log as *debug*: all that
-// matters of it reaches somebody as an error, and an error is told once.
+// and made to keep quiet. Its log lines go to the log as *debug*: everything that matters in them
+// reaches a caller as an error, and an error is reported once.
 //
 // Thread rule: thread-safe. Failure rule: RESOURCE_EXHAUSTED.
 #ifndef TFRT_DISTRIBUTED_TRANSPORT_GRPC_PROCESS_H_

@@ -8,17 +8,17 @@
 #include "host_runtime/base/log.h"
 #include "host_runtime/base/parker.h"
 
-// How long the next event is looked for: about as long as it takes to wake a thread whose processor
-// has gone to sleep.
+// How long the thread polls for the next event before it sleeps: about the time it takes to wake a
+// thread whose processor sleeps.
 #define LINGER_NS ((int64_t)50000)
 
-// The same where the last one that had to be waited for was near, and what counts as near. Who has
-// slept works at a message with cold caches, for several times as long; so its peer falls asleep
-// too, and both would do so for good.
+// The same where the last awaited event was near, and the time that counts as near. A thread that
+// has slept handles a message with cold caches, for several times as long. So its peer falls
+// asleep, too, and both would keep doing so.
 #define NEAR_LINGER_NS ((int64_t)200000)
 #define NEAR_NS ((int64_t)400000)
 
-// A look that lasts so long has read bytes: one that finds nothing takes 1 to 2 us.
+// A poll that lasts this long has read bytes: one that finds nothing takes 1 to 2 us.
 #define READING_NS ((int64_t)5000)
 
 void tfrt_grpc_event_initialize(tfrt_grpc_event_t* event, tfrt_grpc_event_fn_t run) {
@@ -73,7 +73,8 @@ static grpc_event look_for_event(tfrt_grpc_queue_t* queue, int64_t now_ns, int64
     grpc_event event = grpc_completion_queue_next(queue->completion_queue,
                                                   gpr_inf_past(GPR_CLOCK_MONOTONIC), NULL);
     if (event.type != GRPC_QUEUE_TIMEOUT) {
-      // What is there at once is mostly the end of a write of ours, and says nothing about peers.
+      // An event that is there at once is mostly the end of a write of ours, and says nothing about
+      // peers.
       if (has_waited) queue->is_near = true;
       return event;
     }
@@ -199,7 +200,7 @@ void tfrt_grpc_queue_start_batch(grpc_call* call, const grpc_op* operations, siz
   hand_over(event);
   grpc_call_error error = grpc_call_start_batch(call, operations, count, event, NULL);
   if (error == GRPC_CALL_OK) return;
-  // No event would ever come, and whoever waits for it would wait for ever.
+  // No event would ever come, and its owner would wait for ever.
   tfrt_log(TFRT_LOG_ERROR, NULL, "gRPC does not take an operation: %s",
            grpc_call_error_to_string(error));
   abort();

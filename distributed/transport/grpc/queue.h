@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A completion queue with the threads that serve it: one at a time, which may run what an event
-// leads to, and its deputy (distributed/threads/reader_pair.h).
+// A completion queue with the threads that serve it: one at a time, which may run the tasks that an
+// event causes, and its deputy (distributed/threads/reader_pair.h).
 //
-// Whatever gRPC completes arrives here as an *event*, which its owner embeds; it doubles
-// as gRPC's tag. Events of one queue run one after another on its thread, with no lock
-// held. Three things put one there:
+// Each operation that gRPC completes arrives here as an *event*, which its owner embeds; it doubles
+// as gRPC's tag. Events of one queue run one after another on its thread, with no lock held. Three
+// things put one there:
 //
 //   tfrt_grpc_queue_start_batch   an operation of gRPC, when it is done
 //   tfrt_grpc_queue_post          anybody who wants something done on the thread
 //   a timer                       when its time has come
 //
-// What can wait until everything is done that an event leads to, like asking for the next
-// message, is left for the next turn.
+// Work that can wait until all tasks of an event are done, like asking for the next message, is
+// left for the next turn.
 //
 // Life:
 //  1. Created (+1); the thread waits for events.
-//  2. Used by connections, each of which retains it.
+//  2. Used by connections; each retains it.
 //  3. Shut down once, when no operation is outstanding: what was posted still runs, the
 //     thread is joined, and from then on posting is refused.
 //  4. Released.
@@ -46,7 +46,7 @@ typedef struct tfrt_grpc_event_s tfrt_grpc_event_t;
 // |is_ok| is gRPC's word on the operation; true for what was posted.
 typedef void (*tfrt_grpc_event_fn_t)(tfrt_grpc_event_t* event, bool is_ok);
 
-// Embedded in whoever waits for an operation; under way at most once at a time.
+// Embedded in the object that waits for an operation; under way at most once at a time.
 struct tfrt_grpc_event_s {
   tfrt_grpc_event_fn_t run;
   // Passes what happened before the operation was started on to the queue's thread: the
