@@ -293,8 +293,8 @@ static void run_ready(tfrt_task_t* task) {
   if (!tfrt_collective_sit(collective, run_seated)) run_seated(task);
 }
 
-// The chain is here. An operand that is ignored is waited for all the same, as what it depends
-// on may be the collective before this one.
+// The chain is here. Waits for an ignored operand, too, because it may depend on the collective
+// before this one.
 static void run_ordered(tfrt_task_t* task) {
   tfrt_collective_t* collective = TFRT_CONTAINER_OF(task, tfrt_collective_t, task);
   if (!collective->operand) {
@@ -335,7 +335,7 @@ static tfrt_status_t join_group(tfrt_collective_t* collective, int32_t root) {
   collective->record.root =
       root < 0 ? TFRT_HOST_GROUP_NOBODY : tfrt_host_group_position(group, (uint32_t)root);
   if (collective->record.root != TFRT_HOST_GROUP_NOBODY) return NULL;
-  // The others may have another root and wait: they are told in the record.
+  // The others may have another root and wait, so the record carries the error to them.
   collective->record.root = 0;
   collective->record.error = tfrt_collective_locate_take(
       collective, tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,

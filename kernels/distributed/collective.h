@@ -20,19 +20,19 @@
 // All messages are values under keys of their own (collective_keys.h), over the router of the
 // request. So this room knows no network.
 //
-// Failure. Whatever is wrong before the agreement (an operand that is an error, another dtype)
-// is part of it and comes to all. What is wrong later, that is a lost host, a cancel, no memory,
-// makes the member's results errors at once, and it closes the keys of the group on all members
-// (mailbox.h): who waits gets that error. The group's series is broken on each then, so later
-// collectives fail where they begin. Steps that have begun still end, without elements. A call that
-// is cancelled, or never runs, closes the keys of all groups that it may have met others in
-// (withdrawal.h), as nobody knows which of them wait for it.
+// Failure. An error before the agreement (an operand that is an error, another dtype) is part of
+// the agreement and comes to all. A later error (a lost host, a cancel, no memory) makes the
+// member's results errors at once. That member closes the keys of the group on all members
+// (mailbox.h): a member that waits gets the error. Then the group's series is broken on each
+// member, so later collectives fail where they begin. Steps that have begun still end, without
+// elements. A call that is cancelled, or never runs, closes the keys of all groups that it may have
+// met others in (withdrawal.h), as nobody knows which of them wait for it.
 //
-// The result is there when its elements are; the chain when nobody reads the operand or the
-// result any more on account of this.
+// The result is available when its elements are; the chain, when this collective reads neither
+// operand nor result any more.
 //
-// Thread rule: thread-safe; each step runs on the thread that what it waited for came on, or,
-// when elements are computed with, on the work queue.
+// Thread rule: thread-safe; each step runs on the thread that brought the value it waited for or,
+// if it computes with many elements, on the work queue.
 // Failure rule: see above; errors have the kernel's place as their origin.
 #ifndef TFRT_KERNELS_DISTRIBUTED_COLLECTIVE_H_
 #define TFRT_KERNELS_DISTRIBUTED_COLLECTIVE_H_

@@ -32,7 +32,7 @@ static uint32_t member_at(const tfrt_collective_t* collective, uint32_t distance
 
 // --- Rounds ----------------------------------------------------------------------
 
-// What goes in this round (+1): the records known, or the error that came instead.
+// The value to send in this round (+1): the records known so far, or the error of this collective.
 static tfrt_async_value_t* outgoing(tfrt_collective_t* collective) {
   tfrt_status_t status = tfrt_collective_failure(collective);
   if (status) return tfrt_async_value_create_error_take(status);
@@ -77,12 +77,12 @@ static tfrt_status_t read_arrival(tfrt_collective_t* collective, tfrt_async_valu
   return NULL;
 }
 
-// What is awaited has come: one round is over.
+// The awaited value has come: one round is over.
 static void end_round(tfrt_collective_t* collective) {
   tfrt_collective_agreement_t* agreement = &collective->agreement;
   tfrt_async_value_t* arrival = agreement->awaited;
   agreement->awaited = NULL;
-  // After a failure what still comes is only taken out of the mailbox.
+  // After a failure, values that still come are only taken out of the mailbox.
   tfrt_status_t status = tfrt_collective_failure(collective);
   if (!status) {
     status = read_arrival(collective, arrival);
@@ -193,7 +193,7 @@ static void finish_end(tfrt_collective_t* collective) {
 
 static void run_arrival(tfrt_task_t* task);
 
-// What comes in the round at hand (+1).
+// The value that comes in this round (+1).
 static tfrt_async_value_t* incoming(tfrt_collective_t* collective) {
   tfrt_collective_agreement_t* agreement = &collective->agreement;
   tfrt_async_value_t* first = agreement->first;
@@ -203,7 +203,7 @@ static tfrt_async_value_t* incoming(tfrt_collective_t* collective) {
                                  agreement->phase, agreement->round);
 }
 
-// A loop rather than a chain of tasks, as what is awaited has often come before.
+// A loop rather than a chain of tasks, because the awaited value has often come already.
 static void run_rounds(tfrt_collective_t* collective) {
   tfrt_collective_agreement_t* agreement = &collective->agreement;
   while (distance_of(collective) < collective->group->count) {

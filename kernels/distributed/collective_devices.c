@@ -6,15 +6,15 @@
 //   sit --> agreement --all have the same group----------------------------> run --> ending
 //               \--else: the first member names one --to all--> join ------/
 //
-// Nobody gets elements from the host that is lost, so that would not be heard of. So each member
-// waits, from the beginning, for the first message of the ending from the member behind it: an
-// error if that is lost, which it tells all others.
+// No host receives elements from another here, so no host would notice that another is lost. So
+// each member waits, from the beginning, for the first message of the ending from the member behind
+// it. If that member is lost, the message is an error, which the waiting member tells all others.
 //
-// The ending is an agreement, too: each says whether its devices have done it. An error that only
-// shows that others have stopped (ABORTED), or that the library doesn't reach them (UNAVAILABLE),
-// is told there, as others may know more, and who gets it stops its own device; so all hear from
-// all, or of a lost host. Every other error is told at once. Who has its result doesn't wait for
-// the ending.
+// The ending is an agreement, too: each member says whether its devices have finished. Two kinds of
+// errors are held until then, because others may know the root cause: that others have stopped
+// (ABORTED), and that the library doesn't reach them (UNAVAILABLE). A member that gets such an
+// error stops its own device; so each hears from all, or of a lost host. Every other error is sent
+// at once. A member that has its result doesn't wait for the ending.
 #include "host_runtime/async/payload_stream.h"
 #include "host_runtime/async/queued_work.h"
 #include "host_runtime/base/string_builder.h"
@@ -233,8 +233,8 @@ static tfrt_async_value_t* begin_join(void* argument) {
                                         collective->position, collective->group->count);
 }
 
-// The name is here. What a message says is the sender's, and the network's, doing: the watch, or
-// the sender, tells all of it.
+// The name is here. If the message is an error, the sender or the network caused it: the sender, or
+// the watch, tells all members.
 static void finish_name(run_t* run) {
   tfrt_collective_t* collective = run->collective;
   if (tfrt_async_value_is_error(run->step)) {

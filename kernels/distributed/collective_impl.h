@@ -23,14 +23,14 @@
 #include "kernels/distributed/collective_result.h"
 #include "kernels/distributed/host_group.h"
 
-// So many bytes of elements of all members together go with the records.
+// The most bytes of elements, of all members together, that go with the records.
 #define TFRT_COLLECTIVE_MAX_RECORD_ELEMENTS (64u << 10)
 
-// So many messages of elements are under way in either direction, or fewer, of so many bytes.
+// The most messages of elements under way in either direction, and the most bytes of these.
 #define TFRT_COLLECTIVE_WINDOW 4
 #define TFRT_COLLECTIVE_WINDOW_SIZE ((size_t)4 << 20)
 
-// So many bytes are worth no other thread.
+// Work on at most this many bytes is not worth another thread.
 #define TFRT_COLLECTIVE_SMALL (256u << 10)
 
 // The phase in the keys of messages of elements.
@@ -45,8 +45,8 @@ typedef struct tfrt_collective_agreement_s {
   char phase;                                     // in the keys of its messages
   void (*finish)(tfrt_collective_t* collective);  // takes the reference that the rounds have
   uint32_t round;
-  tfrt_async_value_t* first;  // +1; what comes in round 0, where that was asked for before; or NULL
-  tfrt_async_value_t* awaited;  // +1; what comes in this round
+  tfrt_async_value_t* first;    // +1; the value of round 0, if it was asked for before; or NULL
+  tfrt_async_value_t* awaited;  // +1; the value of this round
   // +1; what came in each round; the records borrow their bytes.
   tfrt_async_value_t* arrivals[TFRT_COLLECTIVE_MAX_ROUNDS];
   tfrt_string_builder_t own;          // the bytes of our record
@@ -54,7 +54,7 @@ typedef struct tfrt_collective_agreement_s {
   tfrt_collective_record_t* records;  // likewise
 } tfrt_collective_agreement_t;
 
-// What became of a step of the plan.
+// The progress of a step of the plan.
 typedef struct tfrt_collective_progress_s {
   tfrt_host_buffer_t* made;  // +1; by a RELAY, until nobody needs it any more
   uint32_t uses;             // steps that need it; guarded by the collective's |mutex|
@@ -126,8 +126,9 @@ void tfrt_collective_release(tfrt_collective_t* collective);
 tfrt_status_t tfrt_collective_locate_take(const tfrt_collective_t* collective,
                                           tfrt_status_t status);
 
-// Something failed: |status| (consumed), if it is the first, becomes the results, and breaks the
-// group's series. The other members are told, unless all know it anyway. Thread-safe.
+// Fails the collective: |status| (consumed), if it is the first, becomes the results, and breaks
+// the group's series. The first function tells the other members, the second is for errors that all
+// know. Thread-safe.
 void tfrt_collective_fail_take(tfrt_collective_t* collective, tfrt_status_t status);
 void tfrt_collective_fail_all_know_take(tfrt_collective_t* collective, tfrt_status_t status);
 
@@ -150,8 +151,8 @@ tfrt_async_value_t* tfrt_collective_send(tfrt_collective_t* collective, uint32_t
 tfrt_async_value_t* tfrt_collective_receive(tfrt_collective_t* collective, uint32_t member,
                                             char phase, uint32_t number);
 
-// Sends as tfrt_collective_send() does, for who does not wait for the chain: that it came may be
-// told with what comes from there next. Thread-safe.
+// Sends as tfrt_collective_send() does, for a caller that does not wait for the chain: the receiver
+// may acknowledge it together with its next message. Thread-safe.
 void tfrt_collective_post(tfrt_collective_t* collective, uint32_t member, char phase,
                           uint32_t number, tfrt_async_value_t* value);
 
@@ -163,7 +164,7 @@ const tfrt_dense_host_tensor_t* tfrt_collective_operand(const tfrt_collective_t*
 // True if nobody asks what the operand is.
 bool tfrt_collective_ignores_operand(const tfrt_collective_t* collective);
 
-// Says in our record what the operand, which is settled, is, or returns why that can't take part.
+// Describes the settled operand in our record, or returns the reason why it can't take part.
 tfrt_status_t tfrt_collective_describe_operand(tfrt_collective_t* collective) TFRT_MUST_USE;
 
 // Adds the elements of the operand, which was described, to our record if they are few.
@@ -181,7 +182,7 @@ void tfrt_collective_agree_take(tfrt_collective_t* collective);
 void tfrt_collective_agree_on_end_take(tfrt_collective_t* collective, tfrt_async_value_t* first,
                                        tfrt_status_t trouble);
 
-// What the member behind us says first in these rounds (+1), and whether that is trouble.
+// The first message of the member behind us in these rounds (+1), and whether |message| is trouble.
 // Thread-safe.
 tfrt_async_value_t* tfrt_collective_receive_end(tfrt_collective_t* collective);
 bool tfrt_collective_is_trouble(tfrt_async_value_t* message);
@@ -192,7 +193,7 @@ void tfrt_collective_agreement_deinitialize(tfrt_collective_t* collective);
 // --- collective_devices.c ----------------------------------------------------------
 
 // Begins to take a seat for the operand, whose place is described, and goes on with |next|, as the
-// collective's task; false if there is nothing to sit at. What fails leaves it without a seat.
+// collective's task; false if there is no seat to take. After a failure it goes on without a seat.
 bool tfrt_collective_sit(tfrt_collective_t* collective, tfrt_task_fn_t next);
 
 // Says in our record where the operand's seat is, if it has one.
@@ -205,7 +206,7 @@ tfrt_status_t tfrt_collective_check_devices(const tfrt_collective_t* collective,
 // Has them do it; takes the caller's reference to |collective|.
 void tfrt_collective_run_devices_take(tfrt_collective_t* collective);
 
-// Gives up the seat, if there is one, to who comes next; and with its memory.
+// Gives up the seat, if there is one, to the next user; the second also frees its memory.
 void tfrt_collective_leave_seat(tfrt_collective_t* collective);
 void tfrt_collective_free_seat(tfrt_collective_t* collective);
 
@@ -255,17 +256,17 @@ static inline const tfrt_collective_step_t* tfrt_collective_step_at(
 // Runs |task|, which is about |size| bytes, at once or soon. With no lock held.
 void tfrt_collective_run_or_queue(tfrt_collective_t* collective, size_t size, tfrt_task_t* task);
 
-// Waits for |value| (consumed) on account of the step |index|; |run| gets the task of a flight, all
-// of which is its to give back. Thread-safe.
+// Waits for |value| (consumed) for the step |index|; |run| gets the task of a flight, and has to
+// free the whole flight. Thread-safe.
 void tfrt_collective_await_step(tfrt_collective_t* collective, uint32_t index,
                                 tfrt_async_value_t* value, tfrt_task_fn_t run);
 
-// What the step |index| had of the step |after| is not needed by it any more: the last such step
-// gives it back. Thread-safe.
+// The step |index| no longer needs the buffer of the step |after|; the last step that needs the
+// buffer frees it. Thread-safe.
 void tfrt_collective_drop_made(tfrt_collective_t* collective, uint32_t index);
 
-// One thing that the step |index| waits for has ended; if it was the last, so has the step, and
-// what may begin now does. With no lock held; thread-safe.
+// One thing that the step |index| waits for has ended. If it was the last, the step has ended, too,
+// and steps that may begin now do. With no lock held; thread-safe.
 void tfrt_collective_end_step(tfrt_collective_t* collective, uint32_t index);
 
 // --- collective_sending.c ----------------------------------------------------------

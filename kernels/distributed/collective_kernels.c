@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the hosts of a group do together.
+// Kernels of collectives, which the hosts of a group do together.
 
 #include "host_runtime/bef/bef_attribute.h"
 #include "kernels/distributed/collective.h"

@@ -30,8 +30,8 @@ void tfrt_collective_keys_append_prefix(uint64_t request, tfrt_string_view_t ser
 tfrt_async_value_t* tfrt_collective_keys_take(tfrt_string_builder_t* key);
 
 // Closes the keys of |series|, in the run of |context|, on the host |rank|, because of |error|
-// (+0), for the kernel at |site|: whoever waits is told, and what is under way is dropped where it
-// comes to.
+// (+0), for the kernel at |site|: each receiver that waits gets it, and messages under way are
+// dropped where they arrive.
 void tfrt_collective_keys_close(const tfrt_execution_context_t* context,
                                 const tfrt_status_origin_t* site, tfrt_string_view_t series,
                                 uint32_t rank, tfrt_async_value_t* error);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Pairs: an all_reduce with few messages, by recursive doubling (Thakur, Rabenseifner, Gropp:
-// "Optimization of Collective Communication Operations in MPICH", 2005). With n members, of which
-// the first p are as many as the greatest power of two:
+// "Optimization of Collective Communication Operations in MPICH", 2005). With n members, where p is
+// the greatest power of two that is at most n:
 //
-//   fold     member p + i sends its operand to member i, which combines it with its own
-//   turn t   members i and i XOR 2^t, both below p, send each other what they have, and combine it
-//   unfold   member i sends the result to member p + i
+//    fold     member p + i sends its operand to member i, which combines it with its own
+//    turn t   members i and i XOR 2^t, both below p, send each other what they have, and combine it
+//    unfold   member i sends the result to member p + i
 //
-// What a member has is sent while the next is made of it, so each turn makes a buffer of its own;
+// A member sends its buffer while it makes the next one from it, so each turn makes a new buffer;
 // the last one is the output.
 #include "kernels/distributed/collective_plan.h"
 

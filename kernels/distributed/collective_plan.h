@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one member of a group sends and receives in a collective of many elements: a list of
-// steps over two arrays of bytes, its operand (input) and its result (output). Pure data: who
-// makes a plan knows no network, and whoever carries it out knows no algorithm.
+// The plan of one member of a group for a collective of many elements: a list of steps that send
+// and receive, over two arrays of bytes, its operand (input) and its result (output). A plan is
+// pure data: its maker knows no network, and its executor knows no algorithm.
 //
 //   step   SEND     bytes of the input, of the output or of a step before  -> member
 //          RECEIVE  bytes <- member; they are the output's, or are combined with the input's, or
 //                   with those of a step before
 //          COPY     bytes of the input that are the output's too
 //
-// A step waits for at most one other, |after|. Apart from that any order is right; whoever
-// carries it out begins the receives in the order of the list, and the sends too, each at most
-// a few ahead. Every plan makes progress even with one of each at a time.
+// A step waits for at most one other, |after|. Apart from that any order is right. The executor
+// begins the receives in the order of the list, and the sends too, each at most a few ahead. Every
+// plan makes progress even with one of each at a time.
 //
 // Messages between two members are numbered from 0 in either direction; both sides' plans say
 // the same number of bytes for the same number.
 //
-//   all_reduce      ring: n - 1 turns that combine, n - 1 that hand on what is complete; of few
-//                   bytes, pairs: log2 n turns in which two members tell each other all they have
-//   reduce_scatter  ring: the first half of that
-//   all_gather      ring: the second half
-//   reduce          chain: from the member farthest behind the root to the root
-//   broadcast       chain: the other way
-//   all_to_all      n - 1 turns: in turn t to the member t places on
+//    all_reduce      ring: n - 1 turns that combine, n - 1 that hand on what is complete; of few
+//                    bytes, pairs: log2 n turns in which two members tell each other all they have
+//    reduce_scatter  ring: the first half of that
+//    all_gather      ring: the second half
+//    reduce          chain: from the member farthest behind the root to the root
+//    broadcast       chain: the other way
+//    all_to_all      n - 1 turns: in turn t to the member t places on
 //
 // Everything goes in chunks, so that a member hands on the first while it receives the second:
 // with k chunks a chain over n members takes k + n - 2 chunk times. No member sends more than
@@ -75,7 +75,7 @@ typedef struct tfrt_collective_plan_s {
   tfrt_allocator_t allocator;
   uint32_t count;     // of the members
   uint32_t position;  // whose plan it is
-  size_t chunk;       // at most so many bytes go in one message
+  size_t chunk;       // the most bytes in one message
   tfrt_collective_step_t* steps;
   uint32_t step_count;
   uint32_t step_capacity;

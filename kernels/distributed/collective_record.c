@@ -82,7 +82,7 @@ _Static_assert(sizeof(fixed_error_t) == 32, "no gaps: it is sent as it lies in m
 
 #define ERROR_TEXT_COUNT 4
 
-// What a seat begins with; its texts lie behind, each with its NUL.
+// The fixed beginning of a seat; its texts follow, each with its NUL.
 typedef struct fixed_seat_s {
   uint32_t rules;
   uint32_t is_taken;
@@ -190,7 +190,7 @@ static tfrt_status_t not_a_record(void) {
                             "a host sent bytes that say nothing about a collective");
 }
 
-// Takes |size| bytes off |*bytes|; returns them, or NULL if there are not so many.
+// Takes |size| bytes off |*bytes|; returns them, or NULL if there are fewer.
 static const char* take(tfrt_string_view_t* bytes, size_t size) {
   if (bytes->size < size) return NULL;
   const char* data = bytes->data;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a member of a group says that it is about to do, and with what: the first thing that
-// members tell each other in a collective. When each has the records of all, each can tell
-// alone, and all alike, whether they agree; and where the elements are few, they came with it.
+// A record: the collective that a member of a group is about to do, and its operand. Members
+// exchange records first in a collective. With the records of all, each member can decide alone,
+// and all alike, whether they agree. If the elements are few, they come with the records.
 //
 //   | kind 8 | reduction 8 | dtype 8 | rank 8 | flags 32 | root 32 | size 32 |
 //   | dims, rank * 64 | elements, type's name and seat, or error, size bytes |   little-endian
@@ -13,8 +13,8 @@
 //
 //   | rules 32 | taken 32 | token 64 | library, with its NUL | place, likewise |
 //
-// Who doesn't know seats reads up to the NUL and sends none, and a record with other rules than
-// ours has none either: then the tensors go through the hosts' memory.
+// A member that doesn't know seats reads up to the NUL and sends no seat. A record with other rules
+// than ours counts as one without a seat. Then the tensors go through the hosts' memory.
 //
 // Life: filled in and encoded by its member; decoded by the others, then it borrows the bytes
 // that it came in.

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a collective makes, once the records of all members are known and agree: the result's
-// dtype and shape, the plan by which its elements come, or, when they came with the records,
-// the elements themselves.
+// The result of a collective, once the records of all members are known and agree: its dtype and
+// shape, and the plan by which its elements come or, when they came with the records, the elements.
 //
-//   kind            result at position p of n members
-//   all_reduce      all operands combined
-//   reduce          the same at the root; elsewhere the own operand
-//   reduce_scatter  part p of all operands combined
-//   all_gather      the operands behind one another along axis 0
-//   broadcast       the root's operand
-//   all_to_all      part p of each operand, behind one another along axis 0
+//    kind            result at position p of n members
+//    all_reduce      all operands combined
+//    reduce          the same at the root; elsewhere the own operand
+//    reduce_scatter  part p of all operands combined
+//    all_gather      the operands behind one another along axis 0
+//    broadcast       the root's operand
+//    all_to_all      part p of each operand, behind one another along axis 0
 //
 // Parts are rows (steps along axis 0) that follow each other: of r rows the first r mod n
 // members have one more than the others.
@@ -24,14 +23,14 @@
 #include "kernels/distributed/collective_plan.h"
 #include "kernels/distributed/collective_record.h"
 
-// Elements go in messages of at most so many bytes. What a message costs besides its bytes counts
-// less in large ones; but what is cut into few doesn't overlap with what becomes of it, so the
-// greatest operand has at least so many.
+// Elements go in messages of at most MIN_CHUNK to MAX_CHUNK bytes. The fixed cost of a message
+// counts less in large ones. But few messages overlap less with the work on them, so the greatest
+// operand is cut into at least MIN_CHUNKS.
 #define TFRT_COLLECTIVE_MIN_CHUNK ((size_t)512 << 10)
 #define TFRT_COLLECTIVE_MAX_CHUNK ((size_t)2 << 20)
 #define TFRT_COLLECTIVE_MIN_CHUNKS 16
 
-// An all_reduce of at most so many bytes goes in pairs, one of more in a ring: pairs have fewer
+// An all_reduce of at most this many bytes goes in pairs, a larger one in a ring: pairs have fewer
 // messages, a ring fewer bytes.
 #define TFRT_COLLECTIVE_MAX_PAIRS TFRT_COLLECTIVE_MIN_CHUNK
 
@@ -42,8 +41,7 @@ typedef struct tfrt_collective_view_s {
   uint32_t position;
 } tfrt_collective_view_t;
 
-// Returns true if the result is the member's own operand, of which nothing has to be made.
-// Thread-compatible.
+// Returns true if the result is the member's own operand, as it is. Thread-compatible.
 bool tfrt_collective_result_is_operand(const tfrt_collective_view_t* view);
 
 // Returns true if all elements that the result needs are in the records. Thread-compatible.

@@ -3,15 +3,15 @@
 // Rings: each member receives from the one before it and sends to the one behind it, all at
 // the same time, so every link is busy all the time. With n members:
 //
-//   turn t of the combining half    send part (p - t - 1), receive part (p - t - 2), mod n
-//   after n - 1 turns               member p has part p, complete
-//   turn t of the gathering half    send part (p - t), receive part (p - t - 1)
+//    turn t of the combining half    send part (p - t - 1), receive part (p - t - 2), mod n
+//    after n - 1 turns               member p has part p, complete
+//    turn t of the gathering half    send part (p - t), receive part (p - t - 1)
 //
-// What is received in one turn is what is sent in the next, chunk by chunk.
+// A member sends in each turn the chunks that it received in the turn before.
 //
 // In an all_reduce the output holds a part first incomplete and then, after the gathering
-// half, complete. Nobody reads the incomplete one any more by then: what is written over it
-// was made from it, by all members on the way.
+// half, complete. Nobody reads the incomplete part any more by then: all members on the way have
+// made the complete part from it.
 #include "kernels/distributed/collective_plan.h"
 
 typedef struct ring_s {

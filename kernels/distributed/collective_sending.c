@@ -99,7 +99,7 @@ static void run_sent(tfrt_task_t* task) {
   tfrt_collective_release(collective);
 }
 
-// What the step |index| sends (+1): its bytes, an error instead, or nothing (NULL).
+// The value that the step |index| sends (+1): its bytes, an error instead, or nothing (NULL).
 static tfrt_async_value_t* payload_of(tfrt_collective_t* collective, uint32_t index) {
   tfrt_collective_transfer_t* transfer = &collective->transfer;
   const tfrt_collective_step_t* step = tfrt_collective_step_at(collective, index);

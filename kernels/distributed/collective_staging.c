@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operands and results in the memory of devices. This room knows no devices, but that such a type
-// has streams (payload_stream.h), and the header of a dense tensor: so an operand is read into
-// memory of the host as it would be on its way to another one, and what is made of it is written as
-// it would be when it came.
+// Operands and results in the memory of devices. This folder knows about a device only that its
+// type has streams (payload_stream.h) and the header of a dense tensor. So it reads an operand into
+// host memory as if to send it to another host, and writes the result as if that had come from one.
 //
 //   agreement --> stage: device -> memory that is pinned --> transfer --> land: pinned -> device
 //
@@ -19,7 +18,7 @@
 #include "host_runtime/tensor/tensor_types.h"
 #include "kernels/distributed/collective_impl.h"
 
-// A result is written in pieces of so many bytes: one is copied while the next is filled in.
+// A result is written in pieces of this many bytes: one is copied while the next is filled in.
 #define PIECE ((size_t)4 << 20)
 
 static const tfrt_type_t* type_of(tfrt_async_value_t* operand) {
@@ -46,8 +45,8 @@ tfrt_status_t tfrt_collective_describe_device(tfrt_collective_t* collective,
 
 // --- Work ------------------------------------------------------------------------
 
-// What a device does for a collective. Who waits for the result waits for it no longer than the
-// request goes on; the collective itself does.
+// Work of a device for a collective. Waiters for the result stop waiting when the request ends; the
+// collective itself waits on.
 typedef struct work_s work_t;
 struct work_s {
   tfrt_ref_count_t ref_count;  // of the task, and of the subscription

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Carrying out a plan. Whatever ends, the pump looks for what may begin now:
+// Carries out a plan. Whenever a step ends, the pump looks for steps that may begin now:
 //
 //   receive   in the order of the plan, at most a window of them, each after the step whose bytes
 //             it joins; the second message of a member only after its first, which may say that
@@ -10,8 +10,8 @@
 //   arrives --> store, combine --> step done --> pump
 //   sent: its chain is there, and nobody reads the slice any more --> step done --> pump
 //
-// What a message leads to is done on the thread that has read it if the message is small: to wake
-// another one would take longer. Else it is a task of the work queue.
+// The thread that has read a small message also does the work on it: to wake another thread would
+// take longer. The work on a larger one is a task of the work queue.
 //
 // After an error steps still begin and end, but elements are not touched, and errors are sent.
 #include <string.h>
@@ -118,8 +118,8 @@ static bool may_follow(const tfrt_collective_transfer_t* transfer,
   return step->after == TFRT_COLLECTIVE_NO_STEP || transfer->progress[step->after].done;
 }
 
-// The next receive that may begin, or TFRT_COLLECTIVE_NO_STEP. With the mutex held. What will
-// never come ends here.
+// The next receive that may begin, or TFRT_COLLECTIVE_NO_STEP. With the mutex held. Receives that
+// will never come end here.
 static uint32_t pick_receive(tfrt_collective_transfer_t* transfer) {
   for (; transfer->next_receive < transfer->plan.step_count; ++transfer->next_receive) {
     const tfrt_collective_step_t* step = &transfer->plan.steps[transfer->next_receive];
@@ -165,7 +165,7 @@ static void start_step(tfrt_collective_t* collective, uint32_t index) {
   }
 }
 
-// What is to be done next. With the mutex held.
+// The next thing to do. With the mutex held.
 typedef struct next_s {
   uint32_t step;
   bool tells_output;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Hosts in programs: which one this is, calls to one or to all, lists of what they gave, and
-// values that move. What each kernel does stands in the op table, ops.c.
+// Hosts in programs: which one this is, calls to one or to all, lists of their results, and values
+// that move. The op table, ops.c, describes each kernel.
 //
 //   tfrt_dist.host %i --> %h --> tfrt_dist.call %h @f(...)      request's router --> another host
 //   tfrt_dist.call_all @f(...) --> %list --> list.sum, list.get ...

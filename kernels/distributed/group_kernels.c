@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Groups of hosts, and who withdraws from them.
+// Kernels that make groups of hosts and withdraw from them.
 
 #include <string.h>
 

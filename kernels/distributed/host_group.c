@@ -90,7 +90,7 @@ static tfrt_status_t decode_group(const uint8_t* header, size_t header_size, siz
   return NULL;
 }
 
-// How many hosts there are is not known here; whoever uses the group looks.
+// The number of hosts is not known here; users of the group check it.
 static tfrt_status_t complete_group(void* payload) {
   const tfrt_host_group_t* group = payload;
   uint32_t highest = 0;

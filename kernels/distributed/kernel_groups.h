@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of this room, by the source that has them. Private to this room. What each does
-// stands in the op table, ops.c.
+// The kernels of this folder, by source. Private to this folder. The op table, ops.c, describes
+// each kernel.
 //
 // Thread rule: a frame's thread only. Failure rule: a kernel's failure is its results' error.
 #ifndef TFRT_KERNELS_DISTRIBUTED_KERNEL_GROUPS_H_

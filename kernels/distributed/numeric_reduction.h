@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Element by element of two arrays of numbers: sum, product, minimum, maximum. What sums of
-// lists and collectives compute with.
+// Element by element of two arrays of numbers: sum, product, minimum, maximum. Sums of lists and
+// collectives compute with these.
 //
 //   target[i] = left[i] OP right[i]
 //
@@ -16,7 +16,7 @@
 // wrapped around, rounding towards zero.
 //
 // Thread rule: thread-compatible; runs on the calling thread.
-// Failure rule: none fails; who calls asks for the dtype first.
+// Failure rule: the caller checks the dtype first.
 #ifndef TFRT_KERNELS_DISTRIBUTED_NUMERIC_REDUCTION_H_
 #define TFRT_KERNELS_DISTRIBUTED_NUMERIC_REDUCTION_H_
 

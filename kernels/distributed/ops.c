@@ -7,9 +7,9 @@
 #define HOST "!tfrt_dist.host"
 #define LIST "!tfrt_dist.list"
 #define TENSOR "!tfrt_tensor.tensor"
-// What collectives combine: a tensor in the memory of the host or of a device.
+// Operands of collectives: a tensor in the memory of the host or of a device.
 #define TENSOR_ANYWHERE TENSOR TFRT_TYPE_OR "!tfrt_gpu.tensor"
-// What can be added up.
+// Types that can be added up.
 #define SUMMANDS "i8|i16|i32|i64|ui8|ui16|ui32|ui64|f32|f64" TFRT_TYPE_OR TENSOR
 
 // --- Operands and results -----------------------------------------------------

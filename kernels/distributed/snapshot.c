@@ -39,7 +39,7 @@ static tfrt_status_t decode(tfrt_type_id_t id, const tfrt_encoding_t* encoding,
   return NULL;
 }
 
-// What |value|, which is resolved, is now (+1).
+// The copy (+1) of the resolved |value| as it is now.
 static tfrt_async_value_t* copy_of(tfrt_async_value_t* value, tfrt_allocator_t allocator) {
   if (tfrt_async_value_is_error(value)) return tfrt_async_value_retain(value);
   tfrt_async_value_t* concrete = tfrt_async_value_resolved(value);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A value as it is at one moment, for who gets it without a network in between: so that it may be
-// written to afterwards, as on the way to another host.
+// A copy of a value at one moment, for a receiver in the same process. So the sender may write to
+// the value afterwards, as if it had gone to another host.
 //
 //   value, mutable  --available--> copy    (its bytes, by the codec of its type)
 //   value, any other --available--> itself
@@ -10,8 +10,8 @@
 // with it, whatever it is.
 //
 // Thread rule: thread-safe.
-// Failure rule: what can't be copied for want of memory is an error of the copy. A value whose type
-// has no codec, or which is on a device, is its own copy.
+// Failure rule: without memory the copy is an error. A value whose type has no codec, or which is
+// on a device, is its own copy.
 #ifndef TFRT_KERNELS_DISTRIBUTED_SNAPSHOT_H_
 #define TFRT_KERNELS_DISTRIBUTED_SNAPSHOT_H_
 
