@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // CRC-32C (Castagnoli), the checksum of chunks: polynomial 0x1EDC6F41, reflected, begun and
-// ended with all ones, as in iSCSI. It finds bytes that a network changed; it is no
-// protection against who changes them on purpose.
+// ended with all ones, as in iSCSI. It finds bytes that a network changed; it does not protect
+// against an attacker.
 //
 // Thread rule: thread-safe. Failure rule: none fails.
 #ifndef TFRT_DISTRIBUTED_BULK_CRC32C_H_

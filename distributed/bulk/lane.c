@@ -79,7 +79,7 @@ tfrt_lane_t* tfrt_lane_create(tfrt_lane_manager_t* manager, tfrt_lane_peer_t* pe
 static void stop_timer(tfrt_lane_t* lane) {
   if (!lane->has_timer || !tfrt_timer_cancel(lane->manager->timers, &lane->timer)) return;
   lane->has_timer = false;
-  --lane->references;  // not the last one: its end is not told, or a task has one
+  --lane->references;  // not the last one: on_closed is to come, or a task has one
 }
 
 static void leave_state(tfrt_lane_t* lane, tfrt_lane_state_t state) {
@@ -204,7 +204,7 @@ static void dial_and_greet(tfrt_lane_t* lane) {
   if (!connection) {
     tfrt_lane_give_up(lane);
     stop_timer(lane);
-    --lane->references;  // no end will be told; the task has one still
+    --lane->references;  // on_closed will not come; the task still has one
   } else if (lane->peer) {
     tfrt_lane_begin_message(lane, &up);
   } else {
@@ -271,7 +271,7 @@ static bool on_welcome(tfrt_lane_t* lane, const tfrt_lane_message_t* message) {
   return true;
 }
 
-// Takes the lock. Returns false for what must not come here.
+// Takes the lock. Returns false for a message that must not come here.
 static bool on_wire_message(tfrt_lane_t* lane, const tfrt_lane_message_t* message) {
   tfrt_node_lock_t* lock = lane->manager->lock;
   bool is_fine = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inside of the lanes' manager: what its sources share.
+// Internals of the lanes' manager, which its sources share.
 //
 //    lane_manager.c    who may have a lane, who dials, when it is given up
 //    lane.c            one connection: its task, one write at a time, what comes

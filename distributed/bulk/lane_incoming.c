@@ -68,8 +68,8 @@ static void free_incoming(tfrt_lane_incoming_t* incoming) {
   tfrt_node_lock_unlock_and_run(lock);
 }
 
-// Tells the handler what has happened meanwhile to |incoming|, which is busy for it. Takes
-// the lock.
+// Reports to the handler the events that happened meanwhile to |incoming|, which is busy for that.
+// Takes the lock.
 static void tell(tfrt_task_t* task) {
   tfrt_lane_incoming_t* incoming = TFRT_CONTAINER_OF(task, tfrt_lane_incoming_t, task);
   tfrt_lane_manager_t* manager = incoming->manager;
@@ -233,7 +233,7 @@ static tfrt_status_t await_stored(tfrt_lane_incoming_t* incoming, uint64_t size,
 
 // --- Chunks ------------------------------------------------------------------
 
-// How |chunk| fits to what the busy |incoming| has. Without the lock.
+// Checks that |chunk| fits the state of the busy |incoming|. Without the lock.
 static tfrt_status_t check_chunk(const tfrt_lane_incoming_t* incoming,
                                  const tfrt_wire_chunk_t* chunk, bool is_first) {
   uint64_t end = chunk->offset + chunk->payload.size;
@@ -293,8 +293,8 @@ static tfrt_status_t receive(tfrt_lane_incoming_t* incoming, const tfrt_lane_mes
   return copy(incoming, message);
 }
 
-// The busy |incoming| has taken |size| bytes, or failed with |status| (+0). Returns true if
-// it is complete; the caller tells and frees it then.
+// The busy |incoming| has taken |size| bytes, or failed with |status| (+0). Returns true if it is
+// complete; the caller then reports that and frees it.
 static bool note_received(tfrt_lane_incoming_t* incoming, size_t size, tfrt_status_t status) {
   if (!tfrt_status_is_ok(status) && !incoming->is_over) {
     tfrt_lane_peer_t* peer = incoming->peer;

@@ -276,8 +276,8 @@ void tfrt_lane_peer_abort_transfer(tfrt_lane_peer_t* peer, uint64_t want, bool f
 
 static void run_timer(tfrt_timer_t* timer);
 
-// Whether it is a failure if there is no lane: who can't dial may wait for payloads that never
-// come this way.
+// Whether the lack of a lane is a failure. A side that can't dial may need a lane for payloads that
+// never come.
 static bool is_missed(const tfrt_lane_peer_t* peer) {
   return peer->session.address.size > 0 || tfrt_hash_table_count(&peer->outgoing) > 0 ||
          tfrt_hash_table_count(&peer->incoming) > 0;
@@ -323,7 +323,7 @@ static void run_timer(tfrt_timer_t* timer) {
   } else if (tfrt_lane_manager_now_ns(manager) >= peer->give_up_at_ns && is_missed(peer)) {
     name.incarnation = peer->session.incarnation;
     name.session = peer->session.session;
-    // Told once for each time that a lane is needed and missing.
+    // The handler hears once of each time that a lane is needed and missing.
     peer->give_up_at_ns = TFRT_TIME_INFINITE;
     peer->is_needed = false;
   } else {
@@ -393,8 +393,8 @@ void tfrt_lane_peer_detach(tfrt_lane_peer_t* peer, bool was_open) {
 
 // --- Who dials in ------------------------------------------------------------
 
-// A Hello comes with the dial, so who has been silent for the longest time is the least likely to
-// say one. If it were the newcomer who is sent away, one process could keep all others out.
+// A Hello comes with the dial, so the connection that has been silent for longest is the least
+// likely to say one. If the newcomer were refused instead, one process could keep all others out.
 static void break_longest_silent(tfrt_lane_manager_t* manager) {
   for (tfrt_list_link_t* l = manager->lanes.next; l != &manager->lanes; l = l->next) {
     tfrt_lane_t* lane = TFRT_CONTAINER_OF(l, tfrt_lane_t, link);

@@ -11,13 +11,13 @@
 // Life:
 //  1. Allocated by an outgoing transfer over a source, which it owns.
 //  2. Started; says when bytes are ready by placing and pumping the transfer.
-//  3. A transfer that is resumed moves it: what was read for nothing is stale.
-//  4. Freed with the transfer, when it is idle: nothing is being read or given back.
+//  3. A resumed transfer moves it: pieces that it no longer needs are stale.
+//  4. Freed with the transfer, when the reader is idle: no piece is being read or given back.
 //
 // The source is called, and pieces are given back, without the node's lock; one call at a time.
 //
 // Thread rule: thread-compatible under the node's lock.
-// Failure rule: what can't be read ends the transfer, which tells the borrower why.
+// Failure rule: an error of the source ends the transfer, which tells the borrower why.
 #ifndef TFRT_DISTRIBUTED_BULK_LANE_READER_H_
 #define TFRT_DISTRIBUTED_BULK_LANE_READER_H_
 
@@ -29,18 +29,18 @@ tfrt_status_t tfrt_lane_reader_allocate_take(tfrt_lane_outgoing_t* outgoing,
                                              tfrt_payload_source_t* source,
                                              tfrt_lane_reader_t** out_reader) TFRT_MUST_USE;
 
-// Gives |reader|, which is idle, back with what it has read; NULL is allowed. Takes no lock, and
-// must be called without it.
+// Frees |reader|, which is idle, with the bytes that it has read; NULL is allowed. Takes no lock,
+// and must be called without it.
 void tfrt_lane_reader_free(tfrt_lane_reader_t* reader);
 
-// Begins to read what there is room for.
+// Begins to read if there is room.
 void tfrt_lane_reader_start(tfrt_lane_reader_t* reader);
 
-// The bytes at |offset| that are ready: sets |*out_data|, and returns how many.
+// Sets |*out_data| to the ready bytes at |offset|, and returns their number.
 uint64_t tfrt_lane_reader_find(const tfrt_lane_reader_t* reader, uint64_t offset,
                                const char** out_data);
 
-// No write borrows a piece: gives those back that were sent, or are stale.
+// To be called when no write borrows a piece: gives back the pieces that were sent or are stale.
 void tfrt_lane_reader_trim(tfrt_lane_reader_t* reader);
 
 // The transfer goes on at |offset|.

@@ -75,7 +75,7 @@ void tfrt_lane_begin_welcome(tfrt_lane_t* lane, uint32_t number, tfrt_status_t r
   take_encoded(lane, result);
 }
 
-// Says of the next failed transfer that it is. Returns false if there is none.
+// Begins the Abort for the next failed transfer. Returns false if there is none.
 static bool begin_failure(tfrt_lane_t* lane) {
   tfrt_list_link_t* link = tfrt_list_pop_front(&lane->peer->failed);
   if (!link) return false;
@@ -85,7 +85,7 @@ static bool begin_failure(tfrt_lane_t* lane) {
   return true;
 }
 
-// Says of the next interrupted transfer that it is. Returns false if there is none.
+// Begins the Abort for the next interrupted transfer. Returns false if there is none.
 static bool begin_interruption(tfrt_lane_t* lane) {
   tfrt_list_link_t* link = tfrt_list_pop_front(&lane->peer->interrupted);
   if (!link) return false;

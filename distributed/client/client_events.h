@@ -20,8 +20,8 @@ void tfrt_client_on_session_opened(tfrt_node_t* node, tfrt_session_t* session);
 void tfrt_client_on_session_dead(tfrt_node_t* node, tfrt_session_t* session,
                                  tfrt_session_death_t death, tfrt_status_t reason);
 
-// A JobDetach came from |peer| for |job| (NULL: it is over): where that is the root, which has
-// ended the job, nobody answers what is on its way there.
+// A JobDetach came from |peer| for |job| (NULL: it is over): if |peer| is the root, it has ended
+// the job, and no host answers messages on their way to it.
 void tfrt_client_on_detach(const tfrt_peer_t* peer, const tfrt_job_t* job);
 
 // A JobOpened came from |peer| for |job|.

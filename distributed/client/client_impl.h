@@ -43,7 +43,7 @@ struct tfrt_client_s {
   bool leaves;     // the job goes on when this is closed
   bool said_over;  // the hosts know that the job is over
   bool closed;
-  tfrt_status_t end;  // +1; why it was closed: what is asked afterwards gets it, too
+  tfrt_status_t end;  // +1; why it was closed: later questions get this error, too
 };
 
 // --- client.c ----------------------------------------------------------------
@@ -52,7 +52,7 @@ struct tfrt_client_s {
 void tfrt_client_retain(tfrt_client_t* client);
 void tfrt_client_release_locked(tfrt_client_t* client);
 
-// The job is open everywhere: what waited for that is sent.
+// The job is open everywhere: sends the starts that waited for that.
 void tfrt_client_note_open(tfrt_client_t* client);
 
 // Closes |client| because of |reason| (+0), OK when it is finished. Idempotent.
@@ -65,7 +65,7 @@ static inline tfrt_client_t* tfrt_client_of(tfrt_list_link_t* link) {
   return TFRT_CONTAINER_OF(link, tfrt_client_t, link);
 }
 
-// Where the job's lines go; and the end of that.
+// Prints the job's lines; releases the printing.
 void tfrt_client_print(void* self, uint32_t rank, tfrt_string_view_t line);
 void tfrt_client_release_print(void* self);
 
@@ -77,7 +77,7 @@ tfrt_status_t tfrt_client_dial_hosts(tfrt_client_t* client) TFRT_MUST_USE;
 // Forgets their sessions.
 void tfrt_client_forget_hosts(tfrt_client_t* client);
 
-// The error (+1) for a job that was not open in time; it names who has not answered.
+// The error (+1) for a job that was not open in time; it names the hosts that have not answered.
 tfrt_status_t tfrt_client_late_error(const tfrt_client_t* client) TFRT_MUST_USE;
 
 #endif  // TFRT_DISTRIBUTED_CLIENT_CLIENT_IMPL_H_

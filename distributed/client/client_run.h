@@ -7,12 +7,12 @@
 //      +-----------------------+--closed, root lost--> results are errors, freed
 //
 // Life:
-//  1. Created from what the user gave; in its client's list.
+//  1. Created from the user's start; in its client's list.
 //  2. Sent when the job is open.
 //  3. Freed with its end: each result has been given a value or an error by then.
 //
 // Thread rule: everything here needs the node's lock, but create.
-// Failure rule: what goes wrong is the error of the results.
+// Failure rule: a failure is the error of the results.
 #ifndef TFRT_DISTRIBUTED_CLIENT_CLIENT_RUN_H_
 #define TFRT_DISTRIBUTED_CLIENT_CLIENT_RUN_H_
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which room serves which kind of frame. Another kind is a row here and a function in its room.
+// The table of frame kinds and their handlers. A new kind is a row here and a function in its
+// folder.
 //
 //   session --frame--> decoded, its job found --kind--> the room that it concerns
 //

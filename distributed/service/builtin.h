@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functions of the program 0, which every peer has: what a host does for another that is not a
-// function of a program.
+// Functions of program 0, which every peer has: services of a host that are not functions of a
+// program.
 //
 // Thread rule: everything here needs the node's lock.
 // Failure rule: see each function.

@@ -110,7 +110,7 @@ tfrt_status_t tfrt_following_write(tfrt_execution_t* execution, tfrt_string_buil
 
 // --- KEPT_RESULT ---------------------------------------------------------------
 
-// Sets |*out_value| (+1) to what is asked for.
+// Sets |*out_value| (+1) to the value that is asked for.
 static tfrt_status_t tfrt_following_find_result(const tfrt_execution_t* execution,
                                                 tfrt_async_value_t** out_value) {
   tfrt_detached_job_t* detached = NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The built-in functions by which any client follows a detached job (detached_job.h), at its root:
-// how it is and what it prints, and then its results. Nothing of it waits: who follows asks again.
+// its state and its printed lines, and then its results. No answer waits: the client asks again.
 //
 //   client                       root
 //     FOLLOW "HEX 0" ----------->

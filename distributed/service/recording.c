@@ -21,7 +21,7 @@ typedef struct tfrt_recording_s {
   tfrt_list_link_t link;  // in the node's recordings, oldest first
   uint8_t job[TFRT_WIRE_JOB_ID_SIZE];
   tfrt_trace_t* trace;  // +1
-  int64_t until_ns;     // takes what begins before
+  int64_t until_ns;     // takes spans that begin before
 } tfrt_recording_t;
 
 static tfrt_recording_t* tfrt_recording_of(tfrt_list_link_t* link) {
@@ -70,7 +70,7 @@ static void tfrt_recording_attach_start(void* self, uint64_t number,
   if (execution->request) tfrt_request_context_set_trace(execution->request, self);
 }
 
-// Has what runs of |job| already record into |trace|.
+// Makes running work of |job| record into |trace|.
 static void tfrt_recording_attach(tfrt_job_t* job, tfrt_trace_t* trace) {
   tfrt_server_visit_starts(job, tfrt_recording_attach_start, trace);
   tfrt_hash_table_t* peers = &job->node->peers;
@@ -222,7 +222,7 @@ static void tfrt_recording_take(tfrt_recording_answer_t* answer, tfrt_trace_t* t
   answer->traces[answer->count++] = tfrt_trace_retain(trace);
 }
 
-// Takes what is recorded, and what clients have recorded of their own jobs.
+// Collects recordings, and traces that clients have recorded of their own jobs.
 static void tfrt_recording_collect(tfrt_node_t* node, const tfrt_recording_question_t* question,
                                    tfrt_recording_answer_t* answer) {
   int64_t now_ns = tfrt_recording_now(node);
@@ -242,7 +242,7 @@ static void tfrt_recording_collect(tfrt_node_t* node, const tfrt_recording_quest
   }
 }
 
-// The image of what is asked for, with the lock open: spans are many, and are copied.
+// Writes the image of the requested spans, with the lock open, because it copies many spans.
 static tfrt_status_t tfrt_recording_write(tfrt_execution_t* execution, tfrt_string_builder_t* out) {
   tfrt_node_t* node = execution->node;
   tfrt_recording_question_t question;

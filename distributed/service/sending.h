@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The built-in function by which a host gives another a value under a key: it puts the value
-// into the mailbox of the job there (host_runtime/executor/hosts/mailbox.h), where it meets who
-// receives it.
+// The built-in function by which a host gives another a value under a key: it puts the value into
+// the mailbox of the job there (host_runtime/executor/hosts/mailbox.h), where its receiver finds
+// it.
 //
 //   sender                                 receiver
 //     Invoke BUILTIN_SEND(key, value) -----> mailbox <--- tfrt_dist.recv

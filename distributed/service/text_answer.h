@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Built-in functions whose result is a text: how this host is, what is alive on it, what was done
-// about that.
+// Built-in functions whose result is a text: this host's state, the objects that live on it, the
+// effect of an administrator's request.
 //
 //   Invoke --> text_answer_start --> write(execution, text), lock open --> Result "!tfrt.string"
 //
-// Nothing of it goes through the work queue: who asks may want to know why nothing runs.
+// No step goes through the work queue: a client may ask because the work queue is stuck.
 //
 // Thread rule: as each function says.
-// Failure rule: what |write| fails with, or no memory for its text, is the result.
+// Failure rule: an error of |write|, or no memory for its text, is the result.
 #ifndef TFRT_DISTRIBUTED_SERVICE_TEXT_ANSWER_H_
 #define TFRT_DISTRIBUTED_SERVICE_TEXT_ANSWER_H_
 
@@ -21,8 +21,8 @@ typedef tfrt_status_t (*tfrt_text_answer_fn_t)(tfrt_execution_t* execution,
 // Runs the built-in function as |execution|, which has one result. Needs the node's lock.
 void tfrt_text_answer_start(tfrt_execution_t* execution, tfrt_text_answer_fn_t write);
 
-// Appends |text|, which may come from a peer, as one word: what is no plain character is `_`, and
-// nothing is `-`. Thread-safe.
+// Appends |text|, which may come from a peer, as one word: a character that is not plain becomes
+// `_`, an empty text `-`. Thread-safe.
 void tfrt_text_answer_add_word(tfrt_string_builder_t* out, tfrt_string_view_t text);
 
 // Copies the first argument of |execution| to |out_text|, cut to |size| - 1 bytes; "" if it is no
@@ -33,7 +33,7 @@ void tfrt_text_answer_read_question(const tfrt_execution_t* execution, char* out
 // not. Thread-safe.
 bool tfrt_text_answer_read_job(const char* text, uint8_t out_id[TFRT_WIRE_JOB_ID_SIZE]);
 
-// Returns what is in |*text| before its first blank, or all of it, and moves |*text| to behind that
+// Returns the part of |*text| before its first blank, or all of it, and moves |*text| behind that
 // blank. Thread-safe.
 tfrt_string_view_t tfrt_text_answer_take_word(const char** text);
 

@@ -20,8 +20,8 @@
 // Thread-safe.
 void tfrt_trace_image_append(tfrt_trace_t* trace, int64_t clock_ns, tfrt_string_builder_t* out);
 
-// The same in two steps: what an image begins with; then the spans, of as many traces as there are,
-// that have begun at |since_ns| or later. Thread-safe.
+// The same in two steps: the beginning of an image; then, for each trace, its spans that have begun
+// at |since_ns| or later. Thread-safe.
 void tfrt_trace_image_begin(int64_t clock_ns, uint64_t dropped, tfrt_string_builder_t* out);
 void tfrt_trace_image_append_spans(tfrt_trace_t* trace, int64_t since_ns,
                                    tfrt_string_builder_t* out);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The built-in function by which a job's client collects what ran when on a host: called
-// with no argument, it gives the spans of the job so far, as an image (trace_image.h).
+// The built-in function by which a job's client collects a host's spans. Called with no argument,
+// it returns the spans of the job so far, as an image (trace_image.h).
 //
 //   client                         member
 //     JobOpen (frame is sampled) --->  the job records spans
@@ -10,7 +10,7 @@
 //     <----------------------- Result  "!tfrt.trace"
 //
 // A host records only for jobs whose JobOpen says that its trace is sampled, at most
-// TFRT_JOB_TRACE_LIMIT spans each (job/job_trace.h); what does not fit is counted.
+// TFRT_JOB_TRACE_LIMIT spans each (job/job_trace.h); spans beyond that are counted.
 //
 // Thread rule: as each function says.
 // Failure rule: a trace that can't be given is an error as the call's result.

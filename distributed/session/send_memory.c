@@ -38,7 +38,7 @@ static bool tfrt_send_memory_grow(tfrt_send_memory_t* memory, size_t size) {
   tfrt_send_block_t* block =
       tfrt_allocator_allocate(memory->allocator, sizeof(tfrt_send_block_t) + size);
   if (!block) return false;
-  // One whose pieces are all gone would never be given back.
+  // Otherwise nothing would ever free the current block, whose pieces are all gone.
   if (memory->current && memory->current->live == 0) tfrt_send_memory_deinitialize(memory);
   block->size = size;
   block->used = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory of what waits to be sent. Frames come and go in a row, thousands of them: side by side
-// in blocks they are found by the processor before they are asked for, and cost no allocation each.
+// The memory of frames that wait to be sent. Thousands of frames come and go in a row. They lie
+// side by side in blocks, so the processor prefetches them, and no frame needs an allocation of its
+// own.
 //
 //   current -> | live | free ... free |          block -> | gone | gone | live |
 //               `-- pieces are taken here                  freed with its last piece
@@ -33,12 +34,12 @@ typedef struct tfrt_send_memory_s {
 // Makes |memory| an empty one over |allocator|. Thread-compatible.
 void tfrt_send_memory_initialize(tfrt_send_memory_t* memory, tfrt_allocator_t allocator);
 
-// Gives back the block that is kept for the next piece; all pieces were given back.
+// Frees the block that is kept for the next piece; all pieces must have been given back.
 // Thread-compatible.
 void tfrt_send_memory_deinitialize(tfrt_send_memory_t* memory);
 
-// Returns |size| undefined bytes, aligned for whatever has pointers and numbers, and sets
-// |*out_block| to what they are given back by; or NULL. Thread-compatible.
+// Returns |size| undefined bytes, aligned for pointers and numbers, and sets |*out_block| to their
+// block, which gives them back. NULL when memory is out. Thread-compatible.
 void* tfrt_send_memory_take(tfrt_send_memory_t* memory, size_t size, tfrt_send_block_t** out_block);
 
 // Gives back a piece of |block|, which is of |memory|. Thread-compatible.

@@ -88,8 +88,8 @@ tfrt_status_t tfrt_session_replace_by_void(tfrt_session_t* session, uint64_t cal
   return NULL;
 }
 
-// True if so much of |granted| is more than the peer was |told| that it could soon miss it. It
-// began with |first|.
+// True if |granted| exceeds |told|, the credit that the peer knows of, so far that the peer may
+// soon run out. |first| is the first grant.
 static bool is_missed(uint64_t granted, uint64_t told, uint64_t first) {
   return granted - told > first / 8;
 }
@@ -247,8 +247,8 @@ static const char* find_fault(const tfrt_session_t* session, const tfrt_wire_bat
   return NULL;
 }
 
-// True if the peer should know now what has come, before its window is full: an eighth of that, as
-// a frame takes more of it than its body.
+// True if frames should be acknowledged now, before the peer's window is full. The limit is an
+// eighth of the window, because a frame takes more of it than its body.
 static bool is_ack_due(const tfrt_session_t* session) {
   const tfrt_session_options_t* options = &session->manager->options;
   return session->receipt.unacked_count >= options->ack_frames ||

@@ -401,8 +401,8 @@ static void greet_again(tfrt_session_link_t* link, tfrt_session_t* session) {
   tfrt_session_request_dial(session);
 }
 
-// True if the process |incarnation| is known, or its numbers don't begin with the first ones: then
-// a Hello that was said without knowing who would hear it was wrong. Before it is identified.
+// True if a Hello to an address without a known process was wrong: if the process |incarnation| is
+// known, or its numbers don't begin with the first ones. For a session that is not identified yet.
 static bool is_hello_wrong(tfrt_session_t* session, uint64_t incarnation) {
   if (session->incarnation != 0) return false;
   const tfrt_session_peer_t* peer = tfrt_session_peer_find(session->manager, incarnation);

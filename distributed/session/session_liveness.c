@@ -16,7 +16,7 @@ static int64_t silence_ns(const tfrt_session_t* session) {
   return milliseconds(session->terms.limits.silence_ms);
 }
 
-// The limits in force may be shorter than what we would suspect after.
+// The silence in force may be shorter than our option for suspicion.
 static int64_t suspect_ns(const tfrt_session_t* session) {
   return earlier(session->manager->options.suspect_ns, silence_ns(session) / 5 * 3);
 }
@@ -82,8 +82,8 @@ void tfrt_session_wake_at(tfrt_session_t* session, int64_t due_ns) {
 
 // --- What is due -------------------------------------------------------------
 
-// A host that slept over half of the budget first reads what has arrived meanwhile, and
-// says that it lives; only then it judges who has been silent.
+// A host that slept over half of the silence budget first reads what has arrived meanwhile, and
+// sends a sign of life. Only then it judges whether peers have been silent.
 static void notice_own_sleep(tfrt_session_t* session, int64_t now_ns) {
   if (now_ns - session->liveness.ticked_ns > silence_ns(session) / 2) {
     session->liveness.judge_ns = tfrt_deadline_after(now_ns, period_ns(session));

@@ -223,8 +223,8 @@ static tfrt_status_t check_key(const tfrt_session_manager_t* manager,
       "wrong cluster key, or none; use the cluster key that it was started with");
 }
 
-// A Hello comes with the dial, so who has been silent for the longest time is the least likely to
-// say one. If it were the newcomer who is sent away, one process could keep all others out.
+// A Hello comes with the dial, so the connection that has been silent for longest is the least
+// likely to say one. If the newcomer were refused instead, one process could keep all others out.
 static bool break_longest_silent(tfrt_session_manager_t* manager) {
   for (tfrt_list_link_t* l = manager->links.next; l != &manager->links; l = l->next) {
     tfrt_session_link_t* link = TFRT_CONTAINER_OF(l, tfrt_session_link_t, link_in_manager);

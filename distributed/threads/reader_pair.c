@@ -24,7 +24,7 @@ static bool tfrt_reader_pair_has_work(const tfrt_reader_pair_t* pair) {
   return pair->running > 0 || pair->taken_count > 0 || !tfrt_task_list_is_empty(&pair->behind);
 }
 
-// With the lock held: takes what runs next out, or returns NULL.
+// With the lock held: takes out the next task to run, or returns NULL.
 static tfrt_task_t* tfrt_reader_pair_pop(tfrt_reader_pair_t* pair) {
   tfrt_task_t* task = tfrt_task_list_pop_front(&pair->taken);
   if (!task) return tfrt_task_list_pop_front(&pair->behind);
@@ -88,7 +88,7 @@ static void tfrt_reader_pair_judge(tfrt_reader_pair_t* pair, uint32_t count, int
   if (pair->taken_count > 0) tfrt_reader_pair_hand_over(pair, false);
 }
 
-// Runs what was taken. False if the thread is no reader any more.
+// Runs the taken tasks. False if the thread is no reader any more.
 static bool tfrt_reader_pair_run_taken(tfrt_reader_pair_t* pair) {
   const tfrt_clock_t clock = tfrt_clock_system();
   tfrt_mutex_lock(&pair->mutex);
@@ -139,8 +139,8 @@ static void tfrt_reader_pair_read(tfrt_reader_pair_t* pair) {
 
 // --- The deputy ----------------------------------------------------------------
 
-// With the lock held: makes the calling thread the reader; what waits for the former one goes
-// to the work queue.
+// With the lock held: makes the calling thread the reader. Tasks that wait for the former one go to
+// the work queue.
 static void tfrt_reader_pair_take_over(tfrt_reader_pair_t* pair) {
   pair->reader = tfrt_reader_pair_index;
   pair->has_deputy = false;
@@ -260,7 +260,8 @@ void tfrt_reader_pair_drain(tfrt_reader_pair_t* pair) {
 
 // --- Offering ------------------------------------------------------------------
 
-// |is_behind|: what is to come after the tasks of the turn.
+// Takes |task| for the calling thread's pair, if it can; |is_behind|: to run after the tasks of the
+// turn.
 static bool tfrt_reader_pair_take(tfrt_work_queue_t* queue, tfrt_task_t* task, bool is_behind) {
   tfrt_reader_pair_t* pair = tfrt_reader_pair_current;
   if (!pair) return false;

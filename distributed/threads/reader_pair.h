@@ -103,7 +103,7 @@ void tfrt_reader_pair_drain(tfrt_reader_pair_t* pair);
 // unless those before it last, and else on |queue|. Thread-safe.
 void tfrt_reader_pair_run_soon(tfrt_work_queue_t* queue, tfrt_task_t* task);
 
-// The same for what comes after the tasks of the turn that were taken: there is room for it.
+// The same for a task that runs after the taken tasks of the turn: there is always room for it.
 // Thread-safe.
 void tfrt_reader_pair_run_behind(tfrt_work_queue_t* queue, tfrt_task_t* task);
 

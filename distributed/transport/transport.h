@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How bytes get from one process to another: ordered, bidirectional streams of messages,
-// behind an interface, so that everything above runs unchanged over gRPC
-// (distributed/transport/grpc) and over a seeded network in one process
-// (tests/distributed/simulated).
+// The interface to the network: ordered, bidirectional streams of messages between processes. All
+// code above it runs unchanged over gRPC (distributed/transport/grpc) and over a seeded network in
+// one process (tests/distributed/simulated).
 //
 // A *transport* is one process's place in a network. It may listen on an address and
 // dial others. A *connection* is one stream of messages of one kind: CONTROL carries the
 // batches of one session, BULK is a lane for payloads. A message is a few spans of bytes;
-// it arrives whole or not at all, and in the order of its stream, but connections break,
-// and nothing here repeats what was lost: that is the session's work.
+// it arrives whole or not at all, and in the order of its stream, but connections break, and the
+// transport repeats no lost message: that is the session's work.
 //
 //   dialler                                       listener
 //     dial(address, kind, metadata) ------------>   acceptor.accept(metadata): key checked
@@ -24,9 +23,9 @@
 //  2. The owner writes, one message at a time, and asks for messages, each by one
 //     receive(). A dialler may do both at once, without waiting for an answer.
 //  3. It ends: by close (in order: what was written arrives first), by abort (at once), by
-//     the peer, or by the network. Each write that was taken is completed before the end
-//     is told, and on_closed comes exactly once, with the reason. After that only a write
-//     that came too late is still completed, with an error.
+//     the peer, or by the network. Each accepted write is completed before on_closed, which comes
+//     exactly once, with the reason. After that only a write that came too late is still completed,
+//     with an error.
 //  4. Released by its owner. Releasing does not end a stream: close or abort it first.
 //
 // Life of a transport: created by an implementation, listen and dial, close (no more of
@@ -105,7 +104,7 @@ typedef struct tfrt_transport_metadata_s {
 } tfrt_transport_metadata_t;
 
 // ---------------------------------------------------------------------------------------
-// What the owner of a connection provides.
+// The part that the owner of a connection provides.
 
 typedef struct tfrt_transport_write_s tfrt_transport_write_t;
 
@@ -173,7 +172,7 @@ typedef struct tfrt_transport_dial_options_s {
 } tfrt_transport_dial_options_t;
 
 // ---------------------------------------------------------------------------------------
-// What an implementation provides. No slot is NULL. Arguments have been checked.
+// The part that an implementation provides. No slot is NULL. Arguments have been checked.
 
 typedef struct tfrt_transport_vtable_s {
   void (*destroy)(tfrt_transport_t* transport);
@@ -202,8 +201,8 @@ typedef struct tfrt_transport_connection_vtable_s {
   void (*abort)(tfrt_transport_connection_t* connection);
 } tfrt_transport_connection_vtable_t;
 
-// Embedded first in every implementation's connection, which keeps a reference to itself
-// until it has told its end.
+// Embedded first in every implementation's connection, which keeps a reference to itself until
+// on_closed.
 struct tfrt_transport_connection_s {
   const tfrt_transport_connection_vtable_t* vtable;
   tfrt_ref_count_t ref_count;

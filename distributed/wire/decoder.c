@@ -158,7 +158,7 @@ static tfrt_status_t finish_fields(tfrt_wire_decoding_t* decoding) {
   return NULL;
 }
 
-// Checks all of the object where something was doubtful, and what concerns several fields.
+// Checks the whole object if a field was doubtful, and the rules across several fields.
 static tfrt_status_t check_object(const tfrt_wire_decoding_t* decoding) {
   const tfrt_wire_message_t* message = decoding->message;
   bool is_empty_oneof = message->is_oneof && decoding->seen == 0;

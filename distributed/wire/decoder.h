@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes from a stranger to structs, by their tables (schema.h). This is the door: what
-// comes through has kept every limit.
+// Decodes untrusted bytes to structs, by their tables (schema.h). A decoded struct has kept every
+// limit.
 //
 //  - Fields may come in any order. Unknown ones are passed over, so that later versions
 //    can add some. One that isn't repeated may come once.

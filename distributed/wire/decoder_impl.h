@@ -171,7 +171,7 @@ TFRT_ALWAYS_INLINE tfrt_status_t tfrt_wire_note_field(tfrt_wire_decoding_t* deco
   decoding->seen |= bit;
   if (!message->is_oneof) return NULL;
   *(uint32_t*)(decoding->object + message->kind_offset) = field->number;
-  // Said before what is in it is decoded, which may be large where it is allowed.
+  // Checked before the content is decoded, which may be large in places that allow it.
   if (decoding->item_kinds == 0 || (decoding->item_kinds >> field->number & 1) != 0) return NULL;
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                             "an %s with field %u set is not allowed here", message->name,

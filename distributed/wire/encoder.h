@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Structs to bytes, by their tables (schema.h). Fields are written by rising number, and
-// numbers that are 0 not at all, as every protobuf library does, so that equal structs
-// give equal bytes.
+// Encodes structs to bytes, by their tables (schema.h). Fields are written by rising number, and
+// numbers that are 0 not at all, as every protobuf library does, so that equal structs give equal
+// bytes.
 //
 //   1. everything is checked and written at once, into the room that the builder has
 //   2. if something is wrong, or the room too small: all is checked again, and what is wrong told;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every number that bounds what a peer may send, in one place. The decoders refuse
-// what is above, the encoders refuse to make it, so that a host never sends what
-// another one of its version would refuse.
+// Every number that bounds what a peer may send, in one place. The decoders refuse messages above a
+// limit, and the encoders refuse to make them. So a host never sends a message that another one of
+// its version would refuse.
 //
 // These are the limits of the protocol. The limits *in force* on a session may be
 // smaller (tfrt_wire_limits_t in session.h); those the sender keeps, and no receiver checks.

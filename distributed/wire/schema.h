@@ -181,8 +181,8 @@ TFRT_ALWAYS_INLINE uint32_t tfrt_wire_oneof_kind(const tfrt_wire_message_t* mess
   return *(const uint32_t*)tfrt_wire_member(object, message->kind_offset);
 }
 
-// True if |field| of |object| is there to be written: set, and not what absence means
-// anyway. Thread-safe.
+// True if |field| of |object| must be written: it is set, to another value than absence means.
+// Thread-safe.
 TFRT_ALWAYS_INLINE bool tfrt_wire_field_is_present(const tfrt_wire_message_t* message,
                                                    const tfrt_wire_field_t* field,
                                                    const void* object) {
@@ -204,8 +204,8 @@ TFRT_ALWAYS_INLINE bool tfrt_wire_text_is_good(const tfrt_wire_field_t* field,
          tfrt_wire_utf8_prefix(text) == text.size;
 }
 
-// True if |element|, of |field|, a MESSAGE, may stand there: what an Item may be depends on where
-// it does, so the row that holds it says. Thread-safe.
+// True if |element|, of |field|, a MESSAGE, may stand there: the kinds that an Item may have depend
+// on its place, so the row that holds it lists them. Thread-safe.
 TFRT_ALWAYS_INLINE bool tfrt_wire_item_is_good(const tfrt_wire_field_t* field,
                                                const void* element) {
   if (field->item_kinds == 0) return true;

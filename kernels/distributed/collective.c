@@ -244,7 +244,7 @@ static void run_alone(tfrt_collective_t* collective) {
   tfrt_collective_release(collective);
 }
 
-// Says what this member has.
+// Completes this member's record with its operand and seat.
 static void run_seated(tfrt_task_t* task) {
   tfrt_collective_t* collective = TFRT_CONTAINER_OF(task, tfrt_collective_t, task);
   tfrt_status_t status = NULL;

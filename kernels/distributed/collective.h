@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One member's part in something that the hosts of a group do together, from the kernel that
-// begins it to the last byte that somebody else reads of it.
+// One member's part in a collective, which the hosts of a group do together: from the kernel that
+// begins it to the last byte that another member reads.
 //
 //   kernel --chain, operand are here--> WAITING ----> AGREEING ----> TRANSFERRING --> over
 //                                          takes its    log2 n         as the plan
@@ -18,7 +18,7 @@
 //    it themselves (collective_devices.c), and the members only tell each other how it ended.
 //
 // All messages are values under keys of their own (collective_keys.h), over the router of the
-// request. So this room knows no network.
+// request. So this folder knows no network.
 //
 // Failure. An error before the agreement (an operand that is an error, another dtype) is part of
 // the agreement and comes to all. A later error (a lost host, a cancel, no memory) makes the

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everybody's record to everybody, for any number n of members in ceil(log2 n) rounds:
+// Sends each member's record to all members, in ceil(log2 n) rounds for any number n of members:
 //
 //   known at p before round r   the records of p, p + 1, ... p + 2^r - 1, mod n
 //   round r                     sends the first of them to p - 2^r, receives more from p + 2^r
 //
-// The record of one member comes to another along one path. So if anybody on it is lost, who
-// waits behind gets an error instead, and nobody takes some of the records for all.
+// The record of one member comes to another along one path. So if a member on the path is lost, the
+// members behind it get an error instead, and no member takes some of the records for all.
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/tensor/tensor_types.h"
 #include "kernels/distributed/collective_impl.h"
@@ -48,7 +48,7 @@ static tfrt_async_value_t* outgoing(tfrt_collective_t* collective) {
   return value;
 }
 
-// Whether the target is still there shows in what it sends, or in what others don't.
+// Doesn't check whether the target lives: its loss shows in messages that don't come.
 static void send_round(tfrt_collective_t* collective) {
   uint32_t count = collective->group->count;
   tfrt_async_value_t* value = outgoing(collective);
@@ -57,7 +57,7 @@ static void send_round(tfrt_collective_t* collective) {
   tfrt_async_value_release(value);
 }
 
-// Takes the records out of what came.
+// Takes the records out of |arrival|.
 static tfrt_status_t read_arrival(tfrt_collective_t* collective, tfrt_async_value_t* arrival) {
   if (tfrt_async_value_is_error(arrival)) {
     return tfrt_status_retain(tfrt_async_value_error(arrival));
@@ -169,7 +169,8 @@ static void finish_records(tfrt_collective_t* collective) {
   tfrt_collective_release(collective);
 }
 
-// The error (+0) that explains what members say at the end, or NULL: who says ABORTED only follows.
+// The first error (+0) of a member at the end, or NULL. Any other code goes before ABORTED, which
+// only follows from another error.
 static tfrt_status_t cause_of(const tfrt_collective_t* collective) {
   tfrt_status_t cause = NULL;
   for (uint32_t i = 0; i < collective->group->count; ++i) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The receives of a plan: what comes is stored in the output, or combined with our own there or in
-// a buffer that is sent on.
+// The receives of a plan: elements that come are stored in the output, or combined with our own
+// there or in a buffer that is sent on.
 #include <string.h>
 
 #include "host_runtime/tensor/tensor_types.h"
 #include "kernels/distributed/collective_impl.h"
 
-// The elements of ours that the step |index| combines with what comes.
+// Our elements, which the step |index| combines with those that come.
 static const char* own_elements(tfrt_collective_t* collective, uint32_t index) {
   const tfrt_collective_step_t* step = tfrt_collective_step_at(collective, index);
   if (step->joins) return collective->transfer.progress[step->after].made->data;

@@ -99,7 +99,7 @@ struct run_s {
   tfrt_async_value_t* watched;  // +1; the first message of the ending from the member behind us
   tfrt_task_t task;
   tfrt_async_value_t* name;  // +1; of the group that is to be joined; NULL: of none
-  tfrt_async_value_t* step;  // +1; what the step at hand gives
+  tfrt_async_value_t* step;  // +1; the result of the current step
   void (*next)(run_t* run);  // when that is there
 };
 
@@ -118,7 +118,7 @@ static void abort_seat(run_t* run) {
   seat->vtable->abort(seat);
 }
 
-// Tells all of |status| (consumed), and ends what the device waits for.
+// Tells all members of |status| (consumed), and ends the device's wait.
 static void fail_run(run_t* run, tfrt_status_t status) {
   tfrt_collective_fail_take(run->collective, status);
   abort_seat(run);
@@ -158,7 +158,7 @@ static void await_step(run_t* run, tfrt_async_value_t* step, void (*next)(run_t*
   tfrt_async_value_and_then(step, &run->task);
 }
 
-// The same with what |begin| makes of |run|, in the blocking queue.
+// The same with the value that |begin| makes of |run|, in the blocking queue.
 static void start_step(run_t* run, tfrt_queued_work_fn_t begin, void (*next)(run_t* run)) {
   tfrt_collective_t* collective = run->collective;
   tfrt_async_value_t* step = NULL;
@@ -167,7 +167,7 @@ static void start_step(run_t* run, tfrt_queued_work_fn_t begin, void (*next)(run
   await_step(run, status ? tfrt_async_value_create_error_take(status) : step, next);
 }
 
-// Tells what came of it, and begins the ending, if there is one.
+// Reports the outcome, and begins the ending, if there is one.
 static void end_run(run_t* run, tfrt_status_t trouble) {
   tfrt_collective_t* collective = run->collective;
   tfrt_status_t failure = tfrt_collective_failure(collective);

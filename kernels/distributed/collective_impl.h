@@ -5,12 +5,12 @@
 // collective_transfer.c, collective_sending.c and collective_arrival.c.
 //
 // Life:
-//  1. Created by the kernel; one reference is that of what it does next.
+//  1. Created by the kernel; one reference belongs to its next step.
 //  2. Every message and slice under way holds one more.
 //  3. The last one leaves the call's scope, so the call is over no earlier.
 //
-// Thread rule: what is guarded by |mutex| says so; the rest is constant once it is set, or is
-// touched by one step after the other. Failure rule: see collective.h.
+// Thread rule: fields guarded by |mutex| say so; the rest is constant once it is set, or is touched
+// by one step after the other. Failure rule: see collective.h.
 #ifndef TFRT_KERNELS_DISTRIBUTED_COLLECTIVE_IMPL_H_
 #define TFRT_KERNELS_DISTRIBUTED_COLLECTIVE_IMPL_H_
 
@@ -161,7 +161,7 @@ const tfrt_dense_host_tensor_t* tfrt_collective_operand(const tfrt_collective_t*
 
 // --- collective_operand.c ----------------------------------------------------------
 
-// True if nobody asks what the operand is.
+// True if this member's operand is ignored: it only receives.
 bool tfrt_collective_ignores_operand(const tfrt_collective_t* collective);
 
 // Describes the settled operand in our record, or returns the reason why it can't take part.
@@ -175,10 +175,10 @@ void tfrt_collective_add_elements(tfrt_collective_t* collective);
 // Begins the rounds, with our record; takes the caller's reference to |collective|.
 void tfrt_collective_agree_take(tfrt_collective_t* collective);
 
-// Begins the rounds at the end of what devices did: each says whether that went well, or what
-// |trouble| (consumed) it had. Then they fail alike: with that of the first who had more than
-// ABORTED, or else any. |first| (consumed) is what tfrt_collective_receive_end() gave. Takes the
-// caller's reference.
+// Begins the rounds at the end of the devices' work: each member says whether that went well, or
+// which |trouble| (consumed) it had. Then all fail alike: with the error of the first member that
+// had another one than ABORTED, or else with any. |first| (consumed) comes from
+// tfrt_collective_receive_end(). Takes the caller's reference.
 void tfrt_collective_agree_on_end_take(tfrt_collective_t* collective, tfrt_async_value_t* first,
                                        tfrt_status_t trouble);
 
@@ -187,7 +187,7 @@ void tfrt_collective_agree_on_end_take(tfrt_collective_t* collective, tfrt_async
 tfrt_async_value_t* tfrt_collective_receive_end(tfrt_collective_t* collective);
 bool tfrt_collective_is_trouble(tfrt_async_value_t* message);
 
-// Gives back what agreeing needed.
+// Frees the memory of the agreement.
 void tfrt_collective_agreement_deinitialize(tfrt_collective_t* collective);
 
 // --- collective_devices.c ----------------------------------------------------------
@@ -216,7 +216,7 @@ void tfrt_collective_free_seat(tfrt_collective_t* collective);
 // |is_ignored|.
 void tfrt_collective_describe_place(tfrt_collective_t* collective, bool is_ignored);
 
-// Says in our record what |value|, which is a tensor in the memory of a device, is.
+// Describes |value|, a tensor in the memory of a device, in our record.
 tfrt_status_t tfrt_collective_describe_device(tfrt_collective_t* collective,
                                               tfrt_async_value_t* value) TFRT_MUST_USE;
 
@@ -233,14 +233,14 @@ void tfrt_collective_land_take(tfrt_collective_t* collective, tfrt_dense_host_te
 // Begins the transfer; takes the caller's reference to |collective|.
 void tfrt_collective_transfer_take(tfrt_collective_t* collective);
 
-// There will be no transfer here because of an error, but others may begin theirs: tells
-// those who would wait for us.
+// There will be no transfer here because of an error, but others may begin theirs: tells the
+// members that would wait for us.
 void tfrt_collective_transfer_refuse(tfrt_collective_t* collective);
 
-// Gives back what the transfer needed.
+// Frees the memory of the transfer.
 void tfrt_collective_transfer_deinitialize(tfrt_collective_t* collective);
 
-// A message under way: what waits for the value that comes, or for the chain of a send.
+// A message under way: waits for the value of a receive, or for the chain of a send.
 typedef struct tfrt_collective_flight_s {
   tfrt_task_t task;
   tfrt_collective_t* collective;  // +1

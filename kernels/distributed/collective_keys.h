@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The keys under which the members of a group send each other what they do together, and which are
-// closed when one of them can't go on (mailbox.h):
+// The keys of the messages in collectives of a group. The keys are closed when a member can't go on
+// (mailbox.h):
 //
 //   "tfrt:REQUEST:SIZE:SERIES:TURN:PHASE NUMBER"
 //    \__ of all messages of the group __/
@@ -9,8 +9,8 @@
 // The series is the group's ranks and name, which counts its turns too (turn_table.h).
 //
 // Thread rule: thread-safe, as the builders are.
-// Failure rule: a key that can't be made is the error for "memory is out"; who can't be told that
-// keys are closed is not.
+// Failure rule: a key that can't be made is the error for "memory is out"; members that can't be
+// reached don't learn that keys are closed.
 #ifndef TFRT_KERNELS_DISTRIBUTED_COLLECTIVE_KEYS_H_
 #define TFRT_KERNELS_DISTRIBUTED_COLLECTIVE_KEYS_H_
 
@@ -21,8 +21,7 @@
 // Appends the series of |group|.
 void tfrt_collective_keys_append_series(const tfrt_host_group_t* group, tfrt_string_builder_t* out);
 
-// Appends what the keys of the messages of |series| begin with in the request numbered |request|,
-// and no other series'.
+// Appends the prefix that only the keys of |series| have, in the request numbered |request|.
 void tfrt_collective_keys_append_prefix(uint64_t request, tfrt_string_view_t series,
                                         tfrt_string_builder_t* out);
 

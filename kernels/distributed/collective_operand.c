@@ -7,7 +7,7 @@ bool tfrt_collective_ignores_operand(const tfrt_collective_t* collective) {
          collective->record.root != collective->position;
 }
 
-// Says in our record what the tensor |value| is that the host can read.
+// Describes the tensor |value|, which the host can read, in our record.
 static tfrt_status_t describe_host_tensor(tfrt_collective_t* collective,
                                           tfrt_async_value_t* value) {
   tfrt_collective_record_t* record = &collective->record;

@@ -42,7 +42,7 @@ static uint32_t add(pairs_t* pairs, size_t i, tfrt_collective_step_t step) {
   return tfrt_collective_plan_add(pairs->plan, &step);
 }
 
-// Sends what we have to |member|.
+// Sends our elements to |member|.
 static void send(pairs_t* pairs, uint32_t member) {
   for (size_t i = 0; i < pairs->chunk_count; ++i) {
     bool is_input = pairs->made[i] == TFRT_COLLECTIVE_NO_STEP;
@@ -54,7 +54,7 @@ static void send(pairs_t* pairs, uint32_t member) {
   }
 }
 
-// Combines what |member| sends with what we have, for the last time if it |is_last|.
+// Combines the elements of |member| with ours, for the last time if it |is_last|.
 static void combine(pairs_t* pairs, uint32_t member, bool is_last) {
   for (size_t i = 0; i < pairs->chunk_count; ++i) {
     tfrt_collective_step_t step = {
@@ -68,7 +68,7 @@ static void combine(pairs_t* pairs, uint32_t member, bool is_last) {
   }
 }
 
-// Behind the core: somebody else combines, and tells.
+// For a member behind the core: another member combines, and sends the result.
 static void add_folded(pairs_t* pairs, uint32_t member) {
   send(pairs, member);
   for (size_t i = 0; i < pairs->chunk_count; ++i) {

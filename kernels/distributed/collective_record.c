@@ -46,7 +46,7 @@ size_t tfrt_collective_record_size(const tfrt_collective_record_t* record) {
 
 // --- Bytes -----------------------------------------------------------------------
 
-// A member ignores what it doesn't know, and does not have it in its own record.
+// A member ignores flags that it doesn't know, and its own record lacks them.
 enum {
   FLAG_ELEMENTS = 1,
   FLAG_ERROR = 2,
@@ -214,7 +214,7 @@ static bool take_text(tfrt_string_view_t* bytes, tfrt_string_view_t* out_text) {
   return true;
 }
 
-// Reads what lies behind the name of the operand's type. A seat that we can't read is none.
+// Reads the seat behind the name of the operand's type. A seat that we can't read counts as none.
 static void decode_seat(tfrt_collective_record_t* record) {
   tfrt_string_view_t rest = record->elements;
   if (!take_text(&rest, &record->elements)) return;
@@ -275,7 +275,7 @@ void tfrt_collective_record_deinitialize(tfrt_collective_record_t* record) {
 
 // --- Agreement -------------------------------------------------------------------
 
-// Appends what |record| says: "all_reduce sum of f32 [2, 3]".
+// Appends |record| as text: "all_reduce sum of f32 [2, 3]".
 static void append_record(const tfrt_collective_record_t* record, const uint32_t* ranks,
                           tfrt_string_builder_t* out) {
   const kind_info_t* kind = &kinds[record->kind];
@@ -339,7 +339,8 @@ tfrt_status_t tfrt_collective_records_check(const tfrt_collective_record_t* reco
   for (uint32_t i = 1; i < count; ++i) {
     if (!agree(&records[0], &records[i])) return disagreement(records, ranks, 0, i);
   }
-  // Only who ignores its operand can be anywhere, so one who has a place is the root, or all do.
+  // Only a member that ignores its operand can be anywhere. So a member with a place is the root,
+  // or all have one.
   uint32_t model = records[0].is_anywhere ? records[0].root : 0;
   for (uint32_t i = 0; i < count; ++i) {
     if (!agree_on_place(&records[model], &records[i])) {

@@ -83,8 +83,8 @@ bool tfrt_collective_kind_is_about_rows(tfrt_collective_kind_t kind);
 void tfrt_collective_record_encode(const tfrt_collective_record_t* record,
                                    tfrt_string_builder_t* out);
 
-// Sets |*out_record| to what the first bytes of |*bytes| say, and takes these off. The error
-// in it is the caller's (+1); the elements are borrowed. Thread-compatible.
+// Decodes the first bytes of |*bytes| to |*out_record|, and takes these off. The error in it is the
+// caller's (+1); the elements are borrowed. Thread-compatible.
 tfrt_status_t tfrt_collective_record_decode(tfrt_string_view_t* bytes,
                                             tfrt_collective_record_t* out_record) TFRT_MUST_USE;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sends of a plan: each is a tensor of bytes over what it sends, without a copy.
+// The sends of a plan: each is a tensor over the bytes that it sends, without a copy.
 //
 //   sent: its chain is there, and nobody reads the slice any more --> step done
 #include "host_runtime/tensor/tensor_types.h"
@@ -52,7 +52,7 @@ static char* sent_bytes(tfrt_collective_t* collective, uint32_t index,
   }
 }
 
-// Makes a tensor of bytes over what the send |index| sends, without a copy.
+// Makes a tensor over the bytes that the send |index| sends, without a copy.
 static tfrt_status_t make_slice(tfrt_collective_t* collective, uint32_t index,
                                 tfrt_async_value_t** out_value) {
   *out_value = NULL;

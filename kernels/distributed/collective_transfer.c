@@ -183,8 +183,8 @@ static next_t pick(tfrt_collective_transfer_t* transfer) {
   return next;
 }
 
-// Begins all that may begin, and says what is complete. One thread at a time: what ends
-// meanwhile makes it look again, so steps that end at once need no stack.
+// Begins all steps that may begin, and reports what is complete. One thread at a time: a step that
+// ends meanwhile makes it look again, so steps that end at once need no stack.
 static void pump(tfrt_collective_t* collective) {
   tfrt_collective_transfer_t* transfer = &collective->transfer;
   tfrt_mutex_lock(&collective->mutex);
@@ -221,12 +221,12 @@ static uint32_t window_of(const tfrt_collective_plan_t* plan) {
   return most < TFRT_COLLECTIVE_WINDOW ? (uint32_t)most : TFRT_COLLECTIVE_WINDOW;
 }
 
-// Makes room for what |plan| needs.
+// Makes room for the plan's result and progress.
 static tfrt_status_t prepare(tfrt_collective_t* collective) {
   tfrt_collective_transfer_t* transfer = &collective->transfer;
   const tfrt_collective_view_t view = view_of(collective);
   tfrt_allocator_t allocator = collective->allocator;
-  // First what another member says to be that large: a plan for it has as many steps.
+  // The result first, because its size is another member's word: a plan for it has as many steps.
   if (!tfrt_collective_result_is_operand(&view)) {
     TFRT_RETURN_IF_ERROR(tfrt_collective_result_initialize(&view, allocator, &transfer->output));
   }

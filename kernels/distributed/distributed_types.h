@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The value types of this room, their ids, and short ways to make such values.
+// The value types of this folder, their ids, and short ways to make such values.
 //
 //   "!tfrt_dist.host"   uint32_t, a rank        has a codec
 //   "!tfrt_dist.list"   tfrt_value_list_t       an aggregate; its elements may be anywhere
 //   "!tfrt_dist.group"  tfrt_host_group_t       has a codec; see host_group.h
 //
 // A list has one value per host, each in a state of its own: the list is available at once,
-// and an element that becomes an error harms only who uses it.
+// and an element that becomes an error harms only its users.
 //
 // Life: tfrt_distributed_types_register() once per process, before any program is loaded;
 // again is harmless. The ids are 0 before that.

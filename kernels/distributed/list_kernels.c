@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lists: their elements, and what is made of all of them once they are here.
+// Kernels of lists: their elements, and results computed from all of them once they are here.
 
 #include "host_runtime/async/join.h"
 #include "host_runtime/base/plural.h"
@@ -59,7 +59,7 @@ static void free_fold(fold_t* fold) {
   tfrt_program_release(program);
 }
 
-// Sets |*out_value| (+1) to what becomes of the elements, which are all resolved.
+// Sets |*out_value| (+1) to the result computed from the elements, which are all resolved.
 static tfrt_status_t compute(const fold_t* fold, tfrt_async_value_t** out_value) {
   *out_value = NULL;
   const tfrt_value_list_t* list = tfrt_async_value_payload(fold->list);
@@ -98,7 +98,7 @@ static void queue_fold(tfrt_task_t* task) {
   tfrt_work_queue_add_task(queue, &fold->task);
 }
 
-// Makes result 0 of |frame| what |run| makes of the list, operand 0.
+// Makes result 0 of |frame| the value that |run| makes of the list, operand 0.
 static void start_fold(tfrt_kernel_frame_t* frame, tfrt_list_math_fn_t run) {
   tfrt_allocator_t allocator = frame->context->host->allocator;
   tfrt_indirect_value_t* result = tfrt_indirect_value_create();

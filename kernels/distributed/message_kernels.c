@@ -41,8 +41,9 @@ void tfrt_distributed_key(tfrt_kernel_frame_t* frame) {
   tfrt_kernel_frame_set(frame, 0, tfrt_async_value_create_string(key));
 }
 
-// Sends |message|, whose value would be handed over as it is, with a copy in its place: who sends
-// may write to it behind the chain, as if the receiver were elsewhere. Returns the chain (+1).
+// Sends |message| with a copy of its value, which would otherwise be handed over as it is. So the
+// sender may write to the value behind the chain, as if the receiver were elsewhere. Returns the
+// chain (+1).
 static tfrt_async_value_t* send_copy(tfrt_call_router_t* router, tfrt_routed_message_t* message) {
   tfrt_snapshot_t snapshot;
   tfrt_snapshot_take(message->value, message->context->host->allocator, &snapshot);
@@ -71,8 +72,8 @@ void tfrt_distributed_send(tfrt_kernel_frame_t* frame) {
 
 // --- Receiving -----------------------------------------------------------------------
 
-// Waits for what was sent. A wait that nobody fulfils ends with an error of the hosts, who don't
-// know where the program waits: so that is added here.
+// Waits for the sent value. A wait that no send fulfils ends with an error from a host that doesn't
+// know the place in the program, so this adds the place.
 typedef struct arrival_s {
   tfrt_task_t task;
   tfrt_async_value_t* sent;        // +1

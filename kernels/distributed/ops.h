@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The op table of the dialect `tfrt_dist`: what programs say about hosts. Data only, so that
-// the compiler can read it without linking a kernel.
+// The op table of the dialect `tfrt_dist`, by which programs use hosts. Data only, so that the
+// compiler can read it without linking a kernel.
 //
 // Thread rule: constant data. Failure rule: none fails.
 #ifndef TFRT_KERNELS_DISTRIBUTED_OPS_H_

@@ -45,7 +45,7 @@
 // How long nobody is accepted after a flood, or without descriptors.
 #define PAUSE_NS (100 * TFRT_NANOSECONDS_PER_MILLISECOND)
 
-// How long nothing is said about what has been said.
+// The least time between two log lines.
 #define TELL_NS (10 * TFRT_NANOSECONDS_PER_SECOND)
 
 // Connections that are accepted between two looks.
@@ -96,8 +96,7 @@ static void forget(tfrt_grpc_admission_t* admission, size_t index) {
   memmove(stranger, stranger + 1, (admission->count - index) * sizeof(*stranger));
 }
 
-// Breaks a connection at once, and what has come over it and was not read: a socket that is
-// connected to nobody is one that has been reset.
+// Breaks a connection at once and drops its unread bytes: connecting a socket to nobody resets it.
 static void reset(int descriptor) {
   const struct sockaddr nobody = {.sa_family = AF_UNSPEC};
   (void)connect(descriptor, &nobody, sizeof(nobody));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The door of a port in plain text: this process accepts its connections itself, hands them to
-// gRPC, and keeps an eye on each until its dialler has said something that a peer says.
+// Admission at a port in plain text. This process accepts the connections itself, hands them to
+// gRPC, and watches each until its dialler has shown the key or sent a first message.
 //
 //   in the system's queue --room--> WAITING --a call--> CALLING --accepted with a key--> admitted
 //                                      |                   |    or its first message
@@ -12,10 +12,10 @@
 // soon as its header comes, however many come and are reset. Its threads do nothing else while
 // there is more to read. So a stranger may send few bytes, and may wait for a few seconds; a
 // dialler that is a peer sends one header with the key, or a short message first. There is a limit
-// to the strangers at a time. Those beyond it wait in the system's queue, and if some of one
-// address have said nothing for a while, the oldest of them makes room. Descriptors are left for
-// the process's own files and dials: a connection that would take one of the last is reset, and its
-// dialler comes again.
+// to the strangers at a time. Strangers beyond it wait in the system's queue. If some of one
+// address have been silent for a while, the oldest of them is reset to make room. Descriptors are
+// left for the process's own files and dials: a connection that would take one of the last is
+// reset, and its dialler comes again.
 //
 // Why not gRPC's own listener: it has no limit to connections, can't end one, and gives up the port
 // for good once it gets no descriptor. TLS needs that listener (open_port.h), as gRPC takes a

@@ -109,8 +109,8 @@ static bool write_copy(int copy, const tfrt_file_contents_t* contents) {
   return ftruncate(copy, (off_t)contents->size) == 0;
 }
 
-// Makes |contents|, which is taken, what gRPC gets. It reads a pair again that has changed while
-// it read it.
+// Hands |contents|, which is taken, to gRPC. gRPC reads a pair again if the pair changed while it
+// read.
 static tfrt_status_t take_contents(tfrt_certificate_watch_t* watch,
                                    tfrt_file_contents_t contents[FILE_COUNT]) {
   tfrt_status_t status = NULL;
@@ -133,8 +133,8 @@ static tfrt_certificate_files_t files_of(const tfrt_certificate_watch_t* watch) 
                                     .key = watch->paths[KEY]};
 }
 
-// Takes the files if they are good. Those that change meanwhile are left for the next look:
-// what was checked would not be what is taken.
+// Takes the files if they are good. Files that change meanwhile wait for the next look, because
+// gRPC would get other contents than those that were checked.
 static tfrt_status_t look(tfrt_certificate_watch_t* watch) {
   tfrt_file_contents_t before[FILE_COUNT], after[FILE_COUNT];
   TFRT_RETURN_IF_ERROR(read_files(watch, before));
@@ -152,7 +152,8 @@ static tfrt_status_t look(tfrt_certificate_watch_t* watch) {
   return status;
 }
 
-// Logs what is wrong, |status| (+1), once for as long as it is the same, and its end.
+// Logs |status| (+1), an error of the files, once while it stays the same, and logs when it is
+// over.
 static void tell_take(tfrt_certificate_watch_t* watch, tfrt_status_t status) {
   bool is_news = (status != NULL) != (watch->told != NULL);
   if (status && watch->told) {

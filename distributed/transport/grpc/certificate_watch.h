@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The files of a TLS credential as gRPC may have them: looked at for changes, and handed on only
-// if a handshake can be made with them.
+// The files of a TLS credential. The watch looks at them for changes, and gives gRPC only files
+// with which a handshake can be made.
 //
 //   ca.pem, NAME.pem, NAME.key --looked at--> well-formed? --yes--> copies in memory <-- gRPC
 //                                                |no
 //                                                v
 //                                         one line in the log; the copies stay as they are
 //
-// gRPC's own watch takes whatever is in a file, and then refuses every handshake without a word.
-// It is given paths of anonymous memory instead, so that no key is written to a disk twice.
+// gRPC's own watch takes any contents of a file, and then silently refuses every handshake. It is
+// given paths of anonymous memory instead, so that no key is written to a disk twice.
 //
-// Life: created with files that can be read, whatever is in them; destroyed when no
-// new connection needs them.
+// Life: created with readable files of any content; destroyed when no new connection needs them.
 //
 // Thread rule: thread-safe; it has a thread of its own. Failure rule: errors of
 // file.h for a file that can't be read, RESOURCE_EXHAUSTED without memory, descriptors or threads.

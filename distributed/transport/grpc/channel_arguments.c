@@ -15,8 +15,8 @@
 // not "never" is what makes gRPC set the time limit (TCP_USER_TIMEOUT) at the socket.
 #define NO_KEEPALIVE_MS (INT_MAX - 1)
 
-// For a stranger to say what HTTP/2 begins with. Each takes a descriptor meanwhile; a dialler waits
-// for longer, so that it is served when they have gone.
+// The time for a stranger to send the preface of HTTP/2. Each takes a descriptor meanwhile; a
+// dialler waits for longer, so that it is served when they have gone.
 #define HANDSHAKE_MS 3000
 
 // For a dialler that has said that, and then calls nothing: peers and probes of health that come

@@ -86,7 +86,7 @@ static void on_released(tfrt_grpc_event_t* event, bool is_ok) {
   (void)is_ok;
   tfrt_grpc_connection_t* connection = TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, released);
   tfrt_mutex_lock(&connection->mutex);
-  ++connection->pending;  // until the owner has been told
+  ++connection->pending;  // until on_written has returned
   tfrt_mutex_unlock(&connection->mutex);
   complete_write(connection);
 }
@@ -115,7 +115,7 @@ static void connection_write(tfrt_transport_connection_t* base, tfrt_transport_w
   if (is_taken) {
     start_write(connection, write);
   } else {
-    // The end may have been told, and the owner may let go: the event needs the object.
+    // on_closed may have come, and the owner may release the object, which the event needs.
     tfrt_transport_connection_retain(base);
     post(connection, &connection->refused);
   }

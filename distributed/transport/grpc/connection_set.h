@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The connections of a transport that have not told their end yet: so that close finds
-// all of them, and drain knows when the last one is gone.
+// The connections of a transport whose on_closed is still to come. So close finds all of them, and
+// drain knows when the last one is gone.
 //
-// Life: initialised; connections are added until the set is closed, and each removes
-// itself when it has told its end; deinitialised when it is empty.
+// Life: initialised; connections are added until the set is closed, and each removes itself after
+// its on_closed; deinitialised when it is empty.
 //
 // Thread rule: thread-safe after initialisation. Locks: the set's is taken before that of
 // a connection, never the other way round.

@@ -103,7 +103,7 @@ static void transport_close(tfrt_transport_t* base) {
   if (is_first && is_listening) tfrt_grpc_open_port_close(&transport->port);
 }
 
-// Waits until |deadline_ns| for the ends of connections, and then for what they have led to.
+// Waits until |deadline_ns| for the ends of connections, and then for the tasks that these caused.
 static bool drain_until(grpc_transport_t* transport, int64_t deadline_ns) {
   if (!tfrt_grpc_connection_set_drain(&transport->set, deadline_ns)) return false;
   tfrt_mutex_lock(&transport->mutex);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The error of a dial that ended before there was a stream, because the two ends did not come to
-// trust each other: what was wrong, and what the user can do about it.
+// The error of a dial that ended before there was a stream, because the two ends did not trust each
+// other: the cause, and the user's remedy.
 //
 // Thread rule: thread-safe. Failure rule: none fails.
 #ifndef TFRT_DISTRIBUTED_TRANSPORT_GRPC_HANDSHAKE_FAILURE_H_
@@ -22,8 +22,8 @@ static inline bool tfrt_grpc_handshake_failure_is(tfrt_grpc_dial_text_t text) {
 }
 
 // The error UNAUTHENTICATED for |text|, which is about trust, of a dial to |address| with
-// |credentials|; |details| are gRPC's words. Where the listener has not said what it did not like,
-// the certificate that was shown to it is checked as it would. Thread-safe.
+// |credentials|; |details| are gRPC's words. If the listener gave no reason, this checks the
+// certificate that was shown to it, as the listener would. Thread-safe.
 tfrt_status_t tfrt_grpc_handshake_failure_status(tfrt_grpc_dial_text_t text,
                                                  const tfrt_grpc_credential_set_t* credentials,
                                                  const char* address, tfrt_string_view_t details)

@@ -12,7 +12,7 @@
 // The longest request that is looked at; a service has a short name.
 #define MAX_REQUEST_SIZE 1024
 
-// Calls that are open at a time, watchers and others: who asks needs no key, and a call takes 12
+// The most calls open at a time, watchers and others: a caller needs no key, and a call takes 12
 // KB.
 #define MAX_CALLS 256
 

@@ -3,9 +3,9 @@
 // A gRPC server that offers the service Peer and turns each call into a connection; beside it, the
 // health service (health.h).
 //
-// gRPC hands a call out only to somebody who has asked for one. Each queue keeps a few
-// requests open for each method that it serves; each is a *slot*, which asks again as
-// soon as it has been given a call:
+// gRPC hands out a call only in answer to a request for one. Each queue keeps a few requests open
+// for each method that it serves. Each request is a *slot*, which asks again as soon as it got a
+// call:
 //
 //   slot:  asking --call--> judged (accept.h) --> asking ... --shutdown--> retired
 //
@@ -60,7 +60,7 @@ tfrt_status_t tfrt_grpc_listener_allocate(const tfrt_grpc_listener_options_t* op
 // Sets the answer of the health service from now on. Thread-safe.
 void tfrt_grpc_listener_set_serving(tfrt_grpc_listener_t* listener, bool is_serving);
 
-// Stops listening, and takes no new call; those that there are go on. At most once. Thread-safe.
+// Stops listening, and takes no new call; existing calls go on. At most once. Thread-safe.
 void tfrt_grpc_listener_retire(tfrt_grpc_listener_t* listener);
 
 // Stops listening, if it does, and cancels all calls. To be called once. Thread-safe.

@@ -34,7 +34,7 @@ static void close_reserve(tfrt_grpc_open_port_t* port) {
   }
 }
 
-// Asks the system by taking what is needed, for a moment; without the reserve.
+// Asks the system for room: takes the needed descriptors for a moment, without the reserve.
 static bool has_room(void) {
   int files[ROOM_DESCRIPTORS];
   size_t count = 0;
@@ -52,7 +52,7 @@ static tfrt_grpc_listener_t* current(tfrt_grpc_open_port_t* port) {
   return tfrt_grpc_listener_of_link(port->listeners.previous);
 }
 
-// Frees those whose calls are over.
+// Frees listeners whose calls are over.
 static void free_drained(tfrt_grpc_open_port_t* port) {
   tfrt_list_link_t* next;
   for (tfrt_list_link_t* link = port->listeners.next; link != port->listeners.previous;

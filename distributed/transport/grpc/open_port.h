@@ -9,9 +9,9 @@
 //
 // Anybody who can connect can use up the descriptors of this process, without a key or a
 // certificate. So some are kept in reserve, for the process's own files and dials while it is FULL,
-// and for the new listener. Connections without a word end after the handshake's limit
-// (channel_arguments.h), and with them comes room. A dialler that connects meanwhile waits in the
-// system's queue, is reset when the port changes hands, and comes again.
+// and for the new listener. Silent connections end after the handshake's limit
+// (channel_arguments.h), which makes room. A dialler that connects meanwhile waits in the system's
+// queue, is reset when the port changes hands, and comes again.
 //
 // Life: initialised, with a thread of its own; closed once; drained; deinitialised.
 //
@@ -30,8 +30,8 @@
 #include "host_runtime/base/macros.h"
 #include "host_runtime/base/sync.h"
 
-// Descriptors that are kept in reserve: for a dialled connection, a file or two, and what gRPC
-// opens to listen.
+// Descriptors kept in reserve: for a dialled connection, a file or two, and those that gRPC opens
+// to listen.
 #define TFRT_GRPC_RESERVED_DESCRIPTORS 8
 
 typedef enum tfrt_grpc_open_port_state_e {

@@ -111,7 +111,8 @@ static void stop_looking_for_cycles(void) {
 // --- Room --------------------------------------------------------------------
 
 // gRPC ends the process if it gets no descriptor, and if it gets no thread it waits for ever, as
-// it shuts down, for one that never ran. So what it needs is asked for before it starts.
+// it shuts down, for one that never ran. So this checks, before gRPC starts, that the system has
+// enough of both.
 
 static tfrt_status_t check_descriptors(void) {
   int files[NEEDED_DESCRIPTORS];

@@ -13,8 +13,8 @@
 #include "distributed/transport/grpc/library_text.h"
 #include "host_runtime/base/string_view.h"
 
-// Writes why a dialler was refused to |out|, in the user's words: what gRPC's |text|, which is
-// about a handshake, with its |words| means. Thread-safe.
+// Writes to |out|, in the user's words, why a dialler was refused: the meaning of gRPC's |text|
+// about a handshake, with its |words|. Thread-safe.
 void tfrt_grpc_refused_handshake_describe(tfrt_grpc_log_text_t text, tfrt_string_view_t words,
                                           char* out, size_t size);
 
