@@ -24,7 +24,7 @@ typedef struct stranger_s {
   bool is_deaf_later;  // to what comes behind the Welcome
   tfrt_transport_write_t write;
   tfrt_string_builder_t bytes;
-  // What came.
+  // The messages that came.
   bool is_welcome;
   tfrt_status_code_t refusal;
   tfrt_status_code_t abort_code;
@@ -301,7 +301,7 @@ START_TEST(good_chunks_are_received_and_the_window_moves) {
 }
 END_TEST
 
-// Host 0 is told by control that the payload of |wanted| comes.
+// A control message announces the payload of |wanted| to host 0.
 static void expect(const tfrt_lane_harness_want_t* wanted) {
   tfrt_lane_harness_host_t* host = &harness.hosts[0];
   tfrt_node_lock_lock(&host->lock);
@@ -381,7 +381,7 @@ START_TEST(a_chunk_that_does_not_fit_ends_its_transfer_only) {
     ck_assert_int_eq(stranger.abort_code, code);
     ck_assert_uint_eq(stranger.abort_want, number);
     ck_assert(!stranger.abort_is_from_owner);
-    // What is still under way is late; the lane and its other transfers live.
+    // The chunks still under way are late; the lane and its other transfers live.
     send_chunk(chunk_of(number, 40, 10, 120));
     wanted = want(50);
     send_chunk(chunk_of(wanted->number, 0, 50, 50));
@@ -483,7 +483,7 @@ static void serve_to_stranger(tfrt_async_value_t* value, uint64_t limit) {
   tfrt_async_value_release(value);
 }
 
-// Of what it asked for, and was told that it would get.
+// These are aborts of payloads that the peer asked for and that were announced to it.
 START_TEST(only_so_many_aborts_wait_for_who_reads_nothing) {
   begin();
   stranger.is_deaf_later = true;

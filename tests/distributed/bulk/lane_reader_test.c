@@ -176,7 +176,7 @@ START_TEST(a_lane_that_breaks_while_bytes_are_read_waits_for_them) {
   tfrt_simulated_network_break(harness.network, harness.hosts[0].endpoint,
                                harness.hosts[1].endpoint);
   tfrt_lane_harness_pass(&harness, A_WHILE_NS);
-  // What was being read is stale, and so is its place.
+  // The chunk that was being read is stale, and so is its place.
   for (uint32_t i = 1; i < 8; ++i) {
     if (i < reads.count && reads.promises[i]) resolve(i, NULL);
     tfrt_lane_harness_pass(&harness, A_WHILE_NS);
@@ -206,7 +206,7 @@ START_TEST(what_can_not_be_read_is_told_to_the_borrower) {
 }
 END_TEST
 
-// Which is what a lost lane is told as, too.
+// A lost lane is reported with the same code.
 START_TEST(a_read_that_is_aborted_is_no_interruption) {
   for (uint32_t n = 1; n <= 4; ++n) expect_read_failure(n, TFRT_STATUS_ABORTED);
 }

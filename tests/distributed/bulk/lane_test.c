@@ -210,7 +210,7 @@ START_TEST(a_long_payload_goes_in_small_chunks_while_frames_come) {
   ck_assert_uint_eq(count_messages(MIB, true), calm + 3);
   tfrt_lane_harness_pass(&harness, 10 * TFRT_NANOSECONDS_PER_MILLISECOND);
   ck_assert_uint_eq(count_messages(MIB, false), calm);
-  // What is not long does not take a caller's time.
+  // A payload that is not long takes no time of a caller.
   ck_assert_uint_eq(count_messages(MIB - 1, true), calm);
   tfrt_lane_harness_end(&harness);
 }

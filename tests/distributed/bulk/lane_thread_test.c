@@ -271,7 +271,7 @@ static void run_threads(void) {
   for (int i = 0; i < THREADS; ++i) tfrt_thread_join(&threads[i]);
 }
 
-// Waits until so many payloads are complete at the hosts.
+// Waits until |zero| payloads are complete at host 0, and |one| at host 1.
 static void await_complete(int zero, int one) {
   int64_t deadline_ns = tfrt_clock_now_ns(tfrt_clock_system()) + LIMIT_NS;
   tfrt_mutex_lock(&mutex);
@@ -287,7 +287,7 @@ static void await_complete(int zero, int one) {
 START_TEST(threads_send_and_cancel_both_ways) {
   begin();
   run_threads();
-  // Of the rest some came before their cancel.
+  // Some of the other payloads came before their cancel.
   int expected = 0;
   for (uint64_t number = 1; number <= WANTS; ++number) {
     if (!is_cancelled(number)) ++expected;

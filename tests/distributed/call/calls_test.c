@@ -224,7 +224,7 @@ static void run_with_kill(uint64_t seed, uint32_t rank, int64_t delay_ns) {
       char text[1024];
       tfrt_status_format(tfrt_node_world_error(&world, i), text, sizeof(text));
       ck_assert_msg(fields->code == TFRT_STATUS_UNAVAILABLE, "%s", text);
-      // Who was never met has no name yet.
+      // A host that the client never met has no name yet.
       bool met = !tfrt_async_value_is_error(tfrt_client_opened(world.client));
       ck_assert_msg(!met || fields->root_key == 0x1000 + rank, "%s", text);
       ck_assert_msg(strstr(text, "host"), "%s", text);
@@ -295,8 +295,8 @@ END_TEST
   "  tfrt.return %s : i32\n"                                \
   "}\n"
 
-// Who runs what the lost host has called does not know where that was. Its own place counts; for
-// what is no function of the program, that of who has the result.
+// The callee of a lost host does not know the place of that call. The error names the callee's own
+// place; for a builtin, the place of the host that has the result.
 static const struct {
   const char* program;
   const char* function;
@@ -383,7 +383,7 @@ START_TEST(who_was_sent_a_result_learns_that_its_caller_is_lost) {
 END_TEST
 
 // Host 1 gives back what host 2 has made, and sends itself that result before it is known; it is
-// taken when host 0 has let go of it.
+// taken after host 0 has released it.
 static const char sent_home_program[] =
     "func.func @make() -> !tfrt.string {\n"
     "  %k = \"tfrt_test.get_string\"() {value = \"k\"} : () -> !tfrt.string\n"
@@ -642,7 +642,7 @@ END_TEST
 
 #define MANY_RESULTS 1000
 
-// As much as an array of so many results takes, and nothing else that host 1 has.
+// The size of the array of these results; no other block of host 1 is that large.
 #define MANY_RESULTS_SIZE ((size_t)64 << 10)
 
 static int large_requests;

@@ -203,7 +203,7 @@ static void count_entry(void* self, const tfrt_mailbox_entry_t* entry) {
   ++*(uint32_t*)self;
 }
 
-// What is in the mailbox of host |rank|.
+// The number of messages in the mailbox of host |rank|.
 static uint32_t mailbox_count(uint32_t rank) {
   uint32_t result = 0;
   tfrt_job_t* job = TFRT_CONTAINER_OF(world.hosts[rank].node->jobs.next, tfrt_job_t, link);

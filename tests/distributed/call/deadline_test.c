@@ -26,7 +26,7 @@ static int64_t now_ns(void) {
 
 #define NO_DEADLINE (-1)
 
-// What ran on each host, by the kernels below.
+// How often the kernels below ran on each host.
 static int runs[TFRT_NODE_WORLD_MAX_HOSTS + 1];
 static int64_t last_run_ns[TFRT_NODE_WORLD_MAX_HOSTS + 1];
 
@@ -79,7 +79,7 @@ static void run_watch(tfrt_kernel_frame_t* frame) {
   tfrt_kernel_frame_set_i32(frame, 0, 0);
 }
 
-// What running_kernel.h says while test.never runs.
+// The site that running_kernel.h reports while test.never runs.
 static const void* never_site;
 
 static void run_never(tfrt_kernel_frame_t* frame) {
@@ -454,7 +454,7 @@ static const char nested_program[] =
     "  tfrt.return %due, %first#0, %first#1, %first#2, %first#3 : i64, i64, i64, i64, i64\n"
     "}\n";
 
-// What clocks that run apart may make of the deadlines below; 0: they agree.
+// How far the deadlines below may be off where clocks drift; 0: the clocks agree.
 static int64_t slack_ns;
 
 // |inner_ns| is |outer_ns|, late by at most one transit, and never early.
@@ -496,7 +496,8 @@ START_TEST(budgets_only_shrink_on_their_way) {
 }
 END_TEST
 
-// Hosts that are hours apart, of which the fourth, the client, gains 3 ms in each second.
+// The clocks of the hosts are hours apart; that of the fourth, the client, gains 3 ms in each
+// second.
 static tfrt_simulated_options_t clocks_that_differ(void) {
   tfrt_simulated_options_t options;
   tfrt_simulated_options_initialize(&options);

@@ -259,8 +259,8 @@ START_TEST(a_copy_travels_once_and_is_used_where_it_is) {
 END_TEST
 
 // A tensor of 1 MiB is sent ahead to host 1, and used there twice: by calls that are made when it
-// is there, or before. What can't be sent ahead, or whose maker is lost, is an error of the chain
-// alone.
+// is there, or before. If a value can't be sent ahead, or its maker is lost, only the chain is an
+// error.
 static const char prefetch_program[] =
     "func.func @sum(%t: !tfrt_tensor.tensor, %x: i32) -> i32 {\n"
     "  %n = tfrt_tensor.dim %t axis 0\n"
@@ -317,8 +317,8 @@ START_TEST(what_is_sent_ahead_travels_once_whoever_is_given_it_there) {
 }
 END_TEST
 
-// A tensor of so many elements is sent ahead and then written: host 1 is shown what the chain of
-// the call stands for.
+// A tensor is sent ahead and then written: host 1 sees the contents that the chain of the call
+// stands for.
 static const char written_program[] =
     "func.func @show(%t: !tfrt_tensor.tensor, %c: !tfrt.chain) -> !tfrt_tensor.tensor {\n"
     "  %zero = tfrt.constant.i32 0\n"

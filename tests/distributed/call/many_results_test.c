@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Results and arguments of which there is more than one message takes: all of them come.
+// More results and arguments than fit into one message: all of them come.
 #include <stdio.h>
 #include <string.h>
 
@@ -40,7 +40,7 @@ static uint64_t count(uint32_t from, uint32_t to, tfrt_wire_frame_kind_t kind) {
 
 static void write(const char* text) { tfrt_string_builder_append_text(&program, text); }
 
-// Writes |text| so many times, with commas between, and a number behind each if |is_numbered|.
+// Writes |text| |times| times, with commas between, and a number behind each if |is_numbered|.
 static void write_many(const char* text, uint32_t times, bool is_numbered) {
   for (uint32_t i = 0; i < times; ++i) {
     tfrt_string_builder_append_format(&program, "%s%s", i > 0 ? ", " : "", text);
@@ -48,7 +48,7 @@ static void write_many(const char* text, uint32_t times, bool is_numbered) {
   }
 }
 
-// Writes the end of a function that returns |value|, numbered or not, of |type|, so many times.
+// Writes the end of a function that returns |value|, numbered or not, of |type|, |times| times.
 static void write_return(const char* value, bool is_numbered, const char* type, uint32_t times) {
   write("  tfrt.return ");
   write_many(value, times, is_numbered);
@@ -57,7 +57,7 @@ static void write_return(const char* value, bool is_numbered, const char* type, 
   write("\n}\n");
 }
 
-// Writes @name(%x: type), which returns %x so many times.
+// Writes @name(%x: type), which returns %x |times| times.
 static void write_same(const char* name, const char* type, uint32_t times) {
   tfrt_string_builder_append_format(&program, "func.func @%s(%%x: %s) -> (", name, type);
   write_many(type, times, false);
@@ -190,7 +190,7 @@ static bool has_last_result(void* argument) {
   return tfrt_async_value_is_available(world.results[world.result_count - 1]);
 }
 
-// Texts, long ones and then short ones, take all the room; it is in the message all the same.
+// Texts, long ones and then short ones, take all the room; the message still contains the error.
 START_TEST(the_first_error_of_a_start_comes_with_its_end) {
   begin();
   const uint32_t times = 300;
@@ -257,7 +257,7 @@ END_TEST
 
 #define ARGUMENT_COUNT 1100
 
-// Writes @name, which has so many arguments and returns the last one.
+// Writes @name, which has many arguments and returns the last one.
 static void write_last(const char* name) {
   tfrt_string_builder_append_format(&program, "func.func @%s(", name);
   for (uint32_t i = 0; i < ARGUMENT_COUNT; ++i) {

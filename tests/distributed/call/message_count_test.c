@@ -141,7 +141,7 @@ START_TEST(each_call_of_a_chain_costs_one_invoke_one_push_and_a_release) {
   tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
   for (uint32_t host = 1; host <= 3; ++host) {
     ck_assert_uint_eq(count(0, host, TFRT_WIRE_FRAME_INVOKE), 1);
-    // The result is told as soon as it is known, which may be before the call is done.
+    // The callee sends the result as soon as it is known, maybe before the call is done.
     ck_assert_uint_le(count(host, 0, TFRT_WIRE_FRAME_RESULT), 2);
     ck_assert_uint_eq(tfrt_frame_oracle_released(world.frames, 0, host), 1);
     ck_assert_uint_le(count(0, host, TFRT_WIRE_FRAME_RELEASE), 1);
@@ -232,7 +232,7 @@ static uint64_t messages_of_barriers(int32_t barriers) {
 }
 
 START_TEST(a_barrier_costs_one_message_for_each_host_and_round) {
-  // Two rounds. That a message came is told with what goes the other way, or with many others.
+  // Two rounds. Acknowledgements go with messages of the other direction, or many at once.
   const uint64_t barriers = 200;
   uint64_t few = messages_of_barriers(10);
   uint64_t many = messages_of_barriers(10 + (int32_t)barriers);
@@ -346,7 +346,7 @@ START_TEST(payloads_of_a_chain_go_from_each_host_to_the_next_once_and_nowhere_el
   for (uint32_t i = 0; i <= length; ++i) {
     for (uint32_t j = 0; j <= length; ++j) {
       uint64_t bytes = after[i][j] - before[i][j];
-      // What is around a payload: the chunks' other fields, and windows.
+      // The bytes around a payload: the chunks' other fields, and windows.
       uint64_t around = 2 * KIB;
       // Host 1 has the argument from the client.
       bool is_way = i > 0 && j == i + 1;
@@ -506,7 +506,8 @@ END_TEST
 
 // --- Faults ------------------------------------------------------------------
 
-// All errors of one loss have one root, whoever noticed it, in both results.
+// All errors of one loss have the same root in both results; which host noticed the loss makes no
+// difference.
 static const char loss_program[] =
     "func.func @twice(%x: i32) -> i32 {\n"
     "  %y = tfrt.add.i32 %x, %x\n"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls whose results go to calls on other hosts alone, in a loop: what is told of them waits for
-// company, unless somebody needs it, and the end of the loop waits for no timer.
+// Calls whose results go to calls on other hosts alone, in a loop: reports of them wait for
+// company, unless a host needs them. The end of the loop waits for no timer.
 #include "distributed/domain/domain.h"
 #include "distributed/domain/job.h"
 #include "host_runtime/async/builtin_types.h"
@@ -9,12 +9,12 @@
 #include "tests/support/test_main.h"
 
 #define DELAY (100 * TFRT_NANOSECONDS_PER_MICROSECOND)
-// What waits for company goes alone after so long (TFRT_WIRE_COMPANY_MS).
+// A frame that waits for company goes alone after this time (TFRT_WIRE_COMPANY_MS).
 #define COMPANY (10 * TFRT_NANOSECONDS_PER_MILLISECOND)
 #define HOSTS 4
 
 static tfrt_node_world_t world;
-static uint64_t call_room;  // of each host for each other; 0: as ever
+static uint64_t call_room;  // of each host for each other; 0: the default
 
 static uint64_t count(uint32_t from, uint32_t to, tfrt_wire_frame_kind_t kind) {
   return tfrt_frame_oracle_count(world.frames, from, to, kind);
@@ -116,7 +116,7 @@ static void run(const char* program, int32_t n, int32_t expected) {
   tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
 }
 
-// How many messages |turns| turns of |program| take, of which each adds three.
+// How many messages |turns| turns of |program| take; each turn adds three.
 static uint64_t messages_of(const char* program, int32_t turns) {
   begin();
   warm_up(program, 1);
@@ -205,7 +205,7 @@ END_TEST
 
 START_TEST(who_is_hurried_before_the_result_is_known_tells_it_at_once) {
   begin();
-  // What @far gives is for host 2 alone, which doesn't look at it. It takes as long as some turns.
+  // Only host 2 gets the result of @far, and doesn't look at it. It takes as long as some turns.
   static const char program[] =
       LOOP(CALL("a", "far", "v", 1) CALL("b", "zero", "a", 2) CALL("w", "next", "v", 3));
   warm_up(program, 1);
@@ -221,7 +221,7 @@ START_TEST(who_is_hurried_before_the_result_is_known_tells_it_at_once) {
 }
 END_TEST
 
-// Of a function of its own, as a loop has one, and by way of another.
+// The chain in a function of its own, like a loop's body, and in a function that another one calls.
 static const char* const once[] = {FUNCTIONS "func.func @main(%v: i32) -> i32 {\n" CHAIN
                                              "  tfrt.return %w : i32\n}\n",
                                    FUNCTIONS "func.func @chain(%v: i32) -> i32 {\n" CHAIN

@@ -5,8 +5,8 @@
 #include "tests/distributed/host/node_harness.h"
 #include "tests/support/test_main.h"
 
-// So many results, and a block that is larger than what a call of them takes otherwise, but smaller
-// than what it takes to tell that each of them is an error.
+// The number of results, and a block size. Other blocks of such a call are smaller; the report that
+// each result is an error takes a larger one.
 #define RESULTS 400
 #define LARGE (36u << 10)
 
@@ -41,7 +41,7 @@ static void make_meagre(uint32_t index, tfrt_node_options_t* options) {
   if (index == 1) options->allocator = (tfrt_allocator_t){.vtable = &meagre};
 }
 
-// --- @main calls @fail on host 1, of which each result is the same chain, an error ---------------
+// --- @main calls @fail on host 1; each result is the same chain, an error ------------------------
 
 static void add(const char* text) { tfrt_string_builder_append_format(&program, "%s", text); }
 
@@ -110,7 +110,7 @@ START_TEST(a_chain_that_is_an_error_is_never_told_to_be_there) {
     tfrt_status_code_t code = tfrt_status_code(tfrt_node_world_error(&world, i));
     exhausted += code == TFRT_STATUS_RESOURCE_EXHAUSTED;
   }
-  // Of each there is an error, and what could be said of it was.
+  // Each result is an error, and some of the errors still carry their own message.
   ck_assert_int_gt(exhausted, 0);
   ck_assert_int_lt(exhausted, RESULTS);
   end();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a client is told when something is wrong: the table of distributed/client/client.h.
+// The errors that a client reports: the table of distributed/client/client.h.
 #include <stdio.h>
 #include <string.h>
 
@@ -145,7 +145,7 @@ START_TEST(nobody_answers) {
   tfrt_simulated_endpoint_t* client = world.hosts[2].endpoint;
   tfrt_simulated_endpoint_t* host = world.hosts[1].endpoint;
   tfrt_simulated_network_partition(world.network, client, host, true);
-  // How the attempts failed is told, too: a name that is unknown is found like this.
+  // The error also says how the attempts failed, so that a user finds an unknown name.
   expect_unopened("n1:1", TFRT_STATUS_UNAVAILABLE,
                   "host 1 (n1:1) does not answer: tried for 5.0 s; n1:1: no answer; check that the "
                   "address is right");
@@ -230,7 +230,7 @@ START_TEST(members_whose_versions_dont_meet_are_told_from_lost_ones) {
 }
 END_TEST
 
-// What |opened| says of host |victim|, which dies |delay_ns| after a client has dialled it.
+// The outcome of |opened| when host |victim| dies |delay_ns| after a client has dialled it.
 typedef enum fate_e { NOT_THERE, LOST, OPENED } fate_t;
 
 static fate_t kill_after(uint32_t victim, int64_t delay_ns) {
@@ -491,7 +491,7 @@ static const char unused_program[] =
     "  tfrt.return %x : i32\n"
     "}\n";
 
-// The result is a value all the same.
+// The result is still a value.
 START_TEST(who_asks_for_the_end_learns_what_was_cut_off_that_no_result_needs) {
   begin(NULL);
   tfrt_job_open_client(&world, NULL, 0, 0);

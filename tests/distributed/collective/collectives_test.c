@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What hosts do together, on a simulated network: right results whatever the order of messages
-// is, one error for all when members don't agree, and no wait without an end when one is lost.
+// Collectives on a simulated network. Results are right in any order of messages. All members get
+// one error when they don't agree. No member waits forever when one is lost.
 #include <stdio.h>
 #include <string.h>
 
@@ -317,8 +317,8 @@ static void expect_right_or_lost(const what_t* what, uint32_t host_count, int64_
   ck_assert_msg(strstr(text, "host"), "%s", text);
 }
 
-// Kills one of four hosts in the middle; whoever has a result has the right one, and all that
-// wait are told.
+// Kills one of four hosts in the middle; each result is the right one, and every waiting member
+// gets an error.
 static void run_with_kill(const what_t* what, int64_t rows, uint64_t seed) {
   tfrt_simulated_options_t options;
   tfrt_simulated_options_initialize(&options);
@@ -449,7 +449,7 @@ static const odd_t odds[] = {
     {"%c = tfrt_dist.barrier %g, %ch\n"
      "    %s = \"tfrt_test.identity\"(%c, %own) : (!tfrt.chain, " TENSOR ") -> " TENSOR,
      "host 1 has barrier"},
-    // What is wrong with one operand is everybody's error.
+    // An error of one member's operand is the error of all members.
     {"%z = tfrt.constant.i32 9\n"
      "    %x = tfrt_tensor.slice %own, %z, %one_\n"
      "    %s, %c = tfrt_dist.all_reduce %g, %x, %ch {reduction = \"sum\"}",

@@ -124,7 +124,7 @@ static void start_spread(void) {
   tfrt_device_exchange_start_program(&world, TFRT_DEVICE_EXCHANGE_MANY, program);
 }
 
-// Who ignores its operand needs none that is here.
+// A member that ignores its operand needs none on its own host.
 START_TEST(a_broadcast_of_a_tensor_that_only_the_root_has_goes_to_the_devices_of_the_calls) {
   for (uint64_t seed = 1; seed <= 2; ++seed) {
     begin(seed);
@@ -157,7 +157,7 @@ static bool some_is_there(const tfrt_node_world_t* at) {
   return tfrt_node_world_bulk_bytes(at, (lost + HOSTS - 1) % HOSTS, lost) >= 100000;
 }
 
-// Whoever has no result then gets an error that names the host; devices work as before.
+// Members without a result then get an error that names the host; devices work as before.
 START_TEST(a_host_that_is_lost_in_the_middle_is_an_error_of_the_others) {
   for (lost = 1; lost < HOSTS; ++lost) {
     tfrt_device_exchange_t exchange = all_reduce(TFRT_DEVICE_EXCHANGE_MANY);

@@ -53,7 +53,7 @@ const char* tfrt_device_exchange_functions(tfrt_device_exchange_size_t size) {
 
 // --- Programs ----------------------------------------------------------------
 
-// Appends to the program, of which |end| is the end; returns the new one.
+// Appends to the program at its end |end|; returns the new end.
 static char* append(char* end, const char* format, ...) __attribute__((format(printf, 2, 3)));
 
 static char* append(char* end, const char* format, ...) {
@@ -143,7 +143,7 @@ static int32_t sum(int64_t index) {
   return result;
 }
 
-// Of |count| rows the first that belongs to |host|.
+// The first of |count| rows that belongs to |host|.
 static int64_t first_row(int64_t count, uint32_t host) {
   return count / HOSTS * host + (host < count % HOSTS ? host : count % HOSTS);
 }

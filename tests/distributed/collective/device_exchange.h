@@ -21,8 +21,8 @@ typedef enum tfrt_device_exchange_kind_e {
   TFRT_DEVICE_EXCHANGE_KIND_COUNT,
 } tfrt_device_exchange_kind_t;
 
-// How many numbers each member has: few; one, so that parts are empty; so many that they go in
-// several messages, and no two parts alike; and so many in parts that are alike.
+// How many numbers each member has: few; one, so that parts are empty; enough for several messages,
+// with no two parts alike; and enough for several messages in parts that are alike.
 typedef enum tfrt_device_exchange_size_e {
   TFRT_DEVICE_EXCHANGE_FEW = 0,
   TFRT_DEVICE_EXCHANGE_ONE,

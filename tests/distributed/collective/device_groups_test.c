@@ -27,8 +27,9 @@ static tfrt_device_exchange_t all_reduce(tfrt_device_exchange_size_t size,
   return tfrt_device_exchange_of(TFRT_DEVICE_EXCHANGE_ALL_REDUCE, size, devices);
 }
 
-// The bytes that other hosts have sent hosts 1 and 2 by lanes. What a collective of large tensors
-// is made of goes there; their arguments come from the client, and nobody fetches results there.
+// The bytes that other hosts have sent hosts 1 and 2 by lanes. Lanes carry the messages of a
+// collective of large tensors. The arguments come from the client, and no host fetches results by
+// lanes.
 static uint64_t exchanged_bytes(void) {
   uint64_t bytes = 0;
   for (uint32_t to = 1; to < HOSTS; ++to) {
@@ -139,7 +140,7 @@ static bool others_wait(const tfrt_node_world_t* at) {
   return tfrt_fake_cuda_control()->waiting_lists() == HOSTS - 1;
 }
 
-// What others were waiting in has been aborted: their streams go on.
+// The communicators in which others were waiting have been aborted: their streams go on.
 static bool nobody_waits(const tfrt_node_world_t* at) {
   (void)at;
   return tfrt_fake_cuda_control()->waiting_lists() == 0;
@@ -237,7 +238,7 @@ static bool fail_driver(const char* entry, uint32_t n) {
   return is_good;
 }
 
-// What shows before the members agree only means that the hosts do it.
+// An error before the members agree only means that the hosts run the collective.
 START_TEST(a_library_that_does_not_say_what_it_is_is_not_used) {
   for (uint32_t n = 1; n <= HOSTS; ++n) ck_assert(fail_driver("ncclGetVersion", n));
 }
@@ -253,7 +254,7 @@ START_TEST(what_a_library_refuses_is_an_error_of_all_members) {
 }
 END_TEST
 
-// Whatever fails: an answer comes, and nothing is left.
+// An answer comes after any failed call, and nothing is left.
 START_TEST(what_a_driver_refuses_is_an_error_and_no_wait) {
   static const char* const entries[] = {"cuStreamCreate", "cuMemAllocAsync",
                                         "ncclCommGetAsyncError"};

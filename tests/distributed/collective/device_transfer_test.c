@@ -149,7 +149,7 @@ static bool half_a_window_waits(const tfrt_node_world_t* at) {
   return tfrt_fake_cuda_control()->held_size() >= WINDOW / 2;
 }
 
-// What has come and isn't in the device's memory lies in staging memory of the host.
+// Bytes that came and are not yet in the device's memory lie in staging memory of the host.
 START_TEST(a_device_that_does_not_keep_up_is_sent_no_more_than_a_window) {
   for (uint64_t seed = 1; seed <= 2; ++seed) {
     begin(3, seed, WINDOW);

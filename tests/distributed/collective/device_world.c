@@ -37,7 +37,7 @@ void tfrt_device_world_begin(tfrt_node_world_t* world, uint32_t host_count, uint
   tfrt_node_world_initialize_with_window(world, host_count, &options, window);
 }
 
-// What drivers and queues do takes real time.
+// The work of drivers and queues takes real time.
 static void let_devices_work(const tfrt_node_world_t* world) {
   for (uint32_t i = 0; i <= world->host_count; ++i) {
     if (world->hosts[i].context) tfrt_work_queue_quiesce(world->hosts[i].context->work_queue);
@@ -88,7 +88,7 @@ static bool has_no_transfers(const tfrt_node_world_t* world) {
 }
 
 void tfrt_device_world_end(tfrt_node_world_t* world) {
-  // What a driver has begun takes real time.
+  // Transfers that a driver has begun take real time.
   tfrt_device_world_run_until(world, has_no_transfers);
   tfrt_node_world_finish(world);
   tfrt_node_world_deinitialize(world);

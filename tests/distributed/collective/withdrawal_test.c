@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Members of a group to which one never comes, as its call was called off: they are told, and who
-// does not wait for it is not.
+// One member never joins its group, because its call was cancelled: the members that wait for it
+// get an error, the others don't.
 #include <stdio.h>
 #include <string.h>
 
@@ -150,7 +150,7 @@ static void end(void) {
   tfrt_node_world_deinitialize(&world);
 }
 
-// Results |first| to |last| are errors with |code|; those of who waited say why.
+// Results |first| to |last| are errors with |code|; those of members that waited say why.
 static void expect_errors(uint32_t first, uint32_t last, tfrt_status_code_t code) {
   for (uint32_t i = first; i <= last; ++i) {
     tfrt_status_t error = tfrt_node_world_error(&world, i);

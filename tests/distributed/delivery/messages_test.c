@@ -171,8 +171,8 @@ END_TEST
 
 #define TENSOR "!tfrt_tensor.tensor"
 
-// Host 0 sends a tensor of so many elements, @SIZE@, to host @TO@, and writes to it behind the
-// chain of that. It is received, behind a message that comes after that, by @take.
+// Host 0 sends a tensor of @SIZE@ elements to host @TO@, and writes to it behind the chain of the
+// send. It is received, behind a message that comes after that, by @take.
 #define REWRITTEN_PROGRAM(sent)                                                     \
   "func.func @take(%from: !tfrt_dist.host) -> " TENSOR                              \
   " {\n"                                                                            \
@@ -360,7 +360,7 @@ END_TEST
   "\n"                                                              \
   "}\n"
 
-// Who receives comes first; or later than who sends.
+// The receiver comes before the sender, or after it.
 static const char* const large_programs[] = {
     LARGE_PROGRAM("  %c1 = tfrt.merge.chains %c : !tfrt.chain\n"),
     LARGE_PROGRAM("  %c1 = tfrt.print.i32 %given, %c\n"),

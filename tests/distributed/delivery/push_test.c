@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Small results that go to who needs them before that asks; and what becomes of them when they come
+// Small results that the owner pushes before the consumer asks; and the cases that a push comes
 // late, early, twice, or not at all. The oracles of node_harness.h look on.
 #include <stdio.h>
 #include <string.h>
@@ -65,8 +65,8 @@ static void end(void) {
   tfrt_node_world_deinitialize(&world);
 }
 
-// Makes a world of four hosts in which messages overtake each other as |seed| says, by up to so
-// many |delays|, and runs |program|, which has one result, of 5.
+// Makes a world of four hosts and runs |program|, which has one result, of 5. Messages overtake
+// each other as |seed| says, by up to |delays| delays.
 static void run_in_an_order(const char* program, uint64_t seed, int64_t delays) {
   tfrt_simulated_options_t options;
   tfrt_simulated_options_initialize(&options);
@@ -303,7 +303,7 @@ START_TEST(who_needs_what_is_elsewhere_is_sent_there_at_once) {
 }
 END_TEST
 
-// One result for six calls, two of which are on one host.
+// One result for six calls; two of them are on one host.
 static const char fan_program[] = TWICE
     "func.func @main(%x: i32) -> (i32, i32, i32, i32, i32, i32) {\n"
     "  %a = " CALL "(%x) {host = 1 : i32}" TYPE "  %b = " CALL "(%a) {host = 2 : i32}" TYPE
@@ -422,7 +422,7 @@ static const char middle_program[] = TWICE
     "  tfrt.return %y : i32\n"
     "}\n";
 
-// What it has sent before is acted upon all the same.
+// The other hosts still process the frames that the lost host sent before.
 START_TEST(who_has_asked_for_a_push_may_be_lost_at_any_time) {
   uint64_t pushed = 0;
   for (int64_t moment = 0; moment < 24; ++moment) {

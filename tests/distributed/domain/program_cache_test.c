@@ -17,7 +17,7 @@
 #include "tools/kernels/kernel_rooms.h"
 #include "tools/kernels/op_tables.h"
 
-// So many programs stay though nobody uses them.
+// The number of unused programs that stay in the cache.
 #define SPARE 16
 
 // --- What the tests are made of ----------------------------------------------
@@ -124,14 +124,14 @@ static void free_image(image_t* image) {
   tfrt_allocator_free(tfrt_allocator_system(), image->bytes, image->size);
 }
 
-// What |bytes|, which need not be a program, is announced by. The text isn't owned.
+// The image that announces |bytes|, which need not be a program. The text isn't owned.
 static image_t image_of_text(const char* bytes) {
   image_t image = {.bytes = (void*)(uintptr_t)bytes, .size = strlen(bytes)};
   expect_ok(tfrt_sha256(bytes_of(&image), image.sha256));
   return image;
 }
 
-// Whom programs are on their way from, and for which job, of which nothing but the address counts.
+// The source and the job of programs that are on their way; only the addresses of the two count.
 static const char job_of_source;
 static const tfrt_program_source_t a_source = {
     .job = (const tfrt_job_t*)(const void*)&job_of_source, .owner = 7};
@@ -321,7 +321,7 @@ START_TEST(bytes_that_come_later_are_waited_for) {
 }
 END_TEST
 
-// What they may never come from, or end with, is nothing to anybody else.
+// Another job does not wait for these bytes, and does not get their error.
 START_TEST(bytes_that_come_later_are_waited_for_by_those_whom_they_go_to) {
   image_t image = compile(1);
   tfrt_indirect_value_t* bytes = tfrt_indirect_value_create();

@@ -37,7 +37,7 @@ typedef struct oracle_want_s {
   tfrt_wire_object_id_t id;
 } oracle_want_t;
 
-// What a process has in its hand of a value of another.
+// The holds that a process has on a value of another process.
 typedef struct oracle_grip_s {
   size_t holder;
   uint64_t owner;  // incarnation
@@ -199,7 +199,7 @@ static void take_number(const oracle_event_t* event, uint64_t number) {
 static bool has_lost_any(const tfrt_frame_oracle_t* oracle, size_t process) {
   for (size_t i = 0; i < MAX_PROCESSES; ++i) {
     bool has_met = oracle->ways[i][process].heard_ns > 0;
-    // Who hears it no more tells it so, if messages go that way alone.
+    // If messages go only one way, the end that hears nothing reports that to the other.
     if (has_met && (is_silent(oracle, process, i) || is_silent(oracle, i, process))) return true;
   }
   return false;
@@ -275,7 +275,7 @@ static void on_invoke(const oracle_event_t* event) {
   }
   hold_results(event, invoke->call, invoke->result_count);
   for (size_t i = 0; i < invoke->push_to_count; ++i) note_hint(event, &invoke->push_to[i]);
-  // What others wait for is sent, whatever becomes of the call that owes it.
+  // A value that others wait for is sent even if the call that owes it has failed.
   bool is_send = invoke->program == 0 && invoke->function == TFRT_WIRE_BUILTIN_SEND;
   if (!is_send) check_budget(event, call);
   tfrt_list_push_back(&event->oracle->open, &call->link);
@@ -298,8 +298,8 @@ static void check_children(const oracle_event_t* event, size_t callee, uint64_t 
          (unsigned long long)(child ? child->number : 0));
 }
 
-// True if somebody waits for |process| to hold something for him. What |process| has held in turn
-// is for that, and not for a call that it runs.
+// True if another process waits until |process| holds a value for it. The holds that |process|
+// takes in turn serve that request, not a call that |process| runs.
 static bool is_asked_to_hold(const tfrt_frame_oracle_t* oracle, size_t process) {
   for (size_t i = 0; i < MAX_PROCESSES; ++i) {
     if (oracle->ways[i][process].open_retains > 0) return true;
@@ -310,7 +310,7 @@ static bool is_asked_to_hold(const tfrt_frame_oracle_t* oracle, size_t process) 
 // The |call| has asked for nothing to be kept that was not acknowledged.
 static void check_retained(const oracle_event_t* event, const oracle_call_t* call) {
   tfrt_frame_oracle_t* oracle = event->oracle;
-  // What it would keep may be an error by now.
+  // The value that it would keep may be an error by now.
   if (is_asked_to_hold(oracle, call->callee) || has_lost_any(oracle, call->callee)) return;
   for (size_t i = 0; i < call->lent_count && !oracle->is_closing; ++i) {
     uint64_t owner = call->lent[i].owner - oracle->first_incarnation;
@@ -402,8 +402,8 @@ static bool is_lent_to(const tfrt_frame_oracle_t* oracle, size_t process,
   return false;
 }
 
-// |released|, of which the sender of |event| has no hold left, is lent in no call of its that goes
-// on, but for what others keep for it.
+// The sender of |event| has no hold left on |released|: no unfinished call of the sender lends it,
+// unless others keep it for the sender.
 static void check_released(const oracle_event_t* event, const tfrt_wire_reference_t* released) {
   tfrt_frame_oracle_t* oracle = event->oracle;
   if (is_lent_to(oracle, event->from, released) || has_lost_any(oracle, event->from)) return;
@@ -470,13 +470,14 @@ static void on_push(const oracle_event_t* event) {
     *hint = oracle->hints[--oracle->hint_count];
     return;
   }
-  // What a process has sent may come when it is dead: it isn't looked at then, but acted upon.
+  // Frames of a dead process may still come: the oracle doesn't check them, but the hosts process
+  // them.
   uint64_t namer = push->id.namer - oracle->first_incarnation;
   expect(event, namer < MAX_PROCESSES && oracle->is_dead[namer],
          "its namer has not asked for that");
 }
 
-// What its sender has itself is held for the receiver.
+// If the sender owns the value, it holds the value for the receiver.
 static void on_replace(const oracle_event_t* event) {
   const tfrt_wire_item_t* item = &event->body->replace.item;
   note_item(event, item);
@@ -557,7 +558,7 @@ static void bury_way(tfrt_frame_oracle_t* oracle, size_t a, size_t b) {
   end_calls_between(oracle, a, b);
 }
 
-// What the session itself says; true if |event| is not one of the numbered frames of a job.
+// The frames of the session itself; true if |event| is not one of the numbered frames of a job.
 static bool on_session_frame(const oracle_event_t* event) {
   switch (event->frame->kind) {
     case TFRT_WIRE_FRAME_HELLO:

@@ -11,11 +11,11 @@
 //   a lent value is not released before the call that it was lent for is done
 //   a budget is at most that of the call above
 //   no Invoke or Want goes beyond the credit that was granted
-//   a chunk goes only to who has asked its owner for it
-//   a result is pushed only by its owner, once for each time that its namer has asked for that
+//   a chunk goes only to a host that asked its owner for it
+//   a result is pushed only by its owner, once for each request of its namer
 //
-// A frame counts when its receiver would process it: the next of its session, once. What a
-// session that has died still brings is not looked at.
+// A frame counts when its receiver would process it: the next of its session, once. The
+// oracle ignores the frames of a session that has died.
 //
 // Life: allocated for a network before messages go; asked for counts; freed before the network.
 //
@@ -48,7 +48,7 @@ int64_t tfrt_frame_oracle_last_ns(const tfrt_frame_oracle_t* oracle, size_t from
 // The names that Releases from |from| to |to| gave back so far. Thread-compatible.
 uint64_t tfrt_frame_oracle_released(const tfrt_frame_oracle_t* oracle, size_t from, size_t to);
 
-// The calls that have begun and are not done, of which both sides live. Thread-compatible.
+// The calls that have begun and are not done, where both sides live. Thread-compatible.
 size_t tfrt_frame_oracle_open_calls(const tfrt_frame_oracle_t* oracle);
 
 // Forgets the counts, not the calls. Thread-compatible.

@@ -91,7 +91,7 @@ void tfrt_node_world_break(tfrt_node_world_t* world, uint32_t a, uint32_t b);
 // The bytes that went by lanes from one host to another so far. Thread-compatible.
 uint64_t tfrt_node_world_bulk_bytes(const tfrt_node_world_t* world, uint32_t from, uint32_t to);
 
-// Lets time pass until so many bytes went from |from| to |to|; false if that never happens.
+// Lets time pass until |bytes| bytes went from |from| to |to|; false if that never happens.
 // Thread-compatible.
 bool tfrt_node_world_run_until_bytes(tfrt_node_world_t* world, uint32_t from, uint32_t to,
                                      uint64_t bytes);

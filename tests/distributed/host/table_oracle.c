@@ -51,10 +51,10 @@ static void check_objects(const nodes_t* all, tfrt_node_t* node) {
   }
 }
 
-// What |value| on |node| stands for is at its owner, or will be.
+// The owner of |value| on |node| has the object that |value| stands for, or will have it.
 static void check_value(const nodes_t* all, tfrt_node_t* node, const tfrt_remote_value_t* value) {
   EXPECT(!tfrt_remote_value_is_resolved(value), "a resolved value is said to be elsewhere");
-  // What a result was said to be, an argument, has only its name here: who asks is sent on.
+  // If a result was said to be an argument, this host knows only its name and forwards requests.
   bool is_asked_for = value->demanded || (value->settlement.value && !value->settlement.is_known);
   if (!is_asked_for) return;
   const tfrt_wire_reference_t* at = &value->location;
@@ -71,7 +71,7 @@ static void check_value(const nodes_t* all, tfrt_node_t* node, const tfrt_remote
          (unsigned long long)at->id.number, at->id.index, (unsigned long long)at->owner);
 }
 
-// What |peer| is to push, and what it has pushed too early, is counted right.
+// The counts of what |peer| is to push, and of its early pushes, are right.
 static void check_pushes(const tfrt_peer_t* peer) {
   if (!peer->pushes) return;
   const tfrt_list_link_t* lists[] = {&peer->pushes->put_off, &peer->pushes->asked};

@@ -5,7 +5,7 @@
 //
 //   no object has a name that its namer has not given
 //   what somebody waits for at another host is in that host's table, or is promised to come
-//   a remote value is in the lists of who is asked, and its want in that table
+//   a remote value is in the lists of the host that is asked, and its want in that table
 //   what is put off is not asked for, and pushes are within their limits
 //   the counts of a node are those of its tables
 //
@@ -20,9 +20,8 @@
 
 #include "distributed/host/node.h"
 
-// Checks the |count| nodes, of which those that are dead are NULL. |any_death|: a session has
-// died; whoever was lent something by the dead may wait in vain, and learns of it.
-// Thread-compatible.
+// Checks the |count| nodes; those that are dead are NULL. |any_death|: a session has died; a
+// borrower of a dead host may wait in vain, and learns of the death. Thread-compatible.
 void tfrt_table_oracle_check(tfrt_node_t* const* nodes, size_t count, bool any_death);
 
 #endif  // TFRT_TESTS_DISTRIBUTED_HOST_TABLE_ORACLE_H_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Jobs that outlive their client, and who follows them: distributed/job/detached_job.h and
-// distributed/service/following.h.
+// Jobs that outlive their client, and the clients that follow them: distributed/job/detached_job.h
+// and distributed/service/following.h.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,7 +156,7 @@ static tfrt_async_value_t* ask_as(tfrt_client_t* client, question_fn_t question,
   return answer;
 }
 
-// What host 0 answers to somebody who asks but this.
+// The answer of host 0 to a client that asks only this question.
 static tfrt_async_value_t* ask(question_fn_t question, uint64_t number) {
   tfrt_client_t* client = open_asker();
   tfrt_async_value_t* answer = ask_as(client, question, number);
@@ -217,7 +217,7 @@ static bool is_listed(const char* state) {
   return is_it;
 }
 
-// What one answer says.
+// The fields of one answer.
 typedef struct report_s {
   char state[16];
   char function[64];
@@ -271,7 +271,7 @@ static void await_state(const char* state) {
   }
 }
 
-// The results are those of a job that has counted to |n|, whoever asks.
+// Any client gets the results of a job that has counted to |n|.
 static void expect_results(int32_t n) {
   tfrt_async_value_t* answer = ask(ask_result, 0);
   ck_assert(!tfrt_async_value_is_error(answer));
@@ -473,7 +473,7 @@ static const char list_program[] =
     "  tfrt.return %l, %n : !tfrt_dist.list, i32\n"
     "}\n";
 
-// The elements (+0) of |list|, of which there is one for each host.
+// The elements (+0) of |list|, one for each host.
 static tfrt_async_value_t* const* elements_of(tfrt_async_value_t* list) {
   await(list);
   ck_assert(!tfrt_async_value_is_error(list));
@@ -500,7 +500,7 @@ static tfrt_async_value_t* ask_list(tfrt_client_t* client, uint64_t number) {
   return list;
 }
 
-// What was elsewhere is here, and the job is over though the list is not.
+// Elements that were elsewhere are here, and the job is over though the list is not.
 START_TEST(a_list_is_kept_with_what_its_elements_are) {
   program = list_program;
   begin(3);
@@ -548,7 +548,7 @@ START_TEST(a_cancelled_job_says_so_until_it_is_cancelled_again) {
 }
 END_TEST
 
-// The job is told to |client|, who followed it before it was forgotten, as one that was cancelled.
+// |client| followed the job before the host forgot it: the answer says that the job was cancelled.
 static void expect_told_of_cancel(tfrt_client_t* client) {
   tfrt_async_value_t* answer = ask_as(client, ask_follow, UINT64_MAX);
   ck_assert_msg(!tfrt_async_value_is_error(answer), "%s",
@@ -607,7 +607,7 @@ START_TEST(who_follows_a_job_learns_its_end_when_that_is_kept_for_no_time) {
   ck_assert_uint_eq(tfrt_node_kept_count(world.hosts[0].node), 0);
   expect_refusal(ask_follow, 0, TFRT_STATUS_NOT_FOUND);
   expect_told_of_cancel(follower);
-  // Who asks for a job that is not there goes on to follow this one.
+  // A client that asks for a job that is not there goes on to follow this one.
   char followed[TFRT_CLIENT_JOB_ID_SIZE];
   memcpy(followed, id, sizeof(followed));
   id[0] = id[0] == '0' ? '1' : '0';
@@ -697,7 +697,7 @@ START_TEST(a_job_that_is_not_detached_cant_be_followed) {
   expect_refusal(ask_follow, 0, TFRT_STATUS_NOT_FOUND);
   snprintf(id, sizeof(id), "what is that");
   expect_refusal(ask_follow, 0, TFRT_STATUS_INVALID_ARGUMENT);
-  // What can't be left is closed.
+  // A job that can't be left is closed.
   leave();
   end(0);
 }

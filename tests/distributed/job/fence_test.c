@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Hosts that live and have no part in a job any more: whoever waits for one hears of it, and why,
-// though nothing between the two was cut off; what is not about it goes on; nothing is left.
+// Hosts that live and have no part in a job any more. A waiter for such a host gets an error with
+// the reason, though their connection still works. All other work goes on; nothing is left.
 #include <stdio.h>
 #include <string.h>
 
@@ -76,7 +76,8 @@ static void await_soon(void) {
   ck_assert(tfrt_simulated_network_run_until(world.network, has_results, NULL, SECOND));
 }
 
-// Result |index| is the loss of |rank|, of which host |rank| itself knows, noticed in @|function|.
+// Result |index| is the loss of |rank|, noticed in @|function|; host |rank| itself knows of the
+// loss.
 static void expect_lost(uint32_t index, uint32_t rank, const char* function) {
   const tfrt_status_fields_t* fields = tfrt_status_fields(tfrt_node_world_error(&world, index));
   char text[1024];
@@ -230,7 +231,7 @@ START_TEST(what_is_not_about_it_goes_on) {
 }
 END_TEST
 
-// Whether that was told by the host, which has lost the root, or follows from its end.
+// The host, which has lost the root, reports the loss, or its end implies the loss.
 START_TEST(a_call_that_it_runs_ends_with_its_loss) {
   static const char program[] =
       "func.func @never() -> i32 {\n"

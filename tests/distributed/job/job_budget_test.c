@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one job may use on a host: distributed/value/job_budget.h.
+// The memory that one job may use on a host: distributed/value/job_budget.h.
 #include <stdio.h>
 #include <string.h>
 
@@ -280,8 +280,8 @@ static void configure_scarce(uint32_t index, tfrt_node_options_t* options) {
   if (index == 0) options->allocator = (tfrt_allocator_t){.vtable = &vtable};
 }
 
-// Expects that host 1 is told of a message for which host 0 has no block of |size| bytes, the one
-// behind |after| others.
+// Host 0 has no block of |size| bytes for a message, the one behind |after| others: expects that
+// host 0 reports this to host 1.
 static void expect_unsent(size_t size, uint32_t after) {
   tfrt_node_world_set_configure(configure_scarce);
   tfrt_node_world_initialize(&world, 2, NULL);
@@ -403,7 +403,7 @@ END_TEST
 START_TEST(a_value_too_many_is_an_error_of_its_call) {
   begin(1, (tfrt_job_limits_t){.objects = 1});
   run_calls();
-  // What comes first takes the room: a result, and the program's placeholder or bytes.
+  // The first ones take the room: a result, and the program's placeholder or bytes.
   tfrt_status_t status = tfrt_node_world_error(&world, 1);
   tfrt_job_expect_error(status, TFRT_STATUS_RESOURCE_EXHAUSTED,
                         "the job would have more than 1 values on host 1");
@@ -451,7 +451,7 @@ START_TEST(a_payload_that_does_not_fit_is_an_error_of_its_value) {
                         "the job would have more than 60000 bytes of values of others on host 1");
   ck_assert_uint_eq(tfrt_node_world_text(&world, 1).size, 100000);
   release_results();
-  // What was fetched before counts no more.
+  // Values that were fetched before count no more.
   run_texts(6000, 50000);
   ck_assert_uint_eq(tfrt_node_world_text(&world, 0).size, 12000);
   ck_assert_uint_eq(tfrt_node_world_text(&world, 1).size, 100000);
@@ -477,7 +477,8 @@ START_TEST(a_client_may_ask_for_less) {
 }
 END_TEST
 
-// The program number |number|, of which @main(x) has host 1 add that; until the next is made.
+// The program number |number|: its @main(x) has host 1 add |number|. The text is valid until the
+// next call.
 static const char* numbered_program(int32_t number) {
   static char text[512];
   snprintf(text, sizeof(text),

@@ -23,7 +23,7 @@
 static tfrt_node_world_t world;
 static tfrt_node_t* root;
 
-// Host 0 makes CALL_COUNT calls of host 1, none of which ends by itself.
+// Host 0 makes CALL_COUNT calls of host 1; no call ends by itself.
 static void start_many_calls(void) {
   static const char head[] =
       "func.func @f(%x: i32) -> i32 {\n"
@@ -73,7 +73,8 @@ static void start(void) {
   ck_assert_uint_eq(open_calls(), CALL_COUNT);
 }
 
-// With the lock held. Who opens it runs no slice: the others are for the host's work queue.
+// With the lock held. The thread that opens the lock runs no slice: the others are for the host's
+// work queue.
 static void close_job(void) {
   tfrt_status_t reason = tfrt_status_create(TFRT_STATUS_CANCELLED, "enough of that");
   tfrt_job_close(first_job(), reason);
@@ -94,7 +95,7 @@ static void end(void) {
 static uint64_t calls_seen;
 static uint64_t look_count;
 
-// Whoever wants the lock while the job ends gets it between two slices.
+// A thread that wants the lock while the job ends gets it between two slices.
 static void look(tfrt_task_t* task) {
   uint64_t calls = open_calls();
   ck_assert_uint_le(calls_seen - calls, SLICE_CALLS);

@@ -171,7 +171,8 @@ static void send_want(uint64_t number, uint64_t namer, uint64_t call) {
 
 static uint64_t want_count(void) { return tfrt_node_counts(world.hosts[0].node).incoming_wants; }
 
-// No placeholder for a value that nobody makes: the host waits only for who may still promise it.
+// No placeholder for a value that nobody makes: the host waits only for hosts that may still
+// promise it.
 START_TEST(what_was_never_promised_is_not_waited_for) {
   const uint64_t host = HOST;
   begin();
@@ -288,7 +289,7 @@ START_TEST(a_peer_has_only_so_many_handles_of_jobs_that_are_over) {
   }
   ck_assert_uint_eq(gone_count(), TFRT_JOB_ATTACHMENT_MAX_GONE);
   ck_assert_int_eq(tfrt_session_state(raw.session), TFRT_SESSION_OPEN);
-  // What is said under one is dropped, and one that is retired makes room for another.
+  // The host drops frames under a retired number; a retired number makes room for another.
   const tfrt_wire_body_t close = {.kind = TFRT_WIRE_FRAME_JOB_CLOSE};
   send(&close, 4711);
   const tfrt_wire_body_t detach = {.kind = TFRT_WIRE_FRAME_JOB_DETACH};

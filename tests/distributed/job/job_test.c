@@ -80,7 +80,7 @@ static void waste_sessions(const char* text, uint32_t count) {
 START_TEST(a_proof_is_for_the_number_that_the_session_gets) {
   tfrt_node_world_initialize(&world, 3, NULL);
   waste_sessions(via_1_2, 2);
-  // Host 2 begins with session 1 and is told that the next one is 3: its JobAttach waits.
+  // Host 2 begins with session 1 and learns that the next one is 3: its JobAttach waits.
   tfrt_job_expect(&world, via_2_1, 5, 15);
   end();
 }
@@ -145,7 +145,7 @@ START_TEST(one_host_that_refuses_ends_the_job_and_no_session) {
   tfrt_job_expect_error(status, TFRT_STATUS_RESOURCE_EXHAUSTED,
                         "host 1 (n1, n1:1) refuses the job: it has 1 job and takes no more");
   ck_assert_uint_eq(tfrt_status_fields(status)->origin.rank, 1);
-  // What was started is the same error.
+  // The started call ends with the same error.
   tfrt_node_world_await(&world);
   tfrt_job_expect_error(tfrt_node_world_error(&world, 0), TFRT_STATUS_RESOURCE_EXHAUSTED,
                         "host 1 (n1, n1:1) refuses the job");

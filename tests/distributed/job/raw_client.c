@@ -15,7 +15,7 @@ static tfrt_raw_client_t* client_of(tfrt_session_handler_t* handler) {
   return TFRT_CONTAINER_OF(handler, tfrt_raw_client_t, handler);
 }
 
-// --- What it is told ---------------------------------------------------------
+// --- Received frames ---------------------------------------------------------
 
 static void say(tfrt_raw_client_t* client, const char* word) {
   size_t used = strlen(client->said);

@@ -25,7 +25,7 @@ typedef struct tfrt_raw_client_s {
   tfrt_session_handler_t handler;
   tfrt_session_manager_t* manager;
   tfrt_session_t* session;
-  // Of the jobs that are opened next.
+  // The id of the jobs that are opened next.
   char job_id[TFRT_WIRE_JOB_ID_SIZE];
   bool asks_only;
   tfrt_wire_job_budgets_t budgets;

@@ -12,7 +12,7 @@
 #define MAX_COST 80
 // How often a text has that of the argument, at most.
 #define MAX_COPIES 24
-// Of a loop: its turns, and how many hosts each goes along.
+// The turns of a loop, and how many hosts each turn goes along.
 #define LOOP_TURNS 4
 #define LOOP_HOSTS 3
 // Values of one kind in a function.
@@ -88,7 +88,7 @@ static bool evaluate(const tfrt_random_program_t* program, uint32_t index,
 
 // --- Generation --------------------------------------------------------------
 
-// What |op| costs in calls.
+// The cost of |op| in calls.
 static uint32_t cost_of(const tfrt_random_program_t* program, const tfrt_random_op_t* op) {
   uint32_t callee = program->functions[op->function].cost;
   switch (op->kind) {

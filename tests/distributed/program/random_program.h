@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program of calls between hosts that follows from a seed, and what its results must be: a
-// tree of functions that add, now or later, divide by zero, append, call each other at fixed and
-// computed hosts, in loops along several hosts, on all hosts at once, keep what they were lent
-// beyond the call, hand on what they never look at, and leave results unused. @main has hosts
-// reduce together, and tell each other something by key.
+// A program of calls between hosts that follows from a seed, and the results that it must have. The
+// program is a tree of functions that add, now or later, divide by zero, and append. The functions
+// call each other at fixed and computed hosts, in loops along several hosts, and on all hosts at
+// once. They keep borrowed values beyond the call, hand on values that they never look at, and
+// leave results unused. @main has hosts reduce together, and tell each other something by key.
 //
 // Some calls are `pure` and have retries, some have retries alone.
 //
@@ -37,7 +37,7 @@ typedef enum tfrt_random_op_kind_e {
   TFRT_RANDOM_OP_GET,      // what that is on |host|, taken out of the list by some host
   TFRT_RANDOM_OP_KEEP,  // the sum, by way of a list that |host| makes, which it, or another, sums
   TFRT_RANDOM_OP_COPY,  // text b, by way of |host|
-  // Of @main alone, which runs once.
+  // Only @main has these, and @main runs once.
   TFRT_RANDOM_OP_REDUCE,  // the sum of number a on all hosts, when they have reduced a tensor
   TFRT_RANDOM_OP_TELL,    // the number of the argument, which |host| tells host 0
 } tfrt_random_op_kind_t;
@@ -66,7 +66,7 @@ typedef struct tfrt_random_program_s {
   char source[TFRT_RANDOM_PROGRAM_TEXT_SIZE];
 } tfrt_random_program_t;
 
-// What a number is; or how often a text has that of the argument.
+// The value of a number; or how often a text has that of the argument.
 typedef struct tfrt_random_value_s {
   uint32_t value;
   bool is_error;

@@ -23,7 +23,7 @@ static tfrt_random_t dice;  // of the test; the network has its own, from the sa
 static tfrt_random_value_t right[2];
 static uint64_t text_size;
 
-// What goes wrong in a run.
+// The faults of a run.
 typedef struct faults_s {
   uint32_t killed[2];  // NOBODY: none
   bool is_cancelled;
@@ -42,7 +42,7 @@ static uint64_t below(uint64_t limit) { return tfrt_random_below(&dice, limit); 
 // Some hosts of some runs know no pushes: bit n of a third of the seed is host n.
 static uint64_t run_seed;
 
-// What each host grants each other at once; 0: as ever.
+// The credit that each host grants each other at once; 0: the default.
 static uint64_t call_room;
 static uint64_t want_room;
 
@@ -107,7 +107,7 @@ static void expect_cause(uint32_t index, const faults_t* faults) {
   } else {
     ck_assert_msg(fields->code == TFRT_STATUS_UNAVAILABLE, "%s", text);
     ck_assert_msg(faults->killed[0] != NOBODY || faults->is_parted, "%s", text);
-    // One loss has one name, whoever noticed it, as soon as it was known by that name.
+    // Every host gives one loss the same name, as soon as the loss was known by that name.
     bool met = !tfrt_async_value_is_error(tfrt_client_opened(world.client));
     bool is_known = met && !faults->is_parted;
     bool is_named = fields->root_key == 0x1000 + faults->killed[0] ||
@@ -116,7 +116,7 @@ static void expect_cause(uint32_t index, const faults_t* faults) {
   }
 }
 
-// What is no error is right.
+// Each result that is no error is right.
 static void expect_values(void) {
   for (uint32_t i = 0; i < 2; ++i) {
     if (tfrt_async_value_is_error(world.results[i])) continue;
@@ -191,7 +191,7 @@ static void kill(faults_t* faults) {
   tfrt_node_world_kill(&world, rank);
 }
 
-// Lets something happen first: for a while, or until so many things have happened.
+// Lets something happen first: for a while, or until a random number of things have happened.
 static void let_pass(void) {
   if (below(2) == 0) {
     tfrt_node_world_run_for(&world, (int64_t)below(4 * (uint64_t)MILLISECOND));
@@ -312,7 +312,7 @@ static void expect_loss_by_cut(uint32_t index) {
   }
   bool is_closed = fields->code == TFRT_STATUS_CANCELLED;
   ck_assert_msg(is_closed || fields->code == TFRT_STATUS_UNAVAILABLE, "%s", text);
-  // Who never met a process has no name for it but its address.
+  // A client that never met a process has no name for it but its address.
   bool met = !tfrt_async_value_is_error(tfrt_client_opened(world.client));
   if (is_closed || !met) return;
   uint64_t number = fields->root_key - 0x1000;

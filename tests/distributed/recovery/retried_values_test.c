@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Results of pure calls with retries that are elsewhere, or lent, when a host is lost: whoever uses
-// them notices nothing, whenever that is. Nothing is left in any table (node_harness.h).
+// Results of pure calls with retries that are elsewhere, or lent, when a host is lost: their users
+// notice nothing, at any time of the loss. Nothing is left in any table (node_harness.h).
 #include <string.h>
 
 #include "host_runtime/async/builtin_types.h"
@@ -95,7 +95,7 @@ START_TEST(the_loss_of_a_host_of_pure_calls_at_any_time_is_not_noticed) {
 }
 END_TEST
 
-// What host 1 makes is lent to a call that runs once.
+// The result of host 1 is lent to a call that runs once.
 static const char lent_program[] =
     TEXTS TEXT_MAIN(CALL("a", "twice", "t", "1") CALL_ONCE("c", "twice", "a", "2"));
 
@@ -112,8 +112,8 @@ START_TEST(an_argument_that_was_lent_on_is_made_again) {
 }
 END_TEST
 
-// What host 0 makes of it for host 1, or whoever runs @back, is the result of that; its payload is
-// on host 3, and lent to host 2.
+// Host 0 makes a text for host 1, or for any host that runs @back, and this text is the result of
+// @back. Its payload is on host 3, and lent to host 2.
 #define HOME \
   "func.func @made_elsewhere(%t: !tfrt.string) -> !tfrt.string {\n" \
   CALL("u", "twice", "t", "3")                                  \
@@ -231,8 +231,8 @@ END_TEST
 
 static const char below_program[] = TEXTS TEXT_MAIN(CALL_ONCE("c", "below", "t", "2"));
 
-// The call that makes it again is over when the result of @below is told; what is lost then is an
-// error of that host, as it runs once itself.
+// The call that makes it again is over when the result of @below is known. A later loss is an error
+// of the caller's host, as the caller runs only once.
 START_TEST(a_result_of_a_call_below_is_made_again_while_its_caller_runs) {
   uint32_t right = 0;
   for (int64_t moment = 1000; moment < 4000; moment += 50) {

@@ -11,7 +11,7 @@
 
 static tfrt_node_world_t world;
 
-// What happens when host 0 asks for |watched_size| bytes: true if it gets none.
+// The hook for requests of host 0 for |watched_size| bytes: true if the host gets none.
 static size_t watched_size;  // 0: nothing
 static bool (*watch)(void);
 

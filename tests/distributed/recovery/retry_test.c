@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pure calls with retries, and the loss of hosts: the result comes all the same, or says what was
-// tried; what is not pure runs at most once. Nothing is left in any table (node_harness.h).
+// Pure calls with retries, and the loss of hosts: the result still comes, or its error says what
+// was tried; a call that is not pure runs at most once. Nothing is left in any table
+// (node_harness.h).
 #include <string.h>
 
 #include "host_runtime/async/builtin_types.h"
@@ -112,7 +113,7 @@ START_TEST(the_host_that_makes_the_call_runs_it_when_it_is_the_next) {
 }
 END_TEST
 
-// What @back asks for on host 0 never ends for those below host 2.
+// The call that @back makes on host 0 never ends for calls below host 2.
 static const char back_program[] =
     "func.func @work_for(%who: i32, %x: i32) -> i32 {\n"
     "  %first = tfrt.constant.i32 2\n"
@@ -286,7 +287,7 @@ static void run_never_sent(const char* text) {
 
 static const char never_sent_program[] = NEVER_SENT(", retries = 1 : i32", "", "y");
 
-// Host 0, which is told that the result is host 3's, knows of the loss already.
+// Host 0 already knows of the loss when it learns that host 3 owns the result.
 START_TEST(a_call_with_retries_that_never_left_goes_to_the_next_pure_or_not) {
   run_never_sent(never_sent_program);
   ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 42);

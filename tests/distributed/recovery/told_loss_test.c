@@ -92,7 +92,7 @@ START_TEST(a_pure_call_runs_again_for_a_loss_further_down) {
 }
 END_TEST
 
-// Each of its results is told to be lost in its turn.
+// The owner reports the loss of each of the results in turn.
 START_TEST(all_results_are_made_by_one_run) {
   start(WORK
         "func.func @outer(%x: i32) -> (i32, i32, i32) {\n"

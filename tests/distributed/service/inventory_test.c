@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What any client can ask a host, and have it end, of the jobs of others:
+// Any client can ask a host about the jobs of others, and have the host end them:
 // distributed/service/inventory.h and distributed/service/administration.h.
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,8 +54,8 @@ static void begin_with(const char* text, uint32_t result_count) {
 
 static void begin(void) { begin_with(waiting_program, 2); }
 
-// What host |rank| answers to another client: its inventory, or to |what|; "" there is drain, what
-// begins with `record ` is for that.
+// The answer of host |rank| to another client: its inventory, or the answer to |what|. A |what| of
+// "" asks for drain, and one that begins with `record ` for a record.
 static tfrt_async_value_t* ask(uint32_t rank, const char* what) {
   tfrt_string_view_t address = tfrt_string_view_of(world.hosts[rank].address);
   tfrt_client_options_t options = {.addresses = &address,
@@ -81,7 +81,7 @@ static tfrt_async_value_t* ask(uint32_t rank, const char* what) {
   return answer;
 }
 
-// What is alive on host |rank|, in static storage.
+// The inventory of host |rank|, in static storage.
 static const char* inventory_of(uint32_t rank) {
   static char text[8192];
   tfrt_async_value_t* answer = ask(rank, NULL);

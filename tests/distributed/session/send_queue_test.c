@@ -211,7 +211,7 @@ START_TEST(what_comes_after_a_want_waits_for_it) {
 }
 END_TEST
 
-// Wants are numbered by who appends them, and the peer takes them in that order only.
+// The appender numbers the wants, and the peer takes them in that order only.
 START_TEST(a_want_that_waits_for_a_call_holds_the_wants_behind_it_and_overtakes_none) {
   tfrt_send_queue_deinitialize(&queue);
   tfrt_send_queue_initialize(&queue, 1, tfrt_allocator_system());

@@ -90,7 +90,7 @@ static tfrt_harness_record_t* begin_to_dial(tfrt_harness_world_t* world) {
   return tfrt_harness_dial(from, tfrt_harness_add_simple_host(world, 0x0b));
 }
 
-// What the dialler may call is said in the Welcome, whatever comes behind that and however late.
+// The Welcome states the dialler's credit for calls, even if more frames follow, or follow late.
 START_TEST(a_call_that_waits_for_its_session_goes_with_the_first_frames) {
   tfrt_harness_world_t world;
   tfrt_harness_record_t* a = begin_to_dial(&world);
@@ -131,7 +131,7 @@ static void grant(tfrt_harness_record_t* record, uint64_t calls, uint64_t wants)
   tfrt_node_lock_unlock_and_run(&record->host->lock);
 }
 
-// Two hosts of which the second grants four calls and four wants.
+// Two hosts; the second grants four calls and four wants.
 static void connect_with_little_credit(tfrt_harness_world_t* world, tfrt_harness_record_t** out_a,
                                        tfrt_harness_record_t** out_b) {
   tfrt_harness_initialize_with_seed(world, 1);
@@ -213,7 +213,7 @@ static void give_up(tfrt_harness_record_t* record, uint64_t call) {
 }
 
 // Connections break with frames under way, calls are given up, and credit comes one by one: the
-// receiver, which ends the session of who goes above its credit, never has a reason to.
+// receiver, which ends the session of a peer that exceeds its credit, never has a reason to.
 START_TEST(who_waits_for_credit_is_never_found_without) {
   tfrt_harness_world_t world;
   tfrt_harness_record_t *a, *b;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sessions under random faults, thousands of seeds of them. The harness checks at every
-// frame that it comes exactly once, in order and within a living session (S1, S10); at the
-// end of a seed, when the network is whole again, is checked that
+// Sessions under random faults, thousands of seeds of them. The harness checks that every frame
+// comes exactly once, in order and within a living session (S1, S10). At the end of a seed, when
+// the network is whole again, the test checks that
 //  - no session is left waiting: each is OPEN or DEAD, and if OPEN, it is so on both sides
 //    and has delivered everything;
 //  - hosts that live agree about which sessions are dead, and have agreed within two

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a session does with frames: budgets, batches and acknowledgements, over the simulated
-// network.
+// The frames of a session: budgets, batches and acknowledgements, over the simulated network.
 #include "distributed/session/send_queue.h"
 #include "distributed/session/session.h"
 #include "tests/distributed/session/session_harness.h"
@@ -80,7 +79,7 @@ START_TEST(a_frame_that_can_wait_goes_with_the_next_batch_or_after_the_delay) {
 }
 END_TEST
 
-// Of the frames that collect behind the first batch one more takes most, but not all.
+// A second batch takes most of the frames that collect behind the first one, but not all.
 START_TEST(frames_that_can_wait_do_not_wait_for_more_where_a_batch_had_no_room_for_them) {
   const uint64_t count = TFRT_SEND_QUEUE_MAX_WAITING + TFRT_SEND_QUEUE_BATCH_FRAMES + 10;
   tfrt_harness_world_t world;
@@ -143,7 +142,7 @@ START_TEST(one_way_traffic_is_acknowledged_unasked) {
   tfrt_harness_run_for(&world, 200 * TFRT_HARNESS_MILLISECOND);
   tfrt_harness_send(a, 10);
   tfrt_harness_run_for(&world, 110 * TFRT_HARNESS_MILLISECOND);
-  // What was acknowledged is not replayed.
+  // The session does not replay acknowledged frames.
   break_between(a, b);
   tfrt_harness_run_for(&world, 20 * TFRT_HARNESS_MILLISECOND);
   ck_assert_uint_eq(counters_of(a).resumes, 1);
@@ -214,8 +213,8 @@ START_TEST(who_has_a_small_window_is_told_before_it_is_full) {
 }
 END_TEST
 
-// One timer for all sessions: whose acknowledgement is due in less than half of the shorter delay
-// is told so when the first one is, and whose is later is told then.
+// One timer for all sessions: an acknowledgement that is due within half of the shorter delay goes
+// with the first one, and a later one goes when it is due.
 START_TEST(acknowledgements_to_several_peers_share_a_timer) {
   tfrt_harness_world_t world;
   tfrt_harness_initialize_with_seed(&world, 1);

@@ -27,7 +27,7 @@
 typedef struct tfrt_harness_world_s tfrt_harness_world_t;
 typedef struct tfrt_harness_host_s tfrt_harness_host_t;
 
-// What a host saw of one session.
+// The record of one session on one host.
 typedef struct tfrt_harness_record_s {
   struct tfrt_harness_record_s* next;
   tfrt_harness_host_t* host;

@@ -143,7 +143,7 @@ START_TEST(a_wrong_cluster_key_is_death_that_says_so) {
 }
 END_TEST
 
-// However often somebody dials, whoever runs the host hears of it once a second.
+// The handler reports refused dials once a second, however often a peer dials.
 START_TEST(of_who_is_refused_the_handler_hears_once_a_second) {
   tfrt_harness_world_t world;
   tfrt_harness_initialize_with_seed(&world, 1);
@@ -599,8 +599,8 @@ static void say_goodbye(tfrt_harness_record_t* record) {
   tfrt_harness_run_for(record->host->world, 100 * TFRT_HARNESS_MILLISECOND);
 }
 
-// A's first Hello is to whoever is there, so that it can't say the numbers that are next for B. B,
-// which remembers only the last process that it knew, takes that.
+// A's first Hello goes to any process at the address, so that it can't contain the next numbers for
+// B. B, which remembers only the last process that it knew, accepts this Hello.
 START_TEST(who_has_forgotten_us_is_told_the_numbers_that_are_next) {
   tfrt_harness_world_t world;
   tfrt_harness_initialize_with_seed(&world, 1);

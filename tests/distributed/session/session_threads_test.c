@@ -44,7 +44,7 @@ static host_t* host_of(tfrt_session_handler_t* handler) {
   return TFRT_CONTAINER_OF(handler, host_t, handler);
 }
 
-// What a test waits for is signalled here.
+// The handlers signal here when a test's condition may have changed.
 static tfrt_mutex_t mutex;
 static tfrt_condition_t changed;
 
@@ -295,7 +295,7 @@ static tfrt_status_t answer_at_once(tfrt_transport_acceptor_t* acceptor,
 
 static const tfrt_transport_acceptor_vtable_t stubborn_acceptor = {answer_at_once};
 
-// What it says to session 1 of 0x0a.
+// The refusal of session 1 of 0x0a.
 static void write_refusal(tfrt_string_builder_t* out) {
   tfrt_string_builder_t body;
   tfrt_string_builder_initialize(&body, tfrt_allocator_system());
@@ -435,7 +435,7 @@ START_TEST(a_listener_that_refuses_and_does_not_end_the_stream_is_not_waited_for
 END_TEST
 
 START_TEST(what_ends_in_order_is_broken_when_the_time_to_drain_is_over) {
-  // Its times are long over for who waits by the system's.
+  // The times of this clock are long over by the system's clock.
   tfrt_fake_clock_t clock;
   tfrt_fake_clock_initialize(&clock, TFRT_NANOSECONDS_PER_SECOND);
   be_refused(&clock);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a session makes of a peer that says the wrong thing: a hand-made peer that writes
-// its batches itself.
+// Sessions with a peer that violates the protocol: a hand-made peer that writes its batches itself.
 #include <string.h>
 
 #include "distributed/wire/body.h"
@@ -22,7 +21,7 @@ typedef struct raw_peer_s {
   bool is_deaf;  // asks for no message any more
   bool was_closed;
   tfrt_transport_end_t end;
-  // Of the last frame that came.
+  // Fields of the last frame that came.
   uint32_t kind;
   uint32_t reason;
   char message[256];
@@ -267,7 +266,7 @@ START_TEST(a_hello_is_answered_by_a_welcome) {
 }
 END_TEST
 
-// Whatever a peer asks for, it gets few heartbeats, and a session that can carry what comes up.
+// With any requested limits a peer gets few heartbeats, and a session that can carry all frames.
 START_TEST(who_asks_for_tiny_limits_gets_the_least_of_the_protocol) {
   fixture_t fixture;
   initialize(&fixture);
@@ -496,8 +495,8 @@ static bool has_nothing_left(void* argument) {
   return tfrt_session_manager_is_drained(((fixture_t*)argument)->host->manager);
 }
 
-// What the host writes to it never gets through, so that the end of the stream, which goes behind
-// that, doesn't either.
+// The host's writes to this peer never get through. The end of the stream, which goes behind them,
+// doesn't either.
 START_TEST(who_says_goodbye_and_reads_nothing_is_not_waited_for) {
   fixture_t fixture;
   initialize(&fixture);
@@ -610,7 +609,7 @@ static void grant(fixture_t* fixture, uint64_t calls, uint64_t wants) {
   tfrt_node_lock_lock(&fixture->host->lock);
   tfrt_session_grant(record(fixture)->session, calls, wants);
   tfrt_node_lock_unlock_and_run(&fixture->host->lock);
-  // Until it was told.
+  // Until the event was reported.
   run(fixture);
 }
 
@@ -686,7 +685,7 @@ START_TEST(a_void_goes_without_credit_and_takes_it) {
 }
 END_TEST
 
-// What was lost on its way back is sent again, by the old connection and by a new one.
+// The peer sends frames again whose answers were lost, by the old connection and by a new one.
 START_TEST(what_comes_again_takes_no_credit_again) {
   fixture_t fixture;
   initialize_with_credit(&fixture, 4, 2);

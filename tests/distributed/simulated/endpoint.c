@@ -16,7 +16,7 @@ static void transport_destroy(tfrt_transport_t* transport) {
   (void)transport;
 }
 
-// Who is, or was last, at |address|: the living one first.
+// The endpoint that is, or was last, at |address|: the living one first.
 static tfrt_simulated_endpoint_t* find_endpoint(tfrt_simulated_network_t* network,
                                                 tfrt_string_view_t address) {
   tfrt_simulated_endpoint_t* found = NULL;

@@ -23,7 +23,7 @@ static void extract(tfrt_list_link_t* list, const tfrt_simulated_endpoint_t* fro
   }
 }
 
-// Lets go what was held up on a path. What is under way on it comes behind, so that each
+// Lets go what was held up on a path. Messages under way on the path come behind, so that each
 // stream keeps its order.
 static void release_parked(tfrt_simulated_network_t* network, const tfrt_simulated_endpoint_t* from,
                            const tfrt_simulated_endpoint_t* to) {

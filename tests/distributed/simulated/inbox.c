@@ -30,7 +30,7 @@ void tfrt_simulated_inbox_drop(tfrt_simulated_end_t* end) {
   if (held) take_and_drop_message(end, held);
 }
 
-// Shows |event|, which |from| has sent to |end|, to whoever looks on.
+// Shows |event|, which |from| has sent to |end|, to the network's observer.
 static void show_message(const tfrt_simulated_end_t* end, tfrt_simulated_event_t* event,
                          const tfrt_simulated_endpoint_t* from) {
   tfrt_simulated_network_t* network = end->stream->network;

@@ -243,7 +243,7 @@ static void run_timers(tfrt_simulated_network_t* network, tfrt_simulated_endpoin
   run_hook(endpoint);
 }
 
-// What could be done next: the time of it, and how many things are due at that time.
+// The candidates for the next step: the earliest due time, and how many things are due then.
 typedef struct candidates_s {
   int64_t time_ns;
   uint64_t count;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A network of processes inside of one: the transport interface over a clock, a scheduler
-// and faults that all follow from a seed. Whatever goes wrong in a run goes wrong again
-// with the same seed, so that a failure between hosts can be looked at as often as needed.
+// and faults that all follow from a seed. A failure of a run happens again with the same seed, so
+// that a developer can study it as often as needed.
 //
 //   endpoint 0 --- link(0,1) --- endpoint 1        each endpoint: a tfrt_transport_t, a
 //        \                          /              timer queue over the network's clock
@@ -21,17 +21,17 @@
 //  4. The users of the transports close them and give back what they hold; then the
 //     network is freed, with all endpoints.
 //
-// What the faults mean, as for processes that speak TCP:
+// The meaning of the faults, as for processes that speak TCP:
 //  - delay: each direction of each stream keeps its order; different streams overtake.
-//  - break (by chance or by hand): both ends are told RESET; what was under way is lost.
-//  - forget: a relay between two has forgotten a stream that was idle. One end is told RESET, the
-//    other one only when it writes next.
-//  - partition, one way or both: what is sent waits, as TCP would repeat it, until it is
-//    healed; dials find no answer. Resets and ends don't get through either.
-//  - freeze: the process stands still: no timer runs, nothing is delivered to it; what it
-//    is sent waits. Thawed, it finds all of it, in order.
-//  - kill: all of its streams are told RESET at their other ends, later dials to its
-//    address are REFUSED. A restart is a new endpoint that listens on the same address.
+//  - break (by chance or by hand): both ends get RESET; messages under way are lost.
+//  - forget: a relay between two has forgotten a stream that was idle. One end gets RESET at once,
+//    the other one only when it writes next.
+//  - partition, one way or both: messages wait, as TCP would repeat them, until it is healed; dials
+//    find no answer. Resets and ends don't get through either.
+//  - freeze: the process stands still: no timer runs, nothing is delivered to it; messages to it
+//    wait. Thawed, it finds all of it, in order.
+//  - kill: the other ends of all its streams get RESET, later dials to its address are REFUSED. A
+//    restart is a new endpoint that listens on the same address.
 //  - duplicate, reorder: a *broken stream*, which no transport promises: a message is
 //    handed over twice, or after the one behind it. It tests the sequence rules above. The
 //    first message of each direction is spared.
@@ -52,7 +52,7 @@
 #include "host_runtime/base/random.h"
 #include "host_runtime/base/string_view.h"
 
-// For so many endpoints books are kept of who sent how much to whom.
+// The network counts the bytes between each two of this many endpoints.
 #define TFRT_SIMULATED_COUNTED_ENDPOINTS 32
 
 typedef struct tfrt_simulated_network_s tfrt_simulated_network_t;
@@ -65,8 +65,9 @@ typedef struct tfrt_simulated_options_s {
   uint64_t seed;
   int64_t delay_ns;   // of each message, at least
   int64_t jitter_ns;  // added, evenly from 0 to this
-  // So many messages may be under way on one direction of a stream, or arrived and not asked for,
-  // before the sender's writes stop to complete; at least 1: each completes when it was asked for.
+  // The limit of messages on one direction of a stream, under way, or arrived and not asked for.
+  // Above it the sender's writes stop to complete. At least 1: each completes when it was asked
+  // for.
   uint32_t stream_depth;
   // How the clocks of processes differ: that of the one that was added as number n, from 0, is
   // n * |clock_offset_ns| ahead of the network's and runs n * |clock_drift_ppm| parts per
@@ -110,9 +111,8 @@ void tfrt_simulated_network_set_faults(tfrt_simulated_network_t* network,
 tfrt_simulated_endpoint_t* tfrt_simulated_network_add_endpoint(tfrt_simulated_network_t* network,
                                                                const char* name);
 
-// The endpoint's transport (+0, retained by who keeps it) and timer queue, whose clock is
-// the process's own. Addresses are
-// any text; "NAME:0" gives a free port. Thread-compatible.
+// The endpoint's transport (+0, retained by each user that keeps it) and timer queue, whose clock
+// is the process's own. Addresses are any text; "NAME:0" gives a free port. Thread-compatible.
 tfrt_transport_t* tfrt_simulated_endpoint_transport(tfrt_simulated_endpoint_t* endpoint);
 tfrt_timer_queue_t* tfrt_simulated_endpoint_timers(tfrt_simulated_endpoint_t* endpoint);
 
@@ -151,8 +151,8 @@ void tfrt_simulated_network_heal(tfrt_simulated_network_t* network, tfrt_simulat
 void tfrt_simulated_network_break(tfrt_simulated_network_t* network, tfrt_simulated_endpoint_t* a,
                                   tfrt_simulated_endpoint_t* b);
 
-// Breaks every stream of |kind| between |told| and |silent|, of which |silent| is told when it
-// writes. Thread-compatible.
+// Breaks every stream of |kind| between |told| and |silent|; |silent| gets RESET when it writes.
+// Thread-compatible.
 void tfrt_simulated_network_forget(tfrt_simulated_network_t* network,
                                    tfrt_simulated_endpoint_t* told,
                                    tfrt_simulated_endpoint_t* silent, tfrt_transport_kind_t kind);

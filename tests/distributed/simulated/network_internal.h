@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What network.c (time, books), faults.c (those that are made by hand), endpoint.c (transports),
-// stream.c (their streams) and inbox.c (what has arrived at an end of one) share.
+// Shared by network.c (time, books), faults.c (those that are made by hand), endpoint.c
+// (transports), stream.c (their streams) and inbox.c (messages that arrived at an end of a stream).
 //
 //   stream = { end 0: the dialler's | end 1: the listener's }, reference counted by its
 //   ends and by the events about it
@@ -103,7 +103,7 @@ struct tfrt_simulated_endpoint_s {
   int64_t clock_drift_ppm;
   tfrt_simulated_hook_fn_t hook;
   void* hook_argument;
-  // What was handed over here, by kind and by the index of the sender.
+  // The bytes that were delivered here, by kind and by the index of the sender.
   uint64_t received_bytes[2][TFRT_SIMULATED_COUNTED_ENDPOINTS];
 };
 
@@ -160,7 +160,7 @@ void tfrt_simulated_network_take_event(tfrt_simulated_network_t* network,
 // stream.c: does what |event| (taken) says; its endpoint lives and is not frozen.
 void tfrt_simulated_stream_take_event(tfrt_simulated_event_t* event);
 
-// What holds up messages from |from| to |to|, or NULL.
+// The partition that holds up messages from |from| to |to|, or NULL.
 tfrt_simulated_partition_t* tfrt_simulated_find_partition(tfrt_simulated_network_t* network,
                                                           const tfrt_simulated_endpoint_t* from,
                                                           const tfrt_simulated_endpoint_t* to);
@@ -173,7 +173,7 @@ void tfrt_simulated_stream_break(tfrt_simulated_stream_t* stream);
 void tfrt_simulated_end_forget(tfrt_simulated_end_t* end);
 
 // stream.c: a stream that |endpoint| dials to |listener|, which is NULL where nobody ever listened:
-// its end, +1. What comes of it is told to |handler|.
+// its end, +1. |handler| gets the events of the stream.
 tfrt_transport_connection_t* tfrt_simulated_stream_open(
     tfrt_simulated_endpoint_t* endpoint, tfrt_simulated_endpoint_t* listener,
     const tfrt_transport_dial_options_t* options, tfrt_transport_handler_t* handler);
@@ -205,7 +205,7 @@ void tfrt_simulated_inbox_release_held(tfrt_simulated_end_t* end);
 // inbox.c: forgets what nobody asked for.
 void tfrt_simulated_inbox_drop(tfrt_simulated_end_t* end);
 
-// stream.c: |end| is over without a word to who uses it; the other end will be told RESET.
+// stream.c: |end| is over without an event to its user; the other end will get RESET.
 void tfrt_simulated_end_reset(tfrt_simulated_end_t* end);
 
 // endpoint.c: |endpoint| is gone: the other ends of its streams will be told.

@@ -16,7 +16,7 @@ typedef struct peer_s {
   tfrt_transport_connection_t* connection;
   tfrt_transport_write_t write;
   unsigned char next;      // first byte of the next message
-  unsigned char to_write;  // so many more
+  unsigned char to_write;  // this many more
   char bytes[512];
   size_t count;
   bool was_closed;
@@ -258,7 +258,7 @@ START_TEST(a_kill_is_a_reset_at_the_other_end_and_a_refusal_later) {
   ck_assert(!tfrt_simulated_endpoint_is_alive(fixture.b));
   run_for(&fixture, SECOND);
   ck_assert_int_eq(fixture.dialler.end, TFRT_TRANSPORT_RESET);
-  // The dead one is told nothing, until its transport is taken down.
+  // The dead endpoint gets no event until its transport is taken down.
   ck_assert(!fixture.listener.was_closed);
   tfrt_transport_connection_release(fixture.dialler.connection);
   fixture.dialler.was_closed = false;

@@ -125,7 +125,7 @@ static void take_dial(tfrt_simulated_stream_t* stream) {
     return;
   }
   attach(end, NULL);
-  end->is_delivering = true;  // nothing is told before the acceptor has judged
+  end->is_delivering = true;  // no event before the acceptor has judged
   const tfrt_transport_incoming_t incoming = {.kind = stream->kind,
                                               .metadata = stream->metadata,
                                               .metadata_count = stream->metadata_count,
@@ -262,7 +262,7 @@ void tfrt_simulated_stream_break(tfrt_simulated_stream_t* stream) {
   for (int side = 0; side < 2; ++side) {
     tfrt_simulated_end_t* end = &stream->ends[side];
     if (end->is_attached && !end->is_told) {
-      // Before its end is told nothing may arrive behind what the break has lost.
+      // No message may arrive behind the lost ones before the event of the end.
       end->is_done = true;
       tfrt_simulated_end_happen(end, TFRT_SIMULATED_RESET, TFRT_SIMULATED_LOCAL_DELAY_NS);
     }
@@ -367,7 +367,7 @@ static const tfrt_transport_connection_vtable_t end_vtable = {
     .abort = end_abort,
 };
 
-// Makes |end| one that somebody uses; its own reference is dropped when it was told.
+// Makes |end| one that somebody uses; its own reference is dropped after the last event.
 static void attach(tfrt_simulated_end_t* end, tfrt_transport_handler_t* handler) {
   tfrt_transport_connection_initialize(&end->base, &end_vtable, end->stream->kind, handler);
   end->is_attached = true;

@@ -38,7 +38,7 @@ static void tear_down(void) {
   ck_assert_int_eq(tfrt_async_value_live_count(), 0);
 }
 
-// What ran, in order, one letter each.
+// The actions that ran, in order, one letter each.
 static char order[64];
 
 static void note(char letter) {
@@ -114,7 +114,7 @@ static tfrt_async_value_t* make_remote(remote_t* remote) {
   return &remote->base.base;
 }
 
-// Resolves |remote| and its settlement, and lets go of it.
+// Resolves |remote| and its settlement, and releases |remote|.
 static void end_remote(remote_t* remote) {
   tfrt_indirect_value_forward_take(&remote->base, tfrt_async_value_create_i32(1));
   tfrt_async_value_set_available(remote->settlement);
@@ -186,7 +186,7 @@ START_TEST(very_many_actions_are_not_copied_when_more_are_added) {
     int64_t more = tfrt_counting_allocator_counts(&books).current_bytes - before;
     if (more > largest) largest = more;
   }
-  // A block of so many bytes takes some ten microseconds to copy.
+  // A block of 64 KiB takes some ten microseconds to copy.
   ck_assert_int_le(largest, 64 << 10);
   open_lock();
   ck_assert_int_eq(numbers_seen, 100000);
@@ -333,7 +333,7 @@ START_TEST(without_memory_an_action_is_dropped_and_logged_and_the_others_run) {
   tfrt_log_set_sink(&sink);
   numbers_seen = 0;
   tfrt_action_queue_call(&queue, run_number, (void*)(intptr_t)0);
-  // What it has room for now is all that it gets.
+  // The allocator gives no more bytes than it has given now.
   books.limit_bytes = tfrt_counting_allocator_counts(&books).current_bytes;
   intptr_t added = 1;
   while (lines_logged == 0 && added < 1000) {

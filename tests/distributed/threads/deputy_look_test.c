@@ -21,7 +21,7 @@ static void note_and_wait(tfrt_condition_t* condition, tfrt_mutex_t* mutex);
 #include "tests/fakes/fake_clock.h"
 #include "tests/support/test_main.h"
 
-// So many turns with short tasks are calm.
+// This many turns with short tasks are calm.
 #define CALM_TURNS 20
 
 static tfrt_reader_pair_t pair;
@@ -142,7 +142,7 @@ static void run_until_read(tfrt_task_t* unused) {
   tfrt_mutex_unlock(&mutex);
 }
 
-// Of a work queue that takes a task only when somebody waits for that.
+// A work queue that takes a task only when somebody waits for that task.
 static void add_slowly(tfrt_work_queue_t* slow_queue, tfrt_task_t* unused) {
   (void)slow_queue;
   (void)unused;
@@ -258,8 +258,8 @@ START_TEST(draining_waits_for_what_the_deputy_hands_over) {
   be_calm();
   begin_task(run_until_handed_over);
   ck_assert(ran_on_reader);
-  // The first one sees the task run, the second one that it lasts. Who waits for the next one is
-  // the former reader, whose task has ended.
+  // The first one sees the task run, the second one that it lasts. The former reader, whose task
+  // has ended, waits for the next one.
   look();
   look();
   tfrt_reader_pair_drain(&pair);

@@ -7,7 +7,7 @@
 #include "host_runtime/base/macros.h"
 #include "tests/support/test_main.h"
 
-// What ran, in order, one letter each.
+// The actions that ran, in order, one letter each.
 static char order[32];
 
 typedef struct lettered_s {

@@ -8,7 +8,7 @@
 static const char places[TFRT_PROGRESS_MAX_THREADS + 1];
 static tfrt_progress_t progress;
 
-// What thread |number| is in: kernel |site|, in its call |calls|.
+// The state of thread |number|: in kernel |site|, in its call |calls|.
 static tfrt_running_kernel_thread_t in(int number, int site, uint64_t calls) {
   return (tfrt_running_kernel_thread_t){
       .thread = &places[number], .site = &places[site], .calls = calls};

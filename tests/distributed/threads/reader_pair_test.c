@@ -29,7 +29,7 @@ struct world_s {
   int step_count;
   int done_count;  // steps that were taken
   bool is_ended;
-  // What the tests look at, each written by one thread before another is told.
+  // Fields that the tests read; one thread writes each before it signals another thread.
   tfrt_task_t task;
   tfrt_task_t other;
   const char* reader;
@@ -237,7 +237,7 @@ START_TEST(a_task_that_lasts_does_not_keep_others_from_reading) {
   add_step(&world, do_nothing);
   await_runs(&world, 2);
   await_steps(&world, 3);
-  // Whoever ran the long task was no reader any more when it ended.
+  // The thread that ran the long task was no reader any more when the task ended.
   ck_assert(world.ran_in_queue);
   end(&world);
 }

@@ -15,7 +15,7 @@ static const tfrt_transport_suite_network_vtable_t* vtable;
 
 // --- One side of a stream ----------------------------------------------------
 
-// Notes what it is told. Guarded by |lock|.
+// Records its events. Guarded by |lock|.
 typedef struct peer_s {
   tfrt_transport_handler_t handler;
   tfrt_transport_connection_t* connection;
@@ -33,7 +33,7 @@ typedef struct peer_s {
   size_t size;
   size_t written_count;
   size_t failed_count;
-  size_t to_write;  // so many more messages are written one after the other
+  size_t to_write;  // the number of messages still to write, one after the other
   size_t wait_for;  // what a predicate looks for
 } peer_t;
 
@@ -303,7 +303,7 @@ static void wait_for_writes(fixture_t* fixture, peer_t* peer, size_t count) {
   fixture_run_until(fixture, has_written, peer);
 }
 
-// A stream of which both sides know, because a message went each way.
+// A stream that both sides know, because a message went each way.
 static void fixture_connect(fixture_t* fixture) {
   fixture_dial(fixture);
   fixture_run_until(fixture, is_accepted, fixture);

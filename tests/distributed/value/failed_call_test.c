@@ -35,7 +35,7 @@ static void begin(uint32_t objects) {
 
 static void end(void) { tfrt_raw_client_end(&raw); }
 
-// Gives up the next call, with so many results.
+// Gives up the next call, with |result_count| results.
 static void give_up(uint32_t result_count) {
   char message[64];
   snprintf(message, sizeof(message), "call %u was given up", (unsigned)next_call);
@@ -119,7 +119,7 @@ START_TEST(a_call_that_is_refused_is_one_error_too) {
       .kind = TFRT_WIRE_FRAME_INVOKE,
       .invoke = {.call = next_call++, .program = 9, .result_count = 4096}};
   send(&invoke);
-  // So many don't fit into one message, for sure.
+  // This many results surely don't fit into one message.
   ck_assert_str_eq(raw.said, "Result Result Result");
   ck_assert_uint_eq(object_count(), 0);
   want(1, 4095, TFRT_STATUS_NOT_FOUND, "the program 9 was not announced");
@@ -153,7 +153,7 @@ START_TEST(a_refusal_may_be_longer_than_a_message) {
   const tfrt_wire_body_t invoke = {
       .kind = TFRT_WIRE_FRAME_INVOKE,
       .invoke = {.call = next_call++, .program = 9, .result_count = 4096}};
-  // What is written makes the two behind it wait for each other, and they go in one batch.
+  // While this frame is written, the two behind it wait, and go in one batch.
   const tfrt_wire_body_t nothing = {.kind = TFRT_WIRE_FRAME_HURRY, .hurry = {.call = 1}};
   tfrt_raw_client_post(&raw, &nothing, HANDLE, TFRT_TIME_INFINITE);
   tfrt_raw_client_post(&raw, &close, HANDLE, TFRT_TIME_INFINITE);

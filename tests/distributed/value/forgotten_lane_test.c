@@ -8,7 +8,7 @@
 #include "tests/distributed/host/node_harness.h"
 #include "tests/support/test_main.h"
 
-// Of an argument, in one message; what is made of it needs a lane.
+// The size of an argument, in one message; its doubled result needs a lane.
 #define SIZE 40000
 #define IDLE_NS (5 * TFRT_NODE_WORLD_SECOND)
 #define CLIENT 3

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is lent, handed on, and kept beyond the call: it stays as long as anybody was told of it.
-// The oracles of node_harness.h look on.
+// Values that are lent, handed on, and kept beyond the call: a value stays as long as any host has
+// its name. The oracles of node_harness.h look on.
 #include <string.h>
 
 #include "host_runtime/async/builtin_types.h"
@@ -29,8 +29,9 @@ static void end(void) {
   tfrt_node_world_deinitialize(&world);
 }
 
-// Host 1 tells its caller that its result is at host 2, before that says that it is the argument;
-// and has a copy of that by then. Who asks host 2 is sent on to the argument.
+// Host 1 reports to its caller that host 2 has its result. Then host 2 reports that the result is
+// the argument; host 1 has a copy of it by then. Host 2 forwards requests to the owner of the
+// argument.
 static const char sent_on_program[] =
     "func.func @same(%t: !tfrt.string) -> !tfrt.string {\n"
     "  tfrt.return %t : !tfrt.string\n"

@@ -81,7 +81,7 @@ static uint64_t count(uint32_t from, uint32_t to, tfrt_wire_frame_kind_t kind) {
 
 // --- Arguments and results -----------------------------------------------------
 
-// The elements live on all hosts, the fourth of which sums them.
+// The elements live on all hosts; the fourth host sums them.
 static const char argument_program[] = FUNCTIONS
     "func.func @main(%x: i32) -> (i32, i32, i32) {\n"
     "  %two = tfrt.constant.i32 2\n"
@@ -105,7 +105,7 @@ START_TEST(a_list_is_an_argument) {
 }
 END_TEST
 
-// Used where it was made, by who called that, and by a host that neither made nor called it.
+// The list is used on its maker, on the caller, and on a host that neither made nor called it.
 static const char result_program[] = FUNCTIONS
     "func.func @main(%x: i32) -> (i32, i32, i32, i32) {\n"
     "  %one = tfrt.constant.i32 1\n"
@@ -592,8 +592,8 @@ START_TEST(the_loss_of_what_was_lent_has_the_place_where_it_was_needed) {
 }
 END_TEST
 
-// Host 0 takes a text of host 2 out of the list that host 1 made and sent it by key, once the list
-// is here: the loss was of nobody's call, and of nothing that was lent to a function.
+// Host 1 makes a list and sends it to host 0 by key. Host 0 takes a text of host 2 out of the list
+// once the list is here. The loss concerns no call, and no value that was lent to a function.
 #define SENT_PROGRAM(first, second)                                                           \
   TEXT_FUNCTION                                                                               \
   "func.func @give(%x: i32) -> !tfrt.chain {\n"                                               \
@@ -624,7 +624,7 @@ END_TEST
 #define GIVE "  %c1 = tfrt.call @give(%x) {host = 1 : i32} : (i32) -> !tfrt.chain\n"
 #define TAKE(chain) "  %l, %c2 = tfrt_dist.recv %h, %k, " chain " : " LIST "\n"
 
-// Who receives comes first; or who sends.
+// The receiver comes first; or the sender does.
 static const char* const sent_programs[] = {
     SENT_PROGRAM(TAKE("%c0"), GIVE),
     SENT_PROGRAM(GIVE, TAKE("%c1")),
@@ -636,7 +636,7 @@ START_TEST(the_loss_of_an_element_that_was_sent_by_key_has_the_place_of_who_rece
 }
 END_TEST
 
-// Who made a text makes it again.
+// The maker of a text makes it again.
 static const char retried_program[] =
     TEXT_FUNCTION "func.func @take(%l: " LIST
                   ", %x: i32) -> !tfrt.string {\n"

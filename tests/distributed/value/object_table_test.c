@@ -59,7 +59,7 @@ static void set_up(void) {
   tfrt_node_lock_lock(&lock);
 }
 
-// Does what was put off, as whoever opens the lock does.
+// Runs the deferred actions, as each thread does that opens the lock.
 static void open_lock(void) {
   tfrt_node_lock_unlock_and_run(&lock);
   tfrt_node_lock_lock(&lock);
@@ -372,7 +372,7 @@ START_TEST(an_element_that_is_held_outlives_its_list) {
 }
 END_TEST
 
-// Of lists within lists, each of which is freed while the table is walked.
+// Lists within lists; each is freed while the table is walked.
 START_TEST(lists_that_end_together_free_their_elements_once) {
   for (int way = 0; way < 3; ++way) {
     destroyed = 0;
@@ -528,7 +528,7 @@ START_TEST(without_memory_a_hold_fails_and_the_object_stays_as_it_is) {
   tfrt_object_t* object = add_slot(7, job, CALLER);
   forbid_memory(0);
   ck_assert(!tfrt_object_table_hold(&table, object, OTHER));
-  // Who holds it already needs no memory.
+  // A second hold of the same holder needs no memory.
   ck_assert(tfrt_object_table_hold(&table, object, CALLER));
   ck_assert(!tfrt_object_table_end_hold(&table, object, OTHER));
   ck_assert(is_known(7, job));

@@ -86,7 +86,7 @@ static const char two_calls_program[] = DOUBLE
     "  tfrt.return %b : !tfrt.string\n"
     "}\n";
 
-// What host 1 makes is used on 2, 3 and 0, and passed on unseen by 2.
+// The result of host 1 is used on 2, 3 and 0, and passed on unseen by 2.
 static const char fan_program[] = DOUBLE
     "func.func @pass(%s: !tfrt.string) -> !tfrt.string {\n"
     "  tfrt.return %s : !tfrt.string\n"
@@ -406,7 +406,7 @@ START_TEST(a_host_without_memory_for_a_payload_has_an_error_and_goes_on) {
   ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_RESOURCE_EXHAUSTED);
   ck_assert_ptr_nonnull(strstr(tfrt_status_message(status), "host 1"));
   tfrt_async_value_release(world.results[0]);
-  // What fits is still received.
+  // The host still receives payloads that fit.
   start(two_calls_program, 200 * KIB, 4, 1);
   tfrt_node_world_await(&world);
   expect_text(0, 200 * KIB, 4, 4);
@@ -473,7 +473,7 @@ START_TEST(the_death_of_the_borrower_frees_what_was_sent_to_it) {
   tfrt_node_world_kill(&world, 2);
   tfrt_node_world_await(&world);
   ck_assert_uint_eq(tfrt_status_fields(tfrt_node_world_error(&world, 0))->root_key, 0x1002);
-  // Whom the owner can't dial is dead when it has been silent for long enough.
+  // A host that the owner can't dial is dead when it has been silent for long enough.
   tfrt_node_world_run_for(&world, 10 * TFRT_NODE_WORLD_SECOND);
   ck_assert_uint_eq(tfrt_node_counts(world.hosts[1].node).transfers, 0);
   end();

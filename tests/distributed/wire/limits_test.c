@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is above a limit is neither read nor written, and the error says where and why.
+// Messages above a limit are neither read nor written, and the error says where and why.
 #include "distributed/wire/limits.h"
 
 #include <string.h>
@@ -48,7 +48,7 @@ static void assert_not_decoded(uint32_t kind, tfrt_string_view_t bytes, const ch
   tfrt_arena_deinitialize(&arena);
 }
 
-// What a stranger may send: |count| times the same bytes.
+// Bytes that a stranger may send: |count| times the same unit.
 static tfrt_string_builder_t repeat(const char* unit, size_t size, size_t count) {
   tfrt_string_builder_t builder;
   tfrt_string_builder_initialize(&builder, tfrt_allocator_system());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What protoc says about proto/*.proto, by the names of the messages.
+// The descriptors that protoc makes of proto/*.proto, by the names of the messages.
 //
-// Thread rule: constants. Failure rule: NULL for a name that there is none of.
+// Thread rule: constants. Failure rule: NULL for an unknown name.
 #ifndef TFRT_TESTS_DISTRIBUTED_WIRE_PEER_DESCRIPTORS_H_
 #define TFRT_TESTS_DISTRIBUTED_WIRE_PEER_DESCRIPTORS_H_
 

@@ -217,7 +217,8 @@ static tfrt_wire_message_t without_walks(const tfrt_wire_message_t* message) {
   return copy;
 }
 
-// What |message| makes of |bytes|: they or shorter ones when encoded again, or what is wrong.
+// Decodes |bytes| as |message|: writes the bytes of a second encoding, the same or shorter ones, or
+// the error.
 static void describe(const tfrt_wire_message_t* message, tfrt_string_view_t bytes,
                      tfrt_string_builder_t* out) {
   tfrt_arena_t arena;
@@ -288,7 +289,7 @@ START_TEST(a_part_with_walks_of_its_own_is_read_as_any_other) {
 }
 END_TEST
 
-// What breaks a row is refused by both, with the same words.
+// Both refuse a broken row, with the same words.
 START_TEST(walks_of_its_own_refuse_what_breaks_a_row) {
   tfrt_wire_invoke_t good = {0};
   for (size_t i = 0; i < tfrt_wire_sample_body_count; ++i) {

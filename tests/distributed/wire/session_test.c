@@ -35,7 +35,7 @@ START_TEST(no_limit_rises_above_the_protocol) {
 }
 END_TEST
 
-// The same on both sides, whoever asks for less.
+// The limits are the same on both sides, whichever side asks for less.
 START_TEST(no_limit_falls_below_the_protocol) {
   const tfrt_wire_limits_t tiny = {.batch_bytes = 1,
                                    .chunk_bytes = 1,

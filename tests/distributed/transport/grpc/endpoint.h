@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Two ends of connections for tests of a real transport: one that dials and one that
-// accepts. Both note what they are told, and a test waits for it with a condition, never
-// by the clock; a wait that lasts TFRT_ENDPOINT_PATIENCE_S fails the test.
+// accepts. Both record their events, and a test waits for an event with a condition, never by the
+// clock. A wait that lasts TFRT_ENDPOINT_PATIENCE_S fails the test.
 //
 // Life of an endpoint: initialised, dialled or given out by a host's acceptor, waited for
 // until it is closed, deinitialised when its transport is drained.
@@ -49,7 +49,7 @@ typedef struct tfrt_endpoint_s {
   size_t echo_size;
 } tfrt_endpoint_t;
 
-// What a listening host does with streams that come.
+// How a listening host treats incoming streams.
 typedef struct tfrt_endpoint_host_s {
   tfrt_transport_acceptor_t acceptor;
   tfrt_transport_t* transport;

@@ -127,7 +127,7 @@ END_TEST
 // The port that |address| ends with.
 static uint16_t port_of(const char* address) { return (uint16_t)atoi(strrchr(address, ':') + 1); }
 
-// What this process has sent over the connections to its |port|, from that end.
+// The bytes that this process has sent over the connections to its |port|, from that end.
 static uint64_t bytes_sent_from(uint16_t port) {
   uint64_t sent = 0;
   for (int file = 0; file < 256; ++file) {
@@ -143,8 +143,8 @@ static uint64_t bytes_sent_from(uint16_t port) {
   return sent;
 }
 
-// What goes one way brings back no more than an update of a stream's window and one of the
-// connection's, of 13 bytes each.
+// Messages of one direction bring back no more than two window updates of 13 bytes each: one of a
+// stream, and one of the connection.
 START_TEST(a_host_that_only_listens_says_little) {
   pair_t pair = {.host = {.is_greedy = true}};
   start_pair(&pair);
@@ -265,7 +265,7 @@ START_TEST(an_end_that_is_not_told_is_waited_for_as_long_as_was_said) {
   start_pair(&pair);
   dial_pair(&pair, TFRT_TRANSPORT_CONTROL);
   tfrt_endpoint_host_wait(&pair.host, 0);
-  // Whoever is told of it waits for this.
+  // The handler of the event waits for this lock.
   tfrt_mutex_lock(&pair.endpoint.mutex);
   tfrt_transport_close(pair.dialler);
   ck_assert(!tfrt_grpc_transport_drain_within(pair.dialler, 0));

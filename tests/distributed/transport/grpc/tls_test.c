@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who is let in over TLS, and what those are told who are not.
+// The peers that TLS admits, and the errors of those that it refuses.
 #include <stdio.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ static void tear_down(void) {
 
 // --- Two ends ------------------------------------------------------------------
 
-// What one end shows, and whom it trusts. No |folder|: plain text.
+// The certificate that one end shows, and the names that it trusts. No |folder|: plain text.
 typedef struct identity_s {
   tfrt_certificate_folder_t* folder;
   const char* name;
