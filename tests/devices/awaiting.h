@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a value ends as, for tests in which it may be an error.
+// The final state of a value, for tests in which it may be an error.
 //
 // Thread rule: the test's thread. Failure rule: the value's error is the status.
 #ifndef TFRT_TESTS_DEVICES_AWAITING_H_

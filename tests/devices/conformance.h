@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every backend of devices/ must do, written once: order, copies, launches, lifetimes,
+// The requirements for every backend of devices/, written once: order, copies, launches, lifetimes,
 // refusals, lost devices, and that all memory comes back.
 //
 // A backend's test program fills in a tfrt_conformance_backend_t and returns the suite from
@@ -17,8 +17,8 @@
 
 typedef struct tfrt_conformance_backend_s {
   const char* name;
-  // A new platform (+1). Two devices or more, of which the first two reach each other, or the tests
-  // with two devices are left out.
+  // A new platform (+1). The tests with two devices need two or more, and the first two must reach
+  // each other; otherwise these tests are left out.
   tfrt_status_t (*create)(tfrt_allocator_t allocator, tfrt_work_queue_t* work_queue,
                           tfrt_device_platform_t** out_platform);
   // Called when the platform and everything on it is gone; checks what is left. Not NULL.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Groups of devices: what each call brings to whom, for all types; order, and who gives up.
+// Groups of devices: the data that each call brings to each member, for all types; order, and
+// members that give up.
 #include <string.h>
 
 #include "devices/device_ccl.h"
@@ -76,7 +77,7 @@ static void tfrt_test_expect(const tfrt_test_member_t* member, tfrt_device_buffe
   tfrt_device_buffer_release(host);
 }
 
-// --- What comes to whom --------------------------------------------------------------------
+// --- Results of each member ----------------------------------------------------------------
 
 // Has two members execute a call of |kind| on i32, and checks what comes out; each input and output
 // has |input_count| and |output_count| numbers.
@@ -372,7 +373,7 @@ static tfrt_device_ccl_t* tfrt_test_lonely(int32_t rank) {
   return ccl;
 }
 
-// What was given, and what is given after that, is the reason; the device is none the worse.
+// The calls given before and after the abort end with its reason; the device still works.
 START_TEST(who_waits_for_nobody_can_give_up) {
   tfrt_conformance_t* t = &tfrt_conformance;
   tfrt_device_ccl_t* ccl = tfrt_test_lonely(0);

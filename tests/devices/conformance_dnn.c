@@ -24,7 +24,7 @@ static size_t tfrt_test_count(const tfrt_test_tensor_t* tensor) {
   return count;
 }
 
-// Fills |tensor| in, of these sizes, with numbers of which no two in a row are the same.
+// Fills in |tensor| of these sizes; no two neighbouring numbers are the same.
 static void tfrt_test_tensor_make(tfrt_test_tensor_t* tensor, int batch, int channels, int height,
                                   int width, tfrt_random_t* random) {
   tfrt_conformance_t* t = &tfrt_conformance;
@@ -286,7 +286,7 @@ END_TEST
 
 // --- Convolution with what follows it --------------------------------------------------------
 
-// What a convolution is made of, with what follows it.
+// The parts of a convolution, with the ops that follow it.
 typedef struct tfrt_test_fused_s {
   tfrt_test_convolution_t c;
   tfrt_test_tensor_t z;

@@ -141,7 +141,7 @@ void tfrt_conformance_tear_down(void) {
   tfrt_device_release(t->peer);
   tfrt_device_release(t->device);
   tfrt_device_platform_release(t->platform);
-  // What is in flight ends by itself and takes the platform with it.
+  // The work in flight ends by itself and takes the platform with it.
   while (tfrt_counting_allocator_counts(&t->memory).current_count > 0) tfrt_thread_yield();
   tfrt_work_queue_quiesce(t->work_queue);
   tfrt_work_queue_release(t->work_queue);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of the conformance suite share: a platform of the backend under test with a
-// device, a stream, an allocator and the objects that most of them need, and short ways to do
-// common things, which fail the test if they can't.
+// Shared by the tests of the conformance suite: a platform of the backend under test with a device,
+// a stream, an allocator and the objects that most tests need. Helpers do common things and fail
+// the test if they can't.
 //
 // Life: made by tfrt_conformance_set_up() before each test, and taken down after it, which
 // checks that all memory came back.
@@ -35,7 +35,7 @@ typedef struct tfrt_conformance_s {
   tfrt_device_function_t* increment;        // test_increment
 } tfrt_conformance_t;
 
-// Of the running test.
+// The fixture of the running test.
 extern tfrt_conformance_t tfrt_conformance;
 
 void tfrt_conformance_set_up(void);

@@ -82,7 +82,7 @@ START_TEST(a_buffer_is_used_by_more_streams_than_it_remembers) {
     tfrt_conformance_expect_ok(tfrt_device_stream_copy(streams[i], results[i], 0, buffer, 0, SIZE));
   }
   tfrt_device_buffer_release(buffer);
-  // What comes next in the home stream may get the memory, and has to leave it alone.
+  // The next allocation in the home stream may get the memory, and must not overwrite it yet.
   buffer = tfrt_conformance_allocate(t->stream, SIZE);
   tfrt_conformance_expect_ok(tfrt_device_stream_fill(t->stream, buffer, 1, 4));
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(streams); ++i) {
@@ -124,7 +124,7 @@ START_TEST(a_cache_gives_a_freed_block_out_again_in_its_stream) {
 }
 END_TEST
 
-// Of two freed blocks of which both fit, the smaller one is given out, whichever was freed first.
+// If two freed blocks fit, the cache gives out the smaller one, in any order of the frees.
 START_TEST(a_cache_gives_out_the_block_that_fits_best) {
   tfrt_conformance_t* t = &tfrt_conformance;
   for (int first = 0; first < 2; ++first) {

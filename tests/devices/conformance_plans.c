@@ -111,14 +111,14 @@ static void tfrt_test_tensor_expect(const tfrt_test_tensor_t* tensor) {
 
 // --- Building and running ----------------------------------------------------------------
 
-// What a plan is about.
+// The library, form and tensors of a plan.
 typedef struct tfrt_test_plan_s {
   tfrt_device_dnn_t* dnn;
   tfrt_dnn_plan_form_t form;
   tfrt_test_tensor_t x, w, y, z, bias;
 } tfrt_test_plan_t;
 
-// What the tests say of a plan.
+// The parameters of a plan under test.
 typedef struct tfrt_test_window_s {
   uint32_t space;
   bool is_mirrored;
@@ -256,7 +256,7 @@ static void tfrt_test_fuse(tfrt_test_plan_t* p) {
     *y = p->form.alpha * *y + p->form.alpha2 * *tfrt_test_at(&p->z, &place) +
          *tfrt_test_at(&p->bias, &bias);
     if (p->form.activation == TFRT_DNN_RELU && *y < 0) *y = 0;
-    // What an output of i8 has room for.
+    // Clamps to the range of an i8 output.
     if (p->form.y.dtype == TFRT_DTYPE_I8) *y = fmin(fmax(rint(*y), -128), 127);
   } while (tfrt_test_next(&p->y, &place));
 }

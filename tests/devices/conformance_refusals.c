@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is refused at once, changing nothing.
+// Calls that the backend refuses at once, changing nothing.
 #include "tests/devices/conformance_fixture.h"
 
 #define SIZE TFRT_CONFORMANCE_SIZE

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What streams do: copies, fills, kernels, in order.
+// The work of streams: copies, fills, kernels, in order.
 #include "tests/devices/conformance_fixture.h"
 
 #define COUNT TFRT_CONFORMANCE_COUNT

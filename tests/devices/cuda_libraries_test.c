@@ -17,7 +17,7 @@
 #include "tests/fakes/cuda/fake_cuda.h"
 #include "tests/support/test_main.h"
 
-// A platform over the fake driver, of which all memory comes back.
+// A platform over the fake driver; all of its memory comes back.
 typedef struct tfrt_test_s {
   tfrt_work_queue_t* work_queue;
   tfrt_counting_allocator_t counting;
@@ -52,7 +52,7 @@ static void tfrt_test_close(tfrt_test_t* t) {
   tfrt_device_stream_release(t->stream);
   tfrt_device_release(t->device);
   tfrt_device_platform_release(t->platform);
-  // What is in flight ends by itself and takes the platform with it.
+  // The work in flight ends by itself and takes the platform with it.
   while (tfrt_counting_allocator_counts(&t->counting).current_count > 0) tfrt_thread_yield();
   tfrt_work_queue_quiesce(t->work_queue);
   tfrt_work_queue_release(t->work_queue);
@@ -73,7 +73,7 @@ static void tfrt_test_expect(tfrt_status_t status, tfrt_status_code_t code, cons
 
 typedef enum tfrt_test_library_e { BLAS, DNN, CCL } tfrt_test_library_t;
 
-// What asking for |library| says when |path| is opened as it.
+// The status of a request for |library| when |path| is opened as that library.
 static tfrt_status_t tfrt_test_create(const char* path, tfrt_test_library_t library) {
   tfrt_test_t t;
   tfrt_device_blas_t* blas = NULL;
@@ -404,8 +404,8 @@ START_TEST(a_plan_says_what_it_needs) {
   tfrt_dnn_engine_t engine = {14, 3, knob_types, knob_values};
   tfrt_test_open(&t, NULL);
   ck_assert(!tfrt_device_create_dnn(t.device, &dnn));
-  // The fake asks for 16 bytes for each step of the engine's number, and the values of knobs, of
-  // which the last one of a type counts.
+  // The fake asks for 16 bytes for each step of the engine's number, and the values of knobs; the
+  // last knob of a type counts.
   tfrt_test_expect(tfrt_test_plan(&t, dnn, &form, &engine), TFRT_STATUS_INVALID_ARGUMENT,
                    "cuda:0: a plan of engine 14 needs a workspace of 261 bytes and gets 256");
   engine.index = 13;

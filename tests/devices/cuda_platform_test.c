@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the conformance suite doesn't see: drivers that are absent, too old or failing, what
-// their errors say, and that the fake driver does find what it is there to find.
+// Cases outside the conformance suite: drivers that are absent, too old or failing, and their
+// errors. Also checks that the fake driver finds the defects that it exists for.
 #include "devices/cuda/cuda_platform.h"
 
 #include <stdio.h>
@@ -74,7 +74,7 @@ END_TEST
 
 // --- Failing calls -------------------------------------------------------------------
 
-// What a test has of the fake driver; +1 of each, NULL: it got none.
+// The objects that a test has of the fake driver; +1 of each, NULL: it got none.
 typedef struct tfrt_test_objects_s {
   tfrt_device_platform_t* platform;
   tfrt_device_t* device;

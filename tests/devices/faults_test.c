@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whatever call of a backend fails, once: the caller gets that error or the right results,
-// nothing hangs, and all memory comes back or is reported to be kept.
+// Each call of a backend fails once: the caller gets that error or the right results, nothing
+// hangs, and all memory comes back or is reported to be kept.
 #include "devices/cpu/cpu_platform.h"
 #include "devices/device_allocator.h"
 #include "devices/device_blas.h"

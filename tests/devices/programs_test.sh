@@ -27,7 +27,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cp "$folder"/*.ptx "$work"
 cd "$work"
-# What drivers say in words of their own, how many devices there are, and addresses.
+# Removes the drivers' own messages, the number of devices, and addresses.
 same='s/error: .*\(C[PUDA]*_ERROR_[A-Z_]*\).*/error: \1/; s/: this host has [0-9]* of them//
       s/pointer=0x[0-9a-f]* /pointer=... /'
 

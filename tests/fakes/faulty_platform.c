@@ -277,7 +277,7 @@ static tfrt_status_t tfrt_faulty_stream_deallocate(tfrt_device_stream_t* stream,
   return tfrt_faulty_check(stream->device, TFRT_FAULT_DEALLOCATE);
 }
 
-// What the inner stream says to that: those of the CPU have no graphs.
+// The answer of the inner stream: streams of the CPU have no graphs.
 static tfrt_status_t tfrt_faulty_stream_begin_capture(tfrt_device_stream_t* stream) {
   tfrt_device_stream_t* inner = tfrt_faulty_stream_inner(stream);
   return inner->vtable->begin_capture(inner);
@@ -498,7 +498,7 @@ static void tfrt_faulty_list_finish(tfrt_task_t* task) {
 static void tfrt_faulty_ccl_execute(tfrt_device_ccl_t* ccl, tfrt_ccl_work_t* outer) {
   tfrt_status_t status = tfrt_faulty_check(ccl->device, TFRT_FAULT_CCL);
   if (status) {
-    // Who doesn't come is missed.
+    // The other members would wait for a member that doesn't come.
     tfrt_device_ccl_abort(ccl, status);
     tfrt_ccl_work_finish_take(outer, status);
     return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the device layer costs beside the plain driver, in one run on one GPU:
+// The cost of the device layer beside the plain driver, in one run on one GPU:
 //
 //   device_bench --device         the GPU and its driver, in one line; fails where there is none
 //   device_bench --facts          how many GPUs there are, and whether the first has clusters:
@@ -29,7 +29,7 @@
 
 extern const char tfrt_conformance_image_text[];
 
-// Of each measurement, after a first one that doesn't count.
+// The runs of each measurement, after a first one that doesn't count.
 static int runs = RUNS;
 
 void tfrt_device_bench_ok(tfrt_status_t status) {
@@ -181,7 +181,7 @@ tfrt_device_bench_pair_t tfrt_device_bench_measure_pair(void (*plain)(void* stat
 
 // --- Launches ----------------------------------------------------------------------------
 
-// Launches of a small kernel, each of which needs the one before.
+// Launches of a small kernel; each needs the one before.
 static void tfrt_device_bench_launch_plain(void* state) {
   tfrt_device_bench_t* bench = state;
   uint32_t count = 32;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the benchmarks of devices measure with: the plain driver on one side, the device layer on
-// the other, in one process on one GPU, with one primary context between them.
+// The two sides of the device benchmarks: the plain driver and the device layer, in one process on
+// one GPU, with one primary context between them.
 //
 // Life:
 //  1. Opened, with the driver or, to show that it runs, another library with its entry points.

@@ -17,7 +17,7 @@
 
 extern char** environ;
 
-// What the sender's memory is full of.
+// The byte that fills the sender's memory.
 #define FILLING 0x5a
 
 // How often a receiver looks whether its sender is still there.

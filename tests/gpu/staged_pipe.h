@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the way of a device's memory from one process to another takes at least, when it leads
-// through the memory of the host: the plain driver, pinned pieces, and a bare TCP socket on the
-// loopback interface.
+// The least time for a transfer of a device's memory to another process through the memory of the
+// host: the plain driver, pinned pieces, and a bare TCP socket on the loopback interface.
 //
 //   sender                                            receiver (starts the sender)
 //   device --copy--> piece k+1                        piece k-1 --copy--> device
@@ -24,7 +23,7 @@
 #define TFRT_STAGED_PIPE_PIECE_SIZE ((size_t)1 << 20)
 #define TFRT_STAGED_PIPE_PIECES 4
 
-// What is moved, in bytes: a multiple of the piece's size.
+// The size of a transfer, in bytes: a multiple of the piece's size.
 #define TFRT_STAGED_PIPE_SIZE ((size_t)256 << 20)
 #define TFRT_STAGED_PIPE_SIZE_FOR_SHOW ((size_t)6 << 20)
 

@@ -15,7 +15,7 @@
 // Uses per call: all but the first begin when everything is set up.
 #define USES 4
 
-// What each number of the tensor is.
+// The value of each number of the tensor.
 #define NUMBER 7
 
 typedef struct tfrt_transfer_bench_s {

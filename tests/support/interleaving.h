@@ -8,16 +8,16 @@
 //
 //   run 1:  A A A | B B B        run 2:  A A | B B B | A        run 3:  A A | B B | A | B  ...
 //
-// Of how the orders grow: with all of them two threads of ten operations each have 184,756.
-// Scenarios of three threads bound the number of *preemptions*, places where a thread stops
-// though it could go on; most defects need two at most.
+// The orders grow fast: two threads of ten operations each have 184,756 of them. Scenarios of three
+// threads bound the number of *preemptions*, places where a thread stops though it could go on;
+// most defects need two at most.
 //
-// What it does not show: effects of weak memory orders (the orders tried are those of
-// sequential consistency), which ThreadSanitizer and the comments at each operation are for.
+// The search does not show effects of weak memory orders: it tries the orders of sequential
+// consistency. ThreadSanitizer and the comments at each operation cover weak orders.
 //
 // Life: one call runs one scenario to the end.
 //
-// Thread rule: one at a time in a process. Failure rule: what a check finds fails the test.
+// Thread rule: one at a time in a process. Failure rule: a failed check fails the test.
 #ifndef TFRT_TESTS_SUPPORT_INTERLEAVING_H_
 #define TFRT_TESTS_SUPPORT_INTERLEAVING_H_
 
@@ -33,7 +33,7 @@ typedef struct interleaving_scenario_s {
   void (*threads[INTERLEAVING_MAX_THREADS])(void);  // up to the first NULL
   void (*check)(void);       // after each run; fails the test if something is wrong
   int32_t max_preemptions;   // INTERLEAVING_ALL_PREEMPTIONS: no bound
-  void* thread_local_state;  // memory of which each thread has its own; NULL: none
+  void* thread_local_state;  // memory, a copy for each thread; NULL: none
   size_t thread_local_size;
 } interleaving_scenario_t;
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What libcheck's asserts call when they hold, in place of libcheck's own (--wrap in BUILD). That
-// writes each time to a file from which the parent learns how far a crashed test has come, and a
-// loop over a million elements spends its time there. The same place again tells nothing more.
+// libcheck's asserts call this when they hold, in place of libcheck's own function (--wrap in
+// BUILD). libcheck's own writes each time to a file, from which the parent learns how far a crashed
+// test has come. A loop over a million elements spends its time there. The same place again tells
+// nothing more.
 
 // The linker's names for what was meant, and for this.
 void __real__mark_point(const char* file, int line);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fake driver's cuBLAS: calls are ops of the fake's streams, which compute on the host. What
-// a correct caller never does (no stream, another context, matrices that don't fit their columns,
-// memory that isn't there) is a defect.
+// The fake driver's cuBLAS: calls are ops of the fake's streams, which compute on the host. A
+// misuse by the caller is a defect: no stream, another context, matrices that don't fit their
+// columns, memory that isn't there.
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,7 +59,7 @@ tfrt_cublas_status_t cublasCreate_v2(tfrt_cublas_handle_t* out_handle) {
   return tfrt_fake_end(error);
 }
 
-// On a broken context the handle goes all the same.
+// The handle goes even on a broken context.
 tfrt_cublas_status_t cublasDestroy_v2(tfrt_cublas_handle_t handle) {
   int error = tfrt_fake_library_begin("cublasDestroy", &errors, &handle->base);
   if (error == TFRT_CUBLAS_NOT_INITIALIZED) return tfrt_fake_end(error);

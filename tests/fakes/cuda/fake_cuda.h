@@ -6,13 +6,13 @@
 //
 //   - Streams are threads, and dawdle as a seed says, so that what is not ordered happens in
 //     any order.
-//   - "Device memory" is the host's, with its owner written down. What is freed is poisoned
-//     and never used again.
-//   - Modules are PTX texts of which the declarations are read; a kernel is the C function of
+//   - "Device memory" is the host's, with its owner written down. Freed memory is poisoned and
+//     never used again.
+//   - Modules are PTX texts, and the fake reads their declarations; a kernel is the C function of
 //     its name.
-//   - Every handle, address and current context is checked. What a correct caller never does
-//     (use after free, double free, bytes beyond the end, memory of another context, memory
-//     that isn't pinned, objects that are left) is a *defect*, counted and described.
+//   - Every handle, address and current context is checked. A misuse by the caller is a *defect*,
+//     counted and described: use after free, double free, bytes beyond the end, memory of another
+//     context, memory that isn't pinned, objects that are left.
 //   - Any entry point can be made to fail.
 //   - Libraries on top of the driver are in it, too: cuBLAS, cuDNN and NCCL (among the devices of
 //     this process), computing on the host.
@@ -40,7 +40,7 @@
 // Launches have priorities from this one to 0.
 #define TFRT_FAKE_CUDA_FIRST_PRIORITY (-5)
 
-// What tests do behind the driver's back.
+// Control functions for tests, which the driver doesn't have.
 typedef struct tfrt_fake_cuda_control_s {
   // The seed of delays of streams that are made from now on.
   void (*set_seed)(uint64_t seed);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the fake driver's entry points have in common: how a call begins and ends, which context
-// is current, which handles are any; and their declarations, in the types of our own table.
-// Private to the fake.
+// Shared by the fake driver's entry points: the begin and end of a call, the current context, the
+// check of handles; and their declarations, in the types of our own table. Private to the fake.
 //
 //   begin (locks; the failure that a test wants; context, stream) --> checks --> end (unlocks)
 //
 // Thread rule: a call holds tfrt_fake.mutex from its begin, whatever that returns, to its end.
-// Failure rule: results are the driver's numbers; what a correct caller never does is a defect.
+// Failure rule: results are the driver's numbers; a misuse by the caller is a defect.
 #ifndef TFRT_TESTS_FAKES_CUDA_FAKE_CUDA_CALL_H_
 #define TFRT_TESTS_FAKES_CUDA_FAKE_CUDA_CALL_H_
 

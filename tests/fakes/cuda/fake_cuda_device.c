@@ -127,7 +127,7 @@ tfrt_cuda_result_t tfrt_fake_DevicePrimaryCtxRelease(int device) {
   int error = tfrt_fake_begin("cuDevicePrimaryCtxRelease");
   tfrt_fake_context_t* context = &tfrt_fake.contexts[device - 100];
   if (context->retain_count == 0) tfrt_fake_defect("a context is released twice");
-  // Who goes before others that have retained it leaves their streams to them.
+  // A release before the last one leaves the streams to the other holders.
   if (context->retain_count == 1 && context->error == 0 &&
       tfrt_fake_count_in(&tfrt_fake.streams, context) > 0) {
     tfrt_fake_defect("a context goes before its streams");

@@ -52,7 +52,7 @@ tfrt_fake_block_t* tfrt_fake_block_create(tfrt_fake_memory_kind_t kind,
   block->data =
       data ? data
            : tfrt_allocator_allocate_aligned(tfrt_allocator_system(), size, TFRT_DEVICE_ALIGNMENT);
-  // What was never written is no number that anybody expects.
+  // Memory that was never written holds a number that no test expects.
   if (!data) memset(block->data, kind == TFRT_FAKE_MEMORY_GLOBAL ? 0 : 0xcd, size);
   if (kind <= TFRT_FAKE_MEMORY_GLOBAL) context->used_size += size;
   tfrt_list_push_front(&tfrt_fake.blocks, &block->link);
@@ -160,7 +160,7 @@ static int tfrt_fake_op_work(tfrt_fake_op_t* op) {
   return error;
 }
 
-// What is left to do about |op| when its work is done, or left out.
+// The remaining steps of |op| after its work is done, or left out.
 static void tfrt_fake_op_finish(tfrt_fake_op_t* op) {
   if (op->kind == TFRT_FAKE_OP_RECORD) {
     op->event->time_ns = tfrt_clock_now_ns(tfrt_clock_system());

@@ -20,7 +20,7 @@
 #include "host_runtime/base/sync.h"
 #include "tests/fakes/cuda/fake_cuda.h"
 
-// Of each device; more is CUDA_ERROR_OUT_OF_MEMORY.
+// The memory of each device; more is CUDA_ERROR_OUT_OF_MEMORY.
 #define TFRT_FAKE_CUDA_MEMORY_SIZE ((size_t)1 << 26)
 
 typedef struct tfrt_cuda_context_s {

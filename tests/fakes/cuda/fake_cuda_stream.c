@@ -13,7 +13,7 @@ tfrt_cuda_result_t tfrt_fake_StreamCreate(tfrt_cuda_stream_handle_t* stream, uns
 
 tfrt_cuda_result_t tfrt_fake_StreamDestroy(tfrt_cuda_stream_handle_t stream) {
   int error = tfrt_fake_begin_in_stream("cuStreamDestroy", stream);
-  // On a broken context the handle goes all the same, or its thread would never end.
+  // The handle goes even on a broken context, or its thread would never end.
   if (error && error != tfrt_fake_current()->error) return tfrt_fake_end(error);
   tfrt_fake_capture_drop(stream);
   stream->is_destroyed = true;

@@ -59,7 +59,7 @@ tfrt_cudnn_status_t cudnnCreate(tfrt_cudnn_handle_t* out_handle) {
   return tfrt_fake_end(error);
 }
 
-// On a broken context the handle goes all the same.
+// The handle goes even on a broken context.
 tfrt_cudnn_status_t cudnnDestroy(tfrt_cudnn_handle_t handle) {
   int error = tfrt_fake_library_begin("cudnnDestroy", &tfrt_fake_cudnn_errors, &handle->base);
   if (error == FAKE_NOT_INITIALIZED) return tfrt_fake_end(error);
@@ -313,7 +313,7 @@ tfrt_cudnn_status_t cudnnGetConvolutionBackwardFilterWorkspaceSize(
   return fake_workspace("cudnnGetConvolutionBackwardFilterWorkspaceSize", handle, algorithm, size);
 }
 
-// What all three have in common.
+// The fields that all three convolutions share.
 typedef struct fake_convolution_s {
   tfrt_cudnn_handle_t handle;
   tfrt_cudnn_tensor_t x_form;
@@ -329,7 +329,7 @@ typedef struct fake_convolution_s {
   const void* beta;
 } fake_convolution_t;
 
-// What |c| is in |direction|, and what |call| touches for it.
+// The convolution |c| in |direction|; adds to |call| the memory that it touches.
 static tfrt_dnn_convolve_t fake_convolution(tfrt_fake_library_call_t* call,
                                             tfrt_dnn_direction_t direction,
                                             const fake_convolution_t* c) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the two parts of the fake driver's cuDNN share: layers (fake_cudnn.c) and the backend
+// Shared by the two parts of the fake driver's cuDNN: layers (fake_cudnn.c) and the backend
 // (fake_cudnn_backend.c). Private to the fake.
 //
 // Thread rule: as fake_library.h. Failure rule: as there.
@@ -26,7 +26,7 @@ struct tfrt_cudnn_handle_s {
 
 extern const tfrt_fake_library_errors_t tfrt_fake_cudnn_errors;
 
-// What the library calls |type|; TFRT_DTYPE_INVALID for what it doesn't know.
+// Our dtype for the library's |type|; TFRT_DTYPE_INVALID for an unknown type.
 tfrt_dtype_t tfrt_fake_cudnn_dtype(int type);
 
 #endif  // TFRT_TESTS_FAKES_CUDA_FAKE_CUDNN_H_

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The backend of the fake driver's cuDNN. Every attribute is checked by a table: whether the
-// descriptor has it, its type, and how many elements it may have. What a correct caller never does
-// is a defect: to set what is finalized, to refer to what isn't, to finalize what lacks something,
-// and to destroy what another descriptor refers to. Plans are those of convolutions, alone or
-// followed by two additions and maybe a relu; a run is an op of the handle's stream, which computes
-// on the host. As the real one, it refuses filters with gaps and reads a bias as if it had none;
-// what the real one computes wrong, sums of i8 in an output of i32, is refused here.
+// descriptor has it, its type, and how many elements it may have. A misuse by the caller is a
+// defect: to set a finalized descriptor, to refer to an unfinalized one, to finalize an incomplete
+// one, and to destroy one that another descriptor refers to. Plans are those of convolutions, alone
+// or followed by two additions and maybe a relu; a run is an op of the handle's stream, which
+// computes on the host. As the real one, it refuses filters with gaps and reads a bias as if it had
+// none. The real one computes sums of i8 in an output of i32 wrong; the fake refuses them.
 #include <string.h>
 
 #include "tests/fakes/cuda/fake_cudnn.h"
 
-// What this library has of engines, and of knobs for each of them.
+// The number of engines of this library, and of knobs of each engine.
 #define FAKE_ENGINE_COUNT 32
 #define FAKE_KNOB_COUNT 8
 
@@ -169,7 +169,7 @@ static int64_t fake_long(tfrt_cudnn_backend_t descriptor, int name, int64_t i) {
 static tfrt_cudnn_backend_t fake_part(tfrt_cudnn_backend_t descriptor, int name, int64_t i) {
   return *(const tfrt_cudnn_backend_t*)fake_element(descriptor, name, i);
 }
-// What scales; |rest| if it was not set.
+// The scale factor; |rest| if it was not set.
 static double fake_scale(tfrt_cudnn_backend_t descriptor, int name, double rest) {
   const fake_attribute_t* attribute = fake_find(descriptor, name);
   if (!attribute) return rest;
@@ -269,7 +269,7 @@ static const fake_convolution_t convolutions[] = {
 
 // --- Finalizing --------------------------------------------------------------------------
 
-// What a tensor of |descriptor| looks like.
+// The layout of a tensor of |descriptor|.
 static tfrt_dnn_layout_t fake_layout(tfrt_cudnn_backend_t descriptor) {
   const fake_attribute_t* sizes = fake_find(descriptor, AN(TENSOR_DIMENSIONS));
   const fake_attribute_t* steps = fake_find(descriptor, AN(TENSOR_STRIDES));

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the libraries on top of the fake driver have in common: handles with a context and a
-// stream, and calls that become ops of that stream, with the memory that they touch. Private to the
-// fake.
+// Shared by the libraries on top of the fake driver: handles with a context and a stream, and calls
+// that become ops of that stream, with the memory that they touch. Private to the fake.
 //
 //   begin (locks; the failure that a test wants; handle, context) --> touch ... --> end (op;
 //   unlocks)
 //
 // Thread rule: a call holds tfrt_fake.mutex from its begin to its end.
-// Failure rule: results are the library's numbers; what a correct caller never does is a defect.
+// Failure rule: results are the library's numbers; a misuse by the caller is a defect.
 #ifndef TFRT_TESTS_FAKES_CUDA_FAKE_LIBRARY_H_
 #define TFRT_TESTS_FAKES_CUDA_FAKE_LIBRARY_H_
 

@@ -3,8 +3,8 @@
 // The fake driver's NCCL: non-blocking communicators of members in this process. A list is an op of
 // its stream, whose thread waits there for the other members, as a GPU's kernel does; inputs and
 // outputs are really copied and summed. A communicator is in progress for some more questions than
-// it must be. What a correct caller never does (calls while it is in progress, outside of a list,
-// of another context, destroyed with work in a stream) is a defect.
+// it must be. A misuse by the caller is a defect: a call while the communicator is in progress,
+// outside of a list, or of another context, and a destroy with work in a stream.
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,7 +121,7 @@ tfrt_nccl_result_t ncclCommGetAsyncError(tfrt_nccl_comm_t comm, tfrt_nccl_result
   } else if (tfrt_cpu_ccl_is_broken(comm->member)) {
     *state = TFRT_NCCL_REMOTE_ERROR;
   } else if (comm->is_joining && !tfrt_cpu_ccl_is_complete(comm->member)) {
-    // Whoever is missing may come.
+    // The missing member may still come.
   } else if (comm->questions > 0) {
     --comm->questions;
   } else {
@@ -268,7 +268,7 @@ static const tfrt_dtype_t dtypes[] = {
     TFRT_DTYPE_I8,   TFRT_DTYPE_UI8, TFRT_DTYPE_I32, TFRT_DTYPE_UI32, TFRT_DTYPE_I64,
     TFRT_DTYPE_UI64, TFRT_DTYPE_F16, TFRT_DTYPE_F32, TFRT_DTYPE_F64,  TFRT_DTYPE_BF16};
 
-// What is wrong with |call| for |comm| and |stream|, as a defect and an error, or 0.
+// Checks |call| for |comm| and |stream|: a fault is a defect and an error; else 0.
 static int fake_call_check(tfrt_nccl_comm_t comm, tfrt_fake_stream_t* stream,
                            const tfrt_ccl_call_t* call) {
   const char* wrong = NULL;

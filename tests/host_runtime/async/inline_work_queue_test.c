@@ -104,7 +104,7 @@ START_TEST(who_runs_a_task_here_is_one_of_the_queue_meanwhile) {
   ck_assert_int_eq(steps[1].place, 1);
   ck_assert(steps[1].was_in_worker);
   ck_assert(!tfrt_work_queue_is_in_worker_thread(queue));
-  // What was added before and by the task still waits, in that order.
+  // The tasks that were added before and by the task still wait, in that order.
   ck_assert_int_eq(steps[0].place, 0);
   tfrt_work_queue_quiesce(queue);
   ck_assert_int_eq(steps[0].place, 2);

@@ -14,7 +14,7 @@ static void set_up(void) {
 }
 static void tear_down(void) { tfrt_work_queue_release(queue); }
 
-// What the work gives: itself, retained.
+// The result of the work: its argument, retained.
 static tfrt_async_value_t* give(void* argument) { return tfrt_async_value_retain(argument); }
 
 static int32_t i32_of(tfrt_async_value_t* value) {

@@ -59,7 +59,7 @@ END_TEST
 static void put_one(void) { tfrt_task_inbox_put(&inbox, &tasks[0]); }
 static void put_another(void) { tfrt_task_inbox_put(&inbox, &tasks[1]); }
 
-// Whoever puts the other one in may have seen the first in front before it left.
+// The thread that puts the other task in may have seen the first one in front before it left.
 static void take_and_put_back(void) {
   tfrt_task_list_t list = {0};
   tfrt_task_inbox_take(&inbox, &list);
@@ -96,8 +96,8 @@ static void set_up_sleep(void) {
   atomic_init(&sleepers, 0);
   saw_sleeper = saw_task = false;
 }
-// As inline_work_queue.c does it: who adds looks for sleepers then, and who goes to sleep counts
-// itself and looks for tasks then.
+// As in inline_work_queue.c: the adder then looks for sleepers. A thread that goes to sleep counts
+// itself and then looks for tasks.
 static void add(void) {
   tfrt_task_inbox_put(&inbox, &tasks[0]);
   saw_sleeper = atomic_load_explicit(&sleepers, memory_order_seq_cst) > 0;

@@ -195,7 +195,7 @@ START_TEST(without_any_thread_a_task_runs_in_who_adds_it) {
   tfrt_work_queue_t* queue = create(2, 1);
   tfrt_task_t task;
   tfrt_task_initialize(&task, run_in_caller);
-  // What a new thread is told is allocated: without memory there is no thread.
+  // The argument of a new thread is allocated: without memory there is no thread.
   tfrt_failing_malloc_arm(0);
   tfrt_work_queue_add_task(queue, &task);
   bool is_taken = tfrt_work_queue_add_blocking_task(queue, &task, true);

@@ -30,7 +30,7 @@ START_TEST(a_big_block_begins_where_a_huge_page_can) {
 }
 END_TEST
 
-// Of elements, that is: what has the default alignment may be a table that grows.
+// Blocks of elements only: a block with the default alignment may be a table that grows.
 START_TEST(a_big_block_of_elements_is_used_again) {
   const size_t size = (size_t)3 << 20;
   void* block = tfrt_allocator_allocate_aligned(tfrt_allocator_system(), size, 64);

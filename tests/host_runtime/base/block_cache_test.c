@@ -31,7 +31,7 @@ START_TEST(a_block_is_for_who_asks_for_its_size) {
 }
 END_TEST
 
-// What is in the processor's cache still.
+// The newest block is still in the processor's cache.
 START_TEST(the_newest_is_taken_first) {
   char blocks[3];
   for (int i = 0; i < 3; ++i) tfrt_block_cache_put(&cache, &blocks[i], 1, give_back);

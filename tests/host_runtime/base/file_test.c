@@ -158,7 +158,7 @@ START_TEST(a_file_longer_than_what_is_asked_for_is_an_error_that_names_the_limit
 }
 END_TEST
 
-// What goes on for ever is read no further than the limit, and takes no more memory than that.
+// An endless file is read no further than the limit, and takes no more memory than the limit.
 START_TEST(a_device_without_an_end_is_an_error) {
   tfrt_counting_allocator_t books;
   tfrt_counting_allocator_initialize(&books, tfrt_allocator_system(), 3 * 100000);

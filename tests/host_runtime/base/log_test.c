@@ -65,7 +65,7 @@ START_TEST(one_event_is_one_line_whatever_it_says) {
 }
 END_TEST
 
-// What follows the severity in a line that says |message|.
+// The text behind the severity in a line that says |message|.
 static const char* logged(tfrt_log_format_t format, const char* message) {
   tfrt_log_set_sink(&sink);
   tfrt_log_set_format(format);

@@ -65,7 +65,7 @@ START_TEST(metrics_come_from_the_registry_that_is_set) {
   ck_assert_str_eq(asked, "ab");
   ck_assert(last_bound == 10);
   tfrt_metrics_set_registry(NULL);
-  // What was asked for before stays.
+  // Metrics that were asked for before stay.
   tfrt_gauge_set_number(gauge, 2.5);
   tfrt_gauge_set_text(gauge, "idle");
   tfrt_histogram_record(histogram, 3);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parker in every order that who waits and those who wake can have. The system's futex is
-// stood in for by one that the explorer sees: a sleeper whom nobody wakes ends the test.
+// The parker in every order of the waiter and its wakers. A futex that the explorer sees replaces
+// the system's: a sleeper that nobody wakes ends the test.
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <unistd.h>

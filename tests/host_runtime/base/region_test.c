@@ -63,7 +63,7 @@ START_TEST(big_blocks_leave_the_small_pages_to_small_ones) {
   char* second = tfrt_allocator_allocate(allocator, 100);
   ck_assert_uint_eq((uintptr_t)big, region.small.end);
   ck_assert(first < second && second < big);
-  // What the small pages have no room for lies behind it, too.
+  // Blocks that don't fit into the small pages lie behind it, too.
   size_t room = region.small.end - region.small.position;
   size_t count = room / 100 + 1;
   char* last = NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bodies of many kernels, most of which are checked the short way (bef_body.c): what is right is
-// read as it is, and what is wrong is said as it is of a kernel that stands alone.
+// Bodies of many kernels; most are checked the short way (bef_body.c). A right kernel is read as it
+// is; a wrong one gives the same error as a kernel that stands alone.
 #include <string.h>
 
 #include "host_runtime/base/allocator.h"

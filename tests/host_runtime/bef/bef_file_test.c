@@ -126,7 +126,7 @@ START_TEST(locations_are_decoded) {
 }
 END_TEST
 
-// A file with one native function and these locations, each of which is passed to |check|.
+// A file with one native function and these locations; passes each location to |check|.
 static void check_location(void (*add)(tfrt_bef_writer_t*), const char* text, const char* mlir,
                            const char* debug_name) {
   tfrt_bef_writer_t* writer;
@@ -283,7 +283,7 @@ START_TEST(a_file_that_was_cut_is_refused) {
 }
 END_TEST
 
-// The place of |count| |words| in |bytes|, of which there must be one.
+// The place of |count| |words| in |bytes|; there must be exactly one.
 static uint8_t* find_words(test_bytes_t bytes, const uint32_t* words, size_t count) {
   uint8_t* found = NULL;
   for (size_t i = 0; i + count * 4 <= bytes.size; ++i) {

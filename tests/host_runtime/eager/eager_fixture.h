@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of eager execution run in: a host with all kernel rooms and a few kernels of
+// The fixture of the tests of eager execution: a host with all kernel rooms and a few kernels of
 // its own, a request, and programs that come from text.
 //
 //   eager.late i32 -> i32: its result comes with eager_fixture_resolve_late()

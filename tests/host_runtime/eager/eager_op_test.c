@@ -476,7 +476,7 @@ START_TEST(ops_and_functions_are_attributes_of_ops) {
 }
 END_TEST
 
-// What tfrt.once gives for @next(|number|) in a new request that shares |store|.
+// The result of tfrt.once for @next(|number|) in a new request that shares |store|.
 static int32_t run_once_in_request(const tfrt_eager_op_t* once, tfrt_resource_context_t* store,
                                    int32_t number) {
   tfrt_request_options_t options = tfrt_request_options_default();

@@ -163,8 +163,8 @@ START_TEST(partial_shapes_arrive) {
 }
 END_TEST
 
-// Whatever a header says, memory is asked for only where the announced body needs it, and
-// then a good tensor comes out.
+// The decoder allocates memory only if the announced body needs it, for any header, and then a good
+// tensor comes out.
 START_TEST(corrupted_headers_are_refused_or_harmless) {
   tfrt_host_tensor_t tensor = dense(testing_zeros(TFRT_DTYPE_F32, DIMS(3, 4, 5)));
   tfrt_encoding_t good;

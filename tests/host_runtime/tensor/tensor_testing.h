@@ -16,8 +16,8 @@
 // Ends the test, with the message, unless |status| is OK. Consumes it.
 void testing_ok(tfrt_status_t status);
 
-// Ends the test unless |status| is an error with |code| whose message contains all of the
-// texts, of which NULL is the last. Consumes it.
+// Ends the test unless |status| is an error with |code| and its message contains all of the texts;
+// NULL ends the list. Consumes it.
 void testing_fails(tfrt_status_t status, tfrt_status_code_t code, ...);
 
 // A good shape.

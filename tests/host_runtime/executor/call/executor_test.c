@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the executor does with values that come late, with errors and types, and when a call
-// is over. Whole programs are run in tests/integration.
+// The executor with values that come late, with errors and types, and the end of a call. Whole
+// programs are run in tests/integration.
 #include <string.h>
 
 #include "host_runtime/async/builtin_types.h"

@@ -11,7 +11,7 @@ static const char a, b;
 // And two that are taken for requests.
 static const char first, second;
 
-// What a thread is in, told step by step by another one.
+// A thread's state, which another thread changes step by step.
 typedef struct step_s {
   tfrt_mutex_t mutex;
   tfrt_condition_t condition;

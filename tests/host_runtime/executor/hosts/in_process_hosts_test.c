@@ -97,7 +97,7 @@ static tfrt_async_value_t* call(const running_call_t* outer, const tfrt_call_opt
   return result;
 }
 
-// What calls the entry function.
+// The caller of the entry function.
 static running_call_t entry(void) {
   return (running_call_t){.request = tfrt_in_process_hosts_request(hosts)};
 }
@@ -291,7 +291,7 @@ END_TEST
 
 #define MANY 200000
 
-// Each in the one before: no stack has room for so many cancels, or ends, one in the other.
+// Each call is in the one before: no stack has room for this many nested cancels, or ends.
 START_TEST(calls_nest_to_any_depth) {
   static running_call_t running[MANY];
   running_call_t main_call = entry();

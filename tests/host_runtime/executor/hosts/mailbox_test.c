@@ -13,7 +13,7 @@ static tfrt_request_context_t* request;
 
 static const tfrt_status_origin_t site = {.kernel = "test.recv", .file = "a.mlir", .line = 3};
 
-// What has met, and how often.
+// The number of the last message that met its receiver, and how often one did.
 static int32_t met_number;
 static uint32_t met_count;
 
@@ -126,7 +126,7 @@ START_TEST(a_cancel_ends_waits_before_and_after) {
   tfrt_async_value_t* after = receive(1, "a");
   ck_assert_str_eq(tfrt_status_message(tfrt_async_value_error(before)), "enough");
   ck_assert_str_eq(tfrt_status_message(tfrt_async_value_error(after)), "enough");
-  // What comes now is let go when the request is over.
+  // Messages that come now are released when the request is over.
   send_to(7, 1, "a", 1);
   send_to(7, 1, "a", 2);
   ck_assert(tfrt_async_value_is_error(before));
@@ -213,7 +213,7 @@ static uint32_t entry_count(void) {
   return count;
 }
 
-// Of one call, as others of its run go on.
+// Cancels one call; other calls of its run go on.
 START_TEST(a_cancelled_wait_takes_no_message_of_the_next) {
   tfrt_request_context_t* other = NULL;
   tfrt_status_t status =
@@ -286,7 +286,7 @@ START_TEST(closed_keys_give_their_error_and_keep_nothing) {
   }
   ck_assert_ptr_eq(tfrt_async_value_error(waits), reason);
   tfrt_async_value_release(waits);
-  // What comes later is dropped, whoever receives later gets the error.
+  // A later message is dropped, and a later receiver gets the error.
   send_to(7, 2, "g:3", 6);
   tfrt_async_value_t* late = receive(2, "g:3");
   ck_assert_ptr_eq(tfrt_async_value_error(late), reason);

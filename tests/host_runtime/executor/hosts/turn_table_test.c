@@ -69,7 +69,7 @@ START_TEST(what_is_over_is_forgotten) {
   expect_turn(&table, 2, "a", 0, false);
   tfrt_turn_table_end(&table, 1, tfrt_string_view_of("a"));
   ck_assert(tfrt_turn_table_forget(&table, 1));
-  // Of b a turn has not ended.
+  // A turn of b has not ended.
   expect_turn(&table, 1, "a", 0, false);
   expect_turn(&table, 1, "b", 1, true);
   expect_turn(&table, 2, "a", 1, true);
