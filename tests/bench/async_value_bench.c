@@ -13,7 +13,7 @@ enum { CREATE_DROP, CREATE_CHAIN, FULFIL, FULFIL_WAITER, WAITERS, ERROR, INDIREC
 typedef struct state_s {
   const tfrt_benchmark_t* benchmark;
   int64_t size;
-  // What the two threads of RETAIN share.
+  // Shared by the two threads of RETAIN.
   tfrt_async_value_t* shared;
   _Atomic int ready;
 } state_t;

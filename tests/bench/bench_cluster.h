@@ -12,7 +12,7 @@
 //  3. Closed: the job, and then the workers, which end when their standard input does.
 //
 // Thread rule: thread-compatible (caller synchronises).
-// Failure rule: what is half open after an error is closed all the same.
+// Failure rule: closing also works on a cluster that is half open after an error.
 #ifndef TFRT_TESTS_BENCH_BENCH_CLUSTER_H_
 #define TFRT_TESTS_BENCH_BENCH_CLUSTER_H_
 

@@ -6,7 +6,7 @@
 // Life: opened with the text of a program; @main is called any number of times; closed.
 //
 // Thread rule: thread-compatible (caller synchronises).
-// Failure rule: what is half open after an error is closed all the same.
+// Failure rule: closing also works on a host that is half open after an error.
 #ifndef TFRT_TESTS_BENCH_BENCH_HOST_H_
 #define TFRT_TESTS_BENCH_BENCH_HOST_H_
 

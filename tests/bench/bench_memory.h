@@ -3,7 +3,7 @@
 // How much memory another process has had, as the system tells while it lives: what it tells
 // afterwards counts the memory of this program, too, in which the process began.
 //
-// Thread rule: thread-safe. Failure rule: 0 is told where nothing is known.
+// Thread rule: thread-safe. Failure rule: 0 if the amount is unknown.
 #ifndef TFRT_TESTS_BENCH_BENCH_MEMORY_H_
 #define TFRT_TESTS_BENCH_BENCH_MEMORY_H_
 

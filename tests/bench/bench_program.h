@@ -40,7 +40,7 @@ typedef enum tfrt_bench_program_e {
 void tfrt_bench_program_append(tfrt_bench_program_t program, int64_t size,
                                tfrt_string_builder_t* out);
 
-// What @main gives. Thread-safe.
+// The result of @main. Thread-safe.
 int32_t tfrt_bench_program_result(tfrt_bench_program_t program, int64_t size);
 
 // How many kernels, calls or turns a call of @main is counted as. Thread-safe.

@@ -7,7 +7,7 @@
 // deinitialised when its transport is drained.
 //
 // Thread rule: thread-compatible, but sending is thread-safe.
-// Failure rule: whatever goes wrong is told by |on_broken|, as is the end of the stream.
+// Failure rule: |on_broken| reports each failure, and the end of the stream.
 #ifndef TFRT_TESTS_BENCH_BENCH_STREAM_H_
 #define TFRT_TESTS_BENCH_BENCH_STREAM_H_
 
@@ -45,8 +45,7 @@ void tfrt_bench_stream_initialize(tfrt_bench_stream_t* stream,
 tfrt_status_t tfrt_bench_stream_dial(tfrt_bench_stream_t* stream, tfrt_transport_t* transport,
                                      const char* address) TFRT_MUST_USE;
 
-// Makes |connection|, of which it takes a reference of its own, that of |stream|.
-// Thread-compatible.
+// Makes |connection| that of |stream|; |stream| retains it. Thread-compatible.
 void tfrt_bench_stream_adopt(tfrt_bench_stream_t* stream, tfrt_transport_connection_t* connection);
 
 // Sends the TFRT_BENCH_STREAM_MESSAGE_SIZE |bytes|, which are copied. Thread-safe.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What crosses hosts, between worker processes on this machine over gRPC on the loopback
-// interface: calls with a result that decides about the next one, independent calls, results,
-// chains of calls over several hosts, payloads that a callee wants and what memory that takes, and
-// how long a cluster takes to form.
+// Calls and values between worker processes on this machine, over gRPC on the loopback interface.
+// Measures calls with a result that decides about the next one, independent calls, results, and
+// chains of calls over several hosts. Also measures payloads that a callee wants, their memory, and
+// the time in which a cluster forms.
 //
 // A chain over N callees is given per N / 2 + 1 round trips, which is what it takes when every
 // call is shipped at once and asks for its argument (docs/distributed.md: N + 2 one-way delays, one
@@ -55,7 +55,7 @@ static state_t current;
 
 // --- Programs --------------------------------------------------------------------
 
-// |size| turns, each of which waits for the number that the body returns.
+// |size| turns; each waits for the number that the body returns.
 static void append_loop(int64_t size, tfrt_string_builder_t* out) {
   tfrt_string_builder_append_format(
       out,
@@ -119,7 +119,7 @@ static void append_calls(int64_t size, tfrt_string_builder_t* out) {
   tfrt_string_builder_append_text(out, next_text);
 }
 
-// |size| turns, in each of which one call fulfils RESULTS_OF_CALL values of the caller.
+// |size| turns; one call in each fulfils RESULTS_OF_CALL values of the caller.
 static void append_results(int64_t size, tfrt_string_builder_t* out) {
   append_loop(size, out);
   tfrt_string_builder_append_format(
@@ -143,7 +143,7 @@ static void append_results(int64_t size, tfrt_string_builder_t* out) {
   tfrt_string_builder_append_text(out, "\n}\n");
 }
 
-// A tensor of |mebibytes| of host 0, of which host 1 makes a snapshot in each turn.
+// A tensor of |mebibytes| of host 0; host 1 makes a snapshot of it in each turn.
 static void append_payloads(int64_t size, int mebibytes, tfrt_string_builder_t* out) {
   tfrt_string_builder_append_format(
       out,
@@ -297,7 +297,7 @@ static tfrt_status_t sample_worker_start(void* state, double* out_figure) {
   return NULL;
 }
 
-// What a worker that listens has in memory, in MiB.
+// The resident memory of a listening worker, in MiB.
 static tfrt_status_t sample_worker_memory(void* state, double* out_figure) {
   const state_t* self = state;
   tfrt_bench_worker_t worker;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What hosts do together, between worker processes on this machine over gRPC on the loopback
-// interface: each worker runs the same collective many times, each after the one before it.
+// Collectives of worker processes on this machine, over gRPC on the loopback interface: each worker
+// runs the same collective many times, each after the one before it.
 //
-// An all_reduce of many elements stands beside the same ring over bare TCP sockets
-// (ring_bench.c), a barrier beside round trips of the bare transport, of which each of its
-// log2 n rounds takes half of one.
+// An all_reduce of many elements stands beside the same ring over bare TCP sockets (ring_bench.c).
+// A barrier stands beside round trips of the bare transport: each of its log2 n rounds takes half a
+// round trip.
 #include <inttypes.h>
 #include <stdio.h>
 

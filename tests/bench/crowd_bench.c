@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a small call waits for while much else is on its way: null calls, one after the other, from
-// this process to a worker while a big tensor goes there, too. The figure is the time that 99 of a
+// The delay of small calls behind much other traffic: null calls, one after the other, from this
+// process to a worker while a big tensor goes there, too. The figure is the time that 99 of a
 // hundred don't exceed; transport_bench.c has the same of a bare stream beside another one that
 // carries as many bytes.
 //

@@ -65,7 +65,8 @@ static const tfrt_benchmark_t benchmarks[] = {
     BENCHMARK("chain_10k", TFRT_BENCH_CHAIN, 10000, 20, 0, 30.0),
     BENCHMARK("chain_100k", TFRT_BENCH_CHAIN, 100000, 30, 0, 29.9),
     BENCHMARK("chain_1m", TFRT_BENCH_CHAIN, 1000000, 40, 0, 0),
-    // What a kernel costs must not grow with their number. The translation takes the memory.
+    // The cost of a kernel must not grow with the number of kernels. The translation takes the
+    // memory.
     {.name = "executor/chain_10m",
      .unit = "ns",
      .size = 10000000,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What this machine allows at the time of the run: bare TCP sockets on the loopback interface,
-// two threads of this process, for the figures of what crosses hosts to stand beside. A message
-// of 64 bytes and its echo; and messages of one and of 64 MiB, each into the same buffer, each
+// The limits of this machine at the time of the run: bare TCP sockets on the loopback interface,
+// between two threads of this process. The figures between hosts stand beside these. A message of
+// 64 bytes and its echo; and messages of one and of 64 MiB, each into the same buffer, each
 // acknowledged with a byte.
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
@@ -38,7 +38,7 @@ static bool move(int end, char* bytes, size_t size, bool is_sent) {
   return true;
 }
 
-// What comes back: small messages whole, of the others a byte.
+// The size of an answer: small messages come back whole, others as one byte.
 static size_t answer_size(const state_t* self) { return self->bytes == SMALL ? SMALL : 1; }
 
 static void echo(void* argument) {

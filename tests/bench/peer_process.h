@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a process does that is the other end of a benchmark: it says where it listens, and ends
+// The process at the other end of a benchmark: it prints the address where it listens, and ends
 // when its standard input does (bench_cluster.h starts it and stops it).
 //
 // Thread rule: thread-compatible. Failure rule: none fails.

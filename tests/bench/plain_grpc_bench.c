@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// gRPC by itself between two processes, for calls and results of the runtime to stand beside: unary
-// calls with 64 on their way; messages one way over one stream, until the other end has said
-// that it has them all; and a message and its echo on one stream. One completion queue and one
-// thread at each end.
+// gRPC by itself between two processes; calls and results of the runtime stand beside it. Measures
+// unary calls with 64 on their way, and a message and its echo on one stream. Also measures
+// messages one way over one stream, until the other end acknowledges all of them. One completion
+// queue and one thread at each end.
 #include <limits.h>
 #include <stdio.h>
 

@@ -8,8 +8,8 @@
 //   relay i    Push -> relay i + 1, or              when it is invoked and has its own result,
 //              Result -> caller from the last one   which is that of relay i - 1 and one
 //
-// These are 2 n messages, of which n + 1 follow each other: in a loop of such chains the Results of
-// the others go together, many chains at a time. Once, before all that:
+// These are 2 n messages, and n + 1 of them follow each other: in a loop of such chains the Results
+// of the others go together, many chains at a time. Once, before all that:
 //
 //   relay i    Next -> relay i - 1                  so that this knows where it is
 #ifndef TFRT_TESTS_BENCH_RELAYED_CHAIN_H_

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What this machine allows for an all_reduce at the time of the run: a ring of four processes
-// with bare TCP sockets on the loopback interface. Each sends as much as a ring has to, in the
-// same turns, receives into its final place, and adds; a turn is a chunk at a time, sent and
-// received together.
+// The limit of this machine for an all_reduce at the time of the run: a ring of four processes with
+// bare TCP sockets on the loopback interface. Each sends as much as a ring has to, in the same
+// turns, receives into its final place, and adds; a turn is a chunk at a time, sent and received
+// together.
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -88,7 +88,7 @@ static bool reduce(const state_t* self, int member, char* operand, char* result,
   return true;
 }
 
-// Reduces as often as it is told to; never returns.
+// Reduces once for each request; never returns.
 static void be_member(const state_t* self, int member) {
   size_t bytes = self->bytes;
   char* operand = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), bytes);

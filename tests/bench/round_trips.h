@@ -5,7 +5,7 @@
 //
 // Life: cleared; each one leaves and comes back; the percentile is asked for when none is away.
 //
-// Thread rule: thread-compatible (whoever sends the next one has seen the last one come back).
+// Thread rule: thread-compatible (the sender of the next one has seen the last one come back).
 // Failure rule: none fails; what has no room is not counted.
 #ifndef TFRT_TESTS_BENCH_ROUND_TRIPS_H_
 #define TFRT_TESTS_BENCH_ROUND_TRIPS_H_
@@ -25,8 +25,8 @@ typedef struct tfrt_bench_round_trips_s {
 void tfrt_bench_round_trips_leave(tfrt_bench_round_trips_t* trips);
 void tfrt_bench_round_trips_come_back(tfrt_bench_round_trips_t* trips);
 
-// The time in microseconds that |percent| of the round trips, of which there is one at least, don't
-// exceed; sorts them. Thread-compatible.
+// The time in microseconds that |percent| of the round trips don't exceed; sorts them. There must
+// be one at least. Thread-compatible.
 double tfrt_bench_round_trips_percentile(tfrt_bench_round_trips_t* trips, size_t percent);
 
 #endif  // TFRT_TESTS_BENCH_ROUND_TRIPS_H_

@@ -33,7 +33,7 @@ PAGE = "docs/performance.md"
 BEGIN = "<!-- The table: written by tests/bench/take_table.py. -->\n"
 END = "<!-- The end of the table. -->\n"
 
-# What each figure may be, as a part of TFRT's.
+# The limit of each figure, as a part of TFRT's.
 OF_TFRT = {
     "async_value/create_i32_drop": 0.6,
     "async_value/create_wait_fulfil_drop": 0.45,
@@ -73,7 +73,7 @@ OF_LIMIT = {
     "cluster/payload_64_mib": 1.11,
 }
 
-# What a figure may be by itself. Memory: the value, one window, and the worker.
+# The absolute limit of a figure. Memory: the value, one window, and the worker.
 AT_MOST = {
     "cluster/memory_of_payload_64_mib": 88,
     "cluster/worker_start": 50,

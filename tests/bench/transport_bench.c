@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The transport over gRPC on the loopback interface: a message of 64 bytes and its echo with one
-// outstanding, both ends in this process, or the other one in a process of its own, as between
-// two workers; and messages of one MiB one way. Each in plain text and over mutual TLS. And how
-// long an echo takes while messages of one MiB go to the same process on a second connection.
+// The transport over gRPC on the loopback interface. Measures a message of 64 bytes and its echo
+// with one outstanding: both ends in this process, or in two processes, as between two workers.
+// Also measures messages of one MiB one way. Each in plain text and over mutual TLS. And how long
+// an echo takes while messages of one MiB go to the same process on a second connection.
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -46,9 +46,9 @@ typedef struct state_s {
   // Guarded by |mutex|: what has to happen until the sample is done. The last message, and of
   // MiB each one, and that the last one was written.
   int64_t left;
-  int64_t unsent;  // of MiB, or of pings; belongs to whoever writes
+  int64_t unsent;  // of MiB, or of pings; belongs to the writing thread
   bool is_broken;  // guarded by |mutex|
-  // Of an echo beside MiB, whose count |unsent| is then.
+  // For an echo beside MiB; |unsent| then counts the MiB.
   end_t carrier;
   atomic_bool is_carried;  // the ping that is away is the last one
   tfrt_bench_round_trips_t pings;
@@ -231,7 +231,7 @@ static tfrt_status_t create_transports(void) {
     options.credentials.files =
         tfrt_certificate_folder_files(&current.certificates, TFRT_BENCH_CLUSTER_HOST);
   }
-  // Of the idle queues of one process gRPC lets any one read for all.
+  // gRPC lets any idle queue of a process read for all of them.
   for (int i = has_echo() ? 1 : 0; i < 2; ++i) {
     TFRT_RETURN_IF_ERROR(
         tfrt_grpc_transport_create(&options, tfrt_allocator_system(), &current.transports[i]));

@@ -19,7 +19,7 @@ typedef struct relay_s {
   tfrt_bench_stream_t incoming[MAX_INCOMING];
   int incoming_count;
   tfrt_bench_stream_t* next;  // NULL: not known yet, or there is none
-  // Of the chain that is under way.
+  // The caller of the chain that is under way.
   tfrt_bench_stream_t* caller;  // NULL: it has not invoked this yet
   bool is_last;
   int64_t argument;
@@ -86,7 +86,7 @@ static void on_message(tfrt_bench_stream_t* stream, const void* bytes) {
   }
 }
 
-// Whoever waits for its messages learns it by itself.
+// The process that waits for its messages learns it by itself.
 static void on_broken(tfrt_bench_stream_t* stream) { (void)stream; }
 
 static tfrt_status_t accept(tfrt_transport_acceptor_t* acceptor,

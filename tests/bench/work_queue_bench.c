@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Work queues: empty tasks from outside and from inside, and what it takes to wait for one;
-// beside it two threads that wake each other with nothing in between, free to run where the system
-// puts them, as the queue's are, and bound to one processor or to two.
+// Work queues: empty tasks from outside and from inside, and the cost of a wait for one. Beside it
+// two threads wake each other with nothing in between. They run where the system puts them, as the
+// queue's threads do, or bound to one processor or to two.
 #include <linux/futex.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
@@ -129,7 +129,7 @@ static void close_queue(void* state) {
 
 // --- Waking without a queue --------------------------------------------------
 
-// Whose turn it is: 0 of the sampling thread, 1 of the other one.
+// The turn: 0 of the sampling thread, 1 of the other one.
 static _Atomic uint32_t turn;
 
 static void pass_turn(uint32_t to) {

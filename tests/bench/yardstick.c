@@ -13,7 +13,7 @@
 
 enum { BLOCK_COUNT = 20000, BLOCK_SIZE = 64 };
 
-// What TFRT's machine took.
+// The times of TFRT's machine.
 #define TFRT_MALLOC_NS 5.8
 #define TFRT_ALIGNED_NS 25.0
 #define TFRT_EMPTY_PROCESS_MS 0.19

@@ -16,7 +16,8 @@
 
 // Makes and frees blocks of 64 bytes, with malloc and with posix_memalign, for a millisecond or
 // two, and sets |*out_scale|: this machine's time over that of TFRT's machine, for the one of the
-// two that has slowed down less. What starts a process or wakes a thread may differ by more.
+// two that has slowed down less. The time to start a process or to wake a thread may differ by
+// more.
 tfrt_status_t tfrt_bench_yardstick_read(double* out_scale) TFRT_MUST_USE;
 
 #endif  // TFRT_TESTS_BENCH_YARDSTICK_H_

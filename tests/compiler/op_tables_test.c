@@ -107,7 +107,7 @@ START_TEST(tables_are_read_as_far_as_somebody_asks) {
       tfrt_op_index_find_entry(&index, tfrt_string_view_of(last_of_first));
   ck_assert_ptr_eq(entry->descriptor, &first->descriptors[first->count - 1]);
   ck_assert_uint_eq(index.known_count, first->count);
-  // What stands before it, and itself, is there already.
+  // The index has the descriptor itself, and the ones before it, already.
   ck_assert_ptr_eq(tfrt_op_index_find(&index, tfrt_string_view_of(first->descriptors[0].name)),
                    &first->descriptors[0]);
   ck_assert_ptr_eq(tfrt_op_index_find_entry(&index, entry->name), entry);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any text to the parser and the verifier. What is taken must be printed, in both forms, as
-// text that is taken again and printed the same. What the verifier has nothing against goes
-// through all passes, which must leave a program that it has nothing against, nor against its
-// text.
+// Any text to the parser and the verifier. Accepted text must be printed, in both forms, as text
+// that is accepted again and printed the same. A program that the verifier accepts goes through all
+// passes. The verifier must also accept the resulting program and its text.
 
 #include <stdlib.h>
 

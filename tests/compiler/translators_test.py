@@ -56,7 +56,7 @@ class TranslatorsTest(unittest.TestCase):
         self.assertLess(len(bare), len(full))
         code, text, errors = run(BEF_TO_MLIR, data=bare)
         self.assertEqual(code, 0)
-        # What the file doesn't say, the op table knows.
+        # The op table adds what the file doesn't say.
         self.assertEqual((text, errors), (GOOD, ""))
 
     def test_the_generic_form_and_locations_can_be_asked_for(self):

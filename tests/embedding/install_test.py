@@ -43,7 +43,7 @@ class InstalledTest(unittest.TestCase):
         cls.prefix = os.path.join(cls.storage.name, "first")
         done = install(cls.prefix)
         assert done.returncode == 0, done.stderr
-        # Who installs and who uses need not agree on where it lies.
+        # The user may move the installed folder.
         moved = os.path.join(cls.storage.name, "moved")
         os.rename(cls.prefix, moved)
         cls.prefix = moved
@@ -327,7 +327,7 @@ class InstalledTest(unittest.TestCase):
         for folder, _, names in os.walk(self.prefix + "/share/doc/tfrt"):
             for name in [name for name in names if name.endswith(".md")]:
                 with open(os.path.join(folder, name), encoding="utf-8") as file:
-                    # What code looks like is no link.
+                    # Text in code is no link.
                     text = re.sub(r"`[^`]*`|^    .*", "", file.read(), flags=re.MULTILINE)
                 links = re.findall(r"\]\((?!https?:|#)([^)#\s]+)[^)]*\)", text)
                 for link in links:

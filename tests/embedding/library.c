@@ -18,7 +18,7 @@
 #endif
 
 #ifdef OWN_RUNTIME
-// What a library that was linked with libtfrt has.
+// The identity of the runtime in a library that was linked with libtfrt.
 const void* tfrt_runtime_identity(void) {
   static const char identity = 0;
   return &identity;

@@ -6,7 +6,7 @@
 
 #include "embedding/kernel_library.h"
 
-// --- The type "RangeHost": start, start + 1, ... , of which only the start is kept ---------------
+// --- The type "RangeHost": start, start + 1, ... ; only the start is kept ------------------------
 
 static void range_destroy(tfrt_foreign_tensor_t* tensor) {
   tfrt_allocator_free(tfrt_allocator_system(), tensor->data, sizeof(int32_t));
@@ -20,7 +20,7 @@ static void range_print(const tfrt_foreign_tensor_t* tensor, tfrt_string_builder
 
 static const tfrt_tensor_type_t range_type = {{"RangeHost", ""}, range_destroy, range_print};
 
-// What a trace shows beside the kernel itself: a scope for each range.
+// The trace shows a scope for each range, beside the kernel itself.
 static void range_trace(tfrt_kernel_frame_t* frame, int64_t begin_ns) {
   const tfrt_request_options_t* options = &frame->context->request->options;
   if (!options->trace) return;
@@ -115,7 +115,7 @@ static tfrt_async_value_t* range_to_dense(tfrt_async_value_t* value,
 
 static tfrt_tensor_conversion_t range_conversion = {.from = &range_type, .convert = range_to_dense};
 
-// --- The file system "greetings": each file is a greeting of whoever its name says ---------------
+// --- The file system "greetings": each file is a greeting of the person that its name says -------
 
 static tfrt_status_t greetings_read(const char* path, tfrt_file_contents_t* out_contents) {
   if (strlen(path) == 0) {

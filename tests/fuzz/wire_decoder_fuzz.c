@@ -6,8 +6,8 @@
 //   254, 255    BulkUp, BulkDown
 //   any other   the body of a frame of that kind
 //
-// What is accepted must encode, and come back as the same bytes once it has been through
-// once; and it must have taken no more memory than the limits promise.
+// An accepted message must encode; its second encoding must have the same bytes as the first.
+// Decoding must take no more memory than the limits promise.
 #include <stdlib.h>
 
 #include "distributed/wire/body.h"

@@ -13,7 +13,7 @@ import unittest
 
 from cluster import PATIENCE_S, ClusterTest, hosts, main
 
-# Of each worker's clock, in seconds.
+# The offset of each worker's clock, in seconds.
 OFFSETS = (0, 600, 6000)
 
 # Nobody looks at a clock that is as far off as that and takes what has come for late.
@@ -81,7 +81,7 @@ class ClocksTest(ClusterTest):
     def setUp(self):
         super().setUp()
         workers = [self.start_ahead(seconds) for seconds in OFFSETS]
-        # Who calls is behind who is called, and ahead of it.
+        # The caller's clock is behind the callee's, and ahead of it.
         self.orders = [workers, workers[::-1]]
 
     def test_what_takes_no_time_is_not_late(self):

@@ -18,7 +18,7 @@ import unittest
 
 MARK = "TFRT_TEST_MARK"
 
-# What is zero in a worker that runs nothing.
+# The counts that are zero in a worker that runs nothing.
 COUNTS = (
     "jobs",
     "objects",

@@ -137,7 +137,7 @@ func.func @main(%path: !tfrt.string) -> (i32, i32, i32) {
 FENCE_LATE_LINE = 20
 FENCE_WAIT_LINE = 25
 
-# Of fcntl(2); Python has a name for it since 3.10.
+# A constant of fcntl(2); Python has a name for it since 3.10.
 F_SETPIPE_SZ = 1031
 
 # Gives no result, but prints.
@@ -544,7 +544,8 @@ class TestHosts(ClusterTest):
             before = self.processor_seconds(workers)
             self.expect(self.run_tfrt(path, hosts(workers), "--timeout=%d" % timeout), 6)
             taken.append(self.processor_seconds(workers) - before)
-        # Of the three seconds that the second run waits longer, in four processes.
+        # The second run waits three seconds longer: the four processes use little processor time
+        # for that.
         self.assertLess(taken[1] - taken[0], 0.5, taken)
 
     def test_interrupt_of_what_no_result_needs(self):
@@ -727,7 +728,8 @@ class TestHosts(ClusterTest):
         self.expect_idle([workers[2]])
         self.assertEqual(self.counts(workers[1], "jobs", "incoming_calls"), [1, 1])
         self.assertIsNone(process.poll())
-        # Nothing is between hosts 1 and 2: who asks is told, and needs no silence for that.
+        # The link between hosts 1 and 2 works: the host that asks gets the answer, and waits for no
+        # silence.
         with open(pipe, "w", encoding="utf-8") as stream:
             stream.write("now")
         code, out, err = self.finish(process)

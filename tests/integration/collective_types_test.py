@@ -17,7 +17,7 @@ NUMBERS = [1, 2, 2, 1, 2, 1, 1, 2, 1, 2, 2, 1, 1]
 SIZES = (0, 1, 3)
 MOST_HOSTS = 8
 
-# Of longer tensors only the begin is printed.
+# A longer tensor prints only its begin: this many elements.
 MOST_PRINTED = 16
 
 INTEGERS = {"i8": 8, "i16": 16, "i32": 32, "i64": 64, "ui8": 8, "ui16": 16, "ui32": 32, "ui64": 64}

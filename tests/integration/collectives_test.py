@@ -281,8 +281,8 @@ class TestCollectives(ClusterTest):
                 self.assertEqual(code, 4, err)
                 name = r"host 2 \([^)]*%s\)" % re.escape(lost.address)
                 self.assertEqual(len(re.findall("<<error: [^>]*" + name, out)), 5, out)
-                # Who sees it first tells the others, so the place is that of any of them, or of the
-                # call that was lost.
+                # The first host that sees it reports it to the others, so the place is that of any
+                # of them, or of the call that was lost.
                 op = "(join, tfrt_dist.all_reduce|main, tfrt.call)"
                 place = r"in @%s, [^ ]*devices.mlir:\d+:\d+, host [013]\]" % op
                 self.assertRegex(err, "%s.*%s" % (name, place))

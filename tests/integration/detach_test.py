@@ -50,7 +50,7 @@ FAILS = """func.func @main() -> (i32, i32) {
 }
 """
 
-# Says something, and has so many results that each attach fetches them for a while.
+# Prints a line, and has enough results that each attach fetches them for a while.
 MANY = 2000
 MANY_RESULTS = """func.func @main() -> (%s) {
   %%ch = tfrt.new.chain

@@ -126,7 +126,7 @@ func.func @main() -> i32 {
   tfrt.return %said : i32
 }
 """
-# A call on host 2 cancels itself; what else is called there, and who called it, goes on.
+# A call on host 2 cancels itself; its caller and other calls there go on.
 CANCELS_ITSELF = """func.func @stop(%x: i32) -> i32 {
   %ch = tfrt.new.chain
   %zero, %go = "tfrt_test.cancel"(%ch) : (!tfrt.chain) -> (i32, !tfrt.chain)

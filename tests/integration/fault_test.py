@@ -181,7 +181,8 @@ class FaultTest(ClusterTest):
     def setUp(self):
         super().setUp()
         if "TSAN_OPTIONS" in os.environ:
-            # Who is interrupted on its way out ends at once, and leaves its threads as they are.
+            # A process that is interrupted on its way out ends at once, and leaves its threads as
+            # they are.
             self.environment["TSAN_OPTIONS"] += ":report_thread_leaks=0"
 
     def worker(self):

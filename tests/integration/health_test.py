@@ -159,7 +159,7 @@ class HealthTest(ClusterTest):
                 next(call)
             self.assertEqual(raised.exception.code(), grpc.StatusCode.DEADLINE_EXCEEDED)
             self.assertIn("no HealthCheckRequest came", raised.exception.details())
-        # Whose request came may stay.
+        # A call whose request came may stay.
         self.assertTrue(watch.is_active())
         watch.cancel()
 

@@ -12,7 +12,8 @@ from cluster import PATIENCE_S, ClusterTest, hosts, main
 
 ROUNDS = 200
 
-# What may be said on a link once for a job: that it is bound to the session, the program, its end.
+# The most frames that go on a link once for a job: its binding to the session, the program, its
+# end.
 ONCE = 12
 
 NUMBER = """func.func @next(%x: i32) -> i32 {
@@ -33,7 +34,8 @@ func.func @main() -> i32 {
 }
 """
 
-# A turn begins when the number has come from the last host. What the others make is for the next alone.
+# A turn begins when the number has come from the last host. Only the next host uses the other
+# hosts' results.
 LOOP = """func.func @next(%x: i32) -> i32 {
   %one = tfrt.constant.i32 1
   %y = tfrt.add.i32 %x, %one
@@ -159,7 +161,7 @@ class LinksTest(ClusterTest):
                         self.assertGreaterEqual(number, ROUNDS, (a, b))
                         self.assertLessEqual(number, 2 * ROUNDS + ONCE, (a, b))
                     elif b == a + 1:
-                        # A Push; a Resolve, too, if the other has asked all the same.
+                        # A Push; also a Resolve, if the other host asked before the Push came.
                         self.assertGreaterEqual(number, ROUNDS, (a, b))
                         self.assertLessEqual(number, 2 * ROUNDS + ONCE, (a, b))
                     elif b == a - 1:

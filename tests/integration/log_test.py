@@ -109,7 +109,7 @@ class LogTest(ClusterTest):
                     self.assertIn("job", event)
             jobs = [event["message"] for event in events if "job" in event and "call" not in event]
             self.assertRegex(jobs[0], "^[0-9a-f]{8} opened by tfrt run")
-            # Of a program that has ended well nobody has lost anything.
+            # No host loses anything of a program that ended well.
             self.assertEqual(jobs[-1], "closed", jobs)
         calls = [(event["call"], event["message"]) for event in logged[1] if "call" in event]
         self.assertEqual({call for call, _ in calls}, {1, 2})

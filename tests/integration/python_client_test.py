@@ -72,7 +72,7 @@ func.func @long(%v0: i32) -> i32 {
     + "  tfrt.return %v300 : i32\n}\n"
 )
 
-# Turns until it is told to stop.
+# A loop that runs until a client stops it.
 ENDLESS = """func.func @again(%x: i32) -> (i32, i1) {
   %go = tfrt.constant.i1 true
   tfrt.return %x, %go : i32, i1
@@ -333,7 +333,7 @@ class PythonClientTest(ClusterTest):
         peer.send(batch.FRAME_JOB_END, job.JobEnd(start=start, error=refusal))
 
         def answer():
-            # Whoever asks how far the start is.
+            # Answers each request for the state of the start.
             text = b"detached state=starting function= results=0 from=0 next=0 more=0 lost=0\n"
             item = value.Item(inline=value.Value(type="!tfrt.string", body=text))
             with contextlib.suppress(queue.Empty):
@@ -439,7 +439,7 @@ class PythonClientTest(ClusterTest):
             lane = peer.next_lane().welcome()
             self.assertEqual(lane.hello.connection, connection)
             self.abort(lane, want)
-            # What nobody waits for.
+            # The abort of a want that nobody waits for.
             self.abort(lane, 77)
             resumed = self.expect_want(peer, want=connection, offset=have, resumes=want)
             # Late: that number is over.
@@ -510,7 +510,7 @@ class PythonClientTest(ClusterTest):
         lane = peer.next_lane().welcome()
         abort = peer.next_up(lane).abort
         self.assertEqual((abort.want, abort.from_owner, abort.error.code), (1, True, ABORTED))
-        # Of what was sent, a part had come.
+        # A part of the sent bytes had come.
         resumes = {"resumes": 1, "offset": 3000, "window": 20000}
         peer.send(batch.FRAME_WANT, objects.Want(want=2, **resumes, **wanted))
         resolve = peer.expect(batch.FRAME_RESOLVE, objects.Resolve())
@@ -540,7 +540,7 @@ class PythonClientTest(ClusterTest):
             peer, client = self.open_fake()
             start = client.start(b"a program")
             if kind == batch.FRAME_JOB_GONE:
-                # Of another job: ignored.
+                # A frame of another job: ignored.
                 peer.send(kind, job.JobGone(job_id=b"0" * 16), 0)
                 body.job_id = client.job_id
                 body.error.message = "lost another worker"

@@ -306,7 +306,7 @@ class SeeingTest(RunningTest):
         workers, process = self.begin()
         code, out, err = self.ask("status", hosts(workers), "-o=json")
         self.assertEqual(code, 0, err)
-        # Who asks listens nowhere, so nobody knows an address of it.
+        # The asking client listens nowhere, so nobody knows an address of it.
         self.assertIn('"address":null', out)
         self.assertNotIn('"-"', out)
         process.send_signal(signal.SIGINT)
@@ -350,7 +350,7 @@ class SeeingTest(RunningTest):
         code, _, err = self.ask("cancel", job, hosts(workers))
         self.assertEqual(code, 2)
         self.assertIn("there is no job or call '%s'" % job, err)
-        # Whoever reads JSON has the error there, too.
+        # The JSON output has the error, too.
         for verb in ("cancel", "attach", "trace"):
             code, out, err = self.ask(verb, job, hosts(workers), "-o=json")
             self.assertEqual(code, 2, verb)

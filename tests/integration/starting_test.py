@@ -42,7 +42,7 @@ def share(processors, rank, count):
     return processors[rank * number // count : (rank + 1) * number // count]
 
 
-# What a filter of system calls is made of: <linux/filter.h>, <linux/seccomp.h>, <sys/prctl.h>.
+# The constants of a filter of system calls: <linux/filter.h>, <linux/seccomp.h>, <sys/prctl.h>.
 LOAD, JUMP_IF_EQUAL, RETURN = 0x20, 0x15, 0x06
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000
 PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS, SECCOMP_MODE_FILTER = 22, 38, 2
@@ -229,7 +229,7 @@ class StartingTest(ClusterTest):
         ):
             result = self.run_tfrt(self.program, "--cluster", file, flag)
             self.expect(result, 0, "'main' returned 1,%d\n" % (5 + size), "")
-        # What the command line itself says has to go together.
+        # The flags of the command line itself have to fit together.
         result = self.run_tfrt(self.program, "--cluster", bound, hosts(workers), "--bind")
         self.expect(result, 2, "", "--bind goes with --local")
 

@@ -237,7 +237,7 @@ class TfrtRunTest(unittest.TestCase):
                     self.assertIn(part, error["message"])
         for line in (("run", "-o"), ("run", "-o=json", "-o=text"), ("run", "--", "-o=json", path)):
             self.expect(run(*line), 2, "", "")
-        # A value that only looks like it is one all the same.
+        # A value that only looks like a flag is still a value.
         self.expect(run("run", path, "--function", "-o=json"), 2, "", "there is no function '-o=json'")
 
     def test_an_empty_name_of_a_file_is_one_clear_error(self):

@@ -133,9 +133,9 @@ class TestTurnedAway(TlsTest):
     def test_a_client_that_trusts_us_and_has_no_certificate_of_ours(self):
         workers = self.start_tls_workers(2)
         mixed = self.join_certs("mixed", ca=self.certs, client=self.make_certs("other"))
-        # It is told so before it dials ...
+        # The client reports the error before it dials ...
         self.expect_turned_away(workers, "client.pem", "--tls-dir=" + mixed)
-        # ... and one who dials all the same is told by the worker: with another's, or none.
+        # ... and the worker refuses one that dials anyway: with another's certificate, or none.
         for chain in (os.path.join(mixed, "client.pem"), os.path.join(mixed, "client.key")), None:
             self.assertNotEqual(self.shake_hands(workers[0], chain), b"")
         workers[0].kill()
@@ -254,7 +254,7 @@ class TestFiles(TlsTest):
             while words not in line:
                 line = worker.stderr.readline()
                 self.assertNotEqual(line, "", words)
-            # Whichever it is, whoever has a certificate is let in.
+            # With either key the worker admits a client that has a certificate.
             code, out, err = self.ask("list", "jobs", hosts([worker]), tls)
             self.assertEqual(code, 0, (out, err))
         worker.terminate()
@@ -318,7 +318,7 @@ class TestFiles(TlsTest):
         errors = [entry["error"] for entry in json.loads(out) if entry["file"] == "bad.pem"]
         self.assertEqual(len(errors), 1)
         self.assertIn(errors[0], err)
-        # Each of several is told.
+        # The command reports each of several errors.
         self.write("certs/worse.pem", "")
         code, out, err = self.run_certs("show", self.certs)
         self.assertEqual((code, len(out.splitlines())), (2, 4))

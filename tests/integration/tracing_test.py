@@ -14,7 +14,7 @@ import time
 from cluster import PATIENCE_S, hosts, main, strike
 from running import RunningTest
 
-# Two calls of host 1, each of which calls host 2.
+# Two calls of host 1; each calls host 2.
 CALLS = """func.func @inner(%x: i32) -> i32 {
   %y = tfrt.add.i32 %x, %x
   tfrt.return %y : i32
@@ -138,7 +138,7 @@ class TracingTest(RunningTest):
             full = [host for host in json.loads(out)["hosts"] if host["dropped"] > 0]
             duration_ms *= 2
         for host in full:
-            # What a worker keeps of a job.
+            # The number of spans that a worker keeps of a job.
             self.assertEqual(host["spans"], 65536)
             lacks = "the trace lacks %d spans of host " % host["dropped"]
             told = [line for line in err.splitlines() if lacks in line]

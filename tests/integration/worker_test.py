@@ -24,7 +24,7 @@ TFRT, WORKER = sys.argv[1:3]
 # Seconds after which something that should have happened never will.
 PATIENCE = 120
 
-# As in a terminal, whoever has started the test.
+# As in a terminal, whatever process started the test.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 IS_SANITIZED = "ASAN_OPTIONS" in os.environ or "TSAN_OPTIONS" in os.environ
@@ -70,8 +70,8 @@ func.func @main() -> i32 {
 }
 """
 
-# Keeps a thread for ten minutes, whatever it is told; prints lines meanwhile. Each line waits
-# until the one before was seen, so with the last one the thread is busy for long.
+# Keeps a thread for ten minutes and ignores cancels; prints lines meanwhile. Each line waits until
+# the one before was seen, so with the last one the thread is busy for long.
 DEAF_LINES = 50
 DEAF = """func.func @main() -> !tfrt.chain {
   %time = tfrt.constant.i32 600000000
@@ -262,7 +262,7 @@ class WorkerTest(unittest.TestCase):
         worker = self.start_worker(flag)
         self.expect_refused(1, "address already in use", flag)
         self.expect_served(worker)
-        # What a process leaves that could not remove it is in nobody's way.
+        # A file that a killed process left behind is in nobody's way.
         worker.stop(signal.SIGKILL)
         worker = self.start_worker(flag)
         self.expect_served(worker)

@@ -34,8 +34,8 @@ C_SUFFIXES = (".c", ".h")
 SOURCE_SUFFIXES = C_SUFFIXES + (".bzl", ".proto", ".py", ".sh")
 SOURCE_NAMES = {"BUILD", "WORKSPACE", "run"}
 
-# Who may include a vendor's headers: a pattern of the header's name, then folders (ending in a
-# slash) and files. Tests of a room may use what the room uses.
+# The files that may include a vendor's headers: a pattern of the header's name, then folders
+# (ending in a slash) and files. Tests of a room may use what the room uses.
 VENDOR_HOMES = [
     (r"grpc(pp)?/", ["distributed/transport/grpc/"]),
     (r"protobuf-c/|.*\.pb-c\.h$", ["compiler/onnx/", "distributed/wire/"]),
@@ -68,8 +68,8 @@ def rooms_that_share_a_lock():
     return rooms
 
 
-# What a room may include of the project, the most exact folder first. Rooms that are not listed
-# (mains, tests, examples, embedding) may include all of it.
+# The headers of the project that a room may include, the most exact folder first. Rooms that are
+# not listed (mains, tests, examples, embedding) may include all of it.
 LAYERS = [
     ("host_runtime/base/", ["host_runtime/base/"]),
     ("host_runtime/async/", ["host_runtime/async/", "host_runtime/base/"]),
@@ -100,7 +100,7 @@ LAYERS = [
       "host_runtime/executor/program/", "host_runtime/executor/kernel/",
       "host_runtime/executor/request/", "host_runtime/executor/descriptor/", "host_runtime/bef/",
       "host_runtime/async/", "host_runtime/base/"]),
-    # What calls know, so it knows none.
+    # Calls know the host context, so it knows no call.
     ("host_runtime/host_context.",
      ["host_runtime/executor/kernel/", "host_runtime/executor/request/",
       "host_runtime/host_context.h", "host_runtime/async/", "host_runtime/base/"]),
@@ -183,7 +183,7 @@ LAYERS = [
       "kernels/tensor/math/", "kernels/tensor/ops/", "host_runtime/"]),
     # No backend of the devices, only their interface.
     ("kernels/", ["kernels/", "distributed/", "devices/device", "host_runtime/"]),
-    # What mains share.
+    # Shared by the mains.
     ("tools/command_line/",
      ["tools/command_line/", "distributed/wire/limits.h", "host_runtime/"]),
     ("tools/process/", ["tools/process/", "host_runtime/"]),

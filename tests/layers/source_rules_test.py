@@ -20,7 +20,7 @@ def header(guard, body=""):
     return f"{SPDX}#ifndef {guard}\n#define {guard}\n{body}#endif\n"
 
 
-# What a clean tree has: words in comments and strings, members and prefixed names, homes.
+# The contents of a clean tree: words in comments and strings, members and prefixed names, homes.
 GOOD = {
     "host_runtime/base/number_text.c":
         SPDX + "#include <locale.h>\nvoid f(double x) { strtod(x); vsnprintf(x, x, x, x); }\n",

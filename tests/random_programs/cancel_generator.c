@@ -31,10 +31,10 @@ static uint16_t tfrt_cancel_generator_cancel(tfrt_model_generator_t* self, uint3
       ->first_result;
 }
 
-// What a function is that may stand around the cancel: the values behind |lead| numbers are a chain
-// and a number, and so are its results. Each of them waits for the cancel, if there is one, and the
-// last operand that is an error is what the cancel gave: so a loop ends in the same error whether
-// it sees that the request is cancelled or what its last turn gave.
+// A function that may stand around the cancel: the values behind |lead| numbers are a chain and a
+// number, and so are its results. Each result waits for the cancel, if there is one, and the last
+// operand that is an error comes from the cancel. So a loop ends in the same error, whether it sees
+// the cancelled request or the result of its last turn.
 typedef struct tfrt_cancel_body_s {
   bool is_region;
   bool cancels;

@@ -24,7 +24,7 @@ enum { TFRT_CHECKER_QUEUES = 5, TFRT_CHECKER_MAX_STEPS = 1500, TFRT_CHECKER_SPAN
 
 enum { TFRT_CHECKER_INLINE = 0, TFRT_CHECKER_SHUFFLING = -1 };
 
-// Of the pools among the queues.
+// The threads of the pools among the queues.
 static const int tfrt_checker_threads[TFRT_CHECKER_QUEUES] = {TFRT_CHECKER_INLINE,
                                                               TFRT_CHECKER_SHUFFLING, 1, 2, 4};
 
@@ -185,7 +185,7 @@ static void tfrt_checker_on_scope_done(tfrt_task_t* task) {
   atomic_fetch_add_explicit(&run->scope_ends, 1, memory_order_relaxed);
 }
 
-// What kernels print is no result.
+// The output of kernels is no result.
 static tfrt_async_value_t* tfrt_checker_print(tfrt_output_t* output, tfrt_string_view_t text,
                                               tfrt_call_scope_t* scope) {
   (void)output;

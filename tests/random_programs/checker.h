@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs random programs in each kind of work queue and compares what they give, values and
-// errors with their places, with what the interpreter says; and looks after each run whether
-// the call was over when it said so and whether anything is left of it.
+// Runs random programs in each kind of work queue and compares their results with the
+// interpreter's: values, and errors with their places. After each run it checks that the call was
+// over when it said so, and that nothing is left of it.
 //
 // Life:
 //  1. Allocated: makes one host per queue.

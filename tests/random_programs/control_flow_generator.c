@@ -30,7 +30,7 @@ static uint32_t tfrt_control_generator_pick(tfrt_model_generator_t* self, uint32
   return first + types->count;
 }
 
-// A small number, of which some are only known when the program runs.
+// A small number; some are only known when the program runs.
 static uint16_t tfrt_control_generator_small(tfrt_model_generator_t* self, uint32_t function) {
   tfrt_function_builder_t* builder = &self->builder;
   if (tfrt_function_builder_chance(builder, 50)) {
@@ -413,8 +413,8 @@ static void tfrt_control_generator_counting_loop(tfrt_model_generator_t* self, u
 
 void tfrt_model_generator_add_control(tfrt_model_generator_t* self, uint32_t function,
                                       uint32_t depth, bool in_main) {
-  // What is likelier stands here more than once; what synchronous functions don't have, behind the
-  // rest.
+  // Likelier kinds stand here more than once; kinds that synchronous functions don't have stand
+  // behind the rest.
   static const tfrt_model_kind_t branches[] = {TFRT_MODEL_IF, TFRT_MODEL_IF, TFRT_MODEL_COND,
                                                TFRT_MODEL_CASE, TFRT_MODEL_DO_ASYNC};
   static const tfrt_control_generator_fn_t others[] = {

@@ -137,7 +137,7 @@ uint16_t tfrt_function_builder_pick(tfrt_function_builder_t* builder, uint32_t f
   if (count == 0 || (type != TFRT_MODEL_ATOMIC && tfrt_function_builder_chance(builder, 8))) {
     return tfrt_function_builder_make(builder, function, type);
   }
-  // What was made last is likelier, so that long paths come about.
+  // The last values are likelier, so that long paths come about.
   uint32_t first = count > 4 && tfrt_function_builder_chance(builder, 50) ? count - 4 : 0;
   return found[first + tfrt_function_builder_below(builder, count - first)];
 }

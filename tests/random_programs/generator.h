@@ -3,7 +3,7 @@
 // Makes random programs that are well typed, end, and have one meaning: whatever the order in
 // which ready kernels run, the results are the same.
 //
-// How that is so although programs have effects:
+// These rules make it so although programs have effects:
 //  - Loops and recursion count down from small numbers.
 //  - A counter is read only behind the chain of all additions to it.
 //  - A cancel waits for every other value of the main function, and everything that follows

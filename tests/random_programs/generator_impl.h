@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the parts of the generator share: generator.c makes functions of plain ops,
-// control_flow_generator.c the ops that have functions, cancel_generator.c what ends a request.
+// Shared by the parts of the generator: generator.c makes functions of plain ops,
+// control_flow_generator.c the ops that have functions, cancel_generator.c the end of a request.
 // Private to the generator.
 //
 // Life: one per program. Thread rule: thread-compatible. Failure rule: the builder's.

@@ -6,7 +6,7 @@
 
 #include "host_runtime/bef/bef_writer.h"
 
-// What the writer's form of one function points to.
+// The arrays that the writer's form of one function points to.
 typedef struct tfrt_image_function_s {
   tfrt_bef_writer_kernel_t kernels[TFRT_MODEL_MAX_OPS];
   // Operands, an attribute if there is one, callees.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a program means, said as simply as possible: ops one after the other, each value a
+// The meaning of a program, as simply as possible: ops run one after the other, each value is a
 // number or an error. It shares nothing with the executor but the model, and knows no time.
 //
 // The rules that it says:
 //  - An op that waits for an operand which is an error is skipped; its results are the last
 //    such error in operand order, else the cancellation, if the program was cancelled before.
 //  - Functions and regions start whatever their arguments are.
-//  - Of the blocks of a parallel loop that fail in different ways any one may win.
+//  - If blocks of a parallel loop fail in different ways, any of their errors may win.
 //
 // Life: one call. Thread rule: thread-safe. Failure rule: gives up on a program with too many
 // steps.

@@ -57,8 +57,8 @@ const char* tfrt_model_form_native_name(tfrt_model_form_t form) {
   return names[form];
 }
 
-// The operands, from the first on, that an op of |kind| waits for because it reads them, of
-// |count|. What it reads of the others, if it does, is only whether they are there.
+// How many of |count| operands, from the first on, an op of |kind| reads and therefore waits for.
+// It reads at most the availability of the others.
 static uint32_t tfrt_model_read_operands(tfrt_model_kind_t kind, uint32_t count) {
   switch (kind) {
     case TFRT_MODEL_CALL:

@@ -95,7 +95,7 @@ typedef struct tfrt_model_op_s {
   uint16_t callees[TFRT_MODEL_MAX_CALLEES];
 } tfrt_model_op_t;
 
-// What runs a function, and which one it is of those that are no model's.
+// The form of a function: one of the model's, asynchronous or synchronous, or a native one.
 typedef enum tfrt_model_form_e {
   TFRT_MODEL_FORM_ASYNC = 0,
   TFRT_MODEL_FORM_SYNC,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A work queue without threads that runs its tasks in an order that its seed says: any of those
-// that threads could bring about, as far as tasks are whole. Sometimes a task runs before whoever
-// adds one goes on, as if another thread had been faster.
+// that threads could bring about, as far as tasks are whole. Sometimes a task runs before its adder
+// goes on, as if another thread had been faster.
 //
 //   add_task --> [t5 t2 t9] --some of them, now and then--> run, inside of add_task
 //                    \--any one--> run, inside of await and quiesce
 //
-// What goes wrong in it goes wrong again with the same seed; and a value that nothing can resolve
-// any more, for which threads would wait for ever, ends the process with a message.
+// A failure happens again with the same seed. A value that nothing can resolve any more, for which
+// threads would wait for ever, ends the process with a message.
 //
 // Life:
 //  1. Created.

@@ -9,7 +9,7 @@
 #include "compiler/bef/bef_emitter.h"
 #include "compiler/parser/parser.h"
 
-// What came out of a translation.
+// The output of a translation.
 typedef struct test_image_s {
   void* bytes;  // NULL: it failed
   size_t size;

@@ -172,7 +172,7 @@ START_TEST(symbols_are_found_also_in_nested_modules) {
       tfrt_ir_symbol_table_resolve(table, tfrt_ir_attribute_symbol(context, names + 1, 1))
           ->regions[0]
           .first_block);
-  // What was asked for before is the same, and so is what is not there.
+  // A repeated look-up gives the same operation, and an absent one is still absent.
   const tfrt_ir_string_t* unknown = tfrt_ir_string_of(context, "z");
   for (int i = 0; i < 2; ++i) {
     ck_assert_ptr_eq(

@@ -45,7 +45,7 @@ START_TEST(an_op_has_operands_results_attributes_and_uses) {
 }
 END_TEST
 
-// The ops of the first block of the first region of |op|, of which there are |count|.
+// The |count| ops of the first block of the first region of |op|.
 static void list_ops(const tfrt_ir_operation_t* op, const tfrt_ir_operation_t** ops, size_t count) {
   size_t found = 0;
   const tfrt_ir_operation_t* next = op->regions[0].first_block->first;

@@ -143,7 +143,7 @@ START_TEST(a_wrong_cluster_key_is_death_that_says_so) {
 }
 END_TEST
 
-// The handler reports refused dials once a second, however often a peer dials.
+// The handler gets one event a second for refused dials, however often a peer dials.
 START_TEST(of_who_is_refused_the_handler_hears_once_a_second) {
   tfrt_harness_world_t world;
   tfrt_harness_initialize_with_seed(&world, 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What programs ask of the driver, and what they don't: seen by letting a call of the fake driver
-// fail, which a program that makes it can't miss.
+// The driver calls that programs make, and those that they don't. Each test lets a call of the fake
+// driver fail; a program that makes the call gets the error.
 #include <string.h>
 
 #include "devices/cuda/cuda_api.h"

@@ -36,7 +36,7 @@ static tfrt_collective_view_t view_of(uint32_t position) {
   return (tfrt_collective_view_t){.records = records, .count = COUNT, .position = position};
 }
 
-// What all of them decide.
+// The common verdict of all members.
 static bool can(void) {
   bool verdicts[COUNT];
   for (uint32_t i = 0; i < COUNT; ++i) {
@@ -105,7 +105,7 @@ START_TEST(parts_and_operands_are_of_one_size) {
 }
 END_TEST
 
-// Who ignores its operand says nothing of it.
+// A member that ignores its operand states nothing about it.
 START_TEST(a_broadcast_is_as_large_as_the_roots_operand) {
   begin(TFRT_COLLECTIVE_BROADCAST, 6);
   for (int i = 0; i < COUNT; ++i) {

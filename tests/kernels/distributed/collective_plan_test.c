@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plans carried out without a network: all members of a group in one loop, which picks at
-// random who does what next, and keeps to the rules of whoever carries plans out. The oracle
-// is what the same collective makes of few elements that came with the records.
+// Plans carried out without a network: all members of a group run in one loop, which picks the next
+// member and step at random. The loop keeps the rules for the executor of a plan. The oracle is the
+// result of the same collective for few elements that came with the records.
 #include "kernels/distributed/collective_plan.h"
 
 #include <string.h>
@@ -233,8 +233,8 @@ static void end(uint32_t position) {
   tfrt_collective_plan_deinitialize(&member->plan);
 }
 
-// Runs one collective of |count| members; member i has |rows[i]| rows. Of 16 seeds the last 8
-// know pairs.
+// Runs one collective of |count| members; member i has |rows[i]| rows. The last 8 of 16 seeds know
+// pairs.
 static void run(tfrt_collective_kind_t kind, uint32_t count, const int64_t* rows, int64_t width,
                 uint64_t seed) {
   tfrt_random_t random;
@@ -397,8 +397,8 @@ START_TEST(many_bytes_go_in_large_chunks_if_all_know_them) {
 }
 END_TEST
 
-// How many messages all of |count| members send in an all_reduce of |size| bytes, of whom
-// |old_members| are of a version that knows only rings.
+// How many messages all of |count| members send in an all_reduce of |size| bytes; |old_members| of
+// them are of a version that knows only rings.
 static uint32_t messages_of(uint32_t count, size_t size, uint32_t old_members) {
   tfrt_collective_record_t records[MAX_MEMBERS];
   for (uint32_t i = 0; i < count; ++i) {

@@ -16,7 +16,7 @@ static tfrt_collective_record_t record_of(tfrt_collective_kind_t kind, tfrt_dtyp
   return record;
 }
 
-// What two members with |a| and |b| are told; "" if they agree.
+// The error of two members with |a| and |b|; "" if they agree.
 static const char* verdict(const tfrt_collective_record_t* a, const tfrt_collective_record_t* b) {
   static char text[512];
   tfrt_collective_record_t records[3] = {*a, *a, *b};

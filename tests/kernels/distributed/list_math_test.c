@@ -32,7 +32,7 @@ static tfrt_async_value_t* tensor(int64_t rows, int64_t columns, int32_t first) 
   return tfrt_async_value_create_tensor_take(&result);
 }
 
-// What |math| makes of |count| |elements| (consumed), printed, or the message of its error.
+// The result of |math| for |count| |elements| (consumed), printed, or the message of its error.
 static const char* outcome(tfrt_list_math_fn_t math, tfrt_async_value_t** elements,
                            uint32_t count) {
   static char text[256];

@@ -24,7 +24,7 @@ static tfrt_bef_function_t make_function(const char* const* names, const char* c
       .name = "main", .argument_count = count, .argument_types = types, .argument_names = names};
 }
 
-// |texts|, of which the first |default_count| are a file's.
+// Parses |texts|; the first |default_count| are a file's.
 static tfrt_status_t parse_behind(const tfrt_bef_function_t* function, size_t default_count,
                                   const char* const* texts) {
   tfrt_flag_list_t list = {.default_count = default_count};
@@ -79,7 +79,7 @@ START_TEST(the_command_line_goes_before_a_file) {
   ck_assert_int_eq(*(int32_t*)tfrt_async_value_payload(values[0]), 10);
   ck_assert_int_eq(*(int32_t*)tfrt_async_value_payload(values[1]), 2);
   release_values(2);
-  // What either says twice is an error all the same.
+  // A value that either gives twice is still an error.
   for (size_t default_count = 1; default_count <= 3; default_count += 2) {
     const char* twice[] = {"a=1", "b=2", "1=3", NULL};
     tfrt_status_t status = parse_behind(&function, default_count, twice);

@@ -5,7 +5,7 @@
 
 #include "tests/support/test_main.h"
 
-// What the table under test fills in.
+// The variables that the table under test fills in.
 static struct {
   const char* name;
   const char* path;

@@ -216,7 +216,7 @@ START_TEST(those_who_wait_for_each_other_in_a_ring_have_no_culprit_but_are_shown
 }
 END_TEST
 
-// Host a has called so many of b, one of which has a kernel; half of them b does not know.
+// Host a has made many calls of b, and one has a kernel; b does not know half of them.
 START_TEST(very_many_calls_take_time_that_grows_with_their_number) {
   enum { count = 100000 };
   tfrt_string_builder_t a, b;

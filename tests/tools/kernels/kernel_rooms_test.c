@@ -5,8 +5,8 @@
 
 static void run(tfrt_kernel_frame_t* frame) { (void)frame; }
 
-// The rooms are trusted to have no name twice. Whatever is added behind them isn't, and so has
-// all names compared.
+// The rooms are trusted to have no name twice. Descriptors added behind the rooms aren't trusted,
+// so the check compares all of their names.
 START_TEST(no_name_is_in_the_rooms_twice) {
   static const tfrt_kernel_descriptor_t own[] = {{.name = "own.kernel", .summary = "Own."}};
   static const tfrt_kernel_table_t table = {own, TFRT_ARRAY_SIZE(own)};

@@ -20,7 +20,7 @@ static float largest_of(const tfrt_dense_host_tensor_t* x, const tfrt_pool_windo
   return largest;
 }
 
-// What "same" means: so many places that each stride begins one, and the padding for that.
+// The meaning of "same": one place for each stride begun, and the padding for that.
 static void plan(const tfrt_pool_window_t* window, int64_t length, int axis, int64_t* out_count,
                  int64_t* out_near) {
   int64_t stride = window->strides[axis];

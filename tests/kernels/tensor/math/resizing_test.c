@@ -22,8 +22,8 @@ START_TEST(new_pixels_lie_between_old_ones) {
 }
 END_TEST
 
-// Whatever the sizes, no pixel beyond the old image is read (the sanitizer looks), and none
-// is brighter than the brightest.
+// No pixel beyond the old image is read at any size (the sanitizer looks), and none is brighter
+// than the brightest.
 START_TEST(any_sizes_stay_inside_the_image) {
   uint64_t seed = 51;
   for (int round = 0; round < 200; ++round) {

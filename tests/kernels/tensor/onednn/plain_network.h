@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The digits' network of examples/mnist by the maths library alone: its six primitives, made once
-// with their arguments' memory, and run in a plain loop. What is left of its time is the library's
-// own, which is the least that the same network can take as a program.
+// with their arguments' memory, and run in a plain loop. The remaining time is the library's own:
+// the least that the same network can take as a program.
 //
 //   pixels [N, 1, 28, 28] -> conv 5x5, 16 -> pool -> conv 5x5, 32 -> pool -> 128 -> 10 scores
 //
