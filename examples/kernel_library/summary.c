@@ -39,7 +39,7 @@ static tfrt_status_t stats_summary_encode(const void* payload, tfrt_encoding_t* 
   return NULL;
 }
 
-// What comes from outside is not trusted: another size is an error, not a crash.
+// Input from outside is not trusted: another size is an error, not a crash.
 static tfrt_status_t stats_summary_decode(const uint8_t* header, size_t header_size,
                                           size_t body_size, tfrt_allocator_t allocator,
                                           void* payload, void** out_body) {

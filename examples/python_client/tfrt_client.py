@@ -401,7 +401,7 @@ class Client:
         resolve = objects.Resolve(want=want.want)
         before = self.sending.get(want.resumes)
         if before and before.name == want.id:
-            # What was lost with a lane goes on under the new number.
+            # The rest of a payload that a lane lost goes on under the new number.
             del self.sending[want.resumes]
             self.resolve_on_bulk(resolve, want, before.item)
             return
