@@ -10,8 +10,9 @@ def _tfrt_static_archive_impl(ctx):
                 archives.append(archive)
     out = ctx.actions.declare_file(ctx.attr.archive)
 
-    # ar's own language: the members of each archive, whatever they are called. What one compiler
-    # keeps for itself to optimise at link time is dropped: any compiler can link the rest.
+    # ar's own language: the members of each archive, whatever they are called. The sections
+    # that one compiler keeps for its own link-time optimisation are dropped: any compiler can link
+    # the rest.
     script = "create %s\n%ssave\nend\n" % (
         out.path,
         "".join(["addlib %s\n" % archive.path for archive in archives]),

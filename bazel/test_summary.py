@@ -18,7 +18,7 @@ import json
 import sys
 import urllib.parse
 
-# Of the log of a test that failed: room for a few tracebacks, or for what a sanitizer reports.
+# The part of a failed test's log that is shown: room for a few tracebacks, or for what a sanitizer reports.
 LOG_LINES = 60
 
 

@@ -18,7 +18,7 @@ INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 PUBLIC = re.compile(r"^TFRT_API_BEGIN$(.*?)^TFRT_API_END$", re.MULTILINE | re.DOTALL)
 COMMENT = re.compile(r"//[^\n]*")
 DIRECTIVE = re.compile(r"^#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
-# What begins so is no function that others link.
+# Declarations with these prefixes are no functions that others link.
 OWN = re.compile(r"\s*(static|typedef|TFRT_ALWAYS_INLINE)\b")
 DECLARED = re.compile(r"\b(tfrt_\w+)\s*\(")
 
