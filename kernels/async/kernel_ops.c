@@ -267,7 +267,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .cost = 1,
      .effects = TFRT_EFFECT_NONE},
     {.name = "tfrt_async.alloc",
-     .summary = "Memory for `dims`, the unknown ones of which are operands, of `element`s.",
+     .summary = "Memory of `element`s for `dims`; the operands are the unknown ones.",
      TFRT_OPERANDS(chain_and_sizes),
      TFRT_RESULTS(any),
      TFRT_ATTRIBUTES(alloc_attributes),

@@ -453,7 +453,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .orders = "stream arguments",
      .cost = 50},
     {.name = "tfrt_gpu.graph.create",
-     .summary = "A graph of a function that will be called often, of which the first `plain_calls` "
+     .summary = "A graph of a function that will be called often; the first `plain_calls` "
                 "calls are plain ones.",
      .assembly = "attr-dict",
      TFRT_RESULTS(graph_result),

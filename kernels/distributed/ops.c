@@ -153,8 +153,8 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .effects = TFRT_EFFECT_NONE | TFRT_EFFECT_READS_NO_CONTENTS,
      .cost = 1},
     {.name = "tfrt_dist.list.get",
-     .summary = "One element of the list, in whatever state it is; OUT_OF_RANGE for an index that "
-                "there isn't. Whoever uses it as something that it isn't gets an error.",
+     .summary = "One element of the list, in any state; OUT_OF_RANGE behind the last one. A use as "
+                "another type is an error.",
      .assembly = "operands attr-dict result-types",
      TFRT_OPERANDS(list_and_index),
      TFRT_RESULTS(any_result),

@@ -129,7 +129,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
     COMPLEX_FAMILY("complex128", complex128, f64_values),
 
     {.name = "tfrt_dht.print_tensor",
-     .summary = "Prints layout, dtype, shape and elements, of which at most 16 if it is dense.",
+     .summary = "Prints layout, dtype, shape and elements; at most 16 if it is dense.",
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(tensor_and_chain),
      TFRT_RESULTS(chain_result),
