@@ -70,8 +70,7 @@ tfrt_effect_function_t* tfrt_effect_named_function(const tfrt_effect_analysis_t*
   return NULL;
 }
 
-// True if |op| hands any number of values to functions or regions and gives what these give.
-static bool can_hand_on(const tfrt_ir_operation_t* op) {
+bool tfrt_effect_hands_on(const tfrt_ir_operation_t* op) {
   const tfrt_kernel_descriptor_t* descriptor = op->descriptor;
   const tfrt_kernel_flags_t both = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS;
   if (!descriptor || !(descriptor->effects & TFRT_EFFECT_OF_FUNCTIONS)) return false;
@@ -92,7 +91,7 @@ bool tfrt_effect_has_chain(const tfrt_ir_operation_t* op) {
 
 tfrt_effect_role_t tfrt_effect_role(const tfrt_effect_analysis_t* analysis,
                                     const tfrt_ir_operation_t* op) {
-  if (!can_hand_on(op)) return TFRT_EFFECT_ROLE_PLAIN;
+  if (!tfrt_effect_hands_on(op)) return TFRT_EFFECT_ROLE_PLAIN;
   if (analysis->only_memory && tfrt_effect_has_chain(op)) return TFRT_EFFECT_ROLE_PLAIN;
   if (op->region_count) return TFRT_EFFECT_ROLE_REGIONS;
   const tfrt_effect_function_t* callee = tfrt_effect_named_function(analysis, op, 0);
@@ -192,7 +191,7 @@ static bool note_ports(tfrt_ir_operation_t* op, void* user_data) {
   for (uint32_t i = 0; function; function = tfrt_effect_named_function(analysis, op, ++i)) {
     tfrt_effect_function_t* head =
         tfrt_effect_analysis_function(analysis, group_of(analysis, index_of(function)));
-    if (!can_hand_on(op) || !function->has_ports) head->has_ports = false;
+    if (!tfrt_effect_hands_on(op) || !function->has_ports) head->has_ports = false;
   }
   return true;
 }
@@ -259,9 +258,8 @@ tfrt_place_t tfrt_effect_port_place_at(tfrt_effect_analysis_t* analysis,
 
 // --- Ports ---------------------------------------------------------------------------------------
 
-// The position of |place| in |function|; false if neither parameters nor results lead there.
-static bool find_position(tfrt_effect_analysis_t* analysis, const tfrt_effect_function_t* function,
-                          tfrt_place_t place, tfrt_port_t* out_port) {
+bool tfrt_effect_find_port(tfrt_effect_analysis_t* analysis, const tfrt_effect_function_t* function,
+                           tfrt_place_t place, tfrt_port_t* out_port) {
   *out_port = (tfrt_port_t){.position = TFRT_PORT_OUTSIDE, .index = place};
   if (place < TFRT_PLACE_OUTSIDE_COUNT) return true;
   out_port->position = TFRT_PORT_PARAMETER;
@@ -313,7 +311,7 @@ static void sum_up(tfrt_effect_analysis_t* analysis, tfrt_effect_function_t* fun
   for (size_t i = 0; i < analysis->found.count && !analysis->failed; ++i) {
     tfrt_access_t access = *(tfrt_access_t*)tfrt_scratch_at(&analysis->found, i);
     tfrt_port_t port;
-    if (!find_position(analysis, function, access.place, &port)) continue;
+    if (!tfrt_effect_find_port(analysis, function, access.place, &port)) continue;
     port.bits = access.bits;
     add_port(analysis, group, &port);
   }

@@ -161,6 +161,28 @@ tfrt_place_t tfrt_effect_port_place_at(tfrt_effect_analysis_t* analysis,
 // Returns true if somebody writes to |place|. Thread-compatible (caller synchronises).
 bool tfrt_effect_is_live(const tfrt_effect_analysis_t* analysis, tfrt_place_t place);
 
+// The functions that |op| names, one after the other: that with |index|, or NULL if it names no
+// more. Thread-compatible (caller synchronises).
+tfrt_effect_function_t* tfrt_effect_named_function(const tfrt_effect_analysis_t* analysis,
+                                                   const tfrt_ir_operation_t* op, uint32_t index);
+
+// The parameter of the functions that |op| names which operand |operand| becomes, or UINT32_MAX.
+// Thread-compatible (caller synchronises).
+uint32_t tfrt_effect_parameter_of(const tfrt_ir_operation_t* op, uint32_t operand);
+
+// Returns true if |op| hands any number of values to functions or regions, and its results are what
+// these give. Thread-compatible (caller synchronises).
+bool tfrt_effect_hands_on(const tfrt_ir_operation_t* op);
+
+// Sets |out_port| to what parameters, results or the outside make of |place| in |function|; false
+// if they don't lead there. The bits are not set. Thread-compatible (caller synchronises).
+bool tfrt_effect_find_port(tfrt_effect_analysis_t* analysis, const tfrt_effect_function_t* function,
+                           tfrt_place_t place, tfrt_port_t* out_port);
+
+// The accesses of |op| without those of the functions and regions that it runs: in
+// |analysis->found|, each place once. Thread-compatible (caller synchronises).
+bool tfrt_effect_own_accesses(tfrt_effect_analysis_t* analysis, const tfrt_ir_operation_t* op);
+
 // The accesses of |op|, whatever its role: in |analysis->found|, each place once. Thread-compatible
 // (caller synchronises).
 bool tfrt_effect_accesses(tfrt_effect_analysis_t* analysis, const tfrt_ir_operation_t* op);

@@ -15,11 +15,6 @@
 
 // --- effect_analysis.c ---------------------------------------------------------------------
 
-// The function number |index| that |op| names, or NULL if it names no more.
-tfrt_effect_function_t* tfrt_effect_named_function(const tfrt_effect_analysis_t* analysis,
-                                                   const tfrt_ir_operation_t* op, uint32_t index);
-// The parameter of the functions that |op| names which operand |operand| becomes, or UINT32_MAX.
-uint32_t tfrt_effect_parameter_of(const tfrt_ir_operation_t* op, uint32_t operand);
 // The result of |op| that result |result| of the functions it names becomes, or UINT32_MAX.
 uint32_t tfrt_effect_result_of(const tfrt_ir_operation_t* op, uint32_t result);
 // The return of |function|, which has a block.

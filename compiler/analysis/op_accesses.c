@@ -175,6 +175,13 @@ static void add_regions(tfrt_effect_analysis_t* analysis, const tfrt_ir_operatio
   }
 }
 
+bool tfrt_effect_own_accesses(tfrt_effect_analysis_t* analysis, const tfrt_ir_operation_t* op) {
+  tfrt_access_list_t list = tfrt_effect_begin_list(analysis);
+  if (!tfrt_ir_operation_is_terminator(op)) add_entry(analysis, op);
+  tfrt_effect_end_list(analysis, list);
+  return !analysis->failed;
+}
+
 // The nesting of the text bounds the recursion.
 bool tfrt_effect_accesses(tfrt_effect_analysis_t* analysis, const tfrt_ir_operation_t* op) {
   tfrt_access_list_t list = tfrt_effect_begin_list(analysis);

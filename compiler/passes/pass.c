@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "compiler/passes/canonicalizer.h"
+#include "compiler/passes/chain_checker.h"
 #include "compiler/passes/chain_inserter.h"
 #include "compiler/passes/inliner.h"
 #include "compiler/passes/stream_printer.h"
@@ -16,6 +17,12 @@ static bool canonicalize(tfrt_ir_context_t* context, const tfrt_op_tables_t* tab
                          tfrt_ir_operation_t* module, tfrt_diagnostics_t* diagnostics) {
   (void)tables;
   return tfrt_canonicalize(context, module, diagnostics);
+}
+
+static bool check_chains(tfrt_ir_context_t* context, const tfrt_op_tables_t* tables,
+                         tfrt_ir_operation_t* module, tfrt_diagnostics_t* diagnostics) {
+  (void)tables;
+  return tfrt_check_chains(context, module, diagnostics);
 }
 
 static bool inline_calls(tfrt_ir_context_t* context, const tfrt_op_tables_t* tables,
@@ -33,6 +40,7 @@ static bool print_streams(tfrt_ir_context_t* context, const tfrt_op_tables_t* ta
 static const tfrt_pass_t passes[] = {
     {"canonicalize", "fold merges of chains, drop ops without effect that nobody uses",
      canonicalize},
+    {"check-chains", "warn of each pair of accesses that no chain orders", check_chains},
     {"inline", "put functions where tfrt.call calls them, drop private ones that are left",
      inline_calls},
     {"insert-chains", "put in the chains that the text has left out", tfrt_insert_chains},

@@ -287,8 +287,8 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(allocation),
      TFRT_RESULTS(buffer_result),
-     .effects = TFRT_EFFECT_NONE,
-     .orders = "stream",
+     // Nobody else has the memory yet: it may come before or behind what the stream does.
+     .effects = TFRT_EFFECT_NONE | TFRT_EFFECT_READS_NO_CONTENTS,
      .cost = 50},
     {.name = "tfrt_gpu.mem.allocate_host",
      .summary = "A new buffer of `size` bytes of the host's memory, pinned.",

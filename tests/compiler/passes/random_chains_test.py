@@ -6,8 +6,9 @@
 
 Programs write to and read cells (cells.c, a kernel library that is compiled here) through views,
 branches, loops, calls and recursion, and print. After `insert-chains` they must print the same on
-each work queue, whatever the delays of the kernels. Then chains are left out on purpose, one kind
-at a time: the same programs must find that.
+each work queue, whatever the delays of the kernels, and `--check-chains` must find no pair of
+accesses without order. Then chains are left out on purpose, one kind at a time: the same programs
+and the same pass must find that.
 
 FILES files of PROGRAMS_PER_FILE programs each; by hand, `random_chains_test.py bazel-bin/tools 1 2500`
 checks 100,000 programs.
@@ -481,12 +482,23 @@ def forget(text, kind):
     return "\n".join(lines) + "\n", count
 
 
+def warnings(library, text, *passes):
+    """How many pairs of accesses `--check-chains` finds without order."""
+    done = subprocess.run([os.path.join(BIN, "tfrt_opt"), *passes, "--check-chains",
+                           "--shared_libs=" + library], input=text.encode(), capture_output=True,
+                          timeout=120, check=True)
+    return done.stderr.decode().count(": warning: ")
+
+
 # --- The test -----------------------------------------------------------------------------------------
 
 
 def check_files(library):
     for file in range(FILES):
         text, expected = make_file(SEED * 1000003 + file)
+        if warnings(library, text, "--insert-chains"):
+            raise AssertionError("seed %d, file %d: --check-chains finds pairs without order" %
+                                 (SEED, file))
         for queue in ("s", "mstd:2", "mstd:4"):
             wrong = differences(library, text, expected, queue, SEED + file)
             if wrong:
@@ -500,18 +512,22 @@ def check_files(library):
 
 def check_omissions(library):
     for kind in KINDS:
-        found, count = 0, 0
+        found, count, warned = 0, 0, 0
         for file in range(4):
             text, expected = make_file(SEED * 1000003 + file)
             chained = run("tfrt_opt", "--insert-chains", "--mlir-print-op-generic",
                           "--shared_libs=" + library, data=text.encode()).decode()
             broken, changes = forget(chained, kind)
             count += changes
+            warned += warnings(library, broken)
             for seed in range(3):
                 found += len(differences(library, broken, expected, "mstd:4", seed))
             if found:
                 break
-        print("%s: %d chains left out, %d wrong programs" % (kind, count, found))
+        print("%s: %d chains left out, %d pairs without order, %d wrong programs" %
+              (kind, count, warned, found))
+        if not warned:
+            raise AssertionError("--check-chains finds no chain of kind '%s' missing" % kind)
         if not found:
             raise AssertionError("nobody finds that the chains of kind '%s' are missing" % kind)
 
