@@ -3,6 +3,7 @@
 
 #include "devices/cpu/cpu_kernels.h"
 #include "devices/cuda/cuda_platform.h"
+#include "devices/null/null_platform.h"
 #include "kernels/device/device_kernels.h"
 #include "kernels/device/host_devices.h"
 
@@ -26,23 +27,35 @@ static tfrt_status_t tfrt_gpu_open_cuda(const void* options, tfrt_allocator_t al
   return tfrt_cuda_platform_create(options, allocator, work_queue, out_platform);
 }
 
+// One per process, because the managers keep it.
+static tfrt_cuda_platform_options_t cuda_options;
+
+// The kinds of devices of a host, by the names that programs use.
+static const struct {
+  const char* name;
+  tfrt_device_open_fn_t open;
+  const void* options;
+} kinds[] = {
+    {"cpu", tfrt_gpu_open_cpu, &cpu_options},
+    {"cuda", tfrt_gpu_open_cuda, &cuda_options},
+    {"null", tfrt_null_platform_open, NULL},
+};
+
 tfrt_status_t tfrt_gpu_kernels_register(tfrt_kernel_registry_t* registry) {
   return tfrt_device_kernels_register(registry);
 }
 
 tfrt_status_t tfrt_gpu_devices_add(tfrt_host_context_t* host,
                                    const char* cuda_library_for_testing) {
-  // One per process, because the manager keeps it.
-  static tfrt_cuda_platform_options_t cuda_options;
   if (cuda_library_for_testing && cuda_library_for_testing[0]) {
     cuda_options.library_for_testing = cuda_library_for_testing;
   }
   tfrt_device_manager_t* manager;
   TFRT_RETURN_IF_ERROR(
       tfrt_device_manager_allocate(tfrt_allocator_system(), host->work_queue, &manager));
-  tfrt_status_t status = tfrt_device_manager_add(manager, "cpu", tfrt_gpu_open_cpu, &cpu_options);
-  if (!status) {
-    status = tfrt_device_manager_add(manager, "cuda", tfrt_gpu_open_cuda, &cuda_options);
+  tfrt_status_t status = NULL;
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(kinds) && !status; ++i) {
+    status = tfrt_device_manager_add(manager, kinds[i].name, kinds[i].open, kinds[i].options);
   }
   if (status) {
     tfrt_device_manager_free(manager);

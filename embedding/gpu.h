@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Devices for a program with the runtime inside: the kernels of the dialect `tfrt_gpu`, and what
-// they find on a host: one CPU device, as "CPU", and NVIDIA's GPUs, as "CUDA". Nothing of CUDA is
-// needed to compile or to link; its driver is opened when a program first asks for it.
+// they find on a host: one CPU device, as "CPU", NVIDIA's GPUs, as "CUDA", and a device that
+// computes nothing, as "NULL". Nothing of CUDA is needed to compile or to link; its driver is
+// opened when a program first asks for it.
 //
 // Life:
 //  1. tfrt_gpu_kernels_register(), before the first program is loaded.

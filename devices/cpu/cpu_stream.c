@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "devices/cpu/cpu_impl.h"
+#include "devices/device_absent.h"
 #include "host_runtime/base/list.h"
 #include "host_runtime/base/sync.h"
 
@@ -273,19 +274,6 @@ static tfrt_status_t tfrt_cpu_stream_deallocate(tfrt_device_stream_t* stream,
   return tfrt_cpu_stream_give(op);
 }
 
-// --- Graphs --------------------------------------------------------------------
-
-static tfrt_status_t tfrt_cpu_stream_begin_capture(tfrt_device_stream_t* stream) {
-  return tfrt_status_create(TFRT_STATUS_UNIMPLEMENTED, "%s: CPU devices have no graphs",
-                            stream->device->name);
-}
-
-static tfrt_status_t tfrt_cpu_stream_end_capture(tfrt_device_stream_t* stream,
-                                                 tfrt_device_graph_t** out_graph) {
-  (void)out_graph;
-  return tfrt_cpu_stream_begin_capture(stream);
-}
-
 // --- Life ----------------------------------------------------------------------
 
 static void tfrt_cpu_stream_destroy(tfrt_device_stream_t* base) {
@@ -306,8 +294,8 @@ static const tfrt_device_stream_vtable_t stream_vtable = {
     .wait = tfrt_cpu_stream_wait,
     .allocate = tfrt_cpu_stream_allocate,
     .deallocate = tfrt_cpu_stream_deallocate,
-    .begin_capture = tfrt_cpu_stream_begin_capture,
-    .end_capture = tfrt_cpu_stream_end_capture,
+    .begin_capture = tfrt_device_absent_begin_capture,
+    .end_capture = tfrt_device_absent_end_capture,
 };
 
 tfrt_status_t tfrt_cpu_device_create_stream(tfrt_device_t* device,

@@ -12,28 +12,34 @@
 #ifndef TFRT_TESTS_DEVICES_CONFORMANCE_H_
 #define TFRT_TESTS_DEVICES_CONFORMANCE_H_
 
-#include "devices/device_platform.h"
+#include "devices/device_manager.h"
 #include "tests/support/test_main.h"
+
+// The abilities that the suite may rely on; tests of the others are left out.
+typedef enum tfrt_conformance_feature_e {
+  // Kernels do their work.
+  TFRT_CONFORMANCE_KERNELS = 1 << 0,
+  // Work can be captured.
+  TFRT_CONFORMANCE_GRAPHS = 1 << 1,
+  // Linear algebra, neural networks, and groups of devices. Without the bit, their tests run only
+  // where the library is found.
+  TFRT_CONFORMANCE_BLAS = 1 << 2,
+  TFRT_CONFORMANCE_DNN = 1 << 3,
+  TFRT_CONFORMANCE_CCL = 1 << 4,
+  // There are two devices, the first two of the platform, which reach each other.
+  TFRT_CONFORMANCE_PEER = 1 << 5,
+  // A faulting kernel may be run: on a real device it costs the process its context.
+  TFRT_CONFORMANCE_FAULTS = 1 << 6,
+} tfrt_conformance_feature_t;
 
 typedef struct tfrt_conformance_backend_s {
   const char* name;
-  // A new platform (+1). The tests with two devices need two or more, and the first two must reach
-  // each other; otherwise these tests are left out.
-  tfrt_status_t (*create)(tfrt_allocator_t allocator, tfrt_work_queue_t* work_queue,
-                          tfrt_device_platform_t** out_platform);
-  // Called when the platform and everything on it is gone; checks what is left. Not NULL.
+  // A new platform (+1).
+  tfrt_device_open_fn_t open;
+  const void* options;  // for |open|
+  // Called when the platform and everything on it is gone; checks what is left. NULL: nothing is.
   void (*check)(void);
-  // Whether work can be captured.
-  bool has_graphs;
-  // Whether there is linear algebra, neural networks, and groups of devices; if not, their tests
-  // run only where the library is found.
-  bool has_blas;
-  bool has_dnn;
-  bool has_ccl;
-  // Whether there are two devices.
-  bool has_peer;
-  // Whether a faulting kernel may be run: on a real device it costs the process its context.
-  bool may_fault;
+  uint32_t features;  // of tfrt_conformance_feature_t
 } tfrt_conformance_backend_t;
 
 // The suite for |backend|, which is static. Called once.

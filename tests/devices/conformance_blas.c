@@ -16,7 +16,8 @@ static tfrt_device_blas_t* tfrt_test_blas(void) {
   tfrt_conformance_t* t = &tfrt_conformance;
   tfrt_device_blas_t* blas = NULL;
   tfrt_status_t status = tfrt_device_create_blas(t->device, &blas);
-  if (tfrt_status_code(status) == TFRT_STATUS_UNAVAILABLE && !t->backend->has_blas) {
+  if (tfrt_status_code(status) == TFRT_STATUS_UNAVAILABLE &&
+      !tfrt_conformance_has(TFRT_CONFORMANCE_BLAS)) {
     tfrt_status_release(status);
     return NULL;
   }

@@ -24,7 +24,8 @@ static bool tfrt_test_group(tfrt_test_member_t* members, int32_t count) {
   tfrt_ccl_id_t id;
   if (count > 1 && !t->peer) return false;
   tfrt_status_t status = tfrt_device_platform_create_ccl_id(t->platform, &id);
-  if (status && !t->backend->has_ccl && tfrt_status_code(status) == TFRT_STATUS_UNAVAILABLE) {
+  if (tfrt_status_code(status) == TFRT_STATUS_UNAVAILABLE &&
+      !tfrt_conformance_has(TFRT_CONFORMANCE_CCL)) {
     tfrt_status_release(status);
     return false;
   }

@@ -13,6 +13,10 @@ static const tfrt_conformance_backend_t* backend_under_test;
 
 const char* tfrt_conformance_image(void) { return tfrt_conformance_image_text; }
 
+bool tfrt_conformance_has(tfrt_conformance_feature_t feature) {
+  return (backend_under_test->features & feature) != 0;
+}
+
 void tfrt_conformance_expect_ok(tfrt_status_t status) {
   ck_assert_msg(!status, "%s", tfrt_status_message(status));
 }
@@ -68,7 +72,8 @@ tfrt_device_dnn_t* tfrt_conformance_dnn(void) {
   tfrt_device_dnn_t* dnn = NULL;
   tfrt_status_t status = tfrt_device_create_dnn(t->device, &dnn);
   // The library may be absent where the backend can do without it.
-  if (tfrt_status_code(status) == TFRT_STATUS_UNAVAILABLE && !t->backend->has_dnn) {
+  if (tfrt_status_code(status) == TFRT_STATUS_UNAVAILABLE &&
+      !tfrt_conformance_has(TFRT_CONFORMANCE_DNN)) {
     tfrt_status_release(status);
     return NULL;
   }
@@ -95,6 +100,10 @@ void tfrt_conformance_increment(tfrt_device_stream_t* stream, tfrt_device_buffer
       tfrt_device_stream_launch(stream, tfrt_conformance.increment, &launch, arguments, 2));
 }
 
+uint32_t tfrt_conformance_increments(uint32_t count) {
+  return tfrt_conformance_has(TFRT_CONFORMANCE_KERNELS) ? count : 0;
+}
+
 void tfrt_conformance_expect_all(tfrt_device_stream_t* stream, tfrt_device_buffer_t* buffer,
                                  uint32_t expected) {
   tfrt_device_buffer_t* host = tfrt_conformance_host(buffer->size);
@@ -115,10 +124,11 @@ void tfrt_conformance_set_up(void) {
   tfrt_thread_pool_options_t options = {.thread_count = 2};
   tfrt_conformance_expect_ok(
       tfrt_thread_pool_work_queue_create(&options, tfrt_allocator_system(), &t->work_queue));
-  tfrt_conformance_expect_ok(t->backend->create(tfrt_counting_allocator_interface(&t->memory),
-                                                t->work_queue, &t->platform));
+  tfrt_conformance_expect_ok(t->backend->open(t->backend->options,
+                                              tfrt_counting_allocator_interface(&t->memory),
+                                              t->work_queue, &t->platform));
   tfrt_conformance_expect_ok(tfrt_device_platform_device(t->platform, 0, &t->device));
-  if (t->backend->has_peer) {
+  if (tfrt_conformance_has(TFRT_CONFORMANCE_PEER)) {
     tfrt_conformance_expect_ok(tfrt_device_platform_device(t->platform, 1, &t->peer));
   }
   t->stream = tfrt_conformance_stream(t->device);
@@ -145,7 +155,7 @@ void tfrt_conformance_tear_down(void) {
   while (tfrt_counting_allocator_counts(&t->memory).current_count > 0) tfrt_thread_yield();
   tfrt_work_queue_quiesce(t->work_queue);
   tfrt_work_queue_release(t->work_queue);
-  t->backend->check();
+  if (t->backend->check) t->backend->check();
   *t = (tfrt_conformance_t){0};
 }
 
@@ -160,7 +170,11 @@ Suite* tfrt_conformance_suite(const tfrt_conformance_backend_t* backend) {
   suite_add_tcase(suite, tfrt_conformance_dnn_case());
   suite_add_tcase(suite, tfrt_conformance_plans_case());
   suite_add_tcase(suite, tfrt_conformance_ccl_case());
-  if (backend->has_peer) suite_add_tcase(suite, tfrt_conformance_peer_case());
-  if (backend->may_fault) suite_add_tcase(suite, tfrt_conformance_loss_case());
+  if (backend->features & TFRT_CONFORMANCE_PEER) {
+    suite_add_tcase(suite, tfrt_conformance_peer_case());
+  }
+  if (backend->features & TFRT_CONFORMANCE_FAULTS) {
+    suite_add_tcase(suite, tfrt_conformance_loss_case());
+  }
   return suite;
 }

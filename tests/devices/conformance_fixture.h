@@ -41,6 +41,9 @@ extern tfrt_conformance_t tfrt_conformance;
 void tfrt_conformance_set_up(void);
 void tfrt_conformance_tear_down(void);
 
+// Whether the backend under test has |feature|.
+bool tfrt_conformance_has(tfrt_conformance_feature_t feature);
+
 // Fails the test if |status| (consumed) is an error, or unless it is one of |code|.
 void tfrt_conformance_expect_ok(tfrt_status_t status);
 void tfrt_conformance_expect(tfrt_status_t status, tfrt_status_code_t code);
@@ -62,6 +65,9 @@ tfrt_device_function_t* tfrt_conformance_function(tfrt_device_t* device, const c
 // Adds one to each of |count| numbers in |buffer|, as work of |stream|.
 void tfrt_conformance_increment(tfrt_device_stream_t* stream, tfrt_device_buffer_t* buffer,
                                 uint32_t count);
+
+// The sum of |count| increments: 0 where kernels do no work.
+uint32_t tfrt_conformance_increments(uint32_t count);
 
 // Checks that all of |buffer|, as work of |stream| leaves it, are the number |expected|.
 void tfrt_conformance_expect_all(tfrt_device_stream_t* stream, tfrt_device_buffer_t* buffer,

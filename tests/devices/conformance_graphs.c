@@ -11,7 +11,7 @@
 static tfrt_device_stream_t* tfrt_conformance_capture(void) {
   tfrt_device_stream_t* capture;
   tfrt_status_t status = tfrt_device_capture_begin(tfrt_conformance.device, &capture);
-  if (tfrt_conformance.backend->has_graphs) {
+  if (tfrt_conformance_has(TFRT_CONFORMANCE_GRAPHS)) {
     tfrt_conformance_expect_ok(status);
   } else {
     ck_assert_ptr_null(capture);

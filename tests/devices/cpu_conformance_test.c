@@ -6,8 +6,10 @@
 #include "tests/devices/conformance.h"
 #include "tests/devices/test_kernels.h"
 
-static tfrt_status_t tfrt_test_create(tfrt_allocator_t allocator, tfrt_work_queue_t* work_queue,
-                                      tfrt_device_platform_t** out_platform) {
+static tfrt_status_t tfrt_test_open(const void* none, tfrt_allocator_t allocator,
+                                    tfrt_work_queue_t* work_queue,
+                                    tfrt_device_platform_t** out_platform) {
+  (void)none;
   tfrt_cpu_platform_options_t options = {
       .device_count = 2,
       .memory_size = 1 << 24,
@@ -20,19 +22,12 @@ static tfrt_status_t tfrt_test_create(tfrt_allocator_t allocator, tfrt_work_queu
   return tfrt_cpu_platform_create(&options, allocator, work_queue, out_platform);
 }
 
-// All of the devices' memory is the allocator's, which the fixture counts.
-static void tfrt_test_check(void) {}
-
 Suite* tfrt_test_suite(void) {
   static const tfrt_conformance_backend_t backend = {
       .name = "cpu",
-      .create = tfrt_test_create,
-      .check = tfrt_test_check,
-      .has_blas = true,
-      .has_dnn = true,
-      .has_ccl = true,
-      .has_peer = true,
-      .may_fault = true,
+      .open = tfrt_test_open,
+      .features = TFRT_CONFORMANCE_KERNELS | TFRT_CONFORMANCE_BLAS | TFRT_CONFORMANCE_DNN |
+                  TFRT_CONFORMANCE_CCL | TFRT_CONFORMANCE_PEER | TFRT_CONFORMANCE_FAULTS,
   };
   return tfrt_conformance_suite(&backend);
 }

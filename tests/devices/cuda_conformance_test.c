@@ -7,8 +7,10 @@
 #include "tests/devices/conformance.h"
 #include "tests/fakes/cuda/fake_cuda.h"
 
-static tfrt_status_t tfrt_test_create(tfrt_allocator_t allocator, tfrt_work_queue_t* work_queue,
-                                      tfrt_device_platform_t** out_platform) {
+static tfrt_status_t tfrt_test_open(const void* none, tfrt_allocator_t allocator,
+                                    tfrt_work_queue_t* work_queue,
+                                    tfrt_device_platform_t** out_platform) {
+  (void)none;
 #ifdef TFRT_TEST_OLD_DRIVER
   tfrt_fake_cuda_control()->set_version(11010);
 #endif
@@ -28,16 +30,13 @@ static void tfrt_test_check(void) {
 Suite* tfrt_test_suite(void) {
   static const tfrt_conformance_backend_t backend = {
       .name = "cuda over a fake driver",
-      .create = tfrt_test_create,
+      .open = tfrt_test_open,
       .check = tfrt_test_check,
+      .features = TFRT_CONFORMANCE_KERNELS | TFRT_CONFORMANCE_BLAS | TFRT_CONFORMANCE_DNN |
 #ifndef TFRT_TEST_OLD_DRIVER
-      .has_graphs = true,
+                  TFRT_CONFORMANCE_GRAPHS |
 #endif
-      .has_blas = true,
-      .has_dnn = true,
-      .has_ccl = true,
-      .has_peer = true,
-      .may_fault = true,
+                  TFRT_CONFORMANCE_CCL | TFRT_CONFORMANCE_PEER | TFRT_CONFORMANCE_FAULTS,
   };
   return tfrt_conformance_suite(&backend);
 }

@@ -7,8 +7,10 @@
 #include "tests/devices/test_kernels.h"
 #include "tests/fakes/faulty_platform.h"
 
-static tfrt_status_t tfrt_test_create(tfrt_allocator_t allocator, tfrt_work_queue_t* work_queue,
-                                      tfrt_device_platform_t** out_platform) {
+static tfrt_status_t tfrt_test_open(const void* none, tfrt_allocator_t allocator,
+                                    tfrt_work_queue_t* work_queue,
+                                    tfrt_device_platform_t** out_platform) {
+  (void)none;
   tfrt_cpu_platform_options_t options = {.device_count = 2,
                                          .memory_size = 1 << 24,
                                          .kernels = tfrt_test_kernels,
@@ -20,18 +22,13 @@ static tfrt_status_t tfrt_test_create(tfrt_allocator_t allocator, tfrt_work_queu
   return status;
 }
 
-static void tfrt_test_check(void) {}
-
 Suite* tfrt_test_suite(void) {
   // Without loss: an error names the device under the faulty one.
   static const tfrt_conformance_backend_t backend = {
       .name = "faulty",
-      .create = tfrt_test_create,
-      .check = tfrt_test_check,
-      .has_blas = true,
-      .has_dnn = true,
-      .has_ccl = true,
-      .has_peer = true,
+      .open = tfrt_test_open,
+      .features = TFRT_CONFORMANCE_KERNELS | TFRT_CONFORMANCE_BLAS | TFRT_CONFORMANCE_DNN |
+                  TFRT_CONFORMANCE_CCL | TFRT_CONFORMANCE_PEER,
   };
   return tfrt_conformance_suite(&backend);
 }

@@ -74,6 +74,11 @@ static void expect_number(const char* text, const char* library) {
 START_TEST(a_program_uses_the_cpu_as_a_device) { expect_number(PROGRAM("CPU"), NULL); }
 END_TEST
 
+START_TEST(a_program_uses_the_device_that_computes_nothing) {
+  expect_number(PROGRAM("NULL"), NULL);
+}
+END_TEST
+
 START_TEST(a_program_uses_a_driver_that_is_opened_when_it_asks) {
   expect_number(PROGRAM("CUDA"), TFRT_FAKE_CUDA_PATH);
   ck_assert_int_eq(tfrt_fake_cuda_control()->live(), 0);
@@ -93,6 +98,7 @@ Suite* tfrt_test_suite(void) {
   Suite* suite = suite_create("gpu");
   TCase* tests = tcase_create("devices");
   tcase_add_test(tests, a_program_uses_the_cpu_as_a_device);
+  tcase_add_test(tests, a_program_uses_the_device_that_computes_nothing);
   tcase_add_test(tests, a_program_uses_a_driver_that_is_opened_when_it_asks);
   tcase_add_test(tests, a_driver_that_is_missing_is_one_line);
   suite_add_tcase(suite, tests);

@@ -6,14 +6,13 @@
 #include "devices/cuda/cuda_platform.h"
 #include "tests/devices/conformance.h"
 
-static tfrt_status_t tfrt_test_create(tfrt_allocator_t allocator, tfrt_work_queue_t* work_queue,
-                                      tfrt_device_platform_t** out_platform) {
+static tfrt_status_t tfrt_test_open(const void* none, tfrt_allocator_t allocator,
+                                    tfrt_work_queue_t* work_queue,
+                                    tfrt_device_platform_t** out_platform) {
+  (void)none;
   tfrt_cuda_platform_options_t options = {0};
   return tfrt_cuda_platform_create(&options, allocator, work_queue, out_platform);
 }
-
-// Nothing can be asked of a real driver afterwards.
-static void tfrt_test_check(void) {}
 
 // The number of GPUs, found without the driver: each test is a process of its own, and the
 // driver doesn't survive a fork.
@@ -29,11 +28,9 @@ static int tfrt_test_count_gpus(void) {
 Suite* tfrt_test_suite(void) {
   static tfrt_conformance_backend_t backend = {
       .name = "cuda",
-      .create = tfrt_test_create,
-      .check = tfrt_test_check,
-      .has_graphs = true,
-      .may_fault = true,
+      .open = tfrt_test_open,
+      .features = TFRT_CONFORMANCE_KERNELS | TFRT_CONFORMANCE_GRAPHS | TFRT_CONFORMANCE_FAULTS,
   };
-  backend.has_peer = tfrt_test_count_gpus() >= 2;
+  if (tfrt_test_count_gpus() >= 2) backend.features |= TFRT_CONFORMANCE_PEER;
   return tfrt_conformance_suite(&backend);
 }

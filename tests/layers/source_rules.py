@@ -139,6 +139,7 @@ LAYERS = [
     ("compiler/", ["compiler/", "host_runtime/bef/", "host_runtime/base/"]),
     ("devices/cpu/", ["devices/device", "devices/cpu/", "host_runtime/"]),
     ("devices/cuda/", ["devices/device", "devices/cuda/", "host_runtime/"]),
+    ("devices/null/", ["devices/device", "devices/null/", "host_runtime/"]),
     ("devices/", ["devices/", "host_runtime/"]),
     ("distributed/transport/grpc/",
      ["distributed/transport/", "distributed/security/", "distributed/threads/", "host_runtime/"]),
