@@ -4,7 +4,8 @@
 
     install_tree.py --prefix DIR [--destdir DIR] [--libdir lib] [--source ROOT] --built FOLDER
 
-  PREFIX/include/tfrt/            tfrt.h, kernel_library.h, and the headers that they include
+  PREFIX/include/tfrt/            tfrt.h, kernel_library.h, and the headers that they include;
+                                  async_value_ref.hpp for C++
   PREFIX/include/tfrt/mlir_async/ what C needs to know of MLIR's async runtime; mgpu/ likewise
   PREFIX/LIBDIR/                  libtfrt.so.VERSION and its links, libtfrt.a, tfrt/; in the same
                                   way libtfrt_mlir_async_runtime.so and libtfrt_mgpu.so
@@ -24,6 +25,8 @@ import stat
 import sys
 
 ROOT_HEADERS = ["embedding/tfrt.h", "embedding/kernel_library.h"]
+# For C++ alone; includes some of the others.
+CXX_HEADERS = ["embedding/async_value_ref.hpp"]
 # Headers of other libraries, which include nothing of the project.
 OTHER_HEADERS = ["embedding/mgpu/mgpu.h", "embedding/mlir_async/mlir_async_runtime.h"]
 SHARED_LIBRARIES = ["libtfrt.so", "mgpu/libtfrt_mgpu.so",
@@ -33,7 +36,7 @@ TOOLS = ["bef_executor", "bef_executor_debug_tracing", "bef_executor_lite", "bef
          "btf_info/btf_info", "kernel_docs", "mlir_to_bef", "tfrt", "tfrt_opt", "tfrt_translate",
          "tfrt_worker"]
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
-INSTALLED_EXAMPLE_LINK = re.compile(r"\]\(\.\./(examples/(?:eager|kernel_library|mlir_async)/)")
+INSTALLED_EXAMPLE_LINK = re.compile(r"\]\(\.\./(examples/(?:async_value|eager|kernel_library|mlir_async)/)")
 FOREIGN_LINK = re.compile(r"\[([^\]]*)\]\(\.\./(?!\.\.)[^)]*\)")
 VERSION = re.compile(r'^#define TFRT_VERSION "([^"]+)"', re.MULTILINE)
 
@@ -137,7 +140,7 @@ class Installer:
                           0o755 if executable else 0o644)
 
     def headers(self):
-        for header in public_headers(self.options.source) + OTHER_HEADERS:
+        for header in public_headers(self.options.source) + CXX_HEADERS + OTHER_HEADERS:
             self.write(installed_text(read(self.source(header))),
                        os.path.join("include", installed_path(header)))
 
@@ -179,10 +182,11 @@ class Installer:
                 if name.endswith(".md"):
                     self.write(installed_page(read(self.source(f"{pages}/{name}"))),
                                os.path.join(target, name))
-        for name in ["README.md", "eager.c", "layer.mlir"]:
-            text = read(self.source("examples/eager/" + name))
+        for path in ["async_value/README.md", "async_value/async_value.c", "eager/README.md",
+                     "eager/eager.c", "eager/layer.mlir"]:
+            text = read(self.source("examples/" + path))
             text = text.replace('#include "embedding/tfrt.h"', "#include <tfrt/tfrt.h>")
-            self.write(installed_page(text), os.path.join(folder, "examples/eager", name))
+            self.write(installed_page(text), os.path.join(folder, "examples", path))
         for name in ["kernel_library", "mlir_async"]:
             self.copy_folder(self.source("examples/" + name),
                              os.path.join(folder, "examples", name))

@@ -6,6 +6,7 @@
 
 #include "host_runtime/async/async_value_impl.h"
 #include "host_runtime/async/value_storage.h"
+#include "host_runtime/base/allocator.h"
 #include "host_runtime/base/sync.h"
 
 // --- Accounts ----------------------------------------------------------------
@@ -81,7 +82,10 @@ void tfrt_async_value_publish(tfrt_async_value_t* value, tfrt_async_value_state_
   // the releases of enqueue().
   uintptr_t old =
       atomic_exchange_explicit(&value->waiters_and_state, (uintptr_t)state, memory_order_acq_rel);
-  assert((old & TFRT_ASYNC_VALUE_STATE_MASK) < TFRT_ASYNC_VALUE_AVAILABLE);
+  TFRT_ASYNC_VALUE_REQUIRE(old != TFRT_ASYNC_VALUE_FREED_WORD, value,
+                           TFRT_ASYNC_VALUE_USED_AFTER_END);
+  TFRT_ASYNC_VALUE_REQUIRE((old & TFRT_ASYNC_VALUE_STATE_MASK) < TFRT_ASYNC_VALUE_AVAILABLE, value,
+                           TFRT_ASYNC_VALUE_RESOLVED_TWICE);
   run_tasks((tfrt_task_t*)(old & ~TFRT_ASYNC_VALUE_STATE_MASK));
 }
 
@@ -91,6 +95,8 @@ static bool enqueue(tfrt_async_value_t* value, tfrt_task_t* task) {
   // Acquire, here and on failure: if the value is resolved, |task| reads its payload;
   // pairs with the release in tfrt_async_value_publish().
   uintptr_t old = atomic_load_explicit(&value->waiters_and_state, memory_order_acquire);
+  TFRT_ASYNC_VALUE_REQUIRE(old != TFRT_ASYNC_VALUE_FREED_WORD, value,
+                           TFRT_ASYNC_VALUE_USED_AFTER_END);
   do {
     if ((old & TFRT_ASYNC_VALUE_STATE_MASK) >= TFRT_ASYNC_VALUE_AVAILABLE) return false;
     task->next = (tfrt_task_t*)(old & ~TFRT_ASYNC_VALUE_STATE_MASK);
@@ -135,7 +141,7 @@ static tfrt_async_value_t* create_small(tfrt_type_id_t type_id, uint8_t flags,
   tfrt_async_value_t* value = tfrt_value_storage_allocate_small();
   if (TFRT_UNLIKELY(!value)) return NULL;
   tfrt_async_value_initialize(value, TFRT_ASYNC_VALUE_CONCRETE, flags, type_id, state);
-  memset(tfrt_async_value_payload(value), 0, TFRT_VALUE_STORAGE_SMALL_SIZE - sizeof(*value));
+  memset(value + 1, 0, TFRT_VALUE_STORAGE_SMALL_SIZE - sizeof(*value));
   return value;
 }
 
@@ -186,7 +192,7 @@ void tfrt_async_value_initialize_embedded(tfrt_async_value_t* value, tfrt_type_i
 
 // Where the error lies in a value that is one.
 static tfrt_status_t* error_slot(tfrt_async_value_t* value) {
-  char* payload = tfrt_async_value_payload(value);
+  char* payload = (char*)(value + 1);
   return (tfrt_status_t*)(void*)(payload + error_offset(tfrt_type_get(value->type_id),
                                                         tfrt_async_value_flags(value)));
 }
@@ -261,23 +267,49 @@ static void destroy_concrete(tfrt_async_value_t* value) {
              : (word == TFRT_ASYNC_VALUE_AVAILABLE || (flags & TFRT_ASYNC_VALUE_FLAG_CONSTRUCTED));
   if (failed) tfrt_status_release(*error_slot(value));
   if (flags & TFRT_ASYNC_VALUE_FLAG_EMBEDDED) {
-    type->destroy(tfrt_async_value_payload(value));
+    type->destroy(value + 1);
     return;
   }
-  if (type->destroy && has_payload) type->destroy(tfrt_async_value_payload(value));
+  if (type->destroy && has_payload) type->destroy(value + 1);
+  tfrt_async_value_mark_freed(value);
   tfrt_value_storage_free(value, size);
 }
 
+void tfrt_async_value_mark_freed(tfrt_async_value_t* value) {
+#ifdef NDEBUG
+  (void)value;
+#else
+  atomic_store_explicit(&value->count, 0, memory_order_relaxed);
+  atomic_store_explicit(&value->flags, 0, memory_order_relaxed);
+  atomic_store_explicit(&value->waiters_and_state, TFRT_ASYNC_VALUE_FREED_WORD,
+                        memory_order_relaxed);
+#endif
+}
+
+// Aborts if |value|, which is to be destroyed, was destroyed before or is waited for.
+static void require_destroyable(const tfrt_async_value_t* value) {
+#ifdef NDEBUG
+  (void)value;
+#else
+  uintptr_t word =
+      atomic_load_explicit(&((tfrt_async_value_t*)value)->waiters_and_state, memory_order_relaxed);
+  TFRT_ASYNC_VALUE_REQUIRE(word != TFRT_ASYNC_VALUE_FREED_WORD, value,
+                           TFRT_ASYNC_VALUE_RELEASED_TOO_OFTEN);
+  TFRT_ASYNC_VALUE_REQUIRE((word & ~TFRT_ASYNC_VALUE_STATE_MASK) == 0, value,
+                           TFRT_ASYNC_VALUE_RELEASED_WITH_WAITER);
+#endif
+}
+
 void tfrt_async_value_destroy(tfrt_async_value_t* value) {
+  require_destroyable(value);
   if (TFRT_LIKELY(tfrt_async_value_flags(value) & TFRT_ASYNC_VALUE_FLAG_PLAIN)) {
     count_live(-1);
+    tfrt_async_value_mark_freed(value);
     tfrt_value_storage_free_small(value);
     return;
   }
   // A loop, because first targets that were kept may form a chain of any length.
   for (;;) {
-    assert((atomic_load_explicit(&value->waiters_and_state, memory_order_relaxed) &
-            ~TFRT_ASYNC_VALUE_STATE_MASK) == 0);
     count_live(-1);
     if (value->kind != TFRT_ASYNC_VALUE_INDIRECT) {
       destroy_concrete(value);
@@ -286,6 +318,7 @@ void tfrt_async_value_destroy(tfrt_async_value_t* value) {
     value = tfrt_indirect_value_destroy((tfrt_indirect_value_t*)value);
     // Both halves: what this thread and the others did to it, as in every release.
     if (!value || atomic_fetch_sub_explicit(&value->count, 1, memory_order_acq_rel) != 1) return;
+    require_destroyable(value);
   }
 }
 
@@ -308,11 +341,25 @@ tfrt_status_t tfrt_async_value_error(tfrt_async_value_t* value) {
   return *error_slot(tfrt_async_value_resolved(value));
 }
 
+void* tfrt_async_value_get(tfrt_async_value_t* value, tfrt_type_id_t type_id) {
+  if (tfrt_async_value_state(value) != TFRT_ASYNC_VALUE_AVAILABLE) return NULL;
+  value = tfrt_async_value_resolved(value);
+  return value->type_id == type_id ? tfrt_async_value_payload(value) : NULL;
+}
+
 // --- Resolving ---------------------------------------------------------------
 
 void tfrt_async_value_set_available(tfrt_async_value_t* value) {
   assert(value->kind == TFRT_ASYNC_VALUE_CONCRETE);
   tfrt_async_value_publish(value, TFRT_ASYNC_VALUE_AVAILABLE);
+}
+
+void tfrt_async_value_emplace(tfrt_async_value_t* value, const void* payload, size_t size) {
+  assert(size == tfrt_type_get(value->type_id)->size);
+  TFRT_ASYNC_VALUE_REQUIRE(!tfrt_async_value_is_available(value), value,
+                           TFRT_ASYNC_VALUE_RESOLVED_TWICE);
+  memcpy(tfrt_async_value_payload(value), payload, size);
+  tfrt_async_value_set_available(value);
 }
 
 void tfrt_async_value_set_error(tfrt_async_value_t* value, tfrt_status_t status) {
@@ -323,6 +370,8 @@ void tfrt_async_value_set_error(tfrt_async_value_t* value, tfrt_status_t status)
                                            tfrt_async_value_create_error(status));
     return;
   }
+  TFRT_ASYNC_VALUE_REQUIRE(!tfrt_async_value_is_available(value), value,
+                           TFRT_ASYNC_VALUE_RESOLVED_TWICE);
   const tfrt_type_t* type = tfrt_type_get(value->type_id);
   const uint8_t flags = tfrt_async_value_flags(value);
   bool destroys =
@@ -346,4 +395,29 @@ void tfrt_async_value_and_then(tfrt_async_value_t* value, tfrt_task_t* task) {
   // In this order: once |task| is in the list, it may run and |value| may be gone.
   if (value->kind == TFRT_ASYNC_VALUE_INDIRECT) tfrt_async_value_demand(value);
   tfrt_async_value_watch(value, task);
+}
+
+typedef struct waiting_run_s {
+  tfrt_task_t task;
+  tfrt_async_value_t* value;  // +1
+  tfrt_async_value_run_fn_t run;
+  void* argument;
+} waiting_run_t;
+
+static void run_with_argument(tfrt_task_t* task) {
+  waiting_run_t copy = *TFRT_CONTAINER_OF(task, waiting_run_t, task);
+  tfrt_allocator_free(tfrt_allocator_system(), task, sizeof(copy));
+  copy.run(copy.value, copy.argument);
+  tfrt_async_value_release(copy.value);
+}
+
+bool tfrt_async_value_and_then_run(tfrt_async_value_t* value, tfrt_async_value_run_fn_t run,
+                                   void* argument) {
+  waiting_run_t* task = tfrt_allocator_allocate(tfrt_allocator_system(), sizeof(*task));
+  if (!task) return false;
+  *task =
+      (waiting_run_t){.value = tfrt_async_value_retain(value), .run = run, .argument = argument};
+  tfrt_task_initialize(&task->task, run_with_argument);
+  tfrt_async_value_and_then(value, &task->task);
+  return true;
 }

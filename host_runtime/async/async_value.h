@@ -42,7 +42,9 @@
 // Thread rule: thread-safe unless a function says otherwise. A thread that saw the value available
 // may read its payload; the program's chains order writes to it.
 // Failure rule: creation gives NULL only when memory is out; callers turn that into
-// tfrt_async_value_out_of_memory(). Making a value of TFRT_TYPE_NONE aborts with a message.
+// tfrt_async_value_out_of_memory(). Making a value of TFRT_TYPE_NONE aborts with a message. Code
+// that was compiled without NDEBUG aborts with a message when a caller breaks a rule of this header
+// (tfrt_async_value_misuse_t).
 #ifndef TFRT_HOST_RUNTIME_ASYNC_ASYNC_VALUE_H_
 #define TFRT_HOST_RUNTIME_ASYNC_ASYNC_VALUE_H_
 
@@ -92,6 +94,25 @@ enum tfrt_async_value_flag_bits_e {
   // A concrete value that lies in an object of its type, which gives the storage back.
   TFRT_ASYNC_VALUE_FLAG_EMBEDDED = 1u << 7,
 };
+
+// How a caller broke a rule of this header.
+typedef enum tfrt_async_value_misuse_e {
+  // More references were released than were taken.
+  TFRT_ASYNC_VALUE_RELEASED_TOO_OFTEN = 0,
+  // Somebody retained, read or resolved a value whose last reference was released.
+  TFRT_ASYNC_VALUE_USED_AFTER_END = 1,
+  TFRT_ASYNC_VALUE_RESOLVED_TWICE = 2,
+  TFRT_ASYNC_VALUE_READ_UNRESOLVED = 3,
+  TFRT_ASYNC_VALUE_READ_ERROR = 4,
+  // The payload of an indirect was read in the place of its target's.
+  TFRT_ASYNC_VALUE_READ_INDIRECT = 5,
+  // An indirect was forwarded to a value that forwards to it.
+  TFRT_ASYNC_VALUE_FORWARDED_IN_A_CIRCLE = 6,
+  // The last reference was released while a task waited for the value.
+  TFRT_ASYNC_VALUE_RELEASED_WITH_WAITER = 7,
+  // A kernel returned an argument, which it borrows, without retaining it.
+  TFRT_ASYNC_VALUE_RETURNED_UNRETAINED = 8,
+} tfrt_async_value_misuse_t;
 
 typedef struct tfrt_async_value_s {
   TFRT_ATOMIC(uint32_t) count;
@@ -190,6 +211,27 @@ tfrt_indirect_value_t* tfrt_indirect_value_create(void) TFRT_MUST_USE;
 void tfrt_indirect_value_initialize(tfrt_indirect_value_t* value,
                                     const tfrt_resolver_vtable_t* resolver);
 
+// --- Mistakes ---------------------------------------------------------------
+
+// The word of waiters and state in freed storage, in builds that check for mistakes. No task lies
+// there, because tasks are aligned.
+#define TFRT_ASYNC_VALUE_FREED_WORD (~(uintptr_t)0)
+
+// Prints what the caller did to |value|, the kernel that the thread runs, and the rule, and aborts
+// the process. |value| may have been freed. Thread-safe.
+__attribute__((noreturn)) TFRT_COLD void tfrt_async_value_abort_misuse(
+    const tfrt_async_value_t* value, tfrt_async_value_misuse_t misuse);
+
+// Aborts with |misuse| of |value| unless |condition| holds; nothing with NDEBUG.
+#ifdef NDEBUG
+#define TFRT_ASYNC_VALUE_REQUIRE(condition, value, misuse) ((void)0)
+#else
+#define TFRT_ASYNC_VALUE_REQUIRE(condition, value, misuse)                             \
+  do {                                                                                 \
+    if (TFRT_UNLIKELY(!(condition))) tfrt_async_value_abort_misuse((value), (misuse)); \
+  } while (0)
+#endif
+
 // --- References -------------------------------------------------------------
 
 // Destroys |value|, whose count has reached 0. Only for tfrt_async_value_release().
@@ -202,7 +244,9 @@ static inline uint8_t tfrt_async_value_flags(const tfrt_async_value_t* value) {
 // Adds |n| references and returns |value|. Thread-safe.
 static inline tfrt_async_value_t* tfrt_async_value_retain_n(tfrt_async_value_t* value, uint32_t n) {
   if (!(tfrt_async_value_flags(value) & TFRT_ASYNC_VALUE_FLAG_IMMORTAL)) {
-    atomic_fetch_add_explicit(&value->count, n, memory_order_relaxed);
+    uint32_t count = atomic_fetch_add_explicit(&value->count, n, memory_order_relaxed);
+    TFRT_ASYNC_VALUE_REQUIRE(count > 0, value, TFRT_ASYNC_VALUE_USED_AFTER_END);
+    (void)count;
   }
   return value;
 }
@@ -238,13 +282,16 @@ static inline bool tfrt_async_value_try_retain(tfrt_async_value_t* value) {
 static inline void tfrt_async_value_release_n(tfrt_async_value_t* value, uint32_t n) {
   uint8_t flags = tfrt_async_value_flags(value);
   if (flags & TFRT_ASYNC_VALUE_FLAG_IMMORTAL) return;
-  // Acquire: pairs with the release half of the decrement below in other threads. (Who
+  // Acquire: pairs with the release half of the decrement below in other threads. (A thread that
   // reads that nobody else has a reference need not write, if nobody can get one.)
-  if ((!(flags & TFRT_ASYNC_VALUE_FLAG_FINDABLE) &&
-       atomic_load_explicit(&value->count, memory_order_acquire) == n) ||
-      atomic_fetch_sub_explicit(&value->count, n, memory_order_acq_rel) == n) {
+  if (!(flags & TFRT_ASYNC_VALUE_FLAG_FINDABLE) &&
+      atomic_load_explicit(&value->count, memory_order_acquire) == n) {
     tfrt_async_value_destroy(value);
+    return;
   }
+  uint32_t count = atomic_fetch_sub_explicit(&value->count, n, memory_order_acq_rel);
+  TFRT_ASYNC_VALUE_REQUIRE(count >= n, value, TFRT_ASYNC_VALUE_RELEASED_TOO_OFTEN);
+  if (count == n) tfrt_async_value_destroy(value);
 }
 
 // Drops one reference; NULL is allowed. Thread-safe.
@@ -260,10 +307,11 @@ bool tfrt_async_value_is_unique(tfrt_async_value_t* value);
 
 static inline tfrt_async_value_state_t tfrt_async_value_state(const tfrt_async_value_t* value) {
   // Acquire: pairs with the release of the exchange that resolves the value.
-  return (tfrt_async_value_state_t)(atomic_load_explicit(
-                                        &((tfrt_async_value_t*)value)->waiters_and_state,
-                                        memory_order_acquire) &
-                                    TFRT_ASYNC_VALUE_STATE_MASK);
+  uintptr_t word =
+      atomic_load_explicit(&((tfrt_async_value_t*)value)->waiters_and_state, memory_order_acquire);
+  TFRT_ASYNC_VALUE_REQUIRE(word != TFRT_ASYNC_VALUE_FREED_WORD, value,
+                           TFRT_ASYNC_VALUE_USED_AFTER_END);
+  return (tfrt_async_value_state_t)(word & TFRT_ASYNC_VALUE_STATE_MASK);
 }
 
 // Returns true if |value| is resolved: has its payload or is an error. Thread-safe.
@@ -293,7 +341,26 @@ static inline tfrt_async_value_t* tfrt_async_value_resolved(tfrt_async_value_t* 
 // The payload of a concrete |value| that is available, or not yet shared or
 // published, or that keeps it. For values that may be indirect take
 // tfrt_async_value_resolved() first. Thread-safe.
-static inline void* tfrt_async_value_payload(tfrt_async_value_t* value) { return value + 1; }
+static inline void* tfrt_async_value_payload(tfrt_async_value_t* value) {
+#ifndef NDEBUG
+  // Relaxed: the caller saw the value available before, or made it.
+  uintptr_t word = atomic_load_explicit(&value->waiters_and_state, memory_order_relaxed);
+  TFRT_ASYNC_VALUE_REQUIRE(word != TFRT_ASYNC_VALUE_FREED_WORD, value,
+                           TFRT_ASYNC_VALUE_USED_AFTER_END);
+  TFRT_ASYNC_VALUE_REQUIRE(value->kind != TFRT_ASYNC_VALUE_INDIRECT, value,
+                           TFRT_ASYNC_VALUE_READ_INDIRECT);
+  TFRT_ASYNC_VALUE_REQUIRE(
+      (word & TFRT_ASYNC_VALUE_STATE_MASK) != TFRT_ASYNC_VALUE_FAILED ||
+          (tfrt_async_value_flags(value) & TFRT_ASYNC_VALUE_FLAG_KEEPS_PAYLOAD),
+      value, TFRT_ASYNC_VALUE_READ_ERROR);
+#endif
+  return value + 1;
+}
+
+// The payload of |value| (+0, lives as long as that), or of the value that it forwards to, if it is
+// available and of the type |type_id|; NULL if it is unresolved, an error, or of another type.
+// Thread-safe.
+void* tfrt_async_value_get(tfrt_async_value_t* value, tfrt_type_id_t type_id);
 
 // The error (+0, lives as long as |value|) of |value|, which must be one.
 // Thread-safe.
@@ -304,6 +371,11 @@ tfrt_status_t tfrt_async_value_error(tfrt_async_value_t* value);
 // Publishes the constructed payload of the unresolved concrete |value|. Called once,
 // by the producer. Thread-safe.
 void tfrt_async_value_set_available(tfrt_async_value_t* value);
+
+// Makes the |size| bytes at |payload| the payload of the unresolved concrete |value|, whose payload
+// is unconstructed, and publishes it. |size| is that of its type; what the bytes own is the value's
+// from then on. Called once, by the producer. Thread-safe.
+void tfrt_async_value_emplace(tfrt_async_value_t* value, const void* payload, size_t size);
 
 // Resolves |value|, concrete or indirect, as the error |status| (+0). A constructed
 // payload is destroyed. For a concrete value: called once, by the producer.
@@ -326,8 +398,16 @@ tfrt_async_value_t* tfrt_indirect_value_target(tfrt_indirect_value_t* value) TFR
 // --- Waiting ----------------------------------------------------------------
 
 // Runs |task| when |value| is resolved: at once, if it is. Demands the payload.
-// |task| runs exactly once; the caller keeps |value| alive until then. Thread-safe.
+// |task| runs exactly once, on the thread that resolves |value|; the caller keeps |value| alive
+// until then. Several tasks run newest first. Thread-safe.
 void tfrt_async_value_and_then(tfrt_async_value_t* value, tfrt_task_t* task);
+
+// Calls |run| with |value| and |argument| when |value| is resolved: at once, if it is. Demands the
+// payload, and keeps |value| alive until |run| has returned. Several are called newest first.
+// Returns false, and never calls |run|, when memory is out. Thread-safe.
+typedef void (*tfrt_async_value_run_fn_t)(tfrt_async_value_t* value, void* argument);
+bool tfrt_async_value_and_then_run(tfrt_async_value_t* value, tfrt_async_value_run_fn_t run,
+                                   void* argument) TFRT_MUST_USE;
 
 // Runs |task| when |value| is settled, that is resolved here or known to be
 // available at its owner: if |task| finds |value| unresolved, it is not an error. If

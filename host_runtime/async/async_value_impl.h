@@ -22,6 +22,10 @@ void tfrt_async_value_initialize(tfrt_async_value_t* value, tfrt_async_value_kin
 // that claimed or produced it.
 void tfrt_async_value_publish(tfrt_async_value_t* value, tfrt_async_value_state_t state);
 
+// Marks |value|, whose storage is given back next, as freed, in builds that check for mistakes.
+// Thread-compatible.
+void tfrt_async_value_mark_freed(tfrt_async_value_t* value);
+
 // --- indirect_value.c --------------------------------------------------------
 
 // Destroys |value|, whose count has reached 0, and returns (+1) the first target that it kept, or

@@ -54,6 +54,7 @@ tfrt_async_value_t* tfrt_indirect_value_destroy(tfrt_indirect_value_t* value) {
   if (value->resolver) {
     value->resolver->destroy(value);
   } else {
+    tfrt_async_value_mark_freed(&value->base);
     tfrt_value_storage_free(value, sizeof *value);
   }
   return kept;
@@ -111,8 +112,32 @@ static bool claim(tfrt_indirect_value_t* value, tfrt_async_value_t* target) {
                                                  memory_order_seq_cst, memory_order_relaxed);
 }
 
+#ifndef NDEBUG
+// So many levels of a target's own targets are searched for the value that is forwarded.
+#define MAX_CIRCLE 64
+
+// Aborts if |target| forwards to |value|, by itself or by up to MAX_CIRCLE others.
+static void require_no_circle(tfrt_indirect_value_t* value, tfrt_async_value_t* target) {
+  tfrt_async_value_t* held = NULL;  // +1; |target|, once that is not the caller's
+  for (uint32_t i = 0; i < MAX_CIRCLE && target; ++i) {
+    TFRT_ASYNC_VALUE_REQUIRE(target != &value->base, target,
+                             TFRT_ASYNC_VALUE_FORWARDED_IN_A_CIRCLE);
+    if (target->kind != TFRT_ASYNC_VALUE_INDIRECT || tfrt_async_value_is_available(target)) break;
+    target = visit_target((tfrt_indirect_value_t*)target);
+    tfrt_async_value_release(held);
+    held = target;
+  }
+  tfrt_async_value_release(held);
+}
+#else
+static void require_no_circle(tfrt_indirect_value_t* value, tfrt_async_value_t* target) {
+  (void)value, (void)target;
+}
+#endif
+
 bool tfrt_indirect_value_forward_take(tfrt_indirect_value_t* value, tfrt_async_value_t* target) {
-  assert(target && target != &value->base);
+  assert(target);
+  require_no_circle(value, target);
   tfrt_async_value_state_t state = tfrt_async_value_state(target);
   if (state >= TFRT_ASYNC_VALUE_AVAILABLE) {
     tfrt_async_value_t* final = tfrt_async_value_resolved(target);

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <valgrind/valgrind.h>
 
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/sync.h"
@@ -68,8 +69,10 @@ static void give_back_all(tfrt_thread_exit_hook_t* hook) {
   }
 }
 
-// Sees to it that what this thread keeps is given back at its end; false if that can't be.
+// Sees to it that what this thread keeps is given back at its end; false if that can't be, or if
+// valgrind is to see each block.
 static bool hook_thread(void) {
+  if (RUNNING_ON_VALGRIND) return false;
   kept.hook.run = give_back_all;
   kept.is_hooked = tfrt_thread_at_exit(&kept.hook);
   for (size_t i = 0; i < LIST_COUNT && kept.is_hooked; ++i) {
@@ -78,17 +81,59 @@ static bool hook_thread(void) {
   return kept.is_hooked;
 }
 
+#ifdef NDEBUG
+
+static block_t* take_block(list_t* list) {
+  block_t* block = list->first;
+  if (!block) return NULL;
+  list->first = block->next;
+  ++list->room;
+  return block;
+}
+
+static void keep_block(list_t* list, block_t* block, size_t size) {
+  (void)size;
+  block->next = list->first;
+  list->first = block;
+  --list->room;
+}
+
+#else
+
+// The one that has waited longest, unless all are in quarantine.
+static block_t* take_block(list_t* list) {
+  const size_t most_room = TFRT_VALUE_STORAGE_MAX_KEPT - TFRT_VALUE_STORAGE_QUARANTINE;
+  block_t* block = list->first;
+  if (!block || list->room >= most_room) return NULL;
+  list->first = block->next;
+  ++list->room;
+  return block;
+}
+
+// What freed payloads are filled with.
+#define FREED_BYTE 0xdd
+
+static void keep_block(list_t* list, block_t* block, size_t size) {
+  if (size > sizeof(*block)) memset(block + 1, FREED_BYTE, size - sizeof(*block));
+  block->next = NULL;
+  if (list->first) {
+    list->last->next = block;
+  } else {
+    list->first = block;
+  }
+  list->last = block;
+  --list->room;
+}
+
+#endif
+
 void* tfrt_value_storage_allocate(size_t size) {
   size_t index = list_of(size);
   if (TFRT_UNLIKELY(index >= LIST_COUNT)) {
     return tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), size);
   }
-  list_t* list = list_at(index);
-  block_t* block = list->first;
-  if (TFRT_LIKELY(block)) {
-    list->first = block->next;
-    ++list->room;
-  } else {
+  block_t* block = take_block(list_at(index));
+  if (TFRT_UNLIKELY(!block)) {
     block = tfrt_allocator_allocate(tfrt_allocator_system(), size_of_list(index));
     if (!block) return NULL;
   }
@@ -106,10 +151,7 @@ void tfrt_value_storage_free(void* storage, size_t size) {
     tfrt_allocator_free(tfrt_allocator_system(), storage, size_of_list(index));
     return;
   }
-  block_t* block = storage;
-  block->next = list->first;
-  list->first = block;
-  --list->room;
+  keep_block(list, storage, size_of_list(index));
 }
 
 size_t tfrt_value_storage_kept(void) {

@@ -14,7 +14,10 @@
 // the one that made it moves there; lists that are full give back to the system's allocator,
 // and so does a thread that ends.
 //
-// With a sanitizer every value is a block of the system's: it sees each use after the end.
+// With a sanitizer, and under valgrind, every value is a block of the system's: it sees each use
+// after the end. In builds with assertions a block waits behind TFRT_VALUE_STORAGE_QUARANTINE
+// others before it is used again, so that a value that was freed too early is found marked as freed
+// (async_value.h) by what uses it.
 //
 // Thread rule: thread-safe. Failure rule: NULL when memory is out.
 #ifndef TFRT_HOST_RUNTIME_ASYNC_VALUE_STORAGE_H_
@@ -30,16 +33,22 @@
 // At most this many blocks of each size are kept by a thread.
 #define TFRT_VALUE_STORAGE_MAX_KEPT 4096
 
+// So many blocks of a size are kept unused by a thread, in builds with assertions.
+#define TFRT_VALUE_STORAGE_QUARANTINE 64
+
 // The size of the smallest blocks: a header and a scalar.
 #define TFRT_VALUE_STORAGE_SMALL_SIZE 24
 
 // The blocks of one size that a thread keeps. The lists' and the functions' below.
 typedef struct tfrt_value_storage_list_s {
   struct tfrt_value_storage_block_s* first;
+  struct tfrt_value_storage_block_s* last;  // in builds with assertions, where blocks queue
   size_t room;  // blocks more that may be kept; 0 before the thread keeps any of any size
 } tfrt_value_storage_list_t;
 
+// A block that is kept. The link lies behind a value's header, whose marks stay readable.
 typedef struct tfrt_value_storage_block_s {
+  char header[16];
   struct tfrt_value_storage_block_s* next;
 } tfrt_value_storage_block_t;
 
@@ -56,23 +65,29 @@ void tfrt_value_storage_free(void* storage, size_t size);
 // The same for TFRT_VALUE_STORAGE_SMALL_SIZE bytes, whose content is undefined, or NULL.
 // Thread-safe.
 static inline void* tfrt_value_storage_allocate_small(void) {
+#ifdef NDEBUG
   tfrt_value_storage_block_t* block = tfrt_value_storage_small.first;
-  if (TFRT_UNLIKELY(!block)) return tfrt_value_storage_allocate(TFRT_VALUE_STORAGE_SMALL_SIZE);
-  tfrt_value_storage_small.first = block->next;
-  ++tfrt_value_storage_small.room;
-  return block;
+  if (TFRT_LIKELY(block)) {
+    tfrt_value_storage_small.first = block->next;
+    ++tfrt_value_storage_small.room;
+    return block;
+  }
+#endif
+  return tfrt_value_storage_allocate(TFRT_VALUE_STORAGE_SMALL_SIZE);
 }
 
 // Gives back |storage|, of TFRT_VALUE_STORAGE_SMALL_SIZE bytes. Thread-safe.
 static inline void tfrt_value_storage_free_small(void* storage) {
-  if (TFRT_UNLIKELY(tfrt_value_storage_small.room == 0)) {
-    tfrt_value_storage_free(storage, TFRT_VALUE_STORAGE_SMALL_SIZE);
+#ifdef NDEBUG
+  if (TFRT_LIKELY(tfrt_value_storage_small.room > 0)) {
+    tfrt_value_storage_block_t* block = (tfrt_value_storage_block_t*)storage;
+    block->next = tfrt_value_storage_small.first;
+    tfrt_value_storage_small.first = block;
+    --tfrt_value_storage_small.room;
     return;
   }
-  tfrt_value_storage_block_t* block = storage;
-  block->next = tfrt_value_storage_small.first;
-  tfrt_value_storage_small.first = block;
-  --tfrt_value_storage_small.room;
+#endif
+  tfrt_value_storage_free(storage, TFRT_VALUE_STORAGE_SMALL_SIZE);
 }
 
 // The number of blocks that this thread keeps; 0 with a sanitizer. Thread-safe.

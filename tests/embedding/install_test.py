@@ -85,7 +85,7 @@ class InstalledTest(unittest.TestCase):
         headers = self.headers()
         self.assertGreater(len(headers), 50)
         for header in headers:
-            for compiler in [C, CXX]:
+            for compiler in [CXX] if header.endswith(".hpp") else [C, CXX]:
                 source = f"#include <{header}>\n"
                 done = subprocess.run([*compiler, *STRICT, *flags, "-"], input=source.encode(),
                                       capture_output=True, check=False)
@@ -213,6 +213,23 @@ class InstalledTest(unittest.TestCase):
                       "eager")
         self.tool("mlir_to_bef", example + "/layer.mlir", "-o", "layer.bef")
         self.assertIn("1 + 2 + ... + 100: 5050\n", self.run_here("./eager", "layer.bef")[0])
+
+    def test_the_life_of_values_builds_with_pkg_config_alone(self):
+        example = self.prefix + "/share/doc/tfrt/examples/async_value"
+        self.run_here("gcc", "-std=gnu11", *self.flags("--cflags", "tfrt"),
+                      example + "/async_value.c", *self.flags("--libs", "tfrt"),
+                      "-Wl,-rpath," + self.prefix + "/lib", "-o", "async_value")
+        self.assertIn("the result is 7\n", self.run_here("./async_value")[0])
+
+    def test_references_in_cxx(self):
+        source = os.path.join(ROOT, "tests/embedding/async_value_ref_test.cpp")
+        for number, compiler in enumerate([["g++", "-std=c++14"], ["g++", "-std=c++20"],
+                                           ["clang++-14", "-std=c++17", "-fno-exceptions"]]):
+            program = f"./async_value_ref_{number}"
+            self.run_here(*compiler, "-Wall", "-Wextra", "-Wpedantic", "-Werror",
+                          *self.flags("--cflags", "tfrt"), source, *self.flags("--libs", "tfrt"),
+                          "-Wl,-rpath," + self.prefix + "/lib", "-o", program)
+            self.assertEqual(self.run_here(program), ("0 failures\n", ""))
 
     # --- MLIR's async runtime ------------------------------------------------------------------
 

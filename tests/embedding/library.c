@@ -68,6 +68,43 @@ static void sample_triple(tfrt_kernel_frame_t* frame) {
   tfrt_kernel_frame_set_i32(frame, 0, 6);
   tfrt_async_value_retain(frame->results[0]);
 }
+#elif defined(RETURNS_ARGUMENT)
+static void sample_triple(tfrt_kernel_frame_t* frame) {
+  // The mistake: the argument is borrowed, and a result is given away.
+  tfrt_kernel_frame_set(frame, 0, frame->arguments[0]);
+}
+#elif defined(RELEASES_ARGUMENT)
+static void sample_triple(tfrt_kernel_frame_t* frame) {
+  tfrt_kernel_frame_set_i32(frame, 0, 6);
+  // The mistake: the argument is borrowed.
+  tfrt_async_value_release(frame->arguments[0]);
+}
+#elif defined(RELEASES_RESULT)
+static void sample_triple(tfrt_kernel_frame_t* frame) {
+  tfrt_kernel_frame_set_i32(frame, 0, 6);
+  // The mistake: the result was given away.
+  tfrt_async_value_release(frame->results[0]);
+}
+#elif defined(RESOLVES_TWICE)
+static void sample_triple(tfrt_kernel_frame_t* frame) {
+  tfrt_async_value_t* result = tfrt_async_value_create_unconstructed(TFRT_TYPE_I32);
+  int32_t six = 6;
+  tfrt_async_value_emplace(result, &six, sizeof(six));
+  tfrt_async_value_set_available(result);
+  tfrt_kernel_frame_set(frame, 0, result);
+}
+#elif defined(READS_ERROR)
+static void sample_triple(tfrt_kernel_frame_t* frame) {
+  tfrt_async_value_t* error =
+      tfrt_async_value_create_error_take(tfrt_status_create(TFRT_STATUS_ABORTED, "no"));
+  tfrt_kernel_frame_set_i32(frame, 0, *(const int32_t*)tfrt_async_value_payload(error));
+  tfrt_async_value_release(error);
+}
+#elif defined(READS_F32)
+static void sample_triple(tfrt_kernel_frame_t* frame) {
+  // The mistake: the entry says i32.
+  tfrt_kernel_frame_set_i32(frame, 0, (int32_t)tfrt_kernel_frame_f32(frame, 0));
+}
 #elif defined(TWICE)
 static void sample_triple(tfrt_kernel_frame_t* frame) {
   tfrt_kernel_frame_set_i32(frame, 0, 3);

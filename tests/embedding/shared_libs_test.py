@@ -9,6 +9,7 @@ newest_first_queue.c in tests/embedding.
 """
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -352,6 +353,42 @@ class SharedLibsTest(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn(b"'triples' returned 6\n", output)
         self.assertIn("function 'triples' changed the number of live AsyncValues by 1", errors)
+
+    def test_a_broken_rule_of_values_ends_the_process_with_a_message(self):
+        kept = "a kernel retains an argument that it returns"
+        place = "kernel 'sample.triple' of function 'triples' at %s:3:10; " % self.text
+        for mistake, options, text in [
+                ("RETURNS_ARGUMENT", [], "a kernel returned its argument without a reference for "
+                                         "the result, found in " + place + kept),
+                ("RETURNS_ARGUMENT", ["-DNDEBUG"], "without a reference for the result, found in " +
+                 place + kept),
+                ("RELEASES_ARGUMENT", [], "more references were released than were taken, found "
+                                          "in " + place + kept),
+                ("RELEASES_ARGUMENT", ["-DNDEBUG"], "more references were released than were "
+                                                    "taken, found in " + place + kept),
+                ("RELEASES_RESULT", [], "more references were released than were taken, found "
+                                        "in " + place + kept),
+                ("RESOLVES_TWICE", [], "it was resolved twice, found in " + place),
+                ("READS_ERROR", [], "its payload was read, but it is an error, found in " + place)]:
+            library = self.compile(mistake.lower() + "_" + str(len(options)), "-D" + mistake,
+                                   *options)
+            for queue in ["s", "mstd:2"]:
+                code, output, errors = run("bef_executor", "--shared_libs", library,
+                                           "--work_queue_type=" + queue, self.bef)
+                self.assertEqual(code, -signal.SIGABRT, (mistake, output, errors))
+                self.assertIn("tfrt: mistake with an AsyncValue (", errors)
+                self.assertIn(text, errors)
+                self.assertEqual(errors.count("\n"), 1, errors)
+
+    def test_a_kernel_that_reads_an_argument_as_another_type_is_found_out(self):
+        library = self.compile("misread", "-DREADS_F32")
+        for queue in ["s", "mstd:2"]:
+            code, output, errors = run("bef_executor", "--shared_libs", library, "--check_types",
+                                       "--work_queue_type=" + queue, self.bef)
+            self.assertEqual(code, 1)
+            self.assertIn(b"'triples' returned <<error: kernel 'sample.triple' read its argument 0, "
+                          b"a i32, as a f32: ", output)
+            self.assertIn(self.text + ":3:10: error: ", errors)
 
     def test_a_function_that_never_ends_is_given_up_after_its_deadline(self):
         for name, queue, text in [

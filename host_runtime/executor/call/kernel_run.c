@@ -39,6 +39,31 @@ void tfrt_kernel_run_check_results(tfrt_kernel_frame_t* frame, const tfrt_kernel
   }
 }
 
+_Thread_local tfrt_kernel_run_misread_t tfrt_kernel_run_misread;
+
+void tfrt_kernel_frame_note_misread(const tfrt_kernel_frame_t* frame, uint32_t index,
+                                    tfrt_type_id_t type_id) {
+  // The first one explains those behind it.
+  if (tfrt_kernel_run_misread.frame == frame) return;
+  tfrt_kernel_run_misread =
+      (tfrt_kernel_run_misread_t){.frame = frame, .index = index, .type_id = type_id};
+}
+
+void tfrt_kernel_run_fail_misread(tfrt_kernel_frame_t* frame, const tfrt_kernel_site_t* site) {
+  tfrt_kernel_run_misread_t misread = tfrt_kernel_run_misread;
+  tfrt_kernel_run_misread.frame = NULL;
+  for (uint32_t i = 0; i < frame->result_count; ++i) {
+    tfrt_async_value_release(frame->results[i]);
+    frame->results[i] = NULL;
+  }
+  tfrt_kernel_frame_fail(frame, TFRT_STATUS_INTERNAL,
+                         "kernel '%s' read its argument %u, a %s, as a %s: let it use the accessor "
+                         "of the type that its op table entry says",
+                         site->binding->name, misread.index,
+                         tfrt_type_get(frame->arguments[misread.index]->type_id)->name,
+                         tfrt_type_get(misread.type_id)->name);
+}
+
 void tfrt_kernel_run_traced(tfrt_kernel_frame_t* frame, const tfrt_kernel_site_t* site) {
   tfrt_clock_t clock = frame->context->host->clock;
   const tfrt_request_context_t* request = frame->context->request;

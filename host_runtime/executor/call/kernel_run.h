@@ -5,6 +5,9 @@
 //
 //   types of arguments --> (trace) --> kernel --> types of results --> results that are missing
 //
+// In builds with assertions a kernel that drops a reference that it only borrows ends the process
+// with a message, and one that reads an argument as another type fails.
+//
 // The thread is marked as being in the kernel (running_kernel.h); the caller has noted the kernel
 // before.
 //
@@ -15,6 +18,7 @@
 #ifndef TFRT_HOST_RUNTIME_EXECUTOR_CALL_KERNEL_RUN_H_
 #define TFRT_HOST_RUNTIME_EXECUTOR_CALL_KERNEL_RUN_H_
 
+#include "host_runtime/async/async_value_misuse.h"
 #include "host_runtime/base/trace.h"
 #include "host_runtime/executor/call/running_kernel.h"
 #include "host_runtime/executor/program/program_impl.h"
@@ -48,6 +52,35 @@ void tfrt_kernel_run_traced(tfrt_kernel_frame_t* frame, const tfrt_kernel_site_t
 void tfrt_kernel_run_complete(tfrt_kernel_frame_t* frame, const tfrt_kernel_site_t* site,
                               uint32_t index);
 
+// An argument that the thread's kernel read as another type than it has.
+typedef struct tfrt_kernel_run_misread_s {
+  const tfrt_kernel_frame_t* frame;  // NULL: there is none
+  uint32_t index;
+  tfrt_type_id_t type_id;  // that the kernel took it for
+} tfrt_kernel_run_misread_t;
+
+extern _Thread_local tfrt_kernel_run_misread_t tfrt_kernel_run_misread;
+
+// Fails |frame|, whose kernel at |site| read an argument as another type than it has. Frame's
+// thread only.
+TFRT_COLD void tfrt_kernel_run_fail_misread(tfrt_kernel_frame_t* frame,
+                                            const tfrt_kernel_site_t* site);
+
+// Looks, in builds with assertions, at what the kernel at |site| has done to its arguments. Frame's
+// thread only.
+static inline void tfrt_kernel_run_check_use(tfrt_kernel_frame_t* frame,
+                                             const tfrt_kernel_site_t* site) {
+#ifdef NDEBUG
+  (void)frame, (void)site;
+#else
+  tfrt_async_value_require_kept(frame->arguments, frame->argument_count, frame->results,
+                                frame->result_count);
+  if (TFRT_UNLIKELY(tfrt_kernel_run_misread.frame == frame)) {
+    tfrt_kernel_run_fail_misread(frame, site);
+  }
+#endif
+}
+
 // Runs the kernel at |site| on |frame|. Frame's thread only.
 static inline void tfrt_kernel_run(tfrt_kernel_frame_t* frame, const tfrt_kernel_site_t* site,
                                    const tfrt_trace_t* trace) {
@@ -60,6 +93,7 @@ static inline void tfrt_kernel_run(tfrt_kernel_frame_t* frame, const tfrt_kernel
   } else {
     tfrt_kernel_run_traced(frame, site);
   }
+  tfrt_kernel_run_check_use(frame, site);
   for (uint32_t i = 0; i < frame->result_count; ++i) {
     if (TFRT_UNLIKELY(!frame->results[i])) tfrt_kernel_run_complete(frame, site, i);
   }

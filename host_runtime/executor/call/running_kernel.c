@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host_runtime/executor/call/running_kernel.h"
 
+#include <stdio.h>
+
+#include "host_runtime/async/async_value_misuse.h"
 #include "host_runtime/executor/program/program_impl.h"
 
 _Thread_local tfrt_running_kernel_t tfrt_running_kernel;
@@ -19,7 +22,22 @@ static void tfrt_running_kernel_unlist(tfrt_thread_exit_hook_t* hook) {
   thread->is_listed = false;
 }
 
+// Says where the calling thread is, for the message about a mistake with a value.
+static void tfrt_running_kernel_describe(char* buffer, size_t size) {
+  // The thread's own mark: the call that it is in keeps the program.
+  const tfrt_kernel_site_t* site =
+      atomic_load_explicit(&tfrt_running_kernel.site, memory_order_relaxed);
+  if (!site) return;
+  tfrt_status_origin_t origin;
+  tfrt_kernel_site_origin(site, &origin);
+  (void)snprintf(buffer, size, "kernel '%s' of function '%s' at %s:%u:%u",
+                 origin.kernel ? origin.kernel : "(unknown)",
+                 origin.function ? origin.function : "(unknown)",
+                 origin.file ? origin.file : "(unknown)", origin.line, origin.column);
+}
+
 void tfrt_running_kernel_list_thread(void) {
+  tfrt_async_value_misuse_set_place(tfrt_running_kernel_describe);
   tfrt_running_kernel_t* thread = &tfrt_running_kernel;
   thread->hook.run = tfrt_running_kernel_unlist;
   if (!tfrt_thread_at_exit(&thread->hook)) return;

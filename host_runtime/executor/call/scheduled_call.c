@@ -90,6 +90,7 @@ static inline void tfrt_scheduled_call_fire(tfrt_scheduled_call_t* call,
   }
   tfrt_running_kernel_mark(step->site);
   step->run(frame);
+  tfrt_kernel_run_check_use(frame, step->site);
 }
 
 // Puts the results of |step| down. Returns false if one of them is late.

@@ -102,23 +102,45 @@ void tfrt_kernel_frame_set_again(tfrt_kernel_frame_t* frame, uint32_t index,
 
 // --- Arguments, attributes and results of builtin types ----------------------
 
+// Notes that the kernel of |frame| reads argument |index| as a |type_id|, which it isn't: the
+// kernel fails when it has returned. Only for the accessors below. Frame's thread only.
+TFRT_COLD void tfrt_kernel_frame_note_misread(const tfrt_kernel_frame_t* frame, uint32_t index,
+                                              tfrt_type_id_t type_id);
+
+// The payload of argument |index|, which is available and no error. Frame's thread only.
 static inline void* tfrt_kernel_frame_payload(const tfrt_kernel_frame_t* frame, uint32_t index) {
-  return tfrt_async_value_payload(frame->arguments[index]);
+  tfrt_async_value_t* argument = frame->arguments[index];
+  TFRT_ASYNC_VALUE_REQUIRE(tfrt_async_value_is_available(argument), argument,
+                           TFRT_ASYNC_VALUE_READ_UNRESOLVED);
+  return tfrt_async_value_payload(argument);
+}
+
+// The same for an argument of the builtin type |type_id|. Frame's thread only.
+static inline const void* tfrt_kernel_frame_scalar(const tfrt_kernel_frame_t* frame, uint32_t index,
+                                                   tfrt_type_id_t type_id) {
+#ifdef NDEBUG
+  (void)type_id;
+#else
+  if (TFRT_UNLIKELY(frame->arguments[index]->type_id != type_id)) {
+    tfrt_kernel_frame_note_misread(frame, index, type_id);
+  }
+#endif
+  return tfrt_kernel_frame_payload(frame, index);
 }
 static inline bool tfrt_kernel_frame_i1(const tfrt_kernel_frame_t* frame, uint32_t index) {
-  return *(const bool*)tfrt_kernel_frame_payload(frame, index);
+  return *(const bool*)tfrt_kernel_frame_scalar(frame, index, TFRT_TYPE_I1);
 }
 static inline int32_t tfrt_kernel_frame_i32(const tfrt_kernel_frame_t* frame, uint32_t index) {
-  return *(const int32_t*)tfrt_kernel_frame_payload(frame, index);
+  return *(const int32_t*)tfrt_kernel_frame_scalar(frame, index, TFRT_TYPE_I32);
 }
 static inline int64_t tfrt_kernel_frame_i64(const tfrt_kernel_frame_t* frame, uint32_t index) {
-  return *(const int64_t*)tfrt_kernel_frame_payload(frame, index);
+  return *(const int64_t*)tfrt_kernel_frame_scalar(frame, index, TFRT_TYPE_I64);
 }
 static inline float tfrt_kernel_frame_f32(const tfrt_kernel_frame_t* frame, uint32_t index) {
-  return *(const float*)tfrt_kernel_frame_payload(frame, index);
+  return *(const float*)tfrt_kernel_frame_scalar(frame, index, TFRT_TYPE_F32);
 }
 static inline double tfrt_kernel_frame_f64(const tfrt_kernel_frame_t* frame, uint32_t index) {
-  return *(const double*)tfrt_kernel_frame_payload(frame, index);
+  return *(const double*)tfrt_kernel_frame_scalar(frame, index, TFRT_TYPE_F64);
 }
 
 // Sets result |index| of |frame| to |value| (consumed; NULL: memory is out), or to a new value

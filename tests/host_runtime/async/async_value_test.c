@@ -755,6 +755,42 @@ START_TEST(an_embedded_value_gives_back_its_object_in_each_state) {
 }
 END_TEST
 
+START_TEST(a_payload_is_got_by_its_type_alone) {
+  tfrt_async_value_t* value = tfrt_async_value_create_unconstructed(TFRT_TYPE_I32);
+  ck_assert_ptr_null(tfrt_async_value_get(value, TFRT_TYPE_I32));
+  int32_t number = 5;
+  tfrt_async_value_emplace(value, &number, sizeof(number));
+  ck_assert_int_eq(*(int32_t*)tfrt_async_value_get(value, TFRT_TYPE_I32), 5);
+  ck_assert_ptr_null(tfrt_async_value_get(value, TFRT_TYPE_F32));
+  tfrt_indirect_value_t* indirect = tfrt_indirect_value_create();
+  ck_assert(tfrt_indirect_value_forward_take(indirect, value));
+  ck_assert_int_eq(*(int32_t*)tfrt_async_value_get(&indirect->base, TFRT_TYPE_I32), 5);
+  tfrt_async_value_release(&indirect->base);
+  ck_assert_ptr_null(tfrt_async_value_get(tfrt_async_value_out_of_memory(), TFRT_TYPE_I32));
+}
+END_TEST
+
+static void add_payload(tfrt_async_value_t* value, void* argument) {
+  const int32_t* number = tfrt_async_value_get(value, TFRT_TYPE_I32);
+  *(int32_t*)argument += number ? *number : -1;
+}
+
+START_TEST(a_function_that_waits_keeps_its_value) {
+  int32_t sum = 0;
+  tfrt_async_value_t* value = tfrt_async_value_create_unconstructed(TFRT_TYPE_I32);
+  ck_assert(tfrt_async_value_and_then_run(value, add_payload, &sum));
+  int32_t number = 4;
+  // The producer's is the last reference but that of the wait.
+  tfrt_async_value_emplace(value, &number, sizeof(number));
+  ck_assert_int_eq(sum, 4);
+  ck_assert(tfrt_async_value_and_then_run(value, add_payload, &sum));
+  ck_assert_int_eq(sum, 8);
+  tfrt_async_value_release(value);
+  ck_assert(tfrt_async_value_and_then_run(tfrt_async_value_out_of_memory(), add_payload, &sum));
+  ck_assert_int_eq(sum, 7);
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   TCase* tests = tcase_create("async_value");
   tcase_set_timeout(tests, 60);
@@ -789,6 +825,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, an_embedded_value_gives_back_its_object_in_each_state);
   tcase_add_test(tests, a_payload_that_is_kept_outlives_the_error);
   tcase_add_test(tests, a_value_that_would_keep_its_payload_may_also_become_available);
+  tcase_add_test(tests, a_payload_is_got_by_its_type_alone);
+  tcase_add_test(tests, a_function_that_waits_keeps_its_value);
   tcase_add_test_raise_signal(tests, a_value_of_no_type_is_not_made, SIGABRT);
   Suite* suite = suite_create("async_value");
   suite_add_tcase(suite, tests);

@@ -28,17 +28,29 @@ START_TEST(storage_of_each_size_is_zeroed_and_aligned_also_when_it_is_used_again
 }
 END_TEST
 
-START_TEST(a_block_that_was_given_back_is_the_next_one_of_its_size) {
-  void* first = tfrt_value_storage_allocate(24);
-  tfrt_value_storage_free(first, 24);
-  ck_assert_uint_eq(tfrt_value_storage_kept(), KEEPS);
+// How many blocks of a size are given back before one of them is used again.
+#ifdef NDEBUG
+enum { WAITS = 1 };
+#else
+enum { WAITS = TFRT_VALUE_STORAGE_QUARANTINE + 1 };
+#endif
+
+START_TEST(blocks_of_a_size_are_used_again_behind_the_quarantine) {
+  void* blocks[WAITS];
+  for (int i = 0; i < WAITS; ++i) blocks[i] = tfrt_value_storage_allocate(24);
+  for (int i = 0; i < WAITS - 1; ++i) tfrt_value_storage_free(blocks[i], 24);
+  void* fresh = tfrt_value_storage_allocate(24);
+  for (int i = 0; i < WAITS - 1; ++i) ck_assert_ptr_ne(fresh, blocks[i]);
+  tfrt_value_storage_free(blocks[WAITS - 1], 24);
+  ck_assert_uint_eq(tfrt_value_storage_kept(), KEEPS * WAITS);
   void* other = tfrt_value_storage_allocate(40);
-  ck_assert_uint_eq(tfrt_value_storage_kept(), KEEPS);
-  void* second = tfrt_value_storage_allocate(20);
-  ck_assert_uint_eq(tfrt_value_storage_kept(), 0);
-  if (KEEPS) ck_assert_ptr_eq(first, second);
+  ck_assert_uint_eq(tfrt_value_storage_kept(), KEEPS * WAITS);
+  void* again = tfrt_value_storage_allocate(20);
+  ck_assert_uint_eq(tfrt_value_storage_kept(), KEEPS * (WAITS - 1));
+  if (KEEPS) ck_assert_ptr_eq(again, blocks[0]);
   tfrt_value_storage_free(other, 40);
-  tfrt_value_storage_free(second, 20);
+  tfrt_value_storage_free(fresh, 24);
+  tfrt_value_storage_free(again, 20);
 }
 END_TEST
 
@@ -80,7 +92,7 @@ END_TEST
 Suite* tfrt_test_suite(void) {
   TCase* storage = tcase_create("value storage");
   tcase_add_test(storage, storage_of_each_size_is_zeroed_and_aligned_also_when_it_is_used_again);
-  tcase_add_test(storage, a_block_that_was_given_back_is_the_next_one_of_its_size);
+  tcase_add_test(storage, blocks_of_a_size_are_used_again_behind_the_quarantine);
   tcase_add_test(storage, a_thread_keeps_a_bounded_number);
   tcase_add_test(storage, a_big_block_is_not_kept);
   tcase_add_test(storage,
