@@ -113,7 +113,7 @@ static bool claim(tfrt_indirect_value_t* value, tfrt_async_value_t* target) {
 }
 
 #ifndef NDEBUG
-// So many levels of a target's own targets are searched for the value that is forwarded.
+// The search for a circle follows at most this many targets.
 #define MAX_CIRCLE 64
 
 // Aborts if |target| forwards to |value|, by itself or by up to MAX_CIRCLE others.

@@ -110,7 +110,7 @@ static block_t* take_block(list_t* list) {
   return block;
 }
 
-// What freed payloads are filled with.
+// Freed payloads are filled with it.
 #define FREED_BYTE 0xdd
 
 static void keep_block(list_t* list, block_t* block, size_t size) {

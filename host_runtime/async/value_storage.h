@@ -33,7 +33,7 @@
 // At most this many blocks of each size are kept by a thread.
 #define TFRT_VALUE_STORAGE_MAX_KEPT 4096
 
-// So many blocks of a size are kept unused by a thread, in builds with assertions.
+// In builds with assertions a thread keeps this many blocks of a size unused.
 #define TFRT_VALUE_STORAGE_QUARANTINE 64
 
 // The size of the smallest blocks: a header and a scalar.
