@@ -116,7 +116,8 @@ bool tfrt_ir_operation_successor_operands(const tfrt_ir_operation_t* operation, 
     int64_t skipped = operands_before(cases, index - 1);
     first = before < 0 || skipped < 0 ? -1 : before + skipped;
     count = tfrt_ir_segment_size(cases, index - 1);
-  } else if (sizes || operation->successor_count > 1) {
+  } else if (sizes || (operation->successor_count > 1 &&
+                       operation->descriptor->flags & TFRT_KERNEL_VARIADIC_OPERANDS)) {
     first = operands_before(sizes, fixed_count + index);
     count = tfrt_ir_segment_size(sizes, fixed_count + index);
   }

@@ -117,8 +117,8 @@ static inline tfrt_ir_block_t** tfrt_ir_operation_successors(const tfrt_ir_opera
 // The operands of |operation| that become the arguments of its successor |index|: sets
 // |*out_first| and |*out_count|. Those of a single successor are the ones behind the fixed
 // operands of its entry in the op table; with several, `operandSegmentSizes` says so (and
-// `case_operand_segments` of a switch). Returns false if |operation| says nothing that fits.
-// Thread-safe.
+// `case_operand_segments` of a switch), unless the op can't have other operands: then each gets
+// none. Returns false if |operation| says nothing that fits. Thread-safe.
 bool tfrt_ir_operation_successor_operands(const tfrt_ir_operation_t* operation, uint32_t index,
                                           uint32_t* out_first, uint32_t* out_count);
 

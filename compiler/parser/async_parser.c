@@ -7,6 +7,11 @@
 //   async.create_group %size : !async.group
 //   async.add_to_group %token, %group : !async.token
 //   async.await_all %group
+//   async.runtime.load %value : <f32>                 and store
+//   async.runtime.create : !async.token
+//   async.runtime.await_and_resume %token, %handle : !async.token
+//   async.coro.free %id, %handle                      and the like: the table has all types
+//   async.coro.suspend %state, ^suspend, ^resume, ^cleanup
 
 #include "compiler/parser/parser_impl.h"
 
@@ -164,4 +169,98 @@ bool tfrt_parser_add_to_group(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
 bool tfrt_parser_await_all(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   return tfrt_parser_take_operand(parser, op, group_type(parser)) &&
          tfrt_parser_optional_dictionary(parser);
+}
+
+// --- Payloads and coroutines ---------------------------------------------------------------------
+
+// `: <T>` or `: !async.value<T>`
+static const tfrt_ir_type_t* parse_value_type(tfrt_parser_t* parser) {
+  if (!tfrt_parser_expect(parser, ':', "and the type of an asynchronous value")) return NULL;
+  if (!tfrt_parser_accept(parser, '<')) {
+    size_t offset = parser->token.offset;
+    const tfrt_ir_type_t* type = tfrt_parser_type(parser);
+    if (type && type->kind == TFRT_IR_TYPE_DIALECT && type->element) return type;
+    if (type) tfrt_parser_fail_at(parser, offset, "expected a type !async.value<T>, or <T>");
+    return NULL;
+  }
+  const tfrt_ir_type_t* element = tfrt_parser_type(parser);
+  if (!element || !tfrt_parser_expect(parser, '>', "behind the type of an asynchronous value")) {
+    return NULL;
+  }
+  return tfrt_ir_type_async_value(parser->context, element);
+}
+
+bool tfrt_parser_create(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
+  if (!tfrt_parser_optional_dictionary(parser)) return false;
+  const tfrt_ir_type_t* type = tfrt_parser_colon_type(parser);
+  return type && tfrt_parser_one_result(parser, op, type);
+}
+
+bool tfrt_parser_await_and_resume(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
+  tfrt_value_reference_t value;
+  tfrt_value_reference_t handle;
+  if (!tfrt_parser_value_reference(parser, &value) ||
+      !tfrt_parser_expect(parser, ',', "and the handle of a coroutine") ||
+      !tfrt_parser_value_reference(parser, &handle) || !tfrt_parser_optional_dictionary(parser)) {
+    return false;
+  }
+  const tfrt_ir_type_t* type = tfrt_parser_colon_type(parser);
+  op->operand_count = 2;
+  return type && tfrt_parser_resolve(parser, &value, type) &&
+         tfrt_parser_resolve(parser, &handle,
+                             tfrt_parser_type_of_text(parser, "!async.coro.handle"));
+}
+
+bool tfrt_parser_coro(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
+  const tfrt_kernel_descriptor_t* descriptor = op->descriptor;
+  for (uint32_t i = 0; i < descriptor->operand_count; ++i) {
+    if (i && !tfrt_parser_expect(parser, ',', "and the next operand")) return false;
+    const tfrt_ir_type_t* type = tfrt_parser_type_of_text(parser, descriptor->operands[i].type);
+    if (!type || !tfrt_parser_take_operand(parser, op, type)) return false;
+  }
+  return (!descriptor->result_count ||
+          tfrt_parser_one_result(parser, op,
+                                 tfrt_parser_type_of_text(parser, descriptor->results[0].type))) &&
+         tfrt_parser_optional_dictionary(parser);
+}
+
+bool tfrt_parser_runtime_load(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
+  tfrt_value_reference_t value;
+  if (!tfrt_parser_value_reference(parser, &value) || !tfrt_parser_optional_dictionary(parser)) {
+    return false;
+  }
+  const tfrt_ir_type_t* type = parse_value_type(parser);
+  op->operand_count = 1;
+  return type && tfrt_parser_resolve(parser, &value, type) &&
+         tfrt_parser_one_result(parser, op, type->element);
+}
+
+bool tfrt_parser_runtime_store(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
+  tfrt_value_reference_t value;
+  tfrt_value_reference_t storage;
+  if (!tfrt_parser_value_reference(parser, &value) ||
+      !tfrt_parser_expect(parser, ',', "and the value that it is stored in") ||
+      !tfrt_parser_value_reference(parser, &storage) || !tfrt_parser_optional_dictionary(parser)) {
+    return false;
+  }
+  const tfrt_ir_type_t* type = parse_value_type(parser);
+  op->operand_count = 2;
+  return type && tfrt_parser_resolve(parser, &value, type->element) &&
+         tfrt_parser_resolve(parser, &storage, type);
+}
+
+bool tfrt_parser_suspend(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
+  size_t mark = parser->pointers.count;
+  if (!tfrt_parser_take_operand(parser, op,
+                                tfrt_parser_type_of_text(parser, "!async.coro.state"))) {
+    return false;
+  }
+  for (int i = 0; i < 3; ++i) {
+    if (!tfrt_parser_expect(parser, ',', "and the blocks to suspend, resume and clean up") ||
+        !tfrt_parser_push_pointer(parser, tfrt_parser_successor(parser, op->region))) {
+      return false;
+    }
+  }
+  op->successors = (tfrt_ir_block_t**)tfrt_parser_take_pointers(parser, mark, &op->successor_count);
+  return op->successors != NULL && tfrt_parser_optional_dictionary(parser);
 }

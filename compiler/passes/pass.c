@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "compiler/passes/async_ref_count_optimizer.h"
+#include "compiler/passes/async_ref_count_verifier.h"
+#include "compiler/passes/async_ref_counter.h"
 #include "compiler/passes/canonicalizer.h"
 #include "compiler/passes/chain_checker.h"
 #include "compiler/passes/chain_inserter.h"
@@ -38,6 +41,11 @@ static bool print_streams(tfrt_ir_context_t* context, const tfrt_op_tables_t* ta
 }
 
 static const tfrt_pass_t passes[] = {
+    {"async-ref-counting",
+     "put in the reference counts of tokens, values and groups that async programs need",
+     tfrt_count_async_references},
+    {"async-ref-counting-opt", "cancel reference counts that undo each other within a block",
+     tfrt_optimize_async_ref_counts},
     {"canonicalize", "fold merges of chains, drop ops without effect that nobody uses",
      canonicalize},
     {"check-chains", "warn of each pair of accesses that no chain orders", check_chains},
@@ -47,6 +55,9 @@ static const tfrt_pass_t passes[] = {
     {"print-dependence-stats", "put chains in, and say as remarks how many",
      tfrt_print_dependence_stats},
     {"tfrt-print-stream", "say as remarks which stream each op of a function is in", print_streams},
+    {"verify-async-ref-counts",
+     "find references that are given back twice, or never, on any path of a function",
+     tfrt_verify_async_ref_counts},
 };
 
 const tfrt_pass_t* tfrt_all_passes(size_t* out_count) {

@@ -2,6 +2,8 @@
 //
 // The rules for ops of the language that the op table can't state.
 
+#include <inttypes.h>
+
 #include "compiler/op_table/op_form.h"
 #include "compiler/verifier/verifier_impl.h"
 #include "host_runtime/base/plural.h"
@@ -309,16 +311,52 @@ static void check_await(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* op
                          type->text->data);
 }
 
-// The rule of `async.add_to_group`, `async.runtime.await` and `async.runtime.is_error`.
+// The rule of ops that wait for their first operand, or add it to a group.
 static void check_waited_for(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation) {
   const tfrt_ir_type_t* type = operation->operands[0].value->type;
-  bool may_be_group = !tfrt_ir_operation_is(operation, "async.add_to_group");
+  bool may_be_group = !tfrt_ir_operation_is(operation, "async.add_to_group") &&
+                      !tfrt_ir_operation_is(operation, "async.runtime.add_to_group");
   if (is_token(type) || element_of(type) ||
       (may_be_group && tfrt_ir_type_is(type, "!async.group"))) {
     return;
   }
   tfrt_verifier_op_error(verifier, operation, "operand #0 must be a token or a value%s, not '%s'",
                          may_be_group ? " or a group" : "", type->text->data);
+}
+
+// The rule of `async.runtime.add_ref` and `async.runtime.drop_ref`.
+static void check_counted(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation) {
+  const tfrt_ir_attribute_t* count = tfrt_ir_operation_attribute(operation, "count");
+  check_waited_for(verifier, operation);
+  if (!count || count->kind != TFRT_IR_ATTRIBUTE_INTEGER) return;
+  int64_t number = tfrt_ir_attribute_integer_value(count);
+  if (number > 0 && number <= INT32_MAX) return;
+  tfrt_verifier_op_error(verifier, operation, "needs a 'count' from 1 to %d, not %" PRId64,
+                         INT32_MAX, number);
+}
+
+// The rule of ops that set a token or a value, or make one.
+static void check_settled(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation) {
+  const tfrt_ir_type_t* type =
+      operation->operand_count ? operation->operands[0].value->type : operation->results[0].type;
+  if (is_token(type) || element_of(type)) return;
+  tfrt_verifier_op_error(verifier, operation, "takes or makes a token or a value, not a '%s'",
+                         type->text->data);
+}
+
+// The rule of `async.runtime.load` and `async.runtime.store`.
+static void check_payload(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation) {
+  const tfrt_ir_type_t* type = operation->operands[operation->operand_count - 1].value->type;
+  const tfrt_ir_type_t* payload =
+      operation->result_count ? operation->results[0].type : operation->operands[0].value->type;
+  if (element_of(type) && element_of(type) == payload) return;
+  tfrt_verifier_op_error(verifier, operation,
+                         "needs a value !async.value<T> and a payload T, not '%s' and '%s'",
+                         type->text->data, payload->text->data);
+}
+
+static void check_suspend(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation) {
+  check_successor_count(verifier, operation, 3);
 }
 
 // Checks that |operation| calls the kind of function that it can.
@@ -426,6 +464,16 @@ static const rule_t rules[] = {
     {"async.add_to_group", check_waited_for},
     {"async.runtime.await", check_waited_for},
     {"async.runtime.is_error", check_waited_for},
+    {"async.runtime.await_and_resume", check_waited_for},
+    {"async.runtime.add_to_group", check_waited_for},
+    {"async.runtime.add_ref", check_counted},
+    {"async.runtime.drop_ref", check_counted},
+    {"async.runtime.create", check_settled},
+    {"async.runtime.set_available", check_settled},
+    {"async.runtime.set_error", check_settled},
+    {"async.runtime.load", check_payload},
+    {"async.runtime.store", check_payload},
+    {"async.coro.suspend", check_suspend},
     {"memref.load", check_load},
     {"memref.store", check_store},
     {"memref.alloc", check_alloc},

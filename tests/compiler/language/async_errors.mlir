@@ -125,3 +125,60 @@ func.func @what(%x: f32) {
   %a = arith.cmpi olt, %x, %x : f32
   return
 }
+
+// -----
+
+func.func @count_of_zero(%t: !async.token) {
+  // expected-error@+1 {{'async.runtime.add_ref' op needs a 'count' from 1 to 2147483647, not 0}}
+  async.runtime.add_ref %t {count = 0 : i64} : !async.token
+  return
+}
+
+// -----
+
+func.func @count_is_missing(%t: !async.token) {
+  // expected-error@+1 {{requires attribute 'count'}}
+  async.runtime.drop_ref %t : !async.token
+  return
+}
+
+// -----
+
+func.func @count_of_number(%x: i32) {
+  // expected-error@+1 {{operand #0 must be a token or a value or a group, not 'i32'}}
+  async.runtime.drop_ref %x {count = 1 : i64} : i32
+  return
+}
+
+// -----
+
+func.func @creates_number() {
+  // expected-error@+1 {{takes or makes a token or a value, not a 'i32'}}
+  %x = async.runtime.create : i32
+  return
+}
+
+// -----
+
+func.func @loads_token(%t: !async.token) {
+  // expected-error@+1 {{expected a type !async.value<T>, or <T>}}
+  %x = async.runtime.load %t : !async.token
+  return
+}
+
+// -----
+
+func.func @stores_other(%v: !async.value<i32>, %x: i64) {
+  // expected-error@+1 {{needs a value !async.value<T> and a payload T, not '!async.value<i32>' and 'i64'}}
+  "async.runtime.store"(%x, %v) : (i64, !async.value<i32>) -> ()
+  return
+}
+
+// -----
+
+func.func @suspends(%s: !async.coro.state) {
+  // expected-error@+1 {{needs 3 successors, and has 1}}
+  "async.coro.suspend"(%s)[^next] : (!async.coro.state) -> ()
+^next:
+  return
+}
