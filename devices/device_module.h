@@ -45,8 +45,14 @@ struct tfrt_device_module_s {
   tfrt_device_t* device;  // +1
 };
 
+struct tfrt_device_launch_s;
+
 typedef struct tfrt_device_function_vtable_s {
   void (*destroy)(tfrt_device_function_t* function);
+  // NULL, or: sets |out_bytes[i]|, which is 0, to how many bytes the kernel reads or writes from
+  // the address that parameter i holds, in such a launch.
+  void (*extents)(const tfrt_device_function_t* function, const struct tfrt_device_launch_s* launch,
+                  void* const* parameters, uint64_t* out_bytes);
 } tfrt_device_function_vtable_t;
 
 // Embedded first in every implementation. Constant but for the count.

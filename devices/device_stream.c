@@ -188,6 +188,26 @@ static tfrt_status_t tfrt_device_stream_check_arguments(tfrt_device_stream_t* st
   return NULL;
 }
 
+// OK if each buffer among |arguments| holds what the kernel reads or writes of it, as far as the
+// backend can tell.
+static tfrt_status_t tfrt_device_stream_check_extents(tfrt_device_stream_t* stream,
+                                                      const tfrt_device_function_t* function,
+                                                      const tfrt_device_launch_t* launch,
+                                                      const tfrt_device_argument_t* arguments,
+                                                      void* const* parameters, uint32_t count) {
+  if (!function->vtable->extents) return NULL;
+  uint64_t bytes[TFRT_DEVICE_MAX_PARAMETERS] = {0};
+  function->vtable->extents(function, launch, parameters, bytes);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!arguments[i].buffer || arguments[i].buffer->size >= bytes[i]) continue;
+    return tfrt_status_create(
+        TFRT_STATUS_OUT_OF_RANGE, "%s: %s uses %s%llu bytes of argument %u, a buffer of %zu",
+        stream->device->name, function->name, bytes[i] == UINT64_MAX ? "more than " : "",
+        (unsigned long long)bytes[i], i, arguments[i].buffer->size);
+  }
+  return NULL;
+}
+
 // The priority of |launch| among those that |device| has.
 static int32_t tfrt_device_stream_priority(const tfrt_device_t* device,
                                            const tfrt_device_launch_t* launch) {
@@ -213,7 +233,12 @@ tfrt_status_t tfrt_device_stream_launch(tfrt_device_stream_t* stream,
     tfrt_device_buffer_t* buffer = arguments[i].buffer;
     parameters[i] = buffer ? (void*)&buffer->address : (void*)arguments[i].bytes;
     sizes[i] = buffer ? sizeof(buffer->address) : arguments[i].size;
-    if (buffer) TFRT_RETURN_IF_ERROR(tfrt_device_stream_use(stream, buffer));
+  }
+  TFRT_RETURN_IF_ERROR(
+      tfrt_device_stream_check_extents(stream, function, launch, arguments, parameters, count));
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!arguments[i].buffer) continue;
+    TFRT_RETURN_IF_ERROR(tfrt_device_stream_use(stream, arguments[i].buffer));
   }
   if (stream->capture) {
     TFRT_RETURN_IF_ERROR(tfrt_device_capture_keep(stream->capture, NULL, function));

@@ -84,6 +84,12 @@ void tfrt_diagnostics_report_at(tfrt_diagnostics_t* diagnostics, tfrt_severity_t
                                 const tfrt_ir_location_t* location, const char* format, ...)
     TFRT_PRINTF(4, 5);
 
+// Returns true if the next error will be kept, so that its reporter may take time for a good text.
+// Thread-compatible (caller synchronises).
+static inline bool tfrt_diagnostics_keeps_errors(const tfrt_diagnostics_t* diagnostics) {
+  return diagnostics->error_count < diagnostics->limit;
+}
+
 // The word for |severity|, e.g. "error". Static. Thread-safe.
 const char* tfrt_severity_name(tfrt_severity_t severity);
 

@@ -287,8 +287,11 @@ static bool fail_custom(tfrt_parser_t* parser, const tfrt_parser_op_t* op) {
                                "op '%s' has no custom form; write \"%s\"(...) : (...) -> ...", name,
                                name);
   }
+  // The search compares the name with that of every op.
   const tfrt_kernel_descriptor_t* similar =
-      tfrt_op_index_suggest(&parser->index, tfrt_ir_string_view(op->name));
+      tfrt_diagnostics_keeps_errors(parser->diagnostics)
+          ? tfrt_op_index_suggest(&parser->index, tfrt_ir_string_view(op->name))
+          : NULL;
   if (similar) {
     return tfrt_parser_fail_at(parser, op->place.offset,
                                "custom op '%s' is unknown; did you mean '%s'?", name,

@@ -26,7 +26,7 @@ static inline tfrt_cpu_platform_t* tfrt_cpu_platform_of(const tfrt_device_t* dev
 // A kernel of a module.
 typedef struct tfrt_cpu_function_s {
   tfrt_device_function_t base;
-  tfrt_cpu_kernel_fn_t run;
+  const tfrt_cpu_kernel_t* kernel;
 } tfrt_cpu_function_t;
 
 // Entries of the device's vtable, by file. Thread-safe.

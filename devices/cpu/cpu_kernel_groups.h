@@ -14,6 +14,12 @@ static inline uint32_t tfrt_cpu_ui32(void* const* parameters, int index) {
   return *(const uint32_t*)parameters[index];
 }
 
+// The product of two numbers of bytes or elements; UINT64_MAX if it is more than that.
+static inline uint64_t tfrt_cpu_times(uint64_t a, uint64_t b) {
+  uint64_t product;
+  return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
 // Two matrices and their product.
 typedef struct tfrt_cpu_matmul_s {
   const void* a;
@@ -57,5 +63,15 @@ tfrt_status_t tfrt_cpu_conv2d_f32(const tfrt_device_launch_t* launch, void* cons
 tfrt_status_t tfrt_cpu_max_pool2d_f32(const tfrt_device_launch_t* launch, void* const* parameters);
 tfrt_status_t tfrt_cpu_linear_f32(const tfrt_device_launch_t* launch, void* const* parameters);
 tfrt_status_t tfrt_cpu_add_row_f32(const tfrt_device_launch_t* launch, void* const* parameters);
+
+// What they use of their buffers (tfrt_cpu_kernel_extents_fn_t).
+void tfrt_cpu_conv2d_extents(const tfrt_device_launch_t* launch, void* const* parameters,
+                             uint64_t element_size, uint64_t* out_bytes);
+void tfrt_cpu_max_pool2d_extents(const tfrt_device_launch_t* launch, void* const* parameters,
+                                 uint64_t element_size, uint64_t* out_bytes);
+void tfrt_cpu_linear_extents(const tfrt_device_launch_t* launch, void* const* parameters,
+                             uint64_t element_size, uint64_t* out_bytes);
+void tfrt_cpu_add_row_extents(const tfrt_device_launch_t* launch, void* const* parameters,
+                              uint64_t element_size, uint64_t* out_bytes);
 
 #endif  // TFRT_DEVICES_CPU_CPU_KERNEL_GROUPS_H_

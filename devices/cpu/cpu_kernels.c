@@ -104,30 +104,81 @@ static tfrt_status_t tfrt_cpu_matmul_f32(const tfrt_device_launch_t* launch,
   return NULL;
 }
 
+// --- What each uses of its buffers -------------------------------------------------------
+
+static void tfrt_cpu_fill_extents(const tfrt_device_launch_t* launch, void* const* parameters,
+                                  uint64_t element_size, uint64_t* out_bytes) {
+  (void)launch;
+  out_bytes[0] = tfrt_cpu_ui32(parameters, 2) * element_size;
+}
+
+// The same count of each of |buffers| buffers, behind which it stands.
+static void tfrt_cpu_equal_extents(void* const* parameters, int buffers, uint64_t element_size,
+                                   uint64_t* out_bytes) {
+  for (int i = 0; i < buffers; ++i) {
+    out_bytes[i] = tfrt_cpu_ui32(parameters, buffers) * element_size;
+  }
+}
+
+static void tfrt_cpu_copy_extents(const tfrt_device_launch_t* launch, void* const* parameters,
+                                  uint64_t element_size, uint64_t* out_bytes) {
+  (void)launch;
+  tfrt_cpu_equal_extents(parameters, 2, element_size, out_bytes);
+}
+
+static void tfrt_cpu_combine_extents(const tfrt_device_launch_t* launch, void* const* parameters,
+                                     uint64_t element_size, uint64_t* out_bytes) {
+  (void)launch;
+  tfrt_cpu_equal_extents(parameters, 3, element_size, out_bytes);
+}
+
+static void tfrt_cpu_sum_rows_extents(const tfrt_device_launch_t* launch, void* const* parameters,
+                                      uint64_t element_size, uint64_t* out_bytes) {
+  uint64_t row = tfrt_cpu_ui32(parameters, 2) * element_size;
+  out_bytes[0] = tfrt_cpu_times(launch->grid[0], row);
+  out_bytes[1] = launch->grid[0] * element_size;
+}
+
+static void tfrt_cpu_softmax_rows_extents(const tfrt_device_launch_t* launch,
+                                          void* const* parameters, uint64_t element_size,
+                                          uint64_t* out_bytes) {
+  uint64_t row = tfrt_cpu_ui32(parameters, 2) * element_size;
+  out_bytes[0] = out_bytes[1] = tfrt_cpu_times(launch->grid[0], row);
+}
+
+static void tfrt_cpu_matmul_extents(const tfrt_device_launch_t* launch, void* const* parameters,
+                                    uint64_t element_size, uint64_t* out_bytes) {
+  (void)launch;
+  tfrt_cpu_matmul_t m = tfrt_cpu_matmul_read(parameters);
+  out_bytes[0] = tfrt_cpu_times(tfrt_cpu_times(m.rows, m.inner), element_size);
+  out_bytes[1] = tfrt_cpu_times(tfrt_cpu_times(m.inner, m.columns), element_size);
+  out_bytes[2] = tfrt_cpu_times(tfrt_cpu_times(m.rows, m.columns), element_size);
+}
+
+// One row for a kernel of each type of elements; a value of 16 bits is an h.
+#define OF_EACH_TYPE(name, f32, f16, bf16, parameters, half_parameters, extents) \
+  {"tfrt_" name "_f32", f32, parameters, extents, 4},                            \
+      {"tfrt_" name "_f16", f16, half_parameters, extents, 2}, {                 \
+    "tfrt_" name "_bf16", bf16, half_parameters, extents, 2                      \
+  }
+
 const tfrt_cpu_kernel_t tfrt_cpu_kernels[TFRT_CPU_KERNEL_COUNT] = {
-    {"tfrt_fill_f32", tfrt_cpu_fill_f32},
-    {"tfrt_copy_f32", tfrt_cpu_copy_f32},
-    {"tfrt_add_f32", tfrt_cpu_add_f32},
-    {"tfrt_multiply_f32", tfrt_cpu_multiply_f32},
-    {"tfrt_sum_rows_f32", tfrt_cpu_sum_rows_f32},
-    {"tfrt_softmax_rows_f32", tfrt_cpu_softmax_rows_f32},
-    {"tfrt_matmul_f32", tfrt_cpu_matmul_f32},
-    {"tfrt_fill_f16", tfrt_cpu_fill_half},
-    {"tfrt_copy_f16", tfrt_cpu_copy_half},
-    {"tfrt_add_f16", tfrt_cpu_add_f16},
-    {"tfrt_multiply_f16", tfrt_cpu_multiply_f16},
-    {"tfrt_sum_rows_f16", tfrt_cpu_sum_rows_f16},
-    {"tfrt_softmax_rows_f16", tfrt_cpu_softmax_rows_f16},
-    {"tfrt_matmul_f16", tfrt_cpu_matmul_f16},
-    {"tfrt_fill_bf16", tfrt_cpu_fill_half},
-    {"tfrt_copy_bf16", tfrt_cpu_copy_half},
-    {"tfrt_add_bf16", tfrt_cpu_add_bf16},
-    {"tfrt_multiply_bf16", tfrt_cpu_multiply_bf16},
-    {"tfrt_sum_rows_bf16", tfrt_cpu_sum_rows_bf16},
-    {"tfrt_softmax_rows_bf16", tfrt_cpu_softmax_rows_bf16},
-    {"tfrt_matmul_bf16", tfrt_cpu_matmul_bf16},
-    {"tfrt_conv2d_f32", tfrt_cpu_conv2d_f32},
-    {"tfrt_max_pool2d_f32", tfrt_cpu_max_pool2d_f32},
-    {"tfrt_linear_f32", tfrt_cpu_linear_f32},
-    {"tfrt_add_row_f32", tfrt_cpu_add_row_f32},
+    OF_EACH_TYPE("fill", tfrt_cpu_fill_f32, tfrt_cpu_fill_half, tfrt_cpu_fill_half, "bfu", "bhu",
+                 tfrt_cpu_fill_extents),
+    OF_EACH_TYPE("copy", tfrt_cpu_copy_f32, tfrt_cpu_copy_half, tfrt_cpu_copy_half, "bbu", "bbu",
+                 tfrt_cpu_copy_extents),
+    OF_EACH_TYPE("add", tfrt_cpu_add_f32, tfrt_cpu_add_f16, tfrt_cpu_add_bf16, "bbbu", "bbbu",
+                 tfrt_cpu_combine_extents),
+    OF_EACH_TYPE("multiply", tfrt_cpu_multiply_f32, tfrt_cpu_multiply_f16, tfrt_cpu_multiply_bf16,
+                 "bbbu", "bbbu", tfrt_cpu_combine_extents),
+    OF_EACH_TYPE("sum_rows", tfrt_cpu_sum_rows_f32, tfrt_cpu_sum_rows_f16, tfrt_cpu_sum_rows_bf16,
+                 "bbu", "bbu", tfrt_cpu_sum_rows_extents),
+    OF_EACH_TYPE("softmax_rows", tfrt_cpu_softmax_rows_f32, tfrt_cpu_softmax_rows_f16,
+                 tfrt_cpu_softmax_rows_bf16, "bbu", "bbu", tfrt_cpu_softmax_rows_extents),
+    OF_EACH_TYPE("matmul", tfrt_cpu_matmul_f32, tfrt_cpu_matmul_f16, tfrt_cpu_matmul_bf16, "bbbuuu",
+                 "bbbuuu", tfrt_cpu_matmul_extents),
+    {"tfrt_conv2d_f32", tfrt_cpu_conv2d_f32, "bbbbuuuuuuu", tfrt_cpu_conv2d_extents, 4},
+    {"tfrt_max_pool2d_f32", tfrt_cpu_max_pool2d_f32, "bbuuuu", tfrt_cpu_max_pool2d_extents, 4},
+    {"tfrt_linear_f32", tfrt_cpu_linear_f32, "bbbbuuuu", tfrt_cpu_linear_extents, 4},
+    {"tfrt_add_row_f32", tfrt_cpu_add_row_f32, "bbuuu", tfrt_cpu_add_row_extents, 4},
 };

@@ -34,7 +34,8 @@
 // f16 and bf16, made by tensor cores, on one). There is a block for each 128 columns, in x, and 128
 // rows, in y; further blocks do nothing.
 //
-// Thread rule: constant data. Failure rule: none fails; sizes are the caller's.
+// Thread rule: constant data. Failure rule: none fails. A launch whose buffers are too small for
+// its counts is refused (devices/device_stream.h).
 #ifndef TFRT_DEVICES_CPU_CPU_KERNELS_H_
 #define TFRT_DEVICES_CPU_CPU_KERNELS_H_
 

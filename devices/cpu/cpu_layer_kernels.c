@@ -61,6 +61,8 @@ tfrt_status_t tfrt_cpu_max_pool2d_f32(const tfrt_device_launch_t* launch, void* 
   size_t height = tfrt_cpu_layer_size(parameters, 3);
   size_t width = tfrt_cpu_layer_size(parameters, 4);
   size_t window = tfrt_cpu_layer_size(parameters, 5);
+  // A pool without an element has no greatest one, nor a next one.
+  if (window == 0) return NULL;
   for (size_t plane = 0; plane < planes; ++plane, x += height * width) {
     for (size_t row = 0; row + window <= height; row += window) {
       for (size_t column = 0; column + window <= width; column += window) {
@@ -107,4 +109,61 @@ tfrt_status_t tfrt_cpu_add_row_f32(const tfrt_device_launch_t* launch, void* con
     y[i] = tfrt_cpu_layer_end(y[i] + bias[i % columns], has_relu);
   }
   return NULL;
+}
+
+// --- What each uses of its buffers -------------------------------------------------------
+
+// The product of the |count| parameters from |first| on, times |size|.
+static uint64_t tfrt_cpu_layer_bytes(void* const* parameters, int first, int count, uint64_t size) {
+  for (int i = first; i < first + count; ++i) {
+    size = tfrt_cpu_times(size, tfrt_cpu_layer_size(parameters, i));
+  }
+  return size;
+}
+
+void tfrt_cpu_conv2d_extents(const tfrt_device_launch_t* launch, void* const* parameters,
+                             uint64_t element_size, uint64_t* out_bytes) {
+  (void)launch;
+  uint64_t height = tfrt_cpu_layer_size(parameters, 6), width = tfrt_cpu_layer_size(parameters, 7);
+  uint64_t outputs = tfrt_cpu_layer_size(parameters, 8);
+  uint64_t window = tfrt_cpu_layer_size(parameters, 9);
+  out_bytes[0] = tfrt_cpu_layer_bytes(parameters, 4, 4, element_size);
+  // Of windows that don't fit nothing is read, nor written.
+  if (window > height || window > width) return;
+  uint64_t weights = tfrt_cpu_times(tfrt_cpu_layer_size(parameters, 5), element_size);
+  weights = tfrt_cpu_times(tfrt_cpu_times(weights, window), window);
+  out_bytes[1] = tfrt_cpu_times(weights, outputs);
+  out_bytes[2] = outputs * element_size;
+  uint64_t images = tfrt_cpu_times(tfrt_cpu_layer_size(parameters, 4), outputs);
+  uint64_t places = tfrt_cpu_times(height - window + 1, width - window + 1);
+  out_bytes[3] = tfrt_cpu_times(tfrt_cpu_times(images, places), element_size);
+}
+
+void tfrt_cpu_max_pool2d_extents(const tfrt_device_launch_t* launch, void* const* parameters,
+                                 uint64_t element_size, uint64_t* out_bytes) {
+  (void)launch;
+  uint64_t planes = tfrt_cpu_layer_size(parameters, 2) * element_size;
+  uint64_t window = tfrt_cpu_layer_size(parameters, 5);
+  out_bytes[0] = tfrt_cpu_layer_bytes(parameters, 2, 3, element_size);
+  if (window == 0) return;
+  uint64_t places = tfrt_cpu_times(tfrt_cpu_layer_size(parameters, 3) / window,
+                                   tfrt_cpu_layer_size(parameters, 4) / window);
+  out_bytes[1] = tfrt_cpu_times(planes, places);
+}
+
+void tfrt_cpu_linear_extents(const tfrt_device_launch_t* launch, void* const* parameters,
+                             uint64_t element_size, uint64_t* out_bytes) {
+  (void)launch;
+  uint64_t columns = tfrt_cpu_layer_size(parameters, 6);
+  out_bytes[0] = tfrt_cpu_layer_bytes(parameters, 4, 2, element_size);
+  out_bytes[1] = tfrt_cpu_layer_bytes(parameters, 5, 2, element_size);
+  out_bytes[2] = columns * element_size;
+  out_bytes[3] = tfrt_cpu_times(tfrt_cpu_layer_bytes(parameters, 4, 1, element_size), columns);
+}
+
+void tfrt_cpu_add_row_extents(const tfrt_device_launch_t* launch, void* const* parameters,
+                              uint64_t element_size, uint64_t* out_bytes) {
+  (void)launch;
+  out_bytes[0] = tfrt_cpu_layer_size(parameters, 3) * element_size;
+  out_bytes[1] = tfrt_cpu_layer_bytes(parameters, 2, 2, element_size);
 }

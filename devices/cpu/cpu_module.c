@@ -50,13 +50,50 @@ static void tfrt_cpu_function_destroy(tfrt_device_function_t* base) {
   tfrt_allocator_free(base->module->device->platform->allocator, function, sizeof(*function));
 }
 
-static const tfrt_device_function_vtable_t function_vtable = {tfrt_cpu_function_destroy};
+static void tfrt_cpu_function_extents(const tfrt_device_function_t* base,
+                                      const tfrt_device_launch_t* launch, void* const* parameters,
+                                      uint64_t* out_bytes) {
+  const tfrt_cpu_kernel_t* kernel = TFRT_CONTAINER_OF(base, tfrt_cpu_function_t, base)->kernel;
+  if (kernel->extents) kernel->extents(launch, parameters, kernel->element_size, out_bytes);
+}
 
-static tfrt_cpu_kernel_fn_t tfrt_cpu_module_find_kernel(const tfrt_device_t* device,
-                                                        const char* name) {
+static const tfrt_device_function_vtable_t function_vtable = {.destroy = tfrt_cpu_function_destroy,
+                                                              .extents = tfrt_cpu_function_extents};
+
+static uint32_t tfrt_cpu_parameter_size(char letter) {
+  return letter == 'b' ? sizeof(tfrt_device_address_t) : letter == 'h' ? 2 : 4;
+}
+
+// OK if the parameters that |symbol| declares are those that |kernel| reads.
+static tfrt_status_t tfrt_cpu_module_check_parameters(const tfrt_device_t* device,
+                                                      const tfrt_cpu_kernel_t* kernel,
+                                                      const tfrt_device_image_symbol_t* symbol) {
+  if (!kernel->parameters) return NULL;
+  uint32_t count = (uint32_t)strlen(kernel->parameters);
+  if (symbol->parameter_count != count) {
+    return tfrt_status_create(
+        TFRT_STATUS_INVALID_ARGUMENT,
+        "%s: get function failed: CPU_ERROR_INVALID_IMAGE (%s is declared with "
+        "%u parameters, but has %u here)",
+        device->name, kernel->name, symbol->parameter_count, count);
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    uint32_t size = tfrt_cpu_parameter_size(kernel->parameters[i]);
+    if (symbol->parameter_sizes[i] == size) continue;
+    return tfrt_status_create(
+        TFRT_STATUS_INVALID_ARGUMENT,
+        "%s: get function failed: CPU_ERROR_INVALID_IMAGE (parameter %u of %s "
+        "is declared with %u bytes, but has %u here)",
+        device->name, i, kernel->name, symbol->parameter_sizes[i], size);
+  }
+  return NULL;
+}
+
+static const tfrt_cpu_kernel_t* tfrt_cpu_module_find_kernel(const tfrt_device_t* device,
+                                                            const char* name) {
   const tfrt_cpu_platform_options_t* options = &tfrt_cpu_platform_of(device)->options;
   for (size_t i = 0; i < options->kernel_count; ++i) {
-    if (strcmp(options->kernels[i].name, name) == 0) return options->kernels[i].run;
+    if (strcmp(options->kernels[i].name, name) == 0) return &options->kernels[i];
   }
   return NULL;
 }
@@ -68,12 +105,13 @@ static tfrt_status_t tfrt_cpu_module_function(tfrt_device_module_t* module, cons
   bool found;
   TFRT_RETURN_IF_ERROR(tfrt_device_image_find(tfrt_cpu_module_text(tfrt_cpu_module_of(module)),
                                               true, name, &symbol, &found));
-  tfrt_cpu_kernel_fn_t run = found ? tfrt_cpu_module_find_kernel(device, name) : NULL;
-  if (!run) {
+  const tfrt_cpu_kernel_t* kernel = found ? tfrt_cpu_module_find_kernel(device, name) : NULL;
+  if (!kernel) {
     return tfrt_status_create(TFRT_STATUS_NOT_FOUND,
                               "%s: get function failed: CPU_ERROR_NOT_FOUND (%s %s)", device->name,
                               name, found ? "has no form for this device" : "is not in the module");
   }
+  TFRT_RETURN_IF_ERROR(tfrt_cpu_module_check_parameters(device, kernel, &symbol));
   tfrt_cpu_function_t* function =
       tfrt_allocator_allocate_zeroed(device->platform->allocator, sizeof(*function));
   if (!function) return tfrt_status_out_of_memory();
@@ -83,7 +121,7 @@ static tfrt_status_t tfrt_cpu_module_function(tfrt_device_module_t* module, cons
     tfrt_allocator_free(device->platform->allocator, function, sizeof(*function));
     return status;
   }
-  function->run = run;
+  function->kernel = kernel;
   function->base.parameter_count = symbol.parameter_count;
   memcpy(function->base.parameter_sizes, symbol.parameter_sizes, sizeof(symbol.parameter_sizes));
   *out_function = &function->base;

@@ -25,9 +25,22 @@
 typedef tfrt_status_t (*tfrt_cpu_kernel_fn_t)(const tfrt_device_launch_t* launch,
                                               void* const* parameters);
 
+// How many bytes a kernel reads or writes from the address in each of its buffers, at most.
+// Sets |out_bytes[i]|, which is 0, for each argument i that is a buffer; UINT64_MAX: more than
+// there can be. |element_size| is that of the kernel's table entry.
+typedef void (*tfrt_cpu_kernel_extents_fn_t)(const tfrt_device_launch_t* launch,
+                                             void* const* parameters, uint64_t element_size,
+                                             uint64_t* out_bytes);
+
+// A kernel. Where |parameters| is not NULL it has a letter for each: b (the address of a buffer),
+// u (a ui32), f (an f32), h (16 bits); a module that declares others is refused. Where |extents| is
+// not NULL, a launch whose buffers are too small is refused.
 typedef struct tfrt_cpu_kernel_s {
   const char* name;  // static
   tfrt_cpu_kernel_fn_t run;
+  const char* parameters;
+  tfrt_cpu_kernel_extents_fn_t extents;
+  uint32_t element_size;  // in bytes
 } tfrt_cpu_kernel_t;
 
 typedef struct tfrt_cpu_platform_options_s {

@@ -90,7 +90,7 @@ static void tfrt_cpu_op_work(tfrt_cpu_op_t* op) {
   } else if (op->kind == TFRT_CPU_OP_CALL) {
     op->call(op->parameters);
   } else if (op->kind == TFRT_CPU_OP_LAUNCH) {
-    tfrt_status_t status = op->function->run(&op->launch, op->parameters);
+    tfrt_status_t status = op->function->kernel->run(&op->launch, op->parameters);
     if (!status) return;
     tfrt_device_t* device = op->stream->base.device;
     status = tfrt_status_take_annotate(status, "%s: launch of %s failed: CPU_ERROR_LAUNCH_FAILED",

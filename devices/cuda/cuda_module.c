@@ -40,7 +40,8 @@ static void tfrt_cuda_function_destroy(tfrt_device_function_t* base) {
   tfrt_allocator_free(base->module->device->platform->allocator, function, sizeof(*function));
 }
 
-static const tfrt_device_function_vtable_t function_vtable = {tfrt_cuda_function_destroy};
+static const tfrt_device_function_vtable_t function_vtable = {.destroy =
+                                                                  tfrt_cuda_function_destroy};
 
 tfrt_cuda_result_t tfrt_cuda_function_prepare(tfrt_device_function_t* base, uint32_t shared_size,
                                               tfrt_cuda_function_handle_t* out_handle) {

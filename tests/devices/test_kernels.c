@@ -38,8 +38,8 @@ static tfrt_status_t tfrt_test_fault(const tfrt_device_launch_t* launch, void* c
 }
 
 const tfrt_cpu_kernel_t tfrt_test_kernels[TFRT_TEST_KERNEL_COUNT] = {
-    {"test_add", tfrt_test_add},
-    {"test_increment", tfrt_test_increment},
-    {"test_spin", tfrt_test_spin},
-    {"test_fault", tfrt_test_fault},
+    {.name = "test_add", .run = tfrt_test_add},
+    {.name = "test_increment", .run = tfrt_test_increment},
+    {.name = "test_spin", .run = tfrt_test_spin},
+    {.name = "test_fault", .run = tfrt_test_fault},
 };

@@ -171,7 +171,8 @@ static void tfrt_faulty_function_destroy(tfrt_device_function_t* function) {
                       sizeof(tfrt_faulty_function_t));
 }
 
-static const tfrt_device_function_vtable_t function_vtable = {tfrt_faulty_function_destroy};
+static const tfrt_device_function_vtable_t function_vtable = {.destroy =
+                                                                  tfrt_faulty_function_destroy};
 
 static tfrt_status_t tfrt_faulty_module_function(tfrt_device_module_t* module, const char* name,
                                                  tfrt_device_function_t** out_function) {

@@ -89,6 +89,7 @@ START_TEST(notes_of_what_is_not_kept_are_not_kept) {
   begin("x");
   diagnostics.limit = 1;
   for (int i = 0; i < 3; ++i) {
+    ck_assert_int_eq(tfrt_diagnostics_keeps_errors(&diagnostics), i == 0);
     tfrt_diagnostics_report(&diagnostics, TFRT_SEVERITY_ERROR, 0, "e%d", i);
     tfrt_diagnostics_report(&diagnostics, TFRT_SEVERITY_NOTE, 0, "n%d", i);
   }

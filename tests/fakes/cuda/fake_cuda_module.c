@@ -131,7 +131,7 @@ static int fake_module_get(int error, tfrt_fake_function_t** out_function,
   bool found = false;
   tfrt_status_release(tfrt_device_image_find(tfrt_string_view_make(module->image, module->size),
                                              true, name, &symbol, &found));
-  static const tfrt_cpu_kernel_t nothing = {"nothing", fake_return};
+  static const tfrt_cpu_kernel_t nothing = {.name = "nothing", .run = fake_return};
   const tfrt_cpu_kernel_t* kernel = found ? fake_find_kernel(name) : NULL;
   if (kernel && fake_is_empty(symbol.name.data)) kernel = &nothing;
   if (!kernel) return tfrt_fake_end(TFRT_CUDA_ERROR_NOT_FOUND);
