@@ -64,7 +64,7 @@ tfrt_status_t tfrt_cpu_max_pool2d_f32(const tfrt_device_launch_t* launch, void* 
 tfrt_status_t tfrt_cpu_linear_f32(const tfrt_device_launch_t* launch, void* const* parameters);
 tfrt_status_t tfrt_cpu_add_row_f32(const tfrt_device_launch_t* launch, void* const* parameters);
 
-// What they use of their buffers (tfrt_cpu_kernel_extents_fn_t).
+// The bytes that they use of their buffers (tfrt_cpu_kernel_extents_fn_t).
 void tfrt_cpu_conv2d_extents(const tfrt_device_launch_t* launch, void* const* parameters,
                              uint64_t element_size, uint64_t* out_bytes);
 void tfrt_cpu_max_pool2d_extents(const tfrt_device_launch_t* launch, void* const* parameters,

@@ -128,7 +128,7 @@ void tfrt_cpu_conv2d_extents(const tfrt_device_launch_t* launch, void* const* pa
   uint64_t outputs = tfrt_cpu_layer_size(parameters, 8);
   uint64_t window = tfrt_cpu_layer_size(parameters, 9);
   out_bytes[0] = tfrt_cpu_layer_bytes(parameters, 4, 4, element_size);
-  // Of windows that don't fit nothing is read, nor written.
+  // Windows that don't fit are neither read nor written.
   if (window > height || window > width) return;
   uint64_t weights = tfrt_cpu_times(tfrt_cpu_layer_size(parameters, 5), element_size);
   weights = tfrt_cpu_times(tfrt_cpu_times(weights, window), window);
