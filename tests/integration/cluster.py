@@ -108,6 +108,8 @@ class ClusterTest(unittest.TestCase):
         path = os.path.join(self.folder, name)
         with open(path, "w", encoding="utf-8") as stream:
             stream.write(text)
+        # Some are keys, which their owner alone may read.
+        os.chmod(path, 0o600)
         return path
 
     def start_worker(self, *flags, environment=None, stderr=None):

@@ -410,6 +410,33 @@ class WorkerTest(unittest.TestCase):
         self.assertIn(warning, worker.wait_for_log(warning))
         self.assertEqual(worker.stop(), 0)
 
+    def test_a_key_crosses_no_network_in_clear(self):
+        key, program = self.path("key", "secret\n"), self.path("sum.mlir", SUM)
+        for verb in (["run", program], ["status"]):
+            result = run(TFRT, *verb, "--hosts=127.0.0.1:1,192.0.2.1:7000", "--cluster-key-file", key)
+            self.assertEqual((result.returncode, result.stdout), (2, ""))
+            self.assertIn("the cluster key would cross the network to 192.0.2.1:7000", result.stderr)
+        # The user says that the network is trusted: it dials, and finds nobody.
+        result = run(TFRT, "status", "--hosts=192.0.2.1:7000", "--cluster-key-file", key,
+                     "--insecure-network", "--timeout=100")
+        self.assertNotIn("would cross the network", result.stderr)
+        self.assertNotEqual(result.returncode, 0)
+
+    def test_a_key_that_all_users_can_read_is_warned_of(self):
+        key = self.path("key", "secret\n")
+        os.chmod(key, 0o644)
+        warning = "all users can read the key in " + key
+        worker = self.start_worker("--cluster-key-file", key)
+        self.assertIn("warning: " + warning, worker.wait_for_log(warning))
+        self.assertEqual(worker.stop(), 0)
+
+    def test_a_pid_file_does_not_follow_links(self):
+        target, link = self.path("target", "precious\n"), self.path("link")
+        os.symlink(target, link)
+        self.expect_refused(2, "is a symbolic link", "--listen=127.0.0.1:0", "--pid-file=" + link)
+        with open(target, encoding="utf-8") as stream:
+            self.assertEqual(stream.read(), "precious\n")
+
     def test_wrong_key(self):
         key, other = self.path("key", "secret\n"), self.path("other", "guess\n")
         worker = self.start_worker("--cluster-key-file", key)

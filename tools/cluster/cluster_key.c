@@ -7,6 +7,7 @@
 
 #include "host_runtime/base/file.h"
 #include "host_runtime/base/random.h"
+#include "tools/cluster/key_file.h"
 
 // The key is the first line; what follows it is not used.
 #define TFRT_CLUSTER_KEY_FILE_MAX_SIZE ((size_t)1024 * 1024)
@@ -47,6 +48,7 @@ tfrt_status_t tfrt_cluster_key_read(const char* path, tfrt_cluster_key_t* out_ke
   while (size < contents.size && text[size] != '\n' && text[size] != '\r') ++size;
   tfrt_status_t status = tfrt_cluster_key_set(path, text, size, out_key);
   tfrt_file_contents_deinitialize(&contents);
+  if (!status) tfrt_key_file_check_mode(path);
   return status;
 }
 

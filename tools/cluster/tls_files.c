@@ -5,6 +5,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "tools/cluster/key_file.h"
+
 static tfrt_status_t tfrt_tls_files_join(const char* directory, const char* name,
                                          const char* suffix, char out_path[TFRT_TLS_PATH_SIZE]) {
   int size = snprintf(out_path, TFRT_TLS_PATH_SIZE, "%s/%s%s", directory, name, suffix);
@@ -29,7 +31,10 @@ tfrt_status_t tfrt_tls_files_read(const tfrt_tls_flags_t* flags, const char* def
   out_files->is_given = true;
   tfrt_certificate_files_t files = tfrt_tls_files_view(out_files);
   status = tfrt_certificate_check(&files, role, (int64_t)time(NULL));
-  if (!status) return NULL;
+  if (!status) {
+    tfrt_key_file_check_mode(out_files->key);
+    return NULL;
+  }
   bool is_missing = tfrt_status_code(status) == TFRT_STATUS_NOT_FOUND;
   return tfrt_status_take_annotate(
       status, is_missing ? "--tls-dir (--tls-name NAME takes NAME.pem)" : "--tls-dir");

@@ -7,6 +7,7 @@
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/base/log.h"
 #include "host_runtime/base/macros.h"
+#include "tools/cluster/network_trust.h"
 #include "tools/command_line/spoken_protocol.h"
 #include "tools/coordinator/run_report.h"
 #include "tools/process/standard_streams.h"
@@ -24,9 +25,10 @@ typedef struct tfrt_host_query_texts_s {
   const char* key_file;
   const char* output;
   tfrt_tls_flags_t tls;
+  bool insecure_network;
 } tfrt_host_query_texts_t;
 
-#define TFRT_HOST_QUERY_COMMON_FLAGS 8
+#define TFRT_HOST_QUERY_COMMON_FLAGS 9
 #define TFRT_HOST_QUERY_MAX_FLAGS (TFRT_HOST_QUERY_COMMON_FLAGS + TFRT_HOST_QUERY_MAX_OWN_FLAGS)
 
 // Returns how many there are.
@@ -44,6 +46,8 @@ static size_t tfrt_host_query_list_flags(tfrt_host_query_t* query,
       {"tls-dir", TFRT_FLAG_PATH, &texts->tls.directory, "DIR", TFRT_TLS_DIRECTORY_HELP, 0, 0},
       {"tls-name", TFRT_FLAG_TEXT, &texts->tls.name, "NAME",
        TFRT_TLS_NAME_HELP " (default: client)", 0, 0},
+      {"insecure-network", TFRT_FLAG_BOOL, &texts->insecure_network, NULL, TFRT_NETWORK_TRUST_HELP,
+       0, 0},
       {"timeout", TFRT_FLAG_NUMBER, &query->timeout_ms, "MS",
        "how long to wait for a worker (default 5000)", 1, INT32_MAX},
       {"o", TFRT_FLAG_TEXT, &texts->output, "FORMAT", "text (default) or json", 0, 0},
@@ -151,8 +155,10 @@ tfrt_status_t tfrt_host_query_parse(tfrt_host_query_t* query, const tfrt_host_qu
   TFRT_RETURN_IF_ERROR(tfrt_cluster_file_locate(
       &query->cluster_file, texts.tls.directory,
       tfrt_tls_files_read(&texts.tls, "client", TFRT_CERTIFICATE_CLIENT, &query->tls)));
-  return tfrt_cluster_file_locate(&query->cluster_file, texts.key_file,
-                                  tfrt_cluster_key_read(texts.key_file, &query->key));
+  TFRT_RETURN_IF_ERROR(tfrt_cluster_file_locate(
+      &query->cluster_file, texts.key_file, tfrt_cluster_key_read(texts.key_file, &query->key)));
+  if (query->key.size == 0 || query->tls.is_given || texts.insecure_network) return NULL;
+  return tfrt_network_trust_check_key(query->hosts.addresses, query->hosts.count);
 }
 
 // --- Connections ---------------------------------------------------------------

@@ -7,6 +7,7 @@
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/macros.h"
 #include "tools/cluster/host_process.h"
+#include "tools/cluster/network_trust.h"
 #include "tools/command_line/spoken_protocol.h"
 #include "tools/kernels/shared_libraries.h"
 
@@ -17,6 +18,7 @@ typedef struct tfrt_run_texts_s {
   const char* hostfile;
   const char* key_file;
   tfrt_tls_flags_t tls;
+  bool insecure_network;
 } tfrt_run_texts_t;
 
 static const char tfrt_run_summary[] =
@@ -35,7 +37,7 @@ static const char tfrt_run_footer[] =
     "  tfrt run examples/mnist/mnist.mlir --local 3 --arg images=IDX --arg labels=IDX\n"
     "  tfrt run main.bef --hosts 10.0.0.1:7000,10.0.0.2:7000 --cluster-key-file KEY";
 
-#define TFRT_RUN_CLUSTER_FLAG_COUNT 14
+#define TFRT_RUN_CLUSTER_FLAG_COUNT 15
 #define TFRT_RUN_PROGRAM_FLAG_COUNT 13
 #define TFRT_RUN_FLAG_COUNT (TFRT_RUN_CLUSTER_FLAG_COUNT + TFRT_RUN_PROGRAM_FLAG_COUNT)
 
@@ -64,6 +66,8 @@ static void tfrt_run_options_list_cluster_flags(tfrt_run_options_t* options,
       {"tls-dir", TFRT_FLAG_PATH, &texts->tls.directory, "DIR", TFRT_TLS_DIRECTORY_HELP, 0, 0},
       {"tls-name", TFRT_FLAG_TEXT, &texts->tls.name, "NAME",
        TFRT_TLS_NAME_HELP " (default: client)", 0, 0},
+      {"insecure-network", TFRT_FLAG_BOOL, &texts->insecure_network, NULL, TFRT_NETWORK_TRUST_HELP,
+       0, 0},
       {"heartbeat-ms", TFRT_FLAG_NUMBER, &options->heartbeat_ms, "MS",
        "between signs of life (default 1000)", 1, 3600000},
       {"silence-ms", TFRT_FLAG_NUMBER, &options->silence_ms, "MS",
@@ -340,6 +344,9 @@ tfrt_status_t tfrt_run_options_parse(int argument_count, char* const* arguments,
     tfrt_cluster_key_generate(&out_options->key);
     return NULL;
   }
-  return tfrt_cluster_file_locate(file, texts.key_file,
-                                  tfrt_cluster_key_read(texts.key_file, &out_options->key));
+  TFRT_RETURN_IF_ERROR(tfrt_cluster_file_locate(
+      file, texts.key_file, tfrt_cluster_key_read(texts.key_file, &out_options->key)));
+  bool is_safe = out_options->key.size == 0 || out_options->tls.is_given || texts.insecure_network;
+  if (is_safe) return NULL;
+  return tfrt_network_trust_check_key(out_options->hosts.addresses, out_options->hosts.count);
 }

@@ -9,16 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-bool tfrt_listen_address_is_loopback(const struct sockaddr* address) {
-  if (address->sa_family == AF_INET) {
-    const struct sockaddr_in* ipv4 = (const struct sockaddr_in*)(const void*)address;
-    return ntohl(ipv4->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
-  }
-  if (address->sa_family != AF_INET6) return false;
-  const struct in6_addr* ipv6 = &((const struct sockaddr_in6*)(const void*)address)->sin6_addr;
-  if (IN6_IS_ADDR_V4MAPPED(ipv6)) return ipv6->s6_addr[12] == IN_LOOPBACKNET;
-  return IN6_IS_ADDR_LOOPBACK(ipv6);
-}
+#include "tools/cluster/network_trust.h"
 
 static bool tfrt_listen_address_is_port(const char* text) {
   int port = 0;
@@ -69,7 +60,7 @@ static void tfrt_listen_address_judge_all(const struct addrinfo* found, bool* ou
   *out_is_local = true;
   *out_best = found;
   for (const struct addrinfo* one = found; one; one = one->ai_next) {
-    if (!tfrt_listen_address_is_loopback(one->ai_addr)) *out_is_local = false;
+    if (!tfrt_network_address_is_loopback(one->ai_addr)) *out_is_local = false;
     if (one->ai_family == AF_INET && (*out_best)->ai_family != AF_INET) *out_best = one;
   }
 }

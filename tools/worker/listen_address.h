@@ -31,7 +31,4 @@ tfrt_status_t tfrt_listen_address_judge(const char* text, tfrt_listen_address_t*
 // port and brackets; "localhost" for unix:/path. Thread-safe.
 void tfrt_listen_address_host(const char* text, char out_host[TFRT_TRANSPORT_ADDRESS_SIZE]);
 
-// True if |address| is a loopback address, of IPv4, IPv6, or IPv4 in IPv6. Thread-safe.
-bool tfrt_listen_address_is_loopback(const struct sockaddr* address);
-
 #endif  // TFRT_TOOLS_WORKER_LISTEN_ADDRESS_H_

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/support/test_main.h"
+#include "tools/cluster/network_trust.h"
 
 static tfrt_listen_address_t judged(const char* text) {
   tfrt_listen_address_t address;
@@ -87,10 +88,10 @@ END_TEST
 
 START_TEST(other_families_are_not_loopback) {
   const struct sockaddr unknown = {.sa_family = AF_UNSPEC};
-  ck_assert(!tfrt_listen_address_is_loopback(&unknown));
+  ck_assert(!tfrt_network_address_is_loopback(&unknown));
   const struct sockaddr_in ipv4 = {.sin_family = AF_INET,
                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-  ck_assert(tfrt_listen_address_is_loopback((const struct sockaddr*)(const void*)&ipv4));
+  ck_assert(tfrt_network_address_is_loopback((const struct sockaddr*)(const void*)&ipv4));
 }
 END_TEST
 

@@ -50,6 +50,32 @@ START_TEST(it_takes_the_place_of_an_older_one) {
 }
 END_TEST
 
+START_TEST(a_link_to_a_file_is_refused) {
+  char target[96];
+  snprintf(target, sizeof(target), "%s/target", folder);
+  ck_assert_int_eq(symlink(target, path), 0);
+  for (int round = 0; round < 2; ++round) {
+    tfrt_presence_file_t file;
+    tfrt_status_t status = tfrt_presence_file_write(path, "1\n", &file);
+    ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_INVALID_ARGUMENT);
+    ck_assert_ptr_nonnull(strstr(tfrt_status_message(status), "is a symbolic link"));
+    tfrt_status_release(status);
+    // First the link leads to nothing, then to a file.
+    ck_assert_int_eq(access(target, F_OK) == 0, round == 1);
+    ck_assert_ptr_null(tfrt_file_write(target, "theirs\n", 7));
+  }
+  expect_content("theirs\n");
+  unlink(target);
+}
+END_TEST
+
+START_TEST(a_link_to_a_device_is_written_through) {
+  ck_assert_int_eq(symlink("/dev/null", path), 0);
+  tfrt_presence_file_t file;
+  ck_assert_ptr_null(tfrt_presence_file_write(path, "1\n", &file));
+}
+END_TEST
+
 START_TEST(one_that_another_process_has_replaced_stays) {
   tfrt_presence_file_t ours, theirs;
   ck_assert_ptr_null(tfrt_presence_file_write(path, "same\n", &ours));
@@ -92,6 +118,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(cases, it_holds_its_text_until_it_is_removed);
   tcase_add_test(cases, it_takes_the_place_of_an_older_one);
   tcase_add_test(cases, one_that_another_process_has_replaced_stays);
+  tcase_add_test(cases, a_link_to_a_file_is_refused);
+  tcase_add_test(cases, a_link_to_a_device_is_written_through);
   tcase_add_test(cases, one_that_is_gone_already_is_no_error);
   tcase_add_test(cases, one_that_was_never_written_removes_nothing);
   tcase_add_test(cases, a_folder_that_is_not_there_is_an_error_that_names_it);
