@@ -98,27 +98,33 @@ void tfrt_client_cancel(tfrt_client_t* client, uint64_t number, tfrt_status_t re
 // tfrt_client_read_trace(), or an error. It comes when it is demanded, as any value. Thread-safe.
 tfrt_async_value_t* tfrt_client_trace(tfrt_client_t* client, uint32_t rank);
 
-// Has host |rank| record what runs there, for whatever job, as |what| and BUILTIN_RECORD in
-// proto/call.proto say. Returns what tfrt_client_trace() does (+1), unresolved. Thread-safe.
+// Has host |rank| record what runs there, for whatever job, as |what| says: the text of a question
+// as service/plain_form.h describes it. Returns what tfrt_client_trace() does (+1), unresolved.
+// Thread-safe.
 tfrt_async_value_t* tfrt_client_record(tfrt_client_t* client, uint32_t rank,
                                        tfrt_string_view_t what);
 
-// Returns how host |rank| is (+1), unresolved: a string with lines as status_report.h says, or an
-// error. Thread-safe.
+// Returns how host |rank| is (+1), unresolved: a value for tfrt_client_lines_take(), or an error.
+// Thread-safe.
 tfrt_async_value_t* tfrt_client_status(tfrt_client_t* client, uint32_t rank);
 
-// Returns what is alive on host |rank| because of others (+1), unresolved: a string with lines as
-// inventory.h says, or an error. Thread-safe.
+// Returns what is alive on host |rank| because of others (+1), unresolved: a value for
+// tfrt_client_lines_take(), or an error. Thread-safe.
 tfrt_async_value_t* tfrt_client_inventory(tfrt_client_t* client, uint32_t rank);
+
+// The string (+1) with the lines, as service/plain_form.h describes them, that |value| (consumed)
+// is, which is available; or the error that it is, or that names what is wrong with it.
+// Thread-safe.
+tfrt_async_value_t* tfrt_client_lines_take(tfrt_async_value_t* value);
 
 // Asks host |rank| whether it has the device |name|, as "cuda:0". Returns (+1), unresolved, a
 // chain, or the error that says what is missing. Thread-safe.
 tfrt_async_value_t* tfrt_client_check_device(tfrt_client_t* client, uint32_t rank,
                                              const char* name);
 
-// Has host |rank| end |what|, of whatever client, as administration.h says; or take no more jobs
-// and end with those that run. Return (+1), unresolved, what the host says to that, a string, or an
-// error. Thread-safe.
+// Has host |rank| end |what|, of whatever client, a text as service/plain_form.h says; or take no
+// more jobs and end with those that run. Return (+1), unresolved, what the host says to that (to a
+// drain, a string), or an error. Thread-safe.
 tfrt_async_value_t* tfrt_client_cancel_on(tfrt_client_t* client, uint32_t rank,
                                           tfrt_string_view_t what);
 tfrt_async_value_t* tfrt_client_drain(tfrt_client_t* client, uint32_t rank);

@@ -4,6 +4,8 @@
 
 #include "distributed/call/outgoing_call.h"
 #include "distributed/client/client_impl.h"
+#include "distributed/service/answer.h"
+#include "distributed/service/plain_form.h"
 #include "distributed/service/trace_image.h"
 #include "distributed/service/tracing.h"
 #include "host_runtime/async/builtin_types.h"
@@ -23,14 +25,21 @@ static tfrt_status_t tfrt_client_find_host(const tfrt_client_t* client, uint32_t
   return NULL;
 }
 
-// The result (+1) of the built-in |function| with |argument| (+0, NULL: none) on host |rank|: one
-// value of |type| (NULL: of any).
+// A call of a built-in function: one value of |type| (NULL: of any) is its result.
+typedef struct tfrt_client_builtin_s {
+  uint32_t function;
+  const char* name;
+  const char* type;
+} tfrt_client_builtin_t;
+
+// The result (+1) of |builtin| with |argument| (+0, NULL: none) on host |rank|.
 static tfrt_async_value_t* tfrt_client_ask_with(tfrt_client_t* client, uint32_t rank,
-                                                uint32_t function, const char* name,
-                                                const char* type, tfrt_async_value_t* argument) {
+                                                const tfrt_client_builtin_t* builtin,
+                                                tfrt_async_value_t* argument) {
   tfrt_async_value_t* result = NULL;
-  tfrt_outgoing_call_request_t request = {.function = function,
-                                          .name = name,
+  const char* type = builtin->type;
+  tfrt_outgoing_call_request_t request = {.function = builtin->function,
+                                          .name = builtin->name,
                                           .deadline_ns = TFRT_TIME_INFINITE,
                                           .arguments = &argument,
                                           .argument_count = argument ? 1 : 0,
@@ -48,76 +57,152 @@ static tfrt_async_value_t* tfrt_client_ask_with(tfrt_client_t* client, uint32_t 
   return result;
 }
 
-static tfrt_async_value_t* tfrt_client_ask(tfrt_client_t* client, uint32_t rank, uint32_t function,
-                                           const char* name, const char* type) {
-  return tfrt_client_ask_with(client, rank, function, name, type, NULL);
-}
-
-tfrt_async_value_t* tfrt_client_trace(tfrt_client_t* client, uint32_t rank) {
-  return tfrt_client_ask(client, rank, TFRT_WIRE_BUILTIN_TRACE, "trace", "!tfrt.trace");
-}
-
-tfrt_async_value_t* tfrt_client_status(tfrt_client_t* client, uint32_t rank) {
-  return tfrt_client_ask(client, rank, TFRT_WIRE_BUILTIN_STATUS, "status", "!tfrt.string");
-}
-
-tfrt_async_value_t* tfrt_client_inventory(tfrt_client_t* client, uint32_t rank) {
-  return tfrt_client_ask(client, rank, TFRT_WIRE_BUILTIN_INVENTORY, "inventory", "!tfrt.string");
-}
-
-// The same with |what| as the argument.
+// The same with the text |what| as the argument.
 static tfrt_async_value_t* tfrt_client_ask_about(tfrt_client_t* client, uint32_t rank,
-                                                 uint32_t function, const char* name,
-                                                 const char* type, tfrt_string_view_t what) {
+                                                 const tfrt_client_builtin_t* builtin,
+                                                 tfrt_string_view_t what) {
   tfrt_async_value_t* argument = tfrt_async_value_create_string(what);
-  tfrt_async_value_t* result = tfrt_client_ask_with(client, rank, function, name, type, argument);
+  tfrt_async_value_t* result = tfrt_client_ask_with(client, rank, builtin, argument);
   tfrt_async_value_release(argument);
   return result;
 }
 
+// --- Questions -------------------------------------------------------------------
+
+// True if host |rank| reads questions as messages.
+static bool tfrt_client_may_ask(tfrt_client_t* client, uint32_t rank) {
+  tfrt_node_lock_tables(client->node);
+  const tfrt_peer_t* peer = rank < client->options.host_count
+                                ? tfrt_peer_find(client->node, client->hosts[rank].incarnation)
+                                : NULL;
+  bool may =
+      peer && peer->session && (tfrt_session_features(peer->session) & TFRT_WIRE_FEATURE_ASK) != 0;
+  tfrt_node_unlock(client->node);
+  return may;
+}
+
+static tfrt_async_value_t* tfrt_client_ask_message(tfrt_client_t* client, uint32_t rank,
+                                                   const char* name,
+                                                   const tfrt_wire_question_t* question) {
+  const tfrt_client_builtin_t builtin = {TFRT_WIRE_BUILTIN_ASK, name, "!tfrt.message"};
+  tfrt_string_builder_t bytes;
+  tfrt_string_builder_initialize(&bytes, client->node->options.allocator);
+  tfrt_status_t status = tfrt_wire_question_encode(question, &bytes);
+  tfrt_async_value_t* argument =
+      status ? tfrt_async_value_create_error_take(status)
+             : tfrt_answer_create(TFRT_ANSWER_MESSAGE, tfrt_string_builder_view(&bytes),
+                                  client->node->options.host->allocator);
+  tfrt_string_builder_deinitialize(&bytes);
+  tfrt_async_value_t* result = tfrt_async_value_is_error(argument)
+                                   ? tfrt_async_value_retain(argument)
+                                   : tfrt_client_ask_with(client, rank, &builtin, argument);
+  tfrt_async_value_release(argument);
+  return result;
+}
+
+// Asks the question of |kind| about |what|, a text as plain_form.h says: as a message or, a host
+// that doesn't know those, as |plain| with that text.
+static tfrt_async_value_t* tfrt_client_question(tfrt_client_t* client, uint32_t rank,
+                                                tfrt_wire_question_kind_t kind,
+                                                const tfrt_client_builtin_t* plain,
+                                                tfrt_string_view_t what) {
+  if (tfrt_client_may_ask(client, rank)) {
+    tfrt_plain_question_t question;
+    tfrt_status_t status = tfrt_plain_question_read(kind, what, &question);
+    if (status) return tfrt_async_value_create_error_take(status);
+    return tfrt_client_ask_message(client, rank, plain->name, &question.question);
+  }
+  return what.size > 0 ? tfrt_client_ask_about(client, rank, plain, what)
+                       : tfrt_client_ask_with(client, rank, plain, NULL);
+}
+
+tfrt_async_value_t* tfrt_client_trace(tfrt_client_t* client, uint32_t rank) {
+  static const tfrt_client_builtin_t plain = {TFRT_WIRE_BUILTIN_TRACE, "trace", "!tfrt.trace"};
+  return tfrt_client_question(client, rank, TFRT_WIRE_ASK_TRACE, &plain, tfrt_string_view_of(""));
+}
+
+tfrt_async_value_t* tfrt_client_status(tfrt_client_t* client, uint32_t rank) {
+  static const tfrt_client_builtin_t plain = {TFRT_WIRE_BUILTIN_STATUS, "status", "!tfrt.string"};
+  return tfrt_client_question(client, rank, TFRT_WIRE_ASK_STATUS, &plain, tfrt_string_view_of(""));
+}
+
+tfrt_async_value_t* tfrt_client_inventory(tfrt_client_t* client, uint32_t rank) {
+  static const tfrt_client_builtin_t plain = {TFRT_WIRE_BUILTIN_INVENTORY, "inventory",
+                                              "!tfrt.string"};
+  return tfrt_client_question(client, rank, TFRT_WIRE_ASK_INVENTORY, &plain,
+                              tfrt_string_view_of(""));
+}
+
 tfrt_async_value_t* tfrt_client_record(tfrt_client_t* client, uint32_t rank,
                                        tfrt_string_view_t what) {
-  return tfrt_client_ask_about(client, rank, TFRT_WIRE_BUILTIN_RECORD, "record", "!tfrt.trace",
-                               what);
+  static const tfrt_client_builtin_t plain = {TFRT_WIRE_BUILTIN_RECORD, "record", "!tfrt.trace"};
+  return tfrt_client_question(client, rank, TFRT_WIRE_ASK_RECORD, &plain, what);
 }
 
 tfrt_async_value_t* tfrt_client_cancel_on(tfrt_client_t* client, uint32_t rank,
                                           tfrt_string_view_t what) {
-  return tfrt_client_ask_about(client, rank, TFRT_WIRE_BUILTIN_CANCEL, "cancel", "!tfrt.string",
-                               what);
+  static const tfrt_client_builtin_t plain = {TFRT_WIRE_BUILTIN_CANCEL, "cancel", "!tfrt.string"};
+  return tfrt_client_question(client, rank, TFRT_WIRE_ASK_CANCEL, &plain, what);
 }
+
+// True if |value| is available and of |form|.
+static bool tfrt_client_is_form(tfrt_async_value_t* value, tfrt_answer_form_t form) {
+  tfrt_type_id_t type = TFRT_TYPE_NONE;
+  tfrt_status_t status = tfrt_answer_type(form, &type);
+  bool is_it = !status && tfrt_async_value_resolved(value)->type_id == type;
+  tfrt_status_release(status);
+  return is_it;
+}
+
+tfrt_async_value_t* tfrt_client_lines_take(tfrt_async_value_t* value) {
+  if (tfrt_async_value_is_error(value) || !tfrt_client_is_form(value, TFRT_ANSWER_MESSAGE)) {
+    return value;
+  }
+  tfrt_string_builder_t lines;
+  tfrt_string_builder_initialize(&lines, tfrt_allocator_system());
+  tfrt_status_t status = tfrt_plain_answer_write(tfrt_async_value_string(value), &lines);
+  tfrt_async_value_t* result =
+      status ? tfrt_async_value_create_error_take(status)
+             : tfrt_async_value_create_string(tfrt_string_builder_view(&lines));
+  tfrt_string_builder_deinitialize(&lines);
+  tfrt_async_value_release(value);
+  return result;
+}
+
+// --- Others ----------------------------------------------------------------------
 
 tfrt_async_value_t* tfrt_client_check_device(tfrt_client_t* client, uint32_t rank,
                                              const char* name) {
-  return tfrt_client_ask_about(client, rank, TFRT_WIRE_BUILTIN_CHECK_DEVICE, "check_device",
-                               "!tfrt.chain", tfrt_string_view_of(name));
+  static const tfrt_client_builtin_t builtin = {TFRT_WIRE_BUILTIN_CHECK_DEVICE, "check_device",
+                                                "!tfrt.chain"};
+  return tfrt_client_ask_about(client, rank, &builtin, tfrt_string_view_of(name));
 }
 
 tfrt_async_value_t* tfrt_client_drain(tfrt_client_t* client, uint32_t rank) {
-  return tfrt_client_ask(client, rank, TFRT_WIRE_BUILTIN_DRAIN, "drain", "!tfrt.string");
+  static const tfrt_client_builtin_t builtin = {TFRT_WIRE_BUILTIN_DRAIN, "drain", "!tfrt.string"};
+  return tfrt_client_ask_with(client, rank, &builtin, NULL);
 }
 
-// Asks |function| about |number| of the job |id|.
+// Asks |builtin| about |number| of the job |id|.
 static tfrt_async_value_t* tfrt_client_ask_of_job(tfrt_client_t* client, uint32_t rank,
-                                                  uint32_t function, const char* name,
-                                                  const char* type, tfrt_string_view_t id,
-                                                  uint64_t number) {
+                                                  const tfrt_client_builtin_t* builtin,
+                                                  tfrt_string_view_t id, uint64_t number) {
   char text[TFRT_CLIENT_JOB_ID_SIZE + 32];
   snprintf(text, sizeof(text), "%.*s %" PRIu64, (int)(id.size < 33 ? id.size : 33), id.data,
            number);
-  return tfrt_client_ask_about(client, rank, function, name, type, tfrt_string_view_of(text));
+  return tfrt_client_ask_about(client, rank, builtin, tfrt_string_view_of(text));
 }
 
 tfrt_async_value_t* tfrt_client_follow(tfrt_client_t* client, uint32_t rank, tfrt_string_view_t id,
                                        uint64_t from) {
-  return tfrt_client_ask_of_job(client, rank, TFRT_WIRE_BUILTIN_FOLLOW, "follow", "!tfrt.string",
-                                id, from);
+  static const tfrt_client_builtin_t builtin = {TFRT_WIRE_BUILTIN_FOLLOW, "follow", "!tfrt.string"};
+  return tfrt_client_ask_of_job(client, rank, &builtin, id, from);
 }
 
 tfrt_async_value_t* tfrt_client_kept_result(tfrt_client_t* client, uint32_t rank,
                                             tfrt_string_view_t id, uint32_t index) {
-  return tfrt_client_ask_of_job(client, rank, TFRT_WIRE_BUILTIN_KEPT_RESULT, "kept_result", NULL,
-                                id, index);
+  static const tfrt_client_builtin_t builtin = {TFRT_WIRE_BUILTIN_KEPT_RESULT, "kept_result", NULL};
+  return tfrt_client_ask_of_job(client, rank, &builtin, id, index);
 }
 
 void tfrt_client_job_id(tfrt_client_t* client, char out_id[TFRT_CLIENT_JOB_ID_SIZE]) {
@@ -131,12 +216,13 @@ void tfrt_client_job_id(tfrt_client_t* client, char out_id[TFRT_CLIENT_JOB_ID_SI
 
 tfrt_status_t tfrt_client_read_trace(tfrt_async_value_t* value, tfrt_trace_t* trace,
                                      int64_t* out_clock_ns, uint64_t* out_dropped) {
-  tfrt_type_id_t type = TFRT_TYPE_NONE;
-  TFRT_RETURN_IF_ERROR(tfrt_tracing_type(&type));
-  tfrt_async_value_t* payload = tfrt_async_value_resolved(value);
-  if (payload->type_id != type) {
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a %s is no trace",
-                              tfrt_type_get(payload->type_id)->name);
+  tfrt_string_view_t bytes = tfrt_async_value_string(value);
+  if (tfrt_client_is_form(value, TFRT_ANSWER_MESSAGE)) {
+    return tfrt_tracing_read(bytes, trace, out_clock_ns, out_dropped);
   }
-  return tfrt_trace_image_read(tfrt_async_value_string(payload), trace, out_clock_ns, out_dropped);
+  if (tfrt_client_is_form(value, TFRT_ANSWER_TRACE)) {
+    return tfrt_trace_image_read(bytes, trace, out_clock_ns, out_dropped);
+  }
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a %s is no trace",
+                            tfrt_type_get(tfrt_async_value_resolved(value)->type_id)->name);
 }

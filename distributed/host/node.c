@@ -22,9 +22,9 @@
 #include "distributed/job/server.h"
 #include "distributed/recovery/recovery.h"
 #include "distributed/recovery/retried_call.h"
+#include "distributed/service/answer.h"
 #include "distributed/service/builtin.h"
 #include "distributed/service/recording.h"
-#include "distributed/service/tracing.h"
 #include "distributed/value/failed_call.h"
 #include "distributed/value/incoming_want.h"
 #include "distributed/value/outgoing_release.h"
@@ -248,8 +248,8 @@ static const tfrt_session_handler_vtable_t tfrt_node_handler_vtable = {
 void tfrt_node_options_initialize(tfrt_node_options_t* out_options) {
   memset(out_options, 0, sizeof(*out_options));
   tfrt_session_options_initialize(&out_options->session);
-  out_options->session.features =
-      TFRT_WIRE_FEATURE_PUSH | TFRT_WIRE_FEATURE_RECOVER | TFRT_WIRE_FEATURE_LISTS;
+  out_options->session.features = TFRT_WIRE_FEATURE_PUSH | TFRT_WIRE_FEATURE_RECOVER |
+                                  TFRT_WIRE_FEATURE_LISTS | TFRT_WIRE_FEATURE_ASK;
 }
 
 // Makes what carries payloads, then what carries frames and lets others in.
@@ -302,8 +302,9 @@ tfrt_status_t tfrt_node_create(const tfrt_node_options_t* options, tfrt_node_t**
   *out_node = NULL;
   tfrt_type_id_t program_type = TFRT_TYPE_NONE;
   TFRT_RETURN_IF_ERROR(tfrt_program_cache_type(&program_type));
-  tfrt_type_id_t trace_type = TFRT_TYPE_NONE;
-  TFRT_RETURN_IF_ERROR(tfrt_tracing_type(&trace_type));
+  tfrt_type_id_t answer_type = TFRT_TYPE_NONE;
+  TFRT_RETURN_IF_ERROR(tfrt_answer_type(TFRT_ANSWER_TRACE, &answer_type));
+  TFRT_RETURN_IF_ERROR(tfrt_answer_type(TFRT_ANSWER_MESSAGE, &answer_type));
   tfrt_allocator_t allocator = options->allocator;
   tfrt_host_t* host = tfrt_allocator_allocate_zeroed(allocator, sizeof(*host));
   if (!host) return tfrt_status_out_of_memory();

@@ -2,16 +2,13 @@
 #include "distributed/service/builtin.h"
 
 #include "distributed/service/administration.h"
+#include "distributed/service/answer.h"
+#include "distributed/service/asking.h"
 #include "distributed/service/copying.h"
 #include "distributed/service/device_check.h"
 #include "distributed/service/following.h"
-#include "distributed/service/inventory.h"
 #include "distributed/service/printing.h"
-#include "distributed/service/recording.h"
 #include "distributed/service/sending.h"
-#include "distributed/service/status_report.h"
-#include "distributed/service/text_answer.h"
-#include "distributed/service/tracing.h"
 
 bool tfrt_builtin_is_here(const tfrt_peer_t* peer, const tfrt_job_t* job,
                           const tfrt_wire_invoke_t* invoke) {
@@ -33,6 +30,7 @@ bool tfrt_builtin_is_here(const tfrt_peer_t* peer, const tfrt_job_t* job,
     case TFRT_WIRE_BUILTIN_FOLLOW:
     case TFRT_WIRE_BUILTIN_KEPT_RESULT:
     case TFRT_WIRE_BUILTIN_RECORD:
+    case TFRT_WIRE_BUILTIN_ASK:
       return invoke->argument_count == 1 && invoke->result_count == 1;
     case TFRT_WIRE_BUILTIN_CHECK_DEVICE:
       return invoke->argument_count == 1 && invoke->result_count == 1 &&
@@ -47,11 +45,12 @@ bool tfrt_builtin_is_here(const tfrt_peer_t* peer, const tfrt_job_t* job,
 
 void tfrt_builtin_start(tfrt_execution_t* execution, const tfrt_peer_t* peer) {
   switch (execution->function) {
-    case TFRT_WIRE_BUILTIN_TRACE:
-      tfrt_tracing_start(execution);
+    case TFRT_WIRE_BUILTIN_ASK:
+      tfrt_answer_start(execution, TFRT_ANSWER_MESSAGE, tfrt_asking_write);
       break;
+    case TFRT_WIRE_BUILTIN_TRACE:
     case TFRT_WIRE_BUILTIN_RECORD:
-      tfrt_recording_start(execution);
+      tfrt_answer_start(execution, TFRT_ANSWER_TRACE, tfrt_asking_write_plain_trace);
       break;
     case TFRT_WIRE_BUILTIN_SEND:
       tfrt_sending_start(execution, tfrt_job_rank_of(execution->job, peer->incarnation));
@@ -60,22 +59,18 @@ void tfrt_builtin_start(tfrt_execution_t* execution, const tfrt_peer_t* peer) {
       tfrt_copying_start(execution);
       break;
     case TFRT_WIRE_BUILTIN_STATUS:
-      tfrt_text_answer_start(execution, tfrt_status_report_write);
-      break;
     case TFRT_WIRE_BUILTIN_INVENTORY:
-      tfrt_text_answer_start(execution, tfrt_inventory_write);
-      break;
     case TFRT_WIRE_BUILTIN_CANCEL:
-      tfrt_text_answer_start(execution, tfrt_administration_cancel);
+      tfrt_answer_start(execution, TFRT_ANSWER_TEXT, tfrt_asking_write_plain);
       break;
     case TFRT_WIRE_BUILTIN_DRAIN:
-      tfrt_text_answer_start(execution, tfrt_administration_drain);
+      tfrt_answer_start(execution, TFRT_ANSWER_TEXT, tfrt_administration_drain);
       break;
     case TFRT_WIRE_BUILTIN_CHECK_DEVICE:
       tfrt_device_check_start(execution);
       break;
     case TFRT_WIRE_BUILTIN_FOLLOW:
-      tfrt_text_answer_start(execution, tfrt_following_write);
+      tfrt_answer_start(execution, TFRT_ANSWER_TEXT, tfrt_following_write);
       break;
     case TFRT_WIRE_BUILTIN_KEPT_RESULT:
       tfrt_following_start_result(execution);

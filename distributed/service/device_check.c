@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/service/device_check.h"
 
-#include "distributed/service/text_answer.h"
+#include "distributed/service/answer.h"
 
 // Runs with the lock open.
 static void tfrt_device_check_run(void* argument) {
@@ -9,7 +9,7 @@ static void tfrt_device_check_run(void* argument) {
   tfrt_node_t* node = tfrt_node_retain(execution->node);
   // One byte more than any name of a device, so that a longer one is none.
   char name[TFRT_CALL_DEVICE_SIZE + 1];
-  tfrt_text_answer_read_question(execution, name, sizeof(name));
+  tfrt_answer_read_question(execution, name, sizeof(name));
   tfrt_async_value_t* result =
       node->options.check_device(node->options.host, tfrt_string_view_of(name));
   tfrt_node_lock_tables(node);

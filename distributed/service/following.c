@@ -5,7 +5,8 @@
 
 #include "distributed/job/detached_job.h"
 #include "distributed/job/server.h"
-#include "distributed/service/text_answer.h"
+#include "distributed/service/answer.h"
+#include "distributed/service/plain_form.h"
 #include "host_runtime/base/number_text.h"
 #include "host_runtime/base/plural.h"
 
@@ -18,10 +19,10 @@ static tfrt_status_t tfrt_following_find(const tfrt_execution_t* execution,
                                          tfrt_detached_job_t** out_detached, uint64_t* out_number) {
   char text[TFRT_FOLLOWING_MAX_TEXT];
   uint8_t id[TFRT_WIRE_JOB_ID_SIZE];
-  tfrt_text_answer_read_question(execution, text, sizeof(text));
+  tfrt_answer_read_question(execution, text, sizeof(text));
   const char* rest = text + 2 * TFRT_WIRE_JOB_ID_SIZE;
   *out_detached = NULL;
-  bool is_good = tfrt_text_answer_read_job(text, id) && rest[0] == ' ' &&
+  bool is_good = tfrt_plain_read_job(text, id) && rest[0] == ' ' &&
                  tfrt_number_text_parse_u64(tfrt_string_view_of(rest + 1), out_number);
   if (!is_good) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "`ID NUMBER` was wanted, not `%s`",
@@ -89,7 +90,7 @@ static tfrt_status_t tfrt_following_write_all(const tfrt_execution_t* execution,
   if (next < from) next = from;
   tfrt_following_state_t state = tfrt_following_state_of(detached);
   tfrt_string_builder_append_format(out, "detached state=%s function=", state.state);
-  tfrt_text_answer_add_word(out, tfrt_string_view_of(state.function));
+  tfrt_plain_add_word(out, tfrt_string_view_of(state.function));
   tfrt_string_builder_append_format(
       out, " results=%u from=%" PRIu64 " next=%" PRIu64 " more=%d lost=%d\n",
       detached->result_count, from, next, next < detached->next_line, detached->is_loss);

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/service/inventory.h"
 
-#include <inttypes.h>
-
 #include "distributed/call/incoming_call_impl.h"
 #include "distributed/call/outgoing_call_impl.h"
 #include "distributed/job/detached_job.h"
 #include "distributed/job/server.h"
-#include "distributed/service/inventory_line.h"
+#include "distributed/service/inventory_part.h"
 
 // --- Calls ---------------------------------------------------------------------
 
@@ -51,113 +49,126 @@ static const tfrt_remote_value_t* tfrt_inventory_find_remote(const tfrt_inventor
   return NULL;
 }
 
-static void tfrt_inventory_add_need(tfrt_inventory_t* inventory, uint64_t owner,
-                                    tfrt_wire_object_id_t id, bool is_first) {
-  tfrt_string_builder_append_format(inventory->out, "%s%016" PRIx64 "/", is_first ? " needs=" : ",",
-                                    owner);
-  tfrt_inventory_append_id(inventory, id);
+// Sets |out_need| to what |value|, an argument, is called; false if it is here, or nobody knows it.
+static bool tfrt_inventory_find_need(tfrt_inventory_t* inventory, tfrt_async_value_t* value,
+                                     tfrt_wire_need_t* out_need) {
+  if (!value || tfrt_async_value_is_available(value)) return false;
+  const tfrt_remote_value_t* remote = tfrt_inventory_find_remote(inventory, value);
+  const tfrt_object_t* slot = remote ? NULL : tfrt_inventory_find_slot(inventory, value);
+  if (remote) {
+    *out_need = (tfrt_wire_need_t){.owner = remote->location.owner, .id = remote->location.id};
+  } else if (slot) {
+    *out_need = (tfrt_wire_need_t){.owner = inventory->node->incarnation, .id = slot->id};
+  }
+  return remote || slot;
 }
 
 // The names of the arguments of |execution| that are not here yet.
-static void tfrt_inventory_add_needs(tfrt_inventory_t* inventory,
-                                     const tfrt_execution_t* execution) {
-  bool is_first = true;
-  for (uint32_t i = 0; i < execution->argument_count; ++i) {
-    tfrt_async_value_t* value = execution->arguments[i];
-    if (!value || tfrt_async_value_is_available(value)) continue;
-    const tfrt_remote_value_t* remote = tfrt_inventory_find_remote(inventory, value);
-    const tfrt_object_t* slot = remote ? NULL : tfrt_inventory_find_slot(inventory, value);
-    if (remote) {
-      tfrt_inventory_add_need(inventory, remote->location.owner, remote->location.id, is_first);
-    } else if (slot) {
-      tfrt_inventory_add_need(inventory, inventory->node->incarnation, slot->id, is_first);
-    }
-    is_first = is_first && !remote && !slot;
+static void tfrt_inventory_set_needs(tfrt_inventory_t* inventory, const tfrt_execution_t* execution,
+                                     tfrt_wire_work_t* work) {
+  size_t most = execution->argument_count < TFRT_WIRE_MAX_NEEDS ? execution->argument_count
+                                                                : TFRT_WIRE_MAX_NEEDS;
+  tfrt_wire_need_t* needs = most > 0 ? tfrt_inventory_room(inventory, most, sizeof(*needs)) : NULL;
+  if (!needs) return;
+  work->needs = needs;
+  for (uint32_t i = 0; i < execution->argument_count && work->need_count < most; ++i) {
+    tfrt_wire_need_t* need = &needs[work->need_count];
+    if (tfrt_inventory_find_need(inventory, execution->arguments[i], need)) ++work->need_count;
   }
 }
 
-static void tfrt_inventory_add_execution(tfrt_inventory_t* inventory,
-                                         const tfrt_execution_t* execution) {
-  const char* state = execution->cancelled                   ? "cancelled"
-                      : tfrt_execution_is_retired(execution) ? "ending"
-                      : !execution->program                  ? "running"
-                      : !execution->program->program         ? "loading"
-                                                             : "running";
-  tfrt_inventory_add_number(inventory, "request", execution->request_id);
-  tfrt_inventory_add_text(inventory, "function", tfrt_execution_function_name(execution));
-  tfrt_inventory_add_age(inventory, execution->since_ns);
-  tfrt_inventory_add_text(inventory, "state", state);
-  tfrt_inventory_add_needs(inventory, execution);
+static tfrt_wire_work_t tfrt_inventory_work(tfrt_inventory_t* inventory,
+                                            const tfrt_execution_t* execution) {
+  tfrt_wire_work_t work = {
+      .request = execution->request_id,
+      .function = tfrt_inventory_text(inventory, tfrt_execution_function_name(execution)),
+      .age_us = tfrt_inventory_age_us(inventory, execution->since_ns),
+      .state = execution->cancelled                   ? TFRT_WIRE_WORK_CANCELLED
+               : tfrt_execution_is_retired(execution) ? TFRT_WIRE_WORK_ENDING
+               : !execution->program                  ? TFRT_WIRE_WORK_RUNNING
+               : !execution->program->program         ? TFRT_WIRE_WORK_LOADING
+                                                      : TFRT_WIRE_WORK_RUNNING};
+  tfrt_inventory_set_needs(inventory, execution, &work);
+  return work;
 }
 
 static void tfrt_inventory_add_start(void* self, uint64_t number,
                                      const tfrt_execution_t* execution) {
   tfrt_inventory_t* inventory = self;
-  tfrt_inventory_begin(inventory, "start");
-  tfrt_inventory_add_number(inventory, "number", number);
-  tfrt_inventory_add_execution(inventory, execution);
-  tfrt_inventory_end(inventory);
+  const tfrt_wire_answer_part_t part = {
+      .kind = TFRT_WIRE_PART_START,
+      .start = {.job = tfrt_inventory_job_id(inventory),
+                .number = number,
+                .work = tfrt_inventory_work(inventory, execution)}};
+  tfrt_inventory_emit(inventory, &part);
 }
 
 static void tfrt_inventory_add_incoming(tfrt_inventory_t* inventory,
-                                        const tfrt_incoming_call_t* call, uint64_t peer) {
-  tfrt_inventory_begin(inventory, "call");
-  tfrt_inventory_add_text(inventory, "dir", "in");
-  tfrt_inventory_add_incarnation(inventory, "peer", peer);
-  tfrt_inventory_add_number(inventory, "number", call->number);
-  tfrt_inventory_add_number(inventory, "depth", call->execution.depth);
-  tfrt_inventory_add_execution(inventory, &call->execution);
-  tfrt_inventory_end(inventory);
+                                        const tfrt_incoming_call_t* call, uint64_t caller) {
+  const tfrt_wire_answer_part_t part = {
+      .kind = TFRT_WIRE_PART_INCOMING_CALL,
+      .incoming_call = {.job = tfrt_inventory_job_id(inventory),
+                        .caller = caller,
+                        .number = call->number,
+                        .depth = call->execution.depth,
+                        .work = tfrt_inventory_work(inventory, &call->execution)}};
+  tfrt_inventory_emit(inventory, &part);
 }
 
-// The execution that a call to others belongs to: a start here (by its number) or a call
-// (`PEER.NUMBER`).
+// The search for the execution that a call to others belongs to.
 typedef struct tfrt_inventory_parent_s {
-  tfrt_inventory_t* inventory;
   const tfrt_request_context_t* request;
+  bool is_found;
+  tfrt_wire_parent_t found;
 } tfrt_inventory_parent_t;
 
-static void tfrt_inventory_add_start_as_parent(void* self, uint64_t number,
-                                               const tfrt_execution_t* execution) {
+static void tfrt_inventory_compare_parent(void* self, uint64_t number,
+                                          const tfrt_execution_t* execution) {
   tfrt_inventory_parent_t* parent = self;
   if (execution->request != parent->request) return;
-  tfrt_inventory_add_number(parent->inventory, "in", number);
+  parent->is_found = true;
+  parent->found = (tfrt_wire_parent_t){.number = number};
 }
 
-static void tfrt_inventory_add_parent(tfrt_inventory_t* inventory,
-                                      const tfrt_request_context_t* request) {
-  if (!request) return;
-  tfrt_inventory_parent_t parent = {.inventory = inventory, .request = request};
-  tfrt_server_visit_starts(inventory->job, tfrt_inventory_add_start_as_parent, &parent);
+// The work that |request| is of, or NULL: not known.
+static const tfrt_wire_parent_t* tfrt_inventory_parent_of(tfrt_inventory_t* inventory,
+                                                          const tfrt_request_context_t* request) {
+  if (!request) return NULL;
+  tfrt_inventory_parent_t parent = {.request = request};
+  tfrt_server_visit_starts(inventory->job, tfrt_inventory_compare_parent, &parent);
   tfrt_hash_table_t* peers = &inventory->node->peers;
-  for (tfrt_hash_node_t* found = tfrt_hash_table_first(peers); found;
+  for (tfrt_hash_node_t* found = tfrt_hash_table_first(peers); found && !parent.is_found;
        found = tfrt_hash_table_next(peers, found)) {
     tfrt_peer_t* peer = TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation);
     for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->incoming_calls); node;
          node = tfrt_hash_table_next(&peer->incoming_calls, node)) {
       tfrt_incoming_call_t* call = TFRT_CONTAINER_OF(node, tfrt_incoming_call_t, by_number);
       if (call->execution.request != request) continue;
-      tfrt_string_builder_append_format(inventory->out, " in=%016" PRIx64 ".%" PRIu64,
-                                        peer->incarnation, call->number);
+      parent.is_found = true;
+      parent.found = (tfrt_wire_parent_t){.caller = peer->incarnation, .number = call->number};
     }
   }
+  tfrt_wire_parent_t* kept =
+      parent.is_found ? tfrt_inventory_room(inventory, 1, sizeof(*kept)) : NULL;
+  if (kept) *kept = parent.found;
+  return kept;
 }
 
 static void tfrt_inventory_add_outgoing(tfrt_inventory_t* inventory,
                                         const tfrt_outgoing_call_t* call) {
-  tfrt_inventory_begin(inventory, "call");
-  tfrt_inventory_add_text(inventory, "dir", "out");
-  tfrt_inventory_add_incarnation(inventory, "peer", call->peer->incarnation);
-  tfrt_inventory_add_number(inventory, "number", call->number);
-  tfrt_inventory_add_number(inventory, "request", call->request ? call->request->options.id : 0);
-  tfrt_inventory_add_text(inventory, "function", call->name);
-  tfrt_inventory_add_parent(inventory, call->request);
   tfrt_status_origin_t place = tfrt_call_site_origin(&call->site);
-  tfrt_inventory_add_text(inventory, "from", place.function);
-  tfrt_inventory_add_place(inventory, &place);
-  tfrt_inventory_add_age(inventory, call->since_ns);
-  tfrt_inventory_add_text(inventory, "state", call->cancelled ? "cancelled" : "open");
-  tfrt_inventory_end(inventory);
+  const tfrt_wire_answer_part_t part = {
+      .kind = TFRT_WIRE_PART_OUTGOING_CALL,
+      .outgoing_call = {.job = tfrt_inventory_job_id(inventory),
+                        .callee = call->peer->incarnation,
+                        .number = call->number,
+                        .request = call->request ? call->request->options.id : 0,
+                        .function = tfrt_inventory_text(inventory, call->name),
+                        .age_us = tfrt_inventory_age_us(inventory, call->since_ns),
+                        .is_cancelled = call->cancelled != NULL,
+                        .parent = tfrt_inventory_parent_of(inventory, call->request),
+                        .place = tfrt_inventory_place(inventory, &place)}};
+  tfrt_inventory_emit(inventory, &part);
 }
 
 static void tfrt_inventory_add_calls(tfrt_inventory_t* inventory, const tfrt_peer_t* peer) {
@@ -176,62 +187,84 @@ static void tfrt_inventory_add_calls(tfrt_inventory_t* inventory, const tfrt_pee
 
 // --- Values --------------------------------------------------------------------
 
+static void tfrt_inventory_set_holders(tfrt_inventory_t* inventory, const tfrt_object_t* object,
+                                       tfrt_wire_object_part_t* part) {
+  size_t count = 0;
+  for (tfrt_object_holder_t* holder = object->holders; holder; holder = holder->next) ++count;
+  if (count > TFRT_WIRE_MAX_MEMBERS) count = TFRT_WIRE_MAX_MEMBERS;
+  tfrt_wire_holder_t* holders =
+      count > 0 ? tfrt_inventory_room(inventory, count, sizeof(*holders)) : NULL;
+  if (!holders) return;
+  part->holders = holders;
+  for (tfrt_object_holder_t* holder = object->holders; part->holder_count < count;
+       holder = holder->next) {
+    holders[part->holder_count++].incarnation = holder->incarnation;
+  }
+}
+
 static void tfrt_inventory_add_object(tfrt_inventory_t* inventory, const tfrt_object_t* object) {
-  tfrt_inventory_begin(inventory, "object");
-  tfrt_inventory_add_id(inventory, object->id);
-  tfrt_inventory_add_value(inventory, object->value);
-  tfrt_inventory_add_age(inventory, object->since_ns);
   const char* name = object->name;
   const tfrt_program_t* program = object->program ? object->program->program : NULL;
   if (program && object->function < tfrt_program_function_count(program)) {
     name = tfrt_program_function(program, object->function)->name;
   }
-  tfrt_inventory_add_text(inventory, "function", name);
-  const char* separator = " holders=";
-  for (tfrt_object_holder_t* holder = object->holders; holder; holder = holder->next) {
-    tfrt_string_builder_append_format(inventory->out, "%s%016" PRIx64, separator,
-                                      holder->incarnation);
-    separator = ",";
-  }
-  tfrt_inventory_add_number(inventory, "loans", object->loans);
-  tfrt_inventory_end(inventory);
+  tfrt_wire_answer_part_t part = {
+      .kind = TFRT_WIRE_PART_OBJECT,
+      .object = {.job = tfrt_inventory_job_id(inventory),
+                 .id = object->id,
+                 .value = tfrt_inventory_value(inventory, object->value),
+                 .age_us = tfrt_inventory_age_us(inventory, object->since_ns),
+                 .function = tfrt_inventory_text(inventory, name),
+                 .loans = object->loans}};
+  tfrt_inventory_set_holders(inventory, object, &part.object);
+  tfrt_inventory_emit(inventory, &part);
+}
+
+// How far |value| is, which is not here.
+static tfrt_wire_value_info_t tfrt_inventory_away(const tfrt_remote_value_t* value) {
+  bool is_moving = value->question.want != 0 && value->question.level == TFRT_WIRE_WANT_VALUE;
+  return (tfrt_wire_value_info_t){.state = is_moving ? TFRT_WIRE_VALUE_MOVING
+                                           : tfrt_remote_value_is_there(value)
+                                               ? TFRT_WIRE_VALUE_THERE
+                                               : TFRT_WIRE_VALUE_WAITING,
+                                  .has_size = true,
+                                  .size = value->bytes.there};
 }
 
 // One whose last reference is gone is on its way out of the list, and its payload may be gone.
 static void tfrt_inventory_add_remote(tfrt_inventory_t* inventory, tfrt_remote_value_t* value) {
   if (!tfrt_async_value_try_retain(&value->base.base)) return;
-  tfrt_inventory_begin(inventory, "remote");
-  tfrt_inventory_add_id(inventory, value->name.id);
-  tfrt_inventory_add_incarnation(inventory, "owner", value->location.owner);
-  if (tfrt_async_value_is_available(&value->base.base)) {
-    tfrt_inventory_add_value(inventory, &value->base.base);
-  } else {
-    bool is_moving = value->question.want != 0 && value->question.level == TFRT_WIRE_WANT_VALUE;
-    tfrt_inventory_add_text(inventory, "state",
-                            is_moving                           ? "moving"
-                            : tfrt_remote_value_is_there(value) ? "there"
-                                                                : "waiting");
-    tfrt_inventory_add_number(inventory, "bytes", value->bytes.there);
-  }
-  tfrt_inventory_add_age(inventory, value->since_ns);
-  tfrt_inventory_add_text(inventory, "function", value->place.function);
-  tfrt_inventory_add_site(inventory, &value->place.site);
-  tfrt_inventory_end(inventory);
+  bool is_here = tfrt_async_value_is_available(&value->base.base);
+  tfrt_status_origin_t place = tfrt_call_site_origin(&value->place.site);
+  const tfrt_wire_answer_part_t part = {
+      .kind = TFRT_WIRE_PART_REMOTE_VALUE,
+      .remote_value = {.job = tfrt_inventory_job_id(inventory),
+                       .id = value->name.id,
+                       .owner = value->location.owner,
+                       .value = is_here ? tfrt_inventory_value(inventory, &value->base.base)
+                                        : tfrt_inventory_away(value),
+                       .age_us = tfrt_inventory_age_us(inventory, value->since_ns),
+                       .function = tfrt_inventory_text(inventory, value->place.function),
+                       .place = tfrt_inventory_place(inventory, &place)}};
+  tfrt_inventory_emit(inventory, &part);
   tfrt_remote_value_release(value);
 }
 
 static void tfrt_inventory_add_message(void* self, const tfrt_mailbox_entry_t* entry) {
   tfrt_inventory_t* inventory = self;
-  tfrt_inventory_begin(inventory, entry->is_sent ? "message" : "receive");
-  tfrt_inventory_add_number(inventory, "request", entry->request);
-  tfrt_inventory_add_number(inventory, "sender", entry->sender);
-  tfrt_inventory_add_word(inventory, "key", entry->key);
+  tfrt_string_view_t key = entry->key;
+  if (key.size > TFRT_WIRE_MAX_KEY_SIZE) key.size = TFRT_WIRE_MAX_KEY_SIZE;
+  tfrt_wire_answer_part_t part = {.kind = TFRT_WIRE_PART_MAIL,
+                                  .mail = {.job = tfrt_inventory_job_id(inventory),
+                                           .is_sent = entry->is_sent,
+                                           .request = entry->request,
+                                           .sender = entry->sender,
+                                           .key = key}};
   if (entry->site) {
-    tfrt_inventory_add_text(inventory, "name", entry->site->kernel);
-    tfrt_inventory_add_text(inventory, "function", entry->site->function);
-    tfrt_inventory_add_place(inventory, entry->site);
+    part.mail.kernel = tfrt_inventory_text(inventory, entry->site->kernel);
+    part.mail.place = tfrt_inventory_place(inventory, entry->site);
   }
-  tfrt_inventory_end(inventory);
+  tfrt_inventory_emit(inventory, &part);
 }
 
 static void tfrt_inventory_add_values(tfrt_inventory_t* inventory) {
@@ -254,35 +287,45 @@ static void tfrt_inventory_add_values(tfrt_inventory_t* inventory) {
 static void tfrt_inventory_add_members(tfrt_inventory_t* inventory) {
   const tfrt_job_t* job = inventory->job;
   for (uint32_t i = 0; i < job->view.member_count; ++i) {
-    tfrt_inventory_begin(inventory, "member");
-    tfrt_inventory_add_number(inventory, "rank", job->view.members[i].rank);
-    tfrt_inventory_add_incarnation(inventory, "incarnation", job->view.members[i].incarnation);
-    tfrt_inventory_add_text(inventory, "address", job->view.members[i].address);
-    tfrt_inventory_add_text(inventory, "state", job->view.members[i].death ? "lost" : "alive");
-    tfrt_inventory_end(inventory);
+    const tfrt_job_member_t* member = &job->view.members[i];
+    const tfrt_wire_answer_part_t part = {
+        .kind = TFRT_WIRE_PART_MEMBER,
+        .member = {.job = tfrt_inventory_job_id(inventory),
+                   .rank = member->rank,
+                   .incarnation = member->incarnation,
+                   .address = tfrt_inventory_text(inventory, member->address),
+                   .is_lost = member->death != NULL}};
+    tfrt_inventory_emit(inventory, &part);
   }
 }
 
 // The state of |job|, which says whether a client can follow it, attach to it, or neither.
-static const char* tfrt_inventory_job_state(const tfrt_job_t* job) {
+static tfrt_wire_job_state_t tfrt_inventory_job_state(const tfrt_job_t* job) {
   const tfrt_detached_job_t* detached = job->detachment.is_detached && job->rank == 0
                                             ? tfrt_detached_job_find(job->node, job->identity.id)
                                             : NULL;
-  if (detached) return tfrt_detached_job_is_kept(detached) ? "kept" : "detached";
-  return tfrt_job_is_closed(job) ? "closed" : job->detachment.is_detached ? "detached" : "open";
+  if (detached) {
+    return tfrt_detached_job_is_kept(detached) ? TFRT_WIRE_JOB_STATE_KEPT
+                                               : TFRT_WIRE_JOB_STATE_DETACHED;
+  }
+  return tfrt_job_is_closed(job)       ? TFRT_WIRE_JOB_STATE_CLOSED
+         : job->detachment.is_detached ? TFRT_WIRE_JOB_STATE_DETACHED
+                                       : TFRT_WIRE_JOB_STATE_OPEN;
 }
 
 static void tfrt_inventory_add_job(tfrt_inventory_t* inventory) {
   const tfrt_job_t* job = inventory->job;
-  tfrt_inventory_begin(inventory, "job");
-  tfrt_inventory_add_text(inventory, "name", job->name);
-  tfrt_inventory_add_number(inventory, "rank", job->rank);
-  tfrt_inventory_add_number(inventory, "hosts", job->view.member_count);
-  tfrt_inventory_add_incarnation(inventory, "root", job->view.members[0].incarnation);
-  tfrt_inventory_add_incarnation(inventory, "client", job->client.incarnation);
-  tfrt_inventory_add_age(inventory, job->since_ns);
-  tfrt_inventory_add_text(inventory, "state", tfrt_inventory_job_state(job));
-  tfrt_inventory_end(inventory);
+  const tfrt_wire_answer_part_t part = {
+      .kind = TFRT_WIRE_PART_JOB,
+      .job = {.job = tfrt_inventory_job_id(inventory),
+              .name = tfrt_inventory_text(inventory, job->name),
+              .rank = job->rank,
+              .hosts = job->view.member_count,
+              .root = job->view.members[0].incarnation,
+              .client = job->client.incarnation,
+              .age_us = tfrt_inventory_age_us(inventory, job->since_ns),
+              .state = tfrt_inventory_job_state(job)}};
+  tfrt_inventory_emit(inventory, &part);
   tfrt_inventory_add_members(inventory);
   tfrt_server_visit_starts(job, tfrt_inventory_add_start, inventory);
   tfrt_hash_table_t* peers = &inventory->node->peers;
@@ -299,15 +342,16 @@ static void tfrt_inventory_add_kept(tfrt_inventory_t* inventory) {
   for (tfrt_list_link_t* link = head->next; link != head; link = link->next) {
     const tfrt_detached_job_t* kept = tfrt_detached_job_of(link);
     if (kept->job) continue;
-    tfrt_inventory_begin_job(inventory, "job", kept->id);
-    tfrt_inventory_add_text(inventory, "name", kept->name);
-    tfrt_inventory_add_number(inventory, "rank", 0);
-    tfrt_inventory_add_number(inventory, "hosts", kept->host_count);
-    tfrt_inventory_add_incarnation(inventory, "root", inventory->node->incarnation);
-    tfrt_inventory_add_incarnation(inventory, "client", kept->client);
-    tfrt_inventory_add_age(inventory, kept->since_ns);
-    tfrt_inventory_add_text(inventory, "state", "kept");
-    tfrt_inventory_end(inventory);
+    const tfrt_wire_answer_part_t part = {
+        .kind = TFRT_WIRE_PART_JOB,
+        .job = {.job = tfrt_string_view_make((const char*)kept->id, TFRT_WIRE_JOB_ID_SIZE),
+                .name = tfrt_inventory_text(inventory, kept->name),
+                .hosts = kept->host_count,
+                .root = inventory->node->incarnation,
+                .client = kept->client,
+                .age_us = tfrt_inventory_age_us(inventory, kept->since_ns),
+                .state = TFRT_WIRE_JOB_STATE_KEPT}};
+    tfrt_inventory_emit(inventory, &part);
   }
 }
 
@@ -348,14 +392,22 @@ static const tfrt_execution_t* tfrt_inventory_find_runner(tfrt_inventory_t* inve
   return runner.found;
 }
 
-// Begins the line of a kernel that runs in the marked |request|.
-static void tfrt_inventory_begin_kernel(tfrt_inventory_t* inventory, const void* request) {
-  const tfrt_execution_t* runner = tfrt_inventory_find_runner(inventory, request);
+static void tfrt_inventory_add_kernel(tfrt_inventory_t* inventory,
+                                      const tfrt_progress_thread_t* thread,
+                                      const tfrt_kernel_site_t* site) {
+  tfrt_status_origin_t place;
+  tfrt_kernel_site_origin(site, &place);
+  const tfrt_execution_t* runner = tfrt_inventory_find_runner(inventory, thread->in.request);
   inventory->job = runner ? runner->job : NULL;
-  tfrt_inventory_begin(inventory, "kernel");
-  if (!runner) return;
-  tfrt_inventory_add_number(inventory, "request", runner->request_id);
-  tfrt_inventory_add_parent(inventory, runner->request);
+  const tfrt_wire_answer_part_t part = {
+      .kind = TFRT_WIRE_PART_KERNEL,
+      .kernel = {.job = tfrt_inventory_job_id(inventory),
+                 .request = runner ? runner->request_id : 0,
+                 .parent = runner ? tfrt_inventory_parent_of(inventory, runner->request) : NULL,
+                 .kernel = tfrt_inventory_text(inventory, place.kernel),
+                 .place = tfrt_inventory_place(inventory, &place),
+                 .age_us = tfrt_inventory_age_us(inventory, thread->since_ns)}};
+  tfrt_inventory_emit(inventory, &part);
   inventory->job = NULL;
 }
 
@@ -367,27 +419,26 @@ static void tfrt_inventory_add_kernels(tfrt_inventory_t* inventory) {
   for (size_t i = 0; i < progress->count; ++i) {
     const tfrt_progress_thread_t* thread = &progress->threads[i];
     const tfrt_kernel_site_t* site = tfrt_program_cache_find_site(inventory->node, thread->in.site);
-    if (!site) continue;
-    tfrt_status_origin_t place;
-    tfrt_kernel_site_origin(site, &place);
-    tfrt_inventory_begin_kernel(inventory, thread->in.request);
-    tfrt_inventory_add_text(inventory, "name", place.kernel);
-    tfrt_inventory_add_text(inventory, "function", place.function);
-    tfrt_inventory_add_place(inventory, &place);
-    tfrt_inventory_add_age(inventory, thread->since_ns);
-    tfrt_inventory_end(inventory);
+    if (site) tfrt_inventory_add_kernel(inventory, thread, site);
   }
+}
+
+static void tfrt_inventory_add_host(tfrt_inventory_t* inventory) {
+  const tfrt_node_t* node = inventory->node;
+  tfrt_string_view_t name = tfrt_session_manager_name(node->sessions);
+  const tfrt_wire_answer_part_t part = {.kind = TFRT_WIRE_PART_HOST,
+                                        .host = {.incarnation = node->incarnation,
+                                                 .name = tfrt_inventory_view(inventory, name),
+                                                 .serving = !node->refuses_jobs && !node->closed}};
+  tfrt_inventory_emit(inventory, &part);
 }
 
 tfrt_status_t tfrt_inventory_write(tfrt_execution_t* execution, tfrt_string_builder_t* out) {
   tfrt_node_t* node = execution->node;
-  tfrt_inventory_t inventory = {.node = node, .out = out, .now_ns = tfrt_node_now_ns(node)};
+  tfrt_inventory_t inventory;
+  tfrt_inventory_initialize(&inventory, node, out);
   tfrt_node_lock_tables(node);
-  tfrt_inventory_begin(&inventory, "host");
-  tfrt_inventory_add_incarnation(&inventory, "incarnation", node->incarnation);
-  tfrt_inventory_add_word(&inventory, "name", tfrt_session_manager_name(node->sessions));
-  tfrt_inventory_add_number(&inventory, "serving", !node->refuses_jobs && !node->closed);
-  tfrt_inventory_end(&inventory);
+  tfrt_inventory_add_host(&inventory);
   for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) {
     inventory.job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
     if (inventory.job != execution->job) tfrt_inventory_add_job(&inventory);
@@ -396,5 +447,5 @@ tfrt_status_t tfrt_inventory_write(tfrt_execution_t* execution, tfrt_string_buil
   tfrt_inventory_add_kept(&inventory);
   tfrt_inventory_add_kernels(&inventory);
   tfrt_node_unlock(node);
-  return NULL;
+  return tfrt_inventory_finish(&inventory);
 }

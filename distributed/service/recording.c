@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/service/recording.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "distributed/call/incoming_call_impl.h"
 #include "distributed/job/server.h"
-#include "distributed/service/text_answer.h"
-#include "distributed/service/trace_image.h"
 #include "distributed/service/tracing.h"
-#include "host_runtime/base/number_text.h"
-
-// Longer than any question.
-#define TFRT_RECORDING_MAX_TEXT 96
 
 // As many jobs are read at once.
 #define TFRT_RECORDING_MAX_ANSWER 256
@@ -137,53 +130,16 @@ static void tfrt_recording_on_job_opened(const tfrt_owner_end_t* end) {
 
 // --- Questions -------------------------------------------------------------------
 
-// A question, parsed.
-typedef struct tfrt_recording_question_s {
-  bool is_begin;
-  bool is_end;
-  bool is_read;
-  bool is_all;  // no job is named
-  uint8_t job[TFRT_WIRE_JOB_ID_SIZE];
-  int64_t number;  // milliseconds, or the time from which on
-} tfrt_recording_question_t;
-
-static tfrt_status_t tfrt_recording_parse(const tfrt_execution_t* execution,
-                                          tfrt_recording_question_t* out_question) {
-  char text[TFRT_RECORDING_MAX_TEXT];
-  *out_question = (tfrt_recording_question_t){0};
-  tfrt_text_answer_read_question(execution, text, sizeof(text));
-  if (strcmp(text, "clock") == 0) return NULL;
-  const char* rest = text;
-  tfrt_string_view_t verb = tfrt_text_answer_take_word(&rest);
-  tfrt_string_view_t job = tfrt_text_answer_take_word(&rest);
-  bool is_good = tfrt_number_text_parse_i64(tfrt_string_view_of(rest), &out_question->number) &&
-                 out_question->number >= 0;
-  out_question->is_begin = is_good && tfrt_string_view_equal(verb, tfrt_string_view_of("begin"));
-  out_question->is_end = is_good && tfrt_string_view_equal(verb, tfrt_string_view_of("end"));
-  out_question->is_read = is_good && tfrt_string_view_equal(verb, tfrt_string_view_of("read"));
-  out_question->is_all = is_good && tfrt_string_view_equal(job, tfrt_string_view_of("-"));
-  bool is_job =
-      is_good && (out_question->is_all || (job.size == 2 * TFRT_WIRE_JOB_ID_SIZE &&
-                                           tfrt_text_answer_read_job(job.data, out_question->job)));
-  bool is_time = !out_question->is_begin || out_question->number <= INT32_MAX;
-  bool is_verb = out_question->is_begin || out_question->is_end || out_question->is_read;
-  if (is_job && is_time && is_verb) return NULL;
-  return tfrt_status_create(
-      TFRT_STATUS_INVALID_ARGUMENT,
-      "record wants `clock`, `begin JOB MS`, `end JOB 0` or `read JOB SINCE`, not `%s`", text);
+// True if |question| is about the job with the id |job|.
+static bool tfrt_recording_is_meant(const tfrt_wire_ask_record_t* question, const uint8_t* job) {
+  return question->job.size == 0 || memcmp(question->job.data, job, TFRT_WIRE_JOB_ID_SIZE) == 0;
 }
 
-static bool tfrt_recording_is_meant(const tfrt_recording_question_t* question, const uint8_t* job) {
-  return question->is_all || memcmp(question->job, job, sizeof(question->job)) == 0;
-}
-
-static tfrt_status_t tfrt_recording_begin(tfrt_node_t* node,
-                                          const tfrt_recording_question_t* question,
+static tfrt_status_t tfrt_recording_begin(tfrt_node_t* node, const tfrt_wire_ask_record_t* question,
                                           int64_t now_ns) {
-  int64_t until_ns = now_ns + question->number * TFRT_NANOSECONDS_PER_MILLISECOND;
-  bool is_here = question->is_all;
-  if (question->is_all && until_ns > node->recordings.until_ns)
-    node->recordings.until_ns = until_ns;
+  int64_t until_ns = now_ns + (int64_t)question->milliseconds * TFRT_NANOSECONDS_PER_MILLISECOND;
+  bool is_here = question->job.size == 0;
+  if (is_here && until_ns > node->recordings.until_ns) node->recordings.until_ns = until_ns;
   for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) {
     tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
     if (tfrt_job_is_closed(job) || !tfrt_recording_is_meant(question, job->identity.id)) continue;
@@ -194,9 +150,9 @@ static tfrt_status_t tfrt_recording_begin(tfrt_node_t* node,
   return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "no such job is here");
 }
 
-static void tfrt_recording_end(tfrt_node_t* node, const tfrt_recording_question_t* question) {
+static void tfrt_recording_end(tfrt_node_t* node, const tfrt_wire_ask_record_t* question) {
   int64_t now_ns = tfrt_recording_now(node);
-  if (question->is_all) node->recordings.until_ns = now_ns;
+  if (question->job.size == 0) node->recordings.until_ns = now_ns;
   for (tfrt_list_link_t* link = node->recordings.list.next; link != &node->recordings.list;
        link = link->next) {
     tfrt_recording_t* recording = tfrt_recording_of(link);
@@ -223,7 +179,7 @@ static void tfrt_recording_take(tfrt_recording_answer_t* answer, tfrt_trace_t* t
 }
 
 // Collects recordings, and traces that clients have recorded of their own jobs.
-static void tfrt_recording_collect(tfrt_node_t* node, const tfrt_recording_question_t* question,
+static void tfrt_recording_collect(tfrt_node_t* node, const tfrt_wire_ask_record_t* question,
                                    tfrt_recording_answer_t* answer) {
   int64_t now_ns = tfrt_recording_now(node);
   for (tfrt_list_link_t* link = node->recordings.list.next; link != &node->recordings.list;) {
@@ -242,33 +198,39 @@ static void tfrt_recording_collect(tfrt_node_t* node, const tfrt_recording_quest
   }
 }
 
-// Writes the image of the requested spans, with the lock open, because it copies many spans.
-static tfrt_status_t tfrt_recording_write(tfrt_execution_t* execution, tfrt_string_builder_t* out) {
+// Appends what |answer| has, with the lock open, because it copies many spans.
+static tfrt_status_t tfrt_recording_append(const tfrt_recording_answer_t* answer, int64_t now_ns,
+                                           int64_t since_ns, tfrt_string_builder_t* out) {
+  uint64_t dropped = 0;
+  for (size_t i = 0; i < answer->count; ++i) dropped += tfrt_trace_dropped(answer->traces[i]);
+  TFRT_RETURN_IF_ERROR(tfrt_tracing_append_clock(now_ns, dropped, out));
+  for (size_t i = 0; i < answer->count; ++i) {
+    TFRT_RETURN_IF_ERROR(tfrt_tracing_append_spans(answer->traces[i], since_ns, out));
+  }
+  return NULL;
+}
+
+tfrt_status_t tfrt_recording_write(tfrt_execution_t* execution,
+                                   const tfrt_wire_ask_record_t* question,
+                                   tfrt_string_builder_t* out) {
   tfrt_node_t* node = execution->node;
-  tfrt_recording_question_t question;
-  TFRT_RETURN_IF_ERROR(tfrt_recording_parse(execution, &question));
   tfrt_recording_answer_t answer = {0};
   tfrt_status_t status = NULL;
   // The answer to a begin has the time from which on spans are taken. A client reads the spans
   // since that time, and gets all that found room.
   int64_t now_ns = tfrt_recording_now(node);
   tfrt_node_lock_tables(node);
-  if (question.is_begin) status = tfrt_recording_begin(node, &question, now_ns);
-  if (question.is_end) tfrt_recording_end(node, &question);
-  if (question.is_read) tfrt_recording_collect(node, &question, &answer);
-  tfrt_node_unlock(node);
-  uint64_t dropped = 0;
-  for (size_t i = 0; i < answer.count; ++i) dropped += tfrt_trace_dropped(answer.traces[i]);
-  tfrt_trace_image_begin(now_ns, dropped, out);
-  for (size_t i = 0; i < answer.count; ++i) {
-    tfrt_trace_image_append_spans(answer.traces[i], question.number, out);
-    tfrt_trace_release(answer.traces[i]);
+  if (question->action == TFRT_WIRE_RECORD_BEGIN) {
+    status = tfrt_recording_begin(node, question, now_ns);
+  } else if (question->action == TFRT_WIRE_RECORD_END) {
+    tfrt_recording_end(node, question);
+  } else if (question->action == TFRT_WIRE_RECORD_READ) {
+    tfrt_recording_collect(node, question, &answer);
   }
+  tfrt_node_unlock(node);
+  if (!status) status = tfrt_recording_append(&answer, now_ns, (int64_t)question->since_ns, out);
+  for (size_t i = 0; i < answer.count; ++i) tfrt_trace_release(answer.traces[i]);
   return status;
-}
-
-void tfrt_recording_start(tfrt_execution_t* execution) {
-  tfrt_tracing_answer(execution, tfrt_recording_write);
 }
 
 static const tfrt_owner_rule_t tfrt_recording_rules[] = {

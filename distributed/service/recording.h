@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The built-in function by which any client makes this host record spans for a while, of jobs that
-// were not started with tracing. BUILTIN_RECORD in proto/call.proto describes the questions.
+// Recordings: any client can make this host record spans for a while, of jobs that were not started
+// with tracing (AskRecord in proto/service.proto).
 //
-//   begin JOB MS   each such job that is here, or comes in that time, gets a recording: a trace
-//                  that takes what begins in the next MS milliseconds, then nothing any more
-//   end JOB 0      ends recording now, also for other clients that began it
-//   read JOB SINCE what recordings have, also of jobs that have ended meanwhile
+//   begin   each such job that is here, or comes in that time, gets a recording: a trace that takes
+//           what begins in the given time, then nothing any more
+//   end     ends recording now, also for other clients that began it
+//   read    what recordings have, also of jobs that have ended meanwhile
 //
 // Life of a recording:
 //  1. Made by a begin, or by the opening of a job while one for all jobs goes on. The job's running
@@ -18,12 +18,12 @@
 // A kernel of a job that was once recorded costs two readings of the clock for ever.
 //
 // Thread rule: needs the node's lock.
-// Failure rule: a question that makes no sense, a job that is not here, and memory that is out are
-// errors as the call's result.
+// Failure rule: see answer.h; NOT_FOUND for a job that is not here.
 #ifndef TFRT_DISTRIBUTED_SERVICE_RECORDING_H_
 #define TFRT_DISTRIBUTED_SERVICE_RECORDING_H_
 
 #include "distributed/call/execution.h"
+#include "distributed/wire/service.h"
 
 // The most spans of one job on one host; at 112 bytes each they may take 7 MiB.
 #define TFRT_RECORDING_LIMIT (64u << 10)
@@ -31,8 +31,11 @@
 // The most recordings of ended jobs that wait to be read.
 #define TFRT_RECORDING_MAX_KEPT 16
 
-// Runs the built-in function as |execution|.
-void tfrt_recording_start(tfrt_execution_t* execution);
+// Does what |question| says, and appends the parts of the answer to |out|. Thread-safe (the lock is
+// not held).
+tfrt_status_t tfrt_recording_write(tfrt_execution_t* execution,
+                                   const tfrt_wire_ask_record_t* question,
+                                   tfrt_string_builder_t* out) TFRT_MUST_USE;
 
 // Frees what |node| has recorded.
 void tfrt_recording_drop_all(tfrt_node_t* node);

@@ -20,8 +20,7 @@ static uint64_t tfrt_trace_image_get(const uint8_t** at, size_t size) {
   return number;
 }
 
-static void tfrt_trace_image_append_span(const tfrt_trace_span_t* span,
-                                         tfrt_string_builder_t* out) {
+void tfrt_trace_image_append_span(const tfrt_trace_span_t* span, tfrt_string_builder_t* out) {
   size_t category_size = strlen(span->category);
   size_t name_size = strlen(span->name);
   uint8_t bytes[TFRT_TRACE_IMAGE_SPAN_SIZE];

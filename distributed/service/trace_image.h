@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A host's trace as bytes, so that it can travel to the process that draws the picture. All numbers
-// are little-endian:
+// A host's trace as bytes, as versions before FEATURE_ASK send it to the process that draws the
+// picture. All numbers are little-endian:
 //
 //   i64 clock   the host's clock when the image was made
 //   u64 dropped how many spans did not fit there
@@ -25,6 +25,9 @@ void tfrt_trace_image_append(tfrt_trace_t* trace, int64_t clock_ns, tfrt_string_
 void tfrt_trace_image_begin(int64_t clock_ns, uint64_t dropped, tfrt_string_builder_t* out);
 void tfrt_trace_image_append_spans(tfrt_trace_t* trace, int64_t since_ns,
                                    tfrt_string_builder_t* out);
+
+// Appends one span. Thread-safe.
+void tfrt_trace_image_append_span(const tfrt_trace_span_t* span, tfrt_string_builder_t* out);
 
 // Adds the spans of |image| to |trace|, and sets |*out_clock_ns| and |*out_dropped|. With an
 // error, spans before the bad one were added. Thread-safe.

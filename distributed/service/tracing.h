@@ -1,34 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The built-in function by which a job's client collects a host's spans. Called with no argument,
-// it returns the spans of the job so far, as an image (trace_image.h).
+// Spans as parts of an answer, and the spans of the job that asks: a ClockPart, then SpanParts
+// (proto/service.proto).
 //
 //   client                         member
 //     JobOpen (frame is sampled) --->  the job records spans
 //                                      kernels of the job's requests add spans
-//     Invoke BUILTIN_TRACE --------->
-//     <----------------------- Result  "!tfrt.trace"
+//     AskTrace --------------------->
+//     <----------------------- Result  ClockPart, SpanPart, SpanPart ...
 //
 // A host records only for jobs whose JobOpen says that its trace is sampled, at most
 // TFRT_JOB_TRACE_LIMIT spans each (job/job_trace.h); spans beyond that are counted.
 //
-// Thread rule: as each function says.
-// Failure rule: a trace that can't be given is an error as the call's result.
+// Thread rule: thread-safe (the node's lock is not held).
+// Failure rule: see answer.h.
 #ifndef TFRT_DISTRIBUTED_SERVICE_TRACING_H_
 #define TFRT_DISTRIBUTED_SERVICE_TRACING_H_
 
 #include "distributed/call/execution.h"
+#include "distributed/wire/service.h"
 
-// Sets |*out_type| to the type "!tfrt.trace", whose payload is that of a string. Thread-safe.
-tfrt_status_t tfrt_tracing_type(tfrt_type_id_t* out_type) TFRT_MUST_USE;
+// Appends the parts for the job of |execution|, if its client asks; else UNIMPLEMENTED.
+tfrt_status_t tfrt_tracing_write(tfrt_execution_t* execution, tfrt_string_builder_t* out)
+    TFRT_MUST_USE;
 
-// Runs a built-in function whose result is an image of spans, which |write| appends to |out| with
-// no lock held, as |execution|. Needs the node's lock.
-void tfrt_tracing_answer(tfrt_execution_t* execution,
-                         tfrt_status_t (*write)(tfrt_execution_t* execution,
-                                                tfrt_string_builder_t* out));
+// Appends the part that says |clock_ns|, and that |dropped| spans had no room.
+tfrt_status_t tfrt_tracing_append_clock(int64_t clock_ns, uint64_t dropped,
+                                        tfrt_string_builder_t* out) TFRT_MUST_USE;
 
-// Runs the built-in function as |execution|. Needs the node's lock.
-void tfrt_tracing_start(tfrt_execution_t* execution);
+// Appends the spans of |trace| that have begun at |since_ns| or later.
+tfrt_status_t tfrt_tracing_append_spans(tfrt_trace_t* trace, int64_t since_ns,
+                                        tfrt_string_builder_t* out) TFRT_MUST_USE;
+
+// Sets |out_span| to what |part| says; longer texts are cut.
+void tfrt_tracing_read_span(const tfrt_wire_span_part_t* part, tfrt_trace_span_t* out_span);
+
+// Adds the spans of |answer| to |trace|, and sets |*out_clock_ns| and |*out_dropped| to what its
+// ClockPart says. With an error, spans before the bad part were added.
+tfrt_status_t tfrt_tracing_read(tfrt_string_view_t answer, tfrt_trace_t* trace,
+                                int64_t* out_clock_ns, uint64_t* out_dropped) TFRT_MUST_USE;
 
 #endif  // TFRT_DISTRIBUTED_SERVICE_TRACING_H_

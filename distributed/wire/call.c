@@ -18,7 +18,7 @@ static const tfrt_wire_field_t location_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_location_t, line, 3, UINT32),
     TFRT_WIRE_FIELD(tfrt_wire_location_t, column, 4, UINT32),
 };
-static const tfrt_wire_message_t location_message =
+const tfrt_wire_message_t tfrt_wire_location_message =
     TFRT_WIRE_MESSAGE("Location", tfrt_wire_location_t, location_fields);
 
 static const tfrt_wire_field_t program_fields[] = {
@@ -54,7 +54,7 @@ static const tfrt_wire_field_t invoke_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_invoke_t, pure, 8, BOOL),
     TFRT_WIRE_FIELD(tfrt_wire_invoke_t, depth, 9, UINT32, .limit = TFRT_WIRE_MAX_DEPTH),
     TFRT_WIRE_FIELD(tfrt_wire_invoke_t, location, 10, MESSAGE, .form = TFRT_WIRE_FORM_POINTER,
-                    .message = &location_message),
+                    .message = &tfrt_wire_location_message),
     TFRT_WIRE_FIELD(tfrt_wire_invoke_t, device, 11, STRING, .limit = TFRT_WIRE_MAX_DEVICE_SIZE),
     TFRT_WIRE_FIELD(tfrt_wire_invoke_t, results_can_wait, 12, BOOL),
     TFRT_WIRE_REPEATED(tfrt_wire_invoke_t, push_to, push_to_count, 13, MESSAGE,

@@ -28,6 +28,7 @@ typedef enum tfrt_wire_builtin_e {
   TFRT_WIRE_BUILTIN_RECORD = 11,        // (string what) -> trace
   TFRT_WIRE_BUILTIN_CHECK_DEVICE = 12,  // (string name) -> chain
   TFRT_WIRE_BUILTIN_RUN = 13,           // (values) -> values, of the Invoke's image
+  TFRT_WIRE_BUILTIN_ASK = 14,           // (message) -> message: service.h
 } tfrt_wire_builtin_t;
 
 // Where a call stands in the program's text. Empty, 0: not known.

@@ -67,6 +67,7 @@
 #define TFRT_WIRE_MAX_IDS 1024u        // in a Retain or Retained; ranges in a Release
 #define TFRT_WIRE_MAX_RELEASED 65536u  // names in one Release, all ranges together
 #define TFRT_WIRE_MAX_FORWARDS 16u     // steps that an asker follows
+#define TFRT_WIRE_MAX_NEEDS 1024u      // values that a call waits for, as an answer has them
 
 // Bounds that the layers above keep, here so that nobody looks for them elsewhere.
 #define TFRT_WIRE_MAX_TOMBSTONES 4096u        // cancelled requests of a job that are remembered
@@ -85,5 +86,9 @@
 // The most bytes that decoding one message takes from its arena: the largest is an Invoke whose
 // every argument is an error. A budget for callers that limit their arenas.
 #define TFRT_WIRE_MAX_DECODED_SIZE (4u << 20)
+
+// A part of an answer, and a question: the bytes of one, and the most that decoding takes.
+#define TFRT_WIRE_MAX_PART_SIZE (64u << 10)
+#define TFRT_WIRE_MAX_PART_DECODED_SIZE (512u << 10)
 
 #endif  // TFRT_DISTRIBUTED_WIRE_LIMITS_H_

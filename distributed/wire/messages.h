@@ -16,6 +16,7 @@ extern const tfrt_wire_message_t tfrt_wire_object_id_message;
 extern const tfrt_wire_message_t tfrt_wire_reference_message;
 extern const tfrt_wire_message_t tfrt_wire_value_message;
 extern const tfrt_wire_message_t tfrt_wire_item_message;
+extern const tfrt_wire_message_t tfrt_wire_location_message;
 
 // Messages of a control stream.
 extern const tfrt_wire_message_t tfrt_wire_frame_message;
@@ -56,6 +57,10 @@ extern const tfrt_wire_message_t tfrt_wire_push_message;
 extern const tfrt_wire_message_t tfrt_wire_chunk_message;
 extern const tfrt_wire_message_t tfrt_wire_bulk_up_message;
 extern const tfrt_wire_message_t tfrt_wire_bulk_down_message;
+
+// A question of a client to a host, and a part of the answer.
+extern const tfrt_wire_message_t tfrt_wire_question_message;
+extern const tfrt_wire_message_t tfrt_wire_answer_part_message;
 
 // The table of a frame's body, by tfrt_wire_frame_kind_t, or NULL. Thread-safe.
 const tfrt_wire_message_t* tfrt_wire_frame_message_of(uint32_t kind);

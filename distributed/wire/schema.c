@@ -76,6 +76,7 @@ static tfrt_status_t check_field(const tfrt_wire_message_t* message, const tfrt_
 // The one field of a oneof that is set must be one that there is.
 static tfrt_status_t check_oneof(const tfrt_wire_message_t* message, const void* object) {
   uint32_t kind = tfrt_wire_oneof_kind(message, object);
+  if (kind == 0 && message->may_be_unknown) return NULL;
   for (size_t i = 0; i < message->field_count; ++i) {
     const tfrt_wire_field_t* field = &message->fields[i];
     if (field->number != kind) continue;

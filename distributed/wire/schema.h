@@ -82,7 +82,8 @@ struct tfrt_wire_message_s {
   size_t struct_size;
   size_t max_size;  // encoded, in bytes; 0: only what holds it limits it
   bool is_oneof;
-  size_t kind_offset;  // oneof: of the uint32_t that says which field is set
+  bool may_be_unknown;  // oneof: one without a field that is known is of a later version, kind 0
+  size_t kind_offset;   // oneof: of the uint32_t that says which field is set
   // Checks rules across several fields, after each field was found good by itself. NULL: no such
   // rules.
   tfrt_status_t (*check)(const void* object);

@@ -3,6 +3,8 @@
 // Bytes from a stranger to the decoders of the wire. The first byte says which:
 //
 //   0           Batch, and the body of each of its frames
+//   252         Question
+//   253         Answer, part by part
 //   254, 255    BulkUp, BulkDown
 //   any other   the body of a frame of that kind
 //
@@ -12,9 +14,16 @@
 
 #include "distributed/wire/body.h"
 #include "distributed/wire/bulk.h"
+#include "distributed/wire/service.h"
 #include "tests/support/fuzz_target.h"
 
-enum { SELECT_BATCH = 0, SELECT_UP = 254, SELECT_DOWN = 255 };
+enum {
+  SELECT_BATCH = 0,
+  SELECT_QUESTION = 252,
+  SELECT_ANSWER = 253,
+  SELECT_UP = 254,
+  SELECT_DOWN = 255
+};
 
 // Room for any message that the wire knows.
 typedef union any_message_u {
@@ -22,6 +31,8 @@ typedef union any_message_u {
   tfrt_wire_body_t body;
   tfrt_wire_bulk_up_t up;
   tfrt_wire_bulk_down_t down;
+  tfrt_wire_question_t question;
+  tfrt_wire_answer_part_t part;
 } any_message_t;
 
 static void require(bool condition) {
@@ -33,6 +44,11 @@ static tfrt_status_t decode(uint8_t selector, tfrt_string_view_t bytes, tfrt_are
   switch (selector) {
     case SELECT_BATCH:
       return tfrt_wire_batch_decode(bytes, arena, &out_message->batch);
+    case SELECT_QUESTION:
+      return tfrt_wire_question_decode(bytes, arena, &out_message->question);
+    case SELECT_ANSWER:
+      // Decoding takes the first part; try_bytes() goes on.
+      return tfrt_wire_answer_next(&bytes, arena, &out_message->part);
     case SELECT_UP:
       return tfrt_wire_bulk_up_decode(bytes, arena, &out_message->up);
     case SELECT_DOWN:
@@ -47,6 +63,10 @@ static tfrt_status_t encode(uint8_t selector, const any_message_t* message,
   switch (selector) {
     case SELECT_BATCH:
       return tfrt_wire_batch_encode(&message->batch, out);
+    case SELECT_QUESTION:
+      return tfrt_wire_question_encode(&message->question, out);
+    case SELECT_ANSWER:
+      return tfrt_wire_answer_append(&message->part, out);
     case SELECT_UP:
       return tfrt_wire_bulk_up_encode(&message->up, out);
     case SELECT_DOWN:
@@ -104,7 +124,9 @@ static void try_bytes(uint8_t selector, tfrt_string_view_t bytes) {
   any_message_t message;
   tfrt_status_t status = decode(selector, bytes, &arena, &message);
   require(arena.used_size <= TFRT_WIRE_MAX_DECODED_SIZE);
-  if (tfrt_status_is_ok(status)) {
+  // A part of a later version has nothing to encode.
+  bool is_unknown = selector == SELECT_ANSWER && message.part.kind == TFRT_WIRE_PART_UNKNOWN;
+  if (tfrt_status_is_ok(status) && !is_unknown) {
     use_message(selector, &message);
     try_again(selector, &message);
     if (selector == SELECT_BATCH) try_frames(&message.batch);
@@ -113,8 +135,31 @@ static void try_bytes(uint8_t selector, tfrt_string_view_t bytes) {
   tfrt_arena_deinitialize(&arena);
 }
 
+// Each part of the answer |bytes| for itself.
+static void try_answer(tfrt_string_view_t bytes) {
+  for (bool is_good = true; is_good && bytes.size > 0;) {
+    tfrt_string_view_t rest = bytes;
+    tfrt_arena_t arena;
+    tfrt_arena_initialize(&arena, tfrt_allocator_system());
+    tfrt_wire_answer_part_t part;
+    tfrt_status_t status = tfrt_wire_answer_next(&rest, &arena, &part);
+    is_good = tfrt_status_is_ok(status);
+    require(!is_good || rest.size < bytes.size);
+    require(arena.used_size <= TFRT_WIRE_MAX_PART_DECODED_SIZE);
+    try_bytes(SELECT_ANSWER, bytes);
+    bytes = rest;
+    tfrt_status_release(status);
+    tfrt_arena_deinitialize(&arena);
+  }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
-  try_bytes(data[0], tfrt_string_view_make((const char*)data + 1, size - 1));
+  tfrt_string_view_t bytes = tfrt_string_view_make((const char*)data + 1, size - 1);
+  if (data[0] == SELECT_ANSWER) {
+    try_answer(bytes);
+  } else {
+    try_bytes(data[0], bytes);
+  }
   return 0;
 }

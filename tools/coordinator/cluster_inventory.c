@@ -20,7 +20,7 @@ tfrt_status_t tfrt_cluster_inventory_gather(tfrt_host_query_t* query,
                                             tfrt_cluster_inventory_t* out_inventory) {
   memset(out_inventory, 0, sizeof(*out_inventory));
   out_inventory->host_count = query->hosts.count;
-  TFRT_RETURN_IF_ERROR(tfrt_host_query_ask(query, tfrt_cluster_inventory_ask, NULL));
+  TFRT_RETURN_IF_ERROR(tfrt_host_query_ask_lines(query, tfrt_cluster_inventory_ask, NULL));
   for (uint32_t i = 0; i < query->hosts.count; ++i) {
     out_inventory->addresses[i] = query->hosts.addresses[i];
     out_inventory->incarnations[i] = tfrt_string_view_of("");

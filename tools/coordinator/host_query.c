@@ -306,6 +306,17 @@ tfrt_status_t tfrt_host_query_ask(tfrt_host_query_t* query, tfrt_host_query_fn_t
   return NULL;
 }
 
+tfrt_status_t tfrt_host_query_ask_lines(tfrt_host_query_t* query, tfrt_host_query_fn_t ask,
+                                        void* self) {
+  TFRT_RETURN_IF_ERROR(tfrt_host_query_ask(query, ask, self));
+  for (uint32_t i = 0; i < query->hosts.count; ++i) {
+    tfrt_host_query_host_t* host = &query->host[i];
+    if (host->answer) host->answer = tfrt_client_lines_take(host->answer);
+  }
+  tfrt_host_query_note_failure(query);
+  return NULL;
+}
+
 bool tfrt_host_query_answer(const tfrt_host_query_t* query, uint32_t index,
                             tfrt_string_view_t* out_text) {
   tfrt_async_value_t* answer = query->host[index].answer;

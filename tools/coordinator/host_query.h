@@ -99,6 +99,10 @@ tfrt_status_t tfrt_host_query_open(tfrt_host_query_t* query) TFRT_MUST_USE;
 tfrt_status_t tfrt_host_query_ask(tfrt_host_query_t* query, tfrt_host_query_fn_t ask, void* self)
     TFRT_MUST_USE;
 
+// The same for answers that are made of lines: what is none becomes an error. Main thread only.
+tfrt_status_t tfrt_host_query_ask_lines(tfrt_host_query_t* query, tfrt_host_query_fn_t ask,
+                                        void* self) TFRT_MUST_USE;
+
 // Sets |*out_text| to the answer of host |index|; false if that is an error, or it was not asked.
 // Lives until the next question. Main thread only.
 bool tfrt_host_query_answer(const tfrt_host_query_t* query, uint32_t index,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads and prints a host's report about itself (distributed/service/status_report.h).
+// Reads and prints a host's report about itself (distributed/service/plain_form.h).
 //
 // Thread rule: thread-compatible. Failure rule: lines that nobody knows are skipped.
 #ifndef TFRT_TOOLS_COORDINATOR_HOST_STATUS_H_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads hosts' inventories, the lists of what is alive on them (distributed/service/inventory.h). A
-// line is a kind and properties `NAME=TEXT`.
+// Reads hosts' inventories, the lists of what is alive on them (distributed/service/plain_form.h).
+// A line is a kind and properties `NAME=TEXT`.
 //
 //   for (tfrt_inventory_line_t line = {0}; tfrt_inventory_lines_next(&text, &line);) ...
 //

@@ -152,7 +152,7 @@ static tfrt_status_t tfrt_status_run(tfrt_host_query_t* query) {
   TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_index(&inventory));
   tfrt_status_take_live(&inventory, &live);
   tfrt_cluster_inventory_drop_index(&inventory);
-  tfrt_status_t status = tfrt_host_query_ask(query, tfrt_status_ask, NULL);
+  tfrt_status_t status = tfrt_host_query_ask_lines(query, tfrt_status_ask, NULL);
   tfrt_host_query_stop_asking(query);
   if (!status) tfrt_status_print(query, &live);
   tfrt_string_builder_deinitialize(&live.tables);

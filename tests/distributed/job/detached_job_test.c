@@ -200,7 +200,7 @@ static tfrt_async_value_t* ask_inventory(tfrt_client_t* client, uint64_t number)
 
 // True if host 0 lists the job as one that is |state|.
 static bool is_listed(const char* state) {
-  tfrt_async_value_t* answer = ask(ask_inventory, 0);
+  tfrt_async_value_t* answer = tfrt_client_lines_take(ask(ask_inventory, 0));
   ck_assert(!tfrt_async_value_is_error(answer));
   tfrt_string_view_t text = tfrt_async_value_string(answer);
   char* copy = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), text.size + 1);

@@ -39,15 +39,22 @@ static void note_drain(void* self) {
   ++drain_count;
 }
 
+// The clients are of a version before FEATURE_ASK, which asks in lines of text.
+static bool clients_are_old;
+static uint32_t client_index;  // of the node that has them
+
 // Host 1 can be told to drain.
 static void configure(uint32_t index, tfrt_node_options_t* options) {
   if (index == 1) options->on_drain = note_drain;
+  bool is_old = clients_are_old && index == client_index;
+  if (is_old) options->session.features &= ~(tfrt_wire_features_t)TFRT_WIRE_FEATURE_ASK;
 }
 
 static void begin_with(const char* text, uint32_t result_count) {
   drain_count = 0;
+  client_index = 3;
   tfrt_node_world_set_configure(configure);
-  tfrt_node_world_initialize(&world, 3, NULL);
+  tfrt_node_world_initialize(&world, client_index, NULL);
   tfrt_node_world_start_i32(&world, text, 0, result_count);
   tfrt_node_world_run_for(&world, 3 * TFRT_NODE_WORLD_SECOND);
 }
@@ -85,6 +92,10 @@ static tfrt_async_value_t* ask(uint32_t rank, const char* what) {
 static const char* inventory_of(uint32_t rank) {
   static char text[8192];
   tfrt_async_value_t* answer = ask(rank, NULL);
+  ck_assert(!tfrt_async_value_is_error(answer));
+  const tfrt_type_t* type = tfrt_type_get(tfrt_async_value_resolved(answer)->type_id);
+  ck_assert_str_eq(type->name, clients_are_old ? "!tfrt.string" : "!tfrt.message");
+  answer = tfrt_client_lines_take(answer);
   ck_assert(!tfrt_async_value_is_error(answer));
   tfrt_string_view_t view = tfrt_async_value_string(answer);
   snprintf(text, sizeof(text), "%.*s", (int)view.size, view.data);
@@ -357,7 +368,9 @@ static void run_other(uint32_t count) {
 }
 
 START_TEST(what_runs_in_a_while_is_recorded_and_nothing_else) {
-  tfrt_node_world_initialize(&world, 2, NULL);
+  client_index = 2;
+  tfrt_node_world_set_configure(configure);
+  tfrt_node_world_initialize(&world, client_index, NULL);
   int64_t clock_ns = 0;
   run_other(1);
   // Also of jobs that come in that time and are over when it is read.
@@ -378,11 +391,14 @@ START_TEST(what_runs_in_a_while_is_recorded_and_nothing_else) {
   // That has dropped what its job has left.
   ck_assert_uint_eq(recorded(1, what, "call", "f", &clock_ns), 0);
   tfrt_node_world_deinitialize(&world);
+  tfrt_node_world_set_configure(NULL);
 }
 END_TEST
 
 START_TEST(only_jobs_that_are_meant_are_recorded) {
-  tfrt_node_world_initialize(&world, 2, NULL);
+  client_index = 2;
+  tfrt_node_world_set_configure(configure);
+  tfrt_node_world_initialize(&world, client_index, NULL);
   char job[256];
   char what[400];
   int64_t clock_ns = 0;
@@ -397,11 +413,13 @@ START_TEST(only_jobs_that_are_meant_are_recorded) {
   expect_answer(1, "record begin - 99999999999", TFRT_STATUS_INVALID_ARGUMENT);
   expect_answer(1, "record begin - 10 more", TFRT_STATUS_INVALID_ARGUMENT);
   tfrt_node_world_deinitialize(&world);
+  tfrt_node_world_set_configure(NULL);
 }
 END_TEST
 
-Suite* tfrt_test_suite(void) {
-  TCase* inventories = tcase_create("inventories");
+static void use_old_clients(void) { clients_are_old = true; }
+
+static void add_tests(Suite* suite, TCase* inventories) {
   tcase_set_timeout(inventories, 60);
   tcase_add_test(inventories, calls_and_what_they_wait_for_are_listed);
   tcase_add_test(inventories, what_an_op_has_made_is_listed_by_its_name_for_as_long_as_it_is_kept);
@@ -415,7 +433,14 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(inventories, what_runs_in_a_while_is_recorded_and_nothing_else);
   tcase_add_test(inventories, only_jobs_that_are_meant_are_recorded);
   tcase_add_test(inventories, a_lost_host_is_a_lost_member_and_nothing_is_listed_for_it);
-  Suite* suite = suite_create("inventory");
   suite_add_tcase(suite, inventories);
+}
+
+Suite* tfrt_test_suite(void) {
+  Suite* suite = suite_create("inventory");
+  add_tests(suite, tcase_create("messages"));
+  TCase* lines = tcase_create("lines");
+  tcase_add_checked_fixture(lines, use_old_clients, NULL);
+  add_tests(suite, lines);
   return suite;
 }

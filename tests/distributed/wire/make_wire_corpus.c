@@ -8,9 +8,16 @@
 #include <stdlib.h>
 
 #include "tests/distributed/wire/samples.h"
+#include "tests/distributed/wire/service_samples.h"
 
 // As in the fuzz target.
-enum { SELECT_BATCH = 0, SELECT_UP = 254, SELECT_DOWN = 255 };
+enum {
+  SELECT_BATCH = 0,
+  SELECT_QUESTION = 252,
+  SELECT_ANSWER = 253,
+  SELECT_UP = 254,
+  SELECT_DOWN = 255
+};
 
 static void fail(const char* what, const char* why) {
   fprintf(stderr, "error: %s: %s\n", what, why);
@@ -53,6 +60,14 @@ int main(int argc, char** argv) {
   for (size_t i = 0; i < tfrt_wire_sample_down_count; ++i) {
     tfrt_status_t status = tfrt_wire_bulk_down_encode(&tfrt_wire_sample_downs[i], &bytes);
     write_seed(folder, "BulkDown", i, SELECT_DOWN, status, &bytes);
+  }
+  for (size_t i = 0; i < tfrt_wire_sample_question_count; ++i) {
+    tfrt_status_t status = tfrt_wire_question_encode(&tfrt_wire_sample_questions[i], &bytes);
+    write_seed(folder, "Question", i, SELECT_QUESTION, status, &bytes);
+  }
+  for (size_t i = 0; i < tfrt_wire_sample_part_count; ++i) {
+    tfrt_status_t status = tfrt_wire_answer_append(&tfrt_wire_sample_parts[i], &bytes);
+    write_seed(folder, "Answer", i, SELECT_ANSWER, status, &bytes);
   }
   tfrt_string_builder_deinitialize(&bytes);
   return EXIT_SUCCESS;

@@ -8,6 +8,7 @@
 #include "proto/call.pb-c.h"
 #include "proto/job.pb-c.h"
 #include "proto/object.pb-c.h"
+#include "proto/service.pb-c.h"
 #include "proto/session.pb-c.h"
 
 static const ProtobufCMessageDescriptor* const descriptors[] = {
@@ -27,6 +28,7 @@ static const ProtobufCMessageDescriptor* const descriptors[] = {
     &tfrt__peer__v1__release__descriptor,     &tfrt__peer__v1__lost__descriptor,
     &tfrt__peer__v1__replace__descriptor,     &tfrt__peer__v1__push__descriptor,
     &tfrt__peer__v1__job_gone__descriptor,    &tfrt__peer__v1__hurry__descriptor,
+    &tfrt__peer__v1__question__descriptor,    &tfrt__peer__v1__answer_part__descriptor,
 };
 
 const ProtobufCMessageDescriptor* tfrt_peer_descriptor(const char* name) {

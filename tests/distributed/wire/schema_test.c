@@ -99,6 +99,12 @@ START_TEST(messages_of_a_lane_are_what_the_contract_says) {
 }
 END_TEST
 
+START_TEST(questions_and_answers_are_what_the_contract_says) {
+  compare_message(&tfrt_wire_question_message, tfrt_peer_descriptor("Question"));
+  compare_message(&tfrt_wire_answer_part_message, tfrt_peer_descriptor("AnswerPart"));
+}
+END_TEST
+
 // "FRAME_JOB_OPEN" for "JobOpen".
 static void make_enum_name(const char* message, char* out_name, size_t size) {
   size_t length = (size_t)snprintf(out_name, size, "FRAME");
@@ -148,6 +154,7 @@ Suite* tfrt_test_suite(void) {
   TCase* tables = tcase_create("schema");
   tcase_add_test(tables, a_batch_is_what_the_contract_says);
   tcase_add_test(tables, messages_of_a_lane_are_what_the_contract_says);
+  tcase_add_test(tables, questions_and_answers_are_what_the_contract_says);
   tcase_add_test(tables, every_frame_kind_has_the_body_that_the_contract_says);
   tcase_add_test(tables, no_other_frame_kind_is_known);
   tcase_add_test(tables, odd_kinds_are_optional_and_even_ones_are_not);
