@@ -366,6 +366,17 @@ class TestLocal(ClusterTest):
         process.kill()
         self.expect_nothing_left()
 
+    def test_a_stopped_worker_is_not_waited_for(self):
+        path = self.write("endless.mlir", ENDLESS)
+        process = self.start(path, "--local=2", "--heartbeat-ms=100", "--silence-ms=1000")
+        self.assertEqual(process.stdout.readline(), "[1] int32 = 1\n")
+        victim = max(pid for pid in marked(self.mark) if pid != process.pid)
+        os.kill(victim, signal.SIGSTOP)
+        self.assertIn("lost host", process.stderr.readline())
+        # A worker that is not stopped has 5 s to end by itself.
+        self.assertEqual(process.wait(4), 4)
+        self.expect_nothing_left()
+
     @unittest.skipIf(*NO_SIGNALS)
     def test_nobody_reads_what_is_printed(self):
         path = self.write("lines.mlir", LINES)

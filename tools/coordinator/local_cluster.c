@@ -257,6 +257,30 @@ static bool tfrt_local_cluster_is_running(const tfrt_local_cluster_t* cluster) {
   return false;
 }
 
+// Whether the process |id| was stopped, by SIGSTOP or a debugger: it can't see that its input ends.
+static bool tfrt_local_cluster_is_stopped(uv_pid_t id) {
+  char path[64], text[512];
+  snprintf(path, sizeof(path), "/proc/%d/stat", (int)id);
+  FILE* file = fopen(path, "re");
+  if (!file) return false;
+  size_t size = fread(text, 1, sizeof(text) - 1, file);
+  (void)fclose(file);
+  text[size] = '\0';
+  // The name of the program, in parentheses, stands before the state.
+  const char* state = strrchr(text, ')');
+  return state && strlen(state) > 2 && (state[2] == 'T' || state[2] == 't');
+}
+
+// Kills all workers that still run, or those alone that were stopped.
+static void tfrt_local_cluster_kill(tfrt_local_cluster_t* cluster, bool only_stopped) {
+  for (uint32_t i = 0; i < cluster->count; ++i) {
+    tfrt_local_worker_t* worker = &cluster->workers[i];
+    if (!worker->is_running) continue;
+    if (only_stopped && !tfrt_local_cluster_is_stopped(worker->process.pid)) continue;
+    uv_process_kill(&worker->process, SIGKILL);
+  }
+}
+
 void tfrt_local_cluster_stop(tfrt_local_cluster_t* cluster) {
   for (uint32_t i = 0; i < cluster->count; ++i) {
     uv_close((uv_handle_t*)&cluster->workers[i].input, tfrt_local_cluster_on_closed);
@@ -264,12 +288,11 @@ void tfrt_local_cluster_stop(tfrt_local_cluster_t* cluster) {
   if (cluster->count > 0) {
     tfrt_run_loop_start_alarm(cluster->loop, TFRT_LOCAL_CLUSTER_PATIENCE_MS);
   }
+  // The job lost a stopped worker, or has ended: nothing is left for it to do.
+  tfrt_local_cluster_kill(cluster, true);
   bool is_killed = false;
   while (tfrt_local_cluster_is_running(cluster)) {
-    for (uint32_t i = 0; i < cluster->count && cluster->loop->alarm_is_over && !is_killed; ++i) {
-      tfrt_local_worker_t* worker = &cluster->workers[i];
-      if (worker->is_running) uv_process_kill(&worker->process, SIGKILL);
-    }
+    if (cluster->loop->alarm_is_over && !is_killed) tfrt_local_cluster_kill(cluster, false);
     is_killed = cluster->loop->alarm_is_over;
     tfrt_run_loop_turn(cluster->loop);
   }
