@@ -95,6 +95,7 @@ static tfrt_status_t optimize(tfrt_ir_context_t* context, const tfrt_op_tables_t
                                             .locations = options->locations,
                                             .unnamed_values = options->unnamed_values};
   tfrt_print_operation(module, &printer_options, text);
+  tfrt_print_resources(context, module, &printer_options, text);
   return tfrt_string_builder_status(text);
 }
 

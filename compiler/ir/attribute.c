@@ -117,15 +117,9 @@ const tfrt_ir_attribute_t* tfrt_ir_attribute_float_bits(tfrt_ir_context_t* conte
   return intern(context, &model, NULL, 0);
 }
 
-// Returns true if |type| is a float type that conversions know.
-static bool is_known_float(const tfrt_ir_type_t* type) {
-  return tfrt_ir_type_is(type, "f64") || tfrt_ir_type_is(type, "f32") ||
-         tfrt_ir_type_is(type, "f16") || tfrt_ir_type_is(type, "bf16");
-}
-
 const tfrt_ir_attribute_t* tfrt_ir_attribute_float(tfrt_ir_context_t* context,
                                                    const tfrt_ir_type_t* type, double value) {
-  if (!is_known_float(type)) return NULL;
+  if (!tfrt_ir_float_has_values(type)) return NULL;
   return tfrt_ir_attribute_float_bits(context, type, tfrt_ir_float_to_bits(type, value));
 }
 
@@ -222,6 +216,13 @@ const tfrt_ir_attribute_t* tfrt_ir_attribute_location(tfrt_ir_context_t* context
       (tfrt_ir_attribute_t*)intern(context, &model, &location, sizeof(location));
   if (attribute) attribute->location = location;
   return attribute;
+}
+
+const tfrt_ir_attribute_t* tfrt_ir_attribute_resource(tfrt_ir_context_t* context,
+                                                      const tfrt_ir_string_t* name,
+                                                      const tfrt_ir_type_t* type) {
+  tfrt_ir_attribute_t model = {.kind = TFRT_IR_ATTRIBUTE_RESOURCE, .type = type, .count = 1};
+  return intern(context, &model, &name, sizeof(name));
 }
 
 const tfrt_ir_attribute_t* tfrt_ir_attribute_opaque(tfrt_ir_context_t* context,

@@ -16,6 +16,7 @@
 //   DENSE_ARRAY  array<i64: 1, 2>              type (of elements), bytes, size, count
 //   SHAPE        #corert.shape<2x?x3>          dims, count, is_ranked
 //   LOCATION     loc("x")                      location
+//   RESOURCE     dense_resource<w> : tensor<2xi8>  names[0], type
 //   OPAQUE       affine_map<...>, #d<...>      bytes, size: the text as written
 //
 // Dense bytes are little-endian, row-major, one byte for an i1, and a splat is expanded.
@@ -45,6 +46,7 @@ typedef enum tfrt_ir_attribute_kind_e {
   TFRT_IR_ATTRIBUTE_DENSE_ARRAY,
   TFRT_IR_ATTRIBUTE_SHAPE,
   TFRT_IR_ATTRIBUTE_LOCATION,
+  TFRT_IR_ATTRIBUTE_RESOURCE,
   TFRT_IR_ATTRIBUTE_OPAQUE,
 } tfrt_ir_attribute_kind_t;
 
@@ -86,7 +88,7 @@ const tfrt_ir_attribute_t* tfrt_ir_attribute_integer(tfrt_ir_context_t* context,
                                                      const tfrt_ir_type_t* type, int64_t value);
 const tfrt_ir_attribute_t* tfrt_ir_attribute_float_bits(tfrt_ir_context_t* context,
                                                         const tfrt_ir_type_t* type, uint64_t bits);
-// |value| is rounded to |type|, which must be f16, bf16, f32 or f64 (else NULL).
+// |value| is rounded to |type|, which must have values (tfrt_ir_float_has_values(); else NULL).
 const tfrt_ir_attribute_t* tfrt_ir_attribute_float(tfrt_ir_context_t* context,
                                                    const tfrt_ir_type_t* type, double value);
 // |type| may be NULL.
@@ -118,6 +120,10 @@ const tfrt_ir_attribute_t* tfrt_ir_attribute_shape(tfrt_ir_context_t* context, b
                                                    const int64_t* dims, uint32_t rank);
 const tfrt_ir_attribute_t* tfrt_ir_attribute_location(tfrt_ir_context_t* context,
                                                       const tfrt_ir_location_t* location);
+// The elements of shaped |type| that the resource |name| holds.
+const tfrt_ir_attribute_t* tfrt_ir_attribute_resource(tfrt_ir_context_t* context,
+                                                      const tfrt_ir_string_t* name,
+                                                      const tfrt_ir_type_t* type);
 const tfrt_ir_attribute_t* tfrt_ir_attribute_opaque(tfrt_ir_context_t* context,
                                                     tfrt_string_view_t text);
 
@@ -125,11 +131,14 @@ const tfrt_ir_attribute_t* tfrt_ir_attribute_opaque(tfrt_ir_context_t* context,
 // but i1 gives 0 or 1). Thread-safe.
 int64_t tfrt_ir_attribute_integer_value(const tfrt_ir_attribute_t* attribute);
 
-// The value of a FLOAT of type f16, bf16, f32 or f64. Thread-safe.
+// The value of a FLOAT of such a type (see below). Thread-safe.
 double tfrt_ir_attribute_float_value(const tfrt_ir_attribute_t* attribute);
 
-// Converts between a double and the bits of the float type |type| (f16, bf16, f32,
-// f64; round to nearest even). Thread-safe.
+// Returns true if the numbers of the float type |type| are known here: those of f64 and of
+// the narrower types that have a mantissa. Thread-safe.
+bool tfrt_ir_float_has_values(const tfrt_ir_type_t* type);
+
+// Converts between a double and the bits of such a type (round to nearest even). Thread-safe.
 uint64_t tfrt_ir_float_to_bits(const tfrt_ir_type_t* type, double value);
 double tfrt_ir_float_from_bits(const tfrt_ir_type_t* type, uint64_t bits);
 

@@ -27,6 +27,7 @@ typedef enum tfrt_ir_table_e {
   TFRT_IR_TABLE_TYPES,           // by their text
   TFRT_IR_TABLE_FUNCTION_TYPES,  // by their parts
   TFRT_IR_TABLE_ATTRIBUTES,
+  TFRT_IR_TABLE_RESOURCES,  // and their owners
   TFRT_IR_TABLE_COUNT,
 } tfrt_ir_table_t;
 
@@ -34,6 +35,8 @@ typedef struct tfrt_ir_context_s {
   tfrt_allocator_t allocator;
   tfrt_arena_t arena;
   tfrt_hash_table_t tables[TFRT_IR_TABLE_COUNT];
+  struct tfrt_ir_resource_owner_s* resource_owners;  // in the order of the text (resource.h)
+  struct tfrt_ir_resource_owner_s* last_resource_owner;
   bool failed;
 } tfrt_ir_context_t;
 

@@ -21,6 +21,7 @@
 #include "compiler/ir/location.h"   // IWYU pragma: export
 #include "compiler/ir/module.h"     // IWYU pragma: export
 #include "compiler/ir/operation.h"  // IWYU pragma: export
+#include "compiler/ir/resource.h"   // IWYU pragma: export
 #include "compiler/ir/type.h"       // IWYU pragma: export
 #include "compiler/ir/value.h"      // IWYU pragma: export
 

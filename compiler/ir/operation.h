@@ -33,6 +33,10 @@ struct tfrt_ir_operation_s {
   uint32_t successor_count;
   tfrt_ir_value_t* results;
   const tfrt_ir_named_attribute_t* attributes;  // sorted by name
+  // The attribute between `<` and `>` in the text of an op that no table knows, or NULL. The
+  // entries of a dictionary are among |attributes|, too, unless one of these has the name of
+  // another attribute.
+  const tfrt_ir_attribute_t* properties;
   tfrt_ir_region_t* regions;  // behind them are the successors (tfrt_ir_operation_successors())
   tfrt_ir_block_t* block;     // NULL: top, or not yet appended
   tfrt_ir_operation_t* next;

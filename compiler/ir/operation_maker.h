@@ -60,6 +60,7 @@ TFRT_ALWAYS_INLINE tfrt_ir_operation_t* tfrt_ir_operation_make(
   operation->attribute_count = parts->attribute_count;
   operation->region_count = parts->region_count;
   operation->successor_count = parts->successor_count;
+  operation->properties = NULL;
   operation->block = NULL;
   operation->next = NULL;
   operation->previous = NULL;

@@ -37,8 +37,33 @@ static bool parse_flags(tfrt_parser_t* parser, const char* word, const char* nam
 // The flags of the family of |op|, if it has any.
 static bool parse_all_flags(tfrt_parser_t* parser, const tfrt_parser_op_t* op) {
   const char* family = op->descriptor->assembly;
+  bool is_left_out = strstr(family, " optional-") && !tfrt_parser_at_word(parser, "fastmath");
+  if (is_left_out) return true;
   if (strstr(family, " overflow")) return parse_flags(parser, "overflow", "overflowFlags");
-  return !strstr(family, " fastmath") || parse_flags(parser, "fastmath", "fastmath");
+  return !strstr(family, "fastmath") || parse_flags(parser, "fastmath", "fastmath");
+}
+
+// Adds the attribute |name| with the text |value|, unless |op| has one.
+static bool add_default(tfrt_parser_t* parser, const tfrt_parser_op_t* op, const char* name,
+                        const char* value) {
+  for (size_t i = op->attribute_mark; i < parser->named.count; ++i) {
+    const tfrt_ir_named_attribute_t* named = tfrt_scratch_at(&parser->named, i);
+    if (tfrt_ir_string_is(named->name, name)) return true;
+  }
+  return tfrt_parser_add_attribute(
+      parser, name, tfrt_ir_attribute_opaque(parser->context, tfrt_string_view_of(value)));
+}
+
+bool tfrt_parser_language_defaults(tfrt_parser_t* parser, const tfrt_parser_op_t* op) {
+  const char* family = op->descriptor->assembly;
+  if (strstr(family, " overflow")) {
+    return add_default(parser, op, "overflowFlags", "#arith.overflow<none>");
+  }
+  if (strstr(family, " fastmath")) {
+    return add_default(parser, op, "fastmath", "#arith.fastmath<none>");
+  }
+  return strcmp(family, "syntax print") != 0 ||
+         add_default(parser, op, "punctuation", "#vector.punctuation<newline>");
 }
 
 bool tfrt_parser_same_types(tfrt_parser_t* parser, tfrt_parser_op_t* op) {

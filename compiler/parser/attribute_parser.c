@@ -150,6 +150,28 @@ static const tfrt_ir_attribute_t* parse_opaque(tfrt_parser_t* parser, size_t beg
       parser->context, tfrt_string_view_make(parser->lexer.text.data + begin, end - begin));
 }
 
+// Finds the '>' that closes the affine map or set behind byte |begin|: not one of `->` or `>=`.
+static bool find_affine_end(tfrt_parser_t* parser, size_t begin, size_t* out_end) {
+  tfrt_string_view_t text = parser->lexer.text;
+  for (size_t i = begin; i < text.size && text.data[i] && text.data[i] != '"'; ++i) {
+    if (text.data[i] != '>' || text.data[i - 1] == '-') continue;
+    if (i + 1 < text.size && text.data[i + 1] == '=') continue;
+    *out_end = i;
+    return true;
+  }
+  return tfrt_parser_fail_at(parser, begin - 1, "this bracket is never closed");
+}
+
+// `affine_map<...>` or `affine_set<...>`, which is only carried along.
+static const tfrt_ir_attribute_t* parse_affine(tfrt_parser_t* parser) {
+  size_t begin = parser->token.offset;
+  size_t end = 0;
+  if (!find_affine_end(parser, parser->lexer.position + 1, &end)) return NULL;
+  tfrt_parser_move(parser, end + 1);
+  return tfrt_ir_attribute_opaque(
+      parser->context, tfrt_string_view_make(parser->lexer.text.data + begin, end + 1 - begin));
+}
+
 static bool is_bracket_next(const tfrt_parser_t* parser) {
   size_t position = parser->lexer.position;
   return position < parser->lexer.text.size && parser->lexer.text.data[position] == '<';
@@ -235,8 +257,8 @@ static const tfrt_ir_attribute_t* parse_hash(tfrt_parser_t* parser) {
 
 // An attribute that begins with a word; NULL without a report if it can only be a type.
 static const tfrt_ir_attribute_t* parse_word(tfrt_parser_t* parser, bool* out_is_type) {
-  static const char* const opaque[] = {"affine_map", "affine_set", "strided", "opaque"};
-  static const char* const opaque_typed[] = {"sparse", "dense_resource"};
+  static const char* const affine[] = {"affine_map", "affine_set"};
+  static const char* const opaque[] = {"strided", "opaque"};
   tfrt_token_t word = parser->token;
   *out_is_type = false;
   for (int truth = 0; truth < 2; ++truth) {
@@ -250,13 +272,15 @@ static const tfrt_ir_attribute_t* parse_word(tfrt_parser_t* parser, bool* out_is
   }
   if (tfrt_parser_at_word(parser, "distinct")) return parse_distinct(parser);
   if (is_bracket_next(parser)) {
+    for (size_t i = 0; i < TFRT_ARRAY_SIZE(affine); ++i) {
+      if (tfrt_parser_at_word(parser, affine[i])) return parse_affine(parser);
+    }
     for (size_t i = 0; i < TFRT_ARRAY_SIZE(opaque); ++i) {
       if (tfrt_parser_at_word(parser, opaque[i])) return parse_opaque(parser, word.offset, false);
     }
-    for (size_t i = 0; i < TFRT_ARRAY_SIZE(opaque_typed); ++i) {
-      if (tfrt_parser_at_word(parser, opaque_typed[i])) {
-        return parse_opaque(parser, word.offset, true);
-      }
+    if (tfrt_parser_at_word(parser, "sparse")) return parse_opaque(parser, word.offset, true);
+    if (tfrt_parser_accept_word(parser, "dense_resource")) {
+      return tfrt_parser_resource_reference(parser);
     }
     if (tfrt_parser_accept_word(parser, "dense")) return tfrt_parser_dense(parser, &word);
     if (tfrt_parser_accept_word(parser, "array")) return tfrt_parser_dense_array(parser);

@@ -163,6 +163,10 @@ static int lex_detail(tfrt_lexer_t* lexer, size_t begin) {
     case '^':
       return lex_name(lexer, begin, TFRT_TOKEN_CARET);
     case '#':
+      if (peek(lexer, 1) == '-' && peek(lexer, 2) == '}') {
+        lexer->position += 3;
+        return TFRT_TOKEN_RESOURCES_END;
+      }
       return lex_name(lexer, begin, TFRT_TOKEN_HASH);
     case '!':
       return lex_name(lexer, begin, TFRT_TOKEN_BANG);

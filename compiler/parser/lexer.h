@@ -33,7 +33,8 @@ typedef enum tfrt_token_kind_e {
   TFRT_TOKEN_STRING,   // "text"; with its quotes, escapes as written
   TFRT_TOKEN_ARROW,    // ->
   TFRT_TOKEN_COLON_COLON,
-  TFRT_TOKEN_RESOURCES,  // {-#, where the resources of a file begin
+  TFRT_TOKEN_RESOURCES,      // {-#, where the resources of a file begin
+  TFRT_TOKEN_RESOURCES_END,  // #-}
   // The other kinds are punctuation: the character itself.
 } tfrt_token_kind_t;
 

@@ -112,7 +112,8 @@ bool tfrt_parser_print(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
                tfrt_ir_attribute_string(parser->context, tfrt_ir_string_view(text), NULL)) &&
            parse_punctuation(parser) && tfrt_parser_optional_dictionary(parser);
   }
-  if (parser->token.kind != TFRT_TOKEN_PERCENT) {
+  // A value on the next line belongs to the next op.
+  if (parser->token.kind != TFRT_TOKEN_PERCENT || tfrt_parser_begins_line(parser)) {
     return parse_punctuation(parser) && tfrt_parser_optional_dictionary(parser);
   }
   tfrt_value_reference_t value;

@@ -258,6 +258,35 @@ tfrt_op_index_entry_t* tfrt_parser_op_entry(tfrt_parser_t* parser, tfrt_string_v
   return entry;
 }
 
+// `{...}>` behind the `<` of the properties of an op that a table knows: attributes like the
+// others. Of any other op they may be any attribute, and are kept.
+static bool parse_properties(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
+  static const char where[] = "at the end of an op's properties";
+  if (op->descriptor || is_known_without_table(tfrt_ir_string_view(op->name))) {
+    return tfrt_parser_expect(parser, '{', "behind '<'") && tfrt_parser_attribute_entries(parser) &&
+           tfrt_parser_expect(parser, '>', where);
+  }
+  op->properties = tfrt_parser_attribute(parser);
+  return op->properties && tfrt_parser_expect(parser, '>', where);
+}
+
+// Puts the properties of |op|, which no table knows, among its attributes, unless one of these has
+// the name of one of them.
+static bool merge_properties(tfrt_parser_t* parser, const tfrt_parser_op_t* op) {
+  const tfrt_ir_attribute_t* properties = op->properties;
+  if (properties->kind != TFRT_IR_ATTRIBUTE_DICTIONARY) return true;
+  for (size_t i = op->attribute_mark; i < parser->named.count; ++i) {
+    const tfrt_ir_named_attribute_t* named = tfrt_scratch_at(&parser->named, i);
+    if (tfrt_ir_named_attributes_find(properties->entries, properties->count, named->name->data)) {
+      return true;
+    }
+  }
+  for (uint32_t i = 0; i < properties->count; ++i) {
+    if (!tfrt_scratch_push(&parser->named, &properties->entries[i])) return false;
+  }
+  return true;
+}
+
 static bool parse_generic(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   op->name = tfrt_parser_string(parser);
   if (!op->name) return false;
@@ -268,14 +297,12 @@ static bool parse_generic(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   op->descriptor = entry ? entry->descriptor : NULL;
   if (!parse_operand_list(parser, op)) return false;
   if (!parse_successors(parser, op)) return false;
-  if (tfrt_parser_accept(parser, '<')) {
-    bool ok = tfrt_parser_expect(parser, '{', "behind '<'") &&
-              tfrt_parser_attribute_entries(parser) &&
-              tfrt_parser_expect(parser, '>', "at the end of an op's properties");
-    if (!ok) return false;
-  }
+  if (tfrt_parser_accept(parser, '<') && !parse_properties(parser, op)) return false;
   if (!parse_region_list(parser, op)) return false;
   if (tfrt_parser_accept(parser, '{') && !tfrt_parser_attribute_entries(parser)) return false;
+  if (op->properties && !merge_properties(parser, op)) return false;
+  bool is_language = op->descriptor && (op->descriptor->flags & TFRT_KERNEL_LANGUAGE);
+  if (is_language && !tfrt_parser_language_defaults(parser, op)) return false;
   return parse_signature(parser, op);
 }
 
@@ -423,6 +450,7 @@ static tfrt_ir_operation_t* build(tfrt_parser_t* parser, tfrt_parser_op_t* op,
   if (!operation) return NULL;
   operation->text_offset = (uint32_t)op->place.offset;
   operation->lacks_chain_results = op->lacks_chain_results;
+  operation->properties = op->properties;
   for (uint32_t i = 0; i < op->region_count; ++i) {
     tfrt_ir_region_take_blocks(&operation->regions[i], &op->regions[i]);
   }
@@ -504,6 +532,7 @@ static void begin_op(const tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   op->name = NULL;
   op->descriptor = NULL;
   op->form = NULL;
+  op->properties = NULL;
   op->operand_count = 0;
   op->result_count = 0;
   op->region_count = 0;

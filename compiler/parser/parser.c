@@ -138,7 +138,7 @@ static bool parse_top(tfrt_parser_t* parser, tfrt_ir_block_t* block) {
     case TFRT_TOKEN_BANG:
       return parse_alias(parser);
     case TFRT_TOKEN_RESOURCES:
-      return tfrt_parser_fail(parser, "resources '{-# ... #-}' are not supported");
+      return tfrt_parser_resources(parser);
     case '}':
       return tfrt_parser_fail(parser, "unexpected '}': no region is open here");
     default:

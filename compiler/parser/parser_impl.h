@@ -10,6 +10,7 @@
 //   number_parser.c           numbers, and
 //   dense_parser.c            dense<...> and array<...>
 //   location_parser.c         loc(...)
+//   resource_parser.c         {-# ... #-} and dense_resource<...>
 //   operation_parser.c        one op, its results, the generic form, errors within a block
 //   plain_operation_parser.c  the same in one go, for most of them
 //   assembly_parser.c         custom forms, as the op table writes them
@@ -121,11 +122,12 @@ typedef struct tfrt_parser_op_s {
   tfrt_parser_place_t place;  // of the name
   const tfrt_ir_string_t* name;
   const tfrt_kernel_descriptor_t* descriptor;
-  const tfrt_op_form_t* form;  // of an op in custom form
-  size_t result_name_mark;     // on |result_names|
-  size_t operand_mark;         // references, on |operands|
-  size_t value_mark;           // resolved operands, on |values|
-  size_t attribute_mark;       // on |named|
+  const tfrt_op_form_t* form;             // of an op in custom form
+  const tfrt_ir_attribute_t* properties;  // of an op that no table knows
+  size_t result_name_mark;                // on |result_names|
+  size_t operand_mark;                    // references, on |operands|
+  size_t value_mark;                      // resolved operands, on |values|
+  size_t attribute_mark;                  // on |named|
   uint32_t operand_count;
   uint32_t result_count;
   uint32_t region_count;
@@ -232,6 +234,13 @@ extern const size_t tfrt_parser_literal_size;
 const tfrt_ir_attribute_t* tfrt_parser_dense(tfrt_parser_t* parser, const tfrt_token_t* word);
 const tfrt_ir_attribute_t* tfrt_parser_dense_array(tfrt_parser_t* parser);
 
+// --- resource_parser.c ---------------------------------------------------------------
+
+// `{-# ... #-}`, with its first token at hand: the resources go to the context.
+bool tfrt_parser_resources(tfrt_parser_t* parser);
+// `<name> : type` behind the word `dense_resource`.
+const tfrt_ir_attribute_t* tfrt_parser_resource_reference(tfrt_parser_t* parser);
+
 // --- location_parser.c ---------------------------------------------------------------
 
 // The location of |place| in the text.
@@ -279,6 +288,8 @@ const tfrt_op_form_t* tfrt_parser_op_form(tfrt_parser_t* parser, tfrt_op_index_e
 bool tfrt_parser_assembly(tfrt_parser_t* parser, tfrt_parser_op_t* op);
 // The custom form of |op|, an op of the language, behind its name.
 bool tfrt_parser_syntax(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+// Adds the attributes that MLIR gives |op|, an op of the language in generic form, by default.
+bool tfrt_parser_language_defaults(tfrt_parser_t* parser, const tfrt_parser_op_t* op);
 // One for each family of ops, behind the op's name (arith_parser.c, cf_parser.c, scf_parser.c,
 // async_parser.c, memref_parser.c).
 bool tfrt_parser_same_types(tfrt_parser_t* parser, tfrt_parser_op_t* op);

@@ -112,9 +112,7 @@ bool tfrt_parser_end_region(tfrt_parser_t* parser, tfrt_parser_op_t* op, tfrt_ir
   tfrt_ir_block_t* block = region->last_block;
   if (!block) block = tfrt_ir_block_create(parser->context, region);
   if (!block) return false;
-  bool is_ended =
-      block->last && (!block->last->descriptor || tfrt_ir_operation_is_terminator(block->last));
-  if (is_ended) return true;
+  if (block->last && tfrt_ir_operation_is_terminator(block->last)) return true;
   tfrt_ir_operation_parts_t parts = {.name = tfrt_ir_string_of(parser->context, name),
                                      .location = tfrt_parser_location_here(parser, &op->place)};
   if (!parts.name || !parts.location) return false;

@@ -32,7 +32,8 @@ static bool flags_fit(const tfrt_ir_operation_t* operation) {
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(flag_names); ++i) {
     const tfrt_ir_attribute_t* value = tfrt_ir_operation_attribute(operation, flag_names[i]);
     const char* found = strstr(operation->descriptor->assembly, flag_words[i]);
-    if (!value != !found) return false;
+    bool is_optional = strstr(operation->descriptor->assembly, " optional-") != NULL;
+    if (value ? !found : found && !is_optional) return false;
     if (value && !flags_of(value, flag_words[i], &flags)) return false;
   }
   return true;

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <inttypes.h>
-#include <math.h>
 
 #include "compiler/printer/printer_impl.h"
-#include "host_runtime/base/number_text.h"
 
 // Dense attributes with more elements are printed as hexadecimal bytes, as MLIR does.
 #define MAX_PRINTED_ELEMENTS 100
@@ -55,26 +53,6 @@ void tfrt_printer_dictionary(tfrt_string_builder_t* builder,
   tfrt_string_builder_append_char(builder, '}');
 }
 
-// A float with as few digits as give it back, at least six behind the point; what is no
-// number, and the types that C doesn't have, as bits.
-static void print_float(tfrt_string_builder_t* builder, const tfrt_ir_type_t* type, uint64_t bits) {
-  bool is_known = type->width == 64 || type->width == 32 || type->width == 16;
-  double value = is_known ? tfrt_ir_float_from_bits(type, bits) : 0;
-  if (!is_known || isnan(value) || isinf(value)) {
-    tfrt_string_builder_append_format(builder, "0x%0*" PRIX64, (int)(type->width + 3) / 4, bits);
-    return;
-  }
-  char text[40];
-  for (int digits = 6; digits <= 17; ++digits) {
-    tfrt_number_text_format(text, sizeof(text), "%.*e", digits, value);
-    // Read as the parser does: f32 in one rounding.
-    double again = type->width == 32 ? (double)tfrt_number_text_parse_f32(text, NULL)
-                                     : tfrt_number_text_parse_f64(text, NULL);
-    if (tfrt_ir_float_to_bits(type, again) == bits) break;
-  }
-  tfrt_string_builder_append_text(builder, text);
-}
-
 static void print_integer(tfrt_string_builder_t* builder, const tfrt_ir_type_t* type,
                           uint64_t bits) {
   if (tfrt_ir_type_is(type, "i1")) {
@@ -89,7 +67,7 @@ static void print_integer(tfrt_string_builder_t* builder, const tfrt_ir_type_t* 
 static void print_number(tfrt_string_builder_t* builder, const tfrt_ir_type_t* type,
                          uint64_t bits) {
   if (type->kind == TFRT_IR_TYPE_FLOAT) {
-    print_float(builder, type, bits);
+    tfrt_printer_float(builder, type, bits);
   } else {
     print_integer(builder, type, bits);
   }
@@ -150,20 +128,37 @@ static void print_elements(tfrt_string_builder_t* builder, const tfrt_ir_attribu
   }
 }
 
+static void print_byte(tfrt_string_builder_t* builder, unsigned byte) {
+  static const char digits[] = "0123456789ABCDEF";
+  const char text[2] = {digits[byte >> 4], digits[byte & 15]};
+  tfrt_string_builder_append(builder, text, sizeof(text));
+}
+
+// The bytes of |dense| in quotes; truth values are one bit each there, the lowest first.
+static void print_bytes(tfrt_string_builder_t* builder, const tfrt_ir_attribute_t* dense) {
+  bool is_truth = tfrt_ir_type_is(dense->type->element, "i1");
+  tfrt_string_builder_append_text(builder, "\"0x");
+  for (size_t i = 0; !is_truth && i < dense->size; ++i) {
+    print_byte(builder, (unsigned char)dense->bytes[i]);
+  }
+  for (size_t i = 0; is_truth && i < dense->size; i += 8) {
+    unsigned byte = 0;
+    for (size_t k = i; k < i + 8 && k < dense->size; ++k) {
+      byte |= (dense->bytes[k] & 1u) << (k - i);
+    }
+    print_byte(builder, byte);
+  }
+  tfrt_string_builder_append_char(builder, '"');
+}
+
 static void print_dense(tfrt_string_builder_t* builder, const tfrt_ir_attribute_t* dense) {
   size_t count = 0;
   tfrt_ir_type_element_count(dense->type, &count);
   tfrt_string_builder_append_text(builder, "dense<");
-  // The hexadecimal form packs truth values as bits; they are printed as a list instead.
-  bool is_truth = tfrt_ir_type_is(dense->type->element, "i1");
   if (count && dense->is_splat) {
     print_element(builder, dense, 0);
-  } else if (count > MAX_PRINTED_ELEMENTS && !is_truth) {
-    tfrt_string_builder_append_text(builder, "\"0x");
-    for (size_t i = 0; i < dense->size; ++i) {
-      tfrt_string_builder_append_format(builder, "%02X", (unsigned char)dense->bytes[i]);
-    }
-    tfrt_string_builder_append_char(builder, '"');
+  } else if (count > MAX_PRINTED_ELEMENTS) {
+    print_bytes(builder, dense);
   } else {
     print_elements(builder, dense, count);
   }
@@ -201,17 +196,16 @@ static void print_symbol(tfrt_string_builder_t* builder, const tfrt_ir_attribute
   }
 }
 
-// In an array MLIR leaves out the types that a number without one has. (What is written in
-// hexadecimal would be an integer.)
+// In an array MLIR leaves out the types that a number without one has, unless a float is written as
+// bits: that would be an integer.
 static void print_array_element(tfrt_string_builder_t* builder,
                                 const tfrt_ir_attribute_t* element) {
-  bool is_default = element->kind == TFRT_IR_ATTRIBUTE_INTEGER
-                        ? tfrt_ir_type_is(element->type, "i64")
-                        : element->kind == TFRT_IR_ATTRIBUTE_FLOAT &&
-                              tfrt_ir_type_is(element->type, "f64") &&
-                              isfinite(tfrt_ir_attribute_float_value(element));
-  if (is_default) {
-    print_number(builder, element->type, element->bits);
+  if (element->kind == TFRT_IR_ATTRIBUTE_INTEGER && tfrt_ir_type_is(element->type, "i64")) {
+    print_integer(builder, element->type, element->bits);
+  } else if (element->kind == TFRT_IR_ATTRIBUTE_FLOAT && tfrt_ir_type_is(element->type, "f64")) {
+    if (!tfrt_printer_float(builder, element->type, element->bits)) {
+      tfrt_string_builder_append_text(builder, " : f64");
+    }
   } else {
     tfrt_print_attribute(element, builder);
   }
@@ -271,6 +265,11 @@ void tfrt_print_attribute(const tfrt_ir_attribute_t* attribute, tfrt_string_buil
       return;
     case TFRT_IR_ATTRIBUTE_LOCATION:
       tfrt_print_location(attribute->location, builder);
+      return;
+    case TFRT_IR_ATTRIBUTE_RESOURCE:
+      tfrt_string_builder_append_text(builder, "dense_resource<");
+      tfrt_printer_key(builder, tfrt_ir_string_view(attribute->names[0]));
+      tfrt_string_builder_append_format(builder, "> : %s", attribute->type->text->data);
       return;
     case TFRT_IR_ATTRIBUTE_OPAQUE:
       tfrt_string_builder_append_view(builder, tfrt_ir_attribute_text(attribute));

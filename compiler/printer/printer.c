@@ -3,6 +3,7 @@
 #include "compiler/printer/printer.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "compiler/printer/printer_impl.h"
 
@@ -53,6 +54,57 @@ static void print_arguments(tfrt_printer_t* printer, const tfrt_ir_block_t* bloc
   append(printer, ")");
 }
 
+// A way from one block of a region to another: their places in it.
+typedef struct edge_s {
+  uint32_t to;
+  uint32_t from;
+} edge_t;
+
+static int compare_edges(const void* a, const void* b) {
+  const edge_t* left = a;
+  const edge_t* right = b;
+  if (left->to != right->to) return left->to < right->to ? -1 : 1;
+  return (left->from > right->from) - (left->from < right->from);
+}
+
+// Pushes all ways between the blocks of |region|, in order of the blocks that they go to.
+static void find_edges(const tfrt_ir_region_t* region, tfrt_scratch_t* edges) {
+  for (const tfrt_ir_block_t* block = region->first_block; block; block = block->next) {
+    const tfrt_ir_operation_t* last = block->last;
+    for (uint32_t i = 0; last && i < last->successor_count; ++i) {
+      edge_t edge = {tfrt_ir_operation_successors(last)[i]->scratch, block->scratch};
+      if (!tfrt_scratch_push(edges, &edge)) return;
+    }
+  }
+  if (edges->count) {
+    qsort(tfrt_scratch_at(edges, 0), edges->count, sizeof(edge_t), compare_edges);
+  }
+}
+
+// The comment of stock MLIR that names the predecessors of the block at |index|. |*in_out_first| is
+// the first of the |edges| to it, and then the first one to a later block.
+static void print_predecessors(tfrt_printer_t* printer, tfrt_scratch_t* edges, uint32_t index,
+                               size_t* in_out_first) {
+  size_t first = *in_out_first;
+  size_t end = first;
+  while (end < edges->count && ((edge_t*)tfrt_scratch_at(edges, end))->to == index) ++end;
+  *in_out_first = end;
+  if (end == first) {
+    append(printer, "  // no predecessors");
+    return;
+  }
+  if (end == first + 1) {
+    append(printer, "  // pred: ");
+  } else {
+    tfrt_string_builder_append_format(printer->builder, "  // %zu preds: ", end - first);
+  }
+  for (size_t i = first; i < end; ++i) {
+    const edge_t* edge = tfrt_scratch_at(edges, i);
+    tfrt_string_builder_append_format(printer->builder, "%s^bb%" PRIu32, i > first ? ", " : "",
+                                      edge->from);
+  }
+}
+
 // `^bb0(%a: T):` on a line of its own.
 static void print_label(tfrt_printer_t* printer, const tfrt_ir_block_t* block, uint32_t index) {
   tfrt_string_builder_append_format(printer->builder, "\n%*s^bb%" PRIu32,
@@ -69,17 +121,26 @@ static void print_region(tfrt_printer_t* printer, const tfrt_ir_region_t* region
   for (tfrt_ir_block_t* block = region->first_block; block; block = block->next) {
     block->scratch = index++;
   }
+  tfrt_scratch_t edges;
+  tfrt_scratch_initialize(&edges, sizeof(edge_t), printer->builder->allocator);
+  bool has_comments = printer->options.generic && index > 1;
+  if (has_comments) find_edges(region, &edges);
+  size_t next_edge = 0;
   for (const tfrt_ir_block_t* block = region->first_block; block; block = block->next) {
     bool is_first = block == region->first_block;
     // A first block that is empty needs its label as well, or there would be none.
     bool has_label = !is_first || (labels && (block->argument_count || !block->first));
     if (has_label) print_label(printer, block, block->scratch);
+    if (has_comments && !is_first) {
+      print_predecessors(printer, &edges, block->scratch, &next_edge);
+    }
     for (const tfrt_ir_operation_t* op = block->first; op; op = op->next) {
       if (op == hidden) continue;
       tfrt_printer_newline(printer);
       print_operation(printer, op);
     }
   }
+  tfrt_scratch_deinitialize(&edges);
   --printer->indent;
   tfrt_printer_newline(printer);
   append(printer, "}");
@@ -102,7 +163,7 @@ static void print_regions(tfrt_printer_t* printer, const tfrt_ir_operation_t* op
   for (uint32_t i = 0; i < operation->region_count; ++i) {
     if (i) append(printer, ", ");
     if (isolated) {
-      tfrt_value_names_begin(&printer->names);
+      tfrt_value_names_begin_inside(&printer->names);
       tfrt_value_names_add_region(&printer->names, &operation->regions[i]);
     }
     tfrt_printer_region(printer, &operation->regions[i], true);
@@ -144,24 +205,6 @@ static void print_types(tfrt_printer_t* printer, const tfrt_ir_operation_t* oper
   if (!bare) append(printer, ")");
 }
 
-// Whether the definition of |operation| has the attribute |name|: stock MLIR prints these as its
-// properties, in front of the regions. It knows no other op here.
-static bool is_property(const tfrt_ir_operation_t* operation, const tfrt_ir_string_t* name) {
-  static const char* const of_functions[] = {"arg_attrs", "function_type", "no_inline",
-                                             "res_attrs", "sym_name",      "sym_visibility"};
-  static const char* const of_modules[] = {"sym_name", "sym_visibility"};
-  bool is_function = tfrt_ir_string_is(operation->name, "func.func");
-  bool is_module = tfrt_ir_string_is(operation->name, "builtin.module");
-  const char* const* names = is_function ? of_functions : of_modules;
-  size_t count = is_function ? TFRT_ARRAY_SIZE(of_functions)
-                 : is_module ? TFRT_ARRAY_SIZE(of_modules)
-                             : 0;
-  for (size_t i = 0; i < count; ++i) {
-    if (tfrt_ir_string_is(name, names[i])) return true;
-  }
-  return false;
-}
-
 // Appends the attributes of |operation| that are properties, or those that are not, between |begin|
 // and |end|, if there are any.
 static void print_some_attributes(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation,
@@ -169,7 +212,7 @@ static void print_some_attributes(tfrt_printer_t* printer, const tfrt_ir_operati
   bool any = false;
   for (uint32_t i = 0; i < operation->attribute_count; ++i) {
     const tfrt_ir_named_attribute_t* entry = &operation->attributes[i];
-    if (is_property(operation, entry->name) != properties) continue;
+    if (tfrt_printer_is_property(operation, entry) != properties) continue;
     append(printer, any ? ", " : begin);
     any = true;
     print_entry(printer, entry);
@@ -188,7 +231,13 @@ static void print_generic(tfrt_printer_t* printer, const tfrt_ir_operation_t* op
                                       tfrt_ir_operation_successors(operation)[i]->scratch);
   }
   if (operation->successor_count) append(printer, "]");
-  print_some_attributes(printer, operation, true, " <{", "}>");
+  if (operation->properties) {
+    append(printer, " <");
+    tfrt_print_attribute(operation->properties, builder);
+    append(printer, ">");
+  } else {
+    print_some_attributes(printer, operation, true, " <{", "}>");
+  }
   print_regions(printer, operation);
   print_some_attributes(printer, operation, false, " {", "}");
   print_types(printer, operation);
@@ -311,7 +360,7 @@ static void print_function(tfrt_printer_t* printer, const tfrt_ir_operation_t* f
   }
   append(printer, "@");
   tfrt_printer_key(printer->builder, tfrt_ir_symbol_name(function));
-  tfrt_value_names_begin(&printer->names);
+  tfrt_value_names_begin_inside(&printer->names);
   tfrt_value_names_add_region(&printer->names, &function->regions[0]);
   print_parameters(printer, function, type);
   print_results(printer, function, type);
@@ -341,7 +390,7 @@ static void print_module(tfrt_printer_t* printer, const tfrt_ir_operation_t* mod
   if (printer->builder->size) --printer->builder->size;
   print_attributes(printer, module, hidden, TFRT_ARRAY_SIZE(hidden));
   append(printer, " ");
-  tfrt_value_names_begin(&printer->names);
+  tfrt_value_names_begin_inside(&printer->names);
   tfrt_value_names_add_region(&printer->names, &module->regions[0]);
   tfrt_printer_region(printer, &module->regions[0], false);
   tfrt_value_names_end(&printer->names);
@@ -383,6 +432,9 @@ void tfrt_print_operation(const tfrt_ir_operation_t* operation,
   tfrt_value_names_initialize(&printer.names, printer.options.unnamed_values,
                               printer.options.generic, builder->allocator);
   tfrt_value_names_begin(&printer.names);
+  if (printer.options.generic && printer.options.unnamed_values) {
+    tfrt_value_names_number_all(&printer.names, operation);
+  }
   if (is_implicit_module(&printer, operation)) {
     tfrt_value_names_add_region(&printer.names, &operation->regions[0]);
     for (const tfrt_ir_operation_t* op = tfrt_ir_module_block(operation)->first; op;

@@ -23,6 +23,13 @@ typedef struct tfrt_printer_options_s {
 void tfrt_print_operation(const tfrt_ir_operation_t* operation,
                           const tfrt_printer_options_t* options, tfrt_string_builder_t* builder);
 
+// Appends the resources of |context| as `{-# ... #-}` behind an empty line, if there are any: those
+// of tools, and those of dialects that an attribute of |module| uses, in the order in which
+// tfrt_print_operation() with the same |options| (may be NULL) comes to them. Thread-compatible
+// (caller synchronises).
+void tfrt_print_resources(tfrt_ir_context_t* context, const tfrt_ir_operation_t* module,
+                          const tfrt_printer_options_t* options, tfrt_string_builder_t* builder);
+
 // Appends the text of an attribute, with its type where MLIR prints one, of a location
 // (`loc(...)`), or of |string| in quotes with MLIR's escapes. (A type's text is its
 // |text|.) Thread-compatible (caller synchronises).

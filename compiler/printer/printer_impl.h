@@ -3,6 +3,9 @@
 // The inside of the printer, shared by its sources.
 //
 //     printer.c            ops in generic form, regions, blocks, functions, modules
+//     properties.c         which attributes of an op are its properties
+//     resource_printer.c   resources
+//     float_printer.c      floats, digit by digit
 //     assembly_printer.c   custom forms, as the op table writes them
 //     syntax_printer.c     custom forms of the ops of the language, found by name, and
 //     cf_printer.c, arith_printer.c, scf_printer.c, async_printer.c, memref_printer.c  those of
@@ -35,10 +38,16 @@ void tfrt_printer_region(tfrt_printer_t* printer, const tfrt_ir_region_t* region
 // `{a = 1 : i32}`
 void tfrt_printer_dictionary(tfrt_string_builder_t* builder,
                              const tfrt_ir_named_attribute_t* entries, uint32_t count);
+// A float of |type|; false if it is written as its |bits| (float_printer.c).
+bool tfrt_printer_float(tfrt_string_builder_t* builder, const tfrt_ir_type_t* type, uint64_t bits);
 // The literal of a number, truth value or string without its type.
 void tfrt_printer_literal(tfrt_string_builder_t* builder, const tfrt_ir_attribute_t* attribute);
 // The name of an attribute, or of a symbol (behind `@`), in quotes where need be.
 void tfrt_printer_key(tfrt_string_builder_t* builder, tfrt_string_view_t name);
+// Whether stock MLIR takes |entry|, an attribute of |operation|, for one of its properties: these
+// stand in front of the regions (properties.c).
+bool tfrt_printer_is_property(const tfrt_ir_operation_t* operation,
+                              const tfrt_ir_named_attribute_t* entry);
 // Returns true if |operation| can be printed, and read again, in its custom form.
 bool tfrt_printer_can_be_custom(const tfrt_ir_operation_t* operation);
 // The custom form of |operation|, from its name on.

@@ -13,6 +13,7 @@ typedef struct taken_s {
 
 typedef struct tfrt_value_names_scope_s {
   struct tfrt_value_names_scope_s* parent;
+  bool keeps_clear;  // of the names of |parent|
   tfrt_hash_table_t taken;
   uint32_t next_number;
   uint32_t next_argument;
@@ -60,6 +61,12 @@ void tfrt_value_names_begin(tfrt_value_names_t* names) {
   names->scope = scope;
 }
 
+void tfrt_value_names_begin_inside(tfrt_value_names_t* names) {
+  bool has_parent = names->scope != NULL;
+  tfrt_value_names_begin(names);
+  if (names->scope) names->scope->keeps_clear = has_parent;
+}
+
 void tfrt_value_names_end(tfrt_value_names_t* names) {
   scope_t* scope = names->scope;
   if (!scope) return;
@@ -91,9 +98,18 @@ static void set(tfrt_value_names_t* names, const tfrt_ir_value_t* value, tfrt_st
   ((tfrt_ir_value_t*)value)->scratch = (uint32_t)index;  // the printer's, while it runs
 }
 
+// True if |text| is a name of the scope, or of one around it whose names can't be used again.
+static bool is_taken(const tfrt_value_names_t* names, tfrt_string_view_t text) {
+  const scope_t* scope = names->scope;
+  while (scope && !tfrt_hash_table_find(&scope->taken, &text)) {
+    scope = scope->keeps_clear ? scope->parent : NULL;
+  }
+  return scope != NULL;
+}
+
 // Takes |text| in the scope; false if it is taken already.
 static bool take(tfrt_value_names_t* names, tfrt_string_view_t text) {
-  if (!names->scope || tfrt_hash_table_find(&names->scope->taken, &text)) return false;
+  if (!names->scope || is_taken(names, text)) return false;
   taken_t* taken = tfrt_arena_allocate(&names->arena, sizeof(*taken));
   if (!taken) return false;
   taken->text = text;
@@ -109,7 +125,7 @@ static tfrt_string_view_t take_number(tfrt_value_names_t* names, const char* pre
   while (text) {
     int size = snprintf(text, room, "%s%" PRIu32, prefix, (*counter)++);
     tfrt_string_view_t view = tfrt_string_view_make(text, (size_t)size);
-    if (tfrt_hash_table_find(&names->scope->taken, &view)) continue;
+    if (is_taken(names, view)) continue;
     if (!take(names, view)) break;
     return view;
   }
@@ -180,7 +196,54 @@ bool tfrt_value_names_is_isolated(const tfrt_value_names_t* names,
          !tfrt_kernel_descriptor_sees_outside(operation->descriptor);
 }
 
+// The values of |region| itself, as stock MLIR numbers them.
+static void number_region(tfrt_value_names_t* names, const tfrt_ir_region_t* region) {
+  uint32_t none = 0;
+  uint32_t* numbers = names->scope ? &names->scope->next_number : &none;
+  uint32_t* arguments = names->scope ? &names->scope->next_argument : &none;
+  for (const tfrt_ir_block_t* block = region->first_block; block; block = block->next) {
+    bool is_entry = block == region->first_block;
+    for (uint32_t i = 0; i < block->argument_count; ++i) {
+      set(names, block->arguments[i],
+          is_entry ? take_number(names, "arg", arguments) : take_number(names, "", numbers), false);
+    }
+    for (const tfrt_ir_operation_t* op = block->first; op; op = op->next) add_results(names, op);
+  }
+}
+
+// Pushes the regions of the ops in |region|.
+static bool push_regions(tfrt_scratch_t* regions, const tfrt_ir_region_t* region) {
+  for (const tfrt_ir_block_t* block = region->first_block; block; block = block->next) {
+    for (const tfrt_ir_operation_t* op = block->first; op; op = op->next) {
+      for (uint32_t i = 0; i < op->region_count; ++i) {
+        const tfrt_ir_region_t* inner = &op->regions[i];
+        if (!tfrt_scratch_push(regions, &inner)) return false;
+      }
+    }
+  }
+  return true;
+}
+
+void tfrt_value_names_number_all(tfrt_value_names_t* names, const tfrt_ir_operation_t* operation) {
+  tfrt_scratch_t regions;
+  tfrt_scratch_initialize(&regions, sizeof(const tfrt_ir_region_t*), names->arena.allocator);
+  bool ok = true;
+  for (uint32_t i = 0; i < operation->region_count; ++i) {
+    const tfrt_ir_region_t* region = &operation->regions[i];
+    ok = ok && tfrt_scratch_push(&regions, &region);
+  }
+  while (ok && regions.count) {
+    const tfrt_ir_region_t* region =
+        *(const tfrt_ir_region_t**)tfrt_scratch_at(&regions, --regions.count);
+    number_region(names, region);
+    ok = push_regions(&regions, region);
+  }
+  tfrt_scratch_deinitialize(&regions);
+  names->all_numbered = true;
+}
+
 void tfrt_value_names_add_region(tfrt_value_names_t* names, const tfrt_ir_region_t* region) {
+  if (names->all_numbered) return;
   for (const tfrt_ir_block_t* block = region->first_block; block; block = block->next) {
     for (uint32_t i = 0; i < block->argument_count; ++i) add_argument(names, block->arguments[i]);
     for (const tfrt_ir_operation_t* op = block->first; op; op = op->next) {

@@ -3,7 +3,8 @@
 // The names that the printer gives to values: the name that the text had, with a number behind it
 // if the name is taken; else a number. Names are unique within an *isolated* piece of the program:
 // a function, and in custom forms the body of control flow. In generic form names are unique within
-// the function, since stock MLIR doesn't know that our ops isolate their bodies.
+// the function, since stock MLIR doesn't know that our ops isolate their bodies; numbers alone in
+// generic form are those of stock MLIR, unique within the whole text.
 //
 // Life:
 //  1. Initialised.
@@ -29,6 +30,7 @@ typedef struct tfrt_value_names_s {
   struct tfrt_value_names_scope_s* scope;
   bool numbers_only;
   bool generic;
+  bool all_numbered;  // by tfrt_value_names_number_all()
 } tfrt_value_names_t;
 
 // Makes |names| empty. With |numbers_only| the text's names are not used; |generic|: for
@@ -36,11 +38,18 @@ typedef struct tfrt_value_names_s {
 void tfrt_value_names_initialize(tfrt_value_names_t* names, bool numbers_only, bool generic,
                                  tfrt_allocator_t allocator);
 
+// Names all values inside of |operation| by numbers as stock MLIR does for the generic form: all of
+// a region, then those of the regions in it, the last one first. Scopes add nothing to that.
+// Thread-compatible (caller synchronises).
+void tfrt_value_names_number_all(tfrt_value_names_t* names, const tfrt_ir_operation_t* operation);
+
 // Gives back the memory of |names|. Thread-compatible (caller synchronises).
 void tfrt_value_names_deinitialize(tfrt_value_names_t* names);
 
 // Begins and ends a scope. Thread-compatible (caller synchronises).
 void tfrt_value_names_begin(tfrt_value_names_t* names);
+// The same for a function or module: stock MLIR lets its values have no name of a value around it.
+void tfrt_value_names_begin_inside(tfrt_value_names_t* names);
 void tfrt_value_names_end(tfrt_value_names_t* names);
 
 // Names all values of |region| and of the regions in it that are not isolated; block

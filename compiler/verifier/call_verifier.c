@@ -40,7 +40,9 @@ bool tfrt_verifier_is_host_call(const tfrt_ir_operation_t* operation) {
 
 tfrt_ir_operation_t* tfrt_verifier_find_function(const tfrt_verifier_t* verifier,
                                                  const tfrt_ir_attribute_t* symbol) {
-  tfrt_ir_operation_t* found = tfrt_ir_symbol_table_resolve(verifier->symbols, symbol);
+  tfrt_ir_operation_t* found = NULL;
+  if (verifier->nearest) found = tfrt_ir_symbol_table_resolve(verifier->nearest, symbol);
+  if (!found) found = tfrt_ir_symbol_table_resolve(verifier->symbols, symbol);
   return found && tfrt_ir_is_function(found) && tfrt_ir_function_type(found) ? found : NULL;
 }
 

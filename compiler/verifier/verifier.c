@@ -169,6 +169,8 @@ static void check_module(tfrt_verifier_t* verifier, tfrt_ir_operation_t* module)
   if (!verifier->symbols) verifier->symbols = table;
   check_symbols(verifier, table, module);
   if (tfrt_ir_is_compiled_module(module)) return;
+  const tfrt_ir_symbol_table_t* outer = verifier->nearest;
+  verifier->nearest = table;
   tfrt_ir_block_t* block = tfrt_ir_module_block(module);
   tfrt_ir_block_number_ops(block);
   for (tfrt_ir_operation_t* op = block->first; op; op = op->next) {
@@ -180,6 +182,7 @@ static void check_module(tfrt_verifier_t* verifier, tfrt_ir_operation_t* module)
       check_operation(verifier, op);
     }
   }
+  verifier->nearest = outer;
 }
 
 bool tfrt_verify_module(tfrt_ir_context_t* context, tfrt_ir_operation_t* module,

@@ -46,6 +46,7 @@ typedef struct tfrt_verifier_s {
   tfrt_ir_context_t* context;
   tfrt_diagnostics_t* diagnostics;
   const tfrt_ir_symbol_table_t* symbols;  // of the outermost module
+  const tfrt_ir_symbol_table_t* nearest;  // of the module that is checked
   // Pairs of a table's text and a type that fitted, one for each hash of their addresses.
   tfrt_verifier_pair_t fitting[TFRT_VERIFIER_PAIR_COUNT];
   // One for each hash of a table entry's address.

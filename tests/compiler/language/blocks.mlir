@@ -7,19 +7,19 @@
 // Blocks stand in the order of their labels, whoever goes to them first.
 // CHECK-LABEL: func.func @all
 // AGAIN-LABEL: func.func @all
-// GENERIC: ^bb0(%arg0: i1, %arg1: i32):
+// GENERIC: ^bb0(%arg3: i1, %arg4: i32):
 func.func @all(%c: i1, %x: i32) -> i32 {
   // CHECK-NEXT: cf.cond_br %c weights([1, 2]), ^bb1(%x : i32), ^bb2
   // AGAIN-NEXT: cf.cond_br %arg0 weights([1, 2]), ^bb1(%arg1 : i32), ^bb2
-  // GENERIC-NEXT: "cf.cond_br"(%arg0, %arg1)[^bb1, ^bb2] {branch_weights = array<i32: 1, 2>, operandSegmentSizes = array<i32: 1, 1, 0>} : (i1, i32) -> ()
+  // GENERIC-NEXT: "cf.cond_br"(%arg3, %arg4)[^bb1, ^bb2] <{branch_weights = array<i32: 1, 2>, operandSegmentSizes = array<i32: 1, 1, 0>}> : (i1, i32) -> ()
   cf.cond_br %c weights([1, 2]), ^first(%x : i32), ^second
 // CHECK-NEXT: ^bb1(%a: i32):
 // AGAIN-NEXT: ^bb1(%arg2: i32):
-// GENERIC-NEXT: ^bb1(%arg2: i32):
+// GENERIC-NEXT: ^bb1(%1: i32):  // 3 preds: ^bb0, ^bb2, ^bb2
 ^first(%a: i32):
   // CHECK-NEXT: cf.br ^bb3(%a, %c : i32, i1) {foo = 1 : i32}
   // AGAIN-NEXT: cf.br ^bb3(%arg2, %arg0 : i32, i1) {foo = 1 : i32}
-  // GENERIC-NEXT: "cf.br"(%arg2, %arg0)[^bb3] {foo = 1 : i32} : (i32, i1) -> ()
+  // GENERIC-NEXT: "cf.br"(%1, %arg3)[^bb3] {foo = 1 : i32} : (i32, i1) -> ()
   cf.br ^last(%a, %c : i32, i1) {foo = 1 : i32}
 // CHECK-NEXT: ^bb2:
 ^second:
@@ -28,7 +28,7 @@ func.func @all(%c: i1, %x: i32) -> i32 {
   // CHECK-NEXT:   -42: ^bb1(%x : i32),
   // CHECK-NEXT:   43: ^bb1(%x : i32)
   // CHECK-NEXT: ]
-  // GENERIC: "cf.switch"(%arg1, %arg1, %arg0, %arg1, %arg1)[^bb3, ^bb1, ^bb1] {case_operand_segments = array<i32: 1, 1>, case_values = dense<[-42, 43]> : vector<2xi32>, operandSegmentSizes = array<i32: 1, 2, 2>} : (i32, i32, i1, i32, i32) -> ()
+  // GENERIC: "cf.switch"(%arg4, %arg4, %arg3, %arg4, %arg4)[^bb3, ^bb1, ^bb1] <{case_operand_segments = array<i32: 1, 1>, case_values = dense<[-42, 43]> : vector<2xi32>, operandSegmentSizes = array<i32: 1, 2, 2>}> : (i32, i32, i1, i32, i32) -> ()
   cf.switch %x : i32, [
     default: ^last(%x, %c : i32, i1),
     -42: ^first(%x : i32),

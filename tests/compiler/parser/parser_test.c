@@ -437,7 +437,27 @@ START_TEST(files_that_are_no_text_are_named) {
                      "1:1: error: this is a BEF file; expected text (bef_to_mlir makes "
                      "text of it)\n");
   test_expect_errors("ML\xEFR...", "1:1: error: this is MLIR bytecode; expected text\n");
-  test_expect_errors("{-# x #-}", "1:1: error: resources '{-# ... #-}' are not supported\n");
+  test_expect_errors("{-# x #-}",
+                     "1:5: error: expected 'dialect_resources' or 'external_resources'\n");
+  test_expect_errors("{-# dialect_resources: { foo: {} } #-}",
+                     "1:26: error: dialect 'foo' has no resources here: only 'builtin' has\n");
+  test_expect_errors("{-# dialect_resources: { builtin: { a: true } } #-}",
+                     "1:40: error: expected bytes \"0x...\" for resource 'a'\n");
+  test_expect_errors("{-# dialect_resources: { builtin: { a: \"text\" } } #-}",
+                     "1:40: error: expected bytes \"0x...\" for resource 'a'\n");
+  test_expect_errors("{-# external_resources: { t: { a: \"0x0400\" } } #-}",
+                     "1:35: error: expected an even number of hexadecimal digits for resource 'a', "
+                     "eight for its alignment before those of its bytes\n");
+  test_expect_errors("{-# external_resources: { t: { a: \"0x03000000\" } } #-}",
+                     "1:35: error: the alignment of resource 'a' is 3, not a power of two\n");
+  test_expect_errors("{-# external_resources: { t: { a: \"0x00000000AA\" } } #-}",
+                     "1:35: error: the alignment of resource 'a' is 0, not a power of two\n");
+  test_expect_errors("{-# external_resources: { t: { a: \"0x0400000Z\" } } #-}",
+                     "1:45: error: expected hexadecimal digits for resource 'a'\n");
+  test_expect_errors("{-# external_resources: { t: { a: 12 } } #-}",
+                     "1:35: error: expected a string, \"0x...\", true or false for resource 'a'\n");
+  test_expect_errors("{-# external_resources: { t: {} }",
+                     "1:34: error: expected '#-}' at the end of the resources\n");
   test_program_t program;
   test_program_parse_view(&program, tfrt_string_view_make("\"a\"() {x = !d<\0>} : () -> ()", 29));
   ck_assert_str_eq(program.diagnostics.reports[0].message,

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The attributes that MLIR's own definitions of ops have. Stock MLIR prints these as an op's
+// properties, and all others behind its regions.
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/printer/printer_impl.h"
+
+#define MAX_PROPERTIES 7
+
+// An op, and the names of its properties.
+typedef struct properties_s {
+  const char* op;
+  const char* names[MAX_PROPERTIES];
+} properties_t;
+
+static const properties_t all_properties[] = {
+    {"arith.addf", {"fastmath"}},
+    {"arith.addi", {"overflowFlags"}},
+    {"arith.cmpf", {"fastmath", "predicate"}},
+    {"arith.cmpi", {"predicate"}},
+    {"arith.constant", {"value"}},
+    {"arith.divf", {"fastmath"}},
+    {"arith.divsi", {"isExact"}},
+    {"arith.divui", {"isExact"}},
+    {"arith.extf", {"fastmath"}},
+    {"arith.maximumf", {"fastmath"}},
+    {"arith.maxnumf", {"fastmath"}},
+    {"arith.minimumf", {"fastmath"}},
+    {"arith.minnumf", {"fastmath"}},
+    {"arith.mulf", {"fastmath"}},
+    {"arith.muli", {"overflowFlags"}},
+    {"arith.negf", {"fastmath"}},
+    {"arith.remf", {"fastmath"}},
+    {"arith.shli", {"overflowFlags"}},
+    {"arith.shrsi", {"isExact"}},
+    {"arith.shrui", {"isExact"}},
+    {"arith.subf", {"fastmath"}},
+    {"arith.subi", {"overflowFlags"}},
+    {"arith.truncf", {"fastmath", "roundingmode"}},
+    {"arith.trunci", {"overflowFlags"}},
+    {"async.call", {"arg_attrs", "callee", "res_attrs"}},
+    {"async.execute", {"operandSegmentSizes"}},
+    {"async.func", {"arg_attrs", "function_type", "res_attrs", "sym_name", "sym_visibility"}},
+    {"builtin.module", {"sym_name", "sym_visibility"}},
+    {"cf.assert", {"msg"}},
+    {"cf.cond_br", {"branch_weights", "operandSegmentSizes"}},
+    {"cf.switch", {"case_operand_segments", "case_values", "operandSegmentSizes"}},
+    {"func.call", {"arg_attrs", "callee", "no_inline", "res_attrs"}},
+    {"func.func",
+     {"arg_attrs", "function_type", "no_inline", "res_attrs", "sym_name", "sym_visibility"}},
+    {"memref.alloc", {"alignment", "operandSegmentSizes"}},
+    {"memref.alloca", {"alignment", "operandSegmentSizes"}},
+    {"memref.load", {"alignment", "nontemporal"}},
+    {"memref.store", {"alignment", "nontemporal"}},
+    {"scf.for", {"unsignedCmp"}},
+    {"scf.parallel", {"operandSegmentSizes"}},
+    {"vector.print", {"punctuation", "stringLiteral"}},
+};
+
+static int compare_op(const void* key, const void* element) {
+  return strcmp(key, ((const properties_t*)element)->op);
+}
+
+// What the definition of |operation| has; NULL: nothing.
+static const char* const* find_properties(const tfrt_ir_operation_t* operation) {
+  static const char* const of_math[MAX_PROPERTIES] = {"fastmath"};
+  const properties_t* found =
+      bsearch(operation->name->data, all_properties, TFRT_ARRAY_SIZE(all_properties),
+              sizeof(all_properties[0]), compare_op);
+  if (found) return found->names;
+  bool is_math = operation->descriptor && strncmp(operation->name->data, "math.", 5) == 0 &&
+                 !tfrt_ir_operation_is(operation, "math.absi");
+  return is_math ? of_math : NULL;
+}
+
+bool tfrt_printer_is_property(const tfrt_ir_operation_t* operation,
+                              const tfrt_ir_named_attribute_t* entry) {
+  const tfrt_ir_attribute_t* properties = operation->properties;
+  if (properties) {
+    return properties->kind == TFRT_IR_ATTRIBUTE_DICTIONARY &&
+           tfrt_ir_named_attributes_find(properties->entries, properties->count,
+                                         entry->name->data) == entry->value;
+  }
+  const char* const* names = find_properties(operation);
+  for (size_t i = 0; names && i < MAX_PROPERTIES && names[i]; ++i) {
+    if (tfrt_ir_string_is(entry->name, names[i])) return true;
+  }
+  return false;
+}
