@@ -465,6 +465,17 @@ static void lower_access(tfrt_lowering_block_t* body, tfrt_ir_operation_t* opera
   if (op && is_load) tfrt_lowering_map(body, &operation->results[0], &op->results[1], false);
 }
 
+static void lower_atomic(tfrt_lowering_block_t* body, tfrt_ir_operation_t* operation) {
+  tfrt_ir_value_t** operands = map_operands(body, operation, 0, 1);
+  const tfrt_ir_type_t** types = map_types(body, operation, 0, 1);
+  if (!operands || !types) return;
+  const tfrt_ir_attribute_t* kind = tfrt_ir_operation_attribute(operation, "kind");
+  tfrt_ir_named_attribute_t attribute = tfrt_lowering_named(body->lowering, "kind", kind);
+  tfrt_ir_operation_t* op = append_effect(body, operation, "tfrt_async.atomic_rmw", operands,
+                                          1 + operation->operand_count, types, 2, &attribute, 1);
+  if (op) tfrt_lowering_map(body, &operation->results[0], &op->results[1], false);
+}
+
 // Memory goes when nobody refers to it any more.
 static void lower_dealloc(tfrt_lowering_block_t* body, tfrt_ir_operation_t* operation) {
   (void)body;
@@ -584,6 +595,7 @@ static const rule_t rules[] = {
     {"memref.dealloc", lower_dealloc},
     {"memref.load", lower_access},
     {"memref.store", lower_access},
+    {"memref.atomic_rmw", lower_atomic},
     {"memref.cast", lower_memory_cast},
     {"memref.dim", lower_dim},
 };

@@ -5,8 +5,10 @@
 //   memref.alloc(%n) : memref<?xf32>           memref.dealloc %m : memref<4xf32>
 //   memref.load %m[%i] : memref<4xf32>         memref.store %x, %m[%i] : memref<4xf32>
 //   memref.dim %m, %i : memref<?xf32>          memref.cast %m : memref<4xf32> to memref<?xf32>
+//   memref.atomic_rmw addi %x, %m[%i] : (i32, memref<4xi32>) -> i32
 //   vector.print %x : f32                      vector.print str "text"
 
+#include "compiler/op_table/predicates.h"
 #include "compiler/parser/parser_impl.h"
 
 static const tfrt_ir_type_t* index_type(tfrt_parser_t* parser) {
@@ -60,6 +62,52 @@ bool tfrt_parser_store(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   return tfrt_parser_value_reference(parser, &stored) &&
          tfrt_parser_expect(parser, ',', "behind what is stored") &&
          parse_place(parser, op, &stored);
+}
+
+// `(T, memref<...>) -> T` behind a colon: the type of the memory, or NULL.
+static const tfrt_ir_type_t* parse_atomic_type(tfrt_parser_t* parser) {
+  if (!tfrt_parser_expect(parser, ':', "and a type")) return NULL;
+  size_t offset = parser->token.offset;
+  const tfrt_ir_type_t* type = tfrt_parser_function_type(parser);
+  if (!type) return NULL;
+  bool fits = type->input_count == 2 && type->result_count == 1 &&
+              type->inputs[1]->kind == TFRT_IR_TYPE_MEMREF &&
+              type->inputs[0] == type->inputs[1]->element && type->results[0] == type->inputs[0];
+  if (fits) return type->inputs[1];
+  tfrt_parser_fail_at(parser, offset, "expected a type (T, memref<...xT>) -> T, not '%s'",
+                      type->text->data);
+  return NULL;
+}
+
+bool tfrt_parser_atomic(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
+  uint32_t change = tfrt_atomic_change_find(parser->token.text);
+  if (parser->token.kind != TFRT_TOKEN_WORD || change == UINT32_MAX) {
+    return tfrt_parser_fail(parser, "expected a change of memory such as 'addi'");
+  }
+  tfrt_parser_advance(parser);
+  tfrt_value_reference_t operand;
+  tfrt_value_reference_t memory;
+  if (!tfrt_parser_value_reference(parser, &operand) ||
+      !tfrt_parser_expect(parser, ',', "behind the operand") ||
+      !tfrt_parser_value_reference(parser, &memory) ||
+      !tfrt_parser_expect(parser, '[', "before the place in memory")) {
+    return false;
+  }
+  size_t mark = parser->operands.count;
+  const tfrt_ir_type_t* i64 = tfrt_ir_type_integer(parser->context, 64, TFRT_IR_SIGNLESS);
+  if (!i64 || !tfrt_parser_take_references(parser, ']') ||
+      !tfrt_parser_expect(parser, ']', "behind the place in memory") ||
+      !tfrt_parser_optional_dictionary(parser) ||
+      !tfrt_parser_add_attribute(parser, "kind",
+                                 tfrt_ir_attribute_integer(parser->context, i64, change))) {
+    return false;
+  }
+  const tfrt_ir_type_t* type = parse_atomic_type(parser);
+  op->operand_count = 2;
+  return type && tfrt_parser_resolve(parser, &operand, type->element) &&
+         tfrt_parser_resolve(parser, &memory, type) &&
+         tfrt_parser_resolve_all(parser, op, mark, index_type(parser)) &&
+         tfrt_parser_one_result(parser, op, type->element);
 }
 
 bool tfrt_parser_dim(tfrt_parser_t* parser, tfrt_parser_op_t* op) {

@@ -259,7 +259,7 @@ tfrt_op_index_entry_t* tfrt_parser_op_entry(tfrt_parser_t* parser, tfrt_string_v
 }
 
 // `{...}>` behind the `<` of the properties of an op that a table knows: attributes like the
-// others. Of any other op they may be any attribute, and are kept.
+// others. The properties of another op may be any attribute, and are kept.
 static bool parse_properties(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   static const char where[] = "at the end of an op's properties";
   if (op->descriptor || is_known_without_table(tfrt_ir_string_view(op->name))) {

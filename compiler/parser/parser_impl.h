@@ -323,6 +323,7 @@ bool tfrt_parser_suspend(tfrt_parser_t* parser, tfrt_parser_op_t* op);
 bool tfrt_parser_alloc(tfrt_parser_t* parser, tfrt_parser_op_t* op);
 bool tfrt_parser_load(tfrt_parser_t* parser, tfrt_parser_op_t* op);
 bool tfrt_parser_store(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+bool tfrt_parser_atomic(tfrt_parser_t* parser, tfrt_parser_op_t* op);
 bool tfrt_parser_dim(tfrt_parser_t* parser, tfrt_parser_op_t* op);
 bool tfrt_parser_print(tfrt_parser_t* parser, tfrt_parser_op_t* op);
 // For these: one operand of |type| (NULL: that of its definition), resolved at once.

@@ -45,6 +45,7 @@ static const syntax_t syntaxes[] = {
     {"load", tfrt_parser_load},
     {"store", tfrt_parser_store},
     {"dim", tfrt_parser_dim},
+    {"atomic", tfrt_parser_atomic},
     {"print", tfrt_parser_print},
 };
 

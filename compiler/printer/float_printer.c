@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Floats as stock MLIR writes them, digit by digit, so that its tools and ours give the same text:
-// six digits and a zero if they give the number back, else as many as the type can need, else the
-// bits. Digits that are too many are cut off in two steps: first so many of them that the rest has
-// about the bits that the wanted digits need, then, with rounding half up, the others.
+// Floats as stock MLIR writes them, digit by digit, so that its tools and ours give the same text.
+// Six digits and a zero are written if they give the number back, else as many digits as the type
+// can need, else the bits. Digits beyond that go in two steps. The first one leaves about the bits
+// that the wanted digits need. The second one rounds half up.
 
 #include <inttypes.h>
 #include <math.h>

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "compiler/op_table/predicates.h"
 #include "compiler/printer/printer_impl.h"
 
 static const char* const segments[] = {"operandSegmentSizes"};
@@ -74,6 +75,34 @@ static void print_store(tfrt_printer_t* printer, const tfrt_ir_operation_t* oper
   print_place(printer, operation, 1);
 }
 
+// The name of what |operation| does to its memory, or NULL.
+static const char* change_of(const tfrt_ir_operation_t* operation) {
+  const tfrt_ir_attribute_t* value = tfrt_ir_operation_attribute(operation, "kind");
+  bool fits =
+      value && value->kind == TFRT_IR_ATTRIBUTE_INTEGER && tfrt_ir_type_is(value->type, "i64");
+  return fits ? tfrt_atomic_change_name(value->bits) : NULL;
+}
+
+static bool atomic_fits(const tfrt_ir_operation_t* operation) {
+  return place_fits(operation, 1) && change_of(operation) &&
+         tfrt_printer_has_shape(operation, operation->operand_count, 1, 0) &&
+         operation->operands[0].value->type == operation->operands[1].value->type->element &&
+         operation->results[0].type == operation->operands[0].value->type;
+}
+
+static void print_atomic(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation) {
+  static const char* const hidden[] = {"kind"};
+  const char* element = operation->results[0].type->text->data;
+  tfrt_string_builder_append_format(printer->builder, " %s ", change_of(operation));
+  tfrt_printer_operands(printer, operation, 0, 2, false);
+  tfrt_printer_text(printer, "[");
+  tfrt_printer_operands(printer, operation, 2, operation->operand_count - 2, false);
+  tfrt_printer_text(printer, "]");
+  tfrt_printer_other_attributes(printer, operation, hidden, TFRT_ARRAY_SIZE(hidden));
+  tfrt_string_builder_append_format(printer->builder, " : (%s, %s) -> %s", element,
+                                    operation->operands[1].value->type->text->data, element);
+}
+
 static bool dim_fits(const tfrt_ir_operation_t* operation) {
   return tfrt_printer_has_shape(operation, 2, 1, 0) && are_indices(operation, 1) &&
          operation->results[0].type->kind == TFRT_IR_TYPE_INDEX;
@@ -133,7 +162,11 @@ static void print_print(tfrt_printer_t* printer, const tfrt_ir_operation_t* oper
 }
 
 const tfrt_printer_syntax_t tfrt_printer_memref_syntaxes[] = {
-    {"alloc", alloc_fits, print_alloc}, {"load", load_fits, print_load},
-    {"store", store_fits, print_store}, {"dim", dim_fits, print_dim},
-    {"print", print_fits, print_print}, {NULL, NULL, NULL},
+    {"alloc", alloc_fits, print_alloc},
+    {"load", load_fits, print_load},
+    {"store", store_fits, print_store},
+    {"dim", dim_fits, print_dim},
+    {"print", print_fits, print_print},
+    {"atomic", atomic_fits, print_atomic},
+    {NULL, NULL, NULL},
 };

@@ -24,9 +24,9 @@ void tfrt_print_operation(const tfrt_ir_operation_t* operation,
                           const tfrt_printer_options_t* options, tfrt_string_builder_t* builder);
 
 // Appends the resources of |context| as `{-# ... #-}` behind an empty line, if there are any: those
-// of tools, and those of dialects that an attribute of |module| uses, in the order in which
-// tfrt_print_operation() with the same |options| (may be NULL) comes to them. Thread-compatible
-// (caller synchronises).
+// of dialects that an attribute of |module| uses, and those of tools. The former stand in the order
+// in which tfrt_print_operation() with the same |options| (may be NULL) comes to them.
+// Thread-compatible (caller synchronises).
 void tfrt_print_resources(tfrt_ir_context_t* context, const tfrt_ir_operation_t* module,
                           const tfrt_printer_options_t* options, tfrt_string_builder_t* builder);
 

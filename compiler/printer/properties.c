@@ -44,6 +44,8 @@ static const properties_t all_properties[] = {
     {"async.call", {"arg_attrs", "callee", "res_attrs"}},
     {"async.execute", {"operandSegmentSizes"}},
     {"async.func", {"arg_attrs", "function_type", "res_attrs", "sym_name", "sym_visibility"}},
+    {"async.runtime.add_ref", {"count"}},
+    {"async.runtime.drop_ref", {"count"}},
     {"builtin.module", {"sym_name", "sym_visibility"}},
     {"cf.assert", {"msg"}},
     {"cf.cond_br", {"branch_weights", "operandSegmentSizes"}},
@@ -53,6 +55,7 @@ static const properties_t all_properties[] = {
      {"arg_attrs", "function_type", "no_inline", "res_attrs", "sym_name", "sym_visibility"}},
     {"memref.alloc", {"alignment", "operandSegmentSizes"}},
     {"memref.alloca", {"alignment", "operandSegmentSizes"}},
+    {"memref.atomic_rmw", {"kind"}},
     {"memref.load", {"alignment", "nontemporal"}},
     {"memref.store", {"alignment", "nontemporal"}},
     {"scf.for", {"unsignedCmp"}},
@@ -64,7 +67,7 @@ static int compare_op(const void* key, const void* element) {
   return strcmp(key, ((const properties_t*)element)->op);
 }
 
-// What the definition of |operation| has; NULL: nothing.
+// The properties of |operation| by its definition; NULL: none.
 static const char* const* find_properties(const tfrt_ir_operation_t* operation) {
   static const char* const of_math[MAX_PROPERTIES] = {"fastmath"};
   const properties_t* found =

@@ -3,8 +3,10 @@
 // The rules for ops of the language that the op table can't state.
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "compiler/op_table/op_form.h"
+#include "compiler/op_table/predicates.h"
 #include "compiler/verifier/verifier_impl.h"
 #include "host_runtime/base/plural.h"
 
@@ -397,6 +399,28 @@ static void check_store(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* op
   tfrt_verifier_op_error(verifier, operation, "stores an element of its memref");
 }
 
+// True if |operation| changes its memory as the element type |type| can be.
+static bool change_fits(const tfrt_ir_operation_t* operation, const tfrt_ir_type_t* type) {
+  const tfrt_ir_attribute_t* kind = tfrt_ir_operation_attribute(operation, "kind");
+  const char* name =
+      kind && kind->kind == TFRT_IR_ATTRIBUTE_INTEGER ? tfrt_atomic_change_name(kind->bits) : NULL;
+  if (!name) return false;
+  bool is_float = type->kind == TFRT_IR_TYPE_FLOAT;
+  bool wants_float = name[strlen(name) - 1] == 'f';
+  return strcmp(name, "assign") == 0 || is_float == wants_float;
+}
+
+static void check_atomic(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation) {
+  check_place(verifier, operation, 1);
+  const tfrt_ir_type_t* type = operation->operands[1].value->type->element;
+  if (operation->operands[0].value->type != type || operation->results[0].type != type) {
+    tfrt_verifier_op_error(verifier, operation, "takes and gives an element of its memref");
+  } else if (!change_fits(operation, type)) {
+    tfrt_verifier_op_error(verifier, operation, "needs an attribute 'kind' that fits elements '%s'",
+                           type->text->data);
+  }
+}
+
 static void check_alloc(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation) {
   const tfrt_ir_type_t* type = operation->result_count ? operation->results[0].type : NULL;
   uint32_t dynamic = 0;
@@ -476,6 +500,7 @@ static const rule_t rules[] = {
     {"async.coro.suspend", check_suspend},
     {"memref.load", check_load},
     {"memref.store", check_store},
+    {"memref.atomic_rmw", check_atomic},
     {"memref.alloc", check_alloc},
     {"memref.alloca", check_alloc},
 };

@@ -90,6 +90,7 @@ static const tfrt_operand_descriptor_t store_operands[] = {
 
 static const tfrt_attribute_descriptor_t width[] = {{"width", TFRT_ATTRIBUTE_I32, NULL}};
 static const tfrt_attribute_descriptor_t predicate[] = {{"predicate", TFRT_ATTRIBUTE_I64, NULL}};
+static const tfrt_attribute_descriptor_t kind[] = {{"kind", TFRT_ATTRIBUTE_I64, NULL}};
 static const tfrt_attribute_descriptor_t message[] = {{"message", TFRT_ATTRIBUTE_STRING, NULL}};
 static const tfrt_attribute_descriptor_t text[] = {{"text", TFRT_ATTRIBUTE_STRING, NULL}};
 static const tfrt_attribute_descriptor_t callee[] = {{"callee", TFRT_ATTRIBUTE_SYMBOL, NULL}};
@@ -285,6 +286,14 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .summary = "Writes an element of memory.",
      TFRT_OPERANDS(store_operands),
      TFRT_RESULTS(chain),
+     .flags = TFRT_KERNEL_VARIADIC_OPERANDS,
+     .cost = 1,
+     .effects = TFRT_EFFECT_NONE},
+    {.name = "tfrt_async.atomic_rmw",
+     .summary = "Changes an element of memory in one step, and gives the one before.",
+     TFRT_OPERANDS(store_operands),
+     TFRT_RESULTS(chain_and_value),
+     TFRT_ATTRIBUTES(kind),
      .flags = TFRT_KERNEL_VARIADIC_OPERANDS,
      .cost = 1,
      .effects = TFRT_EFFECT_NONE},

@@ -8,6 +8,7 @@
 //     group_kernels.c   groups
 //     print_kernels.c   prints
 //     memory_kernels.c  memory
+//     atomic_change.c   an element of memory is changed in one step
 //
 // Thread rule: the kernels are thread-safe. Failure rule: a kernel's failure is its results' error.
 #ifndef TFRT_KERNELS_ASYNC_KERNEL_PARTS_H_
@@ -32,7 +33,14 @@ void tfrt_async_end_line(tfrt_kernel_frame_t* frame);
 void tfrt_async_alloc(tfrt_kernel_frame_t* frame);
 void tfrt_async_load(tfrt_kernel_frame_t* frame);
 void tfrt_async_store(tfrt_kernel_frame_t* frame);
+void tfrt_async_atomic_rmw(tfrt_kernel_frame_t* frame);
 void tfrt_async_dim(tfrt_kernel_frame_t* frame);
+
+// Changes the element at |address|, of type |type|, by |operand| as MLIR's number |kind| says, in
+// one step, and sets |old|, of the same type, to the one before. False: no such change of such
+// elements. Thread-safe.
+bool tfrt_async_atomic_change(void* address, tfrt_type_id_t type, uint64_t kind,
+                              const void* operand, void* old);
 
 // Registers the types of groups and of memory, once per process. Thread-safe.
 tfrt_status_t tfrt_async_group_register(void) TFRT_MUST_USE;

@@ -138,6 +138,24 @@ void tfrt_async_store(tfrt_kernel_frame_t* frame) {
   tfrt_kernel_frame_set_ready_chain(frame, 0);
 }
 
+void tfrt_async_atomic_rmw(tfrt_kernel_frame_t* frame) {
+  const tfrt_async_memory_t* memory = tfrt_async_memory_of(frame, 2);
+  void* element = memory ? tfrt_async_memory_at(frame, memory, 3) : NULL;
+  if (!element) return;
+  uint64_t kind = tfrt_bef_attribute_read_u64(frame->attributes[0]);
+  uint64_t old = 0;
+  if (frame->arguments[1]->type_id != memory->element ||
+      !tfrt_async_atomic_change(element, memory->element, kind, tfrt_kernel_frame_payload(frame, 1),
+                                &old)) {
+    tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
+                           "change %llu of an element of another type", (unsigned long long)kind);
+    return;
+  }
+  tfrt_kernel_frame_set_ready_chain(frame, 0);
+  tfrt_kernel_frame_set(frame, 1,
+                        tfrt_async_value_create_copy(memory->element, &old, memory->element_size));
+}
+
 void tfrt_async_dim(tfrt_kernel_frame_t* frame) {
   const tfrt_async_memory_t* memory = tfrt_async_memory_of(frame, 0);
   if (!memory) return;

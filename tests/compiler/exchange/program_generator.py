@@ -386,9 +386,16 @@ class Generator:
         element, rank = MEMORY[type_]
         memory = self.value(type_)
         places = ", ".join(self.value("index") for _ in range(rank))
-        kind = self.random.randrange(5)
+        kind = self.random.randrange(6)
         name = self.name()
-        if kind == 0:
+        if kind == 5:
+            change = self.pick(["addf", "maximumf", "minnumf"] if element[0] == "f" else
+                               ["addi", "maxs", "minu", "andi", "xori", "assign"])
+            operand = self.value(element)
+            self.emit(f"{name} = memref.atomic_rmw {change} {operand}, {memory}[{places}] : "
+                      f"({element}, {type_}) -> {element}")
+            self.add(name, element)
+        elif kind == 0:
             stored = self.value(element)
             self.emit(f"memref.store {stored}, {memory}[{places}]{self.attributes()} : {type_}")
         elif kind == 1 and rank:
