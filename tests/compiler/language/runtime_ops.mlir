@@ -7,7 +7,7 @@
 // CHECK-LABEL: func.func @counts
 func.func @counts(%t: !async.token, %v: !async.value<f32>, %g: !async.group) {
   // CHECK-NEXT: async.runtime.add_ref %t {count = 1 : i64} : !async.token
-  // GENERIC: "async.runtime.add_ref"(%arg0) {count = 1 : i64} : (!async.token) -> ()
+  // GENERIC: "async.runtime.add_ref"(%arg1) <{count = 1 : i64}> : (!async.token) -> ()
   async.runtime.add_ref %t {count = 1 : i64} : !async.token
   // CHECK-NEXT: async.runtime.add_ref %v {count = 42 : i64} : !async.value<f32>
   async.runtime.add_ref %v {count = 42 : i64} : !async.value<f32>
