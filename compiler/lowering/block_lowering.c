@@ -391,6 +391,14 @@ static void lower_runtime(tfrt_lowering_block_t* body, tfrt_ir_operation_t* oper
   }
 }
 
+// A drop that is no last use of itself: the value lives until control comes here.
+static void lower_drop(tfrt_lowering_block_t* body, tfrt_ir_operation_t* operation) {
+  tfrt_ir_value_t** operands = map_operands(body, operation, 0, 1);
+  const tfrt_ir_type_t* types[1];
+  if (operands)
+    append_effect(body, operation, "tfrt_async.drop_ref", operands, 2, types, 1, NULL, 0);
+}
+
 static void lower_create_group(tfrt_lowering_block_t* body, tfrt_ir_operation_t* operation) {
   tfrt_ir_value_t* group =
       append_query(body, operation, "tfrt_async.create_group", operation->results[0].type);
@@ -588,6 +596,7 @@ static const rule_t rules[] = {
     {"async.await_all", lower_await_all},
     {"async.runtime.await", lower_runtime},
     {"async.runtime.is_error", lower_runtime},
+    {"async.runtime.drop_ref", lower_drop},
     {"cf.assert", lower_assert},
     {"vector.print", lower_print},
     {"memref.alloc", lower_alloc},

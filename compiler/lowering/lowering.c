@@ -201,6 +201,7 @@ static void run(tfrt_lowering_t* lowering) {
   // Tasks add functions at the end.
   for (tfrt_lowering_function_t* function = lowering->first; function && !lowering->failed;
        function = function->next) {
+    tfrt_lowering_counts(function->op);
     tfrt_lowering_structure(lowering, &function->op->regions[0]);
     tfrt_lowering_outline(lowering, function);
   }

@@ -4,6 +4,7 @@
 // async, scf, cf, arith, math, memref, vector, and func.call. They become kernels, in functions of
 // one block each, which BEF can hold. docs/async.md says how and why.
 //
+//   0. Reference counts go, but for drops that let a value live longer than its uses do.
 //   1. Structured control flow becomes branches between blocks; a parallel loop becomes a loop that
 //      adds tasks to a group.
 //   2. The region of an async.execute becomes a function; captured values become parameters.

@@ -3,6 +3,7 @@
 // The inside of the lowering, shared by its sources.
 //
 //     lowering.c             modules: which functions are lowered, and their order
+//     count_lowering.c       reference counts
 //     structured_lowering.c  scf to branches
 //     region_outlining.c     async.execute to functions
 //     block_liveness.c       the values that live into a block
@@ -92,6 +93,8 @@ static inline bool tfrt_lowering_is_language(const tfrt_ir_operation_t* operatio
   return operation->descriptor && operation->descriptor->flags & TFRT_KERNEL_LANGUAGE;
 }
 
+// Takes out the reference counts in |operation| that the executor keeps by itself.
+void tfrt_lowering_counts(tfrt_ir_operation_t* operation);
 // Turns structured control flow in |region|, but not in tasks inside of it, into branches.
 void tfrt_lowering_structure(tfrt_lowering_t* lowering, tfrt_ir_region_t* region);
 // Turns the tasks in |function| into functions of their own.

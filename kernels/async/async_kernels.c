@@ -14,6 +14,7 @@ static const tfrt_kernel_registration_t others[] = {
     {"tfrt_async.assert", tfrt_async_assert},
     {"tfrt_async.settled", tfrt_async_settled},
     {"tfrt_async.is_error", tfrt_async_is_error},
+    {"tfrt_async.drop_ref", tfrt_async_drop_ref},
     {"tfrt_async.create_group", tfrt_async_create_group},
     {"tfrt_async.add_to_group", tfrt_async_add_to_group},
     {"tfrt_async.await_all", tfrt_async_await_all},

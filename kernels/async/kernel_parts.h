@@ -23,6 +23,7 @@ void tfrt_async_execute(tfrt_kernel_frame_t* frame);
 void tfrt_async_assert(tfrt_kernel_frame_t* frame);
 void tfrt_async_settled(tfrt_kernel_frame_t* frame);
 void tfrt_async_is_error(tfrt_kernel_frame_t* frame);
+void tfrt_async_drop_ref(tfrt_kernel_frame_t* frame);
 void tfrt_async_run_blocks(tfrt_kernel_frame_t* frame);
 void tfrt_async_create_group(tfrt_kernel_frame_t* frame);
 void tfrt_async_add_to_group(tfrt_kernel_frame_t* frame);

@@ -86,3 +86,8 @@ void tfrt_async_settled(tfrt_kernel_frame_t* frame) {
 void tfrt_async_is_error(tfrt_kernel_frame_t* frame) {
   tfrt_kernel_frame_set(frame, 0, tfrt_async_watch(frame->arguments[1], true));
 }
+
+// The executor gives the value back behind its last kernel, which this is.
+void tfrt_async_drop_ref(tfrt_kernel_frame_t* frame) {
+  tfrt_kernel_frame_set_ready_chain(frame, 0);
+}

@@ -83,6 +83,9 @@ END_TEST
 START_TEST(translation_is_measured) { run_group_of("translation/", 5); }
 END_TEST
 
+START_TEST(passes_are_measured) { run_group_of("passes/", 8); }
+END_TEST
+
 START_TEST(the_transport_is_measured_with_and_without_tls) { run_group_of("transport/", 12); }
 END_TEST
 
@@ -181,6 +184,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(measured, one_benchmark_may_be_named);
   tcase_add_test(measured, memory_of_calls_is_measured);
   tcase_add_test(measured, translation_is_measured);
+  tcase_add_test(measured, passes_are_measured);
   tcase_add_test(measured, the_transport_is_measured_with_and_without_tls);
   tcase_add_test(measured, calls_between_hosts_are_measured);
   tcase_add_test(measured, payloads_are_measured_beside_bare_sockets);

@@ -64,6 +64,7 @@ tfrt_benchmark_group_t tfrt_eager_benchmarks(void);
 tfrt_benchmark_group_t tfrt_digits_benchmarks(void);
 tfrt_benchmark_group_t tfrt_memory_benchmarks(void);
 tfrt_benchmark_group_t tfrt_translation_benchmarks(void);
+tfrt_benchmark_group_t tfrt_pass_benchmarks(void);
 tfrt_benchmark_group_t tfrt_transport_benchmarks(void);
 tfrt_benchmark_group_t tfrt_plain_grpc_benchmarks(void);
 tfrt_benchmark_group_t tfrt_relayed_chain_benchmarks(void);

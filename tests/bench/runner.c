@@ -26,7 +26,7 @@ tfrt_benchmark_group_t tfrt_bench_group(size_t index) {
       tfrt_digits_benchmarks,     tfrt_translation_benchmarks,   tfrt_transport_benchmarks,
       tfrt_plain_grpc_benchmarks, tfrt_relayed_chain_benchmarks, tfrt_process_benchmarks,
       tfrt_limit_benchmarks,      tfrt_ring_benchmarks,          tfrt_cluster_benchmarks,
-      tfrt_crowd_benchmarks,      tfrt_collective_benchmarks,
+      tfrt_crowd_benchmarks,      tfrt_collective_benchmarks,    tfrt_pass_benchmarks,
   };
   if (index >= TFRT_ARRAY_SIZE(kGroups)) return (tfrt_benchmark_group_t){0};
   return kGroups[index]();
