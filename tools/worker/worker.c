@@ -14,10 +14,14 @@
 #include "tools/cluster/host_process.h"
 #include "tools/process/descriptors.h"
 #include "tools/process/stop_signals.h"
+#include "tools/process/unused_memory.h"
 #include "tools/worker/presence_file.h"
 
 // How often a worker that drains looks whether the last job is over.
 #define TFRT_WORKER_LOOK_MS 20
+
+// How often an idle worker looks whether it keeps memory that nobody uses.
+#define TFRT_WORKER_MEMORY_LOOK_MS 1000
 
 // So long may those who only ask take to hear their answers and leave, when nothing else is left.
 #define TFRT_WORKER_ANSWER_MS 1000
@@ -38,6 +42,8 @@ typedef struct tfrt_worker_s {
   uv_async_t drain;  // somebody asks for it over the network
   uv_timer_t look;   // runs while draining
   uv_timer_t limit;  // of draining
+  uv_timer_t memory_look;
+  tfrt_unused_memory_t unused_memory;
   uv_pipe_t input;
   bool is_draining;
   int idle_look_count;  // while draining, one after the other
@@ -136,6 +142,17 @@ static void tfrt_worker_ask_to_drain(void* self) {
   uv_async_send(&worker->drain);
 }
 
+// --- Idleness ----------------------------------------------------------------
+
+static void tfrt_worker_on_memory_look(uv_timer_t* timer) {
+  tfrt_worker_t* worker = timer->data;
+  if (tfrt_node_job_count(worker->process.node) > 0) return;
+  size_t before = tfrt_unused_memory_resident_size();
+  if (!tfrt_unused_memory_give_back(&worker->unused_memory)) return;
+  tfrt_log(TFRT_LOG_DEBUG, NULL, "idle: %zu MiB in memory, %zu MiB before unused memory went back",
+           worker->unused_memory.resident_size >> 20, before >> 20);
+}
+
 // --- The standard input ------------------------------------------------------
 
 static void tfrt_worker_allocate(uv_handle_t* handle, size_t suggested, uv_buf_t* out) {
@@ -172,7 +189,9 @@ static int tfrt_worker_open_handles(tfrt_worker_t* worker) {
   if (result == 0) result = uv_async_init(&worker->loop, &worker->drain, tfrt_worker_on_drain);
   if (result == 0) result = uv_timer_init(&worker->loop, &worker->look);
   if (result == 0) result = uv_timer_init(&worker->loop, &worker->limit);
+  if (result == 0) result = uv_timer_init(&worker->loop, &worker->memory_look);
   if (result != 0) return result;
+  worker->memory_look.data = worker;
   worker->look.data = worker->limit.data = worker->drain.data = worker;
   result =
       tfrt_stop_signals_initialize(&worker->signals, &worker->loop, tfrt_worker_on_signal, worker);
@@ -291,6 +310,8 @@ static tfrt_worker_exit_t tfrt_worker_serve(tfrt_worker_t* worker) {
   tfrt_worker_exit_t exit_code = tfrt_worker_listen(worker);
   if (exit_code == TFRT_WORKER_EXIT_STOPPED) {
     tfrt_worker_announce(worker);
+    uv_timer_start(&worker->memory_look, tfrt_worker_on_memory_look, TFRT_WORKER_MEMORY_LOOK_MS,
+                   TFRT_WORKER_MEMORY_LOOK_MS);
     uv_run(&worker->loop, UV_RUN_DEFAULT);
   }
   tfrt_worker_bound_end(worker->is_abandoned ? TFRT_WORKER_ABANDONED_END_SECONDS
