@@ -185,17 +185,17 @@ static void tfrt_execution_retire(tfrt_execution_t* execution) {
   tfrt_execution_release(execution);
 }
 
-// Runs when everything that the call has started is over, but for patient calls.
+// Runs when everything that the call has started is over, but for unawaited calls.
 static void tfrt_execution_run_ending(tfrt_task_t* task) {
   tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, tasks.ending);
   tfrt_node_t* node = tfrt_node_retain(execution->node);
   tfrt_node_lock_tables(node);
-  if (tfrt_outgoing_patience_end(&execution->patience)) tfrt_execution_retire(execution);
+  if (tfrt_outgoing_unawaited_end(&execution->unawaited)) tfrt_execution_retire(execution);
   tfrt_node_unlock(node);
   tfrt_node_release(node);
 }
 
-// Runs when the patient calls are over, too.
+// Runs when the unawaited calls are over, too.
 static void tfrt_execution_run_retired(tfrt_task_t* task) {
   tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, tasks.retired);
   tfrt_node_t* node = tfrt_node_retain(execution->node);
@@ -214,7 +214,7 @@ tfrt_status_t tfrt_execution_too_late(const tfrt_execution_t* execution) {
 
 void tfrt_execution_end_start(tfrt_execution_t* execution, bool is_alone) {
   bool is_over = tfrt_call_scope_leave_last(&execution->scope) &&
-                 tfrt_outgoing_patience_end(&execution->patience);
+                 tfrt_outgoing_unawaited_end(&execution->unawaited);
   execution->tells_at_once = is_over && is_alone;
   tfrt_execution_publish(execution);
   tfrt_execution_set_state(execution, TFRT_EXECUTION_RUNNING);
@@ -231,7 +231,7 @@ void tfrt_execution_end_start(tfrt_execution_t* execution, bool is_alone) {
 bool tfrt_execution_is_ending(const tfrt_execution_t* execution) {
   return execution->state == TFRT_EXECUTION_RUNNING &&
          tfrt_ref_count_is_one(&execution->scope.active) &&
-         tfrt_ref_count_is_one(&execution->patience.scope.active);
+         tfrt_ref_count_is_one(&execution->unawaited.scope.active);
 }
 
 void tfrt_execution_set_results(tfrt_execution_t* execution, tfrt_async_value_t* const* results) {
@@ -266,12 +266,12 @@ void tfrt_execution_begin(tfrt_execution_t* execution) {
   tfrt_task_initialize(&execution->tasks.ending, tfrt_execution_run_ending);
   tfrt_call_scope_initialize(&execution->scope, &execution->tasks.ending);
   tfrt_task_initialize(&execution->tasks.retired, tfrt_execution_run_retired);
-  tfrt_patience_initialize(&execution->patience, &execution->tasks.retired);
+  tfrt_unawaited_initialize(&execution->unawaited, &execution->tasks.retired);
 }
 
-tfrt_patience_t* tfrt_execution_patience(tfrt_call_scope_t* scope) {
+tfrt_unawaited_t* tfrt_execution_unawaited(tfrt_call_scope_t* scope) {
   bool is_one = scope && scope->done->run == tfrt_execution_run_ending;
-  return is_one ? &TFRT_CONTAINER_OF(scope, tfrt_execution_t, scope)->patience : NULL;
+  return is_one ? &TFRT_CONTAINER_OF(scope, tfrt_execution_t, scope)->unawaited : NULL;
 }
 
 void tfrt_execution_complete(tfrt_execution_t* execution, tfrt_async_value_t* const* results) {

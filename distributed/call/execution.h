@@ -23,7 +23,7 @@
 #ifndef TFRT_DISTRIBUTED_CALL_EXECUTION_H_
 #define TFRT_DISTRIBUTED_CALL_EXECUTION_H_
 
-#include "distributed/call/patience.h"
+#include "distributed/call/unawaited.h"
 #include "distributed/domain/job.h"
 #include "distributed/value/object_table.h"
 #include "distributed/value/remote_value.h"
@@ -76,7 +76,7 @@ typedef struct tfrt_execution_deadline_s {
 typedef struct tfrt_execution_tasks_s {
   tfrt_task_t run;      // waits for the program, then runs the function
   tfrt_task_t ending;   // of |scope|
-  tfrt_task_t retired;  // of |patience|
+  tfrt_task_t retired;  // of |unawaited|
 } tfrt_execution_tasks_t;
 
 struct tfrt_execution_s {
@@ -106,7 +106,7 @@ struct tfrt_execution_s {
   tfrt_execution_result_t* results;
   tfrt_request_context_t* request;  // +1 once it runs
   tfrt_call_scope_t scope;
-  tfrt_patience_t patience;
+  tfrt_unawaited_t unawaited;
   tfrt_execution_tasks_t tasks;
   tfrt_status_t cancelled;  // +1; why, or NULL
   tfrt_status_t failure;    // +1; why the function was never called, or NULL
@@ -160,9 +160,9 @@ void tfrt_execution_complete(tfrt_execution_t* execution, tfrt_async_value_t* co
 // over: that may be so in a moment, or when another kernel has run.
 bool tfrt_execution_is_ending(const tfrt_execution_t* execution);
 
-// The patience (patience.h) of the execution whose scope is |scope|; NULL if |scope| is NULL, or of
-// no execution. Thread-safe.
-tfrt_patience_t* tfrt_execution_patience(tfrt_call_scope_t* scope);
+// The unawaited calls of the execution whose scope is |scope|; NULL if |scope| is NULL, or of no
+// execution. Thread-safe.
+tfrt_unawaited_t* tfrt_execution_unawaited(tfrt_call_scope_t* scope);
 
 // The name of the function (+0, as long as the program or for ever). A built-in function has
 // "print" and so on; a region, or a function that is not loaded yet, has "".

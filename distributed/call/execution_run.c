@@ -91,7 +91,7 @@ static tfrt_status_t tfrt_execution_prepare(tfrt_execution_t* execution,
                                                    &execution->request));
   tfrt_execution_context_t context =
       tfrt_host_context_execution(execution->node->options.host, execution->request);
-  context.scope = &execution->patience.scope;
+  context.scope = &execution->unawaited.scope;
   return tfrt_withdrawal_begin(&context, *out_function, execution->arguments);
 }
 

@@ -62,7 +62,7 @@ static tfrt_outgoing_call_t* tfrt_outgoing_call_allocate(
       tfrt_outgoing_call_size(request->argument_count, request->result_count));
   if (!call) return NULL;
   tfrt_ref_count_initialize(&call->ref_count);
-  tfrt_list_initialize(&call->patience_link);
+  tfrt_list_initialize(&call->unawaited_link);
   call->node = node;
   call->argument_count = request->argument_count;
   call->result_count = request->result_count;
@@ -100,7 +100,7 @@ void tfrt_outgoing_call_end(tfrt_outgoing_call_t* call) {
   if (call->timer_started && tfrt_timer_cancel(node->options.timers, &call->timer)) {
     tfrt_outgoing_call_release(call);
   }
-  if (call->patience) tfrt_outgoing_patience_leave(call);
+  tfrt_list_remove(&call->unawaited_link);
   if (call->scope) {
     tfrt_action_queue_call(&node->actions, tfrt_outgoing_call_leave_scope, call->scope);
   }
@@ -199,20 +199,16 @@ static tfrt_status_t tfrt_outgoing_call_send(tfrt_outgoing_call_t* call,
                  .depth = depth,
                  .device = tfrt_string_view_of(request->device ? request->device : ""),
                  .image = request->image}};
-  tfrt_patience_t* patience = NULL;
-  bool is_pushed_on = tfrt_outgoing_push_choose(call, request, arguments->arena, &body.invoke);
-  if (is_pushed_on || request->results_can_wait) {
-    patience = tfrt_outgoing_patience_find(call, request, arguments);
-  }
-  bool waits = patience && (request->results_can_wait || tfrt_patience_has_come(patience));
+  tfrt_outgoing_push_choose(call, request, arguments->arena, &body.invoke);
+  tfrt_unawaited_t* unawaited = tfrt_outgoing_unawaited_find(call, request, arguments);
   // Outside of an execution nobody hurries the Results, or waits for their end.
-  bool is_unawaited = request->results_can_wait && !tfrt_execution_patience(request->scope);
-  body.invoke.results_can_wait = waits || is_unawaited;
+  bool is_outside = request->results_can_wait && !tfrt_execution_unawaited(request->scope);
+  body.invoke.results_can_wait = unawaited || is_outside;
   tfrt_peer_frame_t frame = {.job = call->job,
                              .request = request->request ? request->request->options.id : 0,
                              .deadline_ns = request->deadline_ns};
   TFRT_RETURN_IF_ERROR(tfrt_peer_try_send(call->peer, &frame, &body));
-  if (patience) tfrt_outgoing_patience_join(call, patience, waits);
+  if (unawaited) tfrt_outgoing_unawaited_join(call, unawaited);
   return NULL;
 }
 

@@ -27,7 +27,7 @@
 #include "host_runtime/executor/request/call_router.h"
 
 typedef struct tfrt_outgoing_call_s tfrt_outgoing_call_t;
-typedef struct tfrt_patience_s tfrt_patience_t;
+typedef struct tfrt_unawaited_s tfrt_unawaited_t;
 
 // A call to make: the callee, the function, its arguments and its options.
 typedef struct tfrt_outgoing_call_request_s {
@@ -91,6 +91,6 @@ void tfrt_outgoing_call_register(tfrt_owner_rules_t* rules);
 
 // Nothing else is under way: hurries the calls that are left. True if there is none, and the caller
 // does what |over| would.
-bool tfrt_outgoing_patience_end(tfrt_patience_t* patience) TFRT_MUST_USE;
+bool tfrt_outgoing_unawaited_end(tfrt_unawaited_t* unawaited) TFRT_MUST_USE;
 
 #endif  // TFRT_DISTRIBUTED_CALL_OUTGOING_CALL_H_

@@ -6,7 +6,7 @@
 //   outgoing_arguments.c  arguments: inline or lent
 //   outgoing_result.c     results from the callee
 //   outgoing_push.c       hosts to push results to
-//   outgoing_patience.c   calls whose end alone matters
+//   outgoing_unawaited.c  calls whose end nobody waits for
 //   outgoing_cancel.c     cancel, deadline, end of the job
 //   outgoing_withdrawal.c tells others that it won't come
 //
@@ -16,7 +16,7 @@
 #define TFRT_DISTRIBUTED_CALL_OUTGOING_CALL_IMPL_H_
 
 #include "distributed/call/outgoing_call.h"
-#include "distributed/call/patience.h"
+#include "distributed/call/unawaited.h"
 #include "distributed/domain/call_site.h"
 #include "distributed/value/object_table.h"
 
@@ -32,9 +32,8 @@ struct tfrt_outgoing_call_s {
   tfrt_call_site_t site;
   tfrt_request_context_t* request;  // +1; NULL: nobody cancels
   tfrt_cancellation_subscription_t subscription;
-  tfrt_call_scope_t* scope;        // entered; NULL: nobody asks
-  tfrt_patience_t* patience;       // where it belongs, if its end alone is waited for; else NULL
-  tfrt_list_link_t patience_link;  // in that, if its Results wait, until they are hurried
+  tfrt_call_scope_t* scope;         // entered; NULL: nobody asks
+  tfrt_list_link_t unawaited_link;  // if its Results wait, until they are hurried
   tfrt_timer_t timer;
   bool timer_started;
   bool is_message;  // of TFRT_WIRE_BUILTIN_SEND
@@ -89,9 +88,8 @@ bool tfrt_outgoing_arguments_is_mutable(const char* const* types, uint32_t index
 
 // Sets |out_invoke->push_to|, in |arena|, to the hosts whose calls, in the function that makes
 // |call|, take its results as arguments. The callee sends them results of small types before they
-// ask (push_inbox.h). |call->results| notes these hosts. True if the results have no other users,
-// so that this host doesn't need them.
-bool tfrt_outgoing_push_choose(tfrt_outgoing_call_t* call,
+// ask (push_inbox.h). |call->results| notes these hosts.
+void tfrt_outgoing_push_choose(tfrt_outgoing_call_t* call,
                                const tfrt_outgoing_call_request_t* request, tfrt_arena_t* arena,
                                tfrt_wire_invoke_t* out_invoke);
 
@@ -99,23 +97,16 @@ bool tfrt_outgoing_push_choose(tfrt_outgoing_call_t* call,
 // told us yet what it is. Each call that gets a push is noted once; this takes one note away.
 bool tfrt_outgoing_push_take(tfrt_remote_value_t* value, uint64_t callee);
 
-// --- outgoing_patience.c ---------------------------------------------------------
+// --- outgoing_unawaited.c --------------------------------------------------------
 
-// |call| has results that this host doesn't need. Returns the patience (patience.h) that the call
-// belongs to if its callee may tell them late; else NULL.
-tfrt_patience_t* tfrt_outgoing_patience_find(const tfrt_outgoing_call_t* call,
-                                             const tfrt_outgoing_call_request_t* request,
-                                             const tfrt_outgoing_arguments_t* arguments);
+// The unawaited calls (unawaited.h) that |call| belongs to if its callee may tell its results late;
+// else NULL.
+tfrt_unawaited_t* tfrt_outgoing_unawaited_find(const tfrt_outgoing_call_t* call,
+                                               const tfrt_outgoing_call_request_t* request,
+                                               const tfrt_outgoing_arguments_t* arguments);
 
-// |call|, which was sent, belongs to |patience|. If its Results wait, it leaves its execution's
-// scope.
-void tfrt_outgoing_patience_join(tfrt_outgoing_call_t* call, tfrt_patience_t* patience, bool waits);
-
-// |call| has ENDED, but for the scope that it is in.
-void tfrt_outgoing_patience_leave(tfrt_outgoing_call_t* call);
-
-// Tells the callee that the Results of |call| wait no longer.
-void tfrt_outgoing_patience_hurry(tfrt_outgoing_call_t* call);
+// |call|, which was sent, joins |unawaited|, and leaves its execution's scope.
+void tfrt_outgoing_unawaited_join(tfrt_outgoing_call_t* call, tfrt_unawaited_t* unawaited);
 
 // --- outgoing_cancel.c ---------------------------------------------------------
 

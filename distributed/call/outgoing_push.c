@@ -29,35 +29,29 @@ static uint64_t tfrt_outgoing_push_find(const tfrt_outgoing_call_t* call, uint32
   return is_other ? member->incarnation : 0;
 }
 
-// Appends to |push_to|, which has |*count| entries, those of result |index|. True if all users of
-// the result are calls that get it so.
-static bool tfrt_outgoing_push_add(tfrt_outgoing_call_t* call, const tfrt_kernel_site_t* kernel,
+// Appends to |push_to|, which has |*count| entries, those of result |index|.
+static void tfrt_outgoing_push_add(tfrt_outgoing_call_t* call, const tfrt_kernel_site_t* kernel,
                                    uint32_t index, tfrt_wire_push_to_t* push_to, size_t* count) {
   tfrt_remote_value_t* result = call->results[index];
   uint32_t hosts[TFRT_OUTGOING_PUSH_MAX_USERS];
-  bool is_for_others = false;
+  bool is_for_others;
   uint32_t host_count = tfrt_kernel_site_user_hosts(kernel, index, hosts,
                                                     TFRT_OUTGOING_PUSH_MAX_USERS, &is_for_others);
   for (uint32_t i = 0; i < host_count && *count < TFRT_WIRE_MAX_PUSHES; ++i) {
     uint64_t to = tfrt_outgoing_push_find(call, hosts[i]);
-    if (to == 0 || result->push.to_count == TFRT_REMOTE_VALUE_MAX_PUSHED) {
-      is_for_others = false;
-      continue;
-    }
+    if (to == 0 || result->push.to_count == TFRT_REMOTE_VALUE_MAX_PUSHED) continue;
     result->push.to[result->push.to_count++] = to;
     push_to[(*count)++] = (tfrt_wire_push_to_t){.result = index, .to = to};
   }
-  return is_for_others && host_count > 0 && *count < TFRT_WIRE_MAX_PUSHES;
 }
 
-bool tfrt_outgoing_push_choose(tfrt_outgoing_call_t* call,
+void tfrt_outgoing_push_choose(tfrt_outgoing_call_t* call,
                                const tfrt_outgoing_call_request_t* request, tfrt_arena_t* arena,
                                tfrt_wire_invoke_t* out_invoke) {
   bool may_push = tfrt_session_features(call->peer->session) & TFRT_WIRE_FEATURE_PUSH;
-  if (!request->caller || !request->gives_results || !may_push) return false;
+  if (!request->caller || !request->gives_results || !may_push) return;
   tfrt_wire_push_to_t* push_to = NULL;
   size_t count = 0;
-  uint32_t for_others = 0;
   for (uint32_t i = 0; i < call->result_count && i < TFRT_OUTGOING_PUSH_MAX_RESULTS; ++i) {
     uint32_t host;
     bool is_all;
@@ -66,12 +60,11 @@ bool tfrt_outgoing_push_choose(tfrt_outgoing_call_t* call,
     if (!push_to) {
       push_to = tfrt_arena_allocate_array(arena, TFRT_WIRE_MAX_PUSHES, sizeof(*push_to));
     }
-    if (!push_to) return false;
-    for_others += tfrt_outgoing_push_add(call, request->caller, i, push_to, &count);
+    if (!push_to) return;
+    tfrt_outgoing_push_add(call, request->caller, i, push_to, &count);
   }
   out_invoke->push_to = push_to;
   out_invoke->push_to_count = count;
-  return for_others > 0 && for_others == call->result_count;
 }
 
 bool tfrt_outgoing_push_take(tfrt_remote_value_t* value, uint64_t callee) {

@@ -20,7 +20,6 @@ static tfrt_push_inbox_t* tfrt_push_inbox_of(tfrt_peer_t* peer) {
   tfrt_push_inbox_t* inbox =
       tfrt_allocator_allocate_zeroed(peer->node->options.allocator, sizeof(*inbox));
   if (!inbox) return NULL;
-  inbox->grace_ms = TFRT_PUSH_INBOX_GRACE_MS;
   tfrt_list_initialize(&inbox->put_off);
   tfrt_list_initialize(&inbox->asked);
   tfrt_list_initialize(&inbox->early);
@@ -111,19 +110,6 @@ static void tfrt_push_inbox_drop(tfrt_peer_t* peer, const tfrt_job_t* job) {
 
 // --- Expected ones -------------------------------------------------------------
 
-// Puts |value| off, before those that are put off for longer, as the grace was longer then.
-static void tfrt_push_inbox_put_off(tfrt_push_inbox_t* inbox, tfrt_remote_value_t* value) {
-  tfrt_list_link_t* before = inbox->put_off.previous;
-  while (before != &inbox->put_off) {
-    const tfrt_remote_value_t* other =
-        TFRT_CONTAINER_OF(before, tfrt_remote_value_t, push.expected);
-    if (other->push.until_ns <= value->push.until_ns) break;
-    before = before->previous;
-  }
-  tfrt_list_initialize(&value->push.expected);
-  tfrt_list_insert_after(before, &value->push.expected);
-}
-
 void tfrt_push_inbox_expect(tfrt_remote_value_t* value) {
   if (value->state != TFRT_REMOTE_VALUE_UNKNOWN || !value->peer) return;
   tfrt_peer_t* peer = value->peer;
@@ -132,8 +118,8 @@ void tfrt_push_inbox_expect(tfrt_remote_value_t* value) {
   if (!inbox || tfrt_push_inbox_take_early(value)) return;
   if (inbox->expected_count == TFRT_PUSH_INBOX_MAX_EXPECTED) return;
   tfrt_remote_value_set_state(value, TFRT_REMOTE_VALUE_AWAITING_PUSH);
-  value->push.until_ns = tfrt_push_inbox_after(value->node, inbox->grace_ms);
-  tfrt_push_inbox_put_off(inbox, value);
+  value->push.until_ns = tfrt_push_inbox_after(value->node, TFRT_PUSH_INBOX_GRACE_MS);
+  tfrt_list_push_back(&inbox->put_off, &value->push.expected);
   ++inbox->expected_count;
   tfrt_session_wake_at(peer->session, value->push.until_ns);
 }
@@ -162,7 +148,6 @@ static tfrt_remote_value_t* tfrt_push_inbox_find(const tfrt_list_link_t* head,
 void tfrt_push_inbox_on_push(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_push_t* push) {
   if (!job || tfrt_job_is_closed(job) || !tfrt_push_inbox_of(peer)) return;
   tfrt_remote_value_t* value = tfrt_push_inbox_find(&peer->pushes->put_off, job, push->id);
-  if (value) ++peer->pushes->timely_count;
   if (!value) value = tfrt_push_inbox_find(&peer->pushes->asked, job, push->id);
   if (!value) {
     tfrt_push_inbox_keep(peer, job, push);
@@ -177,29 +162,15 @@ void tfrt_push_inbox_on_push(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire
   tfrt_remote_value_release(value);
 }
 
-// Decides for how long Pushes are waited for from now on; |was_late|: one has not come in time.
-static void tfrt_push_inbox_judge(tfrt_push_inbox_t* inbox, bool was_late) {
-  if (was_late) {
-    inbox->grace_ms = TFRT_PUSH_INBOX_GRACE_MS;
-  } else if (inbox->timely_count < TFRT_PUSH_INBOX_TRUSTED) {
-    return;
-  } else if (inbox->grace_ms < TFRT_PUSH_INBOX_MAX_GRACE_MS) {
-    inbox->grace_ms *= 2;
-  }
-  inbox->timely_count = 0;
-}
-
-// Asks for what has waited too long for |peer|; false if nothing has.
-static bool tfrt_push_inbox_ask_late(tfrt_peer_t* peer, int64_t now_ns) {
+// Asks for values that have waited too long for |peer|.
+static void tfrt_push_inbox_ask_late(tfrt_peer_t* peer, int64_t now_ns) {
   const tfrt_list_link_t* head = &peer->pushes->put_off;
-  bool was_late = false;
   while (!tfrt_list_is_empty(head)) {
     tfrt_remote_value_t* value = TFRT_CONTAINER_OF(head->next, tfrt_remote_value_t, push.expected);
     if (value->push.until_ns > now_ns) {
       tfrt_session_wake_at(peer->session, value->push.until_ns);
       break;
     }
-    was_late = true;
     tfrt_remote_value_set_state(value, TFRT_REMOTE_VALUE_UNKNOWN);
     tfrt_list_remove(&value->push.expected);
     tfrt_list_push_back(&peer->pushes->asked, &value->push.expected);
@@ -207,13 +178,12 @@ static bool tfrt_push_inbox_ask_late(tfrt_peer_t* peer, int64_t now_ns) {
     tfrt_remote_value_ask_again(value);
     tfrt_remote_value_release(value);
   }
-  return was_late;
 }
 
 void tfrt_push_inbox_expire(tfrt_peer_t* peer) {
   if (!peer->pushes) return;
   int64_t now_ns = tfrt_node_now_ns(peer->node);
-  tfrt_push_inbox_judge(peer->pushes, tfrt_push_inbox_ask_late(peer, now_ns));
+  tfrt_push_inbox_ask_late(peer, now_ns);
   for (tfrt_push_inbox_early_t* early; (early = tfrt_push_inbox_first_early(peer));) {
     if (early->until_ns > now_ns) {
       tfrt_session_wake_at(peer->session, early->until_ns);

@@ -9,10 +9,11 @@
 //
 // So an argument that another host makes takes one message, where a Want and a Resolve are two. A
 // Push is a hint: a borrower that expects one still asks if none has come after a *grace*. Nothing
-// else depends on it. If a peer's Pushes all come in time, its grace doubles from look to look, up
-// to TFRT_PUSH_INBOX_MAX_GRACE_MS, until the next one is late. Fewer looks wake a thread less
-// often. Only values of types that are always small are pushed: a payload that goes by a lane
-// begins to flow with its Want, which a wait would put off.
+// else depends on it. Only values of types that are always small are pushed: a payload that goes by
+// a lane begins to flow with its Want, which a wait would put off.
+//
+// Measured in turn on two loaded processors, release build, 5 rounds. Without Pushes a chain over 2
+// hosts takes 1.25 to 1.35 of its time, over 4 hosts 1.73 to 1.92, over 8 hosts 1.94 to 2.05.
 //
 // Life of an expected value: lent, and put off; asked for after the grace; over with its Push,
 // which may still come before the answer, with its end, or with another owner. Life of an *early*
@@ -31,11 +32,8 @@
 #include "distributed/wire/object.h"
 #include "host_runtime/base/list.h"
 
-// How long a Push is waited for, at first and at most; and how many must have come in time for that
-// to grow.
+// How long a Push is waited for.
 #define TFRT_PUSH_INBOX_GRACE_MS 10
-#define TFRT_PUSH_INBOX_MAX_GRACE_MS 80
-#define TFRT_PUSH_INBOX_TRUSTED 8u
 
 // How long an early Push is kept, which nobody here expects yet. The most early and expected Pushes
 // of one peer.
@@ -52,9 +50,7 @@ typedef struct tfrt_push_inbox_s {
   tfrt_list_link_t put_off;  // tfrt_remote_value_t, whose grace ends first in front
   tfrt_list_link_t asked;    // the same after the grace
   uint32_t expected_count;   // of both
-  uint32_t timely_count;     // Pushes that have come in time since |grace_ms| was judged
-  int64_t grace_ms;
-  tfrt_list_link_t early;  // oldest first
+  tfrt_list_link_t early;    // oldest first
   uint32_t early_count;
 } tfrt_push_inbox_t;
 

@@ -72,8 +72,10 @@ static const ProtobufCMessageDescriptor* const packed_messages[] = {
     [TFRT_WIRE_FRAME_UNWANT] = &tfrt__peer__v1__unwant__descriptor,
     [TFRT_WIRE_FRAME_RETAIN] = &tfrt__peer__v1__retain__descriptor,
     [TFRT_WIRE_FRAME_RETAINED] = &tfrt__peer__v1__retained__descriptor,
+    [TFRT_WIRE_FRAME_RELEASE] = &tfrt__peer__v1__release__descriptor,
     [TFRT_WIRE_FRAME_LOST] = &tfrt__peer__v1__lost__descriptor,
     [TFRT_WIRE_FRAME_REPLACE] = &tfrt__peer__v1__replace__descriptor,
+    [TFRT_WIRE_FRAME_PUSH] = &tfrt__peer__v1__push__descriptor,
 };
 
 static const ProtobufCMessageDescriptor* packed_message_of(uint32_t kind) {

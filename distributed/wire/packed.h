@@ -11,21 +11,21 @@
 // Memory that unpacking takes comes from the arena, up to a budget: a peer's bytes can't ask for
 // more. Texts are copied there.
 //
-// Messages of each call and those with payloads have a codec by hand instead (decoder.h, encoder.h,
-// walks.h): Invoke, Result, Release and Push, Resolve, what a bulk lane carries, and the batch
-// around the frames. It leaves payloads where they are, in the bytes that came. Measured on one
-// processor of an x86-64, in ns of its time, release build, least of 15 times 20,000, a message of
-// a call with two small arguments and one small result:
+// Some messages are walked by their rows alone instead (decoder.h, encoder.h, walks.h): Invoke,
+// Result, and the batch around the frames, since they lose more than 15 % of the call rate by
+// protobuf-c; Resolve and what a bulk lane carries, because that walk leaves payloads where they
+// are, in the bytes that came, and refuses a list that is too long before it takes memory. Measured
+// in turn with everything else by rows, release build, two processors that others loaded, 4 and 5
+// rounds; the time of a call relative to that, by the medians and by the least of each round:
 //
-//               by hand          protobuf-c
-//               write   read     write   read
-//   Invoke         78     89      1019    664
-//   Result         23     30       458    314
-//   Release        33     48       206    157
-//   Push           41     40       424    278
-//
-// So a call takes 2.2 us more with protobuf-c: of 15.9 us where one call waits for the other, and
-// of 2.0 us for each of many calls at once (docs/performance.md).
+//              call of many          call of 64 bytes      other
+//              3.4 to 3.6 us         28 to 40 us
+//   Invoke     1.59 / 1.42           1.39 / 1.11
+//   Result     1.45 / 1.40           1.14 / 1.04
+//   Batch      1.23 / 1.13           1.36 / 1.20
+//   Resolve                                                payload of a MiB: 1.09 / 0.98
+//   Release    1.13 / 1.05           1.01 / 0.88           so protobuf-c has it
+//   Push                                                   chain over 4: 1.10 / 1.11; likewise
 //
 // Thread rule: thread-safe as long as the caller owns arena and builder.
 // Failure rule: INVALID_ARGUMENT with the message's and mostly the field's name;

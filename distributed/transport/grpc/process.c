@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/transport/grpc/process.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <grpc/grpc.h>
 #include <grpc/support/cpu.h>
@@ -98,16 +97,6 @@ static void print_log(gpr_log_func_args* line) {
           line->file, line->line);
 }
 
-// gRPC's mutexes look for cycles at each lock where absl was built with that, as Debian's is: a
-// tenth of a small message's time. The function that ends it has the name of absl's version.
-static void stop_looking_for_cycles(void) {
-  static const char kName[] =
-      "_ZN4absl7debian329SetMutexDeadlockDetectionModeENS0_15OnDeadlockCycleE";
-  void (*set_mode)(int) = NULL;
-  *(void**)&set_mode = dlsym(RTLD_DEFAULT, kName);
-  if (set_mode) set_mode(0);  // ignore
-}
-
 // --- Room --------------------------------------------------------------------
 
 // gRPC ends the process if it gets no descriptor, and if it gets no thread it waits for ever, as
@@ -177,7 +166,6 @@ static void start(void) {
   const bool is_talkative = getenv("GRPC_VERBOSITY") != NULL;
   if (!is_prepared) gpr_set_log_function(is_talkative ? print_log : forward_log);
   if (!is_prepared && !is_talkative) gpr_set_log_verbosity(GPR_LOG_SEVERITY_DEBUG);
-  if (!is_prepared) stop_looking_for_cycles();
   // By default gRPC asks the DNS server by itself, also for names that the system's files have, and
   // waits for it where that is dead. The system's own look-up is the one of --listen.
   if (!is_prepared) setenv("GRPC_DNS_RESOLVER", "native", 0);

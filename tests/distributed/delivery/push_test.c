@@ -154,90 +154,6 @@ START_TEST(who_has_waited_for_long_asks_and_takes_the_push_all_the_same) {
 }
 END_TEST
 
-// A Push that comes so late that nobody waits for it who has been let down.
-#define SLOW_OFTEN                                                                        \
-  TWICE                                                                                   \
-  "func.func @slow(%x: i32) -> i32 {\n"                                                   \
-  "  %a = " CALL "(%x) {host = 3 : i32}" TYPE "  %b = " CALL "(%a) {host = 1 : i32}" TYPE \
-  "  %c = " CALL "(%b) {host = 3 : i32}" TYPE "  %d = " CALL "(%c) {host = 1 : i32}" TYPE \
-  "  %e = " CALL "(%d) {host = 3 : i32}" TYPE                                             \
-  "  %f = tfrt.add.i32 %e, %x\n"                                                          \
-  "  tfrt.return %f : i32\n"                                                              \
-  "}\n"
-static const char very_late_program[] = SLOW_OFTEN SLOW_MAIN;
-
-static uint64_t count_wants_of(const char* program) {
-  const uint64_t before = count(2, 1, TFRT_WIRE_FRAME_WANT);
-  run(program, 5, 1);
-  tfrt_node_world_run_for(&world, 200 * MILLISECOND);
-  drop_results();
-  return count(2, 1, TFRT_WIRE_FRAME_WANT) - before;
-}
-
-START_TEST(who_pushes_in_time_is_waited_for_longer_until_it_is_late) {
-  begin_with_delay(4, 4 * MILLISECOND, chain_program, 1);
-  ck_assert_uint_eq(count_wants_of(late_program), 1);
-  for (uint32_t i = 0; i < TFRT_PUSH_INBOX_TRUSTED; ++i) {
-    ck_assert_uint_eq(count_wants_of(chain_program), 0);
-  }
-  ck_assert_uint_eq(count_wants_of(late_program), 0);
-  ck_assert_uint_eq(count_wants_of(very_late_program), 1);
-  ck_assert_uint_eq(count_wants_of(late_program), 1);
-  end();
-}
-END_TEST
-
-static int64_t grace_ms(void) {
-  tfrt_node_t* node = world.hosts[2].node;
-  tfrt_node_lock_tables(node);
-  const tfrt_push_inbox_t* pushes = tfrt_peer_find(node, 0x1001)->pushes;
-  int64_t ms = pushes ? pushes->grace_ms : TFRT_PUSH_INBOX_GRACE_MS;
-  tfrt_node_unlock(node);
-  return ms;
-}
-
-// Host 2 waits for host 1, which needs 8 ms for each turn.
-static const char endless_program[] = TWICE
-    "func.func @slow(%x: i32) -> i32 {\n"
-    "  %n = tfrt.constant.i32 12\n"
-    "  %y = tfrt.repeat.i32 %n, %x : i32 {\n"
-    "    %z = " CALL "(%x) {host = 3 : i32}" TYPE
-    "    %w = tfrt.add.i32 %z, %x\n"
-    "    tfrt.return %w : i32\n"
-    "  }\n"
-    "  tfrt.return %y : i32\n"
-    "}\n" SLOW_MAIN;
-
-// Starts that, lets |ms| pass, and returns how many values host 2 has asked for by then.
-static uint64_t count_wants_after(tfrt_async_value_t** out_result, int64_t ms) {
-  tfrt_node_world_start_i32(&world, endless_program, 5, 1);
-  *out_result = world.results[0];
-  world.result_count = 0;
-  tfrt_node_world_run_for(&world, ms * MILLISECOND);
-  return count(2, 1, TFRT_WIRE_FRAME_WANT);
-}
-
-// Host 2 has each call 8 ms after its start. The first value is asked for 40 ms later, and from
-// then on there is less patience: the third one is, 18 ms after its start. The second began in
-// between.
-START_TEST(who_waits_less_does_not_wait_behind_who_waits_longer) {
-  begin_with_delay(4, 4 * MILLISECOND, chain_program, 1);
-  count_wants_of(endless_program);
-  while (grace_ms() < 4 * TFRT_PUSH_INBOX_GRACE_MS) count_wants_of(chain_program);
-  tfrt_frame_oracle_reset_counts(world.frames);
-  tfrt_async_value_t* results[3];
-  ck_assert_uint_eq(count_wants_after(&results[0], 35), 0);
-  ck_assert_uint_eq(count_wants_after(&results[1], 20), 1);
-  ck_assert_int_eq(grace_ms(), TFRT_PUSH_INBOX_GRACE_MS);
-  ck_assert_uint_eq(count_wants_after(&results[2], 27), 2);
-  tfrt_node_world_run_for(&world, 13 * MILLISECOND);
-  ck_assert_uint_eq(count(2, 1, TFRT_WIRE_FRAME_WANT), 3);
-  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
-  for (int i = 0; i < 3; ++i) tfrt_async_value_release(results[i]);
-  end();
-}
-END_TEST
-
 START_TEST(who_has_asked_before_the_value_is_known_gets_it_once) {
   begin_with_delay(4, 4 * MILLISECOND, too_late_program, 1);
   run(too_late_program, 5, 1);
@@ -512,8 +428,6 @@ Suite* tfrt_test_suite(void) {
   tcase_set_timeout(pushes, 60);
   tcase_add_test(pushes, a_push_that_overtakes_the_call_that_needs_it_is_kept_for_it);
   tcase_add_test(pushes, who_has_waited_for_long_asks_and_takes_the_push_all_the_same);
-  tcase_add_test(pushes, who_pushes_in_time_is_waited_for_longer_until_it_is_late);
-  tcase_add_test(pushes, who_waits_less_does_not_wait_behind_who_waits_longer);
   tcase_add_test(pushes, who_has_asked_before_the_value_is_known_gets_it_once);
   tcase_add_test(pushes, an_error_is_pushed_as_a_value_is);
   tcase_add_test(pushes, who_needs_what_is_elsewhere_is_sent_there_at_once);
