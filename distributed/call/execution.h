@@ -101,7 +101,7 @@ struct tfrt_execution_s {
   tfrt_execution_needs_t needs;
   uint32_t argument_count;
   void* room;                      // of the arrays, if it is the owner's; see tfrt_execution_room()
-  tfrt_async_value_t** arguments;  // +1 each
+  tfrt_async_value_t** arguments;  // +1 each; NULL: the owner has released it
   uint32_t result_count;
   tfrt_execution_result_t* results;
   tfrt_request_context_t* request;  // +1 once it runs

@@ -69,6 +69,7 @@ tfrt_status_t tfrt_execution_order_arguments(tfrt_execution_t* execution,
 void tfrt_execution_fail_arguments(tfrt_execution_t* execution, tfrt_status_t reason) {
   for (uint32_t i = 0; i < execution->argument_count; ++i) {
     tfrt_async_value_t* argument = execution->arguments[i];
+    if (!argument) continue;
     tfrt_remote_value_t* list = tfrt_remote_value_cast(argument);
     if (list && list->parts.cover && !list->place.function) {
       tfrt_remote_value_fail(list->parts.cover, reason);

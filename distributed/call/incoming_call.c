@@ -34,6 +34,7 @@ static void tfrt_incoming_call_initialize_table(tfrt_hash_table_t* table,
 static size_t tfrt_incoming_call_size(size_t argument_count, size_t result_count) {
   return sizeof(tfrt_incoming_call_t) + tfrt_execution_room(argument_count, result_count) +
          (argument_count + result_count) * sizeof(tfrt_incoming_gate_wait_t) +
+         argument_count * sizeof(tfrt_remote_value_watch_t) +
          result_count * (sizeof(uint32_t) + sizeof(uint8_t));
 }
 
@@ -43,7 +44,9 @@ static void tfrt_incoming_call_destroy(tfrt_execution_t* execution) {
 }
 
 // The caller has cancelled the call itself, and nobody else needs to hear of it.
-static void tfrt_incoming_call_cancelled(tfrt_execution_t* execution) { (void)execution; }
+static void tfrt_incoming_call_cancelled(tfrt_execution_t* execution) {
+  tfrt_incoming_call_fail_watched(tfrt_incoming_call_cast(execution), execution->cancelled);
+}
 
 static const tfrt_execution_vtable_t tfrt_incoming_call_vtable = {
     .cancelled = tfrt_incoming_call_cancelled,
@@ -155,7 +158,9 @@ static tfrt_incoming_call_t* tfrt_incoming_call_allocate(tfrt_peer_t* peer, tfrt
   call->gate.waits =
       (tfrt_incoming_gate_wait_t*)((char*)(call + 1) + tfrt_execution_room(invoke->argument_count,
                                                                            invoke->result_count));
-  call->same_as = (uint32_t*)(call->gate.waits + invoke->argument_count + invoke->result_count);
+  call->gate.watches = (tfrt_remote_value_watch_t*)(call->gate.waits + invoke->argument_count +
+                                                    invoke->result_count);
+  call->same_as = (uint32_t*)(call->gate.watches + invoke->argument_count);
   call->states = (uint8_t*)(call->same_as + invoke->result_count);
   return call;
 }
@@ -208,7 +213,7 @@ static void tfrt_incoming_call_begin(tfrt_incoming_call_t* call, const tfrt_wire
   } else {
     tfrt_execution_retain(execution);
     execution->node->call_hooks->start_service(execution, peer);
-    if (!call->done) tfrt_incoming_call_waits(execution);
+    if (!tfrt_incoming_call_is_done(call)) tfrt_incoming_call_waits(execution);
     tfrt_execution_release(execution);
   }
 }

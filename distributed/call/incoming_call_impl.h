@@ -31,12 +31,14 @@ typedef struct tfrt_incoming_gate_wait_s {
 
 // The gate of a call that has retired (incoming_gate.c).
 //
-//   OPEN --something is borrowed--> WAITING --deferred releases have run--> DUE --> CLOSED
-//    `--nothing is borrowed, or the caller is dead------------------------------------^
+//   OPEN --all results told, arguments left--> WAITING --deferred releases have run--> DUE -->
+//   CLOSED
+//    |                                            `--the caller is dead--------------------------^
+//    `--nothing is borrowed, or the caller is dead-----------------------------------------------'
 typedef enum tfrt_incoming_gate_state_e {
   TFRT_INCOMING_GATE_OPEN = 0,
-  TFRT_INCOMING_GATE_WAITING,
-  TFRT_INCOMING_GATE_DUE,  // the next flush closes it
+  TFRT_INCOMING_GATE_WAITING,  // the call itself has none of its arguments and results any more
+  TFRT_INCOMING_GATE_DUE,      // the next flush closes it
   TFRT_INCOMING_GATE_CLOSED,
 } tfrt_incoming_gate_state_t;
 
@@ -45,7 +47,9 @@ typedef struct tfrt_incoming_gate_s {
   bool has_list;                     // among the arguments
   uint32_t open_count;               // of |waits|
   tfrt_incoming_gate_wait_t* waits;  // per argument, then per result
-  tfrt_task_t due;                   // makes it DUE, if |has_list|
+  tfrt_remote_value_watch_t*
+      watches;      // per argument: at the users it has when the call has left it
+  tfrt_task_t due;  // makes it DUE, if |has_list|
 } tfrt_incoming_gate_t;
 
 struct tfrt_incoming_call_s {
@@ -63,11 +67,15 @@ struct tfrt_incoming_call_s {
   bool has_credit_back;   // the caller, before the end of a call that waits for others
   bool results_can_wait;  // for the next batch to the caller
   bool take_inline;       // the caller has no hold on a result that goes inline
-  bool done;
 };
 
 static inline tfrt_incoming_call_t* tfrt_incoming_call_cast(tfrt_execution_t* execution) {
   return TFRT_CONTAINER_OF(execution, tfrt_incoming_call_t, execution);
+}
+
+// True if the caller has been told that |call| is done.
+static inline bool tfrt_incoming_call_is_done(const tfrt_incoming_call_t* call) {
+  return call->execution.state == TFRT_EXECUTION_FINISHED;
 }
 
 // The name of result |index| of |call|.
@@ -99,9 +107,16 @@ void tfrt_incoming_call_run_flush(tfrt_task_t* task);
 
 // --- incoming_gate.c -----------------------------------------------------------
 
-// Closes the gate of a call that has retired. If something is borrowed, the gate closes one flush
-// later, after the results were sent and deferred releases have run. Only then does the number of
-// references show whether this host still uses it.
+// Closes the gate of a call that has retired, if nothing is borrowed, or the time has come: then
+// each lent argument that somebody else uses is to be held.
 void tfrt_incoming_call_advance_gate(tfrt_incoming_call_t* call);
+
+// If the call has retired, the caller knows all its results, and something is borrowed: gives back
+// the call's own references to its arguments and results. The gate closes when the deferred
+// releases of that have run. An argument that is there even then has another user.
+void tfrt_incoming_call_try_leave(tfrt_incoming_call_t* call);
+
+// The call is cancelled because of |reason| (+0): ends the waits for arguments that it has left.
+void tfrt_incoming_call_fail_watched(tfrt_incoming_call_t* call, tfrt_status_t reason);
 
 #endif  // TFRT_DISTRIBUTED_CALL_INCOMING_CALL_IMPL_H_

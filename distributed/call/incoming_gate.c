@@ -21,16 +21,19 @@ static bool tfrt_incoming_call_is_lent(const tfrt_remote_value_t* remote) {
   return remote && !remote->held && !remote->place.function;
 }
 
-// Argument |index|, or its cover if it is a list, if that is lent and may be needed again; else
-// NULL.
-static tfrt_remote_value_t* tfrt_incoming_call_borrowed(tfrt_incoming_call_t* call,
+// True if |remote|, an argument or its cover, is lent, and a user of it would need its owner.
+static bool tfrt_incoming_call_may_be_needed(const tfrt_remote_value_t* remote) {
+  return tfrt_incoming_call_is_lent(remote) && (remote->telling.is_told || remote->parts.is_cover ||
+                                                !tfrt_remote_value_is_resolved(remote));
+}
+
+// Argument |index|, or its cover if it is a list, if that may be needed again; else NULL.
+static tfrt_remote_value_t* tfrt_incoming_call_borrowed(const tfrt_incoming_call_t* call,
                                                         uint32_t index) {
-  tfrt_remote_value_t* remote = tfrt_remote_value_cast(call->execution.arguments[index]);
+  tfrt_async_value_t* value = call->execution.arguments[index];
+  tfrt_remote_value_t* remote = value ? tfrt_remote_value_cast(value) : NULL;
   if (remote) remote = tfrt_remote_value_holding(remote);
-  bool may_be_needed =
-      tfrt_incoming_call_is_lent(remote) &&
-      (remote->telling.is_told || remote->parts.is_cover || !tfrt_remote_value_is_resolved(remote));
-  return may_be_needed ? remote : NULL;
+  return tfrt_incoming_call_may_be_needed(remote) ? remote : NULL;
 }
 
 // The value that this host said result |index| is, if that value is lent, perhaps to another call,
@@ -43,75 +46,78 @@ static tfrt_remote_value_t* tfrt_incoming_call_told(tfrt_incoming_call_t* call, 
   return tfrt_incoming_call_is_lent(remote) ? remote : NULL;
 }
 
-// The number of references to |value| of results that the caller knows to be argument |index|. Each
-// result has one, and so has its slot in the table, if the caller still has the slot.
-static uint32_t tfrt_incoming_call_count_same(tfrt_incoming_call_t* call, uint32_t index,
-                                              const tfrt_async_value_t* value) {
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < call->execution.result_count; ++i) {
-    if (call->same_as[i] != index + 1 || call->execution.results[i].value != value) continue;
-    ++count;
-    const tfrt_object_t* slot = tfrt_incoming_call_slot(call, i);
-    if (slot && slot->value == value) ++count;
+// True if an argument, or what a result is, was lent and may have to be held.
+static bool tfrt_incoming_call_has_borrowed(const tfrt_incoming_call_t* call) {
+  for (uint32_t j = 0; j < call->execution.argument_count; ++j) {
+    if (tfrt_incoming_call_borrowed(call, j)) return true;
   }
-  return count;
+  bool has_borrowed = false;
+  for (uint32_t i = 0; i < call->execution.result_count && !has_borrowed; ++i) {
+    tfrt_async_value_t* value = call->execution.results[i].value;
+    tfrt_remote_value_t* remote = value ? tfrt_remote_value_of(call->execution.node, value) : NULL;
+    has_borrowed = tfrt_incoming_call_is_lent(remote);
+    if (remote) tfrt_remote_value_release(remote);
+  }
+  return has_borrowed;
 }
 
-// True if |result|, a placeholder that the caller knows to be |argument|, leads to it for its
-// |count| holders alone: neither |result| nor a placeholder on the way has another user. Then one
-// reference to |argument| is that of the holders. Another one is ours, and is given back when the
-// lock is opened.
-static bool tfrt_incoming_call_leads_alone(tfrt_incoming_call_t* call, tfrt_async_value_t* result,
-                                           const tfrt_async_value_t* argument, uint32_t count) {
-  tfrt_action_queue_t* actions = &call->execution.node->actions;
-  tfrt_async_value_t* value = tfrt_async_value_retain(result);
-  bool is_alone = true;
-  while (value && value != argument && is_alone) {
-    // Two more references are expected: ours, and the one that the placeholder has to itself while
-    // it waits for its target. Acquire: pairs with the releases of others' references.
-    is_alone = value->kind == TFRT_ASYNC_VALUE_INDIRECT &&
-               atomic_load_explicit(&value->count, memory_order_acquire) <= count + 2;
-    tfrt_async_value_t* target =
-        is_alone ? tfrt_indirect_value_target((tfrt_indirect_value_t*)value) : NULL;
-    tfrt_action_queue_release(actions, value);
-    value = target;
-    count = 1;
-  }
-  tfrt_action_queue_release(actions, value);
-  return is_alone && value;
+// --- The call's own references -------------------------------------------------
+
+// The caller knows that result |index| is an argument: its slot keeps only the name of that, by a
+// placeholder of its own. Without memory, or while the owner is not known, the slot keeps the
+// argument, which is held then.
+static void tfrt_incoming_call_leave_slot(tfrt_incoming_call_t* call, uint32_t index) {
+  tfrt_object_t* slot = tfrt_incoming_call_slot(call, index);
+  if (!slot || !slot->is_alias) return;
+  tfrt_async_value_t* argument = call->execution.arguments[call->same_as[index] - 1];
+  tfrt_remote_value_t* twin = tfrt_remote_value_create_twin(tfrt_remote_value_cast(argument));
+  if (!twin) return;
+  tfrt_object_table_tell(call->execution.node->objects, slot, &twin->base.base);
+  tfrt_remote_value_release(twin);
 }
 
-// True if result |i| is a placeholder, not resolved yet, that the caller knows to be argument
-// |index|, and no result before it is the same one. A resolved placeholder has the argument's final
-// value, and not the argument.
-static bool tfrt_incoming_call_leads_to(const tfrt_incoming_call_t* call, uint32_t i,
-                                        uint32_t index) {
-  tfrt_async_value_t* result = call->execution.results[i].value;
-  bool leads_there = call->same_as[i] == index + 1 && result != call->execution.arguments[index] &&
-                     !tfrt_async_value_is_available(result);
-  for (uint32_t j = 0; j < i && leads_there; ++j) {
-    leads_there = call->execution.results[j].value != result;
+// The caller knows all results: the call releases its own references to them, and to its arguments.
+// From here on it watches each argument that may be needed again: that stays as long as somebody
+// else uses it.
+static void tfrt_incoming_call_leave(tfrt_incoming_call_t* call) {
+  tfrt_execution_t* execution = &call->execution;
+  tfrt_action_queue_t* actions = &execution->node->actions;
+  for (uint32_t i = 0; i < execution->result_count; ++i) {
+    uint32_t same_as = call->same_as[i];
+    if (same_as && tfrt_incoming_call_borrowed(call, same_as - 1)) {
+      tfrt_incoming_call_leave_slot(call, i);
+    }
+    tfrt_action_queue_release(actions, execution->results[i].value);
+    execution->results[i].value = NULL;
   }
-  return leads_there;
+  for (uint32_t j = 0; j < execution->argument_count; ++j) {
+    tfrt_remote_value_t* remote = tfrt_incoming_call_borrowed(call, j);
+    if (!remote) continue;
+    tfrt_remote_value_watch(remote, &call->gate.watches[j]);
+    call->gate.has_list |= remote->parts.is_cover;
+  }
+  for (uint32_t j = 0; j < execution->argument_count; ++j) {
+    tfrt_action_queue_release(actions, execution->arguments[j]);
+    execution->arguments[j] = NULL;
+  }
 }
 
-// True if argument |index|, which is lent, is used beyond the call: by more than the call's own
-// record and the results that the caller knows to be this argument.
-static bool tfrt_incoming_call_is_kept(tfrt_incoming_call_t* call, uint32_t index) {
-  tfrt_async_value_t* value = call->execution.arguments[index];
-  uint32_t expected = 1 + tfrt_incoming_call_count_same(call, index, value);
-  for (uint32_t i = 0; i < call->execution.result_count; ++i) {
-    if (!tfrt_incoming_call_leads_to(call, i, index)) continue;
-    tfrt_async_value_t* result = call->execution.results[i].value;
-    uint32_t count = tfrt_incoming_call_count_same(call, index, result);
-    if (!tfrt_incoming_call_leads_alone(call, result, value, count)) return true;
-    expected += 2;
+static void tfrt_incoming_call_end_watches(tfrt_incoming_call_t* call) {
+  for (uint32_t j = 0; j < call->execution.argument_count; ++j) {
+    tfrt_remote_value_end_watch(&call->gate.watches[j]);
   }
-  // Acquire: pairs with the releases of others' references.
-  if (atomic_load_explicit(&value->count, memory_order_acquire) > expected) return true;
-  tfrt_remote_value_t* remote = tfrt_remote_value_cast(value);
-  return remote && tfrt_remote_value_has_used_elements(remote);
 }
+
+void tfrt_incoming_call_fail_watched(tfrt_incoming_call_t* call, tfrt_status_t reason) {
+  for (uint32_t j = 0; j < call->execution.argument_count; ++j) {
+    tfrt_remote_value_t* remote = tfrt_remote_value_watched(&call->gate.watches[j]);
+    if (!remote) continue;
+    tfrt_remote_value_fail(remote, reason);
+    tfrt_remote_value_release(remote);
+  }
+}
+
+// --- The gate ------------------------------------------------------------------
 
 // Has |remote| held for this host; the call waits for that with |gate|.
 static void tfrt_incoming_call_retain(tfrt_incoming_call_t* call, tfrt_remote_value_t* remote,
@@ -127,42 +133,23 @@ static void tfrt_incoming_call_retain(tfrt_incoming_call_t* call, tfrt_remote_va
                          &gate->task);
 }
 
-// Runs once, when nothing of the call runs any more.
+// Runs once, when nothing of the call runs any more, and the call has left its arguments: others
+// use those that are still there.
 static void tfrt_incoming_call_close_gate(tfrt_incoming_call_t* call) {
   uint32_t argument_count = call->execution.argument_count;
   for (uint32_t j = 0; j < argument_count; ++j) {
-    tfrt_remote_value_t* remote = tfrt_incoming_call_borrowed(call, j);
-    if (!remote || !tfrt_incoming_call_is_kept(call, j)) continue;
-    tfrt_incoming_call_retain(call, remote, &call->gate.waits[j]);
+    tfrt_remote_value_t* remote = tfrt_remote_value_watched(&call->gate.watches[j]);
+    tfrt_remote_value_end_watch(&call->gate.watches[j]);
+    if (!remote) continue;
+    if (tfrt_incoming_call_may_be_needed(remote)) {
+      tfrt_incoming_call_retain(call, remote, &call->gate.waits[j]);
+    }
+    tfrt_remote_value_release(remote);
   }
   for (uint32_t i = 0; i < call->execution.result_count; ++i) {
     tfrt_remote_value_t* remote = tfrt_incoming_call_told(call, i);
     if (remote) tfrt_incoming_call_retain(call, remote, &call->gate.waits[argument_count + i]);
   }
-}
-
-// True if an argument, or what a result is, was lent and may have to be held.
-static bool tfrt_incoming_call_has_borrowed(tfrt_incoming_call_t* call) {
-  for (uint32_t j = 0; j < call->execution.argument_count; ++j) {
-    if (tfrt_incoming_call_borrowed(call, j)) return true;
-  }
-  bool has_borrowed = false;
-  for (uint32_t i = 0; i < call->execution.result_count && !has_borrowed; ++i) {
-    tfrt_async_value_t* value = call->execution.results[i].value;
-    tfrt_remote_value_t* remote = value ? tfrt_remote_value_of(call->execution.node, value) : NULL;
-    has_borrowed = tfrt_incoming_call_is_lent(remote);
-    if (remote) tfrt_remote_value_release(remote);
-  }
-  return has_borrowed;
-}
-
-// True if an argument is a list that came.
-static bool tfrt_incoming_call_has_list(tfrt_incoming_call_t* call) {
-  for (uint32_t j = 0; j < call->execution.argument_count; ++j) {
-    const tfrt_remote_value_t* remote = tfrt_incoming_call_borrowed(call, j);
-    if (remote && remote->parts.is_cover) return true;
-  }
-  return false;
 }
 
 static void tfrt_incoming_call_close_soon(tfrt_incoming_call_t* call) {
@@ -194,17 +181,31 @@ static void tfrt_incoming_call_run_due(void* argument) {
 }
 
 void tfrt_incoming_call_advance_gate(tfrt_incoming_call_t* call) {
-  bool is_closed = call->gate.state == TFRT_INCOMING_GATE_CLOSED;
-  if (is_closed || !tfrt_execution_is_retired(&call->execution)) return;
-  if (call->peer && call->gate.state != TFRT_INCOMING_GATE_DUE &&
-      tfrt_incoming_call_has_borrowed(call)) {
-    if (call->gate.state == TFRT_INCOMING_GATE_WAITING) return;
-    call->gate.state = TFRT_INCOMING_GATE_WAITING;
-    call->gate.has_list = tfrt_incoming_call_has_list(call);
-    tfrt_execution_retain(&call->execution);
-    tfrt_action_queue_call(&call->execution.node->actions, tfrt_incoming_call_run_due, call);
+  tfrt_incoming_gate_t* gate = &call->gate;
+  if (gate->state == TFRT_INCOMING_GATE_CLOSED || !tfrt_execution_is_retired(&call->execution)) {
     return;
   }
-  call->gate.state = TFRT_INCOMING_GATE_CLOSED;
-  if (call->peer) tfrt_incoming_call_close_gate(call);
+  if (!call->peer) {
+    tfrt_incoming_call_end_watches(call);
+    gate->state = TFRT_INCOMING_GATE_CLOSED;
+    return;
+  }
+  bool is_due = gate->state == TFRT_INCOMING_GATE_DUE ||
+                (gate->state == TFRT_INCOMING_GATE_OPEN && !tfrt_incoming_call_has_borrowed(call));
+  if (!is_due) return;
+  gate->state = TFRT_INCOMING_GATE_CLOSED;
+  tfrt_incoming_call_close_gate(call);
+}
+
+void tfrt_incoming_call_try_leave(tfrt_incoming_call_t* call) {
+  tfrt_incoming_gate_t* gate = &call->gate;
+  bool is_open = gate->state == TFRT_INCOMING_GATE_OPEN && call->peer;
+  if (!is_open || !tfrt_execution_is_retired(&call->execution)) return;
+  for (uint32_t i = 0; i < call->execution.result_count; ++i) {
+    if (call->states[i] != TFRT_INCOMING_RESULT_TOLD) return;
+  }
+  gate->state = TFRT_INCOMING_GATE_WAITING;
+  tfrt_incoming_call_leave(call);
+  tfrt_execution_retain(&call->execution);
+  tfrt_action_queue_call(&call->execution.node->actions, tfrt_incoming_call_run_due, call);
 }

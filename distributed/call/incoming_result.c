@@ -174,7 +174,6 @@ void tfrt_incoming_call_waits(tfrt_execution_t* execution) {
 
 // The call is over: forgets it.
 static void tfrt_incoming_call_end(tfrt_incoming_call_t* call) {
-  call->done = true;
   if (call->execution.node->options.logs_events) {
     tfrt_event_log_call_ended(call->execution.job, call->number, call->execution.cancelled);
   }
@@ -231,8 +230,10 @@ static void tfrt_incoming_call_tell(tfrt_incoming_call_t* call) {
 
 // Closes the gate if that is due, and tells what became known.
 static void tfrt_incoming_call_tell_all(tfrt_incoming_call_t* call) {
-  if (!call->done) tfrt_incoming_call_advance_gate(call);
-  if (!call->done) tfrt_incoming_call_tell(call);
+  if (tfrt_incoming_call_is_done(call)) return;
+  tfrt_incoming_call_advance_gate(call);
+  tfrt_incoming_call_tell(call);
+  if (!tfrt_incoming_call_is_done(call)) tfrt_incoming_call_try_leave(call);
 }
 
 // Runs when the lock is opened: one message has all results that became known meanwhile.
@@ -248,7 +249,7 @@ void tfrt_incoming_call_run_flush(tfrt_task_t* task) {
 }
 
 void tfrt_incoming_call_flush_later(tfrt_incoming_call_t* call) {
-  if (call->flush_deferred || call->done) return;
+  if (call->flush_deferred || tfrt_incoming_call_is_done(call)) return;
   call->flush_deferred = true;
   tfrt_execution_retain(&call->execution);
   tfrt_node_lock_defer(&call->execution.node->lock, &call->flush);
@@ -257,7 +258,7 @@ void tfrt_incoming_call_flush_later(tfrt_incoming_call_t* call) {
 // The same, but after the task that this thread runs, if the call may be over then: one message
 // tells both. It doesn't wait for a task that lasts (reader_pair.h).
 static void tfrt_incoming_call_flush_behind(tfrt_incoming_call_t* call) {
-  if (call->flush_deferred || call->done) return;
+  if (call->flush_deferred || tfrt_incoming_call_is_done(call)) return;
   tfrt_work_queue_t* queue = call->execution.node->options.host->work_queue;
   if (!tfrt_execution_is_ending(&call->execution) ||
       !tfrt_reader_pair_try_behind(queue, &call->flush)) {
@@ -280,7 +281,7 @@ void tfrt_incoming_call_known(tfrt_execution_t* execution, uint32_t index) {
 
 void tfrt_incoming_call_retired(tfrt_execution_t* execution) {
   tfrt_incoming_call_t* call = tfrt_incoming_call_cast(execution);
-  if (call->done) return;
+  if (tfrt_incoming_call_is_done(call)) return;
   if (execution->tells_at_once && !call->flush_deferred) {
     tfrt_incoming_call_tell_all(call);
   } else {

@@ -295,6 +295,9 @@ static void tfrt_remote_value_destroy(tfrt_indirect_value_t* indirect) {
   tfrt_remote_value_t* value = tfrt_remote_value_of_indirect(indirect);
   tfrt_node_t* node = value->node;
   tfrt_node_lock_tables(node);
+  for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&value->borrowing.watches));) {
+    TFRT_CONTAINER_OF(link, tfrt_remote_value_watch_t, link)->value = NULL;
+  }
   tfrt_remote_value_end_homecoming(value);
   if (value->rerun.call) node->value_hooks->forget_call(value);
   tfrt_remote_value_release_all_holds(value);
@@ -351,6 +354,7 @@ static tfrt_remote_value_t* tfrt_remote_value_allocate(tfrt_job_t* job,
   tfrt_list_initialize(&value->push.expected);
   tfrt_list_initialize(&value->parts.in_cover);
   tfrt_list_initialize(&value->parts.elements);
+  tfrt_list_initialize(&value->borrowing.watches);
   ++node->counts.remote_values;
   return value;
 }
@@ -394,6 +398,49 @@ tfrt_remote_value_t* tfrt_remote_value_create_part(const tfrt_remote_value_t* li
   tfrt_remote_value_locate(value, reference);
   return value;
 }
+
+tfrt_remote_value_t* tfrt_remote_value_create_twin(const tfrt_remote_value_t* value) {
+  bool is_known = value->peer || tfrt_remote_value_is_resolved(value);
+  bool is_lost = tfrt_remote_value_is_lost(value);
+  if (!is_known || is_lost || value->order || value->parts.within) return NULL;
+  const tfrt_remote_value_loan_t loan = {.lender = value->borrowing.lender,
+                                         .user = value->borrowing.user,
+                                         .user_function = value->borrowing.user_function};
+  tfrt_remote_value_t* twin = tfrt_remote_value_allocate(value->job, &value->name, false, &loan);
+  if (!twin) return NULL;
+  twin->borrowing.given = value->borrowing.given;
+  twin->borrowing.lent_by = value->borrowing.lent_by;
+  twin->telling = value->telling;
+  twin->place = value->place;
+  twin->place.texts = tfrt_status_retain(value->place.texts);
+  tfrt_remote_value_set_device(twin, value->device);
+  tfrt_remote_value_locate(twin, &value->location);
+  if (tfrt_remote_value_is_there(value) && twin->state == TFRT_REMOTE_VALUE_UNKNOWN) {
+    tfrt_remote_value_set_state(twin, TFRT_REMOTE_VALUE_THERE);
+    twin->bytes.there = value->bytes.there;
+  }
+  return twin;
+}
+
+// --- Watches -----------------------------------------------------------------
+
+void tfrt_remote_value_watch(tfrt_remote_value_t* value, tfrt_remote_value_watch_t* watch) {
+  watch->value = value;
+  tfrt_list_push_back(&value->borrowing.watches, &watch->link);
+}
+
+tfrt_remote_value_t* tfrt_remote_value_watched(const tfrt_remote_value_watch_t* watch) {
+  // The last reference may be gone, and the value's end wait for the lock.
+  bool is_there = watch->value && tfrt_async_value_try_retain(&watch->value->base.base);
+  return is_there ? watch->value : NULL;
+}
+
+void tfrt_remote_value_end_watch(tfrt_remote_value_watch_t* watch) {
+  if (watch->value) tfrt_list_remove(&watch->link);
+  watch->value = NULL;
+}
+
+// --- What a value is known by --------------------------------------------------
 
 void tfrt_remote_value_set_site(tfrt_remote_value_t* value, const char* function,
                                 const tfrt_call_site_t* site) {

@@ -129,6 +129,7 @@ typedef struct tfrt_remote_value_borrowing_s {
   tfrt_status_t loss;           // +1; why the lender was last asked for another owner; or NULL
   tfrt_cached_program_t* user;  // +1; NULL: a function of no program
   uint32_t user_function;
+  tfrt_list_link_t watches;  // of calls that it was lent for
 } tfrt_remote_value_borrowing_t;
 
 // The place of a value in the program's text, for errors.
@@ -146,7 +147,6 @@ typedef struct tfrt_remote_value_parts_s {
   tfrt_list_link_t in_cover;           // in the list of |within|
   tfrt_list_link_t elements;           // of a cover: the values that live by it
   bool is_cover;
-  bool is_orphan;  // a cover: the list's value is gone, its elements are not
 } tfrt_remote_value_parts_t;
 
 // The most calls that a result is pushed to; others ask for it.
@@ -171,6 +171,14 @@ typedef struct tfrt_remote_value_telling_s {
   tfrt_wire_reference_t as;
   bool is_told;
 } tfrt_remote_value_telling_t;
+
+// A look at a value that ends with the value: with the last reference to it, whose ever that is.
+// For a list that comes meanwhile, it is a look at the cover, and ends with the last of the
+// elements.
+typedef struct tfrt_remote_value_watch_s {
+  struct tfrt_remote_value_s* value;  // +0; NULL: gone, or not watched
+  tfrt_list_link_t link;              // in the value's |watches|
+} tfrt_remote_value_watch_t;
 
 // Chains that must come before the payload is asked for (tfrt_remote_value_order()).
 typedef struct tfrt_remote_value_order_s tfrt_remote_value_order_t;
@@ -277,9 +285,18 @@ static inline tfrt_remote_value_t* tfrt_remote_value_holding(tfrt_remote_value_t
   return value->parts.cover ? value->parts.cover : value;
 }
 
-// True if an element of |value|, a list that came, may be used by others than the list; or the list
-// by others than |value|.
-bool tfrt_remote_value_has_used_elements(tfrt_remote_value_t* value);
+// Watches |value| by |watch|, all zero, which must be ended before its memory goes.
+void tfrt_remote_value_watch(tfrt_remote_value_t* value, tfrt_remote_value_watch_t* watch);
+
+// The value (+1) that |watch| looks at, or NULL if that is gone.
+tfrt_remote_value_t* tfrt_remote_value_watched(const tfrt_remote_value_watch_t* watch);
+
+// Ends |watch|, if it was begun.
+void tfrt_remote_value_end_watch(tfrt_remote_value_watch_t* watch);
+
+// Creates another placeholder (+1) for what |value|, which was lent to us, is, under the same loan.
+// NULL if the owner of |value| is not known just now, or must not be asked yet, or memory is out.
+tfrt_remote_value_t* tfrt_remote_value_create_twin(const tfrt_remote_value_t* value);
 
 // Gives back a reference to |value| once the lock is open.
 void tfrt_remote_value_release(tfrt_remote_value_t* value);

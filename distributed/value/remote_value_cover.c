@@ -3,7 +3,6 @@
 
 void tfrt_remote_value_leave_covers(tfrt_remote_value_t* value) {
   tfrt_list_remove(&value->parts.in_cover);
-  if (value->parts.cover) value->parts.cover->parts.is_orphan = true;
   if (value->parts.cover) tfrt_remote_value_release(value->parts.cover);
   if (value->parts.within) tfrt_remote_value_release(value->parts.within);
 }
@@ -28,6 +27,9 @@ tfrt_remote_value_t* tfrt_remote_value_make_cover(tfrt_remote_value_t* value) {
   if (value->parts.within) tfrt_remote_value_enter(cover, value->parts.within);
   value->held = false;
   value->parts.cover = cover;
+  for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&value->borrowing.watches));) {
+    tfrt_remote_value_watch(cover, TFRT_CONTAINER_OF(link, tfrt_remote_value_watch_t, link));
+  }
   return cover;
 }
 
@@ -37,42 +39,6 @@ tfrt_remote_value_t* tfrt_remote_value_create_element(tfrt_remote_value_t* cover
   tfrt_remote_value_t* element = tfrt_remote_value_create_part(cover, reference, false, lender);
   if (element) tfrt_remote_value_enter(element, cover);
   return element;
-}
-
-// True if others than |value|, a list that came, have the list, too.
-static bool tfrt_remote_value_shares_list(tfrt_remote_value_t* value) {
-  if (!tfrt_async_value_is_available(&value->base.base)) return true;
-  const tfrt_async_value_t* list = tfrt_async_value_resolved(&value->base.base);
-  tfrt_async_value_t* settled = value->settlement.value;
-  bool is_settled = settled && tfrt_async_value_is_available(settled) &&
-                    tfrt_async_value_resolved(settled) == list;
-  // Acquire: pairs with the releases of others' references.
-  return atomic_load_explicit(&list->count, memory_order_acquire) > (is_settled ? 2u : 1u);
-}
-
-// True if |element|, which lives by a cover, may be used by others than its list.
-static bool tfrt_remote_value_is_used_element(tfrt_remote_value_t* element) {
-  // The elements of an inner list are checked with that list, if it is there.
-  if (element->parts.is_cover) return element->parts.is_orphan;
-  // Acquire: as above.
-  if (atomic_load_explicit(&element->base.base.count, memory_order_acquire) > 1) return true;
-  if (!element->parts.cover) return false;
-  // An element whose last reference is gone has no list any more, but its elements may be used.
-  if (!tfrt_async_value_try_retain(&element->base.base)) return true;
-  bool is_used = tfrt_remote_value_has_used_elements(element);
-  tfrt_remote_value_release(element);
-  return is_used;
-}
-
-bool tfrt_remote_value_has_used_elements(tfrt_remote_value_t* value) {
-  if (!value->parts.cover) return false;
-  if (tfrt_remote_value_shares_list(value)) return true;
-  const tfrt_list_link_t* head = &value->parts.cover->parts.elements;
-  for (const tfrt_list_link_t* link = head->next; link != head; link = link->next) {
-    tfrt_remote_value_t* element = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, parts.in_cover);
-    if (tfrt_remote_value_is_used_element(element)) return true;
-  }
-  return false;
 }
 
 void tfrt_remote_value_end_elements(tfrt_remote_value_t* cover, tfrt_status_t status,

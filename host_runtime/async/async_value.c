@@ -286,29 +286,35 @@ void tfrt_async_value_mark_freed(tfrt_async_value_t* value) {
 #endif
 }
 
-// Aborts if |value|, which is to be destroyed, was destroyed before or is waited for.
-static void require_destroyable(const tfrt_async_value_t* value) {
-#ifdef NDEBUG
-  (void)value;
-#else
-  uintptr_t word =
-      atomic_load_explicit(&((tfrt_async_value_t*)value)->waiters_and_state, memory_order_relaxed);
+// Nobody can resolve |value| any more. Only indirects that nobody has may still wait for it: frees
+// them. Aborts if |value| was destroyed before, or something else waits for it.
+static void free_abandoned(tfrt_async_value_t* value) {
+  // Relaxed: what was enqueued before the last release is seen here.
+  uintptr_t word = atomic_load_explicit(&value->waiters_and_state, memory_order_relaxed);
   TFRT_ASYNC_VALUE_REQUIRE(word != TFRT_ASYNC_VALUE_FREED_WORD, value,
                            TFRT_ASYNC_VALUE_RELEASED_TOO_OFTEN);
-  TFRT_ASYNC_VALUE_REQUIRE((word & ~TFRT_ASYNC_VALUE_STATE_MASK) == 0, value,
-                           TFRT_ASYNC_VALUE_RELEASED_WITH_WAITER);
-#endif
+  if (TFRT_LIKELY(!(word & ~TFRT_ASYNC_VALUE_STATE_MASK))) return;
+  // Acquire: the nodes; pairs with the releases of enqueue(). An exchange, because an indirect that
+  // is being resolved just now hands its waiters to its resolver: each is run once.
+  word = atomic_fetch_and_explicit(&value->waiters_and_state, TFRT_ASYNC_VALUE_STATE_MASK,
+                                   memory_order_acquire);
+  tfrt_task_t* tasks = (tfrt_task_t*)(word & ~TFRT_ASYNC_VALUE_STATE_MASK);
+  for (const tfrt_task_t* task = tasks; task; task = task->next) {
+    TFRT_ASYNC_VALUE_REQUIRE(tfrt_indirect_value_is_abandoned(task), value,
+                             TFRT_ASYNC_VALUE_RELEASED_WITH_WAITER);
+  }
+  run_tasks(tasks);
 }
 
 void tfrt_async_value_destroy(tfrt_async_value_t* value) {
-  require_destroyable(value);
+  free_abandoned(value);
   if (TFRT_LIKELY(tfrt_async_value_flags(value) & TFRT_ASYNC_VALUE_FLAG_PLAIN)) {
     count_live(-1);
     tfrt_async_value_mark_freed(value);
     tfrt_value_storage_free_small(value);
     return;
   }
-  // A loop, because first targets that were kept may form a chain of any length.
+  // A loop, because targets that the values release may form a chain of any length.
   for (;;) {
     count_live(-1);
     if (value->kind != TFRT_ASYNC_VALUE_INDIRECT) {
@@ -318,7 +324,7 @@ void tfrt_async_value_destroy(tfrt_async_value_t* value) {
     value = tfrt_indirect_value_destroy((tfrt_indirect_value_t*)value);
     // Both halves: what this thread and the others did to it, as in every release.
     if (!value || atomic_fetch_sub_explicit(&value->count, 1, memory_order_acq_rel) != 1) return;
-    require_destroyable(value);
+    free_abandoned(value);
   }
 }
 

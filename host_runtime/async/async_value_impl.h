@@ -28,8 +28,13 @@ void tfrt_async_value_mark_freed(tfrt_async_value_t* value);
 
 // --- indirect_value.c --------------------------------------------------------
 
-// Destroys |value|, whose count has reached 0, and returns (+1) the first target that it kept, or
-// NULL. Thread-safe.
+// Destroys |value|, whose count has reached 0. If it waits for a target, its storage stays until
+// that is resolved, or goes, too. Returns (+1) the target that the caller is to release: the one
+// that it waited for, or the first one that it kept; or NULL. Thread-safe.
 tfrt_async_value_t* tfrt_indirect_value_destroy(tfrt_indirect_value_t* value);
+
+// True if |waiter|, which waits for a value, is that of an indirect without references.
+// Thread-safe.
+bool tfrt_indirect_value_is_abandoned(const tfrt_task_t* waiter);
 
 #endif  // TFRT_HOST_RUNTIME_ASYNC_ASYNC_VALUE_IMPL_H_

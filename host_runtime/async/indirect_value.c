@@ -6,9 +6,19 @@
 //             the only one to resolve it. If the target is resolved already, its final
 //             value is put there, and the value is resolved at once.
 //  wait       Else the state becomes CLAIMED and |target_waiter| waits for the target.
-//             The value holds a reference to itself until that has run.
 //  collapse   When the target is resolved, and is an indirect itself, |target| is
 //             replaced by that one's target, and the value is resolved.
+//  abandon    If the last reference goes while the value waits, the value releases its target
+//             at once. A waiter can't be taken out of a list, so the storage stays until the
+//             target is resolved, or goes, too. A value with a resolver is not abandoned: it
+//             holds a reference to itself until its waiter has run.
+//
+// The last reference and the waiter may end at the same time. Both say so in |visitors|, and the
+// second one frees the value:
+//
+//   WAITS --target resolved--> WAITS|RUNS --value resolved--> 0    the last release frees
+//     |                           `--last release--> WAITS|RUNS|GONE    the waiter frees at its end
+//     `--last release--> WAITS|GONE    abandoned: the waiter frees, and looks at no target
 //
 // Between claim and collapse other threads may follow |target|, to pass on a demand. Two
 // orders make that sound. Both need sequential consistency, because in each of them one
@@ -25,6 +35,12 @@
 
 #include "host_runtime/async/async_value_impl.h"
 #include "host_runtime/async/value_storage.h"
+
+// Bits of |visitors| above the number of visitors.
+#define WAITS ((uint32_t)1 << 31)  // |target_waiter| has not ended
+#define RUNS ((uint32_t)1 << 30)   // |target_waiter| runs: the target is resolved
+#define GONE ((uint32_t)1 << 29)   // no reference is left
+#define VISITOR_COUNT (GONE - 1)
 
 // --- Life --------------------------------------------------------------------
 
@@ -44,9 +60,10 @@ tfrt_indirect_value_t* tfrt_indirect_value_create(void) {
   return value;
 }
 
-// The final target is no indirect, so that releasing it goes no deeper. The first one, if it was
-// kept, may be: that is the caller's.
-tfrt_async_value_t* tfrt_indirect_value_destroy(tfrt_indirect_value_t* value) {
+// Frees |value|, which waits for nothing. Returns the first target (+1), if that was kept. The
+// final target is no indirect, so that releasing it goes no deeper; the first one may be: that is
+// the caller's.
+static tfrt_async_value_t* finish_destroy(tfrt_indirect_value_t* value) {
   // Relaxed: the last release ordered all that happened to the value.
   tfrt_async_value_t* target = atomic_load_explicit(&value->target, memory_order_relaxed);
   tfrt_async_value_t* kept = (tfrt_async_value_t*)value->target_waiter.next;
@@ -58,6 +75,18 @@ tfrt_async_value_t* tfrt_indirect_value_destroy(tfrt_indirect_value_t* value) {
     tfrt_value_storage_free(value, sizeof *value);
   }
   return kept;
+}
+
+tfrt_async_value_t* tfrt_indirect_value_destroy(tfrt_indirect_value_t* value) {
+  // Acquire: pairs with the release at the end of resolve_from_target().
+  uint32_t bits = atomic_load_explicit(&value->visitors, memory_order_acquire);
+  if (TFRT_LIKELY(!(bits & WAITS))) return finish_destroy(value);
+  // Relaxed: only a waiter that runs replaces the target, and then this is not used.
+  tfrt_async_value_t* target = atomic_load_explicit(&value->target, memory_order_relaxed);
+  // Acquire and release: pairs with both exchanges in resolve_from_target().
+  bits = atomic_fetch_or_explicit(&value->visitors, GONE, memory_order_acq_rel);
+  if (!(bits & WAITS)) return finish_destroy(value);
+  return bits & RUNS ? NULL : target;
 }
 
 // --- Targets -----------------------------------------------------------------
@@ -82,24 +111,47 @@ static void collapse(tfrt_indirect_value_t* value, tfrt_async_value_t* old) {
   tfrt_async_value_retain(final);
   // Sequentially consistent, both: the collapser's half; see the top of this file.
   atomic_store_explicit(&value->target, final, memory_order_seq_cst);
-  if (atomic_load_explicit(&value->visitors, memory_order_seq_cst) == 0) {
+  if ((atomic_load_explicit(&value->visitors, memory_order_seq_cst) & VISITOR_COUNT) == 0) {
     tfrt_async_value_release(old);
   } else {
     value->target_waiter.next = (tfrt_task_t*)(void*)old;
   }
 }
 
-// Runs when the target of a CLAIMED value is resolved.
+// Runs when the target of a CLAIMED value is resolved; of an abandoned one, also when the target
+// goes.
 static void resolve_from_target(tfrt_task_t* task) {
   tfrt_indirect_value_t* value = TFRT_CONTAINER_OF(task, tfrt_indirect_value_t, target_waiter);
   // The list that the node was in may have left its own link there.
   task->next = NULL;
+  // Acquire and release: pairs with the exchange in tfrt_indirect_value_destroy(). So does the one
+  // at the end.
+  if (!value->resolver &&
+      (atomic_fetch_or_explicit(&value->visitors, RUNS, memory_order_acq_rel) & GONE)) {
+    tfrt_async_value_mark_freed(&value->base);
+    tfrt_value_storage_free(value, sizeof *value);
+    return;
+  }
   // Relaxed: only the claimer's side writes it, and this is its continuation.
   tfrt_async_value_t* target = atomic_load_explicit(&value->target, memory_order_relaxed);
   tfrt_async_value_state_t state = tfrt_async_value_state(target);
   collapse(value, target);
   tfrt_async_value_publish(&value->base, state);
-  tfrt_async_value_release(&value->base);
+  if (value->resolver) {
+    tfrt_async_value_release(&value->base);
+  } else if (atomic_fetch_and_explicit(&value->visitors, ~(WAITS | RUNS), memory_order_acq_rel) &
+             GONE) {
+    tfrt_async_value_release(finish_destroy(value));
+  }
+}
+
+bool tfrt_indirect_value_is_abandoned(const tfrt_task_t* waiter) {
+  if (waiter->run != resolve_from_target) return false;
+  const tfrt_indirect_value_t* value =
+      TFRT_CONTAINER_OF(waiter, tfrt_indirect_value_t, target_waiter);
+  // Relaxed: the bit is looked at alone.
+  return atomic_load_explicit(&((tfrt_indirect_value_t*)value)->visitors, memory_order_relaxed) &
+         GONE;
 }
 
 // Makes |target| (consumed) the target of |value|. Returns false, and has consumed
@@ -159,8 +211,14 @@ bool tfrt_indirect_value_forward_take(tfrt_indirect_value_t* value, tfrt_async_v
   // Release: the target; pairs with the acquire in tfrt_async_value_state().
   atomic_fetch_or_explicit(&value->base.waiters_and_state, TFRT_ASYNC_VALUE_CLAIMED,
                            memory_order_release);
-  // One for the waiter, which may be all that is left of |value| until it runs.
-  tfrt_async_value_retain(&value->base);
+  if (value->resolver) {
+    // One for the waiter, which may be all that is left of |value| until it runs.
+    tfrt_async_value_retain(&value->base);
+  } else {
+    // Relaxed: the caller's reference keeps |value| from being destroyed, and the waiter comes
+    // later.
+    atomic_fetch_or_explicit(&value->visitors, WAITS, memory_order_relaxed);
+  }
   // Sequentially consistent: the claimer's reading half of "demand"; its partner is
   // mark_demanded().
   if (atomic_load_explicit(&value->base.flags, memory_order_seq_cst) &

@@ -20,6 +20,8 @@ The rules:
   allocator        memory comes from an allocator, not from malloc and its family
   locale           no number is read or written by a function that asks the locale
   fence            no atomic_thread_fence: ThreadSanitizer cannot see it
+  value-count      host_runtime/async alone reads how many references an AsyncValue has
+  struct-size      no struct of the product has more than 30 fields, or more than 4 booleans
   test-sleep       no C test sleeps
   unfinished       no marker of unfinished work
   named-function   a comment in C names, as name(), only what the code of the tree knows
@@ -213,12 +215,50 @@ ALLOCATING_FILES = {"host_runtime/base/allocator.c", "tests/support/fuzz_replay_
 # Projects of their own, which see only what is installed: their includes and guards are theirs.
 OUTSIDE_PROJECTS = ("examples/kernel_library/",)
 
+# Only this code may read the number of references to an AsyncValue. Other code would compare it with
+# a number that it expects, and so depend on when unrelated code releases. ref_count.h has another
+# count.
+VALUE_COUNT_HOMES = ("host_runtime/async/", "host_runtime/base/ref_count.h")
+# Whether a value is unique may be asked only to save a copy, never to decide what others hear.
+UNIQUE_VALUE_ROOMS = ("distributed/",)
+
+MAXIMUM_FIELDS = 30
+MAXIMUM_BOOLEANS = 4
+# Structs that are larger today, with their fields and booleans: they may only shrink.
+LARGE_STRUCTS = {
+    "tfrt_effect_function_s": (30, 6),
+    "tfrt_text_to_text_options_s": (30, 5),
+    "tfrt_lane_incoming_s": (30, 7),
+    "tfrt_lane_outgoing_s": (30, 5),
+    "tfrt_lane_s": (30, 9),
+    "tfrt_outgoing_call_request_s": (30, 6),
+    "tfrt_client_s": (30, 5),
+    "tfrt_detached_job_s": (30, 5),
+    "tfrt_session_link_s": (30, 9),
+    "tfrt_reader_pair_s": (30, 5),
+    "tfrt_grpc_connection_s": (40, 13),
+    "form_s": (30, 8),
+    "tfrt_collective_transfer_s": (30, 8),
+    "tfrt_collective_record_s": (30, 6),
+    "tfrt_attach_s": (30, 6),
+    "tfrt_run_options_s": (30, 7),
+    "tfrt_wait_node_s": (30, 5),
+}
+# Code that is no part of the product.
+STRUCT_FREE_FOLDERS = ("tests/", "examples/")
+
 MAXIMUM_FILE_LINES = 1000
 MAXIMUM_FUNCTION_LINES = 100
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 GOTO = re.compile(r"\bgoto\b")
 FENCE = re.compile(r"\batomic_(thread|signal)_fence\b")
+VALUE_COUNT = re.compile(r"\batomic_(load|exchange|compare_exchange)\w*\s*\("
+                         r"[^,;]*(->|\.)count\b")
+UNIQUE_VALUE = re.compile(r"\btfrt_async_value_is_unique\s*\(")
+# Relies on the formatter: the body of a struct closes in column 0.
+STRUCT = re.compile(r"^(?:typedef )?struct (\w+) \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
+BOOLEAN = re.compile(r"(const |volatile |_Atomic )*bool\b")
 SLEEP = re.compile(r"\b(u|nano|clock_nano)?sleep\s*\(")
 # Not behind `.` or `->`: a table of functions may have a member called free.
 ALLOCATION = re.compile(
@@ -337,6 +377,13 @@ def check_code_words(path, code_lines):
             yield Violation(path, number, "goto", "return early or chain ok-checks instead")
         if FENCE.search(line):
             yield Violation(path, number, "fence", "put the memory order on the operations")
+        if VALUE_COUNT.search(line) and not path.startswith(VALUE_COUNT_HOMES):
+            yield Violation(path, number, "value-count",
+                            "this may be the count of an AsyncValue; let each user have a value of "
+                            "its own, or watch for the value's end")
+        if UNIQUE_VALUE.search(line) and path.startswith(UNIQUE_VALUE_ROOMS):
+            yield Violation(path, number, "value-count",
+                            "what hosts tell each other must not depend on a count of references")
         if path.startswith("tests/") and SLEEP.search(line):
             yield Violation(path, number, "test-sleep", "use a fake clock or wait for the event")
         match = ALLOCATION.search(line)
@@ -399,6 +446,46 @@ def check_function_lengths(path, code_lines):
         opened = None
 
 
+def count_fields(body):
+    """How many fields, and how many booleans among them, a struct with this body has."""
+    body = re.sub(r"\b(_Atomic|TFRT_ATOMIC)\s*\(([^()]*)\)", r"\2", body)
+    for pattern in (r"\([^()]*\)", r"\([^()]*\)", r"\[[^\]]*\]"):
+        body = re.sub(pattern, " x ", body)
+    fields = booleans = 0
+    # The members of an inner struct or union count as well.
+    for declaration in re.split(r"[;{}]", re.sub(r"^\s*#.*$", "", body, flags=re.MULTILINE)):
+        declaration = " ".join(declaration.split())
+        if not declaration or re.match(r"(struct|union|enum)?\s*\w*$", declaration):
+            continue
+        count = declaration.count(",") + 1
+        fields += count
+        if BOOLEAN.match(declaration):
+            booleans += count
+    return fields, booleans
+
+
+def check_structs(path, code):
+    if path.startswith(STRUCT_FREE_FOLDERS):
+        return
+    for match in STRUCT.finditer(code):
+        name, body = match.groups()
+        fields, booleans = count_fields(body)
+        most = (MAXIMUM_FIELDS, MAXIMUM_BOOLEANS)
+        known = LARGE_STRUCTS.get(name, most)
+        line = code.count("\n", 0, match.start()) + 1
+        if fields > known[0] or booleans > known[1]:
+            yield Violation(path, line, "struct-size",
+                            f"{name} has {fields} fields and {booleans} booleans, may have "
+                            f"{known[0]} and {known[1]}; put what belongs together into a struct, "
+                            "and states into an enumeration")
+        # A short name of a source may be that of another struct elsewhere.
+        is_listed = name in LARGE_STRUCTS and name.startswith("tfrt_")
+        if is_listed and (max(fields, most[0]), max(booleans, most[1])) < known:
+            yield Violation(path, line, "struct-size",
+                            f"{name} has {fields} fields and {booleans} booleans: lower its numbers "
+                            "in LARGE_STRUCTS, or take it out")
+
+
 def check_file(root, path):
     with open(os.path.join(root, path), encoding="utf-8") as file:
         text = file.read()
@@ -412,7 +499,9 @@ def check_file(root, path):
             yield Violation(path, number, "unfinished", "finish it, or say what is so and why")
     if not path.endswith(C_SUFFIXES):
         return
-    code_lines = without_comments_and_strings(text).splitlines()
+    code = without_comments_and_strings(text)
+    code_lines = code.splitlines()
+    yield from check_structs(path, code)
     yield from check_code_words(path, code_lines)
     yield from check_locale(path, text, code_lines)
     yield from check_function_lengths(path, code_lines)

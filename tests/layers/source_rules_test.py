@@ -33,6 +33,10 @@ GOOD = {
         SPDX + '#include "host_runtime/base/a.h"\n// goto, malloc(1) and free(x)\n'
         "// Pairs with f(), x->free() and the end of x.free().\n"
         'const char* t = "goto malloc(1)";\nvoid f(t* x) { x->free(x); tfrt_free(x); }\n',
+    "host_runtime/async/count.c": SPDX + "int f(t* x) { return atomic_load(&x->count); }\n",
+    "host_runtime/base/small.h":
+        header("TFRT_HOST_RUNTIME_BASE_SMALL_H_", "struct a_s {\n  bool a, b, c, d;\n"
+               + "".join(f"  int x{i};\n" for i in range(26)) + "};\n"),
     "distributed/transport/grpc/c.c": SPDX + '#include <grpc/grpc.h>\n#include "host_runtime/base/a.h"\n',
     "distributed/wire/d.c": SPDX + '#include "proto/session.pb-c.h"\n',
     "tests/distributed/transport/grpc/e_test.c": SPDX + "#include <grpc/grpc.h>\n#include <check.h>\n",
@@ -124,6 +128,24 @@ BAD = [
     ("allocator", "tools/a.c", SPDX + "void f(void* p) { free(p); }\n"),
     ("allocator", "tests/a.c", SPDX + "char* f(char* p) { return strdup (p); }\n"),
     ("fence", "tools/a.c", SPDX + "void f(void) { atomic_thread_fence(0); }\n"),
+    ("value-count", "distributed/call/a.c",
+     SPDX + "int f(tfrt_async_value_t* v) {\n"
+     "  return atomic_load_explicit(&v->count, memory_order_acquire) > 2;\n}\n"),
+    ("value-count", "kernels/basic/a.c",
+     SPDX + "int f(r_t* r) { return atomic_load(&r->base.base.count) == 1; }\n"),
+    ("value-count", "distributed/call/a.c",
+     SPDX + "int f(tfrt_async_value_t* v) { return tfrt_async_value_is_unique(v); }\n"),
+    ("struct-size", "tools/a.c",
+     SPDX + "struct a_s {\n" + "".join(f"  int x{i};\n" for i in range(31)) + "};\n"),
+    ("struct-size", "tools/a.c",
+     SPDX + "typedef struct a_s {\n" + "  int x, y[2];\n" * 10
+     + "  union {\n" + "    void (*f)(int a, int b);\n" * 11 + "  };\n} a_t;\n"),
+    ("struct-size", "tools/a.c",
+     SPDX + "struct a_s {\n  bool a, b;\n  bool c;\n  TFRT_ATOMIC(bool) d;\n"
+     "  _Atomic bool e;\n};\n"),
+    # A struct that has become smaller than its exception.
+    ("struct-size", "tools/a.h",
+     header("TFRT_TOOLS_A_H_") + "struct tfrt_grpc_connection_s {\n  int x;\n};\n"),
     ("test-sleep", "tests/a.c", SPDX + "void f(void) { usleep(1); }\n"),
     ("unfinished", "tools/a.c", SPDX + "// TO" "DO: later\n"),
     ("named-function", "tools/a.c", SPDX + "// Pairs with the store in gone().\nint x;\n"),

@@ -22,6 +22,7 @@
 #undef atomic_fetch_add_explicit
 #undef atomic_fetch_sub_explicit
 #undef atomic_fetch_or_explicit
+#undef atomic_fetch_and_explicit
 #undef atomic_compare_exchange_strong_explicit
 #undef atomic_compare_exchange_weak_explicit
 
@@ -48,6 +49,8 @@
   INTERLEAVING_REPLACE(object, interleaving_old, interleaving_old - (value))
 #define atomic_fetch_or_explicit(object, value, order) \
   INTERLEAVING_REPLACE(object, interleaving_old, interleaving_old | (value))
+#define atomic_fetch_and_explicit(object, value, order) \
+  INTERLEAVING_REPLACE(object, interleaving_old, interleaving_old&(value))
 #define atomic_compare_exchange_strong_explicit(object, expected, desired, success, failure) \
   __extension__({                                                                            \
     interleaving_point(object);                                                              \

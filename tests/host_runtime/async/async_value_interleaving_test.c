@@ -282,6 +282,67 @@ START_TEST(no_demand_is_lost_between_asking_and_forwarding) {
 }
 END_TEST
 
+// --- Abandoned values ---------------------------------------------------------------------
+
+// |first| waits for |second|, and that for |value|, which is not there.
+static void set_up_waiting_chain(void) {
+  reset();
+  value = tfrt_async_value_create_unconstructed(counted_type());
+  first = tfrt_indirect_value_create();
+  second = tfrt_indirect_value_create();
+  tfrt_indirect_value_forward(second, value);
+  tfrt_indirect_value_forward(first, &second->base);
+}
+static void drop_first(void) { tfrt_async_value_release(&first->base); }
+static void drop_second(void) { tfrt_async_value_release(&second->base); }
+static void drop_value(void) { tfrt_async_value_release(value); }
+static void check_resolved_chain(void) {
+  ck_assert_int_eq(destroyed, 1);
+  ck_assert_int_eq(tfrt_async_value_live_count(), 0);
+}
+
+START_TEST(a_chain_is_dropped_while_its_end_is_resolved) {
+  explore((interleaving_scenario_t){.set_up = set_up_waiting_chain,
+                                    .threads = {drop_first, drop_second, resolve_value},
+                                    .check = check_resolved_chain,
+                                    .max_preemptions = 2},
+          500);
+}
+END_TEST
+
+static void check_dropped_chain(void) {
+  ck_assert_int_eq(destroyed, 0);
+  ck_assert_int_eq(tfrt_async_value_live_count(), 0);
+}
+
+START_TEST(a_chain_goes_with_its_last_reference_though_its_end_is_never_resolved) {
+  explore((interleaving_scenario_t){.set_up = set_up_waiting_chain,
+                                    .threads = {drop_first, drop_second, drop_value},
+                                    .check = check_dropped_chain,
+                                    .max_preemptions = 2},
+          100);
+}
+END_TEST
+
+// |first| has a waiter that drops the last reference while |first| is being resolved.
+static void set_up_awaited_first(void) {
+  set_up_waiting_chain();
+  wait_for(0, &first->base);
+}
+static void check_awaited_first(void) {
+  expect_waiters(1, TFRT_ASYNC_VALUE_AVAILABLE);
+  check_resolved_chain();
+}
+
+START_TEST(a_waiter_drops_the_last_reference_to_a_value_that_is_being_resolved) {
+  explore((interleaving_scenario_t){.set_up = set_up_awaited_first,
+                                    .threads = {drop_second, resolve_value},
+                                    .check = check_awaited_first,
+                                    .max_preemptions = 2},
+          10);
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   Suite* suite = suite_create("async_value_interleaving");
   TCase* cases = tcase_create("async_value_interleaving");
@@ -291,6 +352,9 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(cases, the_first_to_forward_wins_and_the_other_is_dropped);
   tcase_add_test(cases, a_chain_collapses_under_those_who_look_along_it);
   tcase_add_test(cases, no_demand_is_lost_between_asking_and_forwarding);
+  tcase_add_test(cases, a_chain_is_dropped_while_its_end_is_resolved);
+  tcase_add_test(cases, a_chain_goes_with_its_last_reference_though_its_end_is_never_resolved);
+  tcase_add_test(cases, a_waiter_drops_the_last_reference_to_a_value_that_is_being_resolved);
   suite_add_tcase(suite, cases);
   return suite;
 }

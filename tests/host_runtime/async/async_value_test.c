@@ -308,7 +308,34 @@ START_TEST(a_claimed_value_may_be_dropped_before_it_is_resolved) {
 }
 END_TEST
 
+START_TEST(an_indirect_that_nobody_has_keeps_its_target_no_longer) {
+  remote_t* remote = new_remote();
+  tfrt_indirect_value_t* first = tfrt_indirect_value_create();
+  tfrt_indirect_value_t* second = tfrt_indirect_value_create();
+  tfrt_indirect_value_forward(first, &remote->base.base);
+  tfrt_indirect_value_forward(second, &first->base);
+  const int before = remote_destroy_count;
+  tfrt_async_value_release(&remote->base.base);
+  tfrt_async_value_release(&first->base);
+  ck_assert_int_eq(remote_destroy_count, before);
+  tfrt_async_value_release(&second->base);
+  ck_assert_int_eq(remote_destroy_count, before + 1);
+}
+END_TEST
+
 #define CHAIN_LENGTH 100000
+
+START_TEST(a_long_chain_that_nobody_has_goes_without_stack) {
+  tfrt_async_value_t* target = new_i32();
+  tfrt_async_value_t* end = target;
+  for (int i = 0; i < CHAIN_LENGTH; ++i) {
+    tfrt_indirect_value_t* link = tfrt_indirect_value_create();
+    ck_assert(tfrt_indirect_value_forward_take(link, end));
+    end = &link->base;
+  }
+  tfrt_async_value_release(end);
+}
+END_TEST
 
 START_TEST(a_long_chain_of_forwards_collapses_without_stack) {
   tfrt_indirect_value_t** chain =
@@ -809,6 +836,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, an_error_follows_the_forward);
   tcase_add_test(tests, an_indirect_can_become_an_error_itself);
   tcase_add_test(tests, a_claimed_value_may_be_dropped_before_it_is_resolved);
+  tcase_add_test(tests, an_indirect_that_nobody_has_keeps_its_target_no_longer);
+  tcase_add_test(tests, a_long_chain_that_nobody_has_goes_without_stack);
   tcase_add_test(tests, a_long_chain_of_forwards_collapses_without_stack);
   tcase_add_test(tests, and_then_demands_and_watch_does_not);
   tcase_add_test(tests, await_asks_for_the_settlement_and_not_for_the_payload);
