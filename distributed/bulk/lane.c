@@ -38,7 +38,8 @@ static void release_and_unlock(tfrt_lane_t* lane) {
 static void run_task(tfrt_task_t* task);
 static void run_timer(tfrt_timer_t* timer);
 
-void tfrt_lane_schedule(tfrt_lane_t* lane) {
+void tfrt_lane_schedule(tfrt_lane_t* lane, tfrt_lane_due_t due) {
+  lane->due |= due;
   if (lane->has_task) return;
   lane->has_task = true;
   ++lane->references;
@@ -69,9 +70,8 @@ tfrt_lane_t* tfrt_lane_create(tfrt_lane_manager_t* manager, tfrt_lane_peer_t* pe
   tfrt_timer_start(manager->timers, &lane->timer, tfrt_deadline_after(now_ns, budget_ns),
                    run_timer);
   if (lane->is_dialler) {
-    lane->must_dial = true;
     ++manager->counts.dials;
-    tfrt_lane_schedule(lane);
+    tfrt_lane_schedule(lane, TFRT_LANE_DUE_DIAL);
   }
   return lane;
 }
@@ -90,8 +90,7 @@ static void leave_state(tfrt_lane_t* lane, tfrt_lane_state_t state) {
 void tfrt_lane_break(tfrt_lane_t* lane) {
   leave_state(lane, TFRT_LANE_ENDING);
   lane->peer = NULL;
-  lane->must_abort = true;
-  tfrt_lane_schedule(lane);
+  tfrt_lane_schedule(lane, TFRT_LANE_DUE_ABORT);
 }
 
 void tfrt_lane_give_up(tfrt_lane_t* lane) {
@@ -107,7 +106,7 @@ static void run_timer(tfrt_timer_t* timer) {
   lane->has_timer = false;
   // A peer that was refused may never read the answer.
   bool is_late = lane->state == TFRT_LANE_DIALLING || lane->state == TFRT_LANE_GREETING ||
-                 lane->closes_after_write;
+                 lane->state == TFRT_LANE_REFUSING;
   if (is_late) tfrt_lane_give_up(lane);
   release_and_unlock(lane);
 }
@@ -127,9 +126,8 @@ static void finish_write(tfrt_lane_t* lane) {
   lane->is_writing = false;
   if (lane->sending) tfrt_lane_outgoing_finish_write(lane->sending);
   lane->sending = NULL;
-  if (lane->closes_after_write) {
-    lane->must_close = true;
-    tfrt_lane_schedule(lane);
+  if (lane->state == TFRT_LANE_REFUSING) {
+    tfrt_lane_schedule(lane, TFRT_LANE_DUE_CLOSE);
     return;
   }
   tfrt_lane_pump(lane);
@@ -208,8 +206,8 @@ static void dial_and_greet(tfrt_lane_t* lane) {
   } else if (lane->peer) {
     tfrt_lane_begin_message(lane, &up);
   } else {
-    lane->must_abort = true;  // it was broken before there was anything to break
-    tfrt_lane_schedule(lane);
+    // It was broken before there was anything to break.
+    tfrt_lane_schedule(lane, TFRT_LANE_DUE_ABORT);
   }
   tfrt_node_lock_unlock_and_run(manager->lock);
   if (connection) tfrt_transport_connection_receive(connection);
@@ -220,23 +218,19 @@ static void run_task(tfrt_task_t* task) {
   tfrt_node_lock_t* lock = lane->manager->lock;
   tfrt_node_lock_lock(lock);
   lane->has_task = false;
-  bool must_dial = lane->must_dial;
-  bool can_act = lane->connection != NULL;
-  bool has_message = lane->must_write && can_act;
-  bool must_abort = lane->must_abort && can_act;
-  bool must_close = lane->must_close && can_act;
-  lane->must_dial = false;
-  if (can_act) lane->must_write = lane->must_abort = lane->must_close = false;
+  // Before the dial there is no connection to do the others with.
+  uint32_t due = lane->due & (lane->connection ? ~0u : (uint32_t)TFRT_LANE_DUE_DIAL);
+  lane->due &= ~due;
   tfrt_node_lock_unlock_and_run(lock);
-  if (must_dial) dial_and_greet(lane);
-  if (must_abort) tfrt_transport_connection_abort(lane->connection);
-  tfrt_status_t status = has_message ? write_out(lane) : NULL;
-  if (must_close) tfrt_transport_connection_close(lane->connection);
+  if (due & TFRT_LANE_DUE_DIAL) dial_and_greet(lane);
+  if (due & TFRT_LANE_DUE_ABORT) tfrt_transport_connection_abort(lane->connection);
+  tfrt_status_t status = due & TFRT_LANE_DUE_WRITE ? write_out(lane) : NULL;
+  if (due & TFRT_LANE_DUE_CLOSE) tfrt_transport_connection_close(lane->connection);
   tfrt_node_lock_lock(lock);
   if (status) {
     finish_write(lane);
     --lane->references;  // the task has one still
-    if (lane->state != TFRT_LANE_ENDING) tfrt_lane_give_up(lane);
+    if (!tfrt_lane_is_over(lane)) tfrt_lane_give_up(lane);
   }
   tfrt_status_release(status);
   release_and_unlock(lane);
@@ -248,9 +242,8 @@ static void run_task(tfrt_task_t* task) {
 static bool on_hello(tfrt_lane_t* lane, const tfrt_lane_message_t* message) {
   if (message->kind != TFRT_WIRE_BULK_LANE) return false;
   tfrt_status_t refusal = tfrt_lane_peer_adopt(lane, &message->hello);
-  leave_state(lane, refusal ? TFRT_LANE_ENDING : TFRT_LANE_OPEN);
+  leave_state(lane, refusal ? TFRT_LANE_REFUSING : TFRT_LANE_OPEN);
   if (!refusal) stop_timer(lane);
-  lane->closes_after_write = refusal != NULL;
   tfrt_lane_begin_welcome(lane, message->hello.lane, refusal);
   if (!refusal && lane->peer) tfrt_lane_peer_opened(lane->peer);
   tfrt_status_release(refusal);
@@ -312,7 +305,7 @@ static void on_mistake(tfrt_lane_t* lane, tfrt_status_t status) {
     name.incarnation = lane->peer->session.incarnation;
     name.session = lane->peer->session.session;
   }
-  if (lane->state != TFRT_LANE_ENDING) tfrt_lane_give_up(lane);
+  if (!tfrt_lane_is_over(lane)) tfrt_lane_give_up(lane);
   tfrt_node_lock_unlock_and_run(lane->manager->lock);
   if (name.incarnation != 0) handler->vtable->lost(handler, &name, status);
 }

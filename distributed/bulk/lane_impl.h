@@ -42,6 +42,13 @@ typedef struct tfrt_lane_abort_s {
   tfrt_status_t status;  // +1
 } tfrt_lane_abort_t;
 
+// The life of a payload from here: GOING --> OVER --last worker has left--> FINISHING.
+typedef enum tfrt_lane_outgoing_state_e {
+  TFRT_LANE_OUTGOING_GOING = 0,
+  TFRT_LANE_OUTGOING_OVER,
+  TFRT_LANE_OUTGOING_FINISHING,  // |task| is due
+} tfrt_lane_outgoing_state_t;
+
 // A payload from here.
 typedef struct tfrt_lane_outgoing_s {
   tfrt_hash_node_t by_want;
@@ -60,13 +67,26 @@ typedef struct tfrt_lane_outgoing_s {
   tfrt_status_t failure;  // +1: no byte comes any more, which each lane tells; waits for its end
   uint32_t writes;        // that borrow the value, or a piece of it, at the moment
   tfrt_lane_reader_t* reader;  // owned; NULL: the payload is in memory
-  bool is_over;
-  bool is_finishing;     // |task| is due
+  tfrt_lane_outgoing_state_t state;
   tfrt_status_t result;  // +1, when over
   tfrt_lane_done_fn_t done;
   void* context;
   tfrt_task_t task;
 } tfrt_lane_outgoing_t;
+
+// The life of a payload to here: RECEIVING --> FILLED; either --ended early--> OVER.
+typedef enum tfrt_lane_incoming_state_e {
+  TFRT_LANE_INCOMING_RECEIVING = 0,
+  TFRT_LANE_INCOMING_FILLED,  // all is received; the last to work on it completes it
+  TFRT_LANE_INCOMING_OVER,
+} tfrt_lane_incoming_state_t;
+
+// An interruption: no chunk is taken before resume_receive.
+typedef enum tfrt_lane_interruption_e {
+  TFRT_LANE_NOT_INTERRUPTED = 0,
+  TFRT_LANE_INTERRUPTED,       // to be told when all that was received is stored
+  TFRT_LANE_INTERRUPTED_TOLD,  // waits for resume_receive
+} tfrt_lane_interruption_t;
 
 // A payload to here.
 typedef struct tfrt_lane_incoming_s {
@@ -82,26 +102,36 @@ typedef struct tfrt_lane_incoming_s {
   uint64_t limit;           // |granted| when the chunk came that is worked on: the busy thread's
   uint64_t storing;         // received ones that are not where they belong yet
   tfrt_list_link_t pieces;  // of those
-  bool is_busy;             // a thread copies, or calls the handler
-  bool must_tell_end;       // aborted is due at the end: the handler has made room
-  bool is_interrupted;      // no chunk is taken before resume_receive
-  bool must_tell;           // of the interruption, when all that was received is stored
-  uint64_t ready;           // bytes whose memory is there, if that is made ready (lane_room.h)
-  bool is_making_room;      // |room_task| is under way
-  bool is_filled;           // all is received; |room_task| completes it
-  bool is_over;
+  tfrt_lane_incoming_state_t state;
+  tfrt_lane_interruption_t interruption;
+  bool is_busy;          // a thread copies, or calls the handler
+  bool must_tell_end;    // aborted is due at the end: the handler has made room
+  bool is_making_room;   // |room_task| is under way
+  uint64_t ready;        // bytes whose memory is there, if that is made ready (lane_room.h)
   tfrt_status_t result;  // +1, when over
   tfrt_task_t task;
   tfrt_task_t room_task;
 } tfrt_lane_incoming_t;
 
 // One connection.
+//
+//   DIALLING --Welcome--> OPEN            each of them --broken--> ENDING
+//   GREETING --Hello--> OPEN, or REFUSING
 typedef enum tfrt_lane_state_e {
   TFRT_LANE_DIALLING = 0,  // ours, no Welcome yet
   TFRT_LANE_GREETING = 1,  // accepted, no Hello yet
   TFRT_LANE_OPEN = 2,
-  TFRT_LANE_ENDING = 3,  // in use by nobody; waits for its end
+  TFRT_LANE_REFUSING = 3,  // in use by nobody; closes when its Welcome, which says no, is written
+  TFRT_LANE_ENDING = 4,    // in use by nobody; waits for its end
 } tfrt_lane_state_t;
+
+// The calls of the transport that a lane's task makes.
+typedef enum tfrt_lane_due_e {
+  TFRT_LANE_DUE_DIAL = 1 << 0,
+  TFRT_LANE_DUE_WRITE = 1 << 1,
+  TFRT_LANE_DUE_ABORT = 1 << 2,
+  TFRT_LANE_DUE_CLOSE = 1 << 3,
+} tfrt_lane_due_t;
 
 struct tfrt_lane_s {
   tfrt_transport_handler_t handler;
@@ -114,10 +144,7 @@ struct tfrt_lane_s {
   uint32_t number;      // of the connection, as Hello says
   uint32_t passed;      // ours: those of the peer up to this one were dropped for it
   uint32_t references;  // 1 until on_closed; task, timer and write: 1 each
-  bool must_dial;
-  bool must_write;
-  bool must_abort;
-  bool must_close;
+  uint32_t due;         // a set of tfrt_lane_due_t
   bool has_task;
   bool has_timer;
   tfrt_task_t task;
@@ -125,7 +152,6 @@ struct tfrt_lane_s {
   int64_t used_ns;         // when a message came, or was begun to be written
   uint64_t expected_want;  // a Window of it is due; 0: none is
   bool is_writing;         // |write|, |head|, |chunk| and |sending| are in use
-  bool closes_after_write;
   tfrt_transport_write_t write;
   tfrt_string_builder_t head;  // a message, or a chunk up to its payload
   tfrt_wire_chunk_t chunk;
@@ -221,8 +247,13 @@ void tfrt_lane_break(tfrt_lane_t* lane);
 // Takes |lane| out of use and breaks it.
 void tfrt_lane_give_up(tfrt_lane_t* lane);
 
-// Makes |lane|'s task run when the lock is opened: some |must_...| mark is set.
-void tfrt_lane_schedule(tfrt_lane_t* lane);
+// Has |lane|'s task make the call |due| when the lock is opened.
+void tfrt_lane_schedule(tfrt_lane_t* lane, tfrt_lane_due_t due);
+
+// Returns true if |lane| is in use by nobody any more.
+static inline bool tfrt_lane_is_over(const tfrt_lane_t* lane) {
+  return lane->state >= TFRT_LANE_REFUSING;
+}
 
 // --- lane_writing.c ---
 

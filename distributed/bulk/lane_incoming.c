@@ -75,7 +75,7 @@ static void tell(tfrt_task_t* task) {
   tfrt_lane_manager_t* manager = incoming->manager;
   tfrt_lane_handler_t* handler = manager->handler;
   tfrt_node_lock_lock(manager->lock);
-  bool is_over = incoming->is_over;
+  bool is_over = incoming->state == TFRT_LANE_INCOMING_OVER;
   if (is_over && incoming->is_making_room) {
     incoming->is_busy = false;
     tfrt_node_lock_unlock_and_run(manager->lock);
@@ -83,7 +83,9 @@ static void tell(tfrt_task_t* task) {
   }
   tfrt_lane_transfer_t name = incoming->name;
   uint64_t offset = incoming->received;
-  incoming->must_tell = false;
+  if (incoming->interruption == TFRT_LANE_INTERRUPTED) {
+    incoming->interruption = TFRT_LANE_INTERRUPTED_TOLD;
+  }
   // Not busy during interrupted(): inside, the handler resumes the transfer, whose next chunk may
   // come before interrupted() returns.
   incoming->is_busy = is_over;
@@ -101,9 +103,10 @@ static void tell(tfrt_task_t* task) {
 // The worker on |incoming| is done: schedules a task for the reports that became due meanwhile.
 static void settle(tfrt_lane_incoming_t* incoming) {
   // A transfer that is resumed has its whole window again.
-  bool tells = incoming->must_tell && incoming->storing == 0;
+  bool tells = incoming->interruption == TFRT_LANE_INTERRUPTED && incoming->storing == 0;
   // The handler hears of the end only when nobody works on the buffer.
-  incoming->is_busy = incoming->is_over ? !incoming->is_making_room : tells;
+  bool is_over = incoming->state == TFRT_LANE_INCOMING_OVER;
+  incoming->is_busy = is_over ? !incoming->is_making_room : tells;
   if (!incoming->is_busy) return;
   tfrt_task_initialize(&incoming->task, tell);
   tfrt_node_lock_defer(incoming->manager->lock, &incoming->task);
@@ -111,7 +114,9 @@ static void settle(tfrt_lane_incoming_t* incoming) {
 
 void tfrt_lane_incoming_end(tfrt_lane_incoming_t* incoming, tfrt_status_t status) {
   forget(incoming);
-  incoming->is_over = true;
+  // The thread that has filled it doesn't come back to it.
+  if (incoming->state == TFRT_LANE_INCOMING_FILLED) incoming->is_busy = false;
+  incoming->state = TFRT_LANE_INCOMING_OVER;
   incoming->result = tfrt_status_retain(status);
   if (!incoming->is_busy) settle(incoming);
 }
@@ -129,9 +134,8 @@ void tfrt_lane_manager_cancel_receive(tfrt_lane_manager_t* manager, uint64_t inc
 // --- Interruption ------------------------------------------------------------
 
 static void interrupt(tfrt_lane_incoming_t* incoming) {
-  if (incoming->is_interrupted) return;
-  incoming->is_interrupted = true;
-  incoming->must_tell = true;
+  if (incoming->interruption != TFRT_LANE_NOT_INTERRUPTED) return;
+  incoming->interruption = TFRT_LANE_INTERRUPTED;
   tfrt_list_remove(&incoming->link);
   if (!incoming->is_busy) settle(incoming);
 }
@@ -147,11 +151,12 @@ bool tfrt_lane_manager_resume_receive(tfrt_lane_manager_t* manager, uint64_t inc
                                       uint64_t old_want, uint64_t want) {
   tfrt_lane_peer_t* peer = tfrt_lane_peer_find(manager, incarnation);
   tfrt_lane_incoming_t* incoming = peer ? find(peer, old_want) : NULL;
-  if (!incoming || !incoming->is_interrupted || find(peer, want)) return false;
+  if (!incoming || incoming->interruption == TFRT_LANE_NOT_INTERRUPTED || find(peer, want))
+    return false;
   tfrt_hash_table_remove(&peer->incoming, &incoming->by_want);
   incoming->name.want = want;
   tfrt_hash_table_insert(&peer->incoming, &incoming->name.want, &incoming->by_want);
-  incoming->is_interrupted = false;
+  incoming->interruption = TFRT_LANE_NOT_INTERRUPTED;
   incoming->granted = incoming->received + manager->options.window_size;
   tfrt_lane_peer_need(peer);
   return true;
@@ -167,7 +172,9 @@ static void grant(tfrt_lane_incoming_t* incoming) {
   // A piece counts as on its way a moment before it counts as received.
   uint64_t stored =
       incoming->received > incoming->storing ? incoming->received - incoming->storing : 0;
-  if (incoming->is_interrupted || incoming->granted >= incoming->total_size) return;
+  if (incoming->interruption != TFRT_LANE_NOT_INTERRUPTED ||
+      incoming->granted >= incoming->total_size)
+    return;
   uint64_t room = tfrt_lane_room_reserve(incoming, stored);
   if (incoming->granted - stored > window / 2) return;
   uint64_t limit = stored + window < room ? stored + window : room;
@@ -181,8 +188,8 @@ static void grant(tfrt_lane_incoming_t* incoming) {
 // A piece is stored: the owner may send as much more.
 static void note_stored(tfrt_lane_incoming_t* incoming, uint64_t size) {
   incoming->storing -= size;
-  if (incoming->is_interrupted) {
-    if (!incoming->is_busy && !incoming->is_over) settle(incoming);
+  if (incoming->interruption != TFRT_LANE_NOT_INTERRUPTED) {
+    if (!incoming->is_busy && incoming->state != TFRT_LANE_INCOMING_OVER) settle(incoming);
   } else if (incoming->peer) {
     grant(incoming);
     tfrt_lane_pump(incoming->peer->lane);
@@ -296,7 +303,7 @@ static tfrt_status_t receive(tfrt_lane_incoming_t* incoming, const tfrt_lane_mes
 // The busy |incoming| has taken |size| bytes, or failed with |status| (+0). Returns true if it is
 // complete; the caller then reports that and frees it.
 static bool note_received(tfrt_lane_incoming_t* incoming, size_t size, tfrt_status_t status) {
-  if (!tfrt_status_is_ok(status) && !incoming->is_over) {
+  if (!tfrt_status_is_ok(status) && incoming->state != TFRT_LANE_INCOMING_OVER) {
     tfrt_lane_peer_t* peer = incoming->peer;
     if (tfrt_status_code(status) == TFRT_STATUS_NOT_FOUND) {
       ++incoming->manager->counts.ignored;
@@ -306,10 +313,10 @@ static bool note_received(tfrt_lane_incoming_t* incoming, size_t size, tfrt_stat
     tfrt_lane_incoming_end(incoming, status);
     tfrt_lane_pump(peer->lane);
   }
-  if (!incoming->is_over) {
+  if (incoming->state != TFRT_LANE_INCOMING_OVER) {
     incoming->received += size;
     if (incoming->received == incoming->total_size) {
-      incoming->is_filled = true;
+      incoming->state = TFRT_LANE_INCOMING_FILLED;
       if (!incoming->is_making_room) forget(incoming);
       return !incoming->is_making_room;
     }
@@ -327,7 +334,7 @@ static tfrt_lane_incoming_t* open_chunk(tfrt_lane_peer_t* peer, const tfrt_wire_
                                         bool* out_is_first, tfrt_status_t* out_status) {
   tfrt_lane_incoming_t* incoming = find(peer, chunk->want);
   *out_is_first = !incoming;
-  if (incoming && !incoming->is_interrupted && !incoming->is_busy) {
+  if (incoming && incoming->interruption == TFRT_LANE_NOT_INTERRUPTED && !incoming->is_busy) {
     incoming->is_busy = true;
     incoming->limit = incoming->granted;
     return incoming;
@@ -388,13 +395,13 @@ void tfrt_lane_incoming_on_room(tfrt_lane_incoming_t* incoming) {
 }
 
 bool tfrt_lane_incoming_leave_room(tfrt_lane_incoming_t* incoming) {
-  if (incoming->is_over) {
-    // One that is filled is nobody else's.
-    if (incoming->is_filled || !incoming->is_busy) settle(incoming);
+  if (incoming->state == TFRT_LANE_INCOMING_OVER) {
+    if (!incoming->is_busy) settle(incoming);
     return false;
   }
-  if (incoming->is_filled) forget(incoming);
-  return incoming->is_filled;
+  bool is_filled = incoming->state == TFRT_LANE_INCOMING_FILLED;
+  if (is_filled) forget(incoming);
+  return is_filled;
 }
 
 // --- Aborts of the owner -----------------------------------------------------

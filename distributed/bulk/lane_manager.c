@@ -167,7 +167,7 @@ void tfrt_lane_manager_close(tfrt_lane_manager_t* manager) {
   tfrt_status_release(status);
   for (tfrt_list_link_t* l = manager->lanes.next; l != &manager->lanes; l = l->next) {
     tfrt_lane_t* lane = TFRT_CONTAINER_OF(l, tfrt_lane_t, link);
-    if (lane->state != TFRT_LANE_ENDING || lane->closes_after_write) tfrt_lane_break(lane);
+    if (lane->state != TFRT_LANE_ENDING) tfrt_lane_break(lane);
   }
 }
 

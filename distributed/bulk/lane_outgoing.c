@@ -113,9 +113,9 @@ static void finish(tfrt_task_t* task) {
 }
 
 static void finish_if_over(tfrt_lane_outgoing_t* outgoing) {
-  if (!outgoing->is_over || outgoing->writes > 0 || outgoing->is_finishing) return;
+  if (outgoing->state != TFRT_LANE_OUTGOING_OVER || outgoing->writes > 0) return;
   if (!tfrt_lane_reader_is_idle(outgoing->reader)) return;
-  outgoing->is_finishing = true;
+  outgoing->state = TFRT_LANE_OUTGOING_FINISHING;
   tfrt_task_initialize(&outgoing->task, finish);
   tfrt_node_lock_defer(outgoing->manager->lock, &outgoing->task);
 }
@@ -124,7 +124,7 @@ void tfrt_lane_outgoing_end(tfrt_lane_outgoing_t* outgoing, tfrt_status_t status
   tfrt_hash_table_remove(&outgoing->peer->outgoing, &outgoing->by_want);
   tfrt_list_remove(&outgoing->link);
   outgoing->peer = NULL;
-  outgoing->is_over = true;
+  outgoing->state = TFRT_LANE_OUTGOING_OVER;
   outgoing->result = tfrt_status_retain(status);
   finish_if_over(outgoing);
 }
@@ -149,7 +149,7 @@ void tfrt_lane_manager_abort_send(tfrt_lane_manager_t* manager, uint64_t incarna
 }
 
 void tfrt_lane_outgoing_fail(tfrt_lane_outgoing_t* outgoing, tfrt_status_t status) {
-  if (outgoing->is_over || outgoing->failure) return;
+  if (outgoing->state != TFRT_LANE_OUTGOING_GOING || outgoing->failure) return;
   outgoing->failure = tfrt_status_retain(status);
   tfrt_lane_outgoing_place(outgoing);
   tfrt_lane_pump(outgoing->peer->lane);
@@ -243,7 +243,7 @@ void tfrt_lane_outgoing_finish_write(tfrt_lane_outgoing_t* outgoing) {
 }
 
 void tfrt_lane_outgoing_go_on(tfrt_lane_outgoing_t* outgoing) {
-  if (outgoing->is_over) {
+  if (outgoing->state != TFRT_LANE_OUTGOING_GOING) {
     finish_if_over(outgoing);
     return;
   }

@@ -54,7 +54,8 @@ static void run_ready(tfrt_task_t* task) {
 static tfrt_lane_piece_t* take_next(tfrt_lane_reader_t* reader) {
   const tfrt_lane_outgoing_t* outgoing = reader->outgoing;
   uint64_t left = outgoing->encoding.body_size - reader->next;
-  bool is_needed = !outgoing->is_over && !outgoing->is_interrupted && !outgoing->failure;
+  bool is_needed = outgoing->state == TFRT_LANE_OUTGOING_GOING && !outgoing->is_interrupted &&
+                   !outgoing->failure;
   if (!is_needed || left == 0) return NULL;
   for (int i = 0; i < TFRT_LANE_READER_PIECES; ++i) {
     tfrt_lane_piece_t* piece = &reader->pieces[i];
@@ -101,7 +102,9 @@ void tfrt_lane_reader_start(tfrt_lane_reader_t* reader) {
     has_room |= reader->pieces[i].state == TFRT_LANE_PIECE_FREE;
   }
   const tfrt_lane_outgoing_t* outgoing = reader->outgoing;
-  if (reader->has_task || !has_room || outgoing->is_over || outgoing->is_interrupted) return;
+  if (reader->has_task || !has_room || outgoing->state != TFRT_LANE_OUTGOING_GOING ||
+      outgoing->is_interrupted)
+    return;
   if (reader->next == outgoing->encoding.body_size) return;
   reader->has_task = true;
   tfrt_task_initialize(&reader->task, run_reads);

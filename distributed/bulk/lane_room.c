@@ -9,7 +9,10 @@ static uint64_t ahead(const tfrt_lane_incoming_t* incoming) {
 
 // The bytes that are to be made ready next; 0: none, or not yet.
 static uint64_t next_step(const tfrt_lane_incoming_t* incoming) {
-  if (!incoming->peer || incoming->is_interrupted || incoming->is_filled) return 0;
+  if (incoming->state != TFRT_LANE_INCOMING_RECEIVING ||
+      incoming->interruption != TFRT_LANE_NOT_INTERRUPTED) {
+    return 0;
+  }
   if (incoming->ready >= incoming->received + ahead(incoming)) return 0;
   uint64_t left = incoming->total_size - incoming->ready;
   uint64_t step = (incoming->manager->options.window_size + 1) / 2;

@@ -7,8 +7,7 @@ void tfrt_lane_must_write(tfrt_lane_t* lane) {
   lane->is_writing = true;
   lane->used_ns = tfrt_lane_manager_now_ns(lane->manager);
   ++lane->references;  // a write may be completed behind the connection's end
-  lane->must_write = true;
-  tfrt_lane_schedule(lane);
+  tfrt_lane_schedule(lane, TFRT_LANE_DUE_WRITE);
 }
 
 static tfrt_status_t encode_message(tfrt_lane_t* lane, uint32_t kind, const tfrt_wire_bulk_up_t* up,

@@ -135,7 +135,7 @@ static void tfrt_detached_job_keep(tfrt_detached_job_t* detached) {
 static void tfrt_detached_job_release_print(void* self) {
   tfrt_detached_job_t* detached = self;
   bool is_listed = tfrt_list_is_linked(&detached->link);  // else the node is closed
-  if (detached->has_ended && is_listed) {
+  if (detached->state == TFRT_DETACHED_JOB_ENDED && is_listed) {
     tfrt_detached_job_keep(detached);
   } else {
     tfrt_detached_job_remove(detached);
@@ -169,7 +169,7 @@ tfrt_status_t tfrt_detached_job_create(tfrt_job_t* job) {
 }
 
 void tfrt_detached_job_begin(tfrt_detached_job_t* detached, uint64_t keep_ms) {
-  detached->has_start = true;
+  detached->state = TFRT_DETACHED_JOB_STARTED;
   detached->keep_ms = keep_ms > 0 ? keep_ms : TFRT_DETACHED_JOB_DEFAULT_KEEP_MS;
   if (detached->keep_ms > TFRT_DETACHED_JOB_MAX_KEEP_MS) {
     detached->keep_ms = TFRT_DETACHED_JOB_MAX_KEEP_MS;
@@ -226,11 +226,11 @@ void tfrt_detached_job_end(tfrt_detached_job_t* detached, const tfrt_execution_t
   tfrt_detached_job_note_loss(detached);
   snprintf(detached->function, sizeof(detached->function), "%s",
            tfrt_execution_function_name(execution));
-  detached->has_ended = true;
+  detached->state = TFRT_DETACHED_JOB_ENDED;
 }
 
 void tfrt_detached_job_settle(tfrt_detached_job_t* detached) {
-  bool is_idle = !detached->has_start || detached->has_ended;
+  bool is_idle = detached->state != TFRT_DETACHED_JOB_STARTED;
   if (detached->job && detached->client_has_gone && is_idle) tfrt_job_close(detached->job, NULL);
 }
 
@@ -266,7 +266,8 @@ tfrt_detached_job_t* tfrt_detached_job_follow(tfrt_job_t* job, const uint8_t* id
 }
 
 bool tfrt_detached_job_is_kept(const tfrt_detached_job_t* detached) {
-  return detached->has_ended && (!detached->job || tfrt_job_is_closed(detached->job));
+  return detached->state == TFRT_DETACHED_JOB_ENDED &&
+         (!detached->job || tfrt_job_is_closed(detached->job));
 }
 
 size_t tfrt_detached_job_count_kept(const tfrt_node_t* node) {

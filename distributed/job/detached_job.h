@@ -43,6 +43,13 @@ typedef struct tfrt_detached_line_s {
   char text[];
 } tfrt_detached_line_t;
 
+// WAITING --the start came--> STARTED --> ENDED
+typedef enum tfrt_detached_job_state_e {
+  TFRT_DETACHED_JOB_WAITING = 0,
+  TFRT_DETACHED_JOB_STARTED,
+  TFRT_DETACHED_JOB_ENDED,  // |results| are there
+} tfrt_detached_job_state_t;
+
 struct tfrt_detached_job_s {
   tfrt_ref_count_t ref_count;  // of the node's list, the job, the timer, each follower
   tfrt_node_t* node;           // +1
@@ -54,8 +61,7 @@ struct tfrt_detached_job_s {
   uint64_t client;  // incarnation
   int64_t since_ns;
   bool client_has_gone;
-  bool has_start;
-  bool has_ended;
+  tfrt_detached_job_state_t state;
   tfrt_list_link_t lines;  // tfrt_detached_line_t
   uint64_t first_line;     // the number of the first one that is kept
   uint64_t next_line;

@@ -107,7 +107,8 @@ static tfrt_status_t tfrt_server_check_detached(const tfrt_job_t* job,
                               "a start is detached if its job is; the job is%s",
                               job->detachment.is_detached ? "" : " not");
   }
-  if (!job->detachment.is_detached || !job->detachment.left->has_start) return NULL;
+  if (!job->detachment.is_detached || job->detachment.left->state == TFRT_DETACHED_JOB_WAITING)
+    return NULL;
   return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
                             "a detached job has one start; open another job");
 }

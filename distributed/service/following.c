@@ -52,7 +52,7 @@ static void tfrt_following_visit_start(void* self, uint64_t number,
 
 static tfrt_following_state_t tfrt_following_state_of(const tfrt_detached_job_t* detached) {
   tfrt_following_state_t state = {.state = "starting", .function = detached->function};
-  if (detached->has_ended) {
+  if (detached->state == TFRT_DETACHED_JOB_ENDED) {
     state.state = "ended";
   } else if (detached->job) {
     tfrt_server_visit_starts(detached->job, tfrt_following_visit_start, &state);
@@ -117,7 +117,7 @@ static tfrt_status_t tfrt_following_find_result(const tfrt_execution_t* executio
   tfrt_detached_job_t* detached = NULL;
   uint64_t index = 0;
   TFRT_RETURN_IF_ERROR(tfrt_following_find(execution, &detached, &index));
-  if (!detached->has_ended) {
+  if (detached->state != TFRT_DETACHED_JOB_ENDED) {
     return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION, "the job has not ended yet");
   }
   if (index < detached->result_count) {

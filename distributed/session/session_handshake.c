@@ -20,7 +20,7 @@ static tfrt_wire_hello_t describe_us(const tfrt_session_link_t* link) {
       .rank_hint = options->rank_hint,
       .name = options->name,
       .session = session->number,
-      .resume = link->is_hello_resume,
+      .resume = link->greeting.is_resume,
       .received_seq = session->receipt.sequence,
       .connection = link->number,
       .next_call = session->first_call > 0 ? session->first_call : 1,
@@ -31,23 +31,23 @@ static tfrt_wire_hello_t describe_us(const tfrt_session_link_t* link) {
 tfrt_status_t tfrt_session_encode_greeting(tfrt_session_link_t* link) {
   tfrt_session_manager_t* manager = link->manager;
   tfrt_session_t* session = link->session;
-  tfrt_wire_body_t body = {.kind = link->greeting};
+  tfrt_wire_body_t body = {.kind = link->greeting.kind};
   tfrt_wire_batch_t batch = {
       .version = manager->options.version_max,
       .from_incarnation = manager->options.incarnation,
       .frame_count = 1,
   };
-  if (link->greeting == TFRT_WIRE_FRAME_REFUSE) {
+  if (link->greeting.kind == TFRT_WIRE_FRAME_REFUSE) {
     body.refuse = (tfrt_wire_refuse_t){
-        .reason = link->refuse_reason,
-        .code = link->refuse_code,
-        .message = tfrt_string_view_of(link->refuse_message),
-        .last_session = link->refuse_last_session,
+        .reason = link->greeting.reason,
+        .code = link->greeting.code,
+        .message = tfrt_string_view_of(link->greeting.message),
+        .last_session = link->greeting.last_session,
     };
-    batch.to_incarnation = link->refuse_incarnation;
-    batch.session = link->refuse_session;
+    batch.to_incarnation = link->greeting.incarnation;
+    batch.session = link->greeting.session;
   } else {
-    if (link->greeting == TFRT_WIRE_FRAME_HELLO) {
+    if (link->greeting.kind == TFRT_WIRE_FRAME_HELLO) {
       body.hello = describe_us(link);
     } else {
       body.welcome.hello = describe_us(link);
@@ -61,7 +61,7 @@ tfrt_status_t tfrt_session_encode_greeting(tfrt_session_link_t* link) {
   }
   tfrt_string_builder_clear(&manager->body);
   TFRT_RETURN_IF_ERROR(tfrt_wire_body_encode(&body, &manager->body));
-  const tfrt_wire_frame_t frame = {.kind = link->greeting,
+  const tfrt_wire_frame_t frame = {.kind = link->greeting.kind,
                                    .body = tfrt_string_builder_view(&manager->body)};
   batch.frames = &frame;
   return tfrt_wire_batch_encode(&batch, &link->out);
@@ -69,10 +69,11 @@ tfrt_status_t tfrt_session_encode_greeting(tfrt_session_link_t* link) {
 
 // Tells the handler that |link| is refused, unless that is how two processes come to one session.
 static void tell_refusal(const tfrt_session_link_t* link, const tfrt_wire_hello_t* hello) {
-  if (link->refuse_reason == TFRT_WIRE_REFUSE_CROSSED) return;
-  if (link->refuse_reason == TFRT_WIRE_REFUSE_SESSION) return;
-  tfrt_status_t status = tfrt_status_create(
-      link->refuse_code, "%.*s: %s", TFRT_STRING_VIEW_ARGUMENTS(hello->name), link->refuse_message);
+  if (link->greeting.reason == TFRT_WIRE_REFUSE_CROSSED) return;
+  if (link->greeting.reason == TFRT_WIRE_REFUSE_SESSION) return;
+  tfrt_status_t status =
+      tfrt_status_create(link->greeting.code, "%.*s: %s", TFRT_STRING_VIEW_ARGUMENTS(hello->name),
+                         link->greeting.message);
   tfrt_session_manager_tell_refusal(link->manager, status);
   tfrt_status_release(status);
 }
@@ -85,15 +86,16 @@ static void refuse(tfrt_session_link_t* link, const tfrt_wire_hello_t* hello,
 static void refuse(tfrt_session_link_t* link, const tfrt_wire_hello_t* hello,
                    tfrt_wire_refuse_reason_t reason, tfrt_status_code_t code, uint32_t last_session,
                    const char* format, ...) {
-  link->greeting = TFRT_WIRE_FRAME_REFUSE;
-  link->refuse_reason = reason;
-  link->refuse_code = code;
-  link->refuse_last_session = last_session;
-  link->refuse_session = hello->session;
-  link->refuse_incarnation = hello->incarnation;
+  link->greeting.kind = TFRT_WIRE_FRAME_REFUSE;
+  link->greeting.reason = reason;
+  link->greeting.code = code;
+  link->greeting.last_session = last_session;
+  link->greeting.session = hello->session;
+  link->greeting.incarnation = hello->incarnation;
   va_list arguments;
   va_start(arguments, format);
-  tfrt_number_text_format_v(link->refuse_message, sizeof(link->refuse_message), format, arguments);
+  tfrt_number_text_format_v(link->greeting.message, sizeof(link->greeting.message), format,
+                            arguments);
   va_end(arguments);
   tell_refusal(link, hello);
   tfrt_session_link_finish(link);
@@ -137,8 +139,8 @@ static void welcome(tfrt_session_link_t* link, tfrt_session_t* session,
   if (session->dial.link) tfrt_session_link_drop(session->dial.link, false);
   session->number = hello->session;
   if (session->peer->last_session < hello->session) session->peer->last_session = hello->session;
-  link->greeting = TFRT_WIRE_FRAME_WELCOME;
-  link->is_hello_resume = hello->resume;
+  link->greeting.kind = TFRT_WIRE_FRAME_WELCOME;
+  link->greeting.is_resume = hello->resume;
   link->number = hello->connection;
   tfrt_session_adopt(session, link, hello);
 }
@@ -326,7 +328,7 @@ static void on_welcome(tfrt_session_link_t* link, tfrt_session_t* session,
   bool has_version =
       hello->version_min <= options->version_max && hello->version_max >= options->version_min;
   bool is_ours = hello->session == session->number && hello->connection == link->number &&
-                 hello->resume == link->is_hello_resume;
+                 hello->resume == link->greeting.is_resume;
   bool is_kept = hello->received_seq >= session->queue.acked_seq &&
                  hello->received_seq <= session->queue.written_seq;
   if (has_version && is_ours && is_kept) {

@@ -153,7 +153,28 @@ typedef enum tfrt_session_link_state_e {
   TFRT_SESSION_LINK_ESTABLISHED = 2,  // carries the session's batches
   TFRT_SESSION_LINK_FINISHING = 3,    // writes what is left, then closes
   TFRT_SESSION_LINK_DROPPED = 4,      // waits for on_closed
+  TFRT_SESSION_LINK_CLOSED = 5,       // on_closed came
 } tfrt_session_link_state_t;
+
+// How the connection is still to be ended: the later ones win.
+typedef enum tfrt_session_link_ending_e {
+  TFRT_SESSION_LINK_KEEP = 0,
+  TFRT_SESSION_LINK_CLOSE,
+  TFRT_SESSION_LINK_ABORT,
+} tfrt_session_link_ending_t;
+
+// Hello, Welcome or Refuse, to be written before all else.
+typedef struct tfrt_session_greeting_s {
+  uint32_t kind;   // of the frame; 0: none is due
+  bool is_resume;  // of a Hello, or of that which a Welcome answers
+  // Of a Refuse.
+  tfrt_wire_refuse_reason_t reason;
+  tfrt_status_code_t code;
+  uint32_t session;      // number that the refused Hello named
+  uint64_t incarnation;  // who said it
+  uint32_t last_session;
+  char message[256];
+} tfrt_session_greeting_t;
 
 struct tfrt_session_link_s {
   tfrt_transport_handler_t handler;
@@ -163,21 +184,11 @@ struct tfrt_session_link_s {
   tfrt_session_link_state_t state;
   tfrt_session_t* session;                  // retained, or NULL
   tfrt_transport_connection_t* connection;  // NULL until the dial has returned
-  bool is_closed;                           // on_closed came
-  bool wants_close;
-  bool wants_abort;
+  tfrt_session_link_ending_t ending;
   bool wants_receive;
-  bool was_written;  // anything, ever
   bool is_writing;
-  uint32_t number;    // of the connection
-  uint32_t greeting;  // Hello, Welcome or Refuse, to be written first; 0: none
-  bool is_hello_resume;
-  tfrt_wire_refuse_reason_t refuse_reason;
-  tfrt_status_code_t refuse_code;
-  uint32_t refuse_session;      // number that the refused Hello named
-  uint64_t refuse_incarnation;  // who said it
-  uint32_t refuse_last_session;
-  char refuse_message[256];
+  uint32_t number;  // of the connection
+  tfrt_session_greeting_t greeting;
   tfrt_transport_write_t write;
   tfrt_string_builder_t out;  // its bytes
   // Only on_message uses these, without the lock; one on_message runs at a time.

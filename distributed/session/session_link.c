@@ -95,11 +95,10 @@ static void set_linger(tfrt_session_link_t* link) {
 }
 
 void tfrt_session_link_drop(tfrt_session_link_t* link, bool in_order) {
-  if (link->state == TFRT_SESSION_LINK_DROPPED) return;
+  if (link->state >= TFRT_SESSION_LINK_DROPPED) return;
   bool is_limited = link->state == TFRT_SESSION_LINK_FINISHING;  // it lingers already
   link->state = TFRT_SESSION_LINK_DROPPED;
-  link->wants_close = in_order;
-  link->wants_abort = !in_order;
+  link->ending = in_order ? TFRT_SESSION_LINK_CLOSE : TFRT_SESSION_LINK_ABORT;
   tfrt_session_link_retain(link);
   detach_session(link);
   if (!in_order) {
@@ -114,7 +113,7 @@ void tfrt_session_link_drop(tfrt_session_link_t* link, bool in_order) {
 
 void tfrt_session_link_break(tfrt_session_link_t* link) {
   tfrt_session_link_drop(link, false);
-  link->wants_abort = true;
+  link->ending = TFRT_SESSION_LINK_ABORT;
   tfrt_session_link_request_work(link);
 }
 
@@ -137,11 +136,12 @@ static void run_work(tfrt_task_t* task);
 
 // True if the work of |link| can wait for the write in flight, whose end requests work again.
 static bool waits_for_write(const tfrt_session_link_t* link) {
-  return link->is_writing && !link->wants_receive && !link->wants_close && !link->wants_abort;
+  return link->is_writing && !link->wants_receive && link->ending == TFRT_SESSION_LINK_KEEP;
 }
 
 void tfrt_session_link_request_work(tfrt_session_link_t* link) {
-  if (link->is_work_deferred || !link->connection || link->is_closed) return;
+  if (link->is_work_deferred || !link->connection) return;
+  if (link->state == TFRT_SESSION_LINK_CLOSED) return;
   if (waits_for_write(link)) return;
   link->is_work_deferred = true;
   tfrt_session_link_retain(link);
@@ -220,9 +220,9 @@ static bool encode_batch(tfrt_session_link_t* link) {
 
 static bool encode_next(tfrt_session_link_t* link) {
   tfrt_string_builder_clear(&link->out);
-  if (link->greeting != 0) {
+  if (link->greeting.kind != 0) {
     tfrt_status_t status = tfrt_session_encode_greeting(link);
-    link->greeting = 0;
+    link->greeting.kind = 0;
     if (tfrt_status_is_ok(status)) return true;
     tfrt_status_release(status);
     // Without a Welcome the first batch would break the protocol; the dialler tries again.
@@ -246,11 +246,12 @@ typedef struct link_actions_s {
 
 static link_actions_t decide(tfrt_session_link_t* link) {
   link_actions_t actions = {0};
-  if (link->is_closed) return actions;
-  actions.aborts = link->wants_abort;
+  if (link->state == TFRT_SESSION_LINK_CLOSED) return actions;
+  actions.aborts = link->ending == TFRT_SESSION_LINK_ABORT;
   actions.receives = link->wants_receive && !actions.aborts;
-  link->wants_abort = link->wants_receive = false;
-  if (!actions.aborts && !link->is_writing && link->state != TFRT_SESSION_LINK_DROPPED) {
+  if (actions.aborts) link->ending = TFRT_SESSION_LINK_KEEP;
+  link->wants_receive = false;
+  if (!actions.aborts && !link->is_writing && link->state < TFRT_SESSION_LINK_DROPPED) {
     actions.writes = encode_next(link);
     // Encoding may have failed, and dropped the link: the work was requested again.
     if (!actions.writes && link->state == TFRT_SESSION_LINK_FINISHING) {
@@ -259,14 +260,13 @@ static link_actions_t decide(tfrt_session_link_t* link) {
   }
   if (actions.writes) {
     link->is_writing = true;
-    link->was_written = true;
     tfrt_session_link_retain(link);
     link->write.spans[0] = (tfrt_transport_span_t){link->out.data, link->out.size};
     link->write.span_count = 1;
     link->write.on_written = on_written;
   }
-  actions.closes = link->wants_close;
-  link->wants_close = false;
+  actions.closes = link->ending == TFRT_SESSION_LINK_CLOSE;
+  if (actions.closes) link->ending = TFRT_SESSION_LINK_KEEP;
   return actions;
 }
 
@@ -345,6 +345,7 @@ static void on_batch(tfrt_session_link_t* link, const tfrt_wire_batch_t* batch) 
       break;
     case TFRT_SESSION_LINK_FINISHING:
     case TFRT_SESSION_LINK_DROPPED:
+    case TFRT_SESSION_LINK_CLOSED:
       break;
   }
 }
@@ -390,7 +391,7 @@ static void on_message(tfrt_transport_handler_t* handler, tfrt_transport_connect
   } else {
     on_bad_batch(link, status);
   }
-  bool receives = link->state != TFRT_SESSION_LINK_DROPPED;
+  bool receives = link->state < TFRT_SESSION_LINK_DROPPED;
   tfrt_node_lock_unlock_and_run(lock);
   tfrt_status_release(status);
   if (receives) tfrt_transport_connection_receive(connection);
@@ -402,11 +403,11 @@ static void on_closed(tfrt_transport_handler_t* handler, tfrt_transport_connecti
   tfrt_session_link_t* link = link_of(handler);
   tfrt_node_lock_t* lock = link->manager->lock;
   tfrt_node_lock_lock(lock);
-  link->is_closed = true;
   tfrt_session_t* session = link->session;
   if (session) tfrt_session_retain(session);
   tfrt_session_link_state_t state = link->state;
   tfrt_session_link_drop(link, false);
+  link->state = TFRT_SESSION_LINK_CLOSED;
   stop_timer(link);  // of one that has ended in order
   if (session && state == TFRT_SESSION_LINK_ESTABLISHED) tfrt_session_on_broken(session);
   if (session && state == TFRT_SESSION_LINK_DIALLING) {

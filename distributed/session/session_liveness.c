@@ -205,8 +205,8 @@ static tfrt_session_link_t* begin_dial(tfrt_session_t* session) {
   }
   if (session->dial.attempt < session->connection) session->dial.attempt = session->connection;
   link->number = ++session->dial.attempt;
-  link->is_hello_resume = session->state == TFRT_SESSION_BROKEN;
-  link->greeting = TFRT_WIRE_FRAME_HELLO;
+  link->greeting.is_resume = session->state == TFRT_SESSION_BROKEN;
+  link->greeting.kind = TFRT_WIRE_FRAME_HELLO;
   link->session = tfrt_session_retain(session);
   session->dial.link = tfrt_session_link_retain(link);
   ++manager->counters.dials;

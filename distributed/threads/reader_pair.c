@@ -10,6 +10,11 @@ static _Thread_local tfrt_reader_pair_t* tfrt_reader_pair_current;
 static _Thread_local int tfrt_reader_pair_index;
 static _Thread_local bool tfrt_reader_pair_runs_task;
 
+// With the lock held.
+static bool tfrt_reader_pair_is_over(const tfrt_reader_pair_t* pair) {
+  return pair->reader == TFRT_READER_PAIR_NOBODY;
+}
+
 // --- The reader ----------------------------------------------------------------
 
 // With the lock held: has the deputy watch from now on.
@@ -132,7 +137,7 @@ static void tfrt_reader_pair_read(tfrt_reader_pair_t* pair) {
     if (!tfrt_reader_pair_run_taken(pair)) return;
   }
   tfrt_mutex_lock(&pair->mutex);
-  pair->is_over = true;
+  pair->reader = TFRT_READER_PAIR_NOBODY;
   tfrt_condition_signal(&pair->changed);
   tfrt_mutex_unlock(&pair->mutex);
 }
@@ -168,12 +173,13 @@ static int64_t tfrt_reader_pair_next_look(tfrt_reader_pair_t* pair, int64_t* cal
 static void tfrt_reader_pair_watch(tfrt_reader_pair_t* pair) {
   int64_t idle_ns = 0;
   int64_t calm_ns = TFRT_READER_PAIR_LOOK_NS;
-  while (!pair->is_over && idle_ns < TFRT_READER_PAIR_IDLE_NS) {
+  while (!tfrt_reader_pair_is_over(pair) && idle_ns < TFRT_READER_PAIR_IDLE_NS) {
     const uint64_t seen = pair->run_count;
     const bool was_running = pair->is_running;
     const int64_t wait_ns = tfrt_reader_pair_next_look(pair, &calm_ns);
     const int64_t look_ns = tfrt_clock_now_ns(tfrt_clock_system()) + wait_ns;
-    while (!pair->is_over && tfrt_condition_wait_until(&pair->changed, &pair->mutex, look_ns)) {
+    while (!tfrt_reader_pair_is_over(pair) &&
+           tfrt_condition_wait_until(&pair->changed, &pair->mutex, look_ns)) {
     }
     if (pair->run_count != seen) {
       idle_ns = 0;
@@ -190,7 +196,7 @@ static void tfrt_reader_pair_watch(tfrt_reader_pair_t* pair) {
 // Waits until the calling thread is the reader. False when all is over.
 static bool tfrt_reader_pair_stand_by(tfrt_reader_pair_t* pair) {
   tfrt_mutex_lock(&pair->mutex);
-  while (!pair->is_over && pair->reader != tfrt_reader_pair_index) {
+  while (!tfrt_reader_pair_is_over(pair) && pair->reader != tfrt_reader_pair_index) {
     pair->has_deputy = true;
     if (pair->is_watching) {
       tfrt_reader_pair_watch(pair);
@@ -198,7 +204,7 @@ static bool tfrt_reader_pair_stand_by(tfrt_reader_pair_t* pair) {
       tfrt_condition_wait(&pair->changed, &pair->mutex);
     }
   }
-  bool is_reader = !pair->is_over;
+  bool is_reader = !tfrt_reader_pair_is_over(pair);
   tfrt_mutex_unlock(&pair->mutex);
   return is_reader;
 }
@@ -239,7 +245,7 @@ tfrt_status_t tfrt_reader_pair_start(tfrt_reader_pair_t* pair, const char* name,
   status = tfrt_thread_create(name, tfrt_reader_pair_run_first, pair, &pair->threads[0]);
   if (!status) return NULL;
   tfrt_mutex_lock(&pair->mutex);
-  pair->is_over = true;
+  pair->reader = TFRT_READER_PAIR_NOBODY;
   tfrt_condition_signal(&pair->changed);
   tfrt_mutex_unlock(&pair->mutex);
   tfrt_thread_join(&pair->threads[1]);

@@ -63,6 +63,9 @@
 // Waits for something to read and handles it; false when there will never be anything any more.
 typedef bool (*tfrt_reader_turn_fn_t)(void* self);
 
+// In the place of the reader's number.
+#define TFRT_READER_PAIR_NOBODY (-1)
+
 typedef struct tfrt_reader_pair_s {
   tfrt_reader_turn_fn_t turn;
   void* self;
@@ -70,13 +73,12 @@ typedef struct tfrt_reader_pair_s {
   tfrt_mutex_t mutex;
   // Guarded by |mutex|, like all below: the deputy has something to do.
   tfrt_condition_t changed;
-  tfrt_condition_t calmed;  // for drain: no task runs or waits
-  int reader;               // which thread
-  bool has_deputy;          // the other one waits
-  bool is_watching;         // the deputy looks now and then
-  bool is_running;          // the reader runs a task
-  bool was_long;            // some task, since the last look
-  bool is_over;
+  tfrt_condition_t calmed;   // for drain: no task runs or waits
+  int reader;                // which thread; TFRT_READER_PAIR_NOBODY: all is over
+  bool has_deputy;           // the other one waits
+  bool is_watching;          // the deputy looks now and then
+  bool is_running;           // the reader runs a task
+  bool was_long;             // some task, since the last look
   uint64_t run_count;        // tasks that readers have begun
   uint32_t running;          // tasks that run now, of former readers too; threads that hand over
   uint32_t room;             // how many tasks of a turn may be taken

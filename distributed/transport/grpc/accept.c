@@ -21,11 +21,13 @@ static bool is_printable(tfrt_string_view_t text) {
 
 static void on_opened(tfrt_grpc_event_t* event, bool is_ok) {
   (void)is_ok;  // a failure shows at |ended|
-  tfrt_grpc_connection_settle_event(TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, opened));
+  tfrt_grpc_connection_settle_event(
+      TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, events.opened));
 }
 
 static void on_ended(tfrt_grpc_event_t* event, bool is_ok) {
-  tfrt_grpc_connection_t* connection = TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, ended);
+  tfrt_grpc_connection_t* connection =
+      TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, events.ended);
   if (is_ok && !connection->side.listener.is_cancelled) {
     tfrt_grpc_connection_take_end(connection, TFRT_TRANSPORT_ENDED, NULL);
     return;
@@ -38,7 +40,7 @@ static void on_ended(tfrt_grpc_event_t* event, bool is_ok) {
 static void start_waiting_for_end(tfrt_grpc_connection_t* connection) {
   grpc_op end = {.op = GRPC_OP_RECV_CLOSE_ON_SERVER};
   end.data.recv_close_on_server.cancelled = &connection->side.listener.is_cancelled;
-  tfrt_grpc_connection_start_batch(connection, &end, 1, &connection->ended);
+  tfrt_grpc_connection_start_batch(connection, &end, 1, &connection->events.ended);
 }
 
 // --- The acceptor's answer ---------------------------------------------------
@@ -47,7 +49,7 @@ static void accept_stream(tfrt_grpc_connection_t* connection, tfrt_transport_han
   connection->base.handler = handler;
   start_waiting_for_end(connection);
   grpc_op open = {.op = GRPC_OP_SEND_INITIAL_METADATA};
-  tfrt_grpc_connection_start_batch(connection, &open, 1, &connection->opened);
+  tfrt_grpc_connection_start_batch(connection, &open, 1, &connection->events.opened);
   tfrt_grpc_connection_open(connection);
 }
 
@@ -55,14 +57,11 @@ static void accept_stream(tfrt_grpc_connection_t* connection, tfrt_transport_han
 static void refuse_early_write(tfrt_grpc_connection_t* connection, tfrt_status_t status) {
   tfrt_mutex_lock(&connection->mutex);
   // As after the end of a stream: nothing is taken any more, nothing is read.
-  connection->is_finishing = true;
-  connection->is_exhausted = true;
+  connection->sending = TFRT_GRPC_SENDING_FINISHED;
+  connection->receiving = TFRT_GRPC_RECEIVING_EXHAUSTED;
   bool has_write = connection->early_write != NULL;
   connection->early_write = NULL;
-  if (has_write) {
-    connection->is_writing = false;
-    --connection->pending;
-  }
+  if (has_write) --connection->pending;
   tfrt_mutex_unlock(&connection->mutex);
   if (has_write) tfrt_transport_connection_report_written(&connection->base, status);
 }
@@ -81,7 +80,7 @@ static void reject_stream(tfrt_grpc_connection_t* connection, tfrt_status_t stat
   answer[1].data.send_status_from_server.status_details = &side->details;
   answer[1].data.send_status_from_server.trailing_metadata = &side->rejected_mark;
   answer[1].data.send_status_from_server.trailing_metadata_count = 1;
-  tfrt_grpc_connection_start_batch(connection, answer, 2, &connection->finished);
+  tfrt_grpc_connection_start_batch(connection, answer, 2, &connection->events.finished);
   tfrt_grpc_connection_open(connection);
 }
 
@@ -129,8 +128,8 @@ static tfrt_grpc_connection_t* create_connection(grpc_call* call, tfrt_transport
                                   context->allocator);
   connection->call = call;
   connection->side.listener.details = grpc_empty_slice();
-  tfrt_grpc_event_initialize(&connection->opened, on_opened);
-  tfrt_grpc_event_initialize(&connection->ended, on_ended);
+  tfrt_grpc_event_initialize(&connection->events.opened, on_opened);
+  tfrt_grpc_event_initialize(&connection->events.ended, on_ended);
   return connection;
 }
 

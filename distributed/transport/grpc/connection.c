@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/transport/grpc/connection.h"
 
+#include <assert.h>
+
 #include "distributed/transport/grpc/accept.h"
 #include "distributed/transport/grpc/address.h"
 #include "distributed/transport/grpc/dial.h"
@@ -18,10 +20,31 @@ void tfrt_grpc_connection_start_batch(tfrt_grpc_connection_t* connection, const 
   tfrt_grpc_queue_start_batch(connection->call, operations, count, event);
 }
 
+// The phases that may follow each phase. The end may come while the first operations are started.
+static void set_phase(tfrt_grpc_connection_t* connection, tfrt_grpc_phase_t phase) {
+  static const uint32_t next_phases[] = {
+      [TFRT_GRPC_PHASE_STARTING] = 1u << TFRT_GRPC_PHASE_OPEN | 1u << TFRT_GRPC_PHASE_ENDED,
+      [TFRT_GRPC_PHASE_OPEN] = 1u << TFRT_GRPC_PHASE_ENDED,
+      [TFRT_GRPC_PHASE_ENDED] = 1u << TFRT_GRPC_PHASE_TOLD,
+      [TFRT_GRPC_PHASE_TOLD] = 0,
+  };
+  const uint32_t next = next_phases[connection->phase];
+  assert(next & (1u << phase));
+  (void)next;  // without assertions nothing else reads it
+  connection->phase = phase;
+}
+
+static bool is_aborted(const tfrt_grpc_connection_t* connection) {
+  return connection->wish >= TFRT_GRPC_WISH_ABORT;
+}
+
 // Makes settle run on the queue's thread. With the lock held; returns true if the caller
 // has to post the event |poke| once the lock is open.
 static bool prepare_poke(tfrt_grpc_connection_t* connection) {
-  if (connection->is_poked || connection->is_told || !connection->is_started) return false;
+  if (connection->is_poked || connection->phase == TFRT_GRPC_PHASE_TOLD ||
+      connection->phase == TFRT_GRPC_PHASE_STARTING) {
+    return false;
+  }
   connection->is_poked = true;
   ++connection->pending;
   return true;
@@ -34,7 +57,8 @@ static void post(tfrt_grpc_connection_t* connection, tfrt_grpc_event_t* event) {
 
 static void on_poke(tfrt_grpc_event_t* event, bool is_ok) {
   (void)is_ok;
-  tfrt_grpc_connection_t* connection = TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, poke);
+  tfrt_grpc_connection_t* connection =
+      TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, events.poke);
   tfrt_mutex_lock(&connection->mutex);
   connection->is_poked = false;
   tfrt_mutex_unlock(&connection->mutex);
@@ -48,12 +72,12 @@ static void start_write(tfrt_grpc_connection_t* connection, const tfrt_transport
   grpc_op operation = {.op = GRPC_OP_SEND_MESSAGE};
   operation.data.send_message.send_message = connection->outgoing.buffer;
   // Counted already, when the write was taken.
-  tfrt_grpc_queue_start_batch(connection->call, &operation, 1, &connection->sent);
+  tfrt_grpc_queue_start_batch(connection->call, &operation, 1, &connection->events.sent);
 }
 
 static void complete_write(tfrt_grpc_connection_t* connection) {
   tfrt_mutex_lock(&connection->mutex);
-  connection->is_writing = false;  // before the callback, which may write again
+  connection->sending = TFRT_GRPC_SENDING_FREE;  // before the callback, which may write again
   tfrt_mutex_unlock(&connection->mutex);
   tfrt_status_t status = NULL;
   if (!connection->is_sent_ok) {
@@ -65,7 +89,8 @@ static void complete_write(tfrt_grpc_connection_t* connection) {
 }
 
 static void on_sent(tfrt_grpc_event_t* event, bool is_ok) {
-  tfrt_grpc_connection_t* connection = TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, sent);
+  tfrt_grpc_connection_t* connection =
+      TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, events.sent);
   connection->is_sent_ok = is_ok;
   if (tfrt_grpc_outgoing_finish(&connection->outgoing)) {
     complete_write(connection);
@@ -79,12 +104,13 @@ static void on_sent(tfrt_grpc_event_t* event, bool is_ok) {
 static void on_slices_released(tfrt_grpc_outgoing_t* outgoing) {
   tfrt_grpc_connection_t* connection =
       TFRT_CONTAINER_OF(outgoing, tfrt_grpc_connection_t, outgoing);
-  post(connection, &connection->released);
+  post(connection, &connection->events.released);
 }
 
 static void on_released(tfrt_grpc_event_t* event, bool is_ok) {
   (void)is_ok;
-  tfrt_grpc_connection_t* connection = TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, released);
+  tfrt_grpc_connection_t* connection =
+      TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, events.released);
   tfrt_mutex_lock(&connection->mutex);
   ++connection->pending;  // until on_written has returned
   tfrt_mutex_unlock(&connection->mutex);
@@ -93,7 +119,8 @@ static void on_released(tfrt_grpc_event_t* event, bool is_ok) {
 
 static void on_refused(tfrt_grpc_event_t* event, bool is_ok) {
   (void)is_ok;
-  tfrt_grpc_connection_t* connection = TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, refused);
+  tfrt_grpc_connection_t* connection =
+      TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, events.refused);
   tfrt_status_t status = tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "the connection is closed");
   tfrt_transport_connection_report_written(&connection->base, status);
   tfrt_status_release(status);
@@ -104,10 +131,12 @@ static void on_refused(tfrt_grpc_event_t* event, bool is_ok) {
 static void connection_write(tfrt_transport_connection_t* base, tfrt_transport_write_t* write) {
   tfrt_grpc_connection_t* connection = connection_of(base);
   tfrt_mutex_lock(&connection->mutex);
-  bool is_taken = !connection->is_closing && !connection->is_aborted && !connection->is_ended &&
-                  !connection->is_exhausted && !connection->is_finishing;
-  bool is_early = is_taken && !connection->is_started;
-  if (is_taken) connection->is_writing = true;
+  bool is_taken = connection->wish == TFRT_GRPC_WISH_NONE &&
+                  connection->phase < TFRT_GRPC_PHASE_ENDED &&
+                  connection->receiving != TFRT_GRPC_RECEIVING_EXHAUSTED &&
+                  connection->sending != TFRT_GRPC_SENDING_FINISHED;
+  bool is_early = is_taken && connection->phase == TFRT_GRPC_PHASE_STARTING;
+  if (is_taken) connection->sending = TFRT_GRPC_SENDING_WRITING;
   if (is_early) connection->early_write = write;
   ++connection->pending;
   tfrt_mutex_unlock(&connection->mutex);
@@ -117,7 +146,7 @@ static void connection_write(tfrt_transport_connection_t* base, tfrt_transport_w
   } else {
     // on_closed may have come, and the owner may release the object, which the event needs.
     tfrt_transport_connection_retain(base);
-    post(connection, &connection->refused);
+    post(connection, &connection->events.refused);
   }
 }
 
@@ -125,11 +154,12 @@ static void connection_write(tfrt_transport_connection_t* base, tfrt_transport_w
 
 static void on_received(tfrt_grpc_event_t* event, bool is_ok) {
   (void)is_ok;  // a failure shows as no message
-  tfrt_grpc_connection_t* connection = TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, received);
+  tfrt_grpc_connection_t* connection =
+      TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, events.received);
   tfrt_mutex_lock(&connection->mutex);
-  connection->is_reading = false;
   connection->held = connection->incoming;
-  if (!connection->held) connection->is_exhausted = true;
+  connection->receiving =
+      connection->held ? TFRT_GRPC_RECEIVING_FREE : TFRT_GRPC_RECEIVING_EXHAUSTED;
   tfrt_mutex_unlock(&connection->mutex);
   if (connection->incoming && connection->is_dialled) connection->side.dialler.has_received = true;
   if (connection->incoming && !connection->is_dialled) tfrt_grpc_accept_admit(connection);
@@ -151,8 +181,9 @@ static void report_message(tfrt_grpc_connection_t* connection, grpc_byte_buffer*
 // Gives the message that is held to the owner, or drops it, or leaves it for later.
 static void give_message(tfrt_grpc_connection_t* connection) {
   tfrt_mutex_lock(&connection->mutex);
-  bool is_dropped = connection->is_closing || connection->is_aborted ||
-                    (connection->is_ended && connection->end != TFRT_TRANSPORT_ENDED);
+  bool is_over = connection->phase >= TFRT_GRPC_PHASE_ENDED;
+  bool is_dropped = connection->wish != TFRT_GRPC_WISH_NONE ||
+                    (is_over && connection->end != TFRT_TRANSPORT_ENDED);
   bool is_given = connection->held && !is_dropped && connection->wanted > 0;
   grpc_byte_buffer* message = NULL;
   if (is_given || is_dropped) {
@@ -170,7 +201,7 @@ static void start_read(tfrt_task_t* task) {
   grpc_op operation = {.op = GRPC_OP_RECV_MESSAGE};
   operation.data.recv_message.recv_message = &connection->incoming;
   // Counted already, when it was found due.
-  tfrt_grpc_queue_start_batch(connection->call, &operation, 1, &connection->received);
+  tfrt_grpc_queue_start_batch(connection->call, &operation, 1, &connection->events.received);
 }
 
 static void connection_receive(tfrt_transport_connection_t* base) {
@@ -180,20 +211,21 @@ static void connection_receive(tfrt_transport_connection_t* base) {
   // With nothing held, the message that arrives next finds the request.
   bool is_due = connection->held && prepare_poke(connection);
   tfrt_mutex_unlock(&connection->mutex);
-  if (is_due) post(connection, &connection->poke);
+  if (is_due) post(connection, &connection->events.poke);
 }
 
 // --- The end -----------------------------------------------------------------
 
 static void on_finished(tfrt_grpc_event_t* event, bool is_ok) {
   (void)is_ok;  // a failure shows at |ended|
-  tfrt_grpc_connection_settle_event(TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, finished));
+  tfrt_grpc_connection_settle_event(
+      TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, events.finished));
 }
 
 static void start_finish(tfrt_grpc_connection_t* connection) {
   grpc_op operation = {.op = GRPC_OP_SEND_CLOSE_FROM_CLIENT};
   if (!connection->is_dialled) operation.op = GRPC_OP_SEND_STATUS_FROM_SERVER;  // zero: OK
-  tfrt_grpc_connection_start_batch(connection, &operation, 1, &connection->finished);
+  tfrt_grpc_connection_start_batch(connection, &operation, 1, &connection->events.finished);
 }
 
 static tfrt_transport_end_t choose_end(tfrt_grpc_connection_t* connection,
@@ -201,9 +233,9 @@ static tfrt_transport_end_t choose_end(tfrt_grpc_connection_t* connection,
   tfrt_status_t status = connection->end_status;
   connection->end_status = NULL;
   *out_status = status;
-  if (!connection->is_aborted) return connection->end;
+  if (!is_aborted(connection)) return connection->end;
   tfrt_status_release(status);
-  if (connection->is_unanswered) {
+  if (connection->wish == TFRT_GRPC_WISH_GIVE_UP) {
     const char* address = connection->side.dialler.address;
     *out_status = tfrt_status_create(
         TFRT_STATUS_UNAVAILABLE, "no answer from %s%s", address,
@@ -242,7 +274,7 @@ static void tell_end(tfrt_grpc_connection_t* connection) {
 void tfrt_grpc_connection_take_end(tfrt_grpc_connection_t* connection, tfrt_transport_end_t end,
                                    tfrt_status_t status) {
   tfrt_mutex_lock(&connection->mutex);
-  connection->is_ended = true;
+  set_phase(connection, TFRT_GRPC_PHASE_ENDED);
   connection->end = end;
   connection->end_status = status;
   tfrt_mutex_unlock(&connection->mutex);
@@ -252,39 +284,39 @@ void tfrt_grpc_connection_take_end(tfrt_grpc_connection_t* connection, tfrt_tran
 static void connection_close(tfrt_transport_connection_t* base) {
   tfrt_grpc_connection_t* connection = connection_of(base);
   tfrt_mutex_lock(&connection->mutex);
-  bool is_due = !connection->is_closing && prepare_poke(connection);
-  connection->is_closing = true;
+  // An abort needs no poke: the end comes.
+  bool is_due = connection->wish == TFRT_GRPC_WISH_NONE && prepare_poke(connection);
+  if (connection->wish == TFRT_GRPC_WISH_NONE) connection->wish = TFRT_GRPC_WISH_CLOSE;
   tfrt_mutex_unlock(&connection->mutex);
-  if (is_due) post(connection, &connection->poke);
+  if (is_due) post(connection, &connection->events.poke);
 }
 
-static void break_stream(tfrt_grpc_connection_t* connection, bool is_unanswered) {
+static void break_stream(tfrt_grpc_connection_t* connection, tfrt_grpc_wish_t wish) {
   grpc_call* call = NULL;
   tfrt_mutex_lock(&connection->mutex);
   bool is_due = false;
-  if (!connection->is_aborted && !connection->is_told) {
-    connection->is_aborted = true;
-    connection->is_unanswered = is_unanswered;
+  if (!is_aborted(connection) && connection->phase != TFRT_GRPC_PHASE_TOLD) {
+    connection->wish = wish;
     // The end may be known and only wait for somebody to want the last message.
-    is_due = connection->is_ended && prepare_poke(connection);
-    if (connection->is_started && connection->call) {
+    is_due = connection->phase == TFRT_GRPC_PHASE_ENDED && prepare_poke(connection);
+    if (connection->phase != TFRT_GRPC_PHASE_STARTING && connection->call) {
       call = connection->call;
       grpc_call_ref(call);  // it may be given up as soon as the lock is open
     }
   }
   tfrt_mutex_unlock(&connection->mutex);
-  if (is_due) post(connection, &connection->poke);
+  if (is_due) post(connection, &connection->events.poke);
   if (!call) return;
   grpc_call_cancel_with_status(call, GRPC_STATUS_CANCELLED, "aborted", NULL);
   grpc_call_unref(call);
 }
 
 static void connection_abort(tfrt_transport_connection_t* base) {
-  break_stream(connection_of(base), false);
+  break_stream(connection_of(base), TFRT_GRPC_WISH_ABORT);
 }
 
 void tfrt_grpc_connection_give_up(tfrt_grpc_connection_t* connection) {
-  break_stream(connection, true);
+  break_stream(connection, TFRT_GRPC_WISH_GIVE_UP);
 }
 
 // --- Settling ----------------------------------------------------------------
@@ -297,28 +329,30 @@ typedef struct due_s {
   bool is_tell;
 } due_t;
 
-// With the lock held. Sets the flags of the due steps, which the caller then does.
+// With the lock held. Sets the states of the due steps, which the caller then does.
 static due_t find_due(tfrt_grpc_connection_t* connection) {
   due_t due = {0};
-  bool is_live = connection->is_started && !connection->is_ended;
-  due.is_read =
-      is_live && !connection->held && !connection->is_reading && !connection->is_exhausted;
+  bool is_live = connection->phase == TFRT_GRPC_PHASE_OPEN;
+  due.is_read = is_live && !connection->held && connection->receiving == TFRT_GRPC_RECEIVING_FREE;
   if (due.is_read) {
-    connection->is_reading = true;
+    connection->receiving = TFRT_GRPC_RECEIVING_READING;
     ++connection->pending;
   }
   // The listener's side answers the end of what is sent to it.
-  bool is_over = connection->is_closing || (!connection->is_dialled && connection->is_exhausted);
-  due.is_finish = is_live && is_over && !connection->is_writing && !connection->is_finishing &&
-                  !connection->is_aborted;
-  if (due.is_finish) connection->is_finishing = true;
-  if (!connection->is_ended || connection->pending > 0) return due;
+  bool is_over =
+      connection->wish == TFRT_GRPC_WISH_CLOSE ||
+      (!connection->is_dialled && connection->receiving == TFRT_GRPC_RECEIVING_EXHAUSTED);
+  due.is_finish = is_live && is_over && connection->sending == TFRT_GRPC_SENDING_FREE &&
+                  !is_aborted(connection);
+  if (due.is_finish) connection->sending = TFRT_GRPC_SENDING_FINISHED;
+  if (connection->phase < TFRT_GRPC_PHASE_ENDED || connection->pending > 0) return due;
   due.call = connection->call;
   connection->call = NULL;
   // Relaxed: a writer that has the slot is on its way to the lock; its refusal settles again.
   bool has_writer = atomic_load_explicit(&connection->base.in_flight, memory_order_relaxed) != NULL;
-  due.is_tell = !connection->held && !connection->is_writing && !has_writer && !connection->is_told;
-  if (due.is_tell) connection->is_told = true;
+  due.is_tell = !connection->held && connection->sending != TFRT_GRPC_SENDING_WRITING &&
+                !has_writer && connection->phase == TFRT_GRPC_PHASE_ENDED;
+  if (due.is_tell) set_phase(connection, TFRT_GRPC_PHASE_TOLD);
   return due;
 }
 
@@ -344,13 +378,13 @@ void tfrt_grpc_connection_settle_event(tfrt_grpc_connection_t* connection) {
 
 void tfrt_grpc_connection_open(tfrt_grpc_connection_t* connection) {
   tfrt_mutex_lock(&connection->mutex);
-  connection->is_started = true;
+  if (connection->phase == TFRT_GRPC_PHASE_STARTING) set_phase(connection, TFRT_GRPC_PHASE_OPEN);
   tfrt_transport_write_t* write = connection->early_write;
   connection->early_write = NULL;
-  bool is_aborted = connection->is_aborted;
+  bool must_cancel = is_aborted(connection);
   tfrt_mutex_unlock(&connection->mutex);
   if (write) start_write(connection, write);
-  if (is_aborted) {
+  if (must_cancel) {
     grpc_call_cancel_with_status(connection->call, GRPC_STATUS_CANCELLED, "aborted", NULL);
   }
   settle(connection);
@@ -384,10 +418,10 @@ void tfrt_grpc_connection_initialize(tfrt_grpc_connection_t* connection, tfrt_tr
   tfrt_mutex_initialize(&connection->mutex);
   connection->outgoing.on_released = on_slices_released;
   tfrt_task_initialize(&connection->read, start_read);
-  tfrt_grpc_event_initialize(&connection->received, on_received);
-  tfrt_grpc_event_initialize(&connection->sent, on_sent);
-  tfrt_grpc_event_initialize(&connection->released, on_released);
-  tfrt_grpc_event_initialize(&connection->refused, on_refused);
-  tfrt_grpc_event_initialize(&connection->finished, on_finished);
-  tfrt_grpc_event_initialize(&connection->poke, on_poke);
+  tfrt_grpc_event_initialize(&connection->events.received, on_received);
+  tfrt_grpc_event_initialize(&connection->events.sent, on_sent);
+  tfrt_grpc_event_initialize(&connection->events.released, on_released);
+  tfrt_grpc_event_initialize(&connection->events.refused, on_refused);
+  tfrt_grpc_event_initialize(&connection->events.finished, on_finished);
+  tfrt_grpc_event_initialize(&connection->events.poke, on_poke);
 }

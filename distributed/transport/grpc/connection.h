@@ -3,7 +3,7 @@
 // A connection over gRPC: one call, whichever side began it. Both sides share this file; dial.h and
 // accept.h have their differences.
 //
-// Callers on any thread change a few flags under the lock, and gRPC's events change
+// Callers on any thread change a few states under the lock, and gRPC's events change
 // others on the queue's thread. After each event *settle* looks at all of them and does
 // what is due, in this order:
 //
@@ -69,15 +69,8 @@ typedef struct tfrt_grpc_listener_side_s {
   uint64_t stranger;                 // its number there
 } tfrt_grpc_listener_side_t;
 
-struct tfrt_grpc_connection_s {
-  tfrt_transport_connection_t base;
-  tfrt_allocator_t allocator;
-  tfrt_grpc_queue_t* queue;
-  tfrt_grpc_connection_set_t* set;
-  tfrt_list_link_t set_link;  // guarded by the set's lock
-  bool is_dialled;            // never changes
-
-  // Each under way at most once.
+// The events of a connection; each is under way at most once.
+typedef struct tfrt_grpc_connection_events_s {
   tfrt_grpc_event_t start;     // dialler: leaves STARTING
   tfrt_grpc_event_t opened;    // initial metadata was sent (dialler: and answered)
   tfrt_grpc_event_t received;  // a message, or the end of the stream
@@ -86,8 +79,48 @@ struct tfrt_grpc_connection_s {
   tfrt_grpc_event_t refused;   // a write on a connection that takes none
   tfrt_grpc_event_t finished;  // half-close or status was sent
   tfrt_grpc_event_t ended;     // gRPC's last word
-  tfrt_grpc_event_t poke;      // somebody changed a flag that settle has to see
+  tfrt_grpc_event_t poke;      // somebody changed a state that settle has to see
+} tfrt_grpc_connection_events_t;
 
+// The picture above.
+typedef enum tfrt_grpc_phase_e {
+  TFRT_GRPC_PHASE_STARTING = 0,
+  TFRT_GRPC_PHASE_OPEN,
+  TFRT_GRPC_PHASE_ENDED,  // |end| and |end_status| are known
+  TFRT_GRPC_PHASE_TOLD,
+} tfrt_grpc_phase_t;
+
+// What is sent. FREE <--> WRITING; FREE --> FINISHED.
+typedef enum tfrt_grpc_sending_e {
+  TFRT_GRPC_SENDING_FREE = 0,
+  TFRT_GRPC_SENDING_WRITING,   // a write was taken, and on_written is still to come
+  TFRT_GRPC_SENDING_FINISHED,  // |finished| is under way, or done: no more writes
+} tfrt_grpc_sending_t;
+
+// What is received. FREE <--> READING; either --> EXHAUSTED.
+typedef enum tfrt_grpc_receiving_e {
+  TFRT_GRPC_RECEIVING_FREE = 0,
+  TFRT_GRPC_RECEIVING_READING,    // |read| or |received| is under way
+  TFRT_GRPC_RECEIVING_EXHAUSTED,  // gRPC has no more messages
+} tfrt_grpc_receiving_t;
+
+// How the owner, or the dialler's clock, ends the stream: a later wish wins over an earlier one.
+typedef enum tfrt_grpc_wish_e {
+  TFRT_GRPC_WISH_NONE = 0,
+  TFRT_GRPC_WISH_CLOSE,
+  TFRT_GRPC_WISH_ABORT,
+  TFRT_GRPC_WISH_GIVE_UP,  // an abort because the time for an answer was up
+} tfrt_grpc_wish_t;
+
+struct tfrt_grpc_connection_s {
+  tfrt_transport_connection_t base;
+  tfrt_allocator_t allocator;
+  tfrt_grpc_queue_t* queue;
+  tfrt_grpc_connection_set_t* set;
+  tfrt_list_link_t set_link;  // guarded by the set's lock
+  bool is_dialled;            // never changes
+
+  tfrt_grpc_connection_events_t events;
   // Belongs to the thread that works on the write in flight.
   tfrt_grpc_outgoing_t outgoing;
   // Belongs to the queue's thread.
@@ -106,18 +139,12 @@ struct tfrt_grpc_connection_s {
   uint64_t wanted;         // messages asked for and not given
   grpc_byte_buffer* held;  // the message that arrived and was not given
   tfrt_transport_write_t* early_write;  // taken before the start
-  tfrt_transport_end_t end;             // valid when |is_ended|
+  tfrt_transport_end_t end;             // once |phase| is ENDED
   tfrt_status_t end_status;
-  bool is_started;
-  bool is_reading;    // |read| or |received| is under way
-  bool is_writing;    // a write was taken, and on_written is still to come
-  bool is_exhausted;  // gRPC has no more messages
-  bool is_closing;    // the owner closed
-  bool is_finishing;  // |finished| is under way, or done
-  bool is_aborted;
-  bool is_unanswered;  // dialler: aborted because the time was up
-  bool is_ended;
-  bool is_told;
+  tfrt_grpc_phase_t phase;
+  tfrt_grpc_sending_t sending;
+  tfrt_grpc_receiving_t receiving;
+  tfrt_grpc_wish_t wish;
   bool is_poked;  // |poke| is under way
 };
 

@@ -101,7 +101,8 @@ static tfrt_status_t create_end_status(const tfrt_grpc_dialler_t* dialler, tfrt_
 
 static void on_ended(tfrt_grpc_event_t* event, bool is_ok) {
   (void)is_ok;
-  tfrt_grpc_connection_t* connection = TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, ended);
+  tfrt_grpc_connection_t* connection =
+      TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, events.ended);
   tfrt_grpc_dialler_t* dialler = &connection->side.dialler;
   // A dialler that was answered has no timer any more.
   bool is_answered = !tfrt_list_is_linked(&dialler->timer.link);
@@ -117,7 +118,8 @@ static void on_ended(tfrt_grpc_event_t* event, bool is_ok) {
 }
 
 static void on_opened(tfrt_grpc_event_t* event, bool is_ok) {
-  tfrt_grpc_connection_t* connection = TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, opened);
+  tfrt_grpc_connection_t* connection =
+      TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, events.opened);
   // A call that never got anywhere has no answer either, but |ended| knows why.
   if (is_ok) tfrt_grpc_queue_remove_timer(&connection->side.dialler.timer);
   tfrt_grpc_connection_settle_event(connection);
@@ -131,7 +133,8 @@ static void on_time_is_up(tfrt_grpc_timer_t* timer) {
 
 static void on_start(tfrt_grpc_event_t* event, bool is_ok) {
   (void)is_ok;
-  tfrt_grpc_connection_t* connection = TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, start);
+  tfrt_grpc_connection_t* connection =
+      TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, events.start);
   tfrt_grpc_dialler_t* dialler = &connection->side.dialler;
   dialler->timer.deadline_ns = dialler->deadline_ns;
   dialler->timer.expire = on_time_is_up;
@@ -141,13 +144,13 @@ static void on_start(tfrt_grpc_event_t* event, bool is_ok) {
   end.data.recv_status_on_client.trailing_metadata = &dialler->trailing;
   end.data.recv_status_on_client.status = &dialler->code;
   end.data.recv_status_on_client.status_details = &dialler->details;
-  tfrt_grpc_connection_start_batch(connection, &end, 1, &connection->ended);
+  tfrt_grpc_connection_start_batch(connection, &end, 1, &connection->events.ended);
 
   grpc_op open[2] = {{.op = GRPC_OP_SEND_INITIAL_METADATA}, {.op = GRPC_OP_RECV_INITIAL_METADATA}};
   open[0].data.send_initial_metadata.metadata = dialler->metadata;
   open[0].data.send_initial_metadata.count = dialler->metadata_count;
   open[1].data.recv_initial_metadata.recv_initial_metadata = &dialler->initial;
-  tfrt_grpc_connection_start_batch(connection, open, 2, &connection->opened);
+  tfrt_grpc_connection_start_batch(connection, open, 2, &connection->events.opened);
   tfrt_grpc_connection_open(connection);
   tfrt_transport_connection_release(&connection->base);  // the event's
 }
@@ -209,7 +212,7 @@ static tfrt_status_t refuse_dial(tfrt_grpc_connection_t* connection) {
 static void start_dial(tfrt_grpc_connection_t* connection) {
   // One for the caller, one for itself until on_closed, one for the event.
   tfrt_transport_connection_retain(&connection->base);
-  if (!tfrt_grpc_queue_post(connection->queue, &connection->start)) {
+  if (!tfrt_grpc_queue_post(connection->queue, &connection->events.start)) {
     // Can't be: the connection is in the set, and the queue outlives all members.
     abort();
   }
@@ -237,9 +240,9 @@ tfrt_status_t tfrt_grpc_dial(const tfrt_grpc_dial_context_t* context,
   tfrt_list_initialize(&dialler->timer.link);
   dialler->deadline_ns =
       tfrt_deadline_after(tfrt_clock_now_ns(tfrt_clock_system()), options->timeout_ns);
-  tfrt_grpc_event_initialize(&connection->start, on_start);
-  tfrt_grpc_event_initialize(&connection->opened, on_opened);
-  tfrt_grpc_event_initialize(&connection->ended, on_ended);
+  tfrt_grpc_event_initialize(&connection->events.start, on_start);
+  tfrt_grpc_event_initialize(&connection->events.opened, on_opened);
+  tfrt_grpc_event_initialize(&connection->events.ended, on_ended);
   dialler->credentials = context->settings.credentials;
   open_call(connection, &context->settings, target);
   // The set may be drained by another thread from here on: so it gets the reference that
