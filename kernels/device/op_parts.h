@@ -7,23 +7,11 @@
 #ifndef TFRT_KERNELS_DEVICE_OP_PARTS_H_
 #define TFRT_KERNELS_DEVICE_OP_PARTS_H_
 
-#include "host_runtime/executor/descriptor/kernel_descriptor.h"
+#include "host_runtime/executor/descriptor/op_row.h"
 
 #define CHAIN "!tfrt.chain"
 #define CONTEXT "!tfrt_gpu.context"
 #define STREAM "!tfrt_gpu.stream"
 #define BUFFER "!tfrt_gpu.buffer"
-
-// Operands: what is read, a buffer that is written, and the chain behind which the op comes.
-#define READ(name, type) \
-  { name, type, TFRT_OPERAND_DEMANDED }
-#define WRITTEN(name) \
-  { name, BUFFER, TFRT_OPERAND_MUTATED }
-#define AFTER \
-  { "chain", CHAIN, TFRT_OPERAND_AWAITED }
-
-// An attribute that is one of the library's own names.
-#define NAME(name) \
-  { name, TFRT_ATTRIBUTE_STRING, NULL }
 
 #endif  // TFRT_KERNELS_DEVICE_OP_PARTS_H_

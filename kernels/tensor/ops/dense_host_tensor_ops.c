@@ -26,67 +26,41 @@ WRITTEN_TENSOR_CHAIN_AND(f64, "f64")
 // --- Families: one entry per dtype, or per dtype and rank --------------------------
 
 // Costs are per element where the kernel works on each; tensors are assumed to be small.
-#define CREATE(dtype, rank)                                                                   \
-  {                                                                                           \
-    .name = "tfrt_dht.create_uninitialized_tensor." dtype "." #rank,                          \
-    .summary = "A tensor of " dtype " whose elements are undefined; axes: " #rank ".",        \
-    .assembly = "#shape attr-dict", TFRT_RESULTS(tensor_result), TFRT_ATTRIBUTES(shape_dims), \
-    .effects = TFRT_EFFECT_NONE, .cost = 50                                                   \
-  }
+#define CREATE(dtype, rank)                                                                \
+  OP("tfrt_dht.create_uninitialized_tensor." dtype "." #rank,                              \
+     "A tensor of " dtype " whose elements are undefined; axes: " #rank ".",               \
+     FORM("#shape attr-dict"), OUT(GIVE("result", TENSOR)), SET(NEED("shape", I64_ARRAY)), \
+     EFFECTS(NONE), COST(50))
 
-#define CLOSE(dtype, infix, ulps)                                                                 \
-  {                                                                                               \
-    .name = "tfrt_dht.tensor_allclose." infix dtype,                                              \
-    .summary =                                                                                    \
-        "Whether both have the same shape and elements within " ulps " units in the last place.", \
-    .assembly = "operands attr-dict", TFRT_OPERANDS(two_tensors_and_chain),                       \
-    TFRT_RESULTS(i1_and_chain_result), .effects = TFRT_EFFECT_NONE, .cost = 100                   \
-  }
+#define CLOSE(dtype, infix, ulps)                                                              \
+  OP("tfrt_dht.tensor_allclose." infix dtype,                                                  \
+     "Whether both have the same shape and elements within " ulps " units in the last place.", \
+     FORM("operands attr-dict"), IN(READ("lhs", TENSOR), READ("rhs", TENSOR), AFTER),          \
+     OUT(GIVE("result", "i1"), DONE), EFFECTS(NONE), COST(100))
 
-#define FAMILY(dtype, scalar, fill_summary, fill_assembly, value, set_summary, values)      \
-  CREATE(dtype, 0), CREATE(dtype, 1), CREATE(dtype, 2), CREATE(dtype, 3), CREATE(dtype, 4), \
-      CREATE(dtype, 5),                                                                     \
-      {.name = "tfrt_dht.create_from_scalar." dtype,                                        \
-       .summary =                                                                           \
-           "The tensor with the given shape whose elements are all `value`, which is kept " \
-           "once; a complex one is its real and its imaginary part.",                       \
-       .assembly = "#shape #value attr-dict",                                               \
-       TFRT_RESULTS(tensor_result),                                                         \
-       TFRT_ATTRIBUTES(scalar),                                                             \
-       .flags = TFRT_KERNEL_PURE,                                                           \
-       .cost = 10},                                                                         \
-      {.name = "tfrt_dht.fill_tensor_with_constant." dtype,                                 \
-       .summary = fill_summary,                                                             \
-       .assembly = fill_assembly,                                                           \
-       TFRT_OPERANDS(written_tensor_and_chain),                                             \
-       TFRT_RESULTS(chain_result),                                                          \
-       TFRT_ATTRIBUTES(value),                                                              \
-       .effects = TFRT_EFFECT_NONE,                                                         \
-       .cost = 100},                                                                        \
-      {.name = "tfrt_dht.set_tensor_with_constant_values." dtype,                           \
-       .summary = set_summary,                                                              \
-       .assembly = "operands #values attr-dict",                                            \
-       TFRT_OPERANDS(written_tensor_and_chain),                                             \
-       TFRT_RESULTS(chain_result),                                                          \
-       TFRT_ATTRIBUTES(values),                                                             \
-       .effects = TFRT_EFFECT_NONE,                                                         \
-       .cost = 100},                                                                        \
-      {.name = "tfrt_dht.make_tensor." dtype,                                               \
-       .summary = "The tensor of " dtype " with the given shape in a buffer of that size.", \
-       .assembly = "operands attr-dict",                                                    \
-       TFRT_OPERANDS(buffer_shape_and_chain),                                               \
-       TFRT_RESULTS(tensor_and_chain_result),                                               \
-       .effects = TFRT_EFFECT_NONE | TFRT_EFFECT_READS_NO_CONTENTS,                         \
-       .shares = "buffer",                                                                  \
-       .cost = 10},                                                                         \
-      {.name = "tfrt_dht.tensor_equal." dtype,                                              \
-       .summary = "Whether both tensors have the same shape and elements.",                 \
-       .assembly = "operands attr-dict",                                                    \
-       TFRT_OPERANDS(two_tensors_and_chain),                                                \
-       TFRT_RESULTS(i1_and_chain_result),                                                   \
-       .effects = TFRT_EFFECT_NONE,                                                         \
-       .cost = 100},                                                                        \
-      CLOSE(dtype, "", "2"), CLOSE(dtype, "3ulp.", "3"), CLOSE(dtype, "1000ulp.", "1000"),  \
+#define FAMILY(dtype, scalar, fill_summary, fill_assembly, value, set_summary, values)             \
+  CREATE(dtype, 0), CREATE(dtype, 1), CREATE(dtype, 2), CREATE(dtype, 3), CREATE(dtype, 4),        \
+      CREATE(dtype, 5),                                                                            \
+      OP("tfrt_dht.create_from_scalar." dtype,                                                     \
+         "The tensor with the given shape whose elements are all `value`, which is kept once; a "  \
+         "complex one is its real and its imaginary part.",                                        \
+         FORM("#shape #value attr-dict"), OUT(GIVE("result", TENSOR)), TFRT_ATTRIBUTES(scalar),    \
+         FLAGS(PURE), COST(10)),                                                                   \
+      OP("tfrt_dht.fill_tensor_with_constant." dtype, fill_summary, FORM(fill_assembly),           \
+         IN(WRITE("tensor", TENSOR), AFTER), OUT(DONE), TFRT_ATTRIBUTES(value), EFFECTS(NONE),     \
+         COST(100)),                                                                               \
+      OP("tfrt_dht.set_tensor_with_constant_values." dtype, set_summary,                           \
+         FORM("operands #values attr-dict"), IN(WRITE("tensor", TENSOR), AFTER), OUT(DONE),        \
+         TFRT_ATTRIBUTES(values), EFFECTS(NONE), COST(100)),                                       \
+      OP("tfrt_dht.make_tensor." dtype,                                                            \
+         "The tensor of " dtype " with the given shape in a buffer of that size.",                 \
+         FORM("operands attr-dict"), IN(READ("buffer", BUFFER), READ("shape", SHAPE), AFTER),      \
+         OUT(GIVE("result", TENSOR), DONE), EFFECTS(NONE, READS_NO_CONTENTS), .shares = "buffer",  \
+         COST(10)),                                                                                \
+      OP("tfrt_dht.tensor_equal." dtype, "Whether both tensors have the same shape and elements.", \
+         FORM("operands attr-dict"), IN(READ("lhs", TENSOR), READ("rhs", TENSOR), AFTER),          \
+         OUT(GIVE("result", "i1"), DONE), EFFECTS(NONE), COST(100)),                               \
+      CLOSE(dtype, "", "2"), CLOSE(dtype, "3ulp.", "3"), CLOSE(dtype, "1000ulp.", "1000"),         \
       CLOSE(dtype, "2000ulp.", "2000"), CLOSE(dtype, "100000ulp.", "100000")
 
 #define PLAIN_FAMILY(dtype, word)                                  \
@@ -101,13 +75,11 @@ WRITTEN_TENSOR_CHAIN_AND(f64, "f64")
          "Sets the elements to `values`, two for each: the real and the imaginary part.", values)
 
 // For dtypes that scalars have, too.
-#define SCALAR_FAMILY(dtype, word)                                                   \
-  PLAIN_FAMILY(dtype, word), {                                                       \
-    .name = "tfrt_dht.set_tensor_with_values." dtype,                                \
-    .summary = "Sets the elements to the last operands, as many as there are.",      \
-    TFRT_OPERANDS(written_tensor_and_##word), TFRT_RESULTS(chain_result),            \
-    .flags = TFRT_KERNEL_VARIADIC_OPERANDS, .effects = TFRT_EFFECT_NONE, .cost = 100 \
-  }
+#define SCALAR_FAMILY(dtype, word)                                                               \
+  PLAIN_FAMILY(dtype, word), OP("tfrt_dht.set_tensor_with_values." dtype,                        \
+                                "Sets the elements to the last operands, as many as there are.", \
+                                TFRT_OPERANDS(written_tensor_and_##word), OUT(DONE),             \
+                                FLAGS(VARIADIC_OPERANDS), EFFECTS(NONE), COST(100))
 
 // --- The table --------------------------------------------------------------------
 
@@ -128,67 +100,32 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
     COMPLEX_FAMILY("complex64", complex64, f32_values),
     COMPLEX_FAMILY("complex128", complex128, f64_values),
 
-    {.name = "tfrt_dht.print_tensor",
-     .summary = "Prints layout, dtype, shape and elements; at most 16 if it is dense.",
-     .assembly = "operands attr-dict",
-     TFRT_OPERANDS(tensor_and_chain),
-     TFRT_RESULTS(chain_result),
-     .effects = TFRT_EFFECT_OUTPUT,
-     .cost = 100},
-    {.name = "tfrt_dht.print_tensor_shape",
-     .summary = "Prints `shape = [2, 3]`.",
-     .assembly = "operands attr-dict",
-     TFRT_OPERANDS(tensor_and_chain),
-     TFRT_RESULTS(chain_result),
-     .effects = TFRT_EFFECT_OUTPUT | TFRT_EFFECT_READS_NO_CONTENTS,
-     .cost = 10},
-    {.name = "tfrt_dht.get_tensor_shape",
-     .summary = "The shape of a tensor.",
-     .assembly = "operands attr-dict",
-     TFRT_OPERANDS(one_tensor),
-     TFRT_RESULTS(shape_result),
-     .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_TRAILING_CHAIN,
-     .effects = TFRT_EFFECT_NONE | TFRT_EFFECT_READS_NO_CONTENTS,
-     .cost = 1},
-    {.name = "tfrt_dht.allocate_buffer",
-     .summary = "A new buffer of so many bytes, aligned to at most 64.",
-     .assembly = "operands attr-dict",
-     TFRT_OPERANDS(size_and_alignment),
-     TFRT_RESULTS(buffer_result),
-     .effects = TFRT_EFFECT_NONE,
-     .cost = 50},
-    {.name = "tfrt_dht.get_buffer",
-     .summary = "The bytes of a tensor's elements.",
-     .assembly = "operands attr-dict",
-     TFRT_OPERANDS(tensor_and_chain),
-     TFRT_RESULTS(buffer_and_chain_result),
-     .effects = TFRT_EFFECT_NONE | TFRT_EFFECT_READS_NO_CONTENTS,
-     .shares = "input",
-     .cost = 10},
-    {.name = "tfrt_dht.get_buffer_slice",
-     .summary = "A part of a buffer, which shares its bytes.",
-     .assembly = "operands attr-dict",
-     TFRT_OPERANDS(buffer_and_range),
-     TFRT_RESULTS(buffer_result),
-     .flags = TFRT_KERNEL_TRAILING_CHAIN,
-     .effects = TFRT_EFFECT_NONE | TFRT_EFFECT_READS_NO_CONTENTS,
-     .shares = "buffer",
-     .cost = 10},
-    {.name = "tfrt_dht.print_buffer",
-     .summary = "Prints the address and the size of a buffer.",
-     .assembly = "operands attr-dict",
-     TFRT_OPERANDS(buffer_and_chain),
-     TFRT_RESULTS(chain_result),
-     .effects = TFRT_EFFECT_OUTPUT | TFRT_EFFECT_READS_NO_CONTENTS,
-     .cost = 10},
-    {.name = "tfrt_dht.no_op_ht",
-     .summary = "A chain that is there when the tensor is.",
-     .assembly = "operands attr-dict",
-     TFRT_OPERANDS(one_tensor),
-     TFRT_RESULTS(chain_result),
-     .flags = TFRT_KERNEL_TRAILING_CHAIN,
-     .effects = TFRT_EFFECT_NONE | TFRT_EFFECT_READS_NO_CONTENTS,
-     .cost = 1},
+    OP("tfrt_dht.print_tensor",
+       "Prints layout, dtype, shape and elements; at most 16 if it is dense.",
+       FORM("operands attr-dict"), IN(READ("input", TENSOR), AFTER), OUT(DONE), EFFECTS(OUTPUT),
+       COST(100)),
+    OP("tfrt_dht.print_tensor_shape", "Prints `shape = [2, 3]`.", FORM("operands attr-dict"),
+       IN(READ("input", TENSOR), AFTER), OUT(DONE), EFFECTS(OUTPUT, READS_NO_CONTENTS), COST(10)),
+    OP("tfrt_dht.get_tensor_shape", "The shape of a tensor.", FORM("operands attr-dict"),
+       IN(READ("input", TENSOR)), OUT(GIVE("shape", SHAPE)), FLAGS(PURE, TRAILING_CHAIN),
+       EFFECTS(NONE, READS_NO_CONTENTS), COST(1)),
+    OP("tfrt_dht.allocate_buffer", "A new buffer of so many bytes, aligned to at most 64.",
+       FORM("operands attr-dict"), IN(READ("size", "i64"), READ("alignment", "i64")),
+       OUT(GIVE("buffer", BUFFER)), EFFECTS(NONE), COST(50)),
+    OP("tfrt_dht.get_buffer", "The bytes of a tensor's elements.", FORM("operands attr-dict"),
+       IN(READ("input", TENSOR), AFTER), OUT(GIVE("buffer", BUFFER), DONE),
+       EFFECTS(NONE, READS_NO_CONTENTS), .shares = "input", COST(10)),
+    OP("tfrt_dht.get_buffer_slice", "A part of a buffer, which shares its bytes.",
+       FORM("operands attr-dict"),
+       IN(READ("buffer", BUFFER), READ("offset", "i64"), READ("size", "i64")),
+       OUT(GIVE("buffer", BUFFER)), FLAGS(TRAILING_CHAIN), EFFECTS(NONE, READS_NO_CONTENTS),
+       .shares = "buffer", COST(10)),
+    OP("tfrt_dht.print_buffer", "Prints the address and the size of a buffer.",
+       FORM("operands attr-dict"), IN(READ("buffer", BUFFER), AFTER), OUT(DONE),
+       EFFECTS(OUTPUT, READS_NO_CONTENTS), COST(10)),
+    OP("tfrt_dht.no_op_ht", "A chain that is there when the tensor is.", FORM("operands attr-dict"),
+       IN(READ("input", TENSOR)), OUT(DONE), FLAGS(TRAILING_CHAIN),
+       EFFECTS(NONE, READS_NO_CONTENTS), COST(1)),
 };
 
 const tfrt_kernel_table_t tfrt_dense_host_tensor_ops = {descriptors, TFRT_ARRAY_SIZE(descriptors)};

@@ -3,13 +3,6 @@
 #include "kernels/tensor/ops/op_parts.h"
 #include "kernels/tensor/ops/ops.h"
 
-static const tfrt_operand_descriptor_t buffer_and_shape[] = {
-    {"buffer", BUFFER, TFRT_OPERAND_DEMANDED},
-    {"shape", SHAPE, TFRT_OPERAND_DEMANDED},
-};
-static const tfrt_operand_descriptor_t written_tensor[] = {
-    {"tensor", TENSOR, TFRT_OPERAND_MUTATED}};
-
 // Attributes that make a tensor of several values: a shape, and the values.
 #define SHAPE_AND_VALUES(word, kind)                                  \
   static const tfrt_attribute_descriptor_t shape_and_all_##word[] = { \
@@ -32,50 +25,34 @@ SHAPE_AND_VALUES(complex128, F64)
 
 // --- Families: one entry per dtype, or per dtype and rank --------------------------
 
-#define CREATE(dtype, rank)                                                                   \
-  {                                                                                           \
-    .name = "tfrt_dht_sync.create_uninitialized_tensor." dtype "." #rank,                     \
-    .summary = "A tensor of " dtype " whose elements are undefined; axes: " #rank ".",        \
-    .assembly = "#shape attr-dict", TFRT_RESULTS(tensor_result), TFRT_ATTRIBUTES(shape_dims), \
-    .flags = TFRT_KERNEL_SYNC_ONLY, .effects = TFRT_EFFECT_NONE, .cost = 50                   \
-  }
+#define CREATE(dtype, rank)                                                                \
+  OP("tfrt_dht_sync.create_uninitialized_tensor." dtype "." #rank,                         \
+     "A tensor of " dtype " whose elements are undefined; axes: " #rank ".",               \
+     FORM("#shape attr-dict"), OUT(GIVE("result", TENSOR)), SET(NEED("shape", I64_ARRAY)), \
+     FLAGS(SYNC_ONLY), EFFECTS(NONE), COST(50))
 
-#define FAMILY(dtype, word, values)                                                              \
-  CREATE(dtype, 0), CREATE(dtype, 1), CREATE(dtype, 2), CREATE(dtype, 3), CREATE(dtype, 4),      \
-      CREATE(dtype, 5),                                                                          \
-      {.name = "tfrt_dht_sync.create_dense_tensor." dtype,                                       \
-       .summary =                                                                                \
-           "The tensor with the given shape and the elements `values`; a single one stands for " \
-           "all "                                                                                \
-           "of them.",                                                                           \
-       TFRT_RESULTS(tensor_result),                                                              \
-       TFRT_ATTRIBUTES(shape_and_all_##word),                                                    \
-       .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_SYNC_ONLY,                                        \
-       .cost = 100},                                                                             \
-      {.name = "tfrt_dht_sync.create_from_scalar." dtype,                                        \
-       .summary =                                                                                \
-           "The tensor with the given shape whose elements are all `value`, which is kept "      \
-           "once; a complex one is its real and its imaginary part.",                            \
-       .assembly = "#shape #value attr-dict",                                                    \
-       TFRT_RESULTS(tensor_result),                                                              \
-       TFRT_ATTRIBUTES(shape_and_##word),                                                        \
-       .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_SYNC_ONLY,                                        \
-       .cost = 10},                                                                              \
-      {.name = "tfrt_dht_sync.set_tensor_with_constant_values." dtype,                           \
-       .summary = "Sets the elements to `values`, as many numbers as there are.",                \
-       .assembly = "operands #values attr-dict",                                                 \
-       TFRT_OPERANDS(written_tensor),                                                            \
-       TFRT_ATTRIBUTES(values),                                                                  \
-       .flags = TFRT_KERNEL_SYNC_ONLY,                                                           \
-       .effects = TFRT_EFFECT_NONE,                                                              \
-       .cost = 100},                                                                             \
-  {                                                                                              \
-    .name = "tfrt_dht_sync.make_tensor." dtype,                                                  \
-    .summary = "The tensor of " dtype " with the given shape in a buffer of that size.",         \
-    .assembly = "operands attr-dict", TFRT_OPERANDS(buffer_and_shape),                           \
-    TFRT_RESULTS(tensor_result), .flags = TFRT_KERNEL_SYNC_ONLY,                                 \
-    .effects = TFRT_EFFECT_NONE | TFRT_EFFECT_READS_NO_CONTENTS, .shares = "buffer", .cost = 10  \
-  }
+#define FAMILY(dtype, word, values)                                                                \
+  CREATE(dtype, 0), CREATE(dtype, 1), CREATE(dtype, 2), CREATE(dtype, 3), CREATE(dtype, 4),        \
+      CREATE(dtype, 5),                                                                            \
+      OP("tfrt_dht_sync.create_dense_tensor." dtype,                                               \
+         "The tensor with the given shape and the elements `values`; a single one stands for all " \
+         "of them.",                                                                               \
+         OUT(GIVE("result", TENSOR)), TFRT_ATTRIBUTES(shape_and_all_##word),                       \
+         FLAGS(PURE, SYNC_ONLY), COST(100)),                                                       \
+      OP("tfrt_dht_sync.create_from_scalar." dtype,                                                \
+         "The tensor with the given shape whose elements are all `value`, which is kept once; a "  \
+         "complex one is its real and its imaginary part.",                                        \
+         FORM("#shape #value attr-dict"), OUT(GIVE("result", TENSOR)),                             \
+         TFRT_ATTRIBUTES(shape_and_##word), FLAGS(PURE, SYNC_ONLY), COST(10)),                     \
+      OP("tfrt_dht_sync.set_tensor_with_constant_values." dtype,                                   \
+         "Sets the elements to `values`, as many numbers as there are.",                           \
+         FORM("operands #values attr-dict"), IN(WRITE("tensor", TENSOR)), TFRT_ATTRIBUTES(values), \
+         FLAGS(SYNC_ONLY), EFFECTS(NONE), COST(100)),                                              \
+      OP("tfrt_dht_sync.make_tensor." dtype,                                                       \
+         "The tensor of " dtype " with the given shape in a buffer of that size.",                 \
+         FORM("operands attr-dict"), IN(READ("buffer", BUFFER), READ("shape", SHAPE)),             \
+         OUT(GIVE("result", TENSOR)), FLAGS(SYNC_ONLY), EFFECTS(NONE, READS_NO_CONTENTS),          \
+         .shares = "buffer", COST(10))
 
 // --- The table --------------------------------------------------------------------
 
@@ -95,91 +72,43 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
     FAMILY("bf16", bf16, bf16_values),
     FAMILY("complex64", complex64, f32_values),
     FAMILY("complex128", complex128, f64_values),
-    {.name = "tfrt_dht_sync.print_tensor",
-     .summary = "Prints layout, dtype, shape and elements; at most 16 if it is dense.",
-     .assembly = "operands attr-dict",
-     TFRT_OPERANDS(one_tensor),
-     .flags = TFRT_KERNEL_SYNC_ONLY,
-     .effects = TFRT_EFFECT_OUTPUT,
-     .cost = 100},
-    {.name = "tfrt_dht_sync.allocate_buffer",
-     .summary = "A new buffer of so many bytes, aligned to at most 64.",
-     .assembly = "operands attr-dict",
-     TFRT_OPERANDS(size_and_alignment),
-     TFRT_RESULTS(buffer_result),
-     .flags = TFRT_KERNEL_SYNC_ONLY,
-     .effects = TFRT_EFFECT_NONE,
-     .cost = 50},
-    {.name = "tfrt_dht_sync.get_buffer_slice",
-     .summary = "A part of a buffer, which shares its bytes.",
-     .assembly = "operands attr-dict",
-     TFRT_OPERANDS(buffer_and_range),
-     TFRT_RESULTS(buffer_result),
-     .flags = TFRT_KERNEL_SYNC_ONLY,
-     .effects = TFRT_EFFECT_NONE | TFRT_EFFECT_READS_NO_CONTENTS,
-     .shares = "buffer",
-     .cost = 10},
-    {.name = "tfrt_dht_sync.get_tensor_shape",
-     .summary = "The shape of a tensor.",
-     .assembly = "operands attr-dict",
-     TFRT_OPERANDS(one_tensor),
-     TFRT_RESULTS(shape_result),
-     .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_SYNC_ONLY,
-     .effects = TFRT_EFFECT_NONE | TFRT_EFFECT_READS_NO_CONTENTS,
-     .cost = 1},
-    {.name = "tfrt_sht_sync.create_tensor",
-     .summary = "The tensor of the strings `values`.",
-     TFRT_RESULTS(tensor_result),
-     TFRT_ATTRIBUTES(shape_and_strings),
-     .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_SYNC_ONLY,
-     .cost = 100},
-    {.name = "tfrt_sht_sync.create_uninitialized_tensor",
-     .summary = "A tensor of empty strings.",
-     TFRT_RESULTS(tensor_result),
-     TFRT_ATTRIBUTES(shape_dims),
-     .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_SYNC_ONLY,
-     .cost = 50},
-    {.name = "tfrt_test.sync.const_dense_attr",
-     .summary = "The constant tensor `value`.",
-     TFRT_RESULTS(tensor_result),
-     TFRT_ATTRIBUTES(dense_value),
-     .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_SYNC_ONLY,
-     .cost = 50},
-    {.name = "ts_sync.build_shape",
-     .summary = "The shape with the lengths `value`.",
-     .assembly = "#value attr-dict",
-     TFRT_RESULTS(shape_result),
-     TFRT_ATTRIBUTES(shape_value),
-     .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_SYNC_ONLY,
-     .cost = 1},
-    {.name = "ts_sync.get_num_elements",
-     .summary = "The number of elements of a tensor with this shape.",
-     .assembly = "operands attr-dict",
-     TFRT_OPERANDS(one_shape),
-     TFRT_RESULTS(i64_result),
-     .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_SYNC_ONLY,
-     .cost = 1},
-    {.name = "ts_sync.build_partial_shape",
-     .summary = "The partial shape with the lengths `value`; -1 is unknown.",
-     .assembly = "#value attr-dict",
-     TFRT_RESULTS(partial_shape_result),
-     TFRT_ATTRIBUTES(shape_value),
-     .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_SYNC_ONLY,
-     .cost = 1},
-    {.name = "ts_sync.to_shape",
-     .summary = "The shape that a partial shape without unknown lengths is.",
-     .assembly = "operands attr-dict",
-     TFRT_OPERANDS(one_partial_shape),
-     TFRT_RESULTS(shape_result),
-     .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_SYNC_ONLY,
-     .cost = 1},
-    {.name = "ts_sync.to_partial_shape",
-     .summary = "A shape as a partial shape, of which all is known.",
-     .assembly = "operands attr-dict",
-     TFRT_OPERANDS(one_shape),
-     TFRT_RESULTS(partial_shape_result),
-     .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_SYNC_ONLY,
-     .cost = 1},
+    OP("tfrt_dht_sync.print_tensor",
+       "Prints layout, dtype, shape and elements; at most 16 if it is dense.",
+       FORM("operands attr-dict"), IN(READ("input", TENSOR)), FLAGS(SYNC_ONLY), EFFECTS(OUTPUT),
+       COST(100)),
+    OP("tfrt_dht_sync.allocate_buffer", "A new buffer of so many bytes, aligned to at most 64.",
+       FORM("operands attr-dict"), IN(READ("size", "i64"), READ("alignment", "i64")),
+       OUT(GIVE("buffer", BUFFER)), FLAGS(SYNC_ONLY), EFFECTS(NONE), COST(50)),
+    OP("tfrt_dht_sync.get_buffer_slice", "A part of a buffer, which shares its bytes.",
+       FORM("operands attr-dict"),
+       IN(READ("buffer", BUFFER), READ("offset", "i64"), READ("size", "i64")),
+       OUT(GIVE("buffer", BUFFER)), FLAGS(SYNC_ONLY), EFFECTS(NONE, READS_NO_CONTENTS),
+       .shares = "buffer", COST(10)),
+    OP("tfrt_dht_sync.get_tensor_shape", "The shape of a tensor.", FORM("operands attr-dict"),
+       IN(READ("input", TENSOR)), OUT(GIVE("shape", SHAPE)), FLAGS(PURE, SYNC_ONLY),
+       EFFECTS(NONE, READS_NO_CONTENTS), COST(1)),
+    OP("tfrt_sht_sync.create_tensor", "The tensor of the strings `values`.",
+       OUT(GIVE("result", TENSOR)), SET(NEED("shape", I64_ARRAY), NEED("values", AGGREGATE)),
+       FLAGS(PURE, SYNC_ONLY), COST(100)),
+    OP("tfrt_sht_sync.create_uninitialized_tensor", "A tensor of empty strings.",
+       OUT(GIVE("result", TENSOR)), SET(NEED("shape", I64_ARRAY)), FLAGS(PURE, SYNC_ONLY),
+       COST(50)),
+    OP("tfrt_test.sync.const_dense_attr", "The constant tensor `value`.",
+       OUT(GIVE("result", TENSOR)), SET(NEED("value", DENSE)), FLAGS(PURE, SYNC_ONLY), COST(50)),
+    OP("ts_sync.build_shape", "The shape with the lengths `value`.", FORM("#value attr-dict"),
+       OUT(GIVE("shape", SHAPE)), SET(NEED("value", I64_ARRAY)), FLAGS(PURE, SYNC_ONLY), COST(1)),
+    OP("ts_sync.get_num_elements", "The number of elements of a tensor with this shape.",
+       FORM("operands attr-dict"), IN(READ("shape", SHAPE)), OUT(GIVE("result", "i64")),
+       FLAGS(PURE, SYNC_ONLY), COST(1)),
+    OP("ts_sync.build_partial_shape", "The partial shape with the lengths `value`; -1 is unknown.",
+       FORM("#value attr-dict"), OUT(GIVE("shape", PARTIAL_SHAPE)), SET(NEED("value", I64_ARRAY)),
+       FLAGS(PURE, SYNC_ONLY), COST(1)),
+    OP("ts_sync.to_shape", "The shape that a partial shape without unknown lengths is.",
+       FORM("operands attr-dict"), IN(READ("shape", PARTIAL_SHAPE)), OUT(GIVE("shape", SHAPE)),
+       FLAGS(PURE, SYNC_ONLY), COST(1)),
+    OP("ts_sync.to_partial_shape", "A shape as a partial shape, of which all is known.",
+       FORM("operands attr-dict"), IN(READ("shape", SHAPE)), OUT(GIVE("shape", PARTIAL_SHAPE)),
+       FLAGS(PURE, SYNC_ONLY), COST(1)),
 };
 
 const tfrt_kernel_table_t tfrt_sync_tensor_ops = {descriptors, TFRT_ARRAY_SIZE(descriptors)};
