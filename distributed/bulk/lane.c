@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One connection of the lanes' manager. Only the lane's task, which runs without the lock, calls
-// the transport; the |must_...| marks say what the task has to do.
+// the transport; |due| says which calls the task has to make.
 #include <string.h>
 
 #include "distributed/bulk/crc32c.h"
@@ -111,14 +111,153 @@ static void run_timer(tfrt_timer_t* timer) {
   release_and_unlock(lane);
 }
 
+// --- Messages besides chunks: Hello or Welcome, then Aborts and Windows ----------
+
+// Makes a write due, of the chunk or the message that |lane|, which writes nothing, has.
+static void must_write(tfrt_lane_t* lane) {
+  lane->is_writing = true;
+  lane->used_ns = tfrt_lane_manager_now_ns(lane->manager);
+  ++lane->references;  // a write may be completed behind the connection's end
+  tfrt_lane_schedule(lane, TFRT_LANE_DUE_WRITE);
+}
+
+static tfrt_status_t encode_message(tfrt_lane_t* lane, uint32_t kind, const tfrt_wire_bulk_up_t* up,
+                                    const tfrt_wire_lane_welcome_t* welcome) {
+  if (lane->is_dialler) return tfrt_wire_bulk_up_encode(up, &lane->head);
+  tfrt_wire_bulk_down_t down = {.kind = kind};
+  if (kind == TFRT_WIRE_BULK_LANE) down.welcome = *welcome;
+  if (kind == TFRT_WIRE_BULK_WINDOW) down.window = up->window;
+  if (kind == TFRT_WIRE_BULK_ABORT) down.abort = up->abort;
+  return tfrt_wire_bulk_down_encode(&down, &lane->head);
+}
+
+// Begins the write of a small message; an error (taken) breaks the lane.
+static void take_encoded(tfrt_lane_t* lane, tfrt_status_t status) {
+  if (!tfrt_status_is_ok(status)) {
+    tfrt_status_release(status);
+    tfrt_lane_give_up(lane);
+    return;
+  }
+  must_write(lane);
+}
+
+// Begins the write of the small message |up|: Hello or a Window.
+static void begin_message(tfrt_lane_t* lane, const tfrt_wire_bulk_up_t* up) {
+  tfrt_string_builder_clear(&lane->head);
+  take_encoded(lane, encode_message(lane, up->kind, up, NULL));
+}
+
+// Begins the write of |abort|, whose error is |status| (+0).
+static void begin_abort(tfrt_lane_t* lane, tfrt_wire_abort_t abort, tfrt_status_t status) {
+  tfrt_lane_manager_t* manager = lane->manager;
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, manager->allocator);
+  tfrt_wire_error_t error;
+  tfrt_status_t result = tfrt_wire_error_from_status(status, TFRT_WIRE_NO_RANK,
+                                                     manager->options.incarnation, &arena, &error);
+  if (tfrt_status_is_ok(result)) {
+    abort.error = &error;
+    const tfrt_wire_bulk_up_t up = {.kind = TFRT_WIRE_BULK_ABORT, .abort = abort};
+    tfrt_string_builder_clear(&lane->head);
+    result = encode_message(lane, up.kind, &up, NULL);
+  }
+  tfrt_arena_deinitialize(&arena);
+  take_encoded(lane, result);
+}
+
+// Begins the write of the Welcome of the lane with |number|, or of its |refusal| (+0; NULL: none).
+static void begin_welcome(tfrt_lane_t* lane, uint32_t number, tfrt_status_t refusal) {
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, lane->manager->allocator);
+  tfrt_wire_error_t error;
+  tfrt_status_t result = NULL;
+  if (refusal) {
+    result = tfrt_wire_error_from_status(refusal, TFRT_WIRE_NO_RANK,
+                                         lane->manager->options.incarnation, &arena, &error);
+  }
+  if (tfrt_status_is_ok(result)) {
+    const tfrt_wire_lane_welcome_t welcome = {
+        .lane = number,
+        .error = refusal ? &error : NULL,
+        .last_dialled = lane->peer ? lane->peer->last_dialled : 0};
+    tfrt_string_builder_clear(&lane->head);
+    result = encode_message(lane, TFRT_WIRE_BULK_LANE, NULL, &welcome);
+  }
+  tfrt_arena_deinitialize(&arena);
+  take_encoded(lane, result);
+}
+
+// Begins the Abort for the next failed transfer. Returns false if there is none.
+static bool begin_failure(tfrt_lane_t* lane) {
+  tfrt_list_link_t* link = tfrt_list_pop_front(&lane->peer->failed);
+  if (!link) return false;
+  tfrt_lane_outgoing_t* outgoing = TFRT_CONTAINER_OF(link, tfrt_lane_outgoing_t, link);
+  const tfrt_wire_abort_t abort = {.want = outgoing->want, .from_owner = true, .is_final = true};
+  begin_abort(lane, abort, outgoing->failure);
+  return true;
+}
+
+// Begins the Abort for the next interrupted transfer. Returns false if there is none.
+static bool begin_interruption(tfrt_lane_t* lane) {
+  tfrt_list_link_t* link = tfrt_list_pop_front(&lane->peer->interrupted);
+  if (!link) return false;
+  tfrt_lane_outgoing_t* outgoing = TFRT_CONTAINER_OF(link, tfrt_lane_outgoing_t, link);
+  tfrt_status_t status =
+      tfrt_status_create(TFRT_STATUS_ABORTED, "the lane was lost; resume the transfer");
+  begin_abort(lane, (tfrt_wire_abort_t){.want = outgoing->want, .from_owner = true}, status);
+  tfrt_status_release(status);
+  return true;
+}
+
+static void begin_window(tfrt_lane_t* lane, uint64_t want, uint64_t limit) {
+  const tfrt_wire_bulk_up_t up = {.kind = TFRT_WIRE_BULK_WINDOW,
+                                  .window = {.want = want, .limit = limit}};
+  begin_message(lane, &up);
+}
+
+// Says the next window that has moved; or once more the first one, to see whether the lane is lost.
+// Returns false if there is none.
+static bool begin_due_window(tfrt_lane_t* lane) {
+  const uint64_t expected_want = lane->expected_want;
+  tfrt_list_link_t* link = tfrt_list_pop_front(&lane->peer->windows);
+  if (!link && expected_want == 0) return false;
+  lane->expected_want = 0;
+  if (link) {
+    tfrt_lane_incoming_t* incoming = TFRT_CONTAINER_OF(link, tfrt_lane_incoming_t, link);
+    begin_window(lane, incoming->name.want, incoming->granted);
+  } else {
+    begin_window(lane, expected_want, lane->manager->options.window_size);
+  }
+  return true;
+}
+
+// Begins the write of the next Abort or Window that is due. False if there is none.
+static bool begin_due_message(tfrt_lane_t* lane) {
+  tfrt_lane_peer_t* peer = lane->peer;
+  tfrt_list_link_t* link = tfrt_list_pop_front(&peer->aborts);
+  if (link) {
+    --peer->abort_count;
+    tfrt_lane_abort_t* abort = TFRT_CONTAINER_OF(link, tfrt_lane_abort_t, link);
+    begin_abort(
+        lane,
+        (tfrt_wire_abort_t){
+            .want = abort->want, .from_owner = abort->from_owner, .is_final = abort->from_owner},
+        abort->status);
+    tfrt_status_release(abort->status);
+    tfrt_allocator_free(lane->manager->allocator, abort, sizeof(*abort));
+    return true;
+  }
+  return begin_failure(lane) || begin_interruption(lane) || begin_due_window(lane);
+}
+
 // --- Writing -----------------------------------------------------------------
 
 void tfrt_lane_pump(tfrt_lane_t* lane) {
   if (!lane || lane->state != TFRT_LANE_OPEN || lane->is_writing || !lane->peer) return;
-  if (tfrt_lane_begin_due_message(lane)) return;
+  if (begin_due_message(lane)) return;
   lane->sending = tfrt_lane_outgoing_next(lane->peer, &lane->chunk);
   if (!lane->sending) return;
-  tfrt_lane_must_write(lane);
+  must_write(lane);
 }
 
 // The write is over, or was never taken; its reference is the caller's to drop.
@@ -204,7 +343,7 @@ static void dial_and_greet(tfrt_lane_t* lane) {
     stop_timer(lane);
     --lane->references;  // on_closed will not come; the task still has one
   } else if (lane->peer) {
-    tfrt_lane_begin_message(lane, &up);
+    begin_message(lane, &up);
   } else {
     // It was broken before there was anything to break.
     tfrt_lane_schedule(lane, TFRT_LANE_DUE_ABORT);
@@ -244,7 +383,7 @@ static bool on_hello(tfrt_lane_t* lane, const tfrt_lane_message_t* message) {
   tfrt_status_t refusal = tfrt_lane_peer_adopt(lane, &message->hello);
   leave_state(lane, refusal ? TFRT_LANE_REFUSING : TFRT_LANE_OPEN);
   if (!refusal) stop_timer(lane);
-  tfrt_lane_begin_welcome(lane, message->hello.lane, refusal);
+  begin_welcome(lane, message->hello.lane, refusal);
   if (!refusal && lane->peer) tfrt_lane_peer_opened(lane->peer);
   tfrt_status_release(refusal);
   return true;

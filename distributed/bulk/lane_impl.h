@@ -107,7 +107,7 @@ typedef struct tfrt_lane_incoming_s {
   bool is_busy;          // a thread copies, or calls the handler
   bool must_tell_end;    // aborted is due at the end: the handler has made room
   bool is_making_room;   // |room_task| is under way
-  uint64_t ready;        // bytes whose memory is there, if that is made ready (lane_room.h)
+  uint64_t ready;        // bytes whose memory is there, if that is made ready (lane_incoming.c)
   tfrt_status_t result;  // +1, when over
   tfrt_task_t task;
   tfrt_task_t room_task;
@@ -255,20 +255,6 @@ static inline bool tfrt_lane_is_over(const tfrt_lane_t* lane) {
   return lane->state >= TFRT_LANE_REFUSING;
 }
 
-// --- lane_writing.c ---
-
-// Makes a write due, of the chunk or the message that |lane|, which writes nothing, has.
-void tfrt_lane_must_write(tfrt_lane_t* lane);
-
-// Begins the write of the small message |up|: Hello or a Window.
-void tfrt_lane_begin_message(tfrt_lane_t* lane, const tfrt_wire_bulk_up_t* up);
-
-// Begins the write of the Welcome of the lane with |number|, or of its |refusal| (+0; NULL: none).
-void tfrt_lane_begin_welcome(tfrt_lane_t* lane, uint32_t number, tfrt_status_t refusal);
-
-// Begins the write of the next Abort or Window that is due. False if there is none.
-bool tfrt_lane_begin_due_message(tfrt_lane_t* lane);
-
 // --- lane_outgoing.c ---
 
 // Puts |outgoing| where it belongs: ready, interrupted, or neither.
@@ -284,10 +270,6 @@ void tfrt_lane_outgoing_finish_write(tfrt_lane_outgoing_t* outgoing);
 // Finishes |outgoing| if it is over and no worker uses it; else reads on and sends the bytes that
 // are ready.
 void tfrt_lane_outgoing_go_on(tfrt_lane_outgoing_t* outgoing);
-
-// No byte of |outgoing|, unless it is over, can be sent any more because of |status| (+0): tells
-// the borrower, on each lane until |outgoing| ends.
-void tfrt_lane_outgoing_fail(tfrt_lane_outgoing_t* outgoing, tfrt_status_t status);
 
 // Ends |outgoing| with |status| (+0).
 void tfrt_lane_outgoing_end(tfrt_lane_outgoing_t* outgoing, tfrt_status_t status);
@@ -309,14 +291,9 @@ void tfrt_lane_incoming_on_abort(tfrt_lane_t* lane, const tfrt_wire_abort_t* abo
 void tfrt_lane_incoming_end(tfrt_lane_incoming_t* incoming, tfrt_status_t status);
 
 // There is more room for |incoming|; nothing if it is over.
-void tfrt_lane_incoming_on_room(tfrt_lane_incoming_t* incoming);
 
 // Nobody makes room for |incoming| any more: if it is over, schedules the report of its end.
 // Returns true if it is complete; then the caller reports that and frees it.
-bool tfrt_lane_incoming_leave_room(tfrt_lane_incoming_t* incoming);
-
-// Tells the handler that |incoming| is complete, and frees it. Takes the lock.
-void tfrt_lane_incoming_complete(tfrt_lane_incoming_t* incoming);
 
 // The lane in use is lost.
 void tfrt_lane_incoming_interrupt_all(tfrt_lane_peer_t* peer);

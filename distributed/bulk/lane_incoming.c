@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <inttypes.h>
+#include <stdint.h>
+#include <sys/mman.h>
 
-#include "distributed/bulk/lane_room.h"
+#include "distributed/bulk/lane_impl.h"
 
 static tfrt_lane_incoming_t* find(tfrt_lane_peer_t* peer, uint64_t want) {
   tfrt_hash_node_t* node = tfrt_hash_table_find(&peer->incoming, &want);
@@ -162,6 +164,115 @@ bool tfrt_lane_manager_resume_receive(tfrt_lane_manager_t* manager, uint64_t inc
   return true;
 }
 
+// --- Room ----------------------------------------------------------------------
+//
+// Memory for a large payload is made ready ahead of its bytes. The first touch of a page can take
+// longer than all other work on its bytes, on a virtual machine many times longer. The thread that
+// copies also reads for the whole process, so calls would wait behind it. So another thread touches
+// the pages, and the owner is granted no byte whose page is not there.
+//
+//   body   [ received | granted | ready ....... | not there ]
+//                               `-- at most ROOM_WINDOWS windows before the received
+//
+// The first window needs no room: its bytes were granted before there was a buffer. While the
+// thread works, the transfer's buffer stays. Without a thread that makes memory ready, all of it
+// counts as ready.
+
+// Windows that are made ready ahead of what was received; a step of it is half a window.
+#define ROOM_WINDOWS 16
+
+#define PAGE_SIZE ((size_t)4096)
+
+// There is more room for |incoming|; nothing if it is over.
+static void on_room(tfrt_lane_incoming_t* incoming);
+
+// Nobody makes room for |incoming| any more: if it is over, schedules the report of its end.
+// Returns true if it is complete; then the caller reports that and frees it.
+static bool leave_room(tfrt_lane_incoming_t* incoming);
+
+// Tells the handler that |incoming| is complete, and frees it. Takes the lock.
+static void complete(tfrt_lane_incoming_t* incoming);
+
+// Has the system provide all whole pages of the |size| bytes at |begin| before it returns. The
+// contents stay, and other threads may read and write them meanwhile.
+static void prefault(void* begin, size_t size) {
+#ifdef MADV_POPULATE_WRITE
+  const size_t skipped = (PAGE_SIZE - (uintptr_t)begin % PAGE_SIZE) % PAGE_SIZE;
+  if (size < skipped + PAGE_SIZE) return;
+  // Systems before Linux 5.14 refuse.
+  (void)madvise((char*)begin + skipped, (size - skipped) / PAGE_SIZE * PAGE_SIZE,
+                MADV_POPULATE_WRITE);
+#else
+  (void)begin, (void)size;
+#endif
+}
+
+static uint64_t ahead(const tfrt_lane_incoming_t* incoming) {
+  return ROOM_WINDOWS * incoming->manager->options.window_size;
+}
+
+// The bytes that are to be made ready next; 0: none, or not yet.
+static uint64_t next_step(const tfrt_lane_incoming_t* incoming) {
+  if (incoming->state != TFRT_LANE_INCOMING_RECEIVING ||
+      incoming->interruption != TFRT_LANE_NOT_INTERRUPTED) {
+    return 0;
+  }
+  if (incoming->ready >= incoming->received + ahead(incoming)) return 0;
+  uint64_t left = incoming->total_size - incoming->ready;
+  uint64_t step = (incoming->manager->options.window_size + 1) / 2;
+  return left < step ? left : step;
+}
+
+// Makes room, step by step. Takes the lock.
+static void run_room(tfrt_task_t* task) {
+  tfrt_lane_incoming_t* incoming = TFRT_CONTAINER_OF(task, tfrt_lane_incoming_t, room_task);
+  tfrt_lane_manager_t* manager = incoming->manager;
+  tfrt_node_lock_t* lock = manager->lock;
+  tfrt_node_lock_lock(lock);
+  for (uint64_t step; (step = next_step(incoming)) > 0;) {
+    uint64_t begin = incoming->ready;
+    tfrt_node_lock_unlock_and_run(lock);
+    prefault((char*)incoming->sink.body + begin, step);
+    tfrt_node_lock_lock(lock);
+    // A resumed transfer may have been granted more meanwhile.
+    if (incoming->ready < begin + step) incoming->ready = begin + step;
+    on_room(incoming);
+  }
+  incoming->is_making_room = false;
+  bool is_complete = leave_room(incoming);
+  tfrt_lane_manager_forget_one(manager);
+  tfrt_node_lock_unlock_and_run(lock);
+  if (is_complete) complete(incoming);
+}
+
+static void start_room(tfrt_lane_incoming_t* incoming) {
+  tfrt_lane_manager_t* manager = incoming->manager;
+  incoming->is_making_room = true;
+  ++manager->live;
+  tfrt_task_initialize(&incoming->room_task, run_room);
+  if (tfrt_work_queue_add_blocking_task(manager->options.work_queue, &incoming->room_task, false)) {
+    return;
+  }
+  incoming->is_making_room = false;
+  --manager->live;  // not the last one: that is |incoming|'s own
+  incoming->ready = incoming->total_size;
+}
+
+// Returns the offset up to which bytes of |incoming| may be granted, when |stored| bytes are
+// stored; UINT64_MAX when no byte waits for room. Begins to make more memory ready, if it is time.
+static uint64_t reserve_room(tfrt_lane_incoming_t* incoming, uint64_t stored) {
+  const tfrt_lane_options_t* options = &incoming->manager->options;
+  if (!options->work_queue || !incoming->sink.body || incoming->total_size < options->room_size) {
+    return UINT64_MAX;
+  }
+  if (incoming->ready < incoming->granted) incoming->ready = incoming->granted;
+  bool is_low = incoming->ready < stored + ahead(incoming) / 2;
+  if (is_low && !incoming->is_making_room && incoming->ready < incoming->total_size) {
+    start_room(incoming);
+  }
+  return incoming->ready < incoming->total_size ? incoming->ready : UINT64_MAX;
+}
+
 // --- Storing -----------------------------------------------------------------
 
 // Grants more when half of the window is used up, so that the owner never waits for it on a
@@ -175,7 +286,7 @@ static void grant(tfrt_lane_incoming_t* incoming) {
   if (incoming->interruption != TFRT_LANE_NOT_INTERRUPTED ||
       incoming->granted >= incoming->total_size)
     return;
-  uint64_t room = tfrt_lane_room_reserve(incoming, stored);
+  uint64_t room = reserve_room(incoming, stored);
   if (incoming->granted - stored > window / 2) return;
   uint64_t limit = stored + window < room ? stored + window : room;
   if (limit <= incoming->granted) return;
@@ -376,10 +487,10 @@ void tfrt_lane_incoming_on_chunk(tfrt_lane_t* lane, const tfrt_lane_message_t* m
   bool is_complete = note_received(incoming, message->chunk.payload.size, status);
   tfrt_node_lock_unlock_and_run(manager->lock);
   tfrt_status_release(status);
-  if (is_complete) tfrt_lane_incoming_complete(incoming);
+  if (is_complete) complete(incoming);
 }
 
-void tfrt_lane_incoming_complete(tfrt_lane_incoming_t* incoming) {
+static void complete(tfrt_lane_incoming_t* incoming) {
   tfrt_lane_handler_t* handler = incoming->manager->handler;
   handler->vtable->complete(handler, &incoming->name, incoming->sink.context);
   free_incoming(incoming);
@@ -387,14 +498,14 @@ void tfrt_lane_incoming_complete(tfrt_lane_incoming_t* incoming) {
 
 // --- Room --------------------------------------------------------------------
 
-void tfrt_lane_incoming_on_room(tfrt_lane_incoming_t* incoming) {
+static void on_room(tfrt_lane_incoming_t* incoming) {
   tfrt_lane_peer_t* peer = incoming->peer;
   if (!peer) return;
   grant(incoming);
   tfrt_lane_pump(peer->lane);
 }
 
-bool tfrt_lane_incoming_leave_room(tfrt_lane_incoming_t* incoming) {
+static bool leave_room(tfrt_lane_incoming_t* incoming) {
   if (incoming->state == TFRT_LANE_INCOMING_OVER) {
     if (!incoming->is_busy) settle(incoming);
     return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "distributed/bulk/lane_reader.h"
+#include "distributed/bulk/lane_impl.h"
 
 // How long after a frame more frames are likely. Calls in a row that each wait for a chunk are
 // closer to each other than that.
@@ -14,6 +14,221 @@ static tfrt_lane_outgoing_t* find_by_name(tfrt_lane_manager_t* manager, uint64_t
                                           uint64_t want) {
   tfrt_lane_peer_t* peer = tfrt_lane_peer_find(manager, incarnation);
   return peer ? find(peer, want) : NULL;
+}
+
+// No byte of |outgoing|, unless it is over, can be sent any more because of |status| (+0): tells
+// the borrower, on each lane until |outgoing| ends.
+static void fail(tfrt_lane_outgoing_t* outgoing, tfrt_status_t status);
+
+// Finishes |outgoing| if it is over and no worker uses it; else reads on and sends the bytes that
+// are ready.
+static void go_on(tfrt_lane_outgoing_t* outgoing);
+
+// --- The reader ----------------------------------------------------------------
+//
+// The reader of a payload that is not in memory (payload_stream.h) reads ahead of the transfer that
+// sends it: two pieces, so that one is being read while the other one is being sent.
+//
+//   piece:   FREE --read--> READING --ready--> READY --sent, or stale--> RELEASING --> FREE
+//
+//   the source   | read 1 | read 2 | read 3 | ...
+//   the lane              | send 1 | send 2 | ...
+//
+// A resumed transfer moves it: pieces that it no longer needs are stale. It is freed with the
+// transfer, when it is idle: no piece is being read or given back. The source is called, and pieces
+// are given back, without the node's lock; one call at a time. An error of the source ends the
+// transfer, which tells the borrower why.
+
+// One is read while one is sent.
+#define TFRT_LANE_READER_PIECES 2
+
+typedef enum tfrt_lane_piece_state_e {
+  TFRT_LANE_PIECE_FREE = 0,
+  TFRT_LANE_PIECE_READING,
+  TFRT_LANE_PIECE_READY,
+  TFRT_LANE_PIECE_RELEASING,
+} tfrt_lane_piece_state_t;
+
+typedef struct tfrt_lane_piece_s {
+  tfrt_lane_reader_t* reader;
+  tfrt_lane_piece_state_t state;
+  bool is_stale;  // nobody is going to send it
+  uint64_t offset;
+  size_t size;
+  tfrt_payload_piece_t payload;
+  tfrt_task_t task;
+} tfrt_lane_piece_t;
+
+struct tfrt_lane_reader_s {
+  tfrt_lane_outgoing_t* outgoing;
+  tfrt_payload_source_t* source;  // owned
+  uint64_t next;                  // the first byte that was not asked for
+  bool has_task;
+  tfrt_task_t task;  // calls the source
+  tfrt_lane_piece_t pieces[TFRT_LANE_READER_PIECES];
+};
+
+static tfrt_node_lock_t* lock_of(const tfrt_lane_reader_t* reader) {
+  return reader->outgoing->manager->lock;
+}
+
+// Runs when the bytes of a piece are here, or don't come. Takes the lock.
+static void run_ready(tfrt_task_t* task) {
+  tfrt_lane_piece_t* piece = TFRT_CONTAINER_OF(task, tfrt_lane_piece_t, task);
+  tfrt_lane_outgoing_t* outgoing = piece->reader->outgoing;
+  tfrt_node_lock_t* lock = lock_of(piece->reader);
+  tfrt_node_lock_lock(lock);
+  piece->state = TFRT_LANE_PIECE_READY;
+  if (tfrt_async_value_is_error(piece->payload.ready)) {
+    fail(outgoing, tfrt_async_value_error(piece->payload.ready));
+  }
+  go_on(outgoing);
+  tfrt_node_lock_unlock_and_run(lock);
+}
+
+// The piece that is to be read next, or NULL; takes its part of the payload.
+static tfrt_lane_piece_t* take_next(tfrt_lane_reader_t* reader) {
+  const tfrt_lane_outgoing_t* outgoing = reader->outgoing;
+  uint64_t left = outgoing->encoding.body_size - reader->next;
+  bool is_needed = outgoing->state == TFRT_LANE_OUTGOING_GOING && !outgoing->is_interrupted &&
+                   !outgoing->failure;
+  if (!is_needed || left == 0) return NULL;
+  for (int i = 0; i < TFRT_LANE_READER_PIECES; ++i) {
+    tfrt_lane_piece_t* piece = &reader->pieces[i];
+    if (piece->state != TFRT_LANE_PIECE_FREE) continue;
+    uint64_t most = outgoing->peer->session.chunk_bytes;
+    piece->state = TFRT_LANE_PIECE_READING;
+    piece->is_stale = false;
+    piece->offset = reader->next;
+    piece->size = (size_t)(left < most ? left : most);
+    reader->next += piece->size;
+    return piece;
+  }
+  return NULL;
+}
+
+// Calls the source as long as there is room for what it reads. Takes the lock.
+static void run_reads(tfrt_task_t* task) {
+  tfrt_lane_reader_t* reader = TFRT_CONTAINER_OF(task, tfrt_lane_reader_t, task);
+  tfrt_lane_outgoing_t* outgoing = reader->outgoing;
+  tfrt_node_lock_t* lock = lock_of(reader);
+  tfrt_node_lock_lock(lock);
+  for (tfrt_lane_piece_t* piece; (piece = take_next(reader));) {
+    tfrt_node_lock_unlock_and_run(lock);
+    tfrt_status_t status =
+        reader->source->vtable->read(reader->source, piece->offset, piece->size, &piece->payload);
+    if (!status) {
+      tfrt_task_initialize(&piece->task, run_ready);
+      tfrt_async_value_and_then(piece->payload.ready, &piece->task);
+    }
+    tfrt_node_lock_lock(lock);
+    if (!status) continue;
+    piece->state = TFRT_LANE_PIECE_FREE;
+    fail(outgoing, status);
+    tfrt_status_release(status);
+  }
+  reader->has_task = false;
+  go_on(outgoing);
+  tfrt_node_lock_unlock_and_run(lock);
+}
+
+// Begins to read if there is room.
+static void reader_start(tfrt_lane_reader_t* reader) {
+  bool has_room = false;
+  for (int i = 0; i < TFRT_LANE_READER_PIECES; ++i) {
+    has_room |= reader->pieces[i].state == TFRT_LANE_PIECE_FREE;
+  }
+  const tfrt_lane_outgoing_t* outgoing = reader->outgoing;
+  if (reader->has_task || !has_room || outgoing->state != TFRT_LANE_OUTGOING_GOING ||
+      outgoing->is_interrupted)
+    return;
+  if (reader->next == outgoing->encoding.body_size) return;
+  reader->has_task = true;
+  tfrt_task_initialize(&reader->task, run_reads);
+  tfrt_node_lock_defer(lock_of(reader), &reader->task);
+}
+
+// Sets |*out_data| to the ready bytes at |offset|, and returns their number.
+static uint64_t reader_find(const tfrt_lane_reader_t* reader, uint64_t offset,
+                            const char** out_data) {
+  *out_data = NULL;
+  for (int i = 0; i < TFRT_LANE_READER_PIECES; ++i) {
+    const tfrt_lane_piece_t* piece = &reader->pieces[i];
+    if (piece->state != TFRT_LANE_PIECE_READY || piece->is_stale) continue;
+    if (offset < piece->offset || offset >= piece->offset + piece->size) continue;
+    *out_data = (const char*)piece->payload.data + (offset - piece->offset);
+    return piece->offset + piece->size - offset;
+  }
+  return 0;
+}
+
+// Takes the lock.
+static void run_release(tfrt_task_t* task) {
+  tfrt_lane_piece_t* piece = TFRT_CONTAINER_OF(task, tfrt_lane_piece_t, task);
+  tfrt_lane_outgoing_t* outgoing = piece->reader->outgoing;
+  tfrt_node_lock_t* lock = lock_of(piece->reader);
+  tfrt_payload_piece_deinitialize(&piece->payload);
+  tfrt_node_lock_lock(lock);
+  piece->state = TFRT_LANE_PIECE_FREE;
+  go_on(outgoing);
+  tfrt_node_lock_unlock_and_run(lock);
+}
+
+// To be called when no write borrows a piece: gives back the pieces that were sent or are stale.
+static void reader_trim(tfrt_lane_reader_t* reader) {
+  for (int i = 0; i < TFRT_LANE_READER_PIECES; ++i) {
+    tfrt_lane_piece_t* piece = &reader->pieces[i];
+    bool is_sent = piece->offset + piece->size <= reader->outgoing->offset;
+    if (piece->state != TFRT_LANE_PIECE_READY || !(is_sent || piece->is_stale)) continue;
+    piece->state = TFRT_LANE_PIECE_RELEASING;
+    tfrt_task_initialize(&piece->task, run_release);
+    tfrt_node_lock_defer(lock_of(reader), &piece->task);
+  }
+}
+
+// The transfer goes on at |offset|.
+static void reader_move(tfrt_lane_reader_t* reader, uint64_t offset) {
+  for (int i = 0; i < TFRT_LANE_READER_PIECES; ++i) reader->pieces[i].is_stale = true;
+  reader->next = offset;
+}
+
+// Sets |*out_reader| to a new reader (single owner) for |outgoing|, from its offset on; |source| is
+// consumed, unless memory is out.
+static tfrt_status_t reader_allocate_take(tfrt_lane_outgoing_t* outgoing,
+                                          tfrt_payload_source_t* source,
+                                          tfrt_lane_reader_t** out_reader) {
+  tfrt_lane_reader_t* reader =
+      tfrt_allocator_allocate_zeroed(outgoing->manager->allocator, sizeof(*reader));
+  *out_reader = reader;
+  if (!reader) return tfrt_status_out_of_memory();
+  reader->outgoing = outgoing;
+  reader->source = source;
+  reader->next = outgoing->offset;
+  for (int i = 0; i < TFRT_LANE_READER_PIECES; ++i) reader->pieces[i].reader = reader;
+  return NULL;
+}
+
+// Whether nothing is being read or given back; NULL is idle. If it isn't, the transfer is finished
+// later, once it is.
+static bool reader_is_idle(const tfrt_lane_reader_t* reader) {
+  if (!reader) return true;
+  bool is_idle = !reader->has_task;
+  for (int i = 0; i < TFRT_LANE_READER_PIECES; ++i) {
+    tfrt_lane_piece_state_t state = reader->pieces[i].state;
+    is_idle &= state == TFRT_LANE_PIECE_FREE || state == TFRT_LANE_PIECE_READY;
+  }
+  return is_idle;
+}
+
+// Frees |reader|, which is idle, with the bytes that it has read; NULL is allowed. Takes no lock,
+// and must be called without it.
+static void reader_free(tfrt_lane_reader_t* reader) {
+  if (!reader) return;
+  for (int i = 0; i < TFRT_LANE_READER_PIECES; ++i) {
+    tfrt_payload_piece_deinitialize(&reader->pieces[i].payload);
+  }
+  tfrt_payload_source_destroy(reader->source);
+  tfrt_allocator_free(reader->outgoing->manager->allocator, reader, sizeof(*reader));
 }
 
 // --- Begin and end -----------------------------------------------------------
@@ -59,7 +274,7 @@ static tfrt_status_t create(tfrt_lane_manager_t* manager, tfrt_lane_peer_t* peer
   outgoing->context = send->context;
   tfrt_status_t status = NULL;
   if (send->source) {
-    status = tfrt_lane_reader_allocate_take(outgoing, send->source, &outgoing->reader);
+    status = reader_allocate_take(outgoing, send->source, &outgoing->reader);
   }
   if (status) {
     tfrt_allocator_free(manager->allocator, outgoing, sizeof(*outgoing));
@@ -90,7 +305,7 @@ tfrt_status_t tfrt_lane_manager_send(tfrt_lane_manager_t* manager, uint64_t inca
   ++manager->live;
   ++manager->counts.sending;
   tfrt_lane_outgoing_place(outgoing);
-  if (outgoing->reader) tfrt_lane_reader_start(outgoing->reader);
+  if (outgoing->reader) reader_start(outgoing->reader);
   tfrt_lane_peer_need(peer);
   return NULL;
 }
@@ -100,7 +315,7 @@ static void finish(tfrt_task_t* task) {
   tfrt_lane_outgoing_t* outgoing = TFRT_CONTAINER_OF(task, tfrt_lane_outgoing_t, task);
   tfrt_lane_manager_t* manager = outgoing->manager;
   if (outgoing->done) outgoing->done(outgoing->context, outgoing->result);
-  tfrt_lane_reader_free(outgoing->reader);
+  reader_free(outgoing->reader);
   tfrt_async_value_release(outgoing->value);
   tfrt_status_release(outgoing->result);
   tfrt_status_release(outgoing->failure);
@@ -114,7 +329,7 @@ static void finish(tfrt_task_t* task) {
 
 static void finish_if_over(tfrt_lane_outgoing_t* outgoing) {
   if (outgoing->state != TFRT_LANE_OUTGOING_OVER || outgoing->writes > 0) return;
-  if (!tfrt_lane_reader_is_idle(outgoing->reader)) return;
+  if (!reader_is_idle(outgoing->reader)) return;
   outgoing->state = TFRT_LANE_OUTGOING_FINISHING;
   tfrt_task_initialize(&outgoing->task, finish);
   tfrt_node_lock_defer(outgoing->manager->lock, &outgoing->task);
@@ -148,7 +363,7 @@ void tfrt_lane_manager_abort_send(tfrt_lane_manager_t* manager, uint64_t incarna
   tfrt_lane_pump(peer->lane);
 }
 
-void tfrt_lane_outgoing_fail(tfrt_lane_outgoing_t* outgoing, tfrt_status_t status) {
+static void fail(tfrt_lane_outgoing_t* outgoing, tfrt_status_t status) {
   if (outgoing->state != TFRT_LANE_OUTGOING_GOING || outgoing->failure) return;
   outgoing->failure = tfrt_status_retain(status);
   tfrt_lane_outgoing_place(outgoing);
@@ -162,7 +377,7 @@ static uint64_t find_bytes(const tfrt_lane_outgoing_t* outgoing, const char** ou
   const tfrt_encoding_t* encoding = &outgoing->encoding;
   *out_data = NULL;
   if (outgoing->offset == encoding->body_size) return 0;
-  if (outgoing->reader) return tfrt_lane_reader_find(outgoing->reader, outgoing->offset, out_data);
+  if (outgoing->reader) return reader_find(outgoing->reader, outgoing->offset, out_data);
   *out_data = (const char*)encoding->body + outgoing->offset;
   return encoding->body_size - outgoing->offset;
 }
@@ -238,18 +453,18 @@ tfrt_lane_outgoing_t* tfrt_lane_outgoing_next(tfrt_lane_peer_t* peer,
 
 void tfrt_lane_outgoing_finish_write(tfrt_lane_outgoing_t* outgoing) {
   --outgoing->writes;
-  if (outgoing->reader && outgoing->writes == 0) tfrt_lane_reader_trim(outgoing->reader);
+  if (outgoing->reader && outgoing->writes == 0) reader_trim(outgoing->reader);
   finish_if_over(outgoing);
 }
 
-void tfrt_lane_outgoing_go_on(tfrt_lane_outgoing_t* outgoing) {
+static void go_on(tfrt_lane_outgoing_t* outgoing) {
   if (outgoing->state != TFRT_LANE_OUTGOING_GOING) {
     finish_if_over(outgoing);
     return;
   }
-  if (outgoing->writes == 0) tfrt_lane_reader_trim(outgoing->reader);
+  if (outgoing->writes == 0) reader_trim(outgoing->reader);
   if (outgoing->failure) return;
-  tfrt_lane_reader_start(outgoing->reader);
+  reader_start(outgoing->reader);
   // Keeps its turn, if it has one.
   if (!tfrt_list_is_linked(&outgoing->link)) tfrt_lane_outgoing_place(outgoing);
   tfrt_lane_pump(outgoing->peer->lane);
@@ -323,9 +538,9 @@ tfrt_status_t tfrt_lane_manager_resume_send(tfrt_lane_manager_t* manager, uint64
   outgoing->was_written = false;
   outgoing->is_interrupted = false;
   if (outgoing->reader) {
-    tfrt_lane_reader_move(outgoing->reader, offset);
-    if (outgoing->writes == 0) tfrt_lane_reader_trim(outgoing->reader);
-    tfrt_lane_reader_start(outgoing->reader);
+    reader_move(outgoing->reader, offset);
+    if (outgoing->writes == 0) reader_trim(outgoing->reader);
+    reader_start(outgoing->reader);
   }
   tfrt_lane_outgoing_place(outgoing);
   tfrt_lane_peer_need(peer);

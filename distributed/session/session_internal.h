@@ -167,7 +167,7 @@ typedef enum tfrt_session_link_ending_e {
 typedef struct tfrt_session_greeting_s {
   uint32_t kind;   // of the frame; 0: none is due
   bool is_resume;  // of a Hello, or of that which a Welcome answers
-  // Of a Refuse.
+  // For a Refuse only.
   tfrt_wire_refuse_reason_t reason;
   tfrt_status_code_t code;
   uint32_t session;      // number that the refused Hello named

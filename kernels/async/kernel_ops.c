@@ -3,7 +3,6 @@
 
 #include "host_runtime/executor/descriptor/op_row.h"
 
-#define CHAIN "!tfrt.chain"
 #define PURE(op, operands_)                                                             \
   OP("tfrt_async." op, "The op `" op "` of MLIR on scalars.", TFRT_OPERANDS(operands_), \
      OUT(GIVE("result", TFRT_TYPE_ANY)), FLAGS(PURE), COST(1))

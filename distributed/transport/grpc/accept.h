@@ -15,7 +15,6 @@
 
 #include "distributed/transport/grpc/admission.h"
 #include "distributed/transport/grpc/connection.h"
-#include "distributed/transport/grpc/connection_set.h"
 #include "distributed/transport/grpc/queue.h"
 #include "distributed/transport/transport.h"
 #include "host_runtime/base/allocator.h"

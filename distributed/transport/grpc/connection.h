@@ -31,7 +31,6 @@
 #include <stdint.h>
 
 #include "distributed/transport/grpc/admission.h"
-#include "distributed/transport/grpc/connection_set.h"
 #include "distributed/transport/grpc/credential_set.h"
 #include "distributed/transport/grpc/message.h"
 #include "distributed/transport/grpc/queue.h"
@@ -40,6 +39,19 @@
 #include "host_runtime/base/list.h"
 #include "host_runtime/base/macros.h"
 #include "host_runtime/base/sync.h"
+
+typedef struct tfrt_grpc_connection_s tfrt_grpc_connection_t;
+
+// The connections of a transport whose on_closed is still to come. So close finds all of them, and
+// drain knows when the last one is gone. Connections are added until the set is closed, and each
+// removes itself after its on_closed. Its lock is taken before that of a connection, never the
+// other way round.
+typedef struct tfrt_grpc_connection_set_s {
+  tfrt_mutex_t mutex;
+  tfrt_condition_t emptied;
+  tfrt_list_link_t connections;  // guarded by |mutex|
+  bool is_closed;                // guarded by |mutex|
+} tfrt_grpc_connection_set_t;
 
 // The name of the trailing metadata by which a listener says that its acceptor said no.
 #define TFRT_GRPC_REJECTED_NAME "tfrt-rejected"
@@ -90,14 +102,14 @@ typedef enum tfrt_grpc_phase_e {
   TFRT_GRPC_PHASE_TOLD,
 } tfrt_grpc_phase_t;
 
-// What is sent. FREE <--> WRITING; FREE --> FINISHED.
+// The sending half: FREE <--> WRITING; FREE --> FINISHED.
 typedef enum tfrt_grpc_sending_e {
   TFRT_GRPC_SENDING_FREE = 0,
   TFRT_GRPC_SENDING_WRITING,   // a write was taken, and on_written is still to come
   TFRT_GRPC_SENDING_FINISHED,  // |finished| is under way, or done: no more writes
 } tfrt_grpc_sending_t;
 
-// What is received. FREE <--> READING; either --> EXHAUSTED.
+// The receiving half: FREE <--> READING; either --> EXHAUSTED.
 typedef enum tfrt_grpc_receiving_e {
   TFRT_GRPC_RECEIVING_FREE = 0,
   TFRT_GRPC_RECEIVING_READING,    // |read| or |received| is under way
@@ -174,5 +186,28 @@ void tfrt_grpc_connection_take_end(tfrt_grpc_connection_t* connection, tfrt_tran
 
 // Breaks the stream because the time for an answer is up. Belongs to the queue's thread.
 void tfrt_grpc_connection_give_up(tfrt_grpc_connection_t* connection);
+
+// Makes |set| an open one without members. Thread-compatible.
+void tfrt_grpc_connection_set_initialize(tfrt_grpc_connection_set_t* set);
+
+// Gives back |set|, which is empty. Thread-compatible.
+void tfrt_grpc_connection_set_deinitialize(tfrt_grpc_connection_set_t* set);
+
+// Adds |connection|, which must live until it is removed, and returns true, or returns
+// false if |set| is closed. Thread-safe.
+bool tfrt_grpc_connection_set_add(tfrt_grpc_connection_set_t* set,
+                                  tfrt_grpc_connection_t* connection) TFRT_MUST_USE;
+
+// Removes |connection|, a member. Thread-safe.
+void tfrt_grpc_connection_set_remove(tfrt_grpc_connection_set_t* set,
+                                     tfrt_grpc_connection_t* connection);
+
+// Closes |set| and aborts all members; idempotent. Thread-safe.
+void tfrt_grpc_connection_set_close(tfrt_grpc_connection_set_t* set);
+
+// Waits until |set| is empty, at most until |deadline_ns| of the system's clock
+// (TFRT_TIME_INFINITE: for ever). Returns whether it is. Thread-safe.
+bool tfrt_grpc_connection_set_drain(tfrt_grpc_connection_set_t* set, int64_t deadline_ns)
+    TFRT_MUST_USE;
 
 #endif  // TFRT_DISTRIBUTED_TRANSPORT_GRPC_CONNECTION_H_

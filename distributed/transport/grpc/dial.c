@@ -6,15 +6,77 @@
 #include <grpc/support/time.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "distributed/transport/grpc/address.h"
-#include "distributed/transport/grpc/handshake_failure.h"
 #include "distributed/transport/grpc/library_text.h"
 #include "host_runtime/base/clock.h"
 
 // How a method of the service is called; see proto/peer.proto.
 static const char* method_of(tfrt_transport_kind_t kind) {
   return kind == TFRT_TRANSPORT_BULK ? TFRT_GRPC_BULK_METHOD : TFRT_GRPC_CONTROL_METHOD;
+}
+
+// --- Errors of trust ---------------------------------------------------------
+
+// Why the listener at |address| closed the connection, which it doesn't say.
+static tfrt_status_t turned_away(const tfrt_grpc_credential_set_t* credentials,
+                                 const char* address) {
+  const tfrt_status_code_t code = TFRT_STATUS_UNAUTHENTICATED;
+  if (!credentials->is_encrypted) {
+    return tfrt_status_create(code,
+                              "the host at %s closed the connection before it said anything, as "
+                              "one does that wants TLS (then give --tls-dir), or that is about to "
+                              "end",
+                              address);
+  }
+  const tfrt_certificate_files_t files = tfrt_certificate_watch_files(credentials->watch);
+  tfrt_status_t status =
+      tfrt_certificate_check(&files, TFRT_CERTIFICATE_CLIENT, (int64_t)time(NULL));
+  const bool is_known = tfrt_status_code(status) == code;
+  tfrt_status_t error =
+      is_known ? tfrt_status_create(code, "the host at %s closed the connection: %s", address,
+                                    tfrt_status_message(status))
+               : tfrt_status_create(code,
+                                    "the host at %s closed the connection: the certificate shown "
+                                    "to it is of another cluster's authority, or has expired; "
+                                    "`tfrt certs show` there and here tells which",
+                                    address);
+  tfrt_status_release(status);
+  return error;
+}
+
+// The error UNAUTHENTICATED for |text|, which is about trust, of a dial to |address| with
+// |credentials|; |details| are gRPC's words. If the listener gave no reason, this checks the
+// certificate that was shown to it, as the listener would.
+static tfrt_status_t trust_error(tfrt_grpc_dial_text_t text,
+                                 const tfrt_grpc_credential_set_t* credentials, const char* address,
+                                 tfrt_string_view_t details) {
+  const tfrt_status_code_t code = TFRT_STATUS_UNAUTHENTICATED;
+  switch (text) {
+    case TFRT_GRPC_DIAL_TEXT_UNTRUSTED:
+      return tfrt_status_create(code,
+                                "the certificate of the host at %s is of another cluster's "
+                                "authority, or has expired, or is no host's; `tfrt certs show` "
+                                "there and here tells which, and `tfrt certs renew` renews it",
+                                address);
+    case TFRT_GRPC_DIAL_TEXT_WRONG_NAME:
+      return tfrt_status_create(code,
+                                "the certificate of the host at %s is for other names; dial it by "
+                                "one of them (`tfrt certs show` lists them), or give it one for "
+                                "this address, too (`tfrt certs add`)",
+                                address);
+    case TFRT_GRPC_DIAL_TEXT_PLAIN_TEXT:
+      return tfrt_status_create(code,
+                                "the host at %s does not speak TLS; start it with --tls-dir, or "
+                                "leave that out here",
+                                address);
+    case TFRT_GRPC_DIAL_TEXT_TURNED_AWAY:
+      return turned_away(credentials, address);
+    default:
+      return tfrt_status_create(code, "no TLS with the host at %s: %.*s", address,
+                                TFRT_STRING_VIEW_ARGUMENTS(details));
+  }
 }
 
 // --- gRPC's last word --------------------------------------------------------
@@ -78,10 +140,10 @@ static tfrt_status_t create_end_status(const tfrt_grpc_dialler_t* dialler, tfrt_
   if (end == TFRT_TRANSPORT_ENDED) return NULL;
   int size = (int)GRPC_SLICE_LENGTH(dialler->details);
   const char* text = (const char*)GRPC_SLICE_START_PTR(dialler->details);
-  bool is_about_trust = tfrt_grpc_handshake_failure_is(library_text);
+  bool is_about_trust = library_text >= TFRT_GRPC_DIAL_TEXT_UNTRUSTED;
   if (is_about_trust && (end == TFRT_TRANSPORT_REJECTED || end == TFRT_TRANSPORT_RESET)) {
-    return tfrt_grpc_handshake_failure_status(library_text, dialler->credentials, dialler->address,
-                                              view_of(&dialler->details));
+    return trust_error(library_text, dialler->credentials, dialler->address,
+                       view_of(&dialler->details));
   }
   if (end == TFRT_TRANSPORT_REJECTED) {
     return tfrt_status_create((tfrt_status_code_t)dialler->code, "%.*s", size, text);

@@ -21,7 +21,6 @@
 
 #include "distributed/transport/grpc/channel_arguments.h"
 #include "distributed/transport/grpc/connection.h"
-#include "distributed/transport/grpc/connection_set.h"
 #include "distributed/transport/grpc/queue.h"
 #include "distributed/transport/transport.h"
 #include "host_runtime/base/allocator.h"

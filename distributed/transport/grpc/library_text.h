@@ -35,6 +35,8 @@
 #ifndef TFRT_DISTRIBUTED_TRANSPORT_GRPC_LIBRARY_TEXT_H_
 #define TFRT_DISTRIBUTED_TRANSPORT_GRPC_LIBRARY_TEXT_H_
 
+#include <stddef.h>
+
 #include "host_runtime/base/string_view.h"
 
 typedef enum tfrt_grpc_dial_text_e {
@@ -66,5 +68,13 @@ tfrt_grpc_dial_text_t tfrt_grpc_library_text_of_dial(tfrt_string_view_t details)
 // it that is about the cause, if it says something. Thread-safe.
 tfrt_grpc_log_text_t tfrt_grpc_library_text_of_log(const char* file, const char* line,
                                                    tfrt_string_view_t* out_words);
+
+// Writes to |out|, in the user's words, why a dialler was refused: the meaning of gRPC's |text|
+// about a handshake, with its |words|. Thread-safe.
+void tfrt_grpc_refused_handshake_describe(tfrt_grpc_log_text_t text, tfrt_string_view_t words,
+                                          char* out, size_t size);
+
+// Logs that somebody was refused because of |reason|, at most once a second. Thread-safe.
+void tfrt_grpc_refused_handshake_log(const char* reason);
 
 #endif  // TFRT_DISTRIBUTED_TRANSPORT_GRPC_LIBRARY_TEXT_H_

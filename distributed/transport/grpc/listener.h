@@ -23,7 +23,7 @@
 #define TFRT_DISTRIBUTED_TRANSPORT_GRPC_LISTENER_H_
 
 #include "distributed/transport/grpc/channel_arguments.h"
-#include "distributed/transport/grpc/connection_set.h"
+#include "distributed/transport/grpc/connection.h"
 #include "distributed/transport/grpc/queue.h"
 #include "distributed/transport/transport.h"
 #include "host_runtime/base/allocator.h"

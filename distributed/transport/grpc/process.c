@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "distributed/transport/grpc/library_text.h"
-#include "distributed/transport/grpc/refused_handshake.h"
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/log.h"
