@@ -145,7 +145,7 @@ BAD = [
      "  _Atomic bool e;\n};\n"),
     # A struct that has become smaller than its exception.
     ("struct-size", "tools/a.h",
-     header("TFRT_TOOLS_A_H_") + "struct tfrt_grpc_connection_s {\n  int x;\n};\n"),
+     header("TFRT_TOOLS_A_H_") + "struct tfrt_run_options_s {\n  int x;\n};\n"),
     ("test-sleep", "tests/a.c", SPDX + "void f(void) { usleep(1); }\n"),
     ("unfinished", "tools/a.c", SPDX + "// TO" "DO: later\n"),
     ("named-function", "tools/a.c", SPDX + "// Pairs with the store in gone().\nint x;\n"),
