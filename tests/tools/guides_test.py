@@ -20,7 +20,7 @@ ROOT = os.path.dirname(os.path.realpath("WORKSPACE"))
 sys.path.insert(0, os.path.join(ROOT, "tools"))
 import apply_guide  # pylint: disable=wrong-import-position
 
-GUIDES = ("collective", "device", "kernel", "transport")
+GUIDES = ("collective", "device", "frame", "kernel", "service", "transport")
 # Written by protoc at build time.
 GENERATED = re.compile(r'#include "proto/.*\.pb-c\.h"')
 
