@@ -258,6 +258,26 @@ static void lower_print(tfrt_lowering_block_t* body, tfrt_ir_operation_t* operat
                literal ? tfrt_ir_attribute_text(literal) : tfrt_string_view_of(text));
 }
 
+// Lowers `printMemrefF32` and the like, which print memory of whatever rank.
+static bool lower_memory_print(tfrt_lowering_block_t* body, tfrt_ir_operation_t* operation,
+                               const char* name) {
+  static const char* const elements[] = {"I8", "I16", "I32", "I64", "Ind", "F32", "F64"};
+  static const char prefix[] = "printMemref";
+  bool fits = strncmp(name, prefix, sizeof(prefix) - 1) == 0 && operation->operand_count == 1 &&
+              operation->operands[0].value->type->kind == TFRT_IR_TYPE_MEMREF;
+  bool is_known = false;
+  for (size_t i = 0; fits && i < TFRT_ARRAY_SIZE(elements); ++i) {
+    is_known = is_known || strcmp(name + sizeof(prefix) - 1, elements[i]) == 0;
+  }
+  if (!is_known) return false;
+  tfrt_ir_value_t** operands = map_operands(body, operation, 0, 1);
+  const tfrt_ir_type_t* types[1];
+  if (operands) {
+    append_effect(body, operation, "tfrt_async.print_memory", operands, 2, types, 1, NULL, 0);
+  }
+  return true;
+}
+
 // Lowers a call of one of the functions that MLIR's runner offers; false if it is none.
 static bool lower_runner_call(tfrt_lowering_block_t* body, tfrt_ir_operation_t* operation,
                               const char* name) {
@@ -269,7 +289,7 @@ static bool lower_runner_call(tfrt_lowering_block_t* body, tfrt_ir_operation_t* 
     append_print(body, operation, tfrt_string_view_of(functions[i][1]));
     return true;
   }
-  return false;
+  return !operation->result_count && lower_memory_print(body, operation, name);
 }
 
 static void lower_call(tfrt_lowering_block_t* body, tfrt_ir_operation_t* operation) {

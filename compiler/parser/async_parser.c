@@ -78,14 +78,16 @@ static bool take_arguments(tfrt_parser_t* parser, const arguments_t* arguments,
   return style->argument_types != NULL;
 }
 
-// `-> T` or `-> (T, ...)`, if there, behind the token.
+// `-> T` or `-> (T, ...)`, which may be empty, if there, behind the token.
 static bool parse_results(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   size_t mark = parser->pointers.count;
   if (!tfrt_parser_push_pointer(parser, token_type(parser))) return false;
   if (tfrt_parser_accept(parser, TFRT_TOKEN_ARROW)) {
     bool is_list = tfrt_parser_accept(parser, '(');
-    bool ok = is_list ? tfrt_parser_type_list(parser)
-                      : tfrt_parser_push_pointer(parser, tfrt_parser_type(parser));
+    bool is_empty = is_list && parser->token.kind == ')';
+    bool ok = is_empty  ? true
+              : is_list ? tfrt_parser_type_list(parser)
+                        : tfrt_parser_push_pointer(parser, tfrt_parser_type(parser));
     if (!ok || (is_list && !tfrt_parser_expect(parser, ')', "behind the types of the results"))) {
       return false;
     }

@@ -432,7 +432,8 @@ void tfrt_print_operation(const tfrt_ir_operation_t* operation,
   tfrt_value_names_initialize(&printer.names, printer.options.unnamed_values,
                               printer.options.generic, builder->allocator);
   tfrt_value_names_begin(&printer.names);
-  if (printer.options.generic && printer.options.unnamed_values) {
+  bool numbers_all = printer.options.generic && printer.options.unnamed_values;
+  if (numbers_all && tfrt_ir_is_module(operation)) {
     tfrt_value_names_number_all(&printer.names, operation);
   }
   if (is_implicit_module(&printer, operation)) {

@@ -196,18 +196,26 @@ bool tfrt_value_names_is_isolated(const tfrt_value_names_t* names,
          !tfrt_kernel_descriptor_sees_outside(operation->descriptor);
 }
 
-// The values of |region| itself, as stock MLIR numbers them.
-static void number_region(tfrt_value_names_t* names, const tfrt_ir_region_t* region) {
-  uint32_t none = 0;
-  uint32_t* numbers = names->scope ? &names->scope->next_number : &none;
-  uint32_t* arguments = names->scope ? &names->scope->next_argument : &none;
+// A numbered value's |scratch| is its number, twice, and one more if it is an argument of an entry
+// block: those are counted for themselves.
+static void number_value(const tfrt_ir_value_t* value, uint32_t number, bool is_argument) {
+  ((tfrt_ir_value_t*)value)->scratch = 2 * number + is_argument;  // the printer's, while it runs
+}
+
+// The values of |region| itself, as stock MLIR numbers them. Results of one op have one number.
+static void number_region(const tfrt_ir_region_t* region, uint32_t* numbers, uint32_t* arguments) {
   for (const tfrt_ir_block_t* block = region->first_block; block; block = block->next) {
     bool is_entry = block == region->first_block;
     for (uint32_t i = 0; i < block->argument_count; ++i) {
-      set(names, block->arguments[i],
-          is_entry ? take_number(names, "arg", arguments) : take_number(names, "", numbers), false);
+      number_value(block->arguments[i], is_entry ? (*arguments)++ : (*numbers)++, is_entry);
     }
-    for (const tfrt_ir_operation_t* op = block->first; op; op = op->next) add_results(names, op);
+    for (const tfrt_ir_operation_t* op = block->first; op; op = op->next) {
+      if (!tfrt_ir_operation_written_results(op)) continue;
+      for (uint32_t i = 0; i < op->result_count; ++i) {
+        number_value(&op->results[i], *numbers, false);
+      }
+      ++*numbers;
+    }
   }
 }
 
@@ -224,18 +232,20 @@ static bool push_regions(tfrt_scratch_t* regions, const tfrt_ir_region_t* region
   return true;
 }
 
-void tfrt_value_names_number_all(tfrt_value_names_t* names, const tfrt_ir_operation_t* operation) {
+void tfrt_value_names_number_all(tfrt_value_names_t* names, const tfrt_ir_operation_t* module) {
+  uint32_t numbers = 0;
+  uint32_t arguments = 0;
   tfrt_scratch_t regions;
   tfrt_scratch_initialize(&regions, sizeof(const tfrt_ir_region_t*), names->arena.allocator);
   bool ok = true;
-  for (uint32_t i = 0; i < operation->region_count; ++i) {
-    const tfrt_ir_region_t* region = &operation->regions[i];
+  for (uint32_t i = 0; i < module->region_count; ++i) {
+    const tfrt_ir_region_t* region = &module->regions[i];
     ok = ok && tfrt_scratch_push(&regions, &region);
   }
   while (ok && regions.count) {
     const tfrt_ir_region_t* region =
         *(const tfrt_ir_region_t**)tfrt_scratch_at(&regions, --regions.count);
-    number_region(names, region);
+    number_region(region, &numbers, &arguments);
     ok = push_regions(&regions, region);
   }
   tfrt_scratch_deinitialize(&regions);
@@ -279,8 +289,34 @@ void tfrt_value_names_alias(tfrt_value_names_t* names, const tfrt_ir_value_t* ar
   set(names, argument, text, false);
 }
 
+// Appends the decimal digits of |number|.
+static void append_digits(tfrt_string_builder_t* builder, uint32_t number) {
+  char digits[10];
+  size_t at = sizeof(digits);
+  do {
+    digits[--at] = (char)('0' + number % 10);
+    number /= 10;
+  } while (number);
+  tfrt_string_builder_append(builder, digits + at, sizeof(digits) - at);
+}
+
+// Appends `%arg0` or `%0` of a numbered value.
+static void append_number(tfrt_string_builder_t* builder, const tfrt_ir_value_t* value) {
+  tfrt_string_builder_append_text(builder, value->scratch & 1 ? "%arg" : "%");
+  append_digits(builder, value->scratch / 2);
+}
+
 void tfrt_value_names_append(const tfrt_value_names_t* names, const tfrt_ir_value_t* value,
                              tfrt_string_builder_t* builder) {
+  if (names->all_numbered) {
+    append_number(builder, value);
+    bool is_one_of_several =
+        value->producer && tfrt_ir_operation_written_results(value->producer) > 1;
+    if (!is_one_of_several) return;
+    tfrt_string_builder_append_char(builder, '#');
+    append_digits(builder, written_index(value));
+    return;
+  }
   const entry_t* entry = find(names, value);
   tfrt_string_builder_append_char(builder, '%');
   if (!entry) {
@@ -298,6 +334,15 @@ void tfrt_value_names_append_results(const tfrt_value_names_t* names,
                                      tfrt_string_builder_t* builder) {
   uint32_t count = tfrt_ir_operation_written_results(operation);
   if (!count) return;
+  if (names->all_numbered) {
+    append_number(builder, &operation->results[0]);
+    if (count > 1) {
+      tfrt_string_builder_append_char(builder, ':');
+      append_digits(builder, count);
+    }
+    tfrt_string_builder_append_text(builder, " = ");
+    return;
+  }
   bool any = false;
   for (uint32_t i = 0; i < operation->result_count; ++i) {
     const entry_t* entry = find(names, &operation->results[i]);

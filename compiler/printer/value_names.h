@@ -26,7 +26,7 @@
 
 typedef struct tfrt_value_names_s {
   tfrt_arena_t arena;
-  tfrt_scratch_t entries;  // value and name; a value's |scratch| is its index
+  tfrt_scratch_t entries;  // value and name; a value's |scratch| is its index, or its number
   struct tfrt_value_names_scope_s* scope;
   bool numbers_only;
   bool generic;
@@ -38,10 +38,10 @@ typedef struct tfrt_value_names_s {
 void tfrt_value_names_initialize(tfrt_value_names_t* names, bool numbers_only, bool generic,
                                  tfrt_allocator_t allocator);
 
-// Names all values inside of |operation| by numbers as stock MLIR does for the generic form: all of
-// a region, then those of the regions in it, the last one first. Scopes add nothing to that.
+// Names all values inside of |module| by numbers as stock MLIR does for the generic form: all of a
+// region, then those of the regions in it, the last one first. Scopes add nothing to that.
 // Thread-compatible (caller synchronises).
-void tfrt_value_names_number_all(tfrt_value_names_t* names, const tfrt_ir_operation_t* operation);
+void tfrt_value_names_number_all(tfrt_value_names_t* names, const tfrt_ir_operation_t* module);
 
 // Gives back the memory of |names|. Thread-compatible (caller synchronises).
 void tfrt_value_names_deinitialize(tfrt_value_names_t* names);

@@ -24,6 +24,7 @@ static const tfrt_kernel_registration_t others[] = {
     {"tfrt_async.alloc", tfrt_async_alloc},
     {"tfrt_async.load", tfrt_async_load},
     {"tfrt_async.store", tfrt_async_store},
+    {"tfrt_async.print_memory", tfrt_async_print_memory},
     {"tfrt_async.atomic_rmw", tfrt_async_atomic_rmw},
     {"tfrt_async.dim", tfrt_async_dim},
 };

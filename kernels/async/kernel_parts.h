@@ -35,7 +35,15 @@ void tfrt_async_alloc(tfrt_kernel_frame_t* frame);
 void tfrt_async_load(tfrt_kernel_frame_t* frame);
 void tfrt_async_store(tfrt_kernel_frame_t* frame);
 void tfrt_async_atomic_rmw(tfrt_kernel_frame_t* frame);
+void tfrt_async_print_memory(tfrt_kernel_frame_t* frame);
 void tfrt_async_dim(tfrt_kernel_frame_t* frame);
+
+// Appends the element of |type| at |payload| to |text| as MLIR's runner prints it. Thread-safe.
+void tfrt_async_append_number(tfrt_string_builder_t* text, tfrt_type_id_t type,
+                              const void* payload);
+
+// Prints |text|, whole lines, and sets result 0 of |frame| to the chain behind it. Thread-safe.
+void tfrt_async_print_lines(tfrt_kernel_frame_t* frame, tfrt_string_view_t text);
 
 // Changes the element at |address|, of type |type|, by |operand| as MLIR's number |kind| says, in
 // one step, and sets |old|, of the same type, to the one before. False: no such change of such

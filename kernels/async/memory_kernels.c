@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Memory as MLIR's `memref` has it, row by row. It lives as long as somebody refers to it.
+#include <inttypes.h>
 #include <string.h>
 
 #include "host_runtime/bef/bef_attribute.h"
@@ -154,6 +155,63 @@ void tfrt_async_atomic_rmw(tfrt_kernel_frame_t* frame) {
   tfrt_kernel_frame_set_ready_chain(frame, 0);
   tfrt_kernel_frame_set(frame, 1,
                         tfrt_async_value_create_copy(memory->element, &old, memory->element_size));
+}
+
+// Appends the sizes of the dimensions, or, if |steps|, the steps between the elements of each.
+static void tfrt_async_append_sizes(tfrt_string_builder_t* text, const tfrt_async_memory_t* memory,
+                                    bool steps) {
+  tfrt_string_builder_append_char(text, '[');
+  for (uint32_t i = 0; i < memory->rank; ++i) {
+    int64_t value = steps ? 1 : memory->dims[i];
+    for (uint32_t k = i + 1; steps && k < memory->rank; ++k) value *= memory->dims[k];
+    tfrt_string_builder_append_format(text, "%s%" PRId64, i ? ", " : "", value);
+  }
+  tfrt_string_builder_append_char(text, ']');
+}
+
+// Appends the elements from |*in_out_at| on that dimension |dim| and those behind it have. At most
+// TFRT_ASYNC_MAX_RANK deep.
+static void tfrt_async_append_elements(tfrt_string_builder_t* text,
+                                       const tfrt_async_memory_t* memory, uint32_t dim,
+                                       const char** in_out_at) {
+  if (dim == memory->rank) {
+    tfrt_async_append_number(text, memory->element, *in_out_at);
+    *in_out_at += memory->element_size;
+    return;
+  }
+  bool is_last = dim + 1 == memory->rank;
+  tfrt_string_builder_append_char(text, '[');
+  for (int64_t i = 0; i < memory->dims[dim]; ++i) {
+    if (i) tfrt_string_builder_append_text(text, is_last ? "," : ", \n");
+    if (i) tfrt_string_builder_append_fill(text, ' ', is_last ? memory->rank + 1 : dim + 1);
+    tfrt_async_append_elements(text, memory, dim + 1, in_out_at);
+  }
+  tfrt_string_builder_append_char(text, ']');
+}
+
+void tfrt_async_print_memory(tfrt_kernel_frame_t* frame) {
+  const tfrt_async_memory_t* memory = tfrt_async_memory_of(frame, 1);
+  if (!memory) return;
+  tfrt_string_builder_t text;
+  tfrt_string_builder_initialize(&text, tfrt_allocator_system());
+  tfrt_string_builder_append_format(
+      &text, "Unranked Memref base@ = %p rank = %u offset = 0 sizes = ", memory->data,
+      memory->rank);
+  tfrt_async_append_sizes(&text, memory, false);
+  tfrt_string_builder_append_text(&text, " strides = ");
+  tfrt_async_append_sizes(&text, memory, true);
+  tfrt_string_builder_append_text(&text, " data = \n");
+  const char* at = memory->data;
+  if (memory->rank == 0) tfrt_string_builder_append_char(&text, '[');
+  tfrt_async_append_elements(&text, memory, 0, &at);
+  tfrt_string_builder_append_text(&text, memory->rank ? "\n" : "]\n");
+  if (text.failed) {
+    tfrt_kernel_frame_fail(frame, TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory to print %zu bytes",
+                           memory->size);
+  } else {
+    tfrt_async_print_lines(frame, tfrt_string_builder_view(&text));
+  }
+  tfrt_string_builder_deinitialize(&text);
 }
 
 void tfrt_async_dim(tfrt_kernel_frame_t* frame) {

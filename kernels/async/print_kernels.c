@@ -69,9 +69,13 @@ static void tfrt_async_line_add(tfrt_kernel_frame_t* frame, tfrt_string_view_t t
   tfrt_kernel_frame_set(frame, 0, chain);
 }
 
-static void tfrt_async_append_number(tfrt_string_builder_t* text, tfrt_async_value_t* value) {
-  const void* payload = tfrt_async_value_payload(value);
-  switch (value->type_id) {
+void tfrt_async_print_lines(tfrt_kernel_frame_t* frame, tfrt_string_view_t text) {
+  tfrt_async_line_add(frame, text, false);
+}
+
+void tfrt_async_append_number(tfrt_string_builder_t* text, tfrt_type_id_t type,
+                              const void* payload) {
+  switch (type) {
     case TFRT_TYPE_I1:
       tfrt_string_builder_append_format(text, "%d", *(const bool*)payload);
       return;
@@ -102,7 +106,8 @@ static void tfrt_async_append_number(tfrt_string_builder_t* text, tfrt_async_val
 void tfrt_async_print(tfrt_kernel_frame_t* frame) {
   tfrt_string_builder_t text;
   tfrt_string_builder_initialize(&text, tfrt_allocator_system());
-  tfrt_async_append_number(&text, frame->arguments[1]);
+  tfrt_async_value_t* value = frame->arguments[1];
+  tfrt_async_append_number(&text, value->type_id, tfrt_async_value_payload(value));
   tfrt_string_builder_append_view(&text, tfrt_bef_attribute_string(frame->attributes[0]));
   tfrt_async_line_add(frame, tfrt_string_builder_view(&text), false);
   tfrt_string_builder_deinitialize(&text);
