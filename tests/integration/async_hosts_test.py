@@ -5,6 +5,7 @@
 Usage: async_hosts_test.py TFRT TFRT_WORKER PROGRAM.mlir
 """
 
+import signal
 import sys
 
 from cluster import ClusterTest, hosts, main
@@ -48,6 +49,24 @@ ENDLESS = """func.func @main() -> i64 {
   return %r : i64
 }
 """
+# The same in a function on host 1 that a call starts; a region on host 2 waits for its value.
+ENDLESS_CALL = """async.func @turns(%a: i64) -> !async.value<i64> {
+  vector.print %a : i64
+  cf.br ^turn(%a : i64)
+^turn(%i: i64):
+  cf.br ^turn(%i : i64)
+}
+func.func @main() -> i64 {
+  %c7 = arith.constant 7 : i64
+  %v = async.call @turns(%c7) {host = 1 : i32} : (i64) -> !async.value<i64>
+  %t, %w = async.execute -> !async.value<i64> attributes {host = 2 : i32} {
+    %x = async.await %v : !async.value<i64>
+    async.yield %x : i64
+  }
+  %r = async.await %w : !async.value<i64>
+  return %r : i64
+}
+"""
 
 
 class AsyncHostsTest(ClusterTest):
@@ -81,6 +100,21 @@ class AsyncHostsTest(ClusterTest):
         self.assertEqual(code, 4, err)
         self.assertIn("host 1", err.splitlines()[0])
         self.expect_idle([workers[0], workers[2]])
+
+    def test_a_cancel_ends_what_runs_on_other_hosts(self):
+        # In the second one the call is cancelled, and so is the region that waits for its value.
+        for name, text, place in (("endless.mlir", ENDLESS, "endless.mlir:8:"),
+                                  ("endless_call.mlir", ENDLESS_CALL, "endless_call.mlir:")):
+            with self.subTest(name):
+                workers = [self.start_worker() for _ in range(3)]
+                process = self.start(self.write(name, text), hosts(workers))
+                self.assertIn("7", process.stdout.readline())
+                process.send_signal(signal.SIGINT)
+                code, _, err = self.finish(process)
+                self.assertEqual(code, 5, err)
+                self.assertIn("CANCELLED", err.splitlines()[0])
+                self.assertIn(place, err.splitlines()[0])
+                self.expect_idle(workers)
 
 
 if __name__ == "__main__":
