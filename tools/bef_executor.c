@@ -47,6 +47,7 @@ typedef struct tfrt_bef_executor_s {
   bool enable_tracing;
   bool pin_threads;
   bool check_types;
+  bool check_races;
   const char* metrics_file;  // "": none
   // The parts that a run needs.
   tfrt_metric_table_t metrics;
@@ -182,6 +183,7 @@ static tfrt_status_t tfrt_bef_executor_set_up(tfrt_bef_executor_t* executor, con
   TFRT_RETURN_IF_ERROR(tfrt_kernel_rooms_register(executor->host->registry));
   TFRT_RETURN_IF_ERROR(tfrt_device_platforms_add(executor->host, executor->cuda_library));
   tfrt_kernel_registry_set_type_checks(executor->host->registry, executor->check_types);
+  tfrt_kernel_registry_set_race_checks(executor->host->registry, executor->check_races);
   return tfrt_bef_executor_load(executor, path);
 }
 
@@ -356,6 +358,8 @@ static tfrt_status_t tfrt_bef_executor_parse(tfrt_bef_executor_t* executor, int 
        "default (functions), verbose or debug (kernels)", 0, 0},
       {"check_types", TFRT_FLAG_BOOL, &executor->check_types, NULL,
        "check the types of all arguments and results of kernels", 0, 0},
+      {"check_races", TFRT_FLAG_BOOL, &executor->check_races, NULL,
+       "report kernels whose accesses of the same memory no chain orders, as errors of ops", 0, 0},
       {"metrics_file", TFRT_FLAG_PATH, &executor->metrics_file, "FILE",
        "write the metrics of the run there, as Prometheus reads them", 0, 0},
       {TFRT_DEVICE_PLATFORMS_FLAG, TFRT_FLAG_TEXT, &executor->cuda_library,

@@ -110,6 +110,9 @@ typedef struct tfrt_effect_analysis_s {
   bool failed;
 } tfrt_effect_analysis_t;
 
+// Returns true if values of |type| may be in memory that others share. Thread-safe.
+bool tfrt_effect_has_memory(const tfrt_ir_type_t* type);
+
 // Analyses |module|, which is checked. With |only_memory|, functions and regions that take or give
 // chains are taken for done by hand. After a failure there is nothing to deinitialise.
 // Thread-compatible (caller synchronises).

@@ -28,8 +28,6 @@ extern const size_t tfrt_effect_first_size;
 void tfrt_effect_find_classes(tfrt_effect_analysis_t* analysis);
 // The class of the value with |number|.
 uint32_t tfrt_effect_class(tfrt_effect_analysis_t* analysis, uint32_t number);
-// True if values of |type| may be in memory that others share.
-bool tfrt_effect_has_memory(const tfrt_ir_type_t* type);
 
 // --- op_accesses.c ---------------------------------------------------------------------------
 

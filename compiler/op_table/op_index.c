@@ -2,8 +2,7 @@
 
 #include "compiler/op_table/op_index.h"
 
-// Longer names get no suggestion.
-#define MAX_NAME 64
+#include "host_runtime/executor/descriptor/similar_name.h"
 
 typedef tfrt_op_index_entry_t entry_t;
 
@@ -71,35 +70,14 @@ tfrt_op_index_entry_t* tfrt_op_index_find_entry(tfrt_op_index_t* index, tfrt_str
   return entry;
 }
 
-static size_t minimum(size_t a, size_t b) { return a < b ? a : b; }
-
-// The number of bytes to insert, delete or replace to turn |a| into |b|; both are at
-// most MAX_NAME long.
-static size_t edit_distance(tfrt_string_view_t a, tfrt_string_view_t b) {
-  size_t row[MAX_NAME + 1];
-  for (size_t j = 0; j <= b.size; ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size; ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size; ++j) {
-      size_t replaced = diagonal + (a.data[i - 1] == b.data[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = minimum(replaced, minimum(row[j], row[j - 1]) + 1);
-    }
-  }
-  return row[b.size];
-}
-
 const tfrt_kernel_descriptor_t* tfrt_op_index_suggest(tfrt_op_index_t* index,
                                                       tfrt_string_view_t name) {
-  if (name.size > MAX_NAME) return NULL;
   while (add_next(index)) continue;
   const tfrt_kernel_descriptor_t* best = NULL;
-  size_t best_distance = name.size / 5 + 2;  // the first that is too far
+  size_t best_distance = SIZE_MAX;
   for (size_t i = 0; i < index->count; ++i) {
     const entry_t* entry = &index->entries[i];
-    if (entry->name.size > MAX_NAME) continue;
-    size_t distance = edit_distance(name, entry->name);
+    size_t distance = tfrt_similar_name_distance(name, entry->name);
     if (distance >= best_distance) continue;
     best_distance = distance;
     best = entry->descriptor;

@@ -18,7 +18,7 @@
 #include "compiler/op_table/op_index.h"
 
 // Regions, types, attributes and locations within each other, taken together.
-#define TFRT_PARSER_MAX_NESTING 200
+#define TFRT_PARSER_MAX_NESTING 512
 
 // Parses the text of |diagnostics| into |context| and returns its module (made for it
 // if the text has none); NULL if there was any error. Ops get the entries of |tables|

@@ -3,6 +3,7 @@
 #include "compiler/passes/canonicalizer.h"
 
 #include "compiler/ir/scratch.h"
+#include "compiler/passes/common_ops.h"
 #include "compiler/passes/pass.h"
 
 // Times that a block is gone through at most: what one finds is nearly always the last.
@@ -36,14 +37,12 @@ static bool is_unused(const tfrt_ir_operation_t* op) {
   return true;
 }
 
-// Erases the ops of |block| that can be missed. A pure op that takes something may still fail,
-// and the failure be told; what takes nothing gives a constant.
+// Erases the ops of |block| that can be missed: those that do nothing but give results.
 static void erase_unused(canonicalizer_t* canonicalizer, tfrt_ir_block_t* block) {
   for (tfrt_ir_operation_t* op = block->last; op;) {
     tfrt_ir_operation_t* previous = op->previous;
-    bool is_constant = op->descriptor && (op->descriptor->flags & TFRT_KERNEL_PURE) &&
-                       !op->operand_count && !op->region_count;
-    if ((is_constant || is_merge(op)) && is_unused(op)) {
+    bool is_pure = op->descriptor && op->descriptor->flags & TFRT_KERNEL_PURE && !op->region_count;
+    if ((is_pure || is_merge(op)) && is_unused(op)) {
       tfrt_ir_operation_erase(op);
       canonicalizer->changed = true;
     }
@@ -183,6 +182,9 @@ static bool canonicalize_block(canonicalizer_t* canonicalizer, tfrt_ir_block_t* 
   for (int round = 0; round < MAX_ROUNDS; ++round) {
     canonicalizer->changed = false;
     erase_unused(canonicalizer, block);
+    if (!tfrt_merge_common_ops(canonicalizer->context, block, &canonicalizer->changed)) {
+      return false;
+    }
     for (tfrt_ir_operation_t* op = block->first; op;) {
       tfrt_ir_operation_t* next = op->next;
       if (is_merge(op) && !fold_merge(canonicalizer, op)) return false;

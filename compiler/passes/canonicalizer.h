@@ -7,13 +7,17 @@
 //   %m = merge %a, %b            -> %m = merge %b             if %b can't be there before %a
 //   %n = merge (%m = merge %a, %b), %c  ->  %n = merge %a, %b, %c     if only %n uses %m
 //   %m = merge %a                -> %a                        if %a is a chain
-//   ops that can't fail, have no effect, and whose results nobody uses  ->  nothing
+//   pure ops whose results nobody uses                                  ->  nothing
+//   pure ops that give the same as one before them                      ->  that one
 //
 // A merge waits for all of its operands, and so must what takes its place. An operand may
 // only go if another one *covers* it: is made by an op that waits for it, directly or over
 // other ops, and so is settled later and an error whenever it is one. (TFRT drops an operand
 // as soon as it has other uses, and trusts that these keep the order.) Where several
 // operands are errors, another of them may be the one that is handed on.
+//
+// Pure ops whose operands or results may be in memory that somebody writes to are not compared: two
+// new tensors are two. No op is replaced by its operand: an alias comes behind more than that.
 //
 // As in TFRT, a merge of a single chain stays if that is an argument that is used nowhere
 // else. Synchronous functions are left alone: they may not return what they were given.

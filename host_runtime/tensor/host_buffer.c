@@ -87,3 +87,8 @@ void tfrt_host_buffer_release(tfrt_host_buffer_t* buffer) {
     buffer = parent;
   }
 }
+
+const tfrt_host_buffer_t* tfrt_host_buffer_root(const tfrt_host_buffer_t* buffer) {
+  while (buffer->kind == KIND_SLICE) buffer = buffer->parent;
+  return buffer;
+}

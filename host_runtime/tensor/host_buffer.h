@@ -74,6 +74,10 @@ tfrt_status_t tfrt_host_buffer_create_slice(tfrt_host_buffer_t* parent, size_t o
                                             tfrt_allocator_t allocator,
                                             tfrt_host_buffer_t** out_buffer) TFRT_MUST_USE;
 
+// The buffer (+0) whose memory |buffer| is in: itself, unless it is a slice. Lives as long as
+// |buffer|. Thread-safe.
+const tfrt_host_buffer_t* tfrt_host_buffer_root(const tfrt_host_buffer_t* buffer);
+
 // Adds one reference to |buffer| and returns it. Thread-safe.
 tfrt_host_buffer_t* tfrt_host_buffer_retain(tfrt_host_buffer_t* buffer);
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "host_runtime/executor/program/race_memory.h"
 #include "host_runtime/tensor/tensor_types.h"
 #include "kernels/tensor/kernel_groups.h"
 #include "kernels/tensor/ops/ops.h"
@@ -34,8 +35,22 @@ static tfrt_status_t register_table(tfrt_kernel_registry_t* registry,
   return tfrt_kernel_registry_add_all(registry, ops, registrations, count);
 }
 
+// The memory of a tensor, for programs that are watched for races.
+static const void* tensor_memory(const void* payload) {
+  const tfrt_host_tensor_t* tensor = payload;
+  if (tensor->layout == TFRT_TENSOR_LAYOUT_FOREIGN) return tensor->foreign.data;
+  if (tensor->layout != TFRT_TENSOR_LAYOUT_DENSE) return tensor;
+  return tfrt_host_buffer_root(tensor->dense.buffer);
+}
+
+static const void* host_buffer_memory(const void* payload) {
+  return tfrt_host_buffer_root(*(tfrt_host_buffer_t* const*)payload);
+}
+
 tfrt_status_t tfrt_tensor_kernels_register(tfrt_kernel_registry_t* registry) {
   TFRT_RETURN_IF_ERROR(tfrt_tensor_types_register());
+  tfrt_race_watch_set_memory(tfrt_host_tensor_type_id(), tensor_memory);
+  tfrt_race_watch_set_memory(tfrt_host_buffer_type_id(), host_buffer_memory);
   TFRT_RETURN_IF_ERROR(tfrt_example_type_register());
   TFRT_RETURN_IF_ERROR(tfrt_core_runtime_types_register());
   size_t count = 0;

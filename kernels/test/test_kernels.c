@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "host_runtime/executor/program/race_memory.h"
 #include "host_runtime/executor/request/request_context.h"
 #include "kernels/test/async_kernels.h"
 #include "kernels/test/benchmark.h"
@@ -223,10 +224,17 @@ static const tfrt_kernel_registration_t kernels[] = {
     {"tfrt_tutorial.print_coordinate", tfrt_test_print_coordinate},
 };
 
+// Any kernels may use an atomic at once.
+static const void* no_memory(const void* payload) {
+  (void)payload;
+  return NULL;
+}
+
 tfrt_status_t tfrt_test_kernels_register(tfrt_kernel_registry_t* registry) {
   static const tfrt_type_t atomic_type = {
       .name = "!test.atomic.i32", .size = sizeof(_Atomic int32_t), .flags = TFRT_TYPE_FLAG_MUTABLE};
   TFRT_RETURN_IF_ERROR(tfrt_type_register(&atomic_type, &tfrt_test_atomic_type));
+  tfrt_race_watch_set_memory(tfrt_test_atomic_type, no_memory);
   TFRT_RETURN_IF_ERROR(tfrt_test_lifetime_types_register());
   TFRT_RETURN_IF_ERROR(tfrt_test_inspection_types_register());
   TFRT_RETURN_IF_ERROR(

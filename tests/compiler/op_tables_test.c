@@ -89,6 +89,9 @@ START_TEST(slips_of_the_finger_get_a_suggestion) {
                    "tfrt.add.i32");
   ck_assert_str_eq(tfrt_op_index_suggest(&index, tfrt_string_view_of("tfrt.merge.chain"))->name,
                    "tfrt.merge.chains");
+  // Another dialect has the op.
+  ck_assert_str_eq(tfrt_op_index_suggest(&index, tfrt_string_view_of("tfrt.async_add.i32"))->name,
+                   "tfrt_test.async_add.i32");
   ck_assert_ptr_null(tfrt_op_index_suggest(&index, tfrt_string_view_of("something.else")));
   ck_assert_ptr_null(tfrt_op_index_find(&index, tfrt_string_view_of("tfrt.ad.i32")));
   ck_assert_ptr_nonnull(tfrt_op_index_find(&index, tfrt_string_view_of("tfrt.add.i32")));

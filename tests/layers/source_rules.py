@@ -114,7 +114,8 @@ LAYERS = [
     ("compiler/op_table/",
      ["compiler/op_table/", "compiler/ir/", "host_runtime/base/",
       "host_runtime/executor/descriptor/kernel_descriptor.h",
-      "host_runtime/executor/descriptor/assembly.h"]),
+      "host_runtime/executor/descriptor/assembly.h",
+      "host_runtime/executor/descriptor/similar_name.h"]),
     ("compiler/analysis/",
      ["compiler/analysis/", "compiler/op_table/", "compiler/ir/", "host_runtime/base/"]),
     ("compiler/parser/",
@@ -236,7 +237,7 @@ LARGE_STRUCTS = {
     "tfrt_collective_transfer_s": (30, 8),
     "tfrt_collective_record_s": (30, 6),
     "tfrt_attach_s": (30, 6),
-    "tfrt_run_options_s": (30, 7),
+    "tfrt_run_options_s": (30, 6),
     "tfrt_wait_node_s": (30, 5),
 }
 # Code that is no part of the product.

@@ -52,6 +52,7 @@ static tfrt_status_t tfrt_host_process_make_host(tfrt_host_process_t* process,
   process->host->data_directory = options->data_directory;
   TFRT_RETURN_IF_ERROR(tfrt_kernel_rooms_register(process->host->registry));
   tfrt_kernel_registry_set_type_checks(process->host->registry, options->checks_types);
+  tfrt_kernel_registry_set_race_checks(process->host->registry, options->checks_races);
   return tfrt_device_platforms_add(process->host, NULL);
 }
 

@@ -39,7 +39,8 @@ tfrt_status_t tfrt_in_process_run_make_host(const tfrt_run_options_t* options,
       tfrt_host_context_allocate(tfrt_allocator_system(), tfrt_clock_system(), queue, out_host));
   (*out_host)->data_directory = options->directory;
   TFRT_RETURN_IF_ERROR(tfrt_kernel_rooms_register((*out_host)->registry));
-  tfrt_kernel_registry_set_type_checks((*out_host)->registry, options->checks_types);
+  tfrt_kernel_registry_set_type_checks((*out_host)->registry, options->checks.types);
+  tfrt_kernel_registry_set_race_checks((*out_host)->registry, options->checks.races);
   return tfrt_device_platforms_add(*out_host, NULL);
 }
 

@@ -38,7 +38,7 @@ static const char tfrt_run_footer[] =
     "  tfrt run main.bef --hosts 10.0.0.1:7000,10.0.0.2:7000 --cluster-key-file KEY";
 
 #define TFRT_RUN_CLUSTER_FLAG_COUNT 15
-#define TFRT_RUN_PROGRAM_FLAG_COUNT 13
+#define TFRT_RUN_PROGRAM_FLAG_COUNT 14
 #define TFRT_RUN_FLAG_COUNT (TFRT_RUN_CLUSTER_FLAG_COUNT + TFRT_RUN_PROGRAM_FLAG_COUNT)
 
 // Where it runs.
@@ -102,8 +102,10 @@ static void tfrt_run_options_list_program_flags(tfrt_run_options_t* options,
        TFRT_SHARED_LIBRARIES_VALUE, TFRT_SHARED_LIBRARIES_HELP ", also for --local", 0, 0},
       {"no-insert-chains", TFRT_FLAG_BOOL, &options->no_insert_chains, NULL,
        "refuse a text that lacks chains, and put none in", 0, 0},
-      {"check_types", TFRT_FLAG_BOOL, &options->checks_types, NULL,
+      {"check_types", TFRT_FLAG_BOOL, &options->checks.types, NULL,
        "check arguments and results of kernels, also on the hosts of --local", 0, 0},
+      {"check_races", TFRT_FLAG_BOOL, &options->checks.races, NULL,
+       "log kernels whose accesses of the same memory no chain orders, also on these hosts", 0, 0},
   };
   memcpy(out_flags, flags, sizeof(flags));
 }

@@ -16,6 +16,12 @@
 #include "tools/coordinator/host_list.h"
 #include "tools/models/model_loader.h"
 
+// The checks of kernels while they run.
+typedef struct tfrt_run_checks_s {
+  bool types;  // of arguments and results
+  bool races;  // of accesses of memory
+} tfrt_run_checks_t;
+
 typedef struct tfrt_run_options_s {
   const char* path;  // of the program
   char directory[4096];
@@ -31,9 +37,9 @@ typedef struct tfrt_run_options_s {
   int64_t threads;                // per process; 0: chosen
   int64_t heartbeat_ms;
   int64_t silence_ms;
-  const char* shared_libs;  // kernel libraries, also of workers that are started; NULL: none
-  bool checks_types;        // of kernels' arguments and results, also in workers that are started
-  bool no_insert_chains;    // a text that lacks some is refused
+  const char* shared_libs;   // kernel libraries, also of workers that are started; NULL: none
+  tfrt_run_checks_t checks;  // of kernels, also in workers that are started
+  bool no_insert_chains;     // a text that lacks some is refused
   bool print_error_code;
   bool is_verbose;
   tfrt_flag_list_t arguments;

@@ -81,6 +81,8 @@ static const tfrt_flag_t tfrt_worker_flags[] = {
      TFRT_SHARED_LIBRARIES_VALUE, TFRT_SHARED_LIBRARIES_HELP, 0, 0},
     {"check_types", TFRT_FLAG_BOOL, &tfrt_worker_raw.options.checks_types, NULL,
      "check the types of all arguments and results of kernels", 0, 0},
+    {"check_races", TFRT_FLAG_BOOL, &tfrt_worker_raw.options.checks_races, NULL,
+     "log kernels whose accesses of the same memory no chain orders", 0, 0},
     {"log-level", TFRT_FLAG_TEXT, &tfrt_worker_raw.log_level, "LEVEL",
      "debug, info (default), warning, error or silent", 0, 0},
     {"log-format", TFRT_FLAG_TEXT, &tfrt_worker_raw.log_format, "FORMAT",

@@ -45,6 +45,7 @@ typedef struct tfrt_worker_options_s {
   int64_t job_memory;
   bool stops_with_stdin;
   bool checks_types;
+  bool checks_races;
 } tfrt_worker_options_t;
 
 // Sets |*out_options| to what |arguments|, without the program's name, say; or prints the help

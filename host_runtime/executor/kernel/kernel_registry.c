@@ -18,6 +18,7 @@ struct tfrt_kernel_registry_s {
   size_t table_capacity;
   bool trusts_names;
   bool type_checks;
+  bool race_checks;
 };
 
 // --- Life --------------------------------------------------------------------
@@ -71,6 +72,14 @@ void tfrt_kernel_registry_set_type_checks(tfrt_kernel_registry_t* registry, bool
 
 bool tfrt_kernel_registry_type_checks(const tfrt_kernel_registry_t* registry) {
   return registry->type_checks;
+}
+
+void tfrt_kernel_registry_set_race_checks(tfrt_kernel_registry_t* registry, bool enabled) {
+  registry->race_checks = enabled;
+}
+
+bool tfrt_kernel_registry_race_checks(const tfrt_kernel_registry_t* registry) {
+  return registry->race_checks;
 }
 
 void tfrt_kernel_registry_set_trust(tfrt_kernel_registry_t* registry, bool enabled) {

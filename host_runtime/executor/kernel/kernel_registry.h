@@ -125,6 +125,14 @@ void tfrt_kernel_registry_set_type_checks(tfrt_kernel_registry_t* registry, bool
 // Whether it does. Thread-safe.
 bool tfrt_kernel_registry_type_checks(const tfrt_kernel_registry_t* registry);
 
+// Makes programs that are created from now on watch which memory their kernels read and write, and
+// report two kernels whose accesses nothing orders, as errors of ops (program/race_watch.h): a
+// debug mode for authors of programs with chains. Thread-compatible.
+void tfrt_kernel_registry_set_race_checks(tfrt_kernel_registry_t* registry, bool enabled);
+
+// Whether it does. Thread-safe.
+bool tfrt_kernel_registry_race_checks(const tfrt_kernel_registry_t* registry);
+
 // Sets |*out_kernel| to the native function named |name|; returns false, with zeros there, if
 // there is none. Thread-safe.
 bool tfrt_kernel_registry_find_native(const tfrt_kernel_registry_t* registry,

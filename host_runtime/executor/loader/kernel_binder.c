@@ -6,6 +6,8 @@
 #include "host_runtime/base/plural.h"
 #include "host_runtime/bef/bef_attribute.h"
 #include "host_runtime/executor/descriptor/attribute_layout.h"
+#include "host_runtime/executor/descriptor/similar_name.h"
+#include "host_runtime/executor/program/race_watch.h"
 
 // A kernel while it is bound.
 typedef struct tfrt_kernel_binder_job_s {
@@ -22,18 +24,29 @@ static tfrt_status_t tfrt_kernel_binder_out_of_memory(void) {
 
 // --- Signatures --------------------------------------------------------------
 
+// The first half is what texts expect of TFRT; behind it, what is mostly the reason.
+static tfrt_status_t tfrt_kernel_binder_unknown(const tfrt_kernel_binder_job_t* job) {
+  const char* name = job->model->name;
+  size_t count;
+  const tfrt_kernel_table_t* tables = tfrt_kernel_registry_tables(job->binder->registry, &count);
+  const tfrt_kernel_descriptor_t* similar =
+      tfrt_similar_name_find(tables, count, tfrt_string_view_of(name));
+  if (similar) {
+    return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "unknown kernel name '%s'; did you mean '%s'?",
+                              name, similar->name);
+  }
+  return tfrt_status_create(TFRT_STATUS_NOT_FOUND,
+                            "unknown kernel name '%s' (a kernel library that has it is named "
+                            "with --shared_libs)",
+                            name);
+}
+
 // Sets the C function: the form that the function can run.
 static tfrt_status_t tfrt_kernel_binder_bind_function(const tfrt_kernel_binder_job_t* job) {
   const char* name = job->model->name;
   const tfrt_kernel_t* kernel = &job->model->kernel;
   const tfrt_function_t* owner = &job->binder->callable->base;
-  if (!kernel->function && !kernel->sync_function) {
-    // The first half is what texts expect of TFRT; behind it, what is mostly the reason.
-    return tfrt_status_create(TFRT_STATUS_NOT_FOUND,
-                              "unknown kernel name '%s' (a kernel library that has it is named "
-                              "with --shared_libs)",
-                              name);
-  }
+  if (!kernel->function && !kernel->sync_function) return tfrt_kernel_binder_unknown(job);
   if (owner->kind == TFRT_FUNCTION_SYNC) {
     job->binding->run_sync = kernel->sync_function;
     if (kernel->sync_function) return NULL;
@@ -331,6 +344,73 @@ static tfrt_status_t tfrt_kernel_binder_bind_types(const tfrt_kernel_binder_job_
   return tfrt_kernel_binder_let_share(job, arguments);
 }
 
+// --- Races -------------------------------------------------------------------
+
+// The result that says that the kernel is done, or UINT32_MAX: all of them do.
+static uint32_t tfrt_kernel_binder_done_result(const tfrt_kernel_binder_job_t* job) {
+  const tfrt_kernel_descriptor_t* descriptor = job->model->kernel.descriptor;
+  uint32_t fixed_count = tfrt_kernel_descriptor_fixed_results(descriptor);
+  for (uint32_t i = 0; i < fixed_count; ++i) {
+    if (tfrt_kernel_descriptor_is_chain(descriptor->results[i].type)) return i;
+  }
+  bool is_one_more = descriptor->flags & TFRT_KERNEL_TRAILING_CHAIN_RESULT &&
+                     job->record->result_count == (uint32_t)descriptor->result_count + 1;
+  return is_one_more ? job->record->result_count - 1 : UINT32_MAX;
+}
+
+static tfrt_race_results_t tfrt_kernel_binder_race_results(const tfrt_kernel_binder_job_t* job) {
+  const tfrt_kernel_descriptor_t* descriptor = job->model->kernel.descriptor;
+  const tfrt_kernel_flags_t both = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS;
+  if (!job->binding->nonstrict && !job->record->function_count) return TFRT_RACE_RESULTS_OWN;
+  bool hands_on = (descriptor->flags & both) == both && descriptor->result_count == 1 &&
+                  descriptor->effects & TFRT_EFFECT_OF_FUNCTIONS && !job->binding->call_options &&
+                  !(descriptor->flags & TFRT_KERNEL_CALLS_HOSTS);
+  for (uint32_t i = 0; i < job->record->function_count; ++i) {
+    if (job->binding->functions[i]->kind != TFRT_FUNCTION_ASYNC) hands_on = false;
+  }
+  return hands_on ? TFRT_RACE_RESULTS_INNER : TFRT_RACE_RESULTS_UNKNOWN;
+}
+
+// The use of the memory of argument |index|.
+static uint8_t tfrt_kernel_binder_race_access(const tfrt_kernel_binder_job_t* job, uint32_t index) {
+  const tfrt_kernel_descriptor_t* descriptor = job->model->kernel.descriptor;
+  switch (job->binding->uses[index]) {
+    case TFRT_OPERAND_MUTATED:
+      return TFRT_RACE_WRITES;
+    case TFRT_OPERAND_DEMANDED:
+    case TFRT_OPERAND_CONSUMED:
+      return tfrt_kernel_descriptor_effects(descriptor) & TFRT_EFFECT_READS_NO_CONTENTS
+                 ? TFRT_RACE_NONE
+                 : TFRT_RACE_READS;
+    default:
+      return TFRT_RACE_NONE;
+  }
+}
+
+// Lets the kernel be watched, if the program is to watch its kernels. Constants are made before any
+// call, and synchronous functions run in order.
+static tfrt_status_t tfrt_kernel_binder_watch(const tfrt_kernel_binder_job_t* job) {
+  const tfrt_kernel_descriptor_t* descriptor = job->model->kernel.descriptor;
+  if (!job->binder->program->watches_races || !descriptor) return NULL;
+  if (descriptor->flags & TFRT_KERNEL_CONSTANT) return NULL;
+  if (job->binder->callable->base.kind == TFRT_FUNCTION_SYNC) return NULL;
+  tfrt_arena_t* arena = &job->binder->program->arena;
+  tfrt_race_watch_t* watch = tfrt_arena_allocate(arena, sizeof(*watch));
+  uint8_t* accesses = tfrt_arena_allocate_array(arena, (size_t)job->record->argument_count + 1, 1);
+  if (!watch || !accesses) return tfrt_kernel_binder_out_of_memory();
+  for (uint32_t i = 0; i < job->record->argument_count; ++i) {
+    accesses[i] = tfrt_kernel_binder_race_access(job, i);
+  }
+  *watch = (tfrt_race_watch_t){.run = job->binding->run,
+                               .results = tfrt_kernel_binder_race_results(job),
+                               .done = tfrt_kernel_binder_done_result(job),
+                               .gives_new_memory = !descriptor->shares,
+                               .accesses = accesses};
+  job->binding->watch = watch;
+  job->binding->run = tfrt_race_watch_run;
+  return NULL;
+}
+
 // --- The whole ---------------------------------------------------------------
 
 static tfrt_status_t tfrt_kernel_binder_fill_in(const tfrt_kernel_binder_job_t* job) {
@@ -347,7 +427,8 @@ static tfrt_status_t tfrt_kernel_binder_fill_in(const tfrt_kernel_binder_job_t* 
   TFRT_RETURN_IF_ERROR(tfrt_kernel_binder_bind_functions(job));
   TFRT_RETURN_IF_ERROR(tfrt_kernel_binder_bind_options(job));
   TFRT_RETURN_IF_ERROR(tfrt_kernel_binder_bind_uses(job));
-  return tfrt_kernel_binder_bind_types(job);
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_binder_bind_types(job));
+  return tfrt_kernel_binder_watch(job);
 }
 
 tfrt_status_t tfrt_kernel_binder_bind(tfrt_kernel_binder_t* binder, const tfrt_bef_record_t* record,
@@ -373,8 +454,10 @@ tfrt_status_t tfrt_kernel_binder_initialize(tfrt_kernel_binder_t* binder, tfrt_p
                                             const char* const* names, uint32_t count,
                                             tfrt_arena_t* scratch) {
   *binder = (tfrt_kernel_binder_t){.program = program,
+                                   .registry = registry,
                                    .checks_types = tfrt_kernel_registry_type_checks(registry),
                                    .scratch = scratch};
+  program->watches_races = tfrt_kernel_registry_race_checks(registry);
   binder->models = tfrt_arena_allocate_array(scratch, count, sizeof(*binder->models));
   if (!binder->models) return tfrt_kernel_binder_out_of_memory();
   for (uint32_t i = 0; i < count; ++i) {

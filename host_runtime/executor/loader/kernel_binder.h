@@ -52,6 +52,7 @@ typedef struct tfrt_kernel_model_s {
 
 typedef struct tfrt_kernel_binder_s {
   tfrt_program_t* program;
+  const tfrt_kernel_registry_t* registry;
   tfrt_kernel_model_t* models;  // by code
   bool checks_types;            // of all arguments and results
   tfrt_arena_t* scratch;        // lives as long as the binder

@@ -2,6 +2,7 @@
 #include "host_runtime/executor/program/program.h"
 
 #include "host_runtime/executor/program/program_impl.h"
+#include "host_runtime/executor/program/race_watch.h"
 #include "host_runtime/executor/program/schedule.h"
 
 tfrt_program_t* tfrt_program_retain(tfrt_program_t* program) {
@@ -12,6 +13,7 @@ tfrt_program_t* tfrt_program_retain(tfrt_program_t* program) {
 void tfrt_program_release(tfrt_program_t* program) {
   if (!program || !tfrt_ref_count_decrement(&program->ref_count)) return;
   tfrt_allocator_t allocator = program->allocator;
+  if (program->watches_races) tfrt_race_watch_forget(program);
   for (uint32_t i = 0; program->op && i < program->op->function_count; ++i) {
     tfrt_program_release((tfrt_program_t*)program->op->functions[i]->program);
   }

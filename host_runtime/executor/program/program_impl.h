@@ -20,6 +20,7 @@
 
 typedef struct tfrt_bef_callable_s tfrt_bef_callable_t;
 typedef struct tfrt_schedule_s tfrt_schedule_t;
+typedef struct tfrt_race_watch_s tfrt_race_watch_t;
 
 // The location of what is no kernel but a native function.
 #define TFRT_KERNEL_SITE_NATIVE UINT32_MAX
@@ -38,6 +39,7 @@ typedef struct tfrt_kernel_binding_s {
   const tfrt_type_id_t* checks;             // per argument: type to check at run time, 0: none
   const tfrt_type_id_t* result_checks;      // the same per result; NULL: trust the kernel
   const tfrt_call_options_t* call_options;  // NULL: none
+  const tfrt_race_watch_t* watch;           // NULL unless the program is watched (race_watch.h)
   tfrt_async_value_t* constant;  // +0: what the kernel makes each time (schedule.h); or NULL
   uint32_t waited_count;         // arguments that are not PASSED
   bool nonstrict;                // has PASSED arguments
@@ -115,6 +117,7 @@ struct tfrt_program_s {
   tfrt_bef_callable_t* functions;
   const tfrt_program_withdrawal_t* withdrawals;
   tfrt_error_listener_t error_listener;
+  bool watches_races;  // race_watch.h
 };
 
 // The users of |site| of |callable| to which its results are only passed, as in |passed_users|.

@@ -85,10 +85,9 @@ func.func @nested(%ch: !tfrt.chain, %x: i32, %y: i32) -> (!tfrt.chain, !tfrt.cha
   tfrt.return %o, %m : !tfrt.chain, !tfrt.chain
 }
 
-// Constants, chains and merges that nobody uses go; what may fail or print stays.
+// Pure ops and merges that nobody uses go; what prints stays.
 // CHECK-LABEL: func.func @unused
 // CHECK-NEXT: tfrt.print.i32 %x, %ch
-// CHECK-NEXT: tfrt.div.i32 %x, %x
 // CHECK-NEXT: tfrt.return
 func.func @unused(%ch: !tfrt.chain, %x: i32) {
   %one = tfrt.constant.i32 1
@@ -119,4 +118,65 @@ func.func @region(%n: i32, %ch: !tfrt.chain) -> !tfrt.chain {
 func.func @synchronous(%ch: !tfrt.chain) -> !tfrt.chain attributes {tfrt.sync} {
   %m = tfrt.merge.chains %ch, %ch : !tfrt.chain, !tfrt.chain
   tfrt.return %m : !tfrt.chain
+}
+
+// Of two equal pure ops the first is enough.
+// CHECK-LABEL: func.func @twice
+// CHECK-NEXT: %a = tfrt.add.i32 %x, %y
+// CHECK-NEXT: %c = tfrt.add.i32 %y, %x
+// CHECK-NEXT: %d = tfrt.add.i32 %a, %c
+// CHECK-NEXT: tfrt.return %d, %d
+func.func @twice(%x: i32, %y: i32) -> (i32, i32) {
+  %a = tfrt.add.i32 %x, %y
+  %b = tfrt.add.i32 %x, %y
+  %c = tfrt.add.i32 %y, %x
+  %d = tfrt.add.i32 %a, %c
+  %e = tfrt.add.i32 %b, %c
+  tfrt.return %d, %e : i32, i32
+}
+
+// Other attributes make another op.
+// CHECK-LABEL: func.func @attributes
+// CHECK-NEXT: %a = tfrt.constant.i32 1
+// CHECK-NEXT: %b = tfrt.constant.i32 2
+// CHECK-NEXT: tfrt.return %a, %b, %a
+func.func @attributes() -> (i32, i32, i32) {
+  %a = tfrt.constant.i32 1
+  %b = tfrt.constant.i32 2
+  %c = tfrt.constant.i32 1
+  tfrt.return %a, %b, %c : i32, i32, i32
+}
+
+// Two new tensors are two: somebody may write to one of them. Nor is a tensor the same that was
+// written to in between.
+// CHECK-LABEL: func.func @tensors
+// CHECK: %u = tfrt_tensor.relu %t, %d
+// CHECK-NEXT: %v = tfrt_tensor.relu %t, %d
+// CHECK: tfrt.return %u, %v, %f
+func.func @tensors(%t: !tfrt_tensor.tensor, %ch: !tfrt.chain) -> (!tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt.chain) {
+  %d = tfrt_dht.fill_tensor_with_constant.f32 %t, %ch 2.0 : f32
+  %u = tfrt_tensor.relu %t, %d
+  %v = tfrt_tensor.relu %t, %d
+  %f = tfrt_dht.fill_tensor_with_constant.f32 %v, %d 3.0 : f32
+  tfrt.return %u, %v, %f : !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt.chain
+}
+
+// The hazard of algebra: an alias is its operand, and comes behind a chain, too. Without it the
+// print would not wait for the write. Nor may the sum of nothing but zeros take its place.
+// CHECK-LABEL: func.func @hazard
+// CHECK: %d = tfrt_dht.fill_tensor_with_constant.f32
+// CHECK: %v = "tfrt.alias.value"(%d, %t)
+// CHECK-NEXT: %e = tfrt_dht.print_tensor %v, %ch
+// CHECK-NEXT: %y = "tfrt.alias.value"(%e, %x)
+// CHECK-NEXT: %z = tfrt.add.i32 %y, %zero
+// CHECK-NEXT: tfrt.print.i32 %z, %ch
+func.func @hazard(%t: !tfrt_tensor.tensor, %x: i32, %ch: !tfrt.chain) -> !tfrt.chain {
+  %zero = tfrt.constant.i32 0
+  %d = tfrt_dht.fill_tensor_with_constant.f32 %t, %ch 2.0 : f32
+  %v = "tfrt.alias.value"(%d, %t) : (!tfrt.chain, !tfrt_tensor.tensor) -> !tfrt_tensor.tensor
+  %e = tfrt_dht.print_tensor %v, %ch
+  %y = "tfrt.alias.value"(%e, %x) : (!tfrt.chain, i32) -> i32
+  %z = tfrt.add.i32 %y, %zero
+  %f = tfrt.print.i32 %z, %ch
+  tfrt.return %f : !tfrt.chain
 }

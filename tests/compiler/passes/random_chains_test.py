@@ -424,6 +424,15 @@ def outputs_of(text):
     return outputs
 
 
+def races(library, text):
+    """The races that a run of `text` with `--check_races` reports."""
+    bef = run("mlir_to_bef", "--shared_libs=" + library, data=text.encode())
+    done = subprocess.run([os.path.join(BIN, "bef_executor"), "--shared_libs=" + library,
+                           "--work_queue_type=mstd:2", "--check_races"], input=bef,
+                          capture_output=True, timeout=120, check=False)
+    return done.stderr.decode().count("runtime error: race: ")
+
+
 def differences(library, text, expected, queue, seed):
     """The programs of `text` that print what isn't expected."""
     bef = run("mlir_to_bef", "--shared_libs=" + library, data=text.encode())
@@ -499,6 +508,8 @@ def check_files(library):
         if warnings(library, text, "--insert-chains"):
             raise AssertionError("seed %d, file %d: --check-chains finds pairs without order" %
                                  (SEED, file))
+        if races(library, text):
+            raise AssertionError("seed %d, file %d: --check_races finds a race" % (SEED, file))
         for queue in ("s", "mstd:2", "mstd:4"):
             wrong = differences(library, text, expected, queue, SEED + file)
             if wrong:
@@ -512,7 +523,7 @@ def check_files(library):
 
 def check_omissions(library):
     for kind in KINDS:
-        found, count, warned = 0, 0, 0
+        found, count, warned, raced = 0, 0, 0, 0
         for file in range(4):
             text, expected = make_file(SEED * 1000003 + file)
             chained = run("tfrt_opt", "--insert-chains", "--mlir-print-op-generic",
@@ -520,14 +531,18 @@ def check_omissions(library):
             broken, changes = forget(chained, kind)
             count += changes
             warned += warnings(library, broken)
+            raced += races(library, broken)
             for seed in range(3):
                 found += len(differences(library, broken, expected, "mstd:4", seed))
             if found:
                 break
-        print("%s: %d chains left out, %d pairs without order, %d wrong programs" %
-              (kind, count, warned, found))
+        print("%s: %d chains left out, %d pairs without order, %d races, %d wrong programs" %
+              (kind, count, warned, raced, found))
         if not warned:
             raise AssertionError("--check-chains finds no chain of kind '%s' missing" % kind)
+        # Output is no memory.
+        if not raced and kind != "output":
+            raise AssertionError("--check_races finds no chain of kind '%s' missing" % kind)
         if not found:
             raise AssertionError("nobody finds that the chains of kind '%s' are missing" % kind)
 
