@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "distributed/bulk/lane_impl.h"
+#include "distributed/tuning/tuning.h"
 
 static tfrt_lane_incoming_t* find(tfrt_lane_peer_t* peer, uint64_t want) {
   tfrt_hash_node_t* node = tfrt_hash_table_find(&peer->incoming, &want);
@@ -172,14 +173,12 @@ bool tfrt_lane_manager_resume_receive(tfrt_lane_manager_t* manager, uint64_t inc
 // the pages, and the owner is granted no byte whose page is not there.
 //
 //   body   [ received | granted | ready ....... | not there ]
-//                               `-- at most ROOM_WINDOWS windows before the received
+//                               `-- at most TFRT_TUNING_LANE_ROOM_WINDOWS windows before the
+//                               received
 //
 // The first window needs no room: its bytes were granted before there was a buffer. While the
 // thread works, the transfer's buffer stays. Without a thread that makes memory ready, all of it
 // counts as ready.
-
-// Windows that are made ready ahead of what was received; a step of it is half a window.
-#define ROOM_WINDOWS 16
 
 #define PAGE_SIZE ((size_t)4096)
 
@@ -208,7 +207,7 @@ static void prefault(void* begin, size_t size) {
 }
 
 static uint64_t ahead(const tfrt_lane_incoming_t* incoming) {
-  return ROOM_WINDOWS * incoming->manager->options.window_size;
+  return TFRT_TUNING_LANE_ROOM_WINDOWS * incoming->manager->options.window_size;
 }
 
 // The bytes that are to be made ready next; 0: none, or not yet.

@@ -2,16 +2,8 @@
 #include "distributed/bulk/lane_manager.h"
 
 #include "distributed/bulk/lane_impl.h"
+#include "distributed/tuning/tuning.h"
 #include "host_runtime/base/block_cache.h"
-
-// Connections were aborted: their ends come at once.
-#define DRAIN_LIMIT_NS (5 * TFRT_NANOSECONDS_PER_SECOND)
-
-// Aborts that wait for a peer to read: one that never does shall not fill our memory with them.
-#define MAX_ABORTS 1024
-
-// A lane that was idle for so long may be lost on the other side. No relay forgets sooner.
-#define DOUBT_NS (2 * TFRT_NANOSECONDS_PER_SECOND)
 
 // --- Tables ------------------------------------------------------------------
 
@@ -137,7 +129,7 @@ bool tfrt_lane_manager_is_drained(const tfrt_lane_manager_t* manager) {
 void tfrt_lane_manager_drain(tfrt_lane_manager_t* manager) {
   tfrt_node_lock_lock(manager->lock);
   int64_t deadline_ns =
-      tfrt_deadline_after(tfrt_clock_now_ns(manager->timers->clock), DRAIN_LIMIT_NS);
+      tfrt_deadline_after(tfrt_clock_now_ns(manager->timers->clock), TFRT_TUNING_LANE_DRAIN_NS);
   bool is_in_time = true;
   while (is_in_time && !tfrt_lane_manager_is_drained(manager)) {
     is_in_time = tfrt_condition_wait_until(&manager->drained, &manager->lock->mutex, deadline_ns);
@@ -261,7 +253,7 @@ void tfrt_lane_manager_bury(tfrt_lane_manager_t* manager, uint64_t incarnation,
 
 void tfrt_lane_peer_abort_transfer(tfrt_lane_peer_t* peer, uint64_t want, bool from_owner,
                                    tfrt_status_t status) {
-  if (peer->abort_count == MAX_ABORTS) return;
+  if (peer->abort_count == TFRT_TUNING_LANE_ABORTS) return;
   tfrt_lane_abort_t* abort =
       tfrt_allocator_allocate_zeroed(peer->manager->allocator, sizeof(*abort));
   if (!abort) return;
@@ -354,7 +346,8 @@ void tfrt_lane_manager_expect(tfrt_lane_manager_t* manager, uint64_t incarnation
   if (!peer) return;
   tfrt_lane_t* lane = peer->lane;
   const int64_t now_ns = tfrt_lane_manager_now_ns(manager);
-  if (lane && lane->state == TFRT_LANE_OPEN && now_ns - lane->used_ns >= DOUBT_NS) {
+  if (lane && lane->state == TFRT_LANE_OPEN &&
+      now_ns - lane->used_ns >= TFRT_TUNING_LANE_DOUBT_NS) {
     lane->expected_want = want;
   }
   tfrt_lane_peer_need(peer);

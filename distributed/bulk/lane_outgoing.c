@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/bulk/lane_impl.h"
-
-// How long after a frame more frames are likely. Calls in a row that each wait for a chunk are
-// closer to each other than that.
-#define POLITE_NS ((int64_t)5 * TFRT_NANOSECONDS_PER_MILLISECOND)
+#include "distributed/tuning/tuning.h"
 
 static tfrt_lane_outgoing_t* find(tfrt_lane_peer_t* peer, uint64_t want) {
   tfrt_hash_node_t* node = tfrt_hash_table_find(&peer->outgoing, &want);
@@ -38,9 +35,6 @@ static void go_on(tfrt_lane_outgoing_t* outgoing);
 // transfer, when it is idle: no piece is being read or given back. The source is called, and pieces
 // are given back, without the node's lock; one call at a time. An error of the source ends the
 // transfer, which tells the borrower why.
-
-// One is read while one is sent.
-#define TFRT_LANE_READER_PIECES 2
 
 typedef enum tfrt_lane_piece_state_e {
   TFRT_LANE_PIECE_FREE = 0,
@@ -414,7 +408,7 @@ static uint64_t max_chunk_size(const tfrt_lane_outgoing_t* outgoing) {
   int64_t now_ns = tfrt_lane_manager_now_ns(manager);
   if (manager->known_frame_count != manager->frame_count) {
     manager->known_frame_count = manager->frame_count;
-    manager->polite_until_ns = tfrt_deadline_after(now_ns, POLITE_NS);
+    manager->polite_until_ns = tfrt_deadline_after(now_ns, TFRT_TUNING_LANE_POLITE_NS);
   }
   return now_ns < manager->polite_until_ns ? min_u64(most, manager->options.polite_chunk_bytes)
                                            : most;

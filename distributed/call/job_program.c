@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/call/job_program.h"
 
+#include "distributed/tuning/tuning.h"
 #include "distributed/value/object_table.h"
 #include "distributed/value/remote_value.h"
-
-// The most Program frames of one job for one peer.
-#define TFRT_JOB_MAX_PROGRAMS 64u
 
 // Gives |cached| (+0) the name |handle| of |namer|.
 static tfrt_status_t tfrt_job_add_program(tfrt_job_t* job, uint64_t namer, uint32_t handle,

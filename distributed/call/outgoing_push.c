@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/call/outgoing_call_impl.h"
+#include "distributed/tuning/tuning.h"
 #include "host_runtime/executor/kernel/kernel_frame.h"
-
-// The most bytes of a payload that is pushed; its type has a fixed size.
-#define TFRT_OUTGOING_PUSH_MAX_SIZE 64u
-
-// The most results of a call that are looked at: a caller with more gets many in one message
-// anyway.
-#define TFRT_OUTGOING_PUSH_MAX_RESULTS 16u
-
-// The most calls that are looked at among those that are given a result.
-#define TFRT_OUTGOING_PUSH_MAX_USERS 16u
 
 // True if every value of the type |index| of |types| is small: its payload has all of it.
 static bool tfrt_outgoing_push_is_small(const char* const* types, uint32_t index) {

@@ -2,6 +2,7 @@
 #include <stddef.h>
 
 #include "distributed/call/outgoing_call_impl.h"
+#include "distributed/tuning/tuning.h"
 
 static tfrt_status_t tfrt_outgoing_call_on_item(tfrt_outgoing_call_t* call,
                                                 const tfrt_wire_result_item_t* item) {
@@ -31,10 +32,6 @@ static bool tfrt_outgoing_call_lacks_results(const tfrt_outgoing_call_t* call) {
   }
   return false;
 }
-
-// How many calls ahead the record of a call is prefetched, and then its argument and result.
-#define TFRT_OUTGOING_CALL_RECORD_AHEAD 8
-#define TFRT_OUTGOING_CALL_RESULT_AHEAD 4
 
 static void tfrt_outgoing_call_prefetch_lines(const void* block, size_t size) {
   for (size_t i = 0; i < size; i += 64) __builtin_prefetch((const char*)block + i, 1);

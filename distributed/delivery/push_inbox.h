@@ -29,17 +29,9 @@
 #include <stdint.h>
 
 #include "distributed/domain/owner.h"
+#include "distributed/tuning/tuning.h"
 #include "distributed/wire/object.h"
 #include "host_runtime/base/list.h"
-
-// How long a Push is waited for.
-#define TFRT_PUSH_INBOX_GRACE_MS 10
-
-// How long an early Push is kept, which nobody here expects yet. The most early and expected Pushes
-// of one peer.
-#define TFRT_PUSH_INBOX_KEPT_MS 100
-#define TFRT_PUSH_INBOX_MAX_EARLY 64u
-#define TFRT_PUSH_INBOX_MAX_EXPECTED 256u
 
 typedef struct tfrt_peer_s tfrt_peer_t;
 typedef struct tfrt_job_s tfrt_job_t;

@@ -28,9 +28,7 @@
 #include "distributed/threads/action_queue.h"
 #include "distributed/threads/node_lock.h"
 #include "distributed/threads/progress.h"
-
-// The most bytes that |arena| keeps between two uses.
-#define TFRT_NODE_KEPT_ARENA_SIZE ((size_t)16 << 10)
+#include "distributed/tuning/tuning.h"
 
 // Spans of kernels (service/recording.h).
 typedef struct tfrt_node_recordings_s {

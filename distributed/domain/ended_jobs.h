@@ -18,12 +18,10 @@
 
 #include <stdint.h>
 
+#include "distributed/tuning/tuning.h"
 #include "distributed/wire/limits.h"
 #include "host_runtime/base/status.h"
 #include "host_runtime/base/string_view.h"
-
-// More than are cancelled on one host at once.
-#define TFRT_ENDED_JOBS_CAPACITY 64
 
 typedef struct tfrt_ended_job_s {
   uint8_t id[TFRT_WIRE_JOB_ID_SIZE];

@@ -28,11 +28,7 @@
 #define TFRT_DISTRIBUTED_DOMAIN_JOB_ATTACHMENT_H_
 
 #include "distributed/domain/job.h"
-
-// The most handles that a peer may have bound at once to jobs that are over here, or unknown. A
-// peer takes one for each of its jobs, and retires it when its own part in the job ends. Far fewer
-// jobs go on anywhere at once.
-#define TFRT_JOB_ATTACHMENT_MAX_GONE 65536u
+#include "distributed/tuning/tuning.h"
 
 // Makes |table| one of handles of jobs that are over here; frees those of |peer|.
 void tfrt_job_attachment_initialize_table(tfrt_hash_table_t* table, tfrt_allocator_t allocator);

@@ -12,13 +12,11 @@
 
 #include "distributed/session/session_manager.h"
 #include "distributed/transport/transport.h"
+#include "distributed/tuning/tuning.h"
 #include "host_runtime/async/timer_queue.h"
 #include "host_runtime/host_context.h"
 
 typedef struct tfrt_node_s tfrt_node_t;
-
-// Jobs that may be open on a node at once, unless its options say otherwise.
-#define TFRT_NODE_DEFAULT_MAX_JOBS 256u
 
 // The limits of one job on a node (job_budget.h); 0: no limit.
 typedef struct tfrt_job_limits_s {

@@ -25,6 +25,7 @@
 #include "distributed/domain/release_ranges.h"
 #include "distributed/session/session.h"
 #include "distributed/transport/transport.h"
+#include "distributed/tuning/tuning.h"
 #include "distributed/wire/body.h"
 #include "host_runtime/async/task.h"
 #include "host_runtime/base/hash_table.h"
@@ -118,9 +119,6 @@ void tfrt_peer_break_take(tfrt_peer_t* peer, tfrt_status_t reason);
 // The bytes of a value that may go to |peer| unasked: as many as this node sends, and at most what
 // both agreed on.
 size_t tfrt_peer_inline_limit(const tfrt_peer_t* peer);
-
-// The most calls, and the most wants, of one peer whose credit it gets back while they wait.
-#define TFRT_PEER_MAX_WAITING ((size_t)1 << 20)
 
 // Gives the peer back the credit of one call, or want, that is over or only waits for others.
 void tfrt_peer_return_call_credit(tfrt_peer_t* peer);

@@ -5,11 +5,9 @@
 
 #include "distributed/domain/domain.h"
 #include "distributed/security/digest.h"
+#include "distributed/tuning/tuning.h"
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/executor/call/running_kernel.h"
-
-// The number of programs that stay though nobody uses them.
-#define TFRT_PROGRAM_CACHE_SPARE 16
 
 tfrt_status_t tfrt_program_cache_type(tfrt_type_id_t* out_type) {
   tfrt_type_t type = *tfrt_type_get(TFRT_TYPE_STRING);

@@ -25,15 +25,7 @@
 #define TFRT_DISTRIBUTED_JOB_DETACHED_JOB_H_
 
 #include "distributed/call/execution.h"
-
-// Bytes of printed lines that are kept of one job; older ones are dropped.
-#define TFRT_DETACHED_JOB_MAX_LINE_BYTES (1u << 20)
-
-// How long results are kept, unless the start says otherwise, and at most.
-#define TFRT_DETACHED_JOB_DEFAULT_KEEP_MS UINT64_C(600000)
-#define TFRT_DETACHED_JOB_MAX_KEEP_MS UINT64_C(86400000)
-
-#define TFRT_DETACHED_JOB_MAX_KEPT 64u
+#include "distributed/tuning/tuning.h"
 
 // A printed line.
 typedef struct tfrt_detached_line_s {

@@ -23,9 +23,7 @@
 #define TFRT_DISTRIBUTED_JOB_JOB_CLOSING_H_
 
 #include "distributed/domain/job.h"
-
-// The number of calls, with their results, that end in one critical section: some two milliseconds.
-#define TFRT_JOB_CLOSING_SLICE 1024u
+#include "distributed/tuning/tuning.h"
 
 // Closes |job| because of |reason| (+0), OK when it is finished. Once. Its open calls may end
 // later: see above.

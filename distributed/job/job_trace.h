@@ -9,9 +9,7 @@
 #define TFRT_DISTRIBUTED_JOB_JOB_TRACE_H_
 
 #include "distributed/domain/job.h"
-
-// The most spans of one job on one host; at 112 bytes each they may take 28 MiB.
-#define TFRT_JOB_TRACE_LIMIT (256u << 10)
+#include "distributed/tuning/tuning.h"
 
 // The client wants this |job|, which it makes, to be traced everywhere.
 void tfrt_job_trace_request(tfrt_job_t* job);

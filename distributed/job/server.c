@@ -8,6 +8,7 @@
 #include "distributed/job/job_end.h"
 #include "distributed/job/job_trace.h"
 #include "distributed/job/request_end.h"
+#include "distributed/tuning/tuning.h"
 #include "distributed/value/job_budget.h"
 #include "host_runtime/base/plural.h"
 #include "host_runtime/executor/kernel/withdrawal.h"
@@ -193,11 +194,6 @@ void tfrt_server_visit_starts(const tfrt_job_t* job, tfrt_server_visit_fn_t visi
 }
 
 // --- JobOpen, JobClose -------------------------------------------------------
-
-// The most jobs that only ask that one client may have open here at once. They don't count as other
-// jobs do, because a host that can't take another job still tells a client why. In all there are at
-// most this number for each session that this host takes.
-#define TFRT_SERVER_MAX_ASKING_JOBS 64u
 
 // OK if |client| may open another job that only asks.
 static tfrt_status_t tfrt_server_check_asking(const tfrt_node_t* node, uint64_t client) {

@@ -30,6 +30,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "distributed/tuning/tuning.h"
 #include "host_runtime/base/macros.h"
 #include "host_runtime/base/status.h"
 #include "host_runtime/base/string_builder.h"
@@ -86,9 +87,6 @@ tfrt_status_t tfrt_certificates_issue(const char* directory,
 // or is of another authority. Thread-safe.
 tfrt_status_t tfrt_certificates_renew(const char* directory, const char* name,
                                       tfrt_certificate_validity_t validity) TFRT_MUST_USE;
-
-// A certificate is worth a warning this many seconds before its end.
-#define TFRT_CERTIFICATE_WARNING_S (30LL * 24 * 60 * 60)
 
 // The contents of a certificate.
 typedef struct tfrt_certificate_description_s {

@@ -21,9 +21,7 @@
 #define TFRT_DISTRIBUTED_SERVICE_FOLLOWING_H_
 
 #include "distributed/call/execution.h"
-
-// Bytes of lines in one answer, more or less.
-#define TFRT_FOLLOWING_MAX_ANSWER (256u << 10)
+#include "distributed/tuning/tuning.h"
 
 // Writes the answer to FOLLOW. Thread-safe (the lock is not held).
 tfrt_status_t tfrt_following_write(tfrt_execution_t* execution, tfrt_string_builder_t* out)

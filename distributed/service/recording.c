@@ -6,9 +6,7 @@
 #include "distributed/call/incoming_call_impl.h"
 #include "distributed/job/server.h"
 #include "distributed/service/tracing.h"
-
-// As many jobs are read at once.
-#define TFRT_RECORDING_MAX_ANSWER 256
+#include "distributed/tuning/tuning.h"
 
 typedef struct tfrt_recording_s {
   tfrt_list_link_t link;  // in the node's recordings, oldest first

@@ -23,13 +23,8 @@
 #define TFRT_DISTRIBUTED_SERVICE_RECORDING_H_
 
 #include "distributed/call/execution.h"
+#include "distributed/tuning/tuning.h"
 #include "distributed/wire/service.h"
-
-// The most spans of one job on one host; at 112 bytes each they may take 7 MiB.
-#define TFRT_RECORDING_LIMIT (64u << 10)
-
-// The most recordings of ended jobs that wait to be read.
-#define TFRT_RECORDING_MAX_KEPT 16
 
 // Does what |question| says, and appends the parts of the answer to |out|. Thread-safe (the lock is
 // not held).

@@ -27,14 +27,9 @@
 
 #include "distributed/session/send_memory.h"
 #include "distributed/session/session.h"
+#include "distributed/tuning/tuning.h"
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/list.h"
-
-// The most frames in one batch.
-#define TFRT_SEND_QUEUE_BATCH_FRAMES 256
-
-// The most frames that wait for others to go with.
-#define TFRT_SEND_QUEUE_MAX_WAITING 64
 
 typedef struct tfrt_send_entry_s {
   tfrt_list_link_t link;       // in a gate or in the sequence

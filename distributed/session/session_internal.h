@@ -27,14 +27,12 @@
 #include "distributed/session/send_queue.h"
 #include "distributed/session/session.h"
 #include "distributed/session/session_manager.h"
+#include "distributed/tuning/tuning.h"
 #include "distributed/wire/body.h"
 #include "host_runtime/base/arena.h"
 #include "host_runtime/base/hash_table.h"
 #include "host_runtime/base/list.h"
 #include "host_runtime/base/ref_count.h"
-
-// The most times that a Hello is answered by another number.
-#define TFRT_SESSION_MAX_RENUMBERS 8
 
 typedef struct tfrt_session_link_s tfrt_session_link_t;
 

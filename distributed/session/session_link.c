@@ -2,10 +2,7 @@
 #include <string.h>
 
 #include "distributed/session/session_internal.h"
-
-// The decoding memory that a link keeps between two messages: enough for a batch of the size that
-// senders choose.
-#define KEPT_ARENA_SIZE ((size_t)256 << 10)
+#include "distributed/tuning/tuning.h"
 
 // --- Life --------------------------------------------------------------------
 
@@ -377,7 +374,7 @@ static void on_message(tfrt_transport_handler_t* handler, tfrt_transport_connect
   tfrt_session_link_t* link = link_of(handler);
   tfrt_node_lock_t* lock = link->manager->lock;
   // Decoded without the lock: these buffers belong to the callbacks of this connection.
-  tfrt_arena_clear(&link->arena, KEPT_ARENA_SIZE);
+  tfrt_arena_clear(&link->arena, TFRT_TUNING_LINK_ARENA_BYTES);
   tfrt_string_view_t bytes;
   tfrt_wire_batch_t batch;
   tfrt_status_t status = join_spans(link, spans, span_count, &bytes);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "distributed/threads/reader_pair.h"
+#include "distributed/tuning/tuning.h"
 #include "host_runtime/base/log.h"
 
 typedef enum tfrt_action_kind_e {
@@ -29,16 +30,6 @@ typedef struct tfrt_action_s {
     };
   };
 } tfrt_action_t;
-
-// A thread that carries out at most this many actions copies them, so that the batch's memory stays
-// with the queue. Most critical sections have fewer.
-#define TFRT_ACTION_QUEUE_FEW 16
-
-// The actions that a new batch has room for: LEAST at first, then as many as the last large batch
-// had, up to MOST. A batch with MOST actions doesn't grow: copying more would take longer than the
-// lock may be held.
-#define TFRT_ACTION_QUEUE_LEAST 16
-#define TFRT_ACTION_QUEUE_MOST 1024
 
 // Actions that are carried out together, by one thread.
 struct tfrt_action_batch_s {

@@ -17,10 +17,8 @@
 #ifndef TFRT_DISTRIBUTED_THREADS_PROGRESS_H_
 #define TFRT_DISTRIBUTED_THREADS_PROGRESS_H_
 
+#include "distributed/tuning/tuning.h"
 #include "host_runtime/executor/call/running_kernel.h"
-
-// More threads in a kernel are not looked at.
-#define TFRT_PROGRESS_MAX_THREADS 256
 
 typedef struct tfrt_progress_thread_s {
   tfrt_running_kernel_thread_t in;

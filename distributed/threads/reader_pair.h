@@ -35,30 +35,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "distributed/tuning/tuning.h"
 #include "host_runtime/async/task.h"
 #include "host_runtime/async/task_list.h"
 #include "host_runtime/async/work_queue.h"
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/status.h"
 #include "host_runtime/base/sync.h"
-
-// LOOK: the time between two looks of the deputy. MAX_LOOK: the most that it grows to; it doubles
-// from look to look while no task takes half of it and no look sees one run. IDLE: the time without
-// any task after which the deputy sleeps until there is one again.
-#define TFRT_READER_PAIR_LOOK_NS ((int64_t)2 * TFRT_NANOSECONDS_PER_MILLISECOND)
-#define TFRT_READER_PAIR_MAX_LOOK_NS ((int64_t)16 * TFRT_NANOSECONDS_PER_MILLISECOND)
-#define TFRT_READER_PAIR_IDLE_NS ((int64_t)100 * TFRT_NANOSECONDS_PER_MILLISECOND)
-
-// SHORT: the time that a task of a turn may take on average, where others follow it. WAKE: the
-// credit before any task was timed, about the cost of waking another thread. MAX_TAKEN: the most
-// tasks of one turn that are taken.
-#define TFRT_READER_PAIR_SHORT_NS ((int64_t)10 * TFRT_NANOSECONDS_PER_MICROSECOND)
-#define TFRT_READER_PAIR_WAKE_NS ((int64_t)50 * TFRT_NANOSECONDS_PER_MICROSECOND)
-#define TFRT_READER_PAIR_MAX_TAKEN 1024
-
-// When all recent tasks were short, the pair reads the clock only after this many tasks: reading it
-// takes some per cent of a short task's time.
-#define TFRT_READER_PAIR_UNTIMED 4
 
 // Waits for something to read and handles it; false when there will never be anything any more.
 typedef bool (*tfrt_reader_turn_fn_t)(void* self);

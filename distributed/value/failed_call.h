@@ -24,9 +24,7 @@
 #define TFRT_DISTRIBUTED_VALUE_FAILED_CALL_H_
 
 #include "distributed/domain/job.h"
-
-// The most of one job that are kept: more than a job has use for, in a few MiB.
-#define TFRT_FAILED_CALL_MAX_KEPT 65536u
+#include "distributed/tuning/tuning.h"
 
 // The |result_count| results of the call |number| that |peer| has made in |job| are |status| (+0).
 void tfrt_failed_call_add(tfrt_peer_t* peer, tfrt_job_t* job, uint64_t number,

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "distributed/tuning/tuning.h"
 #include "distributed/value/incoming_want_impl.h"
-
-// Credit comes back when a want is answered. A payload on a lane goes on after the answer: at most
-// this number of one peer's transfers give their credit back before they are over.
-#define TFRT_INCOMING_WANT_FREE_TRANSFERS 256
 
 // Sets |*out_encoding| to the bytes of the available value that is wanted, or says why it has
 // none.

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "distributed/tuning/tuning.h"
 #include "distributed/value/failed_call.h"
 #include "distributed/value/incoming_want_impl.h"
 #include "distributed/value/value_host.h"
-
-// The most values that are on their way to one peer unasked. The peer asks for the others.
-#define TFRT_INCOMING_WANT_MAX_PUSHES 1024u
 
 void tfrt_incoming_want_push_value(tfrt_incoming_want_t* want) {
   tfrt_async_value_t* value = tfrt_async_value_resolved(want->value);

@@ -3,11 +3,9 @@
 
 #include <string.h>
 
+#include "distributed/tuning/tuning.h"
 #include "distributed/value/incoming_want.h"
 #include "distributed/value/value_host.h"
-
-// The most bytes of all elements that go inline into one list, headers and types included.
-#define TFRT_LIST_ITEM_MAX_INLINE (128u << 10)
 
 // --- The owner -----------------------------------------------------------------
 

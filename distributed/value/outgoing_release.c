@@ -2,9 +2,7 @@
 #include "distributed/value/outgoing_release.h"
 
 #include "distributed/domain/release_ranges.h"
-
-// A Release is sent at the latest when it has this number of names.
-#define TFRT_OUTGOING_RELEASE_MAX_NAMES 64u
+#include "distributed/tuning/tuning.h"
 
 static tfrt_wire_object_range_t tfrt_outgoing_release_range(const tfrt_wire_object_id_t* id) {
   return (tfrt_wire_object_range_t){.namer = id->namer,

@@ -46,6 +46,7 @@
 #include "distributed/domain/domain.h"
 #include "distributed/domain/job.h"
 #include "distributed/domain/program_cache.h"
+#include "distributed/tuning/tuning.h"
 #include "distributed/value/object_table.h"
 #include "distributed/wire/bulk.h"
 #include "host_runtime/base/hash_table.h"
@@ -148,9 +149,6 @@ typedef struct tfrt_remote_value_parts_s {
   tfrt_list_link_t elements;           // of a cover: the values that live by it
   bool is_cover;
 } tfrt_remote_value_parts_t;
-
-// The most calls that a result is pushed to; others ask for it.
-#define TFRT_REMOTE_VALUE_MAX_PUSHED 4u
 
 // Values that are sent before they are asked for (delivery/push_inbox.h).
 typedef struct tfrt_remote_value_push_s {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/value/value_item.h"
+#include "distributed/tuning/tuning.h"
 
 #include <string.h>
 
@@ -112,8 +113,6 @@ typedef struct tfrt_value_item_name_s {
   char text[32];
 } tfrt_value_item_name_t;
 
-// A thread receives few types, again and again: each name has its place.
-#define TFRT_VALUE_ITEM_RECENT 8
 static _Thread_local tfrt_value_item_name_t tfrt_value_item_recent[TFRT_VALUE_ITEM_RECENT];
 
 // The place for |name|, which has at least one character.

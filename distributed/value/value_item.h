@@ -8,6 +8,7 @@
 #ifndef TFRT_DISTRIBUTED_VALUE_VALUE_ITEM_H_
 #define TFRT_DISTRIBUTED_VALUE_VALUE_ITEM_H_
 
+#include "distributed/tuning/tuning.h"
 #include "distributed/wire/value.h"
 #include "host_runtime/async/payload_stream.h"
 
@@ -25,10 +26,6 @@ tfrt_status_t tfrt_value_item_encode(tfrt_async_value_t* value, size_t limit,
                                      tfrt_value_item_host_t host, tfrt_arena_t* arena,
                                      tfrt_wire_item_t* out_item) TFRT_MUST_USE;
 
-// The most bytes of all values and errors that go inline into one message: a quarter of what a
-// message may have. The references to 4,096 others, of TFRT_VALUE_ITEM_REFERENCE_SIZE each, take as
-// much again, and there is room for both.
-#define TFRT_VALUE_ITEM_MAX_INLINE (256u << 10)
 #define TFRT_VALUE_ITEM_REFERENCE_SIZE 64u
 
 // Returns the bytes that |item|, which is neither LIST nor ON_BULK, takes in a message at most.

@@ -19,6 +19,7 @@ The rules:
   goto             there is no goto
   allocator        memory comes from an allocator, not from malloc and its family
   locale           no number is read or written by a function that asks the locale
+  tuning-constant  times and sizes of distributed/ that could be others are in its tuning.h
   fence            no atomic_thread_fence: ThreadSanitizer cannot see it
   value-count      host_runtime/async alone reads how many references an AsyncValue has
   struct-size      no struct of the product has more than 30 fields, or more than 4 booleans
@@ -61,7 +62,7 @@ ROOMS_THAT_SHARE_A_LOCK = ["domain", "value", "delivery", "call", "recovery", "j
 def rooms_that_share_a_lock():
     allowed = ["distributed/threads/", "distributed/transport/transport.h", "distributed/wire/",
                "distributed/security/digest.h", "distributed/session/", "distributed/bulk/",
-               "host_runtime/"]
+               "distributed/tuning/", "host_runtime/"]
     rooms = []
     for name in ROOMS_THAT_SHARE_A_LOCK:
         room = f"distributed/{name}/"
@@ -145,17 +146,19 @@ LAYERS = [
     ("devices/null/", ["devices/device", "devices/null/", "host_runtime/"]),
     ("devices/", ["devices/", "host_runtime/"]),
     ("distributed/transport/grpc/",
-     ["distributed/transport/", "distributed/security/", "distributed/threads/", "host_runtime/"]),
+     ["distributed/transport/", "distributed/security/", "distributed/threads/",
+      "distributed/tuning/", "host_runtime/"]),
     ("distributed/transport/", ["distributed/transport/transport.h", "host_runtime/"]),
-    ("distributed/threads/", ["distributed/threads/", "host_runtime/"]),
-    ("distributed/security/", ["distributed/security/", "host_runtime/"]),
+    ("distributed/tuning/", ["host_runtime/base/"]),
+    ("distributed/threads/", ["distributed/threads/", "distributed/tuning/", "host_runtime/"]),
+    ("distributed/security/", ["distributed/security/", "distributed/tuning/", "host_runtime/"]),
     ("distributed/wire/", ["distributed/wire/", "proto/", "host_runtime/"]),
     ("distributed/session/",
      ["distributed/session/", "distributed/wire/", "distributed/transport/transport.h",
-      "distributed/threads/", "host_runtime/"]),
+      "distributed/threads/", "distributed/tuning/", "host_runtime/"]),
     ("distributed/bulk/",
      ["distributed/bulk/", "distributed/wire/", "distributed/transport/transport.h",
-      "distributed/threads/", "host_runtime/"]),
+      "distributed/threads/", "distributed/tuning/", "host_runtime/"]),
     *rooms_that_share_a_lock(),
     ("distributed/", []),
     ("kernels/nn/ops/",
@@ -247,6 +250,8 @@ MAXIMUM_FILE_LINES = 1000
 MAXIMUM_FUNCTION_LINES = 100
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+TUNING = re.compile(r"#define \w+_(NS|US|MS|S|BYTES)\s+\(*(\w+\)|U?INT64_C\()?\s*\d")
+TUNING_FILES = ["distributed/tuning/tuning.h", "distributed/wire/limits.h"]
 GOTO = re.compile(r"\bgoto\b")
 FENCE = re.compile(r"\batomic_(thread|signal)_fence\b")
 VALUE_COUNT = re.compile(r"\batomic_(load|exchange|compare_exchange)\w*\s*\("
@@ -369,6 +374,9 @@ def check_spdx(path, lines):
 
 def check_code_words(path, code_lines):
     for number, line in enumerate(code_lines, 1):
+        if TUNING.match(line) and path.startswith("distributed/") and path not in TUNING_FILES:
+            yield Violation(path, number, "tuning-constant",
+                            "times and sizes that could be others are in distributed/tuning/tuning.h")
         if GOTO.search(line):
             yield Violation(path, number, "goto", "return early or chain ok-checks instead")
         if FENCE.search(line):

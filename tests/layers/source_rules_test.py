@@ -127,6 +127,8 @@ BAD = [
     ("allocator", "tools/a.c", SPDX + "void* f(void) { return malloc(1); }\n"),
     ("allocator", "tools/a.c", SPDX + "void f(void* p) { free(p); }\n"),
     ("allocator", "tests/a.c", SPDX + "char* f(char* p) { return strdup (p); }\n"),
+    ("tuning-constant", "distributed/z.c", SPDX + "#define WAIT_MS 10\n"),
+    ("tuning-constant", "distributed/z.c", SPDX + "#define ROOM_BYTES ((uint64_t)64 << 10)\n"),
     ("fence", "tools/a.c", SPDX + "void f(void) { atomic_thread_fence(0); }\n"),
     ("value-count", "distributed/call/a.c",
      SPDX + "int f(tfrt_async_value_t* v) {\n"

@@ -16,40 +16,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "distributed/tuning/tuning.h"
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/log.h"
 #include "host_runtime/base/number_text.h"
 #include "host_runtime/base/ref_count.h"
 #include "host_runtime/base/sync.h"
 
-// Strangers at a time; fewer where descriptors are few, as each takes two.
-#define MAX_STRANGERS 256
-#define MIN_STRANGERS 4
-#define DESCRIPTORS_PER_STRANGER 8
-
 // Descriptors that connections don't get.
 #define RESERVED_DESCRIPTORS 8
-
-// A stranger's bytes: at once, and more with time, for health probes on one connection.
-#define STRANGER_BYTES ((uint64_t)64 << 10)
-#define STRANGER_BYTES_PER_SECOND ((uint64_t)16 << 10)
-
-// A stranger's time until a call comes; and after which it makes room where others wait: a dialler
-// sends the header of its call right behind the first bytes.
-#define WAITING_NS (5 * TFRT_NANOSECONDS_PER_SECOND)
-#define PATIENCE_NS (100 * TFRT_NANOSECONDS_PER_MILLISECOND)
-
-// How often strangers are looked at: gRPC reads some 50,000 headers a second.
-#define LOOK_MS 20
-
-// How long nobody is accepted after a flood, or without descriptors.
-#define PAUSE_NS (100 * TFRT_NANOSECONDS_PER_MILLISECOND)
-
-// The least time between two log lines.
-#define TELL_NS (10 * TFRT_NANOSECONDS_PER_SECOND)
-
-// Connections that are accepted between two looks.
-#define MAX_ACCEPTED 64
 
 // A state of TCP, as struct tcp_info has it.
 #define STATE_ESTABLISHED 1
@@ -83,7 +58,7 @@ struct tfrt_grpc_admission_s {
   bool is_stopping;
   uint64_t last_number;
   size_t count;
-  stranger_t strangers[MAX_STRANGERS];  // the oldest first
+  stranger_t strangers[TFRT_TUNING_MAX_STRANGERS];  // the oldest first
 };
 
 // --- Strangers -----------------------------------------------------------------
@@ -145,16 +120,17 @@ static verdict_t judge(const stranger_t* stranger, int64_t now_ns) {
   if (info.tcpi_state != STATE_ESTABLISHED) return IS_GONE;
   const int64_t age_ns = now_ns - stranger->accepted_ns;
   const uint64_t age_s = (uint64_t)(age_ns / TFRT_NANOSECONDS_PER_SECOND);
-  if (info.tcpi_bytes_received > STRANGER_BYTES + age_s * STRANGER_BYTES_PER_SECOND) {
+  if (info.tcpi_bytes_received >
+      TFRT_TUNING_STRANGER_BYTES + age_s * TFRT_TUNING_STRANGER_BYTES_PER_SECOND) {
     return IS_FLOODING;
   }
-  return stranger->state == WAITING && age_ns > WAITING_NS ? IS_LATE : STAYS;
+  return stranger->state == WAITING && age_ns > TFRT_TUNING_STRANGER_WAITING_NS ? IS_LATE : STAYS;
 }
 
 // At most one line in a while.
 static bool may_tell(tfrt_grpc_admission_t* admission, int64_t now_ns) {
   if (now_ns < admission->silent_until_ns) return false;
-  admission->silent_until_ns = now_ns + TELL_NS;
+  admission->silent_until_ns = now_ns + TFRT_TUNING_FLOOD_TELL_NS;
   return true;
 }
 
@@ -173,11 +149,11 @@ static void look_at_all(tfrt_grpc_admission_t* admission, int64_t now_ns) {
   }
   tfrt_mutex_unlock(&admission->mutex);
   if (flooding == 0) return;
-  admission->paused_until_ns = now_ns + PAUSE_NS;
+  admission->paused_until_ns = now_ns + TFRT_TUNING_FLOOD_PAUSE_NS;
   if (!may_tell(admission, now_ns)) return;
   tfrt_log(TFRT_LOG_WARNING, NULL,
            "reset a connection to %s: it sent more than %" PRIu64 " bytes and no message",
-           admission->address, STRANGER_BYTES);
+           admission->address, TFRT_TUNING_STRANGER_BYTES);
 }
 
 // --- Room ----------------------------------------------------------------------
@@ -189,9 +165,9 @@ static rlim_t descriptor_limit(void) {
 }
 
 static size_t max_strangers(void) {
-  const rlim_t fit = descriptor_limit() / DESCRIPTORS_PER_STRANGER;
-  if (fit < MIN_STRANGERS) return MIN_STRANGERS;
-  return fit < MAX_STRANGERS ? (size_t)fit : MAX_STRANGERS;
+  const rlim_t fit = descriptor_limit() / TFRT_TUNING_DESCRIPTORS_PER_STRANGER;
+  if (fit < TFRT_TUNING_MIN_STRANGERS) return TFRT_TUNING_MIN_STRANGERS;
+  return fit < TFRT_TUNING_MAX_STRANGERS ? (size_t)fit : TFRT_TUNING_MAX_STRANGERS;
 }
 
 // How many strangers come from the address of |stranger|. With the lock held.
@@ -211,7 +187,8 @@ static bool make_room(tfrt_grpc_admission_t* admission, int64_t now_ns) {
   size_t most = 0;
   for (size_t i = 0; i < admission->count; ++i) {
     const stranger_t* stranger = &admission->strangers[i];
-    const int64_t time_ns = stranger->state == WAITING ? PATIENCE_NS : WAITING_NS;
+    const int64_t time_ns = stranger->state == WAITING ? TFRT_TUNING_STRANGER_CROWDED_NS
+                                                       : TFRT_TUNING_STRANGER_WAITING_NS;
     if (now_ns - stranger->accepted_ns < time_ns) continue;
     const size_t count = count_of_address(admission, stranger);
     if (count > most) found = i;
@@ -234,7 +211,7 @@ static bool has_room(tfrt_grpc_admission_t* admission, int64_t now_ns) {
 
 // Descriptors are out, or nearly.
 static void pause_for_descriptors(tfrt_grpc_admission_t* admission, int64_t now_ns) {
-  admission->paused_until_ns = now_ns + PAUSE_NS;
+  admission->paused_until_ns = now_ns + TFRT_TUNING_FLOOD_PAUSE_NS;
   if (!may_tell(admission, now_ns)) return;
   tfrt_log(TFRT_LOG_WARNING, NULL,
            "no descriptor is left for another connection to %s: it waits until one is; raise the "
@@ -322,13 +299,13 @@ static void run(void* argument) {
     const bool is_paused = is_full || now_ns < admission->paused_until_ns;
     struct pollfd files[] = {{.fd = admission->wake, .events = POLLIN},
                              {.fd = is_paused ? -1 : admission->listener, .events = POLLIN}};
-    (void)poll(files, 2, is_paused || has_strangers(admission) ? LOOK_MS : -1);
+    (void)poll(files, 2, is_paused || has_strangers(admission) ? TFRT_TUNING_STRANGER_LOOK_MS : -1);
     now_ns = tfrt_clock_now_ns(clock);
     look_at_all(admission, now_ns);
     is_full = false;
     if (now_ns < admission->paused_until_ns) continue;
     int accepted = 0;
-    while (accepted < MAX_ACCEPTED && accept_one(admission, now_ns)) ++accepted;
+    while (accepted < TFRT_TUNING_FLOOD_ACCEPTED && accept_one(admission, now_ns)) ++accepted;
     is_full = !has_room(admission, now_ns);
   }
 }

@@ -5,23 +5,12 @@
 #include <stddef.h>
 
 #include "distributed/transport/transport.h"
+#include "distributed/tuning/tuning.h"
 #include "host_runtime/base/macros.h"
-
-// Frames and windows that take a message of the biggest size in few steps.
-#define FRAME_SIZE (1024 * 1024)
-#define WINDOW_SIZE (4 * 1024 * 1024)
 
 // No pings: heartbeats tell the living from the dead. But any time, however long, that is
 // not "never" is what makes gRPC set the time limit (TCP_USER_TIMEOUT) at the socket.
 #define NO_KEEPALIVE_MS (INT_MAX - 1)
-
-// The time for a stranger to send the preface of HTTP/2. Each takes a descriptor meanwhile; a
-// dialler waits for longer, so that it is served when they have gone.
-#define HANDSHAKE_MS 3000
-
-// For a dialler that has said that, and then calls nothing: peers and probes of health that come
-// again make a new connection.
-#define IDLE_MS 10000
 
 #define MAX_ARGUMENTS 24
 
@@ -43,8 +32,8 @@ static void add_common(arguments_t* arguments, const tfrt_grpc_channel_settings_
   // Our own side keeps the limit when it writes; the other side may be anybody.
   add(arguments, GRPC_ARG_MAX_SEND_MESSAGE_LENGTH, -1);
   add(arguments, GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, (int)TFRT_TRANSPORT_MAX_MESSAGE_SIZE);
-  add(arguments, GRPC_ARG_HTTP2_MAX_FRAME_SIZE, FRAME_SIZE);
-  add(arguments, GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, WINDOW_SIZE);
+  add(arguments, GRPC_ARG_HTTP2_MAX_FRAME_SIZE, TFRT_TUNING_GRPC_FRAME_BYTES);
+  add(arguments, GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, TFRT_TUNING_GRPC_WINDOW_BYTES);
   add(arguments, GRPC_ARG_HTTP2_BDP_PROBE, 0);
   add(arguments, GRPC_ARG_KEEPALIVE_TIME_MS, NO_KEEPALIVE_MS);
   add(arguments, GRPC_ARG_KEEPALIVE_TIMEOUT_MS, settings->stall_limit_ms);
@@ -72,8 +61,8 @@ grpc_server* tfrt_grpc_server_open(const tfrt_grpc_channel_settings_t* settings)
   add_common(&arguments, settings);
   // A port that is taken has to be an error and not a port that two processes share.
   add(&arguments, GRPC_ARG_ALLOW_REUSEPORT, 0);
-  add(&arguments, GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, HANDSHAKE_MS);
-  add(&arguments, GRPC_ARG_MAX_CONNECTION_IDLE_MS, IDLE_MS);
+  add(&arguments, GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, TFRT_TUNING_GRPC_HANDSHAKE_MS);
+  add(&arguments, GRPC_ARG_MAX_CONNECTION_IDLE_MS, TFRT_TUNING_GRPC_IDLE_MS);
   return grpc_server_create(&arguments.args, NULL);
 }
 

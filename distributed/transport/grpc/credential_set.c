@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/transport/grpc/credential_set.h"
+#include "distributed/tuning/tuning.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,14 +8,11 @@
 // A cipher suite of TLS 1.2 that can't be used unless both sides have a shared secret.
 #define UNUSABLE_CIPHER_SUITE "PSK-AES256-GCM-SHA384"
 
-// How often gRPC looks at the copies: they are in memory, and good.
-#define COPY_RELOAD_S 1
-
 // A provider that reads the files that |watch| has found good, on a thread of gRPC's (+1).
 static grpc_tls_certificate_provider* create_provider(const tfrt_certificate_watch_t* watch) {
   tfrt_certificate_files_t copies = tfrt_certificate_watch_copies(watch);
-  return grpc_tls_certificate_provider_file_watcher_create(copies.key, copies.certificate,
-                                                           copies.authorities, COPY_RELOAD_S);
+  return grpc_tls_certificate_provider_file_watcher_create(
+      copies.key, copies.certificate, copies.authorities, TFRT_TUNING_COPY_RELOAD_S);
 }
 
 // The options that both sides share (+1, taken over by the credentials made of them).

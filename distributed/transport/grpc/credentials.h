@@ -15,9 +15,7 @@
 #include <stdint.h>
 
 #include "distributed/security/certificate_check.h"
-
-// How often files are looked at for a change unless options say otherwise, in seconds.
-#define TFRT_GRPC_CREDENTIALS_RELOAD_S 10
+#include "distributed/tuning/tuning.h"
 
 typedef enum tfrt_grpc_credentials_kind_e {
   TFRT_GRPC_CREDENTIALS_PLAIN_TEXT = 0,

@@ -47,12 +47,10 @@
 
 #include "distributed/transport/grpc/credentials.h"
 #include "distributed/transport/transport.h"
+#include "distributed/tuning/tuning.h"
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/macros.h"
 #include "host_runtime/base/status.h"
-
-// The most threads of each kind.
-#define TFRT_GRPC_MAX_THREADS 64
 
 typedef struct tfrt_grpc_transport_options_s {
   tfrt_grpc_credentials_t credentials;

@@ -6,18 +6,12 @@
 #include <grpc/slice.h>
 #include <string.h>
 
+#include "distributed/tuning/tuning.h"
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/string_view.h"
 
 // The longest request that is looked at; a service has a short name.
 #define MAX_REQUEST_SIZE 1024
-
-// The most calls open at a time, watchers and others: a caller needs no key, and a call takes 12
-// KB.
-#define MAX_CALLS 256
-
-// How long a request may take to come, behind the beginning of its call.
-#define REQUEST_LIMIT_NS (5 * TFRT_NANOSECONDS_PER_SECOND)
 
 // Numbers of the contract.
 enum { STATUS_SERVING = 1, STATUS_NOT_SERVING = 2, STATUS_SERVICE_UNKNOWN = 3 };
@@ -217,7 +211,7 @@ static void on_time_is_up(tfrt_grpc_timer_t* timer) {
 
 // Makes |call| (taken over) one of |health|, with no batch yet; NULL if it is refused.
 static health_call_t* add_call(tfrt_grpc_health_t* health, grpc_call* call, bool is_watch) {
-  bool has_room = health->call_count < MAX_CALLS;
+  bool has_room = health->call_count < TFRT_TUNING_HEALTH_CALLS;
   health_call_t* taken =
       has_room ? tfrt_allocator_allocate_zeroed(health->allocator, sizeof(*taken)) : NULL;
   if (!taken) {
@@ -237,7 +231,7 @@ static health_call_t* add_call(tfrt_grpc_health_t* health, grpc_call* call, bool
   tfrt_grpc_event_initialize(&taken->sent, on_sent);
   tfrt_grpc_event_initialize(&taken->ended, on_ended);
   const int64_t now_ns = tfrt_clock_now_ns(tfrt_clock_system());
-  taken->timer.deadline_ns = tfrt_deadline_after(now_ns, REQUEST_LIMIT_NS);
+  taken->timer.deadline_ns = tfrt_deadline_after(now_ns, TFRT_TUNING_HEALTH_REQUEST_NS);
   taken->timer.expire = on_time_is_up;
   tfrt_grpc_queue_add_timer(health->queue, &taken->timer);
   return taken;

@@ -7,10 +7,8 @@
 #include "distributed/transport/grpc/address.h"
 #include "distributed/transport/grpc/admission.h"
 #include "distributed/transport/grpc/health.h"
+#include "distributed/tuning/tuning.h"
 #include "host_runtime/base/log.h"
-
-// Requests that are open for each method on each of its queues.
-#define SLOTS_PER_QUEUE 4
 
 typedef struct slot_s {
   tfrt_grpc_event_t requested;
@@ -113,7 +111,7 @@ static void add_slot(tfrt_grpc_listener_t* listener, tfrt_grpc_queue_t* queue, v
 
 static void add_slots(tfrt_grpc_listener_t* listener, tfrt_grpc_queue_t** queues, uint32_t count,
                       void* method, tfrt_transport_kind_t kind) {
-  for (uint32_t i = 0; i < count * SLOTS_PER_QUEUE; ++i) {
+  for (uint32_t i = 0; i < count * TFRT_TUNING_GRPC_SLOTS_PER_QUEUE; ++i) {
     add_slot(listener, queues[i % count], method, kind);
   }
 }
@@ -140,7 +138,7 @@ static void on_shut_down(tfrt_grpc_event_t* event, bool is_ok) {
 }
 
 static size_t count_slots(const tfrt_grpc_queues_t* queues) {
-  return (queues->control_count + queues->bulk_count) * SLOTS_PER_QUEUE + 3;
+  return (queues->control_count + queues->bulk_count) * TFRT_TUNING_GRPC_SLOTS_PER_QUEUE + 3;
 }
 
 static void register_queues(grpc_server* server, const tfrt_grpc_queues_t* queues) {

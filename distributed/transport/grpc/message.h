@@ -27,10 +27,8 @@
 
 #include "distributed/transport/grpc/queue.h"
 #include "distributed/transport/transport.h"
+#include "distributed/tuning/tuning.h"
 #include "host_runtime/base/macros.h"
-
-// Spans below this size, in bytes, are copied.
-#define TFRT_GRPC_BORROW_SIZE ((size_t)4096)
 
 typedef struct tfrt_grpc_outgoing_s tfrt_grpc_outgoing_t;
 

@@ -6,14 +6,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "distributed/tuning/tuning.h"
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/log.h"
-
-// How often a port that is full looks for room.
-#define LOOK_NS (100 * TFRT_NANOSECONDS_PER_MILLISECOND)
-
-// How long nothing is said about a port that is full again.
-#define TELL_NS (10 * TFRT_NANOSECONDS_PER_SECOND)
 
 // A new listener and a few connections take these: more than the reserve, or the port is full again
 // at once.
@@ -102,7 +97,7 @@ static bool listen_anew(tfrt_grpc_open_port_t* port) {
 static void tell(tfrt_grpc_open_port_t* port) {
   const int64_t now_ns = tfrt_clock_now_ns(tfrt_clock_system());
   if (now_ns < port->silent_until_ns) return;
-  port->silent_until_ns = now_ns + TELL_NS;
+  port->silent_until_ns = now_ns + TFRT_TUNING_PORT_TELL_NS;
   tfrt_log(TFRT_LOG_WARNING, NULL,
            "no descriptor is left for another connection to %s: it waits until one is; raise the "
            "limit (ulimit -Hn)",
@@ -120,14 +115,14 @@ static void reopen(tfrt_grpc_open_port_t* port) {
   tell(port);
   close_reserve(port);
   while (!has_room()) {
-    if (!wait_for(port, LOOK_NS)) return;
+    if (!wait_for(port, TFRT_TUNING_PORT_LOOK_NS)) return;
   }
   // From here on the port may be full again.
   set_listening(port);
   tfrt_grpc_listener_retire(current(port));
   // The old one closes the port on a thread of gRPC's, a moment later.
   while (!listen_anew(port)) {
-    if (!wait_for(port, LOOK_NS / 10)) return;
+    if (!wait_for(port, TFRT_TUNING_PORT_LOOK_NS / 10)) return;
   }
   open_reserve(port);
   free_drained(port);

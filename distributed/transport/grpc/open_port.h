@@ -26,13 +26,10 @@
 #include "distributed/transport/grpc/listener.h"
 #include "distributed/transport/grpc/process.h"
 #include "distributed/transport/transport.h"
+#include "distributed/tuning/tuning.h"
 #include "host_runtime/base/list.h"
 #include "host_runtime/base/macros.h"
 #include "host_runtime/base/sync.h"
-
-// Descriptors kept in reserve: for a dialled connection, a file or two, and those that gRPC opens
-// to listen.
-#define TFRT_GRPC_RESERVED_DESCRIPTORS 8
 
 typedef enum tfrt_grpc_open_port_state_e {
   TFRT_GRPC_OPEN_PORT_LISTENING = 0,

@@ -14,14 +14,12 @@
 #include <unistd.h>
 
 #include "distributed/transport/grpc/library_text.h"
+#include "distributed/tuning/tuning.h"
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/log.h"
 #include "host_runtime/base/macros.h"
 #include "host_runtime/base/sync.h"
-
-// For how long the last one to leave waits for gRPC's own stragglers.
-#define PATIENCE_NS (200 * TFRT_NANOSECONDS_PER_MILLISECOND)
 
 // Descriptors and threads that gRPC needs to start, and a little more. The descriptors wake its
 // threads. Four threads run closures and timers, two are for more timers, and its event engine has
@@ -190,7 +188,7 @@ void tfrt_grpc_process_leave(void) {
   // after that, and without a callback.
   if (--users == 0 && !is_shared) {
     tfrt_clock_t clock = tfrt_clock_system();
-    int64_t deadline_ns = tfrt_deadline_after(tfrt_clock_now_ns(clock), PATIENCE_NS);
+    int64_t deadline_ns = tfrt_deadline_after(tfrt_clock_now_ns(clock), TFRT_TUNING_GRPC_LEAVE_NS);
     while (grpc_is_initialized() && tfrt_clock_now_ns(clock) < deadline_ns) tfrt_thread_yield();
   }
   tfrt_mutex_unlock(&mutex);

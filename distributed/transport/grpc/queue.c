@@ -4,22 +4,10 @@
 #include <grpc/support/time.h>
 #include <stdlib.h>
 
+#include "distributed/tuning/tuning.h"
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/log.h"
 #include "host_runtime/base/parker.h"
-
-// How long the thread polls for the next event before it sleeps: about the time it takes to wake a
-// thread whose processor sleeps.
-#define LINGER_NS ((int64_t)50000)
-
-// The same where the last awaited event was near, and the time that counts as near. A thread that
-// has slept handles a message with cold caches, for several times as long. So its peer falls
-// asleep, too, and both would keep doing so.
-#define NEAR_LINGER_NS ((int64_t)200000)
-#define NEAR_NS ((int64_t)400000)
-
-// A poll that lasts this long has read bytes: one that finds nothing takes 1 to 2 us.
-#define READING_NS ((int64_t)5000)
 
 void tfrt_grpc_event_initialize(tfrt_grpc_event_t* event, tfrt_grpc_event_fn_t run) {
   event->run = run;
@@ -65,7 +53,7 @@ static void expire_timers(tfrt_grpc_queue_t* queue) {
 // mostly near, and where a part of a message has, its rest. A timeout if the thread shall sleep.
 static grpc_event look_for_event(tfrt_grpc_queue_t* queue, int64_t now_ns, int64_t timer_ns) {
   const tfrt_clock_t clock = tfrt_clock_system();
-  const int64_t linger_ns = queue->is_near ? NEAR_LINGER_NS : LINGER_NS;
+  const int64_t linger_ns = queue->is_near ? TFRT_TUNING_NEAR_LINGER_NS : TFRT_TUNING_LINGER_NS;
   int64_t end_ns = now_ns + linger_ns;
   bool has_waited = false;
   while (queue->lingers && now_ns < end_ns && now_ns < timer_ns) {
@@ -80,7 +68,7 @@ static grpc_event look_for_event(tfrt_grpc_queue_t* queue, int64_t now_ns, int64
     }
     has_waited = true;
     now_ns = tfrt_clock_now_ns(clock);
-    if (now_ns - begin_ns > READING_NS) end_ns = now_ns + linger_ns;
+    if (now_ns - begin_ns > TFRT_TUNING_READING_NS) end_ns = now_ns + linger_ns;
     if (!tfrt_parker_linger()) break;
     now_ns = tfrt_clock_now_ns(clock);
   }
@@ -94,7 +82,8 @@ static grpc_event await_event(tfrt_grpc_queue_t* queue) {
   grpc_event event = look_for_event(queue, begin_ns, next_timer_ns(queue));
   if (event.type != GRPC_QUEUE_TIMEOUT) return event;
   event = grpc_completion_queue_next(queue->completion_queue, next_deadline(queue), NULL);
-  queue->is_near = event.type == GRPC_OP_COMPLETE && tfrt_clock_now_ns(clock) - begin_ns < NEAR_NS;
+  queue->is_near =
+      event.type == GRPC_OP_COMPLETE && tfrt_clock_now_ns(clock) - begin_ns < TFRT_TUNING_NEAR_NS;
   return event;
 }
 
