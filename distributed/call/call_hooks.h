@@ -3,7 +3,7 @@
 // The functions of higher rooms that calls use: recovery/ runs calls again, service/ has the
 // built-in functions. host/ fills the table, |call_hooks| of the node.
 //
-// Thread rule: everything here is called with the node's lock held, but for |start_retried|.
+// Thread rule: everything here is called with the node's lock held.
 // Failure rule: as each member says.
 #ifndef TFRT_DISTRIBUTED_CALL_CALL_HOOKS_H_
 #define TFRT_DISTRIBUTED_CALL_CALL_HOOKS_H_
@@ -17,6 +17,7 @@
 
 typedef struct tfrt_execution_s tfrt_execution_t;
 typedef struct tfrt_job_s tfrt_job_t;
+typedef struct tfrt_outgoing_call_s tfrt_outgoing_call_t;
 typedef struct tfrt_outgoing_call_request_s tfrt_outgoing_call_request_t;
 typedef struct tfrt_peer_s tfrt_peer_t;
 typedef struct tfrt_remote_value_s tfrt_remote_value_t;
@@ -24,9 +25,9 @@ typedef struct tfrt_retried_call_s tfrt_retried_call_t;
 
 typedef struct tfrt_call_hooks_s {
   // Starts |call|, whose options say how often it may run again. |request| describes it, and is
-  // complete but for the members that this sets. With the lock open.
-  void (*start_retried)(tfrt_job_t* job, const tfrt_routed_call_t* call,
-                        const tfrt_outgoing_call_request_t* request);
+  // complete but for the members that this sets; |prepared| (consumed) is its first run.
+  void (*start_retried)(const tfrt_routed_call_t* call, const tfrt_outgoing_call_request_t* request,
+                        tfrt_outgoing_call_t* prepared);
   // |value| is result |index| of a run of |call|.
   void (*adopt_result)(tfrt_retried_call_t* call, uint32_t index, tfrt_remote_value_t* value);
   // Result |index| (+1) of |call|, for whose run it gets another name, if it is lost; else NULL.

@@ -48,11 +48,8 @@ static void tfrt_carried_call_keep_texts(tfrt_text_pool_t* texts, const tfrt_rou
 tfrt_status_t tfrt_carried_call_describe(tfrt_job_t* job, const tfrt_routed_call_t* call,
                                          tfrt_status_origin_t* out_site,
                                          tfrt_outgoing_call_request_t* request) {
-  tfrt_node_lock_tables(job->node);
   tfrt_carried_call_keep_texts(&job->node->texts, call, out_site, request);
-  bool is_of_job = tfrt_program_cache_find_program(job->node, call->function->program) != NULL;
-  tfrt_node_unlock(job->node);
-  if (is_of_job) return NULL;
+  if (tfrt_program_cache_find_program(job->node, call->function->program)) return NULL;
   request->function = TFRT_WIRE_BUILTIN_RUN;
   return tfrt_carried_call_find_image(call, &request->image);
 }

@@ -19,7 +19,7 @@
 // Completes |request| for |call|, whose calling kernel is not known. The names in |request| then
 // live as long as the node, and its site is |out_site|. If the program is not one of the job's, its
 // image goes with the request. INVALID_ARGUMENT for a program without a small image, for another
-// function of it than the first, and for retries. Takes the lock.
+// function of it than the first, and for retries. With the lock held.
 tfrt_status_t tfrt_carried_call_describe(tfrt_job_t* job, const tfrt_routed_call_t* call,
                                          tfrt_status_origin_t* out_site,
                                          tfrt_outgoing_call_request_t* request) TFRT_MUST_USE;

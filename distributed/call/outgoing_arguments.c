@@ -30,8 +30,8 @@ static tfrt_status_t tfrt_outgoing_arguments_lend(tfrt_outgoing_call_t* call,
   tfrt_wire_item_t* item = &arguments->items[index];
   item->kind = TFRT_WIRE_ITEM_REFERENCE;
   const char* const* types = arguments->request->argument_types;
-  bool is_mutable =
-      arguments->request->lends_mutable || tfrt_outgoing_arguments_is_mutable(types, index);
+  bool is_mutable = arguments->request->message == TFRT_OUTGOING_MUTABLE_MESSAGE ||
+                    tfrt_outgoing_arguments_is_mutable(types, index);
   tfrt_remote_value_t* remote = tfrt_remote_value_of(node, value);
   if (remote) {
     // A value that is only lent to us must stay with its owner while we lend it on, even if a copy

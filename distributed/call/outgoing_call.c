@@ -1,10 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <assert.h>
+
 #include "distributed/call/call_hooks.h"
 #include "distributed/call/execution.h"
 #include "distributed/call/job_program.h"
 #include "distributed/call/outgoing_call_impl.h"
 #include "distributed/call/trace_flow.h"
 #include "distributed/value/value_hooks.h"
+
+// --- States --------------------------------------------------------------------
+
+void tfrt_outgoing_call_set_state(tfrt_outgoing_call_t* call, tfrt_outgoing_call_state_t state) {
+#ifndef NDEBUG
+#define TFRT_OUTGOING_CALL_BIT(name) (1u << TFRT_OUTGOING_CALL_##name)
+  // The states that may follow each state.
+  static const uint32_t next_states[] = {
+      [TFRT_OUTGOING_CALL_PREPARED] = TFRT_OUTGOING_CALL_BIT(OPEN) | TFRT_OUTGOING_CALL_BIT(ENDED),
+      [TFRT_OUTGOING_CALL_OPEN] = TFRT_OUTGOING_CALL_BIT(CANCELLED) | TFRT_OUTGOING_CALL_BIT(ENDED),
+      [TFRT_OUTGOING_CALL_CANCELLED] = TFRT_OUTGOING_CALL_BIT(ENDED),
+      [TFRT_OUTGOING_CALL_ENDED] = 0,
+  };
+  assert(next_states[call->state] & (1u << state));
+#endif
+  call->state = state;
+}
+
+// --- The peer's table ------------------------------------------------------------
 
 // Call numbers are consecutive: each is its own hash, so consecutive calls have neighbouring
 // chains.
@@ -75,10 +96,11 @@ static tfrt_outgoing_call_t* tfrt_outgoing_call_allocate(
 static void tfrt_outgoing_call_leave_scope(void* scope) { tfrt_call_scope_leave(scope); }
 
 void tfrt_outgoing_call_end(tfrt_outgoing_call_t* call) {
-  if (call->ended) return;
-  call->ended = true;
+  if (call->state == TFRT_OUTGOING_CALL_ENDED) return;
+  bool is_known = call->state != TFRT_OUTGOING_CALL_PREPARED;
+  tfrt_outgoing_call_set_state(call, TFRT_OUTGOING_CALL_ENDED);
   tfrt_node_t* node = call->node;
-  if (call->started) {
+  if (is_known) {
     tfrt_hash_table_remove(&call->peer->outgoing_calls, &call->by_number);
     tfrt_list_remove(&call->in_job);
     --node->counts.outgoing_calls;
@@ -262,13 +284,13 @@ static void tfrt_outgoing_call_begin(tfrt_outgoing_call_t* call,
     request->results[i] = tfrt_async_value_retain(&call->results[i]->base.base);
     if (request->retried) call->node->value_hooks->answer_waiting(call->results[i]);
   }
-  call->started = true;
+  tfrt_outgoing_call_set_state(call, TFRT_OUTGOING_CALL_OPEN);
   tfrt_trace_flow_add(call->job, TFRT_TRACE_FLOW_OUT, call->node->incarnation, call->number,
                       request->callee, call->request ? call->request->options.id : 0);
   ++call->node->counts.outgoing_calls;
   tfrt_hash_table_insert(&call->peer->outgoing_calls, &call->number, &call->by_number);
   tfrt_list_push_back(&call->job->outgoing_calls, &call->in_job);
-  if (!request->has_own_deadline) return;
+  if (!tfrt_outgoing_call_request_has_own_deadline(request)) return;
   call->timer_started = true;
   tfrt_ref_count_increment(&call->ref_count);
   tfrt_timer_start(call->node->options.timers, &call->timer, request->deadline_ns,
@@ -285,9 +307,7 @@ tfrt_outgoing_call_t* tfrt_outgoing_call_prepare(tfrt_node_t* node,
     return NULL;
   }
   tfrt_node_retain(node);
-  call->name = request->name ? request->name : "";
-  call->is_message = request->is_message;
-  tfrt_call_site_set(&call->site, request->caller, request->site);
+  call->is_message = request->message != TFRT_OUTGOING_NO_MESSAGE;
   for (uint32_t i = 0; i < call->argument_count; ++i) {
     call->arguments[i] = tfrt_async_value_retain(request->arguments[i]);
   }
@@ -309,7 +329,14 @@ void tfrt_outgoing_call_start_prepared(tfrt_outgoing_call_t* call,
                                        tfrt_status_t refusal) {
   call->job = tfrt_job_retain(request->job);
   call->since_ns = call->node->tick_ns;
+  call->name = request->name ? request->name : "";
+  tfrt_call_site_set(&call->site, request->caller, request->site);
   tfrt_outgoing_call_begin(call, request, refusal);
+}
+
+void tfrt_outgoing_call_discard(tfrt_outgoing_call_t* call, tfrt_job_t* job) {
+  call->job = tfrt_job_retain(job);
+  tfrt_outgoing_call_end(call);
 }
 
 // There is no memory for the record of a call.

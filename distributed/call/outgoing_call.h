@@ -29,6 +29,13 @@
 typedef struct tfrt_outgoing_call_s tfrt_outgoing_call_t;
 typedef struct tfrt_unawaited_s tfrt_unawaited_t;
 
+// A call of TFRT_WIRE_BUILTIN_SEND is a message: a receiver waits under its key.
+typedef enum tfrt_outgoing_message_e {
+  TFRT_OUTGOING_NO_MESSAGE = 0,
+  TFRT_OUTGOING_MESSAGE,
+  TFRT_OUTGOING_MUTABLE_MESSAGE,  // the caller may write to what is lent, whatever type
+} tfrt_outgoing_message_t;
+
 // A call to make: the callee, the function, its arguments and its options.
 typedef struct tfrt_outgoing_call_request_s {
   tfrt_job_t* job;
@@ -42,37 +49,43 @@ typedef struct tfrt_outgoing_call_request_s {
   const tfrt_kernel_site_t* caller;  // that makes the call, as long as the job; NULL: not known
   const tfrt_status_origin_t* site;  // else where it stands; as |name|; NULL: unknown
   int64_t deadline_ns;               // TFRT_TIME_INFINITE: none
-  bool has_own_deadline;             // that is earlier than the request's
   bool pure;
-  bool results_can_wait;         // nobody waits for them
-  bool is_message;               // of TFRT_WIRE_BUILTIN_SEND: a receiver waits under its key
-  const char* device;            // that the callee is placed on; as |name|; NULL: none
-  const char* results_device;    // where results go that are fetched; NULL: the host
-  tfrt_retried_call_t* retried;  // whose run it is; NULL: it runs once
+  bool results_can_wait;  // nobody waits for them
+  tfrt_outgoing_message_t message;
+  const char* device;                    // that the callee is placed on; as |name|; NULL: none
+  const char* results_device;            // where results go that are fetched; NULL: the host
+  tfrt_retried_call_t* retried;          // whose run it is; NULL: it runs once
   tfrt_async_value_t* const* arguments;  // +0, in any state
   uint32_t argument_count;
   size_t inline_limit;           // bytes of an argument that travel unasked; 0: the node's
   tfrt_async_value_t** results;  // set, +1
   uint32_t result_count;
-  bool lends_mutable;  // the caller may write to arguments that are lent, whatever type
   const char* const* argument_types;  // as MLIR prints them; NULL: unknown
   const char* const* result_types;
   bool gives_results;  // of |caller|, one by one, in this run alone
 } tfrt_outgoing_call_request_t;
 
+// True if |request| has a deadline of its own, earlier than that of the request around it.
+static inline bool tfrt_outgoing_call_request_has_own_deadline(
+    const tfrt_outgoing_call_request_t* request) {
+  return request->request && request->deadline_ns < request->request->options.deadline_ns;
+}
+
 // Starts a call; see above. Thread-safe (the lock is not held).
 void tfrt_outgoing_call_start(tfrt_node_t* node, const tfrt_outgoing_call_request_t* request);
 
-// The same in two steps, for a caller that looks up |request|'s callee and program in the tables.
-// The first step takes no lock and ignores these two. If memory is out, it makes the results errors
-// and returns NULL. Else the second step must follow, with the lock held. |refusal| (consumed), if
-// it isn't NULL, is why the call can't be made.
+// The same in two steps, for a caller that looks up the target of |request| in the tables. The
+// first step takes no lock, and reads neither what the target has to do with nor names and places.
+// If memory is out, it makes the results errors and returns NULL. Else one of the other two steps
+// must follow, with the lock held: |call| is started, or not made. |refusal| (consumed), if it
+// isn't NULL, is why a call to another host can't be made.
 tfrt_outgoing_call_t* tfrt_outgoing_call_prepare(tfrt_node_t* node,
                                                  const tfrt_outgoing_call_request_t* request)
     TFRT_MUST_USE;
 void tfrt_outgoing_call_start_prepared(tfrt_outgoing_call_t* call,
                                        const tfrt_outgoing_call_request_t* request,
                                        tfrt_status_t refusal);
+void tfrt_outgoing_call_discard(tfrt_outgoing_call_t* call, tfrt_job_t* job);
 
 // A Result came from |peer|. Returns an error (+1) for what is impossible.
 tfrt_status_t tfrt_outgoing_call_on_result(tfrt_peer_t* peer, const tfrt_wire_result_t* result)

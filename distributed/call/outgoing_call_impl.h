@@ -20,10 +20,25 @@
 #include "distributed/domain/call_site.h"
 #include "distributed/value/object_table.h"
 
+// The state of an outgoing call. NAMED and SENT of outgoing_call.h are both OPEN here: the session
+// knows whether the Invoke was written.
+//
+//   PREPARED --named--> OPEN --cancelled after it was sent--> CANCELLED --done, callee lost-->
+//   ENDED
+//    |                   `--done, callee lost, void---------------------------------------------^
+//    `--refused, not made-----------------------------------------------------------------------'
+typedef enum tfrt_outgoing_call_state_e {
+  TFRT_OUTGOING_CALL_PREPARED = 0,
+  TFRT_OUTGOING_CALL_OPEN,       // is in the peer's table, and in the job's list
+  TFRT_OUTGOING_CALL_CANCELLED,  // as well; its results are errors
+  TFRT_OUTGOING_CALL_ENDED,
+} tfrt_outgoing_call_state_t;
+
 struct tfrt_outgoing_call_s {
-  tfrt_ref_count_t ref_count;  // one while it is open, one each for subscription and timer
-  tfrt_node_t* node;           // +1
-  tfrt_job_t* job;             // +1
+  tfrt_outgoing_call_state_t state;  // changed by tfrt_outgoing_call_set_state()
+  tfrt_ref_count_t ref_count;        // one while it is open, one each for subscription and timer
+  tfrt_node_t* node;                 // +1
+  tfrt_job_t* job;                   // +1
   tfrt_peer_t* peer;
   tfrt_hash_node_t by_number;
   tfrt_list_link_t in_job;  // from the start to the end, in that order
@@ -37,8 +52,6 @@ struct tfrt_outgoing_call_s {
   tfrt_timer_t timer;
   bool timer_started;
   bool is_message;  // of TFRT_WIRE_BUILTIN_SEND
-  bool started;     // is in the peer's table, and in the job's list
-  bool ended;
   uint32_t argument_count;
   tfrt_async_value_t** arguments;  // +1 each; the arrays lie behind the record
   tfrt_object_t** exports;         // of arguments, by their place; one loan each, or NULL
@@ -49,6 +62,10 @@ struct tfrt_outgoing_call_s {
 };
 
 // --- outgoing_call.c -----------------------------------------------------------
+
+// |call| is in |state| from now on. Builds with assertions refuse a transition that the picture
+// doesn't have.
+void tfrt_outgoing_call_set_state(tfrt_outgoing_call_t* call, tfrt_outgoing_call_state_t state);
 
 // The open call |number| to |peer| (+0), or NULL.
 tfrt_outgoing_call_t* tfrt_outgoing_call_find(tfrt_peer_t* peer, uint64_t number);

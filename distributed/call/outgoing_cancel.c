@@ -14,7 +14,8 @@ void tfrt_outgoing_call_tell_unsent(tfrt_node_t* node, const tfrt_outgoing_call_
                                     tfrt_status_t reason) {
   tfrt_job_t* job = request->job;
   tfrt_peer_t* peer = NULL;
-  tfrt_string_view_t key = tfrt_outgoing_call_key(request->is_message, request->arguments);
+  bool is_message = request->message != TFRT_OUTGOING_NO_MESSAGE;
+  tfrt_string_view_t key = tfrt_outgoing_call_key(is_message, request->arguments);
   if (key.size == 0) return;
   tfrt_status_t status = tfrt_job_reach(job, request->callee, &peer);
   tfrt_arena_t arena;
@@ -79,13 +80,14 @@ static void tfrt_outgoing_call_send_cancel(tfrt_outgoing_call_t* call, tfrt_stat
 }
 
 void tfrt_outgoing_call_cancel(tfrt_outgoing_call_t* call, tfrt_status_t reason) {
-  if (call->cancelled || call->ended) return;
+  if (call->cancelled || call->state == TFRT_OUTGOING_CALL_ENDED) return;
   call->cancelled = tfrt_status_retain(reason);
-  if (!call->started) return;
+  if (call->state == TFRT_OUTGOING_CALL_PREPARED) return;
   tfrt_outgoing_call_fail_results(call, reason);
   if (tfrt_outgoing_call_void(call, reason)) {
     tfrt_outgoing_call_end(call);
   } else {
+    tfrt_outgoing_call_set_state(call, TFRT_OUTGOING_CALL_CANCELLED);
     tfrt_outgoing_call_send_cancel(call, reason);
   }
 }
@@ -130,7 +132,7 @@ void tfrt_outgoing_call_run_timer(tfrt_timer_t* timer) {
   tfrt_status_t status = tfrt_call_site_locate(&call->site, plain);
   tfrt_status_release(plain);
   tfrt_node_lock_tables(node);
-  if (!call->ended) tfrt_outgoing_call_withdraw(call, status);
+  if (call->state != TFRT_OUTGOING_CALL_ENDED) tfrt_outgoing_call_withdraw(call, status);
   tfrt_outgoing_call_cancel(call, status);
   tfrt_outgoing_call_release(call);
   tfrt_node_unlock(node);

@@ -19,7 +19,8 @@ static bool tfrt_outgoing_unawaited_keeps_little(const tfrt_outgoing_call_t* cal
 tfrt_unawaited_t* tfrt_outgoing_unawaited_find(const tfrt_outgoing_call_t* call,
                                                const tfrt_outgoing_call_request_t* request,
                                                const tfrt_outgoing_arguments_t* arguments) {
-  bool matters = !request->results_can_wait || request->has_own_deadline ||
+  bool matters = !request->results_can_wait ||
+                 tfrt_outgoing_call_request_has_own_deadline(request) ||
                  !tfrt_session_has_call_credit(call->peer->session) ||
                  !tfrt_outgoing_unawaited_keeps_little(call, arguments);
   return matters ? NULL : tfrt_execution_unawaited(request->scope);

@@ -11,31 +11,80 @@
 #include "host_runtime/async/settled_chain.h"
 #include "host_runtime/base/plural.h"
 
-static void tfrt_router_fail(const tfrt_routed_call_t* call, tfrt_status_t status) {
-  tfrt_status_origin_t site;
-  tfrt_routed_call_origin(call, &site);
-  tfrt_status_t located = tfrt_status_with_origin(status, &site);
-  for (uint32_t i = 0; i < call->function->result_count; ++i) {
-    call->results[i] = tfrt_async_value_create_error(located);
+// --- Calls -------------------------------------------------------------------
+
+typedef enum tfrt_call_target_e {
+  TFRT_CALL_TARGET_HERE = 0,
+  TFRT_CALL_TARGET_THERE,
+  TFRT_CALL_TARGET_NONE,  // |refusal| says why
+} tfrt_call_target_t;
+
+// The host that runs a call, and the call as that host gets it. Resolved once, in the critical
+// section in which the call is started: no host can be lost in between.
+typedef struct tfrt_call_plan_s {
+  tfrt_job_t* job;
+  const tfrt_routed_call_t* call;
+  tfrt_call_target_t target;
+  tfrt_status_t refusal;                 // +1; or NULL
+  tfrt_outgoing_call_request_t request;  // its callee and program are known once it is resolved
+  tfrt_status_origin_t site;             // of a call whose kernel is not known
+} tfrt_call_plan_t;
+
+// The deadline of |call|: its own, if that is earlier than its request's.
+static int64_t tfrt_router_find_deadline(tfrt_job_t* job, const tfrt_routed_call_t* call) {
+  int64_t outer = call->context->request->options.deadline_ns;
+  if (call->options->deadline_ms == 0) return outer;
+  int64_t own =
+      tfrt_deadline_after(tfrt_node_now_ns(job->node),
+                          (int64_t)call->options->deadline_ms * TFRT_NANOSECONDS_PER_MILLISECOND);
+  return own < outer ? own : outer;
+}
+
+static void tfrt_router_call_here(tfrt_job_t* job, const tfrt_routed_call_t* call) {
+  int64_t deadline_ns = tfrt_router_find_deadline(job, call);
+  if (deadline_ns < call->context->request->options.deadline_ns) {
+    tfrt_local_call_execute(job, call, deadline_ns);
+  } else {
+    tfrt_execution_context_t context = *call->context;
+    tfrt_call_options_place(call->options, &context);
+    tfrt_function_execute(call->function, &context, call->arguments, call->results);
   }
-  tfrt_status_release(located);
-  tfrt_status_release(status);
 }
 
-// The rank that runs |call|: the one that the program says, or another one if that host is lost
-// already and the call has retries. Takes the lock.
-static uint32_t tfrt_router_choose(tfrt_job_t* job, const tfrt_routed_call_t* call) {
-  uint32_t rank = call->options->has_host ? call->options->host : job->rank;
-  if (rank == job->rank || call->options->retries == 0) return rank;
-  tfrt_node_lock_tables(job->node);
-  if (tfrt_job_find_rank(job, rank)) rank = tfrt_job_find_living(job, rank);
-  tfrt_node_unlock(job->node);
-  return rank;
+// Makes |plan| one for |call|, without its target. Takes no lock.
+static void tfrt_call_plan_initialize(tfrt_call_plan_t* plan, tfrt_job_t* job,
+                                      const tfrt_routed_call_t* call) {
+  *plan = (tfrt_call_plan_t){
+      .job = job,
+      .call = call,
+      .request = {.job = job,
+                  .function = call->function->index,
+                  .request = call->context->request,
+                  .scope = call->context->scope,
+                  .name = call->function->name,
+                  .caller = call->caller,
+                  .site = call->site,
+                  .deadline_ns = tfrt_router_find_deadline(job, call),
+                  .pure = call->options->pure,
+                  .device = call->options->device,
+                  .results_device = call->context->device,
+                  .arguments = call->arguments,
+                  .argument_count = call->function->argument_count,
+                  .results = call->results,
+                  .result_count = call->function->result_count,
+                  .argument_types = call->function->argument_types,
+                  .result_types = call->function->result_types,
+                  .gives_results = call->gives_results && !call->options->retries}};
 }
 
-// Sets the callee, of |rank|, and the program (+0) of |request|. With the lock held.
-static tfrt_status_t tfrt_router_find(tfrt_job_t* job, const tfrt_routed_call_t* call,
-                                      uint32_t rank, tfrt_outgoing_call_request_t* request) {
+// Sets the callee and the program of |plan|, or returns why it has none. With the lock held.
+static tfrt_status_t tfrt_call_plan_find(tfrt_call_plan_t* plan, uint32_t rank) {
+  tfrt_job_t* job = plan->job;
+  const tfrt_routed_call_t* call = plan->call;
+  tfrt_outgoing_call_request_t* request = &plan->request;
+  if (!call->caller) {
+    TFRT_RETURN_IF_ERROR(tfrt_carried_call_describe(job, call, &plan->site, request));
+  }
   const tfrt_job_member_t* member = tfrt_job_find_rank(job, rank);
   if (!member) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
@@ -50,28 +99,29 @@ static tfrt_status_t tfrt_router_find(tfrt_job_t* job, const tfrt_routed_call_t*
                             call->function->name);
 }
 
-// Sets |*out_deadline_ns| to the deadline of |call|; returns true if it is its own, which is
-// earlier than its request's.
-static bool tfrt_router_find_deadline(tfrt_job_t* job, const tfrt_routed_call_t* call,
-                                      int64_t* out_deadline_ns) {
-  *out_deadline_ns = call->context->request->options.deadline_ns;
-  if (call->options->deadline_ms == 0) return false;
-  int64_t own =
-      tfrt_deadline_after(tfrt_node_now_ns(job->node),
-                          (int64_t)call->options->deadline_ms * TFRT_NANOSECONDS_PER_MILLISECOND);
-  if (own >= *out_deadline_ns) return false;
-  *out_deadline_ns = own;
-  return true;
+// Finds the target of |plan|: the host that the program says, or another one if that host is lost
+// already and the call has retries. With the lock held.
+static void tfrt_call_plan_resolve(tfrt_call_plan_t* plan) {
+  tfrt_job_t* job = plan->job;
+  uint32_t rank = plan->call->options->host;
+  if (plan->call->options->retries > 0 && tfrt_job_find_rank(job, rank)) {
+    rank = tfrt_job_find_living(job, rank);
+  }
+  plan->target = TFRT_CALL_TARGET_HERE;
+  if (rank == job->rank) return;
+  plan->refusal = tfrt_call_plan_find(plan, rank);
+  plan->target = plan->refusal ? TFRT_CALL_TARGET_NONE : TFRT_CALL_TARGET_THERE;
 }
 
-static void tfrt_router_call_here(tfrt_job_t* job, const tfrt_routed_call_t* call) {
-  int64_t deadline_ns = 0;
-  if (tfrt_router_find_deadline(job, call, &deadline_ns)) {
-    tfrt_local_call_execute(job, call, deadline_ns);
+// Starts the call of |plan|, for which |prepared| (consumed) is ready. The caller does that for a
+// call that stays here. With the lock held.
+static void tfrt_call_plan_start(const tfrt_call_plan_t* plan, tfrt_outgoing_call_t* prepared) {
+  if (plan->target == TFRT_CALL_TARGET_HERE) {
+    tfrt_outgoing_call_discard(prepared, plan->job);
+  } else if (plan->target == TFRT_CALL_TARGET_THERE && plan->call->options->retries > 0) {
+    plan->job->node->call_hooks->start_retried(plan->call, &plan->request, prepared);
   } else {
-    tfrt_execution_context_t context = *call->context;
-    tfrt_call_options_place(call->options, &context);
-    tfrt_function_execute(call->function, &context, call->arguments, call->results);
+    tfrt_outgoing_call_start_prepared(prepared, &plan->request, plan->refusal);
   }
 }
 
@@ -83,125 +133,61 @@ static bool tfrt_router_has_chain(const tfrt_outgoing_call_request_t* request) {
   return false;
 }
 
-// Starts |request| with copies that host |rank| already has in the place of its arguments. A
-// prefetched copy is what the value was then. A chain of the call may stand for a later write, so a
-// call with a chain fetches mutable values anew.
-static void tfrt_router_start_with_prefetched(tfrt_job_t* job, const tfrt_routed_call_t* call,
-                                              uint32_t rank,
-                                              tfrt_outgoing_call_request_t* request) {
-  tfrt_allocator_t allocator = job->node->options.allocator;
-  size_t size = request->argument_count * sizeof(tfrt_async_value_t*);
+// Prepares the call of |plan| with copies that its host already has in the place of its arguments.
+// A prefetched copy is what the value was then. A chain of the call may stand for a later write, so
+// a call with a chain fetches mutable values anew.
+static tfrt_outgoing_call_t* tfrt_call_plan_prepare_with_copies(tfrt_call_plan_t* plan) {
+  const tfrt_routed_call_t* call = plan->call;
+  tfrt_outgoing_call_request_t request = plan->request;
+  tfrt_allocator_t allocator = plan->job->node->options.allocator;
+  size_t size = request.argument_count * sizeof(tfrt_async_value_t*);
   tfrt_async_value_t** arguments = size > 0 ? tfrt_allocator_allocate(allocator, size) : NULL;
-  bool has_chain = tfrt_router_has_chain(request);
-  for (uint32_t i = 0; arguments && i < request->argument_count; ++i) {
-    bool is_old = has_chain && tfrt_outgoing_arguments_is_mutable(request->argument_types, i);
-    arguments[i] = is_old ? NULL : tfrt_prefetched_find(call->context, rank, call->arguments[i]);
+  bool has_chain = tfrt_router_has_chain(&request);
+  for (uint32_t i = 0; arguments && i < request.argument_count; ++i) {
+    bool is_old = has_chain && tfrt_outgoing_arguments_is_mutable(request.argument_types, i);
+    arguments[i] =
+        is_old ? NULL
+               : tfrt_prefetched_find(call->context, call->options->host, call->arguments[i]);
     if (!arguments[i]) arguments[i] = tfrt_async_value_retain(call->arguments[i]);
   }
   // Without memory they are fetched again.
-  if (arguments) request->arguments = arguments;
-  tfrt_outgoing_call_start(job->node, request);
-  for (uint32_t i = 0; arguments && i < request->argument_count; ++i) {
+  if (arguments) request.arguments = arguments;
+  tfrt_outgoing_call_t* prepared = tfrt_outgoing_call_prepare(plan->job->node, &request);
+  for (uint32_t i = 0; arguments && i < request.argument_count; ++i) {
     tfrt_async_value_release(arguments[i]);
   }
   tfrt_allocator_free(allocator, arguments, size);
+  return prepared;
 }
 
-// Starts |request| as a call with retries, or with prefetched arguments. Either takes the lock
-// itself, when it knows the callee.
-static void tfrt_router_start_in_steps(tfrt_job_t* job, const tfrt_routed_call_t* call,
-                                       uint32_t rank, tfrt_outgoing_call_request_t* request) {
-  tfrt_node_lock_tables(job->node);
-  tfrt_status_t status = tfrt_router_find(job, call, rank, request);
-  if (request->program) tfrt_cached_program_retain(request->program);
-  tfrt_node_unlock(job->node);
-  if (status) {
-    tfrt_router_fail(call, status);
-    return;
-  }
-  if (call->options->retries > 0) {
-    job->node->call_hooks->start_retried(job, call, request);
-  } else {
-    tfrt_router_start_with_prefetched(job, call, rank, request);
-  }
-  if (!request->program) return;
-  tfrt_node_lock_tables(job->node);
-  tfrt_cached_program_release(request->program);
-  tfrt_node_unlock(job->node);
-}
-
-// Makes |call| one to |rank|, another host.
-static void tfrt_router_call_there(tfrt_job_t* job, const tfrt_routed_call_t* call, uint32_t rank) {
-  tfrt_outgoing_call_request_t request = {
-      .job = job,
-      .function = call->function->index,
-      .request = call->context->request,
-      .scope = call->context->scope,
-      .name = call->function->name,
-      .caller = call->caller,
-      .site = call->site,
-      .pure = call->options->pure,
-      .device = call->options->device,
-      .results_device = call->context->device,
-      .arguments = call->arguments,
-      .argument_count = call->function->argument_count,
-      .results = call->results,
-      .result_count = call->function->result_count,
-      .argument_types = call->function->argument_types,
-      .result_types = call->function->result_types,
-      .gives_results = call->gives_results && !call->options->retries};
-  request.has_own_deadline = tfrt_router_find_deadline(job, call, &request.deadline_ns);
-  tfrt_status_origin_t site;
-  tfrt_status_t status =
-      call->caller ? NULL : tfrt_carried_call_describe(job, call, &site, &request);
-  if (status) {
-    tfrt_router_fail(call, status);
-    return;
-  }
+// The record of the call of |plan|; NULL when memory is out: then its results say so. Takes no
+// lock.
+static tfrt_outgoing_call_t* tfrt_call_plan_prepare(tfrt_call_plan_t* plan) {
   // A prefetched copy is in the host's memory, so a call on a device takes the value itself.
-  bool uses_prefetched =
-      !call->options->device && atomic_load_explicit(&job->has_prefetched, memory_order_relaxed);
-  if (call->options->retries > 0 || uses_prefetched) {
-    tfrt_router_start_in_steps(job, call, rank, &request);
-    return;
-  }
-  tfrt_outgoing_call_t* outgoing = tfrt_outgoing_call_prepare(job->node, &request);
-  if (!outgoing) return;
-  tfrt_node_lock_tables(job->node);
-  tfrt_status_t refusal = tfrt_router_find(job, call, rank, &request);
-  tfrt_outgoing_call_start_prepared(outgoing, &request, refusal);
-  tfrt_node_unlock(job->node);
-}
-
-// True if |call|, which has retries, was not made, since the host of |rank| died while it was being
-// made: then its results are plain errors.
-static bool tfrt_router_came_too_late(tfrt_job_t* job, const tfrt_routed_call_t* call,
-                                      uint32_t rank) {
-  if (call->options->retries == 0 || call->function->result_count == 0) return false;
-  if (tfrt_remote_value_cast(call->results[0])) return false;
-  tfrt_node_lock_tables(job->node);
-  const tfrt_job_member_t* member = tfrt_job_find_rank(job, rank);
-  bool is_dead = member && member->death && !tfrt_job_is_closed(job);
-  tfrt_node_unlock(job->node);
-  return is_dead;
+  bool uses_copies = !plan->call->options->device && plan->call->options->retries == 0 &&
+                     atomic_load_explicit(&plan->job->has_prefetched, memory_order_relaxed);
+  return uses_copies ? tfrt_call_plan_prepare_with_copies(plan)
+                     : tfrt_outgoing_call_prepare(plan->job->node, &plan->request);
 }
 
 static void tfrt_router_call(tfrt_call_router_t* router, const tfrt_routed_call_t* call) {
   tfrt_job_t* job = TFRT_CONTAINER_OF(router, tfrt_job_t, router);
-  // A host that is dead isn't chosen again.
-  for (;;) {
-    uint32_t rank = tfrt_router_choose(job, call);
-    if (rank == job->rank) {
-      tfrt_router_call_here(job, call);
-      return;
-    }
-    tfrt_router_call_there(job, call, rank);
-    if (!tfrt_router_came_too_late(job, call, rank)) return;
-    for (uint32_t i = 0; i < call->function->result_count; ++i) {
-      tfrt_async_value_release(call->results[i]);
-    }
+  if (!call->options->has_host || call->options->host == job->rank) {
+    tfrt_router_call_here(job, call);
+    return;
   }
+  tfrt_call_plan_t plan;
+  tfrt_call_plan_initialize(&plan, job, call);
+  tfrt_outgoing_call_t* prepared = tfrt_call_plan_prepare(&plan);
+  if (!prepared) return;
+  tfrt_node_lock_tables(job->node);
+  tfrt_call_plan_resolve(&plan);
+  tfrt_call_plan_start(&plan, prepared);
+  tfrt_node_unlock(job->node);
+  if (plan.target == TFRT_CALL_TARGET_HERE) tfrt_router_call_here(job, call);
 }
+
+// --- Places, copies --------------------------------------------------------------
 
 static tfrt_call_place_t tfrt_router_place(tfrt_call_router_t* router) {
   tfrt_job_t* job = TFRT_CONTAINER_OF(router, tfrt_job_t, router);

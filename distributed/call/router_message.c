@@ -51,14 +51,14 @@ tfrt_async_value_t* tfrt_router_send(tfrt_call_router_t* router,
       .site = tfrt_carried_call_keep_site(job, message->context, message->site, &kept),
       .deadline_ns = message->is_owed ? TFRT_TIME_INFINITE : of->options.deadline_ns,
       .results_can_wait = message->is_unawaited,
-      .is_message = true,
       .arguments = arguments,
       .argument_count = 2,
       // The receiver waits for the message, so the value goes inline, and need not be asked for.
       .inline_limit = message->is_owed ? TFRT_ROUTER_OWED_INLINE : 0,
       .results = &result,
       .result_count = 1,
-      .lends_mutable = tfrt_router_may_be_written(message),
+      .message = tfrt_router_may_be_written(message) ? TFRT_OUTGOING_MUTABLE_MESSAGE
+                                                     : TFRT_OUTGOING_MESSAGE,
       .result_types = result_types};
   tfrt_status_t status = tfrt_router_find_member(job, message->host, &request.callee);
   if (status) return tfrt_router_error_take(status, message->site);

@@ -186,7 +186,7 @@ static void tfrt_retried_call_run_here(tfrt_retried_call_t* call) {
                                .site = &call->site.origin,
                                .arguments = call->arguments,
                                .results = call->given_results};
-  if (call->request.has_own_deadline) {
+  if (tfrt_outgoing_call_request_has_own_deadline(&call->request)) {
     tfrt_local_call_execute(call->job, &routed, call->request.deadline_ns);
   } else {
     tfrt_function_execute(call->function, &context, call->arguments, call->given_results);
@@ -202,19 +202,13 @@ static void tfrt_retried_call_run_here(tfrt_retried_call_t* call) {
   tfrt_node_unlock(call->node);
 }
 
-// A run that could not be started makes the waiting values errors, unless its host has just died:
-// then it doesn't count as a run.
-static void tfrt_retried_call_run_there(tfrt_retried_call_t* call) {
+// Starts a run on another host with |prepared| (consumed; NULL: memory is out). A run that can't be
+// started makes the waiting values errors. With the lock held.
+static void tfrt_retried_call_run_there(tfrt_retried_call_t* call, tfrt_outgoing_call_t* prepared) {
   call->is_named = false;
-  tfrt_outgoing_call_start(call->node, &call->request);
-  tfrt_node_lock_tables(call->node);
-  if (!call->is_named && tfrt_job_find_rank(call->job, call->host)->death &&
-      !tfrt_job_is_closed(call->job)) {
-    --call->runs;
-  } else if (!call->is_named) {
-    tfrt_retried_call_fail_lost(call, tfrt_async_value_error(call->given_results[0]));
-  }
-  tfrt_node_unlock(call->node);
+  if (prepared) tfrt_outgoing_call_start_prepared(prepared, &call->request, NULL);
+  if (call->is_named) return;
+  tfrt_retried_call_fail_lost(call, tfrt_async_value_error(call->given_results[0]));
 }
 
 static void tfrt_retried_call_run_soon(tfrt_retried_call_t* call);
@@ -249,16 +243,19 @@ static void tfrt_retried_call_run(void* argument) {
   tfrt_retried_call_t* call = argument;
   tfrt_node_t* node = tfrt_node_retain(call->node);
   tfrt_call_scope_t* scope = call->context.scope;
+  tfrt_outgoing_call_t* prepared = tfrt_outgoing_call_prepare(node, &call->request);
   tfrt_node_lock_tables(node);
   call->host = tfrt_retried_call_next_host(call);
   call->request.callee = tfrt_job_find_rank(call->job, call->host)->incarnation;
   bool is_open = tfrt_list_is_linked(&call->link);
-  tfrt_node_unlock(node);
-  if (is_open && call->host == call->job->rank) {
-    tfrt_retried_call_run_here(call);
-  } else if (is_open) {
-    tfrt_retried_call_run_there(call);
+  bool is_here = is_open && call->host == call->job->rank;
+  if (is_open && !is_here) {
+    tfrt_retried_call_run_there(call, prepared);
+  } else if (prepared) {
+    tfrt_outgoing_call_discard(prepared, call->job);
   }
+  tfrt_node_unlock(node);
+  if (is_here) tfrt_retried_call_run_here(call);
   tfrt_node_lock_tables(node);
   tfrt_retried_call_keep_spares(call);
   for (uint32_t i = 0; i < call->request.result_count; ++i) {
@@ -349,14 +346,18 @@ tfrt_remote_value_t* tfrt_retried_call_take_lost(tfrt_retried_call_t* call, uint
 
 // --- Start ---------------------------------------------------------------------
 
-void tfrt_retried_call_start(tfrt_job_t* job, const tfrt_routed_call_t* routed,
-                             const tfrt_outgoing_call_request_t* request) {
+void tfrt_retried_call_start(const tfrt_routed_call_t* routed,
+                             const tfrt_outgoing_call_request_t* request,
+                             tfrt_outgoing_call_t* prepared) {
+  tfrt_job_t* job = request->job;
   tfrt_retried_call_t* call = tfrt_retried_call_allocate(job, request);
   if (!call) {
-    tfrt_outgoing_call_start(job->node, request);
+    tfrt_outgoing_call_start_prepared(prepared, request, NULL);
     return;
   }
   tfrt_node_retain(call->node);
+  tfrt_job_retain(job);
+  tfrt_cached_program_retain(request->program);
   call->function = routed->function;
   call->context = *routed->context;
   tfrt_request_context_retain(call->context.request);
@@ -367,23 +368,17 @@ void tfrt_retried_call_start(tfrt_job_t* job, const tfrt_routed_call_t* routed,
   call->retries = routed->options->retries;
   call->runs = 1;
   call->open_count = 1;
+  call->host = tfrt_job_rank_of(job, request->callee);
   call->request.retried = call;
   call->request.arguments = call->arguments;
   call->request.site = &call->site.origin;
+  tfrt_list_push_back(&job->recovery.calls, &call->link);
   tfrt_outgoing_call_request_t first = call->request;
   call->request.results = call->given_results;
-  tfrt_node_lock_tables(job->node);
-  tfrt_job_retain(job);
-  tfrt_cached_program_retain(request->program);
-  call->host = tfrt_job_rank_of(job, request->callee);
-  tfrt_list_push_back(&job->recovery.calls, &call->link);
   tfrt_ref_count_increment(&call->ref_count);
-  tfrt_node_unlock(job->node);
-  tfrt_outgoing_call_start(job->node, &first);
-  tfrt_node_lock_tables(job->node);
+  tfrt_outgoing_call_start_prepared(prepared, &first, NULL);
   if (tfrt_list_is_linked(&call->link)) tfrt_retried_call_leave(call);
   tfrt_retried_call_release(call);
-  tfrt_node_unlock(job->node);
 }
 
 // --- Owners --------------------------------------------------------------------

@@ -24,7 +24,7 @@
 //     own.
 //  4. Closed with that frame, too: a user that gets its results afterwards has to call again.
 //
-// Thread rule: tfrt_retried_call_start() takes the node's lock; the rest needs it.
+// Thread rule: everything here needs the node's lock.
 // Failure rule: without memory the call is started once, and not again.
 #ifndef TFRT_DISTRIBUTED_RECOVERY_RETRIED_CALL_H_
 #define TFRT_DISTRIBUTED_RECOVERY_RETRIED_CALL_H_
@@ -32,9 +32,10 @@
 #include "distributed/call/outgoing_call.h"
 
 // Starts |call|, whose options say how often it may run again. |request| describes it, and is
-// complete but for the members that this sets. Thread-safe (the lock is not held).
-void tfrt_retried_call_start(tfrt_job_t* job, const tfrt_routed_call_t* call,
-                             const tfrt_outgoing_call_request_t* request);
+// complete but for the members that this sets; |prepared| (consumed) is its first run.
+void tfrt_retried_call_start(const tfrt_routed_call_t* call,
+                             const tfrt_outgoing_call_request_t* request,
+                             tfrt_outgoing_call_t* prepared);
 
 // |value| is result |index| of a run of |call|.
 void tfrt_retried_call_adopt(tfrt_retried_call_t* call, uint32_t index, tfrt_remote_value_t* value);
