@@ -203,6 +203,21 @@ class TfrtRunTest(unittest.TestCase):
         unknown = self.write("unknown.mlir", 'func.func @main() {\n  "a.b"() : () -> ()\n  tfrt.return\n}\n')
         self.expect(run("run", unknown), 2, "", "unknown kernel name 'a.b'")
 
+    def test_a_race_is_logged_where_that_is_asked_for(self):
+        path = self.write("race.mlir", """func.func @main() {
+  %t = tfrt_dht.create_uninitialized_tensor.f32.2 [2 : i64, 2 : i64]
+  %c0 = tfrt.new.chain
+  %c1 = tfrt_dht.fill_tensor_with_constant.f32 %t, %c0 2.0 : f32
+  %u = tfrt_tensor.relu %t
+  tfrt.return
+}
+""")
+        race = "race: 'tfrt_dht.fill_tensor_with_constant.f32' writes to memory that 'tfrt_tensor.relu'"
+        self.expect(run("run", "--no-insert-chains", "--check_races", path), 0, "", race)
+        self.assertEqual(run("run", "--no-insert-chains", path).stderr, "")
+        # The compiler puts in what is missing.
+        self.assertEqual(run("run", "--check_races", path).stderr, "")
+
     def test_json_of_an_error_without_results(self):
         result = run("run", "-o", "json", "/nowhere.mlir")
         self.assertEqual(result.returncode, 2)

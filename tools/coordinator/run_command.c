@@ -206,7 +206,8 @@ tfrt_exit_code_t tfrt_run_command(int argument_count, char* const* arguments) {
   if (!status && help) exit_code = TFRT_EXIT_SUCCESS;
   if (!status && !help) {
     // No log is needed: an error between hosts is the error of a result, or of the run.
-    tfrt_log_set_level(options.is_verbose ? TFRT_LOG_WARNING : TFRT_LOG_SILENT);
+    bool tells = options.is_verbose || options.checks.races;
+    tfrt_log_set_level(tells ? TFRT_LOG_WARNING : TFRT_LOG_SILENT);
     status = tfrt_run_with(&options, &is_told, &exit_code);
   }
   tfrt_run_finish(status, &options, is_told, &exit_code);
