@@ -19,6 +19,7 @@
 //    known; when it is AVAILABLE its target is a concrete value (chains of forwards
 //    have collapsed by then), when it is ERROR its target is a value in that state.
 //    An indirect may be CLAIMED: it has its target, which is not available yet.
+//    A claimed one without references releases its target at once, unless it has a resolver.
 //    An indirect may have a *resolver* (see tfrt_indirect_value_t).
 //
 // There are two questions to a value, and three ways to wait for it:
@@ -155,7 +156,8 @@ struct tfrt_indirect_value_s {
   // Waits for an unavailable target. When it has run, |next| may hold a reference to
   // a first target that somebody was looking at when it was replaced.
   tfrt_task_t target_waiter;
-  // How many threads are between reading |target| and retaining it.
+  // How many threads are between reading |target| and retaining it; and bits that tell whether the
+  // references and the wait are over (indirect_value.c).
   TFRT_ATOMIC(uint32_t) visitors;
 };
 
