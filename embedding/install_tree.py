@@ -37,7 +37,8 @@ TOOLS = ["bef_executor", "bef_executor_debug_tracing", "bef_executor_lite", "bef
          "tfrt_worker"]
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 INSTALLED_EXAMPLE_LINK = re.compile(r"\]\(\.\./(examples/(?:async_value|eager|kernel_library|mlir_async)/)")
-FOREIGN_LINK = re.compile(r"\[([^\]]*)\]\(\.\./(?!\.\.)[^)]*\)")
+# The guides are for the source tree.
+FOREIGN_LINK = re.compile(r"\[([^\]]*)\]\((?:\.\./(?!\.\.)|guides/)[^)]*\)")
 VERSION = re.compile(r'^#define TFRT_VERSION "([^"]+)"', re.MULTILINE)
 
 

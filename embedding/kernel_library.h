@@ -39,6 +39,7 @@
 #include "host_runtime/executor/kernel/kernel_frame.h"
 #include "host_runtime/executor/kernel/kernel_library.h"
 #include "host_runtime/executor/kernel/sync_frame.h"
+#include "host_runtime/executor/program/race_memory.h"
 #include "host_runtime/executor/request/request_context.h"
 #include "host_runtime/host_context.h"
 #include "host_runtime/tensor/dense_host_tensor.h"

@@ -34,6 +34,7 @@
 #include "host_runtime/eager/eager_attribute.h"
 #include "host_runtime/eager/eager_op.h"
 #include "host_runtime/executor/program/program.h"
+#include "host_runtime/executor/program/race_memory.h"
 #include "host_runtime/executor/request/output.h"
 #include "host_runtime/executor/request/request_deadline.h"
 
