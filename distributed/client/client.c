@@ -61,7 +61,7 @@ static void tfrt_client_send_close(tfrt_client_t* client, tfrt_status_t reason) 
 // Ends |run| of |client|, which is closed, and frees it. If the job was never open, |opened| says
 // why its results failed.
 static void tfrt_client_end_run(tfrt_client_t* client, tfrt_client_run_t* run) {
-  if (client->is_open) {
+  if (tfrt_client_was_opened(client)) {
     tfrt_client_run_fail(client, run, 0, client->end);
   } else {
     tfrt_client_run_leave_unopened(client, run);
@@ -69,8 +69,8 @@ static void tfrt_client_end_run(tfrt_client_t* client, tfrt_client_run_t* run) {
 }
 
 void tfrt_client_close_locked(tfrt_client_t* client, tfrt_status_t reason) {
-  if (client->closed) return;
-  client->closed = true;
+  if (tfrt_client_is_closed(client)) return;
+  client->state = tfrt_client_was_opened(client) ? TFRT_CLIENT_CLOSED : TFRT_CLIENT_GIVEN_UP;
   tfrt_node_t* node = client->node;
   tfrt_status_t status = reason ? tfrt_status_retain(reason)
                                 : tfrt_status_create(TFRT_STATUS_CANCELLED, "the job was closed");
@@ -81,7 +81,7 @@ void tfrt_client_close_locked(tfrt_client_t* client, tfrt_status_t reason) {
   bool is_said =
       client->leaves || client->said_over || (client->job && tfrt_job_is_over(client->job));
   if (client->job && !is_said) tfrt_client_send_close(client, reason);
-  if (!client->is_open) {
+  if (!tfrt_client_was_opened(client)) {
     tfrt_action_queue_fail_take(&node->actions, tfrt_async_value_retain(&client->opened->base),
                                 status);
   }
@@ -104,9 +104,10 @@ void tfrt_client_close_locked(tfrt_client_t* client, tfrt_status_t reason) {
 void tfrt_client_end_job(tfrt_client_t* client, tfrt_status_t reason) {
   tfrt_node_t* node = tfrt_node_retain(client->node);
   tfrt_node_lock_tables(node);
-  if (!client->is_open) {
+  if (!tfrt_client_was_opened(client)) {
     tfrt_client_close_locked(client, reason);
-  } else if (!client->closed && !client->said_over && !tfrt_job_is_over(client->job)) {
+  } else if (!tfrt_client_is_closed(client) && !client->said_over &&
+             !tfrt_job_is_over(client->job)) {
     client->said_over = true;
     tfrt_client_send_close(client, reason);
   }
@@ -154,7 +155,7 @@ tfrt_client_t* tfrt_client_find(tfrt_node_t* node, const tfrt_job_t* job) {
 }
 
 void tfrt_client_note_open(tfrt_client_t* client) {
-  client->is_open = true;
+  client->state = TFRT_CLIENT_OPEN;
   tfrt_action_queue_forward_take(&client->node->actions,
                                  tfrt_async_value_retain(&client->opened->base),
                                  tfrt_async_value_ready_chain());
@@ -181,11 +182,12 @@ void tfrt_client_on_job_end(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_
 // Gives up a job that isn't open by now. The hosts of an open job know the deadline; the client's
 // cancel follows in case a clock stands still somewhere.
 static void tfrt_client_on_deadline(tfrt_client_t* client) {
-  if (client->closed) return;
-  tfrt_status_t status = client->is_open ? tfrt_status_create(TFRT_STATUS_DEADLINE_EXCEEDED,
-                                                              "the deadline of the job has passed")
-                                         : tfrt_client_late_error(client);
-  if (!client->is_open) tfrt_client_close_locked(client, status);
+  if (tfrt_client_is_closed(client)) return;
+  tfrt_status_t status =
+      tfrt_client_was_opened(client)
+          ? tfrt_status_create(TFRT_STATUS_DEADLINE_EXCEEDED, "the deadline of the job has passed")
+          : tfrt_client_late_error(client);
+  if (!tfrt_client_was_opened(client)) tfrt_client_close_locked(client, status);
   for (tfrt_list_link_t* link = client->runs.next; link != &client->runs;) {
     tfrt_client_run_t* run = tfrt_client_run_of(link);
     link = link->next;
@@ -207,7 +209,7 @@ static void tfrt_client_run_timer(tfrt_timer_t* timer) {
 
 static void tfrt_client_start_timer(tfrt_client_t* client) {
   int64_t deadline_ns = client->options.deadline_ns;
-  if (deadline_ns == TFRT_TIME_INFINITE || client->closed) return;
+  if (deadline_ns == TFRT_TIME_INFINITE || tfrt_client_is_closed(client)) return;
   client->is_timer_waiting = true;
   tfrt_client_retain(client);
   tfrt_timer_start(client->node->options.timers, &client->timer, deadline_ns,
@@ -302,11 +304,11 @@ uint64_t tfrt_client_start(tfrt_client_t* client, const tfrt_client_start_t* sta
   run->number = number;
   if (status) {
     tfrt_client_run_fail(client, run, 0, status);
-  } else if (client->closed) {
+  } else if (tfrt_client_is_closed(client)) {
     tfrt_client_end_run(client, run);
   } else {
     tfrt_list_push_back(&client->runs, &run->link);
-    if (client->is_open) tfrt_client_run_send(client, run);
+    if (tfrt_client_was_opened(client)) tfrt_client_run_send(client, run);
   }
   tfrt_node_unlock(client->node);
   tfrt_status_release(status);

@@ -177,7 +177,7 @@ static tfrt_status_t tfrt_client_check_hosts(const tfrt_client_t* client) {
 
 // Goes on when a session is open, or one more incarnation is known.
 static void tfrt_client_advance(tfrt_client_t* client) {
-  if (client->job || client->closed) return;
+  if (client->job || tfrt_client_is_closed(client)) return;
   for (uint32_t i = 0; i < client->options.host_count; ++i) {
     if (client->hosts[i].incarnation == 0) return;
   }
@@ -245,7 +245,8 @@ static bool tfrt_client_take_other(tfrt_client_t* client, tfrt_client_host_t* ho
 
 // The root is lost: so is all that it ran.
 static void tfrt_client_lose_root(tfrt_client_t* client, const tfrt_peer_t* root) {
-  for (tfrt_list_link_t* link; client->is_open && (link = tfrt_list_pop_front(&client->runs));) {
+  for (tfrt_list_link_t* link;
+       tfrt_client_was_opened(client) && (link = tfrt_list_pop_front(&client->runs));) {
     tfrt_client_run_lose(client, tfrt_client_run_of(link), root);
   }
   const char* doing = client->options.asks_only ? "before it answered" : "while it ran the job";
@@ -258,7 +259,7 @@ static void tfrt_client_lose_session(tfrt_client_t* client, tfrt_client_host_t* 
                                      const tfrt_session_t* session, tfrt_session_death_t death,
                                      tfrt_status_t reason) {
   if (tfrt_client_take_other(client, host, session, reason)) return;
-  if (!client->is_open) {
+  if (!tfrt_client_was_opened(client)) {
     tfrt_status_t status = tfrt_client_unopened_error(client, host, death, reason);
     tfrt_client_close_locked(client, status);
     tfrt_status_release(status);
@@ -308,7 +309,7 @@ static void tfrt_client_on_refusal(tfrt_client_t* client, const tfrt_client_host
 void tfrt_client_on_job_opened(tfrt_peer_t* peer, tfrt_job_t* job,
                                const tfrt_wire_job_opened_t* opened) {
   tfrt_client_t* client = job ? tfrt_client_find(peer->node, job) : NULL;
-  if (!client || client->is_open) return;
+  if (!client || tfrt_client_was_opened(client)) return;
   bool all = true;
   for (uint32_t i = 0; i < client->options.host_count; ++i) {
     tfrt_client_host_t* host = &client->hosts[i];

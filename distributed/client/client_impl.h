@@ -25,6 +25,17 @@ typedef struct tfrt_client_host_s {
   bool opened;              // it has said JobOpened
 } tfrt_client_host_t;
 
+// How far the client's part in the job has come.
+//
+//   OPENING --all hosts said JobOpened--> OPEN --> CLOSED
+//      +-------------> GIVEN_UP
+typedef enum tfrt_client_state_e {
+  TFRT_CLIENT_OPENING = 0,
+  TFRT_CLIENT_OPEN = 1,
+  TFRT_CLIENT_GIVEN_UP = 2,  // closed before it was open
+  TFRT_CLIENT_CLOSED = 3,
+} tfrt_client_state_t;
+
 struct tfrt_client_s {
   tfrt_ref_count_t ref_count;
   tfrt_node_t* node;  // +1
@@ -39,12 +50,19 @@ struct tfrt_client_s {
   uint64_t next_run;
   tfrt_timer_t timer;  // for the deadline
   bool is_timer_waiting;
-  bool is_open;
-  bool leaves;     // the job goes on when this is closed
-  bool said_over;  // the hosts know that the job is over
-  bool closed;
+  tfrt_client_state_t state;
+  bool leaves;        // the job goes on when this is closed
+  bool said_over;     // the hosts know that the job is over
   tfrt_status_t end;  // +1; why it was closed: later questions get this error, too
 };
+
+// True from the moment when the job was open everywhere, also when it is closed.
+static inline bool tfrt_client_was_opened(const tfrt_client_t* client) {
+  return client->state == TFRT_CLIENT_OPEN || client->state == TFRT_CLIENT_CLOSED;
+}
+static inline bool tfrt_client_is_closed(const tfrt_client_t* client) {
+  return client->state == TFRT_CLIENT_GIVEN_UP || client->state == TFRT_CLIENT_CLOSED;
+}
 
 // --- client.c ----------------------------------------------------------------
 

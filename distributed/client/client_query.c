@@ -16,8 +16,8 @@ static tfrt_status_t tfrt_client_find_host(const tfrt_client_t* client, uint32_t
   if (rank >= client->options.host_count) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "there is no host %u", rank);
   }
-  if (client->closed) return tfrt_status_retain(client->end);
-  if (!client->is_open) {
+  if (tfrt_client_is_closed(client)) return tfrt_status_retain(client->end);
+  if (!tfrt_client_was_opened(client)) {
     return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION, "the job is not open");
   }
   request->job = tfrt_job_retain(client->job);

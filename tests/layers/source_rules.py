@@ -234,7 +234,6 @@ MAXIMUM_BOOLEANS = 4
 LARGE_STRUCTS = {
     "tfrt_effect_function_s": (30, 6),
     "tfrt_text_to_text_options_s": (30, 5),
-    "tfrt_client_s": (30, 5),
     "form_s": (30, 8),
     "tfrt_collective_transfer_s": (30, 8),
     "tfrt_collective_record_s": (30, 6),
