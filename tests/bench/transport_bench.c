@@ -242,7 +242,11 @@ static tfrt_status_t create_transports(void) {
 // Has the other end, here or in a process beside |tools|, listen at |address|.
 static tfrt_status_t start_listener(const char* tools, char address[TFRT_TRANSPORT_ADDRESS_SIZE]) {
   if (!has_echo()) {
-    return tfrt_transport_listen(current.transports[0], tfrt_string_view_of("127.0.0.1:0"),
+    // A name, at which gRPC accepts by itself: the admission of strangers at a number wants a short
+    // message first, as sessions send it, and a slow machine may see a MiB before it has accepted.
+    // A certificate has the number.
+    const char* host = is_tls() ? "127.0.0.1:0" : "localhost:0";
+    return tfrt_transport_listen(current.transports[0], tfrt_string_view_of(host),
                                  &current.acceptor, address);
   }
   char program[PATH_MAX];
