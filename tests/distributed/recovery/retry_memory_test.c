@@ -44,7 +44,7 @@ static void end(void) {
   tfrt_node_world_set_configure(NULL);
 }
 
-static uint32_t left_alone;  // so many of the requests are met before one is refused
+static uint32_t left_alone;  // the number of requests that are met before one is refused
 
 static bool refuse_one(void) {
   if (left_alone-- > 0) return false;
