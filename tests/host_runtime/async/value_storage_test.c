@@ -40,7 +40,7 @@ START_TEST(blocks_of_a_size_are_used_again_behind_the_quarantine) {
   for (int i = 0; i < WAITS; ++i) blocks[i] = tfrt_value_storage_allocate(24);
   for (int i = 0; i < WAITS - 1; ++i) tfrt_value_storage_free(blocks[i], 24);
   void* fresh = tfrt_value_storage_allocate(24);
-  for (int i = 0; i < WAITS - 1; ++i) ck_assert_ptr_ne(fresh, blocks[i]);
+  for (int i = 0; KEEPS && i < WAITS - 1; ++i) ck_assert_ptr_ne(fresh, blocks[i]);
   tfrt_value_storage_free(blocks[WAITS - 1], 24);
   ck_assert_uint_eq(tfrt_value_storage_kept(), KEEPS * WAITS);
   void* other = tfrt_value_storage_allocate(40);
