@@ -38,12 +38,17 @@ events=$(mktemp -d)
 trap 'rm -rf "$events"' EXIT
 runs=()
 
+# Many tests wait for other processes, and for times to pass: half as many again as there are
+# processors keep these busy.
+slots=$(($(nproc) + $(nproc) / 2))
+
 # run NAME ARGUMENT...: one `bazel test //...`; goes on after failures, keeps the exit code.
 run() {
   local name=$1 status=0 start=$SECONDS
   shift
   echo "test.sh: ${name}: bazel test $* //..."
   bazel test --keep_going --color=no --curses=no --noshow_progress \
+    --jobs="$slots" --local_test_jobs="$slots" \
     --build_event_json_file="$events/$name.json" "$@" //... </dev/null || status=$?
   echo "test.sh: ${name}: finished in $((SECONDS - start)) s"
   runs+=("$name:$status:$events/$name.json")
