@@ -342,7 +342,7 @@ END_TEST
 START_TEST(a_large_message_arrives_whole) {
   fixture_t fixture;
   fixture_initialize(&fixture);
-  fixture_dial(&fixture);
+  fixture_connect(&fixture);
   peer_write(&fixture.dialler, 3, TFRT_TRANSPORT_MAX_MESSAGE_SIZE);
   wait_for_messages(&fixture, &fixture.listener, 3);
   for (size_t i = 0; i < 3; ++i) {

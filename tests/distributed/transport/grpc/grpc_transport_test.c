@@ -45,9 +45,11 @@ static void start_pair(pair_t* pair) {
   tfrt_endpoint_initialize(&pair->endpoint);
 }
 
-// With a key, as first messages are long here.
+// With a key, as first messages are long here. Returns once the host has seen it: what comes before
+// that counts as a stranger's.
 static void dial_pair(pair_t* pair, tfrt_transport_kind_t kind) {
   tfrt_endpoint_dial(&pair->endpoint, pair->dialler, pair->host.address, kind, "key", LIMIT_MS);
+  (void)tfrt_endpoint_host_wait(&pair->host, 0);
 }
 
 static void stop_pair(pair_t* pair) {
