@@ -214,7 +214,7 @@ class TfrtRunTest(unittest.TestCase):
 """)
         result = run("run", "--no-insert-chains", "--check_races", path)
         self.expect(result, 0, "")
-        # The kernel that runs second is told of, and either may be.
+        # The message names the kernel that ran second first; either may be that.
         self.assertRegex(result.stderr,
                          "race: 'tfrt_dht.fill_tensor_with_constant.f32' writes to memory that 'tfrt_tensor.relu'|"
                          "race: 'tfrt_tensor.relu' reads memory that 'tfrt_dht.fill_tensor_with_constant.f32'")
