@@ -4,6 +4,7 @@
 // it is known.
 
 #include "compiler/parser/parser_impl.h"
+#include "host_runtime/base/ascii.h"
 
 // A splat makes any size out of a few bytes of text; this is what one may ask for.
 #define MAX_DENSE_SIZE (UINT32_C(1) << 30)
@@ -147,12 +148,6 @@ static const tfrt_ir_attribute_t* build(tfrt_parser_t* parser, size_t offset, si
   return tfrt_ir_attribute_dense(parser->context, type, bytes, total);
 }
 
-static int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  c = (char)(c | 32);
-  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 // The attribute of |type| from the bytes in hexadecimal of the string |hex|. An i1 takes
 // one bit there, the lowest of each byte first.
 static const tfrt_ir_attribute_t* build_hex(tfrt_parser_t* parser, size_t offset,
@@ -177,8 +172,8 @@ static const tfrt_ir_attribute_t* build_hex(tfrt_parser_t* parser, size_t offset
   for (size_t i = 0; i < total; ++i) {
     size_t source = is_bits ? i / 8 : i;
     if (is_splat) source = is_bits ? 0 : i % width;
-    int high = hex_digit(hex->data[2 + 2 * source]);
-    int low = hex_digit(hex->data[3 + 2 * source]);
+    int high = tfrt_ascii_hex_digit(hex->data[2 + 2 * source]);
+    int low = tfrt_ascii_hex_digit(hex->data[3 + 2 * source]);
     if (high < 0 || low < 0) {
       tfrt_parser_fail_at(parser, offset, "expected hexadecimal digits behind 0x");
       return NULL;

@@ -4,12 +4,7 @@
 
 #include <stdio.h>
 
-static int hex_value(char c) {
-  if (tfrt_text_is_of(c, TFRT_TEXT_DIGIT)) return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
+#include "host_runtime/base/ascii.h"
 
 void tfrt_lexer_initialize(tfrt_lexer_t* lexer, tfrt_diagnostics_t* diagnostics) {
   *lexer = (tfrt_lexer_t){
@@ -66,9 +61,9 @@ static int lex_unknown(tfrt_lexer_t* lexer, size_t begin) {
 }
 
 static int lex_number(tfrt_lexer_t* lexer) {
-  if (peek(lexer, 0) == '0' && peek(lexer, 1) == 'x' && hex_value(peek(lexer, 2)) >= 0) {
+  if (peek(lexer, 0) == '0' && peek(lexer, 1) == 'x' && tfrt_ascii_hex_digit(peek(lexer, 2)) >= 0) {
     lexer->position += 2;
-    while (hex_value(peek(lexer, 0)) >= 0) ++lexer->position;
+    while (tfrt_ascii_hex_digit(peek(lexer, 0)) >= 0) ++lexer->position;
     return TFRT_TOKEN_INTEGER;
   }
   skip_while(lexer, TFRT_TEXT_DIGIT);
@@ -261,8 +256,8 @@ bool tfrt_lexer_decode_string(tfrt_lexer_t* lexer, const tfrt_token_t* token,
       continue;
     }
     char escaped = text.data[++i];
-    int high = hex_value(escaped);
-    int low = i + 2 < text.size ? hex_value(text.data[i + 1]) : -1;
+    int high = tfrt_ascii_hex_digit(escaped);
+    int low = i + 2 < text.size ? tfrt_ascii_hex_digit(text.data[i + 1]) : -1;
     if (escaped == '"' || escaped == '\\') {
       tfrt_string_builder_append_char(builder, escaped);
     } else if (escaped == 'n' || escaped == 't') {

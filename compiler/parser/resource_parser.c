@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "compiler/parser/parser_impl.h"
+#include "host_runtime/base/ascii.h"
 
 // Where an entry belongs.
 typedef struct section_s {
@@ -8,25 +9,23 @@ typedef struct section_s {
   const tfrt_ir_string_t* owner;
 } section_t;
 
-// Something in front of a colon: a name, in quotes if it needs them.
-static const tfrt_ir_string_t* parse_key(tfrt_parser_t* parser, const char* what) {
-  const tfrt_ir_string_t* name = NULL;
-  if (parser->token.kind == TFRT_TOKEN_STRING) {
-    name = tfrt_parser_string(parser);
-  } else if (parser->token.kind == TFRT_TOKEN_WORD) {
-    name = tfrt_ir_string_get(parser->context, parser->token.text);
-    tfrt_parser_advance(parser);
-  } else {
+// A name, in quotes if it needs them; NULL, with an error that says |what| is expected, if there is
+// none.
+static const tfrt_ir_string_t* parse_name(tfrt_parser_t* parser, const char* what) {
+  if (parser->token.kind == TFRT_TOKEN_STRING) return tfrt_parser_string(parser);
+  if (parser->token.kind != TFRT_TOKEN_WORD) {
     tfrt_parser_miss(parser, "expected %s", what);
+    return NULL;
   }
-  return name && tfrt_parser_expect(parser, ':', "behind a name among resources") ? name : NULL;
+  const tfrt_ir_string_t* name = tfrt_ir_string_get(parser->context, parser->token.text);
+  tfrt_parser_advance(parser);
+  return name;
 }
 
-static int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
+// The same in front of a colon.
+static const tfrt_ir_string_t* parse_key(tfrt_parser_t* parser, const char* what) {
+  const tfrt_ir_string_t* name = parse_name(parser, what);
+  return name && tfrt_parser_expect(parser, ':', "behind a name among resources") ? name : NULL;
 }
 
 // True if |text|, without quotes, is written as bytes.
@@ -48,7 +47,7 @@ static bool add_blob(tfrt_parser_t* parser, const section_t* section, const tfrt
   char* upper = tfrt_ir_context_allocate_room(parser->context, digits.size);
   if (!upper) return false;
   for (size_t i = 0; i < digits.size; ++i) {
-    int value = hex_digit(digits.data[i]);
+    int value = tfrt_ascii_hex_digit(digits.data[i]);
     if (value < 0) {
       return tfrt_parser_fail_at(parser, offset + 3 + i,
                                  "expected hexadecimal digits for resource '%s'", name->data);
@@ -148,16 +147,8 @@ bool tfrt_parser_resources(tfrt_parser_t* parser) {
 }
 
 const tfrt_ir_attribute_t* tfrt_parser_resource_reference(tfrt_parser_t* parser) {
-  const tfrt_ir_string_t* name = NULL;
   if (!tfrt_parser_expect(parser, '<', "behind 'dense_resource'")) return NULL;
-  if (parser->token.kind == TFRT_TOKEN_STRING) {
-    name = tfrt_parser_string(parser);
-  } else if (parser->token.kind == TFRT_TOKEN_WORD) {
-    name = tfrt_ir_string_get(parser->context, parser->token.text);
-    tfrt_parser_advance(parser);
-  } else {
-    tfrt_parser_miss(parser, "expected the name of a resource");
-  }
+  const tfrt_ir_string_t* name = parse_name(parser, "the name of a resource");
   if (!name || !tfrt_parser_expect(parser, '>', "behind the name of a resource") ||
       !tfrt_parser_expect(parser, ':', "and a type behind 'dense_resource<...>'")) {
     return NULL;
