@@ -387,7 +387,7 @@ class SharedLibsTest(unittest.TestCase):
                                        "--work_queue_type=" + queue, self.bef)
             self.assertEqual(code, 1)
             self.assertIn(b"'triples' returned <<error: kernel 'sample.triple' read its argument 0, "
-                          b"a i32, as a f32: ", output)
+                          b"of type i32, as type f32: ", output)
             self.assertIn(self.text + ":3:10: error: ", errors)
 
     def test_a_function_that_never_ends_is_given_up_after_its_deadline(self):

@@ -22,8 +22,8 @@ typedef struct tfrt_unused_memory_s {
 size_t tfrt_unused_memory_resident_size(void);
 
 // For a process that is idle: gives the pages that the heap keeps unused back to the system if the
-// process has grown by TFRT_UNUSED_MEMORY_LEAST since the last time. Returns whether it did that,
-// which takes some milliseconds for each gigabyte. Thread-compatible.
+// process has grown by TFRT_UNUSED_MEMORY_LEAST since the last time. Returns whether it did that.
+// Thread-compatible.
 bool tfrt_unused_memory_give_back(tfrt_unused_memory_t* memory);
 
 #endif  // TFRT_TOOLS_PROCESS_UNUSED_MEMORY_H_

@@ -56,12 +56,13 @@ void tfrt_kernel_run_fail_misread(tfrt_kernel_frame_t* frame, const tfrt_kernel_
     tfrt_async_value_release(frame->results[i]);
     frame->results[i] = NULL;
   }
-  tfrt_kernel_frame_fail(frame, TFRT_STATUS_INTERNAL,
-                         "kernel '%s' read its argument %u, a %s, as a %s: let it use the accessor "
-                         "of the type that its op table entry says",
-                         site->binding->name, misread.index,
-                         tfrt_type_get(frame->arguments[misread.index]->type_id)->name,
-                         tfrt_type_get(misread.type_id)->name);
+  tfrt_kernel_frame_fail(
+      frame, TFRT_STATUS_INTERNAL,
+      "kernel '%s' read its argument %u, of type %s, as type %s: let it use the accessor "
+      "of the type that its op table entry says",
+      site->binding->name, misread.index,
+      tfrt_type_get(frame->arguments[misread.index]->type_id)->name,
+      tfrt_type_get(misread.type_id)->name);
 }
 
 void tfrt_kernel_run_traced(tfrt_kernel_frame_t* frame, const tfrt_kernel_site_t* site) {
