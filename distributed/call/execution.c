@@ -1,13 +1,102 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "distributed/call/execution_impl.h"
+#include "distributed/call/execution.h"
 
 #include <assert.h>
 #include <string.h>
 
 #include "distributed/call/call_hooks.h"
 #include "distributed/call/outgoing_call.h"
+#include "distributed/call/outgoing_invoke.h"
+#include "distributed/delivery/push_inbox.h"
+#include "distributed/threads/reader_pair.h"
+#include "distributed/value/incoming_want.h"
 #include "distributed/value/object_table.h"
+#include "distributed/value/value_item.h"
+#include "distributed/value/whole_value.h"
+#include "host_runtime/async/join.h"
+#include "host_runtime/base/plural.h"
 #include "host_runtime/executor/hosts/withdrawal.h"
+
+// --- Arguments ---------------------------------------------------------------
+
+tfrt_async_value_t* tfrt_execution_argument(tfrt_job_t* job, const tfrt_wire_item_t* item,
+                                            const tfrt_execution_t* execution) {
+  tfrt_node_t* node = job->node;
+  if (item->kind == TFRT_WIRE_ITEM_INLINE) {
+    return tfrt_value_item_decode(&item->value, node->options.host->allocator);
+  }
+  if (item->kind == TFRT_WIRE_ITEM_ERROR) return tfrt_value_item_decode_error(item->error);
+  if (item->reference.owner == node->incarnation) {
+    return tfrt_incoming_want_own_value(job, &item->reference);
+  }
+  // The caller says to this host alone that the value is pushed.
+  tfrt_wire_reference_t reference = item->reference;
+  reference.is_pushed = false;
+  tfrt_remote_value_loan_t loan = {0};
+  if (execution) {
+    loan = (tfrt_remote_value_loan_t){.lender = execution->caller,
+                                      .user = execution->program,
+                                      .user_function = execution->function};
+  }
+  tfrt_remote_value_t* remote = tfrt_remote_value_create_lent(job, &reference, &loan);
+  if (!remote) return tfrt_async_value_out_of_memory();
+  if (execution) tfrt_remote_value_set_device(remote, execution->device);
+  if (item->reference.is_pushed) tfrt_push_inbox_expect(remote);
+  return &remote->base.base;
+}
+
+// True if |items| lend something that may be written while it is available.
+static bool tfrt_execution_has_mutable(const tfrt_wire_item_t* items, size_t item_count) {
+  for (size_t i = 0; i < item_count; ++i) {
+    if (items[i].kind == TFRT_WIRE_ITEM_REFERENCE && items[i].reference.is_mutable) return true;
+  }
+  return false;
+}
+
+// Has the mutable arguments of |execution| fetched only after the chains of the call have come: a
+// kernel may still write to such a value when it is available. |items| are the arguments as they
+// came.
+static tfrt_status_t tfrt_execution_order_arguments(tfrt_execution_t* execution,
+                                                    const tfrt_wire_item_t* items) {
+  if (!tfrt_execution_has_mutable(items, execution->argument_count)) return NULL;
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, execution->node->options.allocator);
+  tfrt_async_value_t** chains =
+      tfrt_arena_allocate_array(&arena, execution->argument_count + 1, sizeof(tfrt_async_value_t*));
+  uint32_t chain_count = 0;
+  for (uint32_t i = 0; i < execution->argument_count && chains; ++i) {
+    if (items[i].kind != TFRT_WIRE_ITEM_REFERENCE || !items[i].reference.is_chain) continue;
+    chains[chain_count++] = execution->arguments[i];
+  }
+  for (uint32_t i = 0; i < execution->argument_count && chain_count > 0; ++i) {
+    if (items[i].kind != TFRT_WIRE_ITEM_REFERENCE || !items[i].reference.is_mutable) continue;
+    tfrt_remote_value_t* remote = tfrt_remote_value_of(execution->node, execution->arguments[i]);
+    if (!remote) continue;
+    // Only the argument itself is ordered, and not a placeholder that a value of ours leads to.
+    bool is_lent = &remote->base.base == execution->arguments[i];
+    if (is_lent) tfrt_remote_value_order(remote, chains, chain_count);
+    tfrt_remote_value_release(remote);
+  }
+  tfrt_arena_deinitialize(&arena);
+  return chains ? NULL : tfrt_status_out_of_memory();
+}
+
+// Ends the waits for arguments that were lent for |execution| alone, because of |reason| (+0).
+static void tfrt_execution_fail_arguments(tfrt_execution_t* execution, tfrt_status_t reason) {
+  for (uint32_t i = 0; i < execution->argument_count; ++i) {
+    tfrt_async_value_t* argument = execution->arguments[i];
+    if (!argument) continue;
+    tfrt_remote_value_t* list = tfrt_remote_value_cast(argument);
+    if (list && list->parts.cover && !list->place.function) {
+      tfrt_remote_value_fail(list->parts.cover, reason);
+    }
+    tfrt_remote_value_t* remote = tfrt_remote_value_of(execution->node, argument);
+    if (!remote) continue;
+    bool is_lent = !remote->place.function && &remote->base.base == argument;
+    if (is_lent) tfrt_remote_value_fail(remote, reason);
+    tfrt_remote_value_release(remote);
+  }
+}
 
 // --- Life --------------------------------------------------------------------
 
@@ -205,14 +294,19 @@ static void tfrt_execution_run_retired(tfrt_task_t* task) {
   tfrt_node_release(node);
 }
 
-tfrt_status_t tfrt_execution_too_late(const tfrt_execution_t* execution) {
+// The error (+1) of one whose deadline has passed.
+static tfrt_status_t tfrt_execution_too_late(const tfrt_execution_t* execution) {
   const char* name = execution->program ? tfrt_execution_function_name(execution) : "";
   return tfrt_status_create(TFRT_STATUS_DEADLINE_EXCEEDED,
                             "the deadline of the call%s%s has passed", name[0] ? " of @" : "",
                             name);
 }
 
-void tfrt_execution_end_start(tfrt_execution_t* execution, bool is_alone) {
+// The owner's part of the scope is over: everything was started. A call may be over as soon as its
+// results are there. Then this critical section already knows it, and one message tells the results
+// and the end. It is written here if the execution |is_alone|, else when the lock is opened, as
+// others may be at work in the same critical section.
+static void tfrt_execution_end_start(tfrt_execution_t* execution, bool is_alone) {
   bool is_over = tfrt_call_scope_leave_last(&execution->scope) &&
                  tfrt_outgoing_unawaited_end(&execution->unawaited);
   execution->tells_at_once = is_over && is_alone;
@@ -234,7 +328,9 @@ bool tfrt_execution_is_ending(const tfrt_execution_t* execution) {
          tfrt_ref_count_is_one(&execution->unawaited.scope.active);
 }
 
-void tfrt_execution_set_results(tfrt_execution_t* execution, tfrt_async_value_t* const* results) {
+// The results are |results| (consumed).
+static void tfrt_execution_set_results(tfrt_execution_t* execution,
+                                       tfrt_async_value_t* const* results) {
   for (uint32_t i = 0; i < execution->result_count; ++i) {
     execution->results[i].value = results[i];
   }
@@ -252,6 +348,11 @@ static void tfrt_execution_run_timer(tfrt_timer_t* timer) {
   tfrt_node_unlock(node);
   tfrt_status_release(status);
   tfrt_node_release(node);
+}
+
+static void tfrt_unawaited_initialize(tfrt_unawaited_t* unawaited, tfrt_task_t* over) {
+  tfrt_call_scope_initialize(&unawaited->scope, over);
+  tfrt_list_initialize(&unawaited->calls);
 }
 
 void tfrt_execution_begin(tfrt_execution_t* execution) {
@@ -292,6 +393,191 @@ const char* tfrt_execution_function_name(const tfrt_execution_t* execution) {
 void tfrt_execution_function_place(const tfrt_execution_t* execution,
                                    tfrt_status_origin_t* out_place) {
   tfrt_cached_program_function_place(execution->program, execution->function, out_place);
+}
+
+// --- What is to be run -------------------------------------------------------
+
+// Sets |*out_function| to the function to run, or returns the error.
+static tfrt_status_t tfrt_execution_find_function(const tfrt_execution_t* execution,
+                                                  const tfrt_function_t** out_function) {
+  *out_function = NULL;
+  if (execution->cancelled) return tfrt_status_retain(execution->cancelled);
+  // The timer may be late, and a replayed call may have come too late altogether.
+  if (execution->deadline.at_ns != TFRT_TIME_INFINITE &&
+      execution->deadline.at_ns <= tfrt_node_now_ns(execution->node)) {
+    return tfrt_execution_too_late(execution);
+  }
+  const tfrt_cached_program_t* program = execution->program;
+  if (!program->program) {
+    if (tfrt_async_value_is_error(program->ready)) {
+      return tfrt_status_retain(tfrt_async_value_error(program->ready));
+    }
+    return tfrt_status_create(TFRT_STATUS_INTERNAL, "the program is not loaded");
+  }
+  if (execution->function >= tfrt_program_function_count(program->program)) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "the program has no function %u",
+                              execution->function);
+  }
+  const tfrt_function_t* function = tfrt_program_function(program->program, execution->function);
+  if (function->argument_count != execution->argument_count ||
+      (!execution->needs.any_result_count && function->result_count != execution->result_count)) {
+    return tfrt_status_create(
+        TFRT_STATUS_INVALID_ARGUMENT,
+        "function '%s' takes %u argument%s and gives %u result%s; the call has %u and wants %u",
+        function->name, function->argument_count, tfrt_plural(function->argument_count),
+        function->result_count, tfrt_plural(function->result_count), execution->argument_count,
+        execution->result_count);
+  }
+  *out_function = function;
+  return NULL;
+}
+
+// Makes room for as many results as |function| has.
+static tfrt_status_t tfrt_execution_take_results(tfrt_execution_t* execution,
+                                                 const tfrt_function_t* function) {
+  if (!execution->needs.any_result_count) return NULL;
+  tfrt_allocator_t allocator = execution->node->options.allocator;
+  size_t count = function->result_count;
+  tfrt_execution_result_t* results =
+      tfrt_allocator_allocate_zeroed(allocator, (count + 1) * sizeof(*results));
+  if (!results) return tfrt_status_out_of_memory();
+  tfrt_allocator_free(allocator, execution->results,
+                      (execution->result_count + 1) * sizeof(*execution->results));
+  execution->results = results;
+  execution->result_count = function->result_count;
+  for (size_t i = 0; i < count; ++i) results[i].owner = execution;
+  return NULL;
+}
+
+// Returns the error (+1) of an argument, if the call needs its arguments to be here.
+static tfrt_status_t tfrt_execution_check_arguments(const tfrt_execution_t* execution) {
+  for (uint32_t i = 0; i < execution->argument_count && execution->needs.arguments; ++i) {
+    tfrt_async_value_t* argument = execution->arguments[i];
+    bool is_reference = argument->kind == TFRT_ASYNC_VALUE_INDIRECT;
+    if (is_reference && tfrt_async_value_is_error(argument)) {
+      return tfrt_status_retain(tfrt_async_value_error(argument));
+    }
+  }
+  return NULL;
+}
+
+static tfrt_status_t tfrt_execution_prepare(tfrt_execution_t* execution,
+                                            const tfrt_function_t** out_function) {
+  TFRT_RETURN_IF_ERROR(tfrt_execution_find_function(execution, out_function));
+  TFRT_RETURN_IF_ERROR(tfrt_execution_check_arguments(execution));
+  TFRT_RETURN_IF_ERROR(tfrt_execution_take_results(execution, *out_function));
+  tfrt_request_options_t options = tfrt_request_options_default();
+  options.id = execution->request_id;
+  if (execution->device[0]) options.device = execution->device;
+  options.trace = tfrt_job_trace(execution->job);
+  options.deadline_ns = execution->deadline.at_ns;
+  options.output = &execution->job->output;
+  options.router = &execution->job->router;
+  options.call_depth = execution->depth;
+  options.names_are_short_lived = execution->is_carried;
+  TFRT_RETURN_IF_ERROR(tfrt_request_context_create(&options, execution->node->options.allocator,
+                                                   &execution->request));
+  tfrt_execution_context_t context =
+      tfrt_host_context_execution(execution->node->options.host, execution->request);
+  context.scope = &execution->unawaited.scope;
+  return tfrt_withdrawal_begin(&context, *out_function, execution->arguments);
+}
+
+// --- Running -----------------------------------------------------------------
+
+static void tfrt_execution_fail(tfrt_execution_t* execution, tfrt_status_t status) {
+  execution->failure = tfrt_status_retain(status);
+  for (uint32_t i = 0; i < execution->result_count; ++i) {
+    execution->results[i].value = tfrt_async_value_create_error(status);
+  }
+  tfrt_execution_end_start(execution, true);
+}
+
+// Runs |function| as far as it goes on this thread; in a trace, that is a span around its kernels.
+static void tfrt_execution_enter(tfrt_execution_t* execution, const tfrt_function_t* function,
+                                 tfrt_async_value_t** results) {
+  const tfrt_node_t* node = execution->node;
+  tfrt_trace_t* trace = tfrt_job_trace(execution->job);
+  tfrt_execution_context_t context =
+      tfrt_host_context_execution(node->options.host, execution->request);
+  context.scope = &execution->scope;
+  if (!trace) {
+    tfrt_function_execute(function, &context, execution->arguments, results);
+    return;
+  }
+  int64_t begin_ns = tfrt_clock_now_ns(node->options.host->clock);
+  if (execution->caller != 0) {
+    tfrt_trace_flow_add(execution->job, TFRT_TRACE_FLOW_IN, execution->caller, execution->call,
+                        node->incarnation, execution->request_id);
+  }
+  tfrt_function_execute(function, &context, execution->arguments, results);
+  tfrt_trace_add(trace, "call", function->name, begin_ns,
+                 tfrt_clock_now_ns(node->options.host->clock), execution->request_id);
+}
+
+static void tfrt_execution_call(tfrt_execution_t* execution, const tfrt_function_t* function) {
+  tfrt_async_value_t* few[8];
+  tfrt_async_value_t** results = few;
+  tfrt_allocator_t allocator = execution->node->options.allocator;
+  size_t size = execution->result_count * sizeof(*results);
+  if (execution->result_count > 8) results = tfrt_allocator_allocate(allocator, size);
+  if (!results) {
+    tfrt_node_lock_tables(execution->node);
+    tfrt_execution_fail(execution, tfrt_status_out_of_memory());
+    return;
+  }
+  tfrt_execution_enter(execution, function, results);
+  for (uint32_t i = 0; i < execution->result_count && execution->needs.results; ++i) {
+    results[i] = tfrt_whole_value_take(results[i], allocator);
+  }
+  tfrt_node_lock_tables(execution->node);
+  tfrt_execution_set_results(execution, results);
+  tfrt_execution_end_start(execution, true);
+  if (results != few) tfrt_allocator_free(allocator, results, size);
+}
+
+// Runs on the work queue, when the program is loaded or can't be.
+static void tfrt_execution_run(tfrt_task_t* task) {
+  tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, tasks.run);
+  tfrt_node_t* node = tfrt_node_retain(execution->node);
+  tfrt_node_lock_tables(node);
+  const tfrt_function_t* function = NULL;
+  tfrt_status_t status = tfrt_execution_prepare(execution, &function);
+  if (status) {
+    tfrt_execution_fail(execution, status);
+    tfrt_status_release(status);
+  } else {
+    tfrt_node_unlock(node);
+    tfrt_execution_call(execution, function);
+  }
+  tfrt_execution_release(execution);
+  tfrt_node_unlock(node);
+  tfrt_node_release(node);
+}
+
+// Runs when the program is loaded, on whichever thread that was; again when arguments that are
+// needed are here.
+static void tfrt_execution_queue(tfrt_task_t* task) {
+  tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, tasks.run);
+  if (execution->needs.arguments && !execution->needs.has_waited) {
+    execution->needs.has_waited = true;
+    tfrt_task_initialize(&execution->tasks.run, tfrt_execution_queue);
+    tfrt_status_t status =
+        tfrt_join_and_then(execution->arguments, execution->argument_count, &execution->tasks.run,
+                           execution->node->options.allocator);
+    if (!status) return;
+    // Without memory to wait, the function begins at once.
+    tfrt_status_release(status);
+  }
+  tfrt_task_initialize(&execution->tasks.run, tfrt_execution_run);
+  tfrt_reader_pair_run_soon(execution->node->options.host->work_queue, &execution->tasks.run);
+}
+
+void tfrt_execution_start(tfrt_execution_t* execution) {
+  tfrt_execution_begin(execution);
+  tfrt_execution_retain(execution);
+  tfrt_task_initialize(&execution->tasks.run, tfrt_execution_queue);
+  tfrt_cached_program_and_then(execution->program, &execution->tasks.run);
 }
 
 // --- Cancel ------------------------------------------------------------------

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One run of a function of a job's program on this host, for a caller on another host
-// (incoming_call.h), or for the client (server.h). Tells its owner what each result becomes, and
+// (incoming_call.h), or for the client (job_start.h). Tells its owner what each result becomes, and
 // when the run is over.
 //
 //   WAIT_PROGRAM -> RUNNING -> RETIRED        known(i): result i is here, or known to be elsewhere
@@ -23,10 +23,10 @@
 #ifndef TFRT_DISTRIBUTED_CALL_EXECUTION_H_
 #define TFRT_DISTRIBUTED_CALL_EXECUTION_H_
 
-#include "distributed/call/unawaited.h"
 #include "distributed/domain/job.h"
 #include "distributed/value/object_table.h"
 #include "distributed/value/remote_value.h"
+#include "host_runtime/base/list.h"
 #include "host_runtime/executor/request/call_scope.h"
 
 typedef struct tfrt_execution_s tfrt_execution_t;
@@ -46,6 +46,31 @@ typedef struct tfrt_execution_result_s {
   tfrt_task_t waiter;
   bool known;
 } tfrt_execution_result_t;
+
+// *Unawaited* are the calls of an execution whose end nobody waits for: the messages of a
+// collective. Their Results wait for company (Invoke.results_can_wait), mostly the messages of the
+// next collective. When nothing else of the execution is under way, its end waits for theirs, so
+// they are hurried.
+//
+//   a collective     Invoke send, send     their Results go with the next batch, or after 10 ms
+//   all else is over Hurry send, send      Results at once
+//
+// Measured, release build, 7 pairs in turn on two loaded processors, medians of the ratios: without
+// it an all_reduce of 64 bytes by 4 hosts takes 1.35 of its time, a barrier of 8 1.13 to 1.22.
+//
+// There are two scopes (call_scope.h), one inside of the other: that of the execution, with its
+// frames and all other calls; and the one here, with these calls, and one until the first is over.
+// The execution is over when this one is.
+//
+// Their life:
+//  1. Initialised with the task to run when it is over.
+//  2. Joined by calls, each until it has ENDED.
+//  3. Ended once, by the execution, when its own scope is left for the last time: hurries the calls
+//     that are left. Over at once if there is none, else with the last one.
+typedef struct tfrt_unawaited_s {
+  tfrt_call_scope_t scope;
+  tfrt_list_link_t calls;  // of tfrt_outgoing_call_t
+} tfrt_unawaited_t;
 
 // The state of an execution. Built-in functions are never RUNNING: another part completes them.
 //
@@ -138,15 +163,6 @@ tfrt_status_t tfrt_execution_initialize(tfrt_execution_t* execution,
 // call.
 tfrt_async_value_t* tfrt_execution_argument(tfrt_job_t* job, const tfrt_wire_item_t* item,
                                             const tfrt_execution_t* execution);
-
-// Has the mutable arguments of |execution| fetched only after the chains of the call have come: a
-// kernel may still write to such a value when it is available. |items| are the arguments as they
-// came. RESOURCE_EXHAUSTED when memory is out.
-tfrt_status_t tfrt_execution_order_arguments(tfrt_execution_t* execution,
-                                             const tfrt_wire_item_t* items) TFRT_MUST_USE;
-
-// Ends the waits for arguments that were lent for |execution| alone, because of |reason| (+0).
-void tfrt_execution_fail_arguments(tfrt_execution_t* execution, tfrt_status_t reason);
 
 // Begins an execution that is no function of a program; another part completes it. Starts the timer
 // of the deadline.

@@ -14,7 +14,7 @@
 //  3. This host tells the caller each result as soon as it is known: inline, available, a reference
 //     to another host's value, or the error.
 //  4. RETIRED when its scope is left for the last time. An argument that is borrowed and still
-//     used here then is retained first (the gate, outgoing_retain.h). Then `done` is sent, once,
+//     used here then is retained first (incoming_gate.h). Then `done` is sent, once,
 //     and the record freed.
 //
 // Thread rule: everything here needs the node's lock.
@@ -23,7 +23,48 @@
 #define TFRT_DISTRIBUTED_CALL_INCOMING_CALL_H_
 
 #include "distributed/call/execution.h"
+#include "distributed/call/incoming_gate.h"
 #include "distributed/domain/job.h"
+
+// How far the caller knows one result.
+typedef enum tfrt_incoming_result_state_e {
+  TFRT_INCOMING_RESULT_UNKNOWN = 0,
+  TFRT_INCOMING_RESULT_KNOWN,
+  TFRT_INCOMING_RESULT_TOLD,
+} tfrt_incoming_result_state_t;
+
+struct tfrt_incoming_call_s {
+  tfrt_execution_t execution;
+  tfrt_peer_t* peer;  // NULL: the caller is dead
+  tfrt_hash_node_t by_number;
+  uint64_t number;
+  uint64_t results_wanted;
+  size_t size;        // of the block: this record, what |execution| has, the arrays
+  uint8_t* states;    // tfrt_incoming_result_state_t, per result
+  uint32_t* same_as;  // per result: 1 + the argument that the caller knows it to be, or 0
+  tfrt_incoming_gate_t gate;
+  tfrt_task_t flush;
+  bool flush_deferred;
+  bool has_credit_back;   // the caller, before the end of a call that waits for others
+  bool results_can_wait;  // for the next batch to the caller
+  bool take_inline;       // the caller has no hold on a result that goes inline
+};
+
+static inline tfrt_incoming_call_t* tfrt_incoming_call_cast(tfrt_execution_t* execution) {
+  return TFRT_CONTAINER_OF(execution, tfrt_incoming_call_t, execution);
+}
+
+// True if the caller has been told that |call| is done.
+static inline bool tfrt_incoming_call_is_done(const tfrt_incoming_call_t* call) {
+  return call->execution.state == TFRT_EXECUTION_FINISHED;
+}
+
+// The name of result |index| of |call|.
+static inline tfrt_wire_object_id_t tfrt_incoming_call_slot_id(const tfrt_incoming_call_t* call,
+                                                               uint32_t index) {
+  return (tfrt_wire_object_id_t){
+      .namer = call->execution.caller, .number = call->number, .index = index};
+}
 
 // An Invoke, or a Void, came from |peer| for |job| (NULL: closed here; it is refused). Returns
 // an error (+1) for what is impossible: a call number that is not the next one.
@@ -42,6 +83,13 @@ void tfrt_incoming_call_on_hurry(tfrt_peer_t* peer, const tfrt_wire_hurry_t* hur
 
 // The execution (+0) of the call |number| that |peer| made, or NULL if the call is over.
 tfrt_execution_t* tfrt_incoming_call_find(tfrt_peer_t* peer, uint64_t number);
+
+// The slot of result |index| of |call|, or NULL if nobody holds it any more.
+tfrt_object_t* tfrt_incoming_call_slot(tfrt_incoming_call_t* call, uint32_t index);
+
+// When the lock is opened, tells the caller what it doesn't know yet, and ends the call if
+// nothing more is to come.
+void tfrt_incoming_call_flush_later(tfrt_incoming_call_t* call);
 
 // Has calls end with their owners.
 void tfrt_incoming_call_register(tfrt_owner_rules_t* rules);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "distributed/call/incoming_call_impl.h"
+#include "distributed/call/incoming_gate.h"
+
+#include "distributed/call/incoming_call.h"
 #include "distributed/value/outgoing_retain.h"
 
 // Runs when the owner of an argument that is kept holds it for this host.
@@ -61,7 +63,7 @@ static bool tfrt_incoming_call_has_borrowed(const tfrt_incoming_call_t* call) {
   return has_borrowed;
 }
 
-// --- The call's own references -------------------------------------------------
+// --- The call's own references -----------------------------------------------
 
 // The caller knows that result |index| is an argument: its slot keeps only the name of that, by a
 // placeholder of its own. Without memory, or while the owner is not known, the slot keeps the
@@ -117,7 +119,7 @@ void tfrt_incoming_call_fail_watched(tfrt_incoming_call_t* call, tfrt_status_t r
   }
 }
 
-// --- The gate ------------------------------------------------------------------
+// --- The gate ----------------------------------------------------------------
 
 // Has |remote| held for this host; the call waits for that with |gate|.
 static void tfrt_incoming_call_retain(tfrt_incoming_call_t* call, tfrt_remote_value_t* remote,

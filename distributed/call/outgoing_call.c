@@ -1,14 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "distributed/call/outgoing_call.h"
+
 #include <assert.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
 
 #include "distributed/call/call_hooks.h"
-#include "distributed/call/execution.h"
 #include "distributed/call/job_program.h"
-#include "distributed/call/outgoing_call_impl.h"
-#include "distributed/call/trace_flow.h"
+#include "distributed/call/outgoing_invoke.h"
+#include "distributed/tuning/tuning.h"
 #include "distributed/value/value_hooks.h"
+#include "host_runtime/executor/kernel/withdrawal.h"
+#include "host_runtime/executor/request/call_scope.h"
 
-// --- States --------------------------------------------------------------------
+// --- Traces ------------------------------------------------------------------
+
+void tfrt_trace_flow_add(const tfrt_job_t* job, const char* category, uint64_t caller,
+                         uint64_t number, uint64_t callee, uint64_t request) {
+  tfrt_trace_t* trace = tfrt_job_trace(job);
+  if (!trace) return;
+  char name[sizeof(((tfrt_trace_span_t*)NULL)->name)];
+  snprintf(name, sizeof(name), "%016" PRIx64 ".%" PRIu64 ".%016" PRIx64, caller, number, callee);
+  int64_t now_ns = tfrt_clock_now_ns(job->node->options.host->clock);
+  tfrt_trace_add(trace, category, name, now_ns, now_ns, request);
+}
+
+// --- States ------------------------------------------------------------------
 
 void tfrt_outgoing_call_set_state(tfrt_outgoing_call_t* call, tfrt_outgoing_call_state_t state) {
 #ifndef NDEBUG
@@ -25,7 +43,7 @@ void tfrt_outgoing_call_set_state(tfrt_outgoing_call_t* call, tfrt_outgoing_call
   call->state = state;
 }
 
-// --- The peer's table ------------------------------------------------------------
+// --- The peer's table --------------------------------------------------------
 
 // Call numbers are consecutive: each is its own hash, so consecutive calls have neighbouring
 // chains.
@@ -45,7 +63,8 @@ static void tfrt_outgoing_call_initialize_table(tfrt_hash_table_t* table,
   tfrt_hash_table_initialize(table, &tfrt_outgoing_call_table_vtable, allocator);
 }
 
-tfrt_outgoing_call_t* tfrt_outgoing_call_find(tfrt_peer_t* peer, uint64_t number) {
+// The open call |number| to |peer| (+0), or NULL.
+static tfrt_outgoing_call_t* tfrt_outgoing_call_find(tfrt_peer_t* peer, uint64_t number) {
   tfrt_hash_node_t* node = tfrt_hash_table_find(&peer->outgoing_calls, &number);
   return node ? TFRT_CONTAINER_OF(node, tfrt_outgoing_call_t, by_number) : NULL;
 }
@@ -70,7 +89,7 @@ static void tfrt_outgoing_call_free(void* argument) {
   tfrt_node_release(node);
 }
 
-void tfrt_outgoing_call_release(tfrt_outgoing_call_t* call) {
+static void tfrt_outgoing_call_release(tfrt_outgoing_call_t* call) {
   if (!tfrt_ref_count_decrement(&call->ref_count)) return;
   tfrt_job_release(call->job);
   tfrt_action_queue_call(&call->node->actions, tfrt_outgoing_call_free, call);
@@ -95,7 +114,8 @@ static tfrt_outgoing_call_t* tfrt_outgoing_call_allocate(
 
 static void tfrt_outgoing_call_leave_scope(void* scope) { tfrt_call_scope_leave(scope); }
 
-void tfrt_outgoing_call_end(tfrt_outgoing_call_t* call) {
+// ENDED: loans end, the scope is left. Results that are not known by now must have been failed.
+static void tfrt_outgoing_call_end(tfrt_outgoing_call_t* call) {
   if (call->state == TFRT_OUTGOING_CALL_ENDED) return;
   bool is_known = call->state != TFRT_OUTGOING_CALL_PREPARED;
   tfrt_outgoing_call_set_state(call, TFRT_OUTGOING_CALL_ENDED);
@@ -129,7 +149,8 @@ void tfrt_outgoing_call_end(tfrt_outgoing_call_t* call) {
   tfrt_outgoing_call_release(call);
 }
 
-void tfrt_outgoing_call_fail_results(tfrt_outgoing_call_t* call, tfrt_status_t status) {
+// Makes errors, |status| (+0), of the results that are not known yet.
+static void tfrt_outgoing_call_fail_results(tfrt_outgoing_call_t* call, tfrt_status_t status) {
   for (uint32_t i = 0; i < call->result_count; ++i) {
     if (call->results[i]) tfrt_remote_value_fail(call->results[i], status);
   }
@@ -140,6 +161,251 @@ static void tfrt_outgoing_call_lose_results(tfrt_outgoing_call_t* call, tfrt_sta
   for (uint32_t i = 0; i < call->result_count; ++i) {
     if (call->results[i]) tfrt_remote_value_lose(call->results[i], status);
   }
+}
+
+// --- Withdrawal --------------------------------------------------------------
+
+typedef struct tfrt_outgoing_withdrawal_s {
+  tfrt_outgoing_call_t* call;  // +1
+  tfrt_call_scope_t* scope;    // entered: the caller is over when all have been told
+  tfrt_status_t reason;        // +1
+  uint32_t value_count;
+  tfrt_async_value_t* values[];  // +1 each; arguments with something to tell
+} tfrt_outgoing_withdrawal_t;
+
+static size_t tfrt_outgoing_withdrawal_size(uint32_t value_count) {
+  return sizeof(tfrt_outgoing_withdrawal_t) + value_count * sizeof(tfrt_async_value_t*);
+}
+
+// Runs with the lock open.
+static void tfrt_outgoing_withdrawal_run(void* argument) {
+  tfrt_outgoing_withdrawal_t* withdrawal = argument;
+  tfrt_outgoing_call_t* call = withdrawal->call;
+  const tfrt_kernel_site_t* caller = call->site.kernel;
+  tfrt_node_t* node = tfrt_node_retain(call->node);
+  tfrt_call_scope_t* scope = withdrawal->scope;
+  tfrt_execution_context_t context = tfrt_host_context_execution(node->options.host, call->request);
+  context.scope = scope;
+  if (caller && tfrt_kernel_site_withdraws(caller)) {
+    tfrt_kernel_site_withdraw(caller, &context, withdrawal->reason);
+  }
+  for (uint32_t i = 0; i < withdrawal->value_count; ++i) {
+    tfrt_value_withdraw(withdrawal->values[i], &context, withdrawal->reason);
+    tfrt_async_value_release(withdrawal->values[i]);
+  }
+  tfrt_status_release(withdrawal->reason);
+  tfrt_allocator_free(node->options.allocator, withdrawal,
+                      tfrt_outgoing_withdrawal_size(withdrawal->value_count));
+  tfrt_node_lock_tables(node);
+  tfrt_outgoing_call_release(call);
+  tfrt_node_unlock(node);
+  tfrt_call_scope_leave(scope);
+  tfrt_node_release(node);
+}
+
+// True if other hosts must hear that |call| doesn't come; sets |*out_count| to the number of
+// arguments that withdraw.
+static bool tfrt_outgoing_call_withdraws(const tfrt_outgoing_call_t* call, uint32_t* out_count) {
+  *out_count = 0;
+  // The end of a job or of a request already reaches everybody.
+  if (!call->request || tfrt_job_is_closed(call->job) ||
+      tfrt_request_context_cancelled(call->request)) {
+    return false;
+  }
+  for (uint32_t i = 0; i < call->argument_count; ++i) {
+    *out_count += tfrt_value_withdraws(call->arguments[i]);
+  }
+  return *out_count > 0 || (call->site.kernel && tfrt_kernel_site_withdraws(call->site.kernel));
+}
+
+// When the lock is opened, tells the hosts that would have met the callee's kernels
+// (kernel/withdrawal.h) that it doesn't run, or no further, because of |reason| (+0). They hear
+// nothing when memory is out.
+static void tfrt_outgoing_call_withdraw(tfrt_outgoing_call_t* call, tfrt_status_t reason) {
+  uint32_t count;
+  if (!tfrt_outgoing_call_withdraws(call, &count)) return;
+  tfrt_outgoing_withdrawal_t* withdrawal = tfrt_allocator_allocate_zeroed(
+      call->node->options.allocator, tfrt_outgoing_withdrawal_size(count));
+  if (!withdrawal) return;
+  tfrt_ref_count_increment(&call->ref_count);
+  withdrawal->call = call;
+  withdrawal->scope = call->scope;
+  tfrt_call_scope_enter(call->scope);
+  withdrawal->reason = tfrt_status_retain(reason);
+  withdrawal->value_count = count;
+  // As many as were counted, though more may have come since.
+  for (uint32_t i = 0, found = 0; found < count; ++i) {
+    if (!tfrt_value_withdraws(call->arguments[i])) continue;
+    withdrawal->values[found++] = tfrt_async_value_retain(call->arguments[i]);
+  }
+  tfrt_action_queue_call(&call->node->actions, tfrt_outgoing_withdrawal_run, withdrawal);
+}
+
+// The same for a call that was not run, as |result| says.
+static void tfrt_outgoing_call_withdraw_unrun(tfrt_outgoing_call_t* call,
+                                              const tfrt_wire_result_t* result) {
+  const tfrt_wire_item_t* item = result->result_count > 0 ? &result->results[0].item : NULL;
+  // Mostly an error with that says why.
+  tfrt_status_t plain =
+      item && item->kind == TFRT_WIRE_ITEM_ERROR
+          ? tfrt_wire_error_to_status(item->error)
+          : tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "@%s was not run", call->name);
+  tfrt_status_t status = tfrt_call_site_locate(&call->site, plain);
+  tfrt_outgoing_call_withdraw(call, status);
+  tfrt_status_release(status);
+  tfrt_status_release(plain);
+}
+
+// --- Cancel ------------------------------------------------------------------
+
+// The key of the message with |arguments|, whose receiver must hear that it doesn't come; else
+// empty.
+static tfrt_string_view_t tfrt_outgoing_call_key(bool is_message,
+                                                 tfrt_async_value_t* const* arguments) {
+  if (!is_message) return tfrt_string_view_of("");
+  tfrt_string_view_t key = tfrt_async_value_string(arguments[0]);
+  return key.size <= TFRT_WIRE_MAX_KEY_SIZE ? key : tfrt_string_view_of("");
+}
+
+// The call for |request| is refused here, so that it has no number. If the call is a message, a
+// Void tells the waiting receiver that the message is |reason| (+0), unless memory is out. A
+// receiver that can't be reached is lost as well.
+static void tfrt_outgoing_call_tell_unsent(tfrt_node_t* node,
+                                           const tfrt_outgoing_call_request_t* request,
+                                           tfrt_status_t reason) {
+  tfrt_job_t* job = request->job;
+  tfrt_peer_t* peer = NULL;
+  bool is_message = request->message != TFRT_OUTGOING_NO_MESSAGE;
+  tfrt_string_view_t key = tfrt_outgoing_call_key(is_message, request->arguments);
+  if (key.size == 0) return;
+  tfrt_status_t status = tfrt_job_reach(job, request->callee, &peer);
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, node->options.allocator);
+  tfrt_wire_error_t error;
+  if (!status) {
+    status = tfrt_wire_error_from_status(reason, job->rank, node->incarnation, &arena, &error);
+  }
+  if (!status) {
+    const tfrt_peer_frame_t frame = {
+        .job = job, .request = request->request ? request->request->options.id : 0};
+    const tfrt_wire_body_t body = {
+        .kind = TFRT_WIRE_FRAME_VOID,
+        .void_call = {.call = tfrt_session_next_call(peer->session), .error = &error, .key = key}};
+    status = tfrt_peer_try_send(peer, &frame, &body);
+  }
+  tfrt_status_release(status);
+  tfrt_arena_deinitialize(&arena);
+}
+
+// Puts a Void with |reason| (+0) in the place of the Invoke, if that was not written yet; false if
+// it was.
+static bool tfrt_outgoing_call_void(tfrt_outgoing_call_t* call, tfrt_status_t reason) {
+  tfrt_node_t* node = call->node;
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, node->options.allocator);
+  tfrt_string_builder_t bytes;
+  tfrt_string_builder_initialize(&bytes, node->options.allocator);
+  tfrt_wire_error_t error;
+  tfrt_status_t status =
+      tfrt_wire_error_from_status(reason, call->job->rank, node->incarnation, &arena, &error);
+  tfrt_wire_body_t body = {
+      .kind = TFRT_WIRE_FRAME_VOID,
+      .void_call = {.call = call->number,
+                    .result_count = call->result_count,
+                    .error = &error,
+                    .key = tfrt_outgoing_call_key(call->is_message, call->arguments)}};
+  bool replaced = false;
+  if (!status) status = tfrt_wire_body_encode(&body, &bytes);
+  if (!status) {
+    status = tfrt_session_replace_by_void(call->peer->session, call->number,
+                                          tfrt_string_builder_view(&bytes), &replaced);
+  }
+  // Without memory for a Void, the call is cancelled like one that was sent.
+  tfrt_status_release(status);
+  tfrt_string_builder_deinitialize(&bytes);
+  tfrt_arena_deinitialize(&arena);
+  return replaced;
+}
+
+// Tells the callee to stop.
+static void tfrt_outgoing_call_send_cancel(tfrt_outgoing_call_t* call, tfrt_status_t reason) {
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, call->node->options.allocator);
+  tfrt_wire_error_t error;
+  tfrt_status_t status =
+      tfrt_wire_error_from_status(reason, call->job->rank, call->node->incarnation, &arena, &error);
+  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_CANCEL,
+                           .cancel = {.call = call->number, .reason = status ? NULL : &error}};
+  tfrt_peer_send(call->peer, &(tfrt_peer_frame_t){.job = call->job, .after_call = call->number},
+                 &body);
+  tfrt_status_release(status);
+  tfrt_arena_deinitialize(&arena);
+}
+
+// Stops the call because of |reason| (+0): its unknown results are errors at once; the record
+// stays until the callee is done.
+static void tfrt_outgoing_call_cancel(tfrt_outgoing_call_t* call, tfrt_status_t reason) {
+  if (call->cancelled || call->state == TFRT_OUTGOING_CALL_ENDED) return;
+  call->cancelled = tfrt_status_retain(reason);
+  if (call->state == TFRT_OUTGOING_CALL_PREPARED) return;
+  tfrt_outgoing_call_fail_results(call, reason);
+  if (tfrt_outgoing_call_void(call, reason)) {
+    tfrt_outgoing_call_end(call);
+  } else {
+    tfrt_outgoing_call_set_state(call, TFRT_OUTGOING_CALL_CANCELLED);
+    tfrt_outgoing_call_send_cancel(call, reason);
+  }
+}
+
+// |job| is over for |peer|, its client, because of |reason| (+0): cancels and ends its calls to
+// |peer|.
+static void tfrt_outgoing_call_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job,
+                                          tfrt_status_t reason) {
+  for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->outgoing_calls); node;) {
+    tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(node, tfrt_outgoing_call_t, by_number);
+    node = tfrt_hash_table_next(&peer->outgoing_calls, node);
+    if (call->job != job) continue;
+    tfrt_outgoing_call_cancel(call, reason);
+    tfrt_outgoing_call_end(call);
+  }
+}
+
+bool tfrt_outgoing_call_cancel_oldest(tfrt_job_t* job, uint32_t count, tfrt_status_t reason) {
+  for (uint32_t n = 0; n < count && !tfrt_list_is_empty(&job->outgoing_calls);) {
+    tfrt_outgoing_call_t* call =
+        TFRT_CONTAINER_OF(job->outgoing_calls.next, tfrt_outgoing_call_t, in_job);
+    n += 1 + call->result_count;
+    tfrt_outgoing_call_cancel(call, reason);
+    tfrt_outgoing_call_end(call);
+  }
+  return tfrt_list_is_empty(&job->outgoing_calls);
+}
+
+static void tfrt_outgoing_call_run_cancel(tfrt_cancellation_subscription_t* subscription,
+                                          tfrt_status_t reason) {
+  tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(subscription, tfrt_outgoing_call_t, subscription);
+  tfrt_node_t* node = tfrt_node_retain(call->node);
+  tfrt_node_lock_tables(node);
+  tfrt_outgoing_call_cancel(call, reason);
+  tfrt_outgoing_call_release(call);
+  tfrt_node_unlock(node);
+  tfrt_node_release(node);
+}
+
+static void tfrt_outgoing_call_run_timer(tfrt_timer_t* timer) {
+  tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(timer, tfrt_outgoing_call_t, timer);
+  tfrt_node_t* node = tfrt_node_retain(call->node);
+  tfrt_status_t plain = tfrt_status_create(TFRT_STATUS_DEADLINE_EXCEEDED,
+                                           "the call of @%s took too long", call->name);
+  tfrt_status_t status = tfrt_call_site_locate(&call->site, plain);
+  tfrt_status_release(plain);
+  tfrt_node_lock_tables(node);
+  if (call->state != TFRT_OUTGOING_CALL_ENDED) tfrt_outgoing_call_withdraw(call, status);
+  tfrt_outgoing_call_cancel(call, status);
+  tfrt_outgoing_call_release(call);
+  tfrt_node_unlock(node);
+  tfrt_status_release(status);
+  tfrt_node_release(node);
 }
 
 // --- Start -------------------------------------------------------------------
@@ -201,39 +467,6 @@ static tfrt_status_t tfrt_outgoing_call_create_results(
   return NULL;
 }
 
-static tfrt_status_t tfrt_outgoing_call_send(tfrt_outgoing_call_t* call,
-                                             const tfrt_outgoing_call_request_t* request,
-                                             const tfrt_outgoing_arguments_t* arguments,
-                                             uint32_t program) {
-  uint32_t depth = request->request ? request->request->options.call_depth : 0;
-  tfrt_wire_body_t body = {
-      .kind = TFRT_WIRE_FRAME_INVOKE,
-      .invoke = {.call = call->number,
-                 .program = program,
-                 .function = request->function,
-                 .arguments = arguments->items,
-                 .argument_count = call->argument_count,
-                 .result_count = call->result_count,
-                 // One bit for each result that exists: fewer bits take fewer bytes.
-                 .results_wanted =
-                     call->result_count < 64 ? (UINT64_C(1) << call->result_count) - 1 : UINT64_MAX,
-                 .pure = request->pure,
-                 .depth = depth,
-                 .device = tfrt_string_view_of(request->device ? request->device : ""),
-                 .image = request->image}};
-  tfrt_outgoing_push_choose(call, request, arguments->arena, &body.invoke);
-  tfrt_unawaited_t* unawaited = tfrt_outgoing_unawaited_find(call, request, arguments);
-  // Outside of an execution nobody hurries the Results, or waits for their end.
-  bool is_outside = request->results_can_wait && !tfrt_execution_unawaited(request->scope);
-  body.invoke.results_can_wait = unawaited || is_outside;
-  tfrt_peer_frame_t frame = {.job = call->job,
-                             .request = request->request ? request->request->options.id : 0,
-                             .deadline_ns = request->deadline_ns};
-  TFRT_RETURN_IF_ERROR(tfrt_peer_try_send(call->peer, &frame, &body));
-  if (unawaited) tfrt_outgoing_unawaited_join(call, unawaited);
-  return NULL;
-}
-
 // Names the call and sends it. On an error nothing was named.
 static tfrt_status_t tfrt_outgoing_call_name(tfrt_outgoing_call_t* call,
                                              const tfrt_outgoing_call_request_t* request,
@@ -249,7 +482,7 @@ static tfrt_status_t tfrt_outgoing_call_name(tfrt_outgoing_call_t* call,
   call->number = tfrt_session_next_call(call->peer->session);
   TFRT_RETURN_IF_ERROR(tfrt_outgoing_call_create_results(call, request));
   TFRT_RETURN_IF_ERROR(tfrt_outgoing_call_order_results(call, arguments->arena));
-  return tfrt_outgoing_call_send(call, request, arguments, program);
+  return tfrt_outgoing_invoke_send(call, request, arguments, program);
 }
 
 // Gives the caller |status| (consumed) for results that were never named.
@@ -362,6 +595,85 @@ void tfrt_outgoing_call_start(tfrt_node_t* node, const tfrt_outgoing_call_reques
   tfrt_node_unlock(node);
 }
 
+// --- Results -----------------------------------------------------------------
+
+static tfrt_status_t tfrt_outgoing_call_on_item(tfrt_outgoing_call_t* call,
+                                                const tfrt_wire_result_item_t* item) {
+  if (item->index >= call->result_count) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a call has no result %u", item->index);
+  }
+  tfrt_remote_value_t* result = call->results[item->index];
+  if (!result) return NULL;
+  if (item->item.kind == TFRT_WIRE_ITEM_SAME_AS_ARGUMENT) {
+    uint32_t argument = item->item.same_as_argument.argument;
+    if (argument >= call->argument_count) {
+      return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a call has no argument %u",
+                                argument);
+    }
+    tfrt_remote_value_alias(result, call->arguments[argument], call->exports[argument]);
+  } else {
+    tfrt_remote_value_on_item(result, &item->item);
+  }
+  call->results[item->index] = NULL;
+  tfrt_remote_value_release(result);
+  return NULL;
+}
+
+static bool tfrt_outgoing_call_lacks_results(const tfrt_outgoing_call_t* call) {
+  for (uint32_t i = 0; i < call->result_count; ++i) {
+    if (call->results[i]) return true;
+  }
+  return false;
+}
+
+static void tfrt_outgoing_call_prefetch_lines(const void* block, size_t size) {
+  for (size_t i = 0; i < size; i += 64) __builtin_prefetch((const char*)block + i, 1);
+}
+
+// Calls mostly end in the order in which they were made. The records of many calls are in no cache
+// any more when their results come. So this prefetches the records of the next calls during the
+// work at this one. It is only a hint: there may be another call at those numbers, or none.
+static void tfrt_outgoing_call_prefetch(const tfrt_peer_t* peer, uint64_t number) {
+  const tfrt_hash_table_t* table = &peer->outgoing_calls;
+  const tfrt_hash_node_t* record =
+      *tfrt_hash_table_chain(table, number + TFRT_OUTGOING_CALL_RECORD_AHEAD);
+  if (record) {
+    tfrt_outgoing_call_prefetch_lines(TFRT_CONTAINER_OF(record, tfrt_outgoing_call_t, by_number),
+                                      sizeof(tfrt_outgoing_call_t) + 3 * sizeof(void*));
+  }
+  const tfrt_hash_node_t* node =
+      *tfrt_hash_table_chain(table, number + TFRT_OUTGOING_CALL_RESULT_AHEAD);
+  if (!node) return;
+  const tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(node, tfrt_outgoing_call_t, by_number);
+  if (call->argument_count > 0) __builtin_prefetch(call->arguments[0], 1);
+  if (call->result_count == 0 || !call->results[0]) return;
+  tfrt_outgoing_call_prefetch_lines(call->results[0], offsetof(tfrt_remote_value_t, bytes.here));
+}
+
+tfrt_status_t tfrt_outgoing_call_on_result(tfrt_peer_t* peer, const tfrt_wire_result_t* result) {
+  tfrt_outgoing_call_t* call = tfrt_outgoing_call_find(peer, result->call);
+  tfrt_outgoing_call_prefetch(peer, result->call);
+  if (!call) {
+    if (result->call < tfrt_session_next_call(peer->session)) return NULL;
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "a result came for the call %llu, which was never made",
+                              (unsigned long long)result->call);
+  }
+  for (size_t i = 0; i < result->result_count; ++i) {
+    TFRT_RETURN_IF_ERROR(tfrt_outgoing_call_on_item(call, &result->results[i]));
+  }
+  if (!result->done) return NULL;
+  if (tfrt_outgoing_call_lacks_results(call)) {
+    tfrt_status_t missing =
+        tfrt_status_create(TFRT_STATUS_INTERNAL, "@%s ended without this result", call->name);
+    tfrt_outgoing_call_fail_results(call, missing);
+    tfrt_status_release(missing);
+  }
+  if (result->not_run) tfrt_outgoing_call_withdraw_unrun(call, result);
+  tfrt_outgoing_call_end(call);
+  return NULL;
+}
+
 // --- The end -----------------------------------------------------------------
 
 bool tfrt_outgoing_call_lends(const tfrt_peer_t* peer, const tfrt_async_value_t* value) {
@@ -422,7 +734,7 @@ static void tfrt_outgoing_call_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job
   }
 }
 
-// --- Owners --------------------------------------------------------------------
+// --- Owners ------------------------------------------------------------------
 
 static void tfrt_outgoing_call_on_peer_made(const tfrt_owner_end_t* end) {
   tfrt_outgoing_call_initialize_table(&end->peer->outgoing_calls, end->node->options.allocator);

@@ -22,12 +22,13 @@
 #ifndef TFRT_DISTRIBUTED_CALL_OUTGOING_CALL_H_
 #define TFRT_DISTRIBUTED_CALL_OUTGOING_CALL_H_
 
+#include "distributed/domain/call_site.h"
 #include "distributed/domain/job.h"
+#include "distributed/value/object_table.h"
 #include "distributed/value/remote_value.h"
 #include "host_runtime/executor/request/call_router.h"
 
 typedef struct tfrt_outgoing_call_s tfrt_outgoing_call_t;
-typedef struct tfrt_unawaited_s tfrt_unawaited_t;
 
 // A call of TFRT_WIRE_BUILTIN_SEND is a message: a receiver waits under its key.
 typedef enum tfrt_outgoing_message_e {
@@ -71,6 +72,51 @@ static inline bool tfrt_outgoing_call_request_has_own_deadline(
   return request->request && request->deadline_ns < request->request->options.deadline_ns;
 }
 
+// The state of an outgoing call. NAMED and SENT above are both OPEN here: the session
+// knows whether the Invoke was written.
+//
+//   PREPARED --named--> OPEN --cancelled after it was sent--> CANCELLED --done, callee lost-->
+//   ENDED
+//    |                   `--done, callee lost, void---------------------------------------------^
+//    `--refused, not made-----------------------------------------------------------------------'
+typedef enum tfrt_outgoing_call_state_e {
+  TFRT_OUTGOING_CALL_PREPARED = 0,
+  TFRT_OUTGOING_CALL_OPEN,       // is in the peer's table, and in the job's list
+  TFRT_OUTGOING_CALL_CANCELLED,  // as well; its results are errors
+  TFRT_OUTGOING_CALL_ENDED,
+} tfrt_outgoing_call_state_t;
+
+struct tfrt_outgoing_call_s {
+  tfrt_outgoing_call_state_t state;  // changed by tfrt_outgoing_call_set_state()
+  tfrt_ref_count_t ref_count;        // one while it is open, one each for subscription and timer
+  tfrt_node_t* node;                 // +1
+  tfrt_job_t* job;                   // +1
+  tfrt_peer_t* peer;
+  tfrt_hash_node_t by_number;
+  tfrt_list_link_t in_job;  // from the start to the end, in that order
+  uint64_t number;
+  const char* name;  // of the function
+  tfrt_call_site_t site;
+  tfrt_request_context_t* request;  // +1; NULL: nobody cancels
+  tfrt_cancellation_subscription_t subscription;
+  tfrt_call_scope_t* scope;         // entered; NULL: nobody asks
+  tfrt_list_link_t unawaited_link;  // if its Results wait, until they are hurried
+  tfrt_timer_t timer;
+  bool timer_started;
+  bool is_message;  // of TFRT_WIRE_BUILTIN_SEND
+  uint32_t argument_count;
+  tfrt_async_value_t** arguments;  // +1 each; the arrays lie behind the record
+  tfrt_object_t** exports;         // of arguments, by their place; one loan each, or NULL
+  uint32_t result_count;
+  tfrt_remote_value_t** results;  // +1 each; NULL once told
+  tfrt_status_t cancelled;        // +1; why, or NULL
+  int64_t since_ns;               // when it was made, by the node's tick
+};
+
+// |call| is in |state| from now on. Builds with assertions refuse a transition that the picture
+// doesn't have.
+void tfrt_outgoing_call_set_state(tfrt_outgoing_call_t* call, tfrt_outgoing_call_state_t state);
+
 // Starts a call; see above. Thread-safe (the lock is not held).
 void tfrt_outgoing_call_start(tfrt_node_t* node, const tfrt_outgoing_call_request_t* request);
 
@@ -99,11 +145,18 @@ bool tfrt_outgoing_call_lends(const tfrt_peer_t* peer, const tfrt_async_value_t*
 bool tfrt_outgoing_call_cancel_oldest(tfrt_job_t* job, uint32_t count, tfrt_status_t reason)
     TFRT_MUST_USE;
 
+// The ends of a call between hosts in the traces of both: a moment within the kernel that calls,
+// and one at the begin of what it runs. Both have the same name, CALLER.NUMBER.CALLEE, by which a
+// viewer ties them together.
+#define TFRT_TRACE_FLOW_OUT "flow.out"
+#define TFRT_TRACE_FLOW_IN "flow.in"
+
+// Adds one of them, |category|, to the trace of |job|, if it is traced, at the present time and on
+// the calling thread. Thread-safe.
+void tfrt_trace_flow_add(const tfrt_job_t* job, const char* category, uint64_t caller,
+                         uint64_t number, uint64_t callee, uint64_t request);
+
 // Has calls end with their owners.
 void tfrt_outgoing_call_register(tfrt_owner_rules_t* rules);
-
-// Nothing else is under way: hurries the calls that are left. True if there is none, and the caller
-// does what |over| would.
-bool tfrt_outgoing_unawaited_end(tfrt_unawaited_t* unawaited) TFRT_MUST_USE;
 
 #endif  // TFRT_DISTRIBUTED_CALL_OUTGOING_CALL_H_

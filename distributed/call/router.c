@@ -1,15 +1,100 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "distributed/call/router_impl.h"
+#include "distributed/call/router.h"
 
 #include "distributed/call/call_hooks.h"
-#include "distributed/call/carried_call.h"
 #include "distributed/call/local_call.h"
-#include "distributed/call/outgoing_call_impl.h"
+#include "distributed/call/outgoing_call.h"
+#include "distributed/call/outgoing_invoke.h"
 #include "distributed/delivery/mail.h"
 #include "distributed/delivery/prefetched.h"
+#include "distributed/domain/job_attachment.h"
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/async/settled_chain.h"
 #include "host_runtime/base/plural.h"
+
+// A message that the receiver waits for, or a line, travels unasked up to this size: to ask for it
+// takes two more hops and six more frames.
+#define TFRT_ROUTER_OWED_INLINE TFRT_WIRE_MAX_INLINE_SIZE
+
+// --- Calls that carry their program ------------------------------------------
+
+// A call of a function that the other hosts of the job don't have: its program goes with it. Single
+// ops (host_runtime/eager) are such: a job may run any number of different ones, so they are not
+// announced, and nobody keeps them for the job. Their names and places are kept in the node's pool
+// of texts (text_pool.h), because records that live as long as the job use them.
+//
+//   caller                                   callee
+//     Invoke BUILTIN_RUN(image, arguments) --> program cache, by SHA-256 --> call as any other
+
+// The image of the program of |call|.
+static tfrt_status_t tfrt_carried_call_find_image(const tfrt_routed_call_t* call,
+                                                  tfrt_string_view_t* out_image) {
+  const tfrt_function_t* function = call->function;
+  tfrt_bef_file_t* file = function->program ? tfrt_program_file(function->program) : NULL;
+  size_t size = 0;
+  const char* bytes = file ? tfrt_bef_file_bytes(file, &size) : NULL;
+  if (!bytes || size > TFRT_WIRE_MAX_IMAGE_SIZE || function->index != 0) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "@%s is of a program that is not the job's: of such, only function 0 "
+                              "of a BEF file of at most %u bytes can be called on other hosts",
+                              function->name, TFRT_WIRE_MAX_IMAGE_SIZE);
+  }
+  if (call->options->retries > 0) {
+    return tfrt_status_create(
+        TFRT_STATUS_INVALID_ARGUMENT,
+        "@%s is of a program that is not the job's: a call of it is not tried "
+        "again, so leave retries out",
+        function->name);
+  }
+  *out_image = tfrt_string_view_make(bytes, size);
+  return NULL;
+}
+
+// Sets |*out_site| to |site| (NULL: unknown) with texts of |texts|. With the lock held.
+static void tfrt_carried_call_copy_site(tfrt_text_pool_t* texts, const tfrt_status_origin_t* site,
+                                        tfrt_status_origin_t* out_site) {
+  *out_site = (tfrt_status_origin_t){.rank = TFRT_STATUS_NO_RANK};
+  if (site) *out_site = *site;
+  out_site->function = tfrt_text_pool_keep(texts, out_site->function);
+  out_site->kernel = tfrt_text_pool_keep(texts, out_site->kernel);
+  out_site->file = tfrt_text_pool_keep(texts, out_site->file);
+}
+
+static void tfrt_carried_call_keep_texts(tfrt_text_pool_t* texts, const tfrt_routed_call_t* call,
+                                         tfrt_status_origin_t* out_site,
+                                         tfrt_outgoing_call_request_t* request) {
+  tfrt_carried_call_copy_site(texts, call->site, out_site);
+  request->site = out_site;
+  request->name = tfrt_text_pool_keep(texts, call->function->name);
+  request->device = tfrt_text_pool_keep(texts, call->options->device);
+  request->results_device = tfrt_text_pool_keep(texts, call->context->device);
+}
+
+// Completes |request| for |call|, whose calling kernel is not known. The names in |request| then
+// live as long as the node, and its site is |out_site|. If the program is not one of the job's, its
+// image goes with the request. INVALID_ARGUMENT for a program without a small image, for another
+// function of it than the first, and for retries. With the lock held.
+static tfrt_status_t tfrt_carried_call_describe(tfrt_job_t* job, const tfrt_routed_call_t* call,
+                                                tfrt_status_origin_t* out_site,
+                                                tfrt_outgoing_call_request_t* request) {
+  tfrt_carried_call_keep_texts(&job->node->texts, call, out_site, request);
+  if (tfrt_program_cache_find_program(job->node, call->function->program)) return NULL;
+  request->function = TFRT_WIRE_BUILTIN_RUN;
+  return tfrt_carried_call_find_image(call, &request->image);
+}
+
+// The place |site| at which a kernel in |context| asks |job| for something, with texts that live as
+// long as |job|: |site| itself, or |out_site| if the kernel's program may be freed earlier. Takes
+// the lock.
+static const tfrt_status_origin_t* tfrt_carried_call_keep_site(
+    tfrt_job_t* job, const tfrt_execution_context_t* context, const tfrt_status_origin_t* site,
+    tfrt_status_origin_t* out_site) {
+  if (!context->request->options.names_are_short_lived) return site;
+  tfrt_node_lock_tables(job->node);
+  tfrt_carried_call_copy_site(&job->node->texts, site, out_site);
+  tfrt_node_unlock(job->node);
+  return out_site;
+}
 
 // --- Calls -------------------------------------------------------------------
 
@@ -187,7 +272,7 @@ static void tfrt_router_call(tfrt_call_router_t* router, const tfrt_routed_call_
   if (plan.target == TFRT_CALL_TARGET_HERE) tfrt_router_call_here(job, call);
 }
 
-// --- Places, copies --------------------------------------------------------------
+// --- Places, copies ----------------------------------------------------------
 
 static tfrt_call_place_t tfrt_router_place(tfrt_call_router_t* router) {
   tfrt_job_t* job = TFRT_CONTAINER_OF(router, tfrt_job_t, router);
@@ -197,13 +282,17 @@ static tfrt_call_place_t tfrt_router_place(tfrt_call_router_t* router) {
   return place;
 }
 
-tfrt_async_value_t* tfrt_router_error_take(tfrt_status_t status, const tfrt_status_origin_t* site) {
+// The error |status| (consumed) with the place |site|, as a value (+1).
+static tfrt_async_value_t* tfrt_router_error_take(tfrt_status_t status,
+                                                  const tfrt_status_origin_t* site) {
   tfrt_status_t located = tfrt_status_with_origin(status, site);
   tfrt_status_release(status);
   return tfrt_async_value_create_error_take(located);
 }
 
-tfrt_status_t tfrt_router_find_member(tfrt_job_t* job, uint32_t rank, uint64_t* out_incarnation) {
+// Sets |*out_incarnation| to the member of |job| with |rank|; INVALID_ARGUMENT if there is none.
+static tfrt_status_t tfrt_router_find_member(tfrt_job_t* job, uint32_t rank,
+                                             uint64_t* out_incarnation) {
   *out_incarnation = 0;
   tfrt_node_lock_tables(job->node);
   const tfrt_job_member_t* member = tfrt_job_find_rank(job, rank);
@@ -257,6 +346,107 @@ static tfrt_async_value_t* tfrt_router_prefetch(tfrt_call_router_t* router,
   tfrt_async_value_release(there);
   return chain;
 }
+
+// --- Messages by key ---------------------------------------------------------
+
+// The mailbox of a job that was closed meanwhile has been emptied already, and nobody empties it
+// again.
+static void tfrt_router_empty_if_closed(tfrt_job_t* job) {
+  tfrt_node_lock_tables(job->node);
+  if (tfrt_job_is_closed(job)) tfrt_mail_end(job, TFRT_MAILBOX_ANY_SENDER, job->closing.reason);
+  tfrt_node_unlock(job->node);
+}
+
+static tfrt_async_value_t* tfrt_router_send_here(tfrt_job_t* job,
+                                                 const tfrt_routed_message_t* message) {
+  tfrt_status_t status = tfrt_mailbox_send(
+      &job->exchange.mailbox, tfrt_mailbox_number(message, message->context->request), job->rank,
+      tfrt_async_value_string(message->key), message->value);
+  tfrt_router_empty_if_closed(job);
+  return status ? tfrt_router_error_take(status, message->site) : tfrt_async_value_ready_chain();
+}
+
+// True if a kernel may write to the value of |message| once the chain of the send is there. A value
+// that is not here yet may be a tensor. No kernel writes to a list. The sender of an owed message
+// sees to that itself.
+static bool tfrt_router_may_be_written(const tfrt_routed_message_t* message) {
+  if (message->is_owed || tfrt_async_value_is_error(message->value)) return false;
+  if (!tfrt_async_value_is_available(message->value)) return true;
+  const tfrt_type_t* type = tfrt_type_get(tfrt_async_value_resolved(message->value)->type_id);
+  return (type->flags & TFRT_TYPE_FLAG_MUTABLE) && !type->aggregate;
+}
+
+static tfrt_async_value_t* tfrt_router_send(tfrt_call_router_t* router,
+                                            const tfrt_routed_message_t* message) {
+  tfrt_job_t* job = TFRT_CONTAINER_OF(router, tfrt_job_t, router);
+  if (message->host == job->rank) return tfrt_router_send_here(job, message);
+  static const char* const result_types[1] = {"!tfrt.chain"};
+  tfrt_async_value_t* arguments[2] = {message->key, message->value};
+  tfrt_async_value_t* result = NULL;
+  const tfrt_request_context_t* of = message->context->request;
+  tfrt_status_origin_t kept;
+  tfrt_outgoing_call_request_t request = {
+      .job = job,
+      .function = TFRT_WIRE_BUILTIN_SEND,
+      .request = message->is_owed ? NULL : message->context->request,
+      .scope = message->context->scope,
+      .name = "send",
+      .site = tfrt_carried_call_keep_site(job, message->context, message->site, &kept),
+      .deadline_ns = message->is_owed ? TFRT_TIME_INFINITE : of->options.deadline_ns,
+      .results_can_wait = message->is_unawaited,
+      .arguments = arguments,
+      .argument_count = 2,
+      // The receiver waits for the message, so the value goes inline, and need not be asked for.
+      .inline_limit = message->is_owed ? TFRT_ROUTER_OWED_INLINE : 0,
+      .results = &result,
+      .result_count = 1,
+      .message = tfrt_router_may_be_written(message) ? TFRT_OUTGOING_MUTABLE_MESSAGE
+                                                     : TFRT_OUTGOING_MESSAGE,
+      .result_types = result_types};
+  tfrt_status_t status = tfrt_router_find_member(job, message->host, &request.callee);
+  if (status) return tfrt_router_error_take(status, message->site);
+  tfrt_outgoing_call_start(job->node, &request);
+  return result;
+}
+
+// Sees to it that this host learns of the death of |rank|, and of its end of the job, or says why
+// nothing can come.
+static tfrt_status_t tfrt_router_watch(tfrt_job_t* job, uint32_t rank, uint64_t incarnation) {
+  if (rank == job->rank) return NULL;
+  tfrt_peer_t* peer = NULL;
+  tfrt_node_lock_tables(job->node);
+  tfrt_status_t status = tfrt_job_reach(job, incarnation, &peer);
+  if (!status) status = tfrt_job_attachment_send(job, peer);
+  tfrt_node_unlock(job->node);
+  return status;
+}
+
+// The wait begins before the check that the sender lives: the death of the sender in between ends
+// the wait.
+static tfrt_async_value_t* tfrt_router_receive(tfrt_call_router_t* router,
+                                               const tfrt_routed_message_t* message) {
+  tfrt_job_t* job = TFRT_CONTAINER_OF(router, tfrt_job_t, router);
+  uint64_t incarnation = 0;
+  tfrt_status_t status = tfrt_router_find_member(job, message->host, &incarnation);
+  if (status) return tfrt_router_error_take(status, message->site);
+  tfrt_request_context_t* request = message->context->request;
+  tfrt_status_origin_t kept;
+  tfrt_mailbox_receiver_t receiver = {
+      .request = request,
+      .site = tfrt_carried_call_keep_site(job, message->context, message->site, &kept)};
+  tfrt_async_value_t* value =
+      tfrt_mailbox_receive(&job->exchange.mailbox, &receiver, tfrt_mailbox_number(message, request),
+                           message->host, tfrt_async_value_string(message->key));
+  status = tfrt_router_watch(job, message->host, incarnation);
+  tfrt_node_lock_tables(job->node);
+  if (status) tfrt_mail_end(job, message->host, status);
+  if (tfrt_job_is_closed(job)) tfrt_mail_end(job, TFRT_MAILBOX_ANY_SENDER, job->closing.reason);
+  tfrt_node_unlock(job->node);
+  tfrt_status_release(status);
+  return value;
+}
+
+// --- The hooks ---------------------------------------------------------------
 
 static tfrt_turn_table_t* tfrt_router_turns(tfrt_call_router_t* router) {
   return &TFRT_CONTAINER_OF(router, tfrt_job_t, router)->exchange.turns;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "distributed/client/client_record.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "distributed/client/client_run.h"
-#include "distributed/job/job_trace.h"
 #include "distributed/service/tracing.h"
 #include "distributed/wire/text.h"
 #include "host_runtime/base/random.h"
@@ -102,6 +102,20 @@ tfrt_status_t tfrt_client_late_error(const tfrt_client_t* client) {
 
 // --- JobOpen -----------------------------------------------------------------
 
+// Prints the job's lines; releases the printing.
+static void tfrt_client_print(void* self, uint32_t rank, tfrt_string_view_t line) {
+  tfrt_client_t* client = self;
+  if (client->options.print) client->options.print(client->options.print_self, rank, line);
+}
+
+static void tfrt_client_release_print(void* self) { tfrt_client_release_locked(self); }
+
+// The client wants this |job|, which it makes, to be traced everywhere.
+static void tfrt_client_request_trace(tfrt_job_t* job) {
+  tfrt_random_entropy(&job->tracing.context, sizeof(job->tracing.context));
+  job->tracing.context.flags = TFRT_JOB_TRACE_SAMPLED;
+}
+
 // Makes the job, as |open| says, and opens it on each host.
 static tfrt_status_t tfrt_client_open_everywhere(tfrt_client_t* client,
                                                  const tfrt_wire_body_t* body) {
@@ -112,7 +126,7 @@ static tfrt_status_t tfrt_client_open_everywhere(tfrt_client_t* client,
   job->printer.print = tfrt_client_print;
   job->printer.self = client;
   job->printer.release = tfrt_client_release_print;
-  if (client->options.is_traced) tfrt_job_trace_request(job);
+  if (client->options.is_traced) tfrt_client_request_trace(job);
   tfrt_client_retain(client);
   for (uint32_t i = 0; i < client->options.host_count; ++i) {
     tfrt_peer_t* peer = NULL;
@@ -241,18 +255,6 @@ static bool tfrt_client_take_other(tfrt_client_t* client, tfrt_client_host_t* ho
   host->incarnation = incarnation;
   tfrt_client_advance(client);
   return true;
-}
-
-// The root is lost: so is all that it ran.
-static void tfrt_client_lose_root(tfrt_client_t* client, const tfrt_peer_t* root) {
-  for (tfrt_list_link_t* link;
-       tfrt_client_was_opened(client) && (link = tfrt_list_pop_front(&client->runs));) {
-    tfrt_client_run_lose(client, tfrt_client_run_of(link), root);
-  }
-  const char* doing = client->options.asks_only ? "before it answered" : "while it ran the job";
-  tfrt_status_t status = tfrt_peer_lost_error(root, client->job, NULL, "%s", doing);
-  tfrt_client_close_locked(client, status);
-  tfrt_status_release(status);
 }
 
 static void tfrt_client_lose_session(tfrt_client_t* client, tfrt_client_host_t* host,

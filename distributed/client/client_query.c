@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "distributed/call/outgoing_call.h"
-#include "distributed/client/client_impl.h"
+#include "distributed/client/client_record.h"
 #include "distributed/service/answer.h"
 #include "distributed/service/plain_form.h"
 #include "distributed/service/trace_image.h"
@@ -67,7 +67,7 @@ static tfrt_async_value_t* tfrt_client_ask_about(tfrt_client_t* client, uint32_t
   return result;
 }
 
-// --- Questions -------------------------------------------------------------------
+// --- Questions ---------------------------------------------------------------
 
 // True if host |rank| reads questions as messages.
 static bool tfrt_client_may_ask(tfrt_client_t* client, uint32_t rank) {
@@ -169,7 +169,7 @@ tfrt_async_value_t* tfrt_client_lines_take(tfrt_async_value_t* value) {
   return result;
 }
 
-// --- Others ----------------------------------------------------------------------
+// --- Others ------------------------------------------------------------------
 
 tfrt_async_value_t* tfrt_client_check_device(tfrt_client_t* client, uint32_t rank,
                                              const char* name) {

@@ -3,7 +3,7 @@
 // The requests of a job that its root has cancelled: no kernel of them starts on this host any
 // more, also where a call comes after that.
 //
-//   root      a start is cancelled ---CancelRequest 7--> every member           (request_end.h)
+//   root      a start is cancelled ---CancelRequest 7--> every member           (job_start.h)
 //   member    calls of request 7 are cancelled; a *tombstone* refuses those that come later, until
 //             the request, or the job, is over
 //

@@ -80,6 +80,9 @@ typedef struct tfrt_job_view_s {
   tfrt_job_member_t* members;  // by rank
 } tfrt_job_view_t;
 
+// The flag of W3C Trace Context that says: recorded.
+#define TFRT_JOB_TRACE_SAMPLED 1u
+
 typedef struct tfrt_job_tracing_s {
   tfrt_wire_trace_t context;     // all 0: the job is not traced
   _Atomic(tfrt_trace_t*) spans;  // +1; on a member, spans of what ran, or NULL; set at most once
@@ -90,7 +93,7 @@ typedef struct tfrt_job_programs_s {
   uint32_t next;  // handle that our next Program frame gives; from 1
 } tfrt_job_programs_t;
 
-// At the root (job/server.h).
+// At the root (job/job_start.h).
 typedef struct tfrt_job_starts_s {
   tfrt_list_link_t list;  // that are not over
   uint64_t next_request;
@@ -134,7 +137,7 @@ typedef struct tfrt_job_detachment_s {
   tfrt_detached_job_t* followed;  // +1; what its client follows here (following.h), or NULL
 } tfrt_job_detachment_t;
 
-// The closing of a job (job/job_closing.h).
+// The closing of a job (job/job_life.h).
 typedef struct tfrt_job_closing_s {
   tfrt_status_t reason;  // +1; the answer to all questions that come after the close
   bool is_finished;      // closed in order, without another reason

@@ -4,14 +4,14 @@
 #include "distributed/call/incoming_call.h"
 #include "distributed/call/job_program.h"
 #include "distributed/call/outgoing_call.h"
-#include "distributed/client/client_events.h"
+#include "distributed/client/client_record.h"
 #include "distributed/delivery/push_inbox.h"
 #include "distributed/domain/domain.h"
 #include "distributed/domain/job.h"
 #include "distributed/domain/job_attachment.h"
 #include "distributed/job/fence.h"
-#include "distributed/job/request_end.h"
-#include "distributed/job/server.h"
+#include "distributed/job/job_life.h"
+#include "distributed/job/job_start.h"
 #include "distributed/recovery/recovery.h"
 #include "distributed/value/incoming_release.h"
 #include "distributed/value/incoming_want.h"
@@ -37,7 +37,7 @@ static tfrt_status_t tfrt_frame_on_gone(const tfrt_frame_in_t* in) {
 }
 
 static tfrt_status_t tfrt_frame_on_open(const tfrt_frame_in_t* in) {
-  return tfrt_server_on_open(in->peer, in->frame, &in->body->job_open, in->deadline_ns);
+  return tfrt_job_life_on_open(in->peer, in->frame, &in->body->job_open, in->deadline_ns);
 }
 
 static tfrt_status_t tfrt_frame_on_opened(const tfrt_frame_in_t* in) {
@@ -46,7 +46,7 @@ static tfrt_status_t tfrt_frame_on_opened(const tfrt_frame_in_t* in) {
 }
 
 static tfrt_status_t tfrt_frame_on_start(const tfrt_frame_in_t* in) {
-  return tfrt_server_on_start(in->peer, in->job, &in->body->job_start, in->deadline_ns);
+  return tfrt_job_start_on_start(in->peer, in->job, &in->body->job_start, in->deadline_ns);
 }
 
 static tfrt_status_t tfrt_frame_on_job_end(const tfrt_frame_in_t* in) {
@@ -55,7 +55,7 @@ static tfrt_status_t tfrt_frame_on_job_end(const tfrt_frame_in_t* in) {
 }
 
 static tfrt_status_t tfrt_frame_on_close(const tfrt_frame_in_t* in) {
-  tfrt_server_on_close(in->peer, in->job, &in->body->job_close);
+  tfrt_job_life_on_close(in->peer, in->job, &in->body->job_close);
   return NULL;
 }
 
@@ -94,12 +94,12 @@ static tfrt_status_t tfrt_frame_on_hurry(const tfrt_frame_in_t* in) {
 }
 
 static tfrt_status_t tfrt_frame_on_cancel_request(const tfrt_frame_in_t* in) {
-  tfrt_request_end_on_cancel(in->peer, in->job, &in->body->cancel_request);
+  tfrt_job_start_on_cancel_request(in->peer, in->job, &in->body->cancel_request);
   return NULL;
 }
 
 static tfrt_status_t tfrt_frame_on_end_request(const tfrt_frame_in_t* in) {
-  tfrt_request_end_on_end(in->peer, in->job, &in->body->end_request);
+  tfrt_job_start_on_end_request(in->peer, in->job, &in->body->end_request);
   return NULL;
 }
 

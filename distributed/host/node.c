@@ -9,7 +9,7 @@
 #include "distributed/call/job_program.h"
 #include "distributed/call/outgoing_call.h"
 #include "distributed/call/router.h"
-#include "distributed/client/client_events.h"
+#include "distributed/client/client_record.h"
 #include "distributed/delivery/mail.h"
 #include "distributed/delivery/push_inbox.h"
 #include "distributed/domain/domain.h"
@@ -18,8 +18,7 @@
 #include "distributed/host/frame_table.h"
 #include "distributed/job/detached_job.h"
 #include "distributed/job/fence.h"
-#include "distributed/job/job_closing.h"
-#include "distributed/job/server.h"
+#include "distributed/job/job_life.h"
 #include "distributed/recovery/recovery.h"
 #include "distributed/recovery/retried_call.h"
 #include "distributed/service/answer.h"
@@ -156,7 +155,7 @@ static void tfrt_node_on_opened(tfrt_session_handler_t* handler, tfrt_session_t*
   tfrt_transfer_open_lanes(peer);
   peer->watermark = tfrt_session_peer_next_call(session) - 1;
   tfrt_incoming_want_serve_held(peer);
-  tfrt_server_on_session_opened(peer);
+  tfrt_job_life_on_session_opened(peer);
   tfrt_client_on_session_opened(node, session);
 }
 

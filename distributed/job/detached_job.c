@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/job/detached_job.h"
 
-#include "distributed/job/job_closing.h"
+#include "distributed/job/job_life.h"
 
 #include <stdio.h>
 #include <string.h>

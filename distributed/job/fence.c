@@ -3,7 +3,7 @@
 
 #include "distributed/domain/job_attachment.h"
 #include "distributed/job/detached_job.h"
-#include "distributed/job/job_closing.h"
+#include "distributed/job/job_life.h"
 
 static tfrt_job_member_t* tfrt_fence_member(tfrt_job_t* job, const tfrt_peer_t* peer) {
   tfrt_job_member_t* member = tfrt_job_find_incarnation(job, peer->incarnation);

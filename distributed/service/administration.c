@@ -5,7 +5,7 @@
 
 #include "distributed/call/incoming_call.h"
 #include "distributed/job/detached_job.h"
-#include "distributed/job/job_closing.h"
+#include "distributed/job/job_life.h"
 
 static tfrt_status_t tfrt_administration_end_job(tfrt_node_t* node, tfrt_string_view_t id) {
   tfrt_job_t* job = tfrt_job_find(node, id);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/service/asking.h"
 
-#include "distributed/call/incoming_call_impl.h"
+#include "distributed/call/incoming_call.h"
 #include "distributed/service/administration.h"
 #include "distributed/service/answer.h"
 #include "distributed/service/inventory.h"

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "distributed/job/detached_job.h"
-#include "distributed/job/server.h"
+#include "distributed/job/job_start.h"
 #include "distributed/service/answer.h"
 #include "distributed/service/plain_form.h"
 #include "host_runtime/base/number_text.h"
@@ -55,7 +55,7 @@ static tfrt_following_state_t tfrt_following_state_of(const tfrt_detached_job_t*
   if (detached->state == TFRT_DETACHED_JOB_ENDED) {
     state.state = "ended";
   } else if (detached->job) {
-    tfrt_server_visit_starts(detached->job, tfrt_following_visit_start, &state);
+    tfrt_job_start_visit_all(detached->job, tfrt_following_visit_start, &state);
   }
   return state;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/service/inventory.h"
 
-#include "distributed/call/incoming_call_impl.h"
-#include "distributed/call/outgoing_call_impl.h"
+#include "distributed/call/incoming_call.h"
+#include "distributed/call/outgoing_call.h"
 #include "distributed/job/detached_job.h"
-#include "distributed/job/server.h"
+#include "distributed/job/job_start.h"
 #include "distributed/service/inventory_part.h"
 
 // --- Calls ---------------------------------------------------------------------
@@ -135,7 +135,7 @@ static const tfrt_wire_parent_t* tfrt_inventory_parent_of(tfrt_inventory_t* inve
                                                           const tfrt_request_context_t* request) {
   if (!request) return NULL;
   tfrt_inventory_parent_t parent = {.request = request};
-  tfrt_server_visit_starts(inventory->job, tfrt_inventory_compare_parent, &parent);
+  tfrt_job_start_visit_all(inventory->job, tfrt_inventory_compare_parent, &parent);
   tfrt_hash_table_t* peers = &inventory->node->peers;
   for (tfrt_hash_node_t* found = tfrt_hash_table_first(peers); found && !parent.is_found;
        found = tfrt_hash_table_next(peers, found)) {
@@ -327,7 +327,7 @@ static void tfrt_inventory_add_job(tfrt_inventory_t* inventory) {
               .state = tfrt_inventory_job_state(job)}};
   tfrt_inventory_emit(inventory, &part);
   tfrt_inventory_add_members(inventory);
-  tfrt_server_visit_starts(job, tfrt_inventory_add_start, inventory);
+  tfrt_job_start_visit_all(job, tfrt_inventory_add_start, inventory);
   tfrt_hash_table_t* peers = &inventory->node->peers;
   for (tfrt_hash_node_t* found = tfrt_hash_table_first(peers); found;
        found = tfrt_hash_table_next(peers, found)) {
@@ -375,7 +375,7 @@ static const tfrt_execution_t* tfrt_inventory_find_runner(tfrt_inventory_t* inve
   if (!request) return NULL;
   for (tfrt_list_link_t* link = inventory->node->jobs.next; link != &inventory->node->jobs;
        link = link->next) {
-    tfrt_server_visit_starts(TFRT_CONTAINER_OF(link, tfrt_job_t, link),
+    tfrt_job_start_visit_all(TFRT_CONTAINER_OF(link, tfrt_job_t, link),
                              tfrt_inventory_compare_start, &runner);
   }
   tfrt_hash_table_t* peers = &inventory->node->peers;

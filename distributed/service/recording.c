@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "distributed/call/incoming_call_impl.h"
-#include "distributed/job/server.h"
+#include "distributed/call/incoming_call.h"
+#include "distributed/job/job_start.h"
 #include "distributed/service/tracing.h"
 #include "distributed/tuning/tuning.h"
 
@@ -63,7 +63,7 @@ static void tfrt_recording_attach_start(void* self, uint64_t number,
 
 // Makes running work of |job| record into |trace|.
 static void tfrt_recording_attach(tfrt_job_t* job, tfrt_trace_t* trace) {
-  tfrt_server_visit_starts(job, tfrt_recording_attach_start, trace);
+  tfrt_job_start_visit_all(job, tfrt_recording_attach_start, trace);
   tfrt_hash_table_t* peers = &job->node->peers;
   for (tfrt_hash_node_t* found = tfrt_hash_table_first(peers); found;
        found = tfrt_hash_table_next(peers, found)) {

@@ -10,7 +10,7 @@
 //     <----------------------- Result  ClockPart, SpanPart, SpanPart ...
 //
 // A host records only for jobs whose JobOpen says that its trace is sampled, at most
-// TFRT_JOB_TRACE_LIMIT spans each (job/job_trace.h); spans beyond that are counted.
+// TFRT_JOB_TRACE_LIMIT spans each (job/job_life.h); spans beyond that are counted.
 //
 // Thread rule: thread-safe (the node's lock is not held).
 // Failure rule: see answer.h.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The states of an outgoing call, against the picture in outgoing_call_impl.h: the transitions that
+// The states of an outgoing call, against the picture in outgoing_call.h: the transitions that
 // it has are made, and all others are refused by builds with assertions.
 #include <check.h>
 #include <signal.h>
 
-#include "distributed/call/outgoing_call_impl.h"
+#include "distributed/call/outgoing_call.h"
 #include "tests/support/test_main.h"
 
 #define STATE_COUNT (TFRT_OUTGOING_CALL_ENDED + 1)

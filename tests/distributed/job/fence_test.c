@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "distributed/domain/job.h"
-#include "distributed/job/job_closing.h"
+#include "distributed/job/job_life.h"
 #include "host_runtime/async/builtin_types.h"
 #include "tests/distributed/host/node_harness.h"
 #include "tests/support/test_main.h"

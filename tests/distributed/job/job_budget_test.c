@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "distributed/call/outgoing_call_impl.h"
+#include "distributed/call/outgoing_call.h"
 #include "tests/distributed/job/job_harness.h"
 #include "tests/support/test_main.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A job with very many open calls ends in slices (job_closing.h), and whatever comes between two of
+// A job with very many open calls ends in slices (job_life.h), and whatever comes between two of
 // them leaves nothing behind.
-#include "distributed/job/job_closing.h"
+#include "distributed/job/job_life.h"
 
 #include <string.h>
 

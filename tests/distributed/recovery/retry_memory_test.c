@@ -2,7 +2,7 @@
 //
 // Pure calls with retries on a host that has no memory for a record at the wrong moment, or loses
 // another host at that. Nothing is left in any table (node_harness.h).
-#include "distributed/call/outgoing_call_impl.h"
+#include "distributed/call/outgoing_call.h"
 #include "distributed/value/remote_value.h"
 #include "tests/distributed/host/node_harness.h"
 #include "tests/support/test_main.h"

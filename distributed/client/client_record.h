@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Internals of a client, for its four sources, and the events that a node reports to its clients.
+// The record of a client, for its three sources, and the events that host/ reports to the clients
+// of a node: sessions open and die, frames of jobs come.
 //
-//    client.c       its life: created, open, closed; what came from the root
+//    client.c       its life: created, open, closed; its starts: packed, sent, cancelled, ended
 //    client_host.c  its hosts: dialled, known, the job opened on each; what is wrong with one
-//    client_run.c   its starts: packed, sent, cancelled, ended
 //    client_query.c what its hosts are asked: how they are, what ran when
 //
-// Thread rule: everything here needs the node's lock, but what says otherwise.
-// Failure rule: messages that come too late are ignored.
-#ifndef TFRT_DISTRIBUTED_CLIENT_CLIENT_IMPL_H_
-#define TFRT_DISTRIBUTED_CLIENT_CLIENT_IMPL_H_
+// Thread rule: everything here needs the node's lock.
+// Failure rule: messages that come too late are ignored; an error goes to the waiters of the job.
+#ifndef TFRT_DISTRIBUTED_CLIENT_CLIENT_RECORD_H_
+#define TFRT_DISTRIBUTED_CLIENT_CLIENT_RECORD_H_
 
 #include "distributed/client/client.h"
-#include "distributed/client/client_events.h"
 #include "distributed/domain/domain.h"
 #include "distributed/domain/job.h"
 
@@ -83,9 +82,8 @@ static inline tfrt_client_t* tfrt_client_of(tfrt_list_link_t* link) {
   return TFRT_CONTAINER_OF(link, tfrt_client_t, link);
 }
 
-// Prints the job's lines; releases the printing.
-void tfrt_client_print(void* self, uint32_t rank, tfrt_string_view_t line);
-void tfrt_client_release_print(void* self);
+// |root|, the root of the job, is lost: so is all that it ran.
+void tfrt_client_lose_root(tfrt_client_t* client, const tfrt_peer_t* root);
 
 // --- client_host.c -----------------------------------------------------------
 
@@ -98,4 +96,25 @@ void tfrt_client_forget_hosts(tfrt_client_t* client);
 // The error (+1) for a job that was not open in time; it names the hosts that have not answered.
 tfrt_status_t tfrt_client_late_error(const tfrt_client_t* client) TFRT_MUST_USE;
 
-#endif  // TFRT_DISTRIBUTED_CLIENT_CLIENT_IMPL_H_
+// --- Events ------------------------------------------------------------------
+
+// A JobEnd came from |peer| for |job|.
+void tfrt_client_on_job_end(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_job_end_t* end);
+
+// The node is closed.
+void tfrt_client_close_all(tfrt_node_t* node, tfrt_status_t reason);
+
+// |session| is open, or dead as |death| and |reason| (+0) say.
+void tfrt_client_on_session_opened(tfrt_node_t* node, tfrt_session_t* session);
+void tfrt_client_on_session_dead(tfrt_node_t* node, tfrt_session_t* session,
+                                 tfrt_session_death_t death, tfrt_status_t reason);
+
+// A JobDetach came from |peer| for |job| (NULL: it is over): if |peer| is the root, it has ended
+// the job, and no host answers messages on their way to it.
+void tfrt_client_on_detach(const tfrt_peer_t* peer, const tfrt_job_t* job);
+
+// A JobOpened came from |peer| for |job|.
+void tfrt_client_on_job_opened(tfrt_peer_t* peer, tfrt_job_t* job,
+                               const tfrt_wire_job_opened_t* opened);
+
+#endif  // TFRT_DISTRIBUTED_CLIENT_CLIENT_RECORD_H_

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The starts of a job at its root: functions that the client starts (JobStart), which the root
+// executes, so that it is the caller of everything below; and the request that each start is on all
+// hosts.
+//
+//   client            root                     members
+//     JobStart ------> execution ...calls...
+//     <------ JobEnd   retired, all results known
+//                      EndRequest -----------> forget the request
+//     CancelRequest -> CancelRequest --------> cancel what runs of it, and what will come
+//
+// Life:
+//  1. A start lives in its job's list from JobStart to JobEnd. JobEnd has all results, or the
+//  reason
+//     why there are none. It is one message, whatever its results are.
+//  2. When a request is over on all living hosts, they forget four things about it: its cancel
+//     (cancelled_requests.h), the turns of kernels that met in it (turn_table.h), the end of such
+//     meetings, and messages that nobody received (mailbox.h). If no kernels can have met in the
+//     request, the root sends no EndRequest. The members then remember nothing of it but messages
+//     that nobody received, which go with the job.
+//
+// Thread rule: everything here needs the node's lock.
+// Failure rule: what can't be done is answered; an impossible frame is an error (+1).
+#ifndef TFRT_DISTRIBUTED_JOB_JOB_START_H_
+#define TFRT_DISTRIBUTED_JOB_JOB_START_H_
+
+#include "distributed/call/execution.h"
+
+// A JobStart came from |peer|.
+tfrt_status_t tfrt_job_start_on_start(tfrt_peer_t* peer, tfrt_job_t* job,
+                                      const tfrt_wire_job_start_t* start, int64_t deadline_ns)
+    TFRT_MUST_USE;
+
+// Visits the starts of |job|, whose root we are, that are not over.
+typedef void (*tfrt_job_start_visit_fn_t)(void* self, uint64_t number,
+                                          const tfrt_execution_t* execution);
+void tfrt_job_start_visit_all(const tfrt_job_t* job, tfrt_job_start_visit_fn_t visit, void* self);
+
+// Cancels the start |start| (0: all) of |job| because of |reason| (+0).
+void tfrt_job_start_cancel_all(tfrt_job_t* job, uint64_t start, tfrt_status_t reason);
+
+// A CancelRequest came from |peer| for |job| (NULL: it is over): the start that its client wants to
+// end, or the request that the root has cancelled. An EndRequest came.
+void tfrt_job_start_on_cancel_request(tfrt_peer_t* peer, tfrt_job_t* job,
+                                      const tfrt_wire_cancel_request_t* cancel);
+void tfrt_job_start_on_end_request(tfrt_peer_t* peer, tfrt_job_t* job,
+                                   const tfrt_wire_end_request_t* end);
+
+#endif  // TFRT_DISTRIBUTED_JOB_JOB_START_H_
