@@ -4,6 +4,7 @@
 
 #include "compiler/translate.h"
 #include "host_runtime/base/file.h"
+#include "tools/kernels/constant_evaluator.h"
 #include "tools/kernels/op_tables.h"
 #include "tools/kernels/shared_libraries.h"
 #include "tools/translation/text_splitter.h"
@@ -74,8 +75,9 @@ static tfrt_status_t translate(tfrt_string_view_t input, tfrt_diagnostics_t* dia
                                          .unnamed_values = !keep_names,
                                          .generic = generic,
                                          .locations = locations};
-  return tfrt_optimize_text(tfrt_all_op_tables(), &options, tfrt_allocator_system(), diagnostics,
-                            result);
+  tfrt_op_tables_t tables = *tfrt_all_op_tables();
+  tables.evaluator = tfrt_constant_evaluator();
+  return tfrt_optimize_text(&tables, &options, tfrt_allocator_system(), diagnostics, result);
 }
 
 int main(int argument_count, char** arguments) {

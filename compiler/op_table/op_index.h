@@ -27,6 +27,8 @@
 typedef struct tfrt_op_tables_s {
   const tfrt_kernel_table_t* tables;
   size_t count;
+  // Runs kernels for passes that fold constants; NULL: the caller has none.
+  const struct tfrt_constant_evaluator_s* evaluator;
 } tfrt_op_tables_t;
 
 typedef struct tfrt_op_index_entry_s {

@@ -59,7 +59,7 @@ static tfrt_status_t check_default(const tfrt_kernel_descriptor_t* op,
   tfrt_diagnostics_initialize(&diagnostics, NULL, tfrt_string_builder_view(&text),
                               tfrt_allocator_system());
   tfrt_kernel_table_t table = {op, 1};
-  tfrt_op_tables_t tables = {&table, 1};
+  tfrt_op_tables_t tables = {.tables = &table, .count = 1};
   tfrt_ir_operation_t* module = tfrt_parse_module(context, &tables, &diagnostics);
   const tfrt_ir_attribute_t* value =
       module ? tfrt_ir_operation_attribute(tfrt_ir_module_block(module)->first, entry->name) : NULL;

@@ -36,7 +36,7 @@ static tfrt_status_t initialize(tfrt_parser_t* parser, tfrt_ir_context_t* contex
   tfrt_hash_table_initialize(&parser->blocks, &tfrt_parser_block_vtable, allocator);
   tfrt_scratch_initialize(&parser->early_blocks, sizeof(tfrt_parser_early_block_t), allocator);
   parser->file = tfrt_ir_string_of(context, diagnostics->file ? diagnostics->file : "-");
-  static const tfrt_op_tables_t no_tables = {NULL, 0};
+  static const tfrt_op_tables_t no_tables = {.tables = NULL};
   return tfrt_op_index_initialize(&parser->index, tables ? tables : &no_tables, allocator);
 }
 

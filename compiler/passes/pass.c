@@ -11,6 +11,7 @@
 #include "compiler/passes/canonicalizer.h"
 #include "compiler/passes/chain_checker.h"
 #include "compiler/passes/chain_inserter.h"
+#include "compiler/passes/constant_folder.h"
 #include "compiler/passes/inliner.h"
 #include "compiler/passes/stream_printer.h"
 #include "compiler/verifier/verifier.h"
@@ -18,7 +19,10 @@
 
 static bool canonicalize(tfrt_ir_context_t* context, const tfrt_op_tables_t* tables,
                          tfrt_ir_operation_t* module, tfrt_diagnostics_t* diagnostics) {
-  (void)tables;
+  if (!tfrt_fold_constants(context, tables, module)) {
+    tfrt_pass_report(diagnostics, TFRT_SEVERITY_ERROR, module, "out of memory to fold constants");
+    return false;
+  }
   return tfrt_canonicalize(context, module, diagnostics);
 }
 
@@ -47,7 +51,9 @@ static const tfrt_pass_t passes[] = {
     {"async-ref-counting-opt", "cancel reference counts that undo each other within a block",
      tfrt_optimize_async_ref_counts},
     {"canonicalize",
-     "fold merges of chains, drop pure ops that nobody uses or that are there twice", canonicalize},
+     "run pure ops on constants, fold merges of chains, drop pure ops that nobody uses or that are "
+     "there twice",
+     canonicalize},
     {"check-chains", "warn of each pair of accesses that no chain orders", check_chains},
     {"inline", "put functions where tfrt.call calls them, drop private ones that are left",
      inline_calls},

@@ -140,7 +140,7 @@ END_TEST
 START_TEST(of_two_ops_with_one_name_the_first_is_found) {
   static const tfrt_kernel_descriptor_t ops[] = {{.name = "a.b"}, {.name = "a.b"}, {.name = "a.c"}};
   static const tfrt_kernel_table_t of_ops[] = {{NULL, 0}, {ops, 3}, {NULL, 0}};
-  tfrt_op_tables_t tables = {of_ops, TFRT_ARRAY_SIZE(of_ops)};
+  tfrt_op_tables_t tables = {.tables = of_ops, .count = TFRT_ARRAY_SIZE(of_ops)};
   tfrt_op_index_t index;
   ck_assert_ptr_null(tfrt_op_index_initialize(&index, &tables, tfrt_allocator_system()));
   ck_assert_ptr_eq(tfrt_op_index_find(&index, tfrt_string_view_of("a.c")), &ops[2]);

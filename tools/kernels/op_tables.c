@@ -19,7 +19,8 @@
 
 static tfrt_kernel_table_t
     tfrt_op_tables_of_all[TFRT_OP_TABLES_ROOM_COUNT + TFRT_SHARED_LIBRARIES_MAX];
-static tfrt_op_tables_t tfrt_op_tables = {tfrt_op_tables_of_all, TFRT_OP_TABLES_ROOM_COUNT};
+static tfrt_op_tables_t tfrt_op_tables = {.tables = tfrt_op_tables_of_all,
+                                          .count = TFRT_OP_TABLES_ROOM_COUNT};
 
 // Copied once: the tables are no constant expressions to the C language.
 static void tfrt_op_tables_fill(void) {

@@ -140,7 +140,7 @@ static uint32_t count_streams(bool uses_table, const char* kernel) {
   enum { KERNELS = 200 };
   tfrt_kernel_table_t tables[] = {
       tfrt_basic_ops, tfrt_control_flow_ops, {library_ops, TFRT_ARRAY_SIZE(library_ops)}};
-  const tfrt_op_tables_t op_tables = {tables, TFRT_ARRAY_SIZE(tables)};
+  const tfrt_op_tables_t op_tables = {.tables = tables, .count = TFRT_ARRAY_SIZE(tables)};
   static char text[64 * KERNELS * 2];
   int size = snprintf(text, sizeof(text), "func.func @f(%%s0: i32) -> i32 {\n");
   for (int i = 0; i < KERNELS; ++i) {

@@ -13,7 +13,7 @@
 
 const tfrt_op_tables_t* test_tables(void) {
   static tfrt_kernel_table_t tables[3];
-  static const tfrt_op_tables_t op_tables = {tables, 3};
+  static const tfrt_op_tables_t op_tables = {.tables = tables, .count = 3};
   tables[0] = tfrt_basic_ops;
   tables[1] = tfrt_control_flow_ops;
   tables[2] = tfrt_test_ops;

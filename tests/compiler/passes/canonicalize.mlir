@@ -180,3 +180,91 @@ func.func @hazard(%t: !tfrt_tensor.tensor, %x: i32, %ch: !tfrt.chain) -> !tfrt.c
   %f = tfrt.print.i32 %z, %ch
   tfrt.return %f : !tfrt.chain
 }
+
+// Pure ops of constants are run by their kernels: integers wrap around, division rounds to zero.
+// CHECK-LABEL: func.func @constants
+// CHECK-NEXT: %sum = tfrt.constant.i32 -2147483648
+// CHECK-NEXT: %q = tfrt.constant.i32 -3
+// CHECK-NEXT: %r = tfrt.constant.i32 -1
+// CHECK-NEXT: %same = tfrt.constant.i1 false
+// CHECK-NEXT: %wide = tfrt.constant.i64 -9223372036854775808
+// CHECK-NEXT: tfrt.return %sum, %q, %r, %same, %wide
+func.func @constants() -> (i32, i32, i32, i1, i64) {
+  %max = tfrt.constant.i32 2147483647
+  %one = tfrt.constant.i32 1
+  %ten = tfrt.constant.i32 -10
+  %three = tfrt.constant.i32 3
+  %big = tfrt.constant.i64 9223372036854775807
+  %step = tfrt.constant.i64 1
+  %sum = tfrt.add.i32 %max, %one
+  %q, %r = tfrt.div.i32 %ten, %three
+  %same = tfrt.equal.i32 %sum, %q
+  %wide = tfrt.add.i64 %big, %step
+  tfrt.return %sum, %q, %r, %same, %wide : i32, i32, i32, i1, i64
+}
+
+// Floats are what the kernels make of them, to the bit.
+// CHECK-LABEL: func.func @floats
+// CHECK-NEXT: %a = tfrt.constant.f32 0x7F800000
+// CHECK-NEXT: %b = tfrt.constant.f64 0.30000000000000004
+// CHECK-NEXT: tfrt.return %a, %b
+func.func @floats() -> (f32, f64) {
+  %max = tfrt.constant.f32 3.0e38
+  %x = tfrt.constant.f64 0.1
+  %y = tfrt.constant.f64 0.2
+  %a = tfrt.add.f32 %max, %max
+  %b = tfrt.add.f64 %x, %y
+  tfrt.return %a, %b : f32, f64
+}
+
+// Values that no constant can say, such as shapes, may lie in between.
+// CHECK-LABEL: func.func @between
+// CHECK-NEXT: %same = tfrt.constant.i1 true
+// CHECK-NEXT: tfrt.return %same
+func.func @between() -> i1 {
+  %a = ts.build_shape [2 : i64, 3 : i64]
+  %b = ts.build_shape [2 : i64, 3 : i64]
+  %same = ts.equal_shape %a, %b
+  tfrt.return %same : i1
+}
+
+// An op that fails stays, and so do those behind it.
+// CHECK-LABEL: func.func @failing
+// CHECK: %q, %r = tfrt.div.i32 %one, %zero
+// CHECK-NEXT: %s = tfrt.add.i32 %q, %one
+// CHECK-NEXT: tfrt.return %s, %one
+func.func @failing() -> (i32, i32) {
+  %zero = tfrt.constant.i32 0
+  %one = tfrt.constant.i32 1
+  %q, %r = tfrt.div.i32 %one, %zero
+  %s = tfrt.add.i32 %q, %one
+  %t = tfrt.add.i32 %zero, %one
+  tfrt.return %s, %t : i32, i32
+}
+
+// An op behind a chain stays: a constant would not come behind it.
+// CHECK-LABEL: func.func @behind
+// CHECK: %p = "tfrt.multiply.f32"(%x, %x, %ch)
+// CHECK: tfrt.return %p
+func.func @behind(%ch: !tfrt.chain) -> f32 {
+  %x = tfrt.constant.f32 2.0
+  %p = "tfrt.multiply.f32"(%x, %x, %ch) : (f32, f32, !tfrt.chain) -> f32
+  tfrt.return %p : f32
+}
+
+// In regions, with constants of their own.
+// CHECK-LABEL: func.func @folded_region
+// CHECK: tfrt.repeat.i32 %n, %x : i32 {
+// CHECK-NEXT: %c = tfrt.constant.i32 5
+// CHECK-NEXT: %d = tfrt.add.i32 %x, %c
+// CHECK-NEXT: tfrt.return %d
+func.func @folded_region(%n: i32, %x: i32) -> i32 {
+  %r = tfrt.repeat.i32 %n, %x : i32 {
+    %a = tfrt.constant.i32 2
+    %b = tfrt.constant.i32 3
+    %c = tfrt.add.i32 %a, %b
+    %d = tfrt.add.i32 %x, %c
+    tfrt.return %d : i32
+  }
+  tfrt.return %r : i32
+}

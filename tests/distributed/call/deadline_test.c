@@ -205,7 +205,7 @@ static void start(const char* text, uint32_t result_count) {
   ck_assert_uint_lt(all->count, TFRT_ARRAY_SIZE(tables));
   memcpy(tables, all->tables, all->count * sizeof(tables[0]));
   tables[all->count] = kernels;
-  tfrt_op_tables_t more = {tables, all->count + 1};
+  tfrt_op_tables_t more = {.tables = tables, .count = all->count + 1};
   tfrt_string_builder_t report;
   tfrt_string_builder_initialize(&report, tfrt_allocator_system());
   tfrt_text_to_bef_options_t options = {0};
