@@ -133,6 +133,7 @@ static void compare_turns(tfrt_chain_checker_t* checker, const tfrt_ir_operation
     for (size_t k = 0; k < accesses->count; ++k) {
       const tfrt_check_access_t* later = tfrt_scratch_at(accesses, k);
       if (!(earlier->writes || later->writes) || !is_same_place(inner, earlier, later)) continue;
+      if (later->is_new) continue;
       if (turns_are_ordered(turns, later, earlier)) continue;
       tfrt_check_report_turns(checker, op, later, earlier);
     }
@@ -161,6 +162,8 @@ static void add_access(tfrt_chain_checker_t* checker, const tfrt_ir_operation_t*
   tfrt_check_access_t here = *access;
   if (inner->function) {
     here.place = tfrt_effect_port_place_at(&checker->analysis, op, &access->port);
+    bool is_result = access->port.position == TFRT_PORT_RESULT;
+    here.is_new = access->is_new || (is_result && !inner->function->is_in_loop);
   }
   if (here.place == TFRT_PLACE_NONE) return;
   here.needs_all = false;

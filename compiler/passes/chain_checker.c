@@ -143,7 +143,7 @@ static place_bits_t* bits_of_place(tfrt_chain_checker_t* checker, tfrt_place_t p
 // Compares |access|, of |op|, which comes behind |reached|, with those that have bits.
 static void compare(walk_t* walk, const tfrt_ir_operation_t* op, const tfrt_check_access_t* access,
                     uint64_t reached) {
-  const place_bits_t* place = bits_of_place(walk->checker, access->place);
+  const place_bits_t* place = access->is_new ? NULL : bits_of_place(walk->checker, access->place);
   if (!place) return;
   uint64_t missing = (place->writes | (access->writes ? place->reads : 0)) & ~reached;
   size_t last = SIZE_MAX;
@@ -293,7 +293,7 @@ void tfrt_check_summary_deinitialize(tfrt_check_summary_t* summary) {
 
 static bool is_alike(const tfrt_check_access_t* a, const tfrt_check_access_t* b) {
   return a->place == b->place && a->writes == b->writes && a->guards == b->guards &&
-         a->done == b->done && a->port.position == b->port.position &&
+         a->done == b->done && a->is_new == b->is_new && a->port.position == b->port.position &&
          a->port.index == b->port.index;
 }
 

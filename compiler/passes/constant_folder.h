@@ -8,14 +8,17 @@
 //   %c = add %a, %b     ==>    %d = constant 35      (what nobody uses now, another step drops)
 //   %d = mul %c, %k7
 //
-// All ops of a block that can be folded become one function, which the evaluator runs. An op
-// stays as it is if
+// All ops of a block that can be folded become one function, which the evaluator runs. These ops
+// stay as they are:
 //
-//  - its entry isn't pure, or says no cost, or one above TFRT_CONSTANT_FOLDER_MAX_COST
-//  - it takes a chain, or a value that may be in memory that others share, or gives one
-//  - its kernel makes an error: then the program must make that, too
-//  - no op tfrt.constant.<type> exists for the types of its results. Such a result may still be the
-//    operand of another op that is folded, as a shape is.
+//   not pure         or its entry says no cost, or one above TFRT_CONSTANT_FOLDER_MAX_COST
+//
+//   chains, memory   it takes or gives a chain, or a value that may be in memory that others share
+//
+//   errors           its kernel makes one: the program must make that, too
+//
+//   other types      no op tfrt.constant.<type> gives its result. The result, such as a shape, may
+//                    still be the operand of another op that is folded.
 //
 // So no chain is lost: an op that comes behind one is not folded, nor one behind an alias.
 //

@@ -262,6 +262,21 @@ func.func @main() -> i32 {
 }
 """
 
+# On host 1, two kernels use memory without an order.
+RACE = """func.func @work() -> i32 {
+  %t = tfrt_dht.create_uninitialized_tensor.f32.2 [2 : i64, 2 : i64]
+  %c0 = tfrt.new.chain
+  %c1 = tfrt_dht.fill_tensor_with_constant.f32 %t, %c0 2.0 : f32
+  %u = tfrt_tensor.relu %t
+  %n = tfrt.constant.i32 7
+  tfrt.return %n : i32
+}
+func.func @main() -> i32 {
+  %n = tfrt.call @work() {host = 1 : i32} : () -> (i32)
+  tfrt.return %n : i32
+}
+"""
+
 # Where @spin is called.
 ENDLESS_CALL = "endless.mlir:15:"
 
@@ -301,6 +316,15 @@ class TestLocal(ClusterTest):
         out = "".join("[1] int32 = 1\n" for _ in range(50))
         for _ in range(5):
             self.expect(self.run_tfrt(path, "--local=2"), 0, out, "")
+
+    def test_a_race_of_a_worker_is_the_end_of_the_run(self):
+        path = self.write("race.mlir", RACE)
+        flags = [path, "--local=2", "--no-insert-chains"]
+        self.expect(self.run_tfrt(*flags), 0, "'main' returned 7\n", "")
+        code, out, err = self.run_tfrt(*flags, "--check_races")
+        self.assertEqual((code, out), (9, "'main' returned 7\n"), err)
+        self.assertIn("race: 'tfrt_", err)
+        self.expect_nothing_left()
 
     def test_an_error_says_where_it_began(self):
         path = self.write("fails.mlir", FAILS)

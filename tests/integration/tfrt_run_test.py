@@ -213,14 +213,16 @@ class TfrtRunTest(unittest.TestCase):
 }
 """)
         result = run("run", "--no-insert-chains", "--check_races", path)
-        self.expect(result, 0, "")
+        self.expect(result, 9, "")
         # The message names the kernel that ran second first; either may be that.
         self.assertRegex(result.stderr,
                          "race: 'tfrt_dht.fill_tensor_with_constant.f32' writes to memory that 'tfrt_tensor.relu'|"
                          "race: 'tfrt_tensor.relu' reads memory that 'tfrt_dht.fill_tensor_with_constant.f32'")
-        self.assertEqual(run("run", "--no-insert-chains", path).stderr, "")
+        self.assertEqual(run("run", "--no-insert-chains", "--check_races", "--in-process=2", path).returncode, 9)
+        self.expect(run("run", "--no-insert-chains", path), 0, "")
         # The compiler puts in what is missing.
-        self.assertEqual(run("run", "--check_races", path).stderr, "")
+        result = run("run", "--check_races", path)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
 
     def test_json_of_an_error_without_results(self):
         result = run("run", "-o", "json", "/nowhere.mlir")

@@ -18,6 +18,7 @@ typedef enum tfrt_exit_code_e {
   TFRT_EXIT_DEADLINE = 6,
   TFRT_EXIT_PROTOCOL = 7,  // protocol or version
   TFRT_EXIT_AUTHENTICATION = 8,
+  TFRT_EXIT_RACE = 9,  // no error, but --check_races has found accesses without order
 } tfrt_exit_code_t;
 
 // The exit code for the loss of a host, which |status| says: it died, or it can't be talked to

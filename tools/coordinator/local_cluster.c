@@ -10,6 +10,7 @@
 #include "host_runtime/base/macros.h"
 #include "host_runtime/base/processor_set.h"
 #include "tools/kernels/shared_libraries.h"
+#include "tools/worker/exit_code.h"
 
 // The text that a worker prints in front of its address when it listens.
 static const char tfrt_local_cluster_greeting[] = "tfrt_worker: listening on ";
@@ -20,6 +21,7 @@ static void tfrt_local_cluster_on_exit(uv_process_t* process, int64_t exit_code,
   tfrt_local_worker_t* worker = process->data;
   worker->is_running = false;
   worker->exit_code = exit_code;
+  if (exit_code == TFRT_WORKER_EXIT_RACE) worker->cluster->found_races = true;
   worker->signal = signal;
 }
 

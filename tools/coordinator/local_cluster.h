@@ -47,6 +47,7 @@ typedef struct tfrt_local_cluster_s {
   uint32_t count;                // that were started
   uint32_t capacity;
   uint32_t open_handles;
+  bool found_races;               // a worker says so as it ends
   tfrt_string_view_t* addresses;  // by rank
 } tfrt_local_cluster_t;
 

@@ -6,6 +6,7 @@
 
 #include "host_runtime/base/file.h"
 #include "host_runtime/base/log.h"
+#include "host_runtime/executor/program/race_watch.h"
 #include "tools/coordinator/cluster_run.h"
 #include "tools/coordinator/detached_run.h"
 #include "tools/coordinator/in_process_run.h"
@@ -88,6 +89,11 @@ static void tfrt_run_write_results(const tfrt_run_plan_t* plan, const tfrt_run_o
                            exit_code);
 }
 
+// A race is the end of a run that has no other error.
+static void tfrt_run_note_race(tfrt_exit_code_t* exit_code) {
+  if (*exit_code == TFRT_EXIT_SUCCESS) *exit_code = TFRT_EXIT_RACE;
+}
+
 // --- In this process -----------------------------------------------------------
 
 static tfrt_status_t tfrt_run_write_trace(const tfrt_run_options_t* options, tfrt_trace_t* trace) {
@@ -128,6 +134,7 @@ static tfrt_status_t tfrt_run_on(tfrt_host_context_t* host, tfrt_trace_t* trace,
     tfrt_run_loop_bound_end(loop, TFRT_RUN_LOOP_END_SECONDS);
     tfrt_run_take_late_error(tfrt_run_write_trace(options, trace), out_exit_code);
   }
+  if (tfrt_race_watch_found()) tfrt_run_note_race(out_exit_code);
   if (is_abandoned) tfrt_run_abandon(status, options, loop, *out_exit_code);
   tfrt_run_plan_deinitialize(&plan);
   return status;
@@ -172,6 +179,7 @@ static tfrt_status_t tfrt_run_on_cluster(const tfrt_run_options_t* options, tfrt
     }
   }
   tfrt_cluster_run_shut_down(&run, &plan);
+  if (run.workers.found_races) tfrt_run_note_race(out_exit_code);
   return status;
 }
 

@@ -32,7 +32,8 @@ static const char tfrt_run_footer[] =
     "\n"
     "Exit codes: 0 success; 1 the program returned an error; 2 wrong usage, or the program\n"
     "can't be loaded; 3 the cluster could not form; 4 a host was lost; 5 cancelled;\n"
-    "6 deadline; 7 the hosts speak another version; 8 wrong cluster key or certificate.\n"
+    "6 deadline; 7 the hosts speak another version; 8 wrong cluster key or certificate;\n"
+    "9 --check_races has found a race, and nothing else went wrong.\n"
     "\n"
     "  tfrt run examples/mnist/mnist.mlir --local 3 --arg images=IDX --arg labels=IDX\n"
     "  tfrt run main.bef --hosts 10.0.0.1:7000,10.0.0.2:7000 --cluster-key-file KEY";

@@ -12,6 +12,7 @@ typedef enum tfrt_worker_exit_e {
   TFRT_WORKER_EXIT_STOPPED = 0,  // it was asked to stop
   TFRT_WORKER_EXIT_SYSTEM = 1,   // the system refused something, or kernels did not end
   TFRT_WORKER_EXIT_USAGE = 2,    // flags, and files that they name
+  TFRT_WORKER_EXIT_RACE = 9,     // it was asked to stop, and --check_races had found a race
 } tfrt_worker_exit_t;
 
 // The exit code for a worker that can't listen because of the error |status|. Thread-safe.

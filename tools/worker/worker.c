@@ -11,6 +11,7 @@
 #include "distributed/host/node.h"
 #include "host_runtime/base/log.h"
 #include "host_runtime/base/plural.h"
+#include "host_runtime/executor/program/race_watch.h"
 #include "tools/cluster/host_process.h"
 #include "tools/process/descriptors.h"
 #include "tools/process/stop_signals.h"
@@ -321,8 +322,9 @@ static tfrt_worker_exit_t tfrt_worker_serve(tfrt_worker_t* worker) {
   // Signals stay blocked to the last moment, so the end is the same however many come.
   tfrt_host_process_shut_down(&worker->process);
   tfrt_presence_file_remove(&worker->pid_file);
-  if (exit_code == TFRT_WORKER_EXIT_STOPPED) tfrt_log(TFRT_LOG_INFO, NULL, "ended");
-  return exit_code;
+  if (exit_code != TFRT_WORKER_EXIT_STOPPED) return exit_code;
+  tfrt_log(TFRT_LOG_INFO, NULL, "ended");
+  return tfrt_race_watch_found() ? TFRT_WORKER_EXIT_RACE : TFRT_WORKER_EXIT_STOPPED;
 }
 
 tfrt_worker_exit_t tfrt_worker_run(const tfrt_worker_options_t* options) {

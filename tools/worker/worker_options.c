@@ -45,7 +45,7 @@ static const char tfrt_worker_footer[] =
     "Exit codes: 0 it was told to stop; 1 the system refused something (the port is in use, there\n"
     "is no descriptor for who dials), or kernels did not end when they were told to; 2 wrong "
     "flags,\n"
-    "or a file that a flag names.\n"
+    "or a file that a flag names; 9 as 0, and --check_races had found a race.\n"
     "\n"
     "Three workers on this machine and a program on them:\n"
     "  tfrt_worker --listen=127.0.0.1:4001 &\n"

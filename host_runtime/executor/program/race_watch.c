@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host_runtime/executor/program/race_watch.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "host_runtime/base/hash_table.h"
@@ -347,8 +348,16 @@ static bool tfrt_race_is_news(const tfrt_kernel_site_t* later, const tfrt_kernel
   return is_news;
 }
 
+// A number to read when all has ended; it orders nothing.
+static _Atomic uint64_t tfrt_race_found_count;
+
+uint64_t tfrt_race_watch_found(void) {
+  return atomic_load_explicit(&tfrt_race_found_count, memory_order_relaxed);
+}
+
 static void tfrt_race_report(const tfrt_kernel_site_t* site, const tfrt_race_found_t* found) {
   if (!tfrt_race_is_news(site, found->earlier)) return;
+  atomic_fetch_add_explicit(&tfrt_race_found_count, 1, memory_order_relaxed);
   tfrt_status_origin_t origin;
   tfrt_kernel_site_origin(found->earlier, &origin);
   tfrt_status_t status = tfrt_status_create(

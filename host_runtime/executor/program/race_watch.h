@@ -63,6 +63,9 @@ enum {
 // Runs the kernel of |frame|, whose binding is watched. Frame's thread only.
 void tfrt_race_watch_run(tfrt_kernel_frame_t* frame);
 
+// The number of races that were found in this process. Thread-safe.
+uint64_t tfrt_race_watch_found(void);
+
 // Forgets the accesses of |program|, which ends. Thread-safe.
 void tfrt_race_watch_forget(const tfrt_program_t* program);
 

@@ -45,6 +45,30 @@ static cell_box_t* cell_of(tfrt_async_value_t* value) {
   return *(cell_box_t**)tfrt_async_value_payload(value);
 }
 
+// --- On other hosts ----------------------------------------------------------------------------
+
+static tfrt_status_t cell_encode(const void* payload, tfrt_encoding_t* out_encoding) {
+  const cell_box_t* box = *(cell_box_t* const*)payload;
+  out_encoding->body = (const void*)&box->number;
+  out_encoding->body_size = sizeof(box->number);
+  return NULL;
+}
+
+static tfrt_status_t cell_decode(const uint8_t* header, size_t header_size, size_t body_size,
+                                 tfrt_allocator_t allocator, void* payload, void** out_body) {
+  (void)header;
+  (void)allocator;
+  cell_box_t* box = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), sizeof(*box));
+  if (!box) abort();
+  if (header_size != 0 || body_size != sizeof(box->number)) abort();
+  atomic_init(&box->owners, 1);
+  *(cell_box_t**)payload = box;
+  *out_body = (void*)&box->number;
+  return NULL;
+}
+
+static const tfrt_codec_t cell_codec = {.encode = cell_encode, .decode = cell_decode};
+
 // --- Cells -------------------------------------------------------------------------------------
 
 static void cell_give(tfrt_kernel_frame_t* frame, cell_box_t* box) {
@@ -238,8 +262,11 @@ static const tfrt_kernel_registration_t kernels[] = {
 };
 
 static tfrt_status_t cell_set_up(void) {
-  static const tfrt_type_t cell = {
-      .name = CELL, .size = sizeof(cell_box_t*), .destroy = cell_destroy};
+  static const tfrt_type_t cell = {.name = CELL,
+                                   .size = sizeof(cell_box_t*),
+                                   .flags = TFRT_TYPE_FLAG_MUTABLE,
+                                   .destroy = cell_destroy,
+                                   .codec = &cell_codec};
   const char* seed = getenv("CELL_SEED");
   atomic_store_explicit(&cell_seed, seed ? strtoull(seed, NULL, 10) : 1, memory_order_relaxed);
   return tfrt_type_register(&cell, &cell_type);

@@ -9,7 +9,7 @@
 #include "tools/kernels/constant_evaluator.h"
 #include "tools/kernels/op_tables.h"
 
-// What the evaluator below does.
+// The behaviour of the evaluator below.
 typedef struct behaviour_s {
   bool lacks_kernels;
   bool fails;

@@ -6,399 +6,29 @@
 
 Programs write to and read cells (cells.c, a kernel library that is compiled here) through views,
 branches, loops, calls and recursion, and print. After `insert-chains` they must print the same on
-each work queue, whatever the delays of the kernels, and `--check-chains` must find no pair of
-accesses without order. Then chains are left out on purpose, one kind at a time: the same programs
-and the same pass must find that.
+each work queue, whatever the delays of the kernels, also canonicalised, and `--check-chains` must find no pair of
+accesses without order. Programs for several hosts call functions on hosts 0 to 2, which read the
+caller's cells, write to their own, and print; `tfrt run --in-process=3` runs them. Then chains are
+left out on purpose, one kind at a time: the same programs and the same pass must find that.
 
 FILES files of PROGRAMS_PER_FILE programs each; by hand, `random_chains_test.py bazel-bin/tools 1 2500`
 checks 100,000 programs.
 """
 
 import os
-import random
 import re
 import subprocess
 import sys
 import tempfile
 
+from chain_programs import HOSTS, PROGRAMS_PER_FILE, make_file
+
 BIN = os.path.abspath(sys.argv[1])
 SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 1
 FILES = int(sys.argv[3]) if len(sys.argv) > 3 else 4
 OPTIONS = sys.argv[4:]
+WHERE = ("--local=%d" if "cluster" in OPTIONS else "--in-process=%d") % 3
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cells.c")
-PROGRAMS_PER_FILE = 40
-CELL = "!cell.cell"
-MAX_STEPS = 400
-
-
-class TooLong(Exception):
-    """The program that is interpreted takes too many steps."""
-
-
-def wrap(number):
-    """`number` as an i64."""
-    return (number + 2**63) % 2**64 - 2**63
-
-
-class Box:
-    """What a cell holds."""
-
-    def __init__(self, number):
-        self.number = number
-
-
-class Function:
-    """A function: `parameters` are (name, type), the body is a list of statements."""
-
-    def __init__(self, name, parameters):
-        self.name = name
-        self.parameters = parameters
-        self.body = []
-        self.results = []  # (name, type)
-
-
-class Generator:
-    """Makes functions, and their text."""
-
-    def __init__(self, seed):
-        self.random = random.Random(seed)
-        self.functions = []
-        self.count = 0
-
-    def fresh(self):
-        self.count += 1
-        return "v%d" % self.count
-
-    def names(self, scope, kind):
-        return [name for name, its in scope if its == kind]
-
-    def pick(self, scope, kind):
-        return self.random.choice(self.names(scope, kind))
-
-    def block(self, scope, size, depth):
-        """Statements; `scope` gets what they define."""
-        return [self.statement(scope, depth) for _ in range(size)]
-
-    def inner(self, scope):
-        """Some of the scope for a region, each name once; at least a cell and a number."""
-        some = [entry for entry in dict.fromkeys(scope) if self.random.random() < 0.6][:7]
-        for kind in (CELL, "i64"):
-            if not self.names(some, kind):
-                some.append((self.pick(scope, kind), kind))
-        return some
-
-    def statement(self, scope, depth):
-        choice = self.random.random()
-        cell = self.pick(scope, CELL)
-        if choice < 0.10:
-            name = self.fresh()
-            scope.append((name, CELL))
-            return ("new", name, self.random.randrange(100))
-        if choice < 0.22:
-            return ("set", cell, self.pick(scope, "i64"))
-        if choice < 0.36:
-            return ("add", cell, self.pick(scope, CELL))
-        if choice < 0.46:
-            return ("mix", cell)
-        if choice < 0.56:
-            name = self.fresh()
-            scope.append((name, "i64"))
-            return (self.random.choice(["get", "peek"]), name, cell)
-        if choice < 0.64:
-            name = self.fresh()
-            scope.append((name, CELL))
-            return ("view", name, cell)
-        if choice < 0.74 or depth >= 3:
-            return ("print", self.pick(scope, "i64"))
-        if choice < 0.82:
-            return self.branch(scope, depth)
-        if choice < 0.89:
-            return self.loop(scope, depth)
-        return self.call(scope)
-
-    def branch(self, scope, depth):
-        """tfrt.if, which may give a cell of either branch."""
-        arguments = self.inner(scope)
-        bodies, given = [], []
-        gives = self.random.random() < 0.5
-        for _ in range(2):
-            own = list(arguments)
-            bodies.append(self.block(own, self.random.randrange(0, 4), depth + 1))
-            given.append(self.pick(own, CELL))
-        result = self.fresh() if gives else None
-        condition = self.pick(scope, "i64")
-        if gives:
-            scope.append((result, CELL))
-        return ("if", condition, arguments, bodies, given, result)
-
-    def loop(self, scope, depth):
-        """tfrt.repeat, which hands on its values, maybe exchanged."""
-        arguments = self.inner(scope)
-        own = list(arguments)
-        body = self.block(own, self.random.randrange(1, 4), depth + 1)
-        given = [self.pick(own, kind) if self.random.random() < 0.3 else name
-                 for name, kind in arguments]
-        results = [(self.fresh(), kind) for _, kind in arguments]
-        scope.extend(results)
-        return ("repeat", self.random.randrange(0, 4), arguments, body, given, results)
-
-    def call(self, scope):
-        """A call of a function that is there already, one of two of them, or nothing."""
-        if not self.functions:
-            return ("print", self.pick(scope, "i64"))
-        function = self.random.choice(self.functions)
-        others = [other for other in self.functions
-                  if [kind for _, kind in other.parameters] ==
-                  [kind for _, kind in function.parameters] and
-                  [kind for _, kind in other.results] == [kind for _, kind in function.results]]
-        arguments = [self.pick(scope, kind) for _, kind in function.parameters]
-        results = [(self.fresh(), kind) for _, kind in function.results]
-        scope.extend(results)
-        if self.random.random() < 0.4:
-            other = self.random.choice(others)
-            return ("cond", self.pick(scope, "i64"), function, other, arguments, results)
-        return ("call", function, arguments, results)
-
-    def function(self, name):
-        kinds = [CELL] * self.random.randrange(1, 3) + ["i64"]
-        function = Function(name, [(self.fresh(), kind) for kind in kinds])
-        scope = list(function.parameters)
-        function.body = self.block(scope, self.random.randrange(1, 6), 1)
-        if self.random.random() < 0.6:
-            function.results = [(self.pick(scope, CELL), CELL)]
-        self.functions.append(function)
-
-    def recursive(self, name):
-        """A function that calls itself while its first number is positive."""
-        function = Function(name, [(self.fresh(), "i64"), (self.fresh(), CELL)])
-        scope = list(function.parameters)
-        function.body = self.block(scope, self.random.randrange(1, 3), 2)
-        function.body.append(("again", function, self.pick(scope, CELL)))
-        function.body += self.block(scope, self.random.randrange(0, 2), 2)
-        self.functions.append(function)
-
-    def program(self, index):
-        """An entry function that prints all that it has, and the functions it calls."""
-        self.functions = []
-        first = len(self.functions)
-        for k in range(self.random.randrange(0, 4)):
-            if self.random.random() < 0.2:
-                self.recursive("h%d_%d" % (index, k))
-            else:
-                self.function("h%d_%d" % (index, k))
-        main = Function("p%d" % index, [])
-        scope = []
-        main.body = [("new", self.fresh(), 7), ("new", self.fresh(), 8)]
-        scope += [(statement[1], CELL) for statement in main.body]
-        number = self.fresh()
-        main.body.append(("get", number, scope[0][0]))
-        scope.append((number, "i64"))
-        main.body += self.block(scope, self.random.randrange(3, 14), 0)
-        for cell in self.names(scope, CELL):
-            number = self.fresh()
-            main.body += [("get", number, cell), ("print", number)]
-        return self.functions[first:] + [main]
-
-
-class Text:
-    """Writes functions as MLIR, without chains."""
-
-    def __init__(self):
-        self.lines = []
-        self.count = 0
-
-    def add(self, indent, text):
-        self.lines.append("  " * indent + text)
-
-    def fresh(self):
-        self.count += 1
-        return "t%d" % self.count
-
-    def function(self, function):
-        parameters = ", ".join("%%%s: %s" % entry for entry in function.parameters)
-        results = " -> " + function.results[0][1] if function.results else ""
-        self.add(0, "func.func @%s(%s)%s {" % (function.name, parameters, results))
-        for statement in function.body:
-            self.statement(1, statement)
-        self.end(1, function.results)
-        self.add(0, "}")
-
-    def end(self, indent, values):
-        if not values:
-            self.add(indent, "tfrt.return")
-            return
-        self.add(indent, "tfrt.return %s : %s" % (", ".join("%" + name for name, _ in values),
-                                                  ", ".join(kind for _, kind in values)))
-
-    def condition(self, indent, number):
-        name = self.fresh()
-        self.add(indent, "%%%s = cell.even %%%s" % (name, number))
-        return name
-
-    def statement(self, indent, statement):
-        kind = statement[0]
-        if kind == "new":
-            self.add(indent, "%%%s = cell.new %d" % statement[1:])
-        elif kind in ("get", "peek", "view"):
-            self.add(indent, "%%%s = cell.%s %%%s" % (statement[1], kind, statement[2]))
-        elif kind in ("set", "add", "mix"):
-            self.add(indent, "cell.%s %s" % (kind, ", ".join("%" + name for name in statement[1:])))
-        elif kind == "print":
-            self.add(indent, "tfrt.print.i64 %%%s" % statement[1])
-        else:
-            getattr(self, kind)(indent, *statement[1:])
-
-    def results(self, results):
-        return ", ".join("%" + name for name, _ in results) + " = " if results else ""
-
-    def operands(self, arguments):
-        return (", ".join("%" + name for name, _ in arguments),
-                ", ".join(kind for _, kind in arguments))
-
-    def call(self, indent, function, arguments, results):
-        self.add(indent, "%stfrt.call @%s(%s) : (%s) -> (%s)" %
-                 (self.results(results), function.name, ", ".join("%" + name for name in arguments),
-                  ", ".join(kind for _, kind in function.parameters),
-                  ", ".join(kind for _, kind in results)))
-
-    def cond(self, indent, number, function, other, arguments, results):
-        self.add(indent, "%stfrt.cond %%%s @%s @%s (%s) : (%s) -> (%s)" %
-                 (self.results(results), self.condition(indent, number), function.name, other.name,
-                  ", ".join("%" + name for name in arguments),
-                  ", ".join(kind for _, kind in function.parameters),
-                  ", ".join(kind for _, kind in results)))
-
-    def again(self, indent, function, cell):
-        """`if (n > 0) f(n - 1, cell)`"""
-        number = function.parameters[0][0]
-        one, less, positive = self.fresh(), self.fresh(), self.fresh()
-        self.add(indent, "%%%s = tfrt.constant.i64 1" % one)
-        self.add(indent, '%%%s = "tfrt.lessequal.i64"(%%%s, %%%s) : (i64, i64) -> i1' %
-                 (positive, one, number))
-        self.add(indent, '%%%s = "tfrt.minus.i64"(%%%s, %%%s) : (i64, i64) -> i64' %
-                 (less, number, one))
-        self.add(indent, "tfrt.if %%%s, %%%s, %%%s : (i64, %s) -> () {" %
-                 (positive, less, cell, CELL))
-        self.add(indent + 1, "tfrt.call @%s(%%%s, %%%s) : (i64, %s) -> ()" %
-                 (function.name, less, cell, CELL))
-        self.add(indent + 1, "tfrt.return")
-        self.add(indent, "}")
-
-    # pylint: disable-next=too-many-arguments
-    def branch(self, indent, condition, arguments, bodies, given, result):
-        names, kinds = self.operands(arguments)
-        results = [(result, CELL)] if result else []
-        self.add(indent, "%stfrt.if %%%s, %s : (%s) -> (%s) {" %
-                 (self.results(results), self.condition(indent, condition), names, kinds,
-                  CELL if result else ""))
-        for index, body in enumerate(bodies):
-            for statement in body:
-                self.statement(indent + 1, statement)
-            self.end(indent + 1, [(given[index], CELL)] if result else [])
-            self.add(indent, "} else {" if index == 0 else "}")
-
-    # pylint: disable-next=too-many-arguments
-    def repeat(self, indent, count, arguments, body, given, results):
-        names, kinds = self.operands(arguments)
-        times = self.fresh()
-        self.add(indent, "%%%s = tfrt.constant.i32 %d" % (times, count))
-        self.add(indent, "%stfrt.repeat.i32 %%%s, %s : %s {" %
-                 (self.results(results), times, names, kinds))
-        for statement in body:
-            self.statement(indent + 1, statement)
-        self.end(indent + 1, [(name, kind) for name, (_, kind) in zip(given, arguments)])
-        self.add(indent, "}")
-
-
-setattr(Text, "if", Text.branch)
-
-
-class Interpreter:
-    """Runs functions in the order of their statements."""
-
-    def __init__(self):
-        self.output = []
-        self.steps = 0
-
-    def run(self, function, arguments):
-        scope = dict(zip([name for name, _ in function.parameters], arguments))
-        self.block(function.body, scope)
-        return [scope[name] for name, _ in function.results]
-
-    def block(self, statements, scope):
-        for statement in statements:
-            self.steps += 1
-            if self.steps > MAX_STEPS:
-                raise TooLong()
-            getattr(self, "do_" + statement[0])(scope, *statement[1:])
-
-    def do_new(self, scope, name, number):
-        scope[name] = Box(number)
-
-    def do_set(self, scope, cell, number):
-        scope[cell].number = scope[number]
-
-    def do_add(self, scope, cell, other):
-        scope[cell].number = wrap(scope[cell].number + scope[other].number)
-
-    def do_mix(self, scope, cell):
-        scope[cell].number = wrap(3 * scope[cell].number + 1)
-
-    def do_get(self, scope, name, cell):
-        scope[name] = scope[cell].number
-
-    do_peek = do_get
-
-    def do_view(self, scope, name, cell):
-        scope[name] = scope[cell]
-
-    def do_print(self, scope, number):
-        self.output.append("int64 = %d" % scope[number])
-
-    def do_if(self, scope, condition, arguments, bodies, given, result):
-        index = 0 if scope[condition] % 2 == 0 else 1
-        inner = {name: scope[name] for name, _ in arguments}
-        self.block(bodies[index], inner)
-        if result:
-            scope[result] = inner[given[index]]
-
-    def do_repeat(self, scope, count, arguments, body, given, results):
-        values = [scope[name] for name, _ in arguments]
-        for _ in range(count):
-            inner = dict(zip([name for name, _ in arguments], values))
-            self.block(body, inner)
-            values = [inner[name] for name in given]
-        scope.update(zip([name for name, _ in results], values))
-
-    def do_call(self, scope, function, arguments, results):
-        values = self.run(function, [scope[name] for name in arguments])
-        scope.update(zip([name for name, _ in results], values))
-
-    def do_cond(self, scope, number, function, other, arguments, results):
-        self.do_call(scope, function if scope[number] % 2 == 0 else other, arguments, results)
-
-    def do_again(self, scope, function, cell):
-        number = scope[function.parameters[0][0]]
-        if number >= 1:
-            self.run(function, [number - 1, scope[cell]])
-
-
-def make_file(seed):
-    """The text of PROGRAMS_PER_FILE programs, and what each of them prints."""
-    text, expected = Text(), {}
-    generator = Generator(seed)
-    while len(expected) < PROGRAMS_PER_FILE:
-        index = len(expected)
-        functions = generator.program(index)
-        interpreter = Interpreter()
-        try:
-            interpreter.run(functions[-1], [])
-        except (TooLong, RecursionError):
-            continue
-        for function in functions:
-            text.function(function)
-        expected["p%d" % index] = interpreter.output
-    return "\n".join(text.lines) + "\n", expected
 
 
 def run(tool, *arguments, data=b"", environment=None, check=True):
@@ -407,6 +37,24 @@ def run(tool, *arguments, data=b"", environment=None, check=True):
     if check and done.returncode != 0:
         raise AssertionError("%s %s: %s" % (tool, arguments, done.stderr.decode()))
     return done.stdout
+
+
+def make_hosts_file(seed):
+    """The text of such programs for HOSTS hosts, which @main calls in turn, and what that prints."""
+    text, expected = make_file(seed, HOSTS)
+    calls = ["  tfrt.call @%s() : () -> ()" % name for name in expected]
+    text += "func.func @main() {\n%s\n  tfrt.return\n}\n" % "\n".join(calls)
+    return text, [line for lines in expected.values() for line in lines]
+
+
+def run_on_hosts(library, path, seed, *arguments):
+    """The lines that the program at `path` prints on HOSTS hosts, and the exit code."""
+    done = subprocess.run([os.path.join(BIN, "tfrt"), "run", path, "--shared_libs=" + library,
+                           "--threads=3", *arguments], capture_output=True, timeout=120,
+                          check=False, env={**os.environ, "CELL_SEED": str(seed)})
+    if done.stderr:
+        raise AssertionError("tfrt run %s: %s" % (path, done.stderr.decode()))
+    return done.stdout.decode().splitlines()
 
 
 def outputs_of(text):
@@ -452,6 +100,7 @@ KINDS = {
     "output": ("tfrt.print.i64",),
     "merge": ("tfrt.merge.chains",),
     "call": ("tfrt.call", "tfrt.cond"),
+    "host": ("tfrt.call",),
     "branch": ("tfrt.if",),
     "loop": ("tfrt.repeat.i32",),
     "return": ("tfrt.return",),
@@ -483,6 +132,8 @@ def forget(text, kind):
         types = re.search(r" : \(([^)]*)\) -> ", line)
         if not name or not types or name.group(1) not in KINDS[kind]:
             continue
+        if kind == "host" and "host = " not in line:
+            continue
         ready = "%%forgotten%d" % count
         changed = forget_in(lines[place], types.group(1), ready, kind == "merge")
         if changed != lines[place]:
@@ -510,8 +161,10 @@ def check_files(library):
                                  (SEED, file))
         if races(library, text):
             raise AssertionError("seed %d, file %d: --check_races finds a race" % (SEED, file))
-        for queue in ("s", "mstd:2", "mstd:4"):
-            wrong = differences(library, text, expected, queue, SEED + file)
+        smaller = run("tfrt_opt", "--canonicalize", "--shared_libs=" + library,
+                      data=text.encode()).decode()
+        for queue, its in (("s", text), ("mstd:2", text), ("mstd:4", text), ("mstd:4", smaller)):
+            wrong = differences(library, its, expected, queue, SEED + file)
             if wrong:
                 path = os.path.join(tempfile.gettempdir(), "wrong_chains.mlir")
                 with open(path, "w", encoding="utf-8") as out:
@@ -521,27 +174,60 @@ def check_files(library):
     print("%d programs print on three queues what they should" % (FILES * PROGRAMS_PER_FILE))
 
 
-def check_omissions(library):
+def check_hosts(library, folder):
+    path = os.path.join(folder, "hosts.mlir")
+    count = 0
+    for file in range(FILES):
+        text, expected = make_hosts_file(SEED * 1000003 + file)
+        count += text.count("{host = ")
+        if warnings(library, text, "--insert-chains"):
+            raise AssertionError("seed %d, file %d: --check-chains finds pairs without order" %
+                                 (SEED, file))
+        with open(path, "w", encoding="utf-8") as out:
+            out.write(text)
+        for seed in range(2):
+            printed = run_on_hosts(library, path, SEED + file + seed, WHERE)
+            if printed != expected:
+                kept = os.path.join(tempfile.gettempdir(), "wrong_hosts.mlir")
+                os.replace(path, kept)
+                raise AssertionError("seed %d, file %d: %s prints something else on %d hosts" %
+                                     (SEED, file, kept, HOSTS))
+    print("%d programs print on %d hosts what they should, with %d calls between them" %
+          (FILES * PROGRAMS_PER_FILE, HOSTS, count))
+
+
+def wrong_programs(library, folder, text, expected, on_hosts):
+    """How many programs of `text`, which has all its chains, print something else."""
+    if not on_hosts:
+        return sum(len(differences(library, text, expected, "mstd:4", seed)) for seed in range(3))
+    path = os.path.join(folder, "hosts.mlir")
+    with open(path, "w", encoding="utf-8") as out:
+        out.write(text)
+    return sum(run_on_hosts(library, path, seed, WHERE) != expected for seed in range(3))
+
+
+def check_omissions(library, folder):
     for kind in KINDS:
         found, count, warned, raced = 0, 0, 0, 0
         for file in range(4):
-            text, expected = make_file(SEED * 1000003 + file)
+            on_hosts = kind == "host"
+            make = make_hosts_file if on_hosts else make_file
+            text, expected = make(SEED * 1000003 + file)
             chained = run("tfrt_opt", "--insert-chains", "--mlir-print-op-generic",
                           "--shared_libs=" + library, data=text.encode()).decode()
             broken, changes = forget(chained, kind)
             count += changes
             warned += warnings(library, broken)
             raced += races(library, broken)
-            for seed in range(3):
-                found += len(differences(library, broken, expected, "mstd:4", seed))
+            found += wrong_programs(library, folder, broken, expected, on_hosts)
             if found:
                 break
         print("%s: %d chains left out, %d pairs without order, %d races, %d wrong programs" %
               (kind, count, warned, raced, found))
         if not warned:
             raise AssertionError("--check-chains finds no chain of kind '%s' missing" % kind)
-        # Output is no memory.
-        if not raced and kind != "output":
+        # Output is no memory, and bef_executor is one host.
+        if not raced and kind not in ("output", "host"):
             raise AssertionError("--check_races finds no chain of kind '%s' missing" % kind)
         if not found:
             raise AssertionError("nobody finds that the chains of kind '%s' are missing" % kind)
@@ -553,8 +239,9 @@ def main():
         subprocess.run(["gcc", "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC",
                         "-shared", "-I.", SOURCE, "-o", library], check=True)
         check_files(library)
+        check_hosts(library, folder)
         if "only" not in OPTIONS:
-            check_omissions(library)
+            check_omissions(library, folder)
 
 
 main()
