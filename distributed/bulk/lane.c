@@ -4,7 +4,6 @@
 // the transport; |due| says which calls the task has to make.
 #include <string.h>
 
-#include "distributed/bulk/crc32c.h"
 #include "distributed/bulk/lane_impl.h"
 
 static const tfrt_transport_handler_vtable_t handler_vtable;
@@ -38,7 +37,8 @@ static void release_and_unlock(tfrt_lane_t* lane) {
 static void run_task(tfrt_task_t* task);
 static void run_timer(tfrt_timer_t* timer);
 
-void tfrt_lane_schedule(tfrt_lane_t* lane, tfrt_lane_due_t due) {
+// Has |lane|'s task make the call |due| when the lock is opened.
+static void schedule(tfrt_lane_t* lane, tfrt_lane_due_t due) {
   lane->due |= due;
   if (lane->has_task) return;
   lane->has_task = true;
@@ -71,7 +71,7 @@ tfrt_lane_t* tfrt_lane_create(tfrt_lane_manager_t* manager, tfrt_lane_peer_t* pe
                    run_timer);
   if (lane->is_dialler) {
     ++manager->counts.dials;
-    tfrt_lane_schedule(lane, TFRT_LANE_DUE_DIAL);
+    schedule(lane, TFRT_LANE_DUE_DIAL);
   }
   return lane;
 }
@@ -90,10 +90,11 @@ static void leave_state(tfrt_lane_t* lane, tfrt_lane_state_t state) {
 void tfrt_lane_break(tfrt_lane_t* lane) {
   leave_state(lane, TFRT_LANE_ENDING);
   lane->peer = NULL;
-  tfrt_lane_schedule(lane, TFRT_LANE_DUE_ABORT);
+  schedule(lane, TFRT_LANE_DUE_ABORT);
 }
 
-void tfrt_lane_give_up(tfrt_lane_t* lane) {
+// Takes |lane| out of use and breaks it.
+static void give_up(tfrt_lane_t* lane) {
   tfrt_lane_peer_t* peer = lane->peer;
   bool was_open = lane->state == TFRT_LANE_OPEN;
   tfrt_lane_break(lane);
@@ -107,7 +108,7 @@ static void run_timer(tfrt_timer_t* timer) {
   // A peer that was refused may never read the answer.
   bool is_late = lane->state == TFRT_LANE_DIALLING || lane->state == TFRT_LANE_GREETING ||
                  lane->state == TFRT_LANE_REFUSING;
-  if (is_late) tfrt_lane_give_up(lane);
+  if (is_late) give_up(lane);
   release_and_unlock(lane);
 }
 
@@ -118,7 +119,7 @@ static void must_write(tfrt_lane_t* lane) {
   lane->is_writing = true;
   lane->used_ns = tfrt_lane_manager_now_ns(lane->manager);
   ++lane->references;  // a write may be completed behind the connection's end
-  tfrt_lane_schedule(lane, TFRT_LANE_DUE_WRITE);
+  schedule(lane, TFRT_LANE_DUE_WRITE);
 }
 
 static tfrt_status_t encode_message(tfrt_lane_t* lane, uint32_t kind, const tfrt_wire_bulk_up_t* up,
@@ -135,7 +136,7 @@ static tfrt_status_t encode_message(tfrt_lane_t* lane, uint32_t kind, const tfrt
 static void take_encoded(tfrt_lane_t* lane, tfrt_status_t status) {
   if (!tfrt_status_is_ok(status)) {
     tfrt_status_release(status);
-    tfrt_lane_give_up(lane);
+    give_up(lane);
     return;
   }
   must_write(lane);
@@ -266,7 +267,7 @@ static void finish_write(tfrt_lane_t* lane) {
   if (lane->sending) tfrt_lane_outgoing_finish_write(lane->sending);
   lane->sending = NULL;
   if (lane->state == TFRT_LANE_REFUSING) {
-    tfrt_lane_schedule(lane, TFRT_LANE_DUE_CLOSE);
+    schedule(lane, TFRT_LANE_DUE_CLOSE);
     return;
   }
   tfrt_lane_pump(lane);
@@ -339,14 +340,14 @@ static void dial_and_greet(tfrt_lane_t* lane) {
   tfrt_node_lock_lock(manager->lock);
   lane->connection = connection;
   if (!connection) {
-    tfrt_lane_give_up(lane);
+    give_up(lane);
     stop_timer(lane);
     --lane->references;  // on_closed will not come; the task still has one
   } else if (lane->peer) {
     begin_message(lane, &up);
   } else {
     // It was broken before there was anything to break.
-    tfrt_lane_schedule(lane, TFRT_LANE_DUE_ABORT);
+    schedule(lane, TFRT_LANE_DUE_ABORT);
   }
   tfrt_node_lock_unlock_and_run(manager->lock);
   if (connection) tfrt_transport_connection_receive(connection);
@@ -369,7 +370,7 @@ static void run_task(tfrt_task_t* task) {
   if (status) {
     finish_write(lane);
     --lane->references;  // the task has one still
-    if (!tfrt_lane_is_over(lane)) tfrt_lane_give_up(lane);
+    if (!tfrt_lane_is_over(lane)) give_up(lane);
   }
   tfrt_status_release(status);
   release_and_unlock(lane);
@@ -393,7 +394,7 @@ static bool on_welcome(tfrt_lane_t* lane, const tfrt_lane_message_t* message) {
   if (message->kind != TFRT_WIRE_BULK_LANE || message->welcome.lane != 0) return false;
   stop_timer(lane);
   if (message->welcome.error) {
-    tfrt_lane_give_up(lane);
+    give_up(lane);
     return true;
   }
   leave_state(lane, TFRT_LANE_OPEN);
@@ -444,7 +445,7 @@ static void on_mistake(tfrt_lane_t* lane, tfrt_status_t status) {
     name.incarnation = lane->peer->session.incarnation;
     name.session = lane->peer->session.session;
   }
-  if (!tfrt_lane_is_over(lane)) tfrt_lane_give_up(lane);
+  if (!tfrt_lane_is_over(lane)) give_up(lane);
   tfrt_node_lock_unlock_and_run(lane->manager->lock);
   if (name.incarnation != 0) handler->vtable->lost(handler, &name, status);
 }

@@ -4,9 +4,9 @@
 //
 //    lane_manager.c    who may have a lane, who dials, when it is given up
 //    lane.c            one connection: its task, one write at a time, what comes
-//    lane_writing.c    what it writes besides chunks
-//    lane_outgoing.c   payloads from here        lane_incoming.c   payloads to here
-//    lane_reader.c     those that are not in memory    lane_room.c    memory for large ones
+//    lane_message.c    a message read, and the checksum
+//    lane_outgoing.c   payloads from here, those that are not in memory, too
+//    lane_incoming.c   payloads to here, and memory for large ones
 //
 //   manager --> peer (a session) --> lane in use          any lane --> its connection
 //                 |--> outgoing transfers, ready ones in two lists
@@ -26,13 +26,31 @@
 #define TFRT_DISTRIBUTED_BULK_LANE_IMPL_H_
 
 #include "distributed/bulk/lane_manager.h"
-#include "distributed/bulk/lane_message.h"
+#include "host_runtime/base/arena.h"
 #include "host_runtime/base/hash_table.h"
 #include "host_runtime/base/list.h"
 
 typedef struct tfrt_lane_s tfrt_lane_t;
 typedef struct tfrt_lane_peer_s tfrt_lane_peer_t;
 typedef struct tfrt_lane_reader_s tfrt_lane_reader_t;
+
+// A message as it was read.
+typedef struct tfrt_lane_message_s {
+  uint32_t kind;  // tfrt_wire_bulk_kind_t; LANE is |hello| from the dialler, else |welcome|
+  union {
+    tfrt_wire_lane_hello_t hello;
+    tfrt_wire_lane_welcome_t welcome;
+    tfrt_wire_window_t window;
+    tfrt_wire_abort_t abort;
+    tfrt_wire_chunk_t chunk;  // its |payload| tells the size only: see copy_payload
+  };
+  const tfrt_transport_span_t* spans;  // those that hold a chunk's payload
+  size_t span_count;
+  size_t payload_offset;           // in |spans|
+  tfrt_transport_span_t gathered;  // owned; used when the message was gathered
+  tfrt_allocator_t allocator;
+  tfrt_arena_t arena;
+} tfrt_lane_message_t;
 
 // An Abort that waits to be written; its transfer is over. Freed once written, or with its session.
 typedef struct tfrt_lane_abort_s {
@@ -244,21 +262,30 @@ void tfrt_lane_pump(tfrt_lane_t* lane);
 // Breaks |lane|, which is in use by nobody any more.
 void tfrt_lane_break(tfrt_lane_t* lane);
 
-// Takes |lane| out of use and breaks it.
-void tfrt_lane_give_up(tfrt_lane_t* lane);
-
-// Has |lane|'s task make the call |due| when the lock is opened.
-void tfrt_lane_schedule(tfrt_lane_t* lane, tfrt_lane_due_t due);
-
 // Returns true if |lane| is in use by nobody any more.
 static inline bool tfrt_lane_is_over(const tfrt_lane_t* lane) {
   return lane->state >= TFRT_LANE_REFUSING;
 }
 
-// --- lane_outgoing.c ---
+// --- lane_message.c ---
 
-// Puts |outgoing| where it belongs: ready, interrupted, or neither.
-void tfrt_lane_outgoing_place(tfrt_lane_outgoing_t* outgoing);
+// Reads the |count| untrusted |spans| of a message from the dialler of a lane, or from its
+// listener. INVALID_ARGUMENT naming the field, RESOURCE_EXHAUSTED when memory is out.
+// Thread-compatible.
+tfrt_status_t tfrt_lane_message_initialize(tfrt_lane_message_t* message,
+                                           const tfrt_transport_span_t* spans, size_t count,
+                                           bool is_from_dialler, tfrt_allocator_t allocator)
+    TFRT_MUST_USE;
+
+// Gives back the memory of |message|. Thread-compatible.
+void tfrt_lane_message_deinitialize(tfrt_lane_message_t* message);
+
+// Copies the payload of a chunk to |target|, which has room for it, and returns its CRC-32C if
+// |wants_checksum|, else 0. Thread-compatible.
+uint32_t tfrt_lane_message_copy_payload(const tfrt_lane_message_t* message, void* target,
+                                        bool wants_checksum);
+
+// --- lane_outgoing.c ---
 
 // Takes the next chunk of |peer| that may be sent into |*out_chunk| (without its payload's
 // bytes if that is empty) and counts a write. NULL: there is none.
@@ -266,10 +293,6 @@ tfrt_lane_outgoing_t* tfrt_lane_outgoing_next(tfrt_lane_peer_t* peer, tfrt_wire_
 
 // A write of |outgoing| is over.
 void tfrt_lane_outgoing_finish_write(tfrt_lane_outgoing_t* outgoing);
-
-// Finishes |outgoing| if it is over and no worker uses it; else reads on and sends the bytes that
-// are ready.
-void tfrt_lane_outgoing_go_on(tfrt_lane_outgoing_t* outgoing);
 
 // Ends |outgoing| with |status| (+0).
 void tfrt_lane_outgoing_end(tfrt_lane_outgoing_t* outgoing, tfrt_status_t status);
@@ -289,11 +312,6 @@ void tfrt_lane_incoming_on_abort(tfrt_lane_t* lane, const tfrt_wire_abort_t* abo
 
 // Ends |incoming| with |status| (+0).
 void tfrt_lane_incoming_end(tfrt_lane_incoming_t* incoming, tfrt_status_t status);
-
-// There is more room for |incoming|; nothing if it is over.
-
-// Nobody makes room for |incoming| any more: if it is over, schedules the report of its end.
-// Returns true if it is complete; then the caller reports that and frees it.
 
 // The lane in use is lost.
 void tfrt_lane_incoming_interrupt_all(tfrt_lane_peer_t* peer);

@@ -21,6 +21,9 @@ static void fail(tfrt_lane_outgoing_t* outgoing, tfrt_status_t status);
 // are ready.
 static void go_on(tfrt_lane_outgoing_t* outgoing);
 
+// Puts |outgoing| where it belongs: ready, interrupted, or neither.
+static void place(tfrt_lane_outgoing_t* outgoing);
+
 // --- The reader ----------------------------------------------------------------
 //
 // The reader of a payload that is not in memory (payload_stream.h) reads ahead of the transfer that
@@ -298,7 +301,7 @@ tfrt_status_t tfrt_lane_manager_send(tfrt_lane_manager_t* manager, uint64_t inca
   tfrt_hash_table_insert(&peer->outgoing, &outgoing->want, &outgoing->by_want);
   ++manager->live;
   ++manager->counts.sending;
-  tfrt_lane_outgoing_place(outgoing);
+  place(outgoing);
   if (outgoing->reader) reader_start(outgoing->reader);
   tfrt_lane_peer_need(peer);
   return NULL;
@@ -360,7 +363,7 @@ void tfrt_lane_manager_abort_send(tfrt_lane_manager_t* manager, uint64_t incarna
 static void fail(tfrt_lane_outgoing_t* outgoing, tfrt_status_t status) {
   if (outgoing->state != TFRT_LANE_OUTGOING_GOING || outgoing->failure) return;
   outgoing->failure = tfrt_status_retain(status);
-  tfrt_lane_outgoing_place(outgoing);
+  place(outgoing);
   tfrt_lane_pump(outgoing->peer->lane);
 }
 
@@ -376,7 +379,7 @@ static uint64_t find_bytes(const tfrt_lane_outgoing_t* outgoing, const char** ou
   return encoding->body_size - outgoing->offset;
 }
 
-void tfrt_lane_outgoing_place(tfrt_lane_outgoing_t* outgoing) {
+static void place(tfrt_lane_outgoing_t* outgoing) {
   tfrt_lane_peer_t* peer = outgoing->peer;
   tfrt_list_remove(&outgoing->link);
   if (outgoing->failure) {
@@ -441,7 +444,7 @@ tfrt_lane_outgoing_t* tfrt_lane_outgoing_next(tfrt_lane_peer_t* peer,
   if (TFRT_COUNTERS) peer->traffic.sent += end - outgoing->offset;
   outgoing->offset = end;
   ++outgoing->writes;
-  tfrt_lane_outgoing_place(outgoing);
+  place(outgoing);
   return outgoing;
 }
 
@@ -460,7 +463,7 @@ static void go_on(tfrt_lane_outgoing_t* outgoing) {
   if (outgoing->failure) return;
   reader_start(outgoing->reader);
   // Keeps its turn, if it has one.
-  if (!tfrt_list_is_linked(&outgoing->link)) tfrt_lane_outgoing_place(outgoing);
+  if (!tfrt_list_is_linked(&outgoing->link)) place(outgoing);
   tfrt_lane_pump(outgoing->peer->lane);
 }
 
@@ -475,7 +478,7 @@ void tfrt_lane_outgoing_on_window(tfrt_lane_peer_t* peer, const tfrt_wire_window
   // Keeps its turn, if it has one. An interrupted or failed transfer needs none: its borrower hears
   // of that instead.
   bool has_turn = outgoing->is_interrupted || outgoing->failure;
-  if (!has_turn && !tfrt_list_is_linked(&outgoing->link)) tfrt_lane_outgoing_place(outgoing);
+  if (!has_turn && !tfrt_list_is_linked(&outgoing->link)) place(outgoing);
 }
 
 void tfrt_lane_outgoing_on_abort(tfrt_lane_peer_t* peer, const tfrt_wire_abort_t* abort) {
@@ -500,7 +503,7 @@ void tfrt_lane_outgoing_interrupt_all(tfrt_lane_peer_t* peer) {
     if (!outgoing->was_written && !outgoing->is_interrupted && !outgoing->failure) continue;
     outgoing->was_written = false;
     outgoing->is_interrupted = true;
-    tfrt_lane_outgoing_place(outgoing);
+    place(outgoing);
   }
 }
 
@@ -536,7 +539,7 @@ tfrt_status_t tfrt_lane_manager_resume_send(tfrt_lane_manager_t* manager, uint64
     if (outgoing->writes == 0) reader_trim(outgoing->reader);
     reader_start(outgoing->reader);
   }
-  tfrt_lane_outgoing_place(outgoing);
+  place(outgoing);
   tfrt_lane_peer_need(peer);
   return NULL;
 }

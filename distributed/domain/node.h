@@ -10,7 +10,7 @@
 #ifndef TFRT_DISTRIBUTED_DOMAIN_NODE_H_
 #define TFRT_DISTRIBUTED_DOMAIN_NODE_H_
 
-#include "distributed/session/session_manager.h"
+#include "distributed/session/session.h"
 #include "distributed/transport/transport.h"
 #include "distributed/tuning/tuning.h"
 #include "host_runtime/async/timer_queue.h"

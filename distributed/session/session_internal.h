@@ -4,10 +4,9 @@
 //
 //    session_manager.c    tables, options, listening, closing
 //    session.c            the life of a session, and its end
-//    session_frames.c     frames in and out
+//    session_frames.c     frames in and out, and those that wait for company
 //    session_link.c       one connection: bytes in and out, and who calls whom unlocked
 //    session_handshake.c  Hello, Welcome, Refuse
-//    session_flush.c      what waits for company, and its timer
 //    session_liveness.c   timers: dials, heartbeats, silence
 //
 //   manager --> peers, sessions, links
@@ -26,7 +25,6 @@
 
 #include "distributed/session/send_queue.h"
 #include "distributed/session/session.h"
-#include "distributed/session/session_manager.h"
 #include "distributed/tuning/tuning.h"
 #include "distributed/wire/body.h"
 #include "host_runtime/base/arena.h"
@@ -92,7 +90,7 @@ typedef struct tfrt_session_terms_s {
 // Times of our clock at which something is due; TFRT_TIME_INFINITE: not due.
 typedef struct tfrt_session_schedule_s {
   int64_t beat_ns;    // next heartbeat
-  int64_t flush_ns;   // frames that wait for company; see session_flush.c
+  int64_t flush_ns;   // frames that wait for company; see session_frames.c
   int64_t ack_ns;     // an acknowledgement
   int64_t wake_ns;    // the handler's on_wake
   int64_t redial_ns;  // next attempt
@@ -284,15 +282,6 @@ void tfrt_session_on_broken(tfrt_session_t* session);
 // A batch came on |link|, which is the session's connection.
 void tfrt_session_on_batch(tfrt_session_t* session, tfrt_session_link_t* link,
                            const tfrt_wire_batch_t* batch);
-
-// --- session_flush.c ---------------------------------------------------------
-
-// Sends the frames that wait for company with the session's next batch, which is due now.
-void tfrt_session_flush(tfrt_session_t* session);
-
-// Writes a batch within the acknowledgement delay; as tfrt_session_request_flush(), whose delay is
-// shorter.
-void tfrt_session_request_ack(tfrt_session_t* session);
 
 // No session is left: stops the timer.
 void tfrt_session_manager_stop_flushing(tfrt_session_manager_t* manager);

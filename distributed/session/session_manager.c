@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "distributed/session/session_manager.h"
+#include "distributed/session/session.h"
 
 #include <assert.h>
 #include <inttypes.h>

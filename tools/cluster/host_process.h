@@ -19,7 +19,7 @@
 #define TFRT_TOOLS_CLUSTER_HOST_PROCESS_H_
 
 #include "distributed/host/node.h"
-#include "distributed/security/certificate_check.h"
+#include "distributed/security/certificates.h"
 #include "host_runtime/async/timer_queue.h"
 #include "host_runtime/host_context.h"
 

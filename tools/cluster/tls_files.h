@@ -18,7 +18,7 @@
 
 #include <stdbool.h>
 
-#include "distributed/security/certificate_check.h"
+#include "distributed/security/certificates.h"
 
 // Room for a path with its NUL.
 #define TFRT_TLS_PATH_SIZE 4096

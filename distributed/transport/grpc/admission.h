@@ -18,7 +18,7 @@
 // reset, and its dialler comes again.
 //
 // Why not gRPC's own listener: it has no limit to connections, can't end one, and gives up the port
-// for good once it gets no descriptor. TLS needs that listener (open_port.h), as gRPC takes a
+// for good once it gets no descriptor. TLS needs that listener (grpc_transport.c), as gRPC takes a
 // socket over in plain text only; strangers have no certificate, and so no stream, there.
 //
 // Life: allocated, when it listens; started with a server; stopped; released. A connection of the
@@ -34,7 +34,7 @@
 #include <stdint.h>
 
 #include "distributed/transport/grpc/address.h"
-#include "distributed/transport/grpc/channel_arguments.h"
+#include "distributed/transport/grpc/grpc_library.h"
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/macros.h"
 #include "host_runtime/base/status.h"

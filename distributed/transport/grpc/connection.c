@@ -2,10 +2,118 @@
 #include "distributed/transport/grpc/connection.h"
 
 #include <assert.h>
+#include <grpc/byte_buffer_reader.h>
+#include <grpc/slice.h>
+#include <string.h>
 
-#include "distributed/transport/grpc/accept.h"
 #include "distributed/transport/grpc/address.h"
-#include "distributed/transport/grpc/dial.h"
+#include "distributed/tuning/tuning.h"
+
+// --- Messages ----------------------------------------------------------------
+
+// Spans of bytes to gRPC's byte buffers, and back, with no copy of what is big.
+//
+// A span of TFRT_GRPC_BORROW_SIZE bytes or more travels as a slice that borrows it. Smaller
+// neighbours are copied into one slice, which is cheaper than tracking them. gRPC may release a
+// borrowed slice at any time and on any thread, before or after it has completed the operation. So
+// a message on its way out counts its *parts*:
+//
+//   parts = 1 for the operation + 1 for each borrowed slice
+//   the operation is done: -1 ---+--> 0: the borrow of all bytes ends
+//   a slice is released:   -1 ---+
+
+static bool drop_part(tfrt_grpc_outgoing_t* outgoing) {
+  // Release: this thread's use of the bytes is over; acquire, for the last one: so is
+  // everybody else's. Both sides are this very operation in other threads.
+  return atomic_fetch_sub_explicit(&outgoing->parts, 1, memory_order_acq_rel) == 1;
+}
+
+static void release_slice(void* user_data) {
+  tfrt_grpc_outgoing_t* outgoing = user_data;
+  if (drop_part(outgoing)) outgoing->on_released(outgoing);
+}
+
+// Makes one slice of copies of the spans from |first| on that are too small to be
+// borrowed, and sets |*out_end| behind them.
+static grpc_slice copy_small_spans(const tfrt_transport_write_t* write, size_t first,
+                                   size_t* out_end) {
+  size_t size = 0;
+  size_t end = first;
+  for (; end < write->span_count && write->spans[end].size < TFRT_GRPC_BORROW_SIZE; ++end) {
+    size += write->spans[end].size;
+  }
+  grpc_slice slice = grpc_slice_malloc(size);
+  unsigned char* target = GRPC_SLICE_START_PTR(slice);
+  for (size_t i = first; i < end; ++i) {
+    if (write->spans[i].size == 0) continue;
+    memcpy(target, write->spans[i].data, write->spans[i].size);
+    target += write->spans[i].size;
+  }
+  *out_end = end;
+  return slice;
+}
+
+// Makes |outgoing->buffer| the message of |write|, whose bytes are borrowed until it is done.
+static void fill_outgoing(tfrt_grpc_outgoing_t* outgoing, const tfrt_transport_write_t* write) {
+  grpc_slice slices[TFRT_TRANSPORT_MAX_SPANS];
+  size_t count = 0;
+  uint32_t borrowed = 0;
+  for (size_t i = 0; i < write->span_count;) {
+    if (write->spans[i].size < TFRT_GRPC_BORROW_SIZE) {
+      slices[count++] = copy_small_spans(write, i, &i);
+      continue;
+    }
+    slices[count++] = grpc_slice_new_with_user_data((void*)write->spans[i].data,
+                                                    write->spans[i].size, release_slice, outgoing);
+    ++borrowed;
+    ++i;
+  }
+  // Relaxed: gRPC has not seen the slices yet.
+  atomic_store_explicit(&outgoing->parts, 1 + borrowed, memory_order_relaxed);
+  outgoing->buffer = grpc_raw_byte_buffer_create(slices, count);
+  // The byte buffer has taken references of its own.
+  for (size_t i = 0; i < count; ++i) grpc_slice_unref(slices[i]);
+}
+
+// Says that the operation that sends |outgoing| is done. Returns true if the bytes are no longer
+// borrowed; else |on_released| will tell.
+static bool finish_outgoing(tfrt_grpc_outgoing_t* outgoing) {
+  grpc_byte_buffer_destroy(outgoing->buffer);
+  outgoing->buffer = NULL;
+  return drop_part(outgoing);
+}
+
+static size_t read_spans(grpc_byte_buffer* buffer, tfrt_transport_span_t* spans) {
+  grpc_byte_buffer_reader reader;
+  if (!grpc_byte_buffer_reader_init(&reader, buffer)) return 0;
+  size_t count = 0;
+  for (grpc_slice* slice; grpc_byte_buffer_reader_peek(&reader, &slice);) {
+    // The slice stays where it is, in the byte buffer, and with it bytes that lie inside of
+    // the slice itself.
+    if (spans) {
+      spans[count] =
+          (tfrt_transport_span_t){GRPC_SLICE_START_PTR(*slice), GRPC_SLICE_LENGTH(*slice)};
+    }
+    ++count;
+  }
+  grpc_byte_buffer_reader_destroy(&reader);
+  return count;
+}
+
+// Sets |*out_spans| and |*out_count| to the pieces of |buffer|, which is not changed and must
+// outlive them; false when memory is out. Uses the room of |queue|, on its thread.
+static bool spans_of(grpc_byte_buffer* buffer, tfrt_grpc_queue_t* queue,
+                     const tfrt_transport_span_t** out_spans, size_t* out_count) {
+  *out_spans = NULL;
+  *out_count = read_spans(buffer, NULL);
+  tfrt_transport_span_t* spans = tfrt_grpc_queue_spans(queue, *out_count);
+  if (!spans) return false;
+  *out_count = read_spans(buffer, spans);
+  *out_spans = spans;
+  return true;
+}
+
+// --- Batches and events ----------------------------------------------------
 
 static tfrt_grpc_connection_t* connection_of(tfrt_transport_connection_t* base) {
   return TFRT_CONTAINER_OF(base, tfrt_grpc_connection_t, base);
@@ -68,7 +176,7 @@ static void on_poke(tfrt_grpc_event_t* event, bool is_ok) {
 // --- Writing -----------------------------------------------------------------
 
 static void start_write(tfrt_grpc_connection_t* connection, const tfrt_transport_write_t* write) {
-  tfrt_grpc_outgoing_fill(&connection->outgoing, write);
+  fill_outgoing(&connection->outgoing, write);
   grpc_op operation = {.op = GRPC_OP_SEND_MESSAGE};
   operation.data.send_message.send_message = connection->outgoing.buffer;
   // Counted already, when the write was taken.
@@ -92,7 +200,7 @@ static void on_sent(tfrt_grpc_event_t* event, bool is_ok) {
   tfrt_grpc_connection_t* connection =
       TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, events.sent);
   connection->is_sent_ok = is_ok;
-  if (tfrt_grpc_outgoing_finish(&connection->outgoing)) {
+  if (finish_outgoing(&connection->outgoing)) {
     complete_write(connection);
   } else {
     // Not counted while slices are out, so that the call can go: after a failure it may be
@@ -170,7 +278,7 @@ static void on_received(tfrt_grpc_event_t* event, bool is_ok) {
 static void report_message(tfrt_grpc_connection_t* connection, grpc_byte_buffer* message) {
   const tfrt_transport_span_t* spans;
   size_t count;
-  if (tfrt_grpc_message_spans(message, connection->queue, &spans, &count)) {
+  if (spans_of(message, connection->queue, &spans, &count)) {
     tfrt_transport_connection_report_message(&connection->base, spans, count);
   } else {
     // A message can't be left out: the stream would have a hole.
@@ -258,6 +366,14 @@ static void give_up_call(tfrt_grpc_connection_t* connection, grpc_call* call) {
   grpc_call_unref(call);
 }
 
+// Removes |connection|, a member.
+static void set_remove(tfrt_grpc_connection_set_t* set, tfrt_grpc_connection_t* connection) {
+  tfrt_mutex_lock(&set->mutex);
+  tfrt_list_remove(&connection->set_link);
+  if (tfrt_list_is_empty(&set->connections)) tfrt_condition_broadcast(&set->emptied);
+  tfrt_mutex_unlock(&set->mutex);
+}
+
 // From now on this is an object that only waits for its last reference.
 static void tell_end(tfrt_grpc_connection_t* connection) {
   tfrt_status_t status;
@@ -267,7 +383,7 @@ static void tell_end(tfrt_grpc_connection_t* connection) {
     tfrt_transport_connection_report_closed(&connection->base, end, status);
   }
   tfrt_status_release(status);
-  tfrt_grpc_connection_set_remove(connection->set, connection);
+  set_remove(connection->set, connection);
   tfrt_transport_connection_release(&connection->base);
 }
 
@@ -447,14 +563,6 @@ bool tfrt_grpc_connection_set_add(tfrt_grpc_connection_set_t* set,
   if (is_open) tfrt_list_push_back(&set->connections, &connection->set_link);
   tfrt_mutex_unlock(&set->mutex);
   return is_open;
-}
-
-void tfrt_grpc_connection_set_remove(tfrt_grpc_connection_set_t* set,
-                                     tfrt_grpc_connection_t* connection) {
-  tfrt_mutex_lock(&set->mutex);
-  tfrt_list_remove(&connection->set_link);
-  if (tfrt_list_is_empty(&set->connections)) tfrt_condition_broadcast(&set->emptied);
-  tfrt_mutex_unlock(&set->mutex);
 }
 
 void tfrt_grpc_connection_set_close(tfrt_grpc_connection_set_t* set) {

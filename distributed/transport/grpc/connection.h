@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A connection over gRPC: one call, whichever side began it. Both sides share this file; dial.h and
-// accept.h have their differences.
+// A connection over gRPC: one call, whichever side began it. Both sides share connection.c; their
+// differences, how the call begins and what its end means, are in connection_sides.c.
 //
 // Callers on any thread change a few states under the lock, and gRPC's events change
 // others on the queue's thread. After each event *settle* looks at all of them and does
@@ -26,18 +26,21 @@
 #ifndef TFRT_DISTRIBUTED_TRANSPORT_GRPC_CONNECTION_H_
 #define TFRT_DISTRIBUTED_TRANSPORT_GRPC_CONNECTION_H_
 
+#include <grpc/byte_buffer.h>
 #include <grpc/grpc.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "distributed/transport/grpc/admission.h"
-#include "distributed/transport/grpc/credential_set.h"
-#include "distributed/transport/grpc/message.h"
+#include "distributed/transport/grpc/credentials.h"
+#include "distributed/transport/grpc/grpc_library.h"
 #include "distributed/transport/grpc/queue.h"
 #include "distributed/transport/transport.h"
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/list.h"
 #include "host_runtime/base/macros.h"
+#include "host_runtime/base/status.h"
 #include "host_runtime/base/sync.h"
 
 typedef struct tfrt_grpc_connection_s tfrt_grpc_connection_t;
@@ -52,6 +55,18 @@ typedef struct tfrt_grpc_connection_set_s {
   tfrt_list_link_t connections;  // guarded by |mutex|
   bool is_closed;                // guarded by |mutex|
 } tfrt_grpc_connection_set_t;
+
+// A message on its way out: filled, sent, finished once (the operation), and done when the last
+// thread or slice has left it. It can be filled again then.
+typedef struct tfrt_grpc_outgoing_s tfrt_grpc_outgoing_t;
+
+struct tfrt_grpc_outgoing_s {
+  grpc_byte_buffer* buffer;
+  _Atomic uint32_t parts;  // see connection.c
+  // The last slice was released after the operation was done. Called from any thread, from
+  // inside of gRPC: MAY do nothing but post an event.
+  void (*on_released)(tfrt_grpc_outgoing_t* outgoing);
+};
 
 // The name of the trailing metadata by which a listener says that its acceptor said no.
 #define TFRT_GRPC_REJECTED_NAME "tfrt-rejected"
@@ -198,10 +213,6 @@ void tfrt_grpc_connection_set_deinitialize(tfrt_grpc_connection_set_t* set);
 bool tfrt_grpc_connection_set_add(tfrt_grpc_connection_set_t* set,
                                   tfrt_grpc_connection_t* connection) TFRT_MUST_USE;
 
-// Removes |connection|, a member. Thread-safe.
-void tfrt_grpc_connection_set_remove(tfrt_grpc_connection_set_t* set,
-                                     tfrt_grpc_connection_t* connection);
-
 // Closes |set| and aborts all members; idempotent. Thread-safe.
 void tfrt_grpc_connection_set_close(tfrt_grpc_connection_set_t* set);
 
@@ -209,5 +220,52 @@ void tfrt_grpc_connection_set_close(tfrt_grpc_connection_set_t* set);
 // (TFRT_TIME_INFINITE: for ever). Returns whether it is. Thread-safe.
 bool tfrt_grpc_connection_set_drain(tfrt_grpc_connection_set_t* set, int64_t deadline_ns)
     TFRT_MUST_USE;
+
+// --- The dialler's side, in connection_sides.c ---
+
+// The context that a transport gives to each of its dialled connections.
+typedef struct tfrt_grpc_dial_context_s {
+  tfrt_grpc_queue_t* queue;
+  tfrt_grpc_connection_set_t* set;
+  tfrt_grpc_channel_settings_t settings;
+  tfrt_allocator_t allocator;
+} tfrt_grpc_dial_context_t;
+
+// Creates a connection (+1) that begins to dial. INVALID_ARGUMENT for an address that is
+// none, FAILED_PRECONDITION when the set is closed. Thread-safe.
+tfrt_status_t tfrt_grpc_dial(const tfrt_grpc_dial_context_t* context,
+                             const tfrt_transport_dial_options_t* options,
+                             tfrt_transport_handler_t* handler,
+                             tfrt_transport_connection_t** out_connection) TFRT_MUST_USE;
+
+// Frees a dialler's own part. Belongs to the queue's thread.
+void tfrt_grpc_dial_deinitialize(tfrt_grpc_connection_t* connection);
+
+// --- The listener's side, in connection_sides.c ---
+
+// The most names and values that one stream may come with.
+#define TFRT_GRPC_MAX_METADATA 32
+
+// The context that a listener gives to each call that it takes; borrowed.
+typedef struct tfrt_grpc_accept_context_s {
+  tfrt_transport_acceptor_t* acceptor;  // NULL: for methods that do not exist
+  tfrt_grpc_queue_t* queue;             // the call is bound to it
+  tfrt_grpc_connection_set_t* set;
+  tfrt_grpc_admission_t* admission;  // NULL: gRPC accepts
+  tfrt_allocator_t allocator;
+} tfrt_grpc_accept_context_t;
+
+// Makes |call| (taken over) a connection of |kind|, and shows it with |metadata| to the acceptor of
+// |context|. With no acceptor, the call is for a method that does not exist, and is rejected as
+// that. Belongs to the queue's thread.
+void tfrt_grpc_accept_take_call(grpc_call* call, tfrt_transport_kind_t kind,
+                                const grpc_metadata_array* metadata,
+                                const tfrt_grpc_accept_context_t* context);
+
+// The first message has come on |connection|: so it is admitted. Belongs to the queue's thread.
+void tfrt_grpc_accept_admit(tfrt_grpc_connection_t* connection);
+
+// Gives back what only a listener's side has. Belongs to the queue's thread.
+void tfrt_grpc_accept_deinitialize(tfrt_grpc_connection_t* connection);
 
 #endif  // TFRT_DISTRIBUTED_TRANSPORT_GRPC_CONNECTION_H_

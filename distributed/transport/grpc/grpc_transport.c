@@ -1,12 +1,281 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/transport/grpc/grpc_transport.h"
 
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
-#include "distributed/transport/grpc/dial.h"
-#include "distributed/transport/grpc/open_port.h"
-#include "distributed/transport/grpc/process.h"
+#include "distributed/transport/grpc/connection.h"
+#include "distributed/transport/grpc/grpc_library.h"
+#include "distributed/transport/grpc/listener.h"
+#include "distributed/tuning/tuning.h"
 #include "host_runtime/base/clock.h"
+#include "host_runtime/base/list.h"
+#include "host_runtime/base/log.h"
+#include "host_runtime/base/sync.h"
+
+// --- The port ---------------------------------------------------------------------
+
+// A port that stays open: a listener (listener.h), and another one in its place when gRPC gives the
+// port up, as it does once it gets no descriptor for a connection.
+//
+//   LISTENING --no descriptor--> FULL --room--> LISTENING, with a new listener; the old one keeps
+//       |                          |            the calls that it has, and ends with the last
+//       +---------close------------+--> CLOSED
+//
+// Anybody who can connect can use up the descriptors of this process, without a key or a
+// certificate. So some are kept in reserve, for the process's own files and dials while it is FULL,
+// and for the new listener. Silent connections end after the handshake's limit, which makes room. A
+// dialler that connects meanwhile waits in the system's queue, is reset when the port changes
+// hands, and comes again.
+
+typedef enum port_state_e { PORT_LISTENING = 0, PORT_FULL, PORT_CLOSED } port_state_t;
+
+typedef struct port_s {
+  tfrt_grpc_listener_options_t options;       // its address is |address|
+  char address[TFRT_TRANSPORT_ADDRESS_SIZE];  // with the port that was given
+  tfrt_allocator_t allocator;
+  tfrt_grpc_accept_watch_t watch;
+  tfrt_thread_t thread;
+  int reserve[TFRT_GRPC_RESERVED_DESCRIPTORS];  // -1: not held; belongs to the thread
+  int64_t silent_until_ns;                      // the same
+  tfrt_mutex_t mutex;
+  tfrt_condition_t changed;
+  port_state_t state;          // guarded by |mutex|, as what follows
+  tfrt_list_link_t listeners;  // the current one last; changed by the thread alone
+  bool is_serving;
+} port_t;
+
+// A new listener and a few connections take these: more than the reserve, or the port is full again
+// at once.
+#define ROOM_DESCRIPTORS (TFRT_GRPC_RESERVED_DESCRIPTORS + 8)
+
+// --- The port: descriptors ----------------------------------------------------
+
+static void port_open_reserve(port_t* port) {
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(port->reserve); ++i) {
+    if (port->reserve[i] < 0) port->reserve[i] = eventfd(0, EFD_CLOEXEC);
+  }
+}
+
+static void port_close_reserve(port_t* port) {
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(port->reserve); ++i) {
+    if (port->reserve[i] >= 0) close(port->reserve[i]);
+    port->reserve[i] = -1;
+  }
+}
+
+// Asks the system for room: takes the needed descriptors for a moment, without the reserve.
+static bool has_descriptors(void) {
+  int files[ROOM_DESCRIPTORS];
+  size_t count = 0;
+  while (count < ROOM_DESCRIPTORS && (files[count] = eventfd(0, EFD_CLOEXEC)) >= 0) ++count;
+  for (size_t i = 0; i < count; ++i) close(files[i]);
+  return count == ROOM_DESCRIPTORS;
+}
+
+// --- The port: changing hands -------------------------------------------------
+
+// All in this section runs on the port's thread, which alone changes the list of listeners: so it
+// reads that without the lock, and calls gRPC without it, which may call port_on_no_descriptor().
+
+static tfrt_grpc_listener_t* port_current(port_t* port) {
+  return tfrt_grpc_listener_of_link(port->listeners.previous);
+}
+
+// Frees listeners whose calls are over.
+static void port_free_drained(port_t* port) {
+  tfrt_list_link_t* next;
+  for (tfrt_list_link_t* link = port->listeners.next; link != port->listeners.previous;
+       link = next) {
+    next = link->next;
+    tfrt_grpc_listener_t* listener = tfrt_grpc_listener_of_link(link);
+    if (!tfrt_grpc_listener_is_drained(listener)) continue;
+    tfrt_mutex_lock(&port->mutex);
+    tfrt_list_remove(link);
+    tfrt_mutex_unlock(&port->mutex);
+    tfrt_grpc_listener_free(listener);
+  }
+}
+
+// Waits for |duration_ns|; false if the port is closed.
+static bool port_wait(port_t* port, int64_t duration_ns) {
+  const int64_t deadline_ns =
+      tfrt_deadline_after(tfrt_clock_now_ns(tfrt_clock_system()), duration_ns);
+  bool is_in_time = true;
+  tfrt_mutex_lock(&port->mutex);
+  while (is_in_time && port->state != PORT_CLOSED) {
+    is_in_time = tfrt_condition_wait_until(&port->changed, &port->mutex, deadline_ns);
+  }
+  const bool is_open = port->state != PORT_CLOSED;
+  tfrt_mutex_unlock(&port->mutex);
+  return is_open;
+}
+
+// Puts a new listener behind the port_current one, which has given up the port; false if that does
+// not work yet.
+static bool port_listen_anew(port_t* port) {
+  char address[TFRT_TRANSPORT_ADDRESS_SIZE];
+  tfrt_grpc_listener_t* listener;
+  tfrt_status_t status =
+      tfrt_grpc_listener_allocate(&port->options, port->allocator, address, &listener);
+  const bool is_open = !status;
+  tfrt_status_release(status);
+  if (!is_open) return false;
+  tfrt_mutex_lock(&port->mutex);
+  tfrt_list_push_back(&port->listeners, tfrt_grpc_listener_link(listener));
+  tfrt_grpc_listener_set_serving(listener, port->is_serving);
+  tfrt_mutex_unlock(&port->mutex);
+  return true;
+}
+
+// At most one line in a while, however often the port is full.
+static void port_tell(port_t* port) {
+  const int64_t now_ns = tfrt_clock_now_ns(tfrt_clock_system());
+  if (now_ns < port->silent_until_ns) return;
+  port->silent_until_ns = now_ns + TFRT_TUNING_PORT_TELL_NS;
+  tfrt_log(TFRT_LOG_WARNING, NULL,
+           "no descriptor is left for another connection to %s: it waits until one is; raise the "
+           "limit (ulimit -Hn)",
+           port->address);
+}
+
+static void port_set_listening(port_t* port) {
+  tfrt_mutex_lock(&port->mutex);
+  if (port->state == PORT_FULL) port->state = PORT_LISTENING;
+  tfrt_mutex_unlock(&port->mutex);
+}
+
+// Waits for room and opens the port again.
+static void port_reopen(port_t* port) {
+  port_tell(port);
+  port_close_reserve(port);
+  while (!has_descriptors()) {
+    if (!port_wait(port, TFRT_TUNING_PORT_LOOK_NS)) return;
+  }
+  // From here on the port may be full again.
+  port_set_listening(port);
+  tfrt_grpc_listener_retire(port_current(port));
+  // The old one closes the port on a thread of gRPC's, a moment later.
+  while (!port_listen_anew(port)) {
+    if (!port_wait(port, TFRT_TUNING_PORT_LOOK_NS / 10)) return;
+  }
+  port_open_reserve(port);
+  port_free_drained(port);
+}
+
+// Waits until the port is full; false if it is closed.
+static bool port_await_full(port_t* port) {
+  tfrt_mutex_lock(&port->mutex);
+  while (port->state == PORT_LISTENING) {
+    tfrt_condition_wait(&port->changed, &port->mutex);
+  }
+  const bool is_full = port->state == PORT_FULL;
+  tfrt_mutex_unlock(&port->mutex);
+  return is_full;
+}
+
+static void port_run(void* argument) {
+  port_t* port = argument;
+  while (port_await_full(port)) port_reopen(port);
+}
+
+// On a thread of gRPC's. It may be about another port of this process: then a good listener is
+// replaced, which costs nothing but a moment.
+static void port_on_no_descriptor(tfrt_grpc_accept_watch_t* watch) {
+  port_t* port = TFRT_CONTAINER_OF(watch, port_t, watch);
+  tfrt_mutex_lock(&port->mutex);
+  if (port->state == PORT_LISTENING) port->state = PORT_FULL;
+  tfrt_condition_broadcast(&port->changed);
+  tfrt_mutex_unlock(&port->mutex);
+}
+
+// --- The port: life -----------------------------------------------------------
+
+static tfrt_status_t port_open_first(port_t* port, char* out_address) {
+  tfrt_grpc_listener_t* listener;
+  TFRT_RETURN_IF_ERROR(
+      tfrt_grpc_listener_allocate(&port->options, port->allocator, out_address, &listener));
+  tfrt_list_push_back(&port->listeners, tfrt_grpc_listener_link(listener));
+  snprintf(port->address, sizeof(port->address), "%s", out_address);
+  port->options.address = tfrt_string_view_of(port->address);
+  return NULL;
+}
+
+// Closes and frees the first listener, of a port that does not come about.
+static void port_give_up(port_t* port) {
+  tfrt_grpc_listener_t* listener = port_current(port);
+  tfrt_grpc_listener_close(listener);
+  tfrt_grpc_listener_drain(listener);
+  tfrt_grpc_listener_free(listener);
+  tfrt_condition_deinitialize(&port->changed);
+  tfrt_mutex_deinitialize(&port->mutex);
+}
+
+static tfrt_status_t port_initialize(port_t* port, const tfrt_grpc_listener_options_t* options,
+                                     tfrt_allocator_t allocator,
+                                     char out_address[TFRT_TRANSPORT_ADDRESS_SIZE]) {
+  *port = (port_t){.options = *options, .allocator = allocator, .is_serving = true};
+  memset(port->reserve, -1, sizeof(port->reserve));
+  tfrt_list_initialize(&port->listeners);
+  tfrt_mutex_initialize(&port->mutex);
+  tfrt_condition_initialize(&port->changed);
+  tfrt_status_t status = port_open_first(port, out_address);
+  if (status) {
+    tfrt_condition_deinitialize(&port->changed);
+    tfrt_mutex_deinitialize(&port->mutex);
+    return status;
+  }
+  port_open_reserve(port);
+  tfrt_grpc_process_watch_accepting(&port->watch, port_on_no_descriptor);
+  status = tfrt_thread_create("open-port", port_run, port, &port->thread);
+  if (!status) return NULL;
+  tfrt_grpc_process_unwatch_accepting(&port->watch);
+  port_close_reserve(port);
+  port_give_up(port);
+  return status;
+}
+
+static void port_set_serving(port_t* port, bool is_serving) {
+  tfrt_mutex_lock(&port->mutex);
+  port->is_serving = is_serving;
+  for (tfrt_list_link_t* link = port->listeners.next; link != &port->listeners; link = link->next) {
+    tfrt_grpc_listener_set_serving(tfrt_grpc_listener_of_link(link), is_serving);
+  }
+  tfrt_mutex_unlock(&port->mutex);
+}
+
+static void port_close(port_t* port) {
+  tfrt_grpc_process_unwatch_accepting(&port->watch);
+  tfrt_mutex_lock(&port->mutex);
+  port->state = PORT_CLOSED;
+  tfrt_condition_broadcast(&port->changed);
+  tfrt_mutex_unlock(&port->mutex);
+  tfrt_thread_join(&port->thread);
+  port_close_reserve(port);
+  // Without the lock from here on: the list changes no more.
+  for (tfrt_list_link_t* link = port->listeners.next; link != &port->listeners; link = link->next) {
+    tfrt_grpc_listener_close(tfrt_grpc_listener_of_link(link));
+  }
+}
+
+static void port_drain(port_t* port) {
+  for (tfrt_list_link_t* link = port->listeners.next; link != &port->listeners; link = link->next) {
+    tfrt_grpc_listener_drain(tfrt_grpc_listener_of_link(link));
+  }
+}
+
+static void port_deinitialize(port_t* port) {
+  for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&port->listeners));) {
+    tfrt_grpc_listener_free(tfrt_grpc_listener_of_link(link));
+  }
+  tfrt_condition_deinitialize(&port->changed);
+  tfrt_mutex_deinitialize(&port->mutex);
+}
+
+// --- The transport ------------------------------------------------------------
 
 typedef struct grpc_transport_s {
   tfrt_transport_t base;
@@ -20,9 +289,9 @@ typedef struct grpc_transport_s {
   _Atomic uint32_t next_queue;  // for dialled connections, in turn
 
   tfrt_mutex_t mutex;
-  tfrt_grpc_open_port_t port;  // as the two below say
-  bool is_listening;           // guarded by |mutex|: |port| is initialised
-  bool is_closed;              // guarded by |mutex|
+  port_t port;        // as the two below say
+  bool is_listening;  // guarded by |mutex|: |port| is initialised
+  bool is_closed;     // guarded by |mutex|
 } grpc_transport_t;
 
 static grpc_transport_t* transport_of(tfrt_transport_t* base) {
@@ -58,7 +327,7 @@ static tfrt_status_t listen_locked(grpc_transport_t* transport, tfrt_string_view
                                           .set = &transport->set,
                                           .settings = transport->settings};
   tfrt_status_t status =
-      tfrt_grpc_open_port_initialize(&transport->port, &options, transport->allocator, out_address);
+      port_initialize(&transport->port, &options, transport->allocator, out_address);
   transport->is_listening = !status;
   return status;
 }
@@ -100,7 +369,7 @@ static void transport_close(tfrt_transport_t* base) {
   transport->is_closed = true;
   bool is_listening = transport->is_listening;
   tfrt_mutex_unlock(&transport->mutex);
-  if (is_first && is_listening) tfrt_grpc_open_port_close(&transport->port);
+  if (is_first && is_listening) port_close(&transport->port);
 }
 
 // Waits until |deadline_ns| for the ends of connections, and then for the tasks that these caused.
@@ -109,7 +378,7 @@ static bool drain_until(grpc_transport_t* transport, int64_t deadline_ns) {
   tfrt_mutex_lock(&transport->mutex);
   bool is_listening = transport->is_listening;
   tfrt_mutex_unlock(&transport->mutex);
-  if (is_listening) tfrt_grpc_open_port_drain(&transport->port);
+  if (is_listening) port_drain(&transport->port);
   for (uint32_t i = 0; i < transport->control_count + transport->bulk_count; ++i) {
     tfrt_grpc_queue_drain(transport->queues[i]);
   }
@@ -130,7 +399,7 @@ void tfrt_grpc_transport_set_serving(tfrt_transport_t* base, bool is_serving) {
   grpc_transport_t* transport = transport_of(base);
   tfrt_mutex_lock(&transport->mutex);
   if (transport->is_listening && !transport->is_closed) {
-    tfrt_grpc_open_port_set_serving(&transport->port, is_serving);
+    port_set_serving(&transport->port, is_serving);
   }
   tfrt_mutex_unlock(&transport->mutex);
 }
@@ -138,7 +407,7 @@ void tfrt_grpc_transport_set_serving(tfrt_transport_t* base, bool is_serving) {
 // --- Life --------------------------------------------------------------------
 
 static void free_transport(grpc_transport_t* transport) {
-  if (transport->is_listening) tfrt_grpc_open_port_deinitialize(&transport->port);
+  if (transport->is_listening) port_deinitialize(&transport->port);
   for (uint32_t i = 0; i < TFRT_ARRAY_SIZE(transport->queues); ++i) {
     if (!transport->queues[i]) continue;
     tfrt_grpc_queue_shut_down(transport->queues[i]);

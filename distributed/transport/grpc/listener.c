@@ -1,14 +1,344 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/transport/grpc/listener.h"
 
+#include <grpc/byte_buffer.h>
+#include <grpc/byte_buffer_reader.h>
+#include <grpc/slice.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "distributed/transport/grpc/accept.h"
 #include "distributed/transport/grpc/address.h"
 #include "distributed/transport/grpc/admission.h"
-#include "distributed/transport/grpc/health.h"
 #include "distributed/tuning/tuning.h"
+#include "host_runtime/base/clock.h"
 #include "host_runtime/base/log.h"
+#include "host_runtime/base/string_view.h"
+
+// --- The health service ---------------------------------------------------------
+
+// The standard health service of gRPC, for launchers and probes: grpc.health.v1.Health.
+//
+//   Check(service)   -> one status
+//   Watch(service)   -> the status, then each change of it, until the caller goes
+//
+//   service          "" or "tfrt.peer.v1.Peer": SERVING, or NOT_SERVING while the process drains
+//                    another: Check ends with NOT_FOUND, Watch says SERVICE_UNKNOWN
+//
+// Requests and responses have one field each, so they are read and written here by hand. Any
+// process that can connect may ask: no cluster key is needed, and only the status is answered. So
+// that none of them takes more than a little memory, TFRT_TUNING_HEALTH_CALLS calls may be open at
+// a time, and a further one ends with RESOURCE_EXHAUSTED; one whose request does not come within
+// 5 s ends with DEADLINE_EXCEEDED.
+
+#define HEALTH_CHECK_METHOD "/grpc.health.v1.Health/Check"
+#define HEALTH_WATCH_METHOD "/grpc.health.v1.Health/Watch"
+
+typedef struct health_s {
+  tfrt_allocator_t allocator;
+  tfrt_grpc_queue_t* queue;  // +0
+  tfrt_mutex_t mutex;
+  tfrt_condition_t changed;
+  size_t busy;                // guarded by |mutex|: calls, and |told| while it is posted
+  bool is_serving;            // guarded by |mutex|
+  bool is_posted;             // guarded by |mutex|
+  tfrt_grpc_event_t told;     // tells all watchers
+  tfrt_list_link_t watchers;  // belongs to the queue's thread
+  size_t call_count;          // the same: calls that are open
+} health_t;
+
+// The longest request that is looked at; a service has a short name.
+#define MAX_REQUEST_SIZE 1024
+
+// Numbers of the contract.
+enum { STATUS_SERVING = 1, STATUS_NOT_SERVING = 2, STATUS_SERVICE_UNKNOWN = 3 };
+
+typedef struct health_call_s {
+  tfrt_list_link_t link;  // among the watchers
+  health_t* health;
+  grpc_call* call;
+  grpc_byte_buffer* request;
+  grpc_byte_buffer* response;  // being sent
+  grpc_slice details;
+  int is_cancelled;
+  bool is_watch;
+  bool is_known;  // the service
+  bool is_over;
+  int told;                 // the last status that was sent, 0: none
+  int pending;              // batches under way
+  tfrt_grpc_timer_t timer;  // until |received|
+  tfrt_grpc_event_t received;
+  tfrt_grpc_event_t sent;
+  tfrt_grpc_event_t ended;
+} health_call_t;
+
+// --- Health: counting ---------------------------------------------------------
+
+static void health_enter(health_t* health) {
+  tfrt_mutex_lock(&health->mutex);
+  ++health->busy;
+  tfrt_mutex_unlock(&health->mutex);
+}
+
+static void health_leave(health_t* health) {
+  tfrt_mutex_lock(&health->mutex);
+  --health->busy;
+  tfrt_condition_broadcast(&health->changed);
+  tfrt_mutex_unlock(&health->mutex);
+}
+
+static bool health_serves(health_t* health) {
+  tfrt_mutex_lock(&health->mutex);
+  bool is_serving = health->is_serving;
+  tfrt_mutex_unlock(&health->mutex);
+  return is_serving;
+}
+
+// --- Health: calls ------------------------------------------------------------
+
+static void health_start(health_call_t* call, const grpc_op* operations, size_t count,
+                         tfrt_grpc_event_t* event) {
+  ++call->pending;
+  tfrt_grpc_queue_start_batch(call->call, operations, count, event);
+}
+
+// A batch is done; the call goes with its last one.
+static void health_settle(health_call_t* call) {
+  if (--call->pending > 0) return;
+  health_t* health = call->health;
+  tfrt_list_remove(&call->link);
+  --health->call_count;
+  grpc_byte_buffer_destroy(call->request);
+  grpc_slice_unref(call->details);
+  grpc_call_unref(call->call);
+  tfrt_allocator_free(health->allocator, call, sizeof(*call));
+  health_leave(health);
+}
+
+static int health_status_of(health_call_t* call) {
+  if (!call->is_known) return STATUS_SERVICE_UNKNOWN;
+  return health_serves(call->health) ? STATUS_SERVING : STATUS_NOT_SERVING;
+}
+
+// The response with |status|: its field 1.
+static grpc_byte_buffer* health_make_response(int status) {
+  const char bytes[] = {0x08, (char)status};
+  grpc_slice slice = grpc_slice_from_copied_buffer(bytes, sizeof(bytes));
+  grpc_byte_buffer* response = grpc_raw_byte_buffer_create(&slice, 1);
+  grpc_slice_unref(slice);
+  return response;
+}
+
+// Tells a watcher the status, unless it knows it or hears of another one right now.
+static void health_tell(health_call_t* call) {
+  int status = health_status_of(call);
+  if (call->is_over || call->response || call->told == status) return;
+  call->told = status;
+  call->response = health_make_response(status);
+  grpc_op message = {.op = GRPC_OP_SEND_MESSAGE};
+  message.data.send_message.send_message = call->response;
+  health_start(call, &message, 1, &call->sent);
+}
+
+// Ends a call with |code|, behind the status if that is OK.
+static void health_finish(health_call_t* call, grpc_status_code code, const char* details) {
+  grpc_op operations[2] = {{.op = GRPC_OP_SEND_STATUS_FROM_SERVER}};
+  size_t count = 1;
+  call->details = grpc_slice_from_static_string(details);
+  operations[0].data.send_status_from_server.status = code;
+  operations[0].data.send_status_from_server.status_details = &call->details;
+  if (code == GRPC_STATUS_OK) {
+    call->response = health_make_response(health_status_of(call));
+    operations[count].op = GRPC_OP_SEND_MESSAGE;
+    operations[count++].data.send_message.send_message = call->response;
+  }
+  health_start(call, operations, count, &call->sent);
+}
+
+static void health_on_sent(tfrt_grpc_event_t* event, bool is_ok) {
+  health_call_t* call = TFRT_CONTAINER_OF(event, health_call_t, sent);
+  grpc_byte_buffer_destroy(call->response);
+  call->response = NULL;
+  if (is_ok && call->is_watch) health_tell(call);
+  health_settle(call);
+}
+
+static void health_on_ended(tfrt_grpc_event_t* event, bool is_ok) {
+  (void)is_ok;
+  health_call_t* call = TFRT_CONTAINER_OF(event, health_call_t, ended);
+  call->is_over = true;
+  health_settle(call);
+}
+
+// --- Health: requests ---------------------------------------------------------
+
+// Reads a varint off |*rest|.
+static bool health_read_varint(tfrt_string_view_t* rest, uint64_t* out_number) {
+  *out_number = 0;
+  for (unsigned shift = 0; rest->size > 0 && shift < 64; shift += 7) {
+    unsigned char byte = (unsigned char)rest->data[0];
+    *rest = tfrt_string_view_make(rest->data + 1, rest->size - 1);
+    *out_number |= (uint64_t)(byte & 0x7f) << shift;
+    if (byte < 0x80) return true;
+  }
+  return false;
+}
+
+// Sets |*out_service| to field 1 of |request|; other fields are passed over.
+static bool health_read_service(tfrt_string_view_t request, tfrt_string_view_t* out_service) {
+  *out_service = tfrt_string_view_of("");
+  while (request.size > 0) {
+    uint64_t tag = 0;
+    uint64_t size = 0;
+    if (!health_read_varint(&request, &tag)) return false;
+    if ((tag & 7) == 0 && !health_read_varint(&request, &size)) return false;
+    if ((tag & 7) == 0) continue;
+    if ((tag & 7) == 2 && !health_read_varint(&request, &size)) return false;
+    if ((tag & 7) == 1) size = 8;
+    if ((tag & 7) == 5) size = 4;
+    if ((tag & 7) == 3 || (tag & 7) == 4 || (tag & 7) > 5 || size > request.size) return false;
+    if (tag == ((1u << 3) | 2)) *out_service = tfrt_string_view_make(request.data, (size_t)size);
+    request = tfrt_string_view_make(request.data + size, request.size - (size_t)size);
+  }
+  return true;
+}
+
+// Reads the request of |call|; false if it is none.
+static bool health_read_request(health_call_t* call) {
+  if (!call->request || grpc_byte_buffer_length(call->request) > MAX_REQUEST_SIZE) return false;
+  grpc_byte_buffer_reader reader;
+  if (!grpc_byte_buffer_reader_init(&reader, call->request)) return false;
+  grpc_slice slice = grpc_byte_buffer_reader_readall(&reader);
+  grpc_byte_buffer_reader_destroy(&reader);
+  tfrt_string_view_t service;
+  bool is_good = health_read_service(
+      tfrt_string_view_make((const char*)GRPC_SLICE_START_PTR(slice), GRPC_SLICE_LENGTH(slice)),
+      &service);
+  call->is_known =
+      is_good && (service.size == 0 ||
+                  tfrt_string_view_equal(service, tfrt_string_view_of("tfrt.peer.v1.Peer")));
+  grpc_slice_unref(slice);
+  return is_good;
+}
+
+static void health_on_received(tfrt_grpc_event_t* event, bool is_ok) {
+  health_call_t* call = TFRT_CONTAINER_OF(event, health_call_t, received);
+  tfrt_grpc_queue_remove_timer(&call->timer);
+  if (is_ok && !call->is_over) {
+    if (!health_read_request(call)) {
+      health_finish(call, GRPC_STATUS_INVALID_ARGUMENT, "this is no HealthCheckRequest");
+    } else if (call->is_watch) {
+      tfrt_list_push_back(&call->health->watchers, &call->link);
+      health_tell(call);
+    } else if (call->is_known) {
+      health_finish(call, GRPC_STATUS_OK, "");
+    } else {
+      health_finish(call, GRPC_STATUS_NOT_FOUND,
+                    "there is only the service tfrt.peer.v1.Peer here");
+    }
+  }
+  health_settle(call);
+}
+
+// No request came: |received| and |ended| follow.
+static void health_on_time_is_up(tfrt_grpc_timer_t* timer) {
+  health_call_t* call = TFRT_CONTAINER_OF(timer, health_call_t, timer);
+  grpc_call_cancel_with_status(call->call, GRPC_STATUS_DEADLINE_EXCEEDED,
+                               "no HealthCheckRequest came within 5 s", NULL);
+}
+
+// Makes |call| (taken over) one of |health|, with no batch yet; NULL if it is refused.
+static health_call_t* health_add_call(health_t* health, grpc_call* call, bool is_watch) {
+  bool has_room = health->call_count < TFRT_TUNING_HEALTH_CALLS;
+  health_call_t* taken =
+      has_room ? tfrt_allocator_allocate_zeroed(health->allocator, sizeof(*taken)) : NULL;
+  if (!taken) {
+    const char* reason = has_room ? "out of memory" : "too many calls to the health service";
+    grpc_call_cancel_with_status(call, GRPC_STATUS_RESOURCE_EXHAUSTED, reason, NULL);
+    grpc_call_unref(call);
+    return NULL;
+  }
+  health_enter(health);
+  ++health->call_count;
+  tfrt_list_initialize(&taken->link);
+  taken->health = health;
+  taken->call = call;
+  taken->is_watch = is_watch;
+  taken->details = grpc_empty_slice();
+  tfrt_grpc_event_initialize(&taken->received, health_on_received);
+  tfrt_grpc_event_initialize(&taken->sent, health_on_sent);
+  tfrt_grpc_event_initialize(&taken->ended, health_on_ended);
+  const int64_t now_ns = tfrt_clock_now_ns(tfrt_clock_system());
+  taken->timer.deadline_ns = tfrt_deadline_after(now_ns, TFRT_TUNING_HEALTH_REQUEST_NS);
+  taken->timer.expire = health_on_time_is_up;
+  tfrt_grpc_queue_add_timer(health->queue, &taken->timer);
+  return taken;
+}
+
+static void health_take_call(health_t* health, grpc_call* call, bool is_watch) {
+  health_call_t* taken = health_add_call(health, call, is_watch);
+  if (!taken) return;
+  grpc_op end = {.op = GRPC_OP_RECV_CLOSE_ON_SERVER};
+  end.data.recv_close_on_server.cancelled = &taken->is_cancelled;
+  health_start(taken, &end, 1, &taken->ended);
+  grpc_op open[2] = {{.op = GRPC_OP_SEND_INITIAL_METADATA}, {.op = GRPC_OP_RECV_MESSAGE}};
+  open[1].data.recv_message.recv_message = &taken->request;
+  health_start(taken, open, 2, &taken->received);
+}
+
+// --- Health: the process ------------------------------------------------------
+
+static void health_on_told(tfrt_grpc_event_t* event, bool is_ok) {
+  (void)is_ok;
+  health_t* health = TFRT_CONTAINER_OF(event, health_t, told);
+  tfrt_mutex_lock(&health->mutex);
+  health->is_posted = false;
+  tfrt_mutex_unlock(&health->mutex);
+  for (tfrt_list_link_t* link = health->watchers.next; link != &health->watchers;
+       link = link->next) {
+    health_tell(TFRT_CONTAINER_OF(link, health_call_t, link));
+  }
+  health_leave(health);
+}
+
+static void health_initialize(health_t* health, tfrt_grpc_queue_t* queue,
+                              tfrt_allocator_t allocator) {
+  *health = (health_t){.allocator = allocator, .queue = queue, .is_serving = true};
+  tfrt_mutex_initialize(&health->mutex);
+  tfrt_condition_initialize(&health->changed);
+  tfrt_list_initialize(&health->watchers);
+  tfrt_grpc_event_initialize(&health->told, health_on_told);
+}
+
+static void health_set_serving(health_t* health, bool is_serving) {
+  tfrt_mutex_lock(&health->mutex);
+  bool is_due = health->is_serving != is_serving && !health->is_posted;
+  health->is_serving = is_serving;
+  health->is_posted = health->is_posted || is_due;
+  if (is_due) ++health->busy;
+  tfrt_mutex_unlock(&health->mutex);
+  // A queue that is shut down has no watchers any more.
+  if (is_due && !tfrt_grpc_queue_post(health->queue, &health->told)) health_leave(health);
+}
+
+static void health_drain(health_t* health) {
+  tfrt_mutex_lock(&health->mutex);
+  while (health->busy > 0) tfrt_condition_wait(&health->changed, &health->mutex);
+  tfrt_mutex_unlock(&health->mutex);
+}
+
+static bool health_is_drained(health_t* health) {
+  tfrt_mutex_lock(&health->mutex);
+  bool is_drained = health->busy == 0;
+  tfrt_mutex_unlock(&health->mutex);
+  return is_drained;
+}
+
+static void health_deinitialize(health_t* health) {
+  tfrt_condition_deinitialize(&health->changed);
+  tfrt_mutex_deinitialize(&health->mutex);
+}
+
+// --- The listener -------------------------------------------------------------
 
 typedef struct slot_s {
   tfrt_grpc_event_t requested;
@@ -32,7 +362,7 @@ struct tfrt_grpc_listener_s {
   tfrt_grpc_queue_t* first_queue;
   grpc_server* server;
   tfrt_grpc_admission_t* admission;  // NULL: gRPC listens
-  tfrt_grpc_health_t health;
+  health_t health;
   tfrt_grpc_event_t shut_down;
   slot_t* slots;
   size_t slot_count;
@@ -79,7 +409,7 @@ static void on_requested(tfrt_grpc_event_t* event, bool is_ok) {
   tfrt_grpc_listener_t* listener = slot->listener;
   if (is_ok && slot->is_health) {
     if (listener->admission) tfrt_grpc_admission_note_call(listener->admission, slot->call);
-    tfrt_grpc_health_take_call(&listener->health, slot->call, slot->is_watch);
+    health_take_call(&listener->health, slot->call, slot->is_watch);
   } else if (is_ok) {
     const tfrt_grpc_accept_context_t context = {
         .acceptor = slot->method ? listener->acceptor : NULL,
@@ -158,8 +488,8 @@ static void start_server(tfrt_grpc_listener_t* listener, const tfrt_grpc_queues_
       grpc_server_register_method(server, TFRT_GRPC_CONTROL_METHOD, NULL, GRPC_SRM_PAYLOAD_NONE, 0);
   void* bulk =
       grpc_server_register_method(server, TFRT_GRPC_BULK_METHOD, NULL, GRPC_SRM_PAYLOAD_NONE, 0);
-  add_health_slot(listener, queues->control[0], TFRT_GRPC_HEALTH_CHECK_METHOD, false);
-  add_health_slot(listener, queues->control[0], TFRT_GRPC_HEALTH_WATCH_METHOD, true);
+  add_health_slot(listener, queues->control[0], HEALTH_CHECK_METHOD, false);
+  add_health_slot(listener, queues->control[0], HEALTH_WATCH_METHOD, true);
   grpc_server_start(server);
   add_slots(listener, queues->control, queues->control_count, control, TFRT_TRANSPORT_CONTROL);
   add_slots(listener, queues->bulk, queues->bulk_count, bulk, TFRT_TRANSPORT_BULK);
@@ -188,7 +518,7 @@ static tfrt_grpc_listener_t* allocate(const tfrt_grpc_listener_options_t* option
   tfrt_mutex_initialize(&listener->mutex);
   tfrt_condition_initialize(&listener->changed);
   listener->server = tfrt_grpc_server_open(&options->settings);
-  tfrt_grpc_health_initialize(&listener->health, listener->first_queue, allocator);
+  health_initialize(&listener->health, listener->first_queue, allocator);
   return listener;
 }
 
@@ -260,14 +590,14 @@ void tfrt_grpc_listener_drain(tfrt_grpc_listener_t* listener) {
     tfrt_condition_wait(&listener->changed, &listener->mutex);
   }
   tfrt_mutex_unlock(&listener->mutex);
-  tfrt_grpc_health_drain(&listener->health);
+  health_drain(&listener->health);
 }
 
 bool tfrt_grpc_listener_is_drained(tfrt_grpc_listener_t* listener) {
   tfrt_mutex_lock(&listener->mutex);
   bool is_drained = listener->asking == 0 && listener->is_shut_down;
   tfrt_mutex_unlock(&listener->mutex);
-  return is_drained && tfrt_grpc_health_is_drained(&listener->health);
+  return is_drained && health_is_drained(&listener->health);
 }
 
 tfrt_list_link_t* tfrt_grpc_listener_link(tfrt_grpc_listener_t* listener) {
@@ -279,13 +609,13 @@ tfrt_grpc_listener_t* tfrt_grpc_listener_of_link(tfrt_list_link_t* link) {
 }
 
 void tfrt_grpc_listener_set_serving(tfrt_grpc_listener_t* listener, bool is_serving) {
-  tfrt_grpc_health_set_serving(&listener->health, is_serving);
+  health_set_serving(&listener->health, is_serving);
 }
 
 void tfrt_grpc_listener_free(tfrt_grpc_listener_t* listener) {
   tfrt_grpc_admission_release(listener->admission);
   grpc_server_destroy(listener->server);
-  tfrt_grpc_health_deinitialize(&listener->health);
+  health_deinitialize(&listener->health);
   tfrt_condition_deinitialize(&listener->changed);
   tfrt_mutex_deinitialize(&listener->mutex);
   tfrt_allocator_free(listener->allocator, listener->slots,

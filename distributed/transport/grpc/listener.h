@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A gRPC server that offers the service Peer and turns each call into a connection; beside it, the
-// health service (health.h).
+// health service.
 //
 // gRPC hands out a call only in answer to a request for one. Each queue keeps a few requests open
 // for each method that it serves. Each request is a *slot*, which asks again as soon as it got a
 // call:
 //
-//   slot:  asking --call--> judged (accept.h) --> asking ... --shutdown--> retired
+//   slot:  asking --call--> judged (connection.h) --> asking ... --shutdown--> retired
 //
 // One more slot takes calls of methods that don't exist, which would otherwise wait for
 // ever.
@@ -22,8 +22,8 @@
 #ifndef TFRT_DISTRIBUTED_TRANSPORT_GRPC_LISTENER_H_
 #define TFRT_DISTRIBUTED_TRANSPORT_GRPC_LISTENER_H_
 
-#include "distributed/transport/grpc/channel_arguments.h"
 #include "distributed/transport/grpc/connection.h"
+#include "distributed/transport/grpc/grpc_library.h"
 #include "distributed/transport/grpc/queue.h"
 #include "distributed/transport/transport.h"
 #include "host_runtime/base/allocator.h"

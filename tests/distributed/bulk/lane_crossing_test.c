@@ -2,7 +2,6 @@
 //
 // Host 0 and a peer that speaks the wire itself: each has an address of the other, so that both may
 // dial.
-#include "distributed/bulk/lane_message.h"
 #include "tests/distributed/bulk/lane_harness.h"
 #include "tests/support/test_main.h"
 
@@ -49,14 +48,13 @@ static void write_bytes(stream_t* stream) {
 static void on_message(tfrt_transport_handler_t* handler, tfrt_transport_connection_t* connection,
                        const tfrt_transport_span_t* spans, size_t count) {
   stream_t* stream = TFRT_CONTAINER_OF(handler, stream_t, handler);
-  tfrt_lane_message_t message;
-  ck_assert_ptr_null(tfrt_lane_message_initialize(&message, spans, count, !stream->is_dialled,
-                                                  tfrt_allocator_system()));
-  ck_assert_uint_eq(message.kind, TFRT_WIRE_BULK_LANE);
+  tfrt_lane_harness_message_t message;
+  tfrt_lane_harness_message_read(&message, spans, count, !stream->is_dialled);
+  ck_assert_uint_eq(message.down.kind, TFRT_WIRE_BULK_LANE);
   stream->has_greeting = true;
   if (stream->is_dialled) {
-    const tfrt_wire_error_t* error = message.welcome.error;
-    stream->last_dialled = message.welcome.last_dialled;
+    const tfrt_wire_error_t* error = message.down.welcome.error;
+    stream->last_dialled = message.down.welcome.last_dialled;
     stream->refusal = error ? (tfrt_status_code_t)error->code : TFRT_STATUS_OK;
   } else if (!is_silent) {
     const tfrt_wire_bulk_down_t down = {.kind = TFRT_WIRE_BULK_LANE,
@@ -64,7 +62,7 @@ static void on_message(tfrt_transport_handler_t* handler, tfrt_transport_connect
     ck_assert_ptr_null(tfrt_wire_bulk_down_encode(&down, &stream->bytes));
     write_bytes(stream);
   }
-  tfrt_lane_message_deinitialize(&message);
+  tfrt_lane_harness_message_deinitialize(&message);
   tfrt_transport_connection_receive(connection);
 }
 

@@ -418,3 +418,30 @@ tfrt_lane_counts_t tfrt_lane_harness_counts(tfrt_lane_harness_t* harness, int in
   tfrt_node_lock_unlock_and_run(&host->lock);
   return counts;
 }
+
+// --- Messages ------------------------------------------------------------------
+
+void tfrt_lane_harness_message_read(tfrt_lane_harness_message_t* message,
+                                    const tfrt_transport_span_t* spans, size_t count,
+                                    bool is_from_dialler) {
+  *message = (tfrt_lane_harness_message_t){0};
+  tfrt_string_builder_initialize(&message->bytes, tfrt_allocator_system());
+  tfrt_arena_initialize(&message->arena, tfrt_allocator_system());
+  for (size_t i = 0; i < count; ++i) {
+    tfrt_string_builder_append(&message->bytes, spans[i].data, spans[i].size);
+  }
+  ck_assert_ptr_null(tfrt_string_builder_status(&message->bytes));
+  const tfrt_string_view_t bytes = tfrt_string_builder_view(&message->bytes);
+  if (!is_from_dialler) {
+    ck_assert_ptr_null(tfrt_wire_bulk_down_decode(bytes, &message->arena, &message->down));
+    return;
+  }
+  tfrt_wire_bulk_up_t up;
+  ck_assert_ptr_null(tfrt_wire_bulk_up_decode(bytes, &message->arena, &up));
+  message->down.kind = up.kind;
+}
+
+void tfrt_lane_harness_message_deinitialize(tfrt_lane_harness_message_t* message) {
+  tfrt_string_builder_deinitialize(&message->bytes);
+  tfrt_arena_deinitialize(&message->arena);
+}

@@ -16,7 +16,10 @@
 #define TFRT_TESTS_DISTRIBUTED_BULK_LANE_HARNESS_H_
 
 #include "distributed/bulk/lane_manager.h"
+#include "distributed/wire/bulk.h"
+#include "host_runtime/base/arena.h"
 #include "host_runtime/base/counting_allocator.h"
+#include "host_runtime/base/string_builder.h"
 #include "tests/distributed/simulated/network.h"
 
 #define TFRT_LANE_HARNESS_MAX_WANTS 64
@@ -113,5 +116,18 @@ int64_t tfrt_lane_harness_live_values(void);
 
 // The byte at |offset| of what |seed| makes.
 uint8_t tfrt_lane_harness_byte(uint64_t seed, uint64_t offset);
+
+// A message as a peer of the product reads it: gathered, and decoded by the wire's own functions.
+typedef struct tfrt_lane_harness_message_s {
+  tfrt_string_builder_t bytes;
+  tfrt_arena_t arena;
+  tfrt_wire_bulk_down_t down;  // of a dialler's message only the kind
+} tfrt_lane_harness_message_t;
+
+// Reads |spans| into |message|; the caller deinitializes it.
+void tfrt_lane_harness_message_read(tfrt_lane_harness_message_t* message,
+                                    const tfrt_transport_span_t* spans, size_t count,
+                                    bool is_from_dialler);
+void tfrt_lane_harness_message_deinitialize(tfrt_lane_harness_message_t* message);
 
 #endif  // TFRT_TESTS_DISTRIBUTED_BULK_LANE_HARNESS_H_

@@ -3,7 +3,6 @@
 // A peer that speaks the wire itself, and wrongly where a test wants that, against host 0.
 #include <string.h>
 
-#include "distributed/bulk/lane_message.h"
 #include "tests/distributed/bulk/lane_harness.h"
 #include "tests/support/test_main.h"
 
@@ -47,28 +46,27 @@ static void on_written(tfrt_transport_write_t* write, tfrt_status_t status) {
 static void on_message(tfrt_transport_handler_t* handler, tfrt_transport_connection_t* connection,
                        const tfrt_transport_span_t* spans, size_t count) {
   (void)handler;
-  tfrt_lane_message_t message;
-  ck_assert_ptr_null(
-      tfrt_lane_message_initialize(&message, spans, count, false, tfrt_allocator_system()));
-  if (message.kind == TFRT_WIRE_BULK_LANE) {
-    const tfrt_wire_error_t* error = message.welcome.error;
+  tfrt_lane_harness_message_t message;
+  tfrt_lane_harness_message_read(&message, spans, count, false);
+  if (message.down.kind == TFRT_WIRE_BULK_LANE) {
+    const tfrt_wire_error_t* error = message.down.welcome.error;
     stranger.is_welcome = !error;
     stranger.refusal = error ? (tfrt_status_code_t)error->code : TFRT_STATUS_OK;
-  } else if (message.kind == TFRT_WIRE_BULK_WINDOW) {
-    stranger.window = message.window.limit;
-    stranger.window_want = message.window.want;
-  } else if (message.kind == TFRT_WIRE_BULK_ABORT) {
-    stranger.abort_code = (tfrt_status_code_t)message.abort.error->code;
-    stranger.abort_want = message.abort.want;
-    stranger.abort_is_from_owner = message.abort.from_owner;
+  } else if (message.down.kind == TFRT_WIRE_BULK_WINDOW) {
+    stranger.window = message.down.window.limit;
+    stranger.window_want = message.down.window.want;
+  } else if (message.down.kind == TFRT_WIRE_BULK_ABORT) {
+    stranger.abort_code = (tfrt_status_code_t)message.down.abort.error->code;
+    stranger.abort_want = message.down.abort.want;
+    stranger.abort_is_from_owner = message.down.abort.from_owner;
   } else {
-    ck_assert_uint_eq(message.chunk.offset, stranger.received);
-    ck_assert_int_eq(message.chunk.type.size > 0, stranger.chunks == 0);
-    stranger.received += message.chunk.payload.size;
-    stranger.has_last = message.chunk.last;
+    ck_assert_uint_eq(message.down.chunk.offset, stranger.received);
+    ck_assert_int_eq(message.down.chunk.type.size > 0, stranger.chunks == 0);
+    stranger.received += message.down.chunk.payload.size;
+    stranger.has_last = message.down.chunk.last;
     ++stranger.chunks;
   }
-  tfrt_lane_message_deinitialize(&message);
+  tfrt_lane_harness_message_deinitialize(&message);
   if (!stranger.is_deaf_later) tfrt_transport_connection_receive(connection);
 }
 

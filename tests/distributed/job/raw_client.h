@@ -9,7 +9,7 @@
 #ifndef TFRT_TESTS_DISTRIBUTED_JOB_RAW_CLIENT_H_
 #define TFRT_TESTS_DISTRIBUTED_JOB_RAW_CLIENT_H_
 
-#include "distributed/session/session_manager.h"
+#include "distributed/session/session.h"
 #include "distributed/threads/node_lock.h"
 #include "distributed/wire/body.h"
 #include "tests/distributed/host/node_harness.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "distributed/security/certificate_check.h"
+#include "distributed/security/certificates.h"
 
 #include <string.h>
 #include <time.h>

@@ -7,7 +7,6 @@
 #ifndef TFRT_TESTS_DISTRIBUTED_SECURITY_CERTIFICATE_FOLDER_H_
 #define TFRT_TESTS_DISTRIBUTED_SECURITY_CERTIFICATE_FOLDER_H_
 
-#include "distributed/security/certificate_check.h"
 #include "distributed/security/certificates.h"
 
 // A minute, and a day, in seconds.

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "distributed/security/certificate_check.h"
+#include "distributed/security/certificates.h"
 
 typedef enum tfrt_tls_dialler_version_e {
   TFRT_TLS_DIALLER_1_2,

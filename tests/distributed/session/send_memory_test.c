@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "distributed/session/send_memory.h"
+#include "distributed/session/send_queue.h"
 
 #include <stdint.h>
 #include <string.h>

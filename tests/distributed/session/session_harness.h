@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "distributed/session/session_manager.h"
+#include "distributed/session/session.h"
 #include "distributed/threads/node_lock.h"
 #include "tests/distributed/simulated/network.h"
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "distributed/session/session_manager.h"
+#include "distributed/session/session.h"
 #include "distributed/threads/node_lock.h"
 #include "distributed/transport/grpc/grpc_transport.h"
 #include "distributed/wire/body.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Provokes each text that library_text.h knows, with the libraries that are installed: a version
+// Provokes each text that grpc_library.h knows, with the libraries that are installed: a version
 // that says it otherwise fails here.
-#include "distributed/transport/grpc/library_text.h"
+#include "distributed/transport/grpc/grpc_library.h"
 
 #include <arpa/inet.h>
 #include <grpc/support/log.h>

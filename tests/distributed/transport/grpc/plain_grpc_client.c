@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "distributed/transport/grpc/credential_set.h"
-#include "distributed/transport/grpc/process.h"
+#include "distributed/transport/grpc/credentials.h"
+#include "distributed/transport/grpc/grpc_library.h"
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/macros.h"
 #include "tests/distributed/transport/grpc/plain_grpc_server.h"

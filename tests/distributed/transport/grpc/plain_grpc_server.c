@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "distributed/transport/grpc/credential_set.h"
-#include "distributed/transport/grpc/process.h"
+#include "distributed/transport/grpc/credentials.h"
+#include "distributed/transport/grpc/grpc_library.h"
 #include "host_runtime/base/log.h"
 #include "host_runtime/base/macros.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "distributed/transport/grpc/library_text.h"
+#include "distributed/transport/grpc/grpc_library.h"
 
 #include <string.h>
 

@@ -1,5 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
+// gRPC as a library of this process:
+//
+//   users      started with the first one, shut down with the last, and made to keep quiet. Its log
+//              lines go to the log as *debug*: everything that matters in them reaches a caller as
+//              an error, and an error is reported once
+//   settings   what is switched off because the layers above do it (retries, keepalive, service
+//              configuration, compression), and the windows, which fit messages of one MiB
+//   texts      those that carry a meaning
+//
 // The texts of gRPC, and of the TLS library under it, that carry a meaning. gRPC has one status for
 // all that can happen before a stream exists, and shows its user only connections that got through
 // a handshake. The reason stands in the text of that status, or in a line of gRPC's log. This is
@@ -31,13 +40,74 @@
 //
 // A dialler that hangs up in the middle, as a probe of the port does, is none of them.
 //
-// Thread rule: thread-safe. Failure rule: none fails.
-#ifndef TFRT_DISTRIBUTED_TRANSPORT_GRPC_LIBRARY_TEXT_H_
-#define TFRT_DISTRIBUTED_TRANSPORT_GRPC_LIBRARY_TEXT_H_
+// Thread rule: thread-safe. Failure rule: RESOURCE_EXHAUSTED to start it; gRPC aborts when memory
+// is out.
+#ifndef TFRT_DISTRIBUTED_TRANSPORT_GRPC_GRPC_LIBRARY_H_
+#define TFRT_DISTRIBUTED_TRANSPORT_GRPC_GRPC_LIBRARY_H_
 
+#include <grpc/grpc.h>
 #include <stddef.h>
+#include <stdint.h>
 
+#include "distributed/transport/grpc/credentials.h"
+#include "host_runtime/base/list.h"
+#include "host_runtime/base/macros.h"
+#include "host_runtime/base/status.h"
 #include "host_runtime/base/string_view.h"
+
+// --- Users ---
+
+// Starts gRPC, or adds a user. RESOURCE_EXHAUSTED where the system has too few descriptors or
+// threads left for it: then there is no new user. Thread-safe.
+tfrt_status_t tfrt_grpc_process_enter(void) TFRT_MUST_USE;
+
+// Removes a user; with the last one, returns when gRPC has shut down. From no thread of
+// gRPC's. Thread-safe.
+void tfrt_grpc_process_leave(void);
+
+// Waits for gRPC to give up a port, which it does once it gets no descriptor for a connection: it
+// accepts none any more, and tells only its log (below).
+typedef struct tfrt_grpc_accept_watch_s tfrt_grpc_accept_watch_t;
+typedef void (*tfrt_grpc_accept_watch_fn_t)(tfrt_grpc_accept_watch_t* watch);
+struct tfrt_grpc_accept_watch_s {
+  tfrt_list_link_t link;
+  tfrt_grpc_accept_watch_fn_t on_no_descriptor;
+};
+
+// Has |on_no_descriptor| called with |watch|, on a thread of gRPC's, whenever gRPC gives up a port
+// of this process; it may not call gRPC. Where the environment keeps gRPC from logging errors
+// (GRPC_VERBOSITY=NONE), it is not called. Thread-safe.
+void tfrt_grpc_process_watch_accepting(tfrt_grpc_accept_watch_t* watch,
+                                       tfrt_grpc_accept_watch_fn_t on_no_descriptor);
+// Ends that; not called any more when this returns. Thread-safe.
+void tfrt_grpc_process_unwatch_accepting(tfrt_grpc_accept_watch_t* watch);
+
+// --- Settings ---
+
+// The methods of the service Peer (proto/peer.proto).
+#define TFRT_GRPC_CONTROL_METHOD "/tfrt.peer.v1.Peer/Control"
+#define TFRT_GRPC_BULK_METHOD "/tfrt.peer.v1.Peer/Bulk"
+
+typedef struct tfrt_grpc_channel_settings_s {
+  const tfrt_grpc_credential_set_t* credentials;  // outlives what is made with it
+  // For how long the kernel may fail to pass on bytes before the connection is broken.
+  int32_t stall_limit_ms;
+} tfrt_grpc_channel_settings_t;
+
+// Makes a channel to |target| that shares its TCP connection with no other. It is closed
+// by grpc_channel_destroy(). Thread-safe.
+grpc_channel* tfrt_grpc_channel_open(const char* target,
+                                     const tfrt_grpc_channel_settings_t* settings);
+
+// Makes a server that has not started. Thread-safe.
+grpc_server* tfrt_grpc_server_open(const tfrt_grpc_channel_settings_t* settings);
+
+// Makes |server| listen on |address| when it starts, and returns the port, or 0 if that
+// does not work. Thread-compatible.
+int tfrt_grpc_server_bind(grpc_server* server, const char* address,
+                          const tfrt_grpc_channel_settings_t* settings);
+
+// --- Texts ---
 
 typedef enum tfrt_grpc_dial_text_e {
   TFRT_GRPC_DIAL_TEXT_OTHER = 0,  // none of these
@@ -77,4 +147,4 @@ void tfrt_grpc_refused_handshake_describe(tfrt_grpc_log_text_t text, tfrt_string
 // Logs that somebody was refused because of |reason|, at most once a second. Thread-safe.
 void tfrt_grpc_refused_handshake_log(const char* reason);
 
-#endif  // TFRT_DISTRIBUTED_TRANSPORT_GRPC_LIBRARY_TEXT_H_
+#endif  // TFRT_DISTRIBUTED_TRANSPORT_GRPC_GRPC_LIBRARY_H_

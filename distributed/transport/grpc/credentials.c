@@ -1,21 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "distributed/transport/grpc/certificate_watch.h"
+#include "distributed/transport/grpc/credentials.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grpc/grpc_security.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "distributed/tuning/tuning.h"
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/file.h"
 #include "host_runtime/base/log.h"
 #include "host_runtime/base/number_text.h"
 #include "host_runtime/base/sync.h"
+
+// --- The watch -------------------------------------------------------------------
+
+// The files of a TLS credential. The watch looks at them for changes, and gives gRPC only files
+// with which a handshake can be made.
+//
+//   ca.pem, NAME.pem, NAME.key --looked at--> well-formed? --yes--> copies in memory <-- gRPC
+//                                                |no
+//                                                v
+//                                         one line in the log; the copies stay as they are
+//
+// gRPC's own watch takes any contents of a file, and then silently refuses every handshake. It is
+// given paths of anonymous memory instead, so that no key is written to a disk twice.
 
 // Hundreds of certificates.
 #define MAX_SIZE ((size_t)1024 * 1024)
@@ -41,10 +57,10 @@ struct tfrt_certificate_watch_s {
   bool is_stopped;  // guarded by |mutex|
 };
 
-// --- Contents ------------------------------------------------------------------
+// --- The watch: contents ------------------------------------------------------
 
 // A key is not left in memory that others may get.
-static void forget(tfrt_file_contents_t contents[FILE_COUNT]) {
+static void forget_contents(tfrt_file_contents_t contents[FILE_COUNT]) {
   for (int i = 0; i < FILE_COUNT; ++i) {
     if (contents[i].data) explicit_bzero(contents[i].data, contents[i].size);
     tfrt_file_contents_deinitialize(&contents[i]);
@@ -60,7 +76,7 @@ static tfrt_status_t read_files(const tfrt_certificate_watch_t* watch,
     status = tfrt_file_read_at_most(watch->paths[i], MAX_SIZE, tfrt_allocator_system(),
                                     &out_contents[i]);
   }
-  if (status) forget(out_contents);
+  if (status) forget_contents(out_contents);
   return status;
 }
 
@@ -72,10 +88,10 @@ static bool is_same(const tfrt_file_contents_t a[FILE_COUNT],
   return true;
 }
 
-// --- Copies --------------------------------------------------------------------
+// --- The watch: copies --------------------------------------------------------
 
-// Anonymous memory with a number that nobody is given soon again, or -1: gRPC may look at the path
-// a moment after it has been closed.
+// Anonymous memory with a number that nobody is given soon again, or -1: gRPC may look_at_files at
+// the path a moment after it has been closed.
 static int create_copy(void) {
   int low = memfd_create("tfrt_certificate", MFD_CLOEXEC);
   if (low < 0) return -1;
@@ -119,13 +135,13 @@ static tfrt_status_t take_contents(tfrt_certificate_watch_t* watch,
     status = tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "can't copy %s to memory: %s",
                                 watch->paths[i], strerrordesc_np(errno));
   }
-  forget(watch->contents);
+  forget_contents(watch->contents);
   memcpy(watch->contents, contents, sizeof(watch->contents));
   memset(contents, 0, sizeof(watch->contents));
   return status;
 }
 
-// --- Looking -------------------------------------------------------------------
+// --- The watch: looking -------------------------------------------------------
 
 static tfrt_certificate_files_t files_of(const tfrt_certificate_watch_t* watch) {
   return (tfrt_certificate_files_t){.authorities = watch->paths[AUTHORITIES],
@@ -133,9 +149,9 @@ static tfrt_certificate_files_t files_of(const tfrt_certificate_watch_t* watch) 
                                     .key = watch->paths[KEY]};
 }
 
-// Takes the files if they are good. Files that change meanwhile wait for the next look, because
-// gRPC would get other contents than those that were checked.
-static tfrt_status_t look(tfrt_certificate_watch_t* watch) {
+// Takes the files if they are good. Files that change meanwhile wait for the next look_at_files,
+// because gRPC would get other contents than those that were checked.
+static tfrt_status_t look_at_files(tfrt_certificate_watch_t* watch) {
   tfrt_file_contents_t before[FILE_COUNT], after[FILE_COUNT];
   TFRT_RETURN_IF_ERROR(read_files(watch, before));
   tfrt_status_t status = NULL;
@@ -145,10 +161,10 @@ static tfrt_status_t look(tfrt_certificate_watch_t* watch) {
     if (!status) status = read_files(watch, after);
     if (!status) {
       if (is_same(before, after)) status = take_contents(watch, after);
-      forget(after);
+      forget_contents(after);
     }
   }
-  forget(before);
+  forget_contents(before);
   return status;
 }
 
@@ -192,7 +208,7 @@ static void warn_of_end(tfrt_certificate_watch_t* watch) {
   tfrt_certificate_description_deinitialize(&description);
 }
 
-static void run(void* argument) {
+static void run_watch(void* argument) {
   tfrt_certificate_watch_t* watch = argument;
   warn_of_end(watch);
   tfrt_clock_t clock = tfrt_clock_system();
@@ -205,14 +221,14 @@ static void run(void* argument) {
     }
     if (watch->is_stopped) break;
     tfrt_mutex_unlock(&watch->mutex);
-    tell_take(watch, look(watch));
+    tell_take(watch, look_at_files(watch));
     warn_of_end(watch);
     tfrt_mutex_lock(&watch->mutex);
   }
   tfrt_mutex_unlock(&watch->mutex);
 }
 
-// --- Life ----------------------------------------------------------------------
+// --- The watch: life ----------------------------------------------------------
 
 static tfrt_status_t copy_paths(tfrt_certificate_watch_t* watch,
                                 const tfrt_certificate_files_t* files) {
@@ -228,50 +244,17 @@ static tfrt_status_t copy_paths(tfrt_certificate_watch_t* watch,
 }
 
 // Takes the first contents unchecked: the caller has checked the files, or handshakes fail.
-static tfrt_status_t start(tfrt_certificate_watch_t* watch) {
+static tfrt_status_t start_watch(tfrt_certificate_watch_t* watch) {
   tfrt_file_contents_t contents[FILE_COUNT];
   TFRT_RETURN_IF_ERROR(create_copies(watch));
   TFRT_RETURN_IF_ERROR(read_files(watch, contents));
   TFRT_RETURN_IF_ERROR(take_contents(watch, contents));
-  TFRT_RETURN_IF_ERROR(tfrt_thread_create("tfrt_certs", run, watch, &watch->thread));
+  TFRT_RETURN_IF_ERROR(tfrt_thread_create("tfrt_certs", run_watch, watch, &watch->thread));
   watch->has_thread = true;
   return NULL;
 }
 
-tfrt_status_t tfrt_certificate_watch_create(const tfrt_certificate_files_t* files,
-                                            uint32_t period_s,
-                                            tfrt_certificate_watch_t** out_watch) {
-  *out_watch = NULL;
-  tfrt_certificate_watch_t* watch =
-      tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), sizeof(*watch));
-  if (!watch) return tfrt_status_out_of_memory();
-  for (int i = 0; i < FILE_COUNT; ++i) watch->copies[i] = -1;
-  watch->period_ns = period_s * TFRT_NANOSECONDS_PER_SECOND;
-  tfrt_mutex_initialize(&watch->mutex);
-  tfrt_condition_initialize(&watch->stopped);
-  tfrt_status_t status = copy_paths(watch, files);
-  if (!status) status = start(watch);
-  if (status) {
-    tfrt_certificate_watch_destroy(watch);
-    return status;
-  }
-  *out_watch = watch;
-  return NULL;
-}
-
-tfrt_certificate_files_t tfrt_certificate_watch_copies(const tfrt_certificate_watch_t* watch) {
-  return (tfrt_certificate_files_t){.authorities = watch->copy_paths[AUTHORITIES],
-                                    .certificate = watch->copy_paths[CERTIFICATE],
-                                    .key = watch->copy_paths[KEY]};
-}
-
-tfrt_certificate_files_t tfrt_certificate_watch_files(const tfrt_certificate_watch_t* watch) {
-  return (tfrt_certificate_files_t){.authorities = watch->paths[AUTHORITIES],
-                                    .certificate = watch->paths[CERTIFICATE],
-                                    .key = watch->paths[KEY]};
-}
-
-void tfrt_certificate_watch_destroy(tfrt_certificate_watch_t* watch) {
+static void destroy_watch(tfrt_certificate_watch_t* watch) {
   if (!watch) return;
   tfrt_mutex_lock(&watch->mutex);
   watch->is_stopped = true;
@@ -281,9 +264,118 @@ void tfrt_certificate_watch_destroy(tfrt_certificate_watch_t* watch) {
   for (int i = 0; i < FILE_COUNT; ++i) {
     if (watch->copies[i] >= 0) close(watch->copies[i]);
   }
-  forget(watch->contents);
+  forget_contents(watch->contents);
   tfrt_status_release(watch->told);
   tfrt_condition_deinitialize(&watch->stopped);
   tfrt_mutex_deinitialize(&watch->mutex);
   tfrt_allocator_free(tfrt_allocator_system(), watch, sizeof(*watch));
+}
+
+static tfrt_status_t create_watch(const tfrt_certificate_files_t* files, uint32_t period_s,
+                                  tfrt_certificate_watch_t** out_watch) {
+  *out_watch = NULL;
+  tfrt_certificate_watch_t* watch =
+      tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), sizeof(*watch));
+  if (!watch) return tfrt_status_out_of_memory();
+  for (int i = 0; i < FILE_COUNT; ++i) watch->copies[i] = -1;
+  watch->period_ns = period_s * TFRT_NANOSECONDS_PER_SECOND;
+  tfrt_mutex_initialize(&watch->mutex);
+  tfrt_condition_initialize(&watch->stopped);
+  tfrt_status_t status = copy_paths(watch, files);
+  if (!status) status = start_watch(watch);
+  if (status) {
+    destroy_watch(watch);
+    return status;
+  }
+  *out_watch = watch;
+  return NULL;
+}
+
+static tfrt_certificate_files_t copies_of(const tfrt_certificate_watch_t* watch) {
+  return (tfrt_certificate_files_t){.authorities = watch->copy_paths[AUTHORITIES],
+                                    .certificate = watch->copy_paths[CERTIFICATE],
+                                    .key = watch->copy_paths[KEY]};
+}
+
+// --- The set ------------------------------------------------------------------
+
+// A cipher suite of TLS 1.2 that can't be used unless both sides have a shared secret.
+#define UNUSABLE_CIPHER_SUITE "PSK-AES256-GCM-SHA384"
+
+// A provider that reads the files that |watch| has found good, on a thread of gRPC's (+1).
+static grpc_tls_certificate_provider* create_provider(const tfrt_certificate_watch_t* watch) {
+  tfrt_certificate_files_t copies = copies_of(watch);
+  return grpc_tls_certificate_provider_file_watcher_create(
+      copies.key, copies.certificate, copies.authorities, TFRT_TUNING_COPY_RELOAD_S);
+}
+
+// The options that both sides share (+1, taken over by the credentials made of them).
+static grpc_tls_credentials_options* create_options(grpc_tls_certificate_provider* provider) {
+  grpc_tls_credentials_options* options = grpc_tls_credentials_options_create();
+  grpc_tls_credentials_options_set_certificate_provider(options, provider);
+  grpc_tls_credentials_options_watch_root_certs(options);
+  grpc_tls_credentials_options_watch_identity_key_cert_pairs(options);
+  return options;
+}
+
+// The dialler compares the name in the certificate; gRPC does so without being asked, but this
+// is not left to what it does without being asked.
+static grpc_channel_credentials* create_channel_credentials(
+    grpc_tls_certificate_provider* provider) {
+  grpc_tls_credentials_options* options = create_options(provider);
+  grpc_tls_certificate_verifier* verifier = grpc_tls_certificate_verifier_host_name_create();
+  grpc_tls_credentials_options_set_certificate_verifier(options, verifier);
+  grpc_tls_certificate_verifier_release(verifier);
+  grpc_tls_credentials_options_set_verify_server_cert(options, 1);
+  return grpc_tls_credentials_create(options);
+}
+
+static grpc_server_credentials* create_server_credentials(grpc_tls_certificate_provider* provider) {
+  grpc_tls_credentials_options* options = create_options(provider);
+  grpc_tls_credentials_options_set_cert_request_type(
+      options, GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  return grpc_tls_server_credentials_create(options);
+}
+
+tfrt_certificate_files_t tfrt_grpc_credential_set_files(const tfrt_grpc_credential_set_t* set) {
+  return files_of(set->watch);
+}
+
+tfrt_status_t tfrt_grpc_credential_set_initialize(tfrt_grpc_credential_set_t* set,
+                                                  const tfrt_grpc_credentials_t* credentials) {
+  memset(set, 0, sizeof(*set));
+  if (credentials->kind == TFRT_GRPC_CREDENTIALS_PLAIN_TEXT) {
+    set->channel = grpc_insecure_credentials_create();
+    set->server = grpc_insecure_server_credentials_create();
+    return NULL;
+  }
+  const tfrt_certificate_files_t* files = &credentials->files;
+  bool is_whole = files->authorities && files->certificate && files->key;
+  if (credentials->kind != TFRT_GRPC_CREDENTIALS_TLS || !is_whole) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "credentials are plain text, or TLS with three files; these are of "
+                              "kind %d",
+                              (int)credentials->kind);
+  }
+  setenv("GRPC_SSL_CIPHER_SUITES", UNUSABLE_CIPHER_SUITE, 1);
+  uint32_t reload_s =
+      credentials->reload_s ? credentials->reload_s : (uint32_t)TFRT_GRPC_CREDENTIALS_RELOAD_S;
+  TFRT_RETURN_IF_ERROR(create_watch(files, reload_s, &set->watch));
+  grpc_tls_certificate_provider* provider = create_provider(set->watch);
+  set->channel = create_channel_credentials(provider);
+  set->server = create_server_credentials(provider);
+  grpc_tls_certificate_provider_release(provider);
+  set->is_encrypted = true;
+  if (set->channel && set->server) return NULL;
+  tfrt_grpc_credential_set_deinitialize(set);
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "gRPC does not take %s, %s and %s",
+                            files->authorities, files->certificate, files->key);
+}
+
+void tfrt_grpc_credential_set_deinitialize(tfrt_grpc_credential_set_t* set) {
+  if (set->channel) grpc_channel_credentials_release(set->channel);
+  if (set->server) grpc_server_credentials_release(set->server);
+  // gRPC's thread may look_at_files once more; paths that are gone change nothing of what it has.
+  destroy_watch(set->watch);
+  memset(set, 0, sizeof(*set));
 }
