@@ -11,6 +11,7 @@
                                   way libtfrt_mlir_async_runtime.so and libtfrt_mgpu.so
   PREFIX/LIBDIR/pkgconfig/        tfrt.pc, tfrt-kernels.pc, tfrt-mgpu.pc, tfrt-mlir-async.pc
   PREFIX/bin/                     the tools
+  PREFIX/share/tfrt/python/       the Python package, for pip
   PREFIX/share/doc/tfrt/          docs, licence, some examples
 
 The set of headers is closed: each public header that one of the two includes is there, and
@@ -36,7 +37,7 @@ TOOLS = ["bef_executor", "bef_executor_debug_tracing", "bef_executor_lite", "bef
          "btf_info/btf_info", "kernel_docs", "mlir_to_bef", "tfrt", "tfrt_opt", "tfrt_translate",
          "tfrt_worker"]
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
-INSTALLED_EXAMPLE_LINK = re.compile(r"\]\(\.\./(examples/(?:async_value|eager|kernel_library|mlir_async)/)")
+INSTALLED_EXAMPLE_LINK = re.compile(r"\]\(\.\./(examples/(?:async_value|eager|kernel_library|magika|mlir_async)/)")
 # The guides are for the source tree.
 FOREIGN_LINK = re.compile(r"\[([^\]]*)\]\((?:\.\./(?!\.\.)|guides/)[^)]*\)")
 VERSION = re.compile(r'^#define TFRT_VERSION "([^"]+)"', re.MULTILINE)
@@ -77,6 +78,7 @@ def installed_text(text):
 def installed_page(text):
     """A page with its links as files lie below share/doc/tfrt; what isn't there is no link."""
     text = INSTALLED_EXAMPLE_LINK.sub(r"](\1", text).replace("](../../docs/", "](../../")
+    text = text.replace("](../../embedding/python", "](../../../../tfrt/python")
     return FOREIGN_LINK.sub(r"\1", text)
 
 
@@ -184,19 +186,32 @@ class Installer:
                     self.write(installed_page(read(self.source(f"{pages}/{name}"))),
                                os.path.join(target, name))
         for path in ["async_value/README.md", "async_value/async_value.c", "eager/README.md",
-                     "eager/eager.c", "eager/layer.mlir"]:
+                     "eager/eager.c", "eager/layer.mlir", "magika/README.md", "magika/magika.c",
+                     "magika/labels.txt"]:
             text = read(self.source("examples/" + path))
             text = text.replace('#include "embedding/tfrt.h"', "#include <tfrt/tfrt.h>")
             self.write(installed_page(text), os.path.join(folder, "examples", path))
+        for name, mode in [("model.onnx", 0o644), ("magika.py", 0o755)]:
+            self.copy(self.source("examples/magika/" + name),
+                      os.path.join(folder, "examples/magika", name), mode)
         for name in ["kernel_library", "mlir_async"]:
             self.copy_folder(self.source("examples/" + name),
                              os.path.join(folder, "examples", name))
+
+    def python(self):
+        for path in ["README.md", "pyproject.toml", "wheel_backend.py"]:
+            self.copy(self.source("embedding/python/" + path), "share/tfrt/python/" + path)
+        for name in sorted(os.listdir(self.source("embedding/python/tfrt"))):
+            if name.endswith(".py"):
+                self.copy(self.source("embedding/python/tfrt/" + name),
+                          "share/tfrt/python/tfrt/" + name)
 
     def run(self):
         self.headers()
         self.libraries()
         self.package_files()
         self.tools()
+        self.python()
         self.documents()
 
 

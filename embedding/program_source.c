@@ -24,13 +24,14 @@ tfrt_status_t tfrt_program_create_from_text(const char* name, tfrt_string_view_t
   return status;
 }
 
+// Takes what |contents| holds.
 static tfrt_status_t tfrt_program_create_from_image(const char* path,
-                                                    const tfrt_file_contents_t* contents,
+                                                    tfrt_file_contents_t* contents,
                                                     const tfrt_kernel_registry_t* registry,
                                                     tfrt_allocator_t allocator,
                                                     tfrt_program_t** out_program) {
   tfrt_bef_file_t* file = NULL;
-  tfrt_status_t status = tfrt_bef_file_create(contents->data, contents->size, allocator, &file);
+  tfrt_status_t status = tfrt_bef_file_create_take_contents(contents, &file);
   if (status) return tfrt_status_take_annotate(status, "%s", path);
   status = tfrt_program_create(file, registry, allocator, out_program);
   tfrt_bef_file_release(file);

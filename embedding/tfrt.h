@@ -8,6 +8,7 @@
 //   standard_kernels.h    the kernels that come with libtfrt
 //   gpu.h                 devices and their kernels, for who wants them
 //   kernel_library.h      kernels from elsewhere
+//   model.h               the short way: tensors in, one function, tensors out
 //   program_source.h      a program from a text or a BEF file
 //   request_context.h     one execution: cancel, deadline (request_deadline.h), output
 //   function.h            the call
@@ -21,6 +22,7 @@
 
 #include "embedding/gpu.h"
 #include "embedding/kernel_library.h"
+#include "embedding/model.h"
 #include "embedding/program_source.h"
 #include "embedding/standard_kernels.h"
 #include "host_runtime/async/blocking_wait.h"

@@ -47,7 +47,7 @@ def main():
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         scores = numpy.load(os.path.join(results, "result_0.npy"))
     for name, row in zip(options.files, scores):
-        print(f"{name}: {labels[row.argmax()]} ({row.max():.2f})")
+        print(f"{name}: {labels[row.argmax()]} ({int(100 * row.max() + 0.5)} %)")
 
 
 main()

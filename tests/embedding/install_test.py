@@ -301,9 +301,11 @@ class InstalledTest(unittest.TestCase):
         return found
 
     def sources(self):
-        for name in sorted(os.listdir(ROOT + "/examples/kernel_library")):
-            with open(f"{ROOT}/examples/kernel_library/{name}", encoding="utf-8") as file:
-                if not name.endswith(".md"):
+        folder = ROOT + "/examples/kernel_library"
+        paths = [f"{folder}/{name}" for name in sorted(os.listdir(folder))]
+        for path in [*paths, ROOT + "/examples/magika/magika.c"]:
+            with open(path, encoding="utf-8") as file:
+                if not path.endswith(".md"):
                     yield [line.strip() for line in file.read().splitlines()]
 
     def is_excerpt(self, piece):
