@@ -10,9 +10,9 @@
 #include "distributed/delivery/push_inbox.h"
 #include "distributed/threads/reader_pair.h"
 #include "distributed/value/incoming_want.h"
+#include "distributed/value/list_item.h"
 #include "distributed/value/object_table.h"
 #include "distributed/value/value_item.h"
-#include "distributed/value/whole_value.h"
 #include "host_runtime/async/join.h"
 #include "host_runtime/base/plural.h"
 #include "host_runtime/executor/hosts/withdrawal.h"
@@ -38,7 +38,7 @@ tfrt_async_value_t* tfrt_execution_argument(tfrt_job_t* job, const tfrt_wire_ite
                                       .user = execution->program,
                                       .user_function = execution->function};
   }
-  tfrt_remote_value_t* remote = tfrt_remote_value_create_lent(job, &reference, &loan);
+  tfrt_remote_value_t* remote = tfrt_remote_value_create(job, &reference, &loan);
   if (!remote) return tfrt_async_value_out_of_memory();
   if (execution) tfrt_remote_value_set_device(remote, execution->device);
   if (item->reference.is_pushed) tfrt_push_inbox_expect(remote);
@@ -528,7 +528,7 @@ static void tfrt_execution_call(tfrt_execution_t* execution, const tfrt_function
   }
   tfrt_execution_enter(execution, function, results);
   for (uint32_t i = 0; i < execution->result_count && execution->needs.results; ++i) {
-    results[i] = tfrt_whole_value_take(results[i], allocator);
+    results[i] = tfrt_list_item_whole_take(results[i], allocator);
   }
   tfrt_node_lock_tables(execution->node);
   tfrt_execution_set_results(execution, results);

@@ -4,13 +4,12 @@
 #include <string.h>
 
 #include "distributed/call/call_hooks.h"
-#include "distributed/delivery/mail.h"
+#include "distributed/delivery/sent_values.h"
 #include "distributed/domain/event_log.h"
 #include "distributed/threads/reader_pair.h"
-#include "distributed/value/failed_call.h"
 #include "distributed/value/incoming_want.h"
 #include "distributed/value/job_budget.h"
-#include "distributed/value/value_host.h"
+#include "distributed/value/object_name.h"
 #include "distributed/value/value_item.h"
 
 // --- The peer's table --------------------------------------------------------
@@ -396,7 +395,8 @@ static void tfrt_incoming_call_send_refusal(tfrt_peer_t* peer, tfrt_job_t* job, 
 // Answers that call |number| is refused because of |status| (+0), and done.
 static void tfrt_incoming_call_refuse(tfrt_peer_t* peer, tfrt_job_t* job, uint64_t number,
                                       uint32_t result_count, tfrt_status_t status) {
-  if (!tfrt_job_is_closed(job)) tfrt_failed_call_add(peer, job, number, result_count, status);
+  if (!tfrt_job_is_closed(job))
+    tfrt_object_name_add_failed_call(peer, job, number, result_count, status);
   tfrt_arena_t arena;
   tfrt_arena_initialize(&arena, peer->node->options.allocator);
   tfrt_wire_error_t error = {.code = TFRT_STATUS_RESOURCE_EXHAUSTED};
@@ -576,7 +576,7 @@ tfrt_status_t tfrt_incoming_call_on_void(tfrt_peer_t* peer, tfrt_job_t* job,
   TFRT_RETURN_IF_ERROR(tfrt_incoming_call_advance(peer, call->call));
   if (job && !tfrt_job_is_closed(job)) {
     tfrt_status_t status = tfrt_wire_error_to_status(call->error);
-    tfrt_failed_call_add(peer, job, call->call, call->result_count, status);
+    tfrt_object_name_add_failed_call(peer, job, call->call, call->result_count, status);
     if (call->key.size > 0 && !tfrt_cancelled_requests_find(&job->cancelled_requests, request)) {
       uint32_t rank = tfrt_job_rank_of(job, peer->incarnation);
       tfrt_mail_fail(job, request, rank, call->key, status);

@@ -2,7 +2,7 @@
 #include "distributed/call/incoming_gate.h"
 
 #include "distributed/call/incoming_call.h"
-#include "distributed/value/outgoing_retain.h"
+#include "distributed/value/outgoing_hold.h"
 
 // Runs when the owner of an argument that is kept holds it for this host.
 static void tfrt_incoming_call_run_gate(tfrt_task_t* task) {
@@ -124,7 +124,7 @@ void tfrt_incoming_call_fail_watched(tfrt_incoming_call_t* call, tfrt_status_t r
 // Has |remote| held for this host; the call waits for that with |gate|.
 static void tfrt_incoming_call_retain(tfrt_incoming_call_t* call, tfrt_remote_value_t* remote,
                                       tfrt_incoming_gate_wait_t* gate) {
-  tfrt_async_value_t* registered = tfrt_outgoing_retain_send(remote);
+  tfrt_async_value_t* registered = tfrt_outgoing_hold_ask(remote);
   // Without memory the value can't be held; a later user may find that it is gone.
   if (!registered) return;
   ++call->gate.open_count;

@@ -33,7 +33,7 @@ tfrt_status_t tfrt_job_on_program(tfrt_job_t* job, tfrt_peer_t* peer,
   const tfrt_program_source_t source = {.job = job, .owner = program->reference.owner};
   tfrt_cached_program_t* cached = tfrt_program_cache_find(node, program->sha256, &source);
   if (!cached) {
-    tfrt_remote_value_t* bytes = tfrt_remote_value_create(job, &program->reference);
+    tfrt_remote_value_t* bytes = tfrt_remote_value_create(job, &program->reference, NULL);
     if (!bytes) return tfrt_status_out_of_memory();
     cached =
         tfrt_program_cache_add(node, program->sha256, program->size, &bytes->base.base, &source);

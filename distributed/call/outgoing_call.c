@@ -10,7 +10,7 @@
 #include "distributed/call/job_program.h"
 #include "distributed/call/outgoing_invoke.h"
 #include "distributed/tuning/tuning.h"
-#include "distributed/value/value_hooks.h"
+#include "distributed/value/remote_value.h"
 #include "host_runtime/executor/kernel/withdrawal.h"
 #include "host_runtime/executor/request/call_scope.h"
 

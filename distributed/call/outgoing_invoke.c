@@ -6,7 +6,7 @@
 #include "distributed/call/execution.h"
 #include "distributed/tuning/tuning.h"
 #include "distributed/value/object_table.h"
-#include "distributed/value/value_host.h"
+#include "distributed/value/value_item.h"
 #include "host_runtime/executor/kernel/kernel_frame.h"
 
 // --- Results that the callee pushes ------------------------------------------

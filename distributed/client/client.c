@@ -9,7 +9,7 @@
 #include "distributed/domain/program_cache.h"
 #include "distributed/job/job_life.h"
 #include "distributed/value/remote_value.h"
-#include "distributed/value/value_host.h"
+#include "distributed/value/value_item.h"
 
 // One start of a client: a function with its arguments, until its results are known.
 //

@@ -2,7 +2,7 @@
 #include "distributed/delivery/push_inbox.h"
 
 #include "distributed/domain/job.h"
-#include "distributed/value/remote_value_impl.h"
+#include "distributed/value/remote_value.h"
 #include "distributed/value/value_item.h"
 
 typedef struct tfrt_push_inbox_early_s {

@@ -43,10 +43,10 @@ struct tfrt_node_s {
   uint64_t incarnation;                          // constant
   tfrt_session_handler_t handler;                // constant
   tfrt_session_manager_t* sessions;              // constant
-  tfrt_lane_handler_t lane_handler;              // constant; see transfer.h
+  tfrt_lane_handler_t lane_handler;              // constant; see outgoing_want.h
   tfrt_lane_manager_t* lanes;                    // constant
   tfrt_owner_rules_t rules;                      // constant
-  const struct tfrt_value_hooks_s* value_hooks;  // constant; value/value_hooks.h
+  const struct tfrt_value_hooks_s* value_hooks;  // constant; value/remote_value.h
   const struct tfrt_call_hooks_s* call_hooks;    // constant; call/call_hooks.h
   struct tfrt_object_table_s* objects;           // constant; value/object_table.h
   tfrt_node_lock_t lock;                         // guards all below

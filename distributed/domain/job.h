@@ -99,7 +99,7 @@ typedef struct tfrt_job_starts_s {
   uint64_t next_request;
 } tfrt_job_starts_t;
 
-// Calls of other hosts that don't run here (value/failed_call.h).
+// Calls of other hosts that don't run here (value/object_name.h).
 typedef struct tfrt_job_failed_calls_s {
   tfrt_list_link_t list;
   uint32_t count;
@@ -170,7 +170,7 @@ struct tfrt_job_s {
   tfrt_call_router_t router;    // the way of its requests out of the host
   tfrt_output_t output;         // where its requests print to
   tfrt_job_printer_t printer;   // on the client; of a detached job on the root
-  _Atomic bool has_prefetched;  // a call may find an argument there (prefetched.h)
+  _Atomic bool has_prefetched;  // a call may find an argument there (sent_values.h)
   tfrt_job_exchange_t exchange;
   tfrt_job_usage_t usage;
   tfrt_job_detachment_t detachment;

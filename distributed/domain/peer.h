@@ -57,7 +57,7 @@ typedef struct tfrt_peer_s {
   uint64_t last_want_seen;                    // the highest number of its wants
   tfrt_hash_table_t outgoing_calls;           // by call number
   tfrt_hash_table_t incoming_calls;           // by call number
-  tfrt_hash_table_t failed_calls;             // of its calls, those that don't run (failed_call.h)
+  tfrt_hash_table_t failed_calls;             // of its calls, those that don't run (object_name.h)
   tfrt_hash_table_t wants;                    // by want number: our remote values
   tfrt_hash_table_t incoming_wants;           // by want number: its wants
   uint32_t transfers;                         // of these, payloads that go by a lane

@@ -13,9 +13,9 @@
 #include "distributed/job/job_life.h"
 #include "distributed/job/job_start.h"
 #include "distributed/recovery/recovery.h"
-#include "distributed/value/incoming_release.h"
 #include "distributed/value/incoming_want.h"
-#include "distributed/value/outgoing_retain.h"
+#include "distributed/value/object_name.h"
+#include "distributed/value/outgoing_hold.h"
 #include "distributed/value/remote_value.h"
 
 // A frame that has come, decoded.
@@ -122,12 +122,12 @@ static tfrt_status_t tfrt_frame_on_retain(const tfrt_frame_in_t* in) {
 }
 
 static tfrt_status_t tfrt_frame_on_retained(const tfrt_frame_in_t* in) {
-  tfrt_outgoing_retain_on_retained(in->peer, in->job, &in->body->retained);
+  tfrt_outgoing_hold_on_retained(in->peer, in->job, &in->body->retained);
   return NULL;
 }
 
 static tfrt_status_t tfrt_frame_on_release(const tfrt_frame_in_t* in) {
-  tfrt_incoming_release_on_release(in->peer, in->job, &in->body->release);
+  tfrt_object_name_on_release(in->peer, in->job, &in->body->release);
   return NULL;
 }
 

@@ -10,8 +10,8 @@
 #include "distributed/call/outgoing_call.h"
 #include "distributed/call/router.h"
 #include "distributed/client/client_record.h"
-#include "distributed/delivery/mail.h"
 #include "distributed/delivery/push_inbox.h"
+#include "distributed/delivery/sent_values.h"
 #include "distributed/domain/domain.h"
 #include "distributed/domain/event_log.h"
 #include "distributed/domain/program_cache.h"
@@ -24,14 +24,11 @@
 #include "distributed/service/answer.h"
 #include "distributed/service/builtin.h"
 #include "distributed/service/recording.h"
-#include "distributed/value/failed_call.h"
 #include "distributed/value/incoming_want.h"
-#include "distributed/value/outgoing_release.h"
-#include "distributed/value/outgoing_retain.h"
+#include "distributed/value/object_name.h"
+#include "distributed/value/outgoing_hold.h"
 #include "distributed/value/outgoing_want.h"
 #include "distributed/value/remote_value.h"
-#include "distributed/value/transfer.h"
-#include "distributed/value/value_hooks.h"
 #include "distributed/wire/text.h"
 #include "host_runtime/base/random.h"
 
@@ -67,15 +64,12 @@ static const tfrt_call_hooks_t tfrt_host_call_hooks = {
 
 // The tables of all rooms, from the bottom up.
 static void (*const tfrt_host_tables[])(tfrt_owner_rules_t* rules) = {
-    tfrt_object_table_register,    tfrt_failed_call_register,
-    tfrt_remote_value_register,    tfrt_outgoing_want_register,
-    tfrt_outgoing_retain_register, tfrt_incoming_want_register,
-    tfrt_push_inbox_register,      tfrt_mail_register,
-    tfrt_outgoing_call_register,   tfrt_incoming_call_register,
-    tfrt_router_register,          tfrt_job_program_register,
-    tfrt_retried_call_register,    tfrt_recovery_register,
-    tfrt_detached_job_register,    tfrt_fence_register,
-    tfrt_recording_register,
+    tfrt_object_table_register,  tfrt_object_name_register,   tfrt_remote_value_register,
+    tfrt_outgoing_want_register, tfrt_outgoing_hold_register, tfrt_incoming_want_register,
+    tfrt_push_inbox_register,    tfrt_mail_register,          tfrt_outgoing_call_register,
+    tfrt_incoming_call_register, tfrt_router_register,        tfrt_job_program_register,
+    tfrt_retried_call_register,  tfrt_recovery_register,      tfrt_detached_job_register,
+    tfrt_fence_register,         tfrt_recording_register,
 };
 
 // --- Sessions ----------------------------------------------------------------
@@ -152,7 +146,7 @@ static void tfrt_node_on_opened(tfrt_session_handler_t* handler, tfrt_session_t*
     return;
   }
   tfrt_peer_adopt_session(peer, session);
-  tfrt_transfer_open_lanes(peer);
+  tfrt_outgoing_want_open_lanes(peer);
   peer->watermark = tfrt_session_peer_next_call(session) - 1;
   tfrt_incoming_want_serve_held(peer);
   tfrt_job_life_on_session_opened(peer);
@@ -183,7 +177,7 @@ static void tfrt_node_on_draining(tfrt_session_handler_t* handler, tfrt_session_
 static void tfrt_node_fill_batch(tfrt_session_handler_t* handler, tfrt_session_t* session) {
   (void)handler;
   tfrt_peer_t* peer = tfrt_session_user_data(session);
-  if (peer && peer->session == session) tfrt_outgoing_release_flush(peer);
+  if (peer && peer->session == session) tfrt_outgoing_hold_flush(peer);
 }
 
 // Periodic work of the node, done whenever a heartbeat is due.
@@ -323,7 +317,7 @@ tfrt_status_t tfrt_node_create(const tfrt_node_options_t* options, tfrt_node_t**
   }
   node->options.session.incarnation = node->incarnation;
   node->handler.vtable = &tfrt_node_handler_vtable;
-  node->lane_handler.vtable = &tfrt_transfer_handler_vtable;
+  node->lane_handler.vtable = &tfrt_outgoing_want_lane_handler;
   tfrt_node_lock_initialize(&node->lock);
   tfrt_action_queue_initialize(&node->actions, &node->lock, allocator);
   tfrt_action_queue_set_work_queue(&node->actions, options->host->work_queue);

@@ -4,7 +4,6 @@
 #include "distributed/domain/cancelled_requests.h"
 #include "distributed/job/detached_job.h"
 #include "distributed/value/job_budget.h"
-#include "distributed/value/value_host.h"
 #include "distributed/value/value_item.h"
 #include "distributed/wire/text.h"
 #include "host_runtime/base/plural.h"

@@ -3,8 +3,8 @@
 
 #include "distributed/call/outgoing_call.h"
 #include "distributed/recovery/retried_call.h"
-#include "distributed/value/outgoing_release.h"
-#include "distributed/value/remote_value_impl.h"
+#include "distributed/value/outgoing_hold.h"
+#include "distributed/value/remote_value.h"
 
 // A question of another host that has no answer yet.
 typedef struct tfrt_recovery_request_s {
@@ -54,7 +54,7 @@ static void tfrt_recovery_give_back(tfrt_peer_t* peer, tfrt_job_t* job,
   const tfrt_wire_reference_t* reference = &replace->item.reference;
   bool is_given = replace->item.kind == TFRT_WIRE_ITEM_REFERENCE && job &&
                   reference->owner == peer->incarnation;
-  if (is_given) tfrt_outgoing_release_add(peer, job, &reference->id, false);
+  if (is_given) tfrt_outgoing_hold_give_back(peer, job, &reference->id, false);
 }
 
 void tfrt_recovery_on_replace(tfrt_peer_t* peer, tfrt_job_t* job,

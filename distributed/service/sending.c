@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/service/sending.h"
 
-#include "distributed/delivery/mail.h"
+#include "distributed/delivery/sent_values.h"
 #include "host_runtime/async/builtin_types.h"
 
 // Puts the value into the mailbox; returns a chain (+1).

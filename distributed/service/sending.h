@@ -19,7 +19,8 @@
 // other messages.
 //
 // A send whose Invoke can't be made, gets no credit, or is stopped before it is written, is a Void
-// that has the key: the receiver gets the error as the value, and stops waiting (delivery/mail.h).
+// that has the key: the receiver gets the error as the value, and stops waiting
+// (delivery/sent_values.h).
 //
 // Thread rule: needs the node's lock, but for what says otherwise.
 // Failure rule: if the value can't be put there, the call's result is the error.

@@ -252,7 +252,7 @@
 #define TFRT_INCOMING_WANT_FREE_TRANSFERS 256  // transfers, 16 to 4,096
 
 // A Release is sent at the latest when it has this number of names.
-#define TFRT_OUTGOING_RELEASE_MAX_NAMES 64u  // names, 1 to 1,024
+#define TFRT_OUTGOING_HOLD_MAX_NAMES 64u  // names, 1 to 1,024
 
 // The most calls that a result is pushed to; others ask for it.
 #define TFRT_REMOTE_VALUE_MAX_PUSHED 4u  // calls, 1 to 16

@@ -1,32 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stdio.h>
+#include "distributed/value/incoming_want.h"
 
-#include "distributed/value/failed_call.h"
-#include "distributed/value/incoming_want_impl.h"
+#include "distributed/tuning/tuning.h"
+#include "distributed/value/job_budget.h"
 #include "distributed/value/list_item.h"
-#include "distributed/value/object_table.h"
-#include "distributed/value/value_host.h"
+#include "distributed/value/object_name.h"
+#include "distributed/value/outgoing_hold.h"
+#include "distributed/value/value_item.h"
 
-static uint64_t tfrt_incoming_want_hash(const void* key) {
-  return tfrt_hash_u64(*(const uint64_t*)key);
-}
+typedef enum tfrt_incoming_want_kind_e {
+  TFRT_INCOMING_WANT = 0,     // a Want, or a wait of this host itself
+  TFRT_INCOMING_WANT_RETAIN,  // a name of a Retain
+  TFRT_INCOMING_WANT_PUSH,    // |peer| is to get it before it asks
+} tfrt_incoming_want_kind_t;
 
-static bool tfrt_incoming_want_equal(const tfrt_hash_node_t* node, const void* key) {
-  return TFRT_CONTAINER_OF(node, tfrt_incoming_want_t, by_want)->want == *(const uint64_t*)key;
-}
+typedef struct tfrt_incoming_want_s {
+  tfrt_ref_count_t ref_count;  // one while it is open, one while |waiter| waits
+  tfrt_node_t* node;           // +1
+  tfrt_job_t* job;             // +1
+  tfrt_peer_t* peer;           // the asker; NULL: this host itself, see |own|
+  tfrt_hash_node_t by_want;    // in the peer's table while it is open
+  uint64_t want;
+  uint32_t level;   // tfrt_wire_want_level_t
+  uint64_t window;  // for a payload on a lane: how far, and from where
+  uint64_t offset;
+  tfrt_wire_object_id_t id;
+  tfrt_async_value_t* value;  // +1; once the object is known
+  tfrt_task_t waiter;         // for |value|
+  tfrt_list_link_t held;      // in the list of the namer's peer
+  uint64_t heartbeat;         // our newest one to the namer when it was held
+  tfrt_async_value_t* own;    // +1; an indirect that this host waits for
+  tfrt_incoming_want_kind_t kind;
+  tfrt_list_link_t asked;  // of either, in the peer's list
+  bool on_bulk;            // answered; its payload is on its way
+  bool has_credit_back;
+  bool open;
+} tfrt_incoming_want_t;
 
-static const tfrt_hash_table_vtable_t tfrt_incoming_want_table_vtable = {
-    .hash = tfrt_incoming_want_hash,
-    .equal = tfrt_incoming_want_equal,
-};
+// --- Life -------------------------------------------------------------------
 
-void tfrt_incoming_want_initialize_table(tfrt_hash_table_t* table, tfrt_allocator_t allocator) {
-  tfrt_hash_table_initialize(table, &tfrt_incoming_want_table_vtable, allocator);
-}
-
-// --- Life --------------------------------------------------------------------
-
-tfrt_incoming_want_t* tfrt_incoming_want_create(tfrt_job_t* job, tfrt_wire_object_id_t id) {
+// A want for |id| that nobody has asked yet, open; NULL when memory is out.
+static tfrt_incoming_want_t* tfrt_incoming_want_create(tfrt_job_t* job, tfrt_wire_object_id_t id) {
   tfrt_node_t* node = job->node;
   tfrt_incoming_want_t* want =
       tfrt_allocator_allocate_zeroed(node->options.allocator, sizeof(*want));
@@ -44,7 +58,7 @@ tfrt_incoming_want_t* tfrt_incoming_want_create(tfrt_job_t* job, tfrt_wire_objec
 
 static void tfrt_incoming_want_release_node(void* node) { tfrt_node_release(node); }
 
-void tfrt_incoming_want_release(tfrt_incoming_want_t* want) {
+static void tfrt_incoming_want_release(tfrt_incoming_want_t* want) {
   if (!tfrt_ref_count_decrement(&want->ref_count)) return;
   tfrt_node_t* node = want->node;
   tfrt_action_queue_release(&node->actions, want->value);
@@ -53,7 +67,8 @@ void tfrt_incoming_want_release(tfrt_incoming_want_t* want) {
   tfrt_action_queue_call(&node->actions, tfrt_incoming_want_release_node, node);
 }
 
-void tfrt_incoming_want_close(tfrt_incoming_want_t* want) {
+// Nobody waits for |want| any more: drops the reference that it has while it is open.
+static void tfrt_incoming_want_close(tfrt_incoming_want_t* want) {
   want->open = false;
   tfrt_list_remove(&want->held);
   tfrt_peer_t* peer = want->peer;
@@ -74,9 +89,10 @@ void tfrt_incoming_want_close(tfrt_incoming_want_t* want) {
   tfrt_incoming_want_release(want);
 }
 
-// --- Answers -----------------------------------------------------------------
+// --- Answers ----------------------------------------------------------------
 
-void tfrt_incoming_want_tell(tfrt_incoming_want_t* want, const tfrt_wire_item_t* item) {
+// Sends |item| in the frame that is the answer to |want|.
+static void tfrt_incoming_want_tell(tfrt_incoming_want_t* want, const tfrt_wire_item_t* item) {
   if (want->kind == TFRT_INCOMING_WANT_PUSH) {
     tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_PUSH, .push = {.id = want->id, .item = *item}};
     tfrt_peer_send(want->peer, &(tfrt_peer_frame_t){.job = want->job}, &body);
@@ -94,12 +110,13 @@ void tfrt_incoming_want_tell(tfrt_incoming_want_t* want, const tfrt_wire_item_t*
   tfrt_peer_send(want->peer, &(tfrt_peer_frame_t){.job = want->job}, &body);
 }
 
-void tfrt_incoming_want_answer(tfrt_incoming_want_t* want, const tfrt_wire_item_t* item) {
+static void tfrt_incoming_want_answer(tfrt_incoming_want_t* want, const tfrt_wire_item_t* item) {
   tfrt_incoming_want_tell(want, item);
   tfrt_incoming_want_close(want);
 }
 
-void tfrt_incoming_want_fail(tfrt_incoming_want_t* want, tfrt_status_t status) {
+// Answers with |status| (+0), wherever the answer goes, and closes |want|.
+static void tfrt_incoming_want_fail(tfrt_incoming_want_t* want, tfrt_status_t status) {
   tfrt_node_t* node = want->node;
   if (!want->peer) {
     tfrt_action_queue_fail_take(&node->actions, tfrt_async_value_retain(want->own), status);
@@ -126,9 +143,122 @@ void tfrt_incoming_want_fail(tfrt_incoming_want_t* want, tfrt_status_t status) {
   tfrt_arena_deinitialize(&arena);
 }
 
-void tfrt_incoming_want_fail_take(tfrt_incoming_want_t* want, tfrt_status_t status) {
+static void tfrt_incoming_want_fail_take(tfrt_incoming_want_t* want, tfrt_status_t status) {
   tfrt_incoming_want_fail(want, status);
   tfrt_status_release(status);
+}
+
+// --- Payloads too big for a message -----------------------------------------
+
+// Sets |*out_encoding| to the bytes of the available value that is wanted, or says why it has
+// none.
+static tfrt_status_t tfrt_incoming_want_encode(const tfrt_incoming_want_t* want,
+                                               const tfrt_type_t** out_type,
+                                               tfrt_encoding_t* out_encoding) {
+  tfrt_async_value_t* value = tfrt_async_value_resolved(want->value);
+  const tfrt_type_t* type = tfrt_type_get(value->type_id);
+  *out_type = type;
+  tfrt_status_t why = tfrt_type_encode(type, tfrt_async_value_payload(value), out_encoding);
+  if (!why) return NULL;
+  tfrt_status_t status =
+      tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
+                         "a %s can't leave its host (%s); call a function on host %u instead",
+                         type->name, tfrt_status_message(why), want->job->rank);
+  tfrt_status_release(why);
+  return status;
+}
+
+// Answers that the payload comes on a lane.
+static void tfrt_incoming_want_tell_on_bulk(tfrt_incoming_want_t* want, const tfrt_type_t* type,
+                                            const tfrt_encoding_t* encoding) {
+  tfrt_wire_item_t item = {.kind = TFRT_WIRE_ITEM_ON_BULK,
+                           .on_bulk = {.type = tfrt_string_view_of(type->name),
+                                       .header = tfrt_string_view_make(
+                                           (const char*)encoding->header, encoding->header_size),
+                                       .size = encoding->body_size}};
+  tfrt_incoming_want_tell(want, &item);
+}
+
+// Sends the payload of the value, which is too big for a message; the want stays until the
+// borrower has it.
+static tfrt_status_t tfrt_incoming_want_offer(tfrt_incoming_want_t* want) {
+  tfrt_peer_t* peer = want->peer;
+  const tfrt_type_t* type = NULL;
+  tfrt_encoding_t encoding = {0};
+  TFRT_RETURN_IF_ERROR(tfrt_incoming_want_encode(want, &type, &encoding));
+  tfrt_lane_send_t send = {.want = want->want,
+                           .value = tfrt_async_value_resolved(want->value),
+                           .offset = want->offset,
+                           .limit = want->window};
+  if (type->streams) {
+    TFRT_RETURN_IF_ERROR(type->streams->open_source(tfrt_async_value_payload(send.value),
+                                                    want->node->options.host, &send.source));
+  }
+  tfrt_status_t status = tfrt_lane_manager_send(want->node->lanes, peer->incarnation, &send);
+  if (status) {
+    tfrt_payload_source_destroy(send.source);
+    return status;
+  }
+  want->on_bulk = true;
+  bool is_free = peer->transfers++ < TFRT_INCOMING_WANT_FREE_TRANSFERS;
+  if (is_free && !want->has_credit_back) {
+    want->has_credit_back = true;
+    tfrt_peer_return_want_credit(peer);
+  }
+  tfrt_incoming_want_tell_on_bulk(want, type, &encoding);
+  return NULL;
+}
+
+// Goes on with the transfer that |wire| resumes, under its new number. False if there is none
+// any more: it is a want like any other then.
+static bool tfrt_incoming_want_resume(tfrt_peer_t* peer, const tfrt_job_t* job,
+                                      const tfrt_wire_want_t* wire) {
+  tfrt_hash_node_t* found = tfrt_hash_table_find(&peer->incoming_wants, &wire->resumes);
+  if (!found) return false;
+  tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(found, tfrt_incoming_want_t, by_want);
+  if (!want->on_bulk || want->job != job || !tfrt_wire_object_id_equal(want->id, wire->id)) {
+    return false;
+  }
+  const tfrt_type_t* type = NULL;
+  tfrt_encoding_t encoding = {0};
+  tfrt_status_t status = tfrt_incoming_want_encode(want, &type, &encoding);
+  if (!status) {
+    status = tfrt_lane_manager_resume_send(want->node->lanes, peer->incarnation, wire->resumes,
+                                           wire->want, wire->offset, wire->window);
+  }
+  if (status) {
+    tfrt_status_release(status);
+    tfrt_incoming_want_close(want);
+    return false;
+  }
+  tfrt_hash_table_remove(&peer->incoming_wants, &want->by_want);
+  want->want = wire->want;
+  tfrt_hash_table_insert(&peer->incoming_wants, &want->want, &want->by_want);
+  // Returns the credit of the new want; the credit of the old one stays as it was.
+  tfrt_peer_return_want_credit(peer);
+  tfrt_incoming_want_tell_on_bulk(want, type, &encoding);
+  return true;
+}
+
+// --- Values -----------------------------------------------------------------
+
+// Pushes the resolved value, if that is small and stays as it is; else it is asked for.
+static void tfrt_incoming_want_push_value(tfrt_incoming_want_t* want) {
+  tfrt_async_value_t* value = tfrt_async_value_resolved(want->value);
+  bool is_error = tfrt_async_value_is_error(value);
+  if (!is_error && (tfrt_type_get(value->type_id)->flags & TFRT_TYPE_FLAG_MUTABLE)) {
+    tfrt_incoming_want_close(want);
+    return;
+  }
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, want->node->options.allocator);
+  tfrt_wire_item_t item;
+  tfrt_status_t status = tfrt_value_item_encode(value, tfrt_peer_inline_limit(want->peer),
+                                                tfrt_value_item_host_of(want->job), &arena, &item);
+  if (!status && item.kind != TFRT_WIRE_ITEM_NONE) tfrt_incoming_want_tell(want, &item);
+  tfrt_incoming_want_close(want);
+  tfrt_status_release(status);
+  tfrt_arena_deinitialize(&arena);
 }
 
 // True if the available |value| consists of other values.
@@ -243,7 +373,7 @@ static void tfrt_incoming_want_wait(tfrt_incoming_want_t* want, tfrt_action_wait
   tfrt_action_queue_wait(&want->node->actions, want->value, how, &want->waiter);
 }
 
-// --- Slots whose call has not told yet what they are --------------------------
+// --- Slots whose call has not told yet what they are ------------------------
 
 void tfrt_incoming_want_serve_waiting(tfrt_object_t* object) {
   for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&object->waiting));) {
@@ -265,70 +395,72 @@ void tfrt_incoming_want_abandon(tfrt_object_t* object) {
   }
 }
 
-// --- Names -------------------------------------------------------------------
-
-// The error (+1) for a result that |namer|, its caller, should have kept alive here for the
-// requester, but released. A host does so after it has lost another host, from which the requester
-// still hears; a client may have released the result too early.
-static tfrt_status_t tfrt_incoming_want_let_go(const tfrt_job_t* job, uint64_t namer) {
-  uint32_t rank = tfrt_job_rank_of(job, namer);
-  if (rank == TFRT_WIRE_NO_RANK) {
-    return tfrt_status_create(TFRT_STATUS_NOT_FOUND,
-                              "the client has let go of a result of host %u that is wanted",
-                              job->rank);
+// |peer| has asked for |object|, which is not known yet: it needs no Push of it any more.
+static void tfrt_incoming_want_drop_push(const tfrt_peer_t* peer, tfrt_object_t* object) {
+  for (tfrt_list_link_t* link = object->waiting.next; link != &object->waiting; link = link->next) {
+    tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, held);
+    if (want->kind != TFRT_INCOMING_WANT_PUSH || want->peer != peer) continue;
+    tfrt_incoming_want_close(want);
+    return;
   }
-  char message[128];
-  snprintf(message, sizeof(message),
-           "host %u has let go of a result of host %u that is wanted: it has lost a host", rank,
-           job->rank);
-  const tfrt_status_fields_t fields = {.code = TFRT_STATUS_UNAVAILABLE,
-                                       .message = message,
-                                       .origin = {.rank = TFRT_STATUS_NO_RANK},
-                                       .root_key = namer,
-                                       .may_have_run = true};
-  return tfrt_status_create_from_fields(&fields);
 }
 
-// The error (+1) for an export of this host that is wanted and gone.
-static tfrt_status_t tfrt_incoming_want_released(const tfrt_job_t* job) {
-  uint32_t lost = 0;
-  while (lost < job->view.member_count && !job->view.members[lost].death) ++lost;
-  char message[128];
-  if (lost == job->view.member_count) {
-    return tfrt_status_create(TFRT_STATUS_NOT_FOUND,
-                              "host %u has released the value that is wanted", job->rank);
-  }
-  // A borrower may have died that had lent the value on to the requester.
-  snprintf(message, sizeof(message),
-           "host %u has released the value that is wanted: it has lost host %u", job->rank, lost);
-  const tfrt_status_fields_t fields = {.code = TFRT_STATUS_UNAVAILABLE,
-                                       .message = message,
-                                       .origin = {.rank = TFRT_STATUS_NO_RANK},
-                                       .root_key = job->view.members[lost].incarnation,
-                                       .may_have_run = true};
-  return tfrt_status_create_from_fields(&fields);
+// --- Holds ------------------------------------------------------------------
+
+// Runs when the owner of an argument holds it for this host. This host is to hold the slot that is
+// that argument.
+static void tfrt_incoming_want_run_registered(tfrt_task_t* task) {
+  tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(task, tfrt_incoming_want_t, waiter);
+  tfrt_node_t* node = tfrt_node_retain(want->node);
+  tfrt_node_lock_tables(node);
+  if (want->open) tfrt_incoming_want_answer(want, &(tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_HELD});
+  tfrt_incoming_want_release(want);
+  tfrt_node_unlock(node);
+  tfrt_node_release(node);
 }
 
-// Judges the name |id|, for which this host has no object. Sets |*out_namer| if the namer may still
-// promise it, or returns the error that says why not.
-static tfrt_status_t tfrt_incoming_want_judge(tfrt_job_t* job, tfrt_wire_object_id_t id,
-                                              tfrt_peer_t** out_namer) {
-  *out_namer = NULL;
-  if (id.namer == job->node->incarnation) return tfrt_incoming_want_released(job);
-  TFRT_RETURN_IF_ERROR(tfrt_job_reach(job, id.namer, out_namer));
-  if (id.number > (*out_namer)->watermark) return NULL;
-  *out_namer = NULL;
-  if (job->failed.forgets) {
-    return tfrt_status_create(
-        TFRT_STATUS_RESOURCE_EXHAUSTED,
-        "a result is wanted whose error is not known any more: too many calls "
-        "of the job have failed before they ran on host %u",
-        job->rank);
+// Holds |object| for the host that asks. If the slot is one of its call's arguments, the caller
+// keeps nothing for it: the argument's owner must hold it in turn.
+static void tfrt_incoming_want_hold(tfrt_incoming_want_t* want, tfrt_object_t* object) {
+  tfrt_node_t* node = want->node;
+  if (!tfrt_object_table_hold(node->objects, object, want->peer->incarnation)) {
+    tfrt_incoming_want_fail_take(want, tfrt_status_out_of_memory());
+    return;
   }
-  return tfrt_incoming_want_let_go(job, id.namer);
+  tfrt_async_value_t* registered = tfrt_outgoing_hold_ask_alias(object);
+  if (!registered) {
+    tfrt_incoming_want_answer(want, &(tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_HELD});
+    return;
+  }
+  tfrt_ref_count_increment(&want->ref_count);
+  tfrt_task_initialize(&want->waiter, tfrt_incoming_want_run_registered);
+  tfrt_action_queue_wait(&node->actions, registered, TFRT_ACTION_WATCH, &want->waiter);
 }
 
-void tfrt_incoming_want_find(tfrt_incoming_want_t* want) {
+// |want| asks to hold a result of a call that does not run here. Makes the result an object that is
+// the error |failed| (+0). False if that can't be.
+static bool tfrt_incoming_want_hold_failed(tfrt_incoming_want_t* want, tfrt_status_t failed) {
+  uint64_t holder = want->peer->incarnation;
+  if (want->id.namer == holder) return false;  // it has the record
+  tfrt_status_t status = tfrt_job_budget_check_call(want->job, 1);
+  if (!status) {
+    tfrt_async_value_t* error = tfrt_async_value_create_error(failed);
+    tfrt_object_t* object =
+        tfrt_object_table_add_slot(want->node->objects, want->id, want->job, error, holder);
+    if (!object) status = tfrt_status_out_of_memory();
+  }
+  if (status) {
+    tfrt_status_release(status);
+    return false;
+  }
+  tfrt_incoming_want_answer(want, &(tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_HELD});
+  return true;
+}
+
+// --- Names ------------------------------------------------------------------
+
+// Finds the object, or holds |want|, or refuses it.
+static void tfrt_incoming_want_find(tfrt_incoming_want_t* want) {
   tfrt_object_t* object = tfrt_object_table_find(want->node->objects, want->id, want->job);
   if (object && want->kind == TFRT_INCOMING_WANT_RETAIN) {
     tfrt_incoming_want_hold(want, object);
@@ -346,7 +478,7 @@ void tfrt_incoming_want_find(tfrt_incoming_want_t* want) {
     tfrt_incoming_want_serve(want, TFRT_ACTION_AWAIT);
     return;
   }
-  tfrt_status_t failed = tfrt_failed_call_find(want->job, want->id);
+  tfrt_status_t failed = tfrt_object_name_find_failed(want->job, want->id);
   if (failed) {
     if (want->kind != TFRT_INCOMING_WANT_RETAIN || !tfrt_incoming_want_hold_failed(want, failed)) {
       tfrt_incoming_want_fail(want, failed);
@@ -354,7 +486,7 @@ void tfrt_incoming_want_find(tfrt_incoming_want_t* want) {
     return;
   }
   tfrt_peer_t* namer = NULL;
-  tfrt_status_t status = tfrt_incoming_want_judge(want->job, want->id, &namer);
+  tfrt_status_t status = tfrt_object_name_judge(want->job, want->id, &namer);
   if (status) {
     tfrt_incoming_want_fail_take(want, status);
     return;
@@ -369,7 +501,7 @@ tfrt_async_value_t* tfrt_incoming_want_own_value(tfrt_job_t* job,
   if (object) {
     // The host that told us this name didn't know yet what it stands for, and keeps no more than
     // the name.
-    (void)tfrt_incoming_want_retain_alias(object);
+    (void)tfrt_outgoing_hold_ask_alias(object);
     return tfrt_async_value_retain(tfrt_object_table_value(object));
   }
   tfrt_indirect_value_t* own = tfrt_indirect_value_create();
@@ -383,6 +515,34 @@ tfrt_async_value_t* tfrt_incoming_want_own_value(tfrt_job_t* job,
   return &own->base;
 }
 
+void tfrt_incoming_want_serve_held(tfrt_peer_t* peer) {
+  tfrt_list_link_t ready;
+  tfrt_list_initialize(&ready);
+  for (tfrt_list_link_t* link = peer->held_requests.next; link != &peer->held_requests;) {
+    tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, held);
+    link = link->next;
+    if (want->id.number > peer->watermark) continue;
+    tfrt_list_remove(&want->held);
+    tfrt_list_push_back(&ready, &want->held);
+  }
+  for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&ready));) {
+    tfrt_incoming_want_find(TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, held));
+  }
+}
+
+void tfrt_incoming_want_refuse_unpromised(tfrt_peer_t* peer, uint64_t named, uint64_t echo) {
+  for (tfrt_list_link_t* link = peer->held_requests.next; link != &peer->held_requests;) {
+    tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, held);
+    link = link->next;
+    if (want->heartbeat >= echo || want->id.number <= named) continue;
+    tfrt_incoming_want_fail_take(
+        want,
+        tfrt_status_create(TFRT_STATUS_NOT_FOUND, "a value is wanted that nobody has promised"));
+  }
+}
+
+// --- Messages ---------------------------------------------------------------
+
 // |want| only waits now: the asker gets the credit back, so that values that this one waits for
 // never lack it.
 static void tfrt_incoming_want_return_credit(tfrt_incoming_want_t* want) {
@@ -390,8 +550,6 @@ static void tfrt_incoming_want_return_credit(tfrt_incoming_want_t* want) {
   want->has_credit_back = true;
   tfrt_peer_return_want_credit(want->peer);
 }
-
-// --- Messages ----------------------------------------------------------------
 
 tfrt_status_t tfrt_incoming_want_on_want(tfrt_peer_t* peer, tfrt_job_t* job,
                                          const tfrt_wire_want_t* wire) {
@@ -428,4 +586,143 @@ tfrt_status_t tfrt_incoming_want_on_want(tfrt_peer_t* peer, tfrt_job_t* job,
 void tfrt_incoming_want_on_unwant(tfrt_peer_t* peer, const tfrt_wire_unwant_t* unwant) {
   tfrt_hash_node_t* node = tfrt_hash_table_find(&peer->incoming_wants, &unwant->want);
   if (node) tfrt_incoming_want_close(TFRT_CONTAINER_OF(node, tfrt_incoming_want_t, by_want));
+}
+
+tfrt_status_t tfrt_incoming_want_on_retain(tfrt_peer_t* peer, tfrt_job_t* job,
+                                           const tfrt_wire_retain_t* retain) {
+  for (size_t i = 0; i < retain->id_count && job; ++i) {
+    tfrt_incoming_want_t* want = tfrt_incoming_want_create(job, retain->ids[i]);
+    if (!want) return tfrt_status_out_of_memory();
+    want->peer = peer;
+    want->kind = TFRT_INCOMING_WANT_RETAIN;
+    tfrt_list_push_back(&peer->incoming_retains, &want->asked);
+    if (tfrt_job_is_closed(job)) {
+      tfrt_incoming_want_fail(want, job->closing.reason);
+    } else {
+      tfrt_incoming_want_find(want);
+    }
+  }
+  return NULL;
+}
+
+// --- Pushes -----------------------------------------------------------------
+
+// The peer (+0) that is |incarnation|, if it may be sent something of |job| unasked; else NULL.
+static tfrt_peer_t* tfrt_incoming_want_find_pushed(tfrt_job_t* job, uint64_t incarnation) {
+  tfrt_peer_t* peer = tfrt_peer_find(job->node, incarnation);
+  const tfrt_job_member_t* member = tfrt_job_find_incarnation(job, incarnation);
+  bool is_there = peer && peer->session && member && !member->death &&
+                  !tfrt_job_has_left(job, incarnation) &&
+                  (tfrt_session_features(peer->session) & TFRT_WIRE_FEATURE_PUSH);
+  return is_there && peer->outgoing_push_count < TFRT_INCOMING_WANT_MAX_PUSHES ? peer : NULL;
+}
+
+static void tfrt_incoming_want_push_one(tfrt_job_t* job, tfrt_wire_object_id_t id, uint64_t to) {
+  bool is_known = tfrt_object_table_find(job->node->objects, id, job) != NULL ||
+                  tfrt_object_name_find_failed(job, id) != NULL;
+  tfrt_peer_t* peer = tfrt_incoming_want_find_pushed(job, to);
+  tfrt_incoming_want_t* want = is_known && peer ? tfrt_incoming_want_create(job, id) : NULL;
+  if (!want) return;
+  want->peer = peer;
+  want->kind = TFRT_INCOMING_WANT_PUSH;
+  tfrt_list_push_back(&peer->outgoing_pushes, &want->asked);
+  ++peer->outgoing_push_count;
+  tfrt_incoming_want_find(want);
+}
+
+void tfrt_incoming_want_push(const tfrt_peer_t* peer, tfrt_job_t* job,
+                             const tfrt_wire_invoke_t* invoke) {
+  for (size_t i = 0; i < invoke->push_to_count && !tfrt_job_is_closed(job); ++i) {
+    tfrt_wire_object_id_t id = {
+        .namer = peer->incarnation, .number = invoke->call, .index = invoke->push_to[i].result};
+    tfrt_incoming_want_push_one(job, id, invoke->push_to[i].to);
+  }
+}
+
+// --- Owners -----------------------------------------------------------------
+
+static uint64_t tfrt_incoming_want_hash(const void* key) {
+  return tfrt_hash_u64(*(const uint64_t*)key);
+}
+
+static bool tfrt_incoming_want_equal(const tfrt_hash_node_t* node, const void* key) {
+  return TFRT_CONTAINER_OF(node, tfrt_incoming_want_t, by_want)->want == *(const uint64_t*)key;
+}
+
+static const tfrt_hash_table_vtable_t tfrt_incoming_want_table_vtable = {
+    .hash = tfrt_incoming_want_hash,
+    .equal = tfrt_incoming_want_equal,
+};
+
+// Closes the wants of |job| (NULL: of all jobs) in the list |asked|.
+static void tfrt_incoming_want_drop_list(const tfrt_list_link_t* asked, const tfrt_job_t* job) {
+  for (tfrt_list_link_t* link = asked->next; link != asked;) {
+    tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, asked);
+    link = link->next;
+    if (!job || want->job == job) tfrt_incoming_want_close(want);
+  }
+}
+
+static void tfrt_incoming_want_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job) {
+  for (tfrt_hash_node_t* next = tfrt_hash_table_first(&peer->incoming_wants); next;) {
+    tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(next, tfrt_incoming_want_t, by_want);
+    next = tfrt_hash_table_next(&peer->incoming_wants, next);
+    if (!job || want->job == job) tfrt_incoming_want_close(want);
+  }
+  tfrt_incoming_want_drop_list(&peer->incoming_retains, job);
+  tfrt_incoming_want_drop_list(&peer->outgoing_pushes, job);
+  for (tfrt_list_link_t* link = peer->held_requests.next; link != &peer->held_requests;) {
+    tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, held);
+    link = link->next;
+    if (job && want->job != job) continue;
+    tfrt_incoming_want_fail_take(
+        want, tfrt_peer_lost_error(peer, want->job, NULL, "before it made a call it had named"));
+  }
+}
+
+static void tfrt_incoming_want_close_job(tfrt_node_t* node, const tfrt_job_t* job,
+                                         tfrt_status_t reason) {
+  for (tfrt_hash_node_t* found = tfrt_hash_table_first(&node->peers); found;
+       found = tfrt_hash_table_next(&node->peers, found)) {
+    tfrt_peer_t* peer = TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation);
+    for (tfrt_hash_node_t* next = tfrt_hash_table_first(&peer->incoming_wants); next;) {
+      tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(next, tfrt_incoming_want_t, by_want);
+      next = tfrt_hash_table_next(&peer->incoming_wants, next);
+      if (want->job == job) tfrt_incoming_want_fail(want, reason);
+    }
+    for (tfrt_list_link_t* link = peer->incoming_retains.next; link != &peer->incoming_retains;) {
+      tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, asked);
+      link = link->next;
+      if (want->job == job) tfrt_incoming_want_fail(want, reason);
+    }
+    tfrt_incoming_want_drop_list(&peer->outgoing_pushes, job);
+    for (tfrt_list_link_t* link = peer->held_requests.next; link != &peer->held_requests;) {
+      tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, held);
+      link = link->next;
+      if (want->job == job) tfrt_incoming_want_fail(want, reason);
+    }
+  }
+}
+
+static void tfrt_incoming_want_on_peer_made(const tfrt_owner_end_t* end) {
+  tfrt_hash_table_initialize(&end->peer->incoming_wants, &tfrt_incoming_want_table_vtable,
+                             end->node->options.allocator);
+}
+
+static void tfrt_incoming_want_on_peer_lost(const tfrt_owner_end_t* end) {
+  tfrt_incoming_want_bury_all(end->peer, end->job);
+}
+
+static void tfrt_incoming_want_on_job_finished(const tfrt_owner_end_t* end) {
+  tfrt_incoming_want_close_job(end->node, end->job, end->reason);
+}
+
+static const tfrt_owner_rule_t tfrt_incoming_want_rules[] = {
+    {TFRT_OWNER_PEER_MADE, TFRT_OWNER_WANTS, tfrt_incoming_want_on_peer_made},
+    {TFRT_OWNER_PEER_LOST, TFRT_OWNER_WANTS, tfrt_incoming_want_on_peer_lost},
+    {TFRT_OWNER_JOB_FINISHED, TFRT_OWNER_WANTS, tfrt_incoming_want_on_job_finished},
+};
+
+void tfrt_incoming_want_register(tfrt_owner_rules_t* rules) {
+  tfrt_owner_rules_add(rules, tfrt_incoming_want_rules, TFRT_ARRAY_SIZE(tfrt_incoming_want_rules));
 }

@@ -32,11 +32,16 @@ tfrt_status_t tfrt_list_item_encode(tfrt_async_value_t* value, const tfrt_peer_t
 tfrt_async_value_t* tfrt_list_item_decode(tfrt_remote_value_t* value, const tfrt_wire_list_t* wire)
     TFRT_MUST_USE;
 
-// Sets |*out_list| (+1) to a value of the aggregate type |id| that is unresolved still, with room
-// for |count| elements at |*out_elements|; the caller sets each (+1). INVALID_ARGUMENT,
-// RESOURCE_EXHAUSTED. Thread-safe.
-tfrt_status_t tfrt_list_item_create(tfrt_type_id_t id, uint32_t count, tfrt_allocator_t allocator,
-                                    tfrt_async_value_t** out_list,
-                                    tfrt_async_value_t*** out_elements) TFRT_MUST_USE;
+// Returns a value (+1) that will be |value| (taken) as soon as that is here with all of its parts;
+// it is asked for. Every element of a list is here then, at any depth, or an error in its place.
+// None is a placeholder for another host's value, as placeholders belong to the job. So the value
+// may be kept longer than its job.
+//
+//   list --> element: placeholder --> i32      whole: list --> element: i32
+//        `-> element: placeholder --> error               `-> element: error
+//
+// |allocator| outlives it. Never NULL. Thread-safe; takes the node's lock, by asking for payloads.
+tfrt_async_value_t* tfrt_list_item_whole_take(tfrt_async_value_t* value, tfrt_allocator_t allocator)
+    TFRT_MUST_USE;
 
 #endif  // TFRT_DISTRIBUTED_VALUE_LIST_ITEM_H_

@@ -20,12 +20,23 @@
 #define TFRT_DISTRIBUTED_VALUE_OBJECT_TABLE_H_
 
 #include "distributed/domain/owner.h"
-#include "distributed/value/kept_values.h"
+#include "distributed/threads/action_queue.h"
 #include "distributed/wire/value.h"
 #include "host_runtime/base/hash_table.h"
 #include "host_runtime/base/list.h"
 
 typedef struct tfrt_job_s tfrt_job_t;
+
+// The remote values to which this host has sent askers on from one of its objects. An asker hears
+// what is known at that time: first the host of the call that has the value. After that call has
+// told, askers hear where the call got the value from. Our own handles keep those values for the
+// askers. Each handle must live as long as the object, even if a copy is here by now.
+//
+// A set, empty when all zero; nearly always of one, which needs no memory.
+typedef struct tfrt_kept_values_s {
+  tfrt_async_value_t* value;          // +1, or NULL
+  struct tfrt_kept_values_s* others;  // NULL while |value| is
+} tfrt_kept_values_t;
 
 // A process that holds an object, and how often: once for the call whose result it is, once for
 // each Retain. A set per object; nearly always of one.

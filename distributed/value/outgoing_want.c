@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/value/outgoing_want.h"
 
+#include <string.h>
+
+#include "distributed/value/job_budget.h"
+#include "distributed/value/value_item.h"
+
+// --- Questions --------------------------------------------------------------
+
 static uint64_t tfrt_outgoing_want_hash(const void* key) {
   return tfrt_hash_u64(*(const uint64_t*)key);
 }
@@ -74,7 +81,10 @@ static void tfrt_outgoing_want_send_unwant(const tfrt_remote_value_t* value, uin
   tfrt_peer_send(value->peer, &frame, &body);
 }
 
-void tfrt_outgoing_want_resume(tfrt_remote_value_t* value, uint64_t offset) {
+// The lane that carried the payload of |value| is lost; |offset| bytes of the payload are here.
+// Asks for the rest under a new number. Asks for all of it if the received bytes are gone, or if
+// there is no credit to ask with: then they are given back.
+static void tfrt_outgoing_want_resume(tfrt_remote_value_t* value, uint64_t offset) {
   tfrt_peer_t* peer = value->peer;
   tfrt_lane_manager_t* lanes = value->node->lanes;
   uint64_t old_want = value->question.want;
@@ -119,6 +129,192 @@ void tfrt_outgoing_want_end(tfrt_remote_value_t* value) {
 
 void tfrt_outgoing_want_complete(tfrt_remote_value_t* value) {
   tfrt_outgoing_want_tell_end(value, value->bytes.here <= TFRT_WIRE_MAX_CHUNK_PAYLOAD_SIZE);
+}
+
+// --- Payloads ---------------------------------------------------------------
+
+static tfrt_node_t* tfrt_transfer_node(tfrt_lane_handler_t* handler) {
+  return TFRT_CONTAINER_OF(handler, tfrt_node_t, lane_handler);
+}
+
+// A payload on its way here: from begin until the waiting placeholder gets its value, or it is
+// dropped.
+typedef struct tfrt_arrival_s {
+  tfrt_task_t task;   // waits for |value|
+  tfrt_node_t* node;  // +1
+  tfrt_lane_transfer_t transfer;
+  tfrt_payload_sink_t* sink;  // owned; NULL: the bytes go into |value|
+  tfrt_async_value_t* value;  // +1; NULL: |sink| makes it
+} tfrt_arrival_t;
+
+static void tfrt_arrival_free(tfrt_arrival_t* arrival) {
+  tfrt_node_t* node = arrival->node;
+  tfrt_payload_sink_destroy(arrival->sink);
+  if (arrival->value) tfrt_async_value_release(arrival->value);
+  tfrt_allocator_free(node->options.allocator, arrival, sizeof(*arrival));
+  tfrt_node_release(node);
+}
+
+// The peer whose living session |transfer| belongs to, or NULL. With the lock held.
+static tfrt_peer_t* tfrt_transfer_peer(tfrt_node_t* node, const tfrt_lane_transfer_t* transfer) {
+  tfrt_peer_t* peer = tfrt_peer_find(node, transfer->incarnation);
+  if (!peer || !peer->session) return NULL;
+  return tfrt_session_number(peer->session) == transfer->session ? peer : NULL;
+}
+
+// The value (+0) that waits for |transfer|, or NULL. With the lock held.
+static tfrt_remote_value_t* tfrt_transfer_find(tfrt_node_t* node,
+                                               const tfrt_lane_transfer_t* transfer) {
+  tfrt_peer_t* peer = tfrt_transfer_peer(node, transfer);
+  tfrt_remote_value_t* value = peer ? tfrt_outgoing_want_find(peer, transfer->want) : NULL;
+  return value && value->question.level == TFRT_WIRE_WANT_VALUE ? value : NULL;
+}
+
+// Makes the value that waits for |transfer| the error |status| (+0). Takes the lock.
+static void tfrt_transfer_fail(tfrt_node_t* node, const tfrt_lane_transfer_t* transfer,
+                               tfrt_status_t status) {
+  tfrt_node_lock_tables(node);
+  tfrt_remote_value_t* value = tfrt_transfer_find(node, transfer);
+  if (value) {
+    uint32_t rank = tfrt_job_rank_of(value->job, transfer->incarnation);
+    tfrt_status_t error =
+        rank == TFRT_WIRE_NO_RANK
+            ? tfrt_status_annotate(status, "a payload did not come from the client")
+            : tfrt_status_annotate(status, "a payload did not come from host %u", rank);
+    tfrt_remote_value_fail(value, error);
+    tfrt_status_release(error);
+  }
+  tfrt_node_unlock(node);
+}
+
+// Makes room for a payload of |size| bytes, which goes to |device|, or to the host if that is "".
+static tfrt_status_t tfrt_arrival_allocate(tfrt_node_t* node, const tfrt_lane_transfer_t* transfer,
+                                           const char* device, tfrt_string_view_t type,
+                                           tfrt_string_view_t header, uint64_t size,
+                                           tfrt_lane_sink_t* out_sink) {
+  tfrt_allocator_t allocator = node->options.allocator;
+  tfrt_arrival_t* arrival = tfrt_allocator_allocate_zeroed(allocator, sizeof(*arrival));
+  if (!arrival) return tfrt_status_out_of_memory();
+  arrival->node = tfrt_node_retain(node);
+  arrival->transfer = *transfer;
+  const tfrt_payload_place_t place = {.host = node->options.host, .device = device};
+  tfrt_status_t status = tfrt_value_item_begin_stream(type, header, size, &place, &arrival->sink);
+  if (!status && !arrival->sink) {
+    status = tfrt_value_item_begin(type, header, size, node->options.host->allocator,
+                                   &arrival->value, &out_sink->body);
+  }
+  if (status) {
+    tfrt_arrival_free(arrival);
+    return status;
+  }
+  out_sink->stream = arrival->sink;
+  out_sink->context = arrival;
+  return NULL;
+}
+
+static tfrt_status_t tfrt_transfer_begin(tfrt_lane_handler_t* handler,
+                                         const tfrt_lane_transfer_t* transfer,
+                                         tfrt_string_view_t type, tfrt_string_view_t header,
+                                         uint64_t total_size, tfrt_lane_sink_t* out_sink) {
+  tfrt_node_t* node = tfrt_transfer_node(handler);
+  tfrt_node_lock_tables(node);
+  tfrt_remote_value_t* wanted = tfrt_transfer_find(node, transfer);
+  bool is_wanted = wanted != NULL;
+  char device[TFRT_CALL_DEVICE_SIZE] = "";
+  if (wanted) memcpy(device, wanted->device, sizeof(device));
+  // A payload that begins anew after its lane broke is counted once.
+  if (wanted) wanted->bytes.here = 0;
+  tfrt_status_t status = wanted ? tfrt_job_budget_check_payload(wanted->job, total_size) : NULL;
+  if (wanted && !status) {
+    wanted->bytes.here = total_size;
+    wanted->bytes.is_large = true;
+  }
+  tfrt_node_unlock(node);
+  if (!is_wanted) {
+    return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "a payload came that nobody wants");
+  }
+  *out_sink = (tfrt_lane_sink_t){0};
+  if (!status) {
+    status = tfrt_arrival_allocate(node, transfer, device, type, header, total_size, out_sink);
+  }
+  if (status) tfrt_transfer_fail(node, transfer, status);
+  return status;
+}
+
+// Runs when the value is there, or an error.
+static void tfrt_arrival_run(tfrt_task_t* task) {
+  tfrt_arrival_t* arrival = TFRT_CONTAINER_OF(task, tfrt_arrival_t, task);
+  tfrt_node_t* node = arrival->node;
+  tfrt_node_lock_tables(node);
+  tfrt_remote_value_t* value = tfrt_transfer_find(node, &arrival->transfer);
+  if (value) tfrt_remote_value_receive(value, arrival->value);
+  tfrt_node_unlock(node);
+  tfrt_arrival_free(arrival);
+}
+
+static void tfrt_transfer_complete(tfrt_lane_handler_t* handler,
+                                   const tfrt_lane_transfer_t* transfer, void* context) {
+  (void)handler;
+  tfrt_arrival_t* arrival = context;
+  // The number at the end differs from that at the begin if the transfer was resumed.
+  arrival->transfer = *transfer;
+  if (arrival->sink) {
+    arrival->value = arrival->sink->vtable->finish(arrival->sink);
+  } else {
+    tfrt_value_item_complete(arrival->value);
+  }
+  tfrt_task_initialize(&arrival->task, tfrt_arrival_run);
+  tfrt_async_value_and_then(arrival->value, &arrival->task);
+}
+
+static void tfrt_transfer_interrupted(tfrt_lane_handler_t* handler,
+                                      const tfrt_lane_transfer_t* transfer, uint64_t offset) {
+  tfrt_node_t* node = tfrt_transfer_node(handler);
+  tfrt_node_lock_tables(node);
+  tfrt_remote_value_t* value = tfrt_transfer_find(node, transfer);
+  if (value) tfrt_outgoing_want_resume(value, offset);
+  tfrt_node_unlock(node);
+}
+
+static void tfrt_transfer_aborted(tfrt_lane_handler_t* handler,
+                                  const tfrt_lane_transfer_t* transfer, void* context,
+                                  tfrt_status_t status) {
+  tfrt_transfer_fail(tfrt_transfer_node(handler), transfer, status);
+  // The value was never published, so nobody else has it.
+  if (context) tfrt_arrival_free(context);
+}
+
+static void tfrt_transfer_lost(tfrt_lane_handler_t* handler, const tfrt_lane_transfer_t* transfer,
+                               tfrt_status_t status) {
+  tfrt_node_t* node = tfrt_transfer_node(handler);
+  tfrt_wire_goodbye_reason_t reason = tfrt_status_code(status) == TFRT_STATUS_INVALID_ARGUMENT
+                                          ? TFRT_WIRE_GOODBYE_PROTOCOL
+                                          : TFRT_WIRE_GOODBYE_DEAD;
+  tfrt_node_lock_tables(node);
+  tfrt_peer_t* peer = tfrt_transfer_peer(node, transfer);
+  if (peer) {
+    tfrt_session_close(peer->session, reason, tfrt_string_view_of(tfrt_status_message(status)));
+  }
+  tfrt_node_unlock(node);
+}
+
+const tfrt_lane_handler_vtable_t tfrt_outgoing_want_lane_handler = {
+    .begin = tfrt_transfer_begin,
+    .complete = tfrt_transfer_complete,
+    .interrupted = tfrt_transfer_interrupted,
+    .aborted = tfrt_transfer_aborted,
+    .lost = tfrt_transfer_lost,
+};
+
+void tfrt_outgoing_want_open_lanes(tfrt_peer_t* peer) {
+  tfrt_session_t* session = peer->session;
+  tfrt_lane_session_t lanes = {.incarnation = peer->incarnation,
+                               .session = tfrt_session_number(session),
+                               .version = tfrt_session_version(session),
+                               .chunk_bytes = tfrt_session_limits(session)->chunk_bytes,
+                               .address = tfrt_session_address(session)};
+  tfrt_status_t status = tfrt_lane_manager_open(peer->node->lanes, &lanes);
+  if (status) tfrt_peer_break_take(peer, status);
 }
 
 static void tfrt_outgoing_want_on_peer_made(const tfrt_owner_end_t* end) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Our open question to the owner of a remote value: one at a time per value, under a number
-// that the session gives.
+// that the session gives; and the payload that comes for it on a lane.
 //
 //   send --Want--> owner   Resolve(available, inline, forward, error) --> closed
 //                          Resolve(on_bulk): stays open while the payload comes on a lane
@@ -13,8 +13,24 @@
 // close (the answer was final) or end (we say that it is over). While it is open the value is kept
 // alive, is not resolved, and has the peer that was asked.
 //
-// Thread rule: everything here needs the node's lock.
-// Failure rule: a question that can't be sent makes its value an error.
+// The lanes call the node's handler, by which payloads are received into values. (Sending is the
+// business of incoming_want.h.)
+//
+//   lane: begin  --want open--> the type's codec makes the value, its body is to be filled; of a
+//                               type with streams, its sink takes the bytes
+//         complete -----------> the value is published, the placeholder stands for it, Unwant;
+//                               with a sink, when it has the value
+//         interrupted --------> the rest is asked for under a new want
+//         aborted ------------> the placeholder is an error that names the owner's host
+//         lost ---------------> the session is closed, with all that needs it
+//
+// Life of the handler: it is embedded in the node and lives until the lanes are drained. A value
+// that is being filled belongs to its transfer: from begin to complete or aborted.
+//
+// Thread rule: every function here needs the node's lock. The handler is called with no lock held,
+// and takes the node's; buffers are made, checked and freed without it.
+// Failure rule: a question that can't be sent makes its value an error, as does a payload that
+// can't be received.
 #ifndef TFRT_DISTRIBUTED_VALUE_OUTGOING_WANT_H_
 #define TFRT_DISTRIBUTED_VALUE_OUTGOING_WANT_H_
 
@@ -26,11 +42,6 @@ tfrt_remote_value_t* tfrt_outgoing_want_find(tfrt_peer_t* peer, uint64_t want);
 // Asks the owner for |value|, which has no open question and a peer, at |level|.
 void tfrt_outgoing_want_send(tfrt_remote_value_t* value, tfrt_wire_want_level_t level);
 
-// The lane that carried the payload of |value| is lost; |offset| bytes of the payload are here.
-// Asks for the rest under a new number. Asks for all of it if the received bytes are gone, or if
-// there is no credit to ask with: then they are given back.
-void tfrt_outgoing_want_resume(tfrt_remote_value_t* value, uint64_t offset);
-
 // The open question of |value| is answered for good. The received bytes of a payload are given
 // back.
 void tfrt_outgoing_want_close(tfrt_remote_value_t* value);
@@ -41,6 +52,12 @@ void tfrt_outgoing_want_end(tfrt_remote_value_t* value);
 // The same: the payload is here. The owner keeps it until it knows; if that is not much, the news
 // goes with the next batch, which mostly has what came of the payload.
 void tfrt_outgoing_want_complete(tfrt_remote_value_t* value);
+
+// Makes the session of |peer|, which is open now, known to the lanes.
+void tfrt_outgoing_want_open_lanes(tfrt_peer_t* peer);
+
+// The functions by which the node receives payloads.
+extern const tfrt_lane_handler_vtable_t tfrt_outgoing_want_lane_handler;
 
 // Has peers have their tables of wants.
 void tfrt_outgoing_want_register(tfrt_owner_rules_t* rules);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "distributed/value/remote_value_impl.h"
+#include "distributed/value/remote_value.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -8,9 +8,8 @@
 
 #include "distributed/domain/job.h"
 #include "distributed/value/object_table.h"
-#include "distributed/value/outgoing_release.h"
+#include "distributed/value/outgoing_hold.h"
 #include "distributed/value/outgoing_want.h"
-#include "distributed/value/value_hooks.h"
 
 // --- States --------------------------------------------------------------------
 
@@ -279,7 +278,7 @@ static void tfrt_remote_value_end_alias(tfrt_remote_value_t* value) {
 
 void tfrt_remote_value_release_hold(tfrt_remote_value_t* value, const tfrt_wire_reference_t* name) {
   tfrt_peer_t* owner = tfrt_peer_find(value->node, name->owner);
-  if (owner) tfrt_outgoing_release_add(owner, value->job, &name->id, value->bytes.is_large);
+  if (owner) tfrt_outgoing_hold_give_back(owner, value->job, &name->id, value->bytes.is_large);
 }
 
 static void tfrt_remote_value_release_all_holds(tfrt_remote_value_t* value) {
@@ -289,6 +288,13 @@ static void tfrt_remote_value_release_all_holds(tfrt_remote_value_t* value) {
     value->past = past->next;
     tfrt_allocator_free(value->node->options.allocator, past, sizeof(*past));
   }
+}
+
+// Releases the cover of a list, and the one that an element lives by.
+static void tfrt_remote_value_leave_covers(tfrt_remote_value_t* value) {
+  tfrt_list_remove(&value->parts.in_cover);
+  if (value->parts.cover) tfrt_remote_value_release(value->parts.cover);
+  if (value->parts.within) tfrt_remote_value_release(value->parts.within);
 }
 
 static void tfrt_remote_value_destroy(tfrt_indirect_value_t* indirect) {
@@ -333,6 +339,8 @@ static tfrt_remote_value_t* tfrt_remote_value_allocate(tfrt_job_t* job,
                                                        const tfrt_wire_reference_t* reference,
                                                        bool held,
                                                        const tfrt_remote_value_loan_t* loan) {
+  static const tfrt_remote_value_loan_t tfrt_remote_value_no_loan;
+  if (!loan) loan = &tfrt_remote_value_no_loan;
   tfrt_node_t* node = job->node;
   tfrt_remote_value_t* value = tfrt_allocator_allocate(node->options.allocator, sizeof(*value));
   if (!value) return NULL;
@@ -360,32 +368,25 @@ static tfrt_remote_value_t* tfrt_remote_value_allocate(tfrt_job_t* job,
 }
 
 tfrt_remote_value_t* tfrt_remote_value_create(tfrt_job_t* job,
-                                              const tfrt_wire_reference_t* reference) {
-  tfrt_remote_value_t* value =
-      tfrt_remote_value_allocate(job, reference, false, &(tfrt_remote_value_loan_t){0});
+                                              const tfrt_wire_reference_t* reference,
+                                              const tfrt_remote_value_loan_t* loan) {
+  tfrt_remote_value_t* value = tfrt_remote_value_allocate(job, reference, false, loan);
   if (value) tfrt_remote_value_locate(value, reference);
   return value;
 }
 
 tfrt_remote_value_t* tfrt_remote_value_create_result(tfrt_job_t* job, tfrt_peer_t* callee,
                                                      const tfrt_wire_reference_t* reference) {
-  tfrt_remote_value_t* value =
-      tfrt_remote_value_allocate(job, reference, true, &(tfrt_remote_value_loan_t){0});
+  tfrt_remote_value_t* value = tfrt_remote_value_allocate(job, reference, true, NULL);
   if (value) tfrt_remote_value_locate_at(value, callee, reference);
   return value;
 }
 
-tfrt_remote_value_t* tfrt_remote_value_create_lent(tfrt_job_t* job,
-                                                   const tfrt_wire_reference_t* reference,
-                                                   const tfrt_remote_value_loan_t* loan) {
-  tfrt_remote_value_t* value = tfrt_remote_value_allocate(job, reference, false, loan);
-  if (value) tfrt_remote_value_locate(value, reference);
-  return value;
-}
-
-tfrt_remote_value_t* tfrt_remote_value_create_part(const tfrt_remote_value_t* list,
-                                                   const tfrt_wire_reference_t* reference,
-                                                   bool held, uint64_t lender) {
+// Creates a placeholder (+1) for |reference|, which is a part of |list|, or stands for it, and was
+// lent by |lender|; 0: by nobody. As tfrt_remote_value_create() else.
+static tfrt_remote_value_t* tfrt_remote_value_create_part(const tfrt_remote_value_t* list,
+                                                          const tfrt_wire_reference_t* reference,
+                                                          bool held, uint64_t lender) {
   const tfrt_remote_value_loan_t loan = {.lender = lender,
                                          .user = list->borrowing.user,
                                          .user_function = list->borrowing.user_function};
@@ -498,4 +499,52 @@ tfrt_remote_value_t* tfrt_remote_value_of(tfrt_node_t* node, tfrt_async_value_t*
   }
   tfrt_action_queue_release(&node->actions, held);
   return NULL;
+}
+
+// --- Lists that came, and their elements ------------------------------------
+
+// Makes |value| live by |cover|.
+static void tfrt_remote_value_enter(tfrt_remote_value_t* value, tfrt_remote_value_t* cover) {
+  tfrt_async_value_retain(&cover->base.base);
+  value->parts.within = cover;
+  tfrt_list_push_back(&cover->parts.elements, &value->parts.in_cover);
+}
+
+tfrt_remote_value_t* tfrt_remote_value_make_cover(tfrt_remote_value_t* value) {
+  tfrt_remote_value_t* cover = tfrt_remote_value_create_part(value, &value->name, value->held, 0);
+  if (!cover) return NULL;
+  if (!tfrt_remote_value_is_resolved(cover)) tfrt_remote_value_locate(cover, &value->location);
+  cover->parts.is_cover = true;
+  if (cover->state == TFRT_REMOTE_VALUE_UNKNOWN) {
+    tfrt_remote_value_set_state(cover, TFRT_REMOTE_VALUE_THERE);
+  }
+  cover->telling.as = value->telling.as;
+  cover->telling.is_told = value->telling.is_told;
+  if (value->parts.within) tfrt_remote_value_enter(cover, value->parts.within);
+  value->held = false;
+  value->parts.cover = cover;
+  for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&value->borrowing.watches));) {
+    tfrt_remote_value_watch(cover, TFRT_CONTAINER_OF(link, tfrt_remote_value_watch_t, link));
+  }
+  return cover;
+}
+
+tfrt_remote_value_t* tfrt_remote_value_create_element(tfrt_remote_value_t* cover,
+                                                      const tfrt_wire_reference_t* reference,
+                                                      uint64_t lender) {
+  tfrt_remote_value_t* element = tfrt_remote_value_create_part(cover, reference, false, lender);
+  if (element) tfrt_remote_value_enter(element, cover);
+  return element;
+}
+
+void tfrt_remote_value_end_elements(tfrt_remote_value_t* cover, tfrt_status_t status,
+                                    void (*end)(tfrt_remote_value_t*, tfrt_status_t)) {
+  const tfrt_list_link_t* head = &cover->parts.elements;
+  for (const tfrt_list_link_t* link = head->next; link != head; link = link->next) {
+    tfrt_remote_value_t* element = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, parts.in_cover);
+    bool is_over = tfrt_remote_value_is_resolved(element) || element->held;
+    if (is_over || !tfrt_async_value_try_retain(&element->base.base)) continue;
+    end(element, status);
+    tfrt_remote_value_release(element);
+  }
 }

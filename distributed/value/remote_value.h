@@ -23,7 +23,7 @@
 //     another way to it: its lender may know one (recovery.h), or the call runs again
 //     (retried_call.h). Then it waits, and goes on under another name; earlier answers about it
 //     don't count any more.
-//  5. Retained (outgoing_retain.h) if it is still used when the call is over in which it was
+//  5. Retained (outgoing_hold.h) if it is still used when the call is over in which it was
 //     lent: then it is held, too.
 //  6. Destroyed with its last local reference; a hold is released then.
 //
@@ -108,7 +108,7 @@ typedef struct tfrt_remote_value_alias_s {
   tfrt_wire_object_id_t exported_as;  // number 0: that is no name of ours
 } tfrt_remote_value_alias_t;
 
-// The question to an owner whether it holds a lent value for this host (outgoing_retain.h).
+// The question to an owner whether it holds a lent value for this host (outgoing_hold.h).
 typedef struct tfrt_remote_value_retention_s {
   tfrt_indirect_value_t* registered;  // +1; a chain that comes with the answer; or NULL
   tfrt_list_link_t link;              // in the list of the host that is asked
@@ -216,6 +216,25 @@ typedef struct tfrt_remote_value_s {
   char device[TFRT_CALL_DEVICE_SIZE];  // the place of a device's payload; "": the host
 } tfrt_remote_value_t;
 
+// The functions of rooms above that remote values call: delivery/ forgets a Push that will not
+// come, recovery/ finds another way to a lost value. host/ fills the table, |value_hooks| of the
+// node. Each is called with the node's lock held; false says that nothing can be done.
+typedef struct tfrt_value_hooks_s {
+  // |value| has no owner any more that may push it.
+  void (*forget_push)(tfrt_remote_value_t* value);
+  // Asks the lender of the lost |value| for another owner; false: there is nobody to ask.
+  bool (*ask_lender)(tfrt_remote_value_t* value);
+  // Answers hosts that have asked for |value|, which has another owner now, or is resolved.
+  void (*answer_waiting)(tfrt_remote_value_t* value);
+  // For |value|, a result of a call that may run again (its |rerun|). True if |status| (+0), which
+  // came for |value|, is the loss of another host, and the call may run again for that.
+  bool (*may_mend)(const tfrt_remote_value_t* value, tfrt_status_t status);
+  // Runs the call of such a |value| again, which is lost because of |status|. False if it must not.
+  bool (*run_again)(tfrt_remote_value_t* value, tfrt_status_t status);
+  // Such a |value| doesn't need its call any more.
+  void (*forget_call)(tfrt_remote_value_t* value);
+} tfrt_value_hooks_t;
+
 static inline bool tfrt_remote_value_is_resolved(const tfrt_remote_value_t* value) {
   return value->state == TFRT_REMOTE_VALUE_RESOLVED;
 }
@@ -240,19 +259,16 @@ typedef struct tfrt_remote_value_loan_s {
   uint32_t user_function;
 } tfrt_remote_value_loan_t;
 
-// Creates a placeholder (+1) for |reference| in |job|. NULL when memory is out.
+// Creates a placeholder (+1) for |reference| in |job|, which was lent to us as |loan| says; NULL:
+// by nobody. NULL when memory is out.
 tfrt_remote_value_t* tfrt_remote_value_create(tfrt_job_t* job,
-                                              const tfrt_wire_reference_t* reference);
+                                              const tfrt_wire_reference_t* reference,
+                                              const tfrt_remote_value_loan_t* loan);
 
 // The same for a result, ours to release, of a call to |callee|, which was reached for that and is
 // its owner.
 tfrt_remote_value_t* tfrt_remote_value_create_result(tfrt_job_t* job, tfrt_peer_t* callee,
                                                      const tfrt_wire_reference_t* reference);
-
-// The same for what was lent to us as |loan| says.
-tfrt_remote_value_t* tfrt_remote_value_create_lent(tfrt_job_t* job,
-                                                   const tfrt_wire_reference_t* reference,
-                                                   const tfrt_remote_value_loan_t* loan);
 
 // The remote value (+1) that |value| is, or stands for, if it is not resolved; else NULL.
 tfrt_remote_value_t* tfrt_remote_value_of(tfrt_node_t* node, tfrt_async_value_t* value);
@@ -367,7 +383,40 @@ void tfrt_remote_value_receive(tfrt_remote_value_t* value, tfrt_async_value_t* p
 // A Resolve came from |peer|. Returns false if that is impossible (never asked).
 bool tfrt_remote_value_on_resolve(tfrt_peer_t* peer, const tfrt_wire_resolve_t* resolve);
 
+// Asks what is wanted here of |value| and not known yet. A result of our own call comes without
+// being asked for; only what is there but didn't come, or is elsewhere, must be fetched.
+void tfrt_remote_value_ask_again(tfrt_remote_value_t* value);
+
+// True if both are one name of one host.
+bool tfrt_remote_value_same(const tfrt_wire_reference_t* a, const tfrt_wire_reference_t* b);
+
 // Has placeholders end with their owners.
 void tfrt_remote_value_register(tfrt_owner_rules_t* rules);
+
+// --- Between remote_value.c and remote_value_outcome.c -------------------------------------------
+
+// Tells the users that await |value| that it is |settled| (consumed): a chain or the error.
+void tfrt_remote_value_settle(tfrt_remote_value_t* value, tfrt_async_value_t* settled);
+
+// The users that await |value|, which was forwarded, await its target from now on. This asks the
+// target in their place, as a plain wait would ask nobody.
+void tfrt_remote_value_settle_later(tfrt_remote_value_t* value);
+
+// Makes the owner of |location| the host to ask; |value| is lost if that host is.
+void tfrt_remote_value_locate(tfrt_remote_value_t* value, const tfrt_wire_reference_t* location);
+
+// Gives back the hold of |value| on what is, or was, called |name|.
+void tfrt_remote_value_release_hold(tfrt_remote_value_t* value, const tfrt_wire_reference_t* name);
+
+// Nobody is asked: takes |value| out of the lists of its peers.
+void tfrt_remote_value_unlink_peers(tfrt_remote_value_t* value);
+
+// |value| waits for no own value any more, nor keeps one, if it did.
+void tfrt_remote_value_end_homecoming(tfrt_remote_value_t* value);
+
+// Has |end| end, because of |status| (+0), what lives by |cover| alone. A value whose last
+// reference is gone stays in the list until it takes itself out.
+void tfrt_remote_value_end_elements(tfrt_remote_value_t* cover, tfrt_status_t status,
+                                    void (*end)(tfrt_remote_value_t*, tfrt_status_t));
 
 #endif  // TFRT_DISTRIBUTED_VALUE_REMOTE_VALUE_H_

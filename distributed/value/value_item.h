@@ -3,11 +3,12 @@
 // AsyncValues as items of messages, and back: by value through their type's codec, or as
 // errors. Rooms that know names make references (object_table.h, remote_value.h).
 //
-// Thread rule: thread-safe; takes no lock.
+// Thread rule: thread-safe, but for what says otherwise; takes no lock.
 // Failure rule: see each function; what comes from the wire is never trusted.
 #ifndef TFRT_DISTRIBUTED_VALUE_VALUE_ITEM_H_
 #define TFRT_DISTRIBUTED_VALUE_VALUE_ITEM_H_
 
+#include "distributed/domain/job.h"
 #include "distributed/tuning/tuning.h"
 #include "distributed/wire/value.h"
 #include "host_runtime/async/payload_stream.h"
@@ -17,6 +18,11 @@ typedef struct tfrt_value_item_host_s {
   uint32_t rank;
   uint64_t incarnation;
 } tfrt_value_item_host_t;
+
+// This host in |job|. With the node's lock held.
+static inline tfrt_value_item_host_t tfrt_value_item_host_of(const tfrt_job_t* job) {
+  return (tfrt_value_item_host_t){.rank = job->rank, .incarnation = job->node->incarnation};
+}
 
 // Sets |*out_item| to the form of the resolved |value| (+0) on the wire. An error becomes ERROR. A
 // value becomes INLINE if its type has a codec and its body at most |limit| bytes, else NONE.

@@ -7,7 +7,7 @@
 #include "distributed/delivery/push_inbox.h"
 #include "distributed/domain/domain.h"
 #include "distributed/domain/job.h"
-#include "distributed/value/failed_call.h"
+#include "distributed/value/object_name.h"
 #include "distributed/value/remote_value.h"
 
 // All of this is looked at after each step of the network, and an assert of libcheck's that holds
@@ -62,7 +62,7 @@ static void check_value(const nodes_t* all, tfrt_node_t* node, const tfrt_remote
   if (!owner || owner->closed || node->closed || tfrt_job_is_closed(value->job)) return;
   tfrt_job_t* job = find_open_job(owner, value->job->identity.id);
   if (!job || tfrt_object_table_find(owner->objects, at->id, job)) return;
-  if (tfrt_failed_call_find(job, at->id)) return;
+  if (tfrt_object_name_find_failed(job, at->id)) return;
   const tfrt_peer_t* namer = tfrt_peer_find(owner, at->id.namer);
   bool is_promised = at->id.namer != owner->incarnation &&
                      (!namer || !namer->session || at->id.number > namer->watermark);

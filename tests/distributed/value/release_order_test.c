@@ -76,7 +76,7 @@ static tfrt_remote_value_t* borrow(uint64_t number) {
   tfrt_node_lock_tables(borrower);
   tfrt_wire_reference_t name = name_of(number);
   const tfrt_remote_value_loan_t loan = {.lender = name.owner};
-  tfrt_remote_value_t* value = tfrt_remote_value_create_lent(job, &name, &loan);
+  tfrt_remote_value_t* value = tfrt_remote_value_create(job, &name, &loan);
   tfrt_node_unlock(borrower);
   ck_assert_ptr_nonnull(value);
   return value;

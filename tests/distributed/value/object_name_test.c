@@ -2,7 +2,7 @@
 //
 // Calls that a host takes and doesn't run, from a client that sends them by hand: what is kept of
 // them, and for how long.
-#include "distributed/value/failed_call.h"
+#include "distributed/value/object_name.h"
 
 #include <stdio.h>
 #include <string.h>

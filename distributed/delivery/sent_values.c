@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/delivery/sent_values.h"
+
+#include "distributed/value/remote_value.h"
+#include "host_runtime/async/builtin_types.h"
+#include "host_runtime/executor/request/request_context.h"
+#include "host_runtime/host_context.h"
+
+// --- Values by key ----------------------------------------------------------
+
+void tfrt_mail_met(tfrt_mailbox_t* mailbox, tfrt_async_value_t* value,
+                   const tfrt_status_origin_t* site) {
+  // Small values are here, mostly.
+  if (tfrt_async_value_is_available(value)) return;
+  tfrt_node_t* node = TFRT_CONTAINER_OF(mailbox, tfrt_job_t, exchange.mailbox)->node;
+  tfrt_node_lock_tables(node);
+  tfrt_remote_value_t* remote = tfrt_remote_value_of(node, value);
+  if (remote) {
+    tfrt_remote_value_set_receiver(remote, site);
+    tfrt_remote_value_release(remote);
+  }
+  tfrt_node_unlock(node);
+}
+
+// --- What was never sent -------------------------------------------------------------
+
+typedef struct tfrt_mail_failure_s {
+  tfrt_job_t* job;  // +1
+  uint64_t request;
+  uint32_t rank;
+  tfrt_async_value_t* key;    // +1
+  tfrt_async_value_t* error;  // +1
+} tfrt_mail_failure_t;
+
+// Runs with the lock open, after earlier messages from the same host.
+static void tfrt_mail_run_failure(void* argument) {
+  tfrt_mail_failure_t* failure = argument;
+  tfrt_job_t* job = failure->job;
+  tfrt_node_t* node = tfrt_node_retain(job->node);
+  if (!tfrt_async_value_is_error(failure->key)) {
+    tfrt_status_release(tfrt_mailbox_send(&job->exchange.mailbox, failure->request, failure->rank,
+                                          tfrt_async_value_string(failure->key), failure->error));
+  }
+  tfrt_async_value_release(failure->key);
+  tfrt_async_value_release(failure->error);
+  tfrt_allocator_free(node->options.allocator, failure, sizeof(*failure));
+  tfrt_node_lock_tables(node);
+  if (tfrt_job_is_closed(job)) tfrt_mail_end(job, TFRT_MAILBOX_ANY_SENDER, job->closing.reason);
+  tfrt_job_release(job);
+  tfrt_node_unlock(node);
+  tfrt_node_release(node);
+}
+
+void tfrt_mail_fail(tfrt_job_t* job, uint64_t request, uint32_t rank, tfrt_string_view_t key,
+                    tfrt_status_t reason) {
+  tfrt_mail_failure_t* failure =
+      tfrt_allocator_allocate_zeroed(job->node->options.allocator, sizeof(*failure));
+  if (!failure) return;
+  *failure = (tfrt_mail_failure_t){.job = tfrt_job_retain(job),
+                                   .request = request,
+                                   .rank = rank,
+                                   .key = tfrt_async_value_create_string(key),
+                                   .error = tfrt_async_value_create_error(reason)};
+  tfrt_action_queue_call(&job->node->actions, tfrt_mail_run_failure, failure);
+}
+
+// --- The end -------------------------------------------------------------------------
+
+// |request| of |job| is over on all hosts: messages to it that nobody received go.
+static void tfrt_mail_end_request(tfrt_job_t* job, uint64_t request) {
+  tfrt_action_queue_t* actions = &job->node->actions;
+  for (tfrt_async_value_t* value;
+       (value = tfrt_mailbox_take_unreceived(&job->exchange.mailbox, request));) {
+    // It stays alive, here and at its owner, until it is resolved, and it would not be if nobody
+    // asked.
+    tfrt_action_queue_demand(actions, value);
+    tfrt_action_queue_release(actions, value);
+  }
+}
+
+void tfrt_mail_end(tfrt_job_t* job, uint32_t rank, tfrt_status_t reason) {
+  tfrt_action_queue_t* actions = &job->node->actions;
+  bool is_all = rank == TFRT_MAILBOX_ANY_SENDER;
+  bool waits = false;
+  tfrt_status_t status = reason ? tfrt_status_retain(reason)
+                                : tfrt_status_create(TFRT_STATUS_CANCELLED, "the job was closed");
+  for (tfrt_async_value_t* value;
+       (value = tfrt_mailbox_take(&job->exchange.mailbox, rank, !is_all, &waits));) {
+    if (waits) {
+      tfrt_action_queue_fail_take(actions, value, status);
+    } else {
+      tfrt_action_queue_release(actions, value);
+    }
+  }
+  tfrt_status_release(status);
+}
+
+static void tfrt_mail_on_member_lost(const tfrt_owner_end_t* end) {
+  tfrt_mail_end(end->job, end->rank, end->reason);
+}
+
+static void tfrt_mail_on_job_finished(const tfrt_owner_end_t* end) {
+  tfrt_mail_end(end->job, TFRT_MAILBOX_ANY_SENDER, end->reason);
+}
+
+static void tfrt_mail_on_request_over(const tfrt_owner_end_t* end) {
+  tfrt_mail_end_request(end->job, end->request);
+}
+
+static const tfrt_owner_rule_t tfrt_mail_rules[] = {
+    {TFRT_OWNER_MEMBER_LOST, TFRT_OWNER_MAIL, tfrt_mail_on_member_lost},
+    {TFRT_OWNER_JOB_FINISHED, TFRT_OWNER_MAIL, tfrt_mail_on_job_finished},
+    {TFRT_OWNER_REQUEST_OVER, TFRT_OWNER_MAIL, tfrt_mail_on_request_over},
+};
+
+void tfrt_mail_register(tfrt_owner_rules_t* rules) {
+  tfrt_owner_rules_add(rules, tfrt_mail_rules, TFRT_ARRAY_SIZE(tfrt_mail_rules));
+}
+
+// --- Copies that are sent ahead ---------------------------------------------
+
+static const char tfrt_prefetched_name[] = "tfrt_dist.prefetched";
+
+typedef struct tfrt_prefetched_entry_s {
+  tfrt_list_link_t link;
+  uint32_t rank;
+  tfrt_async_value_t* value;  // +1
+  tfrt_async_value_t* there;  // +1
+  tfrt_async_value_t* chain;  // +1
+} tfrt_prefetched_entry_t;
+
+// The copies of one request.
+typedef struct tfrt_prefetched_s {
+  tfrt_resource_t base;
+  tfrt_allocator_t allocator;
+  tfrt_mutex_t mutex;        // guards |entries|
+  tfrt_list_link_t entries;  // newest first
+} tfrt_prefetched_t;
+
+static tfrt_prefetched_entry_t* tfrt_prefetched_entry_of(tfrt_list_link_t* link) {
+  return TFRT_CONTAINER_OF(link, tfrt_prefetched_entry_t, link);
+}
+
+static void tfrt_prefetched_destroy(tfrt_resource_t* resource) {
+  tfrt_prefetched_t* all = TFRT_CONTAINER_OF(resource, tfrt_prefetched_t, base);
+  for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&all->entries));) {
+    tfrt_prefetched_entry_t* entry = tfrt_prefetched_entry_of(link);
+    tfrt_async_value_release(entry->value);
+    tfrt_async_value_release(entry->there);
+    tfrt_async_value_release(entry->chain);
+    tfrt_allocator_free(all->allocator, entry, sizeof(*entry));
+  }
+  tfrt_mutex_deinitialize(&all->mutex);
+  tfrt_allocator_free(all->allocator, all, sizeof(*all));
+}
+
+static tfrt_status_t tfrt_prefetched_create(void* argument, tfrt_resource_t** out_resource) {
+  tfrt_allocator_t allocator = *(tfrt_allocator_t*)argument;
+  tfrt_prefetched_t* all = tfrt_allocator_allocate_zeroed(allocator, sizeof(*all));
+  if (!all) return tfrt_status_out_of_memory();
+  all->base.name = tfrt_prefetched_name;
+  all->base.destroy = tfrt_prefetched_destroy;
+  all->allocator = allocator;
+  tfrt_mutex_initialize(&all->mutex);
+  tfrt_list_initialize(&all->entries);
+  *out_resource = &all->base;
+  return NULL;
+}
+
+void tfrt_prefetched_note(const tfrt_routed_copy_t* copy, tfrt_async_value_t* there,
+                          tfrt_async_value_t* chain) {
+  tfrt_allocator_t allocator = copy->context->host->allocator;
+  tfrt_resource_context_t* resources = &copy->context->request->resources;
+  tfrt_resource_t* resource = NULL;
+  tfrt_status_t status = tfrt_resource_context_get_or_create(
+      resources, tfrt_prefetched_name, tfrt_prefetched_create, &allocator, &resource);
+  tfrt_prefetched_entry_t* entry =
+      status ? NULL : tfrt_allocator_allocate_zeroed(allocator, sizeof(*entry));
+  tfrt_status_release(status);
+  if (!entry) return;
+  entry->rank = copy->host;
+  entry->value = tfrt_async_value_retain(copy->value);
+  entry->there = tfrt_async_value_retain(there);
+  entry->chain = tfrt_async_value_retain(chain);
+  tfrt_prefetched_t* all = TFRT_CONTAINER_OF(resource, tfrt_prefetched_t, base);
+  tfrt_mutex_lock(&all->mutex);
+  tfrt_list_push_front(&all->entries, &entry->link);
+  tfrt_mutex_unlock(&all->mutex);
+}
+
+// True if |a| and |b| are one value; one may stand for the other.
+static bool tfrt_prefetched_is_same(tfrt_async_value_t* a, tfrt_async_value_t* b) {
+  if (a == b) return true;
+  return tfrt_async_value_is_available(a) && tfrt_async_value_is_available(b) &&
+         tfrt_async_value_resolved(a) == tfrt_async_value_resolved(b);
+}
+
+// True if the copy of |entry| is as good as its value, even if nobody needs the payload. The copy
+// is there, or it is on its way and only a loss can stop it.
+static bool tfrt_prefetched_is_good(const tfrt_prefetched_entry_t* entry) {
+  if (tfrt_async_value_is_available(entry->chain)) return !tfrt_async_value_is_error(entry->chain);
+  if (!tfrt_async_value_is_available(entry->value) || tfrt_async_value_is_error(entry->value)) {
+    return false;
+  }
+  const tfrt_type_t* type = tfrt_type_get(tfrt_async_value_resolved(entry->value)->type_id);
+  return type->codec || type->aggregate;
+}
+
+tfrt_async_value_t* tfrt_prefetched_find(const tfrt_execution_context_t* context, uint32_t rank,
+                                         tfrt_async_value_t* value) {
+  tfrt_resource_t* resource =
+      tfrt_resource_context_find(&context->request->resources, tfrt_prefetched_name);
+  if (!resource) return NULL;
+  tfrt_prefetched_t* all = TFRT_CONTAINER_OF(resource, tfrt_prefetched_t, base);
+  tfrt_async_value_t* found = NULL;
+  tfrt_mutex_lock(&all->mutex);
+  for (tfrt_list_link_t* link = all->entries.next; link != &all->entries && !found;
+       link = link->next) {
+    const tfrt_prefetched_entry_t* entry = tfrt_prefetched_entry_of(link);
+    bool fits = entry->rank == rank && tfrt_prefetched_is_same(entry->value, value);
+    if (fits && tfrt_prefetched_is_good(entry)) found = tfrt_async_value_retain(entry->there);
+  }
+  tfrt_mutex_unlock(&all->mutex);
+  return found;
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Values that a program itself sends to other hosts: by key, or ahead of its calls.
+//
+// *Mail* is values by key: the mailbox of a job on this host
+// (host_runtime/executor/hosts/mailbox.h), where a message meets its receiver. service/sending.h
+// brings messages of other hosts there.
+//
+//   sender --value under a key--> mailbox <-- receiver
+//   sender lost, or never sent --> error ------^
+//
+// Life: the mailbox is the job's; what waits in it ends with the sender's host, the request it
+// belongs to, or the job.
+//
+// *Prefetched* is what a program has sent ahead to other hosts (tfrt_dist.prefetch). The value
+// still belongs to its owner. But later calls to that host, from the same run of a function on this
+// host, take the copy there instead of the value.
+//
+//   prefetch h, v  --> copy on h (copying.h), noted here
+//   call on h (v)  --> Invoke (copy), which h has
+//
+// A copy is what the value was when it was made. The caller must not use it for a value that may
+// have been written since.
+//
+// Life: noted with a request, and dropped with it.
+//
+// Thread rule: mail needs the node's lock, but for what says otherwise. The functions for
+// prefetched values are thread-safe, and neither want the node's lock nor take it.
+// Failure rule: without memory, a receiver waits until its job is over, and what can't be noted is
+// fetched again.
+#ifndef TFRT_DISTRIBUTED_DELIVERY_SENT_VALUES_H_
+#define TFRT_DISTRIBUTED_DELIVERY_SENT_VALUES_H_
+
+#include "distributed/domain/job.h"
+#include "host_runtime/executor/request/call_router.h"
+
+// For |mailbox|, that of a job: |value| is received at |site|. If the value, or an element of it,
+// is lost, the error names that place. Thread-safe (the lock is not held).
+void tfrt_mail_met(tfrt_mailbox_t* mailbox, tfrt_async_value_t* value,
+                   const tfrt_status_origin_t* site);
+
+// Puts |reason| (+0) into the mailbox of |job| in the place of the message that host |rank| could
+// not send to |request| under |key|. A receiver that waits for it, now or later, gets |reason|.
+// When memory is out, the receiver waits on.
+void tfrt_mail_fail(tfrt_job_t* job, uint64_t request, uint32_t rank, tfrt_string_view_t key,
+                    tfrt_status_t reason);
+
+// Host |rank| is lost to |job|: receivers that wait for it get |reason| (+0). With
+// TFRT_MAILBOX_ANY_SENDER |job| is over: the messages in the mailbox go, too.
+void tfrt_mail_end(tfrt_job_t* job, uint32_t rank, tfrt_status_t reason);
+
+// Has what waits in mailboxes end with its owners.
+void tfrt_mail_register(tfrt_owner_rules_t* rules);
+
+// Notes that |value| of |copy| is |there| on that host as soon as |chain| is available (all +0).
+// Thread-safe.
+void tfrt_prefetched_note(const tfrt_routed_copy_t* copy, tfrt_async_value_t* there,
+                          tfrt_async_value_t* chain);
+
+// The copy (+1) that host |rank| gets in the place of |value|, or NULL: there is none. Thread-safe.
+tfrt_async_value_t* tfrt_prefetched_find(const tfrt_execution_context_t* context, uint32_t rank,
+                                         tfrt_async_value_t* value);
+
+#endif  // TFRT_DISTRIBUTED_DELIVERY_SENT_VALUES_H_

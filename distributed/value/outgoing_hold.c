@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/value/outgoing_hold.h"
+
+#include "distributed/domain/job.h"
+#include "distributed/domain/release_ranges.h"
+#include "distributed/tuning/tuning.h"
+
+// --- Holds that are given back ----------------------------------------------
+
+static tfrt_wire_object_range_t tfrt_outgoing_hold_range(const tfrt_wire_object_id_t* id) {
+  return (tfrt_wire_object_range_t){.namer = id->namer,
+                                    .first_number = id->number,
+                                    .number_count = 1,
+                                    .first_index = id->index,
+                                    .index_count = 1};
+}
+
+// Appends a Release of |ranges|. |after_call|: as in session.h.
+static void tfrt_outgoing_hold_send_release(tfrt_peer_t* peer, tfrt_job_t* job,
+                                            const tfrt_wire_object_range_t* ranges, size_t count,
+                                            uint64_t after_call, bool is_urgent) {
+  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_RELEASE,
+                           .release = {.ranges = ranges, .range_count = count}};
+  tfrt_peer_frame_t frame = {.job = job, .after_call = after_call, .can_wait = !is_urgent};
+  tfrt_peer_send(peer, &frame, &body);
+}
+
+static void tfrt_outgoing_hold_flush_job(tfrt_peer_t* peer, tfrt_peer_job_t* known,
+                                         bool is_urgent) {
+  tfrt_release_ranges_t* released = &known->released;
+  if (released->name_count == 0) return;
+  // The end of a job gives all of its names back anyway.
+  if (known->job && !tfrt_job_is_over(known->job)) {
+    tfrt_outgoing_hold_send_release(peer, known->job, released->ranges, released->range_count, 0,
+                                    is_urgent);
+  }
+  released->range_count = 0;
+  released->name_count = 0;
+}
+
+void tfrt_outgoing_hold_give_back(tfrt_peer_t* peer, tfrt_job_t* job,
+                                  const tfrt_wire_object_id_t* id, bool is_urgent) {
+  if (tfrt_job_is_over(job) || !peer->session) return;
+  tfrt_wire_object_range_t range = tfrt_outgoing_hold_range(id);
+  tfrt_peer_job_t* known = tfrt_peer_find_job(peer, job);
+  // A Release that may wait for credit, behind its call, must not hold up others.
+  bool is_promised = id->namer == job->node->incarnation;
+  bool must_wait = is_promised && !tfrt_session_call_was_written(peer->session, id->number);
+  if (!known || must_wait) {
+    tfrt_outgoing_hold_send_release(peer, job, &range, 1, is_promised ? id->number : 0, is_urgent);
+    return;
+  }
+  tfrt_release_ranges_t* released = &known->released;
+  if (released->name_count == 0) tfrt_session_request_flush(peer->session);
+  tfrt_release_ranges_add(released, &range);
+  bool is_full = released->range_count == TFRT_ARRAY_SIZE(released->ranges) ||
+                 released->name_count == TFRT_OUTGOING_HOLD_MAX_NAMES;
+  if (is_urgent || is_full) tfrt_outgoing_hold_flush_job(peer, known, true);
+}
+
+void tfrt_outgoing_hold_flush(tfrt_peer_t* peer) {
+  for (tfrt_list_link_t* link = peer->jobs.next; link != &peer->jobs; link = link->next) {
+    tfrt_peer_job_t* known = TFRT_CONTAINER_OF(link, tfrt_peer_job_t, link);
+    tfrt_outgoing_hold_flush_job(peer, known, false);
+  }
+}
+
+// --- Holds that are asked for -----------------------------------------------
+
+// Ends the wait for the owner of |value|.
+static void tfrt_outgoing_hold_end(tfrt_remote_value_t* value) {
+  tfrt_list_remove(&value->retention.link);
+  tfrt_action_queue_forward_take(&value->node->actions,
+                                 tfrt_async_value_retain(&value->retention.registered->base),
+                                 tfrt_async_value_ready_chain());
+  tfrt_remote_value_release(value);
+}
+
+static void tfrt_outgoing_hold_fail_take(tfrt_remote_value_t* value, tfrt_status_t status) {
+  tfrt_remote_value_fail(value, status);
+  tfrt_status_release(status);
+  tfrt_outgoing_hold_end(value);
+}
+
+// Asks for |value->retention.as|.
+static void tfrt_outgoing_hold_send_retain(tfrt_remote_value_t* value) {
+  const tfrt_wire_reference_t* as = &value->retention.as;
+  tfrt_peer_t* peer = NULL;
+  tfrt_status_t status = tfrt_job_reach(value->job, as->owner, &peer);
+  if (!status) {
+    tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_RETAIN,
+                             .retain = {.ids = &as->id, .id_count = 1}};
+    tfrt_peer_frame_t frame = {.job = value->job};
+    // A promise of ours must not be asked for before it is made.
+    if (as->id.namer == value->node->incarnation) frame.after_call = as->id.number;
+    status = tfrt_peer_try_send(peer, &frame, &body);
+  }
+  if (status) {
+    tfrt_outgoing_hold_fail_take(value, status);
+  } else {
+    tfrt_list_push_back(&peer->retaining, &value->retention.link);
+  }
+}
+
+tfrt_async_value_t* tfrt_outgoing_hold_ask(tfrt_remote_value_t* value) {
+  if (value->retention.registered) return &value->retention.registered->base;
+  value->retention.registered = tfrt_indirect_value_create();
+  if (!value->retention.registered) return NULL;
+  value->retention.as = value->telling.is_told ? value->telling.as : value->location;
+  tfrt_async_value_retain(&value->base.base);
+  if (tfrt_remote_value_is_lost(value) && value->peer) {
+    tfrt_list_push_back(&value->peer->retaining, &value->retention.link);
+  } else {
+    tfrt_outgoing_hold_send_retain(value);
+  }
+  return &value->retention.registered->base;
+}
+
+tfrt_async_value_t* tfrt_outgoing_hold_ask_alias(tfrt_object_t* object) {
+  tfrt_remote_value_t* alias = object->is_alias ? tfrt_remote_value_cast(object->value) : NULL;
+  tfrt_remote_value_t* remote = alias ? tfrt_remote_value_holding(alias) : NULL;
+  bool is_lent = remote && !remote->held && !tfrt_remote_value_is_resolved(remote);
+  tfrt_async_value_t* registered = is_lent ? tfrt_outgoing_hold_ask(remote) : NULL;
+  if (registered) object->is_alias = false;
+  return registered;
+}
+
+void tfrt_outgoing_hold_postpone(tfrt_remote_value_t* value) {
+  if (!tfrt_list_is_linked(&value->retention.link)) return;
+  tfrt_list_remove(&value->retention.link);
+  tfrt_list_push_back(&value->peer->retaining, &value->retention.link);
+}
+
+void tfrt_outgoing_hold_again(tfrt_remote_value_t* value) {
+  if (!tfrt_list_is_linked(&value->retention.link)) return;
+  tfrt_list_remove(&value->retention.link);
+  value->retention.as = value->location;
+  if (value->held) {
+    tfrt_outgoing_hold_end(value);
+  } else {
+    tfrt_outgoing_hold_send_retain(value);
+  }
+}
+
+void tfrt_outgoing_hold_give_up(tfrt_remote_value_t* value) {
+  if (tfrt_list_is_linked(&value->retention.link)) tfrt_outgoing_hold_end(value);
+}
+
+// |value| is held under the name that was asked for: the lender may go.
+static void tfrt_outgoing_hold_note_held(tfrt_remote_value_t* value) {
+  // A list may have come meanwhile: its elements need the hold, too.
+  tfrt_remote_value_t* holding = tfrt_remote_value_holding(value);
+  if (holding->held) holding = value;
+  holding->name = value->retention.as;
+  holding->held = true;
+  // The loan is over for us: the lender need not know the value any more.
+  holding->borrowing.lender = 0;
+  holding->borrowing.lent_by = 0;
+  tfrt_list_remove(&holding->named);
+  tfrt_outgoing_hold_end(value);
+}
+
+static void tfrt_outgoing_hold_follow(tfrt_remote_value_t* value,
+                                      const tfrt_wire_reference_t* reference) {
+  tfrt_list_remove(&value->retention.link);
+  value->retention.as = *reference;
+  if (reference->owner == value->node->incarnation) {
+    // It came home: an own value is here as long as it is used.
+    tfrt_outgoing_hold_end(value);
+  } else if (++value->retention.forwards > TFRT_WIRE_MAX_FORWARDS) {
+    tfrt_outgoing_hold_fail_take(
+        value, tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
+                                  "a value that is kept was forwarded %u times and still isn't "
+                                  "found",
+                                  value->retention.forwards));
+  } else {
+    tfrt_outgoing_hold_send_retain(value);
+  }
+}
+
+// The value for whose name |id| an answer is due from |peer|; answers to one name come in order.
+// A value that waits for its lender has a name at another host, which may have the same id.
+static tfrt_remote_value_t* tfrt_outgoing_hold_find(tfrt_peer_t* peer, tfrt_wire_object_id_t id) {
+  for (tfrt_list_link_t* link = peer->retaining.next; link != &peer->retaining; link = link->next) {
+    tfrt_remote_value_t* value = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, retention.link);
+    const tfrt_wire_reference_t* as = &value->retention.as;
+    if (as->owner == peer->incarnation && tfrt_wire_object_id_equal(as->id, id)) return value;
+  }
+  return NULL;
+}
+
+void tfrt_outgoing_hold_on_retained(tfrt_peer_t* peer, tfrt_job_t* job,
+                                    const tfrt_wire_retained_t* retained) {
+  for (size_t i = 0; i < retained->item_count; ++i) {
+    const tfrt_wire_item_t* item = &retained->items[i].item;
+    tfrt_remote_value_t* value = tfrt_outgoing_hold_find(peer, retained->items[i].id);
+    bool is_held = item->kind != TFRT_WIRE_ITEM_REFERENCE && item->kind != TFRT_WIRE_ITEM_ERROR;
+    if (!value) {
+      // The answer is late: the job was closed meanwhile, or the value's owner was lost and another
+      // host was asked. Nobody uses this hold.
+      if (is_held && job) tfrt_outgoing_hold_give_back(peer, job, &retained->items[i].id, false);
+    } else if (item->kind == TFRT_WIRE_ITEM_REFERENCE) {
+      tfrt_outgoing_hold_follow(value, &item->reference);
+    } else if (item->kind == TFRT_WIRE_ITEM_ERROR) {
+      // A lost value that fails would end its wait while it is in the list; the wait ends only
+      // once.
+      tfrt_list_remove(&value->retention.link);
+      tfrt_outgoing_hold_fail_take(value, tfrt_wire_error_to_status(item->error));
+    } else {
+      tfrt_outgoing_hold_note_held(value);
+    }
+  }
+}
+
+static void tfrt_outgoing_hold_end_all(tfrt_peer_t* peer, const tfrt_job_t* job) {
+  for (tfrt_list_link_t* link = peer->retaining.next; link != &peer->retaining;) {
+    tfrt_remote_value_t* value = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, retention.link);
+    link = link->next;
+    if (!job || value->job == job) tfrt_outgoing_hold_end(value);
+  }
+}
+
+static void tfrt_outgoing_hold_on_peer_lost(const tfrt_owner_end_t* end) {
+  tfrt_outgoing_hold_end_all(end->peer, end->job);
+}
+
+static void tfrt_outgoing_hold_on_job_finished(const tfrt_owner_end_t* end) {
+  for (tfrt_hash_node_t* found = tfrt_hash_table_first(&end->node->peers); found;
+       found = tfrt_hash_table_next(&end->node->peers, found)) {
+    tfrt_peer_t* peer = TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation);
+    tfrt_outgoing_hold_end_all(peer, end->job);
+  }
+}
+
+static const tfrt_owner_rule_t tfrt_outgoing_hold_rules[] = {
+    {TFRT_OWNER_PEER_LOST, TFRT_OWNER_RETAINS, tfrt_outgoing_hold_on_peer_lost},
+    {TFRT_OWNER_CLIENT_LEFT, TFRT_OWNER_RETAINS, tfrt_outgoing_hold_on_peer_lost},
+    {TFRT_OWNER_JOB_FINISHED, TFRT_OWNER_RETAINS, tfrt_outgoing_hold_on_job_finished},
+};
+
+void tfrt_outgoing_hold_register(tfrt_owner_rules_t* rules) {
+  tfrt_owner_rules_add(rules, tfrt_outgoing_hold_rules, TFRT_ARRAY_SIZE(tfrt_outgoing_hold_rules));
+}
