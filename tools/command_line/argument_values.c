@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/command_line/argument_values.h"
 
-#include <errno.h>
-#include <math.h>
 #include <string.h>
 
 #include "host_runtime/async/builtin_types.h"
-#include "host_runtime/base/number_text.h"
+#include "host_runtime/tensor/tensor_types.h"
+#include "tools/command_line/number_value.h"
 #include "tools/command_line/tensor_file.h"
+#include "tools/command_line/tensor_text.h"
 
 // One `--arg`.
 typedef struct tfrt_argument_s {
@@ -76,103 +76,32 @@ static tfrt_status_t tfrt_argument_find(const tfrt_bef_function_t* function,
   return NULL;
 }
 
-// The whole numbers that the command line may give, with their ranges.
-static const struct {
-  const char* type;
-  tfrt_type_id_t id;
-  size_t size;
-  int64_t minimum;
-  uint64_t maximum;
-} tfrt_argument_integers[] = {
-    {"i8", TFRT_TYPE_I8, 1, INT8_MIN, INT8_MAX},
-    {"i16", TFRT_TYPE_I16, 2, INT16_MIN, INT16_MAX},
-    {"i32", TFRT_TYPE_I32, 4, INT32_MIN, INT32_MAX},
-    {"i64", TFRT_TYPE_I64, 8, INT64_MIN, INT64_MAX},
-    {"ui8", TFRT_TYPE_UI8, 1, 0, UINT8_MAX},
-    {"ui16", TFRT_TYPE_UI16, 2, 0, UINT16_MAX},
-    {"ui32", TFRT_TYPE_UI32, 4, 0, UINT32_MAX},
-    {"ui64", TFRT_TYPE_UI64, 8, 0, UINT64_MAX},
-};
-
-static tfrt_status_t tfrt_argument_bad_literal(const char* type, const char* text) {
-  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "'%s' is no %s", text, type);
-}
-
-// Reading a float passes over white space in front.
-static bool tfrt_argument_begins_with_space(const char* text) {
-  return strchr(" \t\n\v\f\r", text[0]) != NULL && text[0] != '\0';
-}
-
-// Reads `[+-]DIGITS` or `[+-]0xDIGITS`. Zeros in front mean nothing to people: they are not octal.
-static bool tfrt_argument_parse_magnitude(const char* text, uint64_t* out_magnitude) {
-  const char* digits = text[0] == '-' || text[0] == '+' ? text + 1 : text;
-  bool is_hex = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
-  return is_hex ? tfrt_number_text_parse_hex(tfrt_string_view_of(digits + 2), out_magnitude)
-                : tfrt_number_text_parse_u64(tfrt_string_view_of(digits), out_magnitude);
-}
-
-static tfrt_status_t tfrt_argument_parse_integer(size_t entry, const char* text,
-                                                 tfrt_async_value_t** out_value) {
-  const char* type = tfrt_argument_integers[entry].type;
-  bool is_negative = text[0] == '-';
-  uint64_t most = is_negative ? 0 - (uint64_t)tfrt_argument_integers[entry].minimum
-                              : tfrt_argument_integers[entry].maximum;
-  uint64_t magnitude = 0;
-  if (!tfrt_argument_parse_magnitude(text, &magnitude) || magnitude > most) {
-    return tfrt_argument_bad_literal(type, text);
-  }
-  uint64_t bits = is_negative ? 0 - magnitude : magnitude;
-  // Little-endian: the low bytes of the number come first, for any of the sizes.
-  *out_value = tfrt_async_value_create_copy(tfrt_argument_integers[entry].id, &bits,
-                                            tfrt_argument_integers[entry].size);
-  return NULL;
-}
-
-static tfrt_status_t tfrt_argument_parse_float(const char* type, const char* text,
-                                               tfrt_async_value_t** out_value) {
-  bool is_f32 = strcmp(type, "f32") == 0;
-  const char* end = NULL;
-  errno = 0;
-  // Not by way of a double: that would round twice.
-  double number = is_f32 ? (double)tfrt_number_text_parse_f32(text, &end)
-                         : tfrt_number_text_parse_f64(text, &end);
-  // A text that says "inf" is in range, and one that is too small for the type is rounded.
-  bool overflows = errno == ERANGE && isinf(number);
-  if (tfrt_argument_begins_with_space(text) || end == text || *end != '\0' || overflows) {
-    return tfrt_argument_bad_literal(type, text);
-  }
-  *out_value =
-      is_f32 ? tfrt_async_value_create_f32((float)number) : tfrt_async_value_create_f64(number);
-  return NULL;
-}
-
-static tfrt_status_t tfrt_argument_parse_bool(const char* text, tfrt_async_value_t** out_value) {
-  bool on = strcmp(text, "true") == 0 || strcmp(text, "1") == 0;
-  if (!on && strcmp(text, "false") != 0 && strcmp(text, "0") != 0) {
-    return tfrt_argument_bad_literal("i1 (true, false, 1 or 0)", text);
-  }
-  *out_value = tfrt_async_value_create_i1(on);
+// Sets |*out_value| to the tensor that |text| says: a file, or the numbers themselves.
+static tfrt_status_t tfrt_argument_parse_tensor(const char* text, tfrt_async_value_t** out_value) {
+  // The sign @ says that a file is meant.
+  if (text[0] == '@') return tfrt_tensor_file_read(text + 1, out_value);
+  if (!tfrt_tensor_text_matches(text)) return tfrt_tensor_file_read(text, out_value);
+  tfrt_dense_host_tensor_t tensor;
+  TFRT_RETURN_IF_ERROR(tfrt_tensor_text_parse(text, &tensor));
+  *out_value = tfrt_async_value_create_tensor_take(&tensor);
   return NULL;
 }
 
 static tfrt_status_t tfrt_argument_parse_value(const char* type, const char* text,
                                                tfrt_async_value_t** out_value) {
-  for (size_t i = 0; i < TFRT_ARRAY_SIZE(tfrt_argument_integers); ++i) {
-    if (strcmp(type, tfrt_argument_integers[i].type) == 0) {
-      return tfrt_argument_parse_integer(i, text, out_value);
-    }
-  }
-  if (strcmp(type, "i1") == 0) return tfrt_argument_parse_bool(text, out_value);
-  if (strcmp(type, "f32") == 0 || strcmp(type, "f64") == 0) {
-    return tfrt_argument_parse_float(type, text, out_value);
+  const tfrt_number_type_t* number = tfrt_number_type_find(type);
+  if (number) {
+    unsigned char bytes[TFRT_NUMBER_VALUE_SIZE];
+    TFRT_RETURN_IF_ERROR(tfrt_number_value_parse(number, text, bytes));
+    *out_value = tfrt_async_value_create_copy(number->id, bytes, number->size);
+    return NULL;
   }
   if (strcmp(type, "!tfrt.string") == 0) {
     *out_value = tfrt_async_value_create_string(tfrt_string_view_of(text));
     return NULL;
   }
   if (strcmp(type, "!tfrt_tensor.tensor") == 0) {
-    // The sign says that a file is meant; without, a tensor can be nothing else.
-    return tfrt_tensor_file_read(text[0] == '@' ? text + 1 : text, out_value);
+    return tfrt_argument_parse_tensor(text, out_value);
   }
   if (strcmp(type, "!tfrt.chain") == 0) {
     *out_value = tfrt_async_value_ready_chain();

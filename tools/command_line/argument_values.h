@@ -2,8 +2,8 @@
 //
 // Values for a function's parameters from the command line: `--arg NAME=VALUE`, where NAME
 // is the parameter's name in the text or its position. The parameter's type decides how VALUE is
-// read: a literal for i1, i8 ... f64; the text itself for a string; a file for a tensor. The first
-// bytes of the file give its kind: idx, gzip of idx, or BTF (tensor 0).
+// read: a number for i1, i8 ... f64; the text itself for a string; a file (tensor_file.h) or the
+// numbers themselves (tensor_text.h) for a tensor.
 //
 // Thread rule: thread-compatible.
 // Failure rule: INVALID_ARGUMENT or NOT_FOUND with one line that names the argument, what

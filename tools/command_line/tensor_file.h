@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads a tensor from a file that a user names: idx, gzip of idx, or BTF (its first
+// Reads a tensor from a file that a user names: .npy, idx, gzip of these, or BTF (its first
 // tensor), told apart by the first bytes.
 //
 // Thread rule: thread-compatible.

@@ -281,6 +281,77 @@ START_TEST(a_file_that_is_no_tensor_or_is_cut_is_an_error) {
 }
 END_TEST
 
+// The tensor that |text| is has |dtype|, the |rank| lengths |dims| and the |size| bytes |elements|.
+static void expect_tensor(const char* text, tfrt_dtype_t dtype, uint32_t rank, const int64_t* dims,
+                          const void* elements, size_t size) {
+  tfrt_status_t status = parse_tensor(text);
+  ck_assert_msg(!status, "%s: %s", text, tfrt_status_message(status));
+  const tfrt_host_tensor_t* payload = tfrt_async_value_payload(values[0]);
+  const tfrt_dense_host_tensor_t* tensor = &payload->dense;
+  ck_assert_int_eq(tensor->dtype, dtype);
+  ck_assert_uint_eq(tensor->shape.rank, rank);
+  for (uint32_t i = 0; i < rank; ++i) ck_assert_int_eq(tensor->shape.dims[i], dims[i]);
+  ck_assert_uint_eq(tfrt_dense_host_tensor_size(tensor), size);
+  if (size > 0) ck_assert_mem_eq(tfrt_dense_host_tensor_data(tensor), elements, size);
+  release_values(1);
+}
+
+START_TEST(a_small_tensor_is_written_as_numbers) {
+  ck_assert_ptr_null(tfrt_tensor_types_register());
+  static const int64_t square[] = {2, 2}, three[] = {3}, deep[] = {1, 2, 1}, none[] = {0},
+                       empty[] = {2, 0};
+  static const float floats[] = {1, 2.5F, -3, 4};
+  static const int64_t whole[] = {1, 2, 3};
+  static const int32_t narrow[] = {-1, 16, 3};
+  static const bool truth[] = {true, false};
+  static const int64_t rate = 16000;
+  static const double half = 0.5;
+  expect_tensor("[[1, 2.5], [-3, 4]]", TFRT_DTYPE_F32, 2, square, floats, sizeof(floats));
+  expect_tensor("[1,2,3]", TFRT_DTYPE_I64, 1, three, whole, sizeof(whole));
+  expect_tensor("[-1, 0x10, 3 ]:i32", TFRT_DTYPE_I32, 1, three, narrow, sizeof(narrow));
+  expect_tensor("[[[true], [0]]]:i1", TFRT_DTYPE_I1, 3, deep, truth, sizeof(truth));
+  expect_tensor("16000:i64", TFRT_DTYPE_I64, 0, NULL, &rate, sizeof(rate));
+  expect_tensor("5e-1:f64", TFRT_DTYPE_F64, 0, NULL, &half, sizeof(half));
+  expect_tensor("[]", TFRT_DTYPE_I64, 1, none, NULL, 0);
+  expect_tensor("[[], []]:f32", TFRT_DTYPE_F32, 2, empty, NULL, 0);
+}
+END_TEST
+
+START_TEST(a_mistake_in_a_written_tensor_is_named_with_its_place) {
+  static const char* const mistakes[][2] = {
+      {"[1, 2", "sign 6: a comma or a closing bracket is missing"},
+      {"[", "sign 2: a number can't stand here"},
+      {"[1, 2] 3", "sign 8: there is more behind the tensor"},
+      {"[1 2]", "sign 4: a comma or a closing bracket is missing"},
+      {"[1,, 2]", "sign 4: a number can't stand here"},
+      {"[1, ]", "sign 5: a number can't stand here"},
+      {"[[1, 2], [3]]", "sign 12: this list is not as long as the one before"},
+      {"[[1], 2]", "sign 7: a number can't stand here"},
+      {"[1, [2]]", "sign 5: a bracket too many"},
+      {"[[], 2]", "sign 6: a number can't stand here"},
+      {"[[[[[[[[[[[[[1]]]]]]]]]]]]]", "sign 13: a bracket too many"},
+      {"[1, x]", "'x' is no f32"},
+      {"[1, 300]:ui8", "'300' is no ui8"},
+      {"[1.5]:i64", "'1.5' is no i64"},
+      {"[1]:string", "none of 'string'"},
+      {"[1]:", "none of ''"},
+  };
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(mistakes); ++i) {
+    tfrt_status_t status = parse_tensor(mistakes[i][0]);
+    ck_assert_msg(status && strstr(tfrt_status_message(status), mistakes[i][1]), "%s: %s",
+                  mistakes[i][0], status ? tfrt_status_message(status) : "no error");
+    tfrt_status_release(status);
+  }
+  // What is written as a file's name is one.
+  tfrt_status_t status = parse_tensor("16000:i65");
+  ck_assert_ptr_nonnull(strstr(tfrt_status_message(status), "can't open 16000:i65"));
+  tfrt_status_release(status);
+  status = parse_tensor("@[1]");
+  ck_assert_ptr_nonnull(strstr(tfrt_status_message(status), "can't open [1]"));
+  tfrt_status_release(status);
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   Suite* suite = suite_create("argument_values");
   TCase* cases = tcase_create("argument_values");
@@ -295,6 +366,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(cases, a_chain_is_ready_by_itself);
   tcase_add_test(cases, a_tensor_is_an_idx_file_plain_or_packed);
   tcase_add_test(cases, a_file_that_is_no_tensor_or_is_cut_is_an_error);
+  tcase_add_test(cases, a_small_tensor_is_written_as_numbers);
+  tcase_add_test(cases, a_mistake_in_a_written_tensor_is_named_with_its_place);
   suite_add_tcase(suite, cases);
   return suite;
 }
