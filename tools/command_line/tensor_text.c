@@ -14,7 +14,7 @@ typedef struct tfrt_tensor_text_s {
   const char* text;
   const char* next;
   const char* end;  // of the numbers: where the type begins, or the text ends
-  // What was found so far.
+  // The findings so far.
   uint32_t depth;                       // brackets that are open
   uint32_t rank;                        // 0: no number was read yet
   int64_t counts[TFRT_SHAPE_MAX_RANK];  // items in the open brackets, outermost first

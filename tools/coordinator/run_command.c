@@ -14,6 +14,7 @@
 #include "tools/kernels/op_tables.h"
 #include "tools/output/chrome_trace.h"
 #include "tools/output/npy_results.h"
+#include "tools/output/top_results.h"
 #include "tools/process/standard_streams.h"
 
 // The most spans that --trace keeps of one host.
@@ -73,18 +74,37 @@ static tfrt_status_t tfrt_run_report(const tfrt_run_plan_t* plan, const tfrt_run
                                       .result_count = plan->function->result_count,
                                       .ended = *plan->ended,
                                       .cancelled = loop->cancelled};
-  const tfrt_run_style_t style = {.is_json = options->is_json,
-                                  .print_error_code = options->print_error_code,
-                                  .is_verbose = options->is_verbose,
-                                  .has_results_directory = options->results_directory != NULL};
+  const tfrt_run_style_t style = {
+      .is_json = options->is_json,
+      .print_error_code = options->print_error_code,
+      .is_verbose = options->is_verbose,
+      .is_written_elsewhere = options->results.directory || options->results.top > 0};
   return tfrt_run_report_results(&outcome, &style);
 }
 
-// Writes the results of |plan| to files, if the user wants that and the run was a success.
+// Prints the best scores among the results of |plan|.
+static tfrt_status_t tfrt_run_print_top(const tfrt_run_plan_t* plan,
+                                        const tfrt_run_options_t* options) {
+  tfrt_string_builder_t out;
+  tfrt_string_builder_initialize(&out, tfrt_allocator_system());
+  tfrt_status_t status =
+      tfrt_top_results_append(plan->results, plan->function->result_count,
+                              (uint32_t)options->results.top, options->results.labels_path, &out);
+  if (!status) status = tfrt_string_builder_status(&out);
+  if (!status) fputs(tfrt_string_builder_text(&out), stdout);
+  tfrt_string_builder_deinitialize(&out);
+  return status;
+}
+
+// Writes the results of |plan| to files, or the best of them, if the user wants that and the run
+// was a success.
 static void tfrt_run_write_results(const tfrt_run_plan_t* plan, const tfrt_run_options_t* options,
                                    tfrt_exit_code_t* exit_code) {
-  if (!options->results_directory || *exit_code != TFRT_EXIT_SUCCESS) return;
-  tfrt_run_take_late_error(tfrt_npy_results_write(options->results_directory, plan->results,
+  if (*exit_code != TFRT_EXIT_SUCCESS) return;
+  if (options->results.top > 0)
+    tfrt_run_take_late_error(tfrt_run_print_top(plan, options), exit_code);
+  if (!options->results.directory) return;
+  tfrt_run_take_late_error(tfrt_npy_results_write(options->results.directory, plan->results,
                                                   plan->function->result_count),
                            exit_code);
 }

@@ -39,7 +39,7 @@ static const char tfrt_run_footer[] =
     "  tfrt run main.bef --hosts 10.0.0.1:7000,10.0.0.2:7000 --cluster-key-file KEY";
 
 #define TFRT_RUN_CLUSTER_FLAG_COUNT 15
-#define TFRT_RUN_PROGRAM_FLAG_COUNT 14
+#define TFRT_RUN_PROGRAM_FLAG_COUNT 16
 #define TFRT_RUN_FLAG_COUNT (TFRT_RUN_CLUSTER_FLAG_COUNT + TFRT_RUN_PROGRAM_FLAG_COUNT)
 
 // Where it runs.
@@ -85,13 +85,19 @@ static void tfrt_run_options_list_program_flags(tfrt_run_options_t* options,
   const tfrt_flag_t flags[TFRT_RUN_PROGRAM_FLAG_COUNT] = {
       {"function", TFRT_FLAG_TEXT, &options->function_name, "NAME", "not main but this one", 0, 0},
       {"arg", TFRT_FLAG_LIST, &options->arguments, "NAME=VALUE",
-       "a parameter, by name or position; a tensor's VALUE is a file (also as @FILE)", 0, 0},
+       "a parameter, by name or position; a tensor's VALUE is a file (also as @FILE) or numbers, "
+       "[[1, 2], [3, 4]]:i32",
+       0, 0},
       {"timeout", TFRT_FLAG_NUMBER, &options->timeout_ms, "MS", "cancel after so many milliseconds",
        1, INT32_MAX},
       {"threads", TFRT_FLAG_NUMBER, &options->threads, "N",
        "compute threads of a process (default: the processors, shared by --local)", 1, 1024},
       {"o", TFRT_FLAG_TEXT, &options->output, "FORMAT",
        "text (default), json, or npy with a folder behind it: result_0.npy, ...", 0, 0},
+      {"top", TFRT_FLAG_NUMBER, &options->results.top, "N",
+       "print the N greatest numbers of each row of the results, a tensor's last axis", 1, 1000},
+      {"labels", TFRT_FLAG_PATH, &options->results.labels_path, "FILE",
+       "with --top: a file with a label in each line, instead of the indices", 0, 0},
       {"shape", TFRT_FLAG_LIST, &options->model.shapes, "NAME=SHAPE", TFRT_MODEL_SHAPE_HELP, 0, 0},
       {"split", TFRT_FLAG_TEXT, &options->model.split, "HOW", TFRT_MODEL_SPLIT_HELP, 0, 0},
       {"trace", TFRT_FLAG_PATH, &options->trace_path, "FILE",
@@ -121,10 +127,10 @@ static void tfrt_run_options_list_flags(tfrt_run_options_t* options, tfrt_run_te
 static void tfrt_run_options_take_directory(int argument_count, char* const* arguments,
                                             const tfrt_flag_list_t* files,
                                             tfrt_run_options_t* options) {
-  options->results_directory = files->values[1];
+  options->results.directory = files->values[1];
   for (int i = 1; i < argument_count; ++i) {
     if (strcmp(arguments[i - 1], "npy") != 0 || arguments[i] != files->values[0]) continue;
-    options->results_directory = files->values[0];
+    options->results.directory = files->values[0];
     options->path = files->values[1];
   }
 }
@@ -222,6 +228,19 @@ static tfrt_status_t tfrt_run_options_check_output(const tfrt_run_options_t* opt
   tfrt_status_t status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                                             "-o %s: there are text, json and npy", options->output);
   return tfrt_cluster_file_locate(&options->cluster_file, options->output, status);
+}
+
+static tfrt_status_t tfrt_run_options_check_top(const tfrt_run_options_t* options) {
+  if (options->results.top > 0 && strcmp(options->output, "text") != 0) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "--top goes with -o text, not -o %s",
+                              options->output);
+  }
+  if (options->results.top > 0 && options->detach) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "--top prints results, and --detach leaves before: give one of them");
+  }
+  if (options->results.top > 0 || !options->results.labels_path) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "--labels goes with --top");
 }
 
 // The flags of a mistake: the flag that is too much, and the flag that excludes it, or NULL.
@@ -328,6 +347,7 @@ tfrt_status_t tfrt_run_options_parse(int argument_count, char* const* arguments,
   out_options->is_json = strcmp(output ? output : out_options->output, "json") == 0;
   if (status || *out_help) return status;
   TFRT_RETURN_IF_ERROR(tfrt_run_options_check_output(out_options));
+  TFRT_RETURN_IF_ERROR(tfrt_run_options_check_top(out_options));
   const tfrt_cluster_file_t* file = &out_options->cluster_file;
   tfrt_run_blame_t blame = {0};
   status = tfrt_run_options_check(out_options, &texts, &blame);

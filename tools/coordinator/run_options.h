@@ -22,19 +22,26 @@ typedef struct tfrt_run_checks_s {
   bool races;  // of accesses of memory
 } tfrt_run_checks_t;
 
+// The place and the form of the results beside |output|.
+typedef struct tfrt_run_results_s {
+  const char* directory;    // of "npy"
+  int64_t top;              // of "text": the number of scores that are printed of each row; 0: all
+  const char* labels_path;  // of a file with their labels, or NULL
+} tfrt_run_results_t;
+
 typedef struct tfrt_run_options_s {
   const char* path;  // of the program
   char directory[4096];
   const char* function_name;
-  const char* output;             // "text", "json" or "npy"
-  const char* results_directory;  // of "npy"
-  tfrt_model_flags_t model;       // what is said of a model
-  bool is_json;                   // as |output| says
-  bool detach;                    // the job goes on without this process
-  int64_t keep_ms;                // how long its results are kept then; 0: chosen
-  const char* trace_path;         // NULL: no trace
-  int64_t timeout_ms;             // 0: none
-  int64_t threads;                // per process; 0: chosen
+  const char* output;          // "text", "json" or "npy"
+  tfrt_run_results_t results;  // the form of what it returned
+  tfrt_model_flags_t model;    // what is said of a model
+  bool is_json;                // as |output| says
+  bool detach;                 // the job goes on without this process
+  int64_t keep_ms;             // how long its results are kept then; 0: chosen
+  const char* trace_path;      // NULL: no trace
+  int64_t timeout_ms;          // 0: none
+  int64_t threads;             // per process; 0: chosen
   int64_t heartbeat_ms;
   int64_t silence_ms;
   const char* shared_libs;   // kernel libraries, also of workers that are started; NULL: none

@@ -121,7 +121,7 @@ tfrt_status_t tfrt_run_report_results(const tfrt_run_outcome_t* outcome,
   tfrt_status_t own = of_result ? NULL : tfrt_run_report_own_error(outcome);
   tfrt_string_builder_t out;
   tfrt_string_builder_initialize(&out, tfrt_allocator_system());
-  if (style->has_results_directory && !of_result) {
+  if (style->is_written_elsewhere && !of_result) {
     // They are written when the run is over.
   } else if (style->is_json) {
     tfrt_run_report_json(outcome, own, &out);

@@ -22,7 +22,7 @@ typedef struct tfrt_run_style_s {
   bool is_json;
   bool print_error_code;
   bool is_verbose;
-  bool has_results_directory;  // that they are written to instead of printed
+  bool is_written_elsewhere;  // the results: to files, or the best of them by --top
 } tfrt_run_style_t;
 
 // Prints the results of |outcome| on the standard output and their errors on the standard error, in

@@ -342,7 +342,7 @@ START_TEST(a_mistake_in_a_written_tensor_is_named_with_its_place) {
                   mistakes[i][0], status ? tfrt_status_message(status) : "no error");
     tfrt_status_release(status);
   }
-  // What is written as a file's name is one.
+  // Texts of files' names.
   tfrt_status_t status = parse_tensor("16000:i65");
   ck_assert_ptr_nonnull(strstr(tfrt_status_message(status), "can't open 16000:i65"));
   tfrt_status_release(status);

@@ -87,6 +87,48 @@ class ModelRunTest(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("'x=1x2' names no input; the model has bytes", done.stderr)
 
+    def test_the_best_scores_with_their_labels(self):
+        y = self.run_model(MODEL)
+        argument = ("--arg", "bytes=@" + self.path("x.npy"))
+        done = tfrt("run", MODEL, *argument, "--top", "2")
+        expected = ""
+        for row, scores in enumerate(y):
+            best = numpy.argsort(-scores, kind="stable")[:2]
+            expected += f"result 0, row {row}:\n"
+            expected += "".join(f"  {scores[i]:.4f} {i}\n" for i in best)
+        self.assertEqual((done.returncode, done.stdout), (0, expected))
+        labels = self.path("labels.txt")
+        names = [f"kind {i}" for i in range(y.shape[1])]
+        with open(labels, "w", encoding="utf-8") as file:
+            file.write("\n".join(names))
+        done = tfrt("run", MODEL, *argument, "--top", "1", "--labels", labels)
+        self.assertEqual(done.stdout.splitlines()[:2],
+                         ["result 0, row 0:", f"  {y[0].max():.4f} kind {LABELS[0]}"])
+
+        with open(labels, "a", encoding="utf-8") as file:
+            file.write("\none more\n")
+        for flags, error in [
+                (["--top", "1", "--labels", labels], f"--labels: {labels} has 215 lines, but a row of "
+                 "result 0, of shape [3, 214], has 214 elements"),
+                (["--top", "1", "--labels", "none"], "can't open none"),
+                (["--labels", labels], "--labels goes with --top"),
+                (["--top", "1", "-o", "json"], "--top goes with -o text, not -o json"),
+                (["--top", "0"], "--top")]:
+            done = tfrt("run", MODEL, *argument, *flags)
+            self.assertIn(error, done.stderr)
+            self.assertNotEqual(done.returncode, 0)
+
+    def test_a_small_argument_is_written_in_the_shell(self):
+        program = self.path("p.mlir")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write("func.func @main(%x: !tfrt_tensor.tensor) -> !tfrt_tensor.tensor {\n"
+                       "  %y = tfrt_tensor.relu %x\n"
+                       "  tfrt.return %y : !tfrt_tensor.tensor\n}\n")
+        done = tfrt("run", program, "--arg", "x=[[1.5, -2], [nan, 0.25]]", "--top", "5")
+        self.assertEqual((done.returncode, done.stdout),
+                         (0, "result 0, row 0:\n  1.5000 0\n  0.0000 1\n"
+                             "result 0, row 1:\n  0.2500 1\n  nan 0\n"), done.stderr)
+
     def test_flags_of_models_go_with_models(self):
         with open(self.path("p.mlir"), "w", encoding="utf-8") as file:
             file.write("func.func @main() { tfrt.return }\n")
