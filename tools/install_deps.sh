@@ -42,6 +42,9 @@ libuv1-dev            the event loop of the tools
 zlib1g-dev            gzip inputs of the tools
 libyaml-dev           cluster files of the tools
 check                 the unit test framework
+spin                  the model checker, for the protocol's models (proto/model)
+iproute2              network namespaces and slow links, for tests of faults (tests/faults)
+nftables              packets that are lost, for the same
 locales               sources of locales, for tests in some of them
 python3               scripts and a few tests
 python3-numpy         trains the example model
