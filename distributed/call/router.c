@@ -20,7 +20,7 @@
 // A call of a function that the other hosts of the job don't have: its program goes with it. Single
 // ops (host_runtime/eager) are such: a job may run any number of different ones, so they are not
 // announced, and nobody keeps them for the job. Their names and places are kept in the node's pool
-// of texts (text_pool.h), because records that live as long as the job use them.
+// of texts (domain.h), because records that live as long as the job use them.
 //
 //   caller                                   callee
 //     Invoke BUILTIN_RUN(image, arguments) --> program cache, by SHA-256 --> call as any other

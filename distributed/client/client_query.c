@@ -6,7 +6,6 @@
 #include "distributed/client/client_record.h"
 #include "distributed/service/answer.h"
 #include "distributed/service/plain_form.h"
-#include "distributed/service/trace_image.h"
 #include "distributed/service/tracing.h"
 #include "host_runtime/async/builtin_types.h"
 
@@ -221,7 +220,7 @@ tfrt_status_t tfrt_client_read_trace(tfrt_async_value_t* value, tfrt_trace_t* tr
     return tfrt_tracing_read(bytes, trace, out_clock_ns, out_dropped);
   }
   if (tfrt_client_is_form(value, TFRT_ANSWER_TRACE)) {
-    return tfrt_trace_image_read(bytes, trace, out_clock_ns, out_dropped);
+    return tfrt_plain_trace_read(bytes, trace, out_clock_ns, out_dropped);
   }
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a %s is no trace",
                             tfrt_type_get(tfrt_async_value_resolved(value)->type_id)->name);

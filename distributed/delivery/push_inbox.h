@@ -28,7 +28,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "distributed/domain/owner.h"
+#include "distributed/domain/domain.h"
 #include "distributed/tuning/tuning.h"
 #include "distributed/wire/object.h"
 #include "host_runtime/base/list.h"

@@ -6,6 +6,91 @@
 #include <string.h>
 
 #include "distributed/domain/job_attachment.h"
+#include "distributed/wire/limits.h"
+
+// --- Requests that are cancelled -------------------------------------------------
+
+static bool tfrt_cancelled_requests_reserve(tfrt_cancelled_requests_t* table,
+                                            tfrt_allocator_t allocator) {
+  if (table->count < table->capacity) return true;
+  uint32_t capacity = table->capacity ? 2 * table->capacity : 4;
+  tfrt_cancelled_request_t* grown = tfrt_allocator_reallocate(
+      allocator, table->entries, table->capacity * sizeof(*grown), capacity * sizeof(*grown));
+  if (!grown) return false;
+  table->entries = grown;
+  table->capacity = capacity;
+  return true;
+}
+
+static void tfrt_cancelled_requests_remove_at(tfrt_cancelled_requests_t* table, uint32_t index) {
+  tfrt_status_release(table->entries[index].reason);
+  --table->count;
+  memmove(&table->entries[index], &table->entries[index + 1],
+          (table->count - index) * sizeof(*table->entries));
+}
+
+bool tfrt_cancelled_requests_add(tfrt_cancelled_requests_t* table, uint64_t request,
+                                 tfrt_status_t reason, tfrt_allocator_t allocator) {
+  if (tfrt_cancelled_requests_find(table, request)) return false;
+  if (table->count == TFRT_WIRE_MAX_TOMBSTONES) tfrt_cancelled_requests_remove_at(table, 0);
+  if (tfrt_cancelled_requests_reserve(table, allocator)) {
+    table->entries[table->count++] =
+        (tfrt_cancelled_request_t){.request = request, .reason = tfrt_status_retain(reason)};
+  }
+  return true;
+}
+
+tfrt_status_t tfrt_cancelled_requests_find(const tfrt_cancelled_requests_t* table,
+                                           uint64_t request) {
+  for (uint32_t i = 0; i < table->count; ++i) {
+    if (table->entries[i].request == request) return table->entries[i].reason;
+  }
+  return NULL;
+}
+
+void tfrt_cancelled_requests_remove(tfrt_cancelled_requests_t* table, uint64_t request) {
+  for (uint32_t i = 0; i < table->count; ++i) {
+    if (table->entries[i].request != request) continue;
+    tfrt_cancelled_requests_remove_at(table, i);
+    return;
+  }
+}
+
+static void tfrt_cancelled_requests_free(tfrt_cancelled_requests_t* table,
+                                         tfrt_allocator_t allocator) {
+  while (table->count > 0) tfrt_cancelled_requests_remove_at(table, table->count - 1);
+  tfrt_allocator_free(allocator, table->entries, table->capacity * sizeof(*table->entries));
+  memset(table, 0, sizeof(*table));
+}
+
+// --- Jobs that have ended --------------------------------------------------------
+
+static void tfrt_ended_jobs_add(tfrt_ended_jobs_t* jobs, const uint8_t id[TFRT_WIRE_JOB_ID_SIZE],
+                                uint32_t rank, tfrt_status_t reason) {
+  tfrt_ended_job_t* entry = &jobs->entries[jobs->next];
+  jobs->next = (jobs->next + 1) % TFRT_ENDED_JOBS_CAPACITY;
+  tfrt_status_release(entry->reason);
+  memcpy(entry->id, id, sizeof(entry->id));
+  entry->rank = rank;
+  entry->reason = tfrt_status_retain(reason);
+}
+
+const tfrt_ended_job_t* tfrt_ended_jobs_find(const tfrt_ended_jobs_t* jobs, tfrt_string_view_t id) {
+  for (uint32_t i = 0; i < TFRT_ENDED_JOBS_CAPACITY; ++i) {
+    const tfrt_ended_job_t* entry = &jobs->entries[i];
+    bool is_it = entry->reason && id.size == sizeof(entry->id) &&
+                 memcmp(entry->id, id.data, sizeof(entry->id)) == 0;
+    if (is_it) return entry;
+  }
+  return NULL;
+}
+
+void tfrt_ended_jobs_clear(tfrt_ended_jobs_t* jobs) {
+  for (uint32_t i = 0; i < TFRT_ENDED_JOBS_CAPACITY; ++i) {
+    tfrt_status_release(jobs->entries[i].reason);
+  }
+  memset(jobs, 0, sizeof(*jobs));
+}
 
 // --- Life --------------------------------------------------------------------
 

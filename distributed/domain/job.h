@@ -22,7 +22,6 @@
 
 #include <stdatomic.h>
 
-#include "distributed/domain/cancelled_requests.h"
 #include "distributed/domain/domain.h"
 #include "host_runtime/executor/hosts/mailbox.h"
 #include "host_runtime/executor/hosts/turn_table.h"
@@ -31,6 +30,27 @@
 
 // The lines and results that a detached job leaves at its root (detached_job.h).
 typedef struct tfrt_detached_job_s tfrt_detached_job_t;
+
+// The requests of a job that its root has cancelled: no kernel of them starts on this host any
+// more, also where a call comes after that.
+//
+//   root      a start is cancelled ---CancelRequest 7--> every member           (job_start.h)
+//   member    calls of request 7 are cancelled; a *tombstone* refuses those that come later, until
+//             the request, or the job, is over
+//
+// The authority is the Cancel that follows each call on its own link; this is quicker, and
+// overtakes calls on other links. So the tombstones have a bound: the oldest is dropped, and
+// nothing is wrong. Without memory there is no tombstone.
+typedef struct tfrt_cancelled_request_s {
+  uint64_t request;
+  tfrt_status_t reason;  // +1
+} tfrt_cancelled_request_t;
+
+typedef struct tfrt_cancelled_requests_s {
+  tfrt_cancelled_request_t* entries;  // oldest first
+  uint32_t count;
+  uint32_t capacity;
+} tfrt_cancelled_requests_t;
 
 // A member, or the client (rank TFRT_WIRE_NO_RANK), of a job.
 typedef struct tfrt_job_member_s {
@@ -248,5 +268,35 @@ void tfrt_job_set_trace(tfrt_job_t* job, tfrt_trace_t* trace);
 
 // The program that |namer| calls |handle|, or NULL.
 tfrt_job_program_t* tfrt_job_find_program(tfrt_job_t* job, uint64_t namer, uint32_t handle);
+
+// --- Requests that are cancelled -------------------------------------------------
+
+// Remembers that |request| is cancelled because of |reason| (+0). False if it was so already.
+bool tfrt_cancelled_requests_add(tfrt_cancelled_requests_t* table, uint64_t request,
+                                 tfrt_status_t reason, tfrt_allocator_t allocator);
+
+// The reason (+0) for which |request| is cancelled, or OK.
+tfrt_status_t tfrt_cancelled_requests_find(const tfrt_cancelled_requests_t* table,
+                                           uint64_t request);
+
+// Nothing of |request| is under way any more.
+void tfrt_cancelled_requests_remove(tfrt_cancelled_requests_t* table, uint64_t request);
+
+// --- Jobs that have ended --------------------------------------------------------
+
+// A host that hasn't heard yet that a job has ended here and asks something of it gets the reason
+// as the answer (fence.h).
+//
+//   a job ends: cancelled, past its deadline, its root lost    remembered, the oldest one forgotten
+//   a job ends: finished                                       nothing to say
+//
+// A question about a forgotten job is answered without a reason, as for an unknown job. Such
+// questions come within moments, while the news is on its way to all members.
+
+// The entry (+0, until the next job ends) of the job with |id|, or NULL.
+const tfrt_ended_job_t* tfrt_ended_jobs_find(const tfrt_ended_jobs_t* jobs, tfrt_string_view_t id);
+
+// Forgets all.
+void tfrt_ended_jobs_clear(tfrt_ended_jobs_t* jobs);
 
 #endif  // TFRT_DISTRIBUTED_DOMAIN_JOB_H_

@@ -22,7 +22,6 @@
 #ifndef TFRT_DISTRIBUTED_DOMAIN_PEER_H_
 #define TFRT_DISTRIBUTED_DOMAIN_PEER_H_
 
-#include "distributed/domain/release_ranges.h"
 #include "distributed/session/session.h"
 #include "distributed/transport/transport.h"
 #include "distributed/tuning/tuning.h"
@@ -33,6 +32,16 @@
 
 typedef struct tfrt_node_s tfrt_node_t;
 typedef struct tfrt_job_s tfrt_job_t;
+
+// The names that one job is about to give back to one peer; zeroed: none. Results of calls have
+// numbers in a row, so one range, or a few, name many values.
+//
+//   (A, 7, 0) (A, 8, 0) (A, 9, 0) (A, 12, 0)  -->  (A, 7..9, 0) (A, 12, 0)
+typedef struct tfrt_release_ranges_s {
+  tfrt_wire_object_range_t ranges[16];
+  uint32_t range_count;
+  uint32_t name_count;  // in all of them
+} tfrt_release_ranges_t;
 
 // The state of a job with a peer: the handle of each direction.
 typedef struct tfrt_peer_job_s {
@@ -148,5 +157,9 @@ void tfrt_peer_free(tfrt_peer_t* peer);
 // Frees all dead peers that no job, call or value needs any more. Most of them are clients, as each
 // client is a process of its own. No caller may hold a peer meanwhile.
 void tfrt_peer_free_past(tfrt_node_t* node);
+
+// Adds |range|, for which there is room.
+void tfrt_release_ranges_add(tfrt_release_ranges_t* released,
+                             const tfrt_wire_object_range_t* range);
 
 #endif  // TFRT_DISTRIBUTED_DOMAIN_PEER_H_

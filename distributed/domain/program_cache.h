@@ -20,7 +20,7 @@
 #ifndef TFRT_DISTRIBUTED_DOMAIN_PROGRAM_CACHE_H_
 #define TFRT_DISTRIBUTED_DOMAIN_PROGRAM_CACHE_H_
 
-#include "distributed/threads/action_queue.h"
+#include "distributed/threads/node_lock.h"
 #include "distributed/wire/limits.h"
 #include "host_runtime/async/task_list.h"
 #include "host_runtime/base/list.h"

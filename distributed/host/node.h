@@ -18,7 +18,6 @@
 #define TFRT_DISTRIBUTED_HOST_NODE_H_
 
 #include "distributed/domain/node.h"
-#include "distributed/service/node_counts.h"
 
 // Sets |*out_options| to the defaults; allocator and pointers stay to be set. Thread-safe.
 void tfrt_node_options_initialize(tfrt_node_options_t* out_options);
@@ -45,6 +44,22 @@ void tfrt_node_close(tfrt_node_t* node);
 
 // True if all work that close left under way has ended. Thread-safe.
 bool tfrt_node_is_drained(tfrt_node_t* node);
+
+// The number of live objects now. Thread-safe.
+tfrt_node_counts_t tfrt_node_counts(tfrt_node_t* node);
+
+// The number of jobs that are not over. Thread-safe.
+size_t tfrt_node_job_count(tfrt_node_t* node);
+
+// The number of those jobs that run something or follow a detached job; the others only ask.
+// Thread-safe.
+size_t tfrt_node_running_job_count(tfrt_node_t* node);
+
+// The number of detached jobs that are over and have left their results. Thread-safe.
+size_t tfrt_node_kept_count(tfrt_node_t* node);
+
+// Sets |*out_counters| to the counters of all sessions. Thread-safe.
+void tfrt_node_session_counters(tfrt_node_t* node, tfrt_session_counters_t* out_counters);
 
 // Waits, after close, until the network is done. For a transport and timers that have
 // threads of their own. Work that the network caused may still be on the host's work queue, which

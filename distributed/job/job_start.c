@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/job/job_start.h"
 
-#include "distributed/domain/cancelled_requests.h"
 #include "distributed/job/detached_job.h"
 #include "distributed/value/job_budget.h"
 #include "distributed/value/value_item.h"

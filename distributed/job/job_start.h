@@ -15,7 +15,7 @@
 //  reason
 //     why there are none. It is one message, whatever its results are.
 //  2. When a request is over on all living hosts, they forget four things about it: its cancel
-//     (cancelled_requests.h), the turns of kernels that met in it (turn_table.h), the end of such
+//     (domain/job.h), the turns of kernels that met in it (turn_table.h), the end of such
 //     meetings, and messages that nobody received (mailbox.h). If no kernels can have met in the
 //     request, the root sends no EndRequest. The members then remember nothing of it but messages
 //     that nobody received, which go with the job.

@@ -1,15 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Built-in functions whose result is made of bytes: this host's state, the objects that live on it,
-// the effect of an administrator's request.
+// Built-in functions whose result is made of bytes: this host's state, what lives on it, its spans,
+// the state of a detached job, the effect of an administrator's request. A question is a message of
+// proto/service.proto (BUILTIN_ASK); versions before FEATURE_ASK call other functions in its place,
+// with a text (plain_form.h).
 //
-//   Invoke --> answer_start --> write(execution, bytes), lock open --> Result of the answer's form
+//   Invoke --> answer_start --> decode or read the question
+//                           --> inventory, tracing, following, cancel --> parts, the lock open
+//                           --> Result of the answer's form
 //
-// No step goes through the work queue: a client may ask because the work queue
+//   cancel of a job    the job is closed as by its client, with CANCELLED, everywhere if this host
+//                      is its root; what a detached one has left is forgotten
+//   cancel of a call   the call is stopped, as by its caller: it starts no kernel any more, and
+//                      results that need one are CANCELLED. Those that are known, or that a kernel
+//                      gives that runs, stay what they are. The error names the caller's place, if
+//                      the question has it, else where the function is written
+//   drain              no more jobs; the process ends when those that run are over
+//
+// A client that may run programs on a host may end jobs and calls of others, too
+// (docs/security.md). No step goes through the work queue: a client may ask because the work queue
 // is stuck.
 //
 // Thread rule: as each function says.
-// Failure rule: an error of |write|, or no memory for its bytes, is the result.
+// Failure rule: an error, or no memory for the bytes, is the result; INVALID_ARGUMENT names the
+// field of the question that is wrong.
 #ifndef TFRT_DISTRIBUTED_SERVICE_ANSWER_H_
 #define TFRT_DISTRIBUTED_SERVICE_ANSWER_H_
 
@@ -22,9 +36,6 @@ typedef enum tfrt_answer_form_e {
   TFRT_ANSWER_MESSAGE,  // "!tfrt.message", as proto/service.proto describes it
 } tfrt_answer_form_t;
 
-// Appends the answer to |out|, or says why there is none. Called with no lock held.
-typedef tfrt_status_t (*tfrt_answer_fn_t)(tfrt_execution_t* execution, tfrt_string_builder_t* out);
-
 // Sets |*out_type| to the type of answers of |form|. Thread-safe.
 tfrt_status_t tfrt_answer_type(tfrt_answer_form_t form, tfrt_type_id_t* out_type) TFRT_MUST_USE;
 
@@ -32,15 +43,12 @@ tfrt_status_t tfrt_answer_type(tfrt_answer_form_t form, tfrt_type_id_t* out_type
 tfrt_async_value_t* tfrt_answer_create(tfrt_answer_form_t form, tfrt_string_view_t bytes,
                                        tfrt_allocator_t allocator);
 
-// Runs the built-in function as |execution|, which has one result. Needs the node's lock.
-void tfrt_answer_start(tfrt_execution_t* execution, tfrt_answer_form_t form,
-                       tfrt_answer_fn_t write);
+// Runs the built-in function |execution->function|, whose one result has such a form. Needs the
+// node's lock.
+void tfrt_answer_start(tfrt_execution_t* execution);
 
-// The bytes of the first argument of |execution|; "" if it is no text that is here. Thread-safe,
-// while the execution is not finished.
-tfrt_string_view_t tfrt_answer_question(const tfrt_execution_t* execution);
-
-// Copies them to |out_text|, cut to |size| - 1 bytes. Thread-safe as above.
+// Copies the bytes of the first argument of |execution|, "" if it is no text that is here, to
+// |out_text|, cut to |size| - 1 bytes. Thread-safe, while the execution is not finished.
 void tfrt_answer_read_question(const tfrt_execution_t* execution, char* out_text, size_t size);
 
 #endif  // TFRT_DISTRIBUTED_SERVICE_ANSWER_H_

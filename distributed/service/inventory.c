@@ -5,12 +5,87 @@
 #include "distributed/call/outgoing_call.h"
 #include "distributed/job/detached_job.h"
 #include "distributed/job/job_start.h"
-#include "distributed/service/inventory_part.h"
+#include "distributed/service/answer_part.h"
+#include "distributed/value/object_table.h"
+
+// --- Status ----------------------------------------------------------------------
+
+// The counts of live objects, without jobs that only ask, and without the call that asks this and
+// its result's slot.
+static tfrt_wire_host_counts_t tfrt_inventory_counts(const tfrt_execution_t* execution) {
+  const tfrt_node_t* node = execution->node;
+  tfrt_lane_counts_t lanes = tfrt_lane_manager_counts(node->lanes);
+  return (tfrt_wire_host_counts_t){.jobs = tfrt_job_count_running(node, execution->job),
+                                   .kept_jobs = tfrt_detached_job_count_kept(node),
+                                   .objects = tfrt_object_table_count(node->objects) - 1,
+                                   .remote_values = node->counts.remote_values,
+                                   .outgoing_calls = node->counts.outgoing_calls,
+                                   .incoming_calls = node->counts.incoming_calls - 1,
+                                   .incoming_wants = node->counts.incoming_wants,
+                                   .transfers = lanes.sending + lanes.receiving};
+}
+
+static tfrt_wire_host_counters_t tfrt_inventory_counters(const tfrt_node_t* node) {
+  tfrt_session_counters_t counters;
+  tfrt_session_manager_counters(node->sessions, &counters);
+  return (tfrt_wire_host_counters_t){.frames_sent = counters.frames_sent,
+                                     .frames_received = counters.frames_received,
+                                     .frames_replayed = counters.frames_replayed,
+                                     .resumes = counters.resumes,
+                                     .dials = counters.dials,
+                                     .deaths = counters.deaths};
+}
+
+// A peer's session, and what has crossed in it.
+static void tfrt_inventory_add_peer(tfrt_answer_parts_t* report, const tfrt_session_t* session) {
+  uint64_t incarnation = tfrt_session_peer_incarnation(session);
+  tfrt_session_traffic_t traffic;
+  tfrt_session_traffic(session, &traffic);
+  tfrt_lane_traffic_t payloads = tfrt_lane_manager_traffic(report->node->lanes, incarnation);
+  int64_t round_trip_us = tfrt_session_round_trip_ns(session) / 1000;
+  const tfrt_wire_answer_part_t part = {
+      .kind = TFRT_WIRE_PART_PEER,
+      .peer = {.incarnation = incarnation,
+               .state = (uint32_t)tfrt_session_state(session),
+               .round_trip_us = round_trip_us > 0 ? (uint64_t)round_trip_us : 0,
+               .address = tfrt_answer_parts_view(report, tfrt_session_address(session)),
+               .name = tfrt_answer_parts_view(report, tfrt_session_peer_name(session)),
+               .frames_sent = traffic.frames_sent,
+               .frames_received = traffic.frames_received,
+               .bytes_sent = traffic.bytes_sent,
+               .bytes_received = traffic.bytes_received,
+               .payload_bytes_sent = payloads.sent,
+               .payload_bytes_received = payloads.received}};
+  tfrt_answer_parts_emit(report, &part);
+}
+
+tfrt_status_t tfrt_inventory_write_status(tfrt_execution_t* execution, tfrt_string_builder_t* out) {
+  tfrt_node_t* node = execution->node;
+  tfrt_answer_parts_t report;
+  tfrt_answer_parts_initialize(&report, node, out);
+  tfrt_node_lock_tables(node);
+  tfrt_wire_host_counts_t counts = tfrt_inventory_counts(execution);
+  tfrt_wire_host_counters_t counters = tfrt_inventory_counters(node);
+  tfrt_string_view_t name = tfrt_session_manager_name(node->sessions);
+  const tfrt_wire_answer_part_t part = {.kind = TFRT_WIRE_PART_HOST,
+                                        .host = {.incarnation = node->incarnation,
+                                                 .name = tfrt_answer_parts_view(&report, name),
+                                                 .serving = !node->refuses_jobs && !node->closed,
+                                                 .counts = &counts,
+                                                 .counters = &counters}};
+  tfrt_answer_parts_emit(&report, &part);
+  for (tfrt_session_t* session = tfrt_session_manager_first(node->sessions); session;
+       session = tfrt_session_manager_next(node->sessions, session)) {
+    tfrt_inventory_add_peer(&report, session);
+  }
+  tfrt_node_unlock(node);
+  return tfrt_answer_parts_finish(&report);
+}
 
 // --- Calls ---------------------------------------------------------------------
 
 // The value at the end of |value|'s chain of forwards, as far as it is known: only to be compared.
-static const tfrt_async_value_t* tfrt_inventory_end_of(tfrt_inventory_t* inventory,
+static const tfrt_async_value_t* tfrt_inventory_end_of(tfrt_answer_parts_t* inventory,
                                                        tfrt_async_value_t* value) {
   tfrt_async_value_t* end = tfrt_async_value_retain(value);
   while (end->kind == TFRT_ASYNC_VALUE_INDIRECT && !tfrt_async_value_is_available(end)) {
@@ -24,7 +99,7 @@ static const tfrt_async_value_t* tfrt_inventory_end_of(tfrt_inventory_t* invento
 }
 
 // The slot of this host that |value|, which is not there yet, has turned out to be, or NULL.
-static const tfrt_object_t* tfrt_inventory_find_slot(tfrt_inventory_t* inventory,
+static const tfrt_object_t* tfrt_inventory_find_slot(tfrt_answer_parts_t* inventory,
                                                      tfrt_async_value_t* value) {
   const tfrt_async_value_t* end = tfrt_inventory_end_of(inventory, value);
   tfrt_hash_table_t* objects = &inventory->node->objects->by_id;
@@ -39,7 +114,7 @@ static const tfrt_object_t* tfrt_inventory_find_slot(tfrt_inventory_t* inventory
 }
 
 // The placeholder that |value| itself is, also when its end is known and on its way, or NULL.
-static const tfrt_remote_value_t* tfrt_inventory_find_remote(const tfrt_inventory_t* inventory,
+static const tfrt_remote_value_t* tfrt_inventory_find_remote(const tfrt_answer_parts_t* inventory,
                                                              const tfrt_async_value_t* value) {
   const tfrt_list_link_t* head = &inventory->job->remote_values;
   for (const tfrt_list_link_t* link = head->next; link != head; link = link->next) {
@@ -50,7 +125,7 @@ static const tfrt_remote_value_t* tfrt_inventory_find_remote(const tfrt_inventor
 }
 
 // Sets |out_need| to what |value|, an argument, is called; false if it is here, or nobody knows it.
-static bool tfrt_inventory_find_need(tfrt_inventory_t* inventory, tfrt_async_value_t* value,
+static bool tfrt_inventory_find_need(tfrt_answer_parts_t* inventory, tfrt_async_value_t* value,
                                      tfrt_wire_need_t* out_need) {
   if (!value || tfrt_async_value_is_available(value)) return false;
   const tfrt_remote_value_t* remote = tfrt_inventory_find_remote(inventory, value);
@@ -64,11 +139,12 @@ static bool tfrt_inventory_find_need(tfrt_inventory_t* inventory, tfrt_async_val
 }
 
 // The names of the arguments of |execution| that are not here yet.
-static void tfrt_inventory_set_needs(tfrt_inventory_t* inventory, const tfrt_execution_t* execution,
-                                     tfrt_wire_work_t* work) {
+static void tfrt_inventory_set_needs(tfrt_answer_parts_t* inventory,
+                                     const tfrt_execution_t* execution, tfrt_wire_work_t* work) {
   size_t most = execution->argument_count < TFRT_WIRE_MAX_NEEDS ? execution->argument_count
                                                                 : TFRT_WIRE_MAX_NEEDS;
-  tfrt_wire_need_t* needs = most > 0 ? tfrt_inventory_room(inventory, most, sizeof(*needs)) : NULL;
+  tfrt_wire_need_t* needs =
+      most > 0 ? tfrt_answer_parts_room(inventory, most, sizeof(*needs)) : NULL;
   if (!needs) return;
   work->needs = needs;
   for (uint32_t i = 0; i < execution->argument_count && work->need_count < most; ++i) {
@@ -77,12 +153,12 @@ static void tfrt_inventory_set_needs(tfrt_inventory_t* inventory, const tfrt_exe
   }
 }
 
-static tfrt_wire_work_t tfrt_inventory_work(tfrt_inventory_t* inventory,
+static tfrt_wire_work_t tfrt_inventory_work(tfrt_answer_parts_t* inventory,
                                             const tfrt_execution_t* execution) {
   tfrt_wire_work_t work = {
       .request = execution->request_id,
-      .function = tfrt_inventory_text(inventory, tfrt_execution_function_name(execution)),
-      .age_us = tfrt_inventory_age_us(inventory, execution->since_ns),
+      .function = tfrt_answer_parts_text(inventory, tfrt_execution_function_name(execution)),
+      .age_us = tfrt_answer_parts_age_us(inventory, execution->since_ns),
       .state = execution->cancelled                   ? TFRT_WIRE_WORK_CANCELLED
                : tfrt_execution_is_retired(execution) ? TFRT_WIRE_WORK_ENDING
                : !execution->program                  ? TFRT_WIRE_WORK_RUNNING
@@ -94,25 +170,25 @@ static tfrt_wire_work_t tfrt_inventory_work(tfrt_inventory_t* inventory,
 
 static void tfrt_inventory_add_start(void* self, uint64_t number,
                                      const tfrt_execution_t* execution) {
-  tfrt_inventory_t* inventory = self;
+  tfrt_answer_parts_t* inventory = self;
   const tfrt_wire_answer_part_t part = {
       .kind = TFRT_WIRE_PART_START,
-      .start = {.job = tfrt_inventory_job_id(inventory),
+      .start = {.job = tfrt_answer_parts_job_id(inventory),
                 .number = number,
                 .work = tfrt_inventory_work(inventory, execution)}};
-  tfrt_inventory_emit(inventory, &part);
+  tfrt_answer_parts_emit(inventory, &part);
 }
 
-static void tfrt_inventory_add_incoming(tfrt_inventory_t* inventory,
+static void tfrt_inventory_add_incoming(tfrt_answer_parts_t* inventory,
                                         const tfrt_incoming_call_t* call, uint64_t caller) {
   const tfrt_wire_answer_part_t part = {
       .kind = TFRT_WIRE_PART_INCOMING_CALL,
-      .incoming_call = {.job = tfrt_inventory_job_id(inventory),
+      .incoming_call = {.job = tfrt_answer_parts_job_id(inventory),
                         .caller = caller,
                         .number = call->number,
                         .depth = call->execution.depth,
                         .work = tfrt_inventory_work(inventory, &call->execution)}};
-  tfrt_inventory_emit(inventory, &part);
+  tfrt_answer_parts_emit(inventory, &part);
 }
 
 // The search for the execution that a call to others belongs to.
@@ -131,7 +207,7 @@ static void tfrt_inventory_compare_parent(void* self, uint64_t number,
 }
 
 // The work that |request| is of, or NULL: not known.
-static const tfrt_wire_parent_t* tfrt_inventory_parent_of(tfrt_inventory_t* inventory,
+static const tfrt_wire_parent_t* tfrt_inventory_parent_of(tfrt_answer_parts_t* inventory,
                                                           const tfrt_request_context_t* request) {
   if (!request) return NULL;
   tfrt_inventory_parent_t parent = {.request = request};
@@ -149,29 +225,29 @@ static const tfrt_wire_parent_t* tfrt_inventory_parent_of(tfrt_inventory_t* inve
     }
   }
   tfrt_wire_parent_t* kept =
-      parent.is_found ? tfrt_inventory_room(inventory, 1, sizeof(*kept)) : NULL;
+      parent.is_found ? tfrt_answer_parts_room(inventory, 1, sizeof(*kept)) : NULL;
   if (kept) *kept = parent.found;
   return kept;
 }
 
-static void tfrt_inventory_add_outgoing(tfrt_inventory_t* inventory,
+static void tfrt_inventory_add_outgoing(tfrt_answer_parts_t* inventory,
                                         const tfrt_outgoing_call_t* call) {
   tfrt_status_origin_t place = tfrt_call_site_origin(&call->site);
   const tfrt_wire_answer_part_t part = {
       .kind = TFRT_WIRE_PART_OUTGOING_CALL,
-      .outgoing_call = {.job = tfrt_inventory_job_id(inventory),
+      .outgoing_call = {.job = tfrt_answer_parts_job_id(inventory),
                         .callee = call->peer->incarnation,
                         .number = call->number,
                         .request = call->request ? call->request->options.id : 0,
-                        .function = tfrt_inventory_text(inventory, call->name),
-                        .age_us = tfrt_inventory_age_us(inventory, call->since_ns),
+                        .function = tfrt_answer_parts_text(inventory, call->name),
+                        .age_us = tfrt_answer_parts_age_us(inventory, call->since_ns),
                         .is_cancelled = call->cancelled != NULL,
                         .parent = tfrt_inventory_parent_of(inventory, call->request),
-                        .place = tfrt_inventory_place(inventory, &place)}};
-  tfrt_inventory_emit(inventory, &part);
+                        .place = tfrt_answer_parts_place(inventory, &place)}};
+  tfrt_answer_parts_emit(inventory, &part);
 }
 
-static void tfrt_inventory_add_calls(tfrt_inventory_t* inventory, const tfrt_peer_t* peer) {
+static void tfrt_inventory_add_calls(tfrt_answer_parts_t* inventory, const tfrt_peer_t* peer) {
   for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->incoming_calls); node;
        node = tfrt_hash_table_next(&peer->incoming_calls, node)) {
     tfrt_incoming_call_t* call = TFRT_CONTAINER_OF(node, tfrt_incoming_call_t, by_number);
@@ -187,13 +263,13 @@ static void tfrt_inventory_add_calls(tfrt_inventory_t* inventory, const tfrt_pee
 
 // --- Values --------------------------------------------------------------------
 
-static void tfrt_inventory_set_holders(tfrt_inventory_t* inventory, const tfrt_object_t* object,
+static void tfrt_inventory_set_holders(tfrt_answer_parts_t* inventory, const tfrt_object_t* object,
                                        tfrt_wire_object_part_t* part) {
   size_t count = 0;
   for (tfrt_object_holder_t* holder = object->holders; holder; holder = holder->next) ++count;
   if (count > TFRT_WIRE_MAX_MEMBERS) count = TFRT_WIRE_MAX_MEMBERS;
   tfrt_wire_holder_t* holders =
-      count > 0 ? tfrt_inventory_room(inventory, count, sizeof(*holders)) : NULL;
+      count > 0 ? tfrt_answer_parts_room(inventory, count, sizeof(*holders)) : NULL;
   if (!holders) return;
   part->holders = holders;
   for (tfrt_object_holder_t* holder = object->holders; part->holder_count < count;
@@ -202,7 +278,7 @@ static void tfrt_inventory_set_holders(tfrt_inventory_t* inventory, const tfrt_o
   }
 }
 
-static void tfrt_inventory_add_object(tfrt_inventory_t* inventory, const tfrt_object_t* object) {
+static void tfrt_inventory_add_object(tfrt_answer_parts_t* inventory, const tfrt_object_t* object) {
   const char* name = object->name;
   const tfrt_program_t* program = object->program ? object->program->program : NULL;
   if (program && object->function < tfrt_program_function_count(program)) {
@@ -210,14 +286,14 @@ static void tfrt_inventory_add_object(tfrt_inventory_t* inventory, const tfrt_ob
   }
   tfrt_wire_answer_part_t part = {
       .kind = TFRT_WIRE_PART_OBJECT,
-      .object = {.job = tfrt_inventory_job_id(inventory),
+      .object = {.job = tfrt_answer_parts_job_id(inventory),
                  .id = object->id,
-                 .value = tfrt_inventory_value(inventory, object->value),
-                 .age_us = tfrt_inventory_age_us(inventory, object->since_ns),
-                 .function = tfrt_inventory_text(inventory, name),
+                 .value = tfrt_answer_parts_value(inventory, object->value),
+                 .age_us = tfrt_answer_parts_age_us(inventory, object->since_ns),
+                 .function = tfrt_answer_parts_text(inventory, name),
                  .loans = object->loans}};
   tfrt_inventory_set_holders(inventory, object, &part.object);
-  tfrt_inventory_emit(inventory, &part);
+  tfrt_answer_parts_emit(inventory, &part);
 }
 
 // How far |value| is, which is not here.
@@ -232,42 +308,42 @@ static tfrt_wire_value_info_t tfrt_inventory_away(const tfrt_remote_value_t* val
 }
 
 // One whose last reference is gone is on its way out of the list, and its payload may be gone.
-static void tfrt_inventory_add_remote(tfrt_inventory_t* inventory, tfrt_remote_value_t* value) {
+static void tfrt_inventory_add_remote(tfrt_answer_parts_t* inventory, tfrt_remote_value_t* value) {
   if (!tfrt_async_value_try_retain(&value->base.base)) return;
   bool is_here = tfrt_async_value_is_available(&value->base.base);
   tfrt_status_origin_t place = tfrt_call_site_origin(&value->place.site);
   const tfrt_wire_answer_part_t part = {
       .kind = TFRT_WIRE_PART_REMOTE_VALUE,
-      .remote_value = {.job = tfrt_inventory_job_id(inventory),
+      .remote_value = {.job = tfrt_answer_parts_job_id(inventory),
                        .id = value->name.id,
                        .owner = value->location.owner,
-                       .value = is_here ? tfrt_inventory_value(inventory, &value->base.base)
+                       .value = is_here ? tfrt_answer_parts_value(inventory, &value->base.base)
                                         : tfrt_inventory_away(value),
-                       .age_us = tfrt_inventory_age_us(inventory, value->since_ns),
-                       .function = tfrt_inventory_text(inventory, value->place.function),
-                       .place = tfrt_inventory_place(inventory, &place)}};
-  tfrt_inventory_emit(inventory, &part);
+                       .age_us = tfrt_answer_parts_age_us(inventory, value->since_ns),
+                       .function = tfrt_answer_parts_text(inventory, value->place.function),
+                       .place = tfrt_answer_parts_place(inventory, &place)}};
+  tfrt_answer_parts_emit(inventory, &part);
   tfrt_remote_value_release(value);
 }
 
 static void tfrt_inventory_add_message(void* self, const tfrt_mailbox_entry_t* entry) {
-  tfrt_inventory_t* inventory = self;
+  tfrt_answer_parts_t* inventory = self;
   tfrt_string_view_t key = entry->key;
   if (key.size > TFRT_WIRE_MAX_KEY_SIZE) key.size = TFRT_WIRE_MAX_KEY_SIZE;
   tfrt_wire_answer_part_t part = {.kind = TFRT_WIRE_PART_MAIL,
-                                  .mail = {.job = tfrt_inventory_job_id(inventory),
+                                  .mail = {.job = tfrt_answer_parts_job_id(inventory),
                                            .is_sent = entry->is_sent,
                                            .request = entry->request,
                                            .sender = entry->sender,
                                            .key = key}};
   if (entry->site) {
-    part.mail.kernel = tfrt_inventory_text(inventory, entry->site->kernel);
-    part.mail.place = tfrt_inventory_place(inventory, entry->site);
+    part.mail.kernel = tfrt_answer_parts_text(inventory, entry->site->kernel);
+    part.mail.place = tfrt_answer_parts_place(inventory, entry->site);
   }
-  tfrt_inventory_emit(inventory, &part);
+  tfrt_answer_parts_emit(inventory, &part);
 }
 
-static void tfrt_inventory_add_values(tfrt_inventory_t* inventory) {
+static void tfrt_inventory_add_values(tfrt_answer_parts_t* inventory) {
   tfrt_job_t* job = inventory->job;
   tfrt_hash_table_t* objects = &inventory->node->objects->by_id;
   for (tfrt_hash_node_t* node = tfrt_hash_table_first(objects); node;
@@ -284,18 +360,18 @@ static void tfrt_inventory_add_values(tfrt_inventory_t* inventory) {
 
 // --- All of it -----------------------------------------------------------------
 
-static void tfrt_inventory_add_members(tfrt_inventory_t* inventory) {
+static void tfrt_inventory_add_members(tfrt_answer_parts_t* inventory) {
   const tfrt_job_t* job = inventory->job;
   for (uint32_t i = 0; i < job->view.member_count; ++i) {
     const tfrt_job_member_t* member = &job->view.members[i];
     const tfrt_wire_answer_part_t part = {
         .kind = TFRT_WIRE_PART_MEMBER,
-        .member = {.job = tfrt_inventory_job_id(inventory),
+        .member = {.job = tfrt_answer_parts_job_id(inventory),
                    .rank = member->rank,
                    .incarnation = member->incarnation,
-                   .address = tfrt_inventory_text(inventory, member->address),
+                   .address = tfrt_answer_parts_text(inventory, member->address),
                    .is_lost = member->death != NULL}};
-    tfrt_inventory_emit(inventory, &part);
+    tfrt_answer_parts_emit(inventory, &part);
   }
 }
 
@@ -313,19 +389,19 @@ static tfrt_wire_job_state_t tfrt_inventory_job_state(const tfrt_job_t* job) {
                                        : TFRT_WIRE_JOB_STATE_OPEN;
 }
 
-static void tfrt_inventory_add_job(tfrt_inventory_t* inventory) {
+static void tfrt_inventory_add_job(tfrt_answer_parts_t* inventory) {
   const tfrt_job_t* job = inventory->job;
   const tfrt_wire_answer_part_t part = {
       .kind = TFRT_WIRE_PART_JOB,
-      .job = {.job = tfrt_inventory_job_id(inventory),
-              .name = tfrt_inventory_text(inventory, job->name),
+      .job = {.job = tfrt_answer_parts_job_id(inventory),
+              .name = tfrt_answer_parts_text(inventory, job->name),
               .rank = job->rank,
               .hosts = job->view.member_count,
               .root = job->view.members[0].incarnation,
               .client = job->client.incarnation,
-              .age_us = tfrt_inventory_age_us(inventory, job->since_ns),
+              .age_us = tfrt_answer_parts_age_us(inventory, job->since_ns),
               .state = tfrt_inventory_job_state(job)}};
-  tfrt_inventory_emit(inventory, &part);
+  tfrt_answer_parts_emit(inventory, &part);
   tfrt_inventory_add_members(inventory);
   tfrt_job_start_visit_all(job, tfrt_inventory_add_start, inventory);
   tfrt_hash_table_t* peers = &inventory->node->peers;
@@ -337,7 +413,7 @@ static void tfrt_inventory_add_job(tfrt_inventory_t* inventory) {
 }
 
 // Adds detached jobs that are over and have left their results.
-static void tfrt_inventory_add_kept(tfrt_inventory_t* inventory) {
+static void tfrt_inventory_add_kept(tfrt_answer_parts_t* inventory) {
   const tfrt_list_link_t* head = &inventory->node->detached;
   for (tfrt_list_link_t* link = head->next; link != head; link = link->next) {
     const tfrt_detached_job_t* kept = tfrt_detached_job_of(link);
@@ -345,13 +421,13 @@ static void tfrt_inventory_add_kept(tfrt_inventory_t* inventory) {
     const tfrt_wire_answer_part_t part = {
         .kind = TFRT_WIRE_PART_JOB,
         .job = {.job = tfrt_string_view_make((const char*)kept->id, TFRT_WIRE_JOB_ID_SIZE),
-                .name = tfrt_inventory_text(inventory, kept->name),
+                .name = tfrt_answer_parts_text(inventory, kept->name),
                 .hosts = kept->host_count,
                 .root = inventory->node->incarnation,
                 .client = kept->client,
-                .age_us = tfrt_inventory_age_us(inventory, kept->since_ns),
+                .age_us = tfrt_answer_parts_age_us(inventory, kept->since_ns),
                 .state = TFRT_WIRE_JOB_STATE_KEPT}};
-    tfrt_inventory_emit(inventory, &part);
+    tfrt_answer_parts_emit(inventory, &part);
   }
 }
 
@@ -369,7 +445,7 @@ static void tfrt_inventory_compare_start(void* self, uint64_t number,
   if (execution->request == runner->request) runner->found = execution;
 }
 
-static const tfrt_execution_t* tfrt_inventory_find_runner(tfrt_inventory_t* inventory,
+static const tfrt_execution_t* tfrt_inventory_find_runner(tfrt_answer_parts_t* inventory,
                                                           const void* request) {
   tfrt_inventory_runner_t runner = {.request = request};
   if (!request) return NULL;
@@ -392,7 +468,7 @@ static const tfrt_execution_t* tfrt_inventory_find_runner(tfrt_inventory_t* inve
   return runner.found;
 }
 
-static void tfrt_inventory_add_kernel(tfrt_inventory_t* inventory,
+static void tfrt_inventory_add_kernel(tfrt_answer_parts_t* inventory,
                                       const tfrt_progress_thread_t* thread,
                                       const tfrt_kernel_site_t* site) {
   tfrt_status_origin_t place;
@@ -401,19 +477,19 @@ static void tfrt_inventory_add_kernel(tfrt_inventory_t* inventory,
   inventory->job = runner ? runner->job : NULL;
   const tfrt_wire_answer_part_t part = {
       .kind = TFRT_WIRE_PART_KERNEL,
-      .kernel = {.job = tfrt_inventory_job_id(inventory),
+      .kernel = {.job = tfrt_answer_parts_job_id(inventory),
                  .request = runner ? runner->request_id : 0,
                  .parent = runner ? tfrt_inventory_parent_of(inventory, runner->request) : NULL,
-                 .kernel = tfrt_inventory_text(inventory, place.kernel),
-                 .place = tfrt_inventory_place(inventory, &place),
-                 .age_us = tfrt_inventory_age_us(inventory, thread->since_ns)}};
-  tfrt_inventory_emit(inventory, &part);
+                 .kernel = tfrt_answer_parts_text(inventory, place.kernel),
+                 .place = tfrt_answer_parts_place(inventory, &place),
+                 .age_us = tfrt_answer_parts_age_us(inventory, thread->since_ns)}};
+  tfrt_answer_parts_emit(inventory, &part);
   inventory->job = NULL;
 }
 
 // Adds the kernels that threads are in. A mark is followed only if its program is in the cache,
 // which is not freed while the lock is held.
-static void tfrt_inventory_add_kernels(tfrt_inventory_t* inventory) {
+static void tfrt_inventory_add_kernels(tfrt_answer_parts_t* inventory) {
   tfrt_node_look_at_threads(inventory->node, inventory->now_ns);
   const tfrt_progress_t* progress = &inventory->node->progress;
   for (size_t i = 0; i < progress->count; ++i) {
@@ -423,20 +499,20 @@ static void tfrt_inventory_add_kernels(tfrt_inventory_t* inventory) {
   }
 }
 
-static void tfrt_inventory_add_host(tfrt_inventory_t* inventory) {
+static void tfrt_inventory_add_host(tfrt_answer_parts_t* inventory) {
   const tfrt_node_t* node = inventory->node;
   tfrt_string_view_t name = tfrt_session_manager_name(node->sessions);
   const tfrt_wire_answer_part_t part = {.kind = TFRT_WIRE_PART_HOST,
                                         .host = {.incarnation = node->incarnation,
-                                                 .name = tfrt_inventory_view(inventory, name),
+                                                 .name = tfrt_answer_parts_view(inventory, name),
                                                  .serving = !node->refuses_jobs && !node->closed}};
-  tfrt_inventory_emit(inventory, &part);
+  tfrt_answer_parts_emit(inventory, &part);
 }
 
 tfrt_status_t tfrt_inventory_write(tfrt_execution_t* execution, tfrt_string_builder_t* out) {
   tfrt_node_t* node = execution->node;
-  tfrt_inventory_t inventory;
-  tfrt_inventory_initialize(&inventory, node, out);
+  tfrt_answer_parts_t inventory;
+  tfrt_answer_parts_initialize(&inventory, node, out);
   tfrt_node_lock_tables(node);
   tfrt_inventory_add_host(&inventory);
   for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) {
@@ -447,5 +523,5 @@ tfrt_status_t tfrt_inventory_write(tfrt_execution_t* execution, tfrt_string_buil
   tfrt_inventory_add_kept(&inventory);
   tfrt_inventory_add_kernels(&inventory);
   tfrt_node_unlock(node);
-  return tfrt_inventory_finish(&inventory);
+  return tfrt_answer_parts_finish(&inventory);
 }

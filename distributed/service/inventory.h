@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inventory of a host: everything that lives there because of others. It is a HostPart; for
-// each job a JobPart, then its members, starts, calls, values and mail; and the kernels that
-// threads are in (proto/service.proto). The job of the client that asks is left out.
+// The things that live on a host because of others, and what has happened there.
+//
+//   status      a HostPart with counts, and a PeerPart for each session
+//   inventory   a HostPart; for each job a JobPart, then its members, starts, calls, values and
+//               mail; and the kernels that threads are in. The job of the client that asks is left
+//               out
+//
+// proto/service.proto describes the parts.
 //
 // Thread rule: takes the node's lock. Failure rule: see answer.h.
 #ifndef TFRT_DISTRIBUTED_SERVICE_INVENTORY_H_
@@ -11,6 +16,8 @@
 #include "distributed/call/execution.h"
 
 // Appends the parts for the call that |execution| is to |out|. Thread-safe (the lock is not held).
+tfrt_status_t tfrt_inventory_write_status(tfrt_execution_t* execution, tfrt_string_builder_t* out)
+    TFRT_MUST_USE;
 tfrt_status_t tfrt_inventory_write(tfrt_execution_t* execution, tfrt_string_builder_t* out)
     TFRT_MUST_USE;
 

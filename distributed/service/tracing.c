@@ -2,7 +2,11 @@
 #include "distributed/service/tracing.h"
 
 #include <stdio.h>
+#include <string.h>
 
+#include "distributed/call/incoming_call.h"
+#include "distributed/job/job_start.h"
+#include "distributed/tuning/tuning.h"
 #include "distributed/wire/text.h"
 
 // The most spans that are copied out of a trace at a time.
@@ -11,8 +15,8 @@
 // The arena keeps this much from part to part.
 #define TFRT_TRACING_KEPT_SIZE 4096
 
-tfrt_status_t tfrt_tracing_append_clock(int64_t clock_ns, uint64_t dropped,
-                                        tfrt_string_builder_t* out) {
+static tfrt_status_t tfrt_tracing_append_clock(int64_t clock_ns, uint64_t dropped,
+                                               tfrt_string_builder_t* out) {
   const tfrt_wire_answer_part_t part = {
       .kind = TFRT_WIRE_PART_CLOCK, .clock = {.clock_ns = (uint64_t)clock_ns, .dropped = dropped}};
   return tfrt_wire_answer_append(&part, out);
@@ -34,8 +38,8 @@ static tfrt_status_t tfrt_tracing_append_span(const tfrt_trace_span_t* span,
   return tfrt_wire_answer_append(&part, out);
 }
 
-tfrt_status_t tfrt_tracing_append_spans(tfrt_trace_t* trace, int64_t since_ns,
-                                        tfrt_string_builder_t* out) {
+static tfrt_status_t tfrt_tracing_append_spans(tfrt_trace_t* trace, int64_t since_ns,
+                                               tfrt_string_builder_t* out) {
   tfrt_trace_span_t spans[TFRT_TRACING_BLOCK];
   size_t first = 0;
   for (size_t count; (count = tfrt_trace_read(trace, first, spans, TFRT_TRACING_BLOCK)) > 0;
@@ -87,4 +91,237 @@ tfrt_status_t tfrt_tracing_read(tfrt_string_view_t answer, tfrt_trace_t* trace,
   }
   tfrt_arena_deinitialize(&arena);
   return status;
+}
+
+// --- Recordings ------------------------------------------------------------------
+
+typedef struct tfrt_recording_s {
+  tfrt_list_link_t link;  // in the node's recordings, oldest first
+  uint8_t job[TFRT_WIRE_JOB_ID_SIZE];
+  tfrt_trace_t* trace;  // +1
+  int64_t until_ns;     // takes spans that begin before
+} tfrt_recording_t;
+
+static tfrt_recording_t* tfrt_recording_of(tfrt_list_link_t* link) {
+  return TFRT_CONTAINER_OF(link, tfrt_recording_t, link);
+}
+
+static int64_t tfrt_recording_now(const tfrt_node_t* node) {
+  return tfrt_clock_now_ns(node->options.host->clock);
+}
+
+static tfrt_job_t* tfrt_recording_job(const tfrt_recording_t* recording, tfrt_node_t* node) {
+  tfrt_string_view_t id =
+      tfrt_string_view_make((const char*)recording->job, sizeof(recording->job));
+  return tfrt_job_find(node, id);
+}
+
+static void tfrt_recording_drop(tfrt_recording_t* recording, tfrt_node_t* node) {
+  tfrt_list_remove(&recording->link);
+  tfrt_trace_release(recording->trace);
+  tfrt_allocator_free(node->options.allocator, recording, sizeof(*recording));
+}
+
+void tfrt_recording_drop_all(tfrt_node_t* node) {
+  while (!tfrt_list_is_empty(&node->recordings.list)) {
+    tfrt_recording_drop(tfrt_recording_of(node->recordings.list.next), node);
+  }
+}
+
+// Makes room for one more.
+static void tfrt_recording_drop_oldest(tfrt_node_t* node) {
+  size_t kept = 0;
+  tfrt_recording_t* oldest = NULL;
+  for (tfrt_list_link_t* link = node->recordings.list.next; link != &node->recordings.list;
+       link = link->next) {
+    if (tfrt_recording_job(tfrt_recording_of(link), node)) continue;
+    if (kept++ == 0) oldest = tfrt_recording_of(link);
+  }
+  if (kept >= TFRT_RECORDING_MAX_KEPT) tfrt_recording_drop(oldest, node);
+}
+
+// --- Begin -----------------------------------------------------------------------
+
+static void tfrt_recording_attach_start(void* self, uint64_t number,
+                                        const tfrt_execution_t* execution) {
+  (void)number;
+  if (execution->request) tfrt_request_context_set_trace(execution->request, self);
+}
+
+// Makes running work of |job| record into |trace|.
+static void tfrt_recording_attach(tfrt_job_t* job, tfrt_trace_t* trace) {
+  tfrt_job_start_visit_all(job, tfrt_recording_attach_start, trace);
+  tfrt_hash_table_t* peers = &job->node->peers;
+  for (tfrt_hash_node_t* found = tfrt_hash_table_first(peers); found;
+       found = tfrt_hash_table_next(peers, found)) {
+    tfrt_peer_t* peer = TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation);
+    for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->incoming_calls); node;
+         node = tfrt_hash_table_next(&peer->incoming_calls, node)) {
+      tfrt_incoming_call_t* call = TFRT_CONTAINER_OF(node, tfrt_incoming_call_t, by_number);
+      if (call->execution.job == job) tfrt_recording_attach_start(trace, 0, &call->execution);
+    }
+  }
+}
+
+static tfrt_status_t tfrt_recording_create(tfrt_job_t* job, tfrt_recording_t** out_recording) {
+  tfrt_node_t* node = job->node;
+  tfrt_recording_drop_oldest(node);
+  tfrt_recording_t* recording =
+      tfrt_allocator_allocate_zeroed(node->options.allocator, sizeof(*recording));
+  if (!recording) return tfrt_status_out_of_memory();
+  tfrt_status_t status =
+      tfrt_trace_create(TFRT_RECORDING_LIMIT, node->options.allocator, &recording->trace);
+  if (status) {
+    tfrt_allocator_free(node->options.allocator, recording, sizeof(*recording));
+    return status;
+  }
+  memcpy(recording->job, job->identity.id, sizeof(recording->job));
+  recording->until_ns = INT64_MIN;
+  tfrt_list_push_back(&node->recordings.list, &recording->link);
+  tfrt_job_set_trace(job, recording->trace);
+  tfrt_recording_attach(job, recording->trace);
+  *out_recording = recording;
+  return NULL;
+}
+
+// Records |job| until |until_ns|, if its client does not do that itself.
+static tfrt_status_t tfrt_recording_begin_job(tfrt_job_t* job, int64_t now_ns, int64_t until_ns) {
+  tfrt_recording_t* recording = NULL;
+  tfrt_list_link_t* head = &job->node->recordings.list;
+  for (tfrt_list_link_t* link = head->next; link != head && !recording; link = link->next) {
+    bool is_its =
+        memcmp(tfrt_recording_of(link)->job, job->identity.id, sizeof(job->identity.id)) == 0;
+    if (is_its) recording = tfrt_recording_of(link);
+  }
+  if (job->asks_only || (!recording && tfrt_job_trace(job))) return NULL;
+  if (!recording) TFRT_RETURN_IF_ERROR(tfrt_recording_create(job, &recording));
+  // A client that left without reading it has left it full.
+  if (now_ns >= recording->until_ns || tfrt_trace_dropped(recording->trace) > 0) {
+    tfrt_trace_restart(recording->trace, now_ns);
+  }
+  if (until_ns > recording->until_ns) recording->until_ns = until_ns;
+  tfrt_trace_bound(recording->trace, recording->until_ns);
+  return NULL;
+}
+
+// A job was opened: records it, if that goes on for all jobs.
+static void tfrt_recording_on_job_opened(const tfrt_owner_end_t* end) {
+  tfrt_job_t* job = end->job;
+  int64_t now_ns = tfrt_recording_now(job->node);
+  if (now_ns >= job->node->recordings.until_ns) return;
+  // Without memory for it, the job runs unrecorded.
+  tfrt_status_release(tfrt_recording_begin_job(job, now_ns, job->node->recordings.until_ns));
+}
+
+// --- Questions -------------------------------------------------------------------
+
+// True if |question| is about the job with the id |job|.
+static bool tfrt_recording_is_meant(const tfrt_wire_ask_record_t* question, const uint8_t* job) {
+  return question->job.size == 0 || memcmp(question->job.data, job, TFRT_WIRE_JOB_ID_SIZE) == 0;
+}
+
+static tfrt_status_t tfrt_recording_begin(tfrt_node_t* node, const tfrt_wire_ask_record_t* question,
+                                          int64_t now_ns) {
+  int64_t until_ns = now_ns + (int64_t)question->milliseconds * TFRT_NANOSECONDS_PER_MILLISECOND;
+  bool is_here = question->job.size == 0;
+  if (is_here && until_ns > node->recordings.until_ns) node->recordings.until_ns = until_ns;
+  for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) {
+    tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
+    if (tfrt_job_is_closed(job) || !tfrt_recording_is_meant(question, job->identity.id)) continue;
+    is_here = true;
+    TFRT_RETURN_IF_ERROR(tfrt_recording_begin_job(job, now_ns, until_ns));
+  }
+  if (is_here) return NULL;
+  return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "no such job is here");
+}
+
+static void tfrt_recording_end(tfrt_node_t* node, const tfrt_wire_ask_record_t* question) {
+  int64_t now_ns = tfrt_recording_now(node);
+  if (question->job.size == 0) node->recordings.until_ns = now_ns;
+  for (tfrt_list_link_t* link = node->recordings.list.next; link != &node->recordings.list;
+       link = link->next) {
+    tfrt_recording_t* recording = tfrt_recording_of(link);
+    if (!tfrt_recording_is_meant(question, recording->job)) continue;
+    if (now_ns < recording->until_ns) recording->until_ns = now_ns;
+    tfrt_trace_bound(recording->trace, recording->until_ns);
+  }
+}
+
+// --- Answers ---------------------------------------------------------------------
+
+// Traces that are read with the lock open.
+typedef struct tfrt_recording_answer_s {
+  size_t count;
+  tfrt_trace_t* traces[TFRT_RECORDING_MAX_ANSWER];  // +1 each
+} tfrt_recording_answer_t;
+
+static void tfrt_recording_take(tfrt_recording_answer_t* answer, tfrt_trace_t* trace) {
+  if (!trace || answer->count == TFRT_ARRAY_SIZE(answer->traces)) return;
+  for (size_t i = 0; i < answer->count; ++i) {
+    if (answer->traces[i] == trace) return;
+  }
+  answer->traces[answer->count++] = tfrt_trace_retain(trace);
+}
+
+// Collects recordings, and traces that clients have recorded of their own jobs.
+static void tfrt_recording_collect(tfrt_node_t* node, const tfrt_wire_ask_record_t* question,
+                                   tfrt_recording_answer_t* answer) {
+  int64_t now_ns = tfrt_recording_now(node);
+  for (tfrt_list_link_t* link = node->recordings.list.next; link != &node->recordings.list;) {
+    tfrt_recording_t* recording = tfrt_recording_of(link);
+    link = link->next;
+    if (!tfrt_recording_is_meant(question, recording->job)) continue;
+    tfrt_recording_take(answer, recording->trace);
+    bool is_over = now_ns >= recording->until_ns && !tfrt_recording_job(recording, node);
+    if (is_over) tfrt_recording_drop(recording, node);
+  }
+  for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) {
+    const tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
+    if (tfrt_recording_is_meant(question, job->identity.id)) {
+      tfrt_recording_take(answer, tfrt_job_trace(job));
+    }
+  }
+}
+
+// Appends what |answer| has, with the lock open, because it copies many spans.
+static tfrt_status_t tfrt_recording_append(const tfrt_recording_answer_t* answer, int64_t now_ns,
+                                           int64_t since_ns, tfrt_string_builder_t* out) {
+  uint64_t dropped = 0;
+  for (size_t i = 0; i < answer->count; ++i) dropped += tfrt_trace_dropped(answer->traces[i]);
+  TFRT_RETURN_IF_ERROR(tfrt_tracing_append_clock(now_ns, dropped, out));
+  for (size_t i = 0; i < answer->count; ++i) {
+    TFRT_RETURN_IF_ERROR(tfrt_tracing_append_spans(answer->traces[i], since_ns, out));
+  }
+  return NULL;
+}
+
+tfrt_status_t tfrt_recording_write(tfrt_execution_t* execution,
+                                   const tfrt_wire_ask_record_t* question,
+                                   tfrt_string_builder_t* out) {
+  tfrt_node_t* node = execution->node;
+  tfrt_recording_answer_t answer = {0};
+  tfrt_status_t status = NULL;
+  // The answer to a begin has the time from which on spans are taken. A client reads the spans
+  // since that time, and gets all that found room.
+  int64_t now_ns = tfrt_recording_now(node);
+  tfrt_node_lock_tables(node);
+  if (question->action == TFRT_WIRE_RECORD_BEGIN) {
+    status = tfrt_recording_begin(node, question, now_ns);
+  } else if (question->action == TFRT_WIRE_RECORD_END) {
+    tfrt_recording_end(node, question);
+  } else if (question->action == TFRT_WIRE_RECORD_READ) {
+    tfrt_recording_collect(node, question, &answer);
+  }
+  tfrt_node_unlock(node);
+  if (!status) status = tfrt_recording_append(&answer, now_ns, (int64_t)question->since_ns, out);
+  for (size_t i = 0; i < answer.count; ++i) tfrt_trace_release(answer.traces[i]);
+  return status;
+}
+
+static const tfrt_owner_rule_t tfrt_recording_rules[] = {
+    {TFRT_OWNER_JOB_OPENED, TFRT_OWNER_JOBS, tfrt_recording_on_job_opened},
+};
+
+void tfrt_recording_register(tfrt_owner_rules_t* rules) {
+  tfrt_owner_rules_add(rules, tfrt_recording_rules, TFRT_ARRAY_SIZE(tfrt_recording_rules));
 }

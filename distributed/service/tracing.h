@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Spans as parts of an answer, and the spans of the job that asks: a ClockPart, then SpanParts
-// (proto/service.proto).
+// Spans as parts of an answer: a ClockPart, then SpanParts (proto/service.proto). A client reads
+// those of its own job, which it has had recorded from the start, or has any job recorded for a
+// while.
 //
 //   client                         member
 //     JobOpen (frame is sampled) --->  the job records spans
@@ -9,34 +10,54 @@
 //     AskTrace --------------------->
 //     <----------------------- Result  ClockPart, SpanPart, SpanPart ...
 //
-// A host records only for jobs whose JobOpen says that its trace is sampled, at most
-// TFRT_JOB_TRACE_LIMIT spans each (job/job_life.h); spans beyond that are counted.
+// A host records at most TFRT_JOB_TRACE_LIMIT spans of such a job (job/job_life.h); spans beyond
+// that are counted.
 //
-// Thread rule: thread-safe (the node's lock is not held).
-// Failure rule: see answer.h.
+// *Recordings* are of jobs that were not started with tracing (AskRecord):
+//
+//   begin   each such job that is here, or comes in that time, gets a recording: a trace that takes
+//           what begins in the given time, then nothing any more
+//   end     ends recording now, also for other clients that began it
+//   read    what recordings have, also of jobs that have ended meanwhile
+//
+// Life of a recording:
+//  1. Made by a begin, or by the opening of a job while one for all jobs goes on. The job's running
+//     calls and later ones record into it.
+//  2. Emptied by the next begin after its time, or when it is full; one before that only goes on.
+//  3. Dropped, with what it has, by the first read after its time when its job has ended, or when
+//     there are too many.
+//
+// A kernel of a job that was once recorded costs two readings of the clock for ever.
+//
+// Thread rule: as each function says.
+// Failure rule: see answer.h; NOT_FOUND for a job that is not here.
 #ifndef TFRT_DISTRIBUTED_SERVICE_TRACING_H_
 #define TFRT_DISTRIBUTED_SERVICE_TRACING_H_
 
 #include "distributed/call/execution.h"
 #include "distributed/wire/service.h"
 
-// Appends the parts for the job of |execution|, if its client asks; else UNIMPLEMENTED.
+// Appends the parts for the job of |execution|. Thread-safe (the lock is not held).
 tfrt_status_t tfrt_tracing_write(tfrt_execution_t* execution, tfrt_string_builder_t* out)
     TFRT_MUST_USE;
 
-// Appends the part that says |clock_ns|, and that |dropped| spans had no room.
-tfrt_status_t tfrt_tracing_append_clock(int64_t clock_ns, uint64_t dropped,
-                                        tfrt_string_builder_t* out) TFRT_MUST_USE;
+// Does what |question| says, and appends the parts of the answer to |out|. Thread-safe (the lock is
+// not held).
+tfrt_status_t tfrt_recording_write(tfrt_execution_t* execution,
+                                   const tfrt_wire_ask_record_t* question,
+                                   tfrt_string_builder_t* out) TFRT_MUST_USE;
 
-// Appends the spans of |trace| that have begun at |since_ns| or later.
-tfrt_status_t tfrt_tracing_append_spans(tfrt_trace_t* trace, int64_t since_ns,
-                                        tfrt_string_builder_t* out) TFRT_MUST_USE;
+// Frees what |node| has recorded. Needs the node's lock.
+void tfrt_recording_drop_all(tfrt_node_t* node);
 
-// Sets |out_span| to what |part| says; longer texts are cut.
+// Has jobs that are opened recorded, while all are. Thread-compatible.
+void tfrt_recording_register(tfrt_owner_rules_t* rules);
+
+// Sets |out_span| to what |part| says; longer texts are cut. Thread-safe.
 void tfrt_tracing_read_span(const tfrt_wire_span_part_t* part, tfrt_trace_span_t* out_span);
 
 // Adds the spans of |answer| to |trace|, and sets |*out_clock_ns| and |*out_dropped| to what its
-// ClockPart says. With an error, spans before the bad part were added.
+// ClockPart says. With an error, spans before the bad part were added. Thread-safe.
 tfrt_status_t tfrt_tracing_read(tfrt_string_view_t answer, tfrt_trace_t* trace,
                                 int64_t* out_clock_ns, uint64_t* out_dropped) TFRT_MUST_USE;
 

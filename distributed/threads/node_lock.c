@@ -2,6 +2,11 @@
 #include "distributed/threads/node_lock.h"
 
 #include <assert.h>
+#include <string.h>
+
+#include "distributed/threads/reader_pair.h"
+#include "distributed/tuning/tuning.h"
+#include "host_runtime/base/log.h"
 
 // One run of deferred tasks on the calling thread. Runs of different locks may be nested.
 typedef struct tfrt_node_lock_run_s {
@@ -56,4 +61,271 @@ void tfrt_node_lock_unlock_and_run(tfrt_node_lock_t* lock) {
   current_run = &run;
   for (tfrt_task_t* task; (task = tfrt_task_list_pop_front(&run.tasks));) task->run(task);
   current_run = run.outer;
+}
+
+// --- Actions ---------------------------------------------------------------------
+
+typedef enum tfrt_action_kind_e {
+  TFRT_ACTION_FORWARD,
+  TFRT_ACTION_FAIL,
+  TFRT_ACTION_RELEASE,
+  TFRT_ACTION_WAIT,
+  TFRT_ACTION_CALL,
+} tfrt_action_kind_t;
+
+typedef struct tfrt_action_s {
+  tfrt_action_kind_t kind;
+  tfrt_action_wait_t wait;
+  tfrt_async_value_t* value;
+  union {
+    tfrt_async_value_t* target;  // FORWARD, +1
+    tfrt_status_t status;        // FAIL, +1
+    tfrt_task_t* task;           // WAIT
+    struct {                     // CALL
+      tfrt_action_fn_t run;
+      void* argument;
+    };
+  };
+} tfrt_action_t;
+
+// Actions that are carried out together, by one thread.
+struct tfrt_action_batch_s {
+  tfrt_task_t task;
+  tfrt_action_batch_t* next;  // which is carried out behind it; NULL: none
+  tfrt_allocator_t allocator;
+  bool only_releases;
+  size_t count;
+  size_t capacity;
+  tfrt_action_t actions[];
+};
+
+static size_t tfrt_action_batch_size(size_t capacity) {
+  return sizeof(tfrt_action_batch_t) + capacity * sizeof(tfrt_action_t);
+}
+
+static void tfrt_action_run_wait(const tfrt_action_t* action) {
+  switch (action->wait) {
+    case TFRT_ACTION_AND_THEN:
+      tfrt_async_value_and_then(action->value, action->task);
+      break;
+    case TFRT_ACTION_AWAIT:
+      tfrt_async_value_await(action->value, action->task);
+      break;
+    case TFRT_ACTION_WATCH:
+      tfrt_async_value_watch(action->value, action->task);
+      break;
+  }
+}
+
+static void tfrt_action_run(const tfrt_action_t* action) {
+  switch (action->kind) {
+    case TFRT_ACTION_FORWARD:
+      tfrt_indirect_value_forward_take((tfrt_indirect_value_t*)action->value, action->target);
+      tfrt_async_value_release(action->value);
+      break;
+    case TFRT_ACTION_FAIL:
+      tfrt_async_value_set_error(action->value, action->status);
+      tfrt_status_release(action->status);
+      tfrt_async_value_release(action->value);
+      break;
+    case TFRT_ACTION_RELEASE:
+      tfrt_async_value_release(action->value);
+      break;
+    case TFRT_ACTION_WAIT:
+      tfrt_action_run_wait(action);
+      break;
+    case TFRT_ACTION_CALL:
+      action->run(action->argument);
+      break;
+  }
+}
+
+// Carries out the actions of |batch| (NULL: nothing) and of the batches behind it, and frees these.
+// New actions that this causes are queued behind. The queue may be gone when this returns.
+static void tfrt_action_batch_run(tfrt_action_batch_t* batch) {
+  while (batch) {
+    for (size_t i = 0; i < batch->count; ++i) tfrt_action_run(&batch->actions[i]);
+    tfrt_action_batch_t* next = batch->next;
+    tfrt_allocator_free(batch->allocator, batch, tfrt_action_batch_size(batch->capacity));
+    batch = next;
+  }
+}
+
+static void tfrt_action_batch_run_task(tfrt_task_t* task) {
+  tfrt_action_batch_run(TFRT_CONTAINER_OF(task, tfrt_action_batch_t, task));
+}
+
+// Whether this thread carries out |batch|, and no task of |work_queue| does.
+static bool tfrt_action_batch_is_run_here(const tfrt_action_batch_t* batch,
+                                          const tfrt_work_queue_t* work_queue) {
+  bool only_releases = true;
+  for (const tfrt_action_batch_t* b = batch; b; b = b->next) only_releases &= b->only_releases;
+  return !work_queue || only_releases || tfrt_work_queue_is_in_worker_thread(work_queue);
+}
+
+// Copies the actions of |queue| to |few| if this thread carries them out and they are few; returns
+// how many. A reader's task carries out few of them itself, but what is written comes before many.
+static size_t tfrt_action_queue_take_few(tfrt_action_queue_t* queue, tfrt_action_t* few) {
+  tfrt_action_batch_t* batch = queue->batch;
+  if (!batch || queue->first_closed || batch->count > TFRT_ACTION_QUEUE_FEW) return 0;
+  bool is_run_here =
+      tfrt_reader_pair_is_in_task() || tfrt_action_batch_is_run_here(batch, queue->work_queue);
+  if (!is_run_here) return 0;
+  size_t count = batch->count;
+  memcpy(few, batch->actions, count * sizeof(*few));
+  batch->count = 0;
+  batch->only_releases = true;
+  return count;
+}
+
+// Puts the batch of |queue|, to which nothing is added any more, behind those before it.
+static void tfrt_action_queue_close_batch(tfrt_action_queue_t* queue) {
+  if (queue->first_closed) {
+    queue->last_closed->next = queue->batch;
+  } else {
+    queue->first_closed = queue->batch;
+  }
+  queue->last_closed = queue->batch;
+  queue->batch = NULL;
+}
+
+// The first batch of |queue|, which has them no more, or NULL if nothing is in it.
+static tfrt_action_batch_t* tfrt_action_queue_take_batch(tfrt_action_queue_t* queue) {
+  if (queue->batch && queue->batch->count > 0) tfrt_action_queue_close_batch(queue);
+  tfrt_action_batch_t* first = queue->first_closed;
+  if (!first) return NULL;
+  const size_t count = first->count;
+  queue->first_closed = NULL;
+  queue->usual_capacity = TFRT_ACTION_QUEUE_LEAST;
+  while (queue->usual_capacity < count && queue->usual_capacity < TFRT_ACTION_QUEUE_MOST) {
+    queue->usual_capacity *= 2;
+  }
+  return first;
+}
+
+// Takes all actions out and carries them out, or hands them over. The queue may be gone when the
+// last of them has run.
+static void tfrt_action_queue_run(tfrt_task_t* task) {
+  tfrt_action_queue_t* queue = TFRT_CONTAINER_OF(task, tfrt_action_queue_t, task);
+  tfrt_action_t few[TFRT_ACTION_QUEUE_FEW];
+  tfrt_node_lock_lock(queue->lock);
+  tfrt_work_queue_t* work_queue = queue->work_queue;
+  tfrt_action_batch_t* urgent = queue->urgent;
+  size_t few_count = tfrt_action_queue_take_few(queue, few);
+  tfrt_action_batch_t* batch = tfrt_action_queue_take_batch(queue);
+  queue->urgent = NULL;
+  queue->scheduled = false;
+  tfrt_node_lock_unlock_and_run(queue->lock);
+  tfrt_action_batch_run(urgent);
+  for (size_t i = 0; i < few_count; ++i) tfrt_action_run(&few[i]);
+  if (!batch) return;
+  if (tfrt_action_batch_is_run_here(batch, work_queue)) {
+    tfrt_action_batch_run(batch);
+    return;
+  }
+  tfrt_task_initialize(&batch->task, tfrt_action_batch_run_task);
+  tfrt_reader_pair_run_behind(work_queue, &batch->task);
+}
+
+void tfrt_action_queue_initialize(tfrt_action_queue_t* queue, tfrt_node_lock_t* lock,
+                                  tfrt_allocator_t allocator) {
+  memset(queue, 0, sizeof(*queue));
+  queue->lock = lock;
+  queue->allocator = allocator;
+  queue->usual_capacity = TFRT_ACTION_QUEUE_LEAST;
+  tfrt_task_initialize(&queue->task, tfrt_action_queue_run);
+}
+
+void tfrt_action_queue_set_work_queue(tfrt_action_queue_t* queue, tfrt_work_queue_t* work_queue) {
+  queue->work_queue = work_queue;
+}
+
+void tfrt_action_queue_deinitialize(tfrt_action_queue_t* queue) {
+  assert(!queue->urgent && !queue->first_closed && (!queue->batch || queue->batch->count == 0));
+  if (!queue->batch) return;
+  tfrt_allocator_free(queue->allocator, queue->batch,
+                      tfrt_action_batch_size(queue->batch->capacity));
+  queue->batch = NULL;
+}
+
+// Makes room for one more action in |*batch|; NULL is an empty one, made with room for |least|.
+// False when memory is out.
+static bool tfrt_action_batch_reserve(tfrt_action_batch_t** batch, size_t least,
+                                      tfrt_allocator_t allocator) {
+  tfrt_action_batch_t* old = *batch;
+  if (old && old->count < old->capacity) return true;
+  size_t capacity = old ? 2 * old->capacity : least;
+  size_t old_size = old ? tfrt_action_batch_size(old->capacity) : 0;
+  tfrt_action_batch_t* grown =
+      tfrt_allocator_reallocate(allocator, old, old_size, tfrt_action_batch_size(capacity));
+  if (!grown) return false;
+  if (!old) *grown = (tfrt_action_batch_t){.allocator = allocator, .only_releases = true};
+  grown->capacity = capacity;
+  *batch = grown;
+  return true;
+}
+
+static void tfrt_action_queue_add_to(tfrt_action_queue_t* queue, tfrt_action_batch_t** batch,
+                                     const tfrt_action_t* action) {
+  if (!tfrt_action_batch_reserve(batch, queue->usual_capacity, queue->allocator)) {
+    tfrt_log(TFRT_LOG_ERROR, NULL, "no memory to hand on a value; whoever waits for it waits on");
+    return;
+  }
+  if (action->kind != TFRT_ACTION_RELEASE) (*batch)->only_releases = false;
+  (*batch)->actions[(*batch)->count++] = *action;
+  if (queue->scheduled) return;
+  queue->scheduled = true;
+  tfrt_node_lock_defer(queue->lock, &queue->task);
+}
+
+static void tfrt_action_queue_add(tfrt_action_queue_t* queue, const tfrt_action_t* action) {
+  bool is_full = queue->batch && queue->batch->count == TFRT_ACTION_QUEUE_MOST;
+  if (is_full) {
+    tfrt_action_queue_close_batch(queue);
+    queue->usual_capacity = TFRT_ACTION_QUEUE_MOST;
+  }
+  tfrt_action_queue_add_to(queue, &queue->batch, action);
+}
+
+void tfrt_action_queue_forward_take(tfrt_action_queue_t* queue, tfrt_async_value_t* value,
+                                    tfrt_async_value_t* target) {
+  tfrt_action_queue_add(
+      queue, &(tfrt_action_t){.kind = TFRT_ACTION_FORWARD, .value = value, .target = target});
+}
+
+void tfrt_action_queue_fail_take(tfrt_action_queue_t* queue, tfrt_async_value_t* value,
+                                 tfrt_status_t status) {
+  tfrt_action_queue_add(
+      queue, &(tfrt_action_t){
+                 .kind = TFRT_ACTION_FAIL, .value = value, .status = tfrt_status_retain(status)});
+}
+
+void tfrt_action_queue_release(tfrt_action_queue_t* queue, tfrt_async_value_t* value) {
+  if (!value) return;
+  tfrt_action_queue_add(queue, &(tfrt_action_t){.kind = TFRT_ACTION_RELEASE, .value = value});
+}
+
+void tfrt_action_queue_wait(tfrt_action_queue_t* queue, tfrt_async_value_t* value,
+                            tfrt_action_wait_t wait, tfrt_task_t* task) {
+  tfrt_action_queue_add(
+      queue,
+      &(tfrt_action_t){.kind = TFRT_ACTION_WAIT, .wait = wait, .value = value, .task = task});
+}
+
+void tfrt_action_queue_call(tfrt_action_queue_t* queue, tfrt_action_fn_t run, void* argument) {
+  tfrt_action_queue_add(
+      queue, &(tfrt_action_t){.kind = TFRT_ACTION_CALL, .run = run, .argument = argument});
+}
+
+void tfrt_action_queue_call_at_once(tfrt_action_queue_t* queue, tfrt_action_fn_t run,
+                                    void* argument) {
+  tfrt_action_queue_add_to(
+      queue, &queue->urgent,
+      &(tfrt_action_t){.kind = TFRT_ACTION_CALL, .run = run, .argument = argument});
+}
+
+static void tfrt_action_run_demand(void* argument) { tfrt_async_value_demand(argument); }
+
+void tfrt_action_queue_demand(tfrt_action_queue_t* queue, tfrt_async_value_t* value) {
+  tfrt_action_queue_call(queue, tfrt_action_run_demand, value);
 }

@@ -19,8 +19,7 @@
 #ifndef TFRT_DISTRIBUTED_VALUE_OBJECT_TABLE_H_
 #define TFRT_DISTRIBUTED_VALUE_OBJECT_TABLE_H_
 
-#include "distributed/domain/owner.h"
-#include "distributed/threads/action_queue.h"
+#include "distributed/domain/domain.h"
 #include "distributed/wire/value.h"
 #include "host_runtime/base/hash_table.h"
 #include "host_runtime/base/list.h"

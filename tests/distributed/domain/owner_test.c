@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The ends of owners: which rules are followed, and in which order.
-#include "distributed/domain/owner.h"
+#include "distributed/domain/domain.h"
 
 #include <check.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "distributed/domain/text_pool.h"
+#include "distributed/domain/domain.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "distributed/threads/action_queue.h"
+#include "distributed/threads/node_lock.h"
 
 #include <stdatomic.h>
 #include <string.h>

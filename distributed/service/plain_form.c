@@ -1,9 +1,246 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <inttypes.h>
-
 #include "distributed/service/plain_form.h"
-#include "distributed/service/trace_image.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "distributed/service/tracing.h"
+#include "host_runtime/base/number_text.h"
+
+// --- Questions -------------------------------------------------------------------
+
+bool tfrt_plain_read_job(const char* text, uint8_t out_id[TFRT_WIRE_JOB_ID_SIZE]) {
+  for (size_t i = 0; i < TFRT_WIRE_JOB_ID_SIZE; ++i) {
+    uint64_t byte = 0;
+    tfrt_string_view_t digits = tfrt_string_view_make(text + 2 * i, strnlen(text + 2 * i, 2));
+    if (digits.size != 2 || !tfrt_number_text_parse_hex(digits, &byte)) return false;
+    out_id[i] = (uint8_t)byte;
+  }
+  return true;
+}
+
+// The part of |*text| before its first blank, or all of it; |*text| moves behind that blank.
+static tfrt_string_view_t tfrt_plain_take_word(const char** text) {
+  tfrt_string_view_t word = tfrt_string_view_make(*text, strcspn(*text, " "));
+  *text += word.size;
+  if (**text == ' ') ++*text;
+  return word;
+}
+
+static tfrt_string_view_t tfrt_plain_job_of(const tfrt_plain_question_t* question) {
+  return tfrt_string_view_make((const char*)question->job, sizeof(question->job));
+}
+
+// --- Cancel ----------------------------------------------------------------------
+
+// Reads the number behind the colon at |text|, and moves |*end| before that; false if there is
+// none.
+static bool tfrt_plain_read_number(const char* text, const char** end, uint32_t* out_number) {
+  size_t size = strspn(text + 1, "0123456789");
+  if (size == 0 || size > 9 || text + 1 + size != *end) return false;
+  uint64_t number = 0;
+  tfrt_number_text_parse_u64(tfrt_string_view_make(text + 1, size), &number);
+  *out_number = (uint32_t)number;
+  *end = text;
+  return true;
+}
+
+// The last colon of |text| before |end|, or |text|.
+static const char* tfrt_plain_find_colon(const char* text, const char* end) {
+  while (end > text && *--end != ':') continue;
+  return end;
+}
+
+// Reads "FILE:LINE:COLUMN"; false if |text| is something else.
+static bool tfrt_plain_read_place(const char* text, tfrt_wire_location_t* place) {
+  const char* end = text + strlen(text);
+  const char* column = tfrt_plain_find_colon(text, end);
+  const char* line = tfrt_plain_find_colon(text, column);
+  if (line == text || (size_t)(line - text) > TFRT_WIRE_MAX_PATH_SIZE ||
+      !tfrt_plain_read_number(column, &end, &place->column) ||
+      !tfrt_plain_read_number(line, &end, &place->line)) {
+    return false;
+  }
+  place->file = tfrt_string_view_make(text, (size_t)(line - text));
+  return true;
+}
+
+// Takes "@FUNCTION " off the beginning of |*text|, if it is there. One that is too long is left
+// out.
+static void tfrt_plain_take_function(const char** text, tfrt_wire_location_t* place) {
+  const char* end = **text == '@' ? strchr(*text, ' ') : NULL;
+  if (!end) return;
+  size_t size = (size_t)(end - *text - 1);
+  if (size <= TFRT_WIRE_MAX_NAME_SIZE) place->function = tfrt_string_view_make(*text + 1, size);
+  *text = end + 1;
+}
+
+// Reads "call CALLER NUMBER", with a place behind it or without; false if the text is something
+// else.
+static bool tfrt_plain_read_call(tfrt_plain_question_t* question) {
+  tfrt_wire_ask_cancel_t* cancel = &question->question.cancel;
+  if (strncmp(question->text, "call ", 5) != 0) return false;
+  const char* place = question->text + 5;
+  if (!tfrt_number_text_parse_hex(tfrt_plain_take_word(&place), &cancel->caller) ||
+      !tfrt_number_text_parse_u64(tfrt_plain_take_word(&place), &cancel->number)) {
+    return false;
+  }
+  if (*place == '\0') return place[-1] != ' ';
+  tfrt_plain_take_function(&place, &question->place);
+  cancel->place = &question->place;
+  return tfrt_plain_read_place(place, &question->place);
+}
+
+static tfrt_status_t tfrt_plain_read_cancel(tfrt_plain_question_t* question) {
+  const char* text = question->text;
+  if (strncmp(text, "job ", 4) == 0 && tfrt_plain_read_job(text + 4, question->job) &&
+      text[4 + 2 * TFRT_WIRE_JOB_ID_SIZE] == '\0') {
+    question->question.cancel.job = tfrt_plain_job_of(question);
+    return NULL;
+  }
+  if (tfrt_plain_read_call(question)) return NULL;
+  return tfrt_status_create(
+      TFRT_STATUS_INVALID_ARGUMENT,
+      "cancel wants `job ID`, `call CALLER NUMBER` or `call CALLER NUMBER [@FUNCTION] PLACE`, not "
+      "`%s`",
+      text);
+}
+
+// --- Record ----------------------------------------------------------------------
+
+// The action that |verb| names, or CLOCK.
+static tfrt_wire_record_action_t tfrt_plain_action(tfrt_string_view_t verb) {
+  static const char* const names[] = {[TFRT_WIRE_RECORD_BEGIN] = "begin",
+                                      [TFRT_WIRE_RECORD_END] = "end",
+                                      [TFRT_WIRE_RECORD_READ] = "read"};
+  for (uint32_t i = TFRT_WIRE_RECORD_BEGIN; i <= TFRT_WIRE_RECORD_READ; ++i) {
+    if (tfrt_string_view_equal(verb, tfrt_string_view_of(names[i]))) return i;
+  }
+  return TFRT_WIRE_RECORD_CLOCK;
+}
+
+static bool tfrt_plain_read_record_job(tfrt_plain_question_t* question, tfrt_string_view_t job) {
+  if (tfrt_string_view_equal(job, tfrt_string_view_of("-"))) return true;
+  if (job.size != 2 * TFRT_WIRE_JOB_ID_SIZE || !tfrt_plain_read_job(job.data, question->job)) {
+    return false;
+  }
+  question->question.record.job = tfrt_plain_job_of(question);
+  return true;
+}
+
+static tfrt_status_t tfrt_plain_read_record(tfrt_plain_question_t* question) {
+  tfrt_wire_ask_record_t* record = &question->question.record;
+  const char* rest = question->text;
+  int64_t number = 0;
+  if (strcmp(rest, "clock") == 0) return NULL;
+  record->action = tfrt_plain_action(tfrt_plain_take_word(&rest));
+  bool is_job = tfrt_plain_read_record_job(question, tfrt_plain_take_word(&rest));
+  bool is_number = tfrt_number_text_parse_i64(tfrt_string_view_of(rest), &number) && number >= 0;
+  bool is_begin = record->action == TFRT_WIRE_RECORD_BEGIN;
+  if (is_begin) {
+    record->milliseconds = (uint64_t)number;
+  } else if (record->action == TFRT_WIRE_RECORD_READ) {
+    record->since_ns = (uint64_t)number;
+  }
+  bool is_action = record->action != TFRT_WIRE_RECORD_CLOCK;
+  if (is_action && is_job && is_number && (!is_begin || number <= INT32_MAX)) return NULL;
+  return tfrt_status_create(
+      TFRT_STATUS_INVALID_ARGUMENT,
+      "record wants `clock`, `begin JOB MS`, `end JOB 0` or `read JOB SINCE`, not `%s`",
+      question->text);
+}
+
+tfrt_status_t tfrt_plain_question_read(tfrt_wire_question_kind_t kind, tfrt_string_view_t text,
+                                       tfrt_plain_question_t* out_question) {
+  *out_question = (tfrt_plain_question_t){.question = {.kind = kind}};
+  snprintf(out_question->text, sizeof(out_question->text), "%.*s",
+           TFRT_STRING_VIEW_ARGUMENTS(text));
+  if (kind == TFRT_WIRE_ASK_CANCEL) return tfrt_plain_read_cancel(out_question);
+  return kind == TFRT_WIRE_ASK_RECORD ? tfrt_plain_read_record(out_question) : NULL;
+}
+
+// --- Traces ----------------------------------------------------------------------
+
+#define TFRT_TRACE_IMAGE_HEAD_SIZE 16
+#define TFRT_TRACE_IMAGE_SPAN_SIZE 30  // without its texts
+
+static uint8_t* tfrt_trace_image_put(uint8_t* at, uint64_t number, size_t size) {
+  for (size_t i = 0; i < size; ++i) *at++ = (uint8_t)(number >> (8 * i));
+  return at;
+}
+
+static uint64_t tfrt_trace_image_get(const uint8_t** at, size_t size) {
+  uint64_t number = 0;
+  for (size_t i = 0; i < size; ++i) number |= (uint64_t) * (*at)++ << (8 * i);
+  return number;
+}
+
+static void tfrt_trace_image_append_span(const tfrt_trace_span_t* span,
+                                         tfrt_string_builder_t* out) {
+  size_t category_size = strlen(span->category);
+  size_t name_size = strlen(span->name);
+  uint8_t bytes[TFRT_TRACE_IMAGE_SPAN_SIZE];
+  uint8_t* at = tfrt_trace_image_put(bytes, (uint64_t)span->begin_ns, 8);
+  at = tfrt_trace_image_put(at, (uint64_t)span->end_ns, 8);
+  at = tfrt_trace_image_put(at, span->request, 8);
+  at = tfrt_trace_image_put(at, span->thread, 4);
+  at = tfrt_trace_image_put(at, category_size, 1);
+  tfrt_trace_image_put(at, name_size, 1);
+  tfrt_string_builder_append(out, (const char*)bytes, sizeof(bytes));
+  tfrt_string_builder_append(out, span->category, category_size);
+  tfrt_string_builder_append(out, span->name, name_size);
+}
+
+static void tfrt_trace_image_begin(int64_t clock_ns, uint64_t dropped, tfrt_string_builder_t* out) {
+  uint8_t head[TFRT_TRACE_IMAGE_HEAD_SIZE];
+  uint8_t* at = tfrt_trace_image_put(head, (uint64_t)clock_ns, 8);
+  tfrt_trace_image_put(at, dropped, 8);
+  tfrt_string_builder_append(out, (const char*)head, sizeof(head));
+}
+
+// Reads one span at |*at|, which moves behind it. Returns false for what is none.
+static bool tfrt_trace_image_read_span(const uint8_t** at, const uint8_t* end,
+                                       tfrt_trace_span_t* out_span) {
+  if (end - *at < TFRT_TRACE_IMAGE_SPAN_SIZE) return false;
+  *out_span = (tfrt_trace_span_t){0};
+  out_span->begin_ns = (int64_t)tfrt_trace_image_get(at, 8);
+  out_span->end_ns = (int64_t)tfrt_trace_image_get(at, 8);
+  out_span->request = tfrt_trace_image_get(at, 8);
+  out_span->thread = (uint32_t)tfrt_trace_image_get(at, 4);
+  size_t category_size = (size_t)tfrt_trace_image_get(at, 1);
+  size_t name_size = (size_t)tfrt_trace_image_get(at, 1);
+  if (category_size >= sizeof(out_span->category) || name_size >= sizeof(out_span->name) ||
+      (size_t)(end - *at) < category_size + name_size || out_span->end_ns < out_span->begin_ns) {
+    return false;
+  }
+  memcpy(out_span->category, *at, category_size);
+  memcpy(out_span->name, *at + category_size, name_size);
+  *at += category_size + name_size;
+  return true;
+}
+
+tfrt_status_t tfrt_plain_trace_read(tfrt_string_view_t image, tfrt_trace_t* trace,
+                                    int64_t* out_clock_ns, uint64_t* out_dropped) {
+  *out_clock_ns = 0;
+  *out_dropped = 0;
+  const uint8_t* at = (const uint8_t*)image.data;
+  const uint8_t* end = at + image.size;
+  bool is_good = image.size >= TFRT_TRACE_IMAGE_HEAD_SIZE;
+  if (is_good) {
+    *out_clock_ns = (int64_t)tfrt_trace_image_get(&at, 8);
+    *out_dropped = tfrt_trace_image_get(&at, 8);
+  }
+  while (is_good && at < end) {
+    tfrt_trace_span_t span;
+    is_good = tfrt_trace_image_read_span(&at, end, &span);
+    if (is_good) tfrt_trace_add_span(trace, &span);
+  }
+  if (is_good) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                            "the trace that a host sent is damaged at byte %zu of %zu",
+                            (size_t)(at - (const uint8_t*)image.data), image.size);
+}
 
 // The arena keeps this much from part to part.
 #define TFRT_PLAIN_KEPT_SIZE 4096

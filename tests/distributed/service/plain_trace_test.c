@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "distributed/service/trace_image.h"
+//
+// Spans as versions before FEATURE_ASK send them (plain_form.h).
+#include "distributed/service/plain_form.h"
 
 #include <check.h>
 #include <string.h>
@@ -12,26 +14,41 @@ static tfrt_trace_t* make_trace(size_t limit) {
   return trace;
 }
 
-// An image with |count| spans.
-static void make_image(size_t count, size_t limit, tfrt_string_builder_t* out) {
-  tfrt_trace_t* trace = make_trace(limit);
-  for (size_t i = 0; i < count; ++i) {
-    tfrt_trace_add(trace, "kernel", i % 2 ? "tfrt.add.i32" : "", -5 + (int64_t)i, (int64_t)i,
-                   1000 + i);
-  }
+static void append(const tfrt_wire_answer_part_t* part, tfrt_string_builder_t* out) {
+  ck_assert_ptr_null(tfrt_wire_answer_append(part, out));
+}
+
+// An image with |count| spans, made at |clock_ns|, where |dropped| others had no room.
+static void make_image(size_t count, uint64_t clock_ns, uint64_t dropped,
+                       tfrt_string_builder_t* out) {
+  tfrt_string_builder_t parts;
+  tfrt_string_builder_initialize(&parts, tfrt_allocator_system());
   tfrt_string_builder_initialize(out, tfrt_allocator_system());
-  tfrt_trace_image_append(trace, 123456789012345, out);
-  tfrt_trace_release(trace);
+  append(&(tfrt_wire_answer_part_t){.kind = TFRT_WIRE_PART_CLOCK,
+                                    .clock = {.clock_ns = clock_ns, .dropped = dropped}},
+         &parts);
+  for (size_t i = 0; i < count; ++i) {
+    const char* name = i % 2 ? "tfrt.add.i32" : "";
+    append(&(tfrt_wire_answer_part_t){.kind = TFRT_WIRE_PART_SPAN,
+                                      .span = {.begin_ns = (uint64_t)(-5 + (int64_t)i),
+                                               .end_ns = i,
+                                               .request = 1000 + i,
+                                               .category = tfrt_string_view_of("kernel"),
+                                               .name = tfrt_string_view_of(name)}},
+           &parts);
+  }
+  ck_assert_ptr_null(tfrt_plain_answer_write_trace(tfrt_string_builder_view(&parts), out));
+  tfrt_string_builder_deinitialize(&parts);
 }
 
 START_TEST(what_is_read_is_what_was_there) {
   tfrt_string_builder_t image;
-  make_image(200, 150, &image);
+  make_image(150, 123456789012345, 50, &image);
   tfrt_trace_t* read = make_trace(1000);
   int64_t clock = 0;
   uint64_t dropped = 0;
   ck_assert_ptr_null(
-      tfrt_trace_image_read(tfrt_string_builder_view(&image), read, &clock, &dropped));
+      tfrt_plain_trace_read(tfrt_string_builder_view(&image), read, &clock, &dropped));
   ck_assert_int_eq(clock, 123456789012345);
   ck_assert_uint_eq(dropped, 50);
   static tfrt_trace_span_t spans[1000];
@@ -49,13 +66,12 @@ END_TEST
 
 START_TEST(no_trace_is_an_image_without_spans) {
   tfrt_string_builder_t image;
-  tfrt_string_builder_initialize(&image, tfrt_allocator_system());
-  tfrt_trace_image_append(NULL, 7, &image);
+  make_image(0, 7, 0, &image);
   tfrt_trace_t* read = make_trace(10);
   int64_t clock = 0;
   uint64_t dropped = 1;
   ck_assert_ptr_null(
-      tfrt_trace_image_read(tfrt_string_builder_view(&image), read, &clock, &dropped));
+      tfrt_plain_trace_read(tfrt_string_builder_view(&image), read, &clock, &dropped));
   ck_assert_int_eq(clock, 7);
   ck_assert_uint_eq(dropped, 0);
   tfrt_trace_span_t span;
@@ -68,7 +84,7 @@ END_TEST
 // Each length but those that end between two spans.
 START_TEST(a_cut_image_is_an_error) {
   tfrt_string_builder_t image;
-  make_image(3, 3, &image);
+  make_image(3, 1, 0, &image);
   size_t good_lengths = 0;
   tfrt_string_view_t whole = tfrt_string_builder_view(&image);
   for (size_t size = 0; size < whole.size; ++size) {
@@ -76,7 +92,7 @@ START_TEST(a_cut_image_is_an_error) {
     int64_t clock;
     uint64_t dropped;
     tfrt_status_t status =
-        tfrt_trace_image_read(tfrt_string_view_make(whole.data, size), read, &clock, &dropped);
+        tfrt_plain_trace_read(tfrt_string_view_make(whole.data, size), read, &clock, &dropped);
     if (!status) ++good_lengths;
     if (status) ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_INVALID_ARGUMENT);
     tfrt_status_release(status);
@@ -90,7 +106,7 @@ END_TEST
 
 START_TEST(texts_that_would_not_fit_are_an_error) {
   tfrt_string_builder_t image;
-  make_image(1, 1, &image);
+  make_image(1, 1, 0, &image);
   // The size of the category, then that of the name.
   for (size_t at = 16 + 28; at < 16 + 30; ++at) {
     char bytes[128];
@@ -101,7 +117,7 @@ START_TEST(texts_that_would_not_fit_are_an_error) {
     int64_t clock;
     uint64_t dropped;
     tfrt_status_t status =
-        tfrt_trace_image_read(tfrt_string_view_make(bytes, sizeof(bytes)), read, &clock, &dropped);
+        tfrt_plain_trace_read(tfrt_string_view_make(bytes, sizeof(bytes)), read, &clock, &dropped);
     ck_assert_ptr_nonnull(strstr(tfrt_status_message(status), "damaged at byte 46 of 128"));
     tfrt_status_release(status);
     tfrt_trace_release(read);
@@ -111,8 +127,8 @@ START_TEST(texts_that_would_not_fit_are_an_error) {
 END_TEST
 
 Suite* tfrt_test_suite(void) {
-  Suite* suite = suite_create("trace_image");
-  TCase* tests = tcase_create("trace_image");
+  Suite* suite = suite_create("plain_trace");
+  TCase* tests = tcase_create("plain_trace");
   tcase_add_test(tests, what_is_read_is_what_was_there);
   tcase_add_test(tests, no_trace_is_an_image_without_spans);
   tcase_add_test(tests, a_cut_image_is_an_error);
