@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "distributed/service/tracing.h"
-#include "distributed/wire/text.h"
+#include "distributed/wire/value.h"
 #include "host_runtime/base/random.h"
 
 // --- What is wrong with a host -----------------------------------------------

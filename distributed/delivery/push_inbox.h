@@ -30,7 +30,7 @@
 
 #include "distributed/domain/domain.h"
 #include "distributed/tuning/tuning.h"
-#include "distributed/wire/object.h"
+#include "distributed/wire/value.h"
 #include "host_runtime/base/list.h"
 
 typedef struct tfrt_peer_s tfrt_peer_t;

@@ -16,7 +16,7 @@
 // still belongs to its owner. But later calls to that host, from the same run of a function on this
 // host, take the copy there instead of the value.
 //
-//   prefetch h, v  --> copy on h (copying.h), noted here
+//   prefetch h, v  --> copy on h (BUILTIN_COPY), noted here
 //   call on h (v)  --> Invoke (copy), which h has
 //
 // A copy is what the value was when it was made. The caller must not use it for a value that may

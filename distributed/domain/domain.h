@@ -155,7 +155,7 @@ typedef struct tfrt_ended_jobs_s {
   uint32_t next;                                       // the oldest one, or a free place
 } tfrt_ended_jobs_t;
 
-// Spans of kernels (service/recording.h).
+// Spans of kernels (service/tracing.h).
 typedef struct tfrt_node_recordings_s {
   tfrt_list_link_t list;
   int64_t until_ns;  // new jobs are recorded until then, by the host's clock
@@ -184,7 +184,7 @@ struct tfrt_node_s {
   tfrt_list_link_t programs;          // the cache, most recently used first
   tfrt_text_pool_t texts;             // of calls that are of no program of a job
   tfrt_list_link_t clients;           // that wait for sessions or jobs
-  tfrt_node_recordings_t recordings;  // of what ran (recording.h)
+  tfrt_node_recordings_t recordings;  // of what ran (tracing.h)
   tfrt_progress_t progress;           // of the process's threads, at the last look
   uint32_t next_job_handle;           // from 1
   tfrt_string_builder_t body;         // scratch for sending a frame

@@ -25,7 +25,7 @@
 #include "distributed/session/session.h"
 #include "distributed/transport/transport.h"
 #include "distributed/tuning/tuning.h"
-#include "distributed/wire/body.h"
+#include "distributed/wire/batch.h"
 #include "host_runtime/async/task.h"
 #include "host_runtime/base/hash_table.h"
 #include "host_runtime/base/list.h"

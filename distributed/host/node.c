@@ -31,7 +31,7 @@
 #include "distributed/value/outgoing_hold.h"
 #include "distributed/value/outgoing_want.h"
 #include "distributed/value/remote_value.h"
-#include "distributed/wire/text.h"
+#include "distributed/wire/value.h"
 #include "host_runtime/base/random.h"
 
 // --- Frames ----------------------------------------------------------------------

@@ -4,7 +4,7 @@
 #include "distributed/job/detached_job.h"
 #include "distributed/value/job_budget.h"
 #include "distributed/value/value_item.h"
-#include "distributed/wire/text.h"
+#include "distributed/wire/value.h"
 #include "host_runtime/base/plural.h"
 #include "host_runtime/executor/kernel/withdrawal.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/service/answer_part.h"
 
-#include "distributed/wire/text.h"
+#include "distributed/wire/value.h"
 
 // The arena keeps this much from part to part.
 #define TFRT_ANSWER_PART_KEPT_SIZE 4096

@@ -7,7 +7,7 @@
 #include "distributed/call/incoming_call.h"
 #include "distributed/job/job_start.h"
 #include "distributed/tuning/tuning.h"
-#include "distributed/wire/text.h"
+#include "distributed/wire/value.h"
 
 // The most spans that are copied out of a trace at a time.
 #define TFRT_TRACING_BLOCK 64

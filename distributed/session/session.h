@@ -112,7 +112,7 @@ typedef struct tfrt_session_frame_s {
   uint64_t request;                // 0: none
   int64_t deadline_ns;             // of our clock; TFRT_TIME_INFINITE: none
   const tfrt_wire_trace_t* trace;  // copied; NULL: not traced
-  tfrt_string_view_t body;         // encoded (wire/body.h), or a draft of it; copied
+  tfrt_string_view_t body;         // encoded (wire/batch.h), or a draft of it; copied
   // Not NULL: makes the body out of |body|, a draft, which never leaves this process. For a
   // frame without |call|, |want| and after.
   tfrt_session_seal_fn_t seal;

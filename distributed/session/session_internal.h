@@ -26,7 +26,7 @@
 #include "distributed/session/send_queue.h"
 #include "distributed/session/session.h"
 #include "distributed/tuning/tuning.h"
-#include "distributed/wire/body.h"
+#include "distributed/wire/batch.h"
 #include "host_runtime/base/arena.h"
 #include "host_runtime/base/hash_table.h"
 #include "host_runtime/base/list.h"

@@ -2,7 +2,6 @@
 #include "distributed/value/outgoing_hold.h"
 
 #include "distributed/domain/job.h"
-#include "distributed/domain/release_ranges.h"
 #include "distributed/tuning/tuning.h"
 
 // --- Holds that are given back ----------------------------------------------

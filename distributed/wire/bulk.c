@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/wire/bulk.h"
 
-#include "distributed/wire/coding.h"
-#include "distributed/wire/decoder.h"
-#include "distributed/wire/encoder.h"
-#include "distributed/wire/messages.h"
+#include "distributed/wire/codec.h"
 
 // The last field of a chunk, for ever.
 enum { CHUNK_PAYLOAD_NUMBER = 15 };

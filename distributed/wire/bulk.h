@@ -16,7 +16,7 @@
 #ifndef TFRT_DISTRIBUTED_WIRE_BULK_H_
 #define TFRT_DISTRIBUTED_WIRE_BULK_H_
 
-#include "distributed/wire/error.h"
+#include "distributed/wire/value.h"
 #include "host_runtime/base/string_builder.h"
 
 typedef struct tfrt_wire_lane_hello_s {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/wire/call.h"
 
-#include "distributed/wire/messages.h"
+#include "distributed/wire/codec.h"
 #include "distributed/wire/walks.h"
 
 // The kinds that an argument of a call, and a result, may have.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/wire/job.h"
 
-#include "distributed/wire/messages.h"
+#include "distributed/wire/codec.h"
 
 // The kinds of items that a client sends to the root and gets back.
 #define TFRT_WIRE_JOB_ITEM_KINDS                                                              \

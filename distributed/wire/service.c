@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/wire/service.h"
 
-#include "distributed/wire/coding.h"
+#include "distributed/wire/codec.h"
 #include "distributed/wire/limits.h"
-#include "distributed/wire/messages.h"
-#include "distributed/wire/packed.h"
 #include "proto/service.pb-c.h"
 
 // Answer.parts.

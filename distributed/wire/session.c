@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/wire/session.h"
 
-#include "distributed/wire/messages.h"
+#include "distributed/wire/codec.h"
 
 static const tfrt_wire_field_t limits_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_limits_t, batch_bytes, 1, UINT32),

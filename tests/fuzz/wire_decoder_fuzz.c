@@ -12,7 +12,7 @@
 // Decoding must take no more memory than the limits promise.
 #include <stdlib.h>
 
-#include "distributed/wire/body.h"
+#include "distributed/wire/batch.h"
 #include "distributed/wire/bulk.h"
 #include "distributed/wire/service.h"
 #include "tests/support/fuzz_target.h"

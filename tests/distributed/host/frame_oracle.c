@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "distributed/wire/body.h"
+#include "distributed/wire/batch.h"
 #include "distributed/wire/bulk.h"
 #include "host_runtime/base/list.h"
 

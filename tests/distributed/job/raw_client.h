@@ -11,7 +11,7 @@
 
 #include "distributed/session/session.h"
 #include "distributed/threads/node_lock.h"
-#include "distributed/wire/body.h"
+#include "distributed/wire/batch.h"
 #include "tests/distributed/host/node_harness.h"
 
 // The incarnations of the client and of the host.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Any client can ask a host about the jobs of others, and have the host end them:
-// distributed/service/inventory.h and distributed/service/administration.h.
+// distributed/service/inventory.h and distributed/service/answer.h.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "distributed/session/session.h"
 #include "distributed/threads/node_lock.h"
 #include "distributed/transport/grpc/grpc_transport.h"
-#include "distributed/wire/body.h"
+#include "distributed/wire/batch.h"
 #include "host_runtime/base/sync.h"
 #include "tests/distributed/transport/brittle_transport.h"
 #include "tests/fakes/fake_clock.h"

@@ -3,7 +3,7 @@
 // Sessions with a peer that violates the protocol: a hand-made peer that writes its batches itself.
 #include <string.h>
 
-#include "distributed/wire/body.h"
+#include "distributed/wire/batch.h"
 #include "tests/distributed/session/session_harness.h"
 #include "tests/support/test_main.h"
 

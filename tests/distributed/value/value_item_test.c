@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "distributed/wire/body.h"
+#include "distributed/wire/batch.h"
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/base/counting_allocator.h"
 #include "tests/fakes/failing_malloc.h"

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "distributed/wire/body.h"
 #include "tests/distributed/wire/samples.h"
 #include "tests/support/test_main.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "distributed/wire/coding.h"
+#include "distributed/wire/codec.h"
 
 #include "tests/support/test_main.h"
 

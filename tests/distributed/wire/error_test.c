@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "distributed/wire/error.h"
+#include "distributed/wire/value.h"
 
 #include <string.h>
 
-#include "distributed/wire/coding.h"
-#include "distributed/wire/encoder.h"
-#include "distributed/wire/messages.h"
+#include "distributed/wire/codec.h"
 #include "host_runtime/base/counting_allocator.h"
 #include "tests/support/test_main.h"
 

@@ -4,7 +4,7 @@
 // values, and are read as those.
 #include <string.h>
 
-#include "distributed/wire/body.h"
+#include "distributed/wire/batch.h"
 #include "distributed/wire/bulk.h"
 #include "tests/distributed/wire/golden_bytes.h"
 #include "tests/distributed/wire/samples.h"

@@ -5,11 +5,8 @@
 
 #include <string.h>
 
-#include "distributed/wire/body.h"
-#include "distributed/wire/coding.h"
-#include "distributed/wire/decoder.h"
-#include "distributed/wire/encoder.h"
-#include "distributed/wire/messages.h"
+#include "distributed/wire/batch.h"
+#include "distributed/wire/codec.h"
 #include "host_runtime/base/counting_allocator.h"
 #include "tests/support/test_main.h"
 

@@ -5,9 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "distributed/wire/decoder.h"
-#include "distributed/wire/encoder.h"
-#include "distributed/wire/messages.h"
+#include "distributed/wire/codec.h"
 #include "host_runtime/base/random.h"
 #include "tests/distributed/wire/peer_descriptors.h"
 #include "tests/distributed/wire/samples.h"

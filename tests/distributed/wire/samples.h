@@ -7,7 +7,7 @@
 #ifndef TFRT_TESTS_DISTRIBUTED_WIRE_SAMPLES_H_
 #define TFRT_TESTS_DISTRIBUTED_WIRE_SAMPLES_H_
 
-#include "distributed/wire/body.h"
+#include "distributed/wire/batch.h"
 #include "distributed/wire/bulk.h"
 
 // Bodies of frames: at least one of each kind.

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The tables of distributed/wire say what proto/*.proto say, field by field.
-#include "distributed/wire/schema.h"
+#include "distributed/wire/codec.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "distributed/wire/batch.h"
-#include "distributed/wire/messages.h"
 #include "tests/distributed/wire/peer_descriptors.h"
 #include "tests/support/test_main.h"
 

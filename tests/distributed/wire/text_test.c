@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "distributed/wire/text.h"
+#include "distributed/wire/value.h"
 
 #include <stdio.h>
 
