@@ -65,8 +65,8 @@ static void tfrt_cancelled_requests_free(tfrt_cancelled_requests_t* table,
 
 // --- Jobs that have ended --------------------------------------------------------
 
-static void tfrt_ended_jobs_add(tfrt_ended_jobs_t* jobs, const uint8_t id[TFRT_WIRE_JOB_ID_SIZE],
-                                uint32_t rank, tfrt_status_t reason) {
+void tfrt_ended_jobs_add(tfrt_ended_jobs_t* jobs, const uint8_t id[TFRT_WIRE_JOB_ID_SIZE],
+                         uint32_t rank, tfrt_status_t reason) {
   tfrt_ended_job_t* entry = &jobs->entries[jobs->next];
   jobs->next = (jobs->next + 1) % TFRT_ENDED_JOBS_CAPACITY;
   tfrt_status_release(entry->reason);

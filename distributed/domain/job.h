@@ -293,6 +293,10 @@ void tfrt_cancelled_requests_remove(tfrt_cancelled_requests_t* table, uint64_t r
 // A question about a forgotten job is answered without a reason, as for an unknown job. Such
 // questions come within moments, while the news is on its way to all members.
 
+// Remembers that the job |id|, in which this host has |rank|, ends because of |reason| (+0).
+void tfrt_ended_jobs_add(tfrt_ended_jobs_t* jobs, const uint8_t id[TFRT_WIRE_JOB_ID_SIZE],
+                         uint32_t rank, tfrt_status_t reason);
+
 // The entry (+0, until the next job ends) of the job with |id|, or NULL.
 const tfrt_ended_job_t* tfrt_ended_jobs_find(const tfrt_ended_jobs_t* jobs, tfrt_string_view_t id);
 
