@@ -19,7 +19,7 @@ static void print(const tfrt_ir_operation_t* module) {
 }
 
 static void import(const tfrt_bef_file_t* file) {
-  static const tfrt_op_tables_t kNoTables = {NULL, 0};
+  static const tfrt_op_tables_t kNoTables = {0};
   tfrt_ir_context_t* context;
   tfrt_diagnostics_t diagnostics;
   tfrt_ir_operation_t* module;
