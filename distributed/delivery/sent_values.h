@@ -3,7 +3,7 @@
 // Values that a program itself sends to other hosts: by key, or ahead of its calls.
 //
 // *Mail* is values by key: the mailbox of a job on this host
-// (host_runtime/executor/hosts/mailbox.h), where a message meets its receiver. service/sending.h
+// (host_runtime/executor/hosts/mailbox.h), where a message meets its receiver. service/builtin.c
 // brings messages of other hosts there.
 //
 //   sender --value under a key--> mailbox <-- receiver
