@@ -9,6 +9,7 @@
 
 #include <assert.h>
 
+#include "host_runtime/async/backlog.h"
 #include "host_runtime/async/task_inbox.h"
 #include "host_runtime/base/sync.h"
 
@@ -18,7 +19,10 @@ typedef struct inline_work_queue_s {
   tfrt_task_inbox_t inbox;  // tasks added by others than the runner
   // The |this_thread| of the thread that runs tasks; NULL: none does. Written with the mutex held.
   _Atomic(const char*) runner;
-  tfrt_task_list_t tasks;     // the runner's; without one guarded by the mutex
+  tfrt_task_list_t tasks;  // the runner's; without one guarded by the mutex
+  // The runner's, like the next one: it runs a call (inline_run_here()), and no task of the list.
+  bool is_in_call;
+  size_t call_task_count;     // tasks that the call has added, less those that were run since
   _Atomic int sleeper_count;  // written with the mutex held
   tfrt_mutex_t mutex;
   tfrt_condition_t condition;  // a task came, a value is there, the runner has left
@@ -66,6 +70,17 @@ static void take_inbox(inline_work_queue_t* queue) {
   tfrt_task_inbox_take(&queue->inbox, &queue->tasks);
 }
 
+// Runs some of the tasks of the call that this thread runs.
+static void work_off(tfrt_work_queue_t* base) {
+  inline_work_queue_t* queue = cast(base);
+  for (int i = 0; i < TFRT_BACKLOG_PIECE && queue->call_task_count > 0; ++i) {
+    tfrt_task_t* task = tfrt_task_list_pop_front(&queue->tasks);
+    if (!task) return;
+    --queue->call_task_count;
+    task->run(task);
+  }
+}
+
 static void inline_add_task(tfrt_work_queue_t* base, tfrt_task_t* task) {
   inline_work_queue_t* queue = cast(base);
   if (!is_runner(queue)) {
@@ -75,6 +90,9 @@ static void inline_add_task(tfrt_work_queue_t* base, tfrt_task_t* task) {
   // Tasks that were added before this one stand before it.
   take_inbox(queue);
   tfrt_task_list_push_back(&queue->tasks, task);
+  if (queue->is_in_call && ++queue->call_task_count > TFRT_BACKLOG_LIMIT) {
+    tfrt_backlog_note(base, work_off);
+  }
 }
 
 static bool inline_add_blocking_task(tfrt_work_queue_t* base, tfrt_task_t* task,
@@ -100,12 +118,15 @@ static bool is_done(inline_waiter_t* waiter) {
 
 // As the runner, runs tasks until |waiter| is done or none is left.
 static void run_tasks(inline_work_queue_t* queue, inline_waiter_t* waiter) {
+  const bool is_in_call = queue->is_in_call;
+  queue->is_in_call = false;
   while (!is_done(waiter)) {
     if (tfrt_task_list_is_empty(&queue->tasks)) take_inbox(queue);
     tfrt_task_t* task = tfrt_task_list_pop_front(&queue->tasks);
-    if (!task) return;
+    if (!task) break;
     task->run(task);
   }
+  queue->is_in_call = is_in_call;
 }
 
 // True if there is a task, and nobody else is there to run it.
@@ -154,7 +175,11 @@ static void inline_run_here(tfrt_work_queue_t* base, tfrt_task_t* task) {
     return;
   }
   const char* outer = become_runner(queue);
+  queue->is_in_call = true;
+  queue->call_task_count = 0;
   task->run(task);
+  queue->is_in_call = false;
+  tfrt_backlog_forget(base);
   leave_to(queue, outer);
   tfrt_mutex_unlock(&queue->mutex);
 }

@@ -41,19 +41,22 @@ static inline bool tfrt_task_inbox_is_empty(const tfrt_task_inbox_t* inbox) {
   return !atomic_load_explicit(&((tfrt_task_inbox_t*)inbox)->newest, memory_order_seq_cst);
 }
 
-// Moves all that is in |inbox| to the end of |list|, in the order in which it came. Thread-safe
-// for |inbox|; |list| is the caller's.
-static inline void tfrt_task_inbox_take(tfrt_task_inbox_t* inbox, tfrt_task_list_t* list) {
+// Moves all that is in |inbox| to the end of |list|, in the order in which it came, and returns the
+// number of tasks. Thread-safe for |inbox|; |list| is the caller's.
+static inline size_t tfrt_task_inbox_take(tfrt_task_inbox_t* inbox, tfrt_task_list_t* list) {
   // Acquire: the tasks; partner of the exchange in put.
   tfrt_task_t* last = atomic_exchange_explicit(&inbox->newest, NULL, memory_order_acquire);
   tfrt_task_t* first = NULL;
+  size_t count = 0;
   for (tfrt_task_t* task = last; task;) {
     tfrt_task_t* older = task->next;
     task->next = first;
     first = task;
     task = older;
+    ++count;
   }
   if (first) tfrt_task_list_append(list, first, last);
+  return count;
 }
 
 #endif  // TFRT_HOST_RUNTIME_ASYNC_TASK_INBOX_H_

@@ -26,10 +26,13 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "host_runtime/async/backlog.h"
 #include "host_runtime/async/blocking_pool.h"
 #include "host_runtime/async/blocking_wait.h"
 #include "host_runtime/async/task_deque.h"
+#include "host_runtime/async/task_inbox.h"
 #include "host_runtime/async/task_list.h"
+#include "host_runtime/async/task_ring.h"
 #include "host_runtime/base/parker.h"
 #include "host_runtime/base/random.h"
 #include "host_runtime/base/sync.h"
@@ -42,8 +45,16 @@
 // tasks and waits for each finds the worker awake, and neither has to be woken.
 #define SEARCH_ROUNDS 10
 
-// At most this many tasks are moved at once from the shared list to a deque.
-#define MAX_BATCH 16
+// At most this many tasks are moved at once from the shared list or a guest's ring to a deque.
+#define MAX_BATCH 32
+
+// How long a worker naps. It costs as much as some 20 wakes, so that a guest who makes tasks faster
+// than they are run need not pay for one every few tasks; and a task that waits for the end of a
+// nap loses no more than what makes a task worth another thread.
+#define NAP_NS 50000
+
+// A guest with more tasks than this ends a nap.
+#define LONG_FOR_A_NAP (TFRT_BACKLOG_LIMIT / 2)
 
 // At most this many threads stand in for those whose tasks wait.
 #define MAX_SUBSTITUTES 1024
@@ -51,6 +62,8 @@
 typedef struct thread_pool_s thread_pool_t;
 
 typedef struct worker_s worker_t;
+
+typedef struct guest_s guest_t;
 
 typedef enum worker_state_e {
   SERVED,    // a thread runs its tasks, looks for some, or sleeps until there are any
@@ -69,6 +82,15 @@ struct worker_s {
   tfrt_task_t service;   // gives it a substitute
 };
 
+// The tasks of a thread that is none of the pool's and runs a call (pool_run_here()). When it has
+// ended the workers take those that are left, and another such thread may have the ring.
+struct guest_s {
+  tfrt_task_ring_t ring;
+  thread_pool_t* pool;
+  guest_t* next;          // doesn't change once the guest is in the pool's list
+  _Atomic bool is_taken;  // a thread has it
+};
+
 struct thread_pool_s {
   tfrt_work_queue_t base;
   tfrt_allocator_t allocator;
@@ -80,10 +102,18 @@ struct thread_pool_s {
   tfrt_blocking_pool_t dedicated_blocking;  // tasks that must start at once
   tfrt_blocking_pool_t substitutes;         // threads of workers whose first ones wait
 
+  // Tasks from elsewhere: one that adds them takes no lock. A worker moves all that have come to
+  // the shared list, when it finds this empty.
+  _Alignas(64) tfrt_task_inbox_t inbox;
+
   // The shared list.
   _Alignas(64) tfrt_mutex_t shared_mutex;  // guards |shared_tasks|
   tfrt_task_list_t shared_tasks;
   _Atomic size_t shared_count;  // written with the mutex held, read by all
+
+  // Grows only, until the pool ends: as long as the most threads that ran calls at once.
+  _Atomic(guest_t*) first_guest;
+  _Atomic int guest_count;  // those that are taken
 
   // Blocking tasks that are queued or running, in both pools; compute tasks that have given their
   // workers away; and tasks that run on threads of others. A task that adds another one is still
@@ -94,6 +124,7 @@ struct thread_pool_s {
   _Alignas(64) _Atomic int searching_count;
   _Atomic int idle_count;     // written with the mutex held
   _Atomic int started_count;  // written with the mutex held; never falls
+  _Atomic(worker_t*) napper;  // a worker that searches, and looks again after a nap; or NULL
   tfrt_mutex_t mutex;         // guards all below; taken before |shared_mutex|
   worker_t* first_idle;       // those that sleep and were not told to wake, the last one first
   worker_t* first_unserved;   // the idle ones without a thread, likewise
@@ -105,6 +136,9 @@ struct thread_pool_s {
 // The pool that this thread works for, and its worker, unless it runs blocking tasks.
 static _Thread_local thread_pool_t* current_pool;
 static _Thread_local worker_t* current_worker;
+
+// The guest of a pool that this thread is, or NULL.
+static _Thread_local guest_t* current_guest;
 
 static thread_pool_t* cast(tfrt_work_queue_t* queue) { return (thread_pool_t*)queue; }
 
@@ -122,8 +156,14 @@ static void note_blocking_done(void* owner) {
 // --- Finding tasks -----------------------------------------------------------
 
 static bool has_shared(thread_pool_t* pool) {
-  // Sequentially consistent: partner of the store in push_shared().
-  return atomic_load_explicit(&pool->shared_count, memory_order_seq_cst) > 0;
+  // Sequentially consistent: partner of the stores in move_inbox_locked() and take_shared().
+  return !tfrt_task_inbox_is_empty(&pool->inbox) ||
+         atomic_load_explicit(&pool->shared_count, memory_order_seq_cst) > 0;
+}
+
+static guest_t* first_guest(const thread_pool_t* pool) {
+  // Acquire: the guest; partner of the exchange in add_guest().
+  return atomic_load_explicit(&((thread_pool_t*)pool)->first_guest, memory_order_acquire);
 }
 
 // Returns true if any task is queued; none that was added before is overlooked.
@@ -133,16 +173,33 @@ static bool has_work(thread_pool_t* pool) {
   for (int i = 0; i < started; ++i) {
     if (!tfrt_task_deque_is_empty(&pool->workers[i].deque)) return true;
   }
+  for (const guest_t* guest = first_guest(pool); guest; guest = guest->next) {
+    if (!tfrt_task_ring_is_empty(&guest->ring)) return true;
+  }
   return false;
 }
 
 static void push_shared(thread_pool_t* pool, tfrt_task_t* task) {
-  tfrt_mutex_lock(&pool->shared_mutex);
-  tfrt_task_list_push_back(&pool->shared_tasks, task);
-  size_t count = atomic_load_explicit(&pool->shared_count, memory_order_relaxed);
-  // Sequentially consistent: before the look at who is awake; partner of has_shared().
-  atomic_store_explicit(&pool->shared_count, count + 1, memory_order_seq_cst);
-  tfrt_mutex_unlock(&pool->shared_mutex);
+  tfrt_task_inbox_put(&pool->inbox, task);
+}
+
+// Moves what is in the inbox to the empty shared list. Returns the number of tasks.
+static size_t move_inbox_locked(thread_pool_t* pool) {
+  if (tfrt_task_inbox_is_empty(&pool->inbox)) return 0;
+  // Before the inbox is empty, so that at no time a task is in neither; partner of has_shared().
+  atomic_store_explicit(&pool->shared_count, 1, memory_order_seq_cst);
+  return tfrt_task_inbox_take(&pool->inbox, &pool->shared_tasks);
+}
+
+// Puts all of |tasks| but the first one into the worker's deque, and returns that. Backwards, so
+// that the deque gives them back in the order in which they came.
+static tfrt_task_t* keep_batch(worker_t* worker, tfrt_task_t* const* tasks, size_t count) {
+  for (size_t i = count; i > 1; --i) {
+    if (!tfrt_task_deque_push(&worker->deque, tasks[i - 1])) {
+      push_shared(worker->pool, tasks[i - 1]);
+    }
+  }
+  return count > 0 ? tasks[0] : NULL;
 }
 
 // Takes the first task of the shared list, and for the worker's deque a fair share of
@@ -153,18 +210,33 @@ static tfrt_task_t* take_shared(worker_t* worker) {
   tfrt_task_t* batch[MAX_BATCH];
   size_t taken = 0;
   tfrt_mutex_lock(&pool->shared_mutex);
+  // Relaxed: written with the mutex held.
   size_t count = atomic_load_explicit(&pool->shared_count, memory_order_relaxed);
+  if (count == 0) count = move_inbox_locked(pool);
   size_t share = count / (size_t)pool->worker_count + 1;
   while (taken < share && taken < count && taken < MAX_BATCH) {
     batch[taken++] = tfrt_task_list_pop_front(&pool->shared_tasks);
   }
+  // Sequentially consistent: partner of has_shared().
   atomic_store_explicit(&pool->shared_count, count - taken, memory_order_seq_cst);
   tfrt_mutex_unlock(&pool->shared_mutex);
-  // Backwards, so that the deque gives them back in the order in which they came.
-  for (size_t i = taken; i > 1; --i) {
-    if (!tfrt_task_deque_push(&worker->deque, batch[i - 1])) push_shared(pool, batch[i - 1]);
+  return keep_batch(worker, batch, taken);
+}
+
+// The same of the first guest that has tasks.
+static tfrt_task_t* take_from_guest(worker_t* worker) {
+  thread_pool_t* pool = worker->pool;
+  tfrt_task_t* batch[MAX_BATCH];
+  size_t taken = 0;
+  for (guest_t* guest = first_guest(pool); guest && taken == 0; guest = guest->next) {
+    taken = tfrt_task_ring_take(&guest->ring, (size_t)pool->worker_count + 1, MAX_BATCH, batch);
   }
-  return taken > 0 ? batch[0] : NULL;
+  return keep_batch(worker, batch, taken);
+}
+
+static tfrt_task_t* take_from_outside(worker_t* worker) {
+  tfrt_task_t* task = take_shared(worker);
+  return task ? task : take_from_guest(worker);
 }
 
 // Tries each started worker once, from a random one on.
@@ -184,7 +256,7 @@ static tfrt_task_t* steal(worker_t* worker) {
 
 static tfrt_task_t* find_own(worker_t* worker) {
   if (++worker->tick % FAIRNESS_PERIOD == 0) {
-    tfrt_task_t* task = take_shared(worker);
+    tfrt_task_t* task = take_from_outside(worker);
     if (!task) task = tfrt_task_deque_steal(&worker->deque);
     if (task) return task;
   }
@@ -193,7 +265,7 @@ static tfrt_task_t* find_own(worker_t* worker) {
 
 static tfrt_task_t* search(worker_t* worker) {
   for (int round = 0; round < SEARCH_ROUNDS; ++round) {
-    tfrt_task_t* task = take_shared(worker);
+    tfrt_task_t* task = take_from_outside(worker);
     if (!task) task = steal(worker);
     if (task) return task;
     if (!tfrt_parker_linger()) return NULL;
@@ -261,9 +333,23 @@ static bool rouse(worker_t* worker) {
   return false;
 }
 
-// Sees to it that a task that was just made visible is found by somebody.
-static void wake_one(thread_pool_t* pool) {
-  if (atomic_load_explicit(&pool->searching_count, memory_order_seq_cst) > 0) return;
+// Ends the nap of the worker that naps, if one does.
+static void wake_napper(thread_pool_t* pool) {
+  // Sequentially consistent: after the task is visible; partner of the exchange in nap(). Acquire:
+  // the worker's parker, which is its own until then.
+  if (!atomic_load_explicit(&pool->napper, memory_order_seq_cst)) return;
+  worker_t* worker = atomic_exchange_explicit(&pool->napper, NULL, memory_order_acq_rel);
+  if (worker) tfrt_parker_wake(&worker->parker);
+}
+
+// Sees to it that a task that was just made visible is found by somebody; |may_wait|: the end of a
+// nap is soon enough.
+static void wake_one(thread_pool_t* pool, bool may_wait) {
+  int searching_count = atomic_load_explicit(&pool->searching_count, memory_order_seq_cst);
+  if (searching_count > 0) {
+    if (searching_count == 1 && !may_wait) wake_napper(pool);
+    return;
+  }
   if (atomic_load_explicit(&pool->idle_count, memory_order_seq_cst) == 0 &&
       atomic_load_explicit(&pool->started_count, memory_order_seq_cst) == pool->worker_count) {
     return;
@@ -311,15 +397,40 @@ static bool sleep_until_work(worker_t* worker) {
 // The last one to stop searching hands that duty on, if there is more to find.
 static void stop_searching(thread_pool_t* pool) {
   int before = atomic_fetch_sub_explicit(&pool->searching_count, 1, memory_order_seq_cst);
-  if (before == 1 && has_work(pool)) wake_one(pool);
+  if (before == 1 && has_work(pool)) wake_one(pool, false);
+}
+
+// Lets a searching worker rest for a moment where a guest may make more tasks right away. It counts
+// as searching all the time, so that nobody wakes it for one task. Returns false if it hasn't
+// rested.
+static bool nap(worker_t* worker) {
+  thread_pool_t* pool = worker->pool;
+  // Relaxed: a guest that comes now finds this worker searching or idle.
+  if (atomic_load_explicit(&pool->guest_count, memory_order_relaxed) == 0) return false;
+  worker_t* napper = NULL;
+  // Sequentially consistent: before the last look; partner of the load in wake_napper(). Release:
+  // the parker; partner of the exchange there.
+  if (!atomic_compare_exchange_strong_explicit(&pool->napper, &napper, worker, memory_order_seq_cst,
+                                               memory_order_relaxed)) {
+    return false;
+  }
+  const bool is_woken = !has_work(pool) && tfrt_parker_wait_for(&worker->parker, NAP_NS);
+  napper = worker;
+  // Relaxed: if another thread was faster, its wake comes, and orders all.
+  if (!is_woken && !atomic_compare_exchange_strong_explicit(
+                       &pool->napper, &napper, NULL, memory_order_relaxed, memory_order_relaxed)) {
+    tfrt_parker_wait(&worker->parker);
+  }
+  return true;
 }
 
 // Finds a task for a searching worker, sleeping if need be; NULL if the pool stops. The
 // worker is not searching any more then.
 static tfrt_task_t* search_or_sleep(worker_t* worker) {
   thread_pool_t* pool = worker->pool;
-  for (;;) {
+  for (bool is_first = true;; is_first = false) {
     tfrt_task_t* task = search(worker);
+    if (!task && is_first && nap(worker)) task = search(worker);
     if (task) {
       stop_searching(pool);
       return task;
@@ -404,7 +515,7 @@ static void take_back(worker_t* worker) {
 static void help(worker_t* worker, tfrt_async_value_t* const* values, size_t count) {
   while (current_worker == worker && !are_available(values, count)) {
     tfrt_task_t* task = find_own(worker);
-    if (!task) task = take_shared(worker);
+    if (!task) task = take_from_outside(worker);
     if (!task) task = steal(worker);
     if (task) {
       task->run(task);
@@ -441,15 +552,101 @@ static bool is_started(thread_pool_t* pool) {
   return is_started;
 }
 
+// --- Guests ------------------------------------------------------------------
+
+// Takes a guest of |pool| that no thread has, or returns NULL when memory is out.
+static guest_t* take_guest(thread_pool_t* pool) {
+  for (guest_t* guest = first_guest(pool); guest; guest = guest->next) {
+    // Acquire: the ring; partner of the release in leave_guest().
+    if (!atomic_exchange_explicit(&guest->is_taken, true, memory_order_acquire)) return guest;
+  }
+  guest_t* guest =
+      tfrt_allocator_allocate_aligned(pool->allocator, sizeof(*guest), _Alignof(guest_t));
+  if (!guest) return NULL;
+  tfrt_task_ring_initialize(&guest->ring);
+  guest->pool = pool;
+  atomic_init(&guest->is_taken, true);
+  // Relaxed: the exchange below decides whether this is still the first one.
+  guest->next = atomic_load_explicit(&pool->first_guest, memory_order_relaxed);
+  // Release: the guest; partner of first_guest(). Acquire: those behind it, for that partner.
+  while (!atomic_compare_exchange_weak_explicit(&pool->first_guest, &guest->next, guest,
+                                                memory_order_acq_rel, memory_order_relaxed)) {
+  }
+  return guest;
+}
+
+static void leave_guest(guest_t* guest) {
+  // Release: the ring; partner of the exchange in take_guest().
+  atomic_store_explicit(&guest->is_taken, false, memory_order_release);
+}
+
+// Runs some of the tasks of the guest that this thread is: one at a time, so that others have the
+// rest if one of them waits.
+static void work_off(tfrt_work_queue_t* base) {
+  thread_pool_t* pool = cast(base);
+  guest_t* guest = current_guest;
+  if (!guest || guest->pool != pool) return;
+  // Counted as a blocking task is. With the mutex held, so that is_quiet_locked() sees either the
+  // tasks in the ring or this. Relaxed: the mutex orders it.
+  tfrt_mutex_lock(&pool->mutex);
+  atomic_fetch_add_explicit(&pool->blocking_count, 1, memory_order_relaxed);
+  tfrt_mutex_unlock(&pool->mutex);
+  tfrt_task_t* task;
+  for (int i = 0; i < TFRT_BACKLOG_PIECE; ++i) {
+    if (tfrt_task_ring_take(&guest->ring, 1, 1, &task) == 0) break;
+    task->run(task);
+  }
+  note_blocking_done(pool);
+}
+
+// Adds |task| to those of the guest that this thread is, for a worker to find. Returns false, and
+// has not taken it, if this thread is none, or there is no room.
+static bool add_as_guest(thread_pool_t* pool, tfrt_task_t* task) {
+  guest_t* guest = current_guest;
+  if (!guest || guest->pool != pool) return false;
+  if (!tfrt_task_ring_put(&guest->ring, task)) return false;
+  const bool is_long = tfrt_task_ring_is_long(&guest->ring, LONG_FOR_A_NAP);
+  if (is_long && tfrt_task_ring_is_long(&guest->ring, TFRT_BACKLOG_LIMIT)) {
+    tfrt_backlog_note(&pool->base, work_off);
+  }
+  wake_one(pool, !is_long);
+  return true;
+}
+
+// Runs |task| as a guest, unless the thread is the pool's own.
+static void pool_run_here(tfrt_work_queue_t* base, tfrt_task_t* task) {
+  thread_pool_t* pool = cast(base);
+  guest_t* outer = current_guest;
+  const bool is_inside = current_pool == pool || (outer && outer->pool == pool);
+  guest_t* guest = is_inside ? NULL : take_guest(pool);
+  if (!guest) {
+    task->run(task);
+    return;
+  }
+  // Relaxed: see nap().
+  atomic_fetch_add_explicit(&pool->guest_count, 1, memory_order_relaxed);
+  current_guest = guest;
+  task->run(task);
+  current_guest = outer;
+  tfrt_backlog_forget(base);
+  leave_guest(guest);
+  atomic_fetch_sub_explicit(&pool->guest_count, 1, memory_order_relaxed);
+  // It may have been left to the end of the nap, and so may quiesce.
+  wake_napper(pool);
+}
+
+// --- Adding ------------------------------------------------------------------
+
 static void pool_add_task(tfrt_work_queue_t* base, tfrt_task_t* task) {
   thread_pool_t* pool = cast(base);
   if (TFRT_UNLIKELY(!is_started(pool))) {
     task->run(task);
     return;
   }
+  if (add_as_guest(pool, task)) return;
   bool is_own = current_worker && current_worker->pool == pool;
   if (!is_own || !tfrt_task_deque_push(&current_worker->deque, task)) push_shared(pool, task);
-  wake_one(pool);
+  wake_one(pool, false);
 }
 
 static bool pool_add_blocking_task(tfrt_work_queue_t* base, tfrt_task_t* task, bool allow_queuing) {
@@ -532,6 +729,11 @@ static const tfrt_blocking_pool_callbacks_t substitute_callbacks = {
 // --- Life --------------------------------------------------------------------
 
 static void free_pool(thread_pool_t* pool) {
+  for (guest_t* guest = first_guest(pool); guest;) {
+    guest_t* next = guest->next;
+    tfrt_allocator_free_aligned(pool->allocator, guest, sizeof(*guest), _Alignof(guest_t));
+    guest = next;
+  }
   if (pool->workers) {
     tfrt_allocator_free_aligned(pool->allocator, pool->workers,
                                 (size_t)pool->worker_count * sizeof(worker_t), _Alignof(worker_t));
@@ -571,6 +773,7 @@ static const tfrt_work_queue_vtable_t pool_vtable = {
     .parallelism = pool_parallelism,
     .is_in_worker_thread = pool_is_in_worker_thread,
     .name = pool_name,
+    .run_here = pool_run_here,
     .run_or_add = pool_run_or_add,
 };
 

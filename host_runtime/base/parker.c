@@ -4,6 +4,7 @@
 #include <linux/futex.h>
 #include <stddef.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "host_runtime/base/clock.h"
@@ -23,9 +24,10 @@ static _Thread_local int64_t debt_ns;
 
 enum { EMPTY = 0, NOTIFIED = 1, PARKED = 2 };
 
-static void sleep_on(tfrt_parker_t* parker) {
+// |timeout|: relative; NULL: none.
+static void sleep_on(tfrt_parker_t* parker, const struct timespec* timeout) {
   // Returns at once if the state is not PARKED any more; also for a signal, or for nothing.
-  syscall(SYS_futex, &parker->state, FUTEX_WAIT_PRIVATE, PARKED, NULL, NULL, 0);
+  syscall(SYS_futex, &parker->state, FUTEX_WAIT_PRIVATE, PARKED, timeout, NULL, 0);
 }
 
 void tfrt_parker_wait(tfrt_parker_t* parker) {
@@ -33,10 +35,35 @@ void tfrt_parker_wait(tfrt_parker_t* parker) {
   // Acquire, here and below: what the waking thread did; partner of the exchange in wake.
   if (atomic_compare_exchange_strong_explicit(&parker->state, &state, PARKED, memory_order_acquire,
                                               memory_order_acquire)) {
-    while (atomic_load_explicit(&parker->state, memory_order_acquire) == PARKED) sleep_on(parker);
+    while (atomic_load_explicit(&parker->state, memory_order_acquire) == PARKED) {
+      sleep_on(parker, NULL);
+    }
   }
   // Relaxed: NOTIFIED stays until the owner, this thread, takes it.
   atomic_store_explicit(&parker->state, EMPTY, memory_order_relaxed);
+}
+
+bool tfrt_parker_wait_for(tfrt_parker_t* parker, int64_t timeout_ns) {
+  const int64_t end = tfrt_clock_now_ns(tfrt_clock_system()) + timeout_ns;
+  uint32_t state = EMPTY;
+  // Acquire, here and below: as in wait.
+  if (atomic_compare_exchange_strong_explicit(&parker->state, &state, PARKED, memory_order_acquire,
+                                              memory_order_acquire)) {
+    int64_t left = timeout_ns;
+    while (left > 0 && atomic_load_explicit(&parker->state, memory_order_acquire) == PARKED) {
+      const struct timespec time = {.tv_sec = left / 1000000000, .tv_nsec = left % 1000000000};
+      sleep_on(parker, &time);
+      left = end - tfrt_clock_now_ns(tfrt_clock_system());
+    }
+    state = PARKED;
+    if (atomic_compare_exchange_strong_explicit(&parker->state, &state, EMPTY, memory_order_acquire,
+                                                memory_order_acquire)) {
+      return false;
+    }
+  }
+  // Relaxed: as in wait.
+  atomic_store_explicit(&parker->state, EMPTY, memory_order_relaxed);
+  return true;
 }
 
 void tfrt_parker_wake(tfrt_parker_t* parker) {

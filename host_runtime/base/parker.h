@@ -6,6 +6,7 @@
 //
 //   EMPTY -- wait --> PARKED -- wake --> NOTIFIED -- wait returns --> EMPTY
 //     \------------- wake ----------------^
+//   EMPTY <-- the time is over -- PARKED
 //
 // Life:
 //  1. Zeroed, it is EMPTY. One thread, its owner, waits; any other one wakes.
@@ -23,6 +24,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "host_runtime/base/macros.h"
+
 typedef struct tfrt_parker_s {
   _Atomic uint32_t state;
 } tfrt_parker_t;
@@ -30,6 +33,9 @@ typedef struct tfrt_parker_s {
 // Returns when there was a wake since the last wait. The woken thread sees all that the waking
 // thread did before. Owner only.
 void tfrt_parker_wait(tfrt_parker_t* parker);
+
+// The same, but returns false if no wake came within |timeout_ns|. Owner only.
+bool tfrt_parker_wait_for(tfrt_parker_t* parker, int64_t timeout_ns) TFRT_MUST_USE;
 
 // Lets a wait return, this one or the next. Thread-safe.
 void tfrt_parker_wake(tfrt_parker_t* parker);

@@ -18,6 +18,7 @@
 // with placeholders, so the usual call pays nothing for this.
 #include <string.h>
 
+#include "host_runtime/async/backlog.h"
 #include "host_runtime/executor/call/arrival.h"
 #include "host_runtime/executor/call/call_frame.h"
 #include "host_runtime/executor/call/call_takeover.h"
@@ -243,6 +244,7 @@ static void tfrt_executor_drain(tfrt_ready_list_t* ready) {
     for (uint32_t kernel; (kernel = tfrt_ready_list_pop(ready));) {
       tfrt_late_value_let_wait(ready);
       tfrt_executor_fire(ready, kernel);
+      tfrt_backlog_work_off();
       if (TFRT_UNLIKELY(ready->outline_expensive)) {
         tfrt_ready_list_share(ready, tfrt_executor_run_group);
       }
