@@ -21,7 +21,7 @@
 // More tasks than this of one call are a backlog.
 #define TFRT_BACKLOG_LIMIT 768
 
-// So many tasks are run at once, unless there are less.
+// One run takes this many tasks, or all if there are less.
 #define TFRT_BACKLOG_PIECE 64
 
 // Runs up to TFRT_BACKLOG_PIECE tasks of |queue|.

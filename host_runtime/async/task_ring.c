@@ -35,7 +35,7 @@ bool tfrt_task_ring_put(tfrt_task_ring_t* ring, tfrt_task_t* task) {
 bool tfrt_task_ring_is_long(tfrt_task_ring_t* ring, size_t limit) {
   // Relaxed: only the owner writes |bottom|.
   uint64_t bottom = atomic_load_explicit(&ring->bottom, memory_order_relaxed);
-  // What was seen last may be too early, never too late.
+  // The top that was seen last may be too early, never too late.
   if (TFRT_LIKELY(bottom - ring->seen_top <= limit)) return false;
   // Acquire: as in put.
   ring->seen_top = atomic_load_explicit(&ring->top, memory_order_acquire);

@@ -48,9 +48,9 @@
 // At most this many tasks are moved at once from the shared list or a guest's ring to a deque.
 #define MAX_BATCH 32
 
-// How long a worker naps. It costs as much as some 20 wakes, so that a guest who makes tasks faster
-// than they are run need not pay for one every few tasks; and a task that waits for the end of a
-// nap loses no more than what makes a task worth another thread.
+// How long a worker naps. A nap costs as much as some 20 wakes. Without naps, a guest that makes
+// tasks faster than they are run would pay for a wake every few tasks. A task that waits for the
+// end of a nap loses no more than what makes it worth another thread.
 #define NAP_NS 50000
 
 // A guest with more tasks than this ends a nap.
@@ -162,7 +162,7 @@ static bool has_shared(thread_pool_t* pool) {
 }
 
 static guest_t* first_guest(const thread_pool_t* pool) {
-  // Acquire: the guest; partner of the exchange in add_guest().
+  // Acquire: the guest; partner of the exchange in take_guest().
   return atomic_load_explicit(&((thread_pool_t*)pool)->first_guest, memory_order_acquire);
 }
 

@@ -5,14 +5,16 @@
 // size, for the next ones:
 //
 //   this thread:  24 bytes -> block -> block -> NULL
-//                 40 bytes -> NULL                        at most 4096 in a list
-//                 56 bytes -> block -> NULL
+//                 40 bytes -> NULL                        at most 1024 in a list, and as many
+//                 56 bytes -> block -> NULL               in a second one
 //                 ...
 //                152 bytes -> NULL                        a tensor
 //
-// A list has no lock and no atomic operation. A value that is dropped by another thread than
-// the one that made it moves there; lists that are full give back to the system's allocator,
-// and so does a thread that ends.
+// A list has no lock and no atomic operation. A value that is dropped by another thread than the
+// one that made it moves there. If one thread makes values and another drops them, whole lists go
+// back: a full list goes to the depot, which is everybody's, by one atomic operation, and a thread
+// that has no block takes a list from there. If the depot is full, blocks go back to the system's
+// allocator. A thread that ends gives its blocks back to that, too.
 //
 // With a sanitizer, and under valgrind, every value is a block of the system's: it sees each use
 // after the end. In builds with assertions a block waits behind TFRT_VALUE_STORAGE_QUARANTINE
@@ -30,8 +32,11 @@
 // Values of up to this many bytes, header and all, are kept.
 #define TFRT_VALUE_STORAGE_MAX_SIZE 152
 
-// At most this many blocks of each size are kept by a thread.
-#define TFRT_VALUE_STORAGE_MAX_KEPT 4096
+// At most this many blocks are in a list; a thread has two of each size.
+#define TFRT_VALUE_STORAGE_LIST_SIZE 1024
+
+// At most this many full lists of each size are in the depot.
+#define TFRT_VALUE_STORAGE_DEPOT_LISTS 4
 
 // In builds with assertions a thread keeps this many blocks of a size unused.
 #define TFRT_VALUE_STORAGE_QUARANTINE 64

@@ -95,7 +95,7 @@ static void take_filler(void) {
 static void check_full(void) {
   ck_assert_int_eq(put_count + refused, 2);
   ck_assert_int_ge(put_count, 1);
-  // What is behind the two that were taken and before the two that were put in isn't looked at.
+  // Skips the filler between the two that were taken and the two that were put in.
   atomic_init(&ring.top, (uint64_t)(TFRT_TASK_RING_CAPACITY - 1));
   ck_assert_int_eq(filler_count, TFRT_TASK_RING_CAPACITY - 3);
   check_all_once();

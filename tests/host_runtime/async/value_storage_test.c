@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host_runtime/async/value_storage.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -55,11 +56,71 @@ START_TEST(blocks_of_a_size_are_used_again_behind_the_quarantine) {
 END_TEST
 
 START_TEST(a_thread_keeps_a_bounded_number) {
-  enum { COUNT = 2 * TFRT_VALUE_STORAGE_MAX_KEPT };
+  enum { COUNT = 10 * TFRT_VALUE_STORAGE_LIST_SIZE };
   static void* blocks[COUNT];
-  for (int i = 0; i < COUNT; ++i) blocks[i] = tfrt_value_storage_allocate(24);
-  for (int i = 0; i < COUNT; ++i) tfrt_value_storage_free(blocks[i], 24);
-  ck_assert_uint_eq(tfrt_value_storage_kept(), KEEPS * TFRT_VALUE_STORAGE_MAX_KEPT);
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < COUNT; ++i) blocks[i] = tfrt_value_storage_allocate(24);
+    for (int i = 0; i < COUNT; ++i) tfrt_value_storage_free(blocks[i], 24);
+    ck_assert_uint_eq(tfrt_value_storage_kept(), KEEPS * 2 * TFRT_VALUE_STORAGE_LIST_SIZE);
+  }
+}
+END_TEST
+
+// Drops what another thread has made, more than it keeps itself.
+enum { MOVED_COUNT = 3 * TFRT_VALUE_STORAGE_LIST_SIZE };
+static void* moved[MOVED_COUNT];
+
+static void drop_many(void* argument) {
+  (void)argument;
+  for (int i = 0; i < MOVED_COUNT; ++i) tfrt_value_storage_free(moved[i], 56);
+}
+
+START_TEST(blocks_come_back_from_a_thread_that_drops_what_another_makes) {
+  for (int i = 0; i < MOVED_COUNT; ++i) {
+    moved[i] = tfrt_value_storage_allocate(56);
+    memset(moved[i], 0xFF, 56);
+  }
+  tfrt_thread_t thread;
+  ck_assert_ptr_null(tfrt_thread_create("test", drop_many, NULL, &thread));
+  tfrt_thread_join(&thread);
+  // It has had two lists of its own.
+  ck_assert_uint_eq(tfrt_value_storage_kept(), 0);
+  unsigned char* block = tfrt_value_storage_allocate(56);
+  ck_assert_uint_eq(tfrt_value_storage_kept(), KEEPS * (TFRT_VALUE_STORAGE_LIST_SIZE - 1));
+  for (int i = 0; i < 56; ++i) ck_assert_uint_eq(block[i], 0);
+  tfrt_value_storage_free(block, 56);
+  // All of a list that came can be used, and the end of it is its end.
+  for (int i = 0; i < MOVED_COUNT; ++i) moved[i] = tfrt_value_storage_allocate(56);
+  for (int i = 0; i < MOVED_COUNT; ++i) tfrt_value_storage_free(moved[i], 56);
+  ck_assert_uint_ge(tfrt_value_storage_kept(), KEEPS * TFRT_VALUE_STORAGE_LIST_SIZE);
+  ck_assert_uint_le(tfrt_value_storage_kept(), KEEPS * 2 * TFRT_VALUE_STORAGE_LIST_SIZE);
+}
+END_TEST
+
+// Threads that make, hand over and drop all the time.
+enum { HANDED_COUNT = 20000 };
+static _Atomic(int32_t*) handed[64];
+
+static void drop_handed(void* argument) {
+  (void)argument;
+  for (int i = 0; i < HANDED_COUNT; ++i) {
+    int32_t* block = NULL;
+    while (!(block = atomic_exchange(&handed[i % 64], NULL))) tfrt_thread_yield();
+    ck_assert_int_eq(block[4], i);
+    tfrt_value_storage_free(block, 40);
+  }
+}
+
+START_TEST(a_block_has_one_user_at_a_time) {
+  tfrt_thread_t thread;
+  ck_assert_ptr_null(tfrt_thread_create("test", drop_handed, NULL, &thread));
+  for (int i = 0; i < HANDED_COUNT; ++i) {
+    int32_t* block = tfrt_value_storage_allocate(40);
+    block[4] = i;
+    while (atomic_load(&handed[i % 64])) tfrt_thread_yield();
+    atomic_store(&handed[i % 64], block);
+  }
+  tfrt_thread_join(&thread);
 }
 END_TEST
 
@@ -94,6 +155,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(storage, storage_of_each_size_is_zeroed_and_aligned_also_when_it_is_used_again);
   tcase_add_test(storage, blocks_of_a_size_are_used_again_behind_the_quarantine);
   tcase_add_test(storage, a_thread_keeps_a_bounded_number);
+  tcase_add_test(storage, blocks_come_back_from_a_thread_that_drops_what_another_makes);
+  tcase_add_test(storage, a_block_has_one_user_at_a_time);
   tcase_add_test(storage, a_big_block_is_not_kept);
   tcase_add_test(storage,
                  values_move_to_the_thread_that_drops_them_which_gives_them_back_at_its_end);
