@@ -48,6 +48,7 @@ VENDOR_HOMES = [
     (r"dnnl|oneapi/", ["kernels/tensor/onednn/"]),
     (r"omp\.h$", ["kernels/tensor/onednn/"]),
     (r"(jpeglib|jerror|jmorecfg|jconfig)\.h$", ["kernels/tensor/files/"]),
+    (r"(png|pngconf|pnglibconf)\.h$", ["kernels/tensor/files/"]),
     (r"uv\.h$|uv/", ["tools/"]),
     (r"(zlib|zconf)\.h$", ["tools/"]),
     (r"yaml\.h$", ["tools/"]),
@@ -192,9 +193,10 @@ LAYERS = [
       "kernels/tensor/math/", "kernels/tensor/ops/", "host_runtime/"]),
     # No backend of the devices, only their interface.
     ("kernels/", ["kernels/", "distributed/", "devices/device", "host_runtime/"]),
-    # Shared by the mains.
+    # Shared by the mains. An image is decoded as kernels decode one.
     ("tools/command_line/",
-     ["tools/command_line/", "distributed/wire/limits.h", "host_runtime/"]),
+     ["tools/command_line/", "distributed/wire/limits.h", "kernels/tensor/files/",
+      "host_runtime/"]),
     ("tools/process/", ["tools/process/", "host_runtime/"]),
     ("tools/output/", ["tools/output/", "host_runtime/"]),
     ("tools/kernels/",

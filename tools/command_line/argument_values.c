@@ -15,11 +15,12 @@ typedef struct tfrt_argument_s {
   const char* value;
 } tfrt_argument_t;
 
-static tfrt_status_t tfrt_argument_split(const char* text, tfrt_argument_t* out_argument) {
+static tfrt_status_t tfrt_argument_split(const char* flag, const char* text,
+                                         tfrt_argument_t* out_argument) {
   const char* equals = strchr(text, '=');
   if (!equals || equals == text) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                              "--arg wants NAME=VALUE or POSITION=VALUE, not '%s'", text);
+                              "--%s wants NAME=VALUE or POSITION=VALUE, not '%s'", flag, text);
   }
   out_argument->name = tfrt_string_view_make(text, (size_t)(equals - text));
   out_argument->value = equals + 1;
@@ -111,20 +112,33 @@ static tfrt_status_t tfrt_argument_parse_value(const char* type, const char* tex
                             "a value of type %s can't be given on the command line", type);
 }
 
+// Sets the value of one parameter as |text| says, behind the flag --arg, or --image if |images| is
+// not NULL.
 static tfrt_status_t tfrt_argument_values_set(const tfrt_bef_function_t* function, const char* text,
+                                              const tfrt_image_flags_t* images,
                                               tfrt_async_value_t** inout_values) {
+  const char* flag = images ? "image" : "arg";
   tfrt_argument_t argument = {.value = NULL};
   uint32_t index = 0;
-  TFRT_RETURN_IF_ERROR(tfrt_argument_split(text, &argument));
+  TFRT_RETURN_IF_ERROR(tfrt_argument_split(flag, text, &argument));
   TFRT_RETURN_IF_ERROR(tfrt_argument_find(function, argument.name, &index));
   if (inout_values[index]) {
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "--arg %.*s is given twice",
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "--%s %.*s is given twice", flag,
                               TFRT_STRING_VIEW_ARGUMENTS(argument.name));
   }
-  tfrt_status_t status = tfrt_argument_parse_value(function->argument_types[index], argument.value,
-                                                   &inout_values[index]);
+  const char* type = function->argument_types[index];
+  tfrt_status_t status = NULL;
+  if (!images) {
+    status = tfrt_argument_parse_value(type, argument.value, &inout_values[index]);
+  } else if (strcmp(type, "!tfrt_tensor.tensor") == 0) {
+    status = tfrt_image_file_read(argument.value, images, &inout_values[index]);
+  } else {
+    status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                                "the parameter is a %s, and an image is a tensor", type);
+  }
   if (!status) return NULL;
-  return tfrt_status_take_annotate(status, "--arg %.*s", TFRT_STRING_VIEW_ARGUMENTS(argument.name));
+  return tfrt_status_take_annotate(status, "--%s %.*s", flag,
+                                   TFRT_STRING_VIEW_ARGUMENTS(argument.name));
 }
 
 // A chain that nobody gives is ready: nothing comes before the program.
@@ -150,7 +164,7 @@ static bool tfrt_argument_values_is_for(const tfrt_bef_function_t* function, con
                                         uint32_t index) {
   tfrt_argument_t argument = {.value = NULL};
   uint32_t found = 0;
-  tfrt_status_t status = tfrt_argument_split(text, &argument);
+  tfrt_status_t status = tfrt_argument_split("arg", text, &argument);
   if (!status) status = tfrt_argument_find(function, argument.name, &found);
   bool is_for = !status && found == index;
   tfrt_status_release(status);
@@ -173,6 +187,7 @@ static bool tfrt_argument_values_is_replaced(const tfrt_bef_function_t* function
 
 tfrt_status_t tfrt_argument_values_parse(const tfrt_bef_function_t* function,
                                          const tfrt_flag_list_t* arguments,
+                                         const tfrt_image_flags_t* images,
                                          tfrt_async_value_t** out_values) {
   for (uint32_t i = 0; i < function->argument_count; ++i) out_values[i] = NULL;
   tfrt_status_t status = NULL;
@@ -180,7 +195,10 @@ tfrt_status_t tfrt_argument_values_parse(const tfrt_bef_function_t* function,
     if (i < arguments->default_count && tfrt_argument_values_is_replaced(function, arguments, i)) {
       continue;
     }
-    status = tfrt_argument_values_set(function, arguments->values[i], out_values);
+    status = tfrt_argument_values_set(function, arguments->values[i], NULL, out_values);
+  }
+  for (size_t i = 0; images && i < images->images.count && !status; ++i) {
+    status = tfrt_argument_values_set(function, images->images.values[i], images, out_values);
   }
   if (!status) status = tfrt_argument_values_complete(function, out_values);
   for (uint32_t i = 0; status && i < function->argument_count; ++i) {

@@ -39,7 +39,7 @@ static const char tfrt_run_footer[] =
     "  tfrt run main.bef --hosts 10.0.0.1:7000,10.0.0.2:7000 --cluster-key-file KEY";
 
 #define TFRT_RUN_CLUSTER_FLAG_COUNT 15
-#define TFRT_RUN_PROGRAM_FLAG_COUNT 16
+#define TFRT_RUN_PROGRAM_FLAG_COUNT 21
 #define TFRT_RUN_FLAG_COUNT (TFRT_RUN_CLUSTER_FLAG_COUNT + TFRT_RUN_PROGRAM_FLAG_COUNT)
 
 // Where it runs.
@@ -94,6 +94,12 @@ static void tfrt_run_options_list_program_flags(tfrt_run_options_t* options,
        "compute threads of a process (default: the processors, shared by --local)", 1, 1024},
       {"o", TFRT_FLAG_TEXT, &options->output, "FORMAT",
        "text (default), json, or npy with a folder behind it: result_0.npy, ...", 0, 0},
+      {"image", TFRT_FLAG_LIST, &options->images.images, "NAME=FILE", TFRT_IMAGE_HELP, 0, 0},
+      {"size", TFRT_FLAG_TEXT, &options->images.size, "SIZE", TFRT_IMAGE_SIZE_HELP, 0, 0},
+      {"mean", TFRT_FLAG_TEXT, &options->images.mean, "R,G,B", TFRT_IMAGE_MEAN_HELP, 0, 0},
+      {"std", TFRT_FLAG_TEXT, &options->images.deviation, "R,G,B", TFRT_IMAGE_DEVIATION_HELP, 0, 0},
+      {"channels-last", TFRT_FLAG_BOOL, &options->images.channels_last, NULL,
+       TFRT_IMAGE_CHANNELS_LAST_HELP, 0, 0},
       {"top", TFRT_FLAG_NUMBER, &options->results.top, "N",
        "print the N greatest numbers of each row of the results, a tensor's last axis", 1, 1000},
       {"labels", TFRT_FLAG_PATH, &options->results.labels_path, "FILE",
@@ -243,6 +249,14 @@ static tfrt_status_t tfrt_run_options_check_top(const tfrt_run_options_t* option
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "--labels goes with --top");
 }
 
+static tfrt_status_t tfrt_run_options_check_images(const tfrt_run_options_t* options) {
+  const tfrt_image_flags_t* images = &options->images;
+  bool has_form = images->size || images->mean || images->deviation || images->channels_last;
+  if (images->images.count > 0 || !has_form) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                            "--size, --mean, --std and --channels-last go with --image");
+}
+
 // The flags of a mistake: the flag that is too much, and the flag that excludes it, or NULL.
 typedef struct tfrt_run_blame_s {
   const char* key;
@@ -348,6 +362,7 @@ tfrt_status_t tfrt_run_options_parse(int argument_count, char* const* arguments,
   if (status || *out_help) return status;
   TFRT_RETURN_IF_ERROR(tfrt_run_options_check_output(out_options));
   TFRT_RETURN_IF_ERROR(tfrt_run_options_check_top(out_options));
+  TFRT_RETURN_IF_ERROR(tfrt_run_options_check_images(out_options));
   const tfrt_cluster_file_t* file = &out_options->cluster_file;
   tfrt_run_blame_t blame = {0};
   status = tfrt_run_options_check(out_options, &texts, &blame);

@@ -13,6 +13,7 @@
 #include "tools/cluster/cluster_key.h"
 #include "tools/cluster/tls_files.h"
 #include "tools/command_line/flags.h"
+#include "tools/command_line/image_file.h"
 #include "tools/coordinator/host_list.h"
 #include "tools/models/model_loader.h"
 
@@ -50,6 +51,7 @@ typedef struct tfrt_run_options_s {
   bool print_error_code;
   bool is_verbose;
   tfrt_flag_list_t arguments;
+  tfrt_image_flags_t images;
   // The cluster. None of the three: this process alone.
   int64_t local_count;               // workers to start here; 0: none
   bool binds;                        // each to its share of the processors

@@ -54,7 +54,7 @@ tfrt_status_t tfrt_run_plan_load(tfrt_run_plan_t* plan, const tfrt_run_options_t
   plan->results = plan->arguments + plan->function->argument_count;
   plan->ended = plan->results + plan->function->result_count;
   return tfrt_argument_values_parse(tfrt_bef_file_function(plan->file, plan->function->index),
-                                    &options->arguments, plan->arguments);
+                                    &options->arguments, &options->images, plan->arguments);
 }
 
 void tfrt_run_plan_deinitialize(tfrt_run_plan_t* plan) {

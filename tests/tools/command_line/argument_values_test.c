@@ -32,7 +32,7 @@ static tfrt_status_t parse_behind(const tfrt_bef_function_t* function, size_t de
     list.values[list.count] = texts[list.count];
     ++list.count;
   }
-  return tfrt_argument_values_parse(function, &list, values);
+  return tfrt_argument_values_parse(function, &list, NULL, values);
 }
 
 static tfrt_status_t parse(const tfrt_bef_function_t* function, const char* const* texts) {

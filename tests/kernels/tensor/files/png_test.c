@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/tensor/files/png.h"
+
+#include <string.h>
+
+#include "host_runtime/base/counting_allocator.h"
+#include "tests/support/test_main.h"
+
+// Images: [2, 3] of red 200, green 100, blue 50; one grey pixel of 77; a red and a blue pixel by a
+// palette; the first colour in 16 bits; the same where nothing of it is seen.
+static const uint8_t red[] = {
+    0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x00, 0x00, 0x0d, 0x49, 0x48, 0x44,
+    0x52, 0x00, 0x00, 0x00, 0x03, 0x00, 0x00, 0x00, 0x02, 0x08, 0x02, 0x00, 0x00, 0x00, 0x12,
+    0x16, 0xf1, 0x4d, 0x00, 0x00, 0x00, 0x10, 0x49, 0x44, 0x41, 0x54, 0x78, 0xda, 0x63, 0x38,
+    0x91, 0x62, 0x04, 0x41, 0x0c, 0x70, 0x16, 0x00, 0x55, 0xa0, 0x08, 0x35, 0x46, 0xda, 0x65,
+    0x96, 0x00, 0x00, 0x00, 0x00, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82,
+};
+static const uint8_t grey[] = {
+    0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x00, 0x00, 0x0d, 0x49, 0x48,
+    0x44, 0x52, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x01, 0x08, 0x00, 0x00, 0x00,
+    0x00, 0x3a, 0x7e, 0x9b, 0x55, 0x00, 0x00, 0x00, 0x0a, 0x49, 0x44, 0x41, 0x54, 0x78,
+    0xda, 0x63, 0xf0, 0x05, 0x00, 0x00, 0x4f, 0x00, 0x4e, 0xc4, 0x03, 0x7b, 0xe1, 0x00,
+    0x00, 0x00, 0x00, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82,
+};
+static const uint8_t palette[] = {
+    0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x00, 0x00, 0x0d, 0x49, 0x48, 0x44,
+    0x52, 0x00, 0x00, 0x00, 0x02, 0x00, 0x00, 0x00, 0x01, 0x01, 0x03, 0x00, 0x00, 0x00, 0xce,
+    0xec, 0xed, 0xc9, 0x00, 0x00, 0x00, 0x06, 0x50, 0x4c, 0x54, 0x45, 0xff, 0x00, 0x00, 0x00,
+    0x00, 0xff, 0x6c, 0xa1, 0xfd, 0x8e, 0x00, 0x00, 0x00, 0x0a, 0x49, 0x44, 0x41, 0x54, 0x78,
+    0xda, 0x63, 0x70, 0x00, 0x00, 0x00, 0x42, 0x00, 0x41, 0x84, 0xbf, 0x8e, 0x62, 0x00, 0x00,
+    0x00, 0x00, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82,
+};
+static const uint8_t deep[] = {
+    0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x00, 0x00, 0x0d, 0x49, 0x48, 0x44,
+    0x52, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x01, 0x10, 0x02, 0x00, 0x00, 0x00, 0xc0,
+    0xe7, 0x8f, 0x9d, 0x00, 0x00, 0x00, 0x0f, 0x49, 0x44, 0x41, 0x54, 0x78, 0xda, 0x63, 0x38,
+    0x71, 0x22, 0x25, 0xc5, 0xc8, 0x08, 0x00, 0x0b, 0xf1, 0x02, 0xbd, 0x59, 0x0c, 0x9b, 0xb8,
+    0x00, 0x00, 0x00, 0x00, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82,
+};
+static const uint8_t clear[] = {
+    0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x00, 0x00, 0x0d, 0x49, 0x48,
+    0x44, 0x52, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x01, 0x08, 0x06, 0x00, 0x00,
+    0x00, 0x1f, 0x15, 0xc4, 0x89, 0x00, 0x00, 0x00, 0x0d, 0x49, 0x44, 0x41, 0x54, 0x78,
+    0xda, 0x63, 0x38, 0x91, 0x62, 0xc4, 0x00, 0x00, 0x04, 0xb5, 0x01, 0x5f, 0x7f, 0xd3,
+    0x92, 0xc0, 0x00, 0x00, 0x00, 0x00, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82,
+};
+
+static tfrt_counting_allocator_t books;
+static tfrt_dense_host_tensor_t image;
+
+static void set_up(void) {
+  tfrt_counting_allocator_initialize(&books, tfrt_allocator_system(),
+                                     TFRT_COUNTING_ALLOCATOR_UNLIMITED);
+}
+
+static void tear_down(void) {
+  ck_assert_int_eq(tfrt_counting_allocator_counts(&books).current_bytes, 0);
+}
+
+static tfrt_status_t decode(const void* bytes, size_t size) {
+  return tfrt_png_decode(tfrt_string_view_make(bytes, size),
+                         tfrt_counting_allocator_interface(&books), &image);
+}
+
+static void expect_image(const uint8_t* bytes, size_t size, int64_t height, int64_t width,
+                         const uint8_t* pixels) {
+  tfrt_status_t status = decode(bytes, size);
+  ck_assert_msg(!status, "%s", tfrt_status_message(status));
+  ck_assert_int_eq(image.dtype, TFRT_DTYPE_UI8);
+  ck_assert_uint_eq(image.shape.rank, 3);
+  ck_assert_int_eq(image.shape.dims[0], height);
+  ck_assert_int_eq(image.shape.dims[1], width);
+  ck_assert_int_eq(image.shape.dims[2], 3);
+  ck_assert_mem_eq(tfrt_dense_host_tensor_data(&image), pixels, (size_t)(height * width * 3));
+  tfrt_dense_host_tensor_deinitialize(&image);
+}
+
+static void expect_error(const void* bytes, size_t size, const char* words) {
+  tfrt_status_t status = decode(bytes, size);
+  ck_assert_msg(status && strstr(tfrt_status_message(status), words), "%s",
+                status ? tfrt_status_message(status) : "no error");
+  ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_INVALID_ARGUMENT);
+  tfrt_status_release(status);
+}
+
+START_TEST(an_image_becomes_a_tensor_of_three_colours) {
+  static const uint8_t six[] = {200, 100, 50, 200, 100, 50, 200, 100, 50,
+                                200, 100, 50, 200, 100, 50, 200, 100, 50};
+  static const uint8_t greys[] = {77, 77, 77};
+  static const uint8_t two[] = {255, 0, 0, 0, 0, 255};
+  static const uint8_t black[] = {0, 0, 0};
+  expect_image(red, sizeof(red), 2, 3, six);
+  expect_image(grey, sizeof(grey), 1, 1, greys);
+  expect_image(palette, sizeof(palette), 1, 2, two);
+  expect_image(deep, sizeof(deep), 1, 1, six);
+  expect_image(clear, sizeof(clear), 1, 1, black);
+}
+END_TEST
+
+START_TEST(bytes_that_are_no_image_are_refused) {
+  expect_error("", 0, "the PNG image can't be decoded");
+  expect_error("GIF89a", 6, "the PNG image can't be decoded");
+}
+END_TEST
+
+START_TEST(an_image_that_is_cut_anywhere_is_an_error_or_an_image) {
+  // The end of the pixels is not the end of the file.
+  for (size_t size = 0; size < sizeof(red); ++size) {
+    tfrt_status_t status = decode(red, size);
+    if (size < sizeof(red) - 16)
+      ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_INVALID_ARGUMENT);
+    if (!status) tfrt_dense_host_tensor_deinitialize(&image);
+    tfrt_status_release(status);
+  }
+}
+END_TEST
+
+START_TEST(an_image_that_is_broken_anywhere_is_an_error_or_an_image) {
+  static const uint8_t values[] = {0x00, 0x01, 0x7f, 0x80, 0xff};
+  uint8_t broken[sizeof(palette)];
+  for (size_t i = 0; i < sizeof(broken); ++i) {
+    for (size_t k = 0; k < TFRT_ARRAY_SIZE(values); ++k) {
+      memcpy(broken, palette, sizeof(broken));
+      broken[i] = values[k];
+      tfrt_status_t status = decode(broken, sizeof(broken));
+      if (!status) tfrt_dense_host_tensor_deinitialize(&image);
+      tfrt_status_release(status);
+    }
+  }
+}
+END_TEST
+
+START_TEST(an_image_of_too_many_pixels_is_refused_before_it_is_read) {
+  uint8_t large[sizeof(red)];
+  memcpy(large, red, sizeof(red));
+  // The header's width and height, and the checksum of the two: 65,535 each.
+  static const uint8_t header[] = {0x00, 0x00, 0xff, 0xff, 0x00, 0x00, 0xff, 0xff, 0x08,
+                                   0x02, 0x00, 0x00, 0x00, 0x39, 0x67, 0x4e, 0x07};
+  memcpy(large + 16, header, sizeof(header));
+  expect_error(large, sizeof(large),
+               "the PNG image has 65535 times 65535 pixels; the limit is 268435456 in all");
+}
+END_TEST
+
+START_TEST(without_memory_there_is_no_image) {
+  tfrt_counting_allocator_initialize(&books, tfrt_allocator_system(), 8);
+  tfrt_status_t status = decode(red, sizeof(red));
+  ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_RESOURCE_EXHAUSTED);
+  tfrt_status_release(status);
+}
+END_TEST
+
+Suite* tfrt_test_suite(void) {
+  Suite* suite = suite_create("png");
+  TCase* tests = tcase_create("png");
+  tcase_add_checked_fixture(tests, set_up, tear_down);
+  tcase_add_test(tests, an_image_becomes_a_tensor_of_three_colours);
+  tcase_add_test(tests, bytes_that_are_no_image_are_refused);
+  tcase_add_test(tests, an_image_that_is_cut_anywhere_is_an_error_or_an_image);
+  tcase_add_test(tests, an_image_that_is_broken_anywhere_is_an_error_or_an_image);
+  tcase_add_test(tests, an_image_of_too_many_pixels_is_refused_before_it_is_read);
+  tcase_add_test(tests, without_memory_there_is_no_image);
+  suite_add_tcase(suite, tests);
+  return suite;
+}
