@@ -56,6 +56,8 @@ typedef enum tfrt_owner_event_e {
   // which calls were written to it, then for good.
   TFRT_OWNER_PEER_SILENT,
   TFRT_OWNER_PEER_LOST,
+  // The session with |peer|, which lives, is over, and nothing of it is left: another may begin.
+  TFRT_OWNER_PEER_PARTED,
   TFRT_OWNER_PEER_PAST,  // nothing needs |peer| any more
   // The member |rank| of |job|, which is |peer|, is lost to that because of |reason|.
   TFRT_OWNER_MEMBER_LOST,
@@ -97,6 +99,7 @@ typedef struct tfrt_owner_end_s {
   uint64_t request;
   uint32_t rank;
   tfrt_status_t reason;  // +0
+  bool peer_lives;       // only the session with it is over: some jobs don't need that one
 } tfrt_owner_end_t;
 
 // The part of one table in |event|.

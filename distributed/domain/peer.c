@@ -288,6 +288,7 @@ void tfrt_peer_adopt_session(tfrt_peer_t* peer, tfrt_session_t* session) {
   if (peer->session != session) {
     tfrt_session_release(peer->session);
     peer->session = tfrt_session_retain(session);
+    peer->newest_job = peer->node->next_job_handle;
     peer->last_want_seen = 0;
     tfrt_session_set_user_data(session, peer);
   }
@@ -305,12 +306,21 @@ void tfrt_peer_adopt_session(tfrt_peer_t* peer, tfrt_session_t* session) {
   }
 }
 
-void tfrt_peer_bury(tfrt_peer_t* peer, tfrt_status_t reason) {
+bool tfrt_peer_loss_concerns(const tfrt_owner_end_t* end, const tfrt_job_t* job) {
+  if (end->job) return end->job == job;
+  const bool is_younger = job->handle > end->peer->newest_job;
+  return !end->peer_lives || !is_younger || tfrt_peer_find_job(end->peer, job);
+}
+
+void tfrt_peer_bury(tfrt_peer_t* peer, tfrt_status_t reason, bool peer_lives) {
   if (!peer->session) return;
   peer->death = tfrt_status_retain(reason);
   tfrt_session_t* session = peer->session;
-  tfrt_owner_end_t end = {
-      .event = TFRT_OWNER_PEER_SILENT, .node = peer->node, .peer = peer, .reason = reason};
+  tfrt_owner_end_t end = {.event = TFRT_OWNER_PEER_SILENT,
+                          .node = peer->node,
+                          .peer = peer,
+                          .reason = reason,
+                          .peer_lives = peer_lives};
   tfrt_node_end(&end);
   peer->session = NULL;
   end.event = TFRT_OWNER_PEER_LOST;
@@ -318,6 +328,8 @@ void tfrt_peer_bury(tfrt_peer_t* peer, tfrt_status_t reason) {
   tfrt_peer_free_jobs(peer);
   tfrt_session_set_user_data(session, NULL);
   tfrt_session_release(session);
+  end.event = TFRT_OWNER_PEER_PARTED;
+  if (peer_lives) tfrt_node_end(&end);
 }
 
 void tfrt_peer_end_job(tfrt_peer_t* peer, tfrt_job_t* job, tfrt_status_t reason) {

@@ -17,6 +17,10 @@
 //     is answered at once. A new session with the same incarnation (after a partition) makes
 //     it live again, for new jobs only: what the old one had is gone.
 //
+// One side may give the other up, and the other not notice: then that one's session is over, though
+// the peer lives. A job that has begun after that session, and has sent and got nothing on it, has
+// lost nothing: it takes the next session.
+//
 // Thread rule: everything here needs the node's lock.
 // Failure rule: see each function.
 #ifndef TFRT_DISTRIBUTED_DOMAIN_PEER_H_
@@ -32,6 +36,7 @@
 
 typedef struct tfrt_node_s tfrt_node_t;
 typedef struct tfrt_job_s tfrt_job_t;
+typedef struct tfrt_owner_end_s tfrt_owner_end_t;  // domain.h
 
 // The names that one job is about to give back to one peer; zeroed: none. Results of calls have
 // numbers in a row, so one range, or a few, name many values.
@@ -59,6 +64,7 @@ typedef struct tfrt_peer_s {
   tfrt_node_t* node;
   uint64_t incarnation;
   tfrt_session_t* session;                    // +1; NULL: none yet, or dead
+  uint32_t newest_job;                        // handle of the last job before |session| began
   tfrt_status_t death;                        // +1; why its last session died, or NULL
   char name[TFRT_WIRE_MAX_NAME_SIZE + 1];     // for messages; "" if it isn't known
   char address[TFRT_TRANSPORT_ADDRESS_SIZE];  // for messages; "" if it isn't known
@@ -144,9 +150,12 @@ tfrt_status_t tfrt_peer_lost_error(const tfrt_peer_t* peer, const tfrt_job_t* jo
 // |session| is |peer|'s from now on.
 void tfrt_peer_adopt_session(tfrt_peer_t* peer, tfrt_session_t* session);
 
-// The funeral of |peer|, because of |reason| (+0): see above. Once per session; later calls
-// change nothing.
-void tfrt_peer_bury(tfrt_peer_t* peer, tfrt_status_t reason);
+// The funeral of |peer|, because of |reason| (+0): see above. If |peer_lives|, only its session is
+// over. Once per session; later calls change nothing.
+void tfrt_peer_bury(tfrt_peer_t* peer, tfrt_status_t reason, bool peer_lives);
+
+// True if |end|, the loss of a peer, concerns |job|.
+bool tfrt_peer_loss_concerns(const tfrt_owner_end_t* end, const tfrt_job_t* job);
 
 // The same for what |job| has with |peer|, which lives, but is lost to it because of |reason| (+0).
 void tfrt_peer_end_job(tfrt_peer_t* peer, tfrt_job_t* job, tfrt_status_t reason);

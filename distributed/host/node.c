@@ -268,7 +268,7 @@ static void (*const tfrt_host_tables[])(tfrt_owner_rules_t* rules) = {
     tfrt_push_inbox_register,    tfrt_mail_register,          tfrt_outgoing_call_register,
     tfrt_incoming_call_register, tfrt_router_register,        tfrt_job_program_register,
     tfrt_retried_call_register,  tfrt_recovery_register,      tfrt_detached_job_register,
-    tfrt_fence_register,         tfrt_recording_register,
+    tfrt_fence_register,         tfrt_job_life_register,      tfrt_recording_register,
 };
 
 // --- Sessions ----------------------------------------------------------------
@@ -359,7 +359,8 @@ static void tfrt_node_on_dead(tfrt_session_handler_t* handler, tfrt_session_t* s
   tfrt_peer_t* peer = tfrt_session_user_data(session);
   if (peer && peer->session == session) {
     tfrt_lane_manager_bury(node->lanes, peer->incarnation, status);
-    tfrt_peer_bury(peer, status);
+    // A peer that has given this host up, or begins anew, lives.
+    tfrt_peer_bury(peer, status, death == TFRT_SESSION_DEATH_BURIED);
   }
   tfrt_client_on_session_dead(node, session, death, status);
 }

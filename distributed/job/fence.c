@@ -101,8 +101,8 @@ void tfrt_fence_on_detach(tfrt_peer_t* peer, uint32_t handle,
   tfrt_fence_raise(known->job, peer, detach->error);
 }
 
-// The peer of |end| is dead: it is lost to all jobs that know it, and what can't go on without it
-// is closed.
+// The peer of |end| is dead: it is lost to all jobs that it concerns, and what can't go on without
+// it is closed.
 static void tfrt_fence_on_peer_lost(const tfrt_owner_end_t* end) {
   if (end->job) return;
   tfrt_node_t* node = end->node;
@@ -110,7 +110,7 @@ static void tfrt_fence_on_peer_lost(const tfrt_owner_end_t* end) {
     tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
     link = link->next;
     tfrt_job_member_t* member = tfrt_job_find_incarnation(job, end->peer->incarnation);
-    if (!member || member->death) continue;
+    if (!member || member->death || !tfrt_peer_loss_concerns(end, job)) continue;
     member->death = tfrt_status_retain(end->reason);
     if (member != &job->client) tfrt_fence_lose_member(job, member, end->peer);
     if (member->rank != 0 && member != &job->client) continue;

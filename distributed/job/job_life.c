@@ -207,17 +207,47 @@ static tfrt_status_t tfrt_job_life_accept_trace(tfrt_job_t* job, const tfrt_wire
   return NULL;
 }
 
-// A member answers the JobOpen when it has a session with the root. It keeps the session for the
-// life of the job, to notice the loss of the root. Without a session it has no part in the job.
-static void tfrt_job_life_await_root(tfrt_job_t* job) {
-  tfrt_peer_t* root = NULL;
-  tfrt_status_t status = tfrt_job_reach(job, job->view.members[0].incarnation, &root);
-  if (status) {
-    tfrt_job_close(job, status);
-  } else if (tfrt_session_state(root->session) != TFRT_SESSION_CONNECTING) {
+// True if |job| wants a session with |member| before it begins: with the root, to notice its loss,
+// and with a host whose session is over here. That host may not know so, and would use the old
+// session for |job|.
+static bool tfrt_job_life_wants_session(const tfrt_job_t* job, const tfrt_job_member_t* member) {
+  if (member->rank == job->rank || member->death) return false;
+  if (member->rank == 0) return true;
+  const tfrt_peer_t* peer = tfrt_peer_find(job->node, member->incarnation);
+  return peer && !peer->session && peer->death;
+}
+
+// True if no session with a member of |job| is about to begin.
+static bool tfrt_job_life_has_sessions(const tfrt_job_t* job) {
+  for (uint32_t i = 0; i < job->view.member_count; ++i) {
+    const tfrt_peer_t* peer = tfrt_peer_find(job->node, job->view.members[i].incarnation);
+    if (!peer || !peer->session) continue;
+    if (tfrt_session_state(peer->session) == TFRT_SESSION_CONNECTING) return false;
+  }
+  return true;
+}
+
+// Answers the JobOpen of |job|, if that waits for no session any more.
+static void tfrt_job_life_answer_if_ready(tfrt_job_t* job) {
+  if (job->state == TFRT_JOB_OPENING && tfrt_job_life_has_sessions(job)) {
     tfrt_job_life_answer_open(job, NULL);
   }
-  tfrt_status_release(status);
+}
+
+// A member answers the JobOpen when it has the sessions that it wants. Without one with the root it
+// has no part in the job; without another one, the job does without that, too.
+static void tfrt_job_life_await_sessions(tfrt_job_t* job) {
+  for (uint32_t i = 0; i < job->view.member_count; ++i) {
+    const tfrt_job_member_t* member = &job->view.members[i];
+    if (!tfrt_job_life_wants_session(job, member)) continue;
+    tfrt_peer_t* peer = NULL;
+    tfrt_status_t status = tfrt_job_reach(job, member->incarnation, &peer);
+    const bool is_lost = status && member->rank == 0;
+    if (is_lost) tfrt_job_close(job, status);
+    tfrt_status_release(status);
+    if (is_lost) return;
+  }
+  tfrt_job_life_answer_if_ready(job);
 }
 
 tfrt_status_t tfrt_job_life_on_open(tfrt_peer_t* peer, const tfrt_wire_frame_t* frame,
@@ -236,11 +266,7 @@ tfrt_status_t tfrt_job_life_on_open(tfrt_peer_t* peer, const tfrt_wire_frame_t* 
   tfrt_node_end(&(tfrt_owner_end_t){.event = TFRT_OWNER_JOB_OPENED, .node = job->node, .job = job});
   tfrt_job_set_state(job, TFRT_JOB_OPENING);
   if (job->node->options.logs_events) tfrt_event_log_job_opened(job, peer->session);
-  if (job->rank == 0) {
-    tfrt_job_life_answer_open(job, NULL);
-  } else {
-    tfrt_job_life_await_root(job);
-  }
+  tfrt_job_life_await_sessions(job);
   return NULL;
 }
 
@@ -248,7 +274,9 @@ void tfrt_job_life_on_session_opened(tfrt_peer_t* peer) {
   tfrt_node_t* node = peer->node;
   for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) {
     tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
-    if (job->view.members[0].incarnation == peer->incarnation) tfrt_job_life_answer_open(job, NULL);
+    if (tfrt_job_rank_of(job, peer->incarnation) != TFRT_WIRE_NO_RANK) {
+      tfrt_job_life_answer_if_ready(job);
+    }
   }
 }
 
@@ -261,4 +289,39 @@ void tfrt_job_life_on_close(tfrt_peer_t* peer, tfrt_job_t* job,
   tfrt_status_t reason = close->error ? tfrt_wire_error_to_status(close->error) : NULL;
   tfrt_job_close(job, reason);
   tfrt_status_release(reason);
+}
+
+// --- Owners ------------------------------------------------------------------
+
+// A session that an opening job has waited for may be over.
+static void tfrt_job_life_on_peer_lost(const tfrt_owner_end_t* end) {
+  for (tfrt_list_link_t* link = end->node->jobs.next; link != &end->node->jobs;) {
+    tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
+    link = link->next;
+    tfrt_job_life_answer_if_ready(job);
+  }
+}
+
+// The peer lives without a session: a job that has lost nothing with that takes the next one, which
+// tells it of the loss of the peer itself.
+static void tfrt_job_life_on_peer_parted(const tfrt_owner_end_t* end) {
+  for (tfrt_list_link_t* link = end->node->jobs.next; link != &end->node->jobs;) {
+    tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
+    link = link->next;
+    const tfrt_job_member_t* member = tfrt_job_find_incarnation(job, end->peer->incarnation);
+    if (tfrt_job_is_closed(job) || !member || member->death || member == &job->client) continue;
+    tfrt_peer_t* peer = NULL;
+    tfrt_status_t status = tfrt_job_reach(job, member->incarnation, &peer);
+    if (status && member->rank == 0) tfrt_job_close(job, status);
+    tfrt_status_release(status);
+  }
+}
+
+static const tfrt_owner_rule_t tfrt_job_life_rules[] = {
+    {TFRT_OWNER_PEER_LOST, TFRT_OWNER_JOBS, tfrt_job_life_on_peer_lost},
+    {TFRT_OWNER_PEER_PARTED, TFRT_OWNER_JOBS, tfrt_job_life_on_peer_parted},
+};
+
+void tfrt_job_life_register(tfrt_owner_rules_t* rules) {
+  tfrt_owner_rules_add(rules, tfrt_job_life_rules, TFRT_ARRAY_SIZE(tfrt_job_life_rules));
 }

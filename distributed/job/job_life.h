@@ -39,7 +39,10 @@ tfrt_status_t tfrt_job_life_on_open(tfrt_peer_t* peer, const tfrt_wire_frame_t* 
                                     const tfrt_wire_job_open_t* open, int64_t deadline_ns)
     TFRT_MUST_USE;
 
-// There is a session with |peer|: what waited for that as its root is answered.
+// Adds the rules of jobs that wait for a session, or lose one, to |rules|.
+void tfrt_job_life_register(tfrt_owner_rules_t* rules);
+
+// There is a session with |peer|: jobs that waited for that are answered.
 void tfrt_job_life_on_session_opened(tfrt_peer_t* peer);
 
 // A JobClose came from |peer|.

@@ -232,6 +232,8 @@ static tfrt_session_t* find_or_make_begun(tfrt_session_link_t* link, const tfrt_
     tfrt_session_take_death(
         session, TFRT_SESSION_DEATH_BURIED,
         tfrt_session_error(session, TFRT_STATUS_UNAVAILABLE, "has begun a new session"));
+    // The handler may have asked for another session already, which begins with this connection.
+    if (peer->session) return peer->session;
   }
   return make_begun(link, hello);
 }

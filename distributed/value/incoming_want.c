@@ -663,7 +663,9 @@ static void tfrt_incoming_want_drop_list(const tfrt_list_link_t* asked, const tf
   }
 }
 
-static void tfrt_incoming_want_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job) {
+static void tfrt_incoming_want_bury_all(const tfrt_owner_end_t* end) {
+  tfrt_peer_t* peer = end->peer;
+  const tfrt_job_t* job = end->job;
   for (tfrt_hash_node_t* next = tfrt_hash_table_first(&peer->incoming_wants); next;) {
     tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(next, tfrt_incoming_want_t, by_want);
     next = tfrt_hash_table_next(&peer->incoming_wants, next);
@@ -674,7 +676,9 @@ static void tfrt_incoming_want_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job
   for (tfrt_list_link_t* link = peer->held_requests.next; link != &peer->held_requests;) {
     tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, held);
     link = link->next;
-    if (job && want->job != job) continue;
+    // The heartbeats of the next session will tell whether the peer has named it.
+    want->heartbeat = 0;
+    if (!tfrt_peer_loss_concerns(end, want->job)) continue;
     tfrt_incoming_want_fail_take(
         want, tfrt_peer_lost_error(peer, want->job, NULL, "before it made a call it had named"));
   }
@@ -710,7 +714,7 @@ static void tfrt_incoming_want_on_peer_made(const tfrt_owner_end_t* end) {
 }
 
 static void tfrt_incoming_want_on_peer_lost(const tfrt_owner_end_t* end) {
-  tfrt_incoming_want_bury_all(end->peer, end->job);
+  tfrt_incoming_want_bury_all(end);
 }
 
 static void tfrt_incoming_want_on_job_finished(const tfrt_owner_end_t* end) {

@@ -490,31 +490,32 @@ static tfrt_status_t tfrt_remote_value_lost_error(const tfrt_remote_value_t* val
                               value->place.function[0] ? "@" : "a function", value->place.function);
 }
 
-// Moves the values of |job| (NULL: of all jobs) from the list |head| into |out_list|, because the
+// Moves the values of jobs that |end| concerns from the list |head| into |out_list|, because the
 // end of one may take others out of a list.
-static void tfrt_remote_value_take_list(const tfrt_job_t* job, tfrt_list_link_t* head,
+static void tfrt_remote_value_take_list(const tfrt_owner_end_t* end, tfrt_list_link_t* head,
                                         size_t offset, tfrt_list_link_t* out_list) {
   tfrt_list_initialize(out_list);
   for (tfrt_list_link_t* link = head->next; link != head;) {
     tfrt_list_link_t* found = link;
     link = link->next;
-    if (job && ((tfrt_remote_value_t*)((char*)found - offset))->job != job) continue;
+    const tfrt_remote_value_t* value = (tfrt_remote_value_t*)((char*)found - offset);
+    if (!tfrt_peer_loss_concerns(end, value->job)) continue;
     tfrt_list_remove(found);
     tfrt_list_push_back(out_list, found);
   }
 }
 
-// Loses the values of |job| (NULL: of all jobs) in the list |head|. A value whose last reference is
+// Loses the values of jobs that |end| concerns in the list |head|. A value whose last reference is
 // gone already has only its storage left, and takes itself out.
-static void tfrt_remote_value_lose_list(tfrt_peer_t* peer, const tfrt_job_t* job,
-                                        tfrt_list_link_t* head, size_t offset,
+static void tfrt_remote_value_lose_list(const tfrt_owner_end_t* end, tfrt_list_link_t* head,
+                                        size_t offset,
                                         void (*lose)(tfrt_remote_value_t*, tfrt_status_t)) {
   tfrt_list_link_t lost;
-  tfrt_remote_value_take_list(job, head, offset, &lost);
+  tfrt_remote_value_take_list(end, head, offset, &lost);
   for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&lost));) {
     tfrt_remote_value_t* value = (tfrt_remote_value_t*)((char*)link - offset);
     if (!tfrt_async_value_try_retain(&value->base.base)) continue;
-    tfrt_status_t status = tfrt_remote_value_lost_error(value, peer);
+    tfrt_status_t status = tfrt_remote_value_lost_error(value, end->peer);
     lose(value, status);
     tfrt_status_release(status);
     tfrt_remote_value_release(value);
@@ -526,38 +527,35 @@ static void tfrt_remote_value_lose_name(tfrt_remote_value_t* value, tfrt_status_
   tfrt_remote_value_lose(value, status);
 }
 
-static void tfrt_remote_value_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job) {
-  tfrt_remote_value_lose_list(peer, job, &peer->located, offsetof(tfrt_remote_value_t, located),
-                              tfrt_remote_value_lose);
-  tfrt_remote_value_lose_list(peer, job, &peer->named, offsetof(tfrt_remote_value_t, named),
-                              tfrt_remote_value_lose_name);
-}
-
-static void tfrt_remote_value_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job,
-                                         tfrt_status_t reason) {
+// Cancels the values of |end|'s job that |peer| has.
+static void tfrt_remote_value_cancel_all(tfrt_peer_t* peer, const tfrt_owner_end_t* end) {
   tfrt_list_link_t ended;
-  tfrt_remote_value_take_list(job, &peer->located, offsetof(tfrt_remote_value_t, located), &ended);
+  tfrt_remote_value_take_list(end, &peer->located, offsetof(tfrt_remote_value_t, located), &ended);
   for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&ended));) {
     tfrt_remote_value_t* value = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, located);
     if (!tfrt_async_value_try_retain(&value->base.base)) continue;
-    tfrt_remote_value_fail(value, reason);
+    tfrt_remote_value_fail(value, end->reason);
     tfrt_remote_value_release(value);
   }
 }
 
 static void tfrt_remote_value_on_peer_lost(const tfrt_owner_end_t* end) {
-  tfrt_remote_value_bury_all(end->peer, end->job);
+  tfrt_peer_t* peer = end->peer;
+  tfrt_remote_value_lose_list(end, &peer->located, offsetof(tfrt_remote_value_t, located),
+                              tfrt_remote_value_lose);
+  tfrt_remote_value_lose_list(end, &peer->named, offsetof(tfrt_remote_value_t, named),
+                              tfrt_remote_value_lose_name);
 }
 
 static void tfrt_remote_value_on_client_left(const tfrt_owner_end_t* end) {
-  tfrt_remote_value_cancel_all(end->peer, end->job, end->reason);
+  tfrt_remote_value_cancel_all(end->peer, end);
 }
 
 static void tfrt_remote_value_on_job_finished(const tfrt_owner_end_t* end) {
   for (tfrt_hash_node_t* found = tfrt_hash_table_first(&end->node->peers); found;
        found = tfrt_hash_table_next(&end->node->peers, found)) {
     tfrt_peer_t* peer = TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation);
-    tfrt_remote_value_cancel_all(peer, end->job, end->reason);
+    tfrt_remote_value_cancel_all(peer, end);
   }
 }
 
