@@ -384,6 +384,23 @@ class TfrtRunTest(unittest.TestCase):
         self.assertEqual(stderr.splitlines()[0], "tfrt: CANCELLED: Cancelled by SIGINT")
         return json.loads(stdout.splitlines()[-1]), stderr
 
+    def test_a_job_has_up_to_1024_hosts(self):
+        path = self.write("last.mlir", """
+            func.func @rank() -> i32 {
+              %rank = tfrt_dist.rank
+              tfrt.return %rank : i32
+            }
+            func.func @main() -> i32 {
+              %last = tfrt.call @rank() {host = 1023 : i32} : () -> i32
+              tfrt.return %last : i32
+            }
+        """)
+        done = run("run", path, "--in-process=1024")
+        self.assertEqual((done.returncode, done.stdout), (0, "'main' returned 1023\n"), done.stderr)
+        done = run("run", path, "--in-process=1025")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("from 1 to 1024", done.stderr)
+
     def test_what_is_known_is_printed_after_an_interrupt(self):
         """The result is known; what no result needs runs on for a while, or for too long."""
         for flags in ([], ["--in-process=3"]):

@@ -19,7 +19,7 @@
 #include "distributed/transport/transport.h"
 
 // The most workers that one may name.
-#define TFRT_HOSTFILE_MAX_HOSTS 256
+#define TFRT_HOSTFILE_MAX_HOSTS 1024
 
 typedef struct tfrt_hostfile_s {
   char addresses[TFRT_HOSTFILE_MAX_HOSTS][TFRT_TRANSPORT_ADDRESS_SIZE];

@@ -27,7 +27,7 @@
 
 #define TFRT_CERTS_MAX_VALID_S (3650LL * TFRT_CERTS_DAY_S)
 
-#define TFRT_CERTS_MAX_HOSTS 256
+#define TFRT_CERTS_MAX_HOSTS 1024
 
 // The longest name of a file with its NUL.
 #define TFRT_CERTS_NAME_SIZE 272
@@ -47,7 +47,7 @@ typedef struct tfrt_certs_run_s {
   bool is_json;
   int64_t now_s;
   int64_t valid_s;
-  char text[32768];  // of |host_text|, cut into names
+  char text[131072];  // of |host_text|, cut into names
   tfrt_certs_host_t hosts[TFRT_CERTS_MAX_HOSTS];
   size_t host_count;
   char (*files)[TFRT_CERTS_NAME_SIZE];  // not freed

@@ -11,8 +11,8 @@
 #include "host_runtime/base/string_view.h"
 #include "tools/cluster/hostfile.h"
 
-// The most hosts that a command line may name or start.
-#define TFRT_HOST_LIST_MAX 256
+// The most hosts that a command line may name or start; no view of a job has more members.
+#define TFRT_HOST_LIST_MAX 1024
 
 // The views point into what was parsed.
 typedef struct tfrt_host_list_s {

@@ -76,7 +76,7 @@ START_TEST(what_is_wrong_is_said_with_its_line) {
   expect_error("a:1x", "f:1: 'a:1x'");
   expect_error("a:1 slots=0", "f:1: 'slots=0'");
   expect_error("a:1 slots=", "f:1: 'slots='");
-  expect_error("a:1 slots=257", "slots=1 to slots=256");
+  expect_error("a:1 slots=1025", "slots=1 to slots=1024");
   expect_error("a:1 max_slots=2", "f:1: 'max_slots=2'");
   expect_error("a:1 2", "f:1: '2'");
   expect_error("a:1 slots=2 slots=1", "f:1: 'slots=1': behind the slots there is nothing more");
@@ -84,7 +84,7 @@ START_TEST(what_is_wrong_is_said_with_its_line) {
   expect_error("unix:/x slots=2", "f:1: unix:/x has no port");
   expect_error("a:1\n\na:1", "f:3: a:1 stands in line 1 already");
   expect_error("a:1 slots=2\na:2", "f:2: a:2 stands in line 1 already");
-  expect_error("a:1 slots=256\nb:1", "f:2: these are more than 256 workers");
+  expect_error("a:1 slots=1024\nb:1", "f:2: these are more than 1024 workers");
 }
 END_TEST
 

@@ -39,7 +39,7 @@ START_TEST(there_is_a_limit) {
   ck_assert_ptr_null(tfrt_host_list_parse(text, &list));
   ck_assert_uint_eq(list.count, TFRT_HOST_LIST_MAX);
   strcat(text, ",b");
-  expect_error(text, "more than 256 hosts");
+  expect_error(text, "more than 1024 hosts");
 }
 END_TEST
 
