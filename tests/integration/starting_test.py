@@ -297,7 +297,7 @@ class StartingTest(ClusterTest):
             ("--cluster", "hosts:\n  - a:1\nthreds: 2\n", ":3: "),
             ("--cluster", "threads: 1\nhosts: a:1\n", ":2: "),
             ("--cluster", "local: 1\nthreads: many\n", ":2: --threads wants a number"),
-            ("--cluster", "local: |\n  2\n", ":1: --local wants a number from 1 to 256, not '2\\n'"),
+            ("--cluster", "local: |\n  2\n", ":1: --local wants a number from 1 to 1024, not '2\\n'"),
             ("--cluster", "local: \"\\e[2J\"\n", ", not '\\u001b[2J'"),
             ("--cluster", "a: [\n", ": "),
             ("--cluster", "", ":1: the file is empty"),
