@@ -45,10 +45,16 @@ tfrt_async_value_t* tfrt_execution_argument(tfrt_job_t* job, const tfrt_wire_ite
   return &remote->base.base;
 }
 
-// True if |items| lend something that may be written while it is available.
+// True if |item| lends something that may be written while it is available. A chain has nothing
+// that could be: it would wait for itself.
+static bool tfrt_execution_lends_mutable(const tfrt_wire_item_t* item) {
+  return item->kind == TFRT_WIRE_ITEM_REFERENCE && item->reference.is_mutable &&
+         !item->reference.is_chain;
+}
+
 static bool tfrt_execution_has_mutable(const tfrt_wire_item_t* items, size_t item_count) {
   for (size_t i = 0; i < item_count; ++i) {
-    if (items[i].kind == TFRT_WIRE_ITEM_REFERENCE && items[i].reference.is_mutable) return true;
+    if (tfrt_execution_lends_mutable(&items[i])) return true;
   }
   return false;
 }
@@ -69,7 +75,7 @@ static tfrt_status_t tfrt_execution_order_arguments(tfrt_execution_t* execution,
     chains[chain_count++] = execution->arguments[i];
   }
   for (uint32_t i = 0; i < execution->argument_count && chain_count > 0; ++i) {
-    if (items[i].kind != TFRT_WIRE_ITEM_REFERENCE || !items[i].reference.is_mutable) continue;
+    if (!tfrt_execution_lends_mutable(&items[i])) continue;
     tfrt_remote_value_t* remote = tfrt_remote_value_of(execution->node, execution->arguments[i]);
     if (!remote) continue;
     // Only the argument itself is ordered, and not a placeholder that a value of ours leads to.
@@ -237,6 +243,7 @@ static void tfrt_execution_observe(tfrt_execution_t* execution, uint32_t index,
   tfrt_remote_value_t* remote = tfrt_remote_value_of(node, result->value);
   if (remote || tfrt_async_value_is_available(result->value)) {
     result->known = true;
+    tfrt_object_table_fulfil(node->objects, &result->promise, result->value);
     execution->vtable->known(execution, index);
     if (remote) tfrt_remote_value_release(remote);
     return;
@@ -252,12 +259,9 @@ void tfrt_execution_observe_again(tfrt_execution_t* execution, uint32_t index) {
   tfrt_execution_observe(execution, index, TFRT_ACTION_AND_THEN);
 }
 
-// Gives the owner and the slots all results, which have been set.
+// Tells the owner and the slots the results, which have been set, each once it is known: until then
+// a cancel can still end the waits for it.
 static void tfrt_execution_publish(tfrt_execution_t* execution) {
-  for (uint32_t i = 0; i < execution->result_count; ++i) {
-    tfrt_execution_result_t* result = &execution->results[i];
-    tfrt_object_table_fulfil(execution->node->objects, &result->promise, result->value);
-  }
   for (uint32_t i = 0; i < execution->result_count; ++i) {
     tfrt_execution_observe(execution, i, TFRT_ACTION_AWAIT);
   }
@@ -582,11 +586,34 @@ void tfrt_execution_start(tfrt_execution_t* execution) {
 
 // --- Cancel ------------------------------------------------------------------
 
-// Runs with the lock open.
+// The placeholder (+1) of the first result of |execution|, from |*index| on, that isn't known and
+// that another call of this host waits for; or NULL. Sets |*index| behind it.
+static tfrt_async_value_t* tfrt_execution_next_promise(const tfrt_execution_t* execution,
+                                                       uint32_t* index) {
+  while (*index < execution->result_count) {
+    const tfrt_execution_result_t* result = &execution->results[(*index)++];
+    if (result->known || !result->promise.placeholder) continue;
+    return tfrt_async_value_retain(&result->promise.placeholder->base);
+  }
+  return NULL;
+}
+
+// Runs with the lock open. First ends the waits of other calls of this host for results that aren't
+// known yet: calls that are given each other's results would wait for ever.
 static void tfrt_execution_run_cancel(void* argument) {
   tfrt_execution_t* execution = argument;
   tfrt_node_t* node = tfrt_node_retain(execution->node);
-  tfrt_request_context_cancel(execution->request, execution->cancelled);
+  tfrt_node_lock_tables(node);
+  uint32_t index = 0;
+  for (tfrt_async_value_t* promised; (promised = tfrt_execution_next_promise(execution, &index));) {
+    tfrt_node_unlock(node);
+    // The call may still give it another value: the first one counts.
+    tfrt_async_value_set_error(promised, execution->cancelled);
+    tfrt_async_value_release(promised);
+    tfrt_node_lock_tables(node);
+  }
+  tfrt_node_unlock(node);
+  if (execution->request) tfrt_request_context_cancel(execution->request, execution->cancelled);
   tfrt_node_lock_tables(node);
   tfrt_execution_release(execution);
   tfrt_node_unlock(node);
@@ -598,14 +625,13 @@ void tfrt_execution_cancel(tfrt_execution_t* execution, tfrt_status_t reason) {
   execution->cancelled = tfrt_status_retain(reason);
   execution->vtable->cancelled(execution);
   tfrt_node_t* node = execution->node;
-  if (execution->request) {
-    // If the whole request is cancelled, or the job is closed, all hosts hear of that: no
-    // withdrawals are needed.
-    bool all_know = tfrt_cancelled_requests_find(&execution->job->cancelled_requests,
-                                                 execution->request_id) != NULL;
-    if (all_know || tfrt_job_is_closed(execution->job)) tfrt_withdrawal_end(execution->request);
-    tfrt_execution_retain(execution);
-    tfrt_action_queue_call_at_once(&node->actions, tfrt_execution_run_cancel, execution);
-  }
+  // If the whole request is cancelled, or the job is closed, all hosts hear of that: no
+  // withdrawals are needed.
+  bool all_know = tfrt_job_is_closed(execution->job) ||
+                  tfrt_cancelled_requests_find(&execution->job->cancelled_requests,
+                                               execution->request_id) != NULL;
+  if (execution->request && all_know) tfrt_withdrawal_end(execution->request);
+  tfrt_execution_retain(execution);
+  tfrt_action_queue_call_at_once(&node->actions, tfrt_execution_run_cancel, execution);
   tfrt_execution_fail_arguments(execution, reason);
 }

@@ -247,12 +247,14 @@ static void tfrt_remote_value_join(tfrt_remote_value_t* value, tfrt_remote_value
 // The own value that |value| waits for has come, or its payload is elsewhere.
 static void tfrt_remote_value_arrive(tfrt_remote_value_t* value) {
   tfrt_async_value_t* own = value->homecoming->own;
-  if (tfrt_async_value_is_available(own)) {
+  bool is_available = tfrt_async_value_is_available(own);
+  tfrt_remote_value_t* remote = is_available ? NULL : tfrt_remote_value_of(value->node, own);
+  bool may_run_again = value->rerun.call != NULL;
+  if (!may_run_again && (is_available || remote)) {
+    tfrt_remote_value_forward(value, own);
+  } else if (is_available) {
     tfrt_remote_value_receive(value, own);
-    return;
-  }
-  tfrt_remote_value_t* remote = tfrt_remote_value_of(value->node, own);
-  if (remote && remote->peer && !tfrt_remote_value_is_lost(remote)) {
+  } else if (remote && remote->peer && !tfrt_remote_value_is_lost(remote)) {
     tfrt_remote_value_join(value, remote);
   } else {
     // It is on its way, or was lost by now and may come from somewhere else.
@@ -296,6 +298,15 @@ static bool tfrt_remote_value_start_homecoming(tfrt_remote_value_t* value,
   return true;
 }
 
+// Its owner says that |value| is a value of this host, which is |value|.
+static void tfrt_remote_value_refuse_itself(tfrt_remote_value_t* value) {
+  tfrt_status_t status =
+      tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
+                         "the host of this value says that the value is itself, so it never comes");
+  tfrt_remote_value_fail(value, status);
+  tfrt_status_release(status);
+}
+
 void tfrt_remote_value_stand_for(tfrt_remote_value_t* value, tfrt_async_value_t* own) {
   if (tfrt_remote_value_is_lost(value)) {
     tfrt_outgoing_hold_give_up(value);
@@ -303,9 +314,15 @@ void tfrt_remote_value_stand_for(tfrt_remote_value_t* value, tfrt_async_value_t*
   }
   if (tfrt_async_value_is_available(own)) {
     tfrt_remote_value_receive(value, own);
-  } else if (!value->rerun.call || !tfrt_remote_value_start_homecoming(value, own)) {
+    return;
+  }
+  tfrt_remote_value_t* remote = tfrt_remote_value_of(value->node, own);
+  if (remote == value) {
+    tfrt_remote_value_refuse_itself(value);
+  } else if ((remote && !value->rerun.call) || !tfrt_remote_value_start_homecoming(value, own)) {
     tfrt_remote_value_forward(value, own);
   }
+  if (remote) tfrt_remote_value_release(remote);
 }
 
 // |value|, which is unresolved, is |reference|, a name of this host: stands for what that is here.

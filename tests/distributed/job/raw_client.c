@@ -58,6 +58,10 @@ static void take_body(tfrt_raw_client_t* client, tfrt_session_t* session,
   if (frame->kind == TFRT_WIRE_FRAME_RESOLVE && body->resolve.item.kind == TFRT_WIRE_ITEM_ERROR) {
     error = body->resolve.item.error;
   }
+  if (frame->kind == TFRT_WIRE_FRAME_RESULT && body->result.result_count > 0 &&
+      body->result.results[0].item.kind == TFRT_WIRE_ITEM_ERROR) {
+    error = body->result.results[0].item.error;
+  }
   if (frame->kind == TFRT_WIRE_FRAME_RETAINED &&
       body->retained.items[0].item.kind == TFRT_WIRE_ITEM_ERROR) {
     error = body->retained.items[0].item.error;
