@@ -17,6 +17,25 @@
 #include "host_runtime/base/plural.h"
 #include "host_runtime/executor/hosts/withdrawal.h"
 
+// --- States --------------------------------------------------------------------
+
+void tfrt_execution_set_state(tfrt_execution_t* execution, tfrt_execution_state_t state) {
+#ifndef NDEBUG
+#define TFRT_EXECUTION_BIT(name) (1u << TFRT_EXECUTION_##name)
+  // The states that may follow each state.
+  static const uint32_t next_states[] = {
+      [TFRT_EXECUTION_MADE] = TFRT_EXECUTION_BIT(WAITING) | TFRT_EXECUTION_BIT(FINISHED),
+      [TFRT_EXECUTION_WAITING] = TFRT_EXECUTION_BIT(TELLING) | TFRT_EXECUTION_BIT(RUNNING),
+      [TFRT_EXECUTION_TELLING] = TFRT_EXECUTION_BIT(RETIRED),
+      [TFRT_EXECUTION_RUNNING] = TFRT_EXECUTION_BIT(RETIRED),
+      [TFRT_EXECUTION_RETIRED] = TFRT_EXECUTION_BIT(FINISHED),
+      [TFRT_EXECUTION_FINISHED] = 0,
+  };
+  assert(next_states[execution->state] & (1u << state));
+#endif
+  execution->state = state;
+}
+
 // --- Arguments ---------------------------------------------------------------
 
 tfrt_async_value_t* tfrt_execution_argument(tfrt_job_t* job, const tfrt_wire_item_t* item,
@@ -187,15 +206,9 @@ void tfrt_execution_release(tfrt_execution_t* execution) {
   if (tfrt_ref_count_decrement(&execution->ref_count)) tfrt_execution_free(execution);
 }
 
-// |execution| is in |state| from now on: states only follow each other. A refused one is finished
-// before it runs, but nothing retires after the end.
-static void tfrt_execution_set_state(tfrt_execution_t* execution, tfrt_execution_state_t state) {
-  assert(state > execution->state);
-  execution->state = state;
-}
-
 void tfrt_execution_finish(tfrt_execution_t* execution) {
   if (execution->state == TFRT_EXECUTION_FINISHED) return;
+  bool was_begun = execution->state != TFRT_EXECUTION_MADE;
   tfrt_execution_set_state(execution, TFRT_EXECUTION_FINISHED);
   tfrt_action_queue_t* actions = &execution->node->actions;
   for (uint32_t i = 0; i < execution->argument_count; ++i) {
@@ -208,7 +221,7 @@ void tfrt_execution_finish(tfrt_execution_t* execution) {
     tfrt_object_table_break(execution->node->objects, &result->promise);
     result->value = NULL;
   }
-  if (execution->deadline.is_started &&
+  if (was_begun && execution->deadline.at_ns != TFRT_TIME_INFINITE &&
       tfrt_timer_cancel(execution->node->options.timers, &execution->deadline.timer)) {
     tfrt_execution_release(execution);
   }
@@ -271,10 +284,11 @@ static void tfrt_execution_publish(tfrt_execution_t* execution) {
 
 // The call's kernels and nested calls are over. Drops the scope's reference.
 static void tfrt_execution_retire(tfrt_execution_t* execution) {
+  bool at_once = execution->state == TFRT_EXECUTION_TELLING;
   tfrt_execution_set_state(execution, TFRT_EXECUTION_RETIRED);
   if (execution->request) tfrt_withdrawal_end(execution->request);
   execution->node->call_hooks->close_scope(execution->job, &execution->scope);
-  execution->vtable->retired(execution);
+  execution->vtable->retired(execution, at_once);
   tfrt_execution_release(execution);
 }
 
@@ -313,17 +327,18 @@ static tfrt_status_t tfrt_execution_too_late(const tfrt_execution_t* execution) 
 static void tfrt_execution_end_start(tfrt_execution_t* execution, bool is_alone) {
   bool is_over = tfrt_call_scope_leave_last(&execution->scope) &&
                  tfrt_outgoing_unawaited_end(&execution->unawaited);
-  execution->tells_at_once = is_over && is_alone;
-  tfrt_execution_publish(execution);
-  tfrt_execution_set_state(execution, TFRT_EXECUTION_RUNNING);
-  if (!is_over) {
-    execution->vtable->waits(execution);
-    return;
+  if (is_over && is_alone) {
+    tfrt_execution_set_state(execution, TFRT_EXECUTION_TELLING);
+    tfrt_execution_publish(execution);
+  } else {
+    tfrt_execution_publish(execution);
+    tfrt_execution_set_state(execution, TFRT_EXECUTION_RUNNING);
   }
-  tfrt_execution_retain(execution);
-  tfrt_execution_retire(execution);
-  execution->tells_at_once = false;
-  tfrt_execution_release(execution);
+  if (is_over) {
+    tfrt_execution_retire(execution);
+  } else {
+    execution->vtable->waits(execution);
+  }
 }
 
 bool tfrt_execution_is_ending(const tfrt_execution_t* execution) {
@@ -360,9 +375,9 @@ static void tfrt_unawaited_initialize(tfrt_unawaited_t* unawaited, tfrt_task_t* 
 }
 
 void tfrt_execution_begin(tfrt_execution_t* execution) {
+  tfrt_execution_set_state(execution, TFRT_EXECUTION_WAITING);
   if (execution->deadline.at_ns != TFRT_TIME_INFINITE) {
     tfrt_execution_retain(execution);
-    execution->deadline.is_started = true;
     tfrt_timer_start(execution->node->options.timers, &execution->deadline.timer,
                      execution->deadline.at_ns, tfrt_execution_run_timer);
   }
@@ -559,28 +574,33 @@ static void tfrt_execution_run(tfrt_task_t* task) {
   tfrt_node_release(node);
 }
 
-// Runs when the program is loaded, on whichever thread that was; again when arguments that are
-// needed are here.
+// Runs when all is here that the function needs, on whichever thread that was.
 static void tfrt_execution_queue(tfrt_task_t* task) {
   tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, tasks.run);
-  if (execution->needs.arguments && !execution->needs.has_waited) {
-    execution->needs.has_waited = true;
-    tfrt_task_initialize(&execution->tasks.run, tfrt_execution_queue);
-    tfrt_status_t status =
-        tfrt_join_and_then(execution->arguments, execution->argument_count, &execution->tasks.run,
-                           execution->node->options.allocator);
-    if (!status) return;
-    // Without memory to wait, the function begins at once.
-    tfrt_status_release(status);
-  }
   tfrt_task_initialize(&execution->tasks.run, tfrt_execution_run);
   tfrt_reader_pair_run_soon(execution->node->options.host->work_queue, &execution->tasks.run);
+}
+
+// Runs when the program is loaded, on whichever thread that was.
+static void tfrt_execution_run_loaded(tfrt_task_t* task) {
+  tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, tasks.run);
+  if (!execution->needs.arguments) {
+    tfrt_execution_queue(task);
+    return;
+  }
+  tfrt_task_initialize(&execution->tasks.run, tfrt_execution_queue);
+  tfrt_status_t status =
+      tfrt_join_and_then(execution->arguments, execution->argument_count, &execution->tasks.run,
+                         execution->node->options.allocator);
+  // Without memory to wait, the function begins at once.
+  if (status) tfrt_execution_queue(&execution->tasks.run);
+  tfrt_status_release(status);
 }
 
 void tfrt_execution_start(tfrt_execution_t* execution) {
   tfrt_execution_begin(execution);
   tfrt_execution_retain(execution);
-  tfrt_task_initialize(&execution->tasks.run, tfrt_execution_queue);
+  tfrt_task_initialize(&execution->tasks.run, tfrt_execution_run_loaded);
   tfrt_cached_program_and_then(execution->program, &execution->tasks.run);
 }
 

@@ -34,7 +34,7 @@ typedef struct tfrt_execution_s tfrt_execution_t;
 typedef struct tfrt_execution_vtable_s {
   void (*known)(tfrt_execution_t* execution, uint32_t index);
   void (*waits)(tfrt_execution_t* execution);
-  void (*retired)(tfrt_execution_t* execution);
+  void (*retired)(tfrt_execution_t* execution, bool at_once);
   void (*cancelled)(tfrt_execution_t* execution);
   void (*destroy)(tfrt_execution_t* execution);
 } tfrt_execution_vtable_t;
@@ -72,14 +72,17 @@ typedef struct tfrt_unawaited_s {
   tfrt_list_link_t calls;  // of tfrt_outgoing_call_t
 } tfrt_unawaited_t;
 
-// The state of an execution. Built-in functions are never RUNNING: another part completes them.
+// The state of an execution.
 //
-//   MADE --started, results observed--> RUNNING --kernels and nested calls over--> RETIRED
-//    |                                                                               |
-//    `--refused--------------------------------------------------------> FINISHED <--'
+//   MADE --begun--> WAITING --results observed--> RUNNING
+//    |                |                              |kernels and nested calls are over
+//    |                `--all over--> TELLING --told--+--> RETIRED
+//    `--refused--> FINISHED <-----------------------------'
 typedef enum tfrt_execution_state_e {
   TFRT_EXECUTION_MADE = 0,
-  TFRT_EXECUTION_RUNNING,
+  TFRT_EXECUTION_WAITING,  // for the program and, if it needs them, for the arguments; or it runs
+  TFRT_EXECUTION_TELLING,  // retired() follows known() in this critical section
+  TFRT_EXECUTION_RUNNING,  // the function has returned
   TFRT_EXECUTION_RETIRED,
   TFRT_EXECUTION_FINISHED,
 } tfrt_execution_state_t;
@@ -89,13 +92,11 @@ typedef struct tfrt_execution_needs_s {
   bool any_result_count;  // there are as many results as the function has
   bool arguments;         // the function is called when all are here; not if one can't be had
   bool results;           // a result is known when it is here as a whole, or an error
-  bool has_waited;        // for the arguments
 } tfrt_execution_needs_t;
 
 typedef struct tfrt_execution_deadline_s {
-  int64_t at_ns;  // TFRT_TIME_INFINITE: none
-  tfrt_timer_t timer;
-  bool is_started;
+  int64_t at_ns;       // TFRT_TIME_INFINITE: none
+  tfrt_timer_t timer;  // started in WAITING, if there is a deadline
 } tfrt_execution_deadline_t;
 
 typedef struct tfrt_execution_tasks_s {
@@ -107,13 +108,11 @@ typedef struct tfrt_execution_tasks_s {
 struct tfrt_execution_s {
   const tfrt_execution_vtable_t* vtable;
   tfrt_ref_count_t ref_count;
-  tfrt_node_t* node;  // +1
-  tfrt_job_t* job;    // +1; entered until finished
-  tfrt_execution_state_t state;
+  tfrt_node_t* node;               // +1
+  tfrt_job_t* job;                 // +1; entered until finished
+  tfrt_execution_state_t state;    // changed by tfrt_execution_set_state()
   tfrt_cached_program_t* program;  // +1
   bool is_carried;                 // |program| came with the call, and the job doesn't keep it
-  // retired() follows known() in this critical section, which no other part has.
-  bool tells_at_once;
   uint32_t function;
   uint32_t from_rank;  // the sender of a message or a line, where no program runs
   uint64_t request_id;
@@ -136,6 +135,10 @@ struct tfrt_execution_s {
   tfrt_status_t cancelled;  // +1; why, or NULL
   tfrt_status_t failure;    // +1; why the function was never called, or NULL
 };
+
+// |execution| is in |state| from now on. Builds with assertions refuse a transition that the
+// picture doesn't have.
+void tfrt_execution_set_state(tfrt_execution_t* execution, tfrt_execution_state_t state);
 
 static inline bool tfrt_execution_is_retired(const tfrt_execution_t* execution) {
   return execution->state >= TFRT_EXECUTION_RETIRED;

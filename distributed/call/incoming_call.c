@@ -172,7 +172,7 @@ static size_t tfrt_incoming_call_collect(tfrt_incoming_call_t* call, tfrt_arena_
 
 static bool tfrt_incoming_call_is_complete(const tfrt_incoming_call_t* call) {
   if (!tfrt_execution_is_retired(&call->execution) ||
-      call->gate.state != TFRT_INCOMING_GATE_CLOSED || call->gate.open_count > 0) {
+      call->gate.state != TFRT_INCOMING_GATE_PASSED) {
     return false;
   }
   for (uint32_t i = 0; i < call->execution.result_count; ++i) {
@@ -308,14 +308,15 @@ static void tfrt_incoming_call_known(tfrt_execution_t* execution, uint32_t index
   tfrt_object_t* slot = tfrt_incoming_call_slot(call, index);
   tfrt_object_table_tell(execution->node->objects, slot, execution->results[index].value);
   if (slot) tfrt_incoming_want_serve_waiting(slot);
-  if (!execution->tells_at_once) tfrt_incoming_call_flush_behind(call);
+  if (execution->state != TFRT_EXECUTION_TELLING) tfrt_incoming_call_flush_behind(call);
 }
 
-// Everything that the call of |execution| has started is over.
-static void tfrt_incoming_call_retired(tfrt_execution_t* execution) {
+// Everything that the call of |execution| has started is over. If no other part has this critical
+// section (|at_once|), the caller hears of it here.
+static void tfrt_incoming_call_retired(tfrt_execution_t* execution, bool at_once) {
   tfrt_incoming_call_t* call = tfrt_incoming_call_cast(execution);
   if (tfrt_incoming_call_is_done(call)) return;
-  if (execution->tells_at_once && !call->flush_deferred) {
+  if (at_once && !call->flush_deferred) {
     tfrt_incoming_call_tell_all(call);
   } else {
     tfrt_incoming_call_flush_later(call);

@@ -1,8 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/call/incoming_gate.h"
 
+#include <assert.h>
+
 #include "distributed/call/incoming_call.h"
 #include "distributed/value/outgoing_hold.h"
+
+void tfrt_incoming_gate_set_state(tfrt_incoming_gate_t* gate, tfrt_incoming_gate_state_t state) {
+#ifndef NDEBUG
+#define TFRT_INCOMING_GATE_BIT(name) (1u << TFRT_INCOMING_GATE_##name)
+  // The states that may follow each state.
+  static const uint32_t next_states[] = {
+      [TFRT_INCOMING_GATE_OPEN] = TFRT_INCOMING_GATE_BIT(LEAVING_LIST) |
+                                  TFRT_INCOMING_GATE_BIT(LEAVING) |
+                                  TFRT_INCOMING_GATE_BIT(HOLDING) | TFRT_INCOMING_GATE_BIT(PASSED),
+      [TFRT_INCOMING_GATE_LEAVING_LIST] =
+          TFRT_INCOMING_GATE_BIT(LEAVING) | TFRT_INCOMING_GATE_BIT(PASSED),
+      [TFRT_INCOMING_GATE_LEAVING] = TFRT_INCOMING_GATE_BIT(DUE) | TFRT_INCOMING_GATE_BIT(PASSED),
+      [TFRT_INCOMING_GATE_DUE] = TFRT_INCOMING_GATE_BIT(HOLDING) | TFRT_INCOMING_GATE_BIT(PASSED),
+      [TFRT_INCOMING_GATE_HOLDING] = TFRT_INCOMING_GATE_BIT(PASSED),
+      [TFRT_INCOMING_GATE_PASSED] = 0,
+  };
+  assert(next_states[gate->state] & (1u << state));
+#endif
+  gate->state = state;
+}
 
 // Runs when the owner of an argument that is kept holds it for this host.
 static void tfrt_incoming_call_run_gate(tfrt_task_t* task) {
@@ -10,7 +32,9 @@ static void tfrt_incoming_call_run_gate(tfrt_task_t* task) {
   tfrt_incoming_call_t* call = gate->call;
   tfrt_node_t* node = tfrt_node_retain(call->execution.node);
   tfrt_node_lock_tables(node);
-  --call->gate.open_count;
+  if (--call->gate.open_count == 0) {
+    tfrt_incoming_gate_set_state(&call->gate, TFRT_INCOMING_GATE_PASSED);
+  }
   tfrt_incoming_call_flush_later(call);
   tfrt_execution_release(&call->execution);
   tfrt_node_unlock(node);
@@ -80,8 +104,8 @@ static void tfrt_incoming_call_leave_slot(tfrt_incoming_call_t* call, uint32_t i
 
 // The caller knows all results: the call releases its own references to them, and to its arguments.
 // From here on it watches each argument that may be needed again: that stays as long as somebody
-// else uses it.
-static void tfrt_incoming_call_leave(tfrt_incoming_call_t* call) {
+// else uses it. Returns true if one of them is a list.
+static bool tfrt_incoming_call_leave(tfrt_incoming_call_t* call) {
   tfrt_execution_t* execution = &call->execution;
   tfrt_action_queue_t* actions = &execution->node->actions;
   for (uint32_t i = 0; i < execution->result_count; ++i) {
@@ -92,16 +116,18 @@ static void tfrt_incoming_call_leave(tfrt_incoming_call_t* call) {
     tfrt_action_queue_release(actions, execution->results[i].value);
     execution->results[i].value = NULL;
   }
+  bool has_list = false;
   for (uint32_t j = 0; j < execution->argument_count; ++j) {
     tfrt_remote_value_t* remote = tfrt_incoming_call_borrowed(call, j);
     if (!remote) continue;
     tfrt_remote_value_watch(remote, &call->gate.watches[j]);
-    call->gate.has_list |= remote->parts.is_cover;
+    has_list |= remote->parts.is_cover;
   }
   for (uint32_t j = 0; j < execution->argument_count; ++j) {
     tfrt_action_queue_release(actions, execution->arguments[j]);
     execution->arguments[j] = NULL;
   }
+  return has_list;
 }
 
 static void tfrt_incoming_call_end_watches(tfrt_incoming_call_t* call) {
@@ -137,7 +163,7 @@ static void tfrt_incoming_call_retain(tfrt_incoming_call_t* call, tfrt_remote_va
 
 // Runs once, when nothing of the call runs any more, and the call has left its arguments: others
 // use those that are still there.
-static void tfrt_incoming_call_close_gate(tfrt_incoming_call_t* call) {
+static void tfrt_incoming_call_hold_all(tfrt_incoming_call_t* call) {
   uint32_t argument_count = call->execution.argument_count;
   for (uint32_t j = 0; j < argument_count; ++j) {
     tfrt_remote_value_t* remote = tfrt_remote_value_watched(&call->gate.watches[j]);
@@ -154,49 +180,55 @@ static void tfrt_incoming_call_close_gate(tfrt_incoming_call_t* call) {
   }
 }
 
-static void tfrt_incoming_call_close_soon(tfrt_incoming_call_t* call) {
-  tfrt_node_t* node = tfrt_node_retain(call->execution.node);
-  tfrt_node_lock_tables(node);
-  // The caller may have died meanwhile: then the gate is closed already.
-  if (call->gate.state == TFRT_INCOMING_GATE_WAITING) call->gate.state = TFRT_INCOMING_GATE_DUE;
-  tfrt_incoming_call_flush_later(call);
-  tfrt_execution_release(&call->execution);
-  tfrt_node_unlock(node);
-  tfrt_node_release(node);
-}
+// Runs after the releases of the references that this host had in passing.
+static void tfrt_incoming_call_run_due(void* argument);
 
+// Runs after the task in which the arrival of a list may have ended the call: the releases of the
+// list's elements come within that.
 static void tfrt_incoming_call_run_due_task(tfrt_task_t* task) {
-  tfrt_incoming_call_close_soon(TFRT_CONTAINER_OF(task, tfrt_incoming_call_t, gate.due));
+  tfrt_incoming_call_run_due(TFRT_CONTAINER_OF(task, tfrt_incoming_call_t, gate.due));
 }
 
-// Runs after the releases of the references that this host had in passing. If the arrival of a list
-// ended the call, it runs within these releases, and more are still to come.
 static void tfrt_incoming_call_run_due(void* argument) {
   tfrt_incoming_call_t* call = argument;
-  if (!call->gate.has_list) {
-    tfrt_incoming_call_close_soon(call);
-    return;
+  tfrt_incoming_gate_t* gate = &call->gate;
+  tfrt_node_t* node = tfrt_node_retain(call->execution.node);
+  tfrt_node_lock_tables(node);
+  // The caller may have died meanwhile: then the gate is passed already.
+  bool has_list = gate->state == TFRT_INCOMING_GATE_LEAVING_LIST;
+  if (has_list) {
+    tfrt_incoming_gate_set_state(gate, TFRT_INCOMING_GATE_LEAVING);
+  } else {
+    if (gate->state == TFRT_INCOMING_GATE_LEAVING) {
+      tfrt_incoming_gate_set_state(gate, TFRT_INCOMING_GATE_DUE);
+    }
+    tfrt_incoming_call_flush_later(call);
+    tfrt_execution_release(&call->execution);
   }
-  tfrt_work_queue_t* work_queue = call->execution.node->options.host->work_queue;
-  tfrt_task_initialize(&call->gate.due, tfrt_incoming_call_run_due_task);
-  tfrt_work_queue_add_task(work_queue, &call->gate.due);
+  tfrt_node_unlock(node);
+  if (has_list) {
+    tfrt_task_initialize(&gate->due, tfrt_incoming_call_run_due_task);
+    tfrt_work_queue_add_task(node->options.host->work_queue, &gate->due);
+  }
+  tfrt_node_release(node);
 }
 
 void tfrt_incoming_call_advance_gate(tfrt_incoming_call_t* call) {
   tfrt_incoming_gate_t* gate = &call->gate;
-  if (gate->state == TFRT_INCOMING_GATE_CLOSED || !tfrt_execution_is_retired(&call->execution)) {
-    return;
-  }
+  bool is_past =
+      gate->state == TFRT_INCOMING_GATE_HOLDING || gate->state == TFRT_INCOMING_GATE_PASSED;
+  if (is_past || !tfrt_execution_is_retired(&call->execution)) return;
   if (!call->peer) {
     tfrt_incoming_call_end_watches(call);
-    gate->state = TFRT_INCOMING_GATE_CLOSED;
+    tfrt_incoming_gate_set_state(gate, TFRT_INCOMING_GATE_PASSED);
     return;
   }
   bool is_due = gate->state == TFRT_INCOMING_GATE_DUE ||
                 (gate->state == TFRT_INCOMING_GATE_OPEN && !tfrt_incoming_call_has_borrowed(call));
   if (!is_due) return;
-  gate->state = TFRT_INCOMING_GATE_CLOSED;
-  tfrt_incoming_call_close_gate(call);
+  tfrt_incoming_call_hold_all(call);
+  tfrt_incoming_gate_set_state(
+      gate, gate->open_count > 0 ? TFRT_INCOMING_GATE_HOLDING : TFRT_INCOMING_GATE_PASSED);
 }
 
 void tfrt_incoming_call_try_leave(tfrt_incoming_call_t* call) {
@@ -206,8 +238,9 @@ void tfrt_incoming_call_try_leave(tfrt_incoming_call_t* call) {
   for (uint32_t i = 0; i < call->execution.result_count; ++i) {
     if (call->states[i] != TFRT_INCOMING_RESULT_TOLD) return;
   }
-  gate->state = TFRT_INCOMING_GATE_WAITING;
-  tfrt_incoming_call_leave(call);
+  bool has_list = tfrt_incoming_call_leave(call);
+  tfrt_incoming_gate_set_state(
+      gate, has_list ? TFRT_INCOMING_GATE_LEAVING_LIST : TFRT_INCOMING_GATE_LEAVING);
   tfrt_execution_retain(&call->execution);
   tfrt_action_queue_call(&call->execution.node->actions, tfrt_incoming_call_run_due, call);
 }

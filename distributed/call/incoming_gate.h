@@ -22,33 +22,44 @@ typedef struct tfrt_incoming_gate_wait_s {
 
 // The state of a gate.
 //
-//   OPEN --all results told, arguments left--> WAITING --deferred releases have run--> DUE -->
-//   CLOSED
-//    |                                            `--the caller is dead--------------------------^
-//    `--nothing is borrowed, or the caller is dead-----------------------------------------------'
+//   OPEN --left, with a list--> LEAVING_LIST --releases have run--> LEAVING --the same--> DUE
+//    |`--left--------------------------------------------------------^                     |
+//    |--nothing is borrowed among the arguments--> HOLDING <--some are used----------------|
+//    |                                              |all are held                          |
+//    `--nothing to hold-------------------------> PASSED <--none is used-------------------'
+//
+// From each state but HOLDING it is PASSED when the caller is dead.
 typedef enum tfrt_incoming_gate_state_e {
   TFRT_INCOMING_GATE_OPEN = 0,
-  TFRT_INCOMING_GATE_WAITING,  // the call itself has none of its arguments and results any more
-  TFRT_INCOMING_GATE_DUE,      // the next flush closes it
-  TFRT_INCOMING_GATE_CLOSED,
+  // The call itself has none of its arguments and results any more. The releases of those have run
+  // when the actions that were queued before have; for a list, when the task has run, too, in which
+  // the list may have arrived.
+  TFRT_INCOMING_GATE_LEAVING_LIST,
+  TFRT_INCOMING_GATE_LEAVING,
+  TFRT_INCOMING_GATE_DUE,      // others use what is still there: the next flush has it held
+  TFRT_INCOMING_GATE_HOLDING,  // owners were asked to hold values for this host
+  TFRT_INCOMING_GATE_PASSED,   // the call may be done
 } tfrt_incoming_gate_state_t;
 
 typedef struct tfrt_incoming_gate_s {
-  tfrt_incoming_gate_state_t state;
-  bool has_list;                     // among the arguments
-  uint32_t open_count;               // of |waits|
+  tfrt_incoming_gate_state_t state;  // changed by tfrt_incoming_gate_set_state()
+  uint32_t open_count;               // of |waits|, in HOLDING
   tfrt_incoming_gate_wait_t* waits;  // per argument, then per result
   tfrt_remote_value_watch_t*
       watches;      // per argument: at the users it has when the call has left it
-  tfrt_task_t due;  // makes it DUE, if |has_list|
+  tfrt_task_t due;  // ends LEAVING_LIST
 } tfrt_incoming_gate_t;
 
-// Closes the gate of a call that has retired, if nothing is borrowed, or the time has come: then
-// each lent argument that somebody else uses is to be held.
+// |gate| is in |state| from now on. Builds with assertions refuse a transition that the picture
+// doesn't have.
+void tfrt_incoming_gate_set_state(tfrt_incoming_gate_t* gate, tfrt_incoming_gate_state_t state);
+
+// If the call has retired, and nothing is borrowed or the gate is due: has each lent argument held
+// that somebody else uses.
 void tfrt_incoming_call_advance_gate(tfrt_incoming_call_t* call);
 
 // If the call has retired, the caller knows all its results, and something is borrowed: gives back
-// the call's own references to its arguments and results. The gate closes when the deferred
+// the call's own references to its arguments and results. The gate is due when the deferred
 // releases of that have run. An argument that is there even then has another user.
 void tfrt_incoming_call_try_leave(tfrt_incoming_call_t* call);
 

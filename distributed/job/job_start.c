@@ -247,7 +247,8 @@ static void tfrt_job_start_known(tfrt_execution_t* execution, uint32_t index) {
   tfrt_job_start_end_if_complete(tfrt_job_start_cast(execution));
 }
 
-static void tfrt_job_start_retired(tfrt_execution_t* execution) {
+static void tfrt_job_start_retired(tfrt_execution_t* execution, bool at_once) {
+  (void)at_once;
   tfrt_job_start_end_if_complete(tfrt_job_start_cast(execution));
 }
 

@@ -369,8 +369,8 @@ void tfrt_remote_value_forward(tfrt_remote_value_t* value, tfrt_async_value_t* t
 // Makes |value|, which is unresolved, stand for |own| (+0), a value of this host. If |own| is not
 // known yet, |value| comes *home* first: it waits for |own| and asks nobody, and can still be made
 // an error. An error if |own| is |value| itself. If the call that made |value| may run again,
-// |value| waits for |own| until that is here: if |own| becomes a host-lost error, |value| is lost; if
-// |own| turns out to be elsewhere, |value| is there, too, and keeps the placeholder of |own|.
+// |value| waits for |own| until that is here. If |own| becomes a host-lost error, |value| is lost.
+// If |own| turns out to be elsewhere, |value| is there, too, and keeps the placeholder of |own|.
 void tfrt_remote_value_stand_for(tfrt_remote_value_t* value, tfrt_async_value_t* own);
 
 // Makes |value|, a result, stand for the argument |target| (+0), which was lent as |exported|, or

@@ -29,8 +29,7 @@ static void close_job(void) {
   tfrt_raw_client_send(&raw, &close, 1, TFRT_TIME_INFINITE);
 }
 
-// The job is over within a second, of which nothing is left; and the session is good for the next
-// one.
+// The job is over within a second, and its session goes on. Nothing is left.
 static void expect_end(void) {
   tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
   ck_assert_uint_eq(tfrt_node_job_count(world.hosts[0].node), 0);
