@@ -49,6 +49,21 @@ func.func @main() -> i32 {
 }
 """
 
+# Calls itself for ever, and has something to do after each call.
+ENDLESS_CALLS = """func.func @f(%n: i32) -> i32 {
+  %one = tfrt.constant.i32 1
+  %m = tfrt.add.i32 %n, %one
+  %r = tfrt.call @f(%m) : (i32) -> i32
+  %s = tfrt.add.i32 %r, %one
+  tfrt.return %s : i32
+}
+func.func @main() -> i32 {
+  %z = tfrt.constant.i32 0
+  %r = tfrt.call @f(%z) : (i32) -> i32
+  tfrt.return %r : i32
+}
+"""
+
 # Prints for ever, on host 1 if it has one, and never looks at the chain of a line.
 ENDLESS_LINES = """func.func @again(%x: i32) -> (i32, i1) {
   %ch = tfrt.new.chain
@@ -278,6 +293,17 @@ class TfrtRunTest(unittest.TestCase):
     def test_an_error_commands_no_terminal_whatever_a_name_has(self):
         result = run("run", "a\u009b\u001b[2J\n\u00e9\udce9.mlir")
         self.expect(result, 2, "", "can't open a\\u009b\\u001b[2J\\n\u00e9\\ufffd.mlir: No such")
+
+    @unittest.skipIf(IS_SANITIZED, "a sanitizer takes more of the address space than there is")
+    def test_recursion_without_end_ends_when_memory_is_out(self):
+        path = self.write("endless.mlir", ENDLESS_CALLS)
+        limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (200 << 20, 200 << 20))
+        for threads in (1, 2):
+            result = run("run", path, "--threads=%d" % threads, preexec_fn=limit)
+            self.assertEqual(
+                (result.returncode, result.stderr.splitlines()[0]),
+                (1, "tfrt: RESOURCE_EXHAUSTED: memory is out"),
+            )
 
     @unittest.skipIf(IS_SANITIZED, "a sanitizer wants descriptors of its own")
     def test_few_descriptors_are_one_clear_error(self):

@@ -318,9 +318,13 @@ static void tfrt_executor_complete(tfrt_ready_list_t* ready, tfrt_async_value_t*
   tfrt_late_value_end_path(ready);
 }
 
+// A call gets no memory. So do calls that it would make, and a recursion without end would go on
+// for ever with errors: the request is cancelled, and nothing more of it is begun.
 static void tfrt_executor_fail_call(const tfrt_bef_callable_t* callable,
+                                    const tfrt_execution_context_t* context,
                                     tfrt_async_value_t* const* arguments, bool take,
                                     tfrt_async_value_t** results) {
+  tfrt_request_context_cancel(context->request, tfrt_status_out_of_memory());
   for (uint32_t i = 0; i < callable->base.result_count; ++i) {
     results[i] = tfrt_async_value_out_of_memory();
   }
@@ -335,7 +339,7 @@ static void tfrt_executor_call(const tfrt_bef_callable_t* callable,
                                tfrt_async_value_t** results) {
   tfrt_call_frame_t* frame = tfrt_call_frame_create(callable, context);
   if (!frame) {
-    tfrt_executor_fail_call(callable, arguments, take, results);
+    tfrt_executor_fail_call(callable, context, arguments, take, results);
     return;
   }
   tfrt_ready_list_t ready = tfrt_ready_list_make(frame, callable->sites[0].stream_id);
@@ -351,7 +355,7 @@ static void tfrt_executor_take_over(tfrt_scheduled_call_t* call, tfrt_async_valu
   tfrt_call_frame_t* frame = tfrt_call_frame_create(callable, call->frame.context);
   if (!frame) {
     // The content of the slots is lost, and some references leak; better than a crash.
-    tfrt_executor_fail_call(callable, NULL, false, results);
+    tfrt_executor_fail_call(callable, call->frame.context, NULL, false, results);
     return;
   }
   tfrt_ready_list_t ready = tfrt_ready_list_make(frame, callable->sites[0].stream_id);
@@ -395,7 +399,7 @@ static void tfrt_executor_start_call(const tfrt_bef_callable_t* callable,
     tfrt_executor_call_scheduled(callable, slots, context, arguments, take, results);
     tfrt_allocator_free(allocator, slots, count * sizeof(*slots));
   } else {
-    tfrt_executor_fail_call(callable, arguments, take, results);
+    tfrt_executor_fail_call(callable, context, arguments, take, results);
   }
 }
 

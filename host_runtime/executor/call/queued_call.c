@@ -36,9 +36,12 @@ static bool tfrt_queued_call_make_placeholders(uint32_t count, tfrt_async_value_
   return complete;
 }
 
+// As a call of the executor that gets no memory, it ends its request.
 static void tfrt_queued_call_give_up(const tfrt_function_t* function,
+                                     const tfrt_execution_context_t* context,
                                      tfrt_async_value_t* const* arguments, bool take,
                                      tfrt_async_value_t** results) {
+  tfrt_request_context_cancel(context->request, tfrt_status_out_of_memory());
   for (uint32_t i = 0; i < function->result_count; ++i) {
     tfrt_async_value_release(results[i]);
     results[i] = tfrt_async_value_out_of_memory();
@@ -59,7 +62,7 @@ tfrt_queued_call_t* tfrt_queued_call_allocate(const tfrt_function_t* function,
                 ((size_t)argument_count + 2 * (size_t)result_count) * sizeof(void*);
   tfrt_queued_call_t* call = tfrt_allocator_allocate(tfrt_allocator_system(), size);
   if (!tfrt_queued_call_make_placeholders(result_count, results) || !call) {
-    tfrt_queued_call_give_up(function, arguments, take, results);
+    tfrt_queued_call_give_up(function, context, arguments, take, results);
     tfrt_allocator_free(tfrt_allocator_system(), call, size);
     return NULL;
   }
