@@ -30,40 +30,51 @@ typedef struct inner_s {
 
 static uint64_t bit(uint32_t index) { return index < TFRT_CHECK_BITS ? (uint64_t)1 << index : 0; }
 
-static uint64_t transfer_of(const tfrt_check_summary_t* summary, uint32_t result) {
-  if (!summary->is_known || result >= summary->transfers.count) return UINT64_MAX;
-  return *(uint64_t*)tfrt_scratch_at(&summary->transfers, result);
+static tfrt_chain_waits_t transfer_of(const tfrt_check_summary_t* summary, uint32_t result) {
+  if (!summary->is_known || result >= summary->transfers.count) {
+    return tfrt_chain_waits_of(UINT64_MAX);
+  }
+  return *(tfrt_chain_waits_t*)tfrt_scratch_at(&summary->transfers, result);
 }
 
 // --- One turn of a loop after another ------------------------------------------------------------
 
 typedef struct turns_s {
   const inner_t* inner;
-  uint32_t count;                     // of what goes round
-  uint64_t condition;                 // the parameters that the condition of a turn comes behind
-  uint64_t sources[TFRT_CHECK_BITS];  // for each parameter of this turn, those of the first
-  uint64_t begin;                     // those of the first that this turn waits for as a whole
+  uint32_t count;                // of what goes round
+  tfrt_chain_waits_t condition;  // the parameters that the condition of a turn comes behind
+  tfrt_chain_waits_t begin;      // those of the first turn that this turn waits for as a whole
+  tfrt_chain_waits_t sources[TFRT_CHECK_BITS];  // for each parameter of this turn, likewise
 } turns_t;
 
-static uint64_t follow(const turns_t* turns, uint64_t parameters) {
-  uint64_t found = 0;
-  for (uint32_t i = 0; i < turns->count; ++i) {
-    if (parameters & bit(i)) found |= turns->sources[i];
+static tfrt_chain_waits_t follow(const turns_t* turns, const tfrt_chain_waits_t* parameters) {
+  tfrt_chain_waits_t either = tfrt_chain_waits_of(UINT64_MAX);
+  for (uint64_t k = 0; k < parameters->count; ++k) {
+    tfrt_chain_waits_t all = tfrt_chain_waits_of(0);
+    for (uint32_t i = 0; i < turns->count; ++i) {
+      if (!(parameters->masks[k] & bit(i))) continue;
+      all = tfrt_chain_waits_and(&all, &turns->sources[i]);
+    }
+    either = tfrt_chain_waits_or(&either, &all);
   }
-  return found;
+  return either;
 }
 
 static void begin_turns(turns_t* turns, const inner_t* inner, uint32_t count) {
   *turns = (turns_t){.inner = inner, .count = count};
+  turns->begin = turns->condition = tfrt_chain_waits_of(0);
   if (inner->result_count > count) turns->condition = transfer_of(inner->summary, count);
-  for (uint32_t i = 0; i < count; ++i) turns->sources[i] = bit(i);
+  for (uint32_t i = 0; i < count; ++i) turns->sources[i] = tfrt_chain_waits_of(bit(i));
 }
 
 static void next_turn(turns_t* turns) {
   turns_t last = *turns;
-  turns->begin = last.begin | follow(&last, turns->condition);
+  tfrt_chain_waits_t condition = follow(&last, &turns->condition);
+  turns->begin = tfrt_chain_waits_and(&last.begin, &condition);
   for (uint32_t i = 0; i < turns->count; ++i) {
-    turns->sources[i] = turns->begin | follow(&last, transfer_of(turns->inner->summary, i));
+    tfrt_chain_waits_t transfer = transfer_of(turns->inner->summary, i);
+    tfrt_chain_waits_t source = follow(&last, &transfer);
+    turns->sources[i] = tfrt_chain_waits_and(&turns->begin, &source);
   }
 }
 
@@ -71,7 +82,8 @@ static void next_turn(turns_t* turns) {
 static uint64_t done_after_turn(const turns_t* turns, uint64_t results) {
   uint64_t after = 0;
   for (uint32_t i = 0; i < turns->count; ++i) {
-    if (transfer_of(turns->inner->summary, i) & results) after |= bit(i);
+    tfrt_chain_waits_t transfer = transfer_of(turns->inner->summary, i);
+    if (tfrt_chain_waits_hit(&transfer, results)) after |= bit(i);
   }
   return after;
 }
@@ -99,7 +111,7 @@ static bool turns_are_ordered(const turns_t* turns, const tfrt_check_access_t* l
   if (condition_is_behind(turns, earlier)) return true;
   uint64_t results = earlier->done;
   for (int i = 0; i < MAX_TURNS; ++i) {
-    if (!(results & later->guards)) return false;
+    if (!tfrt_chain_waits_hit(&later->guards, results)) return false;
     results = done_after_turn(turns, results);
   }
   return true;
@@ -144,8 +156,8 @@ static void compare_turns(tfrt_chain_checker_t* checker, const tfrt_ir_operation
 // ---------------------------------------------------------------------
 
 // The operands of |op| that are |parameters| of |inner|.
-static uint64_t operands_of(const tfrt_ir_operation_t* op, const inner_t* inner,
-                            uint64_t parameters) {
+static uint64_t operands_of_mask(const tfrt_ir_operation_t* op, const inner_t* inner,
+                                 uint64_t parameters) {
   uint64_t operands = 0;
   for (uint32_t i = 0; i < op->operand_count && parameters; ++i) {
     uint32_t parameter = inner->function
@@ -156,9 +168,20 @@ static uint64_t operands_of(const tfrt_ir_operation_t* op, const inner_t* inner,
   return operands;
 }
 
+static tfrt_chain_waits_t operands_of(const tfrt_ir_operation_t* op, const inner_t* inner,
+                                      const tfrt_chain_waits_t* parameters) {
+  tfrt_chain_waits_t either = tfrt_chain_waits_of(UINT64_MAX);
+  for (uint64_t k = 0; k < parameters->count; ++k) {
+    tfrt_chain_waits_t operands =
+        tfrt_chain_waits_of(operands_of_mask(op, inner, parameters->masks[k]));
+    either = tfrt_chain_waits_or(&either, &operands);
+  }
+  return either;
+}
+
 static void add_access(tfrt_chain_checker_t* checker, const tfrt_ir_operation_t* op,
-                       const inner_t* inner, const tfrt_check_access_t* access, uint64_t guards,
-                       uint64_t done) {
+                       const inner_t* inner, const tfrt_check_access_t* access,
+                       const tfrt_chain_waits_t* guards, uint64_t done) {
   tfrt_check_access_t here = *access;
   if (inner->function) {
     here.place = tfrt_effect_port_place_at(&checker->analysis, op, &access->port);
@@ -173,9 +196,10 @@ static void add_access(tfrt_chain_checker_t* checker, const tfrt_ir_operation_t*
 }
 
 static void meet_transfer(tfrt_chain_checker_t* checker, const tfrt_check_op_t* out_op,
-                          uint32_t result, uint64_t operands) {
-  uint64_t* transfer = tfrt_scratch_at(&checker->transfers, out_op->first_transfer + result);
-  *transfer &= operands;
+                          uint32_t result, const tfrt_chain_waits_t* operands) {
+  tfrt_chain_waits_t* transfer =
+      tfrt_scratch_at(&checker->transfers, out_op->first_transfer + result);
+  *transfer = tfrt_chain_waits_or(transfer, operands);
 }
 
 static void add_once(tfrt_chain_checker_t* checker, const tfrt_ir_operation_t* op,
@@ -186,11 +210,12 @@ static void add_once(tfrt_chain_checker_t* checker, const tfrt_ir_operation_t* o
     uint64_t done = access->done;
     // Such an op's own results say that all is done which the return waits for.
     if (!hands_on) done = done || !inner->result_count ? UINT64_MAX : 0;
-    add_access(checker, op, inner, access, access->guards, done);
+    add_access(checker, op, inner, access, &access->guards, done);
   }
   for (uint32_t i = 0; i < op->result_count; ++i) {
-    uint64_t behind = hands_on ? transfer_of(summary, i) : 0;
-    meet_transfer(checker, out_op, i, operands_of(op, inner, behind));
+    tfrt_chain_waits_t behind = hands_on ? transfer_of(summary, i) : tfrt_chain_waits_of(0);
+    tfrt_chain_waits_t operands = operands_of(op, inner, &behind);
+    meet_transfer(checker, out_op, i, &operands);
   }
 }
 
@@ -204,14 +229,16 @@ static void add_loop(tfrt_chain_checker_t* checker, const tfrt_ir_operation_t* o
     turns_t last = turns;
     for (size_t i = 0; i < accesses->count; ++i) {
       const tfrt_check_access_t* access = tfrt_scratch_at(accesses, i);
-      uint64_t guards = turns.begin | follow(&turns, access->guards);
-      add_access(checker, op, inner, access, guards, done_after_loop(&turns, access));
+      tfrt_chain_waits_t guards = follow(&turns, &access->guards);
+      guards = tfrt_chain_waits_and(&turns.begin, &guards);
+      add_access(checker, op, inner, access, &guards, done_after_loop(&turns, access));
     }
     for (uint32_t i = 0; i < op->result_count; ++i) {
-      meet_transfer(checker, out_op, i, operands_of(op, inner, turns.sources[i]));
+      tfrt_chain_waits_t operands = operands_of(op, inner, &turns.sources[i]);
+      meet_transfer(checker, out_op, i, &operands);
     }
     next_turn(&turns);
-    bool is_same = turns.begin == last.begin &&
+    bool is_same = tfrt_chain_waits_equal(&turns.begin, &last.begin) &&
                    memcmp(turns.sources, last.sources, sizeof(turns.sources)) == 0;
     if (is_same || checker->accesses.count - out_op->first_access > MAX_INNER) return;
   }
@@ -252,7 +279,7 @@ void tfrt_check_inner(tfrt_chain_checker_t* checker, const tfrt_ir_operation_t* 
   const tfrt_effect_function_t* callee = tfrt_effect_named_function(&checker->analysis, op, 0);
   if (!op->descriptor || (!op->region_count && !callee)) return;
   out_op->first_transfer = checker->transfers.count;
-  uint64_t all = UINT64_MAX;
+  tfrt_chain_waits_t all = tfrt_chain_waits_of(UINT64_MAX);
   for (uint32_t i = 0; i < op->result_count; ++i) {
     if (!tfrt_scratch_push(&checker->transfers, &all)) checker->failed = true;
   }

@@ -2,7 +2,8 @@
 //
 // A block is walked once for each 64 accesses: the walk begins at these, gives each a bit, and lets
 // the bits flow from operands to results. An op whose operands lack the bit of an access that it
-// conflicts with may run before that one is done.
+// conflicts with may run before that one is done. A first walk does the same with the parameters,
+// for what the block is summed up by.
 
 #include "compiler/passes/chain_checker.h"
 
@@ -27,7 +28,7 @@ typedef struct walk_s {
   tfrt_chain_checker_t* checker;
   tfrt_ir_block_t* block;
   tfrt_check_access_t* accesses;
-  uint64_t* guards;                // NULL, or for each access the bits that its op waits for
+  tfrt_chain_waits_t* guards;      // NULL, or for each access the bits that its op waits for
   size_t first;                    // the first access that gets bits
   size_t end;                      // behind the last one
   size_t count;                    // of all accesses
@@ -43,40 +44,58 @@ static tfrt_check_mask_t* mask_at(const tfrt_chain_checker_t* checker,
   return tfrt_scratch_at(&checker->masks, value->scratch);
 }
 
-static uint64_t mask_of(const walk_t* walk, const tfrt_ir_value_t* value) {
-  if (tfrt_ir_value_is_missing(value)) return 0;
+static tfrt_chain_waits_t waits_of(const walk_t* walk, const tfrt_ir_value_t* value) {
+  if (tfrt_ir_value_is_missing(value)) return tfrt_chain_waits_of(0);
   // Values from outside were there before the block began.
-  if (tfrt_ir_value_block(value) != walk->block) return UINT64_MAX;
+  if (tfrt_ir_value_block(value) != walk->block) return tfrt_chain_waits_of(UINT64_MAX);
   const tfrt_check_mask_t* mask = mask_at(walk->checker, value);
-  return mask->stamp == walk->checker->stamp ? mask->bits : 0;
+  return mask->stamp == walk->checker->stamp ? mask->waits : tfrt_chain_waits_of(0);
 }
 
-static void set_mask(const walk_t* walk, const tfrt_ir_value_t* value, uint64_t bits) {
-  *mask_at(walk->checker, value) = (tfrt_check_mask_t){walk->checker->stamp, bits};
+static void set_waits(const walk_t* walk, const tfrt_ir_value_t* value,
+                      const tfrt_chain_waits_t* waits) {
+  tfrt_check_mask_t mask = {walk->checker->stamp, *waits};
+  // A walk that asks for accesses compares only what is certain.
+  if (!walk->guards) mask.waits = tfrt_chain_waits_of(tfrt_chain_waits_certain(waits));
+  *mask_at(walk->checker, value) = mask;
+}
+
+static void wait_for(tfrt_chain_waits_t* waits, const tfrt_chain_waits_t* more) {
+  *waits = tfrt_chain_waits_and(waits, more);
 }
 
 // The bits that the operands |which| of |op| come behind.
-static uint64_t behind(const walk_t* walk, const tfrt_ir_operation_t* op, uint64_t which) {
-  uint64_t bits = 0;
-  for (uint32_t i = 0; i < op->operand_count && i < TFRT_CHECK_BITS && which; ++i) {
-    if (which & bit(i)) bits |= mask_of(walk, op->operands[i].value);
+static tfrt_chain_waits_t behind(const walk_t* walk, const tfrt_ir_operation_t* op,
+                                 const tfrt_chain_waits_t* which) {
+  tfrt_chain_waits_t either = tfrt_chain_waits_of(UINT64_MAX);
+  for (uint64_t k = 0; k < which->count; ++k) {
+    uint64_t mask = which->masks[k];
+    if (mask == UINT64_MAX) continue;
+    tfrt_chain_waits_t all = tfrt_chain_waits_of(0);
+    for (uint32_t i = 0; i < op->operand_count && i < TFRT_CHECK_BITS && mask; ++i) {
+      if (!(mask & bit(i))) continue;
+      tfrt_chain_waits_t waits = waits_of(walk, op->operands[i].value);
+      wait_for(&all, &waits);
+    }
+    either = tfrt_chain_waits_or(&either, &all);
   }
-  return bits;
+  return either;
 }
 
 // The bits that |op| waits for.
-static uint64_t awaited(const walk_t* walk, const tfrt_ir_operation_t* op) {
-  if (op->attribute_count && tfrt_ir_operation_attribute(op, "bef.nonstrict")) return 0;
+static tfrt_chain_waits_t awaited(const walk_t* walk, const tfrt_ir_operation_t* op) {
+  tfrt_chain_waits_t all = tfrt_chain_waits_of(0);
+  if (op->attribute_count && tfrt_ir_operation_attribute(op, "bef.nonstrict")) return all;
   // A kernel that runs no function waits itself for its operands.
   bool runs_functions = op->descriptor && op->descriptor->effects & TFRT_EFFECT_OF_FUNCTIONS;
-  uint64_t bits = 0;
   for (uint32_t i = 0; i < op->operand_count; ++i) {
     const tfrt_operand_descriptor_t* entry =
         runs_functions ? tfrt_kernel_descriptor_operand(op->descriptor, i) : NULL;
     if (entry && entry->use == TFRT_OPERAND_PASSED) continue;
-    bits |= mask_of(walk, op->operands[i].value);
+    tfrt_chain_waits_t waits = waits_of(walk, op->operands[i].value);
+    wait_for(&all, &waits);
   }
-  return bits;
+  return all;
 }
 
 // --- What ops do
@@ -103,8 +122,10 @@ static void add_own_accesses(tfrt_chain_checker_t* checker, const tfrt_ir_operat
   for (size_t i = 0; i < found->count && !checker->failed; ++i) {
     const tfrt_access_t* own = tfrt_scratch_at(found, i);
     if (!tfrt_effect_is_live(&checker->analysis, own->place)) continue;
-    tfrt_check_access_t access = {
-        .place = own->place, .writes = own->bits & TFRT_ACCESS_WRITES, .leaf = op};
+    tfrt_check_access_t access = {.place = own->place,
+                                  .writes = own->bits & TFRT_ACCESS_WRITES,
+                                  .guards = tfrt_chain_waits_of(0),
+                                  .leaf = op};
     set_done(op, &access);
     if (!tfrt_scratch_push(&checker->accesses, &access)) checker->failed = true;
   }
@@ -195,23 +216,29 @@ static uint64_t own_bits(const walk_t* walk, const tfrt_ir_operation_t* op, uint
 static bool walk_op(walk_t* walk, const tfrt_ir_operation_t* op, bool gives_bits) {
   tfrt_chain_checker_t* checker = walk->checker;
   tfrt_check_op_t known = *(tfrt_check_op_t*)tfrt_scratch_at(&checker->ops, op->scratch);
-  uint64_t in = awaited(walk, op);
+  tfrt_chain_waits_t in = awaited(walk, op);
   for (size_t i = known.first_access; i < known.first_access + known.access_count; ++i) {
     const tfrt_check_access_t* access = &walk->accesses[i];
-    uint64_t reached = in | behind(walk, op, access->guards);
+    tfrt_chain_waits_t reached = behind(walk, op, &access->guards);
+    wait_for(&reached, &in);
     if (walk->guards) walk->guards[i] = reached;
-    if (walk->used) compare(walk, op, access, reached);
+    if (walk->used) compare(walk, op, access, tfrt_chain_waits_certain(&reached));
   }
   bool has_room = !gives_bits || give_bits(walk, op, &known);
   bool has_own = walk->used && walk->ops[walk->used - 1] == op;
   for (uint32_t i = 0; i < op->result_count; ++i) {
-    uint64_t bits = in;
+    tfrt_chain_waits_t waits = in;
     if (known.first_transfer != SIZE_MAX) {
-      uint64_t which = *(uint64_t*)tfrt_scratch_at(&checker->transfers, known.first_transfer + i);
-      bits |= which == UINT64_MAX ? which : behind(walk, op, which);
+      const tfrt_chain_waits_t* which =
+          tfrt_scratch_at(&checker->transfers, known.first_transfer + i);
+      tfrt_chain_waits_t more = behind(walk, op, which);
+      wait_for(&waits, &more);
     }
-    if (has_own) bits |= own_bits(walk, op, i);
-    set_mask(walk, &op->results[i], bits);
+    if (has_own) {
+      tfrt_chain_waits_t own = tfrt_chain_waits_of(own_bits(walk, op, i));
+      wait_for(&waits, &own);
+    }
+    set_waits(walk, &op->results[i], &waits);
   }
   return has_room;
 }
@@ -234,7 +261,8 @@ static void note_done(walk_t* walk, uint64_t* done) {
     uint64_t all = 0;
     for (uint32_t i = first; i < behind_last; ++i) all |= bit(i);
     for (uint32_t i = 0; i < end->operand_count && i < TFRT_CHECK_BITS; ++i) {
-      if ((mask_of(walk, end->operands[i].value) & all) == all) done[walk->owners[first]] |= bit(i);
+      tfrt_chain_waits_t waits = waits_of(walk, end->operands[i].value);
+      if ((tfrt_chain_waits_certain(&waits) & all) == all) done[walk->owners[first]] |= bit(i);
     }
     first = behind_last;
   }
@@ -242,8 +270,8 @@ static void note_done(walk_t* walk, uint64_t* done) {
 
 // Walks once for the parameters and then for all accesses. |guards| and |done| are NULL, or have
 // room for each access.
-static void walk_block(tfrt_chain_checker_t* checker, tfrt_ir_block_t* block, uint64_t* guards,
-                       uint64_t* done, uint64_t* transfers) {
+static void walk_block(tfrt_chain_checker_t* checker, tfrt_ir_block_t* block,
+                       tfrt_chain_waits_t* guards, uint64_t* done, tfrt_chain_waits_t* transfers) {
   walk_t walk = {.checker = checker,
                  .block = block,
                  .accesses = tfrt_scratch_at(&checker->accesses, 0),
@@ -254,11 +282,12 @@ static void walk_block(tfrt_chain_checker_t* checker, tfrt_ir_block_t* block, ui
     ++checker->stamp;
     walk.guards = guards;
     for (uint32_t i = 0; i < block->argument_count; ++i) {
-      set_mask(&walk, block->arguments[i], bit(i));
+      tfrt_chain_waits_t itself = tfrt_chain_waits_of(bit(i));
+      set_waits(&walk, block->arguments[i], &itself);
     }
     walk_from(&walk, block->first, false);
     for (uint32_t i = 0; i < block->last->operand_count; ++i) {
-      transfers[i] = mask_of(&walk, block->last->operands[i].value);
+      transfers[i] = waits_of(&walk, block->last->operands[i].value);
     }
     walk.guards = NULL;
   }
@@ -283,7 +312,7 @@ void tfrt_check_summary_initialize(tfrt_chain_checker_t* checker, tfrt_check_sum
   *summary = (tfrt_check_summary_t){0};
   tfrt_allocator_t allocator = checker->analysis.allocator;
   tfrt_scratch_initialize(&summary->accesses, sizeof(tfrt_check_access_t), allocator);
-  tfrt_scratch_initialize(&summary->transfers, sizeof(uint64_t), allocator);
+  tfrt_scratch_initialize(&summary->transfers, sizeof(tfrt_chain_waits_t), allocator);
 }
 
 void tfrt_check_summary_deinitialize(tfrt_check_summary_t* summary) {
@@ -292,8 +321,9 @@ void tfrt_check_summary_deinitialize(tfrt_check_summary_t* summary) {
 }
 
 static bool is_alike(const tfrt_check_access_t* a, const tfrt_check_access_t* b) {
-  return a->place == b->place && a->writes == b->writes && a->guards == b->guards &&
-         a->done == b->done && a->is_new == b->is_new && a->port.position == b->port.position &&
+  return a->place == b->place && a->writes == b->writes &&
+         tfrt_chain_waits_equal(&a->guards, &b->guards) && a->done == b->done &&
+         a->is_new == b->is_new && a->port.position == b->port.position &&
          a->port.index == b->port.index;
 }
 
@@ -310,16 +340,14 @@ static void sum_up(tfrt_chain_checker_t* checker, tfrt_ir_block_t* block, size_t
                    tfrt_check_summary_t* summary) {
   size_t count = checker->accesses.count;
   uint32_t result_count = block->last->operand_count;
-  tfrt_scratch_t words;
-  tfrt_scratch_initialize(&words, sizeof(uint64_t), checker->analysis.allocator);
-  for (size_t i = 0; i < 2 * count + result_count + 1 && !checker->failed; ++i) {
-    uint64_t none = 0;
-    if (!tfrt_scratch_push(&words, &none)) checker->failed = true;
-  }
+  tfrt_allocator_t allocator = checker->analysis.allocator;
+  size_t waits_count = count + result_count + 1;
+  tfrt_chain_waits_t* guards =
+      tfrt_allocator_allocate_array(allocator, waits_count, sizeof(*guards));
+  uint64_t* done = tfrt_allocator_allocate_array(allocator, count + 1, sizeof(*done));
+  if (!guards || !done) checker->failed = true;
   if (!checker->failed) {
-    uint64_t* guards = tfrt_scratch_at(&words, 0);
-    uint64_t* done = guards + count;
-    uint64_t* transfers = done + count;
+    tfrt_chain_waits_t* transfers = guards + count;
     walk_block(checker, block, guards, done, transfers);
     bool has_many = block->argument_count > TFRT_CHECK_BITS || result_count > TFRT_CHECK_BITS;
     for (size_t i = first; i < count; ++i) {
@@ -330,12 +358,13 @@ static void sum_up(tfrt_chain_checker_t* checker, tfrt_ir_block_t* block, size_t
       if (!has_many) sum_up_access(checker, summary, &access);
     }
     for (uint32_t i = 0; i < result_count; ++i) {
-      if (has_many) transfers[i] = UINT64_MAX;
+      if (has_many) transfers[i] = tfrt_chain_waits_of(UINT64_MAX);
       if (!tfrt_scratch_push(&summary->transfers, &transfers[i])) checker->failed = true;
     }
     summary->is_known = true;
   }
-  tfrt_scratch_deinitialize(&words);
+  tfrt_allocator_free(allocator, guards, waits_count * sizeof(*guards));
+  tfrt_allocator_free(allocator, done, (count + 1) * sizeof(*done));
 }
 
 void tfrt_check_block(tfrt_chain_checker_t* checker, tfrt_ir_block_t* block,
@@ -368,12 +397,15 @@ static void keep_ports(tfrt_chain_checker_t* checker, const tfrt_effect_function
     if (!tfrt_effect_find_port(&checker->analysis, function, access.place, &access.port)) continue;
     access.place = access.port.position == TFRT_PORT_OUTSIDE ? access.port.index : 0;
     // It runs once all its parameters are there, and gives its results when it is done.
-    if (function->is_sync) access.guards = access.done = UINT64_MAX;
+    if (function->is_sync) {
+      access.guards = tfrt_chain_waits_of(UINT64_MAX);
+      access.done = UINT64_MAX;
+    }
     sum_up_access(checker, new_summary, &access);
   }
   for (size_t i = 0; i < old->transfers.count; ++i) {
-    uint64_t transfer = *(uint64_t*)tfrt_scratch_at(&old->transfers, i);
-    if (function->is_sync) transfer = UINT64_MAX;
+    tfrt_chain_waits_t transfer = *(tfrt_chain_waits_t*)tfrt_scratch_at(&old->transfers, i);
+    if (function->is_sync) transfer = tfrt_chain_waits_of(UINT64_MAX);
     if (!tfrt_scratch_push(&new_summary->transfers, &transfer)) checker->failed = true;
   }
   new_summary->is_known = old->is_known;
@@ -385,9 +417,8 @@ static bool is_same(const tfrt_check_summary_t* a, const tfrt_check_summary_t* b
     if (!is_alike(tfrt_scratch_at(&a->accesses, i), tfrt_scratch_at(&b->accesses, i))) return false;
   }
   for (size_t i = 0; i < a->transfers.count && i < b->transfers.count; ++i) {
-    uint64_t* first = tfrt_scratch_at(&a->transfers, i);
-    uint64_t* second = tfrt_scratch_at(&b->transfers, i);
-    if (*first != *second) return false;
+    const tfrt_chain_waits_t* second = tfrt_scratch_at(&b->transfers, i);
+    if (!tfrt_chain_waits_equal(tfrt_scratch_at(&a->transfers, i), second)) return false;
   }
   return true;
 }
@@ -474,7 +505,7 @@ bool tfrt_check_chains(tfrt_ir_context_t* context, tfrt_ir_operation_t* module,
     tfrt_scratch_initialize(&checker.summaries, sizeof(tfrt_check_summary_t), allocator);
     tfrt_scratch_initialize(&checker.accesses, sizeof(tfrt_check_access_t), allocator);
     tfrt_scratch_initialize(&checker.ops, sizeof(tfrt_check_op_t), allocator);
-    tfrt_scratch_initialize(&checker.transfers, sizeof(uint64_t), allocator);
+    tfrt_scratch_initialize(&checker.transfers, sizeof(tfrt_chain_waits_t), allocator);
     tfrt_scratch_initialize(&checker.masks, sizeof(tfrt_check_mask_t), allocator);
     tfrt_scratch_initialize(&checker.places, sizeof(place_bits_t), allocator);
     // The pass counts its warnings itself.

@@ -18,6 +18,7 @@
 
 #include "compiler/analysis/effect_analysis.h"
 #include "compiler/passes/chain_checker.h"
+#include "compiler/passes/chain_waits.h"
 
 #define TFRT_CHECK_BITS 64
 
@@ -26,10 +27,10 @@ typedef struct tfrt_check_access_s {
   tfrt_port_t port;    // in the summary of a function: what stands for the place
   tfrt_place_t place;  // in a block, and in the summary of a region
   bool writes;
-  bool is_new;      // of memory that a function made and gives: no access before it is one of that
-  bool needs_all;   // it is done when all of |done| are there; else each of them says so
-  uint64_t guards;  // the operands that it waits for; in a summary the parameters
-  uint64_t done;    // the results that come behind it
+  bool is_new;     // of memory that a function made and gives: no access before it is one of that
+  bool needs_all;  // it is done when all of |done| are there; else each of them says so
+  uint64_t done;   // the results that come behind it
+  tfrt_chain_waits_t guards;  // the operands that it waits for; in a summary the parameters
   const tfrt_ir_operation_t* leaf;
 } tfrt_check_access_t;
 
@@ -44,14 +45,14 @@ typedef struct tfrt_check_op_s {
 // The accesses of a function or a region.
 typedef struct tfrt_check_summary_s {
   tfrt_scratch_t accesses;   // tfrt_check_access_t
-  tfrt_scratch_t transfers;  // uint64_t for each result: the parameters that it comes behind
+  tfrt_scratch_t transfers;  // tfrt_chain_waits_t for each result: the parameters it comes behind
   bool is_known;             // else nothing was found yet
 } tfrt_check_summary_t;
 
 // The bits that a value comes behind; valid if the stamp is that of the walk.
 typedef struct tfrt_check_mask_s {
   uint32_t stamp;
-  uint64_t bits;
+  tfrt_chain_waits_t waits;
 } tfrt_check_mask_t;
 
 typedef struct tfrt_chain_checker_s {
@@ -60,7 +61,7 @@ typedef struct tfrt_chain_checker_s {
   tfrt_scratch_t summaries;  // tfrt_check_summary_t for each function
   tfrt_scratch_t accesses;   // tfrt_check_access_t, of the blocks around the current one, and of it
   tfrt_scratch_t ops;        // tfrt_check_op_t, likewise; the scratch word of an op is its index
-  tfrt_scratch_t transfers;  // uint64_t
+  tfrt_scratch_t transfers;  // tfrt_chain_waits_t
   tfrt_scratch_t masks;      // tfrt_check_mask_t for each value
   tfrt_scratch_t places;     // what a walk knows of each place, see chain_checker.c
   uint32_t stamp;

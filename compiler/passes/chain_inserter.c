@@ -97,6 +97,12 @@ static port_uses_t ports_of_regions(tfrt_chain_inserter_t* inserter,
   return uses;
 }
 
+// Lets the last event of |reads|, one of two chains that are handed on, say that it comes behind
+// the last of |writes|, the other one.
+static void cover(tfrt_event_t* reads, const tfrt_event_t* writes) {
+  if (reads && writes) reads->covered = writes->chain;
+}
+
 // Adds an argument for each chain of |uses| to |block|, with which the states of its places begin.
 static void enter_ports(tfrt_chain_inserter_t* inserter, tfrt_ir_block_t* block,
                         const port_uses_t* uses) {
@@ -111,6 +117,7 @@ static void enter_ports(tfrt_chain_inserter_t* inserter, tfrt_ir_block_t* block,
       chain->scratch = 0;
       tfrt_chain_state_t* state = tfrt_chain_state(inserter, uses->uses[i].place);
       tfrt_chain_add_event(inserter, k ? &state->reads : &state->writes, chain, NULL, false);
+      if (k) cover(state->reads, state->writes);
     }
   }
 }
@@ -126,6 +133,14 @@ static tfrt_ir_value_t* chain_of_events(tfrt_chain_inserter_t* inserter, const t
   return chain || inserter->failed ? chain : tfrt_chain_ready(inserter, position);
 }
 
+// The chain of the reads of |state|, which has some. It comes behind the writes, too: reads wait
+// for those before them, but not for what a call has written to memory that it has made.
+static tfrt_ir_value_t* chain_of_reads(tfrt_chain_inserter_t* inserter,
+                                       const tfrt_chain_state_t* state,
+                                       tfrt_ir_operation_t* position) {
+  return chain_of_events(inserter, state->reads, state->writes, position);
+}
+
 // Sets |out_chains| to the chains that |use| takes at |position|.
 static void chains_into(tfrt_chain_inserter_t* inserter, const port_use_t* use,
                         tfrt_ir_operation_t* position, tfrt_ir_value_t** out_chains) {
@@ -134,8 +149,7 @@ static void chains_into(tfrt_chain_inserter_t* inserter, const port_use_t* use,
   bool both = use->in_count == 1 && use->bits & TFRT_ACCESS_WRITES;
   out_chains[0] = chain_of_events(inserter, state.writes, both ? state.reads : NULL, position);
   if (use->in_count == 1) return;
-  out_chains[1] =
-      state.reads ? chain_of_events(inserter, state.reads, NULL, position) : out_chains[0];
+  out_chains[1] = state.reads ? chain_of_reads(inserter, &state, position) : out_chains[0];
 }
 
 // Sets |out_chains| to the chains that |use| gives at the end of a block.
@@ -150,8 +164,7 @@ static void chains_out_of(tfrt_chain_inserter_t* inserter, const port_use_t* use
     return;
   }
   out_chains[0] = chain_of_events(inserter, state.writes, NULL, position);
-  out_chains[1] =
-      state.reads ? chain_of_events(inserter, state.reads, NULL, position) : out_chains[0];
+  out_chains[1] = state.reads ? chain_of_reads(inserter, &state, position) : out_chains[0];
 }
 
 // Lets the return of |block| give the chains of |uses|, before |before| of its operands.
@@ -220,6 +233,7 @@ static void note_ports(tfrt_chain_inserter_t* inserter, tfrt_ir_operation_t* op,
     tfrt_chain_add_event(inserter, list, &op->results[result + (is_second ? 1 : 0)], op, false);
     if (use->out_count == 2 && writes) {
       tfrt_chain_add_event(inserter, &state->reads, &op->results[result + 1], op, false);
+      cover(state->reads, state->writes);
     }
     operand += use->in_count;
     result += use->out_count;

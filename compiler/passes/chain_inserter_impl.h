@@ -23,7 +23,10 @@
 typedef struct tfrt_event_s tfrt_event_t;
 struct tfrt_event_s {
   tfrt_event_t* next;
-  tfrt_ir_value_t* chain;   // NULL: made when somebody waits
+  tfrt_ir_value_t* chain;  // NULL: made when somebody waits
+  // A chain that is there when this one is, as the last write's when that of the reads is; NULL:
+  // none.
+  tfrt_ir_value_t* covered;
   tfrt_ir_operation_t* op;  // NULL: none, the chain is an argument
   bool by_hand;             // all chains of the op were written
 };

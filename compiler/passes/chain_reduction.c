@@ -156,12 +156,24 @@ static uint32_t first_place_of(const tfrt_chain_inserter_t* inserter) {
   return first;
 }
 
+// Chains that one of the candidates covers are implied.
+static void leave_out_covered(const tfrt_chain_inserter_t* inserter) {
+  for (size_t i = 0; i < inserter->candidates.count && i < MAX_CHAINS; ++i) {
+    const tfrt_ir_value_t* covered = candidate_at(inserter, i)->event->covered;
+    for (size_t k = 0; covered && k < inserter->candidates.count && k < MAX_CHAINS; ++k) {
+      tfrt_chain_candidate_t* other = candidate_at(inserter, k);
+      if (other->event->chain == covered) other->implied = true;
+    }
+  }
+}
+
 const size_t tfrt_chain_step_size = sizeof(step_t);
 
 void tfrt_chain_reduce(tfrt_chain_inserter_t* inserter, const tfrt_ir_operation_t* op) {
   if (!inserter->candidates.count) return;
   uint32_t first_place = first_place_of(inserter);
   inserter->way.count = 0;
+  leave_out_covered(inserter);
   if (op) follow_op(inserter, op, first_place);
   for (size_t i = 0; i < inserter->candidates.count && inserter->candidates.count > 1; ++i) {
     const tfrt_event_t* event = candidate_at(inserter, i)->event;
