@@ -356,7 +356,24 @@ static const char* literal_type(tfrt_attribute_kind_t kind) {
   }
 }
 
+// Whether the current token is the colon before the function type of an op. No string is of such a
+// type.
+static bool is_at_function_type(const tfrt_parser_t* parser) {
+  tfrt_string_view_t text = parser->lexer.text;
+  size_t position = parser->lexer.position;
+  while (position < text.size && text.data[position] == ' ') ++position;
+  return parser->token.kind == ':' && position < text.size && text.data[position] == '(';
+}
+
 const tfrt_ir_attribute_t* tfrt_parser_literal(tfrt_parser_t* parser, tfrt_attribute_kind_t kind) {
+  if (kind == TFRT_ATTRIBUTE_STRING && parser->token.kind == TFRT_TOKEN_STRING) {
+    const tfrt_ir_string_t* string = tfrt_parser_string(parser);
+    if (!string) return NULL;
+    bool has_type = !is_at_function_type(parser) && tfrt_parser_accept(parser, ':');
+    const tfrt_ir_type_t* type = has_type ? tfrt_parser_type(parser) : NULL;
+    if (has_type && !type) return NULL;
+    return tfrt_ir_attribute_string(parser->context, tfrt_ir_string_view(string), type);
+  }
   const char* type_text = literal_type(kind);
   int token_kind = parser->token.kind;
   bool is_number =

@@ -114,6 +114,24 @@ static void set_done(const tfrt_ir_operation_t* op, tfrt_check_access_t* access)
   }
 }
 
+// Whether |op| uses |place| only as something that keeps the order of its uses by itself, such as a
+// stream: no chain is needed for that. Variadic operands are buffers that a launch may write to.
+static bool keeps_order_itself(tfrt_chain_checker_t* checker, const tfrt_ir_operation_t* op,
+                               tfrt_place_t place) {
+  bool found = false;
+  if (!op->descriptor->orders) return false;
+  uint32_t fixed_count = tfrt_kernel_descriptor_fixed_operands(op->descriptor);
+  for (uint32_t i = 0; i < op->operand_count; ++i) {
+    const tfrt_operand_descriptor_t* entry = tfrt_kernel_descriptor_operand(op->descriptor, i);
+    if (!entry || entry->use == TFRT_OPERAND_AWAITED) continue;
+    if (tfrt_effect_place(&checker->analysis, op->operands[i].value) != place) continue;
+    bool orders = tfrt_kernel_descriptor_list_has(op->descriptor->orders, entry->name);
+    if (!orders || i >= fixed_count) return false;
+    found = true;
+  }
+  return found;
+}
+
 static void add_own_accesses(tfrt_chain_checker_t* checker, const tfrt_ir_operation_t* op) {
   // Nothing is known of an op without an entry, and an op of the language is lowered first.
   if (!op->descriptor || op->descriptor->flags & TFRT_KERNEL_LANGUAGE) return;
@@ -122,6 +140,7 @@ static void add_own_accesses(tfrt_chain_checker_t* checker, const tfrt_ir_operat
   for (size_t i = 0; i < found->count && !checker->failed; ++i) {
     const tfrt_access_t* own = tfrt_scratch_at(found, i);
     if (!tfrt_effect_is_live(&checker->analysis, own->place)) continue;
+    if (keeps_order_itself(checker, op, own->place)) continue;
     tfrt_check_access_t access = {.place = own->place,
                                   .writes = own->bits & TFRT_ACCESS_WRITES,
                                   .guards = tfrt_chain_waits_of(0),

@@ -11,33 +11,32 @@
 //   host 1: points 3 .. 5  -- gradient --+-- all_reduce-+-- the same step
 //   host 3: points 9 .. 11 -- gradient --+              +-- the same step
 
-func.func @main() -> (!tfrt_tensor.tensor, !tfrt.chain) {
-  %start = tfrt.new.chain
+func.func @main() -> !tfrt_tensor.tensor {
   %zero = tfrt.constant.i32 0
-  %fitted = tfrt_dist.call_all @fit(%start) : (!tfrt.chain) -> (!tfrt_dist.list)
+  %fitted = tfrt_dist.call_all @fit() : () -> (!tfrt_dist.list)
   %weights = tfrt_dist.list.get %fitted, %zero : !tfrt_tensor.tensor
 
   // Each host has the same ones, to the last bit.
-  %printed = tfrt_dht.print_tensor %weights, %start
-  tfrt.return %weights, %printed : !tfrt_tensor.tensor, !tfrt.chain
+  tfrt_dht.print_tensor %weights
+  tfrt.return %weights : !tfrt_tensor.tensor
 }
 
 // The weights [3, 1] after 400 steps. All begin with those of host 0, as if only it had read them
 // from a file.
-func.func @fit(%start: !tfrt.chain) -> !tfrt_tensor.tensor {
+func.func @fit() -> !tfrt_tensor.tensor {
   %world = tfrt_dist.world
   %points, %wanted = tfrt.call @share() : () -> (!tfrt_tensor.tensor, !tfrt_tensor.tensor)
   %first = tfrt_tensor.constant dense<[[0.0], [0.0], [0.0]]> : tensor<3x1xf32>
-  %weights, %begun = tfrt_dist.broadcast %world, %first, %start {root = 0 : i32}
+  %weights = tfrt_dist.broadcast %world, %first {root = 0 : i32}
   %steps = tfrt.constant.i32 400
-  %last:5 = tfrt.repeat.i32 %steps, %world, %points, %wanted, %weights, %begun : !tfrt_dist.group, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt.chain {
+  %last:4 = tfrt.repeat.i32 %steps, %world, %points, %wanted, %weights : !tfrt_dist.group, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor {
     %own = tfrt.call @gradient(%points, %wanted, %weights) : (!tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor) -> !tfrt_tensor.tensor
-    // In the loop the chain orders this step's all_reduce behind the one before.
-    %all, %next = tfrt_dist.all_reduce %world, %own, %begun {reduction = "sum"}
+    // The compiler puts a chain in, which orders this step's all_reduce behind the one before.
+    %all = tfrt_dist.all_reduce %world, %own {reduction = "sum"}
     %rate = tfrt.constant.f32 -0.025
     %change = tfrt_tensor.scale %all, %rate
     %changed = tfrt_tensor.add %weights, %change
-    tfrt.return %world, %points, %wanted, %changed, %next : !tfrt_dist.group, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt.chain
+    tfrt.return %world, %points, %wanted, %changed : !tfrt_dist.group, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor
   }
   tfrt.return %last#3 : !tfrt_tensor.tensor
 }

@@ -13,8 +13,7 @@
 //                    +-- @share on host n-1: ------------------- right --+
 
 func.func @main(%images: !tfrt_tensor.tensor, %labels: !tfrt_tensor.tensor) -> (i64, i64) {
-  %start = tfrt.new.chain
-  %read, %w1, %b1, %w2, %b2, %w3, %b3, %w4, %b4 = tfrt_tensor.read_btf "../mnist/weights/mnist.btf", %start : () -> (!tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor)
+  %w1, %b1, %w2, %b2, %w3, %b3, %w4, %b4 = tfrt_tensor.read_btf "../mnist/weights/mnist.btf" : () -> (!tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor)
 
   %rights = tfrt_dist.call_all @share(%images, %labels, %w1, %b1, %w2, %b2, %w3, %b3, %w4, %b4) : (!tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor) -> (!tfrt_dist.list)
   %right = tfrt_dist.list.sum %rights : i64
@@ -22,12 +21,12 @@ func.func @main(%images: !tfrt_tensor.tensor, %labels: !tfrt_tensor.tensor) -> (
   // One line for each host, in the order of ranks.
   %hosts = tfrt_dist.list.size %rights
   %zero = tfrt.constant.i32 0
-  %lines:3 = tfrt.repeat.i32 %hosts, %zero, %rights, %start : i32, !tfrt_dist.list, !tfrt.chain {
+  tfrt.repeat.i32 %hosts, %zero, %rights : i32, !tfrt_dist.list {
     %part = tfrt_dist.list.get %rights, %zero : i64
-    %line = tfrt.print_text %start "host %d: %d right" (%zero, %part) : i32, i64
+    tfrt.print_text "host %d: %d right" (%zero, %part) : i32, i64
     %one = tfrt.constant.i32 1
     %next = tfrt.add.i32 %zero, %one
-    tfrt.return %next, %rights, %line : i32, !tfrt_dist.list, !tfrt.chain
+    tfrt.return %next, %rights : i32, !tfrt_dist.list
   }
 
   %shape = tfrt_dht.get_tensor_shape %labels
@@ -37,7 +36,7 @@ func.func @main(%images: !tfrt_tensor.tensor, %labels: !tfrt_tensor.tensor) -> (
   %all_f64 = "tfrt.cast.i64_to_f64"(%all) : (i64) -> f64
   %share = "tfrt.div.f64"(%right_f64, %all_f64) : (f64, f64) -> f64
   %percent = "tfrt.multiply.f64"(%share, %hundred) : (f64, f64) -> f64
-  %last = tfrt.print_text %lines#2 "accuracy: %.2f %% (%d of %d)" (%percent, %right, %all) : f64, i64, i64
+  tfrt.print_text "accuracy: %.2f %% (%d of %d)" (%percent, %right, %all) : f64, i64, i64
   tfrt.return %right, %all : i64, i64
 }
 

@@ -15,8 +15,7 @@
 // Without a cluster (no --local, no --hosts) all three parts run in one process.
 
 func.func @main(%images: !tfrt_tensor.tensor, %labels: !tfrt_tensor.tensor) -> (i64, i64) {
-  %start = tfrt.new.chain
-  %read, %w1, %b1, %w2, %b2, %w3, %b3, %w4, %b4 = tfrt_tensor.read_btf "weights/mnist.btf", %start : () -> (!tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor)
+  %w1, %b1, %w2, %b2, %w3, %b3, %w4, %b4 = tfrt_tensor.read_btf "weights/mnist.btf" : () -> (!tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor)
 
   // Part h has (N + 2 - h) / 3 digits: equal parts, the first ones longer by one.
   %zero = tfrt.constant.i32 0
@@ -53,10 +52,10 @@ func.func @main(%images: !tfrt_tensor.tensor, %labels: !tfrt_tensor.tensor) -> (
   %share = "tfrt.div.f64"(%right_f64, %all_f64) : (f64, f64) -> f64
   %percent = "tfrt.multiply.f64"(%share, %hundred) : (f64, f64) -> f64
 
-  %line0 = tfrt.print_text %start "host 0: %d digits, %d right" (%all0, %right0) : i64, i64
-  %line1 = tfrt.print_text %line0 "host 1: %d digits, %d right" (%all1, %right1) : i64, i64
-  %line2 = tfrt.print_text %line1 "host 2: %d digits, %d right" (%all2, %right2) : i64, i64
-  %line3 = tfrt.print_text %line2 "accuracy: %.2f %% (%d of %d)" (%percent, %right, %all) : f64, i64, i64
+  tfrt.print_text "host 0: %d digits, %d right" (%all0, %right0) : i64, i64
+  tfrt.print_text "host 1: %d digits, %d right" (%all1, %right1) : i64, i64
+  tfrt.print_text "host 2: %d digits, %d right" (%all2, %right2) : i64, i64
+  tfrt.print_text "accuracy: %.2f %% (%d of %d)" (%percent, %right, %all) : f64, i64, i64
   tfrt.return %right, %all : i64, i64
 }
 

@@ -138,3 +138,14 @@ func.func @mixed(%a: i32) {
   tfrt.print.i32 %a
   tfrt.return
 }
+
+// An op whose only operand is a chain: the function type is that of the op, and not of the string.
+// TEXT-LABEL: func.func @no_operands
+// TEXT: %t = tfrt_tensor.read_btf "weights.btf" : () -> !tfrt_tensor.tensor
+// CHECK-LABEL: func.func @no_operands
+// CHECK: %[[READ:.*]]:2 = tfrt_tensor.read_btf "weights.btf", %{{.*}} : () -> !tfrt_tensor.tensor
+func.func @no_operands() {
+  %t = tfrt_tensor.read_btf "weights.btf" : () -> !tfrt_tensor.tensor
+  tfrt_dht.print_tensor %t
+  tfrt.return
+}
