@@ -286,24 +286,28 @@ void tfrt_async_value_mark_freed(tfrt_async_value_t* value) {
 #endif
 }
 
-// Nobody can resolve |value| any more. Only indirects that nobody has may still wait for it: frees
-// them. Aborts if |value| was destroyed before, or something else waits for it.
-static void free_abandoned(tfrt_async_value_t* value) {
-  // Relaxed: what was enqueued before the last release is seen here.
-  uintptr_t word = atomic_load_explicit(&value->waiters_and_state, memory_order_relaxed);
-  TFRT_ASYNC_VALUE_REQUIRE(word != TFRT_ASYNC_VALUE_FREED_WORD, value,
-                           TFRT_ASYNC_VALUE_RELEASED_TOO_OFTEN);
-  if (TFRT_LIKELY(!(word & ~TFRT_ASYNC_VALUE_STATE_MASK))) return;
+// Frees the indirects that nobody has and that wait for |value|, which nobody can resolve any more.
+// Aborts if something else waits for it.
+TFRT_COLD static void free_waiters(tfrt_async_value_t* value) {
   // Acquire: the nodes; pairs with the releases of enqueue(). An exchange, because an indirect that
   // is being resolved just now hands its waiters to its resolver: each is run once.
-  word = atomic_fetch_and_explicit(&value->waiters_and_state, TFRT_ASYNC_VALUE_STATE_MASK,
-                                   memory_order_acquire);
+  uintptr_t word = atomic_fetch_and_explicit(&value->waiters_and_state, TFRT_ASYNC_VALUE_STATE_MASK,
+                                             memory_order_acquire);
   tfrt_task_t* tasks = (tfrt_task_t*)(word & ~TFRT_ASYNC_VALUE_STATE_MASK);
   for (const tfrt_task_t* task = tasks; task; task = task->next) {
     TFRT_ASYNC_VALUE_REQUIRE(tfrt_indirect_value_is_abandoned(task), value,
                              TFRT_ASYNC_VALUE_RELEASED_WITH_WAITER);
   }
   run_tasks(tasks);
+}
+
+// The same if any wait, which is rare. Aborts if |value| was destroyed before.
+static inline void free_abandoned(tfrt_async_value_t* value) {
+  // Relaxed: what was enqueued before the last release is seen here.
+  uintptr_t word = atomic_load_explicit(&value->waiters_and_state, memory_order_relaxed);
+  TFRT_ASYNC_VALUE_REQUIRE(word != TFRT_ASYNC_VALUE_FREED_WORD, value,
+                           TFRT_ASYNC_VALUE_RELEASED_TOO_OFTEN);
+  if (TFRT_UNLIKELY(word & ~TFRT_ASYNC_VALUE_STATE_MASK)) free_waiters(value);
 }
 
 void tfrt_async_value_destroy(tfrt_async_value_t* value) {

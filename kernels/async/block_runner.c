@@ -137,6 +137,7 @@ static void tfrt_block_runner_fail(tfrt_block_runner_t* runner, tfrt_async_value
 static void tfrt_block_runner_return(tfrt_block_runner_t* runner) {
   const int32_t* edges = tfrt_block_runner_edges(runner) + 2;
   for (uint32_t i = 0; i < runner->result_count; ++i) {
+    // Retained: a result that is set may be gone, and another one may be the same value.
     tfrt_block_runner_set(runner, i, tfrt_async_value_retain(runner->gotten[edges[i]]));
   }
   tfrt_block_runner_release(runner->gotten, runner->blocks[runner->block]->result_count);
@@ -155,6 +156,22 @@ static uint32_t tfrt_block_runner_choice(const tfrt_block_runner_t* runner, int3
   return choice < (uint32_t)count ? choice : 0;
 }
 
+// Moves |count| results of the block, at |places|, to |given|, and drops the others.
+static void tfrt_block_runner_hand_on(tfrt_block_runner_t* runner, const int32_t* places,
+                                      uint32_t count, tfrt_async_value_t** given) {
+  tfrt_async_value_t** gotten = runner->gotten;
+  for (uint32_t i = 0; i < count; ++i) {
+    tfrt_async_value_t* value = gotten[places[i]];
+    // Moved already: a place may be listed more than once.
+    for (uint32_t j = 0; !value; ++j) {
+      if (places[j] == places[i]) value = tfrt_async_value_retain(given[j]);
+    }
+    given[i] = value;
+    gotten[places[i]] = NULL;
+  }
+  tfrt_block_runner_release(gotten, runner->blocks[runner->block]->result_count);
+}
+
 // Gives the successor what it is called with.
 static void tfrt_block_runner_go_on(tfrt_block_runner_t* runner) {
   const int32_t* edges = tfrt_block_runner_edges(runner);
@@ -162,10 +179,7 @@ static void tfrt_block_runner_go_on(tfrt_block_runner_t* runner) {
   uint32_t choice = tfrt_block_runner_choice(runner, successors);
   for (uint32_t i = 0; i < choice; ++i) edges += 2 + edges[1];
   runner->given[0] = tfrt_async_value_ready_chain();
-  for (int32_t i = 0; i < edges[1]; ++i) {
-    runner->given[i + 1] = tfrt_async_value_retain(runner->gotten[edges[2 + i]]);
-  }
-  tfrt_block_runner_release(runner->gotten, runner->blocks[runner->block]->result_count);
+  tfrt_block_runner_hand_on(runner, edges + 2, (uint32_t)edges[1], runner->given + 1);
   runner->block = (uint32_t)edges[0];
   runner->is_called = false;
 }

@@ -4,6 +4,7 @@
 // settled; it is an error if one of them is.
 #include <stdatomic.h>
 
+#include "host_runtime/async/value_storage.h"
 #include "kernels/async/kernel_parts.h"
 
 // Counted, as members outlive the value that the program has.
@@ -110,7 +111,7 @@ static void tfrt_async_member_settle(tfrt_task_t* task) {
   tfrt_async_group_count(member->group, member->value);
   tfrt_async_group_release(member->group);
   tfrt_async_value_release(member->value);
-  tfrt_allocator_free(tfrt_allocator_system(), member, sizeof(*member));
+  tfrt_value_storage_free(member, sizeof(*member));
 }
 
 // Waits for |value|; false when memory is out.
@@ -119,7 +120,7 @@ static bool tfrt_async_group_wait(tfrt_async_group_t* group, tfrt_async_value_t*
     tfrt_async_group_count(group, value);
     return true;
   }
-  tfrt_async_member_t* member = tfrt_allocator_allocate(tfrt_allocator_system(), sizeof(*member));
+  tfrt_async_member_t* member = tfrt_value_storage_allocate(sizeof(*member));
   if (!member) return false;
   // Relaxed: the caller has a reference.
   atomic_fetch_add_explicit(&group->count, 1, memory_order_relaxed);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "host_runtime/async/value_storage.h"
 #include "host_runtime/bef/bef_attribute.h"
 #include "host_runtime/executor/request/request_context.h"
 #include "kernels/async/kernel_parts.h"
@@ -60,15 +61,15 @@ static void tfrt_async_watch_finish(tfrt_task_t* task) {
                                    tfrt_async_watch_answer(watch->value, watch->wants_answer));
   tfrt_async_value_release(&watch->result->base);
   tfrt_async_value_release(watch->value);
-  tfrt_allocator_free(tfrt_allocator_system(), watch, sizeof(*watch));
+  tfrt_value_storage_free(watch, sizeof(*watch));
 }
 
 static tfrt_async_value_t* tfrt_async_watch(tfrt_async_value_t* value, bool wants_answer) {
   if (tfrt_async_value_is_available(value)) return tfrt_async_watch_answer(value, wants_answer);
-  tfrt_async_watch_t* watch = tfrt_allocator_allocate(tfrt_allocator_system(), sizeof(*watch));
+  tfrt_async_watch_t* watch = tfrt_value_storage_allocate(sizeof(*watch));
   tfrt_indirect_value_t* result = watch ? tfrt_indirect_value_create() : NULL;
   if (!result) {
-    tfrt_allocator_free(tfrt_allocator_system(), watch, sizeof(*watch));
+    if (watch) tfrt_value_storage_free(watch, sizeof(*watch));
     return tfrt_async_value_out_of_memory();
   }
   *watch = (tfrt_async_watch_t){

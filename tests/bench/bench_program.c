@@ -146,6 +146,36 @@ static void append_fib(int64_t size, tfrt_string_builder_t* out) {
                                     size);
 }
 
+// A loop of |size| turns. Each turn starts an empty region as a task, either in a group or behind
+// the region of the turn before.
+static void append_regions(bool is_chain, int64_t size, tfrt_string_builder_t* out) {
+  tfrt_string_builder_append_format(out,
+                                    MAIN_BEGIN "  %%n = arith.constant %" PRId64
+                                               " : index\n"
+                                               "  %%zero = arith.constant 0 : index\n"
+                                               "  %%one = arith.constant 1 : index\n",
+                                    size);
+  tfrt_string_builder_append_text(
+      out, is_chain ? "  %first = async.execute { async.yield }\n"
+                      "  %last = scf.for %i = %zero to %n step %one iter_args(%before = %first)"
+                      " -> (!async.token) {\n"
+                      "    %token = async.execute [%before] { async.yield }\n"
+                      "    scf.yield %token : !async.token\n"
+                      "  }\n"
+                      "  async.await %last : !async.token\n"
+                    : "  %group = async.create_group %n : !async.group\n"
+                      "  scf.for %i = %zero to %n step %one {\n"
+                      "    %token = async.execute { async.yield }\n"
+                      "    %rank = async.add_to_group %token, %group : !async.token\n"
+                      "  }\n"
+                      "  async.await_all %group\n");
+  tfrt_string_builder_append_format(out,
+                                    "  %%r = arith.constant %" PRId64
+                                    " : i32\n"
+                                    "  return %%r : i32\n}\n",
+                                    size);
+}
+
 // The programs that are one long function.
 static void append_long(tfrt_bench_program_t program, int64_t size, tfrt_string_builder_t* out) {
   switch (program) {
@@ -195,6 +225,10 @@ void tfrt_bench_program_append(tfrt_bench_program_t program, int64_t size,
       break;
     case TFRT_BENCH_WHILE:
       append_while(size, out);
+      break;
+    case TFRT_BENCH_REGION_GROUP:
+    case TFRT_BENCH_REGION_CHAIN:
+      append_regions(program == TFRT_BENCH_REGION_CHAIN, size, out);
       break;
     case TFRT_BENCH_TRIVIAL:
       tfrt_string_builder_append_text(out, MAIN_BEGIN

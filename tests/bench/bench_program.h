@@ -9,6 +9,9 @@
 //   LANES         two chains, summed at the end                TREE   a sum of |size| adds by pairs
 //   LATE_CHAIN    a chain whose first value is late            LATE_WIDE, ASYNC_TREE (its leaves)
 //
+//   REGION_GROUP  turns that start an empty async.execute   REGION_CHAIN  each behind the one
+//   before
+//
 // All have a function @main without arguments that gives one i32.
 //
 // Thread rule: everything is thread-safe. Failure rule: as the string builder's.
@@ -33,6 +36,8 @@ typedef enum tfrt_bench_program_e {
   TFRT_BENCH_FIB,
   TFRT_BENCH_REPEAT,
   TFRT_BENCH_WHILE,
+  TFRT_BENCH_REGION_GROUP,
+  TFRT_BENCH_REGION_CHAIN,
   TFRT_BENCH_TRIVIAL,
 } tfrt_bench_program_t;
 

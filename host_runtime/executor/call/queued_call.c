@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host_runtime/executor/call/queued_call.h"
 
+#include "host_runtime/async/value_storage.h"
 #include "host_runtime/executor/program/program.h"
 #include "host_runtime/executor/request/call_scope.h"
 #include "host_runtime/executor/request/request_context.h"
@@ -15,7 +16,7 @@ void tfrt_queued_call_run(tfrt_queued_call_t* call) {
     tfrt_async_value_release(placeholders[i]);
   }
   tfrt_execution_context_t context = call->context;
-  tfrt_allocator_free(tfrt_allocator_system(), call, call->size);
+  tfrt_value_storage_free(call, call->size);
   tfrt_request_context_release(context.request);
   tfrt_program_release((tfrt_program_t*)function->program);
   tfrt_call_scope_leave(context.scope);
@@ -60,10 +61,10 @@ tfrt_queued_call_t* tfrt_queued_call_allocate(const tfrt_function_t* function,
   uint32_t result_count = function->result_count;
   size_t size = sizeof(tfrt_queued_call_t) +
                 ((size_t)argument_count + 2 * (size_t)result_count) * sizeof(void*);
-  tfrt_queued_call_t* call = tfrt_allocator_allocate(tfrt_allocator_system(), size);
+  tfrt_queued_call_t* call = tfrt_value_storage_allocate(size);
   if (!tfrt_queued_call_make_placeholders(result_count, results) || !call) {
     tfrt_queued_call_give_up(function, context, arguments, take, results);
-    tfrt_allocator_free(tfrt_allocator_system(), call, size);
+    if (call) tfrt_value_storage_free(call, size);
     return NULL;
   }
   tfrt_task_initialize(&call->task, tfrt_queued_call_run_task);
