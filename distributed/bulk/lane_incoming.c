@@ -134,6 +134,13 @@ void tfrt_lane_manager_cancel_receive(tfrt_lane_manager_t* manager, uint64_t inc
   tfrt_status_release(status);
 }
 
+uint64_t tfrt_lane_manager_received(tfrt_lane_manager_t* manager, uint64_t incarnation,
+                                    uint64_t want) {
+  tfrt_lane_peer_t* peer = tfrt_lane_peer_find(manager, incarnation);
+  const tfrt_lane_incoming_t* incoming = peer ? find(peer, want) : NULL;
+  return incoming ? incoming->received : 0;
+}
+
 // --- Interruption ------------------------------------------------------------
 
 static void interrupt(tfrt_lane_incoming_t* incoming) {

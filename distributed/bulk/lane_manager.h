@@ -266,6 +266,11 @@ bool tfrt_lane_manager_resume_receive(tfrt_lane_manager_t* manager, uint64_t inc
 void tfrt_lane_manager_cancel_receive(tfrt_lane_manager_t* manager, uint64_t incarnation,
                                       uint64_t want);
 
+// The bytes of the payload of our |want| that have come from |incarnation|; 0 if it has not begun.
+// Thread-compatible (the node's lock is held).
+uint64_t tfrt_lane_manager_received(tfrt_lane_manager_t* manager, uint64_t incarnation,
+                                    uint64_t want);
+
 // A frame came to this process from any peer: its sender may wait for an answer, so long payloads
 // are polite for some milliseconds. Thread-compatible (the node's lock is held).
 void tfrt_lane_manager_note_frame(tfrt_lane_manager_t* manager);

@@ -298,13 +298,18 @@ static void tfrt_inventory_add_object(tfrt_answer_parts_t* inventory, const tfrt
 
 // How far |value| is, which is not here.
 static tfrt_wire_value_info_t tfrt_inventory_away(const tfrt_remote_value_t* value) {
+  tfrt_wire_value_info_t info = {
+      .state = tfrt_remote_value_is_there(value) ? TFRT_WIRE_VALUE_THERE : TFRT_WIRE_VALUE_WAITING,
+      .has_size = true,
+      .size = value->bytes.there};
   bool is_moving = value->question.want != 0 && value->question.level == TFRT_WIRE_WANT_VALUE;
-  return (tfrt_wire_value_info_t){.state = is_moving ? TFRT_WIRE_VALUE_MOVING
-                                           : tfrt_remote_value_is_there(value)
-                                               ? TFRT_WIRE_VALUE_THERE
-                                               : TFRT_WIRE_VALUE_WAITING,
-                                  .has_size = true,
-                                  .size = value->bytes.there};
+  if (!is_moving) return info;
+  info.state = TFRT_WIRE_VALUE_MOVING;
+  // The owner may not have said how much it is, but the first chunk does.
+  if (value->bytes.here > 0) info.size = value->bytes.here;
+  info.received = tfrt_lane_manager_received(value->node->lanes, value->peer->incarnation,
+                                             value->question.want);
+  return info;
 }
 
 // One whose last reference is gone is on its way out of the list, and its payload may be gone.

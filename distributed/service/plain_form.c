@@ -323,6 +323,7 @@ static void add_value(out_t* out, const tfrt_wire_value_info_t* value) {
   add_state(out, states, TFRT_ARRAY_SIZE(states), value->state);
   if (value->type.size > 0) add_text(out, "type", value->type);
   if (value->has_size) add_number(out, "bytes", value->size);
+  if (value->state == TFRT_WIRE_VALUE_MOVING) add_number(out, "received", value->received);
 }
 
 // --- Status ------------------------------------------------------------------------

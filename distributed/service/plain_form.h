@@ -26,7 +26,7 @@
 //    call     job dir=in peer number depth request function age_us state needs
 //    call     job dir=out peer number request function in from at age_us state
 //    object   job id state type bytes age_us function holders loans
-//    remote   job id owner state type bytes age_us function at
+//    remote   job id owner state type bytes received age_us function at
 //    receive  job request sender key name function at        nothing was sent yet
 //    message  job request sender key                         nobody has received it yet
 //    kernel   job request in name function at age_us

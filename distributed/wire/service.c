@@ -225,6 +225,7 @@ static const tfrt_wire_field_t value_info_fields[] = {
     FIELD(tfrt_wire_value_info_t, type, 2, STRING, .limit = TFRT_WIRE_MAX_TYPE_NAME_SIZE),
     FIELD(tfrt_wire_value_info_t, has_size, 3, BOOL),
     FIELD(tfrt_wire_value_info_t, size, 4, UINT64),
+    FIELD(tfrt_wire_value_info_t, received, 5, UINT64),
 };
 static const tfrt_wire_message_t value_info_message =
     TFRT_WIRE_MESSAGE("ValueInfo", tfrt_wire_value_info_t, value_info_fields);

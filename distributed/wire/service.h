@@ -217,7 +217,8 @@ typedef struct tfrt_wire_value_info_s {
   uint32_t state;           // tfrt_wire_value_state_t
   tfrt_string_view_t type;  // empty: not known
   bool has_size;
-  uint64_t size;  // in bytes
+  uint64_t size;      // in bytes
+  uint64_t received;  // of them, while it is moving
 } tfrt_wire_value_info_t;
 
 typedef struct tfrt_wire_holder_s {

@@ -63,6 +63,24 @@ static void tfrt_dump_append_kernel(const tfrt_inventory_line_t* line, tfrt_dump
   tfrt_dump_append_view(out, " at ", tfrt_inventory_line_text(line, "at"));
 }
 
+// "the transfer of a payload, from 127.0.0.1:4001: 65536 of 5242880 bytes have come"; of a result
+// of a call of this host, "the transfer of a payload, a result of @f at a.mlir:3:4, from ..."
+static void tfrt_dump_append_payload(const tfrt_wait_graph_t* graph,
+                                     const tfrt_inventory_line_t* line, tfrt_dump_out_t* out) {
+  tfrt_string_builder_append_text(out, "the transfer of a payload");
+  tfrt_dump_append_view(out, ", a result of @", tfrt_inventory_line_text(line, "function"));
+  tfrt_dump_append_view(out, " at ", tfrt_inventory_line_text(line, "at"));
+  tfrt_dump_append_view(
+      out, ", from ",
+      tfrt_cluster_inventory_name(graph->inventory, tfrt_inventory_line_text(line, "owner")));
+  tfrt_string_builder_append_format(
+      out, ": %llu", (unsigned long long)tfrt_inventory_line_number(line, "received"));
+  // The owner of a value that has not come yet may not have said how large it is.
+  uint64_t size = tfrt_inventory_line_number(line, "bytes");
+  if (size > 0) tfrt_string_builder_append_format(out, " of %llu", (unsigned long long)size);
+  tfrt_string_builder_append_text(out, " bytes have come");
+}
+
 // "kernel tfrt_dist.recv of @f at a.mlir:3:4, which waits for a message from host 2 under the
 // key k"
 static void tfrt_dump_append_operation(const tfrt_wait_graph_t* graph, uint32_t index,
@@ -79,6 +97,8 @@ static void tfrt_dump_append_operation(const tfrt_wait_graph_t* graph, uint32_t 
     tfrt_dump_append_kernel(&line, out);
     double age_s = (double)tfrt_inventory_line_number(&line, "age_us") / 1e6;
     if (age_s >= 1) tfrt_string_builder_append_format(out, ", for %.1f s", age_s);
+  } else if (tfrt_inventory_line_is(&line, "remote")) {
+    tfrt_dump_append_payload(graph, &line, out);
   } else {
     tfrt_dump_append_kernel(&line, out);
     // Older workers don't say which kernel it is.
@@ -153,6 +173,15 @@ static void tfrt_dump_append_json_operation(const tfrt_wait_graph_t* graph, uint
   tfrt_json_append_string(out, line.kind);
   for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
     tfrt_dump_append_member(out, names[i], tfrt_inventory_line_text(&line, names[i]));
+  }
+  if (tfrt_inventory_line_is(&line, "remote")) {
+    tfrt_dump_append_member(
+        out, "from",
+        tfrt_cluster_inventory_name(graph->inventory, tfrt_inventory_line_text(&line, "owner")));
+    tfrt_string_builder_append_format(
+        out, ",\"received\":%llu,\"bytes\":%llu",
+        (unsigned long long)tfrt_inventory_line_number(&line, "received"),
+        (unsigned long long)tfrt_inventory_line_number(&line, "bytes"));
   }
   if (tfrt_inventory_line_is(&line, "kernel")) {
     tfrt_string_builder_append_text(out, ",\"for_s\":");

@@ -280,7 +280,7 @@ static tfrt_status_t tfrt_wait_graph_add_receive_edges(tfrt_wait_graph_t* graph,
     const tfrt_wait_host_t* here = &graph->hosts[host];
     for (uint32_t i = here->first_operation; i < here->operation_end; ++i) {
       const tfrt_wait_operation_t* operation = &graph->operations[i];
-      if (operation->is_kernel) continue;
+      if (operation->kind != TFRT_WAIT_RECEIVE) continue;
       TFRT_RETURN_IF_ERROR(
           tfrt_wait_graph_add_receive(graph, host, operation, call_edge_count, marks));
     }
@@ -290,13 +290,30 @@ static tfrt_status_t tfrt_wait_graph_add_receive_edges(tfrt_wait_graph_t* graph,
 
 // --- Operations ----------------------------------------------------------------
 
+// Sets |*out_kind| to the kind of operation that |line| is; false if it is none.
+static bool tfrt_wait_graph_operation_kind(const tfrt_inventory_line_t* line,
+                                           tfrt_wait_operation_kind_t* out_kind) {
+  static const struct {
+    const char* line;
+    tfrt_wait_operation_kind_t kind;
+  } kinds[] = {
+      {"kernel", TFRT_WAIT_KERNEL}, {"receive", TFRT_WAIT_RECEIVE}, {"remote", TFRT_WAIT_PAYLOAD}};
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(kinds); ++i) {
+    if (!tfrt_inventory_line_is(line, kinds[i].line)) continue;
+    *out_kind = kinds[i].kind;
+    return kinds[i].kind != TFRT_WAIT_PAYLOAD ||
+           tfrt_inventory_line_has(line, "state", tfrt_string_view_of("moving"));
+  }
+  return false;
+}
+
 static tfrt_status_t tfrt_wait_graph_add_operations(tfrt_wait_graph_t* graph, uint32_t host) {
   tfrt_inventory_line_t line;
   graph->hosts[host].first_operation = graph->operation_count;
   for (tfrt_string_view_t rest = graph->inventory->lines[host];
        tfrt_inventory_lines_next(&rest, &line);) {
-    bool is_kernel = tfrt_inventory_line_is(&line, "kernel");
-    if (!is_kernel && !tfrt_inventory_line_is(&line, "receive")) continue;
+    tfrt_wait_operation_kind_t kind;
+    if (!tfrt_wait_graph_operation_kind(&line, &kind)) continue;
     TFRT_RETURN_IF_ERROR(tfrt_wait_graph_grow((void**)&graph->operations, graph->operation_count,
                                               &graph->operation_capacity,
                                               sizeof(*graph->operations)));
@@ -306,10 +323,24 @@ static tfrt_status_t tfrt_wait_graph_add_operations(tfrt_wait_graph_t* graph, ui
                                 .request = tfrt_inventory_line_text(&line, "request"),
                                 .function = tfrt_inventory_line_text(&line, "function"),
                                 .runner = tfrt_wait_graph_find_parent(graph, host, &line),
-                                .is_kernel = is_kernel};
+                                .kind = kind};
   }
   graph->hosts[host].operation_end = graph->operation_count;
   return NULL;
+}
+
+// True if the payload |operation| is of a value that the call |node| was given.
+static bool tfrt_wait_graph_needs(const tfrt_wait_node_t* node,
+                                  const tfrt_wait_operation_t* operation) {
+  tfrt_string_view_t rest = tfrt_inventory_line_text(&node->line, "needs");
+  while (rest.size > 0) {
+    tfrt_string_view_t id = tfrt_inventory_lines_cut(&rest, ',');
+    tfrt_string_view_t owner = tfrt_inventory_lines_cut(&id, '/');
+    bool is_it = tfrt_inventory_line_has(&operation->line, "owner", owner) &&
+                 tfrt_inventory_line_has(&operation->line, "id", id);
+    if (is_it) return true;
+  }
+  return false;
 }
 
 // How likely node |index| is in |operation|: the least rank is best. A kernel or a wait of the
@@ -318,13 +349,20 @@ static tfrt_status_t tfrt_wait_graph_add_operations(tfrt_wait_graph_t* graph, ui
 static uint32_t tfrt_wait_graph_rank_operation(const tfrt_wait_graph_t* graph, uint32_t index,
                                                const tfrt_wait_operation_t* operation) {
   bool is_own = tfrt_wait_graph_is_own(graph, index, operation);
-  if (operation->is_kernel && operation->job.size == 0) {
+  if (operation->kind == TFRT_WAIT_PAYLOAD) {
+    const tfrt_wait_node_t* node = &graph->nodes[index];
+    if (!tfrt_string_view_equal(node->job, operation->job)) return UINT32_MAX;
+    // Calls say which values they were given and don't have, but not which results they need.
+    return tfrt_wait_graph_needs(node, operation) ? 1 : 5;
+  }
+  bool is_kernel = operation->kind == TFRT_WAIT_KERNEL;
+  if (is_kernel && operation->job.size == 0) {
     // A worker of an older version doesn't say which job the kernel belongs to. Several jobs may
     // share the function, so a kernel of the node's own function is a weak hint; a kernel of
     // another function is none.
     return is_own ? 3 : UINT32_MAX;
   }
-  if (operation->is_kernel) return operation->runner != index ? UINT32_MAX : is_own ? 0 : 4;
+  if (is_kernel) return operation->runner != index ? UINT32_MAX : is_own ? 0 : 4;
   if (!tfrt_wait_graph_serves(graph, index, operation)) return UINT32_MAX;
   return is_own ? 1 : 2;
 }

@@ -9,7 +9,7 @@
 // A node waits for the calls that it has made. It also waits for the calls whose results it was
 // given and does not have. If it receives a message from a host, it waits for the nodes of the same
 // request there, but not for those that wait for it. A node that waits for no other is a *leaf*: a
-// kernel of it runs, or the inventories show nothing.
+// kernel of it runs, or it waits for a message or a payload, or the inventories show nothing.
 //
 // Life: built from inventories, which it borrows, and which are indexed; deinitialised.
 //
@@ -47,14 +47,20 @@ typedef struct tfrt_wait_edge_s {
   uint32_t next_waiter;  // an older one of the same awaited, or NOBODY
 } tfrt_wait_edge_t;
 
-// An operation that a node may be in: the line of a kernel or of a receive.
+typedef enum tfrt_wait_operation_kind_e {
+  TFRT_WAIT_KERNEL,
+  TFRT_WAIT_RECEIVE,
+  TFRT_WAIT_PAYLOAD,  // of another host's value, on its way here
+} tfrt_wait_operation_kind_t;
+
+// An operation that a node may be in, or may wait for.
 typedef struct tfrt_wait_operation_s {
   tfrt_inventory_line_t line;
   tfrt_string_view_t job;
   tfrt_string_view_t request;
   tfrt_string_view_t function;
   uint32_t runner;  // of a kernel whose worker says it: the node; NOBODY
-  bool is_kernel;
+  tfrt_wait_operation_kind_t kind;
 } tfrt_wait_operation_t;
 
 // Where the nodes and operations of a host are among the others'.
@@ -87,8 +93,9 @@ tfrt_status_t tfrt_wait_graph_build(const tfrt_cluster_inventory_t* inventory,
                                     tfrt_wait_graph_t* out_graph) TFRT_MUST_USE;
 void tfrt_wait_graph_deinitialize(tfrt_wait_graph_t* graph);
 
-// Finds the operation that node |index|, a leaf, is in: the line of a kernel or of a receive; false
-// if the inventories show none. Main thread only.
+// Finds the operation that node |index|, a leaf, is in; false if the inventories show none. It is
+// the line of a kernel, of a receive, or of a remote value whose payload is on its way to the
+// node's host. Main thread only.
 bool tfrt_wait_graph_find_operation(const tfrt_wait_graph_t* graph, uint32_t index,
                                     tfrt_inventory_line_t* out_line);
 

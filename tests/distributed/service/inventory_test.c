@@ -417,11 +417,52 @@ START_TEST(only_jobs_that_are_meant_are_recorded) {
 }
 END_TEST
 
+// Host 2 takes what host 1 has made, two MiB, and the link between them is cut in the middle.
+START_TEST(a_payload_on_its_way_says_how_far_it_came) {
+  static const char program[] =
+      "func.func @double(%s: !tfrt.string) -> !tfrt.string {\n"
+      "  %t = \"tfrt_test.append_string\"(%s, %s)\n"
+      "      : (!tfrt.string, !tfrt.string) -> !tfrt.string\n"
+      "  tfrt.return %t : !tfrt.string\n"
+      "}\n"
+      "func.func @main(%s: !tfrt.string) -> !tfrt.string {\n"
+      "  %a = tfrt.call @double(%s) {host = 1 : i32} : (!tfrt.string) -> !tfrt.string\n"
+      "  %b = tfrt.call @double(%a) {host = 2 : i32} : (!tfrt.string) -> !tfrt.string\n"
+      "  tfrt.return %b : !tfrt.string\n"
+      "}\n";
+  const size_t size = 1 << 20;
+  client_index = 3;
+  tfrt_node_world_set_configure(configure);
+  tfrt_node_world_initialize(&world, client_index, NULL);
+  char* bytes = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), size);
+  tfrt_async_value_t* text = tfrt_async_value_create_string(tfrt_string_view_make(bytes, size));
+  tfrt_allocator_free(tfrt_allocator_system(), bytes, size);
+  tfrt_node_world_start(&world, program, &text, 1, 1);
+  tfrt_async_value_release(text);
+  ck_assert(tfrt_node_world_run_until_bytes(&world, 1, 2, size));
+  tfrt_simulated_network_partition(world.network, world.hosts[1].endpoint, world.hosts[2].endpoint,
+                                   true);
+  const char* inventory = inventory_of(2);
+  char value[256];
+  expect(inventory, "remote ", " state=", "moving");
+  expect(inventory, "remote ", " bytes=", "2097152");
+  find(inventory, "remote ", " received=", value);
+  ck_assert_int_gt(atoi(value), 0);
+  ck_assert_int_lt(atoi(value), 2097152);
+  tfrt_simulated_network_heal(world.network, world.hosts[1].endpoint, world.hosts[2].endpoint,
+                              true);
+  tfrt_node_world_await(&world);
+  ck_assert_uint_eq(tfrt_node_world_text(&world, 0).size, 4 * size);
+  end();
+}
+END_TEST
+
 static void use_old_clients(void) { clients_are_old = true; }
 
 static void add_tests(Suite* suite, TCase* inventories) {
   tcase_set_timeout(inventories, 60);
   tcase_add_test(inventories, calls_and_what_they_wait_for_are_listed);
+  tcase_add_test(inventories, a_payload_on_its_way_says_how_far_it_came);
   tcase_add_test(inventories, what_an_op_has_made_is_listed_by_its_name_for_as_long_as_it_is_kept);
   tcase_add_test(inventories, who_asks_is_left_out_and_nothing_is_left_behind);
   tcase_add_test(inventories, a_job_can_be_cancelled_by_another_client);

@@ -146,6 +146,32 @@ START_TEST(a_wait_of_the_function_itself_is_its_operation) {
 }
 END_TEST
 
+START_TEST(a_payload_on_its_way_is_what_a_call_without_a_kernel_waits_for) {
+  build(
+      "host incarnation=aa\n"
+      "start job=1 number=1 request=1 function=main age_us=9 state=running\n"
+      "call job=1 dir=out peer=bb number=2 function=use in=1\n",
+      "host incarnation=bb\n"
+      "remote job=2 id=aa.9.0 owner=aa state=moving bytes=9 received=1\n"
+      "remote job=1 id=aa.7.0 owner=aa state=there bytes=9\n"
+      "remote job=1 id=aa.8.0 owner=aa state=moving bytes=9 received=2\n"
+      "remote job=1 id=aa.1.0 owner=cc state=moving bytes=9 received=3\n"
+      "call job=1 dir=in peer=aa number=2 request=1 function=use age_us=9 state=running "
+      "needs=cc/aa.1.1,cc/aa.1.0\n",
+      "host incarnation=cc\n");
+  expect_culprit(1, "use", 2);
+  expect_operation("remote", "received", "3");
+  tear_down();
+  build(
+      "host incarnation=aa\n"
+      "start job=1 number=1 request=1 function=main age_us=9 state=running\n"
+      "remote job=1 id=aa.7.0 owner=bb state=ready bytes=9\n"
+      "remote job=1 id=aa.8.0 owner=bb state=moving bytes=9 received=2\n",
+      "host incarnation=bb\n", "");
+  expect_operation("remote", "received", "2");
+}
+END_TEST
+
 // Two jobs run the same program; the kernel of the other one comes first.
 START_TEST(a_kernel_of_another_job_is_not_blamed) {
   build(
@@ -261,6 +287,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(graphs, who_receives_waits_for_who_runs_at_the_sender);
   tcase_add_test(graphs, who_waits_for_the_receiver_is_not_waited_for_as_a_sender);
   tcase_add_test(graphs, a_wait_of_the_function_itself_is_its_operation);
+  tcase_add_test(graphs, a_payload_on_its_way_is_what_a_call_without_a_kernel_waits_for);
   tcase_add_test(graphs, a_kernel_of_another_job_is_not_blamed);
   tcase_add_test(graphs, a_call_to_a_host_that_does_not_answer_is_what_is_waited_for);
   tcase_add_test(graphs, very_many_calls_take_time_that_grows_with_their_number);
