@@ -156,11 +156,10 @@ static void chains_into(tfrt_chain_inserter_t* inserter, const port_use_t* use,
 static void chains_out_of(tfrt_chain_inserter_t* inserter, const port_use_t* use,
                           tfrt_ir_operation_t* position, tfrt_ir_value_t** out_chains) {
   tfrt_chain_state_t state = *tfrt_chain_state(inserter, use->place);
-  bool writes = (use->bits & TFRT_ACCESS_WRITES) != 0;
   if (use->out_count == 1) {
-    // A branch that didn't write hands on what it was given, the reads too.
-    const tfrt_event_t* first = writes || !state.reads ? state.writes : NULL;
-    out_chains[0] = chain_of_events(inserter, first, state.reads, position);
+    // A branch that did nothing hands on what it was given. Reads of memory that a call has made
+    // have not waited for that, so it is handed on beside them, too.
+    out_chains[0] = chain_of_events(inserter, state.writes, state.reads, position);
     return;
   }
   out_chains[0] = chain_of_events(inserter, state.writes, NULL, position);

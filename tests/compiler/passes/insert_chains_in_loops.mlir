@@ -59,3 +59,35 @@ func.func @nested_loops(%n: i32, %t: !tfrt_tensor.tensor) {
   }
   tfrt.return
 }
+
+// A function that reads memory which a call has made gives a chain for what it was given, too: the
+// write behind the call waits for the one before it.
+func.func @read_made() -> !tfrt_tensor.tensor {
+  %t = tfrt_dht.create_uninitialized_tensor.f32.1 [2 : i64]
+  %u = tfrt_tensor.relu %t
+  tfrt.return %t : !tfrt_tensor.tensor
+}
+// CHECK-LABEL: func.func @reads_made_memory
+// CHECK-SAME: %[[GIVEN:arg[0-9]+]]: !tfrt.chain
+// CHECK: %[[MADE:.*]]:2 = tfrt.call @read_made()
+// CHECK: %[[BOTH:.*]] = tfrt.merge.chains %[[GIVEN]], %[[MADE]]#1
+// CHECK: tfrt.return %[[EITHER:.*]], %[[BOTH]]
+func.func @reads_made_memory(%t: !tfrt_tensor.tensor, %yes: i1) -> !tfrt_tensor.tensor {
+  %m = tfrt.call @read_made() : () -> (!tfrt_tensor.tensor)
+  %either = tfrt.if %yes, %t, %m : (!tfrt_tensor.tensor, !tfrt_tensor.tensor) -> (!tfrt_tensor.tensor) {
+    tfrt.return %t : !tfrt_tensor.tensor
+  } else {
+    tfrt.return %m : !tfrt_tensor.tensor
+  }
+  tfrt.return %either : !tfrt_tensor.tensor
+}
+// CHECK-LABEL: func.func @write_behind
+// CHECK: %[[CALL:.*]]:2 = tfrt.call @reads_made_memory
+// CHECK: tfrt_dht.fill_tensor_with_constant.f32 %[[CALL]]#0, %[[CALL]]#1 2.0
+func.func @write_behind(%yes: i1) {
+  %t = tfrt_dht.create_uninitialized_tensor.f32.1 [2 : i64]
+  tfrt_dht.fill_tensor_with_constant.f32 %t 1.0 : f32
+  %u = tfrt.call @reads_made_memory(%t, %yes) : (!tfrt_tensor.tensor, i1) -> (!tfrt_tensor.tensor)
+  tfrt_dht.fill_tensor_with_constant.f32 %u 2.0 : f32
+  tfrt.return
+}
