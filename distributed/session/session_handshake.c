@@ -152,19 +152,20 @@ static void on_resume(tfrt_session_link_t* link, const tfrt_wire_hello_t* hello,
     refuse_session(link, hello, peer);
     return;
   }
-  if (hello->connection <= session->connection || is_crossed_by_ours(session, hello)) {
+  // The peer has acknowledged more since it said a Hello that was held up on its way. By then it
+  // had another connection, and gave up the one that the Hello came on.
+  bool is_late = hello->received_seq < session->queue.acked_seq;
+  if (is_late || hello->connection <= session->connection || is_crossed_by_ours(session, hello)) {
     refuse_crossed(link, hello);
     return;
   }
-  if (hello->received_seq < session->queue.acked_seq ||
-      hello->received_seq > session->queue.written_seq) {
+  if (hello->received_seq > session->queue.written_seq) {
     refuse_session(link, hello, peer);
     tfrt_session_take_death(
         session, TFRT_SESSION_DEATH_PROTOCOL,
         tfrt_session_error(session, TFRT_STATUS_ABORTED,
-                           "resumed from frame %" PRIu64 ", outside of %" PRIu64 " to %" PRIu64,
-                           hello->received_seq, session->queue.acked_seq,
-                           session->queue.written_seq));
+                           "resumed from frame %" PRIu64 ", of %" PRIu64 " that were sent",
+                           hello->received_seq, session->queue.written_seq));
     return;
   }
   welcome(link, session, hello);

@@ -10,7 +10,7 @@
 //
 // Each choice is free, so one run of the check covers every program of this shape. Switches:
 // NESTED, C calls D; DEATH, one host dies at any moment, and each other host notices that by itself.
-// Each MISTAKE_x plants one mistake, which the check must find.
+// Each MISTAKE_x is one that can be planted, which the check must find.
 #define A 0
 #define B 1
 #define C 2
@@ -22,6 +22,16 @@
 #else
 #define HAS_D false
 #endif
+
+// The mistake that is planted: the number in the environment variable MISTAKE, or none.
+#define MISTAKE_DONE_BEFORE_RETAINED 1
+#define MISTAKE_EARLY_WANT_FAILS     2
+#define MISTAKE_LOANS_END_AT_CANCEL  3
+#define MISTAKE_SLOT_RELEASED_FIRST  4
+#define MISTAKE_DEAD_HOLD_ON         5
+byte mistake;
+#define CHOOSE_MISTAKE \
+  c_code { now.mistake = getenv("MISTAKE") ? atoi(getenv("MISTAKE")) : 0; }
 
 mtype = { INVOKE_F, INVOKE_G, INVOKE_H, CANCEL, VALUE_IS_HERE, FORWARD, FAILED, DONE };
 mtype = { RELEASE_X, RELEASE_Y, WANT, RESOLVED, LOST, RETAIN, RETAINED };
@@ -90,12 +100,8 @@ inline answer(host) {
      assert(someone_died);
      SENDS(B, host, LOST)
   :: !exists && !was_made && !buried[B * HOSTS + A] ->
-#ifndef MISTAKE_EARLY_WANT_FAILS
+     assert(mistake != MISTAKE_EARLY_WANT_FAILS);
      is_asked[host] = true
-#else
-     assert(someone_died);
-     SENDS(B, host, LOST)
-#endif
   fi
 }
 
@@ -169,24 +175,17 @@ inline borrower_handles(me, frame) {
 // The gate of a call at |me|, for |caller|, which has retired.
 inline pass_gate(me, caller, call) {
   if
-#ifndef MISTAKE_DONE_BEFORE_RETAINED
   :: NEEDS_X(me) && hosts[me].handle == COVERED ->
      hosts[me].handle = REGISTERING;
-     call = GATED;
-     SENDS(me, B, RETAIN)
+     SENDS(me, B, RETAIN);
+     if
+     :: mistake == MISTAKE_DONE_BEFORE_RETAINED -> call = CALL_DONE; SENDS(me, caller, DONE)
+     :: else -> call = GATED
+     fi
   :: !NEEDS_X(me) && hosts[me].handle == COVERED ->
      hosts[me].handle = NO_HANDLE;
      call = CALL_DONE;
      SENDS(me, caller, DONE)
-#else
-  :: hosts[me].handle == COVERED ->
-     if
-     :: NEEDS_X(me) -> hosts[me].handle = REGISTERING; SENDS(me, B, RETAIN)
-     :: else -> hosts[me].handle = NO_HANDLE
-     fi;
-     call = CALL_DONE;
-     SENDS(me, caller, DONE)
-#endif
   :: hosts[me].handle != COVERED && hosts[me].handle != REGISTERING ->
      call = CALL_DONE;
      SENDS(me, caller, DONE)
@@ -221,11 +220,8 @@ inline callee_handles(frame) {
 // A's own hold on x ends when neither its program nor its call of g needs x.
 inline release_x_if_unused() {
   if
-#ifndef MISTAKE_LOANS_END_AT_CANCEL
-  :: hosts[A].handle == HELD && !x_is_used && g_made != RUNNING && g_made != RETIRED -> let_go(A)
-#else
-  :: hosts[A].handle == HELD && !x_is_used && g_made != RUNNING -> let_go(A)
-#endif
+  :: hosts[A].handle == HELD && !x_is_used && g_made != RUNNING &&
+     (g_made != RETIRED || mistake == MISTAKE_LOANS_END_AT_CANCEL) -> let_go(A)
   :: else
   fi
 }
@@ -256,9 +252,7 @@ inline bury(me, other) {
   :: me == B ->
      is_asked[other] = false;
      is_hold_asked[other] = false;
-#ifndef MISTAKE_DEAD_HOLD_ON
-     holds[other] = false;
-#endif
+     holds[other] = holds[other] && mistake == MISTAKE_DEAD_HOLD_ON;
      free_if_unused();
      // The Invoke of f never comes: who asked hears that.
      if
@@ -296,7 +290,7 @@ inline bury(me, other) {
 #define MAY_HEAR(me, other) (!is_dead[me] && !buried[me * HOSTS + other] && \
                              len(to(other, me)) > 0)
 
-active proctype caller() {
+proctype caller() {
   mtype frame;
 end:
   do
@@ -330,10 +324,10 @@ end:
   :: atomic {
        !is_dead[A] && y_is_x && y_is_used && !asks_for_y && hosts[A].handle != GONE ->
        y_is_x = false;
-#ifdef MISTAKE_SLOT_RELEASED_FIRST
-       y_is_used = false;
-       SENDS(A, C, RELEASE_Y);
-#endif
+       if
+       :: mistake == MISTAKE_SLOT_RELEASED_FIRST -> y_is_used = false; SENDS(A, C, RELEASE_Y)
+       :: else
+       fi;
        if
        :: buried[A * HOSTS + B]
        :: else -> asks_for_y = true; SENDS(A, B, WANT)
@@ -350,7 +344,7 @@ end:
   od
 }
 
-active proctype owner() {
+proctype owner() {
   mtype frame;
 end:
   do
@@ -369,7 +363,7 @@ inline want_x(me) {
   fi
 }
 
-active proctype borrower() {
+proctype borrower() {
   mtype frame;
   bool has_wanted;
 end:
@@ -418,7 +412,7 @@ end:
 }
 
 #ifdef NESTED
-active proctype keeper() {
+proctype keeper() {
   mtype frame;
   bool has_wanted;
 end:
@@ -458,7 +452,7 @@ end:
 #ifdef DEATH
 #define NOTICES(me, other) (!is_dead[me] && is_dead[other] && !buried[me * HOSTS + other])
 
-active proctype death() {
+proctype death() {
 end:
   do
   :: atomic { !someone_died -> someone_died = true; is_dead[A] = true }
@@ -487,7 +481,7 @@ end:
 #define HAS_NOTHING(me) (!hosts[me].wants && !hosts[me].is_kept && \
                          (hosts[me].handle == NO_HANDLE || hosts[me].handle == GONE))
 
-active proctype end_of_all() {
+proctype end_of_all() {
 end:
   atomic {
     timeout ->
@@ -510,5 +504,21 @@ end:
     :: !is_dead[D] -> assert(IS_CALL_OVER(h_runs) && HAS_NOTHING(D))
     :: else
     fi
+  }
+}
+
+init {
+  atomic {
+    CHOOSE_MISTAKE;
+    run caller();
+    run owner();
+    run borrower();
+#ifdef NESTED
+    run keeper();
+#endif
+#ifdef DEATH
+    run death();
+#endif
+    run end_of_all()
   }
 }

@@ -8,13 +8,16 @@
 // stands for the delay before a second attempt, and for the silence that means death.
 //
 // Numbers: BREAKS of connections, DIALS in all, CALLS of A (1 or 2), REPEATS of batches by the
-// transport. Switches: DEATH, one side buries the other while their connection is broken; ONE_DIALS,
-// B has no address for A. Each MISTAKE_x plants one mistake, which the check must find.
+// transport, STALES Hellos that come although their connection is gone. Switches: DEATH, one side buries the other while their connection is broken; ONE_DIALS,
+// B has no address for A. Each MISTAKE_x is one that can be planted, which the check must find.
 #ifndef BREAKS
 #define BREAKS 1
 #endif
 #ifndef DIALS
 #define DIALS 5
+#endif
+#ifndef STALES
+#define STALES 0
 #endif
 #ifndef CALLS
 #define CALLS 1
@@ -24,6 +27,18 @@
 #define B 1
 #define NONE 255
 #define FRAMES 7  // the most that a side sends, and one
+
+// The mistake that is planted: the number in the environment variable MISTAKE, or none.
+#define MISTAKE_NO_REPLAY      1
+#define MISTAKE_FORGET_WRITTEN 2
+#define MISTAKE_VOID_WRITTEN   3
+#define MISTAKE_BOTH_STAY      4
+#define MISTAKE_DUPLICATES     5
+#define MISTAKE_DEAD_RESUMES   6
+#define MISTAKE_LATE_HELLO     7
+byte mistake;
+#define CHOOSE_MISTAKE \
+  c_code { now.mistake = getenv("MISTAKE") ? atoi(getenv("MISTAKE")) : 0; }
 
 mtype = { HELLO, WELCOME, REFUSE_CROSSED, REFUSE_SESSION, BATCH };
 mtype = { INVOKE, VOIDED, CANCEL, RELEASE, RESULT };
@@ -44,6 +59,7 @@ connection_t connections[DIALS];
 chan listener[2] = [DIALS] of { byte };  // connections whose Hello is still to be judged
 byte dial_count;
 byte break_count;
+byte stale_count;
 
 typedef frame_t {
   mtype kind;
@@ -181,35 +197,31 @@ inline adopt(s, c, upto) {
   sides[s].state = OPEN;
   sides[s].must_wait = false;
   acknowledge(s, upto);
-#ifndef MISTAKE_NO_REPLAY
-  sides[s].cursor = sides[s].acked + 1;
-#else
   if
-  :: sides[s].cursor == 0 -> sides[s].cursor = 1
-  :: else
+  :: mistake == MISTAKE_NO_REPLAY && sides[s].cursor > 0
+  :: else -> sides[s].cursor = sides[s].acked + 1
   fi;
-#endif
   sides[s].told = sides[s].received
 }
 
-#if defined(MISTAKE_BOTH_STAY)
-#define STAYS(s) true
-#else
-#define STAYS(s) (s == A)  // the incarnation of A is the smaller one
-#endif
-#define IS_OLD(c, s) (connections[c].number <= sides[s].number)
+// The incarnation of A is the smaller one: its own dial stays when two cross.
+#define STAYS(s) (s == A || mistake == MISTAKE_BOTH_STAY)
+// A Hello on a connection that was given up: another one came later, or had more acknowledged.
+#define IS_OLD(c, s) \
+  (connections[c].number <= sides[s].number || \
+   (upto < sides[s].acked && mistake != MISTAKE_LATE_HELLO))
 #define IS_BEYOND(s, upto) (upto < sides[s].acked || upto > sides[s].written)
 
 // |s| has read the Hello on |c|, by which the peer has received |upto| frames.
 inline judge_hello(s, c, upto, is_resume) {
   if
   :: sides[s].state == DEAD ->
-#ifndef MISTAKE_DEAD_RESUMES
-     to(c, 1 - s)!REFUSE_SESSION, 0, 0, false
-#else
-     adopt(s, c, upto);
-     to(c, 1 - s)!WELCOME, sides[s].received, 0, false
-#endif
+     if
+     :: mistake == MISTAKE_DEAD_RESUMES ->
+        adopt(s, c, upto);
+        to(c, 1 - s)!WELCOME, sides[s].received, 0, false
+     :: else -> to(c, 1 - s)!REFUSE_SESSION, 0, 0, false
+     fi
   :: sides[s].state != DEAD && (IS_OLD(c, s) || (sides[s].dial != NONE && STAYS(s))) ->
      to(c, 1 - s)!REFUSE_CROSSED, 0, 0, false
   :: sides[s].state != DEAD && !(IS_OLD(c, s) || (sides[s].dial != NONE && STAYS(s))) ->
@@ -235,12 +247,8 @@ inline on_batch(s, peer) {
   acknowledge(s, upto);
   if
   :: seq == 0
-#ifndef MISTAKE_DUPLICATES
-  :: seq != 0 && seq <= sides[s].received
-  :: seq == sides[s].received + 1 ->
-#else
-  :: seq != 0 && seq <= sides[s].received + 1 ->
-#endif
+  :: seq != 0 && seq <= sides[s].received && mistake != MISTAKE_DUPLICATES
+  :: seq == sides[s].received + 1 || (seq != 0 && seq <= sides[s].received && mistake == MISTAKE_DUPLICATES) ->
      sides[s].received = seq;
      handle(s, peer)
   :: seq > sides[s].received + 1 ->
@@ -323,8 +331,9 @@ proctype side(byte me) {
        listener[me]?c;
        if
        :: connections[c].is_broken -> leave(me, c)
-       :: !connections[c].is_broken ->
+       :: !connections[c].is_broken || stale_count < STALES ->
           to(c, me)?HELLO, upto, _, is_resume;
+          stale_count = stale_count + connections[c].is_broken;
           judge_hello(me, c, upto, is_resume)
        :: len(listener[me]) > 0 -> listener[me]!c
        fi;
@@ -356,9 +365,10 @@ proctype side(byte me) {
        :: sides[me].cursor > sides[me].written -> sides[me].written = sides[me].cursor
        :: else
        fi;
-#ifdef MISTAKE_FORGET_WRITTEN
-       sides[me].acked = sides[me].cursor;
-#endif
+       if
+       :: mistake == MISTAKE_FORGET_WRITTEN -> sides[me].acked = sides[me].cursor
+       :: else
+       fi;
        sides[me].cursor++
      }
   :: atomic {
@@ -409,11 +419,7 @@ proctype side(byte me) {
        :: else -> seq++
        od;
        if
-#ifdef MISTAKE_VOID_WRITTEN
-       :: seq > sides[A].acked ->
-#else
-       :: seq > sides[A].written ->
-#endif
+       :: seq > sides[A].written || (seq > sides[A].acked && mistake == MISTAKE_VOID_WRITTEN) ->
           // The Invoke was never written: a Void takes its place, and the call is over.
           sides[A].sent[seq].kind = VOIDED;
           made[n] = ENDED;
@@ -479,5 +485,5 @@ end:
 }
 
 init {
-  atomic { run side(A); run side(B); run network() }
+  atomic { CHOOSE_MISTAKE; run side(A); run side(B); run network() }
 }
