@@ -394,6 +394,15 @@ tfrt_unawaited_t* tfrt_execution_unawaited(tfrt_call_scope_t* scope) {
   return is_one ? &TFRT_CONTAINER_OF(scope, tfrt_execution_t, scope)->unawaited : NULL;
 }
 
+const tfrt_execution_t* tfrt_execution_of_scope(const tfrt_call_scope_t* scope) {
+  if (!scope) return NULL;
+  if (scope->done->run == tfrt_execution_run_ending) {
+    return TFRT_CONTAINER_OF(scope, const tfrt_execution_t, scope);
+  }
+  bool is_unawaited = scope->done->run == tfrt_execution_run_retired;
+  return is_unawaited ? TFRT_CONTAINER_OF(scope, const tfrt_execution_t, unawaited.scope) : NULL;
+}
+
 void tfrt_execution_complete(tfrt_execution_t* execution, tfrt_async_value_t* const* results) {
   tfrt_execution_set_results(execution, results);
   tfrt_execution_end_start(execution, false);

@@ -183,6 +183,10 @@ bool tfrt_execution_is_ending(const tfrt_execution_t* execution);
 // execution. Thread-safe.
 tfrt_unawaited_t* tfrt_execution_unawaited(tfrt_call_scope_t* scope);
 
+// The execution (+0, as long as |scope| is entered) for which calls in |scope| are made; NULL as
+// above. Thread-safe.
+const tfrt_execution_t* tfrt_execution_of_scope(const tfrt_call_scope_t* scope);
+
 // The name of the function (+0, as long as the program or for ever). A built-in function has
 // "print" and so on; a region, or a function that is not loaded yet, has "".
 const char* tfrt_execution_function_name(const tfrt_execution_t* execution);

@@ -108,9 +108,17 @@ tfrt_async_value_t* tfrt_client_record(tfrt_client_t* client, uint32_t rank,
 // Thread-safe.
 tfrt_async_value_t* tfrt_client_status(tfrt_client_t* client, uint32_t rank);
 
+// The part of an inventory that a client asks for. A host of a version before answers with all.
+typedef enum tfrt_client_inventory_e {
+  TFRT_CLIENT_INVENTORY_ALL,   // as many things of each kind as the host lists
+  TFRT_CLIENT_INVENTORY_JOBS,  // jobs with their members
+  TFRT_CLIENT_INVENTORY_FEW,   // the first few things of each kind
+} tfrt_client_inventory_t;
+
 // Returns what is alive on host |rank| because of others (+1), unresolved: a value for
 // tfrt_client_lines_take(), or an error. Thread-safe.
-tfrt_async_value_t* tfrt_client_inventory(tfrt_client_t* client, uint32_t rank);
+tfrt_async_value_t* tfrt_client_inventory(tfrt_client_t* client, uint32_t rank,
+                                          tfrt_client_inventory_t which);
 
 // The string (+1) with the lines, as service/plain_form.h describes them, that |value| (consumed)
 // is, which is available; or the error that it is, or that names what is wrong with it.

@@ -125,11 +125,21 @@ tfrt_async_value_t* tfrt_client_status(tfrt_client_t* client, uint32_t rank) {
   return tfrt_client_question(client, rank, TFRT_WIRE_ASK_STATUS, &plain, tfrt_string_view_of(""));
 }
 
-tfrt_async_value_t* tfrt_client_inventory(tfrt_client_t* client, uint32_t rank) {
+// The kinds of parts of an inventory that says which jobs there are, and the most parts of each
+// kind of one that shows a few things.
+#define TFRT_CLIENT_JOB_KINDS (1u << TFRT_WIRE_PART_JOB)
+#define TFRT_CLIENT_FEW_PARTS 64u
+
+tfrt_async_value_t* tfrt_client_inventory(tfrt_client_t* client, uint32_t rank,
+                                          tfrt_client_inventory_t which) {
   static const tfrt_client_builtin_t plain = {TFRT_WIRE_BUILTIN_INVENTORY, "inventory",
                                               "!tfrt.string"};
-  return tfrt_client_question(client, rank, TFRT_WIRE_ASK_INVENTORY, &plain,
-                              tfrt_string_view_of(""));
+  tfrt_wire_question_t question = {.kind = TFRT_WIRE_ASK_INVENTORY};
+  if (which == TFRT_CLIENT_INVENTORY_JOBS) question.inventory.kinds = TFRT_CLIENT_JOB_KINDS;
+  if (which == TFRT_CLIENT_INVENTORY_FEW) question.inventory.limit = TFRT_CLIENT_FEW_PARTS;
+  return tfrt_client_may_ask(client, rank)
+             ? tfrt_client_ask_message(client, rank, plain.name, &question)
+             : tfrt_client_ask_with(client, rank, &plain, NULL);
 }
 
 tfrt_async_value_t* tfrt_client_record(tfrt_client_t* client, uint32_t rank,

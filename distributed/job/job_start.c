@@ -321,6 +321,7 @@ static tfrt_status_t tfrt_job_start_create(tfrt_peer_t* peer, tfrt_job_t* job,
       tfrt_allocator_allocate_zeroed(job->node->options.allocator, sizeof(*start));
   if (!start) return tfrt_status_out_of_memory();
   start->number = wire->start;
+  start->execution.call = wire->start;
   tfrt_list_initialize(&start->link);
   start->execution.program = program->cached;
   start->execution.function = wire->function;

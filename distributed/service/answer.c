@@ -154,7 +154,7 @@ static tfrt_status_t tfrt_answer_write_to(tfrt_execution_t* execution,
     case TFRT_WIRE_ASK_STATUS:
       return tfrt_inventory_write_status(execution, out);
     case TFRT_WIRE_ASK_INVENTORY:
-      return tfrt_inventory_write(execution, out);
+      return tfrt_inventory_write(execution, &question->inventory, out);
     case TFRT_WIRE_ASK_CANCEL:
       return tfrt_answer_cancel(execution, &question->cancel, out);
     case TFRT_WIRE_ASK_RECORD:

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/service/inventory.h"
 
+#include <stdlib.h>
+
 #include "distributed/call/incoming_call.h"
 #include "distributed/call/outgoing_call.h"
 #include "distributed/job/detached_job.h"
 #include "distributed/job/job_start.h"
 #include "distributed/service/answer_part.h"
+#include "distributed/tuning/tuning.h"
 #include "distributed/value/object_table.h"
 
 // --- Status ----------------------------------------------------------------------
@@ -82,69 +85,134 @@ tfrt_status_t tfrt_inventory_write_status(tfrt_execution_t* execution, tfrt_stri
   return tfrt_answer_parts_finish(&report);
 }
 
+// --- What is listed --------------------------------------------------------------
+
+// The slot of this host that a value turned out to be.
+typedef struct tfrt_inventory_slot_s {
+  const tfrt_async_value_t* end;  // of the chain of forwards; only compared
+  tfrt_wire_object_id_t id;
+} tfrt_inventory_slot_t;
+
+// Kinds of parts, by their numbers.
+#define TFRT_INVENTORY_KINDS 16
+
+typedef struct tfrt_inventory_s {
+  tfrt_answer_parts_t parts;
+  const tfrt_job_t* asker;  // the job that asks
+  uint32_t kinds;           // that are asked for, by bits
+  uint32_t limit;           // of each kind
+  uint32_t listed[TFRT_INVENTORY_KINDS];
+  uint64_t left_out[TFRT_INVENTORY_KINDS];
+  tfrt_inventory_slot_t* slots;  // by |end|; of the objects that are listed
+  size_t slot_count;
+} tfrt_inventory_t;
+
+static bool tfrt_inventory_wants(const tfrt_inventory_t* inventory, tfrt_wire_part_kind_t kind) {
+  return (inventory->kinds >> kind & 1) != 0;
+}
+
+// True if one more part of |kind| may be listed, which is counted then; else it is left out.
+static bool tfrt_inventory_take(tfrt_inventory_t* inventory, tfrt_wire_part_kind_t kind) {
+  bool has_room = inventory->listed[kind] < inventory->limit;
+  if (has_room) {
+    ++inventory->listed[kind];
+  } else {
+    ++inventory->left_out[kind];
+  }
+  return has_room;
+}
+
+// True while something of |kind| may still be listed. Where that ends, |total| of the host's counts
+// says how many are left out, without a walk over them.
+static bool tfrt_inventory_goes_on(tfrt_inventory_t* inventory, tfrt_wire_part_kind_t kind,
+                                   uint64_t total) {
+  if (inventory->listed[kind] < inventory->limit) return true;
+  if (total > inventory->listed[kind]) {
+    inventory->left_out[kind] = total - inventory->listed[kind];
+  }
+  return false;
+}
+
 // --- Calls ---------------------------------------------------------------------
 
 // The value at the end of |value|'s chain of forwards, as far as it is known: only to be compared.
-static const tfrt_async_value_t* tfrt_inventory_end_of(tfrt_answer_parts_t* inventory,
+static const tfrt_async_value_t* tfrt_inventory_end_of(tfrt_inventory_t* inventory,
                                                        tfrt_async_value_t* value) {
   tfrt_async_value_t* end = tfrt_async_value_retain(value);
   while (end->kind == TFRT_ASYNC_VALUE_INDIRECT && !tfrt_async_value_is_available(end)) {
     tfrt_async_value_t* target = tfrt_indirect_value_target((tfrt_indirect_value_t*)end);
     if (!target) break;
-    tfrt_action_queue_release(&inventory->node->actions, end);
+    tfrt_action_queue_release(&inventory->parts.node->actions, end);
     end = target;
   }
-  tfrt_action_queue_release(&inventory->node->actions, end);
+  tfrt_action_queue_release(&inventory->parts.node->actions, end);
   return end;
 }
 
-// The slot of this host that |value|, which is not there yet, has turned out to be, or NULL.
-static const tfrt_object_t* tfrt_inventory_find_slot(tfrt_answer_parts_t* inventory,
-                                                     tfrt_async_value_t* value) {
-  const tfrt_async_value_t* end = tfrt_inventory_end_of(inventory, value);
-  tfrt_hash_table_t* objects = &inventory->node->objects->by_id;
-  for (tfrt_hash_node_t* node = tfrt_hash_table_first(objects); node;
-       node = tfrt_hash_table_next(objects, node)) {
-    const tfrt_object_t* object = TFRT_CONTAINER_OF(node, tfrt_object_t, by_id);
-    bool is_slot = object->id.namer != inventory->node->incarnation;
-    if (!is_slot || !object->value) continue;
-    if (tfrt_inventory_end_of(inventory, object->value) == end) return object;
-  }
-  return NULL;
+static int tfrt_inventory_compare_slots(const void* a, const void* b) {
+  uintptr_t left = (uintptr_t)((const tfrt_inventory_slot_t*)a)->end;
+  uintptr_t right = (uintptr_t)((const tfrt_inventory_slot_t*)b)->end;
+  return (left > right) - (left < right);
 }
 
-// The placeholder that |value| itself is, also when its end is known and on its way, or NULL.
-static const tfrt_remote_value_t* tfrt_inventory_find_remote(const tfrt_answer_parts_t* inventory,
-                                                             const tfrt_async_value_t* value) {
-  const tfrt_list_link_t* head = &inventory->job->remote_values;
-  for (const tfrt_list_link_t* link = head->next; link != head; link = link->next) {
-    const tfrt_remote_value_t* remote = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, in_job);
-    if (&remote->base.base == value) return remote;
+// Collects the slots of the objects that are listed, so that each argument is looked up in a few
+// steps. Without memory no argument is found.
+static void tfrt_inventory_collect_slots(tfrt_inventory_t* inventory) {
+  const tfrt_node_t* node = inventory->parts.node;
+  inventory->slots = tfrt_allocator_allocate(node->options.allocator,
+                                             inventory->limit * sizeof(*inventory->slots));
+  if (!inventory->slots) return;
+  tfrt_hash_table_t* objects = &node->objects->by_id;
+  for (tfrt_hash_node_t* found = tfrt_hash_table_first(objects);
+       found && inventory->slot_count < inventory->limit;
+       found = tfrt_hash_table_next(objects, found)) {
+    const tfrt_object_t* object = TFRT_CONTAINER_OF(found, tfrt_object_t, by_id);
+    if (object->id.namer == node->incarnation || !object->value) continue;
+    inventory->slots[inventory->slot_count++] = (tfrt_inventory_slot_t){
+        .end = tfrt_inventory_end_of(inventory, object->value), .id = object->id};
   }
-  return NULL;
+  qsort(inventory->slots, inventory->slot_count, sizeof(*inventory->slots),
+        tfrt_inventory_compare_slots);
+}
+
+static void tfrt_inventory_drop_slots(tfrt_inventory_t* inventory) {
+  tfrt_allocator_free(inventory->parts.node->options.allocator, inventory->slots,
+                      inventory->limit * sizeof(*inventory->slots));
+  inventory->slots = NULL;
+  inventory->slot_count = 0;
+}
+
+// The slot that |value|, which is not there yet, has turned out to be, or NULL.
+static const tfrt_inventory_slot_t* tfrt_inventory_find_slot(tfrt_inventory_t* inventory,
+                                                             tfrt_async_value_t* value) {
+  if (inventory->slot_count == 0) return NULL;
+  const tfrt_inventory_slot_t key = {.end = tfrt_inventory_end_of(inventory, value)};
+  return bsearch(&key, inventory->slots, inventory->slot_count, sizeof(key),
+                 tfrt_inventory_compare_slots);
 }
 
 // Sets |out_need| to what |value|, an argument, is called; false if it is here, or nobody knows it.
-static bool tfrt_inventory_find_need(tfrt_answer_parts_t* inventory, tfrt_async_value_t* value,
+static bool tfrt_inventory_find_need(tfrt_inventory_t* inventory, tfrt_async_value_t* value,
                                      tfrt_wire_need_t* out_need) {
   if (!value || tfrt_async_value_is_available(value)) return false;
-  const tfrt_remote_value_t* remote = tfrt_inventory_find_remote(inventory, value);
-  const tfrt_object_t* slot = remote ? NULL : tfrt_inventory_find_slot(inventory, value);
+  // The placeholder that it is itself, also when its end is known and on its way.
+  const tfrt_remote_value_t* remote = tfrt_remote_value_cast(value);
+  const tfrt_inventory_slot_t* slot = remote ? NULL : tfrt_inventory_find_slot(inventory, value);
   if (remote) {
     *out_need = (tfrt_wire_need_t){.owner = remote->location.owner, .id = remote->location.id};
   } else if (slot) {
-    *out_need = (tfrt_wire_need_t){.owner = inventory->node->incarnation, .id = slot->id};
+    *out_need = (tfrt_wire_need_t){.owner = inventory->parts.node->incarnation, .id = slot->id};
   }
   return remote || slot;
 }
 
 // The names of the arguments of |execution| that are not here yet.
-static void tfrt_inventory_set_needs(tfrt_answer_parts_t* inventory,
-                                     const tfrt_execution_t* execution, tfrt_wire_work_t* work) {
+static void tfrt_inventory_set_needs(tfrt_inventory_t* inventory, const tfrt_execution_t* execution,
+                                     tfrt_wire_work_t* work) {
   size_t most = execution->argument_count < TFRT_WIRE_MAX_NEEDS ? execution->argument_count
                                                                 : TFRT_WIRE_MAX_NEEDS;
   tfrt_wire_need_t* needs =
-      most > 0 ? tfrt_answer_parts_room(inventory, most, sizeof(*needs)) : NULL;
+      most > 0 ? tfrt_answer_parts_room(&inventory->parts, most, sizeof(*needs)) : NULL;
   if (!needs) return;
   work->needs = needs;
   for (uint32_t i = 0; i < execution->argument_count && work->need_count < most; ++i) {
@@ -153,12 +221,13 @@ static void tfrt_inventory_set_needs(tfrt_answer_parts_t* inventory,
   }
 }
 
-static tfrt_wire_work_t tfrt_inventory_work(tfrt_answer_parts_t* inventory,
+static tfrt_wire_work_t tfrt_inventory_work(tfrt_inventory_t* inventory,
                                             const tfrt_execution_t* execution) {
   tfrt_wire_work_t work = {
       .request = execution->request_id,
-      .function = tfrt_answer_parts_text(inventory, tfrt_execution_function_name(execution)),
-      .age_us = tfrt_answer_parts_age_us(inventory, execution->since_ns),
+      .function =
+          tfrt_answer_parts_text(&inventory->parts, tfrt_execution_function_name(execution)),
+      .age_us = tfrt_answer_parts_age_us(&inventory->parts, execution->since_ns),
       .state = execution->cancelled                   ? TFRT_WIRE_WORK_CANCELLED
                : tfrt_execution_is_retired(execution) ? TFRT_WIRE_WORK_ENDING
                : !execution->program                  ? TFRT_WIRE_WORK_RUNNING
@@ -170,106 +239,106 @@ static tfrt_wire_work_t tfrt_inventory_work(tfrt_answer_parts_t* inventory,
 
 static void tfrt_inventory_add_start(void* self, uint64_t number,
                                      const tfrt_execution_t* execution) {
-  tfrt_answer_parts_t* inventory = self;
+  tfrt_inventory_t* inventory = self;
+  if (!tfrt_inventory_take(inventory, TFRT_WIRE_PART_START)) return;
   const tfrt_wire_answer_part_t part = {
       .kind = TFRT_WIRE_PART_START,
-      .start = {.job = tfrt_answer_parts_job_id(inventory),
+      .start = {.job = tfrt_answer_parts_job_id(&inventory->parts),
                 .number = number,
                 .work = tfrt_inventory_work(inventory, execution)}};
-  tfrt_answer_parts_emit(inventory, &part);
+  tfrt_answer_parts_emit(&inventory->parts, &part);
 }
 
-static void tfrt_inventory_add_incoming(tfrt_answer_parts_t* inventory,
+static void tfrt_inventory_add_incoming(tfrt_inventory_t* inventory,
                                         const tfrt_incoming_call_t* call, uint64_t caller) {
   const tfrt_wire_answer_part_t part = {
       .kind = TFRT_WIRE_PART_INCOMING_CALL,
-      .incoming_call = {.job = tfrt_answer_parts_job_id(inventory),
+      .incoming_call = {.job = tfrt_answer_parts_job_id(&inventory->parts),
                         .caller = caller,
                         .number = call->number,
                         .depth = call->execution.depth,
                         .work = tfrt_inventory_work(inventory, &call->execution)}};
-  tfrt_answer_parts_emit(inventory, &part);
+  tfrt_answer_parts_emit(&inventory->parts, &part);
 }
 
-// The search for the execution that a call to others belongs to.
-typedef struct tfrt_inventory_parent_s {
-  const tfrt_request_context_t* request;
-  bool is_found;
-  tfrt_wire_parent_t found;
-} tfrt_inventory_parent_t;
-
-static void tfrt_inventory_compare_parent(void* self, uint64_t number,
-                                          const tfrt_execution_t* execution) {
-  tfrt_inventory_parent_t* parent = self;
-  if (execution->request != parent->request) return;
-  parent->is_found = true;
-  parent->found = (tfrt_wire_parent_t){.number = number};
-}
-
-// The work that |request| is of, or NULL: not known.
-static const tfrt_wire_parent_t* tfrt_inventory_parent_of(tfrt_answer_parts_t* inventory,
-                                                          const tfrt_request_context_t* request) {
-  if (!request) return NULL;
-  tfrt_inventory_parent_t parent = {.request = request};
-  tfrt_job_start_visit_all(inventory->job, tfrt_inventory_compare_parent, &parent);
-  tfrt_hash_table_t* peers = &inventory->node->peers;
-  for (tfrt_hash_node_t* found = tfrt_hash_table_first(peers); found && !parent.is_found;
-       found = tfrt_hash_table_next(peers, found)) {
-    tfrt_peer_t* peer = TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation);
-    for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->incoming_calls); node;
-         node = tfrt_hash_table_next(&peer->incoming_calls, node)) {
-      tfrt_incoming_call_t* call = TFRT_CONTAINER_OF(node, tfrt_incoming_call_t, by_number);
-      if (call->execution.request != request) continue;
-      parent.is_found = true;
-      parent.found = (tfrt_wire_parent_t){.caller = peer->incarnation, .number = call->number};
-    }
+// The name of |execution|, or NULL: not known.
+static const tfrt_wire_parent_t* tfrt_inventory_parent(tfrt_inventory_t* inventory,
+                                                       const tfrt_execution_t* execution) {
+  tfrt_wire_parent_t* parent =
+      execution ? tfrt_answer_parts_room(&inventory->parts, 1, sizeof(*parent)) : NULL;
+  if (parent) {
+    *parent = (tfrt_wire_parent_t){.caller = execution->caller, .number = execution->call};
   }
-  tfrt_wire_parent_t* kept =
-      parent.is_found ? tfrt_answer_parts_room(inventory, 1, sizeof(*kept)) : NULL;
-  if (kept) *kept = parent.found;
-  return kept;
+  return parent;
 }
 
-static void tfrt_inventory_add_outgoing(tfrt_answer_parts_t* inventory,
+static void tfrt_inventory_add_outgoing(tfrt_inventory_t* inventory,
                                         const tfrt_outgoing_call_t* call) {
   tfrt_status_origin_t place = tfrt_call_site_origin(&call->site);
   const tfrt_wire_answer_part_t part = {
       .kind = TFRT_WIRE_PART_OUTGOING_CALL,
-      .outgoing_call = {.job = tfrt_answer_parts_job_id(inventory),
-                        .callee = call->peer->incarnation,
-                        .number = call->number,
-                        .request = call->request ? call->request->options.id : 0,
-                        .function = tfrt_answer_parts_text(inventory, call->name),
-                        .age_us = tfrt_answer_parts_age_us(inventory, call->since_ns),
-                        .is_cancelled = call->cancelled != NULL,
-                        .parent = tfrt_inventory_parent_of(inventory, call->request),
-                        .place = tfrt_answer_parts_place(inventory, &place)}};
-  tfrt_answer_parts_emit(inventory, &part);
+      .outgoing_call = {
+          .job = tfrt_answer_parts_job_id(&inventory->parts),
+          .callee = call->peer->incarnation,
+          .number = call->number,
+          .request = call->request ? call->request->options.id : 0,
+          .function = tfrt_answer_parts_text(&inventory->parts, call->name),
+          .age_us = tfrt_answer_parts_age_us(&inventory->parts, call->since_ns),
+          .is_cancelled = call->cancelled != NULL,
+          .parent = tfrt_inventory_parent(inventory, tfrt_execution_of_scope(call->scope)),
+          .place = tfrt_answer_parts_place(&inventory->parts, &place)}};
+  tfrt_answer_parts_emit(&inventory->parts, &part);
 }
 
-static void tfrt_inventory_add_calls(tfrt_answer_parts_t* inventory, const tfrt_peer_t* peer) {
-  for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->incoming_calls); node;
-       node = tfrt_hash_table_next(&peer->incoming_calls, node)) {
-    tfrt_incoming_call_t* call = TFRT_CONTAINER_OF(node, tfrt_incoming_call_t, by_number);
-    if (call->execution.job != inventory->job) continue;
-    tfrt_inventory_add_incoming(inventory, call, peer->incarnation);
+static void tfrt_inventory_add_incoming_calls(tfrt_inventory_t* inventory) {
+  const tfrt_node_t* node = inventory->parts.node;
+  const tfrt_wire_part_kind_t kind = TFRT_WIRE_PART_INCOMING_CALL;
+  tfrt_inventory_collect_slots(inventory);
+  tfrt_hash_table_t* peers = (tfrt_hash_table_t*)&node->peers;
+  for (tfrt_hash_node_t* found = tfrt_hash_table_first(peers); found;
+       found = tfrt_hash_table_next(peers, found)) {
+    tfrt_peer_t* peer = TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation);
+    for (tfrt_hash_node_t* at = tfrt_hash_table_first(&peer->incoming_calls);
+         at && tfrt_inventory_goes_on(inventory, kind, node->counts.incoming_calls - 1);
+         at = tfrt_hash_table_next(&peer->incoming_calls, at)) {
+      const tfrt_incoming_call_t* call = TFRT_CONTAINER_OF(at, tfrt_incoming_call_t, by_number);
+      if (call->execution.job == inventory->asker) continue;
+      ++inventory->listed[kind];
+      inventory->parts.job = call->execution.job;
+      tfrt_inventory_add_incoming(inventory, call, peer->incarnation);
+    }
   }
-  for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->outgoing_calls); node;
-       node = tfrt_hash_table_next(&peer->outgoing_calls, node)) {
-    tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(node, tfrt_outgoing_call_t, by_number);
-    if (call->job == inventory->job) tfrt_inventory_add_outgoing(inventory, call);
+  tfrt_inventory_drop_slots(inventory);
+}
+
+static void tfrt_inventory_add_outgoing_calls(tfrt_inventory_t* inventory) {
+  const tfrt_node_t* node = inventory->parts.node;
+  const tfrt_wire_part_kind_t kind = TFRT_WIRE_PART_OUTGOING_CALL;
+  tfrt_hash_table_t* peers = (tfrt_hash_table_t*)&node->peers;
+  for (tfrt_hash_node_t* found = tfrt_hash_table_first(peers); found;
+       found = tfrt_hash_table_next(peers, found)) {
+    tfrt_peer_t* peer = TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation);
+    for (tfrt_hash_node_t* at = tfrt_hash_table_first(&peer->outgoing_calls);
+         at && tfrt_inventory_goes_on(inventory, kind, node->counts.outgoing_calls);
+         at = tfrt_hash_table_next(&peer->outgoing_calls, at)) {
+      const tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(at, tfrt_outgoing_call_t, by_number);
+      if (call->job == inventory->asker) continue;
+      ++inventory->listed[kind];
+      inventory->parts.job = call->job;
+      tfrt_inventory_add_outgoing(inventory, call);
+    }
   }
 }
 
 // --- Values --------------------------------------------------------------------
 
-static void tfrt_inventory_set_holders(tfrt_answer_parts_t* inventory, const tfrt_object_t* object,
+static void tfrt_inventory_set_holders(tfrt_inventory_t* inventory, const tfrt_object_t* object,
                                        tfrt_wire_object_part_t* part) {
   size_t count = 0;
   for (tfrt_object_holder_t* holder = object->holders; holder; holder = holder->next) ++count;
   if (count > TFRT_WIRE_MAX_MEMBERS) count = TFRT_WIRE_MAX_MEMBERS;
   tfrt_wire_holder_t* holders =
-      count > 0 ? tfrt_answer_parts_room(inventory, count, sizeof(*holders)) : NULL;
+      count > 0 ? tfrt_answer_parts_room(&inventory->parts, count, sizeof(*holders)) : NULL;
   if (!holders) return;
   part->holders = holders;
   for (tfrt_object_holder_t* holder = object->holders; part->holder_count < count;
@@ -278,7 +347,7 @@ static void tfrt_inventory_set_holders(tfrt_answer_parts_t* inventory, const tfr
   }
 }
 
-static void tfrt_inventory_add_object(tfrt_answer_parts_t* inventory, const tfrt_object_t* object) {
+static void tfrt_inventory_add_object(tfrt_inventory_t* inventory, const tfrt_object_t* object) {
   const char* name = object->name;
   const tfrt_program_t* program = object->program ? object->program->program : NULL;
   if (program && object->function < tfrt_program_function_count(program)) {
@@ -286,14 +355,14 @@ static void tfrt_inventory_add_object(tfrt_answer_parts_t* inventory, const tfrt
   }
   tfrt_wire_answer_part_t part = {
       .kind = TFRT_WIRE_PART_OBJECT,
-      .object = {.job = tfrt_answer_parts_job_id(inventory),
+      .object = {.job = tfrt_answer_parts_job_id(&inventory->parts),
                  .id = object->id,
-                 .value = tfrt_answer_parts_value(inventory, object->value),
-                 .age_us = tfrt_answer_parts_age_us(inventory, object->since_ns),
-                 .function = tfrt_answer_parts_text(inventory, name),
+                 .value = tfrt_answer_parts_value(&inventory->parts, object->value),
+                 .age_us = tfrt_answer_parts_age_us(&inventory->parts, object->since_ns),
+                 .function = tfrt_answer_parts_text(&inventory->parts, name),
                  .loans = object->loans}};
   tfrt_inventory_set_holders(inventory, object, &part.object);
-  tfrt_answer_parts_emit(inventory, &part);
+  tfrt_answer_parts_emit(&inventory->parts, &part);
 }
 
 // How far |value| is, which is not here.
@@ -313,70 +382,88 @@ static tfrt_wire_value_info_t tfrt_inventory_away(const tfrt_remote_value_t* val
 }
 
 // One whose last reference is gone is on its way out of the list, and its payload may be gone.
-static void tfrt_inventory_add_remote(tfrt_answer_parts_t* inventory, tfrt_remote_value_t* value) {
+static void tfrt_inventory_add_remote(tfrt_inventory_t* inventory, tfrt_remote_value_t* value) {
   if (!tfrt_async_value_try_retain(&value->base.base)) return;
   bool is_here = tfrt_async_value_is_available(&value->base.base);
   tfrt_status_origin_t place = tfrt_call_site_origin(&value->place.site);
   const tfrt_wire_answer_part_t part = {
       .kind = TFRT_WIRE_PART_REMOTE_VALUE,
-      .remote_value = {.job = tfrt_answer_parts_job_id(inventory),
+      .remote_value = {.job = tfrt_answer_parts_job_id(&inventory->parts),
                        .id = value->name.id,
                        .owner = value->location.owner,
-                       .value = is_here ? tfrt_answer_parts_value(inventory, &value->base.base)
-                                        : tfrt_inventory_away(value),
-                       .age_us = tfrt_answer_parts_age_us(inventory, value->since_ns),
-                       .function = tfrt_answer_parts_text(inventory, value->place.function),
-                       .place = tfrt_answer_parts_place(inventory, &place)}};
-  tfrt_answer_parts_emit(inventory, &part);
+                       .value = is_here
+                                    ? tfrt_answer_parts_value(&inventory->parts, &value->base.base)
+                                    : tfrt_inventory_away(value),
+                       .age_us = tfrt_answer_parts_age_us(&inventory->parts, value->since_ns),
+                       .function = tfrt_answer_parts_text(&inventory->parts, value->place.function),
+                       .place = tfrt_answer_parts_place(&inventory->parts, &place)}};
+  tfrt_answer_parts_emit(&inventory->parts, &part);
   tfrt_remote_value_release(value);
 }
 
 static void tfrt_inventory_add_message(void* self, const tfrt_mailbox_entry_t* entry) {
-  tfrt_answer_parts_t* inventory = self;
+  tfrt_inventory_t* inventory = self;
+  if (!tfrt_inventory_take(inventory, TFRT_WIRE_PART_MAIL)) return;
   tfrt_string_view_t key = entry->key;
   if (key.size > TFRT_WIRE_MAX_KEY_SIZE) key.size = TFRT_WIRE_MAX_KEY_SIZE;
   tfrt_wire_answer_part_t part = {.kind = TFRT_WIRE_PART_MAIL,
-                                  .mail = {.job = tfrt_answer_parts_job_id(inventory),
+                                  .mail = {.job = tfrt_answer_parts_job_id(&inventory->parts),
                                            .is_sent = entry->is_sent,
                                            .request = entry->request,
                                            .sender = entry->sender,
                                            .key = key}};
   if (entry->site) {
-    part.mail.kernel = tfrt_answer_parts_text(inventory, entry->site->kernel);
-    part.mail.place = tfrt_answer_parts_place(inventory, entry->site);
+    part.mail.kernel = tfrt_answer_parts_text(&inventory->parts, entry->site->kernel);
+    part.mail.place = tfrt_answer_parts_place(&inventory->parts, entry->site);
   }
-  tfrt_answer_parts_emit(inventory, &part);
+  tfrt_answer_parts_emit(&inventory->parts, &part);
 }
 
-static void tfrt_inventory_add_values(tfrt_answer_parts_t* inventory) {
-  tfrt_job_t* job = inventory->job;
-  tfrt_hash_table_t* objects = &inventory->node->objects->by_id;
-  for (tfrt_hash_node_t* node = tfrt_hash_table_first(objects); node;
-       node = tfrt_hash_table_next(objects, node)) {
-    const tfrt_object_t* object = TFRT_CONTAINER_OF(node, tfrt_object_t, by_id);
-    if (object->job == job) tfrt_inventory_add_object(inventory, object);
+static void tfrt_inventory_add_objects(tfrt_inventory_t* inventory) {
+  const tfrt_node_t* node = inventory->parts.node;
+  const tfrt_wire_part_kind_t kind = TFRT_WIRE_PART_OBJECT;
+  tfrt_hash_table_t* objects = &node->objects->by_id;
+  for (tfrt_hash_node_t* at = tfrt_hash_table_first(objects);
+       at && tfrt_inventory_goes_on(inventory, kind, tfrt_object_table_count(node->objects) - 1);
+       at = tfrt_hash_table_next(objects, at)) {
+    const tfrt_object_t* object = TFRT_CONTAINER_OF(at, tfrt_object_t, by_id);
+    if (!object->job || object->job == inventory->asker) continue;
+    ++inventory->listed[kind];
+    inventory->parts.job = object->job;
+    tfrt_inventory_add_object(inventory, object);
   }
-  for (tfrt_list_link_t* link = job->remote_values.next; link != &job->remote_values;
+}
+
+static void tfrt_inventory_add_remotes_of(tfrt_inventory_t* inventory, tfrt_job_t* job) {
+  const tfrt_wire_part_kind_t kind = TFRT_WIRE_PART_REMOTE_VALUE;
+  for (tfrt_list_link_t* link = job->remote_values.next;
+       link != &job->remote_values &&
+       tfrt_inventory_goes_on(inventory, kind, job->node->counts.remote_values);
        link = link->next) {
+    ++inventory->listed[kind];
     tfrt_inventory_add_remote(inventory, TFRT_CONTAINER_OF(link, tfrt_remote_value_t, in_job));
   }
+}
+
+static void tfrt_inventory_add_mail_of(tfrt_inventory_t* inventory, tfrt_job_t* job) {
   tfrt_mailbox_visit(&job->exchange.mailbox, tfrt_inventory_add_message, inventory);
 }
 
 // --- All of it -----------------------------------------------------------------
 
-static void tfrt_inventory_add_members(tfrt_answer_parts_t* inventory) {
-  const tfrt_job_t* job = inventory->job;
+static void tfrt_inventory_add_members(tfrt_inventory_t* inventory) {
+  const tfrt_job_t* job = inventory->parts.job;
   for (uint32_t i = 0; i < job->view.member_count; ++i) {
     const tfrt_job_member_t* member = &job->view.members[i];
+    if (!tfrt_inventory_take(inventory, TFRT_WIRE_PART_MEMBER)) continue;
     const tfrt_wire_answer_part_t part = {
         .kind = TFRT_WIRE_PART_MEMBER,
-        .member = {.job = tfrt_answer_parts_job_id(inventory),
+        .member = {.job = tfrt_answer_parts_job_id(&inventory->parts),
                    .rank = member->rank,
                    .incarnation = member->incarnation,
-                   .address = tfrt_answer_parts_text(inventory, member->address),
+                   .address = tfrt_answer_parts_text(&inventory->parts, member->address),
                    .is_lost = member->death != NULL}};
-    tfrt_answer_parts_emit(inventory, &part);
+    tfrt_answer_parts_emit(&inventory->parts, &part);
   }
 }
 
@@ -394,50 +481,47 @@ static tfrt_wire_job_state_t tfrt_inventory_job_state(const tfrt_job_t* job) {
                                        : TFRT_WIRE_JOB_STATE_OPEN;
 }
 
-static void tfrt_inventory_add_job(tfrt_answer_parts_t* inventory) {
-  const tfrt_job_t* job = inventory->job;
+static void tfrt_inventory_add_job(tfrt_inventory_t* inventory, tfrt_job_t* job) {
+  if (!tfrt_inventory_take(inventory, TFRT_WIRE_PART_JOB)) return;
   const tfrt_wire_answer_part_t part = {
       .kind = TFRT_WIRE_PART_JOB,
-      .job = {.job = tfrt_answer_parts_job_id(inventory),
-              .name = tfrt_answer_parts_text(inventory, job->name),
+      .job = {.job = tfrt_answer_parts_job_id(&inventory->parts),
+              .name = tfrt_answer_parts_text(&inventory->parts, job->name),
               .rank = job->rank,
               .hosts = job->view.member_count,
               .root = job->view.members[0].incarnation,
               .client = job->client.incarnation,
-              .age_us = tfrt_answer_parts_age_us(inventory, job->since_ns),
+              .age_us = tfrt_answer_parts_age_us(&inventory->parts, job->since_ns),
               .state = tfrt_inventory_job_state(job)}};
-  tfrt_answer_parts_emit(inventory, &part);
+  tfrt_answer_parts_emit(&inventory->parts, &part);
   tfrt_inventory_add_members(inventory);
+}
+
+static void tfrt_inventory_add_starts_of(tfrt_inventory_t* inventory, tfrt_job_t* job) {
   tfrt_job_start_visit_all(job, tfrt_inventory_add_start, inventory);
-  tfrt_hash_table_t* peers = &inventory->node->peers;
-  for (tfrt_hash_node_t* found = tfrt_hash_table_first(peers); found;
-       found = tfrt_hash_table_next(peers, found)) {
-    tfrt_inventory_add_calls(inventory, TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation));
-  }
-  tfrt_inventory_add_values(inventory);
 }
 
 // Adds detached jobs that are over and have left their results.
-static void tfrt_inventory_add_kept(tfrt_answer_parts_t* inventory) {
-  const tfrt_list_link_t* head = &inventory->node->detached;
+static void tfrt_inventory_add_kept(tfrt_inventory_t* inventory) {
+  const tfrt_list_link_t* head = &inventory->parts.node->detached;
   for (tfrt_list_link_t* link = head->next; link != head; link = link->next) {
     const tfrt_detached_job_t* kept = tfrt_detached_job_of(link);
-    if (kept->job) continue;
+    if (kept->job || !tfrt_inventory_take(inventory, TFRT_WIRE_PART_JOB)) continue;
     const tfrt_wire_answer_part_t part = {
         .kind = TFRT_WIRE_PART_JOB,
         .job = {.job = tfrt_string_view_make((const char*)kept->id, TFRT_WIRE_JOB_ID_SIZE),
-                .name = tfrt_answer_parts_text(inventory, kept->name),
+                .name = tfrt_answer_parts_text(&inventory->parts, kept->name),
                 .hosts = kept->host_count,
-                .root = inventory->node->incarnation,
+                .root = inventory->parts.node->incarnation,
                 .client = kept->client,
-                .age_us = tfrt_answer_parts_age_us(inventory, kept->since_ns),
+                .age_us = tfrt_answer_parts_age_us(&inventory->parts, kept->since_ns),
                 .state = TFRT_WIRE_JOB_STATE_KEPT}};
-    tfrt_answer_parts_emit(inventory, &part);
+    tfrt_answer_parts_emit(&inventory->parts, &part);
   }
 }
 
 // Looks for the execution of the request that a thread has marked. That request may be gone: its
-// pointer is only compared.
+// pointer is only compared. The search ends after TFRT_INVENTORY_MAX_PARTS calls.
 typedef struct tfrt_inventory_runner_s {
   const void* request;
   const tfrt_execution_t* found;  // NULL: nobody
@@ -450,22 +534,24 @@ static void tfrt_inventory_compare_start(void* self, uint64_t number,
   if (execution->request == runner->request) runner->found = execution;
 }
 
-static const tfrt_execution_t* tfrt_inventory_find_runner(tfrt_answer_parts_t* inventory,
+static const tfrt_execution_t* tfrt_inventory_find_runner(tfrt_inventory_t* inventory,
                                                           const void* request) {
   tfrt_inventory_runner_t runner = {.request = request};
   if (!request) return NULL;
-  for (tfrt_list_link_t* link = inventory->node->jobs.next; link != &inventory->node->jobs;
-       link = link->next) {
+  for (tfrt_list_link_t* link = inventory->parts.node->jobs.next;
+       link != &inventory->parts.node->jobs; link = link->next) {
     tfrt_job_start_visit_all(TFRT_CONTAINER_OF(link, tfrt_job_t, link),
                              tfrt_inventory_compare_start, &runner);
   }
-  tfrt_hash_table_t* peers = &inventory->node->peers;
+  uint32_t seen = 0;
+  tfrt_hash_table_t* peers = &inventory->parts.node->peers;
   for (tfrt_hash_node_t* found = tfrt_hash_table_first(peers); found && !runner.found;
        found = tfrt_hash_table_next(peers, found)) {
     tfrt_hash_table_t* calls =
         &TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation)->incoming_calls;
-    for (tfrt_hash_node_t* node = tfrt_hash_table_first(calls); node && !runner.found;
-         node = tfrt_hash_table_next(calls, node)) {
+    for (tfrt_hash_node_t* node = tfrt_hash_table_first(calls);
+         node && !runner.found && seen < TFRT_INVENTORY_MAX_PARTS;
+         ++seen, node = tfrt_hash_table_next(calls, node)) {
       const tfrt_incoming_call_t* call = TFRT_CONTAINER_OF(node, tfrt_incoming_call_t, by_number);
       if (call->execution.request == request) runner.found = &call->execution;
     }
@@ -473,60 +559,130 @@ static const tfrt_execution_t* tfrt_inventory_find_runner(tfrt_answer_parts_t* i
   return runner.found;
 }
 
-static void tfrt_inventory_add_kernel(tfrt_answer_parts_t* inventory,
+static void tfrt_inventory_add_kernel(tfrt_inventory_t* inventory,
                                       const tfrt_progress_thread_t* thread,
                                       const tfrt_kernel_site_t* site) {
   tfrt_status_origin_t place;
   tfrt_kernel_site_origin(site, &place);
   const tfrt_execution_t* runner = tfrt_inventory_find_runner(inventory, thread->in.request);
-  inventory->job = runner ? runner->job : NULL;
+  inventory->parts.job = runner ? runner->job : NULL;
   const tfrt_wire_answer_part_t part = {
       .kind = TFRT_WIRE_PART_KERNEL,
-      .kernel = {.job = tfrt_answer_parts_job_id(inventory),
+      .kernel = {.job = tfrt_answer_parts_job_id(&inventory->parts),
                  .request = runner ? runner->request_id : 0,
-                 .parent = runner ? tfrt_inventory_parent_of(inventory, runner->request) : NULL,
-                 .kernel = tfrt_answer_parts_text(inventory, place.kernel),
-                 .place = tfrt_answer_parts_place(inventory, &place),
-                 .age_us = tfrt_answer_parts_age_us(inventory, thread->since_ns)}};
-  tfrt_answer_parts_emit(inventory, &part);
-  inventory->job = NULL;
+                 .parent = tfrt_inventory_parent(inventory, runner),
+                 .kernel = tfrt_answer_parts_text(&inventory->parts, place.kernel),
+                 .place = tfrt_answer_parts_place(&inventory->parts, &place),
+                 .age_us = tfrt_answer_parts_age_us(&inventory->parts, thread->since_ns)}};
+  tfrt_answer_parts_emit(&inventory->parts, &part);
+  inventory->parts.job = NULL;
 }
 
 // Adds the kernels that threads are in. A mark is followed only if its program is in the cache,
 // which is not freed while the lock is held.
-static void tfrt_inventory_add_kernels(tfrt_answer_parts_t* inventory) {
-  tfrt_node_look_at_threads(inventory->node, inventory->now_ns);
-  const tfrt_progress_t* progress = &inventory->node->progress;
+static void tfrt_inventory_add_kernels(tfrt_inventory_t* inventory) {
+  tfrt_node_look_at_threads(inventory->parts.node, inventory->parts.now_ns);
+  const tfrt_progress_t* progress = &inventory->parts.node->progress;
   for (size_t i = 0; i < progress->count; ++i) {
     const tfrt_progress_thread_t* thread = &progress->threads[i];
-    const tfrt_kernel_site_t* site = tfrt_program_cache_find_site(inventory->node, thread->in.site);
+    const tfrt_kernel_site_t* site =
+        tfrt_program_cache_find_site(inventory->parts.node, thread->in.site);
     if (site) tfrt_inventory_add_kernel(inventory, thread, site);
   }
 }
 
-static void tfrt_inventory_add_host(tfrt_answer_parts_t* inventory) {
-  const tfrt_node_t* node = inventory->node;
+static void tfrt_inventory_add_host(tfrt_inventory_t* inventory) {
+  const tfrt_node_t* node = inventory->parts.node;
   tfrt_string_view_t name = tfrt_session_manager_name(node->sessions);
-  const tfrt_wire_answer_part_t part = {.kind = TFRT_WIRE_PART_HOST,
-                                        .host = {.incarnation = node->incarnation,
-                                                 .name = tfrt_answer_parts_view(inventory, name),
-                                                 .serving = !node->refuses_jobs && !node->closed}};
-  tfrt_answer_parts_emit(inventory, &part);
+  const tfrt_wire_answer_part_t part = {
+      .kind = TFRT_WIRE_PART_HOST,
+      .host = {.incarnation = node->incarnation,
+               .name = tfrt_answer_parts_view(&inventory->parts, name),
+               .serving = !node->refuses_jobs && !node->closed}};
+  tfrt_answer_parts_emit(&inventory->parts, &part);
 }
 
-tfrt_status_t tfrt_inventory_write(tfrt_execution_t* execution, tfrt_string_builder_t* out) {
-  tfrt_node_t* node = execution->node;
-  tfrt_answer_parts_t inventory;
-  tfrt_answer_parts_initialize(&inventory, node, out);
-  tfrt_node_lock_tables(node);
-  tfrt_inventory_add_host(&inventory);
-  for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) {
-    inventory.job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
-    if (inventory.job != execution->job) tfrt_inventory_add_job(&inventory);
+// Has |add| add what each job but the asker's has.
+static void tfrt_inventory_add_of_jobs(tfrt_inventory_t* inventory,
+                                       void (*add)(tfrt_inventory_t* inventory, tfrt_job_t* job)) {
+  const tfrt_list_link_t* jobs = &inventory->parts.node->jobs;
+  for (tfrt_list_link_t* link = jobs->next; link != jobs; link = link->next) {
+    tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
+    inventory->parts.job = job;
+    if (job != inventory->asker) add(inventory, job);
   }
-  inventory.job = NULL;
-  tfrt_inventory_add_kept(&inventory);
-  tfrt_inventory_add_kernels(&inventory);
-  tfrt_node_unlock(node);
-  return tfrt_answer_parts_finish(&inventory);
+}
+
+static void tfrt_inventory_add_jobs(tfrt_inventory_t* inventory) {
+  tfrt_inventory_add_of_jobs(inventory, tfrt_inventory_add_job);
+  inventory->parts.job = NULL;
+  tfrt_inventory_add_kept(inventory);
+}
+
+static void tfrt_inventory_add_starts(tfrt_inventory_t* inventory) {
+  tfrt_inventory_add_of_jobs(inventory, tfrt_inventory_add_starts_of);
+}
+
+static void tfrt_inventory_add_remotes(tfrt_inventory_t* inventory) {
+  tfrt_inventory_add_of_jobs(inventory, tfrt_inventory_add_remotes_of);
+}
+
+static void tfrt_inventory_add_mail(tfrt_inventory_t* inventory) {
+  tfrt_inventory_add_of_jobs(inventory, tfrt_inventory_add_mail_of);
+}
+
+// Adds how many things of each kind are not listed, if any.
+static void tfrt_inventory_add_left_out(tfrt_inventory_t* inventory) {
+  const uint64_t* left_out = inventory->left_out;
+  uint64_t total = 0;
+  for (size_t i = 0; i < TFRT_INVENTORY_KINDS; ++i) total += left_out[i];
+  const tfrt_wire_answer_part_t part = {
+      .kind = TFRT_WIRE_PART_MORE,
+      .more = {.jobs = left_out[TFRT_WIRE_PART_JOB],
+               .members = left_out[TFRT_WIRE_PART_MEMBER],
+               .starts = left_out[TFRT_WIRE_PART_START],
+               .incoming_calls = left_out[TFRT_WIRE_PART_INCOMING_CALL],
+               .outgoing_calls = left_out[TFRT_WIRE_PART_OUTGOING_CALL],
+               .objects = left_out[TFRT_WIRE_PART_OBJECT],
+               .remote_values = left_out[TFRT_WIRE_PART_REMOTE_VALUE],
+               .mail = left_out[TFRT_WIRE_PART_MAIL]}};
+  if (total > 0) tfrt_answer_parts_emit(&inventory->parts, &part);
+}
+
+// The sections of an inventory. The lock is open between them, so that frames and heartbeats wait
+// for one section at most, and that is as long as the limit says.
+static const struct {
+  tfrt_wire_part_kind_t kind;
+  void (*add)(tfrt_inventory_t* inventory);
+} tfrt_inventory_sections[] = {
+    {TFRT_WIRE_PART_HOST, tfrt_inventory_add_host},
+    {TFRT_WIRE_PART_JOB, tfrt_inventory_add_jobs},
+    {TFRT_WIRE_PART_START, tfrt_inventory_add_starts},
+    {TFRT_WIRE_PART_INCOMING_CALL, tfrt_inventory_add_incoming_calls},
+    {TFRT_WIRE_PART_OUTGOING_CALL, tfrt_inventory_add_outgoing_calls},
+    {TFRT_WIRE_PART_OBJECT, tfrt_inventory_add_objects},
+    {TFRT_WIRE_PART_REMOTE_VALUE, tfrt_inventory_add_remotes},
+    {TFRT_WIRE_PART_MAIL, tfrt_inventory_add_mail},
+    {TFRT_WIRE_PART_KERNEL, tfrt_inventory_add_kernels},
+    {TFRT_WIRE_PART_MORE, tfrt_inventory_add_left_out},
+};
+
+tfrt_status_t tfrt_inventory_write(tfrt_execution_t* execution,
+                                   const tfrt_wire_ask_inventory_t* question,
+                                   tfrt_string_builder_t* out) {
+  tfrt_node_t* node = execution->node;
+  const uint32_t always = 1u << TFRT_WIRE_PART_HOST | 1u << TFRT_WIRE_PART_MORE;
+  tfrt_inventory_t inventory = {.asker = execution->job,
+                                .kinds = question->kinds ? question->kinds | always : UINT32_MAX,
+                                .limit = TFRT_INVENTORY_MAX_PARTS};
+  if (question->limit > 0 && question->limit < inventory.limit) inventory.limit = question->limit;
+  tfrt_answer_parts_initialize(&inventory.parts, node, out);
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(tfrt_inventory_sections); ++i) {
+    if (!tfrt_inventory_wants(&inventory, tfrt_inventory_sections[i].kind)) continue;
+    tfrt_node_lock_tables(node);
+    inventory.parts.job = NULL;
+    tfrt_inventory_sections[i].add(&inventory);
+    tfrt_node_unlock(node);
+  }
+  return tfrt_answer_parts_finish(&inventory.parts);
 }

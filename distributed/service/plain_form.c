@@ -471,6 +471,18 @@ static void add_mail(out_t* out, const tfrt_wire_mail_part_t* mail) {
   add_place(out, mail->place);
 }
 
+static void add_more(out_t* out, const tfrt_wire_more_part_t* more) {
+  begin(out, "more", tfrt_string_view_of(""));
+  add_number(out, "jobs", more->jobs);
+  add_number(out, "members", more->members);
+  add_number(out, "starts", more->starts);
+  add_number(out, "incoming_calls", more->incoming_calls);
+  add_number(out, "outgoing_calls", more->outgoing_calls);
+  add_number(out, "objects", more->objects);
+  add_number(out, "remote_values", more->remote_values);
+  add_number(out, "mail", more->mail);
+}
+
 static void add_kernel(out_t* out, const tfrt_wire_kernel_part_t* kernel) {
   begin(out, "kernel", kernel->job);
   if (kernel->job.size > 0) add_number(out, "request", kernel->request);
@@ -512,6 +524,9 @@ static bool add_line(const tfrt_wire_answer_part_t* part, out_t* out) {
       return true;
     case TFRT_WIRE_PART_KERNEL:
       add_kernel(out, &part->kernel);
+      return true;
+    case TFRT_WIRE_PART_MORE:
+      add_more(out, &part->more);
       return true;
     default:
       return false;

@@ -30,6 +30,8 @@
 //    receive  job request sender key name function at        nothing was sent yet
 //    message  job request sender key                         nobody has received it yet
 //    kernel   job request in name function at age_us
+//    more     jobs members starts incoming_calls outgoing_calls objects remote_values mail
+//                                                            that are not listed
 //
 //   needs: OWNER/ID of each; in: a start by its number, or a call as PEER.NUMBER; at:
 //   FILE:LINE:COLUMN; an id of a value is NAMER.NUMBER.INDEX. A property that is not known is `-`,

@@ -208,6 +208,9 @@
 // The most calls, and the most wants, of one peer whose credit it gets back while they wait.
 #define TFRT_PEER_MAX_WAITING ((size_t)1 << 20)  // calls, and wants, 1,024 to 16 Mi
 
+// The most things of each kind that an inventory lists: with the lock held, some ten milliseconds.
+#define TFRT_INVENTORY_MAX_PARTS 4096u  // parts, 256 to 16,384
+
 // The number of calls, with their results, that end in one critical section: some two milliseconds.
 #define TFRT_JOB_CLOSING_SLICE 1024u  // calls, 64 to 16,384
 

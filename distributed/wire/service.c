@@ -18,8 +18,12 @@ enum { PARTS_NUMBER = 1 };
 // A table without rows has a pointer to none.
 static const tfrt_wire_message_t ask_status_message = {.name = "AskStatus",
                                                        .struct_size = sizeof(tfrt_wire_ask_t)};
-static const tfrt_wire_message_t ask_inventory_message = {.name = "AskInventory",
-                                                          .struct_size = sizeof(tfrt_wire_ask_t)};
+static const tfrt_wire_field_t ask_inventory_fields[] = {
+    FIELD(tfrt_wire_ask_inventory_t, kinds, 1, UINT32),
+    FIELD(tfrt_wire_ask_inventory_t, limit, 2, UINT32),
+};
+static const tfrt_wire_message_t ask_inventory_message =
+    TFRT_WIRE_MESSAGE("AskInventory", tfrt_wire_ask_inventory_t, ask_inventory_fields);
 static const tfrt_wire_message_t ask_trace_message = {.name = "AskTrace",
                                                       .struct_size = sizeof(tfrt_wire_ask_t)};
 static const tfrt_wire_message_t done_part_message = {.name = "DonePart",
@@ -321,6 +325,19 @@ static tfrt_status_t check_span_part(const void* object) {
 static const tfrt_wire_message_t span_part_message = TFRT_WIRE_MESSAGE(
     "SpanPart", tfrt_wire_span_part_t, span_part_fields, .check = check_span_part);
 
+static const tfrt_wire_field_t more_part_fields[] = {
+    FIELD(tfrt_wire_more_part_t, jobs, 1, UINT64),
+    FIELD(tfrt_wire_more_part_t, members, 2, UINT64),
+    FIELD(tfrt_wire_more_part_t, starts, 3, UINT64),
+    FIELD(tfrt_wire_more_part_t, incoming_calls, 4, UINT64),
+    FIELD(tfrt_wire_more_part_t, outgoing_calls, 5, UINT64),
+    FIELD(tfrt_wire_more_part_t, objects, 6, UINT64),
+    FIELD(tfrt_wire_more_part_t, remote_values, 7, UINT64),
+    FIELD(tfrt_wire_more_part_t, mail, 8, UINT64),
+};
+static const tfrt_wire_message_t more_part_message =
+    TFRT_WIRE_MESSAGE("MorePart", tfrt_wire_more_part_t, more_part_fields);
+
 // --- Answers ---------------------------------------------------------------------
 
 #define PART(member, kind) \
@@ -341,6 +358,7 @@ static const tfrt_wire_field_t answer_part_fields[] = {
     PART(clock, TFRT_WIRE_PART_CLOCK),
     PART(span, TFRT_WIRE_PART_SPAN),
     PART(done, TFRT_WIRE_PART_DONE),
+    PART(more, TFRT_WIRE_PART_MORE),
 };
 const tfrt_wire_message_t tfrt_wire_answer_part_message =
     TFRT_WIRE_MESSAGE("AnswerPart", tfrt_wire_answer_part_t, answer_part_fields,

@@ -32,6 +32,11 @@ typedef struct tfrt_wire_ask_s {
   bool reserved;  // a struct in C has a member
 } tfrt_wire_ask_t;
 
+typedef struct tfrt_wire_ask_inventory_s {
+  uint32_t kinds;  // 1 << tfrt_wire_part_kind_t; 0: all
+  uint32_t limit;  // of each kind; 0: the host's
+} tfrt_wire_ask_inventory_t;
+
 typedef struct tfrt_wire_ask_cancel_s {
   tfrt_string_view_t job;  // TFRT_WIRE_JOB_ID_SIZE bytes; empty: a call
   uint64_t caller;
@@ -57,7 +62,7 @@ typedef struct tfrt_wire_question_s {
   uint32_t kind;  // tfrt_wire_question_kind_t
   union {
     tfrt_wire_ask_t status;
-    tfrt_wire_ask_t inventory;
+    tfrt_wire_ask_inventory_t inventory;
     tfrt_wire_ask_cancel_t cancel;
     tfrt_wire_ask_t trace;
     tfrt_wire_ask_record_t record;
@@ -80,6 +85,7 @@ typedef enum tfrt_wire_part_kind_e {
   TFRT_WIRE_PART_CLOCK = 12,
   TFRT_WIRE_PART_SPAN = 13,
   TFRT_WIRE_PART_DONE = 14,
+  TFRT_WIRE_PART_MORE = 15,
 } tfrt_wire_part_kind_t;
 
 typedef struct tfrt_wire_host_counts_s {
@@ -279,6 +285,17 @@ typedef struct tfrt_wire_span_part_s {
   tfrt_string_view_t name;
 } tfrt_wire_span_part_t;
 
+typedef struct tfrt_wire_more_part_s {
+  uint64_t jobs;
+  uint64_t members;
+  uint64_t starts;
+  uint64_t incoming_calls;
+  uint64_t outgoing_calls;
+  uint64_t objects;
+  uint64_t remote_values;
+  uint64_t mail;
+} tfrt_wire_more_part_t;
+
 typedef struct tfrt_wire_answer_part_s {
   uint32_t kind;  // tfrt_wire_part_kind_t
   union {
@@ -296,6 +313,7 @@ typedef struct tfrt_wire_answer_part_s {
     tfrt_wire_clock_part_t clock;
     tfrt_wire_span_part_t span;
     tfrt_wire_ask_t done;
+    tfrt_wire_more_part_t more;
   };
 } tfrt_wire_answer_part_t;
 

@@ -99,7 +99,8 @@ static tfrt_status_t tfrt_attach_find(tfrt_attach_t* attach) {
   static tfrt_cluster_inventory_t inventory;
   const char* name = attach->query->rest.values[0];
   attach->root = UINT32_MAX;
-  TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_gather(attach->query, &inventory));
+  TFRT_RETURN_IF_ERROR(
+      tfrt_cluster_inventory_gather(attach->query, TFRT_CLIENT_INVENTORY_JOBS, &inventory));
   for (uint32_t i = 0; i < inventory.host_count; ++i) {
     tfrt_inventory_line_t line;
     for (tfrt_string_view_t rest = inventory.lines[i]; tfrt_inventory_lines_next(&rest, &line);) {

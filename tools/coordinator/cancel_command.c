@@ -153,7 +153,7 @@ static tfrt_status_t tfrt_cancel_run(tfrt_host_query_t* query) {
   static tfrt_cluster_inventory_t inventory;
   static tfrt_cancel_target_t target;
   target.name = query->rest.values[0];
-  TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_gather(query, &inventory));
+  TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_gather(query, TFRT_CLIENT_INVENTORY_ALL, &inventory));
   TFRT_RETURN_IF_ERROR(tfrt_host_query_check_answered(query));
   tfrt_cancel_search(&inventory, &target);
   if (target.matches == 0) return tfrt_host_query_not_found(query, "job or call", target.name);

@@ -11,16 +11,16 @@
 
 static tfrt_async_value_t* tfrt_cluster_inventory_ask(void* self, tfrt_client_t* client,
                                                       uint32_t index) {
-  (void)self;
+  const tfrt_client_inventory_t* which = self;
   (void)index;
-  return tfrt_client_inventory(client, 0);
+  return tfrt_client_inventory(client, 0, *which);
 }
 
-tfrt_status_t tfrt_cluster_inventory_gather(tfrt_host_query_t* query,
+tfrt_status_t tfrt_cluster_inventory_gather(tfrt_host_query_t* query, tfrt_client_inventory_t which,
                                             tfrt_cluster_inventory_t* out_inventory) {
   memset(out_inventory, 0, sizeof(*out_inventory));
   out_inventory->host_count = query->hosts.count;
-  TFRT_RETURN_IF_ERROR(tfrt_host_query_ask_lines(query, tfrt_cluster_inventory_ask, NULL));
+  TFRT_RETURN_IF_ERROR(tfrt_host_query_ask_lines(query, tfrt_cluster_inventory_ask, &which));
   for (uint32_t i = 0; i < query->hosts.count; ++i) {
     out_inventory->addresses[i] = query->hosts.addresses[i];
     out_inventory->incarnations[i] = tfrt_string_view_of("");
@@ -41,6 +41,32 @@ tfrt_status_t tfrt_cluster_inventory_index(tfrt_cluster_inventory_t* inventory) 
 
 void tfrt_cluster_inventory_drop_index(tfrt_cluster_inventory_t* inventory) {
   tfrt_inventory_index_deinitialize(&inventory->index);
+}
+
+// The line of |host| that says how many things it has not listed; false if it lists all.
+static bool tfrt_cluster_inventory_find_more(const tfrt_cluster_inventory_t* inventory,
+                                             uint32_t host, tfrt_inventory_line_t* out_line) {
+  for (tfrt_string_view_t rest = inventory->lines[host];
+       tfrt_inventory_lines_next(&rest, out_line);) {
+    if (tfrt_inventory_line_is(out_line, "more")) return true;
+  }
+  return false;
+}
+
+void tfrt_cluster_inventory_report_more(const tfrt_cluster_inventory_t* inventory) {
+  for (uint32_t i = 0; i < inventory->host_count; ++i) {
+    tfrt_inventory_line_t more;
+    if (!tfrt_cluster_inventory_find_more(inventory, i, &more)) continue;
+    fprintf(stderr,
+            "tfrt: %.*s has %" PRIu64 " more jobs, %" PRIu64 " more calls and %" PRIu64
+            " more values than are shown\n",
+            TFRT_STRING_VIEW_ARGUMENTS(inventory->addresses[i]),
+            tfrt_inventory_line_number(&more, "jobs"),
+            tfrt_inventory_line_number(&more, "incoming_calls") +
+                tfrt_inventory_line_number(&more, "outgoing_calls"),
+            tfrt_inventory_line_number(&more, "objects") +
+                tfrt_inventory_line_number(&more, "remote_values"));
+  }
 }
 
 // --- Who is who ----------------------------------------------------------------
@@ -152,6 +178,13 @@ static tfrt_cluster_inventory_totals_t tfrt_cluster_inventory_count(tfrt_string_
   for (tfrt_inventory_line_t line; tfrt_inventory_lines_next(&rest, &line);) {
     bool is_object = tfrt_inventory_line_is(&line, "object");
     bool is_remote = tfrt_inventory_line_is(&line, "remote");
+    if (tfrt_inventory_line_is(&line, "more")) {
+      totals.jobs += tfrt_inventory_line_number(&line, "jobs");
+      totals.calls += tfrt_inventory_line_number(&line, "incoming_calls");
+      totals.objects += tfrt_inventory_line_number(&line, "objects");
+      totals.remotes += tfrt_inventory_line_number(&line, "remote_values");
+      continue;
+    }
     totals.jobs += tfrt_inventory_line_is(&line, "job");
     totals.calls += tfrt_inventory_line_is(&line, "call") &&
                     tfrt_inventory_line_has(&line, "dir", tfrt_string_view_of("in"));

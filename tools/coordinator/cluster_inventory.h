@@ -31,9 +31,13 @@ typedef struct tfrt_cluster_inventory_s {
   tfrt_inventory_index_t index;                         // of zeros: lines are searched
 } tfrt_cluster_inventory_t;
 
-// Asks all hosts of |query| and fills |out_inventory|. Main thread only.
-tfrt_status_t tfrt_cluster_inventory_gather(tfrt_host_query_t* query,
+// Asks all hosts of |query| for |which| part and fills |out_inventory|. Main thread only.
+tfrt_status_t tfrt_cluster_inventory_gather(tfrt_host_query_t* query, tfrt_client_inventory_t which,
                                             tfrt_cluster_inventory_t* out_inventory) TFRT_MUST_USE;
+
+// Says on the standard error stream which hosts have more than |inventory| shows, and how much.
+// Main thread only.
+void tfrt_cluster_inventory_report_more(const tfrt_cluster_inventory_t* inventory);
 
 // Makes what finds lines in |inventory| take a time that does not grow with their number, and gives
 // back what that needs; without an index there is nothing to give back. Main thread only.

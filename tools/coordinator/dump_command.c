@@ -265,7 +265,7 @@ static tfrt_status_t tfrt_dump_write(const tfrt_cluster_inventory_t* inventory, 
 
 static tfrt_status_t tfrt_dump_run(tfrt_host_query_t* query) {
   static tfrt_cluster_inventory_t inventory;
-  TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_gather(query, &inventory));
+  TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_gather(query, TFRT_CLIENT_INVENTORY_ALL, &inventory));
   TFRT_RETURN_IF_ERROR(tfrt_host_query_check_answered(query));
   tfrt_host_query_stop_asking(query);
   tfrt_string_builder_t out;
@@ -274,6 +274,7 @@ static tfrt_status_t tfrt_dump_run(tfrt_host_query_t* query) {
   if (!status) status = tfrt_dump_write(&inventory, query->is_json, &out);
   if (!status) fputs(tfrt_string_builder_text(&out), stdout);
   tfrt_string_builder_deinitialize(&out);
+  tfrt_cluster_inventory_report_more(&inventory);
   tfrt_cluster_inventory_drop_index(&inventory);
   tfrt_host_query_report_errors(query);
   return status;

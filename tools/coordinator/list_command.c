@@ -19,15 +19,17 @@ static tfrt_status_t tfrt_list_check(tfrt_host_query_t* query) {
 
 static tfrt_status_t tfrt_list_run(tfrt_host_query_t* query) {
   static tfrt_cluster_inventory_t inventory;
-  TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_gather(query, &inventory));
+  const char* noun = query->rest.values[0];
+  bool lists_jobs = strcmp(noun, "jobs") == 0;
+  TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_gather(
+      query, lists_jobs ? TFRT_CLIENT_INVENTORY_JOBS : TFRT_CLIENT_INVENTORY_ALL, &inventory));
   TFRT_RETURN_IF_ERROR(tfrt_host_query_check_answered(query));
   tfrt_host_query_stop_asking(query);
   TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_index(&inventory));
-  const char* noun = query->rest.values[0];
   tfrt_table_t table;
   if (strcmp(noun, "hosts") == 0) {
     tfrt_cluster_inventory_list_hosts(&inventory, query, &table);
-  } else if (strcmp(noun, "jobs") == 0) {
+  } else if (lists_jobs) {
     tfrt_cluster_inventory_list_jobs(&inventory, &table);
   } else if (strcmp(noun, "calls") == 0) {
     tfrt_cluster_inventory_list_calls(&inventory, &table);
@@ -36,6 +38,8 @@ static tfrt_status_t tfrt_list_run(tfrt_host_query_t* query) {
   }
   tfrt_table_print(&table, query->is_json);
   tfrt_table_deinitialize(&table);
+  // The totals of hosts have all of it.
+  if (strcmp(noun, "hosts") != 0) tfrt_cluster_inventory_report_more(&inventory);
   tfrt_cluster_inventory_drop_index(&inventory);
   tfrt_host_query_report_errors(query);
   return NULL;
@@ -53,6 +57,7 @@ tfrt_exit_code_t tfrt_list_command(int argument_count, char* const* arguments) {
           "objects  values that others know (object), and placeholders for values of others\n"
           "         (remote), with the function that made them\n"
           "\n"
+          "A worker lists some thousand things of each kind, and says how many more there are.\n"
           "`tfrt cancel` takes what stands under JOB and CALL. Exit codes: see tfrt run --help."};
   return tfrt_host_query_command(&verb, tfrt_list_check, tfrt_list_run, argument_count, arguments);
 }

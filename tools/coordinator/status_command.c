@@ -19,8 +19,11 @@ static tfrt_async_value_t* tfrt_status_ask(void* self, tfrt_client_t* client, ui
 
 static void tfrt_status_append_property(tfrt_string_view_t name, tfrt_string_view_t value,
                                         tfrt_string_builder_t* out) {
-  static const char* const numbers[] = {"number", "age_us", "bytes",  "rank",   "hosts",
-                                        "loans",  "depth",  "sender", "request"};
+  static const char* const numbers[] = {
+      "number", "age_us",         "bytes",          "rank",    "hosts",         "loans",
+      "depth",  "sender",         "request",        "jobs",    "members",       "starts",
+      "mail",   "incoming_calls", "outgoing_calls", "objects", "remote_values",
+  };
   bool is_number = false;
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(numbers); ++i) {
     is_number = is_number || tfrt_string_view_equal(name, tfrt_string_view_of(numbers[i]));
@@ -148,9 +151,10 @@ static void tfrt_status_print(const tfrt_host_query_t* query, const tfrt_status_
 static tfrt_status_t tfrt_status_run(tfrt_host_query_t* query) {
   static tfrt_cluster_inventory_t inventory;
   static tfrt_status_live_t live;
-  TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_gather(query, &inventory));
+  TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_gather(query, TFRT_CLIENT_INVENTORY_FEW, &inventory));
   TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_index(&inventory));
   tfrt_status_take_live(&inventory, &live);
+  tfrt_cluster_inventory_report_more(&inventory);
   tfrt_cluster_inventory_drop_index(&inventory);
   tfrt_status_t status = tfrt_host_query_ask_lines(query, tfrt_status_ask, NULL);
   tfrt_host_query_stop_asking(query);
@@ -175,7 +179,8 @@ tfrt_exit_code_t tfrt_status_command(int argument_count, char* const* arguments)
           "others run for this host (OUT), or it for them (IN); values that others wait for\n"
           "(WANTS); payloads on their way (TRANSFERS). Below, each call and value with its age "
           "and\n"
-          "the function that made it, as `tfrt list` has them. Exit codes: see tfrt run --help."};
+          "the function that made it, as `tfrt list` has them, the first few of many. Exit codes: "
+          "see tfrt run --help."};
   return tfrt_host_query_command(&verb, tfrt_status_check, tfrt_status_run, argument_count,
                                  arguments);
 }

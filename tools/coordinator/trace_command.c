@@ -71,7 +71,8 @@ static bool tfrt_trace_command_match(tfrt_trace_command_t* trace, const tfrt_inv
 static tfrt_status_t tfrt_trace_command_find(tfrt_trace_command_t* trace) {
   static tfrt_cluster_inventory_t inventory;
   const char* name = trace->query->rest.count > 0 ? trace->query->rest.values[0] : NULL;
-  TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_gather(trace->query, &inventory));
+  TFRT_RETURN_IF_ERROR(
+      tfrt_cluster_inventory_gather(trace->query, TFRT_CLIENT_INVENTORY_JOBS, &inventory));
   TFRT_RETURN_IF_ERROR(tfrt_host_query_check_answered(trace->query));
   snprintf(trace->job, sizeof(trace->job), "-");
   uint32_t matches = 0;

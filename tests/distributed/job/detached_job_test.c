@@ -195,7 +195,7 @@ static void cancel(void) {
 
 static tfrt_async_value_t* ask_inventory(tfrt_client_t* client, uint64_t number) {
   (void)number;
-  return tfrt_client_inventory(client, 0);
+  return tfrt_client_inventory(client, 0, TFRT_CLIENT_INVENTORY_ALL);
 }
 
 // True if host 0 lists the job as one that is |state|.

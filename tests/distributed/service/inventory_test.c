@@ -43,6 +43,9 @@ static void note_drain(void* self) {
 static bool clients_are_old;
 static uint32_t client_index;  // of the node that has them
 
+// The part of an inventory that is asked for.
+static tfrt_client_inventory_t which = TFRT_CLIENT_INVENTORY_ALL;
+
 // Host 1 can be told to drain.
 static void configure(uint32_t index, tfrt_node_options_t* options) {
   if (index == 1) options->on_drain = note_drain;
@@ -76,7 +79,7 @@ static tfrt_async_value_t* ask(uint32_t rank, const char* what) {
   ck_assert(!tfrt_async_value_is_error(tfrt_client_opened(client)));
   bool is_record = what && strncmp(what, "record ", 7) == 0;
   tfrt_async_value_t* answer =
-      !what       ? tfrt_client_inventory(client, 0)
+      !what       ? tfrt_client_inventory(client, 0, which)
       : is_record ? tfrt_client_record(client, 0, tfrt_string_view_of(what + 7))
       : what[0]   ? tfrt_client_cancel_on(client, 0, tfrt_string_view_of(what))
                   : tfrt_client_drain(client, 0);
@@ -90,7 +93,7 @@ static tfrt_async_value_t* ask(uint32_t rank, const char* what) {
 
 // The inventory of host |rank|, in static storage.
 static const char* inventory_of(uint32_t rank) {
-  static char text[8192];
+  static char text[65536];
   tfrt_async_value_t* answer = ask(rank, NULL);
   ck_assert(!tfrt_async_value_is_error(answer));
   const tfrt_type_t* type = tfrt_type_get(tfrt_async_value_resolved(answer)->type_id);
@@ -134,6 +137,79 @@ static void end(void) {
   tfrt_node_world_deinitialize(&world);
   tfrt_node_world_set_configure(NULL);
 }
+
+// Like begin_with(), with @main making |count| calls of @wait on host 1.
+static void begin_many(uint32_t count) {
+  tfrt_string_builder_t text;
+  tfrt_string_builder_initialize(&text, tfrt_allocator_system());
+  tfrt_string_builder_append_text(
+      &text,
+      "func.func @wait(%x: i32) -> i32 {\n"
+      "  %c = tfrt.new.chain\n"
+      "  %h = tfrt_dist.host %x\n"
+      "  %k = \"tfrt_test.get_string\"() {value = \"never\"} : () -> !tfrt.string\n"
+      "  %v, %c1 = tfrt_dist.recv %h, %k, %c : i32\n"
+      "  tfrt.return %v : i32\n"
+      "}\n"
+      "func.func @main(%x: i32) -> i32 {\n");
+  for (uint32_t i = 0; i < count; ++i) {
+    tfrt_string_builder_append_format(
+        &text, "  %%v%u = tfrt.call @wait(%%x) {host = 1 : i32} : (i32) -> i32\n", i);
+  }
+  tfrt_string_builder_append_text(&text, "  tfrt.return %v0 : i32\n}\n");
+  begin_with(tfrt_string_builder_text(&text), 1);
+  tfrt_string_builder_deinitialize(&text);
+}
+
+// The number of lines of |text| that begin with |kind| and have |property|.
+static uint32_t count_lines(const char* text, const char* kind, const char* property) {
+  uint32_t count = 0;
+  for (const char* line = text; *line;) {
+    size_t size = strcspn(line, "\n");
+    const char* found = strstr(line, property);
+    count += strncmp(line, kind, strlen(kind)) == 0 && found && found < line + size;
+    line += size;
+    if (*line) ++line;
+  }
+  return count;
+}
+
+// However much lives on a host, an answer has a limit, and says how much it leaves out.
+START_TEST(many_calls_are_listed_up_to_a_limit) {
+  which = TFRT_CLIENT_INVENTORY_FEW;
+  begin_many(80);
+  const char* callee = inventory_of(1);
+  if (clients_are_old) {
+    // Such a client can't say how much it wants.
+    ck_assert_uint_eq(count_lines(callee, "call ", " dir=in "), 80);
+    end();
+    return;
+  }
+  ck_assert_uint_eq(count_lines(callee, "call ", " dir=in "), 64);
+  ck_assert_uint_eq(count_lines(callee, "object ", " id="), 64);
+  expect(callee, "more ", " incoming_calls=", "16");
+  expect(callee, "more ", " objects=", "16");
+  expect(callee, "more ", " outgoing_calls=", "0");
+  const char* caller = inventory_of(0);
+  // Each call knows the start that it is made for.
+  ck_assert_uint_eq(count_lines(caller, "call ", " dir=out "), 64);
+  ck_assert_uint_eq(count_lines(caller, "call ", " in=1 "), 64);
+  expect(caller, "more ", " outgoing_calls=", "16");
+  expect(caller, "more ", " remote_values=", "16");
+  which = TFRT_CLIENT_INVENTORY_JOBS;
+  const char* jobs = inventory_of(1);
+  ck_assert_uint_eq(count_lines(jobs, "call ", ""), 0);
+  ck_assert_uint_eq(count_lines(jobs, "object ", ""), 0);
+  ck_assert_uint_eq(count_lines(jobs, "job ", " state=open"), 1);
+  ck_assert_uint_eq(count_lines(jobs, "member ", " state=alive"), 3);
+  ck_assert_uint_eq(count_lines(jobs, "more ", ""), 0);
+  which = TFRT_CLIENT_INVENTORY_ALL;
+  const char* all = inventory_of(1);
+  ck_assert_uint_eq(count_lines(all, "call ", " dir=in "), 80);
+  ck_assert_uint_eq(count_lines(all, "more ", ""), 0);
+  end();
+}
+END_TEST
 
 START_TEST(calls_and_what_they_wait_for_are_listed) {
   begin();
@@ -463,6 +539,7 @@ static void add_tests(Suite* suite, TCase* inventories) {
   tcase_set_timeout(inventories, 60);
   tcase_add_test(inventories, calls_and_what_they_wait_for_are_listed);
   tcase_add_test(inventories, a_payload_on_its_way_says_how_far_it_came);
+  tcase_add_test(inventories, many_calls_are_listed_up_to_a_limit);
   tcase_add_test(inventories, what_an_op_has_made_is_listed_by_its_name_for_as_long_as_it_is_kept);
   tcase_add_test(inventories, who_asks_is_left_out_and_nothing_is_left_behind);
   tcase_add_test(inventories, a_job_can_be_cancelled_by_another_client);

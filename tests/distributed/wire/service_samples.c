@@ -14,6 +14,7 @@ static const tfrt_wire_parent_t parent = {.caller = 0xb2, .number = 9};
 const tfrt_wire_question_t tfrt_wire_sample_questions[] = {
     {.kind = TFRT_WIRE_ASK_STATUS},
     {.kind = TFRT_WIRE_ASK_INVENTORY},
+    {.kind = TFRT_WIRE_ASK_INVENTORY, .inventory = {.kinds = UINT32_MAX, .limit = 300}},
     {.kind = TFRT_WIRE_ASK_CANCEL, .cancel = {.job = JOB}},
     {.kind = TFRT_WIRE_ASK_CANCEL, .cancel = {.caller = 0xa1, .number = 3, .place = &place}},
     {.kind = TFRT_WIRE_ASK_TRACE},
@@ -129,5 +130,14 @@ const tfrt_wire_answer_part_t tfrt_wire_sample_parts[] = {
               .category = TEXT("kernel"),
               .name = TEXT("tfrt.add.i32")}},
     {.kind = TFRT_WIRE_PART_DONE},
+    {.kind = TFRT_WIRE_PART_MORE,
+     .more = {.jobs = 1,
+              .members = 2,
+              .starts = 3,
+              .incoming_calls = UINT64_MAX,
+              .outgoing_calls = 5,
+              .objects = 1000000,
+              .remote_values = 7,
+              .mail = 8}},
 };
 const size_t tfrt_wire_sample_part_count = TFRT_ARRAY_SIZE(tfrt_wire_sample_parts);
