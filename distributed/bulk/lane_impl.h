@@ -77,13 +77,16 @@ typedef struct tfrt_lane_outgoing_s {
   tfrt_async_value_t* value;  // +1
   const char* type;
   tfrt_encoding_t encoding;
-  uint64_t offset;        // of the next chunk
-  uint64_t limit;         // credit
-  bool is_described;      // the chunk that describes it was sent
-  bool was_written;       // something was given to the lane in use
-  bool is_interrupted;    // that lane was lost; waits for resume_send
-  tfrt_status_t failure;  // +1: no byte comes any more, which each lane tells; waits for its end
-  uint32_t writes;        // that borrow the value, or a piece of it, at the moment
+  uint64_t offset;           // of the next chunk
+  uint64_t limit;            // credit
+  bool is_described;         // the chunk that describes it was sent
+  bool was_written;          // something was given to the lane in use
+  bool is_interrupted;       // that lane was lost; waits for resume_send
+  int64_t stalled_since_ns;  // bytes were given to a lane; TFRT_TIME_INFINITE: since then some came
+  uint64_t arrived;          // bytes, as far as the borrower has said
+  uint32_t lost_lanes;       // since the last byte arrived
+  tfrt_status_t failure;     // +1: no byte comes any more, which each lane tells; waits for its end
+  uint32_t writes;           // that borrow the value, or a piece of it, at the moment
   tfrt_lane_reader_t* reader;  // owned; NULL: the payload is in memory
   tfrt_lane_outgoing_state_t state;
   tfrt_status_t result;  // +1, when over

@@ -45,6 +45,7 @@ void tfrt_lane_options_initialize(tfrt_lane_options_t* out_options) {
       .redial_delay_ns = 100 * TFRT_NANOSECONDS_PER_MILLISECOND,
       // More than a session's silence: its death comes first where both are cut off.
       .give_up_ns = 10 * TFRT_NANOSECONDS_PER_SECOND,
+      .stall_ns = 15 * TFRT_NANOSECONDS_PER_SECOND,
       .window_size = TFRT_WIRE_DEFAULT_WINDOW_SIZE,
       .max_greeting = 64,
       // Smaller blocks may have been kept, and have their pages.
@@ -56,7 +57,7 @@ void tfrt_lane_options_initialize(tfrt_lane_options_t* out_options) {
 
 static tfrt_status_t check_options(const tfrt_lane_options_t* options) {
   bool is_fine = options->incarnation != 0 && options->dial_timeout_ns > 0 &&
-                 options->redial_delay_ns > 0 && options->give_up_ns > 0 &&
+                 options->redial_delay_ns > 0 && options->give_up_ns > 0 && options->stall_ns > 0 &&
                  options->window_size > 0 && options->window_size <= UINT32_MAX &&
                  options->max_greeting > 0 && options->polite_chunk_bytes > 0;
   if (is_fine) return NULL;

@@ -36,7 +36,9 @@
 //      |---- cancel_send, Abort, bury ----> done                    resume_receive alike
 //      `---- its source fails --> FAILED ---^
 //
-// The owner reports a failure by an Abort on each lane until the Unwant has come.
+// The owner reports a failure by an Abort on each lane until the Unwant has come. One of them is
+// that lanes can be had, and no byte of the payload arrives over any: as where the network passes
+// small packets only.
 //
 // Life of a manager:
 //  1. Created over transport, lock, timers and handler. Its acceptor is given to the
@@ -128,9 +130,10 @@ typedef struct tfrt_lane_options_s {
   int64_t dial_timeout_ns;         // for an answer, then for Hello, or a refusal, or Welcome
   int64_t redial_delay_ns;         // between attempts; the first after a loss is made at once
   int64_t give_up_ns;              // without a lane that is needed: lost
-  uint64_t window_size;            // credit ahead of what was received and stored, in bytes
-  size_t max_greeting;             // accepted lanes without a Hello; one more ends the oldest
-  bool uses_checksum;              // chunks that we send carry a CRC-32C
+  int64_t stall_ns;      // a transfer that lanes break under, and that gets nowhere: fails
+  uint64_t window_size;  // credit ahead of what was received and stored, in bytes
+  size_t max_greeting;   // accepted lanes without a Hello; one more ends the oldest
+  bool uses_checksum;    // chunks that we send carry a CRC-32C
   // Its threads make memory ready for payloads of |room_size| bytes and more, before these come
   // (+0, outlives the manager); NULL: no thread does.
   tfrt_work_queue_t* work_queue;

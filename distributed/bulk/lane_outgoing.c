@@ -267,6 +267,8 @@ static tfrt_status_t create(tfrt_lane_manager_t* manager, tfrt_lane_peer_t* peer
   outgoing->offset = send->offset;
   outgoing->limit = send->limit;
   outgoing->is_described = send->offset > 0;
+  outgoing->arrived = send->offset;
+  outgoing->stalled_since_ns = TFRT_TIME_INFINITE;
   outgoing->done = send->done;
   outgoing->context = send->context;
   tfrt_status_t status = NULL;
@@ -441,6 +443,9 @@ tfrt_lane_outgoing_t* tfrt_lane_outgoing_next(tfrt_lane_peer_t* peer,
   }
   outgoing->is_described = true;
   outgoing->was_written = true;
+  if (outgoing->stalled_since_ns == TFRT_TIME_INFINITE) {
+    outgoing->stalled_since_ns = tfrt_lane_manager_now_ns(peer->manager);
+  }
   if (TFRT_COUNTERS) peer->traffic.sent += end - outgoing->offset;
   outgoing->offset = end;
   ++outgoing->writes;
@@ -475,6 +480,8 @@ void tfrt_lane_outgoing_on_window(tfrt_lane_peer_t* peer, const tfrt_wire_window
   }
   if (window->limit <= outgoing->limit) return;
   outgoing->limit = window->limit;
+  outgoing->stalled_since_ns = TFRT_TIME_INFINITE;
+  outgoing->lost_lanes = 0;
   // Keeps its turn, if it has one. An interrupted or failed transfer needs none: its borrower hears
   // of that instead.
   bool has_turn = outgoing->is_interrupted || outgoing->failure;
@@ -503,8 +510,35 @@ void tfrt_lane_outgoing_interrupt_all(tfrt_lane_peer_t* peer) {
     if (!outgoing->was_written && !outgoing->is_interrupted && !outgoing->failure) continue;
     outgoing->was_written = false;
     outgoing->is_interrupted = true;
+    ++outgoing->lost_lanes;
     place(outgoing);
   }
+}
+
+// The borrower resumes |outgoing| at |offset|, with credit up to |limit|: notes whether bytes have
+// arrived. If none have for too long, though lanes could be had, they never will: returns the
+// error.
+static tfrt_status_t note_arrival(tfrt_lane_outgoing_t* outgoing, uint64_t offset, uint64_t limit) {
+  const tfrt_lane_manager_t* manager = outgoing->manager;
+  const int64_t now_ns = tfrt_lane_manager_now_ns(manager);
+  // A borrower that gives no credit has all that it asked for.
+  if (offset > outgoing->arrived || offset >= limit) {
+    outgoing->arrived = offset;
+    outgoing->stalled_since_ns = TFRT_TIME_INFINITE;
+    outgoing->lost_lanes = 0;
+    return NULL;
+  }
+  if (outgoing->stalled_since_ns == TFRT_TIME_INFINITE) return NULL;
+  const int64_t stalled_ns = now_ns - outgoing->stalled_since_ns;
+  if (stalled_ns < manager->options.stall_ns) return NULL;
+  return tfrt_status_create(
+      TFRT_STATUS_UNAVAILABLE,
+      "the network loses its payload: %llu of %zu bytes came, and none for %.1f s over %u "
+      "connections; the limit is %.1f s, three times --silence-ms (does the path pass packets of "
+      "full size?)",
+      (unsigned long long)outgoing->arrived, outgoing->encoding.body_size,
+      (double)stalled_ns / (double)TFRT_NANOSECONDS_PER_SECOND, outgoing->lost_lanes,
+      (double)manager->options.stall_ns / (double)TFRT_NANOSECONDS_PER_SECOND);
 }
 
 tfrt_status_t tfrt_lane_manager_resume_send(tfrt_lane_manager_t* manager, uint64_t incarnation,
@@ -534,6 +568,13 @@ tfrt_status_t tfrt_lane_manager_resume_send(tfrt_lane_manager_t* manager, uint64
   outgoing->is_described = offset > 0;
   outgoing->was_written = false;
   outgoing->is_interrupted = false;
+  tfrt_status_t stalled = note_arrival(outgoing, offset, limit);
+  if (stalled) {
+    fail(outgoing, stalled);
+    tfrt_status_release(stalled);
+    tfrt_lane_peer_need(peer);
+    return NULL;
+  }
   if (outgoing->reader) {
     reader_move(outgoing->reader, offset);
     if (outgoing->writes == 0) reader_trim(outgoing->reader);

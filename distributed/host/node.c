@@ -458,6 +458,7 @@ static tfrt_status_t tfrt_node_create_managers(tfrt_node_t* node) {
   // The death of the session comes first where both are cut off.
   int64_t silence_ns = options->session.limits.silence_ms * TFRT_NANOSECONDS_PER_MILLISECOND;
   if (lanes.give_up_ns < 2 * silence_ns) lanes.give_up_ns = 2 * silence_ns;
+  lanes.stall_ns = 3 * silence_ns;
   TFRT_RETURN_IF_ERROR(tfrt_lane_manager_create(&lanes, options->transport, &node->lock,
                                                 options->timers, &node->lane_handler,
                                                 options->allocator, &node->lanes));

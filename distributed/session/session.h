@@ -14,6 +14,10 @@
 //                      |               |                | silence
 //                      +---------------+------> DEAD <--+
 //
+// An OPEN session that has heard nothing for half of the silence dials a second connection, if it
+// can: a connection may be lost without a word, while the peer is there. The first to bring a
+// Welcome takes the session over.
+//
 //   A (dialler)                                      B
 //     Hello: session 1, connection 1  ------------->   the manager
 //     <-------------------------------  Welcome

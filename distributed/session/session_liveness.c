@@ -36,11 +36,25 @@ static int64_t suspicion_ns(const tfrt_session_t* session) {
                session->liveness.judge_ns);
 }
 
+// When a second connection is dialled, as the one that the session has brings nothing: the peer may
+// be there, and only that connection be lost without a word.
+static int64_t second_dial_ns(const tfrt_session_t* session) {
+  if (session->state != TFRT_SESSION_OPEN || session->label.address[0] == '\0') {
+    return TFRT_TIME_INFINITE;
+  }
+  const int64_t half_ns = tfrt_deadline_after(session->liveness.heard_ns, silence_ns(session) / 2);
+  // One attempt in a period.
+  const int64_t again_ns =
+      tfrt_deadline_after(session->liveness.second_dial_ns, period_ns(session));
+  return later(later(half_ns, again_ns), session->liveness.judge_ns);
+}
+
 static int64_t next_due(tfrt_session_t* session) {
   // At least once in a period, so that a gap between two ticks shows that we slept.
   int64_t due_ns = tfrt_deadline_after(session->liveness.ticked_ns, period_ns(session));
   due_ns = earlier(due_ns, death_ns(session));
   due_ns = earlier(due_ns, suspicion_ns(session));
+  due_ns = earlier(due_ns, second_dial_ns(session));
   due_ns = earlier(due_ns, session->schedule.beat_ns);
   due_ns = earlier(due_ns, session->schedule.wake_ns);
   return earlier(due_ns, session->schedule.redial_ns);
@@ -115,6 +129,10 @@ static void do_due(tfrt_session_t* session, int64_t now_ns) {
   if (now_ns >= suspicion_ns(session)) {
     session->liveness.is_suspected = true;
     manager->handler->vtable->on_suspected(manager->handler, session, true);
+  }
+  if (now_ns >= second_dial_ns(session)) {
+    session->liveness.second_dial_ns = now_ns;
+    tfrt_session_request_dial(session);
   }
   if (now_ns >= session->schedule.redial_ns) {
     session->schedule.redial_ns = TFRT_TIME_INFINITE;
@@ -193,10 +211,13 @@ void tfrt_session_on_heartbeat(tfrt_session_t* session, const tfrt_wire_heartbea
 
 // Makes the link that the dial will be about, or NULL if there is nothing to dial for.
 static tfrt_session_link_t* begin_dial(tfrt_session_t* session) {
-  bool is_wanted =
-      session->state == TFRT_SESSION_CONNECTING || session->state == TFRT_SESSION_BROKEN;
-  if (!is_wanted || session->dial.link) return NULL;
   tfrt_session_manager_t* manager = session->manager;
+  const int64_t half_ns = tfrt_deadline_after(session->liveness.heard_ns, silence_ns(session) / 2);
+  // An OPEN session, only if it still hears nothing.
+  bool is_wanted = session->state == TFRT_SESSION_CONNECTING ||
+                   session->state == TFRT_SESSION_BROKEN ||
+                   (session->state == TFRT_SESSION_OPEN && tfrt_session_now_ns(manager) >= half_ns);
+  if (!is_wanted || session->dial.link) return NULL;
   tfrt_session_link_t* link = tfrt_session_link_make(manager, TFRT_SESSION_LINK_DIALLING);
   if (!link) {
     session->schedule.redial_ns =
@@ -205,7 +226,7 @@ static tfrt_session_link_t* begin_dial(tfrt_session_t* session) {
   }
   if (session->dial.attempt < session->connection) session->dial.attempt = session->connection;
   link->number = ++session->dial.attempt;
-  link->greeting.is_resume = session->state == TFRT_SESSION_BROKEN;
+  link->greeting.is_resume = session->state != TFRT_SESSION_CONNECTING;
   link->greeting.kind = TFRT_WIRE_FRAME_HELLO;
   link->session = tfrt_session_retain(session);
   session->dial.link = tfrt_session_link_retain(link);

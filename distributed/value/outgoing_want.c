@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/value/outgoing_want.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "distributed/value/job_budget.h"
@@ -171,16 +173,28 @@ static tfrt_remote_value_t* tfrt_transfer_find(tfrt_node_t* node,
 }
 
 // Makes the value that waits for |transfer| the error |status| (+0). Takes the lock.
+// "host 2", or "the client", into |out|.
+static void tfrt_transfer_name_host(uint32_t rank, char out[24]) {
+  if (rank == TFRT_WIRE_NO_RANK) {
+    snprintf(out, 24, "the client");
+  } else {
+    snprintf(out, 24, "host %" PRIu32, rank);
+  }
+}
+
 static void tfrt_transfer_fail(tfrt_node_t* node, const tfrt_lane_transfer_t* transfer,
                                tfrt_status_t status) {
   tfrt_node_lock_tables(node);
   tfrt_remote_value_t* value = tfrt_transfer_find(node, transfer);
   if (value) {
-    uint32_t rank = tfrt_job_rank_of(value->job, transfer->incarnation);
+    const char* function = value->place.function;
+    char from[24];
+    char to[24];
+    tfrt_transfer_name_host(tfrt_job_rank_of(value->job, transfer->incarnation), from);
+    tfrt_transfer_name_host(value->job->rank, to);
     tfrt_status_t error =
-        rank == TFRT_WIRE_NO_RANK
-            ? tfrt_status_annotate(status, "a payload did not come from the client")
-            : tfrt_status_annotate(status, "a payload did not come from host %u", rank);
+        tfrt_status_annotate(status, "a payload did not come from %s to %s%s%s", from, to,
+                             function ? ", a result of @" : "", function ? function : "");
     tfrt_remote_value_fail(value, error);
     tfrt_status_release(error);
   }

@@ -40,6 +40,10 @@ typedef struct stranger_s {
   int64_t accepted_ns;
 } stranger_t;
 
+// The life of the threads: the one that hands connections to gRPC ends first, as the other one may
+// have to break the connection that it is busy with.
+typedef enum stage_e { ACCEPTING, CLOSING, STOPPED } stage_t;
+
 struct tfrt_grpc_admission_s {
   tfrt_ref_count_t ref_count;
   tfrt_allocator_t allocator;
@@ -49,13 +53,17 @@ struct tfrt_grpc_admission_s {
   int wake;
   grpc_server* server;
   tfrt_thread_t thread;
+  tfrt_thread_t handing_thread;
   bool is_running;
-  // Belong to the thread.
+  // Belong to |thread|.
   int64_t paused_until_ns;
   int64_t silent_until_ns;
   tfrt_mutex_t mutex;
+  tfrt_condition_t changed;  // there is something to hand over, or |stage| is another
   // All below is guarded by |mutex|.
-  bool is_stopping;
+  stage_t stage;
+  size_t handed_count;
+  int handed[TFRT_TUNING_MAX_STRANGERS];  // descriptors that are due to gRPC, the oldest first
   uint64_t last_number;
   size_t count;
   stranger_t strangers[TFRT_TUNING_MAX_STRANGERS];  // the oldest first
@@ -202,7 +210,8 @@ static bool make_room(tfrt_grpc_admission_t* admission, int64_t now_ns) {
 
 static bool has_room(tfrt_grpc_admission_t* admission, int64_t now_ns) {
   tfrt_mutex_lock(&admission->mutex);
-  const bool has_some = admission->count < max_strangers() || make_room(admission, now_ns);
+  const bool has_some = admission->handed_count < TFRT_TUNING_MAX_STRANGERS &&
+                        (admission->count < max_strangers() || make_room(admission, now_ns));
   tfrt_mutex_unlock(&admission->mutex);
   return has_some;
 }
@@ -242,6 +251,8 @@ static void add_stranger(tfrt_grpc_admission_t* admission, int descriptor, int c
                                                           .copy = copy,
                                                           .address = address_of(name),
                                                           .accepted_ns = now_ns};
+  admission->handed[admission->handed_count++] = descriptor;
+  tfrt_condition_broadcast(&admission->changed);
   tfrt_mutex_unlock(&admission->mutex);
 }
 
@@ -269,12 +280,44 @@ static bool accept_one(tfrt_grpc_admission_t* admission, int64_t now_ns) {
   }
   prepare_socket(admission, descriptor);
   add_stranger(admission, descriptor, copy, &name, now_ns);
-  grpc_server_add_channel_from_fd(admission->server, descriptor,
-                                  admission->settings.credentials->server);
   return true;
 }
 
-// --- The thread ----------------------------------------------------------------
+// --- The threads ---------------------------------------------------------------
+
+// Takes the next descriptor that is due to gRPC; -1 when there will be none any more.
+static int take_handed(tfrt_grpc_admission_t* admission) {
+  int descriptor = -1;
+  tfrt_mutex_lock(&admission->mutex);
+  while (admission->stage == ACCEPTING && admission->handed_count == 0) {
+    tfrt_condition_wait(&admission->changed, &admission->mutex);
+  }
+  if (admission->stage == ACCEPTING) {
+    descriptor = admission->handed[0];
+    --admission->handed_count;
+    memmove(admission->handed, admission->handed + 1,
+            admission->handed_count * sizeof(admission->handed[0]));
+  }
+  tfrt_mutex_unlock(&admission->mutex);
+  return descriptor;
+}
+
+// Hands connections to gRPC, which may read from one as long as there is something to read: so this
+// thread does nothing else.
+static void hand_over(void* argument) {
+  tfrt_grpc_admission_t* admission = argument;
+  for (int descriptor; (descriptor = take_handed(admission)) >= 0;) {
+    grpc_server_add_channel_from_fd(admission->server, descriptor,
+                                    admission->settings.credentials->server);
+  }
+}
+
+static void set_stage(tfrt_grpc_admission_t* admission, stage_t stage) {
+  tfrt_mutex_lock(&admission->mutex);
+  admission->stage = stage;
+  tfrt_condition_broadcast(&admission->changed);
+  tfrt_mutex_unlock(&admission->mutex);
+}
 
 static bool has_strangers(tfrt_grpc_admission_t* admission) {
   tfrt_mutex_lock(&admission->mutex);
@@ -283,27 +326,27 @@ static bool has_strangers(tfrt_grpc_admission_t* admission) {
   return has_some;
 }
 
-static bool is_stopping(tfrt_grpc_admission_t* admission) {
+static stage_t stage_of(tfrt_grpc_admission_t* admission) {
   tfrt_mutex_lock(&admission->mutex);
-  const bool is_over = admission->is_stopping;
+  const stage_t stage = admission->stage;
   tfrt_mutex_unlock(&admission->mutex);
-  return is_over;
+  return stage;
 }
 
 static void run(void* argument) {
   tfrt_grpc_admission_t* admission = argument;
   const tfrt_clock_t clock = tfrt_clock_system();
   bool is_full = false;
-  while (!is_stopping(admission)) {
+  for (stage_t stage; (stage = stage_of(admission)) != STOPPED;) {
     int64_t now_ns = tfrt_clock_now_ns(clock);
-    const bool is_paused = is_full || now_ns < admission->paused_until_ns;
+    const bool is_paused = is_full || stage == CLOSING || now_ns < admission->paused_until_ns;
     struct pollfd files[] = {{.fd = admission->wake, .events = POLLIN},
                              {.fd = is_paused ? -1 : admission->listener, .events = POLLIN}};
     (void)poll(files, 2, is_paused || has_strangers(admission) ? TFRT_TUNING_STRANGER_LOOK_MS : -1);
     now_ns = tfrt_clock_now_ns(clock);
     look_at_all(admission, now_ns);
     is_full = false;
-    if (now_ns < admission->paused_until_ns) continue;
+    if (stage == CLOSING || now_ns < admission->paused_until_ns) continue;
     int accepted = 0;
     while (accepted < TFRT_TUNING_FLOOD_ACCEPTED && accept_one(admission, now_ns)) ++accepted;
     is_full = !has_room(admission, now_ns);
@@ -337,8 +380,10 @@ static int open_listener(const char* address, int* out_port) {
 
 static void destroy(tfrt_grpc_admission_t* admission) {
   while (admission->count > 0) forget(admission, admission->count - 1);
+  for (size_t i = 0; i < admission->handed_count; ++i) close(admission->handed[i]);
   if (admission->listener >= 0) close(admission->listener);
   if (admission->wake >= 0) close(admission->wake);
+  tfrt_condition_deinitialize(&admission->changed);
   tfrt_mutex_deinitialize(&admission->mutex);
   tfrt_allocator_free(admission->allocator, admission, sizeof(*admission));
 }
@@ -355,6 +400,7 @@ tfrt_status_t tfrt_grpc_admission_create(const char* address,
   admission->allocator = allocator;
   admission->settings = *settings;
   tfrt_mutex_initialize(&admission->mutex);
+  tfrt_condition_initialize(&admission->changed);
   admission->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   admission->listener = open_listener(address, out_port);
   if (admission->listener >= 0 && admission->wake >= 0) {
@@ -369,15 +415,23 @@ tfrt_status_t tfrt_grpc_admission_create(const char* address,
 tfrt_status_t tfrt_grpc_admission_start(tfrt_grpc_admission_t* admission, grpc_server* server) {
   admission->server = server;
   TFRT_RETURN_IF_ERROR(tfrt_thread_create("admission", run, admission, &admission->thread));
+  tfrt_status_t status =
+      tfrt_thread_create("admission-gives", hand_over, admission, &admission->handing_thread);
+  if (status) {
+    set_stage(admission, STOPPED);
+    (void)eventfd_write(admission->wake, 1);
+    tfrt_thread_join(&admission->thread);
+    return status;
+  }
   admission->is_running = true;
   return NULL;
 }
 
 void tfrt_grpc_admission_stop(tfrt_grpc_admission_t* admission) {
   if (!admission->is_running) return;
-  tfrt_mutex_lock(&admission->mutex);
-  admission->is_stopping = true;
-  tfrt_mutex_unlock(&admission->mutex);
+  set_stage(admission, CLOSING);
+  tfrt_thread_join(&admission->handing_thread);
+  set_stage(admission, STOPPED);
   (void)eventfd_write(admission->wake, 1);
   tfrt_thread_join(&admission->thread);
   admission->is_running = false;

@@ -8,6 +8,9 @@
 //                                      +----too long,------+--> reset
 //                                           too many bytes
 //
+// One thread watches, and never calls gRPC: a thread that does may have to read, for gRPC, from a
+// connection that never ends to send. Another one hands the connections to gRPC.
+//
 // A connection that is not admitted is a stranger's. gRPC gives each stream of HTTP/2 some 10 KB as
 // soon as its header comes, however many come and are reset. Its threads do nothing else while
 // there is more to read. So a stranger may send few bytes, and may wait for a few seconds; a
@@ -24,7 +27,7 @@
 // Life: allocated, when it listens; started with a server; stopped; released. A connection of the
 // server retains it while it may ask for admission.
 //
-// Thread rule: thread-safe but for its life; it has a thread of its own. Failure rule: as
+// Thread rule: thread-safe but for its life; it has two threads of its own. Failure rule: as
 // tfrt_transport_listen().
 #ifndef TFRT_DISTRIBUTED_TRANSPORT_GRPC_ADMISSION_H_
 #define TFRT_DISTRIBUTED_TRANSPORT_GRPC_ADMISSION_H_

@@ -2,6 +2,8 @@
 //
 // Random transfers over random faults: every want ends, with the right bytes or by its own
 // cancel, and nothing is left.
+#include <string.h>
+
 #include "tests/distributed/bulk/lane_harness.h"
 #include "tests/support/test_main.h"
 
@@ -88,6 +90,76 @@ START_TEST(random_transfers_end_with_the_right_bytes_whatever_breaks) {
 }
 END_TEST
 
+// Large messages get lost from now on, small ones don't; a stream that loses one breaks after 10 s.
+static void open_hole(const tfrt_lane_harness_options_t* options) {
+  tfrt_simulated_options_t network = options->network;
+  network.hole_bytes = 1400;
+  network.hole_ns = 10 * TFRT_NANOSECONDS_PER_SECOND;
+  tfrt_simulated_network_set_faults(harness.network, &network);
+}
+
+static const tfrt_lane_harness_want_t* want_of(int host, size_t index) {
+  return &harness.hosts[host].wants[index];
+}
+
+START_TEST(a_payload_of_which_no_byte_arrives_is_an_error_that_says_so) {
+  tfrt_lane_harness_options_t options;
+  tfrt_lane_harness_options_initialize(&options);
+  options.lanes.stall_ns = 15 * TFRT_NANOSECONDS_PER_SECOND;
+  tfrt_lane_harness_begin(&harness, &options);
+  open_hole(&options);
+  size_t large = tfrt_lane_harness_want(&harness, 0, 100000, 1);
+  size_t small = tfrt_lane_harness_want(&harness, 0, 100, 2);
+  // The first connection breaks after 10 s, the second one after 20.
+  ck_assert(tfrt_lane_harness_run(&harness, 21 * TFRT_NANOSECONDS_PER_SECOND));
+  ck_assert(want_of(0, small)->is_intact);
+  tfrt_status_t error = want_of(0, large)->error;
+  ck_assert_int_eq(tfrt_status_code(error), TFRT_STATUS_UNAVAILABLE);
+  const char* message = tfrt_status_message(error);
+  ck_assert_msg(strstr(message, "0 of 100000 bytes came, and none for 20.") &&
+                    strstr(message, "over 2 connections; the limit is 15.0 s"),
+                "%s", message);
+  tfrt_lane_harness_end(&harness);
+}
+END_TEST
+
+START_TEST(a_payload_that_stops_on_its_way_says_how_far_it_came) {
+  tfrt_lane_harness_options_t options;
+  tfrt_lane_harness_options_initialize(&options);
+  options.lanes.stall_ns = 15 * TFRT_NANOSECONDS_PER_SECOND;
+  options.lanes.window_size = 20000;
+  options.chunk_bytes = 10000;
+  tfrt_lane_harness_begin(&harness, &options);
+  size_t want = tfrt_lane_harness_want(&harness, 0, 200000, 1);
+  tfrt_lane_harness_run_messages(&harness, 10);
+  open_hole(&options);
+  ck_assert(tfrt_lane_harness_run(&harness, 31 * TFRT_NANOSECONDS_PER_SECOND));
+  tfrt_status_t error = want_of(0, want)->error;
+  ck_assert_int_eq(tfrt_status_code(error), TFRT_STATUS_UNAVAILABLE);
+  const char* message = tfrt_status_message(error);
+  ck_assert_msg(strstr(message, "0000 of 200000 bytes came"), "%s", message);
+  ck_assert_msg(!strstr(message, " 0 of"), "%s", message);
+  tfrt_lane_harness_end(&harness);
+}
+END_TEST
+
+START_TEST(a_payload_that_crawls_over_connections_that_break_arrives) {
+  tfrt_lane_harness_options_t options;
+  tfrt_lane_harness_options_initialize(&options);
+  options.lanes.stall_ns = TFRT_NANOSECONDS_PER_SECOND;
+  options.lanes.window_size = 4000;
+  options.chunk_bytes = 1000;
+  options.network.delay_ns = 100 * TFRT_NANOSECONDS_PER_MILLISECOND;
+  options.network.break_chance = 100000;
+  tfrt_lane_harness_begin(&harness, &options);
+  size_t want = tfrt_lane_harness_want(&harness, 0, 60000, 1);
+  ck_assert(tfrt_lane_harness_run(&harness, LONG_NS));
+  ck_assert(want_of(0, want)->is_intact);
+  ck_assert_uint_gt(want_of(0, want)->resumes, 2);
+  tfrt_lane_harness_end(&harness);
+}
+END_TEST
+
 START_TEST(death_at_a_random_moment_leaves_nothing) {
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     begin(seed, 10000);
@@ -115,6 +187,9 @@ Suite* tfrt_test_suite(void) {
   TCase* seeds = tcase_create("seeds");
   tcase_set_timeout(seeds, 60);
   tcase_add_test(seeds, random_transfers_end_with_the_right_bytes_whatever_breaks);
+  tcase_add_test(seeds, a_payload_of_which_no_byte_arrives_is_an_error_that_says_so);
+  tcase_add_test(seeds, a_payload_that_stops_on_its_way_says_how_far_it_came);
+  tcase_add_test(seeds, a_payload_that_crawls_over_connections_that_break_arrives);
   tcase_add_test(seeds, death_at_a_random_moment_leaves_nothing);
   suite_add_tcase(suite, seeds);
   return suite;

@@ -504,6 +504,35 @@ START_TEST(a_short_partition_is_survived) {
 }
 END_TEST
 
+START_TEST(a_connection_that_is_lost_without_a_word_is_replaced_before_the_peer_seems_dead) {
+  tfrt_harness_world_t world;
+  tfrt_harness_record_t *a, *b;
+  tfrt_harness_connect_two(&world, &a, &b);
+  // Each time at another moment between two heartbeats.
+  tfrt_harness_run_for(&world, _i * 53 * TFRT_HARNESS_MILLISECOND);
+  tfrt_harness_send(a, 3);
+  tfrt_harness_run_until_received(b, 3);
+  for (uint64_t round = 1; round <= 3; ++round) {
+    int64_t begin_ns = tfrt_harness_now(&world);
+    tfrt_simulated_network_mute(world.network, a->host->endpoint, b->host->endpoint,
+                                TFRT_TRANSPORT_CONTROL);
+    tfrt_harness_send(a, 2);
+    tfrt_harness_send(b, 1);
+    tfrt_harness_run_until_received(b, 3 + 2 * round);
+    tfrt_harness_run_until_received(a, round);
+    // At half of the silence of 5 s, and long before the end of it.
+    int64_t taken_ns = tfrt_harness_now(&world) - begin_ns;
+    ck_assert_int_lt(taken_ns, 3 * TFRT_HARNESS_SECOND);
+    ck_assert_uint_eq(a->suspicions + b->suspicions, 0);
+    ck_assert(!a->is_dead && !b->is_dead);
+    // The new connection is the only one.
+    tfrt_harness_run_for(&world, 8 * TFRT_HARNESS_SECOND);
+    ck_assert_uint_eq(tfrt_simulated_network_stream_count(world.network), 1);
+  }
+  tfrt_harness_deinitialize(&world);
+}
+END_TEST
+
 START_TEST(who_both_wait_longer_survive_a_longer_one) {
   tfrt_harness_world_t world;
   tfrt_harness_initialize_with_seed(&world, 1);
@@ -789,6 +818,9 @@ static void add_lasting_cases(Suite* suite) {
   tcase_add_test(silence, a_peer_that_was_suspected_and_speaks_again_lives);
   tcase_add_test(silence, a_host_that_slept_too_long_learns_that_it_was_buried);
   tcase_add_test(silence, a_short_partition_is_survived);
+  tcase_add_loop_test(
+      silence, a_connection_that_is_lost_without_a_word_is_replaced_before_the_peer_seems_dead, 0,
+      20);
   tcase_add_test(silence, who_both_wait_longer_survive_a_longer_one);
   tcase_add_test(silence, a_long_partition_is_death_on_both_sides_within_two_budgets);
   tcase_add_test(silence, after_a_partition_a_new_session_begins_with_a_new_number);

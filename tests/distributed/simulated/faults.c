@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <inttypes.h>
+
 #include "tests/distributed/simulated/network_internal.h"
 
 tfrt_simulated_partition_t* tfrt_simulated_find_partition(tfrt_simulated_network_t* network,
@@ -90,6 +92,19 @@ void tfrt_simulated_network_forget(tfrt_simulated_network_t* network,
       const tfrt_simulated_endpoint_t* other = tfrt_simulated_end_other(end)->endpoint;
       if (end->endpoint == told && other == silent) tfrt_simulated_end_forget(end);
     }
+  }
+}
+
+void tfrt_simulated_network_mute(tfrt_simulated_network_t* network, tfrt_simulated_endpoint_t* a,
+                                 tfrt_simulated_endpoint_t* b, tfrt_transport_kind_t kind) {
+  for (tfrt_list_link_t* l = network->streams.next; l != &network->streams; l = l->next) {
+    tfrt_simulated_stream_t* stream = TFRT_CONTAINER_OF(l, tfrt_simulated_stream_t, link);
+    const tfrt_simulated_endpoint_t* first = stream->ends[0].endpoint;
+    const tfrt_simulated_endpoint_t* second = stream->ends[1].endpoint;
+    bool is_between = (first == a && second == b) || (first == b && second == a);
+    if (stream->kind != kind || !is_between) continue;
+    tfrt_simulated_trace(network, "mute %" PRIu64, stream->number);
+    stream->ends[0].is_mute = stream->ends[1].is_mute = true;
   }
 }
 

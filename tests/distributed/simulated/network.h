@@ -32,6 +32,10 @@
 //    wait. Thawed, it finds all of it, in order.
 //  - kill: the other ends of all its streams get RESET, later dials to its address are REFUSED. A
 //    restart is a new endpoint that listens on the same address.
+//  - mute: a stream goes on, and brings nothing any more, in neither direction; no end hears of it.
+//    New streams are as before.
+//  - hole: a message of a BULK stream that is longer than what fits is lost with all behind it, as
+//    where packets of full size are dropped. The stream breaks when its sender has waited for long.
 //  - duplicate, reorder: a *broken stream*, which no transport promises: a message is
 //    handed over twice, or after the one behind it. It tests the sequence rules above. The
 //    first message of each direction is spared.
@@ -78,6 +82,8 @@ typedef struct tfrt_simulated_options_s {
   tfrt_simulated_chance_t break_chance;      // the stream breaks instead
   tfrt_simulated_chance_t duplicate_chance;  // broken stream: handed over twice
   tfrt_simulated_chance_t reorder_chance;    // broken stream: after the next one
+  size_t hole_bytes;                         // longer messages of BULK streams get lost; 0: none
+  int64_t hole_ns;                           // until such a stream breaks
   bool keeps_trace;                          // the text, too, not only its hash
 } tfrt_simulated_options_t;
 
@@ -156,6 +162,10 @@ void tfrt_simulated_network_break(tfrt_simulated_network_t* network, tfrt_simula
 void tfrt_simulated_network_forget(tfrt_simulated_network_t* network,
                                    tfrt_simulated_endpoint_t* told,
                                    tfrt_simulated_endpoint_t* silent, tfrt_transport_kind_t kind);
+
+// Mutes every stream of |kind| between |a| and |b|. Thread-compatible.
+void tfrt_simulated_network_mute(tfrt_simulated_network_t* network, tfrt_simulated_endpoint_t* a,
+                                 tfrt_simulated_endpoint_t* b, tfrt_transport_kind_t kind);
 
 // Stops the process, lets it go on. Idempotent. Thread-compatible.
 void tfrt_simulated_endpoint_freeze(tfrt_simulated_endpoint_t* endpoint);

@@ -58,6 +58,7 @@ typedef struct tfrt_simulated_end_s {
   bool is_delivering;            // on_message is on the stack
   bool has_peer_ended;           // END arrived, perhaps behind messages that nobody asked for
   bool is_forgotten;             // what it writes is answered by RESET
+  bool is_mute;                  // what it sends arrives nowhere
   bool is_writer_blocked;        // the write in flight waits for the peer to receive
   bool is_write_refused;         // the write in flight came after the end
   bool closes_after_write;       // it was closed behind the write in flight

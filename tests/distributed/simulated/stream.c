@@ -66,6 +66,7 @@ static void take_and_send(tfrt_simulated_event_t* event, tfrt_simulated_end_t* e
 
 static void send_to(tfrt_simulated_end_t* end, tfrt_simulated_event_kind_t kind, bool in_order) {
   if (!end->endpoint) return;  // nobody is at that address
+  if (tfrt_simulated_end_other(end)->is_mute) return;
   take_and_send(tfrt_simulated_event_allocate(end->stream, kind, end->side, 0), end, in_order);
 }
 
@@ -297,6 +298,20 @@ static void end_destroy(tfrt_transport_connection_t* connection) {
   release_stream(end_of(connection)->stream);
 }
 
+// True if |size| bytes, which |end| writes, arrive nowhere. In a hole the stream breaks later.
+static bool takes_no_message(tfrt_simulated_end_t* end, size_t size) {
+  const tfrt_simulated_options_t* options = &end->stream->network->options;
+  const bool is_in_hole = options->hole_bytes > 0 && size > options->hole_bytes &&
+                          end->stream->kind == TFRT_TRANSPORT_BULK;
+  if (is_in_hole && !end->is_mute) {
+    end->is_mute = true;
+    tfrt_simulated_end_happen(end, TFRT_SIMULATED_RESET, options->hole_ns);
+    tfrt_simulated_end_happen(tfrt_simulated_end_other(end), TFRT_SIMULATED_RESET,
+                              options->hole_ns + tfrt_simulated_delay(end->stream->network));
+  }
+  return end->is_mute;
+}
+
 static void end_write(tfrt_transport_connection_t* connection, tfrt_transport_write_t* write) {
   tfrt_simulated_end_t* end = end_of(connection);
   tfrt_simulated_end_t* reader = tfrt_simulated_end_other(end);
@@ -314,6 +329,10 @@ static void end_write(tfrt_transport_connection_t* connection, tfrt_transport_wr
   }
   size_t size = 0;
   for (size_t i = 0; i < write->span_count; ++i) size += write->spans[i].size;
+  if (takes_no_message(end, size)) {
+    tfrt_simulated_end_happen(end, TFRT_SIMULATED_WRITTEN, TFRT_SIMULATED_LOCAL_DELAY_NS);
+    return;
+  }
   tfrt_simulated_event_t* event =
       tfrt_simulated_event_allocate(end->stream, TFRT_SIMULATED_MESSAGE, reader->side, size);
   unsigned char* bytes = tfrt_simulated_event_bytes(event);

@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -12,6 +13,7 @@
 
 #include "distributed/transport/grpc/grpc_transport.h"
 #include "host_runtime/base/allocator.h"
+#include "host_runtime/base/sync.h"
 #include "tests/distributed/transport/grpc/endpoint.h"
 #include "tests/support/test_main.h"
 
@@ -169,6 +171,28 @@ static uint32_t flood(int descriptor, uint32_t most) {
   return most;
 }
 
+// As flood(), 500 streams at a time, so that there is always something to read; at most for a
+// second or so, as one does who comes again.
+static uint32_t flood_in_pieces(int descriptor) {
+  enum { PIECE = 500, PIECES = 200 };
+  static const char kPreface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+  static _Thread_local char bytes[PIECE * 256];
+  size_t size = put_frame(bytes, 4, 0, 0, "", 0);
+  if (!send_all(descriptor, kPreface, sizeof(kPreface) - 1)) return 0;
+  if (!send_all(descriptor, bytes, size)) return 0;
+  uint32_t count = 0;
+  for (int piece = 0; piece < PIECES; ++piece) {
+    size = 0;
+    for (int i = 0; i < PIECE; ++i, ++count) {
+      const uint32_t stream = 2 * count + 1;
+      size += put_frame(bytes + size, 1, 4, stream, kHeader, sizeof(kHeader) - 1);
+      size += put_frame(bytes + size, 3, 0, stream, "\0\0\0\x08", 4);
+    }
+    if (!send_all(descriptor, bytes, size)) break;
+  }
+  return count;
+}
+
 static long most_memory_kib(void) {
   struct rusage usage;
   getrusage(RUSAGE_SELF, &usage);
@@ -197,12 +221,57 @@ START_TEST(a_stranger_that_resets_streams_is_reset) {
 }
 END_TEST
 
+// Floods, one connection after the other, until |pair| has served its peer for a while.
+typedef struct flooder_s {
+  const pair_t* pair;
+  _Atomic bool is_over;
+  tfrt_thread_t thread;
+} flooder_t;
+
+static void run_flooder(void* argument) {
+  flooder_t* flooder = argument;
+  // Relaxed: only a wish to end.
+  while (!atomic_load_explicit(&flooder->is_over, memory_order_relaxed)) {
+    int stranger = connect_to(flooder->pair);
+    (void)flood_in_pieces(stranger);
+    close(stranger);
+  }
+}
+
+START_TEST(many_strangers_that_reset_streams_keep_nobody_from_being_reset) {
+  enum { FLOODERS = 8, ECHOES = 200 };
+  pair_t pair;
+  start(&pair, "127.0.0.1:0");
+  expect_peer_served(&pair);
+  const long before_kib = most_memory_kib();
+  flooder_t flooders[FLOODERS];
+  for (int i = 0; i < FLOODERS; ++i) {
+    flooders[i] = (flooder_t){.pair = &pair};
+    ck_assert_ptr_null(
+        tfrt_thread_create("flooder", run_flooder, &flooders[i], &flooders[i].thread));
+  }
+  for (int i = 0; i < ECHOES; ++i) expect_peer_served(&pair);
+  for (int i = 0; i < FLOODERS; ++i) {
+    atomic_store_explicit(&flooders[i].is_over, true, memory_order_relaxed);
+  }
+  for (int i = 0; i < FLOODERS; ++i) tfrt_thread_join(&flooders[i].thread);
+  expect_next_served(&pair);
+#ifndef TFRT_SANITIZED
+  ck_assert_int_lt(most_memory_kib() - before_kib, 64 << 10);
+#else
+  (void)before_kib;
+#endif
+  stop(&pair);
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   Suite* suite = suite_create("admission");
   TCase* tests = tcase_create("admission");
   tcase_add_test(tests, strangers_that_say_nothing_make_room);
   tcase_add_test(tests, a_stranger_that_says_nothing_has_a_time);
   tcase_add_test(tests, a_stranger_that_resets_streams_is_reset);
+  tcase_add_test(tests, many_strangers_that_reset_streams_keep_nobody_from_being_reset);
   suite_add_tcase(suite, tests);
   return suite;
 }
