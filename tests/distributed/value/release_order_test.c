@@ -4,6 +4,7 @@
 // they do so in each order that there is.
 #include <string.h>
 
+#include "distributed/call/incoming_call.h"
 #include "distributed/domain/job.h"
 #include "distributed/value/remote_value.h"
 #include "distributed/value/value_item.h"
@@ -313,6 +314,105 @@ START_TEST(an_argument_is_held_until_its_last_use_ends_in_whatever_order_they_en
 }
 END_TEST
 
+// --- The gate ----------------------------------------------------------------------------
+
+// A call of host 0 that has run on host 1, where it was lent one argument. Its caller knows its
+// only result.
+static tfrt_incoming_call_t call;
+static tfrt_async_value_t* arguments[1];
+static tfrt_execution_result_t results[1];
+static uint8_t result_states[1] = {TFRT_INCOMING_RESULT_TOLD};
+static uint32_t same_as[1];
+static tfrt_incoming_gate_wait_t waits[1];
+static tfrt_remote_value_watch_t watches[1];
+
+// The state of the gate when the result was released; the number of states: it wasn't.
+static int state_at_release;
+
+static void note_release(void* payload) {
+  (void)payload;
+  state_at_release = (int)call.gate.state;
+}
+
+static tfrt_async_value_t* make_result(void) {
+  static const tfrt_type_t type = {.name = "!test.noted", .size = 8, .destroy = note_release};
+  tfrt_type_id_t id = TFRT_TYPE_NONE;
+  ck_assert_ptr_null(tfrt_type_register(&type, &id));
+  return tfrt_async_value_create_available(id);
+}
+
+// |argument| is consumed.
+static void make_retired_call(tfrt_async_value_t* argument) {
+  state_at_release = TFRT_INCOMING_GATE_PASSED + 1;
+  results[0] = (tfrt_execution_result_t){.value = make_result(), .known = true};
+  memset(&call, 0, sizeof(call));
+  memset(waits, 0, sizeof(waits));
+  memset(watches, 0, sizeof(watches));
+  arguments[0] = argument;
+  tfrt_ref_count_initialize(&call.execution.ref_count);
+  call.execution.node = borrower;
+  call.execution.job = job;
+  call.execution.state = TFRT_EXECUTION_RETIRED;
+  call.execution.arguments = arguments;
+  call.execution.argument_count = 1;
+  call.execution.results = results;
+  call.execution.result_count = 1;
+  call.states = result_states;
+  call.same_as = same_as;
+  call.peer = tfrt_peer_find(borrower, tfrt_job_find_rank(job, 0)->incarnation);
+  call.gate.waits = waits;
+  call.gate.watches = watches;
+}
+
+// The call leaves its argument, and another thread flushes the call before the releases have run;
+// then they run. The call counts as done: its caller, which made no call, must hear nothing.
+static void leave_and_flush_before_the_releases(void) {
+  tfrt_node_lock_tables(borrower);
+  tfrt_incoming_call_try_leave(&call);
+  ck_assert_int_eq(call.gate.state, TFRT_INCOMING_GATE_LEAVING);
+  tfrt_incoming_call_advance_gate(&call);
+  ck_assert_int_eq(call.gate.state, TFRT_INCOMING_GATE_LEAVING);
+  call.execution.state = TFRT_EXECUTION_FINISHED;
+  tfrt_node_unlock(borrower);
+  tfrt_work_queue_quiesce(world.hosts[1].context->work_queue);
+  ck_assert_int_eq(call.gate.state, TFRT_INCOMING_GATE_DUE);
+  ck_assert_int_eq(state_at_release, TFRT_INCOMING_GATE_LEAVING);
+  call.execution.state = TFRT_EXECUTION_RETIRED;
+}
+
+static void flush(void) {
+  tfrt_node_lock_tables(borrower);
+  tfrt_incoming_call_advance_gate(&call);
+  call.execution.state = TFRT_EXECUTION_FINISHED;
+  tfrt_node_unlock(borrower);
+}
+
+START_TEST(a_gate_waits_for_the_releases_of_its_call) {
+  begin();
+  make_retired_call(&borrow(1)->base.base);
+  leave_and_flush_before_the_releases();
+  flush();
+  ck_assert_int_eq(call.gate.state, TFRT_INCOMING_GATE_PASSED);
+  ck_assert_uint_eq(tfrt_frame_oracle_count(world.frames, 1, 0, TFRT_WIRE_FRAME_RETAIN), 0);
+  end();
+}
+END_TEST
+
+START_TEST(a_gate_has_held_what_others_use_when_the_releases_have_run) {
+  begin();
+  tfrt_async_value_t* argument = &borrow(1)->base.base;
+  make_retired_call(tfrt_async_value_retain(argument));
+  leave_and_flush_before_the_releases();
+  flush();
+  ck_assert_int_eq(call.gate.state, TFRT_INCOMING_GATE_HOLDING);
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND / 10);
+  ck_assert_int_eq(call.gate.state, TFRT_INCOMING_GATE_PASSED);
+  ck_assert_uint_eq(tfrt_frame_oracle_count(world.frames, 1, 0, TFRT_WIRE_FRAME_RETAIN), 1);
+  tfrt_async_value_release(argument);
+  end();
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   Suite* suite = suite_create("release_order");
   TCase* orders = tcase_create("orders");
@@ -321,6 +421,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(orders, a_list_is_lent_as_long_as_it_or_an_element_is_used);
   tcase_add_loop_test(
       orders, an_argument_is_held_until_its_last_use_ends_in_whatever_order_they_end, 0, USES + 1);
+  tcase_add_test(orders, a_gate_waits_for_the_releases_of_its_call);
+  tcase_add_test(orders, a_gate_has_held_what_others_use_when_the_releases_have_run);
   suite_add_tcase(suite, orders);
   return suite;
 }
