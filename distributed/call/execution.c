@@ -466,6 +466,13 @@ static tfrt_status_t tfrt_execution_take_results(tfrt_execution_t* execution,
   if (!execution->needs.any_result_count) return NULL;
   tfrt_allocator_t allocator = execution->node->options.allocator;
   size_t count = function->result_count;
+  // Before anything runs: the message with the results could not be sent.
+  if (count > TFRT_WIRE_MAX_RESULTS) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "function '%s' gives %zu results; across hosts a function gives at "
+                              "most %u, so return fewer, or lists of them",
+                              function->name, count, TFRT_WIRE_MAX_RESULTS);
+  }
   tfrt_execution_result_t* results =
       tfrt_allocator_allocate_zeroed(allocator, (count + 1) * sizeof(*results));
   if (!results) return tfrt_status_out_of_memory();

@@ -159,6 +159,18 @@ START_TEST(numbers_need_no_second_message) {
 }
 END_TEST
 
+START_TEST(one_result_too_many_is_said_before_anything_runs) {
+  begin();
+  write_same("main", "i32", MAX_COUNT + 1);
+  run(tfrt_async_value_create_i32(7), MAX_COUNT + 1);
+  for (uint32_t i = 0; i <= MAX_COUNT; ++i) {
+    const char* message = tfrt_status_message(tfrt_node_world_error(&world, i));
+    ck_assert_ptr_nonnull(strstr(message, "gives 4097 results"));
+  }
+  end();
+}
+END_TEST
+
 // Behind a JobClose nothing can be asked for, so the errors come with the end, shortened.
 START_TEST(a_start_that_ends_with_its_job_fits_into_a_message) {
   begin();
@@ -304,6 +316,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(many, texts_that_differ_come_in_their_order);
   tcase_add_loop_test(many, a_start_has_as_many_errors_as_it_has_results, 0, 2);
   tcase_add_test(many, numbers_need_no_second_message);
+  tcase_add_test(many, one_result_too_many_is_said_before_anything_runs);
   tcase_add_test(many, a_call_has_as_many_errors_as_it_has_results);
   tcase_add_test(many, a_call_has_as_many_long_texts_as_it_has_results);
   tcase_add_test(many, the_first_error_of_a_start_comes_with_its_end);

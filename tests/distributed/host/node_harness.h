@@ -17,7 +17,7 @@
 #include "tests/distributed/simulated/network.h"
 
 #define TFRT_NODE_WORLD_MAX_HOSTS 9
-#define TFRT_NODE_WORLD_MAX_RESULTS 4096
+#define TFRT_NODE_WORLD_MAX_RESULTS 4097
 #define TFRT_NODE_WORLD_SECOND TFRT_NANOSECONDS_PER_SECOND
 
 typedef struct tfrt_node_world_s tfrt_node_world_t;
