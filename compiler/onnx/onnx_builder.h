@@ -24,15 +24,9 @@
 // The meaning of one name of the graph.
 typedef struct tfrt_onnx_entry_s {
   const Onnx__TensorProto* constant;  // an initializer, or the value of a Constant; NULL: none
-  size_t definition;                  // number of the node that makes it
-  size_t last_use;                    // number of the last node that uses it; SIZE_MAX: a result
-  bool is_used;
-  uint32_t function;       // in which |value| is valid; 0: none
-  tfrt_ir_value_t* value;  // in that function
+  uint32_t function;                  // in which |value| is valid; 0: none
+  tfrt_ir_value_t* value;             // in that function
 } tfrt_onnx_entry_t;
-
-// The |definition| of an input of the graph, and of an initializer.
-#define TFRT_ONNX_DEFINED_OUTSIDE SIZE_MAX
 
 typedef struct tfrt_onnx_builder_s {
   tfrt_ir_context_t* context;

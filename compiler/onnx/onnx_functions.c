@@ -83,15 +83,12 @@ static bool return_names(functions_t* f, const names_t* names) {
   return values && tfrt_onnx_return(f->builder, values, names->count);
 }
 
-// Converts the nodes from |begin| to |end|.
-static bool convert_nodes(functions_t* f, size_t begin, size_t end) {
-  bool is_good = true;
-  for (size_t i = begin; i < end; ++i) {
+// Converts all nodes.
+static bool convert_nodes(functions_t* f) {
+  for (size_t i = 0; i < f->graph->n_node; ++i) {
     tfrt_onnx_graph_enter_node(f->builder, f->graph, i);
-    if (!f->builder->location) return false;
-    is_good = tfrt_onnx_convert_node(f->builder) && is_good;
     // Nodes behind a bad one would be reported for lacking its outputs.
-    if (!is_good) return false;
+    if (!f->builder->location || !tfrt_onnx_convert_node(f->builder)) return false;
   }
   return true;
 }
@@ -191,7 +188,7 @@ static tfrt_status_t build_whole(functions_t* f, const char* name, bool checks) 
     return failure(f);
   }
   if (checks) TFRT_RETURN_IF_ERROR(reported(f, check_parameters(f)));
-  if (!convert_nodes(f, 0, f->graph->n_node) || !return_names(f, &outputs)) return failure(f);
+  if (!convert_nodes(f) || !return_names(f, &outputs)) return failure(f);
   return NULL;
 }
 
@@ -284,160 +281,6 @@ static tfrt_status_t build_data(functions_t* f) {
   return join_results(f, calls, outputs.count) ? NULL : failure(f);
 }
 
-// --- Pipeline: runs of nodes ----------------------------------------------------------
-
-// The cost of a node, estimated without shapes: the number of weights that it reads, and a
-// constant.
-static uint64_t node_cost(functions_t* f, size_t number) {
-  const Onnx__NodeProto* node = f->graph->node[number];
-  uint64_t cost = 1024;
-  for (size_t i = 0; i < node->n_input; ++i) {
-    const tfrt_onnx_entry_t* entry = tfrt_onnx_entry(f->builder, node->input[i]);
-    if (!entry || !entry->constant) continue;
-    uint64_t count = 1;
-    for (size_t d = 0; d < entry->constant->n_dims; ++d) {
-      uint64_t length = entry->constant->dims[d] > 0 ? (uint64_t)entry->constant->dims[d] : 1;
-      if (__builtin_mul_overflow(count, length, &count) || count > UINT32_MAX) count = UINT32_MAX;
-    }
-    cost += count;
-  }
-  return cost;
-}
-
-// The number of the node behind the last one of stage |stage|.
-static size_t stage_end(functions_t* f, uint32_t stage) {
-  uint64_t total = 0, so_far = 0;
-  for (size_t i = 0; i < f->graph->n_node; ++i) total += node_cost(f, i);
-  uint64_t share = total / f->options->host_count * (stage + 1);
-  if (stage + 1 == f->options->host_count) return f->graph->n_node;
-  for (size_t i = 0; i < f->graph->n_node; ++i) {
-    uint64_t cost = node_cost(f, i);
-    if (so_far + cost / 2 >= share) return i;
-    so_far += cost;
-  }
-  return f->graph->n_node;
-}
-
-static bool has_name(const names_t* names, const char* name) {
-  for (size_t i = 0; i < names->count; ++i) {
-    if (strcmp(names->names[i], name) == 0) return true;
-  }
-  return false;
-}
-
-// The nodes from |begin| to |end|, and the names that they use and others make.
-typedef struct taken_s {
-  functions_t* f;
-  size_t begin;
-  size_t end;
-  size_t capacity;
-  names_t names;
-} taken_t;
-
-static bool take_name(void* self, const char* name) {
-  taken_t* taken = self;
-  const tfrt_onnx_entry_t* entry = tfrt_onnx_entry(taken->f->builder, name);
-  if (!entry || entry->constant || has_name(&taken->names, name)) return true;
-  bool is_own = entry->definition >= taken->begin && entry->definition < taken->end;
-  if (is_own) return true;
-  if (taken->names.count == taken->capacity) {
-    size_t capacity = taken->capacity ? 2 * taken->capacity : 16;
-    const char** names =
-        tfrt_ir_context_allocate_array(taken->f->builder->context, capacity, sizeof(*names));
-    if (!names) return false;
-    if (taken->capacity) memcpy(names, taken->names.names, taken->capacity * sizeof(*names));
-    taken->names.names = names;
-    taken->capacity = capacity;
-  }
-  taken->names.names[taken->names.count++] = name;
-  return true;
-}
-
-static bool list_taken(functions_t* f, size_t begin, size_t end, names_t* out_names) {
-  taken_t taken = {.f = f, .begin = begin, .end = end};
-  for (size_t i = begin; i < end; ++i) {
-    tfrt_onnx_graph_enter_node(f->builder, f->graph, i);
-    if (!tfrt_onnx_visit_names(f->builder, f->graph->node[i], 0, take_name, &taken)) return false;
-  }
-  *out_names = taken.names;
-  return true;
-}
-
-// Lists the names that these nodes make and others use.
-static bool list_given(functions_t* f, size_t begin, size_t end, names_t* out_names) {
-  size_t most = 1;
-  for (size_t i = begin; i < end; ++i) most += f->graph->node[i]->n_output;
-  out_names->count = 0;
-  out_names->names =
-      tfrt_ir_context_allocate_array(f->builder->context, most, sizeof(*out_names->names));
-  for (size_t i = begin; out_names->names && i < end; ++i) {
-    for (size_t n = 0; n < f->graph->node[i]->n_output; ++n) {
-      const char* name = f->graph->node[i]->output[n];
-      const tfrt_onnx_entry_t* entry = name[0] ? tfrt_onnx_entry(f->builder, name) : NULL;
-      bool is_given = entry && entry->is_used && entry->last_use >= end;
-      if (is_given) out_names->names[out_names->count++] = name;
-    }
-  }
-  return out_names->names != NULL;
-}
-
-// A stage: its nodes, and what goes in and out.
-typedef struct stage_s {
-  char name[24];
-  names_t taken;
-  names_t given;
-} stage_t;
-
-static bool build_stage(functions_t* f, uint32_t number, size_t begin, size_t end,
-                        stage_t* out_stage) {
-  snprintf(out_stage->name, sizeof(out_stage->name), "stage%u", number);
-  return list_taken(f, begin, end, &out_stage->taken) &&
-         list_given(f, begin, end, &out_stage->given) &&
-         begin_function(f, out_stage->name, &out_stage->taken, out_stage->given.count) &&
-         convert_nodes(f, begin, end) && return_names(f, &out_stage->given);
-}
-
-// Calls |stage| on |host|: what it gives has values then.
-static bool call_stage(functions_t* f, const stage_t* stage, uint32_t host) {
-  tfrt_ir_value_t** arguments =
-      tfrt_ir_context_allocate_array(f->builder->context, stage->taken.count, sizeof(*arguments));
-  for (size_t i = 0; arguments && i < stage->taken.count; ++i) {
-    arguments[i] = value_of(f, stage->taken.names[i]);
-    if (!arguments[i]) return false;
-  }
-  if (!arguments || stage->given.count == 0) return arguments != NULL;
-  tfrt_ir_value_t* first =
-      make_call(f, stage->name, host, arguments, stage->taken.count, stage->given.count);
-  for (size_t i = 0; first && i < stage->given.count; ++i) {
-    tfrt_onnx_entry_t* entry = tfrt_onnx_entry(f->builder, stage->given.names[i]);
-    entry->value = first + i;
-    entry->function = f->builder->function;
-  }
-  return first != NULL;
-}
-
-static tfrt_status_t build_pipeline(functions_t* f) {
-  uint32_t count = f->options->host_count;
-  names_t parameters, outputs;
-  stage_t* stages = tfrt_ir_context_allocate_array(f->builder->context, count, sizeof(*stages));
-  size_t begin = 0;
-  for (uint32_t i = 0; stages && i < count; ++i) {
-    size_t end = stage_end(f, i);
-    if (end < begin) end = begin;
-    if (!build_stage(f, i, begin, end, &stages[i])) return failure(f);
-    begin = end;
-  }
-  if (!stages || !list_parameters(f, &parameters) || !list_outputs(f, &outputs) ||
-      !begin_function(f, "main", &parameters, outputs.count)) {
-    return failure(f);
-  }
-  TFRT_RETURN_IF_ERROR(reported(f, check_parameters(f)));
-  for (uint32_t i = 0; i < count; ++i) {
-    if (!call_stage(f, &stages[i], i)) return failure(f);
-  }
-  return return_names(f, &outputs) ? NULL : failure(f);
-}
-
 tfrt_status_t tfrt_onnx_functions_build(tfrt_onnx_builder_t* builder, const Onnx__GraphProto* graph,
                                         const tfrt_onnx_options_t* options,
                                         tfrt_ir_operation_t** out_module) {
@@ -449,9 +292,7 @@ tfrt_status_t tfrt_onnx_functions_build(tfrt_onnx_builder_t* builder, const Onnx
   if (!f.module) return tfrt_status_out_of_memory();
   builder->module = f.module;
   tfrt_status_t status;
-  if (options->split == TFRT_ONNX_SPLIT_PIPELINE && options->host_count > 1) {
-    status = build_pipeline(&f);
-  } else if (options->split == TFRT_ONNX_SPLIT_DATA && options->host_count > 1) {
+  if (options->split == TFRT_ONNX_SPLIT_DATA && options->host_count > 1) {
     status = build_data(&f);
   } else {
     status = build_whole(&f, "main", true);

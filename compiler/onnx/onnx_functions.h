@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions of an imported program: one, or for several hosts `main` and those that it calls on
-// them (onnx_import.h).
+// The functions of an imported program: one; with the batch in parts `main` and the one that it
+// calls on each host (onnx_import.h).
 //
 // Thread rule: thread-compatible (caller synchronises).
 // Failure rule: as onnx_import.h.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/onnx/onnx_graph.h"
 
-#include "compiler/onnx/onnx_branch.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -19,8 +17,7 @@ void tfrt_onnx_graph_enter_node(tfrt_onnx_builder_t* builder, const Onnx__GraphP
 }
 
 // Adds an entry for |name|; reports one that there is already.
-static tfrt_onnx_entry_t* add_entry(tfrt_onnx_builder_t* builder, const char* name,
-                                    size_t definition) {
+static tfrt_onnx_entry_t* add_entry(tfrt_onnx_builder_t* builder, const char* name) {
   const tfrt_ir_string_t* string = tfrt_ir_string_of(builder->context, name);
   tfrt_onnx_entry_t* entry = tfrt_ir_context_allocate_array(builder->context, 1, sizeof(*entry));
   if (!string || !entry) return NULL;
@@ -29,7 +26,6 @@ static tfrt_onnx_entry_t* add_entry(tfrt_onnx_builder_t* builder, const char* na
                                "the name '%s' is made twice", name);
     return NULL;
   }
-  entry->definition = definition;
   tfrt_ir_string_set_meaning(string, entry);
   return entry;
 }
@@ -37,7 +33,7 @@ static tfrt_onnx_entry_t* add_entry(tfrt_onnx_builder_t* builder, const char* na
 static bool name_constants(tfrt_onnx_builder_t* builder, const Onnx__GraphProto* graph) {
   for (size_t i = 0; i < graph->n_initializer; ++i) {
     tfrt_onnx_entry_t* entry =
-        add_entry(builder, graph->initializer[i]->name, TFRT_ONNX_DEFINED_OUTSIDE);
+        add_entry(builder, graph->initializer[i]->name);
     if (!entry) return false;
     entry->constant = graph->initializer[i];
   }
@@ -47,40 +43,29 @@ static bool name_constants(tfrt_onnx_builder_t* builder, const Onnx__GraphProto*
 static bool name_inputs(tfrt_onnx_builder_t* builder, const Onnx__GraphProto* graph) {
   for (size_t i = 0; i < graph->n_input; ++i) {
     if (!tfrt_onnx_graph_is_parameter(builder, graph, i)) continue;
-    if (!add_entry(builder, graph->input[i]->name, TFRT_ONNX_DEFINED_OUTSIDE)) return false;
+    if (!add_entry(builder, graph->input[i]->name)) return false;
   }
   return true;
 }
 
-static bool use_name(void* self, const char* name) {
-  tfrt_onnx_builder_t* builder = self;
-  tfrt_onnx_entry_t* entry = tfrt_onnx_entry(builder, name);
-  // A graph inside of a node has numbers of its own.
-  if (!entry || builder->depth > 0) return true;
-  entry->last_use = builder->node_number;
-  entry->is_used = true;
-  return true;
-}
-
-// Records the uses of node |number|, and reports inputs that do not exist.
-static void use_inputs(tfrt_onnx_builder_t* builder, const Onnx__GraphProto* graph, size_t number) {
+// Reports inputs of node |number| that do not exist.
+static void check_inputs(tfrt_onnx_builder_t* builder, const Onnx__GraphProto* graph,
+                         size_t number) {
   const Onnx__NodeProto* node = graph->node[number];
   for (size_t i = 0; i < node->n_input; ++i) {
     if (!node->input[i][0]) continue;
     if (tfrt_onnx_entry(builder, node->input[i])) continue;
     tfrt_onnx_report(builder, "its input '%s' is made by no node before it", node->input[i]);
   }
-  // Damaged graphs are reported there.
-  (void)tfrt_onnx_visit_names(builder, node, 0, use_name, builder);
 }
 
 static bool name_nodes(tfrt_onnx_builder_t* builder, const Onnx__GraphProto* graph) {
   for (size_t i = 0; i < graph->n_node; ++i) {
     tfrt_onnx_graph_enter_node(builder, graph, i);
-    use_inputs(builder, graph, i);
+    check_inputs(builder, graph, i);
     for (size_t o = 0; o < graph->node[i]->n_output; ++o) {
       const char* name = graph->node[i]->output[o];
-      if (name[0] && !add_entry(builder, name, i)) return false;
+      if (name[0] && !add_entry(builder, name)) return false;
     }
   }
   return true;
@@ -93,14 +78,10 @@ bool tfrt_onnx_graph_name(tfrt_onnx_builder_t* builder, const Onnx__GraphProto* 
   }
   builder->location = NULL;
   for (size_t i = 0; i < graph->n_output; ++i) {
-    tfrt_onnx_entry_t* entry = tfrt_onnx_entry(builder, graph->output[i]->name);
-    if (!entry) {
+    if (!tfrt_onnx_entry(builder, graph->output[i]->name)) {
       tfrt_diagnostics_report_at(builder->diagnostics, TFRT_SEVERITY_ERROR, NULL,
                                  "the output '%s' is made by no node", graph->output[i]->name);
-      continue;
     }
-    entry->last_use = SIZE_MAX;
-    entry->is_used = true;
   }
   return true;
 }

@@ -2,6 +2,8 @@
 #include "compiler/onnx/onnx_translate.h"
 
 #include "compiler/bef/bef_emitter.h"
+#include "compiler/onnx/onnx_stages.h"
+#include "compiler/passes/nn_passes.h"
 #include "compiler/printer/printer.h"
 #include "compiler/verifier/verifier.h"
 
@@ -16,6 +18,19 @@ typedef struct translation_s {
   const tfrt_onnx_texts_t* texts;
 } translation_t;
 
+// Makes the program fast, and then, for several hosts, stages of it.
+static bool optimize(translation_t* translation, const tfrt_op_tables_t* tables,
+                     const tfrt_onnx_options_t* options) {
+  tfrt_ir_context_t* context = translation->context;
+  tfrt_diagnostics_t* diagnostics = &translation->diagnostics;
+  bool is_pipeline = options->split == TFRT_ONNX_SPLIT_PIPELINE && options->host_count > 1;
+  return tfrt_verify_module(context, translation->module, diagnostics) &&
+         tfrt_nn_optimize(context, tables, translation->module, diagnostics) &&
+         (!is_pipeline ||
+          tfrt_onnx_cut_stages(context, tables, translation->module, options->host_count)) &&
+         tfrt_verify_module(context, translation->module, diagnostics);
+}
+
 static tfrt_status_t begin(translation_t* translation, const char* name, tfrt_string_view_t model,
                            const tfrt_op_tables_t* tables, const tfrt_onnx_options_t* options,
                            tfrt_allocator_t allocator) {
@@ -26,9 +41,7 @@ static tfrt_status_t begin(translation_t* translation, const char* name, tfrt_st
   TFRT_RETURN_IF_ERROR(tfrt_onnx_import(translation->context, (const uint8_t*)model.data,
                                         model.size, tables, options, &translation->diagnostics,
                                         translation->texts->summary, &translation->module));
-  if (tfrt_verify_module(translation->context, translation->module, &translation->diagnostics)) {
-    return NULL;
-  }
+  if (optimize(translation, tables, options)) return NULL;
   tfrt_status_t status = tfrt_diagnostics_status(&translation->diagnostics);
   return status ? status : tfrt_status_out_of_memory();
 }

@@ -13,6 +13,7 @@
 #include "compiler/passes/chain_inserter.h"
 #include "compiler/passes/constant_folder.h"
 #include "compiler/passes/inliner.h"
+#include "compiler/passes/nn_passes.h"
 #include "compiler/passes/stream_printer.h"
 #include "compiler/verifier/verifier.h"
 #include "host_runtime/base/number_text.h"
@@ -58,6 +59,11 @@ static const tfrt_pass_t passes[] = {
     {"inline", "put functions where tfrt.call calls them, drop private ones that are left",
      inline_calls},
     {"insert-chains", "put in the chains that the text has left out", tfrt_insert_chains},
+    {"nn-fold-batch-norm", "make batch normalization part of the convolution before it",
+     tfrt_nn_fold_batch_norm},
+    {"nn-fuse", "let convolutions and products take in the sum and the function that follow", tfrt_nn_fuse},
+    {"nn-layout", "let convolutions, and what lies between them, work with the channels last",
+     tfrt_nn_choose_layout},
     {"print-dependence-stats", "put chains in, and say as remarks how many",
      tfrt_print_dependence_stats},
     {"tfrt-print-stream", "say as remarks which stream each op of a function is in", print_streams},

@@ -70,6 +70,10 @@ tfrt_status_t tfrt_host_buffer_create_slice(tfrt_host_buffer_t* parent, size_t o
   return NULL;
 }
 
+bool tfrt_host_buffer_is_exclusive(const tfrt_host_buffer_t* buffer) {
+  return buffer->kind == KIND_OWNED && tfrt_ref_count_is_one(&buffer->ref_count);
+}
+
 tfrt_host_buffer_t* tfrt_host_buffer_retain(tfrt_host_buffer_t* buffer) {
   tfrt_ref_count_increment(&buffer->ref_count);
   return buffer;

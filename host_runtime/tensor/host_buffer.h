@@ -19,6 +19,7 @@
 #ifndef TFRT_HOST_RUNTIME_TENSOR_HOST_BUFFER_H_
 #define TFRT_HOST_RUNTIME_TENSOR_HOST_BUFFER_H_
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -77,6 +78,10 @@ tfrt_status_t tfrt_host_buffer_create_slice(tfrt_host_buffer_t* parent, size_t o
 // The buffer (+0) whose memory |buffer| is in: itself, unless it is a slice. Lives as long as
 // |buffer|. Thread-safe.
 const tfrt_host_buffer_t* tfrt_host_buffer_root(const tfrt_host_buffer_t* buffer);
+
+// True if |buffer| has memory of its own, and only one reference: its owner may write there.
+// Thread-safe.
+bool tfrt_host_buffer_is_exclusive(const tfrt_host_buffer_t* buffer);
 
 // Adds one reference to |buffer| and returns it. Thread-safe.
 tfrt_host_buffer_t* tfrt_host_buffer_retain(tfrt_host_buffer_t* buffer);

@@ -7,6 +7,7 @@
 #include "host_runtime/executor/request/request_context.h"
 #include "host_runtime/host_context.h"
 #include "host_runtime/tensor/tensor_types.h"
+#include "kernels/nn/nn_places.h"
 #include "kernels/tensor/math/elementwise.h"
 
 // --- Floats of 16 bits --------------------------------------------------------------
@@ -63,6 +64,7 @@ static tfrt_status_t run_widened(const tfrt_nn_op_t* op, const tfrt_nn_call_t* c
   tfrt_status_t status = widen(call, &widened);
   tfrt_nn_call_t wide_call = *call;
   wide_call.inputs = widened.inputs;
+  wide_call.unique_inputs = 0;
   if (!status) status = op->run(&wide_call);
   if (!status) status = round_results(call, widened.dtype);
   for (uint32_t i = 0; i < call->input_count; ++i) {
@@ -153,6 +155,16 @@ static void place_inputs(tfrt_async_value_t* const* arguments, int64_t mask, uin
   }
 }
 
+// Notes the inputs that this kernel alone has: their memory may be that of the results.
+static void note_unique(const tfrt_kernel_frame_t* frame, tfrt_nn_call_t* call) {
+  uint32_t next = 0;
+  for (uint32_t i = 0; i < call->input_count && i < TFRT_NN_MAX_POSITIONS; ++i) {
+    if (!call->inputs[i]) continue;
+    if (tfrt_kernel_frame_is_unique(frame, next)) call->unique_inputs |= 1u << i;
+    ++next;
+  }
+}
+
 static job_t* create_job(const tfrt_kernel_frame_t* frame, const tfrt_nn_op_t* op, int64_t mask) {
   uint32_t input_count = count_inputs(frame, mask);
   size_t size = sizeof(job_t) + frame->result_count * sizeof(tfrt_dense_host_tensor_t) +
@@ -172,8 +184,10 @@ static job_t* create_job(const tfrt_kernel_frame_t* frame, const tfrt_nn_op_t* o
                                .input_count = input_count,
                                .result_count = frame->result_count,
                                .results = job->tensors,
+                               .place = tfrt_nn_places_find(frame->site),
                                .allocator = allocator};
   place_inputs(frame->arguments, mask, input_count, inputs);
+  note_unique(frame, &job->call);
   return job;
 }
 

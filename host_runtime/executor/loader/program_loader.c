@@ -80,6 +80,7 @@ tfrt_status_t tfrt_program_create(tfrt_bef_file_t* file, const tfrt_kernel_regis
   tfrt_ref_count_initialize(&program->ref_count);
   program->allocator = allocator;
   tfrt_arena_initialize(&program->arena, allocator);
+  tfrt_resource_context_initialize(&program->resources);
   program->file = tfrt_bef_file_retain(file);
   program->attributes = tfrt_bef_file_attributes(file, &program->attributes_size);
   program->function_count = tfrt_bef_file_function_count(file);

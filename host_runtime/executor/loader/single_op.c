@@ -310,6 +310,7 @@ tfrt_status_t tfrt_single_op_create(const tfrt_single_op_t* op,
   tfrt_ref_count_initialize(&program->ref_count);
   program->allocator = allocator;
   tfrt_arena_initialize(&program->arena, allocator);
+  tfrt_resource_context_initialize(&program->resources);
   tfrt_arena_t scratch;
   tfrt_arena_initialize(&scratch, allocator);
   tfrt_status_t status = tfrt_single_op_make(program, op, registry, &scratch);

@@ -20,6 +20,7 @@ void tfrt_program_release(tfrt_program_t* program) {
   for (uint32_t i = 0; program->functions && i < program->function_count; ++i) {
     tfrt_schedule_release_constants(program->functions[i].schedule);
   }
+  tfrt_resource_context_deinitialize(&program->resources);
   tfrt_bef_file_release(program->file);
   tfrt_arena_deinitialize(&program->arena);
   tfrt_allocator_free(allocator, program, sizeof(*program));
@@ -27,6 +28,14 @@ void tfrt_program_release(tfrt_program_t* program) {
 
 void tfrt_program_set_error_listener(tfrt_program_t* program, tfrt_error_listener_t listener) {
   program->error_listener = listener;
+}
+
+tfrt_resource_context_t* tfrt_program_resources(tfrt_program_t* program) {
+  return &program->resources;
+}
+
+tfrt_allocator_t tfrt_program_allocator(const tfrt_program_t* program) {
+  return program->allocator;
 }
 
 tfrt_bef_file_t* tfrt_program_file(const tfrt_program_t* program) { return program->file; }

@@ -24,6 +24,7 @@
 #include "host_runtime/bef/bef_file.h"
 #include "host_runtime/executor/kernel/function.h"
 #include "host_runtime/executor/kernel/kernel_registry.h"
+#include "host_runtime/executor/request/resource_context.h"
 
 TFRT_API_BEGIN
 
@@ -57,6 +58,12 @@ void tfrt_program_set_error_listener(tfrt_program_t* program, tfrt_error_listene
 // The file that |program| was made from (+0); NULL for a single op (single_op.h).
 // Thread-safe.
 tfrt_bef_file_t* tfrt_program_file(const tfrt_program_t* program);
+
+// The objects that kernels keep with |program| from one call to the next (resource_context.h). They
+// end with the program, before its file does, and their memory comes from the program's allocator.
+// Thread-safe.
+tfrt_resource_context_t* tfrt_program_resources(tfrt_program_t* program);
+tfrt_allocator_t tfrt_program_allocator(const tfrt_program_t* program);
 
 // The number of functions, regions included, and function |index| < that; it lives as
 // long as |program|. Thread-safe.

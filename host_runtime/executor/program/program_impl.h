@@ -17,6 +17,7 @@
 #include "host_runtime/executor/kernel/sync_frame.h"
 #include "host_runtime/executor/program/program.h"
 #include "host_runtime/executor/request/call_router.h"
+#include "host_runtime/executor/request/resource_context.h"
 
 typedef struct tfrt_bef_callable_s tfrt_bef_callable_t;
 typedef struct tfrt_schedule_s tfrt_schedule_t;
@@ -117,7 +118,8 @@ struct tfrt_program_s {
   tfrt_bef_callable_t* functions;
   const tfrt_program_withdrawal_t* withdrawals;
   tfrt_error_listener_t error_listener;
-  bool watches_races;  // race_watch.h
+  tfrt_resource_context_t resources;  // what kernels keep as long as the program lives
+  bool watches_races;                 // race_watch.h
 };
 
 // The users of |site| of |callable| to which its results are only passed, as in |passed_users|.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convolutions by the maths library, and transposed ones by products of matrices.
+// Convolutions by the maths library, compiled and with packed weights once for a place in a
+// program; transposed ones by products of matrices.
 #include <string.h>
 
+#include "kernels/nn/math/epilogue.h"
 #include "kernels/nn/math/ops.h"
 #include "kernels/nn/math/window.h"
 #include "kernels/tensor/onednn/onednn.h"
@@ -69,34 +71,143 @@ static void fill_spec(const tfrt_nn_window_t* window, tfrt_onednn_convolution_sp
   memcpy(spec->target, window->target, sizeof(spec->target));
 }
 
-tfrt_status_t tfrt_nn_conv(const tfrt_nn_call_t* call) {
+// Sets |*out_spec|, the shape of the result and the bias (NULL without) by the operands.
+static tfrt_status_t plan_convolution(const tfrt_nn_call_t* call,
+                                      tfrt_onednn_convolution_spec_t* out_spec,
+                                      tfrt_shape_t* out_shape, const float** out_bias) {
   int64_t size[TFRT_NN_MAX_SPATIAL];
   tfrt_nn_window_t window;
-  tfrt_onednn_convolution_spec_t spec;
-  memset(&spec, 0, sizeof(spec));
+  // Specifications are compared as bytes.
+  memset(out_spec, 0, sizeof(*out_spec));
   TFRT_RETURN_IF_ERROR(check_weights(call, size));
   TFRT_RETURN_IF_ERROR(tfrt_nn_window_plan(call, size, false, &window));
   const tfrt_shape_t* x = &call->inputs[0]->shape;
   const tfrt_shape_t* w = &call->inputs[1]->shape;
-  const float* bias;
-  TFRT_RETURN_IF_ERROR(check_groups(call, x->dims[1], w->dims[1], w->dims[0], &spec.groups));
-  TFRT_RETURN_IF_ERROR(check_operands(call, &bias, w->dims[0]));
-  fill_spec(&window, &spec);
-  spec.batch = x->dims[0];
-  spec.source_channels = x->dims[1];
-  spec.target_channels = w->dims[0];
-  spec.has_bias = bias != NULL;
-  int64_t dims[2 + TFRT_NN_MAX_SPATIAL] = {x->dims[0], w->dims[0]};
-  memcpy(dims + 2, window.target, window.spatial * sizeof(int64_t));
-  TFRT_RETURN_IF_ERROR(tfrt_nn_make_dims(call, 0, TFRT_DTYPE_F32, dims, x->rank));
-  if (tfrt_dense_host_tensor_element_count(&call->results[0]) == 0) return NULL;
+  bool is_last = out_spec->channels_last = tfrt_nn_is_channels_last(call);
+  int64_t channels = x->dims[is_last ? x->rank - 1 : 1];
+  TFRT_RETURN_IF_ERROR(check_groups(call, channels, w->dims[1], w->dims[0], &out_spec->groups));
+  TFRT_RETURN_IF_ERROR(check_operands(call, out_bias, w->dims[0]));
+  fill_spec(&window, out_spec);
+  out_spec->batch = x->dims[0];
+  out_spec->source_channels = channels;
+  out_spec->target_channels = w->dims[0];
+  out_spec->has_bias = *out_bias != NULL;
+  int64_t dims[2 + TFRT_NN_MAX_SPATIAL] = {x->dims[0]};
+  dims[is_last ? x->rank - 1 : 1] = w->dims[0];
+  memcpy(dims + (is_last ? 1 : 2), window.target, window.spatial * sizeof(int64_t));
+  return tfrt_shape_make(dims, x->rank, out_shape);
+}
+
+// --- What is kept -----------------------------------------------------------------
+
+// A convolution that was made for one specification, and maybe for weights that stay.
+typedef struct kept_convolution_s {
+  tfrt_nn_kept_t base;
+  tfrt_allocator_t allocator;
+  tfrt_onednn_convolution_spec_t spec;
+  const void* weights;  // packed; NULL: each run has its own
   tfrt_onednn_convolution_t* convolution;
-  TFRT_RETURN_IF_ERROR(tfrt_onednn_convolution_create(&spec, NULL, call->allocator, &convolution));
-  tfrt_status_t status = tfrt_onednn_convolution_run(convolution, tfrt_nn_input_data(call, 0),
-                                                     tfrt_nn_input_data(call, 1), bias,
-                                                     tfrt_nn_result_data(call, 0), call->allocator);
-  tfrt_onednn_convolution_free(convolution);
+} kept_convolution_t;
+
+typedef struct convolution_key_s {
+  const tfrt_onednn_convolution_spec_t* spec;
+  const void* weights;
+} convolution_key_t;
+
+static bool is_convolution_for(const tfrt_nn_kept_t* kept, const void* key) {
+  const kept_convolution_t* own = TFRT_CONTAINER_OF(kept, const kept_convolution_t, base);
+  const convolution_key_t* wanted = key;
+  // Both were zeroed before they were filled in, with what lies between their members.
+  const void *a = &own->spec, *b = wanted->spec;
+  return own->weights == wanted->weights && memcmp(a, b, sizeof(own->spec)) == 0;
+}
+
+static void destroy_convolution(tfrt_nn_kept_t* kept) {
+  kept_convolution_t* own = TFRT_CONTAINER_OF(kept, kept_convolution_t, base);
+  tfrt_onednn_convolution_free(own->convolution);
+  tfrt_allocator_free(own->allocator, own, sizeof(*own));
+}
+
+// Sets |*out_kept| (+1) to a new one, which the place of |call|, if it has one, keeps.
+static tfrt_status_t make_convolution(const tfrt_nn_call_t* call, const convolution_key_t* key,
+                                      kept_convolution_t** out_kept) {
+  tfrt_allocator_t allocator = call->place ? call->place->allocator : call->allocator;
+  kept_convolution_t* own = tfrt_allocator_allocate_zeroed(allocator, sizeof(*own));
+  if (!own) return tfrt_status_out_of_memory();
+  tfrt_ref_count_initialize(&own->base.ref_count);
+  own->base.destroy = destroy_convolution;
+  own->allocator = allocator;
+  memcpy(&own->spec, key->spec, sizeof(own->spec));
+  own->weights = key->weights;
+  tfrt_status_t status =
+      tfrt_onednn_convolution_create(key->spec, key->weights, allocator, &own->convolution);
+  if (status) {
+    tfrt_nn_kept_release(&own->base);
+    return status;
+  }
+  if (call->place) tfrt_nn_place_keep(call->place, &own->base);
+  *out_kept = own;
+  return NULL;
+}
+
+// Runs the convolution of |spec| into |target|.
+static tfrt_status_t convolve(const tfrt_nn_call_t* call,
+                              const tfrt_onednn_convolution_spec_t* spec, const float* bias,
+                              float* target) {
+  const void* weights = tfrt_nn_input_data(call, 1);
+  bool stays = tfrt_nn_place_is_constant(call->place, call->inputs[1]);
+  const convolution_key_t key = {spec, stays ? weights : NULL};
+  tfrt_nn_kept_t* found =
+      call->place ? tfrt_nn_place_find(call->place, is_convolution_for, &key) : NULL;
+  kept_convolution_t* own = found ? TFRT_CONTAINER_OF(found, kept_convolution_t, base) : NULL;
+  if (!own) TFRT_RETURN_IF_ERROR(make_convolution(call, &key, &own));
+  tfrt_status_t status = tfrt_onednn_convolution_run(own->convolution, tfrt_nn_input_data(call, 0),
+                                                     weights, bias, target, call->allocator);
+  tfrt_nn_kept_release(&own->base);
   return status;
+}
+
+tfrt_status_t tfrt_nn_conv(const tfrt_nn_call_t* call) {
+  tfrt_onednn_convolution_spec_t spec;
+  tfrt_shape_t shape;
+  const float* bias;
+  TFRT_RETURN_IF_ERROR(plan_convolution(call, &spec, &shape, &bias));
+  TFRT_RETURN_IF_ERROR(tfrt_nn_make(call, 0, TFRT_DTYPE_F32, &shape));
+  if (tfrt_shape_element_count(&shape) == 0) return NULL;
+  return convolve(call, &spec, bias, tfrt_nn_result_data(call, 0));
+}
+
+// --- With a summand and a function --------------------------------------------------
+
+// One after the other, for a summand of another shape than that of the convolution.
+static tfrt_status_t convolve_and_stretch(const tfrt_nn_call_t* call,
+                                          const tfrt_onednn_convolution_spec_t* spec,
+                                          const tfrt_shape_t* shape, const float* bias) {
+  tfrt_dense_host_tensor_t product = {0};
+  tfrt_onednn_convolution_spec_t plain = *spec;
+  memset(&plain.epilogue, 0, sizeof(plain.epilogue));
+  TFRT_RETURN_IF_ERROR(
+      tfrt_dense_host_tensor_initialize(TFRT_DTYPE_F32, shape, call->allocator, &product));
+  tfrt_status_t status = NULL;
+  if (tfrt_shape_element_count(shape) > 0) {
+    status = convolve(call, &plain, bias, tfrt_dense_host_tensor_data(&product));
+  }
+  if (!status) status = tfrt_nn_epilogue_stretch(call, &product, &spec->epilogue);
+  tfrt_dense_host_tensor_deinitialize(&product);
+  return status;
+}
+
+tfrt_status_t tfrt_nn_fused_conv(const tfrt_nn_call_t* call) {
+  tfrt_onednn_convolution_spec_t spec;
+  tfrt_shape_t shape;
+  const float* bias;
+  bool is_plain;
+  TFRT_RETURN_IF_ERROR(plan_convolution(call, &spec, &shape, &bias));
+  TFRT_RETURN_IF_ERROR(tfrt_nn_epilogue_read(call, &spec.epilogue));
+  TFRT_RETURN_IF_ERROR(tfrt_nn_epilogue_make(call, &shape, &spec.epilogue, &is_plain));
+  if (!is_plain) return convolve_and_stretch(call, &spec, &shape, bias);
+  if (tfrt_shape_element_count(&shape) == 0) return NULL;
+  return convolve(call, &spec, bias, tfrt_nn_result_data(call, 0));
 }
 
 // --- Transposed -------------------------------------------------------------------

@@ -7,6 +7,7 @@
 
 #include "kernels/nn/math/fast_math.h"
 #include "kernels/nn/math/ops.h"
+#include "kernels/nn/math/wide_loops.h"
 
 static tfrt_status_t check_float(const tfrt_nn_call_t* call, uint32_t index) {
   const tfrt_dense_host_tensor_t* x = tfrt_nn_input(call, index);
@@ -40,22 +41,55 @@ static tfrt_status_t check_float(const tfrt_nn_call_t* call, uint32_t index) {
 SOFTMAX_ROW(f32, float, tfrt_nn_expf)
 SOFTMAX_ROW(f64, double, exp)
 
-// A row without steps, in three loops that compilers vectorise.
-static void softmax_dense(const float* x, float* out, int64_t count) {
-  float greatest = x[0];
-  for (int64_t i = 1; i < count; ++i) greatest = x[i] > greatest ? x[i] : greatest;
-  for (int64_t i = 0; i < count; ++i) out[i] = tfrt_nn_expf(x[i] - greatest);
-  double sums[8] = {0};
+// Sums and maxima that go on independently, so that they fit into vectors.
+enum { LANES = 16 };
+
+// The sum of the |count| |terms| of |data|: each lane of every sixteenth.
+#define SUM_LANES(count, data, term, out_sum)                      \
+  do {                                                             \
+    double lanes[LANES] = {0};                                     \
+    double total = 0;                                              \
+    int64_t at = 0;                                                \
+    for (; at + LANES <= (count); at += LANES) {                   \
+      for (int lane = 0; lane < LANES; ++lane) {                   \
+        double x = (double)(data)[at + lane];                      \
+        lanes[lane] += (term);                                     \
+      }                                                            \
+    }                                                              \
+    for (; at < (count); ++at) {                                   \
+      double x = (double)(data)[at];                               \
+      total += (term);                                             \
+    }                                                              \
+    for (int lane = 0; lane < LANES; ++lane) total += lanes[lane]; \
+    *(out_sum) = total;                                            \
+  } while (0)
+
+TFRT_ALWAYS_INLINE float max_of_row(const float* x, int64_t count) {
+  float lanes[LANES];
   int64_t i = 0;
-  for (; i + 8 <= count; i += 8) {
-    for (int j = 0; j < 8; ++j) sums[j] += (double)out[i + j];
+  for (int lane = 0; lane < LANES; ++lane) lanes[lane] = x[0];
+  for (; i + LANES <= count; i += LANES) {
+    for (int lane = 0; lane < LANES; ++lane) {
+      lanes[lane] = x[i + lane] > lanes[lane] ? x[i + lane] : lanes[lane];
+    }
   }
-  double sum = 0;
-  for (; i < count; ++i) sum += (double)out[i];
-  for (int j = 0; j < 8; ++j) sum += sums[j];
-  float factor = (float)(1.0 / sum);
-  for (i = 0; i < count; ++i) out[i] *= factor;
+  for (; i < count; ++i) lanes[0] = x[i] > lanes[0] ? x[i] : lanes[0];
+  for (int lane = 1; lane < LANES; ++lane) {
+    lanes[0] = lanes[lane] > lanes[0] ? lanes[lane] : lanes[0];
+  }
+  return lanes[0];
 }
+
+// A row without steps, in loops that compilers vectorise.
+TFRT_ALWAYS_INLINE void softmax_dense_loop(const float* x, float* out, int64_t count) {
+  float greatest = max_of_row(x, count);
+  double sum;
+  for (int64_t i = 0; i < count; ++i) out[i] = tfrt_nn_expf(x[i] - greatest);
+  SUM_LANES(count, out, x, &sum);
+  float factor = (float)(1.0 / sum);
+  for (int64_t i = 0; i < count; ++i) out[i] *= factor;
+}
+TFRT_NN_WIDE_FUNCTION(softmax_dense, (const float* x, float* out, int64_t count), (x, out, count))
 
 static tfrt_status_t run_softmax(const tfrt_nn_call_t* call, bool is_log) {
   TFRT_RETURN_IF_ERROR(check_float(call, 0));
@@ -105,6 +139,17 @@ static void set_element(const tfrt_dense_host_tensor_t* tensor, int64_t i, doubl
   }
 }
 
+// Sets the sum of a row of f32, and that of the squares of the differences to its mean.
+TFRT_ALWAYS_INLINE void measure_row_loop(const float* data, int64_t count, double* out_sum,
+                                         double* out_squares) {
+  SUM_LANES(count, data, x, out_sum);
+  const double mean = *out_sum / (double)count;
+  SUM_LANES(count, data, (x - mean) * (x - mean), out_squares);
+}
+TFRT_NN_WIDE_FUNCTION(measure_row,
+                      (const float* data, int64_t count, double* out_sum, double* out_squares),
+                      (data, count, out_sum, out_squares))
+
 // Sets mean and variance of |count| elements of |x| from |first| on. (A variance of differences
 // keeps its digits where the mean is large.)
 static void measure(const tfrt_dense_host_tensor_t* x, int64_t first, int64_t count,
@@ -112,12 +157,7 @@ static void measure(const tfrt_dense_host_tensor_t* x, int64_t first, int64_t co
   double sum = 0;
   double squares = 0;
   if (x->dtype == TFRT_DTYPE_F32) {
-    const float* data = (const float*)tfrt_dense_host_tensor_data(x) + first;
-    for (int64_t i = 0; i < count; ++i) sum += (double)data[i];
-    double mean = sum / (double)count;
-    for (int64_t i = 0; i < count; ++i) {
-      squares += ((double)data[i] - mean) * ((double)data[i] - mean);
-    }
+    measure_row((const float*)tfrt_dense_host_tensor_data(x) + first, count, &sum, &squares);
   } else {
     for (int64_t i = 0; i < count; ++i) sum += element(x, first + i);
     double mean = sum / (double)count;
@@ -131,14 +171,19 @@ static void measure(const tfrt_dense_host_tensor_t* x, int64_t first, int64_t co
 }
 
 // A row of f32: (x - mean) * factor * scale + bias.
-static void normalize_row(const float* x, float mean, float factor, const float* scale,
-                          const float* bias, int64_t count, float* out) {
+TFRT_ALWAYS_INLINE void normalize_row_loop(const float* x, float mean, float factor,
+                                           const float* scale, const float* bias, int64_t count,
+                                           float* out) {
   if (bias) {
     for (int64_t i = 0; i < count; ++i) out[i] = (x[i] - mean) * factor * scale[i] + bias[i];
   } else {
     for (int64_t i = 0; i < count; ++i) out[i] = (x[i] - mean) * factor * scale[i];
   }
 }
+TFRT_NN_WIDE_FUNCTION(normalize_row,
+                      (const float* x, float mean, float factor, const float* scale,
+                       const float* bias, int64_t count, float* out),
+                      (x, mean, factor, scale, bias, count, out))
 
 // OK, and sets |*out_count| to the elements of the axes from the attribute axis on, if the scale
 // (input 1) and the bias (input 2, if it is there) have as many, of the same type.

@@ -111,6 +111,13 @@ tfrt_status_t tfrt_nn_alias(const tfrt_nn_call_t* call, uint32_t index,
   return NULL;
 }
 
+bool tfrt_nn_can_reuse(const tfrt_nn_call_t* call, uint32_t index, tfrt_dtype_t dtype,
+                       const tfrt_shape_t* shape) {
+  const tfrt_dense_host_tensor_t* tensor = tfrt_nn_input(call, index);
+  return tensor && (call->unique_inputs >> index & 1) && tensor->dtype == dtype &&
+         tfrt_shape_equal(&tensor->shape, shape) && tfrt_host_buffer_is_exclusive(tensor->buffer);
+}
+
 tfrt_status_t tfrt_nn_error(const tfrt_nn_call_t* call, const char* format, ...) {
   char text[512];
   va_list arguments;

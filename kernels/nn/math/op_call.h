@@ -23,6 +23,7 @@
 #include "host_runtime/base/string_view.h"
 #include "host_runtime/executor/descriptor/kernel_descriptor.h"
 #include "host_runtime/tensor/dense_host_tensor.h"
+#include "kernels/nn/math/kept.h"
 
 // No operation takes more inputs by position (variadic ones take any number of one kind).
 #define TFRT_NN_MAX_POSITIONS 16
@@ -35,6 +36,8 @@ typedef struct tfrt_nn_call_s {
   uint32_t result_count;
   tfrt_dense_host_tensor_t* results;  // zeroed
   tfrt_allocator_t allocator;         // for results and scratch memory
+  tfrt_nn_place_t* place;             // of the op in its program; NULL: nothing can be kept
+  uint32_t unique_inputs;  // bit i: nobody else has input i, whose memory may become a result's
 } tfrt_nn_call_t;
 
 typedef tfrt_status_t (*tfrt_nn_op_fn_t)(const tfrt_nn_call_t* call);
@@ -89,6 +92,11 @@ tfrt_status_t tfrt_nn_make_dims(const tfrt_nn_call_t* call, uint32_t index, tfrt
 tfrt_status_t tfrt_nn_alias(const tfrt_nn_call_t* call, uint32_t index,
                             const tfrt_dense_host_tensor_t* tensor, const tfrt_shape_t* shape)
     TFRT_MUST_USE;
+
+// True if result 0, of |dtype| and |shape|, may be written where input |index| is: each element is
+// read before it is written. Thread-safe.
+bool tfrt_nn_can_reuse(const tfrt_nn_call_t* call, uint32_t index, tfrt_dtype_t dtype,
+                       const tfrt_shape_t* shape);
 
 // Where the elements of input or result |index| are. Thread-safe.
 static inline const void* tfrt_nn_input_data(const tfrt_nn_call_t* call, uint32_t index) {

@@ -5,89 +5,31 @@
 #include <string.h>
 
 #include "kernels/nn/math/ops.h"
+#include "kernels/nn/math/pooling.h"
 #include "kernels/nn/math/window.h"
 
-// One place of a window: from where to where along each axis it lies inside, and how many of its
-// elements are in the padded operand.
-typedef struct place_s {
-  int64_t first[TFRT_NN_MAX_SPATIAL];
-  int64_t end[TFRT_NN_MAX_SPATIAL];
-  int64_t padded_count;
-} place_t;
-
-// Windows of fewer than three axes get leading ones of length 1.
-static void find_place(const tfrt_nn_window_t* window, int64_t index, place_t* out_place) {
-  out_place->padded_count = 1;
-  for (uint32_t i = 0; i < TFRT_NN_MAX_SPATIAL; ++i) {
-    out_place->first[i] = 0;
-    out_place->end[i] = 1;
-  }
-  for (uint32_t i = window->spatial; i-- > 0; index /= window->target[i]) {
-    uint32_t axis = i + TFRT_NN_MAX_SPATIAL - window->spatial;
-    int64_t dilation = window->dilations[i];
-    int64_t begin = index % window->target[i] * window->strides[i] - window->before[i];
-    int64_t end = begin + (window->size[i] - 1) * dilation + 1;
-    int64_t limit = window->source[i] + window->after[i];
-    int64_t padded_end = end < limit ? end : limit;
-    out_place->padded_count *= (padded_end - begin + dilation - 1) / dilation;
-    // The first element inside, in steps of the dilation.
-    if (begin < 0) begin += (-begin + dilation - 1) / dilation * dilation;
-    out_place->first[axis] = begin;
-    out_place->end[axis] = end < window->source[i] ? end : window->source[i];
-  }
-}
-
-// The window over one plane of the operand, as three axes.
-typedef struct plane_s {
-  int64_t dilations[TFRT_NN_MAX_SPATIAL];
-  int64_t strides[TFRT_NN_MAX_SPATIAL];  // in elements
-} plane_t;
-
-static plane_t describe_plane(const tfrt_nn_window_t* window) {
-  plane_t plane = {.dilations = {1, 1, 1}};
-  int64_t stride = 1;
-  for (uint32_t i = window->spatial; i-- > 0; stride *= window->source[i]) {
-    uint32_t axis = i + TFRT_NN_MAX_SPATIAL - window->spatial;
-    plane.dilations[axis] = window->dilations[i];
-    plane.strides[axis] = stride;
-  }
-  return plane;
-}
-
-// Calls |body| for the offset of each element of |place|.
-#define FOR_EACH_OFFSET(plane, place, body)                                                  \
-  for (int64_t i0 = (place).first[0]; i0 < (place).end[0]; i0 += (plane).dilations[0]) {     \
-    for (int64_t i1 = (place).first[1]; i1 < (place).end[1]; i1 += (plane).dilations[1]) {   \
-      for (int64_t i2 = (place).first[2]; i2 < (place).end[2]; i2 += (plane).dilations[2]) { \
-        int64_t offset =                                                                     \
-            i0 * (plane).strides[0] + i1 * (plane).strides[1] + i2 * (plane).strides[2];     \
-        body                                                                                 \
-      }                                                                                      \
-    }                                                                                        \
-  }
-
-#define MAX_POOL(suffix, type, least)                                                       \
-  static int64_t max_##suffix(const void* data, const plane_t* plane, const place_t* place, \
-                              void* out) {                                                  \
-    const type* x = data;                                                                   \
-    type greatest = (least);                                                                \
-    int64_t where = -1;                                                                     \
-    FOR_EACH_OFFSET(*plane, *place, {                                                       \
-      if (where < 0 || x[offset] > greatest || x[offset] != x[offset]) {                    \
-        greatest = x[offset];                                                               \
-        where = offset;                                                                     \
-      }                                                                                     \
-    })                                                                                      \
-    *(type*)out = greatest;                                                                 \
-    return where;                                                                           \
+#define MAX_POOL(suffix, type, least)                                         \
+  static int64_t max_##suffix(const void* data, const tfrt_nn_plane_t* plane, \
+                              const tfrt_nn_pool_place_t* place, void* out) { \
+    const type* x = data;                                                     \
+    type greatest = (least);                                                  \
+    int64_t where = -1;                                                       \
+    TFRT_NN_FOR_EACH_OFFSET(*plane, *place, {                                 \
+      if (where < 0 || x[offset] > greatest || x[offset] != x[offset]) {      \
+        greatest = x[offset];                                                 \
+        where = offset;                                                       \
+      }                                                                       \
+    })                                                                        \
+    *(type*)out = greatest;                                                   \
+    return where;                                                             \
   }
 MAX_POOL(f32, float, -INFINITY)
 MAX_POOL(f64, double, -INFINITY)
 MAX_POOL(i8, int8_t, INT8_MIN)
 MAX_POOL(ui8, uint8_t, 0)
 
-typedef int64_t (*max_fn_t)(const void* data, const plane_t* plane, const place_t* place,
-                            void* out);
+typedef int64_t (*max_fn_t)(const void* data, const tfrt_nn_plane_t* plane,
+                            const tfrt_nn_pool_place_t* place, void* out);
 
 // The index of |where| in the flattened operand; with column-major storage, the planes' axes are
 // counted the other way round.
@@ -115,10 +57,12 @@ static tfrt_status_t plan(const tfrt_nn_call_t* call, tfrt_nn_window_t* window) 
 
 static tfrt_status_t make_pooled(const tfrt_nn_call_t* call, uint32_t index, tfrt_dtype_t dtype,
                                  const tfrt_nn_window_t* window) {
-  int64_t dims[2 + TFRT_NN_MAX_SPATIAL] = {call->inputs[0]->shape.dims[0],
-                                           call->inputs[0]->shape.dims[1]};
-  memcpy(dims + 2, window->target, window->spatial * sizeof(int64_t));
-  return tfrt_nn_make_dims(call, index, dtype, dims, 2 + window->spatial);
+  const tfrt_shape_t* x = &call->inputs[0]->shape;
+  bool is_last = tfrt_nn_is_channels_last(call);
+  int64_t dims[2 + TFRT_NN_MAX_SPATIAL] = {x->dims[0]};
+  dims[is_last ? x->rank - 1 : 1] = x->dims[is_last ? x->rank - 1 : 1];
+  memcpy(dims + (is_last ? 1 : 2), window->target, window->spatial * sizeof(int64_t));
+  return tfrt_nn_make_dims(call, index, dtype, dims, x->rank);
 }
 
 tfrt_status_t tfrt_nn_max_pool(const tfrt_nn_call_t* call) {
@@ -132,20 +76,21 @@ tfrt_status_t tfrt_nn_max_pool(const tfrt_nn_call_t* call) {
   max_fn_t function = functions[x->dtype];
   if (!function) return tfrt_nn_dtype_error(call, x->dtype);
   TFRT_RETURN_IF_ERROR(make_pooled(call, 0, x->dtype, &window));
+  if (tfrt_nn_is_channels_last(call)) return tfrt_nn_pool_channels_last(call, &window, true, false);
   int64_t* indices = NULL;
   if (call->result_count > 1) {
     TFRT_RETURN_IF_ERROR(make_pooled(call, 1, TFRT_DTYPE_I64, &window));
     indices = tfrt_nn_result_data(call, 1);
   }
   bool is_column_major = tfrt_nn_i64(call, "storage_order") != 0;
-  const plane_t plane = describe_plane(&window);
+  const tfrt_nn_plane_t plane = tfrt_nn_plane(&window, 1);
   size_t size = tfrt_dtype_size(x->dtype);
   int64_t pixels = tfrt_shape_stride(&x->shape, 1);
   int64_t places = tfrt_shape_stride(&call->results[0].shape, 1);
   int64_t planes = x->shape.dims[0] * x->shape.dims[1];
   for (int64_t i = 0; i < places; ++i) {
-    place_t place;
-    find_place(&window, i, &place);
+    tfrt_nn_pool_place_t place;
+    tfrt_nn_pool_place(&window, i, &place);
     for (int64_t p = 0; p < planes; ++p) {
       const char* data = (const char*)tfrt_nn_input_data(call, 0) + (size_t)(p * pixels) * size;
       char* out = (char*)tfrt_nn_result_data(call, 0) + (size_t)(p * places + i) * size;
@@ -159,28 +104,29 @@ tfrt_status_t tfrt_nn_max_pool(const tfrt_nn_call_t* call) {
 
 // --- Means --------------------------------------------------------------------------
 
-#define SUM_POOL(suffix, type, term)                                                       \
-  static double sum_##suffix(const void* data, const plane_t* plane, const place_t* place, \
-                             double power, int64_t* out_count) {                           \
-    const type* source = data;                                                             \
-    double sum = 0;                                                                        \
-    int64_t count = 0;                                                                     \
-    (void)power;                                                                           \
-    FOR_EACH_OFFSET(*plane, *place, {                                                      \
-      double x = (double)source[offset];                                                   \
-      sum += (term);                                                                       \
-      ++count;                                                                             \
-    })                                                                                     \
-    *out_count = count;                                                                    \
-    return sum;                                                                            \
+#define SUM_POOL(suffix, type, term)                                          \
+  static double sum_##suffix(const void* data, const tfrt_nn_plane_t* plane,  \
+                             const tfrt_nn_pool_place_t* place, double power, \
+                             int64_t* out_count) {                            \
+    const type* source = data;                                                \
+    double sum = 0;                                                           \
+    int64_t count = 0;                                                        \
+    (void)power;                                                              \
+    TFRT_NN_FOR_EACH_OFFSET(*plane, *place, {                                 \
+      double x = (double)source[offset];                                      \
+      sum += (term);                                                          \
+      ++count;                                                                \
+    })                                                                        \
+    *out_count = count;                                                       \
+    return sum;                                                               \
   }
 SUM_POOL(f32, float, x)
 SUM_POOL(f64, double, x)
 SUM_POOL(power_f32, float, pow(fabs(x), power))
 SUM_POOL(power_f64, double, pow(fabs(x), power))
 
-typedef double (*sum_fn_t)(const void* data, const plane_t* plane, const place_t* place,
-                           double power, int64_t* out_count);
+typedef double (*sum_fn_t)(const void* data, const tfrt_nn_plane_t* plane,
+                           const tfrt_nn_pool_place_t* place, double power, int64_t* out_count);
 
 static void set_float(const tfrt_nn_call_t* call, int64_t index, double value) {
   void* out = tfrt_nn_result_data(call, 0);
@@ -201,13 +147,16 @@ static tfrt_status_t run_sums(const tfrt_nn_call_t* call, const tfrt_nn_window_t
   sum_fn_t function =
       power != 0 ? (is_single ? sum_power_f32 : sum_power_f64) : (is_single ? sum_f32 : sum_f64);
   TFRT_RETURN_IF_ERROR(make_pooled(call, 0, x->dtype, window));
-  const plane_t plane = describe_plane(window);
+  if (tfrt_nn_is_channels_last(call)) {
+    return tfrt_nn_pool_channels_last(call, window, false, with_padding);
+  }
+  const tfrt_nn_plane_t plane = tfrt_nn_plane(window, 1);
   size_t size = tfrt_dtype_size(x->dtype);
   int64_t pixels = tfrt_shape_stride(&x->shape, 1);
   int64_t places = tfrt_shape_stride(&call->results[0].shape, 1);
   for (int64_t i = 0; i < places; ++i) {
-    place_t place;
-    find_place(window, i, &place);
+    tfrt_nn_pool_place_t place;
+    tfrt_nn_pool_place(window, i, &place);
     for (int64_t p = 0; p < x->shape.dims[0] * x->shape.dims[1]; ++p) {
       int64_t count;
       const char* data = (const char*)tfrt_nn_input_data(call, 0) + (size_t)(p * pixels) * size;
@@ -241,14 +190,20 @@ static tfrt_status_t make_global(const tfrt_nn_call_t* call, int64_t* out_pixels
   if (!x || x->shape.rank < 3) return tfrt_nn_error(call, "it takes at least three axes");
   if (!tfrt_nn_is_float(x->dtype)) return tfrt_nn_dtype_error(call, x->dtype);
   tfrt_shape_t shape = x->shape;
-  for (uint32_t i = 2; i < shape.rank; ++i) shape.dims[i] = 1;
-  *out_pixels = tfrt_shape_stride(&x->shape, 1);
+  bool is_last = tfrt_nn_is_channels_last(call);
+  *out_pixels = 1;
+  for (uint32_t i = 1; i < shape.rank; ++i) {
+    if (i == (is_last ? shape.rank - 1 : 1)) continue;
+    *out_pixels *= shape.dims[i];
+    shape.dims[i] = 1;
+  }
   return tfrt_nn_make(call, 0, x->dtype, &shape);
 }
 
 tfrt_status_t tfrt_nn_global_average_pool(const tfrt_nn_call_t* call) {
   int64_t pixels;
   TFRT_RETURN_IF_ERROR(make_global(call, &pixels));
+  if (tfrt_nn_is_channels_last(call)) return tfrt_nn_pool_all_channels_last(call, pixels);
   const void* data = tfrt_nn_input_data(call, 0);
   int64_t planes = tfrt_dense_host_tensor_element_count(&call->results[0]);
   bool is_single = call->results[0].dtype == TFRT_DTYPE_F32;

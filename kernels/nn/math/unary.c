@@ -6,6 +6,7 @@
 
 #include "kernels/nn/math/fast_math.h"
 #include "kernels/nn/math/ops.h"
+#include "kernels/nn/math/wide_loops.h"
 #include "kernels/tensor/math/elementwise.h"
 
 // One row of elements, with up to two settings of the op.
@@ -24,6 +25,23 @@ typedef const map_fn_t map_table_t[TFRT_DTYPE_COUNT];
     }                                                                                       \
   }
 
+// The same of f32, which most networks are of.
+#define WIDE_MAP(name, expression)                                                               \
+  TFRT_ALWAYS_INLINE void name##_loop(const void* data, void* out, int64_t count, double alpha,  \
+                                      double beta) {                                             \
+    const float a = (float)alpha, b = (float)beta;                                               \
+    const float* source = data;                                                                  \
+    float* target = out;                                                                         \
+    (void)a, (void)b;                                                                            \
+    for (int64_t i = 0; i < count; ++i) {                                                        \
+      float x = source[i];                                                                       \
+      target[i] = expression;                                                                    \
+    }                                                                                            \
+  }                                                                                              \
+  TFRT_NN_WIDE_FUNCTION(name,                                                                    \
+                        (const void* data, void* out, int64_t count, double alpha, double beta), \
+                        (data, out, count, alpha, beta))
+
 static tfrt_status_t run_map(const tfrt_nn_call_t* call, map_table_t* maps, tfrt_dtype_t dtype,
                              double alpha, double beta) {
   const tfrt_dense_host_tensor_t* x = tfrt_nn_input(call, 0);
@@ -41,7 +59,7 @@ static tfrt_status_t run_map(const tfrt_nn_call_t* call, map_table_t* maps, tfrt
 
 // A function of floats: |f32| and |f64| are its expressions of x, a and b.
 #define FLOAT_MAP(name, f32, f64, alpha, beta)                                                \
-  MAP(name##_f32, float, float, f32)                                                          \
+  WIDE_MAP(name##_f32, f32)                                                                   \
   MAP(name##_f64, double, double, f64)                                                        \
   tfrt_status_t tfrt_nn_##name(const tfrt_nn_call_t* call) {                                  \
     static map_table_t maps = {[TFRT_DTYPE_F32] = name##_f32, [TFRT_DTYPE_F64] = name##_f64}; \
@@ -91,10 +109,10 @@ FLOAT_MAP(shrink, x<-a ? x + b : x> a ? x - b : 0.0f, x<-a ? x + b : x> a ? x - 
 
 #define SQRT_HALF 0.70710678118654752440
 #define GELU_FACTOR 0.79788456080286535588
-MAP(gelu_erf_f32, float, float, 0.5f * x * (1.0f + tfrt_nn_erff(x * (float)SQRT_HALF)))
+WIDE_MAP(gelu_erf_f32, 0.5f * x * (1.0f + tfrt_nn_erff(x * (float)SQRT_HALF)))
 MAP(gelu_erf_f64, double, double, 0.5 * x * (1.0 + erf(x * SQRT_HALF)))
-MAP(gelu_tanh_f32, float, float,
-    0.5f * x * (1.0f + tfrt_nn_tanhf((float)GELU_FACTOR * (x + 0.044715f * x * x * x))))
+WIDE_MAP(gelu_tanh_f32,
+         0.5f * x * (1.0f + tfrt_nn_tanhf((float)GELU_FACTOR * (x + 0.044715f * x * x * x))))
 MAP(gelu_tanh_f64, double, double, 0.5 * x * (1.0 + tanh(GELU_FACTOR * (x + 0.044715 * x * x * x))))
 
 tfrt_status_t tfrt_nn_gelu(const tfrt_nn_call_t* call) {
@@ -154,7 +172,7 @@ UNSIGNED_MAPS(sign, x > 0)
 MAP(sign_f32, float, float, x != x ? x : (float)((x > 0) - (x < 0)))
 MAP(sign_f64, double, double, x != x ? x : (double)((x > 0) - (x < 0)))
 SIGNED_MAPS(relu, x > 0 ? x : 0)
-MAP(relu_f32, float, float, x < 0 ? 0.0f : x)
+WIDE_MAP(relu_f32, x < 0 ? 0.0f : x)
 MAP(relu_f64, double, double, x < 0 ? 0.0 : x)
 SIGNED_MAPS(bitwise_not, ~x)
 UNSIGNED_MAPS(bitwise_not, ~x)

@@ -3,6 +3,14 @@
 
 #include <string.h>
 
+bool tfrt_nn_is_channels_last(const tfrt_nn_call_t* call) {
+  for (uint32_t i = 0; i < call->op->attribute_count; ++i) {
+    if (strcmp(call->op->attributes[i].name, "layout") != 0) continue;
+    return tfrt_nn_string_is(call, "layout", "NHWC");
+  }
+  return false;
+}
+
 tfrt_status_t tfrt_nn_window_numbers(const tfrt_nn_call_t* call, const char* name, uint32_t count,
                                      int64_t low, int64_t standard, int64_t* out_values) {
   tfrt_nn_numbers_t numbers;
@@ -28,8 +36,9 @@ tfrt_status_t tfrt_nn_window_read(const tfrt_nn_call_t* call, const int64_t* siz
     return tfrt_nn_error(call, "its operand must have 3 to %d axes", 2 + TFRT_NN_MAX_SPATIAL);
   }
   uint32_t spatial = out_window->spatial = x->shape.rank - 2;
+  uint32_t first_axis = tfrt_nn_is_channels_last(call) ? 1 : 2;
   for (uint32_t i = 0; i < spatial; ++i) {
-    out_window->source[i] = x->shape.dims[2 + i];
+    out_window->source[i] = x->shape.dims[first_axis + i];
     out_window->size[i] = size[i];
     if (size[i] < 1 || size[i] > INT32_MAX || out_window->source[i] > INT32_MAX) {
       return tfrt_nn_error(call, "an axis of the window or the operand is empty or too long");

@@ -22,6 +22,11 @@ typedef struct tfrt_nn_window_s {
   int64_t target[TFRT_NN_MAX_SPATIAL];
 } tfrt_nn_window_t;
 
+// True if the op has the attribute `layout` and it says that the channels are the last axis of the
+// operand and the result: "NHWC" (with as many axes between N and C as there are), instead of
+// "NCHW". Thread-safe.
+bool tfrt_nn_is_channels_last(const tfrt_nn_call_t* call);
+
 // Sets |*out_window| for operand 0 of |call| and a window of |size|, which has one length for each
 // spatial axis, by the attributes auto_pad, dilations, pads and strides. |ceil_mode|: a window
 // that only partly lies inside counts, too. Thread-safe.

@@ -171,15 +171,21 @@
     group_norm, ONE, 4)                                                                            \
   X(lrn, "Each element by the squares of its neighbours in other channels.", lrn, ONE, 16)         \
   X(conv, "The convolution with the weights operand 1, plus the bias operand 2.", conv, ONE, 256)  \
+  X(fused_conv,                                                                                    \
+    "`conv`, plus operand 3, stretched to each other, and then `activation` of each element.",     \
+    fused_conv, ONE, 256)                                                                          \
   X(conv_transpose,                                                                                \
     "The transposed convolution with the weights operand 1, plus the bias operand 2.",             \
     conv_transpose, ONE, 256)                                                                      \
   X(max_pool, "The greatest element of each window, and its index.", max_pool, MANY, 9)            \
   X(average_pool, "The mean of each window.", average_pool, ONE, 9)                                \
   X(lp_pool, "The root of the sum of powers `p` of each window.", lp_pool, ONE, 32)                \
-  X(global_average_pool, "The mean of each channel.", none, ONE, 1)                                \
+  X(global_average_pool, "The mean of each channel.", layout, ONE, 1)                              \
   X(global_max_pool, "The greatest element of each channel.", none, ONE, 1)                        \
   X(mat_mul, "The product of two stacks of matrices.", none, ONE, 64)                              \
+  X(fused_mat_mul,                                                                                 \
+    "`mat_mul` with one matrix, plus operands 2, a bias, and 3, and then `activation`.",           \
+    fused_mat_mul, ONE, 64)                                                                        \
   X(gemm, "alpha * A * B + beta * C, where A and B may be transposed.", gemm, ONE, 64)             \
   X(resize, "The picture with other lengths, between whose pixels it is interpolated.", resize,    \
     ONE, 16)                                                                                       \

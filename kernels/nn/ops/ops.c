@@ -63,6 +63,15 @@
   SET(MAY("auto_pad", STRING, "\"NOTSET\""), MAY("dilations", I64_ARRAY, "[]"),                   \
       MAY("group", I64, "1"), MAY("kernel_shape", I64_ARRAY, "[]"), MAY("pads", I64_ARRAY, "[]"), \
       MAY("strides", I64_ARRAY, "[]"))
+#define ATTRIBUTES_fused_conv                                                  \
+  SET(MAY("activation", STRING, "\"none\""), MAY("alpha", F32, "0.0"),         \
+      MAY("auto_pad", STRING, "\"NOTSET\""), MAY("beta", F32, "0.0"),          \
+      MAY("dilations", I64_ARRAY, "[]"), MAY("group", I64, "1"),               \
+      MAY("kernel_shape", I64_ARRAY, "[]"), MAY("layout", STRING, "\"NCHW\""), \
+      MAY("pads", I64_ARRAY, "[]"), MAY("present", I64, "-1"), MAY("strides", I64_ARRAY, "[]"))
+#define ATTRIBUTES_fused_mat_mul                                                                \
+  SET(MAY("activation", STRING, "\"none\""), MAY("alpha", F32, "0.0"), MAY("beta", F32, "0.0"), \
+      MAY("present", I64, "-1"), MAY("transB", I64, "0"))
 #define ATTRIBUTES_conv_transpose                                                   \
   SET(MAY("auto_pad", STRING, "\"NOTSET\""), MAY("dilations", I64_ARRAY, "[]"),     \
       MAY("group", I64, "1"), MAY("kernel_shape", I64_ARRAY, "[]"),                 \
@@ -71,13 +80,14 @@
 #define ATTRIBUTES_max_pool                                               \
   SET(MAY("auto_pad", STRING, "\"NOTSET\""), MAY("ceil_mode", I64, "0"),  \
       MAY("dilations", I64_ARRAY, "[]"), NEED("kernel_shape", I64_ARRAY), \
-      MAY("pads", I64_ARRAY, "[]"), MAY("storage_order", I64, "0"),       \
-      MAY("strides", I64_ARRAY, "[]"))
+      MAY("layout", STRING, "\"NCHW\""), MAY("pads", I64_ARRAY, "[]"),    \
+      MAY("storage_order", I64, "0"), MAY("strides", I64_ARRAY, "[]"))
+#define ATTRIBUTES_layout SET(MAY("layout", STRING, "\"NCHW\""))
 #define ATTRIBUTES_average_pool                                              \
   SET(MAY("auto_pad", STRING, "\"NOTSET\""), MAY("ceil_mode", I64, "0"),     \
       MAY("count_include_pad", I64, "0"), MAY("dilations", I64_ARRAY, "[]"), \
-      NEED("kernel_shape", I64_ARRAY), MAY("pads", I64_ARRAY, "[]"),         \
-      MAY("strides", I64_ARRAY, "[]"))
+      NEED("kernel_shape", I64_ARRAY), MAY("layout", STRING, "\"NCHW\""),    \
+      MAY("pads", I64_ARRAY, "[]"), MAY("strides", I64_ARRAY, "[]"))
 #define ATTRIBUTES_lp_pool                                                                    \
   SET(MAY("auto_pad", STRING, "\"NOTSET\""), MAY("ceil_mode", I64, "0"),                      \
       MAY("dilations", I64_ARRAY, "[]"), NEED("kernel_shape", I64_ARRAY), MAY("p", I64, "2"), \

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/tensor/onednn/onednn.h"
+#include "kernels/tensor/onednn/onednn_execution.h"
 #include "kernels/tensor/onednn/onednn_library.h"
 
 #define ALIGNMENT 64
@@ -80,46 +81,6 @@ static dnnl_status_t describe_layouts(tfrt_onednn_convolution_t* convolution) {
   return result;
 }
 
-// --- What follows -----------------------------------------------------------------
-
-static dnnl_status_t append_activation(const tfrt_onednn_convolution_spec_t* spec,
-                                       dnnl_post_ops_t operations) {
-  static const dnnl_alg_kind_t kinds[] = {
-      [TFRT_ONEDNN_ACTIVATION_RELU] = dnnl_eltwise_relu,
-      [TFRT_ONEDNN_ACTIVATION_CLIP] = dnnl_eltwise_clip,
-      [TFRT_ONEDNN_ACTIVATION_SIGMOID] = dnnl_eltwise_logistic,
-      [TFRT_ONEDNN_ACTIVATION_SWISH] = dnnl_eltwise_swish,
-      [TFRT_ONEDNN_ACTIVATION_HARD_SWISH] = dnnl_eltwise_hardswish,
-      [TFRT_ONEDNN_ACTIVATION_TANH] = dnnl_eltwise_tanh,
-      [TFRT_ONEDNN_ACTIVATION_GELU_ERF] = dnnl_eltwise_gelu_erf,
-      [TFRT_ONEDNN_ACTIVATION_GELU_TANH] = dnnl_eltwise_gelu_tanh,
-  };
-  if (spec->activation == TFRT_ONEDNN_ACTIVATION_NONE) return dnnl_success;
-  return tfrt_onednn()->dnnl_post_ops_append_eltwise(operations, 1.0f, kinds[spec->activation],
-                                                     spec->alpha, spec->beta);
-}
-
-static dnnl_status_t make_attributes(const tfrt_onednn_convolution_spec_t* spec,
-                                     dnnl_primitive_attr_t* out_attributes) {
-  const tfrt_onednn_library_t* library = tfrt_onednn();
-  dnnl_post_ops_t operations = NULL;
-  dnnl_status_t result = library->dnnl_primitive_attr_create(out_attributes);
-  if (result != dnnl_success) return result;
-  result =
-      library->dnnl_primitive_attr_set_scratchpad_mode(*out_attributes, dnnl_scratchpad_mode_user);
-  if (result == dnnl_success) result = library->dnnl_post_ops_create(&operations);
-  if (result == dnnl_success && spec->adds) {
-    result = library->dnnl_post_ops_append_sum(operations, 1.0f);
-  }
-  if (result == dnnl_success) result = append_activation(spec, operations);
-  if (result == dnnl_success) {
-    result = library->dnnl_primitive_attr_set_post_ops(*out_attributes, operations);
-  }
-  if (operations) library->dnnl_post_ops_destroy(operations);
-  if (result != dnnl_success) library->dnnl_primitive_attr_destroy(*out_attributes);
-  return result;
-}
-
 // --- Building ---------------------------------------------------------------------
 
 static dnnl_status_t describe_operation(const tfrt_onednn_convolution_t* convolution,
@@ -146,7 +107,8 @@ static dnnl_status_t build(tfrt_onednn_convolution_t* convolution) {
   dnnl_primitive_desc_t description;
   dnnl_status_t result = describe_layouts(convolution);
   if (result == dnnl_success) result = describe_operation(convolution, &operation);
-  if (result == dnnl_success) result = make_attributes(&convolution->spec, &attributes);
+  if (result == dnnl_success)
+    result = tfrt_onednn_epilogue_attributes(&convolution->spec.epilogue, &attributes);
   if (result != dnnl_success) return result;
   result = library->dnnl_primitive_desc_create(&description, &operation, attributes,
                                                convolution->engine, NULL);
@@ -165,40 +127,13 @@ static dnnl_status_t build(tfrt_onednn_convolution_t* convolution) {
 
 // --- Running ----------------------------------------------------------------------
 
-// The arguments of one run, and the stream that it takes place in.
-typedef struct run_s {
-  dnnl_stream_t stream;
-  int count;
-  dnnl_exec_arg_t arguments[6];
-} run_t;
-
-static dnnl_status_t add_argument(const tfrt_onednn_convolution_t* convolution, run_t* run,
-                                  int index, const dnnl_memory_desc_t* layout, const void* data) {
-  // The library has one type for what it reads and what it writes.
-  dnnl_status_t result = tfrt_onednn()->dnnl_memory_create(
-      &run->arguments[run->count].memory, layout, convolution->engine, (void*)(uintptr_t)data);
-  if (result == dnnl_success) run->arguments[run->count++].arg = index;
-  return result;
-}
-
-static dnnl_status_t finish(run_t* run, dnnl_status_t result, const_dnnl_primitive_t primitive) {
-  const tfrt_onednn_library_t* library = tfrt_onednn();
-  if (result == dnnl_success) {
-    result = library->dnnl_primitive_execute(primitive, run->stream, run->count, run->arguments);
-  }
-  if (result == dnnl_success) result = library->dnnl_stream_wait(run->stream);
-  for (int i = 0; i < run->count; ++i) library->dnnl_memory_destroy(run->arguments[i].memory);
-  if (run->stream) library->dnnl_stream_destroy(run->stream);
-  return result;
-}
-
 // Copies |weights| into the layout of the primitive.
 static dnnl_status_t pack(const tfrt_onednn_convolution_t* convolution, const void* weights,
                           void* packed) {
   const tfrt_onednn_library_t* library = tfrt_onednn();
   dnnl_primitive_desc_t description;
   dnnl_primitive_t primitive = NULL;
-  run_t run = {.count = 0};
+  tfrt_onednn_execution_t run = {.count = 0};
   dnnl_status_t result = library->dnnl_reorder_primitive_desc_create(
       &description, &convolution->weights, convolution->engine, &convolution->packed,
       convolution->engine, NULL);
@@ -208,12 +143,14 @@ static dnnl_status_t pack(const tfrt_onednn_convolution_t* convolution, const vo
   if (result != dnnl_success) return result;
   result = library->dnnl_stream_create(&run.stream, convolution->engine, dnnl_stream_default_flags);
   if (result == dnnl_success) {
-    result = add_argument(convolution, &run, DNNL_ARG_FROM, &convolution->weights, weights);
+    result = tfrt_onednn_execution_add(&run, convolution->engine, DNNL_ARG_FROM,
+                                       &convolution->weights, weights);
   }
   if (result == dnnl_success) {
-    result = add_argument(convolution, &run, DNNL_ARG_TO, &convolution->packed, packed);
+    result = tfrt_onednn_execution_add(&run, convolution->engine, DNNL_ARG_TO, &convolution->packed,
+                                       packed);
   }
-  result = finish(&run, result, primitive);
+  result = tfrt_onednn_execution_finish(&run, result, primitive);
   library->dnnl_primitive_destroy(primitive);
   return result;
 }
@@ -224,7 +161,7 @@ static bool is_packed_already(const tfrt_onednn_convolution_t* convolution) {
 
 static dnnl_status_t execute(const tfrt_onednn_convolution_t* convolution, const void* source,
                              const void* packed, const void* bias, void* target, void* scratch) {
-  run_t run = {.count = 0};
+  tfrt_onednn_execution_t run = {.count = 0};
   dnnl_status_t result = tfrt_onednn()->dnnl_stream_create(&run.stream, convolution->engine,
                                                            dnnl_stream_default_flags);
   const struct {
@@ -240,10 +177,10 @@ static dnnl_status_t execute(const tfrt_onednn_convolution_t* convolution, const
   };
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(arguments) && result == dnnl_success; ++i) {
     if (!arguments[i].data) continue;
-    result =
-        add_argument(convolution, &run, arguments[i].index, arguments[i].layout, arguments[i].data);
+    result = tfrt_onednn_execution_add(&run, convolution->engine, arguments[i].index,
+                                       arguments[i].layout, arguments[i].data);
   }
-  return finish(&run, result, convolution->primitive);
+  return tfrt_onednn_execution_finish(&run, result, convolution->primitive);
 }
 
 // --- Life -------------------------------------------------------------------------

@@ -19,22 +19,10 @@
 
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/status.h"
+#include "kernels/tensor/onednn/onednn_epilogue.h"
 
 // Dimensions behind batch and channels.
 #define TFRT_ONEDNN_MAX_SPATIAL 3
-
-// A function of each element of the result.
-typedef enum tfrt_onednn_activation_e {
-  TFRT_ONEDNN_ACTIVATION_NONE = 0,
-  TFRT_ONEDNN_ACTIVATION_RELU,  // of a slope |alpha| below 0
-  TFRT_ONEDNN_ACTIVATION_CLIP,  // to |alpha| to |beta|
-  TFRT_ONEDNN_ACTIVATION_SIGMOID,
-  TFRT_ONEDNN_ACTIVATION_SWISH,  // x * sigmoid(alpha * x)
-  TFRT_ONEDNN_ACTIVATION_HARD_SWISH,
-  TFRT_ONEDNN_ACTIVATION_TANH,
-  TFRT_ONEDNN_ACTIVATION_GELU_ERF,
-  TFRT_ONEDNN_ACTIVATION_GELU_TANH,
-} tfrt_onednn_activation_t;
 
 // Filled in from all zeros.
 typedef struct tfrt_onednn_convolution_spec_s {
@@ -51,11 +39,8 @@ typedef struct tfrt_onednn_convolution_spec_s {
   int64_t after[TFRT_ONEDNN_MAX_SPATIAL];
   int64_t target[TFRT_ONEDNN_MAX_SPATIAL];
   bool has_bias;
-  bool adds;           // the result is added to what the target holds already
   bool channels_last;  // source and target; the weights stay as they are
-  tfrt_onednn_activation_t activation;
-  float alpha;
-  float beta;
+  tfrt_onednn_epilogue_t epilogue;
 } tfrt_onednn_convolution_spec_t;
 
 typedef struct tfrt_onednn_convolution_s tfrt_onednn_convolution_t;

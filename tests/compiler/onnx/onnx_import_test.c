@@ -330,8 +330,8 @@ START_TEST(a_pipeline_has_a_function_for_each_host) {
   add_node("Add", "a", "b", "c");
   add_node("Abs", "c", NULL, "y");
   assert_good();
-  assert_text(&text, "func.func @stage0(%x: !tfrt_tensor.tensor) -> (!tfrt_tensor.tensor, ");
-  assert_text(&text, "func.func @stage1(%a: !tfrt_tensor.tensor, %b: !tfrt_tensor.tensor)");
+  assert_text(&text, "func.func @stage0(%arg0: !tfrt_tensor.tensor) -> (!tfrt_tensor.tensor, ");
+  assert_text(&text, "func.func @stage1(%arg0: !tfrt_tensor.tensor, %arg1: !tfrt_tensor.tensor)");
   assert_text(&text, "tfrt.call @stage1(%1#0, %1#1) {host = 1 : i32}");
 }
 END_TEST

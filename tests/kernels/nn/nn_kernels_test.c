@@ -30,29 +30,37 @@ static void set_up(int thread_count) {
   tfrt_string_builder_initialize(&report, tfrt_allocator_system());
 }
 
-static void tear_down(void) {
+static void tear_down_results(void) {
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(results); ++i) {
     tfrt_async_value_release(results[i]);
     results[i] = NULL;
   }
+}
+
+static void tear_down(void) {
+  tear_down_results();
   tfrt_string_builder_deinitialize(&report);
   tfrt_host_context_free(host);
 }
 
-static void run(const char* text) {
-  tfrt_program_t* program = NULL;
+static void call(tfrt_program_t* program) {
   tfrt_request_options_t options = tfrt_request_options_default();
   tfrt_request_context_t* request = NULL;
-  tfrt_status_t status =
-      tfrt_program_create_from_text("p.mlir", tfrt_string_view_of(text), host->registry,
-                                    tfrt_allocator_system(), &report, &program);
-  ck_assert_msg(status == NULL, "%s", tfrt_string_builder_text(&report));
   ck_assert_ptr_null(tfrt_request_context_create(&options, tfrt_allocator_system(), &request));
   tfrt_execution_context_t context = tfrt_host_context_execution(host, request);
   const tfrt_function_t* function = tfrt_program_find_function(program, "main");
   tfrt_function_execute(function, &context, NULL, results);
   tfrt_work_queue_await(host->work_queue, results, function->result_count);
   tfrt_request_context_release(request);
+}
+
+static void run(const char* text) {
+  tfrt_program_t* program = NULL;
+  tfrt_status_t status =
+      tfrt_program_create_from_text("p.mlir", tfrt_string_view_of(text), host->registry,
+                                    tfrt_allocator_system(), &report, &program);
+  ck_assert_msg(status == NULL, "%s", tfrt_string_builder_text(&report));
+  call(program);
   tfrt_program_release(program);
 }
 
@@ -125,6 +133,171 @@ static const char too_few[] = "func.func @main() -> " TENSOR
                               "  %c = tfrt_nn.clip(%a) {present = 5 : i64}\n"
                               "  tfrt.return %c : " TENSOR "\n}\n";
 
+// |layout| of a convolution, a sum and a function that are one op, beside the ops one by one: both
+// results are the same. The operand is given as pictures with the channels first, or last.
+#define PICTURE                                                         \
+  "  %shape = tfrt_nn.constant dense<[2, 3, 5, 4]> : tensor<4xi64>\n"   \
+  "  %count = tfrt_nn.constant dense<120> : tensor<i64>\n"              \
+  "  %zero = tfrt_nn.constant dense<0> : tensor<i64>\n"                 \
+  "  %one = tfrt_nn.constant dense<1> : tensor<i64>\n"                  \
+  "  %range = tfrt_nn.range(%zero, %count, %one)\n"                     \
+  "  %floats = tfrt_nn.cast(%range) {to = f32}\n"                       \
+  "  %waves = tfrt_nn.sin(%floats)\n"                                   \
+  "  %x = tfrt_nn.reshape(%waves, %shape)\n"                            \
+  "  %w = tfrt_nn.constant dense<[[[[1.0]], [[-0.5]], [[2.0]]], "       \
+  "[[[-1.5]], [[0.5]], [[1.0]]], [[[0.25]], [[1.0]], [[-1.0]]]]> : "    \
+  "tensor<3x3x1x1xf32>\n"                                               \
+  "  %b = tfrt_nn.constant dense<[0.125, -1.0, 0.5]> : tensor<3xf32>\n" \
+  "  %c = tfrt_nn.conv(%x, %w, %b)\n"
+
+static const char fused[] =
+    "func.func @main() -> (" TENSOR ", " TENSOR ", " TENSOR ", " TENSOR ") {\n" PICTURE
+    "  %s = tfrt_nn.add(%c, %x)\n"
+    "  %r = tfrt_nn.relu(%s)\n"
+    "  %f = tfrt_nn.fused_conv(%x, %w, %b, %x) {activation = \"relu\"}\n"
+    "  %t = tfrt_nn.transpose(%x) {perm = [0, 2, 3, 1]}\n"
+    "  %u = tfrt_nn.transpose(%x) {perm = [0, 2, 3, 1]}\n"
+    "  %l = tfrt_nn.fused_conv(%t, %w, %b, %u) {activation = \"relu\", "
+    "layout = \"NHWC\"}\n"
+    "  %m = tfrt_nn.transpose(%l) {perm = [0, 3, 1, 2]}\n"
+    "  %v = tfrt_nn.fused_conv(%t, %w, %b) {layout = \"NHWC\"}\n"
+    "  %n = tfrt_nn.transpose(%v) {perm = [0, 3, 1, 2]}\n"
+    "  %d = tfrt_nn.sub(%n, %c)\n"
+    "  tfrt.return %r, %f, %m, %d : " TENSOR ", " TENSOR ", " TENSOR ", " TENSOR "\n}\n";
+
+// A summand of one element for each channel, and each function by itself.
+static const char stretched[] =
+    "func.func @main() -> (" TENSOR ", " TENSOR ", " TENSOR ", " TENSOR ") {\n" PICTURE
+    "  %k = tfrt_nn.constant dense<[[[1.0]], [[2.0]], [[3.0]]]> : tensor<3x1x1xf32>\n"
+    "  %s = tfrt_nn.add(%c, %k)\n"
+    "  %r = tfrt_nn.tanh(%s)\n"
+    "  %f = tfrt_nn.fused_conv(%x, %w, %b, %k) {activation = \"tanh\"}\n"
+    "  %q = tfrt_nn.sigmoid(%c)\n"
+    "  %g = tfrt_nn.fused_conv(%x, %w, %b) {activation = \"sigmoid\"}\n"
+    "  tfrt.return %r, %f, %q, %g : " TENSOR ", " TENSOR ", " TENSOR ", " TENSOR "\n}\n";
+
+// Products with weights, which may be transposed, a bias, a summand and a function.
+static const char products[] =
+    "func.func @main() -> (" TENSOR ", " TENSOR ", " TENSOR ", " TENSOR ") {\n" PICTURE
+    "  %m = tfrt_nn.constant dense<[[1.0, -1.0], [0.5, 2.0], [0.25, 1.0], [-2.0, 3.0]]> : "
+    "tensor<4x2xf32>\n"
+    "  %n = tfrt_nn.transpose(%m)\n"
+    "  %row = tfrt_nn.constant dense<[0.5, -0.5]> : tensor<2xf32>\n"
+    "  %y = tfrt_nn.mat_mul(%x, %m)\n"
+    "  %z = tfrt_nn.add(%y, %row)\n"
+    "  %s = tfrt_nn.add(%z, %y)\n"
+    "  %g = tfrt_nn.gelu(%s)\n"
+    "  %f = tfrt_nn.fused_mat_mul(%x, %m, %row, %y) {activation = \"gelu\"}\n"
+    "  %t = tfrt_nn.fused_mat_mul(%x, %n, %row, %y) {activation = \"gelu\", transB = 1 : i64}\n"
+    "  %k = tfrt_nn.fused_mat_mul(%x, %m, %row, %row) {activation = \"leaky_relu\", "
+    "alpha = 0.5 : f32}\n"
+    "  %u = tfrt_nn.add(%z, %row)\n"
+    "  %v = tfrt_nn.leaky_relu(%u) {alpha = 0.5 : f32}\n"
+    "  %d = tfrt_nn.sub(%k, %v)\n"
+    "  tfrt.return %g, %f, %t, %d : " TENSOR ", " TENSOR ", " TENSOR ", " TENSOR "\n}\n";
+
+static const char pools[] =
+    "func.func @main() -> (" TENSOR ", " TENSOR ", " TENSOR ", " TENSOR ") {\n" PICTURE
+    "  %t = tfrt_nn.transpose(%x) {perm = [0, 2, 3, 1]}\n"
+    "  %p = tfrt_nn.max_pool(%x) {kernel_shape = [3, 2], pads = [1, 0, 1, 1], strides = [2, 1]} : "
+    "(" TENSOR ") -> " TENSOR
+    "\n"
+    "  %q = tfrt_nn.max_pool(%t) {kernel_shape = [3, 2], layout = \"NHWC\", pads = [1, 0, 1, 1], "
+    "strides = [2, 1]} : (" TENSOR ") -> " TENSOR
+    "\n"
+    "  %r = tfrt_nn.transpose(%q) {perm = [0, 3, 1, 2]}\n"
+    "  %a = tfrt_nn.average_pool(%x) {kernel_shape = [2, 2], pads = [0, 1, 0, 0]}\n"
+    "  %b1 = tfrt_nn.average_pool(%t) {kernel_shape = [2, 2], layout = \"NHWC\", "
+    "pads = [0, 1, 0, 0]}\n"
+    "  %b2 = tfrt_nn.transpose(%b1) {perm = [0, 3, 1, 2]}\n"
+    "  %g = tfrt_nn.global_average_pool(%x)\n"
+    "  %h = tfrt_nn.global_average_pool(%t) {layout = \"NHWC\"}\n"
+    "  %i = tfrt_nn.transpose(%h) {perm = [0, 3, 1, 2]}\n"
+    "  %one_list = tfrt_nn.concat(%g, %i) {axis = 0 : i64}\n"
+    "  %pair = tfrt_nn.sub(%b2, %a)\n"
+    "  tfrt.return %p, %r, %pair, %one_list : " TENSOR ", " TENSOR ", " TENSOR ", " TENSOR "\n}\n";
+
+static const char no_function[] = "func.func @main() -> " TENSOR " {\n" PICTURE
+                                  "  %f = tfrt_nn.fused_conv(%x, %w) {activation = \"swoosh\"}\n"
+                                  "  tfrt.return %f : " TENSOR "\n}\n";
+
+static void assert_near(uint32_t index, uint32_t other) {
+  const tfrt_dense_host_tensor_t *a = tensor(index), *b = tensor(other);
+  ck_assert(tfrt_shape_equal(&a->shape, &b->shape));
+  for (int64_t i = 0; i < tfrt_dense_host_tensor_element_count(a); ++i) {
+    ck_assert_float_eq_tol(floats(index)[i], floats(other)[i], 1e-5f);
+  }
+}
+
+START_TEST(a_fused_convolution_gives_what_its_parts_give) {
+  set_up(_i);
+  run(fused);
+  assert_near(0, 1);
+  assert_near(0, 2);
+  for (int64_t i = 0; i < 120; ++i) ck_assert_float_eq_tol(floats(3)[i], 0, 1e-5f);
+  tear_down();
+}
+END_TEST
+
+START_TEST(a_summand_is_stretched_before_the_function) {
+  set_up(_i);
+  run(stretched);
+  assert_near(0, 1);
+  assert_near(2, 3);
+  tear_down();
+}
+END_TEST
+
+START_TEST(a_fused_product_gives_what_its_parts_give) {
+  set_up(_i);
+  run(products);
+  assert_near(0, 1);
+  assert_near(0, 2);
+  for (int i = 0; i < 60; ++i) ck_assert_float_eq_tol(floats(3)[i], 0, 1e-5f);
+  tear_down();
+}
+END_TEST
+
+START_TEST(pools_give_the_same_with_the_channels_last) {
+  set_up(_i);
+  run(pools);
+  assert_near(0, 1);
+  const tfrt_dense_host_tensor_t* differences = tensor(2);
+  for (int64_t i = 0; i < tfrt_dense_host_tensor_element_count(differences); ++i) {
+    ck_assert_float_eq_tol(floats(2)[i], 0, 1e-6f);
+  }
+  for (int i = 0; i < 6; ++i) ck_assert_float_eq_tol(floats(3)[i], floats(3)[6 + i], 1e-6f);
+  tear_down();
+}
+END_TEST
+
+START_TEST(a_function_that_is_not_known_is_refused) {
+  set_up(_i);
+  run(no_function);
+  assert_error(0, "there is no activation 'swoosh'");
+  tear_down();
+}
+END_TEST
+
+// The second run finds what the first one has kept, and must give the same.
+START_TEST(what_is_kept_gives_the_same_again) {
+  set_up(_i);
+  tfrt_program_t* program = NULL;
+  tfrt_status_t status =
+      tfrt_program_create_from_text("p.mlir", tfrt_string_view_of(fused), host->registry,
+                                    tfrt_allocator_system(), &report, &program);
+  ck_assert_msg(status == NULL, "%s", tfrt_string_builder_text(&report));
+  for (int i = 0; i < 3; ++i) {
+    tear_down_results();
+    call(program);
+    assert_near(0, 1);
+    assert_near(0, 2);
+  }
+  tfrt_program_release(program);
+  tear_down();
+}
+END_TEST
+
 START_TEST(operands_are_stretched_to_each_other) {
   set_up(_i);
   run(broadcast);
@@ -185,6 +358,12 @@ Suite* tfrt_test_suite(void) {
   tcase_add_loop_test(kernels, an_error_is_that_of_its_results_alone, 0, 4);
   tcase_add_loop_test(kernels, floats_of_16_bits_are_computed_as_f32, 0, 4);
   tcase_add_loop_test(kernels, operands_that_do_not_fit_are_refused, 0, 4);
+  tcase_add_loop_test(kernels, a_fused_convolution_gives_what_its_parts_give, 0, 4);
+  tcase_add_loop_test(kernels, a_summand_is_stretched_before_the_function, 0, 4);
+  tcase_add_loop_test(kernels, a_fused_product_gives_what_its_parts_give, 0, 4);
+  tcase_add_loop_test(kernels, pools_give_the_same_with_the_channels_last, 0, 4);
+  tcase_add_loop_test(kernels, a_function_that_is_not_known_is_refused, 0, 4);
+  tcase_add_loop_test(kernels, what_is_kept_gives_the_same_again, 0, 4);
   Suite* suite = suite_create("nn_kernels");
   suite_add_tcase(suite, kernels);
   return suite;
