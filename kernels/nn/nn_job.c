@@ -8,6 +8,7 @@
 #include "host_runtime/host_context.h"
 #include "host_runtime/tensor/tensor_types.h"
 #include "kernels/nn/nn_places.h"
+#include "kernels/nn/nn_pool.h"
 #include "kernels/tensor/math/elementwise.h"
 
 // --- Floats of 16 bits --------------------------------------------------------------
@@ -169,7 +170,7 @@ static job_t* create_job(const tfrt_kernel_frame_t* frame, const tfrt_nn_op_t* o
   uint32_t input_count = count_inputs(frame, mask);
   size_t size = sizeof(job_t) + frame->result_count * sizeof(tfrt_dense_host_tensor_t) +
                 (input_count + frame->argument_count + frame->result_count) * sizeof(void*);
-  tfrt_allocator_t allocator = frame->context->host->allocator;
+  tfrt_allocator_t allocator = tfrt_nn_pool_allocator(frame->context->host);
   job_t* job = tfrt_allocator_allocate_zeroed(allocator, size);
   if (!job) return NULL;
   const tfrt_dense_host_tensor_t** inputs =

@@ -156,6 +156,12 @@
     MANY, 1)                                                                                       \
   X(softmax, "e^x by the sum of that along `axis`.", axis_last, ONE, 8)                            \
   X(log_softmax, "The logarithm of the softmax along `axis`.", axis_last, ONE, 8)                  \
+  X(negative_log_likelihood_loss,                                                                  \
+    "How unlikely the labels, operand 1, are by the logarithms of the classes' shares.", loss,     \
+    ONE, 1)                                                                                        \
+  X(softmax_cross_entropy_loss,                                                                    \
+    "The same by scores of the classes; result 1 is the logarithm of their softmax.", loss, MANY,  \
+    16)                                                                                            \
   X(layer_normalization,                                                                           \
     "The tensor with mean 0 and variance 1 over the axes from `axis` on, scaled and shifted.",     \
     layer_norm, MANY, 4)                                                                           \

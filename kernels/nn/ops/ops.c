@@ -49,6 +49,8 @@
   SET(MAY("axis", I64, "0"), MAY("keepdims", I64, "1"), MAY("select_last_index", I64, "0"))
 #define ATTRIBUTES_top_k \
   SET(MAY("axis", I64, "-1"), MAY("largest", I64, "1"), MAY("sorted", I64, "1"))
+#define ATTRIBUTES_loss \
+  SET(MAY("ignore_index", I64, "-9223372036854775808"), MAY("reduction", STRING, "\"mean\""))
 #define ATTRIBUTES_layer_norm SET(MAY("axis", I64, "-1"), MAY("epsilon", F32, "1.0e-5"))
 #define ATTRIBUTES_rms_norm SET(MAY("axis", I64, "-1"), MAY("epsilon", F32, "1.0e-5"))
 #define ATTRIBUTES_batch_norm \
