@@ -32,8 +32,7 @@ static tfrt_onnx_entry_t* add_entry(tfrt_onnx_builder_t* builder, const char* na
 
 static bool name_constants(tfrt_onnx_builder_t* builder, const Onnx__GraphProto* graph) {
   for (size_t i = 0; i < graph->n_initializer; ++i) {
-    tfrt_onnx_entry_t* entry =
-        add_entry(builder, graph->initializer[i]->name);
+    tfrt_onnx_entry_t* entry = add_entry(builder, graph->initializer[i]->name);
     if (!entry) return false;
     entry->constant = graph->initializer[i];
   }
