@@ -3,7 +3,8 @@
 // Random programs under random faults: what comes is right or the error of a fault, the oracles
 // find nothing wrong on the way (node_harness.h), and nothing is left at the end. The number of a
 // failed test is its seed; with TFRT_RANDOM_PROGRAM_SEED set to that and CK_RUN_CASE to its case,
-// only it is run, and its program printed.
+// only it is run, and its program printed. TFRT_RANDOM_PROGRAM_COUNT is how many seeds each case
+// has, instead of those that every run of all tests can afford.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +36,11 @@ static const faults_t nothing = {.killed = {NOBODY, NOBODY}};
 static uint64_t chosen_seed(void) {
   const char* text = getenv("TFRT_RANDOM_PROGRAM_SEED");
   return text ? strtoull(text, NULL, 10) : 0;
+}
+
+static int chosen_count(int usual) {
+  const char* text = getenv("TFRT_RANDOM_PROGRAM_COUNT");
+  return text ? atoi(text) : usual;
 }
 
 static uint64_t below(uint64_t limit) { return tfrt_random_below(&dice, limit); }
@@ -372,7 +378,7 @@ END_TEST
 static void add(Suite* suite, const char* name, const TTest* test, int count, const int found[3]) {
   TCase* seeds = tcase_create(name);
   tcase_set_timeout(seeds, 60);
-  tcase_add_loop_test(seeds, test, 1, 1 + (chosen_seed() ? 1 : count));
+  tcase_add_loop_test(seeds, test, 1, 1 + (chosen_seed() ? 1 : chosen_count(count)));
   for (int i = 0; i < 3 && !chosen_seed(); ++i) {
     if (found[i]) tcase_add_loop_test(seeds, test, found[i], found[i] + 1);
   }
