@@ -144,7 +144,7 @@ class PythonClientTest(ClusterTest):
             self.assertEqual(result.error.origin.incarnation, client.worker)
             self.assertEqual(result.error.origin.function, "divide")
             self.assertIn("program.mlir", result.error.origin.file)
-            self.assertEqual(result.error.origin.line, 13)
+            self.assertEqual(result.error.origin.line, 12)
             self.assertNotEqual(result.error.root_key, 0)
         # The job goes on.
         results = self.call(client, self.example(), 1, [("i32", "7"), ("i32", "2")])
