@@ -84,7 +84,6 @@ typedef struct tfrt_lane_outgoing_s {
   bool is_interrupted;       // that lane was lost; waits for resume_send
   int64_t stalled_since_ns;  // bytes were given to a lane; TFRT_TIME_INFINITE: since then some came
   uint64_t arrived;          // bytes, as far as the borrower has said
-  uint32_t lost_lanes;       // since the last byte arrived
   tfrt_status_t failure;     // +1: no byte comes any more, which each lane tells; waits for its end
   uint32_t writes;           // that borrow the value, or a piece of it, at the moment
   tfrt_lane_reader_t* reader;  // owned; NULL: the payload is in memory

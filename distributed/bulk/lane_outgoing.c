@@ -481,7 +481,6 @@ void tfrt_lane_outgoing_on_window(tfrt_lane_peer_t* peer, const tfrt_wire_window
   if (window->limit <= outgoing->limit) return;
   outgoing->limit = window->limit;
   outgoing->stalled_since_ns = TFRT_TIME_INFINITE;
-  outgoing->lost_lanes = 0;
   // Keeps its turn, if it has one. An interrupted or failed transfer needs none: its borrower hears
   // of that instead.
   bool has_turn = outgoing->is_interrupted || outgoing->failure;
@@ -510,7 +509,6 @@ void tfrt_lane_outgoing_interrupt_all(tfrt_lane_peer_t* peer) {
     if (!outgoing->was_written && !outgoing->is_interrupted && !outgoing->failure) continue;
     outgoing->was_written = false;
     outgoing->is_interrupted = true;
-    ++outgoing->lost_lanes;
     place(outgoing);
   }
 }
@@ -525,7 +523,6 @@ static tfrt_status_t note_arrival(tfrt_lane_outgoing_t* outgoing, uint64_t offse
   if (offset > outgoing->arrived || offset >= limit) {
     outgoing->arrived = offset;
     outgoing->stalled_since_ns = TFRT_TIME_INFINITE;
-    outgoing->lost_lanes = 0;
     return NULL;
   }
   if (outgoing->stalled_since_ns == TFRT_TIME_INFINITE) return NULL;
@@ -533,11 +530,10 @@ static tfrt_status_t note_arrival(tfrt_lane_outgoing_t* outgoing, uint64_t offse
   if (stalled_ns < manager->options.stall_ns) return NULL;
   return tfrt_status_create(
       TFRT_STATUS_UNAVAILABLE,
-      "the network loses its payload: %llu of %zu bytes came, and none for %.1f s over %u "
-      "connections; the limit is %.1f s, three times --silence-ms (does the path pass packets of "
-      "full size?)",
+      "the network loses its payload: %llu of %zu bytes came, and none for %.1f s; the limit is "
+      "%.1f s, three times --silence-ms (does the path pass packets of full size?)",
       (unsigned long long)outgoing->arrived, outgoing->encoding.body_size,
-      (double)stalled_ns / (double)TFRT_NANOSECONDS_PER_SECOND, outgoing->lost_lanes,
+      (double)stalled_ns / (double)TFRT_NANOSECONDS_PER_SECOND,
       (double)manager->options.stall_ns / (double)TFRT_NANOSECONDS_PER_SECOND);
 }
 

@@ -156,6 +156,9 @@ def allowed_codes(fault, moment):
         codes |= {0}
     if moment == "in cancel":
         codes |= {5}
+    # Only payloads are lost: then that is an error of the program, and no host is lost.
+    if fault == "path-MTU hole" and moment == "mid-transfer":
+        codes = {1}
     return codes
 
 
