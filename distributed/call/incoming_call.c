@@ -534,9 +534,11 @@ static void tfrt_incoming_call_begin(tfrt_incoming_call_t* call, const tfrt_wire
   }
 }
 
-tfrt_status_t tfrt_incoming_call_on_invoke(tfrt_peer_t* peer, tfrt_job_t* job,
-                                           const tfrt_wire_invoke_t* invoke, uint64_t request,
-                                           int64_t deadline_ns) {
+tfrt_status_t tfrt_incoming_call_on_invoke(const tfrt_incoming_frame_t* in) {
+  tfrt_peer_t* peer = in->peer;
+  tfrt_job_t* job = in->job;
+  const tfrt_wire_invoke_t* invoke = &in->body->invoke;
+  uint64_t request = in->frame->request;
   TFRT_RETURN_IF_ERROR(tfrt_incoming_call_advance(peer, invoke->call));
   if (!job) {
     tfrt_peer_return_call_credit(peer);
@@ -555,7 +557,7 @@ tfrt_status_t tfrt_incoming_call_on_invoke(tfrt_peer_t* peer, tfrt_job_t* job,
   }
   call->execution.program = program;
   call->execution.request_id = request;
-  call->execution.deadline.at_ns = deadline_ns;
+  call->execution.deadline.at_ns = in->deadline_ns;
   status =
       tfrt_execution_initialize(&call->execution, &tfrt_incoming_call_vtable, job,
                                 invoke->arguments, invoke->argument_count, invoke->result_count);
@@ -572,8 +574,11 @@ tfrt_status_t tfrt_incoming_call_on_invoke(tfrt_peer_t* peer, tfrt_job_t* job,
   return NULL;
 }
 
-tfrt_status_t tfrt_incoming_call_on_void(tfrt_peer_t* peer, tfrt_job_t* job,
-                                         const tfrt_wire_void_t* call, uint64_t request) {
+tfrt_status_t tfrt_incoming_call_on_void(const tfrt_incoming_frame_t* in) {
+  tfrt_peer_t* peer = in->peer;
+  tfrt_job_t* job = in->job;
+  const tfrt_wire_void_call_t* call = &in->body->void_call;
+  uint64_t request = in->frame->request;
   TFRT_RETURN_IF_ERROR(tfrt_incoming_call_advance(peer, call->call));
   if (job && !tfrt_job_is_closed(job)) {
     tfrt_status_t status = tfrt_wire_error_to_status(call->error);
@@ -594,9 +599,10 @@ tfrt_execution_t* tfrt_incoming_call_find(tfrt_peer_t* peer, uint64_t number) {
   return node ? &TFRT_CONTAINER_OF(node, tfrt_incoming_call_t, by_number)->execution : NULL;
 }
 
-void tfrt_incoming_call_on_cancel(tfrt_peer_t* peer, const tfrt_wire_cancel_t* cancel) {
-  tfrt_execution_t* execution = tfrt_incoming_call_find(peer, cancel->call);
-  if (!execution) return;
+tfrt_status_t tfrt_incoming_call_on_cancel(const tfrt_incoming_frame_t* in) {
+  const tfrt_wire_cancel_t* cancel = &in->body->cancel;
+  tfrt_execution_t* execution = tfrt_incoming_call_find(in->peer, cancel->call);
+  if (!execution) return NULL;
   // A caller that cancels a call waits for its end.
   tfrt_incoming_call_cast(execution)->results_can_wait = false;
   tfrt_status_t reason =
@@ -604,12 +610,14 @@ void tfrt_incoming_call_on_cancel(tfrt_peer_t* peer, const tfrt_wire_cancel_t* c
                      : tfrt_status_create(TFRT_STATUS_CANCELLED, "the caller cancelled the call");
   tfrt_execution_cancel(execution, reason);
   tfrt_status_release(reason);
+  return NULL;
 }
 
-void tfrt_incoming_call_on_hurry(tfrt_peer_t* peer, const tfrt_wire_hurry_t* hurry) {
-  tfrt_execution_t* execution = tfrt_incoming_call_find(peer, hurry->call);
+tfrt_status_t tfrt_incoming_call_on_hurry(const tfrt_incoming_frame_t* in) {
+  tfrt_execution_t* execution = tfrt_incoming_call_find(in->peer, in->body->hurry.call);
   if (execution) tfrt_incoming_call_cast(execution)->results_can_wait = false;
-  tfrt_session_send_waiting(peer->session);
+  tfrt_session_send_waiting(in->peer->session);
+  return NULL;
 }
 
 // Cancels the calls of |request| (0: all) that |peer| made in |job|, because of |reason| (+0).

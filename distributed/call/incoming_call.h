@@ -24,6 +24,7 @@
 
 #include "distributed/call/execution.h"
 #include "distributed/call/incoming_gate.h"
+#include "distributed/domain/incoming_frame.h"
 #include "distributed/domain/job.h"
 
 // How far the caller knows one result.
@@ -66,20 +67,16 @@ static inline tfrt_wire_object_id_t tfrt_incoming_call_slot_id(const tfrt_incomi
       .namer = call->execution.caller, .number = call->number, .index = index};
 }
 
-// An Invoke, or a Void, came from |peer| for |job| (NULL: closed here; it is refused). Returns
+// An Invoke, or a Void, came; without a job, that is closed here, and the call is refused. Returns
 // an error (+1) for what is impossible: a call number that is not the next one.
-tfrt_status_t tfrt_incoming_call_on_invoke(tfrt_peer_t* peer, tfrt_job_t* job,
-                                           const tfrt_wire_invoke_t* invoke, uint64_t request,
-                                           int64_t deadline_ns) TFRT_MUST_USE;
-tfrt_status_t tfrt_incoming_call_on_void(tfrt_peer_t* peer, tfrt_job_t* job,
-                                         const tfrt_wire_void_t* call, uint64_t request)
-    TFRT_MUST_USE;
+tfrt_status_t tfrt_incoming_call_on_invoke(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
+tfrt_status_t tfrt_incoming_call_on_void(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
 
-// A Cancel came from |peer|; late ones are ignored.
-void tfrt_incoming_call_on_cancel(tfrt_peer_t* peer, const tfrt_wire_cancel_t* cancel);
+// A Cancel came; late ones are ignored.
+tfrt_status_t tfrt_incoming_call_on_cancel(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
 
-// A Hurry came from |peer|: the Results of the call wait no longer, those that do included.
-void tfrt_incoming_call_on_hurry(tfrt_peer_t* peer, const tfrt_wire_hurry_t* hurry);
+// A Hurry came: the Results of the call wait no longer, those that do included.
+tfrt_status_t tfrt_incoming_call_on_hurry(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
 
 // The execution (+0) of the call |number| that |peer| made, or NULL if the call is over.
 tfrt_execution_t* tfrt_incoming_call_find(tfrt_peer_t* peer, uint64_t number);

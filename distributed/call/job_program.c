@@ -18,8 +18,11 @@ static tfrt_status_t tfrt_job_add_program(tfrt_job_t* job, uint64_t namer, uint3
   return NULL;
 }
 
-tfrt_status_t tfrt_job_on_program(tfrt_job_t* job, tfrt_peer_t* peer,
-                                  const tfrt_wire_program_t* program) {
+tfrt_status_t tfrt_job_on_program(const tfrt_incoming_frame_t* in) {
+  tfrt_peer_t* peer = in->peer;
+  tfrt_job_t* job = in->job;
+  const tfrt_wire_program_t* program = &in->body->program;
+  if (!job || tfrt_job_is_closed(job)) return NULL;
   if (job->asks_only) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "a program came in a job that only asks");

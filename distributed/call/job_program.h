@@ -9,12 +9,12 @@
 #ifndef TFRT_DISTRIBUTED_CALL_JOB_PROGRAM_H_
 #define TFRT_DISTRIBUTED_CALL_JOB_PROGRAM_H_
 
+#include "distributed/domain/incoming_frame.h"
 #include "distributed/domain/job.h"
 #include "distributed/domain/program_cache.h"
 
-// A Program came from |peer| for |job|.
-tfrt_status_t tfrt_job_on_program(tfrt_job_t* job, tfrt_peer_t* peer,
-                                  const tfrt_wire_program_t* program) TFRT_MUST_USE;
+// A Program came. Returns an error (+1) for what is impossible.
+tfrt_status_t tfrt_job_on_program(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
 
 // Sets |*out_handle| to the number by which |peer| knows |program| from us, telling it first
 // (a Program frame) if it doesn't. RESOURCE_EXHAUSTED, also for too many programs.

@@ -650,7 +650,9 @@ static void tfrt_outgoing_call_prefetch(const tfrt_peer_t* peer, uint64_t number
   tfrt_outgoing_call_prefetch_lines(call->results[0], offsetof(tfrt_remote_value_t, bytes.here));
 }
 
-tfrt_status_t tfrt_outgoing_call_on_result(tfrt_peer_t* peer, const tfrt_wire_result_t* result) {
+tfrt_status_t tfrt_outgoing_call_on_result(const tfrt_incoming_frame_t* in) {
+  tfrt_peer_t* peer = in->peer;
+  const tfrt_wire_result_t* result = &in->body->result;
   tfrt_outgoing_call_t* call = tfrt_outgoing_call_find(peer, result->call);
   tfrt_outgoing_call_prefetch(peer, result->call);
   if (!call) {

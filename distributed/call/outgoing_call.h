@@ -23,6 +23,7 @@
 #define TFRT_DISTRIBUTED_CALL_OUTGOING_CALL_H_
 
 #include "distributed/domain/call_site.h"
+#include "distributed/domain/incoming_frame.h"
 #include "distributed/domain/job.h"
 #include "distributed/value/object_table.h"
 #include "distributed/value/remote_value.h"
@@ -133,9 +134,8 @@ void tfrt_outgoing_call_start_prepared(tfrt_outgoing_call_t* call,
                                        tfrt_status_t refusal);
 void tfrt_outgoing_call_discard(tfrt_outgoing_call_t* call, tfrt_job_t* job);
 
-// A Result came from |peer|. Returns an error (+1) for what is impossible.
-tfrt_status_t tfrt_outgoing_call_on_result(tfrt_peer_t* peer, const tfrt_wire_result_t* result)
-    TFRT_MUST_USE;
+// A Result came. Returns an error (+1) for what is impossible.
+tfrt_status_t tfrt_outgoing_call_on_result(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
 
 // True if |value|, a remote value, is lent to |peer| for a call that is not over.
 bool tfrt_outgoing_call_lends(const tfrt_peer_t* peer, const tfrt_async_value_t* value);

@@ -427,15 +427,17 @@ void tfrt_client_note_open(tfrt_client_t* client) {
   }
 }
 
-void tfrt_client_on_job_end(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_job_end_t* end) {
-  tfrt_client_t* client = job ? tfrt_client_find(peer->node, job) : NULL;
+tfrt_status_t tfrt_client_on_job_end(const tfrt_incoming_frame_t* in) {
+  const tfrt_wire_job_end_t* end = &in->body->job_end;
+  tfrt_client_t* client = in->job ? tfrt_client_find(in->peer->node, in->job) : NULL;
   for (tfrt_list_link_t* link = client ? client->runs.next : NULL; link && link != &client->runs;
        link = link->next) {
     tfrt_client_run_t* run = tfrt_client_run_of(link);
     if (run->number != end->start) continue;
-    tfrt_client_run_end(client, run, peer, end);
-    return;
+    tfrt_client_run_end(client, run, in->peer, end);
+    break;
   }
+  return NULL;
 }
 
 // --- The root is lost --------------------------------------------------------

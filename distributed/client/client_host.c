@@ -286,11 +286,12 @@ void tfrt_client_on_session_dead(tfrt_node_t* node, tfrt_session_t* session,
   }
 }
 
-void tfrt_client_on_detach(const tfrt_peer_t* peer, const tfrt_job_t* job) {
-  tfrt_client_t* client = job ? tfrt_client_find(peer->node, job) : NULL;
-  if (client && peer->incarnation == client->hosts[0].incarnation) {
-    tfrt_client_lose_root(client, peer);
+tfrt_status_t tfrt_client_on_detach(const tfrt_incoming_frame_t* in) {
+  tfrt_client_t* client = in->job ? tfrt_client_find(in->peer->node, in->job) : NULL;
+  if (client && in->peer->incarnation == client->hosts[0].incarnation) {
+    tfrt_client_lose_root(client, in->peer);
   }
+  return NULL;
 }
 
 // --- JobOpened ---------------------------------------------------------------
@@ -308,19 +309,20 @@ static void tfrt_client_on_refusal(tfrt_client_t* client, const tfrt_client_host
   tfrt_status_release(status);
 }
 
-void tfrt_client_on_job_opened(tfrt_peer_t* peer, tfrt_job_t* job,
-                               const tfrt_wire_job_opened_t* opened) {
-  tfrt_client_t* client = job ? tfrt_client_find(peer->node, job) : NULL;
-  if (!client || tfrt_client_was_opened(client)) return;
+tfrt_status_t tfrt_client_on_job_opened(const tfrt_incoming_frame_t* in) {
+  const tfrt_wire_error_t* error = in->body->job_opened.error;
+  tfrt_client_t* client = in->job ? tfrt_client_find(in->peer->node, in->job) : NULL;
+  if (!client || tfrt_client_was_opened(client)) return NULL;
   bool all = true;
   for (uint32_t i = 0; i < client->options.host_count; ++i) {
     tfrt_client_host_t* host = &client->hosts[i];
-    if (host->incarnation == peer->incarnation && opened->error) {
-      tfrt_client_on_refusal(client, host, opened->error);
-      return;
+    if (host->incarnation == in->peer->incarnation && error) {
+      tfrt_client_on_refusal(client, host, error);
+      return NULL;
     }
-    if (host->incarnation == peer->incarnation) host->opened = true;
+    if (host->incarnation == in->peer->incarnation) host->opened = true;
     all = all && host->opened;
   }
   if (all) tfrt_client_note_open(client);
+  return NULL;
 }

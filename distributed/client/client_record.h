@@ -14,6 +14,7 @@
 
 #include "distributed/client/client.h"
 #include "distributed/domain/domain.h"
+#include "distributed/domain/incoming_frame.h"
 #include "distributed/domain/job.h"
 
 // One host of the job, by rank.
@@ -98,8 +99,8 @@ tfrt_status_t tfrt_client_late_error(const tfrt_client_t* client) TFRT_MUST_USE;
 
 // --- Events ------------------------------------------------------------------
 
-// A JobEnd came from |peer| for |job|.
-void tfrt_client_on_job_end(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_job_end_t* end);
+// A JobEnd came.
+tfrt_status_t tfrt_client_on_job_end(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
 
 // The node is closed.
 void tfrt_client_close_all(tfrt_node_t* node, tfrt_status_t reason);
@@ -109,12 +110,11 @@ void tfrt_client_on_session_opened(tfrt_node_t* node, tfrt_session_t* session);
 void tfrt_client_on_session_dead(tfrt_node_t* node, tfrt_session_t* session,
                                  tfrt_session_death_t death, tfrt_status_t reason);
 
-// A JobDetach came from |peer| for |job| (NULL: it is over): if |peer| is the root, it has ended
-// the job, and no host answers messages on their way to it.
-void tfrt_client_on_detach(const tfrt_peer_t* peer, const tfrt_job_t* job);
+// A JobDetach came: if the sender is the root, it has ended the job, and no host answers messages
+// on their way to it.
+tfrt_status_t tfrt_client_on_detach(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
 
-// A JobOpened came from |peer| for |job|.
-void tfrt_client_on_job_opened(tfrt_peer_t* peer, tfrt_job_t* job,
-                               const tfrt_wire_job_opened_t* opened);
+// A JobOpened came.
+tfrt_status_t tfrt_client_on_job_opened(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
 
 #endif  // TFRT_DISTRIBUTED_CLIENT_CLIENT_RECORD_H_

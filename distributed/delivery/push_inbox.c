@@ -145,21 +145,25 @@ static tfrt_remote_value_t* tfrt_push_inbox_find(const tfrt_list_link_t* head,
   return NULL;
 }
 
-void tfrt_push_inbox_on_push(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_push_t* push) {
-  if (!job || tfrt_job_is_closed(job) || !tfrt_push_inbox_of(peer)) return;
+tfrt_status_t tfrt_push_inbox_on_push(const tfrt_incoming_frame_t* in) {
+  tfrt_peer_t* peer = in->peer;
+  tfrt_job_t* job = in->job;
+  const tfrt_wire_push_t* push = &in->body->push;
+  if (!job || tfrt_job_is_closed(job) || !tfrt_push_inbox_of(peer)) return NULL;
   tfrt_remote_value_t* value = tfrt_push_inbox_find(&peer->pushes->put_off, job, push->id);
   if (!value) value = tfrt_push_inbox_find(&peer->pushes->asked, job, push->id);
   if (!value) {
     tfrt_push_inbox_keep(peer, job, push);
-    return;
+    return NULL;
   }
   tfrt_push_inbox_forget(value);
   // The owner that was asked also says where the value is. A value whose last reference is gone has
   // only its storage left.
   bool is_answered = push->item.kind == TFRT_WIRE_ITEM_REFERENCE && value->question.want != 0;
-  if (is_answered || !tfrt_async_value_try_retain(&value->base.base)) return;
+  if (is_answered || !tfrt_async_value_try_retain(&value->base.base)) return NULL;
   tfrt_remote_value_on_item(value, &push->item);
   tfrt_remote_value_release(value);
+  return NULL;
 }
 
 // Asks for values that have waited too long for |peer|.

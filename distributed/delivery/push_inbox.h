@@ -29,6 +29,7 @@
 #include <stdint.h>
 
 #include "distributed/domain/domain.h"
+#include "distributed/domain/incoming_frame.h"
 #include "distributed/tuning/tuning.h"
 #include "distributed/wire/value.h"
 #include "host_runtime/base/list.h"
@@ -53,8 +54,8 @@ void tfrt_push_inbox_expect(tfrt_remote_value_t* value);
 // |value| waits for no Push any more; nothing happens if it doesn't.
 void tfrt_push_inbox_forget(tfrt_remote_value_t* value);
 
-// A Push came from |peer| for |job|; NULL: it is closed here.
-void tfrt_push_inbox_on_push(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_push_t* push);
+// A Push came.
+tfrt_status_t tfrt_push_inbox_on_push(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
 
 // Asks for values that have waited too long for |peer|, and drops early Pushes that nobody came
 // for.

@@ -308,8 +308,9 @@ static tfrt_status_t tfrt_job_attach_to_none(tfrt_peer_t* peer,
   return NULL;
 }
 
-tfrt_status_t tfrt_job_attachment_on_attach(tfrt_peer_t* peer,
-                                            const tfrt_wire_job_attach_t* attach) {
+tfrt_status_t tfrt_job_attachment_on_attach(const tfrt_incoming_frame_t* in) {
+  tfrt_peer_t* peer = in->peer;
+  const tfrt_wire_job_attach_t* attach = &in->body->job_attach;
   tfrt_job_t* job = tfrt_job_find(peer->node, attach->job_id);
   if (!job) return tfrt_job_attach_to_none(peer, attach);
   tfrt_job_draft_t expected = {.from = peer->incarnation};

@@ -27,6 +27,7 @@
 #ifndef TFRT_DISTRIBUTED_DOMAIN_JOB_ATTACHMENT_H_
 #define TFRT_DISTRIBUTED_DOMAIN_JOB_ATTACHMENT_H_
 
+#include "distributed/domain/incoming_frame.h"
 #include "distributed/domain/job.h"
 #include "distributed/tuning/tuning.h"
 
@@ -49,10 +50,9 @@ tfrt_status_t tfrt_job_attachment_refuse(tfrt_peer_t* peer, uint32_t handle,
                                          const tfrt_wire_job_open_t* open, tfrt_status_t reason)
     TFRT_MUST_USE;
 
-// A JobAttach came from |peer|. UNAUTHENTICATED for a wrong proof, INVALID_ARGUMENT for a
+// A JobAttach came. UNAUTHENTICATED for a wrong proof, INVALID_ARGUMENT for a
 // handle that is bound already.
-tfrt_status_t tfrt_job_attachment_on_attach(tfrt_peer_t* peer, const tfrt_wire_job_attach_t* attach)
-    TFRT_MUST_USE;
+tfrt_status_t tfrt_job_attachment_on_attach(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
 
 // Binds |handle|, as |peer| names it, to |job|; NULL: a job that is closed here. Errors as
 // above, and RESOURCE_EXHAUSTED for too many of those.

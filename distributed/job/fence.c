@@ -68,9 +68,11 @@ void tfrt_fence_raise(tfrt_job_t* job, tfrt_peer_t* peer, const tfrt_wire_error_
   if (member->rank == 0) tfrt_fence_lose_root(job, peer);
 }
 
-void tfrt_fence_on_gone(tfrt_peer_t* peer, const tfrt_wire_job_gone_t* gone) {
-  tfrt_job_t* job = tfrt_job_find(peer->node, gone->job_id);
-  if (job) tfrt_fence_raise(job, peer, gone->error);
+tfrt_status_t tfrt_fence_on_gone(const tfrt_incoming_frame_t* in) {
+  const tfrt_wire_job_gone_t* gone = &in->body->job_gone;
+  tfrt_job_t* job = tfrt_job_find(in->peer->node, gone->job_id);
+  if (job) tfrt_fence_raise(job, in->peer, gone->error);
+  return NULL;
 }
 
 // The client |peer| answers nothing of |job| any more: it has closed it, or leaves it, because of
@@ -89,16 +91,18 @@ static void tfrt_fence_on_client_detach(tfrt_peer_t* peer, tfrt_job_t* job,
   tfrt_status_release(left);
 }
 
-void tfrt_fence_on_detach(tfrt_peer_t* peer, uint32_t handle,
-                          const tfrt_wire_job_detach_t* detach) {
-  tfrt_peer_job_t* known = tfrt_job_attachment_retire(peer, handle);
-  if (!known) return;
+tfrt_status_t tfrt_fence_on_detach(const tfrt_incoming_frame_t* in) {
+  tfrt_peer_t* peer = in->peer;
+  const tfrt_wire_error_t* error = in->body->job_detach.error;
+  tfrt_peer_job_t* known = tfrt_job_attachment_retire(peer, in->frame->job);
+  if (!known) return NULL;
   known->detached_there = true;
   if (peer->incarnation == known->job->client.incarnation) {
-    tfrt_fence_on_client_detach(peer, known->job, detach->error);
-    return;
+    tfrt_fence_on_client_detach(peer, known->job, error);
+  } else {
+    tfrt_fence_raise(known->job, peer, error);
   }
-  tfrt_fence_raise(known->job, peer, detach->error);
+  return NULL;
 }
 
 // The peer of |end| is dead: it is lost to all jobs that it concerns, and what can't go on without

@@ -29,6 +29,7 @@
 #ifndef TFRT_DISTRIBUTED_JOB_FENCE_H_
 #define TFRT_DISTRIBUTED_JOB_FENCE_H_
 
+#include "distributed/domain/incoming_frame.h"
 #include "distributed/domain/job.h"
 
 // |peer|, a member of |job|, has no part in it any more because of |error|, as it says; NULL: it
@@ -36,12 +37,11 @@
 // and for a closed job.
 void tfrt_fence_raise(tfrt_job_t* job, tfrt_peer_t* peer, const tfrt_wire_error_t* error);
 
-// |peer| has told this host that it will answer nothing of a job.
-void tfrt_fence_on_gone(tfrt_peer_t* peer, const tfrt_wire_job_gone_t* gone);
+// A JobGone came: the sender will answer nothing of a job.
+tfrt_status_t tfrt_fence_on_gone(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
 
-// |detach| came from |peer| for its handle |handle|: it has left that job, as a member or as its
-// client.
-void tfrt_fence_on_detach(tfrt_peer_t* peer, uint32_t handle, const tfrt_wire_job_detach_t* detach);
+// A JobDetach came: the sender has left that job, as a member or as its client.
+tfrt_status_t tfrt_fence_on_detach(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
 
 // Has jobs lose peers that die.
 void tfrt_fence_register(tfrt_owner_rules_t* rules);

@@ -250,10 +250,12 @@ static void tfrt_job_life_await_sessions(tfrt_job_t* job) {
   tfrt_job_life_answer_if_ready(job);
 }
 
-tfrt_status_t tfrt_job_life_on_open(tfrt_peer_t* peer, const tfrt_wire_frame_t* frame,
-                                    const tfrt_wire_job_open_t* open, int64_t deadline_ns) {
+tfrt_status_t tfrt_job_life_on_open(const tfrt_incoming_frame_t* in) {
+  tfrt_peer_t* peer = in->peer;
+  const tfrt_wire_frame_t* frame = in->frame;
+  const tfrt_wire_job_open_t* open = &in->body->job_open;
   tfrt_job_t* job = NULL;
-  tfrt_status_t refused = tfrt_job_life_open(peer, open, deadline_ns, &job);
+  tfrt_status_t refused = tfrt_job_life_open(peer, open, in->deadline_ns, &job);
   if (refused) {
     if (peer->node->options.logs_events) tfrt_event_log_job_refused(peer->session, refused);
     tfrt_status_t status = tfrt_job_attachment_refuse(peer, frame->job, open, refused);
@@ -280,15 +282,17 @@ void tfrt_job_life_on_session_opened(tfrt_peer_t* peer) {
   }
 }
 
-void tfrt_job_life_on_close(tfrt_peer_t* peer, tfrt_job_t* job,
-                            const tfrt_wire_job_close_t* close) {
-  if (!job) return;
-  bool may =
-      peer->incarnation == job->client.incarnation || tfrt_job_rank_of(job, peer->incarnation) == 0;
-  if (!may) return;
-  tfrt_status_t reason = close->error ? tfrt_wire_error_to_status(close->error) : NULL;
+tfrt_status_t tfrt_job_life_on_close(const tfrt_incoming_frame_t* in) {
+  tfrt_job_t* job = in->job;
+  if (!job) return NULL;
+  uint64_t sender = in->peer->incarnation;
+  bool may = sender == job->client.incarnation || tfrt_job_rank_of(job, sender) == 0;
+  if (!may) return NULL;
+  const tfrt_wire_error_t* error = in->body->job_close.error;
+  tfrt_status_t reason = error ? tfrt_wire_error_to_status(error) : NULL;
   tfrt_job_close(job, reason);
   tfrt_status_release(reason);
+  return NULL;
 }
 
 // --- Owners ------------------------------------------------------------------

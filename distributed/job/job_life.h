@@ -32,12 +32,11 @@
 #ifndef TFRT_DISTRIBUTED_JOB_JOB_LIFE_H_
 #define TFRT_DISTRIBUTED_JOB_JOB_LIFE_H_
 
+#include "distributed/domain/incoming_frame.h"
 #include "distributed/domain/job.h"
 
-// A JobOpen came from |peer| in |frame|, whose handle is the peer's for the job.
-tfrt_status_t tfrt_job_life_on_open(tfrt_peer_t* peer, const tfrt_wire_frame_t* frame,
-                                    const tfrt_wire_job_open_t* open, int64_t deadline_ns)
-    TFRT_MUST_USE;
+// A JobOpen came, in a frame whose handle is the sender's for the job.
+tfrt_status_t tfrt_job_life_on_open(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
 
 // Adds the rules of jobs that wait for a session, or lose one, to |rules|.
 void tfrt_job_life_register(tfrt_owner_rules_t* rules);
@@ -45,8 +44,8 @@ void tfrt_job_life_register(tfrt_owner_rules_t* rules);
 // There is a session with |peer|: jobs that waited for that are answered.
 void tfrt_job_life_on_session_opened(tfrt_peer_t* peer);
 
-// A JobClose came from |peer|.
-void tfrt_job_life_on_close(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_job_close_t* close);
+// A JobClose came.
+tfrt_status_t tfrt_job_life_on_close(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
 
 // Closes |job| because of |reason| (+0), OK when it is finished. Once. Its open calls may end
 // later: see above.

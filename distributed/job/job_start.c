@@ -341,15 +341,17 @@ static tfrt_status_t tfrt_job_start_create(tfrt_peer_t* peer, tfrt_job_t* job,
   return status;
 }
 
-tfrt_status_t tfrt_job_start_on_start(tfrt_peer_t* peer, tfrt_job_t* job,
-                                      const tfrt_wire_job_start_t* wire, int64_t deadline_ns) {
+tfrt_status_t tfrt_job_start_on_start(const tfrt_incoming_frame_t* in) {
+  tfrt_peer_t* peer = in->peer;
+  tfrt_job_t* job = in->job;
+  const tfrt_wire_job_start_t* wire = &in->body->job_start;
   if (!job) return NULL;
   if (job->rank != 0 || peer->incarnation != job->client.incarnation) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "only a job's client may start it, and only at its root");
   }
   tfrt_job_start_t* start = NULL;
-  tfrt_status_t status = tfrt_job_start_create(peer, job, wire, deadline_ns, &start);
+  tfrt_status_t status = tfrt_job_start_create(peer, job, wire, in->deadline_ns, &start);
   if (status) {
     tfrt_job_start_refuse(peer, job, wire->start, status);
     tfrt_status_release(status);
@@ -384,21 +386,24 @@ void tfrt_job_start_visit_all(const tfrt_job_t* job, tfrt_job_start_visit_fn_t v
 // --- CancelRequest, EndRequest
 // ------------------------------------------------------------------------
 
-void tfrt_job_start_on_cancel_request(tfrt_peer_t* peer, tfrt_job_t* job,
-                                      const tfrt_wire_cancel_request_t* cancel) {
-  if (!job || tfrt_job_is_closed(job)) return;
-  bool is_client = peer->incarnation == job->client.incarnation;
-  bool is_root = peer->incarnation == job->view.members[0].incarnation;
+tfrt_status_t tfrt_job_start_on_cancel_request(const tfrt_incoming_frame_t* in) {
+  tfrt_job_t* job = in->job;
+  const tfrt_wire_cancel_request_t* cancel = &in->body->cancel_request;
+  if (!job || tfrt_job_is_closed(job)) return NULL;
+  bool is_client = in->peer->incarnation == job->client.incarnation;
+  bool is_root = in->peer->incarnation == job->view.members[0].incarnation;
   tfrt_status_t reason =
       cancel->reason ? tfrt_wire_error_to_status(cancel->reason)
                      : tfrt_status_create(TFRT_STATUS_CANCELLED, "the client cancelled this");
   if (is_client && cancel->start != 0) tfrt_job_start_cancel_all(job, cancel->start, reason);
   if (is_root && cancel->request != 0) tfrt_request_end_cancel(job, cancel->request, reason);
   tfrt_status_release(reason);
+  return NULL;
 }
 
-void tfrt_job_start_on_end_request(tfrt_peer_t* peer, tfrt_job_t* job,
-                                   const tfrt_wire_end_request_t* end) {
-  if (!job || peer->incarnation != job->view.members[0].incarnation) return;
-  tfrt_request_end_forget(job, end->request);
+tfrt_status_t tfrt_job_start_on_end_request(const tfrt_incoming_frame_t* in) {
+  tfrt_job_t* job = in->job;
+  if (!job || in->peer->incarnation != job->view.members[0].incarnation) return NULL;
+  tfrt_request_end_forget(job, in->body->end_request.request);
+  return NULL;
 }

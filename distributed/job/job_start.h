@@ -26,11 +26,10 @@
 #define TFRT_DISTRIBUTED_JOB_JOB_START_H_
 
 #include "distributed/call/execution.h"
+#include "distributed/domain/incoming_frame.h"
 
-// A JobStart came from |peer|.
-tfrt_status_t tfrt_job_start_on_start(tfrt_peer_t* peer, tfrt_job_t* job,
-                                      const tfrt_wire_job_start_t* start, int64_t deadline_ns)
-    TFRT_MUST_USE;
+// A JobStart came.
+tfrt_status_t tfrt_job_start_on_start(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
 
 // Visits the starts of |job|, whose root we are, that are not over.
 typedef void (*tfrt_job_start_visit_fn_t)(void* self, uint64_t number,
@@ -40,11 +39,9 @@ void tfrt_job_start_visit_all(const tfrt_job_t* job, tfrt_job_start_visit_fn_t v
 // Cancels the start |start| (0: all) of |job| because of |reason| (+0).
 void tfrt_job_start_cancel_all(tfrt_job_t* job, uint64_t start, tfrt_status_t reason);
 
-// A CancelRequest came from |peer| for |job| (NULL: it is over): the start that its client wants to
-// end, or the request that the root has cancelled. An EndRequest came.
-void tfrt_job_start_on_cancel_request(tfrt_peer_t* peer, tfrt_job_t* job,
-                                      const tfrt_wire_cancel_request_t* cancel);
-void tfrt_job_start_on_end_request(tfrt_peer_t* peer, tfrt_job_t* job,
-                                   const tfrt_wire_end_request_t* end);
+// A CancelRequest came: the start that the job's client wants to end, or the request that the root
+// has cancelled. An EndRequest came.
+tfrt_status_t tfrt_job_start_on_cancel_request(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
+tfrt_status_t tfrt_job_start_on_end_request(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
 
 #endif  // TFRT_DISTRIBUTED_JOB_JOB_START_H_

@@ -57,12 +57,13 @@ static void tfrt_recovery_give_back(tfrt_peer_t* peer, tfrt_job_t* job,
   if (is_given) tfrt_outgoing_hold_give_back(peer, job, &reference->id, false);
 }
 
-void tfrt_recovery_on_replace(tfrt_peer_t* peer, tfrt_job_t* job,
-                              const tfrt_wire_replace_t* replace) {
+tfrt_status_t tfrt_recovery_on_replace(const tfrt_incoming_frame_t* in) {
+  tfrt_peer_t* peer = in->peer;
+  const tfrt_wire_replace_t* replace = &in->body->replace;
   tfrt_remote_value_t* value = tfrt_recovery_find_lost(peer, &replace->old);
   if (!value || !tfrt_async_value_try_retain(&value->base.base)) {
-    tfrt_recovery_give_back(peer, job, replace);
-    return;
+    tfrt_recovery_give_back(peer, in->job, replace);
+    return NULL;
   }
   if (replace->item.kind == TFRT_WIRE_ITEM_REFERENCE) {
     const tfrt_wire_reference_t* reference = &replace->item.reference;
@@ -74,6 +75,7 @@ void tfrt_recovery_on_replace(tfrt_peer_t* peer, tfrt_job_t* job,
     tfrt_remote_value_lose(value, value->borrowing.loss);
   }
   tfrt_remote_value_release(value);
+  return NULL;
 }
 
 // --- The lender ----------------------------------------------------------------
@@ -168,24 +170,27 @@ static tfrt_remote_value_t* tfrt_recovery_find(const tfrt_peer_t* peer, tfrt_job
   return NULL;
 }
 
-void tfrt_recovery_on_lost(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_lost_t* lost) {
-  if (!job) return;
+tfrt_status_t tfrt_recovery_on_lost(const tfrt_incoming_frame_t* in) {
+  tfrt_peer_t* peer = in->peer;
+  tfrt_job_t* job = in->job;
+  const tfrt_wire_lost_t* lost = &in->body->lost;
+  if (!job) return NULL;
   tfrt_remote_value_t* value =
       tfrt_job_is_closed(job) ? NULL : tfrt_recovery_find(peer, job, &lost->reference);
   if (!value) {
     tfrt_recovery_refuse(peer, job, &lost->reference);
-    return;
+    return NULL;
   }
   if (tfrt_recovery_answer(peer, value, &lost->reference)) {
     tfrt_remote_value_release(value);
-    return;
+    return NULL;
   }
   tfrt_recovery_request_t* request =
       tfrt_allocator_allocate(job->node->options.allocator, sizeof(*request));
   if (!request) {
     tfrt_recovery_refuse(peer, job, &lost->reference);
     tfrt_remote_value_release(value);
-    return;
+    return NULL;
   }
   *request = (tfrt_recovery_request_t){.asker = peer->incarnation,
                                        .reference = lost->reference,
@@ -195,6 +200,7 @@ void tfrt_recovery_on_lost(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_l
   // The owner may live, and have sent |peer| on to the lost host. This host hears from the owner
   // what becomes of |value| then, and only if it asks.
   tfrt_remote_value_await(value);
+  return NULL;
 }
 
 static void tfrt_recovery_free(tfrt_recovery_request_t* request) {

@@ -22,6 +22,7 @@
 #ifndef TFRT_DISTRIBUTED_RECOVERY_RECOVERY_H_
 #define TFRT_DISTRIBUTED_RECOVERY_RECOVERY_H_
 
+#include "distributed/domain/incoming_frame.h"
 #include "distributed/domain/job.h"
 #include "distributed/value/remote_value.h"
 
@@ -29,10 +30,9 @@
 // peer. False if there is nobody to ask.
 bool tfrt_recovery_ask(tfrt_remote_value_t* value);
 
-// A Lost came from |peer| for |job| (NULL: closed here), or the answer to one of ours.
-void tfrt_recovery_on_lost(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_lost_t* lost);
-void tfrt_recovery_on_replace(tfrt_peer_t* peer, tfrt_job_t* job,
-                              const tfrt_wire_replace_t* replace);
+// A Lost came, or the answer to one of ours.
+tfrt_status_t tfrt_recovery_on_lost(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
+tfrt_status_t tfrt_recovery_on_replace(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
 
 // Answers the hosts that have asked for |value|, which has another owner now, or is resolved.
 void tfrt_recovery_answer_waiting(tfrt_remote_value_t* value);

@@ -551,8 +551,10 @@ static void tfrt_incoming_want_return_credit(tfrt_incoming_want_t* want) {
   tfrt_peer_return_want_credit(want->peer);
 }
 
-tfrt_status_t tfrt_incoming_want_on_want(tfrt_peer_t* peer, tfrt_job_t* job,
-                                         const tfrt_wire_want_t* wire) {
+tfrt_status_t tfrt_incoming_want_on_want(const tfrt_incoming_frame_t* in) {
+  tfrt_peer_t* peer = in->peer;
+  tfrt_job_t* job = in->job;
+  const tfrt_wire_want_t* wire = &in->body->want;
   if (wire->want != peer->last_want_seen + 1) {
     return tfrt_status_create(
         TFRT_STATUS_INVALID_ARGUMENT, "the want %llu came after the want %llu",
@@ -583,13 +585,16 @@ tfrt_status_t tfrt_incoming_want_on_want(tfrt_peer_t* peer, tfrt_job_t* job,
   return NULL;
 }
 
-void tfrt_incoming_want_on_unwant(tfrt_peer_t* peer, const tfrt_wire_unwant_t* unwant) {
-  tfrt_hash_node_t* node = tfrt_hash_table_find(&peer->incoming_wants, &unwant->want);
+tfrt_status_t tfrt_incoming_want_on_unwant(const tfrt_incoming_frame_t* in) {
+  tfrt_hash_node_t* node = tfrt_hash_table_find(&in->peer->incoming_wants, &in->body->unwant.want);
   if (node) tfrt_incoming_want_close(TFRT_CONTAINER_OF(node, tfrt_incoming_want_t, by_want));
+  return NULL;
 }
 
-tfrt_status_t tfrt_incoming_want_on_retain(tfrt_peer_t* peer, tfrt_job_t* job,
-                                           const tfrt_wire_retain_t* retain) {
+tfrt_status_t tfrt_incoming_want_on_retain(const tfrt_incoming_frame_t* in) {
+  tfrt_peer_t* peer = in->peer;
+  tfrt_job_t* job = in->job;
+  const tfrt_wire_retain_t* retain = &in->body->retain;
   for (size_t i = 0; i < retain->id_count && job; ++i) {
     tfrt_incoming_want_t* want = tfrt_incoming_want_create(job, retain->ids[i]);
     if (!want) return tfrt_status_out_of_memory();

@@ -22,16 +22,15 @@
 #ifndef TFRT_DISTRIBUTED_VALUE_INCOMING_WANT_H_
 #define TFRT_DISTRIBUTED_VALUE_INCOMING_WANT_H_
 
+#include "distributed/domain/incoming_frame.h"
 #include "distributed/domain/job.h"
 #include "distributed/value/object_table.h"
 
-// A Want came from |peer| for |job|.
-tfrt_status_t tfrt_incoming_want_on_want(tfrt_peer_t* peer, tfrt_job_t* job,
-                                         const tfrt_wire_want_t* want) TFRT_MUST_USE;
+// A Want came.
+tfrt_status_t tfrt_incoming_want_on_want(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
 
-// A Retain came from |peer| for |job|: each of its names is answered when it is held.
-tfrt_status_t tfrt_incoming_want_on_retain(tfrt_peer_t* peer, tfrt_job_t* job,
-                                           const tfrt_wire_retain_t* retain) TFRT_MUST_USE;
+// A Retain came: each of its names is answered when it is held.
+tfrt_status_t tfrt_incoming_want_on_retain(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
 
 // The slots of |peer|'s |invoke| exist. Pushes the results that |invoke| names to their borrowers,
 // once they are known, unless a borrower asks before. A result that can't be pushed is left to be
@@ -39,8 +38,8 @@ tfrt_status_t tfrt_incoming_want_on_retain(tfrt_peer_t* peer, tfrt_job_t* job,
 void tfrt_incoming_want_push(const tfrt_peer_t* peer, tfrt_job_t* job,
                              const tfrt_wire_invoke_t* invoke);
 
-// An Unwant came from |peer|.
-void tfrt_incoming_want_on_unwant(tfrt_peer_t* peer, const tfrt_wire_unwant_t* unwant);
+// An Unwant came.
+tfrt_status_t tfrt_incoming_want_on_unwant(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
 
 // The value (+1) of |reference|, a name of this host in |job|: the object's value, or an error. If
 // the Invoke that promises the value has not come yet, an indirect that is forwarded to it then.

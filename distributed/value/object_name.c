@@ -123,14 +123,15 @@ static void tfrt_object_name_release_number(tfrt_peer_t* peer, const tfrt_job_t*
   }
 }
 
-void tfrt_object_name_on_release(tfrt_peer_t* peer, const tfrt_job_t* job,
-                                 const tfrt_wire_release_t* release) {
-  for (size_t r = 0; r < release->range_count && job; ++r) {
+tfrt_status_t tfrt_object_name_on_release(const tfrt_incoming_frame_t* in) {
+  const tfrt_wire_release_t* release = &in->body->release;
+  for (size_t r = 0; r < release->range_count && in->job; ++r) {
     const tfrt_wire_object_range_t* range = &release->ranges[r];
     for (uint32_t n = 0; n < range->number_count; ++n) {
-      tfrt_object_name_release_number(peer, job, range, range->first_number + n);
+      tfrt_object_name_release_number(in->peer, in->job, range, range->first_number + n);
     }
   }
+  return NULL;
 }
 
 // --- Names without an object ------------------------------------------------

@@ -31,6 +31,7 @@
 #ifndef TFRT_DISTRIBUTED_VALUE_OBJECT_NAME_H_
 #define TFRT_DISTRIBUTED_VALUE_OBJECT_NAME_H_
 
+#include "distributed/domain/incoming_frame.h"
 #include "distributed/domain/job.h"
 #include "distributed/tuning/tuning.h"
 
@@ -47,10 +48,8 @@ tfrt_status_t tfrt_object_name_find_failed(tfrt_job_t* job, tfrt_wire_object_id_
 tfrt_status_t tfrt_object_name_judge(tfrt_job_t* job, tfrt_wire_object_id_t id,
                                      tfrt_peer_t** out_namer) TFRT_MUST_USE;
 
-// A Release came from |peer| for |job|; NULL: it is over here. Names that stand for nothing are
-// passed over.
-void tfrt_object_name_on_release(tfrt_peer_t* peer, const tfrt_job_t* job,
-                                 const tfrt_wire_release_t* release);
+// A Release came. Names that stand for nothing are passed over.
+tfrt_status_t tfrt_object_name_on_release(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
 
 // Has failed calls end with their owners.
 void tfrt_object_name_register(tfrt_owner_rules_t* rules);

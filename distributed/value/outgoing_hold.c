@@ -188,8 +188,9 @@ static tfrt_remote_value_t* tfrt_outgoing_hold_find(tfrt_peer_t* peer, tfrt_wire
   return NULL;
 }
 
-void tfrt_outgoing_hold_on_retained(tfrt_peer_t* peer, tfrt_job_t* job,
-                                    const tfrt_wire_retained_t* retained) {
+tfrt_status_t tfrt_outgoing_hold_on_retained(const tfrt_incoming_frame_t* in) {
+  tfrt_peer_t* peer = in->peer;
+  const tfrt_wire_retained_t* retained = &in->body->retained;
   for (size_t i = 0; i < retained->item_count; ++i) {
     const tfrt_wire_item_t* item = &retained->items[i].item;
     tfrt_remote_value_t* value = tfrt_outgoing_hold_find(peer, retained->items[i].id);
@@ -197,7 +198,9 @@ void tfrt_outgoing_hold_on_retained(tfrt_peer_t* peer, tfrt_job_t* job,
     if (!value) {
       // The answer is late: the job was closed meanwhile, or the value's owner was lost and another
       // host was asked. Nobody uses this hold.
-      if (is_held && job) tfrt_outgoing_hold_give_back(peer, job, &retained->items[i].id, false);
+      if (is_held && in->job) {
+        tfrt_outgoing_hold_give_back(peer, in->job, &retained->items[i].id, false);
+      }
     } else if (item->kind == TFRT_WIRE_ITEM_REFERENCE) {
       tfrt_outgoing_hold_follow(value, &item->reference);
     } else if (item->kind == TFRT_WIRE_ITEM_ERROR) {
@@ -209,6 +212,7 @@ void tfrt_outgoing_hold_on_retained(tfrt_peer_t* peer, tfrt_job_t* job,
       tfrt_outgoing_hold_note_held(value);
     }
   }
+  return NULL;
 }
 
 static void tfrt_outgoing_hold_end_all(tfrt_peer_t* peer, const tfrt_job_t* job) {

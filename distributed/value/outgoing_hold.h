@@ -33,6 +33,7 @@
 #ifndef TFRT_DISTRIBUTED_VALUE_OUTGOING_HOLD_H_
 #define TFRT_DISTRIBUTED_VALUE_OUTGOING_HOLD_H_
 
+#include "distributed/domain/incoming_frame.h"
 #include "distributed/domain/job.h"
 #include "distributed/value/remote_value.h"
 
@@ -50,9 +51,8 @@ void tfrt_outgoing_hold_again(tfrt_remote_value_t* value);
 // |value| was lost, and stays so: nothing is waited for.
 void tfrt_outgoing_hold_give_up(tfrt_remote_value_t* value);
 
-// A Retained came from |peer| for |job| (NULL: closed here).
-void tfrt_outgoing_hold_on_retained(tfrt_peer_t* peer, tfrt_job_t* job,
-                                    const tfrt_wire_retained_t* retained);
+// A Retained came.
+tfrt_status_t tfrt_outgoing_hold_on_retained(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
 
 // If |object| is a slot that is one of its call's arguments, and nobody keeps that here: asks the
 // argument's owner to hold it for this host. Returns a chain (+0) that comes with the answer, or

@@ -44,6 +44,7 @@
 
 #include "distributed/domain/call_site.h"
 #include "distributed/domain/domain.h"
+#include "distributed/domain/incoming_frame.h"
 #include "distributed/domain/job.h"
 #include "distributed/domain/program_cache.h"
 #include "distributed/tuning/tuning.h"
@@ -381,8 +382,8 @@ void tfrt_remote_value_alias(tfrt_remote_value_t* value, tfrt_async_value_t* tar
 // The payload that |value| waits for is here: |payload| (+0), which is resolved.
 void tfrt_remote_value_receive(tfrt_remote_value_t* value, tfrt_async_value_t* payload);
 
-// A Resolve came from |peer|. Returns false if that is impossible (never asked).
-bool tfrt_remote_value_on_resolve(tfrt_peer_t* peer, const tfrt_wire_resolve_t* resolve);
+// A Resolve came. Returns an error (+1) for what is impossible: one that was never asked for.
+tfrt_status_t tfrt_remote_value_on_resolve(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
 
 // Asks what is wanted here of |value| and not known yet. A result of our own call comes without
 // being asked for; only what is there but didn't come, or is elsewhere, must be fetched.

@@ -453,7 +453,8 @@ static void tfrt_remote_value_note_place(tfrt_remote_value_t* value,
   value->place.site.origin = tfrt_status_fields(value->place.texts)->origin;
 }
 
-bool tfrt_remote_value_on_resolve(tfrt_peer_t* peer, const tfrt_wire_resolve_t* resolve) {
+// Takes what |peer| says. False if that is impossible.
+static bool tfrt_remote_value_take_resolve(tfrt_peer_t* peer, const tfrt_wire_resolve_t* resolve) {
   tfrt_remote_value_t* value = tfrt_outgoing_want_find(peer, resolve->want);
   if (!value) return resolve->want < tfrt_session_next_want(peer->session);  // late, and legal
   if (resolve->item.kind == TFRT_WIRE_ITEM_ON_BULK) {
@@ -465,6 +466,11 @@ bool tfrt_remote_value_on_resolve(tfrt_peer_t* peer, const tfrt_wire_resolve_t* 
   tfrt_remote_value_note_place(value, resolve->origin);
   tfrt_remote_value_on_item(value, &resolve->item);
   return true;
+}
+
+tfrt_status_t tfrt_remote_value_on_resolve(const tfrt_incoming_frame_t* in) {
+  if (tfrt_remote_value_take_resolve(in->peer, &in->body->resolve)) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a Resolve came without its Want");
 }
 
 // --- Another owner ----------------------------------------------------------

@@ -8,6 +8,26 @@
 #include "proto/object.pb-c.h"
 #include "proto/session.pb-c.h"
 
+TFRT_WIRE_FRAMES(TFRT_WIRE_DECLARE_MESSAGE)
+
+// By kind. The descriptor is protobuf-c's, of those that it packs (packed.c); NULL: the walks by
+// rows do.
+static const struct {
+  const tfrt_wire_message_t* message;  // NULL: no such kind
+  const ProtobufCMessageDescriptor* descriptor;
+  tfrt_wire_frame_scope_t scope;
+} kinds[] = {
+// "void" is a word of C.
+#define tfrt__peer__v1__void_call__descriptor tfrt__peer__v1__void__descriptor
+#define TFRT_WIRE_DESCRIPTOR_OF_PACKED(message) &tfrt__peer__v1__##message##__descriptor
+#define TFRT_WIRE_DESCRIPTOR_OF_WALKED(message) NULL
+#define TFRT_WIRE_KIND(kind, number, message, scope, form, ...)                        \
+  [number] = {&tfrt_wire_##message##_message, TFRT_WIRE_DESCRIPTOR_OF_##form(message), \
+              TFRT_WIRE_SCOPE_##scope},
+    TFRT_WIRE_FRAMES(TFRT_WIRE_KIND)
+#undef TFRT_WIRE_KIND
+};
+
 static const tfrt_wire_field_t trace_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_trace_t, trace_id_high, 1, FIXED64),
     TFRT_WIRE_FIELD(tfrt_wire_trace_t, trace_id_low, 2, FIXED64),
@@ -86,8 +106,7 @@ static const tfrt_wire_field_t batch_fields[] = {
 };
 
 static bool is_unsequenced(uint32_t kind) {
-  return kind == TFRT_WIRE_FRAME_HELLO || kind == TFRT_WIRE_FRAME_WELCOME ||
-         kind == TFRT_WIRE_FRAME_REFUSE;
+  return tfrt_wire_frame_kind_is_known(kind) && kinds[kind].scope == TFRT_WIRE_SCOPE_HANDSHAKE;
 }
 
 // Frames and numbers fit together: those of the handshake stand alone and have none, all
@@ -129,8 +148,8 @@ bool tfrt_wire_frame_kind_is_known(uint32_t kind) {
 }
 
 bool tfrt_wire_frame_kind_is_session(uint32_t kind) {
-  return kind == TFRT_WIRE_FRAME_GOODBYE || kind == TFRT_WIRE_FRAME_JOB_ATTACH ||
-         kind == TFRT_WIRE_FRAME_JOB_GONE || is_unsequenced(kind);
+  return is_unsequenced(kind) ||
+         (tfrt_wire_frame_kind_is_known(kind) && kinds[kind].scope == TFRT_WIRE_SCOPE_SESSION);
 }
 
 const char* tfrt_wire_frame_kind_name(uint32_t kind) {
@@ -172,75 +191,8 @@ tfrt_status_t tfrt_wire_batch_decode(tfrt_string_view_t bytes, tfrt_arena_t* are
 // Where the members of the union begin: all at the same place.
 #define TFRT_WIRE_BODY_OFFSET offsetof(tfrt_wire_body_t, hello)
 
-// By kind; NULL: there is none.
-static const tfrt_wire_message_t* const body_messages[] = {
-    [TFRT_WIRE_FRAME_HELLO] = &tfrt_wire_hello_message,
-    [TFRT_WIRE_FRAME_WELCOME] = &tfrt_wire_welcome_message,
-    [TFRT_WIRE_FRAME_REFUSE] = &tfrt_wire_refuse_message,
-    [TFRT_WIRE_FRAME_GOODBYE] = &tfrt_wire_goodbye_message,
-    [TFRT_WIRE_FRAME_JOB_ATTACH] = &tfrt_wire_job_attach_message,
-    [TFRT_WIRE_FRAME_JOB_GONE] = &tfrt_wire_job_gone_message,
-    [TFRT_WIRE_FRAME_JOB_OPEN] = &tfrt_wire_job_open_message,
-    [TFRT_WIRE_FRAME_JOB_OPENED] = &tfrt_wire_job_opened_message,
-    [TFRT_WIRE_FRAME_JOB_START] = &tfrt_wire_job_start_message,
-    [TFRT_WIRE_FRAME_JOB_END] = &tfrt_wire_job_end_message,
-    [TFRT_WIRE_FRAME_JOB_CLOSE] = &tfrt_wire_job_close_message,
-    [TFRT_WIRE_FRAME_JOB_DETACH] = &tfrt_wire_job_detach_message,
-    [TFRT_WIRE_FRAME_PROGRAM] = &tfrt_wire_program_message,
-    [TFRT_WIRE_FRAME_INVOKE] = &tfrt_wire_invoke_message,
-    [TFRT_WIRE_FRAME_VOID] = &tfrt_wire_void_message,
-    [TFRT_WIRE_FRAME_RESULT] = &tfrt_wire_result_message,
-    [TFRT_WIRE_FRAME_CANCEL] = &tfrt_wire_cancel_message,
-    [TFRT_WIRE_FRAME_CANCEL_REQUEST] = &tfrt_wire_cancel_request_message,
-    [TFRT_WIRE_FRAME_END_REQUEST] = &tfrt_wire_end_request_message,
-    [TFRT_WIRE_FRAME_HURRY] = &tfrt_wire_hurry_message,
-    [TFRT_WIRE_FRAME_WANT] = &tfrt_wire_want_message,
-    [TFRT_WIRE_FRAME_RESOLVE] = &tfrt_wire_resolve_message,
-    [TFRT_WIRE_FRAME_UNWANT] = &tfrt_wire_unwant_message,
-    [TFRT_WIRE_FRAME_RETAIN] = &tfrt_wire_retain_message,
-    [TFRT_WIRE_FRAME_RETAINED] = &tfrt_wire_retained_message,
-    [TFRT_WIRE_FRAME_RELEASE] = &tfrt_wire_release_message,
-    [TFRT_WIRE_FRAME_LOST] = &tfrt_wire_lost_message,
-    [TFRT_WIRE_FRAME_REPLACE] = &tfrt_wire_replace_message,
-    [TFRT_WIRE_FRAME_PUSH] = &tfrt_wire_push_message,
-};
-
-// By kind, those that protobuf-c packs (packed.c); NULL: the walks by rows do.
-static const ProtobufCMessageDescriptor* const packed_messages[] = {
-    [TFRT_WIRE_FRAME_HELLO] = &tfrt__peer__v1__hello__descriptor,
-    [TFRT_WIRE_FRAME_WELCOME] = &tfrt__peer__v1__welcome__descriptor,
-    [TFRT_WIRE_FRAME_REFUSE] = &tfrt__peer__v1__refuse__descriptor,
-    [TFRT_WIRE_FRAME_GOODBYE] = &tfrt__peer__v1__goodbye__descriptor,
-    [TFRT_WIRE_FRAME_JOB_ATTACH] = &tfrt__peer__v1__job_attach__descriptor,
-    [TFRT_WIRE_FRAME_JOB_GONE] = &tfrt__peer__v1__job_gone__descriptor,
-    [TFRT_WIRE_FRAME_JOB_OPEN] = &tfrt__peer__v1__job_open__descriptor,
-    [TFRT_WIRE_FRAME_JOB_OPENED] = &tfrt__peer__v1__job_opened__descriptor,
-    [TFRT_WIRE_FRAME_JOB_START] = &tfrt__peer__v1__job_start__descriptor,
-    [TFRT_WIRE_FRAME_JOB_END] = &tfrt__peer__v1__job_end__descriptor,
-    [TFRT_WIRE_FRAME_JOB_CLOSE] = &tfrt__peer__v1__job_close__descriptor,
-    [TFRT_WIRE_FRAME_JOB_DETACH] = &tfrt__peer__v1__job_detach__descriptor,
-    [TFRT_WIRE_FRAME_VOID] = &tfrt__peer__v1__void__descriptor,
-    [TFRT_WIRE_FRAME_CANCEL] = &tfrt__peer__v1__cancel__descriptor,
-    [TFRT_WIRE_FRAME_CANCEL_REQUEST] = &tfrt__peer__v1__cancel_request__descriptor,
-    [TFRT_WIRE_FRAME_END_REQUEST] = &tfrt__peer__v1__end_request__descriptor,
-    [TFRT_WIRE_FRAME_HURRY] = &tfrt__peer__v1__hurry__descriptor,
-    [TFRT_WIRE_FRAME_PROGRAM] = &tfrt__peer__v1__program__descriptor,
-    [TFRT_WIRE_FRAME_WANT] = &tfrt__peer__v1__want__descriptor,
-    [TFRT_WIRE_FRAME_UNWANT] = &tfrt__peer__v1__unwant__descriptor,
-    [TFRT_WIRE_FRAME_RETAIN] = &tfrt__peer__v1__retain__descriptor,
-    [TFRT_WIRE_FRAME_RETAINED] = &tfrt__peer__v1__retained__descriptor,
-    [TFRT_WIRE_FRAME_RELEASE] = &tfrt__peer__v1__release__descriptor,
-    [TFRT_WIRE_FRAME_LOST] = &tfrt__peer__v1__lost__descriptor,
-    [TFRT_WIRE_FRAME_REPLACE] = &tfrt__peer__v1__replace__descriptor,
-    [TFRT_WIRE_FRAME_PUSH] = &tfrt__peer__v1__push__descriptor,
-};
-
-static const ProtobufCMessageDescriptor* packed_message_of(uint32_t kind) {
-  return kind < TFRT_ARRAY_SIZE(packed_messages) ? packed_messages[kind] : NULL;
-}
-
 const tfrt_wire_message_t* tfrt_wire_frame_message_of(uint32_t kind) {
-  return kind < TFRT_ARRAY_SIZE(body_messages) ? body_messages[kind] : NULL;
+  return kind < TFRT_ARRAY_SIZE(kinds) ? kinds[kind].message : NULL;
 }
 
 tfrt_status_t tfrt_wire_body_encode(const tfrt_wire_body_t* body, tfrt_string_builder_t* out) {
@@ -249,7 +201,7 @@ tfrt_status_t tfrt_wire_body_encode(const tfrt_wire_body_t* body, tfrt_string_bu
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "Frame.kind: %u is not known",
                               body->kind);
   }
-  const ProtobufCMessageDescriptor* packed = packed_message_of(body->kind);
+  const ProtobufCMessageDescriptor* packed = kinds[body->kind].descriptor;
   const void* object = (const char*)body + TFRT_WIRE_BODY_OFFSET;
   return packed ? tfrt_wire_pack(packed, message, object, out)
                 : tfrt_wire_encode(message, object, out);
@@ -261,7 +213,7 @@ static tfrt_status_t decode(uint32_t kind, tfrt_string_view_t bytes, tfrt_arena_
   if (!message) {
     return tfrt_status_create(TFRT_STATUS_UNIMPLEMENTED, "Frame.kind: %u is not known", kind);
   }
-  const ProtobufCMessageDescriptor* packed = packed_message_of(kind);
+  const ProtobufCMessageDescriptor* packed = kinds[kind].descriptor;
   return packed ? tfrt_wire_unpack(packed, message, bytes, TFRT_WIRE_MAX_DECODED_SIZE, arena,
                                    out_object)
                 : tfrt_wire_decode(message, bytes, arena, out_object);

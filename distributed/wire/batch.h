@@ -26,43 +26,41 @@
 #include "distributed/wire/value.h"
 #include "host_runtime/base/string_builder.h"
 
-// The kinds of frames' bodies. A receiver that doesn't know an odd number may skip the frame.
+// The kinds of frames, each with one row, which stands beside the struct of its body. All that
+// differs by kind is made from the rows: here the enumeration and the body, in this folder the
+// tables of the codec, in host/ the table of the functions that serve frames. FRAME is a macro with
+// the columns:
+//
+//   kind      TFRT_WIRE_FRAME_<kind>
+//   number    on the wire, as in FrameKind of batch.proto. A receiver that doesn't know an odd
+//             number skips the frame.
+//   message   of the body: its struct is tfrt_wire_<message>_t, the struct's table is
+//             tfrt_wire_<message>_message, and it is this member of tfrt_wire_body_t
+//   scope     TFRT_WIRE_SCOPE_<scope>
+//   form      PACKED: protobuf-c packs and reads the body (packed.c); WALKED: walks of its own do
+//             (walks.h), for the few that each call needs
+//   handler   the function that serves the frame (domain/incoming_frame.h), which only host/ calls;
+//             NULL: the session takes the frame
+#define TFRT_WIRE_FRAMES(FRAME)   \
+  TFRT_WIRE_SESSION_FRAMES(FRAME) \
+  TFRT_WIRE_JOB_FRAMES(FRAME)     \
+  TFRT_WIRE_CALL_FRAMES(FRAME)    \
+  TFRT_WIRE_VALUE_FRAMES(FRAME)
+
 typedef enum tfrt_wire_frame_kind_e {
   TFRT_WIRE_FRAME_UNSPECIFIED = 0,
-  // session.h; without a job
-  TFRT_WIRE_FRAME_HELLO = 2,
-  TFRT_WIRE_FRAME_WELCOME = 4,
-  TFRT_WIRE_FRAME_REFUSE = 6,
-  TFRT_WIRE_FRAME_GOODBYE = 8,
-  // job.h; JobAttach and JobGone without a job
-  TFRT_WIRE_FRAME_JOB_ATTACH = 10,
-  TFRT_WIRE_FRAME_JOB_GONE = 11,
-  TFRT_WIRE_FRAME_JOB_OPEN = 12,
-  TFRT_WIRE_FRAME_JOB_OPENED = 14,
-  TFRT_WIRE_FRAME_JOB_START = 16,
-  TFRT_WIRE_FRAME_JOB_END = 18,
-  TFRT_WIRE_FRAME_JOB_CLOSE = 22,
-  TFRT_WIRE_FRAME_JOB_DETACH = 24,
-  // call.h
-  TFRT_WIRE_FRAME_PROGRAM = 32,
-  TFRT_WIRE_FRAME_INVOKE = 34,
-  TFRT_WIRE_FRAME_VOID = 36,
-  TFRT_WIRE_FRAME_RESULT = 38,
-  TFRT_WIRE_FRAME_CANCEL = 40,
-  TFRT_WIRE_FRAME_CANCEL_REQUEST = 41,
-  TFRT_WIRE_FRAME_END_REQUEST = 43,
-  TFRT_WIRE_FRAME_HURRY = 45,
-  // value.h
-  TFRT_WIRE_FRAME_WANT = 64,
-  TFRT_WIRE_FRAME_RESOLVE = 66,
-  TFRT_WIRE_FRAME_UNWANT = 68,
-  TFRT_WIRE_FRAME_RETAIN = 70,
-  TFRT_WIRE_FRAME_RETAINED = 72,
-  TFRT_WIRE_FRAME_RELEASE = 74,
-  TFRT_WIRE_FRAME_LOST = 76,
-  TFRT_WIRE_FRAME_REPLACE = 78,
-  TFRT_WIRE_FRAME_PUSH = 81,
+#define TFRT_WIRE_FRAME_KIND(kind, number, ...) TFRT_WIRE_FRAME_##kind = (number),
+  TFRT_WIRE_FRAMES(TFRT_WIRE_FRAME_KIND)
+#undef TFRT_WIRE_FRAME_KIND
 } tfrt_wire_frame_kind_t;
+
+// A frame belongs to, by its kind:
+typedef enum tfrt_wire_frame_scope_e {
+  TFRT_WIRE_SCOPE_HANDSHAKE,  // to no job, and alone in their batch, without a number
+  TFRT_WIRE_SCOPE_SESSION,    // to no job
+  TFRT_WIRE_SCOPE_NEW_JOB,    // to a job whose handle they bind
+  TFRT_WIRE_SCOPE_JOB,        // to a job whose handle is bound
+} tfrt_wire_frame_scope_t;
 
 typedef struct tfrt_wire_trace_s {
   uint64_t trace_id_high;
@@ -159,35 +157,9 @@ tfrt_status_t tfrt_wire_batch_decode(tfrt_string_view_t bytes, tfrt_arena_t* are
 typedef struct tfrt_wire_body_s {
   uint32_t kind;  // tfrt_wire_frame_kind_t: which member is in use
   union {
-    tfrt_wire_hello_t hello;
-    tfrt_wire_welcome_t welcome;
-    tfrt_wire_refuse_t refuse;
-    tfrt_wire_goodbye_t goodbye;
-    tfrt_wire_job_attach_t job_attach;
-    tfrt_wire_job_gone_t job_gone;
-    tfrt_wire_job_open_t job_open;
-    tfrt_wire_job_opened_t job_opened;
-    tfrt_wire_job_start_t job_start;
-    tfrt_wire_job_end_t job_end;
-    tfrt_wire_job_close_t job_close;
-    tfrt_wire_job_detach_t job_detach;
-    tfrt_wire_program_t program;
-    tfrt_wire_invoke_t invoke;
-    tfrt_wire_void_t void_call;
-    tfrt_wire_result_t result;
-    tfrt_wire_cancel_t cancel;
-    tfrt_wire_cancel_request_t cancel_request;
-    tfrt_wire_end_request_t end_request;
-    tfrt_wire_hurry_t hurry;
-    tfrt_wire_want_t want;
-    tfrt_wire_resolve_t resolve;
-    tfrt_wire_unwant_t unwant;
-    tfrt_wire_retain_t retain;
-    tfrt_wire_retained_t retained;
-    tfrt_wire_release_t release;
-    tfrt_wire_lost_t lost;
-    tfrt_wire_replace_t replace;
-    tfrt_wire_push_t push;
+#define TFRT_WIRE_BODY_MEMBER(kind, number, message, ...) tfrt_wire_##message##_t message;
+    TFRT_WIRE_FRAMES(TFRT_WIRE_BODY_MEMBER)
+#undef TFRT_WIRE_BODY_MEMBER
   };
 } tfrt_wire_body_t;
 

@@ -4,6 +4,8 @@
 #include "distributed/wire/codec.h"
 #include "distributed/wire/walks.h"
 
+TFRT_WIRE_CALL_FRAMES(TFRT_WIRE_DECLARE_MESSAGE)
+
 // The kinds that an argument of a call, and a result, may have.
 #define TFRT_WIRE_ARGUMENT_KINDS                                                              \
   (TFRT_WIRE_ITEM_BIT(TFRT_WIRE_ITEM_INLINE) | TFRT_WIRE_ITEM_BIT(TFRT_WIRE_ITEM_REFERENCE) | \
@@ -66,15 +68,15 @@ const tfrt_wire_message_t tfrt_wire_invoke_message = TFRT_WIRE_MESSAGE(
     "Invoke", tfrt_wire_invoke_t, invoke_fields, TFRT_WIRE_WALKED(tfrt_wire_invoke));
 
 static const tfrt_wire_field_t void_fields[] = {
-    TFRT_WIRE_FIELD(tfrt_wire_void_t, call, 1, UINT64, .required = true,
+    TFRT_WIRE_FIELD(tfrt_wire_void_call_t, call, 1, UINT64, .required = true,
                     .limit = TFRT_WIRE_MAX_NUMBER),
-    TFRT_WIRE_FIELD(tfrt_wire_void_t, result_count, 2, UINT32, .limit = TFRT_WIRE_MAX_RESULTS),
-    TFRT_WIRE_FIELD(tfrt_wire_void_t, error, 3, MESSAGE, .required = true,
+    TFRT_WIRE_FIELD(tfrt_wire_void_call_t, result_count, 2, UINT32, .limit = TFRT_WIRE_MAX_RESULTS),
+    TFRT_WIRE_FIELD(tfrt_wire_void_call_t, error, 3, MESSAGE, .required = true,
                     .form = TFRT_WIRE_FORM_POINTER, .message = &tfrt_wire_error_message),
-    TFRT_WIRE_FIELD(tfrt_wire_void_t, key, 4, BYTES, .limit = TFRT_WIRE_MAX_KEY_SIZE),
+    TFRT_WIRE_FIELD(tfrt_wire_void_call_t, key, 4, BYTES, .limit = TFRT_WIRE_MAX_KEY_SIZE),
 };
-const tfrt_wire_message_t tfrt_wire_void_message =
-    TFRT_WIRE_MESSAGE("Void", tfrt_wire_void_t, void_fields);
+const tfrt_wire_message_t tfrt_wire_void_call_message =
+    TFRT_WIRE_MESSAGE("Void", tfrt_wire_void_call_t, void_fields);
 
 static const tfrt_wire_field_t result_item_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_result_item_t, index, 1, UINT32, .limit = TFRT_WIRE_MAX_RESULTS - 1),

@@ -72,12 +72,12 @@ typedef struct tfrt_wire_invoke_s {
   tfrt_string_view_t image;  // of TFRT_WIRE_BUILTIN_RUN; at most TFRT_WIRE_MAX_IMAGE_SIZE
 } tfrt_wire_invoke_t;
 
-typedef struct tfrt_wire_void_s {
+typedef struct tfrt_wire_void_call_s {
   uint64_t call;
   uint32_t result_count;
   const tfrt_wire_error_t* error;  // never NULL after decoding
   tfrt_string_view_t key;  // of TFRT_WIRE_BUILTIN_SEND; at most TFRT_WIRE_MAX_KEY_SIZE; empty: none
-} tfrt_wire_void_t;
+} tfrt_wire_void_call_t;
 
 typedef struct tfrt_wire_result_item_s {
   uint32_t index;
@@ -111,5 +111,16 @@ typedef struct tfrt_wire_end_request_s {
 typedef struct tfrt_wire_hurry_s {
   uint64_t call;
 } tfrt_wire_hurry_t;
+
+// The kinds of frames with these bodies; batch.h says what the columns are.
+#define TFRT_WIRE_CALL_FRAMES(FRAME)                                                       \
+  FRAME(PROGRAM, 32, program, JOB, PACKED, tfrt_job_on_program)                            \
+  FRAME(INVOKE, 34, invoke, JOB, WALKED, tfrt_incoming_call_on_invoke)                     \
+  FRAME(VOID, 36, void_call, JOB, PACKED, tfrt_incoming_call_on_void)                      \
+  FRAME(RESULT, 38, result, JOB, WALKED, tfrt_outgoing_call_on_result)                     \
+  FRAME(CANCEL, 40, cancel, JOB, PACKED, tfrt_incoming_call_on_cancel)                     \
+  FRAME(CANCEL_REQUEST, 41, cancel_request, JOB, PACKED, tfrt_job_start_on_cancel_request) \
+  FRAME(END_REQUEST, 43, end_request, JOB, PACKED, tfrt_job_start_on_end_request)          \
+  FRAME(HURRY, 45, hurry, JOB, PACKED, tfrt_incoming_call_on_hurry)
 
 #endif  // TFRT_DISTRIBUTED_WIRE_CALL_H_

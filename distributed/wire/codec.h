@@ -439,37 +439,6 @@ extern const tfrt_wire_message_t tfrt_wire_location_message;
 extern const tfrt_wire_message_t tfrt_wire_frame_message;
 extern const tfrt_wire_message_t tfrt_wire_batch_message;
 
-// Bodies of frames.
-extern const tfrt_wire_message_t tfrt_wire_hello_message;
-extern const tfrt_wire_message_t tfrt_wire_welcome_message;
-extern const tfrt_wire_message_t tfrt_wire_refuse_message;
-extern const tfrt_wire_message_t tfrt_wire_goodbye_message;
-extern const tfrt_wire_message_t tfrt_wire_job_attach_message;
-extern const tfrt_wire_message_t tfrt_wire_job_gone_message;
-extern const tfrt_wire_message_t tfrt_wire_job_open_message;
-extern const tfrt_wire_message_t tfrt_wire_job_opened_message;
-extern const tfrt_wire_message_t tfrt_wire_job_start_message;
-extern const tfrt_wire_message_t tfrt_wire_job_end_message;
-extern const tfrt_wire_message_t tfrt_wire_job_close_message;
-extern const tfrt_wire_message_t tfrt_wire_job_detach_message;
-extern const tfrt_wire_message_t tfrt_wire_program_message;
-extern const tfrt_wire_message_t tfrt_wire_invoke_message;
-extern const tfrt_wire_message_t tfrt_wire_void_message;
-extern const tfrt_wire_message_t tfrt_wire_result_message;
-extern const tfrt_wire_message_t tfrt_wire_cancel_message;
-extern const tfrt_wire_message_t tfrt_wire_cancel_request_message;
-extern const tfrt_wire_message_t tfrt_wire_end_request_message;
-extern const tfrt_wire_message_t tfrt_wire_hurry_message;
-extern const tfrt_wire_message_t tfrt_wire_want_message;
-extern const tfrt_wire_message_t tfrt_wire_resolve_message;
-extern const tfrt_wire_message_t tfrt_wire_unwant_message;
-extern const tfrt_wire_message_t tfrt_wire_retain_message;
-extern const tfrt_wire_message_t tfrt_wire_retained_message;
-extern const tfrt_wire_message_t tfrt_wire_release_message;
-extern const tfrt_wire_message_t tfrt_wire_lost_message;
-extern const tfrt_wire_message_t tfrt_wire_replace_message;
-extern const tfrt_wire_message_t tfrt_wire_push_message;
-
 // Messages of a bulk lane.
 extern const tfrt_wire_message_t tfrt_wire_chunk_message;
 extern const tfrt_wire_message_t tfrt_wire_bulk_up_message;
@@ -478,6 +447,10 @@ extern const tfrt_wire_message_t tfrt_wire_bulk_down_message;
 // A question of a client to a host, and a part of the answer.
 extern const tfrt_wire_message_t tfrt_wire_question_message;
 extern const tfrt_wire_message_t tfrt_wire_answer_part_message;
+
+// Bodies of frames: declares the table of one, as FRAME of a list of kinds (batch.h).
+#define TFRT_WIRE_DECLARE_MESSAGE(kind, number, message, ...) \
+  extern const tfrt_wire_message_t tfrt_wire_##message##_message;
 
 // The table of a frame's body, by tfrt_wire_frame_kind_t, or NULL. Thread-safe.
 const tfrt_wire_message_t* tfrt_wire_frame_message_of(uint32_t kind);

@@ -3,6 +3,8 @@
 
 #include "distributed/wire/codec.h"
 
+TFRT_WIRE_JOB_FRAMES(TFRT_WIRE_DECLARE_MESSAGE)
+
 // The kinds of items that a client sends to the root and gets back.
 #define TFRT_WIRE_JOB_ITEM_KINDS                                                              \
   (TFRT_WIRE_ITEM_BIT(TFRT_WIRE_ITEM_INLINE) | TFRT_WIRE_ITEM_BIT(TFRT_WIRE_ITEM_REFERENCE) | \

@@ -3,6 +3,8 @@
 
 #include "distributed/wire/codec.h"
 
+TFRT_WIRE_SESSION_FRAMES(TFRT_WIRE_DECLARE_MESSAGE)
+
 static const tfrt_wire_field_t limits_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_limits_t, batch_bytes, 1, UINT32),
     TFRT_WIRE_FIELD(tfrt_wire_limits_t, chunk_bytes, 2, UINT32),

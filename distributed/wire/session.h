@@ -93,4 +93,11 @@ typedef struct tfrt_wire_goodbye_s {
 tfrt_wire_limits_t tfrt_wire_limits_in_force(const tfrt_wire_limits_t* ours,
                                              const tfrt_wire_limits_t* theirs);
 
+// The kinds of frames with these bodies; batch.h says what the columns are.
+#define TFRT_WIRE_SESSION_FRAMES(FRAME)               \
+  FRAME(HELLO, 2, hello, HANDSHAKE, PACKED, NULL)     \
+  FRAME(WELCOME, 4, welcome, HANDSHAKE, PACKED, NULL) \
+  FRAME(REFUSE, 6, refuse, HANDSHAKE, PACKED, NULL)   \
+  FRAME(GOODBYE, 8, goodbye, SESSION, PACKED, NULL)
+
 #endif  // TFRT_DISTRIBUTED_WIRE_SESSION_H_

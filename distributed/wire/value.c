@@ -6,6 +6,8 @@
 
 #include "distributed/wire/walks.h"
 
+TFRT_WIRE_VALUE_FRAMES(TFRT_WIRE_DECLARE_MESSAGE)
+
 // --- Texts -----------------------------------------------------------------------
 
 // The most of |text| that |limit| bytes hold without cutting a character in two.

@@ -381,14 +381,18 @@ END_TEST
 static void push(uint64_t number, size_t size, uint32_t times) {
   static char text[TFRT_WIRE_DEFAULT_INLINE_SIZE + 1];
   tfrt_node_t* node = world.hosts[2].node;
-  const tfrt_wire_push_t push = {.id = {.namer = 0x1000, .number = number},
-                                 .item = {.kind = TFRT_WIRE_ITEM_INLINE,
-                                          .value = {.type = tfrt_string_view_of("!tfrt.string"),
-                                                    .body = tfrt_string_view_make(text, size)}}};
+  const tfrt_wire_body_t body = {
+      .kind = TFRT_WIRE_FRAME_PUSH,
+      .push = {.id = {.namer = 0x1000, .number = number},
+               .item = {.kind = TFRT_WIRE_ITEM_INLINE,
+                        .value = {.type = tfrt_string_view_of("!tfrt.string"),
+                                  .body = tfrt_string_view_make(text, size)}}}};
   tfrt_node_lock_tables(node);
   tfrt_job_t* job = TFRT_CONTAINER_OF(node->jobs.next, tfrt_job_t, link);
   for (uint32_t i = 0; i < times; ++i) {
-    tfrt_push_inbox_on_push(tfrt_peer_find(node, 0x1001), job, &push);
+    const tfrt_incoming_frame_t in = {
+        .peer = tfrt_peer_find(node, 0x1001), .job = job, .body = &body};
+    ck_assert_ptr_null(tfrt_push_inbox_on_push(&in));
   }
   tfrt_node_unlock(node);
 }

@@ -327,7 +327,7 @@ static void check_retained(const oracle_event_t* event, const oracle_call_t* cal
 }
 
 static void on_void(const oracle_event_t* event) {
-  const tfrt_wire_void_t* call = &event->body->void_call;
+  const tfrt_wire_void_call_t* call = &event->body->void_call;
   take_number(event, call->call);
   hold_results(event, call->call, call->result_count);
 }

@@ -11,6 +11,8 @@
 #include "tests/distributed/wire/samples.h"
 #include "tests/support/test_main.h"
 
+TFRT_WIRE_CALL_FRAMES(TFRT_WIRE_DECLARE_MESSAGE)
+
 // One sample of any sort.
 typedef struct subject_s {
   const tfrt_wire_message_t* message;
