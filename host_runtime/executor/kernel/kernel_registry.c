@@ -88,31 +88,49 @@ void tfrt_kernel_registry_set_trust(tfrt_kernel_registry_t* registry, bool enabl
 
 // --- Adding ------------------------------------------------------------------
 
-// The place of |name| among the |count| registrations, or |count|. The search begins at |hint|
-// and goes round: code and table mostly list the same things in the same order, so that it
-// ends where it begins. Equal names are mostly one string, too, since the linker keeps one of
-// each: texts are compared only where none of the addresses is that of |name|.
-static size_t tfrt_kernel_registration_find(const tfrt_kernel_registration_t* registrations,
-                                            size_t count, const char* name, size_t hint) {
+// The names of a list: that of entry i is |stride| bytes times i behind |first|.
+typedef struct tfrt_name_column_s {
+  const char* const* first;
+  size_t stride;
+  size_t count;
+} tfrt_name_column_t;
+
+static const char* tfrt_name_column_get(const tfrt_name_column_t* names, size_t place) {
+  return *(const char* const*)((const char*)names->first + place * names->stride);
+}
+
+// The place of |name| among |names|, or their number. The search begins at |hint| and goes round:
+// code and table mostly list the same things in the same order, so that it ends where it begins.
+// Equal names are mostly one string, too, since the linker keeps one of each: texts farther away
+// than the first ones are compared only where none of the addresses is that of |name|.
+static size_t tfrt_name_column_find(tfrt_name_column_t names, const char* name, size_t hint) {
+  enum { NEAR = 4 };
+  size_t count = names.count;
+  for (size_t place = hint; place < count && place < hint + NEAR; ++place) {
+    if (strcmp(tfrt_name_column_get(&names, place), name) == 0) return place;
+  }
   for (size_t i = 0; i < count; ++i) {
     size_t place = hint + i < count ? hint + i : hint + i - count;
-    if (registrations[place].name == name) return place;
+    if (tfrt_name_column_get(&names, place) == name) return place;
   }
-  size_t place = 0;
-  while (place < count && strcmp(registrations[place].name, name) != 0) ++place;
-  return place;
+  for (size_t i = 0; i < count; ++i) {
+    size_t place = hint + i < count ? hint + i : hint + i - count;
+    if (strcmp(tfrt_name_column_get(&names, place), name) == 0) return place;
+  }
+  return count;
+}
+
+static size_t tfrt_kernel_registration_find(const tfrt_kernel_registration_t* registrations,
+                                            size_t count, const char* name, size_t hint) {
+  tfrt_name_column_t names = {&registrations->name, sizeof(*registrations), count};
+  return tfrt_name_column_find(names, name, hint);
 }
 
 // The same for the entries of |table|; its count if there is none.
 static size_t tfrt_kernel_registry_find_entry(const tfrt_kernel_table_t* table, const char* name,
                                               size_t hint) {
-  for (size_t i = 0; i < table->count; ++i) {
-    size_t place = hint + i < table->count ? hint + i : hint + i - table->count;
-    if (table->descriptors[place].name == name) return place;
-  }
-  size_t place = 0;
-  while (place < table->count && strcmp(table->descriptors[place].name, name) != 0) ++place;
-  return place;
+  tfrt_name_column_t names = {&table->descriptors->name, sizeof(*table->descriptors), table->count};
+  return tfrt_name_column_find(names, name, hint);
 }
 
 // Whether the op of |descriptor| has a kernel for asynchronous functions.
