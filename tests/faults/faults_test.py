@@ -96,7 +96,7 @@ def page_of(outcomes):
             continue
         lines.append("| %s | %s | %.1f | %s | %.1f | %s |" % (
             fault, moment, worst.first_s, ", ".join(sorted({str(o.code) for o in found})),
-            max(o.idle_s for o in found), plain(worst.line) or "(no error)"))
+            max(o.idle_s for o in found), "`%s`" % plain(worst.line) if worst.line else "(no error)"))
     return "\n".join(lines) + "\n"
 
 
