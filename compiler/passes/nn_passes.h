@@ -7,7 +7,7 @@
 //   nn-fuse              conv, add, relu ...            --> fused_conv
 //                        mat_mul, add, gelu ...         --> fused_mat_mul
 //   nn-layout            [N, C, H, W], op by op         --> [N, H, W, C] for chains of ops, between
-//                                                           transposes, of which most vanish
+//                                                           transposes; most of them vanish
 //
 // Ops that nobody uses any more are left to `canonicalize`.
 //
