@@ -132,16 +132,38 @@ tfrt_async_value_t* tfrt_client_check_device(tfrt_client_t* client, uint32_t ran
 
 // Has host |rank| end |what|, of whatever client, a text as service/plain_form.h says; or take no
 // more jobs and end with those that run. Return (+1), unresolved, what the host says to that (to a
-// drain, a string), or an error. Thread-safe.
+// drain, a value for tfrt_client_lines_take(): the number of jobs that go on), or an error.
+// Thread-safe.
 tfrt_async_value_t* tfrt_client_cancel_on(tfrt_client_t* client, uint32_t rank,
                                           tfrt_string_view_t what);
 tfrt_async_value_t* tfrt_client_drain(tfrt_client_t* client, uint32_t rank);
 
 // Returns (+1, unresolved) the state of the detached job |id| (in hexadecimal digits) of any
-// client, and the lines that it has printed from number |from| on. |rank| is the job's root. The
-// value is a string, as BUILTIN_FOLLOW in proto/call.proto says, or an error. Thread-safe.
+// client, and the lines that it has printed from number |from| on: a value for
+// tfrt_client_read_following(), or an error. |rank| is the job's root. Thread-safe.
 tfrt_async_value_t* tfrt_client_follow(tfrt_client_t* client, uint32_t rank, tfrt_string_view_t id,
                                        uint64_t from);
+
+#define TFRT_CLIENT_FUNCTION_SIZE 257
+
+// How a detached job is, and which of its lines an answer has.
+typedef struct tfrt_client_following_s {
+  bool is_starting;  // the job's client is still needed
+  bool has_ended;
+  char function[TFRT_CLIENT_FUNCTION_SIZE];  // "": not known yet
+  uint32_t result_count;                     // of an ended job
+  uint64_t from;                             // lines between the asked number and this one are gone
+  uint64_t next;                             // what to ask for next
+  bool has_more;
+  bool is_loss;  // the error that the job has ended with is the loss of a host
+} tfrt_client_following_t;
+
+// Sets |*out_following| to the state in |value|, which is available and was made by
+// tfrt_client_follow(), and then calls |on_line| for each line. INVALID_ARGUMENT for another value;
+// lines before the bad one were taken. Thread-safe.
+tfrt_status_t tfrt_client_read_following(tfrt_async_value_t* value, tfrt_client_print_fn_t on_line,
+                                         void* self, tfrt_client_following_t* out_following)
+    TFRT_MUST_USE;
 
 // Returns (+1, unresolved) result |index| of such a job, once it has ended. The index behind the
 // last result gives a chain, or the error that explains why there are no results. Thread-safe.

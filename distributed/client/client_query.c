@@ -5,7 +5,8 @@
 #include "distributed/call/outgoing_call.h"
 #include "distributed/client/client_record.h"
 #include "distributed/service/answer.h"
-#include "distributed/service/plain_form.h"
+#include "distributed/service/following.h"
+#include "distributed/service/plain_following.h"
 #include "distributed/service/tracing.h"
 #include "host_runtime/async/builtin_types.h"
 
@@ -68,22 +69,22 @@ static tfrt_async_value_t* tfrt_client_ask_about(tfrt_client_t* client, uint32_t
 
 // --- Questions ---------------------------------------------------------------
 
-// True if host |rank| reads questions as messages.
-static bool tfrt_client_may_ask(tfrt_client_t* client, uint32_t rank) {
+// True if host |rank| has the feature |feature|, which lets it read questions as messages.
+static bool tfrt_client_may_ask(tfrt_client_t* client, uint32_t rank,
+                                tfrt_wire_features_t feature) {
   tfrt_node_lock_tables(client->node);
   const tfrt_peer_t* peer = rank < client->options.host_count
                                 ? tfrt_peer_find(client->node, client->hosts[rank].incarnation)
                                 : NULL;
-  bool may =
-      peer && peer->session && (tfrt_session_features(peer->session) & TFRT_WIRE_FEATURE_ASK) != 0;
+  bool may = peer && peer->session && (tfrt_session_features(peer->session) & feature) != 0;
   tfrt_node_unlock(client->node);
   return may;
 }
 
-static tfrt_async_value_t* tfrt_client_ask_message(tfrt_client_t* client, uint32_t rank,
-                                                   const char* name,
-                                                   const tfrt_wire_question_t* question) {
-  const tfrt_client_builtin_t builtin = {TFRT_WIRE_BUILTIN_ASK, name, "!tfrt.message"};
+// Calls |builtin| with |question|.
+static tfrt_async_value_t* tfrt_client_call_with(tfrt_client_t* client, uint32_t rank,
+                                                 const tfrt_client_builtin_t* builtin,
+                                                 const tfrt_wire_question_t* question) {
   tfrt_string_builder_t bytes;
   tfrt_string_builder_initialize(&bytes, client->node->options.allocator);
   tfrt_status_t status = tfrt_wire_question_encode(question, &bytes);
@@ -94,18 +95,26 @@ static tfrt_async_value_t* tfrt_client_ask_message(tfrt_client_t* client, uint32
   tfrt_string_builder_deinitialize(&bytes);
   tfrt_async_value_t* result = tfrt_async_value_is_error(argument)
                                    ? tfrt_async_value_retain(argument)
-                                   : tfrt_client_ask_with(client, rank, &builtin, argument);
+                                   : tfrt_client_ask_with(client, rank, builtin, argument);
   tfrt_async_value_release(argument);
   return result;
 }
 
-// Asks the question of |kind| about |what|, a text as plain_form.h says: as a message or, a host
-// that doesn't know those, as |plain| with that text.
+static tfrt_async_value_t* tfrt_client_ask_message(tfrt_client_t* client, uint32_t rank,
+                                                   const char* name,
+                                                   const tfrt_wire_question_t* question) {
+  const tfrt_client_builtin_t builtin = {TFRT_WIRE_BUILTIN_ASK, name, "!tfrt.message"};
+  return tfrt_client_call_with(client, rank, &builtin, question);
+}
+
+// Asks the question of |kind|, which came with |feature|, about |what|, a text as plain_form.h
+// says: as a message or, a host that doesn't know those, as |plain| with that text.
 static tfrt_async_value_t* tfrt_client_question(tfrt_client_t* client, uint32_t rank,
+                                                tfrt_wire_features_t feature,
                                                 tfrt_wire_question_kind_t kind,
                                                 const tfrt_client_builtin_t* plain,
                                                 tfrt_string_view_t what) {
-  if (tfrt_client_may_ask(client, rank)) {
+  if (tfrt_client_may_ask(client, rank, feature)) {
     tfrt_plain_question_t question;
     tfrt_status_t status = tfrt_plain_question_read(kind, what, &question);
     if (status) return tfrt_async_value_create_error_take(status);
@@ -117,12 +126,14 @@ static tfrt_async_value_t* tfrt_client_question(tfrt_client_t* client, uint32_t 
 
 tfrt_async_value_t* tfrt_client_trace(tfrt_client_t* client, uint32_t rank) {
   static const tfrt_client_builtin_t plain = {TFRT_WIRE_BUILTIN_TRACE, "trace", "!tfrt.trace"};
-  return tfrt_client_question(client, rank, TFRT_WIRE_ASK_TRACE, &plain, tfrt_string_view_of(""));
+  return tfrt_client_question(client, rank, TFRT_WIRE_FEATURE_ASK, TFRT_WIRE_ASK_TRACE, &plain,
+                              tfrt_string_view_of(""));
 }
 
 tfrt_async_value_t* tfrt_client_status(tfrt_client_t* client, uint32_t rank) {
   static const tfrt_client_builtin_t plain = {TFRT_WIRE_BUILTIN_STATUS, "status", "!tfrt.string"};
-  return tfrt_client_question(client, rank, TFRT_WIRE_ASK_STATUS, &plain, tfrt_string_view_of(""));
+  return tfrt_client_question(client, rank, TFRT_WIRE_FEATURE_ASK, TFRT_WIRE_ASK_STATUS, &plain,
+                              tfrt_string_view_of(""));
 }
 
 // The kinds of parts of an inventory that says which jobs there are, and the most parts of each
@@ -137,7 +148,7 @@ tfrt_async_value_t* tfrt_client_inventory(tfrt_client_t* client, uint32_t rank,
   tfrt_wire_question_t question = {.kind = TFRT_WIRE_ASK_INVENTORY};
   if (which == TFRT_CLIENT_INVENTORY_JOBS) question.inventory.kinds = TFRT_CLIENT_JOB_KINDS;
   if (which == TFRT_CLIENT_INVENTORY_FEW) question.inventory.limit = TFRT_CLIENT_FEW_PARTS;
-  return tfrt_client_may_ask(client, rank)
+  return tfrt_client_may_ask(client, rank, TFRT_WIRE_FEATURE_ASK)
              ? tfrt_client_ask_message(client, rank, plain.name, &question)
              : tfrt_client_ask_with(client, rank, &plain, NULL);
 }
@@ -145,13 +156,15 @@ tfrt_async_value_t* tfrt_client_inventory(tfrt_client_t* client, uint32_t rank,
 tfrt_async_value_t* tfrt_client_record(tfrt_client_t* client, uint32_t rank,
                                        tfrt_string_view_t what) {
   static const tfrt_client_builtin_t plain = {TFRT_WIRE_BUILTIN_RECORD, "record", "!tfrt.trace"};
-  return tfrt_client_question(client, rank, TFRT_WIRE_ASK_RECORD, &plain, what);
+  return tfrt_client_question(client, rank, TFRT_WIRE_FEATURE_ASK, TFRT_WIRE_ASK_RECORD, &plain,
+                              what);
 }
 
 tfrt_async_value_t* tfrt_client_cancel_on(tfrt_client_t* client, uint32_t rank,
                                           tfrt_string_view_t what) {
   static const tfrt_client_builtin_t plain = {TFRT_WIRE_BUILTIN_CANCEL, "cancel", "!tfrt.string"};
-  return tfrt_client_question(client, rank, TFRT_WIRE_ASK_CANCEL, &plain, what);
+  return tfrt_client_question(client, rank, TFRT_WIRE_FEATURE_ASK, TFRT_WIRE_ASK_CANCEL, &plain,
+                              what);
 }
 
 // True if |value| is available and of |form|.
@@ -188,30 +201,85 @@ tfrt_async_value_t* tfrt_client_check_device(tfrt_client_t* client, uint32_t ran
 }
 
 tfrt_async_value_t* tfrt_client_drain(tfrt_client_t* client, uint32_t rank) {
-  static const tfrt_client_builtin_t builtin = {TFRT_WIRE_BUILTIN_DRAIN, "drain", "!tfrt.string"};
-  return tfrt_client_ask_with(client, rank, &builtin, NULL);
+  static const tfrt_client_builtin_t plain = {TFRT_WIRE_BUILTIN_DRAIN, "drain", "!tfrt.string"};
+  return tfrt_client_question(client, rank, TFRT_WIRE_FEATURE_FOLLOW, TFRT_WIRE_ASK_DRAIN, &plain,
+                              tfrt_string_view_of(""));
 }
 
-// Asks |builtin| about |number| of the job |id|.
-static tfrt_async_value_t* tfrt_client_ask_of_job(tfrt_client_t* client, uint32_t rank,
-                                                  const tfrt_client_builtin_t* builtin,
-                                                  tfrt_string_view_t id, uint64_t number) {
+// --- Detached jobs -----------------------------------------------------------
+
+// The text of a question about |number| of the job |id|.
+typedef struct tfrt_client_job_text_s {
   char text[TFRT_CLIENT_JOB_ID_SIZE + 32];
-  snprintf(text, sizeof(text), "%.*s %" PRIu64, (int)(id.size < 33 ? id.size : 33), id.data,
+} tfrt_client_job_text_t;
+
+static tfrt_client_job_text_t tfrt_client_job_text(tfrt_string_view_t id, uint64_t number) {
+  tfrt_client_job_text_t what;
+  snprintf(what.text, sizeof(what.text), "%.*s %" PRIu64,
+           (int)(id.size < TFRT_CLIENT_JOB_ID_SIZE ? id.size : TFRT_CLIENT_JOB_ID_SIZE), id.data,
            number);
-  return tfrt_client_ask_about(client, rank, builtin, tfrt_string_view_of(text));
+  return what;
 }
 
 tfrt_async_value_t* tfrt_client_follow(tfrt_client_t* client, uint32_t rank, tfrt_string_view_t id,
                                        uint64_t from) {
-  static const tfrt_client_builtin_t builtin = {TFRT_WIRE_BUILTIN_FOLLOW, "follow", "!tfrt.string"};
-  return tfrt_client_ask_of_job(client, rank, &builtin, id, from);
+  static const tfrt_client_builtin_t plain = {TFRT_WIRE_BUILTIN_FOLLOW, "follow", "!tfrt.string"};
+  tfrt_client_job_text_t what = tfrt_client_job_text(id, from);
+  return tfrt_client_question(client, rank, TFRT_WIRE_FEATURE_FOLLOW, TFRT_WIRE_ASK_FOLLOW, &plain,
+                              tfrt_string_view_of(what.text));
 }
 
 tfrt_async_value_t* tfrt_client_kept_result(tfrt_client_t* client, uint32_t rank,
                                             tfrt_string_view_t id, uint32_t index) {
   static const tfrt_client_builtin_t builtin = {TFRT_WIRE_BUILTIN_KEPT_RESULT, "kept_result", NULL};
-  return tfrt_client_ask_of_job(client, rank, &builtin, id, index);
+  tfrt_client_job_text_t what = tfrt_client_job_text(id, index);
+  if (!tfrt_client_may_ask(client, rank, TFRT_WIRE_FEATURE_FOLLOW)) {
+    return tfrt_client_ask_about(client, rank, &builtin, tfrt_string_view_of(what.text));
+  }
+  tfrt_plain_question_t question;
+  tfrt_status_t status = tfrt_plain_question_read(TFRT_WIRE_ASK_KEPT_RESULT,
+                                                  tfrt_string_view_of(what.text), &question);
+  if (status) return tfrt_async_value_create_error_take(status);
+  return tfrt_client_call_with(client, rank, &builtin, &question.question);
+}
+
+static tfrt_status_t tfrt_client_read_follow_parts(tfrt_string_view_t answer,
+                                                   tfrt_client_print_fn_t on_line, void* self,
+                                                   tfrt_client_following_t* out_following) {
+  tfrt_wire_follow_part_t follow;
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, tfrt_allocator_system());
+  tfrt_status_t status = tfrt_following_read(answer, &arena, &follow);
+  *out_following =
+      (tfrt_client_following_t){.is_starting = follow.state == TFRT_WIRE_DETACHED_STARTING,
+                                .has_ended = follow.state == TFRT_WIRE_DETACHED_ENDED,
+                                .result_count = follow.results,
+                                .from = follow.from,
+                                .next = follow.next,
+                                .has_more = follow.has_more,
+                                .is_loss = follow.is_loss};
+  snprintf(out_following->function, sizeof(out_following->function), "%.*s",
+           TFRT_STRING_VIEW_ARGUMENTS(follow.function));
+  tfrt_arena_deinitialize(&arena);
+  return status ? status : tfrt_following_read_lines(answer, on_line, self);
+}
+
+tfrt_status_t tfrt_client_read_following(tfrt_async_value_t* value, tfrt_client_print_fn_t on_line,
+                                         void* self, tfrt_client_following_t* out_following) {
+  tfrt_string_view_t answer = tfrt_async_value_string(value);
+  if (tfrt_client_is_form(value, TFRT_ANSWER_MESSAGE)) {
+    return tfrt_client_read_follow_parts(answer, on_line, self, out_following);
+  }
+  *out_following = (tfrt_client_following_t){0};
+  tfrt_string_builder_t parts;
+  tfrt_string_builder_initialize(&parts, tfrt_allocator_system());
+  tfrt_status_t status = tfrt_plain_following_read(answer, &parts);
+  if (!status) {
+    status = tfrt_client_read_follow_parts(tfrt_string_builder_view(&parts), on_line, self,
+                                           out_following);
+  }
+  tfrt_string_builder_deinitialize(&parts);
+  return status;
 }
 
 void tfrt_client_job_id(tfrt_client_t* client, char out_id[TFRT_CLIENT_JOB_ID_SIZE]) {

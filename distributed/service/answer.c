@@ -9,7 +9,7 @@
 #include "distributed/job/job_life.h"
 #include "distributed/service/following.h"
 #include "distributed/service/inventory.h"
-#include "distributed/service/plain_form.h"
+#include "distributed/service/plain_following.h"
 #include "distributed/service/tracing.h"
 #include "host_runtime/async/builtin_types.h"
 
@@ -42,14 +42,49 @@ tfrt_async_value_t* tfrt_answer_create(tfrt_answer_form_t form, tfrt_string_view
 }
 
 // The bytes of the first argument; "" if it is no text that is here.
-static tfrt_string_view_t tfrt_answer_question(const tfrt_execution_t* execution) {
+static tfrt_string_view_t tfrt_answer_argument(const tfrt_execution_t* execution) {
   if (execution->argument_count == 0) return tfrt_string_view_of("");
   return tfrt_async_value_string(execution->arguments[0]);
 }
 
 void tfrt_answer_read_question(const tfrt_execution_t* execution, char* out_text, size_t size) {
-  tfrt_string_view_t view = tfrt_answer_question(execution);
+  tfrt_string_view_t view = tfrt_answer_argument(execution);
   snprintf(out_text, size, "%.*s", (int)(view.size < size ? view.size : size), view.data);
+}
+
+// True if the first argument is a message that is here.
+static bool tfrt_answer_has_message(const tfrt_execution_t* execution) {
+  if (execution->argument_count == 0) return false;
+  tfrt_type_id_t message = TFRT_TYPE_NONE;
+  tfrt_status_t status = tfrt_answer_type(TFRT_ANSWER_MESSAGE, &message);
+  bool is_it = !status && tfrt_async_value_is_available(execution->arguments[0]) &&
+               tfrt_async_value_resolved(execution->arguments[0])->type_id == message;
+  tfrt_status_release(status);
+  return is_it;
+}
+
+void tfrt_answer_question_initialize(tfrt_answer_question_t* question, const tfrt_node_t* node) {
+  question->message = (tfrt_wire_question_t){0};
+  tfrt_arena_initialize(&question->arena, node->options.allocator);
+}
+
+void tfrt_answer_question_deinitialize(tfrt_answer_question_t* question) {
+  tfrt_arena_deinitialize(&question->arena);
+}
+
+tfrt_status_t tfrt_answer_question_read(tfrt_answer_question_t* question,
+                                        const tfrt_execution_t* execution,
+                                        tfrt_wire_question_kind_t kind) {
+  tfrt_string_view_t bytes = tfrt_answer_argument(execution);
+  if (!tfrt_answer_has_message(execution)) {
+    TFRT_RETURN_IF_ERROR(tfrt_plain_question_read(kind, bytes, &question->plain));
+    question->message = question->plain.question;
+    return NULL;
+  }
+  TFRT_RETURN_IF_ERROR(tfrt_wire_question_decode(bytes, &question->arena, &question->message));
+  if (question->message.kind == kind) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "Question: field %u, must be %u",
+                            question->message.kind, kind);
 }
 
 // --- Cancel and drain ------------------------------------------------------------
@@ -129,12 +164,15 @@ static tfrt_status_t tfrt_answer_cancel(tfrt_execution_t* execution,
 
 static tfrt_status_t tfrt_answer_drain(tfrt_execution_t* execution, tfrt_string_builder_t* out) {
   tfrt_node_t* node = execution->node;
+  if (!node->options.on_drain) {
+    return tfrt_status_create(TFRT_STATUS_UNIMPLEMENTED, "this host does not drain");
+  }
   tfrt_node_lock_tables(node);
   size_t count = tfrt_job_count_running(node, execution->job);
   tfrt_node_unlock(node);
   node->options.on_drain(node->options.on_drain_self);
-  tfrt_string_builder_append_format(out, "%zu", count);
-  return NULL;
+  return tfrt_wire_answer_append(
+      &(tfrt_wire_answer_part_t){.kind = TFRT_WIRE_PART_DRAIN, .drain = {.jobs = count}}, out);
 }
 
 // --- Questions -------------------------------------------------------------------
@@ -159,6 +197,13 @@ static tfrt_status_t tfrt_answer_write_to(tfrt_execution_t* execution,
       return tfrt_answer_cancel(execution, &question->cancel, out);
     case TFRT_WIRE_ASK_RECORD:
       return tfrt_recording_write(execution, &question->record, out);
+    case TFRT_WIRE_ASK_FOLLOW:
+      return tfrt_following_write(execution, &question->follow, out);
+    case TFRT_WIRE_ASK_DRAIN:
+      return tfrt_answer_drain(execution, out);
+    case TFRT_WIRE_ASK_KEPT_RESULT:
+      return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                                "Question.kept_result: only BUILTIN_KEPT_RESULT takes it");
     default:
       return tfrt_answer_trace(execution, out);
   }
@@ -170,7 +215,7 @@ static tfrt_status_t tfrt_answer_write_parts(tfrt_execution_t* execution,
   tfrt_arena_t arena;
   tfrt_arena_initialize(&arena, execution->node->options.allocator);
   tfrt_status_t status =
-      tfrt_wire_question_decode(tfrt_answer_question(execution), &arena, &question);
+      tfrt_wire_question_decode(tfrt_answer_argument(execution), &arena, &question);
   if (!status) status = tfrt_answer_write_to(execution, &question, out);
   tfrt_arena_deinitialize(&arena);
   return status;
@@ -188,6 +233,10 @@ static tfrt_wire_question_kind_t tfrt_answer_kind(uint32_t function) {
       return TFRT_WIRE_ASK_CANCEL;
     case TFRT_WIRE_BUILTIN_RECORD:
       return TFRT_WIRE_ASK_RECORD;
+    case TFRT_WIRE_BUILTIN_FOLLOW:
+      return TFRT_WIRE_ASK_FOLLOW;
+    case TFRT_WIRE_BUILTIN_DRAIN:
+      return TFRT_WIRE_ASK_DRAIN;
     default:
       return TFRT_WIRE_ASK_INVENTORY;
   }
@@ -200,7 +249,7 @@ static tfrt_status_t tfrt_answer_write_as(tfrt_execution_t* execution, tfrt_answ
                                           tfrt_string_builder_t* out) {
   tfrt_plain_question_t plain;
   TFRT_RETURN_IF_ERROR(tfrt_plain_question_read(tfrt_answer_kind(execution->function),
-                                                tfrt_answer_question(execution), &plain));
+                                                tfrt_answer_argument(execution), &plain));
   tfrt_string_builder_t parts;
   tfrt_string_builder_initialize(&parts, execution->node->options.allocator);
   tfrt_status_t status = tfrt_answer_write_to(execution, &plain.question, &parts);
@@ -217,6 +266,11 @@ static tfrt_status_t tfrt_answer_write_plain(tfrt_execution_t* execution,
 static tfrt_status_t tfrt_answer_write_plain_trace(tfrt_execution_t* execution,
                                                    tfrt_string_builder_t* out) {
   return tfrt_answer_write_as(execution, tfrt_plain_answer_write_trace, out);
+}
+
+static tfrt_status_t tfrt_answer_write_plain_following(tfrt_execution_t* execution,
+                                                       tfrt_string_builder_t* out) {
+  return tfrt_answer_write_as(execution, tfrt_plain_following_write, out);
 }
 
 // --- The answer on its way -------------------------------------------------------
@@ -270,11 +324,8 @@ static void tfrt_answer_choose(uint32_t function, tfrt_answer_t* answer) {
       answer->form = TFRT_ANSWER_TRACE;
       answer->write = tfrt_answer_write_plain_trace;
       break;
-    case TFRT_WIRE_BUILTIN_DRAIN:
-      answer->write = tfrt_answer_drain;
-      break;
     case TFRT_WIRE_BUILTIN_FOLLOW:
-      answer->write = tfrt_following_write;
+      answer->write = tfrt_answer_write_plain_following;
       break;
     default:
       answer->write = tfrt_answer_write_plain;

@@ -2,8 +2,8 @@
 //
 // Built-in functions whose result is made of bytes: this host's state, what lives on it, its spans,
 // the state of a detached job, the effect of an administrator's request. A question is a message of
-// proto/service.proto (BUILTIN_ASK); versions before FEATURE_ASK call other functions in its place,
-// with a text (plain_form.h).
+// proto/service.proto (BUILTIN_ASK); versions before FEATURE_ASK or FEATURE_FOLLOW call other
+// functions in its place, with a text (plain_form.h).
 //
 //   Invoke --> answer_start --> decode or read the question
 //                           --> inventory, tracing, following, cancel --> parts, the lock open
@@ -28,6 +28,7 @@
 #define TFRT_DISTRIBUTED_SERVICE_ANSWER_H_
 
 #include "distributed/call/execution.h"
+#include "distributed/service/plain_form.h"
 
 // The type of an answer; the payloads of all are those of a string.
 typedef enum tfrt_answer_form_e {
@@ -46,6 +47,22 @@ tfrt_async_value_t* tfrt_answer_create(tfrt_answer_form_t form, tfrt_string_view
 // Runs the built-in function |execution->function|, whose one result has such a form. Needs the
 // node's lock.
 void tfrt_answer_start(tfrt_execution_t* execution);
+
+// A question that came as an argument, and what it points to.
+typedef struct tfrt_answer_question_s {
+  tfrt_wire_question_t message;
+  tfrt_arena_t arena;
+  tfrt_plain_question_t plain;
+} tfrt_answer_question_t;
+
+void tfrt_answer_question_initialize(tfrt_answer_question_t* question, const tfrt_node_t* node);
+void tfrt_answer_question_deinitialize(tfrt_answer_question_t* question);
+
+// Sets |question->message|, of |kind|, to the first argument of |execution|: a message or, from a
+// version before, a text. INVALID_ARGUMENT. Thread-safe, while the execution is not finished.
+tfrt_status_t tfrt_answer_question_read(tfrt_answer_question_t* question,
+                                        const tfrt_execution_t* execution,
+                                        tfrt_wire_question_kind_t kind) TFRT_MUST_USE;
 
 // Copies the bytes of the first argument of |execution|, "" if it is no text that is here, to
 // |out_text|, cut to |size| - 1 bytes. Thread-safe, while the execution is not finished.

@@ -2,7 +2,8 @@
 //
 // Functions of program 0, which every peer has: services of a host that are not functions of a
 // program. Those that take and give values are here: print, send, copy, check of a device. Those
-// whose result is made of bytes: answer.h; those about detached jobs: following.h.
+// whose result is made of bytes: answer.h; the one that gives results of detached jobs:
+// following.h.
 //
 // Thread rule: everything here needs the node's lock.
 // Failure rule: see each function.

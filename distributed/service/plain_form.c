@@ -10,7 +10,9 @@
 
 // --- Questions -------------------------------------------------------------------
 
-bool tfrt_plain_read_job(const char* text, uint8_t out_id[TFRT_WIRE_JOB_ID_SIZE]) {
+// Sets |out_id| to the job whose id |text| begins with, in hexadecimal digits; false if it does
+// not.
+static bool tfrt_plain_read_job(const char* text, uint8_t out_id[TFRT_WIRE_JOB_ID_SIZE]) {
   for (size_t i = 0; i < TFRT_WIRE_JOB_ID_SIZE; ++i) {
     uint64_t byte = 0;
     tfrt_string_view_t digits = tfrt_string_view_make(text + 2 * i, strnlen(text + 2 * i, 2));
@@ -151,13 +153,45 @@ static tfrt_status_t tfrt_plain_read_record(tfrt_plain_question_t* question) {
       question->text);
 }
 
+// --- Detached jobs ---------------------------------------------------------------
+
+static tfrt_status_t tfrt_plain_read_detached(tfrt_plain_question_t* question) {
+  const char* rest = question->text;
+  uint64_t number = 0;
+  tfrt_string_view_t id = tfrt_plain_take_word(&rest);
+  bool is_good = id.size == sizeof(question->job) * 2 &&
+                 tfrt_plain_read_job(id.data, question->job) &&
+                 tfrt_number_text_parse_u64(tfrt_string_view_of(rest), &number);
+  bool is_result = question->question.kind == TFRT_WIRE_ASK_KEPT_RESULT;
+  if (!is_good || (is_result && number > UINT32_MAX)) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "`ID NUMBER` was wanted, not `%s`",
+                              question->text);
+  }
+  if (is_result) {
+    question->question.kept_result =
+        (tfrt_wire_ask_kept_result_t){tfrt_plain_job_of(question), (uint32_t)number};
+  } else {
+    question->question.follow = (tfrt_wire_ask_follow_t){tfrt_plain_job_of(question), number};
+  }
+  return NULL;
+}
+
 tfrt_status_t tfrt_plain_question_read(tfrt_wire_question_kind_t kind, tfrt_string_view_t text,
                                        tfrt_plain_question_t* out_question) {
   *out_question = (tfrt_plain_question_t){.question = {.kind = kind}};
   snprintf(out_question->text, sizeof(out_question->text), "%.*s",
            TFRT_STRING_VIEW_ARGUMENTS(text));
-  if (kind == TFRT_WIRE_ASK_CANCEL) return tfrt_plain_read_cancel(out_question);
-  return kind == TFRT_WIRE_ASK_RECORD ? tfrt_plain_read_record(out_question) : NULL;
+  switch (kind) {
+    case TFRT_WIRE_ASK_CANCEL:
+      return tfrt_plain_read_cancel(out_question);
+    case TFRT_WIRE_ASK_RECORD:
+      return tfrt_plain_read_record(out_question);
+    case TFRT_WIRE_ASK_FOLLOW:
+    case TFRT_WIRE_ASK_KEPT_RESULT:
+      return tfrt_plain_read_detached(out_question);
+    default:
+      return NULL;
+  }
 }
 
 // --- Traces ----------------------------------------------------------------------
@@ -540,6 +574,8 @@ static void write_part(const tfrt_wire_answer_part_t* part, out_t* out) {
     write_peer(&part->peer, out);
   } else if (part->kind == TFRT_WIRE_PART_DONE) {
     tfrt_string_builder_append_text(out, "cancelled");
+  } else if (part->kind == TFRT_WIRE_PART_DRAIN) {
+    tfrt_string_builder_append_format(out, "%" PRIu64, part->drain.jobs);
   } else if (add_line(part, out)) {
     tfrt_string_builder_append_char(out, '\n');
   }

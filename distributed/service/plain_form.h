@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Questions and answers of proto/service.proto as lines of text: what versions before FEATURE_ASK
-// send in the built-in functions TRACE, STATUS, INVENTORY, CANCEL and RECORD (proto/call.proto),
-// and what tools show and look through.
+// Questions and answers of proto/service.proto as lines of text, which tools show and look through.
+// Versions before FEATURE_ASK send them in the built-in functions TRACE, STATUS, INVENTORY, CANCEL
+// and RECORD (proto/call.proto). Versions before FEATURE_FOLLOW send them in DRAIN, FOLLOW
+// (plain_following.h) and KEPT_RESULT.
 //
 //   text of a question --read--> tfrt_wire_question_t
 //   bytes of an answer --write--> lines; --write_trace--> "!tfrt.trace" --trace_read--> spans
@@ -66,11 +67,12 @@ typedef struct tfrt_plain_question_s {
 
 // Sets |out_question| to the question of |kind|, about |text|: nothing, `job HEX` or `call HEX
 // NUMBER PLACE` for a cancel; `clock`, `begin JOB MS`, `end JOB 0` or `read JOB SINCE` for a
-// record, where JOB is a job's id in hexadecimal digits, or `-`.
+// record, where JOB is a job's id in hexadecimal digits, or `-`; `JOB NUMBER` for a line or a
+// result of a detached job.
 tfrt_status_t tfrt_plain_question_read(tfrt_wire_question_kind_t kind, tfrt_string_view_t text,
                                        tfrt_plain_question_t* out_question) TFRT_MUST_USE;
 
-// Appends |answer| to |out| as lines; a DonePart is `cancelled`.
+// Appends |answer| to |out| as lines; a DonePart is `cancelled`, a DrainPart its number.
 tfrt_status_t tfrt_plain_answer_write(tfrt_string_view_t answer, tfrt_string_builder_t* out)
     TFRT_MUST_USE;
 
@@ -86,9 +88,5 @@ tfrt_status_t tfrt_plain_trace_read(tfrt_string_view_t bytes, tfrt_trace_t* trac
 // Appends |text|, which may come from a peer, as one word: a character that is not plain becomes
 // `_`, an empty text `-`.
 void tfrt_plain_add_word(tfrt_string_builder_t* out, tfrt_string_view_t text);
-
-// Sets |out_id| to the job whose id |text| begins with, in hexadecimal digits; false if it does
-// not.
-bool tfrt_plain_read_job(const char* text, uint8_t out_id[TFRT_WIRE_JOB_ID_SIZE]);
 
 #endif  // TFRT_DISTRIBUTED_SERVICE_PLAIN_FORM_H_

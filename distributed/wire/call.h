@@ -24,7 +24,7 @@ typedef enum tfrt_wire_builtin_e {
   TFRT_WIRE_BUILTIN_CANCEL = 7,         // (string what) -> string
   TFRT_WIRE_BUILTIN_DRAIN = 8,          // () -> string
   TFRT_WIRE_BUILTIN_FOLLOW = 9,         // (string what) -> string
-  TFRT_WIRE_BUILTIN_KEPT_RESULT = 10,   // (string what) -> value
+  TFRT_WIRE_BUILTIN_KEPT_RESULT = 10,   // (message) -> value: service.h
   TFRT_WIRE_BUILTIN_RECORD = 11,        // (string what) -> trace
   TFRT_WIRE_BUILTIN_CHECK_DEVICE = 12,  // (string name) -> chain
   TFRT_WIRE_BUILTIN_RUN = 13,           // (values) -> values, of the Invoke's image

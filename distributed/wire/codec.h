@@ -214,7 +214,7 @@ typedef struct tfrt_wire_writer_s tfrt_wire_writer_t;
 
 typedef struct tfrt_wire_field_s {
   const char* name;  // in the .proto file
-  uint32_t number;   // up to 15, so that the tag is one byte
+  uint32_t number;   // up to 15, so that the tag is one byte; of an AnswerPart up to 31
   uint8_t tag;       // what stands in front of the content, TFRT_WIRE_ROW_TAG()
   tfrt_wire_field_type_t type;
   tfrt_wire_field_form_t form;

@@ -90,5 +90,6 @@
 // A part of an answer, and a question: the bytes of one, and the most that decoding takes.
 #define TFRT_WIRE_MAX_PART_SIZE (64u << 10)
 #define TFRT_WIRE_MAX_PART_DECODED_SIZE (512u << 10)
+#define TFRT_WIRE_MAX_LINE_SIZE (32u << 10)  // of a printed line, in one part
 
 #endif  // TFRT_DISTRIBUTED_WIRE_LIMITS_H_

@@ -26,6 +26,8 @@ static const tfrt_wire_message_t ask_inventory_message =
     TFRT_WIRE_MESSAGE("AskInventory", tfrt_wire_ask_inventory_t, ask_inventory_fields);
 static const tfrt_wire_message_t ask_trace_message = {.name = "AskTrace",
                                                       .struct_size = sizeof(tfrt_wire_ask_t)};
+static const tfrt_wire_message_t ask_drain_message = {.name = "AskDrain",
+                                                      .struct_size = sizeof(tfrt_wire_ask_t)};
 static const tfrt_wire_message_t done_part_message = {.name = "DonePart",
                                                       .struct_size = sizeof(tfrt_wire_ask_t)};
 
@@ -68,6 +70,20 @@ static tfrt_status_t check_ask_record(const void* object) {
 static const tfrt_wire_message_t ask_record_message = TFRT_WIRE_MESSAGE(
     "AskRecord", tfrt_wire_ask_record_t, ask_record_fields, .check = check_ask_record);
 
+static const tfrt_wire_field_t ask_follow_fields[] = {
+    FIELD(tfrt_wire_ask_follow_t, job, 1, BYTES, JOB_ID),
+    FIELD(tfrt_wire_ask_follow_t, from, 2, UINT64),
+};
+static const tfrt_wire_message_t ask_follow_message =
+    TFRT_WIRE_MESSAGE("AskFollow", tfrt_wire_ask_follow_t, ask_follow_fields);
+
+static const tfrt_wire_field_t ask_kept_result_fields[] = {
+    FIELD(tfrt_wire_ask_kept_result_t, job, 1, BYTES, JOB_ID),
+    FIELD(tfrt_wire_ask_kept_result_t, index, 2, UINT32),
+};
+static const tfrt_wire_message_t ask_kept_result_message =
+    TFRT_WIRE_MESSAGE("AskKeptResult", tfrt_wire_ask_kept_result_t, ask_kept_result_fields);
+
 static const tfrt_wire_field_t question_fields[] = {
     FIELD(tfrt_wire_question_t, status, TFRT_WIRE_ASK_STATUS, MESSAGE,
           .message = &ask_status_message),
@@ -78,6 +94,11 @@ static const tfrt_wire_field_t question_fields[] = {
     FIELD(tfrt_wire_question_t, trace, TFRT_WIRE_ASK_TRACE, MESSAGE, .message = &ask_trace_message),
     FIELD(tfrt_wire_question_t, record, TFRT_WIRE_ASK_RECORD, MESSAGE,
           .message = &ask_record_message),
+    FIELD(tfrt_wire_question_t, follow, TFRT_WIRE_ASK_FOLLOW, MESSAGE,
+          .message = &ask_follow_message),
+    FIELD(tfrt_wire_question_t, kept_result, TFRT_WIRE_ASK_KEPT_RESULT, MESSAGE,
+          .message = &ask_kept_result_message),
+    FIELD(tfrt_wire_question_t, drain, TFRT_WIRE_ASK_DRAIN, MESSAGE, .message = &ask_drain_message),
 };
 const tfrt_wire_message_t tfrt_wire_question_message =
     TFRT_WIRE_MESSAGE("Question", tfrt_wire_question_t, question_fields, .is_oneof = true,
@@ -338,6 +359,41 @@ static const tfrt_wire_field_t more_part_fields[] = {
 static const tfrt_wire_message_t more_part_message =
     TFRT_WIRE_MESSAGE("MorePart", tfrt_wire_more_part_t, more_part_fields);
 
+// --- Parts: detached jobs ----------------------------------------------------------
+
+static const tfrt_wire_field_t follow_part_fields[] = {
+    FIELD(tfrt_wire_follow_part_t, state, 1, ENUM, .limit = TFRT_WIRE_DETACHED_ENDED),
+    FIELD(tfrt_wire_follow_part_t, function, 2, STRING, NAME),
+    FIELD(tfrt_wire_follow_part_t, results, 3, UINT32),
+    FIELD(tfrt_wire_follow_part_t, from, 4, UINT64),
+    FIELD(tfrt_wire_follow_part_t, next, 5, UINT64),
+    FIELD(tfrt_wire_follow_part_t, has_more, 6, BOOL),
+    FIELD(tfrt_wire_follow_part_t, is_loss, 7, BOOL),
+};
+
+static tfrt_status_t check_follow_part(const void* object) {
+  const tfrt_wire_follow_part_t* follow = object;
+  if (follow->next >= follow->from) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "FollowPart.next: is before from");
+}
+
+static const tfrt_wire_message_t follow_part_message = TFRT_WIRE_MESSAGE(
+    "FollowPart", tfrt_wire_follow_part_t, follow_part_fields, .check = check_follow_part);
+
+static const tfrt_wire_field_t line_part_fields[] = {
+    FIELD(tfrt_wire_line_part_t, rank, 1, UINT32),
+    FIELD(tfrt_wire_line_part_t, text, 2, BYTES, .limit = TFRT_WIRE_MAX_LINE_SIZE),
+    FIELD(tfrt_wire_line_part_t, rest, 3, UINT32),
+};
+static const tfrt_wire_message_t line_part_message =
+    TFRT_WIRE_MESSAGE("LinePart", tfrt_wire_line_part_t, line_part_fields);
+
+static const tfrt_wire_field_t drain_part_fields[] = {
+    FIELD(tfrt_wire_drain_part_t, jobs, 1, UINT64),
+};
+static const tfrt_wire_message_t drain_part_message =
+    TFRT_WIRE_MESSAGE("DrainPart", tfrt_wire_drain_part_t, drain_part_fields);
+
 // --- Answers ---------------------------------------------------------------------
 
 #define PART(member, kind) \
@@ -359,6 +415,9 @@ static const tfrt_wire_field_t answer_part_fields[] = {
     PART(span, TFRT_WIRE_PART_SPAN),
     PART(done, TFRT_WIRE_PART_DONE),
     PART(more, TFRT_WIRE_PART_MORE),
+    PART(follow, TFRT_WIRE_PART_FOLLOW),
+    PART(line, TFRT_WIRE_PART_LINE),
+    PART(drain, TFRT_WIRE_PART_DRAIN),
 };
 const tfrt_wire_message_t tfrt_wire_answer_part_message =
     TFRT_WIRE_MESSAGE("AnswerPart", tfrt_wire_answer_part_t, answer_part_fields,

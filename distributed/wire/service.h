@@ -25,6 +25,9 @@ typedef enum tfrt_wire_question_kind_e {
   TFRT_WIRE_ASK_CANCEL = 3,
   TFRT_WIRE_ASK_TRACE = 4,
   TFRT_WIRE_ASK_RECORD = 5,
+  TFRT_WIRE_ASK_FOLLOW = 6,
+  TFRT_WIRE_ASK_KEPT_RESULT = 7,
+  TFRT_WIRE_ASK_DRAIN = 8,
 } tfrt_wire_question_kind_t;
 
 // Without fields.
@@ -58,6 +61,16 @@ typedef struct tfrt_wire_ask_record_s {
   uint64_t since_ns;
 } tfrt_wire_ask_record_t;
 
+typedef struct tfrt_wire_ask_follow_s {
+  tfrt_string_view_t job;  // TFRT_WIRE_JOB_ID_SIZE bytes
+  uint64_t from;
+} tfrt_wire_ask_follow_t;
+
+typedef struct tfrt_wire_ask_kept_result_s {
+  tfrt_string_view_t job;  // TFRT_WIRE_JOB_ID_SIZE bytes
+  uint32_t index;
+} tfrt_wire_ask_kept_result_t;
+
 typedef struct tfrt_wire_question_s {
   uint32_t kind;  // tfrt_wire_question_kind_t
   union {
@@ -66,6 +79,9 @@ typedef struct tfrt_wire_question_s {
     tfrt_wire_ask_cancel_t cancel;
     tfrt_wire_ask_t trace;
     tfrt_wire_ask_record_t record;
+    tfrt_wire_ask_follow_t follow;
+    tfrt_wire_ask_kept_result_t kept_result;
+    tfrt_wire_ask_t drain;
   };
 } tfrt_wire_question_t;
 
@@ -86,6 +102,9 @@ typedef enum tfrt_wire_part_kind_e {
   TFRT_WIRE_PART_SPAN = 13,
   TFRT_WIRE_PART_DONE = 14,
   TFRT_WIRE_PART_MORE = 15,
+  TFRT_WIRE_PART_FOLLOW = 16,
+  TFRT_WIRE_PART_LINE = 17,
+  TFRT_WIRE_PART_DRAIN = 18,
 } tfrt_wire_part_kind_t;
 
 typedef struct tfrt_wire_host_counts_s {
@@ -296,6 +315,32 @@ typedef struct tfrt_wire_more_part_s {
   uint64_t mail;
 } tfrt_wire_more_part_t;
 
+typedef enum tfrt_wire_detached_state_e {
+  TFRT_WIRE_DETACHED_RUNNING = 0,
+  TFRT_WIRE_DETACHED_STARTING = 1,
+  TFRT_WIRE_DETACHED_ENDED = 2,
+} tfrt_wire_detached_state_t;
+
+typedef struct tfrt_wire_follow_part_s {
+  uint32_t state;               // tfrt_wire_detached_state_t
+  tfrt_string_view_t function;  // empty: not known
+  uint32_t results;
+  uint64_t from;
+  uint64_t next;  // at least |from|
+  bool has_more;
+  bool is_loss;
+} tfrt_wire_follow_part_t;
+
+typedef struct tfrt_wire_line_part_s {
+  uint32_t rank;
+  tfrt_string_view_t text;  // at most TFRT_WIRE_MAX_LINE_SIZE
+  uint32_t rest;            // bytes of the line in further parts
+} tfrt_wire_line_part_t;
+
+typedef struct tfrt_wire_drain_part_s {
+  uint64_t jobs;
+} tfrt_wire_drain_part_t;
+
 typedef struct tfrt_wire_answer_part_s {
   uint32_t kind;  // tfrt_wire_part_kind_t
   union {
@@ -314,6 +359,9 @@ typedef struct tfrt_wire_answer_part_s {
     tfrt_wire_span_part_t span;
     tfrt_wire_ask_t done;
     tfrt_wire_more_part_t more;
+    tfrt_wire_follow_part_t follow;
+    tfrt_wire_line_part_t line;
+    tfrt_wire_drain_part_t drain;
   };
 } tfrt_wire_answer_part_t;
 

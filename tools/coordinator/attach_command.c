@@ -7,7 +7,6 @@
 
 #include "host_runtime/base/macros.h"
 #include "tools/coordinator/cluster_inventory.h"
-#include "tools/coordinator/follow_answer.h"
 #include "tools/coordinator/line_printer.h"
 #include "tools/coordinator/run_report.h"
 
@@ -27,7 +26,7 @@ typedef struct tfrt_attach_s {
   bool has_ended;   // what it returns is fetched
   uint64_t from;    // the line that is asked for
   uint32_t result;  // the result that is
-  char function[256];
+  char function[TFRT_CLIENT_FUNCTION_SIZE];
   bool is_loss;
   bool is_silent;  // it is not found, and a worker that may have it did not answer
   bool is_deaf;    // nobody takes the lines
@@ -144,33 +143,44 @@ static tfrt_async_value_t* tfrt_attach_ask_result(void* self, tfrt_client_t* cli
   return tfrt_client_kept_result(client, 0, tfrt_string_view_of(attach->id), attach->result);
 }
 
-// Prints the lines of |answer|, and how many are missing before them.
-static void tfrt_attach_print(tfrt_attach_t* attach, tfrt_follow_answer_t* answer) {
-  if (answer->from > attach->from) {
-    fprintf(stderr, "tfrt: %" PRIu64 " older lines were dropped: host 0 keeps the last MiB\n",
-            answer->from - attach->from);
-  }
-  uint32_t rank = 0;
-  tfrt_string_view_t text;
-  while (!attach->is_deaf && tfrt_follow_answer_take_line(answer, &rank, &text)) {
-    attach->is_deaf = !tfrt_line_printer_print(rank, text);
-  }
-  fflush(stdout);
-  attach->from = answer->next;
+// An answer that is printed.
+typedef struct tfrt_attach_answer_s {
+  tfrt_attach_t* attach;
+  tfrt_client_following_t following;
+} tfrt_attach_answer_t;
+
+// Prints, once, how many lines are missing before those of |answer|.
+static void tfrt_attach_print_gap(tfrt_attach_answer_t* answer) {
+  tfrt_attach_t* attach = answer->attach;
+  uint64_t from = answer->following.from;
+  if (from <= attach->from) return;
+  fprintf(stderr, "tfrt: %" PRIu64 " older lines were dropped: host 0 keeps the last MiB\n",
+          from - attach->from);
+  attach->from = from;
+}
+
+static void tfrt_attach_print_line(void* self, uint32_t rank, tfrt_string_view_t text) {
+  tfrt_attach_answer_t* answer = self;
+  tfrt_attach_print_gap(answer);
+  if (!answer->attach->is_deaf) answer->attach->is_deaf = !tfrt_line_printer_print(rank, text);
 }
 
 // Asks once, and prints what is new.
-static tfrt_status_t tfrt_attach_look(tfrt_attach_t* attach, tfrt_follow_answer_t* out_answer) {
-  tfrt_string_view_t text;
+static tfrt_status_t tfrt_attach_look(tfrt_attach_t* attach,
+                                      tfrt_client_following_t* out_following) {
   TFRT_RETURN_IF_ERROR(tfrt_host_query_ask(attach->query, tfrt_attach_ask_follow, attach));
   tfrt_status_t error = tfrt_host_query_error(attach->query, attach->root);
   if (error) return tfrt_status_retain(error);
-  if (!tfrt_host_query_answer(attach->query, attach->root, &text)) text.size = 0;
-  TFRT_RETURN_IF_ERROR(tfrt_follow_answer_parse(text, out_answer));
-  tfrt_attach_print(attach, out_answer);
-  snprintf(attach->function, sizeof(attach->function), "%.*s",
-           TFRT_STRING_VIEW_ARGUMENTS(out_answer->function));
-  attach->is_loss = out_answer->is_loss;
+  tfrt_attach_answer_t answer = {.attach = attach};
+  TFRT_RETURN_IF_ERROR(tfrt_client_read_following(attach->query->host[attach->root].answer,
+                                                  tfrt_attach_print_line, &answer,
+                                                  &answer.following));
+  tfrt_attach_print_gap(&answer);
+  fflush(stdout);
+  attach->from = answer.following.next;
+  snprintf(attach->function, sizeof(attach->function), "%s", answer.following.function);
+  attach->is_loss = answer.following.is_loss;
+  *out_following = answer.following;
   return NULL;
 }
 
@@ -183,7 +193,7 @@ static void tfrt_attach_pause(tfrt_run_loop_t* loop, uint64_t period_ms) {
 static tfrt_status_t tfrt_attach_follow(tfrt_attach_t* attach, uint32_t* out_result_count) {
   tfrt_run_loop_t* loop = &attach->query->loop;
   uint64_t period_ms = TFRT_ATTACH_MIN_PERIOD_MS;
-  tfrt_follow_answer_t answer = {0};
+  tfrt_client_following_t answer = {0};
   while (!answer.has_ended || answer.has_more) {
     uint64_t from = attach->from;
     TFRT_RETURN_IF_ERROR(tfrt_attach_look(attach, &answer));

@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "host_runtime/async/builtin_types.h"
-#include "tools/coordinator/follow_answer.h"
 #include "tools/coordinator/value_wait.h"
 
 // Between two looks at how far the upload is.
@@ -17,15 +16,24 @@ static tfrt_status_t tfrt_detached_run_await(tfrt_cluster_run_t* run, tfrt_async
                                           : NULL;
 }
 
+// No line is asked for.
+static void tfrt_detached_run_ignore_line(void* self, uint32_t rank, tfrt_string_view_t text) {
+  (void)self;
+  (void)rank;
+  (void)text;
+}
+
 // Sets |*out_is_through| if the root needs nothing more from here.
 static tfrt_status_t tfrt_detached_run_look(tfrt_cluster_run_t* run, const char* id,
                                             bool* out_is_through) {
-  tfrt_follow_answer_t answer = {0};
+  tfrt_client_following_t following = {0};
   tfrt_async_value_t* value =
       tfrt_client_follow(run->client, 0, tfrt_string_view_of(id), UINT64_MAX);
   tfrt_status_t status = tfrt_detached_run_await(run, value);
-  if (!status) status = tfrt_follow_answer_parse(tfrt_async_value_string(value), &answer);
-  *out_is_through = !status && !answer.is_starting;
+  if (!status) {
+    status = tfrt_client_read_following(value, tfrt_detached_run_ignore_line, NULL, &following);
+  }
+  *out_is_through = !status && !following.is_starting;
   tfrt_async_value_release(value);
   return status;
 }

@@ -18,7 +18,7 @@ static tfrt_async_value_t* tfrt_drain_ask(void* self, tfrt_client_t* client, uin
 static tfrt_status_t tfrt_drain_run(tfrt_host_query_t* query) {
   static const tfrt_table_column_t columns[] = {
       {"HOST", "host", false}, {"STATE", "state", false}, {"JOBS", "jobs", true}};
-  TFRT_RETURN_IF_ERROR(tfrt_host_query_ask(query, tfrt_drain_ask, NULL));
+  TFRT_RETURN_IF_ERROR(tfrt_host_query_ask_lines(query, tfrt_drain_ask, NULL));
   TFRT_RETURN_IF_ERROR(tfrt_host_query_check_answered(query));
   tfrt_table_t table;
   tfrt_table_initialize(&table, columns, sizeof(columns) / sizeof(columns[0]));

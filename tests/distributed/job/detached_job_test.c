@@ -59,6 +59,14 @@ static const char* program = counting_program;
 static tfrt_node_world_t world;
 static char id[TFRT_CLIENT_JOB_ID_SIZE];
 
+// The clients on host 2 are of a version before FEATURE_FOLLOW, which follows in text.
+static bool followers_are_old;
+
+static void configure(uint32_t index, tfrt_node_options_t* options) {
+  if (!followers_are_old || index != 2) return;
+  options->session.features &= ~(tfrt_wire_features_t)TFRT_WIRE_FEATURE_FOLLOW;
+}
+
 // --- The client ----------------------------------------------------------------
 
 static void open_detached(uint64_t keep_ms) {
@@ -89,7 +97,7 @@ static void start(int32_t n) {
 
 // A world of three hosts and a detached job on them that counts to |n|.
 static void begin(int32_t n) {
-  tfrt_node_world_set_configure(NULL);
+  tfrt_node_world_set_configure(configure);
   tfrt_node_world_initialize(&world, 3, NULL);
   tfrt_job_drop_client(&world);
   open_detached(60000);
@@ -217,49 +225,52 @@ static bool is_listed(const char* state) {
   return is_it;
 }
 
-// The fields of one answer.
+// One answer: the state, and how many lines it has.
 typedef struct report_s {
-  char state[16];
-  char function[64];
-  uint32_t result_count;
-  unsigned long long from;
-  unsigned long long next;
-  int more;
-  int lost;
+  tfrt_client_following_t following;
+  const char* state;
+  uint64_t line_count;
+  size_t line_bytes;
 } report_t;
 
-// Follows from line |from| on; checks that line number i, if it is there, says (i / 2) + 1, and
-// comes from host 1 if i is even.
-static report_t follow(uint64_t from) {
+static void count_line(void* self, uint32_t rank, tfrt_string_view_t text) {
+  (void)rank;
+  report_t* report = self;
+  ++report->line_count;
+  report->line_bytes += text.size;
+}
+
+// Line number i says (i / 2) + 1, and comes from host 1 if i is even.
+static void check_line(void* self, uint32_t rank, tfrt_string_view_t text) {
+  report_t* report = self;
+  uint64_t number = report->following.from + report->line_count;
+  char right[32];
+  snprintf(right, sizeof(right), "int32 = %d", (int)(number / 2) + 1);
+  ck_assert_uint_eq(rank, number % 2 == 0);
+  ck_assert_msg(tfrt_string_view_equal(text, tfrt_string_view_of(right)), "%.*s",
+                TFRT_STRING_VIEW_ARGUMENTS(text));
+  count_line(self, rank, text);
+}
+
+static report_t follow_with(uint64_t from, tfrt_client_print_fn_t on_line) {
   tfrt_async_value_t* answer = ask(ask_follow, from);
   ck_assert_msg(!tfrt_async_value_is_error(answer), "%s",
                 tfrt_status_message(tfrt_async_value_error(answer)));
-  tfrt_string_view_t text = tfrt_async_value_string(answer);
-  char* copy = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), text.size + 1);
-  memcpy(copy, text.data, text.size);
-  report_t report;
-  int at = 0;
-  int count = sscanf(
-      copy, "detached state=%15s function=%63s results=%u from=%llu next=%llu more=%d lost=%d\n%n",
-      report.state, report.function, &report.result_count, &report.from, &report.next, &report.more,
-      &report.lost, &at);
-  ck_assert_msg(count == 7 && at > 0, "%.200s", copy);
-  for (uint64_t i = report.from; i < report.next; ++i) {
-    unsigned rank, size;
-    int step = 0;
-    char right[32];
-    ck_assert_int_eq(sscanf(copy + at, "%u %u%n", &rank, &size, &step), 2);
-    ck_assert_uint_eq(rank, i % 2 == 0);
-    int right_size = snprintf(right, sizeof(right), "\nint32 = %d\n", (int)(i / 2) + 1);
-    ck_assert_uint_eq(size + 2, (unsigned)right_size);
-    ck_assert_msg(strncmp(copy + at + step, right, size + 2) == 0, "%.40s", copy + at);
-    at += step + (int)size + 2;
-  }
-  ck_assert_uint_eq((size_t)at, text.size);
-  tfrt_allocator_free(tfrt_allocator_system(), copy, text.size + 1);
+  const tfrt_type_t* type = tfrt_type_get(tfrt_async_value_resolved(answer)->type_id);
+  ck_assert_str_eq(type->name, followers_are_old ? "!tfrt.string" : "!tfrt.message");
+  report_t report = {0};
+  tfrt_status_t status = tfrt_client_read_following(answer, on_line, &report, &report.following);
+  ck_assert_msg(!status, "%s", tfrt_status_message(status));
+  ck_assert_uint_eq(report.line_count, report.following.next - report.following.from);
+  report.state = report.following.is_starting ? "starting"
+                 : report.following.has_ended ? "ended"
+                                              : "running";
   tfrt_async_value_release(answer);
   return report;
 }
+
+// Follows from line |from| on.
+static report_t follow(uint64_t from) { return follow_with(from, check_line); }
 
 // Lets time pass until the job is |state|.
 static void await_state(const char* state) {
@@ -301,21 +312,21 @@ START_TEST(a_job_goes_on_when_its_client_is_killed) {
   kill_client();
   report_t report = follow(0);
   ck_assert_str_eq(report.state, "running");
-  ck_assert_str_eq(report.function, "main");
+  ck_assert_str_eq(report.following.function, "main");
   expect_refusal(ask_result, 0, TFRT_STATUS_FAILED_PRECONDITION);
   await_state("ended");
   report = follow(0);
-  ck_assert_uint_eq(report.next, 80);
-  ck_assert_uint_eq(report.result_count, 2);
-  ck_assert_int_eq(report.more, 0);
-  ck_assert_int_eq(report.lost, 0);
+  ck_assert_uint_eq(report.following.next, 80);
+  ck_assert_uint_eq(report.following.result_count, 2);
+  ck_assert_int_eq(report.following.has_more, 0);
+  ck_assert_int_eq(report.following.is_loss, 0);
   // As often as somebody asks.
   expect_results(40);
   expect_results(40);
   expect_refusal(ask_result, 3, TFRT_STATUS_NOT_FOUND);
   report = follow(70);
-  ck_assert_uint_eq(report.from, 70);
-  ck_assert_uint_eq(report.next, 80);
+  ck_assert_uint_eq(report.following.from, 70);
+  ck_assert_uint_eq(report.following.next, 80);
   tfrt_job_await_count(&world, 0);
   ck_assert_uint_eq(tfrt_node_kept_count(world.hosts[0].node), 1);
   tfrt_node_world_run_for(&world, 61 * TFRT_NODE_WORLD_SECOND);
@@ -414,7 +425,7 @@ START_TEST(without_all_arguments_the_function_is_not_called) {
     tfrt_async_value_t* answer = ask(ask_result, 0);
     if (tfrt_async_value_is_error(answer)) {
       report_t report = follow(0);
-      ck_assert_uint_eq(report.next, 0);
+      ck_assert_uint_eq(report.following.next, 0);
       tfrt_job_expect_error(tfrt_async_value_error(answer), TFRT_STATUS_UNAVAILABLE, "the client");
       uploads += strstr(tfrt_status_message(tfrt_async_value_error(answer)), "program") == NULL;
     }
@@ -435,7 +446,7 @@ START_TEST(a_host_that_is_lost_is_what_the_job_ends_with) {
   tfrt_node_world_run_for(&world, 10 * TFRT_NODE_WORLD_SECOND);
   report_t report = follow(0);
   ck_assert_str_eq(report.state, "ended");
-  ck_assert_int_eq(report.lost, 1);
+  ck_assert_int_eq(report.following.is_loss, 1);
   tfrt_async_value_t* answer = ask(ask_result, 0);
   ck_assert(tfrt_async_value_is_error(answer));
   tfrt_job_expect_error(tfrt_async_value_error(answer), TFRT_STATUS_UNAVAILABLE, "lost host 1");
@@ -553,10 +564,11 @@ static void expect_told_of_cancel(tfrt_client_t* client) {
   tfrt_async_value_t* answer = ask_as(client, ask_follow, UINT64_MAX);
   ck_assert_msg(!tfrt_async_value_is_error(answer), "%s",
                 tfrt_status_message(tfrt_async_value_error(answer)));
-  tfrt_string_view_t text = tfrt_async_value_string(answer);
-  const char right[] = "detached state=ended function=main results=2 ";
-  ck_assert_msg(text.size > strlen(right) && memcmp(text.data, right, strlen(right)) == 0, "%.*s",
-                TFRT_STRING_VIEW_ARGUMENTS(text));
+  report_t report = {0};
+  ck_assert_ptr_null(tfrt_client_read_following(answer, count_line, &report, &report.following));
+  ck_assert(report.following.has_ended);
+  ck_assert_str_eq(report.following.function, "main");
+  ck_assert_uint_eq(report.following.result_count, 2);
   tfrt_async_value_release(answer);
   answer = ask_as(client, ask_result, 1);
   ck_assert(tfrt_async_value_is_error(answer));
@@ -644,20 +656,13 @@ START_TEST(of_many_lines_the_last_are_kept_and_the_others_counted) {
   uint64_t first = 12 - TFRT_DETACHED_JOB_MAX_LINE_BYTES / size;
   uint64_t next = 0;
   for (int more = 1; more;) {
-    unsigned long long from = 0, behind = 0;
-    tfrt_async_value_t* answer = ask(ask_follow, next);
-    ck_assert(!tfrt_async_value_is_error(answer));
-    tfrt_string_view_t text = tfrt_async_value_string(answer);
-    ck_assert_uint_lt(text.size, TFRT_FOLLOWING_MAX_ANSWER + size + 1000);
-    char head[128] = "";
-    memcpy(head, text.data, sizeof(head) - 1);
-    const char* numbers = strstr(head, " from=");
-    ck_assert_ptr_nonnull(numbers);
-    ck_assert_int_eq(sscanf(numbers, " from=%llu next=%llu more=%d", &from, &behind, &more), 3);
-    ck_assert_uint_eq(from, next == 0 ? first : next);
-    ck_assert_uint_gt(behind, from);
-    next = behind;
-    tfrt_async_value_release(answer);
+    report_t report = follow_with(next, count_line);
+    ck_assert_uint_lt(report.line_bytes, TFRT_FOLLOWING_MAX_ANSWER + size);
+    ck_assert_uint_eq(report.line_bytes % report.line_count, 0);
+    ck_assert_uint_eq(report.following.from, next == 0 ? first : next);
+    ck_assert_uint_gt(report.following.next, report.following.from);
+    next = report.following.next;
+    more = report.following.has_more;
   }
   ck_assert_uint_eq(next, 12);
   leave();
@@ -724,6 +729,8 @@ START_TEST(the_oldest_results_go_when_there_are_too_many) {
 }
 END_TEST
 
+static void use_old_followers(void) { followers_are_old = true; }
+
 Suite* tfrt_test_suite(void) {
   TCase* jobs = tcase_create("detached jobs");
   tcase_set_timeout(jobs, 120);
@@ -749,5 +756,15 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(jobs, the_oldest_results_go_when_there_are_too_many);
   Suite* suite = suite_create("detached_job");
   suite_add_tcase(suite, jobs);
+  TCase* texts = tcase_create("in text");
+  tcase_set_timeout(texts, 120);
+  tcase_add_checked_fixture(texts, use_old_followers, NULL);
+  tcase_add_test(texts, a_job_goes_on_when_its_client_is_killed);
+  tcase_add_test(texts, a_host_that_is_lost_is_what_the_job_ends_with);
+  tcase_add_test(texts, a_list_is_kept_with_what_its_elements_are);
+  tcase_add_test(texts, who_follows_a_job_learns_its_end_when_it_is_cancelled_twice);
+  tcase_add_test(texts, of_many_lines_the_last_are_kept_and_the_others_counted);
+  tcase_add_test(texts, a_job_that_is_not_detached_cant_be_followed);
+  suite_add_tcase(suite, texts);
   return suite;
 }

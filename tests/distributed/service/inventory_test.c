@@ -39,7 +39,7 @@ static void note_drain(void* self) {
   ++drain_count;
 }
 
-// The clients are of a version before FEATURE_ASK, which asks in lines of text.
+// The clients are of a version before FEATURE_ASK and FEATURE_FOLLOW, which asks in lines of text.
 static bool clients_are_old;
 static uint32_t client_index;  // of the node that has them
 
@@ -50,7 +50,8 @@ static tfrt_client_inventory_t which = TFRT_CLIENT_INVENTORY_ALL;
 static void configure(uint32_t index, tfrt_node_options_t* options) {
   if (index == 1) options->on_drain = note_drain;
   bool is_old = clients_are_old && index == client_index;
-  if (is_old) options->session.features &= ~(tfrt_wire_features_t)TFRT_WIRE_FEATURE_ASK;
+  const tfrt_wire_features_t later = TFRT_WIRE_FEATURE_ASK | TFRT_WIRE_FEATURE_FOLLOW;
+  if (is_old) options->session.features &= ~later;
 }
 
 static void begin_with(const char* text, uint32_t result_count) {
@@ -362,7 +363,13 @@ END_TEST
 
 START_TEST(only_who_can_drain_is_told_to) {
   begin();
-  expect_answer(1, "", TFRT_STATUS_OK);
+  tfrt_async_value_t* answer = ask(1, "");
+  ck_assert(!tfrt_async_value_is_error(answer));
+  const tfrt_type_t* type = tfrt_type_get(tfrt_async_value_resolved(answer)->type_id);
+  ck_assert_str_eq(type->name, clients_are_old ? "!tfrt.string" : "!tfrt.message");
+  answer = tfrt_client_lines_take(answer);
+  ck_assert(tfrt_string_view_equal(tfrt_async_value_string(answer), tfrt_string_view_of("1")));
+  tfrt_async_value_release(answer);
   ck_assert_uint_eq(drain_count, 1);
   expect_answer(0, "", TFRT_STATUS_UNIMPLEMENTED);
   tfrt_client_close(world.client, NULL);

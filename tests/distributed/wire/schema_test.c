@@ -72,7 +72,9 @@ static void compare_message(const tfrt_wire_message_t* message,
     const ProtobufCFieldDescriptor* there = &descriptor->fields[i];  // by rising number
     ck_assert_str_eq(field->name, there->name);
     ck_assert_msg(field->number == there->id, "%s.%s: number", message->name, field->name);
-    ck_assert_msg(field->number <= 15, "%s.%s: its tag has more than a byte", message->name,
+    // Only protobuf-c reads parts.
+    const uint32_t highest = strcmp(message->name, "AnswerPart") == 0 ? 31 : 15;
+    ck_assert_msg(field->number <= highest, "%s.%s: its tag has more than a byte", message->name,
                   field->name);
     ck_assert_msg(same_type(field->type, there->type), "%s.%s: type", message->name, field->name);
     ck_assert_msg(field->tag == tfrt_wire_tag(there->id, content_of(there->type)), "%s.%s: tag",

@@ -23,6 +23,9 @@ const tfrt_wire_question_t tfrt_wire_sample_questions[] = {
      .record = {.action = TFRT_WIRE_RECORD_BEGIN, .job = JOB, .milliseconds = 1000}},
     {.kind = TFRT_WIRE_ASK_RECORD,
      .record = {.action = TFRT_WIRE_RECORD_READ, .since_ns = 123456789}},
+    {.kind = TFRT_WIRE_ASK_FOLLOW, .follow = {.job = JOB, .from = UINT64_MAX}},
+    {.kind = TFRT_WIRE_ASK_KEPT_RESULT, .kept_result = {.job = JOB, .index = 2}},
+    {.kind = TFRT_WIRE_ASK_DRAIN},
 };
 const size_t tfrt_wire_sample_question_count = TFRT_ARRAY_SIZE(tfrt_wire_sample_questions);
 
@@ -139,5 +142,16 @@ const tfrt_wire_answer_part_t tfrt_wire_sample_parts[] = {
               .objects = 1000000,
               .remote_values = 7,
               .mail = 8}},
+    {.kind = TFRT_WIRE_PART_FOLLOW,
+     .follow = {.state = TFRT_WIRE_DETACHED_ENDED,
+                .function = TEXT("main"),
+                .results = 2,
+                .from = 3,
+                .next = 80,
+                .has_more = true,
+                .is_loss = true}},
+    {.kind = TFRT_WIRE_PART_LINE, .line = {.rank = 1, .text = TEXT("a li"), .rest = 2}},
+    {.kind = TFRT_WIRE_PART_LINE, .line = {.rank = 1, .text = TEXT("n\xff")}},
+    {.kind = TFRT_WIRE_PART_DRAIN, .drain = {.jobs = 3}},
 };
 const size_t tfrt_wire_sample_part_count = TFRT_ARRAY_SIZE(tfrt_wire_sample_parts);

@@ -127,6 +127,13 @@ START_TEST(a_malformed_question_is_an_error_that_names_the_field) {
        "Location.function: not valid UTF-8"},
       {BYTES("\x2a\x08\x18\xff\xff\xff\xff\xff\xff\x01"), "AskRecord.milliseconds"},
       {BYTES("\x2a\x03\x12\x01z"), "AskRecord.job: 1 bytes"},
+      {BYTES("\x32\x00"), "AskFollow.job: 0 bytes, must be 16"},
+      {BYTES("\x32\x03\x0a\x01z"), "AskFollow.job: 1 bytes, must be 16"},
+      {BYTES("\x32\x02\x08\x01"), "Question: cut off or malformed"},
+      {BYTES("\x32\x02\x10\x01"), "AskFollow.job: 0 bytes"},
+      {BYTES("\x32\x05\x0a\x10z"), "Question: cut off or malformed"},
+      {BYTES("\x3a\x02\x10\x01"), "AskKeptResult.job: 0 bytes"},
+      {BYTES("\x42\x05"), "Question: cut off or malformed"},
   };
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(bad); ++i) {
     tfrt_wire_question_t question;
@@ -152,6 +159,9 @@ START_TEST(a_malformed_answer_is_an_error_that_names_the_field) {
        "StartPart.work: missing"},
       {BYTES("\x0a\x14\x6a\x12\x09\x02\0\0\0\0\0\0\0\x11\x01\0\0\0\0\0\0\0"),
        "SpanPart.end_ns: is before begin_ns"},
+      {BYTES("\x0a\x05\x82\x01\x02\x20\x01"), "FollowPart.next: is before from"},
+      {BYTES("\x0a\x06\x82\x01\x03\x12\x01\xff"), "FollowPart.function: not valid"},
+      {BYTES("\x0a\x05\x8a\x01\x02\x12\x05"), "AnswerPart: cut off or malformed"},
   };
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(bad); ++i) {
     tfrt_wire_answer_part_t part;
@@ -171,6 +181,17 @@ START_TEST(a_part_above_a_limit_is_neither_written_nor_read) {
   assert_error(tfrt_wire_answer_append(&part, &bytes),
                "ObjectPart.holders: 1025 elements, at most 1024 are allowed");
   ck_assert_uint_eq(bytes.size, 0);
+  static char text[TFRT_WIRE_MAX_LINE_SIZE + 1];
+  part = (tfrt_wire_answer_part_t){.kind = TFRT_WIRE_PART_LINE,
+                                   .line = {.text = tfrt_string_view_make(text, sizeof(text))}};
+  assert_error(tfrt_wire_answer_append(&part, &bytes), "LinePart.text: 32769 bytes");
+  ck_assert_uint_eq(bytes.size, 0);
+  // LinePart.text has 32,769 bytes.
+  tfrt_string_builder_append(&bytes, "\x0a\x8a\x80\x02\x8a\x01\x85\x80\x02\x12\x81\x80\x02", 13);
+  tfrt_string_builder_append(&bytes, text, sizeof(text));
+  tfrt_string_view_t line = tfrt_string_builder_view(&bytes);
+  assert_error(tfrt_wire_answer_next(&line, &arena, &part), "LinePart.text: 32769 bytes");
+  tfrt_string_builder_clear(&bytes);
   // A part of 65,537 bytes.
   tfrt_string_builder_append(&bytes, "\x0a\x81\x80\x04", 4);
   tfrt_string_builder_append_fill(&bytes, 0, TFRT_WIRE_MAX_PART_SIZE + 1);
