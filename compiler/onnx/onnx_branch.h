@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Graphs inside of nodes: the branches of `If`. Each becomes a function, whose parameters are the
-// values around it that one of the branches uses.
+// The nodes with graphs inside of them: `If`, `Loop` and `Scan`.
 //
 //   If(c) {then: ..x.., else: ..y..}  -->  tfrt.cond %c @then_2 @else_3 (%x, %y)
+//   Loop(m, c, v) {body: ..x..}       -->  tfrt.while %more @loop_2(%x, %m, %turn, %v, %rows)
+//   Scan(v, s) {body: ..x..}          -->  the same; its body takes a part of %s in each turn
+//
+// Turns of a loop append rows to tensors that they hand on; those grow in place.
 //
 // Thread rule: thread-compatible (caller synchronises).
 // Failure rule: as onnx_builder.h.
@@ -12,18 +15,9 @@
 
 #include "compiler/onnx/onnx_builder.h"
 
-// Graphs inside of graphs inside of graphs: at most so deep.
-#define TFRT_ONNX_MAX_DEPTH 8
-
-// Called with a name that a node uses; it lives as long as the IR's context.
-typedef bool (*tfrt_onnx_name_fn_t)(void* self, const char* name);
-
-// Calls |visit| for each name that |node| uses, also in graphs inside of it. Returns false if
-// |visit| did, memory is out, or a graph can't be read. Thread-compatible.
-bool tfrt_onnx_visit_names(tfrt_onnx_builder_t* builder, const Onnx__NodeProto* node,
-                           uint32_t depth, tfrt_onnx_name_fn_t visit, void* self);
-
-// Converts the node of |builder|, an `If`. Thread-compatible.
+// Convert the node of |builder|. Thread-compatible.
 bool tfrt_onnx_convert_if(tfrt_onnx_builder_t* builder, const char* op);
+bool tfrt_onnx_convert_loop(tfrt_onnx_builder_t* builder, const char* op);
+bool tfrt_onnx_convert_scan(tfrt_onnx_builder_t* builder, const char* op);
 
 #endif  // TFRT_COMPILER_ONNX_ONNX_BRANCH_H_

@@ -76,6 +76,17 @@ tfrt_ir_value_t* tfrt_onnx_floats(tfrt_onnx_builder_t* builder, const float* num
                      numbers, count, sizeof(float), is_scalar);
 }
 
+tfrt_ir_value_t* tfrt_onnx_number(tfrt_onnx_builder_t* builder, int64_t number) {
+  return constant_of(builder, tfrt_ir_type_integer(builder->context, 64, TFRT_IR_SIGNLESS), &number,
+                     1, sizeof(number), true);
+}
+
+tfrt_ir_value_t* tfrt_onnx_truth(tfrt_onnx_builder_t* builder) {
+  const uint8_t truth = 1;
+  return constant_of(builder, tfrt_ir_type_integer(builder->context, 1, TFRT_IR_SIGNLESS), &truth,
+                     1, sizeof(truth), true);
+}
+
 // --- Values -----------------------------------------------------------------------
 
 // Makes the constant that |entry| is in the function that is built.
@@ -308,6 +319,14 @@ tfrt_ir_value_t* tfrt_onnx_make(tfrt_onnx_builder_t* builder, const char* op,
   tfrt_ir_block_append(builder->block, operation);
   ++builder->op_count;
   return &operation->results[0];
+}
+
+tfrt_ir_value_t* tfrt_onnx_make_one(tfrt_onnx_builder_t* builder, const char* op,
+                                    tfrt_ir_value_t* a, tfrt_ir_value_t* b,
+                                    const tfrt_onnx_setting_t* settings, size_t setting_count) {
+  tfrt_ir_value_t* values[2] = {a, b};
+  const tfrt_onnx_operands_t operands = {values, b ? 2 : 1};
+  return a ? tfrt_onnx_make(builder, op, &operands, settings, setting_count, 1) : NULL;
 }
 
 bool tfrt_onnx_return(tfrt_onnx_builder_t* builder, tfrt_ir_value_t** values, size_t count) {

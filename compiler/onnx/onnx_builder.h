@@ -85,13 +85,16 @@ enum {
 // The value of input |index| of the node; NULL if the node has none. Thread-compatible.
 tfrt_ir_value_t* tfrt_onnx_input(tfrt_onnx_builder_t* builder, size_t index);
 
-// Constant tensors: of an attribute, of i64 numbers with one axis, of one f32 or i64 without axes.
-// Thread-compatible.
+// Constant tensors: of an attribute, of i64 numbers with one axis, of f32 numbers, of one i64 or
+// truth value without axes. Thread-compatible.
 tfrt_ir_value_t* tfrt_onnx_constant(tfrt_onnx_builder_t* builder, const tfrt_ir_attribute_t* value);
 tfrt_ir_value_t* tfrt_onnx_numbers(tfrt_onnx_builder_t* builder, const int64_t* numbers,
                                    size_t count);
 tfrt_ir_value_t* tfrt_onnx_floats(tfrt_onnx_builder_t* builder, const float* numbers, size_t count,
                                   bool is_scalar);
+
+tfrt_ir_value_t* tfrt_onnx_number(tfrt_onnx_builder_t* builder, int64_t number);
+tfrt_ir_value_t* tfrt_onnx_truth(tfrt_onnx_builder_t* builder);
 
 // Attributes of the kinds that ops have. Thread-compatible.
 const tfrt_ir_attribute_t* tfrt_onnx_i64(tfrt_onnx_builder_t* builder, int64_t value);
@@ -104,6 +107,12 @@ tfrt_ir_value_t* tfrt_onnx_make(tfrt_onnx_builder_t* builder, const char* op,
                                 const tfrt_onnx_operands_t* operands,
                                 const tfrt_onnx_setting_t* settings, size_t setting_count,
                                 uint32_t result_count);
+
+// The same on one or two operands (|b| is NULL then), with one result; NULL if |a| is NULL.
+// Thread-compatible.
+tfrt_ir_value_t* tfrt_onnx_make_one(tfrt_onnx_builder_t* builder, const char* op,
+                                    tfrt_ir_value_t* a, tfrt_ir_value_t* b,
+                                    const tfrt_onnx_setting_t* settings, size_t setting_count);
 
 // Lets output |index| of the node be |value|. Thread-compatible.
 void tfrt_onnx_define(tfrt_onnx_builder_t* builder, size_t index, tfrt_ir_value_t* value);

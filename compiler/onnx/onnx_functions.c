@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "compiler/onnx/onnx_branch.h"
 #include "compiler/onnx/onnx_graph.h"
 #include "compiler/onnx/onnx_model.h"
 #include "compiler/onnx/onnx_summary.h"

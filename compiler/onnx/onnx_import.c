@@ -12,7 +12,7 @@
 
 // Versions of the operator set that are known. Newer ones may have changed what an operator means.
 #define OPSET_MIN 1
-#define OPSET_MAX 26
+#define OPSET_MAX 28
 
 static tfrt_status_t read_opset(const Onnx__ModelProto* model, int64_t* out_opset) {
   *out_opset = 1;

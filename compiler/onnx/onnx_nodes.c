@@ -67,13 +67,6 @@ static bool make_outputs(tfrt_onnx_builder_t* builder, const char* op, inputs_t*
   return first != NULL;
 }
 
-static value_t make_one(tfrt_onnx_builder_t* builder, const char* op, value_t a, value_t b,
-                        const tfrt_onnx_setting_t* settings, size_t setting_count) {
-  value_t values[2] = {a, b};
-  const tfrt_onnx_operands_t operands = {values, b ? 2 : 1};
-  return a ? tfrt_onnx_make(builder, op, &operands, settings, setting_count, 1) : NULL;
-}
-
 // --- Converters -------------------------------------------------------------------
 
 static bool convert_plain(tfrt_onnx_builder_t* builder, const char* op) {
@@ -149,10 +142,10 @@ static bool convert_softmax(tfrt_onnx_builder_t* builder, const char* op) {
   const tfrt_onnx_setting_t flat = {"axis", tfrt_onnx_i64(builder, axis ? axis->i : 1)};
   const tfrt_onnx_setting_t last = {"axis", tfrt_onnx_i64(builder, -1)};
   value_t x = tfrt_onnx_input(builder, 0);
-  value_t shape = make_one(builder, "shape", x, NULL, NULL, 0);
-  value_t matrix = make_one(builder, "flatten", x, NULL, &flat, 1);
-  value_t result = make_one(builder, op, matrix, NULL, &last, 1);
-  value_t back = make_one(builder, "reshape", result, shape, NULL, 0);
+  value_t shape = tfrt_onnx_make_one(builder, "shape", x, NULL, NULL, 0);
+  value_t matrix = tfrt_onnx_make_one(builder, "flatten", x, NULL, &flat, 1);
+  value_t result = tfrt_onnx_make_one(builder, op, matrix, NULL, &last, 1);
+  value_t back = tfrt_onnx_make_one(builder, "reshape", result, shape, NULL, 0);
   tfrt_onnx_define(builder, 0, back);
   return back != NULL;
 }
@@ -172,8 +165,7 @@ static value_t constant_of_numbers(tfrt_onnx_builder_t* builder) {
     return tfrt_onnx_numbers(builder, attribute->ints, attribute->n_ints);
   }
   if (strcmp(attribute->name, "value_int") != 0) return NULL;
-  value_t one = tfrt_onnx_numbers(builder, &attribute->i, 1);
-  return make_one(builder, "squeeze", one, NULL, NULL, 0);
+  return tfrt_onnx_number(builder, attribute->i);
 }
 
 // The tensor that is the attribute |name|, as a constant.
@@ -215,8 +207,8 @@ static bool convert_eye_like(tfrt_onnx_builder_t* builder, const char* op) {
   const tfrt_ir_type_t* f32 = tfrt_ir_type_float(builder->context, tfrt_string_view_of("f32"));
   const tfrt_onnx_setting_t dtype = {"dtype", tfrt_ir_attribute_type(builder->context, f32)};
   value_t x = tfrt_onnx_input(builder, 0);
-  value_t eye = make_one(builder, op, x, NULL, &dtype, 1);
-  value_t result = make_one(builder, "cast_like", eye, x, NULL, 0);
+  value_t eye = tfrt_onnx_make_one(builder, op, x, NULL, &dtype, 1);
+  value_t result = tfrt_onnx_make_one(builder, "cast_like", eye, x, NULL, 0);
   tfrt_onnx_define(builder, 0, result);
   return result != NULL;
 }
@@ -265,14 +257,14 @@ static bool convert_mean_variance(tfrt_onnx_builder_t* builder, const char* op) 
   value_t axes = given ? tfrt_onnx_numbers(builder, given->ints, given->n_ints)
                        : tfrt_onnx_numbers(builder, standard, TFRT_ARRAY_SIZE(standard));
   value_t x = tfrt_onnx_input(builder, 0);
-  value_t mean = axes ? make_one(builder, "reduce_mean", x, axes, NULL, 0) : NULL;
-  value_t centred = make_one(builder, "sub", x, mean, NULL, 0);
-  value_t squares = make_one(builder, "mul", centred, centred, NULL, 0);
-  value_t variance = make_one(builder, "reduce_mean", squares, axes, NULL, 0);
-  value_t deviation = make_one(builder, "sqrt", variance, NULL, NULL, 0);
+  value_t mean = axes ? tfrt_onnx_make_one(builder, "reduce_mean", x, axes, NULL, 0) : NULL;
+  value_t centred = tfrt_onnx_make_one(builder, "sub", x, mean, NULL, 0);
+  value_t squares = tfrt_onnx_make_one(builder, "mul", centred, centred, NULL, 0);
+  value_t variance = tfrt_onnx_make_one(builder, "reduce_mean", squares, axes, NULL, 0);
+  value_t deviation = tfrt_onnx_make_one(builder, "sqrt", variance, NULL, NULL, 0);
   value_t little = tfrt_onnx_floats(builder, &epsilon, 1, true);
-  value_t divisor = little ? make_one(builder, "add", deviation, little, NULL, 0) : NULL;
-  value_t result = divisor ? make_one(builder, "div", centred, divisor, NULL, 0) : NULL;
+  value_t divisor = little ? tfrt_onnx_make_one(builder, "add", deviation, little, NULL, 0) : NULL;
+  value_t result = divisor ? tfrt_onnx_make_one(builder, "div", centred, divisor, NULL, 0) : NULL;
   tfrt_onnx_define(builder, 0, result);
   return result != NULL;
 }

@@ -165,7 +165,16 @@ ROW(fmod_i16, int16_t, int16_t, C_REMAINDER(int16_t))
 ROW(fmod_i32, int32_t, int32_t, C_REMAINDER(int32_t))
 ROW(fmod_i64, int64_t, int64_t, C_REMAINDER(int64_t))
 FLOAT_ROWS(fmod, fmodf(x, y), fmod(x, y))
-static row_table_t mod_rows = {INTEGER_ENTRIES(mod)};
+
+// The remainder of floats with the sign of the divisor, also that of a 0.
+static double floor_remainder(double x, double y) {
+  double rest = fmod(x, y);
+  if (rest == 0) return copysign(0, y);
+  return (rest < 0) != (y < 0) ? rest + y : rest;
+}
+FLOAT_ROWS(mod, floor_remainder((double)x, (double)y), floor_remainder(x, y))
+
+static row_table_t mod_rows = {INTEGER_ENTRIES(mod), FLOAT_ENTRIES(mod)};
 static row_table_t fmod_rows = {
     [TFRT_DTYPE_I8] = fmod_i8,    [TFRT_DTYPE_I16] = fmod_i16,  [TFRT_DTYPE_I32] = fmod_i32,
     [TFRT_DTYPE_I64] = fmod_i64,  [TFRT_DTYPE_UI8] = mod_ui8,   [TFRT_DTYPE_UI16] = mod_ui16,
@@ -284,19 +293,21 @@ BITWISE(and, &)
 BITWISE(or, |)
 BITWISE(xor, ^)
 
-// A shift by all bits or more leaves none.
-#define SHIFT_ROWS(suffix, type)                                                     \
-  ROW(shift_left_##suffix, type, type, y >= 8 * sizeof(type) ? 0 : (uint64_t)x << y) \
-  ROW(shift_right_##suffix, type, type, y >= 8 * sizeof(type) ? 0 : x >> y)
+// A shift by all bits or more, or by a negative number, leaves nothing but the sign.
+#define SHIFT_ROWS(suffix, type)                                                               \
+  ROW(shift_left_##suffix, type, type, (uint64_t)y >= 8 * sizeof(type) ? 0 : (uint64_t)x << y) \
+  ROW(shift_right_##suffix, type, type,                                                        \
+      (uint64_t)y >= 8 * sizeof(type) ? x >> (8 * sizeof(type) - 1) >> 1 : x >> y)
+SHIFT_ROWS(i8, int8_t)
+SHIFT_ROWS(i16, int16_t)
+SHIFT_ROWS(i32, int32_t)
+SHIFT_ROWS(i64, int64_t)
 SHIFT_ROWS(ui8, uint8_t)
 SHIFT_ROWS(ui16, uint16_t)
 SHIFT_ROWS(ui32, uint32_t)
 SHIFT_ROWS(ui64, uint64_t)
-#define SHIFT_ENTRIES(name)                                                                        \
-  [TFRT_DTYPE_UI8] = name##_ui8, [TFRT_DTYPE_UI16] = name##_ui16, [TFRT_DTYPE_UI32] = name##_ui32, \
-  [TFRT_DTYPE_UI64] = name##_ui64
-static row_table_t shift_left_rows = {SHIFT_ENTRIES(shift_left)};
-static row_table_t shift_right_rows = {SHIFT_ENTRIES(shift_right)};
+static row_table_t shift_left_rows = {INTEGER_ENTRIES(shift_left)};
+static row_table_t shift_right_rows = {INTEGER_ENTRIES(shift_right)};
 
 tfrt_status_t tfrt_nn_bit_shift(const tfrt_nn_call_t* call) {
   if (tfrt_nn_string_is(call, "direction", "LEFT")) return run_same(call, &shift_left_rows);

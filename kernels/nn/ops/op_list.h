@@ -195,6 +195,10 @@
   X(gemm, "alpha * A * B + beta * C, where A and B may be transposed.", gemm, ONE, 64)             \
   X(resize, "The picture with other lengths, between whose pixels it is interpolated.", resize,    \
     ONE, 16)                                                                                       \
+  X(append, "The rows of operand 0 and, behind them, operand 1 as one more.", none, ONE, 1)        \
+  X(move_axis, "The tensor with its first axis at `axis`.", axis_0, ONE, 1)                        \
+  X(common_length, "How long all operands are, each along its own one of the `axes`, or 0.", axes, \
+    ONE, 0)                                                                                        \
   X(lstm, "A recurrent network with long short-term memory.", lstm, MANY, 256)                     \
   X(gru, "A recurrent network with gates.", gru, MANY, 256)                                        \
   X(rnn, "A simple recurrent network.", rnn, MANY, 256)                                            \

@@ -34,6 +34,7 @@
 #define ATTRIBUTES_depth_to_space SET(NEED("blocksize", I64), MAY("mode", STRING, "\"DCR\""))
 #define ATTRIBUTES_space_to_depth SET(NEED("blocksize", I64))
 #define ATTRIBUTES_axis_0 SET(MAY("axis", I64, "0"))
+#define ATTRIBUTES_axes SET(MAY("axes", I64_ARRAY, "[]"))
 #define ATTRIBUTES_pad SET(MAY("mode", STRING, "\"constant\""), MAY("present", I64, "-1"))
 #define ATTRIBUTES_batch_dims SET(MAY("batch_dims", I64, "0"))
 #define ATTRIBUTES_scatter_elements SET(MAY("axis", I64, "0"), MAY("reduction", STRING, "\"none\""))

@@ -1,0 +1,129 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the test cases of this folder: DIR/node/CASE/{model.onnx, test_data_set_0/*.pb}.
+
+    make_cases.py DIR
+
+Needs the Python packages onnx and onnxruntime; the wanted results are onnxruntime's. Run by hand,
+and its output committed, when a case is added.
+"""
+
+import os
+import sys
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+X = np.array([1, 2, 3], np.float32)
+W = np.array([1.5, 0.5, 2], np.float32)
+
+
+def info(name, element=TensorProto.FLOAT, shape=(3,)):
+    return helper.make_tensor_value_info(name, element, shape)
+
+
+def write_case(folder, name, nodes, outputs, weights, feeds, opset=20):
+    """Writes a case whose inputs are |feeds|, and whose constants are |weights|."""
+    inputs = [info(k, helper.np_dtype_to_tensor_dtype(v.dtype), [None] * v.ndim)
+              for k, v in feeds.items()]
+    graph = helper.make_graph(nodes, name, inputs, outputs,
+                              [numpy_helper.from_array(np.asarray(v), k) for k, v in weights.items()])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=9,
+                              producer_name="")
+    data = os.path.join(folder, "node", name, "test_data_set_0")
+    os.makedirs(data, exist_ok=True)
+    path = os.path.join(folder, "node", name, "model.onnx")
+    onnx.save(model, path)
+    results = onnxruntime.InferenceSession(path).run(None, feeds)
+    for kind, values in (("input", feeds.values()), ("output", results)):
+        for i, value in enumerate(values):
+            with open(os.path.join(data, f"{kind}_{i}.pb"), "wb") as file:
+                file.write(numpy_helper.from_array(np.asarray(value)).SerializeToString())
+
+
+def loop_body(stops):
+    """v = v * w + turn; rows of v and of the turn; ends when the sum of v reaches `limit`."""
+    nodes = [helper.make_node("Cast", ["i"], ["f"], to=TensorProto.FLOAT),
+             helper.make_node("Mul", ["v", "w"], ["vw"]),
+             helper.make_node("Add", ["vw", "f"], ["v2"]),
+             helper.make_node("Identity", ["v2"], ["row"]),
+             helper.make_node("Identity", ["i"], ["turn"])]
+    if stops:
+        nodes += [helper.make_node("ReduceSum", ["v2"], ["sum"], keepdims=0),
+                  helper.make_node("Less", ["sum", "limit"], ["go"])]
+    else:
+        nodes += [helper.make_node("Identity", ["c"], ["go"])]
+    return helper.make_graph(
+        nodes, "body", [info("i", TensorProto.INT64, []), info("c", TensorProto.BOOL, []), info("v")],
+        [info("go", TensorProto.BOOL, []), info("v2"), info("row"), info("turn", TensorProto.INT64, [])])
+
+
+def write_loops(folder):
+    outputs = [info("y"), info("rows", shape=[None, 3]), info("turns", TensorProto.INT64, [None])]
+    for name, inputs, stops, count, go in (
+            ("count_alone", ["m", ""], False, 5, True),
+            ("no_turn", ["m", ""], False, 0, True),
+            ("condition_alone", ["", "go0"], True, 0, True),
+            ("condition_false", ["", "go0"], True, 0, False),
+            ("both_count_ends", ["m", "go0"], True, 2, True),
+            ("both_condition_ends", ["m", "go0"], True, 100, True),
+            ("many_turns", ["m", ""], False, 300, True)):
+        node = helper.make_node("Loop", [*inputs, "x"], ["y", "rows", "turns"],
+                                body=loop_body(stops))
+        feeds = {"x": X}
+        if "m" in inputs:
+            feeds["m"] = np.array(count)
+        if "go0" in inputs:
+            feeds["go0"] = np.array(go)
+        weights = {"w": 0 * W if count == 300 else W, "limit": np.float32(60)}
+        write_case(folder, f"loop_{name}", [node], outputs, weights, feeds)
+    inner = helper.make_graph(
+        [helper.make_node("Add", ["a", "v"], ["a2"]), helper.make_node("Mul", ["a2", "w"], ["row"]),
+         helper.make_node("Identity", ["d"], ["go2"])], "inner",
+        [info("j", TensorProto.INT64, []), info("d", TensorProto.BOOL, []), info("a")],
+        [info("go2", TensorProto.BOOL, []), info("a2"), info("row")])
+    outer = helper.make_graph(
+        [helper.make_node("Loop", ["i", "", "v"], ["v2", "rows"], body=inner),
+         helper.make_node("ReduceSum", ["rows"], ["sum"], keepdims=0),
+         helper.make_node("Identity", ["c"], ["go"])], "outer",
+        [info("i", TensorProto.INT64, []), info("c", TensorProto.BOOL, []), info("v")],
+        [info("go", TensorProto.BOOL, []), info("v2"), info("sum", shape=[])])
+    write_case(folder, "loop_in_loop", [helper.make_node("Loop", ["m", "", "x"], ["y", "s"], body=outer)],
+               [info("y"), info("s", shape=[None])], {"w": W}, {"x": X, "m": np.array(4)})
+
+
+def write_scans(folder):
+    body = helper.make_graph(
+        [helper.make_node("Add", ["st", "p"], ["st2"]), helper.make_node("Mul", ["st2", "q"], ["a"]),
+         helper.make_node("Sub", ["p", "w"], ["b"])], "body",
+        [info("st"), info("p"), info("q")], [info("st2"), info("a"), info("b")])
+    random = np.random.default_rng(1)
+    for name, axes, directions, out_axes, out_directions in (
+            ("forward", [0, 0], [0, 0], [0, 0], [0, 0]),
+            ("reverse", [0, 0], [1, 0], [0, 0], [0, 1]),
+            ("axes", [1, 0], [0, 0], [1, 0], [0, 0]),
+            ("negative_axes", [-1, -2], [0, 1], [0, -1], [0, 1])):
+        node = helper.make_node(
+            "Scan", ["x", "ps", "qs"], ["y", "as", "bs"], body=body, num_scan_inputs=2,
+            scan_input_axes=axes, scan_input_directions=directions, scan_output_axes=out_axes,
+            scan_output_directions=out_directions)
+        feeds = {"x": X}
+        for part, axis in (("ps", axes[0]), ("qs", axes[1])):
+            shape = (5, 3) if axis in (0, -2) else (3, 5)
+            feeds[part] = random.standard_normal(shape).astype(np.float32)
+        write_case(folder, f"scan_{name}", [node],
+                   [info("y"), info("as", shape=[None, None]), info("bs", shape=[None, None])],
+                   {"w": W}, feeds)
+
+
+def main():
+    folder = sys.argv[1]
+    onnxruntime.set_default_logger_severity(3)
+    write_loops(folder)
+    write_scans(folder)
+
+
+if __name__ == "__main__":
+    main()
