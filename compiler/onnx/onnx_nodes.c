@@ -8,6 +8,7 @@
 
 #include "compiler/onnx/onnx_branch.h"
 #include "compiler/onnx/onnx_builder.h"
+#include "compiler/onnx/onnx_composites.h"
 #include "compiler/onnx/onnx_model.h"
 
 typedef tfrt_ir_value_t* value_t;

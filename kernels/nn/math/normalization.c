@@ -2,6 +2,8 @@
 //
 // Operations that bring elements to a common scale: softmax, and normalization over axes,
 // channels, groups or batches. f32 and f64; sums are kept as double.
+#include "kernels/nn/math/normalization.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -90,6 +92,10 @@ TFRT_ALWAYS_INLINE void softmax_dense_loop(const float* x, float* out, int64_t c
   for (int64_t i = 0; i < count; ++i) out[i] *= factor;
 }
 TFRT_NN_WIDE_FUNCTION(softmax_dense, (const float* x, float* out, int64_t count), (x, out, count))
+
+void tfrt_nn_softmax_row(const float* x, float* out, int64_t count) {
+  softmax_dense(x, out, count);
+}
 
 static tfrt_status_t run_softmax(const tfrt_nn_call_t* call, bool is_log) {
   TFRT_RETURN_IF_ERROR(check_float(call, 0));

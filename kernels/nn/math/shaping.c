@@ -152,6 +152,29 @@ tfrt_status_t tfrt_nn_unsqueeze(const tfrt_nn_call_t* call) {
   return alias_with(call, x, dims, rank);
 }
 
+// Old broadcasting: operand 1 has the axes of operand 0 from `axis` on, and the rest is stretched.
+tfrt_status_t tfrt_nn_align_axes(const tfrt_nn_call_t* call) {
+  const tfrt_dense_host_tensor_t* x;
+  const tfrt_dense_host_tensor_t* y = tfrt_nn_input(call, 1);
+  uint32_t axis;
+  TFRT_RETURN_IF_ERROR(first_input(call, &x));
+  if (!y) return tfrt_nn_error(call, "an operand is missing");
+  if (y->shape.rank == 0) return tfrt_nn_alias(call, 0, y, NULL);
+  TFRT_RETURN_IF_ERROR(tfrt_nn_axis(call, tfrt_nn_i64(call, "axis"), x->shape.rank, &axis));
+  if (axis + y->shape.rank > x->shape.rank) {
+    return tfrt_nn_error(call, "%s can't begin at axis %u of %s", tfrt_shape_text(&y->shape).text,
+                         axis, tfrt_shape_text(&x->shape).text);
+  }
+  int64_t dims[TFRT_SHAPE_MAX_RANK];
+  uint32_t rank = 0;
+  while (rank < y->shape.rank) {
+    dims[rank] = y->shape.dims[rank];
+    ++rank;
+  }
+  while (rank < x->shape.rank - axis) dims[rank++] = 1;
+  return alias_with(call, y, dims, rank);
+}
+
 // --- Another order ------------------------------------------------------------------
 
 tfrt_status_t tfrt_nn_transpose(const tfrt_nn_call_t* call) {

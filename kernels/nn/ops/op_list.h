@@ -199,6 +199,33 @@
   X(move_axis, "The tensor with its first axis at `axis`.", axis_0, ONE, 1)                        \
   X(common_length, "How long all operands are, each along its own one of the `axes`, or 0.", axes, \
     ONE, 0)                                                                                        \
+  X(align_axes, "Operand 1 with more axes of length 1, so that it begins at `axis` of operand 0.", \
+    axis_0, ONE, 0)                                                                                \
+  X(attention,                                                                                     \
+    "Scaled products of queries and keys, masked, their softmax, and its products with the "       \
+    "values.",                                                                                     \
+    attention, MANY, 64)                                                                           \
+  X(rotary_embedding, "Each pair of elements turned by the angles of its place.", rotary, ONE, 4)  \
+  X(tensor_scatter,                                                                                \
+    "Operand 0 with operand 1 along `axis`, for each part of the batch from operand 2 on.",        \
+    tensor_scatter, ONE, 1)                                                                        \
+  X(grid_sample,                                                                                   \
+    "The elements of operand 0 at the places of operand 1, from -1 to 1 along each axis.",         \
+    grid_sample, ONE, 16)                                                                          \
+  X(affine_grid,                                                                                   \
+    "The places of a picture of the size operand 1, moved by the matrices operand 0.",             \
+    align_corners, ONE, 8)                                                                         \
+  X(non_max_suppression, "The boxes with the greatest scores that don't cover each other.",        \
+    suppression, ONE, 64)                                                                          \
+  X(quantize_linear, "Operand 0 by the scale operand 1, rounded, plus the zero point operand 2.",  \
+    blocks, ONE, 8)                                                                                \
+  X(dequantize_linear, "Operand 0 less the zero point operand 2, times the scale operand 1.",      \
+    blocks, ONE, 8)                                                                                \
+  X(dynamic_quantize_linear,                                                                       \
+    "The elements as u8, and the scale and the zero point that fit them.", none, MANY, 8)          \
+  X(mat_mul_integer,                                                                               \
+    "The product of two stacks of matrices less their zero points, operands 2 and 3.", present,    \
+    ONE, 64)                                                                                       \
   X(lstm, "A recurrent network with long short-term memory.", lstm, MANY, 256)                     \
   X(gru, "A recurrent network with gates.", gru, MANY, 256)                                        \
   X(rnn, "A simple recurrent network.", rnn, MANY, 256)                                            \

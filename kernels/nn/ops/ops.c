@@ -120,6 +120,21 @@
       MAY("activations", STRING, "\"\""), MAY("clip", F32, "0.0"),                       \
       MAY("direction", STRING, "\"forward\""), MAY("hidden_size", I64, "0"),             \
       MAY("layout", I64, "0"), MAY("present", I64, "-1"))
+#define ATTRIBUTES_attention                                                                       \
+  SET(MAY("is_causal", I64, "0"), MAY("kv_num_heads", I64, "0"),                                   \
+      MAY("left_window_size", I64, "-1"), MAY("present", I64, "-1"), MAY("q_num_heads", I64, "0"), \
+      MAY("qk_matmul_output_mode", I64, "0"), MAY("right_window_size", I64, "-1"),                 \
+      MAY("scale", F32, "0.0"), MAY("softcap", F32, "0.0"))
+#define ATTRIBUTES_rotary                                       \
+  SET(MAY("interleaved", I64, "0"), MAY("num_heads", I64, "0"), \
+      MAY("rotary_embedding_dim", I64, "0"))
+#define ATTRIBUTES_tensor_scatter SET(MAY("axis", I64, "-2"), MAY("mode", STRING, "\"linear\""))
+#define ATTRIBUTES_align_corners SET(MAY("align_corners", I64, "0"))
+#define ATTRIBUTES_grid_sample                                           \
+  SET(MAY("align_corners", I64, "0"), MAY("mode", STRING, "\"linear\""), \
+      MAY("padding_mode", STRING, "\"zeros\""))
+#define ATTRIBUTES_suppression SET(MAY("center_point_box", I64, "0"), MAY("present", I64, "-1"))
+#define ATTRIBUTES_blocks SET(MAY("axis", I64, "1"), MAY("block_size", I64, "0"))
 #define ATTRIBUTES_equation SET(NEED("equation", STRING))
 #define ASSEMBLY_ONE "( operands ) attr-dict"
 #define ASSEMBLY_MANY "( operands ) attr-dict function"

@@ -118,11 +118,105 @@ def write_scans(folder):
                    {"w": W}, feeds)
 
 
+def numbers(random, *shape):
+    return random.standard_normal(shape).astype(np.float32)
+
+
+def write_attention(folder):
+    random = np.random.default_rng(2)
+    y = [info("y", shape=None)]
+    q, k, v = numbers(random, 2, 4, 3, 8), numbers(random, 2, 2, 5, 8), numbers(random, 2, 2, 5, 6)
+    past_k, past_v = numbers(random, 2, 2, 4, 8), numbers(random, 2, 2, 4, 6)
+    mask = random.random((3, 9)) > 0.3
+    mask[1] = False
+    write_case(folder, "attention_shared_heads",
+               [helper.make_node("Attention", ["q", "k", "v"], ["y"], softcap=2.0)], y, {},
+               {"q": q, "k": k, "v": v}, 23)
+    write_case(folder, "attention_with_past",
+               [helper.make_node("Attention", ["q", "k", "v", "mask", "pk", "pv"], ["y", "nk", "nv"])],
+               [*y, info("nk", shape=None), info("nv", shape=None)], {"mask": mask},
+               {"q": q, "k": k, "v": v, "pk": past_k, "pv": past_v}, 23)
+    write_case(folder, "attention_joined_causal",
+               [helper.make_node("Attention", ["q", "k", "v", "m"], ["y"], q_num_heads=4,
+                                 kv_num_heads=2, is_causal=1, scale=0.3)], y,
+               {"m": numbers(random, 2, 1, 5, 5)},
+               {"q": numbers(random, 2, 5, 32), "k": numbers(random, 2, 5, 16),
+                "v": numbers(random, 2, 5, 12)}, 23)
+    angles = np.outer(np.arange(6), [1.0, 0.1, 0.01]).astype(np.float32)
+    tables = {"c": np.cos(angles), "s": np.sin(angles)}
+    places = np.array([[0, 2, 5], [1, 1, 4]])
+    for name, interleaved in (("halves", 0), ("interleaved", 1)):
+        write_case(folder, f"rotary_{name}",
+                   [helper.make_node("RotaryEmbedding", ["x", "c", "s", "p"], ["y"],
+                                     interleaved=interleaved, rotary_embedding_dim=6)], y,
+                   tables | {"p": places}, {"x": numbers(random, 2, 4, 3, 8)}, 23)
+    write_case(folder, "rotary_joined_heads",
+               [helper.make_node("RotaryEmbedding", ["x", "c", "s", "p"], ["y"], num_heads=4)], y,
+               tables | {"p": places}, {"x": numbers(random, 2, 3, 24)}, 23)
+
+
+def write_pictures(folder):
+    random = np.random.default_rng(3)
+    grid = random.uniform(-1.6, 1.6, (2, 4, 5, 2)).astype(np.float32)
+    for mode in ("nearest", "linear", "cubic"):
+        for padding in ("zeros", "border", "reflection"):
+            write_case(folder, f"grid_sample_{mode}_{padding}",
+                       [helper.make_node("GridSample", ["x", "grid"], ["y"], mode=mode,
+                                         padding_mode=padding, align_corners=int(mode == "linear"))],
+                       [info("y", shape=None)], {}, {"x": numbers(random, 2, 3, 4, 6), "grid": grid})
+    corners = random.uniform(0, 1, (2, 40, 4)).astype(np.float32)
+    scores = random.uniform(0, 1, (2, 3, 40)).astype(np.float32)
+    for name, inputs, centred in (("all", ["most", "overlap", "least"], 0), ("centred", ["most", "overlap"], 1),
+                                  ("none_wanted", [], 0)):
+        write_case(folder, f"suppression_{name}",
+                   [helper.make_node("NonMaxSuppression", ["boxes", "scores", *inputs], ["y"],
+                                     center_point_box=centred)],
+                   [info("y", TensorProto.INT64, None)],
+                   {"most": np.array([6]), "overlap": np.float32(0.3), "least": np.float32(0.4)},
+                   {"boxes": corners, "scores": scores}, 11)
+
+
+def write_quantized(folder):
+    random = np.random.default_rng(4)
+    x = numbers(random, 2, 3, 4)
+    for name, scale, zero, axis, block in (
+            ("one", np.float32(0.02), np.uint8(128), 1, 0),
+            ("axis", np.array([0.02, 0.1, 0.5], np.float32), np.array([3, -4, 0], np.int8), 1, 0),
+            ("blocks", np.abs(numbers(random, 2, 3, 2)), random.integers(-9, 9, (2, 3, 2)).astype(np.int8),
+             2, 2)):
+        names = {} if block == 0 else {"block_size": block}
+        nodes = [helper.make_node("QuantizeLinear", ["x", "s", "z"], ["q"], axis=axis, **names),
+                 helper.make_node("DequantizeLinear", ["q", "s", "z"], ["y"], axis=axis, **names)]
+        write_case(folder, f"quantize_{name}", nodes,
+                   [info("q", helper.np_dtype_to_tensor_dtype(np.asarray(zero).dtype), None),
+                    info("y", shape=None)], {"s": scale, "z": zero}, {"x": x}, 21)
+    weights = {"w": random.integers(0, 255, (4, 3)).astype(np.uint8), "z": np.uint8(120),
+               "s": np.float32(0.01)}
+    write_case(folder, "quantize_dynamic",
+               [helper.make_node("DynamicQuantizeLinear", ["x"], ["q", "qs", "qz"]),
+                helper.make_node("MatMulInteger", ["q", "w", "qz", "z"], ["y"])],
+               [info("q", TensorProto.UINT8, None), info("qs", shape=None),
+                info("qz", TensorProto.UINT8, None), info("y", TensorProto.INT32, None)],
+               weights, {"x": x}, 13)
+    write_case(folder, "quantize_conv",
+               [helper.make_node("QLinearConv", ["x", "s", "z", "k", "ks", "kz", "ys", "z", "b"], ["y"],
+                                 pads=[1, 1, 1, 1])],
+               [info("y", TensorProto.UINT8, None)],
+               {"s": np.float32(0.02), "z": np.uint8(120),
+                "k": random.integers(-99, 99, (2, 3, 3, 3)).astype(np.int8),
+                "ks": np.array([0.01, 0.03], np.float32), "kz": np.zeros(2, np.int8),
+                "ys": np.float32(0.5), "b": np.array([100, -900], np.int32)},
+               {"x": random.integers(0, 255, (1, 3, 5, 5)).astype(np.uint8)}, 13)
+
+
 def main():
     folder = sys.argv[1]
     onnxruntime.set_default_logger_severity(3)
     write_loops(folder)
     write_scans(folder)
+    write_attention(folder)
+    write_pictures(folder)
+    write_quantized(folder)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+J2xqputw|ƒx~ypq‚tr}nq}zzr†G•P~–O–ƒ{y{‰‡„~nfk^gƒwŽs
