@@ -157,7 +157,12 @@ const tfrt_ir_named_attribute_t* tfrt_ir_named_attributes_sort(
   tfrt_ir_named_attribute_t* copy = tfrt_ir_context_allocate_array(context, count, sizeof(*copy));
   if (!copy) return NULL;
   memcpy(copy, entries, count * sizeof(*copy));
-  if (count > 1) qsort(copy, count, sizeof(*copy), compare_entries);
+  // Printed ones are in order.
+  bool ascend = true;
+  for (uint32_t i = 1; ascend && i < count; ++i) {
+    ascend = compare_entries(&copy[i - 1], &copy[i]) <= 0;
+  }
+  if (!ascend) qsort(copy, count, sizeof(*copy), compare_entries);
   return copy;
 }
 

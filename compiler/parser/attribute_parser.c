@@ -74,7 +74,7 @@ static const tfrt_ir_attribute_t* parse_array(tfrt_parser_t* parser) {
 static bool parse_entry(tfrt_parser_t* parser) {
   tfrt_ir_named_attribute_t entry = {0};
   if (parser->token.kind == TFRT_TOKEN_WORD) {
-    entry.name = tfrt_ir_string_get(parser->context, parser->token.text);
+    entry.name = tfrt_parser_name(parser, parser->token.text);
     tfrt_parser_advance(parser);
   } else if (parser->token.kind == TFRT_TOKEN_STRING) {
     entry.name = tfrt_parser_string(parser);
@@ -95,8 +95,19 @@ bool tfrt_parser_attribute_entries(tfrt_parser_t* parser) {
   return tfrt_parser_expect(parser, '}', "or ',' behind an attribute");
 }
 
+// True if the |count| |entries| are in the order of their names, as printed ones are, with none
+// twice.
+static bool ascend(const tfrt_ir_named_attribute_t* entries, uint32_t count) {
+  for (uint32_t i = 1; i < count; ++i) {
+    tfrt_string_view_t before = tfrt_ir_string_view(entries[i - 1].name);
+    if (tfrt_string_view_compare(before, tfrt_ir_string_view(entries[i].name)) >= 0) return false;
+  }
+  return true;
+}
+
 bool tfrt_parser_check_names(tfrt_parser_t* parser, size_t mark, size_t offset) {
   uint32_t count = (uint32_t)(parser->named.count - mark);
+  if (ascend(tfrt_scratch_at(&parser->named, mark), count)) return true;
   const tfrt_ir_named_attribute_t* sorted =
       tfrt_ir_named_attributes_sort(parser->context, tfrt_scratch_at(&parser->named, mark), count);
   if (!sorted) return false;

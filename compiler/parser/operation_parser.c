@@ -224,11 +224,12 @@ static bool add_chain_results(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
 
 // `: (T, ...) -> R`: resolves the operands and gives the result types.
 static bool parse_signature(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
-  if (!tfrt_parser_expect(parser, ':', "and a function type behind an op")) return false;
-  size_t offset = parser->token.offset;
-  const tfrt_ir_type_t* type = tfrt_parser_function_type(parser);
+  tfrt_text_cursor_t cursor = tfrt_lexer_cursor(&parser->lexer);
+  const tfrt_ir_type_t* type = tfrt_parser_signature(parser);
   if (!type) return false;
   if (type->input_count != op->operand_count) {
+    tfrt_text_cursor_skip_lines(&cursor);
+    size_t offset = (size_t)(cursor.at - parser->lexer.text.data);
     return tfrt_parser_fail_at(parser, offset, "expected %u operand types but had %u",
                                op->operand_count, type->input_count);
   }
@@ -287,14 +288,25 @@ static bool merge_properties(tfrt_parser_t* parser, const tfrt_parser_op_t* op) 
   return true;
 }
 
+// The entry of the op |name| in the tables, or NULL. Also that an op is in none is found out once.
+static const tfrt_kernel_descriptor_t* find_descriptor(tfrt_parser_t* parser,
+                                                       const tfrt_ir_string_t* name) {
+  size_t place = (uintptr_t)name / sizeof(void*) % TFRT_PARSER_RECENT_COUNT;
+  tfrt_parser_known_op_t* recent = &parser->generic.ops[place];
+  if (recent->name != name) {
+    const tfrt_op_index_entry_t* entry = tfrt_parser_op_entry(parser, tfrt_ir_string_view(name));
+    *recent = (tfrt_parser_known_op_t){name, entry ? entry->descriptor : NULL};
+  }
+  return recent->descriptor;
+}
+
 static bool parse_generic(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   op->name = tfrt_parser_string(parser);
   if (!op->name) return false;
   if (!op->name->size) {
     return tfrt_parser_fail_at(parser, op->place.offset, "an op's name can't be empty");
   }
-  const tfrt_op_index_entry_t* entry = tfrt_parser_op_entry(parser, tfrt_ir_string_view(op->name));
-  op->descriptor = entry ? entry->descriptor : NULL;
+  op->descriptor = find_descriptor(parser, op->name);
   if (!parse_operand_list(parser, op)) return false;
   if (!parse_successors(parser, op)) return false;
   if (tfrt_parser_accept(parser, '<') && !parse_properties(parser, op)) return false;
@@ -424,7 +436,8 @@ static bool add_defaults(tfrt_parser_t* parser, const tfrt_parser_op_t* op) {
   return true;
 }
 
-// Builds the op that was parsed; NULL after a report.
+// Builds the op that was parsed, at |location| (NULL: at its place in the text); NULL after a
+// report.
 static tfrt_ir_operation_t* build(tfrt_parser_t* parser, tfrt_parser_op_t* op,
                                   const tfrt_ir_location_t* location) {
   if (!add_defaults(parser, op)) return NULL;
@@ -436,6 +449,9 @@ static tfrt_ir_operation_t* build(tfrt_parser_t* parser, tfrt_parser_op_t* op,
       .name = op->name,
       .descriptor = op->descriptor,
       .location = location,
+      .file = parser->file,
+      .line = op->place.line,
+      .column = op->place.column,
       .operands = tfrt_scratch_at(&parser->values, op->value_mark),
       .operand_count = (uint32_t)(parser->values.count - op->value_mark),
       .result_types = op->result_types,
@@ -515,10 +531,10 @@ static bool parse_named(tfrt_parser_t* parser, tfrt_parser_op_t* op, tfrt_ir_blo
     return tfrt_parser_fail(parser, "expected an op");
   }
   if (!ok) return false;
-  const tfrt_ir_location_t* location = tfrt_parser_at_word(parser, "loc")
-                                           ? tfrt_parser_location(parser)
-                                           : tfrt_parser_location_here(parser, &op->place);
-  tfrt_ir_operation_t* operation = location ? build(parser, op, location) : NULL;
+  bool has_location = tfrt_parser_at_word(parser, "loc");
+  const tfrt_ir_location_t* location = has_location ? tfrt_parser_location(parser) : NULL;
+  if (has_location && !location) return false;
+  tfrt_ir_operation_t* operation = build(parser, op, location);
   if (!operation) return false;
   tfrt_ir_block_append(block, operation);
   return define_results(parser, op, operation);

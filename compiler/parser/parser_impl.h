@@ -40,6 +40,8 @@
 #define TFRT_PARSER_MAX_ALIAS_TYPE_TEXT 1024
 
 #define TFRT_PARSER_RECENT_COUNT 16
+#define TFRT_PARSER_RECENT_NAME_COUNT 64
+#define TFRT_PARSER_RECENT_SIGNATURE_COUNT 64
 
 // `#name = ...` or `!name = ...`. A location may be used before it is defined: then
 // |location| is a placeholder, filled in later.
@@ -59,6 +61,27 @@ typedef struct tfrt_parser_known_value_s {
   tfrt_ir_value_t* value;
 } tfrt_parser_known_value_t;
 
+// A function type that was read, and its text.
+typedef struct tfrt_parser_known_signature_s {
+  tfrt_string_view_t text;
+  const tfrt_ir_type_t* type;  // NULL: none yet
+} tfrt_parser_known_signature_t;
+
+// An op that is written in generic form, and its entry.
+typedef struct tfrt_parser_known_op_s {
+  const tfrt_ir_string_t* name;
+  const tfrt_kernel_descriptor_t* descriptor;  // NULL: it is in no table
+} tfrt_parser_known_op_t;
+
+// In generic form each op has its name, names of attributes and a signature written out. Most are
+// like one before. Names and signatures: at the place that their text gives them; ops: at that of
+// their name's address.
+typedef struct tfrt_parser_known_generic_s {
+  const tfrt_ir_string_t* names[TFRT_PARSER_RECENT_NAME_COUNT];
+  tfrt_parser_known_signature_t signatures[TFRT_PARSER_RECENT_SIGNATURE_COUNT];
+  tfrt_parser_known_op_t ops[TFRT_PARSER_RECENT_COUNT];
+} tfrt_parser_known_generic_t;
+
 typedef struct tfrt_parser_s {
   tfrt_ir_context_t* context;
   tfrt_diagnostics_t* diagnostics;
@@ -68,6 +91,7 @@ typedef struct tfrt_parser_s {
   tfrt_op_index_t index;
   // Entries of it that were met lately, each at the place that its name gives it.
   tfrt_op_index_entry_t* recent[TFRT_PARSER_RECENT_COUNT];
+  tfrt_parser_known_generic_t generic;  // of ops in generic form
   // The form of the plain op before, its operands, by their place, and its result: the next one has
   // often some of them. The values are those of |recent_scope|.
   const tfrt_op_form_t* recent_form;
@@ -190,6 +214,8 @@ void tfrt_parser_leave(tfrt_parser_t* parser);
 // Finds the end of the free text that begins at byte |begin|: the first closing bracket
 // that none inside opens. Strings and `->` are respected.
 bool tfrt_parser_find_closing(tfrt_parser_t* parser, size_t begin, size_t* out_end);
+// The string |text|, which may be one of those met lately; or NULL.
+const tfrt_ir_string_t* tfrt_parser_name(tfrt_parser_t* parser, tfrt_string_view_t text);
 // Decodes a string token, or the name of an AT token, and consumes it.
 const tfrt_ir_string_t* tfrt_parser_string(tfrt_parser_t* parser);
 const tfrt_ir_string_t* tfrt_parser_symbol_name(tfrt_parser_t* parser);
@@ -208,6 +234,8 @@ bool tfrt_parser_at_type(const tfrt_parser_t* parser);
 bool tfrt_parser_type_list(tfrt_parser_t* parser);
 // `(T, ...) -> R` or `(T, ...) -> (R, ...)`.
 const tfrt_ir_type_t* tfrt_parser_function_type(tfrt_parser_t* parser);
+// The same behind the `:` at hand, which is consumed too: the signature of an op.
+const tfrt_ir_type_t* tfrt_parser_signature(tfrt_parser_t* parser);
 // The type with printed text |text|, e.g. from the op table.
 const tfrt_ir_type_t* tfrt_parser_type_of_text(tfrt_parser_t* parser, const char* text);
 

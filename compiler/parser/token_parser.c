@@ -147,6 +147,17 @@ bool tfrt_parser_find_closing(tfrt_parser_t* parser, size_t begin, size_t* out_e
   return tfrt_parser_fail_at(parser, begin ? begin - 1 : 0, "this bracket is never closed");
 }
 
+const tfrt_ir_string_t* tfrt_parser_name(tfrt_parser_t* parser, tfrt_string_view_t text) {
+  if (!text.size) return tfrt_ir_string_get(parser->context, text);
+  size_t place = text.size + 3u * (unsigned char)text.data[text.size / 2] +
+                 5u * (unsigned char)text.data[text.size - 1] + (unsigned char)text.data[0];
+  const tfrt_ir_string_t** recent = &parser->generic.names[place % TFRT_PARSER_RECENT_NAME_COUNT];
+  if (*recent && tfrt_string_view_equal_short(tfrt_ir_string_view(*recent), text)) return *recent;
+  const tfrt_ir_string_t* name = tfrt_ir_string_get(parser->context, text);
+  if (name) *recent = name;
+  return name;
+}
+
 const tfrt_ir_string_t* tfrt_parser_string(tfrt_parser_t* parser) {
   if (parser->token.kind != TFRT_TOKEN_STRING) {
     tfrt_parser_miss(parser, "expected a string");
@@ -156,7 +167,7 @@ const tfrt_ir_string_t* tfrt_parser_string(tfrt_parser_t* parser) {
       tfrt_string_view_make(parser->token.text.data + 1, parser->token.text.size - 2);
   if (!memchr(inside.data, '\\', inside.size)) {
     tfrt_parser_advance(parser);
-    return tfrt_ir_string_get(parser->context, inside);
+    return tfrt_parser_name(parser, inside);
   }
   if (!tfrt_lexer_decode_string(&parser->lexer, &parser->token, &parser->text)) return NULL;
   tfrt_parser_advance(parser);
@@ -172,7 +183,7 @@ const tfrt_ir_string_t* tfrt_parser_symbol_name(tfrt_parser_t* parser) {
   tfrt_token_t token = parser->token;
   if (token.text.data[0] != '"') {
     tfrt_parser_advance(parser);
-    return tfrt_ir_string_get(parser->context, token.text);
+    return tfrt_parser_name(parser, token.text);
   }
   if (!tfrt_lexer_decode_string(&parser->lexer, &token, &parser->text)) return NULL;
   if (parser->text.size == 0) {

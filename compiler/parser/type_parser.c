@@ -95,6 +95,46 @@ const tfrt_ir_type_t* tfrt_parser_function_type(tfrt_parser_t* parser) {
   return type;
 }
 
+// The rest of the line from |at| on, without a location and blanks at its end: where a signature
+// stands in generic form.
+static tfrt_string_view_t signature_text(const char* at, const char* end) {
+  const char* newline = memchr(at, '\n', (size_t)(end - at));
+  if (newline) end = newline;
+  for (const char* found = at; (found = memchr(found, 'l', (size_t)(end - found))); ++found) {
+    bool is_location =
+        end - found >= 4 && found > at && found[-1] == ' ' && memcmp(found, "loc(", 4) == 0;
+    if (!is_location) continue;
+    end = found;
+    break;
+  }
+  while (end > at && end[-1] == ' ') --end;
+  return tfrt_string_view_make(at, (size_t)(end - at));
+}
+
+const tfrt_ir_type_t* tfrt_parser_signature(tfrt_parser_t* parser) {
+  tfrt_text_cursor_t cursor = tfrt_lexer_cursor(&parser->lexer);
+  tfrt_text_cursor_skip_spaces(&cursor);
+  tfrt_string_view_t text = {0};
+  if (parser->token.kind == ':') text = signature_text(cursor.at, cursor.end);
+  uint64_t hash = tfrt_hash_bytes(text.data, text.size);
+  tfrt_parser_known_signature_t* recent =
+      &parser->generic.signatures[hash % TFRT_PARSER_RECENT_SIGNATURE_COUNT];
+  if (recent->type && text.size && tfrt_string_view_equal(recent->text, text)) {
+    // The text means the same everywhere: an alias is defined once, before its uses.
+    cursor.at = text.data + text.size;
+    tfrt_lexer_follow(&parser->lexer, &cursor);
+    tfrt_parser_advance(parser);
+    return recent->type;
+  }
+  if (!tfrt_parser_expect(parser, ':', "and a function type behind an op")) return NULL;
+  const tfrt_ir_type_t* type = tfrt_parser_function_type(parser);
+  // A comment, or whatever else stands behind it, is part of |text| but not of the type.
+  bool is_whole =
+      type && parser->previous_end == (size_t)(text.data + text.size - parser->lexer.text.data);
+  if (is_whole) *recent = (tfrt_parser_known_signature_t){text, type};
+  return type;
+}
+
 // Pushes the dimensions that begin at byte |position| on |dims|. Moves |position| to the
 // element type.
 static bool scan_dims(tfrt_parser_t* parser, size_t* position, bool* out_is_ranked) {

@@ -7,19 +7,32 @@
 // Dense attributes with more elements are printed as hexadecimal bytes, as MLIR does.
 #define MAX_PRINTED_ELEMENTS 100
 
+// How many bytes |string| begins with that stand for themselves.
+static size_t plain_size(tfrt_string_view_t string) {
+  size_t size = 0;
+  while (size < string.size) {
+    unsigned char byte = (unsigned char)string.data[size];
+    if (byte < ' ' || byte >= 127 || byte == '"' || byte == '\\') break;
+    ++size;
+  }
+  return size;
+}
+
 void tfrt_print_string(tfrt_string_view_t string, tfrt_string_builder_t* builder) {
-  tfrt_string_builder_append_char(builder, '"');
-  for (size_t i = 0; i < string.size; ++i) {
-    unsigned char byte = (unsigned char)string.data[i];
+  tfrt_quick_text_append(builder, "\"");
+  for (;;) {
+    size_t size = plain_size(string);
+    tfrt_quick_text_append_view(builder, tfrt_string_view_make(string.data, size));
+    if (size == string.size) break;
+    unsigned char byte = (unsigned char)string.data[size];
     if (byte == '\\') {
-      tfrt_string_builder_append_text(builder, "\\\\");
-    } else if (byte >= ' ' && byte < 127 && byte != '"') {
-      tfrt_string_builder_append_char(builder, (char)byte);
+      tfrt_quick_text_append(builder, "\\\\");
     } else {
       tfrt_string_builder_append_format(builder, "\\%02X", byte);
     }
+    string = tfrt_string_view_make(string.data + size + 1, string.size - size - 1);
   }
-  tfrt_string_builder_append_char(builder, '"');
+  tfrt_quick_text_append(builder, "\"");
 }
 
 static bool is_bare_name(tfrt_string_view_t name) {
@@ -34,7 +47,7 @@ static bool is_bare_name(tfrt_string_view_t name) {
 
 void tfrt_printer_key(tfrt_string_builder_t* builder, tfrt_string_view_t name) {
   if (is_bare_name(name)) {
-    tfrt_string_builder_append_view(builder, name);
+    tfrt_quick_text_append_view(builder, name);
   } else {
     tfrt_print_string(name, builder);
   }
@@ -42,15 +55,15 @@ void tfrt_printer_key(tfrt_string_builder_t* builder, tfrt_string_view_t name) {
 
 void tfrt_printer_dictionary(tfrt_string_builder_t* builder,
                              const tfrt_ir_named_attribute_t* entries, uint32_t count) {
-  tfrt_string_builder_append_char(builder, '{');
+  tfrt_quick_text_append(builder, "{");
   for (uint32_t i = 0; i < count; ++i) {
-    if (i) tfrt_string_builder_append_text(builder, ", ");
+    if (i) tfrt_quick_text_append(builder, ", ");
     tfrt_printer_key(builder, tfrt_ir_string_view(entries[i].name));
     if (entries[i].value->kind == TFRT_IR_ATTRIBUTE_UNIT) continue;
-    tfrt_string_builder_append_text(builder, " = ");
+    tfrt_quick_text_append(builder, " = ");
     tfrt_print_attribute(entries[i].value, builder);
   }
-  tfrt_string_builder_append_char(builder, '}');
+  tfrt_quick_text_append(builder, "}");
 }
 
 static void print_integer(tfrt_string_builder_t* builder, const tfrt_ir_type_t* type,
@@ -58,9 +71,11 @@ static void print_integer(tfrt_string_builder_t* builder, const tfrt_ir_type_t* 
   if (tfrt_ir_type_is(type, "i1")) {
     tfrt_string_builder_append_text(builder, bits & 1 ? "true" : "false");
   } else if (type->signedness == TFRT_IR_UNSIGNED) {
-    tfrt_string_builder_append_format(builder, "%" PRIu64, bits);
+    tfrt_quick_text_append_number(builder, bits);
   } else {
-    tfrt_string_builder_append_format(builder, "%" PRId64, (int64_t)bits);
+    bool is_negative = (int64_t)bits < 0;
+    if (is_negative) tfrt_quick_text_append(builder, "-");
+    tfrt_quick_text_append_number(builder, is_negative ? 0 - bits : bits);
   }
 }
 
@@ -100,11 +115,11 @@ static void print_element(tfrt_string_builder_t* builder, const tfrt_ir_attribut
     print_leaf(builder, element, dense->bytes, index);
     return;
   }
-  tfrt_string_builder_append_char(builder, '(');
+  tfrt_quick_text_append(builder, "(");
   print_leaf(builder, element->element, dense->bytes, 2 * index);
-  tfrt_string_builder_append_char(builder, ',');
+  tfrt_quick_text_append(builder, ",");
   print_leaf(builder, element->element, dense->bytes, 2 * index + 1);
-  tfrt_string_builder_append_char(builder, ')');
+  tfrt_quick_text_append(builder, ")");
 }
 
 // The nested lists of |dense|, whose number of elements is |count| > 0: before and behind
@@ -121,7 +136,7 @@ static void print_elements(tfrt_string_builder_t* builder, const tfrt_ir_attribu
       begins += i % stride == 0;
       ends += (i + 1) % stride == 0;
     }
-    if (i) tfrt_string_builder_append_text(builder, ", ");
+    if (i) tfrt_quick_text_append(builder, ", ");
     tfrt_string_builder_append_fill(builder, '[', begins);
     print_element(builder, dense, i);
     tfrt_string_builder_append_fill(builder, ']', ends);
@@ -137,7 +152,7 @@ static void print_byte(tfrt_string_builder_t* builder, unsigned byte) {
 // The bytes of |dense| in quotes; truth values are one bit each there, the lowest first.
 static void print_bytes(tfrt_string_builder_t* builder, const tfrt_ir_attribute_t* dense) {
   bool is_truth = tfrt_ir_type_is(dense->type->element, "i1");
-  tfrt_string_builder_append_text(builder, "\"0x");
+  tfrt_quick_text_append(builder, "\"0x");
   for (size_t i = 0; !is_truth && i < dense->size; ++i) {
     print_byte(builder, (unsigned char)dense->bytes[i]);
   }
@@ -148,13 +163,13 @@ static void print_bytes(tfrt_string_builder_t* builder, const tfrt_ir_attribute_
     }
     print_byte(builder, byte);
   }
-  tfrt_string_builder_append_char(builder, '"');
+  tfrt_quick_text_append(builder, "\"");
 }
 
 static void print_dense(tfrt_string_builder_t* builder, const tfrt_ir_attribute_t* dense) {
   size_t count = 0;
   tfrt_ir_type_element_count(dense->type, &count);
-  tfrt_string_builder_append_text(builder, "dense<");
+  tfrt_quick_text_append(builder, "dense<");
   if (count && dense->is_splat) {
     print_element(builder, dense, 0);
   } else if (count > MAX_PRINTED_ELEMENTS) {
@@ -172,21 +187,21 @@ static void print_dense_array(tfrt_string_builder_t* builder,
     tfrt_string_builder_append_text(builder, i ? ", " : ": ");
     print_leaf(builder, attribute->type, attribute->bytes, i);
   }
-  tfrt_string_builder_append_char(builder, '>');
+  tfrt_quick_text_append(builder, ">");
 }
 
 static void print_shape(tfrt_string_builder_t* builder, const tfrt_ir_attribute_t* shape) {
-  tfrt_string_builder_append_text(builder, "#corert.shape<");
-  if (!shape->is_ranked) tfrt_string_builder_append_char(builder, '*');
+  tfrt_quick_text_append(builder, "#corert.shape<");
+  if (!shape->is_ranked) tfrt_quick_text_append(builder, "*");
   for (uint32_t i = 0; i < shape->count; ++i) {
-    if (i) tfrt_string_builder_append_char(builder, 'x');
+    if (i) tfrt_quick_text_append(builder, "x");
     if (shape->dims[i] == TFRT_IR_DYNAMIC) {
-      tfrt_string_builder_append_char(builder, '?');
+      tfrt_quick_text_append(builder, "?");
     } else {
       tfrt_string_builder_append_format(builder, "%" PRId64, shape->dims[i]);
     }
   }
-  tfrt_string_builder_append_char(builder, '>');
+  tfrt_quick_text_append(builder, ">");
 }
 
 static void print_symbol(tfrt_string_builder_t* builder, const tfrt_ir_attribute_t* symbol) {
@@ -204,7 +219,7 @@ static void print_array_element(tfrt_string_builder_t* builder,
     print_integer(builder, element->type, element->bits);
   } else if (element->kind == TFRT_IR_ATTRIBUTE_FLOAT && tfrt_ir_type_is(element->type, "f64")) {
     if (!tfrt_printer_float(builder, element->type, element->bits)) {
-      tfrt_string_builder_append_text(builder, " : f64");
+      tfrt_quick_text_append(builder, " : f64");
     }
   } else {
     tfrt_print_attribute(element, builder);
@@ -212,12 +227,12 @@ static void print_array_element(tfrt_string_builder_t* builder,
 }
 
 static void print_array(tfrt_string_builder_t* builder, const tfrt_ir_attribute_t* array) {
-  tfrt_string_builder_append_char(builder, '[');
+  tfrt_quick_text_append(builder, "[");
   for (uint32_t i = 0; i < array->count; ++i) {
-    if (i) tfrt_string_builder_append_text(builder, ", ");
+    if (i) tfrt_quick_text_append(builder, ", ");
     print_array_element(builder, array->elements[i]);
   }
-  tfrt_string_builder_append_char(builder, ']');
+  tfrt_quick_text_append(builder, "]");
 }
 
 // A number or string with its type, if MLIR prints it: not behind true and false.
@@ -229,13 +244,15 @@ static void print_typed(tfrt_string_builder_t* builder, const tfrt_ir_attribute_
   }
   bool has_type = attribute->type && !(attribute->kind == TFRT_IR_ATTRIBUTE_INTEGER &&
                                        tfrt_ir_type_is(attribute->type, "i1"));
-  if (has_type) tfrt_string_builder_append_format(builder, " : %s", attribute->type->text->data);
+  if (!has_type) return;
+  tfrt_quick_text_append(builder, " : ");
+  tfrt_quick_text_append_view(builder, tfrt_ir_string_view(attribute->type->text));
 }
 
 void tfrt_print_attribute(const tfrt_ir_attribute_t* attribute, tfrt_string_builder_t* builder) {
   switch (attribute->kind) {
     case TFRT_IR_ATTRIBUTE_UNIT:
-      tfrt_string_builder_append_text(builder, "unit");
+      tfrt_quick_text_append(builder, "unit");
       return;
     case TFRT_IR_ATTRIBUTE_INTEGER:
     case TFRT_IR_ATTRIBUTE_FLOAT:
@@ -267,7 +284,7 @@ void tfrt_print_attribute(const tfrt_ir_attribute_t* attribute, tfrt_string_buil
       tfrt_print_location(attribute->location, builder);
       return;
     case TFRT_IR_ATTRIBUTE_RESOURCE:
-      tfrt_string_builder_append_text(builder, "dense_resource<");
+      tfrt_quick_text_append(builder, "dense_resource<");
       tfrt_printer_key(builder, tfrt_ir_string_view(attribute->names[0]));
       tfrt_string_builder_append_format(builder, "> : %s", attribute->type->text->data);
       return;
@@ -279,9 +296,12 @@ void tfrt_print_attribute(const tfrt_ir_attribute_t* attribute, tfrt_string_buil
 
 static void print_place(const tfrt_ir_location_t* location, tfrt_string_builder_t* builder) {
   tfrt_print_string(tfrt_ir_string_view(location->name), builder);
-  tfrt_string_builder_append_format(builder, ":%u:%u", location->line, location->column);
+  tfrt_quick_text_append(builder, ":");
+  tfrt_quick_text_append_number(builder, location->line);
+  tfrt_quick_text_append(builder, ":");
+  tfrt_quick_text_append_number(builder, location->column);
   if (!location->end_line) return;
-  tfrt_string_builder_append_text(builder, " to ");
+  tfrt_quick_text_append(builder, " to ");
   if (location->end_line != location->line) {
     tfrt_string_builder_append_format(builder, "%u", location->end_line);
   }
@@ -292,7 +312,7 @@ static void print_place(const tfrt_ir_location_t* location, tfrt_string_builder_
 static void print_inner(const tfrt_ir_location_t* location, tfrt_string_builder_t* builder) {
   switch (location->kind) {
     case TFRT_IR_LOCATION_UNKNOWN:
-      tfrt_string_builder_append_text(builder, "unknown");
+      tfrt_quick_text_append(builder, "unknown");
       return;
     case TFRT_IR_LOCATION_FILE:
       print_place(location, builder);
@@ -300,36 +320,36 @@ static void print_inner(const tfrt_ir_location_t* location, tfrt_string_builder_
     case TFRT_IR_LOCATION_NAME:
       tfrt_print_string(tfrt_ir_string_view(location->name), builder);
       if (!location->first || location->first->kind == TFRT_IR_LOCATION_UNKNOWN) return;
-      tfrt_string_builder_append_char(builder, '(');
+      tfrt_quick_text_append(builder, "(");
       print_inner(location->first, builder);
-      tfrt_string_builder_append_char(builder, ')');
+      tfrt_quick_text_append(builder, ")");
       return;
     case TFRT_IR_LOCATION_CALL_SITE:
-      tfrt_string_builder_append_text(builder, "callsite(");
+      tfrt_quick_text_append(builder, "callsite(");
       print_inner(location->first, builder);
-      tfrt_string_builder_append_text(builder, " at ");
+      tfrt_quick_text_append(builder, " at ");
       print_inner(location->second, builder);
-      tfrt_string_builder_append_char(builder, ')');
+      tfrt_quick_text_append(builder, ")");
       return;
     case TFRT_IR_LOCATION_FUSED:
       break;
   }
-  tfrt_string_builder_append_text(builder, "fused");
+  tfrt_quick_text_append(builder, "fused");
   if (location->metadata) {
-    tfrt_string_builder_append_char(builder, '<');
+    tfrt_quick_text_append(builder, "<");
     tfrt_print_attribute(location->metadata, builder);
-    tfrt_string_builder_append_char(builder, '>');
+    tfrt_quick_text_append(builder, ">");
   }
-  tfrt_string_builder_append_char(builder, '[');
+  tfrt_quick_text_append(builder, "[");
   for (uint32_t i = 0; i < location->member_count; ++i) {
-    if (i) tfrt_string_builder_append_text(builder, ", ");
+    if (i) tfrt_quick_text_append(builder, ", ");
     print_inner(location->members[i], builder);
   }
-  tfrt_string_builder_append_char(builder, ']');
+  tfrt_quick_text_append(builder, "]");
 }
 
 void tfrt_print_location(const tfrt_ir_location_t* location, tfrt_string_builder_t* builder) {
-  tfrt_string_builder_append_text(builder, "loc(");
+  tfrt_quick_text_append(builder, "loc(");
   print_inner(location, builder);
-  tfrt_string_builder_append_char(builder, ')');
+  tfrt_quick_text_append(builder, ")");
 }

@@ -10,12 +10,23 @@
 static void print_operation(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation);
 
 void tfrt_printer_newline(tfrt_printer_t* printer) {
+  static const char blanks[] = "\n                                                                ";
+  size_t size = 1 + (size_t)2 * printer->indent;
+  if (size < sizeof(blanks)) {
+    tfrt_quick_text_append_view(printer->builder, tfrt_string_view_make(blanks, size));
+    return;
+  }
   tfrt_string_builder_append_char(printer->builder, '\n');
-  tfrt_string_builder_append_fill(printer->builder, ' ', (size_t)2 * printer->indent);
+  tfrt_string_builder_append_fill(printer->builder, ' ', size - 1);
 }
 
-static void append(tfrt_printer_t* printer, const char* text) {
-  tfrt_string_builder_append_text(printer->builder, text);
+TFRT_ALWAYS_INLINE void append(tfrt_printer_t* printer, const char* text) {
+  tfrt_quick_text_append(printer->builder, text);
+}
+
+// The text of |type|.
+static void append_type(tfrt_printer_t* printer, const tfrt_ir_type_t* type) {
+  tfrt_quick_text_append_view(printer->builder, tfrt_ir_string_view(type->text));
 }
 
 void tfrt_printer_operands(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation,
@@ -28,7 +39,8 @@ void tfrt_printer_operands(tfrt_printer_t* printer, const tfrt_ir_operation_t* o
     any = true;
     tfrt_value_names_append(&printer->names, value, printer->builder);
     if (!typed) continue;
-    tfrt_string_builder_append_format(printer->builder, " : %s", value->type->text->data);
+    append(printer, " : ");
+    append_type(printer, value->type);
   }
 }
 
@@ -48,7 +60,8 @@ static void print_arguments(tfrt_printer_t* printer, const tfrt_ir_block_t* bloc
     const tfrt_ir_value_t* argument = block->arguments[i];
     if (i) append(printer, ", ");
     tfrt_value_names_append(&printer->names, argument, printer->builder);
-    tfrt_string_builder_append_format(printer->builder, ": %s", argument->type->text->data);
+    append(printer, ": ");
+    append_type(printer, argument->type);
     print_argument_location(printer, argument);
   }
   append(printer, ")");
@@ -187,7 +200,7 @@ static void print_types(tfrt_printer_t* printer, const tfrt_ir_operation_t* oper
     if (tfrt_ir_value_is_missing(value)) continue;
     if (any) append(printer, ", ");
     any = true;
-    append(printer, value->type->text->data);
+    append_type(printer, value->type);
   }
   bool has_function = false;
   for (uint32_t i = 0; i < operation->result_count; ++i) {
@@ -200,24 +213,38 @@ static void print_types(tfrt_printer_t* printer, const tfrt_ir_operation_t* oper
     if (tfrt_ir_operation_lacks_result(operation, i)) continue;
     if (any) append(printer, ", ");
     any = true;
-    append(printer, operation->results[i].type->text->data);
+    append_type(printer, operation->results[i].type);
   }
   if (!bare) append(printer, ")");
 }
 
 // Appends the attributes of |operation| that are properties, or those that are not, between |begin|
-// and |end|, if there are any.
+// and |end|, if there are any. |names|: of its properties.
 static void print_some_attributes(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation,
-                                  bool properties, const char* begin, const char* end) {
+                                  const char* const* names, bool properties, const char* begin,
+                                  const char* end) {
   bool any = false;
   for (uint32_t i = 0; i < operation->attribute_count; ++i) {
     const tfrt_ir_named_attribute_t* entry = &operation->attributes[i];
-    if (tfrt_printer_is_property(operation, entry) != properties) continue;
+    if (tfrt_printer_is_property(operation, names, entry) != properties) continue;
     append(printer, any ? ", " : begin);
     any = true;
     print_entry(printer, entry);
   }
   if (any) append(printer, end);
+}
+
+// The names of the properties of |operation|. Most ops are like one before.
+static const char* const* property_names(tfrt_printer_t* printer,
+                                         const tfrt_ir_operation_t* operation) {
+  if (operation->properties || !operation->attribute_count) return NULL;
+  size_t place = (uintptr_t)operation->name / sizeof(void*) % TFRT_PRINTER_RECENT_COUNT;
+  tfrt_printer_recent_t* recent = &printer->recent[place];
+  if (recent->name != operation->name || recent->descriptor != operation->descriptor) {
+    *recent = (tfrt_printer_recent_t){operation->name, operation->descriptor,
+                                      tfrt_printer_property_names(operation)};
+  }
+  return recent->property_names;
 }
 
 static void print_generic(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation) {
@@ -231,15 +258,16 @@ static void print_generic(tfrt_printer_t* printer, const tfrt_ir_operation_t* op
                                       tfrt_ir_operation_successors(operation)[i]->scratch);
   }
   if (operation->successor_count) append(printer, "]");
+  const char* const* names = property_names(printer, operation);
   if (operation->properties) {
     append(printer, " <");
     tfrt_print_attribute(operation->properties, builder);
     append(printer, ">");
   } else {
-    print_some_attributes(printer, operation, true, " <{", "}>");
+    print_some_attributes(printer, operation, names, true, " <{", "}>");
   }
   print_regions(printer, operation);
-  print_some_attributes(printer, operation, false, " {", "}");
+  print_some_attributes(printer, operation, names, false, " {", "}");
   print_types(printer, operation);
 }
 
@@ -294,7 +322,7 @@ static void print_parameters(tfrt_printer_t* printer, const tfrt_ir_operation_t*
       tfrt_value_names_append(&printer->names, block->arguments[i], printer->builder);
       append(printer, ": ");
     }
-    append(printer, type->inputs[i]->text->data);
+    append_type(printer, type->inputs[i]);
     print_dictionary_of(printer, dictionaries, i);
     if (block) print_argument_location(printer, block->arguments[i]);
   }
@@ -310,7 +338,7 @@ static void print_results(tfrt_printer_t* printer, const tfrt_ir_operation_t* fu
   append(printer, bare ? " -> " : " -> (");
   for (uint32_t i = 0; i < type->result_count; ++i) {
     if (i) append(printer, ", ");
-    append(printer, type->results[i]->text->data);
+    append_type(printer, type->results[i]);
     print_dictionary_of(printer, dictionaries, i);
   }
   if (!bare) append(printer, ")");

@@ -18,13 +18,25 @@
 #define TFRT_COMPILER_PRINTER_PRINTER_IMPL_H_
 
 #include "compiler/printer/printer.h"
+#include "compiler/printer/quick_text.h"
 #include "compiler/printer/value_names.h"
+
+#define TFRT_PRINTER_RECENT_COUNT 16
+
+// The knowledge about ops of one name.
+typedef struct tfrt_printer_recent_s {
+  const tfrt_ir_string_t* name;  // NULL: of none
+  const tfrt_kernel_descriptor_t* descriptor;
+  const char* const* property_names;
+} tfrt_printer_recent_t;
 
 typedef struct tfrt_printer_s {
   tfrt_string_builder_t* builder;
   tfrt_printer_options_t options;
   tfrt_value_names_t names;
   uint32_t indent;  // in steps of two blanks
+  // Names that were met lately, each at the place that its address gives it.
+  tfrt_printer_recent_t recent[TFRT_PRINTER_RECENT_COUNT];
 } tfrt_printer_t;
 
 // Begins a new line.
@@ -44,9 +56,13 @@ bool tfrt_printer_float(tfrt_string_builder_t* builder, const tfrt_ir_type_t* ty
 void tfrt_printer_literal(tfrt_string_builder_t* builder, const tfrt_ir_attribute_t* attribute);
 // The name of an attribute, or of a symbol (behind `@`), in quotes where need be.
 void tfrt_printer_key(tfrt_string_builder_t* builder, tfrt_string_view_t name);
-// Whether stock MLIR takes |entry|, an attribute of |operation|, for one of its properties: these
-// stand in front of the regions (properties.c).
-bool tfrt_printer_is_property(const tfrt_ir_operation_t* operation,
+// The names of the attributes that stock MLIR takes for properties of |operation|, up to
+// TFRT_PRINTER_MAX_PROPERTIES or the first NULL; NULL: it has none (properties.c).
+#define TFRT_PRINTER_MAX_PROPERTIES 7
+const char* const* tfrt_printer_property_names(const tfrt_ir_operation_t* operation);
+// Whether |entry|, an attribute of |operation|, whose properties have these |names|, is one of
+// them: these stand in front of the regions.
+bool tfrt_printer_is_property(const tfrt_ir_operation_t* operation, const char* const* names,
                               const tfrt_ir_named_attribute_t* entry);
 // Returns true if |operation| can be printed, and read again, in its custom form.
 bool tfrt_printer_can_be_custom(const tfrt_ir_operation_t* operation);

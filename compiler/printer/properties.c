@@ -8,12 +8,10 @@
 
 #include "compiler/printer/printer_impl.h"
 
-#define MAX_PROPERTIES 7
-
 // An op, and the names of its properties.
 typedef struct properties_s {
   const char* op;
-  const char* names[MAX_PROPERTIES];
+  const char* names[TFRT_PRINTER_MAX_PROPERTIES];
 } properties_t;
 
 static const properties_t all_properties[] = {
@@ -67,9 +65,8 @@ static int compare_op(const void* key, const void* element) {
   return strcmp(key, ((const properties_t*)element)->op);
 }
 
-// The properties of |operation| by its definition; NULL: none.
-static const char* const* find_properties(const tfrt_ir_operation_t* operation) {
-  static const char* const of_math[MAX_PROPERTIES] = {"fastmath"};
+const char* const* tfrt_printer_property_names(const tfrt_ir_operation_t* operation) {
+  static const char* const of_math[TFRT_PRINTER_MAX_PROPERTIES] = {"fastmath"};
   const properties_t* found =
       bsearch(operation->name->data, all_properties, TFRT_ARRAY_SIZE(all_properties),
               sizeof(all_properties[0]), compare_op);
@@ -79,7 +76,7 @@ static const char* const* find_properties(const tfrt_ir_operation_t* operation) 
   return is_math ? of_math : NULL;
 }
 
-bool tfrt_printer_is_property(const tfrt_ir_operation_t* operation,
+bool tfrt_printer_is_property(const tfrt_ir_operation_t* operation, const char* const* names,
                               const tfrt_ir_named_attribute_t* entry) {
   const tfrt_ir_attribute_t* properties = operation->properties;
   if (properties) {
@@ -87,8 +84,7 @@ bool tfrt_printer_is_property(const tfrt_ir_operation_t* operation,
            tfrt_ir_named_attributes_find(properties->entries, properties->count,
                                          entry->name->data) == entry->value;
   }
-  const char* const* names = find_properties(operation);
-  for (size_t i = 0; names && i < MAX_PROPERTIES && names[i]; ++i) {
+  for (size_t i = 0; names && i < TFRT_PRINTER_MAX_PROPERTIES && names[i]; ++i) {
     if (tfrt_ir_string_is(entry->name, names[i])) return true;
   }
   return false;

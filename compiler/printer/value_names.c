@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "compiler/printer/quick_text.h"
+
 // A name that is taken in a scope.
 typedef struct taken_s {
   tfrt_hash_node_t node;
@@ -289,21 +291,14 @@ void tfrt_value_names_alias(tfrt_value_names_t* names, const tfrt_ir_value_t* ar
   set(names, argument, text, false);
 }
 
-// Appends the decimal digits of |number|.
-static void append_digits(tfrt_string_builder_t* builder, uint32_t number) {
-  char digits[10];
-  size_t at = sizeof(digits);
-  do {
-    digits[--at] = (char)('0' + number % 10);
-    number /= 10;
-  } while (number);
-  tfrt_string_builder_append(builder, digits + at, sizeof(digits) - at);
-}
-
 // Appends `%arg0` or `%0` of a numbered value.
 static void append_number(tfrt_string_builder_t* builder, const tfrt_ir_value_t* value) {
-  tfrt_string_builder_append_text(builder, value->scratch & 1 ? "%arg" : "%");
-  append_digits(builder, value->scratch / 2);
+  if (value->scratch & 1) {
+    tfrt_quick_text_append(builder, "%arg");
+  } else {
+    tfrt_quick_text_append(builder, "%");
+  }
+  tfrt_quick_text_append_number(builder, value->scratch / 2);
 }
 
 void tfrt_value_names_append(const tfrt_value_names_t* names, const tfrt_ir_value_t* value,
@@ -314,7 +309,7 @@ void tfrt_value_names_append(const tfrt_value_names_t* names, const tfrt_ir_valu
         value->producer && tfrt_ir_operation_written_results(value->producer) > 1;
     if (!is_one_of_several) return;
     tfrt_string_builder_append_char(builder, '#');
-    append_digits(builder, written_index(value));
+    tfrt_quick_text_append_number(builder, written_index(value));
     return;
   }
   const entry_t* entry = find(names, value);
@@ -338,9 +333,9 @@ void tfrt_value_names_append_results(const tfrt_value_names_t* names,
     append_number(builder, &operation->results[0]);
     if (count > 1) {
       tfrt_string_builder_append_char(builder, ':');
-      append_digits(builder, count);
+      tfrt_quick_text_append_number(builder, count);
     }
-    tfrt_string_builder_append_text(builder, " = ");
+    tfrt_quick_text_append(builder, " = ");
     return;
   }
   bool any = false;
@@ -357,5 +352,5 @@ void tfrt_value_names_append_results(const tfrt_value_names_t* names,
     any = true;
     tfrt_value_names_append(names, &operation->results[i], builder);
   }
-  tfrt_string_builder_append_text(builder, " = ");
+  tfrt_quick_text_append(builder, " = ");
 }
