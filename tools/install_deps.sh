@@ -20,6 +20,7 @@ g++                   the C++ runtime that libFuzzer links
 libc6-dev             the C library's headers
 binutils              ar, ld and nm for every configuration
 clang-14              the second compiler, and libFuzzer's
+lld-14                the linker of the AddressSanitizer build
 clang-format-14       the formatter that .clang-format configures
 clang-tidy-14         the checks that .clang-tidy names
 libclang-rt-14-dev    clang's sanitizer and libFuzzer runtimes
