@@ -28,14 +28,18 @@ static tfrt_status_t assemble(tfrt_ir_context_t* context, const tfrt_op_tables_t
   if (!module || !tfrt_verify_module(context, module, diagnostics)) {
     return first_error(diagnostics);
   }
+  bool inserts = !options || !options->no_insert_chains;
+  // The lowering puts the control of a block in the place of chains that are missing.
+  if (!inserts && !tfrt_check_no_chain_missing(module, diagnostics)) {
+    return first_error(diagnostics);
+  }
   if (!tfrt_lower_language(context, module, tables, diagnostics) ||
       !tfrt_verify_module(context, module, diagnostics)) {
     return first_error(diagnostics);
   }
-  bool complete = options && options->no_insert_chains
-                      ? tfrt_check_no_chain_missing(module, diagnostics)
-                      : tfrt_insert_chains(context, tables, module, diagnostics);
-  if (!complete) return first_error(diagnostics);
+  if (inserts && !tfrt_insert_chains(context, tables, module, diagnostics)) {
+    return first_error(diagnostics);
+  }
   bool bare = options && options->no_optional_sections;
   bool exact = options && options->exact_tfrt_bytes;
   tfrt_bef_emitter_options_t emitter_options = {
@@ -72,6 +76,16 @@ tfrt_status_t tfrt_translate_text_to_bef(const char* name, tfrt_string_view_t te
   return status;
 }
 
+// Lowers |module|. Chains that a lowered function lacks are put in: nobody could tell afterwards
+// that the control of its block is not all that an op waits for.
+static bool lower(tfrt_ir_context_t* context, const tfrt_op_tables_t* tables,
+                  tfrt_ir_operation_t* module, tfrt_diagnostics_t* diagnostics) {
+  bool lacks_chains = tfrt_lowering_lacks_chains(module);
+  return tfrt_lower_language(context, module, tables, diagnostics) &&
+         tfrt_verify_module(context, module, diagnostics) &&
+         (!lacks_chains || tfrt_insert_chains(context, tables, module, diagnostics));
+}
+
 // Text to checked IR to text, in |context|.
 static tfrt_status_t optimize(tfrt_ir_context_t* context, const tfrt_op_tables_t* tables,
                               const tfrt_text_to_text_options_t* options,
@@ -87,8 +101,7 @@ static tfrt_status_t optimize(tfrt_ir_context_t* context, const tfrt_op_tables_t
                        diagnostics)) {
     return first_error(diagnostics);
   }
-  if (options->lowers && (!tfrt_lower_language(context, module, tables, diagnostics) ||
-                          !tfrt_verify_module(context, module, diagnostics))) {
+  if (options->lowers && !lower(context, tables, module, diagnostics)) {
     return first_error(diagnostics);
   }
   tfrt_printer_options_t printer_options = {.generic = options->generic,

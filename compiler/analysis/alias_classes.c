@@ -167,8 +167,77 @@ static void unite_call(tfrt_effect_analysis_t* analysis, const tfrt_ir_operation
   }
 }
 
+// The numbers in `edges` of tfrt_async.run, which are read one after the other.
+typedef struct edge_reader_s {
+  const tfrt_ir_attribute_t* edges;
+  uint32_t next;
+} edge_reader_t;
+
+static uint32_t read_edge(edge_reader_t* reader) {
+  if (reader->next >= reader->edges->count) return 0;
+  return (uint32_t)tfrt_ir_attribute_integer_value(reader->edges->elements[reader->next++]);
+}
+
+// Reads up to the number of successors of block |index|, and returns that.
+static uint32_t begin_edges(edge_reader_t* reader, uint32_t index) {
+  reader->next = index;
+  reader->next = read_edge(reader);
+  return read_edge(reader);
+}
+
+bool tfrt_effect_block_returns(const tfrt_ir_operation_t* op, uint32_t index) {
+  edge_reader_t reader = {tfrt_ir_operation_attribute(op, "edges"), 0};
+  return reader.edges && begin_edges(&reader, index) == 0;
+}
+
+static bool has_edges_left(const edge_reader_t* reader) {
+  return reader->next < reader->edges->count;
+}
+
+// Reads what |end| hands to |values|, those behind the chain of a successor, or those of the op.
+static void unite_edge(tfrt_effect_analysis_t* analysis, edge_reader_t* reader,
+                       const tfrt_ir_operation_t* end, const tfrt_ir_operation_t* op,
+                       const tfrt_effect_function_t* successor) {
+  uint32_t count = read_edge(reader);
+  for (uint32_t i = 0; i < count && has_edges_left(reader); ++i) {
+    uint32_t result = read_edge(reader);
+    uint32_t room = successor ? successor->block->argument_count : op->result_count;
+    uint32_t place = successor ? i + 1 : i;
+    if (result >= end->operand_count || place >= room) continue;
+    const tfrt_ir_value_t* target =
+        successor ? successor->block->arguments[place] : &op->results[place];
+    unite(analysis, end->operands[result].value, target);
+  }
+}
+
+// Blocks are functions that one op runs: within it, sharing has no direction.
+static void unite_blocks(tfrt_effect_analysis_t* analysis, const tfrt_ir_operation_t* op) {
+  edge_reader_t reader = {tfrt_ir_operation_attribute(op, "edges"), 0};
+  const tfrt_effect_function_t* block = tfrt_effect_named_function(analysis, op, 0);
+  for (uint32_t i = 0; block && block->block && i < op->operand_count; ++i) {
+    if (i >= block->block->argument_count) break;
+    unite(analysis, op->operands[i].value, block->block->arguments[i]);
+  }
+  for (uint32_t i = 0; reader.edges && block;
+       block = tfrt_effect_named_function(analysis, op, ++i)) {
+    const tfrt_ir_operation_t* end = tfrt_effect_return(block);
+    uint32_t successor_count = begin_edges(&reader, i);
+    if (end && !successor_count) unite_edge(analysis, &reader, end, op, NULL);
+    for (uint32_t k = 0; end && k < successor_count && has_edges_left(&reader); ++k) {
+      const tfrt_effect_function_t* successor =
+          tfrt_effect_named_function(analysis, op, read_edge(&reader));
+      if (!successor || !successor->block) break;
+      unite_edge(analysis, &reader, end, op, successor);
+    }
+  }
+}
+
 static bool unite_callees(tfrt_ir_operation_t* op, void* user_data) {
   tfrt_effect_analysis_t* analysis = user_data;
+  if (tfrt_effect_runs_blocks(op)) {
+    unite_blocks(analysis, op);
+    return true;
+  }
   const tfrt_effect_function_t* callee = tfrt_effect_named_function(analysis, op, 0);
   for (uint32_t i = 0; callee; callee = tfrt_effect_named_function(analysis, op, ++i)) {
     if (callee->block) {

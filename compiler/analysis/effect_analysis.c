@@ -16,7 +16,17 @@ static const struct {
 } conventions[] = {
     {"tfrt.while", 0, true},
     {"tfrt.parallel_call.i32", 2, false},
+    {"tfrt_async.execute", 1, false},
+    {"tfrt_async.run", 1, false},
 };
+
+bool tfrt_effect_is_task(const tfrt_ir_operation_t* op) {
+  return tfrt_ir_operation_is(op, "tfrt_async.execute");
+}
+
+bool tfrt_effect_runs_blocks(const tfrt_ir_operation_t* op) {
+  return tfrt_ir_operation_is(op, "tfrt_async.run");
+}
 
 static uint32_t first_parameters(const tfrt_ir_operation_t* op) {
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(conventions); ++i) {
@@ -74,6 +84,7 @@ bool tfrt_effect_hands_on(const tfrt_ir_operation_t* op) {
   const tfrt_kernel_descriptor_t* descriptor = op->descriptor;
   const tfrt_kernel_flags_t both = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS;
   if (!descriptor || !(descriptor->effects & TFRT_EFFECT_OF_FUNCTIONS)) return false;
+  if (tfrt_effect_runs_blocks(op)) return false;
   if ((descriptor->flags & both) != both || descriptor->flags & TFRT_KERNEL_SYNC_ONLY) return false;
   return descriptor->operands[descriptor->operand_count - 1].use == TFRT_OPERAND_PASSED &&
          tfrt_kernel_descriptor_fixed_results(descriptor) == 0;
@@ -118,9 +129,27 @@ const tfrt_scratch_t* tfrt_effect_ports(const tfrt_effect_analysis_t* analysis,
 // --- The functions of the module -----------------------------------------------------------------
 
 static bool note_chains(tfrt_ir_operation_t* op, void* user_data) {
-  bool* lacks = user_data;
-  *lacks = *lacks || tfrt_ir_operation_lacks_chains(op);
-  return !*lacks;
+  tfrt_effect_function_t* function = user_data;
+  if (tfrt_ir_operation_lacks_chains(op)) {
+    function->lack = TFRT_EFFECT_LACKS_CHAINS;
+  } else if (!function->lack && tfrt_effect_may_need_chain(op)) {
+    function->lack = TFRT_EFFECT_LACKS_INSIDE;
+  }
+  return function->lack != TFRT_EFFECT_LACKS_CHAINS;
+}
+
+bool tfrt_effect_may_need_chain(const tfrt_ir_operation_t* op) {
+  const tfrt_kernel_descriptor_t* descriptor = op->descriptor;
+  if (!descriptor || !(descriptor->flags & TFRT_KERNEL_TRAILING_CHAIN)) return false;
+  tfrt_kernel_effects_t effects = tfrt_kernel_descriptor_effects(descriptor);
+  if (effects & TFRT_EFFECT_READS_NO_CONTENTS) return false;
+  bool reads = false;
+  for (uint32_t i = 0; i < op->operand_count; ++i) {
+    const tfrt_ir_type_t* type = op->operands[i].value->type;
+    if (tfrt_ir_type_is(type, "!tfrt.chain")) return false;
+    reads = reads || tfrt_effect_has_memory(type);
+  }
+  return reads;
 }
 
 // True if |type|, of a function, has a chain.
@@ -140,7 +169,8 @@ static bool add_function(tfrt_effect_analysis_t* analysis, tfrt_ir_operation_t* 
   function.is_sync = tfrt_ir_operation_attribute(op, "tfrt.sync") != NULL;
   function.is_by_hand = analysis->only_memory && has_chain(tfrt_ir_function_type(op));
   function.has_ports = function.block && !function.is_sync && !function.is_by_hand;
-  tfrt_ir_operation_walk(op, note_chains, &function.lacks_chains);
+  tfrt_ir_operation_walk(op, note_chains, &function);
+  if (analysis->only_memory) function.lack = TFRT_EFFECT_LACKS_NOTHING;
   tfrt_scratch_initialize(&function.ports, sizeof(tfrt_port_t), analysis->allocator);
   op->scratch = (uint32_t)analysis->functions.count;
   return tfrt_scratch_push(&analysis->functions, &function);
@@ -171,8 +201,13 @@ static bool note_names(tfrt_ir_operation_t* op, void* user_data) {
   tfrt_effect_function_t* first = tfrt_effect_named_function(analysis, op, 0);
   tfrt_effect_function_t* function = first;
   for (uint32_t i = 0; function; function = tfrt_effect_named_function(analysis, op, ++i)) {
-    function->is_called = true;
+    if (!function->use) function->use = TFRT_EFFECT_USE_CALLED;
     function->is_in_loop = function->is_in_loop || tfrt_effect_is_loop(op);
+    // Blocks take each what is theirs.
+    if (tfrt_effect_runs_blocks(op)) {
+      function->use = TFRT_EFFECT_USE_BLOCK;
+      continue;
+    }
     uint32_t group = group_of(analysis, index_of(function));
     uint32_t other = group_of(analysis, index_of(first));
     if (group == other) continue;
@@ -191,9 +226,52 @@ static bool note_ports(tfrt_ir_operation_t* op, void* user_data) {
   for (uint32_t i = 0; function; function = tfrt_effect_named_function(analysis, op, ++i)) {
     tfrt_effect_function_t* head =
         tfrt_effect_analysis_function(analysis, group_of(analysis, index_of(function)));
-    if (!tfrt_effect_hands_on(op) || !function->has_ports) head->has_ports = false;
+    // The order of tasks that lack no chains is what the text says, also beside others.
+    bool keeps = tfrt_effect_is_task(op) && !function->lack;
+    if (!tfrt_effect_hands_on(op) || !function->has_ports || keeps) head->has_ports = false;
   }
   return true;
+}
+
+// Notes that a function lacks chains somewhere inside. If one block of a function does, all do.
+static bool note_lacking(tfrt_ir_operation_t* op, void* user_data) {
+  tfrt_effect_analysis_t* analysis = user_data;
+  bool lacks = false;
+  const tfrt_effect_function_t* callee = tfrt_effect_named_function(analysis, op, 0);
+  for (uint32_t i = 0; callee; callee = tfrt_effect_named_function(analysis, op, ++i)) {
+    lacks = lacks || callee->lack;
+  }
+  if (!lacks) return true;
+  tfrt_effect_function_t* block = NULL;
+  if (tfrt_effect_runs_blocks(op)) block = tfrt_effect_named_function(analysis, op, 0);
+  for (uint32_t i = 0; block; block = tfrt_effect_named_function(analysis, op, ++i)) {
+    if (block->lack) continue;
+    analysis->changed = true;
+    block->lack = TFRT_EFFECT_LACKS_INSIDE;
+  }
+  analysis->lacks = true;
+  return true;
+}
+
+static void find_lacking_functions(tfrt_effect_analysis_t* analysis) {
+  uint32_t count = tfrt_effect_analysis_count(analysis);
+  bool any = false;
+  for (uint32_t i = 0; i < count; ++i) {
+    any = any || tfrt_effect_analysis_function(analysis, i)->lack;
+  }
+  bool backwards = true;
+  for (analysis->changed = any; analysis->changed; backwards = !backwards) {
+    analysis->changed = false;
+    for (uint32_t i = 0; i < count; ++i) {
+      tfrt_effect_function_t* function =
+          tfrt_effect_analysis_function(analysis, backwards ? count - 1 - i : i);
+      analysis->lacks = false;
+      tfrt_ir_operation_walk(function->op, note_lacking, analysis);
+      if (!analysis->lacks || function->lack) continue;
+      function->lack = TFRT_EFFECT_LACKS_INSIDE;
+      analysis->changed = true;
+    }
+  }
 }
 
 static void walk_functions(tfrt_effect_analysis_t* analysis, tfrt_ir_walk_fn_t visit) {
@@ -205,6 +283,7 @@ static void walk_functions(tfrt_effect_analysis_t* analysis, tfrt_ir_walk_fn_t v
 static void find_functions(tfrt_effect_analysis_t* analysis) {
   add_functions(analysis, analysis->module);
   if (analysis->failed) return;
+  if (!analysis->only_memory) find_lacking_functions(analysis);
   walk_functions(analysis, note_names);
   walk_functions(analysis, note_ports);
   for (uint32_t i = 0; i < tfrt_effect_analysis_count(analysis); ++i) {
@@ -217,7 +296,7 @@ static void find_functions(tfrt_effect_analysis_t* analysis) {
     tfrt_effect_function_t* function = tfrt_effect_analysis_function(analysis, i);
     const tfrt_effect_function_t* head =
         tfrt_effect_analysis_function(analysis, group_of(analysis, i));
-    function->has_ports = head->has_ports && function->is_called;
+    function->has_ports = head->has_ports && function->use;
     function->is_in_loop = head->is_in_loop;
   }
 }
@@ -254,6 +333,15 @@ tfrt_place_t tfrt_effect_port_place_at(tfrt_effect_analysis_t* analysis,
     }
   }
   return TFRT_PLACE_NONE;
+}
+
+tfrt_place_t tfrt_effect_port_place_of(tfrt_effect_analysis_t* analysis,
+                                       const tfrt_ir_operation_t* op,
+                                       const tfrt_effect_function_t* callee,
+                                       const tfrt_port_t* port) {
+  bool is_block = callee->block && tfrt_effect_runs_blocks(op);
+  return is_block ? tfrt_effect_port_place(analysis, callee, port)
+                  : tfrt_effect_port_place_at(analysis, op, port);
 }
 
 // --- Ports ---------------------------------------------------------------------------------------
@@ -360,7 +448,7 @@ static bool note_live(tfrt_ir_operation_t* op, void* user_data) {
     const tfrt_scratch_t* ports = tfrt_effect_ports(analysis, callee);
     for (size_t k = 0; callee->block && k < ports->count; ++k) {
       tfrt_port_t* port = tfrt_scratch_at(ports, k);
-      tfrt_place_t place = tfrt_effect_port_place_at(analysis, op, port);
+      tfrt_place_t place = tfrt_effect_port_place_of(analysis, op, callee, port);
       if (place == TFRT_PLACE_NONE || !tfrt_effect_is_live(analysis, place)) continue;
       port->is_live = true;
       make_live(analysis, tfrt_effect_port_place(analysis, callee, port));

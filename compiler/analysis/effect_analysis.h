@@ -78,14 +78,28 @@ typedef struct tfrt_port_s {
   bool is_live;  // somebody writes to the place, so that order matters
 } tfrt_port_t;
 
+// How a function is used.
+typedef enum tfrt_effect_use_e {
+  TFRT_EFFECT_USE_NONE = 0,
+  TFRT_EFFECT_USE_CALLED,  // an op names it
+  TFRT_EFFECT_USE_BLOCK,   // likewise, as one of several blocks (tfrt_effect_runs_blocks())
+} tfrt_effect_use_t;
+
+// The chains that a function lacks.
+typedef enum tfrt_effect_lack_e {
+  TFRT_EFFECT_LACKS_NOTHING = 0,
+  TFRT_EFFECT_LACKS_INSIDE,  // some of an op that may need one, or in a function that it runs
+  TFRT_EFFECT_LACKS_CHAINS,  // some that the entry of an op lists
+} tfrt_effect_lack_t;
+
 typedef struct tfrt_effect_function_s {
   tfrt_ir_operation_t* op;
   tfrt_ir_block_t* block;  // NULL: native
+  tfrt_effect_use_t use;
+  tfrt_effect_lack_t lack;
   bool is_sync;
-  bool is_called;        // an op names it
   bool has_ports;        // it is called, and only by ops that can hand chains on
   bool is_in_loop;       // an op that runs it again and again hands on what it gave
-  bool lacks_chains;     // an op in it does
   bool is_by_hand;       // its chains were written, and it gets no others
   uint32_t group;        // another function with the same ports, or itself
   tfrt_scratch_t ports;  // tfrt_port_t, of the group's first function
@@ -107,6 +121,7 @@ typedef struct tfrt_effect_analysis_s {
   uint32_t outside;  // bit for each place outside that an entry names
   bool only_memory;  // functions and regions that take or give chains are left as they are
   bool changed;
+  bool lacks;  // of the function that is looked at: a function that it runs lacks chains
   bool failed;
 } tfrt_effect_analysis_t;
 
@@ -160,6 +175,12 @@ tfrt_place_t tfrt_effect_port_place(tfrt_effect_analysis_t* analysis,
                                     const tfrt_port_t* port);
 tfrt_place_t tfrt_effect_port_place_at(tfrt_effect_analysis_t* analysis,
                                        const tfrt_ir_operation_t* op, const tfrt_port_t* port);
+// The same for a port of |callee|, one of those that |op| names, which may be blocks of a function.
+// Thread-compatible (caller synchronises).
+tfrt_place_t tfrt_effect_port_place_of(tfrt_effect_analysis_t* analysis,
+                                       const tfrt_ir_operation_t* op,
+                                       const tfrt_effect_function_t* callee,
+                                       const tfrt_port_t* port);
 
 // Returns true if somebody writes to |place|. Thread-compatible (caller synchronises).
 bool tfrt_effect_is_live(const tfrt_effect_analysis_t* analysis, tfrt_place_t place);
@@ -172,6 +193,19 @@ tfrt_effect_function_t* tfrt_effect_named_function(const tfrt_effect_analysis_t*
 // The parameter of the functions that |op| names which operand |operand| becomes, or UINT32_MAX.
 // Thread-compatible (caller synchronises).
 uint32_t tfrt_effect_parameter_of(const tfrt_ir_operation_t* op, uint32_t operand);
+
+// Returns true if the functions that |op| names are the blocks of one function: `edges` says what
+// each gives to the next. Their values are of the classes of those of |op|. Thread-safe.
+bool tfrt_effect_runs_blocks(const tfrt_ir_operation_t* op);
+
+// Returns true if |op| runs its function as a task, once a chain is there. Thread-safe.
+bool tfrt_effect_is_task(const tfrt_ir_operation_t* op);
+
+// Returns true if |op| reads memory, takes no chain, and can be given one. Thread-safe.
+bool tfrt_effect_may_need_chain(const tfrt_ir_operation_t* op);
+
+// Returns true if block |index| of |op| is one that the function ends in. Thread-safe.
+bool tfrt_effect_block_returns(const tfrt_ir_operation_t* op, uint32_t index);
 
 // Returns true if |op| hands any number of values to functions or regions, and its results are what
 // these give. Thread-compatible (caller synchronises).

@@ -155,7 +155,7 @@ static void add_callees(tfrt_effect_analysis_t* analysis, const tfrt_ir_operatio
     const tfrt_scratch_t* ports = tfrt_effect_ports(analysis, callee);
     for (size_t k = 0; k < ports->count; ++k) {
       const tfrt_port_t* port = tfrt_scratch_at(ports, k);
-      tfrt_place_t place = tfrt_effect_port_place_at(analysis, op, port);
+      tfrt_place_t place = tfrt_effect_port_place_of(analysis, op, callee, port);
       if (place != TFRT_PLACE_NONE) tfrt_effect_add_other(analysis, place, port->bits);
     }
   }

@@ -88,6 +88,7 @@ static tfrt_ir_operation_t* copy_operation(cloner_t* cloner, const tfrt_ir_opera
   if (!copy) return NULL;
   copy->text_offset = operation->text_offset;
   copy->lacks_chain_results = operation->lacks_chain_results;
+  copy->lacks_dependences = operation->lacks_dependences;
   copy->properties = operation->properties;
   for (uint32_t i = 0; i < result_count; ++i) {
     copy->results[i].name = operation->results[i].name;

@@ -49,7 +49,7 @@ uint32_t tfrt_ir_operation_written_results(const tfrt_ir_operation_t* operation)
 }
 
 bool tfrt_ir_operation_lacks_chains(const tfrt_ir_operation_t* operation) {
-  if (operation->lacks_chain_results) return true;
+  if (operation->lacks_chain_results || operation->lacks_dependences) return true;
   for (uint32_t i = 0; i < operation->operand_count; ++i) {
     if (tfrt_ir_value_is_missing(operation->operands[i].value)) return true;
   }

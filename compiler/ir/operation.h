@@ -44,6 +44,9 @@ struct tfrt_ir_operation_s {
   // The text has the op without the chains that the table lists among its fixed results: they are
   // among |results| and nobody uses them.
   bool lacks_chain_results;
+  // The lowering gave it the control of its block for a chain that the text has left out: the
+  // chains that it depends on are still to come.
+  bool lacks_dependences;
   uint32_t place;    // ascends in its block, after tfrt_ir_block_number_ops()
   uint32_t scratch;  // for whichever pass runs now; undefined before and after
   tfrt_ir_operand_t operands[];

@@ -66,6 +66,7 @@ TFRT_ALWAYS_INLINE tfrt_ir_operation_t* tfrt_ir_operation_make(
   operation->previous = NULL;
   operation->place = 0;
   operation->lacks_chain_results = false;
+  operation->lacks_dependences = false;
   operation->scratch = 0;
   operation->attributes =
       tfrt_ir_named_attributes_sort(context, parts->attributes, parts->attribute_count);

@@ -551,7 +551,9 @@ static bool look_at_inner(tfrt_ir_operation_t* operation, void* user_data) {
   if (operation == regions->kernel) return true;
   if (tfrt_lowering_is_language(operation)) regions->language = operation;
   for (uint32_t i = 0; i < operation->operand_count; ++i) {
-    if (!is_within(regions->kernel, operation->operands[i].value)) regions->capture = operation;
+    const tfrt_ir_value_t* value = operation->operands[i].value;
+    if (tfrt_ir_value_is_missing(value) || is_within(regions->kernel, value)) continue;
+    regions->capture = operation;
   }
   return true;
 }
@@ -575,7 +577,7 @@ static bool check_kernel_regions(tfrt_lowering_block_t* body, tfrt_ir_operation_
 }
 
 // A kernel among the ops of the language: it goes over as it is. The chains that it gives are part
-// of what the block waits for; one that is made anew is the control.
+// of what the block waits for; one that is made anew, or left out, is the control.
 static void move_kernel(tfrt_lowering_block_t* body, tfrt_ir_operation_t* operation) {
   if (tfrt_ir_operation_is(operation, "tfrt.new.chain")) {
     tfrt_lowering_map(body, &operation->results[0], body->control, true);
@@ -583,10 +585,15 @@ static void move_kernel(tfrt_lowering_block_t* body, tfrt_ir_operation_t* operat
   }
   if (!check_kernel_regions(body, operation)) return;
   for (uint32_t i = 0; i < operation->operand_count; ++i) {
-    const tfrt_lowering_mapping_t* mapping =
-        tfrt_lowering_mapped(body, operation->operands[i].value, operation);
+    tfrt_ir_operand_t* operand = &operation->operands[i];
+    if (tfrt_ir_value_is_missing(operand->value)) {
+      tfrt_ir_operand_set(operand, body->control);
+      operation->lacks_dependences = true;
+      continue;
+    }
+    const tfrt_lowering_mapping_t* mapping = tfrt_lowering_mapped(body, operand->value, operation);
     if (!mapping) return;
-    tfrt_ir_operand_set(&operation->operands[i], mapping->value);
+    tfrt_ir_operand_set(operand, mapping->value);
   }
   tfrt_ir_block_remove(operation);
   tfrt_ir_block_append(body->block, operation);

@@ -151,6 +151,29 @@ static bool uses_language(tfrt_ir_operation_t* op, void* user_data) {
   return !*uses;
 }
 
+// True if |op| is a function that is lowered.
+static bool is_lowered(tfrt_ir_operation_t* op) {
+  bool uses = false;
+  if (!tfrt_ir_is_function(op) || !op->regions[0].first_block) return false;
+  if (op->regions[0].first_block != op->regions[0].last_block) return true;
+  tfrt_ir_operation_walk(op, uses_language, &uses);
+  return uses;
+}
+
+static bool note_lacking(tfrt_ir_operation_t* op, void* user_data) {
+  bool* lacks = user_data;
+  *lacks = *lacks || tfrt_ir_operation_lacks_chains(op);
+  return !*lacks;
+}
+
+bool tfrt_lowering_lacks_chains(tfrt_ir_operation_t* module) {
+  bool lacks = false;
+  for (tfrt_ir_operation_t* op = tfrt_ir_module_block(module)->first; op && !lacks; op = op->next) {
+    if (is_lowered(op)) tfrt_ir_operation_walk(op, note_lacking, &lacks);
+  }
+  return lacks;
+}
+
 // Lists the functions that have ops of the language; names mean nothing else from now on.
 static void list_functions(tfrt_lowering_t* lowering) {
   tfrt_ir_block_t* block = tfrt_ir_module_block(lowering->module);
@@ -159,11 +182,7 @@ static void list_functions(tfrt_lowering_t* lowering) {
     if (name) tfrt_ir_string_set_meaning(name, NULL);
   }
   for (tfrt_ir_operation_t* op = block->first; op; op = op->next) {
-    bool uses = false;
-    if (!tfrt_ir_is_function(op) || !op->regions[0].first_block) continue;
-    tfrt_ir_operation_walk(op, uses_language, &uses);
-    bool has_blocks = op->regions[0].first_block != op->regions[0].last_block;
-    if (!uses && !has_blocks) continue;
+    if (!is_lowered(op)) continue;
     if (tfrt_ir_operation_attribute(op, "tfrt.sync")) {
       tfrt_lowering_fail(lowering, op, "is synchronous, so it can't wait or have several blocks");
       return;

@@ -28,4 +28,9 @@
 bool tfrt_lower_language(tfrt_ir_context_t* context, tfrt_ir_operation_t* module,
                          const tfrt_op_tables_t* tables, tfrt_diagnostics_t* diagnostics);
 
+// Returns true if a function of |module| that is to be lowered lacks chains. After the lowering its
+// ops have the control of their blocks in the place of these, and still lack what they depend on.
+// Thread-compatible (caller synchronises).
+bool tfrt_lowering_lacks_chains(tfrt_ir_operation_t* module);
+
 #endif  // TFRT_COMPILER_LOWERING_LOWERING_H_

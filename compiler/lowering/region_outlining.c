@@ -42,7 +42,7 @@ static bool capture_operands(tfrt_ir_operation_t* operation, void* user_data) {
   if (operation == outliner->task) return true;
   for (uint32_t i = 0; i < operation->operand_count; ++i) {
     tfrt_ir_value_t* value = operation->operands[i].value;
-    if (is_inside(outliner->task, value)) continue;
+    if (tfrt_ir_value_is_missing(value) || is_inside(outliner->task, value)) continue;
     tfrt_ir_value_t* argument = capture(outliner, value);
     if (!argument) return false;
     tfrt_ir_operand_set(&operation->operands[i], argument);

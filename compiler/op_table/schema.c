@@ -112,6 +112,18 @@ void tfrt_schema_append_type(tfrt_string_builder_t* builder, const char* text, c
   }
 }
 
+void tfrt_schema_append_operands(tfrt_string_builder_t* builder,
+                                 const tfrt_kernel_descriptor_t* descriptor) {
+  uint32_t fixed_count = tfrt_kernel_descriptor_fixed_operands(descriptor);
+  for (uint32_t i = 0; i < descriptor->operand_count; ++i) {
+    const tfrt_operand_descriptor_t* entry = &descriptor->operands[i];
+    bool is_chain = i < fixed_count && tfrt_kernel_descriptor_is_chain(entry->type);
+    tfrt_string_builder_append_format(builder, "%s%s%%%s%s%s", i ? ", " : "", is_chain ? "[" : "",
+                                      entry->name, i >= fixed_count ? "..." : "",
+                                      is_chain ? "]" : "");
+  }
+}
+
 const tfrt_ir_value_t* tfrt_schema_type_operand(const tfrt_ir_operation_t* operation,
                                                 uint32_t result) {
   const tfrt_result_descriptor_t* entry =

@@ -25,6 +25,11 @@ bool tfrt_schema_type_fits(const char* text, const tfrt_ir_type_t* type);
 // |quote|s, such as "i8, i16 or i32" for empty ones. Thread-compatible (caller synchronises).
 void tfrt_schema_append_type(tfrt_string_builder_t* builder, const char* text, const char* quote);
 
+// Appends the operands of an op of |descriptor| to |builder|: "%value, [%chain]", with brackets
+// around a chain that a text may leave out. Thread-compatible (caller synchronises).
+void tfrt_schema_append_operands(tfrt_string_builder_t* builder,
+                                 const tfrt_kernel_descriptor_t* descriptor);
+
 // The operand of |operation| whose type the table says its result number |result| has, or NULL.
 // Thread-safe.
 const tfrt_ir_value_t* tfrt_schema_type_operand(const tfrt_ir_operation_t* operation,

@@ -3,6 +3,7 @@
 // Custom forms: walks the words of the op table's |assembly| and the tokens of the text
 // side by side.
 
+#include "compiler/op_table/schema.h"
 #include "compiler/parser/parser_impl.h"
 #include "host_runtime/base/plural.h"
 #include "host_runtime/executor/descriptor/assembly.h"
@@ -75,13 +76,8 @@ static bool fail_operand_count(walk_t* walk, uint32_t given) {
   bool variadic = fixed_count < descriptor->operand_count;
   tfrt_string_builder_t names;
   tfrt_string_builder_initialize(&names, tfrt_allocator_system());
-  for (uint32_t i = 0; i < descriptor->operand_count; ++i) {
-    const tfrt_operand_descriptor_t* entry = &descriptor->operands[i];
-    bool is_chain = i < fixed_count && tfrt_kernel_descriptor_is_chain(entry->type);
-    tfrt_string_builder_append_format(&names, "%s%s%%%s%s%s", i ? ", " : ": ", is_chain ? "[" : "",
-                                      entry->name, i >= fixed_count ? "..." : "",
-                                      is_chain ? "]" : "");
-  }
+  tfrt_string_builder_append_text(&names, descriptor->operand_count ? ": " : "");
+  tfrt_schema_append_operands(&names, descriptor);
   tfrt_parser_fail_at(walk->parser, walk->op->place.offset,
                       "op '%s' takes %s%u operand%s, not %u%s", descriptor->name,
                       variadic ? "at least " : "", fixed_count, tfrt_plural(fixed_count), given,

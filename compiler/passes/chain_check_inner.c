@@ -23,7 +23,7 @@
 // A function, or a region, that an op runs.
 typedef struct inner_s {
   const tfrt_effect_function_t* function;  // NULL: a region
-  uint32_t region;
+  uint32_t region;                         // or the place of the function among those of the op
   const tfrt_check_summary_t* summary;
   uint32_t result_count;  // of its return
 } inner_t;
@@ -184,7 +184,7 @@ static void add_access(tfrt_chain_checker_t* checker, const tfrt_ir_operation_t*
                        const tfrt_chain_waits_t* guards, uint64_t done) {
   tfrt_check_access_t here = *access;
   if (inner->function) {
-    here.place = tfrt_effect_port_place_at(&checker->analysis, op, &access->port);
+    here.place = tfrt_effect_port_place_of(&checker->analysis, op, inner->function, &access->port);
     bool is_result = access->port.position == TFRT_PORT_RESULT;
     here.is_new = access->is_new || (is_result && !inner->function->is_in_loop);
   }
@@ -240,15 +240,39 @@ static void add_loop(tfrt_chain_checker_t* checker, const tfrt_ir_operation_t* o
     next_turn(&turns);
     bool is_same = tfrt_chain_waits_equal(&turns.begin, &last.begin) &&
                    memcmp(turns.sources, last.sources, sizeof(turns.sources)) == 0;
-    if (is_same || checker->accesses.count - out_op->first_access > MAX_INNER) return;
+    if (is_same) return;
+    if (checker->accesses.count - out_op->first_access > MAX_INNER) {
+      tfrt_check_count_as_ordered(checker);
+      return;
+    }
   }
+}
+
+// Blocks run one after the other: the next one when the chain of this one, its first result, is
+// there. Pairs of accesses in two blocks aren't compared.
+static void add_block(tfrt_chain_checker_t* checker, const tfrt_ir_operation_t* op,
+                      const inner_t* inner, const tfrt_check_op_t* out_op) {
+  const tfrt_scratch_t* accesses = &inner->summary->accesses;
+  tfrt_chain_waits_t none = tfrt_chain_waits_of(0);
+  for (size_t i = 0; i < accesses->count; ++i) {
+    const tfrt_check_access_t* access = tfrt_scratch_at(accesses, i);
+    uint64_t done = access->done & bit(0) ? UINT64_MAX : 0;
+    if (tfrt_effect_block_returns(op, inner->region)) done = access->done;
+    add_access(checker, op, inner, access, &none, done);
+  }
+  for (uint32_t i = 0; i < op->result_count; ++i) meet_transfer(checker, out_op, i, &none);
 }
 
 static void add_inner(tfrt_chain_checker_t* checker, const tfrt_ir_operation_t* op,
                       const inner_t* inner, const tfrt_check_op_t* out_op) {
   bool too_many = op->operand_count > TFRT_CHECK_BITS || op->result_count >= TFRT_CHECK_BITS ||
                   inner->result_count > TFRT_CHECK_BITS;
+  if (too_many) tfrt_check_count_as_ordered(checker);
   if (too_many || checker->failed) return;
+  if (tfrt_effect_runs_blocks(op)) {
+    add_block(checker, op, inner, out_op);
+    return;
+  }
   bool hands_on = tfrt_effect_hands_on(op) || tfrt_effect_is_loop(op);
   if (!inner->function && op->descriptor->regions[inner->region].yields) hands_on = false;
   if (tfrt_effect_is_loop(op) && hands_on) {
@@ -289,7 +313,7 @@ void tfrt_check_inner(tfrt_chain_checker_t* checker, const tfrt_ir_operation_t* 
        callee = tfrt_effect_named_function(&checker->analysis, op, ++i)) {
     if (!callee->block || !callee->block->last) continue;
     uint32_t index = callee->op->scratch;
-    inner_t inner = {callee, 0, tfrt_scratch_at(&checker->summaries, index),
+    inner_t inner = {callee, i, tfrt_scratch_at(&checker->summaries, index),
                      callee->block->last->operand_count};
     add_inner(checker, op, &inner, out_op);
   }

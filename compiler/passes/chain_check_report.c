@@ -14,7 +14,12 @@ static const char* name_of_place(tfrt_place_t place) {
   return place < TFRT_ARRAY_SIZE(names) ? names[place] : NULL;
 }
 
-static bool may_report(tfrt_chain_checker_t* checker) {
+static bool may_report(tfrt_chain_checker_t* checker, tfrt_place_t place) {
+  if (checker->mode == TFRT_CHECK_ASKS) {
+    if (checker->reports && place >= TFRT_PLACE_OUTSIDE_COUNT)
+      checker->verdict = TFRT_CHECK_UNORDERED;
+    return false;
+  }
   return checker->reports && checker->warning_count++ < TFRT_CHAIN_CHECKER_MAX_WARNINGS;
 }
 
@@ -29,7 +34,7 @@ static void note_inside(tfrt_chain_checker_t* checker, const tfrt_ir_operation_t
 void tfrt_check_report_pair(tfrt_chain_checker_t* checker, const tfrt_ir_operation_t* op,
                             const tfrt_check_access_t* later, const tfrt_ir_operation_t* other,
                             const tfrt_check_access_t* earlier) {
-  if (!may_report(checker)) return;
+  if (!may_report(checker, later->place)) return;
   const char* place = name_of_place(later->place);
   if (place) {
     tfrt_pass_report(checker->diagnostics, TFRT_SEVERITY_WARNING, op,
@@ -49,7 +54,7 @@ void tfrt_check_report_pair(tfrt_chain_checker_t* checker, const tfrt_ir_operati
 
 void tfrt_check_report_turns(tfrt_chain_checker_t* checker, const tfrt_ir_operation_t* op,
                              const tfrt_check_access_t* later, const tfrt_check_access_t* earlier) {
-  if (!may_report(checker)) return;
+  if (!may_report(checker, later->place)) return;
   const char* place = name_of_place(later->place);
   if (place) {
     tfrt_pass_report(checker->diagnostics, TFRT_SEVERITY_WARNING, later->leaf,

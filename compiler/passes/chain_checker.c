@@ -264,7 +264,8 @@ static bool walk_op(walk_t* walk, const tfrt_ir_operation_t* op, bool gives_bits
 
 // Walks from |op| to the end of the block.
 static void walk_from(walk_t* walk, const tfrt_ir_operation_t* op, bool gives_bits) {
-  for (; op && !walk->checker->failed; op = op->next) {
+  tfrt_chain_checker_t* checker = walk->checker;
+  for (; op && !checker->failed && checker->steps; op = op->next, --checker->steps) {
     if (!walk_op(walk, op, gives_bits)) gives_bits = false;
   }
 }
@@ -311,7 +312,7 @@ static void walk_block(tfrt_chain_checker_t* checker, tfrt_ir_block_t* block,
     walk.guards = NULL;
   }
   const tfrt_ir_operation_t* op = block->first;
-  while (walk.end < walk.count && !checker->failed) {
+  while (walk.end < walk.count && !checker->failed && checker->steps) {
     const tfrt_check_op_t* known = tfrt_scratch_at(&checker->ops, op->scratch);
     if (walk.end >= known->first_access + known->access_count) {
       op = op->next;
@@ -369,6 +370,7 @@ static void sum_up(tfrt_chain_checker_t* checker, tfrt_ir_block_t* block, size_t
     tfrt_chain_waits_t* transfers = guards + count;
     walk_block(checker, block, guards, done, transfers);
     bool has_many = block->argument_count > TFRT_CHECK_BITS || result_count > TFRT_CHECK_BITS;
+    if (has_many) tfrt_check_count_as_ordered(checker);
     for (size_t i = first; i < count; ++i) {
       tfrt_check_access_t access = *(tfrt_check_access_t*)tfrt_scratch_at(&checker->accesses, i);
       access.guards = guards[i];
@@ -468,7 +470,7 @@ static void sum_up_functions(tfrt_chain_checker_t* checker) {
       uint32_t index = round % 2 ? i : count - 1 - i;
       const tfrt_effect_function_t* function =
           tfrt_effect_analysis_function(&checker->analysis, index);
-      if (function->is_called && function->block && function->block->last) {
+      if (function->use && function->block && function->block->last) {
         sum_up_function(checker, index);
       }
     }
@@ -476,9 +478,12 @@ static void sum_up_functions(tfrt_chain_checker_t* checker) {
 }
 
 static void check_function(tfrt_chain_checker_t* checker, const tfrt_effect_function_t* function) {
+  if (!function->block) tfrt_check_count_as_ordered(checker);
   if (!function->block || function->is_sync) return;
   tfrt_string_view_t name = tfrt_ir_symbol_name(function->op);
-  if (function->lacks_chains) {
+  if (function->lack == TFRT_EFFECT_LACKS_CHAINS) {
+    tfrt_check_count_as_ordered(checker);
+    if (checker->mode == TFRT_CHECK_ASKS) return;
     tfrt_pass_report(checker->diagnostics, TFRT_SEVERITY_WARNING, function->op,
                      "function '@%.*s' lacks chains, which --insert-chains puts in: it isn't "
                      "checked",
@@ -515,30 +520,41 @@ static void check_functions(tfrt_chain_checker_t* checker) {
   }
 }
 
+// Checks |module|; false when memory is out.
+static bool check_module(tfrt_chain_checker_t* checker, tfrt_ir_context_t* context,
+                         tfrt_ir_operation_t* module) {
+  if (!tfrt_effect_analysis_initialize(&checker->analysis, context, module, false)) return false;
+  tfrt_allocator_t allocator = tfrt_ir_context_allocator(context);
+  tfrt_scratch_initialize(&checker->summaries, sizeof(tfrt_check_summary_t), allocator);
+  tfrt_scratch_initialize(&checker->accesses, sizeof(tfrt_check_access_t), allocator);
+  tfrt_scratch_initialize(&checker->ops, sizeof(tfrt_check_op_t), allocator);
+  tfrt_scratch_initialize(&checker->transfers, sizeof(tfrt_chain_waits_t), allocator);
+  tfrt_scratch_initialize(&checker->masks, sizeof(tfrt_check_mask_t), allocator);
+  tfrt_scratch_initialize(&checker->places, sizeof(place_bits_t), allocator);
+  check_functions(checker);
+  tfrt_scratch_t* all[] = {&checker->summaries, &checker->accesses, &checker->ops,
+                           &checker->transfers, &checker->masks,    &checker->places};
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(all); ++i) tfrt_scratch_deinitialize(all[i]);
+  tfrt_effect_analysis_deinitialize(&checker->analysis);
+  return !checker->failed;
+}
+
 bool tfrt_check_chains(tfrt_ir_context_t* context, tfrt_ir_operation_t* module,
                        tfrt_diagnostics_t* diagnostics) {
-  tfrt_chain_checker_t checker = {.diagnostics = diagnostics};
-  bool ok = tfrt_effect_analysis_initialize(&checker.analysis, context, module, false);
-  if (ok) {
-    tfrt_allocator_t allocator = tfrt_ir_context_allocator(context);
-    tfrt_scratch_initialize(&checker.summaries, sizeof(tfrt_check_summary_t), allocator);
-    tfrt_scratch_initialize(&checker.accesses, sizeof(tfrt_check_access_t), allocator);
-    tfrt_scratch_initialize(&checker.ops, sizeof(tfrt_check_op_t), allocator);
-    tfrt_scratch_initialize(&checker.transfers, sizeof(tfrt_chain_waits_t), allocator);
-    tfrt_scratch_initialize(&checker.masks, sizeof(tfrt_check_mask_t), allocator);
-    tfrt_scratch_initialize(&checker.places, sizeof(place_bits_t), allocator);
-    // The pass counts its warnings itself.
-    size_t limit = diagnostics->limit;
-    diagnostics->limit = SIZE_MAX;
-    check_functions(&checker);
-    diagnostics->limit = limit;
-    tfrt_scratch_t* all[] = {&checker.summaries, &checker.accesses, &checker.ops,
-                             &checker.transfers, &checker.masks,    &checker.places};
-    for (size_t i = 0; i < TFRT_ARRAY_SIZE(all); ++i) tfrt_scratch_deinitialize(all[i]);
-    tfrt_effect_analysis_deinitialize(&checker.analysis);
-    ok = !checker.failed;
-  }
+  tfrt_chain_checker_t checker = {.diagnostics = diagnostics, .steps = UINT64_MAX};
+  // The pass counts its warnings itself.
+  size_t limit = diagnostics->limit;
+  diagnostics->limit = SIZE_MAX;
+  bool ok = check_module(&checker, context, module);
+  diagnostics->limit = limit;
   if (ok) return true;
   tfrt_pass_report(diagnostics, TFRT_SEVERITY_ERROR, module, "out of memory to check chains");
   return false;
+}
+
+bool tfrt_chains_order_memory(tfrt_ir_context_t* context, tfrt_ir_operation_t* module,
+                              uint64_t steps) {
+  tfrt_chain_checker_t checker = {.mode = TFRT_CHECK_ASKS, .steps = steps};
+  bool ok = check_module(&checker, context, module);
+  return ok && checker.verdict == TFRT_CHECK_ORDERED && checker.steps;
 }

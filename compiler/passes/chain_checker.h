@@ -34,4 +34,10 @@
 bool tfrt_check_chains(tfrt_ir_context_t* context, tfrt_ir_operation_t* module,
                        tfrt_diagnostics_t* diagnostics);
 
+// Returns true if chains order all accesses of memory in |module|, which is checked; false if that
+// can't be said, also after |steps| ops that were looked at. Thread-compatible (caller
+// synchronises).
+bool tfrt_chains_order_memory(tfrt_ir_context_t* context, tfrt_ir_operation_t* module,
+                              uint64_t steps);
+
 #endif  // TFRT_COMPILER_PASSES_CHAIN_CHECKER_H_

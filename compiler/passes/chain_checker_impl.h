@@ -55,6 +55,19 @@ typedef struct tfrt_check_mask_s {
   tfrt_chain_waits_t waits;
 } tfrt_check_mask_t;
 
+// The use that the checker makes of a pair of accesses that no chain orders.
+typedef enum tfrt_check_mode_e {
+  TFRT_CHECK_REPORTS = 0,
+  TFRT_CHECK_ASKS,  // it notes that there is one
+} tfrt_check_mode_t;
+
+// The answer so far.
+typedef enum tfrt_check_verdict_e {
+  TFRT_CHECK_ORDERED = 0,
+  TFRT_CHECK_UNKNOWN,    // something counted as ordered that may not be
+  TFRT_CHECK_UNORDERED,  // a pair of accesses of memory is not
+} tfrt_check_verdict_t;
+
 typedef struct tfrt_chain_checker_s {
   tfrt_effect_analysis_t analysis;
   tfrt_diagnostics_t* diagnostics;
@@ -65,11 +78,19 @@ typedef struct tfrt_chain_checker_s {
   tfrt_scratch_t masks;      // tfrt_check_mask_t for each value
   tfrt_scratch_t places;     // what a walk knows of each place, see chain_checker.c
   uint32_t stamp;
+  tfrt_check_mode_t mode;
   bool reports;  // this round says what it finds
+  tfrt_check_verdict_t verdict;
+  uint64_t steps;  // of walks that are left
   uint32_t warning_count;
   bool changed;
   bool failed;
 } tfrt_chain_checker_t;
+
+// Notes that something counts as ordered that may not be.
+static inline void tfrt_check_count_as_ordered(tfrt_chain_checker_t* checker) {
+  if (checker->verdict == TFRT_CHECK_ORDERED) checker->verdict = TFRT_CHECK_UNKNOWN;
+}
 
 // --- chain_checker.c -----------------------------------------------------------------------
 

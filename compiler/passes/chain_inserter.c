@@ -2,12 +2,18 @@
 
 #include "compiler/passes/chain_inserter.h"
 
+#include "compiler/lowering/lowering.h"
+#include "compiler/passes/chain_checker.h"
 #include "compiler/passes/chain_inserter_impl.h"
 #include "compiler/passes/pass.h"
+#include "compiler/verifier/verifier.h"
 
 // Steps of searches per op, all ops together, and some for small programs.
 #define STEPS_PER_OP 4
 #define STEPS_AT_LEAST 200000
+// The same for the question whether the chains of a text suffice.
+#define CHECK_STEPS_PER_OP 16
+#define CHECK_STEPS_AT_LEAST 1000000
 
 // The chains of one place that a function or a region takes and gives.
 typedef struct port_use_s {
@@ -268,14 +274,27 @@ static void insert_handing_on(tfrt_chain_inserter_t* inserter, tfrt_ir_operation
 // --- Plain ops
 // ---------------------------------------------------------------------------------------
 
+// Whether |op| is a task, or runs blocks, that lack chains. The chains that it has are those of the
+// lowering, and say nothing of what is missing inside.
+static bool runs_lacking_function(const tfrt_chain_inserter_t* inserter,
+                                  const tfrt_ir_operation_t* op) {
+  if (!tfrt_effect_is_task(op) && !tfrt_effect_runs_blocks(op)) return false;
+  const tfrt_effect_function_t* callee = tfrt_effect_named_function(&inserter->analysis, op, 0);
+  for (uint32_t i = 0; callee; ++i) {
+    if (callee->lack) return true;
+    callee = tfrt_effect_named_function(&inserter->analysis, op, i + 1);
+  }
+  return false;
+}
+
 // Whether the text has all chains of |op| that it needs, whose accesses are in |found|.
 static bool is_by_hand(const tfrt_chain_inserter_t* inserter, const tfrt_ir_operation_t* op) {
-  if (tfrt_ir_operation_lacks_chains(op)) return false;
+  if (tfrt_ir_operation_lacks_chains(op) || runs_lacking_function(inserter, op)) return false;
   if (tfrt_chain_operand(op) != UINT32_MAX) return true;
   if (inserter->analysis.only_memory && tfrt_effect_has_chain(op)) return true;
   bool may_have_one = op->descriptor && op->descriptor->flags & TFRT_KERNEL_TRAILING_CHAIN;
   if (tfrt_chain_result(op) != UINT32_MAX && !may_have_one) return true;
-  if (inserter->function->lacks_chains) return false;
+  if (inserter->function->lack == TFRT_EFFECT_LACKS_CHAINS) return false;
   const tfrt_scratch_t* found = &inserter->analysis.found;
   for (size_t i = 0; i < found->count; ++i) {
     const tfrt_access_t* access = tfrt_scratch_at(found, i);
@@ -284,11 +303,26 @@ static bool is_by_hand(const tfrt_chain_inserter_t* inserter, const tfrt_ir_oper
   return true;
 }
 
+// Adds to the candidates the control that the lowering gave |op|, for the chain that is missing.
+static void add_control(tfrt_chain_inserter_t* inserter, tfrt_ir_operation_t* op) {
+  uint32_t index = tfrt_chain_operand(op);
+  tfrt_ir_value_t* missing = tfrt_ir_value_create_missing(inserter->context);
+  tfrt_event_t* control = NULL;
+  if (!missing || index == UINT32_MAX) {
+    inserter->failed = inserter->failed || !missing;
+    return;
+  }
+  tfrt_ir_value_t* chain = op->operands[index].value;
+  tfrt_chain_add_event(inserter, &control, chain, chain->producer, false);
+  tfrt_chain_add_candidates(inserter, control, false);
+  tfrt_ir_operand_set(&op->operands[index], missing);
+}
+
 // Gathers what |op| has to wait for.
-static void find_waits(tfrt_chain_inserter_t* inserter, const tfrt_ir_operation_t* op,
-                       bool by_hand) {
+static void find_waits(tfrt_chain_inserter_t* inserter, tfrt_ir_operation_t* op, bool by_hand) {
   const tfrt_scratch_t* found = &inserter->analysis.found;
   tfrt_chain_begin_candidates(inserter);
+  if (op->lacks_dependences) add_control(inserter, op);
   for (size_t i = 0; i < found->count && !inserter->failed; ++i) {
     const tfrt_access_t* access = tfrt_scratch_at(found, i);
     if (!matters(inserter, access->place)) continue;
@@ -361,7 +395,7 @@ static void insert_plain(tfrt_chain_inserter_t* inserter, tfrt_ir_operation_t* o
   tfrt_ir_value_t* chain = inserter->failed ? NULL : tfrt_chain_of_candidates(inserter);
   if (inserter->failed) return;
   op = tfrt_chain_let_wait(inserter, op, chain);
-  op->lacks_chain_results = false;
+  op->lacks_chain_results = op->lacks_dependences = false;
   bool wants_result = !by_hand && op->descriptor &&
                       op->descriptor->flags & TFRT_KERNEL_TRAILING_CHAIN_RESULT &&
                       tfrt_chain_result(op) == UINT32_MAX;
@@ -396,12 +430,14 @@ static bool insert_block(tfrt_chain_inserter_t* inserter, tfrt_ir_block_t* block
   return !inserter->failed;
 }
 
-// Adds to the candidates all that happened in the current block.
+// Adds to the candidates all that happened in the current block: what was written by hand only if
+// the function lacks chains, since nobody else says then that it is done.
 static void add_all_events(tfrt_chain_inserter_t* inserter) {
+  bool by_hand = !inserter->function->lack;
   for (size_t i = inserter->first_state; i < inserter->states.count; ++i) {
     const tfrt_chain_state_t* state = tfrt_scratch_at(&inserter->states, i);
-    tfrt_chain_add_candidates(inserter, state->writes, true);
-    tfrt_chain_add_candidates(inserter, state->reads, true);
+    tfrt_chain_add_candidates(inserter, state->writes, by_hand);
+    tfrt_chain_add_candidates(inserter, state->reads, by_hand);
   }
 }
 
@@ -424,6 +460,42 @@ static void insert_closed(tfrt_chain_inserter_t* inserter, tfrt_ir_block_t* bloc
                                      : tfrt_chain_delay(inserter, chain, value, end);
       if (delayed) tfrt_ir_operand_set(&end->operands[i], delayed);
     }
+  }
+  tfrt_chain_end_states(inserter, outer);
+}
+
+// Lets the states of |function|, a block of several, begin with the chain that it is given: what
+// the blocks before it did comes before.
+static void enter_flow_block(tfrt_chain_inserter_t* inserter,
+                             const tfrt_effect_function_t* function) {
+  const tfrt_scratch_t* ports = tfrt_effect_ports(&inserter->analysis, function);
+  for (size_t i = 0; i < ports->count && !inserter->failed; ++i) {
+    const tfrt_port_t* port = tfrt_scratch_at(ports, i);
+    if (port->position == TFRT_PORT_RESULT) continue;
+    tfrt_place_t place = tfrt_effect_port_place(&inserter->analysis, function, port);
+    tfrt_chain_state_t* state = tfrt_chain_state(inserter, place);
+    tfrt_chain_add_event(inserter, &state->writes, function->block->arguments[0], NULL, false);
+  }
+}
+
+// A block of a function of several: the next one begins when the chain, its first result, is there.
+static void insert_flow_block(tfrt_chain_inserter_t* inserter,
+                              const tfrt_effect_function_t* function) {
+  tfrt_ir_block_t* block = function->block;
+  uint32_t outer = tfrt_chain_begin_states(inserter);
+  enter_flow_block(inserter, function);
+  if (insert_block(inserter, block) && block->last && block->last->operand_count) {
+    tfrt_ir_value_t* own = block->last->operands[0].value;
+    tfrt_event_t* end = NULL;
+    tfrt_chain_begin_candidates(inserter);
+    add_all_events(inserter);
+    if (inserter->candidates.count) {
+      tfrt_chain_add_event(inserter, &end, own, own->producer, false);
+      tfrt_chain_add_candidates(inserter, end, false);
+      tfrt_chain_reduce(inserter, NULL);
+    }
+    tfrt_ir_value_t* chain = inserter->failed ? NULL : tfrt_chain_of_candidates(inserter);
+    if (chain && !inserter->failed) tfrt_ir_operand_set(&block->last->operands[0], chain);
   }
   tfrt_chain_end_states(inserter, outer);
 }
@@ -508,7 +580,11 @@ static void insert_function(tfrt_chain_inserter_t* inserter,
   tfrt_ir_block_t* block = function->block;
   if (!block || function->is_sync || !block->last) return;
   inserter->function = function;
-  if (!function->has_ports && function->is_called) {
+  if (function->use == TFRT_EFFECT_USE_BLOCK && !inserter->analysis.only_memory) {
+    insert_flow_block(inserter, function);
+    return;
+  }
+  if (!function->has_ports && function->use) {
     insert_closed(inserter, block, !tfrt_ir_function_type(function->op)->result_count,
                   function->is_by_hand);
     set_type(inserter, function->op, block);
@@ -584,7 +660,7 @@ static bool survey_op(tfrt_ir_operation_t* op, void* user_data) {
   survey_t* survey = user_data;
   const tfrt_kernel_descriptor_t* descriptor = op->descriptor;
   ++survey->op_count;
-  if (op->lacks_chain_results) survey->lacks_chains = true;
+  if (op->lacks_chain_results || op->lacks_dependences) survey->lacks_chains = true;
   // Most ops of most programs are pure, and take no chain.
   const tfrt_kernel_flags_t both = TFRT_KERNEL_PURE | TFRT_KERNEL_TRAILING_CHAIN;
   if (!descriptor || (descriptor->flags & both) == TFRT_KERNEL_PURE) return true;
@@ -608,7 +684,7 @@ static bool check_blocks(const tfrt_effect_analysis_t* analysis, tfrt_diagnostic
   size_t errors_before = diagnostics->error_count;
   for (uint32_t i = 0; i < tfrt_effect_analysis_count(analysis); ++i) {
     const tfrt_effect_function_t* function = tfrt_effect_analysis_function(analysis, i);
-    if (function->block || !function->lacks_chains) continue;
+    if (function->block || function->lack != TFRT_EFFECT_LACKS_CHAINS) continue;
     tfrt_string_view_t name = tfrt_ir_symbol_name(function->op);
     tfrt_pass_report(diagnostics, TFRT_SEVERITY_ERROR, function->op,
                      "function '@%.*s' lacks chains, and has several blocks, between which none "
@@ -643,9 +719,18 @@ static bool insert_all(tfrt_ir_context_t* context, const tfrt_op_tables_t* table
   size_t errors_before = diagnostics->error_count;
   survey_t survey = {0};
   tfrt_ir_operation_walk(module, survey_op, &survey);
-  if (!survey.lacks_chains && !(survey.may_race && survey.writes)) {
-    if (!with_statistics) return true;
+  if (survey.lacks_chains && tfrt_lowering_lacks_chains(module)) {
+    if (!tfrt_lower_language(context, module, tables, diagnostics)) return false;
+    if (!tfrt_verify_module(context, module, diagnostics)) return false;
+    survey = (survey_t){0};
+    tfrt_ir_operation_walk(module, survey_op, &survey);
   }
+  bool is_complete = !survey.lacks_chains && !(survey.may_race && survey.writes);
+  if (!survey.lacks_chains && !is_complete) {
+    is_complete = tfrt_chains_order_memory(
+        context, module, CHECK_STEPS_PER_OP * (uint64_t)survey.op_count + CHECK_STEPS_AT_LEAST);
+  }
+  if (is_complete && !with_statistics) return true;
   tfrt_chain_inserter_t inserter = {.budget =
                                         STEPS_PER_OP * (uint64_t)survey.op_count + STEPS_AT_LEAST};
   if (!find_descriptors(&inserter, tables)) {

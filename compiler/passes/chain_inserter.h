@@ -29,6 +29,10 @@
 // the reads since then. All other functions delay their results until they are done. Synchronous
 // functions run in order by themselves.
 //
+// Functions of the language of asynchronous programs, also those of several blocks, are lowered
+// first if one of them lacks chains (see compiler/lowering/lowering.h). A task, or a block, is then
+// a function that others wait for as a whole.
+//
 // Thread rule: thread-compatible (caller synchronises); uses scratch words.
 // Failure rule: false and an error when memory is out, or when nothing can make an op wait, or tell
 // that it is done.

@@ -6,16 +6,36 @@
 
 // --- Operands and results -----------------------------------------------------------------
 
-// Reports a number of |what| that the table doesn't allow; true if it does.
+// Reports a number of |what| that the table doesn't allow; true if it does. |form| is how the op is
+// written.
 static bool check_count(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation,
                         const char* what, uint32_t count, uint32_t fixed_count, bool variadic,
-                        bool one_more) {
+                        bool one_more, const char* form) {
   bool fits = count >= fixed_count && (variadic || count <= fixed_count + (one_more ? 1 : 0));
   if (fits) return true;
-  tfrt_verifier_op_error(verifier, operation, "expected %s%u %s%s, but found %u",
+  tfrt_verifier_op_error(verifier, operation, "expected %s%u %s%s, but found %u%s",
                          variadic ? "at least " : "", fixed_count, what, tfrt_plural(fixed_count),
-                         count);
+                         count, form);
   return false;
+}
+
+// The same of the operands; the report names them.
+static bool check_operand_count(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation) {
+  const tfrt_kernel_descriptor_t* descriptor = operation->descriptor;
+  uint32_t fixed_count = tfrt_kernel_descriptor_fixed_operands(descriptor);
+  uint32_t count = operation->operand_count;
+  bool variadic = fixed_count < descriptor->operand_count;
+  bool one_more = (descriptor->flags & TFRT_KERNEL_TRAILING_CHAIN) != 0;
+  if (count >= fixed_count && (variadic || count == fixed_count)) return true;
+  tfrt_string_builder_t form;
+  tfrt_string_builder_initialize(&form, tfrt_allocator_system());
+  tfrt_string_builder_append_format(&form, ": \"%s\"(", descriptor->name);
+  tfrt_schema_append_operands(&form, descriptor);
+  tfrt_string_builder_append_text(&form, ")");
+  bool fits = check_count(verifier, operation, "operand", count, fixed_count, variadic, one_more,
+                          tfrt_string_builder_text(&form));
+  tfrt_string_builder_deinitialize(&form);
+  return fits;
 }
 
 // As tfrt_schema_type_fits(), but what has fitted once is known at sight: most ops of a program
@@ -45,10 +65,7 @@ static void check_operands(tfrt_verifier_t* verifier, const tfrt_ir_operation_t*
   const tfrt_kernel_descriptor_t* descriptor = operation->descriptor;
   uint32_t fixed_count = tfrt_kernel_descriptor_fixed_operands(descriptor);
   bool has_chain = (descriptor->flags & TFRT_KERNEL_TRAILING_CHAIN) != 0;
-  if (!check_count(verifier, operation, "operand", operation->operand_count, fixed_count,
-                   fixed_count < descriptor->operand_count, has_chain)) {
-    return;
-  }
+  if (!check_operand_count(verifier, operation)) return;
   for (uint32_t i = 0; i < operation->operand_count; ++i) {
     const tfrt_operand_descriptor_t* entry = tfrt_kernel_descriptor_operand(descriptor, i);
     const char* wanted = entry ? entry->type : "!tfrt.chain";
@@ -67,7 +84,7 @@ static void check_results(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* 
   bool variadic = fixed_count < descriptor->result_count;
   bool has_chain = (descriptor->flags & TFRT_KERNEL_TRAILING_CHAIN_RESULT) != 0;
   if (!check_count(verifier, operation, "result", operation->result_count, fixed_count, variadic,
-                   has_chain)) {
+                   has_chain, "")) {
     return;
   }
   for (uint32_t i = 0; i < operation->result_count; ++i) {
@@ -167,7 +184,7 @@ static void check_region(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* o
 static void check_regions(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation) {
   const tfrt_kernel_descriptor_t* descriptor = operation->descriptor;
   if (!check_count(verifier, operation, "region", operation->region_count, descriptor->region_count,
-                   false, false)) {
+                   false, false, "")) {
     return;
   }
   if (operation->operand_count < tfrt_kernel_descriptor_fixed_operands(descriptor)) return;

@@ -64,7 +64,9 @@ static bool tfrt_block_runner_is_sound(tfrt_kernel_frame_t* frame) {
                                     : frame->functions[target]->argument_count - 1;
       sound = sound && count == wanted;
       for (int64_t i = 0; sound && i < count; ++i) {
-        sound = data[at + i] >= 0 && (uint32_t)data[at + i] < results;
+        // The chain goes to the next block by itself.
+        int32_t first = is_return ? 0 : 1;
+        sound = data[at + i] >= first && (uint32_t)data[at + i] < results;
       }
       at += sound ? count : 0;
     }
@@ -178,7 +180,8 @@ static void tfrt_block_runner_go_on(tfrt_block_runner_t* runner) {
   int32_t successors = *edges++;
   uint32_t choice = tfrt_block_runner_choice(runner, successors);
   for (uint32_t i = 0; i < choice; ++i) edges += 2 + edges[1];
-  runner->given[0] = tfrt_async_value_ready_chain();
+  runner->given[0] = runner->gotten[0];
+  runner->gotten[0] = NULL;
   tfrt_block_runner_hand_on(runner, edges + 2, (uint32_t)edges[1], runner->given + 1);
   runner->block = (uint32_t)edges[0];
   runner->is_called = false;

@@ -8,7 +8,8 @@ Programs write to and read cells (cells.c, a kernel library that is compiled her
 branches, loops, calls and recursion, and print. After `insert-chains` they must print the same on
 each work queue, whatever the delays of the kernels, also canonicalised, and `--check-chains` must find no pair of
 accesses without order. Programs for several hosts call functions on hosts 0 to 2, which read the
-caller's cells, write to their own, and print; `tfrt run --in-process=3` runs them. Then chains are
+caller's cells, write to their own, and print; `tfrt run --in-process=3` runs them. The same is done
+with programs in the language of asynchronous programs (flow_programs.py). Then chains are
 left out on purpose, one kind at a time: the same programs and the same pass must find that.
 
 FILES files of PROGRAMS_PER_FILE programs each; by hand, `random_chains_test.py bazel-bin/tools 1 2500`
@@ -22,6 +23,7 @@ import sys
 import tempfile
 
 from chain_programs import HOSTS, PROGRAMS_PER_FILE, make_file
+from flow_programs import make_flow_file
 
 BIN = os.path.abspath(sys.argv[1])
 SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 1
@@ -39,12 +41,16 @@ def run(tool, *arguments, data=b"", environment=None, check=True):
     return done.stdout
 
 
-def make_hosts_file(seed):
+def make_hosts_file(seed, make=make_file, call="tfrt.call"):
     """The text of such programs for HOSTS hosts, which @main calls in turn, and what that prints."""
-    text, expected = make_file(seed, HOSTS)
-    calls = ["  tfrt.call @%s() : () -> ()" % name for name in expected]
+    text, expected = make(seed, HOSTS)
+    calls = ["  %s @%s() : () -> ()" % (call, name) for name in expected]
     text += "func.func @main() {\n%s\n  tfrt.return\n}\n" % "\n".join(calls)
     return text, [line for lines in expected.values() for line in lines]
+
+
+def make_flow_hosts_file(seed):
+    return make_hosts_file(seed, make_flow_file, "func.call")
 
 
 def run_on_hosts(library, path, seed, *arguments):
@@ -54,7 +60,9 @@ def run_on_hosts(library, path, seed, *arguments):
                           check=False, env={**os.environ, "CELL_SEED": str(seed)})
     if done.stderr:
         raise AssertionError("tfrt run %s: %s" % (path, done.stderr.decode()))
-    return done.stdout.decode().splitlines()
+    # A function of the language that gives nothing gives a chain.
+    return [line for line in done.stdout.decode().splitlines()
+            if not line.startswith("'main' returned")]
 
 
 def outputs_of(text):
@@ -67,7 +75,7 @@ def outputs_of(text):
             outputs[name] = []
         elif line.startswith("---"):
             name = None
-        elif name:
+        elif name and not line.startswith("'%s' returned" % name):
             outputs[name].append(line)
     return outputs
 
@@ -153,14 +161,17 @@ def warnings(library, text, *passes):
 # --- The test -----------------------------------------------------------------------------------------
 
 
-def check_files(library):
+def check_files(library, make):
     for file in range(FILES):
-        text, expected = make_file(SEED * 1000003 + file)
+        text, expected = make(SEED * 1000003 + file)
         if warnings(library, text, "--insert-chains"):
             raise AssertionError("seed %d, file %d: --check-chains finds pairs without order" %
                                  (SEED, file))
         if races(library, text):
             raise AssertionError("seed %d, file %d: --check_races finds a race" % (SEED, file))
+        once = run("tfrt_opt", "--insert-chains", "--shared_libs=" + library, data=text.encode())
+        if run("tfrt_opt", "--insert-chains", "--shared_libs=" + library, data=once) != once:
+            raise AssertionError("seed %d, file %d: chains are put in where all are" % (SEED, file))
         smaller = run("tfrt_opt", "--canonicalize", "--shared_libs=" + library,
                       data=text.encode()).decode()
         for queue, its in (("s", text), ("mstd:2", text), ("mstd:4", text), ("mstd:4", smaller)):
@@ -174,11 +185,11 @@ def check_files(library):
     print("%d programs print on three queues what they should" % (FILES * PROGRAMS_PER_FILE))
 
 
-def check_hosts(library, folder):
+def check_hosts(library, folder, make):
     path = os.path.join(folder, "hosts.mlir")
     count = 0
     for file in range(FILES):
-        text, expected = make_hosts_file(SEED * 1000003 + file)
+        text, expected = make(SEED * 1000003 + file)
         count += text.count("{host = ")
         if warnings(library, text, "--insert-chains"):
             raise AssertionError("seed %d, file %d: --check-chains finds pairs without order" %
@@ -238,8 +249,10 @@ def main():
         library = os.path.join(folder, "cells.so")
         subprocess.run(["gcc", "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC",
                         "-shared", "-I.", SOURCE, "-o", library], check=True)
-        check_files(library)
-        check_hosts(library, folder)
+        check_files(library, make_file)
+        check_hosts(library, folder, make_hosts_file)
+        check_files(library, make_flow_file)
+        check_hosts(library, folder, make_flow_hosts_file)
         if "only" not in OPTIONS:
             check_omissions(library, folder)
 

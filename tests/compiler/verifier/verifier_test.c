@@ -116,7 +116,8 @@ START_TEST(ops_are_what_their_table_says) {
       "  %6 = tfrt_test.test_cost %a {id = 0 : i64, _tfrt_cost = 0 : i64} : i32\n"
       "  tfrt.return\n"
       "}\n",
-      "2:8: error: 'tfrt.add.i32' op expected 2 operands, but found 1\n"
+      "2:8: error: 'tfrt.add.i32' op expected 2 operands, but found 1: "
+      "\"tfrt.add.i32\"(%lhs, %rhs)\n"
       "2:8: error: 'tfrt.add.i32' op result #0 must be i32 type, but got 'i64'\n"
       "3:8: error: 'tfrt.add.i32' op operand #1 must be i32 type, but got 'i1'\n"
       "4:8: error: 'tfrt.constant.i32' op requires attribute 'value', a 32-bit integer (i32)\n"
@@ -149,7 +150,8 @@ START_TEST(an_op_is_judged_by_its_own_types_behind_a_good_one) {
       "3:8: error: 'tfrt.add.i32' op result #0 must be i32 type, but got 'i1'\n"
       "4:8: error: 'tfrt.add.i32' op operand #1 must be i32 type, but got 'i1'\n"
       "5:8: error: 'tfrt.add.i32' op operand #1 must be i32 type, but got 'i1'\n"
-      "6:8: error: 'tfrt.add.i32' op expected 2 operands, but found 1\n"
+      "6:8: error: 'tfrt.add.i32' op expected 2 operands, but found 1: "
+      "\"tfrt.add.i32\"(%lhs, %rhs)\n"
       "7:8: error: 'tfrt.add.i32' op has no attribute 'foo'\n");
 }
 END_TEST
