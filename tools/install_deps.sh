@@ -39,6 +39,7 @@ protobuf-compiler-grpc  the gRPC plug-ins of protoc, for the same
 libdnnl-dev           maths of tensors (kernels/tensor/onednn)
 libjpeg62-turbo-dev   decodes images (kernels/tensor/files)
 libpng-dev            the same
+libzip-dev            reads archives of arrays (kernels/tensor/files)
 libssl-dev            SHA-256, TLS (distributed/security)
 libuv1-dev            the event loop of the tools
 zlib1g-dev            gzip inputs of the tools

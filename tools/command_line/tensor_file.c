@@ -10,8 +10,10 @@
 #include "host_runtime/tensor/idx.h"
 #include "host_runtime/tensor/npy.h"
 #include "host_runtime/tensor/tensor_types.h"
+#include "kernels/tensor/files/npz.h"
 
 #define TFRT_TENSOR_FILE_BLOCK ((size_t)256 * 1024)
+#define TFRT_TENSOR_FILE_MAX_PATH 4096
 
 // Unpacks what |stream| has been given into |out|, up to the end of the gzip file.
 static tfrt_status_t tfrt_tensor_file_inflate(z_stream* stream, tfrt_string_builder_t* out) {
@@ -66,7 +68,7 @@ static tfrt_status_t tfrt_tensor_file_parse(const uint8_t* data, size_t size,
   if (size >= 16) memcpy(&count, data, sizeof(count));
   if (count == 0 || count > size / 8) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                              "the file is neither .npy nor idx (plain or gzip) nor BTF");
+                              "the file is neither .npy nor idx (plain or gzip) nor .npz nor BTF");
   }
   tfrt_host_buffer_t* buffer = NULL;
   TFRT_RETURN_IF_ERROR(tfrt_host_buffer_create(size, tfrt_allocator_system(), &buffer));
@@ -91,12 +93,34 @@ static tfrt_status_t tfrt_tensor_file_parse_contents(const tfrt_file_contents_t*
   return status;
 }
 
-tfrt_status_t tfrt_tensor_file_read(const char* path, tfrt_async_value_t** out_value) {
+// Splits |text| into the path of a file, at most |size| - 1 bytes, and the name of an array of an
+// archive behind it, of size 0 if there is none: "a.npz:x".
+static tfrt_status_t tfrt_tensor_file_split(const char* text, size_t size, char* out_path,
+                                            tfrt_string_view_t* out_name) {
+  static const char end[] = ".npz:";
+  const char* found = strstr(text, end);
+  size_t length = found ? (size_t)(found - text) + sizeof(end) - 2 : strlen(text);
+  *out_name = found ? tfrt_string_view_of(found + sizeof(end) - 1) : tfrt_string_view_of("");
+  if (length >= size) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "the path of a file is too long");
+  }
+  memcpy(out_path, text, length);
+  out_path[length] = '\0';
+  return NULL;
+}
+
+tfrt_status_t tfrt_tensor_file_read(const char* text, tfrt_async_value_t** out_value) {
   *out_value = NULL;
+  char path[TFRT_TENSOR_FILE_MAX_PATH];
+  tfrt_string_view_t name;
   tfrt_file_contents_t contents;
+  TFRT_RETURN_IF_ERROR(tfrt_tensor_file_split(text, sizeof(path), path, &name));
   TFRT_RETURN_IF_ERROR(tfrt_file_read(path, tfrt_allocator_system(), &contents));
   tfrt_dense_host_tensor_t tensor;
-  tfrt_status_t status = tfrt_tensor_file_parse_contents(&contents, &tensor);
+  tfrt_string_view_t bytes = tfrt_string_view_make((const char*)contents.data, contents.size);
+  tfrt_status_t status = name.size > 0 || tfrt_npz_matches(bytes)
+                             ? tfrt_npz_read(bytes, name, tfrt_allocator_system(), &tensor)
+                             : tfrt_tensor_file_parse_contents(&contents, &tensor);
   tfrt_file_contents_deinitialize(&contents);
   if (status) return tfrt_status_take_annotate(status, "%s", path);
   *out_value = tfrt_async_value_create_tensor_take(&tensor);

@@ -60,15 +60,27 @@ static tfrt_status_t check_groups(const tfrt_nn_call_t* call, int64_t channels, 
                        tfrt_shape_text(&call->inputs[1]->shape).text);
 }
 
+// True if axis |i| of |window| has one place, and nothing around it.
+static bool is_flat(const tfrt_nn_window_t* window, uint32_t i) {
+  return window->source[i] == 1 && window->size[i] == 1 && window->target[i] == 1 &&
+         window->strides[i] == 1 && window->before[i] == 0 && window->after[i] == 0;
+}
+
 static void fill_spec(const tfrt_nn_window_t* window, tfrt_onednn_convolution_spec_t* spec) {
+  // A picture of one column lies in memory as one of one row does; the library works on rows, and
+  // takes several times as long for the same products in rows of one pixel.
+  bool is_column = window->spatial == 2 && is_flat(window, 1);
   spec->spatial = window->spatial;
-  memcpy(spec->source, window->source, sizeof(spec->source));
-  memcpy(spec->window, window->size, sizeof(spec->window));
-  memcpy(spec->strides, window->strides, sizeof(spec->strides));
-  memcpy(spec->dilations, window->dilations, sizeof(spec->dilations));
-  memcpy(spec->before, window->before, sizeof(spec->before));
-  memcpy(spec->after, window->after, sizeof(spec->after));
-  memcpy(spec->target, window->target, sizeof(spec->target));
+  for (uint32_t i = 0; i < window->spatial; ++i) {
+    uint32_t to = is_column ? 1 - i : i;
+    spec->source[to] = window->source[i];
+    spec->window[to] = window->size[i];
+    spec->strides[to] = window->strides[i];
+    spec->dilations[to] = window->dilations[i];
+    spec->before[to] = window->before[i];
+    spec->after[to] = window->after[i];
+    spec->target[to] = window->target[i];
+  }
 }
 
 // Sets |*out_spec|, the shape of the result and the bias (NULL without) by the operands.

@@ -10,7 +10,6 @@
 #include <setjmp.h>
 #include <string.h>
 
-#include "host_runtime/base/sync.h"
 #include "kernels/tensor/dynamic_library/dynamic_library.h"
 
 // The file's name carries the version that the header is of: another one has other structs.
@@ -32,29 +31,8 @@
   X(jpeg_start_decompress)   \
   X(jpeg_std_error)
 
-static struct {
-  tfrt_once_t once;
-  tfrt_status_t status;  // of the opening; kept, as the library is
-#define MEMBER(name) __typeof__(&name) name;
-  FUNCTIONS(MEMBER)
-#undef MEMBER
-} library = {.once = TFRT_ONCE_INITIALIZER};
-
-static const tfrt_dynamic_symbol_t symbols[] = {
-#define SYMBOL(name) {#name, &library.name},
-    FUNCTIONS(SYMBOL)
-#undef SYMBOL
-};
-
-static void open_library(void) {
-  static const tfrt_dynamic_library_t jpeg = {.file = FILE_NAME(JPEG_LIB_VERSION),
-                                              .what = "the image library libjpeg",
-                                              .package = "libjpeg62-turbo",
-                                              .symbols = symbols,
-                                              .symbol_count = TFRT_ARRAY_SIZE(symbols)};
-  void* handle = NULL;
-  library.status = tfrt_dynamic_library_open(&jpeg, &handle);
-}
+TFRT_DYNAMIC_LIBRARY_TABLE(FUNCTIONS, FILE_NAME(JPEG_LIB_VERSION), "the image library libjpeg",
+                           "libjpeg62-turbo")
 
 // --- Decoding ----------------------------------------------------------------------
 
@@ -150,8 +128,7 @@ tfrt_status_t tfrt_jpeg_decode(tfrt_string_view_t bytes, tfrt_allocator_t alloca
   if (bytes.size < 3 || memcmp(bytes.data, "\xff\xd8\xff", 3) != 0) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "image does not have jpeg format");
   }
-  tfrt_once_run(&library.once, open_library);
-  if (library.status) return tfrt_status_retain(library.status);
+  TFRT_RETURN_IF_ERROR(open_library());
   decoder_t decoder = {.image = out_image};
   decoder.info.err = library.jpeg_std_error(&decoder.errors);
   decoder.errors.error_exit = on_error;

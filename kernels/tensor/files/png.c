@@ -4,7 +4,6 @@
 #include <png.h>
 #include <string.h>
 
-#include "host_runtime/base/sync.h"
 #include "kernels/tensor/dynamic_library/dynamic_library.h"
 
 // --- The library -------------------------------------------------------------------
@@ -15,30 +14,8 @@
   X(png_image_finish_read)            \
   X(png_image_free)
 
-static struct {
-  tfrt_once_t once;
-  tfrt_status_t status;  // of the opening; kept, as the library is
-#define MEMBER(name) __typeof__(&name) name;
-  FUNCTIONS(MEMBER)
-#undef MEMBER
-} library = {.once = TFRT_ONCE_INITIALIZER};
-
-static const tfrt_dynamic_symbol_t symbols[] = {
-#define SYMBOL(name) {#name, &library.name},
-    FUNCTIONS(SYMBOL)
-#undef SYMBOL
-};
-
-static void open_library(void) {
-  // The file's name carries the version that the header is of.
-  static const tfrt_dynamic_library_t png = {.file = "libpng16.so.16",
-                                             .what = "the image library libpng",
-                                             .package = "libpng16-16",
-                                             .symbols = symbols,
-                                             .symbol_count = TFRT_ARRAY_SIZE(symbols)};
-  void* handle = NULL;
-  library.status = tfrt_dynamic_library_open(&png, &handle);
-}
+// The file's name carries the version that the header is of.
+TFRT_DYNAMIC_LIBRARY_TABLE(FUNCTIONS, "libpng16.so.16", "the image library libpng", "libpng16-16")
 
 // --- Decoding ----------------------------------------------------------------------
 
@@ -74,8 +51,7 @@ static tfrt_status_t decode(png_image* image, tfrt_allocator_t allocator,
 tfrt_status_t tfrt_png_decode(tfrt_string_view_t bytes, tfrt_allocator_t allocator,
                               tfrt_dense_host_tensor_t* out_image) {
   memset(out_image, 0, sizeof(*out_image));
-  tfrt_once_run(&library.once, open_library);
-  if (library.status) return tfrt_status_retain(library.status);
+  TFRT_RETURN_IF_ERROR(open_library());
   png_image image = {.version = PNG_IMAGE_VERSION};
   if (!library.png_image_begin_read_from_memory(&image, bytes.data, bytes.size)) {
     return invalid(&image);

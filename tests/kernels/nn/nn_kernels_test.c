@@ -196,6 +196,24 @@ static const char products[] =
     "  %d = tfrt_nn.sub(%k, %v)\n"
     "  tfrt.return %g, %f, %t, %d : " TENSOR ", " TENSOR ", " TENSOR ", " TENSOR "\n}\n";
 
+// A convolution of a picture of one column, and of the list that the column is.
+static const char columns[] =
+    "func.func @main() -> (" TENSOR ", " TENSOR ") {\n" PICTURE
+    "  %column_shape = tfrt_nn.constant dense<[2, 3, 20, 1]> : tensor<4xi64>\n"
+    "  %list_shape = tfrt_nn.constant dense<[2, 3, 20]> : tensor<3xi64>\n"
+    "  %column = tfrt_nn.reshape(%x, %column_shape)\n"
+    "  %list = tfrt_nn.reshape(%x, %list_shape)\n"
+    "  %v = tfrt_nn.constant dense<[[[1.0, 2.0, -1.0], [0.5, 0.0, 1.0], [3.0, -2.0, 0.25]], "
+    "[[-1.0, 0.5, 2.0], [1.5, 1.0, -0.5], [0.0, 2.0, 1.0]]]> : tensor<2x3x3xf32>\n"
+    "  %window_shape = tfrt_nn.constant dense<[2, 3, 3, 1]> : tensor<4xi64>\n"
+    "  %window = tfrt_nn.reshape(%v, %window_shape)\n"
+    "  %y = tfrt_nn.conv(%column, %window) {dilations = [2, 1], pads = [3, 0, 1, 0], "
+    "strides = [2, 1]}\n"
+    "  %z = tfrt_nn.conv(%list, %v) {dilations = [2], pads = [3, 1], strides = [2]}\n"
+    "  %last = tfrt_nn.constant dense<3> : tensor<1xi64>\n"
+    "  %s = tfrt_nn.unsqueeze(%z, %last)\n"
+    "  tfrt.return %y, %s : " TENSOR ", " TENSOR "\n}\n";
+
 static const char pools[] =
     "func.func @main() -> (" TENSOR ", " TENSOR ", " TENSOR ", " TENSOR ") {\n" PICTURE
     "  %t = tfrt_nn.transpose(%x) {perm = [0, 2, 3, 1]}\n"
@@ -235,6 +253,15 @@ START_TEST(a_fused_convolution_gives_what_its_parts_give) {
   assert_near(0, 1);
   assert_near(0, 2);
   for (int64_t i = 0; i < 120; ++i) ck_assert_float_eq_tol(floats(3)[i], 0, 1e-5f);
+  tear_down();
+}
+END_TEST
+
+START_TEST(a_column_is_convolved_as_a_list_is) {
+  set_up(_i);
+  run(columns);
+  ck_assert_int_eq(tfrt_dense_host_tensor_element_count(tensor(0)), 2 * 2 * 10);
+  assert_near(0, 1);
   tear_down();
 }
 END_TEST
@@ -359,6 +386,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_loop_test(kernels, floats_of_16_bits_are_computed_as_f32, 0, 4);
   tcase_add_loop_test(kernels, operands_that_do_not_fit_are_refused, 0, 4);
   tcase_add_loop_test(kernels, a_fused_convolution_gives_what_its_parts_give, 0, 4);
+  tcase_add_loop_test(kernels, a_column_is_convolved_as_a_list_is, 0, 4);
   tcase_add_loop_test(kernels, a_summand_is_stretched_before_the_function, 0, 4);
   tcase_add_loop_test(kernels, a_fused_product_gives_what_its_parts_give, 0, 4);
   tcase_add_loop_test(kernels, pools_give_the_same_with_the_channels_last, 0, 4);

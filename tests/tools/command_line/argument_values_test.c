@@ -267,7 +267,7 @@ START_TEST(a_file_that_is_no_tensor_or_is_cut_is_an_error) {
   ck_assert_ptr_null(tfrt_file_write(path, "not a tensor at all\n", 20));
   tfrt_status_t status = parse_tensor(path);
   ck_assert_ptr_nonnull(strstr(tfrt_status_message(status),
-                               "the file is neither .npy nor idx (plain or gzip) nor BTF"));
+                               "the file is neither .npy nor idx (plain or gzip) nor .npz nor BTF"));
   tfrt_status_release(status);
   static const uint8_t cut[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1};
   ck_assert_ptr_null(tfrt_file_write(path, cut, sizeof(cut)));

@@ -69,6 +69,18 @@ class ModelRunTest(unittest.TestCase):
         y = self.run_model(MODEL, "--local", "3", "--worker", WORKER, "--split=data")
         numpy.testing.assert_allclose(y, self.run_model(MODEL), rtol=1e-4, atol=1e-7)
 
+    def test_an_array_of_an_archive_is_an_argument(self):
+        y = self.run_model(MODEL)
+        x = numpy.load(self.path("x.npy"))
+        numpy.savez_compressed(self.path("x.npz"), bytes=x, other=x[:1])
+        out = self.path("out")
+        done = tfrt("run", MODEL, "--arg", f"bytes=@{self.path('x.npz')}:bytes", "-o", "npy", out)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        numpy.testing.assert_array_equal(numpy.load(os.path.join(out, "result_0.npy")), y)
+        done = tfrt("run", MODEL, "--arg", f"bytes=@{self.path('x.npz')}:byte")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("x.npz: the archive has no array 'byte'; it has bytes, other", done.stderr)
+
     def test_arguments_of_another_shape_or_type_are_refused(self):
         numpy.save(self.path("x.npy"), numpy.zeros((1, 4), numpy.int32))
         done = tfrt("run", MODEL, "--arg", "bytes=" + self.path("x.npy"))
