@@ -45,7 +45,7 @@ tfrt_status_t tfrt_program_create_from_file(const char* path,
                                             tfrt_program_t** out_program) {
   *out_program = NULL;
   tfrt_file_contents_t contents;
-  TFRT_RETURN_IF_ERROR(tfrt_file_read_at_most(path, TFRT_BEF_MAX_SIZE, allocator, &contents));
+  TFRT_RETURN_IF_ERROR(tfrt_file_map(path, TFRT_BEF_MAX_SIZE, allocator, &contents));
   bool is_image = contents.size >= 1 && contents.data[0] == TFRT_BEF_MAGIC_0;
   tfrt_string_view_t text = tfrt_string_view_make((const char*)contents.data, contents.size);
   tfrt_status_t status =

@@ -140,8 +140,7 @@ static tfrt_status_t tfrt_bef_executor_choose_queue(tfrt_bef_executor_t* executo
 
 static tfrt_status_t tfrt_bef_executor_load(tfrt_bef_executor_t* executor, const char* path) {
   tfrt_file_contents_t contents;
-  TFRT_RETURN_IF_ERROR(
-      tfrt_file_read_at_most(path, TFRT_BEF_MAX_SIZE, tfrt_process_memory(), &contents));
+  TFRT_RETURN_IF_ERROR(tfrt_file_map(path, TFRT_BEF_MAX_SIZE, tfrt_process_memory(), &contents));
   tfrt_bef_file_t* file = NULL;
   tfrt_status_t status = tfrt_bef_file_create_take_contents(&contents, &file);
   if (status) return tfrt_status_take_annotate(status, "%s", path);

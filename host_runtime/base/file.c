@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -170,8 +171,72 @@ tfrt_status_t tfrt_file_read_at_most(const char* path, size_t max_size, tfrt_all
   return read_file(path, out_contents);
 }
 
+// --- Mapping -----------------------------------------------------------------------
+
+// Whether the file of |info| is one to map, not to read.
+static bool is_mappable(const struct stat* info, size_t max_size) {
+  bool is_trusted = (info->st_uid == geteuid() || info->st_uid == 0) &&
+                    (info->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+  return S_ISREG(info->st_mode) && is_trusted &&
+         (uint64_t)info->st_size >= TFRT_FILE_SMALLEST_MAPPED &&
+         (uint64_t)info->st_size <= max_size;
+}
+
+// Maps the file |descriptor| of |size| bytes; false if the system doesn't.
+static bool map_descriptor(int descriptor, size_t size, tfrt_file_contents_t* contents) {
+  // A page of zeros follows where the file ends with its last page: for the NUL.
+  void* room = mmap(NULL, size + 1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) return false;
+  if (mmap(room, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, descriptor, 0) == MAP_FAILED) {
+    munmap(room, size + 1);
+    return false;
+  }
+  contents->data = room;
+  contents->size = size;
+  contents->capacity = size + 1;
+  contents->is_mapped = true;
+  return true;
+}
+
+// Maps the file |path| of this machine, or returns false if it must be read, or is none.
+static bool try_to_map(const char* path, tfrt_file_contents_t* contents) {
+  const tfrt_file_system_t* file_system;
+  const char* local_path;
+  struct stat info;
+  tfrt_status_t status = tfrt_file_system_find(path, &file_system, &local_path);
+  bool is_local = !status && file_system->read == tfrt_file_read_local;
+  tfrt_status_release(status);
+  if (!is_local || strcmp(local_path, TFRT_FILE_STANDARD_INPUT) == 0) return false;
+  int descriptor = open(local_path, O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  bool is_mapped = fstat(descriptor, &info) == 0 && is_mappable(&info, contents->max_size) &&
+                   map_descriptor(descriptor, (size_t)info.st_size, contents);
+  close(descriptor);
+  return is_mapped;
+}
+
+tfrt_status_t tfrt_file_map(const char* path, size_t max_size, tfrt_allocator_t allocator,
+                            tfrt_file_contents_t* out_contents) {
+  *out_contents = (tfrt_file_contents_t){.allocator = allocator, .max_size = max_size};
+  if (try_to_map(path, out_contents)) return NULL;
+  return read_file(path, out_contents);
+}
+
+void tfrt_file_contents_unload(const tfrt_file_contents_t* contents, const void* data,
+                               size_t size) {
+  if (!contents->is_mapped) return;
+  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  uintptr_t begin = ((uintptr_t)data + page - 1) / page * page;
+  uintptr_t end = ((uintptr_t)data + size) / page * page;
+  if (begin < end) madvise((void*)begin, end - begin, MADV_DONTNEED);
+}
+
 void tfrt_file_contents_deinitialize(tfrt_file_contents_t* contents) {
-  tfrt_allocator_free(contents->allocator, contents->data, contents->capacity);
+  if (contents->is_mapped) {
+    munmap(contents->data, contents->capacity);
+  } else {
+    tfrt_allocator_free(contents->allocator, contents->data, contents->capacity);
+  }
   *contents = (tfrt_file_contents_t){.allocator = contents->allocator};
 }
 

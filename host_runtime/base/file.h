@@ -4,7 +4,7 @@
 // (file_system.h); else it is one of this machine.
 //
 // Life of what was read:
-//  1. Filled by tfrt_file_read().
+//  1. Filled by tfrt_file_read(), or mapped by tfrt_file_map().
 //  2. Used; |data| is aligned for anything up to 16 bytes (a BEF file asks for 8), and
 //     a NUL, which |size| doesn't count, lies behind the last byte.
 //  3. Given back by tfrt_file_contents_deinitialize().
@@ -17,6 +17,7 @@
 #ifndef TFRT_HOST_RUNTIME_BASE_FILE_H_
 #define TFRT_HOST_RUNTIME_BASE_FILE_H_
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,6 +40,7 @@ typedef struct tfrt_file_contents_s {
   size_t size;
   size_t capacity;  // of the block at |data|
   size_t max_size;  // the most bytes that may be read into it; 0: no limit
+  bool is_mapped;   // |data| are pages of the file, which can't be written to
   tfrt_allocator_t allocator;
 } tfrt_file_contents_t;
 
@@ -59,6 +61,22 @@ tfrt_status_t tfrt_file_read(const char* path, tfrt_allocator_t allocator,
 // is read. Thread-safe.
 tfrt_status_t tfrt_file_read_at_most(const char* path, size_t max_size, tfrt_allocator_t allocator,
                                      tfrt_file_contents_t* out_contents) TFRT_MUST_USE;
+
+// The fewest bytes that tfrt_file_map() maps.
+#define TFRT_FILE_SMALLEST_MAPPED ((size_t)256 * 1024)
+
+// The same as tfrt_file_read_at_most() for bytes that are never written to: the pages of a large
+// file of this machine become memory, and each is read when it is first used. A file that is not
+// this user's own or root's, or that others may write to, is read whole instead, since what others
+// write to a mapped file later would be seen. Its owner replaces it with a new file, as
+// tfrt_file_write() does, and doesn't write into it meanwhile. Thread-safe.
+tfrt_status_t tfrt_file_map(const char* path, size_t max_size, tfrt_allocator_t allocator,
+                            tfrt_file_contents_t* out_contents) TFRT_MUST_USE;
+
+// For bytes of |contents| that are not used for a while: takes the memory of the whole pages among
+// the |size| bytes at |data|, if they are mapped; the next use reads them from the file again.
+// Thread-safe.
+void tfrt_file_contents_unload(const tfrt_file_contents_t* contents, const void* data, size_t size);
 
 // Gives back what |contents| holds. Thread-compatible.
 void tfrt_file_contents_deinitialize(tfrt_file_contents_t* contents);

@@ -27,9 +27,9 @@ static uint32_t slot_of_section(uint8_t id) {
 
 tfrt_bef_cursor_t tfrt_bef_section_cursor(const tfrt_bef_file_t* file, uint32_t slot) {
   const tfrt_bef_section_t* section = &file->sections[slot];
-  const uint8_t* data = section->data ? section->data : file->bytes;
+  const uint8_t* data = section->data ? section->data : file->image.data;
   return (tfrt_bef_cursor_t){
-      .image = file->bytes,
+      .image = file->image.data,
       .position = data,
       .end = data + section->size,
       .section = tfrt_bef_section_name(slot),
@@ -73,21 +73,21 @@ static tfrt_status_t load_section(tfrt_bef_file_t* file, tfrt_bef_cursor_t* curs
 
 static tfrt_status_t load_sections(tfrt_bef_file_t* file) {
   tfrt_bef_cursor_t cursor = {
-      .image = file->bytes,
-      .position = file->bytes,
-      .end = file->bytes + file->size,
+      .image = file->image.data,
+      .position = file->image.data,
+      .end = file->image.data + file->image.size,
       .section = "(header)",
       .function = TFRT_BEF_NO_INDEX,
       .kernel = TFRT_BEF_NO_INDEX,
   };
-  if (file->size < TFRT_BEF_HEADER_SIZE || file->bytes[0] != TFRT_BEF_MAGIC_0 ||
-      file->bytes[1] != TFRT_BEF_MAGIC_1) {
+  if (file->image.size < TFRT_BEF_HEADER_SIZE || file->image.data[0] != TFRT_BEF_MAGIC_0 ||
+      file->image.data[1] != TFRT_BEF_MAGIC_1) {
     return tfrt_bef_cursor_error(&cursor, cursor.position,
                                  "not a BEF file (it would begin with 0B EF)");
   }
-  if (file->bytes[2] != TFRT_BEF_VERSION) {
+  if (file->image.data[2] != TFRT_BEF_VERSION) {
     return tfrt_bef_cursor_error(&cursor, cursor.position + 2,
-                                 "version %u; only version %u can be read", file->bytes[2],
+                                 "version %u; only version %u can be read", file->image.data[2],
                                  TFRT_BEF_VERSION);
   }
   cursor.position += TFRT_BEF_HEADER_SIZE;
@@ -108,7 +108,7 @@ static tfrt_status_t load_sections(tfrt_bef_file_t* file) {
 
 static void destroy(tfrt_bef_file_t* file) {
   tfrt_arena_deinitialize(&file->arena);
-  tfrt_allocator_free(file->allocator, file->bytes, file->capacity);
+  tfrt_file_contents_deinitialize(&file->image);
   tfrt_allocator_free(file->allocator, file, sizeof(*file));
 }
 
@@ -140,30 +140,31 @@ static tfrt_status_t load_all(tfrt_bef_file_t* file) {
   return status;
 }
 
-// Makes a file of the |size| bytes in the block |bytes| of |capacity|, which it takes.
-static tfrt_status_t create_in_block(void* bytes, size_t size, size_t capacity,
-                                     tfrt_allocator_t allocator, tfrt_bef_file_t** out_file) {
+tfrt_status_t tfrt_bef_file_create_take_contents(tfrt_file_contents_t* contents,
+                                                 tfrt_bef_file_t** out_file) {
+  *out_file = NULL;
+  tfrt_allocator_t allocator = contents->allocator;
   tfrt_status_t status = NULL;
   tfrt_bef_file_t* file = NULL;
-  if ((uintptr_t)bytes % TFRT_BEF_ALIGNMENT != 0) {
+  if ((uintptr_t)contents->data % TFRT_BEF_ALIGNMENT != 0) {
     status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                                 "the bytes of a BEF file must be aligned to 8 bytes");
-  } else if (size > TFRT_BEF_MAX_SIZE) {
-    status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                                "a BEF file of %zu bytes is over the limit of 4 GiB", size);
+  } else if (contents->size > TFRT_BEF_MAX_SIZE) {
+    status =
+        tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                           "a BEF file of %zu bytes is over the limit of 4 GiB", contents->size);
   } else {
     file = tfrt_allocator_allocate_zeroed(allocator, sizeof(*file));
     if (!file) status = tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for a file");
   }
   if (status) {
-    tfrt_allocator_free(allocator, bytes, capacity);
+    tfrt_file_contents_deinitialize(contents);
     return status;
   }
   tfrt_ref_count_initialize(&file->ref_count);
   file->allocator = allocator;
-  file->bytes = bytes;
-  file->size = size;
-  file->capacity = capacity;
+  file->image = *contents;
+  *contents = (tfrt_file_contents_t){.allocator = allocator};
   tfrt_arena_initialize(&file->arena, allocator);
   status = load_all(file);
   if (status) {
@@ -176,16 +177,9 @@ static tfrt_status_t create_in_block(void* bytes, size_t size, size_t capacity,
 
 tfrt_status_t tfrt_bef_file_create_take(void* bytes, size_t size, tfrt_allocator_t allocator,
                                         tfrt_bef_file_t** out_file) {
-  *out_file = NULL;
-  return create_in_block(bytes, size, size, allocator, out_file);
-}
-
-tfrt_status_t tfrt_bef_file_create_take_contents(tfrt_file_contents_t* contents,
-                                                 tfrt_bef_file_t** out_file) {
-  *out_file = NULL;
-  tfrt_file_contents_t taken = *contents;
-  *contents = (tfrt_file_contents_t){.allocator = taken.allocator};
-  return create_in_block(taken.data, taken.size, taken.capacity, taken.allocator, out_file);
+  tfrt_file_contents_t contents = {
+      .data = bytes, .size = size, .capacity = size, .allocator = allocator};
+  return tfrt_bef_file_create_take_contents(&contents, out_file);
 }
 
 tfrt_status_t tfrt_bef_file_create(const void* bytes, size_t size, tfrt_allocator_t allocator,
@@ -212,8 +206,12 @@ void tfrt_bef_file_release(tfrt_bef_file_t* file) {
 // --- Reading ----------------------------------------------------------------------
 
 const void* tfrt_bef_file_bytes(const tfrt_bef_file_t* file, size_t* out_size) {
-  *out_size = file->size;
-  return file->bytes;
+  *out_size = file->image.size;
+  return file->image.data;
+}
+
+void tfrt_bef_file_unload(const tfrt_bef_file_t* file, const void* data, size_t size) {
+  tfrt_file_contents_unload(&file->image, data, size);
 }
 
 uint32_t tfrt_bef_file_function_count(const tfrt_bef_file_t* file) { return file->function_count; }

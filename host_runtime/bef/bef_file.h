@@ -138,8 +138,8 @@ tfrt_status_t tfrt_bef_file_create(const void* bytes, size_t size, tfrt_allocato
 tfrt_status_t tfrt_bef_file_create_take(void* bytes, size_t size, tfrt_allocator_t allocator,
                                         tfrt_bef_file_t** out_file) TFRT_MUST_USE;
 
-// The same for a file that was read: takes what |contents| holds, which is empty then, also
-// when it fails. Errors as above. Thread-safe.
+// The same for a file that was read or mapped: takes what |contents| holds, which is empty then,
+// also when it fails. Errors as above. Thread-safe.
 tfrt_status_t tfrt_bef_file_create_take_contents(tfrt_file_contents_t* contents,
                                                  tfrt_bef_file_t** out_file) TFRT_MUST_USE;
 
@@ -151,6 +151,10 @@ void tfrt_bef_file_release(tfrt_bef_file_t* file);
 
 // The image that |file| was made from: what a peer would be sent. Thread-safe.
 const void* tfrt_bef_file_bytes(const tfrt_bef_file_t* file, size_t* out_size);
+
+// For bytes of the image that are not used for a while, of a file that was mapped: takes their
+// memory (tfrt_file_contents_unload()); the next use reads them again. Thread-safe.
+void tfrt_bef_file_unload(const tfrt_bef_file_t* file, const void* data, size_t size);
 
 // The number of functions, and function |index| < that. Thread-safe.
 uint32_t tfrt_bef_file_function_count(const tfrt_bef_file_t* file);

@@ -39,10 +39,8 @@ typedef struct tfrt_bef_attribute_entry_s {
 struct tfrt_bef_file_s {
   tfrt_ref_count_t ref_count;
   tfrt_allocator_t allocator;
-  uint8_t* bytes;  // owned, 8-byte aligned
-  size_t size;
-  size_t capacity;     // of the block that they are in
-  tfrt_arena_t arena;  // everything below that is not in |bytes|
+  tfrt_file_contents_t image;  // owned; |data| are 8-byte aligned
+  tfrt_arena_t arena;          // everything below that is not in |image|
   tfrt_bef_section_t sections[TFRT_BEF_SLOT_COUNT];
   const char** kernel_names;
   uint32_t kernel_name_count;

@@ -7,8 +7,7 @@
 typedef struct places_s {
   tfrt_resource_t resource;
   tfrt_allocator_t allocator;
-  const void* constants;
-  size_t constants_size;
+  const tfrt_bef_file_t* file;  // the program's; NULL: none
   tfrt_mutex_t mutex;
   tfrt_hash_table_t table;  // guarded by |mutex|
   struct entry_s* entries;  // guarded by |mutex|
@@ -53,9 +52,7 @@ static tfrt_status_t create_places(void* argument, tfrt_resource_t** out_resourc
   places->resource.name = "tfrt_nn";
   places->resource.destroy = destroy_places;
   places->allocator = allocator;
-  if (tfrt_program_file(program)) {
-    places->constants = tfrt_bef_file_bytes(tfrt_program_file(program), &places->constants_size);
-  }
+  places->file = tfrt_program_file(program);
   tfrt_mutex_initialize(&places->mutex);
   tfrt_hash_table_initialize(&places->table, &sites, allocator);
   *out_resource = &places->resource;
@@ -69,8 +66,7 @@ static entry_t* find_entry(places_t* places, const tfrt_kernel_site_t* site) {
   entry_t* entry = tfrt_allocator_allocate_zeroed(places->allocator, sizeof(*entry));
   if (!entry) return NULL;
   entry->site = site;
-  tfrt_nn_place_initialize(&entry->place, places->allocator, places->constants,
-                           places->constants_size);
+  tfrt_nn_place_initialize(&entry->place, places->allocator, places->file);
   tfrt_hash_table_insert(&places->table, site, &entry->node);
   entry->next = places->entries;
   places->entries = entry;

@@ -60,9 +60,8 @@ static tfrt_status_t load(const tfrt_host_context_t* host, const char* path,
                           tfrt_program_t** out_program) {
   tfrt_file_contents_t contents;
   tfrt_bef_file_t* file = NULL;
-  TFRT_RETURN_IF_ERROR(tfrt_file_read(path, tfrt_allocator_system(), &contents));
-  TFRT_RETURN_IF_ERROR(
-      tfrt_bef_file_create_take(contents.data, contents.size, tfrt_allocator_system(), &file));
+  TFRT_RETURN_IF_ERROR(tfrt_file_map(path, TFRT_BEF_MAX_SIZE, tfrt_allocator_system(), &contents));
+  TFRT_RETURN_IF_ERROR(tfrt_bef_file_create_take_contents(&contents, &file));
   tfrt_status_t status =
       tfrt_program_create(file, host->registry, tfrt_allocator_system(), out_program);
   tfrt_bef_file_release(file);

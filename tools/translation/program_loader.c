@@ -35,8 +35,7 @@ tfrt_status_t tfrt_program_loader_load(const char* path, const tfrt_text_to_bef_
                                        tfrt_bef_file_t** out_file) {
   *out_file = NULL;
   tfrt_file_contents_t contents;
-  TFRT_RETURN_IF_ERROR(
-      tfrt_file_read_at_most(path, TFRT_BEF_MAX_SIZE, tfrt_allocator_system(), &contents));
+  TFRT_RETURN_IF_ERROR(tfrt_file_map(path, TFRT_BEF_MAX_SIZE, tfrt_allocator_system(), &contents));
   bool is_bef = contents.size >= 1 && contents.data[0] == TFRT_BEF_MAGIC_0;
   tfrt_status_t status = NULL;
   if (is_bef || tfrt_program_loader_is_named_bef(path)) {

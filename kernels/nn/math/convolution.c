@@ -158,6 +158,7 @@ static tfrt_status_t make_convolution(const tfrt_nn_call_t* call, const convolut
     return status;
   }
   if (call->place) tfrt_nn_place_keep(call->place, &own->base);
+  if (key->weights) tfrt_nn_place_unload(call->place, call->inputs[1]);
   *out_kept = own;
   return NULL;
 }

@@ -2,10 +2,9 @@
 #include "kernels/nn/math/kept.h"
 
 void tfrt_nn_place_initialize(tfrt_nn_place_t* place, tfrt_allocator_t allocator,
-                              const void* constants, size_t size) {
+                              const tfrt_bef_file_t* file) {
   place->allocator = allocator;
-  place->constants = constants;
-  place->constants_size = size;
+  place->file = file;
   place->first = NULL;
   tfrt_mutex_initialize(&place->mutex);
 }
@@ -54,7 +53,14 @@ void tfrt_nn_kept_release(tfrt_nn_kept_t* kept) {
 
 bool tfrt_nn_place_is_constant(const tfrt_nn_place_t* place,
                                const tfrt_dense_host_tensor_t* tensor) {
-  if (!place || !place->constants) return false;
+  if (!place || !place->file) return false;
+  size_t size;
+  const char* constants = tfrt_bef_file_bytes(place->file, &size);
   const char* data = tfrt_dense_host_tensor_data(tensor);
-  return data >= place->constants && data < place->constants + place->constants_size;
+  return data >= constants && data < constants + size;
+}
+
+void tfrt_nn_place_unload(const tfrt_nn_place_t* place, const tfrt_dense_host_tensor_t* tensor) {
+  tfrt_bef_file_unload(place->file, tfrt_dense_host_tensor_data(tensor),
+                       tfrt_dense_host_tensor_size(tensor));
 }

@@ -8,7 +8,8 @@
 //                       |
 //                       +-- primitive, packed weights
 //
-// Weights that never change are those that lie in the program.
+// Weights that never change are those that lie in the program. When they are packed, the program's
+// own copy leaves memory, if its file is mapped.
 //
 // Life of what is kept:
 //  1. Made by a run that found none, and given to the place.
@@ -27,6 +28,7 @@
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/ref_count.h"
 #include "host_runtime/base/sync.h"
+#include "host_runtime/bef/bef_file.h"
 #include "host_runtime/tensor/dense_host_tensor.h"
 
 // The most that one place keeps.
@@ -41,9 +43,8 @@ typedef struct tfrt_nn_kept_s {
 
 // The place of an op in a program.
 typedef struct tfrt_nn_place_s {
-  tfrt_allocator_t allocator;  // of what is kept
-  const char* constants;       // the memory of the program
-  size_t constants_size;
+  tfrt_allocator_t allocator;   // of what is kept
+  const tfrt_bef_file_t* file;  // the program, which has the constants; NULL: none
   tfrt_mutex_t mutex;
   tfrt_nn_kept_t* first;  // guarded by |mutex|
 } tfrt_nn_place_t;
@@ -51,10 +52,10 @@ typedef struct tfrt_nn_place_s {
 // Whether |kept| is what |key| asks for.
 typedef bool (*tfrt_nn_matches_fn_t)(const tfrt_nn_kept_t* kept, const void* key);
 
-// Makes |place| an empty one in the program whose constants lie in the |size| bytes at |constants|.
+// Makes |place| an empty one in the program |file|, which outlives it; NULL: in none.
 // Thread-compatible.
 void tfrt_nn_place_initialize(tfrt_nn_place_t* place, tfrt_allocator_t allocator,
-                              const void* constants, size_t size);
+                              const tfrt_bef_file_t* file);
 
 // Gives back what |place| keeps. Thread-compatible.
 void tfrt_nn_place_deinitialize(tfrt_nn_place_t* place);
@@ -73,5 +74,9 @@ void tfrt_nn_kept_release(tfrt_nn_kept_t* kept);
 // change while it lives. Thread-safe.
 bool tfrt_nn_place_is_constant(const tfrt_nn_place_t* place,
                                const tfrt_dense_host_tensor_t* tensor);
+
+// For a constant of |place| that was packed: takes the memory of its elements (bef_file.h); they
+// stay readable. Thread-safe.
+void tfrt_nn_place_unload(const tfrt_nn_place_t* place, const tfrt_dense_host_tensor_t* tensor);
 
 #endif  // TFRT_KERNELS_NN_MATH_KEPT_H_

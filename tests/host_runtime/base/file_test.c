@@ -197,6 +197,76 @@ START_TEST(the_standard_input_is_read_to_its_end) {
 }
 END_TEST
 
+// A file of |size| bytes, each its place in the file.
+static uint8_t byte_at(size_t place) { return (uint8_t)(place * 31 + place / 4096); }
+
+static void write_large(const char* name, size_t size) {
+  uint8_t* bytes = tfrt_allocator_allocate(tfrt_allocator_system(), size);
+  for (size_t i = 0; i < size; ++i) bytes[i] = byte_at(i);
+  ck_assert_ptr_null(tfrt_file_write(in_folder(name), bytes, size));
+  tfrt_allocator_free(tfrt_allocator_system(), bytes, size);
+}
+
+static void assert_large(const tfrt_file_contents_t* contents, size_t size) {
+  ck_assert_uint_eq(contents->size, size);
+  size_t equal = 0;
+  while (equal < size && contents->data[equal] == byte_at(equal)) ++equal;
+  ck_assert_uint_eq(equal, size);
+  ck_assert_int_eq(contents->data[size], 0);
+}
+
+// Ends in the middle of a page, and with one.
+START_TEST(a_large_file_is_mapped_and_reads_the_same_after_its_memory_was_taken) {
+  static const size_t sizes[] = {TFRT_FILE_SMALLEST_MAPPED + 12345, 2 * TFRT_FILE_SMALLEST_MAPPED};
+  for (int i = 0; i < 2; ++i) {
+    tfrt_file_contents_t contents;
+    write_large("a", sizes[i]);
+    ck_assert_ptr_null(tfrt_file_map(path, sizes[i], tfrt_allocator_system(), &contents));
+    ck_assert(contents.is_mapped);
+    assert_large(&contents, sizes[i]);
+    tfrt_file_contents_unload(&contents, contents.data + 1, sizes[i] - 1);
+    tfrt_file_contents_unload(&contents, contents.data + 100, 100);
+    // The name is another file's now.
+    write_large("a", 10);
+    assert_large(&contents, sizes[i]);
+    tfrt_file_contents_deinitialize(&contents);
+  }
+  remove_folder("a");
+}
+END_TEST
+
+START_TEST(a_file_that_is_small_or_written_by_others_is_read) {
+  tfrt_file_contents_t contents;
+  write_large("a", TFRT_FILE_SMALLEST_MAPPED - 1);
+  ck_assert_ptr_null(
+      tfrt_file_map(path, TFRT_FILE_SMALLEST_MAPPED, tfrt_allocator_system(), &contents));
+  ck_assert(!contents.is_mapped);
+  tfrt_file_contents_unload(&contents, contents.data, contents.size);
+  assert_large(&contents, TFRT_FILE_SMALLEST_MAPPED - 1);
+  tfrt_file_contents_deinitialize(&contents);
+  write_large("a", TFRT_FILE_SMALLEST_MAPPED);
+  ck_assert_int_eq(chmod(path, 0620), 0);
+  ck_assert_ptr_null(
+      tfrt_file_map(path, TFRT_FILE_SMALLEST_MAPPED, tfrt_allocator_system(), &contents));
+  ck_assert(!contents.is_mapped);
+  assert_large(&contents, TFRT_FILE_SMALLEST_MAPPED);
+  tfrt_file_contents_deinitialize(&contents);
+  remove_folder("a");
+}
+END_TEST
+
+START_TEST(what_can_not_be_mapped_is_the_error_of_reading) {
+  tfrt_file_contents_t contents;
+  write_large("a", TFRT_FILE_SMALLEST_MAPPED);
+  assert_error(
+      tfrt_file_map(path, TFRT_FILE_SMALLEST_MAPPED - 1, tfrt_allocator_system(), &contents),
+      TFRT_STATUS_INVALID_ARGUMENT, "it has more than 262143 bytes");
+  assert_error(tfrt_file_map(in_folder("b"), 1, tfrt_allocator_system(), &contents),
+               TFRT_STATUS_NOT_FOUND, "/b: No such file or directory");
+  remove_folder("a");
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   TCase* tests = tcase_create("file");
   tcase_add_test(tests, what_is_written_is_read_again);
@@ -210,6 +280,9 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, a_file_longer_than_what_is_asked_for_is_an_error_that_names_the_limit);
   tcase_add_test(tests, a_device_without_an_end_is_an_error);
   tcase_add_test(tests, the_standard_input_is_read_to_its_end);
+  tcase_add_test(tests, a_large_file_is_mapped_and_reads_the_same_after_its_memory_was_taken);
+  tcase_add_test(tests, a_file_that_is_small_or_written_by_others_is_read);
+  tcase_add_test(tests, what_can_not_be_mapped_is_the_error_of_reading);
   Suite* suite = suite_create("file");
   suite_add_tcase(suite, tests);
   return suite;
