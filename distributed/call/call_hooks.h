@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The functions of higher rooms that calls use: recovery/ runs calls again, service/ has the
-// built-in functions. host/ fills the table, |call_hooks| of the node.
+// built-in functions. They fill in the table, |call_hooks| of the node, when it is made.
 //
 // Thread rule: everything here is called with the node's lock held.
 // Failure rule: as each member says.

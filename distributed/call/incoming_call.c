@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/call/incoming_call.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "distributed/call/call_hooks.h"
@@ -11,6 +12,27 @@
 #include "distributed/value/job_budget.h"
 #include "distributed/value/object_name.h"
 #include "distributed/value/value_item.h"
+
+// --- Lines of the log ------------------------------------------------------------
+
+// Such lines are for debugging: only they are written at that level.
+static void tfrt_incoming_call_log_begin(const tfrt_job_t* job, uint64_t call, uint64_t caller,
+                                         const char* function) {
+  if (!tfrt_log_is_enabled(TFRT_LOG_DEBUG)) return;
+  const tfrt_log_context_t context = tfrt_event_log_context(job, call);
+  tfrt_log(TFRT_LOG_DEBUG, &context, "called by %016" PRIx64 ": @%s", caller, function);
+}
+
+static void tfrt_incoming_call_log_end(const tfrt_job_t* job, uint64_t call,
+                                       tfrt_status_t cancelled) {
+  if (!tfrt_log_is_enabled(TFRT_LOG_DEBUG)) return;
+  const tfrt_log_context_t context = tfrt_event_log_context(job, call);
+  if (cancelled) {
+    tfrt_log(TFRT_LOG_DEBUG, &context, "done: %s", tfrt_status_message(cancelled));
+  } else {
+    tfrt_log(TFRT_LOG_DEBUG, &context, "done");
+  }
+}
 
 // --- The peer's table --------------------------------------------------------
 
@@ -192,6 +214,12 @@ static bool tfrt_incoming_call_can_wait(const tfrt_incoming_call_t* call,
   return can_wait;
 }
 
+static void tfrt_peer_return_call_credit(tfrt_peer_t* peer) {
+  if (!peer->session) return;
+  tfrt_session_grant(peer->session, tfrt_session_granted_calls(peer->session) + 1,
+                     tfrt_session_granted_wants(peer->session));
+}
+
 // The call of |execution| only waits now: gives the caller the credit back, so that calls that this
 // one waits for never lack it.
 static void tfrt_incoming_call_waits(tfrt_execution_t* execution) {
@@ -206,7 +234,7 @@ static void tfrt_incoming_call_waits(tfrt_execution_t* execution) {
 // The call is over: forgets it.
 static void tfrt_incoming_call_end(tfrt_incoming_call_t* call) {
   if (call->execution.node->options.logs_events) {
-    tfrt_event_log_call_ended(call->execution.job, call->number, call->execution.cancelled);
+    tfrt_incoming_call_log_end(call->execution.job, call->number, call->execution.cancelled);
   }
   if (call->peer) {
     tfrt_hash_table_remove(&call->peer->incoming_calls, &call->by_number);
@@ -521,8 +549,8 @@ static void tfrt_incoming_call_begin(tfrt_incoming_call_t* call, const tfrt_wire
   if (execution->program) ++execution->job->usage.calls;
   tfrt_hash_table_insert(&peer->incoming_calls, &call->number, &call->by_number);
   if (execution->node->options.logs_events) {
-    tfrt_event_log_call_begun(execution->job, call->number, peer->incarnation,
-                              tfrt_execution_function_name(execution));
+    tfrt_incoming_call_log_begin(execution->job, call->number, peer->incarnation,
+                                 tfrt_execution_function_name(execution));
   }
   if (execution->program) {
     tfrt_execution_start(execution);
@@ -534,7 +562,9 @@ static void tfrt_incoming_call_begin(tfrt_incoming_call_t* call, const tfrt_wire
   }
 }
 
-tfrt_status_t tfrt_incoming_call_on_invoke(const tfrt_incoming_frame_t* in) {
+// An Invoke, or a Void, came; without a job, that is closed here, and the call is refused. Returns
+// an error (+1) for what is impossible: a call number that is not the next one.
+static tfrt_status_t tfrt_incoming_call_on_invoke(const tfrt_incoming_frame_t* in) {
   tfrt_peer_t* peer = in->peer;
   tfrt_job_t* job = in->job;
   const tfrt_wire_invoke_t* invoke = &in->body->invoke;
@@ -574,7 +604,7 @@ tfrt_status_t tfrt_incoming_call_on_invoke(const tfrt_incoming_frame_t* in) {
   return NULL;
 }
 
-tfrt_status_t tfrt_incoming_call_on_void(const tfrt_incoming_frame_t* in) {
+static tfrt_status_t tfrt_incoming_call_on_void(const tfrt_incoming_frame_t* in) {
   tfrt_peer_t* peer = in->peer;
   tfrt_job_t* job = in->job;
   const tfrt_wire_void_call_t* call = &in->body->void_call;
@@ -599,7 +629,8 @@ tfrt_execution_t* tfrt_incoming_call_find(tfrt_peer_t* peer, uint64_t number) {
   return node ? &TFRT_CONTAINER_OF(node, tfrt_incoming_call_t, by_number)->execution : NULL;
 }
 
-tfrt_status_t tfrt_incoming_call_on_cancel(const tfrt_incoming_frame_t* in) {
+// A Cancel came; late ones are ignored.
+static tfrt_status_t tfrt_incoming_call_on_cancel(const tfrt_incoming_frame_t* in) {
   const tfrt_wire_cancel_t* cancel = &in->body->cancel;
   tfrt_execution_t* execution = tfrt_incoming_call_find(in->peer, cancel->call);
   if (!execution) return NULL;
@@ -613,7 +644,8 @@ tfrt_status_t tfrt_incoming_call_on_cancel(const tfrt_incoming_frame_t* in) {
   return NULL;
 }
 
-tfrt_status_t tfrt_incoming_call_on_hurry(const tfrt_incoming_frame_t* in) {
+// A Hurry came: the Results of the call wait no longer, those that do included.
+static tfrt_status_t tfrt_incoming_call_on_hurry(const tfrt_incoming_frame_t* in) {
   tfrt_execution_t* execution = tfrt_incoming_call_find(in->peer, in->body->hurry.call);
   if (execution) tfrt_incoming_call_cast(execution)->results_can_wait = false;
   tfrt_session_send_waiting(in->peer->session);
@@ -691,6 +723,16 @@ static const tfrt_owner_rule_t tfrt_incoming_call_rules[] = {
     {TFRT_OWNER_REQUEST_CANCELLED, TFRT_OWNER_CALLS, tfrt_incoming_call_on_cancelled},
 };
 
-void tfrt_incoming_call_register(tfrt_owner_rules_t* rules) {
-  tfrt_owner_rules_add(rules, tfrt_incoming_call_rules, TFRT_ARRAY_SIZE(tfrt_incoming_call_rules));
-}
+static const tfrt_frame_handler_t tfrt_incoming_call_handlers[] = {
+    {TFRT_WIRE_FRAME_INVOKE, tfrt_incoming_call_on_invoke},
+    {TFRT_WIRE_FRAME_VOID, tfrt_incoming_call_on_void},
+    {TFRT_WIRE_FRAME_CANCEL, tfrt_incoming_call_on_cancel},
+    {TFRT_WIRE_FRAME_HURRY, tfrt_incoming_call_on_hurry},
+};
+
+const tfrt_node_part_t tfrt_incoming_call_part = {
+    .rules = tfrt_incoming_call_rules,
+    .rule_count = TFRT_ARRAY_SIZE(tfrt_incoming_call_rules),
+    .handlers = tfrt_incoming_call_handlers,
+    .handler_count = TFRT_ARRAY_SIZE(tfrt_incoming_call_handlers),
+};

@@ -24,8 +24,8 @@
 
 #include "distributed/call/execution.h"
 #include "distributed/call/incoming_gate.h"
-#include "distributed/domain/incoming_frame.h"
 #include "distributed/domain/job.h"
+#include "distributed/domain/node_part.h"
 
 // How far the caller knows one result.
 typedef enum tfrt_incoming_result_state_e {
@@ -67,17 +67,6 @@ static inline tfrt_wire_object_id_t tfrt_incoming_call_slot_id(const tfrt_incomi
       .namer = call->execution.caller, .number = call->number, .index = index};
 }
 
-// An Invoke, or a Void, came; without a job, that is closed here, and the call is refused. Returns
-// an error (+1) for what is impossible: a call number that is not the next one.
-tfrt_status_t tfrt_incoming_call_on_invoke(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
-tfrt_status_t tfrt_incoming_call_on_void(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
-
-// A Cancel came; late ones are ignored.
-tfrt_status_t tfrt_incoming_call_on_cancel(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
-
-// A Hurry came: the Results of the call wait no longer, those that do included.
-tfrt_status_t tfrt_incoming_call_on_hurry(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
-
 // The execution (+0) of the call |number| that |peer| made, or NULL if the call is over.
 tfrt_execution_t* tfrt_incoming_call_find(tfrt_peer_t* peer, uint64_t number);
 
@@ -89,6 +78,6 @@ tfrt_object_t* tfrt_incoming_call_slot(tfrt_incoming_call_t* call, uint32_t inde
 void tfrt_incoming_call_flush_later(tfrt_incoming_call_t* call);
 
 // Has calls end with their owners.
-void tfrt_incoming_call_register(tfrt_owner_rules_t* rules);
+extern const tfrt_node_part_t tfrt_incoming_call_part;
 
 #endif  // TFRT_DISTRIBUTED_CALL_INCOMING_CALL_H_

@@ -130,6 +130,12 @@ static bool tfrt_incoming_call_leave(tfrt_incoming_call_t* call) {
   return has_list;
 }
 
+// Ends |watch|, if it was begun.
+static void tfrt_remote_value_end_watch(tfrt_remote_value_watch_t* watch) {
+  if (watch->value) tfrt_list_remove(&watch->link);
+  watch->value = NULL;
+}
+
 static void tfrt_incoming_call_end_watches(tfrt_incoming_call_t* call) {
   for (uint32_t j = 0; j < call->execution.argument_count; ++j) {
     tfrt_remote_value_end_watch(&call->gate.watches[j]);

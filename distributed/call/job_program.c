@@ -18,7 +18,8 @@ static tfrt_status_t tfrt_job_add_program(tfrt_job_t* job, uint64_t namer, uint3
   return NULL;
 }
 
-tfrt_status_t tfrt_job_on_program(const tfrt_incoming_frame_t* in) {
+// A Program came. Returns an error (+1) for what is impossible.
+static tfrt_status_t tfrt_job_on_program(const tfrt_incoming_frame_t* in) {
   tfrt_peer_t* peer = in->peer;
   tfrt_job_t* job = in->job;
   const tfrt_wire_program_t* program = &in->body->program;
@@ -116,6 +117,13 @@ static const tfrt_owner_rule_t tfrt_job_program_rules[] = {
     {TFRT_OWNER_JOB_PAST, TFRT_OWNER_JOBS, tfrt_job_program_on_job_past},
 };
 
-void tfrt_job_program_register(tfrt_owner_rules_t* rules) {
-  tfrt_owner_rules_add(rules, tfrt_job_program_rules, TFRT_ARRAY_SIZE(tfrt_job_program_rules));
-}
+static const tfrt_frame_handler_t tfrt_job_program_handlers[] = {
+    {TFRT_WIRE_FRAME_PROGRAM, tfrt_job_on_program},
+};
+
+const tfrt_node_part_t tfrt_job_program_part = {
+    .rules = tfrt_job_program_rules,
+    .rule_count = TFRT_ARRAY_SIZE(tfrt_job_program_rules),
+    .handlers = tfrt_job_program_handlers,
+    .handler_count = TFRT_ARRAY_SIZE(tfrt_job_program_handlers),
+};

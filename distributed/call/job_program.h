@@ -9,12 +9,9 @@
 #ifndef TFRT_DISTRIBUTED_CALL_JOB_PROGRAM_H_
 #define TFRT_DISTRIBUTED_CALL_JOB_PROGRAM_H_
 
-#include "distributed/domain/incoming_frame.h"
 #include "distributed/domain/job.h"
+#include "distributed/domain/node_part.h"
 #include "distributed/domain/program_cache.h"
-
-// A Program came. Returns an error (+1) for what is impossible.
-tfrt_status_t tfrt_job_on_program(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
 
 // Sets |*out_handle| to the number by which |peer| knows |program| from us, telling it first
 // (a Program frame) if it doesn't. RESOURCE_EXHAUSTED, also for too many programs.
@@ -23,6 +20,6 @@ tfrt_status_t tfrt_job_announce_program(tfrt_job_t* job, tfrt_peer_t* peer,
     TFRT_MUST_USE;
 
 // Has jobs give back their programs.
-void tfrt_job_program_register(tfrt_owner_rules_t* rules);
+extern const tfrt_node_part_t tfrt_job_program_part;
 
 #endif  // TFRT_DISTRIBUTED_CALL_JOB_PROGRAM_H_

@@ -427,6 +427,15 @@ static tfrt_status_t tfrt_outgoing_call_order_results(tfrt_outgoing_call_t* call
   return NULL;
 }
 
+// Says whose result |value| is: |function|, called at |site| (copied, with texts that live as
+// long as the job).
+static void tfrt_remote_value_set_site(tfrt_remote_value_t* value, const char* function,
+                                       const tfrt_call_site_t* site) {
+  value->place.function = function;
+  value->result_is_due = true;
+  tfrt_call_site_set(&value->place.site, site->kernel, &site->origin);
+}
+
 // A remote value (+1) for result |index|, which is called |reference|: a new one, or the one that a
 // run before this has lost.
 static tfrt_remote_value_t* tfrt_outgoing_call_create_result(
@@ -650,7 +659,8 @@ static void tfrt_outgoing_call_prefetch(const tfrt_peer_t* peer, uint64_t number
   tfrt_outgoing_call_prefetch_lines(call->results[0], offsetof(tfrt_remote_value_t, bytes.here));
 }
 
-tfrt_status_t tfrt_outgoing_call_on_result(const tfrt_incoming_frame_t* in) {
+// A Result came. Returns an error (+1) for what is impossible.
+static tfrt_status_t tfrt_outgoing_call_on_result(const tfrt_incoming_frame_t* in) {
   tfrt_peer_t* peer = in->peer;
   const tfrt_wire_result_t* result = &in->body->result;
   tfrt_outgoing_call_t* call = tfrt_outgoing_call_find(peer, result->call);
@@ -677,17 +687,6 @@ tfrt_status_t tfrt_outgoing_call_on_result(const tfrt_incoming_frame_t* in) {
 }
 
 // --- The end -----------------------------------------------------------------
-
-bool tfrt_outgoing_call_lends(const tfrt_peer_t* peer, const tfrt_async_value_t* value) {
-  for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->outgoing_calls); node;
-       node = tfrt_hash_table_next(&peer->outgoing_calls, node)) {
-    const tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(node, tfrt_outgoing_call_t, by_number);
-    for (uint32_t i = 0; i < call->argument_count; ++i) {
-      if (call->arguments[i] == value) return true;
-    }
-  }
-  return false;
-}
 
 // The error (+1) of |call|, whose callee is dead. A call that was never written surely never ran.
 static tfrt_status_t tfrt_outgoing_call_lost_error(const tfrt_outgoing_call_t* call) {
@@ -756,6 +755,13 @@ static const tfrt_owner_rule_t tfrt_outgoing_call_rules[] = {
     {TFRT_OWNER_CLIENT_LEFT, TFRT_OWNER_CALLS, tfrt_outgoing_call_on_client_left},
 };
 
-void tfrt_outgoing_call_register(tfrt_owner_rules_t* rules) {
-  tfrt_owner_rules_add(rules, tfrt_outgoing_call_rules, TFRT_ARRAY_SIZE(tfrt_outgoing_call_rules));
-}
+static const tfrt_frame_handler_t tfrt_outgoing_call_handlers[] = {
+    {TFRT_WIRE_FRAME_RESULT, tfrt_outgoing_call_on_result},
+};
+
+const tfrt_node_part_t tfrt_outgoing_call_part = {
+    .rules = tfrt_outgoing_call_rules,
+    .rule_count = TFRT_ARRAY_SIZE(tfrt_outgoing_call_rules),
+    .handlers = tfrt_outgoing_call_handlers,
+    .handler_count = TFRT_ARRAY_SIZE(tfrt_outgoing_call_handlers),
+};

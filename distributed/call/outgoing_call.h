@@ -23,8 +23,8 @@
 #define TFRT_DISTRIBUTED_CALL_OUTGOING_CALL_H_
 
 #include "distributed/domain/call_site.h"
-#include "distributed/domain/incoming_frame.h"
 #include "distributed/domain/job.h"
+#include "distributed/domain/node_part.h"
 #include "distributed/value/object_table.h"
 #include "distributed/value/remote_value.h"
 #include "host_runtime/executor/request/call_router.h"
@@ -134,12 +134,6 @@ void tfrt_outgoing_call_start_prepared(tfrt_outgoing_call_t* call,
                                        tfrt_status_t refusal);
 void tfrt_outgoing_call_discard(tfrt_outgoing_call_t* call, tfrt_job_t* job);
 
-// A Result came. Returns an error (+1) for what is impossible.
-tfrt_status_t tfrt_outgoing_call_on_result(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
-
-// True if |value|, a remote value, is lent to |peer| for a call that is not over.
-bool tfrt_outgoing_call_lends(const tfrt_peer_t* peer, const tfrt_async_value_t* value);
-
 // |job| is over here because of |reason| (+0): cancels and ends the oldest of its open calls, to
 // any host, until these and their results are |count|. True if no call is left.
 bool tfrt_outgoing_call_cancel_oldest(tfrt_job_t* job, uint32_t count, tfrt_status_t reason)
@@ -157,6 +151,6 @@ void tfrt_trace_flow_add(const tfrt_job_t* job, const char* category, uint64_t c
                          uint64_t number, uint64_t callee, uint64_t request);
 
 // Has calls end with their owners.
-void tfrt_outgoing_call_register(tfrt_owner_rules_t* rules);
+extern const tfrt_node_part_t tfrt_outgoing_call_part;
 
 #endif  // TFRT_DISTRIBUTED_CALL_OUTGOING_CALL_H_

@@ -593,6 +593,7 @@ static const tfrt_owner_rule_t tfrt_router_rules[] = {
     {TFRT_OWNER_JOB_MADE, TFRT_OWNER_CALLS, tfrt_router_on_job_made},
 };
 
-void tfrt_router_register(tfrt_owner_rules_t* rules) {
-  tfrt_owner_rules_add(rules, tfrt_router_rules, TFRT_ARRAY_SIZE(tfrt_router_rules));
-}
+const tfrt_node_part_t tfrt_router_part = {
+    .rules = tfrt_router_rules,
+    .rule_count = TFRT_ARRAY_SIZE(tfrt_router_rules),
+};

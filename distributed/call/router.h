@@ -13,8 +13,9 @@
 #define TFRT_DISTRIBUTED_CALL_ROUTER_H_
 
 #include "distributed/domain/job.h"
+#include "distributed/domain/node_part.h"
 
 // Has jobs get their router, output and mailbox.
-void tfrt_router_register(tfrt_owner_rules_t* rules);
+extern const tfrt_node_part_t tfrt_router_part;
 
 #endif  // TFRT_DISTRIBUTED_CALL_ROUTER_H_

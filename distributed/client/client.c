@@ -400,9 +400,14 @@ void tfrt_client_leave(tfrt_client_t* client) {
   tfrt_node_release(node);
 }
 
-void tfrt_client_close_all(tfrt_node_t* node, tfrt_status_t reason) {
-  while (!tfrt_list_is_empty(&node->clients)) {
-    tfrt_client_close_locked(tfrt_client_of(node->clients.next), reason);
+static void tfrt_client_on_node_made(const tfrt_owner_end_t* end) {
+  tfrt_list_initialize(&end->node->clients);
+}
+
+static void tfrt_client_on_node_closing(const tfrt_owner_end_t* end) {
+  const tfrt_list_link_t* clients = &end->node->clients;
+  while (!tfrt_list_is_empty(clients)) {
+    tfrt_client_close_locked(tfrt_client_of(clients->next), end->reason);
   }
 }
 
@@ -427,7 +432,8 @@ void tfrt_client_note_open(tfrt_client_t* client) {
   }
 }
 
-tfrt_status_t tfrt_client_on_job_end(const tfrt_incoming_frame_t* in) {
+// A JobEnd came.
+static tfrt_status_t tfrt_client_on_job_end(const tfrt_incoming_frame_t* in) {
   const tfrt_wire_job_end_t* end = &in->body->job_end;
   tfrt_client_t* client = in->job ? tfrt_client_find(in->peer->node, in->job) : NULL;
   for (tfrt_list_link_t* link = client ? client->runs.next : NULL; link && link != &client->runs;
@@ -600,3 +606,19 @@ void tfrt_client_cancel(tfrt_client_t* client, uint64_t number, tfrt_status_t re
   }
   tfrt_node_unlock(client->node);
 }
+
+static const tfrt_owner_rule_t tfrt_client_rules[] = {
+    {TFRT_OWNER_NODE_MADE, TFRT_OWNER_JOBS, tfrt_client_on_node_made},
+    {TFRT_OWNER_NODE_CLOSING, TFRT_OWNER_JOBS, tfrt_client_on_node_closing},
+};
+
+static const tfrt_frame_handler_t tfrt_client_handlers[] = {
+    {TFRT_WIRE_FRAME_JOB_END, tfrt_client_on_job_end},
+};
+
+const tfrt_node_part_t tfrt_client_part = {
+    .rules = tfrt_client_rules,
+    .rule_count = TFRT_ARRAY_SIZE(tfrt_client_rules),
+    .handlers = tfrt_client_handlers,
+    .handler_count = TFRT_ARRAY_SIZE(tfrt_client_handlers),
+};

@@ -230,7 +230,9 @@ void tfrt_client_forget_hosts(tfrt_client_t* client) {
   }
 }
 
-void tfrt_client_on_session_opened(tfrt_node_t* node, tfrt_session_t* session) {
+static void tfrt_client_on_peer_met(const tfrt_owner_end_t* end) {
+  const tfrt_node_t* node = end->node;
+  const tfrt_session_t* session = end->peer->session;
   for (tfrt_list_link_t* link = node->clients.next; link != &node->clients;) {
     tfrt_client_t* client = tfrt_client_of(link);
     link = link->next;
@@ -273,25 +275,25 @@ static void tfrt_client_lose_session(tfrt_client_t* client, tfrt_client_host_t* 
   if (root) tfrt_client_lose_root(client, root);
 }
 
-void tfrt_client_on_session_dead(tfrt_node_t* node, tfrt_session_t* session,
-                                 tfrt_session_death_t death, tfrt_status_t reason) {
+static void tfrt_client_on_session_dead(const tfrt_owner_end_t* end) {
+  const tfrt_node_t* node = end->node;
   for (tfrt_list_link_t* link = node->clients.next; link != &node->clients;) {
     tfrt_client_t* client = tfrt_client_of(link);
     link = link->next;
     // An address that is given twice has one session. One that is closed meanwhile has none.
     for (uint32_t i = 0; i < client->options.host_count; ++i) {
-      if (client->hosts[i].session != session) continue;
-      tfrt_client_lose_session(client, &client->hosts[i], session, death, reason);
+      if (client->hosts[i].session != end->session) continue;
+      tfrt_client_lose_session(client, &client->hosts[i], end->session, end->death, end->reason);
     }
   }
 }
 
-tfrt_status_t tfrt_client_on_detach(const tfrt_incoming_frame_t* in) {
-  tfrt_client_t* client = in->job ? tfrt_client_find(in->peer->node, in->job) : NULL;
-  if (client && in->peer->incarnation == client->hosts[0].incarnation) {
-    tfrt_client_lose_root(client, in->peer);
+// The root has ended the job, and no host answers messages on their way to it.
+static void tfrt_client_on_member_left(const tfrt_owner_end_t* end) {
+  tfrt_client_t* client = tfrt_client_find(end->node, end->job);
+  if (client && end->peer->incarnation == client->hosts[0].incarnation) {
+    tfrt_client_lose_root(client, end->peer);
   }
-  return NULL;
 }
 
 // --- JobOpened ---------------------------------------------------------------
@@ -309,7 +311,8 @@ static void tfrt_client_on_refusal(tfrt_client_t* client, const tfrt_client_host
   tfrt_status_release(status);
 }
 
-tfrt_status_t tfrt_client_on_job_opened(const tfrt_incoming_frame_t* in) {
+// A JobOpened came.
+static tfrt_status_t tfrt_client_on_job_opened(const tfrt_incoming_frame_t* in) {
   const tfrt_wire_error_t* error = in->body->job_opened.error;
   tfrt_client_t* client = in->job ? tfrt_client_find(in->peer->node, in->job) : NULL;
   if (!client || tfrt_client_was_opened(client)) return NULL;
@@ -326,3 +329,20 @@ tfrt_status_t tfrt_client_on_job_opened(const tfrt_incoming_frame_t* in) {
   if (all) tfrt_client_note_open(client);
   return NULL;
 }
+
+static const tfrt_owner_rule_t tfrt_client_host_rules[] = {
+    {TFRT_OWNER_PEER_MET, TFRT_OWNER_JOBS, tfrt_client_on_peer_met},
+    {TFRT_OWNER_SESSION_DEAD, TFRT_OWNER_JOBS, tfrt_client_on_session_dead},
+    {TFRT_OWNER_MEMBER_LEFT, TFRT_OWNER_JOBS, tfrt_client_on_member_left},
+};
+
+static const tfrt_frame_handler_t tfrt_client_host_handlers[] = {
+    {TFRT_WIRE_FRAME_JOB_OPENED, tfrt_client_on_job_opened},
+};
+
+const tfrt_node_part_t tfrt_client_host_part = {
+    .rules = tfrt_client_host_rules,
+    .rule_count = TFRT_ARRAY_SIZE(tfrt_client_host_rules),
+    .handlers = tfrt_client_host_handlers,
+    .handler_count = TFRT_ARRAY_SIZE(tfrt_client_host_handlers),
+};

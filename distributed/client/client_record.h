@@ -14,8 +14,8 @@
 
 #include "distributed/client/client.h"
 #include "distributed/domain/domain.h"
-#include "distributed/domain/incoming_frame.h"
 #include "distributed/domain/job.h"
+#include "distributed/domain/node_part.h"
 
 // One host of the job, by rank.
 typedef struct tfrt_client_host_s {
@@ -97,24 +97,10 @@ void tfrt_client_forget_hosts(tfrt_client_t* client);
 // The error (+1) for a job that was not open in time; it names the hosts that have not answered.
 tfrt_status_t tfrt_client_late_error(const tfrt_client_t* client) TFRT_MUST_USE;
 
-// --- Events ------------------------------------------------------------------
+// --- The node ----------------------------------------------------------------
 
-// A JobEnd came.
-tfrt_status_t tfrt_client_on_job_end(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
-
-// The node is closed.
-void tfrt_client_close_all(tfrt_node_t* node, tfrt_status_t reason);
-
-// |session| is open, or dead as |death| and |reason| (+0) say.
-void tfrt_client_on_session_opened(tfrt_node_t* node, tfrt_session_t* session);
-void tfrt_client_on_session_dead(tfrt_node_t* node, tfrt_session_t* session,
-                                 tfrt_session_death_t death, tfrt_status_t reason);
-
-// A JobDetach came: if the sender is the root, it has ended the job, and no host answers messages
-// on their way to it.
-tfrt_status_t tfrt_client_on_detach(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
-
-// A JobOpened came.
-tfrt_status_t tfrt_client_on_job_opened(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
+// Have clients end with the node, and learn of sessions, the job's answers and the root's loss.
+extern const tfrt_node_part_t tfrt_client_part;
+extern const tfrt_node_part_t tfrt_client_host_part;
 
 #endif  // TFRT_DISTRIBUTED_CLIENT_CLIENT_RECORD_H_

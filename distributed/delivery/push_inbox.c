@@ -124,7 +124,8 @@ void tfrt_push_inbox_expect(tfrt_remote_value_t* value) {
   tfrt_session_wake_at(peer->session, value->push.until_ns);
 }
 
-void tfrt_push_inbox_forget(tfrt_remote_value_t* value) {
+// |value| waits for no Push any more; nothing happens if it doesn't.
+static void tfrt_push_inbox_forget(tfrt_remote_value_t* value) {
   if (!tfrt_list_is_linked(&value->push.expected)) return;
   if (value->state == TFRT_REMOTE_VALUE_AWAITING_PUSH) {
     tfrt_remote_value_set_state(value, TFRT_REMOTE_VALUE_UNKNOWN);
@@ -145,7 +146,8 @@ static tfrt_remote_value_t* tfrt_push_inbox_find(const tfrt_list_link_t* head,
   return NULL;
 }
 
-tfrt_status_t tfrt_push_inbox_on_push(const tfrt_incoming_frame_t* in) {
+// A Push came.
+static tfrt_status_t tfrt_push_inbox_on_push(const tfrt_incoming_frame_t* in) {
   tfrt_peer_t* peer = in->peer;
   tfrt_job_t* job = in->job;
   const tfrt_wire_push_t* push = &in->body->push;
@@ -184,7 +186,9 @@ static void tfrt_push_inbox_ask_late(tfrt_peer_t* peer, int64_t now_ns) {
   }
 }
 
-void tfrt_push_inbox_expire(tfrt_peer_t* peer) {
+// Asks for values that have waited too long for |peer|, and drops early Pushes that nobody came
+// for.
+static void tfrt_push_inbox_expire(tfrt_peer_t* peer) {
   if (!peer->pushes) return;
   int64_t now_ns = tfrt_node_now_ns(peer->node);
   tfrt_push_inbox_ask_late(peer, now_ns);
@@ -217,13 +221,30 @@ static void tfrt_push_inbox_on_peer_past(const tfrt_owner_end_t* end) {
   tfrt_allocator_free(end->node->options.allocator, peer->pushes, sizeof(*peer->pushes));
 }
 
+static void tfrt_push_inbox_on_node_made(const tfrt_owner_end_t* end) {
+  end->node->value_hooks->forget_push = tfrt_push_inbox_forget;
+}
+
+static void tfrt_push_inbox_on_peer_woken(const tfrt_owner_end_t* end) {
+  tfrt_push_inbox_expire(end->peer);
+}
+
 static const tfrt_owner_rule_t tfrt_push_inbox_rules[] = {
+    {TFRT_OWNER_NODE_MADE, TFRT_OWNER_VALUES, tfrt_push_inbox_on_node_made},
+    {TFRT_OWNER_PEER_WOKEN, TFRT_OWNER_VALUES, tfrt_push_inbox_on_peer_woken},
     {TFRT_OWNER_PEER_LOST, TFRT_OWNER_VALUES, tfrt_push_inbox_on_peer_lost},
     {TFRT_OWNER_CLIENT_LEFT, TFRT_OWNER_VALUES, tfrt_push_inbox_on_peer_lost},
     {TFRT_OWNER_JOB_FINISHED, TFRT_OWNER_VALUES, tfrt_push_inbox_on_job_finished},
     {TFRT_OWNER_PEER_PAST, TFRT_OWNER_VALUES, tfrt_push_inbox_on_peer_past},
 };
 
-void tfrt_push_inbox_register(tfrt_owner_rules_t* rules) {
-  tfrt_owner_rules_add(rules, tfrt_push_inbox_rules, TFRT_ARRAY_SIZE(tfrt_push_inbox_rules));
-}
+static const tfrt_frame_handler_t tfrt_push_inbox_handlers[] = {
+    {TFRT_WIRE_FRAME_PUSH, tfrt_push_inbox_on_push},
+};
+
+const tfrt_node_part_t tfrt_push_inbox_part = {
+    .rules = tfrt_push_inbox_rules,
+    .rule_count = TFRT_ARRAY_SIZE(tfrt_push_inbox_rules),
+    .handlers = tfrt_push_inbox_handlers,
+    .handler_count = TFRT_ARRAY_SIZE(tfrt_push_inbox_handlers),
+};

@@ -29,7 +29,7 @@
 #include <stdint.h>
 
 #include "distributed/domain/domain.h"
-#include "distributed/domain/incoming_frame.h"
+#include "distributed/domain/node_part.h"
 #include "distributed/tuning/tuning.h"
 #include "distributed/wire/value.h"
 #include "host_runtime/base/list.h"
@@ -51,17 +51,7 @@ typedef struct tfrt_push_inbox_s {
 // come, or has it wait before it asks.
 void tfrt_push_inbox_expect(tfrt_remote_value_t* value);
 
-// |value| waits for no Push any more; nothing happens if it doesn't.
-void tfrt_push_inbox_forget(tfrt_remote_value_t* value);
-
-// A Push came.
-tfrt_status_t tfrt_push_inbox_on_push(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
-
-// Asks for values that have waited too long for |peer|, and drops early Pushes that nobody came
-// for.
-void tfrt_push_inbox_expire(tfrt_peer_t* peer);
-
 // Has Pushes end with their owners.
-void tfrt_push_inbox_register(tfrt_owner_rules_t* rules);
+extern const tfrt_node_part_t tfrt_push_inbox_part;
 
 #endif  // TFRT_DISTRIBUTED_DELIVERY_PUSH_INBOX_H_

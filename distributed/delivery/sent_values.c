@@ -8,6 +8,15 @@
 
 // --- Values by key ----------------------------------------------------------
 
+// Says that |value|, which was lent to us, was sent by key and is received at |site| (copied, with
+// texts that live as long as the job).
+static void tfrt_remote_value_set_receiver(tfrt_remote_value_t* value,
+                                           const tfrt_status_origin_t* site) {
+  if (tfrt_remote_value_has_site(value)) return;
+  value->place.is_received = true;
+  tfrt_call_site_set(&value->place.site, NULL, site);
+}
+
 void tfrt_mail_met(tfrt_mailbox_t* mailbox, tfrt_async_value_t* value,
                    const tfrt_status_origin_t* site) {
   // Small values are here, mostly.
@@ -113,9 +122,10 @@ static const tfrt_owner_rule_t tfrt_mail_rules[] = {
     {TFRT_OWNER_REQUEST_OVER, TFRT_OWNER_MAIL, tfrt_mail_on_request_over},
 };
 
-void tfrt_mail_register(tfrt_owner_rules_t* rules) {
-  tfrt_owner_rules_add(rules, tfrt_mail_rules, TFRT_ARRAY_SIZE(tfrt_mail_rules));
-}
+const tfrt_node_part_t tfrt_mail_part = {
+    .rules = tfrt_mail_rules,
+    .rule_count = TFRT_ARRAY_SIZE(tfrt_mail_rules),
+};
 
 // --- Copies that are sent ahead ---------------------------------------------
 

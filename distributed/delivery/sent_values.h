@@ -32,6 +32,7 @@
 #define TFRT_DISTRIBUTED_DELIVERY_SENT_VALUES_H_
 
 #include "distributed/domain/job.h"
+#include "distributed/domain/node_part.h"
 #include "host_runtime/executor/request/call_router.h"
 
 // For |mailbox|, that of a job: |value| is received at |site|. If the value, or an element of it,
@@ -50,7 +51,7 @@ void tfrt_mail_fail(tfrt_job_t* job, uint64_t request, uint32_t rank, tfrt_strin
 void tfrt_mail_end(tfrt_job_t* job, uint32_t rank, tfrt_status_t reason);
 
 // Has what waits in mailboxes end with its owners.
-void tfrt_mail_register(tfrt_owner_rules_t* rules);
+extern const tfrt_node_part_t tfrt_mail_part;
 
 // Notes that |value| of |copy| is |there| on that host as soon as |chain| is available (all +0).
 // Thread-safe.

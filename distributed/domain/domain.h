@@ -7,8 +7,9 @@
 //   domain    the lock, what is put off until it is open, peers, jobs, programs
 //
 // The state of a higher room stands behind a pointer here (|objects|), which host/ sets, and so do
-// the functions of higher rooms that lower ones call (|value_hooks|, |call_hooks|). The ends of
-// peers, jobs and requests reach the tables of all rooms by rules.
+// the functions of higher rooms that lower ones call (|value_hooks|, |call_hooks|), which those
+// rooms fill in when the node is made. The ends of peers, jobs and requests reach the tables of all
+// rooms by rules, and frames reach the rooms by handlers (node_part.h).
 //
 // Rules that hold everywhere in these rooms:
 //  - Functions of peers, objects, calls, wants and jobs need the lock, unless they say that
@@ -49,9 +50,23 @@
 typedef struct tfrt_peer_s tfrt_peer_t;
 typedef struct tfrt_job_s tfrt_job_t;
 
-// The ends of owners, and their beginnings, as some tables make something for each owner.
+// The ends of owners, and their beginnings, as some tables make something for each owner. The node
+// itself is the owner of what there is once.
 typedef enum tfrt_owner_event_e {
+  TFRT_OWNER_NODE_MADE,
+  // A heartbeat is due: what has waited for too long ends.
+  TFRT_OWNER_NODE_TICK,
+  // The node takes no new work because of |reason|: first while its jobs are open, then when they
+  // are closed.
+  TFRT_OWNER_NODE_CLOSING,
+  TFRT_OWNER_NODE_CLOSED,
+  TFRT_OWNER_NODE_PAST,  // nothing needs the node any more, and it has no peers
+  // |session| is over, as |death| says, because of |reason|. Some have begun to open only, so there
+  // may be no peer.
+  TFRT_OWNER_SESSION_DEAD,
   TFRT_OWNER_PEER_MADE,
+  TFRT_OWNER_PEER_MET,    // a session with |peer| is open
+  TFRT_OWNER_PEER_WOKEN,  // it is the time that was given to tfrt_session_wake_at()
   // |peer| is dead, or lost to |job| alone (NULL: to all): first while its session can still say
   // which calls were written to it, then for good.
   TFRT_OWNER_PEER_SILENT,
@@ -61,6 +76,8 @@ typedef enum tfrt_owner_event_e {
   TFRT_OWNER_PEER_PAST,  // nothing needs |peer| any more
   // The member |rank| of |job|, which is |peer|, is lost to that because of |reason|.
   TFRT_OWNER_MEMBER_LOST,
+  // |peer|, which lives, has left |job| by its own will.
+  TFRT_OWNER_MEMBER_LEFT,
   // |peer|, the client of |job|, answers nothing of it any more.
   TFRT_OWNER_CLIENT_LEFT,
   TFRT_OWNER_JOB_MADE,
@@ -99,7 +116,9 @@ typedef struct tfrt_owner_end_s {
   uint64_t request;
   uint32_t rank;
   tfrt_status_t reason;  // +0
-  bool peer_lives;       // only the session with it is over: some jobs don't need that one
+  tfrt_session_t* session;
+  tfrt_session_death_t death;
+  bool peer_lives;  // only the session with it is over: some jobs don't need that one
 } tfrt_owner_end_t;
 
 // The part of one table in |event|.
@@ -166,18 +185,18 @@ typedef struct tfrt_node_recordings_s {
 
 struct tfrt_node_s {
   tfrt_ref_count_t ref_count;
-  void (*free)(tfrt_node_t* node);               // constant; what the last release does
-  tfrt_node_options_t options;                   // constant
-  uint64_t incarnation;                          // constant
-  tfrt_session_handler_t handler;                // constant
-  tfrt_session_manager_t* sessions;              // constant
-  tfrt_lane_handler_t lane_handler;              // constant; see outgoing_want.h
-  tfrt_lane_manager_t* lanes;                    // constant
-  tfrt_owner_rules_t rules;                      // constant
-  const struct tfrt_value_hooks_s* value_hooks;  // constant; value/remote_value.h
-  const struct tfrt_call_hooks_s* call_hooks;    // constant; call/call_hooks.h
-  struct tfrt_object_table_s* objects;           // constant; value/object_table.h
-  tfrt_node_lock_t lock;                         // guards all below
+  void (*free)(tfrt_node_t* node);         // constant; what the last release does
+  tfrt_node_options_t options;             // constant
+  uint64_t incarnation;                    // constant
+  tfrt_session_handler_t handler;          // constant
+  tfrt_session_manager_t* sessions;        // constant
+  tfrt_lane_handler_t lane_handler;        // constant; see outgoing_want.h
+  tfrt_lane_manager_t* lanes;              // constant
+  tfrt_owner_rules_t rules;                // constant
+  struct tfrt_value_hooks_s* value_hooks;  // constant; value/remote_value.h
+  struct tfrt_call_hooks_s* call_hooks;    // constant; call/call_hooks.h
+  struct tfrt_object_table_s* objects;     // constant; value/object_table.h
+  tfrt_node_lock_t lock;                   // guards all below
   tfrt_action_queue_t actions;
   tfrt_hash_table_t peers;  // by incarnation
   int64_t tick_ns;          // the time of the last heartbeat or new session, for ages

@@ -65,8 +65,9 @@ static void tfrt_cancelled_requests_free(tfrt_cancelled_requests_t* table,
 
 // --- Jobs that have ended --------------------------------------------------------
 
-void tfrt_ended_jobs_add(tfrt_ended_jobs_t* jobs, const uint8_t id[TFRT_WIRE_JOB_ID_SIZE],
-                         uint32_t rank, tfrt_status_t reason) {
+// Remembers that the job |id|, in which this host has |rank|, ends because of |reason| (+0).
+static void tfrt_ended_jobs_add(tfrt_ended_jobs_t* jobs, const uint8_t id[TFRT_WIRE_JOB_ID_SIZE],
+                                uint32_t rank, tfrt_status_t reason) {
   tfrt_ended_job_t* entry = &jobs->entries[jobs->next];
   jobs->next = (jobs->next + 1) % TFRT_ENDED_JOBS_CAPACITY;
   tfrt_status_release(entry->reason);
@@ -75,17 +76,8 @@ void tfrt_ended_jobs_add(tfrt_ended_jobs_t* jobs, const uint8_t id[TFRT_WIRE_JOB
   entry->reason = tfrt_status_retain(reason);
 }
 
-const tfrt_ended_job_t* tfrt_ended_jobs_find(const tfrt_ended_jobs_t* jobs, tfrt_string_view_t id) {
-  for (uint32_t i = 0; i < TFRT_ENDED_JOBS_CAPACITY; ++i) {
-    const tfrt_ended_job_t* entry = &jobs->entries[i];
-    bool is_it = entry->reason && id.size == sizeof(entry->id) &&
-                 memcmp(entry->id, id.data, sizeof(entry->id)) == 0;
-    if (is_it) return entry;
-  }
-  return NULL;
-}
-
-void tfrt_ended_jobs_clear(tfrt_ended_jobs_t* jobs) {
+static void tfrt_ended_jobs_on_node_past(const tfrt_owner_end_t* end) {
+  tfrt_ended_jobs_t* jobs = &end->node->ended_jobs;
   for (uint32_t i = 0; i < TFRT_ENDED_JOBS_CAPACITY; ++i) {
     tfrt_status_release(jobs->entries[i].reason);
   }
@@ -261,18 +253,6 @@ void tfrt_job_set_trace(tfrt_job_t* job, tfrt_trace_t* trace) {
   atomic_store_explicit(&job->tracing.spans, tfrt_trace_retain(trace), memory_order_release);
 }
 
-void tfrt_job_tell_members(tfrt_job_t* job, const tfrt_wire_body_t* body, bool can_wait) {
-  for (uint32_t i = 0; i < job->view.member_count && !tfrt_job_is_closed(job); ++i) {
-    const tfrt_job_member_t* member = &job->view.members[i];
-    if (member->rank == job->rank || member->death) continue;
-    tfrt_peer_t* peer = tfrt_peer_find(job->node, member->incarnation);
-    if (peer && peer->session && !tfrt_job_has_left(job, member->incarnation)) {
-      const tfrt_peer_frame_t frame = {.job = job, .can_wait = can_wait, .can_wait_long = can_wait};
-      tfrt_peer_send(peer, &frame, body);
-    }
-  }
-}
-
 size_t tfrt_job_count_running(const tfrt_node_t* node, const tfrt_job_t* without) {
   size_t count = 0;
   for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) {
@@ -292,11 +272,6 @@ tfrt_job_t* tfrt_job_find(tfrt_node_t* node, tfrt_string_view_t id) {
     }
   }
   return NULL;
-}
-
-bool tfrt_job_is_fenced(tfrt_job_t* job, uint64_t incarnation) {
-  const tfrt_job_member_t* member = tfrt_job_find_incarnation(job, incarnation);
-  return member && member != &job->client && member->death;
 }
 
 static bool tfrt_job_has_peer_left(const tfrt_job_t* job, tfrt_peer_t* peer) {
@@ -365,3 +340,12 @@ tfrt_job_program_t* tfrt_job_find_program(tfrt_job_t* job, uint64_t namer, uint3
   }
   return NULL;
 }
+
+static const tfrt_owner_rule_t tfrt_job_rules[] = {
+    {TFRT_OWNER_NODE_PAST, TFRT_OWNER_JOBS, tfrt_ended_jobs_on_node_past},
+};
+
+const tfrt_node_part_t tfrt_job_part = {
+    .rules = tfrt_job_rules,
+    .rule_count = TFRT_ARRAY_SIZE(tfrt_job_rules),
+};

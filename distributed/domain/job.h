@@ -22,7 +22,7 @@
 
 #include <stdatomic.h>
 
-#include "distributed/domain/domain.h"
+#include "distributed/domain/node_part.h"
 #include "host_runtime/executor/hosts/mailbox.h"
 #include "host_runtime/executor/hosts/turn_table.h"
 #include "host_runtime/executor/request/call_router.h"
@@ -230,9 +230,6 @@ tfrt_job_member_t* tfrt_job_find_rank(tfrt_job_t* job, uint32_t rank);
 // The rank of |incarnation| in |job|; TFRT_WIRE_NO_RANK for the client or a stranger.
 uint32_t tfrt_job_rank_of(const tfrt_job_t* job, uint64_t incarnation);
 
-// True if |incarnation|, a member, is lost to |job| (job/fence.h).
-bool tfrt_job_is_fenced(tfrt_job_t* job, uint64_t incarnation);
-
 // True if |incarnation| lives, and has closed the job: it has lost the client, say. As the one
 // above, but also of the client.
 bool tfrt_job_has_left(const tfrt_job_t* job, uint64_t incarnation);
@@ -245,10 +242,6 @@ tfrt_status_t tfrt_job_reach(tfrt_job_t* job, uint64_t incarnation, tfrt_peer_t*
 
 // The rank of the first host from |rank| on that lives and is in |job|, round to the own one.
 uint32_t tfrt_job_find_living(tfrt_job_t* job, uint32_t rank);
-
-// At the root: sends |body| to every other member that is there, which may hear of it later if it
-// |can_wait|. They all have a session with the root.
-void tfrt_job_tell_members(tfrt_job_t* job, const tfrt_wire_body_t* body, bool can_wait);
 
 // The number of jobs on |node| that run, or can: all but |without| (may be NULL) and those that
 // only ask and follow no detached job.
@@ -293,14 +286,7 @@ void tfrt_cancelled_requests_remove(tfrt_cancelled_requests_t* table, uint64_t r
 // A question about a forgotten job is answered without a reason, as for an unknown job. Such
 // questions come within moments, while the news is on its way to all members.
 
-// Remembers that the job |id|, in which this host has |rank|, ends because of |reason| (+0).
-void tfrt_ended_jobs_add(tfrt_ended_jobs_t* jobs, const uint8_t id[TFRT_WIRE_JOB_ID_SIZE],
-                         uint32_t rank, tfrt_status_t reason);
-
-// The entry (+0, until the next job ends) of the job with |id|, or NULL.
-const tfrt_ended_job_t* tfrt_ended_jobs_find(const tfrt_ended_jobs_t* jobs, tfrt_string_view_t id);
-
-// Forgets all.
-void tfrt_ended_jobs_clear(tfrt_ended_jobs_t* jobs);
+// Has the node forget them when it goes.
+extern const tfrt_node_part_t tfrt_job_part;
 
 #endif  // TFRT_DISTRIBUTED_DOMAIN_JOB_H_

@@ -143,6 +143,18 @@ static tfrt_string_view_t tfrt_job_id(const tfrt_job_t* job) {
   return tfrt_string_view_make((const char*)job->identity.id, sizeof(job->identity.id));
 }
 
+// The entry (+0, until the next job ends) of the job with |id|, or NULL.
+static const tfrt_ended_job_t* tfrt_ended_jobs_find(const tfrt_ended_jobs_t* jobs,
+                                                    tfrt_string_view_t id) {
+  for (uint32_t i = 0; i < TFRT_ENDED_JOBS_CAPACITY; ++i) {
+    const tfrt_ended_job_t* entry = &jobs->entries[i];
+    bool is_it = entry->reason && id.size == sizeof(entry->id) &&
+                 memcmp(entry->id, id.data, sizeof(entry->id)) == 0;
+    if (is_it) return entry;
+  }
+  return NULL;
+}
+
 // Sets |*out_error| to the reason that other hosts get for the end of the job |id| here, and
 // returns it; it lives as long as |arena|. NULL if there is no reason, or memory is out.
 static const tfrt_wire_error_t* tfrt_job_end_error(const tfrt_node_t* node, tfrt_string_view_t id,
@@ -308,7 +320,15 @@ static tfrt_status_t tfrt_job_attach_to_none(tfrt_peer_t* peer,
   return NULL;
 }
 
-tfrt_status_t tfrt_job_attachment_on_attach(const tfrt_incoming_frame_t* in) {
+// True if |incarnation|, a member, is lost to |job| (job/fence.h).
+static bool tfrt_job_is_fenced(tfrt_job_t* job, uint64_t incarnation) {
+  const tfrt_job_member_t* member = tfrt_job_find_incarnation(job, incarnation);
+  return member && member != &job->client && member->death;
+}
+
+// A JobAttach came. UNAUTHENTICATED for a wrong proof, INVALID_ARGUMENT for a
+// handle that is bound already.
+static tfrt_status_t tfrt_job_attachment_on_attach(const tfrt_incoming_frame_t* in) {
   tfrt_peer_t* peer = in->peer;
   const tfrt_wire_job_attach_t* attach = &in->body->job_attach;
   tfrt_job_t* job = tfrt_job_find(peer->node, attach->job_id);
@@ -338,3 +358,12 @@ tfrt_peer_job_t* tfrt_job_attachment_retire(tfrt_peer_t* peer, uint32_t handle) 
   tfrt_job_forget(peer, known);
   return NULL;
 }
+
+static const tfrt_frame_handler_t tfrt_job_attachment_handlers[] = {
+    {TFRT_WIRE_FRAME_JOB_ATTACH, tfrt_job_attachment_on_attach},
+};
+
+const tfrt_node_part_t tfrt_job_attachment_part = {
+    .handlers = tfrt_job_attachment_handlers,
+    .handler_count = TFRT_ARRAY_SIZE(tfrt_job_attachment_handlers),
+};

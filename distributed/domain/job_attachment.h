@@ -27,8 +27,8 @@
 #ifndef TFRT_DISTRIBUTED_DOMAIN_JOB_ATTACHMENT_H_
 #define TFRT_DISTRIBUTED_DOMAIN_JOB_ATTACHMENT_H_
 
-#include "distributed/domain/incoming_frame.h"
 #include "distributed/domain/job.h"
+#include "distributed/domain/node_part.h"
 #include "distributed/tuning/tuning.h"
 
 // Makes |table| one of handles of jobs that are over here; frees those of |peer|.
@@ -50,10 +50,6 @@ tfrt_status_t tfrt_job_attachment_refuse(tfrt_peer_t* peer, uint32_t handle,
                                          const tfrt_wire_job_open_t* open, tfrt_status_t reason)
     TFRT_MUST_USE;
 
-// A JobAttach came. UNAUTHENTICATED for a wrong proof, INVALID_ARGUMENT for a
-// handle that is bound already.
-tfrt_status_t tfrt_job_attachment_on_attach(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
-
 // Binds |handle|, as |peer| names it, to |job|; NULL: a job that is closed here. Errors as
 // above, and RESOURCE_EXHAUSTED for too many of those.
 tfrt_status_t tfrt_job_attachment_bind(tfrt_job_t* job, tfrt_peer_t* peer, uint32_t handle)
@@ -67,5 +63,8 @@ tfrt_status_t tfrt_job_attachment_find(tfrt_peer_t* peer, uint32_t handle, tfrt_
 // |peer| retires its handle |handle|, as a JobDetach says: what it stood for (+0), or NULL if that
 // is over here.
 tfrt_peer_job_t* tfrt_job_attachment_retire(tfrt_peer_t* peer, uint32_t handle);
+
+// Has jobs attached that a peer attaches.
+extern const tfrt_node_part_t tfrt_job_attachment_part;
 
 #endif  // TFRT_DISTRIBUTED_DOMAIN_JOB_ATTACHMENT_H_

@@ -214,18 +214,6 @@ size_t tfrt_peer_inline_limit(const tfrt_peer_t* peer) {
   return agreed < ours ? agreed : ours;
 }
 
-void tfrt_peer_return_call_credit(tfrt_peer_t* peer) {
-  if (!peer->session) return;
-  tfrt_session_grant(peer->session, tfrt_session_granted_calls(peer->session) + 1,
-                     tfrt_session_granted_wants(peer->session));
-}
-
-void tfrt_peer_return_want_credit(tfrt_peer_t* peer) {
-  if (!peer->session) return;
-  tfrt_session_grant(peer->session, tfrt_session_granted_calls(peer->session),
-                     tfrt_session_granted_wants(peer->session) + 1);
-}
-
 // --- Death -------------------------------------------------------------------
 
 // "host 2 (worker-2, 127.0.0.1:4567)", as far as it is known, into |text|.
@@ -332,47 +320,4 @@ void tfrt_peer_bury(tfrt_peer_t* peer, tfrt_status_t reason, bool peer_lives) {
   if (peer_lives) tfrt_node_end(&end);
 }
 
-void tfrt_peer_end_job(tfrt_peer_t* peer, tfrt_job_t* job, tfrt_status_t reason) {
-  tfrt_owner_end_t end = {.event = TFRT_OWNER_PEER_SILENT,
-                          .node = peer->node,
-                          .peer = peer,
-                          .job = job,
-                          .reason = reason};
-  tfrt_node_end(&end);
-  end.event = TFRT_OWNER_PEER_LOST;
-  tfrt_node_end(&end);
-}
-
 // --- Released names --------------------------------------------------------------
-
-// True if |next| goes on where |range| ends, which becomes both.
-static bool tfrt_release_ranges_extend(tfrt_wire_object_range_t* range,
-                                       const tfrt_wire_object_range_t* next) {
-  if (range->namer != next->namer) return false;
-  bool has_same_numbers =
-      range->first_number == next->first_number && range->number_count == next->number_count;
-  if (has_same_numbers && range->first_index + range->index_count == next->first_index) {
-    range->index_count += next->index_count;
-    return true;
-  }
-  bool has_same_indices =
-      range->first_index == next->first_index && range->index_count == next->index_count;
-  if (has_same_indices && range->first_number + range->number_count == next->first_number) {
-    range->number_count += next->number_count;
-    return true;
-  }
-  return false;
-}
-
-void tfrt_release_ranges_add(tfrt_release_ranges_t* released,
-                             const tfrt_wire_object_range_t* range) {
-  tfrt_wire_object_range_t* ranges = released->ranges;
-  ranges[released->range_count++] = *range;
-  ++released->name_count;
-  // All results of a call may complete a row of calls.
-  while (released->range_count > 1 &&
-         tfrt_release_ranges_extend(&ranges[released->range_count - 2],
-                                    &ranges[released->range_count - 1])) {
-    --released->range_count;
-  }
-}

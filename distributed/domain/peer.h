@@ -135,10 +135,6 @@ void tfrt_peer_break_take(tfrt_peer_t* peer, tfrt_status_t reason);
 // both agreed on.
 size_t tfrt_peer_inline_limit(const tfrt_peer_t* peer);
 
-// Gives the peer back the credit of one call, or want, that is over or only waits for others.
-void tfrt_peer_return_call_credit(tfrt_peer_t* peer);
-void tfrt_peer_return_want_credit(tfrt_peer_t* peer);
-
 // An error (+1) that says that the peer is lost, what was going on ("while it ran @f"), and
 // why; its root key is the peer's incarnation. If the peer has ended |job| for another reason than
 // a loss, the error is that reason. |job| (may be NULL) knows its rank; |site|, the place of
@@ -157,18 +153,11 @@ void tfrt_peer_bury(tfrt_peer_t* peer, tfrt_status_t reason, bool peer_lives);
 // True if |end|, the loss of a peer, concerns |job|.
 bool tfrt_peer_loss_concerns(const tfrt_owner_end_t* end, const tfrt_job_t* job);
 
-// The same for what |job| has with |peer|, which lives, but is lost to it because of |reason| (+0).
-void tfrt_peer_end_job(tfrt_peer_t* peer, tfrt_job_t* job, tfrt_status_t reason);
-
 // Frees |peer|, which has nothing left but handles of jobs.
 void tfrt_peer_free(tfrt_peer_t* peer);
 
 // Frees all dead peers that no job, call or value needs any more. Most of them are clients, as each
 // client is a process of its own. No caller may hold a peer meanwhile.
 void tfrt_peer_free_past(tfrt_node_t* node);
-
-// Adds |range|, for which there is room.
-void tfrt_release_ranges_add(tfrt_release_ranges_t* released,
-                             const tfrt_wire_object_range_t* range);
 
 #endif  // TFRT_DISTRIBUTED_DOMAIN_PEER_H_

@@ -330,3 +330,21 @@ const tfrt_kernel_site_t* tfrt_program_cache_find_site(const tfrt_node_t* node, 
   }
   return NULL;
 }
+
+static void tfrt_program_cache_on_node_made(const tfrt_owner_end_t* end) {
+  tfrt_list_initialize(&end->node->programs);
+}
+
+static void tfrt_program_cache_on_node_past(const tfrt_owner_end_t* end) {
+  tfrt_program_cache_clear(end->node);
+}
+
+static const tfrt_owner_rule_t tfrt_program_cache_rules[] = {
+    {TFRT_OWNER_NODE_MADE, TFRT_OWNER_JOBS, tfrt_program_cache_on_node_made},
+    {TFRT_OWNER_NODE_PAST, TFRT_OWNER_JOBS, tfrt_program_cache_on_node_past},
+};
+
+const tfrt_node_part_t tfrt_program_cache_part = {
+    .rules = tfrt_program_cache_rules,
+    .rule_count = TFRT_ARRAY_SIZE(tfrt_program_cache_rules),
+};

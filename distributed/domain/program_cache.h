@@ -20,6 +20,7 @@
 #ifndef TFRT_DISTRIBUTED_DOMAIN_PROGRAM_CACHE_H_
 #define TFRT_DISTRIBUTED_DOMAIN_PROGRAM_CACHE_H_
 
+#include "distributed/domain/node_part.h"
 #include "distributed/threads/node_lock.h"
 #include "distributed/wire/limits.h"
 #include "host_runtime/async/task_list.h"
@@ -106,5 +107,8 @@ void tfrt_cached_program_release(tfrt_cached_program_t* program);
 // The kernel that running_kernel.h has listed as |site|, or NULL if it is of no program in the
 // cache. Good while the node's lock is held.
 const tfrt_kernel_site_t* tfrt_program_cache_find_site(const tfrt_node_t* node, const void* site);
+
+// Has the node have a cache.
+extern const tfrt_node_part_t tfrt_program_cache_part;
 
 #endif  // TFRT_DISTRIBUTED_DOMAIN_PROGRAM_CACHE_H_

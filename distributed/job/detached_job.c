@@ -53,7 +53,13 @@ static void tfrt_detached_job_remove(tfrt_detached_job_t* detached) {
 
 void tfrt_detached_job_drop(tfrt_detached_job_t* detached) { tfrt_detached_job_remove(detached); }
 
-void tfrt_detached_job_drop_all(tfrt_node_t* node) {
+// The node is closed: forgets all.
+static void tfrt_detached_job_on_node_made(const tfrt_owner_end_t* end) {
+  tfrt_list_initialize(&end->node->detached);
+}
+
+static void tfrt_detached_job_on_node_closed(const tfrt_owner_end_t* end) {
+  const tfrt_node_t* node = end->node;
   while (!tfrt_list_is_empty(&node->detached)) {
     tfrt_detached_job_remove(tfrt_detached_job_of(node->detached.next));
   }
@@ -283,9 +289,12 @@ static void tfrt_detached_job_on_job_over(const tfrt_owner_end_t* end) {
 }
 
 static const tfrt_owner_rule_t tfrt_detached_job_rules[] = {
+    {TFRT_OWNER_NODE_MADE, TFRT_OWNER_JOBS, tfrt_detached_job_on_node_made},
+    {TFRT_OWNER_NODE_CLOSED, TFRT_OWNER_JOBS, tfrt_detached_job_on_node_closed},
     {TFRT_OWNER_JOB_OVER, TFRT_OWNER_JOBS, tfrt_detached_job_on_job_over},
 };
 
-void tfrt_detached_job_register(tfrt_owner_rules_t* rules) {
-  tfrt_owner_rules_add(rules, tfrt_detached_job_rules, TFRT_ARRAY_SIZE(tfrt_detached_job_rules));
-}
+const tfrt_node_part_t tfrt_detached_job_part = {
+    .rules = tfrt_detached_job_rules,
+    .rule_count = TFRT_ARRAY_SIZE(tfrt_detached_job_rules),
+};

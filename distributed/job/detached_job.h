@@ -98,9 +98,6 @@ bool tfrt_detached_job_is_kept(const tfrt_detached_job_t* detached);
 // Forgets |detached|, which is kept.
 void tfrt_detached_job_drop(tfrt_detached_job_t* detached);
 
-// The node is closed: forgets all.
-void tfrt_detached_job_drop_all(tfrt_node_t* node);
-
 // The number of records on |node| whose job is over.
 size_t tfrt_detached_job_count_kept(const tfrt_node_t* node);
 
@@ -109,6 +106,6 @@ static inline tfrt_detached_job_t* tfrt_detached_job_of(tfrt_list_link_t* link) 
 }
 
 // Has jobs that are over follow nothing any more.
-void tfrt_detached_job_register(tfrt_owner_rules_t* rules);
+extern const tfrt_node_part_t tfrt_detached_job_part;
 
 #endif  // TFRT_DISTRIBUTED_JOB_DETACHED_JOB_H_

@@ -52,6 +52,18 @@ static void tfrt_fence_lose_member(tfrt_job_t* job, const tfrt_job_member_t* mem
   tfrt_status_release(lost);
 }
 
+// The same for what |job| has with |peer|, which lives, but is lost to it because of |reason| (+0).
+static void tfrt_peer_end_job(tfrt_peer_t* peer, tfrt_job_t* job, tfrt_status_t reason) {
+  tfrt_owner_end_t end = {.event = TFRT_OWNER_PEER_SILENT,
+                          .node = peer->node,
+                          .peer = peer,
+                          .job = job,
+                          .reason = reason};
+  tfrt_node_end(&end);
+  end.event = TFRT_OWNER_PEER_LOST;
+  tfrt_node_end(&end);
+}
+
 void tfrt_fence_raise(tfrt_job_t* job, tfrt_peer_t* peer, const tfrt_wire_error_t* error) {
   tfrt_job_member_t* member = tfrt_fence_member(job, peer);
   if (!member || member->death || tfrt_job_is_closed(job)) return;
@@ -68,7 +80,8 @@ void tfrt_fence_raise(tfrt_job_t* job, tfrt_peer_t* peer, const tfrt_wire_error_
   if (member->rank == 0) tfrt_fence_lose_root(job, peer);
 }
 
-tfrt_status_t tfrt_fence_on_gone(const tfrt_incoming_frame_t* in) {
+// A JobGone came: the sender will answer nothing of a job.
+static tfrt_status_t tfrt_fence_on_gone(const tfrt_incoming_frame_t* in) {
   const tfrt_wire_job_gone_t* gone = &in->body->job_gone;
   tfrt_job_t* job = tfrt_job_find(in->peer->node, gone->job_id);
   if (job) tfrt_fence_raise(job, in->peer, gone->error);
@@ -91,7 +104,8 @@ static void tfrt_fence_on_client_detach(tfrt_peer_t* peer, tfrt_job_t* job,
   tfrt_status_release(left);
 }
 
-tfrt_status_t tfrt_fence_on_detach(const tfrt_incoming_frame_t* in) {
+// A JobDetach came: the sender has left that job, as a member or as its client.
+static tfrt_status_t tfrt_fence_on_detach(const tfrt_incoming_frame_t* in) {
   tfrt_peer_t* peer = in->peer;
   const tfrt_wire_error_t* error = in->body->job_detach.error;
   tfrt_peer_job_t* known = tfrt_job_attachment_retire(peer, in->frame->job);
@@ -100,7 +114,10 @@ tfrt_status_t tfrt_fence_on_detach(const tfrt_incoming_frame_t* in) {
   if (peer->incarnation == known->job->client.incarnation) {
     tfrt_fence_on_client_detach(peer, known->job, error);
   } else {
-    tfrt_fence_raise(known->job, peer, error);
+    tfrt_job_t* job = known->job;
+    tfrt_fence_raise(job, peer, error);
+    tfrt_node_end(&(tfrt_owner_end_t){
+        .event = TFRT_OWNER_MEMBER_LEFT, .node = peer->node, .peer = peer, .job = job});
   }
   return NULL;
 }
@@ -130,6 +147,14 @@ static const tfrt_owner_rule_t tfrt_fence_rules[] = {
     {TFRT_OWNER_PEER_LOST, TFRT_OWNER_JOBS, tfrt_fence_on_peer_lost},
 };
 
-void tfrt_fence_register(tfrt_owner_rules_t* rules) {
-  tfrt_owner_rules_add(rules, tfrt_fence_rules, TFRT_ARRAY_SIZE(tfrt_fence_rules));
-}
+static const tfrt_frame_handler_t tfrt_fence_handlers[] = {
+    {TFRT_WIRE_FRAME_JOB_GONE, tfrt_fence_on_gone},
+    {TFRT_WIRE_FRAME_JOB_DETACH, tfrt_fence_on_detach},
+};
+
+const tfrt_node_part_t tfrt_fence_part = {
+    .rules = tfrt_fence_rules,
+    .rule_count = TFRT_ARRAY_SIZE(tfrt_fence_rules),
+    .handlers = tfrt_fence_handlers,
+    .handler_count = TFRT_ARRAY_SIZE(tfrt_fence_handlers),
+};

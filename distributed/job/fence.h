@@ -29,21 +29,15 @@
 #ifndef TFRT_DISTRIBUTED_JOB_FENCE_H_
 #define TFRT_DISTRIBUTED_JOB_FENCE_H_
 
-#include "distributed/domain/incoming_frame.h"
 #include "distributed/domain/job.h"
+#include "distributed/domain/node_part.h"
 
 // |peer|, a member of |job|, has no part in it any more because of |error|, as it says; NULL: it
 // says no reason. Changes nothing for a peer that is no member, for a member that is lost already,
 // and for a closed job.
 void tfrt_fence_raise(tfrt_job_t* job, tfrt_peer_t* peer, const tfrt_wire_error_t* error);
 
-// A JobGone came: the sender will answer nothing of a job.
-tfrt_status_t tfrt_fence_on_gone(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
-
-// A JobDetach came: the sender has left that job, as a member or as its client.
-tfrt_status_t tfrt_fence_on_detach(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
-
 // Has jobs lose peers that die.
-void tfrt_fence_register(tfrt_owner_rules_t* rules);
+extern const tfrt_node_part_t tfrt_fence_part;
 
 #endif  // TFRT_DISTRIBUTED_JOB_FENCE_H_

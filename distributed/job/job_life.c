@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/job/job_life.h"
 
+#include <inttypes.h>
+
 #include "distributed/call/outgoing_call.h"
 #include "distributed/domain/event_log.h"
 #include "distributed/domain/job_attachment.h"
@@ -9,6 +11,35 @@
 #include "distributed/tuning/tuning.h"
 #include "distributed/value/job_budget.h"
 #include "host_runtime/base/plural.h"
+
+// --- Lines of the log ------------------------------------------------------------
+
+static void tfrt_job_log_opened(const tfrt_job_t* job, const tfrt_session_t* client) {
+  char name[TFRT_EVENT_LOG_NAME_SIZE];
+  tfrt_event_log_peer_name(client, name);
+  const tfrt_log_context_t context = tfrt_event_log_context(job, 0);
+  // The digits by which `tfrt list jobs` names it.
+  tfrt_log(job->asks_only ? TFRT_LOG_DEBUG : TFRT_LOG_INFO, &context,
+           "%02x%02x%02x%02x opened by %s, as host %" PRIu32 " of %" PRIu32, job->identity.id[0],
+           job->identity.id[1], job->identity.id[2], job->identity.id[3], name, job->rank,
+           job->view.member_count);
+}
+
+static void tfrt_job_log_refused(const tfrt_session_t* client, tfrt_status_t reason) {
+  char name[TFRT_EVENT_LOG_NAME_SIZE];
+  tfrt_event_log_peer_name(client, name);
+  tfrt_log(TFRT_LOG_WARNING, NULL, "refused a job of %s: %s", name, tfrt_status_message(reason));
+}
+
+static void tfrt_job_log_closed(const tfrt_job_t* job, tfrt_status_t reason) {
+  const tfrt_log_context_t context = tfrt_event_log_context(job, 0);
+  tfrt_log_severity_t severity = job->asks_only ? TFRT_LOG_DEBUG : TFRT_LOG_INFO;
+  if (reason) {
+    tfrt_log(severity, &context, "closed: %s", tfrt_status_message(reason));
+  } else {
+    tfrt_log(severity, &context, "closed");
+  }
+}
 
 // --- JobOpen -----------------------------------------------------------------
 
@@ -178,7 +209,7 @@ static void tfrt_job_life_queue_slice(tfrt_task_t* task) {
 
 void tfrt_job_close(tfrt_job_t* job, tfrt_status_t reason) {
   if (tfrt_job_is_closed(job)) return;
-  if (job->node->options.logs_events) tfrt_event_log_job_closed(job, reason);
+  if (job->node->options.logs_events) tfrt_job_log_closed(job, reason);
   tfrt_job_enter(job);
   if (job->rank == 0) tfrt_job_life_close_members(job, reason);
   job->closing.is_finished = !reason;
@@ -250,14 +281,15 @@ static void tfrt_job_life_await_sessions(tfrt_job_t* job) {
   tfrt_job_life_answer_if_ready(job);
 }
 
-tfrt_status_t tfrt_job_life_on_open(const tfrt_incoming_frame_t* in) {
+// A JobOpen came, in a frame whose handle is the sender's for the job.
+static tfrt_status_t tfrt_job_life_on_open(const tfrt_incoming_frame_t* in) {
   tfrt_peer_t* peer = in->peer;
   const tfrt_wire_frame_t* frame = in->frame;
   const tfrt_wire_job_open_t* open = &in->body->job_open;
   tfrt_job_t* job = NULL;
   tfrt_status_t refused = tfrt_job_life_open(peer, open, in->deadline_ns, &job);
   if (refused) {
-    if (peer->node->options.logs_events) tfrt_event_log_job_refused(peer->session, refused);
+    if (peer->node->options.logs_events) tfrt_job_log_refused(peer->session, refused);
     tfrt_status_t status = tfrt_job_attachment_refuse(peer, frame->job, open, refused);
     tfrt_status_release(refused);
     return status;
@@ -267,13 +299,15 @@ tfrt_status_t tfrt_job_life_on_open(const tfrt_incoming_frame_t* in) {
   tfrt_status_release(tfrt_job_life_accept_trace(job, frame->trace));
   tfrt_node_end(&(tfrt_owner_end_t){.event = TFRT_OWNER_JOB_OPENED, .node = job->node, .job = job});
   tfrt_job_set_state(job, TFRT_JOB_OPENING);
-  if (job->node->options.logs_events) tfrt_event_log_job_opened(job, peer->session);
+  if (job->node->options.logs_events) tfrt_job_log_opened(job, peer->session);
   tfrt_job_life_await_sessions(job);
   return NULL;
 }
 
-void tfrt_job_life_on_session_opened(tfrt_peer_t* peer) {
-  tfrt_node_t* node = peer->node;
+// There is a session with |peer|: jobs that waited for that are answered.
+static void tfrt_job_life_on_peer_met(const tfrt_owner_end_t* end) {
+  const tfrt_peer_t* peer = end->peer;
+  const tfrt_node_t* node = end->node;
   for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) {
     tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
     if (tfrt_job_rank_of(job, peer->incarnation) != TFRT_WIRE_NO_RANK) {
@@ -282,7 +316,8 @@ void tfrt_job_life_on_session_opened(tfrt_peer_t* peer) {
   }
 }
 
-tfrt_status_t tfrt_job_life_on_close(const tfrt_incoming_frame_t* in) {
+// A JobClose came.
+static tfrt_status_t tfrt_job_life_on_close(const tfrt_incoming_frame_t* in) {
   tfrt_job_t* job = in->job;
   if (!job) return NULL;
   uint64_t sender = in->peer->incarnation;
@@ -322,10 +357,19 @@ static void tfrt_job_life_on_peer_parted(const tfrt_owner_end_t* end) {
 }
 
 static const tfrt_owner_rule_t tfrt_job_life_rules[] = {
+    {TFRT_OWNER_PEER_MET, TFRT_OWNER_JOBS, tfrt_job_life_on_peer_met},
     {TFRT_OWNER_PEER_LOST, TFRT_OWNER_JOBS, tfrt_job_life_on_peer_lost},
     {TFRT_OWNER_PEER_PARTED, TFRT_OWNER_JOBS, tfrt_job_life_on_peer_parted},
 };
 
-void tfrt_job_life_register(tfrt_owner_rules_t* rules) {
-  tfrt_owner_rules_add(rules, tfrt_job_life_rules, TFRT_ARRAY_SIZE(tfrt_job_life_rules));
-}
+static const tfrt_frame_handler_t tfrt_job_life_handlers[] = {
+    {TFRT_WIRE_FRAME_JOB_OPEN, tfrt_job_life_on_open},
+    {TFRT_WIRE_FRAME_JOB_CLOSE, tfrt_job_life_on_close},
+};
+
+const tfrt_node_part_t tfrt_job_life_part = {
+    .rules = tfrt_job_life_rules,
+    .rule_count = TFRT_ARRAY_SIZE(tfrt_job_life_rules),
+    .handlers = tfrt_job_life_handlers,
+    .handler_count = TFRT_ARRAY_SIZE(tfrt_job_life_handlers),
+};

@@ -32,20 +32,11 @@
 #ifndef TFRT_DISTRIBUTED_JOB_JOB_LIFE_H_
 #define TFRT_DISTRIBUTED_JOB_JOB_LIFE_H_
 
-#include "distributed/domain/incoming_frame.h"
 #include "distributed/domain/job.h"
+#include "distributed/domain/node_part.h"
 
-// A JobOpen came, in a frame whose handle is the sender's for the job.
-tfrt_status_t tfrt_job_life_on_open(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
-
-// Adds the rules of jobs that wait for a session, or lose one, to |rules|.
-void tfrt_job_life_register(tfrt_owner_rules_t* rules);
-
-// There is a session with |peer|: jobs that waited for that are answered.
-void tfrt_job_life_on_session_opened(tfrt_peer_t* peer);
-
-// A JobClose came.
-tfrt_status_t tfrt_job_life_on_close(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
+// Has jobs open and close, and those that wait for a session go on.
+extern const tfrt_node_part_t tfrt_job_life_part;
 
 // Closes |job| because of |reason| (+0), OK when it is finished. Once. Its open calls may end
 // later: see above.

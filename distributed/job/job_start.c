@@ -23,6 +23,20 @@ static void tfrt_request_end_cancel(tfrt_job_t* job, uint64_t request, tfrt_stat
                                     .reason = reason});
 }
 
+// At the root: sends |body| to every other member that is there, which may hear of it later if it
+// |can_wait|. They all have a session with the root.
+static void tfrt_job_tell_members(tfrt_job_t* job, const tfrt_wire_body_t* body, bool can_wait) {
+  for (uint32_t i = 0; i < job->view.member_count && !tfrt_job_is_closed(job); ++i) {
+    const tfrt_job_member_t* member = &job->view.members[i];
+    if (member->rank == job->rank || member->death) continue;
+    tfrt_peer_t* peer = tfrt_peer_find(job->node, member->incarnation);
+    if (peer && peer->session && !tfrt_job_has_left(job, member->incarnation)) {
+      const tfrt_peer_frame_t frame = {.job = job, .can_wait = can_wait, .can_wait_long = can_wait};
+      tfrt_peer_send(peer, &frame, body);
+    }
+  }
+}
+
 // At the root: cancels |request| of |job| because of |reason| (+0), here and on all members.
 static void tfrt_request_end_tell_cancel(tfrt_job_t* job, uint64_t request, tfrt_status_t reason) {
   tfrt_request_end_cancel(job, request, reason);
@@ -341,7 +355,8 @@ static tfrt_status_t tfrt_job_start_create(tfrt_peer_t* peer, tfrt_job_t* job,
   return status;
 }
 
-tfrt_status_t tfrt_job_start_on_start(const tfrt_incoming_frame_t* in) {
+// A JobStart came.
+static tfrt_status_t tfrt_job_start_on_start(const tfrt_incoming_frame_t* in) {
   tfrt_peer_t* peer = in->peer;
   tfrt_job_t* job = in->job;
   const tfrt_wire_job_start_t* wire = &in->body->job_start;
@@ -386,7 +401,9 @@ void tfrt_job_start_visit_all(const tfrt_job_t* job, tfrt_job_start_visit_fn_t v
 // --- CancelRequest, EndRequest
 // ------------------------------------------------------------------------
 
-tfrt_status_t tfrt_job_start_on_cancel_request(const tfrt_incoming_frame_t* in) {
+// A CancelRequest came: the start that the job's client wants to end, or the request that the root
+// has cancelled. An EndRequest came.
+static tfrt_status_t tfrt_job_start_on_cancel_request(const tfrt_incoming_frame_t* in) {
   tfrt_job_t* job = in->job;
   const tfrt_wire_cancel_request_t* cancel = &in->body->cancel_request;
   if (!job || tfrt_job_is_closed(job)) return NULL;
@@ -401,9 +418,20 @@ tfrt_status_t tfrt_job_start_on_cancel_request(const tfrt_incoming_frame_t* in) 
   return NULL;
 }
 
-tfrt_status_t tfrt_job_start_on_end_request(const tfrt_incoming_frame_t* in) {
+static tfrt_status_t tfrt_job_start_on_end_request(const tfrt_incoming_frame_t* in) {
   tfrt_job_t* job = in->job;
   if (!job || in->peer->incarnation != job->view.members[0].incarnation) return NULL;
   tfrt_request_end_forget(job, in->body->end_request.request);
   return NULL;
 }
+
+static const tfrt_frame_handler_t tfrt_job_start_handlers[] = {
+    {TFRT_WIRE_FRAME_CANCEL_REQUEST, tfrt_job_start_on_cancel_request},
+    {TFRT_WIRE_FRAME_END_REQUEST, tfrt_job_start_on_end_request},
+    {TFRT_WIRE_FRAME_JOB_START, tfrt_job_start_on_start},
+};
+
+const tfrt_node_part_t tfrt_job_start_part = {
+    .handlers = tfrt_job_start_handlers,
+    .handler_count = TFRT_ARRAY_SIZE(tfrt_job_start_handlers),
+};

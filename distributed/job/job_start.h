@@ -26,10 +26,7 @@
 #define TFRT_DISTRIBUTED_JOB_JOB_START_H_
 
 #include "distributed/call/execution.h"
-#include "distributed/domain/incoming_frame.h"
-
-// A JobStart came.
-tfrt_status_t tfrt_job_start_on_start(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
+#include "distributed/domain/node_part.h"
 
 // Visits the starts of |job|, whose root we are, that are not over.
 typedef void (*tfrt_job_start_visit_fn_t)(void* self, uint64_t number,
@@ -39,9 +36,7 @@ void tfrt_job_start_visit_all(const tfrt_job_t* job, tfrt_job_start_visit_fn_t v
 // Cancels the start |start| (0: all) of |job| because of |reason| (+0).
 void tfrt_job_start_cancel_all(tfrt_job_t* job, uint64_t start, tfrt_status_t reason);
 
-// A CancelRequest came: the start that the job's client wants to end, or the request that the root
-// has cancelled. An EndRequest came.
-tfrt_status_t tfrt_job_start_on_cancel_request(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
-tfrt_status_t tfrt_job_start_on_end_request(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
+// Has jobs start, and starts and requests end.
+extern const tfrt_node_part_t tfrt_job_start_part;
 
 #endif  // TFRT_DISTRIBUTED_JOB_JOB_START_H_

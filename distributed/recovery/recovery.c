@@ -17,7 +17,9 @@ typedef struct tfrt_recovery_request_s {
 
 // --- The borrower --------------------------------------------------------------
 
-bool tfrt_recovery_ask(tfrt_remote_value_t* value) {
+// Asks the lender of |value|, which is lost, for another owner: the lender is then the value's
+// peer. False if there is nobody to ask.
+static bool tfrt_recovery_ask(tfrt_remote_value_t* value) {
   if (value->borrowing.lender == 0 || !value->borrowing.given.is_recoverable) return false;
   tfrt_peer_t* lender = tfrt_peer_find(value->node, value->borrowing.lender);
   tfrt_job_member_t* member = tfrt_job_find_incarnation(value->job, value->borrowing.lender);
@@ -57,7 +59,7 @@ static void tfrt_recovery_give_back(tfrt_peer_t* peer, tfrt_job_t* job,
   if (is_given) tfrt_outgoing_hold_give_back(peer, job, &reference->id, false);
 }
 
-tfrt_status_t tfrt_recovery_on_replace(const tfrt_incoming_frame_t* in) {
+static tfrt_status_t tfrt_recovery_on_replace(const tfrt_incoming_frame_t* in) {
   tfrt_peer_t* peer = in->peer;
   const tfrt_wire_replace_t* replace = &in->body->replace;
   tfrt_remote_value_t* value = tfrt_recovery_find_lost(peer, &replace->old);
@@ -147,11 +149,35 @@ static bool tfrt_recovery_answer(tfrt_peer_t* peer, tfrt_remote_value_t* value,
   return true;
 }
 
+// True if |value|, a remote value, is lent to |peer| for a call that is not over.
+static bool tfrt_outgoing_call_lends(const tfrt_peer_t* peer, const tfrt_async_value_t* value) {
+  for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->outgoing_calls); node;
+       node = tfrt_hash_table_next(&peer->outgoing_calls, node)) {
+    const tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(node, tfrt_outgoing_call_t, by_number);
+    for (uint32_t i = 0; i < call->argument_count; ++i) {
+      if (call->arguments[i] == value) return true;
+    }
+  }
+  return false;
+}
+
 // True if |peer| has |value| from this host: a call that is not over lends it, or this host has
 // sent |peer|, or the lender of |peer|, on to it.
 static bool tfrt_recovery_is_lent(const tfrt_peer_t* peer, const tfrt_remote_value_t* value) {
   return tfrt_outgoing_call_lends(peer, &value->base.base) ||
          tfrt_object_table_keeps(value->node->objects, &value->base.base);
+}
+
+// True if |value| is, or was, |reference| for others.
+static bool tfrt_remote_value_is_known_as(const tfrt_remote_value_t* value,
+                                          const tfrt_wire_reference_t* reference) {
+  if (tfrt_remote_value_same(&value->name, reference)) return true;
+  if (tfrt_remote_value_same(&value->location, reference)) return true;
+  for (const tfrt_remote_value_past_t* past = value->past; past; past = past->next) {
+    if (tfrt_remote_value_same(&past->name, reference)) return true;
+    if (tfrt_remote_value_same(&past->location, reference)) return true;
+  }
+  return value->telling.is_told && tfrt_remote_value_same(&value->telling.as, reference);
 }
 
 // The value (+1) of this host that |reference| is, or was, for |peer|, or NULL. Chooses the oldest
@@ -170,7 +196,8 @@ static tfrt_remote_value_t* tfrt_recovery_find(const tfrt_peer_t* peer, tfrt_job
   return NULL;
 }
 
-tfrt_status_t tfrt_recovery_on_lost(const tfrt_incoming_frame_t* in) {
+// A Lost came, or the answer to one of ours.
+static tfrt_status_t tfrt_recovery_on_lost(const tfrt_incoming_frame_t* in) {
   tfrt_peer_t* peer = in->peer;
   tfrt_job_t* job = in->job;
   const tfrt_wire_lost_t* lost = &in->body->lost;
@@ -210,7 +237,8 @@ static void tfrt_recovery_free(tfrt_recovery_request_t* request) {
   tfrt_allocator_free(node->options.allocator, request, sizeof(*request));
 }
 
-void tfrt_recovery_answer_waiting(tfrt_remote_value_t* value) {
+// Answers the hosts that have asked for |value|, which has another owner now, or is resolved.
+static void tfrt_recovery_answer_waiting(tfrt_remote_value_t* value) {
   tfrt_list_link_t* head = &value->job->recovery.asked;
   for (tfrt_list_link_t* link = head->next; link != head;) {
     tfrt_recovery_request_t* request = TFRT_CONTAINER_OF(link, tfrt_recovery_request_t, link);
@@ -247,7 +275,10 @@ static void tfrt_recovery_expire_job(tfrt_job_t* job, int64_t latest_ns) {
   }
 }
 
-void tfrt_recovery_expire(tfrt_node_t* node) {
+// Answers questions that nothing will answer: the loan is over, or the owner, which the asker has
+// lost, lives on for this host.
+static void tfrt_recovery_on_node_tick(const tfrt_owner_end_t* end) {
+  const tfrt_node_t* node = end->node;
   // By this time this host would have noticed the loss that the asker has noticed.
   int64_t silence_ns =
       (int64_t)node->options.session.limits.silence_ms * TFRT_NANOSECONDS_PER_MILLISECOND;
@@ -269,11 +300,26 @@ static void tfrt_recovery_on_job_finished(const tfrt_owner_end_t* end) {
   tfrt_recovery_drop(end->job, 0);
 }
 
+static void tfrt_recovery_on_node_made(const tfrt_owner_end_t* end) {
+  end->node->value_hooks->ask_lender = tfrt_recovery_ask;
+  end->node->value_hooks->answer_waiting = tfrt_recovery_answer_waiting;
+}
+
 static const tfrt_owner_rule_t tfrt_recovery_rules[] = {
+    {TFRT_OWNER_NODE_MADE, TFRT_OWNER_RECOVERY, tfrt_recovery_on_node_made},
+    {TFRT_OWNER_NODE_TICK, TFRT_OWNER_RECOVERY, tfrt_recovery_on_node_tick},
     {TFRT_OWNER_PEER_LOST, TFRT_OWNER_RECOVERY, tfrt_recovery_on_peer_lost},
     {TFRT_OWNER_JOB_FINISHED, TFRT_OWNER_RECOVERY, tfrt_recovery_on_job_finished},
 };
 
-void tfrt_recovery_register(tfrt_owner_rules_t* rules) {
-  tfrt_owner_rules_add(rules, tfrt_recovery_rules, TFRT_ARRAY_SIZE(tfrt_recovery_rules));
-}
+static const tfrt_frame_handler_t tfrt_recovery_handlers[] = {
+    {TFRT_WIRE_FRAME_LOST, tfrt_recovery_on_lost},
+    {TFRT_WIRE_FRAME_REPLACE, tfrt_recovery_on_replace},
+};
+
+const tfrt_node_part_t tfrt_recovery_part = {
+    .rules = tfrt_recovery_rules,
+    .rule_count = TFRT_ARRAY_SIZE(tfrt_recovery_rules),
+    .handlers = tfrt_recovery_handlers,
+    .handler_count = TFRT_ARRAY_SIZE(tfrt_recovery_handlers),
+};

@@ -22,26 +22,11 @@
 #ifndef TFRT_DISTRIBUTED_RECOVERY_RECOVERY_H_
 #define TFRT_DISTRIBUTED_RECOVERY_RECOVERY_H_
 
-#include "distributed/domain/incoming_frame.h"
 #include "distributed/domain/job.h"
+#include "distributed/domain/node_part.h"
 #include "distributed/value/remote_value.h"
 
-// Asks the lender of |value|, which is lost, for another owner: the lender is then the value's
-// peer. False if there is nobody to ask.
-bool tfrt_recovery_ask(tfrt_remote_value_t* value);
-
-// A Lost came, or the answer to one of ours.
-tfrt_status_t tfrt_recovery_on_lost(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
-tfrt_status_t tfrt_recovery_on_replace(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
-
-// Answers the hosts that have asked for |value|, which has another owner now, or is resolved.
-void tfrt_recovery_answer_waiting(tfrt_remote_value_t* value);
-
-// Answers questions that nothing will answer: the loan is over, or the owner, which the asker has
-// lost, lives on for this host.
-void tfrt_recovery_expire(tfrt_node_t* node);
-
 // Has questions end with their owners.
-void tfrt_recovery_register(tfrt_owner_rules_t* rules);
+extern const tfrt_node_part_t tfrt_recovery_part;
 
 #endif  // TFRT_DISTRIBUTED_RECOVERY_RECOVERY_H_

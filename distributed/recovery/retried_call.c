@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "distributed/call/call_hooks.h"
 #include "distributed/call/local_call.h"
 #include "host_runtime/executor/request/call_scope.h"
 
@@ -112,8 +113,9 @@ static void tfrt_retried_call_close(tfrt_retried_call_t* call) {
   tfrt_retried_call_release(call);
 }
 
-void tfrt_retried_call_adopt(tfrt_retried_call_t* call, uint32_t index,
-                             tfrt_remote_value_t* value) {
+// |value| is result |index| of a run of |call|.
+static void tfrt_retried_call_adopt(tfrt_retried_call_t* call, uint32_t index,
+                                    tfrt_remote_value_t* value) {
   // A result that another run makes once more is ignored: the first run told it.
   call->is_named = true;
   if (call->is_running_again) return;
@@ -127,7 +129,8 @@ static void tfrt_retried_call_leave(tfrt_retried_call_t* call) {
   if (--call->open_count == 0) tfrt_retried_call_close(call);
 }
 
-void tfrt_retried_call_forget(tfrt_remote_value_t* value) {
+// |value|, which has a call that may run again, doesn't need that any more.
+static void tfrt_retried_call_forget(tfrt_remote_value_t* value) {
   tfrt_retried_call_t* call = value->rerun.call;
   value->rerun.call = NULL;
   call->results[value->rerun.index] = NULL;
@@ -135,12 +138,20 @@ void tfrt_retried_call_forget(tfrt_remote_value_t* value) {
   tfrt_retried_call_leave(call);
 }
 
-void tfrt_retried_call_close_scope(tfrt_job_t* job, const tfrt_call_scope_t* scope) {
+// The frame of |scope| is over: nothing that it called runs again.
+static void tfrt_retried_call_close_scope(tfrt_job_t* job, const tfrt_call_scope_t* scope) {
   for (tfrt_list_link_t* link = job->recovery.calls.next; link != &job->recovery.calls;) {
     tfrt_retried_call_t* call = TFRT_CONTAINER_OF(link, tfrt_retried_call_t, link);
     link = link->next;
     if (call->context.scope == scope) tfrt_retried_call_close(call);
   }
+}
+
+// Result |index| (+1) of |call|, for whose run it gets another name, if it is lost; else NULL.
+static tfrt_remote_value_t* tfrt_retried_call_take_lost(tfrt_retried_call_t* call, uint32_t index) {
+  tfrt_remote_value_t* value = call->results[index];
+  bool is_lost = value && tfrt_remote_value_is_lost(value) && !value->peer;
+  return is_lost && tfrt_async_value_try_retain(&value->base.base) ? value : NULL;
 }
 
 // Makes errors, |status| (+0), of the results that wait for another run.
@@ -310,7 +321,9 @@ static void tfrt_retried_call_run_soon(tfrt_retried_call_t* call) {
   tfrt_action_queue_call(&call->node->actions, tfrt_retried_call_run, call);
 }
 
-bool tfrt_retried_call_may_mend(const tfrt_remote_value_t* value, tfrt_status_t status) {
+// True if |status| (+0), which came for |value|, a result of such a call, is the loss of another
+// host than the result's, and the call may run again for that, or has.
+static bool tfrt_retried_call_may_mend(const tfrt_remote_value_t* value, tfrt_status_t status) {
   tfrt_retried_call_t* call = value->rerun.call;
   const tfrt_status_fields_t* fields = tfrt_status_fields(status);
   bool is_loss = fields->code == TFRT_STATUS_UNAVAILABLE &&
@@ -325,7 +338,8 @@ bool tfrt_retried_call_may_mend(const tfrt_remote_value_t* value, tfrt_status_t 
   return call->mended++ < call->job->view.member_count;
 }
 
-bool tfrt_retried_call_lose(tfrt_remote_value_t* value, tfrt_status_t status) {
+// |value| is lost because of |status| (+0). False if its call must not run again.
+static bool tfrt_retried_call_lose(tfrt_remote_value_t* value, tfrt_status_t status) {
   tfrt_retried_call_t* call = value->rerun.call;
   bool may_run = call->request.pure || !tfrt_status_fields(status)->may_have_run;
   if (tfrt_job_is_closed(call->job) || !may_run) return false;
@@ -338,17 +352,13 @@ bool tfrt_retried_call_lose(tfrt_remote_value_t* value, tfrt_status_t status) {
   return true;
 }
 
-tfrt_remote_value_t* tfrt_retried_call_take_lost(tfrt_retried_call_t* call, uint32_t index) {
-  tfrt_remote_value_t* value = call->results[index];
-  bool is_lost = value && tfrt_remote_value_is_lost(value) && !value->peer;
-  return is_lost && tfrt_async_value_try_retain(&value->base.base) ? value : NULL;
-}
-
 // --- Start ---------------------------------------------------------------------
 
-void tfrt_retried_call_start(const tfrt_routed_call_t* routed,
-                             const tfrt_outgoing_call_request_t* request,
-                             tfrt_outgoing_call_t* prepared) {
+// Starts |call|, whose options say how often it may run again. |request| describes it, and is
+// complete but for the members that this sets; |prepared| (consumed) is its first run.
+static void tfrt_retried_call_start(const tfrt_routed_call_t* routed,
+                                    const tfrt_outgoing_call_request_t* request,
+                                    tfrt_outgoing_call_t* prepared) {
   tfrt_job_t* job = request->job;
   tfrt_retried_call_t* call = tfrt_retried_call_allocate(job, request);
   if (!call) {
@@ -387,10 +397,24 @@ static void tfrt_retried_call_on_job_finished(const tfrt_owner_end_t* end) {
   tfrt_retried_call_close_job(end->job, end->reason);
 }
 
+static void tfrt_retried_call_on_node_made(const tfrt_owner_end_t* end) {
+  tfrt_value_hooks_t* of_values = end->node->value_hooks;
+  of_values->may_mend = tfrt_retried_call_may_mend;
+  of_values->run_again = tfrt_retried_call_lose;
+  of_values->forget_call = tfrt_retried_call_forget;
+  tfrt_call_hooks_t* of_calls = end->node->call_hooks;
+  of_calls->start_retried = tfrt_retried_call_start;
+  of_calls->adopt_result = tfrt_retried_call_adopt;
+  of_calls->take_lost_result = tfrt_retried_call_take_lost;
+  of_calls->close_scope = tfrt_retried_call_close_scope;
+}
+
 static const tfrt_owner_rule_t tfrt_retried_call_rules[] = {
+    {TFRT_OWNER_NODE_MADE, TFRT_OWNER_RECOVERY, tfrt_retried_call_on_node_made},
     {TFRT_OWNER_JOB_FINISHED, TFRT_OWNER_RECOVERY, tfrt_retried_call_on_job_finished},
 };
 
-void tfrt_retried_call_register(tfrt_owner_rules_t* rules) {
-  tfrt_owner_rules_add(rules, tfrt_retried_call_rules, TFRT_ARRAY_SIZE(tfrt_retried_call_rules));
-}
+const tfrt_node_part_t tfrt_retried_call_part = {
+    .rules = tfrt_retried_call_rules,
+    .rule_count = TFRT_ARRAY_SIZE(tfrt_retried_call_rules),
+};

@@ -30,33 +30,9 @@
 #define TFRT_DISTRIBUTED_RECOVERY_RETRIED_CALL_H_
 
 #include "distributed/call/outgoing_call.h"
-
-// Starts |call|, whose options say how often it may run again. |request| describes it, and is
-// complete but for the members that this sets; |prepared| (consumed) is its first run.
-void tfrt_retried_call_start(const tfrt_routed_call_t* call,
-                             const tfrt_outgoing_call_request_t* request,
-                             tfrt_outgoing_call_t* prepared);
-
-// |value| is result |index| of a run of |call|.
-void tfrt_retried_call_adopt(tfrt_retried_call_t* call, uint32_t index, tfrt_remote_value_t* value);
-
-// Result |index| (+1) of |call|, for whose run it gets another name, if it is lost; else NULL.
-tfrt_remote_value_t* tfrt_retried_call_take_lost(tfrt_retried_call_t* call, uint32_t index);
-
-// |value|, which has a call that may run again, doesn't need that any more.
-void tfrt_retried_call_forget(tfrt_remote_value_t* value);
-
-// True if |status| (+0), which came for |value|, a result of such a call, is the loss of another
-// host than the result's, and the call may run again for that, or has.
-bool tfrt_retried_call_may_mend(const tfrt_remote_value_t* value, tfrt_status_t status);
-
-// |value| is lost because of |status| (+0). False if its call must not run again.
-bool tfrt_retried_call_lose(tfrt_remote_value_t* value, tfrt_status_t status);
-
-// The frame of |scope| is over: nothing that it called runs again.
-void tfrt_retried_call_close_scope(tfrt_job_t* job, const tfrt_call_scope_t* scope);
+#include "distributed/domain/node_part.h"
 
 // Has calls end with their owners.
-void tfrt_retried_call_register(tfrt_owner_rules_t* rules);
+extern const tfrt_node_part_t tfrt_retried_call_part;
 
 #endif  // TFRT_DISTRIBUTED_RECOVERY_RETRIED_CALL_H_

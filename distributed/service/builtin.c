@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/service/builtin.h"
 
+#include "distributed/call/call_hooks.h"
 #include "distributed/delivery/sent_values.h"
 #include "distributed/service/answer.h"
 #include "distributed/service/following.h"
@@ -244,8 +245,8 @@ static void tfrt_device_check_start(tfrt_execution_t* execution) {
 
 // --- Which function is which -----------------------------------------------------
 
-bool tfrt_builtin_is_here(const tfrt_peer_t* peer, const tfrt_job_t* job,
-                          const tfrt_wire_invoke_t* invoke) {
+static bool tfrt_builtin_is_here(const tfrt_peer_t* peer, const tfrt_job_t* job,
+                                 const tfrt_wire_invoke_t* invoke) {
   switch (invoke->function) {
     case TFRT_WIRE_BUILTIN_PRINT:
       return invoke->argument_count == 2 && invoke->result_count == 1 && job->printer.print;
@@ -277,7 +278,7 @@ bool tfrt_builtin_is_here(const tfrt_peer_t* peer, const tfrt_job_t* job,
   }
 }
 
-void tfrt_builtin_start(tfrt_execution_t* execution, const tfrt_peer_t* peer) {
+static void tfrt_builtin_start(tfrt_execution_t* execution, const tfrt_peer_t* peer) {
   switch (execution->function) {
     case TFRT_WIRE_BUILTIN_PRINT:
       tfrt_printing_start(execution, tfrt_job_rank_of(execution->job, peer->incarnation));
@@ -299,3 +300,17 @@ void tfrt_builtin_start(tfrt_execution_t* execution, const tfrt_peer_t* peer) {
       break;
   }
 }
+
+static void tfrt_builtin_on_node_made(const tfrt_owner_end_t* end) {
+  end->node->call_hooks->has_service = tfrt_builtin_is_here;
+  end->node->call_hooks->start_service = tfrt_builtin_start;
+}
+
+static const tfrt_owner_rule_t tfrt_builtin_rules[] = {
+    {TFRT_OWNER_NODE_MADE, TFRT_OWNER_CALLS, tfrt_builtin_on_node_made},
+};
+
+const tfrt_node_part_t tfrt_builtin_part = {
+    .rules = tfrt_builtin_rules,
+    .rule_count = TFRT_ARRAY_SIZE(tfrt_builtin_rules),
+};

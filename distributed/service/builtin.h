@@ -10,14 +10,9 @@
 #ifndef TFRT_DISTRIBUTED_SERVICE_BUILTIN_H_
 #define TFRT_DISTRIBUTED_SERVICE_BUILTIN_H_
 
-#include "distributed/call/execution.h"
+#include "distributed/domain/node_part.h"
 
-// Returns true if |invoke| is of a built-in function that this host has in |job| for |peer|,
-// with as many arguments and results as that takes and gives.
-bool tfrt_builtin_is_here(const tfrt_peer_t* peer, const tfrt_job_t* job,
-                          const tfrt_wire_invoke_t* invoke);
-
-// Runs the built-in function |execution->function| of a call of |peer|, which is here.
-void tfrt_builtin_start(tfrt_execution_t* execution, const tfrt_peer_t* peer);
+// Has calls find and start the built-in functions.
+extern const tfrt_node_part_t tfrt_builtin_part;
 
 #endif  // TFRT_DISTRIBUTED_SERVICE_BUILTIN_H_

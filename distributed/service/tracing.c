@@ -122,7 +122,9 @@ static void tfrt_recording_drop(tfrt_recording_t* recording, tfrt_node_t* node) 
   tfrt_allocator_free(node->options.allocator, recording, sizeof(*recording));
 }
 
-void tfrt_recording_drop_all(tfrt_node_t* node) {
+// Frees what |node| has recorded. Needs the node's lock.
+static void tfrt_recording_on_node_past(const tfrt_owner_end_t* end) {
+  tfrt_node_t* node = end->node;
   while (!tfrt_list_is_empty(&node->recordings.list)) {
     tfrt_recording_drop(tfrt_recording_of(node->recordings.list.next), node);
   }
@@ -205,6 +207,10 @@ static tfrt_status_t tfrt_recording_begin_job(tfrt_job_t* job, int64_t now_ns, i
 }
 
 // A job was opened: records it, if that goes on for all jobs.
+static void tfrt_recording_on_node_made(const tfrt_owner_end_t* end) {
+  tfrt_list_initialize(&end->node->recordings.list);
+}
+
 static void tfrt_recording_on_job_opened(const tfrt_owner_end_t* end) {
   tfrt_job_t* job = end->job;
   int64_t now_ns = tfrt_recording_now(job->node);
@@ -319,9 +325,12 @@ tfrt_status_t tfrt_recording_write(tfrt_execution_t* execution,
 }
 
 static const tfrt_owner_rule_t tfrt_recording_rules[] = {
+    {TFRT_OWNER_NODE_MADE, TFRT_OWNER_JOBS, tfrt_recording_on_node_made},
+    {TFRT_OWNER_NODE_PAST, TFRT_OWNER_JOBS, tfrt_recording_on_node_past},
     {TFRT_OWNER_JOB_OPENED, TFRT_OWNER_JOBS, tfrt_recording_on_job_opened},
 };
 
-void tfrt_recording_register(tfrt_owner_rules_t* rules) {
-  tfrt_owner_rules_add(rules, tfrt_recording_rules, TFRT_ARRAY_SIZE(tfrt_recording_rules));
-}
+const tfrt_node_part_t tfrt_recording_part = {
+    .rules = tfrt_recording_rules,
+    .rule_count = TFRT_ARRAY_SIZE(tfrt_recording_rules),
+};

@@ -47,11 +47,8 @@ tfrt_status_t tfrt_recording_write(tfrt_execution_t* execution,
                                    const tfrt_wire_ask_record_t* question,
                                    tfrt_string_builder_t* out) TFRT_MUST_USE;
 
-// Frees what |node| has recorded. Needs the node's lock.
-void tfrt_recording_drop_all(tfrt_node_t* node);
-
-// Has jobs that are opened recorded, while all are. Thread-compatible.
-void tfrt_recording_register(tfrt_owner_rules_t* rules);
+// Has jobs that are opened recorded, while all are.
+extern const tfrt_node_part_t tfrt_recording_part;
 
 // Sets |out_span| to what |part| says; longer texts are cut. Thread-safe.
 void tfrt_tracing_read_span(const tfrt_wire_span_part_t* part, tfrt_trace_span_t* out_span);

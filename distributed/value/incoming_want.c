@@ -67,6 +67,13 @@ static void tfrt_incoming_want_release(tfrt_incoming_want_t* want) {
   tfrt_action_queue_call(&node->actions, tfrt_incoming_want_release_node, node);
 }
 
+// Gives the peer back the credit of one call, or want, that is over or only waits for others.
+static void tfrt_peer_return_want_credit(tfrt_peer_t* peer) {
+  if (!peer->session) return;
+  tfrt_session_grant(peer->session, tfrt_session_granted_calls(peer->session),
+                     tfrt_session_granted_wants(peer->session) + 1);
+}
+
 // Nobody waits for |want| any more: drops the reference that it has while it is open.
 static void tfrt_incoming_want_close(tfrt_incoming_want_t* want) {
   want->open = false;
@@ -383,7 +390,8 @@ void tfrt_incoming_want_serve_waiting(tfrt_object_t* object) {
   }
 }
 
-void tfrt_incoming_want_abandon(tfrt_object_t* object) {
+// |object| goes, and with it its list: its wants wait for its value itself.
+static void tfrt_incoming_want_abandon(tfrt_object_t* object) {
   for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&object->waiting));) {
     tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, held);
     if (want->kind == TFRT_INCOMING_WANT_PUSH) {
@@ -417,6 +425,18 @@ static void tfrt_incoming_want_run_registered(tfrt_task_t* task) {
   tfrt_incoming_want_release(want);
   tfrt_node_unlock(node);
   tfrt_node_release(node);
+}
+
+// If |object| is a slot that is one of its call's arguments, and nobody keeps that here: asks the
+// argument's owner to hold it for this host. Returns a chain (+0) that comes with the answer, or
+// NULL if nobody is asked.
+static tfrt_async_value_t* tfrt_outgoing_hold_ask_alias(tfrt_object_t* object) {
+  tfrt_remote_value_t* alias = object->is_alias ? tfrt_remote_value_cast(object->value) : NULL;
+  tfrt_remote_value_t* remote = alias ? tfrt_remote_value_holding(alias) : NULL;
+  bool is_lent = remote && !remote->held && !tfrt_remote_value_is_resolved(remote);
+  tfrt_async_value_t* registered = is_lent ? tfrt_outgoing_hold_ask(remote) : NULL;
+  if (registered) object->is_alias = false;
+  return registered;
 }
 
 // Holds |object| for the host that asks. If the slot is one of its call's arguments, the caller
@@ -551,7 +571,8 @@ static void tfrt_incoming_want_return_credit(tfrt_incoming_want_t* want) {
   tfrt_peer_return_want_credit(want->peer);
 }
 
-tfrt_status_t tfrt_incoming_want_on_want(const tfrt_incoming_frame_t* in) {
+// A Want came.
+static tfrt_status_t tfrt_incoming_want_on_want(const tfrt_incoming_frame_t* in) {
   tfrt_peer_t* peer = in->peer;
   tfrt_job_t* job = in->job;
   const tfrt_wire_want_t* wire = &in->body->want;
@@ -585,13 +606,15 @@ tfrt_status_t tfrt_incoming_want_on_want(const tfrt_incoming_frame_t* in) {
   return NULL;
 }
 
-tfrt_status_t tfrt_incoming_want_on_unwant(const tfrt_incoming_frame_t* in) {
+// An Unwant came.
+static tfrt_status_t tfrt_incoming_want_on_unwant(const tfrt_incoming_frame_t* in) {
   tfrt_hash_node_t* node = tfrt_hash_table_find(&in->peer->incoming_wants, &in->body->unwant.want);
   if (node) tfrt_incoming_want_close(TFRT_CONTAINER_OF(node, tfrt_incoming_want_t, by_want));
   return NULL;
 }
 
-tfrt_status_t tfrt_incoming_want_on_retain(const tfrt_incoming_frame_t* in) {
+// A Retain came: each of its names is answered when it is held.
+static tfrt_status_t tfrt_incoming_want_on_retain(const tfrt_incoming_frame_t* in) {
   tfrt_peer_t* peer = in->peer;
   tfrt_job_t* job = in->job;
   const tfrt_wire_retain_t* retain = &in->body->retain;
@@ -726,12 +749,32 @@ static void tfrt_incoming_want_on_job_finished(const tfrt_owner_end_t* end) {
   tfrt_incoming_want_close_job(end->node, end->job, end->reason);
 }
 
+// The table of objects is there: its phase is an earlier one.
+static void tfrt_incoming_want_on_node_made(const tfrt_owner_end_t* end) {
+  end->node->objects->abandon = tfrt_incoming_want_abandon;
+}
+
+static void tfrt_incoming_want_on_peer_met(const tfrt_owner_end_t* end) {
+  tfrt_incoming_want_serve_held(end->peer);
+}
+
 static const tfrt_owner_rule_t tfrt_incoming_want_rules[] = {
+    {TFRT_OWNER_NODE_MADE, TFRT_OWNER_WANTS, tfrt_incoming_want_on_node_made},
+    {TFRT_OWNER_PEER_MET, TFRT_OWNER_WANTS, tfrt_incoming_want_on_peer_met},
     {TFRT_OWNER_PEER_MADE, TFRT_OWNER_WANTS, tfrt_incoming_want_on_peer_made},
     {TFRT_OWNER_PEER_LOST, TFRT_OWNER_WANTS, tfrt_incoming_want_on_peer_lost},
     {TFRT_OWNER_JOB_FINISHED, TFRT_OWNER_WANTS, tfrt_incoming_want_on_job_finished},
 };
 
-void tfrt_incoming_want_register(tfrt_owner_rules_t* rules) {
-  tfrt_owner_rules_add(rules, tfrt_incoming_want_rules, TFRT_ARRAY_SIZE(tfrt_incoming_want_rules));
-}
+static const tfrt_frame_handler_t tfrt_incoming_want_handlers[] = {
+    {TFRT_WIRE_FRAME_WANT, tfrt_incoming_want_on_want},
+    {TFRT_WIRE_FRAME_UNWANT, tfrt_incoming_want_on_unwant},
+    {TFRT_WIRE_FRAME_RETAIN, tfrt_incoming_want_on_retain},
+};
+
+const tfrt_node_part_t tfrt_incoming_want_part = {
+    .rules = tfrt_incoming_want_rules,
+    .rule_count = TFRT_ARRAY_SIZE(tfrt_incoming_want_rules),
+    .handlers = tfrt_incoming_want_handlers,
+    .handler_count = TFRT_ARRAY_SIZE(tfrt_incoming_want_handlers),
+};

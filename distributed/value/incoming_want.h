@@ -22,24 +22,15 @@
 #ifndef TFRT_DISTRIBUTED_VALUE_INCOMING_WANT_H_
 #define TFRT_DISTRIBUTED_VALUE_INCOMING_WANT_H_
 
-#include "distributed/domain/incoming_frame.h"
 #include "distributed/domain/job.h"
+#include "distributed/domain/node_part.h"
 #include "distributed/value/object_table.h"
-
-// A Want came.
-tfrt_status_t tfrt_incoming_want_on_want(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
-
-// A Retain came: each of its names is answered when it is held.
-tfrt_status_t tfrt_incoming_want_on_retain(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
 
 // The slots of |peer|'s |invoke| exist. Pushes the results that |invoke| names to their borrowers,
 // once they are known, unless a borrower asks before. A result that can't be pushed is left to be
 // asked for.
 void tfrt_incoming_want_push(const tfrt_peer_t* peer, tfrt_job_t* job,
                              const tfrt_wire_invoke_t* invoke);
-
-// An Unwant came.
-tfrt_status_t tfrt_incoming_want_on_unwant(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
 
 // The value (+1) of |reference|, a name of this host in |job|: the object's value, or an error. If
 // the Invoke that promises the value has not come yet, an indirect that is forwarded to it then.
@@ -53,14 +44,11 @@ void tfrt_incoming_want_serve_held(tfrt_peer_t* peer);
 // |object|, a slot, has been told what it is: serves the wants that wait for that.
 void tfrt_incoming_want_serve_waiting(tfrt_object_t* object);
 
-// |object| goes, and with it its list: its wants wait for its value itself.
-void tfrt_incoming_want_abandon(tfrt_object_t* object);
-
 // |peer| says in a heartbeat that |named| is its highest promised call, and that it has seen our
 // heartbeat |echo|. Refuses wants for higher calls, if they were held before that beat.
 void tfrt_incoming_want_refuse_unpromised(tfrt_peer_t* peer, uint64_t named, uint64_t echo);
 
 // Has wants end with their owners.
-void tfrt_incoming_want_register(tfrt_owner_rules_t* rules);
+extern const tfrt_node_part_t tfrt_incoming_want_part;
 
 #endif  // TFRT_DISTRIBUTED_VALUE_INCOMING_WANT_H_

@@ -123,7 +123,8 @@ static void tfrt_object_name_release_number(tfrt_peer_t* peer, const tfrt_job_t*
   }
 }
 
-tfrt_status_t tfrt_object_name_on_release(const tfrt_incoming_frame_t* in) {
+// A Release came. Names that stand for nothing are passed over.
+static tfrt_status_t tfrt_object_name_on_release(const tfrt_incoming_frame_t* in) {
   const tfrt_wire_release_t* release = &in->body->release;
   for (size_t r = 0; r < release->range_count && in->job; ++r) {
     const tfrt_wire_object_range_t* range = &release->ranges[r];
@@ -216,6 +217,13 @@ static const tfrt_owner_rule_t tfrt_object_name_rules[] = {
     {TFRT_OWNER_JOB_FINISHED, TFRT_OWNER_OBJECTS, tfrt_failed_call_on_job_finished},
 };
 
-void tfrt_object_name_register(tfrt_owner_rules_t* rules) {
-  tfrt_owner_rules_add(rules, tfrt_object_name_rules, TFRT_ARRAY_SIZE(tfrt_object_name_rules));
-}
+static const tfrt_frame_handler_t tfrt_object_name_handlers[] = {
+    {TFRT_WIRE_FRAME_RELEASE, tfrt_object_name_on_release},
+};
+
+const tfrt_node_part_t tfrt_object_name_part = {
+    .rules = tfrt_object_name_rules,
+    .rule_count = TFRT_ARRAY_SIZE(tfrt_object_name_rules),
+    .handlers = tfrt_object_name_handlers,
+    .handler_count = TFRT_ARRAY_SIZE(tfrt_object_name_handlers),
+};

@@ -31,8 +31,8 @@
 #ifndef TFRT_DISTRIBUTED_VALUE_OBJECT_NAME_H_
 #define TFRT_DISTRIBUTED_VALUE_OBJECT_NAME_H_
 
-#include "distributed/domain/incoming_frame.h"
 #include "distributed/domain/job.h"
+#include "distributed/domain/node_part.h"
 #include "distributed/tuning/tuning.h"
 
 // The |result_count| results of the call |number| that |peer| has made in |job| are |status| (+0).
@@ -48,10 +48,7 @@ tfrt_status_t tfrt_object_name_find_failed(tfrt_job_t* job, tfrt_wire_object_id_
 tfrt_status_t tfrt_object_name_judge(tfrt_job_t* job, tfrt_wire_object_id_t id,
                                      tfrt_peer_t** out_namer) TFRT_MUST_USE;
 
-// A Release came. Names that stand for nothing are passed over.
-tfrt_status_t tfrt_object_name_on_release(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
-
 // Has failed calls end with their owners.
-void tfrt_object_name_register(tfrt_owner_rules_t* rules);
+extern const tfrt_node_part_t tfrt_object_name_part;
 
 #endif  // TFRT_DISTRIBUTED_VALUE_OBJECT_NAME_H_

@@ -386,11 +386,24 @@ static void tfrt_object_table_on_job_finished(const tfrt_owner_end_t* end) {
   tfrt_object_table_drop_job(end->node->objects, end->job);
 }
 
+static void tfrt_object_table_on_node_made(const tfrt_owner_end_t* end) {
+  tfrt_node_t* node = end->node;
+  tfrt_object_table_initialize(node->objects, node->incarnation, NULL, &node->actions,
+                               node->options.allocator);
+}
+
+static void tfrt_object_table_on_node_past(const tfrt_owner_end_t* end) {
+  tfrt_object_table_deinitialize(end->node->objects);
+}
+
 static const tfrt_owner_rule_t tfrt_object_table_rules[] = {
+    {TFRT_OWNER_NODE_MADE, TFRT_OWNER_HOLDS, tfrt_object_table_on_node_made},
+    {TFRT_OWNER_NODE_PAST, TFRT_OWNER_OBJECTS, tfrt_object_table_on_node_past},
     {TFRT_OWNER_PEER_LOST, TFRT_OWNER_HOLDS, tfrt_object_table_on_peer_lost},
     {TFRT_OWNER_JOB_FINISHED, TFRT_OWNER_OBJECTS, tfrt_object_table_on_job_finished},
 };
 
-void tfrt_object_table_register(tfrt_owner_rules_t* rules) {
-  tfrt_owner_rules_add(rules, tfrt_object_table_rules, TFRT_ARRAY_SIZE(tfrt_object_table_rules));
-}
+const tfrt_node_part_t tfrt_object_table_part = {
+    .rules = tfrt_object_table_rules,
+    .rule_count = TFRT_ARRAY_SIZE(tfrt_object_table_rules),
+};

@@ -19,7 +19,7 @@
 #ifndef TFRT_DISTRIBUTED_VALUE_OBJECT_TABLE_H_
 #define TFRT_DISTRIBUTED_VALUE_OBJECT_TABLE_H_
 
-#include "distributed/domain/domain.h"
+#include "distributed/domain/node_part.h"
 #include "distributed/wire/value.h"
 #include "host_runtime/base/hash_table.h"
 #include "host_runtime/base/list.h"
@@ -193,6 +193,6 @@ static inline size_t tfrt_object_table_count(const tfrt_object_table_t* table) {
 }
 
 // Has objects, and holds on them, end with their owners.
-void tfrt_object_table_register(tfrt_owner_rules_t* rules);
+extern const tfrt_node_part_t tfrt_object_table_part;
 
 #endif  // TFRT_DISTRIBUTED_VALUE_OBJECT_TABLE_H_

@@ -37,6 +37,39 @@ static void tfrt_outgoing_hold_flush_job(tfrt_peer_t* peer, tfrt_peer_job_t* kno
   released->name_count = 0;
 }
 
+// True if |next| goes on where |range| ends, which becomes both.
+static bool tfrt_release_ranges_extend(tfrt_wire_object_range_t* range,
+                                       const tfrt_wire_object_range_t* next) {
+  if (range->namer != next->namer) return false;
+  bool has_same_numbers =
+      range->first_number == next->first_number && range->number_count == next->number_count;
+  if (has_same_numbers && range->first_index + range->index_count == next->first_index) {
+    range->index_count += next->index_count;
+    return true;
+  }
+  bool has_same_indices =
+      range->first_index == next->first_index && range->index_count == next->index_count;
+  if (has_same_indices && range->first_number + range->number_count == next->first_number) {
+    range->number_count += next->number_count;
+    return true;
+  }
+  return false;
+}
+
+// Adds |range|, for which there is room.
+static void tfrt_release_ranges_add(tfrt_release_ranges_t* released,
+                                    const tfrt_wire_object_range_t* range) {
+  tfrt_wire_object_range_t* ranges = released->ranges;
+  ranges[released->range_count++] = *range;
+  ++released->name_count;
+  // All results of a call may complete a row of calls.
+  while (released->range_count > 1 &&
+         tfrt_release_ranges_extend(&ranges[released->range_count - 2],
+                                    &ranges[released->range_count - 1])) {
+    --released->range_count;
+  }
+}
+
 void tfrt_outgoing_hold_give_back(tfrt_peer_t* peer, tfrt_job_t* job,
                                   const tfrt_wire_object_id_t* id, bool is_urgent) {
   if (tfrt_job_is_over(job) || !peer->session) return;
@@ -115,21 +148,6 @@ tfrt_async_value_t* tfrt_outgoing_hold_ask(tfrt_remote_value_t* value) {
   return &value->retention.registered->base;
 }
 
-tfrt_async_value_t* tfrt_outgoing_hold_ask_alias(tfrt_object_t* object) {
-  tfrt_remote_value_t* alias = object->is_alias ? tfrt_remote_value_cast(object->value) : NULL;
-  tfrt_remote_value_t* remote = alias ? tfrt_remote_value_holding(alias) : NULL;
-  bool is_lent = remote && !remote->held && !tfrt_remote_value_is_resolved(remote);
-  tfrt_async_value_t* registered = is_lent ? tfrt_outgoing_hold_ask(remote) : NULL;
-  if (registered) object->is_alias = false;
-  return registered;
-}
-
-void tfrt_outgoing_hold_postpone(tfrt_remote_value_t* value) {
-  if (!tfrt_list_is_linked(&value->retention.link)) return;
-  tfrt_list_remove(&value->retention.link);
-  tfrt_list_push_back(&value->peer->retaining, &value->retention.link);
-}
-
 void tfrt_outgoing_hold_again(tfrt_remote_value_t* value) {
   if (!tfrt_list_is_linked(&value->retention.link)) return;
   tfrt_list_remove(&value->retention.link);
@@ -188,7 +206,8 @@ static tfrt_remote_value_t* tfrt_outgoing_hold_find(tfrt_peer_t* peer, tfrt_wire
   return NULL;
 }
 
-tfrt_status_t tfrt_outgoing_hold_on_retained(const tfrt_incoming_frame_t* in) {
+// A Retained came.
+static tfrt_status_t tfrt_outgoing_hold_on_retained(const tfrt_incoming_frame_t* in) {
   tfrt_peer_t* peer = in->peer;
   const tfrt_wire_retained_t* retained = &in->body->retained;
   for (size_t i = 0; i < retained->item_count; ++i) {
@@ -241,6 +260,13 @@ static const tfrt_owner_rule_t tfrt_outgoing_hold_rules[] = {
     {TFRT_OWNER_JOB_FINISHED, TFRT_OWNER_RETAINS, tfrt_outgoing_hold_on_job_finished},
 };
 
-void tfrt_outgoing_hold_register(tfrt_owner_rules_t* rules) {
-  tfrt_owner_rules_add(rules, tfrt_outgoing_hold_rules, TFRT_ARRAY_SIZE(tfrt_outgoing_hold_rules));
-}
+static const tfrt_frame_handler_t tfrt_outgoing_hold_handlers[] = {
+    {TFRT_WIRE_FRAME_RETAINED, tfrt_outgoing_hold_on_retained},
+};
+
+const tfrt_node_part_t tfrt_outgoing_hold_part = {
+    .rules = tfrt_outgoing_hold_rules,
+    .rule_count = TFRT_ARRAY_SIZE(tfrt_outgoing_hold_rules),
+    .handlers = tfrt_outgoing_hold_handlers,
+    .handler_count = TFRT_ARRAY_SIZE(tfrt_outgoing_hold_handlers),
+};

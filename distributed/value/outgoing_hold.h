@@ -33,31 +33,19 @@
 #ifndef TFRT_DISTRIBUTED_VALUE_OUTGOING_HOLD_H_
 #define TFRT_DISTRIBUTED_VALUE_OUTGOING_HOLD_H_
 
-#include "distributed/domain/incoming_frame.h"
 #include "distributed/domain/job.h"
+#include "distributed/domain/node_part.h"
 #include "distributed/value/remote_value.h"
 
 // Has the owner of |value|, which was lent to us, hold it for us. Returns an AsyncValue (+0, lives
 // as long as |value|) that is available when it does, or never will; NULL if memory is out.
 tfrt_async_value_t* tfrt_outgoing_hold_ask(tfrt_remote_value_t* value);
 
-// The name under which |value| was to be held is lost, and |value->peer| was asked for another: the
-// wait goes on until the answer comes.
-void tfrt_outgoing_hold_postpone(tfrt_remote_value_t* value);
-
 // |value| was lost and is at |value->location| now: what was put off goes on there.
 void tfrt_outgoing_hold_again(tfrt_remote_value_t* value);
 
 // |value| was lost, and stays so: nothing is waited for.
 void tfrt_outgoing_hold_give_up(tfrt_remote_value_t* value);
-
-// A Retained came.
-tfrt_status_t tfrt_outgoing_hold_on_retained(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
-
-// If |object| is a slot that is one of its call's arguments, and nobody keeps that here: asks the
-// argument's owner to hold it for this host. Returns a chain (+0) that comes with the answer, or
-// NULL if nobody is asked.
-tfrt_async_value_t* tfrt_outgoing_hold_ask_alias(tfrt_object_t* object);
 
 // Gives back to |peer| the hold of |job| on |id|. |is_urgent|: it is worth a batch of its own.
 void tfrt_outgoing_hold_give_back(tfrt_peer_t* peer, tfrt_job_t* job,
@@ -67,6 +55,6 @@ void tfrt_outgoing_hold_give_back(tfrt_peer_t* peer, tfrt_job_t* job,
 void tfrt_outgoing_hold_flush(tfrt_peer_t* peer);
 
 // Has questions end with their owners.
-void tfrt_outgoing_hold_register(tfrt_owner_rules_t* rules);
+extern const tfrt_node_part_t tfrt_outgoing_hold_part;
 
 #endif  // TFRT_DISTRIBUTED_VALUE_OUTGOING_HOLD_H_

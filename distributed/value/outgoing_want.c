@@ -320,7 +320,9 @@ const tfrt_lane_handler_vtable_t tfrt_outgoing_want_lane_handler = {
     .lost = tfrt_transfer_lost,
 };
 
-void tfrt_outgoing_want_open_lanes(tfrt_peer_t* peer) {
+// Makes the session of |peer|, which is open now, known to the lanes.
+static void tfrt_outgoing_want_on_peer_met(const tfrt_owner_end_t* end) {
+  tfrt_peer_t* peer = end->peer;
   tfrt_session_t* session = peer->session;
   tfrt_lane_session_t lanes = {.incarnation = peer->incarnation,
                                .session = tfrt_session_number(session),
@@ -336,9 +338,11 @@ static void tfrt_outgoing_want_on_peer_made(const tfrt_owner_end_t* end) {
 }
 
 static const tfrt_owner_rule_t tfrt_outgoing_want_rules[] = {
+    {TFRT_OWNER_PEER_MET, TFRT_OWNER_WANTS, tfrt_outgoing_want_on_peer_met},
     {TFRT_OWNER_PEER_MADE, TFRT_OWNER_WANTS, tfrt_outgoing_want_on_peer_made},
 };
 
-void tfrt_outgoing_want_register(tfrt_owner_rules_t* rules) {
-  tfrt_owner_rules_add(rules, tfrt_outgoing_want_rules, TFRT_ARRAY_SIZE(tfrt_outgoing_want_rules));
-}
+const tfrt_node_part_t tfrt_outgoing_want_part = {
+    .rules = tfrt_outgoing_want_rules,
+    .rule_count = TFRT_ARRAY_SIZE(tfrt_outgoing_want_rules),
+};

@@ -53,13 +53,10 @@ void tfrt_outgoing_want_end(tfrt_remote_value_t* value);
 // goes with the next batch, which mostly has what came of the payload.
 void tfrt_outgoing_want_complete(tfrt_remote_value_t* value);
 
-// Makes the session of |peer|, which is open now, known to the lanes.
-void tfrt_outgoing_want_open_lanes(tfrt_peer_t* peer);
-
 // The functions by which the node receives payloads.
 extern const tfrt_lane_handler_vtable_t tfrt_outgoing_want_lane_handler;
 
 // Has peers have their tables of wants.
-void tfrt_outgoing_want_register(tfrt_owner_rules_t* rules);
+extern const tfrt_node_part_t tfrt_outgoing_want_part;
 
 #endif  // TFRT_DISTRIBUTED_VALUE_OUTGOING_WANT_H_

@@ -436,25 +436,7 @@ tfrt_remote_value_t* tfrt_remote_value_watched(const tfrt_remote_value_watch_t* 
   return is_there ? watch->value : NULL;
 }
 
-void tfrt_remote_value_end_watch(tfrt_remote_value_watch_t* watch) {
-  if (watch->value) tfrt_list_remove(&watch->link);
-  watch->value = NULL;
-}
-
 // --- What a value is known by --------------------------------------------------
-
-void tfrt_remote_value_set_site(tfrt_remote_value_t* value, const char* function,
-                                const tfrt_call_site_t* site) {
-  value->place.function = function;
-  value->result_is_due = true;
-  tfrt_call_site_set(&value->place.site, site->kernel, &site->origin);
-}
-
-void tfrt_remote_value_set_receiver(tfrt_remote_value_t* value, const tfrt_status_origin_t* site) {
-  if (tfrt_remote_value_has_site(value)) return;
-  value->place.is_received = true;
-  tfrt_call_site_set(&value->place.site, NULL, site);
-}
 
 void tfrt_remote_value_set_device(tfrt_remote_value_t* value, const char* device) {
   snprintf(value->device, sizeof(value->device), "%s", device);
@@ -535,16 +517,4 @@ tfrt_remote_value_t* tfrt_remote_value_create_element(tfrt_remote_value_t* cover
   tfrt_remote_value_t* element = tfrt_remote_value_create_part(cover, reference, false, lender);
   if (element) tfrt_remote_value_enter(element, cover);
   return element;
-}
-
-void tfrt_remote_value_end_elements(tfrt_remote_value_t* cover, tfrt_status_t status,
-                                    void (*end)(tfrt_remote_value_t*, tfrt_status_t)) {
-  const tfrt_list_link_t* head = &cover->parts.elements;
-  for (const tfrt_list_link_t* link = head->next; link != head; link = link->next) {
-    tfrt_remote_value_t* element = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, parts.in_cover);
-    bool is_over = tfrt_remote_value_is_resolved(element) || element->held;
-    if (is_over || !tfrt_async_value_try_retain(&element->base.base)) continue;
-    end(element, status);
-    tfrt_remote_value_release(element);
-  }
 }

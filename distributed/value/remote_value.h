@@ -44,8 +44,8 @@
 
 #include "distributed/domain/call_site.h"
 #include "distributed/domain/domain.h"
-#include "distributed/domain/incoming_frame.h"
 #include "distributed/domain/job.h"
+#include "distributed/domain/node_part.h"
 #include "distributed/domain/program_cache.h"
 #include "distributed/tuning/tuning.h"
 #include "distributed/value/object_table.h"
@@ -218,8 +218,9 @@ typedef struct tfrt_remote_value_s {
 } tfrt_remote_value_t;
 
 // The functions of rooms above that remote values call: delivery/ forgets a Push that will not
-// come, recovery/ finds another way to a lost value. host/ fills the table, |value_hooks| of the
-// node. Each is called with the node's lock held; false says that nothing can be done.
+// come, recovery/ finds another way to a lost value. These fill in the table, |value_hooks| of
+// the node, when it is made. Each is called with the node's lock held; false says that nothing can
+// be done.
 typedef struct tfrt_value_hooks_s {
   // |value| has no owner any more that may push it.
   void (*forget_push)(tfrt_remote_value_t* value);
@@ -306,24 +307,12 @@ void tfrt_remote_value_watch(tfrt_remote_value_t* value, tfrt_remote_value_watch
 // The value (+1) that |watch| looks at, or NULL if that is gone.
 tfrt_remote_value_t* tfrt_remote_value_watched(const tfrt_remote_value_watch_t* watch);
 
-// Ends |watch|, if it was begun.
-void tfrt_remote_value_end_watch(tfrt_remote_value_watch_t* watch);
-
 // Creates another placeholder (+1) for what |value|, which was lent to us, is, under the same loan.
 // NULL if the owner of |value| is not known just now, or must not be asked yet, or memory is out.
 tfrt_remote_value_t* tfrt_remote_value_create_twin(const tfrt_remote_value_t* value);
 
 // Gives back a reference to |value| once the lock is open.
 void tfrt_remote_value_release(tfrt_remote_value_t* value);
-
-// Says whose result |value| is: |function|, called at |site| (copied, with texts that live as
-// long as the job).
-void tfrt_remote_value_set_site(tfrt_remote_value_t* value, const char* function,
-                                const tfrt_call_site_t* site);
-
-// Says that |value|, which was lent to us, was sent by key and is received at |site| (copied, with
-// texts that live as long as the job).
-void tfrt_remote_value_set_receiver(tfrt_remote_value_t* value, const tfrt_status_origin_t* site);
 
 // True if it is known where |value| comes from: where the call stands whose result it is, or where
 // it was received.
@@ -360,10 +349,6 @@ void tfrt_remote_value_lose(tfrt_remote_value_t* value, tfrt_status_t status);
 void tfrt_remote_value_move(tfrt_remote_value_t* value, const tfrt_wire_reference_t* reference,
                             bool held);
 
-// True if |value| is, or was, |reference| for others.
-bool tfrt_remote_value_is_known_as(const tfrt_remote_value_t* value,
-                                   const tfrt_wire_reference_t* reference);
-
 // Makes |value| stand for |target| (+0).
 void tfrt_remote_value_forward(tfrt_remote_value_t* value, tfrt_async_value_t* target);
 
@@ -382,9 +367,6 @@ void tfrt_remote_value_alias(tfrt_remote_value_t* value, tfrt_async_value_t* tar
 // The payload that |value| waits for is here: |payload| (+0), which is resolved.
 void tfrt_remote_value_receive(tfrt_remote_value_t* value, tfrt_async_value_t* payload);
 
-// A Resolve came. Returns an error (+1) for what is impossible: one that was never asked for.
-tfrt_status_t tfrt_remote_value_on_resolve(const tfrt_incoming_frame_t* in) TFRT_MUST_USE;
-
 // Asks what is wanted here of |value| and not known yet. A result of our own call comes without
 // being asked for; only what is there but didn't come, or is elsewhere, must be fetched.
 void tfrt_remote_value_ask_again(tfrt_remote_value_t* value);
@@ -393,7 +375,7 @@ void tfrt_remote_value_ask_again(tfrt_remote_value_t* value);
 bool tfrt_remote_value_same(const tfrt_wire_reference_t* a, const tfrt_wire_reference_t* b);
 
 // Has placeholders end with their owners.
-void tfrt_remote_value_register(tfrt_owner_rules_t* rules);
+extern const tfrt_node_part_t tfrt_remote_value_part;
 
 // --- Between remote_value.c and remote_value_outcome.c -------------------------------------------
 
@@ -415,10 +397,5 @@ void tfrt_remote_value_unlink_peers(tfrt_remote_value_t* value);
 
 // |value| waits for no own value any more, nor keeps one, if it did.
 void tfrt_remote_value_end_homecoming(tfrt_remote_value_t* value);
-
-// Has |end| end, because of |status| (+0), what lives by |cover| alone. A value whose last
-// reference is gone stays in the list until it takes itself out.
-void tfrt_remote_value_end_elements(tfrt_remote_value_t* cover, tfrt_status_t status,
-                                    void (*end)(tfrt_remote_value_t*, tfrt_status_t));
 
 #endif  // TFRT_DISTRIBUTED_VALUE_REMOTE_VALUE_H_

@@ -46,6 +46,20 @@ static void tfrt_remote_value_fail_alone(tfrt_remote_value_t* value, tfrt_status
   tfrt_status_release(located);
 }
 
+// Has |end| end, because of |status| (+0), what lives by |cover| alone. A value whose last
+// reference is gone stays in the list until it takes itself out.
+static void tfrt_remote_value_end_elements(tfrt_remote_value_t* cover, tfrt_status_t status,
+                                           void (*end)(tfrt_remote_value_t*, tfrt_status_t)) {
+  const tfrt_list_link_t* head = &cover->parts.elements;
+  for (const tfrt_list_link_t* link = head->next; link != head; link = link->next) {
+    tfrt_remote_value_t* element = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, parts.in_cover);
+    bool is_over = tfrt_remote_value_is_resolved(element) || element->held;
+    if (is_over || !tfrt_async_value_try_retain(&element->base.base)) continue;
+    end(element, status);
+    tfrt_remote_value_release(element);
+  }
+}
+
 void tfrt_remote_value_fail(tfrt_remote_value_t* value, tfrt_status_t status) {
   if (tfrt_remote_value_is_resolved(value)) return;
   tfrt_remote_value_end_elements(value, status, tfrt_remote_value_fail);
@@ -94,6 +108,14 @@ static void tfrt_remote_value_ask_name(tfrt_remote_value_t* value) {
   value->borrowing.lender = value->borrowing.lent_by;
   value->borrowing.given = value->name;
   value->borrowing.lent_by = 0;
+}
+
+// The name under which |value| was to be held is lost, and |value->peer| was asked for another: the
+// wait goes on until the answer comes.
+static void tfrt_outgoing_hold_postpone(tfrt_remote_value_t* value) {
+  if (!tfrt_list_is_linked(&value->retention.link)) return;
+  tfrt_list_remove(&value->retention.link);
+  tfrt_list_push_back(&value->peer->retaining, &value->retention.link);
 }
 
 // Asks the lender for another owner of |value|, which is lost because of |status| (+0). False if
@@ -173,17 +195,6 @@ static void tfrt_remote_value_note_location(tfrt_remote_value_t* value) {
 
 bool tfrt_remote_value_same(const tfrt_wire_reference_t* a, const tfrt_wire_reference_t* b) {
   return a->owner == b->owner && tfrt_wire_object_id_equal(a->id, b->id);
-}
-
-bool tfrt_remote_value_is_known_as(const tfrt_remote_value_t* value,
-                                   const tfrt_wire_reference_t* reference) {
-  if (tfrt_remote_value_same(&value->name, reference)) return true;
-  if (tfrt_remote_value_same(&value->location, reference)) return true;
-  for (const tfrt_remote_value_past_t* past = value->past; past; past = past->next) {
-    if (tfrt_remote_value_same(&past->name, reference)) return true;
-    if (tfrt_remote_value_same(&past->location, reference)) return true;
-  }
-  return value->telling.is_told && tfrt_remote_value_same(&value->telling.as, reference);
 }
 
 // --- Values of this host ----------------------------------------------------
@@ -468,7 +479,8 @@ static bool tfrt_remote_value_take_resolve(tfrt_peer_t* peer, const tfrt_wire_re
   return true;
 }
 
-tfrt_status_t tfrt_remote_value_on_resolve(const tfrt_incoming_frame_t* in) {
+// A Resolve came. Returns an error (+1) for what is impossible: one that was never asked for.
+static tfrt_status_t tfrt_remote_value_on_resolve(const tfrt_incoming_frame_t* in) {
   if (tfrt_remote_value_take_resolve(in->peer, &in->body->resolve)) return NULL;
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a Resolve came without its Want");
 }
@@ -588,6 +600,13 @@ static const tfrt_owner_rule_t tfrt_remote_value_rules[] = {
     {TFRT_OWNER_JOB_FINISHED, TFRT_OWNER_VALUES, tfrt_remote_value_on_job_finished},
 };
 
-void tfrt_remote_value_register(tfrt_owner_rules_t* rules) {
-  tfrt_owner_rules_add(rules, tfrt_remote_value_rules, TFRT_ARRAY_SIZE(tfrt_remote_value_rules));
-}
+static const tfrt_frame_handler_t tfrt_remote_value_handlers[] = {
+    {TFRT_WIRE_FRAME_RESOLVE, tfrt_remote_value_on_resolve},
+};
+
+const tfrt_node_part_t tfrt_remote_value_part = {
+    .rules = tfrt_remote_value_rules,
+    .rule_count = TFRT_ARRAY_SIZE(tfrt_remote_value_rules),
+    .handlers = tfrt_remote_value_handlers,
+    .handler_count = TFRT_ARRAY_SIZE(tfrt_remote_value_handlers),
+};

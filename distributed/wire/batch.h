@@ -28,7 +28,7 @@
 
 // The kinds of frames, each with one row, which stands beside the struct of its body. All that
 // differs by kind is made from the rows: here the enumeration and the body, in this folder the
-// tables of the codec, in host/ the table of the functions that serve frames. FRAME is a macro with
+// tables of the codec, in host/ the table of the scopes. FRAME is a macro with
 // the columns:
 //
 //   kind      TFRT_WIRE_FRAME_<kind>
@@ -39,8 +39,8 @@
 //   scope     TFRT_WIRE_SCOPE_<scope>
 //   form      PACKED: protobuf-c packs and reads the body (packed.c); WALKED: walks of its own do
 //             (walks.h), for the few that each call needs
-//   handler   the function that serves the frame (domain/incoming_frame.h), which only host/ calls;
-//             NULL: the session takes the frame
+//
+// The function that serves a kind stands in the room that the frame concerns (domain/node_part.h).
 #define TFRT_WIRE_FRAMES(FRAME)   \
   TFRT_WIRE_SESSION_FRAMES(FRAME) \
   TFRT_WIRE_JOB_FRAMES(FRAME)     \
@@ -53,6 +53,9 @@ typedef enum tfrt_wire_frame_kind_e {
   TFRT_WIRE_FRAMES(TFRT_WIRE_FRAME_KIND)
 #undef TFRT_WIRE_FRAME_KIND
 } tfrt_wire_frame_kind_t;
+
+// All kinds are below.
+#define TFRT_WIRE_FRAME_KIND_LIMIT 128u
 
 // A frame belongs to, by its kind:
 typedef enum tfrt_wire_frame_scope_e {

@@ -113,14 +113,14 @@ typedef struct tfrt_wire_hurry_s {
 } tfrt_wire_hurry_t;
 
 // The kinds of frames with these bodies; batch.h says what the columns are.
-#define TFRT_WIRE_CALL_FRAMES(FRAME)                                                       \
-  FRAME(PROGRAM, 32, program, JOB, PACKED, tfrt_job_on_program)                            \
-  FRAME(INVOKE, 34, invoke, JOB, WALKED, tfrt_incoming_call_on_invoke)                     \
-  FRAME(VOID, 36, void_call, JOB, PACKED, tfrt_incoming_call_on_void)                      \
-  FRAME(RESULT, 38, result, JOB, WALKED, tfrt_outgoing_call_on_result)                     \
-  FRAME(CANCEL, 40, cancel, JOB, PACKED, tfrt_incoming_call_on_cancel)                     \
-  FRAME(CANCEL_REQUEST, 41, cancel_request, JOB, PACKED, tfrt_job_start_on_cancel_request) \
-  FRAME(END_REQUEST, 43, end_request, JOB, PACKED, tfrt_job_start_on_end_request)          \
-  FRAME(HURRY, 45, hurry, JOB, PACKED, tfrt_incoming_call_on_hurry)
+#define TFRT_WIRE_CALL_FRAMES(FRAME)                     \
+  FRAME(PROGRAM, 32, program, JOB, PACKED)               \
+  FRAME(INVOKE, 34, invoke, JOB, WALKED)                 \
+  FRAME(VOID, 36, void_call, JOB, PACKED)                \
+  FRAME(RESULT, 38, result, JOB, WALKED)                 \
+  FRAME(CANCEL, 40, cancel, JOB, PACKED)                 \
+  FRAME(CANCEL_REQUEST, 41, cancel_request, JOB, PACKED) \
+  FRAME(END_REQUEST, 43, end_request, JOB, PACKED)       \
+  FRAME(HURRY, 45, hurry, JOB, PACKED)
 
 #endif  // TFRT_DISTRIBUTED_WIRE_CALL_H_

@@ -87,14 +87,14 @@ typedef struct tfrt_wire_job_detach_s {
 } tfrt_wire_job_detach_t;
 
 // The kinds of frames with these bodies; batch.h says what the columns are.
-#define TFRT_WIRE_JOB_FRAMES(FRAME)                                                 \
-  FRAME(JOB_ATTACH, 10, job_attach, SESSION, PACKED, tfrt_job_attachment_on_attach) \
-  FRAME(JOB_GONE, 11, job_gone, SESSION, PACKED, tfrt_fence_on_gone)                \
-  FRAME(JOB_OPEN, 12, job_open, NEW_JOB, PACKED, tfrt_job_life_on_open)             \
-  FRAME(JOB_OPENED, 14, job_opened, JOB, PACKED, tfrt_client_on_job_opened)         \
-  FRAME(JOB_START, 16, job_start, JOB, PACKED, tfrt_job_start_on_start)             \
-  FRAME(JOB_END, 18, job_end, JOB, PACKED, tfrt_client_on_job_end)                  \
-  FRAME(JOB_CLOSE, 22, job_close, JOB, PACKED, tfrt_job_life_on_close)              \
-  FRAME(JOB_DETACH, 24, job_detach, JOB, PACKED, tfrt_host_on_job_detach)
+#define TFRT_WIRE_JOB_FRAMES(FRAME)                  \
+  FRAME(JOB_ATTACH, 10, job_attach, SESSION, PACKED) \
+  FRAME(JOB_GONE, 11, job_gone, SESSION, PACKED)     \
+  FRAME(JOB_OPEN, 12, job_open, NEW_JOB, PACKED)     \
+  FRAME(JOB_OPENED, 14, job_opened, JOB, PACKED)     \
+  FRAME(JOB_START, 16, job_start, JOB, PACKED)       \
+  FRAME(JOB_END, 18, job_end, JOB, PACKED)           \
+  FRAME(JOB_CLOSE, 22, job_close, JOB, PACKED)       \
+  FRAME(JOB_DETACH, 24, job_detach, JOB, PACKED)
 
 #endif  // TFRT_DISTRIBUTED_WIRE_JOB_H_

@@ -95,10 +95,10 @@ tfrt_wire_limits_t tfrt_wire_limits_in_force(const tfrt_wire_limits_t* ours,
                                              const tfrt_wire_limits_t* theirs);
 
 // The kinds of frames with these bodies; batch.h says what the columns are.
-#define TFRT_WIRE_SESSION_FRAMES(FRAME)               \
-  FRAME(HELLO, 2, hello, HANDSHAKE, PACKED, NULL)     \
-  FRAME(WELCOME, 4, welcome, HANDSHAKE, PACKED, NULL) \
-  FRAME(REFUSE, 6, refuse, HANDSHAKE, PACKED, NULL)   \
-  FRAME(GOODBYE, 8, goodbye, SESSION, PACKED, NULL)
+#define TFRT_WIRE_SESSION_FRAMES(FRAME)         \
+  FRAME(HELLO, 2, hello, HANDSHAKE, PACKED)     \
+  FRAME(WELCOME, 4, welcome, HANDSHAKE, PACKED) \
+  FRAME(REFUSE, 6, refuse, HANDSHAKE, PACKED)   \
+  FRAME(GOODBYE, 8, goodbye, SESSION, PACKED)
 
 #endif  // TFRT_DISTRIBUTED_WIRE_SESSION_H_

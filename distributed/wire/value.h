@@ -250,15 +250,15 @@ typedef struct tfrt_wire_push_s {
 } tfrt_wire_push_t;
 
 // The kinds of frames with these bodies; batch.h says what the columns are.
-#define TFRT_WIRE_VALUE_FRAMES(FRAME)                                        \
-  FRAME(WANT, 64, want, JOB, PACKED, tfrt_incoming_want_on_want)             \
-  FRAME(RESOLVE, 66, resolve, JOB, WALKED, tfrt_remote_value_on_resolve)     \
-  FRAME(UNWANT, 68, unwant, JOB, PACKED, tfrt_incoming_want_on_unwant)       \
-  FRAME(RETAIN, 70, retain, JOB, PACKED, tfrt_incoming_want_on_retain)       \
-  FRAME(RETAINED, 72, retained, JOB, PACKED, tfrt_outgoing_hold_on_retained) \
-  FRAME(RELEASE, 74, release, JOB, PACKED, tfrt_object_name_on_release)      \
-  FRAME(LOST, 76, lost, JOB, PACKED, tfrt_recovery_on_lost)                  \
-  FRAME(REPLACE, 78, replace, JOB, PACKED, tfrt_recovery_on_replace)         \
-  FRAME(PUSH, 81, push, JOB, PACKED, tfrt_push_inbox_on_push)
+#define TFRT_WIRE_VALUE_FRAMES(FRAME)        \
+  FRAME(WANT, 64, want, JOB, PACKED)         \
+  FRAME(RESOLVE, 66, resolve, JOB, WALKED)   \
+  FRAME(UNWANT, 68, unwant, JOB, PACKED)     \
+  FRAME(RETAIN, 70, retain, JOB, PACKED)     \
+  FRAME(RETAINED, 72, retained, JOB, PACKED) \
+  FRAME(RELEASE, 74, release, JOB, PACKED)   \
+  FRAME(LOST, 76, lost, JOB, PACKED)         \
+  FRAME(REPLACE, 78, replace, JOB, PACKED)   \
+  FRAME(PUSH, 81, push, JOB, PACKED)
 
 #endif  // TFRT_DISTRIBUTED_WIRE_VALUE_H_

@@ -269,8 +269,7 @@ static void on_received(tfrt_grpc_event_t* event, bool is_ok) {
   connection->receiving =
       connection->held ? TFRT_GRPC_RECEIVING_FREE : TFRT_GRPC_RECEIVING_EXHAUSTED;
   tfrt_mutex_unlock(&connection->mutex);
-  if (connection->incoming && connection->is_dialled) connection->side.dialler.has_received = true;
-  if (connection->incoming && !connection->is_dialled) tfrt_grpc_accept_admit(connection);
+  if (connection->incoming) connection->side_vtable->on_message(connection);
   connection->incoming = NULL;
   tfrt_grpc_connection_settle_event(connection);
 }
@@ -358,11 +357,7 @@ static tfrt_transport_end_t choose_end(tfrt_grpc_connection_t* connection,
 
 // Nothing is under way on the call any more.
 static void give_up_call(tfrt_grpc_connection_t* connection, grpc_call* call) {
-  if (connection->is_dialled) {
-    tfrt_grpc_dial_deinitialize(connection);
-  } else {
-    tfrt_grpc_accept_deinitialize(connection);
-  }
+  connection->side_vtable->deinitialize(connection);
   grpc_call_unref(call);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A connection over gRPC: one call, whichever side began it. Both sides share connection.c; their
-// differences, how the call begins and what its end means, are in connection_sides.c.
+// differences, how the call begins and what its end means, are in dial.c and accept.c.
 //
 // Callers on any thread change a few states under the lock, and gRPC's events change
 // others on the queue's thread. After each event *settle* looks at all of them and does
@@ -28,6 +28,7 @@
 
 #include <grpc/byte_buffer.h>
 #include <grpc/grpc.h>
+#include <grpc/slice.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,6 +45,13 @@
 #include "host_runtime/base/sync.h"
 
 typedef struct tfrt_grpc_connection_s tfrt_grpc_connection_t;
+
+// What a side does at moments of the common life. Belongs to the queue's thread.
+typedef struct tfrt_grpc_side_vtable_s {
+  void (*on_message)(tfrt_grpc_connection_t* connection);  // one has come
+  // Gives back what only that side has.
+  void (*deinitialize)(tfrt_grpc_connection_t* connection);
+} tfrt_grpc_side_vtable_t;
 
 // The connections of a transport whose on_closed is still to come. So close finds all of them, and
 // drain knows when the last one is gone. Connections are added until the set is closed, and each
@@ -146,6 +154,7 @@ struct tfrt_grpc_connection_s {
   tfrt_grpc_connection_set_t* set;
   tfrt_list_link_t set_link;  // guarded by the set's lock
   bool is_dialled;            // never changes
+  const tfrt_grpc_side_vtable_t* side_vtable;
 
   tfrt_grpc_connection_events_t events;
   // Belongs to the thread that works on the write in flight.
@@ -174,6 +183,12 @@ struct tfrt_grpc_connection_s {
   tfrt_grpc_wish_t wish;
   bool is_poked;  // |poke| is under way
 };
+
+// The bytes of |slice| (+0). Thread-compatible.
+static inline tfrt_string_view_t tfrt_grpc_view_of(const grpc_slice* slice) {
+  return tfrt_string_view_make((const char*)GRPC_SLICE_START_PTR(*slice),
+                               GRPC_SLICE_LENGTH(*slice));
+}
 
 // Makes |connection|, all of whose bytes are zero, one of |kind| on |queue|, which it
 // retains. Thread-compatible.
@@ -220,52 +235,5 @@ void tfrt_grpc_connection_set_close(tfrt_grpc_connection_set_t* set);
 // (TFRT_TIME_INFINITE: for ever). Returns whether it is. Thread-safe.
 bool tfrt_grpc_connection_set_drain(tfrt_grpc_connection_set_t* set, int64_t deadline_ns)
     TFRT_MUST_USE;
-
-// --- The dialler's side, in connection_sides.c ---
-
-// The context that a transport gives to each of its dialled connections.
-typedef struct tfrt_grpc_dial_context_s {
-  tfrt_grpc_queue_t* queue;
-  tfrt_grpc_connection_set_t* set;
-  tfrt_grpc_channel_settings_t settings;
-  tfrt_allocator_t allocator;
-} tfrt_grpc_dial_context_t;
-
-// Creates a connection (+1) that begins to dial. INVALID_ARGUMENT for an address that is
-// none, FAILED_PRECONDITION when the set is closed. Thread-safe.
-tfrt_status_t tfrt_grpc_dial(const tfrt_grpc_dial_context_t* context,
-                             const tfrt_transport_dial_options_t* options,
-                             tfrt_transport_handler_t* handler,
-                             tfrt_transport_connection_t** out_connection) TFRT_MUST_USE;
-
-// Frees a dialler's own part. Belongs to the queue's thread.
-void tfrt_grpc_dial_deinitialize(tfrt_grpc_connection_t* connection);
-
-// --- The listener's side, in connection_sides.c ---
-
-// The most names and values that one stream may come with.
-#define TFRT_GRPC_MAX_METADATA 32
-
-// The context that a listener gives to each call that it takes; borrowed.
-typedef struct tfrt_grpc_accept_context_s {
-  tfrt_transport_acceptor_t* acceptor;  // NULL: for methods that do not exist
-  tfrt_grpc_queue_t* queue;             // the call is bound to it
-  tfrt_grpc_connection_set_t* set;
-  tfrt_grpc_admission_t* admission;  // NULL: gRPC accepts
-  tfrt_allocator_t allocator;
-} tfrt_grpc_accept_context_t;
-
-// Makes |call| (taken over) a connection of |kind|, and shows it with |metadata| to the acceptor of
-// |context|. With no acceptor, the call is for a method that does not exist, and is rejected as
-// that. Belongs to the queue's thread.
-void tfrt_grpc_accept_take_call(grpc_call* call, tfrt_transport_kind_t kind,
-                                const grpc_metadata_array* metadata,
-                                const tfrt_grpc_accept_context_t* context);
-
-// The first message has come on |connection|: so it is admitted. Belongs to the queue's thread.
-void tfrt_grpc_accept_admit(tfrt_grpc_connection_t* connection);
-
-// Gives back what only a listener's side has. Belongs to the queue's thread.
-void tfrt_grpc_accept_deinitialize(tfrt_grpc_connection_t* connection);
 
 #endif  // TFRT_DISTRIBUTED_TRANSPORT_GRPC_CONNECTION_H_

@@ -7,7 +7,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "distributed/transport/grpc/connection.h"
+#include "distributed/transport/grpc/dial.h"
 #include "distributed/transport/grpc/grpc_library.h"
 #include "distributed/transport/grpc/listener.h"
 #include "distributed/tuning/tuning.h"

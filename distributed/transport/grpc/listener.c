@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "distributed/transport/grpc/accept.h"
 #include "distributed/transport/grpc/address.h"
 #include "distributed/transport/grpc/admission.h"
 #include "distributed/tuning/tuning.h"

@@ -392,7 +392,7 @@ static void push(uint64_t number, size_t size, uint32_t times) {
   for (uint32_t i = 0; i < times; ++i) {
     const tfrt_incoming_frame_t in = {
         .peer = tfrt_peer_find(node, 0x1001), .job = job, .body = &body};
-    ck_assert_ptr_null(tfrt_push_inbox_on_push(&in));
+    ck_assert_ptr_null(tfrt_push_inbox_part.handlers[0].serve(&in));
   }
   tfrt_node_unlock(node);
 }

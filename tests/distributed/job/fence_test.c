@@ -375,7 +375,10 @@ START_TEST(the_oldest_reason_is_forgotten) {
   tfrt_status_t reason = tfrt_status_create(TFRT_STATUS_CANCELLED, "another");
   tfrt_node_lock_tables(node);
   for (int i = 0; i < TFRT_ENDED_JOBS_CAPACITY; ++i) {
-    tfrt_ended_jobs_add(&node->ended_jobs, other, 0, reason);
+    tfrt_ended_job_t* entry = &node->ended_jobs.entries[i];
+    tfrt_status_release(entry->reason);
+    memcpy(entry->id, other, sizeof(other));
+    entry->reason = tfrt_status_retain(reason);
   }
   tfrt_node_unlock(node);
   tfrt_status_release(reason);
