@@ -224,6 +224,11 @@ struct tfrt_lane_manager_s {
   tfrt_lane_counts_t counts;
 };
 
+// Hashes the number, of 64 bits, at |key|. Thread-safe.
+static inline uint64_t tfrt_lane_hash_number(const void* key) {
+  return tfrt_hash_u64(*(const uint64_t*)key);
+}
+
 // --- lane_manager.c ---
 
 tfrt_lane_peer_t* tfrt_lane_peer_find(tfrt_lane_manager_t* manager, uint64_t incarnation);
@@ -232,6 +237,8 @@ int64_t tfrt_lane_manager_now_ns(const tfrt_lane_manager_t* manager);
 
 // The memory of something that |live| counts is given back.
 void tfrt_lane_manager_forget_one(tfrt_lane_manager_t* manager);
+
+// --- lane_peer.c ---
 
 // Says that a payload waits: dials if that is possible and due.
 void tfrt_lane_peer_need(tfrt_lane_peer_t* peer);

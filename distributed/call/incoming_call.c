@@ -214,10 +214,8 @@ static bool tfrt_incoming_call_can_wait(const tfrt_incoming_call_t* call,
   return can_wait;
 }
 
-static void tfrt_peer_return_call_credit(tfrt_peer_t* peer) {
-  if (!peer->session) return;
-  tfrt_session_grant(peer->session, tfrt_session_granted_calls(peer->session) + 1,
-                     tfrt_session_granted_wants(peer->session));
+static void tfrt_incoming_call_return_credit(tfrt_peer_t* peer) {
+  if (peer->session) tfrt_session_return_credit(peer->session, 1, 0);
 }
 
 // The call of |execution| only waits now: gives the caller the credit back, so that calls that this
@@ -228,7 +226,7 @@ static void tfrt_incoming_call_waits(tfrt_execution_t* execution) {
   if (!peer || call->has_credit_back) return;
   if (tfrt_hash_table_count(&peer->incoming_calls) > TFRT_PEER_MAX_WAITING) return;
   call->has_credit_back = true;
-  tfrt_peer_return_call_credit(peer);
+  tfrt_incoming_call_return_credit(peer);
 }
 
 // The call is over: forgets it.
@@ -238,7 +236,7 @@ static void tfrt_incoming_call_end(tfrt_incoming_call_t* call) {
   }
   if (call->peer) {
     tfrt_hash_table_remove(&call->peer->incoming_calls, &call->by_number);
-    if (!call->has_credit_back) tfrt_peer_return_call_credit(call->peer);
+    if (!call->has_credit_back) tfrt_incoming_call_return_credit(call->peer);
   }
   --call->execution.node->counts.incoming_calls;
   if (call->execution.program) --call->execution.job->usage.calls;
@@ -434,7 +432,7 @@ static void tfrt_incoming_call_refuse(tfrt_peer_t* peer, tfrt_job_t* job, uint64
   if (error.code == TFRT_STATUS_OK) error.code = TFRT_STATUS_RESOURCE_EXHAUSTED;
   tfrt_incoming_call_send_refusal(peer, job, number, result_count, &error, &arena);
   tfrt_arena_deinitialize(&arena);
-  tfrt_peer_return_call_credit(peer);
+  tfrt_incoming_call_return_credit(peer);
 }
 
 // Checks that |number| is the next one and processes it as far as names go.
@@ -571,7 +569,7 @@ static tfrt_status_t tfrt_incoming_call_on_invoke(const tfrt_incoming_frame_t* i
   uint64_t request = in->frame->request;
   TFRT_RETURN_IF_ERROR(tfrt_incoming_call_advance(peer, invoke->call));
   if (!job) {
-    tfrt_peer_return_call_credit(peer);
+    tfrt_incoming_call_return_credit(peer);
     return NULL;
   }
   tfrt_cached_program_t* program = NULL;
@@ -619,7 +617,7 @@ static tfrt_status_t tfrt_incoming_call_on_void(const tfrt_incoming_frame_t* in)
     }
     tfrt_status_release(status);
   }
-  tfrt_peer_return_call_credit(peer);
+  tfrt_incoming_call_return_credit(peer);
   tfrt_incoming_want_serve_held(peer);
   return NULL;
 }

@@ -89,6 +89,32 @@ static bool tfrt_incoming_call_has_borrowed(const tfrt_incoming_call_t* call) {
 
 // --- The call's own references -----------------------------------------------
 
+// Creates another placeholder (+1) for what |value|, which was lent to us, is, under the same loan.
+// NULL if the owner of |value| is not known just now, or must not be asked yet, or memory is out.
+static tfrt_remote_value_t* tfrt_incoming_gate_create_twin(const tfrt_remote_value_t* value) {
+  bool is_known = value->peer || tfrt_remote_value_is_resolved(value);
+  bool is_lost = tfrt_remote_value_is_lost(value);
+  if (!is_known || is_lost || value->order || value->parts.within) return NULL;
+  const tfrt_remote_value_loan_t loan = {.lender = value->borrowing.lender,
+                                         .user = value->borrowing.user,
+                                         .user_function = value->borrowing.user_function};
+  tfrt_remote_value_t* twin =
+      tfrt_remote_value_create_blank(value->job, &value->name, false, &loan);
+  if (!twin) return NULL;
+  twin->borrowing.given = value->borrowing.given;
+  twin->borrowing.lent_by = value->borrowing.lent_by;
+  twin->telling = value->telling;
+  twin->place = value->place;
+  twin->place.texts = tfrt_status_retain(value->place.texts);
+  tfrt_remote_value_set_device(twin, value->device);
+  tfrt_remote_value_locate(twin, &value->location);
+  if (tfrt_remote_value_is_there(value) && twin->state == TFRT_REMOTE_VALUE_UNKNOWN) {
+    tfrt_remote_value_set_state(twin, TFRT_REMOTE_VALUE_THERE);
+    twin->bytes.there = value->bytes.there;
+  }
+  return twin;
+}
+
 // The caller knows that result |index| is an argument: its slot keeps only the name of that, by a
 // placeholder of its own. Without memory, or while the owner is not known, the slot keeps the
 // argument, which is held then.
@@ -96,7 +122,7 @@ static void tfrt_incoming_call_leave_slot(tfrt_incoming_call_t* call, uint32_t i
   tfrt_object_t* slot = tfrt_incoming_call_slot(call, index);
   if (!slot || !slot->is_alias) return;
   tfrt_async_value_t* argument = call->execution.arguments[call->same_as[index] - 1];
-  tfrt_remote_value_t* twin = tfrt_remote_value_create_twin(tfrt_remote_value_cast(argument));
+  tfrt_remote_value_t* twin = tfrt_incoming_gate_create_twin(tfrt_remote_value_cast(argument));
   if (!twin) return;
   tfrt_object_table_tell(call->execution.node->objects, slot, &twin->base.base);
   tfrt_remote_value_release(twin);
@@ -131,14 +157,14 @@ static bool tfrt_incoming_call_leave(tfrt_incoming_call_t* call) {
 }
 
 // Ends |watch|, if it was begun.
-static void tfrt_remote_value_end_watch(tfrt_remote_value_watch_t* watch) {
+static void tfrt_incoming_gate_end_watch(tfrt_remote_value_watch_t* watch) {
   if (watch->value) tfrt_list_remove(&watch->link);
   watch->value = NULL;
 }
 
 static void tfrt_incoming_call_end_watches(tfrt_incoming_call_t* call) {
   for (uint32_t j = 0; j < call->execution.argument_count; ++j) {
-    tfrt_remote_value_end_watch(&call->gate.watches[j]);
+    tfrt_incoming_gate_end_watch(&call->gate.watches[j]);
   }
 }
 
@@ -173,7 +199,7 @@ static void tfrt_incoming_call_hold_all(tfrt_incoming_call_t* call) {
   uint32_t argument_count = call->execution.argument_count;
   for (uint32_t j = 0; j < argument_count; ++j) {
     tfrt_remote_value_t* remote = tfrt_remote_value_watched(&call->gate.watches[j]);
-    tfrt_remote_value_end_watch(&call->gate.watches[j]);
+    tfrt_incoming_gate_end_watch(&call->gate.watches[j]);
     if (!remote) continue;
     if (tfrt_incoming_call_may_be_needed(remote)) {
       tfrt_incoming_call_retain(call, remote, &call->gate.waits[j]);

@@ -429,8 +429,8 @@ static tfrt_status_t tfrt_outgoing_call_order_results(tfrt_outgoing_call_t* call
 
 // Says whose result |value| is: |function|, called at |site| (copied, with texts that live as
 // long as the job).
-static void tfrt_remote_value_set_site(tfrt_remote_value_t* value, const char* function,
-                                       const tfrt_call_site_t* site) {
+static void tfrt_outgoing_call_set_site(tfrt_remote_value_t* value, const char* function,
+                                        const tfrt_call_site_t* site) {
   value->place.function = function;
   value->result_is_due = true;
   tfrt_call_site_set(&value->place.site, site->kernel, &site->origin);
@@ -453,7 +453,7 @@ static tfrt_remote_value_t* tfrt_outgoing_call_create_result(
   }
   tfrt_remote_value_t* result = tfrt_remote_value_create_result(call->job, call->peer, reference);
   if (!result) return NULL;
-  tfrt_remote_value_set_site(result, call->name, &call->site);
+  tfrt_outgoing_call_set_site(result, call->name, &call->site);
   if (request->results_device) tfrt_remote_value_set_device(result, request->results_device);
   if (request->retried) call->node->call_hooks->adopt_result(request->retried, index, result);
   return result;

@@ -10,8 +10,7 @@
 
 // Says that |value|, which was lent to us, was sent by key and is received at |site| (copied, with
 // texts that live as long as the job).
-static void tfrt_remote_value_set_receiver(tfrt_remote_value_t* value,
-                                           const tfrt_status_origin_t* site) {
+static void tfrt_mail_set_receiver(tfrt_remote_value_t* value, const tfrt_status_origin_t* site) {
   if (tfrt_remote_value_has_site(value)) return;
   value->place.is_received = true;
   tfrt_call_site_set(&value->place.site, NULL, site);
@@ -25,7 +24,7 @@ void tfrt_mail_met(tfrt_mailbox_t* mailbox, tfrt_async_value_t* value,
   tfrt_node_lock_tables(node);
   tfrt_remote_value_t* remote = tfrt_remote_value_of(node, value);
   if (remote) {
-    tfrt_remote_value_set_receiver(remote, site);
+    tfrt_mail_set_receiver(remote, site);
     tfrt_remote_value_release(remote);
   }
   tfrt_node_unlock(node);

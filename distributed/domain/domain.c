@@ -1,29 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/domain/domain.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "host_runtime/base/macros.h"
-
-// --- The ends of owners ----------------------------------------------------------
-
-void tfrt_owner_rules_add(tfrt_owner_rules_t* all, const tfrt_owner_rule_t* rules, size_t count) {
-  assert(all->count + count <= TFRT_OWNER_MAX_RULES);
-  for (size_t i = 0; i < count; ++i) {
-    size_t at = all->count++;
-    for (; at > 0 && all->rules[at - 1]->phase > rules[i].phase; --at) {
-      all->rules[at] = all->rules[at - 1];
-    }
-    all->rules[at] = &rules[i];
-  }
-}
-
-void tfrt_owner_rules_follow(const tfrt_owner_rules_t* rules, const tfrt_owner_end_t* end) {
-  for (size_t i = 0; i < rules->count; ++i) {
-    if (rules->rules[i]->event == end->event) rules->rules[i]->run(end);
-  }
-}
 
 // --- Texts -----------------------------------------------------------------------
 
@@ -62,6 +42,24 @@ const char* tfrt_text_pool_keep(tfrt_text_pool_t* pool, const char* text) {
   tfrt_hash_table_insert(&pool->texts, copy, &entry->node);
   return copy;
 }
+
+static void tfrt_text_pool_on_node_made(const tfrt_owner_end_t* end) {
+  tfrt_text_pool_initialize(&end->node->texts, end->node->options.allocator);
+}
+
+static void tfrt_text_pool_on_node_past(const tfrt_owner_end_t* end) {
+  tfrt_text_pool_deinitialize(&end->node->texts);
+}
+
+static const tfrt_owner_rule_t tfrt_text_pool_rules[] = {
+    {TFRT_OWNER_NODE_MADE, TFRT_OWNER_JOBS, tfrt_text_pool_on_node_made},
+    {TFRT_OWNER_NODE_PAST, TFRT_OWNER_JOBS, tfrt_text_pool_on_node_past},
+};
+
+const tfrt_node_part_t tfrt_text_pool_part = {
+    .rules = tfrt_text_pool_rules,
+    .rule_count = TFRT_ARRAY_SIZE(tfrt_text_pool_rules),
+};
 
 // --- The node --------------------------------------------------------------------
 

@@ -21,7 +21,7 @@
 void tfrt_event_log_peer_name(const tfrt_session_t* session,
                               char out_name[TFRT_EVENT_LOG_NAME_SIZE]);
 
-// What stands before a line about |job|: its local number; with |call|, that of the call on its
+// The beginning of a line about |job|: its local number; with |call|, that of the call on its
 // link, too.
 tfrt_log_context_t tfrt_event_log_context(const tfrt_job_t* job, uint64_t call);
 

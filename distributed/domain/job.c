@@ -203,13 +203,12 @@ void tfrt_job_set_state(tfrt_job_t* job, tfrt_job_state_t state) {
 
 // --- The end -----------------------------------------------------------------
 
-// This host sends nothing more of the closed |job|: retires our handle with every peer.
+// This host sends nothing more of the closed |job|.
 static void tfrt_job_end(tfrt_job_t* job) {
   tfrt_job_set_state(job, TFRT_JOB_OVER);
   if (!job->closing.is_finished) {
     tfrt_ended_jobs_add(&job->node->ended_jobs, job->identity.id, job->rank, job->closing.reason);
   }
-  tfrt_job_attachment_end_all(job);
   tfrt_node_end(&(tfrt_owner_end_t){.event = TFRT_OWNER_JOB_OVER, .node = job->node, .job = job});
   tfrt_list_remove(&job->link);
   // The list's reference.

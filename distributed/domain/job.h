@@ -22,6 +22,7 @@
 
 #include <stdatomic.h>
 
+#include "distributed/domain/domain.h"
 #include "distributed/domain/node_part.h"
 #include "host_runtime/executor/hosts/mailbox.h"
 #include "host_runtime/executor/hosts/turn_table.h"

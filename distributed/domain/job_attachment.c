@@ -84,8 +84,9 @@ static const tfrt_hash_table_vtable_t tfrt_gone_handle_table_vtable = {
     .equal = tfrt_gone_handle_equal,
 };
 
-void tfrt_job_attachment_initialize_table(tfrt_hash_table_t* table, tfrt_allocator_t allocator) {
-  tfrt_hash_table_initialize(table, &tfrt_gone_handle_table_vtable, allocator);
+static void tfrt_job_attachment_on_peer_made(const tfrt_owner_end_t* end) {
+  tfrt_hash_table_initialize(&end->peer->gone_handles, &tfrt_gone_handle_table_vtable,
+                             end->node->options.allocator);
 }
 
 static bool tfrt_gone_handle_is_bound(const tfrt_peer_t* peer, uint32_t handle) {
@@ -144,8 +145,8 @@ static tfrt_string_view_t tfrt_job_id(const tfrt_job_t* job) {
 }
 
 // The entry (+0, until the next job ends) of the job with |id|, or NULL.
-static const tfrt_ended_job_t* tfrt_ended_jobs_find(const tfrt_ended_jobs_t* jobs,
-                                                    tfrt_string_view_t id) {
+static const tfrt_ended_job_t* tfrt_job_attachment_find_ended(const tfrt_ended_jobs_t* jobs,
+                                                              tfrt_string_view_t id) {
   for (uint32_t i = 0; i < TFRT_ENDED_JOBS_CAPACITY; ++i) {
     const tfrt_ended_job_t* entry = &jobs->entries[i];
     bool is_it = entry->reason && id.size == sizeof(entry->id) &&
@@ -160,7 +161,7 @@ static const tfrt_ended_job_t* tfrt_ended_jobs_find(const tfrt_ended_jobs_t* job
 static const tfrt_wire_error_t* tfrt_job_end_error(const tfrt_node_t* node, tfrt_string_view_t id,
                                                    tfrt_arena_t* arena,
                                                    tfrt_wire_error_t* out_error) {
-  const tfrt_ended_job_t* ended = tfrt_ended_jobs_find(&node->ended_jobs, id);
+  const tfrt_ended_job_t* ended = tfrt_job_attachment_find_ended(&node->ended_jobs, id);
   if (!ended) return NULL;
   tfrt_status_t status =
       tfrt_wire_error_from_status(ended->reason, ended->rank, node->incarnation, arena, out_error);
@@ -198,8 +199,11 @@ static void tfrt_job_say_detach(tfrt_job_t* job, tfrt_peer_t* peer) {
   tfrt_arena_deinitialize(&arena);
 }
 
-void tfrt_job_attachment_end_all(tfrt_job_t* job) {
-  tfrt_node_t* node = job->node;
+// Sends JobDetach, with the reason if there is one, to all peers that know our handle of |job|,
+// which is over: frames with it can't be sent any more.
+static void tfrt_job_attachment_on_job_over(const tfrt_owner_end_t* end) {
+  tfrt_job_t* job = end->job;
+  tfrt_node_t* node = end->node;
   for (tfrt_hash_node_t* found = tfrt_hash_table_first(&node->peers); found;
        found = tfrt_hash_table_next(&node->peers, found)) {
     tfrt_peer_t* peer = TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation);
@@ -321,7 +325,7 @@ static tfrt_status_t tfrt_job_attach_to_none(tfrt_peer_t* peer,
 }
 
 // True if |incarnation|, a member, is lost to |job| (job/fence.h).
-static bool tfrt_job_is_fenced(tfrt_job_t* job, uint64_t incarnation) {
+static bool tfrt_job_attachment_is_fenced(tfrt_job_t* job, uint64_t incarnation) {
   const tfrt_job_member_t* member = tfrt_job_find_incarnation(job, incarnation);
   return member && member != &job->client && member->death;
 }
@@ -343,7 +347,8 @@ static tfrt_status_t tfrt_job_attachment_on_attach(const tfrt_incoming_frame_t* 
     return tfrt_status_create(TFRT_STATUS_UNAUTHENTICATED,
                               "the proof for a job is wrong: the peer doesn't have its key");
   }
-  if (tfrt_job_is_fenced(job, peer->incarnation)) return tfrt_job_attach_to_none(peer, attach);
+  if (tfrt_job_attachment_is_fenced(job, peer->incarnation))
+    return tfrt_job_attach_to_none(peer, attach);
   return tfrt_job_attachment_bind(job, peer, attach->handle);
 }
 
@@ -359,11 +364,18 @@ tfrt_peer_job_t* tfrt_job_attachment_retire(tfrt_peer_t* peer, uint32_t handle) 
   return NULL;
 }
 
+static const tfrt_owner_rule_t tfrt_job_attachment_rules[] = {
+    {TFRT_OWNER_PEER_MADE, TFRT_OWNER_JOBS, tfrt_job_attachment_on_peer_made},
+    {TFRT_OWNER_JOB_OVER, TFRT_OWNER_JOBS, tfrt_job_attachment_on_job_over},
+};
+
 static const tfrt_frame_handler_t tfrt_job_attachment_handlers[] = {
     {TFRT_WIRE_FRAME_JOB_ATTACH, tfrt_job_attachment_on_attach},
 };
 
 const tfrt_node_part_t tfrt_job_attachment_part = {
+    .rules = tfrt_job_attachment_rules,
+    .rule_count = TFRT_ARRAY_SIZE(tfrt_job_attachment_rules),
     .handlers = tfrt_job_attachment_handlers,
     .handler_count = TFRT_ARRAY_SIZE(tfrt_job_attachment_handlers),
 };

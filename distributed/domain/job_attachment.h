@@ -31,17 +31,12 @@
 #include "distributed/domain/node_part.h"
 #include "distributed/tuning/tuning.h"
 
-// Makes |table| one of handles of jobs that are over here; frees those of |peer|.
-void tfrt_job_attachment_initialize_table(tfrt_hash_table_t* table, tfrt_allocator_t allocator);
+// Frees the handles of |peer| for jobs that are over here.
 void tfrt_job_attachment_forget_gone(tfrt_peer_t* peer);
 
 // Sends JobAttach to |peer|, which has a session, unless our handle of |job| is bound there.
 // FAILED_PRECONDITION for a job that is over, RESOURCE_EXHAUSTED.
 tfrt_status_t tfrt_job_attachment_send(tfrt_job_t* job, tfrt_peer_t* peer) TFRT_MUST_USE;
-
-// Sends JobDetach, with the reason if there is one, to all peers that know our handle of |job|,
-// which is over: frames with it can't be sent any more.
-void tfrt_job_attachment_end_all(tfrt_job_t* job);
 
 // Tells |peer|, which names the job |handle|, that this host can't open the job |open| because of
 // |reason| (+0): JobAttach, JobOpened with the error, JobDetach. The session goes on. An error if

@@ -69,7 +69,6 @@ tfrt_peer_t* tfrt_peer_find_or_create(tfrt_node_t* node, uint64_t incarnation) {
   tfrt_list_initialize(&peer->outgoing_pushes);
   tfrt_list_initialize(&peer->held_requests);
   tfrt_list_initialize(&peer->jobs);
-  tfrt_job_attachment_initialize_table(&peer->gone_handles, node->options.allocator);
   tfrt_task_initialize(&peer->breaker, tfrt_peer_break);
   tfrt_node_end(&(tfrt_owner_end_t){.event = TFRT_OWNER_PEER_MADE, .node = node, .peer = peer});
   tfrt_hash_table_insert(&node->peers, &incarnation, &peer->by_incarnation);

@@ -36,7 +36,7 @@
 
 typedef struct tfrt_node_s tfrt_node_t;
 typedef struct tfrt_job_s tfrt_job_t;
-typedef struct tfrt_owner_end_s tfrt_owner_end_t;  // domain.h
+typedef struct tfrt_owner_end_s tfrt_owner_end_t;  // node_part.h
 
 // The names that one job is about to give back to one peer; zeroed: none. Results of calls have
 // numbers in a row, so one range, or a few, name many values.

@@ -41,6 +41,7 @@ static const tfrt_node_part_t* const tfrt_host_parts[] = {
     &tfrt_job_part,
     &tfrt_job_attachment_part,
     &tfrt_program_cache_part,
+    &tfrt_text_pool_part,
     // value/
     &tfrt_object_table_part,
     &tfrt_object_name_part,
@@ -139,7 +140,6 @@ static void tfrt_node_free(tfrt_node_t* node) {
   tfrt_session_manager_free(node->sessions);
   tfrt_lane_manager_free(node->lanes);
   tfrt_hash_table_deinitialize(&node->peers);
-  tfrt_text_pool_deinitialize(&node->texts);
   tfrt_string_builder_deinitialize(&node->body);
   tfrt_arena_deinitialize(&node->arena);
   tfrt_action_queue_deinitialize(&node->actions);
@@ -185,7 +185,6 @@ tfrt_status_t tfrt_node_create(const tfrt_node_options_t* options, tfrt_node_t**
   tfrt_string_builder_initialize(&node->body, allocator);
   tfrt_arena_initialize(&node->arena, allocator);
   tfrt_list_initialize(&node->jobs);
-  tfrt_text_pool_initialize(&node->texts, allocator);
   tfrt_node_end(&(tfrt_owner_end_t){.event = TFRT_OWNER_NODE_MADE, .node = node});
   tfrt_status_t status = tfrt_node_create_managers(node);
   if (status) {

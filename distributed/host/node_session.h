@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a node does with its sessions: frames reach the rooms that serve them, and peers come and
+// The sessions of a node: frames reach the rooms that serve them, and peers come and
 // go.
 //
 //   session --on_frame--> handler of the kind, in its room

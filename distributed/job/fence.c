@@ -53,7 +53,7 @@ static void tfrt_fence_lose_member(tfrt_job_t* job, const tfrt_job_member_t* mem
 }
 
 // The same for what |job| has with |peer|, which lives, but is lost to it because of |reason| (+0).
-static void tfrt_peer_end_job(tfrt_peer_t* peer, tfrt_job_t* job, tfrt_status_t reason) {
+static void tfrt_fence_end_job(tfrt_peer_t* peer, tfrt_job_t* job, tfrt_status_t reason) {
   tfrt_owner_end_t end = {.event = TFRT_OWNER_PEER_SILENT,
                           .node = peer->node,
                           .peer = peer,
@@ -75,7 +75,7 @@ void tfrt_fence_raise(tfrt_job_t* job, tfrt_peer_t* peer, const tfrt_wire_error_
   member->has_ended = tfrt_status_code(member->death) != TFRT_STATUS_UNAVAILABLE;
   // Its session goes on, so that its calls and wants give their credit back, and ours their
   // numbers.
-  tfrt_peer_end_job(peer, job, member->death);
+  tfrt_fence_end_job(peer, job, member->death);
   tfrt_fence_lose_member(job, member, peer);
   if (member->rank == 0) tfrt_fence_lose_root(job, peer);
 }

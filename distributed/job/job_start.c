@@ -25,7 +25,8 @@ static void tfrt_request_end_cancel(tfrt_job_t* job, uint64_t request, tfrt_stat
 
 // At the root: sends |body| to every other member that is there, which may hear of it later if it
 // |can_wait|. They all have a session with the root.
-static void tfrt_job_tell_members(tfrt_job_t* job, const tfrt_wire_body_t* body, bool can_wait) {
+static void tfrt_job_start_tell_members(tfrt_job_t* job, const tfrt_wire_body_t* body,
+                                        bool can_wait) {
   for (uint32_t i = 0; i < job->view.member_count && !tfrt_job_is_closed(job); ++i) {
     const tfrt_job_member_t* member = &job->view.members[i];
     if (member->rank == job->rank || member->death) continue;
@@ -48,7 +49,7 @@ static void tfrt_request_end_tell_cancel(tfrt_job_t* job, uint64_t request, tfrt
   tfrt_wire_body_t body = {
       .kind = TFRT_WIRE_FRAME_CANCEL_REQUEST,
       .cancel_request = {.request = request, .reason = status ? NULL : &error}};
-  tfrt_job_tell_members(job, &body, false);
+  tfrt_job_start_tell_members(job, &body, false);
   tfrt_status_release(status);
   tfrt_arena_deinitialize(&arena);
 }
@@ -74,7 +75,7 @@ static void tfrt_request_end_tell(tfrt_job_t* job, uint64_t request, bool is_can
   if (!has_met && !is_cancelled) return;
   tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_END_REQUEST,
                            .end_request = {.request = request}};
-  tfrt_job_tell_members(job, &body, !is_cancelled);
+  tfrt_job_start_tell_members(job, &body, !is_cancelled);
 }
 
 // --- JobEnd ------------------------------------------------------------------

@@ -150,7 +150,7 @@ static bool tfrt_recovery_answer(tfrt_peer_t* peer, tfrt_remote_value_t* value,
 }
 
 // True if |value|, a remote value, is lent to |peer| for a call that is not over.
-static bool tfrt_outgoing_call_lends(const tfrt_peer_t* peer, const tfrt_async_value_t* value) {
+static bool tfrt_recovery_calls_lend(const tfrt_peer_t* peer, const tfrt_async_value_t* value) {
   for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->outgoing_calls); node;
        node = tfrt_hash_table_next(&peer->outgoing_calls, node)) {
     const tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(node, tfrt_outgoing_call_t, by_number);
@@ -164,13 +164,13 @@ static bool tfrt_outgoing_call_lends(const tfrt_peer_t* peer, const tfrt_async_v
 // True if |peer| has |value| from this host: a call that is not over lends it, or this host has
 // sent |peer|, or the lender of |peer|, on to it.
 static bool tfrt_recovery_is_lent(const tfrt_peer_t* peer, const tfrt_remote_value_t* value) {
-  return tfrt_outgoing_call_lends(peer, &value->base.base) ||
+  return tfrt_recovery_calls_lend(peer, &value->base.base) ||
          tfrt_object_table_keeps(value->node->objects, &value->base.base);
 }
 
 // True if |value| is, or was, |reference| for others.
-static bool tfrt_remote_value_is_known_as(const tfrt_remote_value_t* value,
-                                          const tfrt_wire_reference_t* reference) {
+static bool tfrt_recovery_is_known_as(const tfrt_remote_value_t* value,
+                                      const tfrt_wire_reference_t* reference) {
   if (tfrt_remote_value_same(&value->name, reference)) return true;
   if (tfrt_remote_value_same(&value->location, reference)) return true;
   for (const tfrt_remote_value_past_t* past = value->past; past; past = past->next) {
@@ -188,7 +188,7 @@ static tfrt_remote_value_t* tfrt_recovery_find(const tfrt_peer_t* peer, tfrt_job
   for (tfrt_list_link_t* link = job->remote_values.next; link != &job->remote_values;
        link = link->next) {
     tfrt_remote_value_t* value = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, in_job);
-    bool is_it = tfrt_remote_value_is_known_as(value, reference) &&
+    bool is_it = tfrt_recovery_is_known_as(value, reference) &&
                  tfrt_recovery_is_lent(peer, value) &&
                  tfrt_async_value_try_retain(&value->base.base);
     if (is_it) return value;

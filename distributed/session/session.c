@@ -312,14 +312,6 @@ bool tfrt_session_call_was_written(const tfrt_session_t* session, uint64_t call)
   return call >= session->first_call && call <= session->queue.written_call;
 }
 
-uint64_t tfrt_session_granted_calls(const tfrt_session_t* session) {
-  return session->credit.granted_calls;
-}
-
-uint64_t tfrt_session_granted_wants(const tfrt_session_t* session) {
-  return session->credit.granted_wants;
-}
-
 tfrt_session_state_t tfrt_session_state(const tfrt_session_t* session) { return session->state; }
 
 uint64_t tfrt_session_peer_incarnation(const tfrt_session_t* session) {

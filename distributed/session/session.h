@@ -237,9 +237,9 @@ void tfrt_session_wake_at(tfrt_session_t* session, int64_t due_ns);
 // node's lock is held).
 void tfrt_session_grant(tfrt_session_t* session, uint64_t calls, uint64_t wants);
 
-// The calls and Wants granted to the peer so far. Thread-compatible (the node's lock is held).
-uint64_t tfrt_session_granted_calls(const tfrt_session_t* session);
-uint64_t tfrt_session_granted_wants(const tfrt_session_t* session);
+// Gives back the credit of |calls| and |wants| of the peer, which are over or only wait for others.
+// Thread-compatible (the node's lock is held).
+void tfrt_session_return_credit(tfrt_session_t* session, uint64_t calls, uint64_t wants);
 
 // Says goodbye. DRAIN: the session goes on, the peer is asked for no new jobs. Any other
 // reason: it is DEAD now (on_dead is called inside, with CLOSED, or PROTOCOL for that

@@ -204,6 +204,11 @@ void tfrt_session_grant(tfrt_session_t* session, uint64_t calls, uint64_t wants)
   }
 }
 
+void tfrt_session_return_credit(tfrt_session_t* session, uint64_t calls, uint64_t wants) {
+  tfrt_session_grant(session, session->credit.granted_calls + calls,
+                     session->credit.granted_wants + wants);
+}
+
 // --- Frames in ---------------------------------------------------------------
 
 static void on_goodbye(tfrt_session_t* session, const tfrt_wire_goodbye_t* goodbye) {

@@ -68,10 +68,8 @@ static void tfrt_incoming_want_release(tfrt_incoming_want_t* want) {
 }
 
 // Gives the peer back the credit of one call, or want, that is over or only waits for others.
-static void tfrt_peer_return_want_credit(tfrt_peer_t* peer) {
-  if (!peer->session) return;
-  tfrt_session_grant(peer->session, tfrt_session_granted_calls(peer->session),
-                     tfrt_session_granted_wants(peer->session) + 1);
+static void tfrt_incoming_want_return_one_credit(tfrt_peer_t* peer) {
+  if (peer->session) tfrt_session_return_credit(peer->session, 0, 1);
 }
 
 // Nobody waits for |want| any more: drops the reference that it has while it is open.
@@ -84,7 +82,7 @@ static void tfrt_incoming_want_close(tfrt_incoming_want_t* want) {
     --peer->outgoing_push_count;
   } else if (peer && want->kind != TFRT_INCOMING_WANT_RETAIN) {
     tfrt_hash_table_remove(&peer->incoming_wants, &want->by_want);
-    if (!want->has_credit_back) tfrt_peer_return_want_credit(peer);
+    if (!want->has_credit_back) tfrt_incoming_want_return_one_credit(peer);
   }
   if (want->on_bulk) {
     --peer->transfers;
@@ -210,7 +208,7 @@ static tfrt_status_t tfrt_incoming_want_offer(tfrt_incoming_want_t* want) {
   bool is_free = peer->transfers++ < TFRT_INCOMING_WANT_FREE_TRANSFERS;
   if (is_free && !want->has_credit_back) {
     want->has_credit_back = true;
-    tfrt_peer_return_want_credit(peer);
+    tfrt_incoming_want_return_one_credit(peer);
   }
   tfrt_incoming_want_tell_on_bulk(want, type, &encoding);
   return NULL;
@@ -242,7 +240,7 @@ static bool tfrt_incoming_want_resume(tfrt_peer_t* peer, const tfrt_job_t* job,
   want->want = wire->want;
   tfrt_hash_table_insert(&peer->incoming_wants, &want->want, &want->by_want);
   // Returns the credit of the new want; the credit of the old one stays as it was.
-  tfrt_peer_return_want_credit(peer);
+  tfrt_incoming_want_return_one_credit(peer);
   tfrt_incoming_want_tell_on_bulk(want, type, &encoding);
   return true;
 }
@@ -430,7 +428,7 @@ static void tfrt_incoming_want_run_registered(tfrt_task_t* task) {
 // If |object| is a slot that is one of its call's arguments, and nobody keeps that here: asks the
 // argument's owner to hold it for this host. Returns a chain (+0) that comes with the answer, or
 // NULL if nobody is asked.
-static tfrt_async_value_t* tfrt_outgoing_hold_ask_alias(tfrt_object_t* object) {
+static tfrt_async_value_t* tfrt_incoming_want_ask_alias(tfrt_object_t* object) {
   tfrt_remote_value_t* alias = object->is_alias ? tfrt_remote_value_cast(object->value) : NULL;
   tfrt_remote_value_t* remote = alias ? tfrt_remote_value_holding(alias) : NULL;
   bool is_lent = remote && !remote->held && !tfrt_remote_value_is_resolved(remote);
@@ -447,7 +445,7 @@ static void tfrt_incoming_want_hold(tfrt_incoming_want_t* want, tfrt_object_t* o
     tfrt_incoming_want_fail_take(want, tfrt_status_out_of_memory());
     return;
   }
-  tfrt_async_value_t* registered = tfrt_outgoing_hold_ask_alias(object);
+  tfrt_async_value_t* registered = tfrt_incoming_want_ask_alias(object);
   if (!registered) {
     tfrt_incoming_want_answer(want, &(tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_HELD});
     return;
@@ -521,7 +519,7 @@ tfrt_async_value_t* tfrt_incoming_want_own_value(tfrt_job_t* job,
   if (object) {
     // The host that told us this name didn't know yet what it stands for, and keeps no more than
     // the name.
-    (void)tfrt_outgoing_hold_ask_alias(object);
+    (void)tfrt_incoming_want_ask_alias(object);
     return tfrt_async_value_retain(tfrt_object_table_value(object));
   }
   tfrt_indirect_value_t* own = tfrt_indirect_value_create();
@@ -568,7 +566,7 @@ void tfrt_incoming_want_refuse_unpromised(tfrt_peer_t* peer, uint64_t named, uin
 static void tfrt_incoming_want_return_credit(tfrt_incoming_want_t* want) {
   if (tfrt_hash_table_count(&want->peer->incoming_wants) > TFRT_PEER_MAX_WAITING) return;
   want->has_credit_back = true;
-  tfrt_peer_return_want_credit(want->peer);
+  tfrt_incoming_want_return_one_credit(want->peer);
 }
 
 // A Want came.
@@ -583,7 +581,7 @@ static tfrt_status_t tfrt_incoming_want_on_want(const tfrt_incoming_frame_t* in)
   }
   peer->last_want_seen = wire->want;
   if (!job) {
-    tfrt_peer_return_want_credit(peer);
+    tfrt_incoming_want_return_one_credit(peer);
     return NULL;
   }
   if (wire->resumes != 0 && tfrt_incoming_want_resume(peer, job, wire)) return NULL;

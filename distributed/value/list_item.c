@@ -131,6 +131,62 @@ tfrt_status_t tfrt_list_item_encode(tfrt_async_value_t* value, const tfrt_peer_t
 
 // --- The borrower --------------------------------------------------------------
 
+// Makes |value| live by |cover|.
+static void tfrt_list_item_enter(tfrt_remote_value_t* value, tfrt_remote_value_t* cover) {
+  tfrt_async_value_retain(&cover->base.base);
+  value->parts.within = cover;
+  tfrt_list_push_back(&cover->parts.elements, &value->parts.in_cover);
+}
+
+// Creates a placeholder (+1) for |reference|, which is a part of |list|, or stands for it, and was
+// lent by |lender|; 0: by nobody. As tfrt_remote_value_create() else.
+static tfrt_remote_value_t* tfrt_list_item_create_part(const tfrt_remote_value_t* list,
+                                                       const tfrt_wire_reference_t* reference,
+                                                       bool held, uint64_t lender) {
+  const tfrt_remote_value_loan_t loan = {.lender = lender,
+                                         .user = list->borrowing.user,
+                                         .user_function = list->borrowing.user_function};
+  tfrt_remote_value_t* value = tfrt_remote_value_create_blank(list->job, reference, held, &loan);
+  if (!value) return NULL;
+  // The place is set before the value can be found to be lost.
+  value->place.function = list->place.function;
+  value->place.site = list->place.site;
+  value->place.texts = tfrt_status_retain(list->place.texts);
+  tfrt_remote_value_locate(value, reference);
+  return value;
+}
+
+// Creates a placeholder (+1) for |reference|, an element that lives by |cover| (+0), which
+// |lender|, an incarnation, told us. NULL when memory is out.
+static tfrt_remote_value_t* tfrt_list_item_create_element(tfrt_remote_value_t* cover,
+                                                          const tfrt_wire_reference_t* reference,
+                                                          uint64_t lender) {
+  tfrt_remote_value_t* element = tfrt_list_item_create_part(cover, reference, false, lender);
+  if (element) tfrt_list_item_enter(element, cover);
+  return element;
+}
+
+// The cover (+0) for the elements of |value|, a list that has just come, which has the hold or the
+// loan of |value| from now on. NULL when memory is out.
+static tfrt_remote_value_t* tfrt_list_item_make_cover(tfrt_remote_value_t* value) {
+  tfrt_remote_value_t* cover = tfrt_list_item_create_part(value, &value->name, value->held, 0);
+  if (!cover) return NULL;
+  if (!tfrt_remote_value_is_resolved(cover)) tfrt_remote_value_locate(cover, &value->location);
+  cover->parts.is_cover = true;
+  if (cover->state == TFRT_REMOTE_VALUE_UNKNOWN) {
+    tfrt_remote_value_set_state(cover, TFRT_REMOTE_VALUE_THERE);
+  }
+  cover->telling.as = value->telling.as;
+  cover->telling.is_told = value->telling.is_told;
+  if (value->parts.within) tfrt_list_item_enter(cover, value->parts.within);
+  value->held = false;
+  value->parts.cover = cover;
+  for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&value->borrowing.watches));) {
+    tfrt_remote_value_watch(cover, TFRT_CONTAINER_OF(link, tfrt_remote_value_watch_t, link));
+  }
+  return cover;
+}
+
 // The element (+1) of |value|'s list that |item| is.
 static tfrt_async_value_t* tfrt_list_item_decode_element(tfrt_remote_value_t* value,
                                                          const tfrt_wire_item_t* item) {
@@ -143,10 +199,10 @@ static tfrt_async_value_t* tfrt_list_item_decode_element(tfrt_remote_value_t* va
     return tfrt_incoming_want_own_value(value->job, &item->reference);
   }
   tfrt_remote_value_t* cover =
-      value->parts.cover ? value->parts.cover : tfrt_remote_value_make_cover(value);
+      value->parts.cover ? value->parts.cover : tfrt_list_item_make_cover(value);
   if (!cover) return tfrt_async_value_out_of_memory();
   tfrt_remote_value_t* element =
-      tfrt_remote_value_create_element(cover, &item->reference, value->peer->incarnation);
+      tfrt_list_item_create_element(cover, &item->reference, value->peer->incarnation);
   if (!element) return tfrt_async_value_out_of_memory();
   tfrt_remote_value_set_device(element, value->device);
   return &element->base.base;

@@ -19,6 +19,7 @@
 #ifndef TFRT_DISTRIBUTED_VALUE_OBJECT_TABLE_H_
 #define TFRT_DISTRIBUTED_VALUE_OBJECT_TABLE_H_
 
+#include "distributed/domain/domain.h"
 #include "distributed/domain/node_part.h"
 #include "distributed/wire/value.h"
 #include "host_runtime/base/hash_table.h"

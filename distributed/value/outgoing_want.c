@@ -120,17 +120,9 @@ void tfrt_outgoing_want_close(tfrt_remote_value_t* value) {
   tfrt_action_queue_release(&value->node->actions, &value->base.base);
 }
 
-static void tfrt_outgoing_want_tell_end(tfrt_remote_value_t* value, bool can_wait) {
+void tfrt_outgoing_want_end(tfrt_remote_value_t* value, bool can_wait) {
   tfrt_outgoing_want_send_unwant(value, value->question.want, can_wait);
   tfrt_outgoing_want_close(value);
-}
-
-void tfrt_outgoing_want_end(tfrt_remote_value_t* value) {
-  tfrt_outgoing_want_tell_end(value, false);
-}
-
-void tfrt_outgoing_want_complete(tfrt_remote_value_t* value) {
-  tfrt_outgoing_want_tell_end(value, value->bytes.here <= TFRT_WIRE_MAX_CHUNK_PAYLOAD_SIZE);
 }
 
 // --- Payloads ---------------------------------------------------------------

@@ -46,12 +46,9 @@ void tfrt_outgoing_want_send(tfrt_remote_value_t* value, tfrt_wire_want_level_t 
 // back.
 void tfrt_outgoing_want_close(tfrt_remote_value_t* value);
 
-// The same, and tells the owner so at once: the payload is not wanted any more.
-void tfrt_outgoing_want_end(tfrt_remote_value_t* value);
-
-// The same: the payload is here. The owner keeps it until it knows; if that is not much, the news
-// goes with the next batch, which mostly has what came of the payload.
-void tfrt_outgoing_want_complete(tfrt_remote_value_t* value);
+// The same, and tells the owner so: the payload is not wanted any more, or is here. The owner keeps
+// it until it knows. If the news |can_wait|, it goes with the next batch.
+void tfrt_outgoing_want_end(tfrt_remote_value_t* value, bool can_wait);
 
 // The functions by which the node receives payloads.
 extern const tfrt_lane_handler_vtable_t tfrt_outgoing_want_lane_handler;

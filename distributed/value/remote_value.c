@@ -334,11 +334,10 @@ static const tfrt_resolver_vtable_t tfrt_remote_value_resolver = {
     .settlement = tfrt_remote_value_settlement,
 };
 
-// A new placeholder (+1), which nobody is asked for yet; NULL when memory is out.
-static tfrt_remote_value_t* tfrt_remote_value_allocate(tfrt_job_t* job,
-                                                       const tfrt_wire_reference_t* reference,
-                                                       bool held,
-                                                       const tfrt_remote_value_loan_t* loan) {
+tfrt_remote_value_t* tfrt_remote_value_create_blank(tfrt_job_t* job,
+                                                    const tfrt_wire_reference_t* reference,
+                                                    bool held,
+                                                    const tfrt_remote_value_loan_t* loan) {
   static const tfrt_remote_value_loan_t tfrt_remote_value_no_loan;
   if (!loan) loan = &tfrt_remote_value_no_loan;
   tfrt_node_t* node = job->node;
@@ -370,57 +369,16 @@ static tfrt_remote_value_t* tfrt_remote_value_allocate(tfrt_job_t* job,
 tfrt_remote_value_t* tfrt_remote_value_create(tfrt_job_t* job,
                                               const tfrt_wire_reference_t* reference,
                                               const tfrt_remote_value_loan_t* loan) {
-  tfrt_remote_value_t* value = tfrt_remote_value_allocate(job, reference, false, loan);
+  tfrt_remote_value_t* value = tfrt_remote_value_create_blank(job, reference, false, loan);
   if (value) tfrt_remote_value_locate(value, reference);
   return value;
 }
 
 tfrt_remote_value_t* tfrt_remote_value_create_result(tfrt_job_t* job, tfrt_peer_t* callee,
                                                      const tfrt_wire_reference_t* reference) {
-  tfrt_remote_value_t* value = tfrt_remote_value_allocate(job, reference, true, NULL);
+  tfrt_remote_value_t* value = tfrt_remote_value_create_blank(job, reference, true, NULL);
   if (value) tfrt_remote_value_locate_at(value, callee, reference);
   return value;
-}
-
-// Creates a placeholder (+1) for |reference|, which is a part of |list|, or stands for it, and was
-// lent by |lender|; 0: by nobody. As tfrt_remote_value_create() else.
-static tfrt_remote_value_t* tfrt_remote_value_create_part(const tfrt_remote_value_t* list,
-                                                          const tfrt_wire_reference_t* reference,
-                                                          bool held, uint64_t lender) {
-  const tfrt_remote_value_loan_t loan = {.lender = lender,
-                                         .user = list->borrowing.user,
-                                         .user_function = list->borrowing.user_function};
-  tfrt_remote_value_t* value = tfrt_remote_value_allocate(list->job, reference, held, &loan);
-  if (!value) return NULL;
-  // The place is set before the value can be found to be lost.
-  value->place.function = list->place.function;
-  value->place.site = list->place.site;
-  value->place.texts = tfrt_status_retain(list->place.texts);
-  tfrt_remote_value_locate(value, reference);
-  return value;
-}
-
-tfrt_remote_value_t* tfrt_remote_value_create_twin(const tfrt_remote_value_t* value) {
-  bool is_known = value->peer || tfrt_remote_value_is_resolved(value);
-  bool is_lost = tfrt_remote_value_is_lost(value);
-  if (!is_known || is_lost || value->order || value->parts.within) return NULL;
-  const tfrt_remote_value_loan_t loan = {.lender = value->borrowing.lender,
-                                         .user = value->borrowing.user,
-                                         .user_function = value->borrowing.user_function};
-  tfrt_remote_value_t* twin = tfrt_remote_value_allocate(value->job, &value->name, false, &loan);
-  if (!twin) return NULL;
-  twin->borrowing.given = value->borrowing.given;
-  twin->borrowing.lent_by = value->borrowing.lent_by;
-  twin->telling = value->telling;
-  twin->place = value->place;
-  twin->place.texts = tfrt_status_retain(value->place.texts);
-  tfrt_remote_value_set_device(twin, value->device);
-  tfrt_remote_value_locate(twin, &value->location);
-  if (tfrt_remote_value_is_there(value) && twin->state == TFRT_REMOTE_VALUE_UNKNOWN) {
-    tfrt_remote_value_set_state(twin, TFRT_REMOTE_VALUE_THERE);
-    twin->bytes.there = value->bytes.there;
-  }
-  return twin;
 }
 
 // --- Watches -----------------------------------------------------------------
@@ -481,40 +439,4 @@ tfrt_remote_value_t* tfrt_remote_value_of(tfrt_node_t* node, tfrt_async_value_t*
   }
   tfrt_action_queue_release(&node->actions, held);
   return NULL;
-}
-
-// --- Lists that came, and their elements ------------------------------------
-
-// Makes |value| live by |cover|.
-static void tfrt_remote_value_enter(tfrt_remote_value_t* value, tfrt_remote_value_t* cover) {
-  tfrt_async_value_retain(&cover->base.base);
-  value->parts.within = cover;
-  tfrt_list_push_back(&cover->parts.elements, &value->parts.in_cover);
-}
-
-tfrt_remote_value_t* tfrt_remote_value_make_cover(tfrt_remote_value_t* value) {
-  tfrt_remote_value_t* cover = tfrt_remote_value_create_part(value, &value->name, value->held, 0);
-  if (!cover) return NULL;
-  if (!tfrt_remote_value_is_resolved(cover)) tfrt_remote_value_locate(cover, &value->location);
-  cover->parts.is_cover = true;
-  if (cover->state == TFRT_REMOTE_VALUE_UNKNOWN) {
-    tfrt_remote_value_set_state(cover, TFRT_REMOTE_VALUE_THERE);
-  }
-  cover->telling.as = value->telling.as;
-  cover->telling.is_told = value->telling.is_told;
-  if (value->parts.within) tfrt_remote_value_enter(cover, value->parts.within);
-  value->held = false;
-  value->parts.cover = cover;
-  for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&value->borrowing.watches));) {
-    tfrt_remote_value_watch(cover, TFRT_CONTAINER_OF(link, tfrt_remote_value_watch_t, link));
-  }
-  return cover;
-}
-
-tfrt_remote_value_t* tfrt_remote_value_create_element(tfrt_remote_value_t* cover,
-                                                      const tfrt_wire_reference_t* reference,
-                                                      uint64_t lender) {
-  tfrt_remote_value_t* element = tfrt_remote_value_create_part(cover, reference, false, lender);
-  if (element) tfrt_remote_value_enter(element, cover);
-  return element;
 }

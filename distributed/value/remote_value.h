@@ -272,6 +272,13 @@ tfrt_remote_value_t* tfrt_remote_value_create(tfrt_job_t* job,
 tfrt_remote_value_t* tfrt_remote_value_create_result(tfrt_job_t* job, tfrt_peer_t* callee,
                                                      const tfrt_wire_reference_t* reference);
 
+// As the first, but nothing is known of where the value is: tfrt_remote_value_locate() has to
+// follow. If it is |held|, its last release gives the hold back.
+tfrt_remote_value_t* tfrt_remote_value_create_blank(tfrt_job_t* job,
+                                                    const tfrt_wire_reference_t* reference,
+                                                    bool held,
+                                                    const tfrt_remote_value_loan_t* loan);
+
 // The remote value (+1) that |value| is, or stands for, if it is not resolved; else NULL.
 tfrt_remote_value_t* tfrt_remote_value_of(tfrt_node_t* node, tfrt_async_value_t* value);
 
@@ -286,16 +293,6 @@ tfrt_wire_reference_t tfrt_remote_value_whereabouts(const tfrt_remote_value_t* v
 // of them.
 tfrt_wire_reference_t tfrt_remote_value_tell(tfrt_remote_value_t* value);
 
-// The cover (+0) for the elements of |value|, a list that has just come, which has the hold or the
-// loan of |value| from now on. NULL when memory is out.
-tfrt_remote_value_t* tfrt_remote_value_make_cover(tfrt_remote_value_t* value);
-
-// Creates a placeholder (+1) for |reference|, an element that lives by |cover| (+0), which
-// |lender|, an incarnation, told us. NULL when memory is out.
-tfrt_remote_value_t* tfrt_remote_value_create_element(tfrt_remote_value_t* cover,
-                                                      const tfrt_wire_reference_t* reference,
-                                                      uint64_t lender);
-
 // The value (+0) that has the hold or the loan of |value|: its cover, or itself.
 static inline tfrt_remote_value_t* tfrt_remote_value_holding(tfrt_remote_value_t* value) {
   return value->parts.cover ? value->parts.cover : value;
@@ -306,10 +303,6 @@ void tfrt_remote_value_watch(tfrt_remote_value_t* value, tfrt_remote_value_watch
 
 // The value (+1) that |watch| looks at, or NULL if that is gone.
 tfrt_remote_value_t* tfrt_remote_value_watched(const tfrt_remote_value_watch_t* watch);
-
-// Creates another placeholder (+1) for what |value|, which was lent to us, is, under the same loan.
-// NULL if the owner of |value| is not known just now, or must not be asked yet, or memory is out.
-tfrt_remote_value_t* tfrt_remote_value_create_twin(const tfrt_remote_value_t* value);
 
 // Gives back a reference to |value| once the lock is open.
 void tfrt_remote_value_release(tfrt_remote_value_t* value);

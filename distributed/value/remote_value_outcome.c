@@ -18,7 +18,7 @@ static void tfrt_remote_value_finish(tfrt_remote_value_t* value) {
   // A value that came home has no other host that uses it by way of us.
   if (!value->peer) tfrt_remote_value_end_homecoming(value);
   if (was_lost) tfrt_outgoing_hold_give_up(value);
-  if (value->question.want != 0) tfrt_outgoing_want_end(value);
+  if (value->question.want != 0) tfrt_outgoing_want_end(value, false);
   tfrt_remote_value_unlink_peers(value);
   if (value->rerun.call) value->node->value_hooks->forget_call(value);
   value->node->value_hooks->answer_waiting(value);
@@ -94,7 +94,7 @@ static tfrt_status_t tfrt_remote_value_place_loss(const tfrt_remote_value_t* val
 
 // No known host has |value|: forgets earlier answers about it.
 static void tfrt_remote_value_set_lost(tfrt_remote_value_t* value) {
-  if (value->question.want != 0) tfrt_outgoing_want_end(value);
+  if (value->question.want != 0) tfrt_outgoing_want_end(value, false);
   tfrt_remote_value_end_homecoming(value);
   tfrt_remote_value_unlink_peers(value);
   tfrt_remote_value_set_state(value, TFRT_REMOTE_VALUE_LOST);
@@ -112,7 +112,7 @@ static void tfrt_remote_value_ask_name(tfrt_remote_value_t* value) {
 
 // The name under which |value| was to be held is lost, and |value->peer| was asked for another: the
 // wait goes on until the answer comes.
-static void tfrt_outgoing_hold_postpone(tfrt_remote_value_t* value) {
+static void tfrt_remote_value_postpone_hold(tfrt_remote_value_t* value) {
   if (!tfrt_list_is_linked(&value->retention.link)) return;
   tfrt_list_remove(&value->retention.link);
   tfrt_list_push_back(&value->peer->retaining, &value->retention.link);
@@ -131,7 +131,7 @@ static bool tfrt_remote_value_ask_lender(tfrt_remote_value_t* value, tfrt_status
   tfrt_status_t loss = tfrt_status_retain(status);
   tfrt_status_release(value->borrowing.loss);
   value->borrowing.loss = loss;
-  tfrt_outgoing_hold_postpone(value);
+  tfrt_remote_value_postpone_hold(value);
   return true;
 }
 
@@ -360,7 +360,9 @@ static void tfrt_remote_value_forward_resolved_take(tfrt_remote_value_t* value,
 }
 
 void tfrt_remote_value_receive(tfrt_remote_value_t* value, tfrt_async_value_t* payload) {
-  if (value->question.want != 0) tfrt_outgoing_want_complete(value);
+  // The batch that has what came of a small payload mostly has that it is here, too.
+  bool is_small = value->bytes.here <= TFRT_WIRE_MAX_CHUNK_PAYLOAD_SIZE;
+  if (value->question.want != 0) tfrt_outgoing_want_end(value, is_small);
   tfrt_remote_value_forward_resolved_take(value, tfrt_async_value_retain(payload));
 }
 

@@ -46,7 +46,7 @@
 
 typedef struct tfrt_grpc_connection_s tfrt_grpc_connection_t;
 
-// What a side does at moments of the common life. Belongs to the queue's thread.
+// The part of one side in the common life. Belongs to the queue's thread.
 typedef struct tfrt_grpc_side_vtable_s {
   void (*on_message)(tfrt_grpc_connection_t* connection);  // one has come
   // Gives back what only that side has.

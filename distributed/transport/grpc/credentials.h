@@ -29,7 +29,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "distributed/security/certificates.h"
+#include "distributed/security/certificate_check.h"
 #include "distributed/tuning/tuning.h"
 #include "host_runtime/base/macros.h"
 #include "host_runtime/base/status.h"

@@ -264,8 +264,7 @@ END_TEST
 static uint64_t grant_one(tfrt_harness_world_t* world, tfrt_harness_record_t* record) {
   const uint64_t before = count_messages(world);
   tfrt_node_lock_lock(&record->host->lock);
-  tfrt_session_grant(record->session, tfrt_session_granted_calls(record->session) + 1,
-                     tfrt_session_granted_wants(record->session));
+  tfrt_session_return_credit(record->session, 1, 0);
   tfrt_node_lock_unlock_and_run(&record->host->lock);
   tfrt_harness_run_for(world, 15 * TFRT_HARNESS_MILLISECOND);
   return count_messages(world) - before;
