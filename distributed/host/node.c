@@ -45,7 +45,8 @@ static const tfrt_node_part_t* const tfrt_host_parts[] = {
     // value/
     &tfrt_object_table_part,
     &tfrt_object_name_part,
-    &tfrt_remote_value_part,
+    &tfrt_remote_value_loss_part,
+    &tfrt_remote_value_answer_part,
     &tfrt_outgoing_want_part,
     &tfrt_outgoing_hold_part,
     &tfrt_incoming_want_part,

@@ -337,6 +337,11 @@ void tfrt_remote_value_fail(tfrt_remote_value_t* value, tfrt_status_t status);
 // The host that has |value|, or its name, is dead; |status| (+0) says so. See above.
 void tfrt_remote_value_lose(tfrt_remote_value_t* value, tfrt_status_t status);
 
+// Another host says that |value| is the error |status| (+0). True if the error is the loss of a
+// host, and there is another way: the call that makes |value| runs again, or its lender may know
+// another owner. Then |value| is lost.
+bool tfrt_remote_value_lose_instead(tfrt_remote_value_t* value, tfrt_status_t status);
+
 // |value|, which was lost, is |reference| from now on: ours to release if |held|. Questions that
 // are still open go there.
 void tfrt_remote_value_move(tfrt_remote_value_t* value, const tfrt_wire_reference_t* reference,
@@ -367,10 +372,11 @@ void tfrt_remote_value_ask_again(tfrt_remote_value_t* value);
 // True if both are one name of one host.
 bool tfrt_remote_value_same(const tfrt_wire_reference_t* a, const tfrt_wire_reference_t* b);
 
-// Has placeholders end with their owners.
-extern const tfrt_node_part_t tfrt_remote_value_part;
+// Have placeholders end with their owners, and get their answers.
+extern const tfrt_node_part_t tfrt_remote_value_loss_part;
+extern const tfrt_node_part_t tfrt_remote_value_answer_part;
 
-// --- Between remote_value.c and remote_value_outcome.c -------------------------------------------
+// --- Between the files of remote values ------------------------------------------------------
 
 // Tells the users that await |value| that it is |settled| (consumed): a chain or the error.
 void tfrt_remote_value_settle(tfrt_remote_value_t* value, tfrt_async_value_t* settled);

@@ -164,16 +164,6 @@ bool tfrt_grpc_address_is_name(const char* address) {
   return is_name;
 }
 
-tfrt_status_t tfrt_grpc_address_check_listen(tfrt_string_view_t text,
-                                             char out_address[TFRT_TRANSPORT_ADDRESS_SIZE]) {
-  out_address[0] = '\0';
-  parts_t parts;
-  TFRT_RETURN_IF_ERROR(parse(text, &parts));
-  memcpy(out_address, text.data, text.size);
-  out_address[text.size] = '\0';
-  return NULL;
-}
-
 void tfrt_grpc_address_with_port(const char* address, int port,
                                  char out_address[TFRT_TRANSPORT_ADDRESS_SIZE]) {
   tfrt_string_view_t text = tfrt_string_view_of(address);
@@ -231,7 +221,9 @@ socklen_t tfrt_grpc_address_to_socket(const char* address, struct sockaddr_in6* 
   return size;
 }
 
-bool tfrt_grpc_address_is_taken(const char* address) {
+// True if |address|, an address to listen on, is a unix socket that somebody listens on: gRPC would
+// take its place, and nobody would get there any more.
+static bool is_taken(const char* address) {
   parts_t parts;
   tfrt_status_t status = parse(tfrt_string_view_of(address), &parts);
   bool is_local = !status && parts.form == FORM_UNIX;
@@ -243,9 +235,9 @@ bool tfrt_grpc_address_is_taken(const char* address) {
   if (descriptor < 0) return false;
   // The socket file of a dead process refuses the connection; EAGAIN: a listener lives, with a full
   // queue.
-  bool is_taken = connect(descriptor, &socket_address.base, size) == 0 || errno == EAGAIN;
+  bool is_heard = connect(descriptor, &socket_address.base, size) == 0 || errno == EAGAIN;
   close(descriptor);
-  return is_taken;
+  return is_heard;
 }
 
 // Tries what gRPC tried, because gRPC does not say what went wrong. 0: it works now.
@@ -288,4 +280,14 @@ tfrt_status_t tfrt_grpc_address_explain(const char* address) {
       return tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "can't listen on %s: %s", address,
                                 error ? strerror(error) : "gRPC failed, try again");
   }
+}
+
+tfrt_status_t tfrt_grpc_address_check_listen(tfrt_string_view_t text,
+                                             char out_address[TFRT_TRANSPORT_ADDRESS_SIZE]) {
+  out_address[0] = '\0';
+  parts_t parts;
+  TFRT_RETURN_IF_ERROR(parse(text, &parts));
+  memcpy(out_address, text.data, text.size);
+  out_address[text.size] = '\0';
+  return is_taken(out_address) ? tfrt_grpc_address_explain(out_address) : NULL;
 }

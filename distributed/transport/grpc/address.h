@@ -34,7 +34,8 @@ tfrt_status_t tfrt_grpc_address_target(tfrt_string_view_t text,
                                        char out_target[TFRT_GRPC_TARGET_SIZE]) TFRT_MUST_USE;
 
 // Checks that |text| is an address to listen on and copies it, NUL-terminated, to
-// |out_address|. INVALID_ARGUMENT. Thread-safe.
+// |out_address|. INVALID_ARGUMENT; ALREADY_EXISTS for a unix socket that somebody listens on: gRPC
+// would take its place, and nobody would get there any more. Thread-safe.
 tfrt_status_t tfrt_grpc_address_check_listen(tfrt_string_view_t text,
                                              char out_address[TFRT_TRANSPORT_ADDRESS_SIZE])
     TFRT_MUST_USE;
@@ -46,10 +47,6 @@ void tfrt_grpc_address_with_port(const char* address, int port,
 
 // Whether |address| has a name that must be looked up. Thread-safe.
 bool tfrt_grpc_address_is_name(const char* address);
-
-// True if |address|, an address to listen on, is a unix socket that somebody listens on: gRPC would
-// take its place, and nobody would get there any more. Thread-safe.
-bool tfrt_grpc_address_is_taken(const char* address);
 
 // True if |address|, an address to listen on, is one of IPv4 or IPv6 in numbers. Thread-safe.
 bool tfrt_grpc_address_is_numeric(const char* address);

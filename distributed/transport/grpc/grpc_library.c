@@ -407,8 +407,3 @@ grpc_server* tfrt_grpc_server_open(const tfrt_grpc_channel_settings_t* settings)
   add_argument(&arguments, GRPC_ARG_MAX_CONNECTION_IDLE_MS, TFRT_TUNING_GRPC_IDLE_MS);
   return grpc_server_create(&arguments.args, NULL);
 }
-
-int tfrt_grpc_server_bind(grpc_server* server, const char* address,
-                          const tfrt_grpc_channel_settings_t* settings) {
-  return grpc_server_add_http2_port(server, address, settings->credentials->server);
-}

@@ -102,11 +102,6 @@ grpc_channel* tfrt_grpc_channel_open(const char* target,
 // Makes a server that has not started. Thread-safe.
 grpc_server* tfrt_grpc_server_open(const tfrt_grpc_channel_settings_t* settings);
 
-// Makes |server| listen on |address| when it starts, and returns the port, or 0 if that
-// does not work. Thread-compatible.
-int tfrt_grpc_server_bind(grpc_server* server, const char* address,
-                          const tfrt_grpc_channel_settings_t* settings);
-
 // --- Texts ---
 
 typedef enum tfrt_grpc_dial_text_e {

@@ -527,7 +527,7 @@ static tfrt_grpc_listener_t* allocate(const tfrt_grpc_listener_options_t* option
 static int bind_port(tfrt_grpc_listener_t* listener, const char* address,
                      const tfrt_grpc_channel_settings_t* settings) {
   if (settings->credentials->is_encrypted || !tfrt_grpc_address_is_numeric(address)) {
-    return tfrt_grpc_server_bind(listener->server, address, settings);
+    return grpc_server_add_http2_port(listener->server, address, settings->credentials->server);
   }
   int port = 0;
   tfrt_status_t status = tfrt_grpc_admission_create(address, settings, listener->allocator, &port,
@@ -544,7 +544,6 @@ tfrt_status_t tfrt_grpc_listener_allocate(const tfrt_grpc_listener_options_t* op
   out_address[0] = '\0';
   char address[TFRT_TRANSPORT_ADDRESS_SIZE];
   TFRT_RETURN_IF_ERROR(tfrt_grpc_address_check_listen(options->address, address));
-  if (tfrt_grpc_address_is_taken(address)) return tfrt_grpc_address_explain(address);
   tfrt_grpc_listener_t* listener = allocate(options, allocator);
   if (!listener) return tfrt_status_out_of_memory();
   int port = bind_port(listener, address, &options->settings);

@@ -159,17 +159,10 @@ tfrt_status_t tfrt_grpc_queue_create(const char* name, tfrt_allocator_t allocato
   return status;
 }
 
-tfrt_grpc_queue_t* tfrt_grpc_queue_retain(tfrt_grpc_queue_t* queue) {
-  tfrt_ref_count_increment(&queue->ref_count);
-  return queue;
-}
-
 void tfrt_grpc_queue_release(tfrt_grpc_queue_t* queue) {
   if (!queue || !tfrt_ref_count_decrement(&queue->ref_count)) return;
   free_queue(queue);
 }
-
-void tfrt_grpc_queue_drain(tfrt_grpc_queue_t* queue) { tfrt_reader_pair_drain(&queue->threads); }
 
 void tfrt_grpc_queue_shut_down(tfrt_grpc_queue_t* queue) {
   stop_posting(queue);
@@ -206,10 +199,6 @@ bool tfrt_grpc_queue_post(tfrt_grpc_queue_t* queue, tfrt_grpc_event_t* event) {
 }
 
 // --- The thread's own --------------------------------------------------------
-
-void tfrt_grpc_queue_run_next_turn(tfrt_grpc_queue_t* queue, tfrt_task_t* task) {
-  tfrt_task_list_push_back(&queue->next_turn, task);
-}
 
 void tfrt_grpc_queue_add_timer(tfrt_grpc_queue_t* queue, tfrt_grpc_timer_t* timer) {
   // With no timer left, |earliest_ns| may be that of one that is gone.

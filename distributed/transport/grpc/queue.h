@@ -93,7 +93,10 @@ tfrt_status_t tfrt_grpc_queue_create(const char* name, tfrt_allocator_t allocato
                                      tfrt_grpc_queue_t** out_queue) TFRT_MUST_USE;
 
 // Adds one reference to |queue| and returns it. Thread-safe.
-tfrt_grpc_queue_t* tfrt_grpc_queue_retain(tfrt_grpc_queue_t* queue);
+static inline tfrt_grpc_queue_t* tfrt_grpc_queue_retain(tfrt_grpc_queue_t* queue) {
+  tfrt_ref_count_increment(&queue->ref_count);
+  return queue;
+}
 
 // Drops one reference; NULL is allowed. The last one needs a queue that is shut down.
 // Thread-safe.
@@ -101,7 +104,9 @@ void tfrt_grpc_queue_release(tfrt_grpc_queue_t* queue);
 
 // Returns when nothing that an event has led to runs on the queue's threads any more.
 // Thread-safe, and not from one of them.
-void tfrt_grpc_queue_drain(tfrt_grpc_queue_t* queue);
+static inline void tfrt_grpc_queue_drain(tfrt_grpc_queue_t* queue) {
+  tfrt_reader_pair_drain(&queue->threads);
+}
 
 // Runs what was posted and ends the threads; returns when it has. Nothing may be started
 // on |queue| any more. Thread-compatible, and not from the queue's thread.
@@ -119,7 +124,9 @@ bool tfrt_grpc_queue_post(tfrt_grpc_queue_t* queue, tfrt_grpc_event_t* event) TF
 
 // Makes |task| run at the beginning of the next turn: after all that the event of this one leads
 // to, unless that lasts. Belongs to the queue's thread.
-void tfrt_grpc_queue_run_next_turn(tfrt_grpc_queue_t* queue, tfrt_task_t* task);
+static inline void tfrt_grpc_queue_run_next_turn(tfrt_grpc_queue_t* queue, tfrt_task_t* task) {
+  tfrt_task_list_push_back(&queue->next_turn, task);
+}
 
 // Makes |timer|, whose fields are filled in, expire at its deadline, once. Belongs to the
 // queue's thread.
