@@ -341,12 +341,6 @@ static void tfrt_execution_end_start(tfrt_execution_t* execution, bool is_alone)
   }
 }
 
-bool tfrt_execution_is_ending(const tfrt_execution_t* execution) {
-  return execution->state == TFRT_EXECUTION_RUNNING &&
-         tfrt_ref_count_is_one(&execution->scope.active) &&
-         tfrt_ref_count_is_one(&execution->unawaited.scope.active);
-}
-
 // The results are |results| (consumed).
 static void tfrt_execution_set_results(tfrt_execution_t* execution,
                                        tfrt_async_value_t* const* results) {
@@ -542,8 +536,8 @@ static void tfrt_execution_enter(tfrt_execution_t* execution, const tfrt_functio
   }
   int64_t begin_ns = tfrt_clock_now_ns(node->options.host->clock);
   if (execution->caller != 0) {
-    tfrt_trace_flow_add(execution->job, TFRT_TRACE_FLOW_IN, execution->caller, execution->call,
-                        node->incarnation, execution->request_id);
+    tfrt_job_add_trace_flow(execution->job, TFRT_TRACE_FLOW_IN, execution->caller, execution->call,
+                            node->incarnation, execution->request_id);
   }
   tfrt_function_execute(function, &context, execution->arguments, results);
   tfrt_trace_add(trace, "call", function->name, begin_ns,
@@ -617,7 +611,7 @@ void tfrt_execution_start(tfrt_execution_t* execution) {
   tfrt_execution_begin(execution);
   tfrt_execution_retain(execution);
   tfrt_task_initialize(&execution->tasks.run, tfrt_execution_run_loaded);
-  tfrt_cached_program_and_then(execution->program, &execution->tasks.run);
+  tfrt_cached_program_load(execution->program, &execution->tasks.run);
 }
 
 // --- Cancel ------------------------------------------------------------------

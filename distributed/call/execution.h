@@ -175,10 +175,6 @@ void tfrt_execution_begin(tfrt_execution_t* execution);
 // and there are no arguments, nothing of that waits for the work queue, which may be stuck.
 void tfrt_execution_complete(tfrt_execution_t* execution, tfrt_async_value_t* const* results);
 
-// True if nothing but the function's own frame keeps |execution|, which has started, from being
-// over: that may be so in a moment, or when another kernel has run.
-bool tfrt_execution_is_ending(const tfrt_execution_t* execution);
-
 // The unawaited calls of the execution whose scope is |scope|; NULL if |scope| is NULL, or of no
 // execution. Thread-safe.
 tfrt_unawaited_t* tfrt_execution_unawaited(tfrt_call_scope_t* scope);
@@ -214,5 +210,13 @@ void tfrt_execution_finish(tfrt_execution_t* execution);
 // Counts references.
 void tfrt_execution_retain(tfrt_execution_t* execution);
 void tfrt_execution_release(tfrt_execution_t* execution);
+
+// True if nothing but the function's own frame keeps |execution|, which has started, from being
+// over: that may be so in a moment, or when another kernel has run.
+static inline bool tfrt_execution_is_ending(const tfrt_execution_t* execution) {
+  return execution->state == TFRT_EXECUTION_RUNNING &&
+         tfrt_ref_count_is_one(&execution->scope.active) &&
+         tfrt_ref_count_is_one(&execution->unawaited.scope.active);
+}
 
 #endif  // TFRT_DISTRIBUTED_CALL_EXECUTION_H_

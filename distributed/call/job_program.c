@@ -44,7 +44,7 @@ static tfrt_status_t tfrt_job_on_program(const tfrt_incoming_frame_t* in) {
     tfrt_remote_value_release(bytes);
     if (!cached) return tfrt_status_out_of_memory();
   }
-  tfrt_cached_program_load(cached);
+  tfrt_cached_program_load(cached, NULL);
   tfrt_status_t status = tfrt_job_add_program(job, peer->incarnation, program->handle, cached);
   tfrt_cached_program_release(cached);
   return status;

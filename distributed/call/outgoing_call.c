@@ -14,18 +14,6 @@
 #include "host_runtime/executor/kernel/withdrawal.h"
 #include "host_runtime/executor/request/call_scope.h"
 
-// --- Traces ------------------------------------------------------------------
-
-void tfrt_trace_flow_add(const tfrt_job_t* job, const char* category, uint64_t caller,
-                         uint64_t number, uint64_t callee, uint64_t request) {
-  tfrt_trace_t* trace = tfrt_job_trace(job);
-  if (!trace) return;
-  char name[sizeof(((tfrt_trace_span_t*)NULL)->name)];
-  snprintf(name, sizeof(name), "%016" PRIx64 ".%" PRIu64 ".%016" PRIx64, caller, number, callee);
-  int64_t now_ns = tfrt_clock_now_ns(job->node->options.host->clock);
-  tfrt_trace_add(trace, category, name, now_ns, now_ns, request);
-}
-
 // --- States ------------------------------------------------------------------
 
 void tfrt_outgoing_call_set_state(tfrt_outgoing_call_t* call, tfrt_outgoing_call_state_t state) {
@@ -527,8 +515,8 @@ static void tfrt_outgoing_call_begin(tfrt_outgoing_call_t* call,
     if (request->retried) call->node->value_hooks->answer_waiting(call->results[i]);
   }
   tfrt_outgoing_call_set_state(call, TFRT_OUTGOING_CALL_OPEN);
-  tfrt_trace_flow_add(call->job, TFRT_TRACE_FLOW_OUT, call->node->incarnation, call->number,
-                      request->callee, call->request ? call->request->options.id : 0);
+  tfrt_job_add_trace_flow(call->job, TFRT_TRACE_FLOW_OUT, call->node->incarnation, call->number,
+                          request->callee, call->request ? call->request->options.id : 0);
   ++call->node->counts.outgoing_calls;
   tfrt_hash_table_insert(&call->peer->outgoing_calls, &call->number, &call->by_number);
   tfrt_list_push_back(&call->job->outgoing_calls, &call->in_job);

@@ -139,17 +139,6 @@ void tfrt_outgoing_call_discard(tfrt_outgoing_call_t* call, tfrt_job_t* job);
 bool tfrt_outgoing_call_cancel_oldest(tfrt_job_t* job, uint32_t count, tfrt_status_t reason)
     TFRT_MUST_USE;
 
-// The ends of a call between hosts in the traces of both: a moment within the kernel that calls,
-// and one at the begin of what it runs. Both have the same name, CALLER.NUMBER.CALLEE, by which a
-// viewer ties them together.
-#define TFRT_TRACE_FLOW_OUT "flow.out"
-#define TFRT_TRACE_FLOW_IN "flow.in"
-
-// Adds one of them, |category|, to the trace of |job|, if it is traced, at the present time and on
-// the calling thread. Thread-safe.
-void tfrt_trace_flow_add(const tfrt_job_t* job, const char* category, uint64_t caller,
-                         uint64_t number, uint64_t callee, uint64_t request);
-
 // Has calls end with their owners.
 extern const tfrt_node_part_t tfrt_outgoing_call_part;
 

@@ -2,6 +2,7 @@
 #include "distributed/domain/job.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -250,6 +251,16 @@ uint32_t tfrt_job_rank_of(const tfrt_job_t* job, uint64_t incarnation) {
 void tfrt_job_set_trace(tfrt_job_t* job, tfrt_trace_t* trace) {
   // Pairs with the load in tfrt_job_trace(): a thread that finds the trace finds it made.
   atomic_store_explicit(&job->tracing.spans, tfrt_trace_retain(trace), memory_order_release);
+}
+
+void tfrt_job_add_trace_flow(const tfrt_job_t* job, const char* category, uint64_t caller,
+                             uint64_t number, uint64_t callee, uint64_t request) {
+  tfrt_trace_t* trace = tfrt_job_trace(job);
+  if (!trace) return;
+  char name[sizeof(((tfrt_trace_span_t*)NULL)->name)];
+  snprintf(name, sizeof(name), "%016" PRIx64 ".%" PRIu64 ".%016" PRIx64, caller, number, callee);
+  int64_t now_ns = tfrt_clock_now_ns(job->node->options.host->clock);
+  tfrt_trace_add(trace, category, name, now_ns, now_ns, request);
 }
 
 size_t tfrt_job_count_running(const tfrt_node_t* node, const tfrt_job_t* without) {

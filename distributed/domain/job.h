@@ -260,6 +260,17 @@ static inline tfrt_trace_t* tfrt_job_trace(const tfrt_job_t* job) {
 // Has |trace| (+0) record the spans of calls that begin from now on. Once.
 void tfrt_job_set_trace(tfrt_job_t* job, tfrt_trace_t* trace);
 
+// The ends of a call between hosts in the traces of both: a moment within the kernel that calls,
+// and one at the begin of what it runs. Both have the same name, CALLER.NUMBER.CALLEE, by which a
+// viewer ties them together.
+#define TFRT_TRACE_FLOW_OUT "flow.out"
+#define TFRT_TRACE_FLOW_IN "flow.in"
+
+// Adds one of them, |category|, to the trace of |job|, if it is traced, at the present time and on
+// the calling thread. Thread-safe.
+void tfrt_job_add_trace_flow(const tfrt_job_t* job, const char* category, uint64_t caller,
+                             uint64_t number, uint64_t callee, uint64_t request);
+
 // The program that |namer| calls |handle|, or NULL.
 tfrt_job_program_t* tfrt_job_find_program(tfrt_job_t* job, uint64_t namer, uint32_t handle);
 

@@ -50,7 +50,7 @@ typedef enum tfrt_owner_event_e {
   // are closed.
   TFRT_OWNER_NODE_CLOSING,
   TFRT_OWNER_NODE_CLOSED,
-  TFRT_OWNER_NODE_PAST,  // nothing needs the node any more, and it has no peers
+  TFRT_OWNER_NODE_PAST,  // nothing needs the node any more
   // |session| is over, as |death| says, because of |reason|. Some have begun to open only, so there
   // may be no peer.
   TFRT_OWNER_SESSION_DEAD,
@@ -119,7 +119,7 @@ typedef struct tfrt_owner_rule_s {
 } tfrt_owner_rule_t;
 
 // More rules than all tables have.
-#define TFRT_OWNER_MAX_RULES 64u
+#define TFRT_OWNER_MAX_RULES 96u
 
 typedef struct tfrt_owner_rules_s {
   const tfrt_owner_rule_t* rules[TFRT_OWNER_MAX_RULES];  // by phase; +0

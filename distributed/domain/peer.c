@@ -18,7 +18,7 @@ static bool tfrt_peer_equal(const tfrt_hash_node_t* node, const void* key) {
 
 static uint64_t tfrt_peer_hash(const void* key) { return tfrt_hash_u64(*(const uint64_t*)key); }
 
-const tfrt_hash_table_vtable_t tfrt_peer_table_vtable = {
+static const tfrt_hash_table_vtable_t tfrt_peer_table_vtable = {
     .hash = tfrt_peer_hash,
     .equal = tfrt_peer_equal,
 };
@@ -88,7 +88,8 @@ static void tfrt_peer_free_jobs(tfrt_peer_t* peer) {
   tfrt_job_attachment_forget_gone(peer);
 }
 
-void tfrt_peer_free(tfrt_peer_t* peer) {
+// Frees |peer|, which has nothing left but handles of jobs.
+static void tfrt_peer_free(tfrt_peer_t* peer) {
   tfrt_node_end(
       &(tfrt_owner_end_t){.event = TFRT_OWNER_PEER_PAST, .node = peer->node, .peer = peer});
   tfrt_peer_free_jobs(peer);
@@ -319,4 +320,27 @@ void tfrt_peer_bury(tfrt_peer_t* peer, tfrt_status_t reason, bool peer_lives) {
   if (peer_lives) tfrt_node_end(&end);
 }
 
-// --- Released names --------------------------------------------------------------
+// --- Owners ----------------------------------------------------------------------
+
+static void tfrt_peer_on_node_made(const tfrt_owner_end_t* end) {
+  tfrt_hash_table_initialize(&end->node->peers, &tfrt_peer_table_vtable,
+                             end->node->options.allocator);
+}
+
+static void tfrt_peer_on_node_past(const tfrt_owner_end_t* end) {
+  for (tfrt_hash_node_t* found; (found = tfrt_hash_table_first(&end->node->peers));) {
+    tfrt_peer_free(TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation));
+  }
+  tfrt_hash_table_deinitialize(&end->node->peers);
+}
+
+// Peers come first and go first: the tables of all rooms have what is theirs.
+static const tfrt_owner_rule_t tfrt_peer_rules[] = {
+    {TFRT_OWNER_NODE_MADE, TFRT_OWNER_CALLS, tfrt_peer_on_node_made},
+    {TFRT_OWNER_NODE_PAST, TFRT_OWNER_CALLS, tfrt_peer_on_node_past},
+};
+
+const tfrt_node_part_t tfrt_peer_part = {
+    .rules = tfrt_peer_rules,
+    .rule_count = TFRT_ARRAY_SIZE(tfrt_peer_rules),
+};

@@ -26,6 +26,7 @@
 #ifndef TFRT_DISTRIBUTED_DOMAIN_PEER_H_
 #define TFRT_DISTRIBUTED_DOMAIN_PEER_H_
 
+#include "distributed/domain/node_part.h"
 #include "distributed/session/session.h"
 #include "distributed/transport/transport.h"
 #include "distributed/tuning/tuning.h"
@@ -36,7 +37,6 @@
 
 typedef struct tfrt_node_s tfrt_node_t;
 typedef struct tfrt_job_s tfrt_job_t;
-typedef struct tfrt_owner_end_s tfrt_owner_end_t;  // node_part.h
 
 // The names that one job is about to give back to one peer; zeroed: none. Results of calls have
 // numbers in a row, so one range, or a few, name many values.
@@ -102,9 +102,6 @@ typedef struct tfrt_peer_frame_s {
   bool can_wait_long;
 } tfrt_peer_frame_t;
 
-// Hashes and compares the peers in a node's table.
-extern const tfrt_hash_table_vtable_t tfrt_peer_table_vtable;
-
 // The live or dead peer with |incarnation|, or NULL.
 tfrt_peer_t* tfrt_peer_find(tfrt_node_t* node, uint64_t incarnation);
 
@@ -153,11 +150,11 @@ void tfrt_peer_bury(tfrt_peer_t* peer, tfrt_status_t reason, bool peer_lives);
 // True if |end|, the loss of a peer, concerns |job|.
 bool tfrt_peer_loss_concerns(const tfrt_owner_end_t* end, const tfrt_job_t* job);
 
-// Frees |peer|, which has nothing left but handles of jobs.
-void tfrt_peer_free(tfrt_peer_t* peer);
-
 // Frees all dead peers that no job, call or value needs any more. Most of them are clients, as each
 // client is a process of its own. No caller may hold a peer meanwhile.
 void tfrt_peer_free_past(tfrt_node_t* node);
+
+// Has the node have a table of peers.
+extern const tfrt_node_part_t tfrt_peer_part;
 
 #endif  // TFRT_DISTRIBUTED_DOMAIN_PEER_H_

@@ -293,8 +293,7 @@ static void tfrt_cached_program_run_loader(tfrt_task_t* task) {
   tfrt_node_release(node);
 }
 
-void tfrt_cached_program_load(tfrt_cached_program_t* program) {
-  if (program->loading) return;
+static void tfrt_cached_program_start_loading(tfrt_cached_program_t* program) {
   program->loading = true;
   tfrt_cached_program_retain(program);
   tfrt_node_retain(program->node);
@@ -303,8 +302,9 @@ void tfrt_cached_program_load(tfrt_cached_program_t* program) {
                          &program->loader);
 }
 
-void tfrt_cached_program_and_then(tfrt_cached_program_t* program, tfrt_task_t* task) {
-  tfrt_cached_program_load(program);
+void tfrt_cached_program_load(tfrt_cached_program_t* program, tfrt_task_t* task) {
+  if (!program->loading) tfrt_cached_program_start_loading(program);
+  if (!task) return;
   if (program->program || program->failed) {
     tfrt_cached_program_wait(program, task);
   } else {

@@ -86,12 +86,9 @@ const char* tfrt_cached_program_function_name(const tfrt_cached_program_t* progr
 void tfrt_cached_program_function_place(const tfrt_cached_program_t* program, uint32_t function,
                                         tfrt_status_origin_t* out_place);
 
-// Begins to load |program|, unless that has been begun: its |ready| will be resolved.
-void tfrt_cached_program_load(tfrt_cached_program_t* program);
-
-// The same, and will run |task| when |ready| is resolved, after those that were given before. The
-// caller keeps |program| until then.
-void tfrt_cached_program_and_then(tfrt_cached_program_t* program, tfrt_task_t* task);
+// Begins to load |program|, unless that has been begun: its |ready| will be resolved. Then runs
+// |task| (may be NULL), after those that were given before; the caller keeps |program| until then.
+void tfrt_cached_program_load(tfrt_cached_program_t* program, tfrt_task_t* task);
 
 // The entry (+0) whose program is |program|, or NULL.
 tfrt_cached_program_t* tfrt_program_cache_find_program(tfrt_node_t* node,

@@ -38,6 +38,7 @@
 // in this order.
 static const tfrt_node_part_t* const tfrt_host_parts[] = {
     // domain/
+    &tfrt_peer_part,
     &tfrt_job_part,
     &tfrt_job_attachment_part,
     &tfrt_program_cache_part,
@@ -133,14 +134,10 @@ static void tfrt_node_free(tfrt_node_t* node) {
   tfrt_node_lock_tables(node);
   // The last actions are carried out here, while there is a node.
   tfrt_action_queue_set_work_queue(&node->actions, NULL);
-  for (tfrt_hash_node_t* found; (found = tfrt_hash_table_first(&node->peers));) {
-    tfrt_peer_free(TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation));
-  }
   tfrt_node_end(&(tfrt_owner_end_t){.event = TFRT_OWNER_NODE_PAST, .node = node});
   tfrt_node_unlock(node);
   tfrt_session_manager_free(node->sessions);
   tfrt_lane_manager_free(node->lanes);
-  tfrt_hash_table_deinitialize(&node->peers);
   tfrt_string_builder_deinitialize(&node->body);
   tfrt_arena_deinitialize(&node->arena);
   tfrt_action_queue_deinitialize(&node->actions);
@@ -182,7 +179,6 @@ tfrt_status_t tfrt_node_create(const tfrt_node_options_t* options, tfrt_node_t**
   tfrt_node_lock_initialize(&node->lock);
   tfrt_action_queue_initialize(&node->actions, &node->lock, allocator);
   tfrt_action_queue_set_work_queue(&node->actions, options->host->work_queue);
-  tfrt_hash_table_initialize(&node->peers, &tfrt_peer_table_vtable, allocator);
   tfrt_string_builder_initialize(&node->body, allocator);
   tfrt_arena_initialize(&node->arena, allocator);
   tfrt_list_initialize(&node->jobs);

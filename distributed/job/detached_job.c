@@ -174,14 +174,6 @@ tfrt_status_t tfrt_detached_job_create(tfrt_job_t* job) {
   return NULL;
 }
 
-void tfrt_detached_job_begin(tfrt_detached_job_t* detached, uint64_t keep_ms) {
-  detached->state = TFRT_DETACHED_JOB_STARTED;
-  detached->keep_ms = keep_ms > 0 ? keep_ms : TFRT_DETACHED_JOB_DEFAULT_KEEP_MS;
-  if (detached->keep_ms > TFRT_DETACHED_JOB_MAX_KEEP_MS) {
-    detached->keep_ms = TFRT_DETACHED_JOB_MAX_KEEP_MS;
-  }
-}
-
 // The error that |detached| has ended with: its own, or the first one among its results.
 static tfrt_status_t tfrt_detached_job_error(const tfrt_detached_job_t* detached) {
   tfrt_status_t error = detached->failure;
@@ -238,11 +230,6 @@ void tfrt_detached_job_end(tfrt_detached_job_t* detached, const tfrt_execution_t
 void tfrt_detached_job_settle(tfrt_detached_job_t* detached) {
   bool is_idle = detached->state != TFRT_DETACHED_JOB_STARTED;
   if (detached->job && detached->client_has_gone && is_idle) tfrt_job_close(detached->job, NULL);
-}
-
-void tfrt_detached_job_lose_client(tfrt_detached_job_t* detached) {
-  detached->client_has_gone = true;
-  tfrt_detached_job_settle(detached);
 }
 
 // --- Lookup ------------------------------------------------------------------

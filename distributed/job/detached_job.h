@@ -72,14 +72,8 @@ struct tfrt_detached_job_s {
 // RESOURCE_EXHAUSTED.
 tfrt_status_t tfrt_detached_job_create(tfrt_job_t* job) TFRT_MUST_USE;
 
-// The start of |detached| has come, whose results are to be kept for |keep_ms| (0: the default).
-void tfrt_detached_job_begin(tfrt_detached_job_t* detached, uint64_t keep_ms);
-
 // |execution|, the start of |detached|, has ended: keeps its results, which are all here.
 void tfrt_detached_job_end(tfrt_detached_job_t* detached, const tfrt_execution_t* execution);
-
-// The client of |detached|, whose job is not over, is lost or has left.
-void tfrt_detached_job_lose_client(tfrt_detached_job_t* detached);
 
 // Closes the job of |detached| if there is nothing left to do for it, and nobody to do it for.
 void tfrt_detached_job_settle(tfrt_detached_job_t* detached);

@@ -10,12 +10,18 @@ static tfrt_job_member_t* tfrt_fence_member(tfrt_job_t* job, const tfrt_peer_t* 
   return member == &job->client ? NULL : member;
 }
 
+// The client of |detached|, whose job is not over, is lost or has left.
+static void tfrt_fence_leave_detached(tfrt_detached_job_t* detached) {
+  detached->client_has_gone = true;
+  tfrt_detached_job_settle(detached);
+}
+
 // The client of |job| has left it: a detached job goes on, any other is closed here because of
 // |reason| (+0).
 static void tfrt_fence_leave_client(tfrt_job_t* job, tfrt_status_t reason) {
   if (tfrt_job_is_closed(job)) return;
   if (job->detachment.left) {
-    tfrt_detached_job_lose_client(job->detachment.left);
+    tfrt_fence_leave_detached(job->detachment.left);
     return;
   }
   // A root to which the client's JobOpen never came answers that it has no such job.

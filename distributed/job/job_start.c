@@ -356,6 +356,15 @@ static tfrt_status_t tfrt_job_start_create(tfrt_peer_t* peer, tfrt_job_t* job,
   return status;
 }
 
+// The start of |detached| has come, whose results are to be kept for |keep_ms| (0: the default).
+static void tfrt_job_start_begin_detached(tfrt_detached_job_t* detached, uint64_t keep_ms) {
+  detached->state = TFRT_DETACHED_JOB_STARTED;
+  detached->keep_ms = keep_ms > 0 ? keep_ms : TFRT_DETACHED_JOB_DEFAULT_KEEP_MS;
+  if (detached->keep_ms > TFRT_DETACHED_JOB_MAX_KEEP_MS) {
+    detached->keep_ms = TFRT_DETACHED_JOB_MAX_KEEP_MS;
+  }
+}
+
 // A JobStart came.
 static tfrt_status_t tfrt_job_start_on_start(const tfrt_incoming_frame_t* in) {
   tfrt_peer_t* peer = in->peer;
@@ -374,7 +383,8 @@ static tfrt_status_t tfrt_job_start_on_start(const tfrt_incoming_frame_t* in) {
     return NULL;
   }
   tfrt_list_push_back(&job->starts.list, &start->link);
-  if (job->detachment.left) tfrt_detached_job_begin(job->detachment.left, wire->keep_results_ms);
+  if (job->detachment.left)
+    tfrt_job_start_begin_detached(job->detachment.left, wire->keep_results_ms);
   // The upload: fetches at once the arguments that the client has.
   for (uint32_t i = 0; i < start->execution.argument_count; ++i) {
     tfrt_action_queue_demand(&job->node->actions, start->execution.arguments[i]);

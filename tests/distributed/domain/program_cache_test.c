@@ -163,7 +163,7 @@ static tfrt_cached_program_t* add_bytes(const image_t* image) {
 
 static void load(tfrt_cached_program_t* program) {
   tfrt_node_lock_tables(node);
-  tfrt_cached_program_load(program);
+  tfrt_cached_program_load(program, NULL);
   unlock();
 }
 
