@@ -218,14 +218,11 @@ void tfrt_lane_manager_bury(tfrt_lane_manager_t* manager, uint64_t incarnation,
                             tfrt_status_t reason);
 
 // A payload is about to come from |incarnation|: dials, if there is no lane and we can. For
-// the borrower, when it sends a Want(VALUE) or sees Resolve(on_bulk). Unknown: nothing.
+// the borrower, when it sends a Want(VALUE), and when it sees the owner's Resolve(on_bulk). It
+// gives its |want| then, else 0: an idle lane writes a Window for it, which the owner ignores. If
+// the other side has lost the lane, this side learns of it so, and dials. Unknown: nothing.
 // Thread-compatible (the node's lock is held).
-void tfrt_lane_manager_need(tfrt_lane_manager_t* manager, uint64_t incarnation);
-
-// The same for the payload of our |want|, which the owner says to send (Resolve(on_bulk)). On an
-// idle lane this writes a Window, which the owner ignores: if the other side has lost the lane,
-// this side learns of it, and dials. Thread-compatible (the node's lock is held).
-void tfrt_lane_manager_expect(tfrt_lane_manager_t* manager, uint64_t incarnation, uint64_t want);
+void tfrt_lane_manager_need(tfrt_lane_manager_t* manager, uint64_t incarnation, uint64_t want);
 
 // The peer |incarnation|, which has dialled us, can be dialled at |address| (copied), if no address
 // of it is known yet. Unknown, or no memory: nothing. Thread-compatible (the node's lock is held).

@@ -188,17 +188,12 @@ void tfrt_lane_peer_need(tfrt_lane_peer_t* peer) {
   update(peer);
 }
 
-void tfrt_lane_manager_need(tfrt_lane_manager_t* manager, uint64_t incarnation) {
-  tfrt_lane_peer_t* peer = tfrt_lane_peer_find(manager, incarnation);
-  if (peer) tfrt_lane_peer_need(peer);
-}
-
-void tfrt_lane_manager_expect(tfrt_lane_manager_t* manager, uint64_t incarnation, uint64_t want) {
+void tfrt_lane_manager_need(tfrt_lane_manager_t* manager, uint64_t incarnation, uint64_t want) {
   tfrt_lane_peer_t* peer = tfrt_lane_peer_find(manager, incarnation);
   if (!peer) return;
   tfrt_lane_t* lane = peer->lane;
   const int64_t now_ns = tfrt_lane_manager_now_ns(manager);
-  if (lane && lane->state == TFRT_LANE_OPEN &&
+  if (want != 0 && lane && lane->state == TFRT_LANE_OPEN &&
       now_ns - lane->used_ns >= TFRT_TUNING_LANE_DOUBT_NS) {
     lane->expected_want = want;
   }

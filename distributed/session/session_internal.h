@@ -7,7 +7,8 @@
 //    session_frames.c     frames in and out, and those that wait for company
 //    session_link.c       one connection: bytes in and out, and who calls whom unlocked
 //    session_handshake.c  Hello, Welcome, Refuse
-//    session_liveness.c   timers: dials, heartbeats, silence
+//    session_liveness.c   timers: heartbeats, silence, the next dial
+//    session_dial.c       dials, and what their failure means
 //
 //   manager --> peers, sessions, links
 //   session --> link (its connection) and dialling (the attempt to get one)
@@ -342,13 +343,6 @@ static inline size_t tfrt_session_batch_room(const tfrt_session_t* session) {
 // Stops the timer of a session that is DEAD.
 void tfrt_session_stop_timer(tfrt_session_t* session);
 
-// Dials as soon as the lock is open, if the peer can be dialled.
-void tfrt_session_request_dial(tfrt_session_t* session);
-
-// An attempt to dial is over without an answer: |end| and |status| say how.
-void tfrt_session_on_dial_failed(tfrt_session_t* session, tfrt_transport_end_t end,
-                                 tfrt_status_t status);
-
 // The peer has said something just now.
 void tfrt_session_note_heard(tfrt_session_t* session);
 
@@ -357,5 +351,14 @@ void tfrt_session_fill_heartbeat(tfrt_session_t* session, tfrt_wire_heartbeat_t*
 
 // The peer's |heartbeat| came.
 void tfrt_session_on_heartbeat(tfrt_session_t* session, const tfrt_wire_heartbeat_t* heartbeat);
+
+// --- session_dial.c ----------------------------------------------------------
+
+// Dials as soon as the lock is open, if the peer can be dialled.
+void tfrt_session_request_dial(tfrt_session_t* session);
+
+// An attempt to dial is over without an answer: |end| and |status| say how.
+void tfrt_session_on_dial_failed(tfrt_session_t* session, tfrt_transport_end_t end,
+                                 tfrt_status_t status);
 
 #endif  // TFRT_DISTRIBUTED_SESSION_SESSION_INTERNAL_H_

@@ -71,7 +71,7 @@ void tfrt_outgoing_want_send(tfrt_remote_value_t* value, tfrt_wire_want_level_t 
   // The open want keeps the value alive until the answer comes.
   tfrt_async_value_retain(&value->base.base);
   if (level == TFRT_WIRE_WANT_VALUE && value->bytes.there > TFRT_WIRE_MAX_INLINE_SIZE) {
-    tfrt_lane_manager_need(value->node->lanes, peer->incarnation);
+    tfrt_lane_manager_need(value->node->lanes, peer->incarnation, 0);
   }
 }
 
@@ -97,7 +97,7 @@ static void tfrt_outgoing_want_resume(tfrt_remote_value_t* value, uint64_t offse
   if (!resumes) {
     tfrt_lane_manager_cancel_receive(lanes, peer->incarnation, old_want);
     tfrt_outgoing_want_send_unwant(value, old_want, false);
-    tfrt_lane_manager_need(lanes, peer->incarnation);
+    tfrt_lane_manager_need(lanes, peer->incarnation, 0);
   }
   // The received bytes may be gone by now: the transfer was aborted meanwhile, or never began.
   bool is_here =

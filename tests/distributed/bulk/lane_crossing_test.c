@@ -116,7 +116,7 @@ static void begin(uint64_t of) {
   tfrt_lane_harness_host_t* host = &harness.hosts[0];
   tfrt_node_lock_lock(&host->lock);
   ck_assert_ptr_null(tfrt_lane_manager_open(host->manager, &session));
-  tfrt_lane_manager_need(host->manager, incarnation);
+  tfrt_lane_manager_need(host->manager, incarnation, 0);
   tfrt_node_lock_unlock_and_run(&host->lock);
   pass(PASS_NS);
   ck_assert(accepted.has_greeting);

@@ -369,7 +369,7 @@ size_t tfrt_lane_harness_want(tfrt_lane_harness_t* harness, int index, uint64_t 
   *want = (tfrt_lane_harness_want_t){.size = size, .seed = seed};
   tfrt_node_lock_lock(&host->lock);
   send_want(host, want, 0, 0);
-  tfrt_lane_manager_need(host->manager, other(host)->incarnation);
+  tfrt_lane_manager_need(host->manager, other(host)->incarnation, 0);
   tfrt_node_lock_unlock_and_run(&host->lock);
   return place;
 }

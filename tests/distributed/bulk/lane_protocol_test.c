@@ -303,7 +303,7 @@ END_TEST
 static void expect(const tfrt_lane_harness_want_t* wanted) {
   tfrt_lane_harness_host_t* host = &harness.hosts[0];
   tfrt_node_lock_lock(&host->lock);
-  tfrt_lane_manager_expect(host->manager, 1002, wanted->number);
+  tfrt_lane_manager_need(host->manager, 1002, wanted->number);
   tfrt_node_lock_unlock_and_run(&host->lock);
   pass();
 }

@@ -229,7 +229,7 @@ static void want(host_t* borrower, host_t* owner, uint64_t number) {
   const tfrt_lane_send_t send = {.want = number, .value = value, .limit = SIZE / 3};
   tfrt_node_lock_lock(&borrower->lock);
   borrower->wants[number].number = number;
-  tfrt_lane_manager_need(borrower->manager, owner->incarnation);
+  tfrt_lane_manager_need(borrower->manager, owner->incarnation, 0);
   tfrt_node_lock_unlock_and_run(&borrower->lock);
   tfrt_node_lock_lock(&owner->lock);
   tfrt_status_t status = tfrt_lane_manager_send(owner->manager, borrower->incarnation, &send);
