@@ -4,6 +4,7 @@
 // the transport; |due| says which calls the task has to make.
 #include <string.h>
 
+#include "distributed/bulk/crc32c.h"
 #include "distributed/bulk/lane_impl.h"
 
 static const tfrt_transport_handler_vtable_t handler_vtable;

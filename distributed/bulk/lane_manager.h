@@ -295,10 +295,4 @@ tfrt_lane_counts_t tfrt_lane_manager_counts(const tfrt_lane_manager_t* manager);
 // node's lock is held).
 tfrt_lane_traffic_t tfrt_lane_manager_traffic(tfrt_lane_manager_t* manager, uint64_t incarnation);
 
-// The checksum of chunks, CRC-32C (Castagnoli): polynomial 0x1EDC6F41, reflected, begun and ended
-// with all ones, as in iSCSI. It finds bytes that a network changed; it does not protect against an
-// attacker. Returns that of some bytes with checksum |crc| (0: none yet) and the |size| bytes at
-// |data| behind them. Thread-safe.
-uint32_t tfrt_crc32c_extend(uint32_t crc, const void* data, size_t size);
-
 #endif  // TFRT_DISTRIBUTED_BULK_LANE_MANAGER_H_

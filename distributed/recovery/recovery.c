@@ -140,7 +140,7 @@ static bool tfrt_recovery_answer(tfrt_peer_t* peer, tfrt_remote_value_t* value,
     tfrt_recovery_give(peer, value, reference);
     return true;
   }
-  if (tfrt_remote_value_is_lost(value) || tfrt_remote_value_same(&value->location, reference)) {
+  if (tfrt_remote_value_is_lost(value) || tfrt_wire_reference_same(&value->location, reference)) {
     return false;
   }
   tfrt_wire_item_t item = {.kind = TFRT_WIRE_ITEM_REFERENCE,
@@ -171,13 +171,13 @@ static bool tfrt_recovery_is_lent(const tfrt_peer_t* peer, const tfrt_remote_val
 // True if |value| is, or was, |reference| for others.
 static bool tfrt_recovery_is_known_as(const tfrt_remote_value_t* value,
                                       const tfrt_wire_reference_t* reference) {
-  if (tfrt_remote_value_same(&value->name, reference)) return true;
-  if (tfrt_remote_value_same(&value->location, reference)) return true;
+  if (tfrt_wire_reference_same(&value->name, reference)) return true;
+  if (tfrt_wire_reference_same(&value->location, reference)) return true;
   for (const tfrt_remote_value_past_t* past = value->past; past; past = past->next) {
-    if (tfrt_remote_value_same(&past->name, reference)) return true;
-    if (tfrt_remote_value_same(&past->location, reference)) return true;
+    if (tfrt_wire_reference_same(&past->name, reference)) return true;
+    if (tfrt_wire_reference_same(&past->location, reference)) return true;
   }
-  return value->telling.is_told && tfrt_remote_value_same(&value->telling.as, reference);
+  return value->telling.is_told && tfrt_wire_reference_same(&value->telling.as, reference);
 }
 
 // The value (+1) of this host that |reference| is, or was, for |peer|, or NULL. Chooses the oldest

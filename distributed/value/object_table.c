@@ -153,11 +153,6 @@ void tfrt_object_table_tell(tfrt_object_table_t* table, tfrt_object_t* object,
   object->value = tfrt_async_value_retain(value);
 }
 
-void tfrt_object_table_promise(tfrt_object_t* object, tfrt_object_promise_t* promise) {
-  object->promise = promise;
-  promise->object = object;
-}
-
 static void tfrt_object_table_untie(tfrt_object_promise_t* promise) {
   if (promise->object) promise->object->promise = NULL;
   promise->object = NULL;

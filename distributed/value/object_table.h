@@ -128,7 +128,11 @@ void tfrt_object_set_maker(tfrt_object_t* object, struct tfrt_cached_program_s* 
 
 // Ties |object|, a slot without a value, to |promise|, all zero, which must be fulfilled or broken
 // before its memory goes.
-void tfrt_object_table_promise(tfrt_object_t* object, tfrt_object_promise_t* promise);
+static inline void tfrt_object_table_promise(tfrt_object_t* object,
+                                             tfrt_object_promise_t* promise) {
+  object->promise = promise;
+  promise->object = object;
+}
 
 // Makes |value| (+0) the value that |promise| was for: that of the slot, if the slot is still
 // there, and that of its placeholder, if there is one. The placeholder stays until the promise is

@@ -369,9 +369,6 @@ void tfrt_remote_value_receive(tfrt_remote_value_t* value, tfrt_async_value_t* p
 // being asked for; only what is there but didn't come, or is elsewhere, must be fetched.
 void tfrt_remote_value_ask_again(tfrt_remote_value_t* value);
 
-// True if both are one name of one host.
-bool tfrt_remote_value_same(const tfrt_wire_reference_t* a, const tfrt_wire_reference_t* b);
-
 // Have placeholders end with their owners, and get their answers.
 extern const tfrt_node_part_t tfrt_remote_value_loss_part;
 extern const tfrt_node_part_t tfrt_remote_value_answer_part;

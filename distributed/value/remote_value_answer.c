@@ -26,12 +26,8 @@ static void tfrt_remote_value_add_past(tfrt_remote_value_t* value, bool held) {
 
 // |value|, which has another location next, may have been lent as what it is now: remembers that.
 static void tfrt_remote_value_note_location(tfrt_remote_value_t* value) {
-  if (tfrt_remote_value_same(&value->location, &value->name)) return;
+  if (tfrt_wire_reference_same(&value->location, &value->name)) return;
   tfrt_remote_value_add_past(value, false);
-}
-
-bool tfrt_remote_value_same(const tfrt_wire_reference_t* a, const tfrt_wire_reference_t* b) {
-  return a->owner == b->owner && tfrt_wire_object_id_equal(a->id, b->id);
 }
 
 // --- Values of this host ----------------------------------------------------
@@ -229,7 +225,7 @@ static void tfrt_remote_value_follow(tfrt_remote_value_t* value,
   }
   if (reference->owner != value->node->incarnation) {
     if (reference->is_recoverable && value->peer) {
-      if (tfrt_remote_value_same(&value->borrowing.given, &value->name)) {
+      if (tfrt_wire_reference_same(&value->borrowing.given, &value->name)) {
         value->borrowing.lent_by = value->borrowing.lender;
       }
       value->borrowing.lender = value->peer->incarnation;

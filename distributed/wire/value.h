@@ -178,6 +178,12 @@ static inline bool tfrt_wire_object_id_equal(tfrt_wire_object_id_t a, tfrt_wire_
   return a.namer == b.namer && a.number == b.number && a.index == b.index;
 }
 
+// True if both are one name of one host. Thread-safe.
+static inline bool tfrt_wire_reference_same(const tfrt_wire_reference_t* a,
+                                            const tfrt_wire_reference_t* b) {
+  return a->owner == b->owner && tfrt_wire_object_id_equal(a->id, b->id);
+}
+
 // --- Frames about values ---------------------------------------------------------
 
 typedef enum tfrt_wire_want_level_e {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "distributed/bulk/lane_manager.h"
+#include "distributed/bulk/crc32c.h"
 
 #include <string.h>
 
