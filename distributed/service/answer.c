@@ -10,6 +10,7 @@
 #include "distributed/service/following.h"
 #include "distributed/service/inventory.h"
 #include "distributed/service/plain_following.h"
+#include "distributed/service/status_report.h"
 #include "distributed/service/tracing.h"
 #include "host_runtime/async/builtin_types.h"
 
@@ -190,7 +191,7 @@ static tfrt_status_t tfrt_answer_write_to(tfrt_execution_t* execution,
                                           tfrt_string_builder_t* out) {
   switch (question->kind) {
     case TFRT_WIRE_ASK_STATUS:
-      return tfrt_inventory_write_status(execution, out);
+      return tfrt_status_report_write(execution, out);
     case TFRT_WIRE_ASK_INVENTORY:
       return tfrt_inventory_write(execution, &question->inventory, out);
     case TFRT_WIRE_ASK_CANCEL:

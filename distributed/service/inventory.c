@@ -7,131 +7,9 @@
 #include "distributed/call/outgoing_call.h"
 #include "distributed/job/detached_job.h"
 #include "distributed/job/job_start.h"
-#include "distributed/service/answer_part.h"
+#include "distributed/service/inventory_list.h"
 #include "distributed/tuning/tuning.h"
 #include "distributed/value/object_table.h"
-
-// --- Status ----------------------------------------------------------------------
-
-// The counts of live objects, without jobs that only ask, and without the call that asks this and
-// its result's slot.
-static tfrt_wire_host_counts_t tfrt_inventory_counts(const tfrt_execution_t* execution) {
-  const tfrt_node_t* node = execution->node;
-  tfrt_lane_counts_t lanes = tfrt_lane_manager_counts(node->lanes);
-  return (tfrt_wire_host_counts_t){.jobs = tfrt_job_count_running(node, execution->job),
-                                   .kept_jobs = tfrt_detached_job_count_kept(node),
-                                   .objects = tfrt_object_table_count(node->objects) - 1,
-                                   .remote_values = node->counts.remote_values,
-                                   .outgoing_calls = node->counts.outgoing_calls,
-                                   .incoming_calls = node->counts.incoming_calls - 1,
-                                   .incoming_wants = node->counts.incoming_wants,
-                                   .transfers = lanes.sending + lanes.receiving};
-}
-
-static tfrt_wire_host_counters_t tfrt_inventory_counters(const tfrt_node_t* node) {
-  tfrt_session_counters_t counters;
-  tfrt_session_manager_counters(node->sessions, &counters);
-  return (tfrt_wire_host_counters_t){.frames_sent = counters.frames_sent,
-                                     .frames_received = counters.frames_received,
-                                     .frames_replayed = counters.frames_replayed,
-                                     .resumes = counters.resumes,
-                                     .dials = counters.dials,
-                                     .deaths = counters.deaths};
-}
-
-// A peer's session, and what has crossed in it.
-static void tfrt_inventory_add_peer(tfrt_answer_parts_t* report, const tfrt_session_t* session) {
-  uint64_t incarnation = tfrt_session_peer_incarnation(session);
-  tfrt_session_traffic_t traffic;
-  tfrt_session_traffic(session, &traffic);
-  tfrt_lane_traffic_t payloads = tfrt_lane_manager_traffic(report->node->lanes, incarnation);
-  int64_t round_trip_us = tfrt_session_round_trip_ns(session) / 1000;
-  const tfrt_wire_answer_part_t part = {
-      .kind = TFRT_WIRE_PART_PEER,
-      .peer = {.incarnation = incarnation,
-               .state = (uint32_t)tfrt_session_state(session),
-               .round_trip_us = round_trip_us > 0 ? (uint64_t)round_trip_us : 0,
-               .address = tfrt_answer_parts_view(report, tfrt_session_address(session)),
-               .name = tfrt_answer_parts_view(report, tfrt_session_peer_name(session)),
-               .frames_sent = traffic.frames_sent,
-               .frames_received = traffic.frames_received,
-               .bytes_sent = traffic.bytes_sent,
-               .bytes_received = traffic.bytes_received,
-               .payload_bytes_sent = payloads.sent,
-               .payload_bytes_received = payloads.received}};
-  tfrt_answer_parts_emit(report, &part);
-}
-
-tfrt_status_t tfrt_inventory_write_status(tfrt_execution_t* execution, tfrt_string_builder_t* out) {
-  tfrt_node_t* node = execution->node;
-  tfrt_answer_parts_t report;
-  tfrt_answer_parts_initialize(&report, node, out);
-  tfrt_node_lock_tables(node);
-  tfrt_wire_host_counts_t counts = tfrt_inventory_counts(execution);
-  tfrt_wire_host_counters_t counters = tfrt_inventory_counters(node);
-  tfrt_string_view_t name = tfrt_session_manager_name(node->sessions);
-  const tfrt_wire_answer_part_t part = {.kind = TFRT_WIRE_PART_HOST,
-                                        .host = {.incarnation = node->incarnation,
-                                                 .name = tfrt_answer_parts_view(&report, name),
-                                                 .serving = !node->refuses_jobs && !node->closed,
-                                                 .counts = &counts,
-                                                 .counters = &counters}};
-  tfrt_answer_parts_emit(&report, &part);
-  for (tfrt_session_t* session = tfrt_session_manager_first(node->sessions); session;
-       session = tfrt_session_manager_next(node->sessions, session)) {
-    tfrt_inventory_add_peer(&report, session);
-  }
-  tfrt_node_unlock(node);
-  return tfrt_answer_parts_finish(&report);
-}
-
-// --- What is listed --------------------------------------------------------------
-
-// The slot of this host that a value turned out to be.
-typedef struct tfrt_inventory_slot_s {
-  const tfrt_async_value_t* end;  // of the chain of forwards; only compared
-  tfrt_wire_object_id_t id;
-} tfrt_inventory_slot_t;
-
-// Kinds of parts, by their numbers.
-#define TFRT_INVENTORY_KINDS 16
-
-typedef struct tfrt_inventory_s {
-  tfrt_answer_parts_t parts;
-  const tfrt_job_t* asker;  // the job that asks
-  uint32_t kinds;           // that are asked for, by bits
-  uint32_t limit;           // of each kind
-  uint32_t listed[TFRT_INVENTORY_KINDS];
-  uint64_t left_out[TFRT_INVENTORY_KINDS];
-  tfrt_inventory_slot_t* slots;  // by |end|; of the objects that are listed
-  size_t slot_count;
-} tfrt_inventory_t;
-
-static bool tfrt_inventory_wants(const tfrt_inventory_t* inventory, tfrt_wire_part_kind_t kind) {
-  return (inventory->kinds >> kind & 1) != 0;
-}
-
-// True if one more part of |kind| may be listed, which is counted then; else it is left out.
-static bool tfrt_inventory_take(tfrt_inventory_t* inventory, tfrt_wire_part_kind_t kind) {
-  bool has_room = inventory->listed[kind] < inventory->limit;
-  if (has_room) {
-    ++inventory->listed[kind];
-  } else {
-    ++inventory->left_out[kind];
-  }
-  return has_room;
-}
-
-// True while something of |kind| may still be listed. Where that ends, |total| of the host's counts
-// says how many are left out, without a walk over them.
-static bool tfrt_inventory_goes_on(tfrt_inventory_t* inventory, tfrt_wire_part_kind_t kind,
-                                   uint64_t total) {
-  if (inventory->listed[kind] < inventory->limit) return true;
-  if (total > inventory->listed[kind]) {
-    inventory->left_out[kind] = total - inventory->listed[kind];
-  }
-  return false;
-}
 
 // --- Calls ---------------------------------------------------------------------
 
@@ -330,125 +208,6 @@ static void tfrt_inventory_add_outgoing_calls(tfrt_inventory_t* inventory) {
   }
 }
 
-// --- Values --------------------------------------------------------------------
-
-static void tfrt_inventory_set_holders(tfrt_inventory_t* inventory, const tfrt_object_t* object,
-                                       tfrt_wire_object_part_t* part) {
-  size_t count = 0;
-  for (tfrt_object_holder_t* holder = object->holders; holder; holder = holder->next) ++count;
-  if (count > TFRT_WIRE_MAX_MEMBERS) count = TFRT_WIRE_MAX_MEMBERS;
-  tfrt_wire_holder_t* holders =
-      count > 0 ? tfrt_answer_parts_room(&inventory->parts, count, sizeof(*holders)) : NULL;
-  if (!holders) return;
-  part->holders = holders;
-  for (tfrt_object_holder_t* holder = object->holders; part->holder_count < count;
-       holder = holder->next) {
-    holders[part->holder_count++].incarnation = holder->incarnation;
-  }
-}
-
-static void tfrt_inventory_add_object(tfrt_inventory_t* inventory, const tfrt_object_t* object) {
-  const char* name = object->name;
-  const tfrt_program_t* program = object->program ? object->program->program : NULL;
-  if (program && object->function < tfrt_program_function_count(program)) {
-    name = tfrt_program_function(program, object->function)->name;
-  }
-  tfrt_wire_answer_part_t part = {
-      .kind = TFRT_WIRE_PART_OBJECT,
-      .object = {.job = tfrt_answer_parts_job_id(&inventory->parts),
-                 .id = object->id,
-                 .value = tfrt_answer_parts_value(&inventory->parts, object->value),
-                 .age_us = tfrt_answer_parts_age_us(&inventory->parts, object->since_ns),
-                 .function = tfrt_answer_parts_text(&inventory->parts, name),
-                 .loans = object->loans}};
-  tfrt_inventory_set_holders(inventory, object, &part.object);
-  tfrt_answer_parts_emit(&inventory->parts, &part);
-}
-
-// How far |value| is, which is not here.
-static tfrt_wire_value_info_t tfrt_inventory_away(const tfrt_remote_value_t* value) {
-  tfrt_wire_value_info_t info = {
-      .state = tfrt_remote_value_is_there(value) ? TFRT_WIRE_VALUE_THERE : TFRT_WIRE_VALUE_WAITING,
-      .has_size = true,
-      .size = value->bytes.there};
-  bool is_moving = value->question.want != 0 && value->question.level == TFRT_WIRE_WANT_VALUE;
-  if (!is_moving) return info;
-  info.state = TFRT_WIRE_VALUE_MOVING;
-  // The owner may not have said how much it is, but the first chunk does.
-  if (value->bytes.here > 0) info.size = value->bytes.here;
-  info.received = tfrt_lane_manager_received(value->node->lanes, value->peer->incarnation,
-                                             value->question.want);
-  return info;
-}
-
-// One whose last reference is gone is on its way out of the list, and its payload may be gone.
-static void tfrt_inventory_add_remote(tfrt_inventory_t* inventory, tfrt_remote_value_t* value) {
-  if (!tfrt_async_value_try_retain(&value->base.base)) return;
-  bool is_here = tfrt_async_value_is_available(&value->base.base);
-  tfrt_status_origin_t place = tfrt_call_site_origin(&value->place.site);
-  const tfrt_wire_answer_part_t part = {
-      .kind = TFRT_WIRE_PART_REMOTE_VALUE,
-      .remote_value = {.job = tfrt_answer_parts_job_id(&inventory->parts),
-                       .id = value->name.id,
-                       .owner = value->location.owner,
-                       .value = is_here
-                                    ? tfrt_answer_parts_value(&inventory->parts, &value->base.base)
-                                    : tfrt_inventory_away(value),
-                       .age_us = tfrt_answer_parts_age_us(&inventory->parts, value->since_ns),
-                       .function = tfrt_answer_parts_text(&inventory->parts, value->place.function),
-                       .place = tfrt_answer_parts_place(&inventory->parts, &place)}};
-  tfrt_answer_parts_emit(&inventory->parts, &part);
-  tfrt_remote_value_release(value);
-}
-
-static void tfrt_inventory_add_message(void* self, const tfrt_mailbox_entry_t* entry) {
-  tfrt_inventory_t* inventory = self;
-  if (!tfrt_inventory_take(inventory, TFRT_WIRE_PART_MAIL)) return;
-  tfrt_string_view_t key = entry->key;
-  if (key.size > TFRT_WIRE_MAX_KEY_SIZE) key.size = TFRT_WIRE_MAX_KEY_SIZE;
-  tfrt_wire_answer_part_t part = {.kind = TFRT_WIRE_PART_MAIL,
-                                  .mail = {.job = tfrt_answer_parts_job_id(&inventory->parts),
-                                           .is_sent = entry->is_sent,
-                                           .request = entry->request,
-                                           .sender = entry->sender,
-                                           .key = key}};
-  if (entry->site) {
-    part.mail.kernel = tfrt_answer_parts_text(&inventory->parts, entry->site->kernel);
-    part.mail.place = tfrt_answer_parts_place(&inventory->parts, entry->site);
-  }
-  tfrt_answer_parts_emit(&inventory->parts, &part);
-}
-
-static void tfrt_inventory_add_objects(tfrt_inventory_t* inventory) {
-  const tfrt_node_t* node = inventory->parts.node;
-  const tfrt_wire_part_kind_t kind = TFRT_WIRE_PART_OBJECT;
-  tfrt_hash_table_t* objects = &node->objects->by_id;
-  for (tfrt_hash_node_t* at = tfrt_hash_table_first(objects);
-       at && tfrt_inventory_goes_on(inventory, kind, tfrt_object_table_count(node->objects) - 1);
-       at = tfrt_hash_table_next(objects, at)) {
-    const tfrt_object_t* object = TFRT_CONTAINER_OF(at, tfrt_object_t, by_id);
-    if (!object->job || object->job == inventory->asker) continue;
-    ++inventory->listed[kind];
-    inventory->parts.job = object->job;
-    tfrt_inventory_add_object(inventory, object);
-  }
-}
-
-static void tfrt_inventory_add_remotes_of(tfrt_inventory_t* inventory, tfrt_job_t* job) {
-  const tfrt_wire_part_kind_t kind = TFRT_WIRE_PART_REMOTE_VALUE;
-  for (tfrt_list_link_t* link = job->remote_values.next;
-       link != &job->remote_values &&
-       tfrt_inventory_goes_on(inventory, kind, job->node->counts.remote_values);
-       link = link->next) {
-    ++inventory->listed[kind];
-    tfrt_inventory_add_remote(inventory, TFRT_CONTAINER_OF(link, tfrt_remote_value_t, in_job));
-  }
-}
-
-static void tfrt_inventory_add_mail_of(tfrt_inventory_t* inventory, tfrt_job_t* job) {
-  tfrt_mailbox_visit(&job->exchange.mailbox, tfrt_inventory_add_message, inventory);
-}
-
 // --- All of it -----------------------------------------------------------------
 
 static void tfrt_inventory_add_members(tfrt_inventory_t* inventory) {
@@ -602,17 +361,6 @@ static void tfrt_inventory_add_host(tfrt_inventory_t* inventory) {
   tfrt_answer_parts_emit(&inventory->parts, &part);
 }
 
-// Has |add| add what each job but the asker's has.
-static void tfrt_inventory_add_of_jobs(tfrt_inventory_t* inventory,
-                                       void (*add)(tfrt_inventory_t* inventory, tfrt_job_t* job)) {
-  const tfrt_list_link_t* jobs = &inventory->parts.node->jobs;
-  for (tfrt_list_link_t* link = jobs->next; link != jobs; link = link->next) {
-    tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
-    inventory->parts.job = job;
-    if (job != inventory->asker) add(inventory, job);
-  }
-}
-
 static void tfrt_inventory_add_jobs(tfrt_inventory_t* inventory) {
   tfrt_inventory_add_of_jobs(inventory, tfrt_inventory_add_job);
   inventory->parts.job = NULL;
@@ -621,14 +369,6 @@ static void tfrt_inventory_add_jobs(tfrt_inventory_t* inventory) {
 
 static void tfrt_inventory_add_starts(tfrt_inventory_t* inventory) {
   tfrt_inventory_add_of_jobs(inventory, tfrt_inventory_add_starts_of);
-}
-
-static void tfrt_inventory_add_remotes(tfrt_inventory_t* inventory) {
-  tfrt_inventory_add_of_jobs(inventory, tfrt_inventory_add_remotes_of);
-}
-
-static void tfrt_inventory_add_mail(tfrt_inventory_t* inventory) {
-  tfrt_inventory_add_of_jobs(inventory, tfrt_inventory_add_mail_of);
 }
 
 // Adds how many things of each kind are not listed, if any.
@@ -666,6 +406,10 @@ static const struct {
     {TFRT_WIRE_PART_KERNEL, tfrt_inventory_add_kernels},
     {TFRT_WIRE_PART_MORE, tfrt_inventory_add_left_out},
 };
+
+static bool tfrt_inventory_wants(const tfrt_inventory_t* inventory, tfrt_wire_part_kind_t kind) {
+  return (inventory->kinds >> kind & 1) != 0;
+}
 
 tfrt_status_t tfrt_inventory_write(tfrt_execution_t* execution,
                                    const tfrt_wire_ask_inventory_t* question,

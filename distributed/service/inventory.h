@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The things that live on a host because of others, and what has happened there.
+// The things that live on a host because of others: a HostPart; for each job a JobPart, then its
+// members, starts, calls, values and mail; and the kernels that threads are in. The job of the
+// client that asks is left out. At most TFRT_INVENTORY_MAX_PARTS of each kind are listed; a
+// MorePart has the number of the others.
 //
-//   status      a HostPart with counts, and a PeerPart for each session
-//   inventory   a HostPart; for each job a JobPart, then its members, starts, calls, values and
-//               mail; and the kernels that threads are in. The job of the client that asks is left
-//               out. Of each kind at most TFRT_INVENTORY_MAX_PARTS are listed, and a MorePart has
-//               the number of the others
-//
-// The work under the lock doesn't grow with what lives on the host: counts are kept, a call knows
-// the execution that it is made for, and the lock is opened between the kinds.
+// The work under the lock doesn't grow with what lives on the host: a call knows the execution that
+// it is made for, and the lock is opened between the kinds.
 //
 // proto/service.proto describes the parts.
 //
@@ -21,8 +18,6 @@
 #include "distributed/wire/service.h"
 
 // Appends the parts for the call that |execution| is to |out|. Thread-safe (the lock is not held).
-tfrt_status_t tfrt_inventory_write_status(tfrt_execution_t* execution, tfrt_string_builder_t* out)
-    TFRT_MUST_USE;
 tfrt_status_t tfrt_inventory_write(tfrt_execution_t* execution,
                                    const tfrt_wire_ask_inventory_t* question,
                                    tfrt_string_builder_t* out) TFRT_MUST_USE;

@@ -3,7 +3,7 @@
 
 #include "distributed/session/session_internal.h"
 
-// --- Whom to dial ------------------------------------------------------------
+// --- The peer ----------------------------------------------------------------
 
 static tfrt_session_t* find_by_address(tfrt_session_manager_t* manager,
                                        tfrt_string_view_t address) {
