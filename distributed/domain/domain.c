@@ -73,9 +73,3 @@ void tfrt_node_release(tfrt_node_t* node) {
 }
 
 uint64_t tfrt_node_incarnation(const tfrt_node_t* node) { return node->incarnation; }
-
-void tfrt_node_look_at_threads(tfrt_node_t* node, int64_t now_ns) {
-  tfrt_running_kernel_thread_t threads[TFRT_PROGRESS_MAX_THREADS];
-  size_t count = tfrt_running_kernel_list(threads, TFRT_PROGRESS_MAX_THREADS);
-  tfrt_progress_look(&node->progress, threads, count, now_ns);
-}

@@ -140,8 +140,4 @@ static inline tfrt_node_t* tfrt_node_of(tfrt_session_handler_t* handler) {
   return TFRT_CONTAINER_OF(handler, tfrt_node_t, handler);
 }
 
-// Looks in which kernels the process's threads are at |now_ns|, for |node|'s progress. With the
-// lock held.
-void tfrt_node_look_at_threads(tfrt_node_t* node, int64_t now_ns);
-
 #endif  // TFRT_DISTRIBUTED_DOMAIN_DOMAIN_H_

@@ -243,7 +243,7 @@ static void tfrt_node_fill_batch(tfrt_session_handler_t* handler, tfrt_session_t
 static void tfrt_node_look_after(tfrt_node_t* node) {
   tfrt_node_tick(node);
   tfrt_node_end(&(tfrt_owner_end_t){.event = TFRT_OWNER_NODE_TICK, .node = node});
-  tfrt_node_look_at_threads(node, node->tick_ns);
+  tfrt_progress_look(&node->progress, node->tick_ns);
   if (node->options.logs_events) tfrt_node_tell_stuck(node);
 }
 

@@ -340,7 +340,7 @@ static void tfrt_inventory_add_kernel(tfrt_inventory_t* inventory,
 // Adds the kernels that threads are in. A mark is followed only if its program is in the cache,
 // which is not freed while the lock is held.
 static void tfrt_inventory_add_kernels(tfrt_inventory_t* inventory) {
-  tfrt_node_look_at_threads(inventory->parts.node, inventory->parts.now_ns);
+  tfrt_progress_look(&inventory->parts.node->progress, inventory->parts.now_ns);
   const tfrt_progress_t* progress = &inventory->parts.node->progress;
   for (size_t i = 0; i < progress->count; ++i) {
     const tfrt_progress_thread_t* thread = &progress->threads[i];

@@ -12,7 +12,7 @@ static const tfrt_progress_thread_t* tfrt_progress_find(const tfrt_progress_t* p
   return NULL;
 }
 
-void tfrt_progress_look(tfrt_progress_t* progress, const tfrt_running_kernel_thread_t* threads,
+void tfrt_progress_note(tfrt_progress_t* progress, const tfrt_running_kernel_thread_t* threads,
                         size_t count, int64_t now_ns) {
   tfrt_progress_thread_t now[TFRT_PROGRESS_MAX_THREADS];
   if (count > TFRT_PROGRESS_MAX_THREADS) count = TFRT_PROGRESS_MAX_THREADS;
@@ -23,6 +23,12 @@ void tfrt_progress_look(tfrt_progress_t* progress, const tfrt_running_kernel_thr
   }
   for (size_t i = 0; i < count; ++i) progress->threads[i] = now[i];
   progress->count = count;
+}
+
+void tfrt_progress_look(tfrt_progress_t* progress, int64_t now_ns) {
+  tfrt_running_kernel_thread_t threads[TFRT_PROGRESS_MAX_THREADS];
+  size_t count = tfrt_running_kernel_list(threads, TFRT_PROGRESS_MAX_THREADS);
+  tfrt_progress_note(progress, threads, count, now_ns);
 }
 
 const tfrt_progress_thread_t* tfrt_progress_tell(tfrt_progress_t* progress, int64_t before_ns) {

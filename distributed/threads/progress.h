@@ -31,8 +31,11 @@ typedef struct tfrt_progress_s {
   tfrt_progress_thread_t threads[TFRT_PROGRESS_MAX_THREADS];
 } tfrt_progress_t;
 
-// Notes that at |now_ns| the |count| |threads| are in kernels, and no others.
-void tfrt_progress_look(tfrt_progress_t* progress, const tfrt_running_kernel_thread_t* threads,
+// Looks in which kernels the process's threads are at |now_ns|.
+void tfrt_progress_look(tfrt_progress_t* progress, int64_t now_ns);
+
+// The same, where the |count| |threads| are in kernels, and no others.
+void tfrt_progress_note(tfrt_progress_t* progress, const tfrt_running_kernel_thread_t* threads,
                         size_t count, int64_t now_ns);
 
 // Returns a thread that has been in its kernel since |before_ns| or longer and was not returned

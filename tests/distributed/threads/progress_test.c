@@ -17,7 +17,7 @@ static tfrt_running_kernel_thread_t in(int number, int site, uint64_t calls) {
 // A look at threads that are as |a| and |b| say.
 static void look(tfrt_running_kernel_thread_t a, tfrt_running_kernel_thread_t b, int64_t now_ns) {
   const tfrt_running_kernel_thread_t threads[] = {a, b};
-  tfrt_progress_look(&progress, threads, 2, now_ns);
+  tfrt_progress_note(&progress, threads, 2, now_ns);
 }
 
 // Since when the thread |index| of the last look is where it is.
@@ -67,9 +67,9 @@ END_TEST
 START_TEST(of_more_threads_than_fit_the_first_are_looked_at) {
   static tfrt_running_kernel_thread_t threads[TFRT_PROGRESS_MAX_THREADS + 1];
   for (int i = 0; i <= TFRT_PROGRESS_MAX_THREADS; ++i) threads[i] = in(i, 0, 1);
-  tfrt_progress_look(&progress, threads, TFRT_PROGRESS_MAX_THREADS + 1, 100);
+  tfrt_progress_note(&progress, threads, TFRT_PROGRESS_MAX_THREADS + 1, 100);
   ck_assert_uint_eq(progress.count, TFRT_PROGRESS_MAX_THREADS);
-  tfrt_progress_look(&progress, threads, 0, 200);
+  tfrt_progress_note(&progress, threads, 0, 200);
   ck_assert_uint_eq(progress.count, 0);
   ck_assert_ptr_null(tfrt_progress_tell(&progress, 200));
 }
