@@ -9,7 +9,6 @@
 #include "distributed/job/job_life.h"
 #include "distributed/service/following.h"
 #include "distributed/service/inventory.h"
-#include "distributed/service/plain_following.h"
 #include "distributed/service/status_report.h"
 #include "distributed/service/tracing.h"
 #include "host_runtime/async/builtin_types.h"
@@ -152,8 +151,9 @@ static tfrt_status_t tfrt_answer_end_call(tfrt_node_t* node, const tfrt_wire_ask
 }
 
 static tfrt_status_t tfrt_answer_cancel(tfrt_execution_t* execution,
-                                        const tfrt_wire_ask_cancel_t* target,
+                                        const tfrt_wire_question_t* question,
                                         tfrt_string_builder_t* out) {
+  const tfrt_wire_ask_cancel_t* target = &question->cancel;
   tfrt_node_t* node = execution->node;
   tfrt_node_lock_tables(node);
   tfrt_status_t status = target->job.size > 0 ? tfrt_answer_end_job(node, target->job)
@@ -163,7 +163,10 @@ static tfrt_status_t tfrt_answer_cancel(tfrt_execution_t* execution,
   return tfrt_wire_answer_append(&(tfrt_wire_answer_part_t){.kind = TFRT_WIRE_PART_DONE}, out);
 }
 
-static tfrt_status_t tfrt_answer_drain(tfrt_execution_t* execution, tfrt_string_builder_t* out) {
+static tfrt_status_t tfrt_answer_drain(tfrt_execution_t* execution,
+                                       const tfrt_wire_question_t* question,
+                                       tfrt_string_builder_t* out) {
+  (void)question;
   tfrt_node_t* node = execution->node;
   if (!node->options.on_drain) {
     return tfrt_status_create(TFRT_STATUS_UNIMPLEMENTED, "this host does not drain");
@@ -176,40 +179,25 @@ static tfrt_status_t tfrt_answer_drain(tfrt_execution_t* execution, tfrt_string_
       &(tfrt_wire_answer_part_t){.kind = TFRT_WIRE_PART_DRAIN, .drain = {.jobs = count}}, out);
 }
 
+static const tfrt_answerer_t tfrt_cancel_answerer = {.kind = TFRT_WIRE_ASK_CANCEL,
+                                                     .write = tfrt_answer_cancel,
+                                                     .plain_function = TFRT_WIRE_BUILTIN_CANCEL,
+                                                     .write_plain = tfrt_plain_answer_write};
+
+static const tfrt_answerer_t tfrt_drain_answerer = {.kind = TFRT_WIRE_ASK_DRAIN,
+                                                    .write = tfrt_answer_drain,
+                                                    .plain_function = TFRT_WIRE_BUILTIN_DRAIN,
+                                                    .write_plain = tfrt_plain_answer_write};
+
 // --- Questions -------------------------------------------------------------------
 
-// The spans of a job are for its client alone.
-static tfrt_status_t tfrt_answer_trace(tfrt_execution_t* execution, tfrt_string_builder_t* out) {
-  uint64_t asker = tfrt_incoming_call_cast(execution)->peer->incarnation;
-  if (asker == execution->job->client.incarnation) return tfrt_tracing_write(execution, out);
-  return tfrt_status_create(TFRT_STATUS_UNIMPLEMENTED,
-                            "the trace of a job is for the client that has opened it");
-}
+// All kinds of questions but KEPT_RESULT, whose answer is no message.
+static const tfrt_answerer_t* const tfrt_answerers[] = {
+    &tfrt_trace_answerer,  &tfrt_status_answerer, &tfrt_inventory_answerer, &tfrt_cancel_answerer,
+    &tfrt_record_answerer, &tfrt_follow_answerer, &tfrt_drain_answerer,
+};
 
-static tfrt_status_t tfrt_answer_write_to(tfrt_execution_t* execution,
-                                          const tfrt_wire_question_t* question,
-                                          tfrt_string_builder_t* out) {
-  switch (question->kind) {
-    case TFRT_WIRE_ASK_STATUS:
-      return tfrt_status_report_write(execution, out);
-    case TFRT_WIRE_ASK_INVENTORY:
-      return tfrt_inventory_write(execution, &question->inventory, out);
-    case TFRT_WIRE_ASK_CANCEL:
-      return tfrt_answer_cancel(execution, &question->cancel, out);
-    case TFRT_WIRE_ASK_RECORD:
-      return tfrt_recording_write(execution, &question->record, out);
-    case TFRT_WIRE_ASK_FOLLOW:
-      return tfrt_following_write(execution, &question->follow, out);
-    case TFRT_WIRE_ASK_DRAIN:
-      return tfrt_answer_drain(execution, out);
-    case TFRT_WIRE_ASK_KEPT_RESULT:
-      return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                                "Question.kept_result: only BUILTIN_KEPT_RESULT takes it");
-    default:
-      return tfrt_answer_trace(execution, out);
-  }
-}
-
+// Answers a question that is a message.
 static tfrt_status_t tfrt_answer_write_parts(tfrt_execution_t* execution,
                                              tfrt_string_builder_t* out) {
   tfrt_wire_question_t question;
@@ -217,72 +205,40 @@ static tfrt_status_t tfrt_answer_write_parts(tfrt_execution_t* execution,
   tfrt_arena_initialize(&arena, execution->node->options.allocator);
   tfrt_status_t status =
       tfrt_wire_question_decode(tfrt_answer_argument(execution), &arena, &question);
-  if (!status) status = tfrt_answer_write_to(execution, &question, out);
+  const tfrt_answerer_t* answerer = NULL;
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(tfrt_answerers) && !status; ++i) {
+    if (tfrt_answerers[i]->kind == question.kind) answerer = tfrt_answerers[i];
+  }
+  if (answerer) {
+    status = answerer->write(execution, &question, out);
+  } else if (!status) {
+    status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                                "Question.kept_result: only BUILTIN_KEPT_RESULT takes it");
+  }
   tfrt_arena_deinitialize(&arena);
   return status;
 }
 
-// --- Plain forms -----------------------------------------------------------------
-
-static tfrt_wire_question_kind_t tfrt_answer_kind(uint32_t function) {
-  switch (function) {
-    case TFRT_WIRE_BUILTIN_TRACE:
-      return TFRT_WIRE_ASK_TRACE;
-    case TFRT_WIRE_BUILTIN_STATUS:
-      return TFRT_WIRE_ASK_STATUS;
-    case TFRT_WIRE_BUILTIN_CANCEL:
-      return TFRT_WIRE_ASK_CANCEL;
-    case TFRT_WIRE_BUILTIN_RECORD:
-      return TFRT_WIRE_ASK_RECORD;
-    case TFRT_WIRE_BUILTIN_FOLLOW:
-      return TFRT_WIRE_ASK_FOLLOW;
-    case TFRT_WIRE_BUILTIN_DRAIN:
-      return TFRT_WIRE_ASK_DRAIN;
-    default:
-      return TFRT_WIRE_ASK_INVENTORY;
-  }
-}
-
-typedef tfrt_status_t (*tfrt_answer_form_fn_t)(tfrt_string_view_t answer,
-                                               tfrt_string_builder_t* out);
-
-static tfrt_status_t tfrt_answer_write_as(tfrt_execution_t* execution, tfrt_answer_form_fn_t form,
-                                          tfrt_string_builder_t* out) {
+// Answers a question of an earlier version, a text, as |answerer| says.
+static tfrt_status_t tfrt_answer_write_plain(tfrt_execution_t* execution,
+                                             const tfrt_answerer_t* answerer,
+                                             tfrt_string_builder_t* out) {
   tfrt_plain_question_t plain;
-  TFRT_RETURN_IF_ERROR(tfrt_plain_question_read(tfrt_answer_kind(execution->function),
-                                                tfrt_answer_argument(execution), &plain));
+  TFRT_RETURN_IF_ERROR(
+      tfrt_plain_question_read(answerer->kind, tfrt_answer_argument(execution), &plain));
   tfrt_string_builder_t parts;
   tfrt_string_builder_initialize(&parts, execution->node->options.allocator);
-  tfrt_status_t status = tfrt_answer_write_to(execution, &plain.question, &parts);
-  if (!status) status = form(tfrt_string_builder_view(&parts), out);
+  tfrt_status_t status = answerer->write(execution, &plain.question, &parts);
+  if (!status) status = answerer->write_plain(tfrt_string_builder_view(&parts), out);
   tfrt_string_builder_deinitialize(&parts);
   return status;
 }
 
-static tfrt_status_t tfrt_answer_write_plain(tfrt_execution_t* execution,
-                                             tfrt_string_builder_t* out) {
-  return tfrt_answer_write_as(execution, tfrt_plain_answer_write, out);
-}
-
-static tfrt_status_t tfrt_answer_write_plain_trace(tfrt_execution_t* execution,
-                                                   tfrt_string_builder_t* out) {
-  return tfrt_answer_write_as(execution, tfrt_plain_answer_write_trace, out);
-}
-
-static tfrt_status_t tfrt_answer_write_plain_following(tfrt_execution_t* execution,
-                                                       tfrt_string_builder_t* out) {
-  return tfrt_answer_write_as(execution, tfrt_plain_following_write, out);
-}
-
 // --- The answer on its way -------------------------------------------------------
 
-// Appends the answer to |out|, or says why there is none. Called with no lock held.
-typedef tfrt_status_t (*tfrt_answer_fn_t)(tfrt_execution_t* execution, tfrt_string_builder_t* out);
-
 typedef struct tfrt_answer_s {
-  tfrt_execution_t* execution;  // +1
-  tfrt_answer_form_t form;
-  tfrt_answer_fn_t write;
+  tfrt_execution_t* execution;      // +1
+  const tfrt_answerer_t* answerer;  // of a question that is a text; NULL: it is a message
 } tfrt_answer_t;
 
 // The result (+1). Runs with the lock open.
@@ -290,12 +246,14 @@ static tfrt_async_value_t* tfrt_answer_make(const tfrt_answer_t* answer) {
   const tfrt_node_t* node = answer->execution->node;
   tfrt_string_builder_t bytes;
   tfrt_string_builder_initialize(&bytes, node->options.allocator);
-  tfrt_status_t status = answer->write(answer->execution, &bytes);
+  const tfrt_answerer_t* plain = answer->answerer;
+  tfrt_status_t status = plain ? tfrt_answer_write_plain(answer->execution, plain, &bytes)
+                               : tfrt_answer_write_parts(answer->execution, &bytes);
   if (!status) status = tfrt_status_retain(tfrt_string_builder_status(&bytes));
   tfrt_async_value_t* result =
       status ? tfrt_async_value_create_error_take(status)
-             : tfrt_answer_create(answer->form, tfrt_string_builder_view(&bytes),
-                                  node->options.host->allocator);
+             : tfrt_answer_create(plain ? plain->plain_form : TFRT_ANSWER_MESSAGE,
+                                  tfrt_string_builder_view(&bytes), node->options.host->allocator);
   tfrt_string_builder_deinitialize(&bytes);
   return result;
 }
@@ -313,27 +271,6 @@ static void tfrt_answer_run(void* argument) {
   tfrt_node_release(node);
 }
 
-// Sets |answer| to how the built-in function |function| is answered.
-static void tfrt_answer_choose(uint32_t function, tfrt_answer_t* answer) {
-  switch (function) {
-    case TFRT_WIRE_BUILTIN_ASK:
-      answer->form = TFRT_ANSWER_MESSAGE;
-      answer->write = tfrt_answer_write_parts;
-      break;
-    case TFRT_WIRE_BUILTIN_TRACE:
-    case TFRT_WIRE_BUILTIN_RECORD:
-      answer->form = TFRT_ANSWER_TRACE;
-      answer->write = tfrt_answer_write_plain_trace;
-      break;
-    case TFRT_WIRE_BUILTIN_FOLLOW:
-      answer->write = tfrt_answer_write_plain_following;
-      break;
-    default:
-      answer->write = tfrt_answer_write_plain;
-      break;
-  }
-}
-
 void tfrt_answer_start(tfrt_execution_t* execution) {
   tfrt_execution_begin(execution);
   tfrt_answer_t* answer =
@@ -344,7 +281,10 @@ void tfrt_answer_start(tfrt_execution_t* execution) {
     return;
   }
   *answer = (tfrt_answer_t){.execution = execution};
-  tfrt_answer_choose(execution->function, answer);
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(tfrt_answerers); ++i) {
+    bool is_it = tfrt_answerers[i]->plain_function == execution->function;
+    if (is_it) answer->answerer = tfrt_answerers[i];
+  }
   tfrt_execution_retain(execution);
   tfrt_action_queue_call_at_once(&execution->node->actions, tfrt_answer_run, answer);
 }

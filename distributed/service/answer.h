@@ -28,14 +28,8 @@
 #define TFRT_DISTRIBUTED_SERVICE_ANSWER_H_
 
 #include "distributed/call/execution.h"
+#include "distributed/service/answerer.h"
 #include "distributed/service/plain_form.h"
-
-// The type of an answer; the payloads of all are those of a string.
-typedef enum tfrt_answer_form_e {
-  TFRT_ANSWER_TEXT,     // "!tfrt.string"
-  TFRT_ANSWER_TRACE,    // "!tfrt.trace", as proto/README.md describes it
-  TFRT_ANSWER_MESSAGE,  // "!tfrt.message", as proto/service.proto describes it
-} tfrt_answer_form_t;
 
 // Sets |*out_type| to the type of answers of |form|. Thread-safe.
 tfrt_status_t tfrt_answer_type(tfrt_answer_form_t form, tfrt_type_id_t* out_type) TFRT_MUST_USE;

@@ -5,6 +5,7 @@
 #include "distributed/job/job_start.h"
 #include "distributed/service/answer.h"
 #include "distributed/service/answer_part.h"
+#include "distributed/service/plain_following.h"
 #include "host_runtime/base/plural.h"
 
 // The arena keeps this much from part to part.
@@ -101,9 +102,10 @@ static void tfrt_following_emit(const tfrt_detached_job_t* detached, uint64_t fr
   }
 }
 
-tfrt_status_t tfrt_following_write(tfrt_execution_t* execution,
-                                   const tfrt_wire_ask_follow_t* question,
-                                   tfrt_string_builder_t* out) {
+static tfrt_status_t tfrt_following_write(tfrt_execution_t* execution,
+                                          const tfrt_wire_question_t* asked,
+                                          tfrt_string_builder_t* out) {
+  const tfrt_wire_ask_follow_t* question = &asked->follow;
   tfrt_node_t* node = execution->node;
   tfrt_detached_job_t* detached = NULL;
   tfrt_node_lock_tables(node);
@@ -115,6 +117,11 @@ tfrt_status_t tfrt_following_write(tfrt_execution_t* execution,
   tfrt_node_unlock(node);
   return status ? status : failure;
 }
+
+const tfrt_answerer_t tfrt_follow_answerer = {.kind = TFRT_WIRE_ASK_FOLLOW,
+                                              .write = tfrt_following_write,
+                                              .plain_function = TFRT_WIRE_BUILTIN_FOLLOW,
+                                              .write_plain = tfrt_plain_following_write};
 
 // --- The answer to AskFollow -----------------------------------------------------
 

@@ -19,14 +19,11 @@
 #ifndef TFRT_DISTRIBUTED_SERVICE_FOLLOWING_H_
 #define TFRT_DISTRIBUTED_SERVICE_FOLLOWING_H_
 
-#include "distributed/call/execution.h"
+#include "distributed/service/answerer.h"
 #include "distributed/tuning/tuning.h"
 #include "distributed/wire/service.h"
 
-// Appends the parts of the answer to |question| to |out|. Thread-safe (the lock is not held).
-tfrt_status_t tfrt_following_write(tfrt_execution_t* execution,
-                                   const tfrt_wire_ask_follow_t* question,
-                                   tfrt_string_builder_t* out) TFRT_MUST_USE;
+extern const tfrt_answerer_t tfrt_follow_answerer;
 
 // Runs KEPT_RESULT as |execution|. Needs the node's lock.
 void tfrt_following_start_result(tfrt_execution_t* execution);

@@ -8,6 +8,7 @@
 #include "distributed/job/detached_job.h"
 #include "distributed/job/job_start.h"
 #include "distributed/service/inventory_list.h"
+#include "distributed/service/plain_form.h"
 #include "distributed/tuning/tuning.h"
 #include "distributed/value/object_table.h"
 
@@ -411,9 +412,10 @@ static bool tfrt_inventory_wants(const tfrt_inventory_t* inventory, tfrt_wire_pa
   return (inventory->kinds >> kind & 1) != 0;
 }
 
-tfrt_status_t tfrt_inventory_write(tfrt_execution_t* execution,
-                                   const tfrt_wire_ask_inventory_t* question,
-                                   tfrt_string_builder_t* out) {
+static tfrt_status_t tfrt_inventory_write(tfrt_execution_t* execution,
+                                          const tfrt_wire_question_t* asked,
+                                          tfrt_string_builder_t* out) {
+  const tfrt_wire_ask_inventory_t* question = &asked->inventory;
   tfrt_node_t* node = execution->node;
   const uint32_t always = 1u << TFRT_WIRE_PART_HOST | 1u << TFRT_WIRE_PART_MORE;
   tfrt_inventory_t inventory = {.asker = execution->job,
@@ -430,3 +432,8 @@ tfrt_status_t tfrt_inventory_write(tfrt_execution_t* execution,
   }
   return tfrt_answer_parts_finish(&inventory.parts);
 }
+
+const tfrt_answerer_t tfrt_inventory_answerer = {.kind = TFRT_WIRE_ASK_INVENTORY,
+                                                 .write = tfrt_inventory_write,
+                                                 .plain_function = TFRT_WIRE_BUILTIN_INVENTORY,
+                                                 .write_plain = tfrt_plain_answer_write};

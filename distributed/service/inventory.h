@@ -14,12 +14,8 @@
 #ifndef TFRT_DISTRIBUTED_SERVICE_INVENTORY_H_
 #define TFRT_DISTRIBUTED_SERVICE_INVENTORY_H_
 
-#include "distributed/call/execution.h"
-#include "distributed/wire/service.h"
+#include "distributed/service/answerer.h"
 
-// Appends the parts for the call that |execution| is to |out|. Thread-safe (the lock is not held).
-tfrt_status_t tfrt_inventory_write(tfrt_execution_t* execution,
-                                   const tfrt_wire_ask_inventory_t* question,
-                                   tfrt_string_builder_t* out) TFRT_MUST_USE;
+extern const tfrt_answerer_t tfrt_inventory_answerer;
 
 #endif  // TFRT_DISTRIBUTED_SERVICE_INVENTORY_H_

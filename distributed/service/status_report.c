@@ -3,6 +3,7 @@
 
 #include "distributed/job/detached_job.h"
 #include "distributed/service/answer_part.h"
+#include "distributed/service/plain_form.h"
 #include "distributed/value/object_table.h"
 
 // The counts of live objects, without jobs that only ask, and without the call that asks this and
@@ -55,7 +56,10 @@ static void tfrt_status_report_add_peer(tfrt_answer_parts_t* report,
   tfrt_answer_parts_emit(report, &part);
 }
 
-tfrt_status_t tfrt_status_report_write(tfrt_execution_t* execution, tfrt_string_builder_t* out) {
+static tfrt_status_t tfrt_status_report_write(tfrt_execution_t* execution,
+                                              const tfrt_wire_question_t* question,
+                                              tfrt_string_builder_t* out) {
+  (void)question;
   tfrt_node_t* node = execution->node;
   tfrt_answer_parts_t report;
   tfrt_answer_parts_initialize(&report, node, out);
@@ -77,3 +81,8 @@ tfrt_status_t tfrt_status_report_write(tfrt_execution_t* execution, tfrt_string_
   tfrt_node_unlock(node);
   return tfrt_answer_parts_finish(&report);
 }
+
+const tfrt_answerer_t tfrt_status_answerer = {.kind = TFRT_WIRE_ASK_STATUS,
+                                              .write = tfrt_status_report_write,
+                                              .plain_function = TFRT_WIRE_BUILTIN_STATUS,
+                                              .write_plain = tfrt_plain_answer_write};

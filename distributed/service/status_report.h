@@ -8,10 +8,8 @@
 #ifndef TFRT_DISTRIBUTED_SERVICE_STATUS_REPORT_H_
 #define TFRT_DISTRIBUTED_SERVICE_STATUS_REPORT_H_
 
-#include "distributed/call/execution.h"
+#include "distributed/service/answerer.h"
 
-// Appends the parts for the call that |execution| is to |out|. Thread-safe (the lock is not held).
-tfrt_status_t tfrt_status_report_write(tfrt_execution_t* execution, tfrt_string_builder_t* out)
-    TFRT_MUST_USE;
+extern const tfrt_answerer_t tfrt_status_answerer;
 
 #endif  // TFRT_DISTRIBUTED_SERVICE_STATUS_REPORT_H_

@@ -6,6 +6,7 @@
 
 #include "distributed/call/incoming_call.h"
 #include "distributed/job/job_start.h"
+#include "distributed/service/plain_form.h"
 #include "distributed/tuning/tuning.h"
 #include "distributed/wire/value.h"
 
@@ -52,12 +53,27 @@ static tfrt_status_t tfrt_tracing_append_spans(tfrt_trace_t* trace, int64_t sinc
   return NULL;
 }
 
-tfrt_status_t tfrt_tracing_write(tfrt_execution_t* execution, tfrt_string_builder_t* out) {
+// The spans of a job are for its client alone.
+static tfrt_status_t tfrt_tracing_write(tfrt_execution_t* execution,
+                                        const tfrt_wire_question_t* question,
+                                        tfrt_string_builder_t* out) {
+  (void)question;
+  uint64_t asker = tfrt_incoming_call_cast(execution)->peer->incarnation;
+  if (asker != execution->job->client.incarnation) {
+    return tfrt_status_create(TFRT_STATUS_UNIMPLEMENTED,
+                              "the trace of a job is for the client that has opened it");
+  }
   tfrt_trace_t* trace = tfrt_job_trace(execution->job);
   TFRT_RETURN_IF_ERROR(tfrt_tracing_append_clock(tfrt_node_now_ns(execution->node),
                                                  trace ? tfrt_trace_dropped(trace) : 0, out));
   return trace ? tfrt_tracing_append_spans(trace, INT64_MIN, out) : NULL;
 }
+
+const tfrt_answerer_t tfrt_trace_answerer = {.kind = TFRT_WIRE_ASK_TRACE,
+                                             .write = tfrt_tracing_write,
+                                             .plain_function = TFRT_WIRE_BUILTIN_TRACE,
+                                             .plain_form = TFRT_ANSWER_TRACE,
+                                             .write_plain = tfrt_plain_answer_write_trace};
 
 void tfrt_tracing_read_span(const tfrt_wire_span_part_t* part, tfrt_trace_span_t* out_span) {
   *out_span = (tfrt_trace_span_t){.begin_ns = (int64_t)part->begin_ns,
@@ -301,9 +317,10 @@ static tfrt_status_t tfrt_recording_append(const tfrt_recording_answer_t* answer
   return NULL;
 }
 
-tfrt_status_t tfrt_recording_write(tfrt_execution_t* execution,
-                                   const tfrt_wire_ask_record_t* question,
-                                   tfrt_string_builder_t* out) {
+static tfrt_status_t tfrt_recording_write(tfrt_execution_t* execution,
+                                          const tfrt_wire_question_t* asked,
+                                          tfrt_string_builder_t* out) {
+  const tfrt_wire_ask_record_t* question = &asked->record;
   tfrt_node_t* node = execution->node;
   tfrt_recording_answer_t answer = {0};
   tfrt_status_t status = NULL;
@@ -323,6 +340,12 @@ tfrt_status_t tfrt_recording_write(tfrt_execution_t* execution,
   for (size_t i = 0; i < answer.count; ++i) tfrt_trace_release(answer.traces[i]);
   return status;
 }
+
+const tfrt_answerer_t tfrt_record_answerer = {.kind = TFRT_WIRE_ASK_RECORD,
+                                              .write = tfrt_recording_write,
+                                              .plain_function = TFRT_WIRE_BUILTIN_RECORD,
+                                              .plain_form = TFRT_ANSWER_TRACE,
+                                              .write_plain = tfrt_plain_answer_write_trace};
 
 static const tfrt_owner_rule_t tfrt_recording_rules[] = {
     {TFRT_OWNER_NODE_MADE, TFRT_OWNER_JOBS, tfrt_recording_on_node_made},

@@ -34,18 +34,12 @@
 #ifndef TFRT_DISTRIBUTED_SERVICE_TRACING_H_
 #define TFRT_DISTRIBUTED_SERVICE_TRACING_H_
 
-#include "distributed/call/execution.h"
+#include "distributed/service/answerer.h"
 #include "distributed/wire/service.h"
 
-// Appends the parts for the job of |execution|. Thread-safe (the lock is not held).
-tfrt_status_t tfrt_tracing_write(tfrt_execution_t* execution, tfrt_string_builder_t* out)
-    TFRT_MUST_USE;
-
-// Does what |question| says, and appends the parts of the answer to |out|. Thread-safe (the lock is
-// not held).
-tfrt_status_t tfrt_recording_write(tfrt_execution_t* execution,
-                                   const tfrt_wire_ask_record_t* question,
-                                   tfrt_string_builder_t* out) TFRT_MUST_USE;
+// The spans of the job, for its client; and those that a recording takes.
+extern const tfrt_answerer_t tfrt_trace_answerer;
+extern const tfrt_answerer_t tfrt_record_answerer;
 
 // Has jobs that are opened recorded, while all are.
 extern const tfrt_node_part_t tfrt_recording_part;
