@@ -59,7 +59,7 @@ typedef struct tfrt_job_member_s {
   uint64_t incarnation;
   char address[TFRT_TRANSPORT_ADDRESS_SIZE];  // "" if it can't be dialled
   tfrt_status_t death;                        // +1; it is lost to this job, or NULL
-  bool has_ended;            // |death| is why it has ended the job, other than by a loss
+  bool has_left;                              // it lives, and has left the job because of |death|
   struct tfrt_peer_s* peer;  // lives as long as it is in a job that is open; NULL: not reached yet
 } tfrt_job_member_t;
 

@@ -94,7 +94,7 @@ static void tfrt_peer_free(tfrt_peer_t* peer) {
       &(tfrt_owner_end_t){.event = TFRT_OWNER_PEER_PAST, .node = peer->node, .peer = peer});
   tfrt_peer_free_jobs(peer);
   tfrt_session_release(peer->session);
-  tfrt_status_release(peer->death);
+  tfrt_status_release(peer->death.reason);
   tfrt_status_release(peer->broken);
   tfrt_hash_table_deinitialize(&peer->outgoing_calls);
   tfrt_hash_table_deinitialize(&peer->incoming_calls);
@@ -123,7 +123,7 @@ static bool tfrt_peer_is_past(const tfrt_peer_t* peer) {
                  tfrt_hash_table_count(&peer->incoming_calls) == 0 &&
                  tfrt_hash_table_count(&peer->wants) == 0 &&
                  tfrt_hash_table_count(&peer->incoming_wants) == 0 && peer->transfers == 0;
-  return is_idle && !peer->session && peer->death && !peer->broken &&
+  return is_idle && !peer->session && peer->death.reason && !peer->broken &&
          tfrt_list_is_empty(&peer->located) && tfrt_list_is_empty(&peer->named) &&
          tfrt_list_is_empty(&peer->retaining) && tfrt_list_is_empty(&peer->incoming_retains) &&
          tfrt_list_is_empty(&peer->outgoing_pushes) && tfrt_list_is_empty(&peer->held_requests) &&
@@ -216,16 +216,60 @@ size_t tfrt_peer_inline_limit(const tfrt_peer_t* peer) {
 
 // --- Death -------------------------------------------------------------------
 
-// "host 2 (worker-2, 127.0.0.1:4567)", as far as it is known, into |text|.
-static void tfrt_peer_describe(const tfrt_peer_t* peer, uint32_t rank, char* text, size_t size) {
-  char who[32] = "a host";
-  if (rank != TFRT_WIRE_NO_RANK) snprintf(who, sizeof(who), "host %u", rank);
-  const char* name = strcmp(peer->name, peer->address) != 0 ? peer->name : "";
-  if (!name[0] && !peer->address[0]) {
-    snprintf(text, size, "%s", who);
-  } else {
-    snprintf(text, size, "%s (%s%s%s)", who, name, name[0] && peer->address[0] ? ", " : "",
-             peer->address);
+// A host, as an error names it.
+typedef struct tfrt_peer_text_s {
+  char text[TFRT_WIRE_MAX_NAME_SIZE + TFRT_TRANSPORT_ADDRESS_SIZE + 48];
+} tfrt_peer_text_t;
+
+// "host 2 (worker-2, 127.0.0.1:4567)", as far as |peer| and the view of |job| (may be NULL) know.
+static tfrt_peer_text_t tfrt_peer_describe(const tfrt_peer_t* peer, const tfrt_job_t* job,
+                                           const tfrt_job_member_t* member) {
+  tfrt_peer_text_t who = {.text = "a host"};
+  if (job && job->client.incarnation == peer->incarnation) {
+    snprintf(who.text, sizeof(who.text), "the client");
+    return who;
+  }
+  // Each host is the only one of a job that only asks: its number would say nothing.
+  if (member && !job->asks_only) snprintf(who.text, sizeof(who.text), "host %u", member->rank);
+  const char* address = !peer->address[0] && member ? member->address : peer->address;
+  const char* name = strcmp(peer->name, address) != 0 ? peer->name : "";
+  if (!name[0] && !address[0]) return who;
+  const size_t size = strlen(who.text);
+  snprintf(who.text + size, sizeof(who.text) - size, " (%s%s%s)", name,
+           name[0] && address[0] ? ", " : "", address);
+  return who;
+}
+
+// "host 0 lost ", or what a client of |job| (may be NULL) says. The address is that of the host, if
+// it is the client that is lost, which has none.
+static tfrt_peer_text_t tfrt_peer_describe_observer(const tfrt_job_t* job,
+                                                    const tfrt_peer_t* lost) {
+  tfrt_peer_text_t who = {.text = "lost "};
+  if (job && job->rank != TFRT_WIRE_NO_RANK) {
+    const tfrt_job_member_t* own = tfrt_job_find_rank((tfrt_job_t*)job, job->rank);
+    const bool is_client = job->client.incarnation == lost->incarnation;
+    const char* address = is_client && own ? own->address : "";
+    snprintf(who.text, sizeof(who.text), "host %u%s%s%s lost ", job->rank, address[0] ? " (" : "",
+             address, address[0] ? ")" : "");
+  } else if (job && !job->asks_only) {
+    snprintf(who.text, sizeof(who.text), "the client lost ");
+  }
+  return who;
+}
+
+// Why the session with |peer| ended, in a few words.
+static const char* tfrt_peer_death_text(const tfrt_peer_t* peer) {
+  switch (peer->death.kind) {
+    case TFRT_SESSION_DEATH_SILENCE:
+      return "no sign of life";
+    case TFRT_SESSION_DEATH_GONE:
+      return "its process is gone";
+    case TFRT_SESSION_DEATH_BURIED:
+      return "it gave the session up";
+    case TFRT_SESSION_DEATH_GOODBYE:
+      return "it has shut down";
+    default:
+      return peer->death.reason ? tfrt_status_message(peer->death.reason) : "";
   }
 }
 
@@ -233,32 +277,26 @@ tfrt_status_t tfrt_peer_lost_error(const tfrt_peer_t* peer, const tfrt_job_t* jo
                                    const tfrt_status_origin_t* site, const char* format, ...) {
   const tfrt_job_member_t* member =
       job ? tfrt_job_find_incarnation((tfrt_job_t*)job, peer->incarnation) : NULL;
-  if (member && member->has_ended) {
-    return site ? tfrt_status_with_origin(member->death, site) : tfrt_status_retain(member->death);
-  }
-  char who[TFRT_WIRE_MAX_NAME_SIZE + TFRT_TRANSPORT_ADDRESS_SIZE + 48];
-  if (job && job->client.incarnation == peer->incarnation) {
-    snprintf(who, sizeof(who), "the client");
-  } else {
-    // Each host is the only one of a job that only asks: its number would say nothing.
-    bool has_rank = job && !job->asks_only;
-    tfrt_peer_describe(peer,
-                       has_rank ? tfrt_job_rank_of(job, peer->incarnation) : TFRT_WIRE_NO_RANK, who,
-                       sizeof(who));
+  // Why it is lost, if that is known. Its session may live.
+  tfrt_status_t death = member && member->death ? member->death : peer->death.reason;
+  const tfrt_status_code_t code = tfrt_status_code(death);
+  const bool has_left = member && member->has_left;
+  if (has_left && code != TFRT_STATUS_UNAVAILABLE) {
+    return site ? tfrt_status_with_origin(death, site) : tfrt_status_retain(death);
   }
   char doing[256];
   va_list arguments;
   va_start(arguments, format);
   tfrt_number_text_format_v(doing, sizeof(doing), format, arguments);
   va_end(arguments);
-  // Why it is lost, if that is known. Its session may live.
-  tfrt_status_t death = member && member->death ? member->death : peer->death;
   // A peer that this host can't talk to is as useless as a lost one, but the mistake is another.
-  tfrt_status_code_t code = tfrt_status_code(death);
-  bool is_other = code == TFRT_STATUS_ABORTED || code == TFRT_STATUS_UNAUTHENTICATED;
-  char message[TFRT_STATUS_MAX_TEXT_SIZE];
-  snprintf(message, sizeof(message), "lost %s %s%s%s", who, doing, is_other ? ": " : "",
-           is_other ? tfrt_status_message(death) : "");
+  const bool is_other = code == TFRT_STATUS_ABORTED || code == TFRT_STATUS_UNAUTHENTICATED;
+  const char* why = has_left || is_other ? tfrt_status_message(death)
+                    : death              ? tfrt_peer_death_text(peer)
+                                         : "";
+  char message[TFRT_STATUS_MAX_TEXT_SIZE + 2 * sizeof(tfrt_peer_text_t)];
+  snprintf(message, sizeof(message), "%s%s %s%s%s", tfrt_peer_describe_observer(job, peer).text,
+           tfrt_peer_describe(peer, job, member).text, doing, why[0] ? ": " : "", why);
   tfrt_status_fields_t fields = {.code = is_other ? code : TFRT_STATUS_UNAVAILABLE,
                                  .message = message,
                                  .origin = {.rank = TFRT_STATUS_NO_RANK},
@@ -280,8 +318,8 @@ void tfrt_peer_adopt_session(tfrt_peer_t* peer, tfrt_session_t* session) {
     peer->last_want_seen = 0;
     tfrt_session_set_user_data(session, peer);
   }
-  tfrt_status_release(peer->death);
-  peer->death = NULL;
+  tfrt_status_release(peer->death.reason);
+  peer->death.reason = NULL;
   tfrt_string_view_t name = tfrt_session_peer_name(session);
   if (name.size > 0 && name.size < sizeof(peer->name)) {
     memcpy(peer->name, name.data, name.size);
@@ -300,9 +338,10 @@ bool tfrt_peer_loss_concerns(const tfrt_owner_end_t* end, const tfrt_job_t* job)
   return !end->peer_lives || !is_younger || tfrt_peer_find_job(end->peer, job);
 }
 
-void tfrt_peer_bury(tfrt_peer_t* peer, tfrt_status_t reason, bool peer_lives) {
+void tfrt_peer_bury(tfrt_peer_t* peer, tfrt_status_t reason, tfrt_session_death_t kind) {
   if (!peer->session) return;
-  peer->death = tfrt_status_retain(reason);
+  const bool peer_lives = kind == TFRT_SESSION_DEATH_BURIED;
+  peer->death = (tfrt_peer_death_t){.reason = tfrt_status_retain(reason), .kind = kind};
   tfrt_session_t* session = peer->session;
   tfrt_owner_end_t end = {.event = TFRT_OWNER_PEER_SILENT,
                           .node = peer->node,

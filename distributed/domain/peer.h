@@ -59,13 +59,19 @@ typedef struct tfrt_peer_job_s {
   tfrt_release_ranges_t released;
 } tfrt_peer_job_t;
 
+// How the last session with a peer ended.
+typedef struct tfrt_peer_death_s {
+  tfrt_status_t reason;  // +1; NULL: there was none, or there is a session
+  tfrt_session_death_t kind;
+} tfrt_peer_death_t;
+
 typedef struct tfrt_peer_s {
   tfrt_hash_node_t by_incarnation;  // in the node's table
   tfrt_node_t* node;
   uint64_t incarnation;
-  tfrt_session_t* session;                    // +1; NULL: none yet, or dead
-  uint32_t newest_job;                        // handle of the last job before |session| began
-  tfrt_status_t death;                        // +1; why its last session died, or NULL
+  tfrt_session_t* session;  // +1; NULL: none yet, or dead
+  uint32_t newest_job;      // handle of the last job before |session| began
+  tfrt_peer_death_t death;
   char name[TFRT_WIRE_MAX_NAME_SIZE + 1];     // for messages; "" if it isn't known
   char address[TFRT_TRANSPORT_ADDRESS_SIZE];  // for messages; "" if it isn't known
   uint64_t watermark;                         // the highest number of its calls that was processed
@@ -132,9 +138,15 @@ void tfrt_peer_break_take(tfrt_peer_t* peer, tfrt_status_t reason);
 // both agreed on.
 size_t tfrt_peer_inline_limit(const tfrt_peer_t* peer);
 
-// An error (+1) that says that the peer is lost, what was going on ("while it ran @f"), and
-// why; its root key is the peer's incarnation. If the peer has ended |job| for another reason than
-// a loss, the error is that reason. |job| (may be NULL) knows its rank; |site|, the place of
+// An error (+1) that says which host has lost which, what was going on ("while it ran @f"), and
+// why:
+//
+//   host 0 lost host 2 (worker-2, 10.0.0.3:7000) while it ran @f: no sign of life
+//   host 0 lost host 2 (worker-2, 10.0.0.3:7000) while it ran @f: host 2 lost the client ...
+//
+// The second one is about a peer that lives, and has left |job| because of a loss of its own. The
+// root key is the peer's incarnation. If the peer has ended |job| for another reason than a loss,
+// the error is that reason. |job| (may be NULL) knows ranks and addresses; |site|, the place of
 // either, may be NULL.
 tfrt_status_t tfrt_peer_lost_error(const tfrt_peer_t* peer, const tfrt_job_t* job,
                                    const tfrt_status_origin_t* site, const char* format, ...)
@@ -143,9 +155,9 @@ tfrt_status_t tfrt_peer_lost_error(const tfrt_peer_t* peer, const tfrt_job_t* jo
 // |session| is |peer|'s from now on.
 void tfrt_peer_adopt_session(tfrt_peer_t* peer, tfrt_session_t* session);
 
-// The funeral of |peer|, because of |reason| (+0): see above. If |peer_lives|, only its session is
-// over. Once per session; later calls change nothing.
-void tfrt_peer_bury(tfrt_peer_t* peer, tfrt_status_t reason, bool peer_lives);
+// The funeral of |peer|, because of |reason| (+0): see above. A peer that has BURIED this host, or
+// begins anew, lives: only its session is over. Once per session; later calls change nothing.
+void tfrt_peer_bury(tfrt_peer_t* peer, tfrt_status_t reason, tfrt_session_death_t kind);
 
 // True if |end|, the loss of a peer, concerns |job|.
 bool tfrt_peer_loss_concerns(const tfrt_owner_end_t* end, const tfrt_job_t* job);

@@ -214,8 +214,7 @@ static void tfrt_node_on_dead(tfrt_session_handler_t* handler, tfrt_session_t* s
   tfrt_peer_t* peer = tfrt_session_user_data(session);
   if (peer && peer->session == session) {
     tfrt_lane_manager_bury(node->lanes, peer->incarnation, status);
-    // A peer that has given this host up, or begins anew, lives.
-    tfrt_peer_bury(peer, status, death == TFRT_SESSION_DEATH_BURIED);
+    tfrt_peer_bury(peer, status, death);
   }
   tfrt_node_end(&(tfrt_owner_end_t){.event = TFRT_OWNER_SESSION_DEAD,
                                     .node = node,

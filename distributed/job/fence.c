@@ -77,8 +77,7 @@ void tfrt_fence_raise(tfrt_job_t* job, tfrt_peer_t* peer, const tfrt_wire_error_
   member->death =
       error ? tfrt_wire_error_to_status(error)
             : tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "it has no part in the job any more");
-  // A member that has lost the root, or leaves, is as lost to the job as a dead one.
-  member->has_ended = tfrt_status_code(member->death) != TFRT_STATUS_UNAVAILABLE;
+  member->has_left = true;
   // Its session goes on, so that its calls and wants give their credit back, and ours their
   // numbers.
   tfrt_fence_end_job(peer, job, member->death);

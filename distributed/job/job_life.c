@@ -245,7 +245,7 @@ static bool tfrt_job_life_wants_session(const tfrt_job_t* job, const tfrt_job_me
   if (member->rank == job->rank || member->death) return false;
   if (member->rank == 0) return true;
   const tfrt_peer_t* peer = tfrt_peer_find(job->node, member->incarnation);
-  return peer && !peer->session && peer->death;
+  return peer && !peer->session && peer->death.reason;
 }
 
 // True if no session with a member of |job| is about to begin.

@@ -144,13 +144,13 @@ static tfrt_status_t tfrt_object_name_let_go(const tfrt_job_t* job, uint64_t nam
   uint32_t rank = tfrt_job_rank_of(job, namer);
   if (rank == TFRT_WIRE_NO_RANK) {
     return tfrt_status_create(TFRT_STATUS_NOT_FOUND,
-                              "the client has let go of a result of host %u that is wanted",
+                              "the client already released a result of host %u that was requested",
                               job->rank);
   }
   char message[128];
   snprintf(message, sizeof(message),
-           "host %u has let go of a result of host %u that is wanted: it has lost a host", rank,
-           job->rank);
+           "host %u already released a result of host %u that was requested: host %u lost a host",
+           rank, job->rank, rank);
   const tfrt_status_fields_t fields = {.code = TFRT_STATUS_UNAVAILABLE,
                                        .message = message,
                                        .origin = {.rank = TFRT_STATUS_NO_RANK},
@@ -163,14 +163,16 @@ static tfrt_status_t tfrt_object_name_let_go(const tfrt_job_t* job, uint64_t nam
 static tfrt_status_t tfrt_object_name_released(const tfrt_job_t* job) {
   uint32_t lost = 0;
   while (lost < job->view.member_count && !job->view.members[lost].death) ++lost;
-  char message[128];
+  char message[160 + TFRT_TRANSPORT_ADDRESS_SIZE];
   if (lost == job->view.member_count) {
     return tfrt_status_create(TFRT_STATUS_NOT_FOUND,
-                              "host %u has released the value that is wanted", job->rank);
+                              "host %u already released the value that was requested", job->rank);
   }
   // A borrower may have died that had lent the value on to the requester.
+  const char* address = job->view.members[lost].address;
   snprintf(message, sizeof(message),
-           "host %u has released the value that is wanted: it has lost host %u", job->rank, lost);
+           "host %u already released the value that was requested: host %u lost host %u%s%s%s",
+           job->rank, job->rank, lost, address[0] ? " (" : "", address, address[0] ? ")" : "");
   const tfrt_status_fields_t fields = {.code = TFRT_STATUS_UNAVAILABLE,
                                        .message = message,
                                        .origin = {.rank = TFRT_STATUS_NO_RANK},

@@ -771,8 +771,9 @@ class TestHosts(ClusterTest):
         self.assertEqual(code, 4, err)
         last = out.splitlines()[-1]
         self.assertRegex(last, r"^'main' returned <<error: .*>>,<<error: .*>>,7$")
-        for function, line in (("wait", FENCE_WAIT_LINE), ("seven", FENCE_LATE_LINE)):
-            self.assertRegex(err, r"lost host 2 .* while it ran @%s .*fence.mlir:%d:" % (function, line))
+        loss = r"host %d lost host 2 .* while it ran @%s: .*%s.* .*fence.mlir:%d:"
+        self.assertRegex(err, loss % (0, "wait", "no sign of life", FENCE_WAIT_LINE))
+        self.assertRegex(err, loss % (1, "seven", "host 2 .*lost ", FENCE_LATE_LINE))
         self.expect_idle(workers)
         self.expect_workers_run(workers)
 

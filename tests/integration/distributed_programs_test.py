@@ -239,7 +239,7 @@ class TestPrograms(ClusterTest):
         workers[1].kill()
         code, out, err = self.finish(process)
         self.assertEqual(code, 4, err)
-        lost = r"<<error: lost host 1 \([^)]*\) while it ran @rank_or_spin>>"
+        lost = r"<<error: host 0 lost host 1 \([^)]*\) while it ran @rank_or_spin: its process is gone>>"
         self.assertRegex(out, r"^'main' returned 0,%s,2,%s,3\n$" % (lost, lost))
         first = err.splitlines()[0]
         for part in ("host 1", workers[1].address, "@rank_or_spin", STUCK_CALL):

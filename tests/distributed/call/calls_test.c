@@ -256,7 +256,9 @@ START_TEST(a_loss_names_host_function_and_place) {
     if (tfrt_async_value_is_error(world.results[0])) {
       tfrt_status_t status = tfrt_node_world_error(&world, 0);
       const tfrt_status_fields_t* fields = tfrt_status_fields(status);
-      found = strcmp(fields->message, "lost host 1 (n1, n1:1) while it ran @twice") == 0;
+      static const char right[] =
+          "host 0 lost host 1 (n1, n1:1) while it ran @twice: its process is gone";
+      found = strcmp(fields->message, right) == 0;
       if (found) {
         ck_assert_str_eq(fields->origin.function, "main");
         ck_assert_str_eq(fields->origin.file, "test.mlir");

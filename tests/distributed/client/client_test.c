@@ -350,6 +350,22 @@ static void begin_run(void) {
   tfrt_node_world_run_for(&world, 10 * TFRT_NANOSECONDS_PER_MILLISECOND);
 }
 
+// @f on host 1 waits for a message that is never sent.
+static const char waiting_program[] =
+    "func.func @f(%x: i32) -> i32 {\n"
+    "  %c = tfrt.new.chain\n"
+    "  %h = tfrt_dist.host %x\n"
+    "  %k = tfrt_dist.key \"never\"\n"
+    "  %v, %c1 = tfrt_dist.recv %h, %k, %c : i32\n"
+    "  tfrt.return %v : i32\n"
+    "}\n"
+    "func.func @main(%x: i32) -> i32 {\n"
+    "  %zero = tfrt.constant.i32 0\n"
+    "  %c = tfrt.new.chain\n"
+    "  %y = tfrt.call @f(%zero) {host = 1 : i32} : (i32) -> i32\n"
+    "  tfrt.return %y : i32\n"
+    "}\n";
+
 static void expect_lost(const char* message, const char* function, uint32_t line, uint64_t key) {
   tfrt_node_world_await(&world);
   ck_assert(tfrt_async_value_is_available(tfrt_client_opened(world.client)));
@@ -367,14 +383,15 @@ static void expect_lost(const char* message, const char* function, uint32_t line
 START_TEST(a_lost_host_is_named_with_what_it_ran_and_where_that_was_called) {
   begin_run();
   tfrt_node_world_kill(&world, 1);
-  expect_lost("lost host 1 (n1, n1:1) while it ran @f", "main", 6, 0x1001);
+  expect_lost("host 0 lost host 1 (n1, n1:1) while it ran @f: its process is gone", "main", 6,
+              0x1001);
   end();
 }
 END_TEST
 
 START_TEST(a_silent_host_is_named_with_what_it_ran_and_where_that_was_called) {
   begin_run();
-  expect_lost("lost host 1 (n1, n1:1) while it ran @f", "main", 6, 0x1001);
+  expect_lost("host 0 lost host 1 (n1, n1:1) while it ran @f: no sign of life", "main", 6, 0x1001);
   const tfrt_status_fields_t* fields = tfrt_status_fields(tfrt_node_world_error(&world, 0));
   ck_assert_uint_eq(fields->cause_count, 1);
   ck_assert_ptr_nonnull(strstr(fields->causes[0], "no sign of life for 5.0 s"));
@@ -386,7 +403,8 @@ END_TEST
 START_TEST(a_lost_root_is_named_with_the_entry_function) {
   begin_run();
   tfrt_node_world_kill(&world, 0);
-  expect_lost("lost host 0 (n0, n0:1) while it ran @main", "main", 0, 0x1000);
+  expect_lost("the client lost host 0 (n0, n0:1) while it ran @main: its process is gone", "main",
+              0, 0x1000);
   tfrt_simulated_endpoint_thaw(world.hosts[1].endpoint);
   end();
 }
@@ -395,8 +413,10 @@ END_TEST
 START_TEST(what_is_asked_after_the_root_is_lost_says_so_too) {
   begin_run();
   tfrt_node_world_kill(&world, 0);
-  expect_lost("lost host 0 (n0, n0:1) while it ran @main", "main", 0, 0x1000);
-  const char* message = "lost host 0 (n0, n0:1) while it ran the job";
+  expect_lost("the client lost host 0 (n0, n0:1) while it ran @main: its process is gone", "main",
+              0, 0x1000);
+  const char* message =
+      "the client lost host 0 (n0, n0:1) while it ran the job: its process is gone";
   tfrt_async_value_t* answer = tfrt_client_status(world.client, 0);
   tfrt_job_expect_error(tfrt_async_value_error(answer), TFRT_STATUS_UNAVAILABLE, message);
   ck_assert(tfrt_client_has_lost(world.client, tfrt_async_value_error(answer)));
@@ -406,6 +426,54 @@ START_TEST(what_is_asked_after_the_root_is_lost_says_so_too) {
   tfrt_node_world_await(&world);
   tfrt_job_expect_error(tfrt_node_world_error(&world, 0), TFRT_STATUS_UNAVAILABLE, message);
   tfrt_simulated_endpoint_thaw(world.hosts[1].endpoint);
+  end();
+}
+END_TEST
+
+// The hosts hear each other, and only the client and host 1 do not: the error names these two.
+START_TEST(a_client_that_is_cut_from_one_host_is_named_with_that) {
+  begin(NULL);
+  tfrt_job_open_client(&world, NULL, 0, 0);
+  ck_assert_ptr_null(tfrt_job_await_open(&world));
+  tfrt_simulated_network_partition(world.network, world.hosts[2].endpoint, world.hosts[1].endpoint,
+                                   true);
+  tfrt_job_start(&world, waiting_program, 1);
+  expect_lost("host 1 (n1:1) lost the client without which the job can't go on: no sign of life",
+              "f", 5, 0x1002);
+  ck_assert(tfrt_client_has_lost(world.client, tfrt_node_world_error(&world, 0)));
+  tfrt_simulated_network_heal(world.network, world.hosts[2].endpoint, world.hosts[1].endpoint,
+                              true);
+  end();
+}
+END_TEST
+
+// Hosts 1 and 2 are cut from each other, and host 0, which gets the error, from none.
+START_TEST(a_loss_further_down_names_who_is_cut_from_whom) {
+  static const char program[] =
+      "func.func @inner(%x: i32) -> i32 {\n"
+      "  %y = tfrt.add.i32 %x, %x\n"
+      "  tfrt.return %y : i32\n"
+      "}\n"
+      "func.func @outer(%x: i32) -> i32 {\n"
+      "  %y = tfrt.call @inner(%x) {host = 2 : i32} : (i32) -> i32\n"
+      "  %z = tfrt.add.i32 %y, %y\n"
+      "  tfrt.return %z : i32\n"
+      "}\n"
+      "func.func @main(%x: i32) -> i32 {\n"
+      "  %y = tfrt.call @outer(%x) {host = 1 : i32} : (i32) -> i32\n"
+      "  tfrt.return %y : i32\n"
+      "}\n";
+  tfrt_node_world_set_configure(NULL);
+  tfrt_node_world_initialize(&world, 3, NULL);
+  ck_assert_ptr_null(tfrt_job_await_open(&world));
+  tfrt_job_expect(&world, program, 1, 4);
+  tfrt_simulated_network_partition(world.network, world.hosts[1].endpoint, world.hosts[2].endpoint,
+                                   true);
+  tfrt_job_start(&world, program, 1);
+  expect_lost("host 1 lost host 2 (n2, n2:1) while it ran @inner: no sign of life", "outer", 6,
+              0x1002);
+  tfrt_simulated_network_heal(world.network, world.hosts[1].endpoint, world.hosts[2].endpoint,
+                              true);
   end();
 }
 END_TEST
@@ -532,6 +600,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(clients, a_silent_host_is_named_with_what_it_ran_and_where_that_was_called);
   tcase_add_test(clients, a_lost_root_is_named_with_the_entry_function);
   tcase_add_test(clients, what_is_asked_after_the_root_is_lost_says_so_too);
+  tcase_add_test(clients, a_client_that_is_cut_from_one_host_is_named_with_that);
+  tcase_add_test(clients, a_loss_further_down_names_who_is_cut_from_whom);
   tcase_add_test(clients, a_host_that_shuts_down_in_mid_run_is_a_lost_one);
   tcase_add_test(clients, a_start_that_crosses_the_end_of_its_job_ends_with_it);
   tcase_add_test(clients, who_asks_for_the_end_learns_what_was_cut_off_that_no_result_needs);

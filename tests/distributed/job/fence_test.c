@@ -344,7 +344,7 @@ START_TEST(a_job_that_its_root_has_cancelled_is_cancelled_for_members_that_hear_
   tfrt_job_t* job = TFRT_CONTAINER_OF(world.hosts[1].node->jobs.next, tfrt_job_t, link);
   const tfrt_job_member_t* member = tfrt_job_find_rank(job, 2);
   ck_assert_int_eq(tfrt_status_code(member->death), reasons[_i]);
-  ck_assert(member->has_ended);
+  ck_assert(member->has_left);
   heal(0, 1);
   heal(world.host_count, 1);
 }

@@ -85,7 +85,7 @@ START_TEST(all_results_of_a_call_that_was_given_up_are_one_error) {
   ck_assert_uint_eq(kept_count(), 100);
   want(1, 0, TFRT_STATUS_ABORTED, "call 1 was given up");
   want(100, 4095, TFRT_STATUS_ABORTED, "call 100 was given up");
-  want(100, 4096, TFRT_STATUS_NOT_FOUND, "let go of a result");
+  want(100, 4096, TFRT_STATUS_NOT_FOUND, "already released a result");
   const tfrt_wire_object_id_t id = {.namer = OWN, .number = 100, .index = 7};
   const tfrt_wire_body_t retain = {.kind = TFRT_WIRE_FRAME_RETAIN,
                                    .retain = {.ids = &id, .id_count = 1}};
@@ -105,7 +105,7 @@ START_TEST(it_is_forgotten_when_all_its_names_are_given_back) {
   want(1, 9, TFRT_STATUS_ABORTED, "call 1 was given up");
   give_back(1, 9, 1);
   ck_assert_uint_eq(kept_count(), 0);
-  want(1, 9, TFRT_STATUS_NOT_FOUND, "let go of a result");
+  want(1, 9, TFRT_STATUS_NOT_FOUND, "already released a result");
   // Once more is nothing.
   give_back(1, 9, 1);
   ck_assert_int_eq(tfrt_session_state(raw.session), TFRT_SESSION_OPEN);
