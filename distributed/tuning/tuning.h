@@ -67,7 +67,7 @@
 #define TFRT_GRPC_CREDENTIALS_RELOAD_S 10  // s, 1 to 3,600
 
 // For how long the last one to leave waits for gRPC's own stragglers.
-#define TFRT_TUNING_GRPC_LEAVE_NS (200 * TFRT_NANOSECONDS_PER_MILLISECOND)  // ns, 0 to 5 s
+#define TFRT_TUNING_GRPC_LEAVE_NS (20 * TFRT_NANOSECONDS_PER_MILLISECOND)  // ns, 0 to 5 s
 
 // The most calls open at a time, watchers and others: a caller needs no key, and a call takes 12
 // KB.

@@ -61,8 +61,8 @@
 // threads left for it: then there is no new user. Thread-safe.
 tfrt_status_t tfrt_grpc_process_enter(void) TFRT_MUST_USE;
 
-// Removes a user; with the last one, returns when gRPC has shut down. From no thread of
-// gRPC's. Thread-safe.
+// Removes a user; with the last one, returns when gRPC has shut down, or keeps pieces of a channel
+// for longer than TFRT_TUNING_GRPC_LEAVE_NS. From no thread of gRPC's. Thread-safe.
 void tfrt_grpc_process_leave(void);
 
 // Waits for gRPC to give up a port, which it does once it gets no descriptor for a connection: it
