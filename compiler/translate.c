@@ -19,6 +19,14 @@ static tfrt_status_t first_error(const tfrt_diagnostics_t* diagnostics) {
   return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "out of memory for this program");
 }
 
+// Gives the ops of |module| the costs of |profile| (NULL: none).
+static bool apply_profile(tfrt_cost_profile_t* profile, tfrt_ir_context_t* context,
+                          tfrt_ir_operation_t* module, tfrt_diagnostics_t* diagnostics) {
+  if (!profile || tfrt_cost_profile_apply(profile, context, module)) return true;
+  tfrt_pass_report(diagnostics, TFRT_SEVERITY_ERROR, module, "out of memory for the profile");
+  return false;
+}
+
 // Text to checked IR to BEF, in |context|.
 static tfrt_status_t assemble(tfrt_ir_context_t* context, const tfrt_op_tables_t* tables,
                               const tfrt_text_to_bef_options_t* options,
@@ -38,6 +46,9 @@ static tfrt_status_t assemble(tfrt_ir_context_t* context, const tfrt_op_tables_t
     return first_error(diagnostics);
   }
   if (inserts && !tfrt_insert_chains(context, tables, module, diagnostics)) {
+    return first_error(diagnostics);
+  }
+  if (!apply_profile(options ? options->profile : NULL, context, module, diagnostics)) {
     return first_error(diagnostics);
   }
   bool bare = options && options->no_optional_sections;
@@ -97,7 +108,8 @@ static tfrt_status_t optimize(tfrt_ir_context_t* context, const tfrt_op_tables_t
     return first_error(diagnostics);
   }
   if (!tfrt_verify_module(context, module, diagnostics)) return first_error(diagnostics);
-  if (!tfrt_passes_run(options->passes, options->pass_count, context, tables, module,
+  if (!apply_profile(options->profile, context, module, diagnostics) ||
+      !tfrt_passes_run(options->passes, options->pass_count, context, tables, module,
                        diagnostics)) {
     return first_error(diagnostics);
   }

@@ -18,6 +18,7 @@
 
 #include "compiler/ir/diagnostics.h"
 #include "compiler/op_table/op_index.h"
+#include "compiler/passes/cost_profile.h"
 #include "compiler/passes/pass.h"
 #include "host_runtime/base/string_builder.h"
 
@@ -30,6 +31,8 @@ typedef struct tfrt_text_to_bef_options_s {
   bool exact_tfrt_bytes;
   // Refuse text in which a chain is missing, and put none in.
   bool no_insert_chains;
+  // The costs of ops for which the program says none, or NULL.
+  tfrt_cost_profile_t* profile;
 } tfrt_text_to_bef_options_t;
 
 // Translates |text|, which was read from the file |name|, to BEF. Sets |*out_bytes| to
@@ -52,11 +55,12 @@ tfrt_status_t tfrt_assemble_text(const tfrt_op_tables_t* tables,
 typedef struct tfrt_text_to_text_options_s {
   const tfrt_pass_t* const* passes;  // in the order in which they run
   size_t pass_count;
-  bool lowers;               // after the passes, to what goes to BEF
-  bool known_dialects_only;  // ops of a dialect that no op table has are errors
-  bool unnamed_values;       // values are numbered, as MLIR's tools do
-  bool generic;              // every op in generic form
-  bool locations;            // with locations
+  bool lowers;                   // after the passes, to what goes to BEF
+  tfrt_cost_profile_t* profile;  // gives ops their costs before the passes; or NULL
+  bool known_dialects_only;      // ops of a dialect that no op table has are errors
+  bool unnamed_values;           // values are numbered, as MLIR's tools do
+  bool generic;                  // every op in generic form
+  bool locations;                // with locations
 } tfrt_text_to_text_options_t;
 
 // Checks the text of |diagnostics|, runs passes on the program, and appends its text to

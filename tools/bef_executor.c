@@ -22,6 +22,7 @@
 #include "tools/kernels/device_platforms.h"
 #include "tools/kernels/kernel_rooms.h"
 #include "tools/kernels/shared_libraries.h"
+#include "tools/output/kernel_profile.h"
 #include "tools/process/process_memory.h"
 #include "tools/process/standard_streams.h"
 #include "tools/translation/diagnostic_verifier.h"
@@ -49,6 +50,7 @@ typedef struct tfrt_bef_executor_s {
   bool check_types;
   bool check_races;
   const char* metrics_file;  // "": none
+  const char* profile_path;  // NULL: none
   // The parts that a run needs.
   tfrt_metric_table_t metrics;
   tfrt_timer_queue_t timers;
@@ -110,6 +112,31 @@ static tfrt_status_t tfrt_bef_executor_finish_metrics(tfrt_bef_executor_t* execu
   tfrt_string_builder_deinitialize(&text);
   tfrt_metrics_set_registry(NULL);
   tfrt_metric_table_deinitialize(&executor->metrics);
+  return status;
+}
+
+// --- Profile -----------------------------------------------------------------
+
+// The most runs of ops that are kept for a profile; those that come later don't count.
+#define TFRT_BEF_EXECUTOR_PROFILE_SPANS ((size_t)1 << 22)
+
+static tfrt_status_t tfrt_bef_executor_start_profile(tfrt_bef_executor_t* executor) {
+  if (!executor->profile_path) return NULL;
+  TFRT_RETURN_IF_ERROR(tfrt_file_check_writable(executor->profile_path));
+  return tfrt_trace_create(TFRT_BEF_EXECUTOR_PROFILE_SPANS, tfrt_process_memory(),
+                           &executor->runner.profile);
+}
+
+// Writes the profile of a run that ended well.
+static tfrt_status_t tfrt_bef_executor_finish_profile(tfrt_bef_executor_t* executor, bool ok) {
+  tfrt_trace_t* trace = executor->runner.profile;
+  if (!trace) return NULL;
+  tfrt_status_t status = NULL;
+  if (ok) {
+    status = tfrt_kernel_profile_write(executor->profile_path, &trace, 1,
+                                       tfrt_program_file(executor->program));
+  }
+  tfrt_trace_release(trace);
   return status;
 }
 
@@ -175,6 +202,7 @@ static tfrt_status_t tfrt_bef_executor_set_up(tfrt_bef_executor_t* executor, con
   if (executor->runner.deadline_ms > 0) {
     TFRT_RETURN_IF_ERROR(tfrt_timer_queue_start_thread(&executor->timers));
   }
+  TFRT_RETURN_IF_ERROR(tfrt_bef_executor_start_profile(executor));
   if (executor->enable_tracing) {
     TFRT_RETURN_IF_ERROR(tfrt_scope_printer_start(&executor->scopes, executor->tracing_level,
                                                   TFRT_BEF_EXECUTOR_PRINTS_SCOPES));
@@ -296,6 +324,9 @@ static int tfrt_bef_executor_main(tfrt_bef_executor_t* executor, const char* pat
     status = tfrt_bef_executor_run_all(executor);
   }
   tfrt_scope_printer_end(&executor->scopes);
+  bool has_run = tfrt_status_is_ok(status) && executor->program;
+  tfrt_status_t unprofiled = tfrt_bef_executor_finish_profile(executor, has_run);
+  status = tfrt_bef_executor_first_of(status, unprofiled);
   tfrt_program_release(executor->program);
   tfrt_host_context_free(executor->host);
   tfrt_timer_queue_deinitialize(&executor->timers);
@@ -361,6 +392,7 @@ static tfrt_status_t tfrt_bef_executor_parse(tfrt_bef_executor_t* executor, int 
        "report kernels whose accesses of the same memory no chain orders, as errors of ops", 0, 0},
       {"metrics_file", TFRT_FLAG_PATH, &executor->metrics_file, "FILE",
        "write the metrics of the run there, as Prometheus reads them", 0, 0},
+      {TFRT_PROFILE_FLAG, TFRT_FLAG_PATH, &executor->profile_path, "FILE", TFRT_PROFILE_HELP, 0, 0},
       {TFRT_DEVICE_PLATFORMS_FLAG, TFRT_FLAG_TEXT, &executor->cuda_library,
        TFRT_DEVICE_PLATFORMS_VALUE, TFRT_DEVICE_PLATFORMS_HELP, 0, 0},
       {TFRT_SHARED_LIBRARIES_FLAG, TFRT_FLAG_TEXT, &executor->shared_libs,
@@ -374,6 +406,11 @@ static tfrt_status_t tfrt_bef_executor_parse(tfrt_bef_executor_t* executor, int 
   tfrt_flag_list_t files;
   TFRT_RETURN_IF_ERROR(tfrt_flags_parse(&table, argc - 1, argv + 1, &files, out_help));
   if (*out_help) return NULL;
+  if (executor->profile_path && executor->enable_tracing) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "--" TFRT_PROFILE_FLAG
+                              " and --enable_tracing: one of them at a time");
+  }
   return tfrt_bef_executor_take_path(&files, out_path);
 }
 

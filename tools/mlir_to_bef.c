@@ -29,8 +29,11 @@ static tfrt_status_t translate(tfrt_string_view_t input, tfrt_diagnostics_t* dia
   return tfrt_program_text_to_bef(input, &values.options, diagnostics, result);
 }
 
+static tfrt_status_t prepare(void) { return tfrt_bef_flags_prepare(&values); }
+
 int main(int argument_count, char** arguments) {
   tfrt_bef_flags_initialize(&values, flags);
-  tfrt_translate_program_t program = tfrt_bef_flags_program(&values, &table, NULL, translate);
+  tfrt_translate_program_t program =
+      tfrt_bef_flags_program(&values, &table, NULL, prepare, translate);
   return tfrt_translate_main(&program, argument_count, arguments);
 }

@@ -7,6 +7,7 @@
 #include "tools/kernels/constant_evaluator.h"
 #include "tools/kernels/op_tables.h"
 #include "tools/kernels/shared_libraries.h"
+#include "tools/translation/cost_profile_file.h"
 #include "tools/translation/text_splitter.h"
 #include "tools/translation/translate_main.h"
 
@@ -19,6 +20,8 @@ static bool generic = false;
 static bool locations = false;
 static bool keep_names = false;
 static bool lowers = false;
+static const char* profile_path = NULL;
+static tfrt_cost_profile_t profile;  // lives as long as the process
 static tfrt_flag_list_t steps;
 
 // The flags that are no pass; behind them comes one for each pass.
@@ -56,6 +59,12 @@ static const tfrt_flag_t common_flags[] = {
      .kind = TFRT_FLAG_BOOL,
      .storage = &lowers,
      .help = "lower asynchronous programs to kernels, after all passes, as mlir_to_bef does"},
+    {.name = TFRT_USE_PROFILE_FLAG,
+     .kind = TFRT_FLAG_PATH,
+     .storage = &profile_path,
+     .value = "FILE",
+     .help = "give ops the costs (_tfrt_cost) of a run that wrote FILE with --profile, before all "
+             "passes"},
     {.name = TFRT_SHARED_LIBRARIES_FLAG,
      .kind = TFRT_FLAG_TEXT,
      .storage = &shared_libs,
@@ -71,6 +80,7 @@ static tfrt_status_t translate(tfrt_string_view_t input, tfrt_diagnostics_t* dia
   tfrt_text_to_text_options_t options = {.passes = passes,
                                          .pass_count = steps.count,
                                          .lowers = lowers,
+                                         .profile = profile_path ? &profile : NULL,
                                          .known_dialects_only = !allow_unregistered_dialect,
                                          .unnamed_values = !keep_names,
                                          .generic = generic,
@@ -78,6 +88,11 @@ static tfrt_status_t translate(tfrt_string_view_t input, tfrt_diagnostics_t* dia
   tfrt_op_tables_t tables = *tfrt_all_op_tables();
   tables.evaluator = tfrt_constant_evaluator();
   return tfrt_optimize_text(&tables, &options, tfrt_allocator_system(), diagnostics, result);
+}
+
+static tfrt_status_t prepare(void) {
+  tfrt_cost_profile_initialize(&profile, tfrt_allocator_system());
+  return profile_path ? tfrt_cost_profile_file_load(profile_path, &profile) : NULL;
 }
 
 int main(int argument_count, char** arguments) {
@@ -112,6 +127,7 @@ int main(int argument_count, char** arguments) {
                                             .split_input = &split_input,
                                             .verify_diagnostics = &verify_diagnostics,
                                             .shared_libs = &shared_libs,
+                                            .prepare = prepare,
                                             .separator = TFRT_TEXT_SPLITTER_MARKER "\n",
                                             .translate = translate};
   return tfrt_translate_main(&program, argument_count, arguments);

@@ -65,9 +65,12 @@ static tfrt_status_t translate(tfrt_string_view_t input, tfrt_diagnostics_t* dia
   return tfrt_program_bef_to_text(input, &text_options, diagnostics, result);
 }
 
+static tfrt_status_t prepare(void) { return tfrt_bef_flags_prepare(&values); }
+
 int main(int argument_count, char** arguments) {
   memcpy(flags, more_flags, sizeof(more_flags));
   tfrt_bef_flags_initialize(&values, flags + MORE_FLAG_COUNT);
-  tfrt_translate_program_t program = tfrt_bef_flags_program(&values, &table, check, translate);
+  tfrt_translate_program_t program =
+      tfrt_bef_flags_program(&values, &table, check, prepare, translate);
   return tfrt_translate_main(&program, argument_count, arguments);
 }

@@ -68,6 +68,21 @@ static int64_t op_cost(const tfrt_stream_analysis_t* analysis, const tfrt_ir_ope
   return own > usual ? own : usual;
 }
 
+uint32_t tfrt_stream_unknown_cost(const tfrt_ir_operation_t* op) {
+  const tfrt_kernel_descriptor_t* descriptor = op->descriptor;
+  const tfrt_ir_attribute_t* attribute = tfrt_ir_operation_attribute(op, "_tfrt_cost");
+  bool has_both = attribute && attribute->kind == TFRT_IR_ATTRIBUTE_INTEGER && descriptor;
+  // All others count as expensive.
+  if (!has_both || !(descriptor->flags & TFRT_KERNEL_PURE) ||
+      descriptor->cost == TFRT_KERNEL_COST_UNKNOWN) {
+    return 0;
+  }
+  int64_t cost = tfrt_ir_attribute_integer_value(attribute);
+  if (cost > UINT32_MAX / TFRT_STREAM_USUAL_COST) return UINT32_MAX;
+  cost *= TFRT_STREAM_USUAL_COST;
+  return cost >= TFRT_STREAM_NOTED_COST && cost > descriptor->cost ? (uint32_t)cost : 0;
+}
+
 // --- Forward ------------------------------------------------------------------------
 
 static void add_child(tfrt_stream_analysis_t* analysis, uint32_t parent, uint32_t child) {

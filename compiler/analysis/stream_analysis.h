@@ -41,6 +41,10 @@
 #define TFRT_STREAM_USUAL_COST 10
 #define TFRT_STREAM_HEAVY_COST 1000
 
+// A cost that a loader should know of an op that the op table calls cheap: else it doesn't see that
+// a stream is worth a thread.
+#define TFRT_STREAM_NOTED_COST 100
+
 // The parent of the root's stream.
 #define TFRT_STREAM_NONE UINT32_MAX
 
@@ -90,5 +94,10 @@ void tfrt_stream_analysis_list_streams(const tfrt_stream_analysis_t* analysis,
 
 // All that is known of the stream with |id|, which an op or the root has. Thread-compatible.
 tfrt_stream_t tfrt_stream_analysis_stream(const tfrt_stream_analysis_t* analysis, uint32_t id);
+
+// The cost of |op|, in units of the op table, by its `_tfrt_cost`, if that is at least
+// TFRT_STREAM_NOTED_COST and above what the table says, for a kernel that may run unseen on any
+// thread; else 0. Thread-safe.
+uint32_t tfrt_stream_unknown_cost(const tfrt_ir_operation_t* op);
 
 #endif  // TFRT_COMPILER_ANALYSIS_STREAM_ANALYSIS_H_

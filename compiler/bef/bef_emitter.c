@@ -174,8 +174,11 @@ static const tfrt_bef_call_options_t* list_call_options(body_t* body,
                                                         const tfrt_ir_operation_t* op) {
   tfrt_bef_call_options_t options;
   if (op->attribute_count == 0) return NULL;
-  if (!tfrt_bef_call_options_of(op, body->entities->diagnostics, &options)) return NULL;
-  if (body->entities->options->exact_tfrt_bytes) {
+  bool exact = body->entities->options->exact_tfrt_bytes;
+  bool found = tfrt_bef_call_options_of(op, body->entities->diagnostics, &options);
+  if (!exact) options.cost = tfrt_stream_unknown_cost(op);
+  if (!found && options.cost == 0) return NULL;
+  if (exact) {
     tfrt_diagnostics_report_at(body->entities->diagnostics, TFRT_SEVERITY_ERROR, op->location,
                                "TFRT's bytes have no place for the options of this op (host, "
                                "deadline_ms and the like); translate without --exact-tfrt-bytes");

@@ -237,7 +237,7 @@ static void tfrt_trace_image_begin(int64_t clock_ns, uint64_t dropped, tfrt_stri
 static bool tfrt_trace_image_read_span(const uint8_t** at, const uint8_t* end,
                                        tfrt_trace_span_t* out_span) {
   if (end - *at < TFRT_TRACE_IMAGE_SPAN_SIZE) return false;
-  *out_span = (tfrt_trace_span_t){0};
+  *out_span = (tfrt_trace_span_t){.location = TFRT_TRACE_NO_LOCATION};
   out_span->begin_ns = (int64_t)tfrt_trace_image_get(at, 8);
   out_span->end_ns = (int64_t)tfrt_trace_image_get(at, 8);
   out_span->request = tfrt_trace_image_get(at, 8);

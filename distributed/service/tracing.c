@@ -33,6 +33,8 @@ static tfrt_status_t tfrt_tracing_append_span(const tfrt_trace_span_t* span,
                .end_ns = (uint64_t)span->end_ns,
                .request = span->request,
                .thread = span->thread,
+               // Around to 0 for TFRT_TRACE_NO_LOCATION, as the wire has it.
+               .location = span->location + 1,
                .category = tfrt_wire_text_fit(tfrt_string_view_of(span->category), category,
                                               sizeof(category)),
                .name = tfrt_wire_text_fit(tfrt_string_view_of(span->name), name, sizeof(name))}};
@@ -79,7 +81,8 @@ void tfrt_tracing_read_span(const tfrt_wire_span_part_t* part, tfrt_trace_span_t
   *out_span = (tfrt_trace_span_t){.begin_ns = (int64_t)part->begin_ns,
                                   .end_ns = (int64_t)part->end_ns,
                                   .request = part->request,
-                                  .thread = part->thread};
+                                  .thread = part->thread,
+                                  .location = part->location - 1};
   snprintf(out_span->category, sizeof(out_span->category), "%.*s",
            TFRT_STRING_VIEW_ARGUMENTS(part->category));
   snprintf(out_span->name, sizeof(out_span->name), "%.*s", TFRT_STRING_VIEW_ARGUMENTS(part->name));

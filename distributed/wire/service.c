@@ -335,6 +335,7 @@ static const tfrt_wire_field_t span_part_fields[] = {
     FIELD(tfrt_wire_span_part_t, thread, 4, UINT32),
     FIELD(tfrt_wire_span_part_t, category, 5, STRING, NAME),
     FIELD(tfrt_wire_span_part_t, name, 6, STRING, NAME),
+    FIELD(tfrt_wire_span_part_t, location, 7, UINT32),
 };
 
 static tfrt_status_t check_span_part(const void* object) {

@@ -302,6 +302,7 @@ typedef struct tfrt_wire_span_part_s {
   uint32_t thread;
   tfrt_string_view_t category;
   tfrt_string_view_t name;
+  uint32_t location;  // one more than that of the kernel's op in its program; 0: unknown
 } tfrt_wire_span_part_t;
 
 typedef struct tfrt_wire_more_part_s {

@@ -120,13 +120,22 @@ void tfrt_trace_add_span(tfrt_trace_t* trace, const tfrt_trace_span_t* span) {
   tfrt_mutex_unlock(&trace->mutex);
 }
 
-void tfrt_trace_add(tfrt_trace_t* trace, const char* category, const char* name, int64_t begin_ns,
-                    int64_t end_ns, uint64_t request) {
-  tfrt_trace_span_t span = {
-      .begin_ns = begin_ns, .end_ns = end_ns, .request = request, .thread = tfrt_trace_thread()};
+// Adds |span|, of the calling thread, with texts that may be cut.
+static void tfrt_trace_add_named(tfrt_trace_t* trace, const char* category, const char* name,
+                                 tfrt_trace_span_t span) {
+  span.thread = tfrt_trace_thread();
   snprintf(span.name, sizeof(span.name), "%s", name);
   snprintf(span.category, sizeof(span.category), "%s", category);
   tfrt_trace_add_span(trace, &span);
+}
+
+void tfrt_trace_add(tfrt_trace_t* trace, const char* category, const char* name, int64_t begin_ns,
+                    int64_t end_ns, uint64_t request) {
+  tfrt_trace_add_named(trace, category, name,
+                       (tfrt_trace_span_t){.begin_ns = begin_ns,
+                                           .end_ns = end_ns,
+                                           .request = request,
+                                           .location = TFRT_TRACE_NO_LOCATION});
 }
 
 void tfrt_trace_set_sink(tfrt_trace_t* trace, const tfrt_trace_sink_t* sink) {
@@ -140,6 +149,15 @@ void tfrt_trace_enter(tfrt_trace_t* trace, const char* name) {
 void tfrt_trace_leave(tfrt_trace_t* trace, const char* category, const char* name, int64_t begin_ns,
                       int64_t end_ns, uint64_t request) {
   tfrt_trace_add(trace, category, name, begin_ns, end_ns, request);
+  if (trace->sink.leave) trace->sink.leave(trace->sink.self);
+}
+
+void tfrt_trace_leave_kernel(tfrt_trace_t* trace, const char* name, uint32_t location,
+                             int64_t begin_ns, int64_t end_ns, uint64_t request) {
+  tfrt_trace_add_named(
+      trace, "kernel", name,
+      (tfrt_trace_span_t){
+          .begin_ns = begin_ns, .end_ns = end_ns, .request = request, .location = location});
   if (trace->sink.leave) trace->sink.leave(trace->sink.self);
 }
 

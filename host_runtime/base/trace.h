@@ -28,14 +28,18 @@ TFRT_API_BEGIN
 
 typedef struct tfrt_trace_s tfrt_trace_t;
 
+// The location of a span that is none of an op.
+#define TFRT_TRACE_NO_LOCATION UINT32_MAX
+
 // Something that took time on one thread.
 typedef struct tfrt_trace_span_s {
   char name[64];      // NUL-terminated, cut if longer
   char category[16];  // "kernel", "call", ...
   int64_t begin_ns;   // of the process's clock
   int64_t end_ns;
-  uint64_t request;  // 0: none
-  uint32_t thread;   // dense numbers from 0, in order of first use
+  uint64_t request;   // 0: none
+  uint32_t thread;    // dense numbers from 0, in order of first use
+  uint32_t location;  // of a kernel's op, in its program's file; TFRT_TRACE_NO_LOCATION: unknown
 } tfrt_trace_span_t;
 
 // Receives the begin and end of scopes. Called on the thread of the scope, with no lock held.
@@ -68,6 +72,11 @@ void tfrt_trace_set_sink(tfrt_trace_t* trace, const tfrt_trace_sink_t* sink);
 void tfrt_trace_enter(tfrt_trace_t* trace, const char* name);
 void tfrt_trace_leave(tfrt_trace_t* trace, const char* category, const char* name, int64_t begin_ns,
                       int64_t end_ns, uint64_t request);
+
+// The same as tfrt_trace_leave() for a kernel that ran, whose op is at |location| of its program's
+// file. Thread-safe.
+void tfrt_trace_leave_kernel(tfrt_trace_t* trace, const char* name, uint32_t location,
+                             int64_t begin_ns, int64_t end_ns, uint64_t request);
 
 // Adds a copy of |span|, of whatever thread it says: for a trace that came from elsewhere.
 // Thread-safe.

@@ -175,6 +175,9 @@ static tfrt_status_t read_options(tfrt_bef_cursor_t* cursor, tfrt_bef_call_optio
       return tfrt_bef_cursor_error(cursor, name, "the name of a device has %zu bytes", size);
     }
   }
+  if (mask & TFRT_BEF_CALL_OPTION_COST) {
+    TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_read_u32(cursor, "cost", &options->cost));
+  }
   if (mask > TFRT_BEF_CALL_OPTION_ALL) return NULL;
   return tfrt_bef_cursor_expect_end(cursor);
 }

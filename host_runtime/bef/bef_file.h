@@ -60,6 +60,7 @@ typedef struct tfrt_bef_call_options_s {
   uint32_t host;         // rank, if |has_host|
   uint32_t deadline_ms;  // 0: none
   uint32_t retries;
+  uint32_t cost;       // in units of the op table, above what that says; 0: as it says
   const char* device;  // in the image, as "cuda:0", at most TFRT_BEF_MAX_DEVICE_SIZE; NULL: none
 } tfrt_bef_call_options_t;
 

@@ -162,7 +162,8 @@ enum {
   TFRT_BEF_CALL_OPTION_PURE = 1u << 3,
   TFRT_BEF_CALL_OPTION_NONSTRICT = 1u << 4,
   TFRT_BEF_CALL_OPTION_DEVICE = 1u << 5,  // NUL-terminated name follows
-  TFRT_BEF_CALL_OPTION_ALL = (1u << 6) - 1,
+  TFRT_BEF_CALL_OPTION_COST = 1u << 6,    // VBR follows: in units of the op table
+  TFRT_BEF_CALL_OPTION_ALL = (1u << 7) - 1,
 };
 
 // The size in bytes of one element of |dtype|, or 0 if it has no fixed size (strings,

@@ -192,13 +192,15 @@ static void append_call_options(tfrt_bef_writer_t* writer, uint32_t kernel,
                   (options->retries ? TFRT_BEF_CALL_OPTION_RETRIES : 0u) |
                   (options->pure ? TFRT_BEF_CALL_OPTION_PURE : 0u) |
                   (options->nonstrict ? TFRT_BEF_CALL_OPTION_NONSTRICT : 0u) |
-                  (options->device ? TFRT_BEF_CALL_OPTION_DEVICE : 0u);
+                  (options->device ? TFRT_BEF_CALL_OPTION_DEVICE : 0u) |
+                  (options->cost ? TFRT_BEF_CALL_OPTION_COST : 0u);
   size_t device_size = options->device ? strlen(options->device) + 1 : 0;
   size_t length = tfrt_bef_vbr_size(mask);
   if (options->has_host) length += tfrt_bef_vbr_size(options->host);
   if (options->deadline_ms) length += tfrt_bef_vbr_size(options->deadline_ms);
   if (options->retries) length += tfrt_bef_vbr_size(options->retries);
   length += device_size;
+  if (options->cost) length += tfrt_bef_vbr_size(options->cost);
   tfrt_bef_bytes_append_vbr(bytes, writer->function_count);
   tfrt_bef_bytes_append_vbr(bytes, kernel);
   tfrt_bef_bytes_append_vbr(bytes, length);
@@ -207,6 +209,7 @@ static void append_call_options(tfrt_bef_writer_t* writer, uint32_t kernel,
   if (options->deadline_ms) tfrt_bef_bytes_append_vbr(bytes, options->deadline_ms);
   if (options->retries) tfrt_bef_bytes_append_vbr(bytes, options->retries);
   tfrt_bef_bytes_append(bytes, options->device, device_size);
+  if (options->cost) tfrt_bef_bytes_append_vbr(bytes, options->cost);
   ++writer->call_option_count;
 }
 

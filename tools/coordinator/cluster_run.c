@@ -43,7 +43,7 @@ tfrt_status_t tfrt_cluster_run_create_client(tfrt_cluster_run_t* run) {
                                   .host_count = run->host_count,
                                   .name = tfrt_string_view_of(options->path),
                                   .deadline_ns = TFRT_TIME_INFINITE,
-                                  .is_traced = options->trace_path != NULL,
+                                  .is_traced = options->records.trace || options->records.profile,
                                   .is_detached = options->detach,
                                   .keep_results_ms = (uint64_t)options->keep_ms,
                                   .print = tfrt_cluster_run_print,
@@ -188,9 +188,13 @@ tfrt_status_t tfrt_cluster_run_execute(tfrt_cluster_run_t* run, tfrt_run_plan_t*
   return status;
 }
 
-tfrt_status_t tfrt_cluster_run_write_trace(tfrt_cluster_run_t* run) {
+tfrt_status_t tfrt_cluster_run_write_traces(tfrt_cluster_run_t* run, const tfrt_run_plan_t* plan) {
+  const tfrt_trace_files_t files = {.trace_path = run->options->records.trace,
+                                    .profile_path = run->options->records.profile,
+                                    .program = plan->file};
+  if (!files.trace_path && !files.profile_path) return NULL;
   return tfrt_trace_collection_write(run->client, run->addresses, run->host_count, run->loop,
-                                     run->options->trace_path);
+                                     &files);
 }
 
 void tfrt_cluster_run_shut_down(tfrt_cluster_run_t* run, tfrt_run_plan_t* plan) {

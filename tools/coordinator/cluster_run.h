@@ -56,9 +56,10 @@ tfrt_status_t tfrt_cluster_run_check_devices(tfrt_cluster_run_t* run, const tfrt
     TFRT_MUST_USE;
 void tfrt_cluster_run_start(tfrt_cluster_run_t* run, tfrt_run_plan_t* plan);
 
-// Writes the trace that |run|'s options ask for, after it was executed without an error. Main
-// thread only.
-tfrt_status_t tfrt_cluster_run_write_trace(tfrt_cluster_run_t* run) TFRT_MUST_USE;
+// Writes the trace and the profile of |plan| that |run|'s options ask for, after it was executed
+// without an error. Main thread only.
+tfrt_status_t tfrt_cluster_run_write_traces(tfrt_cluster_run_t* run, const tfrt_run_plan_t* plan)
+    TFRT_MUST_USE;
 
 // Ends everything in |run|; |plan|, whose values belong to it, is deinitialised before the
 // kernels go. Main thread only.

@@ -13,6 +13,7 @@
 #include "tools/coordinator/run_report.h"
 #include "tools/kernels/op_tables.h"
 #include "tools/output/chrome_trace.h"
+#include "tools/output/kernel_profile.h"
 #include "tools/output/npy_results.h"
 #include "tools/output/top_results.h"
 #include "tools/process/standard_streams.h"
@@ -116,10 +117,14 @@ static void tfrt_run_note_race(tfrt_exit_code_t* exit_code) {
 
 // --- In this process -----------------------------------------------------------
 
-static tfrt_status_t tfrt_run_write_trace(const tfrt_run_options_t* options, tfrt_trace_t* trace) {
-  if (!trace) return NULL;
-  tfrt_chrome_trace_host_t host = {.name = "host 0", .trace = trace};
-  return tfrt_chrome_trace_write(options->trace_path, &host, 1);
+static tfrt_status_t tfrt_run_write_trace(const tfrt_run_options_t* options,
+                                          const tfrt_run_plan_t* plan, tfrt_trace_t* trace) {
+  if (options->records.trace) {
+    tfrt_chrome_trace_host_t host = {.name = "host 0", .trace = trace};
+    TFRT_RETURN_IF_ERROR(tfrt_chrome_trace_write(options->records.trace, &host, 1));
+  }
+  if (!options->records.profile) return NULL;
+  return tfrt_kernel_profile_write(options->records.profile, &trace, 1, plan->file);
 }
 
 // Ends the process, whose threads still use what would be given back; |status| is taken.
@@ -152,7 +157,7 @@ static tfrt_status_t tfrt_run_on(tfrt_host_context_t* host, tfrt_trace_t* trace,
     *out_exit_code = tfrt_exit_code_of_result(tfrt_run_report(&plan, options, loop));
     tfrt_run_write_results(&plan, options, out_exit_code);
     tfrt_run_loop_bound_end(loop, TFRT_RUN_LOOP_END_SECONDS);
-    tfrt_run_take_late_error(tfrt_run_write_trace(options, trace), out_exit_code);
+    tfrt_run_take_late_error(tfrt_run_write_trace(options, &plan, trace), out_exit_code);
   }
   if (tfrt_race_watch_found()) tfrt_run_note_race(out_exit_code);
   if (is_abandoned) tfrt_run_abandon(status, options, loop, *out_exit_code);
@@ -165,7 +170,7 @@ static tfrt_status_t tfrt_run_here(const tfrt_run_options_t* options, tfrt_run_l
   tfrt_host_context_t* host = NULL;
   tfrt_trace_t* trace = NULL;
   tfrt_status_t status = tfrt_in_process_run_make_host(options, &host);
-  if (!status && options->trace_path) {
+  if (!status && (options->records.trace || options->records.profile)) {
     status = tfrt_trace_create(TFRT_RUN_TRACE_LIMIT, tfrt_allocator_system(), &trace);
   }
   if (!status) status = tfrt_run_on(host, trace, options, loop, out_exit_code);
@@ -193,9 +198,7 @@ static tfrt_status_t tfrt_run_on_cluster(const tfrt_run_options_t* options, tfrt
                                                                : tfrt_exit_code_of_result(error);
       tfrt_run_write_results(&plan, options, out_exit_code);
       tfrt_run_loop_bound_end(loop, TFRT_RUN_LOOP_END_SECONDS);
-      if (options->trace_path) {
-        tfrt_run_take_late_error(tfrt_cluster_run_write_trace(&run), out_exit_code);
-      }
+      tfrt_run_take_late_error(tfrt_cluster_run_write_traces(&run, &plan), out_exit_code);
     }
   }
   tfrt_cluster_run_shut_down(&run, &plan);
@@ -211,9 +214,11 @@ static tfrt_status_t tfrt_run_with(const tfrt_run_options_t* options, bool* out_
   const tfrt_cluster_file_t* file = &options->cluster_file;
   TFRT_RETURN_IF_ERROR(tfrt_cluster_file_locate(
       file, options->shared_libs, tfrt_op_tables_load_libraries(options->shared_libs)));
-  if (options->trace_path) {
-    TFRT_RETURN_IF_ERROR(tfrt_cluster_file_locate(file, options->trace_path,
-                                                  tfrt_file_check_writable(options->trace_path)));
+  const char* const written[] = {options->records.trace, options->records.profile};
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(written); ++i) {
+    if (!written[i]) continue;
+    TFRT_RETURN_IF_ERROR(
+        tfrt_cluster_file_locate(file, written[i], tfrt_file_check_writable(written[i])));
   }
   tfrt_run_loop_t loop;
   TFRT_RETURN_IF_ERROR(tfrt_run_loop_initialize(&loop, options->timeout_ms));

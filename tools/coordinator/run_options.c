@@ -10,6 +10,8 @@
 #include "tools/cluster/network_trust.h"
 #include "tools/command_line/spoken_protocol.h"
 #include "tools/kernels/shared_libraries.h"
+#include "tools/output/kernel_profile.h"
+#include "tools/translation/cost_profile_file.h"
 
 // Texts that the parser of flags sets; the options hold them in another form.
 typedef struct tfrt_run_texts_s {
@@ -39,7 +41,7 @@ static const char tfrt_run_footer[] =
     "  tfrt run main.bef --hosts 10.0.0.1:7000,10.0.0.2:7000 --cluster-key-file KEY";
 
 #define TFRT_RUN_CLUSTER_FLAG_COUNT 15
-#define TFRT_RUN_PROGRAM_FLAG_COUNT 21
+#define TFRT_RUN_PROGRAM_FLAG_COUNT 23
 #define TFRT_RUN_FLAG_COUNT (TFRT_RUN_CLUSTER_FLAG_COUNT + TFRT_RUN_PROGRAM_FLAG_COUNT)
 
 // Where it runs.
@@ -106,8 +108,12 @@ static void tfrt_run_options_list_program_flags(tfrt_run_options_t* options,
        "with --top: a file with a label in each line, instead of the indices", 0, 0},
       {"shape", TFRT_FLAG_LIST, &options->model.shapes, "NAME=SHAPE", TFRT_MODEL_SHAPE_HELP, 0, 0},
       {"split", TFRT_FLAG_TEXT, &options->model.split, "HOW", TFRT_MODEL_SPLIT_HELP, 0, 0},
-      {"trace", TFRT_FLAG_PATH, &options->trace_path, "FILE",
+      {"trace", TFRT_FLAG_PATH, &options->records.trace, "FILE",
        "write what ran when and where, in Chrome's trace format", 0, 0},
+      {TFRT_PROFILE_FLAG, TFRT_FLAG_PATH, &options->records.profile, "FILE", TFRT_PROFILE_HELP, 0,
+       0},
+      {TFRT_USE_PROFILE_FLAG, TFRT_FLAG_PATH, &options->records.used_profile, "FILE",
+       TFRT_USE_PROFILE_HELP, 0, 0},
       {"v", TFRT_FLAG_BOOL, &options->is_verbose, NULL, "print derived errors, too", 0, 0},
       {"print_error_code", TFRT_FLAG_BOOL, &options->print_error_code, NULL,
        "print the code of errors too", 0, 0},
@@ -272,11 +278,17 @@ static tfrt_status_t tfrt_run_options_check_detach(const tfrt_run_options_t* opt
                               "with --hosts, --hostfile or --cluster");
   }
   *out_blame = (tfrt_run_blame_t){"trace", "detach"};
-  if (options->detach && options->trace_path) {
+  if (options->detach && options->records.trace) {
     return tfrt_status_create(
         TFRT_STATUS_INVALID_ARGUMENT,
         "--trace collects at the end, and --detach leaves before: give one of "
         "them");
+  }
+  *out_blame = (tfrt_run_blame_t){TFRT_PROFILE_FLAG, "detach"};
+  if (options->detach && options->records.profile) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "--" TFRT_PROFILE_FLAG
+                              " collects at the end, and --detach leaves before: give one of them");
   }
   *out_blame = (tfrt_run_blame_t){"keep-ms", NULL};
   if (options->keep_ms == 0 || options->detach) return NULL;

@@ -30,6 +30,13 @@ typedef struct tfrt_run_results_s {
   const char* labels_path;  // of a file with their labels, or NULL
 } tfrt_run_results_t;
 
+// Paths of what is written about a run, or was about an earlier one; NULL: none.
+typedef struct tfrt_run_records_s {
+  const char* trace;
+  const char* profile;
+  const char* used_profile;  // is read
+} tfrt_run_records_t;
+
 typedef struct tfrt_run_options_s {
   const char* path;  // of the program
   char directory[4096];
@@ -40,7 +47,7 @@ typedef struct tfrt_run_options_s {
   bool is_json;                // as |output| says
   bool detach;                 // the job goes on without this process
   int64_t keep_ms;             // how long its results are kept then; 0: chosen
-  const char* trace_path;      // NULL: no trace
+  tfrt_run_records_t records;  // of how it ran
   int64_t timeout_ms;          // 0: none
   int64_t threads;             // per process; 0: chosen
   int64_t heartbeat_ms;

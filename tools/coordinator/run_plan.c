@@ -5,11 +5,21 @@
 
 #include "tools/command_line/argument_values.h"
 #include "tools/models/model_loader.h"
+#include "tools/translation/cost_profile_file.h"
 #include "tools/translation/program_loader.h"
 
-static tfrt_status_t tfrt_run_plan_load_file(tfrt_run_plan_t* plan,
-                                             const tfrt_run_options_t* options) {
-  const tfrt_text_to_bef_options_t translation = {.no_insert_chains = options->no_insert_chains};
+// Loads the file that |options| name, with |profile| for a text (NULL: none).
+static tfrt_status_t tfrt_run_plan_load_file_with(tfrt_run_plan_t* plan,
+                                                  const tfrt_run_options_t* options,
+                                                  tfrt_cost_profile_t* profile) {
+  const tfrt_text_to_bef_options_t translation = {.no_insert_chains = options->no_insert_chains,
+                                                  .profile = profile};
+  if (profile && tfrt_model_loader_is_model(options->path)) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "%s is a model: --" TFRT_USE_PROFILE_FLAG
+                              " goes with programs as text; see tfrt import",
+                              options->path);
+  }
   tfrt_string_builder_t diagnostics, summary;
   tfrt_string_builder_initialize(&diagnostics, tfrt_allocator_system());
   tfrt_string_builder_initialize(&summary, tfrt_allocator_system());
@@ -28,6 +38,19 @@ static tfrt_status_t tfrt_run_plan_load_file(tfrt_run_plan_t* plan,
   }
   tfrt_string_builder_deinitialize(&diagnostics);
   tfrt_string_builder_deinitialize(&summary);
+  return status;
+}
+
+static tfrt_status_t tfrt_run_plan_load_file(tfrt_run_plan_t* plan,
+                                             const tfrt_run_options_t* options) {
+  if (!options->records.used_profile) return tfrt_run_plan_load_file_with(plan, options, NULL);
+  tfrt_cost_profile_t profile;
+  tfrt_cost_profile_initialize(&profile, tfrt_allocator_system());
+  tfrt_status_t status = tfrt_cluster_file_locate(
+      &options->cluster_file, options->records.used_profile,
+      tfrt_cost_profile_file_load(options->records.used_profile, &profile));
+  if (!status) status = tfrt_run_plan_load_file_with(plan, options, &profile);
+  tfrt_cost_profile_deinitialize(&profile);
   return status;
 }
 

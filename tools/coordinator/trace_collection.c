@@ -7,6 +7,7 @@
 #include "tools/coordinator/clock_comparison.h"
 #include "tools/coordinator/value_wait.h"
 #include "tools/output/chrome_trace.h"
+#include "tools/output/kernel_profile.h"
 
 static int64_t tfrt_trace_collection_now(void) { return tfrt_clock_now_ns(tfrt_clock_system()); }
 
@@ -64,9 +65,23 @@ static tfrt_status_t tfrt_trace_collection_fill(tfrt_client_t* client, uint32_t 
   return NULL;
 }
 
+// Writes the profile of what |hosts| have recorded.
+static tfrt_status_t tfrt_trace_collection_write_profile(const tfrt_chrome_trace_host_t* hosts,
+                                                         uint32_t host_count,
+                                                         const tfrt_trace_files_t* files) {
+  tfrt_allocator_t allocator = tfrt_allocator_system();
+  tfrt_trace_t** traces = tfrt_allocator_allocate_zeroed(allocator, host_count * sizeof(*traces));
+  if (!traces) return tfrt_status_out_of_memory();
+  for (uint32_t i = 0; i < host_count; ++i) traces[i] = hosts[i].trace;
+  tfrt_status_t status =
+      tfrt_kernel_profile_write(files->profile_path, traces, host_count, files->program);
+  tfrt_allocator_free(allocator, traces, host_count * sizeof(*traces));
+  return status;
+}
+
 tfrt_status_t tfrt_trace_collection_write(tfrt_client_t* client,
                                           const tfrt_string_view_t* addresses, uint32_t host_count,
-                                          tfrt_run_loop_t* loop, const char* path) {
+                                          tfrt_run_loop_t* loop, const tfrt_trace_files_t* files) {
   typedef struct {
     char text[TFRT_TRANSPORT_ADDRESS_SIZE + 16];
   } name_t;
@@ -81,7 +96,12 @@ tfrt_status_t tfrt_trace_collection_write(tfrt_client_t* client,
     hosts[i].name = names[i].text;
   }
   if (!status) status = tfrt_trace_collection_fill(client, host_count, loop, hosts);
-  if (!status) status = tfrt_chrome_trace_write(path, hosts, host_count);
+  if (!status && files->trace_path) {
+    status = tfrt_chrome_trace_write(files->trace_path, hosts, host_count);
+  }
+  if (!status && files->profile_path) {
+    status = tfrt_trace_collection_write_profile(hosts, host_count, files);
+  }
   for (uint32_t i = 0; i < host_count && hosts; ++i) tfrt_trace_release(hosts[i].trace);
   tfrt_allocator_free(allocator, hosts, host_count * sizeof(*hosts));
   tfrt_allocator_free(allocator, names, host_count * sizeof(*names));

@@ -143,7 +143,8 @@ tfrt_status_t tfrt_function_runner_run(tfrt_function_runner_t* runner,
   printf("--- Running '%s':\n", function->name);
   int64_t live_before = tfrt_async_value_live_count();
   tfrt_request_options_t options = tfrt_request_options_default();
-  options.trace = tfrt_scope_printer_kernel_trace(runner->scopes);
+  options.trace =
+      runner->profile ? runner->profile : tfrt_scope_printer_kernel_trace(runner->scopes);
   if (runner->deadline_ms > 0) {
     options.deadline_ns =
         tfrt_deadline_after(tfrt_clock_now_ns(tfrt_clock_system()), runner->deadline_ms * 1000000);

@@ -23,6 +23,7 @@
 typedef struct tfrt_function_runner_s {
   tfrt_host_context_t* host;
   tfrt_scope_printer_t* scopes;  // told of what runs
+  tfrt_trace_t* profile;         // gets each kernel; NULL: none
   tfrt_timer_queue_t* timers;    // with a thread, if there is a deadline
   int64_t deadline_ms;           // for each function; 0: none
   bool print_error_code;         // with an error that is a result

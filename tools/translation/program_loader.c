@@ -38,7 +38,12 @@ tfrt_status_t tfrt_program_loader_load(const char* path, const tfrt_text_to_bef_
   TFRT_RETURN_IF_ERROR(tfrt_file_map(path, TFRT_BEF_MAX_SIZE, tfrt_allocator_system(), &contents));
   bool is_bef = contents.size >= 1 && contents.data[0] == TFRT_BEF_MAGIC_0;
   tfrt_status_t status = NULL;
-  if (is_bef || tfrt_program_loader_is_named_bef(path)) {
+  if (is_bef && options && options->profile) {
+    status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                                "%s is BEF, which a profile can't change: give it to the "
+                                "translation of the text, or give the text here",
+                                path);
+  } else if (is_bef || tfrt_program_loader_is_named_bef(path)) {
     status = tfrt_bef_file_create_take_contents(&contents, out_file);
     if (status) status = tfrt_status_take_annotate(status, "%s", path);
   } else {

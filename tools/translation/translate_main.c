@@ -155,6 +155,7 @@ int tfrt_translate_main(const tfrt_translate_program_t* program, int argument_co
   if (help) return TFRT_EXIT_OK;
   const char* path = positional.count ? positional.values[0] : TFRT_FILE_STANDARD_INPUT;
   status = tfrt_op_tables_load_libraries(*program->shared_libs);
+  if (!status && program->prepare) status = program->prepare();
   if (!status) return run(name, path, program);
   print_error_take(name, status);
   return TFRT_EXIT_INPUT;

@@ -28,6 +28,9 @@ typedef tfrt_status_t (*tfrt_translate_fn_t)(tfrt_string_view_t input,
 // Says what is wrong with the flags taken together: a usage error. Thread-safe.
 typedef tfrt_status_t (*tfrt_check_flags_fn_t)(void);
 
+// Reads what the flags name, before the input: an error is one of the input. Thread-safe.
+typedef tfrt_status_t (*tfrt_prepare_fn_t)(void);
+
 // A program. The storage of the flags that it shares with others is in here.
 typedef struct tfrt_translate_program_s {
   const tfrt_flag_table_t* table;
@@ -37,6 +40,7 @@ typedef struct tfrt_translate_program_s {
   const char* const* shared_libs;  // of the flag `shared_libs`
   const char* separator;           // between the results of two pieces
   tfrt_check_flags_fn_t check;     // NULL: any flags go together
+  tfrt_prepare_fn_t prepare;       // NULL: nothing is to be read before
   tfrt_translate_fn_t translate;
 } tfrt_translate_program_t;
 

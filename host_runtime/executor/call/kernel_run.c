@@ -72,8 +72,8 @@ void tfrt_kernel_run_traced(tfrt_kernel_frame_t* frame, const tfrt_kernel_site_t
   tfrt_trace_enter(trace, site->binding->name);
   int64_t begin = tfrt_clock_now_ns(clock);
   site->binding->run(frame);
-  tfrt_trace_leave(trace, "kernel", site->binding->name, begin, tfrt_clock_now_ns(clock),
-                   request->options.id);
+  tfrt_trace_leave_kernel(trace, site->binding->name, tfrt_kernel_site_location(site), begin,
+                          tfrt_clock_now_ns(clock), request->options.id);
 }
 
 void tfrt_kernel_run_complete(tfrt_kernel_frame_t* frame, const tfrt_kernel_site_t* site,

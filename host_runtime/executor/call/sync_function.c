@@ -214,7 +214,8 @@ static void tfrt_sync_function_trace(tfrt_sync_frame_t* frame) {
   tfrt_trace_enter(trace, name);
   int64_t begin = tfrt_clock_now_ns(clock);
   frame->site->binding->run_sync(frame);
-  tfrt_trace_leave(trace, "kernel", name, begin, tfrt_clock_now_ns(clock), request->options.id);
+  tfrt_trace_leave_kernel(trace, name, tfrt_kernel_site_location(frame->site), begin,
+                          tfrt_clock_now_ns(clock), request->options.id);
 }
 
 // Runs the kernel at |site| on |frame|, which gets all but the context from it.

@@ -160,6 +160,18 @@ static tfrt_status_t tfrt_program_resolver_resolve_start(tfrt_program_t* program
   return NULL;
 }
 
+// Raises |*cost| to the one that |*options| names. Sets |*options| to NULL if there is nothing else
+// in them: the kernel may share its binding then.
+static void tfrt_program_resolver_take_cost(const tfrt_bef_call_options_t** options,
+                                            uint64_t* cost) {
+  const tfrt_bef_call_options_t* own = *options;
+  if (own->cost > *cost) *cost = own->cost;
+  if (!own->has_host && !own->pure && !own->nonstrict && own->deadline_ms == 0 &&
+      own->retries == 0 && !own->device) {
+    *options = NULL;
+  }
+}
+
 // Resolves all kernels of the function that |binder| is at, for whose sites there is room, and
 // tells |survey| of each; NULL: nobody wants to know.
 static tfrt_status_t tfrt_program_resolver_resolve_sites(tfrt_kernel_binder_t* binder,
@@ -173,14 +185,17 @@ static tfrt_status_t tfrt_program_resolver_resolve_sites(tfrt_kernel_binder_t* b
     const tfrt_kernel_model_t* model = &binder->models[record->code];
     const bool has_options =
         entry < bef->call_options_count && bef->call_options[entry].kernel == k;
+    const tfrt_bef_call_options_t* options =
+        has_options ? &bef->call_options[entry++].options : NULL;
+    uint64_t cost = model->cost;
+    if (options) tfrt_program_resolver_take_cost(&options, &cost);
     *site = (tfrt_kernel_site_t){.record = record, .stream_id = bef->places[k].stream_id};
-    if (TFRT_LIKELY(!has_options && tfrt_kernel_binder_share(binder, model, record))) {
+    if (TFRT_LIKELY(!options && tfrt_kernel_binder_share(binder, model, record))) {
       site->binding = model->shared;
     } else {
-      TFRT_RETURN_IF_ERROR(tfrt_program_resolver_bind_site(
-          binder, k, has_options ? &bef->call_options[entry++].options : NULL, survey));
+      TFRT_RETURN_IF_ERROR(tfrt_program_resolver_bind_site(binder, k, options, survey));
     }
-    if (survey) tfrt_schedule_survey_add(survey, site, model->cost);
+    if (survey) tfrt_schedule_survey_add(survey, site, cost);
   }
   return NULL;
 }

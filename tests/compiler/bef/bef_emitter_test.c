@@ -149,6 +149,39 @@ START_TEST(call_options_never_enter_the_attributes) {
 }
 END_TEST
 
+// The cost that the file names for an add with `_tfrt_cost = |cost|`; 0: none.
+static uint32_t cost_in_file(const char* cost, const tfrt_bef_emitter_options_t* options) {
+  char text[512];
+  snprintf(text, sizeof(text),
+           "func.func @f(%%arg0: i32) -> i32 {\n"
+           "  %%0 = tfrt.add.i32 %%arg0, %%arg0 {_tfrt_cost = %s : i64}\n"
+           "  tfrt.return %%0 : i32\n}\n",
+           cost);
+  test_image_t image = test_emit("a.mlir", tfrt_string_view_of(text), options);
+  ck_assert_msg(image.bytes != NULL, "%s", image.errors);
+  tfrt_bef_file_t* file;
+  ck_assert(tfrt_status_is_ok(
+      tfrt_bef_file_create(image.bytes, image.size, tfrt_allocator_system(), &file)));
+  const tfrt_bef_kernel_t kernel =
+      tfrt_bef_file_kernel(file, tfrt_bef_file_find_function(file, "f"), 1);
+  ck_assert_uint_eq(kernel.attribute_count, 0);
+  uint32_t result = kernel.call_options ? kernel.call_options->cost : 0;
+  tfrt_bef_file_release(file);
+  test_image_free(&image);
+  return result;
+}
+
+START_TEST(costs_that_the_table_does_not_know_are_in_the_file) {
+  const tfrt_bef_emitter_options_t exact = {.exact_tfrt_bytes = true};
+  ck_assert_uint_eq(cost_in_file("9", NULL), 0);
+  ck_assert_uint_eq(cost_in_file("10", NULL), 100);
+  ck_assert_uint_eq(cost_in_file("300", NULL), 3000);
+  ck_assert_uint_eq(cost_in_file("9000000000000000000", NULL), UINT32_MAX);
+  ck_assert_uint_eq(cost_in_file("-1", NULL), 0);
+  ck_assert_uint_eq(cost_in_file("300", &exact), 0);
+}
+END_TEST
+
 START_TEST(kernels_without_a_place_have_different_locations) {
   test_image_t image =
       test_emit("a.mlir",
@@ -174,6 +207,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(rules, synchronous_functions_return_only_what_is_theirs);
   tcase_add_test(rules, call_options_have_ranges);
   tcase_add_test(rules, call_options_never_enter_the_attributes);
+  tcase_add_test(rules, costs_that_the_table_does_not_know_are_in_the_file);
   tcase_add_test(rules, kernels_without_a_place_have_different_locations);
   Suite* suite = suite_create("bef_emitter");
   suite_add_tcase(suite, programs);

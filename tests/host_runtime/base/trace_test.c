@@ -84,12 +84,15 @@ START_TEST(a_sink_is_told_of_scopes_while_they_run) {
   tfrt_trace_enter(trace, "outer");
   tfrt_trace_enter(trace, "inner");
   ck_assert_str_eq(told, "<outer<inner");
-  tfrt_trace_leave(trace, "kernel", "inner", 2, 3, 0);
+  tfrt_trace_leave_kernel(trace, "inner", 17, 2, 3, 0);
   tfrt_trace_leave(trace, "call", "outer", 1, 4, 0);
   ck_assert_str_eq(told, "<outer<inner>>");
   tfrt_trace_span_t spans[2];
   ck_assert_uint_eq(tfrt_trace_read(trace, 0, spans, 2), 2);
   ck_assert_str_eq(spans[0].name, "inner");
+  ck_assert_str_eq(spans[0].category, "kernel");
+  ck_assert_uint_eq(spans[0].location, 17);
+  ck_assert_uint_eq(spans[1].location, TFRT_TRACE_NO_LOCATION);
   ck_assert_int_eq(spans[1].end_ns, 4);
   tfrt_trace_release(trace);
 }

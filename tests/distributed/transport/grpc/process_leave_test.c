@@ -15,7 +15,7 @@
 #include "host_runtime/base/clock.h"
 #include "tests/support/test_main.h"
 
-// What each HTTP/2 client sends first.
+// Each HTTP/2 client sends that first.
 #define PREFACE "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
 static int listen_somewhere(char* target, size_t size) {
