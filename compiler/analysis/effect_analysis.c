@@ -193,7 +193,7 @@ static bool note_names(tfrt_ir_operation_t* op, void* user_data) {
     tfrt_kernel_effects_t effects = op->descriptor->effects;
     if (effects & TFRT_EFFECT_OUTPUT) analysis->outside |= 1u << TFRT_PLACE_OUTPUT;
     if (effects & (TFRT_EFFECT_FILE_READ | TFRT_EFFECT_FILE_WRITE)) {
-      analysis->outside |= 1u << TFRT_PLACE_FILES;
+      analysis->outside |= 1u << tfrt_effect_file(analysis, op);
     }
     if (effects & TFRT_EFFECT_MESSAGES) analysis->outside |= 1u << TFRT_PLACE_MESSAGES;
     if (effects & TFRT_EFFECT_STATE) analysis->outside |= 1u << TFRT_PLACE_STATE;

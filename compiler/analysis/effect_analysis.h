@@ -31,13 +31,18 @@
 #include "compiler/ir/ir.h"
 #include "compiler/ir/scratch.h"
 
-// Places outside of the program; those of classes of values follow.
+// Names of files with places of their own, at most: others share these.
+#define TFRT_PLACE_MAX_FILES 16
+
+// Places outside of the program; those of classes of values follow. An op whose file has a name
+// that the text says accesses that file alone, any other all files.
 enum {
   TFRT_PLACE_OUTPUT = 0,
-  TFRT_PLACE_FILES,
+  TFRT_PLACE_FILES,  // those that nobody names
   TFRT_PLACE_MESSAGES,
   TFRT_PLACE_STATE,
-  TFRT_PLACE_OUTSIDE_COUNT,
+  TFRT_PLACE_FIRST_FILE,
+  TFRT_PLACE_OUTSIDE_COUNT = TFRT_PLACE_FIRST_FILE + TFRT_PLACE_MAX_FILES,
 };
 typedef uint32_t tfrt_place_t;
 #define TFRT_PLACE_NONE UINT32_MAX
@@ -118,7 +123,8 @@ typedef struct tfrt_effect_analysis_s {
   tfrt_scratch_t live;       // bool for each place: somebody writes to it
   uint32_t list;             // number of the innermost open list
   uint32_t stamp;
-  uint32_t outside;  // bit for each place outside that an entry names
+  uint32_t outside;                                // bit for each place outside that an entry names
+  tfrt_string_view_t files[TFRT_PLACE_MAX_FILES];  // the name of each; empty: none yet
   bool only_memory;  // functions and regions that take or give chains are left as they are
   bool changed;
   bool lacks;  // of the function that is looked at: a function that it runs lacks chains
@@ -181,6 +187,11 @@ tfrt_place_t tfrt_effect_port_place_of(tfrt_effect_analysis_t* analysis,
                                        const tfrt_ir_operation_t* op,
                                        const tfrt_effect_function_t* callee,
                                        const tfrt_port_t* port);
+
+// The place of the file that |op|, which reads or writes one, names; TFRT_PLACE_FILES if that isn't
+// known. The attribute `path` gives the name, or a constant operand `path`.
+// Thread-compatible (caller synchronises).
+tfrt_place_t tfrt_effect_file(tfrt_effect_analysis_t* analysis, const tfrt_ir_operation_t* op);
 
 // Returns true if somebody writes to |place|. Thread-compatible (caller synchronises).
 bool tfrt_effect_is_live(const tfrt_effect_analysis_t* analysis, tfrt_place_t place);

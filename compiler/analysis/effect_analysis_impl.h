@@ -5,6 +5,7 @@
 //   effect_analysis.c  the functions, their ports, what the header promises
 //   alias_classes.c    which values may share memory
 //   op_accesses.c      what one op does
+//   file_names.c       which files ops name
 //
 // Thread rule: thread-compatible (caller synchronises).
 // Failure rule: |failed| is set when memory is out.

@@ -87,23 +87,34 @@ static void add_value(tfrt_effect_analysis_t* analysis, const tfrt_ir_value_t* v
   tfrt_effect_add_other(analysis, place, writes ? TFRT_ACCESS_WRITES : TFRT_ACCESS_READ);
 }
 
-static void add_outside(tfrt_effect_analysis_t* analysis, tfrt_kernel_effects_t effects) {
+// Adds an access of the file that |op| names, or of all files.
+static void add_file(tfrt_effect_analysis_t* analysis, const tfrt_ir_operation_t* op,
+                     uint32_t bits) {
+  tfrt_place_t place = tfrt_effect_file(analysis, op);
+  tfrt_effect_add_other(analysis, place, bits);
+  if (place != TFRT_PLACE_FILES) return;
+  for (uint32_t i = TFRT_PLACE_FIRST_FILE; i < TFRT_PLACE_OUTSIDE_COUNT; ++i) {
+    if (analysis->outside >> i & 1) tfrt_effect_add_other(analysis, i, bits);
+  }
+}
+
+static void add_outside(tfrt_effect_analysis_t* analysis, const tfrt_ir_operation_t* op,
+                        tfrt_kernel_effects_t effects) {
   static const struct {
     tfrt_kernel_effects_t effect;
     tfrt_place_t place;
-    uint32_t bits;
   } outside[] = {
-      {TFRT_EFFECT_OUTPUT, TFRT_PLACE_OUTPUT, TFRT_ACCESS_WRITES},
-      {TFRT_EFFECT_FILE_READ, TFRT_PLACE_FILES, TFRT_ACCESS_READ},
-      {TFRT_EFFECT_FILE_WRITE, TFRT_PLACE_FILES, TFRT_ACCESS_WRITES},
-      {TFRT_EFFECT_MESSAGES, TFRT_PLACE_MESSAGES, TFRT_ACCESS_WRITES},
-      {TFRT_EFFECT_STATE, TFRT_PLACE_STATE, TFRT_ACCESS_WRITES},
+      {TFRT_EFFECT_OUTPUT, TFRT_PLACE_OUTPUT},
+      {TFRT_EFFECT_MESSAGES, TFRT_PLACE_MESSAGES},
+      {TFRT_EFFECT_STATE, TFRT_PLACE_STATE},
   };
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(outside); ++i) {
     if (effects & outside[i].effect) {
-      tfrt_effect_add_other(analysis, outside[i].place, outside[i].bits);
+      tfrt_effect_add_other(analysis, outside[i].place, TFRT_ACCESS_WRITES);
     }
   }
+  if (effects & TFRT_EFFECT_FILE_READ) add_file(analysis, op, TFRT_ACCESS_READ);
+  if (effects & TFRT_EFFECT_FILE_WRITE) add_file(analysis, op, TFRT_ACCESS_WRITES);
   if (!(effects & TFRT_EFFECT_EVERYTHING)) return;
   // Places that no entry of this program names need no order; one is left at least.
   uint32_t named = analysis->outside ? analysis->outside : 1u << TFRT_PLACE_STATE;
@@ -127,14 +138,14 @@ static void add_operand(tfrt_effect_analysis_t* analysis, const tfrt_ir_operatio
 
 static void add_entry(tfrt_effect_analysis_t* analysis, const tfrt_ir_operation_t* op) {
   if (!op->descriptor) {
-    add_outside(analysis, TFRT_EFFECT_EVERYTHING);
+    add_outside(analysis, op, TFRT_EFFECT_EVERYTHING);
     for (uint32_t i = 0; i < op->operand_count; ++i) {
       add_value(analysis, op->operands[i].value, true);
     }
     return;
   }
   tfrt_kernel_effects_t effects = tfrt_kernel_descriptor_effects(op->descriptor);
-  add_outside(analysis, effects);
+  add_outside(analysis, op, effects);
   for (uint32_t i = 0; i < op->operand_count; ++i) add_operand(analysis, op, i, effects);
 }
 
@@ -142,7 +153,7 @@ static void add_entry(tfrt_effect_analysis_t* analysis, const tfrt_ir_operation_
 
 // Native code may do anything.
 static void add_native(tfrt_effect_analysis_t* analysis, const tfrt_ir_operation_t* op) {
-  add_outside(analysis, TFRT_EFFECT_EVERYTHING);
+  add_outside(analysis, op, TFRT_EFFECT_EVERYTHING);
   for (uint32_t i = 0; i < op->operand_count; ++i) {
     add_value(analysis, op->operands[i].value, true);
   }

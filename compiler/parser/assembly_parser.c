@@ -37,12 +37,41 @@ static bool parse_operand(walk_t* walk) {
   return true;
 }
 
+static size_t skip(tfrt_string_view_t text, size_t position, const char* characters) {
+  while (position < text.size && text.data[position] && strchr(characters, text.data[position])) {
+    ++position;
+  }
+  return position;
+}
+
+// True if the token at hand begins the results of the next op, `%x, %y:2 = `, and no operands: an
+// op whose chain the text leaves out may have none.
+static bool is_before_results(const tfrt_parser_t* parser) {
+  static const char blanks[] = " \t\r\n";
+  static const char name[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$.-";
+  tfrt_string_view_t text = parser->lexer.text;
+  size_t at = parser->token.offset;
+  while (at < text.size && text.data[at] == '%') {
+    at = skip(text, skip(text, at + 1, name), blanks);
+    if (at < text.size && text.data[at] == ':') {
+      at = skip(text, skip(text, skip(text, at + 1, blanks), "0123456789"), blanks);
+    }
+    if (at >= text.size || text.data[at] != ',') break;
+    at = skip(text, at + 1, blanks);
+  }
+  return at < text.size && text.data[at] == '=';
+}
+
 // All operands that are left. Fixed ones must be there; more than the table allows are
 // reported here, where the place is known.
 static bool parse_operands(walk_t* walk, bool typed) {
   tfrt_parser_t* parser = walk->parser;
   size_t mark = parser->pointers.count;
-  if (parser->token.kind == TFRT_TOKEN_PERCENT) {
+  bool may_have_none =
+      !walk->op->operand_count &&
+      tfrt_parser_operand_chains(walk->op->descriptor) == walk->op->descriptor->operand_count;
+  bool has_some = !may_have_none || !is_before_results(parser);
+  if (parser->token.kind == TFRT_TOKEN_PERCENT && has_some) {
     do {
       if (!parse_operand(walk)) return false;
       if (!typed) continue;

@@ -11,6 +11,7 @@ static const char* name_of_place(tfrt_place_t place) {
       [TFRT_PLACE_MESSAGES] = "messages",
       [TFRT_PLACE_STATE] = "the state of the host",
   };
+  if (place >= TFRT_PLACE_FIRST_FILE && place < TFRT_PLACE_OUTSIDE_COUNT) return "a file";
   return place < TFRT_ARRAY_SIZE(names) ? names[place] : NULL;
 }
 

@@ -8,6 +8,9 @@
 // cell.mix write to one late. cell.get reads one late, and cell.peek does so without a chain of its
 // own.
 //
+// file.save and file.load do the same to a file, which is a number in this process; file.clear does
+// it to all files.
+//
 // The environment's CELL_SEED chooses the delays.
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -23,6 +26,8 @@ typedef struct cell_box_s {
 } cell_box_t;
 
 static tfrt_type_id_t cell_type;
+// "a" to "d".
+static _Atomic int64_t cell_files[4];
 static _Atomic uint64_t cell_seed;
 
 static uint32_t cell_random(uint32_t below) {
@@ -97,7 +102,15 @@ static void cell_even(tfrt_kernel_frame_t* frame) {
 // ---------------------------------------------------------------------------------
 // ----------------------------------------------------------------------------
 
-typedef enum cell_action_e { CELL_SET, CELL_ADD, CELL_MIX, CELL_GET } cell_action_t;
+typedef enum cell_action_e {
+  CELL_SET,
+  CELL_ADD,
+  CELL_MIX,
+  CELL_GET,
+  FILE_SAVE,
+  FILE_LOAD,
+  FILE_CLEAR,
+} cell_action_t;
 
 typedef struct cell_job_s {
   tfrt_task_t task;
@@ -105,13 +118,32 @@ typedef struct cell_job_s {
   cell_action_t action;
   uint32_t rounds;
   int64_t number;
-  tfrt_async_value_t* target;  // +1
+  uint32_t file;
+  tfrt_async_value_t* target;  // +1, or NULL
   tfrt_async_value_t* source;  // +1, or NULL
   tfrt_async_value_t* result;  // +1, an i64 or NULL
   tfrt_async_value_t* chain;   // +1 or NULL
 } cell_job_t;
 
+static void cell_act_on_file(const cell_job_t* job) {
+  _Atomic int64_t* file = &cell_files[job->file];
+  if (job->action == FILE_LOAD) {
+    *(int64_t*)tfrt_async_value_payload(job->result) =
+        atomic_load_explicit(file, memory_order_relaxed);
+  } else if (job->action == FILE_SAVE) {
+    atomic_store_explicit(file, job->number, memory_order_relaxed);
+  } else {
+    for (int i = 0; i < 4; ++i) {
+      atomic_store_explicit(&cell_files[i], 0, memory_order_relaxed);
+    }
+  }
+}
+
 static void cell_act(const cell_job_t* job) {
+  if (!job->target) {
+    cell_act_on_file(job);
+    return;
+  }
   cell_box_t* box = cell_of(job->target);
   int64_t old = atomic_load_explicit(&box->number, memory_order_relaxed);
   // Between reading and writing others get a chance.
@@ -153,8 +185,13 @@ static void cell_start(tfrt_kernel_frame_t* frame, cell_action_t action, bool gi
   job->queue = frame->context->work_queue;
   job->action = action;
   job->rounds = cell_random(4);
-  job->target = tfrt_async_value_retain(frame->arguments[0]);
+  if (action < FILE_SAVE) job->target = tfrt_async_value_retain(frame->arguments[0]);
   if (action == CELL_SET) job->number = tfrt_kernel_frame_i64(frame, 1);
+  if (action == FILE_SAVE) job->number = tfrt_kernel_frame_i64(frame, 0);
+  if (action == FILE_SAVE || action == FILE_LOAD) {
+    tfrt_string_view_t path = tfrt_bef_attribute_string(frame->attributes[0]);
+    job->file = path.size ? (uint32_t)(path.data[0] - 'a') % 4 : 0;
+  }
   if (action == CELL_ADD) job->source = tfrt_async_value_retain(frame->arguments[1]);
   uint32_t result = 0;
   if (gives_number) {
@@ -178,12 +215,18 @@ static void cell_add(tfrt_kernel_frame_t* frame) { cell_start(frame, CELL_ADD, f
 static void cell_mix(tfrt_kernel_frame_t* frame) { cell_start(frame, CELL_MIX, false, true); }
 static void cell_get(tfrt_kernel_frame_t* frame) { cell_start(frame, CELL_GET, true, true); }
 static void cell_peek(tfrt_kernel_frame_t* frame) { cell_start(frame, CELL_GET, true, false); }
+static void file_save(tfrt_kernel_frame_t* frame) { cell_start(frame, FILE_SAVE, false, true); }
+static void file_load(tfrt_kernel_frame_t* frame) { cell_start(frame, FILE_LOAD, true, true); }
+static void file_clear(tfrt_kernel_frame_t* frame) { cell_start(frame, FILE_CLEAR, false, true); }
 
 // --- The library
 // ------------------------------------------------------------------------------------
 
 static const tfrt_operand_descriptor_t one_cell[] = {{"cell", CELL, TFRT_OPERAND_DEMANDED}};
 static const tfrt_operand_descriptor_t number[] = {{"number", "i64", TFRT_OPERAND_DEMANDED}};
+static const tfrt_operand_descriptor_t only_chain[] = {{"chain", CHAIN, TFRT_OPERAND_AWAITED}};
+static const tfrt_operand_descriptor_t number_and_chain[] = {
+    {"number", "i64", TFRT_OPERAND_DEMANDED}, {"chain", CHAIN, TFRT_OPERAND_AWAITED}};
 static const tfrt_operand_descriptor_t read_cell[] = {{"cell", CELL, TFRT_OPERAND_DEMANDED},
                                                       {"chain", CHAIN, TFRT_OPERAND_AWAITED}};
 static const tfrt_operand_descriptor_t written_cell[] = {{"cell", CELL, TFRT_OPERAND_MUTATED},
@@ -201,6 +244,7 @@ static const tfrt_result_descriptor_t i1_result[] = {{"result", "i1"}};
 static const tfrt_result_descriptor_t chain_result[] = {{"chain", CHAIN}};
 static const tfrt_result_descriptor_t i64_and_chain[] = {{"number", "i64"}, {"chain", CHAIN}};
 static const tfrt_attribute_descriptor_t value[] = {{"value", TFRT_ATTRIBUTE_I64, NULL}};
+static const tfrt_attribute_descriptor_t path[] = {{"path", TFRT_ATTRIBUTE_STRING, NULL}};
 
 static const tfrt_kernel_descriptor_t ops[] = {
     {.name = "cell.new",
@@ -253,12 +297,33 @@ static const tfrt_kernel_descriptor_t ops[] = {
      TFRT_RESULTS(i64_result),
      .flags = TFRT_KERNEL_TRAILING_CHAIN,
      .effects = TFRT_EFFECT_NONE},
+    {.name = "file.save",
+     .summary = "Writes a number to the file `path`.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(number_and_chain),
+     TFRT_RESULTS(chain_result),
+     TFRT_ATTRIBUTES(path),
+     .effects = TFRT_EFFECT_FILE_WRITE},
+    {.name = "file.load",
+     .summary = "The number in the file `path`.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(only_chain),
+     TFRT_RESULTS(i64_and_chain),
+     TFRT_ATTRIBUTES(path),
+     .effects = TFRT_EFFECT_FILE_READ},
+    {.name = "file.clear",
+     .summary = "Writes 0 to all files.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(only_chain),
+     TFRT_RESULTS(chain_result),
+     .effects = TFRT_EFFECT_FILE_WRITE},
 };
 
 static const tfrt_kernel_registration_t kernels[] = {
-    {"cell.new", cell_new}, {"cell.view", cell_view}, {"cell.even", cell_even},
-    {"cell.set", cell_set}, {"cell.add", cell_add},   {"cell.mix", cell_mix},
-    {"cell.get", cell_get}, {"cell.peek", cell_peek},
+    {"cell.new", cell_new},   {"cell.view", cell_view},   {"cell.even", cell_even},
+    {"cell.set", cell_set},   {"cell.add", cell_add},     {"cell.mix", cell_mix},
+    {"cell.get", cell_get},   {"cell.peek", cell_peek},   {"file.save", file_save},
+    {"file.load", file_load}, {"file.clear", file_clear},
 };
 
 static tfrt_status_t cell_set_up(void) {

@@ -11,6 +11,7 @@ CELL = "!cell.cell"
 # A cell that nobody may write to under this name: another host owns it. The type is the same.
 LENT = CELL + " "
 MAX_STEPS = 400
+FILES = ["a", "b", "c", "d"]
 
 
 class TooLong(Exception):
@@ -78,6 +79,8 @@ class Generator:
     def statement(self, scope, depth):
         if self.hosts > 1 and self.functions and self.random.random() < 0.2:
             return self.call(scope)
+        if self.hosts == 1 and self.random.random() < 0.08:
+            return self.file(scope)
         choice = self.random.random()
         cell = self.pick(scope, CELL)
         read = self.pick(scope, LENT) if self.hosts > 1 else cell
@@ -106,6 +109,17 @@ class Generator:
         if choice < 0.89:
             return self.loop(scope, depth)
         return self.call(scope)
+
+    def file(self, scope):
+        choice = self.random.random()
+        path = self.random.choice(FILES)
+        if choice < 0.1:
+            return ("clear",)
+        if choice < 0.5:
+            return ("save", self.pick(scope, "i64"), path)
+        name = self.fresh()
+        scope.append((name, "i64"))
+        return ("load", name, path)
 
     def branch(self, scope, depth):
         """tfrt.if, which may give a cell of either branch."""
@@ -204,6 +218,8 @@ class Generator:
         scope = []
         main.body = [("new", self.fresh(), 7), ("new", self.fresh(), 8)]
         scope += [(statement[1], CELL) for statement in main.body]
+        if self.hosts == 1:
+            main.body.append(("clear",))
         number = self.fresh()
         main.body.append(("get", number, scope[0][0]))
         scope.append((number, "i64"))
@@ -257,6 +273,12 @@ class Text:
             self.add(indent, "%%%s = cell.%s %%%s" % (statement[1], kind, statement[2]))
         elif kind in ("set", "add", "mix"):
             self.add(indent, "cell.%s %s" % (kind, ", ".join("%" + name for name in statement[1:])))
+        elif kind == "save":
+            self.add(indent, '%s.%s %%%s {path = "%s"}' % ("file", *statement))
+        elif kind == "load":
+            self.add(indent, '%%%s = file.load {path = "%s"}' % statement[1:])
+        elif kind == "clear":
+            self.add(indent, "file.clear")
         elif kind == "print":
             self.add(indent, "tfrt.print.i64 %%%s" % statement[1])
         else:
@@ -337,6 +359,7 @@ class Interpreter:
         self.output = []
         self.steps = 0
         self.host = 0
+        self.files = {}
 
     def run(self, function, arguments):
         scope = dict(zip([name for name, _ in function.parameters], arguments))
@@ -369,6 +392,15 @@ class Interpreter:
 
     def do_view(self, scope, name, cell):
         scope[name] = scope[cell]
+
+    def do_save(self, scope, number, path):
+        self.files[path] = scope[number]
+
+    def do_load(self, scope, name, path):
+        scope[name] = self.files[path]
+
+    def do_clear(self, _):
+        self.files = dict.fromkeys(FILES, 0)
 
     def do_print(self, scope, number):
         host = "[%d] " % self.host if self.host else ""

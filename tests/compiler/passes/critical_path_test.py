@@ -19,7 +19,8 @@ import subprocess
 import sys
 import tempfile
 
-from chain_programs import CELL, Box, Function, Generator, Text, PROGRAMS_PER_FILE
+from chain_programs import CELL, FILES as FILE_NAMES, PROGRAMS_PER_FILE
+from chain_programs import Box, Function, Generator, Text
 
 BIN = os.path.abspath(sys.argv[1])
 SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 1
@@ -74,6 +75,7 @@ class Dependences:
     def __init__(self):
         self.ends = []
         self.printed = 0
+        self.files = {}
 
     def end(self, *times):
         self.ends.append(max(times, default=0) + 1)
@@ -119,6 +121,26 @@ class Dependences:
         self.write(scope, cell, time, box.written)
         if box is not scope[cell][0]:
             box.read = max(box.read, self.ends[-1])
+
+    def file(self, path):
+        return self.files.setdefault(path, TimedBox())
+
+    def do_save(self, scope, number, path):
+        file = self.file(path)
+        file.written = self.end(scope[number][1], file.written, file.read)
+        file.read = 0
+
+    def do_load(self, scope, name, path):
+        file = self.file(path)
+        end = self.end(file.written)
+        file.read = max(file.read, end)
+        scope[name] = (None, end)
+
+    def do_clear(self, _):
+        files = [self.file(path) for path in FILE_NAMES]
+        end = self.end(*[time for file in files for time in (file.written, file.read)])
+        for file in files:
+            file.written, file.read = end, 0
 
     def do_print(self, scope, number):
         self.printed = self.end(scope[number][1], self.printed)
@@ -176,15 +198,15 @@ def insert_chains(library, text):
 
 
 def forget_wait(text):
-    """`text` with a write to a cell that waits for no chain."""
-    return re.sub(r'("cell.mix"\(%[\w#]+), %[\w#]+\)', r"\1)", text, count=1)
+    """`text` with writes to cells that wait for no chain."""
+    return re.sub(r'("cell.mix"\(%[\w#]+), %[\w#]+\)', r"\1)", text)
 
 
 def add_wait(text):
-    """`text` with a kernel that waits for the one before it, too."""
+    """`text` with kernels that wait for the one before them, too."""
     return re.sub(r'(%(\w+) = "cell.(?:new|mix)".*\n.*"(?:cell.new|cell.view|cell.get)"\()(%?)',
                   lambda match: match.group(1) + "%" + match.group(2) +
-                  (", %" if match.group(3) else ""), text, count=1)
+                  (", %" if match.group(3) else ""), text)
 
 
 def check_file(library, seed, change=lambda text: text):

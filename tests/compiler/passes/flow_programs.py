@@ -149,6 +149,8 @@ class FlowGenerator(Generator):
         main = FlowFunction("p%d" % index, [])
         first, second, number = self.fresh(), self.fresh(), self.fresh()
         start = [("new", first, 7), ("new", second, 8), ("get", number, first)]
+        if self.hosts == 1:
+            start.append(("clear",))
         scope = [(first, CELL), (second, CELL), (number, "i64")]
         known = list(scope)
         self.blocks(main, scope, 8)
