@@ -37,6 +37,8 @@ static tfrt_status_code_t tfrt_client_code_of(tfrt_session_death_t death, tfrt_s
 // Advice to append to the error's message; empty where the message says it already.
 static const char* tfrt_client_advice(tfrt_session_death_t death, tfrt_status_code_t code) {
   if (code == TFRT_STATUS_INVALID_ARGUMENT) return "; correct the address";
+  // The reason names what this process lacks.
+  if (code == TFRT_STATUS_RESOURCE_EXHAUSTED && death == TFRT_SESSION_DEATH_SILENCE) return "";
   if (code == TFRT_STATUS_RESOURCE_EXHAUSTED) return "; try again when there is less to do";
   if (code == TFRT_STATUS_UNAUTHENTICATED) return "";
   if (code == TFRT_STATUS_ABORTED && death == TFRT_SESSION_DEATH_REJECTED) {

@@ -108,15 +108,19 @@ static void notice_own_sleep(tfrt_session_t* session, int64_t now_ns) {
 static void die_of_silence(tfrt_session_t* session, int64_t now_ns) {
   double seconds =
       (double)(now_ns - session->liveness.heard_ns) / (double)TFRT_NANOSECONDS_PER_SECOND;
-  const char* format = session->was_opened ? "is lost: no sign of life for %.1f s%s%s"
-                                           : "does not answer: tried for %.1f s%s%s";
   // Why attempts failed ("the name is unknown") says more than that they did.
   const char* why = tfrt_status_message(session->dial.failure);
-  tfrt_session_take_death_with_goodbye(session, TFRT_SESSION_DEATH_SILENCE,
-                                       tfrt_session_error(session, TFRT_STATUS_UNAVAILABLE, format,
-                                                          seconds, why[0] ? "; " : "", why),
-                                       TFRT_WIRE_GOODBYE_DEAD,
-                                       tfrt_string_view_of("no sign of life"));
+  // This process, not the peer, is why they did.
+  const bool is_own = !session->was_opened &&
+                      tfrt_status_code(session->dial.failure) == TFRT_STATUS_RESOURCE_EXHAUSTED;
+  const char* format = session->was_opened ? "is lost: no sign of life for %.1f s%s%s"
+                       : is_own            ? "was not reached: tried for %.1f s%s%s"
+                                           : "does not answer: tried for %.1f s%s%s";
+  tfrt_session_take_death_with_goodbye(
+      session, TFRT_SESSION_DEATH_SILENCE,
+      tfrt_session_error(session, is_own ? TFRT_STATUS_RESOURCE_EXHAUSTED : TFRT_STATUS_UNAVAILABLE,
+                         format, seconds, why[0] ? "; " : "", why),
+      TFRT_WIRE_GOODBYE_DEAD, tfrt_string_view_of("no sign of life"));
 }
 
 static void do_due(tfrt_session_t* session, int64_t now_ns) {

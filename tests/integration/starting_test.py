@@ -274,9 +274,29 @@ class StartingTest(ClusterTest):
 
         code, out, err = self.run_where(limit, "--local=32")
         self.assertEqual((code, out), (3, ""), err)
-        said = r"\Atfrt: UNAVAILABLE: worker \d+ can't be started from .*too many open files; raise "
-        self.assertRegex(err, said + r"the limit \(ulimit -n\)\n\Z")
+        said = r"\Atfrt: UNAVAILABLE: worker \d+ can't be started from .*too many open files; the "
+        self.assertRegex(err, said + r"limit is 40, raise it \(ulimit -n\)\n\Z")
         self.expect_nothing_left()
+
+    @unittest.skipIf(IS_SANITIZED, "a sanitizer wants descriptors of its own")
+    def test_few_descriptors_for_connections_are_one_line(self):
+        workers = self.start_workers(6)
+        words = []
+        # From too few to start to enough for all connections.
+        for count in range(17, 40):
+            limit = lambda count=count: resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
+            times = ("--heartbeat-ms=200", "--silence-ms=1000")
+            code, out, err = self.run_where(limit, hosts(workers), *times)
+            if code == 0:
+                break
+            self.assertIn(code, (2, 3), err)
+            self.assertEqual(out, "")
+            self.assertRegex(
+                err,
+                r"\Atfrt: RESOURCE_EXHAUSTED: .*the limit is %d, raise it \(ulimit -n\).*\n\Z" % count,
+            )
+            words.append("no descriptor is left for a connection to 127.0.0.1:" in err)
+        self.assertEqual((code, any(words)), (0, True), err)
 
     def run_unbound(self, *arguments):
         return self.run_where(refusal_to_bind(), *arguments)

@@ -10,6 +10,7 @@
 #include "host_runtime/base/macros.h"
 #include "host_runtime/base/processor_set.h"
 #include "tools/kernels/shared_libraries.h"
+#include "tools/process/descriptors.h"
 #include "tools/worker/exit_code.h"
 
 // The text that a worker prints in front of its address when it listens.
@@ -198,9 +199,14 @@ static tfrt_status_t tfrt_local_cluster_start_worker(tfrt_local_cluster_t* clust
                            tfrt_local_cluster_on_output);
   }
   if (result == 0) return NULL;
-  tfrt_status_t status = tfrt_status_create(
-      TFRT_STATUS_UNAVAILABLE, "worker %u can't be started from %s: %s%s", rank, path,
-      uv_strerror(result), result == UV_EMFILE ? "; raise the limit (ulimit -n)" : "");
+  char advice[64] = "";
+  if (result == UV_EMFILE) {
+    snprintf(advice, sizeof(advice), "; the limit is %llu, raise it (ulimit -n)",
+             tfrt_descriptors_limit());
+  }
+  tfrt_status_t status =
+      tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "worker %u can't be started from %s: %s%s", rank,
+                         path, uv_strerror(result), advice);
   return tfrt_cluster_file_locate(&options->cluster_file, options->worker_path, status);
 }
 

@@ -10,6 +10,12 @@
 // Seven of a loop of libuv with what stops it, and two for files.
 #define TFRT_DESCRIPTORS_NEEDED 9
 
+unsigned long long tfrt_descriptors_limit(void) {
+  struct rlimit limit = {0};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  return limit.rlim_cur;
+}
+
 tfrt_status_t tfrt_descriptors_check(void) {
   int files[TFRT_DESCRIPTORS_NEEDED];
   int count = 0;
@@ -17,11 +23,9 @@ tfrt_status_t tfrt_descriptors_check(void) {
   const int error = errno;
   for (int i = 0; i < count; ++i) close(files[i]);
   if (count == TFRT_DESCRIPTORS_NEEDED) return NULL;
-  struct rlimit limit = {0};
-  getrlimit(RLIMIT_NOFILE, &limit);
   return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED,
                             "%d file descriptors are needed to start, and the system gives %d: %s; "
                             "the limit is %llu, raise it (ulimit -n)",
                             TFRT_DESCRIPTORS_NEEDED, count, strerrordesc_np(error),
-                            (unsigned long long)limit.rlim_cur);
+                            tfrt_descriptors_limit());
 }

@@ -12,4 +12,7 @@
 // process without a word where it gets none, so this comes before it is first called. Thread-safe.
 tfrt_status_t tfrt_descriptors_check(void) TFRT_MUST_USE;
 
+// The most descriptors that this process may have. Thread-safe.
+unsigned long long tfrt_descriptors_limit(void);
+
 #endif  // TFRT_TOOLS_PROCESS_DESCRIPTORS_H_

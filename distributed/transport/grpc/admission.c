@@ -222,10 +222,7 @@ static bool has_room(tfrt_grpc_admission_t* admission, int64_t now_ns) {
 static void pause_for_descriptors(tfrt_grpc_admission_t* admission, int64_t now_ns) {
   admission->paused_until_ns = now_ns + TFRT_TUNING_FLOOD_PAUSE_NS;
   if (!may_tell(admission, now_ns)) return;
-  tfrt_log(TFRT_LOG_WARNING, NULL,
-           "no descriptor is left for another connection to %s: it waits until one is; raise the "
-           "limit (ulimit -Hn)",
-           admission->address);
+  tfrt_grpc_library_log_no_descriptor(admission->address);
 }
 
 static struct in6_addr address_of(const struct sockaddr_in6* name) {

@@ -146,6 +146,9 @@ static tfrt_status_t create_end_status(const tfrt_grpc_dialler_t* dialler, tfrt_
   if (end == TFRT_TRANSPORT_REFUSED) {
     return tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "nobody listens at %s", dialler->address);
   }
+  if (library_text == TFRT_GRPC_DIAL_TEXT_NO_DESCRIPTOR) {
+    return tfrt_grpc_library_no_descriptor(dialler->address);
+  }
   if (end == TFRT_TRANSPORT_NO_ANSWER) {
     return tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "no way leads to %s: %.*s", dialler->address,
                               size, text);

@@ -15,6 +15,7 @@
 //   UNAVAILABLE               no trust, the same                     REJECTED, as
 //                                                                    UNAUTHENTICATED
 //   UNAVAILABLE               turned away, the same: a guess         RESET, likewise
+//   UNAVAILABLE               no descriptor is left here             RESET, as RESOURCE_EXHAUSTED
 //   any other                                                        RESET
 //
 // Thread rule: see the function. Failure rule: see distributed/transport/transport.h.

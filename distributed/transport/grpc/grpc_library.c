@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "distributed/transport/transport.h"
@@ -42,7 +43,7 @@ typedef struct system_text_s {
 static const system_text_t kSystemTexts[] = {
     {ECONNREFUSED, TFRT_GRPC_DIAL_TEXT_REFUSED}, {ENOENT, TFRT_GRPC_DIAL_TEXT_REFUSED},
     {EHOSTUNREACH, TFRT_GRPC_DIAL_TEXT_NO_WAY},  {ENETUNREACH, TFRT_GRPC_DIAL_TEXT_NO_WAY},
-    {ETIMEDOUT, TFRT_GRPC_DIAL_TEXT_NO_WAY},
+    {ETIMEDOUT, TFRT_GRPC_DIAL_TEXT_NO_WAY},     {EMFILE, TFRT_GRPC_DIAL_TEXT_NO_DESCRIPTOR},
 };
 
 // The last ones fit more than they mean. In capitals: as BoringSSL writes it.
@@ -253,6 +254,26 @@ static void print_log(gpr_log_func_args* line) {
 // it shuts down, for one that never ran. So this checks, before gRPC starts, that the system has
 // enough of both.
 
+static unsigned long long descriptor_limit(void) {
+  struct rlimit limit = {0};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  return limit.rlim_cur;
+}
+
+tfrt_status_t tfrt_grpc_library_no_descriptor(const char* address) {
+  return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED,
+                            "no descriptor is left for a connection to %s; the limit is %llu, "
+                            "raise it (ulimit -n)",
+                            address, descriptor_limit());
+}
+
+void tfrt_grpc_library_log_no_descriptor(const char* address) {
+  tfrt_log(TFRT_LOG_WARNING, NULL,
+           "no descriptor is left for another connection to %s: it waits until one is; the limit "
+           "is %llu, raise it (ulimit -Hn)",
+           address, descriptor_limit());
+}
+
 static tfrt_status_t check_descriptors(void) {
   int files[NEEDED_DESCRIPTORS];
   int count = 0;
@@ -262,8 +283,8 @@ static tfrt_status_t check_descriptors(void) {
   if (count == NEEDED_DESCRIPTORS) return NULL;
   return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED,
                             "gRPC needs %d file descriptors to start, and the system gives %d: %s; "
-                            "raise the limit (ulimit -n)",
-                            NEEDED_DESCRIPTORS, count, strerror(error));
+                            "the limit is %llu, raise it (ulimit -n)",
+                            NEEDED_DESCRIPTORS, count, strerror(error), descriptor_limit());
 }
 
 // Takes as much of the address space as a thread of gRPC's does: a heap of its own besides the

@@ -23,6 +23,7 @@
 //    any other failed handshake            NO_TLS
 //    the system's ECONNREFUSED, ENOENT     REFUSED      nobody listens there
 //    other words of the system, no name    NO_WAY       no route, no network, no such name
+//    the system's EMFILE                   NO_DESCRIPTOR  this process has no descriptor left
 //    "Socket closed"                       TURNED_AWAY  the listener did not like what it got: this
 //                                                       side's certificate, or a lack of TLS
 //
@@ -102,12 +103,22 @@ grpc_channel* tfrt_grpc_channel_open(const char* target,
 // Makes a server that has not started. Thread-safe.
 grpc_server* tfrt_grpc_server_open(const tfrt_grpc_channel_settings_t* settings);
 
+// --- Descriptors ---
+
+// The error (+1) of a dial of |address| for which this process has no descriptor left: it names the
+// limit. Thread-safe.
+tfrt_status_t tfrt_grpc_library_no_descriptor(const char* address) TFRT_MUST_USE;
+
+// Logs the same for a port: a connection to |address| waits. Thread-safe.
+void tfrt_grpc_library_log_no_descriptor(const char* address);
+
 // --- Texts ---
 
 typedef enum tfrt_grpc_dial_text_e {
   TFRT_GRPC_DIAL_TEXT_OTHER = 0,  // none of these
   TFRT_GRPC_DIAL_TEXT_REFUSED,
   TFRT_GRPC_DIAL_TEXT_NO_WAY,
+  TFRT_GRPC_DIAL_TEXT_NO_DESCRIPTOR,
   TFRT_GRPC_DIAL_TEXT_UNTRUSTED,
   TFRT_GRPC_DIAL_TEXT_WRONG_NAME,
   TFRT_GRPC_DIAL_TEXT_PLAIN_TEXT,

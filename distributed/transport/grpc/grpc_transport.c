@@ -136,10 +136,7 @@ static void port_tell(port_t* port) {
   const int64_t now_ns = tfrt_clock_now_ns(tfrt_clock_system());
   if (now_ns < port->silent_until_ns) return;
   port->silent_until_ns = now_ns + TFRT_TUNING_PORT_TELL_NS;
-  tfrt_log(TFRT_LOG_WARNING, NULL,
-           "no descriptor is left for another connection to %s: it waits until one is; raise the "
-           "limit (ulimit -Hn)",
-           port->address);
+  tfrt_grpc_library_log_no_descriptor(port->address);
 }
 
 static void port_set_listening(port_t* port) {

@@ -175,6 +175,34 @@ START_TEST(a_dial_says_that_nobody_listens) {
 }
 END_TEST
 
+START_TEST(a_dial_says_that_no_descriptor_is_left) {
+  tfrt_transport_t* transport = create_transport(NULL);
+  struct rlimit limit;
+  ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const struct rlimit none = {.rlim_cur = 0, .rlim_max = limit.rlim_max};
+  tfrt_endpoint_t endpoint;
+  // The first one takes what gRPC needs once.
+  for (int i = 0; i < 2; ++i) {
+    if (i == 1) ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+    tfrt_endpoint_initialize(&endpoint);
+    tfrt_endpoint_dial(&endpoint, transport, "127.0.0.1:1", TFRT_TRANSPORT_CONTROL, NULL, LIMIT_MS);
+    ck_assert_int_eq(tfrt_endpoint_wait_closed(&endpoint),
+                     i == 0 ? TFRT_TRANSPORT_REFUSED : TFRT_TRANSPORT_RESET);
+    if (i == 0) tfrt_endpoint_deinitialize(&endpoint);
+  }
+  ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  ck_assert_int_eq(tfrt_status_code(endpoint.status), TFRT_STATUS_RESOURCE_EXHAUSTED);
+  ck_assert_str_eq(
+      tfrt_status_message(endpoint.status),
+      "no descriptor is left for a connection to 127.0.0.1:1; the limit is 0, raise it "
+      "(ulimit -n)");
+  tfrt_endpoint_deinitialize(&endpoint);
+  tfrt_transport_close(transport);
+  tfrt_transport_drain(transport);
+  tfrt_transport_release(transport);
+}
+END_TEST
+
 START_TEST(a_dial_says_that_there_is_no_such_name) {
   expect_end("no-such-host.invalid:1", TFRT_TRANSPORT_NO_ANSWER);
 }
@@ -224,6 +252,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, a_listener_says_why_it_lets_nobody_in);
   tcase_add_test(tests, a_listener_says_that_it_is_deaf);
   tcase_add_test(tests, a_dial_says_that_nobody_listens);
+  tcase_add_test(tests, a_dial_says_that_no_descriptor_is_left);
   tcase_add_test(tests, a_dial_says_that_there_is_no_such_name);
   tcase_add_test(tests, other_lines_say_nothing);
   tcase_add_test(tests, words_of_the_system_are_known);
