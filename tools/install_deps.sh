@@ -52,6 +52,7 @@ locales               sources of locales, for tests in some of them
 python3               scripts and a few tests
 python3-numpy         trains the example model
 python3-grpcio        a stock gRPC client, for tests of the wire contract
+python3-onnx          makes the models of an example (examples/models)
 libonnx-testdata      test cases of the ONNX project (compiler/onnx, kernels/nn)
 unzip                 Bazel's own start-up on a fresh machine
 zip                   Bazel's test runner packs undeclared outputs with it

@@ -102,6 +102,15 @@ const tfrt_ir_string_t* tfrt_ir_string_get_hashed(tfrt_ir_context_t* context,
   return entry ? &entry->key : NULL;
 }
 
+void tfrt_ir_context_forget_meanings(tfrt_ir_context_t* context) {
+  const tfrt_hash_table_t* strings = &context->tables[TFRT_IR_TABLE_STRINGS];
+  tfrt_hash_node_t* node = tfrt_hash_table_first(strings);
+  while (node) {
+    TFRT_CONTAINER_OF(node, tfrt_ir_entry_t, node)->key.meaning = NULL;
+    node = tfrt_hash_table_next(strings, node);
+  }
+}
+
 void tfrt_ir_context_reserve(tfrt_ir_context_t* context, size_t size) {
   tfrt_hash_table_reserve(&context->tables[TFRT_IR_TABLE_STRINGS], size / TEXT_PER_NAME);
   tfrt_arena_reserve(&context->arena, size > SIZE_MAX / IR_PER_TEXT ? size : size * IR_PER_TEXT);

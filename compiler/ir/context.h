@@ -117,6 +117,10 @@ static inline void tfrt_ir_string_set_meaning(const tfrt_ir_string_t* string, vo
   ((tfrt_ir_string_t*)string)->meaning = meaning;
 }
 
+// Lets no string of |context| have a meaning: between two who set them, such as the parser and an
+// importer. Thread-compatible (caller synchronises).
+void tfrt_ir_context_forget_meanings(tfrt_ir_context_t* context);
+
 // Makes room for the IR of a text of |size| bytes, if memory allows, instead of growing bit by
 // bit. Thread-compatible (caller synchronises).
 void tfrt_ir_context_reserve(tfrt_ir_context_t* context, size_t size);

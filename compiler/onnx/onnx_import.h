@@ -39,6 +39,9 @@ typedef struct tfrt_onnx_options_s {
   size_t shape_count;
   tfrt_onnx_split_t split;
   uint32_t host_count;  // with |split|: at least 1
+  // A text whose functions are put around the model's (onnx_around.h), and its name; NULL: none.
+  const char* around_name;
+  tfrt_string_view_t around;
 } tfrt_onnx_options_t;
 
 // Sets |*out_module| to the program, made in |context|, that the model of |size| bytes at |data|

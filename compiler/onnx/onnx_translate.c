@@ -2,7 +2,9 @@
 #include "compiler/onnx/onnx_translate.h"
 
 #include "compiler/bef/bef_emitter.h"
+#include "compiler/onnx/onnx_around.h"
 #include "compiler/onnx/onnx_stages.h"
+#include "compiler/parser/parser.h"
 #include "compiler/passes/nn_passes.h"
 #include "compiler/printer/printer.h"
 #include "compiler/verifier/verifier.h"
@@ -14,6 +16,7 @@
 typedef struct translation_s {
   tfrt_ir_context_t* context;
   tfrt_diagnostics_t diagnostics;
+  tfrt_diagnostics_t around;  // of the text around the model
   tfrt_ir_operation_t* module;
   const tfrt_onnx_texts_t* texts;
 } translation_t;
@@ -31,24 +34,51 @@ static bool optimize(translation_t* translation, const tfrt_op_tables_t* tables,
          tfrt_verify_module(context, translation->module, diagnostics);
 }
 
-static tfrt_status_t begin(translation_t* translation, const char* name, tfrt_string_view_t model,
-                           const tfrt_op_tables_t* tables, const tfrt_onnx_options_t* options,
-                           tfrt_allocator_t allocator) {
-  tfrt_diagnostics_initialize(&translation->diagnostics, name, tfrt_string_view_make("", 0),
-                              allocator);
-  translation->diagnostics.limit = REPORT_LIMIT;
-  TFRT_RETURN_IF_ERROR(tfrt_ir_context_allocate(allocator, &translation->context));
+// The first error of |diagnostics|, or that memory is out.
+static tfrt_status_t failed(const tfrt_diagnostics_t* diagnostics) {
+  tfrt_status_t status = tfrt_diagnostics_status(diagnostics);
+  return status ? status : tfrt_status_out_of_memory();
+}
+
+// Makes the program of the model.
+static tfrt_status_t import_model(translation_t* translation, tfrt_string_view_t model,
+                                  const tfrt_op_tables_t* tables,
+                                  const tfrt_onnx_options_t* options) {
   TFRT_RETURN_IF_ERROR(tfrt_onnx_import(translation->context, (const uint8_t*)model.data,
                                         model.size, tables, options, &translation->diagnostics,
                                         translation->texts->summary, &translation->module));
-  if (optimize(translation, tables, options)) return NULL;
-  tfrt_status_t status = tfrt_diagnostics_status(&translation->diagnostics);
-  return status ? status : tfrt_status_out_of_memory();
+  return optimize(translation, tables, options) ? NULL : failed(&translation->diagnostics);
+}
+
+static tfrt_status_t begin(translation_t* translation, const char* name, tfrt_string_view_t model,
+                           const tfrt_op_tables_t* tables, const tfrt_onnx_options_t* options,
+                           tfrt_allocator_t allocator) {
+  tfrt_ir_operation_t* around = NULL;
+  tfrt_diagnostics_initialize(&translation->diagnostics, name, tfrt_string_view_make("", 0),
+                              allocator);
+  translation->diagnostics.limit = REPORT_LIMIT;
+  tfrt_diagnostics_initialize(&translation->around,
+                              options->around_name ? options->around_name : "", options->around,
+                              allocator);
+  TFRT_RETURN_IF_ERROR(tfrt_ir_context_allocate(allocator, &translation->context));
+  if (options->around_name) {
+    around = tfrt_parse_module(translation->context, tables, &translation->around);
+    if (!around) return failed(&translation->around);
+    tfrt_ir_context_forget_meanings(translation->context);
+  }
+  TFRT_RETURN_IF_ERROR(import_model(translation, model, tables, options));
+  if (!around || tfrt_onnx_put_around(translation->context, tables, around, translation->module,
+                                      &translation->around)) {
+    return NULL;
+  }
+  return failed(&translation->around);
 }
 
 static void end(translation_t* translation) {
   tfrt_diagnostics_render(&translation->diagnostics, translation->texts->report);
   tfrt_diagnostics_deinitialize(&translation->diagnostics);
+  tfrt_diagnostics_render(&translation->around, translation->texts->report);
+  tfrt_diagnostics_deinitialize(&translation->around);
   tfrt_ir_context_free(translation->context);
 }
 

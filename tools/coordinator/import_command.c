@@ -34,6 +34,7 @@ static tfrt_status_t tfrt_import_parse(int argument_count, char* const* argument
       {"emit", TFRT_FLAG_TEXT, &options->emit, "FORMAT", "bef (default) or mlir, to be read", 0, 0},
       {"shape", TFRT_FLAG_LIST, &options->model.shapes, "NAME=SHAPE", TFRT_MODEL_SHAPE_HELP, 0, 0},
       {"split", TFRT_FLAG_TEXT, &options->model.split, "HOW", TFRT_MODEL_SPLIT_HELP, 0, 0},
+      {"around", TFRT_FLAG_PATH, &options->model.around, "FILE.mlir", TFRT_MODEL_AROUND_HELP, 0, 0},
       {"host-count", TFRT_FLAG_NUMBER, &options->model.host_count, "N",
        "with --split: over so many hosts", 1, 1024},
   };

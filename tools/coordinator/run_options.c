@@ -41,7 +41,7 @@ static const char tfrt_run_footer[] =
     "  tfrt run main.bef --hosts 10.0.0.1:7000,10.0.0.2:7000 --cluster-key-file KEY";
 
 #define TFRT_RUN_CLUSTER_FLAG_COUNT 15
-#define TFRT_RUN_PROGRAM_FLAG_COUNT 23
+#define TFRT_RUN_PROGRAM_FLAG_COUNT 24
 #define TFRT_RUN_FLAG_COUNT (TFRT_RUN_CLUSTER_FLAG_COUNT + TFRT_RUN_PROGRAM_FLAG_COUNT)
 
 // Where it runs.
@@ -108,6 +108,7 @@ static void tfrt_run_options_list_program_flags(tfrt_run_options_t* options,
        "with --top: a file with a label in each line, instead of the indices", 0, 0},
       {"shape", TFRT_FLAG_LIST, &options->model.shapes, "NAME=SHAPE", TFRT_MODEL_SHAPE_HELP, 0, 0},
       {"split", TFRT_FLAG_TEXT, &options->model.split, "HOW", TFRT_MODEL_SPLIT_HELP, 0, 0},
+      {"no-cache", TFRT_FLAG_BOOL, &options->model.no_cache, NULL, TFRT_MODEL_NO_CACHE_HELP, 0, 0},
       {"trace", TFRT_FLAG_PATH, &options->records.trace, "FILE",
        "write what ran when and where, in Chrome's trace format", 0, 0},
       {TFRT_PROFILE_FLAG, TFRT_FLAG_PATH, &options->records.profile, "FILE", TFRT_PROFILE_HELP, 0,
