@@ -266,8 +266,9 @@ START_TEST(a_file_that_is_no_tensor_or_is_cut_is_an_error) {
   char* path = test_path("text");
   ck_assert_ptr_null(tfrt_file_write(path, "not a tensor at all\n", 20));
   tfrt_status_t status = parse_tensor(path);
-  ck_assert_ptr_nonnull(strstr(tfrt_status_message(status),
-                               "the file is neither .npy nor idx (plain or gzip) nor .npz nor BTF"));
+  ck_assert_ptr_nonnull(
+      strstr(tfrt_status_message(status),
+             "the file is neither .npy nor idx (plain or gzip) nor .npz nor BTF"));
   tfrt_status_release(status);
   static const uint8_t cut[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1};
   ck_assert_ptr_null(tfrt_file_write(path, cut, sizeof(cut)));

@@ -101,9 +101,10 @@ END_TEST
 START_TEST(without_memory_there_is_no_array) {
   tfrt_counting_allocator_t books;
   tfrt_counting_allocator_initialize(&books, tfrt_allocator_system(), 8);
-  testing_fails(tfrt_npz_read(tfrt_string_view_make((const char*)archive, sizeof(archive)),
-                              tfrt_string_view_of("x"), tfrt_counting_allocator_interface(&books), &tensor),
-                TFRT_STATUS_RESOURCE_EXHAUSTED, NULL);
+  testing_fails(
+      tfrt_npz_read(tfrt_string_view_make((const char*)archive, sizeof(archive)),
+                    tfrt_string_view_of("x"), tfrt_counting_allocator_interface(&books), &tensor),
+      TFRT_STATUS_RESOURCE_EXHAUSTED, NULL);
 }
 END_TEST
 
