@@ -203,7 +203,7 @@ static void tfrt_node_on_opened(tfrt_session_handler_t* handler, tfrt_session_t*
     return;
   }
   tfrt_peer_adopt_session(peer, session);
-  peer->watermark = tfrt_session_peer_next_call(session) - 1;
+  peer->watermark = tfrt_session_describe(session).peer_next_call - 1;
   tfrt_node_end(&(tfrt_owner_end_t){.event = TFRT_OWNER_PEER_MET, .node = node, .peer = peer});
 }
 

@@ -183,7 +183,7 @@ static tfrt_status_t tfrt_certificate_write_pair(const char* directory, const ch
   TFRT_RETURN_IF_ERROR(tfrt_pem_path(directory, name, ".key", key_path));
   TFRT_RETURN_IF_ERROR(tfrt_pem_path(directory, name, ".pem", path));
   TFRT_RETURN_IF_ERROR(tfrt_pem_write_key(key_path, key));
-  tfrt_status_t status = tfrt_pem_write_certificate(path, certificate);
+  tfrt_status_t status = tfrt_pem_write_certificate(path, certificate, false);
   if (status) unlink(key_path);
   return status;
 }
@@ -316,7 +316,7 @@ static tfrt_status_t tfrt_certificate_renew_with(const tfrt_certificate_signer_t
                               "%s is not of the authority beside it", path);
   }
   X509* certificate = tfrt_certificate_sign(signer, X509_get0_pubkey(old), request);
-  tfrt_status_t status = certificate ? tfrt_pem_replace_certificate(path, certificate)
+  tfrt_status_t status = certificate ? tfrt_pem_write_certificate(path, certificate, true)
                                      : tfrt_pem_openssl_error("can't make a certificate");
   X509_free(certificate);
   return status;

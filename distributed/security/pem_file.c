@@ -175,12 +175,8 @@ static tfrt_status_t tfrt_pem_write(const char* path, X509* certificate, EVP_PKE
   return status;
 }
 
-tfrt_status_t tfrt_pem_write_certificate(const char* path, X509* certificate) {
-  return tfrt_pem_write(path, certificate, NULL, false);
-}
-
-tfrt_status_t tfrt_pem_replace_certificate(const char* path, X509* certificate) {
-  return tfrt_pem_write(path, certificate, NULL, true);
+tfrt_status_t tfrt_pem_write_certificate(const char* path, X509* certificate, bool replaces) {
+  return tfrt_pem_write(path, certificate, NULL, replaces);
 }
 
 tfrt_status_t tfrt_pem_write_key(const char* path, EVP_PKEY* key) {

@@ -15,6 +15,7 @@
 
 #include <openssl/evp.h>
 #include <openssl/x509.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "host_runtime/base/macros.h"
@@ -43,12 +44,12 @@ tfrt_status_t tfrt_pem_read_authorities(const char* path, X509_STORE** out_store
 // an error: nobody is there to be asked. Thread-safe.
 tfrt_status_t tfrt_pem_read_key(const char* path, EVP_PKEY** out_key) TFRT_MUST_USE;
 
-// Writes |certificate| to the file |path|, in place of the one that is there. A reader finds the
-// one or the other, whole. Thread-safe.
-tfrt_status_t tfrt_pem_replace_certificate(const char* path, X509* certificate) TFRT_MUST_USE;
+// Writes |certificate| to the file |path|: a new one, or, if it |replaces| one, in its place; a
+// reader finds the one or the other, whole. Thread-safe.
+tfrt_status_t tfrt_pem_write_certificate(const char* path, X509* certificate, bool replaces)
+    TFRT_MUST_USE;
 
-// Writes |certificate|, or |key|, to the new file |path|. Thread-safe.
-tfrt_status_t tfrt_pem_write_certificate(const char* path, X509* certificate) TFRT_MUST_USE;
+// Writes |key| to the new file |path|. Thread-safe.
 tfrt_status_t tfrt_pem_write_key(const char* path, EVP_PKEY* key) TFRT_MUST_USE;
 
 #endif  // TFRT_DISTRIBUTED_SECURITY_PEM_FILE_H_

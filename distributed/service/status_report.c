@@ -36,10 +36,9 @@ static tfrt_wire_host_counters_t tfrt_status_report_counters(const tfrt_node_t* 
 static void tfrt_status_report_add_peer(tfrt_answer_parts_t* report,
                                         const tfrt_session_t* session) {
   uint64_t incarnation = tfrt_session_peer_incarnation(session);
-  tfrt_session_traffic_t traffic;
-  tfrt_session_traffic(session, &traffic);
+  const tfrt_session_description_t seen = tfrt_session_describe(session);
   tfrt_lane_traffic_t payloads = tfrt_lane_manager_traffic(report->node->lanes, incarnation);
-  int64_t round_trip_us = tfrt_session_round_trip_ns(session) / 1000;
+  int64_t round_trip_us = seen.round_trip_ns / 1000;
   const tfrt_wire_answer_part_t part = {
       .kind = TFRT_WIRE_PART_PEER,
       .peer = {.incarnation = incarnation,
@@ -47,10 +46,10 @@ static void tfrt_status_report_add_peer(tfrt_answer_parts_t* report,
                .round_trip_us = round_trip_us > 0 ? (uint64_t)round_trip_us : 0,
                .address = tfrt_answer_parts_view(report, tfrt_session_address(session)),
                .name = tfrt_answer_parts_view(report, tfrt_session_peer_name(session)),
-               .frames_sent = traffic.frames_sent,
-               .frames_received = traffic.frames_received,
-               .bytes_sent = traffic.bytes_sent,
-               .bytes_received = traffic.bytes_received,
+               .frames_sent = seen.frames_sent,
+               .frames_received = seen.frames_received,
+               .bytes_sent = seen.bytes_sent,
+               .bytes_received = seen.bytes_received,
                .payload_bytes_sent = payloads.sent,
                .payload_bytes_received = payloads.received}};
   tfrt_answer_parts_emit(report, &part);

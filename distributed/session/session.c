@@ -330,8 +330,6 @@ tfrt_string_view_t tfrt_session_peer_name(const tfrt_session_t* session) {
   return tfrt_string_view_of(session->label.name);
 }
 
-uint32_t tfrt_session_version(const tfrt_session_t* session) { return session->terms.version; }
-
 tfrt_wire_features_t tfrt_session_features(const tfrt_session_t* session) {
   return session->terms.features;
 }
@@ -340,27 +338,19 @@ const tfrt_wire_limits_t* tfrt_session_limits(const tfrt_session_t* session) {
   return &session->terms.limits;
 }
 
-uint64_t tfrt_session_peer_next_call(const tfrt_session_t* session) {
-  return session->peer_next_call;
-}
-
 void tfrt_session_set_peer_rank(tfrt_session_t* session, uint32_t rank) {
   session->label.rank = rank;
 }
 
-uint64_t tfrt_session_heartbeat_number(const tfrt_session_t* session) {
-  return session->liveness.beat;
-}
-
-int64_t tfrt_session_round_trip_ns(const tfrt_session_t* session) {
-  return session->liveness.round_trip_ns;
-}
-
-void tfrt_session_traffic(const tfrt_session_t* session, tfrt_session_traffic_t* out_traffic) {
-  *out_traffic = (tfrt_session_traffic_t){.frames_sent = session->queue.written_seq,
-                                          .frames_received = session->receipt.sequence,
-                                          .bytes_sent = session->bytes.sent,
-                                          .bytes_received = session->bytes.received};
+tfrt_session_description_t tfrt_session_describe(const tfrt_session_t* session) {
+  return (tfrt_session_description_t){.version = session->terms.version,
+                                      .peer_next_call = session->peer_next_call,
+                                      .heartbeat = session->liveness.beat,
+                                      .round_trip_ns = session->liveness.round_trip_ns,
+                                      .frames_sent = session->queue.written_seq,
+                                      .frames_received = session->receipt.sequence,
+                                      .bytes_sent = session->bytes.sent,
+                                      .bytes_received = session->bytes.received};
 }
 
 void* tfrt_session_user_data(const tfrt_session_t* session) { return session->user_data; }

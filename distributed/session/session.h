@@ -259,36 +259,31 @@ tfrt_string_view_t tfrt_session_address(const tfrt_session_t* session);
 bool tfrt_session_has_address(const tfrt_session_t* session);
 tfrt_string_view_t tfrt_session_peer_name(const tfrt_session_t* session);
 
-// The terms that both sides agreed on, from on_opened on: the version, the features that both have,
-// the limits in force. The last function returns the number of the peer's next call to us, as it
-// was when the session began (the watermark is one less). Thread-compatible (the node's lock is
-// held).
-uint32_t tfrt_session_version(const tfrt_session_t* session);
+// The terms that both sides agreed on, from on_opened on: the features that both have, the limits
+// in force. Thread-compatible (the node's lock is held).
 tfrt_wire_features_t tfrt_session_features(const tfrt_session_t* session);
 const tfrt_wire_limits_t* tfrt_session_limits(const tfrt_session_t* session);
-uint64_t tfrt_session_peer_next_call(const tfrt_session_t* session);
 
 // The rank by which people know the peer, for messages and errors; TFRT_WIRE_NO_RANK
 // until it is set. Thread-compatible (the node's lock is held).
 void tfrt_session_set_peer_rank(tfrt_session_t* session, uint32_t rank);
 
-// The number of our last heartbeat, 0 before the first, and the last measured round trip in
-// nanoseconds, -1 before the first. Thread-compatible (the node's lock is held).
-uint64_t tfrt_session_heartbeat_number(const tfrt_session_t* session);
-int64_t tfrt_session_round_trip_ns(const tfrt_session_t* session);
-
-// Traffic of the session since it began. Each numbered frame counts once; bytes are those of all
-// messages, replayed ones included.
-typedef struct tfrt_session_traffic_s {
+// Facts that are asked for when a session begins, or seldom.
+typedef struct tfrt_session_description_s {
+  uint32_t version;         // that both sides agreed on
+  uint64_t peer_next_call;  // the number of the peer's next call to us, when the session began
+  uint64_t heartbeat;       // the number of our last one; 0: none yet
+  int64_t round_trip_ns;    // as it was last measured; -1: not yet
+  // Each numbered frame counts once; bytes are those of all messages, replayed ones included, and 0
+  // without TFRT_COUNTERS.
   uint64_t frames_sent;
   uint64_t frames_received;
   uint64_t bytes_sent;
   uint64_t bytes_received;
-} tfrt_session_traffic_t;
+} tfrt_session_description_t;
 
-// Sets |*out_traffic|; bytes are 0 without TFRT_COUNTERS. Thread-compatible (the node's lock is
-// held).
-void tfrt_session_traffic(const tfrt_session_t* session, tfrt_session_traffic_t* out_traffic);
+// Describes |session|, from on_opened on. Thread-compatible (the node's lock is held).
+tfrt_session_description_t tfrt_session_describe(const tfrt_session_t* session);
 
 // A pointer of the handler's, NULL at first. Thread-compatible (the node's lock is held).
 void* tfrt_session_user_data(const tfrt_session_t* session);

@@ -509,7 +509,7 @@ static void tfrt_incoming_want_find(tfrt_incoming_want_t* want) {
     tfrt_incoming_want_fail_take(want, status);
     return;
   }
-  want->heartbeat = tfrt_session_heartbeat_number(namer->session);
+  want->heartbeat = tfrt_session_describe(namer->session).heartbeat;
   tfrt_list_push_back(&namer->held_requests, &want->held);
 }
 

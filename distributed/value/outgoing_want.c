@@ -318,7 +318,7 @@ static void tfrt_outgoing_want_on_peer_met(const tfrt_owner_end_t* end) {
   tfrt_session_t* session = peer->session;
   tfrt_lane_session_t lanes = {.incarnation = peer->incarnation,
                                .session = tfrt_session_number(session),
-                               .version = tfrt_session_version(session),
+                               .version = tfrt_session_describe(session).version,
                                .chunk_bytes = tfrt_session_limits(session)->chunk_bytes,
                                .address = tfrt_session_address(session)};
   tfrt_status_t status = tfrt_lane_manager_open(peer->node->lanes, &lanes);

@@ -21,7 +21,7 @@ START_TEST(call_numbers_run_on_over_sessions) {
   tfrt_harness_record_t *a, *b;
   tfrt_harness_connect_two(&world, &a, &b);
   ck_assert_uint_eq(tfrt_session_next_call(a->session), 1);
-  ck_assert_uint_eq(tfrt_session_peer_next_call(b->session), 1);
+  ck_assert_uint_eq(tfrt_session_describe(b->session).peer_next_call, 1);
   for (int i = 0; i < 3; ++i) {
     ck_assert_int_eq(append_call(a, TFRT_WIRE_FRAME_INVOKE), TFRT_STATUS_OK);
   }
@@ -43,7 +43,7 @@ START_TEST(call_numbers_run_on_over_sessions) {
   tfrt_harness_run_until_state(again, TFRT_SESSION_OPEN);
   tfrt_harness_run_for(&world, TFRT_HARNESS_SECOND);
   tfrt_harness_record_t* back = tfrt_harness_find(b->host, a->host);
-  ck_assert_uint_eq(tfrt_session_peer_next_call(back->session), 5);
+  ck_assert_uint_eq(tfrt_session_describe(back->session).peer_next_call, 5);
   ck_assert_uint_eq(back->others, 1);
   ck_assert(!tfrt_session_call_was_written(again->session, 4));
   tfrt_harness_deinitialize(&world);

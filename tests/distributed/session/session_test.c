@@ -35,7 +35,7 @@ START_TEST(two_hosts_open_a_session_and_frames_go_both_ways) {
   tfrt_harness_connect_two(&world, &a, &b);
   ck_assert_uint_eq(tfrt_session_number(a->session), 1);
   ck_assert_uint_eq(tfrt_session_number(b->session), 1);
-  ck_assert_uint_eq(tfrt_session_version(a->session), TFRT_WIRE_VERSION_MAX);
+  ck_assert_uint_eq(tfrt_session_describe(a->session).version, TFRT_WIRE_VERSION_MAX);
   tfrt_harness_send(a, 100);
   tfrt_harness_send(b, 50);
   tfrt_harness_run_until_received(b, 100);
@@ -198,7 +198,7 @@ START_TEST(the_highest_common_version_and_the_common_features_rule) {
   tfrt_harness_run_until_state(record, TFRT_SESSION_OPEN);
   const tfrt_harness_record_t* records[2] = {record, tfrt_harness_find(b, a)};
   for (int i = 0; i < 2; ++i) {
-    ck_assert_uint_eq(tfrt_session_version(records[i]->session), 2);
+    ck_assert_uint_eq(tfrt_session_describe(records[i]->session).version, 2);
     ck_assert_uint_eq(tfrt_session_features(records[i]->session), TFRT_WIRE_FEATURE_LANES);
     ck_assert_uint_eq(tfrt_session_limits(records[i]->session)->inline_bytes, 100);
     ck_assert_uint_eq(tfrt_session_limits(records[i]->session)->heartbeat_period_ms, 500);
@@ -421,8 +421,8 @@ START_TEST(an_idle_session_lives_by_its_heartbeats) {
   ck_assert_uint_ge(b->heartbeats, 99);
   ck_assert_uint_eq(a->suspicions, 0);
   // Round trip: twice 100 to 150 us, and what the local steps take.
-  ck_assert_int_ge(tfrt_session_round_trip_ns(a->session), 200 * 1000);
-  ck_assert_int_le(tfrt_session_round_trip_ns(a->session), 320 * 1000);
+  ck_assert_int_ge(tfrt_session_describe(a->session).round_trip_ns, 200 * 1000);
+  ck_assert_int_le(tfrt_session_describe(a->session).round_trip_ns, 320 * 1000);
   // One beat each way in a second, and nothing else.
   messages = tfrt_simulated_network_message_count(world.network, TFRT_TRANSPORT_CONTROL) - messages;
   ck_assert_uint_le(messages, 2 * 101 + 4);
@@ -651,7 +651,7 @@ START_TEST(who_has_forgotten_us_is_told_the_numbers_that_are_next) {
   append_call(again, 2);
   const tfrt_harness_record_t* at_b = tfrt_harness_find(b, a);
   ck_assert_uint_eq(tfrt_session_number(at_b->session), 2);
-  ck_assert_uint_eq(tfrt_session_peer_next_call(at_b->session), 2);
+  ck_assert_uint_eq(tfrt_session_describe(at_b->session).peer_next_call, 2);
   ck_assert_uint_eq(at_b->others, 1);
   tfrt_harness_deinitialize(&world);
 }
