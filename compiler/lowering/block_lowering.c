@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "compiler/ir/device_operation.h"
 #include "compiler/lowering/lowering_impl.h"
 #include "compiler/op_table/schema.h"
 
@@ -100,6 +101,7 @@ tfrt_ir_value_t* tfrt_lowering_gate(tfrt_lowering_block_t* body, const tfrt_ir_o
 
 tfrt_ir_value_t* tfrt_lowering_end_chain(tfrt_lowering_block_t* body,
                                          const tfrt_ir_operation_t* like) {
+  tfrt_lowering_device_end(body, like);
   if (!body->chains.count) return body->control;
   if (!tfrt_scratch_push(&body->chains, &body->control)) {
     body->lowering->out_of_memory = true;
@@ -287,6 +289,12 @@ static bool lower_runner_call(tfrt_lowering_block_t* body, tfrt_ir_operation_t* 
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(functions); ++i) {
     if (strcmp(functions[i][0], name) != 0 || operation->result_count) continue;
     append_print(body, operation, tfrt_string_view_of(functions[i][1]));
+    return true;
+  }
+  if (strcmp(name, "mlirAsyncRuntimePrintCurrentThreadId") == 0 && !operation->result_count) {
+    tfrt_ir_value_t* operands[1];
+    const tfrt_ir_type_t* types[1];
+    append_effect(body, operation, "tfrt_async.print_thread", operands, 1, types, 1, NULL, 0);
     return true;
   }
   return !operation->result_count && lower_memory_print(body, operation, name);
@@ -504,6 +512,12 @@ static void lower_atomic(tfrt_lowering_block_t* body, tfrt_ir_operation_t* opera
   if (op) tfrt_lowering_map(body, &operation->results[0], &op->results[1], false);
 }
 
+static void lower_fill(tfrt_lowering_block_t* body, tfrt_ir_operation_t* operation) {
+  tfrt_ir_value_t** operands = map_operands(body, operation, 0, 1);
+  const tfrt_ir_type_t* types[1];
+  if (operands) append_effect(body, operation, "tfrt_async.fill", operands, 3, types, 1, NULL, 0);
+}
+
 // Memory goes when nobody refers to it any more.
 static void lower_dealloc(tfrt_lowering_block_t* body, tfrt_ir_operation_t* operation) {
   (void)body;
@@ -511,9 +525,20 @@ static void lower_dealloc(tfrt_lowering_block_t* body, tfrt_ir_operation_t* oper
 }
 
 static void lower_memory_cast(tfrt_lowering_block_t* body, tfrt_ir_operation_t* operation) {
+  const tfrt_ir_type_t* type = operation->results[0].type;
   const tfrt_lowering_mapping_t* mapping =
       tfrt_lowering_mapped(body, operation->operands[0].value, operation);
-  if (mapping) tfrt_lowering_map(body, &operation->results[0], mapping->value, mapping->is_late);
+  if (!mapping) return;
+  bool is_late = mapping->is_late;
+  tfrt_ir_value_t* value = mapping->value;
+  tfrt_lowering_op_t parts = {.name = "tfrt_async.memory_cast",
+                              .like = operation,
+                              .operands = &value,
+                              .operand_count = 1,
+                              .types = &type,
+                              .type_count = 1};
+  tfrt_ir_operation_t* op = tfrt_lowering_append(body, &parts);
+  if (op) tfrt_lowering_map(body, &operation->results[0], &op->results[0], is_late);
 }
 
 static void lower_dim(tfrt_lowering_block_t* body, tfrt_ir_operation_t* operation) {
@@ -632,6 +657,7 @@ static const rule_t rules[] = {
     {"memref.load", lower_access},
     {"memref.store", lower_access},
     {"memref.atomic_rmw", lower_atomic},
+    {"linalg.fill", lower_fill},
     {"memref.cast", lower_memory_cast},
     {"memref.dim", lower_dim},
 };
@@ -641,8 +667,14 @@ void tfrt_lowering_operation(tfrt_lowering_block_t* body, tfrt_ir_operation_t* o
     move_kernel(body, operation);
     return;
   }
+  if (tfrt_ir_is_device_operation(operation)) {
+    tfrt_lowering_device(body, operation);
+    return;
+  }
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(rules); ++i) {
     if (!tfrt_ir_operation_is(operation, rules[i].name)) continue;
+    // It may see what the device does.
+    tfrt_lowering_device_end(body, operation);
     rules[i].lower(body, operation);
     return;
   }

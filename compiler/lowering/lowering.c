@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "compiler/ir/device_operation.h"
 #include "compiler/lowering/lowering_impl.h"
 #include "host_runtime/base/number_text.h"
 
@@ -97,6 +98,9 @@ const tfrt_ir_type_t* tfrt_lowering_chain_type(tfrt_lowering_t* lowering) {
 const tfrt_ir_type_t* tfrt_lowering_type(tfrt_lowering_t* lowering, const tfrt_ir_type_t* type) {
   while (type->kind == TFRT_IR_TYPE_DIALECT && type->element) type = type->element;
   if (tfrt_ir_type_is(type, "!async.token")) return tfrt_lowering_chain_type(lowering);
+  if (tfrt_ir_type_is(type, TFRT_IR_DEVICE_TOKEN)) {
+    return tfrt_ir_type_dialect(lowering->context, tfrt_string_view_of("!tfrt_gpu.event"));
+  }
   if (type->kind == TFRT_IR_TYPE_INDEX) {
     return tfrt_ir_type_integer(lowering->context, 64, TFRT_IR_SIGNLESS);
   }
@@ -198,7 +202,7 @@ static bool forget_operands(tfrt_ir_operation_t* op, void* user_data) {
   return true;
 }
 
-// Takes out what was lowered, and the functions without a body whose calls were.
+// Takes out what was lowered, the functions without a body whose calls were, and code of kernels.
 static void erase_old(tfrt_lowering_t* lowering) {
   for (tfrt_lowering_function_t* function = lowering->first; function; function = function->next) {
     tfrt_ir_operation_walk(function->op, forget_operands, NULL);
@@ -207,8 +211,10 @@ static void erase_old(tfrt_lowering_t* lowering) {
   tfrt_ir_block_t* block = tfrt_ir_module_block(lowering->module);
   for (tfrt_ir_operation_t* op = block->first; op;) {
     tfrt_ir_operation_t* next = op->next;
-    bool is_gone = tfrt_ir_is_function(op) && !op->regions[0].first_block &&
-                   !tfrt_ir_operation_attribute(op, "tfrt.native");
+    bool is_external = tfrt_ir_is_function(op) && !op->regions[0].first_block &&
+                       !tfrt_ir_operation_attribute(op, "tfrt.native");
+    // The code of kernels is where they are launched.
+    bool is_gone = is_external || (op->descriptor && tfrt_ir_operation_is(op, "gpu.binary"));
     if (is_gone) tfrt_ir_operation_erase(op);
     op = next;
   }

@@ -10,6 +10,7 @@
 //     function_lowering.c    functions to functions of one block
 //     block_lowering.c       the ops of one block
 //     scalar_lowering.c      arith and math
+//     device_lowering.c      work of devices
 //
 // Thread rule: thread-compatible (caller synchronises).
 // Failure rule: reports; when memory is out, |out_of_memory| is set.
@@ -111,6 +112,9 @@ typedef struct tfrt_lowering_mapping_s {
   // It becomes known on its own time: what comes behind it in the block may be pending or fail.
   bool is_late;
   uint32_t out;  // its place among the results of the block, or UINT32_MAX
+  // NULL, or, for a token of a device that was made in this block, the stream that the work is in.
+  // |value| is then an event behind the work, if anybody but work of this block needs it.
+  tfrt_ir_value_t* stream;
 } tfrt_lowering_mapping_t;
 
 typedef struct tfrt_lowering_block_s {
@@ -121,6 +125,13 @@ typedef struct tfrt_lowering_block_s {
   tfrt_ir_value_t* asserted;  // that of the assertions; NULL: there was none
   tfrt_scratch_t mappings;    // tfrt_lowering_mapping_t; of a value: at its |scratch|
   tfrt_scratch_t chains;      // tfrt_ir_value_t*: of kernels that nobody else need wait for
+  // The device's, each made when it is first needed; NULL: it wasn't yet.
+  tfrt_ir_value_t* device_context;
+  tfrt_ir_value_t* device_allocator;
+  tfrt_ir_value_t* device_stream;            // of work without a token
+  bool device_is_busy;                       // with work that nothing here has waited for
+  const tfrt_ir_operation_t* device_binary;  // the last one that a kernel came from
+  tfrt_ir_value_t* device_module;            // what it was loaded as
 } tfrt_lowering_block_t;
 
 // Makes |old| stand for |value|.
@@ -137,6 +148,10 @@ tfrt_ir_operation_t* tfrt_lowering_append(tfrt_lowering_block_t* body,
 void tfrt_lowering_operation(tfrt_lowering_block_t* body, tfrt_ir_operation_t* operation);
 // The same for one of arith or math; false if it is none.
 bool tfrt_lowering_scalar(tfrt_lowering_block_t* body, const tfrt_ir_operation_t* operation);
+// Lowers |operation|, work of a device (device_operation.h).
+void tfrt_lowering_device(tfrt_lowering_block_t* body, tfrt_ir_operation_t* operation);
+// Makes the control wait for the work of the device that has no token.
+void tfrt_lowering_device_end(tfrt_lowering_block_t* body, const tfrt_ir_operation_t* like);
 // Makes the control wait for |value|, too.
 void tfrt_lowering_await(tfrt_lowering_block_t* body, const tfrt_ir_operation_t* like,
                          tfrt_ir_value_t* value);

@@ -6,6 +6,7 @@
 //   memref.load %m[%i] : memref<4xf32>         memref.store %x, %m[%i] : memref<4xf32>
 //   memref.dim %m, %i : memref<?xf32>          memref.cast %m : memref<4xf32> to memref<?xf32>
 //   memref.atomic_rmw addi %x, %m[%i] : (i32, memref<4xi32>) -> i32
+//   linalg.fill ins(%x : f32) outs(%m : memref<4xf32>)
 //   vector.print %x : f32                      vector.print str "text"
 
 #include "compiler/op_table/predicates.h"
@@ -123,6 +124,59 @@ bool tfrt_parser_dim(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   return type && tfrt_parser_resolve(parser, &memory, type) &&
          tfrt_parser_resolve(parser, &index, index_type(parser)) &&
          tfrt_parser_one_result(parser, op, index_type(parser));
+}
+
+// `|word|(%x : T)`, resolved as an operand; its type, or NULL.
+static const tfrt_ir_type_t* take_side(tfrt_parser_t* parser, tfrt_parser_op_t* op,
+                                       const char* word) {
+  if (!tfrt_parser_accept_word(parser, word)) {
+    tfrt_parser_miss(parser, "expected '%s' and one operand", word);
+    return NULL;
+  }
+  tfrt_value_reference_t reference;
+  if (!tfrt_parser_expect(parser, '(', "before an operand") ||
+      !tfrt_parser_value_reference(parser, &reference)) {
+    return NULL;
+  }
+  const tfrt_ir_type_t* type = tfrt_parser_colon_type(parser);
+  ++op->operand_count;
+  bool ok = type && tfrt_parser_resolve(parser, &reference, type) &&
+            tfrt_parser_expect(parser, ')', "behind an operand");
+  return ok ? type : NULL;
+}
+
+// The region of a fill, which the custom form leaves out: an element becomes the value.
+static bool make_fill_region(tfrt_parser_t* parser, tfrt_parser_op_t* op,
+                             const tfrt_ir_type_t* value, const tfrt_ir_type_t* element) {
+  tfrt_ir_context_t* context = parser->context;
+  if (!tfrt_parser_make_regions(parser, op, 1)) return false;
+  tfrt_ir_block_t* block = tfrt_ir_block_create(context, &op->regions[0]);
+  tfrt_ir_value_t* given =
+      block ? tfrt_ir_block_add_argument(context, block, value, NULL, NULL) : NULL;
+  if (!given || !tfrt_ir_block_add_argument(context, block, element, NULL, NULL)) return false;
+  tfrt_ir_operation_parts_t parts = {.name = tfrt_ir_string_of(context, "linalg.yield"),
+                                     .location = tfrt_parser_location_here(parser, &op->place),
+                                     .operands = &given,
+                                     .operand_count = 1};
+  if (!parts.name || !parts.location) return false;
+  parts.descriptor = tfrt_op_index_find(&parser->index, tfrt_ir_string_view(parts.name));
+  tfrt_ir_operation_t* end = tfrt_ir_operation_create(context, &parts);
+  if (!end) return false;
+  end->text_offset = (uint32_t)op->place.offset;
+  tfrt_ir_block_append(block, end);
+  return true;
+}
+
+bool tfrt_parser_fill(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
+  const int32_t sizes[] = {1, 1};
+  const tfrt_ir_type_t* value = take_side(parser, op, "ins");
+  const tfrt_ir_type_t* memory = value ? take_side(parser, op, "outs") : NULL;
+  if (!memory) return false;
+  if (memory->kind != TFRT_IR_TYPE_MEMREF) {
+    return tfrt_parser_fail(parser, "expected a memref, not '%s'", memory->text->data);
+  }
+  return make_fill_region(parser, op, value, memory->element) &&
+         tfrt_parser_add_segments(parser, "operandSegmentSizes", sizes, 2);
 }
 
 static bool add_punctuation(tfrt_parser_t* parser, tfrt_string_view_t name) {

@@ -319,7 +319,7 @@ bool tfrt_parser_syntax(tfrt_parser_t* parser, tfrt_parser_op_t* op);
 // Adds the attributes that MLIR gives |op|, an op of the language in generic form, by default.
 bool tfrt_parser_language_defaults(tfrt_parser_t* parser, const tfrt_parser_op_t* op);
 // One for each family of ops, behind the op's name (arith_parser.c, cf_parser.c, scf_parser.c,
-// async_parser.c, memref_parser.c).
+// async_parser.c, memref_parser.c, gpu_parser.c).
 bool tfrt_parser_same_types(tfrt_parser_t* parser, tfrt_parser_op_t* op);
 bool tfrt_parser_cast(tfrt_parser_t* parser, tfrt_parser_op_t* op);
 bool tfrt_parser_constant(tfrt_parser_t* parser, tfrt_parser_op_t* op);
@@ -353,7 +353,13 @@ bool tfrt_parser_load(tfrt_parser_t* parser, tfrt_parser_op_t* op);
 bool tfrt_parser_store(tfrt_parser_t* parser, tfrt_parser_op_t* op);
 bool tfrt_parser_atomic(tfrt_parser_t* parser, tfrt_parser_op_t* op);
 bool tfrt_parser_dim(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+bool tfrt_parser_fill(tfrt_parser_t* parser, tfrt_parser_op_t* op);
 bool tfrt_parser_print(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+bool tfrt_parser_gpu_binary(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+bool tfrt_parser_gpu_wait(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+bool tfrt_parser_gpu_alloc(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+bool tfrt_parser_gpu_memory(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+bool tfrt_parser_gpu_launch(tfrt_parser_t* parser, tfrt_parser_op_t* op);
 // For these: one operand of |type| (NULL: that of its definition), resolved at once.
 bool tfrt_parser_take_operand(tfrt_parser_t* parser, tfrt_parser_op_t* op,
                               const tfrt_ir_type_t* type);

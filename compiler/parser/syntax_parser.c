@@ -46,7 +46,13 @@ static const syntax_t syntaxes[] = {
     {"store", tfrt_parser_store},
     {"dim", tfrt_parser_dim},
     {"atomic", tfrt_parser_atomic},
+    {"fill", tfrt_parser_fill},
     {"print", tfrt_parser_print},
+    {"gpu_binary", tfrt_parser_gpu_binary},
+    {"gpu_wait", tfrt_parser_gpu_wait},
+    {"gpu_alloc", tfrt_parser_gpu_alloc},
+    {"gpu_memory", tfrt_parser_gpu_memory},
+    {"gpu_launch", tfrt_parser_gpu_launch},
 };
 
 bool tfrt_parser_take_operand(tfrt_parser_t* parser, tfrt_parser_op_t* op,

@@ -161,12 +161,33 @@ static void print_print(tfrt_printer_t* printer, const tfrt_ir_operation_t* oper
   tfrt_printer_other_attributes(printer, operation, hidden, TFRT_ARRAY_SIZE(hidden));
 }
 
+// True if the region of |operation| says only that an element becomes the value.
+static bool fill_fits(const tfrt_ir_operation_t* operation) {
+  if (!tfrt_printer_has_shape(operation, 2, 0, 1)) return false;
+  const tfrt_ir_block_t* block = tfrt_ir_region_single_block(&operation->regions[0]);
+  const tfrt_ir_operation_t* end = block ? block->first : NULL;
+  const tfrt_ir_attribute_t* sizes = tfrt_ir_operation_attribute(operation, "operandSegmentSizes");
+  const tfrt_ir_type_t* memory = operation->operands[1].value->type;
+  return end && end == block->last && block->argument_count == 2 &&
+         tfrt_ir_operation_is(end, "linalg.yield") && tfrt_printer_has_shape(end, 1, 0, 0) &&
+         !end->attribute_count && end->operands[0].value == block->arguments[0] &&
+         block->arguments[0]->type == operation->operands[0].value->type &&
+         memory->kind == TFRT_IR_TYPE_MEMREF && block->arguments[1]->type == memory->element &&
+         operation->attribute_count == 1 && tfrt_ir_segment_size(sizes, 0) == 1 &&
+         tfrt_ir_segment_size(sizes, 1) == 1 && sizes->count == 2;
+}
+
+static void print_fill(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation) {
+  tfrt_printer_text(printer, " ins(");
+  tfrt_printer_operands(printer, operation, 0, 1, true);
+  tfrt_printer_text(printer, ") outs(");
+  tfrt_printer_operands(printer, operation, 1, 1, true);
+  tfrt_printer_text(printer, ")");
+}
+
 const tfrt_printer_syntax_t tfrt_printer_memref_syntaxes[] = {
-    {"alloc", alloc_fits, print_alloc},
-    {"load", load_fits, print_load},
-    {"store", store_fits, print_store},
-    {"dim", dim_fits, print_dim},
-    {"print", print_fits, print_print},
-    {"atomic", atomic_fits, print_atomic},
-    {NULL, NULL, NULL},
+    {"alloc", alloc_fits, print_alloc}, {"load", load_fits, print_load},
+    {"store", store_fits, print_store}, {"dim", dim_fits, print_dim},
+    {"print", print_fits, print_print}, {"atomic", atomic_fits, print_atomic},
+    {"fill", fill_fits, print_fill},    {NULL, NULL, NULL},
 };

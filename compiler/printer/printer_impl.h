@@ -8,7 +8,8 @@
 //     float_printer.c      floats, digit by digit
 //     assembly_printer.c   custom forms, as the op table writes them
 //     syntax_printer.c     custom forms of the ops of the language, found by name, and
-//     cf_printer.c, arith_printer.c, scf_printer.c, async_printer.c, memref_printer.c  those of
+//     cf_printer.c, arith_printer.c, scf_printer.c, async_printer.c, memref_printer.c,
+//     gpu_printer.c        those of
 //                          single dialects
 //     attribute_printer.c  attributes, strings, locations: no state
 //
@@ -89,6 +90,7 @@ extern const tfrt_printer_syntax_t tfrt_printer_arith_syntaxes[];
 extern const tfrt_printer_syntax_t tfrt_printer_scf_syntaxes[];
 extern const tfrt_printer_syntax_t tfrt_printer_async_syntaxes[];
 extern const tfrt_printer_syntax_t tfrt_printer_memref_syntaxes[];
+extern const tfrt_printer_syntax_t tfrt_printer_gpu_syntaxes[];
 
 // For these: the text |text|; ` : T` of |value|; the types of |count| operands from |first| on,
 // behind ` : `, if there are any; ` -> (T, T)` of the results from |first| on, if there are any.

@@ -7,7 +7,7 @@
 
 static const tfrt_printer_syntax_t* const sources[] = {
     tfrt_printer_arith_syntaxes, tfrt_printer_cf_syntaxes,     tfrt_printer_scf_syntaxes,
-    tfrt_printer_async_syntaxes, tfrt_printer_memref_syntaxes,
+    tfrt_printer_async_syntaxes, tfrt_printer_memref_syntaxes, tfrt_printer_gpu_syntaxes,
 };
 
 void tfrt_printer_text(tfrt_printer_t* printer, const char* text) {

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "compiler/ir/device_operation.h"
 #include "compiler/op_table/op_form.h"
 #include "compiler/op_table/predicates.h"
 #include "compiler/verifier/verifier_impl.h"
@@ -452,6 +453,31 @@ static void check_constant(tfrt_verifier_t* verifier, const tfrt_ir_operation_t*
   tfrt_verifier_op_error(verifier, operation, "needs an attribute 'value' of the result's type");
 }
 
+static void check_fill(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation) {
+  const tfrt_ir_type_t* memory = operation->operands[1].value->type;
+  const tfrt_ir_block_t* block =
+      operation->region_count == 1 ? tfrt_ir_region_single_block(&operation->regions[0]) : NULL;
+  const tfrt_ir_operation_t* end = block ? block->last : NULL;
+  bool fits = operation->operand_count == 2 && !operation->result_count && end &&
+              memory->kind == TFRT_IR_TYPE_MEMREF && block->first == end &&
+              operation->operands[0].value->type == memory->element &&
+              tfrt_ir_operation_is(end, "linalg.yield") && end->operand_count == 1 &&
+              block->argument_count > 0 && end->operands[0].value == block->arguments[0];
+  if (fits) return;
+  tfrt_verifier_op_error(verifier, operation,
+                         "takes a value and a memref of such elements, each of which becomes the "
+                         "value");
+}
+
+static void check_device_work(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation) {
+  tfrt_ir_device_operation_t parts;
+  if (tfrt_ir_device_operation_read(operation, &parts)) return;
+  tfrt_verifier_op_error(
+      verifier, operation,
+      "has operands, results or sizes of segments that don't fit: tokens of type "
+      "'" TFRT_IR_DEVICE_TOKEN "' first, and memory of known rank");
+}
+
 // Checks what the family of |operation| says of its types.
 static void check_family(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation) {
   tfrt_string_view_t family = tfrt_op_form_family(operation->descriptor);
@@ -503,6 +529,13 @@ static const rule_t rules[] = {
     {"memref.atomic_rmw", check_atomic},
     {"memref.alloc", check_alloc},
     {"memref.alloca", check_alloc},
+    {"linalg.fill", check_fill},
+    {"gpu.wait", check_device_work},
+    {"gpu.alloc", check_device_work},
+    {"gpu.dealloc", check_device_work},
+    {"gpu.memcpy", check_device_work},
+    {"gpu.memset", check_device_work},
+    {"gpu.launch_func", check_device_work},
 };
 
 void tfrt_verifier_check_language(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation) {

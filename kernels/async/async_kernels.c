@@ -24,8 +24,15 @@ static const tfrt_kernel_registration_t others[] = {
     {"tfrt_async.alloc", tfrt_async_alloc},
     {"tfrt_async.load", tfrt_async_load},
     {"tfrt_async.store", tfrt_async_store},
+    {"tfrt_async.print_thread", tfrt_async_print_thread},
+    {"tfrt_async.fill", tfrt_async_fill},
     {"tfrt_async.print_memory", tfrt_async_print_memory},
     {"tfrt_async.atomic_rmw", tfrt_async_atomic_rmw},
+    {"tfrt_async.memory_cast", tfrt_async_memory_cast},
+    {"tfrt_async.bytes", tfrt_async_bytes},
+    {"tfrt_async.device_bytes", tfrt_async_device_bytes},
+    {"tfrt_async.device_memory", tfrt_async_device_bytes},
+    {"tfrt_async.device_size", tfrt_async_device_size},
     {"tfrt_async.dim", tfrt_async_dim},
 };
 

@@ -7,7 +7,7 @@
 //     block_runner.c    functions of several blocks
 //     group_kernels.c   groups
 //     print_kernels.c   prints
-//     memory_kernels.c  memory
+//     memory_kernels.c  memory, and what devices get of it
 //     atomic_change.c   an element of memory is changed in one step
 //
 // Thread rule: the kernels are thread-safe. Failure rule: a kernel's failure is its results' error.
@@ -31,11 +31,17 @@ void tfrt_async_await_all(tfrt_kernel_frame_t* frame);
 void tfrt_async_print(tfrt_kernel_frame_t* frame);
 void tfrt_async_print_text(tfrt_kernel_frame_t* frame);
 void tfrt_async_end_line(tfrt_kernel_frame_t* frame);
+void tfrt_async_print_thread(tfrt_kernel_frame_t* frame);
 void tfrt_async_alloc(tfrt_kernel_frame_t* frame);
 void tfrt_async_load(tfrt_kernel_frame_t* frame);
 void tfrt_async_store(tfrt_kernel_frame_t* frame);
+void tfrt_async_fill(tfrt_kernel_frame_t* frame);
 void tfrt_async_atomic_rmw(tfrt_kernel_frame_t* frame);
 void tfrt_async_print_memory(tfrt_kernel_frame_t* frame);
+void tfrt_async_memory_cast(tfrt_kernel_frame_t* frame);
+void tfrt_async_bytes(tfrt_kernel_frame_t* frame);
+void tfrt_async_device_bytes(tfrt_kernel_frame_t* frame);
+void tfrt_async_device_size(tfrt_kernel_frame_t* frame);
 void tfrt_async_dim(tfrt_kernel_frame_t* frame);
 
 // Appends the element of |type| at |payload| to |text| as MLIR's runner prints it. Thread-safe.

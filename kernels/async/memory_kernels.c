@@ -5,13 +5,15 @@
 #include <string.h>
 
 #include "host_runtime/bef/bef_attribute.h"
+#include "host_runtime/tensor/tensor_types.h"
 #include "kernels/async/kernel_parts.h"
 
 #define TFRT_ASYNC_MAX_RANK 8
 
 typedef struct tfrt_async_memory_s {
-  void* data;
-  size_t size;  // of |data|
+  tfrt_host_buffer_t* buffer;  // +1
+  void* data;                  // of |buffer|
+  size_t size;                 // of |data|
   int64_t dims[TFRT_ASYNC_MAX_RANK];
   uint32_t rank;
   tfrt_type_id_t element;
@@ -22,7 +24,7 @@ static tfrt_type_id_t tfrt_async_memory_type;
 
 static void tfrt_async_memory_destroy(void* payload) {
   tfrt_async_memory_t* memory = payload;
-  tfrt_allocator_free(tfrt_allocator_system(), memory->data, memory->size);
+  tfrt_host_buffer_release(memory->buffer);
 }
 
 static const tfrt_type_t tfrt_async_memory_type_entry = {.name = "!tfrt_async.memory",
@@ -81,16 +83,19 @@ void tfrt_async_alloc(tfrt_kernel_frame_t* frame) {
     tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT, "no such memory");
     return;
   }
-  memory.data = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), memory.size);
-  tfrt_async_value_t* value = memory.data || memory.size == 0
-                                  ? tfrt_async_value_create_available(tfrt_async_memory_type)
-                                  : NULL;
+  tfrt_status_t status =
+      tfrt_host_buffer_create(memory.size, tfrt_allocator_system(), &memory.buffer);
+  tfrt_async_value_t* value =
+      status ? NULL : tfrt_async_value_create_available(tfrt_async_memory_type);
+  tfrt_status_release(status);
   if (!value) {
-    tfrt_allocator_free(tfrt_allocator_system(), memory.data, memory.size);
+    tfrt_host_buffer_release(memory.buffer);
     tfrt_kernel_frame_fail(frame, TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for %zu bytes",
                            memory.size);
     return;
   }
+  memory.data = memory.buffer->data;
+  if (memory.size) memset(memory.data, 0, memory.size);
   *(tfrt_async_memory_t*)tfrt_async_value_payload(value) = memory;
   tfrt_kernel_frame_set(frame, 0, value);
 }
@@ -136,6 +141,20 @@ void tfrt_async_store(tfrt_kernel_frame_t* frame) {
     return;
   }
   memcpy(element, tfrt_kernel_frame_payload(frame, 1), memory->element_size);
+  tfrt_kernel_frame_set_ready_chain(frame, 0);
+}
+
+void tfrt_async_fill(tfrt_kernel_frame_t* frame) {
+  const tfrt_async_memory_t* memory = tfrt_async_memory_of(frame, 2);
+  if (!memory) return;
+  if (frame->arguments[1]->type_id != memory->element) {
+    tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT, "elements of another type");
+    return;
+  }
+  const void* value = tfrt_kernel_frame_payload(frame, 1);
+  for (size_t at = 0; at < memory->size; at += memory->element_size) {
+    memcpy((char*)memory->data + at, value, memory->element_size);
+  }
   tfrt_kernel_frame_set_ready_chain(frame, 0);
 }
 
@@ -212,6 +231,53 @@ void tfrt_async_print_memory(tfrt_kernel_frame_t* frame) {
     tfrt_async_print_lines(frame, tfrt_string_builder_view(&text));
   }
   tfrt_string_builder_deinitialize(&text);
+}
+
+void tfrt_async_memory_cast(tfrt_kernel_frame_t* frame) {
+  tfrt_kernel_frame_set(frame, 0, tfrt_async_value_retain(frame->arguments[0]));
+}
+
+// Whether argument 0 is memory of a device, which the kernels of devices know.
+static bool tfrt_async_is_device_memory(const tfrt_kernel_frame_t* frame) {
+  return strcmp(tfrt_type_get(frame->arguments[0]->type_id)->name, "!tfrt_gpu.buffer") == 0;
+}
+
+void tfrt_async_device_bytes(tfrt_kernel_frame_t* frame) {
+  if (tfrt_async_is_device_memory(frame)) {
+    tfrt_kernel_frame_set(frame, 0, tfrt_async_value_retain(frame->arguments[0]));
+    return;
+  }
+  tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
+                         "this memory is no device's: allocate it with gpu.alloc");
+}
+
+void tfrt_async_bytes(tfrt_kernel_frame_t* frame) {
+  if (tfrt_async_is_device_memory(frame)) {
+    tfrt_kernel_frame_set(frame, 0, tfrt_async_value_retain(frame->arguments[0]));
+    return;
+  }
+  const tfrt_async_memory_t* memory = tfrt_async_memory_of(frame, 0);
+  if (!memory) return;
+  tfrt_host_buffer_t* buffer = tfrt_host_buffer_retain(memory->buffer);
+  tfrt_kernel_frame_set(frame, 0, tfrt_async_value_create_host_buffer_take(buffer));
+}
+
+void tfrt_async_device_size(tfrt_kernel_frame_t* frame) {
+  bool is_wide = frame->arguments[0]->type_id == TFRT_TYPE_I64;
+  if (!is_wide && frame->arguments[0]->type_id != TFRT_TYPE_I32) {
+    tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT, "a size that is no i32 or i64");
+    return;
+  }
+  int64_t number =
+      is_wide ? tfrt_kernel_frame_i64(frame, 0) : *(int32_t*)tfrt_kernel_frame_payload(frame, 0);
+  if (number < 0 || number > UINT32_MAX) {
+    tfrt_kernel_frame_fail(frame, TFRT_STATUS_OUT_OF_RANGE, "a launch of size %lld",
+                           (long long)number);
+    return;
+  }
+  uint32_t size = (uint32_t)number;
+  tfrt_kernel_frame_set(frame, 0,
+                        tfrt_async_value_create_copy(TFRT_TYPE_UI32, &size, sizeof(size)));
 }
 
 void tfrt_async_dim(tfrt_kernel_frame_t* frame) {

@@ -3,6 +3,8 @@
 // Prints as MLIR's runner has them: numbers and texts that make up a line piece by piece. The
 // request's output takes whole lines, so the pieces are kept, in the request, until one ends.
 #include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
 
 #include "host_runtime/base/sync.h"
 #include "host_runtime/bef/bef_attribute.h"
@@ -115,6 +117,12 @@ void tfrt_async_print(tfrt_kernel_frame_t* frame) {
 
 void tfrt_async_print_text(tfrt_kernel_frame_t* frame) {
   tfrt_async_line_add(frame, tfrt_bef_attribute_string(frame->attributes[0]), false);
+}
+
+void tfrt_async_print_thread(tfrt_kernel_frame_t* frame) {
+  char text[64];
+  int size = snprintf(text, sizeof(text), "Current thread id: %ld\n", (long)gettid());
+  tfrt_async_line_add(frame, tfrt_string_view_make(text, (size_t)size), false);
 }
 
 void tfrt_async_end_line(tfrt_kernel_frame_t* frame) {

@@ -8,6 +8,7 @@ static const tfrt_region_descriptor_t then_and_else[] = {
     {.name = "else", .optional = true, .captures = true},
 };
 static const tfrt_region_descriptor_t body[] = {{.name = "body", .captures = true}};
+static const tfrt_region_descriptor_t plain_body[] = {{.name = "body"}};
 static const tfrt_region_descriptor_t before_and_after[] = {
     {.name = "before", .captures = true},
     {.name = "after", .captures = true},
@@ -63,6 +64,11 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
     OP("memref.cast", "The same memory by another type.", FORM("syntax cast"),
        IN(READ("memref", TFRT_TYPE_ANY)), OUT(GIVE("results", TFRT_TYPE_ANY)),
        FLAGS(LANGUAGE, PURE, VARIADIC_RESULTS)),
+    OP("linalg.fill", "Sets each element of memory to a value.", FORM("syntax fill"),
+       IN(READ("value", TFRT_TYPE_ANY), READ("memref", TFRT_TYPE_ANY)), TFRT_REGIONS(plain_body),
+       FLAGS(LANGUAGE)),
+    OP("linalg.yield", "Ends a region that says what an element becomes.", FORM("syntax yield"),
+       IN(PASS("operands", TFRT_TYPE_ANY)), FLAGS(LANGUAGE, TERMINATOR, VARIADIC_OPERANDS)),
     OP("vector.print", "Prints a number or a text.", FORM("syntax print"),
        IN(PASS("operands", TFRT_TYPE_ANY)), FLAGS(LANGUAGE, VARIADIC_OPERANDS)),
 };

@@ -45,6 +45,21 @@ static void tfrt_gpu_device_current(tfrt_kernel_frame_t* frame) {
                          "\"cuda:0\"}");
 }
 
+// Where a function works that no call has placed on a device.
+#define TFRT_GPU_DEFAULT_DEVICE "cpu:0"
+
+static tfrt_status_t tfrt_gpu_keep_default(tfrt_gpu_job_t* job, tfrt_async_value_t** out_value) {
+  const char* name = job->device ? job->device : TFRT_GPU_DEFAULT_DEVICE;
+  tfrt_device_t* device;
+  TFRT_RETURN_IF_ERROR(tfrt_host_devices_get(job->host, tfrt_string_view_of(name), &device));
+  *out_value = tfrt_gpu_value_create_take(TFRT_GPU_DEVICE, device);
+  return NULL;
+}
+
+static void tfrt_gpu_device_default(tfrt_kernel_frame_t* frame) {
+  tfrt_gpu_job_start(frame, tfrt_gpu_keep_default);
+}
+
 static void tfrt_gpu_context_primary(tfrt_kernel_frame_t* frame) {
   tfrt_gpu_context_t* context;
   tfrt_status_t status = tfrt_gpu_context_create(tfrt_gpu_argument(frame, 0), &context);
@@ -125,6 +140,7 @@ static void tfrt_gpu_alias(tfrt_kernel_frame_t* frame) {
 static const tfrt_kernel_registration_t kernels[] = {
     {"tfrt_gpu.device.get", tfrt_gpu_device_get},
     {"tfrt_gpu.device.current", tfrt_gpu_device_current},
+    {"tfrt_gpu.device.default", tfrt_gpu_device_default},
     {"tfrt_gpu.context.primary", tfrt_gpu_context_primary},
     {"tfrt_gpu.context.create", tfrt_gpu_context_primary},
     {"tfrt_gpu.stream.create", tfrt_gpu_stream_create},

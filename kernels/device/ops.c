@@ -62,6 +62,9 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
        "The device that the function was placed on by the call option `device` of its call, as in "
        "{device = \"cuda:0\"}.",
        FORM("attr-dict"), OUT(GIVE("device", DEVICE)), EFFECTS(NONE), COST(100)),
+    OP("tfrt_gpu.device.default",
+       "The same, or, where no call has placed the function, the host itself: \"cpu:0\".",
+       FORM("attr-dict"), OUT(GIVE("device", DEVICE)), EFFECTS(NONE), COST(100)),
     OP("tfrt_gpu.context.primary", "The context of a device, which the whole process shares.",
        FORM("operands attr-dict"), IN(READ("device", DEVICE)), OUT(GIVE("context", CONTEXT)),
        EFFECTS(NONE), COST(100)),

@@ -10,7 +10,7 @@
 # are compared with the comments `expected-error` of the text, `on-cuda-error` for CUDA alone. With
 # `-` for the fake driver it is CUDA alone, on GPUs. The last arguments say how many GPUs there are and
 # whether they have clusters; programs that need more are left out. Where there are two, members of a
-# group are on GPUs of their own.
+# group are on GPUs of their own, and so is work on `another device`.
 set -euo pipefail
 mlir_to_bef=$PWD/$1 bef_executor=$PWD/$2 folder=$PWD/$4
 gpus=3 clusters=1
@@ -52,7 +52,8 @@ for text in "$folder"/*.mlir; do
     sed "s/\(device.get\|unique_id\) CPU/\1 ${platform^^}/; s/device = \"cpu:/device = \"$platform:/
          s/on-$platform-error/expected-error/" "$text" > "$name.mlir"
     [[ $platform != cuda || $gpus -lt 2 ]] ||
-      sed -i '/func.func @\(sum\|exchange\)(/,/^}/s/device.get CUDA, %ordinal/device.get CUDA, %rank/' "$name.mlir"
+      sed -i '/another device/s/cuda:0/cuda:1/
+              /func.func @\(sum\|exchange\)(/,/^}/s/device.get CUDA, %ordinal/device.get CUDA, %rank/' "$name.mlir"
     sed "s/cpu:/$platform:/g; s/CPU_ERROR_/${platform^^}_ERROR_/g; s/(CPU)/(${platform^^})/" "${text%.mlir}.out" > expected
     "$mlir_to_bef" "$name.mlir" > "$name.bef"
     reason=$(lacks "$name" "$platform")

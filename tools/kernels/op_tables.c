@@ -15,7 +15,7 @@
 #include "kernels/test/ops.h"
 #include "tools/kernels/shared_libraries.h"
 
-#define TFRT_OP_TABLES_ROOM_COUNT 19
+#define TFRT_OP_TABLES_ROOM_COUNT 20
 
 static tfrt_kernel_table_t
     tfrt_op_tables_of_all[TFRT_OP_TABLES_ROOM_COUNT + TFRT_SHARED_LIBRARIES_MAX];
@@ -43,6 +43,7 @@ static void tfrt_op_tables_fill(void) {
   tfrt_op_tables_of_all[16] = tfrt_scf_ops;
   tfrt_op_tables_of_all[17] = tfrt_async_language_ops;
   tfrt_op_tables_of_all[18] = tfrt_async_ops;
+  tfrt_op_tables_of_all[19] = tfrt_gpu_language_ops;
 }
 
 const tfrt_op_tables_t* tfrt_all_op_tables(void) {

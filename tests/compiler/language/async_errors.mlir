@@ -182,3 +182,35 @@ func.func @suspends(%s: !async.coro.state) {
 ^next:
   return
 }
+
+// -----
+
+func.func @copies_less(%m: memref<4xf32>, %n: memref<4xi32>) {
+  // expected-error@+1 {{has operands, results or sizes of segments that don't fit: tokens of type '!gpu.async.token' first, and memory of known rank}}
+  gpu.memcpy %m, %n : memref<4xf32>, memref<4xi32>
+  return
+}
+
+// -----
+
+func.func @launches_less(%n: index) {
+  // expected-error@+1 {{has operands, results or sizes of segments that don't fit}}
+  "gpu.launch_func"(%n) <{kernel = @a::@b, operandSegmentSizes = array<i32: 0, 1, 1>}> : (index) -> ()
+  return
+}
+
+// -----
+
+func.func @two_axes(%n: index) {
+  // expected-error@+1 {{expected three sizes}}
+  gpu.launch_func @a::@b blocks in (%n, %n) threads in (%n, %n, %n)
+  return
+}
+
+// -----
+
+func.func @fills_other(%m: memref<4xf32>, %x: f64) {
+  // expected-error@+1 {{takes a value and a memref of such elements, each of which becomes the value}}
+  linalg.fill ins(%x : f64) outs(%m : memref<4xf32>)
+  return
+}

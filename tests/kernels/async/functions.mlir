@@ -39,6 +39,7 @@ async.func @fib(%n: i64) -> !async.value<i64> {
 }
 func.func private @printI64(i64)
 func.func private @printNewline()
+func.func private @mlirAsyncRuntimePrintCurrentThreadId()
 func.func @main() {
   %c3 = arith.constant 3 : i64
   %c4 = arith.constant 4 : i64
@@ -55,6 +56,7 @@ func.func @main() {
   %q = async.call @fib(%n) : (i64) -> !async.value<i64>
   %w = async.await %q : !async.value<i64>
   vector.print %w : i64
+  call @mlirAsyncRuntimePrintCurrentThreadId() : () -> ()
   return
 }
 
@@ -62,3 +64,4 @@ func.func @main() {
 // CHECK-NEXT: {{^}}25{{$}}
 // CHECK-NEXT: {{^}}1{{$}}
 // CHECK-NEXT: {{^}}144{{$}}
+// CHECK-NEXT: Current thread id: {{[1-9][0-9]*$}}

@@ -34,3 +34,28 @@ func.func @inside(%c: i1, %t: !async.token) {
   }
   return
 }
+
+// -----
+
+func.func @no_binary(%n: index) {
+  // expected-error@+1 {{launches a kernel of '@kernels', which is no 'gpu.binary' of the module: mlir-opt --gpu-module-to-binary makes one}}
+  gpu.launch_func @kernels::@k blocks in (%n, %n, %n) threads in (%n, %n, %n)
+  return
+}
+
+// -----
+
+// expected-error@+1 {{needs an object with code, as in [#gpu.object<#nvvm.target, assembly = "...">]}}
+gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_90">>]
+func.func @no_code(%n: index) {
+  gpu.launch_func @kernels::@k blocks in (%n, %n, %n) threads in (%n, %n, %n)
+  return
+}
+
+// -----
+
+func.func @no_size() {
+  // expected-error@+1 {{gives memory of no size that is known here: 'memref<2x!a.b>'}}
+  %m = gpu.alloc () : memref<2x!a.b>
+  return
+}

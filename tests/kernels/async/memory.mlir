@@ -24,6 +24,29 @@ func.func @forms() {
   call @printMemrefI32(%u) : (memref<*xi32>) -> ()
   return
 }
+
+// CHECK-LABEL: --- Running 'fills'
+func.func @fills() {
+  %zero = arith.constant 0 : index
+  %half = arith.constant 0.5 : f64
+  %m = memref.alloc() : memref<2x2xf64>
+  linalg.fill ins(%half : f64) outs(%m : memref<2x2xf64>)
+  memref.store %half, %m[%zero, %zero] : memref<2x2xf64>
+  %x = memref.load %m[%zero, %zero] : memref<2x2xf64>
+  %u = memref.cast %m : memref<2x2xf64> to memref<*xf64>
+  // CHECK: [0.5,{{ +}}0.5]
+  // CHECK-NEXT: [0.5,{{ +}}0.5]
+  call @printMemrefF64(%u) : (memref<*xf64>) -> ()
+  // A region captures it by the type that it was cast to.
+  // CHECK: [0.5,{{ +}}0.5]
+  // CHECK-NEXT: [0.5,{{ +}}0.5]
+  %t = async.execute {
+    func.call @printMemrefF64(%u) : (memref<*xf64>) -> ()
+    async.yield
+  }
+  async.await %t : !async.token
+  return
+}
 func.func private @printMemrefI32(memref<*xi32>) attributes {llvm.emit_c_interface}
 func.func private @printMemrefF32(memref<*xf32>) attributes {llvm.emit_c_interface}
 func.func private @printMemrefF64(memref<*xf64>) attributes {llvm.emit_c_interface}

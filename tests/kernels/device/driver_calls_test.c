@@ -66,6 +66,47 @@ static const char often_called[] =
     "  %graph = tfrt_gpu.graph.create {plain_calls = 1 : i32}\n" CALL("1", "0") CALL("2", "1")
         CALL("3", "2") END;
 
+#define PLACED "attributes {device = \"cuda:0\"} {\n"
+#define TOKEN "!async.value<!gpu.async.token>"
+#define MEMORY "!async.value<memref<1xi32>>"
+
+// Three tasks, each with work behind the token of the one before. The last one copies %b to %c, and
+// does |end| behind the token of that, %td.
+#define TASKS(end)                                                                           \
+  "func.func @main() -> i32 {\n"                                                             \
+  "  %c0 = arith.constant 0 : index\n"                                                       \
+  "  %seven = arith.constant 7 : i32\n"                                                      \
+  "  %host = memref.alloc() : memref<1xi32>\n"                                               \
+  "  memref.store %seven, %host[%c0] : memref<1xi32>\n"                                      \
+  "  %t0, %e, %m = async.execute -> (" TOKEN ", " MEMORY ") " PLACED                         \
+  "    %a, %ta = gpu.alloc async () : memref<1xi32>\n"                                       \
+  "    %tb = gpu.memset async [%ta] %a, %seven : memref<1xi32>, i32\n"                       \
+  "    async.yield %tb, %a : !gpu.async.token, memref<1xi32>\n"                              \
+  "  }\n"                                                                                    \
+  "  %t1, %f, %n = async.execute (%e as %token: " TOKEN ", %m as %a: " MEMORY ") -> (" TOKEN \
+  ", " MEMORY ") " PLACED                                                                    \
+  "    %b, %tb = gpu.alloc async [%token] () : memref<1xi32>\n"                              \
+  "    %tc = gpu.memcpy async [%tb] %b, %a : memref<1xi32>, memref<1xi32>\n"                 \
+  "    async.yield %tc, %b : !gpu.async.token, memref<1xi32>\n"                              \
+  "  }\n"                                                                                    \
+  "  %t2 = async.execute (%f as %token: " TOKEN ", %n as %b: " MEMORY ") " PLACED            \
+  "    %c, %tc = gpu.alloc async [%token] () : memref<1xi32>\n"                              \
+  "    %td = gpu.memcpy async [%tc] %c, %b : memref<1xi32>, memref<1xi32>\n" end             \
+  "    async.yield\n"                                                                        \
+  "  }\n"                                                                                    \
+  "  async.await %t2 : !async.token\n"                                                       \
+  "  %x = memref.load %host[%c0] : memref<1xi32>\n"                                          \
+  "  return %x : i32\n"                                                                      \
+  "}\n"
+
+static const char unwaited_tasks[] = TASKS("");
+static const char waited_tasks[] = TASKS("    gpu.wait [%td]\n");
+// The host gets what the first task has set.
+static const char copied_tasks[] = TASKS(
+    "    %zero = arith.constant 0 : i32\n"
+    "    memref.store %zero, %host[%c0] : memref<1xi32>\n"
+    "    %te = gpu.memcpy async [%td] %host, %c : memref<1xi32>, memref<1xi32>\n");
+
 // Runs |program| with call |n| of the driver's |name| failing; returns its error (+1), or NULL if
 // it gives 7.
 static tfrt_status_t run(const char* program, const char* name, uint32_t n) {
@@ -134,12 +175,28 @@ START_TEST(a_function_that_is_called_often_is_a_launch_of_a_graph) {
 }
 END_TEST
 
+START_TEST(tokens_between_tasks_are_events_of_the_device) {
+  expect_all_back(unwaited_tasks);
+  expect_all_back(waited_tasks);
+  expect_all_back(copied_tasks);
+  expect_call(unwaited_tasks, "cuEventRecord", 1);
+  expect_call(unwaited_tasks, "cuStreamWaitEvent", 1);
+  // The host asks for events that it waits for.
+  expect_no_call(unwaited_tasks, "cuEventQuery", 1);
+  expect_call(waited_tasks, "cuEventQuery", 1);
+  // It never blocks.
+  expect_no_call(waited_tasks, "cuStreamSynchronize", 1);
+  expect_no_call(waited_tasks, "cuEventSynchronize", 1);
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   Suite* suite = suite_create("driver_calls");
   TCase* calls = tcase_create("calls");
   tcase_add_test(calls, chains_in_one_stream_are_no_events);
   tcase_add_test(calls, streams_are_ordered_by_events_of_the_device);
   tcase_add_test(calls, a_function_that_is_called_often_is_a_launch_of_a_graph);
+  tcase_add_test(calls, tokens_between_tasks_are_events_of_the_device);
   suite_add_tcase(suite, calls);
   return suite;
 }
