@@ -7,6 +7,7 @@
 #include "distributed/threads/reader_pair.h"
 #include "distributed/tuning/tuning.h"
 #include "host_runtime/base/log.h"
+#include "host_runtime/base/macros.h"
 
 // One run of deferred tasks on the calling thread. Runs of different locks may be nested.
 typedef struct tfrt_node_lock_run_s {
@@ -242,10 +243,12 @@ void tfrt_action_queue_set_work_queue(tfrt_action_queue_t* queue, tfrt_work_queu
 
 void tfrt_action_queue_deinitialize(tfrt_action_queue_t* queue) {
   assert(!queue->urgent && !queue->first_closed && (!queue->batch || queue->batch->count == 0));
-  if (!queue->batch) return;
-  tfrt_allocator_free(queue->allocator, queue->batch,
-                      tfrt_action_batch_size(queue->batch->capacity));
-  queue->batch = NULL;
+  tfrt_action_batch_t* batches[] = {queue->batch, queue->spare};
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(batches); ++i) {
+    if (!batches[i]) continue;
+    tfrt_allocator_free(queue->allocator, batches[i], tfrt_action_batch_size(batches[i]->capacity));
+  }
+  queue->batch = queue->spare = NULL;
 }
 
 // Makes room for one more action in |*batch|; NULL is an empty one, made with room for |least|.
@@ -265,9 +268,25 @@ static bool tfrt_action_batch_reserve(tfrt_action_batch_t** batch, size_t least,
   return true;
 }
 
+// The same for |*batch| of |queue|, with the spare batch instead if memory is out. An action that
+// should be done at once is then added to the others.
+static bool tfrt_action_queue_reserve(tfrt_action_queue_t* queue, tfrt_action_batch_t*** batch) {
+  if (!queue->spare) {
+    (void)tfrt_action_batch_reserve(&queue->spare, TFRT_ACTION_QUEUE_SPARE, queue->allocator);
+  }
+  if (tfrt_action_batch_reserve(*batch, queue->usual_capacity, queue->allocator)) return true;
+  *batch = &queue->batch;
+  if (queue->batch && queue->batch->count < queue->batch->capacity) return true;
+  if (!queue->spare) return false;
+  if (queue->batch) tfrt_action_queue_close_batch(queue);
+  queue->batch = queue->spare;
+  queue->spare = NULL;
+  return true;
+}
+
 static void tfrt_action_queue_add_to(tfrt_action_queue_t* queue, tfrt_action_batch_t** batch,
                                      const tfrt_action_t* action) {
-  if (!tfrt_action_batch_reserve(batch, queue->usual_capacity, queue->allocator)) {
+  if (!tfrt_action_queue_reserve(queue, &batch)) {
     tfrt_log(TFRT_LOG_ERROR, NULL, "no memory to hand on a value; whoever waits for it waits on");
     return;
   }

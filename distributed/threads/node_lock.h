@@ -39,8 +39,9 @@
 //
 // Thread rule: the lock is thread-safe after initialisation, and not recursive. Actions are added
 // with it held, and run with it open. Those of different critical sections may run at the same
-// time. Failure rule: misuse aborts. When memory is out an action is carried out by nobody: its
-// value stays unresolved or unreleased, and that is logged.
+// time. Failure rule: misuse aborts. A queue has some memory ahead, for when memory is out. If that
+// is used up, too, an action is carried out by nobody: its value stays unresolved or unreleased,
+// and that is logged.
 #ifndef TFRT_DISTRIBUTED_THREADS_NODE_LOCK_H_
 #define TFRT_DISTRIBUTED_THREADS_NODE_LOCK_H_
 
@@ -95,6 +96,8 @@ typedef struct tfrt_action_queue_s {
   // If one batch can't take all actions: the first and the last full batch. NULL: |batch| has all.
   tfrt_action_batch_t* first_closed;
   tfrt_action_batch_t* last_closed;
+  // Empty; takes the place of |batch| when memory is out. NULL: there is none yet, or it was used.
+  tfrt_action_batch_t* spare;
   size_t usual_capacity;  // of a batch: what the last one that was taken whole needed
 } tfrt_action_queue_t;
 

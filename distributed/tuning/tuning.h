@@ -69,6 +69,14 @@
 // For how long the last one to leave waits for gRPC's own stragglers.
 #define TFRT_TUNING_GRPC_LEAVE_NS (20 * TFRT_NANOSECONDS_PER_MILLISECOND)  // ns, 0 to 5 s
 
+// The memory of gRPC for all connections and calls of a process. Beyond it gRPC reads less from
+// each, and in the end breaks some connections: these are dialled again, and their sessions go on.
+// A payload needs some windows on its way.
+#define TFRT_TUNING_GRPC_QUOTA_BYTES ((size_t)512 << 20)  // bytes, 64 Mi to 16 Gi
+
+// The calls on one connection at a time: a peer has one, a prober some.
+#define TFRT_TUNING_GRPC_STREAMS 512  // calls, 16 to 65,536
+
 // The most calls open at a time, watchers and others: a caller needs no key, and a call takes 12
 // KB.
 #define TFRT_TUNING_HEALTH_CALLS 256  // calls, 16 to 65,536
@@ -88,6 +96,13 @@
 #define TFRT_TUNING_STRANGER_BYTES_PER_SECOND \
   ((uint64_t)16 << 10)  // bytes per second, 1 Ki to 1 Mi
 
+// A stranger's bytes before it is accepted: a dialler sends a header and a Hello, and then waits.
+#define TFRT_TUNING_STRANGER_FIRST_BYTES ((uint64_t)16 << 10)  // bytes, 4 Ki to 1 Mi
+
+// The calls that a stranger may begin before it is admitted, health probes apart. A dialler begins
+// one; gRPC takes some 10 KB for each until it is over.
+#define TFRT_TUNING_STRANGER_PEER_CALLS 4u  // calls, 1 to 64
+
 // A stranger's time until a call comes; and after which it makes room where others wait: a dialler
 // sends the header of its call right behind the first bytes.
 #define TFRT_TUNING_STRANGER_WAITING_NS \
@@ -106,6 +121,11 @@
 
 // Connections that are accepted between two looks.
 #define TFRT_TUNING_FLOOD_ACCEPTED 64  // connections, 8 to 1,024
+
+// The same for some time after a flood: each connection may bring gRPC work for some 100 ms before
+// it is looked at.
+#define TFRT_TUNING_FLOOD_CAREFULLY_ACCEPTED 8                    // connections, 1 to 64
+#define TFRT_TUNING_FLOOD_CAREFUL_NS TFRT_NANOSECONDS_PER_SECOND  // ns, 100 ms to 60 s
 
 // --- Certificates --------------------------------------------------------------------------------
 
@@ -145,6 +165,10 @@
 // lock may be held.
 #define TFRT_ACTION_QUEUE_LEAST 16   // actions, 1 to MOST
 #define TFRT_ACTION_QUEUE_MOST 1024  // actions, LEAST to 65,536
+
+// The actions that a queue has room for ahead, for when memory is out: more than most critical
+// sections have, in 3 KiB.
+#define TFRT_ACTION_QUEUE_SPARE 64  // actions, 16 to 1,024
 
 // More threads in a kernel are not looked at.
 #define TFRT_PROGRESS_MAX_THREADS 256  // threads, 16 to 4,096
@@ -259,6 +283,14 @@
 
 // The most calls that a result is pushed to; others ask for it.
 #define TFRT_REMOTE_VALUE_MAX_PUSHED 4u  // calls, 1 to 16
+
+// The memory for the record of a call, at its caller or its callee: 1.5 KB for a call with one
+// result, and 0.7 KB when it is cancelled.
+#define TFRT_JOB_BUDGET_CALL_BYTES 2304u  // bytes, 1,024 to 8,192
+
+// How long loops wait for one of the calls that are made to end before they go on, as these may
+// wait for what the loop does next.
+#define TFRT_JOB_BUDGET_PATIENCE_NS (30 * TFRT_NANOSECONDS_PER_SECOND)  // ns, 1 s to 1 h
 
 // --- Delivery ------------------------------------------------------------------------------------
 
