@@ -160,7 +160,7 @@ static bool has_key(const grpc_metadata_array* metadata) {
 static void note_call(tfrt_grpc_connection_t* connection, const grpc_metadata_array* metadata,
                       tfrt_grpc_admission_t* admission) {
   tfrt_grpc_listener_side_t* side = &connection->side.listener;
-  side->stranger = tfrt_grpc_admission_note_call(admission, connection->call);
+  side->stranger = tfrt_grpc_admission_note_call(admission, connection->call, false);
   if (side->stranger != 0) side->admission = tfrt_grpc_admission_retain(admission);
   if (has_key(metadata)) admit(connection);
 }
@@ -182,6 +182,7 @@ void tfrt_grpc_accept_take_call(grpc_call* call, tfrt_transport_kind_t kind,
     if (context->admission) note_call(connection, metadata, context->admission);
     accept_stream(connection, handler);
   } else {
+    if (context->admission) (void)tfrt_grpc_admission_note_call(context->admission, call, false);
     reject_stream(connection, status);
   }
   tfrt_status_release(status);

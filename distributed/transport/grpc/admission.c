@@ -37,6 +37,7 @@ typedef struct stranger_s {
   int descriptor;           // gRPC's: calls say where they come from by it
   int copy;                 // ours
   struct in6_addr address;  // of IPv4 in the mapped form
+  uint32_t peer_calls;      // that have come
   int64_t accepted_ns;
 } stranger_t;
 
@@ -57,6 +58,7 @@ struct tfrt_grpc_admission_s {
   bool is_running;
   // Belong to |thread|.
   int64_t paused_until_ns;
+  int64_t careful_until_ns;
   int64_t silent_until_ns;
   tfrt_mutex_t mutex;
   tfrt_condition_t changed;  // there is something to hand over, or |stage| is another
@@ -65,6 +67,7 @@ struct tfrt_grpc_admission_s {
   size_t handed_count;
   int handed[TFRT_TUNING_MAX_STRANGERS];  // descriptors that are due to gRPC, the oldest first
   uint64_t last_number;
+  uint32_t flood_count;  // connections that were reset for their calls since the last look
   size_t count;
   stranger_t strangers[TFRT_TUNING_MAX_STRANGERS];  // the oldest first
 };
@@ -85,7 +88,22 @@ static void reset(int descriptor) {
   (void)connect(descriptor, &nobody, sizeof(nobody));
 }
 
-uint64_t tfrt_grpc_admission_note_call(tfrt_grpc_admission_t* admission, grpc_call* call) {
+// Notes a call of stranger |index|; returns the number of its connection, or 0 if that is reset.
+// With the lock held.
+static uint64_t note_call_of(tfrt_grpc_admission_t* admission, size_t index, bool is_probe) {
+  stranger_t* stranger = &admission->strangers[index];
+  stranger->state = CALLING;
+  if (!is_probe && ++stranger->peer_calls > TFRT_TUNING_STRANGER_PEER_CALLS) {
+    ++admission->flood_count;
+    reset(stranger->copy);
+    forget(admission, index);
+    return 0;
+  }
+  return stranger->number;
+}
+
+uint64_t tfrt_grpc_admission_note_call(tfrt_grpc_admission_t* admission, grpc_call* call,
+                                       bool is_probe) {
   // "fd:" and a number: gRPC's name of a socket that it was handed.
   char* peer = grpc_call_get_peer(call);
   uint64_t digits = 0;
@@ -96,11 +114,10 @@ uint64_t tfrt_grpc_admission_note_call(tfrt_grpc_admission_t* admission, grpc_ca
   uint64_t number = 0;
   tfrt_mutex_lock(&admission->mutex);
   // From the newest on: an older one with this descriptor is gone, which the thread will see.
-  for (size_t i = admission->count; i > 0 && number == 0; --i) {
-    stranger_t* stranger = &admission->strangers[i - 1];
-    if (stranger->descriptor != descriptor) continue;
-    stranger->state = CALLING;
-    number = stranger->number;
+  for (size_t i = admission->count; i > 0; --i) {
+    if (admission->strangers[i - 1].descriptor != descriptor) continue;
+    number = note_call_of(admission, i - 1, is_probe);
+    break;
   }
   tfrt_mutex_unlock(&admission->mutex);
   return number;
@@ -143,8 +160,9 @@ static bool may_tell(tfrt_grpc_admission_t* admission, int64_t now_ns) {
 }
 
 static void look_at_all(tfrt_grpc_admission_t* admission, int64_t now_ns) {
-  size_t flooding = 0;
   tfrt_mutex_lock(&admission->mutex);
+  size_t flooding = admission->flood_count;
+  admission->flood_count = 0;
   for (size_t i = 0; i < admission->count;) {
     const verdict_t verdict = judge(&admission->strangers[i], now_ns);
     if (verdict == IS_LATE || verdict == IS_FLOODING) reset(admission->strangers[i].copy);
@@ -158,10 +176,12 @@ static void look_at_all(tfrt_grpc_admission_t* admission, int64_t now_ns) {
   tfrt_mutex_unlock(&admission->mutex);
   if (flooding == 0) return;
   admission->paused_until_ns = now_ns + TFRT_TUNING_FLOOD_PAUSE_NS;
+  admission->careful_until_ns = now_ns + TFRT_TUNING_FLOOD_CAREFUL_NS;
   if (!may_tell(admission, now_ns)) return;
   tfrt_log(TFRT_LOG_WARNING, NULL,
-           "reset a connection to %s: it sent more than %" PRIu64 " bytes and no message",
-           admission->address, TFRT_TUNING_STRANGER_BYTES);
+           "reset a connection to %s: it sent more than %" PRIu64
+           " bytes, or began more than %u calls, and sent no message",
+           admission->address, TFRT_TUNING_STRANGER_BYTES, TFRT_TUNING_STRANGER_PEER_CALLS);
 }
 
 // --- Room ----------------------------------------------------------------------
@@ -253,6 +273,20 @@ static void add_stranger(tfrt_grpc_admission_t* admission, int descriptor, int c
   tfrt_mutex_unlock(&admission->mutex);
 }
 
+// True if so much has come on |descriptor| before it was accepted that gRPC shall read none of it.
+static bool brings_flood(int descriptor) {
+  struct tcp_info info = {0};
+  socklen_t size = sizeof(info);
+  return getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 &&
+         info.tcpi_bytes_received > TFRT_TUNING_STRANGER_FIRST_BYTES;
+}
+
+// Resets |descriptor|, which nobody else has, at once.
+static void refuse(int descriptor) {
+  reset(descriptor);
+  close(descriptor);
+}
+
 // Accepts one connection; false if there is none, or nobody is to be accepted now.
 static bool accept_one(tfrt_grpc_admission_t* admission, int64_t now_ns) {
   if (!has_room(admission, now_ns)) return false;
@@ -266,12 +300,18 @@ static bool accept_one(tfrt_grpc_admission_t* admission, int64_t now_ns) {
     }
     return errno == EINTR || errno == ECONNABORTED;
   }
+  if (brings_flood(descriptor)) {
+    refuse(descriptor);
+    tfrt_mutex_lock(&admission->mutex);
+    ++admission->flood_count;
+    tfrt_mutex_unlock(&admission->mutex);
+    return true;
+  }
   // The system gives the lowest number that is free.
   const bool is_fit = (rlim_t)descriptor + RESERVED_DESCRIPTORS < descriptor_limit();
   const int copy = is_fit ? fcntl(descriptor, F_DUPFD_CLOEXEC, 0) : -1;
   if (copy < 0) {
-    reset(descriptor);
-    close(descriptor);
+    refuse(descriptor);
     pause_for_descriptors(admission, now_ns);
     return false;
   }
@@ -344,8 +384,10 @@ static void run(void* argument) {
     look_at_all(admission, now_ns);
     is_full = false;
     if (stage == CLOSING || now_ns < admission->paused_until_ns) continue;
+    const int most = now_ns < admission->careful_until_ns ? TFRT_TUNING_FLOOD_CAREFULLY_ACCEPTED
+                                                          : TFRT_TUNING_FLOOD_ACCEPTED;
     int accepted = 0;
-    while (accepted < TFRT_TUNING_FLOOD_ACCEPTED && accept_one(admission, now_ns)) ++accepted;
+    while (accepted < most && accept_one(admission, now_ns)) ++accepted;
     is_full = !has_room(admission, now_ns);
   }
 }

@@ -13,7 +13,8 @@
 //
 // A connection that is not admitted is a stranger's. gRPC gives each stream of HTTP/2 some 10 KB as
 // soon as its header comes, however many come and are reset. Its threads do nothing else while
-// there is more to read. So a stranger may send few bytes, and may wait for a few seconds; a
+// there is more to read. So a stranger may send few bytes, begin few calls, and may wait for a few
+// seconds; a
 // dialler that is a peer sends one header with the key, or a short message first. There is a limit
 // to the strangers at a time. Strangers beyond it wait in the system's queue. If some of one
 // address have been silent for a while, the oldest of them is reset to make room. Descriptors are
@@ -64,9 +65,11 @@ void tfrt_grpc_admission_stop(tfrt_grpc_admission_t* admission);
 tfrt_grpc_admission_t* tfrt_grpc_admission_retain(tfrt_grpc_admission_t* admission);
 void tfrt_grpc_admission_release(tfrt_grpc_admission_t* admission);
 
-// Notes that |call| has come on one of the connections; returns the number of that, or 0 if it is
-// admitted already. Thread-safe.
-uint64_t tfrt_grpc_admission_note_call(tfrt_grpc_admission_t* admission, grpc_call* call);
+// Notes that |call| has come on one of the connections: it |is_probe| of the health service, or one
+// for a peer. Returns the number of the connection; 0 if that is admitted already, or is reset now
+// because of its many calls. Thread-safe.
+uint64_t tfrt_grpc_admission_note_call(tfrt_grpc_admission_t* admission, grpc_call* call,
+                                       bool is_probe);
 
 // Admits the connection |number|; none for 0, or one that is gone. Thread-safe.
 void tfrt_grpc_admission_admit(tfrt_grpc_admission_t* admission, uint64_t number);

@@ -331,6 +331,9 @@ static tfrt_status_t check_room(void) {
 
 // --- Users ------------------------------------------------------------------
 
+// The memory for the channels and servers of this process; NULL without users.
+static grpc_resource_quota* shared_quota;
+
 // With the lock held.
 static void start(void) {
   // A user who asks gRPC to talk gets its own words, on standard error.
@@ -348,8 +351,12 @@ tfrt_status_t tfrt_grpc_process_enter(void) {
   tfrt_mutex_lock(&users_mutex);
   tfrt_status_t status = users > 0 ? NULL : check_room();
   if (!status) {
-    if (users++ == 0) start();
+    if (users == 0) start();
     grpc_init();
+    if (users++ == 0) {
+      shared_quota = grpc_resource_quota_create("tfrt");
+      grpc_resource_quota_resize(shared_quota, TFRT_TUNING_GRPC_QUOTA_BYTES);
+    }
   }
   tfrt_mutex_unlock(&users_mutex);
   return status;
@@ -357,11 +364,15 @@ tfrt_status_t tfrt_grpc_process_enter(void) {
 
 void tfrt_grpc_process_leave(void) {
   tfrt_mutex_lock(&users_mutex);
+  if (--users == 0) {
+    grpc_resource_quota_unref(shared_quota);
+    shared_quota = NULL;
+  }
   grpc_shutdown_blocking();
   // A thread of gRPC's may free the last pieces of a channel a moment later. gRPC shuts down only
   // after that, and tells nobody. It never frees those of a channel that was destroyed while it
   // connected: the wait is short, and takes no processor.
-  if (--users == 0 && !is_shared) {
+  if (users == 0 && !is_shared) {
     tfrt_clock_t clock = tfrt_clock_system();
     int64_t deadline_ns = tfrt_deadline_after(tfrt_clock_now_ns(clock), TFRT_TUNING_GRPC_LEAVE_NS);
     while (grpc_is_initialized() && tfrt_clock_now_ns(clock) < deadline_ns) poll(NULL, 0, 1);
@@ -389,6 +400,14 @@ static void add_argument(arguments_t* arguments, const char* key, int value) {
   arg->value.integer = value;
 }
 
+static void add_quota(arguments_t* arguments) {
+  grpc_arg* arg = &arguments->values[arguments->args.num_args++];
+  arg->type = GRPC_ARG_POINTER;
+  arg->key = (char*)GRPC_ARG_RESOURCE_QUOTA;
+  arg->value.pointer.p = shared_quota;
+  arg->value.pointer.vtable = grpc_resource_quota_arg_vtable();
+}
+
 static void add_common_arguments(arguments_t* arguments,
                                  const tfrt_grpc_channel_settings_t* settings) {
   arguments->args.num_args = 0;
@@ -403,6 +422,7 @@ static void add_common_arguments(arguments_t* arguments,
   add_argument(arguments, GRPC_ARG_KEEPALIVE_TIME_MS, NO_KEEPALIVE_MS);
   add_argument(arguments, GRPC_ARG_KEEPALIVE_TIMEOUT_MS, settings->stall_limit_ms);
   add_argument(arguments, GRPC_ARG_ENABLE_CHANNELZ, 0);
+  add_quota(arguments);
 }
 
 static void add_client_arguments(arguments_t* arguments) {
@@ -428,5 +448,6 @@ grpc_server* tfrt_grpc_server_open(const tfrt_grpc_channel_settings_t* settings)
   add_argument(&arguments, GRPC_ARG_ALLOW_REUSEPORT, 0);
   add_argument(&arguments, GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, TFRT_TUNING_GRPC_HANDSHAKE_MS);
   add_argument(&arguments, GRPC_ARG_MAX_CONNECTION_IDLE_MS, TFRT_TUNING_GRPC_IDLE_MS);
+  add_argument(&arguments, GRPC_ARG_MAX_CONCURRENT_STREAMS, TFRT_TUNING_GRPC_STREAMS);
   return grpc_server_create(&arguments.args, NULL);
 }

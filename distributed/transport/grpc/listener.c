@@ -409,7 +409,7 @@ static void on_requested(tfrt_grpc_event_t* event, bool is_ok) {
   slot_t* slot = TFRT_CONTAINER_OF(event, slot_t, requested);
   tfrt_grpc_listener_t* listener = slot->listener;
   if (is_ok && slot->is_health) {
-    if (listener->admission) tfrt_grpc_admission_note_call(listener->admission, slot->call);
+    if (listener->admission) tfrt_grpc_admission_note_call(listener->admission, slot->call, true);
     health_take_call(&listener->health, slot->call, slot->is_watch);
   } else if (is_ok) {
     const tfrt_grpc_accept_context_t context = {
