@@ -216,6 +216,7 @@ static void tfrt_incoming_call_begin(tfrt_incoming_call_t* call, const tfrt_wire
   for (uint32_t i = 0; i < execution->result_count; ++i) tfrt_incoming_call_add_slot(call, i);
   tfrt_incoming_want_push(peer, execution->job, invoke);
   ++execution->node->counts.incoming_calls;
+  ++execution->job->usage.incoming;
   if (execution->program) ++execution->job->usage.calls;
   tfrt_hash_table_insert(&peer->incoming_calls, &call->number, &call->by_number);
   if (execution->node->options.logs_events) {
@@ -354,9 +355,10 @@ static void tfrt_incoming_call_lose_all(tfrt_peer_t* peer, const tfrt_job_t* job
 }
 
 static void tfrt_incoming_call_bury_all(tfrt_peer_t* peer) {
-  for (tfrt_hash_node_t* node; (node = tfrt_hash_table_first(&peer->incoming_calls));) {
+  for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->incoming_calls); node;) {
     tfrt_incoming_call_t* call = TFRT_CONTAINER_OF(node, tfrt_incoming_call_t, by_number);
-    tfrt_hash_table_remove(&peer->incoming_calls, node);
+    node = tfrt_hash_table_next(&peer->incoming_calls, node);
+    tfrt_hash_table_remove(&peer->incoming_calls, &call->by_number);
     call->peer = NULL;
     tfrt_incoming_call_lose(call, peer);
     tfrt_incoming_call_flush_later(call);
@@ -379,6 +381,8 @@ static void tfrt_incoming_call_on_peer_lost(const tfrt_owner_end_t* end) {
 
 // The job is closed, or the request cancelled.
 static void tfrt_incoming_call_on_cancelled(const tfrt_owner_end_t* end) {
+  // Other jobs may have very many calls.
+  if (end->job->usage.incoming == 0) return;
   for (tfrt_hash_node_t* found = tfrt_hash_table_first(&end->node->peers); found;
        found = tfrt_hash_table_next(&end->node->peers, found)) {
     tfrt_peer_t* peer = TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation);

@@ -197,6 +197,7 @@ static void tfrt_incoming_call_end(tfrt_incoming_call_t* call) {
     if (!call->has_credit_back) tfrt_incoming_call_return_credit(call->peer);
   }
   --call->execution.node->counts.incoming_calls;
+  --call->execution.job->usage.incoming;
   if (call->execution.program) --call->execution.job->usage.calls;
   tfrt_execution_finish(&call->execution);
   tfrt_execution_release(&call->execution);

@@ -10,6 +10,7 @@
 #include "distributed/call/job_program.h"
 #include "distributed/call/outgoing_invoke.h"
 #include "distributed/tuning/tuning.h"
+#include "distributed/value/job_budget.h"
 #include "distributed/value/remote_value.h"
 #include "host_runtime/executor/kernel/withdrawal.h"
 #include "host_runtime/executor/request/call_scope.h"
@@ -112,6 +113,7 @@ static void tfrt_outgoing_call_end(tfrt_outgoing_call_t* call) {
     tfrt_hash_table_remove(&call->peer->outgoing_calls, &call->by_number);
     tfrt_list_remove(&call->in_job);
     --node->counts.outgoing_calls;
+    tfrt_job_budget_end_made(call->job);
   }
   for (uint32_t i = 0; i < call->argument_count; ++i) {
     if (call->exports[i]) tfrt_object_table_end_loan(node->objects, call->exports[i]);
@@ -469,6 +471,7 @@ static tfrt_status_t tfrt_outgoing_call_name(tfrt_outgoing_call_t* call,
                                              const tfrt_outgoing_call_request_t* request,
                                              tfrt_outgoing_arguments_t* arguments) {
   if (call->cancelled) return tfrt_status_retain(call->cancelled);
+  TFRT_RETURN_IF_ERROR(tfrt_job_budget_check_made(call->job));
   TFRT_RETURN_IF_ERROR(tfrt_job_reach(call->job, request->callee, &call->peer));
   uint32_t program = 0;
   if (request->program) {
@@ -518,6 +521,7 @@ static void tfrt_outgoing_call_begin(tfrt_outgoing_call_t* call,
   tfrt_job_add_trace_flow(call->job, TFRT_TRACE_FLOW_OUT, call->node->incarnation, call->number,
                           request->callee, call->request ? call->request->options.id : 0);
   ++call->node->counts.outgoing_calls;
+  tfrt_job_budget_begin_made(call->job);
   tfrt_hash_table_insert(&call->peer->outgoing_calls, &call->number, &call->by_number);
   tfrt_list_push_back(&call->job->outgoing_calls, &call->in_job);
   if (!tfrt_outgoing_call_request_has_own_deadline(request)) return;

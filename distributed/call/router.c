@@ -7,6 +7,7 @@
 #include "distributed/call/outgoing_invoke.h"
 #include "distributed/delivery/sent_values.h"
 #include "distributed/domain/job_attachment.h"
+#include "distributed/value/job_budget.h"
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/async/settled_chain.h"
 #include "host_runtime/base/plural.h"
@@ -532,6 +533,14 @@ static tfrt_resource_context_t* tfrt_router_resources(tfrt_call_router_t* router
   return job->node->options.is_encrypted ? NULL : &job->exchange.resources;
 }
 
+static tfrt_async_value_t* tfrt_router_room(tfrt_call_router_t* router) {
+  tfrt_job_t* job = TFRT_CONTAINER_OF(router, tfrt_job_t, router);
+  tfrt_node_lock_tables(job->node);
+  tfrt_async_value_t* room = tfrt_job_budget_room(job);
+  tfrt_node_unlock(job->node);
+  return room;
+}
+
 static const tfrt_call_router_vtable_t tfrt_router_vtable = {.send = tfrt_router_send,
                                                              .turns = tfrt_router_turns,
                                                              .resources = tfrt_router_resources,
@@ -539,7 +548,8 @@ static const tfrt_call_router_vtable_t tfrt_router_vtable = {.send = tfrt_router
                                                              .call = tfrt_router_call,
                                                              .place = tfrt_router_place,
                                                              .copy = tfrt_router_copy,
-                                                             .prefetch = tfrt_router_prefetch};
+                                                             .prefetch = tfrt_router_prefetch,
+                                                             .room = tfrt_router_room};
 
 // --- Output ------------------------------------------------------------------
 

@@ -135,6 +135,7 @@ static void tfrt_job_initialize_lists(tfrt_job_t* job) {
   tfrt_list_initialize(&job->starts.list);
   tfrt_list_initialize(&job->outgoing_calls);
   tfrt_list_initialize(&job->remote_values);
+  tfrt_list_initialize(&job->usage.object_list);
   tfrt_list_initialize(&job->failed.list);
   tfrt_list_initialize(&job->recovery.calls);
   tfrt_list_initialize(&job->recovery.asked);

@@ -146,10 +146,29 @@ typedef struct tfrt_job_printer_s {
   void (*release)(void* self);  // with the lock held; NULL: nothing to do
 } tfrt_job_printer_t;
 
+// The pace of loops that make calls (value/job_budget.h).
+//
+//   FREE --many calls are made--> CROWDED --most of them are over--> FREE
+//                                    `----none ends for long-----> HASTY --most are over--> FREE
+typedef enum tfrt_job_pace_e {
+  TFRT_JOB_PACE_FREE = 0,
+  TFRT_JOB_PACE_CROWDED,  // loops wait
+  TFRT_JOB_PACE_HASTY,    // they go on: the calls may wait for what a loop does next
+} tfrt_job_pace_t;
+
 // On a member; see value/job_budget.h.
 typedef struct tfrt_job_usage_s {
   tfrt_job_limits_t limits;
-  uint32_t calls;  // functions of programs that run for other hosts
+  uint32_t calls;     // functions of programs that run for other hosts
+  uint32_t incoming;  // all calls that run for other hosts, those among them
+  uint32_t objects;   // values that others know (value/object_table.h)
+  tfrt_list_link_t object_list;
+  uint32_t wants;          // questions of others for values that are not answered
+  uint32_t made;           // calls that other hosts run for this one
+  uint64_t payload_bytes;  // that came from other hosts
+  tfrt_job_pace_t pace;
+  int64_t moved_ns;          // when one of |made| ended last, by the node's tick; while CROWDED
+  tfrt_async_value_t* room;  // +1; an indirect that loops wait for while CROWDED; NULL: none does
 } tfrt_job_usage_t;
 
 typedef struct tfrt_job_detachment_s {

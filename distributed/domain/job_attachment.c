@@ -114,8 +114,10 @@ static bool tfrt_gone_handle_remove(tfrt_peer_t* peer, uint32_t handle) {
 }
 
 void tfrt_job_attachment_forget_gone(tfrt_peer_t* peer) {
-  for (tfrt_hash_node_t* node; (node = tfrt_hash_table_first(&peer->gone_handles));) {
-    tfrt_gone_handle_remove(peer, TFRT_CONTAINER_OF(node, tfrt_gone_handle_t, by_handle)->handle);
+  for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->gone_handles); node;) {
+    const tfrt_gone_handle_t* gone = TFRT_CONTAINER_OF(node, tfrt_gone_handle_t, by_handle);
+    node = tfrt_hash_table_next(&peer->gone_handles, node);
+    tfrt_gone_handle_remove(peer, gone->handle);
   }
 }
 

@@ -23,6 +23,7 @@ typedef struct tfrt_job_limits_s {
   uint64_t memory_bytes;
   uint32_t objects;
   uint32_t calls;
+  uint32_t made;  // calls of other hosts
   uint32_t requests;
 } tfrt_job_limits_t;
 

@@ -26,6 +26,7 @@
 #include "distributed/service/builtin.h"
 #include "distributed/service/tracing.h"
 #include "distributed/value/incoming_want.h"
+#include "distributed/value/job_budget.h"
 #include "distributed/value/object_name.h"
 #include "distributed/value/outgoing_hold.h"
 #include "distributed/value/outgoing_want.h"
@@ -45,6 +46,7 @@ static const tfrt_node_part_t* const tfrt_host_parts[] = {
     &tfrt_text_pool_part,
     // value/
     &tfrt_object_table_part,
+    &tfrt_job_budget_part,
     &tfrt_object_name_part,
     &tfrt_remote_value_loss_part,
     &tfrt_remote_value_answer_part,

@@ -42,9 +42,9 @@ static void tfrt_inventory_collect_slots(tfrt_inventory_t* inventory) {
                                              inventory->limit * sizeof(*inventory->slots));
   if (!inventory->slots) return;
   tfrt_hash_table_t* objects = &node->objects->by_id;
-  for (tfrt_hash_node_t* found = tfrt_hash_table_first(objects);
-       found && inventory->slot_count < inventory->limit;
-       found = tfrt_hash_table_next(objects, found)) {
+  uint32_t seen = 0;
+  for (tfrt_hash_node_t* found = tfrt_hash_table_first(objects); found && seen < inventory->limit;
+       ++seen, found = tfrt_hash_table_next(objects, found)) {
     const tfrt_object_t* object = TFRT_CONTAINER_OF(found, tfrt_object_t, by_id);
     if (object->id.namer == node->incarnation || !object->value) continue;
     inventory->slots[inventory->slot_count++] = (tfrt_inventory_slot_t){

@@ -53,6 +53,7 @@ static tfrt_incoming_want_t* tfrt_incoming_want_create(tfrt_job_t* job, tfrt_wir
   tfrt_list_initialize(&want->held);
   tfrt_list_initialize(&want->asked);
   ++node->counts.incoming_wants;
+  ++job->usage.wants;
   return want;
 }
 
@@ -91,6 +92,7 @@ static void tfrt_incoming_want_close(tfrt_incoming_want_t* want) {
   tfrt_action_queue_release(&want->node->actions, want->own);
   want->own = NULL;
   --want->node->counts.incoming_wants;
+  --want->job->usage.wants;
   tfrt_incoming_want_release(want);
 }
 
@@ -744,6 +746,8 @@ static void tfrt_incoming_want_on_peer_lost(const tfrt_owner_end_t* end) {
 }
 
 static void tfrt_incoming_want_on_job_finished(const tfrt_owner_end_t* end) {
+  // Other jobs may have very many wants.
+  if (end->job->usage.wants == 0) return;
   tfrt_incoming_want_close_job(end->node, end->job, end->reason);
 }
 

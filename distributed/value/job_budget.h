@@ -8,13 +8,24 @@
 //
 //   limit         what is counted                                         where it is checked
 //   calls         functions of programs that run for other hosts          Invoke: refused
+//   made          calls of other hosts: of functions, for printed lines,  call: its results are
+//                 for messages; a client asks for no limit of them        errors
 //   objects       values that others know, and placeholders for theirs,   Invoke: refused
 //                 with the results of the new call
 //   requests      starts at the root that are not over                    JobStart: refused
 //   memory_bytes  payloads that came from other hosts, as long as a       first chunk: the value is
-//                 placeholder for them is there                           an error
+//                 placeholder for them is there, and records of both      an error; calls as above
+//                 kinds of calls, TFRT_JOB_BUDGET_CALL_BYTES each
 //
 // Memory that kernels allocate is not counted: it is the program's own.
+//
+// A loop whose turns don't wait for each other would make calls until the limit is reached. So,
+// when more than half of the calls that the job may make are under way, its loops wait; they go on
+// when a quarter is left. Those calls may themselves wait for what a loop does next. So, if none of
+// them ends for TFRT_JOB_BUDGET_PATIENCE_NS, loops go on at once until a quarter is left.
+//
+//   calls made:  0 ...... 1/4 ............... 1/2 ...................... limit
+//   loops:       go on <--' (those that wait)   '--> wait, or go on late   error
 //
 // Thread rule: everything here needs the node's lock.
 // Failure rule: see each function.
@@ -22,16 +33,33 @@
 #define TFRT_DISTRIBUTED_VALUE_JOB_BUDGET_H_
 
 #include "distributed/domain/job.h"
+#include "distributed/value/remote_value.h"
 
 // Sets the limits of |job|, on a member, to the smaller of what |asked| (may be NULL) and the
 // node's options say.
 void tfrt_job_budget_initialize(tfrt_job_t* job, const tfrt_wire_job_budgets_t* asked);
 
-// OK if another call with |result_count| results, another start, or another payload of |size| bytes
-// fits; else RESOURCE_EXHAUSTED, which names the limit and how it is raised.
+// OK if another call with |result_count| results, another start, another payload of |size| bytes,
+// or another call that this host makes fits; else RESOURCE_EXHAUSTED, which names the limit and how
+// it is raised.
 tfrt_status_t tfrt_job_budget_check_call(const tfrt_job_t* job, uint32_t result_count)
     TFRT_MUST_USE;
 tfrt_status_t tfrt_job_budget_check_start(const tfrt_job_t* job) TFRT_MUST_USE;
 tfrt_status_t tfrt_job_budget_check_payload(const tfrt_job_t* job, uint64_t size) TFRT_MUST_USE;
+tfrt_status_t tfrt_job_budget_check_made(const tfrt_job_t* job) TFRT_MUST_USE;
+
+// A call that this host makes for |job| begins, or is over.
+void tfrt_job_budget_begin_made(tfrt_job_t* job);
+void tfrt_job_budget_end_made(tfrt_job_t* job);
+
+// |value| has a payload of |size| bytes here.
+void tfrt_job_budget_set_payload(tfrt_remote_value_t* value, uint64_t size);
+
+// A value (+1) that is available when loops of |job| may go on; NULL: they may now, or memory is
+// out.
+tfrt_async_value_t* tfrt_job_budget_room(tfrt_job_t* job);
+
+// Has loops of a job go on that have waited for long, or whose job is closed.
+extern const tfrt_node_part_t tfrt_job_budget_part;
 
 #endif  // TFRT_DISTRIBUTED_VALUE_JOB_BUDGET_H_

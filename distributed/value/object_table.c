@@ -105,6 +105,8 @@ static size_t tfrt_object_elements_size(uint32_t count) {
 
 static void tfrt_object_free(tfrt_object_table_t* table, tfrt_object_t* object) {
   tfrt_hash_table_remove(&table->by_id, &object->by_id);
+  tfrt_list_remove(&object->in_job);
+  --object->job->usage.objects;
   if (object->elements) {
     // The elements are freed later: a loop over the table may stand at one of them.
     object->elements->next = table->ended;
@@ -216,8 +218,10 @@ static void tfrt_object_table_end_elements(tfrt_object_table_t* table) {
 }
 
 void tfrt_object_table_deinitialize(tfrt_object_table_t* table) {
-  for (tfrt_hash_node_t* node; (node = tfrt_hash_table_first(&table->by_id));) {
-    tfrt_object_free(table, TFRT_CONTAINER_OF(node, tfrt_object_t, by_id));
+  for (tfrt_hash_node_t* node = tfrt_hash_table_first(&table->by_id); node;) {
+    tfrt_object_t* object = TFRT_CONTAINER_OF(node, tfrt_object_t, by_id);
+    node = tfrt_hash_table_next(&table->by_id, node);
+    tfrt_object_free(table, object);
   }
   tfrt_object_table_end_elements(table);
   tfrt_hash_table_deinitialize(&table->by_id);
@@ -238,6 +242,8 @@ static tfrt_object_t* tfrt_object_table_add(tfrt_object_table_t* table, tfrt_wir
   if (!object) return NULL;
   object->id = id;
   object->job = job;
+  tfrt_list_push_back(&job->usage.object_list, &object->in_job);
+  ++job->usage.objects;
   object->value = value;
   object->is_told = true;
   tfrt_list_initialize(&object->waiting);
@@ -345,39 +351,44 @@ bool tfrt_object_table_hold(tfrt_object_table_t* table, tfrt_object_t* object, u
   return true;
 }
 
-void tfrt_object_table_drop_holder(tfrt_object_table_t* table, uint64_t holder,
-                                   const tfrt_job_t* job) {
-  tfrt_hash_node_t* node = tfrt_hash_table_first(&table->by_id);
-  while (node) {
-    tfrt_hash_node_t* next = tfrt_hash_table_next(&table->by_id, node);
-    tfrt_object_t* object = TFRT_CONTAINER_OF(node, tfrt_object_t, by_id);
-    bool is_of_job = !job || object->job == job;
-    if (is_of_job && tfrt_object_remove_holder(table, object, holder, UINT32_MAX)) {
+void tfrt_object_table_drop_holder(tfrt_object_table_t* table, uint64_t holder, tfrt_job_t* job) {
+  for (tfrt_list_link_t* link = job->usage.object_list.next; link != &job->usage.object_list;) {
+    tfrt_object_t* object = TFRT_CONTAINER_OF(link, tfrt_object_t, in_job);
+    link = link->next;
+    if (tfrt_object_remove_holder(table, object, holder, UINT32_MAX)) {
       tfrt_object_free_if_unused(table, object);
     }
-    node = next;
   }
   tfrt_object_table_end_elements(table);
 }
 
-void tfrt_object_table_drop_job(tfrt_object_table_t* table, const tfrt_job_t* job) {
-  tfrt_hash_node_t* node = tfrt_hash_table_first(&table->by_id);
-  while (node) {
-    tfrt_hash_node_t* next = tfrt_hash_table_next(&table->by_id, node);
-    tfrt_object_t* object = TFRT_CONTAINER_OF(node, tfrt_object_t, by_id);
-    if (object->job == job) tfrt_object_free(table, object);
-    node = next;
+void tfrt_object_table_drop_job(tfrt_object_table_t* table, tfrt_job_t* job) {
+  while (!tfrt_list_is_empty(&job->usage.object_list)) {
+    tfrt_object_free(table, TFRT_CONTAINER_OF(job->usage.object_list.next, tfrt_object_t, in_job));
   }
   tfrt_object_table_end_elements(table);
 }
 
 // --- Owners --------------------------------------------------------------------
 
+// Walks only the objects of jobs that the peer is in: other jobs may have very many.
 static void tfrt_object_table_on_peer_lost(const tfrt_owner_end_t* end) {
-  tfrt_object_table_drop_holder(end->node->objects, end->peer->incarnation, end->job);
+  tfrt_object_table_t* table = end->node->objects;
+  const uint64_t incarnation = end->peer->incarnation;
+  if (end->job) {
+    tfrt_object_table_drop_holder(table, incarnation, end->job);
+    return;
+  }
+  tfrt_list_link_t* jobs = &end->node->jobs;
+  for (tfrt_list_link_t* link = jobs->next; link != jobs; link = link->next) {
+    tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
+    if (tfrt_job_find_incarnation(job, incarnation)) {
+      tfrt_object_table_drop_holder(table, incarnation, job);
+    }
+  }
 }
 
-static void tfrt_object_table_on_job_finished(const tfrt_owner_end_t* end) {
+static void tfrt_object_table_on_job_ended(const tfrt_owner_end_t* end) {
   tfrt_object_table_drop_job(end->node->objects, end->job);
 }
 
@@ -395,7 +406,9 @@ static const tfrt_owner_rule_t tfrt_object_table_rules[] = {
     {TFRT_OWNER_NODE_MADE, TFRT_OWNER_HOLDS, tfrt_object_table_on_node_made},
     {TFRT_OWNER_NODE_PAST, TFRT_OWNER_OBJECTS, tfrt_object_table_on_node_past},
     {TFRT_OWNER_PEER_LOST, TFRT_OWNER_HOLDS, tfrt_object_table_on_peer_lost},
-    {TFRT_OWNER_JOB_FINISHED, TFRT_OWNER_OBJECTS, tfrt_object_table_on_job_finished},
+    {TFRT_OWNER_JOB_FINISHED, TFRT_OWNER_OBJECTS, tfrt_object_table_on_job_ended},
+    // Objects that were added after that.
+    {TFRT_OWNER_JOB_OVER, TFRT_OWNER_OBJECTS, tfrt_object_table_on_job_ended},
 };
 
 const tfrt_node_part_t tfrt_object_table_part = {

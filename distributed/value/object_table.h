@@ -68,7 +68,8 @@ typedef struct tfrt_object_promise_s {
 typedef struct tfrt_object_s {
   tfrt_hash_node_t by_id;
   tfrt_wire_object_id_t id;
-  tfrt_job_t* job;                   // +0: the job frees its objects when it closes
+  tfrt_job_t* job;  // +0: the job frees its objects when it closes
+  tfrt_list_link_t in_job;
   tfrt_async_value_t* value;         // +1; NULL: promised, and nobody has needed it so far
   tfrt_object_promise_t* promise;    // +0; of a slot that has no value of its own yet; or NULL
   tfrt_kept_values_t kept;           // another host's value that we said this is
@@ -187,10 +188,9 @@ bool tfrt_object_table_end_hold(tfrt_object_table_t* table, tfrt_object_t* objec
 // Adds a hold of |holder|, which may have some already. False when memory is out.
 bool tfrt_object_table_hold(tfrt_object_table_t* table, tfrt_object_t* object, uint64_t holder);
 
-// Ends every hold of |holder| on objects of |job| (NULL: of any), or frees every object of |job|.
-void tfrt_object_table_drop_holder(tfrt_object_table_t* table, uint64_t holder,
-                                   const tfrt_job_t* job);
-void tfrt_object_table_drop_job(tfrt_object_table_t* table, const tfrt_job_t* job);
+// Ends every hold of |holder| on objects of |job|, or frees every object of |job|.
+void tfrt_object_table_drop_holder(tfrt_object_table_t* table, uint64_t holder, tfrt_job_t* job);
+void tfrt_object_table_drop_job(tfrt_object_table_t* table, tfrt_job_t* job);
 
 // The number of objects.
 static inline size_t tfrt_object_table_count(const tfrt_object_table_t* table) {

@@ -229,10 +229,10 @@ static tfrt_status_t tfrt_transfer_begin(tfrt_lane_handler_t* handler,
   char device[TFRT_CALL_DEVICE_SIZE] = "";
   if (wanted) memcpy(device, wanted->device, sizeof(device));
   // A payload that begins anew after its lane broke is counted once.
-  if (wanted) wanted->bytes.here = 0;
+  if (wanted) tfrt_job_budget_set_payload(wanted, 0);
   tfrt_status_t status = wanted ? tfrt_job_budget_check_payload(wanted->job, total_size) : NULL;
   if (wanted && !status) {
-    wanted->bytes.here = total_size;
+    tfrt_job_budget_set_payload(wanted, total_size);
     wanted->bytes.is_large = true;
   }
   tfrt_node_unlock(node);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "distributed/domain/job.h"
+#include "distributed/value/job_budget.h"
 #include "distributed/value/object_table.h"
 #include "distributed/value/outgoing_hold.h"
 #include "distributed/value/outgoing_want.h"
@@ -321,6 +322,7 @@ static void tfrt_remote_value_destroy(tfrt_indirect_value_t* indirect) {
   if (value->borrowing.user) tfrt_cached_program_release(value->borrowing.user);
   --node->counts.remote_values;
   tfrt_job_t* job = value->job;
+  tfrt_job_budget_set_payload(value, 0);
   tfrt_list_remove(&value->in_job);
   tfrt_allocator_free(node->options.allocator, value, sizeof(*value));
   tfrt_job_release(job);

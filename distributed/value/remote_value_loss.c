@@ -241,6 +241,8 @@ static void tfrt_remote_value_on_client_left(const tfrt_owner_end_t* end) {
 }
 
 static void tfrt_remote_value_on_job_finished(const tfrt_owner_end_t* end) {
+  // Other jobs may have very many values.
+  if (tfrt_list_is_empty(&end->job->remote_values)) return;
   for (tfrt_hash_node_t* found = tfrt_hash_table_first(&end->node->peers); found;
        found = tfrt_hash_table_next(&end->node->peers, found)) {
     tfrt_peer_t* peer = TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation);

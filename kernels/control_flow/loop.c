@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "host_runtime/executor/program/program.h"
+#include "host_runtime/executor/request/call_router.h"
 #include "host_runtime/executor/request/call_scope.h"
 #include "host_runtime/executor/request/request_context.h"
 #include "kernels/control_flow/function_call.h"
@@ -21,6 +22,7 @@ typedef struct tfrt_loop_s {
   bool is_while;
   int32_t remaining;             // turns of a repeat
   uint32_t block_turns;          // turns since the last look at the carried values
+  tfrt_async_value_t* room;      // +1; what the loop waits for if it makes too many calls, or NULL
   tfrt_async_value_t** results;  // [carried_count]; indirects, once the kernel has returned
   tfrt_async_value_t** next;     // [carried_count + 1]; what a turn gives
   tfrt_async_value_t* values[];  // [carried_count + 1]; a while's condition is the last
@@ -101,6 +103,19 @@ static bool tfrt_loop_wants_turn(tfrt_loop_t* loop, tfrt_async_value_t** out_lat
   }
 }
 
+// A value (+0) that the loop must await before it makes more calls to other hosts, or NULL.
+static tfrt_async_value_t* tfrt_loop_await_room(tfrt_loop_t* loop) {
+  tfrt_call_router_t* router = loop->context.request->options.router;
+  if (!router || !atomic_load_explicit(&router->is_crowded, memory_order_relaxed)) return NULL;
+  loop->room = router->vtable->room(router);
+  return loop->room;
+}
+
+static void tfrt_loop_drop_room(tfrt_loop_t* loop) {
+  tfrt_async_value_release(loop->room);
+  loop->room = NULL;
+}
+
 // Runs turns until the end, and returns NULL then, or until a value is late, and returns
 // that (+0).
 static tfrt_async_value_t* tfrt_loop_run(tfrt_loop_t* loop) {
@@ -111,6 +126,7 @@ static tfrt_async_value_t* tfrt_loop_run(tfrt_loop_t* loop) {
       tfrt_loop_fail(loop, cancelled);
       return NULL;
     }
+    if (!late) late = tfrt_loop_await_room(loop);
     if (late) return late;
     if (loop->block_turns == TFRT_LOOP_BLOCK) loop->block_turns = 0;
     ++loop->block_turns;
@@ -138,6 +154,7 @@ static void tfrt_loop_finish(tfrt_loop_t* loop) {
 static void tfrt_loop_resume(tfrt_task_t* task) {
   tfrt_loop_t* loop = TFRT_CONTAINER_OF(task, tfrt_loop_t, task);
   loop->block_turns = 0;
+  tfrt_loop_drop_room(loop);
   tfrt_async_value_t* late = tfrt_loop_run(loop);
   if (late) {
     tfrt_async_value_and_then(late, &loop->task);
@@ -174,6 +191,7 @@ static void tfrt_loop_start(tfrt_loop_t* loop, tfrt_kernel_frame_t* frame) {
   tfrt_async_value_t* late = tfrt_loop_run(loop);
   if (late && tfrt_loop_suspend(loop, frame, late)) return;
   if (late) tfrt_loop_fail(loop, tfrt_async_value_out_of_memory());
+  tfrt_loop_drop_room(loop);
   for (uint32_t i = 0; i < loop->carried_count; ++i) {
     tfrt_kernel_frame_set(frame, i, loop->values[i]);
   }

@@ -322,6 +322,8 @@ static tfrt_status_t tfrt_wait_graph_add_operations(tfrt_wait_graph_t* graph, ui
                                 .job = tfrt_inventory_line_text(&line, "job"),
                                 .request = tfrt_inventory_line_text(&line, "request"),
                                 .function = tfrt_inventory_line_text(&line, "function"),
+                                .owner = tfrt_inventory_line_text(&line, "owner"),
+                                .id = tfrt_inventory_line_text(&line, "id"),
                                 .runner = tfrt_wait_graph_find_parent(graph, host, &line),
                                 .kind = kind};
   }
@@ -329,31 +331,33 @@ static tfrt_status_t tfrt_wait_graph_add_operations(tfrt_wait_graph_t* graph, ui
   return NULL;
 }
 
-// True if the payload |operation| is of a value that the call |node| was given.
-static bool tfrt_wait_graph_needs(const tfrt_wait_node_t* node,
+// True if the payload |operation| is of a value that a call was given which needs |needs|:
+// OWNER/ID,...
+static bool tfrt_wait_graph_needs(tfrt_string_view_t needs,
                                   const tfrt_wait_operation_t* operation) {
-  tfrt_string_view_t rest = tfrt_inventory_line_text(&node->line, "needs");
-  while (rest.size > 0) {
-    tfrt_string_view_t id = tfrt_inventory_lines_cut(&rest, ',');
+  while (needs.size > 0) {
+    tfrt_string_view_t id = tfrt_inventory_lines_cut(&needs, ',');
     tfrt_string_view_t owner = tfrt_inventory_lines_cut(&id, '/');
-    bool is_it = tfrt_inventory_line_has(&operation->line, "owner", owner) &&
-                 tfrt_inventory_line_has(&operation->line, "id", id);
-    if (is_it) return true;
+    if (tfrt_string_view_equal(operation->id, id) &&
+        tfrt_string_view_equal(operation->owner, owner)) {
+      return true;
+    }
   }
   return false;
 }
 
 // How likely node |index| is in |operation|: the least rank is best. A kernel or a wait of the
 // node's own function is better than one of another function, which it may have called. UINT32_MAX:
-// the node is not in it.
+// the node is not in it. |needs| is what the node was given and doesn't have.
 static uint32_t tfrt_wait_graph_rank_operation(const tfrt_wait_graph_t* graph, uint32_t index,
+                                               tfrt_string_view_t needs,
                                                const tfrt_wait_operation_t* operation) {
   bool is_own = tfrt_wait_graph_is_own(graph, index, operation);
   if (operation->kind == TFRT_WAIT_PAYLOAD) {
     const tfrt_wait_node_t* node = &graph->nodes[index];
     if (!tfrt_string_view_equal(node->job, operation->job)) return UINT32_MAX;
     // Calls say which values they were given and don't have, but not which results they need.
-    return tfrt_wait_graph_needs(node, operation) ? 1 : 5;
+    return tfrt_wait_graph_needs(needs, operation) ? 1 : 5;
   }
   bool is_kernel = operation->kind == TFRT_WAIT_KERNEL;
   if (is_kernel && operation->job.size == 0) {
@@ -372,9 +376,10 @@ bool tfrt_wait_graph_find_operation(const tfrt_wait_graph_t* graph, uint32_t ind
   const tfrt_wait_node_t* node = &graph->nodes[index];
   if (node->is_unreached) return false;
   const tfrt_wait_host_t* here = &graph->hosts[node->host];
+  tfrt_string_view_t needs = tfrt_inventory_line_text(&node->line, "needs");
   uint32_t best = UINT32_MAX;
   for (uint32_t i = here->first_operation; i < here->operation_end && best > 0; ++i) {
-    uint32_t rank = tfrt_wait_graph_rank_operation(graph, index, &graph->operations[i]);
+    uint32_t rank = tfrt_wait_graph_rank_operation(graph, index, needs, &graph->operations[i]);
     if (rank >= best) continue;
     best = rank;
     *out_line = graph->operations[i].line;

@@ -59,6 +59,8 @@ typedef struct tfrt_wait_operation_s {
   tfrt_string_view_t job;
   tfrt_string_view_t request;
   tfrt_string_view_t function;
+  tfrt_string_view_t owner;  // of a payload: the incarnation and the name of the value
+  tfrt_string_view_t id;
   uint32_t runner;  // of a kernel whose worker says it: the node; NOBODY
   tfrt_wait_operation_kind_t kind;
 } tfrt_wait_operation_t;

@@ -236,6 +236,7 @@ static tfrt_status_t tfrt_worker_initialize_process(tfrt_worker_t* worker) {
   process.job_limits = (tfrt_job_limits_t){.memory_bytes = (uint64_t)options->job_memory,
                                            .objects = (uint32_t)options->job_objects,
                                            .calls = (uint32_t)options->job_calls,
+                                           .made = (uint32_t)options->job_calls,
                                            .requests = (uint32_t)options->job_requests};
   process.data_directory = options->data_directory;
   process.checks_types = options->checks_types;

@@ -13,6 +13,7 @@
 #include "tools/command_line/flags.h"
 #include "tools/command_line/spoken_protocol.h"
 #include "tools/kernels/shared_libraries.h"
+#include "tools/process/memory_limit.h"
 
 // An hour: a peer that is silent for longer is of no use to anybody.
 #define TFRT_WORKER_MAX_SILENCE_MS (60 * 60 * 1000)
@@ -98,13 +99,17 @@ static const tfrt_flag_t tfrt_worker_flags[] = {
     {"silence-ms", TFRT_FLAG_NUMBER, &tfrt_worker_raw.options.silence_ms, "MS",
      "silence after which others are lost (default 5000)", 2, TFRT_WORKER_MAX_SILENCE_MS},
     {"job-calls", TFRT_FLAG_NUMBER, &tfrt_worker_raw.options.job_calls, "N",
-     "calls for others that a job may run here at once (default 1048576)", 1, INT32_MAX},
+     "calls for others that a job may run here at once, and calls of others that it may make; a "
+     "loop waits at half of those (default 1048576, or one for each 16 KiB of memory)",
+     1, INT32_MAX},
     {"job-objects", TFRT_FLAG_NUMBER, &tfrt_worker_raw.options.job_objects, "N",
      "values that a job may share here with other hosts (default: no limit)", 1, INT32_MAX},
     {"job-requests", TFRT_FLAG_NUMBER, &tfrt_worker_raw.options.job_requests, "N",
      "starts that a job may run here at once (default: no limit)", 1, INT32_MAX},
     {"job-memory", TFRT_FLAG_NUMBER, &tfrt_worker_raw.options.job_memory, "BYTES",
-     "of values that a job may fetch from other hosts (default: no limit)", 1, INT64_MAX},
+     "of values that a job may fetch from other hosts, and of records of its calls (default: no "
+     "limit)",
+     1, INT64_MAX},
     {"stop-with-stdin", TFRT_FLAG_BOOL, &tfrt_worker_raw.options.stops_with_stdin, NULL,
      "end at once when the standard input, a pipe, ends", 0, 0},
     {"insecure-network", TFRT_FLAG_BOOL, &tfrt_worker_raw.insecure_network, NULL,
@@ -119,6 +124,11 @@ static const tfrt_flag_table_t tfrt_worker_flag_table = {
     .flag_count = TFRT_ARRAY_SIZE(tfrt_worker_flags),
     .protocol = TFRT_SPOKEN_PROTOCOL};
 
+static int64_t tfrt_worker_options_default_calls(void) {
+  const uint64_t by_memory = tfrt_memory_limit() / TFRT_WORKER_JOB_CALL_MEMORY;
+  return by_memory < TFRT_WORKER_JOB_CALLS ? (int64_t)by_memory + 1 : TFRT_WORKER_JOB_CALLS;
+}
+
 static void tfrt_worker_options_initialize(void) {
   memset(&tfrt_worker_raw, 0, sizeof(tfrt_worker_raw));
   tfrt_worker_raw.rank = -1;
@@ -127,7 +137,7 @@ static void tfrt_worker_options_initialize(void) {
   tfrt_worker_raw.options.drain_timeout_ms = TFRT_WORKER_DRAIN_TIMEOUT_MS;
   tfrt_worker_raw.options.heartbeat_ms = TFRT_HOST_PROCESS_HEARTBEAT_MS;
   tfrt_worker_raw.options.silence_ms = TFRT_HOST_PROCESS_SILENCE_MS;
-  tfrt_worker_raw.options.job_calls = TFRT_WORKER_JOB_CALLS;
+  tfrt_worker_raw.options.job_calls = tfrt_worker_options_default_calls();
 }
 
 static tfrt_status_t tfrt_worker_options_parse_flags(int argument_count, char* const* arguments,

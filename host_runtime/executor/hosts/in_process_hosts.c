@@ -133,6 +133,12 @@ static tfrt_resource_context_t* tfrt_in_process_hosts_resources(tfrt_call_router
   return &TFRT_CONTAINER_OF(router, tfrt_in_process_host_t, router)->resources;
 }
 
+// Its calls are this process's own, so it is never crowded.
+static tfrt_async_value_t* tfrt_in_process_hosts_room(tfrt_call_router_t* router) {
+  (void)router;
+  return NULL;
+}
+
 static const tfrt_call_router_vtable_t tfrt_in_process_hosts_router_vtable = {
     .call = tfrt_in_process_hosts_call,
     .place = tfrt_in_process_hosts_place,
@@ -142,6 +148,7 @@ static const tfrt_call_router_vtable_t tfrt_in_process_hosts_router_vtable = {
     .receive = tfrt_in_process_hosts_receive,
     .turns = tfrt_in_process_hosts_turns,
     .resources = tfrt_in_process_hosts_resources,
+    .room = tfrt_in_process_hosts_room,
 };
 
 // --- Lines -------------------------------------------------------------------

@@ -9,6 +9,7 @@
 #ifndef TFRT_HOST_RUNTIME_EXECUTOR_REQUEST_CALL_ROUTER_H_
 #define TFRT_HOST_RUNTIME_EXECUTOR_REQUEST_CALL_ROUTER_H_
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -100,6 +101,9 @@ typedef struct tfrt_call_router_vtable_s {
   // This host's state for exchanges with other hosts beside |router| (+0; lives as long as that);
   // NULL: there are none, as nothing is to leave the host but by |router|.
   tfrt_resource_context_t* (*resources)(tfrt_call_router_t* router);
+  // Asked while the router is crowded. Returns a value (+1) that is available when loops may go on;
+  // NULL: they may now.
+  tfrt_async_value_t* (*room)(tfrt_call_router_t* router);
 } tfrt_call_router_vtable_t;
 
 // Embedded first in every router; owned by the request's maker, and outlives the request.
@@ -107,6 +111,9 @@ struct tfrt_call_router_s {
   const tfrt_call_router_vtable_t* vtable;
   bool sends_calls;  // those to other hosts leave this process: to make one takes no time here
   uint32_t rank;     // of this host, if so
+  // Many calls to other hosts are not over. A loop could make any number of them, so it waits for
+  // |room| between two turns. Only a hint: read and written without order.
+  _Atomic bool is_crowded;
 };
 
 // Returns true if all that a call with |options| (NULL: it has none) takes of this process is that

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "distributed/call/outgoing_call.h"
+#include "distributed/tuning/tuning.h"
 #include "tests/distributed/job/job_harness.h"
 #include "tests/support/test_main.h"
 
@@ -445,10 +446,11 @@ static void run_texts(size_t first, size_t second) {
 }
 
 START_TEST(a_payload_that_does_not_fit_is_an_error_of_its_value) {
-  begin(1, (tfrt_job_limits_t){.memory_bytes = 60000});
+  // Records of two calls, and values.
+  begin(1, (tfrt_job_limits_t){.memory_bytes = 60000 + 2 * TFRT_JOB_BUDGET_CALL_BYTES});
   run_texts(100000, 50000);
   tfrt_job_expect_error(tfrt_node_world_error(&world, 0), TFRT_STATUS_RESOURCE_EXHAUSTED,
-                        "the job would have more than 60000 bytes of values of others on host 1");
+                        "bytes of calls and of values of others on host 1");
   ck_assert_uint_eq(tfrt_node_world_text(&world, 1).size, 100000);
   release_results();
   // Values that were fetched before count no more.
@@ -509,6 +511,111 @@ START_TEST(a_program_too_many_is_refused_and_the_others_are_not) {
 }
 END_TEST
 
+// @main makes |n| calls of host 1, in turns that don't wait for each other.
+static const char turns_program[] =
+    "func.func @use(%a: i32) -> i32 {\n"
+    "  tfrt.return %a : i32\n"
+    "}\n"
+    "func.func @main(%n: i32) -> i32 {\n"
+    "  %zero = tfrt.constant.i32 0\n"
+    "  %r = tfrt.repeat.i32 %n, %zero : i32 {\n"
+    "    %x = tfrt.call @use(%zero) {host = 1 : i32} : (i32) -> i32\n"
+    "    tfrt.return %zero : i32\n"
+    "  }\n"
+    "  tfrt.return %r : i32\n"
+    "}\n";
+
+// As many calls as may be made wait for a message that comes behind the loop.
+static const char message_behind_loop_program[] = TAKE
+    "func.func @main(%n: i32) -> (i32, i32) {\n"
+    "  %one = tfrt.constant.i32 1\n"
+    "  %c = tfrt.new.chain\n"
+    "  %a = tfrt.call @take(%n) {host = 1 : i32} : (i32) -> i32\n"
+    "  %r:2 = tfrt.repeat.i32 %n, %one, %a : i32, i32 {\n"
+    "    %x = tfrt.call @use(%a) {host = 1 : i32} : (i32) -> i32\n"
+    "    tfrt.return %one, %x : i32, i32\n"
+    "  }\n"
+    "  %h = tfrt_dist.host %one\n"
+    "  %k = tfrt_dist.key \"late\"\n"
+    "  %c1 = tfrt_dist.send %h, %k, %r#0, %c\n"
+    "  tfrt.return %a, %r#1 : i32, i32\n"
+    "}\n"
+    "func.func @use(%a: i32) -> i32 {\n"
+    "  tfrt.return %a : i32\n"
+    "}\n";
+
+// @main makes more calls at once than it may.
+static const char made_calls_program[] = WAIT
+    "func.func @main(%x: i32) -> (i32, i32, i32) {\n"
+    "  %a = tfrt.call @wait(%x) {host = 1 : i32, deadline_ms = 50 : i32} : (i32) -> i32\n"
+    "  %b = tfrt.call @wait(%x) {host = 1 : i32, deadline_ms = 50 : i32} : (i32) -> i32\n"
+    "  %c = tfrt.call @wait(%x) {host = 1 : i32, deadline_ms = 50 : i32} : (i32) -> i32\n"
+    "  tfrt.return %a, %b, %c : i32, i32, i32\n"
+    "}\n";
+
+// Expects that one of the three calls of |made_calls_program| is refused because of |reason|, that
+// the others are not, and that calls can be made again when they are over.
+static void expect_one_refused(const char* reason) {
+  tfrt_node_world_start_i32(&world, made_calls_program, 7, 3);
+  tfrt_node_world_await(&world);
+  uint32_t refused_count = 0;
+  for (uint32_t i = 0; i < 3; ++i) {
+    tfrt_status_t status = tfrt_node_world_error(&world, i);
+    ck_assert_str_eq(tfrt_status_fields(status)->origin.function, "main");
+    if (tfrt_status_code(status) == TFRT_STATUS_DEADLINE_EXCEEDED) continue;
+    tfrt_job_expect_error(status, TFRT_STATUS_RESOURCE_EXHAUSTED, reason);
+    ++refused_count;
+  }
+  ck_assert_uint_eq(refused_count, 1);
+  release_results();
+  tfrt_job_expect(&world, tfrt_job_simple_program, 2, 4);
+}
+
+START_TEST(a_call_too_many_is_not_made) {
+  begin(0, (tfrt_job_limits_t){.made = 2});
+  expect_one_refused(
+      "the job would have more than 2 calls of other hosts under way on host 0, which is what that "
+      "allows a job: start tfrt_worker there with a larger --job-calls");
+  end();
+}
+END_TEST
+
+START_TEST(calls_that_are_made_take_memory_of_the_job) {
+  begin(0, (tfrt_job_limits_t){.memory_bytes = 2 * TFRT_JOB_BUDGET_CALL_BYTES + 100});
+  expect_one_refused("bytes of calls and of values of others on host 0");
+  end();
+}
+END_TEST
+
+START_TEST(a_loop_waits_while_many_of_its_calls_are_under_way) {
+  begin(0, (tfrt_job_limits_t){.made = 8});
+  tfrt_node_world_start_i32(&world, turns_program, 1000, 1);
+  tfrt_node_world_await(&world);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 0);
+  end();
+}
+END_TEST
+
+START_TEST(a_loop_goes_on_when_its_calls_wait_for_what_it_does_next) {
+  begin(0, (tfrt_job_limits_t){.made = 40});
+  tfrt_node_world_start_i32(&world, message_behind_loop_program, 30, 2);
+  tfrt_node_world_await(&world);
+  for (uint32_t i = 0; i < 2; ++i) ck_assert_int_eq(tfrt_node_world_i32(&world, i), 1);
+  end();
+}
+END_TEST
+
+START_TEST(a_loop_that_waits_ends_with_its_job) {
+  begin(0, (tfrt_job_limits_t){.made = 8});
+  tfrt_node_world_start_i32(&world, message_behind_loop_program, 1000, 2);
+  tfrt_node_world_run_for(&world, 2 * TFRT_NODE_WORLD_SECOND);
+  tfrt_job_drop_client(&world);
+  tfrt_job_await_count(&world, 0);
+  release_results();
+  tfrt_node_world_deinitialize(&world);
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   TCase* budgets = tcase_create("budgets");
   tcase_set_timeout(budgets, 60);
@@ -528,6 +635,11 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(budgets, a_program_too_many_is_refused_and_the_others_are_not);
   tcase_add_test(budgets, a_payload_that_does_not_fit_is_an_error_of_its_value);
   tcase_add_test(budgets, a_client_may_ask_for_less);
+  tcase_add_test(budgets, a_call_too_many_is_not_made);
+  tcase_add_test(budgets, calls_that_are_made_take_memory_of_the_job);
+  tcase_add_test(budgets, a_loop_waits_while_many_of_its_calls_are_under_way);
+  tcase_add_test(budgets, a_loop_goes_on_when_its_calls_wait_for_what_it_does_next);
+  tcase_add_test(budgets, a_loop_that_waits_ends_with_its_job);
   Suite* suite = suite_create("job_budget");
   suite_add_tcase(suite, budgets);
   return suite;
