@@ -41,7 +41,8 @@ static void tfrt_run_report_line(const char* before, const char* text) {
   tfrt_string_builder_t line;
   tfrt_string_builder_initialize(&line, tfrt_allocator_system());
   tfrt_string_builder_append_shown(&line, tfrt_string_view_of(text));
-  fprintf(stderr, "tfrt: %s%s\n", before, tfrt_string_builder_text(&line));
+  fprintf(stderr, "tfrt: %s%s\n", before,
+          line.failed ? "an error, and no memory to print it" : tfrt_string_builder_text(&line));
   tfrt_string_builder_deinitialize(&line);
 }
 
@@ -129,6 +130,8 @@ tfrt_status_t tfrt_run_report_results(const tfrt_run_outcome_t* outcome,
     tfrt_run_report_text(outcome, style->print_error_code, &out);
   }
   tfrt_status_t error = of_result ? of_result : own;
+  // A result that can't be printed is none.
+  if (!error && out.failed) error = tfrt_status_out_of_memory();
   // First the errors: nobody may be reading the results.
   if (error) tfrt_run_report_errors(outcome, error, style->is_verbose);
   tfrt_run_report_print(&out);

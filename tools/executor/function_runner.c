@@ -10,14 +10,17 @@
 #include "kernels/device/host_devices.h"
 #include "tools/output/result_printer.h"
 
-static void print_results(const tfrt_function_runner_t* runner, const tfrt_function_t* function,
-                          tfrt_async_value_t** results) {
+static tfrt_status_t print_results(const tfrt_function_runner_t* runner,
+                                   const tfrt_function_t* function, tfrt_async_value_t** results) {
+  if (function->result_count == 0) return NULL;
   tfrt_string_builder_t line;
   tfrt_string_builder_initialize(&line, tfrt_allocator_system());
   tfrt_result_printer_append(function->name, results, function->result_count,
                              runner->print_error_code, &line);
-  puts(tfrt_string_builder_text(&line));
+  tfrt_status_t status = line.failed ? tfrt_status_out_of_memory() : NULL;
+  if (!status) puts(tfrt_string_builder_text(&line));
   tfrt_string_builder_deinitialize(&line);
+  return status;
 }
 
 static tfrt_status_t no_memory(uint32_t count) {
@@ -68,12 +71,12 @@ static tfrt_status_t call_async(tfrt_function_runner_t* runner, const tfrt_funct
     tfrt_allocator_free(tfrt_allocator_system(), results, count * sizeof(*results));
     return status;
   }
-  if (count > 0) print_results(runner, function, results);
+  status = print_results(runner, function, results);
   for (uint32_t i = 0; i < count; ++i) tfrt_async_value_release(results[i]);
   tfrt_allocator_free(tfrt_allocator_system(), results, count * sizeof(*results));
   tfrt_work_queue_quiesce(runner->host->work_queue);
   tfrt_host_devices_drain(runner->host);
-  return NULL;
+  return status;
 }
 
 // A synchronous function fails as a whole, which shows even if it has no results.
@@ -92,14 +95,15 @@ static tfrt_status_t call_sync(tfrt_function_runner_t* runner, const tfrt_functi
   if (status) {
     printf("'%s' returned <<error: %s>>\n", function->name, tfrt_status_message(status));
     tfrt_status_release(status);
+    status = NULL;
   } else {
     for (uint32_t i = 0; i < count; ++i) results[i] = tfrt_sync_value_take_async(&values[i]);
-    if (count > 0) print_results(runner, function, results);
+    status = print_results(runner, function, results);
     for (uint32_t i = 0; i < count; ++i) tfrt_async_value_release(results[i]);
   }
   tfrt_allocator_free(allocator, values, count * sizeof(*values));
   tfrt_allocator_free(allocator, results, count * sizeof(*results));
-  return NULL;
+  return status;
 }
 
 // Calls |function| in the request of |context|, and tells of the scopes that this is.
