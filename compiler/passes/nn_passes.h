@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Passes for programs of tfrt_nn ops, so that they run faster. Each gives the same results as
-// before but for rounding, and but for NaN in fused relu and clip (kernels/nn/math/epilogue.h).
+// before but for rounding, for NaN in fused relu and clip (kernels/nn/math/epilogue.h), and for
+// rows of attention whose keys are all hidden, which give 0.
 //
+//   nn-find-gelu         0.5 * x * (1 + erf(...)) ...   --> gelu
+//   nn-find-layer-norm   (x - mean) / deviation ...     --> layer_normalization
+//   nn-find-softmax      exp(x - max) / sum             --> softmax
+//   nn-find-attention    mat_mul, add, softmax, mat_mul --> attention
 //   nn-fold-batch-norm   conv, batch_normalization      --> conv with other weights
 //   nn-fuse              conv, add, relu ...            --> fused_conv
 //                        mat_mul, add, gelu ...         --> fused_mat_mul
@@ -17,6 +22,14 @@
 
 #include "compiler/passes/pass.h"
 
+bool tfrt_nn_find_gelu(tfrt_ir_context_t* context, const tfrt_op_tables_t* tables,
+                       tfrt_ir_operation_t* module, tfrt_diagnostics_t* diagnostics);
+bool tfrt_nn_find_layer_norm(tfrt_ir_context_t* context, const tfrt_op_tables_t* tables,
+                             tfrt_ir_operation_t* module, tfrt_diagnostics_t* diagnostics);
+bool tfrt_nn_find_softmax(tfrt_ir_context_t* context, const tfrt_op_tables_t* tables,
+                          tfrt_ir_operation_t* module, tfrt_diagnostics_t* diagnostics);
+bool tfrt_nn_find_attention(tfrt_ir_context_t* context, const tfrt_op_tables_t* tables,
+                            tfrt_ir_operation_t* module, tfrt_diagnostics_t* diagnostics);
 bool tfrt_nn_fold_batch_norm(tfrt_ir_context_t* context, const tfrt_op_tables_t* tables,
                              tfrt_ir_operation_t* module, tfrt_diagnostics_t* diagnostics);
 bool tfrt_nn_fuse(tfrt_ir_context_t* context, const tfrt_op_tables_t* tables,

@@ -13,6 +13,7 @@
 #include "kernels/nn/math/movement.h"
 #include "kernels/nn/math/normalization.h"
 #include "kernels/nn/math/ops.h"
+#include "kernels/tensor/math/elementwise.h"
 #include "kernels/tensor/onednn/onednn.h"
 
 enum { QUERY, KEY, VALUE, MASK, PAST_KEY, PAST_VALUE, VALID_COUNT };
@@ -27,13 +28,12 @@ typedef struct attention_s {
   int64_t past;              // keys of the past
   int64_t size, value_size;  // of a head
   float scale, cap;
-  bool is_causal;
+  bool is_causal, stretches_mask;
   int64_t left, right;               // how far each query sees; -1: all
   int64_t kept;                      // the kind of result 3
   tfrt_dense_host_tensor_t q, k, v;  // [batch, heads, rows or columns, size]
   float* scores;                     // [rows, columns]
-  float* bias;                       // [columns]
-  float* output;                     // [rows, value_size]
+  float* output;                     // [rows, value_size]; of joined heads alone
 } attention_t;
 
 static tfrt_status_t check_operands(const tfrt_nn_call_t* call) {
@@ -112,8 +112,11 @@ static tfrt_status_t take_heads(const tfrt_nn_call_t* call, uint32_t index, uint
 // its end.
 static bool is_mask(const attention_t* a, const tfrt_shape_t* shape) {
   const int64_t dims[] = {a->batch, a->heads, a->rows};
-  if (shape->rank == 0 || shape->rank > 4 || shape->dims[shape->rank - 1] > a->columns)
+  int64_t length = shape->rank ? shape->dims[shape->rank - 1] : 1;
+  if (shape->rank > 4 || length > a->columns || (shape->rank == 0 && !a->stretches_mask) ||
+      (a->stretches_mask && length != 1 && length != a->columns)) {
     return false;
+  }
   for (uint32_t i = 0; i + 1 < shape->rank; ++i) {
     int64_t length = shape->dims[i];
     if (length != 1 && length != dims[4 - shape->rank + i]) return false;
@@ -143,6 +146,7 @@ static tfrt_status_t take_operands(const tfrt_nn_call_t* call, attention_t* a) {
                          tfrt_shape_text(&a->q.shape).text, tfrt_shape_text(&a->k.shape).text,
                          tfrt_shape_text(&a->v.shape).text);
   }
+  a->stretches_mask = tfrt_nn_i64(call, "stretch_mask") != 0;
   const tfrt_dense_host_tensor_t* mask = tfrt_nn_input(call, MASK);
   if (mask && !is_mask(a, &mask->shape)) {
     return tfrt_nn_error(call, "the mask %s doesn't fit [%lld, %lld, %lld, %lld]",
@@ -157,59 +161,80 @@ static tfrt_status_t take_operands(const tfrt_nn_call_t* call, attention_t* a) {
   return tfrt_nn_error(call, "operand 6 must have an i64 for each part of the batch");
 }
 
+// The attribute |name|; -1 if it is negative, or more than any tensor has.
+static int64_t window_of(const tfrt_nn_call_t* call, const char* name) {
+  int64_t width = tfrt_nn_i64(call, name);
+  return width < 0 || width > INT32_MAX ? -1 : width;
+}
+
 static void take_attributes(const tfrt_nn_call_t* call, attention_t* a) {
   float scale = tfrt_nn_f32(call, "scale");
   // 0 stands for the usual one.
   a->scale = scale != 0 ? scale : a->size > 0 ? 1.0f / sqrtf((float)a->size) : 0;
   a->cap = tfrt_nn_f32(call, "softcap");
   a->is_causal = tfrt_nn_i64(call, "is_causal") != 0;
-  a->left = tfrt_nn_i64(call, "left_window_size");
-  a->right = tfrt_nn_i64(call, "right_window_size");
+  a->left = window_of(call, "left_window_size");
+  a->right = window_of(call, "right_window_size");
   a->kept = tfrt_nn_i64(call, "qk_matmul_output_mode");
 }
 
 // --- One head ---------------------------------------------------------------------
 
-// Adds the mask |mask| for the row |row| of head |head| to the bias.
-static void add_mask(const attention_t* a, const tfrt_dense_host_tensor_t* mask, int64_t part,
-                     int64_t head, int64_t row) {
+// Adds |mask| to the scores of the row at |position|: part, head and row. Returns false if it hides
+// all keys from |begin| to |end|; the others are hidden already.
+static bool add_mask(const attention_t* a, const tfrt_dense_host_tensor_t* mask,
+                     const int64_t position[3], int64_t begin, int64_t end, float* scores) {
   const tfrt_shape_t* shape = &mask->shape;
-  const int64_t position[] = {part, head, row};
-  int64_t place = 0, length = shape->dims[shape->rank - 1];
+  int64_t place = 0, length = shape->rank ? shape->dims[shape->rank - 1] : 1;
   for (uint32_t i = 0; i + 1 < shape->rank; ++i) {
     place = place * shape->dims[i] + (shape->dims[i] == 1 ? 0 : position[4 - shape->rank + i]);
   }
   const void* data = tfrt_dense_host_tensor_data(mask);
   const uint8_t* truths = (const uint8_t*)data + place * length;
   const float* numbers = (const float*)data + place * length;
-  for (int64_t j = 0; j < length; ++j) {
-    if (mask->dtype == TFRT_DTYPE_F32) {
-      a->bias[j] += numbers[j];
-    } else if (!truths[j]) {
-      a->bias[j] = -INFINITY;
+  // A mask with fewer columns hides the others; one column may be that of all.
+  bool is_stretched = a->stretches_mask && length == 1;
+  int64_t known = is_stretched || length > end ? end : length;
+  int sees_any = 0;
+  if (mask->dtype != TFRT_DTYPE_F32) {
+    for (int64_t j = begin; j < known; ++j) {
+      uint8_t truth = truths[is_stretched ? 0 : j];
+      scores[j] = truth ? scores[j] : -INFINITY;
+      sees_any |= truth;
+    }
+  } else if (is_stretched) {
+    for (int64_t j = begin; j < known; ++j) scores[j] += numbers[0];
+    sees_any = begin < known && numbers[0] != -INFINITY;
+  } else {
+    // A NaN hides nothing.
+    for (int64_t j = begin; j < known; ++j) {
+      scores[j] += numbers[j];
+      sees_any |= numbers[j] != -INFINITY;
     }
   }
-  for (int64_t j = length; j < a->columns; ++j) a->bias[j] = -INFINITY;
+  for (int64_t j = known > begin ? known : begin; j < end; ++j) scores[j] = -INFINITY;
+  return sees_any != 0;
 }
 
-// Sets the bias of the row |row|; returns false if it hides all keys.
-static bool set_bias(const tfrt_nn_call_t* call, const attention_t* a, int64_t part, int64_t head,
-                     int64_t row) {
+// Hides the keys that the row |row| doesn't see from its scores; returns false if those are all.
+static bool hide_keys(const tfrt_nn_call_t* call, const attention_t* a, int64_t part, int64_t head,
+                      int64_t row, float* scores) {
   const tfrt_dense_host_tensor_t* mask = tfrt_nn_input(call, MASK);
   const tfrt_dense_host_tensor_t* valid = tfrt_nn_input(call, VALID_COUNT);
   int64_t count = valid ? ((const int64_t*)tfrt_dense_host_tensor_data(valid))[part] : a->columns;
+  if (count < 0) count = 0;
+  if (count > a->columns) count = a->columns;
   bool has_past = tfrt_nn_input(call, PAST_KEY) != NULL;
   int64_t place = row + (has_past ? a->past : valid ? count - a->rows : 0);
-  int64_t end = a->is_causal && place + 1 < count ? place + 1 : count;
-  int64_t begin = a->left >= 0 ? place - a->left : 0;
-  if (a->right >= 0 && place + a->right + 1 < end) end = place + a->right + 1;
-  for (int64_t j = 0; j < a->columns; ++j) a->bias[j] = j >= begin && j < end ? 0 : -INFINITY;
-  if (mask) add_mask(a, mask, part, head, row);
-  for (int64_t j = 0; j < a->columns; ++j) {
-    // A NaN hides nothing.
-    if (!(a->bias[j] == -INFINITY)) return true;
-  }
-  return false;
+  int64_t begin = a->left >= 0 && place > a->left ? place - a->left : 0;
+  int64_t end = count;
+  if (a->is_causal && place < end - 1) end = place + 1;
+  if (a->right >= 0 && place + a->right < end - 1) end = place + a->right + 1;
+  if (end < 0) end = 0;
+  for (int64_t j = 0; j < begin && j < a->columns; ++j) scores[j] = -INFINITY;
+  for (int64_t j = end; j < a->columns; ++j) scores[j] = -INFINITY;
+  const int64_t position[] = {part, head, row};
+  return begin < end && (!mask || add_mask(a, mask, position, begin, end, scores));
 }
 
 // Makes the scores of one head its shares. Copies what result 3 wants to |kept|, unless that is
@@ -225,8 +250,7 @@ static void finish_scores(const tfrt_nn_call_t* call, const attention_t* a, int6
       for (int64_t j = 0; j < a->columns; ++j) scores[j] = a->cap * tanhf(scores[j] / a->cap);
     }
     if (target && a->kept == CAPPED_SCORES) memcpy(target, scores, bytes);
-    bool sees_any = set_bias(call, a, part, head, row);
-    for (int64_t j = 0; j < a->columns; ++j) scores[j] += a->bias[j];
+    bool sees_any = hide_keys(call, a, part, head, row, scores);
     if (target && a->kept == MASKED_SCORES) memcpy(target, scores, bytes);
     if (sees_any) {
       tfrt_nn_softmax_row(scores, scores, a->columns);
@@ -256,7 +280,11 @@ static tfrt_status_t run_head(const tfrt_nn_call_t* call, const attention_t* a, 
   float* kept = call->result_count > 3 ? (float*)tfrt_nn_result_data(call, 3) + own * count : NULL;
   finish_scores(call, a, part, head, kept);
   if (a->value_size == 0) return NULL;
-  return tfrt_onednn_gemm(a->rows, a->value_size, a->columns, 1.0f, a->scores, v, 0.0f, a->output);
+  // Heads of their own are written where they belong.
+  bool is_split = call->inputs[QUERY]->shape.rank == 4;
+  float* out =
+      is_split ? (float*)tfrt_nn_result_data(call, 0) + own * a->rows * a->value_size : a->output;
+  return tfrt_onednn_gemm(a->rows, a->value_size, a->columns, 1.0f, a->scores, v, 0.0f, out);
 }
 
 // --- All heads --------------------------------------------------------------------
@@ -274,15 +302,13 @@ static tfrt_status_t make_results(const tfrt_nn_call_t* call, const attention_t*
   return tfrt_nn_make_dims(call, 3, TFRT_DTYPE_F32, scores, 4);
 }
 
-// Puts the output of the head where it belongs.
+// Puts the output of the head among those of the others.
 static void place_output(const tfrt_nn_call_t* call, const attention_t* a, int64_t part,
                          int64_t head) {
-  bool is_split = call->inputs[QUERY]->shape.rank == 4;
   float* out = tfrt_nn_result_data(call, 0);
   size_t bytes = (size_t)a->value_size * sizeof(float);
   for (int64_t row = 0; bytes && row < a->rows; ++row) {
-    int64_t place = is_split ? (part * a->heads + head) * a->rows + row
-                             : (part * a->rows + row) * a->heads + head;
+    int64_t place = (part * a->rows + row) * a->heads + head;
     memcpy(out + place * a->value_size, a->output + row * a->value_size, bytes);
   }
 }
@@ -298,23 +324,23 @@ static tfrt_status_t run_heads(const tfrt_nn_call_t* call, attention_t* a) {
   // The products fit into memory, for tensors of them, or of their factors, are there.
   tfrt_dense_host_tensor_t scratch;
   tfrt_shape_t shape;
-  const int64_t dims[] = {a->rows + 1, a->columns + a->value_size};
+  bool is_split = call->inputs[QUERY]->shape.rank == 4;
+  const int64_t dims[] = {a->rows, a->columns + (is_split ? 0 : a->value_size)};
   TFRT_RETURN_IF_ERROR(tfrt_shape_make(dims, 2, &shape));
   TFRT_RETURN_IF_ERROR(
       tfrt_dense_host_tensor_initialize(TFRT_DTYPE_F32, &shape, call->allocator, &scratch));
-  a->bias = tfrt_dense_host_tensor_data(&scratch);
-  a->scores = a->bias + a->columns;
+  a->scores = tfrt_dense_host_tensor_data(&scratch);
   a->output = a->scores + a->rows * a->columns;
   tfrt_status_t status = NULL;
   for (int64_t i = 0; i < a->batch * a->heads && !status; ++i) {
     status = run_head(call, a, i / a->heads, i % a->heads);
-    if (!status) place_output(call, a, i / a->heads, i % a->heads);
+    if (!status && !is_split) place_output(call, a, i / a->heads, i % a->heads);
   }
   tfrt_dense_host_tensor_deinitialize(&scratch);
   return status;
 }
 
-tfrt_status_t tfrt_nn_attention(const tfrt_nn_call_t* call) {
+static tfrt_status_t run_f32(const tfrt_nn_call_t* call) {
   attention_t attention = {.batch = 0};
   TFRT_RETURN_IF_ERROR(check_operands(call));
   tfrt_status_t status = take_operands(call, &attention);
@@ -326,4 +352,45 @@ tfrt_status_t tfrt_nn_attention(const tfrt_nn_call_t* call) {
   tfrt_dense_host_tensor_deinitialize(&attention.k);
   tfrt_dense_host_tensor_deinitialize(&attention.v);
   return status;
+}
+
+// --- f64 --------------------------------------------------------------------------
+
+// Makes each result one of |dtype|.
+static tfrt_status_t cast_results(const tfrt_nn_call_t* call, tfrt_dtype_t dtype) {
+  for (uint32_t i = 0; i < call->result_count; ++i) {
+    tfrt_dense_host_tensor_t cast = {0};
+    TFRT_RETURN_IF_ERROR(tfrt_tensor_cast(&call->results[i], dtype, call->allocator, &cast));
+    tfrt_dense_host_tensor_deinitialize(&call->results[i]);
+    call->results[i] = cast;
+  }
+  return NULL;
+}
+
+// f64 is computed as f32.
+static tfrt_status_t run_f64(const tfrt_nn_call_t* call) {
+  tfrt_dense_host_tensor_t narrow[VALID_COUNT + 1] = {{0}};
+  const tfrt_dense_host_tensor_t* inputs[VALID_COUNT + 1] = {NULL};
+  tfrt_nn_call_t inner = *call;
+  inner.inputs = inputs;
+  inner.unique_inputs = 0;
+  tfrt_status_t status = NULL;
+  for (uint32_t i = 0; i < call->input_count && i <= VALID_COUNT && !status; ++i) {
+    inputs[i] = call->inputs[i];
+    if (!inputs[i] || inputs[i]->dtype != TFRT_DTYPE_F64) continue;
+    status = tfrt_tensor_cast(inputs[i], TFRT_DTYPE_F32, call->allocator, &narrow[i]);
+    inputs[i] = &narrow[i];
+  }
+  if (!status) status = run_f32(&inner);
+  if (!status) status = cast_results(call, TFRT_DTYPE_F64);
+  for (uint32_t i = 0; i <= VALID_COUNT; ++i) tfrt_dense_host_tensor_deinitialize(&narrow[i]);
+  return status;
+}
+
+tfrt_status_t tfrt_nn_attention(const tfrt_nn_call_t* call) {
+  const tfrt_dense_host_tensor_t* query = tfrt_nn_input(call, QUERY);
+  if (call->input_count > VALID_COUNT + 1 || call->result_count > 4) {
+    return tfrt_nn_error(call, "it takes up to 7 operands, and gives up to 4 results");
+  }
+  return query && query->dtype == TFRT_DTYPE_F64 ? run_f64(call) : run_f32(call);
 }
