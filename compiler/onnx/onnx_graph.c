@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "compiler/onnx/onnx_body.h"
+#include "compiler/onnx/onnx_model.h"
+
 void tfrt_onnx_graph_enter_node(tfrt_onnx_builder_t* builder, const Onnx__GraphProto* graph,
                                 size_t number) {
   builder->node = graph->node[number];
@@ -121,11 +124,29 @@ static size_t count_nodes(const Onnx__GraphProto* graph, const Onnx__NodeProto* 
   return count;
 }
 
-void tfrt_onnx_graph_check_operators(tfrt_onnx_builder_t* builder, const Onnx__GraphProto* graph) {
+static void check_operators(tfrt_onnx_builder_t* builder, const Onnx__GraphProto* graph,
+                            uint32_t depth);
+
+// The same for the graphs inside of |node|. Damaged ones are reported when they are converted.
+static void check_inner_operators(tfrt_onnx_builder_t* builder, const Onnx__NodeProto* node,
+                                  uint32_t depth) {
+  for (size_t i = 0; i < node->n_attribute && depth < TFRT_ONNX_MAX_DEPTH; ++i) {
+    Onnx__GraphProto* graph;
+    if (!node->attribute[i]->has_g) continue;
+    if (!tfrt_onnx_graph_unpack(&node->attribute[i]->g, &graph)) continue;
+    check_operators(builder, graph, depth + 1);
+    tfrt_onnx_graph_free(graph);
+  }
+}
+
+// Recursion is bounded by the depth of graphs.
+static void check_operators(tfrt_onnx_builder_t* builder, const Onnx__GraphProto* graph,
+                            uint32_t depth) {
   // Each comparison of a hostile file's nodes with all others would take too long.
-  size_t reported = 0;
-  for (size_t i = 0; i < graph->n_node && reported < builder->diagnostics->limit; ++i) {
+  size_t limit = builder->diagnostics->limit;
+  for (size_t i = 0; i < graph->n_node && builder->diagnostics->error_count < limit; ++i) {
     const Onnx__NodeProto* node = graph->node[i];
+    check_inner_operators(builder, node, depth);
     if (is_supported(node) || is_repeated(graph, i)) continue;
     tfrt_onnx_graph_enter_node(builder, graph, i);
     size_t count = count_nodes(graph, node);
@@ -133,7 +154,10 @@ void tfrt_onnx_graph_check_operators(tfrt_onnx_builder_t* builder, const Onnx__G
     tfrt_onnx_report(builder, "the operator %s%s%s of opset %lld is not supported (%zu node%s)",
                      domain, domain[0] ? "." : "", node->op_type, (long long)builder->opset, count,
                      count == 1 ? "" : "s");
-    ++reported;
   }
+}
+
+void tfrt_onnx_graph_check_operators(tfrt_onnx_builder_t* builder, const Onnx__GraphProto* graph) {
+  check_operators(builder, graph, 0);
   builder->location = NULL;
 }

@@ -3,6 +3,7 @@
 
 #include "compiler/bef/bef_emitter.h"
 #include "compiler/onnx/onnx_around.h"
+#include "compiler/onnx/onnx_op_counts.h"
 #include "compiler/onnx/onnx_stages.h"
 #include "compiler/parser/parser.h"
 #include "compiler/passes/nn_passes.h"
@@ -26,10 +27,14 @@ static bool optimize(translation_t* translation, const tfrt_op_tables_t* tables,
                      const tfrt_onnx_options_t* options) {
   tfrt_ir_context_t* context = translation->context;
   tfrt_diagnostics_t* diagnostics = &translation->diagnostics;
+  tfrt_onnx_op_counts_t before, after;
   bool is_pipeline = options->split == TFRT_ONNX_SPLIT_PIPELINE && options->host_count > 1;
-  return tfrt_verify_module(context, translation->module, diagnostics) &&
-         tfrt_nn_optimize(context, tables, translation->module, diagnostics) &&
-         (!is_pipeline ||
+  if (!tfrt_verify_module(context, translation->module, diagnostics)) return false;
+  tfrt_onnx_count_ops(translation->module, &before);
+  if (!tfrt_nn_optimize(context, tables, translation->module, diagnostics)) return false;
+  tfrt_onnx_count_ops(translation->module, &after);
+  tfrt_onnx_op_counts_append(&before, &after, translation->texts->summary);
+  return (!is_pipeline ||
           tfrt_onnx_cut_stages(context, tables, translation->module, options->host_count)) &&
          tfrt_verify_module(context, translation->module, diagnostics);
 }

@@ -236,6 +236,102 @@ static bool move_over_reduction(tfrt_nn_rewriter_t* rewriter, tfrt_ir_operation_
   return true;
 }
 
+// Axis numbers |given| of a picture with the channels first, as a constant for the other order;
+// NULL if there is no such axis.
+static tfrt_ir_value_t* turn_axes(tfrt_nn_rewriter_t* rewriter, tfrt_ir_operation_t* before,
+                                  const int64_t* given, size_t count) {
+  int64_t axes[AXES];
+  if (count == 0 || count > AXES) return NULL;
+  for (size_t i = 0; i < count; ++i) {
+    axes[i] = turn_axis(given[i]);
+    if (axes[i] < 0) return NULL;
+  }
+  return tfrt_nn_rewriter_numbers(rewriter, before, axes, (uint32_t)count);
+}
+
+// The elements of the list |list| at the places |order|, of |count|.
+static tfrt_ir_value_t* reorder(tfrt_nn_rewriter_t* rewriter, tfrt_ir_operation_t* before,
+                                tfrt_ir_value_t* list, const int64_t* order, uint32_t count) {
+  tfrt_ir_value_t* operands[2] = {list, tfrt_nn_rewriter_numbers(rewriter, before, order, count)};
+  if (!operands[1]) return NULL;
+  const tfrt_nn_recipe_t recipe = {.name = "gather",
+                                   .before = before,
+                                   .operands = operands,
+                                   .operand_count = 2,
+                                   .result_count = 1};
+  tfrt_ir_operation_t* op = tfrt_nn_rewriter_make(rewriter, &recipe);
+  return op ? &op->results[0] : NULL;
+}
+
+// Sizes of all four axes, or scales, but not both.
+static bool move_over_resize(tfrt_nn_rewriter_t* rewriter, tfrt_ir_operation_t* op) {
+  enum { PICTURE, REGION, SCALES, SIZES };
+  const tfrt_ir_attribute_t* axes = tfrt_ir_operation_attribute(op, "axes");
+  const tfrt_ir_attribute_t* scales = tfrt_nn_read_constant(tfrt_nn_operand(op, SCALES));
+  tfrt_ir_value_t* x = channels_last_of(tfrt_nn_operand(op, PICTURE));
+  // Other programs than those of models may have lists of other lengths.
+  bool has_scales = scales && scales->size == AXES * sizeof(float);
+  bool is_plain = !scales || has_scales || scales->size == 0;
+  bool names_axes = axes && axes->kind == TFRT_IR_ATTRIBUTE_ARRAY && axes->count > 0;
+  if (!x || names_axes || !is_plain || (tfrt_nn_operand(op, SCALES) && !scales) ||
+      tfrt_nn_attribute_is(op, "coordinate_transformation_mode", "tf_crop_and_resize")) {
+    return false;
+  }
+  // The region counts in the mode that was refused alone.
+  tfrt_ir_value_t* operands[4] = {x, NULL, NULL, NULL};
+  if (has_scales) {
+    operands[SCALES] = reorder(rewriter, op, tfrt_nn_operand(op, SCALES), to_last, AXES);
+  }
+  if (tfrt_nn_operand(op, SIZES)) {
+    operands[SIZES] = reorder(rewriter, op, tfrt_nn_operand(op, SIZES), to_last, AXES);
+  }
+  if (rewriter->failed || !operands[SCALES] == !operands[SIZES]) return false;
+  replace(rewriter, op, operands, operands[SIZES] ? 4 : 3, NULL, 0);
+  return true;
+}
+
+// Elements in front of all axes and behind them, or of those that operand 3 names.
+static bool move_over_pad(tfrt_nn_rewriter_t* rewriter, tfrt_ir_operation_t* op) {
+  enum { PICTURE, COUNTS, NUMBER, NAMES };
+  static const int64_t order[2 * AXES] = {0, 2, 3, 1, 4, 6, 7, 5};
+  size_t count = 0;
+  tfrt_ir_value_t* operands[4] = {channels_last_of(tfrt_nn_operand(op, PICTURE)),
+                                  tfrt_nn_operand(op, COUNTS), tfrt_nn_operand(op, NUMBER), NULL};
+  if (!operands[PICTURE] || !operands[COUNTS]) return false;
+  if (tfrt_nn_operand(op, NAMES)) {
+    const int64_t* names = tfrt_nn_read_numbers_of(tfrt_nn_operand(op, NAMES), &count);
+    operands[NAMES] = names ? turn_axes(rewriter, op, names, count) : NULL;
+    if (!operands[NAMES]) return false;
+  } else {
+    operands[COUNTS] = reorder(rewriter, op, operands[COUNTS], order, 2 * AXES);
+    if (!operands[COUNTS]) return false;
+  }
+  replace(rewriter, op, operands, operands[NAMES] ? 4 : operands[NUMBER] ? 3 : 2, NULL, 0);
+  return true;
+}
+
+// Parts along axes that are known.
+static bool move_over_slice(tfrt_nn_rewriter_t* rewriter, tfrt_ir_operation_t* op) {
+  enum { PICTURE, BEGINS, ENDS, NAMES, STEPS };
+  static const int64_t all[AXES] = {0, 1, 2, 3};
+  size_t count = 0;
+  tfrt_ir_value_t* operands[5] = {NULL};
+  for (uint32_t i = 0; i < 5; ++i) operands[i] = tfrt_nn_operand(op, i);
+  operands[PICTURE] = channels_last_of(operands[PICTURE]);
+  if (!operands[PICTURE] || !operands[BEGINS] || !operands[ENDS]) return false;
+  // Without names, the first axes are meant, one for each begin.
+  const int64_t* names = all;
+  if (operands[NAMES]) {
+    names = tfrt_nn_read_numbers_of(operands[NAMES], &count);
+  } else if (!tfrt_nn_read_numbers_of(operands[BEGINS], &count)) {
+    return false;
+  }
+  operands[NAMES] = names ? turn_axes(rewriter, op, names, count) : NULL;
+  if (!operands[NAMES]) return false;
+  replace(rewriter, op, operands, operands[STEPS] ? 5 : 4, NULL, 0);
+  return true;
+}
+
 // A transpose of a transpose is one, or nothing.
 static bool join_transposes(tfrt_nn_rewriter_t* rewriter, tfrt_ir_operation_t* op) {
   int64_t inner[AXES], outer[AXES], joined[AXES];
@@ -318,6 +414,9 @@ static const struct {
     {"reduce_mean", move_over_reduction},
     {"reduce_sum", move_over_reduction},
     {"reduce_max", move_over_reduction},
+    {"resize", move_over_resize},
+    {"pad", move_over_pad},
+    {"slice", move_over_slice},
     {"transpose", join_transposes},
     {"shape", read_shape_before},
 };

@@ -175,6 +175,7 @@ START_TEST(nodes_become_ops_and_weights_constants) {
   assert_text(&text, "tfrt_nn.relu(");
   assert_text(&summary,
               "input  x: FLOAT [batch, 3]\noutput y: FLOAT [batch, 3]\nopset 20, 2 nodes");
+  assert_text(&summary, "fused: nothing; 3 ops\n");
 }
 END_TEST
 
@@ -410,9 +411,12 @@ END_TEST
 START_TEST(what_is_wrong_in_a_branch_is_reported) {
   Onnx__AttributeProto branches[2];
   Onnx__AttributeProto* list[2];
-  add_if(branches, list, "Relu", "Strange");
-  assert_refused("the operator Strange is not supported");
+  add_if(branches, list, "Odd", "Strange");
+  assert_refused("Odd: the operator Odd of opset 20 is not supported (1 node)");
+  assert_text(&report, "Strange: the operator Strange of opset 20 is not supported (1 node)");
   free_branch(&branches[0]);
+  free_branch(&branches[1]);
+  add_branch(&branches[1], "else_branch", "Relu", "r");
   branches[0].g.len = 0;
   branches[0].g.data = NULL;
   assert_refused("its graph 'then_branch' has other inputs or outputs");

@@ -62,3 +62,48 @@ func.func @kept(%x: !tfrt_tensor.tensor, %y: !tfrt_tensor.tensor) -> (!tfrt_tens
   %c = tfrt_nn.add(%b, %y)
   tfrt.return %a, %c : !tfrt_tensor.tensor, !tfrt_tensor.tensor
 }
+
+// Pictures that are resized, padded and cut keep their channels last; lists of axes and lengths
+// follow.
+// CHECK-LABEL: func.func @resized
+// CHECK: %[[A:.*]] = tfrt_nn.fused_conv({{.*}}layout = "NHWC"
+// CHECK-NOT: tfrt_nn.transpose
+// CHECK: %[[B:.*]] = tfrt_nn.resize(%[[A]],
+// CHECK-NOT: tfrt_nn.transpose
+// CHECK: %[[C:.*]] = tfrt_nn.pad(%[[B]],
+// CHECK-NOT: tfrt_nn.transpose
+// CHECK: %[[N:.*]] = tfrt_nn.constant dense<[1, 2]> : tensor<2xi64>
+// CHECK-NOT: tfrt_nn.transpose
+// CHECK: %[[D:.*]] = tfrt_nn.slice(%[[C]], %{{.*}}, %{{.*}}, %[[N]])
+// CHECK-NOT: tfrt_nn.transpose
+// CHECK: tfrt_nn.fused_conv(%[[D]], {{.*}}layout = "NHWC"
+func.func @resized(%x: !tfrt_tensor.tensor) -> !tfrt_tensor.tensor {
+  %w = tfrt_nn.constant dense<1.0> : tensor<2x2x3x3xf32>
+  %scales = tfrt_nn.constant dense<[1.0, 1.0, 2.0, 2.0]> : tensor<4xf32>
+  %counts = tfrt_nn.constant dense<[0, 0, 1, 1, 0, 0, 1, 1]> : tensor<8xi64>
+  %begins = tfrt_nn.constant dense<[1, 0]> : tensor<2xi64>
+  %ends = tfrt_nn.constant dense<[8, 9]> : tensor<2xi64>
+  %axes = tfrt_nn.constant dense<[2, 3]> : tensor<2xi64>
+  %a = tfrt_nn.fused_conv(%x, %w)
+  %b = tfrt_nn.resize(%a, %scales) {present = 5 : i64}
+  %c = tfrt_nn.pad(%b, %counts)
+  %d = tfrt_nn.slice(%c, %begins, %ends, %axes)
+  %e = tfrt_nn.fused_conv(%d, %w)
+  tfrt.return %e : !tfrt_tensor.tensor
+}
+
+// Without names, each begin is of one of the first axes. A region needs all four places, and stays.
+// CHECK-LABEL: func.func @cut
+// CHECK: tfrt_nn.constant dense<[0, 3]> : tensor<2xi64>
+// CHECK: tfrt_nn.slice(
+// CHECK: %[[T:.*]] = tfrt_nn.transpose(
+// CHECK: tfrt_nn.resize(%[[T]], %roi, %sizes)
+func.func @cut(%x: !tfrt_tensor.tensor, %roi: !tfrt_tensor.tensor, %sizes: !tfrt_tensor.tensor) -> !tfrt_tensor.tensor {
+  %w = tfrt_nn.constant dense<1.0> : tensor<2x2x3x3xf32>
+  %begins = tfrt_nn.constant dense<[0, 1]> : tensor<2xi64>
+  %ends = tfrt_nn.constant dense<[1, 2]> : tensor<2xi64>
+  %a = tfrt_nn.fused_conv(%x, %w)
+  %b = tfrt_nn.slice(%a, %begins, %ends)
+  %c = tfrt_nn.resize(%b, %roi, %sizes) {coordinate_transformation_mode = "tf_crop_and_resize", present = 11 : i64}
+  tfrt.return %c : !tfrt_tensor.tensor
+}
