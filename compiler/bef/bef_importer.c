@@ -44,8 +44,26 @@ const tfrt_ir_type_t* tfrt_bef_import_type(tfrt_bef_importer_t* importer, const 
   return type;
 }
 
+// Nearly all locations are plain places: these need no text.
+static const tfrt_ir_location_t* import_place(tfrt_bef_importer_t* importer, uint32_t location) {
+  tfrt_bef_source_location_t place;
+  if (!tfrt_bef_file_location_is_plain(importer->file, location) ||
+      !tfrt_bef_file_source_location(importer->file, location, &place)) {
+    return NULL;
+  }
+  // Most places are in the file of the one before.
+  if (place.file != importer->place_file) {
+    importer->place_name = tfrt_ir_string_of(importer->context, place.file);
+    importer->place_file = importer->place_name ? place.file : NULL;
+  }
+  if (!importer->place_name) return NULL;
+  return tfrt_ir_location_file(importer->context, importer->place_name, place.line, place.column);
+}
+
 const tfrt_ir_location_t* tfrt_bef_import_location(tfrt_bef_importer_t* importer,
                                                    uint32_t location) {
+  const tfrt_ir_location_t* place = import_place(importer, location);
+  if (place) return place;
   const tfrt_ir_attribute_t* attribute = NULL;
   tfrt_string_builder_t text;
   tfrt_allocator_t allocator = tfrt_ir_context_allocator(importer->context);
@@ -66,7 +84,9 @@ static const tfrt_ir_type_t* const* import_types(tfrt_bef_importer_t* importer,
   const tfrt_ir_type_t** types =
       tfrt_ir_context_allocate_array(importer->context, count, sizeof(*types));
   for (uint32_t i = 0; types && i < count; ++i) {
-    types[i] = tfrt_bef_import_type(importer, names[i]);
+    // Equal types are one text in the file, and most are that of the one before.
+    bool is_known = i > 0 && names[i] == names[i - 1];
+    types[i] = is_known ? types[i - 1] : tfrt_bef_import_type(importer, names[i]);
     if (!types[i]) return NULL;
   }
   return types;

@@ -17,6 +17,9 @@ typedef struct tfrt_bef_importer_s {
   tfrt_ir_operation_t* module;
   bool* used_regions;  // per function: an op has it as its region
   bool has_warned;     // that something was made up or lost
+  // The file of the last place, NULL before the first, and its name.
+  const char* place_file;
+  const tfrt_ir_string_t* place_name;
 } tfrt_bef_importer_t;
 
 // Reports |message| about |name| in |function|. Thread-compatible.
