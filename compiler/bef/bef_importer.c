@@ -164,6 +164,16 @@ static const tfrt_kernel_descriptor_t* find_descriptor(const tfrt_bef_importer_t
   return tfrt_kernel_table_find(importer->tables->tables, importer->tables->count, name);
 }
 
+static const tfrt_bef_importer_op_t* find_op(tfrt_bef_importer_t* importer,
+                                             const tfrt_bef_kernel_t* kernel) {
+  tfrt_bef_importer_op_t* op = &importer->ops[kernel->code];
+  if (!op->name) {
+    op->name = tfrt_ir_string_of(importer->context, kernel->name);
+    op->descriptor = find_descriptor(importer, kernel->name);
+  }
+  return op;
+}
+
 // The anonymous functions at the end of the kernel's list become the op's regions, each once.
 static bool import_regions(body_t* body, const tfrt_bef_kernel_t* kernel, tfrt_ir_operation_t* op) {
   tfrt_bef_importer_t* importer = body->importer;
@@ -187,9 +197,10 @@ static bool import_regions(body_t* body, const tfrt_bef_kernel_t* kernel, tfrt_i
 static bool import_kernel(body_t* body, const tfrt_bef_kernel_t* kernel, const char* const* names) {
   tfrt_bef_importer_t* importer = body->importer;
   tfrt_ir_context_t* context = importer->context;
+  const tfrt_bef_importer_op_t* known = find_op(importer, kernel);
   tfrt_ir_operation_parts_t parts = {
-      .name = tfrt_ir_string_of(context, kernel->name),
-      .descriptor = find_descriptor(importer, kernel->name),
+      .name = known->name,
+      .descriptor = known->descriptor,
       .location = tfrt_bef_import_location(importer, kernel->location),
       .operand_count = kernel->argument_count,
       .result_count = kernel->result_count,
@@ -304,7 +315,9 @@ static bool import_all(tfrt_bef_importer_t* importer) {
   const tfrt_ir_location_t* location = tfrt_ir_location_unknown(importer->context);
   importer->used_regions =
       tfrt_ir_context_allocate_array(importer->context, count, sizeof(*importer->used_regions));
-  if (!location || !importer->used_regions) return false;
+  importer->ops = tfrt_ir_context_allocate_array(
+      importer->context, tfrt_bef_file_kernel_name_count(importer->file), sizeof(*importer->ops));
+  if (!location || !importer->used_regions || !importer->ops) return false;
   importer->module = tfrt_ir_module_create(importer->context, location);
   if (!importer->module) return false;
   for (uint32_t i = 0; i < count; ++i) {

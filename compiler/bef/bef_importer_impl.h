@@ -9,14 +9,21 @@
 
 #include "compiler/bef/bef_importer.h"
 
+// The ops of one name.
+typedef struct tfrt_bef_importer_op_s {
+  const tfrt_ir_string_t* name;  // NULL: not looked up yet
+  const tfrt_kernel_descriptor_t* descriptor;
+} tfrt_bef_importer_op_t;
+
 typedef struct tfrt_bef_importer_s {
   tfrt_ir_context_t* context;
   const tfrt_op_tables_t* tables;
   const tfrt_bef_file_t* file;
   tfrt_diagnostics_t* diagnostics;
   tfrt_ir_operation_t* module;
-  bool* used_regions;  // per function: an op has it as its region
-  bool has_warned;     // that something was made up or lost
+  bool* used_regions;           // per function: an op has it as its region
+  tfrt_bef_importer_op_t* ops;  // by code of the kernel
+  bool has_warned;              // that something was made up or lost
   // The file of the last place, NULL before the first, and its name.
   const char* place_file;
   const tfrt_ir_string_t* place_name;
