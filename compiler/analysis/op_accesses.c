@@ -173,6 +173,7 @@ static void add_callees(tfrt_effect_analysis_t* analysis, const tfrt_ir_operatio
 }
 
 static void add_regions(tfrt_effect_analysis_t* analysis, const tfrt_ir_operation_t* op) {
+  bool is_loop = tfrt_effect_is_loop(op);
   for (uint32_t i = 0; i < op->region_count; ++i) {
     for (const tfrt_ir_block_t* block = op->regions[i].first_block; block; block = block->next) {
       tfrt_access_list_t list = tfrt_effect_begin_list(analysis);
@@ -180,6 +181,8 @@ static void add_regions(tfrt_effect_analysis_t* analysis, const tfrt_ir_operatio
       tfrt_effect_end_list(analysis, list);
       for (size_t k = 0; k < analysis->found.count; ++k) {
         tfrt_access_t access = *(tfrt_access_t*)tfrt_scratch_at(&analysis->found, k);
+        // Without a turn, a loop hands on the reads that it was given.
+        if (is_loop && access.bits & TFRT_ACCESS_READ) access.bits |= TFRT_ACCESS_READ;
         tfrt_effect_add_other(analysis, access.place, access.bits);
       }
     }

@@ -88,6 +88,22 @@ static port_uses_t ports_of_function(tfrt_chain_inserter_t* inserter,
   return uses;
 }
 
+// Whether memory of |place| may come into the regions of |op|, or out of them. Other memory is made
+// anew each time, and nobody outside, and no other turn of a loop, knows it.
+static bool is_handed_on(tfrt_chain_inserter_t* inserter, const tfrt_ir_operation_t* op,
+                         tfrt_place_t place) {
+  if (place < TFRT_PLACE_OUTSIDE_COUNT || tfrt_kernel_descriptor_sees_outside(op->descriptor)) {
+    return true;
+  }
+  for (uint32_t i = 0; i < op->operand_count; ++i) {
+    if (tfrt_effect_place(&inserter->analysis, op->operands[i].value) == place) return true;
+  }
+  for (uint32_t i = 0; i < op->result_count; ++i) {
+    if (tfrt_effect_place(&inserter->analysis, &op->results[i]) == place) return true;
+  }
+  return false;
+}
+
 // The ports of the regions of |op|.
 static port_uses_t ports_of_regions(tfrt_chain_inserter_t* inserter,
                                     const tfrt_ir_operation_t* op) {
@@ -97,7 +113,7 @@ static port_uses_t ports_of_regions(tfrt_chain_inserter_t* inserter,
   if (inserter->failed || !begin_uses(inserter, &uses, found->count)) return uses;
   for (size_t i = 0; i < found->count; ++i) {
     const tfrt_access_t* access = tfrt_scratch_at(found, i);
-    if (!matters(inserter, access->place)) continue;
+    if (!matters(inserter, access->place) || !is_handed_on(inserter, op, access->place)) continue;
     add_use(&uses, access->place, access->bits, tfrt_effect_is_loop(op), false);
   }
   return uses;
