@@ -29,10 +29,10 @@
 #include "host_runtime/async/backlog.h"
 #include "host_runtime/async/blocking_pool.h"
 #include "host_runtime/async/blocking_wait.h"
+#include "host_runtime/async/guests.h"
 #include "host_runtime/async/task_deque.h"
 #include "host_runtime/async/task_inbox.h"
 #include "host_runtime/async/task_list.h"
-#include "host_runtime/async/task_ring.h"
 #include "host_runtime/base/parker.h"
 #include "host_runtime/base/random.h"
 #include "host_runtime/base/sync.h"
@@ -48,11 +48,6 @@
 // At most this many tasks are moved at once from the shared list or a guest's ring to a deque.
 #define MAX_BATCH 32
 
-// How long a worker naps. A nap costs as much as some 20 wakes. Without naps, a guest that makes
-// tasks faster than they are run would pay for a wake every few tasks. A task that waits for the
-// end of a nap loses no more than what makes it worth another thread.
-#define NAP_NS 50000
-
 // A guest with more tasks than this ends a nap.
 #define LONG_FOR_A_NAP (TFRT_BACKLOG_LIMIT / 2)
 
@@ -62,8 +57,6 @@
 typedef struct thread_pool_s thread_pool_t;
 
 typedef struct worker_s worker_t;
-
-typedef struct guest_s guest_t;
 
 typedef enum worker_state_e {
   SERVED,    // a thread runs its tasks, looks for some, or sleeps until there are any
@@ -80,15 +73,6 @@ struct worker_s {
   worker_t* next_idle;   // guarded by the pool's mutex
   worker_state_t state;  // likewise; once it is taken from the idle ones, the taker's
   tfrt_task_t service;   // gives it a substitute
-};
-
-// The tasks of a thread that is none of the pool's and runs a call (pool_run_here()). When it has
-// ended the workers take those that are left, and another such thread may have the ring.
-struct guest_s {
-  tfrt_task_ring_t ring;
-  thread_pool_t* pool;
-  guest_t* next;          // doesn't change once the guest is in the pool's list
-  _Atomic bool is_taken;  // a thread has it
 };
 
 struct thread_pool_s {
@@ -111,9 +95,7 @@ struct thread_pool_s {
   tfrt_task_list_t shared_tasks;
   _Atomic size_t shared_count;  // written with the mutex held, read by all
 
-  // Grows only, until the pool ends: as long as the most threads that ran calls at once.
-  _Atomic(guest_t*) first_guest;
-  _Atomic int guest_count;  // those that are taken
+  tfrt_guests_t guests;  // threads of others that run calls here
 
   // Blocking tasks that are queued or running, in both pools; compute tasks that have given their
   // workers away; and tasks that run on threads of others. A task that adds another one is still
@@ -124,7 +106,6 @@ struct thread_pool_s {
   _Alignas(64) _Atomic int searching_count;
   _Atomic int idle_count;     // written with the mutex held
   _Atomic int started_count;  // written with the mutex held; never falls
-  _Atomic(worker_t*) napper;  // a worker that searches, and looks again after a nap; or NULL
   tfrt_mutex_t mutex;         // guards all below; taken before |shared_mutex|
   worker_t* first_idle;       // those that sleep and were not told to wake, the last one first
   worker_t* first_unserved;   // the idle ones without a thread, likewise
@@ -138,7 +119,7 @@ static _Thread_local thread_pool_t* current_pool;
 static _Thread_local worker_t* current_worker;
 
 // The guest of a pool that this thread is, or NULL.
-static _Thread_local guest_t* current_guest;
+static _Thread_local tfrt_guest_t* current_guest;
 
 static thread_pool_t* cast(tfrt_work_queue_t* queue) { return (thread_pool_t*)queue; }
 
@@ -161,11 +142,6 @@ static bool has_shared(thread_pool_t* pool) {
          atomic_load_explicit(&pool->shared_count, memory_order_seq_cst) > 0;
 }
 
-static guest_t* first_guest(const thread_pool_t* pool) {
-  // Acquire: the guest; partner of the exchange in take_guest().
-  return atomic_load_explicit(&((thread_pool_t*)pool)->first_guest, memory_order_acquire);
-}
-
 // Returns true if any task is queued; none that was added before is overlooked.
 static bool has_work(thread_pool_t* pool) {
   if (has_shared(pool)) return true;
@@ -173,11 +149,10 @@ static bool has_work(thread_pool_t* pool) {
   for (int i = 0; i < started; ++i) {
     if (!tfrt_task_deque_is_empty(&pool->workers[i].deque)) return true;
   }
-  for (const guest_t* guest = first_guest(pool); guest; guest = guest->next) {
-    if (!tfrt_task_ring_is_empty(&guest->ring)) return true;
-  }
-  return false;
+  return tfrt_guests_have_tasks(&pool->guests);
 }
+
+static bool pool_has_work(void* pool) { return has_work(pool); }
 
 static void push_shared(thread_pool_t* pool, tfrt_task_t* task) {
   tfrt_task_inbox_put(&pool->inbox, task);
@@ -227,10 +202,7 @@ static tfrt_task_t* take_shared(worker_t* worker) {
 static tfrt_task_t* take_from_guest(worker_t* worker) {
   thread_pool_t* pool = worker->pool;
   tfrt_task_t* batch[MAX_BATCH];
-  size_t taken = 0;
-  for (guest_t* guest = first_guest(pool); guest && taken == 0; guest = guest->next) {
-    taken = tfrt_task_ring_take(&guest->ring, (size_t)pool->worker_count + 1, MAX_BATCH, batch);
-  }
+  size_t taken = tfrt_guests_take(&pool->guests, (size_t)pool->worker_count + 1, MAX_BATCH, batch);
   return keep_batch(worker, batch, taken);
 }
 
@@ -333,21 +305,12 @@ static bool rouse(worker_t* worker) {
   return false;
 }
 
-// Ends the nap of the worker that naps, if one does.
-static void wake_napper(thread_pool_t* pool) {
-  // Sequentially consistent: after the task is visible; partner of the exchange in nap(). Acquire:
-  // the worker's parker, which is its own until then.
-  if (!atomic_load_explicit(&pool->napper, memory_order_seq_cst)) return;
-  worker_t* worker = atomic_exchange_explicit(&pool->napper, NULL, memory_order_acq_rel);
-  if (worker) tfrt_parker_wake(&worker->parker);
-}
-
 // Sees to it that a task that was just made visible is found by somebody; |may_wait|: the end of a
 // nap is soon enough.
 static void wake_one(thread_pool_t* pool, bool may_wait) {
   int searching_count = atomic_load_explicit(&pool->searching_count, memory_order_seq_cst);
   if (searching_count > 0) {
-    if (searching_count == 1 && !may_wait) wake_napper(pool);
+    if (searching_count == 1 && !may_wait) tfrt_guests_wake_napper(&pool->guests);
     return;
   }
   if (atomic_load_explicit(&pool->idle_count, memory_order_seq_cst) == 0 &&
@@ -400,37 +363,16 @@ static void stop_searching(thread_pool_t* pool) {
   if (before == 1 && has_work(pool)) wake_one(pool, false);
 }
 
-// Lets a searching worker rest for a moment where a guest may make more tasks right away. It counts
-// as searching all the time, so that nobody wakes it for one task. Returns false if it hasn't
-// rested.
-static bool nap(worker_t* worker) {
-  thread_pool_t* pool = worker->pool;
-  // Relaxed: a guest that comes now finds this worker searching or idle.
-  if (atomic_load_explicit(&pool->guest_count, memory_order_relaxed) == 0) return false;
-  worker_t* napper = NULL;
-  // Sequentially consistent: before the last look; partner of the load in wake_napper(). Release:
-  // the parker; partner of the exchange there.
-  if (!atomic_compare_exchange_strong_explicit(&pool->napper, &napper, worker, memory_order_seq_cst,
-                                               memory_order_relaxed)) {
-    return false;
-  }
-  const bool is_woken = !has_work(pool) && tfrt_parker_wait_for(&worker->parker, NAP_NS);
-  napper = worker;
-  // Relaxed: if another thread was faster, its wake comes, and orders all.
-  if (!is_woken && !atomic_compare_exchange_strong_explicit(
-                       &pool->napper, &napper, NULL, memory_order_relaxed, memory_order_relaxed)) {
-    tfrt_parker_wait(&worker->parker);
-  }
-  return true;
-}
-
 // Finds a task for a searching worker, sleeping if need be; NULL if the pool stops. The
 // worker is not searching any more then.
+// A worker that naps counts as searching all the time, so that nobody wakes it for one task.
 static tfrt_task_t* search_or_sleep(worker_t* worker) {
   thread_pool_t* pool = worker->pool;
   for (bool is_first = true;; is_first = false) {
     tfrt_task_t* task = search(worker);
-    if (!task && is_first && nap(worker)) task = search(worker);
+    if (!task && is_first && tfrt_guests_nap(&pool->guests, &worker->parker, pool_has_work, pool)) {
+      task = search(worker);
+    }
     if (task) {
       stop_searching(pool);
       return task;
@@ -554,38 +496,12 @@ static bool is_started(thread_pool_t* pool) {
 
 // --- Guests ------------------------------------------------------------------
 
-// Takes a guest of |pool| that no thread has, or returns NULL when memory is out.
-static guest_t* take_guest(thread_pool_t* pool) {
-  for (guest_t* guest = first_guest(pool); guest; guest = guest->next) {
-    // Acquire: the ring; partner of the release in leave_guest().
-    if (!atomic_exchange_explicit(&guest->is_taken, true, memory_order_acquire)) return guest;
-  }
-  guest_t* guest =
-      tfrt_allocator_allocate_aligned(pool->allocator, sizeof(*guest), _Alignof(guest_t));
-  if (!guest) return NULL;
-  tfrt_task_ring_initialize(&guest->ring);
-  guest->pool = pool;
-  atomic_init(&guest->is_taken, true);
-  // Relaxed: the exchange below decides whether this is still the first one.
-  guest->next = atomic_load_explicit(&pool->first_guest, memory_order_relaxed);
-  // Release: the guest; partner of first_guest(). Acquire: those behind it, for that partner.
-  while (!atomic_compare_exchange_weak_explicit(&pool->first_guest, &guest->next, guest,
-                                                memory_order_acq_rel, memory_order_relaxed)) {
-  }
-  return guest;
-}
-
-static void leave_guest(guest_t* guest) {
-  // Release: the ring; partner of the exchange in take_guest().
-  atomic_store_explicit(&guest->is_taken, false, memory_order_release);
-}
-
 // Runs some of the tasks of the guest that this thread is: one at a time, so that others have the
 // rest if one of them waits.
 static void work_off(tfrt_work_queue_t* base) {
   thread_pool_t* pool = cast(base);
-  guest_t* guest = current_guest;
-  if (!guest || guest->pool != pool) return;
+  tfrt_guest_t* guest = current_guest;
+  if (!guest || guest->guests != &pool->guests) return;
   // Counted as a blocking task is. With the mutex held, so that is_quiet_locked() sees either the
   // tasks in the ring or this. Relaxed: the mutex orders it.
   tfrt_mutex_lock(&pool->mutex);
@@ -602,8 +518,8 @@ static void work_off(tfrt_work_queue_t* base) {
 // Adds |task| to those of the guest that this thread is, for a worker to find. Returns false, and
 // has not taken it, if this thread is none, or there is no room.
 static bool add_as_guest(thread_pool_t* pool, tfrt_task_t* task) {
-  guest_t* guest = current_guest;
-  if (!guest || guest->pool != pool) return false;
+  tfrt_guest_t* guest = current_guest;
+  if (!guest || guest->guests != &pool->guests) return false;
   if (!tfrt_task_ring_put(&guest->ring, task)) return false;
   const bool is_long = tfrt_task_ring_is_long(&guest->ring, LONG_FOR_A_NAP);
   if (is_long && tfrt_task_ring_is_long(&guest->ring, TFRT_BACKLOG_LIMIT)) {
@@ -616,23 +532,20 @@ static bool add_as_guest(thread_pool_t* pool, tfrt_task_t* task) {
 // Runs |task| as a guest, unless the thread is the pool's own.
 static void pool_run_here(tfrt_work_queue_t* base, tfrt_task_t* task) {
   thread_pool_t* pool = cast(base);
-  guest_t* outer = current_guest;
-  const bool is_inside = current_pool == pool || (outer && outer->pool == pool);
-  guest_t* guest = is_inside ? NULL : take_guest(pool);
+  tfrt_guest_t* outer = current_guest;
+  const bool is_inside = current_pool == pool || (outer && outer->guests == &pool->guests);
+  tfrt_guest_t* guest = is_inside ? NULL : tfrt_guests_enter(&pool->guests);
   if (!guest) {
     task->run(task);
     return;
   }
-  // Relaxed: see nap().
-  atomic_fetch_add_explicit(&pool->guest_count, 1, memory_order_relaxed);
   current_guest = guest;
   task->run(task);
   current_guest = outer;
   tfrt_backlog_forget(base);
-  leave_guest(guest);
-  atomic_fetch_sub_explicit(&pool->guest_count, 1, memory_order_relaxed);
+  tfrt_guests_leave(&pool->guests, guest);
   // It may have been left to the end of the nap, and so may quiesce.
-  wake_napper(pool);
+  tfrt_guests_wake_napper(&pool->guests);
 }
 
 // --- Adding ------------------------------------------------------------------
@@ -729,11 +642,7 @@ static const tfrt_blocking_pool_callbacks_t substitute_callbacks = {
 // --- Life --------------------------------------------------------------------
 
 static void free_pool(thread_pool_t* pool) {
-  for (guest_t* guest = first_guest(pool); guest;) {
-    guest_t* next = guest->next;
-    tfrt_allocator_free_aligned(pool->allocator, guest, sizeof(*guest), _Alignof(guest_t));
-    guest = next;
-  }
+  tfrt_guests_deinitialize(&pool->guests);
   if (pool->workers) {
     tfrt_allocator_free_aligned(pool->allocator, pool->workers,
                                 (size_t)pool->worker_count * sizeof(worker_t), _Alignof(worker_t));
@@ -818,6 +727,7 @@ static thread_pool_t* allocate_pool(int worker_count, tfrt_allocator_t allocator
       tfrt_allocator_allocate_aligned(allocator, sizeof *pool, _Alignof(thread_pool_t));
   if (!pool) return NULL;
   *pool = (thread_pool_t){.allocator = allocator, .worker_count = worker_count};
+  tfrt_guests_initialize(&pool->guests, allocator);
   pool->workers = tfrt_allocator_allocate_aligned(
       allocator, (size_t)worker_count * sizeof(worker_t), _Alignof(worker_t));
   if (pool->workers) return pool;
