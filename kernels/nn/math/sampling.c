@@ -99,8 +99,8 @@ static taps_t take_taps(const sampling_t* s, float x, int64_t length) {
 static float read_pixels(const sampling_t* s, const taps_t* taps, uint32_t axis,
                          const float* picture, int64_t place) {
   float sum = 0;
-  if (axis == s->space) return picture[place];
-  // Recursion is bounded by the number of axes.
+  // Recursion is bounded by the number of axes, which is at most MAX_SPACE.
+  if (axis == s->space || axis >= MAX_SPACE) return picture[place];
   for (uint32_t i = 0; i < taps[axis].count; ++i) {
     if (taps[axis].places[i] < 0) continue;
     int64_t next = place * s->lengths[axis] + taps[axis].places[i];
