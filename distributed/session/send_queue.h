@@ -168,6 +168,13 @@ static inline bool tfrt_send_queue_has_unwritten(const tfrt_send_queue_t* queue)
   return queue->cursor != &queue->sequence;
 }
 
+// True if the frames that the peer has not acknowledged take less memory than the replay window
+// has. Thread-compatible.
+static inline bool tfrt_send_queue_has_room(const tfrt_send_queue_t* queue) {
+  uint64_t count = queue->next_seq - 1 - queue->acked_seq;
+  return queue->window_size + count * sizeof(tfrt_send_entry_t) < queue->window_limit;
+}
+
 // True if a frame of the sequence that is not written to this connection can't wait, or too many
 // wait. Thread-compatible.
 bool tfrt_send_queue_is_due(const tfrt_send_queue_t* queue);

@@ -189,19 +189,34 @@ static bool is_missed(uint64_t granted, uint64_t told, uint64_t first) {
   return granted - told > first / 8;
 }
 
-void tfrt_session_grant(tfrt_session_t* session, uint64_t calls, uint64_t wants) {
-  if (calls <= session->credit.granted_calls && wants <= session->credit.granted_wants) return;
-  if (calls > session->credit.granted_calls) session->credit.granted_calls = calls;
-  if (wants > session->credit.granted_wants) session->credit.granted_wants = wants;
+// Sees to it that the peer hears of its credit: at once if it may soon run out.
+static void announce_credit(tfrt_session_t* session) {
+  const tfrt_session_credit_t* credit = &session->credit;
+  if (credit->granted_calls == credit->told_calls && credit->granted_wants == credit->told_wants) {
+    return;
+  }
   const tfrt_session_options_t* options = &session->manager->options;
-  if (is_missed(session->credit.granted_calls, session->credit.told_calls,
-                options->first_call_limit) ||
-      is_missed(session->credit.granted_wants, session->credit.told_wants,
-                options->first_want_limit)) {
+  if (is_missed(credit->granted_calls, credit->told_calls, options->first_call_limit) ||
+      is_missed(credit->granted_wants, credit->told_wants, options->first_want_limit)) {
     tfrt_session_request_flush(session);
   } else {
     request_ack(session);
   }
+}
+
+void tfrt_session_tell_credit(tfrt_session_t* session) {
+  tfrt_session_credit_t* credit = &session->credit;
+  bool is_first = credit->told_calls == 0 && credit->told_wants == 0;
+  if (!is_first && !tfrt_send_queue_has_room(&session->queue)) return;
+  credit->told_calls = credit->granted_calls;
+  credit->told_wants = credit->granted_wants;
+}
+
+void tfrt_session_grant(tfrt_session_t* session, uint64_t calls, uint64_t wants) {
+  if (calls <= session->credit.granted_calls && wants <= session->credit.granted_wants) return;
+  if (calls > session->credit.granted_calls) session->credit.granted_calls = calls;
+  if (wants > session->credit.granted_wants) session->credit.granted_wants = wants;
+  announce_credit(session);
 }
 
 void tfrt_session_return_credit(tfrt_session_t* session, uint64_t calls, uint64_t wants) {
@@ -375,7 +390,9 @@ void tfrt_session_on_batch(tfrt_session_t* session, tfrt_session_link_t* link,
     return;
   }
   tfrt_session_note_heard(session);
+  bool had_room = tfrt_send_queue_has_room(&session->queue);
   tfrt_send_queue_acknowledge(&session->queue, batch->ack);
+  if (!had_room && tfrt_send_queue_has_room(&session->queue)) announce_credit(session);
   tfrt_send_queue_grant(&session->queue, batch->call_limit, batch->want_limit);
   if (batch->heartbeat) tfrt_session_on_heartbeat(session, batch->heartbeat);
   on_frames(session, link, batch);

@@ -56,8 +56,9 @@ tfrt_status_t tfrt_session_encode_greeting(tfrt_session_link_t* link) {
     batch.to_incarnation = session->incarnation;
     batch.session = session->number;
     batch.ack = session->receipt.sequence;
-    batch.call_limit = session->credit.told_calls = session->credit.granted_calls;
-    batch.want_limit = session->credit.told_wants = session->credit.granted_wants;
+    tfrt_session_tell_credit(session);
+    batch.call_limit = session->credit.told_calls;
+    batch.want_limit = session->credit.told_wants;
   }
   tfrt_string_builder_clear(&manager->body);
   TFRT_RETURN_IF_ERROR(tfrt_wire_body_encode(&body, &manager->body));

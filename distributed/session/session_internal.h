@@ -346,6 +346,11 @@ void tfrt_session_stop_timer(tfrt_session_t* session);
 // The peer has said something just now.
 void tfrt_session_note_heard(tfrt_session_t* session);
 
+// Raises the credit that the next batch tells the peer to what was granted. But a peer that
+// acknowledges too little hears of no more than it has: this side keeps the Result of each of its
+// calls until it is acknowledged.
+void tfrt_session_tell_credit(tfrt_session_t* session);
+
 // Fills in the heartbeat that is due.
 void tfrt_session_fill_heartbeat(tfrt_session_t* session, tfrt_wire_heartbeat_t* out_heartbeat);
 

@@ -170,8 +170,6 @@ static void note_said(tfrt_session_t* session) {
   session->schedule.flush_ns = session->schedule.ack_ns = TFRT_TIME_INFINITE;
   session->receipt.unacked_count = 0;
   session->receipt.unacked_bytes = 0;
-  session->credit.told_calls = session->credit.granted_calls;
-  session->credit.told_wants = session->credit.granted_wants;
 }
 
 // Encodes the session's next batch. False: there is nothing to say, or no memory for it.
@@ -190,6 +188,7 @@ static bool encode_batch(tfrt_session_link_t* link) {
                        tfrt_session_now_ns(manager), frames);
   tfrt_wire_heartbeat_t heartbeat;
   if (session->schedule.is_beat_due) tfrt_session_fill_heartbeat(session, &heartbeat);
+  tfrt_session_tell_credit(session);
   const tfrt_wire_batch_t batch = {
       .version = session->terms.version,
       .from_incarnation = manager->options.incarnation,
@@ -197,8 +196,8 @@ static bool encode_batch(tfrt_session_link_t* link) {
       .session = session->number,
       .first_seq = frames->first_seq,
       .ack = session->receipt.sequence,
-      .call_limit = session->credit.granted_calls,
-      .want_limit = session->credit.granted_wants,
+      .call_limit = session->credit.told_calls,
+      .want_limit = session->credit.told_wants,
       .age_us = frames->age_us,
       .heartbeat = session->schedule.is_beat_due ? &heartbeat : NULL,
       .frames = frames->frames,

@@ -27,6 +27,7 @@ typedef struct raw_peer_s {
   char message[256];
   size_t batch_count;
   uint64_t ack;
+  uint64_t call_limit;
 } raw_peer_t;
 
 static void note_frame(raw_peer_t* peer, const tfrt_wire_frame_t* frame, tfrt_arena_t* arena) {
@@ -64,6 +65,7 @@ static void on_message(tfrt_transport_handler_t* handler, tfrt_transport_connect
   ck_assert_msg(tfrt_status_is_ok(status), "%s", tfrt_status_message(status));
   ++peer->batch_count;
   peer->ack = batch.ack;
+  peer->call_limit = batch.call_limit;
   for (size_t i = 0; i < batch.frame_count; ++i) note_frame(peer, &batch.frames[i], &arena);
   tfrt_arena_deinitialize(&arena);
   tfrt_string_builder_deinitialize(&bytes);
@@ -694,6 +696,39 @@ START_TEST(who_reads_nothing_has_only_the_credit_that_it_was_told) {
 }
 END_TEST
 
+// Each frame that the peer doesn't acknowledge is kept, and so would be the Results of more calls.
+START_TEST(who_acknowledges_nothing_has_only_the_credit_that_it_was_told) {
+  fixture_t fixture;
+  initialize_with_credit(&fixture, 4, 8);
+  const tfrt_wire_limits_t least = {.batch_bytes = 1,
+                                    .chunk_bytes = 1,
+                                    .inline_bytes = 1,
+                                    .replay_bytes = 1,
+                                    .heartbeat_period_ms = 1,
+                                    .silence_ms = 60000};
+  tfrt_wire_hello_t said = hello();
+  said.limits = &least;
+  write_hello(&fixture, &fixture.peer, &said);
+  ck_assert_uint_eq(fixture.peer.call_limit, 4);
+  grant(&fixture, 6, 8);
+  ck_assert_uint_eq(fixture.peer.call_limit, 6);
+  tfrt_harness_send(record(&fixture), 1000);
+  grant(&fixture, 8, 8);
+  ck_assert_uint_eq(fixture.peer.call_limit, 6);
+  // Nor does a new connection tell more.
+  said.resume = true;
+  said.connection = 2;
+  write_hello(&fixture, &fixture.second, &said);
+  ck_assert_uint_eq(fixture.second.call_limit, 6);
+  const tfrt_wire_batch_t acknowledgement = {
+      .version = 1, .from_incarnation = PEER, .to_incarnation = OURS, .session = 1, .ack = 1000};
+  write_batch(&fixture, &fixture.second, &acknowledgement);
+  run(&fixture);
+  ck_assert_uint_eq(fixture.second.call_limit, 8);
+  deinitialize(&fixture);
+}
+END_TEST
+
 START_TEST(a_void_goes_without_credit_and_takes_it) {
   fixture_t fixture;
   initialize_with_credit(&fixture, 4, 2);
@@ -767,6 +802,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(credit, a_call_without_credit_is_death);
   tcase_add_test(credit, a_want_without_credit_is_death);
   tcase_add_test(credit, who_reads_nothing_has_only_the_credit_that_it_was_told);
+  tcase_add_test(credit, who_acknowledges_nothing_has_only_the_credit_that_it_was_told);
   tcase_add_test(credit, a_void_goes_without_credit_and_takes_it);
   tcase_add_test(credit, what_comes_again_takes_no_credit_again);
   suite_add_tcase(suite, credit);
