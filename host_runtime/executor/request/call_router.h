@@ -9,11 +9,11 @@
 #ifndef TFRT_HOST_RUNTIME_EXECUTOR_REQUEST_CALL_ROUTER_H_
 #define TFRT_HOST_RUNTIME_EXECUTOR_REQUEST_CALL_ROUTER_H_
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "host_runtime/async/async_value.h"
+#include "host_runtime/base/atomic.h"
 #include "host_runtime/base/macros.h"
 #include "host_runtime/executor/request/execution_context.h"
 #include "host_runtime/executor/request/resource_context.h"
@@ -113,7 +113,7 @@ struct tfrt_call_router_s {
   uint32_t rank;     // of this host, if so
   // Many calls to other hosts are not over. A loop could make any number of them, so it waits for
   // |room| between two turns. Only a hint: read and written without order.
-  _Atomic bool is_crowded;
+  TFRT_ATOMIC(bool) is_crowded;
 };
 
 // Returns true if all that a call with |options| (NULL: it has none) takes of this process is that
