@@ -384,7 +384,10 @@ void tfrt_grpc_process_leave(void) {
   if (users == 0 && !is_shared) {
     tfrt_clock_t clock = tfrt_clock_system();
     int64_t deadline_ns = tfrt_deadline_after(tfrt_clock_now_ns(clock), leave_ns());
-    while (grpc_is_initialized() && tfrt_clock_now_ns(clock) < deadline_ns) poll(NULL, 0, 1);
+    for (int pause_ms = 1; grpc_is_initialized() && tfrt_clock_now_ns(clock) < deadline_ns;
+         pause_ms *= 2) {
+      poll(NULL, 0, pause_ms);
+    }
   }
   tfrt_mutex_unlock(&users_mutex);
 }
