@@ -92,16 +92,7 @@ static tfrt_ir_value_t* turn_keys(tfrt_nn_rewriter_t* rewriter, tfrt_ir_operatio
   tfrt_ir_value_t* turned = turned_operand(attention->key, last_turned);
   if (turned) return turned;
   tfrt_ir_value_t* x = turned_operand(attention->key, keys_last);
-  const tfrt_nn_setting_t setting = {"perm", tfrt_nn_rewriter_list(rewriter, heads_first, AXES)};
-  const tfrt_nn_recipe_t recipe = {.name = "transpose",
-                                   .before = before,
-                                   .operands = &x,
-                                   .operand_count = 1,
-                                   .result_count = 1,
-                                   .settings = &setting,
-                                   .setting_count = 1};
-  tfrt_ir_operation_t* op = tfrt_nn_rewriter_make(rewriter, &recipe);
-  return op ? &op->results[0] : NULL;
+  return tfrt_nn_rewriter_transpose(rewriter, before, x, heads_first, AXES);
 }
 
 static void replace(tfrt_nn_rewriter_t* rewriter, tfrt_ir_operation_t* op,

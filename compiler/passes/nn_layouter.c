@@ -40,20 +40,6 @@ static tfrt_ir_value_t* channels_last_of(const tfrt_ir_value_t* value) {
   return is_it ? maker->operands[0].value : NULL;
 }
 
-static tfrt_ir_value_t* transpose(tfrt_nn_rewriter_t* rewriter, tfrt_ir_operation_t* before,
-                                  tfrt_ir_value_t* x, const int64_t order[AXES]) {
-  const tfrt_nn_setting_t setting = {"perm", tfrt_nn_rewriter_list(rewriter, order, AXES)};
-  const tfrt_nn_recipe_t recipe = {.name = "transpose",
-                                   .before = before,
-                                   .operands = &x,
-                                   .operand_count = 1,
-                                   .result_count = 1,
-                                   .settings = &setting,
-                                   .setting_count = 1};
-  tfrt_ir_operation_t* op = tfrt_nn_rewriter_make(rewriter, &recipe);
-  return op ? &op->results[0] : NULL;
-}
-
 // Puts an op like |op| before it, on |operands| with the channels last, and lets the users of |op|
 // use its results with the channels first.
 static void replace(tfrt_nn_rewriter_t* rewriter, tfrt_ir_operation_t* op,
@@ -69,7 +55,8 @@ static void replace(tfrt_nn_rewriter_t* rewriter, tfrt_ir_operation_t* op,
                                    .setting_count = setting_count};
   tfrt_ir_operation_t* made = tfrt_nn_rewriter_make(rewriter, &recipe);
   for (uint32_t i = 0; made && i < op->result_count; ++i) {
-    tfrt_ir_value_t* result = transpose(rewriter, op, &made->results[i], to_first);
+    tfrt_ir_value_t* result =
+        tfrt_nn_rewriter_transpose(rewriter, op, &made->results[i], to_first, AXES);
     if (!result) return;
     tfrt_ir_value_replace_all_uses(&op->results[i], result);
   }
@@ -96,7 +83,8 @@ static bool convert_convolution(tfrt_nn_rewriter_t* rewriter, tfrt_ir_operation_
     if (!operands[3]) return false;
   }
   operands[0] = channels_last_of(operands[0]);
-  if (!operands[0]) operands[0] = transpose(rewriter, op, tfrt_nn_operand(op, 0), to_last);
+  if (!operands[0])
+    operands[0] = tfrt_nn_rewriter_transpose(rewriter, op, tfrt_nn_operand(op, 0), to_last, AXES);
   const tfrt_nn_setting_t layout = {"layout", tfrt_nn_rewriter_string(rewriter, "NHWC")};
   if (!rewriter->failed) replace(rewriter, op, operands, count, &layout, 1);
   return true;
@@ -344,7 +332,7 @@ static bool join_transposes(tfrt_nn_rewriter_t* rewriter, tfrt_ir_operation_t* o
     is_same &= joined[i] == (int64_t)i;
   }
   tfrt_ir_value_t* x = maker->operands[0].value;
-  if (!is_same) x = transpose(rewriter, op, x, joined);
+  if (!is_same) x = tfrt_nn_rewriter_transpose(rewriter, op, x, joined, AXES);
   if (x) tfrt_nn_rewriter_replace(op, x);
   return true;
 }

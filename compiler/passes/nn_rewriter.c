@@ -191,6 +191,21 @@ tfrt_ir_value_t* tfrt_nn_rewriter_numbers(tfrt_nn_rewriter_t* rewriter, tfrt_ir_
                      count * sizeof(*numbers), &length, 1);
 }
 
+tfrt_ir_value_t* tfrt_nn_rewriter_transpose(tfrt_nn_rewriter_t* rewriter,
+                                            tfrt_ir_operation_t* before, tfrt_ir_value_t* x,
+                                            const int64_t* order, uint32_t rank) {
+  const tfrt_nn_setting_t setting = {"perm", tfrt_nn_rewriter_list(rewriter, order, rank)};
+  const tfrt_nn_recipe_t recipe = {.name = "transpose",
+                                   .before = before,
+                                   .operands = &x,
+                                   .operand_count = 1,
+                                   .result_count = 1,
+                                   .settings = &setting,
+                                   .setting_count = 1};
+  tfrt_ir_operation_t* op = tfrt_nn_rewriter_make(rewriter, &recipe);
+  return op ? &op->results[0] : NULL;
+}
+
 tfrt_ir_value_t* tfrt_nn_rewriter_floats(tfrt_nn_rewriter_t* rewriter, tfrt_ir_operation_t* before,
                                          const float* floats, size_t count, const int64_t* dims,
                                          uint32_t rank) {

@@ -66,6 +66,11 @@ tfrt_ir_value_t* tfrt_nn_rewriter_floats(tfrt_nn_rewriter_t* rewriter, tfrt_ir_o
                                          const float* floats, size_t count, const int64_t* dims,
                                          uint32_t rank);
 
+// |x| with its |rank| axes in the |order|; NULL when memory is out. Thread-compatible.
+tfrt_ir_value_t* tfrt_nn_rewriter_transpose(tfrt_nn_rewriter_t* rewriter,
+                                            tfrt_ir_operation_t* before, tfrt_ir_value_t* x,
+                                            const int64_t* order, uint32_t rank);
+
 // Attributes. Thread-compatible.
 const tfrt_ir_attribute_t* tfrt_nn_rewriter_i64(tfrt_nn_rewriter_t* rewriter, int64_t value);
 const tfrt_ir_attribute_t* tfrt_nn_rewriter_f32(tfrt_nn_rewriter_t* rewriter, float value);

@@ -174,6 +174,14 @@ static void write_batch(fixture_t* fixture, raw_peer_t* peer, const tfrt_wire_ba
   write_out(fixture, peer);
 }
 
+// For which the other side takes the least that the protocol allows.
+static const tfrt_wire_limits_t tiny_limits = {.batch_bytes = 1,
+                                               .chunk_bytes = 1,
+                                               .inline_bytes = 1,
+                                               .replay_bytes = 1,
+                                               .heartbeat_period_ms = 1,
+                                               .silence_ms = 60000};
+
 static tfrt_wire_hello_t hello(void) {
   return (tfrt_wire_hello_t){.version_min = 1,
                              .version_max = 1,
@@ -274,14 +282,8 @@ END_TEST
 START_TEST(who_asks_for_tiny_limits_gets_the_least_of_the_protocol) {
   fixture_t fixture;
   initialize(&fixture);
-  const tfrt_wire_limits_t tiny = {.batch_bytes = 1,
-                                   .chunk_bytes = 1,
-                                   .inline_bytes = 1,
-                                   .replay_bytes = 1,
-                                   .heartbeat_period_ms = 1,
-                                   .silence_ms = 60000};
   tfrt_wire_hello_t said = hello();
-  said.limits = &tiny;
+  said.limits = &tiny_limits;
   write_hello(&fixture, &fixture.peer, &said);
   ck_assert_uint_eq(fixture.peer.kind, TFRT_WIRE_FRAME_WELCOME);
   const size_t before = fixture.peer.batch_count;
@@ -700,14 +702,8 @@ END_TEST
 START_TEST(who_acknowledges_nothing_has_only_the_credit_that_it_was_told) {
   fixture_t fixture;
   initialize_with_credit(&fixture, 4, 8);
-  const tfrt_wire_limits_t least = {.batch_bytes = 1,
-                                    .chunk_bytes = 1,
-                                    .inline_bytes = 1,
-                                    .replay_bytes = 1,
-                                    .heartbeat_period_ms = 1,
-                                    .silence_ms = 60000};
   tfrt_wire_hello_t said = hello();
-  said.limits = &least;
+  said.limits = &tiny_limits;
   write_hello(&fixture, &fixture.peer, &said);
   ck_assert_uint_eq(fixture.peer.call_limit, 4);
   grant(&fixture, 6, 8);
