@@ -70,7 +70,8 @@
 #define TFRT_TUNING_GRPC_LEAVE_NS (20 * TFRT_NANOSECONDS_PER_MILLISECOND)  // ns, 0 to 5 s
 
 // The same in builds with a sanitizer, which is slow, and takes what isn't freed yet for a leak.
-#define TFRT_TUNING_GRPC_LEAVE_SANITIZED_NS (2 * TFRT_NANOSECONDS_PER_SECOND)  // ns, 0 to 5 s
+#define TFRT_TUNING_GRPC_LEAVE_SANITIZED_NS \
+  (200 * TFRT_NANOSECONDS_PER_MILLISECOND)  // ns, 0 to 5 s
 
 // The memory of gRPC for all connections and calls of a process. Beyond it gRPC reads less from
 // each, and in the end breaks some connections: these are dialled again, and their sessions go on.

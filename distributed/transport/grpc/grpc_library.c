@@ -331,7 +331,8 @@ static tfrt_status_t check_room(void) {
 
 // --- Users ------------------------------------------------------------------
 
-// The memory for the channels and servers of this process; NULL without users.
+// The memory for the channels and servers of this process; NULL before the first user. It stays as
+// long as the process, because what gRPC never frees (tfrt_grpc_process_leave()) refers to it.
 static grpc_resource_quota* shared_quota;
 
 // With the lock held.
@@ -353,7 +354,8 @@ tfrt_status_t tfrt_grpc_process_enter(void) {
   if (!status) {
     if (users == 0) start();
     grpc_init();
-    if (users++ == 0) {
+    ++users;
+    if (!shared_quota) {
       shared_quota = grpc_resource_quota_create("tfrt");
       grpc_resource_quota_resize(shared_quota, TFRT_TUNING_GRPC_QUOTA_BYTES);
     }
@@ -373,10 +375,7 @@ static int64_t leave_ns(void) {
 
 void tfrt_grpc_process_leave(void) {
   tfrt_mutex_lock(&users_mutex);
-  if (--users == 0) {
-    grpc_resource_quota_unref(shared_quota);
-    shared_quota = NULL;
-  }
+  --users;
   grpc_shutdown_blocking();
   // A thread of gRPC's may free the last pieces of a channel a moment later. gRPC shuts down only
   // after that, and tells nobody. It never frees those of a channel that was destroyed while it
