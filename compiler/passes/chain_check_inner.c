@@ -152,8 +152,7 @@ static void compare_turns(tfrt_chain_checker_t* checker, const tfrt_ir_operation
   }
 }
 
-// --- From the inside to the op
-// ---------------------------------------------------------------------
+// --- From the inside to the op -----------------------------------------------------------------
 
 // The operands of |op| that are |parameters| of |inner|.
 static uint64_t operands_of_mask(const tfrt_ir_operation_t* op, const inner_t* inner,
@@ -282,8 +281,7 @@ static void add_inner(tfrt_chain_checker_t* checker, const tfrt_ir_operation_t* 
   }
 }
 
-// --- All that an op runs
-// -----------------------------------------------------------------------------
+// --- All that an op runs -----------------------------------------------------------------------
 
 static void add_region(tfrt_chain_checker_t* checker, const tfrt_ir_operation_t* op, uint32_t index,
                        const tfrt_check_op_t* out_op) {

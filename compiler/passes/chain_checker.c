@@ -98,8 +98,7 @@ static tfrt_chain_waits_t awaited(const walk_t* walk, const tfrt_ir_operation_t*
   return all;
 }
 
-// --- What ops do
-// ----------------------------------------------------------------------------------
+// --- What ops do -------------------------------------------------------------------------------
 
 // When an op of |result_count| results, which runs nothing else, is done.
 static void set_done(const tfrt_ir_operation_t* op, tfrt_check_access_t* access) {
@@ -164,8 +163,7 @@ static void note_ops(tfrt_chain_checker_t* checker, tfrt_ir_block_t* block) {
   }
 }
 
-// --- A walk
-// ---------------------------------------------------------------------------------------
+// --- A walk ------------------------------------------------------------------------------------
 
 static place_bits_t* bits_of_place(tfrt_chain_checker_t* checker, tfrt_place_t place) {
   place_bits_t none = {0};
@@ -325,8 +323,7 @@ static void walk_block(tfrt_chain_checker_t* checker, tfrt_ir_block_t* block,
   }
 }
 
-// --- Summaries
-// ------------------------------------------------------------------------------------
+// --- Summaries ---------------------------------------------------------------------------------
 
 void tfrt_check_summary_initialize(tfrt_chain_checker_t* checker, tfrt_check_summary_t* summary) {
   *summary = (tfrt_check_summary_t){0};
@@ -407,8 +404,7 @@ void tfrt_check_block(tfrt_chain_checker_t* checker, tfrt_ir_block_t* block,
   checker->transfers.count = transfers;
 }
 
-// --- Functions
-// ------------------------------------------------------------------------------------
+// --- Functions ---------------------------------------------------------------------------------
 
 // Sets |new_summary| to what callers see of |function|, whose places |old| has: ports.
 static void keep_ports(tfrt_chain_checker_t* checker, const tfrt_effect_function_t* function,

@@ -15,280 +15,46 @@
 #define CHECK_STEPS_PER_OP 16
 #define CHECK_STEPS_AT_LEAST 1000000
 
-// The chains of one place that a function or a region takes and gives.
-typedef struct port_use_s {
-  tfrt_place_t place;
-  uint32_t bits;
-  uint32_t in_count;   // 2: one for the last write, one for the reads since then
-  uint32_t out_count;  // likewise
-} port_use_t;
-
-typedef struct port_uses_s {
-  port_use_t* uses;
-  uint32_t count;
-  uint32_t in_count;  // of all
-  uint32_t out_count;
-} port_uses_t;
-
 static bool insert_block(tfrt_chain_inserter_t* inserter, tfrt_ir_block_t* block);
 
-static bool matters(const tfrt_chain_inserter_t* inserter, tfrt_place_t place) {
-  if (place == TFRT_PLACE_NONE) return false;
-  if (inserter->analysis.only_memory && place < TFRT_PLACE_OUTSIDE_COUNT) return false;
-  return tfrt_effect_is_live(&inserter->analysis, place);
-}
-
-// --- Ports
-// -------------------------------------------------------------------------------------------
-
-static port_use_t make_use(tfrt_place_t place, uint32_t bits, bool is_loop) {
-  bool writes = (bits & TFRT_ACCESS_WRITES) != 0;
-  bool reads_first = (bits & TFRT_ACCESS_READS_FIRST) != 0;
-  bool reads_last = (bits & TFRT_ACCESS_READS_LAST) != 0;
-  // A loop takes the chains that it gives.
-  if (is_loop) reads_first = reads_last = reads_first || reads_last;
-  bool two_in = writes ? reads_first : is_loop;
-  bool two_out = writes ? reads_last : is_loop;
-  return (port_use_t){place, bits, two_in ? 2 : 1, two_out ? 2 : 1};
-}
-
-// With |is_new|, nobody else knows the memory yet: nothing is waited for.
-static void add_use(port_uses_t* uses, tfrt_place_t place, uint32_t bits, bool is_loop,
-                    bool is_new) {
-  port_use_t use = make_use(place, bits, is_loop);
-  if (is_new) use.in_count = 0;
-  uses->in_count += use.in_count;
-  uses->out_count += use.out_count;
-  uses->uses[uses->count++] = use;
-}
-
-static bool begin_uses(tfrt_chain_inserter_t* inserter, port_uses_t* uses, size_t room) {
-  *uses = (port_uses_t){0};
-  uses->uses = tfrt_arena_allocate_array(&inserter->arena, room + 1, sizeof(port_use_t));
-  inserter->failed = inserter->failed || !uses->uses;
-  return uses->uses != NULL;
-}
-
-// The ports of |function|: places in it, or where |call| calls it if that isn't NULL.
-static port_uses_t ports_of_function(tfrt_chain_inserter_t* inserter,
-                                     const tfrt_effect_function_t* function,
-                                     const tfrt_ir_operation_t* call) {
-  const tfrt_scratch_t* ports = tfrt_effect_ports(&inserter->analysis, function);
-  port_uses_t uses;
-  if (!begin_uses(inserter, &uses, ports->count)) return uses;
-  for (size_t i = 0; i < ports->count; ++i) {
-    const tfrt_port_t* port = tfrt_scratch_at(ports, i);
-    if (port->position == TFRT_PORT_OUTSIDE && inserter->analysis.only_memory) continue;
-    if (!port->is_live) continue;
-    tfrt_place_t place = call ? tfrt_effect_port_place_at(&inserter->analysis, call, port)
-                              : tfrt_effect_port_place(&inserter->analysis, function, port);
-    add_use(&uses, place, port->bits, function->is_in_loop,
-            port->position == TFRT_PORT_RESULT && !function->is_in_loop);
-  }
-  return uses;
-}
-
-// Whether memory of |place| may come into the regions of |op|, or out of them. Other memory is made
-// anew each time, and nobody outside, and no other turn of a loop, knows it.
-static bool is_handed_on(tfrt_chain_inserter_t* inserter, const tfrt_ir_operation_t* op,
-                         tfrt_place_t place) {
-  if (place < TFRT_PLACE_OUTSIDE_COUNT || tfrt_kernel_descriptor_sees_outside(op->descriptor)) {
-    return true;
-  }
-  for (uint32_t i = 0; i < op->operand_count; ++i) {
-    if (tfrt_effect_place(&inserter->analysis, op->operands[i].value) == place) return true;
-  }
-  for (uint32_t i = 0; i < op->result_count; ++i) {
-    if (tfrt_effect_place(&inserter->analysis, &op->results[i]) == place) return true;
-  }
-  return false;
-}
-
-// The ports of the regions of |op|.
-static port_uses_t ports_of_regions(tfrt_chain_inserter_t* inserter,
-                                    const tfrt_ir_operation_t* op) {
-  port_uses_t uses = {0};
-  if (!tfrt_effect_accesses(&inserter->analysis, op)) inserter->failed = true;
-  const tfrt_scratch_t* found = &inserter->analysis.found;
-  if (inserter->failed || !begin_uses(inserter, &uses, found->count)) return uses;
-  for (size_t i = 0; i < found->count; ++i) {
-    const tfrt_access_t* access = tfrt_scratch_at(found, i);
-    if (!matters(inserter, access->place) || !is_handed_on(inserter, op, access->place)) continue;
-    add_use(&uses, access->place, access->bits, tfrt_effect_is_loop(op), false);
-  }
-  return uses;
-}
-
-// Lets the last event of |reads|, one of two chains that are handed on, say that it comes behind
-// the last of |writes|, the other one.
-static void cover(tfrt_event_t* reads, const tfrt_event_t* writes) {
-  if (reads && writes) reads->covered = writes->chain;
-}
-
-// Adds an argument for each chain of |uses| to |block|, with which the states of its places begin.
-static void enter_ports(tfrt_chain_inserter_t* inserter, tfrt_ir_block_t* block,
-                        const port_uses_t* uses) {
-  for (uint32_t i = 0; i < uses->count; ++i) {
-    for (uint32_t k = 0; k < uses->uses[i].in_count; ++k) {
-      tfrt_ir_value_t* chain =
-          tfrt_ir_block_add_argument(inserter->context, block, inserter->chain_type, NULL, NULL);
-      if (!chain) {
-        inserter->failed = true;
-        return;
-      }
-      chain->scratch = 0;
-      tfrt_chain_state_t* state = tfrt_chain_state(inserter, uses->uses[i].place);
-      tfrt_chain_add_event(inserter, k ? &state->reads : &state->writes, chain, NULL, false);
-      if (k) cover(state->reads, state->writes);
-    }
-  }
-}
-
-// A chain for |first| and |second|, lists of events (NULL: none), or one that is ready.
-static tfrt_ir_value_t* chain_of_events(tfrt_chain_inserter_t* inserter, const tfrt_event_t* first,
-                                        const tfrt_event_t* second, tfrt_ir_operation_t* position) {
-  tfrt_chain_begin_candidates(inserter);
-  tfrt_chain_add_candidates(inserter, first, false);
-  tfrt_chain_add_candidates(inserter, second, false);
-  tfrt_chain_reduce(inserter, NULL);
-  tfrt_ir_value_t* chain = tfrt_chain_of_candidates(inserter);
-  return chain || inserter->failed ? chain : tfrt_chain_ready(inserter, position);
-}
-
-// The chain of the reads of |state|, which has some. It comes behind the writes, too: reads wait
-// for those before them, but not for what a call has written to memory that it has made.
-static tfrt_ir_value_t* chain_of_reads(tfrt_chain_inserter_t* inserter,
-                                       const tfrt_chain_state_t* state,
-                                       tfrt_ir_operation_t* position) {
-  return chain_of_events(inserter, state->reads, state->writes, position);
-}
-
-// Sets |out_chains| to the chains that |use| takes at |position|.
-static void chains_into(tfrt_chain_inserter_t* inserter, const port_use_t* use,
-                        tfrt_ir_operation_t* position, tfrt_ir_value_t** out_chains) {
-  tfrt_chain_state_t state = *tfrt_chain_state(inserter, use->place);
-  if (!use->in_count) return;
-  bool both = use->in_count == 1 && use->bits & TFRT_ACCESS_WRITES;
-  out_chains[0] = chain_of_events(inserter, state.writes, both ? state.reads : NULL, position);
-  if (use->in_count == 1) return;
-  out_chains[1] = state.reads ? chain_of_reads(inserter, &state, position) : out_chains[0];
-}
-
-// Sets |out_chains| to the chains that |use| gives at the end of a block.
-static void chains_out_of(tfrt_chain_inserter_t* inserter, const port_use_t* use,
-                          tfrt_ir_operation_t* position, tfrt_ir_value_t** out_chains) {
-  tfrt_chain_state_t state = *tfrt_chain_state(inserter, use->place);
-  if (use->out_count == 1) {
-    // A branch that did nothing hands on what it was given. Reads of memory that a call has made
-    // have not waited for that, so it is handed on beside them, too.
-    out_chains[0] = chain_of_events(inserter, state.writes, state.reads, position);
-    return;
-  }
-  out_chains[0] = chain_of_events(inserter, state.writes, NULL, position);
-  out_chains[1] = state.reads ? chain_of_reads(inserter, &state, position) : out_chains[0];
-}
-
-// Lets the return of |block| give the chains of |uses|, before |before| of its operands.
-static void leave_ports(tfrt_chain_inserter_t* inserter, tfrt_ir_block_t* block,
-                        const port_uses_t* uses, uint32_t before) {
-  tfrt_ir_value_t** chains = tfrt_arena_allocate_array(
-      &inserter->arena, (size_t)uses->out_count + 1, sizeof(tfrt_ir_value_t*));
-  if (!chains) inserter->failed = true;
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < uses->count && !inserter->failed; ++i) {
-    chains_out_of(inserter, &uses->uses[i], block->last, chains + count);
-    count += uses->uses[i].out_count;
-  }
-  if (count && !inserter->failed) {
-    tfrt_chain_extend(inserter, block->last, chains, count, 0, before);
-  }
-}
-
-// --- Ops that run functions and regions
-// ------------------------------------------------------------
+// --- Ops that run functions and regions --------------------------------------------------------
 
 // Puts chains into the regions of |op|, whose ports are |uses|.
 static void insert_regions(tfrt_chain_inserter_t* inserter, tfrt_ir_operation_t* op,
-                           const port_uses_t* uses) {
+                           const tfrt_port_uses_t* uses) {
   tfrt_ir_block_t* block = inserter->block;
   tfrt_ir_value_t* ready = inserter->ready;
   for (uint32_t i = 0; i < op->region_count && !inserter->failed; ++i) {
     tfrt_ir_block_t* inner = tfrt_ir_region_single_block(&op->regions[i]);
     if (!inner) continue;
     uint32_t outer = tfrt_chain_begin_states(inserter);
-    enter_ports(inserter, inner, uses);
-    if (!inserter->failed && insert_block(inserter, inner)) leave_ports(inserter, inner, uses, 0);
+    tfrt_chain_enter_ports(inserter, inner, uses);
+    if (!inserter->failed && insert_block(inserter, inner))
+      tfrt_chain_leave_ports(inserter, inner, uses, 0);
     tfrt_chain_end_states(inserter, outer);
   }
   inserter->block = block;
   inserter->ready = ready;
 }
 
-// Notes what each chain that |op| gives implies, and what happened last at the places of |uses|.
-static void note_ports(tfrt_chain_inserter_t* inserter, tfrt_ir_operation_t* op,
-                       const port_uses_t* uses, bool is_loop) {
-  uint32_t operand = op->operand_count - uses->in_count;
-  uint32_t result = op->result_count - uses->out_count;
-  tfrt_chain_op_t* known = tfrt_chain_op(inserter, op);
-  known->first_out = result;
-  known->links = (uint32_t)inserter->links.count;
-  // Before any is added: two ports may be of one place here. New memory has not waited for what
-  // happened to other memory of its place.
-  for (uint32_t i = 0; i < uses->count; ++i) {
-    if (!(uses->uses[i].bits & TFRT_ACCESS_WRITES) || !uses->uses[i].in_count) continue;
-    tfrt_chain_state_t* state = tfrt_chain_state(inserter, uses->uses[i].place);
-    state->writes = state->reads = NULL;
-  }
-  for (uint32_t i = 0; i < uses->count; ++i) {
-    const port_use_t* use = &uses->uses[i];
-    tfrt_chain_state_t* state = tfrt_chain_state(inserter, use->place);
-    bool writes = (use->bits & TFRT_ACCESS_WRITES) != 0;
-    // The first of two has waited for the writes before, any other for the reads too.
-    for (uint32_t k = 0; k < use->out_count; ++k) {
-      bool has_both = k || !writes || use->out_count == 1;
-      tfrt_chain_link_t link = {operand, has_both || !use->in_count ? use->in_count : 1};
-      if (!tfrt_scratch_push(&inserter->links, &link)) inserter->failed = true;
-    }
-    tfrt_event_t** list = writes ? &state->writes : &state->reads;
-    bool is_second = use->out_count == 2 && !writes && is_loop;
-    tfrt_chain_add_event(inserter, list, &op->results[result + (is_second ? 1 : 0)], op, false);
-    if (use->out_count == 2 && writes) {
-      tfrt_chain_add_event(inserter, &state->reads, &op->results[result + 1], op, false);
-      cover(state->reads, state->writes);
-    }
-    operand += use->in_count;
-    result += use->out_count;
-  }
-}
-
 // An op that hands chains on to functions or regions, and gives what these give.
 static void insert_handing_on(tfrt_chain_inserter_t* inserter, tfrt_ir_operation_t* op) {
   const tfrt_effect_function_t* callee = tfrt_effect_callee(&inserter->analysis, op);
   bool is_loop = op->region_count ? tfrt_effect_is_loop(op) : callee->is_in_loop;
-  port_uses_t uses =
-      op->region_count ? ports_of_regions(inserter, op) : ports_of_function(inserter, callee, op);
-  tfrt_ir_value_t** chains =
-      inserter->failed ? NULL
-                       : tfrt_arena_allocate_array(&inserter->arena, (size_t)uses.in_count + 1,
-                                                   sizeof(tfrt_ir_value_t*));
-  if (!chains) inserter->failed = true;
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < uses.count && !inserter->failed; ++i) {
-    chains_into(inserter, &uses.uses[i], op, chains + count);
-    count += uses.uses[i].in_count;
-  }
+  tfrt_port_uses_t uses = op->region_count ? tfrt_chain_ports_of_regions(inserter, op)
+                                           : tfrt_chain_ports_of_function(inserter, callee, op);
+  tfrt_ir_value_t** chains = tfrt_chain_into_ports(inserter, &uses, op);
   if (inserter->failed) return;
   insert_regions(inserter, op, &uses);
   if (!uses.count || inserter->failed) return;
-  op = tfrt_chain_extend(inserter, op, chains, count, uses.out_count, 0);
+  op = tfrt_chain_extend(inserter, op, chains, uses.in_count, uses.out_count, 0);
   for (uint32_t i = 0; i < uses.out_count; ++i) {
     op->results[op->result_count - 1 - i].scratch = 0;
   }
-  if (!inserter->failed) note_ports(inserter, op, &uses, is_loop);
+  if (!inserter->failed) tfrt_chain_note_ports(inserter, op, &uses, is_loop);
 }
 
-// --- Plain ops
-// ---------------------------------------------------------------------------------------
+// --- Plain ops ---------------------------------------------------------------------------------
 
 // Whether |op| is a task, or runs blocks, that lack chains. The chains that it has are those of the
 // lowering, and say nothing of what is missing inside.
@@ -314,7 +80,8 @@ static bool is_by_hand(const tfrt_chain_inserter_t* inserter, const tfrt_ir_oper
   const tfrt_scratch_t* found = &inserter->analysis.found;
   for (size_t i = 0; i < found->count; ++i) {
     const tfrt_access_t* access = tfrt_scratch_at(found, i);
-    if (access->place >= TFRT_PLACE_OUTSIDE_COUNT && matters(inserter, access->place)) return false;
+    if (access->place >= TFRT_PLACE_OUTSIDE_COUNT && tfrt_chain_matters(inserter, access->place))
+      return false;
   }
   return true;
 }
@@ -341,7 +108,7 @@ static void find_waits(tfrt_chain_inserter_t* inserter, tfrt_ir_operation_t* op,
   if (op->lacks_dependences) add_control(inserter, op);
   for (size_t i = 0; i < found->count && !inserter->failed; ++i) {
     const tfrt_access_t* access = tfrt_scratch_at(found, i);
-    if (!matters(inserter, access->place)) continue;
+    if (!tfrt_chain_matters(inserter, access->place)) continue;
     const tfrt_chain_state_t* state = tfrt_chain_state(inserter, access->place);
     tfrt_chain_add_candidates(inserter, state->writes, by_hand);
     if (access->bits & TFRT_ACCESS_WRITES) {
@@ -368,7 +135,7 @@ static void note_accesses(tfrt_chain_inserter_t* inserter, tfrt_ir_operation_t* 
   const tfrt_scratch_t* found = &inserter->analysis.found;
   for (size_t i = 0; i < found->count && !inserter->failed; ++i) {
     const tfrt_access_t* access = tfrt_scratch_at(found, i);
-    if (!matters(inserter, access->place)) continue;
+    if (!tfrt_chain_matters(inserter, access->place)) continue;
     tfrt_chain_state_t* state = tfrt_chain_state(inserter, access->place);
     if (!(access->bits & TFRT_ACCESS_WRITES)) {
       tfrt_chain_add_event(inserter, &state->reads, NULL, op, by_hand);
@@ -522,7 +289,7 @@ static void delay_results(tfrt_chain_inserter_t* inserter, tfrt_ir_block_t* bloc
   for (uint32_t i = 0; end && i < end->operand_count && !inserter->failed; ++i) {
     tfrt_ir_value_t* value = end->operands[i].value;
     tfrt_place_t place = tfrt_effect_place(&inserter->analysis, value);
-    if (!matters(inserter, place)) continue;
+    if (!tfrt_chain_matters(inserter, place)) continue;
     tfrt_chain_begin_candidates(inserter);
     tfrt_chain_add_candidates(inserter, tfrt_chain_state(inserter, place)->writes, true);
     tfrt_chain_reduce(inserter, value->producer);
@@ -608,13 +375,13 @@ static void insert_function(tfrt_chain_inserter_t* inserter,
   }
   uint32_t outer = tfrt_chain_begin_states(inserter);
   if (function->has_ports) {
-    port_uses_t uses = ports_of_function(inserter, function, NULL);
+    tfrt_port_uses_t uses = tfrt_chain_ports_of_function(inserter, function, NULL);
     uint32_t parameters = block->argument_count;
     uint32_t before = ends_in_condition(function) ? 1 : 0;
     uint32_t results = block->last->operand_count - before;
-    enter_ports(inserter, block, &uses);
+    tfrt_chain_enter_ports(inserter, block, &uses);
     if (!inserter->failed && insert_block(inserter, block)) {
-      leave_ports(inserter, block, &uses, before);
+      tfrt_chain_leave_ports(inserter, block, &uses, before);
     }
     if (!inserter->failed && uses.count) {
       set_dictionaries(inserter, function->op, "arg_attrs", parameters, uses.in_count);
@@ -627,8 +394,7 @@ static void insert_function(tfrt_chain_inserter_t* inserter,
   tfrt_chain_end_states(inserter, outer);
 }
 
-// --- The pass
-// ------------------------------------------------------------------------------------------
+// --- The pass ----------------------------------------------------------------------------------
 
 static bool find_descriptors(tfrt_chain_inserter_t* inserter, const tfrt_op_tables_t* tables) {
   inserter->new_chain = tfrt_kernel_table_find(tables->tables, tables->count, "tfrt.new.chain");
@@ -782,8 +548,7 @@ bool tfrt_print_dependence_stats(tfrt_ir_context_t* context, const tfrt_op_table
   return insert_all(context, tables, module, diagnostics, true);
 }
 
-// --- Without the pass
-// ------------------------------------------------------------------------------
+// --- Without the pass --------------------------------------------------------------------------
 
 static bool report_missing(tfrt_ir_operation_t* op, void* user_data) {
   tfrt_diagnostics_t* diagnostics = user_data;

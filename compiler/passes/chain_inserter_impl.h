@@ -3,11 +3,9 @@
 // The inside of the pass `insert-chains`, shared by its sources.
 //
 //   chain_inserter.c   walks functions, regions and calls
-//
+//   chain_ports.c      knows the chains that functions and regions take and give
 //   chain_state.c      keeps the last accesses of each place
-//
 //   chain_reduction.c  leaves out the waits that others imply
-//
 //   chain_maker.c      makes the new ops
 //
 // Thread rule: thread-compatible (caller synchronises).
@@ -62,6 +60,21 @@ typedef struct tfrt_chain_candidate_s {
   bool implied;
 } tfrt_chain_candidate_t;
 
+// The chains of one place that a function or a region takes and gives.
+typedef struct tfrt_port_use_s {
+  tfrt_place_t place;
+  uint32_t bits;
+  uint32_t in_count;   // 2: one for the last write, one for the reads since then
+  uint32_t out_count;  // likewise
+} tfrt_port_use_t;
+
+typedef struct tfrt_port_uses_s {
+  tfrt_port_use_t* uses;
+  uint32_t count;
+  uint32_t in_count;  // of all
+  uint32_t out_count;
+} tfrt_port_uses_t;
+
 typedef struct tfrt_chain_inserter_s {
   tfrt_ir_context_t* context;
   tfrt_diagnostics_t* diagnostics;
@@ -97,9 +110,35 @@ tfrt_chain_state_t* tfrt_chain_state(tfrt_chain_inserter_t* inserter, tfrt_place
 // Begins the states of an inner block, and returns what the end of them wants.
 uint32_t tfrt_chain_begin_states(tfrt_chain_inserter_t* inserter);
 void tfrt_chain_end_states(tfrt_chain_inserter_t* inserter, uint32_t outer);
+// Whether accesses of |place| are ordered by this pass.
+bool tfrt_chain_matters(const tfrt_chain_inserter_t* inserter, tfrt_place_t place);
 // Adds an event to |*list|.
 void tfrt_chain_add_event(tfrt_chain_inserter_t* inserter, tfrt_event_t** list,
                           tfrt_ir_value_t* chain, tfrt_ir_operation_t* op, bool by_hand);
+
+// --- chain_ports.c ---------------------------------------------------------------------------
+
+// The ports of |function|: places in it, or where |call| calls it if that isn't NULL.
+tfrt_port_uses_t tfrt_chain_ports_of_function(tfrt_chain_inserter_t* inserter,
+                                              const tfrt_effect_function_t* function,
+                                              const tfrt_ir_operation_t* call);
+// The ports of the regions of |op|.
+tfrt_port_uses_t tfrt_chain_ports_of_regions(tfrt_chain_inserter_t* inserter,
+                                             const tfrt_ir_operation_t* op);
+// Adds an argument for each chain of |uses| to |block|, with which the states of its places begin.
+void tfrt_chain_enter_ports(tfrt_chain_inserter_t* inserter, tfrt_ir_block_t* block,
+                            const tfrt_port_uses_t* uses);
+// The chains that |uses| take at |position|, |in_count| of them, in the pass's arena; NULL when
+// memory is out.
+tfrt_ir_value_t** tfrt_chain_into_ports(tfrt_chain_inserter_t* inserter,
+                                        const tfrt_port_uses_t* uses,
+                                        tfrt_ir_operation_t* position);
+// Lets the return of |block| give the chains of |uses|, before |before| of its operands.
+void tfrt_chain_leave_ports(tfrt_chain_inserter_t* inserter, tfrt_ir_block_t* block,
+                            const tfrt_port_uses_t* uses, uint32_t before);
+// Notes what each chain that |op| gives implies, and what happened last at the places of |uses|.
+void tfrt_chain_note_ports(tfrt_chain_inserter_t* inserter, tfrt_ir_operation_t* op,
+                           const tfrt_port_uses_t* uses, bool is_loop);
 
 // --- chain_reduction.c ---------------------------------------------------------------------
 

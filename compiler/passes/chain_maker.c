@@ -32,8 +32,7 @@ uint32_t tfrt_chain_result(const tfrt_ir_operation_t* op) {
   return is_one_more ? op->result_count - 1 : UINT32_MAX;
 }
 
-// --- New ops
-// ---------------------------------------------------------------------------------------
+// --- New ops -----------------------------------------------------------------------------------
 
 // Puts an op of |descriptor| before |position|, in whose place of the block it counts as |place|.
 static tfrt_ir_operation_t* make_op(tfrt_chain_inserter_t* inserter,
@@ -98,8 +97,7 @@ tfrt_ir_value_t* tfrt_chain_delay(tfrt_chain_inserter_t* inserter, tfrt_ir_value
   return &op->results[0];
 }
 
-// --- What says that ops are done
-// -------------------------------------------------------------------
+// --- What says that ops are done ---------------------------------------------------------------
 
 // A chain that is there when |op| is done; NULL, after a report, if nothing says so.
 static tfrt_ir_value_t* chain_of_op(tfrt_chain_inserter_t* inserter, tfrt_ir_operation_t* op) {
@@ -133,8 +131,7 @@ static tfrt_ir_value_t* chain_of_op(tfrt_chain_inserter_t* inserter, tfrt_ir_ope
   return tfrt_chain_op(inserter, op)->done = done;
 }
 
-// --- One chain for many
-// ----------------------------------------------------------------------------
+// --- One chain for many ------------------------------------------------------------------------
 
 // True if |merge| merges the |count| |values|, in this order.
 static bool merges(const tfrt_ir_operation_t* merge, tfrt_ir_value_t* const* values,
@@ -199,8 +196,7 @@ tfrt_ir_value_t* tfrt_chain_of_candidates(tfrt_chain_inserter_t* inserter) {
   return result;
 }
 
-// --- Ops with more operands and results
-// --------------------------------------------------------------
+// --- Ops with more operands and results --------------------------------------------------------
 
 tfrt_ir_operation_t* tfrt_chain_extend(tfrt_chain_inserter_t* inserter, tfrt_ir_operation_t* op,
                                        tfrt_ir_value_t* const* operands, uint32_t operand_count,

@@ -47,3 +47,9 @@ void tfrt_chain_add_event(tfrt_chain_inserter_t* inserter, tfrt_event_t** list,
   *event = (tfrt_event_t){.next = *list, .chain = chain, .op = op, .by_hand = by_hand};
   *list = event;
 }
+
+bool tfrt_chain_matters(const tfrt_chain_inserter_t* inserter, tfrt_place_t place) {
+  if (place == TFRT_PLACE_NONE) return false;
+  if (inserter->analysis.only_memory && place < TFRT_PLACE_OUTSIDE_COUNT) return false;
+  return tfrt_effect_is_live(&inserter->analysis, place);
+}
