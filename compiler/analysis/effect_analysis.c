@@ -420,8 +420,7 @@ static void find_ports(tfrt_effect_analysis_t* analysis) {
   }
 }
 
-// --- Live places
-// -----------------------------------------------------------------------------------
+// --- Live places -------------------------------------------------------------------------------
 
 bool tfrt_effect_is_live(const tfrt_effect_analysis_t* analysis, tfrt_place_t place) {
   return place < analysis->live.count && *(bool*)tfrt_scratch_at(&analysis->live, place);
@@ -468,8 +467,7 @@ static void find_live_places(tfrt_effect_analysis_t* analysis) {
   }
 }
 
-// --- Life
-// ------------------------------------------------------------------------------------------
+// --- Life --------------------------------------------------------------------------------------
 
 void tfrt_effect_analysis_deinitialize(tfrt_effect_analysis_t* analysis) {
   for (uint32_t i = 0; i < tfrt_effect_analysis_count(analysis); ++i) {

@@ -339,8 +339,7 @@ static void lower_call(tfrt_lowering_block_t* body, tfrt_ir_operation_t* operati
   if (op) map_results(body, operation, op, 0);
 }
 
-// --- Waiting
-// --------------------------------------------------------------------------------------
+// --- Waiting -----------------------------------------------------------------------------------
 
 static void lower_await(tfrt_lowering_block_t* body, tfrt_ir_operation_t* operation) {
   const tfrt_lowering_mapping_t* mapping =
@@ -456,8 +455,7 @@ static void lower_assert(tfrt_lowering_block_t* body, tfrt_ir_operation_t* opera
   if (op) body->asserted = &op->results[0];
 }
 
-// --- Memory
-// ---------------------------------------------------------------------------------------
+// --- Memory ------------------------------------------------------------------------------------
 
 static void lower_alloc(tfrt_lowering_block_t* body, tfrt_ir_operation_t* operation) {
   tfrt_lowering_t* lowering = body->lowering;
@@ -555,8 +553,7 @@ static void lower_dim(tfrt_lowering_block_t* body, tfrt_ir_operation_t* operatio
   if (op) tfrt_lowering_map(body, &operation->results[0], &op->results[0], false);
 }
 
-// --- Kernels
-// --------------------------------------------------------------------------------------
+// --- Kernels -----------------------------------------------------------------------------------
 
 // A kernel with regions, and what was found in these.
 typedef struct kernel_regions_s {
@@ -630,8 +627,7 @@ static void move_kernel(tfrt_lowering_block_t* body, tfrt_ir_operation_t* operat
   }
 }
 
-// --- The table
-// --------------------------------------------------------------------------------------
+// --- The table ---------------------------------------------------------------------------------
 
 typedef struct rule_s {
   const char* name;

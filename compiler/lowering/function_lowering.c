@@ -523,8 +523,7 @@ static void make_wrapper(tfrt_lowering_t* lowering, const tfrt_lowering_function
   append_return(&body, function->op, operands, count - 1);
 }
 
-// --- Interface
-// ------------------------------------------------------------------------------------
+// --- Interface ---------------------------------------------------------------------------------
 
 void tfrt_lowering_function(tfrt_lowering_t* lowering, tfrt_lowering_function_t* function) {
   const tfrt_ir_region_t* region = &function->op->regions[0];

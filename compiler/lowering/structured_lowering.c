@@ -120,8 +120,7 @@ static void lower_if(tfrt_lowering_t* lowering, tfrt_ir_operation_t* operation) 
   branch_if(lowering, block, operation, condition, targets[0], NULL, 0, targets[1], NULL, 0);
 }
 
-// --- Loops
-// -----------------------------------------------------------------------------------------
+// --- Loops -------------------------------------------------------------------------------------
 
 // Appends `name lhs, rhs` to |block|; its result.
 static tfrt_ir_value_t* append_binary(tfrt_lowering_t* lowering, tfrt_ir_block_t* block,
@@ -224,8 +223,7 @@ static void lower_while(tfrt_lowering_t* lowering, tfrt_ir_operation_t* operatio
   replace_end(lowering, end, before);
 }
 
-// --- Parallel loops
-// ---------------------------------------------------------------------------------
+// --- Parallel loops ----------------------------------------------------------------------------
 
 // Inserts before |position| an op named |name|.
 static tfrt_ir_operation_t* insert(tfrt_lowering_t* lowering, tfrt_ir_operation_t* position,
@@ -369,8 +367,7 @@ static void lower_parallel(tfrt_lowering_t* lowering, tfrt_ir_operation_t* opera
   tfrt_ir_operation_erase(operation);
 }
 
-// --- Regions
-// --------------------------------------------------------------------------------------
+// --- Regions -----------------------------------------------------------------------------------
 
 typedef void (*lower_fn_t)(tfrt_lowering_t* lowering, tfrt_ir_operation_t* operation);
 

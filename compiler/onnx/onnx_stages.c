@@ -203,8 +203,7 @@ static void replace_uses(tfrt_ir_value_t* value, const tfrt_ir_block_t* block, b
   }
 }
 
-// --- The call
-// -------------------------------------------------------------------------------------
+// --- The call ----------------------------------------------------------------------------------
 
 static tfrt_ir_operation_t* make_call(cutter_t* cutter, uint32_t number, const stage_t* stage) {
   tfrt_ir_context_t* context = cutter->context;
@@ -258,8 +257,7 @@ static bool cut_stage(cutter_t* cutter, uint32_t number) {
   return true;
 }
 
-// --- All of them
-// ------------------------------------------------------------------------------------
+// --- All of them -------------------------------------------------------------------------------
 
 static tfrt_ir_operation_t* find_main(const tfrt_ir_operation_t* module) {
   tfrt_ir_operation_t* op = tfrt_ir_module_block(module)->first;

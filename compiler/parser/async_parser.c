@@ -142,8 +142,7 @@ bool tfrt_parser_await(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   return !unwraps || tfrt_parser_one_result(parser, op, type->element);
 }
 
-// --- Groups
-// ---------------------------------------------------------------------------------------
+// --- Groups ------------------------------------------------------------------------------------
 
 bool tfrt_parser_create_group(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   if (!tfrt_parser_take_operand(parser, op, index_type(parser))) return false;

@@ -117,8 +117,7 @@ bool tfrt_parser_if(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   return tfrt_parser_optional_dictionary(parser);
 }
 
-// --- Loops
-// -----------------------------------------------------------------------------------------
+// --- Loops -------------------------------------------------------------------------------------
 
 // The arguments of a region while they are parsed; the references that they begin with stand on
 // |operands|.

@@ -89,8 +89,7 @@ static void print_await(tfrt_printer_t* printer, const tfrt_ir_operation_t* oper
   tfrt_printer_colon_type(printer, operation->operands[0].value->type);
 }
 
-// --- Groups
-// ----------------------------------------------------------------------------------------
+// --- Groups ------------------------------------------------------------------------------------
 
 static bool is_group(const tfrt_ir_type_t* type) { return tfrt_ir_type_is(type, "!async.group"); }
 

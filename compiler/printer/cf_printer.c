@@ -83,8 +83,7 @@ static void print_conditional_branch(tfrt_printer_t* printer,
   tfrt_printer_other_attributes(printer, operation, hidden, TFRT_ARRAY_SIZE(hidden));
 }
 
-// --- The switch
-// -----------------------------------------------------------------------------------
+// --- The switch --------------------------------------------------------------------------------
 
 // The bytes that a case's value takes; 0: the type is none that the custom form has.
 static size_t value_size(const tfrt_ir_type_t* type) {
@@ -143,8 +142,7 @@ static void print_switch(tfrt_printer_t* printer, const tfrt_ir_operation_t* ope
   tfrt_printer_other_attributes(printer, operation, hidden, TFRT_ARRAY_SIZE(hidden));
 }
 
-// --- The assertion
-// ----------------------------------------------------------------------------------
+// --- The assertion -----------------------------------------------------------------------------
 
 static bool assertion_fits(const tfrt_ir_operation_t* operation) {
   const tfrt_ir_attribute_t* message = tfrt_ir_operation_attribute(operation, "msg");

@@ -409,8 +409,7 @@ void tfrt_job_start_visit_all(const tfrt_job_t* job, tfrt_job_start_visit_fn_t v
   }
 }
 
-// --- CancelRequest, EndRequest
-// ------------------------------------------------------------------------
+// --- CancelRequest, EndRequest -----------------------------------------------------------------
 
 // A CancelRequest came: the start that the job's client wants to end, or the request that the root
 // has cancelled. An EndRequest came.

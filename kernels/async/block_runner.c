@@ -145,8 +145,7 @@ static void tfrt_block_runner_return(tfrt_block_runner_t* runner) {
   tfrt_block_runner_release(runner->gotten, runner->blocks[runner->block]->result_count);
 }
 
-// --- Turns
-// ----------------------------------------------------------------------------------------
+// --- Turns -------------------------------------------------------------------------------------
 
 // The number of the successor that the block's selector names: an i1 is 0 where it is true.
 static uint32_t tfrt_block_runner_choice(const tfrt_block_runner_t* runner, int32_t count) {

@@ -98,8 +98,7 @@ static void cell_even(tfrt_kernel_frame_t* frame) {
   tfrt_kernel_frame_set_i1(frame, 0, tfrt_kernel_frame_i64(frame, 0) % 2 == 0);
 }
 
-// --- Late kernels
-// ---------------------------------------------------------------------------------
+// --- Late kernels ------------------------------------------------------------------------------
 // ----------------------------------------------------------------------------
 
 typedef enum cell_action_e {
@@ -219,8 +218,7 @@ static void file_save(tfrt_kernel_frame_t* frame) { cell_start(frame, FILE_SAVE,
 static void file_load(tfrt_kernel_frame_t* frame) { cell_start(frame, FILE_LOAD, true, true); }
 static void file_clear(tfrt_kernel_frame_t* frame) { cell_start(frame, FILE_CLEAR, false, true); }
 
-// --- The library
-// ------------------------------------------------------------------------------------
+// --- The library -------------------------------------------------------------------------------
 
 static const tfrt_operand_descriptor_t one_cell[] = {{"cell", CELL, TFRT_OPERAND_DEMANDED}};
 static const tfrt_operand_descriptor_t number[] = {{"number", "i64", TFRT_OPERAND_DEMANDED}};
