@@ -36,12 +36,30 @@ func.func @main() -> i32 {
 
 
 class Case:
-    """A command, what it prints when nothing fails, and the beginnings of lines that say why not."""
+    """A command, and what a run that ends well gives: this among what it prints, or the file `made`
+    with the bytes of the file `like`."""
 
-    def __init__(self, name, command, output):
+    def __init__(self, name, command, output="", made=None, like=None):
         self.name = name
         self.command = command
         self.output = output
+        self.made = made
+        self.like = like
+
+    def clear(self):
+        """Leaves nothing that an earlier run made."""
+        if self.made and os.path.exists(self.made):
+            os.unlink(self.made)
+
+    def has_result(self, output):
+        if self.output not in output:
+            return False
+        if not self.made:
+            return True
+        if not os.path.exists(self.made):
+            return False
+        with open(self.made, "rb") as made, open(self.like, "rb") as like:
+            return made.read() == like.read()
 
 
 def left_over(group):
@@ -77,7 +95,7 @@ def run(case, shim, number, folder):
     report = os.path.join(folder, "report")
     if os.path.exists(report):
         os.unlink(report)
-    # Each run is one of few in a short time: what is not there is not waited for.
+    case.clear()
     variables = dict(os.environ, LD_PRELOAD=shim, TFRT_OUTSIDE_FAIL=str(number),
                      TFRT_OUTSIDE_REPORT=report)
     process = subprocess.Popen(case.command, cwd=folder, env=variables, stdin=subprocess.DEVNULL,
@@ -89,8 +107,8 @@ def run(case, shim, number, folder):
         with open(report, encoding="ascii") as lines:
             failed = lines.read().split("\n")[:-1]
     code = process.returncode
-    if not fault and code == 0 and case.output not in output:
-        fault = "ends well without its output"
+    if not fault and code == 0 and not case.has_result(output):
+        fault = "ends well without its result"
     # Nobody can write why the standard error, or memory for a text, fails.
     silent = any(line.split()[0] in ("write", "fwrite", "fflush") for line in failed)
     if not fault and code != 0 and not (output + error).strip() and not silent:
@@ -118,7 +136,7 @@ def check(case, options, folder):
             print("%s: call %d (%s) %s" % (case.name, number, "; ".join(failed), fault), flush=True)
         complete = not failed and code == 0
         number += options.step
-    print("%s: %d runs, to call %d%s, %d of them with the right output, %d at fault, %.1f s: %s" % (
+    print("%s: %d runs, to call %d%s, %d of them with the right result, %d at fault, %.1f s: %s" % (
         case.name, runs, number - options.step, ", which is behind the last" if complete else "",
         ended_well, faults, time.monotonic() - begin,
         ", ".join("%s %d" % pair for pair in sorted(functions.items()))), flush=True)
@@ -143,11 +161,11 @@ def main():
         bef = os.path.join(folder, "program.bef")
         subprocess.run([options.mlir_to_bef, program, "-o", bef], check=True)
         cases = [
-            Case("mlir_to_bef", [options.mlir_to_bef, program, "-o", bef + ".other"], ""),
+            Case("mlir_to_bef", [options.mlir_to_bef, program, "-o", bef + ".other"],
+                 made=bef + ".other", like=bef),
             Case("bef_executor", [options.bef_executor, bef], "'main' returned "),
             Case("in-process", [options.tfrt, "run", program, "--in-process=2"], "'main' returned 42"),
-            Case("local", [options.tfrt, "run", program, "--local=2"],
-                 "'main' returned 42"),
+            Case("local", [options.tfrt, "run", program, "--local=2"], "'main' returned 42"),
         ]
         faults = sum(check(case, options, folder) for case in cases
                      if not options.only or case.name in options.only)
