@@ -87,7 +87,7 @@ void tfrt_raw_write_hello_to(tfrt_raw_fixture_t* fixture, tfrt_raw_peer_t* peer,
 // Opens the peer's first session by its first connection.
 void tfrt_raw_open_session(tfrt_raw_fixture_t* fixture);
 
-// What the host has noted of its newest session.
+// The record that the host has of its newest session.
 tfrt_harness_record_t* tfrt_raw_record(tfrt_raw_fixture_t* fixture);
 
 // Writes a batch of the open session with one frame of |kind|, number |seq|, from |peer|, or from
