@@ -240,17 +240,23 @@ static void check_asynchronous(tfrt_verifier_t* verifier, const tfrt_ir_operatio
                          "for each");
 }
 
-// Checks that |types| are asynchronous: values, the first one maybe a token.
+// The first of |types| that can't be there, or |count|: they are values, the first one maybe a
+// token.
+static uint32_t find_other_result(const tfrt_ir_type_t* const* types, uint32_t count) {
+  uint32_t i = 0;
+  while (i < count && (element_of(types[i]) || (i == 0 && is_token(types[i])))) ++i;
+  return i;
+}
+
+// Checks that |types| are asynchronous.
 static bool check_results(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation,
                           const tfrt_ir_type_t* const* types, uint32_t count) {
-  for (uint32_t i = 0; i < count; ++i) {
-    if (element_of(types[i]) || (i == 0 && is_token(types[i]))) continue;
-    tfrt_verifier_op_error(verifier, operation,
-                           "result #%u must be a value !async.value<T>%s, not '%s'", i,
-                           i ? "" : " or a token", types[i]->text->data);
-    return false;
-  }
-  return true;
+  uint32_t other = find_other_result(types, count);
+  if (other == count) return true;
+  tfrt_verifier_op_error(verifier, operation,
+                         "result #%u must be a value !async.value<T>%s, not '%s'", other,
+                         other ? "" : " or a token", types[other]->text->data);
+  return false;
 }
 
 static void check_execute(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation) {
@@ -288,6 +294,18 @@ static void check_execute(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* 
   check_asynchronous(verifier, end, types + 1, operation->result_count - 1);
 }
 
+// Checks the types of an `async.func`, also of one without a body.
+static void check_async_function(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* function) {
+  const tfrt_ir_type_t* type = tfrt_ir_function_type(function);
+  if (type && !type->result_count) {
+    tfrt_verifier_op_error(verifier, function,
+                           "needs a result, a token or values, by which its callers learn that it "
+                           "has ended; write '-> !async.token'");
+  } else if (type) {
+    check_results(verifier, function, type->results, type->result_count);
+  }
+}
+
 static void check_async_yield(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation) {
   check_parent(verifier, operation, "async.execute", NULL);
 }
@@ -297,7 +315,7 @@ static void check_async_return(tfrt_verifier_t* verifier, const tfrt_ir_operatio
   check_parent(verifier, operation, "async.func", NULL);
   const tfrt_ir_type_t* type =
       function && tfrt_ir_is_async_function(function) ? tfrt_ir_function_type(function) : NULL;
-  if (!type || !check_results(verifier, function, type->results, type->result_count)) return;
+  if (!type || find_other_result(type->results, type->result_count) < type->result_count) return;
   uint32_t first = type->result_count && is_token(type->results[0]) ? 1 : 0;
   check_asynchronous(verifier, operation, type->results + first, type->result_count - first);
 }
@@ -508,6 +526,7 @@ static const rule_t rules[] = {
     {"scf.reduce", check_reduce},
     {"async.execute", check_execute},
     {"async.yield", check_async_yield},
+    {"async.func", check_async_function},
     {"async.return", check_async_return},
     {"async.call", check_call},
     {"async.await", check_await},

@@ -118,6 +118,7 @@ static void check_function(tfrt_verifier_t* verifier, tfrt_ir_operation_t* funct
                            "needs the attributes 'sym_name' and 'function_type', and one region");
     return;
   }
+  if (tfrt_ir_is_async_function(function)) tfrt_verifier_check_language(verifier, function);
   bool native = tfrt_ir_operation_attribute(function, "tfrt.native") != NULL;
   tfrt_ir_region_t* region = &function->regions[0];
   if (!region->first_block) {

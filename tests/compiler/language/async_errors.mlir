@@ -59,6 +59,14 @@ async.func @f(%x: f32) -> (!async.token, !async.value<f32>) {
 async.func @tokens() -> (!async.token, !async.token) {
   return
 }
+// expected-error@+1 {{'async.func' op needs a result, a token or values, by which its callers learn that it has ended; write '-> !async.token'}}
+async.func @without(%x: f32) {
+  return
+}
+// expected-error@+1 {{'async.func' op needs a result}}
+async.func private @without_body(f32)
+// expected-error@+1 {{result #0 must be a value !async.value<T> or a token, not 'f32'}}
+async.func private @plain() -> f32
 async.func @wrong(%x: f32) -> !async.value<i32> {
   // expected-error@+1 {{must hand on values of the types inside of the asynchronous results}}
   return %x : f32
