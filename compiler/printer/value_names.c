@@ -22,12 +22,14 @@ typedef struct tfrt_value_names_scope_s {
   uint32_t next_suffix;
 } scope_t;
 
-// The name of a value; |in_group|: it is one of several results under one name.
+// The name of a value, which |group_size| results of an op have together; |place| says which of
+// these it is.
 typedef struct entry_s {
   const tfrt_ir_value_t* value;
   tfrt_string_view_t text;
   const scope_t* scope;
-  bool in_group;
+  uint32_t place;
+  uint32_t group_size;
 } entry_t;
 
 static uint64_t text_hash(const void* key) {
@@ -93,8 +95,8 @@ static const entry_t* find(const tfrt_value_names_t* names, const tfrt_ir_value_
 }
 
 static void set(tfrt_value_names_t* names, const tfrt_ir_value_t* value, tfrt_string_view_t text,
-                bool in_group) {
-  entry_t entry = {value, text, names->scope, in_group};
+                uint32_t place, uint32_t group_size) {
+  entry_t entry = {value, text, names->scope, place, group_size};
   size_t index = names->entries.count;
   if (index >= UINT32_MAX || !tfrt_scratch_push(&names->entries, &entry)) return;
   ((tfrt_ir_value_t*)value)->scratch = (uint32_t)index;  // the printer's, while it runs
@@ -157,37 +159,45 @@ static void add_argument(tfrt_value_names_t* names, const tfrt_ir_value_t* argum
   if (!take_own_name(names, argument, &text)) {
     text = take_number(names, "arg", names->scope ? &names->scope->next_argument : &none);
   }
-  set(names, argument, text, false);
+  set(names, argument, text, 0, 1);
 }
 
+// True if the results of |operation| have names in the text, of the chains aside that the text has
+// left out.
+static bool has_result_names(const tfrt_ir_operation_t* operation) {
+  for (uint32_t i = 0; i < operation->result_count; ++i) {
+    if (!operation->results[i].name && !tfrt_ir_operation_lacks_result(operation, i)) return false;
+  }
+  return true;
+}
+
+// Results without names are printed as one group, others as the groups that their names make: names
+// are unique, so neighbours of the same name were written `%a:2`. Chains that the text has left out
+// get no names.
 static void add_results(tfrt_value_names_t* names, const tfrt_ir_operation_t* operation) {
   uint32_t none = 0;
   uint32_t* counter = names->scope ? &names->scope->next_number : &none;
-  // Several results are printed as one group if their names say so, or if there are none. Chains
-  // that the text has left out get no names.
-  bool all_named = true;
-  bool all_same = true;
-  uint32_t count = 0;
-  const tfrt_ir_string_t* first = NULL;
-  for (uint32_t i = 0; i < operation->result_count; ++i) {
-    if (tfrt_ir_operation_lacks_result(operation, i)) continue;
-    const tfrt_ir_string_t* name = operation->results[i].name;
-    if (!count++) first = name;
-    all_named = all_named && name;
-    all_same = all_same && name == first;
-  }
-  if (!count) return;
-  bool is_group = count > 1 && !(all_named && !all_same && !names->numbers_only);
-  tfrt_string_view_t text = {0};
-  const tfrt_ir_value_t named = {.name = all_same ? first : NULL};
-  if (is_group && !(named.name && take_own_name(names, &named, &text))) {
-    text = take_number(names, "", counter);
-  }
-  for (uint32_t i = 0; i < operation->result_count; ++i) {
-    if (tfrt_ir_operation_lacks_result(operation, i)) continue;
-    const tfrt_ir_value_t* result = &operation->results[i];
-    if (!is_group && !take_own_name(names, result, &text)) text = take_number(names, "", counter);
-    set(names, result, text, is_group);
+  bool is_one = names->numbers_only || !has_result_names(operation);
+  uint32_t i = 0;
+  while (i < operation->result_count) {
+    const tfrt_ir_value_t* first = &operation->results[i];
+    if (tfrt_ir_operation_lacks_result(operation, i++)) continue;
+    uint32_t size = 1;
+    uint32_t end = i;
+    for (; end < operation->result_count; ++end) {
+      if (tfrt_ir_operation_lacks_result(operation, end)) continue;
+      if (!is_one && operation->results[end].name != first->name) break;
+      ++size;
+    }
+    tfrt_string_view_t text = {0};
+    const tfrt_ir_value_t named = {.name = is_one && size > 1 ? NULL : first->name};
+    if (!take_own_name(names, &named, &text)) text = take_number(names, "", counter);
+    uint32_t place = 0;
+    for (uint32_t k = i - 1; k < end; ++k) {
+      if (tfrt_ir_operation_lacks_result(operation, k)) continue;
+      set(names, &operation->results[k], text, place++, size);
+    }
+    i = end;
   }
 }
 
@@ -278,17 +288,17 @@ void tfrt_value_names_alias(tfrt_value_names_t* names, const tfrt_ir_value_t* ar
   take(names, mark ? tfrt_string_view_make(entry.text.data, (size_t)(mark - entry.text.data))
                    : entry.text);
   tfrt_string_view_t text = entry.text;
-  if (entry.in_group) {
+  if (entry.group_size > 1) {
     // Bound as `%r#1`, the way it stands among the operands.
     char buffer[16];
-    int size = snprintf(buffer, sizeof(buffer), "#%" PRIu32, written_index(operand));
+    int size = snprintf(buffer, sizeof(buffer), "#%" PRIu32, entry.place);
     char* copy = tfrt_arena_allocate(&names->arena, entry.text.size + (size_t)size + 1);
     if (!copy) return;
     memcpy(copy, entry.text.data, entry.text.size);
     memcpy(copy + entry.text.size, buffer, (size_t)size);
     text = tfrt_string_view_make(copy, entry.text.size + (size_t)size);
   }
-  set(names, argument, text, false);
+  set(names, argument, text, 0, 1);
 }
 
 // Appends `%arg0` or `%0` of a numbered value.
@@ -319,8 +329,8 @@ void tfrt_value_names_append(const tfrt_value_names_t* names, const tfrt_ir_valu
     return;
   }
   tfrt_string_builder_append_view(builder, entry->text);
-  if (entry->in_group) {
-    tfrt_string_builder_append_format(builder, "#%" PRIu32, written_index(value));
+  if (entry->group_size > 1) {
+    tfrt_string_builder_append_format(builder, "#%" PRIu32, entry->place);
   }
 }
 
@@ -341,16 +351,16 @@ void tfrt_value_names_append_results(const tfrt_value_names_t* names,
   bool any = false;
   for (uint32_t i = 0; i < operation->result_count; ++i) {
     const entry_t* entry = find(names, &operation->results[i]);
-    if (tfrt_ir_operation_lacks_result(operation, i)) continue;
-    if (entry && entry->in_group) {
-      tfrt_string_builder_append_char(builder, '%');
-      tfrt_string_builder_append_view(builder, entry->text);
-      tfrt_string_builder_append_format(builder, ":%" PRIu32, count);
-      break;
-    }
+    if (tfrt_ir_operation_lacks_result(operation, i) || (entry && entry->place)) continue;
     if (any) tfrt_string_builder_append_text(builder, ", ");
     any = true;
-    tfrt_value_names_append(names, &operation->results[i], builder);
+    if (entry && entry->group_size > 1) {
+      tfrt_string_builder_append_char(builder, '%');
+      tfrt_string_builder_append_view(builder, entry->text);
+      tfrt_string_builder_append_format(builder, ":%" PRIu32, entry->group_size);
+    } else {
+      tfrt_value_names_append(names, &operation->results[i], builder);
+    }
   }
   tfrt_quick_text_append(builder, " = ");
 }

@@ -2,6 +2,7 @@
 // RUN: tfrt_opt %s | FileCheck %s
 // RUN: tfrt_opt %s | tfrt_opt | FileCheck %s
 // RUN: tfrt_opt --mlir-print-op-generic %s | tfrt_opt | FileCheck %s
+// RUN: tfrt_opt --keep-value-names %s | FileCheck --check-prefix=NAMES %s
 
 // The ops of MLIR that asynchronous programs are made of, in their custom forms.
 
@@ -176,3 +177,17 @@ func.func @main(%tok: !async.token, %val: !async.value<f32>, %m: memref<4xf32>) 
 // CHECK-NEXT:   %49 = memref.alloca() : memref<f32>
 // CHECK-NEXT:   func.return
 // CHECK-NEXT: }
+
+// Results whose names the text has, some of them together.
+// NAMES-LABEL: func.func @named
+func.func @named(%f: f32) -> (f32, f32) {
+  // NAMES-NEXT: %t, %v:2, %w = async.execute
+  %t, %v:2, %w = async.execute -> (!async.value<f32>, !async.value<f32>, !async.value<f32>) {
+    async.yield %f, %f, %f : f32, f32, f32
+  }
+  // NAMES: %x = async.await %v#1
+  %x = async.await %v#1 : !async.value<f32>
+  // NAMES: %y = async.await %w
+  %y = async.await %w : !async.value<f32>
+  return %x, %y : f32, f32
+}
