@@ -33,10 +33,6 @@ static bool is_suspend(const tfrt_ir_operation_t* operation) {
 // The successors of a suspension.
 enum { SUSPEND = 0, RESUME, CLEAN_UP };
 
-static bool is_await_and_resume(const tfrt_ir_operation_t* operation) {
-  return tfrt_ir_operation_is(operation, "async.runtime.await_and_resume");
-}
-
 // True if |operation| ends its block. An op that nobody knows may do so.
 static bool ends_block(const tfrt_ir_operation_t* operation) {
   if (operation->next || !operation->block) return false;
@@ -239,15 +235,9 @@ static tfrt_async_event_t event_of(const tfrt_async_flow_t* flow,
 
 static bool push_event(const tfrt_async_flow_t* flow, tfrt_async_event_t event,
                        tfrt_scratch_t* events) {
-  tfrt_ir_block_t* block = event.op->block;
-  event.block = block->scratch;
+  event.block = event.op->block->scratch;
   event.place = event.op->place + 1;
   if (!flow->blocks[event.block].is_reachable) return true;
-  if (!tfrt_scratch_push(events, &event)) return false;
-  if (!is_await_and_resume(event.op) || !block->last || !is_suspend(block->last)) return true;
-  // The thread that resumes the coroutine relies on the reference of the frame.
-  event.block = tfrt_ir_operation_successors(block->last)[RESUME]->scratch;
-  event.place = 0;
   return tfrt_scratch_push(events, &event);
 }
 

@@ -39,7 +39,7 @@ typedef enum tfrt_async_event_kind_e {
 typedef struct tfrt_async_event_s {
   tfrt_async_event_kind_t kind;
   uint32_t block;  // number
-  uint32_t place;  // of the op in its block, from 1 on; 0: at the head of the block
+  uint32_t place;  // of the op in its block, from 1 on
   uint32_t operand;
   uint32_t successor;
   int64_t amount;

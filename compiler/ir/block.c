@@ -17,6 +17,14 @@ void tfrt_ir_region_append_block(tfrt_ir_region_t* region, tfrt_ir_block_t* bloc
   region->last_block = block;
 }
 
+void tfrt_ir_block_insert_behind(tfrt_ir_block_t* position, tfrt_ir_block_t* block) {
+  tfrt_ir_region_t* region = position->region;
+  block->region = region;
+  block->next = position->next;
+  position->next = block;
+  if (region->last_block == position) region->last_block = block;
+}
+
 tfrt_ir_block_t* tfrt_ir_block_create(tfrt_ir_context_t* context, tfrt_ir_region_t* region) {
   tfrt_ir_block_t* block = tfrt_ir_block_make(context);
   if (block) tfrt_ir_region_append_block(region, block);

@@ -48,6 +48,10 @@ tfrt_ir_block_t* tfrt_ir_block_create(tfrt_ir_context_t* context, tfrt_ir_region
 tfrt_ir_block_t* tfrt_ir_block_make(tfrt_ir_context_t* context);
 void tfrt_ir_region_append_block(tfrt_ir_region_t* region, tfrt_ir_block_t* block);
 
+// Puts |block|, which is in no region, right behind |position|, a block of a region.
+// Thread-compatible (caller synchronises).
+void tfrt_ir_block_insert_behind(tfrt_ir_block_t* position, tfrt_ir_block_t* block);
+
 // Returns a new last argument of |block|, or NULL. |name| and |location| may be NULL.
 // Thread-compatible (caller synchronises).
 tfrt_ir_value_t* tfrt_ir_block_add_argument(tfrt_ir_context_t* context, tfrt_ir_block_t* block,

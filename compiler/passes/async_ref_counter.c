@@ -19,6 +19,7 @@ typedef struct block_state_s {
   int64_t head_amount;  // how many references, if all agree
   bool head_differs;
   bool head_is_done;
+  tfrt_ir_block_t* put_before;  // the last block that was put in front of the block; NULL: none
 } block_state_t;
 
 // |amount| references of |value| are dropped on |edge|.
@@ -164,8 +165,6 @@ static void read_ending(const counter_t* counter, uint32_t number, ending_t* out
   if (state->event_stamp != counter->stamp) return;
   const tfrt_async_event_t* events = counter->scope->events + state->first_event;
   for (uint32_t i = 0; i < state->event_count; ++i) {
-    // An event at the head needs the block to be live, and no more.
-    if (events[i].place == 0) continue;
     if (events[i].op != block->terminator) {
       out_ending->last_user = events[i].op;
     } else {
@@ -324,12 +323,24 @@ static int compare_drops(const void* left, const void* right) {
   return a->order < b->order ? -1 : a->order > b->order;
 }
 
-// Puts a new block on |edge|, which hands its arguments on; NULL when memory is out.
+// Puts |block| in front of the block |to|; at the end of its region if control enters that at |to|.
+static void put_in_front(counter_t* counter, uint32_t to, tfrt_ir_block_t* block) {
+  block_state_t* state = &counter->states[to];
+  tfrt_ir_region_t* region = counter->flow.blocks[to].block->region;
+  bool is_first = region->first_block == counter->flow.blocks[to].block;
+  tfrt_ir_block_t* previous = state->put_before;
+  if (!previous) previous = is_first ? region->last_block : counter->flow.blocks[to - 1].block;
+  tfrt_ir_block_insert_behind(previous, block);
+  state->put_before = block;
+}
+
+// Puts a new block on |edge|, which hands its arguments on, in front of the edge's target; NULL
+// when memory is out.
 static tfrt_ir_block_t* split_edge(counter_t* counter, const tfrt_async_edge_t* edge) {
   tfrt_ir_context_t* context = counter->context;
   tfrt_ir_operation_t* terminator = counter->flow.blocks[edge->from].terminator;
   tfrt_ir_block_t* target = counter->flow.blocks[edge->to].block;
-  tfrt_ir_block_t* block = tfrt_ir_block_create(context, target->region);
+  tfrt_ir_block_t* block = tfrt_ir_block_make(context);
   tfrt_ir_operation_parts_t parts = {.name = tfrt_ir_string_of(context, counter->branch->name),
                                      .descriptor = counter->branch,
                                      .location = terminator->location,
@@ -337,6 +348,7 @@ static tfrt_ir_block_t* split_edge(counter_t* counter, const tfrt_async_edge_t* 
                                      .successors = &target,
                                      .successor_count = 1};
   if (!block || !parts.name) return NULL;
+  put_in_front(counter, edge->to, block);
   for (uint32_t i = 0; i < target->argument_count; ++i) {
     const tfrt_ir_argument_t* argument = tfrt_ir_value_argument(target->arguments[i]);
     if (!tfrt_ir_block_add_argument(context, block, argument->value.type, NULL,

@@ -154,21 +154,48 @@ func.func @one_way(%t: !async.token, %c: i1) {
 // A successor that is reached otherwise, too, gets a block in front of it.
 // CHECK-LABEL: func.func @shared_successor
 func.func @shared_successor(%t: !async.token, %c: i1) {
-  // CHECK: cf.cond_br %c, ^bb1, ^bb3
+  // CHECK: cf.cond_br %c, ^bb1, ^bb2
   cf.cond_br %c, ^used, ^end
 ^used:
   // CHECK: async.await %t
   // CHECK-NEXT: async.runtime.drop_ref %t
-  // CHECK-NEXT: cf.br ^bb2
+  // CHECK-NEXT: cf.br ^bb3
   async.await %t : !async.token
   cf.br ^end
 // CHECK: ^bb2:
+// CHECK-NEXT: async.runtime.drop_ref %t
+// CHECK-NEXT: cf.br ^bb3
+// CHECK: ^bb3:
 ^end:
   // CHECK-NEXT: func.return
   return
+}
+
+// Several blocks in front of one, in the order of the edges.
+// CHECK-LABEL: func.func @shared_successors
+func.func @shared_successors(%t: !async.token, %u: !async.token, %c: i1) {
+  // CHECK: cf.cond_br %c, ^bb1, ^bb3
+  cf.cond_br %c, ^first, ^end
+^first:
+  // CHECK: async.await %t
+  // CHECK: cf.cond_br %c, ^bb2, ^bb4
+  async.await %t : !async.token
+  cf.cond_br %c, ^second, ^end
+// CHECK: ^bb2:
+^second:
+  // CHECK: async.await %u
+  // CHECK: cf.br ^bb5
+  async.await %u : !async.token
+  cf.br ^end
 // CHECK: ^bb3:
-// CHECK-NEXT: async.runtime.drop_ref %t
-// CHECK-NEXT: cf.br ^bb2
+// CHECK-DAG: async.runtime.drop_ref %t
+// CHECK-DAG: async.runtime.drop_ref %u
+// CHECK: cf.br ^bb5
+// CHECK: ^bb4:
+// CHECK-NEXT: async.runtime.drop_ref %u
+// CHECK-NEXT: cf.br ^bb5
+^end:
+  return
 }
 
 // A loop hands its token round. The branch gives it to the argument.
@@ -212,26 +239,26 @@ func.func @handed_on_and_kept(%t: !async.token) {
 // Defined in a loop, used in a later turn's block only by one way.
 // CHECK-LABEL: func.func @defined_in_loop
 func.func @defined_in_loop() {
-  // CHECK: cf.br ^bb1
+  // CHECK: cf.br ^bb2
   cf.br ^loop
+// The way back to where it is defined anew drops it, and not the block's head.
+// CHECK: ^bb1:
+// CHECK-NEXT: async.runtime.drop_ref %t
+// CHECK-NEXT: cf.br ^bb2
 ^loop:
   // CHECK: %t = func.call @source
   %t = func.call @source() : () -> !async.token
   %c = func.call @condition() : () -> i1
-  // CHECK: cf.cond_br %{{.*}}, ^bb2, ^bb4
+  // CHECK: cf.cond_br %{{.*}}, ^bb3, ^bb1
   cf.cond_br %c, ^use, ^loop
 ^use:
   // CHECK: async.await %t
   // CHECK-NEXT: async.runtime.drop_ref %t
   async.await %t : !async.token
-  // CHECK: cf.cond_br %{{.*}}, ^bb1, ^bb3
+  // CHECK: cf.cond_br %{{.*}}, ^bb2, ^bb4
   cf.cond_br %c, ^loop, ^end
 ^end:
   return
-// The way back to where it is defined anew drops it, and not the block's head.
-// CHECK: ^bb4:
-// CHECK-NEXT: async.runtime.drop_ref %t
-// CHECK-NEXT: cf.br ^bb1
 }
 
 // A region that runs here borrows, and adds what it hands on.

@@ -20,7 +20,6 @@ func.func private @two_dependencies(%a: !async.token, %b: !async.value<i64>) -> 
 // CHECK: ^bb1:
 ^first:
   %s1 = async.coro.save %h
-  // Whoever resumes the coroutine relies on the reference of the frame.
   // CHECK: async.runtime.await_and_resume %a, %h : !async.token
   // CHECK-NEXT: async.coro.suspend %s1, ^bb[[SUSPEND]], ^bb2, ^bb[[CLEANUP]]
   async.runtime.await_and_resume %a, %h : !async.token
@@ -85,7 +84,8 @@ func.func private @two_dependencies(%a: !async.token, %b: !async.value<i64>) -> 
   return %t, %v : !async.token, !async.value<i64>
 }
 
-// Awaited, and not looked at behind that: the reference lasts until the coroutine is resumed.
+// Awaited, and not looked at behind that: a token that isn't there yet has the reference of the one
+// that will settle it.
 // CHECK-LABEL: func.func private @only_awaited
 func.func private @only_awaited(%a: !async.token) -> !async.token {
   %t = async.runtime.create : !async.token
@@ -93,13 +93,13 @@ func.func private @only_awaited(%a: !async.token) -> !async.token {
   %h = async.coro.begin %id
   %s = async.coro.save %h
   // CHECK: async.runtime.await_and_resume %a
-  // CHECK-NOT: _ref
-  // CHECK: async.coro.suspend
+  // CHECK-NEXT: async.runtime.drop_ref %a
+  // CHECK-NEXT: async.coro.suspend
   async.runtime.await_and_resume %a, %h : !async.token
   async.coro.suspend %s, ^suspend, ^resume, ^cleanup
 // CHECK: ^bb1:
 ^resume:
-  // CHECK-NEXT: async.runtime.drop_ref %a
+  // CHECK-NOT: _ref
   async.runtime.set_available %t : !async.token
   cf.br ^cleanup
 ^cleanup:
