@@ -69,6 +69,15 @@
 // For how long the last one to leave waits for gRPC's own stragglers.
 #define TFRT_TUNING_GRPC_LEAVE_NS (20 * TFRT_NANOSECONDS_PER_MILLISECOND)  // ns, 0 to 5 s
 
+// An attempt to connect lasts as long as the dial may, and so much longer: the dial's own clock is
+// the first to strike. gRPC's own limit is the most.
+#define TFRT_TUNING_GRPC_ATTEMPT_MORE_MS 100    // ms, 10 to 1,000
+#define TFRT_TUNING_GRPC_ATTEMPT_MOST_MS 20000  // ms, 1,000 to 60,000
+
+// A channel goes on connecting after its stream is over, for at most this long. A name may have
+// several addresses, which are tried one after the other.
+#define TFRT_TUNING_GRPC_ABANDONED_NS (30 * TFRT_NANOSECONDS_PER_SECOND)  // ns, 1 s to 5 min
+
 // The same in builds with a sanitizer, which is slow, and takes what isn't freed yet for a leak.
 #define TFRT_TUNING_GRPC_LEAVE_SANITIZED_NS \
   (200 * TFRT_NANOSECONDS_PER_MILLISECOND)  // ns, 0 to 5 s

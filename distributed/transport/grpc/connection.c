@@ -543,6 +543,7 @@ void tfrt_grpc_connection_set_initialize(tfrt_grpc_connection_set_t* set) {
   tfrt_mutex_initialize(&set->mutex);
   tfrt_condition_initialize(&set->emptied);
   tfrt_list_initialize(&set->connections);
+  tfrt_list_initialize(&set->abandoned);
   set->is_closed = false;
 }
 
@@ -560,6 +561,39 @@ bool tfrt_grpc_connection_set_add(tfrt_grpc_connection_set_t* set,
   return is_open;
 }
 
+bool tfrt_grpc_connection_set_abandon(tfrt_grpc_connection_set_t* set,
+                                      tfrt_grpc_connection_t* connection) {
+  tfrt_mutex_lock(&set->mutex);
+  bool is_open = !set->is_closed;
+  if (is_open) tfrt_list_push_back(&set->abandoned, &connection->side.dialler.abandoned_link);
+  tfrt_mutex_unlock(&set->mutex);
+  return is_open;
+}
+
+bool tfrt_grpc_connection_set_reclaim(tfrt_grpc_connection_set_t* set,
+                                      tfrt_grpc_connection_t* connection) {
+  tfrt_list_link_t* link = &connection->side.dialler.abandoned_link;
+  tfrt_mutex_lock(&set->mutex);
+  bool is_abandoned = tfrt_list_is_linked(link);
+  if (is_abandoned) tfrt_list_remove(link);
+  tfrt_mutex_unlock(&set->mutex);
+  return is_abandoned;
+}
+
+// Takes out an abandoned one (+1), or returns NULL.
+static tfrt_grpc_connection_t* take_abandoned(tfrt_grpc_connection_set_t* set) {
+  tfrt_grpc_connection_t* connection = NULL;
+  tfrt_mutex_lock(&set->mutex);
+  tfrt_list_link_t* link = tfrt_list_pop_front(&set->abandoned);
+  if (link) {
+    connection = TFRT_CONTAINER_OF(link, tfrt_grpc_connection_t, side.dialler.abandoned_link);
+    // Its event may come as soon as the lock is open, and drop the reference that it holds.
+    tfrt_transport_connection_retain(&connection->base);
+  }
+  tfrt_mutex_unlock(&set->mutex);
+  return connection;
+}
+
 void tfrt_grpc_connection_set_close(tfrt_grpc_connection_set_t* set) {
   tfrt_mutex_lock(&set->mutex);
   set->is_closed = true;
@@ -571,6 +605,10 @@ void tfrt_grpc_connection_set_close(tfrt_grpc_connection_set_t* set) {
     tfrt_transport_connection_abort(&connection->base);
   }
   tfrt_mutex_unlock(&set->mutex);
+  for (tfrt_grpc_connection_t* abandoned; (abandoned = take_abandoned(set));) {
+    grpc_channel_destroy(abandoned->side.dialler.channel);
+    tfrt_transport_connection_release(&abandoned->base);
+  }
 }
 
 bool tfrt_grpc_connection_set_drain(tfrt_grpc_connection_set_t* set, int64_t deadline_ns) {

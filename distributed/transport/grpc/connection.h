@@ -56,11 +56,12 @@ typedef struct tfrt_grpc_side_vtable_s {
 // The connections of a transport whose on_closed is still to come. So close finds all of them, and
 // drain knows when the last one is gone. Connections are added until the set is closed, and each
 // removes itself after its on_closed. Its lock is taken before that of a connection, never the
-// other way round.
+// other way round. The set also knows the diallers whose channels outlive the stream (dial.c).
 typedef struct tfrt_grpc_connection_set_s {
   tfrt_mutex_t mutex;
   tfrt_condition_t emptied;
   tfrt_list_link_t connections;  // guarded by |mutex|
+  tfrt_list_link_t abandoned;    // guarded by |mutex|: diallers; empty once the set is closed
   bool is_closed;                // guarded by |mutex|
 } tfrt_grpc_connection_set_t;
 
@@ -81,8 +82,9 @@ struct tfrt_grpc_outgoing_s {
 
 // A dialler's own part; belongs to the queue's thread once the dialler is posted.
 typedef struct tfrt_grpc_dialler_s {
-  grpc_channel* channel;
-  grpc_metadata* metadata;  // |metadata_count|, sent at the start
+  grpc_channel* channel;            // once abandoned: of the one that takes it out of that list
+  tfrt_list_link_t abandoned_link;  // guarded by the set's lock
+  grpc_metadata* metadata;          // |metadata_count|, sent at the start
   size_t metadata_count;
   grpc_metadata_array initial;
   grpc_metadata_array trailing;
@@ -115,6 +117,7 @@ typedef struct tfrt_grpc_connection_events_s {
   tfrt_grpc_event_t finished;  // half-close or status was sent
   tfrt_grpc_event_t ended;     // gRPC's last word
   tfrt_grpc_event_t poke;      // somebody changed a state that settle has to see
+  tfrt_grpc_event_t left;      // dialler: the abandoned channel no longer connects
 } tfrt_grpc_connection_events_t;
 
 // The picture above.
@@ -228,7 +231,18 @@ void tfrt_grpc_connection_set_deinitialize(tfrt_grpc_connection_set_t* set);
 bool tfrt_grpc_connection_set_add(tfrt_grpc_connection_set_t* set,
                                   tfrt_grpc_connection_t* connection) TFRT_MUST_USE;
 
-// Closes |set| and aborts all members; idempotent. Thread-safe.
+// Adds |connection|, a dialler that holds a reference to itself, to those that are abandoned, and
+// returns true, or returns false if |set| is closed. Thread-safe.
+bool tfrt_grpc_connection_set_abandon(tfrt_grpc_connection_set_t* set,
+                                      tfrt_grpc_connection_t* connection) TFRT_MUST_USE;
+
+// Removes |connection| from those that are abandoned; false if it is none any more, because |set|
+// was closed. Thread-safe.
+bool tfrt_grpc_connection_set_reclaim(tfrt_grpc_connection_set_t* set,
+                                      tfrt_grpc_connection_t* connection) TFRT_MUST_USE;
+
+// Closes |set|, aborts all members and destroys the channels of those that are abandoned;
+// idempotent. Thread-safe.
 void tfrt_grpc_connection_set_close(tfrt_grpc_connection_set_t* set);
 
 // Waits until |set| is empty, at most until |deadline_ns| of the system's clock

@@ -10,6 +10,7 @@
 
 #include "distributed/transport/grpc/address.h"
 #include "distributed/transport/grpc/grpc_library.h"
+#include "distributed/tuning/tuning.h"
 #include "host_runtime/base/clock.h"
 
 // How a method of the service is called; see proto/peer.proto.
@@ -157,6 +158,39 @@ static tfrt_status_t create_end_status(const tfrt_grpc_dialler_t* dialler, tfrt_
                             dialler->address, size, text);
 }
 
+// --- The channel's end --------------------------------------------------------
+
+// gRPC 1.51 keeps the socket of a channel that was destroyed while it connected for ever, if the
+// peer speaks after that. So such a channel outlives the stream until its attempt to connect has
+// succeeded or failed, which it does within the dial's time: the connection, which holds a
+// reference to itself meanwhile, is *abandoned*. When the transport closes, nobody waits for that.
+
+static void on_left(tfrt_grpc_event_t* event, bool is_ok) {
+  (void)is_ok;  // else the attempt has taken far too long
+  tfrt_grpc_connection_t* connection =
+      TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, events.left);
+  if (tfrt_grpc_connection_set_reclaim(connection->set, connection)) {
+    grpc_channel_destroy(connection->side.dialler.channel);
+  }
+  tfrt_transport_connection_release(&connection->base);
+}
+
+static void leave_channel(tfrt_grpc_connection_t* connection) {
+  grpc_channel* channel = connection->side.dialler.channel;
+  if (grpc_channel_check_connectivity_state(channel, 0) != GRPC_CHANNEL_CONNECTING) {
+    grpc_channel_destroy(channel);
+    return;
+  }
+  tfrt_transport_connection_retain(&connection->base);  // the event's
+  // First the event: a close that finds the connection in the list ends the watch.
+  const int64_t now_ns = tfrt_clock_now_ns(tfrt_clock_system());
+  tfrt_grpc_queue_watch_channel(connection->queue, channel, GRPC_CHANNEL_CONNECTING,
+                                tfrt_deadline_after(now_ns, TFRT_TUNING_GRPC_ABANDONED_NS),
+                                &connection->events.left);
+  // On this thread, where the event runs, too: so it finds the connection in the list.
+  if (!tfrt_grpc_connection_set_abandon(connection->set, connection)) grpc_channel_destroy(channel);
+}
+
 // --- Events ------------------------------------------------------------------
 
 static void on_dial_ended(tfrt_grpc_event_t* event, bool is_ok) {
@@ -170,10 +204,9 @@ static void on_dial_ended(tfrt_grpc_event_t* event, bool is_ok) {
   const tfrt_grpc_dial_text_t text = read_text(dialler, is_answered);
   tfrt_transport_end_t end = classify_end(dialler, is_answered, text);
   tfrt_status_t status = create_end_status(dialler, end, text);
-  // Destroyed now, before on_closed: gRPC releases the slices of a write only when the socket
-  // closes.
-  grpc_channel_destroy(dialler->channel);
-  dialler->channel = NULL;
+  // Now, before on_closed: gRPC releases the slices of a write only when the socket closes. A
+  // channel that still connects has none.
+  leave_channel(connection);
   tfrt_grpc_connection_take_end(connection, end, status);
 }
 
@@ -235,12 +268,13 @@ static bool copy_metadata(tfrt_grpc_dialler_t* dialler,
 }
 
 static void open_call(tfrt_grpc_connection_t* connection,
-                      const tfrt_grpc_channel_settings_t* settings, const char* target) {
+                      const tfrt_grpc_channel_settings_t* settings, const char* target,
+                      int64_t timeout_ns) {
   tfrt_grpc_dialler_t* dialler = &connection->side.dialler;
   grpc_metadata_array_init(&dialler->initial);
   grpc_metadata_array_init(&dialler->trailing);
   dialler->details = grpc_empty_slice();
-  dialler->channel = tfrt_grpc_channel_open(target, settings);
+  dialler->channel = tfrt_grpc_channel_open(target, settings, timeout_ns);
   connection->call = grpc_channel_create_call(
       dialler->channel, NULL, GRPC_PROPAGATE_DEFAULTS, connection->queue->completion_queue,
       grpc_slice_from_static_string(method_of(connection->base.kind)), NULL,
@@ -306,13 +340,15 @@ tfrt_status_t tfrt_grpc_dial(const tfrt_grpc_dial_context_t* context,
   connection->side_vtable = &dial_vtable;
   memcpy(dialler->address, options->address.data, options->address.size);
   tfrt_list_initialize(&dialler->timer.link);
+  tfrt_list_initialize(&dialler->abandoned_link);
   dialler->deadline_ns =
       tfrt_deadline_after(tfrt_clock_now_ns(tfrt_clock_system()), options->timeout_ns);
   tfrt_grpc_event_initialize(&connection->events.start, on_start);
   tfrt_grpc_event_initialize(&connection->events.opened, on_answered);
   tfrt_grpc_event_initialize(&connection->events.ended, on_dial_ended);
+  tfrt_grpc_event_initialize(&connection->events.left, on_left);
   dialler->credentials = context->settings.credentials;
-  open_call(connection, &context->settings, target);
+  open_call(connection, &context->settings, target, options->timeout_ns);
   // The set may be drained by another thread from here on: so it gets the reference that
   // the connection keeps to itself.
   tfrt_transport_connection_retain(&connection->base);

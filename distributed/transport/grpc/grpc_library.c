@@ -331,8 +331,7 @@ static tfrt_status_t check_room(void) {
 
 // --- Users ------------------------------------------------------------------
 
-// The memory for the channels and servers of this process; NULL before the first user. It stays as
-// long as the process, because what gRPC never frees (tfrt_grpc_process_leave()) refers to it.
+// The memory for the channels and servers of this process; NULL while there is no user.
 static grpc_resource_quota* shared_quota;
 
 // With the lock held.
@@ -352,10 +351,11 @@ tfrt_status_t tfrt_grpc_process_enter(void) {
   tfrt_mutex_lock(&users_mutex);
   tfrt_status_t status = users > 0 ? NULL : check_room();
   if (!status) {
-    if (users == 0) start();
+    const bool is_first = users == 0;
+    if (is_first) start();
     grpc_init();
     ++users;
-    if (!shared_quota) {
+    if (is_first) {
       shared_quota = grpc_resource_quota_create("tfrt");
       grpc_resource_quota_resize(shared_quota, TFRT_TUNING_GRPC_QUOTA_BYTES);
     }
@@ -376,6 +376,10 @@ static int64_t leave_ns(void) {
 void tfrt_grpc_process_leave(void) {
   tfrt_mutex_lock(&users_mutex);
   --users;
+  if (users == 0) {
+    grpc_resource_quota_unref(shared_quota);
+    shared_quota = NULL;
+  }
   grpc_shutdown_blocking();
   // A thread of gRPC's may free the last pieces of a channel a moment later. gRPC shuts down only
   // after that, and tells nobody. It never frees those of a channel that was destroyed while it
@@ -436,7 +440,17 @@ static void add_common_arguments(arguments_t* arguments,
   add_quota(arguments);
 }
 
-static void add_client_arguments(arguments_t* arguments) {
+// For how long an attempt to connect may last.
+static int attempt_limit_ms(int64_t timeout_ns) {
+  const int64_t limit_ms =
+      timeout_ns / TFRT_NANOSECONDS_PER_MILLISECOND + TFRT_TUNING_GRPC_ATTEMPT_MORE_MS;
+  return limit_ms < TFRT_TUNING_GRPC_ATTEMPT_MOST_MS ? (int)limit_ms
+                                                     : TFRT_TUNING_GRPC_ATTEMPT_MOST_MS;
+}
+
+static void add_client_arguments(arguments_t* arguments, int64_t timeout_ns) {
+  // It bounds an attempt, in spite of its name. The dial's own clock is the first to strike.
+  add_argument(arguments, GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, attempt_limit_ms(timeout_ns));
   add_argument(arguments, GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   add_argument(arguments, GRPC_ARG_ENABLE_RETRIES, 0);
   add_argument(arguments, GRPC_ARG_ENABLE_HTTP_PROXY, 0);
@@ -445,10 +459,11 @@ static void add_client_arguments(arguments_t* arguments) {
 }
 
 grpc_channel* tfrt_grpc_channel_open(const char* target,
-                                     const tfrt_grpc_channel_settings_t* settings) {
+                                     const tfrt_grpc_channel_settings_t* settings,
+                                     int64_t timeout_ns) {
   arguments_t arguments;
   add_common_arguments(&arguments, settings);
-  add_client_arguments(&arguments);
+  add_client_arguments(&arguments, timeout_ns);
   return grpc_channel_create(target, settings->credentials->channel, &arguments.args);
 }
 

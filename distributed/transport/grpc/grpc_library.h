@@ -95,10 +95,12 @@ typedef struct tfrt_grpc_channel_settings_s {
   int32_t stall_limit_ms;
 } tfrt_grpc_channel_settings_t;
 
-// Makes a channel to |target| that shares its TCP connection with no other. It is closed
-// by grpc_channel_destroy(). Thread-safe.
+// Makes a channel to |target| that shares its TCP connection with no other. An attempt to connect
+// fails after |timeout_ns|, and a second's part. It is closed by grpc_channel_destroy().
+// Thread-safe.
 grpc_channel* tfrt_grpc_channel_open(const char* target,
-                                     const tfrt_grpc_channel_settings_t* settings);
+                                     const tfrt_grpc_channel_settings_t* settings,
+                                     int64_t timeout_ns);
 
 // Makes a server that has not started. Thread-safe.
 grpc_server* tfrt_grpc_server_open(const tfrt_grpc_channel_settings_t* settings);

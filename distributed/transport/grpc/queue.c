@@ -198,6 +198,15 @@ bool tfrt_grpc_queue_post(tfrt_grpc_queue_t* queue, tfrt_grpc_event_t* event) {
   return is_open;
 }
 
+void tfrt_grpc_queue_watch_channel(tfrt_grpc_queue_t* queue, grpc_channel* channel,
+                                   grpc_connectivity_state state, int64_t deadline_ns,
+                                   tfrt_grpc_event_t* event) {
+  hand_over(event);
+  grpc_channel_watch_connectivity_state(channel, state,
+                                        gpr_time_from_nanos(deadline_ns, GPR_CLOCK_MONOTONIC),
+                                        queue->completion_queue, event);
+}
+
 // --- The thread's own --------------------------------------------------------
 
 void tfrt_grpc_queue_add_timer(tfrt_grpc_queue_t* queue, tfrt_grpc_timer_t* timer) {

@@ -122,6 +122,13 @@ void tfrt_grpc_queue_start_batch(grpc_call* call, const grpc_op* operations, siz
 // queue is shut down. Allowed in every callback of gRPC. Thread-safe.
 bool tfrt_grpc_queue_post(tfrt_grpc_queue_t* queue, tfrt_grpc_event_t* event) TFRT_MUST_USE;
 
+// Makes |event| run on the thread of |queue| when |channel| is no longer in |state|, or was
+// destroyed, or at |deadline_ns| of the system's clock; it is ok unless the time was up. Until then
+// |queue| must not be shut down. Thread-safe.
+void tfrt_grpc_queue_watch_channel(tfrt_grpc_queue_t* queue, grpc_channel* channel,
+                                   grpc_connectivity_state state, int64_t deadline_ns,
+                                   tfrt_grpc_event_t* event);
+
 // Makes |task| run at the beginning of the next turn: after all that the event of this one leads
 // to, unless that lasts. Belongs to the queue's thread.
 static inline void tfrt_grpc_queue_run_next_turn(tfrt_grpc_queue_t* queue, tfrt_task_t* task) {
