@@ -3,15 +3,20 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <openssl/asn1.h>
+#include <openssl/bio.h>
 #include <openssl/bn.h>
+#include <openssl/crypto.h>
 #include <openssl/ec.h>
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,6 +26,9 @@
 
 // Bits of a serial number; X.509 allows 20 bytes, positive.
 #define TFRT_CERTIFICATE_SERIAL_BITS 127
+
+// Room for a path with its NUL.
+#define TFRT_PEM_PATH_SIZE 4096
 
 // Text of all names of a host, for OpenSSL: "DNS:" and a comma each.
 #define TFRT_CERTIFICATE_NAMES_SIZE \
@@ -157,7 +165,77 @@ static bool tfrt_certificate_extend_member(X509* certificate, X509* issuer,
           tfrt_certificate_add_extension(certificate, issuer, NID_subject_alt_name, names));
 }
 
-// --- Files -------------------------------------------------------------------------
+// --- Files ---------------------------------------------------------------------------
+
+// Writes |directory|/|name||suffix| into |out_path|. INVALID_ARGUMENT if it is too long.
+//
+static tfrt_status_t tfrt_pem_path(const char* directory, const char* name, const char* suffix,
+                                   char out_path[TFRT_PEM_PATH_SIZE]) {
+  int size = snprintf(out_path, TFRT_PEM_PATH_SIZE, "%s/%s%s", directory, name, suffix);
+  if (size > 0 && size < TFRT_PEM_PATH_SIZE) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "the path %.64s... is too long",
+                            directory);
+}
+
+static tfrt_status_t tfrt_pem_system_error(const char* path, int error) {
+  tfrt_status_code_t code = error == EEXIST                     ? TFRT_STATUS_ALREADY_EXISTS
+                            : error == ENOTDIR                  ? TFRT_STATUS_INVALID_ARGUMENT
+                            : error == ENOENT                   ? TFRT_STATUS_NOT_FOUND
+                            : error == EACCES || error == EROFS ? TFRT_STATUS_PERMISSION_DENIED
+                            : error == ENOSPC                   ? TFRT_STATUS_RESOURCE_EXHAUSTED
+                                                                : TFRT_STATUS_UNKNOWN;
+  if (error == EEXIST) {
+    return tfrt_status_create(code, "%s exists already and is not replaced; move it away first",
+                              path);
+  }
+  return tfrt_status_create(code, "can't write %s: %s", path, strerror(error));
+}
+
+// Returns 0 or the system's error.
+static int tfrt_pem_fill_file(int descriptor, const char* data, size_t size) {
+  while (size > 0) {
+    ssize_t written = write(descriptor, data, size);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return written < 0 ? errno : EIO;
+    data += written;
+    size -= (size_t)written;
+  }
+  return fsync(descriptor) == 0 ? 0 : errno;
+}
+
+// A new file under another name (which mkostemp() makes readable for its owner alone) is
+// linked to |path|, which fails if that name is taken, or, if it |replaces| what is there, moved.
+static tfrt_status_t tfrt_pem_write_data(const char* path, const char* data, size_t size,
+                                         bool replaces) {
+  char temporary[TFRT_PEM_PATH_SIZE + 8];
+  snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path);
+  int descriptor = mkostemp(temporary, O_CLOEXEC);
+  if (descriptor < 0) return tfrt_pem_system_error(path, errno);
+  int error = tfrt_pem_fill_file(descriptor, data, size);
+  close(descriptor);
+  if (error == 0 && (replaces ? rename(temporary, path) : link(temporary, path)) != 0) {
+    error = errno;
+  }
+  if (error != 0 || !replaces) unlink(temporary);
+  return error == 0 ? NULL : tfrt_pem_system_error(path, error);
+}
+
+// Writes |certificate|, or else |key|, to the file |path|: a new one, or, if it |replaces| one, in
+// its place; a reader finds the one or the other, whole.
+static tfrt_status_t tfrt_pem_write(const char* path, X509* certificate, EVP_PKEY* key,
+                                    bool replaces) {
+  BIO* bio = BIO_new(BIO_s_mem());
+  if (!bio) return tfrt_status_out_of_memory();
+  int is_ok = certificate ? PEM_write_bio_X509(bio, certificate)
+                          : PEM_write_bio_PrivateKey(bio, key, NULL, NULL, 0, NULL, NULL);
+  char* data = NULL;
+  long size = BIO_get_mem_data(bio, &data);
+  tfrt_status_t status = is_ok ? tfrt_pem_write_data(path, data, (size_t)size, replaces)
+                               : tfrt_pem_openssl_error("can't write PEM");
+  if (size > 0) OPENSSL_cleanse(data, (size_t)size);
+  BIO_free(bio);
+  return status;
+}
 
 tfrt_status_t tfrt_certificates_check_absent(const char* directory, const char* name) {
   static const char* const kSuffixes[] = {".key", ".pem"};
@@ -182,8 +260,8 @@ static tfrt_status_t tfrt_certificate_write_pair(const char* directory, const ch
   TFRT_RETURN_IF_ERROR(tfrt_certificates_check_absent(directory, name));
   TFRT_RETURN_IF_ERROR(tfrt_pem_path(directory, name, ".key", key_path));
   TFRT_RETURN_IF_ERROR(tfrt_pem_path(directory, name, ".pem", path));
-  TFRT_RETURN_IF_ERROR(tfrt_pem_write_key(key_path, key));
-  tfrt_status_t status = tfrt_pem_write_certificate(path, certificate, false);
+  TFRT_RETURN_IF_ERROR(tfrt_pem_write(key_path, NULL, key, false));
+  tfrt_status_t status = tfrt_pem_write(path, certificate, NULL, false);
   if (status) unlink(key_path);
   return status;
 }
@@ -316,7 +394,7 @@ static tfrt_status_t tfrt_certificate_renew_with(const tfrt_certificate_signer_t
                               "%s is not of the authority beside it", path);
   }
   X509* certificate = tfrt_certificate_sign(signer, X509_get0_pubkey(old), request);
-  tfrt_status_t status = certificate ? tfrt_pem_write_certificate(path, certificate, true)
+  tfrt_status_t status = certificate ? tfrt_pem_write(path, certificate, NULL, true)
                                      : tfrt_pem_openssl_error("can't make a certificate");
   X509_free(certificate);
   return status;

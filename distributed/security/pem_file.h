@@ -1,37 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PEM files as OpenSSL's objects: reading certificates and keys, and writing new files that
-// only their owner can read. Private to this folder, whose sources share it.
-//
-// A file appears under its name whole or not at all. Only a renewed certificate takes the place of
-// another file.
+// PEM files read as OpenSSL's objects: certificates and keys. Private to this folder, whose sources
+// share it.
 //
 // Thread rule: thread-safe, as far as the files are.
 // Failure rule: each error names the path: NOT_FOUND, PERMISSION_DENIED and the like for the
-// file, INVALID_ARGUMENT for a content that is something else, ALREADY_EXISTS for a name
-// that is taken.
+// file, INVALID_ARGUMENT for a content that is something else.
 #ifndef TFRT_DISTRIBUTED_SECURITY_PEM_FILE_H_
 #define TFRT_DISTRIBUTED_SECURITY_PEM_FILE_H_
 
 #include <openssl/evp.h>
 #include <openssl/x509.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "host_runtime/base/macros.h"
 #include "host_runtime/base/status.h"
 
-// Room for a path with its NUL.
-#define TFRT_PEM_PATH_SIZE 4096
-
 // Makes an INTERNAL error of OpenSSL's last one, |what| failed, and forgets that one.
 // Thread-safe.
 tfrt_status_t tfrt_pem_openssl_error(const char* what) TFRT_MUST_USE;
-
-// Writes |directory|/|name||suffix| into |out_path|. INVALID_ARGUMENT if it is too long.
-// Thread-safe.
-tfrt_status_t tfrt_pem_path(const char* directory, const char* name, const char* suffix,
-                            char out_path[TFRT_PEM_PATH_SIZE]) TFRT_MUST_USE;
 
 // Reads the first certificate of the file |path| (+1, for X509_free). Thread-safe.
 tfrt_status_t tfrt_pem_read_certificate(const char* path, X509** out_certificate) TFRT_MUST_USE;
@@ -43,13 +29,5 @@ tfrt_status_t tfrt_pem_read_authorities(const char* path, X509_STORE** out_store
 // Reads the private key in the file |path| (+1, for EVP_PKEY_free). One with a password is
 // an error: nobody is there to be asked. Thread-safe.
 tfrt_status_t tfrt_pem_read_key(const char* path, EVP_PKEY** out_key) TFRT_MUST_USE;
-
-// Writes |certificate| to the file |path|: a new one, or, if it |replaces| one, in its place; a
-// reader finds the one or the other, whole. Thread-safe.
-tfrt_status_t tfrt_pem_write_certificate(const char* path, X509* certificate, bool replaces)
-    TFRT_MUST_USE;
-
-// Writes |key| to the new file |path|. Thread-safe.
-tfrt_status_t tfrt_pem_write_key(const char* path, EVP_PKEY* key) TFRT_MUST_USE;
 
 #endif  // TFRT_DISTRIBUTED_SECURITY_PEM_FILE_H_
