@@ -123,14 +123,9 @@ static void must_write(tfrt_lane_t* lane) {
   schedule(lane, TFRT_LANE_DUE_WRITE);
 }
 
-static tfrt_status_t encode_message(tfrt_lane_t* lane, uint32_t kind, const tfrt_wire_bulk_up_t* up,
-                                    const tfrt_wire_lane_welcome_t* welcome) {
-  if (lane->is_dialler) return tfrt_wire_bulk_up_encode(up, &lane->head);
-  tfrt_wire_bulk_down_t down = {.kind = kind};
-  if (kind == TFRT_WIRE_BULK_LANE) down.welcome = *welcome;
-  if (kind == TFRT_WIRE_BULK_WINDOW) down.window = up->window;
-  if (kind == TFRT_WIRE_BULK_ABORT) down.abort = up->abort;
-  return tfrt_wire_bulk_down_encode(&down, &lane->head);
+static tfrt_status_t encode_message(tfrt_lane_t* lane, const tfrt_wire_bulk_t* message) {
+  tfrt_string_builder_clear(&lane->head);
+  return tfrt_wire_bulk_encode(message, lane->is_dialler, &lane->head);
 }
 
 // Begins the write of a small message; an error (taken) breaks the lane.
@@ -143,10 +138,9 @@ static void take_encoded(tfrt_lane_t* lane, tfrt_status_t status) {
   must_write(lane);
 }
 
-// Begins the write of the small message |up|: Hello or a Window.
-static void begin_message(tfrt_lane_t* lane, const tfrt_wire_bulk_up_t* up) {
-  tfrt_string_builder_clear(&lane->head);
-  take_encoded(lane, encode_message(lane, up->kind, up, NULL));
+// Begins the write of the small |message|: Hello or a Window.
+static void begin_message(tfrt_lane_t* lane, const tfrt_wire_bulk_t* message) {
+  take_encoded(lane, encode_message(lane, message));
 }
 
 // Begins the write of |abort|, whose error is |status| (+0).
@@ -159,9 +153,8 @@ static void begin_abort(tfrt_lane_t* lane, tfrt_wire_abort_t abort, tfrt_status_
                                                      manager->options.incarnation, &arena, &error);
   if (tfrt_status_is_ok(result)) {
     abort.error = &error;
-    const tfrt_wire_bulk_up_t up = {.kind = TFRT_WIRE_BULK_ABORT, .abort = abort};
-    tfrt_string_builder_clear(&lane->head);
-    result = encode_message(lane, up.kind, &up, NULL);
+    result =
+        encode_message(lane, &(tfrt_wire_bulk_t){.kind = TFRT_WIRE_BULK_ABORT, .abort = abort});
   }
   tfrt_arena_deinitialize(&arena);
   take_encoded(lane, result);
@@ -178,12 +171,12 @@ static void begin_welcome(tfrt_lane_t* lane, uint32_t number, tfrt_status_t refu
                                          lane->manager->options.incarnation, &arena, &error);
   }
   if (tfrt_status_is_ok(result)) {
-    const tfrt_wire_lane_welcome_t welcome = {
-        .lane = number,
-        .error = refusal ? &error : NULL,
-        .last_dialled = lane->peer ? lane->peer->last_dialled : 0};
-    tfrt_string_builder_clear(&lane->head);
-    result = encode_message(lane, TFRT_WIRE_BULK_LANE, NULL, &welcome);
+    const tfrt_wire_bulk_t welcome = {
+        .kind = TFRT_WIRE_BULK_LANE,
+        .welcome = {.lane = number,
+                    .error = refusal ? &error : NULL,
+                    .last_dialled = lane->peer ? lane->peer->last_dialled : 0}};
+    result = encode_message(lane, &welcome);
   }
   tfrt_arena_deinitialize(&arena);
   take_encoded(lane, result);
@@ -212,9 +205,9 @@ static bool begin_interruption(tfrt_lane_t* lane) {
 }
 
 static void begin_window(tfrt_lane_t* lane, uint64_t want, uint64_t limit) {
-  const tfrt_wire_bulk_up_t up = {.kind = TFRT_WIRE_BULK_WINDOW,
-                                  .window = {.want = want, .limit = limit}};
-  begin_message(lane, &up);
+  const tfrt_wire_bulk_t window = {.kind = TFRT_WIRE_BULK_WINDOW,
+                                   .window = {.want = want, .limit = limit}};
+  begin_message(lane, &window);
 }
 
 // Says the next window that has moved; or once more the first one, to see whether the lane is lost.
@@ -319,7 +312,7 @@ static tfrt_status_t dial(tfrt_lane_t* lane, tfrt_string_view_t address,
 // Dials, and says Hello. Takes the lock; the caller's reference keeps |lane|.
 static void dial_and_greet(tfrt_lane_t* lane) {
   tfrt_lane_manager_t* manager = lane->manager;
-  tfrt_wire_bulk_up_t up = {.kind = TFRT_WIRE_BULK_LANE};
+  tfrt_wire_bulk_t hello = {.kind = TFRT_WIRE_BULK_LANE};
   char address[TFRT_TRANSPORT_ADDRESS_SIZE];
   size_t address_size = 0;
   tfrt_node_lock_lock(manager->lock);
@@ -327,11 +320,11 @@ static void dial_and_greet(tfrt_lane_t* lane) {
     const tfrt_lane_session_t* session = &lane->peer->session;
     address_size = session->address.size;
     memcpy(address, session->address.data, address_size);
-    up.hello = (tfrt_wire_lane_hello_t){.version = session->version,
-                                        .from_incarnation = manager->options.incarnation,
-                                        .to_incarnation = session->incarnation,
-                                        .session = session->session,
-                                        .connection = lane->number};
+    hello.hello = (tfrt_wire_lane_hello_t){.version = session->version,
+                                           .from_incarnation = manager->options.incarnation,
+                                           .to_incarnation = session->incarnation,
+                                           .session = session->session,
+                                           .connection = lane->number};
   }
   tfrt_node_lock_unlock_and_run(manager->lock);
   tfrt_transport_connection_t* connection = NULL;
@@ -345,7 +338,7 @@ static void dial_and_greet(tfrt_lane_t* lane) {
     stop_timer(lane);
     --lane->references;  // on_closed will not come; the task still has one
   } else if (lane->peer) {
-    begin_message(lane, &up);
+    begin_message(lane, &hello);
   } else {
     // It was broken before there was anything to break.
     schedule(lane, TFRT_LANE_DUE_ABORT);
@@ -381,35 +374,51 @@ static void run_task(tfrt_task_t* task) {
 
 // Decides about Hello. Returns false if it is no Hello.
 static bool on_hello(tfrt_lane_t* lane, const tfrt_lane_message_t* message) {
-  if (message->kind != TFRT_WIRE_BULK_LANE) return false;
-  tfrt_status_t refusal = tfrt_lane_peer_adopt(lane, &message->hello);
+  if (message->body.kind != TFRT_WIRE_BULK_LANE) return false;
+  tfrt_status_t refusal = tfrt_lane_peer_adopt(lane, &message->body.hello);
   leave_state(lane, refusal ? TFRT_LANE_REFUSING : TFRT_LANE_OPEN);
   if (!refusal) stop_timer(lane);
-  begin_welcome(lane, message->hello.lane, refusal);
+  begin_welcome(lane, message->body.hello.lane, refusal);
   if (!refusal && lane->peer) tfrt_lane_peer_opened(lane->peer);
   tfrt_status_release(refusal);
   return true;
 }
 
 static bool on_welcome(tfrt_lane_t* lane, const tfrt_lane_message_t* message) {
-  if (message->kind != TFRT_WIRE_BULK_LANE || message->welcome.lane != 0) return false;
+  if (message->body.kind != TFRT_WIRE_BULK_LANE || message->body.welcome.lane != 0) return false;
   stop_timer(lane);
-  if (message->welcome.error) {
+  if (message->body.welcome.error) {
     give_up(lane);
     return true;
   }
   leave_state(lane, TFRT_LANE_OPEN);
-  lane->passed = message->welcome.last_dialled;
+  lane->passed = message->body.welcome.last_dialled;
   tfrt_lane_peer_opened(lane->peer);
   tfrt_lane_pump(lane);
   return true;
 }
 
+// The direction of the transfer that |message|, which is no Hello and no Welcome, is about; NULL:
+// it is about none.
+static const tfrt_lane_direction_t* direction_of(const tfrt_lane_message_t* message) {
+  switch (message->body.kind) {
+    case TFRT_WIRE_BULK_CHUNK:
+      return &tfrt_lane_incoming_direction;
+    case TFRT_WIRE_BULK_WINDOW:
+      return &tfrt_lane_outgoing_direction;
+    case TFRT_WIRE_BULK_ABORT:
+      return message->body.abort.from_owner ? &tfrt_lane_incoming_direction
+                                            : &tfrt_lane_outgoing_direction;
+    default:
+      return NULL;
+  }
+}
+
 // Takes the lock. Returns false for a message that must not come here.
 static bool on_wire_message(tfrt_lane_t* lane, const tfrt_lane_message_t* message) {
   tfrt_node_lock_t* lock = lane->manager->lock;
+  const tfrt_lane_direction_t* direction = NULL;
   bool is_fine = true;
-  bool is_for_incoming = false;
   tfrt_node_lock_lock(lock);
   lane->used_ns = tfrt_lane_manager_now_ns(lane->manager);
   if (lane->state == TFRT_LANE_GREETING) {
@@ -417,23 +426,12 @@ static bool on_wire_message(tfrt_lane_t* lane, const tfrt_lane_message_t* messag
   } else if (lane->state == TFRT_LANE_DIALLING) {
     is_fine = on_welcome(lane, message);
   } else if (lane->state == TFRT_LANE_OPEN && lane->peer) {
-    is_fine = message->kind == TFRT_WIRE_BULK_WINDOW || message->kind == TFRT_WIRE_BULK_ABORT ||
-              message->kind == TFRT_WIRE_BULK_CHUNK;
-    is_for_incoming = message->kind == TFRT_WIRE_BULK_CHUNK ||
-                      (message->kind == TFRT_WIRE_BULK_ABORT && message->abort.from_owner);
-    if (message->kind == TFRT_WIRE_BULK_WINDOW) {
-      tfrt_lane_outgoing_on_window(lane->peer, &message->window);
-    } else if (message->kind == TFRT_WIRE_BULK_ABORT && !is_for_incoming) {
-      tfrt_lane_outgoing_on_abort(lane->peer, &message->abort);
-    }
+    direction = direction_of(message);
+    is_fine = direction != NULL;
     tfrt_lane_pump(lane);
   }
   tfrt_node_lock_unlock_and_run(lock);
-  if (is_for_incoming && message->kind == TFRT_WIRE_BULK_CHUNK) {
-    tfrt_lane_incoming_on_chunk(lane, message);
-  } else if (is_for_incoming) {
-    tfrt_lane_incoming_on_abort(lane, &message->abort);
-  }
+  if (direction) direction->on_message(lane, message);
   return is_fine;
 }
 
@@ -459,8 +457,9 @@ static void on_message(tfrt_transport_handler_t* handler, tfrt_transport_connect
                                                       !lane->is_dialler, lane->manager->allocator);
   if (tfrt_status_is_ok(status)) {
     if (!on_wire_message(lane, &message)) {
-      status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                                  "a message of kind %u has no place on this lane", message.kind);
+      status =
+          tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                             "a message of kind %u has no place on this lane", message.body.kind);
     }
     tfrt_lane_message_deinitialize(&message);
   }

@@ -2,7 +2,7 @@
 //
 // Internals of the lanes' manager, which its sources share.
 //
-//    lane_manager.c    who may have a lane, who dials, when it is given up
+//    lane_manager.c    sessions: who may have a lane, who dials, when it is given up
 //    lane.c            one connection: its task, one write at a time, what comes
 //    lane_message.c    a message read, and the checksum
 //    lane_outgoing.c   payloads from here, those that are not in memory, too
@@ -36,14 +36,7 @@ typedef struct tfrt_lane_reader_s tfrt_lane_reader_t;
 
 // A message as it was read.
 typedef struct tfrt_lane_message_s {
-  uint32_t kind;  // tfrt_wire_bulk_kind_t; LANE is |hello| from the dialler, else |welcome|
-  union {
-    tfrt_wire_lane_hello_t hello;
-    tfrt_wire_lane_welcome_t welcome;
-    tfrt_wire_window_t window;
-    tfrt_wire_abort_t abort;
-    tfrt_wire_chunk_t chunk;  // its |payload| tells the size only: see copy_payload
-  };
+  tfrt_wire_bulk_t body;  // its chunk's |payload| tells the size only: see copy_payload
   const tfrt_transport_span_t* spans;  // those that hold a chunk's payload
   size_t span_count;
   size_t payload_offset;           // in |spans|
@@ -238,8 +231,6 @@ int64_t tfrt_lane_manager_now_ns(const tfrt_lane_manager_t* manager);
 // The memory of something that |live| counts is given back.
 void tfrt_lane_manager_forget_one(tfrt_lane_manager_t* manager);
 
-// --- lane_peer.c ---
-
 // Says that a payload waits: dials if that is possible and due.
 void tfrt_lane_peer_need(tfrt_lane_peer_t* peer);
 
@@ -248,7 +239,10 @@ void tfrt_lane_peer_need(tfrt_lane_peer_t* peer);
 void tfrt_lane_peer_detach(tfrt_lane_peer_t* peer, bool was_open);
 
 // |peer|'s lane is OPEN.
-void tfrt_lane_peer_opened(tfrt_lane_peer_t* peer);
+static inline void tfrt_lane_peer_opened(tfrt_lane_peer_t* peer) {
+  peer->is_needed = true;
+  peer->give_up_at_ns = TFRT_TIME_INFINITE;
+}
 
 // Judges |hello| on the accepted |lane|: makes it the lane in use, or returns an error (+1).
 tfrt_status_t tfrt_lane_peer_adopt(tfrt_lane_t* lane, const tfrt_wire_lane_hello_t* hello)
@@ -303,26 +297,19 @@ tfrt_lane_outgoing_t* tfrt_lane_outgoing_next(tfrt_lane_peer_t* peer, tfrt_wire_
 // A write of |outgoing| is over.
 void tfrt_lane_outgoing_finish_write(tfrt_lane_outgoing_t* outgoing);
 
-// Ends |outgoing| with |status| (+0).
-void tfrt_lane_outgoing_end(tfrt_lane_outgoing_t* outgoing, tfrt_status_t status);
+// --- Directions ---
 
-// The lane in use is lost, and chunks that were given to it may be, too.
-void tfrt_lane_outgoing_interrupt_all(tfrt_lane_peer_t* peer);
+// The transfers of one direction, as its source serves them.
+typedef struct tfrt_lane_direction_s {
+  // A message about one of them came on |lane|: of the owner, or of the borrower. Takes the lock.
+  void (*on_message)(tfrt_lane_t* lane, const tfrt_lane_message_t* message);
+  // The lane in use is lost, and chunks that were given to it may be, too.
+  void (*interrupt_all)(tfrt_lane_peer_t* peer);
+  // Ends all of |peer| with |status| (+0).
+  void (*end_all)(tfrt_lane_peer_t* peer, tfrt_status_t status);
+} tfrt_lane_direction_t;
 
-// A Window came; an Abort of the borrower came.
-void tfrt_lane_outgoing_on_window(tfrt_lane_peer_t* peer, const tfrt_wire_window_t* window);
-void tfrt_lane_outgoing_on_abort(tfrt_lane_peer_t* peer, const tfrt_wire_abort_t* abort);
-
-// --- lane_incoming.c ---
-
-// A Chunk came on |lane|, an Abort of the owner. Both take the lock.
-void tfrt_lane_incoming_on_chunk(tfrt_lane_t* lane, const tfrt_lane_message_t* message);
-void tfrt_lane_incoming_on_abort(tfrt_lane_t* lane, const tfrt_wire_abort_t* abort);
-
-// Ends |incoming| with |status| (+0).
-void tfrt_lane_incoming_end(tfrt_lane_incoming_t* incoming, tfrt_status_t status);
-
-// The lane in use is lost.
-void tfrt_lane_incoming_interrupt_all(tfrt_lane_peer_t* peer);
+extern const tfrt_lane_direction_t tfrt_lane_outgoing_direction;  // lane_outgoing.c
+extern const tfrt_lane_direction_t tfrt_lane_incoming_direction;  // lane_incoming.c
 
 #endif  // TFRT_DISTRIBUTED_BULK_LANE_IMPL_H_

@@ -115,7 +115,8 @@ static void settle(tfrt_lane_incoming_t* incoming) {
   tfrt_node_lock_defer(incoming->manager->lock, &incoming->task);
 }
 
-void tfrt_lane_incoming_end(tfrt_lane_incoming_t* incoming, tfrt_status_t status) {
+// Ends |incoming| with |status| (+0).
+static void end(tfrt_lane_incoming_t* incoming, tfrt_status_t status) {
   forget(incoming);
   // The thread that has filled it doesn't come back to it.
   if (incoming->state == TFRT_LANE_INCOMING_FILLED) incoming->is_busy = false;
@@ -130,15 +131,17 @@ void tfrt_lane_manager_cancel_receive(tfrt_lane_manager_t* manager, uint64_t inc
   tfrt_lane_incoming_t* incoming = peer ? find(peer, want) : NULL;
   if (!incoming) return;
   tfrt_status_t status = tfrt_status_create(TFRT_STATUS_CANCELLED, "no longer wanted");
-  tfrt_lane_incoming_end(incoming, status);
+  end(incoming, status);
   tfrt_status_release(status);
 }
 
-uint64_t tfrt_lane_manager_received(tfrt_lane_manager_t* manager, uint64_t incarnation,
-                                    uint64_t want) {
+tfrt_lane_traffic_t tfrt_lane_manager_traffic(tfrt_lane_manager_t* manager, uint64_t incarnation,
+                                              uint64_t want) {
   tfrt_lane_peer_t* peer = tfrt_lane_peer_find(manager, incarnation);
   const tfrt_lane_incoming_t* incoming = peer ? find(peer, want) : NULL;
-  return incoming ? incoming->received : 0;
+  tfrt_lane_traffic_t traffic = peer ? peer->traffic : (tfrt_lane_traffic_t){0};
+  traffic.of_want = incoming ? incoming->received : 0;
+  return traffic;
 }
 
 // --- Interruption ------------------------------------------------------------
@@ -150,7 +153,7 @@ static void interrupt(tfrt_lane_incoming_t* incoming) {
   if (!incoming->is_busy) settle(incoming);
 }
 
-void tfrt_lane_incoming_interrupt_all(tfrt_lane_peer_t* peer) {
+static void interrupt_all(tfrt_lane_peer_t* peer) {
   for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->incoming); node;
        node = tfrt_hash_table_next(&peer->incoming, node)) {
     interrupt(TFRT_CONTAINER_OF(node, tfrt_lane_incoming_t, by_want));
@@ -360,24 +363,24 @@ static tfrt_status_t await_stored(tfrt_lane_incoming_t* incoming, uint64_t size,
 // Checks that |chunk| fits the state of the busy |incoming|. Without the lock.
 static tfrt_status_t check_chunk(const tfrt_lane_incoming_t* incoming,
                                  const tfrt_wire_chunk_t* chunk, bool is_first) {
-  uint64_t end = chunk->offset + chunk->payload.size;
+  uint64_t behind = chunk->offset + chunk->payload.size;
   const char* mistake = NULL;
   if (chunk->type.size > 0 && !is_first) mistake = "described twice";
   if (chunk->offset != incoming->received) mistake = "not the byte that comes next";
-  if (end > incoming->total_size) mistake = "behind the payload's end";
-  if (end > incoming->limit) mistake = "beyond the credit";
-  if (chunk->last != (end == incoming->total_size)) mistake = "a wrong mark of the last chunk";
+  if (behind > incoming->total_size) mistake = "behind the payload's end";
+  if (behind > incoming->limit) mistake = "beyond the credit";
+  if (chunk->last != (behind == incoming->total_size)) mistake = "a wrong mark of the last chunk";
   if (chunk->payload.size == 0 && !chunk->last) mistake = "empty";
   if (!mistake) return NULL;
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                             "chunk of want %" PRIu64 ", bytes %" PRIu64 " to %" PRIu64
                             " of %" PRIu64 ", %" PRIu64 " received: %s",
-                            chunk->want, chunk->offset, end, incoming->total_size,
+                            chunk->want, chunk->offset, behind, incoming->total_size,
                             incoming->received, mistake);
 }
 
 static tfrt_status_t copy(tfrt_lane_incoming_t* incoming, const tfrt_lane_message_t* message) {
-  const tfrt_wire_chunk_t* chunk = &message->chunk;
+  const tfrt_wire_chunk_t* chunk = &message->body.chunk;
   bool is_checked = chunk->checksum_kind == TFRT_WIRE_CHECKSUM_CRC32C;
   uint32_t checksum = 0;
   tfrt_payload_sink_t* stream = chunk->payload.size > 0 ? incoming->sink.stream : NULL;
@@ -405,7 +408,7 @@ static tfrt_status_t copy(tfrt_lane_incoming_t* incoming, const tfrt_lane_messag
 // is asked first: about a transfer that nobody waits for nothing is said, whatever it sends.
 static tfrt_status_t receive(tfrt_lane_incoming_t* incoming, const tfrt_lane_message_t* message,
                              bool is_first) {
-  const tfrt_wire_chunk_t* chunk = &message->chunk;
+  const tfrt_wire_chunk_t* chunk = &message->body.chunk;
   tfrt_lane_handler_t* handler = incoming->manager->handler;
   if (is_first) {
     const tfrt_lane_transfer_t name = incoming->name;
@@ -427,7 +430,7 @@ static bool note_received(tfrt_lane_incoming_t* incoming, size_t size, tfrt_stat
     } else {
       tfrt_lane_peer_abort_transfer(peer, incoming->name.want, false, status);
     }
-    tfrt_lane_incoming_end(incoming, status);
+    end(incoming, status);
     tfrt_lane_pump(peer->lane);
   }
   if (incoming->state != TFRT_LANE_INCOMING_OVER) {
@@ -469,7 +472,7 @@ static tfrt_lane_incoming_t* open_chunk(tfrt_lane_peer_t* peer, const tfrt_wire_
   return incoming;
 }
 
-void tfrt_lane_incoming_on_chunk(tfrt_lane_t* lane, const tfrt_lane_message_t* message) {
+static void on_chunk(tfrt_lane_t* lane, const tfrt_lane_message_t* message) {
   tfrt_lane_manager_t* manager = lane->manager;
   tfrt_lane_handler_t* handler = manager->handler;
   tfrt_lane_incoming_t* incoming = NULL;
@@ -478,9 +481,9 @@ void tfrt_lane_incoming_on_chunk(tfrt_lane_t* lane, const tfrt_lane_message_t* m
   tfrt_status_t status = NULL;
   tfrt_node_lock_lock(manager->lock);
   if (lane->peer) {
-    name = name_of(lane->peer, message->chunk.want);
-    if (TFRT_COUNTERS) lane->peer->traffic.received += message->chunk.payload.size;
-    incoming = open_chunk(lane->peer, &message->chunk, &is_first, &status);
+    name = name_of(lane->peer, message->body.chunk.want);
+    if (TFRT_COUNTERS) lane->peer->traffic.received += message->body.chunk.payload.size;
+    incoming = open_chunk(lane->peer, &message->body.chunk, &is_first, &status);
   }
   tfrt_node_lock_unlock_and_run(manager->lock);
   if (!incoming) {
@@ -490,7 +493,7 @@ void tfrt_lane_incoming_on_chunk(tfrt_lane_t* lane, const tfrt_lane_message_t* m
   }
   status = receive(incoming, message, is_first);
   tfrt_node_lock_lock(manager->lock);
-  bool is_complete = note_received(incoming, message->chunk.payload.size, status);
+  bool is_complete = note_received(incoming, message->body.chunk.payload.size, status);
   tfrt_node_lock_unlock_and_run(manager->lock);
   tfrt_status_release(status);
   if (is_complete) complete(incoming);
@@ -523,7 +526,7 @@ static bool leave_room(tfrt_lane_incoming_t* incoming) {
 
 // --- Aborts of the owner -----------------------------------------------------
 
-void tfrt_lane_incoming_on_abort(tfrt_lane_t* lane, const tfrt_wire_abort_t* abort) {
+static void on_abort(tfrt_lane_t* lane, const tfrt_wire_abort_t* abort) {
   tfrt_lane_manager_t* manager = lane->manager;
   tfrt_lane_handler_t* handler = manager->handler;
   tfrt_status_t status = tfrt_wire_error_to_status(abort->error);
@@ -536,10 +539,26 @@ void tfrt_lane_incoming_on_abort(tfrt_lane_t* lane, const tfrt_wire_abort_t* abo
     tfrt_lane_incoming_t* incoming = find(lane->peer, abort->want);
     has_begun = incoming != NULL;
     if (incoming && is_interruption) interrupt(incoming);
-    if (incoming && !is_interruption) tfrt_lane_incoming_end(incoming, status);
+    if (incoming && !is_interruption) end(incoming, status);
   }
   tfrt_node_lock_unlock_and_run(manager->lock);
   if (!has_begun && is_interruption) handler->vtable->interrupted(handler, &name, 0);
   if (!has_begun && !is_interruption) handler->vtable->aborted(handler, &name, NULL, status);
   tfrt_status_release(status);
 }
+
+static void on_message(tfrt_lane_t* lane, const tfrt_lane_message_t* message) {
+  if (message->body.kind == TFRT_WIRE_BULK_CHUNK) {
+    on_chunk(lane, message);
+  } else {
+    on_abort(lane, &message->body.abort);
+  }
+}
+
+static void end_all(tfrt_lane_peer_t* peer, tfrt_status_t status) {
+  for (tfrt_hash_node_t* node; (node = tfrt_hash_table_first(&peer->incoming));) {
+    end(TFRT_CONTAINER_OF(node, tfrt_lane_incoming_t, by_want), status);
+  }
+}
+
+const tfrt_lane_direction_t tfrt_lane_incoming_direction = {on_message, interrupt_all, end_all};

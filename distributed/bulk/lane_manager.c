@@ -130,11 +130,6 @@ tfrt_lane_counts_t tfrt_lane_manager_counts(const tfrt_lane_manager_t* manager) 
   return counts;
 }
 
-tfrt_lane_traffic_t tfrt_lane_manager_traffic(tfrt_lane_manager_t* manager, uint64_t incarnation) {
-  const tfrt_lane_peer_t* peer = tfrt_lane_peer_find(manager, incarnation);
-  return peer ? peer->traffic : (tfrt_lane_traffic_t){0};
-}
-
 void tfrt_lane_manager_close(tfrt_lane_manager_t* manager) {
   if (manager->is_closed) return;
   manager->is_closed = true;
@@ -150,7 +145,282 @@ void tfrt_lane_manager_close(tfrt_lane_manager_t* manager) {
   }
 }
 
-// --- Who dials in ------------------------------------------------------------
+// --- Tables of transfers ------------------------------------------------------------------
+
+static bool is_outgoing(const tfrt_hash_node_t* node, const void* key) {
+  return TFRT_CONTAINER_OF(node, tfrt_lane_outgoing_t, by_want)->want == *(const uint64_t*)key;
+}
+
+static bool is_incoming(const tfrt_hash_node_t* node, const void* key) {
+  return TFRT_CONTAINER_OF(node, tfrt_lane_incoming_t, by_want)->name.want == *(const uint64_t*)key;
+}
+
+static const tfrt_hash_table_vtable_t outgoing_vtable = {tfrt_lane_hash_number, is_outgoing};
+static const tfrt_hash_table_vtable_t incoming_vtable = {tfrt_lane_hash_number, is_incoming};
+
+// --- Sessions ----------------------------------------------------------------
+
+tfrt_status_t tfrt_lane_manager_open(tfrt_lane_manager_t* manager,
+                                     const tfrt_lane_session_t* session) {
+  if (manager->is_closed) {
+    return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION, "no lanes any more: closed");
+  }
+  if (session->incarnation == 0 || session->session == 0 || session->version == 0 ||
+      session->chunk_bytes == 0 || session->address.size >= TFRT_TRANSPORT_ADDRESS_SIZE) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "a session for lanes has an incarnation, a number, a version and "
+                              "a size of chunks");
+  }
+  if (tfrt_lane_peer_find(manager, session->incarnation)) {
+    return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS, "a session with this peer has lanes");
+  }
+  tfrt_allocator_t allocator = manager->allocator;
+  tfrt_lane_peer_t* peer = tfrt_allocator_allocate_zeroed(allocator, sizeof(*peer));
+  const char* address =
+      tfrt_allocator_copy_string(allocator, session->address.data, session->address.size);
+  if (!peer || !address) {
+    tfrt_allocator_free(allocator, peer, sizeof(*peer));
+    tfrt_allocator_free(allocator, (char*)address, session->address.size + 1);
+    return tfrt_status_out_of_memory();
+  }
+  peer->manager = manager;
+  peer->session = *session;
+  peer->session.address.data = address;
+  if (peer->session.chunk_bytes > TFRT_WIRE_MAX_CHUNK_PAYLOAD_SIZE) {
+    peer->session.chunk_bytes = TFRT_WIRE_MAX_CHUNK_PAYLOAD_SIZE;
+  }
+  peer->give_up_at_ns = TFRT_TIME_INFINITE;
+  tfrt_hash_table_initialize(&peer->outgoing, &outgoing_vtable, allocator);
+  tfrt_hash_table_initialize(&peer->incoming, &incoming_vtable, allocator);
+  tfrt_list_initialize(&peer->small);
+  tfrt_list_initialize(&peer->large);
+  tfrt_list_initialize(&peer->interrupted);
+  tfrt_list_initialize(&peer->failed);
+  tfrt_list_initialize(&peer->windows);
+  tfrt_list_initialize(&peer->aborts);
+  tfrt_hash_table_insert(&manager->peers, &peer->session.incarnation, &peer->by_incarnation);
+  ++manager->live;
+  return NULL;
+}
+
+static void free_peer(tfrt_lane_peer_t* peer) {
+  tfrt_lane_manager_t* manager = peer->manager;
+  tfrt_hash_table_deinitialize(&peer->outgoing);
+  tfrt_hash_table_deinitialize(&peer->incoming);
+  tfrt_allocator_free(manager->allocator, (char*)peer->session.address.data,
+                      peer->session.address.size + 1);
+  tfrt_allocator_free(manager->allocator, peer, sizeof(*peer));
+  tfrt_lane_manager_forget_one(manager);
+}
+
+// Takes |peer|'s lane out of use.
+static void drop_lane(tfrt_lane_peer_t* peer) {
+  tfrt_lane_t* lane = peer->lane;
+  peer->lane = NULL;
+  if (lane) tfrt_lane_break(lane);
+}
+
+static void drop_aborts(tfrt_lane_peer_t* peer) {
+  for (tfrt_list_link_t* l; (l = tfrt_list_pop_front(&peer->aborts));) {
+    tfrt_lane_abort_t* abort = TFRT_CONTAINER_OF(l, tfrt_lane_abort_t, link);
+    tfrt_status_release(abort->status);
+    tfrt_allocator_free(peer->manager->allocator, abort, sizeof(*abort));
+    --peer->abort_count;
+  }
+}
+
+void tfrt_lane_manager_bury(tfrt_lane_manager_t* manager, uint64_t incarnation,
+                            tfrt_status_t reason) {
+  tfrt_lane_peer_t* peer = tfrt_lane_peer_find(manager, incarnation);
+  if (!peer) return;
+  tfrt_hash_table_remove(&manager->peers, &peer->by_incarnation);
+  drop_lane(peer);
+  tfrt_lane_outgoing_direction.end_all(peer, reason);
+  tfrt_lane_incoming_direction.end_all(peer, reason);
+  drop_aborts(peer);
+  peer->is_buried = true;
+  if (!peer->has_timer || tfrt_timer_cancel(manager->timers, &peer->timer)) free_peer(peer);
+}
+
+void tfrt_lane_peer_abort_transfer(tfrt_lane_peer_t* peer, uint64_t want, bool from_owner,
+                                   tfrt_status_t status) {
+  if (peer->abort_count == TFRT_TUNING_LANE_ABORTS) return;
+  tfrt_lane_abort_t* abort =
+      tfrt_allocator_allocate_zeroed(peer->manager->allocator, sizeof(*abort));
+  if (!abort) return;
+  abort->want = want;
+  abort->from_owner = from_owner;
+  abort->status = tfrt_status_retain(status);
+  tfrt_list_push_back(&peer->aborts, &abort->link);
+  ++peer->abort_count;
+}
+
+// --- Who dials, and when -----------------------------------------------------
+
+static void run_timer(tfrt_timer_t* timer);
+
+// Whether the lack of a lane is a failure. A side that can't dial may need a lane for payloads that
+// never come.
+static bool is_missed(const tfrt_lane_peer_t* peer) {
+  return peer->session.address.size > 0 || tfrt_hash_table_count(&peer->outgoing) > 0 ||
+         tfrt_hash_table_count(&peer->incoming) > 0;
+}
+
+// Dials, if a lane is needed, can be had from here and is due; sets the timer for what is next.
+static void update(tfrt_lane_peer_t* peer) {
+  tfrt_lane_manager_t* manager = peer->manager;
+  if (peer->is_buried || !peer->is_needed) return;
+  bool is_open = peer->lane && peer->lane->state == TFRT_LANE_OPEN;
+  if (is_open || !is_missed(peer)) {
+    peer->give_up_at_ns = TFRT_TIME_INFINITE;
+    return;
+  }
+  int64_t now_ns = tfrt_lane_manager_now_ns(manager);
+  if (peer->give_up_at_ns == TFRT_TIME_INFINITE) {
+    peer->give_up_at_ns = tfrt_deadline_after(now_ns, manager->options.give_up_ns);
+  }
+  bool can_dial = !peer->lane && peer->session.address.size > 0;
+  if (can_dial && now_ns >= peer->next_dial_ns) {
+    peer->next_dial_ns = tfrt_deadline_after(now_ns, manager->options.redial_delay_ns);
+    peer->lane = tfrt_lane_create(manager, peer, NULL);
+    if (peer->lane) peer->lane->number = ++peer->last_dialled;
+    can_dial = !peer->lane;
+  }
+  int64_t due_ns = peer->give_up_at_ns;
+  if (can_dial && peer->next_dial_ns < due_ns) due_ns = peer->next_dial_ns;
+  if (peer->has_timer && !tfrt_timer_cancel(manager->timers, &peer->timer)) return;
+  peer->has_timer = true;
+  tfrt_timer_start(manager->timers, &peer->timer, due_ns, run_timer);
+}
+
+static void run_timer(tfrt_timer_t* timer) {
+  tfrt_lane_peer_t* peer = TFRT_CONTAINER_OF(timer, tfrt_lane_peer_t, timer);
+  tfrt_lane_manager_t* manager = peer->manager;
+  tfrt_lane_handler_t* handler = manager->handler;
+  tfrt_node_lock_t* lock = manager->lock;
+  tfrt_lane_transfer_t name = {0};
+  tfrt_node_lock_lock(lock);
+  peer->has_timer = false;
+  if (peer->is_buried) {
+    free_peer(peer);
+  } else if (tfrt_lane_manager_now_ns(manager) >= peer->give_up_at_ns && is_missed(peer)) {
+    name.incarnation = peer->session.incarnation;
+    name.session = peer->session.session;
+    // The handler hears once of each time that a lane is needed and missing.
+    peer->give_up_at_ns = TFRT_TIME_INFINITE;
+    peer->is_needed = false;
+  } else {
+    update(peer);
+  }
+  tfrt_node_lock_unlock_and_run(lock);
+  if (name.incarnation == 0) return;
+  tfrt_status_t status = tfrt_status_create(
+      TFRT_STATUS_UNAVAILABLE, "no connection for payloads could be had in %lld ms",
+      (long long)(manager->options.give_up_ns / TFRT_NANOSECONDS_PER_MILLISECOND));
+  handler->vtable->lost(handler, &name, status);
+  tfrt_status_release(status);
+}
+
+void tfrt_lane_peer_need(tfrt_lane_peer_t* peer) {
+  peer->is_needed = true;
+  tfrt_lane_pump(peer->lane);
+  update(peer);
+}
+
+void tfrt_lane_manager_need(tfrt_lane_manager_t* manager, uint64_t incarnation, uint64_t want) {
+  tfrt_lane_peer_t* peer = tfrt_lane_peer_find(manager, incarnation);
+  if (!peer) return;
+  tfrt_lane_t* lane = peer->lane;
+  const int64_t now_ns = tfrt_lane_manager_now_ns(manager);
+  if (want != 0 && lane && lane->state == TFRT_LANE_OPEN &&
+      now_ns - lane->used_ns >= TFRT_TUNING_LANE_DOUBT_NS) {
+    lane->expected_want = want;
+  }
+  tfrt_lane_peer_need(peer);
+}
+
+void tfrt_lane_manager_set_address(tfrt_lane_manager_t* manager, uint64_t incarnation,
+                                   tfrt_string_view_t address) {
+  tfrt_lane_peer_t* peer = tfrt_lane_peer_find(manager, incarnation);
+  if (!peer || peer->session.address.size > 0 || address.size == 0 ||
+      address.size >= TFRT_TRANSPORT_ADDRESS_SIZE) {
+    return;
+  }
+  const char* copy = tfrt_allocator_copy_string(manager->allocator, address.data, address.size);
+  if (!copy) return;
+  tfrt_allocator_free(manager->allocator, (char*)peer->session.address.data, 1);
+  peer->session.address = tfrt_string_view_make(copy, address.size);
+  update(peer);
+}
+
+void tfrt_lane_peer_detach(tfrt_lane_peer_t* peer, bool was_open) {
+  peer->lane = NULL;
+  tfrt_lane_outgoing_direction.interrupt_all(peer);
+  tfrt_lane_incoming_direction.interrupt_all(peer);
+  // At once after a loss, if the last dial is long enough ago.
+  if (!was_open) {
+    peer->next_dial_ns = tfrt_deadline_after(tfrt_lane_manager_now_ns(peer->manager),
+                                             peer->manager->options.redial_delay_ns);
+  }
+  update(peer);
+}
+
+// --- Who has dialled in --------------------------------------------------------
+
+// Whether |hello| crossed the dial of the lane that |peer| has, which stays. A peer that dials
+// after it sent Welcome has lost that connection, even if this side has not noticed.
+static bool is_crossed(const tfrt_lane_peer_t* peer, const tfrt_wire_lane_hello_t* hello) {
+  const tfrt_lane_t* lane = peer->lane;
+  if (!lane || !lane->is_dialler) return false;
+  if (peer->manager->options.incarnation > hello->from_incarnation) return false;
+  return lane->state == TFRT_LANE_DIALLING || hello->connection <= lane->passed;
+}
+
+static tfrt_status_t check_hello(const tfrt_lane_manager_t* manager, const tfrt_lane_peer_t* peer,
+                                 const tfrt_wire_lane_hello_t* hello) {
+  if (hello->to_incarnation != manager->options.incarnation) {
+    return tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "another process lives at this address");
+  }
+  if (!peer || peer->session.session != hello->session) {
+    return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
+                              "no session %u is open between these two", hello->session);
+  }
+  if (hello->version != peer->session.version) {
+    return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
+                              "the session speaks version %u, its lane version %u",
+                              peer->session.version, hello->version);
+  }
+  if (hello->lane != 0) {
+    return tfrt_status_create(TFRT_STATUS_OUT_OF_RANGE, "a session has one lane, number 0");
+  }
+  if (hello->connection <= peer->last_accepted) {
+    return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS,
+                              "connection %u of the lane was followed by %u", hello->connection,
+                              peer->last_accepted);
+  }
+  if (is_crossed(peer, hello)) {
+    return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS,
+                              "both dialled; the lane of the smaller incarnation stays");
+  }
+  return NULL;
+}
+
+tfrt_status_t tfrt_lane_peer_adopt(tfrt_lane_t* lane, const tfrt_wire_lane_hello_t* hello) {
+  tfrt_lane_manager_t* manager = lane->manager;
+  tfrt_lane_peer_t* peer = tfrt_lane_peer_find(manager, hello->from_incarnation);
+  TFRT_RETURN_IF_ERROR(check_hello(manager, peer, hello));
+  peer->last_accepted = hello->connection;
+  if (peer->lane) {
+    drop_lane(peer);
+    tfrt_lane_outgoing_direction.interrupt_all(peer);
+    tfrt_lane_incoming_direction.interrupt_all(peer);
+  }
+  peer->lane = lane;
+  lane->peer = peer;
+  return NULL;
+}
+
+// --- Accepted connections ------------------------------------------------------------
 
 // A Hello comes with the dial, so the connection that has been silent for longest is the least
 // likely to say one. If the newcomer were refused instead, one process could keep all others out.

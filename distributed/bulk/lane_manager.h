@@ -33,7 +33,7 @@
 // new number:
 //
 //   SENDING --lane lost--> INTERRUPTED --resume_send--> SENDING     RECEIVING and
-//      |---- cancel_send, Abort, bury ----> done                    resume_receive alike
+//      |---- end_send, Abort, bury ----> done                    resume_receive alike
 //      `---- its source fails --> FAILED ---^
 //
 // The owner reports a failure by an Abort on each lane until the Unwant has come. One of them is
@@ -154,7 +154,7 @@ typedef struct tfrt_lane_session_s {
 } tfrt_lane_session_t;
 
 // A payload to send. |done|, if not NULL, is called once with no lock held, when no byte of
-// the value is needed any more; |status| (+0) says why it ended: CANCELLED by cancel_send.
+// the value is needed any more; |status| (+0) says why it ended: CANCELLED by end_send.
 typedef void (*tfrt_lane_done_fn_t)(void* context, tfrt_status_t status);
 typedef struct tfrt_lane_send_s {
   uint64_t want;
@@ -181,6 +181,7 @@ typedef struct tfrt_lane_counts_s {
 typedef struct tfrt_lane_traffic_s {
   uint64_t sent;
   uint64_t received;
+  uint64_t of_want;  // the bytes that are here of one payload; 0 if it has not begun
 } tfrt_lane_traffic_t;
 
 // Sets |*out_options| to the defaults; |incarnation| stays 0 and must be set. Thread-safe.
@@ -244,16 +245,12 @@ tfrt_status_t tfrt_lane_manager_resume_send(tfrt_lane_manager_t* manager, uint64
                                             uint64_t old_want, uint64_t want, uint64_t offset,
                                             uint64_t limit) TFRT_MUST_USE;
 
-// Stops the transfer of |want| (Unwant came). Unknown: nothing. Thread-compatible (the node's
-// lock is held).
-void tfrt_lane_manager_cancel_send(tfrt_lane_manager_t* manager, uint64_t incarnation,
-                                   uint64_t want);
-
-// Stops the transfer of |want| because of |status| (+0, an error). The borrower gets |status| only
-// if the lane lives that long, so the caller must send it in another way, too. Unknown: nothing.
-// Thread-compatible (the node's lock is held).
-void tfrt_lane_manager_abort_send(tfrt_lane_manager_t* manager, uint64_t incarnation, uint64_t want,
-                                  tfrt_status_t status);
+// Stops the transfer of |want|: with NULL, because the borrower wants it no longer (Unwant came);
+// else because of |status| (+0, an error). The borrower gets |status| only if the lane lives that
+// long, so the caller must send it in another way, too. Unknown: nothing. Thread-compatible (the
+// node's lock is held).
+void tfrt_lane_manager_end_send(tfrt_lane_manager_t* manager, uint64_t incarnation, uint64_t want,
+                                tfrt_status_t status);
 
 // Our new Want |want|, whose window is tfrt_lane_manager_window_size() beyond the offset, resumes
 // the interrupted |old_want|. Returns false if that is not one. To be called in the critical
@@ -265,11 +262,6 @@ bool tfrt_lane_manager_resume_receive(tfrt_lane_manager_t* manager, uint64_t inc
 // Unknown: nothing. Thread-compatible (the node's lock is held).
 void tfrt_lane_manager_cancel_receive(tfrt_lane_manager_t* manager, uint64_t incarnation,
                                       uint64_t want);
-
-// The bytes of the payload of our |want| that have come from |incarnation|; 0 if it has not begun.
-// Thread-compatible (the node's lock is held).
-uint64_t tfrt_lane_manager_received(tfrt_lane_manager_t* manager, uint64_t incarnation,
-                                    uint64_t want);
 
 // A frame came to this process from any peer: its sender may wait for an answer, so long payloads
 // are polite for some milliseconds. Thread-compatible (the node's lock is held).
@@ -291,8 +283,9 @@ void tfrt_lane_manager_drain(tfrt_lane_manager_t* manager);
 // The number of live objects now. Thread-compatible (the node's lock is held).
 tfrt_lane_counts_t tfrt_lane_manager_counts(const tfrt_lane_manager_t* manager);
 
-// The traffic of the session with |incarnation|; zeros if that is not known. Thread-compatible (the
-// node's lock is held).
-tfrt_lane_traffic_t tfrt_lane_manager_traffic(tfrt_lane_manager_t* manager, uint64_t incarnation);
+// The traffic of the session with |incarnation|; zeros if that is not known. |want| is one of ours
+// with it, or 0. Thread-compatible (the node's lock is held).
+tfrt_lane_traffic_t tfrt_lane_manager_traffic(tfrt_lane_manager_t* manager, uint64_t incarnation,
+                                              uint64_t want);
 
 #endif  // TFRT_DISTRIBUTED_BULK_LANE_MANAGER_H_

@@ -94,28 +94,6 @@ static size_t gather(const tfrt_transport_span_t* spans, size_t count, uint8_t* 
   return size;
 }
 
-static tfrt_status_t decode(tfrt_lane_message_t* message, tfrt_string_view_t bytes,
-                            bool is_from_dialler) {
-  if (is_from_dialler) {
-    tfrt_wire_bulk_up_t up;
-    TFRT_RETURN_IF_ERROR(tfrt_wire_bulk_up_decode(bytes, &message->arena, &up));
-    message->kind = up.kind;
-    if (up.kind == TFRT_WIRE_BULK_LANE) message->hello = up.hello;
-    if (up.kind == TFRT_WIRE_BULK_WINDOW) message->window = up.window;
-    if (up.kind == TFRT_WIRE_BULK_ABORT) message->abort = up.abort;
-    if (up.kind == TFRT_WIRE_BULK_CHUNK) message->chunk = up.chunk;
-    return NULL;
-  }
-  tfrt_wire_bulk_down_t down;
-  TFRT_RETURN_IF_ERROR(tfrt_wire_bulk_down_decode(bytes, &message->arena, &down));
-  message->kind = down.kind;
-  if (down.kind == TFRT_WIRE_BULK_LANE) message->welcome = down.welcome;
-  if (down.kind == TFRT_WIRE_BULK_WINDOW) message->window = down.window;
-  if (down.kind == TFRT_WIRE_BULK_ABORT) message->abort = down.abort;
-  if (down.kind == TFRT_WIRE_BULK_CHUNK) message->chunk = down.chunk;
-  return NULL;
-}
-
 // Decodes the fields before a payload as a chunk of their own: the one that was sent, but
 // with an empty payload.
 static tfrt_status_t decode_prefix(tfrt_lane_message_t* message, const uint8_t* fields, size_t size,
@@ -127,7 +105,8 @@ static tfrt_status_t decode_prefix(tfrt_lane_message_t* message, const uint8_t* 
   bytes[1] = (uint8_t)((size & 0x7f) | 0x80);
   bytes[2] = (uint8_t)(size >> 7);
   memcpy(bytes + 3, fields, size);
-  return decode(message, tfrt_string_view_make((const char*)bytes, size + 3), is_from_dialler);
+  return tfrt_wire_bulk_decode(tfrt_string_view_make((const char*)bytes, size + 3), is_from_dialler,
+                               &message->arena, &message->body);
 }
 
 static tfrt_status_t decode_gathered(tfrt_lane_message_t* message,
@@ -137,12 +116,12 @@ static tfrt_status_t decode_gathered(tfrt_lane_message_t* message,
   if (!bytes) return tfrt_status_out_of_memory();
   gather(spans, count, bytes, total);
   message->gathered = (tfrt_transport_span_t){bytes, total};
-  TFRT_RETURN_IF_ERROR(
-      decode(message, tfrt_string_view_make((const char*)bytes, total), is_from_dialler));
+  TFRT_RETURN_IF_ERROR(tfrt_wire_bulk_decode(tfrt_string_view_make((const char*)bytes, total),
+                                             is_from_dialler, &message->arena, &message->body));
   message->spans = &message->gathered;
   message->span_count = 1;
-  if (message->kind == TFRT_WIRE_BULK_CHUNK && message->chunk.payload.size > 0) {
-    message->payload_offset = (size_t)((const uint8_t*)message->chunk.payload.data - bytes);
+  if (message->body.kind == TFRT_WIRE_BULK_CHUNK && message->body.chunk.payload.size > 0) {
+    message->payload_offset = (size_t)((const uint8_t*)message->body.chunk.payload.data - bytes);
   }
   return NULL;
 }
@@ -166,12 +145,12 @@ static tfrt_status_t read_spans(tfrt_lane_message_t* message, const tfrt_transpo
   }
   TFRT_RETURN_IF_ERROR(decode_prefix(message, head + fields, tag - fields, is_from_dialler));
   size_t size = total - payload;
-  if (size > TFRT_WIRE_MAX_CHUNK_PAYLOAD_SIZE || message->chunk.offset > UINT64_MAX - size) {
+  if (size > TFRT_WIRE_MAX_CHUNK_PAYLOAD_SIZE || message->body.chunk.offset > UINT64_MAX - size) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "Chunk.payload: %zu bytes are too long, at most %u", size,
                               TFRT_WIRE_MAX_CHUNK_PAYLOAD_SIZE);
   }
-  message->chunk.payload.size = size;
+  message->body.chunk.payload.size = size;
   message->spans = spans;
   message->span_count = count;
   message->payload_offset = payload;
@@ -196,7 +175,7 @@ void tfrt_lane_message_deinitialize(tfrt_lane_message_t* message) {
 uint32_t tfrt_lane_message_copy_payload(const tfrt_lane_message_t* message, void* target,
                                         bool wants_checksum) {
   size_t skipped = message->payload_offset;
-  size_t left = message->chunk.payload.size;
+  size_t left = message->body.chunk.payload.size;
   uint8_t* out = target;
   uint32_t crc = 0;
   for (size_t i = 0; i < message->span_count && left > 0; ++i) {

@@ -334,7 +334,8 @@ static void finish_if_over(tfrt_lane_outgoing_t* outgoing) {
   tfrt_node_lock_defer(outgoing->manager->lock, &outgoing->task);
 }
 
-void tfrt_lane_outgoing_end(tfrt_lane_outgoing_t* outgoing, tfrt_status_t status) {
+// Ends |outgoing| with |status| (+0).
+static void end(tfrt_lane_outgoing_t* outgoing, tfrt_status_t status) {
   tfrt_hash_table_remove(&outgoing->peer->outgoing, &outgoing->by_want);
   tfrt_list_remove(&outgoing->link);
   outgoing->peer = NULL;
@@ -343,22 +344,19 @@ void tfrt_lane_outgoing_end(tfrt_lane_outgoing_t* outgoing, tfrt_status_t status
   finish_if_over(outgoing);
 }
 
-void tfrt_lane_manager_cancel_send(tfrt_lane_manager_t* manager, uint64_t incarnation,
-                                   uint64_t want) {
-  tfrt_lane_outgoing_t* outgoing = find_by_name(manager, incarnation, want);
-  if (!outgoing) return;
-  tfrt_status_t status = tfrt_status_create(TFRT_STATUS_CANCELLED, "no longer wanted");
-  tfrt_lane_outgoing_end(outgoing, status);
-  tfrt_status_release(status);
-}
-
-void tfrt_lane_manager_abort_send(tfrt_lane_manager_t* manager, uint64_t incarnation, uint64_t want,
-                                  tfrt_status_t status) {
+void tfrt_lane_manager_end_send(tfrt_lane_manager_t* manager, uint64_t incarnation, uint64_t want,
+                                tfrt_status_t status) {
   tfrt_lane_outgoing_t* outgoing = find_by_name(manager, incarnation, want);
   if (!outgoing) return;
   tfrt_lane_peer_t* peer = outgoing->peer;
+  if (!status) {
+    status = tfrt_status_create(TFRT_STATUS_CANCELLED, "no longer wanted");
+    end(outgoing, status);
+    tfrt_status_release(status);
+    return;
+  }
   tfrt_lane_peer_abort_transfer(peer, want, true, status);
-  tfrt_lane_outgoing_end(outgoing, status);
+  end(outgoing, status);
   tfrt_lane_pump(peer->lane);
 }
 
@@ -472,7 +470,7 @@ static void go_on(tfrt_lane_outgoing_t* outgoing) {
   tfrt_lane_pump(outgoing->peer->lane);
 }
 
-void tfrt_lane_outgoing_on_window(tfrt_lane_peer_t* peer, const tfrt_wire_window_t* window) {
+static void on_window(tfrt_lane_peer_t* peer, const tfrt_wire_window_t* window) {
   tfrt_lane_outgoing_t* outgoing = find(peer, window->want);
   if (!outgoing) {
     ++peer->manager->counts.ignored;
@@ -487,20 +485,32 @@ void tfrt_lane_outgoing_on_window(tfrt_lane_peer_t* peer, const tfrt_wire_window
   if (!has_turn && !tfrt_list_is_linked(&outgoing->link)) place(outgoing);
 }
 
-void tfrt_lane_outgoing_on_abort(tfrt_lane_peer_t* peer, const tfrt_wire_abort_t* abort) {
+static void on_abort(tfrt_lane_peer_t* peer, const tfrt_wire_abort_t* abort) {
   tfrt_lane_outgoing_t* outgoing = find(peer, abort->want);
   if (!outgoing) {
     ++peer->manager->counts.ignored;
     return;
   }
   tfrt_status_t status = tfrt_wire_error_to_status(abort->error);
-  tfrt_lane_outgoing_end(outgoing, status);
+  end(outgoing, status);
   tfrt_status_release(status);
+}
+
+static void on_message(tfrt_lane_t* lane, const tfrt_lane_message_t* message) {
+  tfrt_node_lock_t* lock = lane->manager->lock;
+  tfrt_node_lock_lock(lock);
+  if (lane->peer && message->body.kind == TFRT_WIRE_BULK_WINDOW) {
+    on_window(lane->peer, &message->body.window);
+  } else if (lane->peer) {
+    on_abort(lane->peer, &message->body.abort);
+  }
+  tfrt_lane_pump(lane);
+  tfrt_node_lock_unlock_and_run(lock);
 }
 
 // --- Interruption ------------------------------------------------------------
 
-void tfrt_lane_outgoing_interrupt_all(tfrt_lane_peer_t* peer) {
+static void interrupt_all(tfrt_lane_peer_t* peer) {
   for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->outgoing); node;
        node = tfrt_hash_table_next(&peer->outgoing, node)) {
     tfrt_lane_outgoing_t* outgoing = TFRT_CONTAINER_OF(node, tfrt_lane_outgoing_t, by_want);
@@ -580,3 +590,11 @@ tfrt_status_t tfrt_lane_manager_resume_send(tfrt_lane_manager_t* manager, uint64
   tfrt_lane_peer_need(peer);
   return NULL;
 }
+
+static void end_all(tfrt_lane_peer_t* peer, tfrt_status_t status) {
+  for (tfrt_hash_node_t* node; (node = tfrt_hash_table_first(&peer->outgoing));) {
+    end(TFRT_CONTAINER_OF(node, tfrt_lane_outgoing_t, by_want), status);
+  }
+}
+
+const tfrt_lane_direction_t tfrt_lane_outgoing_direction = {on_message, interrupt_all, end_all};

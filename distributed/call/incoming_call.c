@@ -185,7 +185,7 @@ static tfrt_status_t tfrt_incoming_call_check(tfrt_peer_t* peer, tfrt_job_t* job
   }
   if (tfrt_incoming_call_carries(invoke)) {
     TFRT_RETURN_IF_ERROR(tfrt_incoming_call_take_image(job, invoke, out_program));
-    return tfrt_job_budget_check_call(job, (uint32_t)invoke->result_count);
+    return tfrt_job_budget_check(job, TFRT_JOB_BUDGET_CALL, invoke->result_count);
   }
   if (invoke->program == 0) {
     if (peer->node->call_hooks->has_service(peer, job, invoke)) return NULL;
@@ -198,7 +198,7 @@ static tfrt_status_t tfrt_incoming_call_check(tfrt_peer_t* peer, tfrt_job_t* job
                               invoke->program);
   }
   *out_program = program->cached;
-  return tfrt_job_budget_check_call(job, (uint32_t)invoke->result_count);
+  return tfrt_job_budget_check(job, TFRT_JOB_BUDGET_CALL, invoke->result_count);
 }
 
 // For debugging: only such lines are written at that level.

@@ -38,7 +38,8 @@ static tfrt_status_t tfrt_incoming_call_describe_remote(tfrt_incoming_call_t* ca
                                    .same_as_argument = {.argument = argument}};
     return NULL;
   }
-  if (!tfrt_object_table_keep(call->execution.node->objects, slot, &remote->base.base)) {
+  if (!tfrt_object_table_keep(call->execution.node->objects, slot, TFRT_OBJECT_WHOLE,
+                              &remote->base.base)) {
     return tfrt_status_out_of_memory();
   }
   *out_item = (tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_REFERENCE,

@@ -471,7 +471,7 @@ static tfrt_status_t tfrt_outgoing_call_name(tfrt_outgoing_call_t* call,
                                              const tfrt_outgoing_call_request_t* request,
                                              tfrt_outgoing_arguments_t* arguments) {
   if (call->cancelled) return tfrt_status_retain(call->cancelled);
-  TFRT_RETURN_IF_ERROR(tfrt_job_budget_check_made(call->job));
+  TFRT_RETURN_IF_ERROR(tfrt_job_budget_check(call->job, TFRT_JOB_BUDGET_MADE, 0));
   TFRT_RETURN_IF_ERROR(tfrt_job_reach(call->job, request->callee, &call->peer));
   uint32_t program = 0;
   if (request->program) {

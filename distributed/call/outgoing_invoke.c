@@ -201,7 +201,7 @@ static tfrt_unawaited_t* tfrt_outgoing_unawaited_find(const tfrt_outgoing_call_t
                                                       const tfrt_outgoing_arguments_t* arguments) {
   bool matters = !request->results_can_wait ||
                  tfrt_outgoing_call_request_has_own_deadline(request) ||
-                 !tfrt_session_has_call_credit(call->peer->session) ||
+                 !tfrt_session_has_credit(call->peer->session, TFRT_WIRE_FRAME_INVOKE) ||
                  !tfrt_outgoing_unawaited_keeps_little(call, arguments);
   return matters ? NULL : tfrt_execution_unawaited(request->scope);
 }

@@ -1,279 +1,95 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/client/client.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#include "distributed/call/execution.h"
-#include "distributed/call/job_program.h"
 #include "distributed/client/client_record.h"
-#include "distributed/domain/program_cache.h"
 #include "distributed/job/job_life.h"
-#include "distributed/value/remote_value.h"
-#include "distributed/value/value_item.h"
+#include "distributed/service/tracing.h"
+#include "distributed/wire/value.h"
+#include "host_runtime/base/random.h"
 
-// One start of a client: a function with its arguments, until its results are known.
-//
-//   WAITING --job is open--> SENT (JobStart) --JobEnd--> results forwarded, freed
-//      |cancel                 |cancel: CancelRequest, the root still answers
-//      +-----------------------+--closed, root lost--> results are errors, freed
-//
-// Life:
-//  1. Created from the user's start; in its client's list.
-//  2. Sent when the job is open.
-//  3. Freed with its end: each result has been given a value or an error by then.
-typedef struct tfrt_client_run_s {
-  tfrt_list_link_t link;  // in the client's runs
-  uint64_t number;        // from 1
-  uint32_t function;
-  char name[TFRT_WIRE_MAX_NAME_SIZE + 1];  // of the function, for errors; "": not known
-  tfrt_cached_program_t* program;          // +1
-  uint32_t argument_count;
-  tfrt_async_value_t** arguments;  // +1 each
-  uint32_t result_count;
-  tfrt_indirect_value_t** results;  // +1 each
-  tfrt_indirect_value_t* ended;     // +1; NULL: nobody asks
-  bool sent;
-} tfrt_client_run_t;
+// --- What is wrong with a host -----------------------------------------------
 
-static inline tfrt_client_run_t* tfrt_client_run_of(tfrt_list_link_t* link) {
-  return TFRT_CONTAINER_OF(link, tfrt_client_run_t, link);
+static uint32_t tfrt_client_rank_of(const tfrt_client_t* client, const tfrt_client_host_t* host) {
+  return (uint32_t)(host - client->hosts);
 }
 
-void tfrt_client_retain(tfrt_client_t* client) { tfrt_ref_count_increment(&client->ref_count); }
-
-// --- The life of a start -----------------------------------------------------
-
-static void tfrt_client_run_free(tfrt_client_t* client, tfrt_client_run_t* run) {
-  tfrt_node_t* node = client->node;
-  tfrt_allocator_t allocator = node->options.allocator;
-  tfrt_list_remove(&run->link);
-  for (uint32_t i = 0; run->arguments && i < run->argument_count; ++i) {
-    tfrt_action_queue_release(&node->actions, run->arguments[i]);
+// The code that the user gets for a session that died of |death|: see the table in client.h.
+static tfrt_status_code_t tfrt_client_code_of(tfrt_session_death_t death, tfrt_status_code_t code) {
+  switch (death) {
+    case TFRT_SESSION_DEATH_VERSION:
+    case TFRT_SESSION_DEATH_PROTOCOL:
+      return TFRT_STATUS_ABORTED;
+    case TFRT_SESSION_DEATH_REJECTED:
+      if (code == TFRT_STATUS_UNAUTHENTICATED || code == TFRT_STATUS_PERMISSION_DENIED) {
+        return TFRT_STATUS_UNAUTHENTICATED;
+      }
+      // Something answers there that is no host of ours.
+      if (code == TFRT_STATUS_UNIMPLEMENTED) return TFRT_STATUS_ABORTED;
+      return code == TFRT_STATUS_RESOURCE_EXHAUSTED ? code : TFRT_STATUS_UNAVAILABLE;
+    default:
+      break;
   }
-  for (uint32_t i = 0; run->results && i < run->result_count; ++i) {
-    if (run->results[i]) tfrt_action_queue_release(&node->actions, &run->results[i]->base);
-  }
-  if (run->ended) tfrt_action_queue_release(&node->actions, &run->ended->base);
-  if (run->program) tfrt_cached_program_release(run->program);
-  tfrt_allocator_free(allocator, run->arguments,
-                      (run->argument_count + 1) * sizeof(*run->arguments));
-  tfrt_allocator_free(allocator, run->results, (run->result_count + 1) * sizeof(*run->results));
-  tfrt_allocator_free(allocator, run, sizeof(*run));
+  bool is_own = code == TFRT_STATUS_INVALID_ARGUMENT || code == TFRT_STATUS_RESOURCE_EXHAUSTED;
+  return is_own ? code : TFRT_STATUS_UNAVAILABLE;
 }
 
-static void tfrt_client_run_set_name(tfrt_client_run_t* run, tfrt_string_view_t name) {
-  size_t size = name.size < sizeof(run->name) ? name.size : sizeof(run->name) - 1;
-  if (size > 0) memcpy(run->name, name.data, size);
+// Advice to append to the error's message; empty where the message says it already.
+static const char* tfrt_client_advice(tfrt_session_death_t death, tfrt_status_code_t code) {
+  if (code == TFRT_STATUS_INVALID_ARGUMENT) return "; correct the address";
+  // The reason names what this process lacks.
+  if (code == TFRT_STATUS_RESOURCE_EXHAUSTED && death == TFRT_SESSION_DEATH_SILENCE) return "";
+  if (code == TFRT_STATUS_RESOURCE_EXHAUSTED) return "; try again when there is less to do";
+  if (code == TFRT_STATUS_UNAUTHENTICATED) return "";
+  if (code == TFRT_STATUS_ABORTED && death == TFRT_SESSION_DEATH_REJECTED) {
+    return "; something else listens there: correct the address, or run the same release "
+           "everywhere";
+  }
+  if (code == TFRT_STATUS_ABORTED) return "; run the same release everywhere";
+  switch (death) {
+    case TFRT_SESSION_DEATH_GONE:
+      return "; start a worker there, or correct the address";
+    case TFRT_SESSION_DEATH_SILENCE:
+      return "; check that the address is right, that a worker runs there, and that a way leads to "
+             "it";
+    default:
+      return "; start it again, or leave it out";
+  }
 }
 
-// Makes a run of |start|, without number and program, and sets its results (+1 each); NULL
-// when memory is out, and no result is set. Takes the lock itself.
-static tfrt_client_run_t* tfrt_client_run_create(tfrt_client_t* client,
-                                                 const tfrt_client_start_t* start,
-                                                 tfrt_async_value_t** out_results) {
-  tfrt_allocator_t allocator = client->node->options.allocator;
-  tfrt_client_run_t* run = tfrt_allocator_allocate_zeroed(allocator, sizeof(*run));
-  if (!run) return NULL;
-  tfrt_list_initialize(&run->link);
-  run->function = start->function;
-  tfrt_client_run_set_name(run, start->name);
-  run->argument_count = start->argument_count;
-  run->result_count = start->result_count;
-  run->arguments = tfrt_allocator_allocate_zeroed(
-      allocator, (run->argument_count + 1) * sizeof(*run->arguments));
-  run->results =
-      tfrt_allocator_allocate_zeroed(allocator, (run->result_count + 1) * sizeof(*run->results));
-  bool good = run->arguments && run->results;
-  for (uint32_t i = 0; good && i < run->argument_count; ++i) {
-    run->arguments[i] = tfrt_async_value_retain(start->arguments[i]);
+// The error (+1) of a job that can't be opened because of |host|: the session's |reason|, who
+// it is about, and what helps.
+static tfrt_status_t tfrt_client_unopened_error(const tfrt_client_t* client,
+                                                const tfrt_client_host_t* host,
+                                                tfrt_session_death_t death, tfrt_status_t reason) {
+  tfrt_status_fields_t fields = *tfrt_status_fields(reason);
+  fields.code = tfrt_client_code_of(death, fields.code);
+  // The loss of a host that was there is reported like any loss.
+  bool is_loss = death == TFRT_SESSION_DEATH_GONE || death == TFRT_SESSION_DEATH_SILENCE;
+  if (is_loss && host->incarnation != 0) fields.root_key = host->incarnation;
+  char message[TFRT_STATUS_MAX_TEXT_SIZE];
+  const char* advice = tfrt_client_advice(death, fields.code);
+  // Most reasons name the host that they are about.
+  if (strstr(fields.message, host->address)) {
+    snprintf(message, sizeof(message), "%s%s", fields.message, advice);
+  } else {
+    snprintf(message, sizeof(message), "host %u (%s): %s%s", tfrt_client_rank_of(client, host),
+             host->address, fields.message, advice);
   }
-  for (uint32_t i = 0; good && i < run->result_count; ++i) {
-    run->results[i] = tfrt_indirect_value_create();
-    good = run->results[i] != NULL;
-  }
-  if (good && start->out_ended) {
-    run->ended = tfrt_indirect_value_create();
-    good = run->ended != NULL;
-  }
-  if (good && run->ended) *start->out_ended = tfrt_async_value_retain(&run->ended->base);
-  for (uint32_t i = 0; good && i < run->result_count; ++i) {
-    out_results[i] = tfrt_async_value_retain(&run->results[i]->base);
-  }
-  if (good) return run;
-  tfrt_node_lock_tables(client->node);
-  tfrt_client_run_free(client, run);
-  tfrt_node_unlock(client->node);
-  return NULL;
+  fields.message = message;
+  return tfrt_status_create_from_fields(&fields);
 }
 
-// --- The end of a start ------------------------------------------------------
-
-// Ends |run|, whose results from |first| on are the error |status| (+0), and frees it.
-static void tfrt_client_run_fail(tfrt_client_t* client, tfrt_client_run_t* run, uint32_t first,
-                                 tfrt_status_t status) {
-  for (uint32_t i = first; i < run->result_count; ++i) {
-    tfrt_action_queue_fail_take(&client->node->actions,
-                                tfrt_async_value_retain(&run->results[i]->base), status);
-  }
-  if (run->ended) {
-    tfrt_action_queue_fail_take(&client->node->actions, &run->ended->base, status);
-    run->ended = NULL;
-  }
-  tfrt_client_run_free(client, run);
-}
-
-// Ends |run|, whose results are the error of |opened| once that has it, and frees it: the client is
-// closed, and its job was never open.
-// The error is forwarded, not set: what closes the client may be on another thread, and |opened|
-// not an error yet.
-static void tfrt_client_run_leave_unopened(tfrt_client_t* client, tfrt_client_run_t* run) {
-  tfrt_action_queue_t* actions = &client->node->actions;
-  tfrt_async_value_t* opened = &client->opened->base;
-  for (uint32_t i = 0; i < run->result_count; ++i) {
-    tfrt_action_queue_forward_take(actions, tfrt_async_value_retain(&run->results[i]->base),
-                                   tfrt_async_value_retain(opened));
-  }
-  if (run->ended) {
-    tfrt_action_queue_forward_take(actions, &run->ended->base, tfrt_async_value_retain(opened));
-    run->ended = NULL;
-  }
-  tfrt_client_run_free(client, run);
-}
-
-// Fails all results of |run|, because |root| is lost: the error names it and the function.
-static void tfrt_client_run_lose(tfrt_client_t* client, tfrt_client_run_t* run,
-                                 const tfrt_peer_t* root) {
-  const tfrt_status_origin_t site = {.rank = TFRT_STATUS_NO_RANK, .function = run->name};
-  tfrt_status_t status =
-      run->name[0] ? tfrt_peer_lost_error(root, client->job, &site, "while it ran @%s", run->name)
-                   : tfrt_peer_lost_error(root, client->job, NULL,
-                                          "while it ran function %u of the program", run->function);
-  tfrt_client_run_fail(client, run, 0, status);
-  tfrt_status_release(status);
-}
-
-// The value (+1) of a result, which |root| holds for us if it is a reference.
-static tfrt_async_value_t* tfrt_client_run_result(tfrt_client_t* client, tfrt_peer_t* root,
-                                                  const tfrt_wire_item_t* item) {
-  bool is_held =
-      item->kind == TFRT_WIRE_ITEM_REFERENCE && item->reference.owner == root->incarnation;
-  if (!is_held) return tfrt_execution_argument(client->job, item, NULL);
-  tfrt_remote_value_t* remote =
-      tfrt_remote_value_create_result(client->job, root, &item->reference);
-  return remote ? &remote->base.base : tfrt_async_value_out_of_memory();
-}
-
-// True if |end| has an error that is none of its results'.
-static bool tfrt_client_run_has_own_error(const tfrt_wire_job_end_t* end) {
-  bool is_of_result = false;
-  for (size_t i = 0; i < end->result_count; ++i) {
-    is_of_result |= end->results[i].kind == TFRT_WIRE_ITEM_ERROR;
-  }
-  return end->error && !is_of_result;
-}
-
-// Ends |run| as |end|, which |root| has sent, says, and frees it.
-static void tfrt_client_run_end(tfrt_client_t* client, tfrt_client_run_t* run, tfrt_peer_t* root,
-                                const tfrt_wire_job_end_t* end) {
-  uint32_t count =
-      (uint32_t)(end->result_count < run->result_count ? end->result_count : run->result_count);
-  for (uint32_t i = 0; i < count; ++i) {
-    tfrt_action_queue_forward_take(&client->node->actions,
-                                   tfrt_async_value_retain(&run->results[i]->base),
-                                   tfrt_client_run_result(client, root, &end->results[i]));
-  }
-  if (run->ended && !tfrt_client_run_has_own_error(end)) {
-    tfrt_action_queue_forward_take(&client->node->actions, &run->ended->base,
-                                   tfrt_async_value_ready_chain());
-    run->ended = NULL;
-  }
-  tfrt_status_t status =
-      end->error ? tfrt_wire_error_to_status(end->error)
-                 : tfrt_status_create(TFRT_STATUS_INTERNAL, "the root gave no such result");
-  tfrt_client_run_fail(client, run, count, status);
-  tfrt_status_release(status);
-}
-
-// Stops |run| because of |reason| (+0): at once if it was not sent, else the root is asked to.
-static void tfrt_client_run_cancel(tfrt_client_t* client, tfrt_client_run_t* run,
-                                   tfrt_status_t reason) {
-  if (!run->sent) {
-    tfrt_client_run_fail(client, run, 0, reason);
-    return;
-  }
-  tfrt_peer_t* root = tfrt_peer_find(client->node, client->hosts[0].incarnation);
-  if (!root) return;
-  tfrt_arena_t arena;
-  tfrt_arena_initialize(&arena, client->node->options.allocator);
-  tfrt_wire_error_t error;
-  tfrt_status_t status = tfrt_wire_error_from_status(reason, TFRT_WIRE_NO_RANK,
-                                                     client->node->incarnation, &arena, &error);
-  tfrt_wire_body_t body = {
-      .kind = TFRT_WIRE_FRAME_CANCEL_REQUEST,
-      .cancel_request = {.start = run->number, .reason = status ? NULL : &error}};
-  tfrt_peer_send(root, &(tfrt_peer_frame_t){.job = client->job}, &body);
-  tfrt_status_release(status);
-  tfrt_arena_deinitialize(&arena);
-}
-
-// --- Sending a start ---------------------------------------------------------
-
-static tfrt_status_t tfrt_client_run_pack(tfrt_client_t* client, const tfrt_client_run_t* run,
-                                          tfrt_arena_t* arena, tfrt_wire_item_t* items) {
-  tfrt_node_t* node = client->node;
-  size_t room = TFRT_VALUE_ITEM_MAX_INLINE;
-  for (uint32_t i = 0; i < run->argument_count; ++i) {
-    tfrt_async_value_t* value = run->arguments[i];
-    if (tfrt_async_value_is_available(value)) {
-      TFRT_RETURN_IF_ERROR(tfrt_value_item_encode_within(value, node->options.inline_limit,
-                                                         tfrt_value_item_host_of(client->job),
-                                                         arena, &room, &items[i]));
-    }
-    if (items[i].kind != TFRT_WIRE_ITEM_NONE) continue;
-    // The loan lasts as long as the job.
-    tfrt_object_t* object = tfrt_object_table_export(node->objects, client->job, value);
-    if (!object) return tfrt_status_out_of_memory();
-    object->name = "argument";
-    items[i].kind = TFRT_WIRE_ITEM_REFERENCE;
-    items[i].reference = (tfrt_wire_reference_t){.id = object->id,
-                                                 .owner = node->incarnation,
-                                                 .owner_rank = TFRT_WIRE_NO_RANK,
-                                                 .namer_rank = TFRT_WIRE_NO_RANK};
-  }
-  return NULL;
-}
-
-static tfrt_status_t tfrt_client_run_try_send(tfrt_client_t* client, tfrt_client_run_t* run,
-                                              tfrt_arena_t* arena) {
-  tfrt_peer_t* root = NULL;
-  uint32_t program = 0;
-  TFRT_RETURN_IF_ERROR(tfrt_job_reach(client->job, client->hosts[0].incarnation, &root));
-  TFRT_RETURN_IF_ERROR(tfrt_job_announce_program(client->job, root, run->program, &program));
-  tfrt_wire_item_t* items =
-      tfrt_arena_allocate_array(arena, run->argument_count + 1, sizeof(*items));
-  if (!items) return tfrt_status_out_of_memory();
-  TFRT_RETURN_IF_ERROR(tfrt_client_run_pack(client, run, arena, items));
-  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_JOB_START,
-                           .job_start = {.start = run->number,
-                                         .program = program,
-                                         .function = run->function,
-                                         .arguments = items,
-                                         .argument_count = run->argument_count,
-                                         .detach = client->options.is_detached,
-                                         .keep_results_ms = client->options.keep_results_ms}};
-  tfrt_peer_frame_t frame = {.job = client->job, .deadline_ns = client->options.deadline_ns};
-  return tfrt_peer_try_send(root, &frame, &body);
-}
-
-// Sends |run| to the root of the open job; if that can't be done it fails.
-static void tfrt_client_run_send(tfrt_client_t* client, tfrt_client_run_t* run) {
-  tfrt_arena_t arena;
-  tfrt_arena_initialize(&arena, client->node->options.allocator);
-  tfrt_status_t status = tfrt_client_run_try_send(client, run, &arena);
-  tfrt_arena_deinitialize(&arena);
-  run->sent = true;
-  if (status) tfrt_client_run_fail(client, run, 0, status);
-  tfrt_status_release(status);
+// The error (+1) for a job that was not open in time; it names the hosts that have not answered.
+static tfrt_status_t tfrt_client_late_error(const tfrt_client_t* client) {
+  const tfrt_client_host_t* late = client->hosts;
+  while (late->opened || (!client->job && late->incarnation != 0)) ++late;
+  return tfrt_status_create(TFRT_STATUS_DEADLINE_EXCEEDED,
+                            "the deadline passed before the job was open: host %u (%s) has not "
+                            "answered",
+                            tfrt_client_rank_of(client, late), late->address);
 }
 
 // --- The end -----------------------------------------------------------------
@@ -290,7 +106,13 @@ static void tfrt_client_free(void* argument) {
   tfrt_node_release(node);
 }
 
-void tfrt_client_release_locked(tfrt_client_t* client) {
+static void tfrt_client_retain(tfrt_client_t* client) {
+  tfrt_ref_count_increment(&client->ref_count);
+}
+
+// Drops one reference of those of users, of the node until it is closed, of the job, of the timer.
+// With the lock held.
+static void tfrt_client_release_locked(tfrt_client_t* client) {
   if (!tfrt_ref_count_decrement(&client->ref_count)) return;
   tfrt_action_queue_call(&client->node->actions, tfrt_client_free, client);
 }
@@ -326,17 +148,15 @@ static void tfrt_client_send_close(tfrt_client_t* client, tfrt_status_t reason) 
   tfrt_arena_deinitialize(&arena);
 }
 
-// Ends |run| of |client|, which is closed, and frees it. If the job was never open, |opened| says
-// why its results failed.
-static void tfrt_client_end_run(tfrt_client_t* client, tfrt_client_run_t* run) {
-  if (tfrt_client_was_opened(client)) {
-    tfrt_client_run_fail(client, run, 0, client->end);
-  } else {
-    tfrt_client_run_leave_unopened(client, run);
+static void tfrt_client_forget_hosts(tfrt_client_t* client) {
+  for (uint32_t i = 0; i < client->options.host_count; ++i) {
+    tfrt_session_release(client->hosts[i].session);
+    client->hosts[i].session = NULL;
   }
 }
 
-void tfrt_client_close_locked(tfrt_client_t* client, tfrt_status_t reason) {
+// Closes |client| because of |reason| (+0), OK when it is finished. Idempotent. With the lock held.
+static void tfrt_client_close_locked(tfrt_client_t* client, tfrt_status_t reason) {
   if (tfrt_client_is_closed(client)) return;
   client->state = tfrt_client_was_opened(client) ? TFRT_CLIENT_CLOSED : TFRT_CLIENT_GIVEN_UP;
   tfrt_node_t* node = client->node;
@@ -353,9 +173,7 @@ void tfrt_client_close_locked(tfrt_client_t* client, tfrt_status_t reason) {
     tfrt_action_queue_fail_take(&node->actions, tfrt_async_value_retain(&client->opened->base),
                                 status);
   }
-  for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&client->runs));) {
-    tfrt_client_end_run(client, tfrt_client_run_of(link));
-  }
+  tfrt_client_runs_end(client, NULL);
   if (client->job) {
     tfrt_job_close(client->job, reason);
     tfrt_job_release(client->job);
@@ -400,63 +218,247 @@ void tfrt_client_leave(tfrt_client_t* client) {
   tfrt_node_release(node);
 }
 
-static void tfrt_client_on_node_made(const tfrt_owner_end_t* end) {
-  tfrt_list_initialize(&end->node->clients);
-}
-
-static void tfrt_client_on_node_closing(const tfrt_owner_end_t* end) {
-  const tfrt_list_link_t* clients = &end->node->clients;
-  while (!tfrt_list_is_empty(clients)) {
-    tfrt_client_close_locked(tfrt_client_of(clients->next), end->reason);
-  }
-}
-
-// --- What comes from the hosts -----------------------------------------------
-
-tfrt_client_t* tfrt_client_find(tfrt_node_t* node, const tfrt_job_t* job) {
-  for (tfrt_list_link_t* link = node->clients.next; link != &node->clients; link = link->next) {
-    if (tfrt_client_of(link)->job == job) return tfrt_client_of(link);
-  }
-  return NULL;
-}
-
-void tfrt_client_note_open(tfrt_client_t* client) {
-  client->state = TFRT_CLIENT_OPEN;
-  tfrt_action_queue_forward_take(&client->node->actions,
-                                 tfrt_async_value_retain(&client->opened->base),
-                                 tfrt_async_value_ready_chain());
-  for (tfrt_list_link_t* link = client->runs.next; link != &client->runs;) {
-    tfrt_client_run_t* run = tfrt_client_run_of(link);
-    link = link->next;
-    tfrt_client_run_send(client, run);
-  }
-}
-
-// A JobEnd came.
-static tfrt_status_t tfrt_client_on_job_end(const tfrt_incoming_frame_t* in) {
-  const tfrt_wire_job_end_t* end = &in->body->job_end;
-  tfrt_client_t* client = in->job ? tfrt_client_find(in->peer->node, in->job) : NULL;
-  for (tfrt_list_link_t* link = client ? client->runs.next : NULL; link && link != &client->runs;
-       link = link->next) {
-    tfrt_client_run_t* run = tfrt_client_run_of(link);
-    if (run->number != end->start) continue;
-    tfrt_client_run_end(client, run, in->peer, end);
-    break;
-  }
-  return NULL;
-}
-
 // --- The root is lost --------------------------------------------------------
 
-void tfrt_client_lose_root(tfrt_client_t* client, const tfrt_peer_t* root) {
-  for (tfrt_list_link_t* link;
-       tfrt_client_was_opened(client) && (link = tfrt_list_pop_front(&client->runs));) {
-    tfrt_client_run_lose(client, tfrt_client_run_of(link), root);
-  }
+// |root|, the root of the job, is lost: so is all that it ran.
+static void tfrt_client_lose_root(tfrt_client_t* client, const tfrt_peer_t* root) {
+  if (tfrt_client_was_opened(client)) tfrt_client_runs_end(client, root);
   const char* doing = client->options.asks_only ? "before it answered" : "while it ran the job";
   tfrt_status_t status = tfrt_peer_lost_error(root, client->job, NULL, "%s", doing);
   tfrt_client_close_locked(client, status);
   tfrt_status_release(status);
+}
+
+// --- Opening -----------------------------------------------------------------
+
+// The job is open everywhere.
+static void tfrt_client_note_open(tfrt_client_t* client) {
+  client->state = TFRT_CLIENT_OPEN;
+  tfrt_action_queue_forward_take(&client->node->actions,
+                                 tfrt_async_value_retain(&client->opened->base),
+                                 tfrt_async_value_ready_chain());
+  tfrt_client_runs_send(client);
+}
+
+// Prints the job's lines; releases the printing.
+static void tfrt_client_print(void* self, uint32_t rank, tfrt_string_view_t line) {
+  tfrt_client_t* client = self;
+  if (client->options.print) client->options.print(client->options.print_self, rank, line);
+}
+
+static void tfrt_client_release_print(void* self) { tfrt_client_release_locked(self); }
+
+// The client wants this |job|, which it makes, to be traced everywhere.
+static void tfrt_client_request_trace(tfrt_job_t* job) {
+  tfrt_random_entropy(&job->tracing.context, sizeof(job->tracing.context));
+  job->tracing.context.flags = TFRT_JOB_TRACE_SAMPLED;
+}
+
+// Makes the job, as |open| says, and opens it on each host.
+static tfrt_status_t tfrt_client_open_everywhere(tfrt_client_t* client,
+                                                 const tfrt_wire_body_t* body) {
+  tfrt_job_t* job = NULL;
+  TFRT_RETURN_IF_ERROR(tfrt_job_create(client->node, &body->job_open, TFRT_WIRE_NO_RANK,
+                                       client->node->incarnation, &job));
+  client->job = tfrt_job_retain(job);
+  job->printer.print = tfrt_client_print;
+  job->printer.self = client;
+  job->printer.release = tfrt_client_release_print;
+  if (client->options.is_traced) tfrt_client_request_trace(job);
+  tfrt_client_retain(client);
+  for (uint32_t i = 0; i < client->options.host_count; ++i) {
+    tfrt_peer_t* peer = NULL;
+    TFRT_RETURN_IF_ERROR(tfrt_job_reach(job, client->hosts[i].incarnation, &peer));
+    tfrt_peer_job_t* known = tfrt_peer_find_or_create_job(peer, job);
+    if (!known) return tfrt_status_out_of_memory();
+    tfrt_peer_frame_t frame = {.job = job, .deadline_ns = client->options.deadline_ns};
+    TFRT_RETURN_IF_ERROR(tfrt_peer_try_send(peer, &frame, body));
+    known->attached = true;
+  }
+  return NULL;
+}
+
+// All hosts are known: opens the job on each.
+static tfrt_status_t tfrt_client_open_job(tfrt_client_t* client, tfrt_arena_t* arena) {
+  uint32_t count = client->options.host_count;
+  tfrt_wire_member_t* members = tfrt_arena_allocate_array(arena, count, sizeof(*members));
+  tfrt_string_view_t* addresses = tfrt_arena_allocate_array(arena, count, sizeof(*addresses));
+  if (!members || !addresses) return tfrt_status_out_of_memory();
+  for (uint32_t i = 0; i < count; ++i) {
+    addresses[i] = tfrt_string_view_of(client->hosts[i].address);
+    members[i] = (tfrt_wire_member_t){.rank = i,
+                                      .incarnation = client->hosts[i].incarnation,
+                                      .addresses = &addresses[i],
+                                      .address_count = 1};
+  }
+  char name[TFRT_WIRE_MAX_NAME_SIZE];
+  uint8_t secrets[TFRT_WIRE_JOB_ID_SIZE + TFRT_WIRE_KEY_SIZE];
+  tfrt_random_entropy(secrets, sizeof(secrets));
+  const char* id = (const char*)secrets;
+  const tfrt_job_limits_t* limits = &client->options.limits;
+  const tfrt_wire_job_budgets_t budgets = {.memory_bytes = limits->memory_bytes,
+                                           .objects = limits->objects,
+                                           .calls = limits->calls,
+                                           .requests = limits->requests};
+  tfrt_wire_body_t body = {
+      .kind = TFRT_WIRE_FRAME_JOB_OPEN,
+      .job_open = {
+          .budgets = &budgets,
+          .job_id = tfrt_string_view_make(id, TFRT_WIRE_JOB_ID_SIZE),
+          .key = tfrt_string_view_make(id + TFRT_WIRE_JOB_ID_SIZE, TFRT_WIRE_KEY_SIZE),
+          .view = {.epoch = 1, .members = members, .member_count = count},
+          .name = tfrt_wire_text_fit(tfrt_string_view_of(client->name), name, sizeof(name)),
+          .asks_only = client->options.asks_only,
+          .detached = client->options.is_detached}};
+  return tfrt_client_open_everywhere(client, &body);
+}
+
+// Two addresses of one host, or OK.
+static tfrt_status_t tfrt_client_check_hosts(const tfrt_client_t* client) {
+  for (uint32_t i = 0; i < client->options.host_count; ++i) {
+    for (uint32_t j = 0; j < i; ++j) {
+      if (client->hosts[i].incarnation != client->hosts[j].incarnation) continue;
+      return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                                "host %u (%s) and host %u (%s) are the same process; name each "
+                                "once",
+                                j, client->hosts[j].address, i, client->hosts[i].address);
+    }
+  }
+  return NULL;
+}
+
+// Goes on when a session is open, or one more incarnation is known.
+static void tfrt_client_advance(tfrt_client_t* client) {
+  if (client->job || tfrt_client_is_closed(client)) return;
+  for (uint32_t i = 0; i < client->options.host_count; ++i) {
+    if (client->hosts[i].incarnation == 0) return;
+  }
+  tfrt_status_t status = tfrt_client_check_hosts(client);
+  if (!status) {
+    tfrt_arena_t arena;
+    tfrt_arena_initialize(&arena, client->node->options.allocator);
+    status = tfrt_client_open_job(client, &arena);
+    tfrt_arena_deinitialize(&arena);
+  }
+  if (status) tfrt_client_close_locked(client, status);
+  tfrt_status_release(status);
+}
+
+// --- Sessions ----------------------------------------------------------------
+
+static tfrt_status_t tfrt_client_dial_hosts(tfrt_client_t* client) {
+  for (uint32_t i = 0; i < client->options.host_count; ++i) {
+    tfrt_client_host_t* host = &client->hosts[i];
+    TFRT_RETURN_IF_ERROR(tfrt_session_manager_dial(
+        client->node->sessions, tfrt_string_view_of(host->address), 0, &host->session));
+    // For a client that only asks, each host is the only one: its rank would say nothing.
+    if (!client->options.asks_only) tfrt_session_set_peer_rank(host->session, i);
+    // One that another client has dialled may be open already.
+    bool is_known = tfrt_session_state(host->session) != TFRT_SESSION_CONNECTING;
+    if (is_known) host->incarnation = tfrt_session_peer_incarnation(host->session);
+  }
+  tfrt_client_advance(client);
+  return NULL;
+}
+
+static void tfrt_client_on_peer_met(const tfrt_owner_end_t* end) {
+  const tfrt_node_t* node = end->node;
+  const tfrt_session_t* session = end->peer->session;
+  for (tfrt_list_link_t* link = node->clients.next; link != &node->clients;) {
+    tfrt_client_t* client = tfrt_client_of(link);
+    link = link->next;
+    for (uint32_t i = 0; i < client->options.host_count; ++i) {
+      if (client->hosts[i].session == session) {
+        client->hosts[i].incarnation = tfrt_session_peer_incarnation(session);
+      }
+    }
+    tfrt_client_advance(client);
+  }
+}
+
+// Takes the session that there is already with the process at |host|, if |reason| says so.
+static bool tfrt_client_take_other(tfrt_client_t* client, tfrt_client_host_t* host,
+                                   const tfrt_session_t* session, tfrt_status_t reason) {
+  if (tfrt_status_code(reason) != TFRT_STATUS_ALREADY_EXISTS) return false;
+  uint64_t incarnation = tfrt_status_fields(reason)->origin.incarnation;
+  tfrt_session_t* other = tfrt_session_manager_find(client->node->sessions, incarnation);
+  if (!other || other == session) return false;
+  tfrt_session_release(host->session);
+  host->session = tfrt_session_retain(other);
+  host->incarnation = incarnation;
+  tfrt_client_advance(client);
+  return true;
+}
+
+static void tfrt_client_lose_session(tfrt_client_t* client, tfrt_client_host_t* host,
+                                     const tfrt_session_t* session, tfrt_session_death_t death,
+                                     tfrt_status_t reason) {
+  if (tfrt_client_take_other(client, host, session, reason)) return;
+  if (!tfrt_client_was_opened(client)) {
+    tfrt_status_t status = tfrt_client_unopened_error(client, host, death, reason);
+    tfrt_client_close_locked(client, status);
+    tfrt_status_release(status);
+    return;
+  }
+  // The root decides what the loss of another host means.
+  if (host != &client->hosts[0]) return;
+  tfrt_peer_t* root = tfrt_peer_find(client->node, host->incarnation);
+  if (root) tfrt_client_lose_root(client, root);
+}
+
+static void tfrt_client_on_session_dead(const tfrt_owner_end_t* end) {
+  const tfrt_node_t* node = end->node;
+  for (tfrt_list_link_t* link = node->clients.next; link != &node->clients;) {
+    tfrt_client_t* client = tfrt_client_of(link);
+    link = link->next;
+    // An address that is given twice has one session. One that is closed meanwhile has none.
+    for (uint32_t i = 0; i < client->options.host_count; ++i) {
+      if (client->hosts[i].session != end->session) continue;
+      tfrt_client_lose_session(client, &client->hosts[i], end->session, end->death, end->reason);
+    }
+  }
+}
+
+// The root has ended the job, and no host answers messages on their way to it.
+static void tfrt_client_on_member_left(const tfrt_owner_end_t* end) {
+  tfrt_client_t* client = tfrt_client_find(end->node, end->job);
+  if (client && end->peer->incarnation == client->hosts[0].incarnation) {
+    tfrt_client_lose_root(client, end->peer);
+  }
+}
+
+// --- JobOpened ---------------------------------------------------------------
+
+// |host| has no part in the job, for the reason that |error| gives.
+static void tfrt_client_on_refusal(tfrt_client_t* client, const tfrt_client_host_t* host,
+                                   const tfrt_wire_error_t* error) {
+  tfrt_string_view_t name = tfrt_session_peer_name(host->session);
+  if (tfrt_string_view_equal(name, tfrt_string_view_of(host->address))) name.size = 0;
+  tfrt_status_t status = tfrt_status_take_annotate(
+      tfrt_wire_error_to_status(error), "host %u (%.*s%s%s) refuses the job",
+      tfrt_client_rank_of(client, host), TFRT_STRING_VIEW_ARGUMENTS(name),
+      name.size > 0 ? ", " : "", host->address);
+  tfrt_client_close_locked(client, status);
+  tfrt_status_release(status);
+}
+
+// A JobOpened came.
+static tfrt_status_t tfrt_client_on_job_opened(const tfrt_incoming_frame_t* in) {
+  const tfrt_wire_error_t* error = in->body->job_opened.error;
+  tfrt_client_t* client = in->job ? tfrt_client_find(in->peer->node, in->job) : NULL;
+  if (!client || tfrt_client_was_opened(client)) return NULL;
+  bool all = true;
+  for (uint32_t i = 0; i < client->options.host_count; ++i) {
+    tfrt_client_host_t* host = &client->hosts[i];
+    if (host->incarnation == in->peer->incarnation && error) {
+      tfrt_client_on_refusal(client, host, error);
+      return NULL;
+    }
+    if (host->incarnation == in->peer->incarnation) host->opened = true;
+    all = all && host->opened;
+  }
+  if (all) tfrt_client_note_open(client);
+  return NULL;
 }
 
 // --- The deadline ------------------------------------------------------------
@@ -470,11 +472,7 @@ static void tfrt_client_on_deadline(tfrt_client_t* client) {
           ? tfrt_status_create(TFRT_STATUS_DEADLINE_EXCEEDED, "the deadline of the job has passed")
           : tfrt_client_late_error(client);
   if (!tfrt_client_was_opened(client)) tfrt_client_close_locked(client, status);
-  for (tfrt_list_link_t* link = client->runs.next; link != &client->runs;) {
-    tfrt_client_run_t* run = tfrt_client_run_of(link);
-    link = link->next;
-    tfrt_client_run_cancel(client, run, status);
-  }
+  tfrt_client_runs_cancel(client, 0, status);
   tfrt_status_release(status);
 }
 
@@ -570,50 +568,29 @@ tfrt_status_t tfrt_client_create(tfrt_node_t* node, const tfrt_client_options_t*
 
 tfrt_async_value_t* tfrt_client_opened(tfrt_client_t* client) { return &client->opened->base; }
 
-uint64_t tfrt_client_start(tfrt_client_t* client, const tfrt_client_start_t* start,
-                           tfrt_async_value_t** out_results) {
-  tfrt_client_run_t* run = tfrt_client_run_create(client, start, out_results);
-  if (!run) {
-    for (uint32_t i = 0; i < start->result_count; ++i) {
-      out_results[i] = tfrt_async_value_out_of_memory();
-    }
-    if (start->out_ended) *start->out_ended = tfrt_async_value_out_of_memory();
-    return 0;
-  }
-  tfrt_status_t status = tfrt_program_cache_add_bytes(client->node, start->program, &run->program);
-  tfrt_node_lock_tables(client->node);
-  uint64_t number = client->next_run++;
-  run->number = number;
-  if (status) {
-    tfrt_client_run_fail(client, run, 0, status);
-  } else if (tfrt_client_is_closed(client)) {
-    tfrt_client_end_run(client, run);
-  } else {
-    tfrt_list_push_back(&client->runs, &run->link);
-    if (tfrt_client_was_opened(client)) tfrt_client_run_send(client, run);
-  }
-  tfrt_node_unlock(client->node);
-  tfrt_status_release(status);
-  return number;
+// --- The part of clients in a node --------------------------------------------
+
+static void tfrt_client_on_node_made(const tfrt_owner_end_t* end) {
+  tfrt_list_initialize(&end->node->clients);
 }
 
-void tfrt_client_cancel(tfrt_client_t* client, uint64_t number, tfrt_status_t reason) {
-  tfrt_node_lock_tables(client->node);
-  for (tfrt_list_link_t* link = client->runs.next; link != &client->runs;) {
-    tfrt_client_run_t* run = tfrt_client_run_of(link);
-    link = link->next;
-    if (number == 0 || run->number == number) tfrt_client_run_cancel(client, run, reason);
+static void tfrt_client_on_node_closing(const tfrt_owner_end_t* end) {
+  const tfrt_list_link_t* clients = &end->node->clients;
+  while (!tfrt_list_is_empty(clients)) {
+    tfrt_client_close_locked(tfrt_client_of(clients->next), end->reason);
   }
-  tfrt_node_unlock(client->node);
 }
 
 static const tfrt_owner_rule_t tfrt_client_rules[] = {
     {TFRT_OWNER_NODE_MADE, TFRT_OWNER_JOBS, tfrt_client_on_node_made},
     {TFRT_OWNER_NODE_CLOSING, TFRT_OWNER_JOBS, tfrt_client_on_node_closing},
+    {TFRT_OWNER_PEER_MET, TFRT_OWNER_JOBS, tfrt_client_on_peer_met},
+    {TFRT_OWNER_SESSION_DEAD, TFRT_OWNER_JOBS, tfrt_client_on_session_dead},
+    {TFRT_OWNER_MEMBER_LEFT, TFRT_OWNER_JOBS, tfrt_client_on_member_left},
 };
 
 static const tfrt_frame_handler_t tfrt_client_handlers[] = {
-    {TFRT_WIRE_FRAME_JOB_END, tfrt_client_on_job_end},
+    {TFRT_WIRE_FRAME_JOB_OPENED, tfrt_client_on_job_opened},
 };
 
 const tfrt_node_part_t tfrt_client_part = {

@@ -13,7 +13,7 @@
 //     deadline a job that is not open is closed, the starts of an open one are cancelled.
 //  3. Closed: the client tells the root, and results that have not come become errors. A client may
 //     leave a detached job instead, or die: the job goes on, and any client may follow it. (Its one
-//     start has begun when tfrt_client_follow() says `running`.)
+//     start has begun when TFRT_CLIENT_ASK_FOLLOW says `running`.)
 //  4. Released.
 //
 // Thread rule: thread-safe.
@@ -54,7 +54,7 @@ typedef struct tfrt_client_options_s {
   tfrt_string_view_t name;              // of the job, for people
   int64_t deadline_ns;                  // of the node's clock; 0 or TFRT_TIME_INFINITE: none
   bool asks_only;                       // nothing is started; a host that drains answers, too
-  bool is_traced;                       // hosts record what runs when, for tfrt_client_trace()
+  bool is_traced;                       // hosts record what runs when, for TFRT_CLIENT_ASK_TRACE
   bool is_detached;                     // the job outlives this client; |print| is never called
   uint64_t keep_results_ms;             // of a detached one, after its end; 0: the root's default
   tfrt_job_limits_t limits;             // on each host, where that allows as much; 0: as it says
@@ -94,19 +94,33 @@ uint64_t tfrt_client_start(tfrt_client_t* client, const tfrt_client_start_t* sta
 // root's answer. Thread-safe.
 void tfrt_client_cancel(tfrt_client_t* client, uint64_t number, tfrt_status_t reason);
 
-// Returns what host |rank| has recorded so far (+1), unresolved: a value for
-// tfrt_client_read_trace(), or an error. It comes when it is demanded, as any value. Thread-safe.
-tfrt_async_value_t* tfrt_client_trace(tfrt_client_t* client, uint32_t rank);
-
-// Has host |rank| record what runs there, for whatever job, as |what| says: the text of a question
-// as service/plain_form.h describes it. Returns what tfrt_client_trace() does (+1), unresolved.
-// Thread-safe.
-tfrt_async_value_t* tfrt_client_record(tfrt_client_t* client, uint32_t rank,
-                                       tfrt_string_view_t what);
-
-// Returns how host |rank| is (+1), unresolved: a value for tfrt_client_lines_take(), or an error.
-// Thread-safe.
-tfrt_async_value_t* tfrt_client_status(tfrt_client_t* client, uint32_t rank);
+// The questions of a client to a host, about any job or client. The answer comes when it is
+// demanded, as any value.
+typedef enum tfrt_client_ask_e {
+  // Its record of this client's job: a value for tfrt_client_read_trace().
+  TFRT_CLIENT_ASK_TRACE = 0,
+  // Has it record, for whatever job, as |about| says: a text of service/plain_form.h. The same.
+  TFRT_CLIENT_ASK_RECORD,
+  // How it is: a value for tfrt_client_lines_take().
+  TFRT_CLIENT_ASK_STATUS,
+  // The things that are alive there because of others, or |part| of them: the same.
+  TFRT_CLIENT_ASK_INVENTORY,
+  // Has it end |about|, of whatever client: a text of service/plain_form.h.
+  TFRT_CLIENT_ASK_CANCEL,
+  // Has it take no more jobs and end with those that run: their number, for
+  // tfrt_client_lines_take().
+  TFRT_CLIENT_ASK_DRAIN,
+  // The state of the detached job |about| (its id in hexadecimal digits), whose root is the host,
+  // and
+  // the lines that the job has printed from |number| on: a value for tfrt_client_read_following().
+  TFRT_CLIENT_ASK_FOLLOW,
+  // Result |number| of such a job, once it has ended. The number behind the last result gives a
+  // chain, or the error that explains why there are no results.
+  TFRT_CLIENT_ASK_KEPT_RESULT,
+  // Whether it has the device |about|, as "cuda:0": a chain, or the error that says what is
+  // missing.
+  TFRT_CLIENT_ASK_DEVICE,
+} tfrt_client_ask_t;
 
 // The part of an inventory that a client asks for. A host of a version before answers with all.
 typedef enum tfrt_client_inventory_e {
@@ -115,34 +129,21 @@ typedef enum tfrt_client_inventory_e {
   TFRT_CLIENT_INVENTORY_FEW,   // the first few things of each kind
 } tfrt_client_inventory_t;
 
-// Returns what is alive on host |rank| because of others (+1), unresolved: a value for
-// tfrt_client_lines_take(), or an error. Thread-safe.
-tfrt_async_value_t* tfrt_client_inventory(tfrt_client_t* client, uint32_t rank,
-                                          tfrt_client_inventory_t which);
+typedef struct tfrt_client_question_s {
+  tfrt_client_ask_t kind;
+  tfrt_string_view_t about;
+  uint64_t number;
+  tfrt_client_inventory_t part;
+} tfrt_client_question_t;
+
+// Asks host |rank| |question|. Returns (+1), unresolved, the answer or an error. Thread-safe.
+tfrt_async_value_t* tfrt_client_ask(tfrt_client_t* client, uint32_t rank,
+                                    const tfrt_client_question_t* question);
 
 // The string (+1) with the lines, as service/plain_form.h describes them, that |value| (consumed)
 // is, which is available; or the error that it is, or that names what is wrong with it.
 // Thread-safe.
 tfrt_async_value_t* tfrt_client_lines_take(tfrt_async_value_t* value);
-
-// Asks host |rank| whether it has the device |name|, as "cuda:0". Returns (+1), unresolved, a
-// chain, or the error that says what is missing. Thread-safe.
-tfrt_async_value_t* tfrt_client_check_device(tfrt_client_t* client, uint32_t rank,
-                                             const char* name);
-
-// Has host |rank| end |what|, of whatever client, a text as service/plain_form.h says; or take no
-// more jobs and end with those that run. Return (+1), unresolved, what the host says to that (to a
-// drain, a value for tfrt_client_lines_take(): the number of jobs that go on), or an error.
-// Thread-safe.
-tfrt_async_value_t* tfrt_client_cancel_on(tfrt_client_t* client, uint32_t rank,
-                                          tfrt_string_view_t what);
-tfrt_async_value_t* tfrt_client_drain(tfrt_client_t* client, uint32_t rank);
-
-// Returns (+1, unresolved) the state of the detached job |id| (in hexadecimal digits) of any
-// client, and the lines that it has printed from number |from| on: a value for
-// tfrt_client_read_following(), or an error. |rank| is the job's root. Thread-safe.
-tfrt_async_value_t* tfrt_client_follow(tfrt_client_t* client, uint32_t rank, tfrt_string_view_t id,
-                                       uint64_t from);
 
 #define TFRT_CLIENT_FUNCTION_SIZE 257
 
@@ -158,24 +159,19 @@ typedef struct tfrt_client_following_s {
   bool is_loss;  // the error that the job has ended with is the loss of a host
 } tfrt_client_following_t;
 
-// Sets |*out_following| to the state in |value|, which is available and was made by
-// tfrt_client_follow(), and then calls |on_line| for each line. INVALID_ARGUMENT for another value;
+// Sets |*out_following| to the state in |value|, the answer to TFRT_CLIENT_ASK_FOLLOW, which is
+// available, and then calls |on_line| for each line. INVALID_ARGUMENT for another value;
 // lines before the bad one were taken. Thread-safe.
 tfrt_status_t tfrt_client_read_following(tfrt_async_value_t* value, tfrt_client_print_fn_t on_line,
                                          void* self, tfrt_client_following_t* out_following)
     TFRT_MUST_USE;
-
-// Returns (+1, unresolved) result |index| of such a job, once it has ended. The index behind the
-// last result gives a chain, or the error that explains why there are no results. Thread-safe.
-tfrt_async_value_t* tfrt_client_kept_result(tfrt_client_t* client, uint32_t rank,
-                                            tfrt_string_view_t id, uint32_t index);
 
 // Sets |out_id| to the id of the client's job, in hexadecimal digits; "" before all hosts are
 // known. Thread-safe.
 #define TFRT_CLIENT_JOB_ID_SIZE 33
 void tfrt_client_job_id(tfrt_client_t* client, char out_id[TFRT_CLIENT_JOB_ID_SIZE]);
 
-// Adds the spans in |value|, which is available and was made by tfrt_client_trace(), to |trace|.
+// Adds the spans in |value|, the answer to a question about spans, which is available, to |trace|.
 // Sets |*out_clock_ns| to the host's clock when it answered, and |*out_dropped| to the number of
 // spans that did not fit there. INVALID_ARGUMENT for a value that is no trace. Thread-safe.
 tfrt_status_t tfrt_client_read_trace(tfrt_async_value_t* value, tfrt_trace_t* trace,

@@ -6,7 +6,7 @@
 #include "distributed/client/client_record.h"
 #include "distributed/service/answer.h"
 #include "distributed/service/following.h"
-#include "distributed/service/plain_following.h"
+#include "distributed/service/plain_form.h"
 #include "distributed/service/tracing.h"
 #include "host_runtime/async/builtin_types.h"
 
@@ -25,17 +25,43 @@ static tfrt_status_t tfrt_client_find_host(const tfrt_client_t* client, uint32_t
   return NULL;
 }
 
-// A call of a built-in function: one value of |type| (NULL: of any) is its result.
+// The built-in function that answers one kind of question: one value of |type| (NULL: of any) is
+// its result. A host that has |feature| reads the question as a message of |kind|; one that
+// doesn't, or a question without a feature, gets a text.
 typedef struct tfrt_client_builtin_s {
   uint32_t function;
   const char* name;
   const char* type;
+  tfrt_wire_features_t feature;
+  tfrt_wire_question_kind_t kind;
 } tfrt_client_builtin_t;
 
+static const tfrt_client_builtin_t tfrt_client_builtins[] = {
+    [TFRT_CLIENT_ASK_TRACE] = {TFRT_WIRE_BUILTIN_TRACE, "trace", "!tfrt.trace",
+                               TFRT_WIRE_FEATURE_ASK, TFRT_WIRE_ASK_TRACE},
+    [TFRT_CLIENT_ASK_RECORD] = {TFRT_WIRE_BUILTIN_RECORD, "record", "!tfrt.trace",
+                                TFRT_WIRE_FEATURE_ASK, TFRT_WIRE_ASK_RECORD},
+    [TFRT_CLIENT_ASK_STATUS] = {TFRT_WIRE_BUILTIN_STATUS, "status", "!tfrt.string",
+                                TFRT_WIRE_FEATURE_ASK, TFRT_WIRE_ASK_STATUS},
+    [TFRT_CLIENT_ASK_INVENTORY] = {TFRT_WIRE_BUILTIN_INVENTORY, "inventory", "!tfrt.string",
+                                   TFRT_WIRE_FEATURE_ASK, TFRT_WIRE_ASK_INVENTORY},
+    [TFRT_CLIENT_ASK_CANCEL] = {TFRT_WIRE_BUILTIN_CANCEL, "cancel", "!tfrt.string",
+                                TFRT_WIRE_FEATURE_ASK, TFRT_WIRE_ASK_CANCEL},
+    [TFRT_CLIENT_ASK_DRAIN] = {TFRT_WIRE_BUILTIN_DRAIN, "drain", "!tfrt.string",
+                               TFRT_WIRE_FEATURE_FOLLOW, TFRT_WIRE_ASK_DRAIN},
+    [TFRT_CLIENT_ASK_FOLLOW] = {TFRT_WIRE_BUILTIN_FOLLOW, "follow", "!tfrt.string",
+                                TFRT_WIRE_FEATURE_FOLLOW, TFRT_WIRE_ASK_FOLLOW},
+    [TFRT_CLIENT_ASK_KEPT_RESULT] = {TFRT_WIRE_BUILTIN_KEPT_RESULT, "kept_result", NULL,
+                                     TFRT_WIRE_FEATURE_FOLLOW, TFRT_WIRE_ASK_KEPT_RESULT},
+    [TFRT_CLIENT_ASK_DEVICE] = {.function = TFRT_WIRE_BUILTIN_CHECK_DEVICE,
+                                .name = "check_device",
+                                .type = "!tfrt.chain"},
+};
+
 // The result (+1) of |builtin| with |argument| (+0, NULL: none) on host |rank|.
-static tfrt_async_value_t* tfrt_client_ask_with(tfrt_client_t* client, uint32_t rank,
-                                                const tfrt_client_builtin_t* builtin,
-                                                tfrt_async_value_t* argument) {
+static tfrt_async_value_t* tfrt_client_call(tfrt_client_t* client, uint32_t rank,
+                                            const tfrt_client_builtin_t* builtin,
+                                            tfrt_async_value_t* argument) {
   tfrt_async_value_t* result = NULL;
   const char* type = builtin->type;
   tfrt_outgoing_call_request_t request = {.function = builtin->function,
@@ -58,11 +84,11 @@ static tfrt_async_value_t* tfrt_client_ask_with(tfrt_client_t* client, uint32_t 
 }
 
 // The same with the text |what| as the argument.
-static tfrt_async_value_t* tfrt_client_ask_about(tfrt_client_t* client, uint32_t rank,
-                                                 const tfrt_client_builtin_t* builtin,
-                                                 tfrt_string_view_t what) {
+static tfrt_async_value_t* tfrt_client_call_with_text(tfrt_client_t* client, uint32_t rank,
+                                                      const tfrt_client_builtin_t* builtin,
+                                                      tfrt_string_view_t what) {
   tfrt_async_value_t* argument = tfrt_async_value_create_string(what);
-  tfrt_async_value_t* result = tfrt_client_ask_with(client, rank, builtin, argument);
+  tfrt_async_value_t* result = tfrt_client_call(client, rank, builtin, argument);
   tfrt_async_value_release(argument);
   return result;
 }
@@ -81,10 +107,15 @@ static bool tfrt_client_may_ask(tfrt_client_t* client, uint32_t rank,
   return may;
 }
 
-// Calls |builtin| with |question|.
-static tfrt_async_value_t* tfrt_client_call_with(tfrt_client_t* client, uint32_t rank,
-                                                 const tfrt_client_builtin_t* builtin,
-                                                 const tfrt_wire_question_t* question) {
+// Calls |builtin| with |question|: the question BUILTIN_ASK, unless its answer is any value.
+static tfrt_async_value_t* tfrt_client_call_with_message(tfrt_client_t* client, uint32_t rank,
+                                                         const tfrt_client_builtin_t* builtin,
+                                                         const tfrt_wire_question_t* question) {
+  tfrt_client_builtin_t called = *builtin;
+  if (called.type) {
+    called.function = TFRT_WIRE_BUILTIN_ASK;
+    called.type = "!tfrt.message";
+  }
   tfrt_string_builder_t bytes;
   tfrt_string_builder_initialize(&bytes, client->node->options.allocator);
   tfrt_status_t status = tfrt_wire_question_encode(question, &bytes);
@@ -95,45 +126,9 @@ static tfrt_async_value_t* tfrt_client_call_with(tfrt_client_t* client, uint32_t
   tfrt_string_builder_deinitialize(&bytes);
   tfrt_async_value_t* result = tfrt_async_value_is_error(argument)
                                    ? tfrt_async_value_retain(argument)
-                                   : tfrt_client_ask_with(client, rank, builtin, argument);
+                                   : tfrt_client_call(client, rank, &called, argument);
   tfrt_async_value_release(argument);
   return result;
-}
-
-static tfrt_async_value_t* tfrt_client_ask_message(tfrt_client_t* client, uint32_t rank,
-                                                   const char* name,
-                                                   const tfrt_wire_question_t* question) {
-  const tfrt_client_builtin_t builtin = {TFRT_WIRE_BUILTIN_ASK, name, "!tfrt.message"};
-  return tfrt_client_call_with(client, rank, &builtin, question);
-}
-
-// Asks the question of |kind|, which came with |feature|, about |what|, a text as plain_form.h
-// says: as a message or, a host that doesn't know those, as |plain| with that text.
-static tfrt_async_value_t* tfrt_client_question(tfrt_client_t* client, uint32_t rank,
-                                                tfrt_wire_features_t feature,
-                                                tfrt_wire_question_kind_t kind,
-                                                const tfrt_client_builtin_t* plain,
-                                                tfrt_string_view_t what) {
-  if (tfrt_client_may_ask(client, rank, feature)) {
-    tfrt_plain_question_t question;
-    tfrt_status_t status = tfrt_plain_question_read(kind, what, &question);
-    if (status) return tfrt_async_value_create_error_take(status);
-    return tfrt_client_ask_message(client, rank, plain->name, &question.question);
-  }
-  return what.size > 0 ? tfrt_client_ask_about(client, rank, plain, what)
-                       : tfrt_client_ask_with(client, rank, plain, NULL);
-}
-
-tfrt_async_value_t* tfrt_client_trace(tfrt_client_t* client, uint32_t rank) {
-  static const tfrt_client_builtin_t plain = {TFRT_WIRE_BUILTIN_TRACE, "trace", "!tfrt.trace"};
-  return tfrt_client_question(client, rank, TFRT_WIRE_FEATURE_ASK, TFRT_WIRE_ASK_TRACE, &plain,
-                              tfrt_string_view_of(""));
-}
-
-tfrt_async_value_t* tfrt_client_status(tfrt_client_t* client, uint32_t rank) {
-  static const tfrt_client_builtin_t plain = {TFRT_WIRE_BUILTIN_STATUS, "status", "!tfrt.string"};
-  return tfrt_client_question(client, rank, TFRT_WIRE_FEATURE_ASK, TFRT_WIRE_ASK_STATUS, &plain,
-                              tfrt_string_view_of(""));
 }
 
 // The kinds of parts of an inventory that says which jobs there are, and the most parts of each
@@ -141,31 +136,43 @@ tfrt_async_value_t* tfrt_client_status(tfrt_client_t* client, uint32_t rank) {
 #define TFRT_CLIENT_JOB_KINDS (1u << TFRT_WIRE_PART_JOB)
 #define TFRT_CLIENT_FEW_PARTS 64u
 
-tfrt_async_value_t* tfrt_client_inventory(tfrt_client_t* client, uint32_t rank,
-                                          tfrt_client_inventory_t which) {
-  static const tfrt_client_builtin_t plain = {TFRT_WIRE_BUILTIN_INVENTORY, "inventory",
-                                              "!tfrt.string"};
-  tfrt_wire_question_t question = {.kind = TFRT_WIRE_ASK_INVENTORY};
-  if (which == TFRT_CLIENT_INVENTORY_JOBS) question.inventory.kinds = TFRT_CLIENT_JOB_KINDS;
-  if (which == TFRT_CLIENT_INVENTORY_FEW) question.inventory.limit = TFRT_CLIENT_FEW_PARTS;
-  return tfrt_client_may_ask(client, rank, TFRT_WIRE_FEATURE_ASK)
-             ? tfrt_client_ask_message(client, rank, plain.name, &question)
-             : tfrt_client_ask_with(client, rank, &plain, NULL);
+// Room for the text of a question about a number of a job.
+#define TFRT_CLIENT_JOB_TEXT_SIZE (TFRT_CLIENT_JOB_ID_SIZE + 32)
+
+// |question| as the text that plain_form.h describes, which may be in |room|.
+static tfrt_string_view_t tfrt_client_question_text(const tfrt_client_question_t* question,
+                                                    char room[TFRT_CLIENT_JOB_TEXT_SIZE]) {
+  bool is_of_job =
+      question->kind == TFRT_CLIENT_ASK_FOLLOW || question->kind == TFRT_CLIENT_ASK_KEPT_RESULT;
+  if (!is_of_job) return question->about;
+  tfrt_string_view_t id = question->about;
+  snprintf(room, TFRT_CLIENT_JOB_TEXT_SIZE, "%.*s %" PRIu64,
+           (int)(id.size < TFRT_CLIENT_JOB_ID_SIZE ? id.size : TFRT_CLIENT_JOB_ID_SIZE), id.data,
+           question->number);
+  return tfrt_string_view_of(room);
 }
 
-tfrt_async_value_t* tfrt_client_record(tfrt_client_t* client, uint32_t rank,
-                                       tfrt_string_view_t what) {
-  static const tfrt_client_builtin_t plain = {TFRT_WIRE_BUILTIN_RECORD, "record", "!tfrt.trace"};
-  return tfrt_client_question(client, rank, TFRT_WIRE_FEATURE_ASK, TFRT_WIRE_ASK_RECORD, &plain,
-                              what);
+tfrt_async_value_t* tfrt_client_ask(tfrt_client_t* client, uint32_t rank,
+                                    const tfrt_client_question_t* question) {
+  const tfrt_client_builtin_t* builtin = &tfrt_client_builtins[question->kind];
+  char room[TFRT_CLIENT_JOB_TEXT_SIZE];
+  tfrt_string_view_t text = tfrt_client_question_text(question, room);
+  if (!tfrt_client_may_ask(client, rank, builtin->feature)) {
+    return text.size > 0 ? tfrt_client_call_with_text(client, rank, builtin, text)
+                         : tfrt_client_call(client, rank, builtin, NULL);
+  }
+  tfrt_plain_question_t message;
+  tfrt_status_t status = tfrt_plain_question_read(builtin->kind, text, &message);
+  if (status) return tfrt_async_value_create_error_take(status);
+  if (question->kind == TFRT_CLIENT_ASK_INVENTORY) {
+    tfrt_wire_ask_inventory_t* inventory = &message.question.inventory;
+    if (question->part == TFRT_CLIENT_INVENTORY_JOBS) inventory->kinds = TFRT_CLIENT_JOB_KINDS;
+    if (question->part == TFRT_CLIENT_INVENTORY_FEW) inventory->limit = TFRT_CLIENT_FEW_PARTS;
+  }
+  return tfrt_client_call_with_message(client, rank, builtin, &message.question);
 }
 
-tfrt_async_value_t* tfrt_client_cancel_on(tfrt_client_t* client, uint32_t rank,
-                                          tfrt_string_view_t what) {
-  static const tfrt_client_builtin_t plain = {TFRT_WIRE_BUILTIN_CANCEL, "cancel", "!tfrt.string"};
-  return tfrt_client_question(client, rank, TFRT_WIRE_FEATURE_ASK, TFRT_WIRE_ASK_CANCEL, &plain,
-                              what);
-}
+// --- Answers -----------------------------------------------------------------
 
 // True if |value| is available and of |form|.
 static bool tfrt_client_is_form(tfrt_async_value_t* value, tfrt_answer_form_t form) {
@@ -191,96 +198,54 @@ tfrt_async_value_t* tfrt_client_lines_take(tfrt_async_value_t* value) {
   return result;
 }
 
-// --- Others ------------------------------------------------------------------
+// Where the state and the lines of an answer go.
+typedef struct tfrt_client_follower_s {
+  tfrt_client_following_t* following;
+  tfrt_client_print_fn_t on_line;
+  void* self;
+} tfrt_client_follower_t;
 
-tfrt_async_value_t* tfrt_client_check_device(tfrt_client_t* client, uint32_t rank,
-                                             const char* name) {
-  static const tfrt_client_builtin_t builtin = {TFRT_WIRE_BUILTIN_CHECK_DEVICE, "check_device",
-                                                "!tfrt.chain"};
-  return tfrt_client_ask_about(client, rank, &builtin, tfrt_string_view_of(name));
+static void tfrt_client_take_state(void* self, const tfrt_wire_follow_part_t* follow) {
+  const tfrt_client_follower_t* follower = self;
+  *follower->following =
+      (tfrt_client_following_t){.is_starting = follow->state == TFRT_WIRE_DETACHED_STARTING,
+                                .has_ended = follow->state == TFRT_WIRE_DETACHED_ENDED,
+                                .result_count = follow->results,
+                                .from = follow->from,
+                                .next = follow->next,
+                                .has_more = follow->has_more,
+                                .is_loss = follow->is_loss};
+  snprintf(follower->following->function, sizeof(follower->following->function), "%.*s",
+           TFRT_STRING_VIEW_ARGUMENTS(follow->function));
 }
 
-tfrt_async_value_t* tfrt_client_drain(tfrt_client_t* client, uint32_t rank) {
-  static const tfrt_client_builtin_t plain = {TFRT_WIRE_BUILTIN_DRAIN, "drain", "!tfrt.string"};
-  return tfrt_client_question(client, rank, TFRT_WIRE_FEATURE_FOLLOW, TFRT_WIRE_ASK_DRAIN, &plain,
-                              tfrt_string_view_of(""));
-}
-
-// --- Detached jobs -----------------------------------------------------------
-
-// The text of a question about |number| of the job |id|.
-typedef struct tfrt_client_job_text_s {
-  char text[TFRT_CLIENT_JOB_ID_SIZE + 32];
-} tfrt_client_job_text_t;
-
-static tfrt_client_job_text_t tfrt_client_job_text(tfrt_string_view_t id, uint64_t number) {
-  tfrt_client_job_text_t what;
-  snprintf(what.text, sizeof(what.text), "%.*s %" PRIu64,
-           (int)(id.size < TFRT_CLIENT_JOB_ID_SIZE ? id.size : TFRT_CLIENT_JOB_ID_SIZE), id.data,
-           number);
-  return what;
-}
-
-tfrt_async_value_t* tfrt_client_follow(tfrt_client_t* client, uint32_t rank, tfrt_string_view_t id,
-                                       uint64_t from) {
-  static const tfrt_client_builtin_t plain = {TFRT_WIRE_BUILTIN_FOLLOW, "follow", "!tfrt.string"};
-  tfrt_client_job_text_t what = tfrt_client_job_text(id, from);
-  return tfrt_client_question(client, rank, TFRT_WIRE_FEATURE_FOLLOW, TFRT_WIRE_ASK_FOLLOW, &plain,
-                              tfrt_string_view_of(what.text));
-}
-
-tfrt_async_value_t* tfrt_client_kept_result(tfrt_client_t* client, uint32_t rank,
-                                            tfrt_string_view_t id, uint32_t index) {
-  static const tfrt_client_builtin_t builtin = {TFRT_WIRE_BUILTIN_KEPT_RESULT, "kept_result", NULL};
-  tfrt_client_job_text_t what = tfrt_client_job_text(id, index);
-  if (!tfrt_client_may_ask(client, rank, TFRT_WIRE_FEATURE_FOLLOW)) {
-    return tfrt_client_ask_about(client, rank, &builtin, tfrt_string_view_of(what.text));
-  }
-  tfrt_plain_question_t question;
-  tfrt_status_t status = tfrt_plain_question_read(TFRT_WIRE_ASK_KEPT_RESULT,
-                                                  tfrt_string_view_of(what.text), &question);
-  if (status) return tfrt_async_value_create_error_take(status);
-  return tfrt_client_call_with(client, rank, &builtin, &question.question);
-}
-
-static tfrt_status_t tfrt_client_read_follow_parts(tfrt_string_view_t answer,
-                                                   tfrt_client_print_fn_t on_line, void* self,
-                                                   tfrt_client_following_t* out_following) {
-  tfrt_wire_follow_part_t follow;
-  tfrt_arena_t arena;
-  tfrt_arena_initialize(&arena, tfrt_allocator_system());
-  tfrt_status_t status = tfrt_following_read(answer, &arena, &follow);
-  *out_following =
-      (tfrt_client_following_t){.is_starting = follow.state == TFRT_WIRE_DETACHED_STARTING,
-                                .has_ended = follow.state == TFRT_WIRE_DETACHED_ENDED,
-                                .result_count = follow.results,
-                                .from = follow.from,
-                                .next = follow.next,
-                                .has_more = follow.has_more,
-                                .is_loss = follow.is_loss};
-  snprintf(out_following->function, sizeof(out_following->function), "%.*s",
-           TFRT_STRING_VIEW_ARGUMENTS(follow.function));
-  tfrt_arena_deinitialize(&arena);
-  return status ? status : tfrt_following_read_lines(answer, on_line, self);
+static void tfrt_client_take_line(void* self, uint32_t rank, tfrt_string_view_t text) {
+  const tfrt_client_follower_t* follower = self;
+  follower->on_line(follower->self, rank, text);
 }
 
 tfrt_status_t tfrt_client_read_following(tfrt_async_value_t* value, tfrt_client_print_fn_t on_line,
                                          void* self, tfrt_client_following_t* out_following) {
-  tfrt_string_view_t answer = tfrt_async_value_string(value);
-  if (tfrt_client_is_form(value, TFRT_ANSWER_MESSAGE)) {
-    return tfrt_client_read_follow_parts(answer, on_line, self, out_following);
-  }
   *out_following = (tfrt_client_following_t){0};
-  tfrt_string_builder_t parts;
-  tfrt_string_builder_initialize(&parts, tfrt_allocator_system());
-  tfrt_status_t status = tfrt_plain_following_read(answer, &parts);
-  if (!status) {
-    status = tfrt_client_read_follow_parts(tfrt_string_builder_view(&parts), on_line, self,
-                                           out_following);
-  }
-  tfrt_string_builder_deinitialize(&parts);
-  return status;
+  tfrt_client_follower_t follower = {out_following, on_line, self};
+  const tfrt_following_reader_t reader = {&follower, tfrt_client_take_state, tfrt_client_take_line};
+  bool is_message = tfrt_client_is_form(value, TFRT_ANSWER_MESSAGE);
+  return tfrt_following_read(is_message ? TFRT_ANSWER_MESSAGE : TFRT_ANSWER_TEXT,
+                             tfrt_async_value_string(value), &reader);
 }
+
+tfrt_status_t tfrt_client_read_trace(tfrt_async_value_t* value, tfrt_trace_t* trace,
+                                     int64_t* out_clock_ns, uint64_t* out_dropped) {
+  bool is_message = tfrt_client_is_form(value, TFRT_ANSWER_MESSAGE);
+  if (is_message || tfrt_client_is_form(value, TFRT_ANSWER_TRACE)) {
+    return tfrt_tracing_read(is_message ? TFRT_ANSWER_MESSAGE : TFRT_ANSWER_TRACE,
+                             tfrt_async_value_string(value), trace, out_clock_ns, out_dropped);
+  }
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a %s is no trace",
+                            tfrt_type_get(tfrt_async_value_resolved(value)->type_id)->name);
+}
+
+// --- What the client knows itself --------------------------------------------
 
 void tfrt_client_job_id(tfrt_client_t* client, char out_id[TFRT_CLIENT_JOB_ID_SIZE]) {
   tfrt_node_lock_tables(client->node);
@@ -291,15 +256,15 @@ void tfrt_client_job_id(tfrt_client_t* client, char out_id[TFRT_CLIENT_JOB_ID_SI
   tfrt_node_unlock(client->node);
 }
 
-tfrt_status_t tfrt_client_read_trace(tfrt_async_value_t* value, tfrt_trace_t* trace,
-                                     int64_t* out_clock_ns, uint64_t* out_dropped) {
-  tfrt_string_view_t bytes = tfrt_async_value_string(value);
-  if (tfrt_client_is_form(value, TFRT_ANSWER_MESSAGE)) {
-    return tfrt_tracing_read(bytes, trace, out_clock_ns, out_dropped);
+bool tfrt_client_has_lost(tfrt_client_t* client, tfrt_status_t status) {
+  if (!status) return false;
+  uint64_t root_key = tfrt_status_fields(status)->root_key;
+  tfrt_node_lock_tables(client->node);
+  bool found = root_key == client->node->incarnation;
+  for (uint32_t i = 0; i < client->options.host_count && !found; ++i) {
+    uint64_t incarnation = client->hosts[i].incarnation;
+    found = incarnation != 0 && root_key == incarnation;
   }
-  if (tfrt_client_is_form(value, TFRT_ANSWER_TRACE)) {
-    return tfrt_plain_trace_read(bytes, trace, out_clock_ns, out_dropped);
-  }
-  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a %s is no trace",
-                            tfrt_type_get(tfrt_async_value_resolved(value)->type_id)->name);
+  tfrt_node_unlock(client->node);
+  return found;
 }

@@ -3,8 +3,8 @@
 // The record of a client, for its three sources, and the events that host/ reports to the clients
 // of a node: sessions open and die, frames of jobs come.
 //
-//    client.c       its life: created, open, closed; its starts: packed, sent, cancelled, ended
-//    client_host.c  its hosts: dialled, known, the job opened on each; what is wrong with one
+//    client.c       its life: its hosts are dialled, the job is opened on each, closed
+//    client_run.c   its starts: packed, sent, cancelled, ended
 //    client_query.c what its hosts are asked: how they are, what ran when
 //
 // Thread rule: everything here needs the node's lock.
@@ -64,43 +64,34 @@ static inline bool tfrt_client_is_closed(const tfrt_client_t* client) {
   return client->state == TFRT_CLIENT_GIVEN_UP || client->state == TFRT_CLIENT_CLOSED;
 }
 
-// --- client.c ----------------------------------------------------------------
-
-// Counts references: of users, of the node until it is closed, of the job, of the timer.
-void tfrt_client_retain(tfrt_client_t* client);
-void tfrt_client_release_locked(tfrt_client_t* client);
-
-// The job is open everywhere: sends the starts that waited for that.
-void tfrt_client_note_open(tfrt_client_t* client);
-
-// Closes |client| because of |reason| (+0), OK when it is finished. Idempotent.
-void tfrt_client_close_locked(tfrt_client_t* client, tfrt_status_t reason);
-
-// The client of |job|, or NULL.
-tfrt_client_t* tfrt_client_find(tfrt_node_t* node, const tfrt_job_t* job);
-
 static inline tfrt_client_t* tfrt_client_of(tfrt_list_link_t* link) {
   return TFRT_CONTAINER_OF(link, tfrt_client_t, link);
 }
 
-// |root|, the root of the job, is lost: so is all that it ran.
-void tfrt_client_lose_root(tfrt_client_t* client, const tfrt_peer_t* root);
+// The client of |job|, or NULL.
+static inline tfrt_client_t* tfrt_client_find(tfrt_node_t* node, const tfrt_job_t* job) {
+  for (tfrt_list_link_t* link = node->clients.next; link != &node->clients; link = link->next) {
+    if (tfrt_client_of(link)->job == job) return tfrt_client_of(link);
+  }
+  return NULL;
+}
 
-// --- client_host.c -----------------------------------------------------------
+// --- client_run.c ------------------------------------------------------------
 
-// Dials all hosts of |client|.
-tfrt_status_t tfrt_client_dial_hosts(tfrt_client_t* client) TFRT_MUST_USE;
+// Sends the starts of |client|, whose job has just been opened everywhere.
+void tfrt_client_runs_send(tfrt_client_t* client);
 
-// Forgets their sessions.
-void tfrt_client_forget_hosts(tfrt_client_t* client);
+// Stops the start |number| of |client|, 0 for all, because of |reason| (+0).
+void tfrt_client_runs_cancel(tfrt_client_t* client, uint64_t number, tfrt_status_t reason);
 
-// The error (+1) for a job that was not open in time; it names the hosts that have not answered.
-tfrt_status_t tfrt_client_late_error(const tfrt_client_t* client) TFRT_MUST_USE;
+// Ends all starts of |client|: because |lost_root|, the root of the job, is lost, or (NULL) because
+// the client is closed.
+void tfrt_client_runs_end(tfrt_client_t* client, const tfrt_peer_t* lost_root);
 
 // --- The node ----------------------------------------------------------------
 
 // Have clients end with the node, and learn of sessions, the job's answers and the root's loss.
 extern const tfrt_node_part_t tfrt_client_part;
-extern const tfrt_node_part_t tfrt_client_host_part;
+extern const tfrt_node_part_t tfrt_client_run_part;
 
 #endif  // TFRT_DISTRIBUTED_CLIENT_CLIENT_RECORD_H_

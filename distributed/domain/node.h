@@ -51,7 +51,7 @@ typedef struct tfrt_node_options_s {
 } tfrt_node_options_t;
 
 // The numbers of things that are alive in a node because of other hosts. All zero when every job is
-// over.
+// over, but for |kept_jobs|.
 typedef struct tfrt_node_counts_s {
   uint64_t objects;         // values that others know
   uint64_t remote_values;   // placeholders for values of others
@@ -59,6 +59,9 @@ typedef struct tfrt_node_counts_s {
   uint64_t incoming_calls;  // run by us for others
   uint64_t incoming_wants;  // values that others wait for
   uint64_t transfers;       // payloads on lanes, in both directions
+  uint64_t jobs;            // that are not over
+  uint64_t running_jobs;    // of those, that run something or follow a detached job; others ask
+  uint64_t kept_jobs;       // detached ones that are over and have left their results
 } tfrt_node_counts_t;
 
 // Adds one reference to |node| and returns it. Thread-safe.

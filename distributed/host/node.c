@@ -74,7 +74,7 @@ static const tfrt_node_part_t* const tfrt_host_parts[] = {
     &tfrt_builtin_part,
     // client/
     &tfrt_client_part,
-    &tfrt_client_host_part,
+    &tfrt_client_run_part,
 };
 
 static void tfrt_host_add_part(tfrt_host_t* host, const tfrt_node_part_t* part) {
@@ -285,30 +285,13 @@ tfrt_node_counts_t tfrt_node_counts(tfrt_node_t* node) {
   counts.objects = tfrt_object_table_count(node->objects);
   tfrt_lane_counts_t lanes = tfrt_lane_manager_counts(node->lanes);
   counts.transfers = lanes.sending + lanes.receiving;
+  for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) {
+    ++counts.jobs;
+  }
+  counts.running_jobs = tfrt_job_count_running(node, NULL);
+  counts.kept_jobs = tfrt_detached_job_count_kept(node);
   tfrt_node_unlock(node);
   return counts;
-}
-
-size_t tfrt_node_job_count(tfrt_node_t* node) {
-  size_t count = 0;
-  tfrt_node_lock_tables(node);
-  for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) ++count;
-  tfrt_node_unlock(node);
-  return count;
-}
-
-size_t tfrt_node_running_job_count(tfrt_node_t* node) {
-  tfrt_node_lock_tables(node);
-  size_t count = tfrt_job_count_running(node, NULL);
-  tfrt_node_unlock(node);
-  return count;
-}
-
-size_t tfrt_node_kept_count(tfrt_node_t* node) {
-  tfrt_node_lock_tables(node);
-  size_t count = tfrt_detached_job_count_kept(node);
-  tfrt_node_unlock(node);
-  return count;
 }
 
 void tfrt_node_session_counters(tfrt_node_t* node, tfrt_session_counters_t* out_counters) {

@@ -35,7 +35,7 @@ tfrt_status_t tfrt_node_listen(tfrt_node_t* node, tfrt_string_view_t address,
 tfrt_status_t tfrt_node_set_name(tfrt_node_t* node, tfrt_string_view_t name) TFRT_MUST_USE;
 
 // Takes no new jobs any more, and tells the peers so. The jobs that run go on, with all that
-// they need: tfrt_node_running_job_count() tells when they are over. Idempotent. Thread-safe.
+// they need: the count |running_jobs| tells when they are over. Idempotent. Thread-safe.
 void tfrt_node_refuse_jobs(tfrt_node_t* node);
 
 // Refuses new work, closes all jobs and ends all sessions, saying goodbye. Idempotent.
@@ -45,18 +45,8 @@ void tfrt_node_close(tfrt_node_t* node);
 // True if all work that close left under way has ended. Thread-safe.
 bool tfrt_node_is_drained(tfrt_node_t* node);
 
-// The number of live objects now. Thread-safe.
+// The numbers of what is alive now. Thread-safe.
 tfrt_node_counts_t tfrt_node_counts(tfrt_node_t* node);
-
-// The number of jobs that are not over. Thread-safe.
-size_t tfrt_node_job_count(tfrt_node_t* node);
-
-// The number of those jobs that run something or follow a detached job; the others only ask.
-// Thread-safe.
-size_t tfrt_node_running_job_count(tfrt_node_t* node);
-
-// The number of detached jobs that are over and have left their results. Thread-safe.
-size_t tfrt_node_kept_count(tfrt_node_t* node);
 
 // Sets |*out_counters| to the counters of all sessions. Thread-safe.
 void tfrt_node_session_counters(tfrt_node_t* node, tfrt_session_counters_t* out_counters);

@@ -327,7 +327,7 @@ static tfrt_status_t tfrt_job_start_create(tfrt_peer_t* peer, tfrt_job_t* job,
     return tfrt_status_create(TFRT_STATUS_CANCELLED, "the job is closed");
   }
   TFRT_RETURN_IF_ERROR(tfrt_job_start_check_detached(job, wire));
-  TFRT_RETURN_IF_ERROR(tfrt_job_budget_check_start(job));
+  TFRT_RETURN_IF_ERROR(tfrt_job_budget_check(job, TFRT_JOB_BUDGET_START, 0));
   if (!program) {
     return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "the program %u was not announced",
                               wire->program);

@@ -9,8 +9,9 @@
 #include "distributed/job/job_life.h"
 #include "distributed/service/following.h"
 #include "distributed/service/inventory.h"
-#include "distributed/service/status_report.h"
+#include "distributed/service/plain_form.h"
 #include "distributed/service/tracing.h"
+#include "distributed/value/object_table.h"
 #include "host_runtime/async/builtin_types.h"
 
 tfrt_status_t tfrt_answer_type(tfrt_answer_form_t form, tfrt_type_id_t* out_type) {
@@ -63,29 +64,90 @@ static bool tfrt_answer_has_message(const tfrt_execution_t* execution) {
   return is_it;
 }
 
-void tfrt_answer_question_initialize(tfrt_answer_question_t* question, const tfrt_node_t* node) {
-  question->message = (tfrt_wire_question_t){0};
-  tfrt_arena_initialize(&question->arena, node->options.allocator);
+// --- The state of this host ------------------------------------------------------
+//
+// The state in a few numbers: a HostPart with counts, and a PeerPart for each session. The work
+// under the lock doesn't grow with what lives on the host: counts are kept.
+
+// The counts of live objects, without jobs that only ask, and without the call that asks this and
+// its result's slot.
+static tfrt_wire_host_counts_t tfrt_answer_status_counts(const tfrt_execution_t* execution) {
+  const tfrt_node_t* node = execution->node;
+  tfrt_lane_counts_t lanes = tfrt_lane_manager_counts(node->lanes);
+  return (tfrt_wire_host_counts_t){.jobs = tfrt_job_count_running(node, execution->job),
+                                   .kept_jobs = tfrt_detached_job_count_kept(node),
+                                   .objects = tfrt_object_table_count(node->objects) - 1,
+                                   .remote_values = node->counts.remote_values,
+                                   .outgoing_calls = node->counts.outgoing_calls,
+                                   .incoming_calls = node->counts.incoming_calls - 1,
+                                   .incoming_wants = node->counts.incoming_wants,
+                                   .transfers = lanes.sending + lanes.receiving};
 }
 
-void tfrt_answer_question_deinitialize(tfrt_answer_question_t* question) {
-  tfrt_arena_deinitialize(&question->arena);
+static tfrt_wire_host_counters_t tfrt_answer_status_counters(const tfrt_node_t* node) {
+  tfrt_session_counters_t counters;
+  tfrt_session_manager_counters(node->sessions, &counters);
+  return (tfrt_wire_host_counters_t){.frames_sent = counters.frames_sent,
+                                     .frames_received = counters.frames_received,
+                                     .frames_replayed = counters.frames_replayed,
+                                     .resumes = counters.resumes,
+                                     .dials = counters.dials,
+                                     .deaths = counters.deaths};
 }
 
-tfrt_status_t tfrt_answer_question_read(tfrt_answer_question_t* question,
-                                        const tfrt_execution_t* execution,
-                                        tfrt_wire_question_kind_t kind) {
-  tfrt_string_view_t bytes = tfrt_answer_argument(execution);
-  if (!tfrt_answer_has_message(execution)) {
-    TFRT_RETURN_IF_ERROR(tfrt_plain_question_read(kind, bytes, &question->plain));
-    question->message = question->plain.question;
-    return NULL;
+// A peer's session, and what has crossed in it.
+static void tfrt_answer_status_add_peer(tfrt_answer_parts_t* report,
+                                        const tfrt_session_t* session) {
+  uint64_t incarnation = tfrt_session_peer_incarnation(session);
+  const tfrt_session_description_t seen = tfrt_session_describe(session);
+  tfrt_lane_traffic_t payloads = tfrt_lane_manager_traffic(report->node->lanes, incarnation, 0);
+  int64_t round_trip_us = seen.round_trip_ns / 1000;
+  const tfrt_wire_answer_part_t part = {
+      .kind = TFRT_WIRE_PART_PEER,
+      .peer = {.incarnation = incarnation,
+               .state = (uint32_t)tfrt_session_state(session),
+               .round_trip_us = round_trip_us > 0 ? (uint64_t)round_trip_us : 0,
+               .address = tfrt_answer_parts_view(report, tfrt_session_address(session)),
+               .name = tfrt_answer_parts_view(report, tfrt_session_peer_name(session)),
+               .frames_sent = seen.frames_sent,
+               .frames_received = seen.frames_received,
+               .bytes_sent = seen.bytes_sent,
+               .bytes_received = seen.bytes_received,
+               .payload_bytes_sent = payloads.sent,
+               .payload_bytes_received = payloads.received}};
+  tfrt_answer_parts_emit(report, &part);
+}
+
+static tfrt_status_t tfrt_answer_status_write(tfrt_execution_t* execution,
+                                              const tfrt_wire_question_t* question,
+                                              tfrt_string_builder_t* out) {
+  (void)question;
+  tfrt_node_t* node = execution->node;
+  tfrt_answer_parts_t report;
+  tfrt_answer_parts_initialize(&report, node, out);
+  tfrt_node_lock_tables(node);
+  tfrt_wire_host_counts_t counts = tfrt_answer_status_counts(execution);
+  tfrt_wire_host_counters_t counters = tfrt_answer_status_counters(node);
+  tfrt_string_view_t name = tfrt_session_manager_name(node->sessions);
+  const tfrt_wire_answer_part_t part = {.kind = TFRT_WIRE_PART_HOST,
+                                        .host = {.incarnation = node->incarnation,
+                                                 .name = tfrt_answer_parts_view(&report, name),
+                                                 .serving = !node->refuses_jobs && !node->closed,
+                                                 .counts = &counts,
+                                                 .counters = &counters}};
+  tfrt_answer_parts_emit(&report, &part);
+  for (tfrt_session_t* session = tfrt_session_manager_first(node->sessions); session;
+       session = tfrt_session_manager_next(node->sessions, session)) {
+    tfrt_answer_status_add_peer(&report, session);
   }
-  TFRT_RETURN_IF_ERROR(tfrt_wire_question_decode(bytes, &question->arena, &question->message));
-  if (question->message.kind == kind) return NULL;
-  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "Question: field %u, must be %u",
-                            question->message.kind, kind);
+  tfrt_node_unlock(node);
+  return tfrt_answer_parts_finish(&report);
 }
+
+static const tfrt_answerer_t tfrt_status_answerer = {.kind = TFRT_WIRE_ASK_STATUS,
+                                                     .write = tfrt_answer_status_write,
+                                                     .plain_function = TFRT_WIRE_BUILTIN_STATUS,
+                                                     .write_plain = tfrt_plain_answer_write};
 
 // --- Cancel and drain ------------------------------------------------------------
 
@@ -191,10 +253,11 @@ static const tfrt_answerer_t tfrt_drain_answerer = {.kind = TFRT_WIRE_ASK_DRAIN,
 
 // --- Questions -------------------------------------------------------------------
 
-// All kinds of questions but KEPT_RESULT, whose answer is no message.
+// All kinds of questions.
 static const tfrt_answerer_t* const tfrt_answerers[] = {
-    &tfrt_trace_answerer,  &tfrt_status_answerer, &tfrt_inventory_answerer, &tfrt_cancel_answerer,
-    &tfrt_record_answerer, &tfrt_follow_answerer, &tfrt_drain_answerer,
+    &tfrt_trace_answerer,  &tfrt_status_answerer,      &tfrt_inventory_answerer,
+    &tfrt_cancel_answerer, &tfrt_record_answerer,      &tfrt_follow_answerer,
+    &tfrt_drain_answerer,  &tfrt_kept_result_answerer,
 };
 
 // Answers a question that is a message.
@@ -209,7 +272,7 @@ static tfrt_status_t tfrt_answer_write_parts(tfrt_execution_t* execution,
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(tfrt_answerers) && !status; ++i) {
     if (tfrt_answerers[i]->kind == question.kind) answerer = tfrt_answerers[i];
   }
-  if (answerer) {
+  if (answerer && answerer->write) {
     status = answerer->write(execution, &question, out);
   } else if (!status) {
     status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
@@ -234,19 +297,46 @@ static tfrt_status_t tfrt_answer_write_plain(tfrt_execution_t* execution,
   return status;
 }
 
+// Finds the value (+1) that is the answer of |answerer|. The question is a message, or a text of an
+// earlier version.
+static tfrt_async_value_t* tfrt_answer_find(tfrt_execution_t* execution,
+                                            const tfrt_answerer_t* answerer) {
+  tfrt_string_view_t bytes = tfrt_answer_argument(execution);
+  tfrt_wire_question_t question;
+  tfrt_plain_question_t plain;
+  tfrt_async_value_t* value = NULL;
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, execution->node->options.allocator);
+  tfrt_status_t status = NULL;
+  if (tfrt_answer_has_message(execution)) {
+    status = tfrt_wire_question_decode(bytes, &arena, &question);
+  } else {
+    status = tfrt_plain_question_read(answerer->kind, bytes, &plain);
+    question = plain.question;
+  }
+  if (!status && question.kind != answerer->kind) {
+    status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "Question: field %u, must be %u",
+                                question.kind, answerer->kind);
+  }
+  if (!status) status = answerer->find(execution, &question, &value);
+  tfrt_arena_deinitialize(&arena);
+  return status ? tfrt_async_value_create_error_take(status) : value;
+}
+
 // --- The answer on its way -------------------------------------------------------
 
 typedef struct tfrt_answer_s {
   tfrt_execution_t* execution;      // +1
-  const tfrt_answerer_t* answerer;  // of a question that is a text; NULL: it is a message
+  const tfrt_answerer_t* answerer;  // of the built-in function; NULL: the question says which
 } tfrt_answer_t;
 
 // The result (+1). Runs with the lock open.
 static tfrt_async_value_t* tfrt_answer_make(const tfrt_answer_t* answer) {
   const tfrt_node_t* node = answer->execution->node;
+  const tfrt_answerer_t* plain = answer->answerer;
+  if (plain && plain->find) return tfrt_answer_find(answer->execution, plain);
   tfrt_string_builder_t bytes;
   tfrt_string_builder_initialize(&bytes, node->options.allocator);
-  const tfrt_answerer_t* plain = answer->answerer;
   tfrt_status_t status = plain ? tfrt_answer_write_plain(answer->execution, plain, &bytes)
                                : tfrt_answer_write_parts(answer->execution, &bytes);
   if (!status) status = tfrt_status_retain(tfrt_string_builder_status(&bytes));

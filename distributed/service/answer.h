@@ -28,8 +28,7 @@
 #define TFRT_DISTRIBUTED_SERVICE_ANSWER_H_
 
 #include "distributed/call/execution.h"
-#include "distributed/service/answerer.h"
-#include "distributed/service/plain_form.h"
+#include "distributed/service/answer_part.h"
 
 // Sets |*out_type| to the type of answers of |form|. Thread-safe.
 tfrt_status_t tfrt_answer_type(tfrt_answer_form_t form, tfrt_type_id_t* out_type) TFRT_MUST_USE;
@@ -38,25 +37,9 @@ tfrt_status_t tfrt_answer_type(tfrt_answer_form_t form, tfrt_type_id_t* out_type
 tfrt_async_value_t* tfrt_answer_create(tfrt_answer_form_t form, tfrt_string_view_t bytes,
                                        tfrt_allocator_t allocator);
 
-// Runs the built-in function |execution->function|, whose one result has such a form. Needs the
+// Runs the built-in function |execution->function|, whose one result is an answer. Needs the
 // node's lock.
 void tfrt_answer_start(tfrt_execution_t* execution);
-
-// A question that came as an argument, and what it points to.
-typedef struct tfrt_answer_question_s {
-  tfrt_wire_question_t message;
-  tfrt_arena_t arena;
-  tfrt_plain_question_t plain;
-} tfrt_answer_question_t;
-
-void tfrt_answer_question_initialize(tfrt_answer_question_t* question, const tfrt_node_t* node);
-void tfrt_answer_question_deinitialize(tfrt_answer_question_t* question);
-
-// Sets |question->message|, of |kind|, to the first argument of |execution|: a message or, from a
-// version before, a text. INVALID_ARGUMENT. Thread-safe, while the execution is not finished.
-tfrt_status_t tfrt_answer_question_read(tfrt_answer_question_t* question,
-                                        const tfrt_execution_t* execution,
-                                        tfrt_wire_question_kind_t kind) TFRT_MUST_USE;
 
 // Copies the bytes of the first argument of |execution|, "" if it is no text that is here, to
 // |out_text|, cut to |size| - 1 bytes. Thread-safe, while the execution is not finished.

@@ -1,19 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parts of an answer that is a message (proto/service.proto), and what all of them need to be
-// made.
+// The parts of an answer that is a message (proto/service.proto), what all of them need to be made,
+// and the row for one kind of question, with the functions that answer it. Each file that finds
+// answers has a row for each of its kinds, and answer.c has the list of them.
 //
 //   tfrt_wire_answer_part_t part = {...};     its texts and arrays in the arena
 //   tfrt_answer_parts_emit(parts, &part);     appended to the answer; the arena is empty again
 //
-// Thread rule: everything here needs the node's lock.
+// Thread rule: parts need the node's lock; the functions of a row are thread-safe, and called with
+// no lock held.
 // Failure rule: after the first failure nothing is appended any more, and |status| says why.
 #ifndef TFRT_DISTRIBUTED_SERVICE_ANSWER_PART_H_
 #define TFRT_DISTRIBUTED_SERVICE_ANSWER_PART_H_
 
+#include "distributed/call/execution.h"
 #include "distributed/domain/call_site.h"
 #include "distributed/domain/job.h"
 #include "distributed/wire/service.h"
+
+// --- Rows --------------------------------------------------------------------------
+
+// The type of an answer; the payloads of all are those of a string.
+typedef enum tfrt_answer_form_e {
+  TFRT_ANSWER_TEXT = 0,  // "!tfrt.string"
+  TFRT_ANSWER_TRACE,     // "!tfrt.trace", as proto/README.md describes it
+  TFRT_ANSWER_MESSAGE,   // "!tfrt.message", as proto/service.proto describes it
+} tfrt_answer_form_t;
+
+typedef struct tfrt_answerer_s {
+  tfrt_wire_question_kind_t kind;
+  // Appends the parts of the answer for the call that |execution| is to |out|.
+  tfrt_status_t (*write)(tfrt_execution_t* execution, const tfrt_wire_question_t* question,
+                         tfrt_string_builder_t* out);
+  // Where the answer is a value, and not parts: sets |*out_value| (+1) to it. |write| is NULL then.
+  tfrt_status_t (*find)(tfrt_execution_t* execution, const tfrt_wire_question_t* question,
+                        tfrt_async_value_t** out_value);
+  // The built-in function of versions that ask with a text, the form of its result, and what makes
+  // the bytes of that from the parts. One with |find| is asked with a message, too.
+  uint32_t plain_function;
+  tfrt_answer_form_t plain_form;
+  tfrt_status_t (*write_plain)(tfrt_string_view_t parts, tfrt_string_builder_t* out);
+} tfrt_answerer_t;
+
+// --- Parts -------------------------------------------------------------------------
 
 // The answer, and what its parts have in common.
 typedef struct tfrt_answer_parts_s {

@@ -4,7 +4,6 @@
 #include "distributed/call/call_hooks.h"
 #include "distributed/delivery/sent_values.h"
 #include "distributed/service/answer.h"
-#include "distributed/service/following.h"
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/async/join.h"
 
@@ -291,9 +290,6 @@ static void tfrt_builtin_start(tfrt_execution_t* execution, const tfrt_peer_t* p
       break;
     case TFRT_WIRE_BUILTIN_CHECK_DEVICE:
       tfrt_device_check_start(execution);
-      break;
-    case TFRT_WIRE_BUILTIN_KEPT_RESULT:
-      tfrt_following_start_result(execution);
       break;
     default:
       tfrt_answer_start(execution);

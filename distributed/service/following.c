@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/service/following.h"
 
+#include <inttypes.h>
+#include <string.h>
+
 #include "distributed/job/detached_job.h"
 #include "distributed/job/job_start.h"
-#include "distributed/service/answer.h"
-#include "distributed/service/answer_part.h"
-#include "distributed/service/plain_following.h"
+#include "distributed/service/plain_form.h"
+#include "host_runtime/base/number_text.h"
 #include "host_runtime/base/plural.h"
 
 // The arena keeps this much from part to part.
@@ -118,10 +120,166 @@ static tfrt_status_t tfrt_following_write(tfrt_execution_t* execution,
   return status ? status : failure;
 }
 
+// --- Answers of earlier versions ---------------------------------------------------
+//
+// Versions before FEATURE_FOLLOW send a text in the built-in function FOLLOW (proto/call.proto):
+//
+//   detached state=running function=main results=0 from=0 next=2 more=0 lost=0
+//   0 5
+//   hello
+//   1 0
+
+static const char* const tfrt_following_states[] = {[TFRT_WIRE_DETACHED_RUNNING] = "running",
+                                                    [TFRT_WIRE_DETACHED_STARTING] = "starting",
+                                                    [TFRT_WIRE_DETACHED_ENDED] = "ended"};
+
+static void tfrt_following_text_write_head(const tfrt_wire_follow_part_t* follow,
+                                           tfrt_string_builder_t* out) {
+  tfrt_string_builder_append_format(
+      out, "detached state=%s function=", tfrt_following_states[follow->state]);
+  tfrt_plain_add_word(out, follow->function);
+  tfrt_string_builder_append_format(
+      out, " results=%u from=%" PRIu64 " next=%" PRIu64 " more=%d lost=%d\n", follow->results,
+      follow->from, follow->next, follow->has_more, follow->is_loss);
+}
+
+// |*rest| bytes of the line before are still to come.
+static void tfrt_following_text_write_line(const tfrt_wire_line_part_t* line, uint32_t* rest,
+                                           tfrt_string_builder_t* out) {
+  if (*rest == 0) {
+    tfrt_string_builder_append_format(out, "%u %" PRIu64 "\n", line->rank,
+                                      (uint64_t)line->text.size + line->rest);
+  }
+  tfrt_string_builder_append_view(out, line->text);
+  *rest = line->rest;
+  if (*rest == 0) tfrt_string_builder_append_char(out, '\n');
+}
+
+// Appends |answer|, of FollowPart and LineParts, to |out| as text.
+static tfrt_status_t tfrt_following_text_write(tfrt_string_view_t answer,
+                                               tfrt_string_builder_t* out) {
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, tfrt_allocator_system());
+  tfrt_status_t status = NULL;
+  uint32_t rest = 0;
+  while (answer.size > 0 && !status) {
+    tfrt_wire_answer_part_t part;
+    status = tfrt_wire_answer_next(&answer, &arena, &part);
+    if (!status && part.kind == TFRT_WIRE_PART_FOLLOW) {
+      tfrt_following_text_write_head(&part.follow, out);
+    } else if (!status && part.kind == TFRT_WIRE_PART_LINE) {
+      tfrt_following_text_write_line(&part.line, &rest, out);
+    }
+    tfrt_arena_clear(&arena, TFRT_FOLLOWING_KEPT_SIZE);
+  }
+  tfrt_arena_deinitialize(&arena);
+  return status ? status : tfrt_status_retain(tfrt_string_builder_status(out));
+}
+
+static tfrt_status_t tfrt_following_text_malformed(const char* what) {
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                            "the host's answer about the job has no %s; run the same release "
+                            "everywhere",
+                            what);
+}
+
+// Takes what is before the first |separator| off |*text|, which loses both; all if there is none.
+static tfrt_string_view_t tfrt_following_text_cut(tfrt_string_view_t* text, char separator) {
+  tfrt_string_view_t whole = *text;
+  const char* end = whole.size > 0 ? memchr(whole.data, separator, whole.size) : NULL;
+  size_t size = end ? (size_t)(end - whole.data) : whole.size;
+  size_t behind = end ? size + 1 : size;
+  *text = tfrt_string_view_make(whole.data + behind, whole.size - behind);
+  return tfrt_string_view_make(whole.data, size);
+}
+
+// The property |name| of the line |line|; "" for none and for `-`.
+static tfrt_string_view_t tfrt_following_text_property(tfrt_string_view_t line, const char* name) {
+  while (line.size > 0) {
+    tfrt_string_view_t value = tfrt_following_text_cut(&line, ' ');
+    tfrt_string_view_t found = tfrt_following_text_cut(&value, '=');
+    if (!tfrt_string_view_equal(found, tfrt_string_view_of(name))) continue;
+    if (!tfrt_string_view_equal(value, tfrt_string_view_of("-"))) return value;
+  }
+  return tfrt_string_view_of("");
+}
+
+// Sets |*out_number| to the number |name| of |line|, which is at most |limit|; false if it is none.
+static bool tfrt_following_text_number(tfrt_string_view_t line, const char* name, uint64_t limit,
+                                       uint64_t* out_number) {
+  return tfrt_number_text_parse_u64(tfrt_following_text_property(line, name), out_number) &&
+         *out_number <= limit;
+}
+
+static uint32_t tfrt_following_text_state(tfrt_string_view_t name) {
+  for (uint32_t i = 0; i < TFRT_ARRAY_SIZE(tfrt_following_states); ++i) {
+    if (tfrt_string_view_equal(name, tfrt_string_view_of(tfrt_following_states[i]))) return i;
+  }
+  return TFRT_WIRE_DETACHED_RUNNING;
+}
+
+static tfrt_status_t tfrt_following_text_read_head(tfrt_string_view_t line,
+                                                   tfrt_string_builder_t* out) {
+  tfrt_string_view_t kind = tfrt_following_text_cut(&line, ' ');
+  uint64_t results = 0;
+  uint64_t more = 0;
+  uint64_t lost = 0;
+  tfrt_wire_answer_part_t part = {.kind = TFRT_WIRE_PART_FOLLOW};
+  tfrt_wire_follow_part_t* follow = &part.follow;
+  if (!tfrt_string_view_equal(kind, tfrt_string_view_of("detached")) ||
+      !tfrt_following_text_number(line, "results", UINT32_MAX, &results) ||
+      !tfrt_following_text_number(line, "from", UINT64_MAX, &follow->from) ||
+      !tfrt_following_text_number(line, "next", UINT64_MAX, &follow->next) ||
+      !tfrt_following_text_number(line, "more", 1, &more) ||
+      !tfrt_following_text_number(line, "lost", 1, &lost)) {
+    return tfrt_following_text_malformed("state");
+  }
+  follow->state = tfrt_following_text_state(tfrt_following_text_property(line, "state"));
+  follow->function = tfrt_following_text_property(line, "function");
+  follow->results = (uint32_t)results;
+  follow->has_more = more != 0;
+  follow->is_loss = lost != 0;
+  return tfrt_wire_answer_append(&part, out);
+}
+
+// Takes a line off |*text| and appends its parts.
+static tfrt_status_t tfrt_following_text_read_line(tfrt_string_view_t* text,
+                                                   tfrt_string_builder_t* out) {
+  uint64_t rank = 0;
+  uint64_t size = 0;
+  tfrt_string_view_t head = tfrt_following_text_cut(text, '\n');
+  tfrt_string_view_t first = tfrt_following_text_cut(&head, ' ');
+  if (!tfrt_number_text_parse_u64(first, &rank) || !tfrt_number_text_parse_u64(head, &size) ||
+      rank > UINT32_MAX || size > UINT32_MAX || size >= text->size || text->data[size] != '\n') {
+    return tfrt_following_text_malformed("line where one was announced");
+  }
+  uint64_t at = 0;
+  do {
+    uint64_t left = size - at;
+    uint64_t piece = left < TFRT_WIRE_MAX_LINE_SIZE ? left : TFRT_WIRE_MAX_LINE_SIZE;
+    TFRT_RETURN_IF_ERROR(tfrt_wire_answer_append(
+        &(tfrt_wire_answer_part_t){.kind = TFRT_WIRE_PART_LINE,
+                                   .line = {.rank = (uint32_t)rank,
+                                            .text = tfrt_string_view_make(text->data + at, piece),
+                                            .rest = (uint32_t)(left - piece)}},
+        out));
+    at += piece;
+  } while (at < size);
+  *text = tfrt_string_view_make(text->data + size + 1, text->size - size - 1);
+  return NULL;
+}
+
+// Appends the parts that |text| says to |out|.
+static tfrt_status_t tfrt_following_text_read(tfrt_string_view_t text, tfrt_string_builder_t* out) {
+  TFRT_RETURN_IF_ERROR(tfrt_following_text_read_head(tfrt_following_text_cut(&text, '\n'), out));
+  while (text.size > 0) TFRT_RETURN_IF_ERROR(tfrt_following_text_read_line(&text, out));
+  return NULL;
+}
+
 const tfrt_answerer_t tfrt_follow_answerer = {.kind = TFRT_WIRE_ASK_FOLLOW,
                                               .write = tfrt_following_write,
                                               .plain_function = TFRT_WIRE_BUILTIN_FOLLOW,
-                                              .write_plain = tfrt_plain_following_write};
+                                              .write_plain = tfrt_following_text_write};
 
 // --- The answer to AskFollow -----------------------------------------------------
 
@@ -131,8 +289,9 @@ static tfrt_status_t tfrt_following_malformed(void) {
                             "everywhere");
 }
 
-tfrt_status_t tfrt_following_read(tfrt_string_view_t answer, tfrt_arena_t* arena,
-                                  tfrt_wire_follow_part_t* out_follow) {
+// Sets |*out_follow|, whose function is in |arena|, to the FollowPart of |answer|.
+static tfrt_status_t tfrt_following_read_state(tfrt_string_view_t answer, tfrt_arena_t* arena,
+                                               tfrt_wire_follow_part_t* out_follow) {
   *out_follow = (tfrt_wire_follow_part_t){0};
   while (answer.size > 0) {
     tfrt_wire_answer_part_t part;
@@ -171,8 +330,9 @@ static tfrt_status_t tfrt_following_take_piece(tfrt_following_line_t* line,
   return NULL;
 }
 
-tfrt_status_t tfrt_following_read_lines(tfrt_string_view_t answer, tfrt_following_line_fn_t on_line,
-                                        void* self) {
+// Calls |on_line| for each line of |answer|, its pieces put together.
+static tfrt_status_t tfrt_following_read_lines(tfrt_string_view_t answer,
+                                               tfrt_following_line_fn_t on_line, void* self) {
   tfrt_following_line_t line = {.rest = 0};
   tfrt_string_builder_initialize(&line.text, tfrt_allocator_system());
   tfrt_arena_t arena;
@@ -191,10 +351,32 @@ tfrt_status_t tfrt_following_read_lines(tfrt_string_view_t answer, tfrt_followin
   return status;
 }
 
+static tfrt_status_t tfrt_following_read_parts(tfrt_string_view_t answer,
+                                               const tfrt_following_reader_t* reader) {
+  tfrt_wire_follow_part_t follow;
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, tfrt_allocator_system());
+  tfrt_status_t status = tfrt_following_read_state(answer, &arena, &follow);
+  if (!status) reader->on_state(reader->self, &follow);
+  tfrt_arena_deinitialize(&arena);
+  return status ? status : tfrt_following_read_lines(answer, reader->on_line, reader->self);
+}
+
+tfrt_status_t tfrt_following_read(tfrt_answer_form_t form, tfrt_string_view_t answer,
+                                  const tfrt_following_reader_t* reader) {
+  if (form == TFRT_ANSWER_MESSAGE) return tfrt_following_read_parts(answer, reader);
+  tfrt_string_builder_t parts;
+  tfrt_string_builder_initialize(&parts, tfrt_allocator_system());
+  tfrt_status_t status = tfrt_following_text_read(answer, &parts);
+  if (!status) status = tfrt_following_read_parts(tfrt_string_builder_view(&parts), reader);
+  tfrt_string_builder_deinitialize(&parts);
+  return status;
+}
+
 // --- AskKeptResult ---------------------------------------------------------------
 
-// Sets |*out_value| (+1) to the value that |question| names.
-static tfrt_status_t tfrt_following_find_result(const tfrt_execution_t* execution,
+// With the lock held.
+static tfrt_status_t tfrt_following_find_locked(const tfrt_execution_t* execution,
                                                 const tfrt_wire_ask_kept_result_t* question,
                                                 tfrt_async_value_t** out_value) {
   tfrt_detached_job_t* detached = NULL;
@@ -214,16 +396,15 @@ static tfrt_status_t tfrt_following_find_result(const tfrt_execution_t* executio
   return NULL;
 }
 
-void tfrt_following_start_result(tfrt_execution_t* execution) {
-  tfrt_execution_begin(execution);
-  tfrt_async_value_t* value = NULL;
-  tfrt_answer_question_t question;
-  tfrt_answer_question_initialize(&question, execution->node);
-  tfrt_status_t status = tfrt_answer_question_read(&question, execution, TFRT_WIRE_ASK_KEPT_RESULT);
-  if (!status) {
-    status = tfrt_following_find_result(execution, &question.message.kept_result, &value);
-  }
-  tfrt_answer_question_deinitialize(&question);
-  if (status) value = tfrt_async_value_create_error_take(status);
-  tfrt_execution_complete(execution, &value);
+static tfrt_status_t tfrt_following_find_result(tfrt_execution_t* execution,
+                                                const tfrt_wire_question_t* question,
+                                                tfrt_async_value_t** out_value) {
+  tfrt_node_lock_tables(execution->node);
+  tfrt_status_t status = tfrt_following_find_locked(execution, &question->kept_result, out_value);
+  tfrt_node_unlock(execution->node);
+  return status;
 }
+
+const tfrt_answerer_t tfrt_kept_result_answerer = {.kind = TFRT_WIRE_ASK_KEPT_RESULT,
+                                                   .find = tfrt_following_find_result,
+                                                   .plain_function = TFRT_WIRE_BUILTIN_KEPT_RESULT};

@@ -19,26 +19,28 @@
 #ifndef TFRT_DISTRIBUTED_SERVICE_FOLLOWING_H_
 #define TFRT_DISTRIBUTED_SERVICE_FOLLOWING_H_
 
-#include "distributed/service/answerer.h"
+#include "distributed/service/answer_part.h"
 #include "distributed/tuning/tuning.h"
 #include "distributed/wire/service.h"
 
 extern const tfrt_answerer_t tfrt_follow_answerer;
-
-// Runs KEPT_RESULT as |execution|. Needs the node's lock.
-void tfrt_following_start_result(tfrt_execution_t* execution);
-
-// Sets |*out_follow|, whose function is in |arena|, to the FollowPart of |answer|. INVALID_ARGUMENT
-// for what is no answer to AskFollow. Thread-safe.
-tfrt_status_t tfrt_following_read(tfrt_string_view_t answer, tfrt_arena_t* arena,
-                                  tfrt_wire_follow_part_t* out_follow) TFRT_MUST_USE;
+extern const tfrt_answerer_t tfrt_kept_result_answerer;
 
 // Takes a line that host |rank| has printed. |text| is borrowed.
 typedef void (*tfrt_following_line_fn_t)(void* self, uint32_t rank, tfrt_string_view_t text);
 
-// Calls |on_line| for each line of |answer|, its pieces put together. INVALID_ARGUMENT; lines
-// before the bad part were taken. Thread-safe.
-tfrt_status_t tfrt_following_read_lines(tfrt_string_view_t answer, tfrt_following_line_fn_t on_line,
-                                        void* self) TFRT_MUST_USE;
+// Takes an answer to AskFollow.
+typedef struct tfrt_following_reader_s {
+  void* self;
+  // Called first, once, unless the answer has no state. Its texts are borrowed.
+  void (*on_state)(void* self, const tfrt_wire_follow_part_t* follow);
+  tfrt_following_line_fn_t on_line;  // for each line, its pieces put together
+} tfrt_following_reader_t;
+
+// Gives |reader| what |answer| says: parts (TFRT_ANSWER_MESSAGE), or the text of a version before
+// FEATURE_FOLLOW. INVALID_ARGUMENT for something else; lines before the bad part were taken.
+// Thread-safe.
+tfrt_status_t tfrt_following_read(tfrt_answer_form_t form, tfrt_string_view_t answer,
+                                  const tfrt_following_reader_t* reader) TFRT_MUST_USE;
 
 #endif  // TFRT_DISTRIBUTED_SERVICE_FOLLOWING_H_

@@ -7,7 +7,6 @@
 #include "distributed/call/outgoing_call.h"
 #include "distributed/job/detached_job.h"
 #include "distributed/job/job_start.h"
-#include "distributed/service/inventory_list.h"
 #include "distributed/service/plain_form.h"
 #include "distributed/tuning/tuning.h"
 #include "distributed/value/object_table.h"
@@ -362,16 +361,6 @@ static void tfrt_inventory_add_host(tfrt_inventory_t* inventory) {
   tfrt_answer_parts_emit(&inventory->parts, &part);
 }
 
-static void tfrt_inventory_add_jobs(tfrt_inventory_t* inventory) {
-  tfrt_inventory_add_of_jobs(inventory, tfrt_inventory_add_job);
-  inventory->parts.job = NULL;
-  tfrt_inventory_add_kept(inventory);
-}
-
-static void tfrt_inventory_add_starts(tfrt_inventory_t* inventory) {
-  tfrt_inventory_add_of_jobs(inventory, tfrt_inventory_add_starts_of);
-}
-
 // Adds how many things of each kind are not listed, if any.
 static void tfrt_inventory_add_left_out(tfrt_inventory_t* inventory) {
   const uint64_t* left_out = inventory->left_out;
@@ -390,26 +379,43 @@ static void tfrt_inventory_add_left_out(tfrt_inventory_t* inventory) {
   if (total > 0) tfrt_answer_parts_emit(&inventory->parts, &part);
 }
 
-// The sections of an inventory. The lock is open between them, so that frames and heartbeats wait
-// for one section at most, and that is as long as the limit says.
-static const struct {
-  tfrt_wire_part_kind_t kind;
-  void (*add)(tfrt_inventory_t* inventory);
-} tfrt_inventory_sections[] = {
-    {TFRT_WIRE_PART_HOST, tfrt_inventory_add_host},
-    {TFRT_WIRE_PART_JOB, tfrt_inventory_add_jobs},
-    {TFRT_WIRE_PART_START, tfrt_inventory_add_starts},
-    {TFRT_WIRE_PART_INCOMING_CALL, tfrt_inventory_add_incoming_calls},
-    {TFRT_WIRE_PART_OUTGOING_CALL, tfrt_inventory_add_outgoing_calls},
-    {TFRT_WIRE_PART_OBJECT, tfrt_inventory_add_objects},
-    {TFRT_WIRE_PART_REMOTE_VALUE, tfrt_inventory_add_remotes},
-    {TFRT_WIRE_PART_MAIL, tfrt_inventory_add_mail},
-    {TFRT_WIRE_PART_KERNEL, tfrt_inventory_add_kernels},
-    {TFRT_WIRE_PART_MORE, tfrt_inventory_add_left_out},
+static const tfrt_inventory_section_t tfrt_inventory_first_sections[] = {
+    {.kind = TFRT_WIRE_PART_HOST, .add = tfrt_inventory_add_host},
+    {TFRT_WIRE_PART_JOB, tfrt_inventory_add_kept, tfrt_inventory_add_job},
+    {.kind = TFRT_WIRE_PART_START, .add_of_job = tfrt_inventory_add_starts_of},
+    {.kind = TFRT_WIRE_PART_INCOMING_CALL, .add = tfrt_inventory_add_incoming_calls},
+    {.kind = TFRT_WIRE_PART_OUTGOING_CALL, .add = tfrt_inventory_add_outgoing_calls},
 };
 
-static bool tfrt_inventory_wants(const tfrt_inventory_t* inventory, tfrt_wire_part_kind_t kind) {
-  return (inventory->kinds >> kind & 1) != 0;
+static const tfrt_inventory_section_t tfrt_inventory_last_sections[] = {
+    {.kind = TFRT_WIRE_PART_KERNEL, .add = tfrt_inventory_add_kernels},
+    {.kind = TFRT_WIRE_PART_MORE, .add = tfrt_inventory_add_left_out},
+};
+
+static void tfrt_inventory_add_section(tfrt_inventory_t* inventory,
+                                       const tfrt_inventory_section_t* section) {
+  const tfrt_list_link_t* jobs = &inventory->parts.node->jobs;
+  for (tfrt_list_link_t* link = jobs->next; section->add_of_job && link != jobs;
+       link = link->next) {
+    tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
+    if (job == inventory->asker) continue;
+    inventory->parts.job = job;
+    section->add_of_job(inventory, job);
+  }
+  inventory->parts.job = NULL;
+  if (section->add) section->add(inventory);
+}
+
+// Adds those of the |count| |sections| that are asked for. The lock is open between them, so that
+// frames and heartbeats wait for one section at most, and that is as long as the limit says.
+static void tfrt_inventory_add_sections(tfrt_inventory_t* inventory,
+                                        const tfrt_inventory_section_t* sections, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    if ((inventory->kinds >> sections[i].kind & 1) == 0) continue;
+    tfrt_node_lock_tables(inventory->parts.node);
+    tfrt_inventory_add_section(inventory, &sections[i]);
+    tfrt_node_unlock(inventory->parts.node);
+  }
 }
 
 static tfrt_status_t tfrt_inventory_write(tfrt_execution_t* execution,
@@ -423,13 +429,12 @@ static tfrt_status_t tfrt_inventory_write(tfrt_execution_t* execution,
                                 .limit = TFRT_INVENTORY_MAX_PARTS};
   if (question->limit > 0 && question->limit < inventory.limit) inventory.limit = question->limit;
   tfrt_answer_parts_initialize(&inventory.parts, node, out);
-  for (size_t i = 0; i < TFRT_ARRAY_SIZE(tfrt_inventory_sections); ++i) {
-    if (!tfrt_inventory_wants(&inventory, tfrt_inventory_sections[i].kind)) continue;
-    tfrt_node_lock_tables(node);
-    inventory.parts.job = NULL;
-    tfrt_inventory_sections[i].add(&inventory);
-    tfrt_node_unlock(node);
-  }
+  tfrt_inventory_add_sections(&inventory, tfrt_inventory_first_sections,
+                              TFRT_ARRAY_SIZE(tfrt_inventory_first_sections));
+  tfrt_inventory_add_sections(&inventory, tfrt_inventory_value_sections,
+                              TFRT_INVENTORY_VALUE_SECTIONS);
+  tfrt_inventory_add_sections(&inventory, tfrt_inventory_last_sections,
+                              TFRT_ARRAY_SIZE(tfrt_inventory_last_sections));
   return tfrt_answer_parts_finish(&inventory.parts);
 }
 

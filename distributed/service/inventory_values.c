@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "distributed/service/inventory_list.h"
+#include "distributed/service/inventory.h"
 #include "distributed/value/object_table.h"
 #include "distributed/value/remote_value.h"
 
@@ -47,8 +47,9 @@ static tfrt_wire_value_info_t tfrt_inventory_away(const tfrt_remote_value_t* val
   info.state = TFRT_WIRE_VALUE_MOVING;
   // The owner may not have said how much it is, but the first chunk does.
   if (value->bytes.here > 0) info.size = value->bytes.here;
-  info.received = tfrt_lane_manager_received(value->node->lanes, value->peer->incarnation,
-                                             value->question.want);
+  info.received =
+      tfrt_lane_manager_traffic(value->node->lanes, value->peer->incarnation, value->question.want)
+          .of_want;
   return info;
 }
 
@@ -90,7 +91,7 @@ static void tfrt_inventory_add_message(void* self, const tfrt_mailbox_entry_t* e
   tfrt_answer_parts_emit(&inventory->parts, &part);
 }
 
-void tfrt_inventory_add_objects(tfrt_inventory_t* inventory) {
+static void tfrt_inventory_add_objects(tfrt_inventory_t* inventory) {
   const tfrt_node_t* node = inventory->parts.node;
   const tfrt_wire_part_kind_t kind = TFRT_WIRE_PART_OBJECT;
   tfrt_hash_table_t* objects = &node->objects->by_id;
@@ -120,10 +121,8 @@ static void tfrt_inventory_add_mail_of(tfrt_inventory_t* inventory, tfrt_job_t* 
   tfrt_mailbox_visit(&job->exchange.mailbox, tfrt_inventory_add_message, inventory);
 }
 
-void tfrt_inventory_add_remotes(tfrt_inventory_t* inventory) {
-  tfrt_inventory_add_of_jobs(inventory, tfrt_inventory_add_remotes_of);
-}
-
-void tfrt_inventory_add_mail(tfrt_inventory_t* inventory) {
-  tfrt_inventory_add_of_jobs(inventory, tfrt_inventory_add_mail_of);
-}
+const tfrt_inventory_section_t tfrt_inventory_value_sections[TFRT_INVENTORY_VALUE_SECTIONS] = {
+    {.kind = TFRT_WIRE_PART_OBJECT, .add = tfrt_inventory_add_objects},
+    {.kind = TFRT_WIRE_PART_REMOTE_VALUE, .add_of_job = tfrt_inventory_add_remotes_of},
+    {.kind = TFRT_WIRE_PART_MAIL, .add_of_job = tfrt_inventory_add_mail_of},
+};

@@ -38,13 +38,6 @@
 //   FILE:LINE:COLUMN; an id of a value is NAMER.NUMBER.INDEX. A property that is not known is `-`,
 //   or is left out.
 //
-// A "!tfrt.trace" has little-endian numbers:
-//
-//   i64 clock   the host's clock when the bytes were made
-//   u64 dropped how many spans did not fit there
-//   then for each span
-//   i64 begin, i64 end, u64 request, u32 thread, u8 sizes of category and name, their texts
-//
 // Thread rule: thread-compatible.
 // Failure rule: INVALID_ARGUMENT for what is no question or no answer, with what is wrong;
 // RESOURCE_EXHAUSTED.
@@ -52,7 +45,6 @@
 #define TFRT_DISTRIBUTED_SERVICE_PLAIN_FORM_H_
 
 #include "distributed/wire/service.h"
-#include "host_runtime/base/trace.h"
 
 // Longer than any name of a job, or of a call with a place.
 #define TFRT_PLAIN_QUESTION_SIZE (TFRT_WIRE_MAX_NAME_SIZE + TFRT_WIRE_MAX_PATH_SIZE + 160)
@@ -75,15 +67,6 @@ tfrt_status_t tfrt_plain_question_read(tfrt_wire_question_kind_t kind, tfrt_stri
 // Appends |answer| to |out| as lines; a DonePart is `cancelled`, a DrainPart its number.
 tfrt_status_t tfrt_plain_answer_write(tfrt_string_view_t answer, tfrt_string_builder_t* out)
     TFRT_MUST_USE;
-
-// Appends the trace that |answer| is to |out|.
-tfrt_status_t tfrt_plain_answer_write_trace(tfrt_string_view_t answer, tfrt_string_builder_t* out)
-    TFRT_MUST_USE;
-
-// Adds the spans of |bytes|, a "!tfrt.trace", to |trace|, and sets |*out_clock_ns| and
-// |*out_dropped|. With an error, spans before the bad one were added.
-tfrt_status_t tfrt_plain_trace_read(tfrt_string_view_t bytes, tfrt_trace_t* trace,
-                                    int64_t* out_clock_ns, uint64_t* out_dropped) TFRT_MUST_USE;
 
 // Appends |text|, which may come from a peer, as one word: a character that is not plain becomes
 // `_`, an empty text `-`.

@@ -6,7 +6,6 @@
 
 #include "distributed/call/incoming_call.h"
 #include "distributed/job/job_start.h"
-#include "distributed/service/plain_form.h"
 #include "distributed/tuning/tuning.h"
 #include "distributed/wire/value.h"
 
@@ -15,6 +14,135 @@
 
 // The arena keeps this much from part to part.
 #define TFRT_TRACING_KEPT_SIZE 4096
+
+// Sets |out_span| to what |part| says; longer texts are cut.
+static void tfrt_tracing_read_span(const tfrt_wire_span_part_t* part, tfrt_trace_span_t* out_span) {
+  *out_span = (tfrt_trace_span_t){.begin_ns = (int64_t)part->begin_ns,
+                                  .end_ns = (int64_t)part->end_ns,
+                                  .request = part->request,
+                                  .thread = part->thread,
+                                  .location = part->location - 1};
+  snprintf(out_span->category, sizeof(out_span->category), "%.*s",
+           TFRT_STRING_VIEW_ARGUMENTS(part->category));
+  snprintf(out_span->name, sizeof(out_span->name), "%.*s", TFRT_STRING_VIEW_ARGUMENTS(part->name));
+}
+
+// --- Traces of earlier versions ----------------------------------------------------
+//
+// A "!tfrt.trace" has little-endian numbers:
+//
+//   i64 clock   the host's clock when the bytes were made
+//   u64 dropped how many spans did not fit there
+//   then for each span
+//   i64 begin, i64 end, u64 request, u32 thread, u8 sizes of category and name, their texts
+
+#define TFRT_TRACE_IMAGE_HEAD_SIZE 16
+#define TFRT_TRACE_IMAGE_SPAN_SIZE 30  // without its texts
+
+static uint8_t* tfrt_trace_image_put(uint8_t* at, uint64_t number, size_t size) {
+  for (size_t i = 0; i < size; ++i) *at++ = (uint8_t)(number >> (8 * i));
+  return at;
+}
+
+static uint64_t tfrt_trace_image_get(const uint8_t** at, size_t size) {
+  uint64_t number = 0;
+  for (size_t i = 0; i < size; ++i) number |= (uint64_t) * (*at)++ << (8 * i);
+  return number;
+}
+
+static void tfrt_trace_image_append_span(const tfrt_trace_span_t* span,
+                                         tfrt_string_builder_t* out) {
+  size_t category_size = strlen(span->category);
+  size_t name_size = strlen(span->name);
+  uint8_t bytes[TFRT_TRACE_IMAGE_SPAN_SIZE];
+  uint8_t* at = tfrt_trace_image_put(bytes, (uint64_t)span->begin_ns, 8);
+  at = tfrt_trace_image_put(at, (uint64_t)span->end_ns, 8);
+  at = tfrt_trace_image_put(at, span->request, 8);
+  at = tfrt_trace_image_put(at, span->thread, 4);
+  at = tfrt_trace_image_put(at, category_size, 1);
+  tfrt_trace_image_put(at, name_size, 1);
+  tfrt_string_builder_append(out, (const char*)bytes, sizeof(bytes));
+  tfrt_string_builder_append(out, span->category, category_size);
+  tfrt_string_builder_append(out, span->name, name_size);
+}
+
+static void tfrt_trace_image_begin(int64_t clock_ns, uint64_t dropped, tfrt_string_builder_t* out) {
+  uint8_t head[TFRT_TRACE_IMAGE_HEAD_SIZE];
+  uint8_t* at = tfrt_trace_image_put(head, (uint64_t)clock_ns, 8);
+  tfrt_trace_image_put(at, dropped, 8);
+  tfrt_string_builder_append(out, (const char*)head, sizeof(head));
+}
+
+// Reads one span at |*at|, which moves behind it. Returns false for what is none.
+static bool tfrt_trace_image_read_span(const uint8_t** at, const uint8_t* end,
+                                       tfrt_trace_span_t* out_span) {
+  if (end - *at < TFRT_TRACE_IMAGE_SPAN_SIZE) return false;
+  *out_span = (tfrt_trace_span_t){.location = TFRT_TRACE_NO_LOCATION};
+  out_span->begin_ns = (int64_t)tfrt_trace_image_get(at, 8);
+  out_span->end_ns = (int64_t)tfrt_trace_image_get(at, 8);
+  out_span->request = tfrt_trace_image_get(at, 8);
+  out_span->thread = (uint32_t)tfrt_trace_image_get(at, 4);
+  size_t category_size = (size_t)tfrt_trace_image_get(at, 1);
+  size_t name_size = (size_t)tfrt_trace_image_get(at, 1);
+  if (category_size >= sizeof(out_span->category) || name_size >= sizeof(out_span->name) ||
+      (size_t)(end - *at) < category_size + name_size || out_span->end_ns < out_span->begin_ns) {
+    return false;
+  }
+  memcpy(out_span->category, *at, category_size);
+  memcpy(out_span->name, *at + category_size, name_size);
+  *at += category_size + name_size;
+  return true;
+}
+
+static void tfrt_trace_image_append_part(const tfrt_wire_answer_part_t* part,
+                                         tfrt_string_builder_t* out) {
+  if (part->kind == TFRT_WIRE_PART_CLOCK) {
+    tfrt_trace_image_begin((int64_t)part->clock.clock_ns, part->clock.dropped, out);
+  } else if (part->kind == TFRT_WIRE_PART_SPAN) {
+    tfrt_trace_span_t span;
+    tfrt_tracing_read_span(&part->span, &span);
+    tfrt_trace_image_append_span(&span, out);
+  }
+}
+
+// Appends the trace that |answer| is to |out|.
+static tfrt_status_t tfrt_trace_image_write(tfrt_string_view_t answer, tfrt_string_builder_t* out) {
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, tfrt_allocator_system());
+  tfrt_status_t status = NULL;
+  while (answer.size > 0 && !status) {
+    tfrt_wire_answer_part_t part;
+    status = tfrt_wire_answer_next(&answer, &arena, &part);
+    if (!status) tfrt_trace_image_append_part(&part, out);
+    tfrt_arena_clear(&arena, TFRT_TRACING_KEPT_SIZE);
+  }
+  tfrt_arena_deinitialize(&arena);
+  return status ? status : tfrt_status_retain(tfrt_string_builder_status(out));
+}
+
+static tfrt_status_t tfrt_trace_image_read(tfrt_string_view_t image, tfrt_trace_t* trace,
+                                           int64_t* out_clock_ns, uint64_t* out_dropped) {
+  *out_clock_ns = 0;
+  *out_dropped = 0;
+  const uint8_t* at = (const uint8_t*)image.data;
+  const uint8_t* end = at + image.size;
+  bool is_good = image.size >= TFRT_TRACE_IMAGE_HEAD_SIZE;
+  if (is_good) {
+    *out_clock_ns = (int64_t)tfrt_trace_image_get(&at, 8);
+    *out_dropped = tfrt_trace_image_get(&at, 8);
+  }
+  while (is_good && at < end) {
+    tfrt_trace_span_t span;
+    is_good = tfrt_trace_image_read_span(&at, end, &span);
+    if (is_good) tfrt_trace_add_span(trace, &span);
+  }
+  if (is_good) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                            "the trace that a host sent is damaged at byte %zu of %zu",
+                            (size_t)(at - (const uint8_t*)image.data), image.size);
+}
+
+// --- Traces of jobs ------------------------------------------------------------------
 
 static tfrt_status_t tfrt_tracing_append_clock(int64_t clock_ns, uint64_t dropped,
                                                tfrt_string_builder_t* out) {
@@ -75,21 +203,10 @@ const tfrt_answerer_t tfrt_trace_answerer = {.kind = TFRT_WIRE_ASK_TRACE,
                                              .write = tfrt_tracing_write,
                                              .plain_function = TFRT_WIRE_BUILTIN_TRACE,
                                              .plain_form = TFRT_ANSWER_TRACE,
-                                             .write_plain = tfrt_plain_answer_write_trace};
+                                             .write_plain = tfrt_trace_image_write};
 
-void tfrt_tracing_read_span(const tfrt_wire_span_part_t* part, tfrt_trace_span_t* out_span) {
-  *out_span = (tfrt_trace_span_t){.begin_ns = (int64_t)part->begin_ns,
-                                  .end_ns = (int64_t)part->end_ns,
-                                  .request = part->request,
-                                  .thread = part->thread,
-                                  .location = part->location - 1};
-  snprintf(out_span->category, sizeof(out_span->category), "%.*s",
-           TFRT_STRING_VIEW_ARGUMENTS(part->category));
-  snprintf(out_span->name, sizeof(out_span->name), "%.*s", TFRT_STRING_VIEW_ARGUMENTS(part->name));
-}
-
-tfrt_status_t tfrt_tracing_read(tfrt_string_view_t answer, tfrt_trace_t* trace,
-                                int64_t* out_clock_ns, uint64_t* out_dropped) {
+static tfrt_status_t tfrt_tracing_read_parts(tfrt_string_view_t answer, tfrt_trace_t* trace,
+                                             int64_t* out_clock_ns, uint64_t* out_dropped) {
   *out_clock_ns = 0;
   *out_dropped = 0;
   tfrt_arena_t arena;
@@ -110,6 +227,13 @@ tfrt_status_t tfrt_tracing_read(tfrt_string_view_t answer, tfrt_trace_t* trace,
   }
   tfrt_arena_deinitialize(&arena);
   return status;
+}
+
+tfrt_status_t tfrt_tracing_read(tfrt_answer_form_t form, tfrt_string_view_t answer,
+                                tfrt_trace_t* trace, int64_t* out_clock_ns, uint64_t* out_dropped) {
+  return form == TFRT_ANSWER_MESSAGE
+             ? tfrt_tracing_read_parts(answer, trace, out_clock_ns, out_dropped)
+             : tfrt_trace_image_read(answer, trace, out_clock_ns, out_dropped);
 }
 
 // --- Recordings ------------------------------------------------------------------
@@ -348,7 +472,7 @@ const tfrt_answerer_t tfrt_record_answerer = {.kind = TFRT_WIRE_ASK_RECORD,
                                               .write = tfrt_recording_write,
                                               .plain_function = TFRT_WIRE_BUILTIN_RECORD,
                                               .plain_form = TFRT_ANSWER_TRACE,
-                                              .write_plain = tfrt_plain_answer_write_trace};
+                                              .write_plain = tfrt_trace_image_write};
 
 static const tfrt_owner_rule_t tfrt_recording_rules[] = {
     {TFRT_OWNER_NODE_MADE, TFRT_OWNER_JOBS, tfrt_recording_on_node_made},

@@ -27,6 +27,8 @@
 //  3. Dropped, with what it has, by the first read after its time when its job has ended, or when
 //     there are too many.
 //
+// Versions before FEATURE_ASK send spans as a "!tfrt.trace" (tracing.c).
+//
 // A kernel of a job that was once recorded costs two readings of the clock for ever.
 //
 // Thread rule: as each function says.
@@ -34,8 +36,9 @@
 #ifndef TFRT_DISTRIBUTED_SERVICE_TRACING_H_
 #define TFRT_DISTRIBUTED_SERVICE_TRACING_H_
 
-#include "distributed/service/answerer.h"
+#include "distributed/service/answer_part.h"
 #include "distributed/wire/service.h"
+#include "host_runtime/base/trace.h"
 
 // The spans of the job, for its client; and those that a recording takes.
 extern const tfrt_answerer_t tfrt_trace_answerer;
@@ -44,12 +47,11 @@ extern const tfrt_answerer_t tfrt_record_answerer;
 // Has jobs that are opened recorded, while all are.
 extern const tfrt_node_part_t tfrt_recording_part;
 
-// Sets |out_span| to what |part| says; longer texts are cut. Thread-safe.
-void tfrt_tracing_read_span(const tfrt_wire_span_part_t* part, tfrt_trace_span_t* out_span);
-
-// Adds the spans of |answer| to |trace|, and sets |*out_clock_ns| and |*out_dropped| to what its
-// ClockPart says. With an error, spans before the bad part were added. Thread-safe.
-tfrt_status_t tfrt_tracing_read(tfrt_string_view_t answer, tfrt_trace_t* trace,
-                                int64_t* out_clock_ns, uint64_t* out_dropped) TFRT_MUST_USE;
+// Adds the spans of |answer|, a trace or (TFRT_ANSWER_MESSAGE) parts, to |trace|, and sets
+// |*out_clock_ns| and |*out_dropped|. With an error, spans before the bad one were added.
+// Thread-safe.
+tfrt_status_t tfrt_tracing_read(tfrt_answer_form_t form, tfrt_string_view_t answer,
+                                tfrt_trace_t* trace, int64_t* out_clock_ns, uint64_t* out_dropped)
+    TFRT_MUST_USE;
 
 #endif  // TFRT_DISTRIBUTED_SERVICE_TRACING_H_

@@ -295,17 +295,15 @@ uint64_t tfrt_session_next_call(const tfrt_session_t* session) {
 
 uint64_t tfrt_session_next_want(const tfrt_session_t* session) { return session->next_want; }
 
-bool tfrt_session_has_call_credit(const tfrt_session_t* session) {
+bool tfrt_session_has_credit(const tfrt_session_t* session, tfrt_wire_frame_kind_t kind) {
   const tfrt_send_queue_t* queue = &session->queue;
+  if (kind == TFRT_WIRE_FRAME_WANT) {
+    return tfrt_list_is_empty(&queue->gates[TFRT_SEND_GATE_WANTS]) &&
+           queue->want_count < queue->want_limit;
+  }
   // The count includes calls that need no credit, so it may be above the limit.
   return tfrt_list_is_empty(&queue->gates[TFRT_SEND_GATE_CALLS]) &&
          queue->call_limit > queue->call_count + queue->first_call_limit / 2;
-}
-
-bool tfrt_session_has_want_credit(const tfrt_session_t* session) {
-  const tfrt_send_queue_t* queue = &session->queue;
-  return tfrt_list_is_empty(&queue->gates[TFRT_SEND_GATE_WANTS]) &&
-         queue->want_count < queue->want_limit;
 }
 
 bool tfrt_session_call_was_written(const tfrt_session_t* session, uint64_t call) {

@@ -199,13 +199,10 @@ tfrt_status_t tfrt_session_append(tfrt_session_t* session, const tfrt_session_fr
 uint64_t tfrt_session_next_call(const tfrt_session_t* session);
 uint64_t tfrt_session_next_want(const tfrt_session_t* session);
 
-// True if the peer takes at least half of the calls now, at once, that it took when the session
-// began. Thread-compatible (the node's lock is held).
-bool tfrt_session_has_call_credit(const tfrt_session_t* session);
-
-// True if a Want that is appended now does not have to wait until the peer grants more.
-// Thread-compatible (the node's lock is held).
-bool tfrt_session_has_want_credit(const tfrt_session_t* session);
+// Whether the peer takes more now, at once: of INVOKE, at least half of the calls that it took when
+// the session began; of WANT, one that is appended now. Thread-compatible (the node's lock is
+// held).
+bool tfrt_session_has_credit(const tfrt_session_t* session, tfrt_wire_frame_kind_t kind);
 
 // Puts a Void with |body| into the place of the Invoke of |call|, if that was never
 // written: sets |*out_replaced|. If it was, nothing changes: send Cancel.

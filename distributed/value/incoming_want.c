@@ -87,7 +87,7 @@ static void tfrt_incoming_want_close(tfrt_incoming_want_t* want) {
   }
   if (want->on_bulk) {
     --peer->transfers;
-    tfrt_lane_manager_cancel_send(want->node->lanes, peer->incarnation, want->want);
+    tfrt_lane_manager_end_send(want->node->lanes, peer->incarnation, want->want, NULL);
   }
   tfrt_action_queue_release(&want->node->actions, want->own);
   want->own = NULL;
@@ -132,7 +132,7 @@ static void tfrt_incoming_want_fail(tfrt_incoming_want_t* want, tfrt_status_t st
   }
   if (want->on_bulk) {
     // The want was answered already: the lane carries the error of the payload.
-    tfrt_lane_manager_abort_send(node->lanes, want->peer->incarnation, want->want, status);
+    tfrt_lane_manager_end_send(node->lanes, want->peer->incarnation, want->want, status);
     tfrt_incoming_want_close(want);
     return;
   }
@@ -349,7 +349,7 @@ static void tfrt_incoming_want_serve(tfrt_incoming_want_t* want, tfrt_action_wai
   }
   tfrt_remote_value_t* remote = tfrt_remote_value_of(node, want->value);
   if (remote) {
-    if (tfrt_object_table_keep(node->objects, object, &remote->base.base)) {
+    if (tfrt_object_table_keep(node->objects, object, TFRT_OBJECT_WHOLE, &remote->base.base)) {
       tfrt_incoming_want_answer_reference(want, remote);
     } else {
       tfrt_incoming_want_fail_take(want, tfrt_status_out_of_memory());
@@ -462,7 +462,7 @@ static void tfrt_incoming_want_hold(tfrt_incoming_want_t* want, tfrt_object_t* o
 static bool tfrt_incoming_want_hold_failed(tfrt_incoming_want_t* want, tfrt_status_t failed) {
   uint64_t holder = want->peer->incarnation;
   if (want->id.namer == holder) return false;  // it has the record
-  tfrt_status_t status = tfrt_job_budget_check_call(want->job, 1);
+  tfrt_status_t status = tfrt_job_budget_check(want->job, TFRT_JOB_BUDGET_CALL, 1);
   if (!status) {
     tfrt_async_value_t* error = tfrt_async_value_create_error(failed);
     tfrt_object_t* object =

@@ -62,7 +62,7 @@ static tfrt_status_t tfrt_job_budget_check_memory(const tfrt_job_t* job, uint64_
                                "bytes of calls and of values of others", "job-memory");
 }
 
-tfrt_status_t tfrt_job_budget_check_call(const tfrt_job_t* job, uint32_t result_count) {
+static tfrt_status_t tfrt_job_budget_check_call(const tfrt_job_t* job, uint64_t result_count) {
   const tfrt_node_t* node = job->node;
   const tfrt_job_limits_t* own = &node->options.job_limits;
   uint32_t limit = job->usage.limits.calls;
@@ -79,7 +79,7 @@ tfrt_status_t tfrt_job_budget_check_call(const tfrt_job_t* job, uint32_t result_
   return tfrt_job_budget_error(job, limit, own->objects, "values", "job-objects");
 }
 
-tfrt_status_t tfrt_job_budget_check_start(const tfrt_job_t* job) {
+static tfrt_status_t tfrt_job_budget_check_start(const tfrt_job_t* job) {
   uint32_t limit = job->usage.limits.requests;
   uint32_t count = 0;
   const tfrt_list_link_t* head = &job->starts.list;
@@ -89,17 +89,27 @@ tfrt_status_t tfrt_job_budget_check_start(const tfrt_job_t* job) {
                                "requests at once", "job-requests");
 }
 
-tfrt_status_t tfrt_job_budget_check_payload(const tfrt_job_t* job, uint64_t size) {
-  return tfrt_job_budget_check_memory(job, size);
-}
-
-tfrt_status_t tfrt_job_budget_check_made(const tfrt_job_t* job) {
+static tfrt_status_t tfrt_job_budget_check_made(const tfrt_job_t* job) {
   uint32_t limit = job->usage.limits.made;
   if (limit > 0 && job->usage.made >= limit) {
     return tfrt_job_budget_error(job, limit, job->node->options.job_limits.made,
                                  "calls of other hosts under way", "job-calls");
   }
   return tfrt_job_budget_check_memory(job, TFRT_JOB_BUDGET_CALL_BYTES);
+}
+
+tfrt_status_t tfrt_job_budget_check(const tfrt_job_t* job, tfrt_job_budget_kind_t kind,
+                                    uint64_t amount) {
+  switch (kind) {
+    case TFRT_JOB_BUDGET_CALL:
+      return tfrt_job_budget_check_call(job, amount);
+    case TFRT_JOB_BUDGET_START:
+      return tfrt_job_budget_check_start(job);
+    case TFRT_JOB_BUDGET_MADE:
+      return tfrt_job_budget_check_made(job);
+    default:
+      return tfrt_job_budget_check_memory(job, amount);
+  }
 }
 
 void tfrt_job_budget_set_payload(tfrt_remote_value_t* value, uint64_t size) {

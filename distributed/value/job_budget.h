@@ -39,14 +39,18 @@
 // node's options say.
 void tfrt_job_budget_initialize(tfrt_job_t* job, const tfrt_wire_job_budgets_t* asked);
 
-// OK if another call with |result_count| results, another start, another payload of |size| bytes,
-// or another call that this host makes fits; else RESOURCE_EXHAUSTED, which names the limit and how
-// it is raised.
-tfrt_status_t tfrt_job_budget_check_call(const tfrt_job_t* job, uint32_t result_count)
-    TFRT_MUST_USE;
-tfrt_status_t tfrt_job_budget_check_start(const tfrt_job_t* job) TFRT_MUST_USE;
-tfrt_status_t tfrt_job_budget_check_payload(const tfrt_job_t* job, uint64_t size) TFRT_MUST_USE;
-tfrt_status_t tfrt_job_budget_check_made(const tfrt_job_t* job) TFRT_MUST_USE;
+// The things that a job may want more of.
+typedef enum tfrt_job_budget_kind_e {
+  TFRT_JOB_BUDGET_CALL,     // a call of another host, with |amount| results
+  TFRT_JOB_BUDGET_START,    // a start
+  TFRT_JOB_BUDGET_PAYLOAD,  // a payload of |amount| bytes
+  TFRT_JOB_BUDGET_MADE,     // a call that this host makes
+} tfrt_job_budget_kind_t;
+
+// OK if one more of |kind| fits; else RESOURCE_EXHAUSTED, which names the limit and how it is
+// raised.
+tfrt_status_t tfrt_job_budget_check(const tfrt_job_t* job, tfrt_job_budget_kind_t kind,
+                                    uint64_t amount) TFRT_MUST_USE;
 
 // A call that this host makes for |job| begins, or is over.
 void tfrt_job_budget_begin_made(tfrt_job_t* job);

@@ -66,7 +66,7 @@ static tfrt_status_t tfrt_list_item_encode_element(tfrt_list_encoding_t* encodin
   tfrt_remote_value_t* remote = tfrt_remote_value_of(node, value);
   if (remote) {
     bool is_kept =
-        tfrt_object_table_keep_element(node->objects, encoding->object, index, &remote->base.base);
+        tfrt_object_table_keep(node->objects, encoding->object, index, &remote->base.base);
     if (is_kept) {
       out_item->kind = TFRT_WIRE_ITEM_REFERENCE;
       out_item->reference = tfrt_remote_value_tell(remote);

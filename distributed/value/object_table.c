@@ -129,9 +129,12 @@ void tfrt_object_set_maker(tfrt_object_t* object, tfrt_cached_program_t* program
   object->function = function;
 }
 
-bool tfrt_object_table_keep(tfrt_object_table_t* table, tfrt_object_t* object,
+bool tfrt_object_table_keep(tfrt_object_table_t* table, tfrt_object_t* object, uint32_t element,
                             tfrt_async_value_t* remote) {
-  return !object || tfrt_kept_values_add(&object->kept, remote, table->allocator);
+  if (!object) return true;
+  tfrt_kept_values_t* kept =
+      element == TFRT_OBJECT_WHOLE ? &object->kept : &object->elements->items[element].kept;
+  return tfrt_kept_values_add(kept, remote, table->allocator);
 }
 
 bool tfrt_object_table_keeps(const tfrt_object_table_t* table, const tfrt_async_value_t* remote) {
@@ -306,11 +309,6 @@ tfrt_object_t* tfrt_object_table_lend_element(tfrt_object_table_t* table, tfrt_o
   exported->name = object->name;
   element->exported = exported->id;
   return exported;
-}
-
-bool tfrt_object_table_keep_element(tfrt_object_table_t* table, tfrt_object_t* object,
-                                    uint32_t index, tfrt_async_value_t* remote) {
-  return tfrt_kept_values_add(&object->elements->items[index].kept, remote, table->allocator);
 }
 
 // Ends up to |count| holds of |holder| on |object|; false if it has none.

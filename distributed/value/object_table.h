@@ -158,9 +158,13 @@ tfrt_object_t* tfrt_object_table_export(tfrt_object_table_t* table, tfrt_job_t* 
 void tfrt_object_table_tell(tfrt_object_table_t* table, tfrt_object_t* object,
                             tfrt_async_value_t* value);
 
-// Notes that others hear that |object| is |remote| (+0): see |kept|. NULL is allowed for |object|.
-// False when memory is out: then others must not hear that.
-bool tfrt_object_table_keep(tfrt_object_table_t* table, tfrt_object_t* object,
+// In the place of the index of an element.
+#define TFRT_OBJECT_WHOLE UINT32_MAX
+
+// Notes that others hear that the element |element| of |object|, or TFRT_OBJECT_WHOLE, is |remote|
+// (+0): see |kept|. NULL is allowed for |object|. False when memory is out: then others must not
+// hear that.
+bool tfrt_object_table_keep(tfrt_object_table_t* table, tfrt_object_t* object, uint32_t element,
                             tfrt_async_value_t* remote);
 
 // Makes room in |object|, a list that others are about to be given, for |count| elements, unless
@@ -172,10 +176,6 @@ bool tfrt_object_table_add_elements(tfrt_object_table_t* table, tfrt_object_t* o
 // the one that there is, or a new one. NULL when memory is out.
 tfrt_object_t* tfrt_object_table_lend_element(tfrt_object_table_t* table, tfrt_object_t* object,
                                               uint32_t index, tfrt_async_value_t* value);
-
-// As tfrt_object_table_keep(), for the element |index| of |object|.
-bool tfrt_object_table_keep_element(tfrt_object_table_t* table, tfrt_object_t* object,
-                                    uint32_t index, tfrt_async_value_t* remote);
 
 // True if others have heard that an object, or an element of one, is |remote|: see |kept|.
 bool tfrt_object_table_keeps(const tfrt_object_table_t* table, const tfrt_async_value_t* remote);

@@ -93,7 +93,7 @@ static void tfrt_outgoing_want_resume(tfrt_remote_value_t* value, uint64_t offse
   uint64_t want = tfrt_session_next_want(peer->session);
   // If transfers have taken all credit, none of them can end before its Want is sent. Then only
   // Unwants, which need no credit, give some back.
-  bool resumes = tfrt_session_has_want_credit(peer->session);
+  bool resumes = tfrt_session_has_credit(peer->session, TFRT_WIRE_FRAME_WANT);
   if (!resumes) {
     tfrt_lane_manager_cancel_receive(lanes, peer->incarnation, old_want);
     tfrt_outgoing_want_send_unwant(value, old_want, false);
@@ -230,7 +230,8 @@ static tfrt_status_t tfrt_transfer_begin(tfrt_lane_handler_t* handler,
   if (wanted) memcpy(device, wanted->device, sizeof(device));
   // A payload that begins anew after its lane broke is counted once.
   if (wanted) tfrt_job_budget_set_payload(wanted, 0);
-  tfrt_status_t status = wanted ? tfrt_job_budget_check_payload(wanted->job, total_size) : NULL;
+  tfrt_status_t status =
+      wanted ? tfrt_job_budget_check(wanted->job, TFRT_JOB_BUDGET_PAYLOAD, total_size) : NULL;
   if (wanted && !status) {
     tfrt_job_budget_set_payload(wanted, total_size);
     wanted->bytes.is_large = true;

@@ -75,41 +75,40 @@ static const tfrt_wire_message_t abort_message =
     TFRT_WIRE_MESSAGE("Abort", tfrt_wire_abort_t, abort_fields);
 
 static const tfrt_wire_field_t bulk_up_fields[] = {
-    TFRT_WIRE_FIELD(tfrt_wire_bulk_up_t, hello, TFRT_WIRE_BULK_LANE, MESSAGE,
+    TFRT_WIRE_FIELD(tfrt_wire_bulk_t, hello, TFRT_WIRE_BULK_LANE, MESSAGE,
                     .message = &lane_hello_message),
-    TFRT_WIRE_FIELD(tfrt_wire_bulk_up_t, window, TFRT_WIRE_BULK_WINDOW, MESSAGE,
+    TFRT_WIRE_FIELD(tfrt_wire_bulk_t, window, TFRT_WIRE_BULK_WINDOW, MESSAGE,
                     .message = &window_message),
-    TFRT_WIRE_FIELD(tfrt_wire_bulk_up_t, abort, TFRT_WIRE_BULK_ABORT, MESSAGE,
+    TFRT_WIRE_FIELD(tfrt_wire_bulk_t, abort, TFRT_WIRE_BULK_ABORT, MESSAGE,
                     .message = &abort_message),
-    TFRT_WIRE_FIELD(tfrt_wire_bulk_up_t, chunk, TFRT_WIRE_BULK_CHUNK, MESSAGE,
+    TFRT_WIRE_FIELD(tfrt_wire_bulk_t, chunk, TFRT_WIRE_BULK_CHUNK, MESSAGE,
                     .message = &tfrt_wire_chunk_message),
 };
 const tfrt_wire_message_t tfrt_wire_bulk_up_message = TFRT_WIRE_MESSAGE(
-    "BulkUp", tfrt_wire_bulk_up_t, bulk_up_fields, .max_size = TFRT_WIRE_MAX_BULK_SIZE,
-    .is_oneof = true, .kind_offset = offsetof(tfrt_wire_bulk_up_t, kind));
+    "BulkUp", tfrt_wire_bulk_t, bulk_up_fields, .max_size = TFRT_WIRE_MAX_BULK_SIZE,
+    .is_oneof = true, .kind_offset = offsetof(tfrt_wire_bulk_t, kind));
 
 static const tfrt_wire_field_t bulk_down_fields[] = {
-    TFRT_WIRE_FIELD(tfrt_wire_bulk_down_t, welcome, TFRT_WIRE_BULK_LANE, MESSAGE,
+    TFRT_WIRE_FIELD(tfrt_wire_bulk_t, welcome, TFRT_WIRE_BULK_LANE, MESSAGE,
                     .message = &lane_welcome_message),
-    TFRT_WIRE_FIELD(tfrt_wire_bulk_down_t, window, TFRT_WIRE_BULK_WINDOW, MESSAGE,
+    TFRT_WIRE_FIELD(tfrt_wire_bulk_t, window, TFRT_WIRE_BULK_WINDOW, MESSAGE,
                     .message = &window_message),
-    TFRT_WIRE_FIELD(tfrt_wire_bulk_down_t, abort, TFRT_WIRE_BULK_ABORT, MESSAGE,
+    TFRT_WIRE_FIELD(tfrt_wire_bulk_t, abort, TFRT_WIRE_BULK_ABORT, MESSAGE,
                     .message = &abort_message),
-    TFRT_WIRE_FIELD(tfrt_wire_bulk_down_t, chunk, TFRT_WIRE_BULK_CHUNK, MESSAGE,
+    TFRT_WIRE_FIELD(tfrt_wire_bulk_t, chunk, TFRT_WIRE_BULK_CHUNK, MESSAGE,
                     .message = &tfrt_wire_chunk_message),
 };
 const tfrt_wire_message_t tfrt_wire_bulk_down_message = TFRT_WIRE_MESSAGE(
-    "BulkDown", tfrt_wire_bulk_down_t, bulk_down_fields, .max_size = TFRT_WIRE_MAX_BULK_SIZE,
-    .is_oneof = true, .kind_offset = offsetof(tfrt_wire_bulk_down_t, kind));
+    "BulkDown", tfrt_wire_bulk_t, bulk_down_fields, .max_size = TFRT_WIRE_MAX_BULK_SIZE,
+    .is_oneof = true, .kind_offset = offsetof(tfrt_wire_bulk_t, kind));
 
-tfrt_status_t tfrt_wire_bulk_up_encode(const tfrt_wire_bulk_up_t* message,
-                                       tfrt_string_builder_t* out) {
-  return tfrt_wire_encode(&tfrt_wire_bulk_up_message, message, out);
+static const tfrt_wire_message_t* message_from(bool is_from_dialler) {
+  return is_from_dialler ? &tfrt_wire_bulk_up_message : &tfrt_wire_bulk_down_message;
 }
 
-tfrt_status_t tfrt_wire_bulk_down_encode(const tfrt_wire_bulk_down_t* message,
-                                         tfrt_string_builder_t* out) {
-  return tfrt_wire_encode(&tfrt_wire_bulk_down_message, message, out);
+tfrt_status_t tfrt_wire_bulk_encode(const tfrt_wire_bulk_t* message, bool is_from_dialler,
+                                    tfrt_string_builder_t* out) {
+  return tfrt_wire_encode(message_from(is_from_dialler), message, out);
 }
 
 // Appends the tag of field |number| and the length of its content, |size| bytes.
@@ -133,12 +132,7 @@ tfrt_status_t tfrt_wire_chunk_encode_prefix(const tfrt_wire_chunk_t* chunk,
   return tfrt_string_builder_status(out);
 }
 
-tfrt_status_t tfrt_wire_bulk_up_decode(tfrt_string_view_t bytes, tfrt_arena_t* arena,
-                                       tfrt_wire_bulk_up_t* out_message) {
-  return tfrt_wire_decode(&tfrt_wire_bulk_up_message, bytes, arena, out_message);
-}
-
-tfrt_status_t tfrt_wire_bulk_down_decode(tfrt_string_view_t bytes, tfrt_arena_t* arena,
-                                         tfrt_wire_bulk_down_t* out_message) {
-  return tfrt_wire_decode(&tfrt_wire_bulk_down_message, bytes, arena, out_message);
+tfrt_status_t tfrt_wire_bulk_decode(tfrt_string_view_t bytes, bool is_from_dialler,
+                                    tfrt_arena_t* arena, tfrt_wire_bulk_t* out_message) {
+  return tfrt_wire_decode(message_from(is_from_dialler), bytes, arena, out_message);
 }

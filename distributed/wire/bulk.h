@@ -73,35 +73,23 @@ typedef enum tfrt_wire_bulk_kind_e {
   TFRT_WIRE_BULK_CHUNK = 15,
 } tfrt_wire_bulk_kind_t;
 
-// From the dialler of the lane.
-typedef struct tfrt_wire_bulk_up_s {
+// A BulkUp, from the dialler of the lane, or a BulkDown, from the listener.
+typedef struct tfrt_wire_bulk_s {
   uint32_t kind;  // tfrt_wire_bulk_kind_t
   union {
-    tfrt_wire_lane_hello_t hello;
+    tfrt_wire_lane_hello_t hello;      // of BulkUp
+    tfrt_wire_lane_welcome_t welcome;  // of BulkDown
     tfrt_wire_window_t window;
     tfrt_wire_abort_t abort;
     tfrt_wire_chunk_t chunk;
   };
-} tfrt_wire_bulk_up_t;
+} tfrt_wire_bulk_t;
 
-// From the listener.
-typedef struct tfrt_wire_bulk_down_s {
-  uint32_t kind;  // tfrt_wire_bulk_kind_t
-  union {
-    tfrt_wire_lane_welcome_t welcome;
-    tfrt_wire_window_t window;
-    tfrt_wire_abort_t abort;
-    tfrt_wire_chunk_t chunk;
-  };
-} tfrt_wire_bulk_down_t;
-
-// Appends a message in bytes to |out|, a chunk with its payload. INVALID_ARGUMENT if it
-// breaks a limit (then |out| is unchanged), RESOURCE_EXHAUSTED when memory is out.
-// Thread-compatible.
-tfrt_status_t tfrt_wire_bulk_up_encode(const tfrt_wire_bulk_up_t* message,
-                                       tfrt_string_builder_t* out) TFRT_MUST_USE;
-tfrt_status_t tfrt_wire_bulk_down_encode(const tfrt_wire_bulk_down_t* message,
-                                         tfrt_string_builder_t* out) TFRT_MUST_USE;
+// Appends a message, which |is_from_dialler| or from the listener, in bytes to |out|, a chunk with
+// its payload. INVALID_ARGUMENT if it breaks a limit (then |out| is unchanged), RESOURCE_EXHAUSTED
+// when memory is out. Thread-compatible.
+tfrt_status_t tfrt_wire_bulk_encode(const tfrt_wire_bulk_t* message, bool is_from_dialler,
+                                    tfrt_string_builder_t* out) TFRT_MUST_USE;
 
 // Appends all of a BulkUp or BulkDown (for a chunk they are the same) with |chunk| to
 // |out|, but for the bytes of |chunk->payload|: the caller sends those right behind.
@@ -112,9 +100,8 @@ tfrt_status_t tfrt_wire_chunk_encode_prefix(const tfrt_wire_chunk_t* chunk,
 // Decodes the untrusted |bytes| into |*out_message|. Texts and payload stay in |bytes|; the
 // message lives as long as |bytes| and |arena|. INVALID_ARGUMENT naming the field,
 // RESOURCE_EXHAUSTED when memory is out; |*out_message| is zero then. Thread-compatible.
-tfrt_status_t tfrt_wire_bulk_up_decode(tfrt_string_view_t bytes, tfrt_arena_t* arena,
-                                       tfrt_wire_bulk_up_t* out_message) TFRT_MUST_USE;
-tfrt_status_t tfrt_wire_bulk_down_decode(tfrt_string_view_t bytes, tfrt_arena_t* arena,
-                                         tfrt_wire_bulk_down_t* out_message) TFRT_MUST_USE;
+tfrt_status_t tfrt_wire_bulk_decode(tfrt_string_view_t bytes, bool is_from_dialler,
+                                    tfrt_arena_t* arena, tfrt_wire_bulk_t* out_message)
+    TFRT_MUST_USE;
 
 #endif  // TFRT_DISTRIBUTED_WIRE_BULK_H_

@@ -29,8 +29,8 @@ enum {
 typedef union any_message_u {
   tfrt_wire_batch_t batch;
   tfrt_wire_body_t body;
-  tfrt_wire_bulk_up_t up;
-  tfrt_wire_bulk_down_t down;
+  tfrt_wire_bulk_t up;
+  tfrt_wire_bulk_t down;
   tfrt_wire_question_t question;
   tfrt_wire_answer_part_t part;
 } any_message_t;
@@ -50,9 +50,9 @@ static tfrt_status_t decode(uint8_t selector, tfrt_string_view_t bytes, tfrt_are
       // Decoding takes the first part; try_bytes() goes on.
       return tfrt_wire_answer_next(&bytes, arena, &out_message->part);
     case SELECT_UP:
-      return tfrt_wire_bulk_up_decode(bytes, arena, &out_message->up);
+      return tfrt_wire_bulk_decode(bytes, true, arena, &out_message->up);
     case SELECT_DOWN:
-      return tfrt_wire_bulk_down_decode(bytes, arena, &out_message->down);
+      return tfrt_wire_bulk_decode(bytes, false, arena, &out_message->down);
     default:
       return tfrt_wire_body_decode(selector, bytes, arena, &out_message->body);
   }
@@ -68,9 +68,9 @@ static tfrt_status_t encode(uint8_t selector, const any_message_t* message,
     case SELECT_ANSWER:
       return tfrt_wire_answer_append(&message->part, out);
     case SELECT_UP:
-      return tfrt_wire_bulk_up_encode(&message->up, out);
+      return tfrt_wire_bulk_encode(&message->up, true, out);
     case SELECT_DOWN:
-      return tfrt_wire_bulk_down_encode(&message->down, out);
+      return tfrt_wire_bulk_encode(&message->down, false, out);
     default:
       return tfrt_wire_body_encode(&message->body, out);
   }

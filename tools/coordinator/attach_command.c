@@ -133,14 +133,20 @@ static tfrt_async_value_t* tfrt_attach_ask_follow(void* self, tfrt_client_t* cli
                                                   uint32_t index) {
   const tfrt_attach_t* attach = self;
   if (index != attach->root) return NULL;
-  return tfrt_client_follow(client, 0, tfrt_string_view_of(attach->id), attach->from);
+  const tfrt_client_question_t question = {.kind = TFRT_CLIENT_ASK_FOLLOW,
+                                           .about = tfrt_string_view_of(attach->id),
+                                           .number = attach->from};
+  return tfrt_client_ask(client, 0, &question);
 }
 
 static tfrt_async_value_t* tfrt_attach_ask_result(void* self, tfrt_client_t* client,
                                                   uint32_t index) {
   const tfrt_attach_t* attach = self;
   if (index != attach->root) return NULL;
-  return tfrt_client_kept_result(client, 0, tfrt_string_view_of(attach->id), attach->result);
+  const tfrt_client_question_t question = {.kind = TFRT_CLIENT_ASK_KEPT_RESULT,
+                                           .about = tfrt_string_view_of(attach->id),
+                                           .number = attach->result};
+  return tfrt_client_ask(client, 0, &question);
 }
 
 // An answer that is printed.

@@ -97,7 +97,9 @@ static tfrt_async_value_t* tfrt_cancel_ask(void* self, tfrt_client_t* client, ui
   // Host 0 tells the others, and why its own part ends: what they end by themselves may come first.
   bool is_asked = target->root == UINT32_MAX || index == target->root;
   if (!target->is_there[index] || !is_asked) return NULL;
-  return tfrt_client_cancel_on(client, 0, tfrt_string_view_of(target->found));
+  const tfrt_client_question_t question = {.kind = TFRT_CLIENT_ASK_CANCEL,
+                                           .about = tfrt_string_view_of(target->found)};
+  return tfrt_client_ask(client, 0, &question);
 }
 
 // A host that knows nothing of it any more has been told by another one.

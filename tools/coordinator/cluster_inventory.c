@@ -13,7 +13,8 @@ static tfrt_async_value_t* tfrt_cluster_inventory_ask(void* self, tfrt_client_t*
                                                       uint32_t index) {
   const tfrt_client_inventory_t* which = self;
   (void)index;
-  return tfrt_client_inventory(client, 0, *which);
+  return tfrt_client_ask(
+      client, 0, &(tfrt_client_question_t){.kind = TFRT_CLIENT_ASK_INVENTORY, .part = *which});
 }
 
 tfrt_status_t tfrt_cluster_inventory_gather(tfrt_host_query_t* query, tfrt_client_inventory_t which,

@@ -67,7 +67,9 @@ static tfrt_status_t tfrt_cluster_run_await(tfrt_cluster_run_t* run, tfrt_async_
 static tfrt_status_t tfrt_cluster_run_ask_for_device(void* self, uint32_t rank,
                                                      const char* device) {
   tfrt_cluster_run_t* run = self;
-  tfrt_async_value_t* answer = tfrt_client_check_device(run->client, rank, device);
+  const tfrt_client_question_t question = {.kind = TFRT_CLIENT_ASK_DEVICE,
+                                           .about = tfrt_string_view_of(device)};
+  tfrt_async_value_t* answer = tfrt_client_ask(run->client, rank, &question);
   tfrt_status_t status = tfrt_cluster_run_await(run, answer);
   tfrt_async_value_release(answer);
   return status;

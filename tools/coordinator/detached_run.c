@@ -27,8 +27,9 @@ static void tfrt_detached_run_ignore_line(void* self, uint32_t rank, tfrt_string
 static tfrt_status_t tfrt_detached_run_look(tfrt_cluster_run_t* run, const char* id,
                                             bool* out_is_through) {
   tfrt_client_following_t following = {0};
-  tfrt_async_value_t* value =
-      tfrt_client_follow(run->client, 0, tfrt_string_view_of(id), UINT64_MAX);
+  const tfrt_client_question_t question = {
+      .kind = TFRT_CLIENT_ASK_FOLLOW, .about = tfrt_string_view_of(id), .number = UINT64_MAX};
+  tfrt_async_value_t* value = tfrt_client_ask(run->client, 0, &question);
   tfrt_status_t status = tfrt_detached_run_await(run, value);
   if (!status) {
     status = tfrt_client_read_following(value, tfrt_detached_run_ignore_line, NULL, &following);

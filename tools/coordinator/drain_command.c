@@ -12,7 +12,7 @@ static tfrt_status_t tfrt_drain_check(tfrt_host_query_t* query) {
 static tfrt_async_value_t* tfrt_drain_ask(void* self, tfrt_client_t* client, uint32_t index) {
   (void)self;
   (void)index;
-  return tfrt_client_drain(client, 0);
+  return tfrt_client_ask(client, 0, &(tfrt_client_question_t){.kind = TFRT_CLIENT_ASK_DRAIN});
 }
 
 static tfrt_status_t tfrt_drain_run(tfrt_host_query_t* query) {

@@ -12,7 +12,7 @@
 static tfrt_async_value_t* tfrt_status_ask(void* self, tfrt_client_t* client, uint32_t index) {
   (void)self;
   (void)index;
-  return tfrt_client_status(client, 0);
+  return tfrt_client_ask(client, 0, &(tfrt_client_question_t){.kind = TFRT_CLIENT_ASK_STATUS});
 }
 
 // --- For programs --------------------------------------------------------------

@@ -40,9 +40,10 @@ static tfrt_status_t tfrt_trace_collection_ask(tfrt_client_t* client, tfrt_run_l
   for (int i = 0; i <= TFRT_CLOCK_COMPARISON_QUESTIONS && !status; ++i) {
     bool is_last = i == TFRT_CLOCK_COMPARISON_QUESTIONS;
     int64_t asked_ns = tfrt_trace_collection_now();
-    tfrt_async_value_t* value =
-        is_last ? tfrt_client_trace(client, host->rank)
-                : tfrt_client_record(client, host->rank, tfrt_string_view_of("clock"));
+    tfrt_client_question_t question = {.kind = TFRT_CLIENT_ASK_RECORD,
+                                       .about = tfrt_string_view_of("clock")};
+    if (is_last) question = (tfrt_client_question_t){.kind = TFRT_CLIENT_ASK_TRACE};
+    tfrt_async_value_t* value = tfrt_client_ask(client, host->rank, &question);
     status = tfrt_trace_collection_take(client, loop, value, asked_ns, &clock, host);
     tfrt_async_value_release(value);
   }

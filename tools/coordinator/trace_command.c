@@ -110,7 +110,9 @@ static tfrt_async_value_t* tfrt_trace_command_ask(void* self, tfrt_client_t* cli
   } else {
     snprintf(what, sizeof(what), "clock");
   }
-  return tfrt_client_record(client, 0, tfrt_string_view_of(what));
+  const tfrt_client_question_t question = {.kind = TFRT_CLIENT_ASK_RECORD,
+                                           .about = tfrt_string_view_of(what)};
+  return tfrt_client_ask(client, 0, &question);
 }
 
 // Asks all workers |verb| and takes what they say.

@@ -87,18 +87,18 @@ static void tfrt_worker_bound_end(unsigned seconds) {
 
 static void tfrt_worker_on_look(uv_timer_t* timer) {
   tfrt_worker_t* worker = timer->data;
-  if (tfrt_node_running_job_count(worker->process.node) > 0) {
+  if (tfrt_node_counts(worker->process.node).running_jobs > 0) {
     worker->idle_look_count = 0;
     return;
   }
-  bool is_over = tfrt_node_job_count(worker->process.node) == 0 ||
+  bool is_over = tfrt_node_counts(worker->process.node).jobs == 0 ||
                  worker->idle_look_count++ >= TFRT_WORKER_ANSWER_MS / TFRT_WORKER_LOOK_MS;
   if (is_over) tfrt_worker_stop(worker);
 }
 
 static void tfrt_worker_on_limit(uv_timer_t* timer) {
   tfrt_worker_t* worker = timer->data;
-  const size_t count = tfrt_node_running_job_count(worker->process.node);
+  const size_t count = tfrt_node_counts(worker->process.node).running_jobs;
   if (count > 0) {
     tfrt_log(TFRT_LOG_WARNING, NULL, "the time to drain is over: %zu job%s %s cancelled", count,
              tfrt_plural(count), count == 1 ? "is" : "are");
@@ -110,7 +110,7 @@ static void tfrt_worker_drain(tfrt_worker_t* worker) {
   worker->is_draining = true;
   tfrt_node_refuse_jobs(worker->process.node);
   tfrt_host_process_set_serving(&worker->process, false);
-  const size_t count = tfrt_node_running_job_count(worker->process.node);
+  const size_t count = tfrt_node_counts(worker->process.node).running_jobs;
   tfrt_log(TFRT_LOG_INFO, NULL, "draining: %zu job%s may go on for %lld ms", count,
            tfrt_plural(count), (long long)worker->options->drain_timeout_ms);
   uv_update_time(&worker->loop);
@@ -147,7 +147,7 @@ static void tfrt_worker_ask_to_drain(void* self) {
 
 static void tfrt_worker_on_memory_look(uv_timer_t* timer) {
   tfrt_worker_t* worker = timer->data;
-  if (tfrt_node_job_count(worker->process.node) > 0) return;
+  if (tfrt_node_counts(worker->process.node).jobs > 0) return;
   size_t before = tfrt_unused_memory_resident_size();
   if (!tfrt_unused_memory_give_back(&worker->unused_memory)) return;
   tfrt_log(TFRT_LOG_DEBUG, NULL, "idle: %zu MiB in memory, %zu MiB before unused memory went back",

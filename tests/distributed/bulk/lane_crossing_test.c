@@ -57,9 +57,9 @@ static void on_message(tfrt_transport_handler_t* handler, tfrt_transport_connect
     stream->last_dialled = message.down.welcome.last_dialled;
     stream->refusal = error ? (tfrt_status_code_t)error->code : TFRT_STATUS_OK;
   } else if (!is_silent) {
-    const tfrt_wire_bulk_down_t down = {.kind = TFRT_WIRE_BULK_LANE,
-                                        .welcome = {.last_dialled = last_dialled}};
-    ck_assert_ptr_null(tfrt_wire_bulk_down_encode(&down, &stream->bytes));
+    const tfrt_wire_bulk_t down = {.kind = TFRT_WIRE_BULK_LANE,
+                                   .welcome = {.last_dialled = last_dialled}};
+    ck_assert_ptr_null(tfrt_wire_bulk_encode(&down, false, &stream->bytes));
     write_bytes(stream);
   }
   tfrt_lane_harness_message_deinitialize(&message);
@@ -133,13 +133,13 @@ static void dial(uint32_t number) {
       .timeout_ns = TFRT_NANOSECONDS_PER_SECOND};
   ck_assert_ptr_null(
       tfrt_transport_dial(transport, &options, &dialled.handler, &dialled.connection));
-  const tfrt_wire_bulk_up_t up = {.kind = TFRT_WIRE_BULK_LANE,
-                                  .hello = {.version = 1,
-                                            .from_incarnation = incarnation,
-                                            .to_incarnation = harness.hosts[0].incarnation,
-                                            .session = SESSION,
-                                            .connection = number}};
-  ck_assert_ptr_null(tfrt_wire_bulk_up_encode(&up, &dialled.bytes));
+  const tfrt_wire_bulk_t up = {.kind = TFRT_WIRE_BULK_LANE,
+                               .hello = {.version = 1,
+                                         .from_incarnation = incarnation,
+                                         .to_incarnation = harness.hosts[0].incarnation,
+                                         .session = SESSION,
+                                         .connection = number}};
+  ck_assert_ptr_null(tfrt_wire_bulk_encode(&up, true, &dialled.bytes));
   tfrt_transport_connection_receive(dialled.connection);
   write_bytes(&dialled);
   pass(PASS_NS);

@@ -99,7 +99,7 @@ static void serve(tfrt_lane_harness_host_t* host, const message_t* message,
                                       message->offset, message->limit);
     if (!status) return;
     tfrt_status_release(status);
-    tfrt_lane_manager_cancel_send(host->manager, borrower, message->resumes);
+    tfrt_lane_manager_end_send(host->manager, borrower, message->resumes, NULL);
   }
   tfrt_lane_harness_t* harness = host->harness;
   tfrt_payload_source_t* source =
@@ -123,7 +123,7 @@ static void deliver(tfrt_timer_t* timer) {
       message->is_unwant ? NULL : tfrt_lane_harness_value(message->size, message->seed);
   tfrt_node_lock_lock(&host->lock);
   if (message->is_unwant) {
-    tfrt_lane_manager_cancel_send(host->manager, other(host)->incarnation, message->number);
+    tfrt_lane_manager_end_send(host->manager, other(host)->incarnation, message->number, NULL);
   } else {
     serve(host, message, value);
   }
@@ -433,11 +433,11 @@ void tfrt_lane_harness_message_read(tfrt_lane_harness_message_t* message,
   ck_assert_ptr_null(tfrt_string_builder_status(&message->bytes));
   const tfrt_string_view_t bytes = tfrt_string_builder_view(&message->bytes);
   if (!is_from_dialler) {
-    ck_assert_ptr_null(tfrt_wire_bulk_down_decode(bytes, &message->arena, &message->down));
+    ck_assert_ptr_null(tfrt_wire_bulk_decode(bytes, false, &message->arena, &message->down));
     return;
   }
-  tfrt_wire_bulk_up_t up;
-  ck_assert_ptr_null(tfrt_wire_bulk_up_decode(bytes, &message->arena, &up));
+  tfrt_wire_bulk_t up;
+  ck_assert_ptr_null(tfrt_wire_bulk_decode(bytes, true, &message->arena, &up));
   message->down.kind = up.kind;
 }
 

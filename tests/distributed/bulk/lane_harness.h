@@ -121,7 +121,7 @@ uint8_t tfrt_lane_harness_byte(uint64_t seed, uint64_t offset);
 typedef struct tfrt_lane_harness_message_s {
   tfrt_string_builder_t bytes;
   tfrt_arena_t arena;
-  tfrt_wire_bulk_down_t down;  // of a dialler's message only the kind
+  tfrt_wire_bulk_t down;  // of a dialler's message only the kind
 } tfrt_lane_harness_message_t;
 
 // Reads |spans| into |message|; the caller deinitializes it.

@@ -103,8 +103,8 @@ static void flush(void) {
   pass();
 }
 
-static void send(const tfrt_wire_bulk_up_t* message) {
-  ck_assert_ptr_null(tfrt_wire_bulk_up_encode(message, &stranger.bytes));
+static void send(const tfrt_wire_bulk_t* message) {
+  ck_assert_ptr_null(tfrt_wire_bulk_encode(message, true, &stranger.bytes));
   flush();
 }
 
@@ -128,7 +128,7 @@ static void dial(const tfrt_wire_lane_hello_t* hello) {
       tfrt_transport_dial(tfrt_simulated_endpoint_transport(harness.hosts[1].endpoint), &options,
                           &stranger.handler, &stranger.connection));
   if (!stranger.is_deaf) tfrt_transport_connection_receive(stranger.connection);
-  const tfrt_wire_bulk_up_t message = {.kind = TFRT_WIRE_BULK_LANE, .hello = *hello};
+  const tfrt_wire_bulk_t message = {.kind = TFRT_WIRE_BULK_LANE, .hello = *hello};
   if (hello->version != 0) send(&message);
 }
 
@@ -175,7 +175,7 @@ static tfrt_wire_chunk_t chunk_of(uint64_t number, uint64_t offset, size_t size,
 }
 
 static void send_chunk(tfrt_wire_chunk_t chunk) {
-  const tfrt_wire_bulk_up_t message = {.kind = TFRT_WIRE_BULK_CHUNK, .chunk = chunk};
+  const tfrt_wire_bulk_t message = {.kind = TFRT_WIRE_BULK_CHUNK, .chunk = chunk};
   send(&message);
 }
 
@@ -410,7 +410,7 @@ START_TEST(chunks_windows_and_aborts_of_nobody_are_ignored) {
   send_chunk(chunk_of(77, 0, 10, 10));
   send_chunk(chunk_of(77, 10, 10, 30));
   const tfrt_wire_error_t error = {.code = TFRT_STATUS_ABORTED};
-  const tfrt_wire_bulk_up_t messages[] = {
+  const tfrt_wire_bulk_t messages[] = {
       {.kind = TFRT_WIRE_BULK_WINDOW, .window = {77, 1000}},
       {.kind = TFRT_WIRE_BULK_ABORT, .abort = {.want = 77, .error = &error}},
       {.kind = TFRT_WIRE_BULK_ABORT, .abort = {.want = 77, .from_owner = true, .error = &error}},
@@ -449,9 +449,9 @@ START_TEST(who_reads_nothing_leaves_nothing_behind_with_chunks_of_nobody) {
   send_chunk(chunk_of(77, 0, 0, 120));
   const int64_t before = live_bytes();
   for (uint64_t i = 0; i < MANY; ++i) {
-    const tfrt_wire_bulk_up_t message = {.kind = TFRT_WIRE_BULK_CHUNK,
-                                         .chunk = chunk_of(78 + i, 0, 0, 120)};
-    ck_assert_ptr_null(tfrt_wire_bulk_up_encode(&message, &stranger.bytes));
+    const tfrt_wire_bulk_t message = {.kind = TFRT_WIRE_BULK_CHUNK,
+                                      .chunk = chunk_of(78 + i, 0, 0, 120)};
+    ck_assert_ptr_null(tfrt_wire_bulk_encode(&message, true, &stranger.bytes));
     write_out();
   }
   pass();
@@ -492,7 +492,7 @@ START_TEST(only_so_many_aborts_wait_for_who_reads_nothing) {
   for (int i = 0; i < MANY; ++i) {
     serve_to_stranger(tfrt_lane_harness_value(100, 1), 0);
     tfrt_node_lock_lock(&host->lock);
-    tfrt_lane_manager_abort_send(host->manager, 1002, 3, status);
+    tfrt_lane_manager_end_send(host->manager, 1002, 3, status);
     tfrt_node_lock_unlock_and_run(&host->lock);
     if (i < MANY / 2) most = live_bytes();
   }
@@ -508,7 +508,7 @@ START_TEST(nothing_is_sent_beyond_the_window) {
   serve_to_stranger(tfrt_lane_harness_value(5000, 1), 0);
   pass();
   ck_assert_uint_eq(stranger.chunks, 0);
-  tfrt_wire_bulk_up_t message = {.kind = TFRT_WIRE_BULK_WINDOW, .window = {3, 1200}};
+  tfrt_wire_bulk_t message = {.kind = TFRT_WIRE_BULK_WINDOW, .window = {3, 1200}};
   send(&message);
   ck_assert_uint_eq(stranger.received, 1200);
   message.window.limit = 700;  // never falls
@@ -521,8 +521,7 @@ START_TEST(nothing_is_sent_beyond_the_window) {
   // Pinned until Unwant, or the Abort that is as good.
   ck_assert_int_eq(tfrt_lane_harness_live_values(), 1);
   const tfrt_wire_error_t error = {.code = TFRT_STATUS_RESOURCE_EXHAUSTED};
-  message =
-      (tfrt_wire_bulk_up_t){.kind = TFRT_WIRE_BULK_ABORT, .abort = {.want = 3, .error = &error}};
+  message = (tfrt_wire_bulk_t){.kind = TFRT_WIRE_BULK_ABORT, .abort = {.want = 3, .error = &error}};
   send(&message);
   ck_assert_int_eq(tfrt_lane_harness_live_values(), 0);
   end();

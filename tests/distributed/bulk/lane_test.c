@@ -244,8 +244,8 @@ START_TEST(an_owner_that_gives_up_ends_the_transfer_at_both_sides) {
   tfrt_lane_harness_host_t* owner = &harness.hosts[1];
   tfrt_status_t status = tfrt_status_create(TFRT_STATUS_DATA_LOSS, "the device is gone");
   tfrt_node_lock_lock(&owner->lock);
-  tfrt_lane_manager_abort_send(owner->manager, harness.hosts[0].incarnation,
-                               want_of(0, want)->number, status);
+  tfrt_lane_manager_end_send(owner->manager, harness.hosts[0].incarnation, want_of(0, want)->number,
+                             status);
   tfrt_node_lock_unlock_and_run(&owner->lock);
   tfrt_status_release(status);
   ck_assert(tfrt_lane_harness_run(&harness, LONG_NS));
@@ -323,7 +323,7 @@ START_TEST(mistakes_of_the_caller_change_nothing) {
   ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_NOT_FOUND);
   tfrt_status_release(status);
   ck_assert(!tfrt_lane_manager_resume_receive(host->manager, 1002, 5, 6));
-  tfrt_lane_manager_cancel_send(host->manager, 1002, 5);
+  tfrt_lane_manager_end_send(host->manager, 1002, 5, NULL);
   tfrt_lane_manager_cancel_receive(host->manager, 1002, 5);
   ck_assert_uint_eq(tfrt_lane_manager_counts(host->manager).sending, 0);
   tfrt_node_lock_unlock_and_run(&host->lock);

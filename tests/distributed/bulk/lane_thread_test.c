@@ -245,7 +245,7 @@ static void cancel(host_t* borrower, host_t* owner, uint64_t number) {
   tfrt_lane_manager_cancel_receive(borrower->manager, owner->incarnation, current);
   tfrt_node_lock_unlock_and_run(&borrower->lock);
   tfrt_node_lock_lock(&owner->lock);
-  tfrt_lane_manager_cancel_send(owner->manager, borrower->incarnation, current);
+  tfrt_lane_manager_end_send(owner->manager, borrower->incarnation, current, NULL);
   tfrt_node_lock_unlock_and_run(&owner->lock);
 }
 

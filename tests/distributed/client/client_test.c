@@ -417,7 +417,8 @@ START_TEST(what_is_asked_after_the_root_is_lost_says_so_too) {
               0, 0x1000);
   const char* message =
       "the client lost host 0 (n0, n0:1) while it ran the job: its process is gone";
-  tfrt_async_value_t* answer = tfrt_client_status(world.client, 0);
+  tfrt_async_value_t* answer =
+      tfrt_client_ask(world.client, 0, &(tfrt_client_question_t){.kind = TFRT_CLIENT_ASK_STATUS});
   tfrt_job_expect_error(tfrt_async_value_error(answer), TFRT_STATUS_UNAVAILABLE, message);
   ck_assert(tfrt_client_has_lost(world.client, tfrt_async_value_error(answer)));
   tfrt_async_value_release(answer);
@@ -511,7 +512,9 @@ static tfrt_client_t* begin_cancel(tfrt_async_value_t** out_answer) {
                                              60 * TFRT_NODE_WORLD_SECOND));
   char what[TFRT_CLIENT_JOB_ID_SIZE + 8] = "job ";
   tfrt_client_job_id(world.client, what + strlen(what));
-  *out_answer = tfrt_client_cancel_on(asker, 0, tfrt_string_view_of(what));
+  *out_answer = tfrt_client_ask(asker, 0,
+                                &(tfrt_client_question_t){.kind = TFRT_CLIENT_ASK_CANCEL,
+                                                          .about = tfrt_string_view_of(what)});
   tfrt_async_value_demand(*out_answer);
   return asker;
 }

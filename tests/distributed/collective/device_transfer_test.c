@@ -396,7 +396,9 @@ START_TEST(a_host_says_which_devices_it_has) {
   run_until(is_open);
   const char* const names[] = {"cuda:1", "cpu:0", "cuda:3", "tpu:0", "cuda", "cuda:x"};
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(names); ++i) {
-    answer = tfrt_client_check_device(world.client, 1, names[i]);
+    answer = tfrt_client_ask(world.client, 1,
+                             &(tfrt_client_question_t){.kind = TFRT_CLIENT_ASK_DEVICE,
+                                                       .about = tfrt_string_view_of(names[i])});
     tfrt_async_value_demand(answer);
     run_until(has_answer);
     ck_assert_msg(tfrt_async_value_is_error(answer) == (i >= 2), "%s", names[i]);

@@ -664,12 +664,12 @@ static void on_bulk(const tfrt_frame_oracle_t* oracle, const tfrt_simulated_mess
                     tfrt_arena_t* arena) {
   tfrt_status_t status = NULL;
   if (message->is_from_dialler) {
-    tfrt_wire_bulk_up_t up;
-    status = tfrt_wire_bulk_up_decode(message->bytes, arena, &up);
+    tfrt_wire_bulk_t up;
+    status = tfrt_wire_bulk_decode(message->bytes, true, arena, &up);
     if (!status && up.kind == TFRT_WIRE_BULK_CHUNK) on_chunk(oracle, message, &up.chunk);
   } else {
-    tfrt_wire_bulk_down_t down;
-    status = tfrt_wire_bulk_down_decode(message->bytes, arena, &down);
+    tfrt_wire_bulk_t down;
+    status = tfrt_wire_bulk_decode(message->bytes, false, arena, &down);
     if (!status && down.kind == TFRT_WIRE_BULK_CHUNK) on_chunk(oracle, message, &down.chunk);
   }
   tfrt_status_release(status);

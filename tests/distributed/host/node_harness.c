@@ -156,7 +156,7 @@ static void describe(const tfrt_node_world_t* world, char* text, size_t size) {
              "%u: %d objects %d remote %d out %d in %d wants %d transfers %d jobs; ", i,
              (int)counts.objects, (int)counts.remote_values, (int)counts.outgoing_calls,
              (int)counts.incoming_calls, (int)counts.incoming_wants, (int)counts.transfers,
-             (int)tfrt_node_job_count(node));
+             (int)tfrt_node_counts(node).jobs);
   }
 }
 
@@ -206,7 +206,7 @@ static bool is_empty(void* argument) {
     if (!node) continue;
     tfrt_node_counts_t counts = tfrt_node_counts(node);
     if (counts.objects || counts.remote_values || counts.outgoing_calls || counts.incoming_calls ||
-        counts.incoming_wants || counts.transfers || tfrt_node_job_count(node)) {
+        counts.incoming_wants || counts.transfers || tfrt_node_counts(node).jobs) {
       return false;
     }
   }

@@ -32,7 +32,7 @@ static void close_job(void) {
 // The job is over within a second, and its session goes on. Nothing is left.
 static void expect_end(void) {
   tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
-  ck_assert_uint_eq(tfrt_node_job_count(world.hosts[0].node), 0);
+  ck_assert_uint_eq(tfrt_node_counts(world.hosts[0].node).jobs, 0);
   ck_assert_int_eq(tfrt_session_state(raw.session), TFRT_SESSION_OPEN);
   tfrt_raw_client_end(&raw);
 }

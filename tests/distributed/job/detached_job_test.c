@@ -173,18 +173,24 @@ static tfrt_async_value_t* ask(question_fn_t question, uint64_t number) {
 }
 
 static tfrt_async_value_t* ask_follow(tfrt_client_t* client, uint64_t number) {
-  return tfrt_client_follow(client, 0, tfrt_string_view_of(id), number);
+  const tfrt_client_question_t question = {
+      .kind = TFRT_CLIENT_ASK_FOLLOW, .about = tfrt_string_view_of(id), .number = number};
+  return tfrt_client_ask(client, 0, &question);
 }
 
 static tfrt_async_value_t* ask_result(tfrt_client_t* client, uint64_t number) {
-  return tfrt_client_kept_result(client, 0, tfrt_string_view_of(id), (uint32_t)number);
+  const tfrt_client_question_t question = {
+      .kind = TFRT_CLIENT_ASK_KEPT_RESULT, .about = tfrt_string_view_of(id), .number = number};
+  return tfrt_client_ask(client, 0, &question);
 }
 
 static tfrt_async_value_t* ask_cancel(tfrt_client_t* client, uint64_t number) {
   (void)number;
   char what[64];
   snprintf(what, sizeof(what), "job %s", id);
-  return tfrt_client_cancel_on(client, 0, tfrt_string_view_of(what));
+  const tfrt_client_question_t question = {.kind = TFRT_CLIENT_ASK_CANCEL,
+                                           .about = tfrt_string_view_of(what)};
+  return tfrt_client_ask(client, 0, &question);
 }
 
 static void expect_refusal(question_fn_t question, uint64_t number, tfrt_status_code_t code) {
@@ -203,7 +209,7 @@ static void cancel(void) {
 
 static tfrt_async_value_t* ask_inventory(tfrt_client_t* client, uint64_t number) {
   (void)number;
-  return tfrt_client_inventory(client, 0, TFRT_CLIENT_INVENTORY_ALL);
+  return tfrt_client_ask(client, 0, &(tfrt_client_question_t){.kind = TFRT_CLIENT_ASK_INVENTORY});
 }
 
 // True if host 0 lists the job as one that is |state|.
@@ -301,8 +307,8 @@ static void expect_results(int32_t n) {
 static void end(size_t kept) {
   release_results();
   tfrt_job_await_count(&world, 0);
-  ck_assert_uint_eq(tfrt_node_kept_count(world.hosts[0].node), kept);
-  ck_assert_uint_eq(tfrt_node_kept_count(world.hosts[1].node), 0);
+  ck_assert_uint_eq(tfrt_node_counts(world.hosts[0].node).kept_jobs, kept);
+  ck_assert_uint_eq(tfrt_node_counts(world.hosts[1].node).kept_jobs, 0);
   tfrt_node_world_deinitialize(&world);
 }
 
@@ -328,7 +334,7 @@ START_TEST(a_job_goes_on_when_its_client_is_killed) {
   ck_assert_uint_eq(report.following.from, 70);
   ck_assert_uint_eq(report.following.next, 80);
   tfrt_job_await_count(&world, 0);
-  ck_assert_uint_eq(tfrt_node_kept_count(world.hosts[0].node), 1);
+  ck_assert_uint_eq(tfrt_node_counts(world.hosts[0].node).kept_jobs, 1);
   tfrt_node_world_run_for(&world, 61 * TFRT_NODE_WORLD_SECOND);
   expect_refusal(ask_follow, 0, TFRT_STATUS_NOT_FOUND);
   end(0);
@@ -350,7 +356,7 @@ START_TEST(a_client_that_stays_gets_its_results_and_closes_the_job) {
   tfrt_node_world_await(&world);
   ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 3);
   ck_assert_uint_eq(tfrt_node_world_text(&world, 1).size, TEXT_SIZE);
-  ck_assert_uint_eq(tfrt_node_job_count(world.hosts[0].node), 1);
+  ck_assert_uint_eq(tfrt_node_counts(world.hosts[0].node).jobs, 1);
   tfrt_job_drop_client(&world);
   tfrt_job_await_count(&world, 0);
   expect_results(3);
@@ -367,10 +373,10 @@ START_TEST(who_follows_a_job_counts_as_one_and_who_asks_for_more_does_not) {
   tfrt_job_await_count(&world, 0);
   tfrt_client_t* client = open_asker();
   tfrt_async_value_release(ask_as(client, ask_inventory, 0));
-  ck_assert_uint_eq(tfrt_node_job_count(root), 1);
-  ck_assert_uint_eq(tfrt_node_running_job_count(root), 0);
+  ck_assert_uint_eq(tfrt_node_counts(root).jobs, 1);
+  ck_assert_uint_eq(tfrt_node_counts(root).running_jobs, 0);
   tfrt_async_value_release(ask_as(client, ask_follow, 0));
-  ck_assert_uint_eq(tfrt_node_running_job_count(root), 1);
+  ck_assert_uint_eq(tfrt_node_counts(root).running_jobs, 1);
   close_asker(client);
   end(1);
 }
@@ -453,7 +459,7 @@ START_TEST(a_host_that_is_lost_is_what_the_job_ends_with) {
   tfrt_async_value_release(answer);
   release_results();
   tfrt_job_await_count(&world, 0);
-  ck_assert_uint_eq(tfrt_node_kept_count(world.hosts[0].node), 1);
+  ck_assert_uint_eq(tfrt_node_counts(world.hosts[0].node).kept_jobs, 1);
   tfrt_node_world_deinitialize(&world);
 }
 END_TEST
@@ -520,7 +526,7 @@ START_TEST(a_list_is_kept_with_what_its_elements_are) {
   await_state("ended");
   program = counting_program;
   tfrt_job_await_count(&world, 0);
-  ck_assert_uint_eq(tfrt_node_kept_count(world.hosts[0].node), 1);
+  ck_assert_uint_eq(tfrt_node_counts(world.hosts[0].node).kept_jobs, 1);
   ck_assert(is_listed("kept"));
   tfrt_node_world_kill(&world, 1);
   tfrt_node_world_run_for(&world, 10 * TFRT_NODE_WORLD_SECOND);
@@ -596,7 +602,7 @@ START_TEST(who_follows_a_job_learns_its_end_when_it_is_cancelled_twice) {
   cancel();
   while (!is_listed("kept")) ck_assert(is_listed("detached"));
   cancel();
-  ck_assert_uint_eq(tfrt_node_kept_count(world.hosts[0].node), 0);
+  ck_assert_uint_eq(tfrt_node_counts(world.hosts[0].node).kept_jobs, 0);
   expect_refusal(ask_follow, 0, TFRT_STATUS_NOT_FOUND);
   expect_told_of_cancel(follower);
   close_asker(follower);
@@ -616,7 +622,7 @@ START_TEST(who_follows_a_job_learns_its_end_when_that_is_kept_for_no_time) {
   tfrt_client_t* follower = open_follower();
   cancel();
   tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
-  ck_assert_uint_eq(tfrt_node_kept_count(world.hosts[0].node), 0);
+  ck_assert_uint_eq(tfrt_node_counts(world.hosts[0].node).kept_jobs, 0);
   expect_refusal(ask_follow, 0, TFRT_STATUS_NOT_FOUND);
   expect_told_of_cancel(follower);
   // A client that asks for a job that is not there goes on to follow this one.

@@ -139,7 +139,7 @@ static const char wait_program[] =
 
 START_TEST(a_call_to_a_host_that_was_cut_off_from_the_root_ends) {
   part_for(0, 2, LONG);
-  ck_assert_uint_eq(tfrt_node_job_count(world.hosts[2].node), 0);
+  ck_assert_uint_eq(tfrt_node_counts(world.hosts[2].node).jobs, 0);
   start(ask_program, 1);
   await_soon();
   expect_lost(0, 2, "ask");
@@ -150,7 +150,7 @@ END_TEST
 START_TEST(a_call_to_a_host_that_was_frozen_ends) {
   freeze_for(2, LONG);
   tfrt_node_world_run_for(&world, SECOND);
-  ck_assert_uint_eq(tfrt_node_job_count(world.hosts[2].node), 0);
+  ck_assert_uint_eq(tfrt_node_counts(world.hosts[2].node).jobs, 0);
   start(ask_program, 1);
   await_soon();
   expect_lost(0, 2, "ask");
@@ -274,7 +274,7 @@ static void end_job(uint32_t rank, tfrt_status_code_t code) {
   tfrt_node_unlock(node);
   tfrt_status_release(reason);
   tfrt_node_world_run_for(&world, SECOND / 10);
-  ck_assert_uint_eq(tfrt_node_job_count(node), 0);
+  ck_assert_uint_eq(tfrt_node_counts(node).jobs, 0);
 }
 
 // Result |index| is what end_job() said with |code|, with the place in @|function|.

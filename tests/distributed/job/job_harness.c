@@ -86,7 +86,7 @@ static bool has_count(void* argument) {
   for (uint32_t i = 0; i <= wait->world->host_count; ++i) {
     tfrt_node_t* node = wait->world->hosts[i].node;
     if (!node) continue;
-    if (tfrt_node_job_count(node) != wait->count) return false;
+    if (tfrt_node_counts(node).jobs != wait->count) return false;
     tfrt_node_counts_t counts = tfrt_node_counts(node);
     bool is_used = counts.objects || counts.remote_values || counts.outgoing_calls ||
                    counts.incoming_calls || counts.incoming_wants;

@@ -41,11 +41,11 @@ static void expect_refused(uint32_t code, const char* part) {
 static void expect_opened_and_close(uint32_t handle) {
   ck_assert_str_eq(raw.said, "JobAttach JobOpened");
   ck_assert_uint_eq(raw.error_code, 0);
-  ck_assert_uint_eq(tfrt_node_job_count(world.hosts[0].node), 1);
+  ck_assert_uint_eq(tfrt_node_counts(world.hosts[0].node).jobs, 1);
   const tfrt_wire_body_t close = {.kind = TFRT_WIRE_FRAME_JOB_CLOSE};
   send(&close, handle);
   ck_assert_str_eq(raw.said, "JobDetach");
-  ck_assert_uint_eq(tfrt_node_job_count(world.hosts[0].node), 0);
+  ck_assert_uint_eq(tfrt_node_counts(world.hosts[0].node).jobs, 0);
 }
 
 // --- Tests -------------------------------------------------------------------
@@ -66,7 +66,7 @@ START_TEST(a_job_that_makes_no_sense_is_refused_and_the_next_one_opened) {
   expect_refused(TFRT_STATUS_INVALID_ARGUMENT, "its client is also one of its hosts");
   send_open(5, &host, 1, 0, 0, 1);
   expect_refused(TFRT_STATUS_DEADLINE_EXCEEDED, "deadline has passed");
-  ck_assert_uint_eq(tfrt_node_job_count(world.hosts[0].node), 0);
+  ck_assert_uint_eq(tfrt_node_counts(world.hosts[0].node).jobs, 0);
   send_open(6, &host, 1, 0, 0, TFRT_TIME_INFINITE);
   expect_opened_and_close(6);
   end();
@@ -98,7 +98,7 @@ START_TEST(a_job_is_opened_once) {
   ck_assert_str_eq(raw.said, "JobAttach JobOpened");
   send_open(2, &host, 1, 0, 0, TFRT_TIME_INFINITE);
   expect_refused(TFRT_STATUS_ALREADY_EXISTS, "open here already");
-  ck_assert_uint_eq(tfrt_node_job_count(world.hosts[0].node), 1);
+  ck_assert_uint_eq(tfrt_node_counts(world.hosts[0].node).jobs, 1);
   end();
 }
 END_TEST
@@ -115,7 +115,7 @@ static void leave_without_a_close(const tfrt_wire_error_t* error, uint32_t code,
   ck_assert_str_eq(raw.said, "JobDetach");
   ck_assert_uint_eq(raw.error_code, code);
   ck_assert_msg(strstr(raw.error, part), "no '%s' in '%s'", part, raw.error);
-  ck_assert_uint_eq(tfrt_node_job_count(world.hosts[0].node), 0);
+  ck_assert_uint_eq(tfrt_node_counts(world.hosts[0].node).jobs, 0);
   // Handle and job are free again.
   send_open(1, &host, 1, 0, 0, TFRT_TIME_INFINITE);
   expect_opened_and_close(1);
@@ -146,7 +146,7 @@ START_TEST(a_wrong_proof_ends_the_session_and_the_job_of_its_client) {
   const uint64_t host = HOST;
   begin();
   send_open(1, &host, 1, 0, 0, TFRT_TIME_INFINITE);
-  ck_assert_uint_eq(tfrt_node_job_count(world.hosts[0].node), 1);
+  ck_assert_uint_eq(tfrt_node_counts(world.hosts[0].node).jobs, 1);
   const char proof[TFRT_WIRE_PROOF_SIZE] = "guessed";
   const tfrt_wire_body_t attach = {
       .kind = TFRT_WIRE_FRAME_JOB_ATTACH,
@@ -155,7 +155,7 @@ START_TEST(a_wrong_proof_ends_the_session_and_the_job_of_its_client) {
                      .proof = tfrt_string_view_make(proof, sizeof(proof))}};
   send(&attach, 0);
   ck_assert_str_eq(raw.said, "PROTOCOL");
-  ck_assert_uint_eq(tfrt_node_job_count(world.hosts[0].node), 0);
+  ck_assert_uint_eq(tfrt_node_counts(world.hosts[0].node).jobs, 0);
   end();
 }
 END_TEST
@@ -233,8 +233,8 @@ START_TEST(who_asks_is_answered_by_a_full_host_and_takes_no_room_of_others) {
   open_numbered(4, true);
   ck_assert_str_eq(raw.said, "JobAttach JobOpened");
   ck_assert_uint_eq(raw.error_code, 0);
-  ck_assert_uint_eq(tfrt_node_job_count(world.hosts[0].node), 3);
-  ck_assert_uint_eq(tfrt_node_running_job_count(world.hosts[0].node), 1);
+  ck_assert_uint_eq(tfrt_node_counts(world.hosts[0].node).jobs, 3);
+  ck_assert_uint_eq(tfrt_node_counts(world.hosts[0].node).running_jobs, 1);
   end();
 }
 END_TEST
@@ -251,7 +251,7 @@ START_TEST(one_client_has_only_so_many_jobs_that_ask) {
   expect_refused(TFRT_STATUS_RESOURCE_EXHAUSTED,
                  "its client has 64 jobs here that only ask and can have no more; close one of "
                  "them");
-  ck_assert_uint_eq(tfrt_node_job_count(world.hosts[0].node), 64);
+  ck_assert_uint_eq(tfrt_node_counts(world.hosts[0].node).jobs, 64);
   // Another one may be opened when one is closed, and those that run are counted apart.
   open_numbered(66, false);
   ck_assert_uint_eq(raw.error_code, 0);
@@ -259,7 +259,7 @@ START_TEST(one_client_has_only_so_many_jobs_that_ask) {
   close_numbered(64);
   open_numbered(67, true);
   ck_assert_uint_eq(raw.error_code, 0);
-  ck_assert_uint_eq(tfrt_node_job_count(world.hosts[0].node), 65);
+  ck_assert_uint_eq(tfrt_node_counts(world.hosts[0].node).jobs, 65);
   end();
 }
 END_TEST

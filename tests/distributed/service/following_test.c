@@ -1,30 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Answers to AskFollow: their parts, and the text that versions before FEATURE_FOLLOW send
-// (plain_following.h), survive the way there and back; what is malformed is an error.
+// survive the way there and back; what is malformed is an error.
 #include "distributed/service/following.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "distributed/service/plain_following.h"
 #include "tests/support/test_main.h"
 
 static tfrt_string_builder_t parts;
 static tfrt_string_builder_t lines;  // that were read, as "RANK:TEXT;"
-static tfrt_arena_t arena;
 static tfrt_wire_follow_part_t follow;
+static char function[64];  // of |follow|
 
 static void set_up(void) {
   tfrt_string_builder_initialize(&parts, tfrt_allocator_system());
   tfrt_string_builder_initialize(&lines, tfrt_allocator_system());
-  tfrt_arena_initialize(&arena, tfrt_allocator_system());
 }
 
 static void tear_down(void) {
   tfrt_string_builder_deinitialize(&parts);
   tfrt_string_builder_deinitialize(&lines);
-  tfrt_arena_deinitialize(&arena);
 }
 
 static void append(const tfrt_wire_answer_part_t* part) {
@@ -53,10 +51,20 @@ static void take_line(void* self, uint32_t rank, tfrt_string_view_t text) {
   tfrt_string_builder_append_char(&lines, ';');
 }
 
+// The state comes before the lines.
+static void take_state(void* self, const tfrt_wire_follow_part_t* state) {
+  (void)self;
+  ck_assert_uint_eq(lines.size, 0);
+  follow = *state;
+  snprintf(function, sizeof(function), "%.*s", TFRT_STRING_VIEW_ARGUMENTS(state->function));
+  follow.function = tfrt_string_view_of(function);
+}
+
+static const tfrt_following_reader_t reader = {NULL, take_state, take_line};
+
 static tfrt_status_t read_parts(tfrt_string_view_t answer) {
   tfrt_string_builder_clear(&lines);
-  tfrt_status_t status = tfrt_following_read(answer, &arena, &follow);
-  return status ? status : tfrt_following_read_lines(answer, take_line, NULL);
+  return tfrt_following_read(TFRT_ANSWER_MESSAGE, answer, &reader);
 }
 
 static void expect_head(void) {
@@ -69,19 +77,27 @@ static void expect_head(void) {
   ck_assert(!follow.is_loss);
 }
 
-// Parts become the text, and that the same parts again.
+static tfrt_status_t read_text(tfrt_string_view_t text) {
+  tfrt_string_builder_clear(&lines);
+  return tfrt_following_read(TFRT_ANSWER_TEXT, text, &reader);
+}
+
+// Parts become the text, and that says the same: the parts were read before.
 static void expect_same_as_text(const char* expected) {
   tfrt_string_builder_t text;
-  tfrt_string_builder_t again;
+  tfrt_string_builder_t before;
   tfrt_string_builder_initialize(&text, tfrt_allocator_system());
-  tfrt_string_builder_initialize(&again, tfrt_allocator_system());
-  ck_assert_ptr_null(tfrt_plain_following_write(tfrt_string_builder_view(&parts), &text));
+  tfrt_string_builder_initialize(&before, tfrt_allocator_system());
+  tfrt_string_builder_append_view(&before, tfrt_string_builder_view(&lines));
+  ck_assert_ptr_null(tfrt_follow_answerer.write_plain(tfrt_string_builder_view(&parts), &text));
   if (expected) ck_assert_str_eq(tfrt_string_builder_text(&text), expected);
-  ck_assert_ptr_null(tfrt_plain_following_read(tfrt_string_builder_view(&text), &again));
+  follow = (tfrt_wire_follow_part_t){0};
+  ck_assert_ptr_null(read_text(tfrt_string_builder_view(&text)));
+  expect_head();
   ck_assert(
-      tfrt_string_view_equal(tfrt_string_builder_view(&parts), tfrt_string_builder_view(&again)));
+      tfrt_string_view_equal(tfrt_string_builder_view(&before), tfrt_string_builder_view(&lines)));
   tfrt_string_builder_deinitialize(&text);
-  tfrt_string_builder_deinitialize(&again);
+  tfrt_string_builder_deinitialize(&before);
 }
 
 START_TEST(state_and_lines_survive_both_ways) {
@@ -169,17 +185,14 @@ START_TEST(texts_that_are_no_such_answer_are_an_error) {
       HEAD "\n",
   };
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(bad); ++i) {
-    tfrt_string_builder_clear(&parts);
-    tfrt_status_t status = tfrt_plain_following_read(tfrt_string_view_of(bad[i]), &parts);
+    tfrt_status_t status = read_text(tfrt_string_view_of(bad[i]));
     ck_assert_msg(!tfrt_status_is_ok(status), "no error: %s", bad[i]);
     expect_malformed(status);
   }
   // A name that this version doesn't know; a state that it doesn't.
-  tfrt_string_builder_clear(&parts);
   static const char later[] =
       "detached state=paused mood=good function=- results=2 from=3 next=6 more=1 lost=1\n";
-  ck_assert_ptr_null(tfrt_plain_following_read(tfrt_string_view_of(later), &parts));
-  ck_assert_ptr_null(read_parts(tfrt_string_builder_view(&parts)));
+  ck_assert_ptr_null(read_text(tfrt_string_view_of(later)));
   ck_assert_uint_eq(follow.state, TFRT_WIRE_DETACHED_RUNNING);
   ck_assert_uint_eq(follow.function.size, 0);
   ck_assert(follow.is_loss);

@@ -79,11 +79,15 @@ static tfrt_async_value_t* ask(uint32_t rank, const char* what) {
   tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND / 10);
   ck_assert(!tfrt_async_value_is_error(tfrt_client_opened(client)));
   bool is_record = what && strncmp(what, "record ", 7) == 0;
-  tfrt_async_value_t* answer =
-      !what       ? tfrt_client_inventory(client, 0, which)
-      : is_record ? tfrt_client_record(client, 0, tfrt_string_view_of(what + 7))
-      : what[0]   ? tfrt_client_cancel_on(client, 0, tfrt_string_view_of(what))
-                  : tfrt_client_drain(client, 0);
+  const tfrt_client_question_t question = {.kind = !what       ? TFRT_CLIENT_ASK_INVENTORY
+                                                   : is_record ? TFRT_CLIENT_ASK_RECORD
+                                                   : what[0]   ? TFRT_CLIENT_ASK_CANCEL
+                                                               : TFRT_CLIENT_ASK_DRAIN,
+                                           .about = tfrt_string_view_of(is_record ? what + 7
+                                                                        : what    ? what
+                                                                                  : ""),
+                                           .part = which};
+  tfrt_async_value_t* answer = tfrt_client_ask(client, 0, &question);
   tfrt_async_value_demand(answer);
   tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND / 10);
   ck_assert(tfrt_async_value_is_available(answer));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Spans as versions before FEATURE_ASK send them (plain_form.h).
-#include "distributed/service/plain_form.h"
+// Spans as versions before FEATURE_ASK send them (tracing.h).
+#include "distributed/service/tracing.h"
 
 #include <check.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static void make_image(size_t count, uint64_t clock_ns, uint64_t dropped,
                                                .name = tfrt_string_view_of(name)}},
            &parts);
   }
-  ck_assert_ptr_null(tfrt_plain_answer_write_trace(tfrt_string_builder_view(&parts), out));
+  ck_assert_ptr_null(tfrt_trace_answerer.write_plain(tfrt_string_builder_view(&parts), out));
   tfrt_string_builder_deinitialize(&parts);
 }
 
@@ -47,8 +47,8 @@ START_TEST(what_is_read_is_what_was_there) {
   tfrt_trace_t* read = make_trace(1000);
   int64_t clock = 0;
   uint64_t dropped = 0;
-  ck_assert_ptr_null(
-      tfrt_plain_trace_read(tfrt_string_builder_view(&image), read, &clock, &dropped));
+  ck_assert_ptr_null(tfrt_tracing_read(TFRT_ANSWER_TRACE, tfrt_string_builder_view(&image), read,
+                                       &clock, &dropped));
   ck_assert_int_eq(clock, 123456789012345);
   ck_assert_uint_eq(dropped, 50);
   static tfrt_trace_span_t spans[1000];
@@ -70,8 +70,8 @@ START_TEST(no_trace_is_an_image_without_spans) {
   tfrt_trace_t* read = make_trace(10);
   int64_t clock = 0;
   uint64_t dropped = 1;
-  ck_assert_ptr_null(
-      tfrt_plain_trace_read(tfrt_string_builder_view(&image), read, &clock, &dropped));
+  ck_assert_ptr_null(tfrt_tracing_read(TFRT_ANSWER_TRACE, tfrt_string_builder_view(&image), read,
+                                       &clock, &dropped));
   ck_assert_int_eq(clock, 7);
   ck_assert_uint_eq(dropped, 0);
   tfrt_trace_span_t span;
@@ -91,8 +91,8 @@ START_TEST(a_cut_image_is_an_error) {
     tfrt_trace_t* read = make_trace(10);
     int64_t clock;
     uint64_t dropped;
-    tfrt_status_t status =
-        tfrt_plain_trace_read(tfrt_string_view_make(whole.data, size), read, &clock, &dropped);
+    tfrt_status_t status = tfrt_tracing_read(
+        TFRT_ANSWER_TRACE, tfrt_string_view_make(whole.data, size), read, &clock, &dropped);
     if (!status) ++good_lengths;
     if (status) ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_INVALID_ARGUMENT);
     tfrt_status_release(status);
@@ -116,8 +116,8 @@ START_TEST(texts_that_would_not_fit_are_an_error) {
     tfrt_trace_t* read = make_trace(10);
     int64_t clock;
     uint64_t dropped;
-    tfrt_status_t status =
-        tfrt_plain_trace_read(tfrt_string_view_make(bytes, sizeof(bytes)), read, &clock, &dropped);
+    tfrt_status_t status = tfrt_tracing_read(
+        TFRT_ANSWER_TRACE, tfrt_string_view_make(bytes, sizeof(bytes)), read, &clock, &dropped);
     ck_assert_ptr_nonnull(strstr(tfrt_status_message(status), "damaged at byte 46 of 128"));
     tfrt_status_release(status);
     tfrt_trace_release(read);

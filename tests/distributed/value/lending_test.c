@@ -187,7 +187,7 @@ START_TEST(a_result_goes_when_the_client_lets_go_of_it_though_the_job_stays) {
   tfrt_async_value_release(world.results[0]);
   world.result_count = 0;
   tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
-  ck_assert_uint_eq(tfrt_node_job_count(root), 1);
+  ck_assert_uint_eq(tfrt_node_counts(root).jobs, 1);
   ck_assert_uint_eq(tfrt_node_counts(root).objects, 0);
   end();
 }

@@ -239,7 +239,7 @@ END_TEST
 START_TEST(what_an_object_was_said_to_be_lives_as_long_as_the_object) {
   tfrt_object_t* object = add_slot(7, job, CALLER);
   tfrt_async_value_t* remote = new_value();
-  ck_assert(tfrt_object_table_keep(&table, object, remote));
+  ck_assert(tfrt_object_table_keep(&table, object, TFRT_OBJECT_WHOLE, remote));
   ck_assert(tfrt_object_table_keeps(&table, remote));
   tfrt_async_value_release(remote);
   open_lock();
@@ -345,8 +345,8 @@ START_TEST(elements_live_as_long_as_their_list) {
   ck_assert_ptr_eq(lend_element(list, 0, own), lent);
   ck_assert(tfrt_object_table_add_elements(&table, list, 2));
   ck_assert_uint_eq(list->elements->items[0].exported.number, lent->id.number);
-  ck_assert(tfrt_object_table_keep_element(&table, list, 1, remote));
-  ck_assert(tfrt_object_table_keep_element(&table, list, 1, remote));
+  ck_assert(tfrt_object_table_keep(&table, list, 1, remote));
+  ck_assert(tfrt_object_table_keep(&table, list, 1, remote));
   ck_assert(tfrt_object_table_keeps(&table, remote));
   ck_assert(!tfrt_object_table_keeps(&table, own));
   tfrt_async_value_release(own);
@@ -406,11 +406,11 @@ START_TEST(all_that_an_object_was_said_to_be_are_kept) {
   tfrt_async_value_t* values[3];
   for (int i = 0; i < 3; ++i) {
     values[i] = new_value();
-    ck_assert(tfrt_object_table_keep(&table, object, values[i]));
+    ck_assert(tfrt_object_table_keep(&table, object, TFRT_OBJECT_WHOLE, values[i]));
   }
   // Again, the first, too, which is not the one that needs no memory any more.
   for (int i = 0; i < 3; ++i) {
-    ck_assert(tfrt_object_table_keep(&table, object, values[i]));
+    ck_assert(tfrt_object_table_keep(&table, object, TFRT_OBJECT_WHOLE, values[i]));
     ck_assert(tfrt_object_table_keeps(&table, values[i]));
     tfrt_async_value_release(values[i]);
   }
@@ -424,7 +424,7 @@ END_TEST
 
 START_TEST(an_object_that_is_gone_keeps_nothing) {
   tfrt_async_value_t* remote = new_value();
-  ck_assert(tfrt_object_table_keep(&table, NULL, remote));
+  ck_assert(tfrt_object_table_keep(&table, NULL, TFRT_OBJECT_WHOLE, remote));
   tfrt_async_value_release(remote);
   ck_assert_int_eq(destroyed, 1);
 }
@@ -477,7 +477,7 @@ START_TEST(a_table_that_ends_lets_go_of_everything) {
   tfrt_object_t* object = add_slot(7, job, CALLER);
   ck_assert(tfrt_object_table_hold(&table, object, OTHER));
   tfrt_async_value_t* remote = new_value();
-  ck_assert(tfrt_object_table_keep(&table, object, remote));
+  ck_assert(tfrt_object_table_keep(&table, object, TFRT_OBJECT_WHOLE, remote));
   tfrt_async_value_release(remote);
   add_export(other_job);
   tfrt_object_table_deinitialize(&table);

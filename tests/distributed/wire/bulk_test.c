@@ -23,7 +23,7 @@ static void tear_down(void) {
 START_TEST(prefix_and_payload_are_the_bytes_of_the_whole_message) {
   size_t chunk_count = 0;
   for (size_t i = 0; i < tfrt_wire_sample_up_count; ++i) {
-    const tfrt_wire_bulk_up_t* message = &tfrt_wire_sample_ups[i];
+    const tfrt_wire_bulk_t* message = &tfrt_wire_sample_ups[i];
     if (message->kind != TFRT_WIRE_BULK_CHUNK) continue;
     ++chunk_count;
     tfrt_string_builder_clear(&builder);
@@ -32,7 +32,7 @@ START_TEST(prefix_and_payload_are_the_bytes_of_the_whole_message) {
     tfrt_string_builder_append_view(&builder, message->chunk.payload);
     tfrt_string_builder_t whole;
     tfrt_string_builder_initialize(&whole, tfrt_allocator_system());
-    ck_assert_ptr_null(tfrt_wire_bulk_up_encode(message, &whole));
+    ck_assert_ptr_null(tfrt_wire_bulk_encode(message, true, &whole));
     ck_assert(tfrt_string_view_equal(tfrt_string_builder_view(&builder),
                                      tfrt_string_builder_view(&whole)));
     tfrt_string_builder_deinitialize(&whole);
@@ -64,10 +64,10 @@ START_TEST(the_longest_prefix_fits_its_limit_and_reads_no_payload) {
 END_TEST
 
 START_TEST(a_payload_is_not_copied_when_it_is_received) {
-  ck_assert_ptr_null(tfrt_wire_bulk_down_encode(&tfrt_wire_sample_downs[4], &builder));
-  tfrt_wire_bulk_down_t message;
+  ck_assert_ptr_null(tfrt_wire_bulk_encode(&tfrt_wire_sample_downs[4], false, &builder));
+  tfrt_wire_bulk_t message;
   ck_assert_ptr_null(
-      tfrt_wire_bulk_down_decode(tfrt_string_builder_view(&builder), &arena, &message));
+      tfrt_wire_bulk_decode(tfrt_string_builder_view(&builder), false, &arena, &message));
   ck_assert_uint_eq(message.kind, TFRT_WIRE_BULK_CHUNK);
   ck_assert_uint_eq(message.chunk.payload.size, 12);
   ck_assert_ptr_eq(message.chunk.payload.data + 12, builder.data + builder.size);
@@ -103,10 +103,10 @@ END_TEST
 
 START_TEST(the_two_directions_are_told_apart) {
   // A LaneHello has fields that a LaneWelcome has in other types.
-  ck_assert_ptr_null(tfrt_wire_bulk_up_encode(&tfrt_wire_sample_ups[0], &builder));
-  tfrt_wire_bulk_down_t message;
+  ck_assert_ptr_null(tfrt_wire_bulk_encode(&tfrt_wire_sample_ups[0], true, &builder));
+  tfrt_wire_bulk_t message;
   tfrt_status_t status =
-      tfrt_wire_bulk_down_decode(tfrt_string_builder_view(&builder), &arena, &message);
+      tfrt_wire_bulk_decode(tfrt_string_builder_view(&builder), false, &arena, &message);
   ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_INVALID_ARGUMENT);
   ck_assert_uint_eq(message.kind, TFRT_WIRE_BULK_NONE);
   tfrt_status_release(status);

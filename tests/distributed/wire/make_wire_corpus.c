@@ -54,11 +54,11 @@ int main(int argc, char** argv) {
     write_seed(folder, "Batch", i, SELECT_BATCH, status, &bytes);
   }
   for (size_t i = 0; i < tfrt_wire_sample_up_count; ++i) {
-    tfrt_status_t status = tfrt_wire_bulk_up_encode(&tfrt_wire_sample_ups[i], &bytes);
+    tfrt_status_t status = tfrt_wire_bulk_encode(&tfrt_wire_sample_ups[i], true, &bytes);
     write_seed(folder, "BulkUp", i, SELECT_UP, status, &bytes);
   }
   for (size_t i = 0; i < tfrt_wire_sample_down_count; ++i) {
-    tfrt_status_t status = tfrt_wire_bulk_down_encode(&tfrt_wire_sample_downs[i], &bytes);
+    tfrt_status_t status = tfrt_wire_bulk_encode(&tfrt_wire_sample_downs[i], false, &bytes);
     write_seed(folder, "BulkDown", i, SELECT_DOWN, status, &bytes);
   }
   for (size_t i = 0; i < tfrt_wire_sample_question_count; ++i) {

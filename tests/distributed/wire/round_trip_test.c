@@ -23,8 +23,8 @@ typedef struct subject_s {
 typedef union any_message_u {
   tfrt_wire_body_t body;
   tfrt_wire_batch_t batch;
-  tfrt_wire_bulk_up_t up;
-  tfrt_wire_bulk_down_t down;
+  tfrt_wire_bulk_t up;
+  tfrt_wire_bulk_t down;
 } any_message_t;
 
 static size_t subject_count(void) {

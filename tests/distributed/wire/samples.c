@@ -356,7 +356,7 @@ const size_t tfrt_wire_sample_batch_count = TFRT_ARRAY_SIZE(tfrt_wire_sample_bat
 #define ABORT \
   { .want = 11, .from_owner = true, .error = &error, .is_final = true }
 
-const tfrt_wire_bulk_up_t tfrt_wire_sample_ups[] = {
+const tfrt_wire_bulk_t tfrt_wire_sample_ups[] = {
     {.kind = TFRT_WIRE_BULK_LANE,
      .hello = {.version = 1,
                .from_incarnation = HOST_A,
@@ -372,7 +372,7 @@ const tfrt_wire_bulk_up_t tfrt_wire_sample_ups[] = {
 };
 const size_t tfrt_wire_sample_up_count = TFRT_ARRAY_SIZE(tfrt_wire_sample_ups);
 
-const tfrt_wire_bulk_down_t tfrt_wire_sample_downs[] = {
+const tfrt_wire_bulk_t tfrt_wire_sample_downs[] = {
     {.kind = TFRT_WIRE_BULK_LANE, .welcome = {.lane = 1, .last_dialled = 3}},
     {.kind = TFRT_WIRE_BULK_LANE, .welcome = {.lane = 1, .error = &error}},
     {.kind = TFRT_WIRE_BULK_WINDOW, .window = WINDOW},

@@ -19,9 +19,9 @@ extern const tfrt_wire_batch_t tfrt_wire_sample_batches[];
 extern const size_t tfrt_wire_sample_batch_count;
 
 // Messages of a bulk lane, in both directions.
-extern const tfrt_wire_bulk_up_t tfrt_wire_sample_ups[];
+extern const tfrt_wire_bulk_t tfrt_wire_sample_ups[];
 extern const size_t tfrt_wire_sample_up_count;
-extern const tfrt_wire_bulk_down_t tfrt_wire_sample_downs[];
+extern const tfrt_wire_bulk_t tfrt_wire_sample_downs[];
 extern const size_t tfrt_wire_sample_down_count;
 
 #endif  // TFRT_TESTS_DISTRIBUTED_WIRE_SAMPLES_H_
