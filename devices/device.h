@@ -32,12 +32,14 @@
 #ifndef TFRT_DEVICES_DEVICE_H_
 #define TFRT_DEVICES_DEVICE_H_
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "devices/device_platform.h"
+#include "host_runtime/base/atomic.h"
+
+TFRT_API_BEGIN
 
 typedef struct tfrt_device_stream_s tfrt_device_stream_t;
 typedef struct tfrt_device_event_s tfrt_device_event_t;
@@ -113,7 +115,7 @@ struct tfrt_device_s {
   uint32_t ordinal;
   char name[TFRT_DEVICE_MAX_NAME_SIZE];  // "cuda:0"
   tfrt_device_properties_t properties;
-  _Atomic(struct tfrt_status_s*) lost;  // +1; NULL: alive; set once
+  TFRT_ATOMIC(struct tfrt_status_s*) lost;  // +1; NULL: alive; set once
 };
 
 // Fills the zeroed |device| in, but for its properties. For backends. Thread-compatible.
@@ -164,5 +166,7 @@ tfrt_status_t tfrt_device_load_module(tfrt_device_t* device, const char* image, 
 // same. INVALID_ARGUMENT for devices of two platforms, FAILED_PRECONDITION if the hardware
 // can't. Thread-safe.
 tfrt_status_t tfrt_device_check_peer(tfrt_device_t* device, tfrt_device_t* peer) TFRT_MUST_USE;
+
+TFRT_API_END
 
 #endif  // TFRT_DEVICES_DEVICE_H_

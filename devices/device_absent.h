@@ -11,6 +11,8 @@
 #include "devices/device_ccl.h"
 #include "devices/device_stream.h"
 
+TFRT_API_BEGIN
+
 // For tfrt_device_platform_vtable_t. Thread-safe.
 tfrt_status_t tfrt_device_absent_ccl_id(tfrt_device_platform_t* platform, tfrt_ccl_id_t* out_id);
 
@@ -25,5 +27,7 @@ tfrt_status_t tfrt_device_absent_ccl_site(tfrt_device_t* device, tfrt_ccl_site_t
 tfrt_status_t tfrt_device_absent_begin_capture(tfrt_device_stream_t* stream);
 tfrt_status_t tfrt_device_absent_end_capture(tfrt_device_stream_t* stream,
                                              tfrt_device_graph_t** out_graph);
+
+TFRT_API_END
 
 #endif  // TFRT_DEVICES_DEVICE_ABSENT_H_

@@ -29,6 +29,8 @@
 
 #include "devices/device_buffer.h"
 
+TFRT_API_BEGIN
+
 typedef struct tfrt_device_allocator_s tfrt_device_allocator_t;
 
 typedef struct tfrt_device_allocator_vtable_s {
@@ -81,5 +83,7 @@ tfrt_status_t tfrt_device_allocator_allocate(tfrt_device_allocator_t* allocator,
 void tfrt_device_allocator_initialize(tfrt_device_allocator_t* allocator,
                                       const tfrt_device_allocator_vtable_t* vtable,
                                       tfrt_device_t* device, tfrt_device_space_t space);
+
+TFRT_API_END
 
 #endif  // TFRT_DEVICES_DEVICE_ALLOCATOR_H_

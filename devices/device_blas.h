@@ -26,6 +26,8 @@
 #include "devices/device_stream.h"
 #include "host_runtime/tensor/dtype.h"
 
+TFRT_API_BEGIN
+
 // How a matrix is taken. All elements are real, so that the last two are the same.
 typedef enum tfrt_blas_form_e {
   TFRT_BLAS_FORM_PLAIN = 0,
@@ -175,5 +177,7 @@ tfrt_status_t tfrt_device_blas_multiply(tfrt_device_blas_t* blas, tfrt_device_st
                                         const tfrt_blas_multiply_t* call) TFRT_MUST_USE;
 tfrt_status_t tfrt_device_blas_solve(tfrt_device_blas_t* blas, tfrt_device_stream_t* stream,
                                      const tfrt_blas_solve_t* call) TFRT_MUST_USE;
+
+TFRT_API_END
 
 #endif  // TFRT_DEVICES_DEVICE_BLAS_H_

@@ -33,6 +33,8 @@
 #include "host_runtime/base/sync.h"
 #include "host_runtime/tensor/host_buffer.h"
 
+TFRT_API_BEGIN
+
 // A buffer remembers at most this many streams besides the home stream one by one; for more, it
 // makes streams wait for each other.
 #define TFRT_DEVICE_BUFFER_MAX_USERS 6
@@ -56,7 +58,7 @@ typedef struct tfrt_device_buffer_source_s {
 struct tfrt_device_buffer_s {
   tfrt_ref_count_t ref_count;
   tfrt_device_space_t space;
-  _Atomic bool is_freed;
+  TFRT_ATOMIC(bool) is_freed;
   tfrt_device_t* device;  // +1
   tfrt_device_address_t address;
   size_t size;
@@ -129,5 +131,7 @@ tfrt_status_t tfrt_device_buffer_join(tfrt_device_buffer_t* buffer, tfrt_device_
 static inline void* tfrt_device_buffer_host_data(const tfrt_device_buffer_t* buffer) {
   return buffer->space == TFRT_DEVICE_SPACE_HOST ? (void*)(uintptr_t)buffer->address : NULL;
 }
+
+TFRT_API_END
 
 #endif  // TFRT_DEVICES_DEVICE_BUFFER_H_

@@ -235,6 +235,8 @@ static tfrt_status_t tfrt_ccl_work_create(tfrt_device_ccl_t* ccl, tfrt_device_st
     tfrt_allocator_free(ccl->device->platform->allocator, work, tfrt_ccl_work_size(total));
     return tfrt_status_out_of_memory();
   }
+  // Behind the work: its size is a multiple of what a call's place must be.
+  work->calls = (tfrt_ccl_call_t*)(work + 1);
   work->ccl = tfrt_device_ccl_retain(ccl);
   work->stream = tfrt_device_stream_retain(stream);
   for (size_t i = 0; i < count; ++i) tfrt_ccl_work_expand(work, &calls[i]);

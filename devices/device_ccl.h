@@ -48,6 +48,8 @@
 #include "host_runtime/base/list.h"
 #include "host_runtime/tensor/dtype.h"
 
+TFRT_API_BEGIN
+
 #define TFRT_CCL_ID_SIZE 128
 
 // Longer than the texts of a site.
@@ -104,7 +106,7 @@ typedef struct tfrt_ccl_work_s {
   tfrt_device_stream_t* stream;  // +1
   tfrt_async_value_t* value;     // +1
   size_t count;                  // > 0
-  tfrt_ccl_call_t calls[];       // with +1 of each buffer
+  tfrt_ccl_call_t* calls;        // in the work's own memory; with +1 of each buffer
 } tfrt_ccl_work_t;
 
 typedef struct tfrt_device_ccl_vtable_s {
@@ -191,5 +193,7 @@ void tfrt_device_ccl_watch(tfrt_device_ccl_t* ccl);
 // Undoes one watch; OK, or what |ccl| is broken with: then lists that ended meanwhile may have left
 // nothing. Thread-safe.
 tfrt_status_t tfrt_device_ccl_unwatch(tfrt_device_ccl_t* ccl) TFRT_MUST_USE;
+
+TFRT_API_END
 
 #endif  // TFRT_DEVICES_DEVICE_CCL_H_

@@ -25,6 +25,8 @@
 #include "devices/device_stream.h"
 #include "host_runtime/tensor/dtype.h"
 
+TFRT_API_BEGIN
+
 // Axes of space, and of a tensor, at most.
 #define TFRT_DNN_MAX_SPACE 3
 #define TFRT_DNN_MAX_RANK (2 + TFRT_DNN_MAX_SPACE)
@@ -231,5 +233,7 @@ tfrt_status_t tfrt_device_dnn_convolve(tfrt_device_dnn_t* dnn, tfrt_device_strea
                                        const tfrt_dnn_convolve_t* call) TFRT_MUST_USE;
 tfrt_status_t tfrt_device_dnn_fuse(tfrt_device_dnn_t* dnn, tfrt_device_stream_t* stream,
                                    const tfrt_dnn_fuse_t* call) TFRT_MUST_USE;
+
+TFRT_API_END
 
 #endif  // TFRT_DEVICES_DEVICE_DNN_H_

@@ -28,6 +28,8 @@
 
 #include "devices/device_dnn.h"
 
+TFRT_API_BEGIN
+
 // Where the memory of a tensor begins is a multiple of this.
 #define TFRT_DNN_PLAN_ALIGNMENT 32
 
@@ -122,5 +124,7 @@ void tfrt_device_dnn_plan_release(tfrt_device_dnn_plan_t* plan);
 tfrt_status_t tfrt_device_dnn_plan_run(tfrt_device_dnn_plan_t* plan, tfrt_device_dnn_t* dnn,
                                        tfrt_device_stream_t* stream,
                                        const tfrt_dnn_plan_memory_t* memory) TFRT_MUST_USE;
+
+TFRT_API_END
 
 #endif  // TFRT_DEVICES_DEVICE_DNN_PLAN_H_

@@ -28,6 +28,8 @@
 #include "devices/device.h"
 #include "host_runtime/async/async_value.h"
 
+TFRT_API_BEGIN
+
 typedef struct tfrt_device_event_vtable_s {
   void (*destroy)(tfrt_device_event_t* event);
   // Whether the point is reached; the loss of the device as an error.
@@ -45,8 +47,8 @@ struct tfrt_device_event_s {
   const tfrt_device_event_vtable_t* vtable;
   tfrt_ref_count_t ref_count;
   bool with_timing;
-  _Atomic bool is_recorded;  // once at least
-  tfrt_device_t* device;     // +1
+  TFRT_ATOMIC(bool) is_recorded;  // once at least
+  tfrt_device_t* device;          // +1
 };
 
 // Fills the zeroed |event| in; |device| is retained. For backends. Thread-compatible.
@@ -77,5 +79,7 @@ tfrt_async_value_t* tfrt_device_event_await_soon(tfrt_device_event_t* event) TFR
 // INVALID_ARGUMENT if they belong to two devices. Thread-safe.
 tfrt_status_t tfrt_device_event_elapsed(tfrt_device_event_t* end, tfrt_device_event_t* start,
                                         float* out_milliseconds) TFRT_MUST_USE;
+
+TFRT_API_END
 
 #endif  // TFRT_DEVICES_DEVICE_EVENT_H_

@@ -24,6 +24,8 @@
 
 #include "devices/device_stream.h"
 
+TFRT_API_BEGIN
+
 typedef struct tfrt_device_graph_vtable_s {
   // Called with nothing but the base's device left.
   void (*destroy)(tfrt_device_graph_t* graph);
@@ -79,5 +81,7 @@ tfrt_status_t tfrt_device_capture_refuse(const tfrt_device_stream_t* stream, con
 // Gives back |capture|, which may be NULL, with its stream. For tfrt_device_stream_release().
 // Thread-compatible.
 void tfrt_device_capture_free(tfrt_device_t* device, tfrt_device_capture_t* capture);
+
+TFRT_API_END
 
 #endif  // TFRT_DEVICES_DEVICE_GRAPH_H_

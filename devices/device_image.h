@@ -24,6 +24,8 @@
 #include "host_runtime/base/status.h"
 #include "host_runtime/base/string_view.h"
 
+TFRT_API_BEGIN
+
 // One declaration of an image.
 typedef struct tfrt_device_image_symbol_s {
   tfrt_string_view_t name;  // in the image
@@ -51,5 +53,7 @@ tfrt_status_t tfrt_device_image_next(tfrt_device_image_cursor_t* cursor,
 tfrt_status_t tfrt_device_image_find(tfrt_string_view_t image, bool is_kernel, const char* name,
                                      tfrt_device_image_symbol_t* out_symbol, bool* out_found)
     TFRT_MUST_USE;
+
+TFRT_API_END
 
 #endif  // TFRT_DEVICES_DEVICE_IMAGE_H_

@@ -10,9 +10,7 @@
 #define TFRT_DEVICE_MANAGER_PATIENCE_NS (5 * TFRT_NANOSECONDS_PER_SECOND)
 
 typedef struct tfrt_device_entry_s {
-  const char* name;
-  tfrt_device_open_fn_t open;
-  const void* options;
+  const tfrt_device_kind_t* kind;
   tfrt_device_platform_t* platform;  // +1; NULL: not opened
   tfrt_status_t error;               // +1; NULL: not tried, or open
 } tfrt_device_entry_t;
@@ -28,7 +26,7 @@ struct tfrt_device_manager_s {
   tfrt_mutex_t mutex;             // guards what is opened, and the ports
   tfrt_device_port_entry_t* ports;
   size_t count;
-  tfrt_device_entry_t entries[TFRT_DEVICE_MANAGER_MAX_PLATFORMS];
+  tfrt_device_entry_t entries[TFRT_DEVICE_KIND_MAX_COUNT];
 };
 
 tfrt_status_t tfrt_device_manager_allocate(tfrt_allocator_t allocator,
@@ -99,7 +97,7 @@ void tfrt_device_manager_free(tfrt_device_manager_t* manager) {
 static tfrt_device_entry_t* tfrt_device_manager_find(tfrt_device_manager_t* manager,
                                                      tfrt_string_view_t name) {
   for (size_t i = 0; i < manager->count; ++i) {
-    const char* other = manager->entries[i].name;
+    const char* other = manager->entries[i].kind->name;
     if (strlen(other) == name.size && tfrt_ascii_equal_ignoring_case(other, name.data, name.size)) {
       return &manager->entries[i];
     }
@@ -107,16 +105,24 @@ static tfrt_device_entry_t* tfrt_device_manager_find(tfrt_device_manager_t* mana
   return NULL;
 }
 
-tfrt_status_t tfrt_device_manager_add(tfrt_device_manager_t* manager, const char* name,
-                                      tfrt_device_open_fn_t open, const void* options) {
-  if (tfrt_device_manager_find(manager, tfrt_string_view_of(name))) {
-    return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS, "devices of %s were added before", name);
+tfrt_status_t tfrt_device_manager_add(tfrt_device_manager_t* manager,
+                                      const tfrt_device_kind_t* kind) {
+  if (tfrt_device_manager_find(manager, tfrt_string_view_of(kind->name))) {
+    return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS, "devices of %s were added before",
+                              kind->name);
   }
-  if (manager->count == TFRT_DEVICE_MANAGER_MAX_PLATFORMS) {
-    return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no room for devices of %s", name);
+  if (manager->count == TFRT_DEVICE_KIND_MAX_COUNT) {
+    return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no room for devices of %s",
+                              kind->name);
   }
-  manager->entries[manager->count++] =
-      (tfrt_device_entry_t){.name = name, .open = open, .options = options};
+  manager->entries[manager->count++] = (tfrt_device_entry_t){.kind = kind};
+  return NULL;
+}
+
+tfrt_status_t tfrt_device_manager_add_all(tfrt_device_manager_t* manager) {
+  for (size_t i = 0; i < tfrt_device_kind_count(); ++i) {
+    TFRT_RETURN_IF_ERROR(tfrt_device_manager_add(manager, tfrt_device_kind_get(i)));
+  }
   return NULL;
 }
 
@@ -125,7 +131,8 @@ static tfrt_status_t tfrt_device_manager_refuse(const tfrt_device_manager_t* man
   tfrt_string_builder_t known;
   tfrt_string_builder_initialize(&known, manager->allocator);
   for (size_t i = 0; i < manager->count; ++i) {
-    tfrt_string_builder_append_format(&known, "%s%s", i ? ", " : "", manager->entries[i].name);
+    tfrt_string_builder_append_format(&known, "%s%s", i ? ", " : "",
+                                      manager->entries[i].kind->name);
   }
   tfrt_status_t status =
       tfrt_status_create(TFRT_STATUS_NOT_FOUND, "this host has no devices of '%.*s', only of: %s",
@@ -141,8 +148,8 @@ tfrt_status_t tfrt_device_manager_platform(tfrt_device_manager_t* manager, tfrt_
   if (!entry) return tfrt_device_manager_refuse(manager, name);
   tfrt_mutex_lock(&manager->mutex);
   if (!entry->platform && !entry->error) {
-    entry->error =
-        entry->open(entry->options, manager->allocator, manager->work_queue, &entry->platform);
+    entry->error = tfrt_device_kind_open(entry->kind, manager->allocator, manager->work_queue,
+                                         &entry->platform);
   }
   *out_platform = entry->platform;
   tfrt_status_t status = tfrt_status_retain(entry->error);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The platforms that a process may use, by name. A main says which there are and how each is
-// opened; a driver is opened when somebody first asks for it, so that a process that uses no
-// GPU never touches one.
+// The platforms that a host may use, by the names of their kinds (device_kind.h). A driver is
+// opened when somebody first asks for it, so that a process that uses no GPU never touches one.
 //
 //   "cuda" --first use--> open --> platform        | the same error to all, if it can't be
 //
 // Life:
-//  1. Allocated; platforms are added by the main.
+//  1. Allocated; kinds are added by the main.
 //  2. Asked for platforms.
 //  3. Freed, when nothing is run any more. Work that is still in flight gets a few seconds to end.
 //
@@ -17,18 +16,11 @@
 #ifndef TFRT_DEVICES_DEVICE_MANAGER_H_
 #define TFRT_DEVICES_DEVICE_MANAGER_H_
 
+#include "devices/device_kind.h"
 #include "devices/device_port.h"
 #include "host_runtime/base/string_view.h"
 
 typedef struct tfrt_device_manager_s tfrt_device_manager_t;
-
-// The most platforms that can be added.
-#define TFRT_DEVICE_MANAGER_MAX_PLATFORMS 8
-
-// Opens a platform; |options| are those that it was added with.
-typedef tfrt_status_t (*tfrt_device_open_fn_t)(const void* options, tfrt_allocator_t allocator,
-                                               tfrt_work_queue_t* work_queue,
-                                               tfrt_device_platform_t** out_platform);
 
 // Sets |*out_manager| to a new manager without platforms, which opens them with |allocator|
 // and |work_queue| (retained). Thread-safe.
@@ -45,11 +37,13 @@ void tfrt_device_manager_free(tfrt_device_manager_t* manager);
 // that. Not to be called by a task of the work queue. Thread-safe.
 void tfrt_device_manager_drain(tfrt_device_manager_t* manager);
 
-// Adds the platform |name| (static, in small letters), which |open| opens with |options|
-// (outlive the manager). ALREADY_EXISTS for a name twice. Thread-compatible.
-tfrt_status_t tfrt_device_manager_add(tfrt_device_manager_t* manager, const char* name,
-                                      tfrt_device_open_fn_t open, const void* options)
-    TFRT_MUST_USE;
+// Adds the platform of |kind|, which outlives |manager|. ALREADY_EXISTS for a name twice,
+// RESOURCE_EXHAUSTED for more than TFRT_DEVICE_KIND_MAX_COUNT. Thread-compatible.
+tfrt_status_t tfrt_device_manager_add(tfrt_device_manager_t* manager,
+                                      const tfrt_device_kind_t* kind) TFRT_MUST_USE;
+
+// Adds all kinds that are registered in this process (device_kind.h). Thread-compatible.
+tfrt_status_t tfrt_device_manager_add_all(tfrt_device_manager_t* manager) TFRT_MUST_USE;
 
 // Sets |*out_device| (+1) to the device |name|: a platform, a colon and an ordinal, as "cuda:0".
 // INVALID_ARGUMENT for another text; errors as those of tfrt_device_manager_platform() and

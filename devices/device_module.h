@@ -20,6 +20,8 @@
 
 #include "devices/device.h"
 
+TFRT_API_BEGIN
+
 // The most parameters of a kernel, and the most bytes that they have together.
 #define TFRT_DEVICE_MAX_PARAMETERS 64
 #define TFRT_DEVICE_MAX_PARAMETER_SIZE 4096
@@ -95,5 +97,7 @@ tfrt_status_t tfrt_device_module_function(tfrt_device_module_t* module, const ch
 // keeps loaded. Thread-safe.
 tfrt_status_t tfrt_device_module_global(tfrt_device_module_t* module, const char* name,
                                         tfrt_device_buffer_t** out_buffer) TFRT_MUST_USE;
+
+TFRT_API_END
 
 #endif  // TFRT_DEVICES_DEVICE_MODULE_H_

@@ -27,6 +27,8 @@
 #include "host_runtime/base/ref_count.h"
 #include "host_runtime/base/status.h"
 
+TFRT_API_BEGIN
+
 typedef struct tfrt_device_platform_s tfrt_device_platform_t;
 typedef struct tfrt_device_s tfrt_device_t;
 typedef struct tfrt_ccl_id_s tfrt_ccl_id_t;
@@ -71,5 +73,7 @@ void tfrt_device_platform_release(tfrt_device_platform_t* platform);
 // there is no such device, or what its driver says. May block. Thread-safe.
 tfrt_status_t tfrt_device_platform_device(tfrt_device_platform_t* platform, int64_t ordinal,
                                           tfrt_device_t** out_device) TFRT_MUST_USE;
+
+TFRT_API_END
 
 #endif  // TFRT_DEVICES_DEVICE_PLATFORM_H_

@@ -22,6 +22,8 @@
 #include "devices/device_event.h"
 #include "devices/device_module.h"
 
+TFRT_API_BEGIN
+
 // The most blocks of a cluster that any device with clusters runs.
 #define TFRT_DEVICE_MAX_CLUSTER_SIZE 8
 
@@ -150,5 +152,7 @@ tfrt_async_value_t* tfrt_device_stream_await(tfrt_device_stream_t* stream) TFRT_
 
 // The same as tfrt_device_event_await_soon() does it. Thread-safe.
 tfrt_async_value_t* tfrt_device_stream_await_soon(tfrt_device_stream_t* stream) TFRT_MUST_USE;
+
+TFRT_API_END
 
 #endif  // TFRT_DEVICES_DEVICE_STREAM_H_

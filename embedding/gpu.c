@@ -3,7 +3,7 @@
 
 #include "devices/cpu/cpu_kernels.h"
 #include "devices/cuda/cuda_platform.h"
-#include "devices/null/null_platform.h"
+#include "devices/device_kind.h"
 #include "kernels/device/device_kernels.h"
 #include "kernels/device/host_devices.h"
 
@@ -30,33 +30,28 @@ static tfrt_status_t tfrt_gpu_open_cuda(const void* options, tfrt_allocator_t al
 // One per process, because the managers keep it.
 static tfrt_cuda_platform_options_t cuda_options;
 
-// The kinds of devices of a host, by the names that programs use.
-static const struct {
-  const char* name;
-  tfrt_device_open_fn_t open;
-  const void* options;
-} kinds[] = {
-    {"cpu", tfrt_gpu_open_cpu, &cpu_options},
-    {"cuda", tfrt_gpu_open_cuda, &cuda_options},
-    {"null", tfrt_null_platform_open, NULL},
-};
+static const tfrt_device_kind_t cpu_kind = {"cpu", tfrt_gpu_open_cpu, &cpu_options};
+static const tfrt_device_kind_t cuda_kind = {"cuda", tfrt_gpu_open_cuda, &cuda_options};
 
 tfrt_status_t tfrt_gpu_kernels_register(tfrt_kernel_registry_t* registry) {
   return tfrt_device_kernels_register(registry);
 }
 
+tfrt_status_t tfrt_gpu_kinds_register(void) {
+  TFRT_RETURN_IF_ERROR(tfrt_device_kind_register(&cpu_kind));
+  return tfrt_device_kind_register(&cuda_kind);
+}
+
 tfrt_status_t tfrt_gpu_devices_add(tfrt_host_context_t* host,
                                    const char* cuda_library_for_testing) {
+  TFRT_RETURN_IF_ERROR(tfrt_gpu_kinds_register());
   if (cuda_library_for_testing && cuda_library_for_testing[0]) {
     cuda_options.library_for_testing = cuda_library_for_testing;
   }
   tfrt_device_manager_t* manager;
   TFRT_RETURN_IF_ERROR(
       tfrt_device_manager_allocate(tfrt_allocator_system(), host->work_queue, &manager));
-  tfrt_status_t status = NULL;
-  for (size_t i = 0; i < TFRT_ARRAY_SIZE(kinds) && !status; ++i) {
-    status = tfrt_device_manager_add(manager, kinds[i].name, kinds[i].open, kinds[i].options);
-  }
+  tfrt_status_t status = tfrt_device_manager_add_all(manager);
   if (status) {
     tfrt_device_manager_free(manager);
     return status;

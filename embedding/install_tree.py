@@ -4,7 +4,8 @@
 
     install_tree.py --prefix DIR [--destdir DIR] [--libdir lib] [--source ROOT] --built FOLDER
 
-  PREFIX/include/tfrt/            tfrt.h, kernel_library.h, and the headers that they include;
+  PREFIX/include/tfrt/            tfrt.h, kernel_library.h, device_library.h, and the headers that they
+                                  include;
                                   async_value_ref.hpp for C++
   PREFIX/include/tfrt/mlir_async/ what C needs to know of MLIR's async runtime; mgpu/ likewise
   PREFIX/LIBDIR/                  libtfrt.so.VERSION and its links, libtfrt.a, tfrt/; in the same
@@ -12,9 +13,10 @@
   PREFIX/LIBDIR/pkgconfig/        tfrt.pc, tfrt-kernels.pc, tfrt-mgpu.pc, tfrt-mlir-async.pc
   PREFIX/bin/                     the tools
   PREFIX/share/tfrt/python/       the Python package, for pip
+  PREFIX/share/tfrt/              the kernels of tfrt_device_conformance
   PREFIX/share/doc/tfrt/          docs, licence, some examples
 
-The set of headers is closed: each public header that one of the two includes is there, and
+The set of headers is closed: each public header that one of the three includes is there, and
 includes are rewritten so that only PREFIX/include has to be searched. The tree may be moved.
 """
 
@@ -25,7 +27,7 @@ import shutil
 import stat
 import sys
 
-ROOT_HEADERS = ["embedding/tfrt.h", "embedding/kernel_library.h"]
+ROOT_HEADERS = ["embedding/tfrt.h", "embedding/kernel_library.h", "embedding/device_library.h"]
 # For C++ alone; includes some of the others.
 CXX_HEADERS = ["embedding/async_value_ref.hpp"]
 # Headers of other libraries, which include nothing of the project.
@@ -34,10 +36,10 @@ SHARED_LIBRARIES = ["libtfrt.so", "mgpu/libtfrt_mgpu.so",
                     "mlir_async/libtfrt_mlir_async_runtime.so"]
 PACKAGES = ["tfrt", "tfrt-kernels", "tfrt-mgpu", "tfrt-mlir-async"]
 TOOLS = ["bef_executor", "bef_executor_debug_tracing", "bef_executor_lite", "bef_to_mlir",
-         "btf_info/btf_info", "kernel_docs", "mlir_to_bef", "tfrt", "tfrt_opt", "tfrt_translate",
-         "tfrt_worker"]
+         "btf_info/btf_info", "kernel_docs", "mlir_to_bef", "tfrt",
+         "tfrt_device_conformance", "tfrt_opt", "tfrt_translate", "tfrt_worker"]
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
-INSTALLED_EXAMPLE_LINK = re.compile(r"\]\(\.\./(examples/(?:async_value|eager|kernel_library|magika|mlir_async)/)")
+INSTALLED_EXAMPLE_LINK = re.compile(r"\]\(\.\./(examples/(?:async_value|eager|kernel_library|magika|mlir_async|null_device)/)")
 # The guides are for the source tree.
 FOREIGN_LINK = re.compile(r"\[([^\]]*)\]\((?:\.\./(?!\.\.)|guides/)[^)]*\)")
 VERSION = re.compile(r'^#define TFRT_VERSION "([^"]+)"', re.MULTILINE)
@@ -161,8 +163,8 @@ class Installer:
         for path in SHARED_LIBRARIES:
             self.shared_library(path)
         self.copy(self.built("embedding/libtfrt.a"), os.path.join(libdir, "libtfrt.a"))
-        self.copy(self.built("embedding/kernel_api.options"),
-                  os.path.join(libdir, "tfrt/kernel_api.options"))
+        self.copy(self.built("embedding/device_api.options"),
+                  os.path.join(libdir, "tfrt/device_api.options"))
 
     def package_files(self):
         folder = os.path.join(self.options.libdir, "pkgconfig")
@@ -194,9 +196,13 @@ class Installer:
         for name, mode in [("model.onnx", 0o644), ("magika.py", 0o755)]:
             self.copy(self.source("examples/magika/" + name),
                       os.path.join(folder, "examples/magika", name), mode)
-        for name in ["kernel_library", "mlir_async"]:
+        for name in ["kernel_library", "mlir_async", "null_device"]:
             self.copy_folder(self.source("examples/" + name),
                              os.path.join(folder, "examples", name))
+
+    def conformance(self):
+        self.copy(self.source("devices/conformance/test_kernels.cu"),
+                  "share/tfrt/test_kernels.cu")
 
     def python(self):
         for path in ["README.md", "pyproject.toml", "wheel_backend.py"]:
@@ -211,6 +217,7 @@ class Installer:
         self.libraries()
         self.package_files()
         self.tools()
+        self.conformance()
         self.python()
         self.documents()
 

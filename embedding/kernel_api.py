@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Lists the functions that kernels of shared libraries may call, as options of the linker.
+"""Lists the functions that shared libraries may call, as options of the linker.
 
-    embedding/kernel_api.py [ROOT] > kernel_api.options
+    embedding/kernel_api.py [ROOT [HEADER]] > kernel_api.options
 
-They are all functions that embedding/kernel_library.h and what it includes declare between
-TFRT_API_BEGIN and TFRT_API_END. Reading the text is enough for that. A program that is linked with
+They are all functions that HEADER (embedding/kernel_library.h, for libraries with devices
+embedding/device_library.h) and what it includes declare between TFRT_API_BEGIN and TFRT_API_END. Reading the text is enough for that. A program that is linked with
 these options has all of them, used or not, and exports them.
 """
 
@@ -13,7 +13,8 @@ import os
 import re
 import sys
 
-ROOT_HEADER = "embedding/kernel_library.h"
+KERNEL_HEADER = "embedding/kernel_library.h"
+DEVICE_HEADER = "embedding/device_library.h"
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 PUBLIC = re.compile(r"^TFRT_API_BEGIN$(.*?)^TFRT_API_END$", re.MULTILINE | re.DOTALL)
 COMMENT = re.compile(r"//[^\n]*")
@@ -63,10 +64,10 @@ def declared_functions(text):
     return names
 
 
-def kernel_api(root):
-    """The names of all functions that a kernel library may call, sorted."""
+def kernel_api(root, header=KERNEL_HEADER):
+    """The names of all functions that a library which includes `header` may call, sorted."""
     names = set()
-    for path in closure(root, ROOT_HEADER):
+    for path in closure(root, header):
         with open(os.path.join(root, path), encoding="utf-8") as file:
             names.update(declared_functions(file.read()))
     return sorted(names)
@@ -79,7 +80,8 @@ def options(names):
 
 def main():
     root = sys.argv[1] if len(sys.argv) > 1 else "."
-    sys.stdout.write(options(kernel_api(root)))
+    header = sys.argv[2] if len(sys.argv) > 2 else KERNEL_HEADER
+    sys.stdout.write(options(kernel_api(root, header)))
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@
 //   standard_kernels.h    the kernels that come with libtfrt
 //   gpu.h                 devices and their kernels, for who wants them
 //   kernel_library.h      kernels from elsewhere
+//   device_library.h      devices from elsewhere
 //   model.h               the short way: tensors in, one function, tensors out
 //   program_source.h      a program from a text or a BEF file
 //   request_context.h     one execution: cancel, deadline (request_deadline.h), output
@@ -20,6 +21,7 @@
 #ifndef TFRT_EMBEDDING_TFRT_H_
 #define TFRT_EMBEDDING_TFRT_H_
 
+#include "embedding/device_library.h"
 #include "embedding/gpu.h"
 #include "embedding/kernel_library.h"
 #include "embedding/model.h"

@@ -45,6 +45,7 @@ typedef struct tfrt_bef_executor_s {
   const char* allocator_name;
   const char* tracing_level;
   const char* shared_libs;
+  const char* device_libs;
   bool enable_tracing;
   bool pin_threads;
   bool check_types;
@@ -188,6 +189,7 @@ static void tfrt_bef_executor_set_runner(tfrt_bef_executor_t* executor) {
 }
 
 static tfrt_status_t tfrt_bef_executor_set_up(tfrt_bef_executor_t* executor, const char* path) {
+  TFRT_RETURN_IF_ERROR(tfrt_device_platforms_load(executor->device_libs));
   TFRT_RETURN_IF_ERROR(tfrt_shared_libraries_load(executor->shared_libs));
   TFRT_RETURN_IF_ERROR(tfrt_shared_libraries_set_up());
   if (executor->metrics_file[0]) {
@@ -397,6 +399,8 @@ static tfrt_status_t tfrt_bef_executor_parse(tfrt_bef_executor_t* executor, int 
        TFRT_DEVICE_PLATFORMS_VALUE, TFRT_DEVICE_PLATFORMS_HELP, 0, 0},
       {TFRT_SHARED_LIBRARIES_FLAG, TFRT_FLAG_TEXT, &executor->shared_libs,
        TFRT_SHARED_LIBRARIES_VALUE, TFRT_SHARED_LIBRARIES_HELP, 0, 0},
+      {TFRT_DEVICE_LIBRARIES_FLAG, TFRT_FLAG_TEXT, &executor->device_libs,
+       TFRT_DEVICE_LIBRARIES_VALUE, TFRT_DEVICE_LIBRARIES_HELP, 0, 0},
   };
   const tfrt_flag_table_t table = {.usage = "bef_executor [FLAGS] [FILE.bef | -]",
                                    .summary = tfrt_bef_executor_summary,

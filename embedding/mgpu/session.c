@@ -102,8 +102,10 @@ static tfrt_status_t open_locked(void) {
       tfrt_thread_pool_work_queue_create(&options, tfrt_exact_allocator(), &session.queue));
   TFRT_RETURN_IF_ERROR(
       tfrt_device_manager_allocate(tfrt_allocator_system(), session.queue, &session.manager));
-  TFRT_RETURN_IF_ERROR(tfrt_device_manager_add(session.manager, "cuda", open_cuda, &cuda_options));
-  TFRT_RETURN_IF_ERROR(tfrt_device_manager_add(session.manager, "cpu", open_cpu, &cpu_options));
+  static const tfrt_device_kind_t cuda_kind = {"cuda", open_cuda, &cuda_options};
+  static const tfrt_device_kind_t cpu_kind = {"cpu", open_cpu, &cpu_options};
+  TFRT_RETURN_IF_ERROR(tfrt_device_manager_add(session.manager, &cuda_kind));
+  TFRT_RETURN_IF_ERROR(tfrt_device_manager_add(session.manager, &cpu_kind));
   return choose_platform_locked();
 }
 

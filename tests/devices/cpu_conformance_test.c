@@ -2,9 +2,10 @@
 //
 // The conformance suite over the CPU's devices, with pools and, as another program
 // (TFRT_TEST_WITHOUT_POOLS), with the caching allocator.
+#include "devices/conformance/conformance.h"
 #include "devices/cpu/cpu_platform.h"
-#include "tests/devices/conformance.h"
 #include "tests/devices/test_kernels.h"
+#include "tests/support/test_main.h"
 
 static tfrt_status_t tfrt_test_open(const void* none, tfrt_allocator_t allocator,
                                     tfrt_work_queue_t* work_queue,

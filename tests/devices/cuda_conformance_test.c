@@ -3,9 +3,10 @@
 // The conformance suite over the CUDA backend and the fake driver: with all that a driver can
 // have, and, as another program (TFRT_TEST_OLD_DRIVER), with an older one, which has
 // no pools and doesn't tell a kernel's parameters.
+#include "devices/conformance/conformance.h"
 #include "devices/cuda/cuda_platform.h"
-#include "tests/devices/conformance.h"
 #include "tests/fakes/cuda/fake_cuda.h"
+#include "tests/support/test_main.h"
 
 static tfrt_status_t tfrt_test_open(const void* none, tfrt_allocator_t allocator,
                                     tfrt_work_queue_t* work_queue,

@@ -2,6 +2,7 @@
 //
 // Each call of a backend fails once: the caller gets that error or the right results, nothing
 // hangs, and all memory comes back or is reported to be kept.
+#include "devices/conformance/conformance.h"
 #include "devices/cpu/cpu_platform.h"
 #include "devices/device_allocator.h"
 #include "devices/device_blas.h"
@@ -13,9 +14,9 @@
 #include "host_runtime/base/log.h"
 #include "host_runtime/base/sync.h"
 #include "tests/devices/awaiting.h"
-#include "tests/devices/conformance.h"
 #include "tests/devices/test_kernels.h"
 #include "tests/fakes/faulty_platform.h"
+#include "tests/support/test_main.h"
 
 #define COUNT 1024
 #define SIZE (COUNT * sizeof(uint32_t))
@@ -103,7 +104,7 @@ typedef struct tfrt_test_program_s {
 } tfrt_test_program_t;
 
 static tfrt_status_t tfrt_test_make(tfrt_test_program_t* p, bool with_cache) {
-  const char* image = tfrt_conformance_image();
+  const char* image = tfrt_conformance_ptx();
   TFRT_RETURN_IF_ERROR(tfrt_device_create_stream(p->device, &p->streams[0]));
   TFRT_RETURN_IF_ERROR(tfrt_device_create_stream(p->device, &p->streams[1]));
   TFRT_RETURN_IF_ERROR(with_cache ? tfrt_device_allocator_create_caching(

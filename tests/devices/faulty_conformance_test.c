@@ -2,10 +2,11 @@
 //
 // The conformance suite over the faulty platform while it has no faults: so what its tests
 // find, it didn't bring in itself.
+#include "devices/conformance/conformance.h"
 #include "devices/cpu/cpu_platform.h"
-#include "tests/devices/conformance.h"
 #include "tests/devices/test_kernels.h"
 #include "tests/fakes/faulty_platform.h"
+#include "tests/support/test_main.h"
 
 static tfrt_status_t tfrt_test_open(const void* none, tfrt_allocator_t allocator,
                                     tfrt_work_queue_t* work_queue,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of tests/devices/test_kernels.cu, as C functions: for devices that are none.
+// The kernels of devices/conformance/test_kernels.cu, as C functions: for devices that are none.
 //
 // Thread rule: constant data. Failure rule: test_fault fails, always.
 #ifndef TFRT_TESTS_DEVICES_TEST_KERNELS_H_

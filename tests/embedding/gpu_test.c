@@ -74,8 +74,29 @@ static void expect_number(const char* text, const char* library) {
 START_TEST(a_program_uses_the_cpu_as_a_device) { expect_number(PROGRAM("CPU"), NULL); }
 END_TEST
 
-START_TEST(a_program_uses_the_device_that_computes_nothing) {
-  expect_number(PROGRAM("NULL"), NULL);
+static tfrt_status_t open_unplugged(const void* options, tfrt_allocator_t allocator,
+                                    tfrt_work_queue_t* work_queue,
+                                    tfrt_device_platform_t** out_platform) {
+  (void)options, (void)allocator, (void)work_queue, (void)out_platform;
+  return tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "not plugged in");
+}
+
+START_TEST(a_program_asks_for_a_kind_that_this_process_registers) {
+  static const tfrt_device_kind_t kind = {"mine", open_unplugged, NULL};
+  ck_assert_ptr_null(tfrt_device_kind_register(&kind));
+  tfrt_async_value_t* result = run(PROGRAM("MINE"), NULL);
+  ck_assert(tfrt_async_value_is_error(result));
+  ck_assert_str_eq(tfrt_status_message(tfrt_async_value_error(result)), "not plugged in");
+  tfrt_async_value_release(result);
+}
+END_TEST
+
+START_TEST(the_names_of_the_kinds_that_come_along_are_taken) {
+  static const tfrt_device_kind_t kind = {"cuda", open_unplugged, NULL};
+  ck_assert_ptr_null(tfrt_gpu_kinds_register());
+  tfrt_status_t status = tfrt_device_kind_register(&kind);
+  ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_ALREADY_EXISTS);
+  tfrt_status_release(status);
 }
 END_TEST
 
@@ -98,7 +119,8 @@ Suite* tfrt_test_suite(void) {
   Suite* suite = suite_create("gpu");
   TCase* tests = tcase_create("devices");
   tcase_add_test(tests, a_program_uses_the_cpu_as_a_device);
-  tcase_add_test(tests, a_program_uses_the_device_that_computes_nothing);
+  tcase_add_test(tests, a_program_asks_for_a_kind_that_this_process_registers);
+  tcase_add_test(tests, the_names_of_the_kinds_that_come_along_are_taken);
   tcase_add_test(tests, a_program_uses_a_driver_that_is_opened_when_it_asks);
   tcase_add_test(tests, a_driver_that_is_missing_is_one_line);
   suite_add_tcase(suite, tests);

@@ -93,7 +93,8 @@ class InstalledTest(unittest.TestCase):
 
     def test_the_front_door_compiles_with_all_compilers(self):
         for compiler in COMPILERS:
-            for package, header in [("tfrt", "tfrt.h"), ("tfrt-kernels", "kernel_library.h")]:
+            for package, header in [("tfrt", "tfrt.h"), ("tfrt-kernels", "kernel_library.h"),
+                                    ("tfrt-kernels", "device_library.h")]:
                 source = f"#include <tfrt/{header}>\n"
                 done = subprocess.run(
                     [*compiler, *STRICT, *self.flags("--cflags", package), "-"],
@@ -187,6 +188,31 @@ class InstalledTest(unittest.TestCase):
         page = self.tool("kernel_docs", "--shared_libs=libstats.so")[0]
         self.assertIn("## Dialect `stats`\n", page)
         self.assertIn("### stats.or_else\n\n`value`, or, if that is an error, `fallback`.\n", page)
+
+    # --- Devices -------------------------------------------------------------------------------
+
+    def test_the_page_of_a_library_with_devices_runs_as_printed(self):
+        folder = os.path.join(self.storage.name, "null_device")
+        shutil.copytree(self.prefix + "/share/doc/tfrt/examples/null_device", folder)
+        self.run_here("make", "-C", folder, "CFLAGS=-O1 -Wall -Wextra -Werror")
+        counts = self.check_page(folder + "/README.md", folder)
+        self.assertEqual(counts, {"excerpt": 0, "command": 2, "output": 2})
+        library = folder + "/libnull.so"
+        self.assertEqual(self.exported(library), ["tfrt_kernel_library"])
+        self.assertNotIn("libtfrt", self.run_here("readelf", "-d", library)[0])
+
+    def test_a_library_with_devices_passes_the_suite(self):
+        folder = os.path.join(self.storage.name, "conforming")
+        shutil.copytree(self.prefix + "/share/doc/tfrt/examples/null_device", folder)
+        self.run_here("make", "-C", folder, "CFLAGS=-O1 -Wall -Wextra -Werror")
+        output, errors = self.tool("tfrt_device_conformance",
+                                   f"--device_libs={folder}/libnull.so", "null:0")
+        self.assertEqual(errors, "")
+        self.assertRegex(output, r"100%: Checks: \d\d+, Failures: 0, Errors: 0\n")
+        # It has no kernels that work, and the suite sees that.
+        output = self.tool("tfrt_device_conformance", f"--device_libs={folder}/libnull.so",
+                           "--features=kernels", "null:0", code=1)[0]
+        self.assertRegex(output, r"F:work:a_kernel_adds:")
 
     def test_mistakes_in_its_text_are_found(self):
         errors = self.tool("mlir_to_bef", "--shared_libs=libstats.so", "wrong.mlir", code=1)[1]
@@ -285,7 +311,7 @@ class InstalledTest(unittest.TestCase):
     # --- The pages -------------------------------------------------------------------------------
 
     COMMANDS = ("cc ", "mlir_to_bef ", "bef_executor ", "tfrt run ", "./stats_host", "kernel_docs ",
-                "make")
+                "make", "tfrt_device_conformance ")
     OTHERS = ("tools/install.sh ", "export ")
 
     @staticmethod
@@ -314,7 +340,7 @@ class InstalledTest(unittest.TestCase):
         return any(source[i : i + len(lines)] == lines
                    for source in self.sources() for i in range(len(source)))
 
-    def check_page(self, path):
+    def check_page(self, path, folder=None):
         """Runs the page's commands, and finds everything else in files or in what they print."""
         with open(path, encoding="utf-8") as file:
             blocks = self.blocks(file.read())
@@ -326,8 +352,8 @@ class InstalledTest(unittest.TestCase):
                 environment = dict(self.environment,
                                    PATH=self.prefix + "/bin:" + os.environ["PATH"])
                 script = "\n".join(["set -e", *block])
-                done = subprocess.run(["bash", "-c", script], cwd=self.project, env=environment,
-                                      capture_output=True, timeout=120, check=False)
+                done = subprocess.run(["bash", "-c", script], cwd=folder or self.project,
+                                      env=environment, capture_output=True, timeout=120, check=False)
                 code = 1 if block[0].endswith("wrong.mlir") else 0
                 self.assertEqual((block, done.returncode), (block, code), done.stderr)
                 printed += (done.stdout + done.stderr).decode().splitlines()

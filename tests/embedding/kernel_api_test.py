@@ -29,8 +29,11 @@ class KernelApiTest(unittest.TestCase):
     def test_programs_export_just_that(self):
         names = kernel_api.kernel_api(".")
         self.assertGreater(len(names), 100)
-        for program in ["bef_executor", "mlir_to_bef"]:
-            self.assertEqual(exported(program), names)
+        self.assertEqual(exported("mlir_to_bef"), names)
+        with_devices = kernel_api.kernel_api(".", kernel_api.DEVICE_HEADER)
+        self.assertIn("tfrt_device_kind_register", with_devices)
+        self.assertEqual(set(names) - set(with_devices), set())
+        self.assertEqual(exported("bef_executor"), with_devices)
 
     def test_declarations_are_told_from_definitions(self):
         text = ("TFRT_API_BEGIN\n// tfrt_comment();\n#define M() tfrt_macro()\n"

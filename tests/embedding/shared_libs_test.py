@@ -296,7 +296,7 @@ class SharedLibsTest(unittest.TestCase):
             pass
         self.assert_refused(empty, "can't be loaded: it is no shared library (file too short)")
         self.assert_refused(self.folder, "can't be loaded")
-        self.assert_refused(self.compile("silent", "-DNO_DESCRIPTION"), "is no kernel library",
+        self.assert_refused(self.compile("silent", "-DNO_DESCRIPTION"), "is no library of kernels or devices",
                             "defines no 'tfrt_kernel_library'")
 
     def test_other_versions_and_second_runtimes(self):

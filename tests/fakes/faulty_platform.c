@@ -508,6 +508,7 @@ static void tfrt_faulty_ccl_execute(tfrt_device_ccl_t* ccl, tfrt_ccl_work_t* out
   tfrt_faulty_list_t* list = tfrt_allocator_allocate_zeroed(allocator, sizeof(*list));
   tfrt_ccl_work_t* inner = tfrt_allocator_allocate_zeroed(
       allocator, sizeof(*inner) + outer->count * sizeof(*inner->calls));
+  inner->calls = (tfrt_ccl_call_t*)(inner + 1);
   inner->ccl = tfrt_device_ccl_retain(tfrt_faulty_ccl_inner(ccl));
   inner->stream = tfrt_device_stream_retain(tfrt_faulty_stream_inner(outer->stream));
   inner->value = tfrt_async_value_create_unconstructed(TFRT_TYPE_CHAIN);

@@ -3,8 +3,9 @@
 // The conformance suite on real GPUs.
 #include <dirent.h>
 
+#include "devices/conformance/conformance.h"
 #include "devices/cuda/cuda_platform.h"
-#include "tests/devices/conformance.h"
+#include "tests/support/test_main.h"
 
 static tfrt_status_t tfrt_test_open(const void* none, tfrt_allocator_t allocator,
                                     tfrt_work_queue_t* work_queue,

@@ -63,7 +63,8 @@ static void tfrt_test_set_up(void) {
   tfrt_test_ok(
       tfrt_thread_pool_work_queue_create(&queue_options, tfrt_allocator_system(), &work_queue));
   tfrt_test_ok(tfrt_device_manager_allocate(tfrt_allocator_system(), work_queue, &manager));
-  tfrt_test_ok(tfrt_device_manager_add(manager, "cuda", tfrt_test_open, &options));
+  static const tfrt_device_kind_t kind = {"cuda", tfrt_test_open, &options};
+  tfrt_test_ok(tfrt_device_manager_add(manager, &kind));
   tfrt_test_ok(tfrt_device_manager_platform(manager, tfrt_string_view_of("cuda"), &platform));
   tfrt_test_ok(tfrt_device_platform_device(platform, 0, &device));
   tfrt_test_ok(tfrt_device_create_stream(device, &stream));

@@ -214,7 +214,7 @@ class TestPrograms(ClusterTest):
                 code, out, err = self.run_tfrt(path, *flags)
                 self.assertEqual((code, out), (3, ""), err)
                 for part in ("placed.mlir:9:", "host 1 lacks the device tpu:3 of a call",
-                             "only of: cpu, cuda, null"):
+                             "only of: cpu, cuda"):
                     self.assertIn(part, err)
         self.expect_nothing_left()
 

@@ -53,7 +53,7 @@ VENDOR_HOMES = [
     (r"uv\.h$|uv/", ["tools/", "tests/faults/outside_calls.c"]),
     (r"(zlib|zconf)\.h$", ["tools/"]),
     (r"yaml\.h$", ["tools/"]),
-    (r"check\.h$", ["tests/"]),
+    (r"check\.h$", ["tests/", "devices/conformance/", "tools/device_conformance.c"]),
 ]
 
 # The rooms of distributed/ that share a lock, from the bottom up: each may include those before it.
@@ -147,7 +147,7 @@ LAYERS = [
     ("compiler/", ["compiler/", "host_runtime/bef/", "host_runtime/base/"]),
     ("devices/cpu/", ["devices/device", "devices/cpu/", "host_runtime/"]),
     ("devices/cuda/", ["devices/device", "devices/cuda/", "host_runtime/"]),
-    ("devices/null/", ["devices/device", "devices/null/", "host_runtime/"]),
+    ("devices/conformance/", ["devices/device", "devices/conformance/", "host_runtime/"]),
     ("devices/", ["devices/", "host_runtime/"]),
     ("distributed/transport/grpc/",
      ["distributed/transport/", "distributed/security/", "distributed/threads/",
@@ -224,7 +224,7 @@ ALLOCATING_FILES = {"host_runtime/base/allocator.c", "tests/support/fuzz_replay_
                     "tests/bench/yardstick.c", "tests/faults/outside_calls.c"}
 
 # Projects of their own, which see only what is installed: their includes and guards are theirs.
-OUTSIDE_PROJECTS = ("examples/kernel_library/",)
+OUTSIDE_PROJECTS = ("examples/kernel_library/", "examples/null_device/")
 
 # Only this code may read the number of references to an AsyncValue. Other code would compare it with
 # a number that it expects, and so depend on when unrelated code releases. ref_count.h has another

@@ -17,8 +17,9 @@ import tempfile
 import unittest
 
 ROOT = os.path.dirname(os.path.realpath("WORKSPACE"))
-sys.path.insert(0, os.path.join(ROOT, "tools"))
+sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "embedding")]
 import apply_guide  # pylint: disable=wrong-import-position
+import install_tree  # pylint: disable=wrong-import-position
 
 GUIDES = ("collective", "device", "frame", "kernel", "service", "transport")
 # Written by protoc at build time.
@@ -36,6 +37,14 @@ class GuidesTest(unittest.TestCase):
     def setUpClass(cls):
         cls.base = tempfile.TemporaryDirectory()
         shutil.copytree(ROOT, os.path.join(cls.base.name, "tree"), symlinks=True, ignore=ignored)
+        cls.installed = os.path.join(cls.base.name, "include")
+        for header in install_tree.public_headers(ROOT):
+            path = os.path.join(cls.installed, install_tree.installed_path(header))
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(os.path.join(ROOT, header), encoding="utf-8") as stream:
+                text = install_tree.installed_text(stream.read())
+            with open(path, "w", encoding="utf-8") as stream:
+                stream.write(text)
 
     @classmethod
     def tearDownClass(cls):
@@ -54,9 +63,11 @@ class GuidesTest(unittest.TestCase):
         with open(os.path.join(self.tree, path), encoding="utf-8") as stream:
             if GENERATED.search(stream.read()):
                 return
+        # A project outside of the tree knows the installed headers alone.
+        include = self.installed if path.startswith("examples/") else "."
         process = subprocess.run(
-            ["gcc", "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I.",
-             path], cwd=self.tree, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            ["gcc", "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
+             "-I" + include, path], cwd=self.tree, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             universal_newlines=True, check=False)
         self.assertEqual(process.returncode, 0, "%s\n%s" % (path, process.stdout))
 

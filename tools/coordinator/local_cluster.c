@@ -9,6 +9,7 @@
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/macros.h"
 #include "host_runtime/base/processor_set.h"
+#include "tools/kernels/device_platforms.h"
 #include "tools/kernels/shared_libraries.h"
 #include "tools/process/descriptors.h"
 #include "tools/worker/exit_code.h"
@@ -129,7 +130,7 @@ static int tfrt_local_cluster_spawn(tfrt_local_worker_t* worker, uint32_t rank,
   snprintf(threads, sizeof(threads), "%lld", (long long)tfrt_local_cluster_threads(options));
   snprintf(heartbeat, sizeof(heartbeat), "%lld", (long long)options->heartbeat_ms);
   snprintf(silence, sizeof(silence), "%lld", (long long)options->silence_ms);
-  // The libraries are last: where there are none, the list ends before them.
+  // The libraries are last: the NULLs have room for them, and one ends the list.
   const char* arguments[] = {path,
                              "--listen",
                              "127.0.0.1:0",
@@ -148,9 +149,20 @@ static int tfrt_local_cluster_spawn(tfrt_local_worker_t* worker, uint32_t rank,
                              "--stop-with-stdin",
                              options->checks.types ? "--check_types" : "--check_types=false",
                              options->checks.races ? "--check_races" : "--check_races=false",
-                             options->shared_libs ? "--" TFRT_SHARED_LIBRARIES_FLAG : NULL,
-                             options->shared_libs,
+                             NULL,
+                             NULL,
+                             NULL,
+                             NULL,
                              NULL};
+  const char** next = &arguments[TFRT_ARRAY_SIZE(arguments) - 5];
+  if (options->libraries.devices) {
+    *next++ = "--" TFRT_DEVICE_LIBRARIES_FLAG;
+    *next++ = options->libraries.devices;
+  }
+  if (options->libraries.kernels) {
+    *next++ = "--" TFRT_SHARED_LIBRARIES_FLAG;
+    *next++ = options->libraries.kernels;
+  }
   uv_stdio_container_t streams[3] = {
       {.flags = UV_CREATE_PIPE | UV_READABLE_PIPE, .data.stream = (uv_stream_t*)&worker->input},
       {.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE, .data.stream = (uv_stream_t*)&worker->output},

@@ -11,6 +11,7 @@
 #include "tools/coordinator/detached_run.h"
 #include "tools/coordinator/in_process_run.h"
 #include "tools/coordinator/run_report.h"
+#include "tools/kernels/device_platforms.h"
 #include "tools/kernels/op_tables.h"
 #include "tools/output/chrome_trace.h"
 #include "tools/output/kernel_profile.h"
@@ -213,7 +214,9 @@ static tfrt_status_t tfrt_run_with(const tfrt_run_options_t* options, bool* out_
                                    tfrt_exit_code_t* out_exit_code) {
   const tfrt_cluster_file_t* file = &options->cluster_file;
   TFRT_RETURN_IF_ERROR(tfrt_cluster_file_locate(
-      file, options->shared_libs, tfrt_op_tables_load_libraries(options->shared_libs)));
+      file, options->libraries.devices, tfrt_device_platforms_load(options->libraries.devices)));
+  TFRT_RETURN_IF_ERROR(tfrt_cluster_file_locate(
+      file, options->libraries.kernels, tfrt_op_tables_load_libraries(options->libraries.kernels)));
   const char* const written[] = {options->records.trace, options->records.profile};
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(written); ++i) {
     if (!written[i]) continue;

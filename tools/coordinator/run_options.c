@@ -9,6 +9,7 @@
 #include "tools/cluster/host_process.h"
 #include "tools/cluster/network_trust.h"
 #include "tools/command_line/spoken_protocol.h"
+#include "tools/kernels/device_platforms.h"
 #include "tools/kernels/shared_libraries.h"
 #include "tools/output/kernel_profile.h"
 #include "tools/translation/cost_profile_file.h"
@@ -41,7 +42,7 @@ static const char tfrt_run_footer[] =
     "  tfrt run main.bef --hosts 10.0.0.1:7000,10.0.0.2:7000 --cluster-key-file KEY";
 
 #define TFRT_RUN_CLUSTER_FLAG_COUNT 15
-#define TFRT_RUN_PROGRAM_FLAG_COUNT 24
+#define TFRT_RUN_PROGRAM_FLAG_COUNT 25
 #define TFRT_RUN_FLAG_COUNT (TFRT_RUN_CLUSTER_FLAG_COUNT + TFRT_RUN_PROGRAM_FLAG_COUNT)
 
 // Where it runs.
@@ -118,8 +119,10 @@ static void tfrt_run_options_list_program_flags(tfrt_run_options_t* options,
       {"v", TFRT_FLAG_BOOL, &options->is_verbose, NULL, "print derived errors, too", 0, 0},
       {"print_error_code", TFRT_FLAG_BOOL, &options->print_error_code, NULL,
        "print the code of errors too", 0, 0},
-      {TFRT_SHARED_LIBRARIES_FLAG, TFRT_FLAG_TEXT, &options->shared_libs,
+      {TFRT_SHARED_LIBRARIES_FLAG, TFRT_FLAG_TEXT, &options->libraries.kernels,
        TFRT_SHARED_LIBRARIES_VALUE, TFRT_SHARED_LIBRARIES_HELP ", also for --local", 0, 0},
+      {TFRT_DEVICE_LIBRARIES_FLAG, TFRT_FLAG_TEXT, &options->libraries.devices,
+       TFRT_DEVICE_LIBRARIES_VALUE, TFRT_DEVICE_LIBRARIES_HELP ", also for --local", 0, 0},
       {"no-insert-chains", TFRT_FLAG_BOOL, &options->no_insert_chains, NULL,
        "refuse a text that lacks chains, and put none in", 0, 0},
       {"check_types", TFRT_FLAG_BOOL, &options->checks.types, NULL,

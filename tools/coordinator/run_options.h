@@ -37,6 +37,12 @@ typedef struct tfrt_run_records_s {
   const char* used_profile;  // is read
 } tfrt_run_records_t;
 
+// Paths of libraries, also for workers that are started; NULL: none.
+typedef struct tfrt_run_libraries_s {
+  const char* kernels;
+  const char* devices;
+} tfrt_run_libraries_t;
+
 typedef struct tfrt_run_options_s {
   const char* path;  // of the program
   char directory[4096];
@@ -52,7 +58,7 @@ typedef struct tfrt_run_options_s {
   int64_t threads;             // per process; 0: chosen
   int64_t heartbeat_ms;
   int64_t silence_ms;
-  const char* shared_libs;   // kernel libraries, also of workers that are started; NULL: none
+  tfrt_run_libraries_t libraries;
   tfrt_run_checks_t checks;  // of kernels, also in workers that are started
   bool no_insert_chains;     // a text that lacks some is refused
   bool print_error_code;

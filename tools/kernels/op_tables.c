@@ -71,8 +71,8 @@ static tfrt_status_t tfrt_op_tables_add(const tfrt_shared_library_t* entry) {
 }
 
 tfrt_status_t tfrt_op_tables_load_libraries(const char* list) {
-  size_t known = tfrt_shared_libraries_count();
   TFRT_RETURN_IF_ERROR(tfrt_shared_libraries_load(list));
+  size_t known = tfrt_all_op_tables()->count - TFRT_OP_TABLES_ROOM_COUNT;
   for (size_t i = known; i < tfrt_shared_libraries_count(); ++i) {
     TFRT_RETURN_IF_ERROR(tfrt_op_tables_add(tfrt_shared_libraries_get(i)));
   }

@@ -15,8 +15,8 @@
 const tfrt_op_tables_t* tfrt_all_op_tables(void);
 
 // Loads the kernel libraries that |list| names (tfrt_shared_libraries_load()) and adds their op
-// tables. ALREADY_EXISTS if there is an op of one of their names, and the errors of loading.
-// Main thread only, before anything is translated.
+// tables, and those of libraries that were loaded before. ALREADY_EXISTS if there is an op of one
+// of their names, and the errors of loading. Main thread only, before anything is translated.
 tfrt_status_t tfrt_op_tables_load_libraries(const char* list) TFRT_MUST_USE;
 
 #endif  // TFRT_TOOLS_KERNELS_OP_TABLES_H_

@@ -7,10 +7,9 @@ static tfrt_shared_library_t tfrt_shared_libraries[TFRT_SHARED_LIBRARIES_MAX];
 static size_t tfrt_shared_library_count = 0;
 
 // Loads |path|, which lives as long as the process.
-static tfrt_status_t tfrt_shared_libraries_load_one(const char* path) {
+static tfrt_status_t tfrt_shared_libraries_load_one(const char* flag, const char* path) {
   if (tfrt_shared_library_count == TFRT_SHARED_LIBRARIES_MAX) {
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                              "--" TFRT_SHARED_LIBRARIES_FLAG " takes at most %d libraries",
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "--%s: at most %d libraries", flag,
                               TFRT_SHARED_LIBRARIES_MAX);
   }
   const tfrt_kernel_library_t* library = NULL;
@@ -26,17 +25,20 @@ static tfrt_status_t tfrt_shared_libraries_load_one(const char* path) {
 }
 
 tfrt_status_t tfrt_shared_libraries_load(const char* list) {
+  return tfrt_shared_libraries_load_of(TFRT_SHARED_LIBRARIES_FLAG, list);
+}
+
+tfrt_status_t tfrt_shared_libraries_load_of(const char* flag, const char* list) {
   if (!list) return NULL;
   while (true) {
     size_t size = strcspn(list, ",");
     if (size == 0) {
-      return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "--" TFRT_SHARED_LIBRARIES_FLAG
-                                                              " names files, with one comma "
-                                                              "between two of them");
+      return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                                "--%s names files, with one comma between two of them", flag);
     }
     char* path = tfrt_allocator_copy_string(tfrt_allocator_system(), list, size);
     if (!path) return tfrt_status_out_of_memory();
-    tfrt_status_t status = tfrt_shared_libraries_load_one(path);
+    tfrt_status_t status = tfrt_shared_libraries_load_one(flag, path);
     if (status) {
       tfrt_allocator_free(tfrt_allocator_system(), path, size + 1);
       return status;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernel libraries that `--shared_libs=A,B` names, for a main: loaded once. Then the code that
+// The libraries that `--shared_libs=A,B` names, and those of `--device_libs` (device_platforms.h),
+// for a main: loaded once. Then the code that
 // needs their kernels (kernel_rooms.h) or their op tables (op_tables.h) gets them here.
 //
 // Life: loaded at the start of a main; they stay.
@@ -28,6 +29,9 @@ typedef struct tfrt_shared_library_s {
 // Loads the libraries that |list| names, paths separated by commas; NULL: none. Main
 // thread only.
 tfrt_status_t tfrt_shared_libraries_load(const char* list) TFRT_MUST_USE;
+
+// The same for the list of another flag, whose name is |flag|. Main thread only.
+tfrt_status_t tfrt_shared_libraries_load_of(const char* flag, const char* list) TFRT_MUST_USE;
 
 // How many there are, and number |index| of them. Thread-safe.
 size_t tfrt_shared_libraries_count(void);

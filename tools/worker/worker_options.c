@@ -12,6 +12,7 @@
 #include "tools/cluster/hostfile.h"
 #include "tools/command_line/flags.h"
 #include "tools/command_line/spoken_protocol.h"
+#include "tools/kernels/device_platforms.h"
 #include "tools/kernels/shared_libraries.h"
 #include "tools/process/memory_limit.h"
 
@@ -31,6 +32,7 @@ static struct {
   const char* log_level;
   const char* log_format;
   const char* shared_libs;
+  const char* device_libs;
   bool insecure_network;
 } tfrt_worker_raw;
 
@@ -80,6 +82,8 @@ static const tfrt_flag_t tfrt_worker_flags[] = {
      "where files lie that programs name (default: here)", 0, 0},
     {TFRT_SHARED_LIBRARIES_FLAG, TFRT_FLAG_TEXT, &tfrt_worker_raw.shared_libs,
      TFRT_SHARED_LIBRARIES_VALUE, TFRT_SHARED_LIBRARIES_HELP, 0, 0},
+    {TFRT_DEVICE_LIBRARIES_FLAG, TFRT_FLAG_TEXT, &tfrt_worker_raw.device_libs,
+     TFRT_DEVICE_LIBRARIES_VALUE, TFRT_DEVICE_LIBRARIES_HELP, 0, 0},
     {"check_types", TFRT_FLAG_BOOL, &tfrt_worker_raw.options.checks_types, NULL,
      "check the types of all arguments and results of kernels", 0, 0},
     {"check_races", TFRT_FLAG_BOOL, &tfrt_worker_raw.options.checks_races, NULL,
@@ -327,6 +331,8 @@ static tfrt_status_t tfrt_worker_options_check(tfrt_worker_options_t* options) {
       tfrt_worker_raw.log_level, tfrt_worker_options_check_log_level(&options->log_level)));
   TFRT_RETURN_IF_ERROR(tfrt_worker_options_locate(
       tfrt_worker_raw.log_format, tfrt_worker_options_check_log_format(&options->log_format)));
+  TFRT_RETURN_IF_ERROR(tfrt_worker_options_locate(
+      tfrt_worker_raw.device_libs, tfrt_device_platforms_load(tfrt_worker_raw.device_libs)));
   TFRT_RETURN_IF_ERROR(tfrt_worker_options_locate(
       tfrt_worker_raw.shared_libs, tfrt_shared_libraries_load(tfrt_worker_raw.shared_libs)));
   const char* key_file = tfrt_worker_raw.cluster_key_file;

@@ -163,7 +163,7 @@ static tfrt_status_t tfrt_kernel_library_find(void* handle,
   const tfrt_kernel_library_t* library = dlsym(handle, TFRT_KERNEL_LIBRARY_SYMBOL);
   if (!library) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                              "is no kernel library: it defines no '%s' "
+                              "is no library of kernels or devices: it defines no '%s' "
                               "(see <tfrt/kernel_library.h>)",
                               TFRT_KERNEL_LIBRARY_SYMBOL);
   }
@@ -188,8 +188,9 @@ static tfrt_status_t tfrt_kernel_library_not_loaded(const char* path) {
   bool is_symbol = strstr(reason, "undefined symbol") != NULL;
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "can't be loaded: %s%s", reason,
                             is_symbol ? " (kernels may call what the headers of "
-                                        "<tfrt/kernel_library.h> declare, and what the library "
-                                        "is linked with)"
+                                        "<tfrt/kernel_library.h> declare, devices in programs "
+                                        "that have some those of <tfrt/device_library.h>, and "
+                                        "both what the library is linked with)"
                                       : "");
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A kernel library from outside: what it brings, in one constant. Kernels, the op table entries
+// A library from outside: what it brings, in one constant. Kernels, the op table entries
 // that describe them, native functions, and a function that registers types. One description
 // serves both ways to use a library:
 //
@@ -56,8 +56,8 @@ typedef struct tfrt_kernel_library_s {
   size_t native_count;
   // Called before the kernels are registered, for each registry, and by mains that have a use for
   // the rest: registers types of values, of work queues (work_queue_type.h) and of allocators
-  // (allocator_type.h). NULL: there is nothing to do. Must allow being called more than once in a
-  // process.
+  // (allocator_type.h), and kinds of devices (devices/device_kind.h). NULL: there is nothing to do.
+  // Must allow being called more than once in a process.
   tfrt_status_t (*set_up)(void);
 } tfrt_kernel_library_t;
 

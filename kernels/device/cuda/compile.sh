@@ -40,7 +40,7 @@ compile() {
 
 [[ ${1:-} == --check ]] && check=1
 # Relocatable, so that its variable can be seen from outside.
-compile tests/devices/test_kernels.cu 75 6.4 sm_70 -rdc=true
+compile devices/conformance/test_kernels.cu 75 6.4 sm_70 -rdc=true
 compile kernels/device/cuda/standard_kernels.cu 75 6.4 sm_70
 compile examples/mnist/kernels.cu 75 6.4 sm_70
 # Tensor cores know f16 from 7.0 on, bf16 from 8.0.

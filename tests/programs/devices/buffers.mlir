@@ -79,7 +79,7 @@ func.func @no_such_device() -> !tfrt_gpu.device {
 
 func.func @no_such_driver() -> !tfrt_gpu.device {
   %ordinal = tfrt.constant.i32 0
-  // expected-error @+1 {{this host has no devices of 'ROCm', only of: cpu, cuda, null}}
+  // expected-error @+1 {{this host has no devices of 'ROCm', only of: cpu, cuda}}
   %device = tfrt_gpu.device.get ROCm, %ordinal
   tfrt.return %device : !tfrt_gpu.device
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Calls that the backend refuses at once, changing nothing.
-#include "tests/devices/conformance_fixture.h"
+#include "devices/conformance/conformance_fixture.h"
 
 #define SIZE TFRT_CONFORMANCE_SIZE
 
@@ -78,11 +78,9 @@ END_TEST
 
 START_TEST(what_a_module_lacks_is_not_found) {
   tfrt_conformance_t* t = &tfrt_conformance;
-  tfrt_device_module_t* module;
+  tfrt_device_module_t* module = tfrt_conformance_module(t->device);
   tfrt_device_function_t* function;
   tfrt_device_buffer_t* buffer;
-  const char* image = tfrt_conformance_image();
-  tfrt_conformance_expect_ok(tfrt_device_load_module(t->device, image, strlen(image), &module));
   tfrt_conformance_expect(tfrt_device_module_function(module, "test_total", &function),
                           TFRT_STATUS_NOT_FOUND);
   tfrt_conformance_expect(tfrt_device_module_function(module, "nothing", &function),

@@ -3,17 +3,20 @@
 // The requirements for every backend of devices/, written once: order, copies, launches, lifetimes,
 // refusals, lost devices, and that all memory comes back.
 //
-// A backend's test program fills in a tfrt_conformance_backend_t and returns the suite from
-// its tfrt_test_suite(). Each test has a platform and a work queue of its own.
+// A backend's test program fills in a tfrt_conformance_backend_t and runs the suite with libcheck;
+// tools/device_conformance.c is such a program for the devices of a library. Each test has a
+// platform and a work queue of its own.
 //
-// The kernels are those of tests/devices/test_kernels.cu.
+// The kernels are those of devices/conformance/test_kernels.cu, and the variable there: as PTX, or
+// as the backend says.
 //
 // Thread rule: one thread; the backends have theirs. Failure rule: a check fails.
-#ifndef TFRT_TESTS_DEVICES_CONFORMANCE_H_
-#define TFRT_TESTS_DEVICES_CONFORMANCE_H_
+#ifndef TFRT_DEVICES_CONFORMANCE_CONFORMANCE_H_
+#define TFRT_DEVICES_CONFORMANCE_CONFORMANCE_H_
 
-#include "devices/device_manager.h"
-#include "tests/support/test_main.h"
+#include <check.h>
+
+#include "devices/device_kind.h"
 
 // The abilities that the suite may rely on; tests of the others are left out.
 typedef enum tfrt_conformance_feature_e {
@@ -26,7 +29,7 @@ typedef enum tfrt_conformance_feature_e {
   TFRT_CONFORMANCE_BLAS = 1 << 2,
   TFRT_CONFORMANCE_DNN = 1 << 3,
   TFRT_CONFORMANCE_CCL = 1 << 4,
-  // There are two devices, the first two of the platform, which reach each other.
+  // There is a peer, and the two devices reach each other.
   TFRT_CONFORMANCE_PEER = 1 << 5,
   // A faulting kernel may be run: on a real device it costs the process its context.
   TFRT_CONFORMANCE_FAULTS = 1 << 6,
@@ -40,12 +43,16 @@ typedef struct tfrt_conformance_backend_s {
   // Called when the platform and everything on it is gone; checks what is left. NULL: nothing is.
   void (*check)(void);
   uint32_t features;  // of tfrt_conformance_feature_t
+  uint32_t ordinal;   // of the device under test; a peer is the first other one
+  // The kernels in a form that the device takes, with a NUL behind the last byte; NULL: the PTX.
+  const char* image;
+  size_t image_size;
 } tfrt_conformance_backend_t;
 
 // The suite for |backend|, which is static. Called once.
 Suite* tfrt_conformance_suite(const tfrt_conformance_backend_t* backend);
 
-// The text of tests/devices/test_kernels.ptx; lives for ever.
-const char* tfrt_conformance_image(void);
+// The text of devices/conformance/test_kernels.ptx. Lives for ever.
+const char* tfrt_conformance_ptx(void);
 
-#endif  // TFRT_TESTS_DEVICES_CONFORMANCE_H_
+#endif  // TFRT_DEVICES_CONFORMANCE_CONFORMANCE_H_

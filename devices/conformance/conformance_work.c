@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The work of streams: copies, fills, kernels, in order.
-#include "tests/devices/conformance_fixture.h"
+#include "devices/conformance/conformance_fixture.h"
 
 #define COUNT TFRT_CONFORMANCE_COUNT
 #define SIZE TFRT_CONFORMANCE_SIZE
@@ -220,10 +220,8 @@ END_TEST
 
 START_TEST(a_variable_of_a_module_is_a_buffer) {
   tfrt_conformance_t* t = &tfrt_conformance;
-  tfrt_device_module_t* module;
+  tfrt_device_module_t* module = tfrt_conformance_module(t->device);
   tfrt_device_buffer_t* total;
-  const char* image = tfrt_conformance_image();
-  tfrt_conformance_expect_ok(tfrt_device_load_module(t->device, image, strlen(image), &module));
   tfrt_conformance_expect_ok(tfrt_device_module_global(module, "test_total", &total));
   tfrt_device_module_release(module);
   ck_assert_uint_eq(total->size, 16);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of the conformance suite. tests/devices/test_kernels.ptx is made of this by
+// The kernels of the conformance suite. devices/conformance/test_kernels.ptx is made of this by
 // kernels/device/cuda/compile.sh.
 
 extern "C" {

@@ -3,9 +3,9 @@
 // Layers of neural networks, against plain loops over two axes of space.
 #include <math.h>
 
+#include "devices/conformance/conformance_fixture.h"
 #include "devices/device_dnn.h"
 #include "host_runtime/base/random.h"
-#include "tests/devices/conformance_fixture.h"
 
 // The elements of a tensor of these tests, at most.
 #define MAX_ELEMENTS 600

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Two devices: what mixes and what doesn't, and what the loss of one leaves of the other.
+#include "devices/conformance/conformance_fixture.h"
 #include "host_runtime/async/blocking_wait.h"
-#include "tests/devices/conformance_fixture.h"
 
 #define COUNT TFRT_CONFORMANCE_COUNT
 #define SIZE TFRT_CONFORMANCE_SIZE

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Lives of buffers: views, freeing, reuse in the order of streams, pinned tensors.
-#include "tests/devices/conformance_fixture.h"
+#include "devices/conformance/conformance_fixture.h"
 
 #define COUNT TFRT_CONFORMANCE_COUNT
 #define SIZE TFRT_CONFORMANCE_SIZE

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Graphs: what is captured isn't done, what is launched is, as often as it is launched.
+#include "devices/conformance/conformance_fixture.h"
 #include "devices/device_graph.h"
-#include "tests/devices/conformance_fixture.h"
 
 #define COUNT TFRT_CONFORMANCE_COUNT
 #define SIZE TFRT_CONFORMANCE_SIZE

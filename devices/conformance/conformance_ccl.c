@@ -4,9 +4,9 @@
 // members that give up.
 #include <string.h>
 
+#include "devices/conformance/conformance_fixture.h"
 #include "devices/device_ccl.h"
 #include "host_runtime/async/blocking_wait.h"
-#include "tests/devices/conformance_fixture.h"
 
 // --- Members -----------------------------------------------------------------------------
 

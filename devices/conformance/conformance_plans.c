@@ -6,9 +6,9 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "devices/conformance/conformance_fixture.h"
 #include "devices/device_dnn_plan.h"
 #include "host_runtime/base/random.h"
-#include "tests/devices/conformance_fixture.h"
 
 // The elements of a tensor of these tests with its gaps, at most.
 #define MAX_SPAN 2000

@@ -3,10 +3,10 @@
 // Linear algebra, against plain loops.
 #include <math.h>
 
+#include "devices/conformance/conformance_fixture.h"
 #include "devices/device_blas.h"
 #include "host_runtime/base/random.h"
 #include "host_runtime/tensor/small_float.h"
-#include "tests/devices/conformance_fixture.h"
 
 // The elements of the matrices of these tests, at most.
 #define MAX_ELEMENTS 512

@@ -8,13 +8,13 @@
 // checks that all memory came back.
 //
 // Thread rule: the test's thread. Failure rule: a check fails.
-#ifndef TFRT_TESTS_DEVICES_CONFORMANCE_FIXTURE_H_
-#define TFRT_TESTS_DEVICES_CONFORMANCE_FIXTURE_H_
+#ifndef TFRT_DEVICES_CONFORMANCE_CONFORMANCE_FIXTURE_H_
+#define TFRT_DEVICES_CONFORMANCE_CONFORMANCE_FIXTURE_H_
 
+#include "devices/conformance/conformance.h"
 #include "devices/device_allocator.h"
 #include "devices/device_stream.h"
 #include "host_runtime/base/counting_allocator.h"
-#include "tests/devices/conformance.h"
 
 // The numbers, and the bytes, in the fixture's buffers.
 #define TFRT_CONFORMANCE_COUNT 1000
@@ -60,6 +60,7 @@ tfrt_device_event_t* tfrt_conformance_event(tfrt_device_t* device);
 tfrt_device_buffer_t* tfrt_conformance_allocate(tfrt_device_stream_t* stream, size_t size);
 tfrt_device_buffer_t* tfrt_conformance_host(size_t size);
 tfrt_device_dnn_t* tfrt_conformance_dnn(void);  // NULL: no library, and none is needed
+tfrt_device_module_t* tfrt_conformance_module(tfrt_device_t* device);  // of the suite's kernels
 tfrt_device_function_t* tfrt_conformance_function(tfrt_device_t* device, const char* name);
 
 // Adds one to each of |count| numbers in |buffer|, as work of |stream|.
@@ -85,4 +86,4 @@ TCase* tfrt_conformance_ccl_case(void);
 TCase* tfrt_conformance_peer_case(void);
 TCase* tfrt_conformance_loss_case(void);
 
-#endif  // TFRT_TESTS_DEVICES_CONFORMANCE_FIXTURE_H_
+#endif  // TFRT_DEVICES_CONFORMANCE_CONFORMANCE_FIXTURE_H_

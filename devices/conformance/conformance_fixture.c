@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/devices/conformance_fixture.h"
+#include "devices/conformance/conformance_fixture.h"
 
 #include "devices/device_dnn.h"
 #include "host_runtime/async/blocking_wait.h"
@@ -11,7 +11,7 @@ extern const char tfrt_conformance_image_text[];
 tfrt_conformance_t tfrt_conformance;
 static const tfrt_conformance_backend_t* backend_under_test;
 
-const char* tfrt_conformance_image(void) { return tfrt_conformance_image_text; }
+const char* tfrt_conformance_ptx(void) { return tfrt_conformance_image_text; }
 
 bool tfrt_conformance_has(tfrt_conformance_feature_t feature) {
   return (backend_under_test->features & feature) != 0;
@@ -81,11 +81,18 @@ tfrt_device_dnn_t* tfrt_conformance_dnn(void) {
   return dnn;
 }
 
-tfrt_device_function_t* tfrt_conformance_function(tfrt_device_t* device, const char* name) {
+tfrt_device_module_t* tfrt_conformance_module(tfrt_device_t* device) {
   tfrt_device_module_t* module;
+  const char* image = backend_under_test->image;
+  size_t size = image ? backend_under_test->image_size : strlen(tfrt_conformance_ptx());
+  tfrt_conformance_expect_ok(
+      tfrt_device_load_module(device, image ? image : tfrt_conformance_ptx(), size, &module));
+  return module;
+}
+
+tfrt_device_function_t* tfrt_conformance_function(tfrt_device_t* device, const char* name) {
+  tfrt_device_module_t* module = tfrt_conformance_module(device);
   tfrt_device_function_t* function;
-  const char* image = tfrt_conformance_image();
-  tfrt_conformance_expect_ok(tfrt_device_load_module(device, image, strlen(image), &module));
   tfrt_conformance_expect_ok(tfrt_device_module_function(module, name, &function));
   tfrt_device_module_release(module);
   return function;
@@ -127,9 +134,11 @@ void tfrt_conformance_set_up(void) {
   tfrt_conformance_expect_ok(t->backend->open(t->backend->options,
                                               tfrt_counting_allocator_interface(&t->memory),
                                               t->work_queue, &t->platform));
-  tfrt_conformance_expect_ok(tfrt_device_platform_device(t->platform, 0, &t->device));
+  tfrt_conformance_expect_ok(
+      tfrt_device_platform_device(t->platform, t->backend->ordinal, &t->device));
   if (tfrt_conformance_has(TFRT_CONFORMANCE_PEER)) {
-    tfrt_conformance_expect_ok(tfrt_device_platform_device(t->platform, 1, &t->peer));
+    uint32_t peer = t->backend->ordinal == 0 ? 1 : 0;
+    tfrt_conformance_expect_ok(tfrt_device_platform_device(t->platform, peer, &t->peer));
   }
   t->stream = tfrt_conformance_stream(t->device);
   tfrt_conformance_expect_ok(tfrt_device_allocator_create(t->device, &t->allocator));
