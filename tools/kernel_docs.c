@@ -97,8 +97,10 @@ static void append_effects(page_t* page, const tfrt_kernel_descriptor_t* op) {
   }
   for (uint32_t i = 0; i < op->operand_count; ++i) {
     if (!tfrt_kernel_descriptor_list_has(op->orders, op->operands[i].name)) continue;
-    tfrt_string_builder_append_format(&page->text, "%sthe order of what uses `%s`", before,
-                                      op->operands[i].name);
+    bool is_variadic = i >= tfrt_kernel_descriptor_fixed_operands(op);
+    tfrt_string_builder_append_format(
+        &page->text, "%sthe order of what uses `%s`%s", before, op->operands[i].name,
+        is_variadic ? " (but for those that `tfrt.reads` lists)" : "");
     before = ", ";
   }
   if (before[0] == ',') append(page, ".\n");

@@ -128,8 +128,9 @@ static void add_operand(tfrt_effect_analysis_t* analysis, const tfrt_ir_operatio
   const tfrt_operand_descriptor_t* entry = tfrt_kernel_descriptor_operand(op->descriptor, index);
   const tfrt_ir_value_t* value = op->operands[index].value;
   if (!entry || entry->use == TFRT_OPERAND_AWAITED) return;
-  bool writes = entry->use == TFRT_OPERAND_MUTATED ||
-                tfrt_kernel_descriptor_list_has(op->descriptor->orders, entry->name);
+  bool keeps_order = tfrt_kernel_descriptor_list_has(op->descriptor->orders, entry->name) &&
+                     !tfrt_schema_only_reads(op, index);
+  bool writes = entry->use == TFRT_OPERAND_MUTATED || keeps_order;
   bool reads = !(effects & TFRT_EFFECT_READS_NO_CONTENTS);
   // The functions' own ports say how they use it.
   if (effects & TFRT_EFFECT_OF_FUNCTIONS && entry->use == TFRT_OPERAND_PASSED) reads = false;

@@ -7,9 +7,9 @@
 //          --function by function--> registers, kernels, users, streams      (emit)
 //
 // The emitter turns the parts of an op into:
-//   attributes      values: encoded, each once; symbols: function indices; `_tfrt_cost`:
-//                   dropped; `bef.nonstrict`, and on calls `host`, `device`, `deadline_ms`,
-//                   `pure` and `retries`: the section of call options
+//   attributes      values: encoded, each once; symbols: function indices; `_tfrt_cost`
+//                   and `tfrt.reads`: dropped; `bef.nonstrict`, and on calls `host`,
+//                   `device`, `deadline_ms`, `pure`, `retries`: the section of call options
 //   regions         functions without a name, before the one that contains them
 //   `tfrt.return`   the function's result registers
 //

@@ -184,6 +184,7 @@ tfrt_bef_attribute_role_t tfrt_bef_entities_role(const tfrt_bef_entities_t* enti
                                                  const tfrt_ir_named_attribute_t* named) {
   const tfrt_ir_attribute_t* attribute = named->value;
   if (tfrt_ir_string_is(named->name, "_tfrt_cost")) return TFRT_BEF_ROLE_NOTHING;
+  if (tfrt_ir_string_is(named->name, "tfrt.reads")) return TFRT_BEF_ROLE_NOTHING;
   if (tfrt_bef_is_call_option(op, named)) return TFRT_BEF_ROLE_NOTHING;
   if (!tfrt_bef_attribute_is_functions(attribute)) return TFRT_BEF_ROLE_VALUE;
   if (attribute->kind == TFRT_IR_ATTRIBUTE_ARRAY) return TFRT_BEF_ROLE_FUNCTIONS;

@@ -12,8 +12,8 @@
 //   attributes            `callees`, an array
 //   types of values       their section; else the function's signature; else `!bef.unknown`
 //   values' names         those of parameters from their section; others are numbers
-// One warning says that the importer made something up. `_tfrt_cost` and attributes of functions
-// and of the module, but for `tfrt.native` and `tfrt.sync`, are not in files.
+// One warning says that the importer made something up. `_tfrt_cost`, `tfrt.reads` and attributes
+// of functions and of the module, but for `tfrt.native` and `tfrt.sync`, are not in files.
 //
 // Thread rule: thread-compatible (caller synchronises).
 // Failure rule: errors of the program go to the diagnostics.

@@ -147,6 +147,20 @@ bool tfrt_schema_is_discardable(tfrt_string_view_t name) {
   return name.size && (name.data[0] == '_' || memchr(name.data, '.', name.size) != NULL);
 }
 
+const tfrt_ir_attribute_t* tfrt_schema_reads(const tfrt_ir_operation_t* operation) {
+  if (!operation->attribute_count) return NULL;
+  return tfrt_ir_operation_attribute(operation, TFRT_SCHEMA_READS);
+}
+
+bool tfrt_schema_only_reads(const tfrt_ir_operation_t* operation, uint32_t operand) {
+  const tfrt_ir_attribute_t* reads = tfrt_schema_reads(operation);
+  uint32_t fixed_count = tfrt_kernel_descriptor_fixed_operands(operation->descriptor);
+  for (uint32_t i = 0; reads && i < reads->count && operand >= fixed_count; ++i) {
+    if (tfrt_ir_attribute_integer_value(reads->elements[i]) == operand - fixed_count) return true;
+  }
+  return false;
+}
+
 bool tfrt_schema_is_call_option(tfrt_string_view_t name) {
   static const char* const options[] = {"host", "device", "deadline_ms", "pure", "retries"};
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(options); ++i) {

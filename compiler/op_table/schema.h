@@ -43,6 +43,17 @@ const tfrt_attribute_descriptor_t* tfrt_schema_find_attribute(
 // has a dialect (a dot) or begins with `_`. Thread-safe.
 bool tfrt_schema_is_discardable(tfrt_string_view_t name);
 
+// The attribute `tfrt.reads` of |operation|, or NULL. It is an array of integers, the places of
+// variadic operands, from 0. The op only reads these, although its entry says that it keeps the
+// order of their uses. So a launch lists the arguments that the kernel of a device doesn't write
+// to. Thread-safe.
+#define TFRT_SCHEMA_READS "tfrt.reads"
+const tfrt_ir_attribute_t* tfrt_schema_reads(const tfrt_ir_operation_t* operation);
+
+// Returns true if `tfrt.reads` of |operation|, which is checked, lists its operand |operand|.
+// Thread-safe.
+bool tfrt_schema_only_reads(const tfrt_ir_operation_t* operation, uint32_t operand);
+
 // Returns true if |name| is one of the call options `host`, `device`, `deadline_ms`,
 // `pure`, `retries`. Thread-safe.
 bool tfrt_schema_is_call_option(tfrt_string_view_t name);

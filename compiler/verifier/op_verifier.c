@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "compiler/analysis/effect_analysis.h"
 #include "compiler/op_table/schema.h"
 #include "compiler/verifier/verifier_impl.h"
 #include "host_runtime/base/plural.h"
@@ -147,6 +148,55 @@ static void check_cost(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* ope
   if (fits) return;
   tfrt_verifier_op_error(verifier, operation,
                          "cost value must be larger than 0: '_tfrt_cost' is a positive integer");
+}
+
+// Checks |element| of `tfrt.reads`.
+static void check_read(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation,
+                       const tfrt_ir_attribute_t* element) {
+  uint32_t fixed_count = tfrt_kernel_descriptor_fixed_operands(operation->descriptor);
+  uint32_t count =
+      operation->operand_count > fixed_count ? operation->operand_count - fixed_count : 0;
+  int64_t index = tfrt_ir_attribute_integer_value(element);
+  if (index < 0 || index >= count) {
+    tfrt_verifier_op_error(verifier, operation,
+                           "'%s' lists argument %lld, and there %s %u, from 0: it is no place "
+                           "among them",
+                           TFRT_SCHEMA_READS, (long long)index, count == 1 ? "is" : "are", count);
+    return;
+  }
+  const tfrt_ir_type_t* type = operation->operands[fixed_count + index].value->type;
+  if (tfrt_effect_has_memory(type)) return;
+  tfrt_verifier_op_error(verifier, operation,
+                         "'%s' lists argument %lld, of type '%s': only memory is read or written "
+                         "to, numbers need no word",
+                         TFRT_SCHEMA_READS, (long long)index, type->text->data);
+}
+
+// Checks `tfrt.reads`, if |operation| has it: places of variadic operands.
+static void check_reads(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation) {
+  const tfrt_ir_attribute_t* reads = tfrt_schema_reads(operation);
+  if (!reads) return;
+  const tfrt_kernel_descriptor_t* descriptor = operation->descriptor;
+  uint32_t fixed_count = tfrt_kernel_descriptor_fixed_operands(descriptor);
+  const tfrt_operand_descriptor_t* entry = tfrt_kernel_descriptor_operand(descriptor, fixed_count);
+  if (!entry || !tfrt_kernel_descriptor_list_has(descriptor->orders, entry->name)) {
+    tfrt_verifier_op_error(verifier, operation,
+                           "can't have '%s': its entry says what it does with its operands",
+                           TFRT_SCHEMA_READS);
+    return;
+  }
+  bool fits = reads->kind == TFRT_IR_ATTRIBUTE_ARRAY;
+  for (uint32_t i = 0; fits && i < reads->count; ++i) {
+    fits = tfrt_schema_attribute_fits(TFRT_ATTRIBUTE_I64, reads->elements[i]);
+  }
+  if (!fits) {
+    tfrt_verifier_op_error(verifier, operation,
+                           "attribute '%s' must be an array of 64-bit integers, the places of "
+                           "arguments that are only read, such as [0, 2]",
+                           TFRT_SCHEMA_READS);
+    return;
+  }
+  for (uint32_t i = 0; i < reads->count; ++i) check_read(verifier, operation, reads->elements[i]);
 }
 
 // --- Regions and returns -----------------------------------------------------------------------
@@ -297,6 +347,7 @@ void tfrt_verifier_check_op(tfrt_verifier_t* verifier, const tfrt_ir_operation_t
   check_operands(verifier, operation);
   check_results(verifier, operation);
   check_attributes(verifier, operation);
+  check_reads(verifier, operation);
   check_regions(verifier, operation);
   if (tfrt_ir_operation_is_return(operation)) check_return(verifier, operation);
   tfrt_verifier_check_callees(verifier, operation);

@@ -201,22 +201,22 @@ func.func @by_kernels(%stream: !tfrt_gpu.stream, %allocator: !tfrt_gpu.allocator
   %linear = tfrt_gpu.module.get_function %module {name = "tfrt_linear_f32"}
   %ch2 = tfrt_gpu.function.launch %stream, %conv2d,
              blocks in (%blocks, %one, %one), threads in (%threads, %one, %one), %zero, %ch1,
-             args(%x, %w1, %b1, %c1, %n50, %n1, %n28, %n28, %n16, %n5, %n1) : (!tfrt_gpu.buffer, !tfrt_gpu.buffer, !tfrt_gpu.buffer, !tfrt_gpu.buffer, ui32, ui32, ui32, ui32, ui32, ui32, ui32)
+             args(%x, %w1, %b1, %c1, %n50, %n1, %n28, %n28, %n16, %n5, %n1) : (!tfrt_gpu.buffer, !tfrt_gpu.buffer, !tfrt_gpu.buffer, !tfrt_gpu.buffer, ui32, ui32, ui32, ui32, ui32, ui32, ui32) {tfrt.reads = [0, 1, 2]}
   %ch3 = tfrt_gpu.function.launch %stream, %max_pool2d,
              blocks in (%blocks, %one, %one), threads in (%threads, %one, %one), %zero, %ch2,
-             args(%c1, %p1, %n800, %n24, %n24, %n2) : (!tfrt_gpu.buffer, !tfrt_gpu.buffer, ui32, ui32, ui32, ui32)
+             args(%c1, %p1, %n800, %n24, %n24, %n2) : (!tfrt_gpu.buffer, !tfrt_gpu.buffer, ui32, ui32, ui32, ui32) {tfrt.reads = [0]}
   %ch4 = tfrt_gpu.function.launch %stream, %conv2d,
              blocks in (%blocks, %one, %one), threads in (%threads, %one, %one), %zero, %ch3,
-             args(%p1, %w2, %b2, %c2, %n50, %n16, %n12, %n12, %n32, %n5, %n1) : (!tfrt_gpu.buffer, !tfrt_gpu.buffer, !tfrt_gpu.buffer, !tfrt_gpu.buffer, ui32, ui32, ui32, ui32, ui32, ui32, ui32)
+             args(%p1, %w2, %b2, %c2, %n50, %n16, %n12, %n12, %n32, %n5, %n1) : (!tfrt_gpu.buffer, !tfrt_gpu.buffer, !tfrt_gpu.buffer, !tfrt_gpu.buffer, ui32, ui32, ui32, ui32, ui32, ui32, ui32) {tfrt.reads = [0, 1, 2]}
   %ch5 = tfrt_gpu.function.launch %stream, %max_pool2d,
              blocks in (%blocks, %one, %one), threads in (%threads, %one, %one), %zero, %ch4,
-             args(%c2, %p2, %n1600, %n8, %n8, %n2) : (!tfrt_gpu.buffer, !tfrt_gpu.buffer, ui32, ui32, ui32, ui32)
+             args(%c2, %p2, %n1600, %n8, %n8, %n2) : (!tfrt_gpu.buffer, !tfrt_gpu.buffer, ui32, ui32, ui32, ui32) {tfrt.reads = [0]}
   %ch6 = tfrt_gpu.function.launch %stream, %linear,
              blocks in (%blocks, %one, %one), threads in (%threads, %one, %one), %zero, %ch5,
-             args(%p2, %w3, %b3, %d1, %n50, %n512, %n128, %n1) : (!tfrt_gpu.buffer, !tfrt_gpu.buffer, !tfrt_gpu.buffer, !tfrt_gpu.buffer, ui32, ui32, ui32, ui32)
+             args(%p2, %w3, %b3, %d1, %n50, %n512, %n128, %n1) : (!tfrt_gpu.buffer, !tfrt_gpu.buffer, !tfrt_gpu.buffer, !tfrt_gpu.buffer, ui32, ui32, ui32, ui32) {tfrt.reads = [0, 1, 2]}
   %ch7 = tfrt_gpu.function.launch %stream, %linear,
              blocks in (%blocks, %one, %one), threads in (%threads, %one, %one), %zero, %ch6,
-             args(%d1, %w4, %b4, %y, %n50, %n128, %n10, %n0) : (!tfrt_gpu.buffer, !tfrt_gpu.buffer, !tfrt_gpu.buffer, !tfrt_gpu.buffer, ui32, ui32, ui32, ui32)
+             args(%d1, %w4, %b4, %y, %n50, %n128, %n10, %n0) : (!tfrt_gpu.buffer, !tfrt_gpu.buffer, !tfrt_gpu.buffer, !tfrt_gpu.buffer, ui32, ui32, ui32, ui32) {tfrt.reads = [0, 1, 2]}
   %shape = ts.build_shape [50 : i64, 10 : i64]
   %there = tfrt_gpu.tensor.make.f32 %y, %shape, %ch7
   %logits = tfrt_gpu.tensor.to_host %there, %ch7
@@ -294,13 +294,13 @@ func.func @by_libraries(%stream: !tfrt_gpu.stream, %allocator: !tfrt_gpu.allocat
     CUBLAS_COMPUTE_32F, %gemm_algo, %ch5
   %ch7 = tfrt_gpu.function.launch %stream, %add_row,
              blocks in (%blocks, %one, %one), threads in (%threads, %one, %one), %zero, %ch6,
-             args(%b3, %d1, %n50, %n128, %n1) : (!tfrt_gpu.buffer, !tfrt_gpu.buffer, ui32, ui32, ui32)
+             args(%b3, %d1, %n50, %n128, %n1) : (!tfrt_gpu.buffer, !tfrt_gpu.buffer, ui32, ui32, ui32) {tfrt.reads = [0]}
   %ch8 = tfrt_gpu.blas.gemm %blas, %stream, CUBLAS_OP_N, CUBLAS_OP_N, %i10, %i50, %i128, %f1,
     %w4, CUDA_R_32F, %i10, %d1, CUDA_R_32F, %i128, %f0, %y, CUDA_R_32F, %i10,
     CUBLAS_COMPUTE_32F, %gemm_algo, %ch7
   %ch9 = tfrt_gpu.function.launch %stream, %add_row,
              blocks in (%blocks, %one, %one), threads in (%threads, %one, %one), %zero, %ch8,
-             args(%b4, %y, %n50, %n10, %n0) : (!tfrt_gpu.buffer, !tfrt_gpu.buffer, ui32, ui32, ui32)
+             args(%b4, %y, %n50, %n10, %n0) : (!tfrt_gpu.buffer, !tfrt_gpu.buffer, ui32, ui32, ui32) {tfrt.reads = [0]}
   %shape = ts.build_shape [50 : i64, 10 : i64]
   %there = tfrt_gpu.tensor.make.f32 %y, %shape, %ch9
   %logits = tfrt_gpu.tensor.to_host %there, %ch9

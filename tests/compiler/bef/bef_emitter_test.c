@@ -182,6 +182,26 @@ START_TEST(costs_that_the_table_does_not_know_are_in_the_file) {
 }
 END_TEST
 
+// Words for the compiler would shift the attributes that the kernel gets by position.
+START_TEST(what_an_op_only_reads_is_not_in_the_file) {
+  test_image_t image = test_emit(
+      "a.mlir",
+      tfrt_string_view_of("func.func @f(%x: i32) {\n"
+                          "  \"x.k\"(%x) {tfrt.reads = [0], value = 4 : i32} : (i32) -> ()\n"
+                          "  tfrt.return\n}\n"),
+      NULL);
+  ck_assert_msg(image.bytes != NULL, "%s", image.errors);
+  tfrt_bef_file_t* file;
+  ck_assert(tfrt_status_is_ok(
+      tfrt_bef_file_create(image.bytes, image.size, tfrt_allocator_system(), &file)));
+  const tfrt_bef_kernel_t kernel =
+      tfrt_bef_file_kernel(file, tfrt_bef_file_find_function(file, "f"), 1);
+  ck_assert_uint_eq(kernel.attribute_count, 1);
+  tfrt_bef_file_release(file);
+  test_image_free(&image);
+}
+END_TEST
+
 START_TEST(kernels_without_a_place_have_different_locations) {
   test_image_t image =
       test_emit("a.mlir",
@@ -208,6 +228,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(rules, call_options_have_ranges);
   tcase_add_test(rules, call_options_never_enter_the_attributes);
   tcase_add_test(rules, costs_that_the_table_does_not_know_are_in_the_file);
+  tcase_add_test(rules, what_an_op_only_reads_is_not_in_the_file);
   tcase_add_test(rules, kernels_without_a_place_have_different_locations);
   Suite* suite = suite_create("bef_emitter");
   suite_add_tcase(suite, programs);

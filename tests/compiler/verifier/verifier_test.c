@@ -135,6 +135,41 @@ START_TEST(ops_are_what_their_table_says) {
 }
 END_TEST
 
+// The beginning of a launch, behind which the arguments stand.
+#define LAUNCH                                                                                  \
+  "func.func @f(%s: !tfrt_gpu.stream, %f: !tfrt_gpu.function, %b: !tfrt_gpu.buffer, %n: ui32, " \
+  "%c: !tfrt.chain) {\n"                                                                        \
+  "  %0 = tfrt_gpu.function.launch %s, %f, blocks in (%n, %n, %n), threads in (%n, %n, %n), "   \
+  "%n, %c, "
+
+START_TEST(what_a_launch_only_reads_is_memory_among_its_arguments) {
+  test_expect_verifier_errors(
+      LAUNCH
+      "args(%b, %n) : (!tfrt_gpu.buffer, ui32) {tfrt.reads = [0, 1, 2, -1]}\n  tfrt.return\n}\n",
+      "2:8: error: 'tfrt_gpu.function.launch' op 'tfrt.reads' lists argument 1, of type 'ui32': "
+      "only "
+      "memory is read or written to, numbers need no word\n"
+      "2:8: error: 'tfrt_gpu.function.launch' op 'tfrt.reads' lists argument 2, and there are 2, "
+      "from 0: it is no place among them\n"
+      "2:8: error: 'tfrt_gpu.function.launch' op 'tfrt.reads' lists argument -1, and there are 2, "
+      "from 0: it is no place among them\n");
+  test_expect_verifier_errors(
+      LAUNCH "args(%b) : (!tfrt_gpu.buffer) {tfrt.reads = [\"b\"]}\n  tfrt.return\n}\n",
+      "2:8: error: 'tfrt_gpu.function.launch' op attribute 'tfrt.reads' must be an array of 64-bit "
+      "integers, the places of arguments that are only read, such as [0, 2]\n");
+  test_expect_verifier_errors(
+      LAUNCH "args(%b) : (!tfrt_gpu.buffer) {tfrt.reads = 0}\n  tfrt.return\n}\n",
+      "2:8: error: 'tfrt_gpu.function.launch' op attribute 'tfrt.reads' must be an array of 64-bit "
+      "integers, the places of arguments that are only read, such as [0, 2]\n");
+  test_expect_verifier_errors(
+      "func.func @f(%a: i32) {\n"
+      "  %0 = tfrt.add.i32 %a, %a {tfrt.reads = [0]}\n"
+      "  tfrt.return\n}\n",
+      "2:8: error: 'tfrt.add.i32' op can't have 'tfrt.reads': its entry says what it does with its "
+      "operands\n");
+}
+END_TEST
+
 START_TEST(an_op_is_judged_by_its_own_types_behind_a_good_one) {
   test_expect_verifier_errors(
       "func.func @f(%a: i32, %c: i1) {\n"
@@ -378,6 +413,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(ops, blocks_end_in_one_return);
   tcase_add_test(ops, values_are_used_behind_their_definition);
   tcase_add_test(ops, ops_are_what_their_table_says);
+  tcase_add_test(ops, what_a_launch_only_reads_is_memory_among_its_arguments);
   tcase_add_test(ops, an_op_is_judged_by_its_own_types_behind_a_good_one);
   tcase_add_test(ops, a_result_that_is_like_an_operand_has_its_type);
   tcase_add_test(ops, a_choice_of_types_is_one_of_them);
