@@ -85,6 +85,7 @@ static const char* const effect_texts[] = {
     "everything",
     "those of its functions",
     NULL,
+    "no order among equals",
 };
 
 static void append_effects(page_t* page, const tfrt_kernel_descriptor_t* op) {

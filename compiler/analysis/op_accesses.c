@@ -108,10 +108,10 @@ static void add_outside(tfrt_effect_analysis_t* analysis, const tfrt_ir_operatio
       {TFRT_EFFECT_MESSAGES, TFRT_PLACE_MESSAGES},
       {TFRT_EFFECT_STATE, TFRT_PLACE_STATE},
   };
+  // As readers, equals wait for the others and not for each other.
+  uint32_t bits = effects & TFRT_EFFECT_IN_ANY_ORDER ? TFRT_ACCESS_READ : TFRT_ACCESS_WRITES;
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(outside); ++i) {
-    if (effects & outside[i].effect) {
-      tfrt_effect_add_other(analysis, outside[i].place, TFRT_ACCESS_WRITES);
-    }
+    if (effects & outside[i].effect) tfrt_effect_add_other(analysis, outside[i].place, bits);
   }
   if (effects & TFRT_EFFECT_FILE_READ) add_file(analysis, op, TFRT_ACCESS_READ);
   if (effects & TFRT_EFFECT_FILE_WRITE) add_file(analysis, op, TFRT_ACCESS_WRITES);

@@ -145,7 +145,7 @@ static void compare_turns(tfrt_chain_checker_t* checker, const tfrt_ir_operation
     for (size_t k = 0; k < accesses->count; ++k) {
       const tfrt_check_access_t* later = tfrt_scratch_at(accesses, k);
       if (!(earlier->writes || later->writes) || !is_same_place(inner, earlier, later)) continue;
-      if (later->is_new) continue;
+      if (later->is_new || (earlier->commutes && later->commutes)) continue;
       if (turns_are_ordered(turns, later, earlier)) continue;
       tfrt_check_report_turns(checker, op, later, earlier);
     }

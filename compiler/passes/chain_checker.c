@@ -21,6 +21,7 @@ typedef struct place_bits_s {
   uint32_t stamp;
   uint64_t reads;
   uint64_t writes;
+  uint64_t commuting;  // of these, the ones that may change places
 } place_bits_t;
 
 // One walk over a block.
@@ -136,12 +137,14 @@ static void add_own_accesses(tfrt_chain_checker_t* checker, const tfrt_ir_operat
   if (!op->descriptor || op->descriptor->flags & TFRT_KERNEL_LANGUAGE) return;
   if (!tfrt_effect_own_accesses(&checker->analysis, op)) checker->failed = true;
   const tfrt_scratch_t* found = &checker->analysis.found;
+  bool commutes = tfrt_kernel_descriptor_effects(op->descriptor) & TFRT_EFFECT_IN_ANY_ORDER;
   for (size_t i = 0; i < found->count && !checker->failed; ++i) {
     const tfrt_access_t* own = tfrt_scratch_at(found, i);
     if (!tfrt_effect_is_live(&checker->analysis, own->place)) continue;
     if (keeps_order_itself(checker, op, own->place)) continue;
     tfrt_check_access_t access = {.place = own->place,
                                   .writes = own->bits & TFRT_ACCESS_WRITES,
+                                  .commutes = commutes && own->place >= TFRT_PLACE_OUTSIDE_COUNT,
                                   .guards = tfrt_chain_waits_of(0),
                                   .leaf = op};
     set_done(op, &access);
@@ -184,6 +187,7 @@ static void compare(walk_t* walk, const tfrt_ir_operation_t* op, const tfrt_chec
   const place_bits_t* place = access->is_new ? NULL : bits_of_place(walk->checker, access->place);
   if (!place) return;
   uint64_t missing = (place->writes | (access->writes ? place->reads : 0)) & ~reached;
+  if (access->commutes) missing &= ~place->commuting;
   size_t last = SIZE_MAX;
   for (uint32_t i = 0; i < walk->used && missing; ++i) {
     if (!(missing & bit(i)) || walk->owners[i] == last) continue;
@@ -207,6 +211,7 @@ static bool give_bits(walk_t* walk, const tfrt_ir_operation_t* op, const tfrt_ch
     if (!place) return false;
     for (uint32_t k = 0; k < needed; ++k, ++walk->used) {
       *(access->writes ? &place->writes : &place->reads) |= bit(walk->used);
+      if (access->commutes) place->commuting |= bit(walk->used);
       walk->owners[walk->used] = i;
       walk->ops[walk->used] = op;
     }
@@ -338,7 +343,7 @@ void tfrt_check_summary_deinitialize(tfrt_check_summary_t* summary) {
 }
 
 static bool is_alike(const tfrt_check_access_t* a, const tfrt_check_access_t* b) {
-  return a->place == b->place && a->writes == b->writes &&
+  return a->place == b->place && a->writes == b->writes && a->commutes == b->commutes &&
          tfrt_chain_waits_equal(&a->guards, &b->guards) && a->done == b->done &&
          a->is_new == b->is_new && a->port.position == b->port.position &&
          a->port.index == b->port.index;

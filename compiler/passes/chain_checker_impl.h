@@ -27,6 +27,7 @@ typedef struct tfrt_check_access_s {
   tfrt_port_t port;    // in the summary of a function: what stands for the place
   tfrt_place_t place;  // in a block, and in the summary of a region
   bool writes;
+  bool commutes;   // of memory: no order is needed with others that have this (an entry's word)
   bool is_new;     // of memory that a function made and gives: no access before it is one of that
   bool needs_all;  // it is done when all of |done| are there; else each of them says so
   uint64_t done;   // the results that come behind it

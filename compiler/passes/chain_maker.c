@@ -177,13 +177,20 @@ static int compare_values(const void* a, const void* b) {
   return first->index < second->index ? -1 : first->index > second->index;
 }
 
+// A value, of any type, that is there when |op| is done: for a merge with others.
+static tfrt_ir_value_t* value_of_op(tfrt_chain_inserter_t* inserter, tfrt_ir_operation_t* op) {
+  bool is_one = op->result_count == 1 && tfrt_chain_result(op) == UINT32_MAX;
+  return is_one ? &op->results[0] : chain_of_op(inserter, op);
+}
+
 tfrt_ir_value_t* tfrt_chain_of_candidates(tfrt_chain_inserter_t* inserter) {
   size_t count = inserter->candidates.count;
   size_t mark = inserter->values.count;
   for (size_t i = 0; i < count && !inserter->failed; ++i) {
     const tfrt_chain_candidate_t* candidate = tfrt_scratch_at(&inserter->candidates, i);
     tfrt_ir_value_t* chain = candidate->event->chain;
-    if (!chain) chain = chain_of_op(inserter, candidate->event->op);
+    tfrt_ir_operation_t* op = candidate->event->op;
+    if (!chain) chain = count > 1 ? value_of_op(inserter, op) : chain_of_op(inserter, op);
     if (chain && !tfrt_scratch_push(&inserter->values, &chain)) inserter->failed = true;
   }
   tfrt_ir_value_t* result = NULL;

@@ -275,6 +275,7 @@ static const tfrt_kernel_registration_t registrations[] = {
     FOR_EACH_SCALAR_DTYPE(REGISTER_SCALAR_MEMBERS)  //
     FOR_EACH_TENSOR_DTYPE(REGISTER_MEMBERS)         //
     {"tfrt_dht.print_tensor", print_tensor},
+    {"tfrt_tensor.print", print_tensor},
     {"tfrt_dht.print_tensor_shape", print_tensor_shape},
     {"tfrt_dht.get_tensor_shape", get_tensor_shape},
     {"tfrt_dht.allocate_buffer", allocate_buffer},

@@ -115,7 +115,7 @@ static tfrt_status_t check_effects(const tfrt_kernel_descriptor_t* op) {
   const tfrt_kernel_effects_t outside = TFRT_EFFECT_OUTPUT | TFRT_EFFECT_FILE_READ |
                                         TFRT_EFFECT_FILE_WRITE | TFRT_EFFECT_MESSAGES |
                                         TFRT_EFFECT_STATE | TFRT_EFFECT_EVERYTHING;
-  if (op->effects >= TFRT_EFFECT_READS_NO_CONTENTS << 1) {
+  if (op->effects >= TFRT_EFFECT_IN_ANY_ORDER << 1) {
     return tfrt_descriptor_defect(op, "its effects have a bit that means nothing");
   }
   if (op->effects & TFRT_EFFECT_NONE && op->effects & outside) {
@@ -124,7 +124,8 @@ static tfrt_status_t check_effects(const tfrt_kernel_descriptor_t* op) {
   if (op->flags & TFRT_KERNEL_PURE && op->effects & outside) {
     return tfrt_descriptor_defect(op, "it is pure, and has effects");
   }
-  if (op->effects == TFRT_EFFECT_READS_NO_CONTENTS && !(op->flags & TFRT_KERNEL_PURE)) {
+  const tfrt_kernel_effects_t details = TFRT_EFFECT_READS_NO_CONTENTS | TFRT_EFFECT_IN_ANY_ORDER;
+  if (op->effects && !(op->effects & ~details) && !(op->flags & TFRT_KERNEL_PURE)) {
     return tfrt_descriptor_defect(op, "it doesn't say its effects: add TFRT_EFFECT_NONE");
   }
   TFRT_RETURN_IF_ERROR(check_operand_names(op, "shares the memory of", op->shares));

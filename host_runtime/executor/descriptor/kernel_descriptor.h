@@ -228,6 +228,9 @@ enum tfrt_kernel_effect_bits_e {
   TFRT_EFFECT_OF_FUNCTIONS = 1u << 7,
   // Reads of its operands only what never changes (shape, type), or gives them other names.
   TFRT_EFFECT_READS_NO_CONTENTS = 1u << 8,
+  // Needs no order among ops with this bit, as additions to a counter don't, or looks at a state:
+  // only with others that have the same effects or use the same operands.
+  TFRT_EFFECT_IN_ANY_ORDER = 1u << 9,
 };
 typedef uint32_t tfrt_kernel_effects_t;
 

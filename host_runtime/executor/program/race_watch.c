@@ -52,8 +52,9 @@ typedef struct tfrt_race_late_s {
   tfrt_async_value_t* value;       // +1
   tfrt_indirect_value_t* outcome;  // +1: what others wait for
   tfrt_race_clock_t clock;
-  bool knows_all;  // it comes behind all that was begun before it is there
-  bool is_new;     // in new memory
+  bool knows_all;     // it comes behind all that was begun before it is there
+  bool is_new;        // in new memory
+  bool is_handed_on;  // others have noted what it comes behind: that comes behind the clock, too
 } tfrt_race_late_t;
 
 // --- All that is watched -----------------------------------------------------
@@ -249,9 +250,24 @@ static bool tfrt_race_own_chain(tfrt_async_value_t** value, bool is_argument) {
   return true;
 }
 
+// Lets |*value|, which a function hands on, come behind |clock|, too. One that is an argument is
+// the same value with another name, and comes behind both.
+static void tfrt_race_hand_on(tfrt_async_value_t** value, tfrt_race_clock_t* clock) {
+  if (!tfrt_async_value_is_available(*value)) return;
+  tfrt_race_lock();
+  tfrt_race_clock_merge_value(&tfrt_race.clocks, tfrt_async_value_resolved(*value), clock);
+  tfrt_race_unlock();
+  if (!tfrt_race_own_chain(value, true)) return;
+  tfrt_race_lock();
+  tfrt_race_clock_set(&tfrt_race.clocks, tfrt_async_value_resolved(*value), clock);
+  tfrt_race_unlock();
+}
+
 static void tfrt_race_on_late(tfrt_task_t* task) {
   tfrt_race_late_t* late = TFRT_CONTAINER_OF(task, tfrt_race_late_t, task);
-  if (!tfrt_async_value_is_error(late->value) && tfrt_race_own_chain(&late->value, false)) {
+  if (late->is_handed_on) {
+    tfrt_race_hand_on(&late->value, &late->clock);
+  } else if (!tfrt_async_value_is_error(late->value) && tfrt_race_own_chain(&late->value, false)) {
     tfrt_race_lock();
     tfrt_race_settle(late->value, &late->clock, late->knows_all, late->is_new);
     tfrt_race_unlock();
@@ -275,7 +291,11 @@ static void tfrt_race_wait_for(tfrt_async_value_t** result, const tfrt_race_late
   late->outcome = outcome;
   *result = tfrt_async_value_retain(&outcome->base);
   tfrt_task_initialize(&late->task, tfrt_race_on_late);
-  tfrt_async_value_and_then(late->value, &late->task);
+  if (late->is_handed_on) {
+    tfrt_async_value_await(late->value, &late->task);
+  } else {
+    tfrt_async_value_and_then(late->value, &late->task);
+  }
 }
 
 static bool tfrt_race_is_argument(const tfrt_kernel_frame_t* frame,
@@ -376,10 +396,46 @@ static void tfrt_race_report(const tfrt_kernel_site_t* site, const tfrt_race_fou
   tfrt_status_release(status);
 }
 
+// Sets |out_clock| to what the arguments come behind that the kernel of |frame| waits for itself;
+// false: nothing.
+static bool tfrt_race_waited_clock(const tfrt_kernel_frame_t* frame, tfrt_race_clock_t* out_clock) {
+  const uint8_t* uses = frame->site->binding->uses;
+  *out_clock = (tfrt_race_clock_t){0};
+  tfrt_race_lock();
+  for (uint32_t i = 0; i < frame->argument_count; ++i) {
+    tfrt_async_value_t* argument = frame->arguments[i];
+    if (uses[i] == TFRT_OPERAND_PASSED || !tfrt_async_value_is_available(argument)) continue;
+    tfrt_race_clock_merge_value(&tfrt_race.clocks, tfrt_async_value_resolved(argument), out_clock);
+  }
+  tfrt_race_unlock();
+  return out_clock->count || out_clock->all_before;
+}
+
+// The functions that a kernel runs begin when it does: what they hand on comes behind |clock|.
+static void tfrt_race_hand_on_results(tfrt_kernel_frame_t* frame, const tfrt_race_clock_t* clock) {
+  const tfrt_race_late_t late = {.clock = *clock, .is_handed_on = true};
+  for (uint32_t i = 0; i < frame->result_count; ++i) {
+    tfrt_async_value_t** result = &frame->results[i];
+    if (!*result || tfrt_async_value_is_error(*result)) continue;
+    if (tfrt_async_value_is_available(*result)) {
+      tfrt_race_clock_t behind = *clock;
+      tfrt_race_hand_on(result, &behind);
+    } else {
+      tfrt_race_wait_for(result, &late);
+    }
+  }
+}
+
 // A kernel that runs functions has no accesses of its own.
 static void tfrt_race_run_functions(const tfrt_race_watch_t* watch, tfrt_kernel_frame_t* frame) {
+  if (watch->results == TFRT_RACE_RESULTS_INNER) {
+    tfrt_race_clock_t clock;
+    bool waits = tfrt_race_waited_clock(frame, &clock);
+    watch->run(frame);
+    if (waits) tfrt_race_hand_on_results(frame, &clock);
+    return;
+  }
   watch->run(frame);
-  if (watch->results == TFRT_RACE_RESULTS_INNER) return;
   tfrt_race_run_t run = {.watch = watch};
   tfrt_race_end(&run, frame);
 }

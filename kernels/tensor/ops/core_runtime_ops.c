@@ -18,7 +18,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
        SET(NEED("op_handler_name", STRING)), EFFECTS(STATE), COST(10)),
     OP("corert.get_op_handler", "The handler that was registered under a name.",
        FORM("operands #op_handler_name attr-dict"), IN(AFTER), OUT(GIVE("handler", HANDLER)),
-       SET(NEED("op_handler_name", STRING)), EFFECTS(STATE), COST(10)),
+       SET(NEED("op_handler_name", STRING)), EFFECTS(STATE, IN_ANY_ORDER), COST(10)),
     OP("corert.const_dense_tensor", "A handle of the constant tensor `value`.",
        FORM("#value attr-dict"), OUT(GIVE("handle", HANDLE)), SET(NEED("value", DENSE)),
        FLAGS(PURE), COST(50)),

@@ -103,3 +103,24 @@ func.func @in_order(%x: i32) -> i32 attributes {tfrt.sync} {
   %y = tfrt.add.i32 %x, %x
   tfrt.return %y : i32
 }
+
+// Additions to a counter may come in any order; who looks at the sum comes behind all of them.
+func.func @counter(%c: !tfrt.chain) -> (i32, !tfrt.chain) {
+  %a = "tfrt_test.atomic.create.i32"() : () -> !test.atomic.i32
+  // expected-note@+1 {{this 'tfrt_test.atomic.inc.i32' op need not be done by then}}
+  %d = "tfrt_test.atomic.inc.i32"(%a, %c) : (!test.atomic.i32, !tfrt.chain) -> !tfrt.chain
+  %e = "tfrt_test.atomic.inc.i32"(%a, %c) : (!test.atomic.i32, !tfrt.chain) -> !tfrt.chain
+  // expected-warning@+1 {{'tfrt_test.atomic.get.i32' op reads memory that 'tfrt_test.atomic.inc.i32' op, before it, writes to}}
+  %v, %f = "tfrt_test.atomic.get.i32"(%a, %e) : (!test.atomic.i32, !tfrt.chain) -> (i32, !tfrt.chain)
+  tfrt.return %v, %f : i32, !tfrt.chain
+}
+
+// So in the turns of a loop.
+func.func @counter_in_turns(%c: !tfrt.chain, %n: i32) -> (!test.atomic.i32, !tfrt.chain) {
+  %a = "tfrt_test.atomic.create.i32"() : () -> !test.atomic.i32
+  %r:2 = tfrt.repeat.i32 %n, %a, %c : !test.atomic.i32, !tfrt.chain {
+    %d = "tfrt_test.atomic.inc.i32"(%a, %c) : (!test.atomic.i32, !tfrt.chain) -> !tfrt.chain
+    tfrt.return %a, %c : !test.atomic.i32, !tfrt.chain
+  }
+  tfrt.return %r#0, %r#1 : !test.atomic.i32, !tfrt.chain
+}

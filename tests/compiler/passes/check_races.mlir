@@ -58,3 +58,18 @@ func.func @turns() {
   }
   tfrt.return
 }
+
+// What a function only hands on comes behind what the op waits for that runs the function.
+func.func @handed_on() {
+  %t = tfrt_dht.create_uninitialized_tensor.f32.2 [2 : i64, 2 : i64]
+  %c = tfrt.new.chain
+  %d = tfrt_dht.fill_tensor_with_constant.f32 %t, %c 2.0 : f32
+  %e, %f = tfrt_dht.tensor_equal.f32 %t, %t, %d
+  %u, %g = tfrt.if %e, %t, %c : (!tfrt_tensor.tensor, !tfrt.chain) -> (!tfrt_tensor.tensor, !tfrt.chain) {
+    tfrt.return %t, %c : !tfrt_tensor.tensor, !tfrt.chain
+  } else {
+    tfrt.return %t, %c : !tfrt_tensor.tensor, !tfrt.chain
+  }
+  %v = tfrt_tensor.relu %u
+  tfrt.return
+}

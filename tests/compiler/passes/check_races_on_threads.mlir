@@ -28,3 +28,19 @@ func.func @main() {
   tfrt_dht.print_tensor %r#1
   tfrt.return
 }
+
+// A task hands on what was written to before it begins.
+func.func @task() {
+  %t = tfrt_dht.create_uninitialized_tensor.f32.2 [2 : i64, 2 : i64]
+  tfrt_dht.fill_tensor_with_constant.f32 %t 5.0 : f32
+  cf.br ^later
+^later:
+  %token, %same = async.execute -> !async.value<!tfrt_tensor.tensor> {
+    async.yield %t : !tfrt_tensor.tensor
+  }
+  %u = async.await %same : !async.value<!tfrt_tensor.tensor>
+  %v = tfrt_tensor.relu %u
+  // CHECK: DenseHostTensor dtype = f32, shape = [2, 2], values = [5.000000e+00
+  tfrt_dht.print_tensor %v
+  return
+}

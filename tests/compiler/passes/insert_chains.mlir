@@ -14,9 +14,8 @@
 // CHECK: %[[NEW:.*]] = tfrt.new.chain
 // CHECK-NEXT: %[[FILL:.*]] = tfrt_dht.fill_tensor_with_constant.f32 %t, %[[NEW]] 2.000000e+00 : f32
 // CHECK-NEXT: %u = tfrt_tensor.relu %t, %[[FILL]]
-// CHECK-NEXT: %[[READ:.*]] = tfrt.merge.chains %u : !tfrt_tensor.tensor
 // CHECK-NEXT: %[[EQUAL:.*]]:2 = tfrt_dht.tensor_equal.f32 %t, %t, %[[FILL]]
-// CHECK-NEXT: %[[BOTH:.*]] = tfrt.merge.chains %[[READ]], %[[EQUAL]]#1 : !tfrt.chain, !tfrt.chain
+// CHECK-NEXT: %[[BOTH:.*]] = tfrt.merge.chains %u, %[[EQUAL]]#1 : !tfrt_tensor.tensor, !tfrt.chain
 // CHECK-NEXT: tfrt_dht.fill_tensor_with_constant.f32 %t, %[[BOTH]] 3.000000e+00 : f32
 func.func @tensor() -> (!tfrt_tensor.tensor, i1) {
   %t = tfrt_dht.create_uninitialized_tensor.f32.1 [2 : i64]
@@ -147,5 +146,33 @@ func.func @mixed(%a: i32) {
 func.func @no_operands() {
   %t = tfrt_tensor.read_btf "weights.btf" : () -> !tfrt_tensor.tensor
   tfrt_dht.print_tensor %t
+  tfrt.return
+}
+
+// What only looks at a state comes behind who changes it, and the next change behind both.
+// CHECK-LABEL: func.func @state
+// CHECK: %[[FIRST:.*]] = corert.register_op_handler %[[HANDLER:.*]] "a"
+// CHECK-NEXT: %x = corert.get_op_handler %[[FIRST]] "a"
+// CHECK-NEXT: %y = corert.get_op_handler %[[FIRST]] "b"
+// CHECK-NEXT: %[[BOTH:.*]] = tfrt.merge.chains %x, %y : !corert.ophandler, !corert.ophandler
+// CHECK-NEXT: %[[LATE:.*]] = "tfrt.alias.value"(%[[BOTH]], %[[HANDLER]])
+// CHECK-NEXT: corert.register_op_handler %[[LATE]] "b"
+func.func @state() {
+  %h = "corert.create_null_op_handler"() : () -> !corert.ophandler
+  corert.register_op_handler %h "a"
+  %x = corert.get_op_handler "a"
+  %y = corert.get_op_handler "b"
+  corert.register_op_handler %h "b"
+  tfrt.return
+}
+
+// A tensor may be printed by the name of the dialect that has the other ops.
+// CHECK-LABEL: func.func @print
+// CHECK: %[[FILL:.*]] = tfrt_dht.fill_tensor_with_constant.f32
+// CHECK-NEXT: tfrt_tensor.print %t, %[[FILL]]
+func.func @print() {
+  %t = tfrt_dht.create_uninitialized_tensor.f32.1 [2 : i64]
+  tfrt_dht.fill_tensor_with_constant.f32 %t 2.0 : f32
+  tfrt_tensor.print %t
   tfrt.return
 }

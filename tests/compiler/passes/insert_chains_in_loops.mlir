@@ -11,9 +11,8 @@ func.func @made() -> !tfrt_tensor.tensor {
 }
 // CHECK-LABEL: func.func @new_memory
 // CHECK: %[[RELU:.*]] = tfrt_tensor.relu %a
-// CHECK: %[[READ:.*]] = tfrt.merge.chains %[[RELU]] : !tfrt_tensor.tensor
 // CHECK: %[[MADE:.*]]:2 = tfrt.call @made() : () -> (!tfrt_tensor.tensor, !tfrt.chain)
-// CHECK-NEXT: %[[BOTH:.*]] = tfrt.merge.chains %[[READ]], %[[MADE]]#1
+// CHECK-NEXT: %[[BOTH:.*]] = tfrt.merge.chains %[[RELU]], %[[MADE]]#1 : !tfrt_tensor.tensor, !tfrt.chain
 // CHECK-NEXT: %[[LOOP:.*]]:4 = tfrt.repeat.i32 %n, %a, %[[MADE]]#0, %[[MADE]]#1, %[[BOTH]]
 // CHECK: tfrt_dht.fill_tensor_with_constant.f32 %[[LOOP]]#1, %[[LOOP]]#3
 func.func @new_memory(%n: i32, %yes: i1) {

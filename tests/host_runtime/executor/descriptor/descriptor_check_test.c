@@ -91,6 +91,8 @@ START_TEST(effects) {
   expect_defect("it is pure, and has effects");
   op.effects = TFRT_EFFECT_READS_NO_CONTENTS;
   expect_defect("add TFRT_EFFECT_NONE");
+  op.effects = TFRT_EFFECT_IN_ANY_ORDER;
+  expect_defect("add TFRT_EFFECT_NONE");
 }
 END_TEST
 
