@@ -16,7 +16,6 @@ import sys
 # For each folder and file, the pairs without order.
 EXPECTED = {
     "executor/control_flow.mlir": 2,  # calls with chains of their own print
-    "executor/lifetimes.mlir": 1,  # two ops without operands
     "executor/odd_forms.mlir": 1,  # a loop whose turns print, without a chain that goes round
     "tensor/dense.mlir": 1,  # an op that fails before it writes
     "tensor/maths.mlir": 4,  # likewise
