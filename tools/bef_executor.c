@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host_runtime/async/value_storage.h"
 #include "host_runtime/async/work_queue_type.h"
 #include "host_runtime/base/allocator_type.h"
 #include "host_runtime/base/file.h"
@@ -58,6 +59,7 @@ typedef struct tfrt_bef_executor_s {
   tfrt_function_runner_t runner;
   tfrt_allocator_t allocator;  // the one that was chosen
   const tfrt_allocator_type_t* allocator_type;
+  tfrt_counting_allocator_t values;  // of a profile
   tfrt_scope_printer_t scopes;
   tfrt_host_context_t* host;
   tfrt_program_t* program;
@@ -148,6 +150,11 @@ static tfrt_status_t tfrt_bef_executor_choose_allocator(tfrt_bef_executor_t* exe
   tfrt_status_t status = tfrt_allocator_create_by_name(
       executor->allocator_name, &executor->allocator, &executor->allocator_type);
   if (status) return tfrt_status_take_annotate(status, "--host_allocator_type");
+  if (executor->allocator_type == tfrt_profiled_allocator_type()) {
+    tfrt_counting_allocator_initialize(&executor->values, tfrt_allocator_system(),
+                                       TFRT_COUNTING_ALLOCATOR_UNLIMITED);
+    tfrt_value_storage_use(tfrt_counting_allocator_interface(&executor->values));
+  }
   if (executor->allocator_type->announcement) {
     puts(executor->allocator_type->announcement);
   } else {
@@ -286,6 +293,10 @@ static bool tfrt_bef_executor_finish_allocator(tfrt_bef_executor_t* executor, bo
   tfrt_string_builder_t report;
   tfrt_string_builder_initialize(&report, tfrt_allocator_system());
   bool ok = executor->allocator_type->finish(executor->allocator, &report);
+  if (executor->allocator_type == tfrt_profiled_allocator_type()) {
+    tfrt_allocation_counts_t counts = tfrt_counting_allocator_counts(&executor->values);
+    tfrt_allocation_counts_append_as("AsyncValue", &counts, &report);
+  }
   if (tell) fputs(tfrt_string_builder_text(&report), stdout);
   tfrt_string_builder_deinitialize(&report);
   return ok;

@@ -7,19 +7,25 @@
 #include <string.h>
 #include <valgrind/valgrind.h>
 
-#include "host_runtime/base/allocator.h"
 #include "host_runtime/base/sync.h"
 
 _Thread_local tfrt_value_storage_list_t tfrt_value_storage_small;
 
+// Set before other threads are started. Without a vtable: the system's, and threads keep blocks.
+static tfrt_allocator_t named;
+
+void tfrt_value_storage_use(tfrt_allocator_t allocator) { named = allocator; }
+
+static tfrt_allocator_t origin(void) { return named.vtable ? named : tfrt_allocator_system(); }
+
 #ifdef TFRT_SANITIZED
 
 void* tfrt_value_storage_allocate(size_t size) {
-  return tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), size);
+  return tfrt_allocator_allocate_zeroed(origin(), size);
 }
 
 void tfrt_value_storage_free(void* storage, size_t size) {
-  tfrt_allocator_free(tfrt_allocator_system(), storage, size);
+  tfrt_allocator_free(origin(), storage, size);
 }
 
 size_t tfrt_value_storage_kept(void) { return 0; }
@@ -76,9 +82,9 @@ static void give_back_all(tfrt_thread_exit_hook_t* hook) {
 }
 
 // Sees to it that what this thread keeps is given back at its end; false if that can't be, or if
-// valgrind is to see each block.
+// valgrind, or an allocator that was named, is to see each block.
 static bool hook_thread(void) {
-  if (RUNNING_ON_VALGRIND) return false;
+  if (RUNNING_ON_VALGRIND || named.vtable) return false;
   kept.hook.run = give_back_all;
   kept.is_hooked = tfrt_thread_at_exit(&kept.hook);
   for (size_t i = 0; i < LIST_COUNT && kept.is_hooked; ++i) {
@@ -208,12 +214,12 @@ static bool make_room(size_t index) {
 void* tfrt_value_storage_allocate(size_t size) {
   size_t index = list_of(size);
   if (TFRT_UNLIKELY(index >= LIST_COUNT)) {
-    return tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), size);
+    return tfrt_allocator_allocate_zeroed(origin(), size);
   }
   block_t* block = take_block(list_at(index));
   if (TFRT_UNLIKELY(!block) && refill(index)) block = take_block(list_at(index));
   if (TFRT_UNLIKELY(!block)) {
-    block = tfrt_allocator_allocate(tfrt_allocator_system(), size_of_list(index));
+    block = tfrt_allocator_allocate(origin(), size_of_list(index));
     if (!block) return NULL;
   }
   return memset(block, 0, size);
@@ -222,12 +228,12 @@ void* tfrt_value_storage_allocate(size_t size) {
 void tfrt_value_storage_free(void* storage, size_t size) {
   size_t index = list_of(size);
   if (TFRT_UNLIKELY(index >= LIST_COUNT)) {
-    tfrt_allocator_free(tfrt_allocator_system(), storage, size);
+    tfrt_allocator_free(origin(), storage, size);
     return;
   }
   list_t* list = list_at(index);
   if (TFRT_UNLIKELY(list->room == 0) && !make_room(index)) {
-    tfrt_allocator_free(tfrt_allocator_system(), storage, size_of_list(index));
+    tfrt_allocator_free(origin(), storage, size_of_list(index));
     return;
   }
   keep_block(list, storage, size_of_list(index));

@@ -17,9 +17,10 @@
 // allocator. A thread that ends gives its blocks back to that, too.
 //
 // With a sanitizer, and under valgrind, every value is a block of the system's: it sees each use
-// after the end. In builds with assertions a block waits behind TFRT_VALUE_STORAGE_QUARANTINE
-// others before it is used again, so that a value that was freed too early is found marked as freed
-// (async_value.h) by what uses it.
+// after the end. A main that wants to count values names an allocator, which then has each of them.
+// In builds with assertions a block waits behind TFRT_VALUE_STORAGE_QUARANTINE others before it is
+// used again, so that a value that was freed too early is found marked as freed (async_value.h) by
+// what uses it.
 //
 // Thread rule: thread-safe. Failure rule: NULL when memory is out.
 #ifndef TFRT_HOST_RUNTIME_ASYNC_VALUE_STORAGE_H_
@@ -27,7 +28,7 @@
 
 #include <stddef.h>
 
-#include "host_runtime/base/macros.h"
+#include "host_runtime/base/allocator.h"
 
 // Values of up to this many bytes, header and all, are kept.
 #define TFRT_VALUE_STORAGE_MAX_SIZE 152
@@ -94,6 +95,11 @@ static inline void tfrt_value_storage_free_small(void* storage) {
 #endif
   tfrt_value_storage_free(storage, TFRT_VALUE_STORAGE_SMALL_SIZE);
 }
+
+// From now on each value, and each small task, is a block of |allocator|, which outlives all of
+// them, and no thread keeps any. Once per process, before the first value is made.
+// Thread-compatible.
+void tfrt_value_storage_use(tfrt_allocator_t allocator);
 
 // The number of blocks that this thread keeps; 0 with a sanitizer. Thread-safe.
 size_t tfrt_value_storage_kept(void);

@@ -3,13 +3,18 @@
 
 void tfrt_allocation_counts_append(const tfrt_allocation_counts_t* counts,
                                    tfrt_string_builder_t* out) {
+  tfrt_allocation_counts_append_as("HostAllocator", counts, out);
+}
+
+void tfrt_allocation_counts_append_as(const char* name, const tfrt_allocation_counts_t* counts,
+                                      tfrt_string_builder_t* out) {
   tfrt_string_builder_append_format(
       out,
-      "HostAllocator profile:\n"
+      "%s profile:\n"
       "Current number of allocations = %lld\nMax number of allocations = %lld\n"
       "Total number of allocations = %lld\nCurrent number of bytes allocated = %lld\n"
       "Max number of bytes allocated = %lld\n",
-      (long long)counts->current_count, (long long)counts->max_count,
+      name, (long long)counts->current_count, (long long)counts->max_count,
       (long long)counts->total_count, (long long)counts->current_bytes,
       (long long)counts->max_bytes);
 }
@@ -73,6 +78,8 @@ static const tfrt_allocator_type_t leak_check_type = {{"leak_check_allocator", "
                                                       "Choosing memory leak check allocator.",
                                                       create_counting,
                                                       finish_leak_check};
+
+const tfrt_allocator_type_t* tfrt_profiled_allocator_type(void) { return &profiled_type; }
 
 // --- All types ---------------------------------------------------------------------
 

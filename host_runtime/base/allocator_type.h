@@ -46,6 +46,13 @@ tfrt_status_t tfrt_allocator_create_by_name(const char* text, tfrt_allocator_t* 
 void tfrt_allocation_counts_append(const tfrt_allocation_counts_t* counts,
                                    tfrt_string_builder_t* out);
 
+// The same under the heading "|name| profile:". Thread-safe, as |out| is.
+void tfrt_allocation_counts_append_as(const char* name, const tfrt_allocation_counts_t* counts,
+                                      tfrt_string_builder_t* out);
+
+// The type `profiled_allocator`, for mains that count more for it. Thread-safe.
+const tfrt_allocator_type_t* tfrt_profiled_allocator_type(void);
+
 TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_BASE_ALLOCATOR_TYPE_H_

@@ -174,10 +174,34 @@ class BefExecutorFlagsTest(unittest.TestCase):
         self.assertEqual(lines[0], "Choosing profiled allocator based on malloc.")
         counted = [line.replace("%d", "1") for line in counts[:4]]
         counted += [line.replace("%d", "4") for line in counts[4:]]
-        self.assertEqual((lines[3:], code), (counted, 0))
+        self.assertEqual((lines[3:9], code), (counted, 0))
+        self.assertEqual(lines[9], "AsyncValue profile:")
         lines, _, code = RUNNER.run(text)
         leak = "Memory leak detected: 1 alive allocations, 4 alive bytes"
         self.assertEqual((lines[3:], code), (counted + [leak], 1))
+
+    def test_a_profile_counts_each_value(self):
+        text = """
+          func.func @late() -> i32 {
+            %count = tfrt.constant.i32 1000
+            %start = tfrt.constant.i32 0
+            %sum = tfrt.repeat.i32 %count, %start : i32 {
+              %one = "tfrt_test.async_constant.i32"() {value = 1 : i32} : () -> i32
+              %next = "tfrt_test.async_add.i32"(%start, %one) : (i32, i32) -> i32
+              tfrt.return %next : i32
+            }
+            tfrt.return %sum : i32
+          }"""
+        for queue in ["s", "mstd:2"]:
+            lines, _, code = RUNNER.run(text, "--host_allocator_type=profiled_allocator",
+                                        "--work_queue_type=" + queue)
+            self.assertEqual(code, 0)
+            self.assertIn("'late' returned 1000", lines)
+            start = lines.index("AsyncValue profile:")
+            self.assertEqual(lines[start + 1], "Current number of allocations = 0")
+            total = int(lines[start + 3].removeprefix("Total number of allocations = "))
+            # The constant and the sum of each turn.
+            self.assertGreaterEqual(total, 2000)
 
     def test_what_each_type_prints_as(self):
         lines, _, code = RUNNER.run(

@@ -59,7 +59,7 @@ class BefExecutorTest(unittest.TestCase):
         lines, _, code = self.run_program(text, "--host_allocator_type=malloc")
         self.assertEqual((lines, code), (["--- Running 'leak':"], 0))
         lines, _, code = self.run_program(text, "--host_allocator_type=profiled_allocator")
-        self.assertEqual((len(lines), code), (7, 0))
+        self.assertEqual((len(lines), code), (13, 0))
 
     def test_the_fixed_size_allocator_refuses_and_tells(self):
         lines, _, code = self.run_program(

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "host_runtime/async/async_value.h"
+#include "host_runtime/base/counting_allocator.h"
 #include "host_runtime/base/sync.h"
 #include "tests/support/test_main.h"
 
@@ -131,6 +132,27 @@ START_TEST(a_big_block_is_not_kept) {
 }
 END_TEST
 
+START_TEST(an_allocator_that_is_named_has_each_block_and_no_thread_keeps_one) {
+  static tfrt_counting_allocator_t counting;
+  tfrt_counting_allocator_initialize(&counting, tfrt_allocator_system(),
+                                     TFRT_COUNTING_ALLOCATOR_UNLIMITED);
+  tfrt_value_storage_use(tfrt_counting_allocator_interface(&counting));
+  for (int round = 0; round < 3; ++round) {
+    void* small = tfrt_value_storage_allocate_small();
+    void* middle = tfrt_value_storage_allocate(100);
+    void* big = tfrt_value_storage_allocate(TFRT_VALUE_STORAGE_MAX_SIZE + 1);
+    ck_assert_int_eq(tfrt_counting_allocator_counts(&counting).current_count, 3);
+    tfrt_value_storage_free(big, TFRT_VALUE_STORAGE_MAX_SIZE + 1);
+    tfrt_value_storage_free(middle, 100);
+    tfrt_value_storage_free_small(small);
+  }
+  tfrt_allocation_counts_t counts = tfrt_counting_allocator_counts(&counting);
+  ck_assert_int_eq(counts.current_bytes, 0);
+  ck_assert_int_eq(counts.total_count, 9);
+  ck_assert_uint_eq(tfrt_value_storage_kept(), 0);
+}
+END_TEST
+
 // Drops values that another thread has made, and says how many blocks are its own then.
 static void drop_values(void* argument) {
   tfrt_async_value_t** values = argument;
@@ -158,6 +180,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(storage, blocks_come_back_from_a_thread_that_drops_what_another_makes);
   tcase_add_test(storage, a_block_has_one_user_at_a_time);
   tcase_add_test(storage, a_big_block_is_not_kept);
+  tcase_add_test(storage, an_allocator_that_is_named_has_each_block_and_no_thread_keeps_one);
   tcase_add_test(storage,
                  values_move_to_the_thread_that_drops_them_which_gives_them_back_at_its_end);
   Suite* suite = suite_create("value_storage");
