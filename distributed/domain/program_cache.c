@@ -246,15 +246,48 @@ static tfrt_status_t tfrt_cached_program_check_bytes(const tfrt_cached_program_t
                             bytes.size);
 }
 
+// The memory of a program's file is that of the value with its bytes, so that they are there once.
+static void* tfrt_program_bytes_allocate(void* self, size_t size, size_t alignment) {
+  (void)self, (void)size, (void)alignment;
+  return NULL;
+}
+
+static void tfrt_program_bytes_deallocate(void* self, void* pointer, size_t size,
+                                          size_t alignment) {
+  (void)pointer, (void)size, (void)alignment;
+  tfrt_async_value_release(self);
+}
+
+static const tfrt_allocator_vtable_t tfrt_program_bytes_vtable = {
+    .allocate = tfrt_program_bytes_allocate,
+    .deallocate = tfrt_program_bytes_deallocate,
+};
+
+// Sets |*out_contents| to the bytes of |value|, which they keep alive.
+static void tfrt_program_bytes_borrow(tfrt_async_value_t* value,
+                                      tfrt_file_contents_t* out_contents) {
+  static const uint64_t nothing = 0;
+  tfrt_string_view_t bytes = tfrt_async_value_string(value);
+  const void* data = bytes.size > 0 ? (const void*)bytes.data : &nothing;
+  *out_contents = (tfrt_file_contents_t){
+      .data = (uint8_t*)(uintptr_t)data,
+      .size = bytes.size,
+      .capacity = bytes.size,
+      .allocator = {&tfrt_program_bytes_vtable,
+                    tfrt_async_value_retain(tfrt_async_value_resolved(value))},
+  };
+}
+
 // Checks and resolves the bytes of |program|, which are here. Needs no lock.
 static tfrt_status_t tfrt_cached_program_resolve(const tfrt_cached_program_t* program,
                                                  tfrt_program_t** out_program) {
   *out_program = NULL;
   TFRT_RETURN_IF_ERROR(tfrt_cached_program_check_bytes(program));
   tfrt_host_context_t* host = program->node->options.host;
-  tfrt_string_view_t bytes = tfrt_async_value_string(program->bytes);
+  tfrt_file_contents_t contents;
   tfrt_bef_file_t* file = NULL;
-  TFRT_RETURN_IF_ERROR(tfrt_bef_file_create(bytes.data, bytes.size, host->allocator, &file));
+  tfrt_program_bytes_borrow(program->bytes, &contents);
+  TFRT_RETURN_IF_ERROR(tfrt_bef_file_create_around(&contents, host->allocator, &file));
   tfrt_status_t status = tfrt_program_create(file, host->registry, host->allocator, out_program);
   tfrt_bef_file_release(file);
   return status;
@@ -264,8 +297,8 @@ static void tfrt_cached_program_wait(tfrt_cached_program_t* program, tfrt_task_t
   tfrt_action_queue_wait(&program->node->actions, program->ready, TFRT_ACTION_AND_THEN, task);
 }
 
-// Runs when the bytes are here.
-static void tfrt_cached_program_run_loader(tfrt_task_t* task) {
+// Loads the program, whose bytes are here.
+static void tfrt_cached_program_run_load(tfrt_task_t* task) {
   tfrt_cached_program_t* program = TFRT_CONTAINER_OF(task, tfrt_cached_program_t, loader);
   tfrt_node_t* node = program->node;
   tfrt_program_t* loaded = NULL;
@@ -291,6 +324,17 @@ static void tfrt_cached_program_run_loader(tfrt_task_t* task) {
   tfrt_cached_program_release(program);
   tfrt_node_unlock(node);
   tfrt_node_release(node);
+}
+
+// Runs when the bytes are here, maybe on a thread that reads messages or runs kernels: to load many
+// bytes is another thread's work.
+static void tfrt_cached_program_run_loader(tfrt_task_t* task) {
+  const tfrt_cached_program_t* program = TFRT_CONTAINER_OF(task, tfrt_cached_program_t, loader);
+  tfrt_work_queue_t* queue = program->node->options.host->work_queue;
+  bool is_large = program->size >= TFRT_PROGRAM_CACHE_LARGE;
+  tfrt_task_initialize(task, tfrt_cached_program_run_load);
+  if (is_large && tfrt_work_queue_add_blocking_task(queue, task, false)) return;
+  tfrt_cached_program_run_load(task);
 }
 
 static void tfrt_cached_program_start_loading(tfrt_cached_program_t* program) {

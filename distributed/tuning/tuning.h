@@ -234,6 +234,10 @@
 // The number of programs that stay though nobody uses them.
 #define TFRT_PROGRAM_CACHE_SPARE 16  // programs, 0 to 1,024
 
+// The bytes of a program from which on a thread of its own loads it. Their digest takes about a
+// millisecond, the start of a thread much less.
+#define TFRT_PROGRAM_CACHE_LARGE ((uint64_t)1 << 20)  // bytes, 4 Ki to 1 Gi
+
 // Jobs that are over and are remembered: more than are cancelled on one host at once.
 #define TFRT_ENDED_JOBS_CAPACITY 64  // jobs, 16 to 4,096
 

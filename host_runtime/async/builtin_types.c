@@ -129,14 +129,16 @@ static const tfrt_codec_t codec_i1 = {encode_1, decode_1, complete_i1};
 
 // --- Strings -----------------------------------------------------------------
 
-// Makes |string| one of |size| zero bytes. Returns false when memory is out.
+// Makes |string| one of |size| bytes that are undefined, before a NUL. To clear them would touch
+// each page of a long one, on a thread that reads messages. Returns false when memory is out.
 static bool initialize_string(tfrt_string_t* string, size_t size, tfrt_allocator_t allocator) {
   *string = (tfrt_string_t){.allocator = allocator};
   if (size == 0) return true;
   size_t capacity = 0;
   if (!tfrt_size_add(size, 1, &capacity)) return false;
-  string->data = tfrt_allocator_allocate_zeroed(allocator, capacity);
+  string->data = tfrt_allocator_allocate(allocator, capacity);
   if (!string->data) return false;
+  string->data[size] = '\0';
   string->size = size;
   return true;
 }

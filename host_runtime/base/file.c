@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -182,6 +183,17 @@ static bool is_mappable(const struct stat* info, size_t max_size) {
          (uint64_t)info->st_size <= max_size;
 }
 
+// Whether some process has the file |descriptor| open to write: only without one the system gives a
+// lease. A file system without leases doesn't say.
+static bool is_being_written(int descriptor) {
+  // A process that opens it meanwhile waits, and the holder gets a signal: one that is ignored by
+  // default.
+  if (fcntl(descriptor, F_SETSIG, SIGURG) != 0) return false;
+  if (fcntl(descriptor, F_SETLEASE, F_RDLCK) != 0) return errno == EAGAIN;
+  fcntl(descriptor, F_SETLEASE, F_UNLCK);
+  return false;
+}
+
 // Maps the file |descriptor| of |size| bytes; false if the system doesn't.
 static bool map_descriptor(int descriptor, size_t size, tfrt_file_contents_t* contents) {
   // A page of zeros follows where the file ends with its last page: for the NUL.
@@ -210,6 +222,7 @@ static bool try_to_map(const char* path, tfrt_file_contents_t* contents) {
   int descriptor = open(local_path, O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return false;
   bool is_mapped = fstat(descriptor, &info) == 0 && is_mappable(&info, contents->max_size) &&
+                   !is_being_written(descriptor) &&
                    map_descriptor(descriptor, (size_t)info.st_size, contents);
   close(descriptor);
   return is_mapped;

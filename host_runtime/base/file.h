@@ -67,8 +67,9 @@ tfrt_status_t tfrt_file_read_at_most(const char* path, size_t max_size, tfrt_all
 
 // The same as tfrt_file_read_at_most() for bytes that are never written to: the pages of a large
 // file of this machine become memory, and each is read when it is first used. A file that is not
-// this user's own or root's, or that others may write to, is read whole instead, since what others
-// write to a mapped file later would be seen. Its owner replaces it with a new file, as
+// this user's own or root's, or that others may write to, or that a process has open to write, is
+// read whole instead. For what is written to a mapped file later would be seen, and a read behind
+// the end of one that was cut off would end this process. Its owner replaces it with a new file, as
 // tfrt_file_write() does, and doesn't write into it meanwhile. Thread-safe.
 tfrt_status_t tfrt_file_map(const char* path, size_t max_size, tfrt_allocator_t allocator,
                             tfrt_file_contents_t* out_contents) TFRT_MUST_USE;

@@ -140,10 +140,9 @@ static tfrt_status_t load_all(tfrt_bef_file_t* file) {
   return status;
 }
 
-tfrt_status_t tfrt_bef_file_create_take_contents(tfrt_file_contents_t* contents,
-                                                 tfrt_bef_file_t** out_file) {
+tfrt_status_t tfrt_bef_file_create_around(tfrt_file_contents_t* contents,
+                                          tfrt_allocator_t allocator, tfrt_bef_file_t** out_file) {
   *out_file = NULL;
-  tfrt_allocator_t allocator = contents->allocator;
   tfrt_status_t status = NULL;
   tfrt_bef_file_t* file = NULL;
   if ((uintptr_t)contents->data % TFRT_BEF_ALIGNMENT != 0) {
@@ -164,7 +163,7 @@ tfrt_status_t tfrt_bef_file_create_take_contents(tfrt_file_contents_t* contents,
   tfrt_ref_count_initialize(&file->ref_count);
   file->allocator = allocator;
   file->image = *contents;
-  *contents = (tfrt_file_contents_t){.allocator = allocator};
+  *contents = (tfrt_file_contents_t){.allocator = contents->allocator};
   tfrt_arena_initialize(&file->arena, allocator);
   status = load_all(file);
   if (status) {
@@ -173,6 +172,11 @@ tfrt_status_t tfrt_bef_file_create_take_contents(tfrt_file_contents_t* contents,
   }
   *out_file = file;
   return NULL;
+}
+
+tfrt_status_t tfrt_bef_file_create_take_contents(tfrt_file_contents_t* contents,
+                                                 tfrt_bef_file_t** out_file) {
+  return tfrt_bef_file_create_around(contents, contents->allocator, out_file);
 }
 
 tfrt_status_t tfrt_bef_file_create_take(void* bytes, size_t size, tfrt_allocator_t allocator,

@@ -144,6 +144,12 @@ tfrt_status_t tfrt_bef_file_create_take(void* bytes, size_t size, tfrt_allocator
 tfrt_status_t tfrt_bef_file_create_take_contents(tfrt_file_contents_t* contents,
                                                  tfrt_bef_file_t** out_file) TFRT_MUST_USE;
 
+// The same for contents whose memory is not of |allocator|, which the file itself is of. Errors as
+// above. Thread-safe.
+tfrt_status_t tfrt_bef_file_create_around(tfrt_file_contents_t* contents,
+                                          tfrt_allocator_t allocator, tfrt_bef_file_t** out_file)
+    TFRT_MUST_USE;
+
 // Adds one reference to |file| and returns it. Thread-safe.
 tfrt_bef_file_t* tfrt_bef_file_retain(tfrt_bef_file_t* file);
 

@@ -8,6 +8,7 @@
 #include "distributed/domain/domain.h"
 #include "distributed/host/node.h"
 #include "distributed/security/digest.h"
+#include "distributed/tuning/tuning.h"
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/async/inline_work_queue.h"
 #include "host_runtime/base/counting_allocator.h"
@@ -386,6 +387,74 @@ START_TEST(a_program_that_loads_outlives_all_who_asked_for_it) {
 }
 END_TEST
 
+// --- Threads -----------------------------------------------------------------
+
+// The queue of the host, with one thread more: the test runs its task.
+static tfrt_work_queue_vtable_t queue_vtable;
+static tfrt_task_t* blocking_task;
+
+static bool add_blocking_task(tfrt_work_queue_t* queue, tfrt_task_t* task, bool allow_queuing) {
+  (void)queue;
+  ck_assert(!allow_queuing);
+  ck_assert_ptr_null(blocking_task);
+  blocking_task = task;
+  return true;
+}
+
+static void add_thread(void) {
+  queue_vtable = *host->work_queue->vtable;
+  queue_vtable.add_blocking_task = add_blocking_task;
+  host->work_queue->vtable = &queue_vtable;
+  blocking_task = NULL;
+}
+
+// The thread that the bytes come on reads messages, heartbeats among them.
+START_TEST(a_large_program_is_loaded_on_a_thread_of_its_own) {
+  static char text[TFRT_PROGRAM_CACHE_LARGE + 1];
+  memset(text, 'x', sizeof(text) - 1);
+  image_t image = image_of_text(text);
+  add_thread();
+  tfrt_indirect_value_t* bytes = tfrt_indirect_value_create();
+  tfrt_cached_program_t* program = add(&image, image.size, &bytes->base);
+  load(program);
+  ck_assert_ptr_null(blocking_task);
+  tfrt_indirect_value_forward_take(bytes, tfrt_async_value_create_string(bytes_of(&image)));
+  tfrt_work_queue_quiesce(host->work_queue);
+  ck_assert_ptr_nonnull(blocking_task);
+  ck_assert_int_eq(tfrt_async_value_state(program->ready), TFRT_ASYNC_VALUE_UNRESOLVED);
+  blocking_task->run(blocking_task);
+  tfrt_work_queue_quiesce(host->work_queue);
+  expect_failed(program, TFRT_STATUS_INVALID_ARGUMENT, "not a BEF file");
+  tfrt_async_value_release(&bytes->base);
+  release(program);
+}
+END_TEST
+
+START_TEST(a_small_program_needs_no_other_thread) {
+  image_t image = compile(1);
+  add_thread();
+  tfrt_cached_program_t* program = add_bytes(&image);
+  load(program);
+  ck_assert_ptr_null(blocking_task);
+  ck_assert_ptr_nonnull(program->program);
+  release(program);
+  free_image(&image);
+}
+END_TEST
+
+START_TEST(a_loaded_program_has_the_memory_of_its_bytes) {
+  image_t image = compile(1);
+  tfrt_cached_program_t* program = add_bytes(&image);
+  load(program);
+  size_t size;
+  const void* bytes = tfrt_bef_file_bytes(tfrt_program_file(program->program), &size);
+  ck_assert_ptr_eq(bytes, tfrt_async_value_string(program->bytes).data);
+  ck_assert_uint_eq(size, image.size);
+  release(program);
+  free_image(&image);
+}
+END_TEST
+
 // --- What can't be loaded ----------------------------------------------------
 
 START_TEST(bytes_that_are_not_the_announced_ones_are_data_loss) {
@@ -649,6 +718,9 @@ static void add_tests(TCase* tests) {
   tcase_add_test(tests, bytes_that_come_later_are_waited_for_by_those_whom_they_go_to);
   tcase_add_test(tests, loading_again_changes_nothing);
   tcase_add_test(tests, a_program_that_loads_outlives_all_who_asked_for_it);
+  tcase_add_test(tests, a_large_program_is_loaded_on_a_thread_of_its_own);
+  tcase_add_test(tests, a_small_program_needs_no_other_thread);
+  tcase_add_test(tests, a_loaded_program_has_the_memory_of_its_bytes);
   tcase_add_test(tests, bytes_that_are_not_the_announced_ones_are_data_loss);
   tcase_add_test(tests, a_value_that_is_no_text_is_data_loss);
   tcase_add_test(tests, a_size_that_is_not_the_announced_one_is_data_loss);

@@ -123,6 +123,36 @@ START_TEST(a_string_that_is_too_big_for_its_budget_is_refused) {
 }
 END_TEST
 
+// An allocator of one block, whose bytes are 'x' until somebody writes to them.
+static char painted[64];
+
+static void* allocate_painted(void* self, size_t size, size_t alignment) {
+  (void)self, (void)alignment;
+  ck_assert_uint_le(size, sizeof(painted));
+  return memset(painted, 'x', sizeof(painted));
+}
+
+static void deallocate_painted(void* self, void* pointer, size_t size, size_t alignment) {
+  (void)self, (void)pointer, (void)size, (void)alignment;
+}
+
+// A program of hundreds of megabytes is a string, and the thread that makes room for it also reads
+// heartbeats.
+START_TEST(the_room_for_a_string_is_not_touched_before_its_bytes_come) {
+  static const tfrt_allocator_vtable_t vtable = {.allocate = allocate_painted,
+                                                 .deallocate = deallocate_painted};
+  const tfrt_allocator_t allocator = {.vtable = &vtable};
+  tfrt_string_t string;
+  void* body = NULL;
+  ck_assert_ptr_null(tfrt_type_get(TFRT_TYPE_STRING)
+                         ->codec->decode(NULL, 0, sizeof(painted) - 1, allocator, &string, &body));
+  const char* bytes = body;
+  for (size_t i = 0; i + 1 < sizeof(painted); ++i) ck_assert_int_eq(bytes[i], 'x');
+  ck_assert_int_eq(bytes[sizeof(painted) - 1], 0);
+  tfrt_type_get(TFRT_TYPE_STRING)->destroy(&string);
+}
+END_TEST
+
 START_TEST(a_string_is_read_through_an_indirect) {
   tfrt_indirect_value_t* indirect = tfrt_indirect_value_create();
   tfrt_indirect_value_forward_take(indirect,
@@ -141,6 +171,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, sizes_that_do_not_fit_are_refused);
   tcase_add_test(tests, an_i1_is_zero_or_one);
   tcase_add_test(tests, a_string_that_is_too_big_for_its_budget_is_refused);
+  tcase_add_test(tests, the_room_for_a_string_is_not_touched_before_its_bytes_come);
   tcase_add_test(tests, a_string_is_read_through_an_indirect);
   Suite* suite = suite_create("builtin_types");
   suite_add_tcase(suite, tests);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host_runtime/base/file.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -255,6 +256,22 @@ START_TEST(a_file_that_is_small_or_written_by_others_is_read) {
 }
 END_TEST
 
+START_TEST(a_file_that_is_open_to_write_is_read) {
+  tfrt_file_contents_t contents;
+  write_large("a", TFRT_FILE_SMALLEST_MAPPED);
+  int writer = open(path, O_WRONLY);
+  ck_assert_int_ge(writer, 0);
+  ck_assert_ptr_null(
+      tfrt_file_map(path, TFRT_FILE_SMALLEST_MAPPED, tfrt_allocator_system(), &contents));
+  ck_assert(!contents.is_mapped);
+  ck_assert_int_eq(ftruncate(writer, 0), 0);
+  assert_large(&contents, TFRT_FILE_SMALLEST_MAPPED);
+  close(writer);
+  tfrt_file_contents_deinitialize(&contents);
+  remove_folder("a");
+}
+END_TEST
+
 START_TEST(what_can_not_be_mapped_is_the_error_of_reading) {
   tfrt_file_contents_t contents;
   write_large("a", TFRT_FILE_SMALLEST_MAPPED);
@@ -282,6 +299,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, the_standard_input_is_read_to_its_end);
   tcase_add_test(tests, a_large_file_is_mapped_and_reads_the_same_after_its_memory_was_taken);
   tcase_add_test(tests, a_file_that_is_small_or_written_by_others_is_read);
+  tcase_add_test(tests, a_file_that_is_open_to_write_is_read);
   tcase_add_test(tests, what_can_not_be_mapped_is_the_error_of_reading);
   Suite* suite = suite_create("file");
   suite_add_tcase(suite, tests);

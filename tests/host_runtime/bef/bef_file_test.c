@@ -236,6 +236,35 @@ START_TEST(contents_that_are_taken_are_given_back_whole) {
 }
 END_TEST
 
+START_TEST(contents_may_be_of_another_allocator_than_their_file) {
+  tfrt_counting_allocator_t of_contents, of_file;
+  tfrt_counting_allocator_initialize(&of_contents, tfrt_allocator_system(),
+                                     TFRT_COUNTING_ALLOCATOR_UNLIMITED);
+  tfrt_counting_allocator_initialize(&of_file, tfrt_allocator_system(),
+                                     TFRT_COUNTING_ALLOCATOR_UNLIMITED);
+  test_bytes_t bytes = test_small_file();
+  for (size_t size = bytes.size - 1; size <= bytes.size; ++size) {
+    tfrt_allocator_t allocator = tfrt_counting_allocator_interface(&of_contents);
+    tfrt_file_contents_t contents = {.data = tfrt_allocator_allocate(allocator, bytes.size),
+                                     .size = size,
+                                     .capacity = bytes.size,
+                                     .allocator = allocator};
+    memcpy(contents.data, bytes.data, size);
+    int64_t blocks = tfrt_counting_allocator_counts(&of_contents).total_count;
+    tfrt_bef_file_t* file;
+    tfrt_status_t status =
+        tfrt_bef_file_create_around(&contents, tfrt_counting_allocator_interface(&of_file), &file);
+    ck_assert_int_eq(tfrt_status_is_ok(status), size == bytes.size);
+    ck_assert_int_eq(tfrt_counting_allocator_counts(&of_contents).total_count, blocks);
+    tfrt_status_release(status);
+    tfrt_bef_file_release(file);
+    ck_assert_int_eq(tfrt_counting_allocator_counts(&of_contents).current_bytes, 0);
+    ck_assert_int_eq(tfrt_counting_allocator_counts(&of_file).current_bytes, 0);
+  }
+  test_free(bytes.data, bytes.size);
+}
+END_TEST
+
 // --- Bad files ----------------------------------------------------------------------
 
 static void flip_bits(const char* name) {
@@ -496,6 +525,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(good, sections_with_other_numbers_are_skipped);
   tcase_add_test(good, bytes_that_are_taken_are_given_back);
   tcase_add_test(good, contents_that_are_taken_are_given_back_whole);
+  tcase_add_test(good, contents_may_be_of_another_allocator_than_their_file);
   TCase* bad = tcase_create("bad files");
   tcase_set_timeout(bad, 60);
   tcase_add_test(bad, any_flipped_bit_is_refused_or_harmless);
