@@ -74,7 +74,7 @@ static tfrt_ir_operation_t* find_root(tfrt_ir_operation_t* inner, const tfrt_ir_
     tfrt_ir_operation_t* user = tfrt_nn_only_user(op);
     other = tfrt_nn_other_operand(user, "mul", value);
     if (!other) return NULL;
-    if (tfrt_nn_read_number(other, &number)) {
+    if (tfrt_nn_read_number_beside(other, value, &number)) {
       factor *= number;
     } else if (!has_x && (other == x || tfrt_nn_unscaled(other, &number) == x)) {
       has_x = true;

@@ -21,15 +21,34 @@ static const int64_t to_first[AXES] = {0, 3, 1, 2};
 
 // --- Transposes -------------------------------------------------------------------------
 
-// Sets |out_order| to the order of |op|, a transpose of four axes; false if it is none.
+// Sets |out_order| to the order of |op|, a transpose of four axes, counted from the front; false if
+// it is none.
 static bool read_order(const tfrt_ir_operation_t* op, int64_t out_order[AXES]) {
   const tfrt_ir_attribute_t* order = op ? tfrt_ir_operation_attribute(op, "perm") : NULL;
   if (!order || order->kind != TFRT_IR_ATTRIBUTE_ARRAY || order->count != AXES) return false;
   for (uint32_t i = 0; i < AXES; ++i) {
     if (order->elements[i]->kind != TFRT_IR_ATTRIBUTE_INTEGER) return false;
     out_order[i] = tfrt_ir_attribute_integer_value(order->elements[i]);
+    if (out_order[i] < 0 || out_order[i] >= AXES) return false;
   }
   return true;
+}
+
+// |value| with its four axes in the |order|. A transpose of a transpose is one, or nothing.
+static tfrt_ir_value_t* transpose(tfrt_nn_rewriter_t* rewriter, tfrt_ir_operation_t* before,
+                                  tfrt_ir_value_t* value, const int64_t order[AXES]) {
+  int64_t inner[AXES], joined[AXES];
+  const tfrt_ir_operation_t* maker = tfrt_nn_maker(value, "transpose");
+  bool is_same = true;
+  if (!read_order(maker, inner)) {
+    return tfrt_nn_rewriter_transpose(rewriter, before, value, order, AXES);
+  }
+  for (uint32_t i = 0; i < AXES; ++i) {
+    joined[i] = inner[order[i]];
+    is_same &= joined[i] == (int64_t)i;
+  }
+  tfrt_ir_value_t* x = maker->operands[0].value;
+  return is_same ? x : tfrt_nn_rewriter_transpose(rewriter, before, x, joined, AXES);
 }
 
 // The value with the channels last that |value| is a transpose of, or NULL.
@@ -82,9 +101,7 @@ static bool convert_convolution(tfrt_nn_rewriter_t* rewriter, tfrt_ir_operation_
     operands[3] = channels_last_of(operands[3]);
     if (!operands[3]) return false;
   }
-  operands[0] = channels_last_of(operands[0]);
-  if (!operands[0])
-    operands[0] = tfrt_nn_rewriter_transpose(rewriter, op, tfrt_nn_operand(op, 0), to_last, AXES);
+  operands[0] = transpose(rewriter, op, operands[0], to_last);
   const tfrt_nn_setting_t layout = {"layout", tfrt_nn_rewriter_string(rewriter, "NHWC")};
   if (!rewriter->failed) replace(rewriter, op, operands, count, &layout, 1);
   return true;
@@ -320,19 +337,11 @@ static bool move_over_slice(tfrt_nn_rewriter_t* rewriter, tfrt_ir_operation_t* o
   return true;
 }
 
-// A transpose of a transpose is one, or nothing.
 static bool join_transposes(tfrt_nn_rewriter_t* rewriter, tfrt_ir_operation_t* op) {
-  int64_t inner[AXES], outer[AXES], joined[AXES];
-  tfrt_ir_operation_t* maker = tfrt_nn_maker(op->operands[0].value, "transpose");
-  if (!read_order(maker, inner) || !read_order(op, outer)) return false;
-  bool is_same = true;
-  for (uint32_t i = 0; i < AXES; ++i) {
-    if (outer[i] < 0 || outer[i] >= AXES) return false;
-    joined[i] = inner[outer[i]];
-    is_same &= joined[i] == (int64_t)i;
-  }
-  tfrt_ir_value_t* x = maker->operands[0].value;
-  if (!is_same) x = tfrt_nn_rewriter_transpose(rewriter, op, x, joined, AXES);
+  int64_t order[AXES];
+  const tfrt_ir_operation_t* maker = tfrt_nn_maker(op->operands[0].value, "transpose");
+  if (!read_order(maker, order) || !read_order(op, order)) return false;
+  tfrt_ir_value_t* x = transpose(rewriter, op, op->operands[0].value, order);
   if (x) tfrt_nn_rewriter_replace(op, x);
   return true;
 }

@@ -4,6 +4,7 @@
 // before but for rounding, for NaN in fused relu and clip (kernels/nn/math/epilogue.h), and for
 // rows of attention whose keys are all hidden, which give 0.
 //
+//   nn-find-lookup       (x == 0..n-1) * matrix         --> lookup
 //   nn-find-gelu         0.5 * x * (1 + erf(...)) ...   --> gelu
 //   nn-find-layer-norm   (x - mean) / deviation ...     --> layer_normalization
 //   nn-find-softmax      exp(x - max) / sum             --> softmax
@@ -24,6 +25,8 @@
 
 bool tfrt_nn_find_gelu(tfrt_ir_context_t* context, const tfrt_op_tables_t* tables,
                        tfrt_ir_operation_t* module, tfrt_diagnostics_t* diagnostics);
+bool tfrt_nn_find_lookup(tfrt_ir_context_t* context, const tfrt_op_tables_t* tables,
+                         tfrt_ir_operation_t* module, tfrt_diagnostics_t* diagnostics);
 bool tfrt_nn_find_layer_norm(tfrt_ir_context_t* context, const tfrt_op_tables_t* tables,
                              tfrt_ir_operation_t* module, tfrt_diagnostics_t* diagnostics);
 bool tfrt_nn_find_softmax(tfrt_ir_context_t* context, const tfrt_op_tables_t* tables,

@@ -3,14 +3,59 @@
 
 #include <math.h>
 
-bool tfrt_nn_read_number(const tfrt_ir_value_t* value, float* out_number) {
+// As |tfrt_nn_read_number|, for at most |rank| axes.
+static bool read_number(const tfrt_ir_value_t* value, uint32_t rank, float* out_number) {
   size_t count = 0;
   const float* floats = tfrt_nn_read_floats(value, &count);
-  // More axes of length 1 could give the result more axes.
-  if (!floats || count != 1 || tfrt_nn_read_constant(value)->type->rank > 1) return false;
+  if (!floats || count != 1 || tfrt_nn_read_constant(value)->type->rank > rank) return false;
   *out_number = floats[0];
   return true;
 }
+
+bool tfrt_nn_read_number(const tfrt_ir_value_t* value, float* out_number) {
+  // More axes of length 1 could give the result more axes.
+  return read_number(value, 1, out_number);
+}
+
+bool tfrt_nn_read_number_beside(const tfrt_ir_value_t* value, const tfrt_ir_value_t* other,
+                                float* out_number) {
+  uint32_t rank = tfrt_nn_least_rank(other);
+  return read_number(value, rank > 1 ? rank : 1, out_number);
+}
+
+// How many operands of |op| its result has at least the axes of: all are stretched to each other,
+// or the first one is changed without losing an axis. 0: that is not known.
+static uint32_t count_kept(const tfrt_ir_operation_t* op) {
+  static const char* const all[] = {"add",  "sub",  "mul",     "div", "max",        "min",
+                                    "tanh", "erf",  "exp",     "neg", "reciprocal", "relu",
+                                    "gelu", "cast", "sigmoid", "sqrt"};
+  static const char* const first[] = {"expand", "slice", "transpose", "unsqueeze"};
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(all); ++i) {
+    if (tfrt_nn_is(op, all[i])) return op->operand_count;
+  }
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(first); ++i) {
+    if (tfrt_nn_is(op, first[i])) return op->operand_count > 0;
+  }
+  return 0;
+}
+
+// Looks no further than |depth| ops back: each may have two operands.
+static uint32_t least_rank(const tfrt_ir_value_t* value, int depth) {
+  const tfrt_ir_attribute_t* constant = tfrt_nn_read_constant(value);
+  if (constant) return constant->type->rank;
+  const tfrt_ir_operation_t* op = value ? value->producer : NULL;
+  if (!op || depth == 0) return 0;
+  size_t rank = 0;
+  bool is_reshape = tfrt_nn_is(op, "reshape");
+  if (is_reshape && !tfrt_nn_read_numbers_of(tfrt_nn_operand(op, 1), &rank)) return 0;
+  for (uint32_t i = 0; i < count_kept(op); ++i) {
+    uint32_t own = least_rank(op->operands[i].value, depth - 1);
+    if (own > rank) rank = own;
+  }
+  return (uint32_t)rank;
+}
+
+uint32_t tfrt_nn_least_rank(const tfrt_ir_value_t* value) { return least_rank(value, 8); }
 
 bool tfrt_nn_is_about(float number, float wanted) {
   return fabsf(number - wanted) <= 1e-4f * fabsf(wanted);
@@ -28,7 +73,8 @@ tfrt_ir_value_t* tfrt_nn_unscaled(tfrt_ir_value_t* value, float* out_factor) {
   *out_factor = 1;
   const tfrt_ir_operation_t* product = tfrt_nn_maker(value, "mul");
   for (int i = 0; product && product->operand_count == 2 && i < 2; ++i) {
-    if (!tfrt_nn_read_number(product->operands[i].value, &number)) continue;
+    const tfrt_ir_value_t* other = product->operands[!i].value;
+    if (!tfrt_nn_read_number_beside(product->operands[i].value, other, &number)) continue;
     *out_factor = number;
     return product->operands[!i].value;
   }
@@ -44,7 +90,9 @@ bool tfrt_nn_is_sum_with(const tfrt_ir_value_t* value, float number, tfrt_ir_val
   const tfrt_ir_operation_t* sum = tfrt_nn_maker(value, "add");
   for (int i = 0; sum && sum->operand_count == 2 && i < 2; ++i) {
     float found;
-    bool is_it = tfrt_nn_read_number(sum->operands[i].value, &found) && found == number;
+    bool is_it =
+        tfrt_nn_read_number_beside(sum->operands[i].value, sum->operands[!i].value, &found) &&
+        found == number;
     if (!is_it) continue;
     *out_value = sum->operands[!i].value;
     return true;

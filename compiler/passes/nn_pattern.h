@@ -13,6 +13,14 @@
 // |*out_number|. Thread-safe.
 bool tfrt_nn_read_number(const tfrt_ir_value_t* value, float* out_number);
 
+// The same for a constant that stands beside |other|, and may have as many axes as that has at
+// least: it gives the result of both no more. Thread-safe.
+bool tfrt_nn_read_number_beside(const tfrt_ir_value_t* value, const tfrt_ir_value_t* other,
+                                float* out_number);
+
+// How many axes |value| has at least, as far as the ops before it say. Thread-safe.
+uint32_t tfrt_nn_least_rank(const tfrt_ir_value_t* value);
+
 // True if |number| is |wanted| but for rounding. Thread-safe.
 bool tfrt_nn_is_about(float number, float wanted);
 

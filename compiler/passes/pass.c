@@ -64,6 +64,8 @@ static const tfrt_pass_t passes[] = {
     {"nn-find-gelu", "let one op do what the formula of gelu does", tfrt_nn_find_gelu},
     {"nn-find-layer-norm", "let one op do what the formula of a layer normalization does",
      tfrt_nn_find_layer_norm},
+    {"nn-find-lookup", "look rows up that one-hot numbers were multiplied with",
+     tfrt_nn_find_lookup},
     {"nn-find-softmax", "let one op do what the formula of a softmax does", tfrt_nn_find_softmax},
     {"nn-fold-batch-norm", "make batch normalization part of the convolution before it",
      tfrt_nn_fold_batch_norm},

@@ -20,6 +20,8 @@ typedef struct pool_s {
   block_t* free_blocks;  // guarded by |mutex|, as all below; the last one that came is first
   size_t free_bytes;
   size_t blocks_out;  // small ones, too
+  size_t bytes_out;   // of them
+  size_t peak_bytes;  // the most that |bytes_out| was
   bool is_closed;     // the host has ended
 } pool_t;
 
@@ -31,6 +33,19 @@ static size_t class_of(size_t size) {
 
 static bool is_pooled(size_t size, size_t alignment) {
   return size >= TFRT_NN_POOL_SMALLEST && size < SIZE_MAX / 2 && alignment <= ALIGNMENT;
+}
+
+// A block of |size| bytes is out. The mutex is held.
+static void note_out(pool_t* pool, size_t size) {
+  ++pool->blocks_out;
+  pool->bytes_out += size;
+  if (pool->bytes_out > pool->peak_bytes) pool->peak_bytes = pool->bytes_out;
+}
+
+// It is no more. The mutex is held.
+static void note_back(pool_t* pool, size_t size) {
+  --pool->blocks_out;
+  pool->bytes_out -= size;
 }
 
 // Takes the first free block of |size| bytes out of the list, or returns NULL. The mutex is held.
@@ -63,7 +78,7 @@ static block_t* take_all(pool_t* pool) {
 static void* allocate_block(pool_t* pool, size_t size) {
   tfrt_mutex_lock(&pool->mutex);
   block_t* block = take_block(pool, size);
-  ++pool->blocks_out;
+  note_out(pool, size);
   tfrt_mutex_unlock(&pool->mutex);
   if (block) return block;
   void* fresh = tfrt_allocator_allocate_aligned(pool->base, size, ALIGNMENT);
@@ -76,7 +91,7 @@ static void* allocate_block(pool_t* pool, size_t size) {
   fresh = tfrt_allocator_allocate_aligned(pool->base, size, ALIGNMENT);
   if (fresh) return fresh;
   tfrt_mutex_lock(&pool->mutex);
-  --pool->blocks_out;
+  note_back(pool, size);
   tfrt_mutex_unlock(&pool->mutex);
   return NULL;
 }
@@ -103,7 +118,7 @@ static void* allocate(void* self, size_t size, size_t alignment) {
   void* block = tfrt_allocator_allocate_aligned(pool->base, size, alignment);
   if (!block) return NULL;
   tfrt_mutex_lock(&pool->mutex);
-  ++pool->blocks_out;
+  note_out(pool, size);
   tfrt_mutex_unlock(&pool->mutex);
   return block;
 }
@@ -114,7 +129,8 @@ static void deallocate(void* self, void* pointer, size_t size, size_t alignment)
   size_t whole = is_large ? class_of(size) : size;
   tfrt_mutex_lock(&pool->mutex);
   bool is_kept = is_large && keep_block(pool, pointer, whole);
-  bool is_last = --pool->blocks_out == 0 && pool->is_closed;
+  note_back(pool, whole);
+  bool is_last = pool->blocks_out == 0 && pool->is_closed;
   tfrt_mutex_unlock(&pool->mutex);
   if (!is_kept) {
     tfrt_allocator_free_aligned(pool->base, pointer, whole, is_large ? ALIGNMENT : alignment);
@@ -147,13 +163,25 @@ static tfrt_status_t create_pool(void* argument, tfrt_resource_t** out_resource)
   return NULL;
 }
 
-tfrt_allocator_t tfrt_nn_pool_allocator(tfrt_host_context_t* host) {
+// The pool of |host|, or NULL.
+static pool_t* find_pool(tfrt_host_context_t* host) {
   tfrt_resource_t* resource = NULL;
   tfrt_status_t status = tfrt_resource_context_get_or_create(&host->shared, "tfrt_nn_pool",
                                                              create_pool, host, &resource);
-  if (status) {
-    tfrt_status_release(status);
-    return host->allocator;
-  }
-  return (tfrt_allocator_t){&vtable, TFRT_CONTAINER_OF(resource, pool_t, resource)};
+  tfrt_status_release(status);
+  return resource ? TFRT_CONTAINER_OF(resource, pool_t, resource) : NULL;
+}
+
+tfrt_allocator_t tfrt_nn_pool_allocator(tfrt_host_context_t* host) {
+  pool_t* pool = find_pool(host);
+  return pool ? (tfrt_allocator_t){&vtable, pool} : host->allocator;
+}
+
+size_t tfrt_nn_pool_peak(tfrt_host_context_t* host) {
+  pool_t* pool = find_pool(host);
+  if (!pool) return 0;
+  tfrt_mutex_lock(&pool->mutex);
+  size_t peak = pool->peak_bytes;
+  tfrt_mutex_unlock(&pool->mutex);
+  return peak;
 }

@@ -29,4 +29,8 @@
 // The allocator of results on |host|, which lives as long as its blocks. Thread-safe.
 tfrt_allocator_t tfrt_nn_pool_allocator(tfrt_host_context_t* host);
 
+// The most bytes of results and scratch memory that were out at once on |host| so far; 0 before its
+// first operation. Thread-safe.
+size_t tfrt_nn_pool_peak(tfrt_host_context_t* host);
+
 #endif  // TFRT_KERNELS_NN_NN_POOL_H_

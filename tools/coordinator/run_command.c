@@ -6,7 +6,9 @@
 
 #include "host_runtime/base/file.h"
 #include "host_runtime/base/log.h"
+#include "host_runtime/base/number_text.h"
 #include "host_runtime/executor/program/race_watch.h"
+#include "kernels/nn/nn_pool.h"
 #include "tools/coordinator/cluster_run.h"
 #include "tools/coordinator/detached_run.h"
 #include "tools/coordinator/in_process_run.h"
@@ -139,6 +141,14 @@ static void tfrt_run_abandon(tfrt_status_t status, const tfrt_run_options_t* opt
   _Exit(exit_code);
 }
 
+// Says how much memory the ops of a network took for what they gave each other, if any ran.
+static void tfrt_run_tell_memory(tfrt_host_context_t* host) {
+  char text[32];
+  size_t peak = tfrt_nn_pool_peak(host);
+  tfrt_number_text_format(text, sizeof(text), "%.1f", (double)peak / 1e6);
+  if (peak > 0) fprintf(stderr, "peak activation memory: %s MB\n", text);
+}
+
 // Runs and reports. |host| and |trace| are the caller's.
 static tfrt_status_t tfrt_run_on(tfrt_host_context_t* host, tfrt_trace_t* trace,
                                  const tfrt_run_options_t* options, tfrt_run_loop_t* loop,
@@ -157,6 +167,7 @@ static tfrt_status_t tfrt_run_on(tfrt_host_context_t* host, tfrt_trace_t* trace,
   if (!status) {
     *out_exit_code = tfrt_exit_code_of_result(tfrt_run_report(&plan, options, loop));
     tfrt_run_write_results(&plan, options, out_exit_code);
+    if (options->is_verbose) tfrt_run_tell_memory(host);
     tfrt_run_loop_bound_end(loop, TFRT_RUN_LOOP_END_SECONDS);
     tfrt_run_take_late_error(tfrt_run_write_trace(options, &plan, trace), out_exit_code);
   }

@@ -13,8 +13,8 @@
 #include "kernels/nn/math/movement.h"
 #include "kernels/nn/math/normalization.h"
 #include "kernels/nn/math/ops.h"
+#include "kernels/nn/math/small_product.h"
 #include "kernels/tensor/math/elementwise.h"
-#include "kernels/tensor/onednn/onednn.h"
 
 enum { QUERY, KEY, VALUE, MASK, PAST_KEY, PAST_VALUE, VALID_COUNT };
 
@@ -272,8 +272,9 @@ static tfrt_status_t run_head(const tfrt_nn_call_t* call, const attention_t* a, 
       (const float*)tfrt_dense_host_tensor_data(&a->v) + shared * a->columns * a->value_size;
   int64_t count = a->rows * a->columns;
   if (a->size > 0) {
-    TFRT_RETURN_IF_ERROR(tfrt_onednn_gemm_ex(false, true, a->rows, a->columns, a->size, a->scale, q,
-                                             k, 0.0f, a->scores));
+    const tfrt_nn_product_t scores = {
+        .m = a->rows, .n = a->columns, .k = a->size, .b_is_transposed = true};
+    TFRT_RETURN_IF_ERROR(tfrt_nn_product_f32(&scores, a->scale, q, k, 0.0f, a->scores));
   } else {
     memset(a->scores, 0, (size_t)count * sizeof(float));
   }
@@ -284,7 +285,8 @@ static tfrt_status_t run_head(const tfrt_nn_call_t* call, const attention_t* a, 
   bool is_split = call->inputs[QUERY]->shape.rank == 4;
   float* out =
       is_split ? (float*)tfrt_nn_result_data(call, 0) + own * a->rows * a->value_size : a->output;
-  return tfrt_onednn_gemm(a->rows, a->value_size, a->columns, 1.0f, a->scores, v, 0.0f, out);
+  const tfrt_nn_product_t shares = {.m = a->rows, .n = a->value_size, .k = a->columns};
+  return tfrt_nn_product_f32(&shares, 1.0f, a->scores, v, 0.0f, out);
 }
 
 // --- All heads --------------------------------------------------------------------

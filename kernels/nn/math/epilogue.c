@@ -60,12 +60,6 @@ tfrt_status_t tfrt_nn_epilogue_make(const tfrt_nn_call_t* call, const tfrt_shape
   return NULL;
 }
 
-#define GELU_FACTOR 0.79788456f
-
-static float gelu_tanh(float x) {
-  return 0.5f * x * (1.0f + tfrt_nn_tanhf(GELU_FACTOR * (x + 0.044715f * x * x * x)));
-}
-
 static float apply(tfrt_onednn_activation_t activation, float alpha, float beta, float x) {
   switch (activation) {
     case TFRT_ONEDNN_ACTIVATION_RELU:
@@ -83,11 +77,18 @@ static float apply(tfrt_onednn_activation_t activation, float alpha, float beta,
     case TFRT_ONEDNN_ACTIVATION_GELU_ERF:
       return 0.5f * x * (1.0f + tfrt_nn_erff(x * 0.70710678f));
     case TFRT_ONEDNN_ACTIVATION_GELU_TANH:
-      return gelu_tanh(x);
+      return tfrt_nn_gelu_tanhf(x);
     case TFRT_ONEDNN_ACTIVATION_NONE:
       break;
   }
   return x;
+}
+
+void tfrt_nn_epilogue_apply(const tfrt_onednn_epilogue_t* epilogue, float* data, int64_t count) {
+  if (epilogue->activation == TFRT_ONEDNN_ACTIVATION_NONE) return;
+  for (int64_t i = 0; i < count; ++i) {
+    data[i] = apply(epilogue->activation, epilogue->alpha, epilogue->beta, data[i]);
+  }
 }
 
 tfrt_status_t tfrt_nn_epilogue_stretch(const tfrt_nn_call_t* call,
@@ -99,11 +100,7 @@ tfrt_status_t tfrt_nn_epilogue_stretch(const tfrt_nn_call_t* call,
   sum.input_count = 2;
   sum.unique_inputs = 0;
   TFRT_RETURN_IF_ERROR(tfrt_nn_add(&sum));
-  if (epilogue->activation == TFRT_ONEDNN_ACTIVATION_NONE) return NULL;
-  float* data = tfrt_nn_result_data(call, 0);
-  int64_t count = tfrt_dense_host_tensor_element_count(&call->results[0]);
-  for (int64_t i = 0; i < count; ++i) {
-    data[i] = apply(epilogue->activation, epilogue->alpha, epilogue->beta, data[i]);
-  }
+  tfrt_nn_epilogue_apply(epilogue, tfrt_nn_result_data(call, 0),
+                         tfrt_dense_host_tensor_element_count(&call->results[0]));
   return NULL;
 }

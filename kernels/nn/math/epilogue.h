@@ -34,4 +34,7 @@ tfrt_status_t tfrt_nn_epilogue_stretch(const tfrt_nn_call_t* call,
                                        const tfrt_dense_host_tensor_t* product,
                                        const tfrt_onednn_epilogue_t* epilogue) TFRT_MUST_USE;
 
+// Makes each of the |count| elements at |data| what the function of |epilogue| gives. Thread-safe.
+void tfrt_nn_epilogue_apply(const tfrt_onednn_epilogue_t* epilogue, float* data, int64_t count);
+
 #endif  // TFRT_KERNELS_NN_MATH_EPILOGUE_H_

@@ -76,4 +76,9 @@ TFRT_ALWAYS_INLINE float tfrt_nn_erff(float x) {
   return copysignf(a < 0.5f ? small : large, x);
 }
 
+// x * (1 + tanh(u)) / 2 with u = sqrt(2 / pi) * (x + 0.044715 * x^3), which is x / (1 + e^-2u).
+TFRT_ALWAYS_INLINE float tfrt_nn_gelu_tanhf(float x) {
+  return x / (1.0f + tfrt_nn_expf(-1.59576912f * (x + 0.044715f * x * x * x)));
+}
+
 #endif  // TFRT_KERNELS_NN_MATH_FAST_MATH_H_

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Products with one matrix of weights, compiled once for a place in a program: bias, summand and
-// function are part of them.
+// function are part of them. Small ones aren't compiled (small_product.h).
 #include <string.h>
 
 #include "kernels/nn/math/epilogue.h"
 #include "kernels/nn/math/ops.h"
+#include "kernels/nn/math/small_product.h"
 #include "kernels/tensor/onednn/onednn_product.h"
 
 typedef struct kept_product_s {
@@ -49,10 +50,29 @@ static tfrt_status_t make_product(const tfrt_nn_call_t* call,
   return NULL;
 }
 
+// Computes |target| by |product|, which is small.
+static void multiply_small(const tfrt_nn_call_t* call, const tfrt_onednn_product_spec_t* spec,
+                           const tfrt_nn_product_t* product, const float* bias, float* target) {
+  const int64_t count = spec->m * spec->n;
+  if (!spec->epilogue.adds) memset(target, 0, (size_t)count * sizeof(float));
+  for (int64_t i = 0; bias && i < count; i += spec->n) {
+    for (int64_t j = 0; j < spec->n; ++j) target[i + j] += bias[j];
+  }
+  tfrt_nn_small_product_add(product, tfrt_nn_input_data(call, 0), tfrt_nn_input_data(call, 1),
+                            target);
+  tfrt_nn_epilogue_apply(&spec->epilogue, target, count);
+}
+
 // Computes |target|, which is not empty.
 static tfrt_status_t multiply(const tfrt_nn_call_t* call, const tfrt_onednn_product_spec_t* spec,
                               float* target) {
   const float* bias = spec->has_bias ? tfrt_nn_input_data(call, 2) : NULL;
+  const tfrt_nn_product_t product = {
+      .m = spec->m, .n = spec->n, .k = spec->k, .b_is_transposed = spec->b_is_transposed};
+  if (tfrt_nn_product_is_small(&product)) {
+    multiply_small(call, spec, &product, bias, target);
+    return NULL;
+  }
   tfrt_nn_kept_t* found =
       call->place ? tfrt_nn_place_find(call->place, is_product_for, spec) : NULL;
   kept_product_t* own = found ? TFRT_CONTAINER_OF(found, kept_product_t, base) : NULL;

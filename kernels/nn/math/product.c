@@ -1,37 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products of matrices. f32 goes to the maths library, the rest through plain loops.
+// Products of matrices. f32 goes to small_product.h, the rest through plain loops.
 #include <string.h>
 
 #include "kernels/nn/math/broadcast.h"
 #include "kernels/nn/math/ops.h"
-#include "kernels/tensor/onednn/onednn.h"
+#include "kernels/nn/math/small_product.h"
 
-// [m, k] * [k, n], as each of the operands' stacks has it; either may be transposed.
-typedef struct product_s {
-  int64_t m;
-  int64_t n;
-  int64_t k;
-  bool a_is_transposed;
-  bool b_is_transposed;
-} product_t;
-
-#define LOOP(suffix, type, wide)                                                                \
-  static void multiply_##suffix(const product_t* p, const void* va, const void* vb, void* vc) { \
-    const type* a = va;                                                                         \
-    const type* b = vb;                                                                         \
-    type* c = vc;                                                                               \
-    int64_t a_row = p->a_is_transposed ? 1 : p->k, a_column = p->a_is_transposed ? p->m : 1;    \
-    int64_t b_row = p->b_is_transposed ? 1 : p->n, b_column = p->b_is_transposed ? p->k : 1;    \
-    for (int64_t i = 0; i < p->m; ++i) {                                                        \
-      for (int64_t j = 0; j < p->n; ++j) {                                                      \
-        wide sum = 0;                                                                           \
-        for (int64_t l = 0; l < p->k; ++l) {                                                    \
-          sum += (wide)a[i * a_row + l * a_column] * (wide)b[l * b_row + j * b_column];         \
-        }                                                                                       \
-        c[i * p->n + j] = (type)sum;                                                            \
-      }                                                                                         \
-    }                                                                                           \
+#define LOOP(suffix, type, wide)                                                             \
+  static void multiply_##suffix(const tfrt_nn_product_t* p, const void* va, const void* vb,  \
+                                void* vc) {                                                  \
+    const type* a = va;                                                                      \
+    const type* b = vb;                                                                      \
+    type* c = vc;                                                                            \
+    int64_t a_row = p->a_is_transposed ? 1 : p->k, a_column = p->a_is_transposed ? p->m : 1; \
+    int64_t b_row = p->b_is_transposed ? 1 : p->n, b_column = p->b_is_transposed ? p->k : 1; \
+    for (int64_t i = 0; i < p->m; ++i) {                                                     \
+      for (int64_t j = 0; j < p->n; ++j) {                                                   \
+        wide sum = 0;                                                                        \
+        for (int64_t l = 0; l < p->k; ++l) {                                                 \
+          sum += (wide)a[i * a_row + l * a_column] * (wide)b[l * b_row + j * b_column];      \
+        }                                                                                    \
+        c[i * p->n + j] = (type)sum;                                                         \
+      }                                                                                      \
+    }                                                                                        \
   }
 LOOP(f64, double, double)
 LOOP(i32, int32_t, uint32_t)
@@ -39,25 +31,22 @@ LOOP(i64, int64_t, uint64_t)
 LOOP(ui32, uint32_t, uint32_t)
 LOOP(ui64, uint64_t, uint64_t)
 
-typedef void (*multiply_fn_t)(const product_t* p, const void* a, const void* b, void* c);
+typedef void (*multiply_fn_t)(const tfrt_nn_product_t* p, const void* a, const void* b, void* c);
 static const multiply_fn_t loops[TFRT_DTYPE_COUNT] = {
     [TFRT_DTYPE_F64] = multiply_f64,   [TFRT_DTYPE_I32] = multiply_i32,
     [TFRT_DTYPE_I64] = multiply_i64,   [TFRT_DTYPE_UI32] = multiply_ui32,
     [TFRT_DTYPE_UI64] = multiply_ui64,
 };
 
-// Sets |c| to the product of |a| and |b|, plus |beta| times what is there (f32 alone).
-static tfrt_status_t multiply(const product_t* p, tfrt_dtype_t dtype, const void* a, const void* b,
-                              void* c) {
+// Sets |c| to the product of |a| and |b|.
+static tfrt_status_t multiply(const tfrt_nn_product_t* p, tfrt_dtype_t dtype, const void* a,
+                              const void* b, void* c) {
   if (p->m == 0 || p->n == 0) return NULL;
   if (p->k == 0) {
     memset(c, 0, (size_t)(p->m * p->n) * tfrt_dtype_size(dtype));
     return NULL;
   }
-  if (dtype == TFRT_DTYPE_F32) {
-    return tfrt_onednn_gemm_ex(p->a_is_transposed, p->b_is_transposed, p->m, p->n, p->k, 1.0f, a, b,
-                               0.0f, c);
-  }
+  if (dtype == TFRT_DTYPE_F32) return tfrt_nn_product_f32(p, 1.0f, a, b, 0.0f, c);
   loops[dtype](p, a, b, c);
   return NULL;
 }
@@ -91,7 +80,7 @@ static int64_t stack_height(const tfrt_shape_t* shape) {
 
 // Multiplies each matrix of the stack of |a| by that of |b|, stretched to each other.
 static tfrt_status_t multiply_stacks(const tfrt_dense_host_tensor_t* a,
-                                     const tfrt_dense_host_tensor_t* b, const product_t* p,
+                                     const tfrt_dense_host_tensor_t* b, const tfrt_nn_product_t* p,
                                      const tfrt_shape_t* stack, char* out) {
   size_t size = tfrt_dtype_size(a->dtype);
   int64_t height = tfrt_shape_element_count(stack);
@@ -135,7 +124,8 @@ tfrt_status_t tfrt_nn_mat_mul(const tfrt_nn_call_t* call) {
   const tfrt_dense_host_tensor_t a = as_matrices(call->inputs[0], false);
   const tfrt_dense_host_tensor_t b = as_matrices(call->inputs[1], true);
   uint32_t ra = a.shape.rank, rb = b.shape.rank;
-  product_t p = {.m = a.shape.dims[ra - 2], .n = b.shape.dims[rb - 1], .k = a.shape.dims[ra - 1]};
+  tfrt_nn_product_t p = {
+      .m = a.shape.dims[ra - 2], .n = b.shape.dims[rb - 1], .k = a.shape.dims[ra - 1]};
   if (b.shape.dims[rb - 2] != p.k) {
     return tfrt_nn_error(call, "%s and %s can't be multiplied", tfrt_shape_text(&a.shape).text,
                          tfrt_shape_text(&b.shape).text);
@@ -211,8 +201,8 @@ tfrt_status_t tfrt_nn_gemm(const tfrt_nn_call_t* call) {
   const tfrt_shape_t* a = &call->inputs[0]->shape;
   const tfrt_shape_t* b = &call->inputs[1]->shape;
   if (a->rank != 2 || b->rank != 2) return tfrt_nn_error(call, "it takes matrices");
-  product_t p = {.a_is_transposed = tfrt_nn_i64(call, "transA") != 0,
-                 .b_is_transposed = tfrt_nn_i64(call, "transB") != 0};
+  tfrt_nn_product_t p = {.a_is_transposed = tfrt_nn_i64(call, "transA") != 0,
+                         .b_is_transposed = tfrt_nn_i64(call, "transB") != 0};
   p.m = a->dims[p.a_is_transposed];
   p.k = a->dims[!p.a_is_transposed];
   p.n = b->dims[!p.b_is_transposed];

@@ -9,7 +9,7 @@
 
 #include "kernels/nn/math/fast_math.h"
 #include "kernels/nn/math/ops.h"
-#include "kernels/tensor/onednn/onednn.h"
+#include "kernels/nn/math/small_product.h"
 
 // The activations, by the names that the list has.
 typedef enum kind_e {
@@ -146,9 +146,9 @@ static tfrt_status_t step_gru(const network_t* net, int64_t direction, float* g,
     }
   } else {
     for (int64_t j = 0; j < n; ++j) reset[j] = g[n + j] * h[j];
-    TFRT_RETURN_IF_ERROR(tfrt_onednn_gemm_ex(false, true, 1, n, n, 1.0f, reset,
-                                             net->recurrence + (direction * 3 + 2) * n * n, 0.0f,
-                                             r + 2 * n));
+    const tfrt_nn_product_t product = {.m = 1, .n = n, .k = n, .b_is_transposed = true};
+    const float* weights = net->recurrence + (direction * 3 + 2) * n * n;
+    TFRT_RETURN_IF_ERROR(tfrt_nn_product_f32(&product, 1.0f, reset, weights, 0.0f, r + 2 * n));
     for (int64_t j = 0; j < n; ++j) g[2 * n + j] += r[2 * n + j] + (rb ? rb[j] : 0.0f);
   }
   for (int64_t j = 0; j < n; ++j) {
@@ -203,9 +203,11 @@ static tfrt_status_t start_gates(const network_t* net, int64_t direction, const 
   // The recurrent bias of a GRU's candidate is added where it is reset.
   int64_t with_both = net->gates == 3 ? 2 * net->hidden : width;
   if (rows > 0 && net->inputs > 0) {
-    TFRT_RETURN_IF_ERROR(tfrt_onednn_gemm_ex(
-        false, true, rows, width, net->inputs, 1.0f, tfrt_nn_input_data(net->call, 0),
-        net->weights + direction * width * net->inputs, 0.0f, parts->gates));
+    const tfrt_nn_product_t product = {
+        .m = rows, .n = width, .k = net->inputs, .b_is_transposed = true};
+    const float* weights = net->weights + direction * width * net->inputs;
+    TFRT_RETURN_IF_ERROR(tfrt_nn_product_f32(&product, 1.0f, tfrt_nn_input_data(net->call, 0),
+                                             weights, 0.0f, parts->gates));
   }
   for (int64_t i = 0; i < rows && b; ++i) {
     for (int64_t j = 0; j < width; ++j) {
@@ -264,9 +266,10 @@ static tfrt_status_t run_steps(const network_t* net, int64_t direction, const pa
   int64_t width = net->gates * net->hidden;
   bool is_backward = direction > 0 || net->is_reverse;
   const float* r = net->recurrence + direction * width * net->hidden;
+  const tfrt_nn_product_t product = {
+      .m = net->batch, .n = width, .k = net->hidden, .b_is_transposed = true};
   for (int64_t step = 0; step < net->steps; ++step) {
-    TFRT_RETURN_IF_ERROR(tfrt_onednn_gemm_ex(false, true, net->batch, width, net->hidden, 1.0f,
-                                             parts->h, r, 0.0f, parts->recurrent));
+    TFRT_RETURN_IF_ERROR(tfrt_nn_product_f32(&product, 1.0f, parts->h, r, 0.0f, parts->recurrent));
     for (int64_t b = 0; b < net->batch; ++b) {
       int64_t length = length_of(net, b);
       if (step >= length) {

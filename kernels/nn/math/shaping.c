@@ -195,7 +195,19 @@ tfrt_status_t tfrt_nn_transpose(const tfrt_nn_call_t* call) {
   if ((wanted.count > 0 && wanted.count != rank) || seen != (1u << rank) - 1) {
     return tfrt_nn_error(call, "'perm' must name each of the %u axes once", rank);
   }
-  return tfrt_nn_permute(call, 0, x, order);
+  // Axes of length 1 move without their elements.
+  int64_t dims[TFRT_SHAPE_MAX_RANK];
+  bool moves = false;
+  for (uint32_t i = 0, last = 0; i < rank; ++i) {
+    dims[i] = x->shape.dims[order[i]];
+    if (dims[i] == 1) continue;
+    moves |= order[i] < last;
+    last = order[i];
+  }
+  if (moves) return tfrt_nn_permute(call, 0, x, order);
+  tfrt_shape_t shape;
+  TFRT_RETURN_IF_ERROR(tfrt_shape_make(dims, rank, &shape));
+  return tfrt_nn_alias(call, 0, x, &shape);
 }
 
 // Splits the axes of |x| into six, brings them into |order|, and merges neighbours to |dims|.
@@ -313,6 +325,7 @@ tfrt_status_t tfrt_nn_slice(const tfrt_nn_call_t* call) {
   int64_t dims[TFRT_SHAPE_MAX_RANK];
   int64_t strides[TFRT_SHAPE_MAX_RANK];
   int64_t offset = 0;
+  bool is_whole = true;
   for (uint32_t i = 0; i < x->shape.rank; ++i) {
     dims[i] = x->shape.dims[i];
     strides[i] = tfrt_shape_stride(&x->shape, i);
@@ -325,10 +338,12 @@ tfrt_status_t tfrt_nn_slice(const tfrt_nn_call_t* call) {
     if (step == 0) return tfrt_nn_error(call, "a step must not be 0");
     dims[axis] =
         cut_axis(x->shape.dims[axis], slice.starts.values[i], slice.ends.values[i], step, &first);
+    is_whole &= dims[axis] == x->shape.dims[axis] && (step > 0 || dims[axis] <= 1);
     offset += dims[axis] ? first * tfrt_shape_stride(&x->shape, axis) : 0;
     // One element needs no step, which may be too long to multiply.
     strides[axis] = dims[axis] > 1 ? step * tfrt_shape_stride(&x->shape, axis) : 1;
   }
+  if (is_whole) return tfrt_nn_alias(call, 0, x, NULL);
   TFRT_RETURN_IF_ERROR(tfrt_nn_make_dims(call, 0, x->dtype, dims, x->shape.rank));
   if (tfrt_dense_host_tensor_element_count(&call->results[0]) == 0) return NULL;
   tfrt_nn_copy_strided((const char*)tfrt_dense_host_tensor_data(x) + offset * (int64_t)size, size,

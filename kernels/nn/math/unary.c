@@ -111,8 +111,7 @@ FLOAT_MAP(shrink, x<-a ? x + b : x> a ? x - b : 0.0f, x<-a ? x + b : x> a ? x - 
 #define GELU_FACTOR 0.79788456080286535588
 WIDE_MAP(gelu_erf_f32, 0.5f * x * (1.0f + tfrt_nn_erff(x * (float)SQRT_HALF)))
 MAP(gelu_erf_f64, double, double, 0.5 * x * (1.0 + erf(x * SQRT_HALF)))
-WIDE_MAP(gelu_tanh_f32,
-         0.5f * x * (1.0f + tfrt_nn_tanhf((float)GELU_FACTOR * (x + 0.044715f * x * x * x))))
+WIDE_MAP(gelu_tanh_f32, tfrt_nn_gelu_tanhf(x))
 MAP(gelu_tanh_f64, double, double, 0.5 * x * (1.0 + tanh(GELU_FACTOR * (x + 0.044715 * x * x * x))))
 
 tfrt_status_t tfrt_nn_gelu(const tfrt_nn_call_t* call) {

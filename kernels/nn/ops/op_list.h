@@ -192,6 +192,9 @@
   X(fused_mat_mul,                                                                                 \
     "`mat_mul` with one matrix, plus operands 2, a bias, and 3, and then `activation`.",           \
     fused_mat_mul, ONE, 64)                                                                        \
+  X(lookup,                                                                                        \
+    "`mat_mul` of 1 where operands 0 and 1 are equal, 0 elsewhere, and the matrix operand 2.",     \
+    none, ONE, 16)                                                                                 \
   X(gemm, "alpha * A * B + beta * C, where A and B may be transposed.", gemm, ONE, 64)             \
   X(resize, "The picture with other lengths, between whose pixels it is interpolated.", resize,    \
     ONE, 16)                                                                                       \

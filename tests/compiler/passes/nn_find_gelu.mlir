@@ -99,3 +99,43 @@ func.func @kept(%x: !tfrt_tensor.tensor, %y: !tfrt_tensor.tensor) -> (!tfrt_tens
   %o = tfrt_nn.mul(%n, %half)
   tfrt.return %e, %j, %o, %m : !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor
 }
+
+// Numbers of as many axes as the values beside them; the half is a factor of the sum.
+// CHECK-LABEL: func.func @axes
+// CHECK: %[[X:.*]] = tfrt_nn.add(%x, %
+// CHECK-NEXT: %[[Y:.*]] = tfrt_nn.gelu(%[[X]]) {approximate = "tanh"}
+// CHECK-NEXT: tfrt.return %[[Y]]
+func.func @axes(%x: !tfrt_tensor.tensor) -> !tfrt_tensor.tensor {
+  %bias = tfrt_nn.constant dense<[[[1.0, 2.0]]]> : tensor<1x1x2xf32>
+  %cubic = tfrt_nn.constant dense<0.044715> : tensor<f32>
+  %root = tfrt_nn.constant dense<0.797884583> : tensor<f32>
+  %one = tfrt_nn.constant dense<1.0> : tensor<1x1x1xf32>
+  %half = tfrt_nn.constant dense<0.5> : tensor<1x1x1xf32>
+  %a = tfrt_nn.add(%x, %bias)
+  %b = tfrt_nn.mul(%cubic, %a)
+  %c = tfrt_nn.mul(%a, %b)
+  %d = tfrt_nn.mul(%a, %c)
+  %e = tfrt_nn.add(%a, %d)
+  %f = tfrt_nn.mul(%root, %e)
+  %g = tfrt_nn.tanh(%f)
+  %h = tfrt_nn.add(%one, %g)
+  %i = tfrt_nn.mul(%half, %h)
+  %j = tfrt_nn.mul(%a, %i)
+  tfrt.return %j : !tfrt_tensor.tensor
+}
+
+// Here they may give the result more axes than %x has.
+// CHECK-LABEL: func.func @more_axes
+// CHECK-NOT: tfrt_nn.gelu
+// CHECK: tfrt.return
+func.func @more_axes(%x: !tfrt_tensor.tensor) -> !tfrt_tensor.tensor {
+  %root = tfrt_nn.constant dense<1.41421354> : tensor<f32>
+  %one = tfrt_nn.constant dense<1.0> : tensor<1x1x1xf32>
+  %half = tfrt_nn.constant dense<0.5> : tensor<f32>
+  %a = tfrt_nn.div(%x, %root)
+  %b = tfrt_nn.erf(%a)
+  %c = tfrt_nn.add(%b, %one)
+  %d = tfrt_nn.mul(%x, %c)
+  %e = tfrt_nn.mul(%d, %half)
+  tfrt.return %e : !tfrt_tensor.tensor
+}

@@ -107,3 +107,14 @@ func.func @cut(%x: !tfrt_tensor.tensor, %roi: !tfrt_tensor.tensor, %sizes: !tfrt
   %c = tfrt_nn.resize(%b, %roi, %sizes) {coordinate_transformation_mode = "tf_crop_and_resize", present = 11 : i64}
   tfrt.return %c : !tfrt_tensor.tensor
 }
+
+// A transpose that was there already is one with that of the convolution behind it.
+// CHECK-LABEL: func.func @joined
+// CHECK: %[[X:.*]] = tfrt_nn.transpose(%x) {perm = [0, 1, 3, 2]}
+// CHECK-NEXT: tfrt_nn.fused_conv(%[[X]],
+func.func @joined(%x: !tfrt_tensor.tensor) -> !tfrt_tensor.tensor {
+  %w = tfrt_nn.constant dense<1.0> : tensor<1x1x1x1xf32>
+  %a = tfrt_nn.transpose(%x) {perm = [0, 2, 1, 3]}
+  %b = tfrt_nn.conv(%a, %w)
+  tfrt.return %b : !tfrt_tensor.tensor
+}

@@ -45,18 +45,33 @@ START_TEST(tanh_and_erf_are_right_to_seven_digits) {
 }
 END_TEST
 
+START_TEST(gelu_is_right_to_six_digits) {
+  for (uint64_t bits = 0; bits <= UINT32_MAX; bits += STEP) {
+    float x = float_of((uint32_t)bits);
+    if (x != x || isinf(x)) continue;
+    double u = 0.79788456080286535588 * ((double)x + 0.044715 * pow((double)x, 3));
+    double wanted = 0.5 * (double)x * (1.0 + tanh(u));
+    ck_assert_msg(fabs((double)tfrt_nn_gelu_tanhf(x) - wanted) <= 1e-6 * fabs(wanted) + 1e-7,
+                  "gelu(%g)", (double)x);
+  }
+}
+END_TEST
+
 START_TEST(the_ends_are_exact) {
   ck_assert(isinf(tfrt_nn_expf(INFINITY)));
   ck_assert(tfrt_nn_expf(-INFINITY) == 0.0f);
   ck_assert(tfrt_nn_tanhf(INFINITY) == 1.0f && tfrt_nn_tanhf(-INFINITY) == -1.0f);
   ck_assert(tfrt_nn_erff(INFINITY) == 1.0f && tfrt_nn_erff(-INFINITY) == -1.0f);
   ck_assert(isnan(tfrt_nn_expf(NAN)) && isnan(tfrt_nn_tanhf(NAN)) && isnan(tfrt_nn_erff(NAN)));
+  ck_assert(tfrt_nn_gelu_tanhf(INFINITY) == INFINITY && tfrt_nn_gelu_tanhf(-1e30f) == 0.0f);
+  ck_assert(tfrt_nn_gelu_tanhf(0.0f) == 0.0f && isnan(tfrt_nn_gelu_tanhf(NAN)));
   ck_assert(tfrt_nn_expf(0.0f) == 1.0f && tfrt_nn_tanhf(0.0f) == 0.0f);
 }
 END_TEST
 
 Suite* tfrt_test_suite(void) {
   TCase* fast_math = tcase_create("fast_math");
+  tcase_add_test(fast_math, gelu_is_right_to_six_digits);
   tcase_add_test(fast_math, exp_is_right_to_two_units_in_the_last_place);
   tcase_add_test(fast_math, tanh_and_erf_are_right_to_seven_digits);
   tcase_add_test(fast_math, the_ends_are_exact);

@@ -4,6 +4,7 @@
 // where long operations are tasks.
 #include "kernels/nn/nn_kernels.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "embedding/program_source.h"
@@ -196,6 +197,60 @@ static const char products[] =
     "  %d = tfrt_nn.sub(%k, %v)\n"
     "  tfrt.return %g, %f, %t, %d : " TENSOR ", " TENSOR ", " TENSOR ", " TENSOR "\n}\n";
 
+// The same with more elements: then the maths library computes the products.
+static const char large_products[] =
+    "func.func @main() -> (" TENSOR ", " TENSOR ", " TENSOR
+    ") {\n"
+    "  %zero = tfrt_nn.constant dense<0> : tensor<i64>\n"
+    "  %one = tfrt_nn.constant dense<1> : tensor<i64>\n"
+    "  %count = tfrt_nn.constant dense<1600> : tensor<i64>\n"
+    "  %shape = tfrt_nn.constant dense<[40, 40]> : tensor<2xi64>\n"
+    "  %axis = tfrt_nn.constant dense<[0]> : tensor<1xi64>\n"
+    "  %range = tfrt_nn.range(%zero, %count, %one)\n"
+    "  %floats = tfrt_nn.cast(%range) {to = f32}\n"
+    "  %sines = tfrt_nn.sin(%floats)\n"
+    "  %cosines = tfrt_nn.cos(%floats)\n"
+    "  %x = tfrt_nn.reshape(%sines, %shape)\n"
+    "  %m = tfrt_nn.reshape(%cosines, %shape)\n"
+    "  %n = tfrt_nn.transpose(%m)\n"
+    "  %row = tfrt_nn.reduce_max(%x, %axis) {keepdims = 0 : i64}\n"
+    "  %y = tfrt_nn.mat_mul(%x, %m)\n"
+    "  %z = tfrt_nn.add(%y, %row)\n"
+    "  %s = tfrt_nn.add(%z, %y)\n"
+    "  %g = tfrt_nn.gelu(%s)\n"
+    "  %f = tfrt_nn.fused_mat_mul(%x, %m, %row, %y) {activation = \"gelu\"}\n"
+    "  %t = tfrt_nn.fused_mat_mul(%x, %n, %row, %y) {activation = \"gelu\", transB = 1 : i64}\n"
+    "  tfrt.return %g, %f, %t : " TENSOR ", " TENSOR ", " TENSOR "\n}\n";
+
+// Rows by their numbers, where two numbers have no row; rows by keys in another order, where one
+// stands for two rows; numbers that each count for their own row. Infinity in a row that isn't
+// looked up doesn't count.
+static const char lookups[] =
+    "func.func @main() -> (" TENSOR ", " TENSOR ", " TENSOR ", " TENSOR
+    ") {\n"
+    "  %x = tfrt_nn.constant dense<[[2], [0], [-1], [3], [1]]> : tensor<5x1xi32>\n"
+    "  %keys = tfrt_nn.constant dense<[0, 1, 2]> : tensor<3xi32>\n"
+    "  %m = tfrt_nn.constant dense<[[1.0, -0.0], [3.0, 4.0], [5.0, 6.0]]> : tensor<3x2xf32>\n"
+    "  %a = tfrt_nn.lookup(%x, %keys, %m)\n"
+    "  %others = tfrt_nn.constant dense<[[3, 2, 3]]> : tensor<1x3xi32>\n"
+    "  %b = tfrt_nn.lookup(%x, %others, %m)\n"
+    "  %numbers = tfrt_nn.constant dense<[[0, 1, 1], [2, 1, 2]]> : tensor<2x3xi32>\n"
+    "  %c = tfrt_nn.lookup(%numbers, %keys, %m)\n"
+    "  %n = tfrt_nn.constant dense<[[1.0], [0x7F800000], [2.0]]> : tensor<3x1xf32>\n"
+    "  %long = tfrt_nn.constant dense<2> : tensor<i64>\n"
+    "  %long_keys = tfrt_nn.constant dense<[0, 1, 2]> : tensor<3xi64>\n"
+    "  %d = tfrt_nn.lookup(%long, %long_keys, %n)\n"
+    "  tfrt.return %a, %b, %c, %d : " TENSOR ", " TENSOR ", " TENSOR ", " TENSOR "\n}\n";
+
+static const char bad_lookup[] =
+    "func.func @main() -> " TENSOR
+    " {\n"
+    "  %x = tfrt_nn.constant dense<[[2], [0]]> : tensor<2x1xi32>\n"
+    "  %keys = tfrt_nn.constant dense<[0, 1, 2, 3]> : tensor<4xi32>\n"
+    "  %m = tfrt_nn.constant dense<[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]> : tensor<3x2xf32>\n"
+    "  %a = tfrt_nn.lookup(%x, %keys, %m)\n"
+    "  tfrt.return %a : " TENSOR "\n}\n";
+
 // A convolution of a picture of one column, and of the list that the column is.
 static const char columns[] =
     "func.func @main() -> (" TENSOR ", " TENSOR ") {\n" PICTURE
@@ -281,6 +336,36 @@ START_TEST(a_fused_product_gives_what_its_parts_give) {
   assert_near(0, 1);
   assert_near(0, 2);
   for (int i = 0; i < 60; ++i) ck_assert_float_eq_tol(floats(3)[i], 0, 1e-5f);
+  tear_down();
+}
+END_TEST
+
+START_TEST(a_large_fused_product_gives_what_its_parts_give) {
+  set_up(_i);
+  run(large_products);
+  assert_near(0, 1);
+  assert_near(0, 2);
+  tear_down();
+}
+END_TEST
+
+START_TEST(rows_are_looked_up_by_their_keys) {
+  static const float in_order[] = {5, 6, 1, 0, 0, 0, 0, 0, 3, 4};
+  static const float by_keys[] = {3, 4, 0, 0, 0, 0, 6, 6, 0, 0};
+  static const float one_each[] = {4, 4, 8, 10};
+  set_up(_i);
+  run(lookups);
+  for (int i = 0; i < 10; ++i) ck_assert_float_eq(floats(0)[i], in_order[i]);
+  ck_assert(!signbit(floats(0)[3]));
+  for (int i = 0; i < 10; ++i) ck_assert_float_eq(floats(1)[i], by_keys[i]);
+  for (int i = 0; i < 4; ++i) ck_assert_float_eq(floats(2)[i], one_each[i]);
+  ck_assert_uint_eq(tensor(2)->shape.rank, 2);
+  ck_assert_uint_eq(tensor(3)->shape.rank, 1);
+  ck_assert_float_eq(floats(3)[0], 2);
+  tear_down();
+  set_up(_i);
+  run(bad_lookup);
+  assert_error(0, "tfrt_nn.lookup: [2, 1], keys of [4] and a matrix of [3, 2] don't fit");
   tear_down();
 }
 END_TEST
@@ -389,6 +474,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_loop_test(kernels, a_column_is_convolved_as_a_list_is, 0, 4);
   tcase_add_loop_test(kernels, a_summand_is_stretched_before_the_function, 0, 4);
   tcase_add_loop_test(kernels, a_fused_product_gives_what_its_parts_give, 0, 4);
+  tcase_add_loop_test(kernels, a_large_fused_product_gives_what_its_parts_give, 0, 4);
+  tcase_add_loop_test(kernels, rows_are_looked_up_by_their_keys, 0, 4);
   tcase_add_loop_test(kernels, pools_give_the_same_with_the_channels_last, 0, 4);
   tcase_add_loop_test(kernels, a_function_that_is_not_known_is_refused, 0, 4);
   tcase_add_loop_test(kernels, what_is_kept_gives_the_same_again, 0, 4);

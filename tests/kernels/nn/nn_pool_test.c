@@ -63,6 +63,24 @@ START_TEST(small_blocks_pass_through) {
 }
 END_TEST
 
+// Blocks that are kept free don't count.
+START_TEST(the_peak_is_of_what_is_out_at_once) {
+  set_up(TFRT_COUNTING_ALLOCATOR_UNLIMITED);
+  ck_assert_uint_eq(tfrt_nn_pool_peak(host), 0);
+  void* one = take(TFRT_NN_POOL_SMALLEST);
+  void* small = take(100);
+  give(one, TFRT_NN_POOL_SMALLEST);
+  void* other = take(2 * TFRT_NN_POOL_SMALLEST);
+  ck_assert_uint_eq(tfrt_nn_pool_peak(host), 2 * TFRT_NN_POOL_SMALLEST + 100);
+  give(other, 2 * TFRT_NN_POOL_SMALLEST);
+  give(small, 100);
+  other = take(TFRT_NN_POOL_SMALLEST);
+  ck_assert_uint_eq(tfrt_nn_pool_peak(host), 2 * TFRT_NN_POOL_SMALLEST + 100);
+  give(other, TFRT_NN_POOL_SMALLEST);
+  tfrt_host_context_free(host);
+}
+END_TEST
+
 START_TEST(no_more_than_the_limit_is_kept) {
   set_up(TFRT_COUNTING_ALLOCATOR_UNLIMITED);
   int64_t before = live_bytes();
@@ -100,6 +118,7 @@ Suite* tfrt_test_suite(void) {
   TCase* blocks = tcase_create("pool");
   tcase_add_test(blocks, a_block_serves_sizes_of_its_class);
   tcase_add_test(blocks, small_blocks_pass_through);
+  tcase_add_test(blocks, the_peak_is_of_what_is_out_at_once);
   tcase_add_test(blocks, no_more_than_the_limit_is_kept);
   tcase_add_test(blocks, blocks_outlive_the_host);
   tcase_add_test(blocks, free_blocks_make_room_for_others);

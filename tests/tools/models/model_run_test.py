@@ -8,6 +8,7 @@ MODEL is examples/magika/model.onnx; the numbers that it must give are onnxrunti
 """
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -50,6 +51,15 @@ class ModelRunTest(unittest.TestCase):
         self.assertEqual(y.shape, (3, 214))
         self.assertEqual(list(y.argmax(1)), LABELS)
         numpy.testing.assert_allclose(y.max(1), SCORES, rtol=1e-3)
+
+    def test_the_peak_of_the_memory_between_operations_is_told(self):
+        done = tfrt("run", MODEL, "-v", "--arg", "bytes=@" + self.path("x.npy"), "--top", "1")
+        found = re.search(r"^peak activation memory: ([0-9.]+) MB$", done.stderr, re.MULTILINE)
+        self.assertTrue(found, done.stderr)
+        # The convolution's result alone, [3, 512, 508] of f32, has 3.1 MB, and is transposed. Each
+        # tensor of the model together has more than 40.
+        self.assertGreater(float(found.group(1)), 6)
+        self.assertLess(float(found.group(1)), 14)
 
     def test_a_program_made_before_gives_the_same(self):
         bef = self.path("m.bef")
