@@ -9,8 +9,15 @@
 // Times that a block is gone through at most: what one finds is nearly always the last.
 #define MAX_ROUNDS 8
 
+// The ops that are looked at.
+typedef enum scope_e {
+  MERGES = 0,
+  MERGES_AND_PURE_OPS,
+} scope_t;
+
 typedef struct canonicalizer_s {
   tfrt_ir_context_t* context;
+  scope_t scope;
   tfrt_scratch_t merges;    // of merge_place_t: the way to the operand that is gathered
   tfrt_scratch_t operands;  // of tfrt_ir_value_t*: what a merge waits for
   uint32_t stamp;           // of the scratch words that the last merge has marked; never 0
@@ -41,7 +48,8 @@ static bool is_unused(const tfrt_ir_operation_t* op) {
 static void erase_unused(canonicalizer_t* canonicalizer, tfrt_ir_block_t* block) {
   for (tfrt_ir_operation_t* op = block->last; op;) {
     tfrt_ir_operation_t* previous = op->previous;
-    bool is_pure = op->descriptor && op->descriptor->flags & TFRT_KERNEL_PURE && !op->region_count;
+    bool is_pure = canonicalizer->scope == MERGES_AND_PURE_OPS && op->descriptor &&
+                   op->descriptor->flags & TFRT_KERNEL_PURE && !op->region_count;
     if ((is_pure || is_merge(op)) && is_unused(op)) {
       tfrt_ir_operation_erase(op);
       canonicalizer->changed = true;
@@ -182,7 +190,8 @@ static bool canonicalize_block(canonicalizer_t* canonicalizer, tfrt_ir_block_t* 
   for (int round = 0; round < MAX_ROUNDS; ++round) {
     canonicalizer->changed = false;
     erase_unused(canonicalizer, block);
-    if (!tfrt_merge_common_ops(canonicalizer->context, block, &canonicalizer->changed)) {
+    if (canonicalizer->scope == MERGES_AND_PURE_OPS &&
+        !tfrt_merge_common_ops(canonicalizer->context, block, &canonicalizer->changed)) {
       return false;
     }
     for (tfrt_ir_operation_t* op = block->first; op;) {
@@ -225,10 +234,10 @@ static bool clear_marks(tfrt_ir_operation_t* op, void* user_data) {
   return true;
 }
 
-bool tfrt_canonicalize(tfrt_ir_context_t* context, tfrt_ir_operation_t* module,
-                       tfrt_diagnostics_t* diagnostics) {
+static bool run(tfrt_ir_context_t* context, tfrt_ir_operation_t* module,
+                tfrt_diagnostics_t* diagnostics, scope_t scope) {
   tfrt_allocator_t allocator = tfrt_ir_context_allocator(context);
-  canonicalizer_t canonicalizer = {.context = context};
+  canonicalizer_t canonicalizer = {.context = context, .scope = scope};
   tfrt_scratch_initialize(&canonicalizer.merges, sizeof(merge_place_t), allocator);
   tfrt_scratch_initialize(&canonicalizer.operands, sizeof(tfrt_ir_value_t*), allocator);
   tfrt_ir_operation_walk(module, clear_marks, NULL);
@@ -238,4 +247,14 @@ bool tfrt_canonicalize(tfrt_ir_context_t* context, tfrt_ir_operation_t* module,
   if (ok) return true;
   tfrt_pass_report(diagnostics, TFRT_SEVERITY_ERROR, module, "out of memory to canonicalize");
   return false;
+}
+
+bool tfrt_canonicalize(tfrt_ir_context_t* context, tfrt_ir_operation_t* module,
+                       tfrt_diagnostics_t* diagnostics) {
+  return run(context, module, diagnostics, MERGES_AND_PURE_OPS);
+}
+
+bool tfrt_merge_chains(tfrt_ir_context_t* context, tfrt_ir_operation_t* module,
+                       tfrt_diagnostics_t* diagnostics) {
+  return run(context, module, diagnostics, MERGES);
 }

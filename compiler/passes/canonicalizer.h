@@ -37,4 +37,8 @@
 bool tfrt_canonicalize(tfrt_ir_context_t* context, tfrt_ir_operation_t* module,
                        tfrt_diagnostics_t* diagnostics);
 
+// The same with merges only (the pass `merge-chains`). Thread-compatible (caller synchronises).
+bool tfrt_merge_chains(tfrt_ir_context_t* context, tfrt_ir_operation_t* module,
+                       tfrt_diagnostics_t* diagnostics);
+
 #endif  // TFRT_COMPILER_PASSES_CANONICALIZER_H_

@@ -39,6 +39,12 @@ static bool inline_calls(tfrt_ir_context_t* context, const tfrt_op_tables_t* tab
   return tfrt_inline(context, module, diagnostics);
 }
 
+static bool merge_chains(tfrt_ir_context_t* context, const tfrt_op_tables_t* tables,
+                         tfrt_ir_operation_t* module, tfrt_diagnostics_t* diagnostics) {
+  (void)tables;
+  return tfrt_merge_chains(context, module, diagnostics);
+}
+
 static bool print_streams(tfrt_ir_context_t* context, const tfrt_op_tables_t* tables,
                           tfrt_ir_operation_t* module, tfrt_diagnostics_t* diagnostics) {
   (void)tables;
@@ -59,6 +65,7 @@ static const tfrt_pass_t passes[] = {
     {"inline", "put functions where tfrt.call calls them, drop private ones that are left",
      inline_calls},
     {"insert-chains", "put in the chains that the text has left out", tfrt_insert_chains},
+    {"merge-chains", "fold merges of chains, and nothing else", merge_chains},
     {"nn-find-attention", "let one op do what products, a mask and a softmax do",
      tfrt_nn_find_attention},
     {"nn-find-gelu", "let one op do what the formula of gelu does", tfrt_nn_find_gelu},
@@ -75,7 +82,8 @@ static const tfrt_pass_t passes[] = {
      tfrt_nn_choose_layout},
     {"print-dependence-stats", "put chains in, and say as remarks how many",
      tfrt_print_dependence_stats},
-    {"tfrt-print-stream", "say as remarks which stream each op of a function is in", print_streams},
+    {"print-streams", "say as remarks which stream each op of a function is in", print_streams},
+    {"tfrt-print-stream", "the same, by the name that it has in TFRT", print_streams},
     {"verify-async-ref-counts",
      "find references that are given back twice, or never, on any path of a function",
      tfrt_verify_async_ref_counts},

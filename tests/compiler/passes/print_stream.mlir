@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RUN: tfrt_opt -tfrt-print-stream -verify-diagnostics --keep-value-names %s | FileCheck %s
 // RUN: tfrt_opt -tfrt-print-stream %s 2>&1 >/dev/null | FileCheck %s --check-prefix=TEXT
+// RUN: tfrt_opt --print-streams %s 2>&1 >/dev/null | FileCheck %s --check-prefix=TEXT
 
 // The program is printed as it was.
 // CHECK: module attributes {tfrt.cost_threshold = 6 : i64}
