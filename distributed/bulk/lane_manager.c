@@ -339,8 +339,8 @@ void tfrt_lane_manager_need(tfrt_lane_manager_t* manager, uint64_t incarnation, 
   tfrt_lane_peer_need(peer);
 }
 
-void tfrt_lane_manager_set_address(tfrt_lane_manager_t* manager, uint64_t incarnation,
-                                   tfrt_string_view_t address) {
+static void set_address(tfrt_lane_manager_t* manager, uint64_t incarnation,
+                        tfrt_string_view_t address, int64_t next_dial_ns) {
   tfrt_lane_peer_t* peer = tfrt_lane_peer_find(manager, incarnation);
   if (!peer || peer->session.address.size > 0 || address.size == 0 ||
       address.size >= TFRT_TRANSPORT_ADDRESS_SIZE) {
@@ -350,7 +350,20 @@ void tfrt_lane_manager_set_address(tfrt_lane_manager_t* manager, uint64_t incarn
   if (!copy) return;
   tfrt_allocator_free(manager->allocator, (char*)peer->session.address.data, 1);
   peer->session.address = tfrt_string_view_make(copy, address.size);
+  if (next_dial_ns > peer->next_dial_ns) peer->next_dial_ns = next_dial_ns;
   update(peer);
+}
+
+void tfrt_lane_manager_set_address(tfrt_lane_manager_t* manager, uint64_t incarnation,
+                                   tfrt_string_view_t address) {
+  set_address(manager, incarnation, address, 0);
+}
+
+void tfrt_lane_manager_offer_address(tfrt_lane_manager_t* manager, uint64_t incarnation,
+                                     tfrt_string_view_t address) {
+  set_address(
+      manager, incarnation, address,
+      tfrt_deadline_after(tfrt_lane_manager_now_ns(manager), manager->options.dial_timeout_ns));
 }
 
 void tfrt_lane_peer_detach(tfrt_lane_peer_t* peer, bool was_open) {

@@ -230,6 +230,11 @@ void tfrt_lane_manager_need(tfrt_lane_manager_t* manager, uint64_t incarnation, 
 void tfrt_lane_manager_set_address(tfrt_lane_manager_t* manager, uint64_t incarnation,
                                    tfrt_string_view_t address);
 
+// The same for an owner, whose borrower dials: this side does only if there is no lane after the
+// time of a dial. Thread-compatible (the node's lock is held).
+void tfrt_lane_manager_offer_address(tfrt_lane_manager_t* manager, uint64_t incarnation,
+                                     tfrt_string_view_t address);
+
 // Sends |send|'s payload to |incarnation|, as credit comes. FAILED_PRECONDITION if the session
 // is not known, or the value has no codec; OUT_OF_RANGE for an offset behind the payload;
 // ALREADY_EXISTS for a want in use; what the codec says; RESOURCE_EXHAUSTED. On an error

@@ -186,6 +186,16 @@ static void tfrt_incoming_want_tell_on_bulk(tfrt_incoming_want_t* want, const tf
   tfrt_incoming_want_tell(want, &item);
 }
 
+// The lane is one that the borrower has dialled, mostly. If the network loses it under the payload,
+// only this side may learn of that, which writes: then it dials.
+static void tfrt_incoming_want_note_address(const tfrt_incoming_want_t* want) {
+  const uint64_t incarnation = want->peer->incarnation;
+  const tfrt_job_member_t* borrower = tfrt_job_find_incarnation(want->job, incarnation);
+  if (!borrower || !borrower->address[0]) return;
+  tfrt_lane_manager_offer_address(want->node->lanes, incarnation,
+                                  tfrt_string_view_of(borrower->address));
+}
+
 // Sends the payload of the value, which is too big for a message; the want stays until the
 // borrower has it.
 static tfrt_status_t tfrt_incoming_want_offer(tfrt_incoming_want_t* want) {
@@ -207,6 +217,7 @@ static tfrt_status_t tfrt_incoming_want_offer(tfrt_incoming_want_t* want) {
     return status;
   }
   want->on_bulk = true;
+  tfrt_incoming_want_note_address(want);
   bool is_free = peer->transfers++ < TFRT_INCOMING_WANT_FREE_TRANSFERS;
   if (is_free && !want->has_credit_back) {
     want->has_credit_back = true;
