@@ -503,6 +503,7 @@ static tfrt_status_t tfrt_execution_prepare(tfrt_execution_t* execution,
   options.output = &execution->job->output;
   options.router = &execution->job->router;
   options.call_depth = execution->depth;
+  options.most_open_calls = execution->job->usage.limits.calls;
   options.names_are_short_lived = execution->is_carried;
   TFRT_RETURN_IF_ERROR(tfrt_request_context_create(&options, execution->node->options.allocator,
                                                    &execution->request));

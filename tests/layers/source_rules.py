@@ -229,7 +229,8 @@ OUTSIDE_PROJECTS = ("examples/kernel_library/", "examples/null_device/")
 # Only this code may read the number of references to an AsyncValue. Other code would compare it with
 # a number that it expects, and so depend on when unrelated code releases. ref_count.h has another
 # count.
-VALUE_COUNT_HOMES = ("host_runtime/async/", "host_runtime/base/ref_count.h")
+VALUE_COUNT_HOMES = ("host_runtime/async/", "host_runtime/base/ref_count.h",
+                     "host_runtime/executor/request/call_scope.h")
 # Whether a value is unique may be asked only to save a copy, never to decide what others hear.
 UNIQUE_VALUE_ROOMS = ("distributed/",)
 

@@ -28,6 +28,7 @@
 #include "host_runtime/executor/call/queued_call.h"
 #include "host_runtime/executor/call/ready_list.h"
 #include "host_runtime/executor/call/scheduled_call.h"
+#include "host_runtime/executor/request/call_scope.h"
 #include "host_runtime/host_context.h"
 
 // Calls nest on the C stack up to this depth; deeper ones go through the work queue, so
@@ -318,15 +319,16 @@ static void tfrt_executor_complete(tfrt_ready_list_t* ready, tfrt_async_value_t*
   tfrt_late_value_end_path(ready);
 }
 
-// A call gets no memory. So do calls that it would make, and a recursion without end would go on
-// for ever with errors: the request is cancelled, and nothing more of it is begun.
+// A call gets no memory, or is one too many, as |reason| (+0) says. So would calls that it makes,
+// and a recursion without end would go on for ever with errors: the request is cancelled, and
+// nothing more of it is begun.
 static void tfrt_executor_fail_call(const tfrt_bef_callable_t* callable,
-                                    const tfrt_execution_context_t* context,
+                                    const tfrt_execution_context_t* context, tfrt_status_t reason,
                                     tfrt_async_value_t* const* arguments, bool take,
                                     tfrt_async_value_t** results) {
-  tfrt_request_context_cancel(context->request, tfrt_status_out_of_memory());
+  tfrt_request_context_cancel(context->request, reason);
   for (uint32_t i = 0; i < callable->base.result_count; ++i) {
-    results[i] = tfrt_async_value_out_of_memory();
+    results[i] = tfrt_async_value_create_error(reason);
   }
   for (uint32_t i = 0; take && i < callable->base.argument_count; ++i) {
     tfrt_async_value_release(arguments[i]);
@@ -339,7 +341,8 @@ static void tfrt_executor_call(const tfrt_bef_callable_t* callable,
                                tfrt_async_value_t** results) {
   tfrt_call_frame_t* frame = tfrt_call_frame_create(callable, context);
   if (!frame) {
-    tfrt_executor_fail_call(callable, context, arguments, take, results);
+    tfrt_executor_fail_call(callable, context, tfrt_status_out_of_memory(), arguments, take,
+                            results);
     return;
   }
   tfrt_ready_list_t ready = tfrt_ready_list_make(frame, callable->sites[0].stream_id);
@@ -355,7 +358,8 @@ static void tfrt_executor_take_over(tfrt_scheduled_call_t* call, tfrt_async_valu
   tfrt_call_frame_t* frame = tfrt_call_frame_create(callable, call->frame.context);
   if (!frame) {
     // The content of the slots is lost, and some references leak; better than a crash.
-    tfrt_executor_fail_call(callable, call->frame.context, NULL, false, results);
+    tfrt_executor_fail_call(callable, call->frame.context, tfrt_status_out_of_memory(), NULL, false,
+                            results);
     return;
   }
   tfrt_ready_list_t ready = tfrt_ready_list_make(frame, callable->sites[0].stream_id);
@@ -383,6 +387,14 @@ static void tfrt_executor_start_call(const tfrt_bef_callable_t* callable,
                                      const tfrt_execution_context_t* context,
                                      tfrt_async_value_t* const* arguments, bool take,
                                      tfrt_async_value_t** results) {
+  const uint32_t most = context->request->options.most_open_calls;
+  if (TFRT_UNLIKELY(most > 0 && tfrt_call_scope_active(context->scope) > most)) {
+    tfrt_status_t reason =
+        tfrt_request_context_too_many_calls(context->request, callable->base.name);
+    tfrt_executor_fail_call(callable, context, reason, arguments, take, results);
+    tfrt_status_release(reason);
+    return;
+  }
   if (!tfrt_scheduled_call_is_possible(callable, context, arguments)) {
     tfrt_executor_call(callable, context, arguments, take, results);
     return;
@@ -399,7 +411,8 @@ static void tfrt_executor_start_call(const tfrt_bef_callable_t* callable,
     tfrt_executor_call_scheduled(callable, slots, context, arguments, take, results);
     tfrt_allocator_free(allocator, slots, count * sizeof(*slots));
   } else {
-    tfrt_executor_fail_call(callable, context, arguments, take, results);
+    tfrt_executor_fail_call(callable, context, tfrt_status_out_of_memory(), arguments, take,
+                            results);
   }
 }
 

@@ -28,8 +28,9 @@
 typedef struct tfrt_sync_activation_s {
   struct tfrt_sync_activation_s* caller;
   const tfrt_bef_callable_t* callable;
-  uint32_t next;  // kernel
-  int64_t turns;  // this one included; negative: as long as the last result is true
+  uint32_t next;   // kernel
+  uint32_t depth;  // activations below it
+  int64_t turns;   // this one included; negative: as long as the last result is true
   tfrt_sync_value_t registers[];
 } tfrt_sync_activation_t;
 
@@ -149,6 +150,7 @@ static tfrt_sync_activation_t* tfrt_sync_activation_push(tfrt_sync_activation_t*
   activation->caller = caller;
   activation->callable = callable;
   activation->next = 1;
+  activation->depth = caller ? caller->depth + 1 : 0;
   activation->turns = 1;
   memset(activation->registers, 0,
          (size_t)callable->bef->register_count * sizeof(tfrt_sync_value_t));
@@ -250,13 +252,18 @@ static void tfrt_sync_function_run_kernel(tfrt_sync_activation_t* activation,
 // --- Calls -------------------------------------------------------------------
 
 // The activation of the callee that |frame|, of |activation|, asks for; NULL when memory is
-// out or the request is cancelled, with the frame failed.
+// out, the call is one too many or the request is cancelled, with the frame failed.
 static tfrt_sync_activation_t* tfrt_sync_function_enter(tfrt_sync_activation_t* activation,
                                                         tfrt_sync_frame_t* frame) {
   const tfrt_bef_callable_t* callee = (const tfrt_bef_callable_t*)frame->callee;
   tfrt_async_value_t* cancelled = tfrt_request_context_cancelled(frame->context->request);
   if (cancelled) {
     frame->error = tfrt_status_retain(tfrt_async_value_error(cancelled));
+    return NULL;
+  }
+  const uint32_t most = frame->context->request->options.most_open_calls;
+  if (TFRT_UNLIKELY(most > 0 && activation->depth >= most)) {
+    frame->error = tfrt_request_context_too_many_calls(frame->context->request, callee->base.name);
     return NULL;
   }
   tfrt_sync_activation_t* entered = tfrt_sync_activation_push(activation, callee);

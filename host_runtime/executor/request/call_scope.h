@@ -44,6 +44,12 @@ static inline bool tfrt_call_scope_try_enter(tfrt_call_scope_t* scope) {
   return !scope || tfrt_ref_count_try_increment(&scope->active);
 }
 
+// Counts what has begun in |scope| and is not over, its owner among it; NULL: 0. Thread-safe.
+static inline uint32_t tfrt_call_scope_active(const tfrt_call_scope_t* scope) {
+  // Relaxed: only the number counts.
+  return scope ? atomic_load_explicit(&scope->active.count, memory_order_relaxed) : 0;
+}
+
 // The same as tfrt_call_scope_leave(), but returns true where that would run |done|: then the
 // caller does what |done| would. Thread-safe.
 static inline bool tfrt_call_scope_leave_last(tfrt_call_scope_t* scope) {

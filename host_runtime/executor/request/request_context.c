@@ -65,6 +65,17 @@ void tfrt_request_context_cancel(tfrt_request_context_t* request, tfrt_status_t 
   if (act) act->run(act, tfrt_async_value_error(tfrt_request_context_cancelled(request)));
 }
 
+tfrt_status_t tfrt_request_context_too_many_calls(const tfrt_request_context_t* request,
+                                                  const char* function) {
+  tfrt_call_router_t* router = request->options.router;
+  const uint32_t rank = router ? router->vtable->place(router).rank : 0;
+  return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED,
+                            "a call of @%s on host %u would be one of more than %u calls that are "
+                            "open there at once, which is the limit of one request: does the "
+                            "recursion end?",
+                            function, rank, request->options.most_open_calls);
+}
+
 void tfrt_request_context_set_last_act_take(tfrt_request_context_t* request,
                                             tfrt_request_last_act_t* act) {
   atomic_store_explicit(&request->last_act, act, memory_order_relaxed);

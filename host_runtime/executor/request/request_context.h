@@ -49,6 +49,9 @@ typedef struct tfrt_request_options_s {
   const char* device;  // that the first call is placed on; copied; NULL: none
   // Calls that routers have made from host to host above the request; 0: it is a job's own.
   uint32_t call_depth;
+  // The most calls of functions that may be open at once in a scope (call_scope.h), and in calls of
+  // synchronous functions. One more is RESOURCE_EXHAUSTED, and ends the request; 0: no limit.
+  uint32_t most_open_calls;
   // Programs that run in it may go before what they have made: a router that keeps the names of
   // their functions and kernels copies them.
   bool names_are_short_lived;
@@ -100,6 +103,11 @@ void tfrt_request_context_release(tfrt_request_context_t* request);
 // Cancels |request| with |reason| (+0). No kernel of it starts on this host once this
 // has returned, but for those that are just being started. Thread-safe.
 void tfrt_request_context_cancel(tfrt_request_context_t* request, tfrt_status_t reason);
+
+// The error (+1) for a call of |function| by |request|, which has most_open_calls open already; it
+// names the host, if the request has a router. Thread-safe.
+tfrt_status_t tfrt_request_context_too_many_calls(const tfrt_request_context_t* request,
+                                                  const char* function) TFRT_MUST_USE;
 
 // Has |request|, which has none, do |act| (consumed) when it is cancelled. Before anybody else has
 // the request; thread-compatible.

@@ -90,6 +90,40 @@ START_TEST(a_call_too_many_is_refused_and_the_next_is_not) {
 }
 END_TEST
 
+#define ENDLESS(attributes)                                   \
+  "func.func @f(%n: i32) -> i32" attributes                   \
+  " {\n"                                                      \
+  "  %r = tfrt.call @f(%n) : (i32) -> i32\n"                  \
+  "  %s = tfrt.add.i32 %r, %n\n"                              \
+  "  tfrt.return %s : i32\n"                                  \
+  "}\n"                                                       \
+  "func.func @main(%n: i32) -> i32 {\n"                       \
+  "  %r = tfrt.call @f(%n) {host = 1 : i32} : (i32) -> i32\n" \
+  "  tfrt.return %r : i32\n"                                  \
+  "}\n"
+
+// @f calls itself on host 1, asynchronously and synchronously.
+static const char* const endless_programs[] = {
+    ENDLESS(""),
+    ENDLESS(" attributes {tfrt.sync}"),
+};
+
+START_TEST(a_recursion_without_end_is_an_error_that_says_where_and_how_deep) {
+  begin(1, (tfrt_job_limits_t){.calls = 5000});
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(endless_programs); ++i) {
+    tfrt_node_world_start_i32(&world, endless_programs[i], 7, 1);
+    tfrt_node_world_await(&world);
+    tfrt_job_expect_error(tfrt_node_world_error(&world, 0), TFRT_STATUS_RESOURCE_EXHAUSTED,
+                          "a call of @f on host 1 would be one of more than 5000 calls that are "
+                          "open there at once, which is the limit of one request: does the "
+                          "recursion end?");
+    release_results();
+  }
+  tfrt_job_expect(&world, tfrt_job_simple_program, 2, 4);
+  end();
+}
+END_TEST
+
 // Host 1, or each host, takes this few calls and wants at once of one host.
 static uint64_t call_room = 1;
 static bool is_everywhere;
@@ -620,6 +654,7 @@ Suite* tfrt_test_suite(void) {
   TCase* budgets = tcase_create("budgets");
   tcase_set_timeout(budgets, 60);
   tcase_add_test(budgets, a_call_too_many_is_refused_and_the_next_is_not);
+  tcase_add_test(budgets, a_recursion_without_end_is_an_error_that_says_where_and_how_deep);
   tcase_add_test(budgets, calls_without_credit_wait_for_their_deadline);
   tcase_add_test(budgets, wants_without_credit_wait_for_their_deadline);
   tcase_add_test(budgets, calls_that_wait_for_each_other_never_lack_credit);
