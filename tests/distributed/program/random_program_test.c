@@ -59,10 +59,12 @@ static void configure(uint32_t index, tfrt_node_options_t* options) {
   if (is_old) options->session.features &= ~(tfrt_wire_features_t)TFRT_WIRE_FEATURE_PUSH;
 }
 
+// The network of the run.
+static tfrt_simulated_options_t options;
+
 // Begins the run of |seed|, with the faults of the network that need no hand.
 static void begin_program(uint64_t seed, bool has_faults, bool has_messages) {
   tfrt_random_initialize(&dice, seed);
-  tfrt_simulated_options_t options;
   tfrt_simulated_options_initialize(&options);
   options.seed = seed;
   options.jitter_ns = (int64_t)below(20) * options.delay_ns;
@@ -356,6 +358,49 @@ START_TEST(who_is_cut_off_from_some_is_lost_to_them_and_nobody_waits) {
 }
 END_TEST
 
+// --- Where payloads get lost ----------------------------------------------------
+
+// A stream breaks when its sender has waited for so long for what a hole has taken.
+#define HOLE_NS (10 * TFRT_NODE_WORLD_SECOND)
+
+// From now on, for ever or for a while, the network loses what is longer than some size; returns
+// whether for longer than a payload may take.
+static bool open_hole(void) {
+  options.hole_bytes = 200 + (size_t)below(40000);
+  options.hole_ns = HOLE_NS;
+  tfrt_simulated_network_set_faults(world.network, &options);
+  const bool is_for_ever = below(2) == 0;
+  const bool has_cut = below(2) == 0;
+  if (has_cut) cut_at_random();
+  if (is_for_ever) return true;
+  tfrt_node_world_run_for(&world, (int64_t)below((uint64_t)HOLE_NS));
+  options.hole_bytes = 0;
+  tfrt_simulated_network_set_faults(world.network, &options);
+  return has_cut;
+}
+
+START_TEST(what_the_network_never_brings_is_an_error_that_says_so_and_nobody_waits) {
+  uint64_t seed = chosen_seed() ? chosen_seed() : (uint64_t)_i;
+  memset(was_cut, 0, sizeof(was_cut));
+  begin(seed, true);
+  let_pass();
+  const bool is_long = open_hole();
+  tfrt_node_world_await(&world);
+  for (uint32_t i = 0; i < 2; ++i) {
+    if (!tfrt_async_value_is_error(world.results[i])) continue;
+    char text[1024];
+    tfrt_status_format(tfrt_node_world_error(&world, i), text, sizeof(text));
+    if (strstr(text, "the network loses its payload")) {
+      ck_assert_msg(is_long, "%s", text);
+    } else {
+      expect_loss_by_cut(i);
+    }
+  }
+  expect_values();
+  end();
+}
+END_TEST
+
 // --- With little credit --------------------------------------------------------
 
 // Calls and wants that wait hold no credit, so little of it changes no result.
@@ -393,6 +438,8 @@ Suite* tfrt_test_suite(void) {
   add(suite, "faulty", faults_leave_right_results_or_their_own_errors_and_nothing_else, 150,
       (int[]){539, 0, 0});
   add(suite, "little", with_little_credit_results_are_right, 60, (int[]){1577, 3559, 0});
+  add(suite, "holed", what_the_network_never_brings_is_an_error_that_says_so_and_nobody_waits, 40,
+      (int[]){0, 0, 0});
   add(suite, "parted", who_is_cut_off_from_some_is_lost_to_them_and_nobody_waits, 40,
       (int[]){0, 0, 0});
   return suite;
