@@ -8,6 +8,7 @@
 
 #include "distributed/wire/batch.h"
 #include "distributed/wire/bulk.h"
+#include "host_runtime/base/hash_table.h"
 #include "host_runtime/base/list.h"
 
 #define MAX_PROCESSES 12
@@ -37,11 +38,17 @@ typedef struct oracle_want_s {
   tfrt_wire_object_id_t id;
 } oracle_want_t;
 
-// The holds that a process has on a value of another process.
-typedef struct oracle_grip_s {
+// A process, and a value of another process.
+typedef struct oracle_grip_key_s {
   size_t holder;
   uint64_t owner;  // incarnation
   tfrt_wire_object_id_t id;
+} oracle_grip_key_t;
+
+// The holds that the one has on the other.
+typedef struct oracle_grip_s {
+  tfrt_hash_node_t by_key;
+  oracle_grip_key_t key;
   int64_t holds;
   bool was_sent_on;  // by a forward, or a start: then that covers it, too
 } oracle_grip_t;
@@ -80,9 +87,7 @@ struct tfrt_frame_oracle_s {
   tfrt_simulated_network_t* network;
   uint64_t first_incarnation;
   tfrt_list_link_t open;
-  oracle_grip_t* grips;
-  size_t grip_count;
-  size_t grip_capacity;
+  tfrt_hash_table_t grips;
   oracle_hint_t* hints;
   size_t hint_count;
   size_t hint_capacity;
@@ -117,27 +122,40 @@ static void expect(const oracle_event_t* event, bool condition, const char* form
 
 // --- Grips -------------------------------------------------------------------
 
+static uint64_t hash_grip(const void* data) {
+  const oracle_grip_key_t* key = data;
+  uint64_t place = ((uint64_t)key->holder << 32) | key->id.index;
+  uint64_t name = tfrt_hash_combine(key->id.namer, key->id.number);
+  return tfrt_hash_combine(tfrt_hash_combine(key->owner, place), name);
+}
+
+static bool has_grip_key(const tfrt_hash_node_t* node, const void* data) {
+  const oracle_grip_key_t* key = data;
+  const oracle_grip_t* grip = TFRT_CONTAINER_OF(node, oracle_grip_t, by_key);
+  return grip->key.holder == key->holder && grip->key.owner == key->owner &&
+         tfrt_wire_object_id_equal(grip->key.id, key->id);
+}
+
+static const tfrt_hash_table_vtable_t grip_vtable = {.hash = hash_grip, .equal = has_grip_key};
+
 static oracle_grip_t* grip_of(tfrt_frame_oracle_t* oracle, size_t holder, uint64_t owner,
                               tfrt_wire_object_id_t id) {
-  for (size_t i = oracle->grip_count; i-- > 0;) {
-    oracle_grip_t* grip = &oracle->grips[i];
-    bool is_it =
-        grip->holder == holder && grip->owner == owner && tfrt_wire_object_id_equal(grip->id, id);
-    if (is_it) return grip;
-  }
-  if (oracle->grip_count == oracle->grip_capacity) {
-    size_t capacity = 2 * oracle->grip_capacity + 16;
-    oracle_grip_t* grips =
-        tfrt_allocator_allocate(tfrt_allocator_system(), capacity * sizeof(*grips));
-    if (oracle->grips) memcpy(grips, oracle->grips, oracle->grip_count * sizeof(*grips));
-    tfrt_allocator_free(tfrt_allocator_system(), oracle->grips,
-                        oracle->grip_capacity * sizeof(*grips));
-    oracle->grips = grips;
-    oracle->grip_capacity = capacity;
-  }
-  oracle_grip_t* grip = &oracle->grips[oracle->grip_count++];
-  *grip = (oracle_grip_t){.holder = holder, .owner = owner, .id = id};
+  const oracle_grip_key_t key = {.holder = holder, .owner = owner, .id = id};
+  tfrt_hash_node_t* found = tfrt_hash_table_find(&oracle->grips, &key);
+  if (found) return TFRT_CONTAINER_OF(found, oracle_grip_t, by_key);
+  oracle_grip_t* grip = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), sizeof(*grip));
+  grip->key = key;
+  tfrt_hash_table_insert(&oracle->grips, &key, &grip->by_key);
   return grip;
+}
+
+static void free_grips(tfrt_frame_oracle_t* oracle) {
+  for (tfrt_hash_node_t* node = tfrt_hash_table_first(&oracle->grips); node;) {
+    oracle_grip_t* grip = TFRT_CONTAINER_OF(node, oracle_grip_t, by_key);
+    node = tfrt_hash_table_next(&oracle->grips, node);
+    tfrt_allocator_free(tfrt_allocator_system(), grip, sizeof(*grip));
+  }
+  tfrt_hash_table_deinitialize(&oracle->grips);
 }
 
 // |item|, which |event| brings, may name something that its receiver has by other ways than calls.
@@ -700,6 +718,7 @@ tfrt_frame_oracle_t* tfrt_frame_oracle_allocate(tfrt_simulated_network_t* networ
   oracle->network = network;
   oracle->first_incarnation = first_incarnation;
   tfrt_list_initialize(&oracle->open);
+  tfrt_hash_table_initialize(&oracle->grips, &grip_vtable, tfrt_allocator_system());
   tfrt_simulated_network_set_tap(network, look, oracle);
   return oracle;
 }
@@ -716,8 +735,7 @@ void tfrt_frame_oracle_free(tfrt_frame_oracle_t* oracle) {
                           way->want_capacity * sizeof(*way->wants));
     }
   }
-  tfrt_allocator_free(tfrt_allocator_system(), oracle->grips,
-                      oracle->grip_capacity * sizeof(*oracle->grips));
+  free_grips(oracle);
   tfrt_allocator_free(tfrt_allocator_system(), oracle->hints,
                       oracle->hint_capacity * sizeof(*oracle->hints));
   tfrt_allocator_free(tfrt_allocator_system(), oracle, sizeof(*oracle));
