@@ -99,6 +99,7 @@ static void tfrt_client_free(void* argument) {
   tfrt_node_t* node = client->node;
   tfrt_allocator_t allocator = node->options.allocator;
   tfrt_async_value_release(&client->opened->base);
+  tfrt_async_value_release(&client->first_loss->base);
   tfrt_status_release(client->end);
   tfrt_allocator_free(allocator, client->hosts,
                       client->options.host_count * sizeof(*client->hosts));
@@ -173,6 +174,11 @@ static void tfrt_client_close_locked(tfrt_client_t* client, tfrt_status_t reason
     tfrt_action_queue_fail_take(&node->actions, tfrt_async_value_retain(&client->opened->base),
                                 status);
   }
+  if (!client->has_lost) {
+    tfrt_action_queue_forward_take(&node->actions,
+                                   tfrt_async_value_retain(&client->first_loss->base),
+                                   tfrt_async_value_ready_chain());
+  }
   tfrt_client_runs_end(client, NULL);
   if (client->job) {
     tfrt_job_close(client->job, reason);
@@ -218,7 +224,18 @@ void tfrt_client_leave(tfrt_client_t* client) {
   tfrt_node_release(node);
 }
 
-// --- The root is lost --------------------------------------------------------
+// --- A host is lost ----------------------------------------------------------
+
+// |peer|, a host of the open job, is lost.
+static void tfrt_client_note_loss(tfrt_client_t* client, const tfrt_peer_t* peer) {
+  if (client->has_lost) return;
+  client->has_lost = true;
+  tfrt_status_t status =
+      tfrt_peer_lost_error(peer, client->job, NULL, "while it took part in the job");
+  tfrt_action_queue_fail_take(&client->node->actions,
+                              tfrt_async_value_retain(&client->first_loss->base), status);
+  tfrt_status_release(status);
+}
 
 // |root|, the root of the job, is lost: so is all that it ran.
 static void tfrt_client_lose_root(tfrt_client_t* client, const tfrt_peer_t* root) {
@@ -400,10 +417,11 @@ static void tfrt_client_lose_session(tfrt_client_t* client, tfrt_client_host_t* 
     tfrt_status_release(status);
     return;
   }
+  tfrt_peer_t* peer = tfrt_peer_find(client->node, host->incarnation);
+  if (!peer) return;
+  tfrt_client_note_loss(client, peer);
   // The root decides what the loss of another host means.
-  if (host != &client->hosts[0]) return;
-  tfrt_peer_t* root = tfrt_peer_find(client->node, host->incarnation);
-  if (root) tfrt_client_lose_root(client, root);
+  if (host == &client->hosts[0]) tfrt_client_lose_root(client, peer);
 }
 
 static void tfrt_client_on_session_dead(const tfrt_owner_end_t* end) {
@@ -524,9 +542,11 @@ static tfrt_client_t* tfrt_client_allocate(tfrt_node_t* node,
   if (!client) return NULL;
   client->hosts = tfrt_allocator_allocate_zeroed(allocator, hosts_size);
   client->opened = tfrt_indirect_value_create();
-  if (!client->hosts || !client->opened) {
+  client->first_loss = tfrt_indirect_value_create();
+  if (!client->hosts || !client->opened || !client->first_loss) {
     tfrt_allocator_free(allocator, client->hosts, hosts_size);
     tfrt_async_value_release(client->opened ? &client->opened->base : NULL);
+    tfrt_async_value_release(client->first_loss ? &client->first_loss->base : NULL);
     tfrt_allocator_free(allocator, client, sizeof(*client));
     return NULL;
   }
@@ -567,6 +587,10 @@ tfrt_status_t tfrt_client_create(tfrt_node_t* node, const tfrt_client_options_t*
 }
 
 tfrt_async_value_t* tfrt_client_opened(tfrt_client_t* client) { return &client->opened->base; }
+
+tfrt_async_value_t* tfrt_client_first_loss(tfrt_client_t* client) {
+  return &client->first_loss->base;
+}
 
 // --- The part of clients in a node --------------------------------------------
 

@@ -85,6 +85,11 @@ tfrt_status_t tfrt_client_create(tfrt_node_t* node, const tfrt_client_options_t*
 // Thread-safe.
 tfrt_async_value_t* tfrt_client_opened(tfrt_client_t* client);
 
+// A chain (+0, lives as long as |client|) that is an error as soon as a host of the open job is
+// lost, the first one alone, and is available when the client is closed without that. The run may
+// do without that host: its results say. Thread-safe.
+tfrt_async_value_t* tfrt_client_first_loss(tfrt_client_t* client);
+
 // Starts |start| and sets its results (+1 each), which come when the root has ended it. Returns
 // its number, 0 if memory is out, which the results say. Thread-safe.
 uint64_t tfrt_client_start(tfrt_client_t* client, const tfrt_client_start_t* start,

@@ -41,9 +41,11 @@ struct tfrt_client_s {
   tfrt_node_t* node;  // +1
   tfrt_client_options_t options;
   char name[TFRT_WIRE_MAX_NAME_SIZE];
-  tfrt_indirect_value_t* opened;  // +1
+  tfrt_indirect_value_t* opened;      // +1
+  tfrt_indirect_value_t* first_loss;  // +1
   // Guarded by the node's lock from here on.
   tfrt_list_link_t link;  // in the node's clients, until closed
+  bool has_lost;          // a host: |first_loss| is that
   tfrt_client_host_t* hosts;
   tfrt_job_t* job;  // +1; NULL before all hosts are known
   tfrt_list_link_t runs;

@@ -27,6 +27,28 @@ DIGITS = [
 ]
 
 
+LONG = """
+func.func @one() -> i32 {
+  %one = tfrt.constant.i32 1
+  tfrt.return %one : i32
+}
+
+func.func @main() -> i32 {
+  %c0 = tfrt.new.chain
+  %there = tfrt.call @one() {host = 1 : i32} : () -> (i32)
+  %c1 = tfrt.print.i32 %there, %c0
+  %count = tfrt.constant.i32 2000000000
+  %zero = tfrt.constant.i32 0
+  %sum = tfrt.repeat.i32 %count, %zero : i32 {
+    %more = tfrt.call @one() {host = 1 : i32} : () -> (i32)
+    %next = tfrt.add.i32 %zero, %more
+    tfrt.return %next : i32
+  }
+  tfrt.return %sum : i32
+}
+"""
+
+
 class KillTest(ClusterTest):
     def worker(self):
         return self.start_worker("--data-directory=" + MNIST)
@@ -54,6 +76,47 @@ class KillTest(ClusterTest):
             self.assertIn(workers[victim].address, first, context)
             self.assertEqual("is not there" in first, code == 3, context)
         return code, took
+
+    def start_long(self, *flags):
+        """Starts a run of a loop on host 0 that would go on for hours, over a call on host 1; returns when
+        the first line of the program is there."""
+        path = self.write("long.mlir", LONG)
+        process = self.start(path, *flags)
+        self.assertEqual(process.stdout.readline(), "int32 = 1\n")
+        return process
+
+    def test_a_loss_in_a_long_run_is_told_at_once(self):
+        workers = [self.worker() for _ in range(3)]
+        process = self.start_long(hosts(workers))
+        workers[1].kill()
+        line = process.stderr.readline()
+        self.assertIn("lost host 1", line)
+        self.assertIn(workers[1].address, line)
+        self.assertIn("still waiting for @main", process.stderr.readline())
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(self.finish(process)[0], 5)
+        self.expect_idle([workers[0], workers[2]])
+
+    def test_a_loss_ends_a_long_run_where_the_user_wants_that(self):
+        workers = [self.worker() for _ in range(3)]
+        process = self.start_long(hosts(workers), "--stop-on-loss")
+        workers[1].kill()
+        code, _, err = self.finish(process)
+        self.assertEqual(code, 4, err)
+        self.assertEqual(err.count("the client lost host 1"), 1, err)
+        self.assertNotIn("still waiting", err)
+        self.expect_idle([workers[0], workers[2]])
+
+    def test_a_loss_ends_a_long_local_run(self):
+        process = self.start_long("--local=3")
+        for pid in marked(self.mark):
+            with open("/proc/%d/cmdline" % pid, encoding="utf-8") as stream:
+                if "\0local-1\0" in stream.read():
+                    os.kill(pid, signal.SIGKILL)
+        code, _, err = self.finish(process)
+        self.assertEqual(code, 4, err)
+        self.assertIn("lost host 1 (local-1", err.splitlines()[0])
+        self.expect_nothing_left()
 
     def test_a_killed_worker_is_a_clean_end(self):
         numbers = random.Random(SEED)

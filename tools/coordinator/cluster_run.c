@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/coordinator/cluster_run.h"
 
+#include <stdio.h>
+
 #include "host_runtime/async/join.h"
 #include "tools/coordinator/device_placement.h"
 #include "tools/coordinator/line_printer.h"
+#include "tools/coordinator/run_report.h"
 #include "tools/coordinator/trace_collection.h"
 #include "tools/coordinator/value_wait.h"
 
@@ -17,8 +20,8 @@ tfrt_status_t tfrt_cluster_run_initialize(tfrt_cluster_run_t* run,
   process.cluster_key = tfrt_cluster_key_view(&options->key);
   process.tls = tfrt_tls_files_view(&options->tls);
   process.threads = 1;  // nothing is computed here
-  process.heartbeat_ms = options->heartbeat_ms;
-  process.silence_ms = options->silence_ms;
+  process.heartbeat_ms = options->losses.heartbeat_ms;
+  process.silence_ms = options->losses.silence_ms;
   // A host that has stopped reading must not hold up the user, who has the results.
   process.linger_ms = 300;
   process.data_directory = options->directory;
@@ -123,15 +126,71 @@ static tfrt_cluster_run_step_t tfrt_cluster_run_end_more(tfrt_cluster_run_t* run
   }
 }
 
+// --- A loss in the middle --------------------------------------------------------
+
+// A run that ends by the loss of a host has this long for that, before the loss is printed.
+#define TFRT_CLUSTER_RUN_TELL_MS 20
+
+// How far the first loss of a host has come.
+typedef enum tfrt_cluster_run_loss_e {
+  TFRT_CLUSTER_RUN_NO_LOSS,
+  TFRT_CLUSTER_RUN_LOSS_SEEN,  // the alarm runs
+  TFRT_CLUSTER_RUN_LOSS_TOLD,  // or nothing is to be told
+} tfrt_cluster_run_loss_t;
+
+static void tfrt_cluster_run_on_loss(tfrt_task_t* task) {
+  tfrt_cluster_run_t* run = TFRT_CONTAINER_OF(task, tfrt_cluster_run_t, on_loss);
+  tfrt_run_loop_wake(run->loop);
+}
+
+// Whether the run may get over a loss: some call of the program names hosts to try again on.
+static bool tfrt_cluster_run_retries(const tfrt_run_plan_t* plan) {
+  for (uint32_t i = 0; i < tfrt_bef_file_function_count(plan->file); ++i) {
+    const tfrt_bef_function_t* function = tfrt_bef_file_function(plan->file, i);
+    for (uint32_t c = 0; c < function->call_options_count; ++c) {
+      if (function->call_options[c].options.retries > 0) return true;
+    }
+  }
+  return false;
+}
+
+// Looks for the first loss of a host, and prints it if the run goes on, or ends the run, as the
+// user wants. Nothing is lost yet while something can be tried again.
+static tfrt_cluster_run_loss_t tfrt_cluster_run_look(tfrt_cluster_run_t* run,
+                                                     const tfrt_run_plan_t* plan,
+                                                     tfrt_cluster_run_loss_t known) {
+  tfrt_async_value_t* loss = tfrt_client_first_loss(run->client);
+  if (known == TFRT_CLUSTER_RUN_LOSS_TOLD || !tfrt_async_value_is_error(loss)) return known;
+  if (known == TFRT_CLUSTER_RUN_NO_LOSS) {
+    if (tfrt_cluster_run_retries(plan)) return TFRT_CLUSTER_RUN_LOSS_TOLD;
+    tfrt_run_loop_start_alarm(run->loop, TFRT_CLUSTER_RUN_TELL_MS);
+    return TFRT_CLUSTER_RUN_LOSS_SEEN;
+  }
+  if (!run->loop->alarm_is_over) return known;
+  run->told = tfrt_async_value_error(loss);
+  tfrt_run_report_error(run->told);
+  if (run->options->losses.end_run) {
+    tfrt_run_loop_end_early(run->loop, run->told);
+  } else {
+    fprintf(stderr, "tfrt: still waiting for @%s (--stop-on-loss would end it)\n",
+            plan->function->name);
+  }
+  return TFRT_CLUSTER_RUN_LOSS_TOLD;
+}
+
 // Waits for the results. The first cancel is passed on to host 0, whose answer is still waited
 // for. A second one, or the end of the grace, ends the job there, which has host 0 say at once what
 // is known; a third one, or that no such answer comes, closes it here. A run whose lines nobody
 // takes is cancelled.
-static void tfrt_cluster_run_wait(tfrt_cluster_run_t* run) {
+static void tfrt_cluster_run_wait(tfrt_cluster_run_t* run, const tfrt_run_plan_t* plan) {
   tfrt_run_loop_t* loop = run->loop;
+  tfrt_cluster_run_loss_t loss = TFRT_CLUSTER_RUN_NO_LOSS;
+  tfrt_task_initialize(&run->on_loss, tfrt_cluster_run_on_loss);
+  tfrt_async_value_and_then(tfrt_client_first_loss(run->client), &run->on_loss);
   tfrt_cluster_run_step_t step = TFRT_CLUSTER_RUN_GOES_ON;
   // Pairs with the store in tfrt_cluster_run_on_results().
   while (!atomic_load_explicit(&run->is_done, memory_order_acquire)) {
+    if (!loop->cancelled) loss = tfrt_cluster_run_look(run, plan, loss);
     bool is_over = step == TFRT_CLUSTER_RUN_GOES_ON ? loop->cancelled != NULL : loop->alarm_is_over;
     if (step != TFRT_CLUSTER_RUN_CLOSED && (is_over || loop->cancel_count > (uint32_t)step)) {
       step = tfrt_cluster_run_end_more(run, step);
@@ -161,7 +220,7 @@ static tfrt_status_t tfrt_cluster_run_call(tfrt_cluster_run_t* run, tfrt_run_pla
   // The results, and the end of what they don't depend on.
   TFRT_RETURN_IF_ERROR(tfrt_join_and_then(plan->results, plan->function->result_count + 1,
                                           &run->on_results, tfrt_allocator_system()));
-  tfrt_cluster_run_wait(run);
+  tfrt_cluster_run_wait(run, plan);
   tfrt_run_loop_bound_end(run->loop, TFRT_RUN_LOOP_REPORT_SECONDS);
   return NULL;
 }

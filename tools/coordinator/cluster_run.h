@@ -36,6 +36,8 @@ typedef struct tfrt_cluster_run_s {
   tfrt_client_t* client;   // +1; NULL before the hosts are known
   tfrt_task_t on_results;  // runs when all results are resolved, on any thread
   atomic_bool is_done;
+  tfrt_task_t on_loss;  // runs when a host is lost, or the client closed, on any thread
+  tfrt_status_t told;   // +0, the client's; the loss that was printed while the run went on, or OK
 } tfrt_cluster_run_t;
 
 // Makes |run| ready; options and loop (+0) outlive it. Main thread only.

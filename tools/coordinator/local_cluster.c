@@ -128,8 +128,8 @@ static int tfrt_local_cluster_spawn(tfrt_local_worker_t* worker, uint32_t rank,
   char name[32], threads[32], heartbeat[32], silence[32];
   snprintf(name, sizeof(name), "local-%u", rank);
   snprintf(threads, sizeof(threads), "%lld", (long long)tfrt_local_cluster_threads(options));
-  snprintf(heartbeat, sizeof(heartbeat), "%lld", (long long)options->heartbeat_ms);
-  snprintf(silence, sizeof(silence), "%lld", (long long)options->silence_ms);
+  snprintf(heartbeat, sizeof(heartbeat), "%lld", (long long)options->losses.heartbeat_ms);
+  snprintf(silence, sizeof(silence), "%lld", (long long)options->losses.silence_ms);
   // The libraries are last: the NULLs have room for them, and one ends the list.
   const char* arguments[] = {path,
                              "--listen",

@@ -68,8 +68,9 @@ static tfrt_status_t tfrt_run_load(tfrt_run_plan_t* plan, const tfrt_run_options
 }
 
 // Prints how |plan| has ended, and returns the error that decides the exit code (+0), or OK.
+// |told| (+0) was printed while it ran, or is OK.
 static tfrt_status_t tfrt_run_report(const tfrt_run_plan_t* plan, const tfrt_run_options_t* options,
-                                     const tfrt_run_loop_t* loop) {
+                                     const tfrt_run_loop_t* loop, tfrt_status_t told) {
   // If the reader of the output has left, nothing is reported, as by any program that SIGPIPE ends.
   bool is_given_up = tfrt_status_code(loop->cancelled) == TFRT_STATUS_DATA_LOSS;
   if (is_given_up && tfrt_standard_streams_is_cut()) return loop->cancelled;
@@ -77,7 +78,8 @@ static tfrt_status_t tfrt_run_report(const tfrt_run_plan_t* plan, const tfrt_run
                                       .results = plan->results,
                                       .result_count = plan->function->result_count,
                                       .ended = *plan->ended,
-                                      .cancelled = loop->cancelled};
+                                      .cancelled = loop->cancelled,
+                                      .told = told};
   const tfrt_run_style_t style = {
       .is_json = options->is_json,
       .print_error_code = options->print_error_code,
@@ -165,7 +167,7 @@ static tfrt_status_t tfrt_run_on(tfrt_host_context_t* host, tfrt_trace_t* trace,
     status = tfrt_in_process_run(host, &plan, host_count, trace, loop, &is_abandoned);
   }
   if (!status) {
-    *out_exit_code = tfrt_exit_code_of_result(tfrt_run_report(&plan, options, loop));
+    *out_exit_code = tfrt_exit_code_of_result(tfrt_run_report(&plan, options, loop, NULL));
     tfrt_run_write_results(&plan, options, out_exit_code);
     if (options->is_verbose) tfrt_run_tell_memory(host);
     tfrt_run_loop_bound_end(loop, TFRT_RUN_LOOP_END_SECONDS);
@@ -205,7 +207,7 @@ static tfrt_status_t tfrt_run_on_cluster(const tfrt_run_options_t* options, tfrt
   } else if (!status) {
     status = tfrt_cluster_run_execute(&run, &plan, out_exit_code);
     if (!status) {
-      tfrt_status_t error = tfrt_run_report(&plan, options, loop);
+      tfrt_status_t error = tfrt_run_report(&plan, options, loop, run.told);
       *out_exit_code = tfrt_client_has_lost(run.client, error) ? tfrt_exit_code_of_loss(error)
                                                                : tfrt_exit_code_of_result(error);
       tfrt_run_write_results(&plan, options, out_exit_code);

@@ -96,6 +96,10 @@ void tfrt_run_loop_give_up(tfrt_run_loop_t* loop) {
   tfrt_run_loop_cancel(loop, TFRT_STATUS_DATA_LOSS, reason);
 }
 
+void tfrt_run_loop_end_early(tfrt_run_loop_t* loop, tfrt_status_t reason) {
+  if (!loop->cancelled) loop->cancelled = tfrt_status_retain(reason);
+}
+
 void tfrt_run_loop_post_give_up(tfrt_run_loop_t* loop) {
   // Pairs with the exchange in tfrt_run_loop_on_news().
   atomic_store_explicit(&loop->is_given_up, true, memory_order_release);

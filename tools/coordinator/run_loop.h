@@ -74,7 +74,11 @@ void tfrt_run_loop_bound_end(tfrt_run_loop_t* loop, unsigned seconds);
 // thread only.
 void tfrt_run_loop_give_up(tfrt_run_loop_t* loop);
 
-// Lets the turn that runs, or the next, do that. Thread-safe.
+// Cancels the run because of |reason| (+0); if it is cancelled already, does nothing. Main thread
+// only.
+void tfrt_run_loop_end_early(tfrt_run_loop_t* loop, tfrt_status_t reason);
+
+// Lets the turn that runs, or the next, give up. Thread-safe.
 void tfrt_run_loop_post_give_up(tfrt_run_loop_t* loop);
 
 // Goes on as if nobody had cancelled so far. Main thread only.

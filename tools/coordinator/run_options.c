@@ -41,8 +41,9 @@ static const char tfrt_run_footer[] =
     "  tfrt run examples/mnist/mnist.mlir --local 3 --arg images=IDX --arg labels=IDX\n"
     "  tfrt run main.bef --hosts 10.0.0.1:7000,10.0.0.2:7000 --cluster-key-file KEY";
 
-#define TFRT_RUN_CLUSTER_FLAG_COUNT 15
+#define TFRT_RUN_CLUSTER_FLAG_COUNT 16
 #define TFRT_RUN_PROGRAM_FLAG_COUNT 25
+#define TFRT_RUN_STOP_FLAG "stop-on-loss"
 #define TFRT_RUN_FLAG_COUNT (TFRT_RUN_CLUSTER_FLAG_COUNT + TFRT_RUN_PROGRAM_FLAG_COUNT)
 
 // Where it runs.
@@ -72,10 +73,12 @@ static void tfrt_run_options_list_cluster_flags(tfrt_run_options_t* options,
        TFRT_TLS_NAME_HELP " (default: client)", 0, 0},
       {"insecure-network", TFRT_FLAG_BOOL, &texts->insecure_network, NULL, TFRT_NETWORK_TRUST_HELP,
        0, 0},
-      {"heartbeat-ms", TFRT_FLAG_NUMBER, &options->heartbeat_ms, "MS",
+      {"heartbeat-ms", TFRT_FLAG_NUMBER, &options->losses.heartbeat_ms, "MS",
        "between signs of life (default 1000)", 1, 3600000},
-      {"silence-ms", TFRT_FLAG_NUMBER, &options->silence_ms, "MS",
+      {"silence-ms", TFRT_FLAG_NUMBER, &options->losses.silence_ms, "MS",
        "without one, then a host is lost (default 5000)", 2, 3600000},
+      {TFRT_RUN_STOP_FLAG, TFRT_FLAG_BOOL, &options->losses.end_run, NULL,
+       "end the run when a host is lost and no call has retries (default with --local)", 0, 0},
       {"worker", TFRT_FLAG_PATH, &options->worker_path, "FILE",
        "tfrt_worker for --local (default: beside this program)", 0, 0},
   };
@@ -182,8 +185,8 @@ static tfrt_status_t tfrt_run_options_parse_flags(int argument_count, char* cons
 static void tfrt_run_options_initialize(tfrt_run_options_t* out_options) {
   *out_options = (tfrt_run_options_t){.function_name = "main",
                                       .output = "text",
-                                      .heartbeat_ms = TFRT_HOST_PROCESS_HEARTBEAT_MS,
-                                      .silence_ms = TFRT_HOST_PROCESS_SILENCE_MS};
+                                      .losses = {.heartbeat_ms = TFRT_HOST_PROCESS_HEARTBEAT_MS,
+                                                 .silence_ms = TFRT_HOST_PROCESS_SILENCE_MS}};
 }
 
 // Where the command line says that a program runs.
@@ -339,7 +342,7 @@ static tfrt_status_t tfrt_run_options_check(const tfrt_run_options_t* options,
                               "--tls-dir goes with --hosts: nothing else leaves this machine");
   }
   *out_blame = (tfrt_run_blame_t){"silence-ms", "heartbeat-ms"};
-  if (options->silence_ms < 2 * options->heartbeat_ms) {
+  if (options->losses.silence_ms < 2 * options->losses.heartbeat_ms) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "--silence-ms must be at least two times --heartbeat-ms");
   }
@@ -357,6 +360,17 @@ static tfrt_status_t tfrt_run_options_check_model(tfrt_run_options_t* options) {
   if (options->local_count > 0) options->model.host_count = options->local_count;
   if (options->in_process_count > 0) options->model.host_count = options->in_process_count;
   return NULL;
+}
+
+// Whether the flag |name| is among |arguments|, in any of its forms.
+static bool tfrt_run_options_names(int argument_count, char* const* arguments, const char* name) {
+  for (int i = 0; i < argument_count && strcmp(arguments[i], "--") != 0; ++i) {
+    size_t dashes = strspn(arguments[i], "-");
+    const char* text = arguments[i] + dashes;
+    size_t size = strcspn(text, "=");
+    if (dashes > 0 && size == strlen(name) && strncmp(text, name, size) == 0) return true;
+  }
+  return false;
 }
 
 // Relative paths in the program start where the program lies.
@@ -385,6 +399,11 @@ tfrt_status_t tfrt_run_options_parse(int argument_count, char* const* arguments,
   TFRT_RETURN_IF_ERROR(tfrt_cluster_file_locate_key(file, blame.key, blame.other, argument_count,
                                                     arguments, status));
   tfrt_run_options_set_directory(out_options);
+  // Nobody else uses these workers.
+  if (out_options->local_count > 0 &&
+      !tfrt_run_options_names(argument_count, arguments, TFRT_RUN_STOP_FLAG)) {
+    out_options->losses.end_run = true;
+  }
   TFRT_RETURN_IF_ERROR(tfrt_run_options_check_model(out_options));
   TFRT_RETURN_IF_ERROR(
       tfrt_cluster_file_locate(file, texts.hostfile,

@@ -43,6 +43,13 @@ typedef struct tfrt_run_libraries_s {
   const char* devices;
 } tfrt_run_libraries_t;
 
+// When a host is lost, and whether that is the end.
+typedef struct tfrt_run_losses_s {
+  int64_t heartbeat_ms;
+  int64_t silence_ms;
+  bool end_run;  // the first loss ends a run of whose calls none has retries
+} tfrt_run_losses_t;
+
 typedef struct tfrt_run_options_s {
   const char* path;  // of the program
   char directory[4096];
@@ -56,8 +63,7 @@ typedef struct tfrt_run_options_s {
   tfrt_run_records_t records;  // of how it ran
   int64_t timeout_ms;          // 0: none
   int64_t threads;             // per process; 0: chosen
-  int64_t heartbeat_ms;
-  int64_t silence_ms;
+  tfrt_run_losses_t losses;    // of hosts
   tfrt_run_libraries_t libraries;
   tfrt_run_checks_t checks;  // of kernels, also in workers that are started
   bool no_insert_chains;     // a text that lacks some is refused

@@ -87,10 +87,21 @@ static void tfrt_run_report_others(const tfrt_run_outcome_t* outcome, tfrt_statu
   tfrt_told_errors_deinitialize(&told);
 }
 
+// Whether |error|, in its words, was printed while the run went on.
+static bool tfrt_run_report_was_told(const tfrt_run_outcome_t* outcome, tfrt_status_t error) {
+  if (!outcome->told) return false;
+  tfrt_told_errors_t told;
+  tfrt_told_errors_initialize(&told, tfrt_allocator_system());
+  tfrt_told_errors_add(&told, outcome->told);
+  bool is_new = tfrt_told_errors_add(&told, error);
+  tfrt_told_errors_deinitialize(&told);
+  return !is_new;
+}
+
 // Prints the first error, then, if the user wants them, what its causes say and the other errors.
 static void tfrt_run_report_errors(const tfrt_run_outcome_t* outcome, tfrt_status_t first,
                                    bool is_verbose) {
-  tfrt_run_report_error(first);
+  if (!tfrt_run_report_was_told(outcome, first)) tfrt_run_report_error(first);
   if (!is_verbose) return;
   const tfrt_status_fields_t* fields = tfrt_status_fields(first);
   for (uint32_t i = 0; i < fields->cause_count; ++i) {

@@ -15,6 +15,7 @@ typedef struct tfrt_run_outcome_s {
   uint32_t result_count;
   tfrt_async_value_t* ended;  // +0; a chain, or the error that it has ended with; NULL: a chain
   tfrt_status_t cancelled;    // +0; why this process has cancelled it, or OK
+  tfrt_status_t told;         // +0; an error that was printed while it ran, or OK
 } tfrt_run_outcome_t;
 
 // How the user wants that said.

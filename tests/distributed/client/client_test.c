@@ -400,6 +400,23 @@ START_TEST(a_silent_host_is_named_with_what_it_ran_and_where_that_was_called) {
 }
 END_TEST
 
+START_TEST(the_first_loss_of_a_host_is_a_value_of_the_client) {
+  begin_run();
+  tfrt_async_value_t* loss = tfrt_client_first_loss(world.client);
+  ck_assert(!tfrt_async_value_is_available(loss) && !tfrt_async_value_is_error(loss));
+  tfrt_node_world_kill(&world, 1);
+  expect_lost("host 0 lost host 1 (n1, n1:1) while it ran @f: its process is gone", "main", 6,
+              0x1001);
+  ck_assert(tfrt_async_value_is_error(loss));
+  tfrt_status_t status = tfrt_async_value_error(loss);
+  ck_assert_str_eq(tfrt_status_message(status),
+                   "the client lost host 1 (n1, n1:1) while it took part in the job: its process "
+                   "is gone");
+  ck_assert(tfrt_client_has_lost(world.client, status));
+  end();
+}
+END_TEST
+
 START_TEST(a_lost_root_is_named_with_the_entry_function) {
   begin_run();
   tfrt_node_world_kill(&world, 0);
@@ -601,6 +618,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(clients, a_deadline_holds_though_the_root_stands_still);
   tcase_add_test(clients, a_lost_host_is_named_with_what_it_ran_and_where_that_was_called);
   tcase_add_test(clients, a_silent_host_is_named_with_what_it_ran_and_where_that_was_called);
+  tcase_add_test(clients, the_first_loss_of_a_host_is_a_value_of_the_client);
   tcase_add_test(clients, a_lost_root_is_named_with_the_entry_function);
   tcase_add_test(clients, what_is_asked_after_the_root_is_lost_says_so_too);
   tcase_add_test(clients, a_client_that_is_cut_from_one_host_is_named_with_that);
