@@ -28,11 +28,13 @@ class Graph:
         self.nodes.append(helper.make_node(operator, list(inputs), [name], name=name, **attributes))
         return name
 
-    def save(self, path, inputs, output, shape):
+    def save(self, path, inputs, output, shape, others=()):
+        """Output 0 is called y; |others| are names and shapes of those that follow."""
         values = [helper.make_tensor_value_info(name, kind, dims) for name, kind, dims in inputs]
         self.nodes.append(helper.make_node("Identity", [output], ["y"]))
-        result = helper.make_tensor_value_info("y", TensorProto.FLOAT, shape)
-        graph = helper.make_graph(self.nodes, "main", values, [result], self.weights)
+        results = [helper.make_tensor_value_info(name, TensorProto.FLOAT, dims)
+                   for name, dims in [("y", shape), *others]]
+        graph = helper.make_graph(self.nodes, "main", values, results, self.weights)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)])
         model.ir_version = 10
         onnx.checker.check_model(model)
@@ -126,4 +128,101 @@ def minilm(path):
             "mask": (numpy.arange(TOKENS) < 100).reshape(1, 1, 1, TOKENS)}
 
 
-MAKERS = {"resnet50": resnet50, "minilm": minilm}
+# --- SmolLM2 -----------------------------------------------------------------------
+#
+# One token of SmolLM2-135M behind PAST others, whose keys and values are inputs, as torch exports a
+# step with a cache.
+
+PAST, BLOCKS, VOCABULARY = 64, 30, 49152
+HIDDEN, WIDE, QUERIES, KEYS, SIZE = 576, 1536, 9, 3, 64
+
+
+def rms_norm(graph, x):
+    square = graph.add("Pow", x, graph.constant(numpy.array(2, numpy.float32)))
+    axes = graph.constant(numpy.array([-1], numpy.int64))
+    mean = graph.add("ReduceMean", square, axes, keepdims=1)
+    least = graph.constant(numpy.array(1e-5, numpy.float32))
+    root = graph.add("Sqrt", graph.add("Add", mean, least))
+    scaled = graph.add("Mul", x, graph.add("Reciprocal", root))
+    return graph.add("Mul", graph.weight((HIDDEN,), 1.0), scaled)
+
+
+def heads_of_token(graph, x, count):
+    y = graph.add("MatMul", x, graph.weight((HIDDEN, count * SIZE), HIDDEN ** -0.5))
+    shape = graph.constant(numpy.array([1, 1, count, SIZE], numpy.int64))
+    return graph.add("Transpose", graph.add("Reshape", y, shape), perm=[0, 2, 1, 3])
+
+
+def slice_of(graph, x, begin, end):
+    return graph.add("Slice", x, *(graph.constant(numpy.array([number], numpy.int64))
+                                   for number in (begin, end, 3, 1)))
+
+
+def turn(graph, x, cosine, sine):
+    half = graph.add("Neg", slice_of(graph, x, SIZE // 2, SIZE))
+    rotated = graph.add("Concat", half, slice_of(graph, x, 0, SIZE // 2), axis=-1)
+    return graph.add("Add", graph.add("Mul", x, cosine), graph.add("Mul", rotated, sine))
+
+
+def shared(graph, x):
+    """Each head of keys or values serves several heads of queries."""
+    group = QUERIES // KEYS
+    axes = graph.constant(numpy.array([2], numpy.int64))
+    wide = graph.constant(numpy.array([1, KEYS, group, PAST + 1, SIZE], numpy.int64))
+    flat = graph.constant(numpy.array([1, QUERIES, PAST + 1, SIZE], numpy.int64))
+    return graph.add("Reshape", graph.add("Expand", graph.add("Unsqueeze", x, axes), wide), flat)
+
+
+def attend(graph, x, number, angles):
+    query = turn(graph, heads_of_token(graph, x, QUERIES), *angles)
+    key = turn(graph, heads_of_token(graph, x, KEYS), *angles)
+    value = heads_of_token(graph, x, KEYS)
+    for name, new in (("key", key), ("value", value)):
+        graph.nodes.append(helper.make_node(
+            "Concat", [f"past_{name}_{number}", new], [f"{name}_{number}"], axis=2))
+    keys = graph.add("Transpose", shared(graph, f"key_{number}"), perm=[0, 1, 3, 2])
+    root = graph.constant(numpy.array(SIZE ** -0.25, numpy.float32))
+    scores = graph.add("MatMul", graph.add("Mul", query, root), graph.add("Mul", keys, root))
+    softmax = graph.add("Softmax", graph.add("Add", scores, "mask"), axis=-1)
+    mixed = graph.add("MatMul", softmax, shared(graph, f"value_{number}"))
+    flat = graph.constant(numpy.array([1, 1, HIDDEN], numpy.int64))
+    joined = graph.add("Reshape", graph.add("Transpose", mixed, perm=[0, 2, 1, 3]), flat)
+    return graph.add("MatMul", joined, graph.weight((HIDDEN, HIDDEN), HIDDEN ** -0.5))
+
+
+def feed_forward(graph, x):
+    gate = graph.add("MatMul", x, graph.weight((HIDDEN, WIDE), HIDDEN ** -0.5))
+    silu = graph.add("Mul", gate, graph.add("Sigmoid", gate))
+    up = graph.add("MatMul", x, graph.weight((HIDDEN, WIDE), HIDDEN ** -0.5))
+    return graph.add("MatMul", graph.add("Mul", silu, up),
+                     graph.weight((WIDE, HIDDEN), WIDE ** -0.5))
+
+
+def smollm2(path):
+    graph = Graph(3)
+    x = graph.add("Gather", graph.weight((VOCABULARY, HIDDEN), 0.05), "id")
+    phases = numpy.arange(8192)[:, None] * 100000.0 ** (-numpy.arange(0, SIZE, 2) / SIZE)
+    tables = [graph.constant(numpy.tile(function(phases), 2).astype(numpy.float32))
+              for function in (numpy.cos, numpy.sin)]
+    angles = [graph.add("Gather", table, "position") for table in tables]
+    for number in range(BLOCKS):
+        x = graph.add("Add", x, attend(graph, rms_norm(graph, x), number, angles))
+        x = graph.add("Add", x, feed_forward(graph, rms_norm(graph, x)))
+    scores = graph.add("MatMul", rms_norm(graph, x),
+                       graph.weight((HIDDEN, VOCABULARY), HIDDEN ** -0.5))
+    inputs = [("id", TensorProto.INT64, [1, 1]), ("position", TensorProto.INT64, [1, 1]),
+              ("mask", TensorProto.FLOAT, [1, 1, 1, PAST + 1])]
+    values = {"id": numpy.array([[17]]), "position": numpy.array([[PAST]]),
+              "mask": numpy.zeros((1, 1, 1, PAST + 1), numpy.float32)}
+    others = []
+    for number in range(BLOCKS):
+        for name in ("key", "value"):
+            past = f"past_{name}_{number}"
+            inputs.append((past, TensorProto.FLOAT, [1, KEYS, PAST, SIZE]))
+            others.append((f"{name}_{number}", [1, KEYS, PAST + 1, SIZE]))
+            values[past] = graph.random.standard_normal((1, KEYS, PAST, SIZE)).astype(numpy.float32)
+    graph.save(path, inputs, scores, [1, 1, VOCABULARY], others)
+    return values
+
+
+MAKERS = {"resnet50": resnet50, "minilm": minilm, "smollm2": smollm2}

@@ -24,7 +24,7 @@
 #include "host_runtime/tensor/tensor_types.h"
 #include "tests/bench/bench_memory.h"
 
-enum { MAX_INPUTS = 8, MAX_RESULTS = 16, LINE_SIZE = 4096 };
+enum { MAX_INPUTS = 64, MAX_RESULTS = 64, LINE_SIZE = 4096 };
 
 typedef struct peer_s {
   tfrt_host_context_t* host;

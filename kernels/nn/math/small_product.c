@@ -13,7 +13,7 @@
 #define FEW_MULTIPLICATIONS 32768
 
 // Columns whose sums stay in the nearest cache while the rows of the matrix go by.
-#define BLOCK 2048
+#define BLOCK 8192
 
 // Sums that are added up side by side.
 #define LANES 8
@@ -32,15 +32,19 @@ bool tfrt_nn_product_is_small(const tfrt_nn_product_t* product) {
 
 // --- b as [k, n] ----------------------------------------------------------------------
 
-// Adds four rows of b, each |stride| elements behind the one before, times |a[0]| to |a[3]| to the
+// Adds eight rows of b, each |stride| elements behind the one before, times |a[0]| to |a[7]| to the
 // |count| sums at |c|.
-TFRT_ALWAYS_INLINE void add_four_rows(const float* a, const float* restrict b, int64_t stride,
-                                      float* restrict c, int64_t count) {
+TFRT_ALWAYS_INLINE void add_eight_rows(const float* a, const float* restrict b, int64_t stride,
+                                       float* restrict c, int64_t count) {
   for (int64_t j = 0; j < count; ++j) {
     float sum = c[j] + a[0] * b[j];
     sum += a[1] * b[j + stride];
     sum += a[2] * b[j + 2 * stride];
-    c[j] = sum + a[3] * b[j + 3 * stride];
+    sum += a[3] * b[j + 3 * stride];
+    sum += a[4] * b[j + 4 * stride];
+    sum += a[5] * b[j + 5 * stride];
+    sum += a[6] * b[j + 6 * stride];
+    c[j] = sum + a[7] * b[j + 7 * stride];
   }
 }
 
@@ -54,9 +58,9 @@ TFRT_ALWAYS_INLINE void add_rows_loop(const tfrt_nn_product_t* p, const float* a
   for (int64_t begin = 0; begin < p->n; begin += BLOCK) {
     int64_t count = p->n - begin < BLOCK ? p->n - begin : BLOCK;
     int64_t l = 0;
-    for (; l + 4 <= p->k; l += 4) {
+    for (; l + 8 <= p->k; l += 8) {
       for (int64_t i = 0; i < p->m; ++i) {
-        add_four_rows(a + i * p->k + l, b + l * p->n + begin, p->n, c + i * p->n + begin, count);
+        add_eight_rows(a + i * p->k + l, b + l * p->n + begin, p->n, c + i * p->n + begin, count);
       }
     }
     for (; l < p->k; ++l) {

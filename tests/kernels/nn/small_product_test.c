@@ -53,8 +53,8 @@ static void check(const tfrt_nn_product_t* p, float alpha, float beta) {
 
 // Around the numbers of rows, lanes and columns that the loops take at once.
 START_TEST(all_forms_are_right) {
-  static const int64_t rows[] = {1, 2, 4, 5}, columns[] = {1, 3, 4, 7, 8, 9, 33, 2049},
-                       depths[] = {1, 3, 4, 7, 8, 9, 30};
+  static const int64_t rows[] = {1, 2, 4, 5}, columns[] = {1, 3, 4, 7, 8, 9, 33, 8193},
+                       depths[] = {1, 3, 7, 8, 9, 30};
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(rows); ++i) {
     for (size_t j = 0; j < TFRT_ARRAY_SIZE(columns); ++j) {
       for (size_t l = 0; l < TFRT_ARRAY_SIZE(depths); ++l) {
