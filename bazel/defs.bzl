@@ -30,7 +30,12 @@ TFRT_COPTS = [
 ]
 
 def tfrt_cc_library(name, copts = [], **kwargs):
-    """A cc_library with the project's compiler options."""
+    """A cc_library with the project's compiler options.
+
+    It is only ever linked into something: without linkstatic, Bazel would make a shared library of
+    it, too, wherever all targets are built.
+    """
+    kwargs.setdefault("linkstatic", True)
     native.cc_library(
         name = name,
         copts = TFRT_COPTS + copts,

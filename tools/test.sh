@@ -38,9 +38,10 @@ events=$(mktemp -d)
 trap 'rm -rf "$events"' EXIT
 runs=()
 
-# Many tests wait for other processes, and for times to pass: half as many again as there are
-# processors keep these busy.
-slots=$(($(nproc) + $(nproc) / 2))
+# Most of the long tests wait for other processes, and for times to pass: one that starts clusters uses
+# a processor for a fifth to a third of its time. Compilers don't wait; Bazel itself starts no more of
+# them than there are processors.
+slots=$(($(nproc) * 5 / 2))
 
 # run NAME ARGUMENT...: one `bazel test //...`; goes on after failures, keeps the exit code.
 run() {
