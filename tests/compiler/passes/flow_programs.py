@@ -18,6 +18,7 @@ class FlowFunction(Function):
         super().__init__(name, parameters)
         self.blocks = []
         self.is_async = False
+        self.has_lprint = False  # it, or one that it calls, prints without a kernel
 
 
 class FlowGenerator(Generator):
@@ -30,6 +31,7 @@ class FlowGenerator(Generator):
         super().__init__(seed, hosts)
         self.in_region = 0  # of a kernel: no op of the language may stand there
         self.in_task = 0
+        self.has_lprint = False  # so far, the function that is made
         self.pending = []  # what tasks give, and nobody has waited for: (name, type)
 
     def region_of_kernel(self, make, scope, depth):
@@ -49,6 +51,10 @@ class FlowGenerator(Generator):
         functions = self.functions
         if self.in_region or self.random.random() < 0.3:
             self.functions = [one for one in functions if not isinstance(one, FlowFunction)]
+        if self.in_task:
+            # A task in which no kernel lacks a chain is no part of the order of the text.
+            self.functions = [one for one in self.functions
+                              if not getattr(one, "has_lprint", False)]
         statement = super().call(scope)
         self.functions = functions
         if statement[0] == "cond" and FlowFunction in map(type, statement[2:4]):
@@ -56,6 +62,7 @@ class FlowGenerator(Generator):
             statement = ("call", statement[2], statement[4], statement[5], None)
         if self.in_region or statement[0] != "call":
             return statement
+        self.has_lprint = self.has_lprint or getattr(statement[1], "has_lprint", False)
         kind = "acall" if getattr(statement[1], "is_async", False) else "fcall"
         return (kind,) + statement[1:]
 
@@ -64,6 +71,7 @@ class FlowGenerator(Generator):
             return super().statement(scope, depth)
         choice = self.random.random()
         if choice < 0.2 and not self.in_task:
+            self.has_lprint = True
             return ("lprint", self.pick(scope, "i64"))
         if choice < 0.4 and depth < 3:
             bodies = [self.block(list(scope), self.random.randrange(0, 4), depth + 1)
@@ -133,7 +141,9 @@ class FlowGenerator(Generator):
         function.is_async = self.random.random() < 0.3
         if self.random.random() < 0.6:
             function.results = [("", self.random.choice([CELL, "i64"]))]
+        self.has_lprint = False
         self.blocks(function, list(function.parameters), 5)
+        function.has_lprint = self.has_lprint
         self.functions.append(function)
 
     def program(self, index):
