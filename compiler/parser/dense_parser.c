@@ -204,13 +204,28 @@ static bool check_type(tfrt_parser_t* parser, size_t offset, const tfrt_ir_type_
   return true;
 }
 
+// True if |type| is a scalable vector: it and its attributes are only carried along.
+static bool is_scalable(const tfrt_ir_type_t* type) {
+  return type->kind == TFRT_IR_TYPE_DIALECT &&
+         tfrt_string_view_starts_with(tfrt_ir_string_view(type->text),
+                                      tfrt_string_view_of("vector<"));
+}
+
+// The attribute from |word| up to the token at hand, which is only carried along.
+static const tfrt_ir_attribute_t* carry_along(tfrt_parser_t* parser, const tfrt_token_t* word) {
+  const char* begin = parser->lexer.text.data + word->offset;
+  size_t size = parser->token.offset - word->offset;
+  while (size && strchr(" \t\r\n", begin[size - 1])) --size;
+  return tfrt_ir_attribute_opaque(parser->context, tfrt_string_view_make(begin, size));
+}
+
 // `> : type`; reports what is wrong with the type at its place.
 static const tfrt_ir_type_t* parse_dense_type(tfrt_parser_t* parser, bool any_element) {
   if (!tfrt_parser_expect(parser, '>', "at the end of a dense attribute")) return NULL;
   if (!tfrt_parser_expect(parser, ':', "and a type behind a dense attribute")) return NULL;
   size_t offset = parser->token.offset;
   const tfrt_ir_type_t* type = tfrt_parser_type(parser);
-  if (!type || any_element) return type;
+  if (!type || any_element || is_scalable(type)) return type;
   return check_type(parser, offset, type) ? type : NULL;
 }
 
@@ -221,11 +236,7 @@ static const tfrt_ir_attribute_t* parse_strings(tfrt_parser_t* parser, const tfr
   if (!tfrt_parser_find_closing(parser, parser->token.offset, &end)) return NULL;
   tfrt_parser_move(parser, end);
   if (!parse_dense_type(parser, true)) return NULL;
-  end = parser->token.offset;
-  const char* begin = parser->lexer.text.data + word->offset;
-  size_t size = end - word->offset;
-  while (size && strchr(" \t\r\n", begin[size - 1])) --size;
-  return tfrt_ir_attribute_opaque(parser->context, tfrt_string_view_make(begin, size));
+  return carry_along(parser, word);
 }
 
 // True if the elements from the token at hand on are strings.
@@ -245,6 +256,7 @@ const tfrt_ir_attribute_t* tfrt_parser_dense(tfrt_parser_t* parser, const tfrt_t
   if (is_hex) {
     const tfrt_ir_string_t* hex = tfrt_parser_string(parser);
     const tfrt_ir_type_t* type = hex ? parse_dense_type(parser, false) : NULL;
+    if (type && is_scalable(type)) return carry_along(parser, word);
     return type ? build_hex(parser, offset, hex, type) : NULL;
   }
   if (is_string_list(parser)) return parse_strings(parser, word);
@@ -253,7 +265,8 @@ const tfrt_ir_attribute_t* tfrt_parser_dense(tfrt_parser_t* parser, const tfrt_t
   if (parser->token.kind != '>' && !parse_nested(parser, &shape, 0)) return NULL;
   const tfrt_ir_type_t* type = parse_dense_type(parser, false);
   if (!type) return NULL;
-  const tfrt_ir_attribute_t* attribute = build(parser, offset, mark, type, &shape);
+  const tfrt_ir_attribute_t* attribute =
+      is_scalable(type) ? carry_along(parser, word) : build(parser, offset, mark, type, &shape);
   parser->literals.count = mark;
   return attribute;
 }

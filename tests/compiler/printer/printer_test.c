@@ -166,6 +166,7 @@ static const char* const attributes[] = {
     "#tfrt.bare",
     "affine_map<(d0, d1) -> (d1, d0)>",
     "sparse<[[0, 0], [1, 2]], [1, 5]> : tensor<3x4xi32>",
+    "dense<3> : vector<4x[8]xi32>",
     "dense_resource<blob1> : tensor<4xi8>",
     "distinct[0]<42 : i32>",
     "loc(\"zz\":1:2)",
