@@ -362,6 +362,8 @@ static void insert_function(tfrt_chain_inserter_t* inserter,
                             const tfrt_effect_function_t* function) {
   tfrt_ir_block_t* block = function->block;
   if (!block || function->is_sync || !block->last) return;
+  // Its results are not what its block ends with; the lowering gives it its chains.
+  if (tfrt_ir_is_async_function(function->op)) return;
   inserter->function = function;
   if (function->use == TFRT_EFFECT_USE_BLOCK && !inserter->analysis.only_memory) {
     insert_flow_block(inserter, function);
