@@ -95,6 +95,11 @@ static void inline_add_task(tfrt_work_queue_t* base, tfrt_task_t* task) {
   }
 }
 
+static void inline_note_backlog(tfrt_work_queue_t* base) {
+  inline_work_queue_t* queue = cast(base);
+  if (is_runner(queue) && queue->is_in_call) tfrt_backlog_note(base, work_off);
+}
+
 static bool inline_add_blocking_task(tfrt_work_queue_t* base, tfrt_task_t* task,
                                      bool allow_queuing) {
   if (!allow_queuing) return false;
@@ -270,6 +275,7 @@ tfrt_status_t tfrt_inline_work_queue_create(tfrt_allocator_t allocator,
       .is_in_worker_thread = inline_is_in_worker_thread,
       .name = inline_name,
       .run_here = inline_run_here,
+      .note_backlog = inline_note_backlog,
   };
   *out_queue = NULL;
   inline_work_queue_t* queue = tfrt_allocator_allocate_zeroed(allocator, sizeof *queue);

@@ -92,6 +92,10 @@ static void level_run_or_add(tfrt_work_queue_t* queue, tfrt_task_t* task) {
   tfrt_work_queue_run_or_add(base_of(queue), task);
 }
 
+static void level_note_backlog(tfrt_work_queue_t* queue) {
+  tfrt_work_queue_note_backlog(base_of(queue));
+}
+
 static void level_await(tfrt_work_queue_t* queue, tfrt_async_value_t* const* values, size_t count) {
   tfrt_work_queue_await(base_of(queue), values, count);
 }
@@ -121,6 +125,7 @@ static const tfrt_work_queue_vtable_t vtable = {
     .name = level_name,
     .run_here = level_run_here,
     .run_or_add = level_run_or_add,
+    .note_backlog = level_note_backlog,
 };
 
 tfrt_status_t tfrt_priority_work_queues_create(tfrt_work_queue_t* base, tfrt_allocator_t allocator,

@@ -548,6 +548,11 @@ static void pool_run_here(tfrt_work_queue_t* base, tfrt_task_t* task) {
   tfrt_guests_wake_napper(&pool->guests);
 }
 
+static void pool_note_backlog(tfrt_work_queue_t* base) {
+  const tfrt_guest_t* guest = current_guest;
+  if (guest && guest->guests == &cast(base)->guests) tfrt_backlog_note(base, work_off);
+}
+
 // --- Adding ------------------------------------------------------------------
 
 static void pool_add_task(tfrt_work_queue_t* base, tfrt_task_t* task) {
@@ -684,6 +689,7 @@ static const tfrt_work_queue_vtable_t pool_vtable = {
     .name = pool_name,
     .run_here = pool_run_here,
     .run_or_add = pool_run_or_add,
+    .note_backlog = pool_note_backlog,
 };
 
 static tfrt_status_t check_count(const char* what, int count) {

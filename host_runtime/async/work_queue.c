@@ -35,6 +35,10 @@ void tfrt_work_queue_run_or_add(tfrt_work_queue_t* queue, tfrt_task_t* task) {
   }
 }
 
+void tfrt_work_queue_note_backlog(tfrt_work_queue_t* queue) {
+  if (queue->vtable->note_backlog) queue->vtable->note_backlog(queue);
+}
+
 void tfrt_work_queue_await(tfrt_work_queue_t* queue, tfrt_async_value_t* const* values,
                            size_t count) {
   queue->vtable->await(queue, values, count);

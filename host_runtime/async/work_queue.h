@@ -42,6 +42,7 @@ typedef struct tfrt_work_queue_vtable_s {
   const char* (*name)(const tfrt_work_queue_t* queue);
   void (*run_here)(tfrt_work_queue_t* queue, tfrt_task_t* task);    // NULL: nothing but the task
   void (*run_or_add)(tfrt_work_queue_t* queue, tfrt_task_t* task);  // NULL: as add_task
+  void (*note_backlog)(tfrt_work_queue_t* queue);                   // NULL: nothing
 } tfrt_work_queue_vtable_t;
 
 // Embedded first in every implementation.
@@ -78,6 +79,11 @@ void tfrt_work_queue_run_here(tfrt_work_queue_t* queue, tfrt_task_t* task);
 // tfrt_work_queue_add_task() does. For a thread that has learnt something that the task waits for,
 // as what wakes another one takes longer than many a task. Thread-safe.
 void tfrt_work_queue_run_or_add(tfrt_work_queue_t* queue, tfrt_task_t* task);
+
+// Says that this thread has made much that waits for tasks of |queue|. If it runs a call by
+// tfrt_work_queue_run_here(), it runs some of the tasks that it has added, at the next place where
+// it may (backlog.h). Thread-safe.
+void tfrt_work_queue_note_backlog(tfrt_work_queue_t* queue);
 
 // Returns when all |values| are resolved; demands them. A task of the queue may call it only if the
 // queue has threads (thread_pool_work_queue.h). Thread-safe.

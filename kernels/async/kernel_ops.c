@@ -100,8 +100,9 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
        "Calls a function as a task of the work queue, or on another host, once the chain is there; "
        "the chain is the function's first argument.",
        IN(AFTER, PASS("operands", TFRT_TYPE_ANY)), OUT(GIVE("results", TFRT_TYPE_ANY)),
-       SET(NEED("callee", SYMBOL)), FLAGS(CALL_OPTIONS, VARIADIC_OPERANDS, VARIADIC_RESULTS),
-       .async = &region, EFFECTS(OF_FUNCTIONS)),
+       SET(NEED("callee", SYMBOL)),
+       FLAGS(CALL_OPTIONS, VARIADIC_OPERANDS, VARIADIC_RESULTS, WAITS_ITSELF), .async = &region,
+       EFFECTS(OF_FUNCTIONS)),
     OP("tfrt_async.run",
        "Runs the blocks of a function, each a function that is called with a chain: one after the "
        "other, as their last results and `edges` say.",

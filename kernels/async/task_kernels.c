@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host_runtime/async/value_storage.h"
 #include "host_runtime/bef/bef_attribute.h"
+#include "host_runtime/executor/kernel/kernel_site.h"
 #include "host_runtime/executor/request/request_context.h"
 #include "kernels/async/kernel_parts.h"
 
@@ -27,7 +28,11 @@ void tfrt_async_execute(tfrt_kernel_frame_t* frame) {
   }
   tfrt_execution_context_t context = *frame->context;
   if (frame->call_options) tfrt_call_options_place(frame->call_options, &context);
-  tfrt_function_execute_in_queue(function, &context, frame->arguments, frame->results);
+  if (tfrt_kernel_site_waits_for(frame->site, 0)) {
+    tfrt_function_execute_in_queue_after(function, &context, frame->arguments, frame->results);
+  } else {
+    tfrt_function_execute_in_queue(function, &context, frame->arguments, frame->results);
+  }
 }
 
 void tfrt_async_assert(tfrt_kernel_frame_t* frame) {

@@ -4,7 +4,11 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "host_runtime/async/join.h"
+#include "host_runtime/async/value_storage.h"
 #include "host_runtime/base/number_text.h"
+#include "host_runtime/executor/kernel/kernel_site.h"
+#include "host_runtime/executor/request/call_scope.h"
 #include "host_runtime/executor/request/request_context.h"
 #include "kernels/basic/ops.h"
 #include "kernels/basic/sync_kernels.h"
@@ -161,9 +165,94 @@ static void tfrt_basic_new_chain(tfrt_kernel_frame_t* frame) {
   tfrt_kernel_frame_set_ready_chain(frame, 0);
 }
 
-// The executor has waited for all operands; nothing is left to do.
+// Settles the chain of a merge once all of its operands are there.
+typedef struct tfrt_basic_merge_s {
+  tfrt_task_t task;
+  tfrt_indirect_value_t* result;  // +1
+  tfrt_call_scope_t* scope;       // entered
+  uint32_t count;
+  tfrt_async_value_t* values[];  // +1 each
+} tfrt_basic_merge_t;
+
+static size_t tfrt_basic_merge_size(uint32_t count) {
+  return sizeof(tfrt_basic_merge_t) + count * sizeof(tfrt_async_value_t*);
+}
+
+// Settles the chain of |merge| as |outcome| (+0), and gives |merge| back.
+static void tfrt_basic_merge_end(tfrt_basic_merge_t* merge, tfrt_async_value_t* outcome) {
+  tfrt_indirect_value_forward_take(merge->result, tfrt_async_value_retain(outcome));
+  tfrt_async_value_release(&merge->result->base);
+  for (uint32_t i = 0; i < merge->count; ++i) tfrt_async_value_release(merge->values[i]);
+  tfrt_call_scope_t* scope = merge->scope;
+  tfrt_value_storage_free(merge, tfrt_basic_merge_size(merge->count));
+  tfrt_call_scope_leave(scope);
+}
+
+static void tfrt_basic_merge_finish(tfrt_task_t* task) {
+  tfrt_basic_merge_t* merge = TFRT_CONTAINER_OF(task, tfrt_basic_merge_t, task);
+  tfrt_async_value_t* outcome = tfrt_async_value_ready_chain();
+  for (uint32_t i = 0; i < merge->count; ++i) {
+    if (!tfrt_async_value_is_error(merge->values[i])) continue;
+    outcome = tfrt_async_value_resolved(merge->values[i]);
+  }
+  tfrt_basic_merge_end(merge, outcome);
+}
+
+// A chain that is there when all arguments are; +1.
+static tfrt_async_value_t* tfrt_basic_merge_late(const tfrt_kernel_frame_t* frame) {
+  const uint32_t count = frame->argument_count;
+  tfrt_basic_merge_t* merge = tfrt_value_storage_allocate(tfrt_basic_merge_size(count));
+  tfrt_indirect_value_t* result = merge ? tfrt_indirect_value_create() : NULL;
+  if (!result) {
+    if (merge) tfrt_value_storage_free(merge, tfrt_basic_merge_size(count));
+    return tfrt_async_value_out_of_memory();
+  }
+  tfrt_task_initialize(&merge->task, tfrt_basic_merge_finish);
+  merge->result = (tfrt_indirect_value_t*)tfrt_async_value_retain(&result->base);
+  merge->scope = frame->context->scope;
+  merge->count = count;
+  for (uint32_t i = 0; i < count; ++i) {
+    merge->values[i] = tfrt_async_value_retain(frame->arguments[i]);
+  }
+  tfrt_call_scope_enter(merge->scope);
+  tfrt_status_t status =
+      tfrt_join_and_then(merge->values, count, &merge->task, tfrt_allocator_system());
+  if (status) {
+    tfrt_status_release(status);
+    tfrt_async_value_t* error = tfrt_async_value_out_of_memory();
+    tfrt_basic_merge_end(merge, error);
+    tfrt_async_value_release(error);
+  }
+  return &result->base;
+}
+
+// Mostly all operands are there, and good.
 static void tfrt_basic_merge_chains(tfrt_kernel_frame_t* frame) {
-  tfrt_kernel_frame_set_ready_chain(frame, 0);
+  tfrt_async_value_t* late = NULL;
+  tfrt_async_value_t* error = NULL;
+  uint32_t late_count = 0;
+  for (uint32_t i = 0; i < frame->argument_count; ++i) {
+    tfrt_async_value_t* value = frame->arguments[i];
+    const bool is_there = tfrt_async_value_is_available(value);
+    if (TFRT_LIKELY(is_there) && TFRT_LIKELY(!tfrt_async_value_is_error(value))) continue;
+    if (!tfrt_kernel_site_waits_for(frame->site, i)) continue;
+    late_count += !is_there;
+    if (is_there) {
+      error = tfrt_async_value_resolved(value);
+    } else {
+      late = value;
+    }
+  }
+  if (TFRT_LIKELY(!late && !error)) {
+    tfrt_kernel_frame_set_ready_chain(frame, 0);
+  } else if (!late) {
+    tfrt_kernel_frame_set(frame, 0, tfrt_async_value_retain(error));
+  } else if (late_count == 1 && !error && tfrt_kernel_site_has_only_chains(frame->site)) {
+    // All the others are there: the chain is this one.
+    tfrt_kernel_frame_set(frame, 0, tfrt_async_value_retain(late));
+  } else {
+    tfrt_kernel_frame_set(frame, 0, tfrt_basic_merge_late(frame));
+  }
 }
 
 // Values are handed on as they are: who needs the payload of one asks for it.

@@ -134,7 +134,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
        FLAGS(PURE), COST(1)),
     OP("tfrt.merge.chains", "A chain that is there when all operands are.",
        FORM("operands attr-dict types"), IN(WAIT("inputs", TFRT_TYPE_ANY)), OUT(DONE),
-       FLAGS(VARIADIC_OPERANDS, PURE), COST(1)),
+       FLAGS(VARIADIC_OPERANDS, PURE, WAITS_ITSELF), COST(1)),
     OP("tfrt.alias.value", "The operands behind the chain, once that is there; TFRT takes one.",
        IN(AFTER, WAIT("values", TFRT_TYPE_ANY)), OUT(GIVE("aliases", TFRT_TYPE_ANY)),
        FLAGS(VARIADIC_OPERANDS, VARIADIC_RESULTS, RESULTS_AS_OPERANDS),

@@ -11,6 +11,18 @@ void tfrt_function_execute_in_queue(const tfrt_function_t* function,
                            results);
 }
 
+void tfrt_function_execute_in_queue_after(const tfrt_function_t* function,
+                                          const tfrt_execution_context_t* context,
+                                          tfrt_async_value_t* const* arguments,
+                                          tfrt_async_value_t** results) {
+  if (tfrt_async_value_is_available(arguments[0]) && !tfrt_async_value_is_error(arguments[0])) {
+    tfrt_function_execute_in_queue(function, context, arguments, results);
+    return;
+  }
+  tfrt_queued_call_enqueue_after_first(function, function->vtable->execute_take, context, arguments,
+                                       results);
+}
+
 // A call to be made. Lives on its maker's stack.
 typedef struct call_s {
   tfrt_task_t task;

@@ -92,3 +92,49 @@ void tfrt_queued_call_enqueue(const tfrt_function_t* function, tfrt_function_exe
       tfrt_queued_call_allocate(function, run, context, arguments, take, results);
   if (call) tfrt_work_queue_add_task(context->work_queue, &call->task);
 }
+
+// --- After the first argument ----------------------------------------------------------------
+
+// A thread that has made this many calls which wait may have to run what they wait for.
+#define TFRT_QUEUED_CALL_MANY_WAIT 64
+
+static _Thread_local uint32_t tfrt_queued_call_waiting_count;
+
+// Runs instead of a call whose first argument is an error.
+static void tfrt_queued_call_fail(const tfrt_function_t* function,
+                                  const tfrt_execution_context_t* context,
+                                  tfrt_async_value_t* const* arguments,
+                                  tfrt_async_value_t** results) {
+  (void)context;
+  tfrt_async_value_t* error = tfrt_async_value_resolved(arguments[0]);
+  for (uint32_t i = 0; i < function->result_count; ++i) {
+    results[i] = tfrt_async_value_retain(error);
+  }
+  for (uint32_t i = 0; i < function->argument_count; ++i) tfrt_async_value_release(arguments[i]);
+}
+
+static void tfrt_queued_call_arrive(tfrt_task_t* task) {
+  tfrt_queued_call_t* call = TFRT_CONTAINER_OF(task, tfrt_queued_call_t, task);
+  if (tfrt_async_value_is_error(call->values[0])) {
+    call->run = tfrt_queued_call_fail;
+    tfrt_queued_call_run(call);
+    return;
+  }
+  tfrt_task_initialize(&call->task, tfrt_queued_call_run_task);
+  tfrt_work_queue_add_task(call->context.work_queue, &call->task);
+}
+
+void tfrt_queued_call_enqueue_after_first(const tfrt_function_t* function,
+                                          tfrt_function_execute_fn_t run,
+                                          const tfrt_execution_context_t* context,
+                                          tfrt_async_value_t* const* arguments,
+                                          tfrt_async_value_t** results) {
+  tfrt_queued_call_t* call =
+      tfrt_queued_call_allocate(function, run, context, arguments, false, results);
+  if (!call) return;
+  if (++tfrt_queued_call_waiting_count % TFRT_QUEUED_CALL_MANY_WAIT == 0) {
+    tfrt_work_queue_note_backlog(context->work_queue);
+  }
+  tfrt_task_initialize(&call->task, tfrt_queued_call_arrive);
+  tfrt_async_value_and_then(call->values[0], &call->task);
+}

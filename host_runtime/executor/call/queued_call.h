@@ -48,4 +48,12 @@ void tfrt_queued_call_enqueue(const tfrt_function_t* function, tfrt_function_exe
                               tfrt_async_value_t* const* arguments, bool take,
                               tfrt_async_value_t** results);
 
+// The same for a function with arguments, once the first of them is there. An error there is that
+// of all results, and nothing runs. Thread-safe.
+void tfrt_queued_call_enqueue_after_first(const tfrt_function_t* function,
+                                          tfrt_function_execute_fn_t run,
+                                          const tfrt_execution_context_t* context,
+                                          tfrt_async_value_t* const* arguments,
+                                          tfrt_async_value_t** results);
+
 #endif  // TFRT_HOST_RUNTIME_EXECUTOR_CALL_QUEUED_CALL_H_

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "host_runtime/async/backlog.h"
 #include "host_runtime/executor/call/kernel_run.h"
 #include "host_runtime/executor/request/request_context.h"
 
@@ -11,8 +12,9 @@ bool tfrt_scheduled_call_is_possible(const tfrt_bef_callable_t* callable,
                                      tfrt_async_value_t* const* arguments) {
   // A trace tells of each kernel, of constants too.
   if (!callable->schedule || tfrt_request_context_trace(context->request)) return false;
+  const bool* needed = callable->schedule->argument_is_needed;
   for (uint32_t i = 0; i < callable->base.argument_count; ++i) {
-    if (!tfrt_async_value_is_available(arguments[i])) return false;
+    if (!tfrt_async_value_is_available(arguments[i]) && needed[i]) return false;
   }
   return true;
 }
@@ -32,7 +34,7 @@ bool tfrt_scheduled_call_is_unique(const tfrt_scheduled_call_t* call, uint32_t i
 }
 
 // Collects the arguments of the step. Returns the error (+0) that forbids its kernel to run, or
-// NULL, by the rules of the executor: each value is there.
+// NULL, by the rules of the executor: each value is there, or the kernel waits itself.
 static inline tfrt_async_value_t* tfrt_scheduled_call_collect(tfrt_scheduled_call_t* call,
                                                               const tfrt_schedule_step_t* step,
                                                               const uint32_t* slots) {
@@ -44,10 +46,24 @@ static inline tfrt_async_value_t* tfrt_scheduled_call_collect(tfrt_scheduled_cal
     call->arguments[i] = value;
     if (TFRT_LIKELY(tfrt_async_value_is_scalar(value))) continue;
     if (uses && uses[i] == TFRT_OPERAND_PASSED) continue;
+    // Late: the kernel waits itself.
+    if (TFRT_UNLIKELY(!tfrt_async_value_is_available(value))) continue;
     call->arguments[i] = tfrt_async_value_resolved(value);
     if (TFRT_UNLIKELY(tfrt_async_value_is_error(value))) error = call->arguments[i];
   }
   return error;
+}
+
+// Whether the kernel of |step| runs in spite of an error among its arguments, since it waits for
+// others.
+static TFRT_COLD bool tfrt_scheduled_call_waits(const tfrt_scheduled_call_t* call,
+                                                const tfrt_schedule_step_t* step) {
+  if (!step->site->binding->takes_late) return false;
+  if (tfrt_request_context_cancelled(call->frame.context->request)) return false;
+  for (uint32_t i = 0; i < step->argument_count; ++i) {
+    if (!tfrt_async_value_is_available(call->arguments[i])) return true;
+  }
+  return false;
 }
 
 // Runs the kernel of a step that is not plain.
@@ -75,7 +91,7 @@ static inline void tfrt_scheduled_call_fire(tfrt_scheduled_call_t* call,
   call->results[0] = NULL;
   for (uint32_t i = 1; i < step->result_count; ++i) call->results[i] = NULL;
   tfrt_async_value_t* error = tfrt_scheduled_call_collect(call, step, slots);
-  if (TFRT_UNLIKELY(error)) {
+  if (TFRT_UNLIKELY(error) && !tfrt_scheduled_call_waits(call, step)) {
     for (uint32_t i = 0; i < step->result_count; ++i) {
       call->results[i] = tfrt_async_value_retain(error);
     }
@@ -93,7 +109,7 @@ static inline void tfrt_scheduled_call_fire(tfrt_scheduled_call_t* call,
   tfrt_kernel_run_check_use(frame, step->site);
 }
 
-// Puts the results of |step| down. Returns false if one of them is late.
+// Puts the results of |step| down. Returns false if one that is needed is late.
 static inline bool tfrt_scheduled_call_put_results(tfrt_scheduled_call_t* call,
                                                    const tfrt_schedule_step_t* step,
                                                    const uint32_t* slots) {
@@ -106,7 +122,7 @@ static inline bool tfrt_scheduled_call_put_results(tfrt_scheduled_call_t* call,
     are_there &= tfrt_async_value_is_scalar(value) || tfrt_async_value_is_available(value);
     call->slots[result_slots[i]] = value;
   }
-  return are_there;
+  return are_there || step->gives_late;
 }
 
 // Drops what nobody reads behind |step|.
@@ -139,7 +155,8 @@ static void tfrt_scheduled_call_begin(tfrt_scheduled_call_t* call,
   }
 }
 
-// Runs all steps. Returns false, with |call->step| the one, behind a step with a late result.
+// Runs all steps. Returns false, with |call->step| the one, behind a step with a late result that
+// is needed.
 static bool tfrt_scheduled_call_run_steps(tfrt_scheduled_call_t* call) {
   const tfrt_schedule_t* schedule = call->callable->schedule;
   const tfrt_schedule_step_t* end = schedule->steps + schedule->step_count;
@@ -149,6 +166,8 @@ static bool tfrt_scheduled_call_run_steps(tfrt_scheduled_call_t* call) {
     tfrt_scheduled_call_fire(call, call->step, slots);
     if (TFRT_UNLIKELY(!tfrt_scheduled_call_put_results(call, call->step, slots))) return false;
     tfrt_scheduled_call_drop_dead(call, call->step, slots);
+    // Tasks come from kernels with functions.
+    if (TFRT_UNLIKELY(!call->step->is_plain)) tfrt_backlog_work_off();
   }
   return true;
 }

@@ -3,14 +3,14 @@
 // One call that follows its function's schedule (schedule.h): the kernels run one after the
 // other on the calling thread, without a slab, counters or lists. Private to the executor.
 //
-//   arguments, all there --> step --> step --> ... --> results
-//                               \-- a value is late: the executor goes on
+//   arguments --> step --> step --> ... --> results
+//                    \-- a value that is needed is late: the executor goes on
 //
 // References: a slot of the call's own holds one; the step that reads the slot last drops it.
 // Arguments that are lent and constants are not counted at all.
 //
 // Life:
-//  1. Begun, in the caller's storage, for arguments that are all resolved.
+//  1. Begun, in the caller's storage, when all arguments that are needed are resolved.
 //  2. Run. It ends by itself, with the results, or stops behind a step whose |results| are late.
 //  3. Then the executor takes the slots over; the call must not be run on.
 //
@@ -25,7 +25,6 @@ struct tfrt_scheduled_call_s {
   tfrt_async_value_t** slots;
   uint32_t first_owned;              // slots before this one belong to the caller
   const tfrt_schedule_step_t* step;  // the one that runs, or where the call stopped
-  bool step_has_run;                 // then |results| are those of |step|; some are late
   tfrt_kernel_frame_t frame;         // of the kernel that runs
   tfrt_async_value_t* arguments[TFRT_SCHEDULE_MAX_VALUES];
   tfrt_async_value_t* results[TFRT_SCHEDULE_MAX_VALUES];  // of the kernel that runs

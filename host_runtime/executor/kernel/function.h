@@ -10,12 +10,13 @@
 //    the calling thread, on plain values (sync_frame.h). From here it is called as a native
 //    one is; synchronous code calls it without AsyncValues.
 //
-// A call is made in one of four ways:
+// A call is made in one of five ways:
 //
 //   tfrt_function_execute()           arguments are lent        on this thread
 //   tfrt_function_execute_take()      arguments are given away  on this thread
 //   tfrt_function_execute_here()      arguments are lent        on this thread, as the work queue's
 //   tfrt_function_execute_in_queue()  arguments are lent        as a task of the work queue
+//   tfrt_function_execute_in_queue_after()  the same, once the first argument is there
 //
 // Life: a function belongs to its program, which the caller keeps alive while it starts
 // calls; a call that goes on later keeps its program alive by itself.
@@ -99,6 +100,13 @@ void tfrt_function_execute_in_queue(const tfrt_function_t* function,
                                     const tfrt_execution_context_t* context,
                                     tfrt_async_value_t* const* arguments,
                                     tfrt_async_value_t** results);
+
+// The same for a function with arguments, once the first of them is there. If that is an error, it
+// is that of all results, and nothing is called. Thread-safe.
+void tfrt_function_execute_in_queue_after(const tfrt_function_t* function,
+                                          const tfrt_execution_context_t* context,
+                                          tfrt_async_value_t* const* arguments,
+                                          tfrt_async_value_t** results);
 
 // Keeps |function| alive by a reference to its program, if it has one, and returns it; drops that.
 // Thread-safe.

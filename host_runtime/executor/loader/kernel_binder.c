@@ -340,6 +340,11 @@ static tfrt_status_t tfrt_kernel_binder_bind_types(const tfrt_kernel_binder_job_
   binding->is_plain = !binding->checks && !binding->result_checks && !binding->nonstrict &&
                       !binding->call_options && job->record->attribute_count == 0 &&
                       job->record->function_count == 0;
+  const tfrt_kernel_descriptor_t* descriptor = job->model->kernel.descriptor;
+  // A call elsewhere begins when all is there; so does one whose values are checked or watched.
+  binding->takes_late = descriptor && descriptor->flags & TFRT_KERNEL_WAITS_ITSELF &&
+                        !binding->checks && !binding->result_checks && !binding->call_options &&
+                        !job->binder->program->watches_races;
   tfrt_kernel_binder_note_registers(job, arguments);
   return tfrt_kernel_binder_let_share(job, arguments);
 }

@@ -20,6 +20,7 @@ typedef struct tfrt_schedule_builder_s {
   tfrt_schedule_register_t* registers;
   uint32_t* free_slots;      // those that nobody has any more, the last one on top
   uint32_t* free_slots_end;  // behind them
+  bool* needed;              // per register: some kernel needs the value to be there
   uint32_t new_slot;         // the first one that was never used
   uint32_t first_own_slot;   // behind arguments and constants
 } tfrt_schedule_builder_t;
@@ -215,6 +216,29 @@ static uint32_t* tfrt_schedule_drop_unused(tfrt_schedule_builder_t* builder,
   return dead;
 }
 
+// Marks the registers whose values some kernel of |callable| needs to be there.
+static void tfrt_schedule_mark_needed(const tfrt_bef_callable_t* callable, bool* needed) {
+  const uint32_t count = callable->bef->kernel_count;
+  for (uint32_t k = 1; k < count; ++k) {
+    const tfrt_kernel_site_t* site = &callable->sites[k];
+    if (site->binding->takes_late) continue;
+    const uint32_t* arguments = tfrt_bef_record_arguments(site->record);
+    for (uint32_t i = 0; i < site->record->argument_count; ++i) needed[arguments[i]] = true;
+  }
+}
+
+// Whether results of |site| may be late: no kernel needs any of them to be there, and what makes
+// them later keeps the call from being over.
+static inline bool tfrt_schedule_gives_late(const tfrt_schedule_builder_t* builder,
+                                            const tfrt_kernel_site_t* site) {
+  if (!site->binding->takes_late) return false;
+  const tfrt_bef_record_t* record = site->record;
+  const uint32_t* result = tfrt_bef_record_results(record);
+  const uint32_t* const end = result + record->result_count;
+  while (result != end && !builder->needed[*result]) ++result;
+  return result == end;
+}
+
 // Adds the step for |site|.
 TFRT_ALWAYS_INLINE void tfrt_schedule_add_step(tfrt_schedule_builder_t* builder,
                                                const tfrt_kernel_site_t* site) {
@@ -233,7 +257,8 @@ TFRT_ALWAYS_INLINE void tfrt_schedule_add_step(tfrt_schedule_builder_t* builder,
                              .argument_count = (uint8_t)record->argument_count,
                              .result_count = (uint8_t)record->result_count,
                              .dead_count = (uint8_t)(end - dead),
-                             .is_plain = site->binding->is_plain};
+                             .is_plain = site->binding->is_plain,
+                             .gives_late = tfrt_schedule_gives_late(builder, site)};
   builder->slots = end;
 }
 
@@ -320,7 +345,7 @@ static size_t tfrt_schedule_slot_room(const tfrt_bef_function_t* function) {
 
 size_t tfrt_schedule_size(const tfrt_bef_function_t* function) {
   return sizeof(tfrt_schedule_t) + function->kernel_count * sizeof(tfrt_schedule_step_t) +
-         tfrt_schedule_slot_room(function) * sizeof(uint32_t);
+         tfrt_schedule_slot_room(function) * sizeof(uint32_t) + function->register_count + 1;
 }
 
 // Allocates what |builder| fills in.
@@ -336,8 +361,9 @@ static bool tfrt_schedule_allocate(tfrt_schedule_builder_t* builder, tfrt_arena_
       tfrt_arena_allocate_room(scratch, register_count, sizeof(*builder->registers));
   builder->free_slots = tfrt_arena_allocate_room(scratch, register_count, sizeof(uint32_t));
   builder->free_slots_end = builder->free_slots;
-  return builder->schedule && builder->step && builder->slots && builder->registers &&
-         builder->free_slots;
+  builder->needed = tfrt_arena_allocate_array(arena, register_count, sizeof(*builder->needed));
+  return builder->needed && builder->schedule && builder->step && builder->slots &&
+         builder->registers && builder->free_slots;
 }
 
 // Gives the function's arguments their slots, and lists those that nobody uses.
@@ -351,6 +377,9 @@ static tfrt_status_t tfrt_schedule_begin(tfrt_schedule_builder_t* builder) {
     if (bef->use_counts[i] == 0) unused[builder->schedule->unused_count++] = i;
   }
   builder->schedule->unused_arguments = unused;
+  // The function's arguments have the first registers.
+  tfrt_schedule_mark_needed(builder->callable, builder->needed);
+  builder->schedule->argument_is_needed = builder->needed;
   return NULL;
 }
 

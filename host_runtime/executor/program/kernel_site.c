@@ -21,6 +21,23 @@ void tfrt_kernel_site_origin(const tfrt_kernel_site_t* site, tfrt_status_origin_
   out_origin->column = location.column;
 }
 
+bool tfrt_kernel_site_has_only_chains(const tfrt_kernel_site_t* site) {
+  if (!site) return false;
+  const tfrt_function_t* function = &site->binding->owner->base;
+  const uint32_t* arguments = tfrt_bef_record_arguments(site->record);
+  for (uint32_t i = 0; i < site->record->argument_count; ++i) {
+    // The function's arguments have the first registers.
+    bool is_chain = arguments[i] < function->argument_count &&
+                    strcmp(function->argument_types[arguments[i]], "!tfrt.chain") == 0;
+    if (!is_chain) return false;
+  }
+  return true;
+}
+
+bool tfrt_kernel_site_waits_for(const tfrt_kernel_site_t* site, uint32_t index) {
+  return !site || site->binding->uses[index] != TFRT_OPERAND_PASSED;
+}
+
 // The most users of a result that are looked at.
 #define TFRT_KERNEL_SITE_MAX_USERS 16u
 

@@ -48,6 +48,8 @@ typedef struct tfrt_kernel_binding_s {
   bool may_end_in_chain;
   // Has neither attributes, functions, options nor checks.
   bool is_plain;
+  // May run before its arguments are there (TFRT_KERNEL_WAITS_ITSELF).
+  bool takes_late;
 } tfrt_kernel_binding_t;
 
 // One kernel of a function, resolved; or, as the only site of a native function, that itself.

@@ -9,8 +9,9 @@
 //   slots: [ arguments of the function | constants | values of kernels ... ]
 //           lent or given by the caller  the program's  the call's own, used again and again
 //
-// From the first value that is late the executor takes over. A kernel that makes the same scalar
-// each time, a constant, is run once, when the schedule is made: calls borrow its value.
+// From the first late value that a kernel needs the executor takes over. A kernel that makes the
+// same scalar each time, a constant, is run once, when the schedule is made: calls borrow its
+// value.
 //
 // Life:
 //  1. Made for a whole function, in its program's arena (schedule_builder.h).
@@ -37,6 +38,9 @@ typedef struct tfrt_schedule_step_s {
   uint8_t dead_count;
   // Neither attributes, functions, options nor checks: |site| need not be read.
   bool is_plain;
+  // The call goes on without its results: the kernel waits itself, and so does each that reads
+  // them.
+  bool gives_late;
 } tfrt_schedule_step_t;
 
 struct tfrt_schedule_s {
@@ -48,8 +52,9 @@ struct tfrt_schedule_s {
   uint32_t constant_count;
   const uint32_t* unused_arguments;  // slots that no kernel reads
   uint32_t unused_count;
-  const uint32_t* result_slots;  // of the function
-  const bool* result_is_last;    // whether it is the last one to read its slot, and may have it
+  const uint32_t* result_slots;    // of the function
+  const bool* result_is_last;      // whether it is the last one to read its slot, and may have it
+  const bool* argument_is_needed;  // to be there before a kernel runs, per argument of the function
 };
 
 // Releases the constants of |schedule|; NULL is allowed. Thread-compatible.

@@ -56,6 +56,16 @@ static void hold_worker(tfrt_task_t* task) {
   while (!atomic_load(&is_over)) tfrt_thread_yield();
 }
 
+typedef struct holder_s {
+  tfrt_task_t task;
+  _Atomic bool* is_held;
+} holder_t;
+
+static void hold_and_say_so(tfrt_task_t* task) {
+  atomic_store(TFRT_CONTAINER_OF(task, holder_t, task)->is_held, true);
+  hold_worker(task);
+}
+
 static void run_call(tfrt_task_t* task) {
   call_t* call = TFRT_CONTAINER_OF(task, call_t, task);
   for (int i = 0; i < TASK_COUNT; ++i) {
@@ -98,6 +108,34 @@ START_TEST(a_call_on_the_host_thread_runs_what_is_too_much) {
 }
 END_TEST
 
+// A few tasks, which others wait for.
+static void run_small_call(tfrt_task_t* task) {
+  call_t* call = TFRT_CONTAINER_OF(task, call_t, task);
+  for (int i = 0; i < 3; ++i) add_step();
+  tfrt_backlog_work_off();
+  ck_assert_int_eq(atomic_load(&run_count), 0);
+  tfrt_work_queue_note_backlog(call->queue);
+  tfrt_backlog_work_off();
+  ck_assert_int_eq(atomic_load(&run_count), 3);
+}
+
+START_TEST(a_call_may_ask_for_its_tasks_to_be_run) {
+  tfrt_work_queue_t* queue = NULL;
+  ck_assert_ptr_null(tfrt_inline_work_queue_create(tfrt_allocator_system(), &queue));
+  step_count = 0;
+  atomic_store(&run_count, 0);
+  current_queue = queue;
+  // Outside of a call this does nothing.
+  tfrt_work_queue_note_backlog(queue);
+  ck_assert(!tfrt_backlog.run);
+  call_t call = {.queue = queue};
+  tfrt_task_initialize(&call.task, run_small_call);
+  tfrt_work_queue_run_here(queue, &call.task);
+  ck_assert(!tfrt_backlog.run);
+  tfrt_work_queue_release(queue);
+}
+END_TEST
+
 static tfrt_work_queue_t* create_pool(int threads) {
   tfrt_thread_pool_options_t options = {.thread_count = threads, .blocking_thread_count = 1};
   tfrt_work_queue_t* queue = NULL;
@@ -114,6 +152,26 @@ START_TEST(a_call_beside_a_busy_worker_runs_what_is_too_much) {
     // Those that the first ones made may stand behind the others.
     ck_assert_int_le(call.most_left, TFRT_BACKLOG_LIMIT + 101);
   }
+  tfrt_work_queue_release(queue);
+}
+END_TEST
+
+START_TEST(a_call_beside_a_busy_worker_may_ask_for_its_tasks_to_be_run) {
+  tfrt_work_queue_t* queue = create_pool(1);
+  step_count = 0;
+  atomic_store(&run_count, 0);
+  atomic_store(&is_over, false);
+  current_queue = queue;
+  _Atomic bool is_held = false;
+  holder_t held = {.is_held = &is_held};
+  tfrt_task_initialize(&held.task, hold_and_say_so);
+  tfrt_work_queue_add_task(queue, &held.task);
+  while (!atomic_load(&is_held)) tfrt_thread_yield();
+  call_t call = {.queue = queue};
+  tfrt_task_initialize(&call.task, run_small_call);
+  tfrt_work_queue_run_here(queue, &call.task);
+  atomic_store(&is_over, true);
+  tfrt_work_queue_quiesce(queue);
   tfrt_work_queue_release(queue);
 }
 END_TEST
@@ -179,7 +237,9 @@ Suite* tfrt_test_suite(void) {
   TCase* tests = tcase_create("backlog");
   tcase_set_timeout(tests, 60);
   tcase_add_test(tests, a_call_on_the_host_thread_runs_what_is_too_much);
+  tcase_add_test(tests, a_call_may_ask_for_its_tasks_to_be_run);
   tcase_add_test(tests, a_call_beside_a_busy_worker_runs_what_is_too_much);
+  tcase_add_test(tests, a_call_beside_a_busy_worker_may_ask_for_its_tasks_to_be_run);
   tcase_add_test(tests, each_task_of_a_call_runs_once_on_one_thread_or_another);
   tcase_add_test(tests, threads_that_run_calls_at_once_do_not_meet);
   Suite* suite = suite_create("backlog");

@@ -8,6 +8,8 @@
 
 tfrt_host_context_t* small_program_host;
 
+int small_program_early_count;
+
 static tfrt_async_value_t* late_value;
 static int32_t late_number;
 
@@ -42,6 +44,11 @@ static void unique(tfrt_kernel_frame_t* frame) {
 static void set_twice(tfrt_kernel_frame_t* frame) {
   tfrt_kernel_frame_set_i32(frame, 0, 1);
   tfrt_kernel_frame_set_i32(frame, 0, 2);
+}
+
+static void when(tfrt_kernel_frame_t* frame) {
+  small_program_early_count += !tfrt_async_value_is_available(frame->arguments[0]);
+  tfrt_kernel_frame_set(frame, 0, tfrt_async_value_retain(frame->arguments[0]));
 }
 
 static void lie(tfrt_kernel_frame_t* frame) { tfrt_kernel_frame_set_i1(frame, 0, true); }
@@ -128,6 +135,10 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_RESULTS(i1_result),
      .flags = TFRT_KERNEL_SYNC_TOO},
     {.name = "test.wait", TFRT_OPERANDS(awaited), TFRT_RESULTS(chain_result)},
+    {.name = "test.when",
+     TFRT_OPERANDS(awaited),
+     TFRT_RESULTS(any_result),
+     .flags = TFRT_KERNEL_WAITS_ITSELF},
     {.name = "test.forget", TFRT_RESULTS(i32_result), .flags = TFRT_KERNEL_SYNC_TOO},
     {.name = "test.unique", TFRT_OPERANDS(demanded), TFRT_RESULTS(i1_result)},
     {.name = "test.lie", TFRT_RESULTS(i32_result)},
@@ -144,6 +155,7 @@ static const tfrt_kernel_registration_t registrations[] = {
     {"test.call", call_function},
     {"test.negative", negative},
     {"test.wait", wait_for_value},
+    {"test.when", when},
     {"test.forget", forget},
     {"test.unique", unique},
     {"test.lie", lie},
@@ -167,6 +179,7 @@ static const tfrt_kernel_registration_t native_registrations[] = {{"plus", add},
                                                                   {"nothing", forget}};
 
 void small_program_set_up(void) {
+  small_program_early_count = 0;
   tfrt_work_queue_t* queue = NULL;
   ck_assert_ptr_null(tfrt_inline_work_queue_create(tfrt_allocator_system(), &queue));
   ck_assert_ptr_null(tfrt_host_context_allocate(tfrt_allocator_system(), tfrt_clock_system(), queue,

@@ -50,8 +50,9 @@ typedef struct small_program_s {
 //   test.forget -> i32: doesn't set its result
 //   test.unique any -> i1: has the kernel the only reference?
 //   test.lie -> i32: gives an i1           test.twice -> i32: sets its result twice
-// All but cheap_add, late, wait, unique and lie have synchronous forms. Native functions: `plus`
-// i32, i32 -> i32 and `nothing` any... -> nothing.
+//   test.when any -> any: waits itself, and hands its argument on
+// All but cheap_add, late, wait, unique, lie and when have synchronous forms. Native functions:
+// `plus` i32, i32 -> i32 and `nothing` any... -> nothing.
 extern tfrt_host_context_t* small_program_host;
 
 // Sets up and tears down |small_program_host|: a checked fixture.
@@ -60,6 +61,9 @@ void small_program_tear_down(void);
 
 // Makes a program (+1) of |table|. The error of tfrt_program_create() comes back (+1).
 tfrt_status_t small_program_make(const small_program_t* table, tfrt_program_t** out_program);
+
+// How many test.when have run before their argument was there, since the fixture was set up.
+extern int small_program_early_count;
 
 // Resolves what the last test.late that ran has handed out as its argument.
 void small_program_resolve_late(void);

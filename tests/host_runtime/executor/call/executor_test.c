@@ -366,6 +366,90 @@ START_TEST(what_was_done_before_a_value_is_late_is_kept) {
 }
 END_TEST
 
+// x, y -> when(when(y)), x + x
+static const small_kernel_t started[] = {
+    {.name = "test.when", .arguments = {1}, .argument_count = 1, .results = {2}, .result_count = 1},
+    {.name = "test.when", .arguments = {2}, .argument_count = 1, .results = {3}, .result_count = 1},
+    {.name = "test.add",
+     .arguments = {0, 0},
+     .argument_count = 2,
+     .results = {4},
+     .result_count = 1},
+};
+static const small_program_t started_program = {.argument_types = {"i32", "i32"},
+                                                .kernels = started,
+                                                .kernel_count = 3,
+                                                .register_count = 5,
+                                                .results = {3, 4},
+                                                .result_count = 2};
+
+START_TEST(kernels_that_wait_themselves_hold_up_nothing) {
+  tfrt_async_value_t* late = tfrt_async_value_create_unconstructed(TFRT_TYPE_I32);
+  tfrt_async_value_t* arguments[] = {tfrt_async_value_create_i32(5), late};
+  run(&started_program, arguments);
+  ck_assert_int_eq(small_program_early_count, 2);
+  ck_assert_ptr_eq(results[0], late);
+  ck_assert_int_eq(result_i32(1), 10);
+  *(int32_t*)tfrt_async_value_payload(late) = 7;
+  tfrt_async_value_set_available(late);
+  ck_assert_int_eq(result_i32(0), 7);
+  for (int i = 0; i < 2; ++i) tfrt_async_value_release(arguments[i]);
+}
+END_TEST
+
+START_TEST(kernels_that_wait_themselves_do_not_run_with_an_error_or_when_cancelled) {
+  tfrt_status_t status = tfrt_status_create(TFRT_STATUS_INTERNAL, "wrong");
+  tfrt_async_value_t* arguments[] = {tfrt_async_value_create_i32(5),
+                                     tfrt_async_value_create_error(status)};
+  run(&started_program, arguments);
+  expect_error(0, "wrong");
+  ck_assert_int_eq(result_i32(1), 10);
+  for (int i = 0; i < 2; ++i) tfrt_async_value_release(results[i]);
+  tfrt_async_value_release(arguments[1]);
+  arguments[1] = tfrt_async_value_create_unconstructed(TFRT_TYPE_I32);
+  tfrt_request_context_cancel(request, status);
+  tfrt_status_release(status);
+  run(&started_program, arguments);
+  for (int i = 0; i < 2; ++i) ck_assert(tfrt_async_value_is_error(results[i]));
+  ck_assert_int_eq(small_program_early_count, 0);
+  tfrt_async_value_set_available(arguments[1]);
+  for (int i = 0; i < 2; ++i) tfrt_async_value_release(arguments[i]);
+}
+END_TEST
+
+// x, y -> when(when(y)), late(x) + x
+static const small_kernel_t started_and_needed[] = {
+    {.name = "test.when", .arguments = {1}, .argument_count = 1, .results = {2}, .result_count = 1},
+    {.name = "test.late", .arguments = {0}, .argument_count = 1, .results = {3}, .result_count = 1},
+    {.name = "test.add",
+     .arguments = {3, 0},
+     .argument_count = 2,
+     .results = {4},
+     .result_count = 1},
+    {.name = "test.when", .arguments = {2}, .argument_count = 1, .results = {5}, .result_count = 1},
+};
+static const small_program_t started_and_needed_program = {.argument_types = {"i32", "i32"},
+                                                           .kernels = started_and_needed,
+                                                           .kernel_count = 4,
+                                                           .register_count = 6,
+                                                           .results = {5, 4},
+                                                           .result_count = 2};
+
+START_TEST(a_call_that_is_taken_over_keeps_late_values_that_nobody_needs) {
+  tfrt_async_value_t* late = tfrt_async_value_create_unconstructed(TFRT_TYPE_I32);
+  tfrt_async_value_t* arguments[] = {tfrt_async_value_create_i32(5), late};
+  run(&started_and_needed_program, arguments);
+  for (int i = 0; i < 2; ++i) ck_assert(!tfrt_async_value_is_available(results[i]));
+  small_program_resolve_late();
+  ck_assert_int_eq(result_i32(1), 10);
+  ck_assert(!tfrt_async_value_is_available(results[0]));
+  *(int32_t*)tfrt_async_value_payload(late) = 7;
+  tfrt_async_value_set_available(late);
+  ck_assert_int_eq(result_i32(0), 7);
+  for (int i = 0; i < 2; ++i) tfrt_async_value_release(arguments[i]);
+}
+END_TEST
+
 // x -> a = x + x; is a the first one's alone? the second one's?
 static const small_kernel_t two_readers[] = {
     {.name = "test.add",
@@ -445,6 +529,9 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(cases, a_result_whose_kernel_has_not_run_is_a_placeholder);
   tcase_add_test(cases, streams_that_cost_little_become_no_tasks);
   tcase_add_test(cases, what_was_done_before_a_value_is_late_is_kept);
+  tcase_add_test(cases, kernels_that_wait_themselves_hold_up_nothing);
+  tcase_add_test(cases, kernels_that_wait_themselves_do_not_run_with_an_error_or_when_cancelled);
+  tcase_add_test(cases, a_call_that_is_taken_over_keeps_late_values_that_nobody_needs);
   tcase_add_test(cases, a_value_is_its_last_readers_alone);
   tcase_add_test(cases, an_argument_that_is_given_and_not_used_is_dropped);
   suite_add_tcase(suite, cases);

@@ -123,6 +123,37 @@ START_TEST(a_call_in_the_queue_runs_nothing_here) {
 }
 END_TEST
 
+START_TEST(a_call_in_the_queue_begins_when_its_first_argument_is_there) {
+  const tfrt_function_t* function = load(&unique_program, "main");
+  tfrt_async_value_t* argument = tfrt_async_value_create_unconstructed(TFRT_TYPE_I32);
+  tfrt_function_execute_in_queue_after(function, &context, &argument, results);
+  tfrt_program_release(program);  // the call keeps it
+  program = NULL;
+  tfrt_work_queue_quiesce(small_program_host->work_queue);
+  ck_assert(!tfrt_async_value_is_available(results[0]));
+  tfrt_async_value_set_available(argument);
+  ck_assert(!tfrt_async_value_is_available(results[0]));  // it is a task now
+  tfrt_async_value_release(argument);
+  tfrt_work_queue_quiesce(small_program_host->work_queue);
+  ck_assert(result_i1(0));
+}
+END_TEST
+
+START_TEST(a_call_in_the_queue_whose_first_argument_fails_runs_nothing) {
+  const tfrt_function_t* function = load(&unique_program, "main");
+  tfrt_status_t status = tfrt_status_create(TFRT_STATUS_INTERNAL, "wrong");
+  tfrt_async_value_t* early = tfrt_async_value_create_error(status);
+  tfrt_async_value_t* late = tfrt_async_value_create_unconstructed(TFRT_TYPE_I32);
+  tfrt_function_execute_in_queue_after(function, &context, &early, results);
+  tfrt_function_execute_in_queue_after(function, &context, &late, results + 1);
+  tfrt_async_value_set_error(late, status);
+  tfrt_status_release(status);
+  for (int i = 0; i < 2; ++i) expect_error(i, "wrong");
+  tfrt_async_value_release(early);
+  tfrt_async_value_release(late);
+}
+END_TEST
+
 START_TEST(a_request_runs_in_the_queue_of_its_own_and_before_less_urgent_ones) {
   const tfrt_function_t* function = load(&unique_program, "main");
   tfrt_work_queue_t* queues[TFRT_PRIORITY_COUNT];
@@ -476,6 +507,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(cases, an_argument_that_is_given_away_is_the_callees_own);
   tcase_add_test(cases, a_late_argument_can_be_given_away);
   tcase_add_test(cases, a_call_in_the_queue_runs_nothing_here);
+  tcase_add_test(cases, a_call_in_the_queue_begins_when_its_first_argument_is_there);
+  tcase_add_test(cases, a_call_in_the_queue_whose_first_argument_fails_runs_nothing);
   tcase_add_test(cases, a_request_runs_in_the_queue_of_its_own_and_before_less_urgent_ones);
   tcase_add_test(cases, a_native_function_is_called_like_any_other);
   tcase_add_test(cases, a_native_function_waits_for_its_arguments_and_is_kept_until_then);
