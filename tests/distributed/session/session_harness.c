@@ -8,6 +8,13 @@
 
 #include "host_runtime/base/allocator.h"
 
+// For what is looked at with each frame: an assert of libcheck's that holds writes to a file, which
+// its parent reads.
+#define EXPECT(condition, ...)                   \
+  do {                                           \
+    if (!(condition)) ck_abort_msg(__VA_ARGS__); \
+  } while (0)
+
 // --- The oracle --------------------------------------------------------------
 
 static tfrt_harness_host_t* host_of(tfrt_session_handler_t* handler) {
@@ -38,17 +45,17 @@ static tfrt_status_t on_frame(tfrt_session_handler_t* handler, tfrt_session_t* s
                               const tfrt_wire_frame_t* frame, int64_t deadline_ns) {
   tfrt_harness_host_t* host = host_of(handler);
   tfrt_harness_record_t* record = record_of(host, session);
-  ck_assert_msg(record->was_opened, "a frame before the session was opened");
-  ck_assert_msg(!record->is_dead, "a frame of a dead session");
+  EXPECT(record->was_opened, "a frame before the session was opened");
+  EXPECT(!record->is_dead, "a frame of a dead session");
   record->last_kind = frame->kind;
   record->last_deadline_ns = deadline_ns;
   if (frame->kind == TFRT_WIRE_FRAME_RELEASE) {
     uint64_t number;
-    ck_assert_uint_ge(frame->body.size, sizeof(number));
+    EXPECT(frame->body.size >= sizeof(number), "a frame of %zu bytes", frame->body.size);
     memcpy(&number, frame->body.data, sizeof(number));
-    ck_assert_msg(number == record->received + 1,
-                  "frame %" PRIu64 " of session %" PRIu32 " came after %" PRIu64, number,
-                  tfrt_session_number(session), record->received);
+    EXPECT(number == record->received + 1,
+           "frame %" PRIu64 " of session %" PRIu32 " came after %" PRIu64, number,
+           tfrt_session_number(session), record->received);
     ++record->received;
   } else {
     ++record->others;
@@ -105,8 +112,9 @@ static void fill_heartbeat(tfrt_session_handler_t* handler, tfrt_session_t* sess
 static void on_heartbeat(tfrt_session_handler_t* handler, tfrt_session_t* session,
                          const tfrt_wire_heartbeat_t* heartbeat) {
   tfrt_harness_record_t* record = record_of(host_of(handler), session);
-  ck_assert(!record->is_dead);
-  ck_assert_uint_gt(heartbeat->number, record->heartbeats);
+  EXPECT(!record->is_dead, "a heartbeat of a dead session");
+  EXPECT(heartbeat->number > record->heartbeats, "heartbeat %" PRIu64 " came after %" PRIu64,
+         heartbeat->number, record->heartbeats);
   record->heartbeats = heartbeat->number;
 }
 
@@ -291,7 +299,7 @@ void tfrt_harness_send(tfrt_harness_record_t* record, size_t count) {
         .body = tfrt_string_view_make((const char*)&number, sizeof(number)),
     };
     tfrt_status_t status = tfrt_session_append(record->session, &frame);
-    ck_assert_msg(tfrt_status_is_ok(status), "%s", tfrt_status_message(status));
+    EXPECT(tfrt_status_is_ok(status), "%s", tfrt_status_message(status));
   }
   tfrt_node_lock_unlock_and_run(&record->host->lock);
 }
