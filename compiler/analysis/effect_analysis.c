@@ -140,7 +140,11 @@ static bool note_chains(tfrt_ir_operation_t* op, void* user_data) {
 
 bool tfrt_effect_may_need_chain(const tfrt_ir_operation_t* op) {
   const tfrt_kernel_descriptor_t* descriptor = op->descriptor;
-  if (!descriptor || !(descriptor->flags & TFRT_KERNEL_TRAILING_CHAIN)) return false;
+  const tfrt_kernel_flags_t other = TFRT_KERNEL_TERMINATOR | TFRT_KERNEL_LANGUAGE;
+  if (!descriptor || descriptor->flags & other || op->region_count) return false;
+  // Others are given operands that come behind a chain.
+  bool is_pure = (descriptor->flags & TFRT_KERNEL_PURE) != 0;
+  if (!is_pure && !(descriptor->flags & TFRT_KERNEL_TRAILING_CHAIN)) return false;
   tfrt_kernel_effects_t effects = tfrt_kernel_descriptor_effects(descriptor);
   if (effects & TFRT_EFFECT_READS_NO_CONTENTS) return false;
   bool reads = false;

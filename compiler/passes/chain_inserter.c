@@ -445,20 +445,17 @@ static bool survey_op(tfrt_ir_operation_t* op, void* user_data) {
   const tfrt_kernel_descriptor_t* descriptor = op->descriptor;
   ++survey->op_count;
   if (op->lacks_chain_results || op->lacks_dependences) survey->lacks_chains = true;
-  // Most ops of most programs are pure, and take no chain.
-  const tfrt_kernel_flags_t both = TFRT_KERNEL_PURE | TFRT_KERNEL_TRAILING_CHAIN;
-  if (!descriptor || (descriptor->flags & both) == TFRT_KERNEL_PURE) return true;
+  if (!descriptor) return true;
   if (descriptor->flags & TFRT_KERNEL_TERMINATOR) return true;
-  bool may_take_chain =
-      descriptor->flags & TFRT_KERNEL_TRAILING_CHAIN &&
-      !(tfrt_kernel_descriptor_effects(descriptor) & TFRT_EFFECT_READS_NO_CONTENTS) &&
-      tfrt_chain_operand(op) == UINT32_MAX;
+  bool may_wait = descriptor->flags & (TFRT_KERNEL_TRAILING_CHAIN | TFRT_KERNEL_PURE) &&
+                  !(tfrt_kernel_descriptor_effects(descriptor) & TFRT_EFFECT_READS_NO_CONTENTS) &&
+                  tfrt_chain_operand(op) == UINT32_MAX;
   for (uint32_t i = 0; i < op->operand_count; ++i) {
     const tfrt_ir_value_t* value = op->operands[i].value;
     const tfrt_operand_descriptor_t* entry = tfrt_kernel_descriptor_operand(descriptor, i);
     if (tfrt_ir_value_is_missing(value)) survey->lacks_chains = true;
     if (entry && entry->use == TFRT_OPERAND_MUTATED) survey->writes = true;
-    if (may_take_chain && value->type->kind == TFRT_IR_TYPE_DIALECT) survey->may_race = true;
+    if (may_wait && tfrt_effect_has_memory(value->type)) survey->may_race = true;
   }
   return true;
 }

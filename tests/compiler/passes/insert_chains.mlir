@@ -176,3 +176,15 @@ func.func @print() {
   tfrt_tensor.print %t
   tfrt.return
 }
+
+// A pure op that takes no chain waits by its operand, also beside chains by hand.
+// CHECK-LABEL: func.func @by_hand
+// CHECK: %d = tfrt_dht.fill_tensor_with_constant.f32 %t, %c 2.000000e+00 : f32
+// CHECK-NEXT: %[[LATE:.*]] = "tfrt.alias.value"(%d, %t)
+// CHECK-NEXT: %u = tfrt_nn.relu(%[[LATE]])
+func.func @by_hand(%c: !tfrt.chain) -> (!tfrt_tensor.tensor, !tfrt.chain) {
+  %t = tfrt_dht.create_uninitialized_tensor.f32.1 [2 : i64]
+  %d = tfrt_dht.fill_tensor_with_constant.f32 %t, %c 2.0 : f32
+  %u = tfrt_nn.relu (%t)
+  tfrt.return %u, %d : !tfrt_tensor.tensor, !tfrt.chain
+}
