@@ -6,7 +6,6 @@
 
 #include "distributed/call/call_hooks.h"
 #include "distributed/call/outgoing_call.h"
-#include "distributed/call/outgoing_invoke.h"
 #include "distributed/delivery/push_inbox.h"
 #include "distributed/threads/reader_pair.h"
 #include "distributed/value/incoming_want.h"
@@ -589,7 +588,8 @@ static void tfrt_execution_run(tfrt_task_t* task) {
 static void tfrt_execution_queue(tfrt_task_t* task) {
   tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, tasks.run);
   tfrt_task_initialize(&execution->tasks.run, tfrt_execution_run);
-  tfrt_reader_pair_run_soon(execution->node->options.host->work_queue, &execution->tasks.run);
+  tfrt_reader_pair_offer(execution->node->options.host->work_queue, &execution->tasks.run,
+                         TFRT_READER_PAIR_SOON);
 }
 
 // Runs when the program is loaded, on whichever thread that was.

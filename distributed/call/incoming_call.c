@@ -6,7 +6,7 @@
 
 #include "distributed/call/call_hooks.h"
 #include "distributed/delivery/sent_values.h"
-#include "distributed/domain/event_log.h"
+#include "distributed/domain/domain.h"
 #include "distributed/value/incoming_want.h"
 #include "distributed/value/job_budget.h"
 #include "distributed/value/object_name.h"
@@ -319,7 +319,7 @@ static tfrt_status_t tfrt_incoming_call_on_cancel(const tfrt_incoming_frame_t* i
 static tfrt_status_t tfrt_incoming_call_on_hurry(const tfrt_incoming_frame_t* in) {
   tfrt_execution_t* execution = tfrt_incoming_call_find(in->peer, in->body->hurry.call);
   if (execution) tfrt_incoming_call_cast(execution)->results_can_wait = false;
-  tfrt_session_send_waiting(in->peer->session);
+  tfrt_session_flush(in->peer->session, TFRT_SESSION_FLUSH_WAITING);
   return NULL;
 }
 

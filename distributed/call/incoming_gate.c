@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "distributed/call/incoming_gate.h"
 
 #include <assert.h>
 

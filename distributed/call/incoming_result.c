@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/call/incoming_call.h"
-#include "distributed/domain/event_log.h"
+#include "distributed/domain/domain.h"
 #include "distributed/threads/reader_pair.h"
 #include "distributed/value/incoming_want.h"
 #include "distributed/value/value_item.h"
@@ -280,7 +280,7 @@ static void tfrt_incoming_call_flush_behind(tfrt_incoming_call_t* call) {
   tfrt_work_queue_t* queue = call->execution.node->options.host->work_queue;
   tfrt_task_initialize(&call->flush, tfrt_incoming_call_run_flush);
   if (!tfrt_execution_is_ending(&call->execution) ||
-      !tfrt_reader_pair_try_behind(queue, &call->flush)) {
+      !tfrt_reader_pair_offer(queue, &call->flush, TFRT_READER_PAIR_BEHIND_HERE)) {
     tfrt_incoming_call_flush_later(call);
     return;
   }

@@ -8,7 +8,6 @@
 
 #include "distributed/call/call_hooks.h"
 #include "distributed/call/job_program.h"
-#include "distributed/call/outgoing_invoke.h"
 #include "distributed/tuning/tuning.h"
 #include "distributed/value/job_budget.h"
 #include "distributed/value/remote_value.h"
@@ -113,7 +112,7 @@ static void tfrt_outgoing_call_end(tfrt_outgoing_call_t* call) {
     tfrt_hash_table_remove(&call->peer->outgoing_calls, &call->by_number);
     tfrt_list_remove(&call->in_job);
     --node->counts.outgoing_calls;
-    tfrt_job_budget_end_made(call->job);
+    tfrt_job_budget_count_made(call->job, -1);
   }
   for (uint32_t i = 0; i < call->argument_count; ++i) {
     if (call->exports[i]) tfrt_object_table_end_loan(node->objects, call->exports[i]);
@@ -521,7 +520,7 @@ static void tfrt_outgoing_call_begin(tfrt_outgoing_call_t* call,
   tfrt_job_add_trace_flow(call->job, TFRT_TRACE_FLOW_OUT, call->node->incarnation, call->number,
                           request->callee, call->request ? call->request->options.id : 0);
   ++call->node->counts.outgoing_calls;
-  tfrt_job_budget_begin_made(call->job);
+  tfrt_job_budget_count_made(call->job, 1);
   tfrt_hash_table_insert(&call->peer->outgoing_calls, &call->number, &call->by_number);
   tfrt_list_push_back(&call->job->outgoing_calls, &call->in_job);
   if (!tfrt_outgoing_call_request_has_own_deadline(request)) return;

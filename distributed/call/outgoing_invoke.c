@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "distributed/call/outgoing_invoke.h"
+#include "distributed/call/outgoing_call.h"
 
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include "distributed/call/call_hooks.h"
 #include "distributed/call/local_call.h"
 #include "distributed/call/outgoing_call.h"
-#include "distributed/call/outgoing_invoke.h"
 #include "distributed/delivery/sent_values.h"
 #include "distributed/domain/job_attachment.h"
 #include "distributed/value/job_budget.h"
@@ -349,96 +348,9 @@ static tfrt_async_value_t* tfrt_router_prefetch(tfrt_call_router_t* router,
 
 // --- Messages by key ---------------------------------------------------------
 
-// The mailbox of a job that was closed meanwhile has been emptied already, and nobody empties it
-// again.
-static void tfrt_router_empty_if_closed(tfrt_job_t* job) {
-  tfrt_node_lock_tables(job->node);
-  if (tfrt_job_is_closed(job)) tfrt_mail_end(job, TFRT_MAILBOX_ANY_SENDER, job->closing.reason);
-  tfrt_node_unlock(job->node);
-}
-
-// A message of this host to itself whose value isn't known yet. The value may wait for the message,
-// in a circle that no right program makes: the receiver gets a placeholder that the cancel of the
-// sender's request makes an error.
-typedef struct tfrt_router_own_message_s {
-  tfrt_ref_count_t ref_count;  // one for the subscription, one for the task
-  tfrt_allocator_t allocator;
-  tfrt_cancellation_subscription_t subscription;
-  tfrt_task_t task;
-  tfrt_request_context_t* request;     // +1
-  tfrt_async_value_t* value;           // +1
-  tfrt_indirect_value_t* placeholder;  // +1
-} tfrt_router_own_message_t;
-
-static void tfrt_router_release_own_message(tfrt_router_own_message_t* own) {
-  if (!tfrt_ref_count_decrement(&own->ref_count)) return;
-  tfrt_request_context_t* request = own->request;
-  tfrt_async_value_release(own->value);
-  tfrt_async_value_release(&own->placeholder->base);
-  tfrt_allocator_free(own->allocator, own, sizeof(*own));
-  tfrt_request_context_release(request);
-}
-
-static void tfrt_router_run_own_cancel(tfrt_cancellation_subscription_t* subscription,
-                                       tfrt_status_t reason) {
-  tfrt_router_own_message_t* own =
-      TFRT_CONTAINER_OF(subscription, tfrt_router_own_message_t, subscription);
-  tfrt_async_value_set_error(&own->placeholder->base, reason);
-  tfrt_router_release_own_message(own);
-}
-
-static void tfrt_router_run_own_known(tfrt_task_t* task) {
-  tfrt_router_own_message_t* own = TFRT_CONTAINER_OF(task, tfrt_router_own_message_t, task);
-  tfrt_indirect_value_forward(own->placeholder, own->value);
-  if (tfrt_cancellation_unsubscribe(&own->request->cancellation, &own->subscription)) {
-    tfrt_router_release_own_message(own);
-  }
-  tfrt_router_release_own_message(own);
-}
-
-// True if nothing but its making keeps |value| from being known.
-static bool tfrt_router_is_unknown(tfrt_job_t* job, tfrt_async_value_t* value) {
-  if (tfrt_async_value_is_available(value)) return false;
-  tfrt_node_lock_tables(job->node);
-  tfrt_remote_value_t* remote = tfrt_remote_value_of(job->node, value);
-  if (remote) tfrt_remote_value_release(remote);
-  tfrt_node_unlock(job->node);
-  return !remote;
-}
-
-// The value (+1) that the receiver of |message|, which is this host, gets.
-static tfrt_async_value_t* tfrt_router_own_value(tfrt_job_t* job,
-                                                 const tfrt_routed_message_t* message) {
-  if (!tfrt_router_is_unknown(job, message->value)) return tfrt_async_value_retain(message->value);
-  tfrt_allocator_t allocator = job->node->options.allocator;
-  tfrt_router_own_message_t* own = tfrt_allocator_allocate_zeroed(allocator, sizeof(*own));
-  tfrt_indirect_value_t* placeholder = own ? tfrt_indirect_value_create() : NULL;
-  if (!placeholder) {
-    tfrt_allocator_free(allocator, own, sizeof(*own));
-    return tfrt_async_value_out_of_memory();
-  }
-  tfrt_ref_count_initialize(&own->ref_count);
-  tfrt_ref_count_increment(&own->ref_count);
-  own->allocator = allocator;
-  own->request = tfrt_request_context_retain(message->context->request);
-  own->value = tfrt_async_value_retain(message->value);
-  own->placeholder = placeholder;
-  tfrt_async_value_retain(&placeholder->base);
-  tfrt_task_initialize(&own->task, tfrt_router_run_own_known);
-  tfrt_cancellation_subscribe(&own->request->cancellation, &own->subscription,
-                              tfrt_router_run_own_cancel);
-  tfrt_async_value_await(own->value, &own->task);
-  return &placeholder->base;
-}
-
 static tfrt_async_value_t* tfrt_router_send_here(tfrt_job_t* job,
                                                  const tfrt_routed_message_t* message) {
-  tfrt_async_value_t* value = tfrt_router_own_value(job, message);
-  tfrt_status_t status = tfrt_mailbox_send(&job->exchange.mailbox,
-                                           tfrt_mailbox_number(message, message->context->request),
-                                           job->rank, tfrt_async_value_string(message->key), value);
-  tfrt_async_value_release(value);
-  tfrt_router_empty_if_closed(job);
+  tfrt_status_t status = tfrt_mail_send_here(job, message);
   return status ? tfrt_router_error_take(status, message->site) : tfrt_async_value_ready_chain();
 }
 
@@ -594,7 +506,6 @@ static void tfrt_router_on_job_made(const tfrt_owner_end_t* end) {
   job->router =
       (tfrt_call_router_t){.vtable = &tfrt_router_vtable, .sends_calls = true, .rank = job->rank};
   job->output.vtable = &tfrt_router_output_vtable;
-  tfrt_mailbox_initialize(&job->exchange.mailbox, job->node->options.allocator, tfrt_mail_met);
   tfrt_turn_table_initialize(&job->exchange.turns, job->node->options.allocator);
   tfrt_resource_context_initialize(&job->exchange.resources);
 }

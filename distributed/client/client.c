@@ -193,15 +193,25 @@ static void tfrt_client_close_locked(tfrt_client_t* client, tfrt_status_t reason
   tfrt_client_release_locked(client);
 }
 
-void tfrt_client_end_job(tfrt_client_t* client, tfrt_status_t reason) {
-  tfrt_node_t* node = tfrt_node_retain(client->node);
-  tfrt_node_lock_tables(node);
+// Tells the hosts that the job is over because of |reason| (+0).
+static void tfrt_client_end_job(tfrt_client_t* client, tfrt_status_t reason) {
   if (!tfrt_client_was_opened(client)) {
     tfrt_client_close_locked(client, reason);
   } else if (!tfrt_client_is_closed(client) && !client->said_over &&
              !tfrt_job_is_over(client->job)) {
     client->said_over = true;
     tfrt_client_send_close(client, reason);
+  }
+}
+
+void tfrt_client_end(tfrt_client_t* client, tfrt_client_ending_t ending, tfrt_status_t reason) {
+  tfrt_node_t* node = tfrt_node_retain(client->node);
+  tfrt_node_lock_tables(node);
+  if (ending == TFRT_CLIENT_ENDS_JOB) {
+    tfrt_client_end_job(client, reason);
+  } else {
+    client->leaves = client->options.is_detached;
+    tfrt_client_close_locked(client, reason);
   }
   tfrt_node_unlock(node);
   tfrt_node_release(node);
@@ -211,15 +221,6 @@ void tfrt_client_close(tfrt_client_t* client, tfrt_status_t reason) {
   tfrt_node_t* node = tfrt_node_retain(client->node);
   tfrt_node_lock_tables(node);
   tfrt_client_close_locked(client, reason);
-  tfrt_node_unlock(node);
-  tfrt_node_release(node);
-}
-
-void tfrt_client_leave(tfrt_client_t* client) {
-  tfrt_node_t* node = tfrt_node_retain(client->node);
-  tfrt_node_lock_tables(node);
-  client->leaves = client->options.is_detached;
-  tfrt_client_close_locked(client, NULL);
   tfrt_node_unlock(node);
   tfrt_node_release(node);
 }

@@ -186,18 +186,25 @@ tfrt_status_t tfrt_client_read_trace(tfrt_async_value_t* value, tfrt_trace_t* tr
 // cause, or that hosts have lost this client, which was silent for too long. Thread-safe.
 bool tfrt_client_has_lost(tfrt_client_t* client, tfrt_status_t status);
 
-// Tells the hosts that the job is over because of |reason| (+0), an error, and goes on listening
-// until it is closed here: the root answers with what is known of the results. A job that is not
-// open is closed at once. Thread-safe.
-void tfrt_client_end_job(tfrt_client_t* client, tfrt_status_t reason);
-
 // Closes the job because of |reason| (+0), OK when it is finished. Idempotent. Thread-safe.
 void tfrt_client_close(tfrt_client_t* client, tfrt_status_t reason);
 
-// The same for the client of a detached job, but that goes on. Thread-safe.
-void tfrt_client_leave(tfrt_client_t* client);
+// How else a client ends its part in the job.
+typedef enum tfrt_client_ending_e {
+  // Tells the hosts that the job is over because of the reason, an error, and goes on listening
+  // until
+  // it is closed here: the root answers with what is known of the results. A job that is not open
+  // is
+  // closed at once.
+  TFRT_CLIENT_ENDS_JOB,
+  // Closes, but a detached job goes on. There is no reason.
+  TFRT_CLIENT_LEAVES_JOB,
+} tfrt_client_ending_t;
 
-// Drops one reference, after close or leave; NULL is allowed. Thread-safe.
+// Ends as |ending| says, because of |reason| (+0). Thread-safe.
+void tfrt_client_end(tfrt_client_t* client, tfrt_client_ending_t ending, tfrt_status_t reason);
+
+// Drops one reference, after the job is closed or left; NULL is allowed. Thread-safe.
 void tfrt_client_release(tfrt_client_t* client);
 
 #endif  // TFRT_DISTRIBUTED_CLIENT_CLIENT_H_

@@ -33,12 +33,13 @@
 
 #include "distributed/domain/job.h"
 #include "distributed/domain/node_part.h"
+#include "host_runtime/base/macros.h"
 #include "host_runtime/executor/request/call_router.h"
 
-// For |mailbox|, that of a job: |value| is received at |site|. If the value, or an element of it,
-// is lost, the error names that place. Thread-safe (the lock is not held).
-void tfrt_mail_met(tfrt_mailbox_t* mailbox, tfrt_async_value_t* value,
-                   const tfrt_status_origin_t* site);
+// Puts |message|, of a request on this host to this host, into the mailbox of |job|. As
+// tfrt_mailbox_send(). Thread-safe (the lock is not held).
+tfrt_status_t tfrt_mail_send_here(tfrt_job_t* job, const tfrt_routed_message_t* message)
+    TFRT_MUST_USE;
 
 // Puts |reason| (+0) into the mailbox of |job| in the place of the message that host |rank| could
 // not send to |request| under |key|. A receiver that waits for it, now or later, gets |reason|.
@@ -50,7 +51,7 @@ void tfrt_mail_fail(tfrt_job_t* job, uint64_t request, uint32_t rank, tfrt_strin
 // TFRT_MAILBOX_ANY_SENDER |job| is over: the messages in the mailbox go, too.
 void tfrt_mail_end(tfrt_job_t* job, uint32_t rank, tfrt_status_t reason);
 
-// Has what waits in mailboxes end with its owners.
+// Has jobs have mailboxes, and what waits in those end with its owners.
 extern const tfrt_node_part_t tfrt_mail_part;
 
 // Notes that |value| of |copy| is |there| on that host as soon as |chain| is available (all +0).

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/domain/domain.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "distributed/domain/job.h"
 #include "host_runtime/base/macros.h"
 
 // --- Texts -----------------------------------------------------------------------
@@ -73,3 +76,22 @@ void tfrt_node_release(tfrt_node_t* node) {
 }
 
 uint64_t tfrt_node_incarnation(const tfrt_node_t* node) { return node->incarnation; }
+
+// --- The log -----------------------------------------------------------------------
+
+void tfrt_event_log_peer_name(const tfrt_session_t* session,
+                              char out_name[TFRT_EVENT_LOG_NAME_SIZE]) {
+  tfrt_string_view_t name = tfrt_session_peer_name(session);
+  if (name.size == 0) name = tfrt_session_address(session);
+  if (name.size > 0) {
+    snprintf(out_name, TFRT_EVENT_LOG_NAME_SIZE, "%.*s", TFRT_STRING_VIEW_ARGUMENTS(name));
+  } else {
+    snprintf(out_name, TFRT_EVENT_LOG_NAME_SIZE, "%016" PRIx64,
+             tfrt_session_peer_incarnation(session));
+  }
+}
+
+tfrt_log_context_t tfrt_event_log_context(const tfrt_job_t* job, uint64_t call) {
+  return (tfrt_log_context_t){
+      .job = job->handle, .call = call, .has_host = true, .host = job->rank};
+}

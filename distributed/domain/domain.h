@@ -33,6 +33,7 @@
 #include "distributed/wire/limits.h"
 #include "host_runtime/base/arena.h"
 #include "host_runtime/base/hash_table.h"
+#include "host_runtime/base/log.h"
 #include "host_runtime/base/status.h"
 #include "host_runtime/base/string_view.h"
 
@@ -139,5 +140,22 @@ static inline void tfrt_node_end(const tfrt_owner_end_t* end) {
 static inline tfrt_node_t* tfrt_node_of(tfrt_session_handler_t* handler) {
   return TFRT_CONTAINER_OF(handler, tfrt_node_t, handler);
 }
+
+// --- The log -----------------------------------------------------------------------
+//
+// The words that all lines of the log about peers, jobs and calls share. Each line stands where its
+// event is seen: those about sessions in host/, those about jobs in job/, those about calls in
+// call/. They are written only if the node's |logs_events| says so. With the lock held.
+
+// Room for a peer's name, which the wire limits to 255 bytes.
+#define TFRT_EVENT_LOG_NAME_SIZE (TFRT_TRANSPORT_ADDRESS_SIZE + 256)
+
+// Writes what people call the peer: its name, else its address, else its incarnation.
+void tfrt_event_log_peer_name(const tfrt_session_t* session,
+                              char out_name[TFRT_EVENT_LOG_NAME_SIZE]);
+
+// The beginning of a line about |job|: its local number; with |call|, that of the call on its
+// link, too.
+tfrt_log_context_t tfrt_event_log_context(const tfrt_job_t* job, uint64_t call);
 
 #endif  // TFRT_DISTRIBUTED_DOMAIN_DOMAIN_H_

@@ -47,7 +47,7 @@ typedef struct tfrt_node_options_s {
   // The transport encrypts its connections. Then no payload goes beside the transport, as GPUs'
   // libraries would send it.
   bool is_encrypted;
-  bool logs_events;  // one line when a peer or a job comes or goes (event_log.h)
+  bool logs_events;  // one line when a peer or a job comes or goes (domain.h)
 } tfrt_node_options_t;
 
 // The numbers of things that are alive in a node because of other hosts. All zero when every job is

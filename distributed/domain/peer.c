@@ -316,7 +316,7 @@ void tfrt_peer_adopt_session(tfrt_peer_t* peer, tfrt_session_t* session) {
     peer->session = tfrt_session_retain(session);
     peer->newest_job = peer->node->next_job_handle;
     peer->last_want_seen = 0;
-    tfrt_session_set_user_data(session, peer);
+    *tfrt_session_user_data(session) = peer;
   }
   tfrt_status_release(peer->death.reason);
   peer->death.reason = NULL;
@@ -353,7 +353,7 @@ void tfrt_peer_bury(tfrt_peer_t* peer, tfrt_status_t reason, tfrt_session_death_
   end.event = TFRT_OWNER_PEER_LOST;
   tfrt_node_end(&end);
   tfrt_peer_free_jobs(peer);
-  tfrt_session_set_user_data(session, NULL);
+  *tfrt_session_user_data(session) = NULL;
   tfrt_session_release(session);
   end.event = TFRT_OWNER_PEER_PARTED;
   if (peer_lives) tfrt_node_end(&end);

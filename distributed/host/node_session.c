@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "distributed/domain/event_log.h"
+#include "distributed/domain/domain.h"
 #include "distributed/domain/job.h"
 #include "distributed/domain/job_attachment.h"
 #include "distributed/domain/program_cache.h"
@@ -117,7 +117,7 @@ static tfrt_status_t tfrt_node_serve(tfrt_incoming_frame_t* in) {
 static tfrt_status_t tfrt_node_on_frame(tfrt_session_handler_t* handler, tfrt_session_t* session,
                                         const tfrt_wire_frame_t* frame, int64_t deadline_ns) {
   tfrt_node_t* node = tfrt_node_of(handler);
-  tfrt_peer_t* peer = tfrt_session_user_data(session);
+  tfrt_peer_t* peer = *tfrt_session_user_data(session);
   if (!peer) return tfrt_status_out_of_memory();
   if (!tfrt_wire_frame_kind_is_known(frame->kind)) return NULL;
   tfrt_lane_manager_note_frame(node->lanes);
@@ -211,7 +211,7 @@ static void tfrt_node_on_dead(tfrt_session_handler_t* handler, tfrt_session_t* s
                               tfrt_session_death_t death, tfrt_status_t status) {
   tfrt_node_t* node = tfrt_node_of(handler);
   if (node->options.logs_events) tfrt_node_log_session_dead(session, death, status);
-  tfrt_peer_t* peer = tfrt_session_user_data(session);
+  tfrt_peer_t* peer = *tfrt_session_user_data(session);
   if (peer && peer->session == session) {
     tfrt_lane_manager_bury(node->lanes, peer->incarnation, status);
     tfrt_peer_bury(peer, status, death);
@@ -234,7 +234,7 @@ static void tfrt_node_on_draining(tfrt_session_handler_t* handler, tfrt_session_
 
 static void tfrt_node_fill_batch(tfrt_session_handler_t* handler, tfrt_session_t* session) {
   (void)handler;
-  tfrt_peer_t* peer = tfrt_session_user_data(session);
+  tfrt_peer_t* peer = *tfrt_session_user_data(session);
   if (peer && peer->session == session) tfrt_outgoing_hold_flush(peer);
 }
 
@@ -257,7 +257,7 @@ static void tfrt_node_fill_heartbeat(tfrt_session_handler_t* handler, tfrt_sessi
 static void tfrt_node_on_heartbeat(tfrt_session_handler_t* handler, tfrt_session_t* session,
                                    const tfrt_wire_heartbeat_t* heartbeat) {
   tfrt_node_t* node = tfrt_node_of(handler);
-  tfrt_peer_t* peer = tfrt_session_user_data(session);
+  tfrt_peer_t* peer = *tfrt_session_user_data(session);
   if (!peer) return;
   tfrt_incoming_want_refuse_unpromised(peer, heartbeat->named, heartbeat->echo);
   uint64_t patience_us = (uint64_t)tfrt_node_patience_ns(node) / TFRT_NANOSECONDS_PER_MICROSECOND;
@@ -276,7 +276,7 @@ static void tfrt_node_on_suspected(tfrt_session_handler_t* handler, tfrt_session
 }
 
 static void tfrt_node_on_wake(tfrt_session_handler_t* handler, tfrt_session_t* session) {
-  tfrt_peer_t* peer = tfrt_session_user_data(session);
+  tfrt_peer_t* peer = *tfrt_session_user_data(session);
   if (!peer || peer->session != session) return;
   tfrt_node_end(&(tfrt_owner_end_t){
       .event = TFRT_OWNER_PEER_WOKEN, .node = tfrt_node_of(handler), .peer = peer});

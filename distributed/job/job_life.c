@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "distributed/call/outgoing_call.h"
-#include "distributed/domain/event_log.h"
+#include "distributed/domain/domain.h"
 #include "distributed/domain/job_attachment.h"
 #include "distributed/job/detached_job.h"
 #include "distributed/job/job_start.h"

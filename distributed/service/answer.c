@@ -48,11 +48,6 @@ static tfrt_string_view_t tfrt_answer_argument(const tfrt_execution_t* execution
   return tfrt_async_value_string(execution->arguments[0]);
 }
 
-void tfrt_answer_read_question(const tfrt_execution_t* execution, char* out_text, size_t size) {
-  tfrt_string_view_t view = tfrt_answer_argument(execution);
-  snprintf(out_text, size, "%.*s", (int)(view.size < size ? view.size : size), view.data);
-}
-
 // True if the first argument is a message that is here.
 static bool tfrt_answer_has_message(const tfrt_execution_t* execution) {
   if (execution->argument_count == 0) return false;
@@ -251,13 +246,36 @@ static const tfrt_answerer_t tfrt_drain_answerer = {.kind = TFRT_WIRE_ASK_DRAIN,
                                                     .plain_function = TFRT_WIRE_BUILTIN_DRAIN,
                                                     .write_plain = tfrt_plain_answer_write};
 
+// --- Devices ---------------------------------------------------------------------
+
+// Says whether this host has a device: a chain, or an error. A launcher asks before it starts a
+// program whose calls are placed on devices, so that it reports a missing device at once. The
+// host's hook opens the driver where it may block.
+static tfrt_status_t tfrt_answer_find_device(tfrt_execution_t* execution,
+                                             const tfrt_wire_question_t* question,
+                                             tfrt_async_value_t** out_value) {
+  (void)question;
+  const tfrt_node_options_t* options = &execution->node->options;
+  // One byte more than any name of a device, so that a longer one is none.
+  char name[TFRT_CALL_DEVICE_SIZE + 1];
+  tfrt_string_view_t text = tfrt_answer_argument(execution);
+  snprintf(name, sizeof(name), "%.*s", (int)(text.size < sizeof(name) ? text.size : sizeof(name)),
+           text.data);
+  *out_value = options->check_device(options->host, tfrt_string_view_of(name));
+  return NULL;
+}
+
+// Of no kind: its argument is a name.
+static const tfrt_answerer_t tfrt_device_answerer = {
+    .find = tfrt_answer_find_device, .plain_function = TFRT_WIRE_BUILTIN_CHECK_DEVICE};
+
 // --- Questions -------------------------------------------------------------------
 
-// All kinds of questions.
+// All questions.
 static const tfrt_answerer_t* const tfrt_answerers[] = {
     &tfrt_trace_answerer,  &tfrt_status_answerer,      &tfrt_inventory_answerer,
     &tfrt_cancel_answerer, &tfrt_record_answerer,      &tfrt_follow_answerer,
-    &tfrt_drain_answerer,  &tfrt_kept_result_answerer,
+    &tfrt_drain_answerer,  &tfrt_kept_result_answerer, &tfrt_device_answerer,
 };
 
 // Answers a question that is a message.
@@ -297,26 +315,35 @@ static tfrt_status_t tfrt_answer_write_plain(tfrt_execution_t* execution,
   return status;
 }
 
-// Finds the value (+1) that is the answer of |answerer|. The question is a message, or a text of an
-// earlier version.
+// Sets |*out_question| to that of |execution|: a message or, from an earlier version, a text, which
+// is read into |plain|.
+static tfrt_status_t tfrt_answer_read_question(const tfrt_execution_t* execution,
+                                               tfrt_wire_question_kind_t kind,
+                                               tfrt_plain_question_t* plain, tfrt_arena_t* arena,
+                                               tfrt_wire_question_t* out_question) {
+  tfrt_string_view_t bytes = tfrt_answer_argument(execution);
+  if (!tfrt_answer_has_message(execution)) {
+    TFRT_RETURN_IF_ERROR(tfrt_plain_question_read(kind, bytes, plain));
+    *out_question = plain->question;
+    return NULL;
+  }
+  TFRT_RETURN_IF_ERROR(tfrt_wire_question_decode(bytes, arena, out_question));
+  if (out_question->kind == kind) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "Question: field %u, must be %u",
+                            out_question->kind, kind);
+}
+
+// Finds the value (+1) that is the answer of |answerer|.
 static tfrt_async_value_t* tfrt_answer_find(tfrt_execution_t* execution,
                                             const tfrt_answerer_t* answerer) {
-  tfrt_string_view_t bytes = tfrt_answer_argument(execution);
-  tfrt_wire_question_t question;
+  tfrt_wire_question_t question = {.kind = 0};
   tfrt_plain_question_t plain;
   tfrt_async_value_t* value = NULL;
   tfrt_arena_t arena;
   tfrt_arena_initialize(&arena, execution->node->options.allocator);
   tfrt_status_t status = NULL;
-  if (tfrt_answer_has_message(execution)) {
-    status = tfrt_wire_question_decode(bytes, &arena, &question);
-  } else {
-    status = tfrt_plain_question_read(answerer->kind, bytes, &plain);
-    question = plain.question;
-  }
-  if (!status && question.kind != answerer->kind) {
-    status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "Question: field %u, must be %u",
-                                question.kind, answerer->kind);
+  if (answerer->kind != question.kind) {
+    status = tfrt_answer_read_question(execution, answerer->kind, &plain, &arena, &question);
   }
   if (!status) status = answerer->find(execution, &question, &value);
   tfrt_arena_deinitialize(&arena);

@@ -41,8 +41,4 @@ tfrt_async_value_t* tfrt_answer_create(tfrt_answer_form_t form, tfrt_string_view
 // node's lock.
 void tfrt_answer_start(tfrt_execution_t* execution);
 
-// Copies the bytes of the first argument of |execution|, "" if it is no text that is here, to
-// |out_text|, cut to |size| - 1 bytes. Thread-safe, while the execution is not finished.
-void tfrt_answer_read_question(const tfrt_execution_t* execution, char* out_text, size_t size);
-
 #endif  // TFRT_DISTRIBUTED_SERVICE_ANSWER_H_

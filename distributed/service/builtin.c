@@ -214,34 +214,6 @@ static void tfrt_copying_start(tfrt_execution_t* execution) {
                          &execution->tasks.run);
 }
 
-// --- Devices ---------------------------------------------------------------------
-
-// Says whether this host has a device. A launcher asks before it starts a program whose calls are
-// placed on devices, so that it reports a missing device at once. The host's hook opens the driver
-// where it may block.
-
-// Runs with the lock open.
-static void tfrt_device_check_run(void* argument) {
-  tfrt_execution_t* execution = argument;
-  tfrt_node_t* node = tfrt_node_retain(execution->node);
-  // One byte more than any name of a device, so that a longer one is none.
-  char name[TFRT_CALL_DEVICE_SIZE + 1];
-  tfrt_answer_read_question(execution, name, sizeof(name));
-  tfrt_async_value_t* result =
-      node->options.check_device(node->options.host, tfrt_string_view_of(name));
-  tfrt_node_lock_tables(node);
-  tfrt_execution_complete(execution, &result);
-  tfrt_execution_release(execution);
-  tfrt_node_unlock(node);
-  tfrt_node_release(node);
-}
-
-static void tfrt_device_check_start(tfrt_execution_t* execution) {
-  tfrt_execution_begin(execution);
-  tfrt_execution_retain(execution);
-  tfrt_action_queue_call_at_once(&execution->node->actions, tfrt_device_check_run, execution);
-}
-
 // --- Which function is which -----------------------------------------------------
 
 static bool tfrt_builtin_is_here(const tfrt_peer_t* peer, const tfrt_job_t* job,
@@ -287,9 +259,6 @@ static void tfrt_builtin_start(tfrt_execution_t* execution, const tfrt_peer_t* p
       break;
     case TFRT_WIRE_BUILTIN_COPY:
       tfrt_copying_start(execution);
-      break;
-    case TFRT_WIRE_BUILTIN_CHECK_DEVICE:
-      tfrt_device_check_start(execution);
       break;
     default:
       tfrt_answer_start(execution);

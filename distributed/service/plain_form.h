@@ -3,7 +3,7 @@
 // Questions and answers of proto/service.proto as lines of text, which tools show and look through.
 // Versions before FEATURE_ASK send them in the built-in functions TRACE, STATUS, INVENTORY, CANCEL
 // and RECORD (proto/call.proto). Versions before FEATURE_FOLLOW send them in DRAIN, FOLLOW
-// (plain_following.h) and KEPT_RESULT.
+// (following.h) and KEPT_RESULT.
 //
 //   text of a question --read--> tfrt_wire_question_t
 //   bytes of an answer --write--> lines; --write_trace--> "!tfrt.trace" --trace_read--> spans

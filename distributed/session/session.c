@@ -11,12 +11,6 @@
 
 // --- Life --------------------------------------------------------------------
 
-static void copy_text(char* out_text, size_t size, tfrt_string_view_t text) {
-  size_t length = text.size < size ? text.size : size - 1;
-  if (length > 0) memcpy(out_text, text.data, length);
-  out_text[length] = '\0';
-}
-
 tfrt_session_t* tfrt_session_make(tfrt_session_manager_t* manager, tfrt_session_peer_t* peer,
                                   tfrt_string_view_t address, uint32_t number) {
   tfrt_session_t* session = tfrt_allocator_allocate_zeroed(manager->allocator, sizeof(*session));
@@ -37,7 +31,7 @@ tfrt_session_t* tfrt_session_make(tfrt_session_manager_t* manager, tfrt_session_
   session->schedule.beat_ns = session->schedule.redial_ns = TFRT_TIME_INFINITE;
   session->schedule.flush_ns = session->schedule.ack_ns = TFRT_TIME_INFINITE;
   session->schedule.wake_ns = TFRT_TIME_INFINITE;
-  copy_text(session->label.address, sizeof(session->label.address), address);
+  tfrt_session_copy_text(session->label.address, sizeof(session->label.address), address);
   tfrt_send_queue_initialize(&session->queue, 1, manager->allocator);
   if (peer) tfrt_session_bind(session, peer);
   tfrt_list_push_back(&manager->sessions, &session->link_in_manager);
@@ -65,75 +59,6 @@ void tfrt_session_release(tfrt_session_t* session) {
   tfrt_send_queue_deinitialize(&session->queue);
   tfrt_status_release(session->dial.failure);
   tfrt_allocator_free(session->manager->allocator, session, sizeof(*session));
-}
-
-static void learn(tfrt_session_t* session, const tfrt_wire_hello_t* hello) {
-  const tfrt_session_options_t* options = &session->manager->options;
-  session->terms.version =
-      hello->version_max < options->version_max ? hello->version_max : options->version_max;
-  session->terms.features = hello->features & options->features;
-  session->terms.limits = tfrt_wire_limits_in_force(&options->limits, hello->limits);
-  copy_text(session->label.name, sizeof(session->label.name), hello->name);
-  if (session->label.rank == TFRT_WIRE_NO_RANK) session->label.rank = hello->rank_hint;
-  tfrt_send_queue_set_window(&session->queue, session->terms.limits.replay_bytes);
-}
-
-static void move_to(tfrt_session_t* session, tfrt_session_link_t* link) {
-  if (session->link) tfrt_session_link_drop(session->link, false);
-  if (session->dial.link == link) {
-    session->dial.link = NULL;  // its reference moves to |link|
-  } else {
-    if (session->dial.link) tfrt_session_link_drop(session->dial.link, false);
-    tfrt_session_link_retain(link);
-    link->session = tfrt_session_retain(session);
-  }
-  session->link = link;
-  session->connection = link->number;
-  link->state = TFRT_SESSION_LINK_ESTABLISHED;
-}
-
-// OPEN for the first time: from here on the number stays.
-static void open_first(tfrt_session_t* session, const tfrt_wire_hello_t* hello) {
-  tfrt_session_manager_t* manager = session->manager;
-  session->was_opened = true;
-  session->peer_next_call = hello->next_call;
-  tfrt_status_t status = tfrt_send_queue_seal(&session->queue, session);
-  if (!status) {
-    manager->handler->vtable->on_opened(manager->handler, session);
-    return;
-  }
-  // Only memory can be missing.
-  tfrt_session_take_death(session, TFRT_SESSION_DEATH_CLOSED,
-                          tfrt_status_take_annotate(status, "what waited can't be sent"));
-}
-
-void tfrt_session_adopt(tfrt_session_t* session, tfrt_session_link_t* link,
-                        const tfrt_wire_hello_t* hello) {
-  tfrt_session_manager_t* manager = session->manager;
-  int64_t now_ns = tfrt_session_now_ns(manager);
-  tfrt_session_retain(session);
-  move_to(session, link);
-  learn(session, hello);
-  // The caller has checked that the number lies between the acknowledged and the written frames.
-  tfrt_send_queue_acknowledge(&session->queue, hello->received_seq);
-  tfrt_send_queue_rewind(&session->queue);
-  session->state = TFRT_SESSION_OPEN;
-  tfrt_status_release(session->dial.failure);
-  session->dial.failure = NULL;
-  session->schedule.redial_ns = TFRT_TIME_INFINITE;
-  session->schedule.beat_ns =
-      tfrt_deadline_after(now_ns, (int64_t)session->terms.limits.heartbeat_period_ms *
-                                      TFRT_NANOSECONDS_PER_MILLISECOND);
-  session->schedule.is_beat_due = true;
-  tfrt_session_note_heard(session);
-  if (session->was_opened) {
-    ++manager->counters.resumes;
-  } else {
-    open_first(session, hello);
-  }
-  if (session->link == link) tfrt_session_link_request_work(link);
-  tfrt_session_schedule(session);
-  tfrt_session_release(session);
 }
 
 void tfrt_session_on_broken(tfrt_session_t* session) {
@@ -351,11 +276,7 @@ tfrt_session_description_t tfrt_session_describe(const tfrt_session_t* session) 
                                       .bytes_received = session->bytes.received};
 }
 
-void* tfrt_session_user_data(const tfrt_session_t* session) { return session->user_data; }
-
-void tfrt_session_set_user_data(tfrt_session_t* session, void* user_data) {
-  session->user_data = user_data;
-}
+void** tfrt_session_user_data(tfrt_session_t* session) { return &session->user_data; }
 
 const char* tfrt_session_state_name(tfrt_session_state_t state) {
   static const char* const names[] = {"CONNECTING", "OPEN", "BROKEN", "DEAD"};

@@ -159,7 +159,7 @@ typedef struct tfrt_session_handler_vtable_s {
   void (*on_dead)(tfrt_session_handler_t* handler, tfrt_session_t* session,
                   tfrt_session_death_t death, tfrt_status_t status);
   // A batch to the peer is filled next: the last moment to append frames that were put off for it
-  // (tfrt_session_request_flush()).
+  // (TFRT_SESSION_FLUSH_SOON).
   void (*fill_batch)(tfrt_session_handler_t* handler, tfrt_session_t* session);
   // Fills in |named| and the progress counters of the next heartbeat to the peer; the session fills
   // in the rest. The text that |oldest| points to lives until the lock is released.
@@ -216,14 +216,16 @@ tfrt_status_t tfrt_session_replace_by_void(tfrt_session_t* session, uint64_t cal
 // Thread-compatible (the node's lock is held).
 bool tfrt_session_call_was_written(const tfrt_session_t* session, uint64_t call);
 
-// Writes a batch within the company delay, even an empty one. If the session is not OPEN, this
-// happens with the first batch or heartbeat after it opens. Thread-compatible (the node's lock is
-// held).
-void tfrt_session_request_flush(tfrt_session_t* session);
+typedef enum tfrt_session_flush_e {
+  // A batch within the company delay, even an empty one. If the session is not OPEN, this happens
+  // with the first batch or heartbeat after it opens.
+  TFRT_SESSION_FLUSH_SOON = 0,
+  // The frames that wait for company, now, if there are any.
+  TFRT_SESSION_FLUSH_WAITING,
+} tfrt_session_flush_t;
 
-// Sends the frames that wait for company now, if there are any. Thread-compatible (the node's lock
-// is held).
-void tfrt_session_send_waiting(tfrt_session_t* session);
+// Writes what |which| says. Thread-compatible (the node's lock is held).
+void tfrt_session_flush(tfrt_session_t* session, tfrt_session_flush_t which);
 
 // Has on_wake called once at |due_ns| by our clock, or at the earlier time that is set already;
 // never if the session is DEAD by then. Thread-compatible (the node's lock is held).
@@ -282,9 +284,9 @@ typedef struct tfrt_session_description_s {
 // Describes |session|, from on_opened on. Thread-compatible (the node's lock is held).
 tfrt_session_description_t tfrt_session_describe(const tfrt_session_t* session);
 
-// A pointer of the handler's, NULL at first. Thread-compatible (the node's lock is held).
-void* tfrt_session_user_data(const tfrt_session_t* session);
-void tfrt_session_set_user_data(tfrt_session_t* session, void* user_data);
+// A pointer of the handler's, NULL at first, which the handler reads and sets. Thread-compatible
+// (the node's lock is held).
+void** tfrt_session_user_data(tfrt_session_t* session);
 
 // The names of a state and of a cause of death, in capitals; static. Thread-safe.
 const char* tfrt_session_state_name(tfrt_session_state_t state);

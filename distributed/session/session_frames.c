@@ -81,18 +81,22 @@ static void request_at(tfrt_session_t* session, int64_t delay_ns, int64_t* due_n
   start_flush_timer(manager, *due_ns);
 }
 
-void tfrt_session_request_flush(tfrt_session_t* session) {
+static void request_flush(tfrt_session_t* session) {
   request_at(session, session->manager->options.company_delay_ns, &session->schedule.flush_ns);
 }
 
-// Writes a batch within the acknowledgement delay; as tfrt_session_request_flush(), whose delay is
+// Writes a batch within the acknowledgement delay; as request_flush(), whose delay is
 // shorter.
 static void request_ack(tfrt_session_t* session) {
   request_at(session, session->manager->options.ack_delay_ns, &session->schedule.ack_ns);
 }
 
-void tfrt_session_send_waiting(tfrt_session_t* session) {
-  if (tfrt_send_queue_has_unwritten(&session->queue)) flush(session);
+void tfrt_session_flush(tfrt_session_t* session, tfrt_session_flush_t which) {
+  if (which == TFRT_SESSION_FLUSH_SOON) {
+    request_flush(session);
+  } else if (tfrt_send_queue_has_unwritten(&session->queue)) {
+    flush(session);
+  }
 }
 
 void tfrt_session_manager_stop_flushing(tfrt_session_manager_t* manager) {
@@ -167,7 +171,7 @@ tfrt_status_t tfrt_session_append(tfrt_session_t* session, const tfrt_session_fr
   if (frame->can_wait && frame->can_wait_long) {
     request_ack(session);
   } else if (frame->can_wait) {
-    tfrt_session_request_flush(session);
+    request_flush(session);
   }
   if (session->link) tfrt_session_link_request_work(session->link);
   if (frame->call > 0 || frame->want > 0) tfrt_session_schedule(session);
@@ -198,7 +202,7 @@ static void announce_credit(tfrt_session_t* session) {
   const tfrt_session_options_t* options = &session->manager->options;
   if (is_missed(credit->granted_calls, credit->told_calls, options->first_call_limit) ||
       is_missed(credit->granted_wants, credit->told_wants, options->first_want_limit)) {
-    tfrt_session_request_flush(session);
+    request_flush(session);
   } else {
     request_ack(session);
   }

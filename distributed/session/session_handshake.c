@@ -7,6 +7,79 @@
 #include "distributed/session/session_internal.h"
 #include "host_runtime/base/number_text.h"
 
+// --- The session opens -------------------------------------------------------
+
+static void learn(tfrt_session_t* session, const tfrt_wire_hello_t* hello) {
+  const tfrt_session_options_t* options = &session->manager->options;
+  session->terms.version =
+      hello->version_max < options->version_max ? hello->version_max : options->version_max;
+  session->terms.features = hello->features & options->features;
+  session->terms.limits = tfrt_wire_limits_in_force(&options->limits, hello->limits);
+  tfrt_session_copy_text(session->label.name, sizeof(session->label.name), hello->name);
+  if (session->label.rank == TFRT_WIRE_NO_RANK) session->label.rank = hello->rank_hint;
+  tfrt_send_queue_set_window(&session->queue, session->terms.limits.replay_bytes);
+}
+
+static void move_to(tfrt_session_t* session, tfrt_session_link_t* link) {
+  if (session->link) tfrt_session_link_drop(session->link, false);
+  if (session->dial.link == link) {
+    session->dial.link = NULL;  // its reference moves to |link|
+  } else {
+    if (session->dial.link) tfrt_session_link_drop(session->dial.link, false);
+    tfrt_session_link_retain(link);
+    link->session = tfrt_session_retain(session);
+  }
+  session->link = link;
+  session->connection = link->number;
+  link->state = TFRT_SESSION_LINK_ESTABLISHED;
+}
+
+// OPEN for the first time: from here on the number stays.
+static void open_first(tfrt_session_t* session, const tfrt_wire_hello_t* hello) {
+  tfrt_session_manager_t* manager = session->manager;
+  session->was_opened = true;
+  session->peer_next_call = hello->next_call;
+  tfrt_status_t status = tfrt_send_queue_seal(&session->queue, session);
+  if (!status) {
+    manager->handler->vtable->on_opened(manager->handler, session);
+    return;
+  }
+  // Only memory can be missing.
+  tfrt_session_take_death(session, TFRT_SESSION_DEATH_CLOSED,
+                          tfrt_status_take_annotate(status, "what waited can't be sent"));
+}
+
+// |session| is OPEN on |link| now, which is ESTABLISHED or about to say Welcome. |hello| is
+// what the peer said about itself.
+static void adopt(tfrt_session_t* session, tfrt_session_link_t* link,
+                  const tfrt_wire_hello_t* hello) {
+  tfrt_session_manager_t* manager = session->manager;
+  int64_t now_ns = tfrt_session_now_ns(manager);
+  tfrt_session_retain(session);
+  move_to(session, link);
+  learn(session, hello);
+  // The caller has checked that the number lies between the acknowledged and the written frames.
+  tfrt_send_queue_acknowledge(&session->queue, hello->received_seq);
+  tfrt_send_queue_rewind(&session->queue);
+  session->state = TFRT_SESSION_OPEN;
+  tfrt_status_release(session->dial.failure);
+  session->dial.failure = NULL;
+  session->schedule.redial_ns = TFRT_TIME_INFINITE;
+  session->schedule.beat_ns =
+      tfrt_deadline_after(now_ns, (int64_t)session->terms.limits.heartbeat_period_ms *
+                                      TFRT_NANOSECONDS_PER_MILLISECOND);
+  session->schedule.is_beat_due = true;
+  tfrt_session_note_heard(session);
+  if (session->was_opened) {
+    ++manager->counters.resumes;
+  } else {
+    open_first(session, hello);
+  }
+  if (session->link == link) tfrt_session_link_request_work(link);
+  tfrt_session_schedule(session);
+  tfrt_session_release(session);
+}
+
 // --- Sending -----------------------------------------------------------------
 
 static tfrt_wire_hello_t describe_us(const tfrt_session_link_t* link) {
@@ -143,7 +216,7 @@ static void welcome(tfrt_session_link_t* link, tfrt_session_t* session,
   link->greeting.kind = TFRT_WIRE_FRAME_WELCOME;
   link->greeting.is_resume = hello->resume;
   link->number = hello->connection;
-  tfrt_session_adopt(session, link, hello);
+  adopt(session, link, hello);
 }
 
 static void on_resume(tfrt_session_link_t* link, const tfrt_wire_hello_t* hello,
@@ -336,7 +409,7 @@ static void on_welcome(tfrt_session_link_t* link, tfrt_session_t* session,
   bool is_kept = hello->received_seq >= session->queue.acked_seq &&
                  hello->received_seq <= session->queue.written_seq;
   if (has_version && is_ours && is_kept) {
-    tfrt_session_adopt(session, link, hello);
+    adopt(session, link, hello);
     return;
   }
   tfrt_session_take_death(session, TFRT_SESSION_DEATH_PROTOCOL,

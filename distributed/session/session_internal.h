@@ -7,8 +7,8 @@
 //    session_frames.c     frames in and out, and those that wait for company
 //    session_link.c       one connection: bytes in and out, and who calls whom unlocked
 //    session_handshake.c  Hello, Welcome, Refuse
-//    session_liveness.c   timers: heartbeats, silence, the next dial
-//    session_dial.c       dials, and what their failure means
+//    session_liveness.c   timers: heartbeats, silence, the next dial; dials, and what their failure
+//                         means
 //
 //   manager --> peers, sessions, links
 //   session --> link (its connection) and dialling (the attempt to get one)
@@ -23,6 +23,8 @@
 // task, both deferred, so with no lock held. Everything else here expects the node's lock.
 #ifndef TFRT_DISTRIBUTED_SESSION_SESSION_INTERNAL_H_
 #define TFRT_DISTRIBUTED_SESSION_SESSION_INTERNAL_H_
+
+#include <string.h>
 
 #include "distributed/session/send_queue.h"
 #include "distributed/session/session.h"
@@ -233,6 +235,13 @@ static inline int64_t tfrt_session_now_ns(const tfrt_session_manager_t* manager)
   return tfrt_clock_now_ns(manager->timers->clock);
 }
 
+// Copies |text|, as far as it fits, with a NUL behind it.
+static inline void tfrt_session_copy_text(char* out_text, size_t size, tfrt_string_view_t text) {
+  size_t length = text.size < size ? text.size : size - 1;
+  if (length > 0) memcpy(out_text, text.data, length);
+  out_text[length] = '\0';
+}
+
 // --- session_manager.c -------------------------------------------------------
 
 // Finds the peer |incarnation|; finds or makes it (NULL: no room or memory).
@@ -255,11 +264,6 @@ tfrt_session_t* tfrt_session_make(tfrt_session_manager_t* manager, tfrt_session_
 
 // Gives |session|, whose peer is not known, the |peer|, which has no living session.
 void tfrt_session_bind(tfrt_session_t* session, tfrt_session_peer_t* peer);
-
-// |session| is OPEN on |link| now, which is ESTABLISHED or about to say Welcome. |hello| is
-// what the peer said about itself.
-void tfrt_session_adopt(tfrt_session_t* session, tfrt_session_link_t* link,
-                        const tfrt_wire_hello_t* hello);
 
 // The funeral, once: |status| (taken) is the reason.
 void tfrt_session_take_death(tfrt_session_t* session, tfrt_session_death_t death,
@@ -356,8 +360,6 @@ void tfrt_session_fill_heartbeat(tfrt_session_t* session, tfrt_wire_heartbeat_t*
 
 // The peer's |heartbeat| came.
 void tfrt_session_on_heartbeat(tfrt_session_t* session, const tfrt_wire_heartbeat_t* heartbeat);
-
-// --- session_dial.c ----------------------------------------------------------
 
 // Dials as soon as the lock is open, if the peer can be dialled.
 void tfrt_session_request_dial(tfrt_session_t* session);

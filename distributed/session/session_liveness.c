@@ -210,3 +210,219 @@ void tfrt_session_on_heartbeat(tfrt_session_t* session, const tfrt_wire_heartbea
   }
   manager->handler->vtable->on_heartbeat(manager->handler, session, heartbeat);
 }
+
+// --- Dials: the peer ----------------------------------------------------------------
+
+static tfrt_session_t* find_by_address(tfrt_session_manager_t* manager,
+                                       tfrt_string_view_t address) {
+  for (tfrt_list_link_t* l = manager->sessions.next; l != &manager->sessions; l = l->next) {
+    tfrt_session_t* session = TFRT_CONTAINER_OF(l, tfrt_session_t, link_in_manager);
+    if (tfrt_string_view_equal(tfrt_string_view_of(session->label.address), address)) {
+      return session;
+    }
+  }
+  return NULL;
+}
+
+static tfrt_status_t check_dial(const tfrt_session_manager_t* manager, tfrt_string_view_t address,
+                                uint64_t incarnation) {
+  if (address.size == 0 && incarnation == 0) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "a session needs an address or an incarnation");
+  }
+  if (address.size >= TFRT_TRANSPORT_ADDRESS_SIZE) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "an address has at most %d bytes, not %zu",
+                              TFRT_TRANSPORT_ADDRESS_SIZE - 1, address.size);
+  }
+  if (incarnation == manager->options.incarnation) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a process has no session with itself");
+  }
+  return NULL;
+}
+
+static tfrt_session_t* find_living(tfrt_session_manager_t* manager, tfrt_string_view_t address,
+                                   uint64_t incarnation) {
+  if (incarnation == 0) return find_by_address(manager, address);
+  tfrt_session_t* session = tfrt_session_manager_find(manager, incarnation);
+  if (session && session->label.address[0] == '\0' && address.size > 0) {
+    // A peer that has dialled us can be dialled from now on.
+    memcpy(session->label.address, address.data, address.size);
+    session->label.address[address.size] = '\0';
+    bool is_looking =
+        session->state == TFRT_SESSION_BROKEN || session->state == TFRT_SESSION_CONNECTING;
+    if (is_looking) tfrt_session_request_dial(session);
+  }
+  return session;
+}
+
+tfrt_status_t tfrt_session_manager_dial(tfrt_session_manager_t* manager, tfrt_string_view_t address,
+                                        uint64_t incarnation, tfrt_session_t** out_session) {
+  *out_session = NULL;
+  TFRT_RETURN_IF_ERROR(check_dial(manager, address, incarnation));
+  tfrt_session_t* session = find_living(manager, address, incarnation);
+  if (session) {
+    *out_session = tfrt_session_retain(session);
+    return NULL;
+  }
+  if (manager->is_draining) {
+    return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
+                              "this process takes no new sessions any more");
+  }
+  tfrt_session_peer_t* peer = NULL;
+  bool has_room = manager->session_count < manager->options.max_sessions;
+  if (has_room && incarnation != 0) {
+    peer = tfrt_session_peer_make(manager, incarnation);
+    has_room = peer && peer->last_session < UINT32_MAX;
+  }
+  uint32_t number = peer ? peer->last_session + 1 : 1;
+  if (has_room) session = tfrt_session_make(manager, peer, address, number);
+  if (!session) {
+    return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no room for another session");
+  }
+  tfrt_session_request_dial(session);
+  *out_session = session;
+  return NULL;
+}
+
+// --- The dial ----------------------------------------------------------------
+
+// Makes the link that the dial will be about, or NULL if there is nothing to dial for.
+static tfrt_session_link_t* begin_dial(tfrt_session_t* session) {
+  tfrt_session_manager_t* manager = session->manager;
+  const int64_t silence_ns =
+      (int64_t)session->terms.limits.silence_ms * TFRT_NANOSECONDS_PER_MILLISECOND;
+  const int64_t half_ns = tfrt_deadline_after(session->liveness.heard_ns, silence_ns / 2);
+  // An OPEN session, only if it still hears nothing.
+  bool is_wanted = session->state == TFRT_SESSION_CONNECTING ||
+                   session->state == TFRT_SESSION_BROKEN ||
+                   (session->state == TFRT_SESSION_OPEN && tfrt_session_now_ns(manager) >= half_ns);
+  if (!is_wanted || session->dial.link) return NULL;
+  tfrt_session_link_t* link = tfrt_session_link_make(manager, TFRT_SESSION_LINK_DIALLING);
+  if (!link) {
+    session->schedule.redial_ns =
+        tfrt_deadline_after(tfrt_session_now_ns(manager), manager->options.redial_delay_ns);
+    return NULL;
+  }
+  if (session->dial.attempt < session->connection) session->dial.attempt = session->connection;
+  link->number = ++session->dial.attempt;
+  link->greeting.is_resume = session->state != TFRT_SESSION_CONNECTING;
+  link->greeting.kind = TFRT_WIRE_FRAME_HELLO;
+  link->session = tfrt_session_retain(session);
+  session->dial.link = tfrt_session_link_retain(link);
+  ++manager->counters.dials;
+  // This thread's, so that the link lives until the connection is handed to it.
+  return tfrt_session_link_retain(link);
+}
+
+static tfrt_status_t dial(tfrt_session_manager_t* manager, tfrt_session_t* session,
+                          tfrt_session_link_t* link, tfrt_transport_connection_t** out_connection) {
+  const tfrt_transport_metadata_t key = {
+      .name = tfrt_string_view_of(TFRT_TRANSPORT_CLUSTER_KEY),
+      .value = manager->options.cluster_key,
+  };
+  const tfrt_transport_dial_options_t options = {
+      .address = tfrt_string_view_of(session->label.address),
+      .kind = TFRT_TRANSPORT_CONTROL,
+      .metadata = &key,
+      .metadata_count = manager->options.cluster_key.size > 0 ? 1 : 0,
+      .timeout_ns = manager->options.dial_timeout_ns,
+  };
+  return tfrt_transport_dial(manager->transport, &options, &link->handler, out_connection);
+}
+
+static void finish_dial(tfrt_session_t* session, tfrt_session_link_t* link, tfrt_status_t status,
+                        tfrt_transport_connection_t* connection) {
+  if (tfrt_status_is_ok(status)) {
+    tfrt_session_link_take_connection(link, connection);
+    return;
+  }
+  // The address is wrong, or the transport is closed; nobody will call back.
+  tfrt_session_link_drop(link, false);
+  tfrt_session_link_release(link);
+  if (session->state != TFRT_SESSION_CONNECTING && session->state != TFRT_SESSION_BROKEN) return;
+  tfrt_session_take_death(session, TFRT_SESSION_DEATH_GONE,
+                          tfrt_session_error(session, tfrt_status_code(status),
+                                             "can't be dialled: %s", tfrt_status_message(status)));
+}
+
+static void run_dial(tfrt_task_t* task) {
+  tfrt_session_t* session = TFRT_CONTAINER_OF(task, tfrt_session_t, dial.task);
+  tfrt_session_manager_t* manager = session->manager;
+  tfrt_node_lock_lock(manager->lock);
+  session->dial.is_deferred = false;
+  tfrt_session_link_t* link = begin_dial(session);
+  tfrt_node_lock_unlock_and_run(manager->lock);
+  tfrt_transport_connection_t* connection = NULL;
+  tfrt_status_t status = NULL;
+  if (link) status = dial(manager, session, link, &connection);
+  tfrt_node_lock_lock(manager->lock);
+  if (link) {
+    finish_dial(session, link, status, connection);
+    tfrt_session_link_release(link);
+  }
+  tfrt_session_schedule(session);
+  --manager->busy_count;
+  tfrt_session_release(session);
+  tfrt_session_manager_note_less(manager);
+  tfrt_node_lock_unlock_and_run(manager->lock);
+  tfrt_status_release(status);
+}
+
+void tfrt_session_request_dial(tfrt_session_t* session) {
+  if (session->label.address[0] == '\0' || session->dial.is_deferred || session->dial.link) return;
+  session->dial.is_deferred = true;
+  session->schedule.redial_ns = TFRT_TIME_INFINITE;
+  ++session->manager->busy_count;
+  tfrt_session_retain(session);
+  tfrt_task_initialize(&session->dial.task, run_dial);
+  tfrt_node_lock_defer(session->manager->lock, &session->dial.task);
+}
+
+// --- When it fails -----------------------------------------------------------
+
+// True if it has let us in before and has no room for one more stream at the moment.
+static bool is_too_busy(const tfrt_session_t* session, tfrt_transport_end_t end,
+                        tfrt_status_t status) {
+  return end == TFRT_TRANSPORT_REJECTED && session->was_opened &&
+         tfrt_status_code(status) == TFRT_STATUS_RESOURCE_EXHAUSTED;
+}
+
+void tfrt_session_on_dial_failed(tfrt_session_t* session, tfrt_transport_end_t end,
+                                 tfrt_status_t status) {
+  if (session->state == TFRT_SESSION_DEAD || session->state == TFRT_SESSION_OPEN) return;
+  if (end == TFRT_TRANSPORT_REFUSED) {
+    tfrt_session_take_death(
+        session, TFRT_SESSION_DEATH_GONE,
+        tfrt_session_error(session, TFRT_STATUS_UNAVAILABLE,
+                           session->was_opened ? "is lost: nobody listens at %s any more"
+                                               : "is not there: nobody listens at %s",
+                           session->label.address));
+    return;
+  }
+  // A listener that is ending may look as one that does not trust us; a second time it is not.
+  bool is_turned_away = tfrt_status_code(status) == TFRT_STATUS_UNAUTHENTICATED &&
+                        tfrt_status_code(session->dial.failure) == TFRT_STATUS_UNAUTHENTICATED;
+  if (end != TFRT_TRANSPORT_REJECTED && is_turned_away && session->was_opened) {
+    // The peer has trusted us before: the refusal comes from a relay in front of it, or from
+    // another process on its port.
+    tfrt_session_take_death(session, TFRT_SESSION_DEATH_GONE,
+                            tfrt_session_error(session, TFRT_STATUS_UNAVAILABLE, "is lost: %s",
+                                               tfrt_status_message(status)));
+    return;
+  }
+  bool is_rejected = end == TFRT_TRANSPORT_REJECTED && !is_too_busy(session, end, status);
+  if (is_rejected || is_turned_away) {
+    tfrt_session_take_death(
+        session, TFRT_SESSION_DEATH_REJECTED,
+        tfrt_session_error(session, tfrt_status_code(status), "does not let this process in: %s",
+                           tfrt_status_message(status)));
+    return;
+  }
+  tfrt_status_release(session->dial.failure);
+  session->dial.failure = tfrt_status_retain(status);
+  const tfrt_session_manager_t* manager = session->manager;
+  session->schedule.redial_ns =
+      tfrt_deadline_after(tfrt_session_now_ns(manager), manager->options.redial_delay_ns);
+  tfrt_session_schedule(session);
+}

@@ -225,7 +225,7 @@ static void tfrt_action_queue_run(tfrt_task_t* task) {
     return;
   }
   tfrt_task_initialize(&batch->task, tfrt_action_batch_run_task);
-  tfrt_reader_pair_run_behind(work_queue, &batch->task);
+  tfrt_reader_pair_offer(work_queue, &batch->task, TFRT_READER_PAIR_BEHIND);
 }
 
 void tfrt_action_queue_initialize(tfrt_action_queue_t* queue, tfrt_node_lock_t* lock,

@@ -285,16 +285,12 @@ static bool tfrt_reader_pair_take(tfrt_work_queue_t* queue, tfrt_task_t* task, b
   return is_taken;
 }
 
-void tfrt_reader_pair_run_soon(tfrt_work_queue_t* queue, tfrt_task_t* task) {
-  if (!tfrt_reader_pair_take(queue, task, false)) tfrt_work_queue_add_task(queue, task);
-}
-
-bool tfrt_reader_pair_try_behind(tfrt_work_queue_t* queue, tfrt_task_t* task) {
-  return tfrt_reader_pair_take(queue, task, true);
-}
-
-void tfrt_reader_pair_run_behind(tfrt_work_queue_t* queue, tfrt_task_t* task) {
-  if (!tfrt_reader_pair_try_behind(queue, task)) tfrt_work_queue_add_task(queue, task);
+bool tfrt_reader_pair_offer(tfrt_work_queue_t* queue, tfrt_task_t* task,
+                            tfrt_reader_pair_when_t when) {
+  bool is_taken = tfrt_reader_pair_take(queue, task, when != TFRT_READER_PAIR_SOON);
+  if (is_taken || when == TFRT_READER_PAIR_BEHIND_HERE) return is_taken;
+  tfrt_work_queue_add_task(queue, task);
+  return true;
 }
 
 bool tfrt_reader_pair_is_in_task(void) { return tfrt_reader_pair_runs_task; }

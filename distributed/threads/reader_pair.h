@@ -84,16 +84,22 @@ void tfrt_reader_pair_join(tfrt_reader_pair_t* pair);
 // to its work queue. Thread-safe, but not from one of the two.
 void tfrt_reader_pair_drain(tfrt_reader_pair_t* pair);
 
-// Makes |task| run soon: on the calling thread after its turn, if it is a reader and has room,
-// unless those before it last, and else on |queue|. Thread-safe.
-void tfrt_reader_pair_run_soon(tfrt_work_queue_t* queue, tfrt_task_t* task);
+// When a task runs.
+typedef enum tfrt_reader_pair_when_e {
+  // Soon: on the calling thread after its turn, if it is a reader and has room, unless those before
+  // it last, and else on the work queue.
+  TFRT_READER_PAIR_SOON = 0,
+  // The same, after the taken tasks of the turn: there is always room for it.
+  TFRT_READER_PAIR_BEHIND,
+  // The same, but only if it would run on the calling thread.
+  TFRT_READER_PAIR_BEHIND_HERE,
+} tfrt_reader_pair_when_t;
 
-// The same for a task that runs after the taken tasks of the turn: there is always room for it.
+// Makes |task| run |when| it says, on the calling thread or on |queue|. False for
+// TFRT_READER_PAIR_BEHIND_HERE where it would not run on the calling thread: then it doesn't run.
 // Thread-safe.
-void tfrt_reader_pair_run_behind(tfrt_work_queue_t* queue, tfrt_task_t* task);
-
-// The same, but only if it would run on the calling thread; else this returns false. Thread-safe.
-bool tfrt_reader_pair_try_behind(tfrt_work_queue_t* queue, tfrt_task_t* task) TFRT_MUST_USE;
+bool tfrt_reader_pair_offer(tfrt_work_queue_t* queue, tfrt_task_t* task,
+                            tfrt_reader_pair_when_t when);
 
 // Returns true if the calling thread runs a task that such a pair has taken, which may last.
 // Thread-safe.

@@ -137,7 +137,7 @@ static void tfrt_job_budget_set_pace(tfrt_job_t* job, tfrt_job_pace_t pace) {
   usage->room = NULL;
 }
 
-void tfrt_job_budget_begin_made(tfrt_job_t* job) {
+static void tfrt_job_budget_begin_made(tfrt_job_t* job) {
   uint64_t most = tfrt_job_budget_most_made(job);
   ++job->usage.made;
   if (most == 0 || job->usage.pace != TFRT_JOB_PACE_FREE || job->usage.made <= most / 2) return;
@@ -145,12 +145,20 @@ void tfrt_job_budget_begin_made(tfrt_job_t* job) {
   if (!tfrt_job_is_closed(job)) tfrt_job_budget_set_pace(job, TFRT_JOB_PACE_CROWDED);
 }
 
-void tfrt_job_budget_end_made(tfrt_job_t* job) {
+static void tfrt_job_budget_end_made(tfrt_job_t* job) {
   --job->usage.made;
   if (job->usage.pace == TFRT_JOB_PACE_FREE) return;
   job->usage.moved_ns = job->node->tick_ns;
   if (job->usage.made <= tfrt_job_budget_most_made(job) / 4) {
     tfrt_job_budget_set_pace(job, TFRT_JOB_PACE_FREE);
+  }
+}
+
+void tfrt_job_budget_count_made(tfrt_job_t* job, int change) {
+  if (change > 0) {
+    tfrt_job_budget_begin_made(job);
+  } else {
+    tfrt_job_budget_end_made(job);
   }
 }
 

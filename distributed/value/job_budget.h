@@ -52,9 +52,8 @@ typedef enum tfrt_job_budget_kind_e {
 tfrt_status_t tfrt_job_budget_check(const tfrt_job_t* job, tfrt_job_budget_kind_t kind,
                                     uint64_t amount) TFRT_MUST_USE;
 
-// A call that this host makes for |job| begins, or is over.
-void tfrt_job_budget_begin_made(tfrt_job_t* job);
-void tfrt_job_budget_end_made(tfrt_job_t* job);
+// A call that this host makes for |job| begins (|change| is 1), or is over (-1).
+void tfrt_job_budget_count_made(tfrt_job_t* job, int change);
 
 // |value| has a payload of |size| bytes here.
 void tfrt_job_budget_set_payload(tfrt_remote_value_t* value, uint64_t size);

@@ -83,7 +83,7 @@ void tfrt_outgoing_hold_give_back(tfrt_peer_t* peer, tfrt_job_t* job,
     return;
   }
   tfrt_release_ranges_t* released = &known->released;
-  if (released->name_count == 0) tfrt_session_request_flush(peer->session);
+  if (released->name_count == 0) tfrt_session_flush(peer->session, TFRT_SESSION_FLUSH_SOON);
   tfrt_release_ranges_add(released, &range);
   bool is_full = released->range_count == TFRT_ARRAY_SIZE(released->ranges) ||
                  released->name_count == TFRT_OUTGOING_HOLD_MAX_NAMES;

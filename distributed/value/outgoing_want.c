@@ -112,17 +112,16 @@ static void tfrt_outgoing_want_resume(tfrt_remote_value_t* value, uint64_t offse
   tfrt_peer_send(peer, &frame, &body);
 }
 
-void tfrt_outgoing_want_close(tfrt_remote_value_t* value) {
+void tfrt_outgoing_want_end(tfrt_remote_value_t* value, tfrt_outgoing_want_end_t why) {
   tfrt_peer_t* peer = value->peer;
+  if (why != TFRT_OUTGOING_WANT_ANSWERED) {
+    tfrt_outgoing_want_send_unwant(value, value->question.want,
+                                   why == TFRT_OUTGOING_WANT_NEEDLESS_TOLD_LATER);
+  }
   tfrt_lane_manager_cancel_receive(value->node->lanes, peer->incarnation, value->question.want);
   tfrt_hash_table_remove(&peer->wants, &value->question.by_want);
   value->question.want = 0;
   tfrt_action_queue_release(&value->node->actions, &value->base.base);
-}
-
-void tfrt_outgoing_want_end(tfrt_remote_value_t* value, bool can_wait) {
-  tfrt_outgoing_want_send_unwant(value, value->question.want, can_wait);
-  tfrt_outgoing_want_close(value);
 }
 
 // --- Payloads ---------------------------------------------------------------
@@ -134,17 +133,16 @@ static tfrt_node_t* tfrt_transfer_node(tfrt_lane_handler_t* handler) {
 // A payload on its way here: from begin until the waiting placeholder gets its value, or it is
 // dropped.
 typedef struct tfrt_arrival_s {
-  tfrt_task_t task;   // waits for |value|
+  tfrt_task_t task;   // waits for the value
   tfrt_node_t* node;  // +1
   tfrt_lane_transfer_t transfer;
-  tfrt_payload_sink_t* sink;  // owned; NULL: the bytes go into |value|
-  tfrt_async_value_t* value;  // +1; NULL: |sink| makes it
+  tfrt_value_arrival_t item;
 } tfrt_arrival_t;
 
 static void tfrt_arrival_free(tfrt_arrival_t* arrival) {
   tfrt_node_t* node = arrival->node;
-  tfrt_payload_sink_destroy(arrival->sink);
-  if (arrival->value) tfrt_async_value_release(arrival->value);
+  tfrt_payload_sink_destroy(arrival->item.sink);
+  if (arrival->item.value) tfrt_async_value_release(arrival->item.value);
   tfrt_allocator_free(node->options.allocator, arrival, sizeof(*arrival));
   tfrt_node_release(node);
 }
@@ -204,16 +202,14 @@ static tfrt_status_t tfrt_arrival_allocate(tfrt_node_t* node, const tfrt_lane_tr
   arrival->node = tfrt_node_retain(node);
   arrival->transfer = *transfer;
   const tfrt_payload_place_t place = {.host = node->options.host, .device = device};
-  tfrt_status_t status = tfrt_value_item_begin_stream(type, header, size, &place, &arrival->sink);
-  if (!status && !arrival->sink) {
-    status = tfrt_value_item_begin(type, header, size, node->options.host->allocator,
-                                   &arrival->value, &out_sink->body);
-  }
+  tfrt_status_t status = tfrt_value_item_begin(type, header, size, &place,
+                                               node->options.host->allocator, &arrival->item);
   if (status) {
     tfrt_arrival_free(arrival);
     return status;
   }
-  out_sink->stream = arrival->sink;
+  out_sink->body = arrival->item.body;
+  out_sink->stream = arrival->item.sink;
   out_sink->context = arrival;
   return NULL;
 }
@@ -254,7 +250,7 @@ static void tfrt_arrival_run(tfrt_task_t* task) {
   tfrt_node_t* node = arrival->node;
   tfrt_node_lock_tables(node);
   tfrt_remote_value_t* value = tfrt_transfer_find(node, &arrival->transfer);
-  if (value) tfrt_remote_value_receive(value, arrival->value);
+  if (value) tfrt_remote_value_receive(value, arrival->item.value);
   tfrt_node_unlock(node);
   tfrt_arrival_free(arrival);
 }
@@ -265,13 +261,9 @@ static void tfrt_transfer_complete(tfrt_lane_handler_t* handler,
   tfrt_arrival_t* arrival = context;
   // The number at the end differs from that at the begin if the transfer was resumed.
   arrival->transfer = *transfer;
-  if (arrival->sink) {
-    arrival->value = arrival->sink->vtable->finish(arrival->sink);
-  } else {
-    tfrt_value_item_complete(arrival->value);
-  }
+  tfrt_value_item_complete(&arrival->item);
   tfrt_task_initialize(&arrival->task, tfrt_arrival_run);
-  tfrt_async_value_and_then(arrival->value, &arrival->task);
+  tfrt_async_value_and_then(arrival->item.value, &arrival->task);
 }
 
 static void tfrt_transfer_interrupted(tfrt_lane_handler_t* handler,

@@ -42,13 +42,17 @@ tfrt_remote_value_t* tfrt_outgoing_want_find(tfrt_peer_t* peer, uint64_t want);
 // Asks the owner for |value|, which has no open question and a peer, at |level|.
 void tfrt_outgoing_want_send(tfrt_remote_value_t* value, tfrt_wire_want_level_t level);
 
-// The open question of |value| is answered for good. The received bytes of a payload are given
-// back.
-void tfrt_outgoing_want_close(tfrt_remote_value_t* value);
+// Why a question is over.
+typedef enum tfrt_outgoing_want_end_e {
+  TFRT_OUTGOING_WANT_ANSWERED,  // for good, by its owner
+  // Its payload is not wanted any more, or is here: the owner, which keeps it until it knows, is
+  // told so; or that is told with the next batch.
+  TFRT_OUTGOING_WANT_NEEDLESS,
+  TFRT_OUTGOING_WANT_NEEDLESS_TOLD_LATER,
+} tfrt_outgoing_want_end_t;
 
-// The same, and tells the owner so: the payload is not wanted any more, or is here. The owner keeps
-// it until it knows. If the news |can_wait|, it goes with the next batch.
-void tfrt_outgoing_want_end(tfrt_remote_value_t* value, bool can_wait);
+// Closes the open question of |value|. The received bytes of a payload are given back.
+void tfrt_outgoing_want_end(tfrt_remote_value_t* value, tfrt_outgoing_want_end_t why);
 
 // The functions by which the node receives payloads.
 extern const tfrt_lane_handler_vtable_t tfrt_outgoing_want_lane_handler;

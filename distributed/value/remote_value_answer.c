@@ -195,7 +195,9 @@ static void tfrt_remote_value_forward_resolved_take(tfrt_remote_value_t* value,
 void tfrt_remote_value_receive(tfrt_remote_value_t* value, tfrt_async_value_t* payload) {
   // The batch that has what came of a small payload mostly has that it is here, too.
   bool is_small = value->bytes.here <= TFRT_WIRE_MAX_CHUNK_PAYLOAD_SIZE;
-  if (value->question.want != 0) tfrt_outgoing_want_end(value, is_small);
+  if (value->question.want != 0)
+    tfrt_outgoing_want_end(
+        value, is_small ? TFRT_OUTGOING_WANT_NEEDLESS_TOLD_LATER : TFRT_OUTGOING_WANT_NEEDLESS);
   tfrt_remote_value_forward_resolved_take(value, tfrt_async_value_retain(payload));
 }
 
@@ -308,7 +310,7 @@ static bool tfrt_remote_value_take_resolve(tfrt_peer_t* peer, const tfrt_wire_re
     tfrt_lane_manager_need(value->node->lanes, peer->incarnation, value->question.want);
     return true;
   }
-  tfrt_outgoing_want_close(value);
+  tfrt_outgoing_want_end(value, TFRT_OUTGOING_WANT_ANSWERED);
   tfrt_remote_value_note_place(value, resolve->origin);
   tfrt_remote_value_on_item(value, &resolve->item);
   return true;

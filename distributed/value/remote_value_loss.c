@@ -15,7 +15,7 @@ static void tfrt_remote_value_finish(tfrt_remote_value_t* value) {
   // A value that came home has no other host that uses it by way of us.
   if (!value->peer) tfrt_remote_value_end_homecoming(value);
   if (was_lost) tfrt_outgoing_hold_give_up(value);
-  if (value->question.want != 0) tfrt_outgoing_want_end(value, false);
+  if (value->question.want != 0) tfrt_outgoing_want_end(value, TFRT_OUTGOING_WANT_NEEDLESS);
   tfrt_remote_value_unlink_peers(value);
   if (value->rerun.call) value->node->value_hooks->forget_call(value);
   value->node->value_hooks->answer_waiting(value);
@@ -91,7 +91,7 @@ static tfrt_status_t tfrt_remote_value_place_loss(const tfrt_remote_value_t* val
 
 // No known host has |value|: forgets earlier answers about it.
 static void tfrt_remote_value_set_lost(tfrt_remote_value_t* value) {
-  if (value->question.want != 0) tfrt_outgoing_want_end(value, false);
+  if (value->question.want != 0) tfrt_outgoing_want_end(value, TFRT_OUTGOING_WANT_NEEDLESS);
   tfrt_remote_value_end_homecoming(value);
   tfrt_remote_value_unlink_peers(value);
   tfrt_remote_value_set_state(value, TFRT_REMOTE_VALUE_LOST);

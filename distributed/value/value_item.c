@@ -169,39 +169,38 @@ static tfrt_status_t tfrt_value_item_find_coded(tfrt_string_view_t name, tfrt_ty
 }
 
 tfrt_status_t tfrt_value_item_begin(tfrt_string_view_t type, tfrt_string_view_t header,
-                                    size_t body_size, tfrt_allocator_t allocator,
-                                    tfrt_async_value_t** out_value, void** out_body) {
-  *out_value = NULL;
-  *out_body = NULL;
+                                    size_t body_size, const tfrt_payload_place_t* place,
+                                    tfrt_allocator_t allocator, tfrt_value_arrival_t* out_arrival) {
+  *out_arrival = (tfrt_value_arrival_t){.value = NULL};
   tfrt_type_id_t id = TFRT_TYPE_NONE;
   TFRT_RETURN_IF_ERROR(tfrt_value_item_find_coded(type, &id));
+  const uint8_t* bytes = (const uint8_t*)header.data;
+  const tfrt_payload_streams_t* streams = place ? tfrt_type_get(id)->streams : NULL;
+  if (streams) {
+    return streams->open_sink(place, bytes, header.size, body_size, &out_arrival->sink);
+  }
   tfrt_async_value_t* value = tfrt_async_value_create_unconstructed(id);
   if (!value) return tfrt_value_item_out_of_memory();
-  tfrt_status_t status =
-      tfrt_type_get(id)->codec->decode((const uint8_t*)header.data, header.size, body_size,
-                                       allocator, tfrt_async_value_payload(value), out_body);
+  void* body = NULL;
+  tfrt_status_t status = tfrt_type_get(id)->codec->decode(bytes, header.size, body_size, allocator,
+                                                          tfrt_async_value_payload(value), &body);
   if (status) {
     tfrt_async_value_release(value);
     return status;
   }
   // Nobody else knows the value yet: from here on its payload is destroyed with it.
   atomic_store_explicit(&value->flags, TFRT_ASYNC_VALUE_FLAG_CONSTRUCTED, memory_order_relaxed);
-  *out_value = value;
+  out_arrival->value = value;
+  out_arrival->body = body;
   return NULL;
 }
 
-tfrt_status_t tfrt_value_item_begin_stream(tfrt_string_view_t type, tfrt_string_view_t header,
-                                           size_t body_size, const tfrt_payload_place_t* place,
-                                           tfrt_payload_sink_t** out_sink) {
-  *out_sink = NULL;
-  tfrt_type_id_t id = TFRT_TYPE_NONE;
-  TFRT_RETURN_IF_ERROR(tfrt_value_item_find_coded(type, &id));
-  const tfrt_payload_streams_t* streams = tfrt_type_get(id)->streams;
-  if (!streams) return NULL;
-  return streams->open_sink(place, (const uint8_t*)header.data, header.size, body_size, out_sink);
-}
-
-void tfrt_value_item_complete(tfrt_async_value_t* value) {
+void tfrt_value_item_complete(tfrt_value_arrival_t* arrival) {
+  if (arrival->sink) {
+    arrival->value = arrival->sink->vtable->finish(arrival->sink);
+    return;
+  }
+  tfrt_async_value_t* value = arrival->value;
   const tfrt_codec_t* codec = tfrt_type_get(value->type_id)->codec;
   tfrt_status_t status = codec->complete ? codec->complete(tfrt_async_value_payload(value)) : NULL;
   if (!status) {
@@ -214,14 +213,13 @@ void tfrt_value_item_complete(tfrt_async_value_t* value) {
 
 tfrt_async_value_t* tfrt_value_item_decode(const tfrt_wire_value_t* wire,
                                            tfrt_allocator_t allocator) {
-  tfrt_async_value_t* value = NULL;
-  void* body = NULL;
+  tfrt_value_arrival_t arrival;
   tfrt_status_t status =
-      tfrt_value_item_begin(wire->type, wire->header, wire->body.size, allocator, &value, &body);
+      tfrt_value_item_begin(wire->type, wire->header, wire->body.size, NULL, allocator, &arrival);
   if (status) return tfrt_async_value_create_error_take(status);
-  if (wire->body.size > 0) memcpy(body, wire->body.data, wire->body.size);
-  tfrt_value_item_complete(value);
-  return value;
+  if (wire->body.size > 0) memcpy(arrival.body, wire->body.data, wire->body.size);
+  tfrt_value_item_complete(&arrival);
+  return arrival.value;
 }
 
 tfrt_async_value_t* tfrt_value_item_decode_error(const tfrt_wire_error_t* wire) {

@@ -57,23 +57,27 @@ tfrt_wire_available_t tfrt_value_item_describe(tfrt_async_value_t* value);
 tfrt_status_t tfrt_value_item_find_type(tfrt_string_view_t name, tfrt_type_id_t* out_id)
     TFRT_MUST_USE;
 
-// Sets |*out_value| (+1) to a value, still unresolved, of the type that |type| names. It has room
-// for |body_size| bytes at |*out_body|, which the caller fills before it calls
-// tfrt_value_item_complete(). Errors: INVALID_ARGUMENT for an unknown type, or one without a codec,
-// or a bad header; RESOURCE_EXHAUSTED. Thread-safe.
+// A value whose body is on its way.
+typedef struct tfrt_value_arrival_s {
+  // Of a type with streams: what takes the body and makes the value (owned).
+  tfrt_payload_sink_t* sink;
+  // Else: the value (+1), still unresolved, and the room for its body, which the caller fills.
+  tfrt_async_value_t* value;
+  void* body;
+} tfrt_value_arrival_t;
+
+// Makes |*out_arrival| that of a value of the type that |type| names, with |body_size| bytes. If
+// the type has streams, and |place| is not NULL, the body goes there. Errors, which leave it
+// zeroed: INVALID_ARGUMENT for an unknown type, or one without a codec, or a bad header;
+// RESOURCE_EXHAUSTED. Thread-safe.
 tfrt_status_t tfrt_value_item_begin(tfrt_string_view_t type, tfrt_string_view_t header,
-                                    size_t body_size, tfrt_allocator_t allocator,
-                                    tfrt_async_value_t** out_value, void** out_body) TFRT_MUST_USE;
+                                    size_t body_size, const tfrt_payload_place_t* place,
+                                    tfrt_allocator_t allocator, tfrt_value_arrival_t* out_arrival)
+    TFRT_MUST_USE;
 
-// The same for a type with streams: sets |*out_sink| (owned by the caller) to what takes the body,
-// which goes to |place|; NULL for a type without. Thread-safe.
-tfrt_status_t tfrt_value_item_begin_stream(tfrt_string_view_t type, tfrt_string_view_t header,
-                                           size_t body_size, const tfrt_payload_place_t* place,
-                                           tfrt_payload_sink_t** out_sink) TFRT_MUST_USE;
-
-// Publishes |value|, whose body is complete, or makes it the error that says what is wrong
-// with the body. Thread-safe.
-void tfrt_value_item_complete(tfrt_async_value_t* value);
+// The body of |arrival| is complete: sets its |value| (+1), if a sink makes that, and else
+// publishes it, or makes it the error that says what is wrong with the body. Thread-safe.
+void tfrt_value_item_complete(tfrt_value_arrival_t* arrival);
 
 // Returns a value (+1) for |wire|: available, or the error that says what is wrong with it.
 // Never NULL. Thread-safe.

@@ -115,7 +115,7 @@ static tfrt_cluster_run_step_t tfrt_cluster_run_end_more(tfrt_cluster_run_t* run
       tfrt_run_loop_start_alarm(loop, TFRT_RUN_LOOP_GRACE_MS);
       return TFRT_CLUSTER_RUN_CANCELLED;
     case TFRT_CLUSTER_RUN_CANCELLED:
-      tfrt_client_end_job(run->client, loop->cancelled);
+      tfrt_client_end(run->client, TFRT_CLIENT_ENDS_JOB, loop->cancelled);
       tfrt_run_loop_start_alarm(loop, TFRT_CLUSTER_RUN_ANSWER_MS);
       return TFRT_CLUSTER_RUN_ENDED;
     default:

@@ -73,7 +73,7 @@ tfrt_status_t tfrt_detached_run_execute(tfrt_cluster_run_t* run, tfrt_run_plan_t
     // The job runs on. If its id can't be printed on the standard output, the user still needs the
     // id to end the job.
     if (fflush(stdout) != 0 || ferror(stdout)) fprintf(stderr, "tfrt: the job is %s\n", id);
-    tfrt_client_leave(run->client);
+    tfrt_client_end(run->client, TFRT_CLIENT_LEAVES_JOB, NULL);
   }
   *out_exit_code = TFRT_EXIT_SUCCESS;
   if (!status) return NULL;

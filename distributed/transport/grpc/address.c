@@ -156,14 +156,6 @@ tfrt_status_t tfrt_grpc_address_target(tfrt_string_view_t text,
   return NULL;
 }
 
-bool tfrt_grpc_address_is_name(const char* address) {
-  parts_t parts;
-  tfrt_status_t status = parse(tfrt_string_view_of(address), &parts);
-  bool is_name = !status && parts.form == FORM_NAME;
-  tfrt_status_release(status);
-  return is_name;
-}
-
 void tfrt_grpc_address_with_port(const char* address, int port,
                                  char out_address[TFRT_TRANSPORT_ADDRESS_SIZE]) {
   tfrt_string_view_t text = tfrt_string_view_of(address);
@@ -200,12 +192,15 @@ static socklen_t make_socket_address(const parts_t* parts, socket_address_t* out
   return sizeof(out_address->local);
 }
 
-bool tfrt_grpc_address_is_numeric(const char* address) {
+tfrt_grpc_address_kind_t tfrt_grpc_address_kind(const char* address) {
   parts_t parts;
   tfrt_status_t status = parse(tfrt_string_view_of(address), &parts);
-  const bool is_numeric = !status && (parts.form == FORM_IPV4 || parts.form == FORM_IPV6);
+  bool is_good = tfrt_status_is_ok(status);
   tfrt_status_release(status);
-  return is_numeric;
+  if (!is_good) return TFRT_GRPC_ADDRESS_OTHER;
+  if (parts.form == FORM_NAME) return TFRT_GRPC_ADDRESS_NAME;
+  bool is_numeric = parts.form == FORM_IPV4 || parts.form == FORM_IPV6;
+  return is_numeric ? TFRT_GRPC_ADDRESS_NUMERIC : TFRT_GRPC_ADDRESS_OTHER;
 }
 
 socklen_t tfrt_grpc_address_to_socket(const char* address, struct sockaddr_in6* out_address) {

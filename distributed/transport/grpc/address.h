@@ -45,11 +45,14 @@ tfrt_status_t tfrt_grpc_address_check_listen(tfrt_string_view_t text,
 void tfrt_grpc_address_with_port(const char* address, int port,
                                  char out_address[TFRT_TRANSPORT_ADDRESS_SIZE]);
 
-// Whether |address| has a name that must be looked up. Thread-safe.
-bool tfrt_grpc_address_is_name(const char* address);
+typedef enum tfrt_grpc_address_kind_e {
+  TFRT_GRPC_ADDRESS_OTHER = 0,  // a unix socket, or no address
+  TFRT_GRPC_ADDRESS_NUMERIC,    // of IPv4 or IPv6, in numbers
+  TFRT_GRPC_ADDRESS_NAME,       // has a name that must be looked up
+} tfrt_grpc_address_kind_t;
 
-// True if |address|, an address to listen on, is one of IPv4 or IPv6 in numbers. Thread-safe.
-bool tfrt_grpc_address_is_numeric(const char* address);
+// Returns the kind of |address|. Thread-safe.
+tfrt_grpc_address_kind_t tfrt_grpc_address_kind(const char* address);
 
 // Writes |address|, which is numeric, as the system's to |out_address|, which holds one of IPv4,
 // too, and returns its size. Thread-safe.

@@ -346,7 +346,7 @@ static tfrt_transport_end_t choose_end(tfrt_grpc_connection_t* connection,
     const char* address = connection->side.dialler.address;
     *out_status = tfrt_status_create(
         TFRT_STATUS_UNAVAILABLE, "no answer from %s%s", address,
-        tfrt_grpc_address_is_name(address)
+        tfrt_grpc_address_kind(address) == TFRT_GRPC_ADDRESS_NAME
             ? ": looking its name up, or the host, takes too long (`getent hosts` looks it up, too)"
             : "");
     return TFRT_TRANSPORT_NO_ANSWER;

@@ -526,7 +526,8 @@ static tfrt_grpc_listener_t* allocate(const tfrt_grpc_listener_options_t* option
 // Returns the port, or 0. The connections of a numeric address in plain text are admitted.
 static int bind_port(tfrt_grpc_listener_t* listener, const char* address,
                      const tfrt_grpc_channel_settings_t* settings) {
-  if (settings->credentials->is_encrypted || !tfrt_grpc_address_is_numeric(address)) {
+  if (settings->credentials->is_encrypted ||
+      tfrt_grpc_address_kind(address) != TFRT_GRPC_ADDRESS_NUMERIC) {
     return grpc_server_add_http2_port(listener->server, address, settings->credentials->server);
   }
   int port = 0;

@@ -7,7 +7,7 @@
 #include <signal.h>
 
 #include "distributed/call/execution.h"
-#include "distributed/call/incoming_gate.h"
+#include "distributed/call/incoming_call.h"
 #include "distributed/call/outgoing_call.h"
 #include "tests/support/test_main.h"
 

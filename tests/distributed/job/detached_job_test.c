@@ -120,7 +120,7 @@ static void kill_client(void) {
 }
 
 static void leave(void) {
-  tfrt_client_leave(world.client);
+  tfrt_client_end(world.client, TFRT_CLIENT_LEAVES_JOB, NULL);
   release_results();
   tfrt_client_release(world.client);
   world.client = NULL;

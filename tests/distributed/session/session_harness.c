@@ -22,14 +22,14 @@ static tfrt_harness_host_t* host_of(tfrt_session_handler_t* handler) {
 }
 
 static tfrt_harness_record_t* record_of(tfrt_harness_host_t* host, tfrt_session_t* session) {
-  tfrt_harness_record_t* record = tfrt_session_user_data(session);
+  tfrt_harness_record_t* record = *tfrt_session_user_data(session);
   if (record) return record;
   record = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), sizeof(*record));
   record->host = host;
   record->session = tfrt_session_retain(session);
   record->next = host->records;
   host->records = record;
-  tfrt_session_set_user_data(session, record);
+  *tfrt_session_user_data(session) = record;
   return record;
 }
 

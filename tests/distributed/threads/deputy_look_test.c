@@ -109,7 +109,7 @@ static bool take_turn(void* argument) {
   }
   const bool goes_on = offers || !is_over;
   tfrt_mutex_unlock(&mutex);
-  if (offers) tfrt_reader_pair_run_soon(queue, &task);
+  if (offers) tfrt_reader_pair_offer(queue, &task, TFRT_READER_PAIR_SOON);
   return goes_on;
 }
 
@@ -159,7 +159,7 @@ static tfrt_work_queue_t slow_queue = {.vtable = &slow_vtable};
 
 // Offers another task, and lasts until that is handed over.
 static void run_until_handed_over(tfrt_task_t* unused) {
-  tfrt_reader_pair_run_behind(&slow_queue, &other);
+  tfrt_reader_pair_offer(&slow_queue, &other, TFRT_READER_PAIR_BEHIND);
   run_short(unused);
   tfrt_mutex_lock(&mutex);
   while (!is_adding && !is_over) tfrt_condition_wait(&changed, &mutex);

@@ -139,7 +139,7 @@ static void run_long(tfrt_task_t* task) {
   world_t* world = TFRT_CONTAINER_OF(task, world_t, task);
   await_steps(world, 2);
   tfrt_task_initialize(&world->other, run_other);
-  tfrt_reader_pair_run_soon(world->queue, &world->other);
+  tfrt_reader_pair_offer(world->queue, &world->other, TFRT_READER_PAIR_SOON);
   note_run(world);
 }
 
@@ -155,14 +155,14 @@ static void run_until_other(tfrt_task_t* task) {
 static void run_in_front_of_other(tfrt_task_t* task) {
   world_t* world = TFRT_CONTAINER_OF(task, world_t, task);
   tfrt_task_initialize(&world->other, run_other);
-  tfrt_reader_pair_run_soon(world->queue, &world->other);
+  tfrt_reader_pair_offer(world->queue, &world->other, TFRT_READER_PAIR_SOON);
   await_runs(world, 1);
   note_run(world);
 }
 
 static void offer(world_t* world, tfrt_task_fn_t run) {
   tfrt_task_initialize(&world->task, run);
-  tfrt_reader_pair_run_soon(world->queue, &world->task);
+  tfrt_reader_pair_offer(world->queue, &world->task, TFRT_READER_PAIR_SOON);
 }
 
 static void offer_short(world_t* world) { offer(world, run_short); }
@@ -179,14 +179,14 @@ static void run_second(tfrt_task_t* task) {
 static void offer_one_behind_the_other(world_t* world) {
   offer(world, run_short);
   tfrt_task_initialize(&world->other, run_second);
-  tfrt_reader_pair_run_behind(world->queue, &world->other);
+  tfrt_reader_pair_offer(world->queue, &world->other, TFRT_READER_PAIR_BEHIND);
 }
 
 // Two that are short. The first turn of a test has shown that, if its task ran on the reader.
 static void offer_two_short(world_t* world) {
   offer(world, run_short);
   tfrt_task_initialize(&world->other, run_second);
-  tfrt_reader_pair_run_soon(world->queue, &world->other);
+  tfrt_reader_pair_offer(world->queue, &world->other, TFRT_READER_PAIR_SOON);
 }
 
 // Takes more than all that was saved before it, but less than the deputy waits for.
@@ -202,13 +202,13 @@ static void offer_in_front_of_a_short_one(world_t* world) {
   world->ran_in_queue = false;
   offer(world, run_half_a_look);
   tfrt_task_initialize(&world->other, run_other);
-  tfrt_reader_pair_run_soon(world->queue, &world->other);
+  tfrt_reader_pair_offer(world->queue, &world->other, TFRT_READER_PAIR_SOON);
 }
 
 static void offer_two(world_t* world) {
   offer(world, run_until_other);
   tfrt_task_initialize(&world->other, run_other);
-  tfrt_reader_pair_run_soon(world->queue, &world->other);
+  tfrt_reader_pair_offer(world->queue, &world->other, TFRT_READER_PAIR_SOON);
 }
 
 // --- Tests -----------------------------------------------------------------------
@@ -351,8 +351,8 @@ START_TEST(other_threads_are_no_readers) {
   world_t world;
   begin(&world);
   tfrt_task_initialize(&world.other, run_other);
-  ck_assert(!tfrt_reader_pair_try_behind(world.queue, &world.other));
-  tfrt_reader_pair_run_soon(world.queue, &world.other);
+  ck_assert(!tfrt_reader_pair_offer(world.queue, &world.other, TFRT_READER_PAIR_BEHIND_HERE));
+  tfrt_reader_pair_offer(world.queue, &world.other, TFRT_READER_PAIR_SOON);
   await_runs(&world, 1);
   ck_assert(world.ran_in_queue);
   end(&world);

@@ -367,38 +367,36 @@ END_TEST
 // --- A body that comes in pieces ---------------------------------------------
 
 // Begins a box for 4 bytes.
-static tfrt_async_value_t* begin_box(void** out_body) {
+static tfrt_value_arrival_t begin_box(void) {
   box_type();
-  tfrt_async_value_t* value = NULL;
+  tfrt_value_arrival_t arrival;
   tfrt_status_t status =
-      tfrt_value_item_begin(tfrt_string_view_of("!test.box"), tfrt_string_view_of("\4"), 4,
-                            tfrt_counting_allocator_interface(&books), &value, out_body);
+      tfrt_value_item_begin(tfrt_string_view_of("!test.box"), tfrt_string_view_of("\4"), 4, NULL,
+                            tfrt_counting_allocator_interface(&books), &arrival);
   ck_assert_ptr_null(status);
-  ck_assert_ptr_nonnull(*out_body);
-  return value;
+  ck_assert_ptr_nonnull(arrival.body);
+  ck_assert_ptr_null(arrival.sink);
+  return arrival;
 }
 
 START_TEST(a_value_is_there_when_its_body_is_complete) {
-  void* body = NULL;
-  tfrt_async_value_t* value = begin_box(&body);
-  memcpy(body, "ab", 2);
-  ck_assert_int_eq(tfrt_async_value_state(value), TFRT_ASYNC_VALUE_UNRESOLVED);
-  memcpy((char*)body + 2, "cd", 2);
-  tfrt_value_item_complete(value);
-  ck_assert_int_eq(tfrt_async_value_state(value), TFRT_ASYNC_VALUE_AVAILABLE);
-  ck_assert_mem_eq(((box_t*)tfrt_async_value_payload(value))->bytes, "abcd", 4);
-  tfrt_async_value_release(value);
+  tfrt_value_arrival_t arrival = begin_box();
+  memcpy(arrival.body, "ab", 2);
+  ck_assert_int_eq(tfrt_async_value_state(arrival.value), TFRT_ASYNC_VALUE_UNRESOLVED);
+  memcpy((char*)arrival.body + 2, "cd", 2);
+  tfrt_value_item_complete(&arrival);
+  ck_assert_int_eq(tfrt_async_value_state(arrival.value), TFRT_ASYNC_VALUE_AVAILABLE);
+  ck_assert_mem_eq(((box_t*)tfrt_async_value_payload(arrival.value))->bytes, "abcd", 4);
+  tfrt_async_value_release(arrival.value);
   ck_assert_int_eq(boxes_destroyed, 1);
 }
 END_TEST
 
 START_TEST(a_body_that_never_comes_gives_its_room_back) {
-  void* body = NULL;
-  tfrt_async_value_t* value = begin_box(&body);
-  tfrt_async_value_release(value);
+  tfrt_async_value_release(begin_box().value);
   ck_assert_int_eq(boxes_destroyed, 1);
   // As an error, too: that is what a lost sender leaves.
-  value = begin_box(&body);
+  tfrt_async_value_t* value = begin_box().value;
   tfrt_status_t status = tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "lost");
   tfrt_async_value_set_error(value, status);
   tfrt_status_release(status);
@@ -409,15 +407,15 @@ START_TEST(a_body_that_never_comes_gives_its_room_back) {
 END_TEST
 
 START_TEST(what_can_not_begin_leaves_nothing_to_fill) {
-  tfrt_async_value_t* value = tfrt_async_value_ready_chain();
-  void* body = &value;
+  tfrt_value_arrival_t arrival;
+  memset(&arrival, 0xff, sizeof(arrival));
   tfrt_status_t status =
-      tfrt_value_item_begin(tfrt_string_view_of("i32"), tfrt_string_view_of(""), 5,
-                            tfrt_counting_allocator_interface(&books), &value, &body);
+      tfrt_value_item_begin(tfrt_string_view_of("i32"), tfrt_string_view_of(""), 5, NULL,
+                            tfrt_counting_allocator_interface(&books), &arrival);
   ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_INVALID_ARGUMENT);
   tfrt_status_release(status);
-  ck_assert_ptr_null(value);
-  ck_assert_ptr_null(body);
+  ck_assert_ptr_null(arrival.value);
+  ck_assert_ptr_null(arrival.body);
 }
 END_TEST
 
@@ -427,13 +425,12 @@ START_TEST(a_size_that_no_host_has_is_an_error) {
   books.limit_bytes = 1 << 20;
   static const size_t sizes[] = {SIZE_MAX, SIZE_MAX - 1, SIZE_MAX / 2, (1 << 20) + 1};
   for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); ++i) {
-    tfrt_async_value_t* value = NULL;
-    void* body = NULL;
+    tfrt_value_arrival_t arrival;
     tfrt_status_t status =
         tfrt_value_item_begin(tfrt_string_view_of("!tfrt.string"), tfrt_string_view_of(""),
-                              sizes[i], tfrt_counting_allocator_interface(&books), &value, &body);
+                              sizes[i], NULL, tfrt_counting_allocator_interface(&books), &arrival);
     ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_RESOURCE_EXHAUSTED);
-    ck_assert_ptr_null(value);
+    ck_assert_ptr_null(arrival.value);
     tfrt_status_release(status);
   }
 }
