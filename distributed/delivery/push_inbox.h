@@ -10,7 +10,7 @@
 // So an argument that another host makes takes one message, where a Want and a Resolve are two. A
 // Push is a hint: a borrower that expects one still asks if none has come after a *grace*. Nothing
 // else depends on it. Only values of types that are always small are pushed: a payload that goes by
-// a lane begins to flow with its Want, which a wait would put off.
+// a bulk channel begins to flow with its Want, which a wait would put off.
 //
 // Measured in turn on two loaded processors, release build, 5 rounds. Without Pushes a chain over 2
 // hosts takes 1.25 to 1.35 of its time, over 4 hosts 1.73 to 1.92, over 8 hosts 1.94 to 2.05.

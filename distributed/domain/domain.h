@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "distributed/bulk/lane_manager.h"
+#include "distributed/bulk/bulk_manager.h"
 #include "distributed/domain/node.h"
 #include "distributed/domain/node_part.h"
 #include "distributed/domain/peer.h"
@@ -87,8 +87,8 @@ struct tfrt_node_s {
   uint64_t incarnation;                    // constant
   tfrt_session_handler_t handler;          // constant
   tfrt_session_manager_t* sessions;        // constant
-  tfrt_lane_handler_t lane_handler;        // constant; see outgoing_want.h
-  tfrt_lane_manager_t* lanes;              // constant
+  tfrt_bulk_handler_t bulk_handler;        // constant; see outgoing_want.h
+  tfrt_bulk_manager_t* bulk;               // constant
   tfrt_owner_rules_t rules;                // constant
   struct tfrt_value_hooks_s* value_hooks;  // constant; value/remote_value.h
   struct tfrt_call_hooks_s* call_hooks;    // constant; call/call_hooks.h
@@ -108,7 +108,7 @@ struct tfrt_node_s {
   uint32_t next_job_handle;           // from 1
   tfrt_string_builder_t body;         // scratch for sending a frame
   tfrt_arena_t arena;                 // see tfrt_node_scratch()
-  tfrt_node_counts_t counts;          // but for what tables and lanes count themselves
+  tfrt_node_counts_t counts;          // but for what tables and bulk channels count themselves
   bool refuses_jobs;                  // the jobs that run go on
   bool closed;
 };

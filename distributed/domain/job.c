@@ -327,7 +327,7 @@ tfrt_status_t tfrt_job_reach(tfrt_job_t* job, uint64_t incarnation, tfrt_peer_t*
         job->node->sessions, tfrt_string_view_of(member->address), incarnation, &session));
     tfrt_peer_adopt_session(peer, session);
     tfrt_session_release(session);
-    tfrt_lane_manager_set_address(job->node->lanes, incarnation,
+    tfrt_bulk_manager_set_address(job->node->bulk, incarnation,
                                   tfrt_string_view_of(member->address));
   }
   if (tfrt_job_has_peer_left(job, peer)) {

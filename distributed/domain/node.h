@@ -58,7 +58,7 @@ typedef struct tfrt_node_counts_s {
   uint64_t outgoing_calls;  // run by others for us
   uint64_t incoming_calls;  // run by us for others
   uint64_t incoming_wants;  // values that others wait for
-  uint64_t transfers;       // payloads on lanes, in both directions
+  uint64_t transfers;       // payloads on bulk channels, in both directions
   uint64_t jobs;            // that are not over
   uint64_t running_jobs;    // of those, that run something or follow a detached job; others ask
   uint64_t kept_jobs;       // detached ones that are over and have left their results

@@ -81,7 +81,7 @@ typedef struct tfrt_peer_s {
   tfrt_hash_table_t failed_calls;             // of its calls, those that don't run (object_name.h)
   tfrt_hash_table_t wants;                    // by want number: our remote values
   tfrt_hash_table_t incoming_wants;           // by want number: its wants
-  uint32_t transfers;                         // of these, payloads that go by a lane
+  uint32_t transfers;                         // of these, payloads that go by a bulk channel
   tfrt_list_link_t located;                   // remote values whose payload it has
   tfrt_list_link_t named;                     // remote values whose name it has, and no payload
   tfrt_list_link_t retaining;                 // remote values that it was asked to hold for us

@@ -112,22 +112,22 @@ void tfrt_node_options_initialize(tfrt_node_options_t* out_options) {
 // Makes what carries payloads, then what carries frames and lets others in.
 static tfrt_status_t tfrt_node_create_managers(tfrt_node_t* node) {
   const tfrt_node_options_t* options = &node->options;
-  tfrt_lane_options_t lanes;
-  tfrt_lane_options_initialize(&lanes);
-  lanes.incarnation = node->incarnation;
-  lanes.cluster_key = options->session.cluster_key;
-  lanes.dial_timeout_ns = options->session.dial_timeout_ns;
-  if (options->window_size > 0) lanes.window_size = options->window_size;
-  lanes.work_queue = options->host->work_queue;
+  tfrt_bulk_options_t bulk;
+  tfrt_bulk_options_initialize(&bulk);
+  bulk.incarnation = node->incarnation;
+  bulk.cluster_key = options->session.cluster_key;
+  bulk.dial_timeout_ns = options->session.dial_timeout_ns;
+  if (options->window_size > 0) bulk.window_size = options->window_size;
+  bulk.work_queue = options->host->work_queue;
   // The death of the session comes first where both are cut off.
   int64_t silence_ns = options->session.limits.silence_ms * TFRT_NANOSECONDS_PER_MILLISECOND;
-  if (lanes.give_up_ns < 2 * silence_ns) lanes.give_up_ns = 2 * silence_ns;
-  lanes.stall_ns = 3 * silence_ns;
-  TFRT_RETURN_IF_ERROR(tfrt_lane_manager_create(&lanes, options->transport, &node->lock,
-                                                options->timers, &node->lane_handler,
-                                                options->allocator, &node->lanes));
+  if (bulk.give_up_ns < 2 * silence_ns) bulk.give_up_ns = 2 * silence_ns;
+  bulk.stall_ns = 3 * silence_ns;
+  TFRT_RETURN_IF_ERROR(tfrt_bulk_manager_create(&bulk, options->transport, &node->lock,
+                                                options->timers, &node->bulk_handler,
+                                                options->allocator, &node->bulk));
   tfrt_session_options_t session = options->session;
-  session.bulk_acceptor = tfrt_lane_manager_acceptor(node->lanes);
+  session.bulk_acceptor = tfrt_bulk_manager_acceptor(node->bulk);
   return tfrt_session_manager_create(&session, options->transport, &node->lock, options->timers,
                                      &node->handler, options->allocator, &node->sessions);
 }
@@ -139,7 +139,7 @@ static void tfrt_node_free(tfrt_node_t* node) {
   tfrt_node_end(&(tfrt_owner_end_t){.event = TFRT_OWNER_NODE_PAST, .node = node});
   tfrt_node_unlock(node);
   tfrt_session_manager_free(node->sessions);
-  tfrt_lane_manager_free(node->lanes);
+  tfrt_bulk_manager_free(node->bulk);
   tfrt_string_builder_deinitialize(&node->body);
   tfrt_arena_deinitialize(&node->arena);
   tfrt_action_queue_deinitialize(&node->actions);
@@ -177,7 +177,7 @@ tfrt_status_t tfrt_node_create(const tfrt_node_options_t* options, tfrt_node_t**
   }
   node->options.session.incarnation = node->incarnation;
   node->handler.vtable = &tfrt_node_session_handler;
-  node->lane_handler.vtable = &tfrt_outgoing_want_lane_handler;
+  node->bulk_handler.vtable = &tfrt_outgoing_want_bulk_handler;
   tfrt_node_lock_initialize(&node->lock);
   tfrt_action_queue_initialize(&node->actions, &node->lock, allocator);
   tfrt_action_queue_set_work_queue(&node->actions, options->host->work_queue);
@@ -259,7 +259,7 @@ void tfrt_node_close(tfrt_node_t* node) {
       &(tfrt_owner_end_t){.event = TFRT_OWNER_NODE_CLOSED, .node = node, .reason = reason});
   // Behind the sessions: their deaths end the transfers, each with its reason.
   tfrt_session_manager_close(node->sessions, false);
-  tfrt_lane_manager_close(node->lanes);
+  tfrt_bulk_manager_close(node->bulk);
   tfrt_node_unlock(node);
   tfrt_status_release(reason);
 }
@@ -267,14 +267,14 @@ void tfrt_node_close(tfrt_node_t* node) {
 bool tfrt_node_is_drained(tfrt_node_t* node) {
   tfrt_node_lock_tables(node);
   bool drained =
-      tfrt_session_manager_is_drained(node->sessions) && tfrt_lane_manager_is_drained(node->lanes);
+      tfrt_session_manager_is_drained(node->sessions) && tfrt_bulk_manager_is_drained(node->bulk);
   tfrt_node_unlock(node);
   return drained;
 }
 
 void tfrt_node_drain(tfrt_node_t* node) {
   tfrt_session_manager_drain(node->sessions);
-  tfrt_lane_manager_drain(node->lanes);
+  tfrt_bulk_manager_drain(node->bulk);
 }
 
 // --- Counts ----------------------------------------------------------------------
@@ -283,8 +283,8 @@ tfrt_node_counts_t tfrt_node_counts(tfrt_node_t* node) {
   tfrt_node_lock_tables(node);
   tfrt_node_counts_t counts = node->counts;
   counts.objects = tfrt_object_table_count(node->objects);
-  tfrt_lane_counts_t lanes = tfrt_lane_manager_counts(node->lanes);
-  counts.transfers = lanes.sending + lanes.receiving;
+  tfrt_bulk_counts_t bulk = tfrt_bulk_manager_counts(node->bulk);
+  counts.transfers = bulk.sending + bulk.receiving;
   for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) {
     ++counts.jobs;
   }

@@ -120,7 +120,7 @@ static tfrt_status_t tfrt_node_on_frame(tfrt_session_handler_t* handler, tfrt_se
   tfrt_peer_t* peer = *tfrt_session_user_data(session);
   if (!peer) return tfrt_status_out_of_memory();
   if (!tfrt_wire_frame_kind_is_known(frame->kind)) return NULL;
-  tfrt_lane_manager_note_frame(node->lanes);
+  tfrt_bulk_manager_note_frame(node->bulk);
   tfrt_arena_t* arena = tfrt_node_scratch(node);
   tfrt_wire_body_t body;
   TFRT_RETURN_IF_ERROR(tfrt_wire_body_decode(frame->kind, frame->body, arena, &body));
@@ -213,7 +213,7 @@ static void tfrt_node_on_dead(tfrt_session_handler_t* handler, tfrt_session_t* s
   if (node->options.logs_events) tfrt_node_log_session_dead(session, death, status);
   tfrt_peer_t* peer = *tfrt_session_user_data(session);
   if (peer && peer->session == session) {
-    tfrt_lane_manager_bury(node->lanes, peer->incarnation, status);
+    tfrt_bulk_manager_bury(node->bulk, peer->incarnation, status);
     tfrt_peer_bury(peer, status, death);
   }
   tfrt_node_end(&(tfrt_owner_end_t){.event = TFRT_OWNER_SESSION_DEAD,

@@ -68,7 +68,7 @@ static bool tfrt_answer_has_message(const tfrt_execution_t* execution) {
 // its result's slot.
 static tfrt_wire_host_counts_t tfrt_answer_status_counts(const tfrt_execution_t* execution) {
   const tfrt_node_t* node = execution->node;
-  tfrt_lane_counts_t lanes = tfrt_lane_manager_counts(node->lanes);
+  tfrt_bulk_counts_t bulk = tfrt_bulk_manager_counts(node->bulk);
   return (tfrt_wire_host_counts_t){.jobs = tfrt_job_count_running(node, execution->job),
                                    .kept_jobs = tfrt_detached_job_count_kept(node),
                                    .objects = tfrt_object_table_count(node->objects) - 1,
@@ -76,7 +76,7 @@ static tfrt_wire_host_counts_t tfrt_answer_status_counts(const tfrt_execution_t*
                                    .outgoing_calls = node->counts.outgoing_calls,
                                    .incoming_calls = node->counts.incoming_calls - 1,
                                    .incoming_wants = node->counts.incoming_wants,
-                                   .transfers = lanes.sending + lanes.receiving};
+                                   .transfers = bulk.sending + bulk.receiving};
 }
 
 static tfrt_wire_host_counters_t tfrt_answer_status_counters(const tfrt_node_t* node) {
@@ -95,7 +95,7 @@ static void tfrt_answer_status_add_peer(tfrt_answer_parts_t* report,
                                         const tfrt_session_t* session) {
   uint64_t incarnation = tfrt_session_peer_incarnation(session);
   const tfrt_session_description_t seen = tfrt_session_describe(session);
-  tfrt_lane_traffic_t payloads = tfrt_lane_manager_traffic(report->node->lanes, incarnation, 0);
+  tfrt_bulk_traffic_t payloads = tfrt_bulk_manager_traffic(report->node->bulk, incarnation, 0);
   int64_t round_trip_us = seen.round_trip_ns / 1000;
   const tfrt_wire_answer_part_t part = {
       .kind = TFRT_WIRE_PART_PEER,
@@ -265,7 +265,7 @@ static tfrt_status_t tfrt_answer_find_device(tfrt_execution_t* execution,
   return NULL;
 }
 
-// Of no kind: its argument is a name.
+// Its argument is a name, so it has no kind of question.
 static const tfrt_answerer_t tfrt_device_answerer = {
     .find = tfrt_answer_find_device, .plain_function = TFRT_WIRE_BUILTIN_CHECK_DEVICE};
 

@@ -48,7 +48,7 @@ static tfrt_wire_value_info_t tfrt_inventory_away(const tfrt_remote_value_t* val
   // The owner may not have said how much it is, but the first chunk does.
   if (value->bytes.here > 0) info.size = value->bytes.here;
   info.received =
-      tfrt_lane_manager_traffic(value->node->lanes, value->peer->incarnation, value->question.want)
+      tfrt_bulk_manager_traffic(value->node->bulk, value->peer->incarnation, value->question.want)
           .of_want;
   return info;
 }

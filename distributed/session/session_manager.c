@@ -263,7 +263,8 @@ static tfrt_status_t accept(tfrt_transport_acceptor_t* acceptor,
   tfrt_status_t status = check_key(manager, incoming);
   if (!status && incoming->kind == TFRT_TRANSPORT_BULK) {
     tfrt_transport_acceptor_t* bulk = manager->options.bulk_acceptor;
-    if (!bulk) return tfrt_status_create(TFRT_STATUS_UNIMPLEMENTED, "this host has no bulk lanes");
+    if (!bulk)
+      return tfrt_status_create(TFRT_STATUS_UNIMPLEMENTED, "this host has no bulk channels");
     return bulk->vtable->accept(bulk, incoming, out_handler);
   }
   tfrt_node_lock_lock(manager->lock);

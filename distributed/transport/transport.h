@@ -6,7 +6,7 @@
 //
 // A *transport* is one process's place in a network. It may listen on an address and
 // dial others. A *connection* is one stream of messages of one kind: CONTROL carries the
-// batches of one session, BULK is a lane for payloads. A message is a few spans of bytes;
+// batches of one session, BULK is a bulk channel for payloads. A message is a few spans of bytes;
 // it arrives whole or not at all, and in the order of its stream, but connections break, and the
 // transport repeats no lost message: that is the session's work.
 //
@@ -70,7 +70,7 @@ typedef struct tfrt_transport_connection_s tfrt_transport_connection_t;
 
 typedef enum tfrt_transport_kind_e {
   TFRT_TRANSPORT_CONTROL = 0,  // batches of one session
-  TFRT_TRANSPORT_BULK = 1,     // a lane for payloads, on a connection of its own
+  TFRT_TRANSPORT_BULK = 1,     // a bulk channel for payloads, on a connection of its own
 } tfrt_transport_kind_t;
 
 // Why a connection is closed, as one side saw it.

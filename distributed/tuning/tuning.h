@@ -204,24 +204,24 @@
 // --- Bulk channels -------------------------------------------------------------------------------
 
 // Connections were aborted: their ends come at once.
-#define TFRT_TUNING_LANE_DRAIN_NS (5 * TFRT_NANOSECONDS_PER_SECOND)  // ns, 1 to 60 s
+#define TFRT_TUNING_BULK_DRAIN_NS (5 * TFRT_NANOSECONDS_PER_SECOND)  // ns, 1 to 60 s
 
 // Aborts that wait for a peer to read: one that never does shall not fill our memory with them.
-#define TFRT_TUNING_LANE_ABORTS 1024  // messages, 16 to 65,536
+#define TFRT_TUNING_BULK_ABORTS 1024  // messages, 16 to 65,536
 
-// A lane that was idle for so long may be lost on the other side. No relay forgets sooner.
-#define TFRT_TUNING_LANE_DOUBT_NS (2 * TFRT_NANOSECONDS_PER_SECOND)  // ns, 100 ms to 10 s
+// A bulk channel that was idle for so long may be lost on the other side. No relay forgets sooner.
+#define TFRT_TUNING_BULK_DOUBT_NS (2 * TFRT_NANOSECONDS_PER_SECOND)  // ns, 100 ms to 10 s
 
 // How long after a frame more frames are likely. Calls in a row that each wait for a chunk are
 // closer to each other than that.
-#define TFRT_TUNING_LANE_POLITE_NS \
+#define TFRT_TUNING_BULK_POLITE_NS \
   ((int64_t)5 * TFRT_NANOSECONDS_PER_MILLISECOND)  // ns, 1 to 100 ms
 
 // Windows that are made ready ahead of what was received; a step of it is half a window.
-#define TFRT_TUNING_LANE_ROOM_WINDOWS 16  // windows, 2 to 64
+#define TFRT_TUNING_BULK_ROOM_WINDOWS 16  // windows, 2 to 64
 
 // One is read while one is sent.
-#define TFRT_LANE_READER_PIECES 2  // pieces, 2 to 8
+#define TFRT_BULK_READER_PIECES 2  // pieces, 2 to 8
 
 // --- Nodes, peers and jobs -----------------------------------------------------------------------
 
@@ -291,8 +291,8 @@
 // The most values that are on their way to one peer unasked. The peer asks for the others.
 #define TFRT_INCOMING_WANT_MAX_PUSHES 1024u  // values, 16 to 65,536
 
-// Credit comes back when a want is answered. A payload on a lane goes on after the answer: at most
-// this number of one peer's transfers give their credit back before they are over.
+// Credit comes back when a want is answered. A payload on a bulk channel goes on after the answer:
+// at most this number of one peer's transfers give their credit back before they are over.
 #define TFRT_INCOMING_WANT_FREE_TRANSFERS 256  // transfers, 16 to 4,096
 
 // A Release is sent at the latest when it has this number of names.

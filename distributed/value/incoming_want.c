@@ -22,7 +22,7 @@ typedef struct tfrt_incoming_want_s {
   tfrt_hash_node_t by_want;    // in the peer's table while it is open
   uint64_t want;
   uint32_t level;   // tfrt_wire_want_level_t
-  uint64_t window;  // for a payload on a lane: how far, and from where
+  uint64_t window;  // for a payload on a bulk channel: how far, and from where
   uint64_t offset;
   tfrt_wire_object_id_t id;
   tfrt_async_value_t* value;  // +1; once the object is known
@@ -87,7 +87,7 @@ static void tfrt_incoming_want_close(tfrt_incoming_want_t* want) {
   }
   if (want->on_bulk) {
     --peer->transfers;
-    tfrt_lane_manager_end_send(want->node->lanes, peer->incarnation, want->want, NULL);
+    tfrt_bulk_manager_end_send(want->node->bulk, peer->incarnation, want->want, NULL);
   }
   tfrt_action_queue_release(&want->node->actions, want->own);
   want->own = NULL;
@@ -131,8 +131,8 @@ static void tfrt_incoming_want_fail(tfrt_incoming_want_t* want, tfrt_status_t st
     return;
   }
   if (want->on_bulk) {
-    // The want was answered already: the lane carries the error of the payload.
-    tfrt_lane_manager_end_send(node->lanes, want->peer->incarnation, want->want, status);
+    // The want was answered already: the bulk channel carries the error of the payload.
+    tfrt_bulk_manager_end_send(node->bulk, want->peer->incarnation, want->want, status);
     tfrt_incoming_want_close(want);
     return;
   }
@@ -175,7 +175,7 @@ static tfrt_status_t tfrt_incoming_want_encode(const tfrt_incoming_want_t* want,
   return status;
 }
 
-// Answers that the payload comes on a lane.
+// Answers that the payload comes on a bulk channel.
 static void tfrt_incoming_want_tell_on_bulk(tfrt_incoming_want_t* want, const tfrt_type_t* type,
                                             const tfrt_encoding_t* encoding) {
   tfrt_wire_item_t item = {.kind = TFRT_WIRE_ITEM_ON_BULK,
@@ -186,13 +186,13 @@ static void tfrt_incoming_want_tell_on_bulk(tfrt_incoming_want_t* want, const tf
   tfrt_incoming_want_tell(want, &item);
 }
 
-// The lane is one that the borrower has dialled, mostly. If the network loses it under the payload,
-// only this side may learn of that, which writes: then it dials.
+// The bulk channel is one that the borrower has dialled, mostly. If the network loses it under the
+// payload, only this side may learn of that, which writes: then it dials.
 static void tfrt_incoming_want_note_address(const tfrt_incoming_want_t* want) {
   const uint64_t incarnation = want->peer->incarnation;
   const tfrt_job_member_t* borrower = tfrt_job_find_incarnation(want->job, incarnation);
   if (!borrower || !borrower->address[0]) return;
-  tfrt_lane_manager_offer_address(want->node->lanes, incarnation,
+  tfrt_bulk_manager_offer_address(want->node->bulk, incarnation,
                                   tfrt_string_view_of(borrower->address));
 }
 
@@ -203,7 +203,7 @@ static tfrt_status_t tfrt_incoming_want_offer(tfrt_incoming_want_t* want) {
   const tfrt_type_t* type = NULL;
   tfrt_encoding_t encoding = {0};
   TFRT_RETURN_IF_ERROR(tfrt_incoming_want_encode(want, &type, &encoding));
-  tfrt_lane_send_t send = {.want = want->want,
+  tfrt_bulk_send_t send = {.want = want->want,
                            .value = tfrt_async_value_resolved(want->value),
                            .offset = want->offset,
                            .limit = want->window};
@@ -211,7 +211,7 @@ static tfrt_status_t tfrt_incoming_want_offer(tfrt_incoming_want_t* want) {
     TFRT_RETURN_IF_ERROR(type->streams->open_source(tfrt_async_value_payload(send.value),
                                                     want->node->options.host, &send.source));
   }
-  tfrt_status_t status = tfrt_lane_manager_send(want->node->lanes, peer->incarnation, &send);
+  tfrt_status_t status = tfrt_bulk_manager_send(want->node->bulk, peer->incarnation, &send);
   if (status) {
     tfrt_payload_source_destroy(send.source);
     return status;
@@ -241,7 +241,7 @@ static bool tfrt_incoming_want_resume(tfrt_peer_t* peer, const tfrt_job_t* job,
   tfrt_encoding_t encoding = {0};
   tfrt_status_t status = tfrt_incoming_want_encode(want, &type, &encoding);
   if (!status) {
-    status = tfrt_lane_manager_resume_send(want->node->lanes, peer->incarnation, wire->resumes,
+    status = tfrt_bulk_manager_resume_send(want->node->bulk, peer->incarnation, wire->resumes,
                                            wire->want, wire->offset, wire->window);
   }
   if (status) {

@@ -14,8 +14,8 @@
 // until the Invoke comes, the namer dies, or its heartbeat proves that it never made that promise.
 //
 // Life: made by a Want; answered once; freed by its answer, by an Unwant, or by the death of the
-// asking host. A payload that is too big for a message goes by a lane (lane_manager.h) and keeps
-// it, and the value, until the Unwant. A Want that resumes another takes over its transfer.
+// asking host. A payload that is too big for a message goes by a bulk channel (bulk_manager.h) and
+// keeps it, and the value, until the Unwant. A Want that resumes another takes over its transfer.
 //
 // Thread rule: everything here needs the node's lock.
 // Failure rule: an impossible want (a number that was used) is an error (+1).

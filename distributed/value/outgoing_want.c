@@ -37,7 +37,7 @@ tfrt_remote_value_t* tfrt_outgoing_want_find(tfrt_peer_t* peer, uint64_t want) {
 // The body of a question about |value|; |offset| bytes of the payload are here.
 static tfrt_wire_body_t tfrt_outgoing_want_body(const tfrt_remote_value_t* value,
                                                 tfrt_wire_want_level_t level, uint64_t offset) {
-  uint64_t window = tfrt_lane_manager_window_size(value->node->lanes);
+  uint64_t window = tfrt_bulk_manager_window_size(value->node->bulk);
   return (tfrt_wire_body_t){.kind = TFRT_WIRE_FRAME_WANT,
                             .want = {.want = tfrt_session_next_want(value->peer->session),
                                      .id = value->location.id,
@@ -71,7 +71,7 @@ void tfrt_outgoing_want_send(tfrt_remote_value_t* value, tfrt_wire_want_level_t 
   // The open want keeps the value alive until the answer comes.
   tfrt_async_value_retain(&value->base.base);
   if (level == TFRT_WIRE_WANT_VALUE && value->bytes.there > TFRT_WIRE_MAX_INLINE_SIZE) {
-    tfrt_lane_manager_need(value->node->lanes, peer->incarnation, 0);
+    tfrt_bulk_manager_need(value->node->bulk, peer->incarnation, 0);
   }
 }
 
@@ -83,25 +83,25 @@ static void tfrt_outgoing_want_send_unwant(const tfrt_remote_value_t* value, uin
   tfrt_peer_send(value->peer, &frame, &body);
 }
 
-// The lane that carried the payload of |value| is lost; |offset| bytes of the payload are here.
-// Asks for the rest under a new number. Asks for all of it if the received bytes are gone, or if
-// there is no credit to ask with: then they are given back.
+// The bulk channel that carried the payload of |value| is lost; |offset| bytes of the payload are
+// here. Asks for the rest under a new number. Asks for all of it if the received bytes are gone, or
+// if there is no credit to ask with: then they are given back.
 static void tfrt_outgoing_want_resume(tfrt_remote_value_t* value, uint64_t offset) {
   tfrt_peer_t* peer = value->peer;
-  tfrt_lane_manager_t* lanes = value->node->lanes;
+  tfrt_bulk_manager_t* bulk = value->node->bulk;
   uint64_t old_want = value->question.want;
   uint64_t want = tfrt_session_next_want(peer->session);
   // If transfers have taken all credit, none of them can end before its Want is sent. Then only
   // Unwants, which need no credit, give some back.
   bool resumes = tfrt_session_has_credit(peer->session, TFRT_WIRE_FRAME_WANT);
   if (!resumes) {
-    tfrt_lane_manager_cancel_receive(lanes, peer->incarnation, old_want);
+    tfrt_bulk_manager_cancel_receive(bulk, peer->incarnation, old_want);
     tfrt_outgoing_want_send_unwant(value, old_want, false);
-    tfrt_lane_manager_need(lanes, peer->incarnation, 0);
+    tfrt_bulk_manager_need(bulk, peer->incarnation, 0);
   }
   // The received bytes may be gone by now: the transfer was aborted meanwhile, or never began.
   bool is_here =
-      resumes && tfrt_lane_manager_resume_receive(lanes, peer->incarnation, old_want, want);
+      resumes && tfrt_bulk_manager_resume_receive(bulk, peer->incarnation, old_want, want);
   tfrt_wire_body_t body =
       tfrt_outgoing_want_body(value, TFRT_WIRE_WANT_VALUE, is_here ? offset : 0);
   body.want.resumes = resumes ? old_want : 0;
@@ -118,7 +118,7 @@ void tfrt_outgoing_want_end(tfrt_remote_value_t* value, tfrt_outgoing_want_end_t
     tfrt_outgoing_want_send_unwant(value, value->question.want,
                                    why == TFRT_OUTGOING_WANT_NEEDLESS_TOLD_LATER);
   }
-  tfrt_lane_manager_cancel_receive(value->node->lanes, peer->incarnation, value->question.want);
+  tfrt_bulk_manager_cancel_receive(value->node->bulk, peer->incarnation, value->question.want);
   tfrt_hash_table_remove(&peer->wants, &value->question.by_want);
   value->question.want = 0;
   tfrt_action_queue_release(&value->node->actions, &value->base.base);
@@ -126,8 +126,8 @@ void tfrt_outgoing_want_end(tfrt_remote_value_t* value, tfrt_outgoing_want_end_t
 
 // --- Payloads ---------------------------------------------------------------
 
-static tfrt_node_t* tfrt_transfer_node(tfrt_lane_handler_t* handler) {
-  return TFRT_CONTAINER_OF(handler, tfrt_node_t, lane_handler);
+static tfrt_node_t* tfrt_transfer_node(tfrt_bulk_handler_t* handler) {
+  return TFRT_CONTAINER_OF(handler, tfrt_node_t, bulk_handler);
 }
 
 // A payload on its way here: from begin until the waiting placeholder gets its value, or it is
@@ -135,7 +135,7 @@ static tfrt_node_t* tfrt_transfer_node(tfrt_lane_handler_t* handler) {
 typedef struct tfrt_arrival_s {
   tfrt_task_t task;   // waits for the value
   tfrt_node_t* node;  // +1
-  tfrt_lane_transfer_t transfer;
+  tfrt_bulk_transfer_t transfer;
   tfrt_value_arrival_t item;
 } tfrt_arrival_t;
 
@@ -148,7 +148,7 @@ static void tfrt_arrival_free(tfrt_arrival_t* arrival) {
 }
 
 // The peer whose living session |transfer| belongs to, or NULL. With the lock held.
-static tfrt_peer_t* tfrt_transfer_peer(tfrt_node_t* node, const tfrt_lane_transfer_t* transfer) {
+static tfrt_peer_t* tfrt_transfer_peer(tfrt_node_t* node, const tfrt_bulk_transfer_t* transfer) {
   tfrt_peer_t* peer = tfrt_peer_find(node, transfer->incarnation);
   if (!peer || !peer->session) return NULL;
   return tfrt_session_number(peer->session) == transfer->session ? peer : NULL;
@@ -156,7 +156,7 @@ static tfrt_peer_t* tfrt_transfer_peer(tfrt_node_t* node, const tfrt_lane_transf
 
 // The value (+0) that waits for |transfer|, or NULL. With the lock held.
 static tfrt_remote_value_t* tfrt_transfer_find(tfrt_node_t* node,
-                                               const tfrt_lane_transfer_t* transfer) {
+                                               const tfrt_bulk_transfer_t* transfer) {
   tfrt_peer_t* peer = tfrt_transfer_peer(node, transfer);
   tfrt_remote_value_t* value = peer ? tfrt_outgoing_want_find(peer, transfer->want) : NULL;
   return value && value->question.level == TFRT_WIRE_WANT_VALUE ? value : NULL;
@@ -172,7 +172,7 @@ static void tfrt_transfer_name_host(uint32_t rank, char out[24]) {
   }
 }
 
-static void tfrt_transfer_fail(tfrt_node_t* node, const tfrt_lane_transfer_t* transfer,
+static void tfrt_transfer_fail(tfrt_node_t* node, const tfrt_bulk_transfer_t* transfer,
                                tfrt_status_t status) {
   tfrt_node_lock_tables(node);
   tfrt_remote_value_t* value = tfrt_transfer_find(node, transfer);
@@ -192,10 +192,10 @@ static void tfrt_transfer_fail(tfrt_node_t* node, const tfrt_lane_transfer_t* tr
 }
 
 // Makes room for a payload of |size| bytes, which goes to |device|, or to the host if that is "".
-static tfrt_status_t tfrt_arrival_allocate(tfrt_node_t* node, const tfrt_lane_transfer_t* transfer,
+static tfrt_status_t tfrt_arrival_allocate(tfrt_node_t* node, const tfrt_bulk_transfer_t* transfer,
                                            const char* device, tfrt_string_view_t type,
                                            tfrt_string_view_t header, uint64_t size,
-                                           tfrt_lane_sink_t* out_sink) {
+                                           tfrt_bulk_sink_t* out_sink) {
   tfrt_allocator_t allocator = node->options.allocator;
   tfrt_arrival_t* arrival = tfrt_allocator_allocate_zeroed(allocator, sizeof(*arrival));
   if (!arrival) return tfrt_status_out_of_memory();
@@ -214,17 +214,17 @@ static tfrt_status_t tfrt_arrival_allocate(tfrt_node_t* node, const tfrt_lane_tr
   return NULL;
 }
 
-static tfrt_status_t tfrt_transfer_begin(tfrt_lane_handler_t* handler,
-                                         const tfrt_lane_transfer_t* transfer,
+static tfrt_status_t tfrt_transfer_begin(tfrt_bulk_handler_t* handler,
+                                         const tfrt_bulk_transfer_t* transfer,
                                          tfrt_string_view_t type, tfrt_string_view_t header,
-                                         uint64_t total_size, tfrt_lane_sink_t* out_sink) {
+                                         uint64_t total_size, tfrt_bulk_sink_t* out_sink) {
   tfrt_node_t* node = tfrt_transfer_node(handler);
   tfrt_node_lock_tables(node);
   tfrt_remote_value_t* wanted = tfrt_transfer_find(node, transfer);
   bool is_wanted = wanted != NULL;
   char device[TFRT_CALL_DEVICE_SIZE] = "";
   if (wanted) memcpy(device, wanted->device, sizeof(device));
-  // A payload that begins anew after its lane broke is counted once.
+  // A payload that begins anew after its bulk channel broke is counted once.
   if (wanted) tfrt_job_budget_set_payload(wanted, 0);
   tfrt_status_t status =
       wanted ? tfrt_job_budget_check(wanted->job, TFRT_JOB_BUDGET_PAYLOAD, total_size) : NULL;
@@ -236,7 +236,7 @@ static tfrt_status_t tfrt_transfer_begin(tfrt_lane_handler_t* handler,
   if (!is_wanted) {
     return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "a payload came that nobody wants");
   }
-  *out_sink = (tfrt_lane_sink_t){0};
+  *out_sink = (tfrt_bulk_sink_t){0};
   if (!status) {
     status = tfrt_arrival_allocate(node, transfer, device, type, header, total_size, out_sink);
   }
@@ -255,8 +255,8 @@ static void tfrt_arrival_run(tfrt_task_t* task) {
   tfrt_arrival_free(arrival);
 }
 
-static void tfrt_transfer_complete(tfrt_lane_handler_t* handler,
-                                   const tfrt_lane_transfer_t* transfer, void* context) {
+static void tfrt_transfer_complete(tfrt_bulk_handler_t* handler,
+                                   const tfrt_bulk_transfer_t* transfer, void* context) {
   (void)handler;
   tfrt_arrival_t* arrival = context;
   // The number at the end differs from that at the begin if the transfer was resumed.
@@ -266,8 +266,8 @@ static void tfrt_transfer_complete(tfrt_lane_handler_t* handler,
   tfrt_async_value_and_then(arrival->item.value, &arrival->task);
 }
 
-static void tfrt_transfer_interrupted(tfrt_lane_handler_t* handler,
-                                      const tfrt_lane_transfer_t* transfer, uint64_t offset) {
+static void tfrt_transfer_interrupted(tfrt_bulk_handler_t* handler,
+                                      const tfrt_bulk_transfer_t* transfer, uint64_t offset) {
   tfrt_node_t* node = tfrt_transfer_node(handler);
   tfrt_node_lock_tables(node);
   tfrt_remote_value_t* value = tfrt_transfer_find(node, transfer);
@@ -275,15 +275,15 @@ static void tfrt_transfer_interrupted(tfrt_lane_handler_t* handler,
   tfrt_node_unlock(node);
 }
 
-static void tfrt_transfer_aborted(tfrt_lane_handler_t* handler,
-                                  const tfrt_lane_transfer_t* transfer, void* context,
+static void tfrt_transfer_aborted(tfrt_bulk_handler_t* handler,
+                                  const tfrt_bulk_transfer_t* transfer, void* context,
                                   tfrt_status_t status) {
   tfrt_transfer_fail(tfrt_transfer_node(handler), transfer, status);
   // The value was never published, so nobody else has it.
   if (context) tfrt_arrival_free(context);
 }
 
-static void tfrt_transfer_lost(tfrt_lane_handler_t* handler, const tfrt_lane_transfer_t* transfer,
+static void tfrt_transfer_lost(tfrt_bulk_handler_t* handler, const tfrt_bulk_transfer_t* transfer,
                                tfrt_status_t status) {
   tfrt_node_t* node = tfrt_transfer_node(handler);
   tfrt_wire_goodbye_reason_t reason = tfrt_status_code(status) == TFRT_STATUS_INVALID_ARGUMENT
@@ -297,7 +297,7 @@ static void tfrt_transfer_lost(tfrt_lane_handler_t* handler, const tfrt_lane_tra
   tfrt_node_unlock(node);
 }
 
-const tfrt_lane_handler_vtable_t tfrt_outgoing_want_lane_handler = {
+const tfrt_bulk_handler_vtable_t tfrt_outgoing_want_bulk_handler = {
     .begin = tfrt_transfer_begin,
     .complete = tfrt_transfer_complete,
     .interrupted = tfrt_transfer_interrupted,
@@ -305,16 +305,16 @@ const tfrt_lane_handler_vtable_t tfrt_outgoing_want_lane_handler = {
     .lost = tfrt_transfer_lost,
 };
 
-// Makes the session of |peer|, which is open now, known to the lanes.
+// Makes the session of |peer|, which is open now, known to the bulk channels.
 static void tfrt_outgoing_want_on_peer_met(const tfrt_owner_end_t* end) {
   tfrt_peer_t* peer = end->peer;
   tfrt_session_t* session = peer->session;
-  tfrt_lane_session_t lanes = {.incarnation = peer->incarnation,
-                               .session = tfrt_session_number(session),
-                               .version = tfrt_session_describe(session).version,
-                               .chunk_bytes = tfrt_session_limits(session)->chunk_bytes,
-                               .address = tfrt_session_address(session)};
-  tfrt_status_t status = tfrt_lane_manager_open(peer->node->lanes, &lanes);
+  tfrt_bulk_session_t bulk = {.incarnation = peer->incarnation,
+                              .session = tfrt_session_number(session),
+                              .version = tfrt_session_describe(session).version,
+                              .chunk_bytes = tfrt_session_limits(session)->chunk_bytes,
+                              .address = tfrt_session_address(session)};
+  tfrt_status_t status = tfrt_bulk_manager_open(peer->node->bulk, &bulk);
   if (status) tfrt_peer_break_take(peer, status);
 }
 

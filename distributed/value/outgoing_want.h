@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Our open question to the owner of a remote value: one at a time per value, under a number
-// that the session gives; and the payload that comes for it on a lane.
+// that the session gives; and the payload that comes for it on a bulk channel.
 //
 //   send --Want--> owner   Resolve(available, inline, forward, error) --> closed
-//                          Resolve(on_bulk): stays open while the payload comes on a lane
-//   lane lost:  resume --Want(resumes)--> owner   the same question under a new number
-//               without credit for it: --Unwant, Want--> owner
-//   payload here, or nobody waits any more:  end --Unwant--> owner
+//                          Resolve(on_bulk): stays open while the payload comes on a bulk channel
+//   channel lost: resume --Want(resumes)--> owner   the same question under a new number
+//                 without credit for it: --Unwant, Want--> owner
+//   payload here, or nobody waits any more: end --Unwant--> owner
 //
 // Life: opened by send; found in the peer's table by its number, which resume changes; over by
-// close (the answer was final) or end (we say that it is over). While it is open the value is kept
+// end (the answer was final, or we say that it is over). While it is open the value is kept
 // alive, is not resolved, and has the peer that was asked.
 //
-// The lanes call the node's handler, by which payloads are received into values. (Sending is the
-// business of incoming_want.h.)
+// The bulk channels call the node's handler, by which payloads are received into values. (Sending
+// is the business of incoming_want.h.)
 //
-//   lane: begin  --want open--> the type's codec makes the value, its body is to be filled; of a
-//                               type with streams, its sink takes the bytes
+//   bulk: begin --want open--> the type's codec makes the value, its body is to be filled; of a
+//                              type with streams, its sink takes the bytes
 //         complete -----------> the value is published, the placeholder stands for it, Unwant;
 //                               with a sink, when it has the value
 //         interrupted --------> the rest is asked for under a new want
 //         aborted ------------> the placeholder is an error that names the owner's host
 //         lost ---------------> the session is closed, with all that needs it
 //
-// Life of the handler: it is embedded in the node and lives until the lanes are drained. A value
-// that is being filled belongs to its transfer: from begin to complete or aborted.
+// Life of the handler: it is embedded in the node and lives until the bulk channels are drained. A
+// value that is being filled belongs to its transfer: from begin to complete or aborted.
 //
 // Thread rule: every function here needs the node's lock. The handler is called with no lock held,
 // and takes the node's; buffers are made, checked and freed without it.
@@ -45,8 +45,8 @@ void tfrt_outgoing_want_send(tfrt_remote_value_t* value, tfrt_wire_want_level_t 
 // Why a question is over.
 typedef enum tfrt_outgoing_want_end_e {
   TFRT_OUTGOING_WANT_ANSWERED,  // for good, by its owner
-  // Its payload is not wanted any more, or is here: the owner, which keeps it until it knows, is
-  // told so; or that is told with the next batch.
+  // Its payload is not wanted any more, or is here. This host tells the owner, which keeps the
+  // payload until it knows: now, or with the next batch.
   TFRT_OUTGOING_WANT_NEEDLESS,
   TFRT_OUTGOING_WANT_NEEDLESS_TOLD_LATER,
 } tfrt_outgoing_want_end_t;
@@ -55,7 +55,7 @@ typedef enum tfrt_outgoing_want_end_e {
 void tfrt_outgoing_want_end(tfrt_remote_value_t* value, tfrt_outgoing_want_end_t why);
 
 // The functions by which the node receives payloads.
-extern const tfrt_lane_handler_vtable_t tfrt_outgoing_want_lane_handler;
+extern const tfrt_bulk_handler_vtable_t tfrt_outgoing_want_bulk_handler;
 
 // Has peers have their tables of wants.
 extern const tfrt_node_part_t tfrt_outgoing_want_part;

@@ -17,7 +17,7 @@
 //     that was lent to us (covered by the caller, which keeps it until our call is done).
 //  2. Asked for at most once at a time (outgoing_want.h), under a want number of the peer that
 //     is asked. The want keeps the value alive until it is answered; if the answer is that the
-//     payload comes on a lane, until that is here.
+//     payload comes on a bulk channel, until that is here.
 //  3. Resolved once: forwarded to a local value, or an error.
 //  4. *Lost* when the host dies that has it, or its name. Then it is an error, unless there is
 //     another way to it: its lender may know one (recovery.h), or the call runs again

@@ -307,7 +307,7 @@ static bool tfrt_remote_value_take_resolve(tfrt_peer_t* peer, const tfrt_wire_re
   if (!value) return resolve->want < tfrt_session_next_want(peer->session);  // late, and legal
   if (resolve->item.kind == TFRT_WIRE_ITEM_ON_BULK) {
     if (value->question.level != TFRT_WIRE_WANT_VALUE) return false;
-    tfrt_lane_manager_need(value->node->lanes, peer->incarnation, value->question.want);
+    tfrt_bulk_manager_need(value->node->bulk, peer->incarnation, value->question.want);
     return true;
   }
   tfrt_outgoing_want_end(value, TFRT_OUTGOING_WANT_ANSWERED);

@@ -59,9 +59,9 @@ tfrt_status_t tfrt_value_item_find_type(tfrt_string_view_t name, tfrt_type_id_t*
 
 // A value whose body is on its way.
 typedef struct tfrt_value_arrival_s {
-  // Of a type with streams: what takes the body and makes the value (owned).
+  // For a type with streams: the sink (owned), which takes the body and makes the value.
   tfrt_payload_sink_t* sink;
-  // Else: the value (+1), still unresolved, and the room for its body, which the caller fills.
+  // Else the value (+1), still unresolved, and the room for its body, which the caller fills.
   tfrt_async_value_t* value;
   void* body;
 } tfrt_value_arrival_t;

@@ -6,25 +6,25 @@
 // The last field of a chunk, for ever.
 enum { CHUNK_PAYLOAD_NUMBER = 15 };
 
-static const tfrt_wire_field_t lane_hello_fields[] = {
-    TFRT_WIRE_FIELD(tfrt_wire_lane_hello_t, version, 1, UINT32, .required = true),
-    TFRT_WIRE_FIELD(tfrt_wire_lane_hello_t, from_incarnation, 2, FIXED64, .required = true),
-    TFRT_WIRE_FIELD(tfrt_wire_lane_hello_t, to_incarnation, 3, FIXED64, .required = true),
-    TFRT_WIRE_FIELD(tfrt_wire_lane_hello_t, session, 4, UINT32, .required = true),
-    TFRT_WIRE_FIELD(tfrt_wire_lane_hello_t, lane, 5, UINT32),
-    TFRT_WIRE_FIELD(tfrt_wire_lane_hello_t, connection, 6, UINT32, .required = true),
+static const tfrt_wire_field_t bulk_hello_fields[] = {
+    TFRT_WIRE_FIELD(tfrt_wire_bulk_hello_t, version, 1, UINT32, .required = true),
+    TFRT_WIRE_FIELD(tfrt_wire_bulk_hello_t, from_incarnation, 2, FIXED64, .required = true),
+    TFRT_WIRE_FIELD(tfrt_wire_bulk_hello_t, to_incarnation, 3, FIXED64, .required = true),
+    TFRT_WIRE_FIELD(tfrt_wire_bulk_hello_t, session, 4, UINT32, .required = true),
+    TFRT_WIRE_FIELD(tfrt_wire_bulk_hello_t, channel, 5, UINT32),
+    TFRT_WIRE_FIELD(tfrt_wire_bulk_hello_t, connection, 6, UINT32, .required = true),
 };
-static const tfrt_wire_message_t lane_hello_message =
-    TFRT_WIRE_MESSAGE("LaneHello", tfrt_wire_lane_hello_t, lane_hello_fields);
+static const tfrt_wire_message_t bulk_hello_message =
+    TFRT_WIRE_MESSAGE("BulkHello", tfrt_wire_bulk_hello_t, bulk_hello_fields);
 
-static const tfrt_wire_field_t lane_welcome_fields[] = {
-    TFRT_WIRE_FIELD(tfrt_wire_lane_welcome_t, lane, 1, UINT32),
-    TFRT_WIRE_FIELD(tfrt_wire_lane_welcome_t, error, 2, MESSAGE, .form = TFRT_WIRE_FORM_POINTER,
+static const tfrt_wire_field_t bulk_welcome_fields[] = {
+    TFRT_WIRE_FIELD(tfrt_wire_bulk_welcome_t, channel, 1, UINT32),
+    TFRT_WIRE_FIELD(tfrt_wire_bulk_welcome_t, error, 2, MESSAGE, .form = TFRT_WIRE_FORM_POINTER,
                     .message = &tfrt_wire_error_message),
-    TFRT_WIRE_FIELD(tfrt_wire_lane_welcome_t, last_dialled, 3, UINT32),
+    TFRT_WIRE_FIELD(tfrt_wire_bulk_welcome_t, last_dialled, 3, UINT32),
 };
-static const tfrt_wire_message_t lane_welcome_message =
-    TFRT_WIRE_MESSAGE("LaneWelcome", tfrt_wire_lane_welcome_t, lane_welcome_fields);
+static const tfrt_wire_message_t bulk_welcome_message =
+    TFRT_WIRE_MESSAGE("BulkWelcome", tfrt_wire_bulk_welcome_t, bulk_welcome_fields);
 
 static const tfrt_wire_field_t chunk_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_chunk_t, want, 1, UINT64, .required = true),
@@ -75,8 +75,8 @@ static const tfrt_wire_message_t abort_message =
     TFRT_WIRE_MESSAGE("Abort", tfrt_wire_abort_t, abort_fields);
 
 static const tfrt_wire_field_t bulk_up_fields[] = {
-    TFRT_WIRE_FIELD(tfrt_wire_bulk_t, hello, TFRT_WIRE_BULK_LANE, MESSAGE,
-                    .message = &lane_hello_message),
+    TFRT_WIRE_FIELD(tfrt_wire_bulk_t, hello, TFRT_WIRE_BULK_GREETING, MESSAGE,
+                    .message = &bulk_hello_message),
     TFRT_WIRE_FIELD(tfrt_wire_bulk_t, window, TFRT_WIRE_BULK_WINDOW, MESSAGE,
                     .message = &window_message),
     TFRT_WIRE_FIELD(tfrt_wire_bulk_t, abort, TFRT_WIRE_BULK_ABORT, MESSAGE,
@@ -89,8 +89,8 @@ const tfrt_wire_message_t tfrt_wire_bulk_up_message = TFRT_WIRE_MESSAGE(
     .is_oneof = true, .kind_offset = offsetof(tfrt_wire_bulk_t, kind));
 
 static const tfrt_wire_field_t bulk_down_fields[] = {
-    TFRT_WIRE_FIELD(tfrt_wire_bulk_t, welcome, TFRT_WIRE_BULK_LANE, MESSAGE,
-                    .message = &lane_welcome_message),
+    TFRT_WIRE_FIELD(tfrt_wire_bulk_t, welcome, TFRT_WIRE_BULK_GREETING, MESSAGE,
+                    .message = &bulk_welcome_message),
     TFRT_WIRE_FIELD(tfrt_wire_bulk_t, window, TFRT_WIRE_BULK_WINDOW, MESSAGE,
                     .message = &window_message),
     TFRT_WIRE_FIELD(tfrt_wire_bulk_t, abort, TFRT_WIRE_BULK_ABORT, MESSAGE,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages of a bulk lane: hello, chunks of payloads, windows, aborts. proto/bulk.proto says what
-// each field means.
+// Messages of a bulk channel: hello, chunks of payloads, windows, aborts. proto/bulk.proto says
+// what each field means.
 //
 // Only a chunk's prefix is encoded; the payload itself is sent from its own memory:
 //
@@ -19,20 +19,20 @@
 #include "distributed/wire/value.h"
 #include "host_runtime/base/string_builder.h"
 
-typedef struct tfrt_wire_lane_hello_s {
+typedef struct tfrt_wire_bulk_hello_s {
   uint32_t version;           // never 0
   uint64_t from_incarnation;  // never 0
   uint64_t to_incarnation;    // never 0
   uint32_t session;           // from 1
-  uint32_t lane;              // from 0
+  uint32_t channel;           // from 0
   uint32_t connection;        // from 1
-} tfrt_wire_lane_hello_t;
+} tfrt_wire_bulk_hello_t;
 
-typedef struct tfrt_wire_lane_welcome_s {
-  uint32_t lane;
-  const tfrt_wire_error_t* error;  // NULL: the lane is open
+typedef struct tfrt_wire_bulk_welcome_s {
+  uint32_t channel;
+  const tfrt_wire_error_t* error;  // NULL: the channel is open
   uint32_t last_dialled;           // the listener's own last |connection|; 0: none
-} tfrt_wire_lane_welcome_t;
+} tfrt_wire_bulk_welcome_t;
 
 typedef enum tfrt_wire_checksum_kind_e {
   TFRT_WIRE_CHECKSUM_NONE = 0,
@@ -63,22 +63,22 @@ typedef struct tfrt_wire_abort_s {
   bool is_final;                   // no interruption, whatever the code
 } tfrt_wire_abort_t;
 
-// Which message; the number of its field. 1 is LaneHello towards the listener and
-// LaneWelcome towards the dialler.
+// Which message; the number of its field. 1 is BulkHello towards the listener and
+// BulkWelcome towards the dialler.
 typedef enum tfrt_wire_bulk_kind_e {
   TFRT_WIRE_BULK_NONE = 0,  // of a zeroed struct only
-  TFRT_WIRE_BULK_LANE = 1,
+  TFRT_WIRE_BULK_GREETING = 1,
   TFRT_WIRE_BULK_WINDOW = 2,
   TFRT_WIRE_BULK_ABORT = 3,
   TFRT_WIRE_BULK_CHUNK = 15,
 } tfrt_wire_bulk_kind_t;
 
-// A BulkUp, from the dialler of the lane, or a BulkDown, from the listener.
+// A BulkUp, from the dialler of the channel, or a BulkDown, from the listener.
 typedef struct tfrt_wire_bulk_s {
   uint32_t kind;  // tfrt_wire_bulk_kind_t
   union {
-    tfrt_wire_lane_hello_t hello;      // of BulkUp
-    tfrt_wire_lane_welcome_t welcome;  // of BulkDown
+    tfrt_wire_bulk_hello_t hello;      // of BulkUp
+    tfrt_wire_bulk_welcome_t welcome;  // of BulkDown
     tfrt_wire_window_t window;
     tfrt_wire_abort_t abort;
     tfrt_wire_chunk_t chunk;

@@ -439,7 +439,7 @@ extern const tfrt_wire_message_t tfrt_wire_location_message;
 extern const tfrt_wire_message_t tfrt_wire_frame_message;
 extern const tfrt_wire_message_t tfrt_wire_batch_message;
 
-// Messages of a bulk lane.
+// Messages of a bulk channel.
 extern const tfrt_wire_message_t tfrt_wire_chunk_message;
 extern const tfrt_wire_message_t tfrt_wire_bulk_up_message;
 extern const tfrt_wire_message_t tfrt_wire_bulk_down_message;

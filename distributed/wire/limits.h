@@ -81,7 +81,7 @@
 #define TFRT_WIRE_ACK_BYTES (1u << 20)             // or this many bytes, well below a full window
 #define TFRT_WIRE_ACK_MS 100u                      // or after this time
 #define TFRT_WIRE_COMPANY_MS 10u                   // for a frame that nobody waits for
-#define TFRT_WIRE_SMALL_TRANSFER_SIZE (64u << 10)  // served first on a lane
+#define TFRT_WIRE_SMALL_TRANSFER_SIZE (64u << 10)  // served first on a bulk channel
 
 // The most bytes that decoding one message takes from its arena: the largest is an Invoke whose
 // every argument is an error. A budget for callers that limit their arenas.

@@ -6,7 +6,7 @@
 //
 // Some messages are walked by their rows alone instead (walks.h): Invoke,
 // Result, and the batch around the frames, since they lose more than 15 % of the call rate by
-// protobuf-c; Resolve and what a bulk lane carries, because that walk leaves payloads where they
+// protobuf-c; Resolve and what a bulk channel carries, because that walk leaves payloads where they
 // are, in the bytes that came, and refuses a list that is too long before it takes memory. Measured
 // in turn with everything else by rows, release build, two processors that others loaded, 4 and 5
 // rounds; the time of a call relative to that, by the medians and by the least of each round:

@@ -123,7 +123,7 @@ typedef struct tfrt_wire_available_s {
   uint64_t size;            // of the payload, in bytes
 } tfrt_wire_available_t;
 
-// It follows on a bulk lane.
+// It follows on a bulk channel.
 typedef struct tfrt_wire_on_bulk_s {
   tfrt_string_view_t type;
   tfrt_string_view_t header;

@@ -9,8 +9,8 @@
     client.close()
 
 One session with one worker, one job on it, any number of starts. What it leaves out: a broken
-control stream is not resumed (a lane is opened again), the checksums of chunks are not checked, and
-other hosts not called.
+control stream is not resumed (a bulk channel is opened again), the checksums of chunks are not
+checked, and other hosts not called.
 
 The folder that `protoc` was told to fill (README.md says how) must be on PYTHONPATH: it holds a
 package `proto`.
@@ -124,7 +124,7 @@ class Sending:
         self.item = item
         self.offset = offset
         self.limit = limit
-        self.has_begun = False  # a chunk was given to a lane
+        self.has_begun = False  # a chunk was given to a bulk channel
         self.is_over = False  # no more of it under this number
 
 
@@ -133,7 +133,7 @@ class Payload:
 
     def __init__(self, name):
         self.name = name
-        self.want = 0  # the number of the Want, another one after each loss of the lane
+        self.want = 0  # the number of the Want, another one after each loss of the bulk channel
         self.answer = None  # an Item
         self.type = ""
         self.header = b""
@@ -163,9 +163,9 @@ class Client:
         self.session = 1
         self.set_limits(session.Limits())  # then those in force
         self.outgoing = queue.Queue()  # frames; None: the end
-        self.lane_queue = queue.Queue()  # what goes up the newest lane; None: its end
-        self.lane = None  # the same, while that is open
-        self.lane_connection = 0
+        self.bulk_queue = queue.Queue()  # what goes up the newest bulk channel; None: its end
+        self.bulk = None  # the same, while that is open
+        self.bulk_connections = 0
         self.is_closed = False
         self.changed = threading.Condition()
         self.failure = None  # why the session is over
@@ -188,11 +188,11 @@ class Client:
         self.next_start = 1
         self.next_want = 1
         self.programs = {}  # handle by SHA-256
-        # A lane has a connection of its own, so that no message waits behind a payload.
+        # A bulk channel has a connection of its own, so that no message waits behind a payload.
         # And no proxy of the environment stands between: workers are hosts of this network.
         options = [("grpc.use_local_subchannel_pool", 1), ("grpc.enable_http_proxy", 0)]
         self.channel = grpc.insecure_channel(address, options=options)
-        self.lane_channel = grpc.insecure_channel(address, options=options)
+        self.bulk_channel = grpc.insecure_channel(address, options=options)
         self.threads = [threading.Thread(target=self.read_control, daemon=True)]
         self.threads[0].start()
 
@@ -401,7 +401,7 @@ class Client:
         resolve = objects.Resolve(want=want.want)
         before = self.sending.get(want.resumes)
         if before and before.name == want.id:
-            # The rest of a payload that a lane lost goes on under the new number.
+            # The rest of a payload that a bulk channel lost goes on under the new number.
             del self.sending[want.resumes]
             self.resolve_on_bulk(resolve, want, before.item)
             return
@@ -423,14 +423,14 @@ class Client:
         self.send(batch.FRAME_RESOLVE, resolve, 1)
 
     def resolve_on_bulk(self, resolve, want, item):
-        """Answers `want` with the payload of `item`, from its offset on, on the lane."""
+        """Answers `want` with the payload of `item`, from its offset on, on the bulk channel."""
         resolve.item.on_bulk.type = item.type
         resolve.item.on_bulk.header = item.header
         resolve.item.on_bulk.size = len(item.body)
         self.wants_resolved += 1
         self.send(batch.FRAME_RESOLVE, resolve, 1)
         self.sending[want.want] = Sending(want.id, item, want.offset, want.window)
-        self.open_lane()
+        self.open_bulk()
         self.send_chunks(want.want)
 
     def on_retain(self, retain):
@@ -459,45 +459,45 @@ class Client:
                     export.holds = max(export.holds - 1, 0)
                     self.drop(number)
 
-    # --- The lane -------------------------------------------------------------------
+    # --- The bulk channel -----------------------------------------------------------
 
-    def open_lane(self):
+    def open_bulk(self):
         if len(self.threads) > 1:
             return
-        self.threads.append(threading.Thread(target=self.run_lane, daemon=True))
+        self.threads.append(threading.Thread(target=self.run_bulk, daemon=True))
         self.threads[1].start()
 
-    def run_lane(self):
-        """One lane after the other, as long as the session lives."""
+    def run_bulk(self):
+        """One bulk channel after the other, as long as the session lives."""
         while True:
             outgoing = queue.Queue()
             with self.changed:
                 if self.failure or self.is_closed:
                     return
-                self.lane_queue = outgoing
+                self.bulk_queue = outgoing
             try:
-                self.read_lane(outgoing)
+                self.read_bulk(outgoing)
             except grpc.RpcError:
                 pass  # lost, or refused: the session goes on
             except Exception as error:  # pylint: disable=broad-except
                 self.fail("%s: %r" % (self.address, error))
             with self.changed:
-                self.lane = None
+                self.bulk = None
                 outgoing.put(None)
                 self.changed.wait_for(lambda: self.failure or self.is_closed, timeout=0.1)
 
-    def read_lane(self, outgoing):
-        self.lane_connection += 1
-        hello = bulk.LaneHello(
+    def read_bulk(self, outgoing):
+        self.bulk_connections += 1
+        hello = bulk.BulkHello(
             version=self.version,
             from_incarnation=self.incarnation,
             to_incarnation=self.worker,
             session=self.session,
-            lane=0,
-            connection=self.lane_connection,
+            channel=0,
+            connection=self.bulk_connections,
         )
         outgoing.put(bulk.BulkUp(hello=hello))
-        stub = peer_pb2_grpc.PeerStub(self.lane_channel)
+        stub = peer_pb2_grpc.PeerStub(self.bulk_channel)
         stream = stub.Bulk(iter(outgoing.get, None), metadata=self.metadata)
         for message in stream:
             with self.changed:
@@ -507,8 +507,8 @@ class Client:
     def on_bulk(self, message, outgoing):
         kind = message.WhichOneof("message")
         if kind == "welcome" and not message.welcome.HasField("error"):
-            self.lane = outgoing
-            self.on_lane()
+            self.bulk = outgoing
+            self.on_bulk_open()
         elif kind == "window" and message.window.want in self.sending:
             sending = self.sending[message.window.want]
             sending.limit = max(sending.limit, message.window.limit)
@@ -520,8 +520,8 @@ class Client:
         elif kind == "chunk":
             self.on_chunk(message.chunk)
 
-    def on_lane(self):
-        """A new lane: what had begun on an older one has to be asked for again, the rest begins."""
+    def on_bulk_open(self):
+        """A new bulk channel: payloads that had begun are asked for again, others begin."""
         for want, sending in self.sending.items():
             if not sending.has_begun:
                 self.send_chunks(want)
@@ -529,14 +529,14 @@ class Client:
             sending.is_over = True
             abort = bulk.Abort(want=want, from_owner=True)
             abort.error.code = ABORTED
-            abort.error.message = "the lane was lost"
-            self.lane.put(bulk.BulkUp(abort=abort))
+            abort.error.message = "the bulk channel was lost"
+            self.bulk.put(bulk.BulkUp(abort=abort))
 
     def send_chunks(self, want):
         """Sends the payload that the worker's `want` asks for, as far as its window goes."""
         sending = self.sending[want]
         body = sending.item.body
-        while self.lane and not sending.is_over:
+        while self.bulk and not sending.is_over:
             size = min(CHUNK, sending.limit - sending.offset, len(body) - sending.offset)
             if size <= 0:
                 return
@@ -550,7 +550,7 @@ class Client:
                 last=end == len(body),
                 payload=body[sending.offset : end],
             )
-            self.lane.put(bulk.BulkUp(chunk=chunk))
+            self.bulk.put(bulk.BulkUp(chunk=chunk))
             sending.has_begun = True
             sending.offset = end
 
@@ -586,7 +586,7 @@ class Client:
         payload.type, payload.header, payload.size = on_bulk.type, on_bulk.header, on_bulk.size
 
     def on_abort(self, abort):
-        """The worker sends no more under this number. ABORTED: a lane was lost, and what is missing
+        """The worker sends no more under this number. ABORTED: a channel was lost, and what is missing
         comes when it is asked for; anything else is what the value is."""
         payload = self.payloads.get(abort.want)
         if payload is None or payload.is_complete:
@@ -611,7 +611,7 @@ class Client:
         payload.is_complete = chunk.last
         if not chunk.last:
             window = bulk.Window(want=chunk.want, limit=end + WINDOW)
-            self.lane.put(bulk.BulkUp(window=window))
+            self.bulk.put(bulk.BulkUp(window=window))
 
     def refuse_chunk(self, payload, chunk):
         abort = bulk.Abort(want=chunk.want)
@@ -620,7 +620,7 @@ class Client:
             chunk.offset, len(payload.body), payload.size,
         )
         payload.error = abort.error
-        self.lane.put(bulk.BulkUp(abort=abort))
+        self.bulk.put(bulk.BulkUp(abort=abort))
 
     # --- The job ------------------------------------------------------------------
 
@@ -706,7 +706,7 @@ class Client:
                 raise Lost("a value of another host, which is not asked")
             payload = Payload(reference.id)
             with self.changed:
-                self.open_lane()
+                self.open_bulk()
                 self.want(payload)
             self.wait(payload.is_over)
             answer = payload.answer
@@ -774,10 +774,10 @@ class Client:
             )
         with self.changed:
             self.is_closed = True
-            self.lane_queue.put(None)
+            self.bulk_queue.put(None)
             self.changed.notify_all()
         self.outgoing.put(None)
         for thread in self.threads:
             thread.join(timeout=SILENCE_MS / 1000)
         self.channel.close()
-        self.lane_channel.close()
+        self.bulk_channel.close()

@@ -216,7 +216,7 @@ class TestCollectives(ClusterTest):
         return sorted(out.splitlines())
 
     def test_workers_give_what_one_process_does(self):
-        # Some bytes, more than one message, more than a lane's window, larger chunks.
+        # Some bytes, more than one message, more than a bulk channel's window, larger chunks.
         for rows, counts in (5, (2, 3, 4)), (30000, (2, 3, 4)), (400001, (2, 3, 4)), (1400001, (3,)):
             path = self.write("large.mlir", LARGE.replace("@N@", str(rows)))
             for count in counts:

@@ -35,8 +35,8 @@ def read_aside(function, messages, outgoing):
     threading.Thread(target=read, daemon=True).start()
 
 
-class Lane:
-    """One lane: what came up, and what is to go down; None ends it."""
+class BulkChannel:
+    """One bulk channel: what came up, and what is to go down; None ends it."""
 
     def __init__(self, hello):
         self.hello = hello
@@ -51,7 +51,7 @@ class Lane:
         self.down.put(bulk.BulkDown(**message))
 
     def welcome(self):
-        self.say(welcome=bulk.LaneWelcome(lane=0))
+        self.say(welcome=bulk.BulkWelcome(channel=0))
         return self
 
     def end(self):
@@ -59,15 +59,15 @@ class Lane:
 
 
 class FakePeer(peer_pb2_grpc.PeerServicer):
-    """Takes one session with one job. Frames that come are in `frames`, lanes in `lanes`, the
-    numbers of heartbeats in `beats`."""
+    """Takes one session with one job. Frames that come are in `frames`, bulk channels in
+    `channels`, the numbers of heartbeats in `beats`."""
 
     def __init__(self, patience_s, **limits):
         self.patience_s = patience_s
         self.limits = session.Limits(**limits)
         self.frames = queue.Queue()
         self.beats = queue.Queue()
-        self.lanes = queue.Queue()
+        self.channels = queue.Queue()
         self.outgoing = queue.Queue()
         self.client = 0
         self.received = 0
@@ -146,16 +146,16 @@ class FakePeer(peer_pb2_grpc.PeerServicer):
         read_aside(self.read_control, request_iterator, self.outgoing)
         yield from iter(self.outgoing.get, None)
 
-    # --- Lanes ------------------------------------------------------------------------
+    # --- Bulk channels ----------------------------------------------------------------
 
     def Bulk(self, request_iterator, context):  # pylint: disable=invalid-name
-        lane = Lane(next(request_iterator).hello)
-        read_aside(lane.read, request_iterator, lane.down)
-        self.lanes.put(lane)
-        yield from iter(lane.down.get, None)
+        channel = BulkChannel(next(request_iterator).hello)
+        read_aside(channel.read, request_iterator, channel.down)
+        self.channels.put(channel)
+        yield from iter(channel.down.get, None)
 
-    def next_lane(self):
-        return self.lanes.get(timeout=self.patience_s)
+    def next_channel(self):
+        return self.channels.get(timeout=self.patience_s)
 
-    def next_up(self, lane):
-        return lane.up.get(timeout=self.patience_s)
+    def next_up(self, channel):
+        return channel.up.get(timeout=self.patience_s)

@@ -386,11 +386,11 @@ class PythonClientTest(ClusterTest):
         resolve.item.on_bulk.size = size
         peer.send(batch.FRAME_RESOLVE, resolve)
 
-    def abort(self, lane, want, code=ABORTED):
+    def abort(self, channel, want, code=ABORTED):
         abort = bulk.Abort(want=want, from_owner=True)
         abort.error.code = code
         abort.error.message = "of the worker"
-        lane.say(abort=abort)
+        channel.say(abort=abort)
 
     def test_what_a_worker_retains_is_held_until_its_release(self):
         peer, client = self.open_fake()
@@ -425,28 +425,28 @@ class PythonClientTest(ClusterTest):
         item = peer.expect(batch.FRAME_RESOLVE, objects.Resolve()).item
         self.assertEqual(item.inline.body, b"a program")
 
-    def test_a_payload_goes_on_where_its_lane_was_lost(self):
+    def test_a_payload_goes_on_where_its_channel_was_lost(self):
         peer, client = self.open_fake()
         finish = self.fetch(client)
         want = self.expect_want(peer, want=1)
-        lane = peer.next_lane().welcome()
+        channel = peer.next_channel().welcome()
         # The first chunk is there before the answer.
-        lane.say(chunk=bulk.Chunk(want=want, type="!tfrt.string", total_size=9, payload=b"abc"))
-        self.assertEqual(peer.next_up(lane).window.limit, 3 + tfrt_client.WINDOW)
+        channel.say(chunk=bulk.Chunk(want=want, type="!tfrt.string", total_size=9, payload=b"abc"))
+        self.assertEqual(peer.next_up(channel).window.limit, 3 + tfrt_client.WINDOW)
         self.answer_on_bulk(peer, want, 9)
         for connection, have, more in ((2, 3, b"def"), (3, 6, b"ghi")):
-            lane.end()
-            lane = peer.next_lane().welcome()
-            self.assertEqual(lane.hello.connection, connection)
-            self.abort(lane, want)
+            channel.end()
+            channel = peer.next_channel().welcome()
+            self.assertEqual(channel.hello.connection, connection)
+            self.abort(channel, want)
             # The abort of a want that nobody waits for.
-            self.abort(lane, 77)
+            self.abort(channel, 77)
             resumed = self.expect_want(peer, want=connection, offset=have, resumes=want)
             # Late: that number is over.
-            lane.say(chunk=bulk.Chunk(want=want, offset=have, payload=b"xyz"))
+            channel.say(chunk=bulk.Chunk(want=want, offset=have, payload=b"xyz"))
             want = resumed
             self.answer_on_bulk(peer, want, 9)
-            lane.say(chunk=bulk.Chunk(want=want, offset=have, last=have == 6, payload=more))
+            channel.say(chunk=bulk.Chunk(want=want, offset=have, last=have == 6, payload=more))
         result = finish()
         self.assertEqual((result.type, result.body), ("!tfrt.string", b"abcdefghi"))
         # For the others none is due.
@@ -456,15 +456,15 @@ class PythonClientTest(ClusterTest):
         peer, client = self.open_fake()
         finish = self.fetch(client)
         want = self.expect_want(peer, want=1)
-        lane = peer.next_lane()
-        # A lane that is refused is no end of the session.
-        refused = bulk.LaneWelcome(lane=0)
+        channel = peer.next_channel()
+        # A bulk channel that is refused is no end of the session.
+        refused = bulk.BulkWelcome(channel=0)
         refused.error.code = 10
-        lane.say(welcome=refused)
-        lane.end()
-        lane = peer.next_lane().welcome()
+        channel.say(welcome=refused)
+        channel.end()
+        channel = peer.next_channel().welcome()
         self.answer_on_bulk(peer, want, 3)
-        self.abort(lane, want)
+        self.abort(channel, want)
         want = self.expect_want(peer, want=2, resumes=1)
         # The worker may know nothing of it any more, and answer as it likes.
         resolve = objects.Resolve(want=want)
@@ -477,24 +477,24 @@ class PythonClientTest(ClusterTest):
         peer, client = self.open_fake()
         finish = self.fetch(client)
         want = self.expect_want(peer, want=1)
-        lane = peer.next_lane().welcome()
+        channel = peer.next_channel().welcome()
         self.answer_on_bulk(peer, want, 9)
-        self.abort(lane, want, INTERNAL)
+        self.abort(channel, want, INTERNAL)
         self.assertEqual((finish().error.code, finish().error.message), (INTERNAL, "of the worker"))
         self.assertEqual(peer.expect(batch.FRAME_UNWANT, objects.Unwant()).want, want)
         # Chunks with a gap between them are no payload; the session goes on.
         finish = self.fetch(client)
         want = self.expect_want(peer, want=2)
         self.answer_on_bulk(peer, want, 9)
-        lane.say(chunk=bulk.Chunk(want=want, type="!tfrt.string", total_size=9, payload=b"abc"))
-        lane.say(chunk=bulk.Chunk(want=want, offset=4, payload=b"efg"))
+        channel.say(chunk=bulk.Chunk(want=want, type="!tfrt.string", total_size=9, payload=b"abc"))
+        channel.say(chunk=bulk.Chunk(want=want, offset=4, payload=b"efg"))
         self.assertIn("a chunk at 4 came behind 3 of 9 bytes", str(finish()))
-        self.assertEqual(peer.next_up(lane).WhichOneof("message"), "window")
-        abort = peer.next_up(lane).abort
+        self.assertEqual(peer.next_up(channel).WhichOneof("message"), "window")
+        abort = peer.next_up(channel).abort
         self.assertEqual((abort.want, abort.from_owner), (want, False))
         self.assertEqual(peer.expect(batch.FRAME_UNWANT, objects.Unwant()).want, want)
 
-    def test_what_a_worker_wants_goes_on_where_its_lane_was_lost(self):
+    def test_what_a_worker_wants_goes_on_where_its_channel_was_lost(self):
         peer, client = self.open_fake()
         image = bytes(range(256)) * 40
         client.start(image)
@@ -502,26 +502,26 @@ class PythonClientTest(ClusterTest):
         wanted = {"id": program, "level": objects.WANT_VALUE}
         peer.send(batch.FRAME_WANT, objects.Want(want=1, window=4000, **wanted))
         self.assertTrue(peer.expect(batch.FRAME_RESOLVE, objects.Resolve()).item.HasField("on_bulk"))
-        lane = peer.next_lane().welcome()
-        chunk = peer.next_up(lane).chunk
+        channel = peer.next_channel().welcome()
+        chunk = peer.next_up(channel).chunk
         self.assertEqual((chunk.want, chunk.offset, chunk.total_size), (1, 0, len(image)))
         self.assertEqual(chunk.payload, image[:4000])
-        lane.end()
-        lane = peer.next_lane().welcome()
-        abort = peer.next_up(lane).abort
+        channel.end()
+        channel = peer.next_channel().welcome()
+        abort = peer.next_up(channel).abort
         self.assertEqual((abort.want, abort.from_owner, abort.error.code), (1, True, ABORTED))
         # A part of the sent bytes had come.
         resumes = {"resumes": 1, "offset": 3000, "window": 20000}
         peer.send(batch.FRAME_WANT, objects.Want(want=2, **resumes, **wanted))
         resolve = peer.expect(batch.FRAME_RESOLVE, objects.Resolve())
         self.assertEqual((resolve.want, resolve.item.on_bulk.size), (2, len(image)))
-        chunk = peer.next_up(lane).chunk
+        chunk = peer.next_up(channel).chunk
         self.assertEqual((chunk.want, chunk.offset, chunk.last, chunk.type), (2, 3000, True, ""))
         self.assertEqual(chunk.payload, image[3000:])
         # All is sent, and nobody has said that it came.
-        lane.end()
-        lane = peer.next_lane().welcome()
-        self.assertEqual(peer.next_up(lane).abort.want, 2)
+        channel.end()
+        channel = peer.next_channel().welcome()
+        self.assertEqual(peer.next_up(channel).abort.want, 2)
         peer.send(batch.FRAME_UNWANT, objects.Unwant(want=2))
         self.assertTrue(client.exports)
 

@@ -45,7 +45,7 @@
 
 typedef struct tfrt_grpc_admission_s tfrt_grpc_admission_t;
 
-// Listens on |address|, which tfrt_grpc_address_is_numeric(), and sets |*out_admission| (+1) and
+// Listens on |address|, which is TFRT_GRPC_ADDRESS_NUMERIC, and sets |*out_admission| (+1) and
 // |*out_port|. |settings| are copied. ABORTED if the system refuses the address: then
 // tfrt_grpc_address_explain() says why. Thread-safe.
 tfrt_status_t tfrt_grpc_admission_create(const char* address,

@@ -27,9 +27,9 @@ static tfrt_device_exchange_t all_reduce(tfrt_device_exchange_size_t size,
   return tfrt_device_exchange_of(TFRT_DEVICE_EXCHANGE_ALL_REDUCE, size, devices);
 }
 
-// The bytes that other hosts have sent hosts 1 and 2 by lanes. Lanes carry the messages of a
-// collective of large tensors. The arguments come from the client, and no host fetches results by
-// lanes.
+// The bytes that other hosts have sent hosts 1 and 2 by bulk channels. Bulk channels carry the
+// messages of a collective of large tensors. The arguments come from the client, and no host
+// fetches results by bulk channels.
 static uint64_t exchanged_bytes(void) {
   uint64_t bytes = 0;
   for (uint32_t to = 1; to < HOSTS; ++to) {
@@ -40,7 +40,8 @@ static uint64_t exchanged_bytes(void) {
   return bytes;
 }
 
-// More than what a lane that carries nothing begins with, and less than any part of a tensor.
+// More than what a bulk channel that carries nothing begins with, and less than any part of a
+// tensor.
 #define NOTHING 1000
 
 // --- Results -----------------------------------------------------------------

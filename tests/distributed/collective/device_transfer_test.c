@@ -126,7 +126,7 @@ static bool enough_came(const tfrt_node_world_t* at) {
   return tfrt_node_world_bulk_bytes(at, 1, 2) >= wanted_bytes;
 }
 
-START_TEST(a_broken_lane_resumes_where_it_was) {
+START_TEST(a_broken_channel_resumes_where_it_was) {
   for (uint64_t seed = 1; seed <= 6; ++seed) {
     begin(3, seed, 1 << 20);
     start(from_cpu_to_cpu, (int32_t)seed);
@@ -170,8 +170,8 @@ START_TEST(a_device_that_does_not_keep_up_is_sent_no_more_than_a_window) {
 }
 END_TEST
 
-// A lane that breaks then is resumed when the device has kept up, with one window again.
-START_TEST(a_broken_lane_resumes_when_what_came_is_stored) {
+// A bulk channel that breaks then is resumed when the device has kept up, with one window again.
+START_TEST(a_broken_channel_resumes_when_what_came_is_stored) {
   begin(3, 4, WINDOW);
   tfrt_fake_cuda_control()->hold_copies(1);
   start(from_gpu_to_gpu, 4);
@@ -415,9 +415,9 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(ways, a_tensor_goes_from_one_hosts_gpu_to_anothers);
   tcase_add_test(ways, without_a_device_it_goes_to_the_hosts_memory);
   tcase_add_test(ways, any_window_and_order_give_the_same);
-  tcase_add_test(ways, a_broken_lane_resumes_where_it_was);
+  tcase_add_test(ways, a_broken_channel_resumes_where_it_was);
   tcase_add_test(ways, a_device_that_does_not_keep_up_is_sent_no_more_than_a_window);
-  tcase_add_test(ways, a_broken_lane_resumes_when_what_came_is_stored);
+  tcase_add_test(ways, a_broken_channel_resumes_when_what_came_is_stored);
   tcase_add_test(ways, a_lost_receiver_leaves_the_senders_device_as_it_was);
   tcase_add_test(ways, a_lost_sender_leaves_the_receivers_device_as_it_was);
   tcase_add_test(ways, a_lost_device_leaves_other_devices_and_hosts_alive);

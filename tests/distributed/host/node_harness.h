@@ -88,7 +88,7 @@ void tfrt_node_world_kill(tfrt_node_world_t* world, uint32_t rank);
 // Breaks each connection between two hosts; |host_count| is the client. Thread-compatible.
 void tfrt_node_world_break(tfrt_node_world_t* world, uint32_t a, uint32_t b);
 
-// The bytes that went by lanes from one host to another so far. Thread-compatible.
+// The bytes that went by bulk channels from one host to another so far. Thread-compatible.
 uint64_t tfrt_node_world_bulk_bytes(const tfrt_node_world_t* world, uint32_t from, uint32_t to);
 
 // Lets time pass until |bytes| bytes went from |from| to |to|; false if that never happens.

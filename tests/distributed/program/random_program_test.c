@@ -71,10 +71,10 @@ static void begin_program(uint64_t seed, bool has_faults, bool has_messages) {
   if (has_faults && below(3) == 0) options.break_chance = (uint32_t)below(15000);
   static const uint64_t sizes[] = {3, 3000, 70000};
   text_size = sizes[below(3)];
-  // Lanes, for which nothing is short enough then, rely on streams as they should be.
-  bool has_lanes = text_size > 3;
-  if (has_faults && !has_lanes && below(2)) options.duplicate_chance = (uint32_t)below(15000);
-  if (has_faults && !has_lanes && below(2)) options.reorder_chance = (uint32_t)below(15000);
+  // Bulk channels, for which nothing is short enough then, rely on streams as they should be.
+  bool has_channels = text_size > 3;
+  if (has_faults && !has_channels && below(2)) options.duplicate_chance = (uint32_t)below(15000);
+  if (has_faults && !has_channels && below(2)) options.reorder_chance = (uint32_t)below(15000);
   if (below(2) == 0) options.clock_offset_ns = 600 * TFRT_NODE_WORLD_SECOND;
   uint32_t host_count = 2 + (uint32_t)below(4);
   tfrt_random_program_generate(&program, host_count, has_messages, &dice);

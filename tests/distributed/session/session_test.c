@@ -186,12 +186,12 @@ START_TEST(the_highest_common_version_and_the_common_features_rule) {
   tfrt_harness_initialize_with_seed(&world, 1);
   tfrt_session_options_t options = tfrt_harness_options(0x0a);
   options.version_max = 3;
-  options.features = TFRT_WIRE_FEATURE_PUSH | TFRT_WIRE_FEATURE_LANES;
+  options.features = TFRT_WIRE_FEATURE_PUSH | TFRT_WIRE_FEATURE_CHANNELS;
   options.limits.inline_bytes = 100;
   tfrt_harness_host_t* a = tfrt_harness_add_host(&world, &options, "host:0");
   options = tfrt_harness_options(0x0b);
   options.version_max = 2;
-  options.features = TFRT_WIRE_FEATURE_RECOVER | TFRT_WIRE_FEATURE_LANES;
+  options.features = TFRT_WIRE_FEATURE_RECOVER | TFRT_WIRE_FEATURE_CHANNELS;
   options.limits.heartbeat_period_ms = 500;
   tfrt_harness_host_t* b = tfrt_harness_add_host(&world, &options, "host:0");
   tfrt_harness_record_t* record = tfrt_harness_dial(a, b);
@@ -199,7 +199,7 @@ START_TEST(the_highest_common_version_and_the_common_features_rule) {
   const tfrt_harness_record_t* records[2] = {record, tfrt_harness_find(b, a)};
   for (int i = 0; i < 2; ++i) {
     ck_assert_uint_eq(tfrt_session_describe(records[i]->session).version, 2);
-    ck_assert_uint_eq(tfrt_session_features(records[i]->session), TFRT_WIRE_FEATURE_LANES);
+    ck_assert_uint_eq(tfrt_session_features(records[i]->session), TFRT_WIRE_FEATURE_CHANNELS);
     ck_assert_uint_eq(tfrt_session_limits(records[i]->session)->inline_bytes, 100);
     ck_assert_uint_eq(tfrt_session_limits(records[i]->session)->heartbeat_period_ms, 500);
   }

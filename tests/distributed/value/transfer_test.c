@@ -241,7 +241,7 @@ START_TEST(a_program_of_more_than_a_message_is_fetched) {
 }
 END_TEST
 
-START_TEST(many_payloads_at_once_share_a_lane) {
+START_TEST(many_payloads_at_once_share_a_channel) {
   char program[4096];
   size_t used = (size_t)snprintf(program, sizeof(program), "%s",
                                  DOUBLE "func.func @main(%s: !tfrt.string) -> (");
@@ -418,7 +418,7 @@ END_TEST
 
 #define SMALL_WINDOW (64 * KIB)
 
-START_TEST(a_broken_lane_goes_on_where_it_was) {
+START_TEST(a_broken_channel_goes_on_where_it_was) {
   for (uint64_t part = 0; part < 8; ++part) {
     tfrt_node_world_initialize_with_window(&world, 3, NULL, SMALL_WINDOW);
     start(two_calls_program, MIB, part, 1);
@@ -553,7 +553,7 @@ static bool have_all_begun(void* argument) {
   return tfrt_node_counts(world.hosts[0].node).transfers >= MANY;
 }
 
-START_TEST(a_lane_that_is_lost_when_all_credit_is_on_it_takes_no_wish_with_it) {
+START_TEST(a_channel_that_is_lost_when_all_credit_is_on_it_takes_no_wish_with_it) {
   tfrt_node_world_set_configure(limit_wants);
   tfrt_node_world_initialize_with_window(&world, 2, NULL, 2 * KIB);
   tfrt_node_world_set_configure(NULL);
@@ -575,18 +575,19 @@ START_TEST(a_lane_that_is_lost_when_all_credit_is_on_it_takes_no_wish_with_it) {
 }
 END_TEST
 
-// --- What a lane may say at any time -----------------------------------------
+// --- What a bulk channel may say at any time -----------------------------------------
 
-START_TEST(a_lane_that_can_not_be_had_ends_the_session_and_what_needs_it) {
+START_TEST(a_channel_that_can_not_be_had_ends_the_session_and_what_needs_it) {
   tfrt_node_world_initialize_with_window(&world, 3, NULL, SMALL_WINDOW);
   start(two_calls_program, MIB, 1, 1);
   ck_assert(tfrt_node_world_run_until_bytes(&world, 1, 2, 500 * KIB));
-  tfrt_lane_handler_t* handler = &world.hosts[2].node->lane_handler;
-  tfrt_status_t status = tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "no lane, says the test");
-  const tfrt_lane_transfer_t other_session = {.incarnation = 0x1001, .session = 7};
+  tfrt_bulk_handler_t* handler = &world.hosts[2].node->bulk_handler;
+  tfrt_status_t status =
+      tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "no bulk channel, says the test");
+  const tfrt_bulk_transfer_t other_session = {.incarnation = 0x1001, .session = 7};
   handler->vtable->lost(handler, &other_session, status);
   ck_assert_uint_gt(tfrt_node_counts(world.hosts[2].node).transfers, 0);
-  const tfrt_lane_transfer_t session = {.incarnation = 0x1001, .session = 1};
+  const tfrt_bulk_transfer_t session = {.incarnation = 0x1001, .session = 1};
   handler->vtable->lost(handler, &session, status);
   tfrt_status_release(status);
   tfrt_node_world_await(&world);
@@ -602,14 +603,14 @@ START_TEST(what_comes_for_a_want_that_is_not_open_is_late) {
   tfrt_node_world_initialize(&world, 2, NULL);
   start(one_call_program, 100, 1, 1);
   tfrt_node_world_await(&world);
-  tfrt_lane_handler_t* handler = &world.hosts[1].node->lane_handler;
-  static const tfrt_lane_transfer_t late[] = {
+  tfrt_bulk_handler_t* handler = &world.hosts[1].node->bulk_handler;
+  static const tfrt_bulk_transfer_t late[] = {
       {.incarnation = 0x1000, .session = 1, .want = 77},
       {.incarnation = 0x1000, .session = 9, .want = 1},
       {.incarnation = 0x9999, .session = 1, .want = 1},
   };
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(late); ++i) {
-    tfrt_lane_sink_t sink = {0};
+    tfrt_bulk_sink_t sink = {0};
     tfrt_status_t status = handler->vtable->begin(
         handler, &late[i], tfrt_string_view_of("!tfrt.string"), tfrt_string_view_of(""), 9, &sink);
     ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_NOT_FOUND);
@@ -684,7 +685,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(ways, every_size_around_an_edge_arrives_as_it_was);
   tcase_add_test(ways, a_window_smaller_than_the_payload_only_takes_longer);
   tcase_add_test(ways, a_program_of_more_than_a_message_is_fetched);
-  tcase_add_test(ways, many_payloads_at_once_share_a_lane);
+  tcase_add_test(ways, many_payloads_at_once_share_a_channel);
   tcase_add_test(ways, a_type_without_a_codec_stays_where_it_is);
   tcase_add_test(ways, a_tensor_is_lent_as_it_is_when_its_chain_comes);
   tcase_add_test(ways, a_tensor_comes_back_as_it_is_when_its_chain_comes);
@@ -692,14 +693,14 @@ Suite* tfrt_test_suite(void) {
   suite_add_tcase(suite, ways);
   TCase* losses = tcase_create("losses");
   tcase_set_timeout(losses, 60);
-  tcase_add_test(losses, a_broken_lane_goes_on_where_it_was);
+  tcase_add_test(losses, a_broken_channel_goes_on_where_it_was);
   tcase_add_test(losses, uploads_and_downloads_go_on_when_the_client_is_cut_off_for_a_moment);
   tcase_add_test(losses, the_death_of_the_owner_in_the_middle_is_an_error_that_names_it);
   tcase_add_test(losses, the_death_of_the_borrower_frees_what_was_sent_to_it);
   tcase_add_test(losses, a_cancel_in_the_middle_stops_the_transfer);
   tcase_add_test(losses, closing_the_job_in_the_middle_leaves_nothing);
-  tcase_add_test(losses, a_lane_that_is_lost_when_all_credit_is_on_it_takes_no_wish_with_it);
-  tcase_add_test(losses, a_lane_that_can_not_be_had_ends_the_session_and_what_needs_it);
+  tcase_add_test(losses, a_channel_that_is_lost_when_all_credit_is_on_it_takes_no_wish_with_it);
+  tcase_add_test(losses, a_channel_that_can_not_be_had_ends_the_session_and_what_needs_it);
   tcase_add_test(losses, what_comes_for_a_want_that_is_not_open_is_late);
   tcase_add_loop_test(losses, random_faults_leave_the_right_bytes_or_errors_and_nothing_else, 0, 8);
   suite_add_tcase(suite, losses);

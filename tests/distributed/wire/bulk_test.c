@@ -102,7 +102,7 @@ START_TEST(a_chunk_beyond_its_value_is_refused) {
 END_TEST
 
 START_TEST(the_two_directions_are_told_apart) {
-  // A LaneHello has fields that a LaneWelcome has in other types.
+  // A BulkHello has fields that a BulkWelcome has in other types.
   ck_assert_ptr_null(tfrt_wire_bulk_encode(&tfrt_wire_sample_ups[0], true, &builder));
   tfrt_wire_bulk_t message;
   tfrt_status_t status =

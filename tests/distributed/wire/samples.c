@@ -357,12 +357,12 @@ const size_t tfrt_wire_sample_batch_count = TFRT_ARRAY_SIZE(tfrt_wire_sample_bat
   { .want = 11, .from_owner = true, .error = &error, .is_final = true }
 
 const tfrt_wire_bulk_t tfrt_wire_sample_ups[] = {
-    {.kind = TFRT_WIRE_BULK_LANE,
+    {.kind = TFRT_WIRE_BULK_GREETING,
      .hello = {.version = 1,
                .from_incarnation = HOST_A,
                .to_incarnation = HOST_B,
                .session = 3,
-               .lane = 1,
+               .channel = 1,
                .connection = 2}},
     {.kind = TFRT_WIRE_BULK_WINDOW, .window = WINDOW},
     {.kind = TFRT_WIRE_BULK_ABORT, .abort = ABORT},
@@ -373,8 +373,8 @@ const tfrt_wire_bulk_t tfrt_wire_sample_ups[] = {
 const size_t tfrt_wire_sample_up_count = TFRT_ARRAY_SIZE(tfrt_wire_sample_ups);
 
 const tfrt_wire_bulk_t tfrt_wire_sample_downs[] = {
-    {.kind = TFRT_WIRE_BULK_LANE, .welcome = {.lane = 1, .last_dialled = 3}},
-    {.kind = TFRT_WIRE_BULK_LANE, .welcome = {.lane = 1, .error = &error}},
+    {.kind = TFRT_WIRE_BULK_GREETING, .welcome = {.channel = 1, .last_dialled = 3}},
+    {.kind = TFRT_WIRE_BULK_GREETING, .welcome = {.channel = 1, .error = &error}},
     {.kind = TFRT_WIRE_BULK_WINDOW, .window = WINDOW},
     {.kind = TFRT_WIRE_BULK_ABORT, .abort = ABORT},
     {.kind = TFRT_WIRE_BULK_CHUNK, .chunk = FIRST_CHUNK},

@@ -18,7 +18,7 @@ extern const size_t tfrt_wire_sample_body_count;
 extern const tfrt_wire_batch_t tfrt_wire_sample_batches[];
 extern const size_t tfrt_wire_sample_batch_count;
 
-// Messages of a bulk lane, in both directions.
+// Messages of a bulk channel, in both directions.
 extern const tfrt_wire_bulk_t tfrt_wire_sample_ups[];
 extern const size_t tfrt_wire_sample_up_count;
 extern const tfrt_wire_bulk_t tfrt_wire_sample_downs[];

@@ -94,7 +94,7 @@ START_TEST(a_batch_is_what_the_contract_says) {
 }
 END_TEST
 
-START_TEST(messages_of_a_lane_are_what_the_contract_says) {
+START_TEST(messages_of_a_channel_are_what_the_contract_says) {
   compare_message(&tfrt_wire_bulk_up_message, tfrt_peer_descriptor("BulkUp"));
   compare_message(&tfrt_wire_bulk_down_message, tfrt_peer_descriptor("BulkDown"));
 }
@@ -154,7 +154,7 @@ END_TEST
 Suite* tfrt_test_suite(void) {
   TCase* tables = tcase_create("schema");
   tcase_add_test(tables, a_batch_is_what_the_contract_says);
-  tcase_add_test(tables, messages_of_a_lane_are_what_the_contract_says);
+  tcase_add_test(tables, messages_of_a_channel_are_what_the_contract_says);
   tcase_add_test(tables, questions_and_answers_are_what_the_contract_says);
   tcase_add_test(tables, every_frame_kind_has_the_body_that_the_contract_says);
   tcase_add_test(tables, no_other_frame_kind_is_known);

@@ -2,7 +2,7 @@
 //
 // Host 0 and a peer that speaks the wire itself: each has an address of the other, so that both may
 // dial.
-#include "tests/distributed/bulk/lane_harness.h"
+#include "tests/distributed/bulk/bulk_harness.h"
 #include "tests/support/test_main.h"
 
 // Incarnations of the peer; that of host 0 is between them.
@@ -24,7 +24,7 @@ typedef struct stream_s {
   bool is_closed;
 } stream_t;
 
-static tfrt_lane_harness_t harness;
+static tfrt_bulk_harness_t harness;
 static tfrt_transport_t* transport;
 static tfrt_transport_acceptor_t acceptor;
 static uint64_t incarnation;
@@ -48,21 +48,21 @@ static void write_bytes(stream_t* stream) {
 static void on_message(tfrt_transport_handler_t* handler, tfrt_transport_connection_t* connection,
                        const tfrt_transport_span_t* spans, size_t count) {
   stream_t* stream = TFRT_CONTAINER_OF(handler, stream_t, handler);
-  tfrt_lane_harness_message_t message;
-  tfrt_lane_harness_message_read(&message, spans, count, !stream->is_dialled);
-  ck_assert_uint_eq(message.down.kind, TFRT_WIRE_BULK_LANE);
+  tfrt_bulk_harness_message_t message;
+  tfrt_bulk_harness_message_read(&message, spans, count, !stream->is_dialled);
+  ck_assert_uint_eq(message.down.kind, TFRT_WIRE_BULK_GREETING);
   stream->has_greeting = true;
   if (stream->is_dialled) {
     const tfrt_wire_error_t* error = message.down.welcome.error;
     stream->last_dialled = message.down.welcome.last_dialled;
     stream->refusal = error ? (tfrt_status_code_t)error->code : TFRT_STATUS_OK;
   } else if (!is_silent) {
-    const tfrt_wire_bulk_t down = {.kind = TFRT_WIRE_BULK_LANE,
+    const tfrt_wire_bulk_t down = {.kind = TFRT_WIRE_BULK_GREETING,
                                    .welcome = {.last_dialled = last_dialled}};
     ck_assert_ptr_null(tfrt_wire_bulk_encode(&down, false, &stream->bytes));
     write_bytes(stream);
   }
-  tfrt_lane_harness_message_deinitialize(&message);
+  tfrt_bulk_harness_message_deinitialize(&message);
   tfrt_transport_connection_receive(connection);
 }
 
@@ -87,7 +87,7 @@ static tfrt_status_t accept_stream(tfrt_transport_acceptor_t* self,
 
 static const tfrt_transport_acceptor_vtable_t acceptor_vtable = {accept_stream};
 
-static void pass(int64_t time_ns) { tfrt_lane_harness_pass(&harness, time_ns); }
+static void pass(int64_t time_ns) { tfrt_bulk_harness_pass(&harness, time_ns); }
 
 static void initialize_stream(stream_t* stream, bool is_dialled) {
   *stream = (stream_t){.handler = {&handler_vtable}, .is_dialled = is_dialled};
@@ -97,9 +97,9 @@ static void initialize_stream(stream_t* stream, bool is_dialled) {
 // Has host 0 dial the peer |of|, which answers as the two above say.
 static void begin(uint64_t of) {
   incarnation = of;
-  tfrt_lane_harness_options_t options;
-  tfrt_lane_harness_options_initialize(&options);
-  tfrt_lane_harness_begin(&harness, &options);
+  tfrt_bulk_harness_options_t options;
+  tfrt_bulk_harness_options_initialize(&options);
+  tfrt_bulk_harness_begin(&harness, &options);
   initialize_stream(&dialled, true);
   initialize_stream(&accepted, false);
   acceptor.vtable = &acceptor_vtable;
@@ -108,15 +108,15 @@ static void begin(uint64_t of) {
   char address[TFRT_TRANSPORT_ADDRESS_SIZE];
   ck_assert_ptr_null(
       tfrt_transport_listen(transport, tfrt_string_view_of("peer:1"), &acceptor, address));
-  const tfrt_lane_session_t session = {.incarnation = incarnation,
+  const tfrt_bulk_session_t session = {.incarnation = incarnation,
                                        .session = SESSION,
                                        .version = 1,
                                        .chunk_bytes = 1000,
                                        .address = tfrt_string_view_of(address)};
-  tfrt_lane_harness_host_t* host = &harness.hosts[0];
+  tfrt_bulk_harness_host_t* host = &harness.hosts[0];
   tfrt_node_lock_lock(&host->lock);
-  ck_assert_ptr_null(tfrt_lane_manager_open(host->manager, &session));
-  tfrt_lane_manager_need(host->manager, incarnation, 0);
+  ck_assert_ptr_null(tfrt_bulk_manager_open(host->manager, &session));
+  tfrt_bulk_manager_need(host->manager, incarnation, 0);
   tfrt_node_lock_unlock_and_run(&host->lock);
   pass(PASS_NS);
   ck_assert(accepted.has_greeting);
@@ -133,7 +133,7 @@ static void dial(uint32_t number) {
       .timeout_ns = TFRT_NANOSECONDS_PER_SECOND};
   ck_assert_ptr_null(
       tfrt_transport_dial(transport, &options, &dialled.handler, &dialled.connection));
-  const tfrt_wire_bulk_t up = {.kind = TFRT_WIRE_BULK_LANE,
+  const tfrt_wire_bulk_t up = {.kind = TFRT_WIRE_BULK_GREETING,
                                .hello = {.version = 1,
                                          .from_incarnation = incarnation,
                                          .to_incarnation = harness.hosts[0].incarnation,
@@ -150,12 +150,12 @@ static void end(void) {
   tfrt_transport_close(transport);
   tfrt_transport_connection_release(dialled.connection);
   tfrt_transport_connection_release(accepted.connection);
-  tfrt_lane_harness_end(&harness);
+  tfrt_bulk_harness_end(&harness);
   tfrt_string_builder_deinitialize(&dialled.bytes);
   tfrt_string_builder_deinitialize(&accepted.bytes);
 }
 
-START_TEST(who_dials_has_lost_the_lane_that_the_other_side_still_has) {
+START_TEST(who_dials_has_lost_the_channel_that_the_other_side_still_has) {
   is_silent = false;
   last_dialled = 0;
   begin(LARGER);
@@ -165,12 +165,12 @@ START_TEST(who_dials_has_lost_the_lane_that_the_other_side_still_has) {
   ck_assert_int_eq(dialled.refusal, TFRT_STATUS_OK);
   ck_assert(!dialled.is_closed);
   ck_assert(accepted.is_closed);
-  ck_assert_uint_eq(tfrt_lane_harness_counts(&harness, 0).dials, 1);
+  ck_assert_uint_eq(tfrt_bulk_harness_counts(&harness, 0).dials, 1);
   end();
 }
 END_TEST
 
-START_TEST(a_dial_that_was_given_up_for_the_lane_does_not_replace_it) {
+START_TEST(a_dial_that_was_given_up_for_the_channel_does_not_replace_it) {
   is_silent = false;
   last_dialled = 2;
   begin(LARGER);
@@ -208,10 +208,10 @@ START_TEST(a_dial_is_given_up_for_that_of_the_smaller_incarnation_which_is_told_
 END_TEST
 
 Suite* tfrt_test_suite(void) {
-  Suite* suite = suite_create("lane_crossing");
+  Suite* suite = suite_create("channel_crossing");
   TCase* crossing = tcase_create("crossing");
-  tcase_add_test(crossing, who_dials_has_lost_the_lane_that_the_other_side_still_has);
-  tcase_add_test(crossing, a_dial_that_was_given_up_for_the_lane_does_not_replace_it);
+  tcase_add_test(crossing, who_dials_has_lost_the_channel_that_the_other_side_still_has);
+  tcase_add_test(crossing, a_dial_that_was_given_up_for_the_channel_does_not_replace_it);
   tcase_add_test(crossing,
                  the_dial_of_the_larger_incarnation_is_refused_while_the_other_is_not_answered);
   tcase_add_test(crossing, a_dial_is_given_up_for_that_of_the_smaller_incarnation_which_is_told_so);

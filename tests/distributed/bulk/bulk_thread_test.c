@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lanes over real connections, used from several threads at once.
+// Channels over real connections, used from several threads at once.
 #include <stdatomic.h>
 #include <string.h>
 
-#include "distributed/bulk/lane_manager.h"
+#include "distributed/bulk/bulk_manager.h"
 #include "distributed/transport/grpc/grpc_transport.h"
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/base/sync.h"
@@ -27,13 +27,13 @@ typedef struct want_s {
 } want_t;
 
 typedef struct host_s {
-  tfrt_lane_handler_t handler;
+  tfrt_bulk_handler_t handler;
   uint64_t incarnation;
   tfrt_transport_t* transport;
   char address[TFRT_TRANSPORT_ADDRESS_SIZE];
   tfrt_timer_queue_t timers;
   tfrt_node_lock_t lock;
-  tfrt_lane_manager_t* manager;
+  tfrt_bulk_manager_t* manager;
   want_t wants[WANTS + 1];  // by number
   _Atomic int complete;
   _Atomic int aborted;
@@ -66,13 +66,13 @@ static int read_counter(_Atomic int* counter) {
 
 // --- The handler -------------------------------------------------------------
 
-static host_t* host_of(tfrt_lane_handler_t* handler) {
+static host_t* host_of(tfrt_bulk_handler_t* handler) {
   return TFRT_CONTAINER_OF(handler, host_t, handler);
 }
 
-static tfrt_status_t on_begin(tfrt_lane_handler_t* handler, const tfrt_lane_transfer_t* transfer,
+static tfrt_status_t on_begin(tfrt_bulk_handler_t* handler, const tfrt_bulk_transfer_t* transfer,
                               tfrt_string_view_t type, tfrt_string_view_t header,
-                              uint64_t total_size, tfrt_lane_sink_t* out_sink) {
+                              uint64_t total_size, tfrt_bulk_sink_t* out_sink) {
   (void)type, (void)header;
   host_t* host = host_of(handler);
   if (total_size != SIZE) note(&host->unexpected);
@@ -83,7 +83,7 @@ static tfrt_status_t on_begin(tfrt_lane_handler_t* handler, const tfrt_lane_tran
   if (is_cancelled) return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "cancelled");
   want->buffer = tfrt_allocator_allocate(tfrt_allocator_system(), SIZE);
   atomic_fetch_add_explicit(&host->buffers, 1, memory_order_relaxed);
-  *out_sink = (tfrt_lane_sink_t){.body = want->buffer, .stream = stream, .context = want};
+  *out_sink = (tfrt_bulk_sink_t){.body = want->buffer, .stream = stream, .context = want};
   return NULL;
 }
 
@@ -92,7 +92,7 @@ static void free_buffer(host_t* host, want_t* want) {
   atomic_fetch_sub_explicit(&host->buffers, 1, memory_order_relaxed);
 }
 
-static void on_complete(tfrt_lane_handler_t* handler, const tfrt_lane_transfer_t* transfer,
+static void on_complete(tfrt_bulk_handler_t* handler, const tfrt_bulk_transfer_t* transfer,
                         void* context) {
   host_t* host = host_of(handler);
   want_t* want = context;
@@ -101,7 +101,7 @@ static void on_complete(tfrt_lane_handler_t* handler, const tfrt_lane_transfer_t
   if (!is_cancelled(transfer->want % RESUMED)) note(&host->complete);
 }
 
-static void on_interrupted(tfrt_lane_handler_t* handler, const tfrt_lane_transfer_t* transfer,
+static void on_interrupted(tfrt_bulk_handler_t* handler, const tfrt_bulk_transfer_t* transfer,
                            uint64_t offset) {
   host_t* host = host_of(handler);
   host_t* owner = &hosts[host == &hosts[0]];
@@ -111,18 +111,18 @@ static void on_interrupted(tfrt_lane_handler_t* handler, const tfrt_lane_transfe
   uint64_t number = transfer->want + RESUMED;
   if (is_known) {
     want->number = number;
-    tfrt_lane_manager_resume_receive(host->manager, owner->incarnation, transfer->want, number);
+    tfrt_bulk_manager_resume_receive(host->manager, owner->incarnation, transfer->want, number);
   }
   tfrt_node_lock_unlock_and_run(&host->lock);
   if (!is_known) return;
   tfrt_node_lock_lock(&owner->lock);
   // Fails when the owner has closed.
-  tfrt_status_release(tfrt_lane_manager_resume_send(
+  tfrt_status_release(tfrt_bulk_manager_resume_send(
       owner->manager, host->incarnation, transfer->want, number, offset, offset + SIZE / 3));
   tfrt_node_lock_unlock_and_run(&owner->lock);
 }
 
-static void on_aborted(tfrt_lane_handler_t* handler, const tfrt_lane_transfer_t* transfer,
+static void on_aborted(tfrt_bulk_handler_t* handler, const tfrt_bulk_transfer_t* transfer,
                        void* context, tfrt_status_t status) {
   (void)transfer;
   host_t* host = host_of(handler);
@@ -131,13 +131,13 @@ static void on_aborted(tfrt_lane_handler_t* handler, const tfrt_lane_transfer_t*
   note(&host->aborted);
 }
 
-static void on_lost(tfrt_lane_handler_t* handler, const tfrt_lane_transfer_t* transfer,
+static void on_lost(tfrt_bulk_handler_t* handler, const tfrt_bulk_transfer_t* transfer,
                     tfrt_status_t status) {
   (void)transfer, (void)status;
   note(&host_of(handler)->unexpected);
 }
 
-static const tfrt_lane_handler_vtable_t handler_vtable = {on_begin, on_complete, on_interrupted,
+static const tfrt_bulk_handler_vtable_t handler_vtable = {on_begin, on_complete, on_interrupted,
                                                           on_aborted, on_lost};
 
 // --- Life --------------------------------------------------------------------
@@ -150,27 +150,27 @@ static void make_host(host_t* host, uint64_t incarnation) {
   tfrt_timer_queue_initialize(&host->timers, tfrt_clock_system());
   ck_assert_ptr_null(tfrt_timer_queue_start_thread(&host->timers));
   tfrt_node_lock_initialize(&host->lock);
-  tfrt_lane_options_t options;
-  tfrt_lane_options_initialize(&options);
+  tfrt_bulk_options_t options;
+  tfrt_bulk_options_initialize(&options);
   options.incarnation = incarnation;
   options.window_size = SIZE / 3;
   options.uses_checksum = true;
-  ck_assert_ptr_null(tfrt_lane_manager_create(&options, host->transport, &host->lock, &host->timers,
+  ck_assert_ptr_null(tfrt_bulk_manager_create(&options, host->transport, &host->lock, &host->timers,
                                               &host->handler, tfrt_allocator_system(),
                                               &host->manager));
   ck_assert_ptr_null(tfrt_transport_listen(host->transport, tfrt_string_view_of("127.0.0.1:0"),
-                                           tfrt_lane_manager_acceptor(host->manager),
+                                           tfrt_bulk_manager_acceptor(host->manager),
                                            host->address));
 }
 
 static void open_session(host_t* host, host_t* peer) {
-  const tfrt_lane_session_t session = {.incarnation = peer->incarnation,
+  const tfrt_bulk_session_t session = {.incarnation = peer->incarnation,
                                        .session = SESSION,
                                        .version = 1,
                                        .chunk_bytes = PIECE,
                                        .address = tfrt_string_view_of(peer->address)};
   tfrt_node_lock_lock(&host->lock);
-  ck_assert_ptr_null(tfrt_lane_manager_open(host->manager, &session));
+  ck_assert_ptr_null(tfrt_bulk_manager_open(host->manager, &session));
   tfrt_node_lock_unlock_and_run(&host->lock);
 }
 
@@ -189,7 +189,7 @@ static void begin(void) {
 static void close_manager(void* argument) {
   host_t* host = argument;
   tfrt_node_lock_lock(&host->lock);
-  tfrt_lane_manager_close(host->manager);
+  tfrt_bulk_manager_close(host->manager);
   tfrt_node_lock_unlock_and_run(&host->lock);
 }
 
@@ -200,9 +200,9 @@ static void end(void) {
   }
   for (int i = 0; i < 2; ++i) tfrt_thread_join(&threads[i]);
   for (int i = 0; i < 2; ++i) {
-    tfrt_lane_manager_drain(hosts[i].manager);
+    tfrt_bulk_manager_drain(hosts[i].manager);
     tfrt_node_lock_lock(&hosts[i].lock);
-    ck_assert(tfrt_lane_manager_is_drained(hosts[i].manager));
+    ck_assert(tfrt_bulk_manager_is_drained(hosts[i].manager));
     tfrt_node_lock_unlock_and_run(&hosts[i].lock);
   }
   for (int i = 0; i < 2; ++i) tfrt_transport_close(hosts[i].transport);
@@ -211,7 +211,7 @@ static void end(void) {
     host_t* host = &hosts[i];
     // Joins the thread: after that nobody but us is left.
     tfrt_timer_queue_deinitialize(&host->timers);
-    tfrt_lane_manager_free(host->manager);
+    tfrt_bulk_manager_free(host->manager);
     tfrt_node_lock_deinitialize(&host->lock);
     tfrt_transport_release(host->transport);
     ck_assert_int_eq(read_counter(&host->unexpected), 0);
@@ -226,13 +226,13 @@ static void end(void) {
 
 // |borrower| wants |number| of |owner|: what control would carry is done at once.
 static void want(host_t* borrower, host_t* owner, uint64_t number) {
-  const tfrt_lane_send_t send = {.want = number, .value = value, .limit = SIZE / 3};
+  const tfrt_bulk_send_t send = {.want = number, .value = value, .limit = SIZE / 3};
   tfrt_node_lock_lock(&borrower->lock);
   borrower->wants[number].number = number;
-  tfrt_lane_manager_need(borrower->manager, owner->incarnation, 0);
+  tfrt_bulk_manager_need(borrower->manager, owner->incarnation, 0);
   tfrt_node_lock_unlock_and_run(&borrower->lock);
   tfrt_node_lock_lock(&owner->lock);
-  tfrt_status_t status = tfrt_lane_manager_send(owner->manager, borrower->incarnation, &send);
+  tfrt_status_t status = tfrt_bulk_manager_send(owner->manager, borrower->incarnation, &send);
   tfrt_node_lock_unlock_and_run(&owner->lock);
   if (status) note(&owner->unexpected);
   tfrt_status_release(status);
@@ -242,10 +242,10 @@ static void cancel(host_t* borrower, host_t* owner, uint64_t number) {
   tfrt_node_lock_lock(&borrower->lock);
   borrower->wants[number].is_cancelled = true;
   uint64_t current = borrower->wants[number].number;
-  tfrt_lane_manager_cancel_receive(borrower->manager, owner->incarnation, current);
+  tfrt_bulk_manager_cancel_receive(borrower->manager, owner->incarnation, current);
   tfrt_node_lock_unlock_and_run(&borrower->lock);
   tfrt_node_lock_lock(&owner->lock);
-  tfrt_lane_manager_end_send(owner->manager, borrower->incarnation, current, NULL);
+  tfrt_bulk_manager_end_send(owner->manager, borrower->incarnation, current, NULL);
   tfrt_node_lock_unlock_and_run(&owner->lock);
 }
 
@@ -371,7 +371,7 @@ START_TEST(credit_is_granted_while_a_chunk_is_checked_against_it) {
 END_TEST
 
 Suite* tfrt_test_suite(void) {
-  Suite* suite = suite_create("lane_thread");
+  Suite* suite = suite_create("channel_thread");
   TCase* threads = tcase_create("threads");
   tcase_set_timeout(threads, 100);
   tcase_add_test(threads, threads_send_and_cancel_both_ways);

@@ -3,24 +3,24 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-#include "distributed/bulk/lane_impl.h"
+#include "distributed/bulk/bulk_impl.h"
 #include "distributed/tuning/tuning.h"
 
-static tfrt_lane_incoming_t* find(tfrt_lane_peer_t* peer, uint64_t want) {
+static tfrt_bulk_incoming_t* find(tfrt_bulk_peer_t* peer, uint64_t want) {
   tfrt_hash_node_t* node = tfrt_hash_table_find(&peer->incoming, &want);
-  return node ? TFRT_CONTAINER_OF(node, tfrt_lane_incoming_t, by_want) : NULL;
+  return node ? TFRT_CONTAINER_OF(node, tfrt_bulk_incoming_t, by_want) : NULL;
 }
 
-static tfrt_lane_transfer_t name_of(const tfrt_lane_peer_t* peer, uint64_t want) {
-  return (tfrt_lane_transfer_t){peer->session.incarnation, peer->session.session, want};
+static tfrt_bulk_transfer_t name_of(const tfrt_bulk_peer_t* peer, uint64_t want) {
+  return (tfrt_bulk_transfer_t){peer->session.incarnation, peer->session.session, want};
 }
 
 // --- Begin and end -----------------------------------------------------------
 
 // Makes a busy one for |chunk|, the first of its transfer; NULL when memory is out.
-static tfrt_lane_incoming_t* create(tfrt_lane_peer_t* peer, const tfrt_wire_chunk_t* chunk) {
-  tfrt_lane_manager_t* manager = peer->manager;
-  tfrt_lane_incoming_t* incoming =
+static tfrt_bulk_incoming_t* create(tfrt_bulk_peer_t* peer, const tfrt_wire_chunk_t* chunk) {
+  tfrt_bulk_manager_t* manager = peer->manager;
+  tfrt_bulk_incoming_t* incoming =
       tfrt_allocator_allocate_zeroed(manager->allocator, sizeof(*incoming));
   if (!incoming) return NULL;
   tfrt_list_initialize(&incoming->link);
@@ -38,7 +38,7 @@ static tfrt_lane_incoming_t* create(tfrt_lane_peer_t* peer, const tfrt_wire_chun
   return incoming;
 }
 
-static void forget(tfrt_lane_incoming_t* incoming) {
+static void forget(tfrt_bulk_incoming_t* incoming) {
   tfrt_hash_table_remove(&incoming->peer->incoming, &incoming->by_want);
   tfrt_list_remove(&incoming->link);
   incoming->peer = NULL;
@@ -46,48 +46,48 @@ static void forget(tfrt_lane_incoming_t* incoming) {
 
 // Bytes that were received, on their way from there to where they belong. The manager lives until
 // they are there.
-typedef struct tfrt_lane_piece_s {
+typedef struct tfrt_bulk_piece_s {
   tfrt_list_link_t link;
   tfrt_task_t task;
-  tfrt_lane_manager_t* manager;
-  tfrt_lane_incoming_t* incoming;  // NULL: that is over
+  tfrt_bulk_manager_t* manager;
+  tfrt_bulk_incoming_t* incoming;  // NULL: that is over
   uint64_t size;
   tfrt_async_value_t* stored;  // +1
-} tfrt_lane_piece_t;
+} tfrt_bulk_piece_t;
 
 // Gives back |incoming|, which is in no table. Takes the lock.
-static void free_incoming(tfrt_lane_incoming_t* incoming) {
-  tfrt_lane_manager_t* manager = incoming->manager;
+static void free_incoming(tfrt_bulk_incoming_t* incoming) {
+  tfrt_bulk_manager_t* manager = incoming->manager;
   tfrt_node_lock_t* lock = manager->lock;
   tfrt_node_lock_lock(lock);
   for (tfrt_list_link_t* l; (l = tfrt_list_pop_front(&incoming->pieces));) {
-    TFRT_CONTAINER_OF(l, tfrt_lane_piece_t, link)->incoming = NULL;
+    TFRT_CONTAINER_OF(l, tfrt_bulk_piece_t, link)->incoming = NULL;
     ++manager->counts.receiving;
   }
   tfrt_status_release(incoming->result);
   tfrt_allocator_free(manager->allocator, incoming, sizeof(*incoming));
   --manager->counts.receiving;
-  tfrt_lane_manager_forget_one(manager);
+  tfrt_bulk_manager_forget_one(manager);
   tfrt_node_lock_unlock_and_run(lock);
 }
 
 // Reports to the handler the events that happened meanwhile to |incoming|, which is busy for that.
 // Takes the lock.
 static void tell(tfrt_task_t* task) {
-  tfrt_lane_incoming_t* incoming = TFRT_CONTAINER_OF(task, tfrt_lane_incoming_t, task);
-  tfrt_lane_manager_t* manager = incoming->manager;
-  tfrt_lane_handler_t* handler = manager->handler;
+  tfrt_bulk_incoming_t* incoming = TFRT_CONTAINER_OF(task, tfrt_bulk_incoming_t, task);
+  tfrt_bulk_manager_t* manager = incoming->manager;
+  tfrt_bulk_handler_t* handler = manager->handler;
   tfrt_node_lock_lock(manager->lock);
-  bool is_over = incoming->state == TFRT_LANE_INCOMING_OVER;
+  bool is_over = incoming->state == TFRT_BULK_INCOMING_OVER;
   if (is_over && incoming->is_making_room) {
     incoming->is_busy = false;
     tfrt_node_lock_unlock_and_run(manager->lock);
     return;
   }
-  tfrt_lane_transfer_t name = incoming->name;
+  tfrt_bulk_transfer_t name = incoming->name;
   uint64_t offset = incoming->received;
-  if (incoming->interruption == TFRT_LANE_INTERRUPTED) {
-    incoming->interruption = TFRT_LANE_INTERRUPTED_TOLD;
+  if (incoming->interruption == TFRT_BULK_INTERRUPTED) {
+    incoming->interruption = TFRT_BULK_INTERRUPTED_TOLD;
   }
   // Not busy during interrupted(): inside, the handler resumes the transfer, whose next chunk may
   // come before interrupted() returns.
@@ -104,11 +104,11 @@ static void tell(tfrt_task_t* task) {
 }
 
 // The worker on |incoming| is done: schedules a task for the reports that became due meanwhile.
-static void settle(tfrt_lane_incoming_t* incoming) {
+static void settle(tfrt_bulk_incoming_t* incoming) {
   // A transfer that is resumed has its whole window again.
-  bool tells = incoming->interruption == TFRT_LANE_INTERRUPTED && incoming->storing == 0;
+  bool tells = incoming->interruption == TFRT_BULK_INTERRUPTED && incoming->storing == 0;
   // The handler hears of the end only when nobody works on the buffer.
-  bool is_over = incoming->state == TFRT_LANE_INCOMING_OVER;
+  bool is_over = incoming->state == TFRT_BULK_INCOMING_OVER;
   incoming->is_busy = is_over ? !incoming->is_making_room : tells;
   if (!incoming->is_busy) return;
   tfrt_task_initialize(&incoming->task, tell);
@@ -116,62 +116,62 @@ static void settle(tfrt_lane_incoming_t* incoming) {
 }
 
 // Ends |incoming| with |status| (+0).
-static void end(tfrt_lane_incoming_t* incoming, tfrt_status_t status) {
+static void end(tfrt_bulk_incoming_t* incoming, tfrt_status_t status) {
   forget(incoming);
   // The thread that has filled it doesn't come back to it.
-  if (incoming->state == TFRT_LANE_INCOMING_FILLED) incoming->is_busy = false;
-  incoming->state = TFRT_LANE_INCOMING_OVER;
+  if (incoming->state == TFRT_BULK_INCOMING_FILLED) incoming->is_busy = false;
+  incoming->state = TFRT_BULK_INCOMING_OVER;
   incoming->result = tfrt_status_retain(status);
   if (!incoming->is_busy) settle(incoming);
 }
 
-void tfrt_lane_manager_cancel_receive(tfrt_lane_manager_t* manager, uint64_t incarnation,
+void tfrt_bulk_manager_cancel_receive(tfrt_bulk_manager_t* manager, uint64_t incarnation,
                                       uint64_t want) {
-  tfrt_lane_peer_t* peer = tfrt_lane_peer_find(manager, incarnation);
-  tfrt_lane_incoming_t* incoming = peer ? find(peer, want) : NULL;
+  tfrt_bulk_peer_t* peer = tfrt_bulk_peer_find(manager, incarnation);
+  tfrt_bulk_incoming_t* incoming = peer ? find(peer, want) : NULL;
   if (!incoming) return;
   tfrt_status_t status = tfrt_status_create(TFRT_STATUS_CANCELLED, "no longer wanted");
   end(incoming, status);
   tfrt_status_release(status);
 }
 
-tfrt_lane_traffic_t tfrt_lane_manager_traffic(tfrt_lane_manager_t* manager, uint64_t incarnation,
+tfrt_bulk_traffic_t tfrt_bulk_manager_traffic(tfrt_bulk_manager_t* manager, uint64_t incarnation,
                                               uint64_t want) {
-  tfrt_lane_peer_t* peer = tfrt_lane_peer_find(manager, incarnation);
-  const tfrt_lane_incoming_t* incoming = peer ? find(peer, want) : NULL;
-  tfrt_lane_traffic_t traffic = peer ? peer->traffic : (tfrt_lane_traffic_t){0};
+  tfrt_bulk_peer_t* peer = tfrt_bulk_peer_find(manager, incarnation);
+  const tfrt_bulk_incoming_t* incoming = peer ? find(peer, want) : NULL;
+  tfrt_bulk_traffic_t traffic = peer ? peer->traffic : (tfrt_bulk_traffic_t){0};
   traffic.of_want = incoming ? incoming->received : 0;
   return traffic;
 }
 
 // --- Interruption ------------------------------------------------------------
 
-static void interrupt(tfrt_lane_incoming_t* incoming) {
-  if (incoming->interruption != TFRT_LANE_NOT_INTERRUPTED) return;
-  incoming->interruption = TFRT_LANE_INTERRUPTED;
+static void interrupt(tfrt_bulk_incoming_t* incoming) {
+  if (incoming->interruption != TFRT_BULK_NOT_INTERRUPTED) return;
+  incoming->interruption = TFRT_BULK_INTERRUPTED;
   tfrt_list_remove(&incoming->link);
   if (!incoming->is_busy) settle(incoming);
 }
 
-static void interrupt_all(tfrt_lane_peer_t* peer) {
+static void interrupt_all(tfrt_bulk_peer_t* peer) {
   for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->incoming); node;
        node = tfrt_hash_table_next(&peer->incoming, node)) {
-    interrupt(TFRT_CONTAINER_OF(node, tfrt_lane_incoming_t, by_want));
+    interrupt(TFRT_CONTAINER_OF(node, tfrt_bulk_incoming_t, by_want));
   }
 }
 
-bool tfrt_lane_manager_resume_receive(tfrt_lane_manager_t* manager, uint64_t incarnation,
+bool tfrt_bulk_manager_resume_receive(tfrt_bulk_manager_t* manager, uint64_t incarnation,
                                       uint64_t old_want, uint64_t want) {
-  tfrt_lane_peer_t* peer = tfrt_lane_peer_find(manager, incarnation);
-  tfrt_lane_incoming_t* incoming = peer ? find(peer, old_want) : NULL;
-  if (!incoming || incoming->interruption == TFRT_LANE_NOT_INTERRUPTED || find(peer, want))
+  tfrt_bulk_peer_t* peer = tfrt_bulk_peer_find(manager, incarnation);
+  tfrt_bulk_incoming_t* incoming = peer ? find(peer, old_want) : NULL;
+  if (!incoming || incoming->interruption == TFRT_BULK_NOT_INTERRUPTED || find(peer, want))
     return false;
   tfrt_hash_table_remove(&peer->incoming, &incoming->by_want);
   incoming->name.want = want;
   tfrt_hash_table_insert(&peer->incoming, &incoming->name.want, &incoming->by_want);
-  incoming->interruption = TFRT_LANE_NOT_INTERRUPTED;
+  incoming->interruption = TFRT_BULK_NOT_INTERRUPTED;
   incoming->granted = incoming->received + manager->options.window_size;
-  tfrt_lane_peer_need(peer);
+  tfrt_bulk_peer_need(peer);
   return true;
 }
 
@@ -183,7 +183,7 @@ bool tfrt_lane_manager_resume_receive(tfrt_lane_manager_t* manager, uint64_t inc
 // the pages, and the owner is granted no byte whose page is not there.
 //
 //   body   [ received | granted | ready ....... | not there ]
-//                               `-- at most TFRT_TUNING_LANE_ROOM_WINDOWS windows before the
+//                               `-- at most TFRT_TUNING_BULK_ROOM_WINDOWS windows before the
 //                               received
 //
 // The first window needs no room: its bytes were granted before there was a buffer. While the
@@ -193,14 +193,14 @@ bool tfrt_lane_manager_resume_receive(tfrt_lane_manager_t* manager, uint64_t inc
 #define PAGE_SIZE ((size_t)4096)
 
 // There is more room for |incoming|; nothing if it is over.
-static void on_room(tfrt_lane_incoming_t* incoming);
+static void on_room(tfrt_bulk_incoming_t* incoming);
 
 // Nobody makes room for |incoming| any more: if it is over, schedules the report of its end.
 // Returns true if it is complete; then the caller reports that and frees it.
-static bool leave_room(tfrt_lane_incoming_t* incoming);
+static bool leave_room(tfrt_bulk_incoming_t* incoming);
 
 // Tells the handler that |incoming| is complete, and frees it. Takes the lock.
-static void complete(tfrt_lane_incoming_t* incoming);
+static void complete(tfrt_bulk_incoming_t* incoming);
 
 // Has the system provide all whole pages of the |size| bytes at |begin| before it returns. The
 // contents stay, and other threads may read and write them meanwhile.
@@ -216,14 +216,14 @@ static void prefault(void* begin, size_t size) {
 #endif
 }
 
-static uint64_t ahead(const tfrt_lane_incoming_t* incoming) {
-  return TFRT_TUNING_LANE_ROOM_WINDOWS * incoming->manager->options.window_size;
+static uint64_t ahead(const tfrt_bulk_incoming_t* incoming) {
+  return TFRT_TUNING_BULK_ROOM_WINDOWS * incoming->manager->options.window_size;
 }
 
 // The bytes that are to be made ready next; 0: none, or not yet.
-static uint64_t next_step(const tfrt_lane_incoming_t* incoming) {
-  if (incoming->state != TFRT_LANE_INCOMING_RECEIVING ||
-      incoming->interruption != TFRT_LANE_NOT_INTERRUPTED) {
+static uint64_t next_step(const tfrt_bulk_incoming_t* incoming) {
+  if (incoming->state != TFRT_BULK_INCOMING_RECEIVING ||
+      incoming->interruption != TFRT_BULK_NOT_INTERRUPTED) {
     return 0;
   }
   if (incoming->ready >= incoming->received + ahead(incoming)) return 0;
@@ -234,8 +234,8 @@ static uint64_t next_step(const tfrt_lane_incoming_t* incoming) {
 
 // Makes room, step by step. Takes the lock.
 static void run_room(tfrt_task_t* task) {
-  tfrt_lane_incoming_t* incoming = TFRT_CONTAINER_OF(task, tfrt_lane_incoming_t, room_task);
-  tfrt_lane_manager_t* manager = incoming->manager;
+  tfrt_bulk_incoming_t* incoming = TFRT_CONTAINER_OF(task, tfrt_bulk_incoming_t, room_task);
+  tfrt_bulk_manager_t* manager = incoming->manager;
   tfrt_node_lock_t* lock = manager->lock;
   tfrt_node_lock_lock(lock);
   for (uint64_t step; (step = next_step(incoming)) > 0;) {
@@ -249,13 +249,13 @@ static void run_room(tfrt_task_t* task) {
   }
   incoming->is_making_room = false;
   bool is_complete = leave_room(incoming);
-  tfrt_lane_manager_forget_one(manager);
+  tfrt_bulk_manager_forget_one(manager);
   tfrt_node_lock_unlock_and_run(lock);
   if (is_complete) complete(incoming);
 }
 
-static void start_room(tfrt_lane_incoming_t* incoming) {
-  tfrt_lane_manager_t* manager = incoming->manager;
+static void start_room(tfrt_bulk_incoming_t* incoming) {
+  tfrt_bulk_manager_t* manager = incoming->manager;
   incoming->is_making_room = true;
   ++manager->live;
   tfrt_task_initialize(&incoming->room_task, run_room);
@@ -269,8 +269,8 @@ static void start_room(tfrt_lane_incoming_t* incoming) {
 
 // Returns the offset up to which bytes of |incoming| may be granted, when |stored| bytes are
 // stored; UINT64_MAX when no byte waits for room. Begins to make more memory ready, if it is time.
-static uint64_t reserve_room(tfrt_lane_incoming_t* incoming, uint64_t stored) {
-  const tfrt_lane_options_t* options = &incoming->manager->options;
+static uint64_t reserve_room(tfrt_bulk_incoming_t* incoming, uint64_t stored) {
+  const tfrt_bulk_options_t* options = &incoming->manager->options;
   if (!options->work_queue || !incoming->sink.body || incoming->total_size < options->room_size) {
     return UINT64_MAX;
   }
@@ -287,12 +287,12 @@ static uint64_t reserve_room(tfrt_lane_incoming_t* incoming, uint64_t stored) {
 // Grants more when half of the window is used up, so that the owner never waits for it on a
 // healthy network, as far as there is room. Bytes that aren't stored yet count as part of the
 // window.
-static void grant(tfrt_lane_incoming_t* incoming) {
+static void grant(tfrt_bulk_incoming_t* incoming) {
   uint64_t window = incoming->manager->options.window_size;
   // A piece counts as on its way a moment before it counts as received.
   uint64_t stored =
       incoming->received > incoming->storing ? incoming->received - incoming->storing : 0;
-  if (incoming->interruption != TFRT_LANE_NOT_INTERRUPTED ||
+  if (incoming->interruption != TFRT_BULK_NOT_INTERRUPTED ||
       incoming->granted >= incoming->total_size)
     return;
   uint64_t room = reserve_room(incoming, stored);
@@ -306,20 +306,20 @@ static void grant(tfrt_lane_incoming_t* incoming) {
 }
 
 // A piece is stored: the owner may send as much more.
-static void note_stored(tfrt_lane_incoming_t* incoming, uint64_t size) {
+static void note_stored(tfrt_bulk_incoming_t* incoming, uint64_t size) {
   incoming->storing -= size;
-  if (incoming->interruption != TFRT_LANE_NOT_INTERRUPTED) {
-    if (!incoming->is_busy && incoming->state != TFRT_LANE_INCOMING_OVER) settle(incoming);
+  if (incoming->interruption != TFRT_BULK_NOT_INTERRUPTED) {
+    if (!incoming->is_busy && incoming->state != TFRT_BULK_INCOMING_OVER) settle(incoming);
   } else if (incoming->peer) {
     grant(incoming);
-    tfrt_lane_pump(incoming->peer->lane);
+    tfrt_bulk_channel_pump(incoming->peer->channel);
   }
 }
 
 // Errors are the sink's to report, when it is finished. Takes the lock.
 static void run_stored(tfrt_task_t* task) {
-  tfrt_lane_piece_t* piece = TFRT_CONTAINER_OF(task, tfrt_lane_piece_t, task);
-  tfrt_lane_manager_t* manager = piece->manager;
+  tfrt_bulk_piece_t* piece = TFRT_CONTAINER_OF(task, tfrt_bulk_piece_t, task);
+  tfrt_bulk_manager_t* manager = piece->manager;
   tfrt_node_lock_t* lock = manager->lock;
   tfrt_async_value_release(piece->stored);
   tfrt_node_lock_lock(lock);
@@ -330,16 +330,16 @@ static void run_stored(tfrt_task_t* task) {
     --manager->counts.receiving;
   }
   tfrt_allocator_free(manager->allocator, piece, sizeof(*piece));
-  tfrt_lane_manager_forget_one(manager);
+  tfrt_bulk_manager_forget_one(manager);
   tfrt_node_lock_unlock_and_run(lock);
 }
 
 // Counts |size| bytes of the busy |incoming| as on their way until |stored| (consumed) is
 // available. Takes the lock.
-static tfrt_status_t await_stored(tfrt_lane_incoming_t* incoming, uint64_t size,
+static tfrt_status_t await_stored(tfrt_bulk_incoming_t* incoming, uint64_t size,
                                   tfrt_async_value_t* stored) {
-  tfrt_lane_manager_t* manager = incoming->manager;
-  tfrt_lane_piece_t* piece = tfrt_allocator_allocate_zeroed(manager->allocator, sizeof(*piece));
+  tfrt_bulk_manager_t* manager = incoming->manager;
+  tfrt_bulk_piece_t* piece = tfrt_allocator_allocate_zeroed(manager->allocator, sizeof(*piece));
   if (!piece) {
     tfrt_async_value_release(stored);
     return tfrt_status_out_of_memory();
@@ -361,7 +361,7 @@ static tfrt_status_t await_stored(tfrt_lane_incoming_t* incoming, uint64_t size,
 // --- Chunks ------------------------------------------------------------------
 
 // Checks that |chunk| fits the state of the busy |incoming|. Without the lock.
-static tfrt_status_t check_chunk(const tfrt_lane_incoming_t* incoming,
+static tfrt_status_t check_chunk(const tfrt_bulk_incoming_t* incoming,
                                  const tfrt_wire_chunk_t* chunk, bool is_first) {
   uint64_t behind = chunk->offset + chunk->payload.size;
   const char* mistake = NULL;
@@ -379,7 +379,7 @@ static tfrt_status_t check_chunk(const tfrt_lane_incoming_t* incoming,
                             incoming->received, mistake);
 }
 
-static tfrt_status_t copy(tfrt_lane_incoming_t* incoming, const tfrt_lane_message_t* message) {
+static tfrt_status_t copy(tfrt_bulk_incoming_t* incoming, const tfrt_bulk_message_t* message) {
   const tfrt_wire_chunk_t* chunk = &message->body.chunk;
   bool is_checked = chunk->checksum_kind == TFRT_WIRE_CHECKSUM_CRC32C;
   uint32_t checksum = 0;
@@ -391,7 +391,7 @@ static tfrt_status_t copy(tfrt_lane_incoming_t* incoming, const tfrt_lane_messag
   } else if (chunk->payload.size > 0) {
     target = (uint8_t*)incoming->sink.body + chunk->offset;
   }
-  if (target) checksum = tfrt_lane_message_copy_payload(message, target, is_checked);
+  if (target) checksum = tfrt_bulk_message_copy_payload(message, target, is_checked);
   if (!is_checked || checksum == chunk->checksum) {
     if (!stream) return NULL;
     tfrt_async_value_t* stored;
@@ -406,12 +406,12 @@ static tfrt_status_t copy(tfrt_lane_incoming_t* incoming, const tfrt_lane_messag
 
 // Makes room for, checks and copies the chunk of the busy |incoming|. Without the lock. The handler
 // is asked first: about a transfer that nobody waits for nothing is said, whatever it sends.
-static tfrt_status_t receive(tfrt_lane_incoming_t* incoming, const tfrt_lane_message_t* message,
+static tfrt_status_t receive(tfrt_bulk_incoming_t* incoming, const tfrt_bulk_message_t* message,
                              bool is_first) {
   const tfrt_wire_chunk_t* chunk = &message->body.chunk;
-  tfrt_lane_handler_t* handler = incoming->manager->handler;
+  tfrt_bulk_handler_t* handler = incoming->manager->handler;
   if (is_first) {
-    const tfrt_lane_transfer_t name = incoming->name;
+    const tfrt_bulk_transfer_t name = incoming->name;
     TFRT_RETURN_IF_ERROR(handler->vtable->begin(handler, &name, chunk->type, chunk->header,
                                                 chunk->total_size, &incoming->sink));
     incoming->must_tell_end = true;
@@ -422,27 +422,27 @@ static tfrt_status_t receive(tfrt_lane_incoming_t* incoming, const tfrt_lane_mes
 
 // The busy |incoming| has taken |size| bytes, or failed with |status| (+0). Returns true if it is
 // complete; the caller then reports that and frees it.
-static bool note_received(tfrt_lane_incoming_t* incoming, size_t size, tfrt_status_t status) {
-  if (!tfrt_status_is_ok(status) && incoming->state != TFRT_LANE_INCOMING_OVER) {
-    tfrt_lane_peer_t* peer = incoming->peer;
+static bool note_received(tfrt_bulk_incoming_t* incoming, size_t size, tfrt_status_t status) {
+  if (!tfrt_status_is_ok(status) && incoming->state != TFRT_BULK_INCOMING_OVER) {
+    tfrt_bulk_peer_t* peer = incoming->peer;
     if (tfrt_status_code(status) == TFRT_STATUS_NOT_FOUND) {
       ++incoming->manager->counts.ignored;
     } else {
-      tfrt_lane_peer_abort_transfer(peer, incoming->name.want, false, status);
+      tfrt_bulk_peer_abort_transfer(peer, incoming->name.want, false, status);
     }
     end(incoming, status);
-    tfrt_lane_pump(peer->lane);
+    tfrt_bulk_channel_pump(peer->channel);
   }
-  if (incoming->state != TFRT_LANE_INCOMING_OVER) {
+  if (incoming->state != TFRT_BULK_INCOMING_OVER) {
     incoming->received += size;
     if (incoming->received == incoming->total_size) {
-      incoming->state = TFRT_LANE_INCOMING_FILLED;
+      incoming->state = TFRT_BULK_INCOMING_FILLED;
       if (!incoming->is_making_room) forget(incoming);
       return !incoming->is_making_room;
     }
-    tfrt_lane_peer_t* peer = incoming->peer;
+    tfrt_bulk_peer_t* peer = incoming->peer;
     grant(incoming);
-    tfrt_lane_pump(peer->lane);
+    tfrt_bulk_channel_pump(peer->channel);
   }
   settle(incoming);
   return false;
@@ -450,11 +450,11 @@ static bool note_received(tfrt_lane_incoming_t* incoming, size_t size, tfrt_stat
 
 // The transfer that |chunk| belongs to, made busy, or NULL if it is late. Sets |*out_status|
 // (+1) when there is no memory for a new one.
-static tfrt_lane_incoming_t* open_chunk(tfrt_lane_peer_t* peer, const tfrt_wire_chunk_t* chunk,
+static tfrt_bulk_incoming_t* open_chunk(tfrt_bulk_peer_t* peer, const tfrt_wire_chunk_t* chunk,
                                         bool* out_is_first, tfrt_status_t* out_status) {
-  tfrt_lane_incoming_t* incoming = find(peer, chunk->want);
+  tfrt_bulk_incoming_t* incoming = find(peer, chunk->want);
   *out_is_first = !incoming;
-  if (incoming && incoming->interruption == TFRT_LANE_NOT_INTERRUPTED && !incoming->is_busy) {
+  if (incoming && incoming->interruption == TFRT_BULK_NOT_INTERRUPTED && !incoming->is_busy) {
     incoming->is_busy = true;
     incoming->limit = incoming->granted;
     return incoming;
@@ -466,24 +466,24 @@ static tfrt_lane_incoming_t* open_chunk(tfrt_lane_peer_t* peer, const tfrt_wire_
   incoming = create(peer, chunk);
   if (!incoming) {
     *out_status = tfrt_status_out_of_memory();
-    tfrt_lane_peer_abort_transfer(peer, chunk->want, false, *out_status);
-    tfrt_lane_pump(peer->lane);
+    tfrt_bulk_peer_abort_transfer(peer, chunk->want, false, *out_status);
+    tfrt_bulk_channel_pump(peer->channel);
   }
   return incoming;
 }
 
-static void on_chunk(tfrt_lane_t* lane, const tfrt_lane_message_t* message) {
-  tfrt_lane_manager_t* manager = lane->manager;
-  tfrt_lane_handler_t* handler = manager->handler;
-  tfrt_lane_incoming_t* incoming = NULL;
-  tfrt_lane_transfer_t name = {0};
+static void on_chunk(tfrt_bulk_channel_t* channel, const tfrt_bulk_message_t* message) {
+  tfrt_bulk_manager_t* manager = channel->manager;
+  tfrt_bulk_handler_t* handler = manager->handler;
+  tfrt_bulk_incoming_t* incoming = NULL;
+  tfrt_bulk_transfer_t name = {0};
   bool is_first = false;
   tfrt_status_t status = NULL;
   tfrt_node_lock_lock(manager->lock);
-  if (lane->peer) {
-    name = name_of(lane->peer, message->body.chunk.want);
-    if (TFRT_COUNTERS) lane->peer->traffic.received += message->body.chunk.payload.size;
-    incoming = open_chunk(lane->peer, &message->body.chunk, &is_first, &status);
+  if (channel->peer) {
+    name = name_of(channel->peer, message->body.chunk.want);
+    if (TFRT_COUNTERS) channel->peer->traffic.received += message->body.chunk.payload.size;
+    incoming = open_chunk(channel->peer, &message->body.chunk, &is_first, &status);
   }
   tfrt_node_lock_unlock_and_run(manager->lock);
   if (!incoming) {
@@ -499,44 +499,44 @@ static void on_chunk(tfrt_lane_t* lane, const tfrt_lane_message_t* message) {
   if (is_complete) complete(incoming);
 }
 
-static void complete(tfrt_lane_incoming_t* incoming) {
-  tfrt_lane_handler_t* handler = incoming->manager->handler;
+static void complete(tfrt_bulk_incoming_t* incoming) {
+  tfrt_bulk_handler_t* handler = incoming->manager->handler;
   handler->vtable->complete(handler, &incoming->name, incoming->sink.context);
   free_incoming(incoming);
 }
 
 // --- Room --------------------------------------------------------------------
 
-static void on_room(tfrt_lane_incoming_t* incoming) {
-  tfrt_lane_peer_t* peer = incoming->peer;
+static void on_room(tfrt_bulk_incoming_t* incoming) {
+  tfrt_bulk_peer_t* peer = incoming->peer;
   if (!peer) return;
   grant(incoming);
-  tfrt_lane_pump(peer->lane);
+  tfrt_bulk_channel_pump(peer->channel);
 }
 
-static bool leave_room(tfrt_lane_incoming_t* incoming) {
-  if (incoming->state == TFRT_LANE_INCOMING_OVER) {
+static bool leave_room(tfrt_bulk_incoming_t* incoming) {
+  if (incoming->state == TFRT_BULK_INCOMING_OVER) {
     if (!incoming->is_busy) settle(incoming);
     return false;
   }
-  bool is_filled = incoming->state == TFRT_LANE_INCOMING_FILLED;
+  bool is_filled = incoming->state == TFRT_BULK_INCOMING_FILLED;
   if (is_filled) forget(incoming);
   return is_filled;
 }
 
 // --- Aborts of the owner -----------------------------------------------------
 
-static void on_abort(tfrt_lane_t* lane, const tfrt_wire_abort_t* abort) {
-  tfrt_lane_manager_t* manager = lane->manager;
-  tfrt_lane_handler_t* handler = manager->handler;
+static void on_abort(tfrt_bulk_channel_t* channel, const tfrt_wire_abort_t* abort) {
+  tfrt_bulk_manager_t* manager = channel->manager;
+  tfrt_bulk_handler_t* handler = manager->handler;
   tfrt_status_t status = tfrt_wire_error_to_status(abort->error);
   bool is_interruption = !abort->is_final && tfrt_status_code(status) == TFRT_STATUS_ABORTED;
   bool has_begun = true;
-  tfrt_lane_transfer_t name = {0};
+  tfrt_bulk_transfer_t name = {0};
   tfrt_node_lock_lock(manager->lock);
-  if (lane->peer) {
-    name = name_of(lane->peer, abort->want);
-    tfrt_lane_incoming_t* incoming = find(lane->peer, abort->want);
+  if (channel->peer) {
+    name = name_of(channel->peer, abort->want);
+    tfrt_bulk_incoming_t* incoming = find(channel->peer, abort->want);
     has_begun = incoming != NULL;
     if (incoming && is_interruption) interrupt(incoming);
     if (incoming && !is_interruption) end(incoming, status);
@@ -547,18 +547,18 @@ static void on_abort(tfrt_lane_t* lane, const tfrt_wire_abort_t* abort) {
   tfrt_status_release(status);
 }
 
-static void on_message(tfrt_lane_t* lane, const tfrt_lane_message_t* message) {
+static void on_message(tfrt_bulk_channel_t* channel, const tfrt_bulk_message_t* message) {
   if (message->body.kind == TFRT_WIRE_BULK_CHUNK) {
-    on_chunk(lane, message);
+    on_chunk(channel, message);
   } else {
-    on_abort(lane, &message->body.abort);
+    on_abort(channel, &message->body.abort);
   }
 }
 
-static void end_all(tfrt_lane_peer_t* peer, tfrt_status_t status) {
+static void end_all(tfrt_bulk_peer_t* peer, tfrt_status_t status) {
   for (tfrt_hash_node_t* node; (node = tfrt_hash_table_first(&peer->incoming));) {
-    end(TFRT_CONTAINER_OF(node, tfrt_lane_incoming_t, by_want), status);
+    end(TFRT_CONTAINER_OF(node, tfrt_bulk_incoming_t, by_want), status);
   }
 }
 
-const tfrt_lane_direction_t tfrt_lane_incoming_direction = {on_message, interrupt_all, end_all};
+const tfrt_bulk_direction_t tfrt_bulk_incoming_direction = {on_message, interrupt_all, end_all};

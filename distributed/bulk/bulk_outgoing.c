@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "distributed/bulk/lane_impl.h"
+#include "distributed/bulk/bulk_impl.h"
 #include "distributed/tuning/tuning.h"
 
-static tfrt_lane_outgoing_t* find(tfrt_lane_peer_t* peer, uint64_t want) {
+static tfrt_bulk_outgoing_t* find(tfrt_bulk_peer_t* peer, uint64_t want) {
   tfrt_hash_node_t* node = tfrt_hash_table_find(&peer->outgoing, &want);
-  return node ? TFRT_CONTAINER_OF(node, tfrt_lane_outgoing_t, by_want) : NULL;
+  return node ? TFRT_CONTAINER_OF(node, tfrt_bulk_outgoing_t, by_want) : NULL;
 }
 
-static tfrt_lane_outgoing_t* find_by_name(tfrt_lane_manager_t* manager, uint64_t incarnation,
+static tfrt_bulk_outgoing_t* find_by_name(tfrt_bulk_manager_t* manager, uint64_t incarnation,
                                           uint64_t want) {
-  tfrt_lane_peer_t* peer = tfrt_lane_peer_find(manager, incarnation);
+  tfrt_bulk_peer_t* peer = tfrt_bulk_peer_find(manager, incarnation);
   return peer ? find(peer, want) : NULL;
 }
 
 // No byte of |outgoing|, unless it is over, can be sent any more because of |status| (+0): tells
-// the borrower, on each lane until |outgoing| ends.
-static void fail(tfrt_lane_outgoing_t* outgoing, tfrt_status_t status);
+// the borrower, on each channel until |outgoing| ends.
+static void fail(tfrt_bulk_outgoing_t* outgoing, tfrt_status_t status);
 
 // Finishes |outgoing| if it is over and no worker uses it; else reads on and sends the bytes that
 // are ready.
-static void go_on(tfrt_lane_outgoing_t* outgoing);
+static void go_on(tfrt_bulk_outgoing_t* outgoing);
 
 // Puts |outgoing| where it belongs: ready, interrupted, or neither.
-static void place(tfrt_lane_outgoing_t* outgoing);
+static void place(tfrt_bulk_outgoing_t* outgoing);
 
 // --- The reader ----------------------------------------------------------------
 //
@@ -32,50 +32,50 @@ static void place(tfrt_lane_outgoing_t* outgoing);
 //   piece:   FREE --read--> READING --ready--> READY --sent, or stale--> RELEASING --> FREE
 //
 //   the source   | read 1 | read 2 | read 3 | ...
-//   the lane              | send 1 | send 2 | ...
+//   the channel              | send 1 | send 2 | ...
 //
 // A resumed transfer moves it: pieces that it no longer needs are stale. It is freed with the
 // transfer, when it is idle: no piece is being read or given back. The source is called, and pieces
 // are given back, without the node's lock; one call at a time. An error of the source ends the
 // transfer, which tells the borrower why.
 
-typedef enum tfrt_lane_piece_state_e {
-  TFRT_LANE_PIECE_FREE = 0,
-  TFRT_LANE_PIECE_READING,
-  TFRT_LANE_PIECE_READY,
-  TFRT_LANE_PIECE_RELEASING,
-} tfrt_lane_piece_state_t;
+typedef enum tfrt_bulk_piece_state_e {
+  TFRT_BULK_PIECE_FREE = 0,
+  TFRT_BULK_PIECE_READING,
+  TFRT_BULK_PIECE_READY,
+  TFRT_BULK_PIECE_RELEASING,
+} tfrt_bulk_piece_state_t;
 
-typedef struct tfrt_lane_piece_s {
-  tfrt_lane_reader_t* reader;
-  tfrt_lane_piece_state_t state;
+typedef struct tfrt_bulk_piece_s {
+  tfrt_bulk_reader_t* reader;
+  tfrt_bulk_piece_state_t state;
   bool is_stale;  // nobody is going to send it
   uint64_t offset;
   size_t size;
   tfrt_payload_piece_t payload;
   tfrt_task_t task;
-} tfrt_lane_piece_t;
+} tfrt_bulk_piece_t;
 
-struct tfrt_lane_reader_s {
-  tfrt_lane_outgoing_t* outgoing;
+struct tfrt_bulk_reader_s {
+  tfrt_bulk_outgoing_t* outgoing;
   tfrt_payload_source_t* source;  // owned
   uint64_t next;                  // the first byte that was not asked for
   bool has_task;
   tfrt_task_t task;  // calls the source
-  tfrt_lane_piece_t pieces[TFRT_LANE_READER_PIECES];
+  tfrt_bulk_piece_t pieces[TFRT_BULK_READER_PIECES];
 };
 
-static tfrt_node_lock_t* lock_of(const tfrt_lane_reader_t* reader) {
+static tfrt_node_lock_t* lock_of(const tfrt_bulk_reader_t* reader) {
   return reader->outgoing->manager->lock;
 }
 
 // Runs when the bytes of a piece are here, or don't come. Takes the lock.
 static void run_ready(tfrt_task_t* task) {
-  tfrt_lane_piece_t* piece = TFRT_CONTAINER_OF(task, tfrt_lane_piece_t, task);
-  tfrt_lane_outgoing_t* outgoing = piece->reader->outgoing;
+  tfrt_bulk_piece_t* piece = TFRT_CONTAINER_OF(task, tfrt_bulk_piece_t, task);
+  tfrt_bulk_outgoing_t* outgoing = piece->reader->outgoing;
   tfrt_node_lock_t* lock = lock_of(piece->reader);
   tfrt_node_lock_lock(lock);
-  piece->state = TFRT_LANE_PIECE_READY;
+  piece->state = TFRT_BULK_PIECE_READY;
   if (tfrt_async_value_is_error(piece->payload.ready)) {
     fail(outgoing, tfrt_async_value_error(piece->payload.ready));
   }
@@ -84,17 +84,17 @@ static void run_ready(tfrt_task_t* task) {
 }
 
 // The piece that is to be read next, or NULL; takes its part of the payload.
-static tfrt_lane_piece_t* take_next(tfrt_lane_reader_t* reader) {
-  const tfrt_lane_outgoing_t* outgoing = reader->outgoing;
+static tfrt_bulk_piece_t* take_next(tfrt_bulk_reader_t* reader) {
+  const tfrt_bulk_outgoing_t* outgoing = reader->outgoing;
   uint64_t left = outgoing->encoding.body_size - reader->next;
-  bool is_needed = outgoing->state == TFRT_LANE_OUTGOING_GOING && !outgoing->is_interrupted &&
+  bool is_needed = outgoing->state == TFRT_BULK_OUTGOING_GOING && !outgoing->is_interrupted &&
                    !outgoing->failure;
   if (!is_needed || left == 0) return NULL;
-  for (int i = 0; i < TFRT_LANE_READER_PIECES; ++i) {
-    tfrt_lane_piece_t* piece = &reader->pieces[i];
-    if (piece->state != TFRT_LANE_PIECE_FREE) continue;
+  for (int i = 0; i < TFRT_BULK_READER_PIECES; ++i) {
+    tfrt_bulk_piece_t* piece = &reader->pieces[i];
+    if (piece->state != TFRT_BULK_PIECE_FREE) continue;
     uint64_t most = outgoing->peer->session.chunk_bytes;
-    piece->state = TFRT_LANE_PIECE_READING;
+    piece->state = TFRT_BULK_PIECE_READING;
     piece->is_stale = false;
     piece->offset = reader->next;
     piece->size = (size_t)(left < most ? left : most);
@@ -106,11 +106,11 @@ static tfrt_lane_piece_t* take_next(tfrt_lane_reader_t* reader) {
 
 // Calls the source as long as there is room for what it reads. Takes the lock.
 static void run_reads(tfrt_task_t* task) {
-  tfrt_lane_reader_t* reader = TFRT_CONTAINER_OF(task, tfrt_lane_reader_t, task);
-  tfrt_lane_outgoing_t* outgoing = reader->outgoing;
+  tfrt_bulk_reader_t* reader = TFRT_CONTAINER_OF(task, tfrt_bulk_reader_t, task);
+  tfrt_bulk_outgoing_t* outgoing = reader->outgoing;
   tfrt_node_lock_t* lock = lock_of(reader);
   tfrt_node_lock_lock(lock);
-  for (tfrt_lane_piece_t* piece; (piece = take_next(reader));) {
+  for (tfrt_bulk_piece_t* piece; (piece = take_next(reader));) {
     tfrt_node_lock_unlock_and_run(lock);
     tfrt_status_t status =
         reader->source->vtable->read(reader->source, piece->offset, piece->size, &piece->payload);
@@ -120,7 +120,7 @@ static void run_reads(tfrt_task_t* task) {
     }
     tfrt_node_lock_lock(lock);
     if (!status) continue;
-    piece->state = TFRT_LANE_PIECE_FREE;
+    piece->state = TFRT_BULK_PIECE_FREE;
     fail(outgoing, status);
     tfrt_status_release(status);
   }
@@ -130,13 +130,13 @@ static void run_reads(tfrt_task_t* task) {
 }
 
 // Begins to read if there is room.
-static void reader_start(tfrt_lane_reader_t* reader) {
+static void reader_start(tfrt_bulk_reader_t* reader) {
   bool has_room = false;
-  for (int i = 0; i < TFRT_LANE_READER_PIECES; ++i) {
-    has_room |= reader->pieces[i].state == TFRT_LANE_PIECE_FREE;
+  for (int i = 0; i < TFRT_BULK_READER_PIECES; ++i) {
+    has_room |= reader->pieces[i].state == TFRT_BULK_PIECE_FREE;
   }
-  const tfrt_lane_outgoing_t* outgoing = reader->outgoing;
-  if (reader->has_task || !has_room || outgoing->state != TFRT_LANE_OUTGOING_GOING ||
+  const tfrt_bulk_outgoing_t* outgoing = reader->outgoing;
+  if (reader->has_task || !has_room || outgoing->state != TFRT_BULK_OUTGOING_GOING ||
       outgoing->is_interrupted)
     return;
   if (reader->next == outgoing->encoding.body_size) return;
@@ -146,12 +146,12 @@ static void reader_start(tfrt_lane_reader_t* reader) {
 }
 
 // Sets |*out_data| to the ready bytes at |offset|, and returns their number.
-static uint64_t reader_find(const tfrt_lane_reader_t* reader, uint64_t offset,
+static uint64_t reader_find(const tfrt_bulk_reader_t* reader, uint64_t offset,
                             const char** out_data) {
   *out_data = NULL;
-  for (int i = 0; i < TFRT_LANE_READER_PIECES; ++i) {
-    const tfrt_lane_piece_t* piece = &reader->pieces[i];
-    if (piece->state != TFRT_LANE_PIECE_READY || piece->is_stale) continue;
+  for (int i = 0; i < TFRT_BULK_READER_PIECES; ++i) {
+    const tfrt_bulk_piece_t* piece = &reader->pieces[i];
+    if (piece->state != TFRT_BULK_PIECE_READY || piece->is_stale) continue;
     if (offset < piece->offset || offset >= piece->offset + piece->size) continue;
     *out_data = (const char*)piece->payload.data + (offset - piece->offset);
     return piece->offset + piece->size - offset;
@@ -161,67 +161,67 @@ static uint64_t reader_find(const tfrt_lane_reader_t* reader, uint64_t offset,
 
 // Takes the lock.
 static void run_release(tfrt_task_t* task) {
-  tfrt_lane_piece_t* piece = TFRT_CONTAINER_OF(task, tfrt_lane_piece_t, task);
-  tfrt_lane_outgoing_t* outgoing = piece->reader->outgoing;
+  tfrt_bulk_piece_t* piece = TFRT_CONTAINER_OF(task, tfrt_bulk_piece_t, task);
+  tfrt_bulk_outgoing_t* outgoing = piece->reader->outgoing;
   tfrt_node_lock_t* lock = lock_of(piece->reader);
   tfrt_payload_piece_deinitialize(&piece->payload);
   tfrt_node_lock_lock(lock);
-  piece->state = TFRT_LANE_PIECE_FREE;
+  piece->state = TFRT_BULK_PIECE_FREE;
   go_on(outgoing);
   tfrt_node_lock_unlock_and_run(lock);
 }
 
 // To be called when no write borrows a piece: gives back the pieces that were sent or are stale.
-static void reader_trim(tfrt_lane_reader_t* reader) {
-  for (int i = 0; i < TFRT_LANE_READER_PIECES; ++i) {
-    tfrt_lane_piece_t* piece = &reader->pieces[i];
+static void reader_trim(tfrt_bulk_reader_t* reader) {
+  for (int i = 0; i < TFRT_BULK_READER_PIECES; ++i) {
+    tfrt_bulk_piece_t* piece = &reader->pieces[i];
     bool is_sent = piece->offset + piece->size <= reader->outgoing->offset;
-    if (piece->state != TFRT_LANE_PIECE_READY || !(is_sent || piece->is_stale)) continue;
-    piece->state = TFRT_LANE_PIECE_RELEASING;
+    if (piece->state != TFRT_BULK_PIECE_READY || !(is_sent || piece->is_stale)) continue;
+    piece->state = TFRT_BULK_PIECE_RELEASING;
     tfrt_task_initialize(&piece->task, run_release);
     tfrt_node_lock_defer(lock_of(reader), &piece->task);
   }
 }
 
 // The transfer goes on at |offset|.
-static void reader_move(tfrt_lane_reader_t* reader, uint64_t offset) {
-  for (int i = 0; i < TFRT_LANE_READER_PIECES; ++i) reader->pieces[i].is_stale = true;
+static void reader_move(tfrt_bulk_reader_t* reader, uint64_t offset) {
+  for (int i = 0; i < TFRT_BULK_READER_PIECES; ++i) reader->pieces[i].is_stale = true;
   reader->next = offset;
 }
 
 // Sets |*out_reader| to a new reader (single owner) for |outgoing|, from its offset on; |source| is
 // consumed, unless memory is out.
-static tfrt_status_t reader_allocate_take(tfrt_lane_outgoing_t* outgoing,
+static tfrt_status_t reader_allocate_take(tfrt_bulk_outgoing_t* outgoing,
                                           tfrt_payload_source_t* source,
-                                          tfrt_lane_reader_t** out_reader) {
-  tfrt_lane_reader_t* reader =
+                                          tfrt_bulk_reader_t** out_reader) {
+  tfrt_bulk_reader_t* reader =
       tfrt_allocator_allocate_zeroed(outgoing->manager->allocator, sizeof(*reader));
   *out_reader = reader;
   if (!reader) return tfrt_status_out_of_memory();
   reader->outgoing = outgoing;
   reader->source = source;
   reader->next = outgoing->offset;
-  for (int i = 0; i < TFRT_LANE_READER_PIECES; ++i) reader->pieces[i].reader = reader;
+  for (int i = 0; i < TFRT_BULK_READER_PIECES; ++i) reader->pieces[i].reader = reader;
   return NULL;
 }
 
 // Whether nothing is being read or given back; NULL is idle. If it isn't, the transfer is finished
 // later, once it is.
-static bool reader_is_idle(const tfrt_lane_reader_t* reader) {
+static bool reader_is_idle(const tfrt_bulk_reader_t* reader) {
   if (!reader) return true;
   bool is_idle = !reader->has_task;
-  for (int i = 0; i < TFRT_LANE_READER_PIECES; ++i) {
-    tfrt_lane_piece_state_t state = reader->pieces[i].state;
-    is_idle &= state == TFRT_LANE_PIECE_FREE || state == TFRT_LANE_PIECE_READY;
+  for (int i = 0; i < TFRT_BULK_READER_PIECES; ++i) {
+    tfrt_bulk_piece_state_t state = reader->pieces[i].state;
+    is_idle &= state == TFRT_BULK_PIECE_FREE || state == TFRT_BULK_PIECE_READY;
   }
   return is_idle;
 }
 
 // Frees |reader|, which is idle, with the bytes that it has read; NULL is allowed. Takes no lock,
 // and must be called without it.
-static void reader_free(tfrt_lane_reader_t* reader) {
+static void reader_free(tfrt_bulk_reader_t* reader) {
   if (!reader) return;
-  for (int i = 0; i < TFRT_LANE_READER_PIECES; ++i) {
+  for (int i = 0; i < TFRT_BULK_READER_PIECES; ++i) {
     tfrt_payload_piece_deinitialize(&reader->pieces[i].payload);
   }
   tfrt_payload_source_destroy(reader->source);
@@ -241,8 +241,8 @@ static tfrt_status_t encode(tfrt_async_value_t* value, tfrt_encoding_t* out_enco
   return tfrt_type_encode(type, tfrt_async_value_payload(value), out_encoding);
 }
 
-static tfrt_status_t check_send(tfrt_lane_manager_t* manager, tfrt_lane_peer_t* peer,
-                                const tfrt_lane_send_t* send) {
+static tfrt_status_t check_send(tfrt_bulk_manager_t* manager, tfrt_bulk_peer_t* peer,
+                                const tfrt_bulk_send_t* send) {
   if (!peer || manager->is_closed) {
     return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION, "no session to send a payload to");
   }
@@ -254,10 +254,10 @@ static tfrt_status_t check_send(tfrt_lane_manager_t* manager, tfrt_lane_peer_t* 
 }
 
 // Makes one for |send|, in no table yet.
-static tfrt_status_t create(tfrt_lane_manager_t* manager, tfrt_lane_peer_t* peer,
-                            const tfrt_lane_send_t* send, tfrt_lane_outgoing_t** out_outgoing) {
+static tfrt_status_t create(tfrt_bulk_manager_t* manager, tfrt_bulk_peer_t* peer,
+                            const tfrt_bulk_send_t* send, tfrt_bulk_outgoing_t** out_outgoing) {
   *out_outgoing = NULL;
-  tfrt_lane_outgoing_t* outgoing =
+  tfrt_bulk_outgoing_t* outgoing =
       tfrt_allocator_allocate_zeroed(manager->allocator, sizeof(*outgoing));
   if (!outgoing) return tfrt_status_out_of_memory();
   tfrt_list_initialize(&outgoing->link);
@@ -284,9 +284,9 @@ static tfrt_status_t create(tfrt_lane_manager_t* manager, tfrt_lane_peer_t* peer
   return NULL;
 }
 
-tfrt_status_t tfrt_lane_manager_send(tfrt_lane_manager_t* manager, uint64_t incarnation,
-                                     const tfrt_lane_send_t* send) {
-  tfrt_lane_peer_t* peer = tfrt_lane_peer_find(manager, incarnation);
+tfrt_status_t tfrt_bulk_manager_send(tfrt_bulk_manager_t* manager, uint64_t incarnation,
+                                     const tfrt_bulk_send_t* send) {
+  tfrt_bulk_peer_t* peer = tfrt_bulk_peer_find(manager, incarnation);
   TFRT_RETURN_IF_ERROR(check_send(manager, peer, send));
   tfrt_encoding_t encoding;
   const char* type = NULL;
@@ -296,7 +296,7 @@ tfrt_status_t tfrt_lane_manager_send(tfrt_lane_manager_t* manager, uint64_t inca
                               "a payload of %zu bytes can't be sent from byte %llu on",
                               encoding.body_size, (unsigned long long)send->offset);
   }
-  tfrt_lane_outgoing_t* outgoing;
+  tfrt_bulk_outgoing_t* outgoing;
   TFRT_RETURN_IF_ERROR(create(manager, peer, send, &outgoing));
   outgoing->type = type;
   outgoing->encoding = encoding;
@@ -305,14 +305,14 @@ tfrt_status_t tfrt_lane_manager_send(tfrt_lane_manager_t* manager, uint64_t inca
   ++manager->counts.sending;
   place(outgoing);
   if (outgoing->reader) reader_start(outgoing->reader);
-  tfrt_lane_peer_need(peer);
+  tfrt_bulk_peer_need(peer);
   return NULL;
 }
 
 // Nothing borrows the value any more. Takes the lock.
 static void finish(tfrt_task_t* task) {
-  tfrt_lane_outgoing_t* outgoing = TFRT_CONTAINER_OF(task, tfrt_lane_outgoing_t, task);
-  tfrt_lane_manager_t* manager = outgoing->manager;
+  tfrt_bulk_outgoing_t* outgoing = TFRT_CONTAINER_OF(task, tfrt_bulk_outgoing_t, task);
+  tfrt_bulk_manager_t* manager = outgoing->manager;
   if (outgoing->done) outgoing->done(outgoing->context, outgoing->result);
   reader_free(outgoing->reader);
   tfrt_async_value_release(outgoing->value);
@@ -322,55 +322,55 @@ static void finish(tfrt_task_t* task) {
   tfrt_node_lock_t* lock = manager->lock;
   tfrt_node_lock_lock(lock);
   --manager->counts.sending;
-  tfrt_lane_manager_forget_one(manager);
+  tfrt_bulk_manager_forget_one(manager);
   tfrt_node_lock_unlock_and_run(lock);
 }
 
-static void finish_if_over(tfrt_lane_outgoing_t* outgoing) {
-  if (outgoing->state != TFRT_LANE_OUTGOING_OVER || outgoing->writes > 0) return;
+static void finish_if_over(tfrt_bulk_outgoing_t* outgoing) {
+  if (outgoing->state != TFRT_BULK_OUTGOING_OVER || outgoing->writes > 0) return;
   if (!reader_is_idle(outgoing->reader)) return;
-  outgoing->state = TFRT_LANE_OUTGOING_FINISHING;
+  outgoing->state = TFRT_BULK_OUTGOING_FINISHING;
   tfrt_task_initialize(&outgoing->task, finish);
   tfrt_node_lock_defer(outgoing->manager->lock, &outgoing->task);
 }
 
 // Ends |outgoing| with |status| (+0).
-static void end(tfrt_lane_outgoing_t* outgoing, tfrt_status_t status) {
+static void end(tfrt_bulk_outgoing_t* outgoing, tfrt_status_t status) {
   tfrt_hash_table_remove(&outgoing->peer->outgoing, &outgoing->by_want);
   tfrt_list_remove(&outgoing->link);
   outgoing->peer = NULL;
-  outgoing->state = TFRT_LANE_OUTGOING_OVER;
+  outgoing->state = TFRT_BULK_OUTGOING_OVER;
   outgoing->result = tfrt_status_retain(status);
   finish_if_over(outgoing);
 }
 
-void tfrt_lane_manager_end_send(tfrt_lane_manager_t* manager, uint64_t incarnation, uint64_t want,
+void tfrt_bulk_manager_end_send(tfrt_bulk_manager_t* manager, uint64_t incarnation, uint64_t want,
                                 tfrt_status_t status) {
-  tfrt_lane_outgoing_t* outgoing = find_by_name(manager, incarnation, want);
+  tfrt_bulk_outgoing_t* outgoing = find_by_name(manager, incarnation, want);
   if (!outgoing) return;
-  tfrt_lane_peer_t* peer = outgoing->peer;
+  tfrt_bulk_peer_t* peer = outgoing->peer;
   if (!status) {
     status = tfrt_status_create(TFRT_STATUS_CANCELLED, "no longer wanted");
     end(outgoing, status);
     tfrt_status_release(status);
     return;
   }
-  tfrt_lane_peer_abort_transfer(peer, want, true, status);
+  tfrt_bulk_peer_abort_transfer(peer, want, true, status);
   end(outgoing, status);
-  tfrt_lane_pump(peer->lane);
+  tfrt_bulk_channel_pump(peer->channel);
 }
 
-static void fail(tfrt_lane_outgoing_t* outgoing, tfrt_status_t status) {
-  if (outgoing->state != TFRT_LANE_OUTGOING_GOING || outgoing->failure) return;
+static void fail(tfrt_bulk_outgoing_t* outgoing, tfrt_status_t status) {
+  if (outgoing->state != TFRT_BULK_OUTGOING_GOING || outgoing->failure) return;
   outgoing->failure = tfrt_status_retain(status);
   place(outgoing);
-  tfrt_lane_pump(outgoing->peer->lane);
+  tfrt_bulk_channel_pump(outgoing->peer->channel);
 }
 
 // --- Chunks ------------------------------------------------------------------
 
 // The bytes at the transfer's offset that can be sent as far as the payload goes: sets |*out_data|.
-static uint64_t find_bytes(const tfrt_lane_outgoing_t* outgoing, const char** out_data) {
+static uint64_t find_bytes(const tfrt_bulk_outgoing_t* outgoing, const char** out_data) {
   const tfrt_encoding_t* encoding = &outgoing->encoding;
   *out_data = NULL;
   if (outgoing->offset == encoding->body_size) return 0;
@@ -379,8 +379,8 @@ static uint64_t find_bytes(const tfrt_lane_outgoing_t* outgoing, const char** ou
   return encoding->body_size - outgoing->offset;
 }
 
-static void place(tfrt_lane_outgoing_t* outgoing) {
-  tfrt_lane_peer_t* peer = outgoing->peer;
+static void place(tfrt_bulk_outgoing_t* outgoing) {
+  tfrt_bulk_peer_t* peer = outgoing->peer;
   tfrt_list_remove(&outgoing->link);
   if (outgoing->failure) {
     tfrt_list_push_back(&peer->failed, &outgoing->link);
@@ -404,25 +404,25 @@ static void place(tfrt_lane_outgoing_t* outgoing) {
 static uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 // The most bytes of |outgoing| that may go in one chunk.
-static uint64_t max_chunk_size(const tfrt_lane_outgoing_t* outgoing) {
-  tfrt_lane_manager_t* manager = outgoing->peer->manager;
+static uint64_t max_chunk_size(const tfrt_bulk_outgoing_t* outgoing) {
+  tfrt_bulk_manager_t* manager = outgoing->peer->manager;
   uint64_t most = outgoing->peer->session.chunk_bytes;
   if (outgoing->encoding.body_size < manager->options.long_size) return most;
-  int64_t now_ns = tfrt_lane_manager_now_ns(manager);
+  int64_t now_ns = tfrt_bulk_manager_now_ns(manager);
   if (manager->known_frame_count != manager->frame_count) {
     manager->known_frame_count = manager->frame_count;
-    manager->polite_until_ns = tfrt_deadline_after(now_ns, TFRT_TUNING_LANE_POLITE_NS);
+    manager->polite_until_ns = tfrt_deadline_after(now_ns, TFRT_TUNING_BULK_POLITE_NS);
   }
   return now_ns < manager->polite_until_ns ? min_u64(most, manager->options.polite_chunk_bytes)
                                            : most;
 }
 
-tfrt_lane_outgoing_t* tfrt_lane_outgoing_next(tfrt_lane_peer_t* peer,
+tfrt_bulk_outgoing_t* tfrt_bulk_outgoing_next(tfrt_bulk_peer_t* peer,
                                               tfrt_wire_chunk_t* out_chunk) {
   tfrt_list_link_t* link = tfrt_list_pop_front(&peer->small);
   if (!link) link = tfrt_list_pop_front(&peer->large);
   if (!link) return NULL;
-  tfrt_lane_outgoing_t* outgoing = TFRT_CONTAINER_OF(link, tfrt_lane_outgoing_t, link);
+  tfrt_bulk_outgoing_t* outgoing = TFRT_CONTAINER_OF(link, tfrt_bulk_outgoing_t, link);
   const tfrt_encoding_t* encoding = &outgoing->encoding;
   const char* data;
   uint64_t end = outgoing->offset + find_bytes(outgoing, &data);
@@ -442,7 +442,7 @@ tfrt_lane_outgoing_t* tfrt_lane_outgoing_next(tfrt_lane_peer_t* peer,
   outgoing->is_described = true;
   outgoing->was_written = true;
   if (outgoing->stalled_since_ns == TFRT_TIME_INFINITE) {
-    outgoing->stalled_since_ns = tfrt_lane_manager_now_ns(peer->manager);
+    outgoing->stalled_since_ns = tfrt_bulk_manager_now_ns(peer->manager);
   }
   if (TFRT_COUNTERS) peer->traffic.sent += end - outgoing->offset;
   outgoing->offset = end;
@@ -451,14 +451,14 @@ tfrt_lane_outgoing_t* tfrt_lane_outgoing_next(tfrt_lane_peer_t* peer,
   return outgoing;
 }
 
-void tfrt_lane_outgoing_finish_write(tfrt_lane_outgoing_t* outgoing) {
+void tfrt_bulk_outgoing_finish_write(tfrt_bulk_outgoing_t* outgoing) {
   --outgoing->writes;
   if (outgoing->reader && outgoing->writes == 0) reader_trim(outgoing->reader);
   finish_if_over(outgoing);
 }
 
-static void go_on(tfrt_lane_outgoing_t* outgoing) {
-  if (outgoing->state != TFRT_LANE_OUTGOING_GOING) {
+static void go_on(tfrt_bulk_outgoing_t* outgoing) {
+  if (outgoing->state != TFRT_BULK_OUTGOING_GOING) {
     finish_if_over(outgoing);
     return;
   }
@@ -467,11 +467,11 @@ static void go_on(tfrt_lane_outgoing_t* outgoing) {
   reader_start(outgoing->reader);
   // Keeps its turn, if it has one.
   if (!tfrt_list_is_linked(&outgoing->link)) place(outgoing);
-  tfrt_lane_pump(outgoing->peer->lane);
+  tfrt_bulk_channel_pump(outgoing->peer->channel);
 }
 
-static void on_window(tfrt_lane_peer_t* peer, const tfrt_wire_window_t* window) {
-  tfrt_lane_outgoing_t* outgoing = find(peer, window->want);
+static void on_window(tfrt_bulk_peer_t* peer, const tfrt_wire_window_t* window) {
+  tfrt_bulk_outgoing_t* outgoing = find(peer, window->want);
   if (!outgoing) {
     ++peer->manager->counts.ignored;
     return;
@@ -485,8 +485,8 @@ static void on_window(tfrt_lane_peer_t* peer, const tfrt_wire_window_t* window) 
   if (!has_turn && !tfrt_list_is_linked(&outgoing->link)) place(outgoing);
 }
 
-static void on_abort(tfrt_lane_peer_t* peer, const tfrt_wire_abort_t* abort) {
-  tfrt_lane_outgoing_t* outgoing = find(peer, abort->want);
+static void on_abort(tfrt_bulk_peer_t* peer, const tfrt_wire_abort_t* abort) {
+  tfrt_bulk_outgoing_t* outgoing = find(peer, abort->want);
   if (!outgoing) {
     ++peer->manager->counts.ignored;
     return;
@@ -496,24 +496,24 @@ static void on_abort(tfrt_lane_peer_t* peer, const tfrt_wire_abort_t* abort) {
   tfrt_status_release(status);
 }
 
-static void on_message(tfrt_lane_t* lane, const tfrt_lane_message_t* message) {
-  tfrt_node_lock_t* lock = lane->manager->lock;
+static void on_message(tfrt_bulk_channel_t* channel, const tfrt_bulk_message_t* message) {
+  tfrt_node_lock_t* lock = channel->manager->lock;
   tfrt_node_lock_lock(lock);
-  if (lane->peer && message->body.kind == TFRT_WIRE_BULK_WINDOW) {
-    on_window(lane->peer, &message->body.window);
-  } else if (lane->peer) {
-    on_abort(lane->peer, &message->body.abort);
+  if (channel->peer && message->body.kind == TFRT_WIRE_BULK_WINDOW) {
+    on_window(channel->peer, &message->body.window);
+  } else if (channel->peer) {
+    on_abort(channel->peer, &message->body.abort);
   }
-  tfrt_lane_pump(lane);
+  tfrt_bulk_channel_pump(channel);
   tfrt_node_lock_unlock_and_run(lock);
 }
 
 // --- Interruption ------------------------------------------------------------
 
-static void interrupt_all(tfrt_lane_peer_t* peer) {
+static void interrupt_all(tfrt_bulk_peer_t* peer) {
   for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->outgoing); node;
        node = tfrt_hash_table_next(&peer->outgoing, node)) {
-    tfrt_lane_outgoing_t* outgoing = TFRT_CONTAINER_OF(node, tfrt_lane_outgoing_t, by_want);
+    tfrt_bulk_outgoing_t* outgoing = TFRT_CONTAINER_OF(node, tfrt_bulk_outgoing_t, by_want);
     // The borrower hears again of an interrupted or failed one: the earlier message may be lost,
     // too.
     if (!outgoing->was_written && !outgoing->is_interrupted && !outgoing->failure) continue;
@@ -524,11 +524,11 @@ static void interrupt_all(tfrt_lane_peer_t* peer) {
 }
 
 // The borrower resumes |outgoing| at |offset|, with credit up to |limit|: notes whether bytes have
-// arrived. If none have for too long, though lanes could be had, they never will: returns the
+// arrived. If none have for too long, though channels could be had, they never will: returns the
 // error.
-static tfrt_status_t note_arrival(tfrt_lane_outgoing_t* outgoing, uint64_t offset, uint64_t limit) {
-  const tfrt_lane_manager_t* manager = outgoing->manager;
-  const int64_t now_ns = tfrt_lane_manager_now_ns(manager);
+static tfrt_status_t note_arrival(tfrt_bulk_outgoing_t* outgoing, uint64_t offset, uint64_t limit) {
+  const tfrt_bulk_manager_t* manager = outgoing->manager;
+  const int64_t now_ns = tfrt_bulk_manager_now_ns(manager);
   // A borrower that gives no credit has all that it asked for.
   if (offset > outgoing->arrived || offset >= limit) {
     outgoing->arrived = offset;
@@ -547,10 +547,10 @@ static tfrt_status_t note_arrival(tfrt_lane_outgoing_t* outgoing, uint64_t offse
       (double)manager->options.stall_ns / (double)TFRT_NANOSECONDS_PER_SECOND);
 }
 
-tfrt_status_t tfrt_lane_manager_resume_send(tfrt_lane_manager_t* manager, uint64_t incarnation,
+tfrt_status_t tfrt_bulk_manager_resume_send(tfrt_bulk_manager_t* manager, uint64_t incarnation,
                                             uint64_t old_want, uint64_t want, uint64_t offset,
                                             uint64_t limit) {
-  tfrt_lane_outgoing_t* outgoing = find_by_name(manager, incarnation, old_want);
+  tfrt_bulk_outgoing_t* outgoing = find_by_name(manager, incarnation, old_want);
   if (!outgoing || outgoing->failure) {
     return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "want %llu is not being served",
                               (unsigned long long)old_want);
@@ -561,7 +561,7 @@ tfrt_status_t tfrt_lane_manager_resume_send(tfrt_lane_manager_t* manager, uint64
                               (unsigned long long)old_want, (unsigned long long)offset,
                               (unsigned long long)outgoing->offset);
   }
-  tfrt_lane_peer_t* peer = outgoing->peer;
+  tfrt_bulk_peer_t* peer = outgoing->peer;
   if (find(peer, want)) {
     return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS, "want %llu is served already",
                               (unsigned long long)want);
@@ -578,7 +578,7 @@ tfrt_status_t tfrt_lane_manager_resume_send(tfrt_lane_manager_t* manager, uint64
   if (stalled) {
     fail(outgoing, stalled);
     tfrt_status_release(stalled);
-    tfrt_lane_peer_need(peer);
+    tfrt_bulk_peer_need(peer);
     return NULL;
   }
   if (outgoing->reader) {
@@ -587,14 +587,14 @@ tfrt_status_t tfrt_lane_manager_resume_send(tfrt_lane_manager_t* manager, uint64
     reader_start(outgoing->reader);
   }
   place(outgoing);
-  tfrt_lane_peer_need(peer);
+  tfrt_bulk_peer_need(peer);
   return NULL;
 }
 
-static void end_all(tfrt_lane_peer_t* peer, tfrt_status_t status) {
+static void end_all(tfrt_bulk_peer_t* peer, tfrt_status_t status) {
   for (tfrt_hash_node_t* node; (node = tfrt_hash_table_first(&peer->outgoing));) {
-    end(TFRT_CONTAINER_OF(node, tfrt_lane_outgoing_t, by_want), status);
+    end(TFRT_CONTAINER_OF(node, tfrt_bulk_outgoing_t, by_want), status);
   }
 }
 
-const tfrt_lane_direction_t tfrt_lane_outgoing_direction = {on_message, interrupt_all, end_all};
+const tfrt_bulk_direction_t tfrt_bulk_outgoing_direction = {on_message, interrupt_all, end_all};

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "distributed/bulk/lane_manager.h"
+#include "distributed/bulk/bulk_manager.h"
 
-#include "distributed/bulk/lane_impl.h"
+#include "distributed/bulk/bulk_impl.h"
 #include "distributed/tuning/tuning.h"
 #include "host_runtime/base/block_cache.h"
 
 // --- The manager -------------------------------------------------------------
 
 static bool is_peer(const tfrt_hash_node_t* node, const void* key) {
-  const tfrt_lane_peer_t* peer = TFRT_CONTAINER_OF(node, tfrt_lane_peer_t, by_incarnation);
+  const tfrt_bulk_peer_t* peer = TFRT_CONTAINER_OF(node, tfrt_bulk_peer_t, by_incarnation);
   return peer->session.incarnation == *(const uint64_t*)key;
 }
 
-static const tfrt_hash_table_vtable_t peers_vtable = {tfrt_lane_hash_number, is_peer};
+static const tfrt_hash_table_vtable_t peers_vtable = {tfrt_bulk_hash_number, is_peer};
 
-tfrt_lane_peer_t* tfrt_lane_peer_find(tfrt_lane_manager_t* manager, uint64_t incarnation) {
+tfrt_bulk_peer_t* tfrt_bulk_peer_find(tfrt_bulk_manager_t* manager, uint64_t incarnation) {
   tfrt_hash_node_t* node = tfrt_hash_table_find(&manager->peers, &incarnation);
-  return node ? TFRT_CONTAINER_OF(node, tfrt_lane_peer_t, by_incarnation) : NULL;
+  return node ? TFRT_CONTAINER_OF(node, tfrt_bulk_peer_t, by_incarnation) : NULL;
 }
 
-int64_t tfrt_lane_manager_now_ns(const tfrt_lane_manager_t* manager) {
+int64_t tfrt_bulk_manager_now_ns(const tfrt_bulk_manager_t* manager) {
   return tfrt_clock_now_ns(manager->timers->clock);
 }
 
-void tfrt_lane_manager_note_frame(tfrt_lane_manager_t* manager) { ++manager->frame_count; }
+void tfrt_bulk_manager_note_frame(tfrt_bulk_manager_t* manager) { ++manager->frame_count; }
 
-void tfrt_lane_options_initialize(tfrt_lane_options_t* out_options) {
-  *out_options = (tfrt_lane_options_t){
+void tfrt_bulk_options_initialize(tfrt_bulk_options_t* out_options) {
+  *out_options = (tfrt_bulk_options_t){
       .dial_timeout_ns = 3 * TFRT_NANOSECONDS_PER_SECOND,
       .redial_delay_ns = 100 * TFRT_NANOSECONDS_PER_MILLISECOND,
       // More than a session's silence: its death comes first where both are cut off.
@@ -41,15 +41,16 @@ void tfrt_lane_options_initialize(tfrt_lane_options_t* out_options) {
   };
 }
 
-static tfrt_status_t check_options(const tfrt_lane_options_t* options) {
+static tfrt_status_t check_options(const tfrt_bulk_options_t* options) {
   bool is_fine = options->incarnation != 0 && options->dial_timeout_ns > 0 &&
                  options->redial_delay_ns > 0 && options->give_up_ns > 0 && options->stall_ns > 0 &&
                  options->window_size > 0 && options->window_size <= UINT32_MAX &&
                  options->max_greeting > 0 && options->polite_chunk_bytes > 0;
   if (is_fine) return NULL;
-  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                            "lanes need an incarnation, positive times and sizes, and a window "
-                            "below 4 GiB");
+  return tfrt_status_create(
+      TFRT_STATUS_INVALID_ARGUMENT,
+      "bulk channels need an incarnation, positive times and sizes, and a window "
+      "below 4 GiB");
 }
 
 static tfrt_status_t accept_stream(tfrt_transport_acceptor_t* acceptor,
@@ -57,14 +58,14 @@ static tfrt_status_t accept_stream(tfrt_transport_acceptor_t* acceptor,
                                    tfrt_transport_handler_t** out_handler);
 static const tfrt_transport_acceptor_vtable_t acceptor_vtable = {accept_stream};
 
-tfrt_status_t tfrt_lane_manager_create(const tfrt_lane_options_t* options,
+tfrt_status_t tfrt_bulk_manager_create(const tfrt_bulk_options_t* options,
                                        tfrt_transport_t* transport, tfrt_node_lock_t* lock,
-                                       tfrt_timer_queue_t* timers, tfrt_lane_handler_t* handler,
+                                       tfrt_timer_queue_t* timers, tfrt_bulk_handler_t* handler,
                                        tfrt_allocator_t allocator,
-                                       tfrt_lane_manager_t** out_manager) {
+                                       tfrt_bulk_manager_t** out_manager) {
   *out_manager = NULL;
   TFRT_RETURN_IF_ERROR(check_options(options));
-  tfrt_lane_manager_t* manager = tfrt_allocator_allocate_zeroed(allocator, sizeof(*manager));
+  tfrt_bulk_manager_t* manager = tfrt_allocator_allocate_zeroed(allocator, sizeof(*manager));
   if (!manager) return tfrt_status_out_of_memory();
   manager->options = *options;
   size_t key_size = options->cluster_key.size;
@@ -81,13 +82,13 @@ tfrt_status_t tfrt_lane_manager_create(const tfrt_lane_options_t* options,
   manager->handler = handler;
   manager->allocator = allocator;
   tfrt_hash_table_initialize(&manager->peers, &peers_vtable, allocator);
-  tfrt_list_initialize(&manager->lanes);
+  tfrt_list_initialize(&manager->channels);
   tfrt_condition_initialize(&manager->drained);
   *out_manager = manager;
   return NULL;
 }
 
-void tfrt_lane_manager_free(tfrt_lane_manager_t* manager) {
+void tfrt_bulk_manager_free(tfrt_bulk_manager_t* manager) {
   if (!manager) return;
   tfrt_allocator_t allocator = manager->allocator;
   tfrt_hash_table_deinitialize(&manager->peers);
@@ -97,85 +98,87 @@ void tfrt_lane_manager_free(tfrt_lane_manager_t* manager) {
   tfrt_allocator_free(allocator, manager, sizeof(*manager));
 }
 
-tfrt_transport_acceptor_t* tfrt_lane_manager_acceptor(tfrt_lane_manager_t* manager) {
+tfrt_transport_acceptor_t* tfrt_bulk_manager_acceptor(tfrt_bulk_manager_t* manager) {
   return &manager->acceptor;
 }
 
-uint64_t tfrt_lane_manager_window_size(const tfrt_lane_manager_t* manager) {
+uint64_t tfrt_bulk_manager_window_size(const tfrt_bulk_manager_t* manager) {
   return manager->options.window_size;
 }
 
-void tfrt_lane_manager_forget_one(tfrt_lane_manager_t* manager) {
+void tfrt_bulk_manager_forget_one(tfrt_bulk_manager_t* manager) {
   if (--manager->live == 0) tfrt_condition_broadcast(&manager->drained);
 }
 
-bool tfrt_lane_manager_is_drained(const tfrt_lane_manager_t* manager) {
+bool tfrt_bulk_manager_is_drained(const tfrt_bulk_manager_t* manager) {
   return manager->is_closed && manager->live == 0;
 }
 
-void tfrt_lane_manager_drain(tfrt_lane_manager_t* manager) {
+void tfrt_bulk_manager_drain(tfrt_bulk_manager_t* manager) {
   tfrt_node_lock_lock(manager->lock);
   int64_t deadline_ns =
-      tfrt_deadline_after(tfrt_clock_now_ns(manager->timers->clock), TFRT_TUNING_LANE_DRAIN_NS);
+      tfrt_deadline_after(tfrt_clock_now_ns(manager->timers->clock), TFRT_TUNING_BULK_DRAIN_NS);
   bool is_in_time = true;
-  while (is_in_time && !tfrt_lane_manager_is_drained(manager)) {
+  while (is_in_time && !tfrt_bulk_manager_is_drained(manager)) {
     is_in_time = tfrt_condition_wait_until(&manager->drained, &manager->lock->mutex, deadline_ns);
   }
   tfrt_node_lock_unlock_and_run(manager->lock);
 }
 
-tfrt_lane_counts_t tfrt_lane_manager_counts(const tfrt_lane_manager_t* manager) {
-  tfrt_lane_counts_t counts = manager->counts;
+tfrt_bulk_counts_t tfrt_bulk_manager_counts(const tfrt_bulk_manager_t* manager) {
+  tfrt_bulk_counts_t counts = manager->counts;
   counts.sessions = tfrt_hash_table_count(&manager->peers);
   return counts;
 }
 
-void tfrt_lane_manager_close(tfrt_lane_manager_t* manager) {
+void tfrt_bulk_manager_close(tfrt_bulk_manager_t* manager) {
   if (manager->is_closed) return;
   manager->is_closed = true;
   tfrt_status_t status = tfrt_status_create(TFRT_STATUS_CANCELLED, "this host shuts down");
   for (tfrt_hash_node_t* node; (node = tfrt_hash_table_first(&manager->peers));) {
-    tfrt_lane_peer_t* peer = TFRT_CONTAINER_OF(node, tfrt_lane_peer_t, by_incarnation);
-    tfrt_lane_manager_bury(manager, peer->session.incarnation, status);
+    tfrt_bulk_peer_t* peer = TFRT_CONTAINER_OF(node, tfrt_bulk_peer_t, by_incarnation);
+    tfrt_bulk_manager_bury(manager, peer->session.incarnation, status);
   }
   tfrt_status_release(status);
-  for (tfrt_list_link_t* l = manager->lanes.next; l != &manager->lanes; l = l->next) {
-    tfrt_lane_t* lane = TFRT_CONTAINER_OF(l, tfrt_lane_t, link);
-    if (lane->state != TFRT_LANE_ENDING) tfrt_lane_break(lane);
+  for (tfrt_list_link_t* l = manager->channels.next; l != &manager->channels; l = l->next) {
+    tfrt_bulk_channel_t* channel = TFRT_CONTAINER_OF(l, tfrt_bulk_channel_t, link);
+    if (channel->state != TFRT_BULK_CHANNEL_ENDING) tfrt_bulk_channel_break(channel);
   }
 }
 
 // --- Tables of transfers ------------------------------------------------------------------
 
 static bool is_outgoing(const tfrt_hash_node_t* node, const void* key) {
-  return TFRT_CONTAINER_OF(node, tfrt_lane_outgoing_t, by_want)->want == *(const uint64_t*)key;
+  return TFRT_CONTAINER_OF(node, tfrt_bulk_outgoing_t, by_want)->want == *(const uint64_t*)key;
 }
 
 static bool is_incoming(const tfrt_hash_node_t* node, const void* key) {
-  return TFRT_CONTAINER_OF(node, tfrt_lane_incoming_t, by_want)->name.want == *(const uint64_t*)key;
+  return TFRT_CONTAINER_OF(node, tfrt_bulk_incoming_t, by_want)->name.want == *(const uint64_t*)key;
 }
 
-static const tfrt_hash_table_vtable_t outgoing_vtable = {tfrt_lane_hash_number, is_outgoing};
-static const tfrt_hash_table_vtable_t incoming_vtable = {tfrt_lane_hash_number, is_incoming};
+static const tfrt_hash_table_vtable_t outgoing_vtable = {tfrt_bulk_hash_number, is_outgoing};
+static const tfrt_hash_table_vtable_t incoming_vtable = {tfrt_bulk_hash_number, is_incoming};
 
 // --- Sessions ----------------------------------------------------------------
 
-tfrt_status_t tfrt_lane_manager_open(tfrt_lane_manager_t* manager,
-                                     const tfrt_lane_session_t* session) {
+tfrt_status_t tfrt_bulk_manager_open(tfrt_bulk_manager_t* manager,
+                                     const tfrt_bulk_session_t* session) {
   if (manager->is_closed) {
-    return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION, "no lanes any more: closed");
+    return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION, "no bulk channels any more: closed");
   }
   if (session->incarnation == 0 || session->session == 0 || session->version == 0 ||
       session->chunk_bytes == 0 || session->address.size >= TFRT_TRANSPORT_ADDRESS_SIZE) {
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                              "a session for lanes has an incarnation, a number, a version and "
-                              "a size of chunks");
+    return tfrt_status_create(
+        TFRT_STATUS_INVALID_ARGUMENT,
+        "a session for bulk channels has an incarnation, a number, a version and "
+        "a size of chunks");
   }
-  if (tfrt_lane_peer_find(manager, session->incarnation)) {
-    return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS, "a session with this peer has lanes");
+  if (tfrt_bulk_peer_find(manager, session->incarnation)) {
+    return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS,
+                              "a session with this peer has bulk channels");
   }
   tfrt_allocator_t allocator = manager->allocator;
-  tfrt_lane_peer_t* peer = tfrt_allocator_allocate_zeroed(allocator, sizeof(*peer));
+  tfrt_bulk_peer_t* peer = tfrt_allocator_allocate_zeroed(allocator, sizeof(*peer));
   const char* address =
       tfrt_allocator_copy_string(allocator, session->address.data, session->address.size);
   if (!peer || !address) {
@@ -203,49 +206,49 @@ tfrt_status_t tfrt_lane_manager_open(tfrt_lane_manager_t* manager,
   return NULL;
 }
 
-static void free_peer(tfrt_lane_peer_t* peer) {
-  tfrt_lane_manager_t* manager = peer->manager;
+static void free_peer(tfrt_bulk_peer_t* peer) {
+  tfrt_bulk_manager_t* manager = peer->manager;
   tfrt_hash_table_deinitialize(&peer->outgoing);
   tfrt_hash_table_deinitialize(&peer->incoming);
   tfrt_allocator_free(manager->allocator, (char*)peer->session.address.data,
                       peer->session.address.size + 1);
   tfrt_allocator_free(manager->allocator, peer, sizeof(*peer));
-  tfrt_lane_manager_forget_one(manager);
+  tfrt_bulk_manager_forget_one(manager);
 }
 
-// Takes |peer|'s lane out of use.
-static void drop_lane(tfrt_lane_peer_t* peer) {
-  tfrt_lane_t* lane = peer->lane;
-  peer->lane = NULL;
-  if (lane) tfrt_lane_break(lane);
+// Takes |peer|'s channel out of use.
+static void drop_channel(tfrt_bulk_peer_t* peer) {
+  tfrt_bulk_channel_t* channel = peer->channel;
+  peer->channel = NULL;
+  if (channel) tfrt_bulk_channel_break(channel);
 }
 
-static void drop_aborts(tfrt_lane_peer_t* peer) {
+static void drop_aborts(tfrt_bulk_peer_t* peer) {
   for (tfrt_list_link_t* l; (l = tfrt_list_pop_front(&peer->aborts));) {
-    tfrt_lane_abort_t* abort = TFRT_CONTAINER_OF(l, tfrt_lane_abort_t, link);
+    tfrt_bulk_abort_t* abort = TFRT_CONTAINER_OF(l, tfrt_bulk_abort_t, link);
     tfrt_status_release(abort->status);
     tfrt_allocator_free(peer->manager->allocator, abort, sizeof(*abort));
     --peer->abort_count;
   }
 }
 
-void tfrt_lane_manager_bury(tfrt_lane_manager_t* manager, uint64_t incarnation,
+void tfrt_bulk_manager_bury(tfrt_bulk_manager_t* manager, uint64_t incarnation,
                             tfrt_status_t reason) {
-  tfrt_lane_peer_t* peer = tfrt_lane_peer_find(manager, incarnation);
+  tfrt_bulk_peer_t* peer = tfrt_bulk_peer_find(manager, incarnation);
   if (!peer) return;
   tfrt_hash_table_remove(&manager->peers, &peer->by_incarnation);
-  drop_lane(peer);
-  tfrt_lane_outgoing_direction.end_all(peer, reason);
-  tfrt_lane_incoming_direction.end_all(peer, reason);
+  drop_channel(peer);
+  tfrt_bulk_outgoing_direction.end_all(peer, reason);
+  tfrt_bulk_incoming_direction.end_all(peer, reason);
   drop_aborts(peer);
   peer->is_buried = true;
   if (!peer->has_timer || tfrt_timer_cancel(manager->timers, &peer->timer)) free_peer(peer);
 }
 
-void tfrt_lane_peer_abort_transfer(tfrt_lane_peer_t* peer, uint64_t want, bool from_owner,
+void tfrt_bulk_peer_abort_transfer(tfrt_bulk_peer_t* peer, uint64_t want, bool from_owner,
                                    tfrt_status_t status) {
-  if (peer->abort_count == TFRT_TUNING_LANE_ABORTS) return;
-  tfrt_lane_abort_t* abort =
+  if (peer->abort_count == TFRT_TUNING_BULK_ABORTS) return;
+  tfrt_bulk_abort_t* abort =
       tfrt_allocator_allocate_zeroed(peer->manager->allocator, sizeof(*abort));
   if (!abort) return;
   abort->want = want;
@@ -259,32 +262,32 @@ void tfrt_lane_peer_abort_transfer(tfrt_lane_peer_t* peer, uint64_t want, bool f
 
 static void run_timer(tfrt_timer_t* timer);
 
-// Whether the lack of a lane is a failure. A side that can't dial may need a lane for payloads that
-// never come.
-static bool is_missed(const tfrt_lane_peer_t* peer) {
+// Whether the lack of a channel is a failure. A side that can't dial may need a channel for
+// payloads that never come.
+static bool is_missed(const tfrt_bulk_peer_t* peer) {
   return peer->session.address.size > 0 || tfrt_hash_table_count(&peer->outgoing) > 0 ||
          tfrt_hash_table_count(&peer->incoming) > 0;
 }
 
-// Dials, if a lane is needed, can be had from here and is due; sets the timer for what is next.
-static void update(tfrt_lane_peer_t* peer) {
-  tfrt_lane_manager_t* manager = peer->manager;
+// Dials, if a channel is needed, can be had from here and is due; sets the timer for what is next.
+static void update(tfrt_bulk_peer_t* peer) {
+  tfrt_bulk_manager_t* manager = peer->manager;
   if (peer->is_buried || !peer->is_needed) return;
-  bool is_open = peer->lane && peer->lane->state == TFRT_LANE_OPEN;
+  bool is_open = peer->channel && peer->channel->state == TFRT_BULK_CHANNEL_OPEN;
   if (is_open || !is_missed(peer)) {
     peer->give_up_at_ns = TFRT_TIME_INFINITE;
     return;
   }
-  int64_t now_ns = tfrt_lane_manager_now_ns(manager);
+  int64_t now_ns = tfrt_bulk_manager_now_ns(manager);
   if (peer->give_up_at_ns == TFRT_TIME_INFINITE) {
     peer->give_up_at_ns = tfrt_deadline_after(now_ns, manager->options.give_up_ns);
   }
-  bool can_dial = !peer->lane && peer->session.address.size > 0;
+  bool can_dial = !peer->channel && peer->session.address.size > 0;
   if (can_dial && now_ns >= peer->next_dial_ns) {
     peer->next_dial_ns = tfrt_deadline_after(now_ns, manager->options.redial_delay_ns);
-    peer->lane = tfrt_lane_create(manager, peer, NULL);
-    if (peer->lane) peer->lane->number = ++peer->last_dialled;
-    can_dial = !peer->lane;
+    peer->channel = tfrt_bulk_channel_create(manager, peer, NULL);
+    if (peer->channel) peer->channel->number = ++peer->last_dialled;
+    can_dial = !peer->channel;
   }
   int64_t due_ns = peer->give_up_at_ns;
   if (can_dial && peer->next_dial_ns < due_ns) due_ns = peer->next_dial_ns;
@@ -294,19 +297,19 @@ static void update(tfrt_lane_peer_t* peer) {
 }
 
 static void run_timer(tfrt_timer_t* timer) {
-  tfrt_lane_peer_t* peer = TFRT_CONTAINER_OF(timer, tfrt_lane_peer_t, timer);
-  tfrt_lane_manager_t* manager = peer->manager;
-  tfrt_lane_handler_t* handler = manager->handler;
+  tfrt_bulk_peer_t* peer = TFRT_CONTAINER_OF(timer, tfrt_bulk_peer_t, timer);
+  tfrt_bulk_manager_t* manager = peer->manager;
+  tfrt_bulk_handler_t* handler = manager->handler;
   tfrt_node_lock_t* lock = manager->lock;
-  tfrt_lane_transfer_t name = {0};
+  tfrt_bulk_transfer_t name = {0};
   tfrt_node_lock_lock(lock);
   peer->has_timer = false;
   if (peer->is_buried) {
     free_peer(peer);
-  } else if (tfrt_lane_manager_now_ns(manager) >= peer->give_up_at_ns && is_missed(peer)) {
+  } else if (tfrt_bulk_manager_now_ns(manager) >= peer->give_up_at_ns && is_missed(peer)) {
     name.incarnation = peer->session.incarnation;
     name.session = peer->session.session;
-    // The handler hears once of each time that a lane is needed and missing.
+    // The handler hears once of each time that a channel is needed and missing.
     peer->give_up_at_ns = TFRT_TIME_INFINITE;
     peer->is_needed = false;
   } else {
@@ -321,27 +324,27 @@ static void run_timer(tfrt_timer_t* timer) {
   tfrt_status_release(status);
 }
 
-void tfrt_lane_peer_need(tfrt_lane_peer_t* peer) {
+void tfrt_bulk_peer_need(tfrt_bulk_peer_t* peer) {
   peer->is_needed = true;
-  tfrt_lane_pump(peer->lane);
+  tfrt_bulk_channel_pump(peer->channel);
   update(peer);
 }
 
-void tfrt_lane_manager_need(tfrt_lane_manager_t* manager, uint64_t incarnation, uint64_t want) {
-  tfrt_lane_peer_t* peer = tfrt_lane_peer_find(manager, incarnation);
+void tfrt_bulk_manager_need(tfrt_bulk_manager_t* manager, uint64_t incarnation, uint64_t want) {
+  tfrt_bulk_peer_t* peer = tfrt_bulk_peer_find(manager, incarnation);
   if (!peer) return;
-  tfrt_lane_t* lane = peer->lane;
-  const int64_t now_ns = tfrt_lane_manager_now_ns(manager);
-  if (want != 0 && lane && lane->state == TFRT_LANE_OPEN &&
-      now_ns - lane->used_ns >= TFRT_TUNING_LANE_DOUBT_NS) {
-    lane->expected_want = want;
+  tfrt_bulk_channel_t* channel = peer->channel;
+  const int64_t now_ns = tfrt_bulk_manager_now_ns(manager);
+  if (want != 0 && channel && channel->state == TFRT_BULK_CHANNEL_OPEN &&
+      now_ns - channel->used_ns >= TFRT_TUNING_BULK_DOUBT_NS) {
+    channel->expected_want = want;
   }
-  tfrt_lane_peer_need(peer);
+  tfrt_bulk_peer_need(peer);
 }
 
-static void set_address(tfrt_lane_manager_t* manager, uint64_t incarnation,
+static void set_address(tfrt_bulk_manager_t* manager, uint64_t incarnation,
                         tfrt_string_view_t address, int64_t next_dial_ns) {
-  tfrt_lane_peer_t* peer = tfrt_lane_peer_find(manager, incarnation);
+  tfrt_bulk_peer_t* peer = tfrt_bulk_peer_find(manager, incarnation);
   if (!peer || peer->session.address.size > 0 || address.size == 0 ||
       address.size >= TFRT_TRANSPORT_ADDRESS_SIZE) {
     return;
@@ -354,25 +357,25 @@ static void set_address(tfrt_lane_manager_t* manager, uint64_t incarnation,
   update(peer);
 }
 
-void tfrt_lane_manager_set_address(tfrt_lane_manager_t* manager, uint64_t incarnation,
+void tfrt_bulk_manager_set_address(tfrt_bulk_manager_t* manager, uint64_t incarnation,
                                    tfrt_string_view_t address) {
   set_address(manager, incarnation, address, 0);
 }
 
-void tfrt_lane_manager_offer_address(tfrt_lane_manager_t* manager, uint64_t incarnation,
+void tfrt_bulk_manager_offer_address(tfrt_bulk_manager_t* manager, uint64_t incarnation,
                                      tfrt_string_view_t address) {
   set_address(
       manager, incarnation, address,
-      tfrt_deadline_after(tfrt_lane_manager_now_ns(manager), manager->options.dial_timeout_ns));
+      tfrt_deadline_after(tfrt_bulk_manager_now_ns(manager), manager->options.dial_timeout_ns));
 }
 
-void tfrt_lane_peer_detach(tfrt_lane_peer_t* peer, bool was_open) {
-  peer->lane = NULL;
-  tfrt_lane_outgoing_direction.interrupt_all(peer);
-  tfrt_lane_incoming_direction.interrupt_all(peer);
+void tfrt_bulk_peer_detach(tfrt_bulk_peer_t* peer, bool was_open) {
+  peer->channel = NULL;
+  tfrt_bulk_outgoing_direction.interrupt_all(peer);
+  tfrt_bulk_incoming_direction.interrupt_all(peer);
   // At once after a loss, if the last dial is long enough ago.
   if (!was_open) {
-    peer->next_dial_ns = tfrt_deadline_after(tfrt_lane_manager_now_ns(peer->manager),
+    peer->next_dial_ns = tfrt_deadline_after(tfrt_bulk_manager_now_ns(peer->manager),
                                              peer->manager->options.redial_delay_ns);
   }
   update(peer);
@@ -380,17 +383,17 @@ void tfrt_lane_peer_detach(tfrt_lane_peer_t* peer, bool was_open) {
 
 // --- Who has dialled in --------------------------------------------------------
 
-// Whether |hello| crossed the dial of the lane that |peer| has, which stays. A peer that dials
+// Whether |hello| crossed the dial of the channel that |peer| has, which stays. A peer that dials
 // after it sent Welcome has lost that connection, even if this side has not noticed.
-static bool is_crossed(const tfrt_lane_peer_t* peer, const tfrt_wire_lane_hello_t* hello) {
-  const tfrt_lane_t* lane = peer->lane;
-  if (!lane || !lane->is_dialler) return false;
+static bool is_crossed(const tfrt_bulk_peer_t* peer, const tfrt_wire_bulk_hello_t* hello) {
+  const tfrt_bulk_channel_t* channel = peer->channel;
+  if (!channel || !channel->is_dialler) return false;
   if (peer->manager->options.incarnation > hello->from_incarnation) return false;
-  return lane->state == TFRT_LANE_DIALLING || hello->connection <= lane->passed;
+  return channel->state == TFRT_BULK_CHANNEL_DIALLING || hello->connection <= channel->passed;
 }
 
-static tfrt_status_t check_hello(const tfrt_lane_manager_t* manager, const tfrt_lane_peer_t* peer,
-                                 const tfrt_wire_lane_hello_t* hello) {
+static tfrt_status_t check_hello(const tfrt_bulk_manager_t* manager, const tfrt_bulk_peer_t* peer,
+                                 const tfrt_wire_bulk_hello_t* hello) {
   if (hello->to_incarnation != manager->options.incarnation) {
     return tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "another process lives at this address");
   }
@@ -400,36 +403,37 @@ static tfrt_status_t check_hello(const tfrt_lane_manager_t* manager, const tfrt_
   }
   if (hello->version != peer->session.version) {
     return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
-                              "the session speaks version %u, its lane version %u",
+                              "the session speaks version %u, its bulk channel version %u",
                               peer->session.version, hello->version);
   }
-  if (hello->lane != 0) {
-    return tfrt_status_create(TFRT_STATUS_OUT_OF_RANGE, "a session has one lane, number 0");
+  if (hello->channel != 0) {
+    return tfrt_status_create(TFRT_STATUS_OUT_OF_RANGE, "a session has one bulk channel, number 0");
   }
   if (hello->connection <= peer->last_accepted) {
     return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS,
-                              "connection %u of the lane was followed by %u", hello->connection,
-                              peer->last_accepted);
+                              "connection %u of the bulk channel was followed by %u",
+                              hello->connection, peer->last_accepted);
   }
   if (is_crossed(peer, hello)) {
     return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS,
-                              "both dialled; the lane of the smaller incarnation stays");
+                              "both dialled; the bulk channel of the smaller incarnation stays");
   }
   return NULL;
 }
 
-tfrt_status_t tfrt_lane_peer_adopt(tfrt_lane_t* lane, const tfrt_wire_lane_hello_t* hello) {
-  tfrt_lane_manager_t* manager = lane->manager;
-  tfrt_lane_peer_t* peer = tfrt_lane_peer_find(manager, hello->from_incarnation);
+tfrt_status_t tfrt_bulk_peer_adopt(tfrt_bulk_channel_t* channel,
+                                   const tfrt_wire_bulk_hello_t* hello) {
+  tfrt_bulk_manager_t* manager = channel->manager;
+  tfrt_bulk_peer_t* peer = tfrt_bulk_peer_find(manager, hello->from_incarnation);
   TFRT_RETURN_IF_ERROR(check_hello(manager, peer, hello));
   peer->last_accepted = hello->connection;
-  if (peer->lane) {
-    drop_lane(peer);
-    tfrt_lane_outgoing_direction.interrupt_all(peer);
-    tfrt_lane_incoming_direction.interrupt_all(peer);
+  if (peer->channel) {
+    drop_channel(peer);
+    tfrt_bulk_outgoing_direction.interrupt_all(peer);
+    tfrt_bulk_incoming_direction.interrupt_all(peer);
   }
-  peer->lane = lane;
-  lane->peer = peer;
+  peer->channel = channel;
+  channel->peer = peer;
   return NULL;
 }
 
@@ -437,11 +441,11 @@ tfrt_status_t tfrt_lane_peer_adopt(tfrt_lane_t* lane, const tfrt_wire_lane_hello
 
 // A Hello comes with the dial, so the connection that has been silent for longest is the least
 // likely to say one. If the newcomer were refused instead, one process could keep all others out.
-static void break_longest_silent(tfrt_lane_manager_t* manager) {
-  for (tfrt_list_link_t* l = manager->lanes.next; l != &manager->lanes; l = l->next) {
-    tfrt_lane_t* lane = TFRT_CONTAINER_OF(l, tfrt_lane_t, link);
-    if (lane->state != TFRT_LANE_GREETING) continue;
-    tfrt_lane_break(lane);
+static void break_longest_silent(tfrt_bulk_manager_t* manager) {
+  for (tfrt_list_link_t* l = manager->channels.next; l != &manager->channels; l = l->next) {
+    tfrt_bulk_channel_t* channel = TFRT_CONTAINER_OF(l, tfrt_bulk_channel_t, link);
+    if (channel->state != TFRT_BULK_CHANNEL_GREETING) continue;
+    tfrt_bulk_channel_break(channel);
     return;
   }
 }
@@ -449,19 +453,19 @@ static void break_longest_silent(tfrt_lane_manager_t* manager) {
 static tfrt_status_t accept_stream(tfrt_transport_acceptor_t* acceptor,
                                    const tfrt_transport_incoming_t* incoming,
                                    tfrt_transport_handler_t** out_handler) {
-  tfrt_lane_manager_t* manager = TFRT_CONTAINER_OF(acceptor, tfrt_lane_manager_t, acceptor);
-  tfrt_lane_t* lane = NULL;
+  tfrt_bulk_manager_t* manager = TFRT_CONTAINER_OF(acceptor, tfrt_bulk_manager_t, acceptor);
+  tfrt_bulk_channel_t* channel = NULL;
   *out_handler = NULL;
   tfrt_node_lock_lock(manager->lock);
   bool is_closed = manager->is_closed;
-  if (!is_closed) lane = tfrt_lane_create(manager, NULL, incoming->connection);
-  if (lane && ++manager->greeting_count > manager->options.max_greeting) {
+  if (!is_closed) channel = tfrt_bulk_channel_create(manager, NULL, incoming->connection);
+  if (channel && ++manager->greeting_count > manager->options.max_greeting) {
     break_longest_silent(manager);
   }
   tfrt_node_lock_unlock_and_run(manager->lock);
   if (is_closed) return tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "this host shuts down");
-  if (!lane) return tfrt_status_out_of_memory();
-  *out_handler = &lane->handler;
+  if (!channel) return tfrt_status_out_of_memory();
+  *out_handler = &channel->handler;
   tfrt_transport_connection_receive(incoming->connection);
   return NULL;
 }

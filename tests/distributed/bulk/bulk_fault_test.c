@@ -4,26 +4,26 @@
 // cancel, and nothing is left.
 #include <string.h>
 
-#include "tests/distributed/bulk/lane_harness.h"
+#include "tests/distributed/bulk/bulk_harness.h"
 #include "tests/support/test_main.h"
 
 #define LONG_NS (600 * TFRT_NANOSECONDS_PER_SECOND)
 
-static tfrt_lane_harness_t harness;
+static tfrt_bulk_harness_t harness;
 
 static void begin(uint64_t seed, tfrt_simulated_chance_t break_chance) {
-  tfrt_lane_harness_options_t options;
-  tfrt_lane_harness_options_initialize(&options);
+  tfrt_bulk_harness_options_t options;
+  tfrt_bulk_harness_options_initialize(&options);
   options.network.seed = seed;
   options.network.jitter_ns = 300 * TFRT_NANOSECONDS_PER_MICROSECOND;
   options.network.break_chance = break_chance;
   options.diallers = 1 + (uint32_t)(seed % 3);
   options.chunk_bytes = 1000 + (uint32_t)(seed % 7) * 9000;
-  options.lanes.window_size = 1 + (seed % 5) * 40000;
-  options.lanes.uses_checksum = seed % 2 == 0;
+  options.channels.window_size = 1 + (seed % 5) * 40000;
+  options.channels.uses_checksum = seed % 2 == 0;
   // Faults end; what is judged is that transfers do.
-  options.lanes.give_up_ns = LONG_NS;
-  tfrt_lane_harness_begin(&harness, &options);
+  options.channels.give_up_ns = LONG_NS;
+  tfrt_bulk_harness_begin(&harness, &options);
 }
 
 static uint64_t random_size(tfrt_random_t* random) {
@@ -47,9 +47,9 @@ static void run_random_wants(uint64_t seed, size_t count) {
     int host = (int)tfrt_random_below(random, 2);
     uint64_t size = random_size(random);
     if (seed % 5 == 0) size %= 50;
-    size_t want = tfrt_lane_harness_want(&harness, host, size, i + 1);
-    tfrt_lane_harness_pass(&harness, (int64_t)tfrt_random_below(random, 2000000));
-    if (i % 8 == 7) tfrt_lane_harness_unwant(&harness, host, want);
+    size_t want = tfrt_bulk_harness_want(&harness, host, size, i + 1);
+    tfrt_bulk_harness_pass(&harness, (int64_t)tfrt_random_below(random, 2000000));
+    if (i % 8 == 7) tfrt_bulk_harness_unwant(&harness, host, want);
   }
 }
 
@@ -57,7 +57,7 @@ static uint32_t check_wants(uint64_t seed) {
   uint32_t resumes = 0;
   for (int host = 0; host < 2; ++host) {
     for (size_t i = 0; i < harness.hosts[host].want_count; ++i) {
-      const tfrt_lane_harness_want_t* want = &harness.hosts[host].wants[i];
+      const tfrt_bulk_harness_want_t* want = &harness.hosts[host].wants[i];
       resumes += want->resumes;
       if (want->is_complete) {
         ck_assert_msg(want->is_intact, "seed %llu: wrong bytes", (unsigned long long)seed);
@@ -67,7 +67,7 @@ static uint32_t check_wants(uint64_t seed) {
                       (unsigned long long)seed, tfrt_status_message(want->error));
       }
     }
-    tfrt_lane_counts_t counts = tfrt_lane_harness_counts(&harness, host);
+    tfrt_bulk_counts_t counts = tfrt_bulk_harness_counts(&harness, host);
     ck_assert_uint_eq(counts.sending, 0);
     ck_assert_uint_eq(counts.receiving, 0);
     ck_assert_ptr_null(harness.hosts[host].lost);
@@ -80,38 +80,38 @@ START_TEST(random_transfers_end_with_the_right_bytes_whatever_breaks) {
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     begin(seed, seed % 4 == 0 ? 0 : 20000);
     run_random_wants(seed, 12);
-    ck_assert_msg(tfrt_lane_harness_run(&harness, LONG_NS), "seed %llu: a want never ends",
+    ck_assert_msg(tfrt_bulk_harness_run(&harness, LONG_NS), "seed %llu: a want never ends",
                   (unsigned long long)seed);
-    tfrt_lane_harness_pass(&harness, TFRT_NANOSECONDS_PER_SECOND);
+    tfrt_bulk_harness_pass(&harness, TFRT_NANOSECONDS_PER_SECOND);
     resumes += check_wants(seed);
-    tfrt_lane_harness_end(&harness);
+    tfrt_bulk_harness_end(&harness);
   }
   ck_assert_uint_gt(resumes, 200);
 }
 END_TEST
 
 // Large messages get lost from now on, small ones don't; a stream that loses one breaks after 10 s.
-static void open_hole(const tfrt_lane_harness_options_t* options) {
+static void open_hole(const tfrt_bulk_harness_options_t* options) {
   tfrt_simulated_options_t network = options->network;
   network.hole_bytes = 1400;
   network.hole_ns = 10 * TFRT_NANOSECONDS_PER_SECOND;
   tfrt_simulated_network_set_faults(harness.network, &network);
 }
 
-static const tfrt_lane_harness_want_t* want_of(int host, size_t index) {
+static const tfrt_bulk_harness_want_t* want_of(int host, size_t index) {
   return &harness.hosts[host].wants[index];
 }
 
 START_TEST(a_payload_of_which_no_byte_arrives_is_an_error_that_says_so) {
-  tfrt_lane_harness_options_t options;
-  tfrt_lane_harness_options_initialize(&options);
-  options.lanes.stall_ns = 15 * TFRT_NANOSECONDS_PER_SECOND;
-  tfrt_lane_harness_begin(&harness, &options);
+  tfrt_bulk_harness_options_t options;
+  tfrt_bulk_harness_options_initialize(&options);
+  options.channels.stall_ns = 15 * TFRT_NANOSECONDS_PER_SECOND;
+  tfrt_bulk_harness_begin(&harness, &options);
   open_hole(&options);
-  size_t large = tfrt_lane_harness_want(&harness, 0, 100000, 1);
-  size_t small = tfrt_lane_harness_want(&harness, 0, 100, 2);
+  size_t large = tfrt_bulk_harness_want(&harness, 0, 100000, 1);
+  size_t small = tfrt_bulk_harness_want(&harness, 0, 100, 2);
   // The first connection breaks after 10 s, the second one after 20.
-  ck_assert(tfrt_lane_harness_run(&harness, 21 * TFRT_NANOSECONDS_PER_SECOND));
+  ck_assert(tfrt_bulk_harness_run(&harness, 21 * TFRT_NANOSECONDS_PER_SECOND));
   ck_assert(want_of(0, small)->is_intact);
   tfrt_status_t error = want_of(0, large)->error;
   ck_assert_int_eq(tfrt_status_code(error), TFRT_STATUS_UNAVAILABLE);
@@ -119,44 +119,44 @@ START_TEST(a_payload_of_which_no_byte_arrives_is_an_error_that_says_so) {
   ck_assert_msg(strstr(message, "0 of 100000 bytes came, and none for 20.") &&
                     strstr(message, " s; the limit is 15.0 s"),
                 "%s", message);
-  tfrt_lane_harness_end(&harness);
+  tfrt_bulk_harness_end(&harness);
 }
 END_TEST
 
 START_TEST(a_payload_that_stops_on_its_way_says_how_far_it_came) {
-  tfrt_lane_harness_options_t options;
-  tfrt_lane_harness_options_initialize(&options);
-  options.lanes.stall_ns = 15 * TFRT_NANOSECONDS_PER_SECOND;
-  options.lanes.window_size = 20000;
+  tfrt_bulk_harness_options_t options;
+  tfrt_bulk_harness_options_initialize(&options);
+  options.channels.stall_ns = 15 * TFRT_NANOSECONDS_PER_SECOND;
+  options.channels.window_size = 20000;
   options.chunk_bytes = 10000;
-  tfrt_lane_harness_begin(&harness, &options);
-  size_t want = tfrt_lane_harness_want(&harness, 0, 200000, 1);
-  tfrt_lane_harness_run_messages(&harness, 10);
+  tfrt_bulk_harness_begin(&harness, &options);
+  size_t want = tfrt_bulk_harness_want(&harness, 0, 200000, 1);
+  tfrt_bulk_harness_run_messages(&harness, 10);
   open_hole(&options);
-  ck_assert(tfrt_lane_harness_run(&harness, 31 * TFRT_NANOSECONDS_PER_SECOND));
+  ck_assert(tfrt_bulk_harness_run(&harness, 31 * TFRT_NANOSECONDS_PER_SECOND));
   tfrt_status_t error = want_of(0, want)->error;
   ck_assert_int_eq(tfrt_status_code(error), TFRT_STATUS_UNAVAILABLE);
   const char* message = tfrt_status_message(error);
   ck_assert_msg(strstr(message, "0000 of 200000 bytes came"), "%s", message);
   ck_assert_msg(!strstr(message, " 0 of"), "%s", message);
-  tfrt_lane_harness_end(&harness);
+  tfrt_bulk_harness_end(&harness);
 }
 END_TEST
 
 START_TEST(a_payload_that_crawls_over_connections_that_break_arrives) {
-  tfrt_lane_harness_options_t options;
-  tfrt_lane_harness_options_initialize(&options);
-  options.lanes.stall_ns = TFRT_NANOSECONDS_PER_SECOND;
-  options.lanes.window_size = 4000;
+  tfrt_bulk_harness_options_t options;
+  tfrt_bulk_harness_options_initialize(&options);
+  options.channels.stall_ns = TFRT_NANOSECONDS_PER_SECOND;
+  options.channels.window_size = 4000;
   options.chunk_bytes = 1000;
   options.network.delay_ns = 100 * TFRT_NANOSECONDS_PER_MILLISECOND;
   options.network.break_chance = 100000;
-  tfrt_lane_harness_begin(&harness, &options);
-  size_t want = tfrt_lane_harness_want(&harness, 0, 60000, 1);
-  ck_assert(tfrt_lane_harness_run(&harness, LONG_NS));
+  tfrt_bulk_harness_begin(&harness, &options);
+  size_t want = tfrt_bulk_harness_want(&harness, 0, 60000, 1);
+  ck_assert(tfrt_bulk_harness_run(&harness, LONG_NS));
   ck_assert(want_of(0, want)->is_intact);
   ck_assert_uint_gt(want_of(0, want)->resumes, 2);
-  tfrt_lane_harness_end(&harness);
+  tfrt_bulk_harness_end(&harness);
 }
 END_TEST
 
@@ -166,24 +166,24 @@ START_TEST(death_at_a_random_moment_leaves_nothing) {
     run_random_wants(seed, 10);
     for (int i = 0; i < 2; ++i) {
       int host = (int)((seed + (uint64_t)i) % 2);
-      tfrt_lane_harness_bury(&harness, host);
+      tfrt_bulk_harness_bury(&harness, host);
       for (size_t k = 0; k < harness.hosts[host].want_count; ++k) {
         ck_assert_ptr_null(harness.hosts[host].wants[k].buffer);
       }
-      tfrt_lane_harness_pass(&harness, (int64_t)(seed % 7) * 100000);
+      tfrt_bulk_harness_pass(&harness, (int64_t)(seed % 7) * 100000);
     }
-    tfrt_lane_harness_pass(&harness, 10 * TFRT_NANOSECONDS_PER_SECOND);
+    tfrt_bulk_harness_pass(&harness, 10 * TFRT_NANOSECONDS_PER_SECOND);
     for (int i = 0; i < 2; ++i) {
-      tfrt_lane_counts_t counts = tfrt_lane_harness_counts(&harness, i);
-      ck_assert_uint_eq(counts.lanes + counts.sessions + counts.sending + counts.receiving, 0);
+      tfrt_bulk_counts_t counts = tfrt_bulk_harness_counts(&harness, i);
+      ck_assert_uint_eq(counts.channels + counts.sessions + counts.sending + counts.receiving, 0);
     }
-    tfrt_lane_harness_end(&harness);
+    tfrt_bulk_harness_end(&harness);
   }
 }
 END_TEST
 
 Suite* tfrt_test_suite(void) {
-  Suite* suite = suite_create("lane_fault");
+  Suite* suite = suite_create("channel_fault");
   TCase* seeds = tcase_create("seeds");
   tcase_set_timeout(seeds, 60);
   tcase_add_test(seeds, random_transfers_end_with_the_right_bytes_whatever_breaks);

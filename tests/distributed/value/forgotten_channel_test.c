@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lanes that a relay between two processes has forgotten while they were idle, which one side
-// learns at once, and the other one only when it writes. Sessions live on; so must what needs the
-// lane.
+// Bulk channels that a relay between two processes has forgotten while they were idle, which one
+// side learns at once, and the other one only when it writes. Sessions live on; so must what needs
+// the bulk channel.
 #include "distributed/domain/domain.h"
 #include "host_runtime/async/builtin_types.h"
 #include "tests/distributed/host/node_harness.h"
 #include "tests/support/test_main.h"
 
-// The size of an argument, in one message; its doubled result needs a lane.
+// The size of an argument, in one message; its doubled result needs a bulk channel.
 #define SIZE 40000
 #define IDLE_NS (5 * TFRT_NODE_WORLD_SECOND)
 #define CLIENT 3
@@ -50,8 +50,8 @@ static void start(const char* program) {
   tfrt_async_value_release(text);
 }
 
-// Runs |program|, whose result is |times| its argument, in less time than a lane is waited for, and
-// then nothing for a while.
+// Runs |program|, whose result is |times| its argument, in less time than a bulk channel is waited
+// for, and then nothing for a while.
 static void run(const char* program, size_t times) {
   const tfrt_clock_t clock = tfrt_simulated_network_clock(world.network);
   const int64_t begin_ns = tfrt_clock_now_ns(clock);
@@ -66,18 +66,18 @@ static void run(const char* program, size_t times) {
   tfrt_node_world_run_for(&world, IDLE_NS);
 }
 
-// Forgets the lane between two; who is |silent| isn't told.
+// Forgets the bulk channel between two; who is |silent| isn't told.
 static void forget(uint32_t told, uint32_t silent) {
   tfrt_simulated_network_forget(world.network, world.hosts[told].endpoint,
                                 world.hosts[silent].endpoint, TFRT_TRANSPORT_BULK);
   tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
 }
 
-// The lanes that |index| has dialled so far.
+// The bulk channels that |index| has dialled so far.
 static uint64_t dials_of(uint32_t index) {
   tfrt_node_t* node = world.hosts[index].node;
   tfrt_node_lock_tables(node);
-  const uint64_t dials = tfrt_lane_manager_counts(node->lanes).dials;
+  const uint64_t dials = tfrt_bulk_manager_counts(node->bulk).dials;
   tfrt_node_unlock(node);
   return dials;
 }
@@ -101,7 +101,7 @@ static void end(void) {
   tfrt_node_world_deinitialize(&world);
 }
 
-START_TEST(a_host_that_expects_a_payload_learns_that_the_owner_has_lost_the_lane) {
+START_TEST(a_host_that_expects_a_payload_learns_that_the_owner_has_lost_the_channel) {
   begin();
   run(one_way_program, 4);
   const uint64_t before = dials_of(2);
@@ -112,7 +112,7 @@ START_TEST(a_host_that_expects_a_payload_learns_that_the_owner_has_lost_the_lane
 }
 END_TEST
 
-START_TEST(a_client_that_expects_a_payload_learns_that_the_owner_has_lost_the_lane) {
+START_TEST(a_client_that_expects_a_payload_learns_that_the_owner_has_lost_the_channel) {
   begin();
   run(client_program, 2);
   const uint64_t before = dials_of(CLIENT);
@@ -149,7 +149,7 @@ START_TEST(an_owner_that_is_not_told_of_the_loss_learns_of_it_when_it_sends) {
 }
 END_TEST
 
-START_TEST(a_lane_that_was_idle_and_is_not_lost_is_used_on) {
+START_TEST(a_channel_that_was_idle_and_is_not_lost_is_used_on) {
   begin();
   run(both_ways_program, 8);
   const uint64_t before = all_dials();
@@ -160,13 +160,13 @@ START_TEST(a_lane_that_was_idle_and_is_not_lost_is_used_on) {
 END_TEST
 
 Suite* tfrt_test_suite(void) {
-  Suite* suite = suite_create("forgotten lane");
+  Suite* suite = suite_create("forgotten bulk channel");
   TCase* all = tcase_create("all");
-  tcase_add_test(all, a_host_that_expects_a_payload_learns_that_the_owner_has_lost_the_lane);
-  tcase_add_test(all, a_client_that_expects_a_payload_learns_that_the_owner_has_lost_the_lane);
+  tcase_add_test(all, a_host_that_expects_a_payload_learns_that_the_owner_has_lost_the_channel);
+  tcase_add_test(all, a_client_that_expects_a_payload_learns_that_the_owner_has_lost_the_channel);
   tcase_add_test(all, an_owner_dials_who_has_dialled_it_where_that_has_an_address);
   tcase_add_test(all, an_owner_that_is_not_told_of_the_loss_learns_of_it_when_it_sends);
-  tcase_add_test(all, a_lane_that_was_idle_and_is_not_lost_is_used_on);
+  tcase_add_test(all, a_channel_that_was_idle_and_is_not_lost_is_used_on);
   suite_add_tcase(suite, all);
   return suite;
 }

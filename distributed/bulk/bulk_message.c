@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A message of a lane, read from the spans in which a transport hands it over, without gathering
+// A message of a channel, read from the spans in which a transport hands it over, without gathering
 // its payload.
 //
 //   spans:   [ prefix ....... | payl ] [ oad ........... ] [ ... ]
 //            `-- gathered --'   `-- left where it is: copied once, to its place
 //
 // A chunk whose payload is not its last field is legal, and gathered as a whole.
-#include "distributed/bulk/lane_impl.h"
+#include "distributed/bulk/bulk_impl.h"
 
 #include <string.h>
 
@@ -96,7 +96,7 @@ static size_t gather(const tfrt_transport_span_t* spans, size_t count, uint8_t* 
 
 // Decodes the fields before a payload as a chunk of their own: the one that was sent, but
 // with an empty payload.
-static tfrt_status_t decode_prefix(tfrt_lane_message_t* message, const uint8_t* fields, size_t size,
+static tfrt_status_t decode_prefix(tfrt_bulk_message_t* message, const uint8_t* fields, size_t size,
                                    bool is_from_dialler) {
   // Two bytes hold lengths up to 2^14, and a prefix has at most 512.
   uint8_t* bytes = tfrt_arena_allocate(&message->arena, size + 3);
@@ -109,7 +109,7 @@ static tfrt_status_t decode_prefix(tfrt_lane_message_t* message, const uint8_t* 
                                &message->arena, &message->body);
 }
 
-static tfrt_status_t decode_gathered(tfrt_lane_message_t* message,
+static tfrt_status_t decode_gathered(tfrt_bulk_message_t* message,
                                      const tfrt_transport_span_t* spans, size_t count, size_t total,
                                      bool is_from_dialler) {
   uint8_t* bytes = tfrt_allocator_allocate(message->allocator, total);
@@ -126,13 +126,13 @@ static tfrt_status_t decode_gathered(tfrt_lane_message_t* message,
   return NULL;
 }
 
-static tfrt_status_t read_spans(tfrt_lane_message_t* message, const tfrt_transport_span_t* spans,
+static tfrt_status_t read_spans(tfrt_bulk_message_t* message, const tfrt_transport_span_t* spans,
                                 size_t count, bool is_from_dialler) {
   size_t total = 0;
   for (size_t i = 0; i < count; ++i) total += spans[i].size;
   if (total > TFRT_WIRE_MAX_BULK_SIZE) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                              "a message of a lane has at most %u bytes, not %zu",
+                              "a message of a bulk channel has at most %u bytes, not %zu",
                               TFRT_WIRE_MAX_BULK_SIZE, total);
   }
   uint8_t head[TFRT_WIRE_MAX_CHUNK_PREFIX_SIZE];
@@ -157,22 +157,22 @@ static tfrt_status_t read_spans(tfrt_lane_message_t* message, const tfrt_transpo
   return NULL;
 }
 
-tfrt_status_t tfrt_lane_message_initialize(tfrt_lane_message_t* message,
+tfrt_status_t tfrt_bulk_message_initialize(tfrt_bulk_message_t* message,
                                            const tfrt_transport_span_t* spans, size_t count,
                                            bool is_from_dialler, tfrt_allocator_t allocator) {
-  *message = (tfrt_lane_message_t){.allocator = allocator};
+  *message = (tfrt_bulk_message_t){.allocator = allocator};
   tfrt_arena_initialize(&message->arena, allocator);
   tfrt_status_t status = read_spans(message, spans, count, is_from_dialler);
-  if (!tfrt_status_is_ok(status)) tfrt_lane_message_deinitialize(message);
+  if (!tfrt_status_is_ok(status)) tfrt_bulk_message_deinitialize(message);
   return status;
 }
 
-void tfrt_lane_message_deinitialize(tfrt_lane_message_t* message) {
+void tfrt_bulk_message_deinitialize(tfrt_bulk_message_t* message) {
   tfrt_allocator_free(message->allocator, (void*)message->gathered.data, message->gathered.size);
   tfrt_arena_deinitialize(&message->arena);
 }
 
-uint32_t tfrt_lane_message_copy_payload(const tfrt_lane_message_t* message, void* target,
+uint32_t tfrt_bulk_message_copy_payload(const tfrt_bulk_message_t* message, void* target,
                                         bool wants_checksum) {
   size_t skipped = message->payload_offset;
   size_t left = message->body.chunk.payload.size;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/distributed/bulk/lane_harness.h"
+#include "tests/distributed/bulk/bulk_harness.h"
 
 #include <check.h>
 #include <stdatomic.h>
@@ -16,7 +16,7 @@ typedef struct bytes_s {
 
 static _Atomic int64_t live_values;
 
-uint8_t tfrt_lane_harness_byte(uint64_t seed, uint64_t offset) {
+uint8_t tfrt_bulk_harness_byte(uint64_t seed, uint64_t offset) {
   return (uint8_t)((seed * 31 + offset * 131 + (offset >> 8) * 7 + (offset >> 16) * 3) & 0xff);
 }
 
@@ -48,7 +48,7 @@ static const tfrt_type_t bytes_type = {.name = "!test.bytes",
                                        .destroy = bytes_destroy,
                                        .codec = &bytes_codec};
 
-tfrt_async_value_t* tfrt_lane_harness_value(uint64_t size, uint64_t seed) {
+tfrt_async_value_t* tfrt_bulk_harness_value(uint64_t size, uint64_t seed) {
   tfrt_type_id_t type = 0;
   ck_assert_ptr_null(tfrt_type_register(&bytes_type, &type));
   tfrt_async_value_t* value = tfrt_async_value_create_available(type);
@@ -56,12 +56,12 @@ tfrt_async_value_t* tfrt_lane_harness_value(uint64_t size, uint64_t seed) {
   bytes_t* bytes = tfrt_async_value_payload(value);
   bytes->data = tfrt_allocator_allocate(tfrt_allocator_system(), size);
   bytes->size = size;
-  for (uint64_t i = 0; i < size; ++i) bytes->data[i] = tfrt_lane_harness_byte(seed, i);
+  for (uint64_t i = 0; i < size; ++i) bytes->data[i] = tfrt_bulk_harness_byte(seed, i);
   atomic_fetch_add_explicit(&live_values, 1, memory_order_relaxed);
   return value;
 }
 
-int64_t tfrt_lane_harness_live_values(void) {
+int64_t tfrt_bulk_harness_live_values(void) {
   return atomic_load_explicit(&live_values, memory_order_relaxed);
 }
 
@@ -69,7 +69,7 @@ int64_t tfrt_lane_harness_live_values(void) {
 
 typedef struct message_s {
   tfrt_timer_t timer;
-  tfrt_lane_harness_host_t* to;
+  tfrt_bulk_harness_host_t* to;
   bool is_unwant;
   uint64_t number;
   uint64_t resumes;
@@ -79,51 +79,51 @@ typedef struct message_s {
   uint64_t seed;
 } message_t;
 
-static tfrt_lane_harness_host_t* other(tfrt_lane_harness_host_t* host) {
+static tfrt_bulk_harness_host_t* other(tfrt_bulk_harness_host_t* host) {
   return &host->harness->hosts[host == &host->harness->hosts[0]];
 }
 
 static void on_done(void* context, tfrt_status_t status) {
-  tfrt_lane_harness_host_t* host = context;
+  tfrt_bulk_harness_host_t* host = context;
   ++host->sends_done;
   host->last_done = tfrt_status_code(status);
 }
 
 // Serves a Want. With the lock held.
-static void serve(tfrt_lane_harness_host_t* host, const message_t* message,
+static void serve(tfrt_bulk_harness_host_t* host, const message_t* message,
                   tfrt_async_value_t* value) {
   uint64_t borrower = other(host)->incarnation;
   if (message->resumes != 0) {
     tfrt_status_t status =
-        tfrt_lane_manager_resume_send(host->manager, borrower, message->resumes, message->number,
+        tfrt_bulk_manager_resume_send(host->manager, borrower, message->resumes, message->number,
                                       message->offset, message->limit);
     if (!status) return;
     tfrt_status_release(status);
-    tfrt_lane_manager_end_send(host->manager, borrower, message->resumes, NULL);
+    tfrt_bulk_manager_end_send(host->manager, borrower, message->resumes, NULL);
   }
-  tfrt_lane_harness_t* harness = host->harness;
+  tfrt_bulk_harness_t* harness = host->harness;
   tfrt_payload_source_t* source =
       harness->open_source ? harness->open_source(message->size, message->seed) : NULL;
-  const tfrt_lane_send_t send = {.want = message->number,
+  const tfrt_bulk_send_t send = {.want = message->number,
                                  .value = value,
                                  .source = source,
                                  .offset = message->offset,
                                  .limit = message->limit,
                                  .done = on_done,
                                  .context = host};
-  tfrt_status_t status = tfrt_lane_manager_send(host->manager, borrower, &send);
+  tfrt_status_t status = tfrt_bulk_manager_send(host->manager, borrower, &send);
   if (status) tfrt_payload_source_destroy(source);
   tfrt_status_release(status);
 }
 
 static void deliver(tfrt_timer_t* timer) {
   message_t* message = TFRT_CONTAINER_OF(timer, message_t, timer);
-  tfrt_lane_harness_host_t* host = message->to;
+  tfrt_bulk_harness_host_t* host = message->to;
   tfrt_async_value_t* value =
-      message->is_unwant ? NULL : tfrt_lane_harness_value(message->size, message->seed);
+      message->is_unwant ? NULL : tfrt_bulk_harness_value(message->size, message->seed);
   tfrt_node_lock_lock(&host->lock);
   if (message->is_unwant) {
-    tfrt_lane_manager_end_send(host->manager, other(host)->incarnation, message->number, NULL);
+    tfrt_bulk_manager_end_send(host->manager, other(host)->incarnation, message->number, NULL);
   } else {
     serve(host, message, value);
   }
@@ -134,8 +134,8 @@ static void deliver(tfrt_timer_t* timer) {
 }
 
 // Control keeps its order: each message a little later than the one before.
-static void send_control(tfrt_lane_harness_host_t* from, const message_t* content) {
-  tfrt_lane_harness_t* harness = from->harness;
+static void send_control(tfrt_bulk_harness_host_t* from, const message_t* content) {
+  tfrt_bulk_harness_t* harness = from->harness;
   message_t* message = tfrt_allocator_allocate(tfrt_allocator_system(), sizeof(*message));
   ck_assert_ptr_nonnull(message);
   *message = *content;
@@ -147,20 +147,20 @@ static void send_control(tfrt_lane_harness_host_t* from, const message_t* conten
 }
 
 // Appends the Want of |want|. With the lock held.
-static void send_want(tfrt_lane_harness_host_t* host, tfrt_lane_harness_want_t* want,
+static void send_want(tfrt_bulk_harness_host_t* host, tfrt_bulk_harness_want_t* want,
                       uint64_t resumes, uint64_t offset) {
   want->number = host->next_number++;
   const message_t message = {.number = want->number,
                              .resumes = resumes,
                              .offset = offset,
-                             .limit = offset + tfrt_lane_manager_window_size(host->manager),
+                             .limit = offset + tfrt_bulk_manager_window_size(host->manager),
                              .size = want->size,
                              .seed = want->seed};
   send_control(host, &message);
 }
 
 // Ends |want| and appends its Unwant. With the lock held.
-static void send_unwant(tfrt_lane_harness_host_t* host, tfrt_lane_harness_want_t* want) {
+static void send_unwant(tfrt_bulk_harness_host_t* host, tfrt_bulk_harness_want_t* want) {
   const message_t message = {.is_unwant = true, .number = want->number};
   want->number = 0;
   send_control(host, &message);
@@ -168,22 +168,22 @@ static void send_unwant(tfrt_lane_harness_host_t* host, tfrt_lane_harness_want_t
 
 // --- The handler -------------------------------------------------------------
 
-static tfrt_lane_harness_host_t* host_of(tfrt_lane_handler_t* handler) {
-  return TFRT_CONTAINER_OF(handler, tfrt_lane_harness_host_t, handler);
+static tfrt_bulk_harness_host_t* host_of(tfrt_bulk_handler_t* handler) {
+  return TFRT_CONTAINER_OF(handler, tfrt_bulk_harness_host_t, handler);
 }
 
-static tfrt_lane_harness_want_t* find_want(tfrt_lane_harness_host_t* host, uint64_t number) {
+static tfrt_bulk_harness_want_t* find_want(tfrt_bulk_harness_host_t* host, uint64_t number) {
   for (size_t i = 0; i < host->want_count; ++i) {
     if (host->wants[i].number == number) return &host->wants[i];
   }
   return NULL;
 }
 
-static tfrt_status_t on_begin(tfrt_lane_handler_t* handler, const tfrt_lane_transfer_t* transfer,
+static tfrt_status_t on_begin(tfrt_bulk_handler_t* handler, const tfrt_bulk_transfer_t* transfer,
                               tfrt_string_view_t type, tfrt_string_view_t header,
-                              uint64_t total_size, tfrt_lane_sink_t* out_sink) {
-  tfrt_lane_harness_host_t* host = host_of(handler);
-  tfrt_lane_harness_want_t* want = find_want(host, transfer->want);
+                              uint64_t total_size, tfrt_bulk_sink_t* out_sink) {
+  tfrt_bulk_harness_host_t* host = host_of(handler);
+  tfrt_bulk_harness_want_t* want = find_want(host, transfer->want);
   if (!want) return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "nobody wants that");
   ck_assert(tfrt_string_view_equal(type, tfrt_string_view_of("!test.bytes")));
   ck_assert(tfrt_string_view_equal(header, tfrt_string_view_of("head")));
@@ -200,26 +200,26 @@ static tfrt_status_t on_begin(tfrt_lane_handler_t* handler, const tfrt_lane_tran
   ++want->begins;
   want->begin_place = ++host->next_begin_place;
   want->buffer = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), want->size);
-  *out_sink = (tfrt_lane_sink_t){.body = want->buffer, .context = want};
+  *out_sink = (tfrt_bulk_sink_t){.body = want->buffer, .context = want};
   return NULL;
 }
 
-static void free_buffer(tfrt_lane_harness_want_t* want) {
+static void free_buffer(tfrt_bulk_harness_want_t* want) {
   tfrt_allocator_free(tfrt_allocator_system(), want->buffer, want->size);
   want->buffer = NULL;
 }
 
-static void on_complete(tfrt_lane_handler_t* handler, const tfrt_lane_transfer_t* transfer,
+static void on_complete(tfrt_bulk_handler_t* handler, const tfrt_bulk_transfer_t* transfer,
                         void* context) {
-  tfrt_lane_harness_host_t* host = host_of(handler);
-  tfrt_lane_harness_want_t* want = context;
+  tfrt_bulk_harness_host_t* host = host_of(handler);
+  tfrt_bulk_harness_want_t* want = context;
   ck_assert(!want->is_complete);
   ck_assert_ptr_null(want->error);
   want->is_complete = true;
   want->place = ++host->next_place;
   want->is_intact = true;
   for (uint64_t i = 0; i < want->size; ++i) {
-    if (want->buffer[i] != tfrt_lane_harness_byte(want->seed, i)) want->is_intact = false;
+    if (want->buffer[i] != tfrt_bulk_harness_byte(want->seed, i)) want->is_intact = false;
   }
   free_buffer(want);
   tfrt_node_lock_lock(&host->lock);
@@ -227,27 +227,27 @@ static void on_complete(tfrt_lane_handler_t* handler, const tfrt_lane_transfer_t
   tfrt_node_lock_unlock_and_run(&host->lock);
 }
 
-static void on_interrupted(tfrt_lane_handler_t* handler, const tfrt_lane_transfer_t* transfer,
+static void on_interrupted(tfrt_bulk_handler_t* handler, const tfrt_bulk_transfer_t* transfer,
                            uint64_t offset) {
-  tfrt_lane_harness_host_t* host = host_of(handler);
+  tfrt_bulk_harness_host_t* host = host_of(handler);
   tfrt_node_lock_lock(&host->lock);
-  tfrt_lane_harness_want_t* want = find_want(host, transfer->want);
+  tfrt_bulk_harness_want_t* want = find_want(host, transfer->want);
   if (want) {
     ++want->resumes;
     want->resumed_at = offset;
     send_want(host, want, transfer->want, offset);
-    bool has_begun = tfrt_lane_manager_resume_receive(host->manager, transfer->incarnation,
+    bool has_begun = tfrt_bulk_manager_resume_receive(host->manager, transfer->incarnation,
                                                       transfer->want, want->number);
     ck_assert_int_eq(has_begun, want->buffer != NULL);
   }
   tfrt_node_lock_unlock_and_run(&host->lock);
 }
 
-static void on_aborted(tfrt_lane_handler_t* handler, const tfrt_lane_transfer_t* transfer,
+static void on_aborted(tfrt_bulk_handler_t* handler, const tfrt_bulk_transfer_t* transfer,
                        void* context, tfrt_status_t status) {
-  tfrt_lane_harness_host_t* host = host_of(handler);
+  tfrt_bulk_harness_host_t* host = host_of(handler);
   tfrt_node_lock_lock(&host->lock);
-  tfrt_lane_harness_want_t* want = context ? context : find_want(host, transfer->want);
+  tfrt_bulk_harness_want_t* want = context ? context : find_want(host, transfer->want);
   if (want) {
     ck_assert(!want->is_complete);
     ck_assert_ptr_null(want->error);
@@ -258,29 +258,29 @@ static void on_aborted(tfrt_lane_handler_t* handler, const tfrt_lane_transfer_t*
   tfrt_node_lock_unlock_and_run(&host->lock);
 }
 
-static void on_lost(tfrt_lane_handler_t* handler, const tfrt_lane_transfer_t* transfer,
+static void on_lost(tfrt_bulk_handler_t* handler, const tfrt_bulk_transfer_t* transfer,
                     tfrt_status_t status) {
-  tfrt_lane_harness_host_t* host = host_of(handler);
+  tfrt_bulk_harness_host_t* host = host_of(handler);
   ck_assert_uint_eq(transfer->session, SESSION);
   tfrt_status_release(host->lost);
   host->lost = tfrt_status_retain(status);
 }
 
-static const tfrt_lane_handler_vtable_t handler_vtable = {on_begin, on_complete, on_interrupted,
+static const tfrt_bulk_handler_vtable_t handler_vtable = {on_begin, on_complete, on_interrupted,
                                                           on_aborted, on_lost};
 
 // --- Life --------------------------------------------------------------------
 
-void tfrt_lane_harness_options_initialize(tfrt_lane_harness_options_t* out_options) {
-  *out_options = (tfrt_lane_harness_options_t){.chunk_bytes = 256u << 10, .diallers = 1};
+void tfrt_bulk_harness_options_initialize(tfrt_bulk_harness_options_t* out_options) {
+  *out_options = (tfrt_bulk_harness_options_t){.chunk_bytes = 256u << 10, .diallers = 1};
   tfrt_simulated_options_initialize(&out_options->network);
-  tfrt_lane_options_initialize(&out_options->lanes);
+  tfrt_bulk_options_initialize(&out_options->channels);
 }
 
-static void open_session(tfrt_lane_harness_t* harness, int index,
-                         const tfrt_lane_harness_options_t* options) {
-  tfrt_lane_harness_host_t* host = &harness->hosts[index];
-  tfrt_lane_session_t session = {.incarnation = other(host)->incarnation,
+static void open_session(tfrt_bulk_harness_t* harness, int index,
+                         const tfrt_bulk_harness_options_t* options) {
+  tfrt_bulk_harness_host_t* host = &harness->hosts[index];
+  tfrt_bulk_session_t session = {.incarnation = other(host)->incarnation,
                                  .session = SESSION,
                                  .version = 1,
                                  .chunk_bytes = options->chunk_bytes};
@@ -288,52 +288,52 @@ static void open_session(tfrt_lane_harness_t* harness, int index,
     session.address = tfrt_string_view_of(other(host)->address);
   }
   tfrt_node_lock_lock(&host->lock);
-  ck_assert_ptr_null(tfrt_lane_manager_open(host->manager, &session));
+  ck_assert_ptr_null(tfrt_bulk_manager_open(host->manager, &session));
   tfrt_node_lock_unlock_and_run(&host->lock);
 }
 
-void tfrt_lane_harness_begin(tfrt_lane_harness_t* harness,
-                             const tfrt_lane_harness_options_t* options) {
-  *harness = (tfrt_lane_harness_t){0};
+void tfrt_bulk_harness_begin(tfrt_bulk_harness_t* harness,
+                             const tfrt_bulk_harness_options_t* options) {
+  *harness = (tfrt_bulk_harness_t){0};
   tfrt_counting_allocator_initialize(&harness->allocator, tfrt_allocator_system(),
                                      TFRT_COUNTING_ALLOCATOR_UNLIMITED);
   harness->network = tfrt_simulated_network_allocate(&options->network, tfrt_allocator_system());
   for (int i = 0; i < 2; ++i) {
-    tfrt_lane_harness_host_t* host = &harness->hosts[i];
+    tfrt_bulk_harness_host_t* host = &harness->hosts[i];
     host->handler.vtable = &handler_vtable;
     host->harness = harness;
     host->incarnation = 1001 + (uint64_t)i;
     host->next_number = 1;
     host->endpoint = tfrt_simulated_network_add_endpoint(harness->network, i == 0 ? "zero" : "one");
     tfrt_node_lock_initialize(&host->lock);
-    tfrt_lane_options_t lanes = options->lanes;
-    lanes.incarnation = host->incarnation;
-    ck_assert_ptr_null(tfrt_lane_manager_create(
-        &lanes, tfrt_simulated_endpoint_transport(host->endpoint), &host->lock,
+    tfrt_bulk_options_t channels = options->channels;
+    channels.incarnation = host->incarnation;
+    ck_assert_ptr_null(tfrt_bulk_manager_create(
+        &channels, tfrt_simulated_endpoint_transport(host->endpoint), &host->lock,
         tfrt_simulated_endpoint_timers(host->endpoint), &host->handler,
         tfrt_counting_allocator_interface(&harness->allocator), &host->manager));
     ck_assert_ptr_null(tfrt_transport_listen(tfrt_simulated_endpoint_transport(host->endpoint),
                                              tfrt_string_view_of(i == 0 ? "zero:1" : "one:1"),
-                                             tfrt_lane_manager_acceptor(host->manager),
+                                             tfrt_bulk_manager_acceptor(host->manager),
                                              host->address));
   }
   for (int i = 0; i < 2; ++i) open_session(harness, i, options);
 }
 
-void tfrt_lane_harness_bury(tfrt_lane_harness_t* harness, int index) {
-  tfrt_lane_harness_host_t* host = &harness->hosts[index];
+void tfrt_bulk_harness_bury(tfrt_bulk_harness_t* harness, int index) {
+  tfrt_bulk_harness_host_t* host = &harness->hosts[index];
   tfrt_status_t status = tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "dead");
   tfrt_node_lock_lock(&host->lock);
-  tfrt_lane_manager_bury(host->manager, other(host)->incarnation, status);
+  tfrt_bulk_manager_bury(host->manager, other(host)->incarnation, status);
   tfrt_node_lock_unlock_and_run(&host->lock);
   tfrt_status_release(status);
 }
 
-void tfrt_lane_harness_end(tfrt_lane_harness_t* harness) {
+void tfrt_bulk_harness_end(tfrt_bulk_harness_t* harness) {
   for (int i = 0; i < 2; ++i) {
-    tfrt_lane_harness_host_t* host = &harness->hosts[i];
+    tfrt_bulk_harness_host_t* host = &harness->hosts[i];
     tfrt_node_lock_lock(&host->lock);
-    tfrt_lane_manager_close(host->manager);
+    tfrt_bulk_manager_close(host->manager);
     tfrt_node_lock_unlock_and_run(&host->lock);
     tfrt_transport_close(tfrt_simulated_endpoint_transport(host->endpoint));
   }
@@ -341,11 +341,11 @@ void tfrt_lane_harness_end(tfrt_lane_harness_t* harness) {
   }
   ck_assert_uint_eq(harness->messages, 0);
   for (int i = 0; i < 2; ++i) {
-    tfrt_lane_harness_host_t* host = &harness->hosts[i];
+    tfrt_bulk_harness_host_t* host = &harness->hosts[i];
     tfrt_node_lock_lock(&host->lock);
-    ck_assert(tfrt_lane_manager_is_drained(host->manager));
+    ck_assert(tfrt_bulk_manager_is_drained(host->manager));
     tfrt_node_lock_unlock_and_run(&host->lock);
-    tfrt_lane_manager_free(host->manager);
+    tfrt_bulk_manager_free(host->manager);
     tfrt_node_lock_deinitialize(&host->lock);
     for (size_t k = 0; k < host->want_count; ++k) {
       ck_assert_ptr_null(host->wants[k].buffer);
@@ -355,38 +355,38 @@ void tfrt_lane_harness_end(tfrt_lane_harness_t* harness) {
   }
   tfrt_simulated_network_free(harness->network);
   ck_assert_int_eq(tfrt_counting_allocator_counts(&harness->allocator).current_bytes, 0);
-  ck_assert_int_eq(tfrt_lane_harness_live_values(), 0);
+  ck_assert_int_eq(tfrt_bulk_harness_live_values(), 0);
 }
 
 // --- Doing -------------------------------------------------------------------
 
-size_t tfrt_lane_harness_want(tfrt_lane_harness_t* harness, int index, uint64_t size,
+size_t tfrt_bulk_harness_want(tfrt_bulk_harness_t* harness, int index, uint64_t size,
                               uint64_t seed) {
-  tfrt_lane_harness_host_t* host = &harness->hosts[index];
-  ck_assert_uint_lt(host->want_count, TFRT_LANE_HARNESS_MAX_WANTS);
+  tfrt_bulk_harness_host_t* host = &harness->hosts[index];
+  ck_assert_uint_lt(host->want_count, TFRT_BULK_HARNESS_MAX_WANTS);
   size_t place = host->want_count++;
-  tfrt_lane_harness_want_t* want = &host->wants[place];
-  *want = (tfrt_lane_harness_want_t){.size = size, .seed = seed};
+  tfrt_bulk_harness_want_t* want = &host->wants[place];
+  *want = (tfrt_bulk_harness_want_t){.size = size, .seed = seed};
   tfrt_node_lock_lock(&host->lock);
   send_want(host, want, 0, 0);
-  tfrt_lane_manager_need(host->manager, other(host)->incarnation, 0);
+  tfrt_bulk_manager_need(host->manager, other(host)->incarnation, 0);
   tfrt_node_lock_unlock_and_run(&host->lock);
   return place;
 }
 
-void tfrt_lane_harness_unwant(tfrt_lane_harness_t* harness, int index, size_t place) {
-  tfrt_lane_harness_host_t* host = &harness->hosts[index];
-  tfrt_lane_harness_want_t* want = &host->wants[place];
+void tfrt_bulk_harness_unwant(tfrt_bulk_harness_t* harness, int index, size_t place) {
+  tfrt_bulk_harness_host_t* host = &harness->hosts[index];
+  tfrt_bulk_harness_want_t* want = &host->wants[place];
   tfrt_node_lock_lock(&host->lock);
   if (want->number != 0) {
-    tfrt_lane_manager_cancel_receive(host->manager, other(host)->incarnation, want->number);
+    tfrt_bulk_manager_cancel_receive(host->manager, other(host)->incarnation, want->number);
     send_unwant(host, want);
   }
   tfrt_node_lock_unlock_and_run(&host->lock);
 }
 
 static bool is_over(void* argument) {
-  tfrt_lane_harness_t* harness = argument;
+  tfrt_bulk_harness_t* harness = argument;
   for (int i = 0; i < 2; ++i) {
     for (size_t k = 0; k < harness->hosts[i].want_count; ++k) {
       if (harness->hosts[i].wants[k].number != 0) return false;
@@ -395,11 +395,11 @@ static bool is_over(void* argument) {
   return harness->messages == 0;
 }
 
-bool tfrt_lane_harness_run(tfrt_lane_harness_t* harness, int64_t limit_ns) {
+bool tfrt_bulk_harness_run(tfrt_bulk_harness_t* harness, int64_t limit_ns) {
   return tfrt_simulated_network_run_until(harness->network, is_over, harness, limit_ns);
 }
 
-void tfrt_lane_harness_run_messages(tfrt_lane_harness_t* harness, uint64_t count) {
+void tfrt_bulk_harness_run_messages(tfrt_bulk_harness_t* harness, uint64_t count) {
   uint64_t end =
       tfrt_simulated_network_message_count(harness->network, TFRT_TRANSPORT_BULK) + count;
   while (tfrt_simulated_network_message_count(harness->network, TFRT_TRANSPORT_BULK) < end) {
@@ -407,24 +407,24 @@ void tfrt_lane_harness_run_messages(tfrt_lane_harness_t* harness, uint64_t count
   }
 }
 
-void tfrt_lane_harness_pass(tfrt_lane_harness_t* harness, int64_t time_ns) {
+void tfrt_bulk_harness_pass(tfrt_bulk_harness_t* harness, int64_t time_ns) {
   tfrt_simulated_network_run_until(harness->network, NULL, NULL, time_ns);
 }
 
-tfrt_lane_counts_t tfrt_lane_harness_counts(tfrt_lane_harness_t* harness, int index) {
-  tfrt_lane_harness_host_t* host = &harness->hosts[index];
+tfrt_bulk_counts_t tfrt_bulk_harness_counts(tfrt_bulk_harness_t* harness, int index) {
+  tfrt_bulk_harness_host_t* host = &harness->hosts[index];
   tfrt_node_lock_lock(&host->lock);
-  tfrt_lane_counts_t counts = tfrt_lane_manager_counts(host->manager);
+  tfrt_bulk_counts_t counts = tfrt_bulk_manager_counts(host->manager);
   tfrt_node_lock_unlock_and_run(&host->lock);
   return counts;
 }
 
 // --- Messages ------------------------------------------------------------------
 
-void tfrt_lane_harness_message_read(tfrt_lane_harness_message_t* message,
+void tfrt_bulk_harness_message_read(tfrt_bulk_harness_message_t* message,
                                     const tfrt_transport_span_t* spans, size_t count,
                                     bool is_from_dialler) {
-  *message = (tfrt_lane_harness_message_t){0};
+  *message = (tfrt_bulk_harness_message_t){0};
   tfrt_string_builder_initialize(&message->bytes, tfrt_allocator_system());
   tfrt_arena_initialize(&message->arena, tfrt_allocator_system());
   for (size_t i = 0; i < count; ++i) {
@@ -441,7 +441,7 @@ void tfrt_lane_harness_message_read(tfrt_lane_harness_message_t* message,
   message->down.kind = up.kind;
 }
 
-void tfrt_lane_harness_message_deinitialize(tfrt_lane_harness_message_t* message) {
+void tfrt_bulk_harness_message_deinitialize(tfrt_bulk_harness_message_t* message) {
   tfrt_string_builder_deinitialize(&message->bytes);
   tfrt_arena_deinitialize(&message->arena);
 }

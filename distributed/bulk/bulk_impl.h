@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Internals of the manager of bulk channels, which its sources share.
+//
+//    bulk_manager.c    sessions: who may have a channel, who dials, when it is given up
+//    bulk_channel.c    one connection: its task, one write at a time, what comes
+//    bulk_message.c    a message read, and the checksum
+//    bulk_outgoing.c   payloads from here, those that are not in memory, too
+//    bulk_incoming.c   payloads to here, and memory for large ones
+//
+//   manager --> peer (a session) --> channel in use       any channel --> its connection
+//                 |--> outgoing transfers, ready ones in two lists
+//                 `--> incoming transfers
+//
+// Rules that hold in all of them:
+//  - Everything is guarded by the node's lock, which every function here expects to be held
+//    unless it says that it takes it.
+//  - A worker that uses an object without the lock (a write that borrows a value, a copy into a
+//    buffer, a callback) marks the object: |writes|, |is_busy|, |is_making_room|, |references|.
+//    Code that ends the object meanwhile only marks it as over; the worker finds that mark when it
+//    locks again.
+//  - The transport and the handler are called without the lock.
+//
+// Thread rule: as above. Failure rule: as in bulk_manager.h.
+#ifndef TFRT_DISTRIBUTED_BULK_BULK_IMPL_H_
+#define TFRT_DISTRIBUTED_BULK_BULK_IMPL_H_
+
+#include "distributed/bulk/bulk_manager.h"
+#include "host_runtime/base/arena.h"
+#include "host_runtime/base/hash_table.h"
+#include "host_runtime/base/list.h"
+
+typedef struct tfrt_bulk_channel_s tfrt_bulk_channel_t;
+typedef struct tfrt_bulk_peer_s tfrt_bulk_peer_t;
+typedef struct tfrt_bulk_reader_s tfrt_bulk_reader_t;
+
+// A message as it was read.
+typedef struct tfrt_bulk_message_s {
+  tfrt_wire_bulk_t body;  // its chunk's |payload| tells the size only: see copy_payload
+  const tfrt_transport_span_t* spans;  // those that hold a chunk's payload
+  size_t span_count;
+  size_t payload_offset;           // in |spans|
+  tfrt_transport_span_t gathered;  // owned; used when the message was gathered
+  tfrt_allocator_t allocator;
+  tfrt_arena_t arena;
+} tfrt_bulk_message_t;
+
+// An Abort that waits to be written; its transfer is over. Freed once written, or with its session.
+typedef struct tfrt_bulk_abort_s {
+  tfrt_list_link_t link;
+  uint64_t want;
+  bool from_owner;
+  tfrt_status_t status;  // +1
+} tfrt_bulk_abort_t;
+
+// The life of a payload from here: GOING --> OVER --last worker has left--> FINISHING.
+typedef enum tfrt_bulk_outgoing_state_e {
+  TFRT_BULK_OUTGOING_GOING = 0,
+  TFRT_BULK_OUTGOING_OVER,
+  TFRT_BULK_OUTGOING_FINISHING,  // |task| is due
+} tfrt_bulk_outgoing_state_t;
+
+// A payload from here.
+typedef struct tfrt_bulk_outgoing_s {
+  tfrt_hash_node_t by_want;
+  tfrt_list_link_t link;  // among the peer's ready, interrupted or failed ones, or in none
+  tfrt_bulk_manager_t* manager;
+  tfrt_bulk_peer_t* peer;  // NULL when over
+  uint64_t want;
+  tfrt_async_value_t* value;  // +1
+  const char* type;
+  tfrt_encoding_t encoding;
+  uint64_t offset;      // of the next chunk
+  uint64_t limit;       // credit
+  bool is_described;    // the chunk that describes it was sent
+  bool was_written;     // something was given to the channel in use
+  bool is_interrupted;  // that channel was lost; waits for resume_send
+  int64_t
+      stalled_since_ns;   // bytes were given to a channel; TFRT_TIME_INFINITE: since then some came
+  uint64_t arrived;       // bytes, as far as the borrower has said
+  tfrt_status_t failure;  // +1: no byte comes any more, which each channel tells; waits for its end
+  uint32_t writes;        // that borrow the value, or a piece of it, at the moment
+  tfrt_bulk_reader_t* reader;  // owned; NULL: the payload is in memory
+  tfrt_bulk_outgoing_state_t state;
+  tfrt_status_t result;  // +1, when over
+  tfrt_bulk_done_fn_t done;
+  void* context;
+  tfrt_task_t task;
+} tfrt_bulk_outgoing_t;
+
+// The life of a payload to here: RECEIVING --> FILLED; either --ended early--> OVER.
+typedef enum tfrt_bulk_incoming_state_e {
+  TFRT_BULK_INCOMING_RECEIVING = 0,
+  TFRT_BULK_INCOMING_FILLED,  // all is received; the last to work on it completes it
+  TFRT_BULK_INCOMING_OVER,
+} tfrt_bulk_incoming_state_t;
+
+// An interruption: no chunk is taken before resume_receive.
+typedef enum tfrt_bulk_interruption_e {
+  TFRT_BULK_NOT_INTERRUPTED = 0,
+  TFRT_BULK_INTERRUPTED,       // to be told when all that was received is stored
+  TFRT_BULK_INTERRUPTED_TOLD,  // waits for resume_receive
+} tfrt_bulk_interruption_t;
+
+// A payload to here.
+typedef struct tfrt_bulk_incoming_s {
+  tfrt_hash_node_t by_want;
+  tfrt_list_link_t link;  // among the peer's due windows, or in none
+  tfrt_bulk_manager_t* manager;
+  tfrt_bulk_peer_t* peer;  // NULL when over
+  tfrt_bulk_transfer_t name;
+  tfrt_bulk_sink_t sink;
+  uint64_t total_size;
+  uint64_t received;
+  uint64_t granted;
+  uint64_t limit;           // |granted| when the chunk came that is worked on: the busy thread's
+  uint64_t storing;         // received ones that are not where they belong yet
+  tfrt_list_link_t pieces;  // of those
+  tfrt_bulk_incoming_state_t state;
+  tfrt_bulk_interruption_t interruption;
+  bool is_busy;          // a thread copies, or calls the handler
+  bool must_tell_end;    // aborted is due at the end: the handler has made room
+  bool is_making_room;   // |room_task| is under way
+  uint64_t ready;        // bytes whose memory is there, if that is made ready (bulk_incoming.c)
+  tfrt_status_t result;  // +1, when over
+  tfrt_task_t task;
+  tfrt_task_t room_task;
+} tfrt_bulk_incoming_t;
+
+// One connection.
+//
+//   DIALLING --Welcome--> OPEN            each of them --broken--> ENDING
+//   GREETING --Hello--> OPEN, or REFUSING
+typedef enum tfrt_bulk_channel_state_e {
+  TFRT_BULK_CHANNEL_DIALLING = 0,  // ours, no Welcome yet
+  TFRT_BULK_CHANNEL_GREETING = 1,  // accepted, no Hello yet
+  TFRT_BULK_CHANNEL_OPEN = 2,
+  TFRT_BULK_CHANNEL_REFUSING =
+      3,  // in use by nobody; closes when its Welcome, which says no, is written
+  TFRT_BULK_CHANNEL_ENDING = 4,  // in use by nobody; waits for its end
+} tfrt_bulk_channel_state_t;
+
+// The calls of the transport that a channel's task makes.
+typedef enum tfrt_bulk_channel_due_e {
+  TFRT_BULK_CHANNEL_DUE_DIAL = 1 << 0,
+  TFRT_BULK_CHANNEL_DUE_WRITE = 1 << 1,
+  TFRT_BULK_CHANNEL_DUE_ABORT = 1 << 2,
+  TFRT_BULK_CHANNEL_DUE_CLOSE = 1 << 3,
+} tfrt_bulk_channel_due_t;
+
+struct tfrt_bulk_channel_s {
+  tfrt_transport_handler_t handler;
+  tfrt_list_link_t link;  // in the manager's list
+  tfrt_bulk_manager_t* manager;
+  tfrt_bulk_peer_t* peer;                   // whose channel in use it is, or NULL
+  tfrt_transport_connection_t* connection;  // +1; NULL before the dial
+  tfrt_bulk_channel_state_t state;
+  bool is_dialler;
+  uint32_t number;      // of the connection, as Hello says
+  uint32_t passed;      // ours: those of the peer up to this one were dropped for it
+  uint32_t references;  // 1 until on_closed; task, timer and write: 1 each
+  uint32_t due;         // a set of tfrt_bulk_channel_due_t
+  bool has_task;
+  bool has_timer;
+  tfrt_task_t task;
+  tfrt_timer_t timer;      // for Hello, or Welcome, or the end of a channel that was refused
+  int64_t used_ns;         // when a message came, or was begun to be written
+  uint64_t expected_want;  // a Window of it is due; 0: none is
+  bool is_writing;         // |write|, |head|, |chunk| and |sending| are in use
+  tfrt_transport_write_t write;
+  tfrt_string_builder_t head;  // a message, or a chunk up to its payload
+  tfrt_wire_chunk_t chunk;
+  tfrt_bulk_outgoing_t* sending;  // NULL: |head| is all of the message
+};
+
+// One session.
+struct tfrt_bulk_peer_s {
+  tfrt_hash_node_t by_incarnation;
+  tfrt_bulk_manager_t* manager;
+  tfrt_bulk_session_t session;   // its address is owned
+  tfrt_bulk_channel_t* channel;  // in use: DIALLING or OPEN
+  tfrt_bulk_traffic_t traffic;
+  uint32_t last_dialled;  // numbers of connections
+  uint32_t last_accepted;
+  bool is_needed;
+  bool is_buried;         // waits for its timer
+  int64_t next_dial_ns;   // not before
+  int64_t give_up_at_ns;  // TFRT_TIME_INFINITE: a channel is open, or none is needed
+  bool has_timer;
+  tfrt_timer_t timer;
+  tfrt_hash_table_t outgoing;
+  tfrt_hash_table_t incoming;
+  tfrt_list_link_t small;        // outgoing ones that may send; served first
+  tfrt_list_link_t large;        // in turn
+  tfrt_list_link_t interrupted;  // outgoing ones; the borrower must hear of each
+  tfrt_list_link_t failed;       // the same
+  tfrt_list_link_t windows;      // incoming ones with a grant that was not sent
+  tfrt_list_link_t aborts;
+  uint32_t abort_count;
+};
+
+struct tfrt_bulk_manager_s {
+  tfrt_transport_acceptor_t acceptor;
+  tfrt_bulk_options_t options;  // its text is owned
+  tfrt_transport_t* transport;
+  tfrt_node_lock_t* lock;
+  tfrt_timer_queue_t* timers;
+  tfrt_bulk_handler_t* handler;
+  tfrt_allocator_t allocator;
+  tfrt_hash_table_t peers;
+  tfrt_list_link_t channels;  // the oldest first
+  size_t greeting_count;
+  size_t live;                 // channels, peers and transfers whose memory is not given back
+  uint64_t frame_count;        // that were noted
+  uint64_t known_frame_count;  // when a long payload's chunk was made last
+  int64_t polite_until_ns;
+  bool is_closed;
+  tfrt_condition_t drained;  // |live| is 0
+  tfrt_bulk_counts_t counts;
+};
+
+// Hashes the number, of 64 bits, at |key|. Thread-safe.
+static inline uint64_t tfrt_bulk_hash_number(const void* key) {
+  return tfrt_hash_u64(*(const uint64_t*)key);
+}
+
+// --- bulk_manager.c ---
+
+tfrt_bulk_peer_t* tfrt_bulk_peer_find(tfrt_bulk_manager_t* manager, uint64_t incarnation);
+
+int64_t tfrt_bulk_manager_now_ns(const tfrt_bulk_manager_t* manager);
+
+// The memory of something that |live| counts is given back.
+void tfrt_bulk_manager_forget_one(tfrt_bulk_manager_t* manager);
+
+// Says that a payload waits: dials if that is possible and due.
+void tfrt_bulk_peer_need(tfrt_bulk_peer_t* peer);
+
+// |peer|'s channel in use is lost or was refused: interrupts transfers and arranges for the next
+// channel, after a delay unless the channel |was_open|.
+void tfrt_bulk_peer_detach(tfrt_bulk_peer_t* peer, bool was_open);
+
+// |peer|'s channel is OPEN.
+static inline void tfrt_bulk_peer_opened(tfrt_bulk_peer_t* peer) {
+  peer->is_needed = true;
+  peer->give_up_at_ns = TFRT_TIME_INFINITE;
+}
+
+// Judges |hello| on the accepted |channel|: makes it the channel in use, or returns an error (+1).
+tfrt_status_t tfrt_bulk_peer_adopt(tfrt_bulk_channel_t* channel,
+                                   const tfrt_wire_bulk_hello_t* hello) TFRT_MUST_USE;
+
+// Makes an Abort due. Drops it if memory is out or too many wait: the session says the same later.
+void tfrt_bulk_peer_abort_transfer(tfrt_bulk_peer_t* peer, uint64_t want, bool from_owner,
+                                   tfrt_status_t status);
+
+// --- bulk_channel.c ---
+
+// Makes a channel with |connection| (retained; NULL: it will dial |peer|), one reference, which
+// its end drops. NULL when memory is out.
+tfrt_bulk_channel_t* tfrt_bulk_channel_create(tfrt_bulk_manager_t* manager, tfrt_bulk_peer_t* peer,
+                                              tfrt_transport_connection_t* connection);
+
+// Writes what is due, if |channel| (NULL: none) is OPEN and free.
+void tfrt_bulk_channel_pump(tfrt_bulk_channel_t* channel);
+
+// Breaks |channel|, which is in use by nobody any more.
+void tfrt_bulk_channel_break(tfrt_bulk_channel_t* channel);
+
+// Returns true if |channel| is in use by nobody any more.
+static inline bool tfrt_bulk_channel_is_over(const tfrt_bulk_channel_t* channel) {
+  return channel->state >= TFRT_BULK_CHANNEL_REFUSING;
+}
+
+// --- bulk_message.c ---
+
+// Reads the |count| untrusted |spans| of a message from the dialler of a channel, or from its
+// listener. INVALID_ARGUMENT naming the field, RESOURCE_EXHAUSTED when memory is out.
+// Thread-compatible.
+tfrt_status_t tfrt_bulk_message_initialize(tfrt_bulk_message_t* message,
+                                           const tfrt_transport_span_t* spans, size_t count,
+                                           bool is_from_dialler, tfrt_allocator_t allocator)
+    TFRT_MUST_USE;
+
+// Gives back the memory of |message|. Thread-compatible.
+void tfrt_bulk_message_deinitialize(tfrt_bulk_message_t* message);
+
+// Copies the payload of a chunk to |target|, which has room for it, and returns its CRC-32C if
+// |wants_checksum|, else 0. Thread-compatible.
+uint32_t tfrt_bulk_message_copy_payload(const tfrt_bulk_message_t* message, void* target,
+                                        bool wants_checksum);
+
+// --- bulk_outgoing.c ---
+
+// Takes the next chunk of |peer| that may be sent into |*out_chunk| (without its payload's
+// bytes if that is empty) and counts a write. NULL: there is none.
+tfrt_bulk_outgoing_t* tfrt_bulk_outgoing_next(tfrt_bulk_peer_t* peer, tfrt_wire_chunk_t* out_chunk);
+
+// A write of |outgoing| is over.
+void tfrt_bulk_outgoing_finish_write(tfrt_bulk_outgoing_t* outgoing);
+
+// --- Directions ---
+
+// The transfers of one direction, as its source serves them.
+typedef struct tfrt_bulk_direction_s {
+  // A message about one of them came on |channel|: of the owner, or of the borrower. Takes the
+  // lock.
+  void (*on_message)(tfrt_bulk_channel_t* channel, const tfrt_bulk_message_t* message);
+  // The channel in use is lost, and chunks that were given to it may be, too.
+  void (*interrupt_all)(tfrt_bulk_peer_t* peer);
+  // Ends all of |peer| with |status| (+0).
+  void (*end_all)(tfrt_bulk_peer_t* peer, tfrt_status_t status);
+} tfrt_bulk_direction_t;
+
+extern const tfrt_bulk_direction_t tfrt_bulk_outgoing_direction;  // bulk_outgoing.c
+extern const tfrt_bulk_direction_t tfrt_bulk_incoming_direction;  // bulk_incoming.c
+
+#endif  // TFRT_DISTRIBUTED_BULK_BULK_IMPL_H_
