@@ -116,8 +116,8 @@ typedef enum tfrt_client_ask_e {
   // tfrt_client_lines_take().
   TFRT_CLIENT_ASK_DRAIN,
   // The state of the detached job |about| (its id in hexadecimal digits), whose root is the host,
-  // and
-  // the lines that the job has printed from |number| on: a value for tfrt_client_read_following().
+  // and the lines that the job has printed from |number| on: a value for
+  // tfrt_client_read_following().
   TFRT_CLIENT_ASK_FOLLOW,
   // Result |number| of such a job, once it has ended. The number behind the last result gives a
   // chain, or the error that explains why there are no results.
@@ -192,10 +192,8 @@ void tfrt_client_close(tfrt_client_t* client, tfrt_status_t reason);
 // How else a client ends its part in the job.
 typedef enum tfrt_client_ending_e {
   // Tells the hosts that the job is over because of the reason, an error, and goes on listening
-  // until
-  // it is closed here: the root answers with what is known of the results. A job that is not open
-  // is
-  // closed at once.
+  // until it is closed here: the root answers with what is known of the results. A job that is not
+  // open is closed at once.
   TFRT_CLIENT_ENDS_JOB,
   // Closes, but a detached job goes on. There is no reason.
   TFRT_CLIENT_LEAVES_JOB,

@@ -198,9 +198,8 @@ enum tfrt_kernel_flag_bits_e {
   // program asks for it.
   TFRT_KERNEL_TRAILING_CHAIN_RESULT = 1u << 11,
   // The kernel may be called before the arguments that it awaits are there, where that lets the
-  // rest
-  // of a function go on. It waits for them itself, in the call's scope (call_scope.h), and an error
-  // among them is its results' then.
+  // rest of a function go on. It waits for them itself, in the call's scope (call_scope.h), and an
+  // error among them is its results' then.
   TFRT_KERNEL_WAITS_ITSELF = 1u << 12,
   // An op of the text form that has no kernel: the compiler lowers it to ops that have one.
   TFRT_KERNEL_LANGUAGE = 1u << 16,
