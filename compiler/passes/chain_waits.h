@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TFRT_CHAIN_WAITS_MAX 6
+#define TFRT_CHAIN_WAITS_MAX 16
 
 // The masks ascend, and unused ones are 0: equal waits are equal bytes.
 typedef struct tfrt_chain_waits_s {

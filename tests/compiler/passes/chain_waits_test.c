@@ -48,10 +48,25 @@ START_TEST(both_are_waited_for_in_each_case) {
 }
 END_TEST
 
+// A turn of a loop waits for one of three values and one of four chains, as branches in it decide.
+START_TEST(what_two_choices_wait_for_is_known_whole) {
+  tfrt_chain_waits_t values = either(1, 2);
+  tfrt_chain_waits_t value = tfrt_chain_waits_of(4);
+  values = tfrt_chain_waits_or(&values, &value);
+  tfrt_chain_waits_t chains = either(8, 16);
+  tfrt_chain_waits_t others = either(32, 64);
+  chains = tfrt_chain_waits_or(&chains, &others);
+  tfrt_chain_waits_t both = tfrt_chain_waits_and(&values, &chains);
+  ck_assert(tfrt_chain_waits_hit(&both, 1 | 2 | 4));
+  ck_assert(tfrt_chain_waits_hit(&both, 8 | 16 | 32 | 64));
+  ck_assert(!tfrt_chain_waits_hit(&both, 1 | 2 | 8 | 16 | 32));
+}
+END_TEST
+
 START_TEST(too_many_masks_say_less_and_nothing_false) {
   tfrt_chain_waits_t waits = tfrt_chain_waits_of(1);
   uint64_t all = 1;
-  for (int i = 1; i < 20; ++i) {
+  for (int i = 1; i < 40; ++i) {
     tfrt_chain_waits_t more = tfrt_chain_waits_of((uint64_t)1 << i | (uint64_t)1 << 63);
     all |= (uint64_t)1 << i;
     waits = tfrt_chain_waits_or(&waits, &more);
@@ -69,6 +84,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(waits, a_mask_with_all_bits_of_another_says_nothing);
   tcase_add_test(waits, the_order_of_making_does_not_matter);
   tcase_add_test(waits, both_are_waited_for_in_each_case);
+  tcase_add_test(waits, what_two_choices_wait_for_is_known_whole);
   tcase_add_test(waits, too_many_masks_say_less_and_nothing_false);
   Suite* suite = suite_create("chain_waits");
   suite_add_tcase(suite, waits);
