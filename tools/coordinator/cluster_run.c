@@ -128,15 +128,32 @@ static tfrt_cluster_run_step_t tfrt_cluster_run_end_more(tfrt_cluster_run_t* run
 
 // --- A loss in the middle --------------------------------------------------------
 
-// A run that ends by the loss of a host has this long for that, before the loss is printed.
-#define TFRT_CLUSTER_RUN_TELL_MS 20
+// Host 0 knows more of a loss than this process: the function and its line. It may have to dial the
+// lost host twice, 200 ms apart, to know it. A run that ends by the loss has this long behind an
+// answer of host 0, before the loss is printed as it is seen from here.
+#define TFRT_CLUSTER_RUN_TELL_MS 500
 
 // How far the first loss of a host has come.
 typedef enum tfrt_cluster_run_loss_e {
   TFRT_CLUSTER_RUN_NO_LOSS,
-  TFRT_CLUSTER_RUN_LOSS_SEEN,  // the alarm runs
-  TFRT_CLUSTER_RUN_LOSS_TOLD,  // or nothing is to be told
+  TFRT_CLUSTER_RUN_LOSS_SEEN,   // host 0 was asked for a sign of life; the alarm bounds that
+  TFRT_CLUSTER_RUN_ROOT_ALIVE,  // it has answered; the alarm runs
+  TFRT_CLUSTER_RUN_LOSS_TOLD,   // or nothing is to be told
 } tfrt_cluster_run_loss_t;
+
+static void tfrt_cluster_run_on_root_alive(tfrt_task_t* task) {
+  tfrt_cluster_run_t* run = TFRT_CONTAINER_OF(task, tfrt_cluster_run_t, on_root_alive);
+  tfrt_run_loop_wake(run->loop);
+}
+
+// Asks host 0 for anything. Where it is busy, its answer is late, and so is its word of the loss.
+static void tfrt_cluster_run_ask_root(tfrt_cluster_run_t* run) {
+  const tfrt_client_question_t question = {.kind = TFRT_CLIENT_ASK_STATUS};
+  run->root_alive = tfrt_client_ask(run->client, 0, &question);
+  tfrt_task_initialize(&run->on_root_alive, tfrt_cluster_run_on_root_alive);
+  tfrt_async_value_and_then(run->root_alive, &run->on_root_alive);
+  tfrt_run_loop_start_alarm(run->loop, TFRT_CLUSTER_RUN_ANSWER_MS);
+}
 
 static void tfrt_cluster_run_on_loss(tfrt_task_t* task) {
   tfrt_cluster_run_t* run = TFRT_CONTAINER_OF(task, tfrt_cluster_run_t, on_loss);
@@ -154,8 +171,22 @@ static bool tfrt_cluster_run_retries(const tfrt_run_plan_t* plan) {
   return false;
 }
 
-// Looks for the first loss of a host, and prints it if the run goes on, or ends the run, as the
-// user wants. Nothing is lost yet while something can be tried again.
+// Prints |loss|, and ends the run if the user wants that.
+static void tfrt_cluster_run_tell(tfrt_cluster_run_t* run, const tfrt_run_plan_t* plan,
+                                  tfrt_status_t loss) {
+  run->told = loss;
+  tfrt_run_report_error(loss);
+  if (run->options->losses.end_run) {
+    tfrt_run_loop_end_early(run->loop, loss);
+  } else {
+    fprintf(stderr, "tfrt: still waiting for @%s (--stop-on-loss would end it)\n",
+            plan->function->name);
+  }
+}
+
+// Looks for the first loss of a host, and tells it if the run goes on, how far that has come
+// (|known|). Returns how far it has come now. Nothing is lost yet while something can be tried
+// again.
 static tfrt_cluster_run_loss_t tfrt_cluster_run_look(tfrt_cluster_run_t* run,
                                                      const tfrt_run_plan_t* plan,
                                                      tfrt_cluster_run_loss_t known) {
@@ -163,18 +194,16 @@ static tfrt_cluster_run_loss_t tfrt_cluster_run_look(tfrt_cluster_run_t* run,
   if (known == TFRT_CLUSTER_RUN_LOSS_TOLD || !tfrt_async_value_is_error(loss)) return known;
   if (known == TFRT_CLUSTER_RUN_NO_LOSS) {
     if (tfrt_cluster_run_retries(plan)) return TFRT_CLUSTER_RUN_LOSS_TOLD;
-    tfrt_run_loop_start_alarm(run->loop, TFRT_CLUSTER_RUN_TELL_MS);
+    tfrt_cluster_run_ask_root(run);
     return TFRT_CLUSTER_RUN_LOSS_SEEN;
   }
-  if (!run->loop->alarm_is_over) return known;
-  run->told = tfrt_async_value_error(loss);
-  tfrt_run_report_error(run->told);
-  if (run->options->losses.end_run) {
-    tfrt_run_loop_end_early(run->loop, run->told);
-  } else {
-    fprintf(stderr, "tfrt: still waiting for @%s (--stop-on-loss would end it)\n",
-            plan->function->name);
+  bool is_answered = tfrt_async_value_is_available(run->root_alive);
+  if (known == TFRT_CLUSTER_RUN_LOSS_SEEN && is_answered) {
+    tfrt_run_loop_start_alarm(run->loop, TFRT_CLUSTER_RUN_TELL_MS);
+    return TFRT_CLUSTER_RUN_ROOT_ALIVE;
   }
+  if (!run->loop->alarm_is_over) return known;
+  tfrt_cluster_run_tell(run, plan, tfrt_async_value_error(loss));
   return TFRT_CLUSTER_RUN_LOSS_TOLD;
 }
 
@@ -263,6 +292,7 @@ void tfrt_cluster_run_shut_down(tfrt_cluster_run_t* run, tfrt_run_plan_t* plan) 
     tfrt_client_close(run->client, NULL);
     tfrt_client_release(run->client);
   }
+  tfrt_async_value_release(run->root_alive);
   tfrt_run_plan_deinitialize(plan);
   tfrt_host_process_shut_down(&run->process);
   tfrt_local_cluster_stop(&run->workers);
