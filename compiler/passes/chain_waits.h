@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+// One of four values and one of four chains, as branches in a loop choose, make 16.
 #define TFRT_CHAIN_WAITS_MAX 16
 
 // The masks ascend, and unused ones are 0: equal waits are equal bytes.

@@ -155,25 +155,28 @@ static void tfrt_following_text_write_line(const tfrt_wire_line_part_t* line, ui
   if (*rest == 0) tfrt_string_builder_append_char(out, '\n');
 }
 
+// A text that parts are written to.
+typedef struct tfrt_following_text_s {
+  tfrt_string_builder_t* out;
+  uint32_t rest;  // bytes of the line before that are still to come
+} tfrt_following_text_t;
+
+static tfrt_status_t tfrt_following_text_write_part(void* self,
+                                                    const tfrt_wire_answer_part_t* part) {
+  tfrt_following_text_t* text = self;
+  if (part->kind == TFRT_WIRE_PART_FOLLOW) {
+    tfrt_following_text_write_head(&part->follow, text->out);
+  } else if (part->kind == TFRT_WIRE_PART_LINE) {
+    tfrt_following_text_write_line(&part->line, &text->rest, text->out);
+  }
+  return tfrt_status_retain(tfrt_string_builder_status(text->out));
+}
+
 // Appends |answer|, of FollowPart and LineParts, to |out| as text.
 static tfrt_status_t tfrt_following_text_write(tfrt_string_view_t answer,
                                                tfrt_string_builder_t* out) {
-  tfrt_arena_t arena;
-  tfrt_arena_initialize(&arena, tfrt_allocator_system());
-  tfrt_status_t status = NULL;
-  uint32_t rest = 0;
-  while (answer.size > 0 && !status) {
-    tfrt_wire_answer_part_t part;
-    status = tfrt_wire_answer_next(&answer, &arena, &part);
-    if (!status && part.kind == TFRT_WIRE_PART_FOLLOW) {
-      tfrt_following_text_write_head(&part.follow, out);
-    } else if (!status && part.kind == TFRT_WIRE_PART_LINE) {
-      tfrt_following_text_write_line(&part.line, &rest, out);
-    }
-    tfrt_arena_clear(&arena, TFRT_FOLLOWING_KEPT_SIZE);
-  }
-  tfrt_arena_deinitialize(&arena);
-  return status ? status : tfrt_status_retain(tfrt_string_builder_status(out));
+  tfrt_following_text_t text = {.out = out};
+  return tfrt_wire_answer_each(answer, tfrt_following_text_write_part, &text);
 }
 
 static tfrt_status_t tfrt_following_text_malformed(const char* what) {
@@ -308,24 +311,27 @@ static tfrt_status_t tfrt_following_read_state(tfrt_string_view_t answer, tfrt_a
 // A line whose pieces come.
 typedef struct tfrt_following_line_s {
   tfrt_string_builder_t text;
-  uint32_t rest;  // bytes that are still to come
+  uint32_t rest;                     // bytes that are still to come
+  tfrt_following_line_fn_t on_line;  // called for each line
+  void* self;
 } tfrt_following_line_t;
 
-static tfrt_status_t tfrt_following_take_piece(tfrt_following_line_t* line,
-                                               const tfrt_wire_line_part_t* piece,
-                                               tfrt_following_line_fn_t on_line, void* self) {
+static tfrt_status_t tfrt_following_take_part(void* self, const tfrt_wire_answer_part_t* part) {
+  if (part->kind != TFRT_WIRE_PART_LINE) return NULL;
+  tfrt_following_line_t* line = self;
+  const tfrt_wire_line_part_t* piece = &part->line;
   bool is_first = line->rest == 0;
   bool fits = is_first || (uint64_t)piece->text.size + piece->rest == line->rest;
   if (!fits) return tfrt_following_malformed();
   line->rest = piece->rest;
   if (is_first && piece->rest == 0) {
-    on_line(self, piece->rank, piece->text);
+    line->on_line(line->self, piece->rank, piece->text);
     return NULL;
   }
   tfrt_string_builder_append_view(&line->text, piece->text);
   TFRT_RETURN_IF_ERROR(tfrt_status_retain(tfrt_string_builder_status(&line->text)));
   if (piece->rest > 0) return NULL;
-  on_line(self, piece->rank, tfrt_string_builder_view(&line->text));
+  line->on_line(line->self, piece->rank, tfrt_string_builder_view(&line->text));
   tfrt_string_builder_clear(&line->text);
   return NULL;
 }
@@ -333,20 +339,10 @@ static tfrt_status_t tfrt_following_take_piece(tfrt_following_line_t* line,
 // Calls |on_line| for each line of |answer|, its pieces put together.
 static tfrt_status_t tfrt_following_read_lines(tfrt_string_view_t answer,
                                                tfrt_following_line_fn_t on_line, void* self) {
-  tfrt_following_line_t line = {.rest = 0};
+  tfrt_following_line_t line = {.on_line = on_line, .self = self};
   tfrt_string_builder_initialize(&line.text, tfrt_allocator_system());
-  tfrt_arena_t arena;
-  tfrt_arena_initialize(&arena, tfrt_allocator_system());
-  tfrt_status_t status = NULL;
-  while (answer.size > 0 && !status) {
-    tfrt_wire_answer_part_t part;
-    status = tfrt_wire_answer_next(&answer, &arena, &part);
-    bool is_line = !status && part.kind == TFRT_WIRE_PART_LINE;
-    if (is_line) status = tfrt_following_take_piece(&line, &part.line, on_line, self);
-    tfrt_arena_clear(&arena, TFRT_FOLLOWING_KEPT_SIZE);
-  }
+  tfrt_status_t status = tfrt_wire_answer_each(answer, tfrt_following_take_part, &line);
   if (!status && line.rest > 0) status = tfrt_following_malformed();
-  tfrt_arena_deinitialize(&arena);
   tfrt_string_builder_deinitialize(&line.text);
   return status;
 }

@@ -193,9 +193,6 @@ tfrt_status_t tfrt_plain_question_read(tfrt_wire_question_kind_t kind, tfrt_stri
   }
 }
 
-// The arena keeps this much from part to part.
-#define TFRT_PLAIN_KEPT_SIZE 4096
-
 typedef tfrt_string_builder_t out_t;
 
 // --- Words -----------------------------------------------------------------------
@@ -484,7 +481,8 @@ static bool add_line(const tfrt_wire_answer_part_t* part, out_t* out) {
   }
 }
 
-static void write_part(const tfrt_wire_answer_part_t* part, out_t* out) {
+static tfrt_status_t write_part(void* self, const tfrt_wire_answer_part_t* part) {
+  out_t* out = self;
   if (part->kind == TFRT_WIRE_PART_HOST) {
     write_host(&part->host, out);
   } else if (part->kind == TFRT_WIRE_PART_PEER) {
@@ -496,18 +494,9 @@ static void write_part(const tfrt_wire_answer_part_t* part, out_t* out) {
   } else if (add_line(part, out)) {
     tfrt_string_builder_append_char(out, '\n');
   }
+  return tfrt_status_retain(tfrt_string_builder_status(out));
 }
 
 tfrt_status_t tfrt_plain_answer_write(tfrt_string_view_t answer, tfrt_string_builder_t* out) {
-  tfrt_arena_t arena;
-  tfrt_arena_initialize(&arena, tfrt_allocator_system());
-  tfrt_status_t status = NULL;
-  while (answer.size > 0 && !status) {
-    tfrt_wire_answer_part_t part;
-    status = tfrt_wire_answer_next(&answer, &arena, &part);
-    if (!status) write_part(&part, out);
-    tfrt_arena_clear(&arena, TFRT_PLAIN_KEPT_SIZE);
-  }
-  tfrt_arena_deinitialize(&arena);
-  return status ? status : tfrt_status_retain(tfrt_string_builder_status(out));
+  return tfrt_wire_answer_each(answer, write_part, out);
 }

@@ -12,9 +12,6 @@
 // The most spans that are copied out of a trace at a time.
 #define TFRT_TRACING_BLOCK 64
 
-// The arena keeps this much from part to part.
-#define TFRT_TRACING_KEPT_SIZE 4096
-
 // Sets |out_span| to what |part| says; longer texts are cut.
 static void tfrt_tracing_read_span(const tfrt_wire_span_part_t* part, tfrt_trace_span_t* out_span) {
   *out_span = (tfrt_trace_span_t){.begin_ns = (int64_t)part->begin_ns,
@@ -94,8 +91,8 @@ static bool tfrt_trace_image_read_span(const uint8_t** at, const uint8_t* end,
   return true;
 }
 
-static void tfrt_trace_image_append_part(const tfrt_wire_answer_part_t* part,
-                                         tfrt_string_builder_t* out) {
+static tfrt_status_t tfrt_trace_image_append_part(void* self, const tfrt_wire_answer_part_t* part) {
+  tfrt_string_builder_t* out = self;
   if (part->kind == TFRT_WIRE_PART_CLOCK) {
     tfrt_trace_image_begin((int64_t)part->clock.clock_ns, part->clock.dropped, out);
   } else if (part->kind == TFRT_WIRE_PART_SPAN) {
@@ -103,21 +100,12 @@ static void tfrt_trace_image_append_part(const tfrt_wire_answer_part_t* part,
     tfrt_tracing_read_span(&part->span, &span);
     tfrt_trace_image_append_span(&span, out);
   }
+  return tfrt_status_retain(tfrt_string_builder_status(out));
 }
 
 // Appends the trace that |answer| is to |out|.
 static tfrt_status_t tfrt_trace_image_write(tfrt_string_view_t answer, tfrt_string_builder_t* out) {
-  tfrt_arena_t arena;
-  tfrt_arena_initialize(&arena, tfrt_allocator_system());
-  tfrt_status_t status = NULL;
-  while (answer.size > 0 && !status) {
-    tfrt_wire_answer_part_t part;
-    status = tfrt_wire_answer_next(&answer, &arena, &part);
-    if (!status) tfrt_trace_image_append_part(&part, out);
-    tfrt_arena_clear(&arena, TFRT_TRACING_KEPT_SIZE);
-  }
-  tfrt_arena_deinitialize(&arena);
-  return status ? status : tfrt_status_retain(tfrt_string_builder_status(out));
+  return tfrt_wire_answer_each(answer, tfrt_trace_image_append_part, out);
 }
 
 static tfrt_status_t tfrt_trace_image_read(tfrt_string_view_t image, tfrt_trace_t* trace,
@@ -205,27 +193,32 @@ const tfrt_answerer_t tfrt_trace_answerer = {.kind = TFRT_WIRE_ASK_TRACE,
                                              .plain_form = TFRT_ANSWER_TRACE,
                                              .write_plain = tfrt_trace_image_write};
 
+// The trace that an answer is.
+typedef struct tfrt_tracing_image_s {
+  tfrt_trace_t* trace;  // +0
+  int64_t clock_ns;
+  uint64_t dropped;
+} tfrt_tracing_image_t;
+
+static tfrt_status_t tfrt_tracing_read_part(void* self, const tfrt_wire_answer_part_t* part) {
+  tfrt_tracing_image_t* image = self;
+  if (part->kind == TFRT_WIRE_PART_CLOCK) {
+    image->clock_ns = (int64_t)part->clock.clock_ns;
+    image->dropped = part->clock.dropped;
+  } else if (part->kind == TFRT_WIRE_PART_SPAN) {
+    tfrt_trace_span_t span;
+    tfrt_tracing_read_span(&part->span, &span);
+    tfrt_trace_add_span(image->trace, &span);
+  }
+  return NULL;
+}
+
 static tfrt_status_t tfrt_tracing_read_parts(tfrt_string_view_t answer, tfrt_trace_t* trace,
                                              int64_t* out_clock_ns, uint64_t* out_dropped) {
-  *out_clock_ns = 0;
-  *out_dropped = 0;
-  tfrt_arena_t arena;
-  tfrt_arena_initialize(&arena, tfrt_allocator_system());
-  tfrt_status_t status = NULL;
-  while (answer.size > 0 && !status) {
-    tfrt_wire_answer_part_t part;
-    tfrt_trace_span_t span;
-    status = tfrt_wire_answer_next(&answer, &arena, &part);
-    if (part.kind == TFRT_WIRE_PART_CLOCK) {
-      *out_clock_ns = (int64_t)part.clock.clock_ns;
-      *out_dropped = part.clock.dropped;
-    } else if (part.kind == TFRT_WIRE_PART_SPAN) {
-      tfrt_tracing_read_span(&part.span, &span);
-      tfrt_trace_add_span(trace, &span);
-    }
-    tfrt_arena_clear(&arena, TFRT_TRACING_KEPT_SIZE);
-  }
-  tfrt_arena_deinitialize(&arena);
+  tfrt_tracing_image_t image = {.trace = trace};
+  tfrt_status_t status = tfrt_wire_answer_each(answer, tfrt_tracing_read_part, &image);
+  *out_clock_ns = image.clock_ns;
+  *out_dropped = image.dropped;
   return status;
 }
 

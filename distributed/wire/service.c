@@ -485,3 +485,21 @@ tfrt_status_t tfrt_wire_answer_next(tfrt_string_view_t* rest, tfrt_arena_t* aren
                                     TFRT_WIRE_MAX_PART_DECODED_SIZE, arena, out_part)
                  : NULL;
 }
+
+// The arena keeps this much from part to part.
+#define TFRT_WIRE_ANSWER_KEPT_SIZE 4096
+
+tfrt_status_t tfrt_wire_answer_each(tfrt_string_view_t answer, tfrt_wire_answer_part_fn_t on_part,
+                                    void* self) {
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, tfrt_allocator_system());
+  tfrt_status_t status = NULL;
+  while (answer.size > 0 && !status) {
+    tfrt_wire_answer_part_t part;
+    status = tfrt_wire_answer_next(&answer, &arena, &part);
+    if (!status) status = on_part(self, &part);
+    tfrt_arena_clear(&arena, TFRT_WIRE_ANSWER_KEPT_SIZE);
+  }
+  tfrt_arena_deinitialize(&arena);
+  return status;
+}

@@ -385,4 +385,11 @@ tfrt_status_t tfrt_wire_answer_append(const tfrt_wire_answer_part_t* part,
 tfrt_status_t tfrt_wire_answer_next(tfrt_string_view_t* rest, tfrt_arena_t* arena,
                                     tfrt_wire_answer_part_t* out_part) TFRT_MUST_USE;
 
+// Calls |on_part| for each part of |answer|, which lives until that returns; its first error ends
+// it. Thread-compatible.
+typedef tfrt_status_t (*tfrt_wire_answer_part_fn_t)(void* self,
+                                                    const tfrt_wire_answer_part_t* part);
+tfrt_status_t tfrt_wire_answer_each(tfrt_string_view_t answer, tfrt_wire_answer_part_fn_t on_part,
+                                    void* self) TFRT_MUST_USE;
+
 #endif  // TFRT_DISTRIBUTED_WIRE_SERVICE_H_

@@ -114,6 +114,37 @@ static void assert_error(tfrt_status_t status, const char* error) {
   tfrt_status_release(status);
 }
 
+// Counts parts, and fails at number |last|.
+typedef struct counter_s {
+  size_t seen;
+  size_t last;
+} counter_t;
+
+static tfrt_status_t count_part(void* self, const tfrt_wire_answer_part_t* part) {
+  counter_t* counter = self;
+  ck_assert_uint_eq(part->kind, tfrt_wire_sample_parts[counter->seen++].kind);
+  if (counter->seen < counter->last) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "enough");
+}
+
+START_TEST(each_part_is_handed_on_until_one_fails) {
+  for (size_t i = 0; i < tfrt_wire_sample_part_count; ++i) {
+    assert_ok(tfrt_wire_answer_append(&tfrt_wire_sample_parts[i], &bytes));
+  }
+  tfrt_string_view_t answer = tfrt_string_builder_view(&bytes);
+  counter_t counter = {.last = SIZE_MAX};
+  assert_ok(tfrt_wire_answer_each(answer, count_part, &counter));
+  ck_assert_uint_eq(counter.seen, tfrt_wire_sample_part_count);
+  counter = (counter_t){.last = 3};
+  assert_error(tfrt_wire_answer_each(answer, count_part, &counter), "enough");
+  ck_assert_uint_eq(counter.seen, 3);
+  --answer.size;
+  counter = (counter_t){.last = SIZE_MAX};
+  assert_error(tfrt_wire_answer_each(answer, count_part, &counter), "cut off or malformed");
+  ck_assert_uint_eq(counter.seen, tfrt_wire_sample_part_count - 1);
+}
+END_TEST
+
 START_TEST(a_malformed_question_is_an_error_that_names_the_field) {
   static const malformed_t bad[] = {
       {BYTES(""), "Question: none of the fields is set"},
@@ -252,6 +283,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_checked_fixture(service, set_up, tear_down);
   tcase_add_test(service, a_question_survives_the_way_there_and_back);
   tcase_add_test(service, an_answer_is_read_part_by_part);
+  tcase_add_test(service, each_part_is_handed_on_until_one_fails);
   tcase_add_test(service, every_field_arrives);
   tcase_add_test(service, parts_and_fields_of_a_later_version_are_passed_over);
   tcase_add_test(service, a_malformed_question_is_an_error_that_names_the_field);
