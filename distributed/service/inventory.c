@@ -424,7 +424,7 @@ static tfrt_status_t tfrt_inventory_write(tfrt_execution_t* execution,
   const tfrt_wire_ask_inventory_t* question = &asked->inventory;
   tfrt_node_t* node = execution->node;
   const uint32_t always = 1u << TFRT_WIRE_PART_HOST | 1u << TFRT_WIRE_PART_MORE;
-  tfrt_inventory_t inventory = {.asker = execution->job,
+  tfrt_inventory_t inventory = {.asker = execution->job->asks_only ? execution->job : NULL,
                                 .kinds = question->kinds ? question->kinds | always : UINT32_MAX,
                                 .limit = TFRT_INVENTORY_MAX_PARTS};
   if (question->limit > 0 && question->limit < inventory.limit) inventory.limit = question->limit;

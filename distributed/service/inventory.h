@@ -32,7 +32,7 @@ typedef struct tfrt_inventory_slot_s {
 // An inventory that is being made.
 typedef struct tfrt_inventory_s {
   tfrt_answer_parts_t parts;
-  const tfrt_job_t* asker;  // the job that asks
+  const tfrt_job_t* asker;  // the job that only asks, and is left out; or NULL
   uint32_t kinds;           // that are asked for, by bits
   uint32_t limit;           // of each kind
   uint32_t listed[TFRT_INVENTORY_KINDS];
@@ -64,7 +64,7 @@ static inline bool tfrt_inventory_goes_on(tfrt_inventory_t* inventory, tfrt_wire
 }
 
 // A section of an inventory: adds what the host has, or what |inventory->parts.job| has, which is
-// each job but the asker's; NULL: nothing of that.
+// each job but the asker; NULL: nothing of that.
 typedef struct tfrt_inventory_section_s {
   tfrt_wire_part_kind_t kind;
   void (*add)(tfrt_inventory_t* inventory);

@@ -64,6 +64,7 @@ static void adopt(tfrt_session_t* session, tfrt_session_link_t* link,
   session->state = TFRT_SESSION_OPEN;
   tfrt_status_release(session->dial.failure);
   session->dial.failure = NULL;
+  session->dial.delay_ns = 0;
   session->schedule.redial_ns = TFRT_TIME_INFINITE;
   session->schedule.beat_ns =
       tfrt_deadline_after(now_ns, (int64_t)session->terms.limits.heartbeat_period_ms *

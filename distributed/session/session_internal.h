@@ -58,6 +58,7 @@ typedef struct tfrt_session_dial_s {
   tfrt_session_link_t* link;  // on its way to become the session's, or NULL
   uint32_t attempt;           // the highest number that we dialled with
   tfrt_status_t failure;      // +1; how the last attempt ended, or NULL
+  int64_t delay_ns;  // behind the last reset of an attempt; 0: none since the session opened
   tfrt_task_t task;
   bool is_deferred;
 } tfrt_session_dial_t;

@@ -388,6 +388,22 @@ static bool is_too_busy(const tfrt_session_t* session, tfrt_transport_end_t end,
          tfrt_status_code(status) == TFRT_STATUS_RESOURCE_EXHAUSTED;
 }
 
+// How long after an attempt that ended with |end| and |status| the next one is made. Resets of a
+// session that was open are followed soon: it is nearly always the end of a process, which the
+// next dial shows.
+static int64_t redial_delay_ns(tfrt_session_t* session, tfrt_transport_end_t end,
+                               tfrt_status_t status) {
+  const int64_t most_ns = session->manager->options.redial_delay_ns;
+  // Listeners that are ending, and those without room, need their time.
+  bool is_soon = end == TFRT_TRANSPORT_RESET && session->was_opened &&
+                 tfrt_status_code(status) != TFRT_STATUS_UNAUTHENTICATED;
+  if (!is_soon) return most_ns;
+  session->dial.delay_ns =
+      session->dial.delay_ns > 0 ? 2 * session->dial.delay_ns : TFRT_TUNING_FIRST_REDIAL_NS;
+  session->dial.delay_ns = earlier(session->dial.delay_ns, most_ns);
+  return session->dial.delay_ns;
+}
+
 void tfrt_session_on_dial_failed(tfrt_session_t* session, tfrt_transport_end_t end,
                                  tfrt_status_t status) {
   if (session->state == TFRT_SESSION_DEAD || session->state == TFRT_SESSION_OPEN) return;
@@ -421,8 +437,7 @@ void tfrt_session_on_dial_failed(tfrt_session_t* session, tfrt_transport_end_t e
   }
   tfrt_status_release(session->dial.failure);
   session->dial.failure = tfrt_status_retain(status);
-  const tfrt_session_manager_t* manager = session->manager;
-  session->schedule.redial_ns =
-      tfrt_deadline_after(tfrt_session_now_ns(manager), manager->options.redial_delay_ns);
+  session->schedule.redial_ns = tfrt_deadline_after(tfrt_session_now_ns(session->manager),
+                                                    redial_delay_ns(session, end, status));
   tfrt_session_schedule(session);
 }

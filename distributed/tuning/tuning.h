@@ -198,6 +198,12 @@
 // senders choose.
 #define TFRT_TUNING_LINK_ARENA_BYTES ((size_t)256 << 10)  // bytes, 64 Ki to 4 Mi
 
+// The time between the first two dials after a session has lost its connection; it doubles from
+// dial to dial, up to the option `redial_delay_ns`. The connections of a process that has just died
+// end some microseconds before its port does: a dial in between is reset, too.
+#define TFRT_TUNING_FIRST_REDIAL_NS \
+  ((int64_t)5 * TFRT_NANOSECONDS_PER_MILLISECOND)  // ns, 1 to 100 ms
+
 // The most times that a Hello is answered by another number.
 #define TFRT_SESSION_MAX_RENUMBERS 8  // answers, 1 to 64
 

@@ -49,6 +49,33 @@ func.func @main() -> i32 {
 """
 
 
+BOTH = """
+func.func @one() -> i32 {
+  %one = tfrt.constant.i32 1
+  tfrt.return %one : i32
+}
+
+func.func @long(%count: i32) -> i32 {
+  %zero = tfrt.constant.i32 0
+  %sum = tfrt.repeat.i32 %count, %zero : i32 {
+    %next = tfrt.add.i32 %zero, %zero
+    tfrt.return %next : i32
+  }
+  tfrt.return %sum : i32
+}
+
+func.func @main() -> (i32, i32) {
+  %c0 = tfrt.new.chain
+  %there = tfrt.call @one() {host = 1 : i32} : () -> (i32)
+  %c1 = tfrt.print.i32 %there, %c0
+  %count = tfrt.constant.i32 2000000000
+  %a = tfrt.call @long(%count) {host = 1 : i32OPTIONS} : (i32) -> (i32)
+  %b = tfrt.call @long(%count) {host = 2 : i32} : (i32) -> (i32)
+  tfrt.return %a, %b : i32, i32
+}
+"""
+
+
 class KillTest(ClusterTest):
     def worker(self):
         return self.start_worker("--data-directory=" + MNIST)
@@ -77,10 +104,17 @@ class KillTest(ClusterTest):
             self.assertEqual("is not there" in first, code == 3, context)
         return code, took
 
-    def start_long(self, *flags):
-        """Starts a run of a loop on host 0 that would go on for hours, over a call on host 1; returns when
-        the first line of the program is there."""
-        path = self.write("long.mlir", LONG)
+    def kill_local(self, rank):
+        """Kills that worker of --local."""
+        for pid in marked(self.mark):
+            with open("/proc/%d/cmdline" % pid, encoding="utf-8") as stream:
+                if "\0local-%d\0" % rank in stream.read():
+                    os.kill(pid, signal.SIGKILL)
+
+    def start_long(self, *flags, program=LONG):
+        """Starts a run that would go on for hours, as a rule of a loop on host 0 over a call on host 1; returns
+        when the first line of the program is there."""
+        path = self.write("long.mlir", program)
         process = self.start(path, *flags)
         self.assertEqual(process.stdout.readline(), "int32 = 1\n")
         return process
@@ -107,15 +141,61 @@ class KillTest(ClusterTest):
         self.assertNotIn("still waiting", err)
         self.expect_idle([workers[0], workers[2]])
 
+    def test_the_first_lines_say_what_is_still_waited_for(self):
+        workers = [self.worker() for _ in range(3)]
+        process = self.start_long(hosts(workers), program=BOTH.replace("OPTIONS", ""))
+        workers[1].kill()
+        self.assertIn("lost host 1", process.stderr.readline())
+        self.assertRegex(
+            process.stderr.readline(),
+            "still waiting for @main, for @long on host 2, called at .*long.mlir:22:8 .--stop-on-loss would end it",
+        )
+        process.send_signal(signal.SIGINT)
+        code, _, err = self.finish(process)
+        # Host 0's word of the same loss, with the place.
+        self.assertEqual(code, 4, err)
+        self.assertIn("while it ran @long", err)
+        self.expect_idle([workers[0], workers[2]])
+
+    def test_the_loss_behind_a_call_that_is_made_again_is_told(self):
+        workers = [self.worker() for _ in range(3)]
+        again = BOTH.replace("OPTIONS", ", pure, retries = 1 : i32")
+        process = self.start_long(hosts(workers), "--stop-on-loss", program=again)
+        workers[1].kill()
+        self.assertIn("lost host 1", process.stderr.readline())
+        line = process.stderr.readline()
+        self.assertIn("still waiting for @main, for @long on host 2", line)
+        self.assertIn("calls that have retries are made again", line)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(self.finish(process)[0], 5)
+        self.expect_idle([workers[0], workers[2]])
+
     def test_a_loss_ends_a_long_local_run(self):
         process = self.start_long("--local=3")
-        for pid in marked(self.mark):
-            with open("/proc/%d/cmdline" % pid, encoding="utf-8") as stream:
-                if "\0local-1\0" in stream.read():
-                    os.kill(pid, signal.SIGKILL)
+        self.kill_local(1)
         code, _, err = self.finish(process)
         self.assertEqual(code, 4, err)
         self.assertIn("lost host 1 (local-1", err.splitlines()[0])
+        self.expect_nothing_left()
+
+    def test_a_local_run_goes_on_where_the_user_wants_that(self):
+        cluster = self.write("cluster.yaml", "local: 3\nstop-on-loss: false\n")
+        for flags in (["--local=3", "--stop-on-loss=false"], ["--cluster=" + cluster]):
+            process = self.start_long(*flags)
+            self.kill_local(1)
+            self.assertIn("lost host 1 (local-1", process.stderr.readline())
+            self.assertIn("still waiting for @main", process.stderr.readline())
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(self.finish(process)[0], 5)
+            self.expect_nothing_left()
+
+    def test_the_command_line_decides_whether_a_loss_ends_the_run(self):
+        cluster = self.write("cluster.yaml", "local: 3\nstop-on-loss: false\n")
+        process = self.start_long("--cluster=" + cluster, "--stop-on-loss")
+        self.kill_local(1)
+        code, _, err = self.finish(process)
+        self.assertEqual(code, 4, err)
+        self.assertNotIn("still waiting", err)
         self.expect_nothing_left()
 
     def test_a_killed_worker_is_a_clean_end(self):

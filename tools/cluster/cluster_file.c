@@ -342,6 +342,10 @@ static uint32_t tfrt_cluster_file_find_key(const tfrt_cluster_file_t* file, cons
   return 0;
 }
 
+bool tfrt_cluster_file_sets(const tfrt_cluster_file_t* file, const char* key) {
+  return file->path && tfrt_cluster_file_find_key(file, key) > 0;
+}
+
 tfrt_status_t tfrt_cluster_file_locate_key(const tfrt_cluster_file_t* file, const char* key,
                                            const char* other, int argument_count,
                                            char* const* arguments, tfrt_status_t status) {

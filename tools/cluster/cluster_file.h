@@ -60,6 +60,9 @@ tfrt_status_t tfrt_cluster_file_locate_key(const tfrt_cluster_file_t* file, cons
                                            char* const* arguments, tfrt_status_t status)
     TFRT_MUST_USE;
 
+// True if |file|, which may be all zero, sets the flag |key|. Thread-compatible.
+bool tfrt_cluster_file_sets(const tfrt_cluster_file_t* file, const char* key);
+
 // Gives back what |file| has; one that is all zero has nothing. Thread-compatible.
 void tfrt_cluster_file_free(tfrt_cluster_file_t* file);
 

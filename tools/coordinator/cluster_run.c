@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/coordinator/cluster_run.h"
 
-#include <stdio.h>
-
 #include "host_runtime/async/join.h"
 #include "tools/coordinator/device_placement.h"
 #include "tools/coordinator/line_printer.h"
@@ -126,100 +124,17 @@ static tfrt_cluster_run_step_t tfrt_cluster_run_end_more(tfrt_cluster_run_t* run
   }
 }
 
-// --- A loss in the middle --------------------------------------------------------
-
-// Host 0 knows more of a loss than this process: the function and its line. It may have to dial the
-// lost host twice, 200 ms apart, to know it. A run that ends by the loss has this long behind an
-// answer of host 0, before the loss is printed as it is seen from here.
-#define TFRT_CLUSTER_RUN_TELL_MS 500
-
-// How far the first loss of a host has come.
-typedef enum tfrt_cluster_run_loss_e {
-  TFRT_CLUSTER_RUN_NO_LOSS,
-  TFRT_CLUSTER_RUN_LOSS_SEEN,   // host 0 was asked for a sign of life; the alarm bounds that
-  TFRT_CLUSTER_RUN_ROOT_ALIVE,  // it has answered; the alarm runs
-  TFRT_CLUSTER_RUN_LOSS_TOLD,   // or nothing is to be told
-} tfrt_cluster_run_loss_t;
-
-static void tfrt_cluster_run_on_root_alive(tfrt_task_t* task) {
-  tfrt_cluster_run_t* run = TFRT_CONTAINER_OF(task, tfrt_cluster_run_t, on_root_alive);
-  tfrt_run_loop_wake(run->loop);
-}
-
-// Asks host 0 for anything. Where it is busy, its answer is late, and so is its word of the loss.
-static void tfrt_cluster_run_ask_root(tfrt_cluster_run_t* run) {
-  const tfrt_client_question_t question = {.kind = TFRT_CLIENT_ASK_STATUS};
-  run->root_alive = tfrt_client_ask(run->client, 0, &question);
-  tfrt_task_initialize(&run->on_root_alive, tfrt_cluster_run_on_root_alive);
-  tfrt_async_value_and_then(run->root_alive, &run->on_root_alive);
-  tfrt_run_loop_start_alarm(run->loop, TFRT_CLUSTER_RUN_ANSWER_MS);
-}
-
-static void tfrt_cluster_run_on_loss(tfrt_task_t* task) {
-  tfrt_cluster_run_t* run = TFRT_CONTAINER_OF(task, tfrt_cluster_run_t, on_loss);
-  tfrt_run_loop_wake(run->loop);
-}
-
-// Whether the run may get over a loss: some call of the program names hosts to try again on.
-static bool tfrt_cluster_run_retries(const tfrt_run_plan_t* plan) {
-  for (uint32_t i = 0; i < tfrt_bef_file_function_count(plan->file); ++i) {
-    const tfrt_bef_function_t* function = tfrt_bef_file_function(plan->file, i);
-    for (uint32_t c = 0; c < function->call_options_count; ++c) {
-      if (function->call_options[c].options.retries > 0) return true;
-    }
-  }
-  return false;
-}
-
-// Prints |loss|, and ends the run if the user wants that.
-static void tfrt_cluster_run_tell(tfrt_cluster_run_t* run, const tfrt_run_plan_t* plan,
-                                  tfrt_status_t loss) {
-  run->told = loss;
-  tfrt_run_report_error(loss);
-  if (run->options->losses.end_run) {
-    tfrt_run_loop_end_early(run->loop, loss);
-  } else {
-    fprintf(stderr, "tfrt: still waiting for @%s (--stop-on-loss would end it)\n",
-            plan->function->name);
-  }
-}
-
-// Looks for the first loss of a host, and tells it if the run goes on, how far that has come
-// (|known|). Returns how far it has come now. Nothing is lost yet while something can be tried
-// again.
-static tfrt_cluster_run_loss_t tfrt_cluster_run_look(tfrt_cluster_run_t* run,
-                                                     const tfrt_run_plan_t* plan,
-                                                     tfrt_cluster_run_loss_t known) {
-  tfrt_async_value_t* loss = tfrt_client_first_loss(run->client);
-  if (known == TFRT_CLUSTER_RUN_LOSS_TOLD || !tfrt_async_value_is_error(loss)) return known;
-  if (known == TFRT_CLUSTER_RUN_NO_LOSS) {
-    if (tfrt_cluster_run_retries(plan)) return TFRT_CLUSTER_RUN_LOSS_TOLD;
-    tfrt_cluster_run_ask_root(run);
-    return TFRT_CLUSTER_RUN_LOSS_SEEN;
-  }
-  bool is_answered = tfrt_async_value_is_available(run->root_alive);
-  if (known == TFRT_CLUSTER_RUN_LOSS_SEEN && is_answered) {
-    tfrt_run_loop_start_alarm(run->loop, TFRT_CLUSTER_RUN_TELL_MS);
-    return TFRT_CLUSTER_RUN_ROOT_ALIVE;
-  }
-  if (!run->loop->alarm_is_over) return known;
-  tfrt_cluster_run_tell(run, plan, tfrt_async_value_error(loss));
-  return TFRT_CLUSTER_RUN_LOSS_TOLD;
-}
-
 // Waits for the results. The first cancel is passed on to host 0, whose answer is still waited
 // for. A second one, or the end of the grace, ends the job there, which has host 0 say at once what
 // is known; a third one, or that no such answer comes, closes it here. A run whose lines nobody
 // takes is cancelled.
 static void tfrt_cluster_run_wait(tfrt_cluster_run_t* run, const tfrt_run_plan_t* plan) {
   tfrt_run_loop_t* loop = run->loop;
-  tfrt_cluster_run_loss_t loss = TFRT_CLUSTER_RUN_NO_LOSS;
-  tfrt_task_initialize(&run->on_loss, tfrt_cluster_run_on_loss);
-  tfrt_async_value_and_then(tfrt_client_first_loss(run->client), &run->on_loss);
+  tfrt_loss_watch_start(&run->loss, run->client, loop, plan, run->options->losses.end_run);
   tfrt_cluster_run_step_t step = TFRT_CLUSTER_RUN_GOES_ON;
   // Pairs with the store in tfrt_cluster_run_on_results().
   while (!atomic_load_explicit(&run->is_done, memory_order_acquire)) {
-    if (!loop->cancelled) loss = tfrt_cluster_run_look(run, plan, loss);
+    if (!loop->cancelled) tfrt_loss_watch_look(&run->loss);
     bool is_over = step == TFRT_CLUSTER_RUN_GOES_ON ? loop->cancelled != NULL : loop->alarm_is_over;
     if (step != TFRT_CLUSTER_RUN_CLOSED && (is_over || loop->cancel_count > (uint32_t)step)) {
       step = tfrt_cluster_run_end_more(run, step);
@@ -292,7 +207,7 @@ void tfrt_cluster_run_shut_down(tfrt_cluster_run_t* run, tfrt_run_plan_t* plan) 
     tfrt_client_close(run->client, NULL);
     tfrt_client_release(run->client);
   }
-  tfrt_async_value_release(run->root_alive);
+  tfrt_loss_watch_deinitialize(&run->loss);
   tfrt_run_plan_deinitialize(plan);
   tfrt_host_process_shut_down(&run->process);
   tfrt_local_cluster_stop(&run->workers);

@@ -24,6 +24,7 @@
 #include "tools/cluster/host_process.h"
 #include "tools/coordinator/exit_code.h"
 #include "tools/coordinator/local_cluster.h"
+#include "tools/coordinator/loss_watch.h"
 #include "tools/coordinator/run_plan.h"
 
 typedef struct tfrt_cluster_run_s {
@@ -36,10 +37,7 @@ typedef struct tfrt_cluster_run_s {
   tfrt_client_t* client;   // +1; NULL before the hosts are known
   tfrt_task_t on_results;  // runs when all results are resolved, on any thread
   atomic_bool is_done;
-  tfrt_task_t on_loss;             // runs when a host is lost, or the client closed, on any thread
-  tfrt_task_t on_root_alive;       // likewise, when host 0 has answered behind that
-  tfrt_async_value_t* root_alive;  // +1; the answer; NULL: it was not asked
-  tfrt_status_t told;  // +0, the client's; the loss that was printed while the run went on, or OK
+  tfrt_loss_watch_t loss;
 } tfrt_cluster_run_t;
 
 // Makes |run| ready; options and loop (+0) outlive it. Main thread only.

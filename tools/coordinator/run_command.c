@@ -207,7 +207,7 @@ static tfrt_status_t tfrt_run_on_cluster(const tfrt_run_options_t* options, tfrt
   } else if (!status) {
     status = tfrt_cluster_run_execute(&run, &plan, out_exit_code);
     if (!status) {
-      tfrt_status_t error = tfrt_run_report(&plan, options, loop, run.told);
+      tfrt_status_t error = tfrt_run_report(&plan, options, loop, run.loss.told);
       *out_exit_code = tfrt_client_has_lost(run.client, error) ? tfrt_exit_code_of_loss(error)
                                                                : tfrt_exit_code_of_result(error);
       tfrt_run_write_results(&plan, options, out_exit_code);

@@ -399,11 +399,10 @@ tfrt_status_t tfrt_run_options_parse(int argument_count, char* const* arguments,
   TFRT_RETURN_IF_ERROR(tfrt_cluster_file_locate_key(file, blame.key, blame.other, argument_count,
                                                     arguments, status));
   tfrt_run_options_set_directory(out_options);
-  // Nobody else uses these workers.
-  if (out_options->local_count > 0 &&
-      !tfrt_run_options_names(argument_count, arguments, TFRT_RUN_STOP_FLAG)) {
-    out_options->losses.end_run = true;
-  }
+  // Nobody else uses the workers of --local.
+  bool is_chosen = tfrt_run_options_names(argument_count, arguments, TFRT_RUN_STOP_FLAG) ||
+                   tfrt_cluster_file_sets(file, TFRT_RUN_STOP_FLAG);
+  if (!is_chosen) out_options->losses.end_run = out_options->local_count > 0;
   TFRT_RETURN_IF_ERROR(tfrt_run_options_check_model(out_options));
   TFRT_RETURN_IF_ERROR(
       tfrt_cluster_file_locate(file, texts.hostfile,

@@ -289,6 +289,24 @@ START_TEST(who_asks_is_left_out_and_nothing_is_left_behind) {
 }
 END_TEST
 
+START_TEST(the_client_of_a_job_finds_that_job_too) {
+  begin();
+  const tfrt_client_question_t question = {.kind = TFRT_CLIENT_ASK_INVENTORY, .part = which};
+  tfrt_async_value_t* answer = tfrt_client_ask(world.client, 0, &question);
+  tfrt_async_value_demand(answer);
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND / 10);
+  ck_assert(tfrt_async_value_is_available(answer));
+  answer = tfrt_client_lines_take(answer);
+  char id[TFRT_CLIENT_JOB_ID_SIZE];
+  tfrt_client_job_id(world.client, id);
+  const char* text = tfrt_async_value_string(answer).data;
+  expect(text, "call ", " job=", id);
+  ck_assert_ptr_nonnull(strstr(text, " dir=out "));
+  tfrt_async_value_release(answer);
+  end();
+}
+END_TEST
+
 START_TEST(a_job_can_be_cancelled_by_another_client) {
   begin();
   char job[256];
@@ -553,6 +571,7 @@ static void add_tests(Suite* suite, TCase* inventories) {
   tcase_add_test(inventories, many_calls_are_listed_up_to_a_limit);
   tcase_add_test(inventories, what_an_op_has_made_is_listed_by_its_name_for_as_long_as_it_is_kept);
   tcase_add_test(inventories, who_asks_is_left_out_and_nothing_is_left_behind);
+  tcase_add_test(inventories, the_client_of_a_job_finds_that_job_too);
   tcase_add_test(inventories, a_job_can_be_cancelled_by_another_client);
   tcase_add_test(inventories, a_call_can_be_cancelled_and_only_that);
   tcase_add_test(inventories, a_cancelled_call_tells_where_it_was_made);

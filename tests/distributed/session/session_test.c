@@ -280,6 +280,45 @@ START_TEST(a_reset_is_redialled_at_once) {
 }
 END_TEST
 
+// A process that dies: its connections end, and a dial that comes before its port is closed ends as
+// these.
+START_TEST(a_dial_that_is_reset_too_is_made_again_soon) {
+  tfrt_harness_world_t world;
+  tfrt_harness_record_t *a, *b;
+  tfrt_harness_connect_two(&world, &a, &b);
+  const uint64_t dials = counters_of(a).dials;
+  break_between(a, b);
+  tfrt_harness_run_until_state(a, TFRT_SESSION_BROKEN);
+  const int64_t begin_ns = tfrt_harness_now(&world);
+  break_between(a, b);
+  tfrt_harness_kill(b->host);
+  tfrt_harness_run_until_state(a, TFRT_SESSION_DEAD);
+  assert_dead(a, TFRT_SESSION_DEATH_GONE, TFRT_STATUS_UNAVAILABLE);
+  ck_assert_uint_eq(counters_of(a).dials - dials, 2);
+  ck_assert_int_lt(tfrt_harness_now(&world) - begin_ns, 10 * TFRT_HARNESS_MILLISECOND);
+  tfrt_harness_deinitialize(&world);
+}
+END_TEST
+
+// A relay that resets every connection: the dials become as rare as those of other failures.
+START_TEST(dials_that_are_reset_again_and_again_become_rare) {
+  tfrt_harness_world_t world;
+  tfrt_harness_record_t *a, *b;
+  tfrt_harness_connect_two(&world, &a, &b);
+  const uint64_t dials = counters_of(a).dials;
+  const int64_t end_ns = tfrt_harness_now(&world) + TFRT_HARNESS_SECOND;
+  while (tfrt_harness_now(&world) < end_ns) {
+    break_between(a, b);
+    tfrt_harness_run_for(&world, 10 * 1000);
+  }
+  ck_assert_uint_ge(counters_of(a).dials - dials, 8);
+  ck_assert_uint_le(counters_of(a).dials - dials, 11);
+  tfrt_harness_run_until_state(a, TFRT_SESSION_OPEN);
+  ck_assert_uint_eq(tfrt_session_number(a->session), 1);
+  tfrt_harness_deinitialize(&world);
+}
+END_TEST
+
 START_TEST(what_the_resume_says_is_there_is_not_replayed) {
   tfrt_harness_world_t world;
   tfrt_harness_record_t *a, *b;
@@ -854,6 +893,8 @@ Suite* tfrt_test_suite(void) {
   TCase* breaking = add_case(suite, "breaking");
   tcase_add_test(breaking, a_broken_connection_is_resumed_and_nothing_is_lost_or_doubled);
   tcase_add_test(breaking, a_reset_is_redialled_at_once);
+  tcase_add_test(breaking, a_dial_that_is_reset_too_is_made_again_soon);
+  tcase_add_test(breaking, dials_that_are_reset_again_and_again_become_rare);
   tcase_add_test(breaking, what_the_resume_says_is_there_is_not_replayed);
   tcase_add_test(breaking, a_session_whose_welcome_was_lost_is_begun_again_as_the_same);
   tcase_add_test(breaking, a_peer_that_can_not_be_dialled_is_waited_for);
