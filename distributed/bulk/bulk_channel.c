@@ -60,6 +60,7 @@ tfrt_bulk_channel_t* tfrt_bulk_channel_create(tfrt_bulk_manager_t* manager, tfrt
   channel->is_dialler = !connection;
   channel->state = connection ? TFRT_BULK_CHANNEL_GREETING : TFRT_BULK_CHANNEL_DIALLING;
   channel->references = 1;
+  tfrt_bulk_pace_reset(&channel->pace);
   tfrt_string_builder_initialize(&channel->head, manager->allocator);
   tfrt_list_push_back(&manager->channels, &channel->link);
   ++manager->live;
@@ -230,8 +231,19 @@ static bool begin_due_window(tfrt_bulk_channel_t* channel) {
   return true;
 }
 
-// Begins the write of the next Abort or Window that is due. False if there is none.
+// Reports what has come. Returns false if no chunk has asked for it.
+static bool begin_due_report(tfrt_bulk_channel_t* channel) {
+  if (!channel->arrivals.is_report_due) return false;
+  channel->arrivals.is_report_due = false;
+  const tfrt_wire_bulk_t report = {.kind = TFRT_WIRE_BULK_RECEIVED,
+                                   .received = {.bytes = channel->arrivals.bytes}};
+  begin_message(channel, &report);
+  return true;
+}
+
+// Begins the write of the next report, Abort or Window that is due. False if there is none.
 static bool begin_due_message(tfrt_bulk_channel_t* channel) {
+  if (begin_due_report(channel)) return true;
   tfrt_bulk_peer_t* peer = channel->peer;
   tfrt_list_link_t* link = tfrt_list_pop_front(&peer->aborts);
   if (link) {
@@ -251,13 +263,30 @@ static bool begin_due_message(tfrt_bulk_channel_t* channel) {
 
 // --- Writing -----------------------------------------------------------------
 
+// Takes the next chunk that may be sent, if the pace of the session allows one.
+static bool begin_chunk(tfrt_bulk_channel_t* channel) {
+  const bool is_paced = channel->peer->session.is_paced;
+  const int64_t now_ns = is_paced ? tfrt_bulk_manager_now_ns(channel->manager) : 0;
+  const uint64_t most = is_paced ? tfrt_bulk_pace_chunk_size(&channel->pace, now_ns) : UINT64_MAX;
+  if (most == 0) {
+    if (channel->peer->held_since_ns == TFRT_TIME_INFINITE) channel->peer->held_since_ns = now_ns;
+    return false;
+  }
+  channel->peer->held_since_ns = TFRT_TIME_INFINITE;
+  channel->sending = tfrt_bulk_outgoing_next(channel->peer, most, &channel->chunk);
+  if (!channel->sending) return false;
+  const uint64_t size = channel->chunk.payload.size;
+  if (is_paced && size > 0) {
+    channel->chunk.asks_received = tfrt_bulk_pace_note_sent(&channel->pace, size, now_ns);
+  }
+  return true;
+}
+
 void tfrt_bulk_channel_pump(tfrt_bulk_channel_t* channel) {
   if (!channel || channel->state != TFRT_BULK_CHANNEL_OPEN || channel->is_writing || !channel->peer)
     return;
   if (begin_due_message(channel)) return;
-  channel->sending = tfrt_bulk_outgoing_next(channel->peer, &channel->chunk);
-  if (!channel->sending) return;
-  must_write(channel);
+  if (begin_chunk(channel)) must_write(channel);
 }
 
 // The write is over, or was never taken; its reference is the caller's to drop.
@@ -420,6 +449,18 @@ static const tfrt_bulk_direction_t* direction_of(const tfrt_bulk_message_t* mess
   }
 }
 
+// A message on a channel in use: counts a chunk, and takes a report. Returns false for a report of
+// bytes that were not sent.
+static bool note_traffic(tfrt_bulk_channel_t* channel, const tfrt_wire_bulk_t* message) {
+  channel->peer->heard_ns = channel->used_ns;
+  if (message->kind == TFRT_WIRE_BULK_CHUNK) {
+    channel->arrivals.bytes += message->chunk.payload.size;
+    if (message->chunk.asks_received) channel->arrivals.is_report_due = true;
+  }
+  return message->kind != TFRT_WIRE_BULK_RECEIVED ||
+         tfrt_bulk_pace_note_arrived(&channel->pace, message->received.bytes, channel->used_ns);
+}
+
 // Takes the lock. Returns false for a message that must not come here.
 static bool on_wire_message(tfrt_bulk_channel_t* channel, const tfrt_bulk_message_t* message) {
   tfrt_node_lock_t* lock = channel->manager->lock;
@@ -433,7 +474,8 @@ static bool on_wire_message(tfrt_bulk_channel_t* channel, const tfrt_bulk_messag
     is_fine = on_welcome(channel, message);
   } else if (channel->state == TFRT_BULK_CHANNEL_OPEN && channel->peer) {
     direction = direction_of(message);
-    is_fine = direction != NULL;
+    is_fine = note_traffic(channel, &message->body) &&
+              (direction || message->body.kind == TFRT_WIRE_BULK_RECEIVED);
     tfrt_bulk_channel_pump(channel);
   }
   tfrt_node_lock_unlock_and_run(lock);

@@ -6,6 +6,7 @@
 //    bulk_channel.c    one connection: its task, one write at a time, what comes
 //    bulk_message.c    a message read, and the checksum
 //    bulk_outgoing.c   payloads from here, those that are not in memory, too
+//    bulk_pace.c       how many bytes may be on their way
 //    bulk_incoming.c   payloads to here, and memory for large ones
 //
 //   manager --> peer (a session) --> channel in use       any channel --> its connection
@@ -26,6 +27,7 @@
 #define TFRT_DISTRIBUTED_BULK_BULK_IMPL_H_
 
 #include "distributed/bulk/bulk_manager.h"
+#include "distributed/bulk/bulk_pace.h"
 #include "host_runtime/base/arena.h"
 #include "host_runtime/base/hash_table.h"
 #include "host_runtime/base/list.h"
@@ -70,14 +72,14 @@ typedef struct tfrt_bulk_outgoing_s {
   tfrt_async_value_t* value;  // +1
   const char* type;
   tfrt_encoding_t encoding;
-  uint64_t offset;      // of the next chunk
-  uint64_t limit;       // credit
-  bool is_described;    // the chunk that describes it was sent
-  bool was_written;     // something was given to the channel in use
-  bool is_interrupted;  // that channel was lost; waits for resume_send
-  int64_t
-      stalled_since_ns;   // bytes were given to a channel; TFRT_TIME_INFINITE: since then some came
-  uint64_t arrived;       // bytes, as far as the borrower has said
+  uint64_t offset;           // of the next chunk
+  uint64_t limit;            // credit
+  bool is_described;         // the chunk that describes it was sent
+  bool was_written;          // something was given to the channel in use
+  bool is_interrupted;       // that channel was lost; waits for resume_send
+  int64_t stalled_since_ns;  // bytes were given to a channel that was lost, or were held back on
+                             // one; TFRT_TIME_INFINITE: since then some came
+  uint64_t arrived;          // bytes, as far as the borrower has said
   tfrt_status_t failure;  // +1: no byte comes any more, which each channel tells; waits for its end
   uint32_t writes;        // that borrow the value, or a piece of it, at the moment
   tfrt_bulk_reader_t* reader;  // owned; NULL: the payload is in memory
@@ -148,6 +150,12 @@ typedef enum tfrt_bulk_channel_due_e {
   TFRT_BULK_CHANNEL_DUE_CLOSE = 1 << 3,
 } tfrt_bulk_channel_due_t;
 
+// Payloads that have come on a channel.
+typedef struct tfrt_bulk_arrivals_s {
+  uint64_t bytes;
+  bool is_report_due;
+} tfrt_bulk_arrivals_t;
+
 struct tfrt_bulk_channel_s {
   tfrt_transport_handler_t handler;
   tfrt_list_link_t link;  // in the manager's list
@@ -166,7 +174,9 @@ struct tfrt_bulk_channel_s {
   tfrt_timer_t timer;      // for Hello, or Welcome, or the end of a channel that was refused
   int64_t used_ns;         // when a message came, or was begun to be written
   uint64_t expected_want;  // a Window of it is due; 0: none is
-  bool is_writing;         // |write|, |head|, |chunk| and |sending| are in use
+  tfrt_bulk_arrivals_t arrivals;
+  tfrt_bulk_pace_t pace;  // of the bytes that we send, if the session has one
+  bool is_writing;        // |write|, |head|, |chunk| and |sending| are in use
   tfrt_transport_write_t write;
   tfrt_string_builder_t head;  // a message, or a chunk up to its payload
   tfrt_wire_chunk_t chunk;
@@ -180,6 +190,8 @@ struct tfrt_bulk_peer_s {
   tfrt_bulk_session_t session;   // its address is owned
   tfrt_bulk_channel_t* channel;  // in use: DIALLING or OPEN
   tfrt_bulk_traffic_t traffic;
+  int64_t heard_ns;       // a message came on a channel; 0: never
+  int64_t held_since_ns;  // the pace lets no chunk go on the channel; TFRT_TIME_INFINITE: it does
   uint32_t last_dialled;  // numbers of connections
   uint32_t last_accepted;
   bool is_needed;
@@ -292,9 +304,10 @@ uint32_t tfrt_bulk_message_copy_payload(const tfrt_bulk_message_t* message, void
 
 // --- bulk_outgoing.c ---
 
-// Takes the next chunk of |peer| that may be sent into |*out_chunk| (without its payload's
-// bytes if that is empty) and counts a write. NULL: there is none.
-tfrt_bulk_outgoing_t* tfrt_bulk_outgoing_next(tfrt_bulk_peer_t* peer, tfrt_wire_chunk_t* out_chunk);
+// Takes the next chunk of |peer|, of at most |max_size| bytes, that may be sent into |*out_chunk|
+// (without its payload's bytes if that is empty) and counts a write. NULL: there is none.
+tfrt_bulk_outgoing_t* tfrt_bulk_outgoing_next(tfrt_bulk_peer_t* peer, uint64_t max_size,
+                                              tfrt_wire_chunk_t* out_chunk);
 
 // A write of |outgoing| is over.
 void tfrt_bulk_outgoing_finish_write(tfrt_bulk_outgoing_t* outgoing);

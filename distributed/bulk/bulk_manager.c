@@ -23,6 +23,11 @@ int64_t tfrt_bulk_manager_now_ns(const tfrt_bulk_manager_t* manager) {
   return tfrt_clock_now_ns(manager->timers->clock);
 }
 
+int64_t tfrt_bulk_manager_heard_ns(tfrt_bulk_manager_t* manager, uint64_t incarnation) {
+  const tfrt_bulk_peer_t* peer = tfrt_bulk_peer_find(manager, incarnation);
+  return peer ? peer->heard_ns : 0;
+}
+
 void tfrt_bulk_manager_note_frame(tfrt_bulk_manager_t* manager) { ++manager->frame_count; }
 
 void tfrt_bulk_options_initialize(tfrt_bulk_options_t* out_options) {
@@ -193,6 +198,7 @@ tfrt_status_t tfrt_bulk_manager_open(tfrt_bulk_manager_t* manager,
     peer->session.chunk_bytes = TFRT_WIRE_MAX_CHUNK_PAYLOAD_SIZE;
   }
   peer->give_up_at_ns = TFRT_TIME_INFINITE;
+  peer->held_since_ns = TFRT_TIME_INFINITE;
   tfrt_hash_table_initialize(&peer->outgoing, &outgoing_vtable, allocator);
   tfrt_hash_table_initialize(&peer->incoming, &incoming_vtable, allocator);
   tfrt_list_initialize(&peer->small);

@@ -150,6 +150,7 @@ typedef struct tfrt_bulk_session_s {
   uint32_t session;
   uint32_t version;
   uint32_t chunk_bytes;  // the limit in force on payload in a message
+  bool is_paced;         // the peer reports what has arrived (bulk_pace.h)
   tfrt_string_view_t address;
 } tfrt_bulk_session_t;
 
@@ -271,6 +272,10 @@ void tfrt_bulk_manager_cancel_receive(tfrt_bulk_manager_t* manager, uint64_t inc
 // A frame came to this process from any peer: its sender may wait for an answer, so long payloads
 // are polite for some milliseconds. Thread-compatible (the node's lock is held).
 void tfrt_bulk_manager_note_frame(tfrt_bulk_manager_t* manager);
+
+// Returns when the last message of |incarnation| came on a channel of its session; 0: none has.
+// Thread-compatible (the node's lock is held).
+int64_t tfrt_bulk_manager_heard_ns(tfrt_bulk_manager_t* manager, uint64_t incarnation);
 
 // Ends everything; see the life of a manager. Idempotent. Thread-compatible (the node's lock
 // is held).

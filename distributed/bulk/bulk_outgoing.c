@@ -417,7 +417,7 @@ static uint64_t max_chunk_size(const tfrt_bulk_outgoing_t* outgoing) {
                                            : most;
 }
 
-tfrt_bulk_outgoing_t* tfrt_bulk_outgoing_next(tfrt_bulk_peer_t* peer,
+tfrt_bulk_outgoing_t* tfrt_bulk_outgoing_next(tfrt_bulk_peer_t* peer, uint64_t max_size,
                                               tfrt_wire_chunk_t* out_chunk) {
   tfrt_list_link_t* link = tfrt_list_pop_front(&peer->small);
   if (!link) link = tfrt_list_pop_front(&peer->large);
@@ -427,7 +427,7 @@ tfrt_bulk_outgoing_t* tfrt_bulk_outgoing_next(tfrt_bulk_peer_t* peer,
   const char* data;
   uint64_t end = outgoing->offset + find_bytes(outgoing, &data);
   end = min_u64(end, outgoing->limit);
-  end = min_u64(end, outgoing->offset + max_chunk_size(outgoing));
+  end = min_u64(end, outgoing->offset + min_u64(max_size, max_chunk_size(outgoing)));
   if (end < outgoing->offset) end = outgoing->offset;
   *out_chunk = (tfrt_wire_chunk_t){
       .want = outgoing->want, .offset = outgoing->offset, .last = end == encoding->body_size};
@@ -510,33 +510,12 @@ static void on_message(tfrt_bulk_channel_t* channel, const tfrt_bulk_message_t* 
 
 // --- Interruption ------------------------------------------------------------
 
-static void interrupt_all(tfrt_bulk_peer_t* peer) {
-  for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->outgoing); node;
-       node = tfrt_hash_table_next(&peer->outgoing, node)) {
-    tfrt_bulk_outgoing_t* outgoing = TFRT_CONTAINER_OF(node, tfrt_bulk_outgoing_t, by_want);
-    // The borrower hears again of an interrupted or failed one: the earlier message may be lost,
-    // too.
-    if (!outgoing->was_written && !outgoing->is_interrupted && !outgoing->failure) continue;
-    outgoing->was_written = false;
-    outgoing->is_interrupted = true;
-    place(outgoing);
-  }
-}
-
-// The borrower resumes |outgoing| at |offset|, with credit up to |limit|: notes whether bytes have
-// arrived. If none have for too long, though channels could be had, they never will: returns the
-// error.
-static tfrt_status_t note_arrival(tfrt_bulk_outgoing_t* outgoing, uint64_t offset, uint64_t limit) {
+// If no byte of |outgoing| has arrived for too long, though channels could be had, none ever will:
+// returns the error.
+static tfrt_status_t check_stall(const tfrt_bulk_outgoing_t* outgoing) {
   const tfrt_bulk_manager_t* manager = outgoing->manager;
-  const int64_t now_ns = tfrt_bulk_manager_now_ns(manager);
-  // A borrower that gives no credit has all that it asked for.
-  if (offset > outgoing->arrived || offset >= limit) {
-    outgoing->arrived = offset;
-    outgoing->stalled_since_ns = TFRT_TIME_INFINITE;
-    return NULL;
-  }
   if (outgoing->stalled_since_ns == TFRT_TIME_INFINITE) return NULL;
-  const int64_t stalled_ns = now_ns - outgoing->stalled_since_ns;
+  const int64_t stalled_ns = tfrt_bulk_manager_now_ns(manager) - outgoing->stalled_since_ns;
   if (stalled_ns < manager->options.stall_ns) return NULL;
   return tfrt_status_create(
       TFRT_STATUS_UNAVAILABLE,
@@ -547,11 +526,55 @@ static tfrt_status_t note_arrival(tfrt_bulk_outgoing_t* outgoing, uint64_t offse
       (double)manager->options.stall_ns / (double)TFRT_NANOSECONDS_PER_SECOND);
 }
 
+// The channel is lost, and the pace let no byte of |outgoing| go while others waited for their
+// reports: it counts as a try. Otherwise each of many payloads would wait for a channel of its own.
+static void note_held(tfrt_bulk_outgoing_t* outgoing) {
+  const int64_t held_since_ns = outgoing->peer->held_since_ns;
+  if (held_since_ns == TFRT_TIME_INFINITE || !tfrt_list_is_linked(&outgoing->link)) return;
+  if (outgoing->stalled_since_ns == TFRT_TIME_INFINITE) outgoing->stalled_since_ns = held_since_ns;
+  // The borrower resumes one that has begun, and hears of the failure then.
+  tfrt_status_t stalled = outgoing->is_described ? NULL : check_stall(outgoing);
+  if (!stalled) return;
+  fail(outgoing, stalled);
+  tfrt_status_release(stalled);
+}
+
+static void interrupt_all(tfrt_bulk_peer_t* peer) {
+  for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->outgoing); node;
+       node = tfrt_hash_table_next(&peer->outgoing, node)) {
+    tfrt_bulk_outgoing_t* outgoing = TFRT_CONTAINER_OF(node, tfrt_bulk_outgoing_t, by_want);
+    // The borrower hears again of an interrupted or failed one: the earlier message may be lost,
+    // too.
+    if (!outgoing->was_written && !outgoing->is_interrupted && !outgoing->failure) {
+      note_held(outgoing);
+      continue;
+    }
+    outgoing->was_written = false;
+    outgoing->is_interrupted = true;
+    place(outgoing);
+  }
+  peer->held_since_ns = TFRT_TIME_INFINITE;
+}
+
+// The borrower resumes |outgoing| at |offset|, with credit up to |limit|: notes whether bytes have
+// arrived. Returns the error if none have for too long.
+static tfrt_status_t note_arrival(tfrt_bulk_outgoing_t* outgoing, uint64_t offset, uint64_t limit) {
+  // The first chunk of a pace is small: where packets of full size are lost, it may pass on each
+  // channel, and is no progress. A borrower that gives no credit has all that it asked for.
+  const uint64_t least = outgoing->peer->session.is_paced ? TFRT_TUNING_PACE_LEAST_CHUNK : 0;
+  if (offset > outgoing->arrived + least || offset >= limit) {
+    outgoing->arrived = offset;
+    outgoing->stalled_since_ns = TFRT_TIME_INFINITE;
+    return NULL;
+  }
+  return check_stall(outgoing);
+}
+
 tfrt_status_t tfrt_bulk_manager_resume_send(tfrt_bulk_manager_t* manager, uint64_t incarnation,
                                             uint64_t old_want, uint64_t want, uint64_t offset,
                                             uint64_t limit) {
   tfrt_bulk_outgoing_t* outgoing = find_by_name(manager, incarnation, old_want);
-  if (!outgoing || outgoing->failure) {
+  if (!outgoing) {
     return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "want %llu is not being served",
                               (unsigned long long)old_want);
   }
@@ -569,6 +592,12 @@ tfrt_status_t tfrt_bulk_manager_resume_send(tfrt_bulk_manager_t* manager, uint64
   tfrt_hash_table_remove(&peer->outgoing, &outgoing->by_want);
   outgoing->want = want;
   tfrt_hash_table_insert(&peer->outgoing, &outgoing->want, &outgoing->by_want);
+  if (outgoing->failure) {
+    // The borrower, which has not heard of it, hears of it under the new number.
+    place(outgoing);
+    tfrt_bulk_peer_need(peer);
+    return NULL;
+  }
   outgoing->offset = offset;
   outgoing->limit = limit;
   outgoing->is_described = offset > 0;

@@ -275,6 +275,12 @@ static void tfrt_node_on_suspected(tfrt_session_handler_t* handler, tfrt_session
   }
 }
 
+static int64_t tfrt_node_heard_elsewhere_ns(tfrt_session_handler_t* handler,
+                                            tfrt_session_t* session) {
+  const tfrt_peer_t* peer = *tfrt_session_user_data(session);
+  return peer ? tfrt_bulk_manager_heard_ns(tfrt_node_of(handler)->bulk, peer->incarnation) : 0;
+}
+
 static void tfrt_node_on_wake(tfrt_session_handler_t* handler, tfrt_session_t* session) {
   tfrt_peer_t* peer = *tfrt_session_user_data(session);
   if (!peer || peer->session != session) return;
@@ -292,5 +298,6 @@ const tfrt_session_handler_vtable_t tfrt_node_session_handler = {
     .fill_heartbeat = tfrt_node_fill_heartbeat,
     .on_heartbeat = tfrt_node_on_heartbeat,
     .on_suspected = tfrt_node_on_suspected,
+    .heard_elsewhere_ns = tfrt_node_heard_elsewhere_ns,
     .on_wake = tfrt_node_on_wake,
 };

@@ -170,6 +170,9 @@ typedef struct tfrt_session_handler_vtable_s {
                        const tfrt_wire_heartbeat_t* heartbeat);
   // The peer has been silent for the time of suspicion (true), or speaks again (false).
   void (*on_suspected)(tfrt_session_handler_t* handler, tfrt_session_t* session, bool is_suspected);
+  // When the peer was last heard on another connection than the session's own; 0: never. A session
+  // is not silent then, but its own connection may be lost.
+  int64_t (*heard_elsewhere_ns)(tfrt_session_handler_t* handler, tfrt_session_t* session);
   // The time is over that tfrt_session_wake_at() was called with. MAY append to any session.
   void (*on_wake)(tfrt_session_handler_t* handler, tfrt_session_t* session);
 } tfrt_session_handler_vtable_t;

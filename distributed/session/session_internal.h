@@ -107,7 +107,8 @@ typedef struct tfrt_session_schedule_s {
 
 // Signs of life, by our clock.
 typedef struct tfrt_session_liveness_s {
-  int64_t heard_ns;        // last sign of life, or when the session began
+  int64_t heard_ns;        // last sign of life on the session's connections, or when it began
+  int64_t elsewhere_ns;    // last sign of life on another connection; 0: none
   int64_t ticked_ns;       // the timer ran, or the session began
   int64_t judge_ns;        // not before this time is the peer judged: we slept
   int64_t second_dial_ns;  // a second connection was dialled last; 0: never

@@ -23,8 +23,13 @@ static int64_t suspect_ns(const tfrt_session_t* session) {
 
 // --- The timer ---------------------------------------------------------------
 
+// The last sign of life on any connection.
+static int64_t heard_ns(const tfrt_session_t* session) {
+  return later(session->liveness.heard_ns, session->liveness.elsewhere_ns);
+}
+
 static int64_t death_ns(const tfrt_session_t* session) {
-  return later(tfrt_deadline_after(session->liveness.heard_ns, silence_ns(session)),
+  return later(tfrt_deadline_after(heard_ns(session), silence_ns(session)),
                session->liveness.judge_ns);
 }
 
@@ -32,7 +37,7 @@ static int64_t suspicion_ns(const tfrt_session_t* session) {
   if (session->liveness.is_suspected || session->state == TFRT_SESSION_CONNECTING) {
     return TFRT_TIME_INFINITE;
   }
-  return later(tfrt_deadline_after(session->liveness.heard_ns, suspect_ns(session)),
+  return later(tfrt_deadline_after(heard_ns(session), suspect_ns(session)),
                session->liveness.judge_ns);
 }
 
@@ -106,8 +111,7 @@ static void notice_own_sleep(tfrt_session_t* session, int64_t now_ns) {
 }
 
 static void die_of_silence(tfrt_session_t* session, int64_t now_ns) {
-  double seconds =
-      (double)(now_ns - session->liveness.heard_ns) / (double)TFRT_NANOSECONDS_PER_SECOND;
+  double seconds = (double)(now_ns - heard_ns(session)) / (double)TFRT_NANOSECONDS_PER_SECOND;
   // Why attempts failed ("the name is unknown") says more than that they did.
   const char* why = tfrt_status_message(session->dial.failure);
   // This process, not the peer, is why they did.
@@ -126,6 +130,10 @@ static void die_of_silence(tfrt_session_t* session, int64_t now_ns) {
 static void do_due(tfrt_session_t* session, int64_t now_ns) {
   tfrt_session_manager_t* manager = session->manager;
   notice_own_sleep(session, now_ns);
+  if (session->state == TFRT_SESSION_OPEN || session->state == TFRT_SESSION_BROKEN) {
+    session->liveness.elsewhere_ns =
+        manager->handler->vtable->heard_elsewhere_ns(manager->handler, session);
+  }
   if (now_ns >= death_ns(session)) {
     die_of_silence(session, now_ns);
     return;

@@ -226,6 +226,26 @@
 // Windows that are made ready ahead of what was received; a step of it is half a window.
 #define TFRT_TUNING_BULK_ROOM_WINDOWS 16  // windows, 2 to 64
 
+// Bytes of payloads on their way to a peer (bulk_pace.h). The queue that they make on the way may
+// take as long as this: a link whose rate falls to a hundredth then delays signs of life by one
+// second or two.
+#define TFRT_TUNING_PACE_TARGET_NS \
+  ((int64_t)10 * TFRT_NANOSECONDS_PER_MILLISECOND)  // ns, 5 to 200 ms
+
+// Before anything is known of the network: half a second at 256 kbit/s.
+#define TFRT_TUNING_PACE_FIRST ((uint64_t)16 << 10)  // bytes, 16 Ki to 1 Mi
+
+// Two of the least chunks; a chunk takes a quarter of a second at 128 kbit/s.
+#define TFRT_TUNING_PACE_LEAST ((uint64_t)8 << 10)        // bytes, 4 Ki to 64 Ki
+#define TFRT_TUNING_PACE_LEAST_CHUNK ((uint64_t)4 << 10)  // bytes, 1 Ki to 16 Ki
+
+// As much as a way of 50 ms takes at 10 Gbit/s.
+#define TFRT_TUNING_PACE_MOST ((uint64_t)64 << 20)  // bytes, 4 Mi to 1 Gi
+
+// How often the network's own delay is measured, and the pause after which it has to be.
+#define TFRT_TUNING_PACE_PROBE_NS (10 * TFRT_NANOSECONDS_PER_SECOND)  // ns, 2 to 60 s
+#define TFRT_TUNING_PACE_PAUSE_NS (2 * TFRT_NANOSECONDS_PER_SECOND)   // ns, 500 ms to 60 s
+
 // One is read while one is sent.
 #define TFRT_BULK_READER_PIECES 2  // pieces, 2 to 8
 

@@ -309,11 +309,13 @@ const tfrt_bulk_handler_vtable_t tfrt_outgoing_want_bulk_handler = {
 static void tfrt_outgoing_want_on_peer_met(const tfrt_owner_end_t* end) {
   tfrt_peer_t* peer = end->peer;
   tfrt_session_t* session = peer->session;
-  tfrt_bulk_session_t bulk = {.incarnation = peer->incarnation,
-                              .session = tfrt_session_number(session),
-                              .version = tfrt_session_describe(session).version,
-                              .chunk_bytes = tfrt_session_limits(session)->chunk_bytes,
-                              .address = tfrt_session_address(session)};
+  tfrt_bulk_session_t bulk = {
+      .incarnation = peer->incarnation,
+      .session = tfrt_session_number(session),
+      .version = tfrt_session_describe(session).version,
+      .chunk_bytes = tfrt_session_limits(session)->chunk_bytes,
+      .is_paced = (tfrt_session_features(session) & TFRT_WIRE_FEATURE_PACE) != 0,
+      .address = tfrt_session_address(session)};
   tfrt_status_t status = tfrt_bulk_manager_open(peer->node->bulk, &bulk);
   if (status) tfrt_peer_break_take(peer, status);
 }

@@ -36,6 +36,7 @@ static const tfrt_wire_field_t chunk_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_chunk_t, checksum_kind, 7, ENUM, .limit = TFRT_WIRE_CHECKSUM_CRC32C,
                     .fallback = TFRT_WIRE_CHECKSUM_NONE),
     TFRT_WIRE_FIELD(tfrt_wire_chunk_t, checksum, 8, FIXED32),
+    TFRT_WIRE_FIELD(tfrt_wire_chunk_t, asks_received, 9, BOOL),
     TFRT_WIRE_FIELD(tfrt_wire_chunk_t, payload, CHUNK_PAYLOAD_NUMBER, BYTES,
                     .limit = TFRT_WIRE_MAX_CHUNK_PAYLOAD_SIZE),
 };
@@ -64,6 +65,12 @@ static const tfrt_wire_field_t window_fields[] = {
 static const tfrt_wire_message_t window_message =
     TFRT_WIRE_MESSAGE("Window", tfrt_wire_window_t, window_fields);
 
+static const tfrt_wire_field_t received_fields[] = {
+    TFRT_WIRE_FIELD(tfrt_wire_received_t, bytes, 1, UINT64, .required = true),
+};
+static const tfrt_wire_message_t received_message =
+    TFRT_WIRE_MESSAGE("Received", tfrt_wire_received_t, received_fields);
+
 static const tfrt_wire_field_t abort_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_abort_t, want, 1, UINT64, .required = true),
     TFRT_WIRE_FIELD(tfrt_wire_abort_t, from_owner, 2, BOOL),
@@ -81,6 +88,8 @@ static const tfrt_wire_field_t bulk_up_fields[] = {
                     .message = &window_message),
     TFRT_WIRE_FIELD(tfrt_wire_bulk_t, abort, TFRT_WIRE_BULK_ABORT, MESSAGE,
                     .message = &abort_message),
+    TFRT_WIRE_FIELD(tfrt_wire_bulk_t, received, TFRT_WIRE_BULK_RECEIVED, MESSAGE,
+                    .message = &received_message),
     TFRT_WIRE_FIELD(tfrt_wire_bulk_t, chunk, TFRT_WIRE_BULK_CHUNK, MESSAGE,
                     .message = &tfrt_wire_chunk_message),
 };
@@ -95,6 +104,8 @@ static const tfrt_wire_field_t bulk_down_fields[] = {
                     .message = &window_message),
     TFRT_WIRE_FIELD(tfrt_wire_bulk_t, abort, TFRT_WIRE_BULK_ABORT, MESSAGE,
                     .message = &abort_message),
+    TFRT_WIRE_FIELD(tfrt_wire_bulk_t, received, TFRT_WIRE_BULK_RECEIVED, MESSAGE,
+                    .message = &received_message),
     TFRT_WIRE_FIELD(tfrt_wire_bulk_t, chunk, TFRT_WIRE_BULK_CHUNK, MESSAGE,
                     .message = &tfrt_wire_chunk_message),
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages of a bulk channel: hello, chunks of payloads, windows, aborts. proto/bulk.proto says
-// what each field means.
+// Messages of a bulk channel: hello, chunks of payloads, windows, reports, aborts. proto/bulk.proto
+// says what each field means.
 //
 // Only a chunk's prefix is encoded; the payload itself is sent from its own memory:
 //
@@ -48,6 +48,7 @@ typedef struct tfrt_wire_chunk_s {
   bool last;
   uint32_t checksum_kind;  // tfrt_wire_checksum_kind_t
   uint32_t checksum;
+  bool asks_received;
   tfrt_string_view_t payload;  // at most TFRT_WIRE_MAX_CHUNK_PAYLOAD_SIZE
 } tfrt_wire_chunk_t;
 
@@ -55,6 +56,10 @@ typedef struct tfrt_wire_window_s {
   uint64_t want;
   uint64_t limit;  // absolute
 } tfrt_wire_window_t;
+
+typedef struct tfrt_wire_received_s {
+  uint64_t bytes;  // of payloads, on this channel
+} tfrt_wire_received_t;
 
 typedef struct tfrt_wire_abort_s {
   uint64_t want;
@@ -70,6 +75,7 @@ typedef enum tfrt_wire_bulk_kind_e {
   TFRT_WIRE_BULK_GREETING = 1,
   TFRT_WIRE_BULK_WINDOW = 2,
   TFRT_WIRE_BULK_ABORT = 3,
+  TFRT_WIRE_BULK_RECEIVED = 4,
   TFRT_WIRE_BULK_CHUNK = 15,
 } tfrt_wire_bulk_kind_t;
 
@@ -81,6 +87,7 @@ typedef struct tfrt_wire_bulk_s {
     tfrt_wire_bulk_welcome_t welcome;  // of BulkDown
     tfrt_wire_window_t window;
     tfrt_wire_abort_t abort;
+    tfrt_wire_received_t received;
     tfrt_wire_chunk_t chunk;
   };
 } tfrt_wire_bulk_t;

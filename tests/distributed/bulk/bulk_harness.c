@@ -283,7 +283,8 @@ static void open_session(tfrt_bulk_harness_t* harness, int index,
   tfrt_bulk_session_t session = {.incarnation = other(host)->incarnation,
                                  .session = SESSION,
                                  .version = 1,
-                                 .chunk_bytes = options->chunk_bytes};
+                                 .chunk_bytes = options->chunk_bytes,
+                                 .is_paced = options->is_paced};
   if (options->diallers & (1u << index)) {
     session.address = tfrt_string_view_of(other(host)->address);
   }

@@ -77,6 +77,7 @@ typedef struct tfrt_bulk_harness_options_s {
   tfrt_bulk_options_t channels;
   uint32_t chunk_bytes;
   uint32_t diallers;
+  bool is_paced;
 } tfrt_bulk_harness_options_t;
 
 void tfrt_bulk_harness_options_initialize(tfrt_bulk_harness_options_t* out_options);

@@ -127,6 +127,11 @@ static void on_suspected(tfrt_session_handler_t* handler, tfrt_session_t* sessio
   record->suspicions += is_suspected;
 }
 
+static int64_t heard_elsewhere_ns(tfrt_session_handler_t* handler, tfrt_session_t* session) {
+  (void)session;
+  return host_of(handler)->elsewhere_ns;
+}
+
 static void on_wake(tfrt_session_handler_t* handler, tfrt_session_t* session) {
   tfrt_harness_record_t* record = record_of(host_of(handler), session);
   ck_assert(!record->is_dead);
@@ -144,6 +149,7 @@ static const tfrt_session_handler_vtable_t handler_vtable = {
     .fill_heartbeat = fill_heartbeat,
     .on_heartbeat = on_heartbeat,
     .on_suspected = on_suspected,
+    .heard_elsewhere_ns = heard_elsewhere_ns,
     .on_wake = on_wake,
 };
 

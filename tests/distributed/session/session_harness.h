@@ -68,6 +68,7 @@ struct tfrt_harness_host_s {
   uint64_t untold_refusals;        // that it didn't, by the last one
   tfrt_status_code_t refusal_code;
   uint64_t named;           // what heartbeats say
+  int64_t elsewhere_ns;     // when a peer was last heard on another connection
   const char* reject_with;  // if set, on_frame answers with this error
   bool closes_on_frame;     // on_frame closes the session
   bool is_down;             // killed and taken down

@@ -490,6 +490,27 @@ START_TEST(a_silent_peer_is_suspected_after_three_seconds_and_dead_after_five) {
 }
 END_TEST
 
+START_TEST(a_peer_that_is_heard_on_another_connection_is_not_silent) {
+  tfrt_harness_world_t world;
+  tfrt_harness_record_t *a, *b;
+  tfrt_harness_connect_two(&world, &a, &b);
+  tfrt_simulated_endpoint_freeze(b->host->endpoint);
+  for (int i = 0; i < 8; ++i) {
+    a->host->elsewhere_ns = tfrt_harness_now(&world);
+    tfrt_harness_run_for(&world, TFRT_HARNESS_SECOND);
+  }
+  ck_assert(!a->is_suspected);
+  ck_assert(!a->is_dead);
+  const int64_t begin_ns = a->host->elsewhere_ns;
+  tfrt_harness_run_until_state(a, TFRT_SESSION_DEAD);
+  assert_dead(a, TFRT_SESSION_DEATH_SILENCE, TFRT_STATUS_UNAVAILABLE);
+  const int64_t taken_ns = tfrt_harness_now(&world) - begin_ns;
+  ck_assert_int_ge(taken_ns, 4900 * TFRT_HARNESS_MILLISECOND);
+  ck_assert_int_lt(taken_ns, 5100 * TFRT_HARNESS_MILLISECOND);
+  tfrt_harness_deinitialize(&world);
+}
+END_TEST
+
 START_TEST(a_peer_that_was_suspected_and_speaks_again_lives) {
   tfrt_harness_world_t world;
   tfrt_harness_record_t *a, *b;
@@ -854,6 +875,7 @@ static void add_lasting_cases(Suite* suite) {
   TCase* silence = add_case(suite, "silence");
   tcase_add_test(silence, an_idle_session_lives_by_its_heartbeats);
   tcase_add_test(silence, a_silent_peer_is_suspected_after_three_seconds_and_dead_after_five);
+  tcase_add_test(silence, a_peer_that_is_heard_on_another_connection_is_not_silent);
   tcase_add_test(silence, a_peer_that_was_suspected_and_speaks_again_lives);
   tcase_add_test(silence, a_host_that_slept_too_long_learns_that_it_was_buried);
   tcase_add_test(silence, a_short_partition_is_survived);

@@ -114,6 +114,11 @@ static void on_suspected(tfrt_session_handler_t* handler, tfrt_session_t* sessio
   (void)is_suspected;
 }
 
+static int64_t heard_elsewhere_ns(tfrt_session_handler_t* handler, tfrt_session_t* session) {
+  (void)handler, (void)session;
+  return 0;
+}
+
 static void on_refused(tfrt_session_handler_t* handler, tfrt_status_t status, uint64_t untold) {
   (void)handler;
   (void)status;
@@ -130,6 +135,7 @@ static const tfrt_session_handler_vtable_t handler_vtable = {
     .fill_heartbeat = fill_heartbeat,
     .on_heartbeat = on_heartbeat,
     .on_suspected = on_suspected,
+    .heard_elsewhere_ns = heard_elsewhere_ns,
     .on_wake = ignore_session,
 };
 
