@@ -7,35 +7,46 @@
 #include "host_runtime/async/value_storage.h"
 #include "kernels/async/kernel_parts.h"
 
-// Counted, as members outlive the value that the program has.
+// Counted, as members outlive the value that the program has. The thread that adds members writes
+// to the first part, and those where members settle to the second: on lines of their own.
 typedef struct tfrt_async_group_s {
-  _Atomic uint32_t count;
   int64_t size;
   _Atomic int64_t added;
-  _Atomic int64_t pending;             // members, of |size|, that have not settled
-  _Atomic(tfrt_async_value_t*) error;  // +1, of the first member that failed
-  tfrt_indirect_value_t* done;         // +1, a chain
+  _Alignas(64) _Atomic uint64_t count;  // one of the value, and one of each member, of |size|
+  _Atomic int64_t pending;              // members, of |size|, that have not settled
+  _Atomic(tfrt_async_value_t*) error;   // +1, of the first member that failed
+  tfrt_indirect_value_t* done;          // +1, a chain
 } tfrt_async_group_t;
 
 typedef struct tfrt_async_member_s {
   tfrt_task_t task;
-  tfrt_async_group_t* group;  // +1
+  tfrt_async_group_t* group;  // the member's +1
   tfrt_async_value_t* value;  // +1
 } tfrt_async_member_t;
 
 static tfrt_type_id_t tfrt_async_group_type;
 
-static void tfrt_async_group_release(tfrt_async_group_t* group) {
+static void tfrt_async_group_free(tfrt_async_group_t* group) {
+  tfrt_allocator_free_aligned(tfrt_allocator_system(), group, sizeof(*group),
+                              _Alignof(tfrt_async_group_t));
+}
+
+static void tfrt_async_group_release(tfrt_async_group_t* group, uint64_t n) {
   // Acquire and release: the last one sees what all others wrote. The partner is this operation.
-  if (atomic_fetch_sub_explicit(&group->count, 1, memory_order_acq_rel) != 1) return;
+  if (atomic_fetch_sub_explicit(&group->count, n, memory_order_acq_rel) != n) return;
   // Relaxed: the count has ordered it.
   tfrt_async_value_release(atomic_load_explicit(&group->error, memory_order_relaxed));
   tfrt_async_value_release(&group->done->base);
-  tfrt_allocator_free(tfrt_allocator_system(), group, sizeof(*group));
+  tfrt_async_group_free(group);
 }
 
+// The value goes, and with it those members that have not been added.
 static void tfrt_async_group_destroy(void* payload) {
-  tfrt_async_group_release(*(tfrt_async_group_t**)payload);
+  tfrt_async_group_t* group = *(tfrt_async_group_t**)payload;
+  // Relaxed: no kernel has the value any more.
+  int64_t added = atomic_load_explicit(&group->added, memory_order_relaxed);
+  int64_t missing = added < group->size ? group->size - added : 0;
+  tfrt_async_group_release(group, 1 + (uint64_t)missing);
 }
 
 static const tfrt_type_t tfrt_async_group_type_entry = {.name = "!async.group",
@@ -54,16 +65,18 @@ static void tfrt_async_group_finish(tfrt_async_group_t* group) {
 }
 
 static tfrt_async_group_t* tfrt_async_group_allocate(int64_t size) {
-  tfrt_async_group_t* group =
-      tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), sizeof(*group));
+  tfrt_async_group_t* group = tfrt_allocator_allocate_aligned(
+      tfrt_allocator_system(), sizeof(*group), _Alignof(tfrt_async_group_t));
   tfrt_indirect_value_t* done = group ? tfrt_indirect_value_create() : NULL;
   if (!done) {
-    tfrt_allocator_free(tfrt_allocator_system(), group, sizeof(*group));
+    if (group) tfrt_async_group_free(group);
     return NULL;
   }
-  atomic_init(&group->count, 1);
-  atomic_init(&group->pending, size);
   group->size = size;
+  atomic_init(&group->added, 0);
+  atomic_init(&group->count, 1 + (uint64_t)size);
+  atomic_init(&group->pending, size);
+  atomic_init(&group->error, NULL);
   group->done = done;
   if (size == 0) tfrt_async_group_finish(group);
   return group;
@@ -80,7 +93,7 @@ void tfrt_async_create_group(tfrt_kernel_frame_t* frame) {
   tfrt_async_value_t* value =
       group ? tfrt_async_value_create_available(tfrt_async_group_type) : NULL;
   if (!value) {
-    if (group) tfrt_async_group_release(group);
+    if (group) tfrt_async_group_release(group, 1 + (uint64_t)size);
     tfrt_kernel_frame_fail(frame, TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for a group");
     return;
   }
@@ -88,7 +101,7 @@ void tfrt_async_create_group(tfrt_kernel_frame_t* frame) {
   tfrt_kernel_frame_set(frame, 0, value);
 }
 
-// |value|, a member, has settled.
+// |value|, a member, has settled. |group| may be gone after that, if the caller has no reference.
 static void tfrt_async_group_count(tfrt_async_group_t* group, tfrt_async_value_t* value) {
   if (tfrt_async_value_is_error(value)) {
     tfrt_async_value_t* none = NULL;
@@ -104,12 +117,12 @@ static void tfrt_async_group_count(tfrt_async_group_t* group, tfrt_async_value_t
   if (atomic_fetch_sub_explicit(&group->pending, 1, memory_order_acq_rel) == 1) {
     tfrt_async_group_finish(group);
   }
+  tfrt_async_group_release(group, 1);
 }
 
 static void tfrt_async_member_settle(tfrt_task_t* task) {
   tfrt_async_member_t* member = TFRT_CONTAINER_OF(task, tfrt_async_member_t, task);
   tfrt_async_group_count(member->group, member->value);
-  tfrt_async_group_release(member->group);
   tfrt_async_value_release(member->value);
   tfrt_value_storage_free(member, sizeof(*member));
 }
@@ -122,8 +135,6 @@ static bool tfrt_async_group_wait(tfrt_async_group_t* group, tfrt_async_value_t*
   }
   tfrt_async_member_t* member = tfrt_value_storage_allocate(sizeof(*member));
   if (!member) return false;
-  // Relaxed: the caller has a reference.
-  atomic_fetch_add_explicit(&group->count, 1, memory_order_relaxed);
   member->group = group;
   member->value = tfrt_async_value_retain(value);
   tfrt_task_initialize(&member->task, tfrt_async_member_settle);

@@ -231,6 +231,7 @@ static void tfrt_basic_merge_chains(tfrt_kernel_frame_t* frame) {
   tfrt_async_value_t* late = NULL;
   tfrt_async_value_t* error = NULL;
   uint32_t late_count = 0;
+  uint32_t late_index = 0;
   for (uint32_t i = 0; i < frame->argument_count; ++i) {
     tfrt_async_value_t* value = frame->arguments[i];
     const bool is_there = tfrt_async_value_is_available(value);
@@ -241,13 +242,14 @@ static void tfrt_basic_merge_chains(tfrt_kernel_frame_t* frame) {
       error = tfrt_async_value_resolved(value);
     } else {
       late = value;
+      late_index = i;
     }
   }
   if (TFRT_LIKELY(!late && !error)) {
     tfrt_kernel_frame_set_ready_chain(frame, 0);
   } else if (!late) {
     tfrt_kernel_frame_set(frame, 0, tfrt_async_value_retain(error));
-  } else if (late_count == 1 && !error && tfrt_kernel_site_has_only_chains(frame->site)) {
+  } else if (late_count == 1 && !error && tfrt_kernel_site_takes_chain(frame->site, late_index)) {
     // All the others are there: the chain is this one.
     tfrt_kernel_frame_set(frame, 0, tfrt_async_value_retain(late));
   } else {

@@ -76,7 +76,7 @@ tfrt_queued_call_t* tfrt_queued_call_allocate(const tfrt_function_t* function,
     call->values[i] = take ? arguments[i] : tfrt_async_value_retain(arguments[i]);
   }
   for (uint32_t i = 0; i < result_count; ++i) {
-    call->values[argument_count + i] = tfrt_async_value_retain(results[i]);
+    call->values[argument_count + i] = tfrt_async_value_retain_unshared(results[i]);
   }
   tfrt_program_retain((tfrt_program_t*)function->program);
   tfrt_request_context_retain(context->request);

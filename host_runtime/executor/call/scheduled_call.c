@@ -87,9 +87,10 @@ static inline void tfrt_scheduled_call_fire(tfrt_scheduled_call_t* call,
                                             const uint32_t* slots) {
   tfrt_kernel_frame_t* frame = &call->frame;
   // Nearly all kernels have one result: a loop for it, or a string instruction, costs more than
-  // the rest of the step.
+  // the rest of the step. Volatile, as the compiler makes a string instruction of the loop, too.
   call->results[0] = NULL;
-  for (uint32_t i = 1; i < step->result_count; ++i) call->results[i] = NULL;
+  tfrt_async_value_t* volatile* results = call->results;
+  for (uint32_t i = 1; i < step->result_count; ++i) results[i] = NULL;
   tfrt_async_value_t* error = tfrt_scheduled_call_collect(call, step, slots);
   if (TFRT_UNLIKELY(error) && !tfrt_scheduled_call_waits(call, step)) {
     for (uint32_t i = 0; i < step->result_count; ++i) {
@@ -136,16 +137,30 @@ static inline void tfrt_scheduled_call_drop_dead(tfrt_scheduled_call_t* call,
   }
 }
 
+// Each field by itself: a compound literal is cleared with a string instruction, which takes longer
+// than a step.
+static inline void tfrt_scheduled_call_begin_frame(tfrt_scheduled_call_t* call,
+                                                   const tfrt_execution_context_t* context) {
+  tfrt_kernel_frame_t* frame = &call->frame;
+  frame->arguments = call->arguments;
+  frame->results = call->results;
+  frame->attributes = NULL;
+  frame->functions = NULL;
+  frame->attribute_count = 0;
+  frame->function_count = 0;
+  frame->call_options = NULL;
+  frame->context = context;
+  frame->registers = NULL;
+  frame->scheduled = call;
+}
+
 static void tfrt_scheduled_call_begin(tfrt_scheduled_call_t* call,
                                       const tfrt_execution_context_t* context,
                                       tfrt_async_value_t* const* arguments, bool take) {
   const tfrt_schedule_t* schedule = call->callable->schedule;
   uint32_t argument_count = call->callable->base.argument_count;
   call->first_owned = take ? 0 : argument_count;
-  call->frame = (tfrt_kernel_frame_t){.arguments = call->arguments,
-                                      .results = call->results,
-                                      .context = context,
-                                      .scheduled = call};
+  tfrt_scheduled_call_begin_frame(call, context);
   for (uint32_t i = 0; i < argument_count; ++i) call->slots[i] = arguments[i];
   for (uint32_t i = 0; i < schedule->constant_count; ++i) {
     call->slots[argument_count + i] = schedule->constants[i];

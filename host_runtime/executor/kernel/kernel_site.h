@@ -35,9 +35,9 @@ void tfrt_kernel_site_origin(const tfrt_kernel_site_t* site, tfrt_status_origin_
 uint32_t tfrt_kernel_site_user_hosts(const tfrt_kernel_site_t* site, uint32_t result,
                                      uint32_t* hosts, uint32_t room, bool* out_all);
 
-// Returns true if each argument of the kernel at |site|, which may be NULL, is an argument of the
-// function and a chain by its type. Thread-safe.
-bool tfrt_kernel_site_has_only_chains(const tfrt_kernel_site_t* site);
+// Returns true if argument |index| of the kernel at |site|, which may be NULL, is an argument of
+// the function and a chain by its type. Thread-safe.
+bool tfrt_kernel_site_takes_chain(const tfrt_kernel_site_t* site, uint32_t index);
 
 // Returns true if the kernel at |site|, which may be NULL, waits for its argument |index|: it is
 // not passed on in any state (as with `bef.nonstrict`). Thread-safe.

@@ -216,14 +216,19 @@ static uint32_t* tfrt_schedule_drop_unused(tfrt_schedule_builder_t* builder,
   return dead;
 }
 
-// Marks the registers whose values some kernel of |callable| needs to be there.
+// Marks the registers whose values some kernel of |callable| needs to be there: those that it
+// doesn't only hand on. A kernel whose program is watched for races needs all.
 static void tfrt_schedule_mark_needed(const tfrt_bef_callable_t* callable, bool* needed) {
   const uint32_t count = callable->bef->kernel_count;
   for (uint32_t k = 1; k < count; ++k) {
     const tfrt_kernel_site_t* site = &callable->sites[k];
     if (site->binding->takes_late) continue;
+    const bool is_watched = site->binding->watch != NULL;
+    const uint8_t* uses = site->binding->uses;
     const uint32_t* arguments = tfrt_bef_record_arguments(site->record);
-    for (uint32_t i = 0; i < site->record->argument_count; ++i) needed[arguments[i]] = true;
+    for (uint32_t i = 0; i < site->record->argument_count; ++i) {
+      needed[arguments[i]] |= is_watched || uses[i] != TFRT_OPERAND_PASSED;
+    }
   }
 }
 

@@ -21,17 +21,13 @@ void tfrt_kernel_site_origin(const tfrt_kernel_site_t* site, tfrt_status_origin_
   out_origin->column = location.column;
 }
 
-bool tfrt_kernel_site_has_only_chains(const tfrt_kernel_site_t* site) {
+bool tfrt_kernel_site_takes_chain(const tfrt_kernel_site_t* site, uint32_t index) {
   if (!site) return false;
   const tfrt_function_t* function = &site->binding->owner->base;
-  const uint32_t* arguments = tfrt_bef_record_arguments(site->record);
-  for (uint32_t i = 0; i < site->record->argument_count; ++i) {
-    // The function's arguments have the first registers.
-    bool is_chain = arguments[i] < function->argument_count &&
-                    strcmp(function->argument_types[arguments[i]], "!tfrt.chain") == 0;
-    if (!is_chain) return false;
-  }
-  return true;
+  // The function's arguments have the first registers.
+  const uint32_t argument = tfrt_bef_record_arguments(site->record)[index];
+  return argument < function->argument_count &&
+         strcmp(function->argument_types[argument], "!tfrt.chain") == 0;
 }
 
 bool tfrt_kernel_site_waits_for(const tfrt_kernel_site_t* site, uint32_t index) {

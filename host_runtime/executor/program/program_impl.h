@@ -110,6 +110,8 @@ typedef struct tfrt_program_withdrawal_s {
 // A program: the file, and its functions in the file's order.
 struct tfrt_program_s {
   tfrt_ref_count_t ref_count;
+  // Each task changes |ref_count|, and each kernel reads what is behind it: on lines of their own.
+  char unused[64 - sizeof(tfrt_ref_count_t)];
   tfrt_allocator_t allocator;
   tfrt_arena_t arena;  // everything below lies in it
   tfrt_bef_file_t* file;

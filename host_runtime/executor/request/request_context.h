@@ -80,6 +80,8 @@ typedef struct tfrt_request_last_act_s {
 
 struct tfrt_request_context_s {
   tfrt_ref_count_t ref_count;
+  // Each task changes |ref_count|, and each kernel reads what is behind it: on lines of their own.
+  char unused[64 - sizeof(tfrt_ref_count_t)];
   tfrt_allocator_t allocator;
   tfrt_request_options_t options;      // constant; of its trace, see below
   char device[TFRT_CALL_DEVICE_SIZE];  // where |options.device| points to

@@ -51,6 +51,10 @@ static void when(tfrt_kernel_frame_t* frame) {
   tfrt_kernel_frame_set(frame, 0, tfrt_async_value_retain(frame->arguments[0]));
 }
 
+static void follows_schedule(tfrt_kernel_frame_t* frame) {
+  tfrt_kernel_frame_set_i1(frame, 0, frame->scheduled != NULL);
+}
+
 static void lie(tfrt_kernel_frame_t* frame) { tfrt_kernel_frame_set_i1(frame, 0, true); }
 
 // Results 0 and 1: a value that was to be an i1 and has failed, and an indirect value that stands
@@ -139,6 +143,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(awaited),
      TFRT_RESULTS(any_result),
      .flags = TFRT_KERNEL_WAITS_ITSELF},
+    {.name = "test.follows_schedule", TFRT_OPERANDS(passed), TFRT_RESULTS(i1_result)},
     {.name = "test.forget", TFRT_RESULTS(i32_result), .flags = TFRT_KERNEL_SYNC_TOO},
     {.name = "test.unique", TFRT_OPERANDS(demanded), TFRT_RESULTS(i1_result)},
     {.name = "test.lie", TFRT_RESULTS(i32_result)},
@@ -156,6 +161,7 @@ static const tfrt_kernel_registration_t registrations[] = {
     {"test.negative", negative},
     {"test.wait", wait_for_value},
     {"test.when", when},
+    {"test.follows_schedule", follows_schedule},
     {"test.forget", forget},
     {"test.unique", unique},
     {"test.lie", lie},

@@ -51,8 +51,10 @@ typedef struct small_program_s {
 //   test.unique any -> i1: has the kernel the only reference?
 //   test.lie -> i32: gives an i1           test.twice -> i32: sets its result twice
 //   test.when any -> any: waits itself, and hands its argument on
-// All but cheap_add, late, wait, unique, lie and when have synchronous forms. Native functions:
-// `plus` i32, i32 -> i32 and `nothing` any... -> nothing.
+//   test.follows_schedule any -> i1: takes its argument in any state; does its call follow a
+//   schedule?
+// All but cheap_add, late, wait, unique, lie, when and follows_schedule have synchronous forms.
+// Native functions: `plus` i32, i32 -> i32 and `nothing` any... -> nothing.
 extern tfrt_host_context_t* small_program_host;
 
 // Sets up and tears down |small_program_host|: a checked fixture.

@@ -450,6 +450,66 @@ START_TEST(a_call_that_is_taken_over_keeps_late_values_that_nobody_needs) {
 }
 END_TEST
 
+// x, y -> w = when(y); follows_schedule(w), late(x) + x, follows_schedule(w)
+static const small_kernel_t handed_on[] = {
+    {.name = "test.when", .arguments = {1}, .argument_count = 1, .results = {2}, .result_count = 1},
+    {.name = "test.follows_schedule",
+     .arguments = {2},
+     .argument_count = 1,
+     .results = {3},
+     .result_count = 1},
+    {.name = "test.late", .arguments = {0}, .argument_count = 1, .results = {4}, .result_count = 1},
+    {.name = "test.add",
+     .arguments = {4, 0},
+     .argument_count = 2,
+     .results = {5},
+     .result_count = 1},
+    {.name = "test.follows_schedule",
+     .arguments = {2},
+     .argument_count = 1,
+     .results = {6},
+     .result_count = 1},
+};
+static const small_program_t handed_on_program = {.argument_types = {"i32", "i32"},
+                                                  .kernels = handed_on,
+                                                  .kernel_count = 2,
+                                                  .register_count = 4,
+                                                  .results = {2, 3},
+                                                  .result_count = 2};
+static const small_program_t handed_on_and_needed_program = {.argument_types = {"i32", "i32"},
+                                                             .kernels = handed_on,
+                                                             .kernel_count = 5,
+                                                             .register_count = 7,
+                                                             .results = {2, 5, 6},
+                                                             .result_count = 3};
+
+START_TEST(a_kernel_that_hands_a_late_value_on_keeps_the_call_on_its_schedule) {
+  tfrt_async_value_t* late = tfrt_async_value_create_unconstructed(TFRT_TYPE_I32);
+  tfrt_async_value_t* arguments[] = {tfrt_async_value_create_i32(5), late};
+  run(&handed_on_program, arguments);
+  ck_assert_ptr_eq(results[0], late);
+  ck_assert(*(const bool*)tfrt_async_value_payload(results[1]));
+  *(int32_t*)tfrt_async_value_payload(late) = 7;
+  tfrt_async_value_set_available(late);
+  for (int i = 0; i < 2; ++i) tfrt_async_value_release(arguments[i]);
+}
+END_TEST
+
+START_TEST(a_call_that_is_taken_over_hands_late_values_on) {
+  tfrt_async_value_t* late = tfrt_async_value_create_unconstructed(TFRT_TYPE_I32);
+  tfrt_async_value_t* arguments[] = {tfrt_async_value_create_i32(5), late};
+  run(&handed_on_and_needed_program, arguments);
+  ck_assert(!tfrt_async_value_is_available(results[0]));
+  small_program_resolve_late();
+  ck_assert_int_eq(result_i32(1), 10);
+  ck_assert(tfrt_async_value_is_available(results[2]));
+  *(int32_t*)tfrt_async_value_payload(late) = 7;
+  tfrt_async_value_set_available(late);
+  ck_assert_int_eq(result_i32(0), 7);
+  for (int i = 0; i < 2; ++i) tfrt_async_value_release(arguments[i]);
+}
+END_TEST
+
 // x -> a = x + x; is a the first one's alone? the second one's?
 static const small_kernel_t two_readers[] = {
     {.name = "test.add",
@@ -532,6 +592,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(cases, kernels_that_wait_themselves_hold_up_nothing);
   tcase_add_test(cases, kernels_that_wait_themselves_do_not_run_with_an_error_or_when_cancelled);
   tcase_add_test(cases, a_call_that_is_taken_over_keeps_late_values_that_nobody_needs);
+  tcase_add_test(cases, a_kernel_that_hands_a_late_value_on_keeps_the_call_on_its_schedule);
+  tcase_add_test(cases, a_call_that_is_taken_over_hands_late_values_on);
   tcase_add_test(cases, a_value_is_its_last_readers_alone);
   tcase_add_test(cases, an_argument_that_is_given_and_not_used_is_dropped);
   suite_add_tcase(suite, cases);
