@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convolutions by the maths library, compiled and with packed weights once for a place in a
-// program; transposed ones by products of matrices.
+// Convolutions by the maths library, or by winograd.h, compiled and with packed weights
+// once for a place in a program; transposed ones by products of matrices.
 #include <string.h>
 
 #include "kernels/nn/math/epilogue.h"
 #include "kernels/nn/math/ops.h"
 #include "kernels/nn/math/window.h"
+#include "kernels/nn/math/winograd.h"
 #include "kernels/tensor/onednn/onednn.h"
 #include "kernels/tensor/onednn/onednn_convolution.h"
 
@@ -119,6 +120,7 @@ typedef struct kept_convolution_s {
   tfrt_onednn_convolution_spec_t spec;
   const void* weights;  // packed; NULL: each run has its own
   tfrt_onednn_convolution_t* convolution;
+  tfrt_nn_winograd_t* winograd;  // in place of |convolution|; NULL: there is none
 } kept_convolution_t;
 
 typedef struct convolution_key_s {
@@ -137,6 +139,7 @@ static bool is_convolution_for(const tfrt_nn_kept_t* kept, const void* key) {
 static void destroy_convolution(tfrt_nn_kept_t* kept) {
   kept_convolution_t* own = TFRT_CONTAINER_OF(kept, kept_convolution_t, base);
   tfrt_onednn_convolution_free(own->convolution);
+  tfrt_nn_winograd_free(own->winograd);
   tfrt_allocator_free(own->allocator, own, sizeof(*own));
 }
 
@@ -151,8 +154,13 @@ static tfrt_status_t make_convolution(const tfrt_nn_call_t* call, const convolut
   own->allocator = allocator;
   memcpy(&own->spec, key->spec, sizeof(own->spec));
   own->weights = key->weights;
-  tfrt_status_t status =
-      tfrt_onednn_convolution_create(key->spec, key->weights, allocator, &own->convolution);
+  tfrt_status_t status = NULL;
+  if (key->weights) {
+    status = tfrt_nn_winograd_create(key->spec, key->weights, allocator, &own->winograd);
+  }
+  if (!status && !own->winograd) {
+    status = tfrt_onednn_convolution_create(key->spec, key->weights, allocator, &own->convolution);
+  }
   if (status) {
     tfrt_nn_kept_release(&own->base);
     return status;
@@ -161,6 +169,28 @@ static tfrt_status_t make_convolution(const tfrt_nn_call_t* call, const convolut
   if (key->weights) tfrt_nn_place_unload(call->place, call->inputs[1]);
   *out_kept = own;
   return NULL;
+}
+
+// Runs a convolution of the library that nobody keeps, for elements that a kept one of another kind
+// isn't for.
+static tfrt_status_t convolve_once(const tfrt_nn_call_t* call,
+                                   const tfrt_onednn_convolution_spec_t* spec, const float* bias,
+                                   float* target) {
+  const void* weights = tfrt_nn_input_data(call, 1);
+  tfrt_onednn_convolution_t* convolution = NULL;
+  TFRT_RETURN_IF_ERROR(tfrt_onednn_convolution_create(spec, NULL, call->allocator, &convolution));
+  tfrt_status_t status = tfrt_onednn_convolution_run(convolution, tfrt_nn_input_data(call, 0),
+                                                     weights, bias, target, call->allocator);
+  tfrt_onednn_convolution_free(convolution);
+  return status;
+}
+
+static tfrt_status_t convolve_by_winograd(const tfrt_nn_call_t* call, const kept_convolution_t* own,
+                                          const float* bias, float* target) {
+  bool is_done;
+  TFRT_RETURN_IF_ERROR(tfrt_nn_winograd_run(own->winograd, tfrt_nn_input_data(call, 0), bias,
+                                            target, call->allocator, &is_done));
+  return is_done ? NULL : convolve_once(call, &own->spec, bias, target);
 }
 
 // Runs the convolution of |spec| into |target|.
@@ -174,8 +204,10 @@ static tfrt_status_t convolve(const tfrt_nn_call_t* call,
       call->place ? tfrt_nn_place_find(call->place, is_convolution_for, &key) : NULL;
   kept_convolution_t* own = found ? TFRT_CONTAINER_OF(found, kept_convolution_t, base) : NULL;
   if (!own) TFRT_RETURN_IF_ERROR(make_convolution(call, &key, &own));
-  tfrt_status_t status = tfrt_onednn_convolution_run(own->convolution, tfrt_nn_input_data(call, 0),
-                                                     weights, bias, target, call->allocator);
+  tfrt_status_t status =
+      own->winograd ? convolve_by_winograd(call, own, bias, target)
+                    : tfrt_onednn_convolution_run(own->convolution, tfrt_nn_input_data(call, 0),
+                                                  weights, bias, target, call->allocator);
   tfrt_nn_kept_release(&own->base);
   return status;
 }

@@ -6,6 +6,7 @@
 
 #include "kernels/nn/math/fast_math.h"
 #include "kernels/nn/math/ops.h"
+#include "kernels/nn/math/wide_loops.h"
 
 static const char* const names[] = {
     [TFRT_ONEDNN_ACTIVATION_NONE] = "none",
@@ -60,7 +61,8 @@ tfrt_status_t tfrt_nn_epilogue_make(const tfrt_nn_call_t* call, const tfrt_shape
   return NULL;
 }
 
-static float apply(tfrt_onednn_activation_t activation, float alpha, float beta, float x) {
+TFRT_ALWAYS_INLINE float apply(tfrt_onednn_activation_t activation, float alpha, float beta,
+                               float x) {
   switch (activation) {
     case TFRT_ONEDNN_ACTIVATION_RELU:
       return x < 0 ? alpha * x : x;
@@ -84,11 +86,36 @@ static float apply(tfrt_onednn_activation_t activation, float alpha, float beta,
   return x;
 }
 
-void tfrt_nn_epilogue_apply(const tfrt_onednn_epilogue_t* epilogue, float* data, int64_t count) {
-  if (epilogue->activation == TFRT_ONEDNN_ACTIVATION_NONE) return;
-  for (int64_t i = 0; i < count; ++i) {
-    data[i] = apply(epilogue->activation, epilogue->alpha, epilogue->beta, data[i]);
+// A loop for each function, which the compiler makes one of vectors.
+#define APPLY_TO_ALL(activation)                                             \
+  case activation:                                                           \
+    for (int64_t i = 0; i < count; ++i) {                                    \
+      data[i] = apply(activation, epilogue->alpha, epilogue->beta, data[i]); \
+    }                                                                        \
+    break;
+
+TFRT_ALWAYS_INLINE void apply_to_all_loop(const tfrt_onednn_epilogue_t* epilogue,
+                                          float* restrict data, int64_t count) {
+  switch (epilogue->activation) {
+    APPLY_TO_ALL(TFRT_ONEDNN_ACTIVATION_RELU)
+    APPLY_TO_ALL(TFRT_ONEDNN_ACTIVATION_CLIP)
+    APPLY_TO_ALL(TFRT_ONEDNN_ACTIVATION_SIGMOID)
+    APPLY_TO_ALL(TFRT_ONEDNN_ACTIVATION_SWISH)
+    APPLY_TO_ALL(TFRT_ONEDNN_ACTIVATION_HARD_SWISH)
+    APPLY_TO_ALL(TFRT_ONEDNN_ACTIVATION_TANH)
+    APPLY_TO_ALL(TFRT_ONEDNN_ACTIVATION_GELU_ERF)
+    APPLY_TO_ALL(TFRT_ONEDNN_ACTIVATION_GELU_TANH)
+    case TFRT_ONEDNN_ACTIVATION_NONE:
+      break;
   }
+}
+
+TFRT_NN_WIDE_FUNCTION(apply_to_all,
+                      (const tfrt_onednn_epilogue_t* epilogue, float* data, int64_t count),
+                      (epilogue, data, count))
+
+void tfrt_nn_epilogue_apply(const tfrt_onednn_epilogue_t* epilogue, float* data, int64_t count) {
+  apply_to_all(epilogue, data, count);
 }
 
 tfrt_status_t tfrt_nn_epilogue_stretch(const tfrt_nn_call_t* call,

@@ -6,6 +6,7 @@
 
 #include "kernels/nn/math/ops.h"
 #include "kernels/nn/math/pooling.h"
+#include "kernels/nn/math/wide_loops.h"
 #include "kernels/nn/math/window.h"
 
 #define MAX_POOL(suffix, type, least)                                         \
@@ -217,6 +218,31 @@ tfrt_status_t tfrt_nn_global_average_pool(const tfrt_nn_call_t* call) {
   return NULL;
 }
 
+enum { MAX_LANES = 16 };
+
+// The greatest of |count| elements, or NaN if one of them is: lane by lane, then of all lanes.
+#define GREATEST(suffix, type)                                                                  \
+  TFRT_ALWAYS_INLINE void greatest_##suffix##_loop(const type* x, int64_t count, double* out) { \
+    type lanes[MAX_LANES];                                                                      \
+    for (int l = 0; l < MAX_LANES; ++l) lanes[l] = -INFINITY;                                   \
+    int64_t i = 0;                                                                              \
+    for (; i + MAX_LANES <= count; i += MAX_LANES) {                                            \
+      for (int l = 0; l < MAX_LANES; ++l) {                                                     \
+        type y = x[i + l];                                                                      \
+        lanes[l] = (y > lanes[l]) | (y != y) ? y : lanes[l];                                    \
+      }                                                                                         \
+    }                                                                                           \
+    for (; i < count; ++i) lanes[0] = x[i] > lanes[0] || x[i] != x[i] ? x[i] : lanes[0];        \
+    for (int l = 1; l < MAX_LANES; ++l) {                                                       \
+      if (lanes[l] > lanes[0] || lanes[l] != lanes[l]) lanes[0] = lanes[l];                     \
+    }                                                                                           \
+    *out = (double)lanes[0];                                                                    \
+  }                                                                                             \
+  TFRT_NN_WIDE_FUNCTION(greatest_##suffix, (const type* x, int64_t count, double* out),         \
+                        (x, count, out))
+GREATEST(f32, float)
+GREATEST(f64, double)
+
 tfrt_status_t tfrt_nn_global_max_pool(const tfrt_nn_call_t* call) {
   int64_t pixels;
   TFRT_RETURN_IF_ERROR(make_global(call, &pixels));
@@ -224,10 +250,11 @@ tfrt_status_t tfrt_nn_global_max_pool(const tfrt_nn_call_t* call) {
   int64_t planes = tfrt_dense_host_tensor_element_count(&call->results[0]);
   bool is_single = call->results[0].dtype == TFRT_DTYPE_F32;
   for (int64_t p = 0; p < planes; ++p) {
-    double greatest = -INFINITY;
-    for (int64_t i = p * pixels; i < (p + 1) * pixels; ++i) {
-      double x = is_single ? (double)((const float*)data)[i] : ((const double*)data)[i];
-      if (x > greatest || x != x) greatest = x;
+    double greatest;
+    if (is_single) {
+      greatest_f32((const float*)data + p * pixels, pixels, &greatest);
+    } else {
+      greatest_f64((const double*)data + p * pixels, pixels, &greatest);
     }
     set_float(call, p, greatest);
   }
