@@ -3,8 +3,7 @@
 
 #include <stdio.h>
 
-// The cost of an op, beside its weights.
-#define OP_COST 1024
+#include "compiler/onnx/onnx_cost.h"
 
 // The scratch word of an op that stays in `main`; of others it is the number of the stage.
 #define STAYS UINT32_MAX
@@ -56,17 +55,6 @@ static bool is_check(const tfrt_ir_operation_t* op) {
 
 // --- Which op in which stage ----------------------------------------------------------------
 
-static uint64_t op_cost(const tfrt_ir_operation_t* op) {
-  uint64_t cost = OP_COST;
-  for (uint32_t i = 0; i < op->operand_count; ++i) {
-    const tfrt_ir_operation_t* maker = op->operands[i].value->producer;
-    const tfrt_ir_attribute_t* elements =
-        is_constant(maker) ? tfrt_ir_operation_attribute(maker, "value") : NULL;
-    if (elements) cost += elements->size / 4;
-  }
-  return cost;
-}
-
 static bool is_cut(const cutter_t* cutter, const tfrt_ir_operation_t* op) {
   return op != cutter->end && !is_constant(op) && !is_check(op);
 }
@@ -75,13 +63,13 @@ static bool is_cut(const cutter_t* cutter, const tfrt_ir_operation_t* op) {
 static void choose_stages(const cutter_t* cutter, uint32_t count) {
   uint64_t total = 0, so_far = 0;
   for (const tfrt_ir_operation_t* op = cutter->main->first; op; op = op->next) {
-    if (is_cut(cutter, op)) total += op_cost(op);
+    if (is_cut(cutter, op)) total += tfrt_onnx_op_cost(op);
   }
   uint32_t stage = 0;
   for (tfrt_ir_operation_t* op = cutter->main->first; op; op = op->next) {
     op->scratch = STAYS;
     if (!is_cut(cutter, op)) continue;
-    uint64_t cost = op_cost(op);
+    uint64_t cost = tfrt_onnx_op_cost(op);
     while (stage + 1 < count && so_far + cost / 2 >= total / count * (stage + 1)) ++stage;
     op->scratch = stage;
     so_far += cost;
@@ -269,13 +257,14 @@ static tfrt_ir_operation_t* find_main(const tfrt_ir_operation_t* module) {
 }
 
 static bool cut(cutter_t* cutter, uint32_t count) {
+  tfrt_onnx_measure_pictures(cutter->main);
+  choose_stages(cutter, count);
   for (uint32_t i = 0; i < cutter->main->argument_count; ++i) {
     cutter->main->arguments[i]->scratch = 0;
   }
   for (const tfrt_ir_operation_t* op = cutter->main->first; op; op = op->next) {
     for (uint32_t i = 0; i < op->result_count; ++i) op->results[i].scratch = 0;
   }
-  choose_stages(cutter, count);
   for (uint32_t i = 0; i < count; ++i) {
     if (!cut_stage(cutter, i)) return false;
   }

@@ -7,8 +7,8 @@
 //   -->  stage0: a, b          stage1: c, d
 //        main: argument, call stage0 on host 0, call stage1 on host 1, return
 //
-// Checks of arguments stay in `main`. Stages cost about the same: the number of weights that their
-// ops read, and a little for each op. Constants are made where they are used.
+// Checks of arguments stay in `main`. Stages take about equally long (onnx_cost.h). Constants are
+// made where they are used.
 //
 // Thread rule: thread-compatible (caller synchronises). Failure rule: false when memory is out.
 #ifndef TFRT_COMPILER_ONNX_ONNX_STAGES_H_

@@ -229,7 +229,7 @@ enum { MAX_LANES = 16 };
     for (; i + MAX_LANES <= count; i += MAX_LANES) {                                            \
       for (int l = 0; l < MAX_LANES; ++l) {                                                     \
         type y = x[i + l];                                                                      \
-        lanes[l] = (y > lanes[l]) | (y != y) ? y : lanes[l];                                    \
+        lanes[l] = ((y > lanes[l]) | (y != y)) ? y : lanes[l];                                  \
       }                                                                                         \
     }                                                                                           \
     for (; i < count; ++i) lanes[0] = x[i] > lanes[0] || x[i] != x[i] ? x[i] : lanes[0];        \
