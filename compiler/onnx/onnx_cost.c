@@ -7,7 +7,7 @@
 #define OP_COST 1024
 
 // The multiplications that take as long as reading a weight.
-#define READ_COST 16
+#define READ_COST 28
 
 // Rows and columns of pictures of any size.
 #define USUAL_SIZE 224
@@ -124,6 +124,8 @@ void tfrt_onnx_measure_pictures(tfrt_ir_block_t* block) {
 
 uint64_t tfrt_onnx_op_cost(const tfrt_ir_operation_t* op) {
   uint64_t pixels = 1, cost = OP_COST;
+  // These read a few rows of a table.
+  if (tfrt_nn_is(op, "gather") || tfrt_nn_is(op, "lookup")) return cost;
   if (is_convolution(op)) {
     picture_t picture = picture_of(&op->results[0]);
     if (picture.rows > 0) pixels = (uint64_t)(picture.rows * picture.columns);

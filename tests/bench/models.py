@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models of the ONNX format beside onnxruntime, in turn, on one thread and on two. By hand:
 
-    bazel build --config=release //tests/bench:model_peer //tools:tfrt
+    bazel build --config=release //tests/bench:model_peer //tests/bench:resnet_loop \
+        //tools:tfrt //tools:tfrt_worker //examples/magika
     tests/bench/models.py BIN [--work DIR] [--runs N] [--threads 1,2] [--model NAME ...]
 
 BIN is the folder that `bazel info --config=release bazel-bin` prints. The packages `onnx` and
@@ -12,7 +13,14 @@ no index, and this Python doesn't have them, the script says so and skips.
 Each line: the median milliseconds of one inference by the clock and of the processor, ours and
 theirs, ours / theirs of both, the peak memory of both processes in MiB, and the greatest
 difference of a result, relative to the greatest element. Ours and theirs run in turn, each in a
-process of its own. `magika` is from the start of a process to its answer.
+process of its own. Further lines compare ours with other programs than onnxruntime:
+
+    loop       theirs is ResNet-50 as a loop over primitives of the maths library, and nothing else
+    magika     from the start of a process to the answers for three files; `magika C` is
+               examples/magika, which is no `tfrt`
+    pipeline   ms for each of many images of ResNet-50 in two stages on two hosts; theirs is two
+               processes that have nothing to do with each other, with one thread each
+
 `--model smollm2` is a step of SmolLM2 behind 64 tokens; it takes 2 GB of disk.
 """
 
@@ -184,23 +192,108 @@ def run_process(command):
     return [(time.monotonic() - clock) * 1e3, taken]
 
 
+def in_turn(commands, runs):
+    """What each of |commands| takes, in turn."""
+    samples = [[] for _ in commands]
+    for _ in range(runs):
+        for taken, command in zip(samples, commands):
+            taken.append(run_process(command))
+    return samples
+
+
 def compare_magika(binaries, runs, folder):
+    """Two lines: by `tfrt run`, and by the program in C."""
     # pylint: disable=import-outside-toplevel
     import numpy
-    model = os.path.join(ROOT, "examples/magika/model.onnx")
+    example = os.path.join(ROOT, "examples/magika")
+    model = os.path.join(example, "model.onnx")
+    program = import_model(binaries, model, folder)
     argument = os.path.join(folder, "bytes.npy")
     # Three files of zeros, digits and letters: 1,024 bytes of the begin and of the end.
     rows = [[48 + step * (i % 10) for i in range(2048)] for step in (0, 1, 3)]
     numpy.save(argument, numpy.array(rows, numpy.int32))
+    files = []
+    for number, row in enumerate(rows):
+        files.append(os.path.join(folder, f"{number}.txt"))
+        with open(files[-1], "wb") as file:
+            file.write(bytes(row))
+    samples = in_turn([[os.path.join(binaries, "tools/tfrt"), "run", program, "--threads", "1",
+                        "--arg", "bytes=@" + argument, "-o", "npy", os.path.join(folder, "out")],
+                       [os.path.join(binaries, "examples/magika/magika"), program,
+                        os.path.join(example, "labels.txt"), *files],
+                       [sys.executable, "-c", SESSION, model, argument]], runs)
+    return [line_of("magika", 1, samples[0], samples[2], None, 0),
+            line_of("magika C", 1, samples[1], samples[2], None, 0)]
+
+
+# --- A loop of the maths library -------------------------------------------------------
+
+def compare_with_loop(binaries, model, inputs, runs, folder):
+    tail = [f"{key}={path}" for key, path in inputs.items()]
+    peers = [Peer([os.path.join(binaries, "tests/bench/model_peer"),
+                   import_model(binaries, model, folder), "1", *tail]),
+             Peer(["env", "OMP_NUM_THREADS=1",
+                   os.path.join(binaries, "tests/bench/resnet_loop")])]
+    ours, theirs = take_in_turn(peers, runs, 3)
+    return line_of("loop", 1, ours, theirs, [peer.end() for peer in peers], 0)
+
+
+# --- Many images ------------------------------------------------------------------------
+
+TENSOR = "!tfrt_tensor.tensor"
+
+
+def loop_over_images(count):
+    """A program that calls the model for |count| images, none of which waits for another."""
+    calls = "".join(f"  %{i} = tfrt.call @model(%x) : ({TENSOR}) -> ({TENSOR})\n"
+                    for i in range(count))
+    results, types = ", ".join(f"%{i}" for i in range(count)), ", ".join([TENSOR] * count)
+    return (f"func.func @main(%x: {TENSOR}) -> ({types}) {{\n{calls}"
+            f"  tfrt.return {results} : {types}\n}}\n")
+
+
+def import_pipeline(binaries, model, count, folder):
+    around = os.path.join(folder, f"around_{count}.mlir")
+    program = os.path.join(folder, f"pipeline_{count}.bef")
+    with open(around, "w", encoding="utf-8") as file:
+        file.write(loop_over_images(count))
+    subprocess.run([os.path.join(binaries, "tools/tfrt"), "import", model, "--around", around,
+                    "--split=pipeline", "--host-count", "2", "-o", program],
+                   check=True, capture_output=True)
+    return program
+
+
+def run_side_by_side(peers, count):
+    """Milliseconds of |count| inferences by each of |peers|, which run at the same time, by the
+    clock and of the processor."""
+    clock = time.monotonic()
+    for peer in peers:
+        print("run\n" * count, end="", file=peer.process.stdin, flush=True)
+    taken = sum(float(peer.answer().split()[1]) / 1e6 for peer in peers for _ in range(count))
+    return [(time.monotonic() - clock) * 1e3, taken]
+
+
+def compare_pipeline(binaries, model, inputs, runs, folder):
+    """The start of the hosts doesn't count: it is in the runs of few images and of many."""
+    few, many = 8, 40
+    tail = [f"{key}={path}" for key, path in inputs.items()]
     commands = [[os.path.join(binaries, "tools/tfrt"), "run",
-                 import_model(binaries, model, folder), "--threads", "1", "--arg", "bytes=@" + argument,
-                 "-o", "npy", os.path.join(folder, "out")],
-                [sys.executable, "-c", SESSION, model, argument]]
-    samples = [[], []]
+                 import_pipeline(binaries, model, count, folder), "--local", "2", "--threads", "1",
+                 *(word for argument in inputs.items() for word in
+                   ("--arg", "=@".join(argument))),
+                 "-o", "npy", os.path.join(folder, "out")] for count in (few, many)]
+    peers = [Peer([os.path.join(binaries, "tests/bench/model_peer"),
+                   import_model(binaries, model, folder), "1", *tail]) for _ in range(2)]
+    run_side_by_side(peers, 3)
+    ours, theirs = [], []
     for _ in range(runs):
-        for taken, command in zip(samples, commands):
-            taken.append(run_process(command))
-    return line_of("magika", 1, *samples, None, 0)
+        short, long = (run_process(command) for command in commands)
+        ours.append([(b - a) / (many - few) for a, b in zip(short, long)])
+        count = (many - few) // 2
+        theirs.append([taken / (2 * count) for taken in run_side_by_side(peers, count)])
+    for peer in peers:
+        peer.end()
+    return line_of("pipeline", 1, ours, theirs, None, 0)
 
 
 # --- Main ----------------------------------------------------------------------------
@@ -221,8 +314,14 @@ def measure(options, folder):
         for threads in options.threads.split(","):
             print(compare(name, options.binaries, model, inputs, int(threads), options.runs,
                           folder), flush=True)
+        if name == "resnet50" and "loop" in options.model:
+            print(compare_with_loop(options.binaries, model, inputs, options.runs, folder),
+                  flush=True)
+        if name == "resnet50" and "pipeline" in options.model:
+            print(compare_pipeline(options.binaries, model, inputs, min(options.runs, 5), folder),
+                  flush=True)
     if "magika" in options.model:
-        print(compare_magika(options.binaries, options.runs, folder), flush=True)
+        print(*compare_magika(options.binaries, options.runs, folder), sep="\n", flush=True)
 
 
 def main():
@@ -233,7 +332,7 @@ def main():
     parser.add_argument("--work")
     parser.add_argument("--runs", type=int, default=15)
     parser.add_argument("--threads", default="1,2")
-    parser.add_argument("--model", nargs="+", default=["resnet50", "minilm", "magika"])
+    parser.add_argument("--model", nargs="+", default=["resnet50", "loop", "pipeline", "minilm", "magika"])
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.work or temporary

@@ -45,7 +45,7 @@ VENDOR_HOMES = [
     (r"openssl/", ["distributed/security/"]),
     (r"cuda|cublas|cudnn|cufft|curand|nccl|nvrtc|nvml", ["devices/cuda/"]),
     (r"(pthread|threads|semaphore)\.h$", ["host_runtime/base/sync.c"]),
-    (r"dnnl|oneapi/", ["kernels/tensor/onednn/"]),
+    (r"dnnl|oneapi/", ["kernels/tensor/onednn/", "tests/bench/resnet_loop.c"]),
     (r"omp\.h$", ["kernels/tensor/onednn/"]),
     (r"(jpeglib|jerror|jmorecfg|jconfig)\.h$", ["kernels/tensor/files/"]),
     (r"zip\.h$", ["kernels/tensor/files/"]),

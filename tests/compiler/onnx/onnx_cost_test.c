@@ -31,7 +31,7 @@ static void check(const char* text, uint64_t pixels) {
   ck_assert_msg(program.module != NULL, "%s", tfrt_string_builder_text(&program.errors));
   tfrt_ir_block_t* block = tfrt_ir_function_block(tfrt_ir_module_block(program.module)->first);
   tfrt_onnx_measure_pictures(block);
-  ck_assert_uint_eq(tfrt_onnx_op_cost(block->last->previous), 1024 + 18 * (pixels + 16));
+  ck_assert_uint_eq(tfrt_onnx_op_cost(block->last->previous), 1024 + 18 * (pixels + 28));
   test_program_free(&program);
 }
 
@@ -63,6 +63,19 @@ START_TEST(pictures_are_followed) {
 }
 END_TEST
 
+START_TEST(tables_are_not_read_whole) {
+  test_program_t program;
+  test_program_parse(&program, INPUT("1, 3") "  %y = tfrt_nn.gather(%w, %0) {axis = 0 : i64}\n"
+                                             "  tfrt.return %y : !tfrt_tensor.tensor\n"
+                                             "}\n");
+  ck_assert_msg(program.module != NULL, "%s", tfrt_string_builder_text(&program.errors));
+  tfrt_ir_block_t* block = tfrt_ir_function_block(tfrt_ir_module_block(program.module)->first);
+  tfrt_onnx_measure_pictures(block);
+  ck_assert_uint_eq(tfrt_onnx_op_cost(block->last->previous), 1024);
+  test_program_free(&program);
+}
+END_TEST
+
 START_TEST(numbers_that_no_picture_has_do_no_harm) {
   check(INPUT("1, 3, 20") CONVOLUTION("%0", PLAIN), 1);
   check(INPUT("1, 3, 20, 30, 40") CONVOLUTION("%0", PLAIN), 1);
@@ -80,6 +93,7 @@ Suite* tfrt_test_suite(void) {
   TCase* tests = tcase_create("costs");
   tcase_add_test(tests, a_convolution_multiplies_once_for_each_pixel);
   tcase_add_test(tests, pictures_are_followed);
+  tcase_add_test(tests, tables_are_not_read_whole);
   tcase_add_test(tests, numbers_that_no_picture_has_do_no_harm);
   suite_add_tcase(suite, tests);
   return suite;
