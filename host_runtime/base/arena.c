@@ -8,6 +8,8 @@
 #define FIRST_BLOCK_SIZE ((size_t)1024)
 // Whole huge pages (allocator.c), several of them.
 #define LAST_BLOCK_SIZE ((size_t)8 * 1024 * 1024)
+// From here on a piece that needs a new block gets one that just fits.
+#define BIG_PIECE_SIZE ((size_t)64 * 1024)
 #define MAX_ALIGNMENT ((size_t)4096)
 
 struct tfrt_arena_block_s {
@@ -40,26 +42,31 @@ void tfrt_arena_clear(tfrt_arena_t* arena, size_t kept_size) {
   arena->blocks = kept;
   arena->position = (char*)(kept + 1);
   arena->end = (char*)kept + kept->size;
-  tfrt_arena_reserve(arena, kept->size);
+  if (arena->next_block_size < kept->size) arena->next_block_size = kept->size;
 }
 
 void tfrt_arena_reserve(tfrt_arena_t* arena, size_t size) {
   const size_t most = LAST_BLOCK_SIZE - sizeof(tfrt_arena_block_t);
   size = sizeof(tfrt_arena_block_t) + (size < most ? size : most);
-  if (arena->next_block_size < size) arena->next_block_size = size;
+  if (arena->reserved_size < size) arena->reserved_size = size;
 }
 
 bool tfrt_arena_grow(tfrt_arena_t* arena, size_t size, size_t alignment) {
   assert(alignment > 0 && alignment <= MAX_ALIGNMENT && (alignment & (alignment - 1)) == 0);
   size_t needed = 0;
   if (!tfrt_size_add(size, sizeof(tfrt_arena_block_t) + alignment, &needed)) return false;
-  while (arena->next_block_size < needed && arena->next_block_size < LAST_BLOCK_SIZE) {
-    arena->next_block_size *= 2;
-  }
-  size_t block_size = needed > arena->next_block_size ? needed : arena->next_block_size;
+  while (needed < BIG_PIECE_SIZE && arena->next_block_size < needed) arena->next_block_size *= 2;
+  size_t block_size = arena->next_block_size;
+  if (arena->reserved_size > block_size) block_size = arena->reserved_size;
+  if (needed > block_size) block_size = needed;
   tfrt_arena_block_t* block = tfrt_allocator_allocate(arena->allocator, block_size);
   if (!block) return false;
-  if (arena->next_block_size < LAST_BLOCK_SIZE) arena->next_block_size *= 2;
+  // A caller that needs more than it reserved needs little more.
+  while (arena->next_block_size < arena->reserved_size / 8) arena->next_block_size *= 2;
+  arena->reserved_size = 0;
+  if (block_size == arena->next_block_size && block_size < LAST_BLOCK_SIZE) {
+    arena->next_block_size *= 2;
+  }
   block->next = arena->blocks;
   block->size = block_size;
   arena->blocks = block;

@@ -8,8 +8,8 @@
 //
 // Life:
 //  1. Initialised with an allocator; nothing is allocated yet.
-//  2. Pieces are allocated; blocks double in size up to a limit, or until a big piece
-//     fits. A piece that is bigger than the limit gets a block of its own.
+//  2. Pieces are allocated; blocks double in size up to a limit. A big piece that doesn't fit in
+//     the next block gets one of its own, without room for others.
 //  3. Deinitialised: all pieces are gone at once.
 //
 // Thread rule: thread-compatible (caller synchronises); pieces may be read by all.
@@ -32,7 +32,8 @@ typedef struct tfrt_arena_s {
   char* position;              // next free byte of the newest block
   char* end;                   // of the newest block
   size_t next_block_size;
-  size_t used_size;  // bytes that were asked for
+  size_t reserved_size;  // the least of the next block alone
+  size_t used_size;      // bytes that were asked for
 } tfrt_arena_t;
 
 // Makes |arena| an empty one over |allocator|. Thread-compatible.

@@ -83,17 +83,41 @@ static void* allocate(void* self, size_t size, size_t alignment) {
   return tfrt_allocator_allocate_aligned(tfrt_allocator_system(), size, alignment);
 }
 
+// Where the next block may begin, behind one that ends at |end|.
+static uintptr_t behind(uintptr_t end) { return align(end, TFRT_ALLOCATOR_DEFAULT_ALIGNMENT); }
+
+// Takes those blocks from the list that lie beside the bytes from |*begin| to |*end|, and lets
+// these take in theirs. The mutex is held.
+static void join_neighbours(tfrt_region_t* region, uintptr_t* begin, uintptr_t* end) {
+  tfrt_region_free_t** link = &region->free;
+  while (*link) {
+    tfrt_region_free_t* free = *link;
+    const uintptr_t free_end = (uintptr_t)free + free->size;
+    if (behind(free_end) == *begin) {
+      *begin = (uintptr_t)free;
+    } else if (behind(*end) == (uintptr_t)free) {
+      *end = free_end;
+    } else {
+      link = &free->next;
+      continue;
+    }
+    *link = free->next;
+  }
+}
+
 // Puts the block at |block| where it is found again. The mutex is held.
 static void give_back(tfrt_region_t* region, uintptr_t block, size_t size) {
   tfrt_region_part_t* part = block < region->small.end ? &region->small : &region->huge;
-  if (block + size == part->position) {
-    part->position = block;
+  uintptr_t begin = behind(block);
+  uintptr_t end = block + size;
+  if (size >= BIG_SIZE) join_neighbours(region, &begin, &end);
+  if (end == part->position) {
+    part->position = size >= BIG_SIZE ? begin : block;
     return;
   }
-  uintptr_t begin = align(block, TFRT_ALLOCATOR_DEFAULT_ALIGNMENT);
   if (size < BIG_SIZE) return;
   tfrt_region_free_t* free = (tfrt_region_free_t*)begin;
-  *free = (tfrt_region_free_t){region->free, size - (begin - block)};
+  *free = (tfrt_region_free_t){region->free, end - begin};
   region->free = free;
 }
 

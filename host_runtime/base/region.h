@@ -13,7 +13,8 @@
 //
 // Life:
 //  1. Initialised; address space is reserved, and no memory is used yet.
-//  2. Allocates. Big blocks that were freed are used again, and the last freed block always is;
+//  2. Allocates. Big blocks that were freed are used again, neighbours as one, and the last freed
+//     block always is;
 //     other small ones stay until the end. When the region is full, or there is no address space,
 //     blocks come from the system's allocator.
 //  3. Deinitialised: all its blocks are gone. A process may as well just end.

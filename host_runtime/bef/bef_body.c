@@ -11,6 +11,10 @@
 
 #include "host_runtime/bef/bef_loader.h"
 #include "host_runtime/bef/bef_register_table.h"
+#include "host_runtime/bef/bef_walk.h"
+
+// The most usual kernels that are checked at once: about those of one window of a walk.
+#define MAX_USUAL_KERNELS 8192
 
 // Bytes of an entry of the kernel table, at least: three VBRs.
 #define MIN_KERNEL_ENTRY_SIZE 3
@@ -327,7 +331,8 @@ static inline const uint8_t* note_usual_kernel(tfrt_bef_register_table_t* regist
 }
 
 // Checks kernels at the cursor from number |index| on, and moves the cursor behind them, as long as
-// they are usual and right. Returns the number of the first one that isn't, or that there is none.
+// they are usual and right, but for MAX_USUAL_KERNELS at most. Returns the number of the first one
+// that isn't, or is one too many, or that there is none.
 static uint32_t check_usual_kernels(body_t* body, uint32_t index) {
   tfrt_bef_function_t* function = body->function;
   // In variables that no pointer leads to, they stay in the machine's registers.
@@ -336,14 +341,15 @@ static uint32_t check_usual_kernels(body_t* body, uint32_t index) {
   const uint8_t* const begin = function->records;
   const uint8_t* const end = body->cursor.end;
   const uint8_t* at = body->cursor.position;
-  const uint32_t kernel_count = function->kernel_count;
+  const uint32_t left = function->kernel_count - index;
+  const uint32_t last = index + (left < MAX_USUAL_KERNELS ? left : MAX_USUAL_KERNELS);
   uint32_t value_count = 0;
   uint32_t attribute_count = 0;
-  for (; index < kernel_count && (size_t)(end - at) >= MAX_USUAL_SIZE; ++index) {
+  for (; index < last && (size_t)(end - at) >= MAX_USUAL_SIZE; ++index) {
     const tfrt_bef_record_t* record = (const tfrt_bef_record_t*)(const void*)at;
-    const size_t left = ((size_t)(end - at) - MAX_USUAL_SIZE) / sizeof(uint32_t);
+    const size_t words_left = ((size_t)(end - at) - MAX_USUAL_SIZE) / sizeof(uint32_t);
     if ((size_t)(at - begin) != places[index].offset) break;
-    if (!is_usual(body, record, index, left)) break;
+    if (!is_usual(body, record, index, words_left)) break;
     const uint8_t* behind = note_usual_kernel(&registers, record, index);
     if (!behind) break;
     at = behind;
@@ -381,9 +387,11 @@ static tfrt_status_t load_kernels(body_t* body) {
   TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_align(&body->cursor, TFRT_BEF_KERNEL_ALIGNMENT));
   function->records = body->cursor.position;
   body->registers.area = (const uint32_t*)(const void*)function->records;
+  tfrt_bef_walk_t walk = tfrt_bef_walk_begin(body->load->file, function->records);
   for (uint32_t i = 0; i < function->kernel_count;) {
     TFRT_RETURN_IF_ERROR(load_kernel(body, i));
     i = check_usual_kernels(body, i + 1);
+    tfrt_bef_walk_pass(&walk, body->cursor.position);
   }
   body->cursor.kernel = TFRT_BEF_NO_INDEX;
   return NULL;

@@ -128,14 +128,22 @@ tfrt_status_t tfrt_bef_load_allocate_room(tfrt_arena_t* arena, size_t count, siz
   return *out_array || count == 0 ? NULL : out_of_memory();
 }
 
+// Each step reads other parts of the file: those of the step before may leave memory.
+static void unload(const tfrt_bef_file_t* file) {
+  tfrt_bef_file_unload(file, file->image.data, file->image.size);
+}
+
 static tfrt_status_t load_all(tfrt_bef_file_t* file) {
   tfrt_bef_load_t load = {.file = file};
   tfrt_arena_initialize(&load.scratch, file->allocator);
   tfrt_status_t status = load_sections(file);
   if (!status) status = tfrt_bef_load_tables(&load);
   if (!status) status = tfrt_bef_load_locations(&load);
+  unload(file);
   if (!status) status = tfrt_bef_load_bodies(&load);
+  unload(file);
   if (!status) status = tfrt_bef_load_extras(&load);
+  unload(file);
   tfrt_arena_deinitialize(&load.scratch);
   return status;
 }

@@ -74,7 +74,7 @@ static inline void tfrt_arrival_tell_all_passed(tfrt_ready_list_t* ready,
 // there. List's thread only.
 static inline void tfrt_arrival_tell_all(tfrt_ready_list_t* ready, const tfrt_kernel_site_t* site,
                                          uint32_t first_result) {
-  const tfrt_bef_record_t* record = site->record;
+  const tfrt_bef_record_t* record = tfrt_kernel_site_record(site);
   const uint8_t* passed_users = tfrt_bef_callable_passed_users(ready->frame->callable, site);
   const uint32_t* user_counts = tfrt_bef_record_user_counts(record);
   const uint32_t first_user = first_result > 0 ? user_counts[0] : 0;
@@ -90,7 +90,7 @@ static inline void tfrt_arrival_tell_all(tfrt_ready_list_t* ready, const tfrt_ke
 
 // Starts the kernels without arguments of the list's call. List's thread only.
 static inline void tfrt_arrival_start(tfrt_ready_list_t* ready) {
-  const tfrt_bef_record_t* start = ready->frame->callable->sites[0].record;
+  const tfrt_bef_record_t* start = tfrt_kernel_site_record(&ready->frame->callable->sites[0]);
   const uint32_t* users = tfrt_bef_record_users(start);
   const uint32_t count = tfrt_bef_record_user_counts(start)[0];
   for (uint32_t i = 0; i < count; ++i) tfrt_arrival_of_one(ready, users[i]);

@@ -49,7 +49,8 @@ void tfrt_call_frame_set_passed(tfrt_call_frame_t* frame) {
   const tfrt_bef_callable_t* callable = frame->callable;
   for (uint32_t k = 1; k < callable->bef->kernel_count; ++k) {
     const tfrt_kernel_site_t* site = &callable->sites[k];
-    atomic_init(&frame->passed[k], site->record->argument_count - site->binding->waited_count);
+    atomic_init(&frame->passed[k],
+                tfrt_kernel_site_record(site)->argument_count - site->binding->waited_count);
   }
 }
 

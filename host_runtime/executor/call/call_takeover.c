@@ -20,9 +20,11 @@ static void adopt(tfrt_call_frame_t* frame, uint32_t register_index, tfrt_async_
 static void count_uses(tfrt_call_frame_t* frame, const tfrt_scheduled_call_t* call) {
   const tfrt_bef_function_t* bef = call->callable->bef;
   memcpy(frame->remaining, bef->use_counts, bef->register_count * sizeof(*frame->remaining));
+  const tfrt_kernel_site_t* sites = call->callable->sites;
   const tfrt_schedule_step_t* step = call->callable->schedule->steps;
   for (; step != call->step; ++step) {
-    const uint32_t* arguments = tfrt_bef_record_arguments(step->site->record);
+    const uint32_t* arguments =
+        tfrt_bef_record_arguments(tfrt_kernel_site_record(&sites[step->kernel]));
     for (uint32_t i = 0; i < step->argument_count; ++i) --frame->remaining[arguments[i]];
   }
 }
@@ -31,7 +33,8 @@ static void count_uses(tfrt_call_frame_t* frame, const tfrt_scheduled_call_t* ca
 static void adopt_results(tfrt_call_frame_t* frame, const tfrt_scheduled_call_t* call,
                           const tfrt_schedule_step_t* step) {
   const uint32_t* slots = call->callable->schedule->slots + step->first_slot + step->argument_count;
-  const uint32_t* results = tfrt_bef_record_results(step->site->record);
+  const tfrt_kernel_site_t* site = &call->callable->sites[step->kernel];
+  const uint32_t* results = tfrt_bef_record_results(tfrt_kernel_site_record(site));
   for (uint32_t i = 0; i < step->result_count; ++i) {
     adopt(frame, results[i], call->slots[slots[i]], true);
   }
@@ -50,7 +53,7 @@ void tfrt_call_takeover(tfrt_ready_list_t* ready, const tfrt_scheduled_call_t* c
   for (;;) {
     const tfrt_kernel_site_t* site = &callable->sites[tfrt_ready_list_pop_in_sequence(ready)];
     if (site->binding->constant) {
-      const uint32_t number = tfrt_bef_record_results(site->record)[0];
+      const uint32_t number = tfrt_bef_record_results(tfrt_kernel_site_record(site))[0];
       adopt(frame, number, site->binding->constant, false);
     } else if (step == call->step) {
       return;

@@ -114,7 +114,7 @@ static void tfrt_executor_publish(tfrt_ready_list_t* ready, uint32_t register_in
 // that is NULL, that memory is out.
 static void tfrt_executor_publish_all(tfrt_ready_list_t* ready, const tfrt_kernel_site_t* site,
                                       uint32_t first_result, tfrt_async_value_t* const* values) {
-  const tfrt_bef_record_t* record = site->record;
+  const tfrt_bef_record_t* record = tfrt_kernel_site_record(site);
   const uint32_t* user_counts = tfrt_bef_record_user_counts(record);
   const uint32_t* results = tfrt_bef_record_results(record);
   const uint32_t* users = tfrt_bef_record_users(record);
@@ -137,8 +137,8 @@ static tfrt_async_value_t* tfrt_executor_collect(tfrt_call_frame_t* frame,
                                                  const tfrt_kernel_site_t* site,
                                                  tfrt_async_value_t** arguments) {
   tfrt_async_value_t* error = tfrt_request_context_cancelled(frame->context.request);
-  const uint32_t* registers = tfrt_bef_record_arguments(site->record);
-  for (uint32_t i = 0; i < site->record->argument_count; ++i) {
+  const uint32_t* registers = tfrt_bef_record_arguments(tfrt_kernel_site_record(site));
+  for (uint32_t i = 0; i < tfrt_kernel_site_record(site)->argument_count; ++i) {
     uint32_t register_index = registers[i];
     if (site->binding->uses[i] == TFRT_OPERAND_PASSED) {
       arguments[i] = tfrt_placeholder_get(frame, register_index);
@@ -163,10 +163,10 @@ static void tfrt_executor_run_kernel(tfrt_call_frame_t* frame, const tfrt_kernel
       .results = results,
       .attributes = binding->attributes,
       .functions = binding->functions,
-      .argument_count = site->record->argument_count,
-      .result_count = site->record->result_count,
-      .attribute_count = site->record->attribute_count,
-      .function_count = site->record->function_count,
+      .argument_count = tfrt_kernel_site_record(site)->argument_count,
+      .result_count = tfrt_kernel_site_record(site)->result_count,
+      .attribute_count = tfrt_kernel_site_record(site)->attribute_count,
+      .function_count = tfrt_kernel_site_record(site)->function_count,
       .call_options = binding->call_options,
       .context = &frame->context,
       .site = site,
@@ -178,8 +178,8 @@ static void tfrt_executor_run_kernel(tfrt_call_frame_t* frame, const tfrt_kernel
 // Drops the arguments of |site|, which has run, and publishes its |results|.
 static void tfrt_executor_finish(tfrt_ready_list_t* ready, const tfrt_kernel_site_t* site,
                                  tfrt_async_value_t* const* results) {
-  const uint32_t* arguments = tfrt_bef_record_arguments(site->record);
-  for (uint32_t i = 0; i < site->record->argument_count; ++i) {
+  const uint32_t* arguments = tfrt_bef_record_arguments(tfrt_kernel_site_record(site));
+  for (uint32_t i = 0; i < tfrt_kernel_site_record(site)->argument_count; ++i) {
     // The register, not the argument: that may name the target of an indirect.
     tfrt_async_value_release(
         atomic_load_explicit(&ready->frame->registers[arguments[i]], memory_order_relaxed));
@@ -191,7 +191,7 @@ static void tfrt_executor_finish(tfrt_ready_list_t* ready, const tfrt_kernel_sit
 static void tfrt_executor_fire_with(tfrt_ready_list_t* ready, const tfrt_kernel_site_t* site,
                                     tfrt_async_value_t** values) {
   tfrt_call_frame_t* frame = ready->frame;
-  const tfrt_bef_record_t* record = site->record;
+  const tfrt_bef_record_t* record = tfrt_kernel_site_record(site);
   tfrt_async_value_t** arguments = values;
   tfrt_async_value_t** results = values + record->argument_count;
   memset(results, 0, record->result_count * sizeof(*results));
@@ -208,7 +208,8 @@ static void tfrt_executor_fire_with(tfrt_ready_list_t* ready, const tfrt_kernel_
 
 static void tfrt_executor_fire(tfrt_ready_list_t* ready, uint32_t kernel) {
   const tfrt_kernel_site_t* site = &ready->frame->callable->sites[kernel];
-  size_t count = (size_t)site->record->argument_count + site->record->result_count;
+  size_t count = (size_t)tfrt_kernel_site_record(site)->argument_count +
+                 tfrt_kernel_site_record(site)->result_count;
   if (TFRT_LIKELY(count <= TFRT_EXECUTOR_INLINE_VALUES)) {
     tfrt_async_value_t* values[TFRT_EXECUTOR_INLINE_VALUES];
     tfrt_executor_fire_with(ready, site, values);
@@ -267,7 +268,7 @@ static void tfrt_executor_start_kernels(tfrt_ready_list_t* ready) {
   }
   tfrt_running_kernel_outer_t outer =
       tfrt_running_kernel_enter(ready->frame->context.request->options.whole);
-  const tfrt_bef_record_t* start = callable->sites[0].record;
+  const tfrt_bef_record_t* start = tfrt_kernel_site_record(&callable->sites[0]);
   const uint32_t* users = tfrt_bef_record_users(start);
   for (uint32_t i = 0; i < tfrt_bef_record_user_counts(start)[0]; ++i) {
     uint32_t kernel = users[i];
@@ -286,7 +287,7 @@ static void tfrt_executor_start(tfrt_ready_list_t* ready, tfrt_async_value_t* co
                                 bool take) {
   const tfrt_kernel_site_t* start = &ready->frame->callable->sites[0];
   tfrt_executor_start_kernels(ready);
-  for (uint32_t i = 1; !take && i < start->record->result_count; ++i) {
+  for (uint32_t i = 1; !take && i < tfrt_kernel_site_record(start)->result_count; ++i) {
     tfrt_async_value_retain(arguments[i - 1]);
   }
   tfrt_executor_publish_all(ready, start, 1, arguments);
@@ -364,7 +365,7 @@ static void tfrt_executor_take_over(tfrt_scheduled_call_t* call, tfrt_async_valu
   }
   tfrt_ready_list_t ready = tfrt_ready_list_make(frame, callable->sites[0].stream_id);
   tfrt_call_takeover(&ready, call);
-  tfrt_executor_finish(&ready, call->step->site, call->results);
+  tfrt_executor_finish(&ready, &callable->sites[call->step->kernel], call->results);
   tfrt_executor_complete(&ready, results);
 }
 

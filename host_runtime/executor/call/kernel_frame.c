@@ -9,7 +9,7 @@
 bool tfrt_kernel_frame_is_unique(const tfrt_kernel_frame_t* frame, uint32_t index) {
   if (frame->scheduled) return tfrt_scheduled_call_is_unique(frame->scheduled, index);
   if (!frame->registers) return false;
-  const uint32_t number = tfrt_bef_record_arguments(frame->site->record)[index];
+  const uint32_t number = tfrt_bef_record_arguments(tfrt_kernel_site_record(frame->site))[index];
   // Not the argument: that may be the target of an indirect value that others have too.
   // Relaxed: the kernel's start ordered the store before this load.
   return tfrt_async_value_is_unique(

@@ -12,9 +12,11 @@ bool tfrt_scheduled_call_is_possible(const tfrt_bef_callable_t* callable,
                                      tfrt_async_value_t* const* arguments) {
   // A trace tells of each kernel, of constants too.
   if (!callable->schedule || tfrt_request_context_trace(context->request)) return false;
-  const bool* needed = callable->schedule->argument_is_needed;
+  // The function's arguments have the first registers.
+  const uint8_t* flags = callable->register_flags;
   for (uint32_t i = 0; i < callable->base.argument_count; ++i) {
-    if (!tfrt_async_value_is_available(arguments[i]) && needed[i]) return false;
+    bool is_needed = flags[i] & TFRT_REGISTER_NEEDED;
+    if (!tfrt_async_value_is_available(arguments[i]) && is_needed) return false;
   }
   return true;
 }
@@ -37,10 +39,11 @@ bool tfrt_scheduled_call_is_unique(const tfrt_scheduled_call_t* call, uint32_t i
 // NULL, by the rules of the executor: each value is there, or the kernel waits itself.
 static inline tfrt_async_value_t* tfrt_scheduled_call_collect(tfrt_scheduled_call_t* call,
                                                               const tfrt_schedule_step_t* step,
+                                                              const tfrt_kernel_site_t* site,
                                                               const uint32_t* slots) {
   tfrt_async_value_t* error = tfrt_request_context_cancelled(call->frame.context->request);
   const uint32_t count = step->argument_count;
-  const uint8_t* uses = step->is_plain ? NULL : step->site->binding->uses;
+  const uint8_t* uses = step->is_plain ? NULL : site->binding->uses;
   for (uint32_t i = 0; i < count; ++i) {
     tfrt_async_value_t* value = call->slots[slots[i]];
     call->arguments[i] = value;
@@ -57,8 +60,9 @@ static inline tfrt_async_value_t* tfrt_scheduled_call_collect(tfrt_scheduled_cal
 // Whether the kernel of |step| runs in spite of an error among its arguments, since it waits for
 // others.
 static TFRT_COLD bool tfrt_scheduled_call_waits(const tfrt_scheduled_call_t* call,
-                                                const tfrt_schedule_step_t* step) {
-  if (!step->site->binding->takes_late) return false;
+                                                const tfrt_schedule_step_t* step,
+                                                const tfrt_kernel_site_t* site) {
+  if (!site->binding->takes_late) return false;
   if (tfrt_request_context_cancelled(call->frame.context->request)) return false;
   for (uint32_t i = 0; i < step->argument_count; ++i) {
     if (!tfrt_async_value_is_available(call->arguments[i])) return true;
@@ -72,8 +76,8 @@ static void tfrt_scheduled_call_run_special(tfrt_kernel_frame_t* frame,
   const tfrt_kernel_binding_t* binding = site->binding;
   frame->attributes = binding->attributes;
   frame->functions = binding->functions;
-  frame->attribute_count = site->record->attribute_count;
-  frame->function_count = site->record->function_count;
+  frame->attribute_count = binding->attribute_count;
+  frame->function_count = binding->function_count;
   frame->call_options = binding->call_options;
   tfrt_kernel_run(frame, site, NULL);
   frame->attribute_count = 0;
@@ -81,18 +85,19 @@ static void tfrt_scheduled_call_run_special(tfrt_kernel_frame_t* frame,
   frame->call_options = NULL;
 }
 
-// Runs the kernel of |step|, whose slots are |slots|, unless one of its arguments is an error.
+// Runs the kernel of |step|, at |site|, whose slots are |slots|, unless one of its arguments is an
+// error.
 static inline void tfrt_scheduled_call_fire(tfrt_scheduled_call_t* call,
                                             const tfrt_schedule_step_t* step,
-                                            const uint32_t* slots) {
+                                            const tfrt_kernel_site_t* site, const uint32_t* slots) {
   tfrt_kernel_frame_t* frame = &call->frame;
   // Nearly all kernels have one result: a loop for it, or a string instruction, costs more than
   // the rest of the step. Volatile, as the compiler makes a string instruction of the loop, too.
   call->results[0] = NULL;
   tfrt_async_value_t* volatile* results = call->results;
   for (uint32_t i = 1; i < step->result_count; ++i) results[i] = NULL;
-  tfrt_async_value_t* error = tfrt_scheduled_call_collect(call, step, slots);
-  if (TFRT_UNLIKELY(error) && !tfrt_scheduled_call_waits(call, step)) {
+  tfrt_async_value_t* error = tfrt_scheduled_call_collect(call, step, site, slots);
+  if (TFRT_UNLIKELY(error) && !tfrt_scheduled_call_waits(call, step, site)) {
     for (uint32_t i = 0; i < step->result_count; ++i) {
       call->results[i] = tfrt_async_value_retain(error);
     }
@@ -100,14 +105,14 @@ static inline void tfrt_scheduled_call_fire(tfrt_scheduled_call_t* call,
   }
   frame->argument_count = step->argument_count;
   frame->result_count = step->result_count;
-  frame->site = step->site;
+  frame->site = site;
   if (TFRT_UNLIKELY(!step->is_plain)) {
-    tfrt_scheduled_call_run_special(frame, step->site);
+    tfrt_scheduled_call_run_special(frame, site);
     return;
   }
-  tfrt_running_kernel_mark(step->site);
-  step->run(frame);
-  tfrt_kernel_run_check_use(frame, step->site);
+  tfrt_running_kernel_mark(site);
+  site->binding->run(frame);
+  tfrt_kernel_run_check_use(frame, site);
 }
 
 // Puts the results of |step| down. Returns false if one that is needed is late.
@@ -118,7 +123,8 @@ static inline bool tfrt_scheduled_call_put_results(tfrt_scheduled_call_t* call,
   const uint32_t count = step->result_count;
   bool are_there = true;
   for (uint32_t i = 0; i < count; ++i) {
-    if (TFRT_UNLIKELY(!call->results[i])) tfrt_kernel_run_complete(&call->frame, step->site, i);
+    if (TFRT_UNLIKELY(!call->results[i]))
+      tfrt_kernel_run_complete(&call->frame, call->frame.site, i);
     tfrt_async_value_t* value = call->results[i];
     are_there &= tfrt_async_value_is_scalar(value) || tfrt_async_value_is_available(value);
     call->slots[result_slots[i]] = value;
@@ -176,9 +182,10 @@ static bool tfrt_scheduled_call_run_steps(tfrt_scheduled_call_t* call) {
   const tfrt_schedule_t* schedule = call->callable->schedule;
   const tfrt_schedule_step_t* end = schedule->steps + schedule->step_count;
   const uint32_t* all_slots = schedule->slots;
+  const tfrt_kernel_site_t* sites = call->callable->sites;
   for (call->step = schedule->steps; call->step != end; ++call->step) {
     const uint32_t* slots = all_slots + call->step->first_slot;
-    tfrt_scheduled_call_fire(call, call->step, slots);
+    tfrt_scheduled_call_fire(call, call->step, &sites[call->step->kernel], slots);
     if (TFRT_UNLIKELY(!tfrt_scheduled_call_put_results(call, call->step, slots))) return false;
     tfrt_scheduled_call_drop_dead(call, call->step, slots);
     // Tasks come from kernels with functions.

@@ -224,7 +224,7 @@ static void tfrt_sync_function_trace(tfrt_sync_frame_t* frame) {
 static void tfrt_sync_function_run_kernel(tfrt_sync_activation_t* activation,
                                           const tfrt_kernel_site_t* site,
                                           tfrt_sync_frame_t* frame) {
-  const tfrt_bef_record_t* record = site->record;
+  const tfrt_bef_record_t* record = tfrt_kernel_site_record(site);
   const tfrt_kernel_binding_t* binding = site->binding;
   *frame = (tfrt_sync_frame_t){
       .registers = activation->registers,
@@ -318,8 +318,9 @@ static tfrt_sync_activation_t* tfrt_sync_function_leave(tfrt_sync_activation_t* 
   const tfrt_bef_function_t* bef = activation->callable->bef;
   const tfrt_kernel_site_t* site = caller ? &caller->callable->sites[caller->next - 1] : NULL;
   // A while's condition stays behind.
-  uint32_t count = caller ? site->record->result_count : bef->result_count;
-  const uint32_t* own_results = caller ? tfrt_bef_record_results(site->record) : NULL;
+  uint32_t count = caller ? tfrt_kernel_site_record(site)->result_count : bef->result_count;
+  const uint32_t* own_results =
+      caller ? tfrt_bef_record_results(tfrt_kernel_site_record(site)) : NULL;
   for (uint32_t i = 0; i < count; ++i) {
     tfrt_sync_value_t* from = &activation->registers[bef->result_registers[i]];
     tfrt_sync_value_t* to = caller ? &caller->registers[own_results[i]] : &results[i];

@@ -287,14 +287,23 @@ static void tfrt_kernel_binder_note_registers(const tfrt_kernel_binder_job_t* jo
   }
 }
 
-// Lets other sites share the binding, whose arguments are |arguments|, if it is nobody's own: a
-// constant keeps its value there.
+// Whether the binding has nothing that only its own site has, but for functions.
+static bool tfrt_kernel_binder_may_share(const tfrt_kernel_binder_job_t* job) {
+  const tfrt_kernel_binding_t* binding = job->binding;
+  const tfrt_kernel_t* kernel = &job->model->kernel;
+  // A constant keeps its value in its binding; a kernel with an action for cancelled calls is
+  // listed site by site.
+  if (kernel->withdraw) return false;
+  if (kernel->descriptor && (kernel->descriptor->flags & TFRT_KERNEL_CONSTANT)) return false;
+  return !binding->checks && !binding->result_checks && !binding->call_options &&
+         job->record->attribute_count == 0 && !job->binder->program->op;
+}
+
+// Lets other sites share the binding, whose arguments are |arguments|, if it is nobody's own.
 static tfrt_status_t tfrt_kernel_binder_let_share(const tfrt_kernel_binder_job_t* job,
                                                   const tfrt_kernel_model_argument_t* arguments) {
   tfrt_kernel_model_t* model = job->model;
-  const tfrt_kernel_descriptor_t* descriptor = model->kernel.descriptor;
-  const bool is_constant = descriptor && (descriptor->flags & TFRT_KERNEL_CONSTANT);
-  if (!job->binding->is_plain || is_constant) return NULL;
+  if (!tfrt_kernel_binder_may_share(job)) return NULL;
   const uint32_t result_count = job->record->result_count;
   const char** types =
       tfrt_arena_allocate_array(job->binder->scratch, result_count, sizeof(*types));
@@ -309,7 +318,7 @@ static tfrt_status_t tfrt_kernel_binder_let_share(const tfrt_kernel_binder_job_t
 
 // Sets |*out_arguments| to how the site uses its arguments.
 static tfrt_status_t tfrt_kernel_binder_list_arguments(
-    const tfrt_kernel_binder_job_t* job, const tfrt_kernel_model_argument_t** out_arguments) {
+    const tfrt_kernel_binder_job_t* job, tfrt_kernel_model_argument_t** out_arguments) {
   static const uint8_t kFlags[] = {
       [TFRT_OPERAND_DEMANDED] = TFRT_REGISTER_DEMANDED,
       [TFRT_OPERAND_AWAITED] = TFRT_REGISTER_AWAITED,
@@ -333,7 +342,7 @@ static tfrt_status_t tfrt_kernel_binder_list_arguments(
 // Finds out which types are to be checked, and what is known of the registers.
 static tfrt_status_t tfrt_kernel_binder_bind_types(const tfrt_kernel_binder_job_t* job) {
   tfrt_kernel_binding_t* binding = job->binding;
-  const tfrt_kernel_model_argument_t* arguments;
+  tfrt_kernel_model_argument_t* arguments;
   TFRT_RETURN_IF_ERROR(tfrt_kernel_binder_list_arguments(job, &arguments));
   TFRT_RETURN_IF_ERROR(tfrt_kernel_binder_bind_checks(job, arguments));
   TFRT_RETURN_IF_ERROR(tfrt_kernel_binder_bind_result_checks(job));
@@ -345,6 +354,12 @@ static tfrt_status_t tfrt_kernel_binder_bind_types(const tfrt_kernel_binder_job_
   binding->takes_late = descriptor && descriptor->flags & TFRT_KERNEL_WAITS_ITSELF &&
                         !binding->checks && !binding->result_checks && !binding->call_options &&
                         !job->binder->program->watches_races;
+  // A kernel whose program is watched for races needs all of its arguments.
+  const bool needs_all = job->binder->program->watches_races;
+  for (uint32_t i = 0; i < job->record->argument_count && !binding->takes_late; ++i) {
+    const bool is_passed = binding->uses[i] == TFRT_OPERAND_PASSED;
+    if (needs_all || !is_passed) arguments[i].flags |= TFRT_REGISTER_NEEDED;
+  }
   tfrt_kernel_binder_note_registers(job, arguments);
   return tfrt_kernel_binder_let_share(job, arguments);
 }
@@ -449,6 +464,9 @@ tfrt_status_t tfrt_kernel_binder_bind(tfrt_kernel_binder_t* binder, const tfrt_b
                                   .binding = binding};
   binding->name = job.model->name;
   binding->owner = binder->callable;
+  binding->records = binder->callable->bef->records;
+  binding->attribute_count = record->attribute_count;
+  binding->function_count = record->function_count;
   TFRT_RETURN_IF_ERROR(tfrt_kernel_binder_fill_in(&job));
   *out_binding = binding;
   return NULL;

@@ -8,9 +8,9 @@
 //                                        what it waits for, which types are left to check
 //                           --> its registers: how arguments are used, of which types results are
 //
-// Most sites of a kernel in a function have nothing of their own, and share one binding. The
-// binder keeps a *model* of each kernel for that: what was bound last, and which sites may have
-// the same.
+// Most sites of a kernel in a function have nothing of their own, and share one binding; so do
+// calls of one function. The binder keeps a *model* of each kernel for that: what was bound last,
+// and which sites may have the same.
 //
 // Life:
 //  1. Initialised for a program, with a model for each of its kernel names.
@@ -42,8 +42,8 @@ typedef struct tfrt_kernel_model_s {
   // arguments, unless the call says otherwise; NULL: none was met.
   const tfrt_bef_record_t* checked;
   const uint8_t* uses;
-  // The binding that sites of |shared->owner| with the counts of |shape| may share; NULL: nothing
-  // yet.
+  // The binding that sites of |shared->owner| with the counts and functions of |shape| may share;
+  // NULL: nothing yet.
   const tfrt_kernel_binding_t* shared;
   const tfrt_bef_record_t* shape;
   const tfrt_kernel_model_argument_t* arguments;  // then
@@ -94,6 +94,14 @@ static inline bool tfrt_kernel_binder_has_counts_of(const tfrt_bef_record_t* a,
   return memcmp((const char*)a + first, (const char*)b + first, sizeof(*a) - first) == 0;
 }
 
+// Whether |a| and |b|, which have as many of everything, name the same functions. Thread-safe.
+static inline bool tfrt_kernel_binder_has_functions_of(const tfrt_bef_record_t* a,
+                                                       const tfrt_bef_record_t* b) {
+  if (TFRT_LIKELY(a->function_count == 0)) return true;
+  return memcmp(tfrt_bef_record_functions(a), tfrt_bef_record_functions(b),
+                a->function_count * sizeof(uint32_t)) == 0;
+}
+
 // Returns true, and notes what the site of |record| does with its registers, if the site, which has
 // no call options, may share what |model| has. Thread-compatible.
 static inline bool tfrt_kernel_binder_share(tfrt_kernel_binder_t* binder,
@@ -101,14 +109,16 @@ static inline bool tfrt_kernel_binder_share(tfrt_kernel_binder_t* binder,
                                             const tfrt_bef_record_t* record) {
   if (!model->shared || model->shared->owner != binder->callable) return false;
   if (!tfrt_kernel_binder_has_counts_of(record, model->shape)) return false;
+  if (!tfrt_kernel_binder_has_functions_of(record, model->shape)) return false;
   const tfrt_kernel_model_argument_t* wanted = model->arguments;
   const uint32_t* argument = tfrt_bef_record_arguments(record);
-  // A site that can share a binding has neither attributes nor functions: the results follow.
-  const uint32_t* result = argument + record->argument_count;
+  // A site that can share a binding has no attributes: functions and results follow.
+  const uint32_t* const behind = argument + record->argument_count;
+  const uint32_t* result = behind + record->function_count;
   const uint32_t* const end = result + record->result_count;
   const char** const types = binder->register_types;
   uint8_t* const flags = binder->callable->register_flags;
-  for (; argument != result; ++argument, ++wanted) {
+  for (; argument != behind; ++argument, ++wanted) {
     const char* known = types[*argument];
     // One type is mostly one string, since the linker keeps one of each.
     if (wanted->type && TFRT_UNLIKELY(known != wanted->type) &&

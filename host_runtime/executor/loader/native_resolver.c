@@ -54,9 +54,12 @@ static tfrt_status_t tfrt_native_resolver_make_site(tfrt_program_t* program,
   *record = (tfrt_bef_record_t){.location = TFRT_KERNEL_SITE_NATIVE,
                                 .argument_count = function->argument_count,
                                 .result_count = function->result_count};
-  *binding = (tfrt_kernel_binding_t){
-      .run = native->function, .name = function->name, .owner = callable, .checks = checks};
-  *site = (tfrt_kernel_site_t){.record = record, .binding = binding};
+  *binding = (tfrt_kernel_binding_t){.run = native->function,
+                                     .name = function->name,
+                                     .owner = callable,
+                                     .records = (const uint8_t*)record,
+                                     .checks = checks};
+  *site = (tfrt_kernel_site_t){.binding = binding};
   callable->sites = site;
   return NULL;
 }

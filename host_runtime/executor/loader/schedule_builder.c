@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host_runtime/executor/loader/schedule_builder.h"
 
+#include "host_runtime/bef/bef_walk.h"
 #include "host_runtime/executor/call/arrival.h"
 
 // A register while the schedule is made.
@@ -20,7 +21,6 @@ typedef struct tfrt_schedule_builder_s {
   tfrt_schedule_register_t* registers;
   uint32_t* free_slots;      // those that nobody has any more, the last one on top
   uint32_t* free_slots_end;  // behind them
-  bool* needed;              // per register: some kernel needs the value to be there
   uint32_t new_slot;         // the first one that was never used
   uint32_t first_own_slot;   // behind arguments and constants
 } tfrt_schedule_builder_t;
@@ -53,13 +53,13 @@ uint64_t tfrt_schedule_cost(const tfrt_kernel_descriptor_t* descriptor) {
 static bool tfrt_schedule_is_constant(const tfrt_kernel_descriptor_t* descriptor,
                                       const tfrt_kernel_site_t* site) {
   return descriptor && (descriptor->flags & TFRT_KERNEL_CONSTANT) &&
-         site->record->argument_count == 0 && site->record->result_count == 1 &&
-         !site->binding->result_checks;
+         tfrt_kernel_site_record(site)->argument_count == 0 &&
+         tfrt_kernel_site_record(site)->result_count == 1 && !site->binding->result_checks;
 }
 
 void tfrt_schedule_survey_look_at(tfrt_schedule_survey_t* survey, tfrt_kernel_site_t* site,
                                   const tfrt_kernel_descriptor_t* descriptor, uint32_t index) {
-  const tfrt_bef_record_t* record = site->record;
+  const tfrt_bef_record_t* record = tfrt_kernel_site_record(site);
   survey->is_too_wide |= record->argument_count > TFRT_SCHEDULE_MAX_VALUES ||
                          record->result_count > TFRT_SCHEDULE_MAX_VALUES;
   site->prompt = tfrt_schedule_is_constant(descriptor, site);
@@ -83,6 +83,12 @@ static bool tfrt_schedule_look_at_streams(tfrt_bef_callable_t* callable, const u
   return expensive_count <= 1;
 }
 
+// A walk over the records of |callable| from that of |kernel| on.
+static tfrt_bef_walk_t tfrt_schedule_walk(const tfrt_bef_callable_t* callable, uint32_t kernel) {
+  return tfrt_bef_walk_begin(callable->owner->file,
+                             tfrt_bef_function_record(callable->bef, kernel));
+}
+
 // Marks the sites of early streams: those that hold a non-strict kernel, or one that such a
 // kernel depends on.
 static tfrt_status_t tfrt_schedule_mark_early(tfrt_bef_callable_t* callable,
@@ -92,9 +98,11 @@ static tfrt_status_t tfrt_schedule_mark_early(tfrt_bef_callable_t* callable,
   tfrt_kernel_site_t* sites = callable->sites;
   bool* streams = tfrt_arena_allocate_array(scratch, bef->stream_count, sizeof(*streams));
   if (!streams) return tfrt_schedule_out_of_memory();
+  tfrt_bef_walk_t walk = tfrt_schedule_walk(callable, bef->kernel_count - 1);
   // Users stand behind the kernels that they use.
   for (uint32_t k = bef->kernel_count - 1; k > 0; --k) {
-    const tfrt_bef_record_t* record = sites[k].record;
+    const tfrt_bef_record_t* record = tfrt_kernel_site_record(&sites[k]);
+    tfrt_bef_walk_pass(&walk, record);
     const uint32_t* user_counts = tfrt_bef_record_user_counts(record);
     const uint32_t* users = tfrt_bef_record_users(record);
     sites[k].early = sites[k].binding->nonstrict;
@@ -115,7 +123,7 @@ static tfrt_async_value_t* tfrt_schedule_make_constant(const tfrt_kernel_site_t*
   tfrt_kernel_frame_t frame = {.results = &value,
                                .attributes = site->binding->attributes,
                                .result_count = 1,
-                               .attribute_count = site->record->attribute_count,
+                               .attribute_count = tfrt_kernel_site_record(site)->attribute_count,
                                .site = site};
   site->binding->run(&frame);
   if (value && value->kind == TFRT_ASYNC_VALUE_CONCRETE &&
@@ -144,7 +152,7 @@ static tfrt_status_t tfrt_schedule_make_constants(tfrt_schedule_builder_t* build
     // A constant shares its binding with no other site (kernel_binder.h); only readers see it as
     // immutable.
     ((tfrt_kernel_binding_t*)site->binding)->constant = constant;
-    const uint32_t number = tfrt_bef_record_results(site->record)[0];
+    const uint32_t number = tfrt_bef_record_results(tfrt_kernel_site_record(site))[0];
     // One use more than there are: it lasts longer than the call.
     builder->registers[number] =
         (tfrt_schedule_register_t){.slot = callable->base.argument_count + schedule->constant_count,
@@ -216,38 +224,23 @@ static uint32_t* tfrt_schedule_drop_unused(tfrt_schedule_builder_t* builder,
   return dead;
 }
 
-// Marks the registers whose values some kernel of |callable| needs to be there: those that it
-// doesn't only hand on. A kernel whose program is watched for races needs all.
-static void tfrt_schedule_mark_needed(const tfrt_bef_callable_t* callable, bool* needed) {
-  const uint32_t count = callable->bef->kernel_count;
-  for (uint32_t k = 1; k < count; ++k) {
-    const tfrt_kernel_site_t* site = &callable->sites[k];
-    if (site->binding->takes_late) continue;
-    const bool is_watched = site->binding->watch != NULL;
-    const uint8_t* uses = site->binding->uses;
-    const uint32_t* arguments = tfrt_bef_record_arguments(site->record);
-    for (uint32_t i = 0; i < site->record->argument_count; ++i) {
-      needed[arguments[i]] |= is_watched || uses[i] != TFRT_OPERAND_PASSED;
-    }
-  }
-}
-
 // Whether results of |site| may be late: no kernel needs any of them to be there, and what makes
 // them later keeps the call from being over.
 static inline bool tfrt_schedule_gives_late(const tfrt_schedule_builder_t* builder,
                                             const tfrt_kernel_site_t* site) {
   if (!site->binding->takes_late) return false;
-  const tfrt_bef_record_t* record = site->record;
+  const tfrt_bef_record_t* record = tfrt_kernel_site_record(site);
   const uint32_t* result = tfrt_bef_record_results(record);
   const uint32_t* const end = result + record->result_count;
-  while (result != end && !builder->needed[*result]) ++result;
+  const uint8_t* flags = builder->callable->register_flags;
+  while (result != end && !(flags[*result] & TFRT_REGISTER_NEEDED)) ++result;
   return result == end;
 }
 
 // Adds the step for |site|.
 TFRT_ALWAYS_INLINE void tfrt_schedule_add_step(tfrt_schedule_builder_t* builder,
                                                const tfrt_kernel_site_t* site) {
-  const tfrt_bef_record_t* record = site->record;
+  const tfrt_bef_record_t* record = tfrt_kernel_site_record(site);
   uint32_t* arguments = builder->slots;
   uint32_t* results = arguments + record->argument_count;
   uint32_t* const dead = results + record->result_count;
@@ -256,8 +249,7 @@ TFRT_ALWAYS_INLINE void tfrt_schedule_add_step(tfrt_schedule_builder_t* builder,
   uint32_t* end = tfrt_schedule_add_arguments(builder, record, arguments, dead);
   if (TFRT_UNLIKELY(!all_used)) end = tfrt_schedule_drop_unused(builder, record, end);
   *builder->step++ =
-      (tfrt_schedule_step_t){.site = site,
-                             .run = site->binding->run,
+      (tfrt_schedule_step_t){.kernel = (uint32_t)(site - builder->callable->sites),
                              .first_slot = (uint32_t)(arguments - builder->schedule->slots),
                              .argument_count = (uint8_t)record->argument_count,
                              .result_count = (uint8_t)record->result_count,
@@ -278,15 +270,17 @@ static inline bool tfrt_schedule_uses(const tfrt_bef_record_t* record, uint32_t 
 // Whether, but for constants, each kernel of |callable| waits for the first result of the one
 // before: then there is no other order than the file's.
 static bool tfrt_schedule_is_chain(const tfrt_bef_callable_t* callable) {
-  if (callable->nonstrict_count > 0) return false;
   const tfrt_kernel_site_t* site = callable->sites;
   const tfrt_kernel_site_t* const end = site + callable->bef->kernel_count;
+  tfrt_bef_walk_t walk = tfrt_schedule_walk(callable, 0);
   const tfrt_bef_record_t* last = NULL;
   while (++site != end) {
+    tfrt_bef_walk_pass(&walk, tfrt_kernel_site_record(site));
     if (site->binding->constant) continue;
     if (last && last->result_count == 0) return false;
-    if (last && !tfrt_schedule_uses(site->record, *tfrt_bef_record_results(last))) return false;
-    last = site->record;
+    if (last && !tfrt_schedule_uses(tfrt_kernel_site_record(site), *tfrt_bef_record_results(last)))
+      return false;
+    last = tfrt_kernel_site_record(site);
   }
   return true;
 }
@@ -296,7 +290,9 @@ static bool tfrt_schedule_is_chain(const tfrt_bef_callable_t* callable) {
 TFRT_NO_INLINE static void tfrt_schedule_add_chain(tfrt_schedule_builder_t* builder) {
   const tfrt_kernel_site_t* site = builder->callable->sites;
   const tfrt_kernel_site_t* const end = site + builder->callable->bef->kernel_count;
+  tfrt_bef_walk_t walk = tfrt_schedule_walk(builder->callable, 0);
   while (++site != end) {
+    tfrt_bef_walk_pass(&walk, tfrt_kernel_site_record(site));
     if (!site->binding->constant) tfrt_schedule_add_step(builder, site);
   }
 }
@@ -350,7 +346,7 @@ static size_t tfrt_schedule_slot_room(const tfrt_bef_function_t* function) {
 
 size_t tfrt_schedule_size(const tfrt_bef_function_t* function) {
   return sizeof(tfrt_schedule_t) + function->kernel_count * sizeof(tfrt_schedule_step_t) +
-         tfrt_schedule_slot_room(function) * sizeof(uint32_t) + function->register_count + 1;
+         tfrt_schedule_slot_room(function) * sizeof(uint32_t);
 }
 
 // Allocates what |builder| fills in.
@@ -366,9 +362,8 @@ static bool tfrt_schedule_allocate(tfrt_schedule_builder_t* builder, tfrt_arena_
       tfrt_arena_allocate_room(scratch, register_count, sizeof(*builder->registers));
   builder->free_slots = tfrt_arena_allocate_room(scratch, register_count, sizeof(uint32_t));
   builder->free_slots_end = builder->free_slots;
-  builder->needed = tfrt_arena_allocate_array(arena, register_count, sizeof(*builder->needed));
-  return builder->needed && builder->schedule && builder->step && builder->slots &&
-         builder->registers && builder->free_slots;
+  return builder->schedule && builder->step && builder->slots && builder->registers &&
+         builder->free_slots;
 }
 
 // Gives the function's arguments their slots, and lists those that nobody uses.
@@ -382,9 +377,6 @@ static tfrt_status_t tfrt_schedule_begin(tfrt_schedule_builder_t* builder) {
     if (bef->use_counts[i] == 0) unused[builder->schedule->unused_count++] = i;
   }
   builder->schedule->unused_arguments = unused;
-  // The function's arguments have the first registers.
-  tfrt_schedule_mark_needed(builder->callable, builder->needed);
-  builder->schedule->argument_is_needed = builder->needed;
   return NULL;
 }
 

@@ -22,7 +22,7 @@ static bool tfrt_single_op_collect(const tfrt_kernel_site_t* site,
                                    tfrt_async_value_t* const* arguments,
                                    tfrt_async_value_t** values, tfrt_async_value_t** out_error) {
   const uint8_t* uses = site->binding->uses;
-  for (uint32_t i = 0; i < site->record->argument_count; ++i) {
+  for (uint32_t i = 0; i < tfrt_kernel_site_record(site)->argument_count; ++i) {
     values[i] = arguments[i];
     if (uses[i] == TFRT_OPERAND_PASSED) continue;
     tfrt_async_value_state_t state = tfrt_async_value_state(arguments[i]);
@@ -38,7 +38,7 @@ static void tfrt_single_op_run(const tfrt_kernel_site_t* site,
                                const tfrt_execution_context_t* context, tfrt_async_value_t** values,
                                const _Atomic(tfrt_async_value_t*)* registers,
                                tfrt_async_value_t** results) {
-  const tfrt_bef_record_t* record = site->record;
+  const tfrt_bef_record_t* record = tfrt_kernel_site_record(site);
   const tfrt_kernel_binding_t* binding = site->binding;
   for (uint32_t i = 0; i < record->result_count; ++i) results[i] = NULL;
   tfrt_kernel_frame_t frame = {

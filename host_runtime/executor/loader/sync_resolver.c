@@ -10,7 +10,7 @@ tfrt_status_t tfrt_sync_resolver_check_kernel(const tfrt_kernel_site_t* site) {
                               "function (tfrt.sync), which doesn't wait",
                               name);
   }
-  for (uint32_t i = 0; i < site->record->function_count; ++i) {
+  for (uint32_t i = 0; i < tfrt_kernel_site_record(site)->function_count; ++i) {
     const tfrt_function_t* function = binding->functions[i];
     if (function->kind == TFRT_FUNCTION_SYNC) continue;
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
@@ -58,6 +58,7 @@ static tfrt_status_t tfrt_sync_resolver_list_dead(tfrt_program_t* program,
   callable->dead = dead;
   // First how many die at each kernel; then where its part begins, which moves as it is filled.
   tfrt_kernel_site_t* sites = callable->sites;
+  for (uint32_t k = 0; k < callable->bef->kernel_count; ++k) sites[k].dead_end = 0;
   for (uint32_t r = 0; r < register_count; ++r) {
     if (!kept[r]) ++sites[last[r]].dead_end;
   }

@@ -13,7 +13,8 @@ void tfrt_kernel_site_origin(const tfrt_kernel_site_t* site, tfrt_status_origin_
   *out_origin = (tfrt_status_origin_t){.rank = TFRT_STATUS_NO_RANK};
   if (!site) return;
   tfrt_bef_source_location_t location;
-  tfrt_program_locate(site->binding->owner->owner, site->record->location, &location);
+  tfrt_program_locate(site->binding->owner->owner, tfrt_kernel_site_record(site)->location,
+                      &location);
   out_origin->function = tfrt_kernel_site_function_name(site->binding->owner);
   out_origin->kernel = site->binding->name;
   out_origin->file = location.file;
@@ -25,7 +26,7 @@ bool tfrt_kernel_site_takes_chain(const tfrt_kernel_site_t* site, uint32_t index
   if (!site) return false;
   const tfrt_function_t* function = &site->binding->owner->base;
   // The function's arguments have the first registers.
-  const uint32_t argument = tfrt_bef_record_arguments(site->record)[index];
+  const uint32_t argument = tfrt_bef_record_arguments(tfrt_kernel_site_record(site))[index];
   return argument < function->argument_count &&
          strcmp(function->argument_types[argument], "!tfrt.chain") == 0;
 }
@@ -39,7 +40,7 @@ bool tfrt_kernel_site_waits_for(const tfrt_kernel_site_t* site, uint32_t index) 
 
 static bool tfrt_kernel_site_is_returned(const tfrt_kernel_site_t* site, uint32_t result) {
   const tfrt_bef_function_t* function = site->binding->owner->bef;
-  const uint32_t value = tfrt_bef_record_results(site->record)[result];
+  const uint32_t value = tfrt_bef_record_results(tfrt_kernel_site_record(site))[result];
   for (uint32_t i = 0; i < function->result_count; ++i) {
     if (function->result_registers[i] == value) return true;
   }
@@ -49,7 +50,7 @@ static bool tfrt_kernel_site_is_returned(const tfrt_kernel_site_t* site, uint32_
 uint32_t tfrt_kernel_site_user_hosts(const tfrt_kernel_site_t* site, uint32_t result,
                                      uint32_t* hosts, uint32_t room, bool* out_all) {
   *out_all = false;
-  const tfrt_bef_record_t* record = site->record;
+  const tfrt_bef_record_t* record = tfrt_kernel_site_record(site);
   if (result >= record->result_count) return 0;
   const uint32_t* user_counts = tfrt_bef_record_user_counts(record);
   const uint32_t* users = tfrt_bef_record_users(record);
@@ -78,14 +79,15 @@ void tfrt_kernel_site_release(const tfrt_kernel_site_t* site) {
 }
 
 uint32_t tfrt_kernel_site_location(const tfrt_kernel_site_t* site) {
-  return site->record->location;
+  return tfrt_kernel_site_record(site)->location;
 }
 
 bool tfrt_kernel_site_append_debug_name(const tfrt_kernel_site_t* site,
                                         tfrt_string_builder_t* out) {
   const tfrt_program_t* program = site->binding->owner->owner;
   if (program->op) return false;
-  return tfrt_bef_file_location_append_debug_name(program->file, site->record->location, out);
+  return tfrt_bef_file_location_append_debug_name(program->file,
+                                                  tfrt_kernel_site_record(site)->location, out);
 }
 
 tfrt_status_t tfrt_kernel_site_take_status(const tfrt_kernel_site_t* site, tfrt_status_t status) {
@@ -95,7 +97,8 @@ tfrt_status_t tfrt_kernel_site_take_status(const tfrt_kernel_site_t* site, tfrt_
   // An error with an origin was reported when it was made.
   bool is_new = located != status;
   tfrt_status_release(status);
-  if (!is_new || !site || site->record->location == TFRT_KERNEL_SITE_NATIVE) return located;
+  if (!is_new || !site || tfrt_kernel_site_record(site)->location == TFRT_KERNEL_SITE_NATIVE)
+    return located;
   const tfrt_error_listener_t* listener = &site->binding->owner->owner->error_listener;
   if (listener->on_error) listener->on_error(listener->data, located);
   return located;

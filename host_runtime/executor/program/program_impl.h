@@ -34,6 +34,7 @@ typedef struct tfrt_kernel_binding_s {
   };
   const char* name;
   const tfrt_bef_callable_t* owner;
+  const uint8_t* records;         // from where the sites say where their records are
   const void* const* attributes;  // addresses in the image
   const tfrt_function_t* const* functions;
   const uint8_t* uses;                      // per argument: tfrt_operand_use_t
@@ -42,8 +43,10 @@ typedef struct tfrt_kernel_binding_s {
   const tfrt_call_options_t* call_options;  // NULL: none
   const tfrt_race_watch_t* watch;           // NULL unless the program is watched (race_watch.h)
   tfrt_async_value_t* constant;  // +0: what the kernel makes each time (schedule.h); or NULL
-  uint32_t waited_count;         // arguments that are not PASSED
-  bool nonstrict;                // has PASSED arguments
+  uint32_t attribute_count;
+  uint32_t function_count;
+  uint32_t waited_count;  // arguments that are not PASSED
+  bool nonstrict;         // has PASSED arguments
   // Takes any number of operands and a chain behind them: the last argument may be that chain.
   bool may_end_in_chain;
   // Has neither attributes, functions, options nor checks.
@@ -54,20 +57,26 @@ typedef struct tfrt_kernel_binding_s {
 
 // One kernel of a function, resolved; or, as the only site of a native function, that itself.
 struct tfrt_kernel_site_s {
-  const tfrt_bef_record_t* record;
   const tfrt_kernel_binding_t* binding;
-  uint32_t stream_id;
+  uint32_t record_offset;  // in bytes, from |binding->records|
   union {
     struct {
-      bool expensive;  // its stream may be worth a thread of its own (schedule_builder.h)
-      bool early;      // its stream leads to a non-strict kernel (schedule_builder.h)
-      bool prompt;     // a constant, which takes no time (schedule.h)
+      uint32_t stream_id : 29;  // at most the number of kernels, and each has a record
+      uint32_t expensive : 1;   // its stream may be worth a thread of its own (schedule_builder.h)
+      uint32_t early : 1;       // its stream leads to a non-strict kernel (schedule_builder.h)
+      uint32_t prompt : 1;      // a constant, which takes no time (schedule.h)
     };
     // In a synchronous function: the end of its part of |dead| of the function, which begins where
     // that of the site before ends.
     uint32_t dead_end;
   };
 };
+
+// The record of |site|, which is bound. Thread-safe.
+static inline const tfrt_bef_record_t* tfrt_kernel_site_record(const tfrt_kernel_site_t* site) {
+  // Records begin at multiples of 4 in an image that does so, too.
+  return (const tfrt_bef_record_t*)(const void*)(site->binding->records + site->record_offset);
+}
 
 // How the users of a register ask for its value.
 enum tfrt_register_flag_bits_e {
@@ -76,6 +85,9 @@ enum tfrt_register_flag_bits_e {
   // Somebody may take the register before it is set: the function's result, or a
   // PASSED argument. Setting it is a compare-and-swap then.
   TFRT_REGISTER_ANTICIPATED = 1u << 2,
+  // Some kernel runs only when the value is there, or settled: it neither waits itself nor only
+  // hands the value on.
+  TFRT_REGISTER_NEEDED = 1u << 3,
 };
 
 // A function that can be called, of any kind. A native one has one site and nothing behind it.
@@ -87,8 +99,9 @@ struct tfrt_bef_callable_s {
   uint8_t* register_flags;    // per register
   uint32_t* nonstrict;        // indices of kernels with PASSED arguments
   uint32_t nonstrict_count;
-  // Per kernel, and then per word of its users: PASSED? NULL: none is.
-  const uint8_t** passed_users;
+  // Per kernel: 0, or behind which byte of |passed_users| those of its users begin.
+  const uint32_t* first_passed_users;
+  const uint8_t* passed_users;  // per word of users: PASSED? NULL: none is
   const uint32_t* dead;  // synchronous: registers that nobody reads behind a kernel, by kernel
   const tfrt_schedule_t* schedule;  // NULL: none
 };
@@ -126,10 +139,13 @@ struct tfrt_program_s {
   bool watches_races;                 // race_watch.h
 };
 
-// The users of |site| of |callable| to which its results are only passed, as in |passed_users|.
+// Per word of the users of |site| of |callable|: are its results only passed to it? NULL: to none.
+// Thread-safe.
 static inline const uint8_t* tfrt_bef_callable_passed_users(const tfrt_bef_callable_t* callable,
                                                             const tfrt_kernel_site_t* site) {
-  return callable->passed_users ? callable->passed_users[site - callable->sites] : NULL;
+  if (TFRT_LIKELY(!callable->passed_users)) return NULL;
+  const uint32_t first = callable->first_passed_users[site - callable->sites];
+  return first > 0 ? callable->passed_users + first - 1 : NULL;
 }
 
 // Consumes |status| and returns it (+1) as an error of the kernel at |site|, after a call of the

@@ -4,7 +4,7 @@
 // made, worked out when the program is loaded. A call that goes this way counts nothing, looks
 // for nothing that is ready, and shares no counter with other threads (scheduled_call.h).
 //
-//   step:  C function | slots: arguments, results, and those that nobody reads behind it
+//   step:  kernel | slots: arguments, results, and those that nobody reads behind it
 //
 //   slots: [ arguments of the function | constants | values of kernels ... ]
 //           lent or given by the caller  the program's  the call's own, used again and again
@@ -28,19 +28,19 @@
 // A kernel with more arguments, or more results, has no place in a schedule.
 #define TFRT_SCHEDULE_MAX_VALUES 16
 
-// One kernel. The fields that most kernels need are here, so that a call reads little memory.
+// One kernel. With its site it is all that a call reads of most kernels, and small: there are as
+// many as ops.
 typedef struct tfrt_schedule_step_s {
-  const tfrt_kernel_site_t* site;
-  tfrt_kernel_fn_t run;
+  uint32_t kernel;      // index of its site in the function
   uint32_t first_slot;  // of the schedule's |slots|: arguments, results, dead ones
   uint8_t argument_count;
   uint8_t result_count;
   uint8_t dead_count;
-  // Neither attributes, functions, options nor checks: |site| need not be read.
-  bool is_plain;
+  // Neither attributes, functions, options nor checks.
+  bool is_plain : 1;
   // The call goes on without its results: the kernel waits itself, and so does each that reads
   // them.
-  bool gives_late;
+  bool gives_late : 1;
 } tfrt_schedule_step_t;
 
 struct tfrt_schedule_s {
@@ -52,9 +52,8 @@ struct tfrt_schedule_s {
   uint32_t constant_count;
   const uint32_t* unused_arguments;  // slots that no kernel reads
   uint32_t unused_count;
-  const uint32_t* result_slots;    // of the function
-  const bool* result_is_last;      // whether it is the last one to read its slot, and may have it
-  const bool* argument_is_needed;  // to be there before a kernel runs, per argument of the function
+  const uint32_t* result_slots;  // of the function
+  const bool* result_is_last;    // whether it is the last one to read its slot, and may have it
 };
 
 // Releases the constants of |schedule|; NULL is allowed. Thread-compatible.

@@ -42,7 +42,7 @@ static void tfrt_withdrawal_search_add(tfrt_withdrawal_search_t* search,
 
 static void tfrt_withdrawal_search_add_called(tfrt_withdrawal_search_t* search,
                                               const tfrt_kernel_site_t* site) {
-  for (uint32_t i = 0; i < site->record->function_count; ++i) {
+  for (uint32_t i = 0; i < tfrt_kernel_site_record(site)->function_count; ++i) {
     tfrt_withdrawal_search_add(search, site->binding->functions[i]);
   }
 }

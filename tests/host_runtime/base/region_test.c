@@ -56,6 +56,28 @@ START_TEST(the_last_block_and_big_ones_are_used_again) {
 }
 END_TEST
 
+START_TEST(freed_neighbours_are_one_block) {
+  // In any order.
+  static const int orders[][3] = {{0, 1, 2}, {2, 1, 0}, {0, 2, 1}, {1, 0, 2}};
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(orders); ++i) {
+    begin(4 << 20);
+    char* blocks[3];
+    for (int b = 0; b < 3; ++b) blocks[b] = tfrt_allocator_allocate(allocator, BIG + 1);
+    char* behind = tfrt_allocator_allocate(allocator, BIG);
+    for (int b = 0; b < 3; ++b) {
+      tfrt_allocator_free(allocator, blocks[orders[i][b]], BIG + 1);
+    }
+    const size_t size = (size_t)(blocks[2] - blocks[0]) + BIG + 1;
+    ck_assert_ptr_eq(tfrt_allocator_allocate(allocator, size), blocks[0]);
+    tfrt_allocator_free(allocator, blocks[0], size);
+    tfrt_allocator_free(allocator, behind, BIG);
+    // Nothing is used: all of it is room again.
+    ck_assert_ptr_eq(tfrt_allocator_allocate(allocator, 2 << 20), blocks[0]);
+    tfrt_region_deinitialize(&region);
+  }
+}
+END_TEST
+
 START_TEST(big_blocks_leave_the_small_pages_to_small_ones) {
   begin(1 << 20);
   char* first = tfrt_allocator_allocate(allocator, 100);
@@ -130,6 +152,7 @@ Suite* tfrt_test_suite(void) {
   TCase* tests = tcase_create("region");
   tcase_add_test(tests, blocks_are_aligned_and_apart);
   tcase_add_test(tests, the_last_block_and_big_ones_are_used_again);
+  tcase_add_test(tests, freed_neighbours_are_one_block);
   tcase_add_test(tests, big_blocks_leave_the_small_pages_to_small_ones);
   tcase_add_test(tests, what_does_not_fit_comes_from_the_system);
   tcase_add_test(tests, without_address_space_all_comes_from_the_system);
