@@ -6,6 +6,7 @@
 
 #include "compiler/onnx/onnx_body.h"
 #include "compiler/onnx/onnx_model.h"
+#include "host_runtime/executor/descriptor/similar_name.h"
 
 void tfrt_onnx_graph_enter_node(tfrt_onnx_builder_t* builder, const Onnx__GraphProto* graph,
                                 size_t number) {
@@ -50,14 +51,67 @@ static bool name_inputs(tfrt_onnx_builder_t* builder, const Onnx__GraphProto* gr
   return true;
 }
 
+// The number of the node from |first| on that makes |name|; the number of nodes: none does.
+static size_t find_maker(const Onnx__GraphProto* graph, size_t first, const char* name) {
+  for (size_t i = first; i < graph->n_node; ++i) {
+    for (size_t o = 0; o < graph->node[i]->n_output; ++o) {
+      if (strcmp(graph->node[i]->output[o], name) == 0) return i;
+    }
+  }
+  return graph->n_node;
+}
+
+static void find_nearer(const char* name, const char* other, size_t* distance, const char** best) {
+  size_t found = tfrt_similar_name_distance(tfrt_string_view_of(name), tfrt_string_view_of(other));
+  if (!other[0] || found >= *distance) return;
+  *distance = found;
+  *best = other;
+}
+
+// The name before node |number| that is nearest to |name|, or NULL if none is near.
+static const char* find_nearest(const Onnx__GraphProto* graph, size_t number, const char* name) {
+  const char* best = NULL;
+  size_t distance = SIZE_MAX;
+  for (size_t i = 0; i < graph->n_input; ++i) {
+    find_nearer(name, graph->input[i]->name, &distance, &best);
+  }
+  for (size_t i = 0; i < graph->n_initializer; ++i) {
+    find_nearer(name, graph->initializer[i]->name, &distance, &best);
+  }
+  for (size_t i = 0; i < number; ++i) {
+    for (size_t o = 0; o < graph->node[i]->n_output; ++o) {
+      find_nearer(name, graph->node[i]->output[o], &distance, &best);
+    }
+  }
+  return best;
+}
+
+static void report_missing(tfrt_onnx_builder_t* builder, const Onnx__GraphProto* graph,
+                           size_t number, const char* name) {
+  // The search through all nodes is only for reports that are kept: a hostile file has many.
+  bool is_kept = builder->diagnostics->error_count < builder->diagnostics->limit;
+  size_t maker = is_kept ? find_maker(graph, number, name) : graph->n_node;
+  const char* nearest = is_kept ? find_nearest(graph, number, name) : NULL;
+  if (maker < graph->n_node) {
+    tfrt_onnx_report(builder,
+                     "its input '%s' is made by no node before it, but by node %zu: a graph has "
+                     "its nodes in order, without cycles",
+                     name, maker);
+  } else if (nearest) {
+    tfrt_onnx_report(builder, "its input '%s' is made by no node before it; did you mean '%s'?",
+                     name, nearest);
+  } else {
+    tfrt_onnx_report(builder, "its input '%s' is made by no node before it", name);
+  }
+}
+
 // Reports inputs of node |number| that do not exist.
 static void check_inputs(tfrt_onnx_builder_t* builder, const Onnx__GraphProto* graph,
                          size_t number) {
   const Onnx__NodeProto* node = graph->node[number];
   for (size_t i = 0; i < node->n_input; ++i) {
-    if (!node->input[i][0]) continue;
-    if (tfrt_onnx_entry(builder, node->input[i])) continue;
-    tfrt_onnx_report(builder, "its input '%s' is made by no node before it", node->input[i]);
+    if (!node->input[i][0] || tfrt_onnx_entry(builder, node->input[i])) continue;
+    report_missing(builder, graph, number, node->input[i]);
   }
 }
 

@@ -213,13 +213,31 @@ END_TEST
 START_TEST(names_have_one_maker_before_their_users) {
   add_node("Relu", "later", NULL, "y");
   add_node("Relu", "x", NULL, "later");
-  assert_refused("its input 'later' is made by no node before it");
+  assert_refused(
+      "its input 'later' is made by no node before it, but by node 1: a graph has its nodes in "
+      "order, without cycles");
+}
+END_TEST
+
+START_TEST(a_name_like_a_missing_one_is_suggested) {
+  add_node("Relu", "x", NULL, "features");
+  add_node("Add", "feature", "x", "y");
+  assert_refused(
+      "node 1 'y', Add: its input 'feature' is made by no node before it; did you mean "
+      "'features'?");
+}
+END_TEST
+
+START_TEST(no_name_is_suggested_where_none_is_near) {
+  add_node("Relu", "something", NULL, "y");
+  assert_refused("its input 'something' is made by no node before it");
+  ck_assert_ptr_null(strstr(tfrt_string_builder_text(&report), "did you mean"));
 }
 END_TEST
 
 START_TEST(a_cycle_is_refused) {
   add_node("Add", "x", "y", "y");
-  assert_refused("its input 'y' is made by no node before it");
+  assert_refused("its input 'y' is made by no node before it, but by node 0");
 }
 END_TEST
 
@@ -442,6 +460,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(import, a_shape_that_names_no_input_is_refused);
   tcase_add_test(import, all_missing_operators_are_named_at_once);
   tcase_add_test(import, names_have_one_maker_before_their_users);
+  tcase_add_test(import, a_name_like_a_missing_one_is_suggested);
+  tcase_add_test(import, no_name_is_suggested_where_none_is_near);
   tcase_add_test(import, a_cycle_is_refused);
   tcase_add_test(import, a_name_that_is_made_twice_is_refused);
   tcase_add_test(import, an_output_without_a_maker_is_refused);
