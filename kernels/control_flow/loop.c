@@ -8,6 +8,7 @@
 #include "host_runtime/executor/request/call_scope.h"
 #include "host_runtime/executor/request/request_context.h"
 #include "kernels/control_flow/function_call.h"
+#include "kernels/control_flow/loop_judge.h"
 
 // Turns that may be under way before a carried value is waited for: the first one of a repeat,
 // any of a while, which without that would go on for ever where a late value is to end it.
@@ -20,8 +21,9 @@ typedef struct tfrt_loop_s {
   size_t size;
   uint32_t carried_count;
   bool is_while;
-  int32_t remaining;             // turns of a repeat
-  uint32_t block_turns;          // turns since the last look at the carried values
+  int32_t remaining;     // turns of a repeat
+  uint32_t block_turns;  // turns since the last look at the carried values
+  tfrt_loop_judge_t judge;
   tfrt_async_value_t* room;      // +1; what the loop waits for if it makes too many calls, or NULL
   tfrt_async_value_t** results;  // [carried_count]; indirects, once the kernel has returned
   tfrt_async_value_t** next;     // [carried_count + 1]; what a turn gives
@@ -36,6 +38,7 @@ static tfrt_loop_t* tfrt_loop_allocate(tfrt_kernel_frame_t* frame, uint32_t carr
     return NULL;
   }
   loop->body = frame->functions[0];
+  tfrt_loop_judge_initialize(&loop->judge, loop->body, carried_count);
   loop->context = *frame->context;
   loop->size = size;
   loop->carried_count = carried_count;
@@ -111,6 +114,12 @@ static tfrt_async_value_t* tfrt_loop_await_room(tfrt_loop_t* loop) {
   return loop->room;
 }
 
+// Frees the memory of |loop|.
+static void tfrt_loop_free(tfrt_loop_t* loop) {
+  tfrt_loop_judge_deinitialize(&loop->judge);
+  tfrt_allocator_free(tfrt_allocator_system(), loop, loop->size);
+}
+
 static void tfrt_loop_drop_room(tfrt_loop_t* loop) {
   tfrt_async_value_release(loop->room);
   loop->room = NULL;
@@ -131,7 +140,9 @@ static tfrt_async_value_t* tfrt_loop_run(tfrt_loop_t* loop) {
     if (loop->block_turns == TFRT_LOOP_BLOCK) loop->block_turns = 0;
     ++loop->block_turns;
     if (!loop->is_while) --loop->remaining;
+    tfrt_loop_judge_begin_turn(&loop->judge, loop->values);
     tfrt_loop_turn(loop);
+    if (tfrt_loop_judge_end_turn(&loop->judge, loop->values)) return NULL;
   }
   return NULL;
 }
@@ -145,7 +156,7 @@ static void tfrt_loop_finish(tfrt_loop_t* loop) {
   if (loop->is_while) tfrt_async_value_release(loop->values[loop->carried_count]);
   tfrt_execution_context_t context = loop->context;
   tfrt_program_t* program = (tfrt_program_t*)loop->body->program;
-  tfrt_allocator_free(tfrt_allocator_system(), loop, loop->size);
+  tfrt_loop_free(loop);
   tfrt_request_context_release(context.request);
   tfrt_program_release(program);
   tfrt_call_scope_leave(context.scope);
@@ -196,7 +207,7 @@ static void tfrt_loop_start(tfrt_loop_t* loop, tfrt_kernel_frame_t* frame) {
     tfrt_kernel_frame_set(frame, i, loop->values[i]);
   }
   if (loop->is_while) tfrt_async_value_release(loop->values[loop->carried_count]);
-  tfrt_allocator_free(tfrt_allocator_system(), loop, loop->size);
+  tfrt_loop_free(loop);
 }
 
 void tfrt_loop_repeat(tfrt_kernel_frame_t* frame, int32_t count) {

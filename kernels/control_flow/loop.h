@@ -11,7 +11,8 @@
 // so any number of them needs constant memory and stack. A repeat starts up to 32 turns
 // before it waits for the first carried value; a while waits for each condition, and after 32
 // turns for its carried values too. The request's cancellation is looked at before each turn. So is
-// the router of calls to other hosts: while that is crowded, the loop waits.
+// the router of calls to other hosts: while that is crowded, the loop waits. A loop that can only
+// carry its errors on ends before its last turn (loop_judge.h).
 //
 // Thread rule: one thread at a time; frame's thread first, then the threads that resolve values.
 // Failure rule: cancelled, or with a condition that is an error, all results are that

@@ -118,41 +118,42 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
        "member runs the op, and the n-th that a host begins with a group belongs to the n-th of "
        "the other members; an error of one member is everybody's.",
        FORM("operands attr-dict"), IN(READ("group", GROUP), PASS("chain", CHAIN)), OUT(DONE),
-       EFFECTS(MESSAGES), COST(1)),
+       FLAGS(FAILS_AGAIN), EFFECTS(MESSAGES), COST(1)),
     OP("tfrt_dist.all_reduce",
        "The members' tensors, of one dtype and shape, combined element by element: `sum`, `prod`, "
        "`min`, `max` or `mean`. Integers wrap around, and their mean is rounded towards zero. The "
        "same bits on every member. As for every collective, all tensors are in the memory of their "
        "hosts, or all in that of devices (`!tfrt_gpu.tensor`); the result is where the operand is.",
        FORM("operands attr-dict"), TFRT_OPERANDS(group_tensor_chain),
-       OUT(GIVE("result", "%tensor"), DONE), SET(NEED("reduction", STRING)), EFFECTS(MESSAGES),
-       COST(1)),
+       OUT(GIVE("result", "%tensor"), DONE), SET(NEED("reduction", STRING)), FLAGS(FAILS_AGAIN),
+       EFFECTS(MESSAGES), COST(1)),
     OP("tfrt_dist.reduce",
        "The same at the host `root`; the other members get their own tensor back.",
        FORM("operands attr-dict"), TFRT_OPERANDS(group_tensor_chain),
        OUT(GIVE("result", "%tensor"), DONE), SET(NEED("reduction", STRING), NEED("root", I32)),
-       EFFECTS(MESSAGES), COST(1)),
+       FLAGS(FAILS_AGAIN), EFFECTS(MESSAGES), COST(1)),
     OP("tfrt_dist.reduce_scatter",
        "The same, but of the rows (axis 0) of the result each member gets its part, in the order "
        "of the group; of r rows the first r mod n members get one more.",
        FORM("operands attr-dict"), TFRT_OPERANDS(group_tensor_chain),
-       OUT(GIVE("result", "%tensor"), DONE), SET(NEED("reduction", STRING)), EFFECTS(MESSAGES),
-       COST(1)),
+       OUT(GIVE("result", "%tensor"), DONE), SET(NEED("reduction", STRING)), FLAGS(FAILS_AGAIN),
+       EFFECTS(MESSAGES), COST(1)),
     OP("tfrt_dist.all_gather",
        "The members' tensors, which differ at most in the length of axis 0, behind one another "
        "along that axis, in the order of the group.",
        FORM("operands attr-dict"), TFRT_OPERANDS(group_tensor_chain),
-       OUT(GIVE("result", "%tensor"), DONE), EFFECTS(MESSAGES), COST(1)),
+       OUT(GIVE("result", "%tensor"), DONE), FLAGS(FAILS_AGAIN), EFFECTS(MESSAGES), COST(1)),
     OP("tfrt_dist.broadcast",
        "The tensor of the host `root`, on each member. What the others have for an operand doesn't "
        "matter.",
        FORM("operands attr-dict"), TFRT_OPERANDS(group_tensor_chain),
-       OUT(GIVE("result", "%tensor"), DONE), SET(NEED("root", I32)), EFFECTS(MESSAGES), COST(1)),
+       OUT(GIVE("result", "%tensor"), DONE), SET(NEED("root", I32)), FLAGS(FAILS_AGAIN),
+       EFFECTS(MESSAGES), COST(1)),
     OP("tfrt_dist.all_to_all",
        "Of the rows (axis 0) of each member's tensor every member gets its part, as in "
        "reduce_scatter; the parts stand behind one another in the order of the group.",
        FORM("operands attr-dict"), TFRT_OPERANDS(group_tensor_chain),
-       OUT(GIVE("result", "%tensor"), DONE), EFFECTS(MESSAGES), COST(1)),
+       OUT(GIVE("result", "%tensor"), DONE), FLAGS(FAILS_AGAIN), EFFECTS(MESSAGES), COST(1)),
 };
 
 const tfrt_kernel_table_t tfrt_distributed_ops = {descriptors, TFRT_ARRAY_SIZE(descriptors)};

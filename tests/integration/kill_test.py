@@ -39,15 +39,50 @@ func.func @main() -> i32 {
   %c1 = tfrt.print.i32 %there, %c0
   %count = tfrt.constant.i32 2000000000
   %zero = tfrt.constant.i32 0
-  %sum = tfrt.repeat.i32 %count, %zero : i32 {
+  %one = tfrt.constant.i32 1
+  %sum:2 = tfrt.repeat.i32 %count, %zero, %one : i32, i32 {
     %more = tfrt.call @one() {host = 1 : i32} : () -> (i32)
     %next = tfrt.add.i32 %zero, %more
-    tfrt.return %next : i32
+    %twice = tfrt.add.i32 %one, %one
+    tfrt.return %next, %twice : i32, i32
   }
-  tfrt.return %sum : i32
+  tfrt.return %sum#0 : i32
 }
 """
 
+# After a loss, a turn of this loop makes an error and nothing else.
+STUCK = LONG.replace("%twice = tfrt.add.i32 %one, %one", "%twice = tfrt.constant.i32 2")
+
+# So does a turn of this one, on each host.
+REDUCING = """
+func.func @one() -> i32 {
+  %one = tfrt.constant.i32 1
+  tfrt.return %one : i32
+}
+
+func.func @turns(%count: i32) -> !tfrt.chain {
+  %g = tfrt_dist.world
+  %c = tfrt.new.chain
+  %t = "tfrt_dht.create_uninitialized_tensor.i32.1"() {shape = [4 : i64]} : () -> !tfrt_tensor.tensor
+  %d = "tfrt_dht.fill_tensor_with_constant.i32"(%t, %c) {value = 1 : i32} : (!tfrt_tensor.tensor, !tfrt.chain) -> !tfrt.chain
+  %r:3 = tfrt.repeat.i32 %count, %d, %g, %t : !tfrt.chain, !tfrt_dist.group, !tfrt_tensor.tensor {
+    %n, %f = tfrt_dist.all_reduce %g, %t, %d {reduction = "sum"}
+    tfrt.return %f, %g, %n : !tfrt.chain, !tfrt_dist.group, !tfrt_tensor.tensor
+  }
+  tfrt.return %r#0 : !tfrt.chain
+}
+
+func.func @main() -> !tfrt.chain {
+  %c0 = tfrt.new.chain
+  %there = tfrt.call @one() {host = 1 : i32} : () -> (i32)
+  %c1 = tfrt.print.i32 %there, %c0
+  %count = tfrt.constant.i32 2000000000
+  %l = tfrt_dist.call_all @turns(%count) : (i32) -> (!tfrt_dist.list)
+  %zero = tfrt.constant.i32 0
+  %r = tfrt_dist.list.get %l, %zero : !tfrt.chain
+  tfrt.return %r : !tfrt.chain
+}
+"""
 
 BOTH = """
 func.func @one() -> i32 {
@@ -130,6 +165,16 @@ class KillTest(ClusterTest):
         process.send_signal(signal.SIGINT)
         self.assertEqual(self.finish(process)[0], 5)
         self.expect_idle([workers[0], workers[2]])
+
+    def test_loops_that_only_carry_errors_end_by_themselves(self):
+        for program in (STUCK, REDUCING):
+            workers = [self.worker() for _ in range(3)]
+            process = self.start_long(hosts(workers), program=program)
+            workers[1].kill()
+            code, _, err = self.finish(process)
+            self.assertEqual(code, 4, err)
+            self.assertRegex(err, "host [02] lost host 1")
+            self.expect_idle([workers[0], workers[2]])
 
     def test_a_loss_ends_a_long_run_where_the_user_wants_that(self):
         workers = [self.worker() for _ in range(3)]

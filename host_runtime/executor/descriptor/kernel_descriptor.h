@@ -201,6 +201,12 @@ enum tfrt_kernel_flag_bits_e {
   // rest of a function go on. It waits for them itself, in the call's scope (call_scope.h), and an
   // error among them is its results' then.
   TFRT_KERNEL_WAITS_ITSELF = 1u << 12,
+  // Where its last operand, a chain, is an error, its results are errors. Once that was so, it has
+  // no effect as long as that and the first operand are the same.
+  TFRT_KERNEL_FAILS_AGAIN = 1u << 13,
+  // Calls one of its functions with its passed operands, and gives the results of that; or, with
+  // TFRT_KERNEL_RESULTS_AS_OPERANDS, calls one again and again on its own results.
+  TFRT_KERNEL_HANDS_ON = 1u << 14,
   // An op of the text form that has no kernel: the compiler lowers it to ops that have one.
   TFRT_KERNEL_LANGUAGE = 1u << 16,
 };

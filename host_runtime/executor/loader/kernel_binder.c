@@ -364,6 +364,28 @@ static tfrt_status_t tfrt_kernel_binder_bind_types(const tfrt_kernel_binder_job_
   return tfrt_kernel_binder_let_share(job, arguments);
 }
 
+// --- Effects -----------------------------------------------------------------
+
+static bool tfrt_kernel_binder_writes(const tfrt_kernel_binder_job_t* job) {
+  for (uint32_t i = 0; i < job->record->argument_count; ++i) {
+    if (job->binding->uses[i] == TFRT_OPERAND_MUTATED) return true;
+  }
+  return false;
+}
+
+static tfrt_kernel_idleness_t tfrt_kernel_binder_idleness(const tfrt_kernel_binder_job_t* job) {
+  const tfrt_kernel_descriptor_t* descriptor = job->model->kernel.descriptor;
+  if (!descriptor || tfrt_kernel_binder_writes(job)) return TFRT_KERNEL_ACTS;
+  if (descriptor->flags & TFRT_KERNEL_FAILS_AGAIN) return TFRT_KERNEL_IDLE_FAILED;
+  const tfrt_kernel_effects_t effects = tfrt_kernel_descriptor_effects(descriptor);
+  const tfrt_kernel_effects_t none = TFRT_EFFECT_NONE | TFRT_EFFECT_READS_NO_CONTENTS;
+  if (effects & ~(none | TFRT_EFFECT_OF_FUNCTIONS)) return TFRT_KERNEL_ACTS;
+  if (!(effects & TFRT_EFFECT_OF_FUNCTIONS)) return TFRT_KERNEL_IDLE_PURE;
+  if (!(descriptor->flags & TFRT_KERNEL_HANDS_ON)) return TFRT_KERNEL_IDLE_FUNCTIONS;
+  return descriptor->flags & TFRT_KERNEL_RESULTS_AS_OPERANDS ? TFRT_KERNEL_IDLE_LOOP
+                                                             : TFRT_KERNEL_IDLE_CALL;
+}
+
 // --- Races -------------------------------------------------------------------
 
 // The result that says that the kernel is done, or UINT32_MAX: all of them do.
@@ -448,6 +470,7 @@ static tfrt_status_t tfrt_kernel_binder_fill_in(const tfrt_kernel_binder_job_t* 
   TFRT_RETURN_IF_ERROR(tfrt_kernel_binder_bind_options(job));
   TFRT_RETURN_IF_ERROR(tfrt_kernel_binder_bind_uses(job));
   TFRT_RETURN_IF_ERROR(tfrt_kernel_binder_bind_types(job));
+  job->binding->idleness = (uint8_t)tfrt_kernel_binder_idleness(job);
   return tfrt_kernel_binder_watch(job);
 }
 

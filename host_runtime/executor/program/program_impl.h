@@ -26,6 +26,16 @@ typedef struct tfrt_race_watch_s tfrt_race_watch_t;
 // The location of what is no kernel but a native function.
 #define TFRT_KERNEL_SITE_NATIVE UINT32_MAX
 
+// The effects of a kernel besides its results, where it runs at all (call_forecast.h).
+typedef enum tfrt_kernel_idleness_e {
+  TFRT_KERNEL_ACTS = 0,        // something, or that is not known
+  TFRT_KERNEL_IDLE_PURE,       // nothing
+  TFRT_KERNEL_IDLE_FAILED,     // nothing, after it has failed (TFRT_KERNEL_FAILS_AGAIN)
+  TFRT_KERNEL_IDLE_CALL,       // what one of its functions does (TFRT_KERNEL_HANDS_ON)
+  TFRT_KERNEL_IDLE_LOOP,       // what its function does, which is called on its own results
+  TFRT_KERNEL_IDLE_FUNCTIONS,  // what its functions do, with whatever arguments
+} tfrt_kernel_idleness_t;
+
 // The binding of a kernel of a function.
 typedef struct tfrt_kernel_binding_s {
   union {
@@ -53,6 +63,7 @@ typedef struct tfrt_kernel_binding_s {
   bool is_plain;
   // May run before its arguments are there (TFRT_KERNEL_WAITS_ITSELF).
   bool takes_late;
+  uint8_t idleness;  // tfrt_kernel_idleness_t
 } tfrt_kernel_binding_t;
 
 // One kernel of a function, resolved; or, as the only site of a native function, that itself.

@@ -385,6 +385,33 @@ START_TEST(a_loss_names_the_host_and_the_place) {
 }
 END_TEST
 
+// The turns that are left after a loss are not taken: there are far too many.
+START_TEST(a_loss_ends_a_loop_of_collectives) {
+  write_part(
+      "  %g = tfrt_dist.world\n"
+      "  %n = tfrt.constant.i32 2000000000\n"
+      "  %c2, %r, %g2 = tfrt.repeat.i32 %n, %ch, %own, %g : !tfrt.chain, " TENSOR
+      ", !tfrt_dist.group {\n"
+      "    %s, %c = tfrt_dist.all_reduce %g, %own, %ch {reduction = \"sum\"}\n"
+      "    tfrt.return %c, %s, %g : !tfrt.chain, " TENSOR
+      ", !tfrt_dist.group\n"
+      "  }\n",
+      false);
+  write_main(4);
+  start(4, 3, 12, NULL, 4);
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND / 10);
+  for (uint32_t i = 0; i < 4; ++i) ck_assert(!tfrt_async_value_is_available(world.results[i]));
+  tfrt_node_world_kill(&world, 2);
+  tfrt_node_world_await(&world);
+  for (uint32_t i = 0; i < 4; ++i) {
+    const tfrt_status_fields_t* fields = tfrt_status_fields(tfrt_node_world_error(&world, i));
+    ck_assert_int_eq(fields->code, TFRT_STATUS_UNAVAILABLE);
+    ck_assert_uint_eq(fields->root_key, 0x1002);
+  }
+  end();
+}
+END_TEST
+
 // A member is lost while others have what it sent, but not all of its bytes.
 START_TEST(a_loss_in_the_middle_of_a_message_has_a_place_too) {
   for (uint64_t part = 0; part < 4; ++part) {
@@ -722,6 +749,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(collectives, no_host_sends_what_is_broadcast_to_seven_twice);
   tcase_add_loop_test(collectives, the_loss_of_a_member_is_an_error_on_all_that_wait, 0, count);
   tcase_add_test(collectives, a_loss_names_the_host_and_the_place);
+  tcase_add_test(collectives, a_loss_ends_a_loop_of_collectives);
   tcase_add_test(collectives, a_loss_in_the_middle_of_a_message_has_a_place_too);
   tcase_add_loop_test(collectives, members_that_dont_agree_are_all_told_so, 0,
                       TFRT_ARRAY_SIZE(odds));
