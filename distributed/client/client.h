@@ -134,10 +134,13 @@ typedef enum tfrt_client_inventory_e {
   TFRT_CLIENT_INVENTORY_FEW,   // the first few things of each kind
 } tfrt_client_inventory_t;
 
+// The most things of each kind that a host lists in one answer.
+#define TFRT_CLIENT_INVENTORY_PAGE 4096
+
 typedef struct tfrt_client_question_s {
   tfrt_client_ask_t kind;
   tfrt_string_view_t about;
-  uint64_t number;
+  uint64_t number;  // to an inventory: the calls and values that are passed over first
   tfrt_client_inventory_t part;
 } tfrt_client_question_t;
 

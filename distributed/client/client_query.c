@@ -166,6 +166,7 @@ tfrt_async_value_t* tfrt_client_ask(tfrt_client_t* client, uint32_t rank,
   if (status) return tfrt_async_value_create_error_take(status);
   if (question->kind == TFRT_CLIENT_ASK_INVENTORY) {
     tfrt_wire_ask_inventory_t* inventory = &message.question.inventory;
+    inventory->skip = question->number;
     if (question->part == TFRT_CLIENT_INVENTORY_JOBS) inventory->kinds = TFRT_CLIENT_JOB_KINDS;
     if (question->part == TFRT_CLIENT_INVENTORY_FEW) inventory->limit = TFRT_CLIENT_FEW_PARTS;
   }

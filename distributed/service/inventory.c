@@ -180,7 +180,8 @@ static void tfrt_inventory_add_incoming_calls(tfrt_inventory_t* inventory) {
          at && tfrt_inventory_goes_on(inventory, kind, node->counts.incoming_calls - 1);
          at = tfrt_hash_table_next(&peer->incoming_calls, at)) {
       const tfrt_incoming_call_t* call = TFRT_CONTAINER_OF(at, tfrt_incoming_call_t, by_number);
-      if (call->execution.job == inventory->asker) continue;
+      if (call->execution.job == inventory->asker || tfrt_inventory_skips(inventory, kind))
+        continue;
       ++inventory->listed[kind];
       inventory->parts.job = call->execution.job;
       tfrt_inventory_add_incoming(inventory, call, peer->incarnation);
@@ -200,7 +201,7 @@ static void tfrt_inventory_add_outgoing_calls(tfrt_inventory_t* inventory) {
          at && tfrt_inventory_goes_on(inventory, kind, node->counts.outgoing_calls);
          at = tfrt_hash_table_next(&peer->outgoing_calls, at)) {
       const tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(at, tfrt_outgoing_call_t, by_number);
-      if (call->job == inventory->asker) continue;
+      if (call->job == inventory->asker || tfrt_inventory_skips(inventory, kind)) continue;
       ++inventory->listed[kind];
       inventory->parts.job = call->job;
       tfrt_inventory_add_outgoing(inventory, call);
@@ -426,7 +427,8 @@ static tfrt_status_t tfrt_inventory_write(tfrt_execution_t* execution,
   const uint32_t always = 1u << TFRT_WIRE_PART_HOST | 1u << TFRT_WIRE_PART_MORE;
   tfrt_inventory_t inventory = {.asker = execution->job->asks_only ? execution->job : NULL,
                                 .kinds = question->kinds ? question->kinds | always : UINT32_MAX,
-                                .limit = TFRT_INVENTORY_MAX_PARTS};
+                                .limit = TFRT_INVENTORY_MAX_PARTS,
+                                .skip = question->skip};
   if (question->limit > 0 && question->limit < inventory.limit) inventory.limit = question->limit;
   tfrt_answer_parts_initialize(&inventory.parts, node, out);
   tfrt_inventory_add_sections(&inventory, tfrt_inventory_first_sections,

@@ -6,7 +6,8 @@
 // MorePart has the number of the others.
 //
 // The work under the lock doesn't grow with what lives on the host: a call knows the execution that
-// it is made for, and the lock is opened between the kinds.
+// it is made for, and the lock is opened between the kinds. A question may pass over some things
+// first, which takes some nanoseconds for each.
 //
 // proto/service.proto describes the parts.
 //
@@ -35,6 +36,8 @@ typedef struct tfrt_inventory_s {
   const tfrt_job_t* asker;  // the job that only asks, and is left out; or NULL
   uint32_t kinds;           // that are asked for, by bits
   uint32_t limit;           // of each kind
+  uint64_t skip;            // of calls, values and mail, before the first that is listed
+  uint64_t skipped[TFRT_INVENTORY_KINDS];
   uint32_t listed[TFRT_INVENTORY_KINDS];
   uint64_t left_out[TFRT_INVENTORY_KINDS];
   tfrt_inventory_slot_t* slots;  // by |end|; of the objects that are listed
@@ -52,14 +55,20 @@ static inline bool tfrt_inventory_take(tfrt_inventory_t* inventory, tfrt_wire_pa
   return has_room;
 }
 
+// True if one more part of |kind| is to be passed over, which is counted then.
+static inline bool tfrt_inventory_skips(tfrt_inventory_t* inventory, tfrt_wire_part_kind_t kind) {
+  if (inventory->skipped[kind] == inventory->skip) return false;
+  ++inventory->skipped[kind];
+  return true;
+}
+
 // True while something of |kind| may still be listed. Where that ends, |total| of the host's counts
 // says how many are left out, without a walk over them.
 static inline bool tfrt_inventory_goes_on(tfrt_inventory_t* inventory, tfrt_wire_part_kind_t kind,
                                           uint64_t total) {
   if (inventory->listed[kind] < inventory->limit) return true;
-  if (total > inventory->listed[kind]) {
-    inventory->left_out[kind] = total - inventory->listed[kind];
-  }
+  const uint64_t passed = inventory->listed[kind] + inventory->skipped[kind];
+  if (total > passed) inventory->left_out[kind] = total - passed;
   return false;
 }
 

@@ -75,7 +75,10 @@ static void tfrt_inventory_add_remote(tfrt_inventory_t* inventory, tfrt_remote_v
 
 static void tfrt_inventory_add_message(void* self, const tfrt_mailbox_entry_t* entry) {
   tfrt_inventory_t* inventory = self;
-  if (!tfrt_inventory_take(inventory, TFRT_WIRE_PART_MAIL)) return;
+  if (tfrt_inventory_skips(inventory, TFRT_WIRE_PART_MAIL) ||
+      !tfrt_inventory_take(inventory, TFRT_WIRE_PART_MAIL)) {
+    return;
+  }
   tfrt_string_view_t key = entry->key;
   if (key.size > TFRT_WIRE_MAX_KEY_SIZE) key.size = TFRT_WIRE_MAX_KEY_SIZE;
   tfrt_wire_answer_part_t part = {.kind = TFRT_WIRE_PART_MAIL,
@@ -100,6 +103,7 @@ static void tfrt_inventory_add_objects(tfrt_inventory_t* inventory) {
        at = tfrt_hash_table_next(objects, at)) {
     const tfrt_object_t* object = TFRT_CONTAINER_OF(at, tfrt_object_t, by_id);
     if (!object->job || object->job == inventory->asker) continue;
+    if (tfrt_inventory_skips(inventory, kind)) continue;
     ++inventory->listed[kind];
     inventory->parts.job = object->job;
     tfrt_inventory_add_object(inventory, object);
@@ -112,6 +116,7 @@ static void tfrt_inventory_add_remotes_of(tfrt_inventory_t* inventory, tfrt_job_
        link != &job->remote_values &&
        tfrt_inventory_goes_on(inventory, kind, job->node->counts.remote_values);
        link = link->next) {
+    if (tfrt_inventory_skips(inventory, kind)) continue;
     ++inventory->listed[kind];
     tfrt_inventory_add_remote(inventory, TFRT_CONTAINER_OF(link, tfrt_remote_value_t, in_job));
   }

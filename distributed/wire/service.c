@@ -21,6 +21,7 @@ static const tfrt_wire_message_t ask_status_message = {.name = "AskStatus",
 static const tfrt_wire_field_t ask_inventory_fields[] = {
     FIELD(tfrt_wire_ask_inventory_t, kinds, 1, UINT32),
     FIELD(tfrt_wire_ask_inventory_t, limit, 2, UINT32),
+    FIELD(tfrt_wire_ask_inventory_t, skip, 3, UINT64),
 };
 static const tfrt_wire_message_t ask_inventory_message =
     TFRT_WIRE_MESSAGE("AskInventory", tfrt_wire_ask_inventory_t, ask_inventory_fields);

@@ -38,6 +38,7 @@ typedef struct tfrt_wire_ask_s {
 typedef struct tfrt_wire_ask_inventory_s {
   uint32_t kinds;  // 1 << tfrt_wire_part_kind_t; 0: all
   uint32_t limit;  // of each kind; 0: the host's
+  uint64_t skip;   // of calls, values and mail
 } tfrt_wire_ask_inventory_t;
 
 typedef struct tfrt_wire_ask_cancel_s {

@@ -11,17 +11,23 @@
 
 static tfrt_async_value_t* tfrt_cluster_inventory_ask(void* self, tfrt_client_t* client,
                                                       uint32_t index) {
-  const tfrt_client_inventory_t* which = self;
   (void)index;
-  return tfrt_client_ask(
-      client, 0, &(tfrt_client_question_t){.kind = TFRT_CLIENT_ASK_INVENTORY, .part = *which});
+  return tfrt_client_ask(client, 0, self);
 }
 
 tfrt_status_t tfrt_cluster_inventory_gather(tfrt_host_query_t* query, tfrt_client_inventory_t which,
                                             tfrt_cluster_inventory_t* out_inventory) {
+  return tfrt_cluster_inventory_gather_page(query, which, 0, out_inventory);
+}
+
+tfrt_status_t tfrt_cluster_inventory_gather_page(tfrt_host_query_t* query,
+                                                 tfrt_client_inventory_t which, uint64_t skip,
+                                                 tfrt_cluster_inventory_t* out_inventory) {
   memset(out_inventory, 0, sizeof(*out_inventory));
+  tfrt_client_question_t question = {
+      .kind = TFRT_CLIENT_ASK_INVENTORY, .part = which, .number = skip};
   out_inventory->host_count = query->hosts.count;
-  TFRT_RETURN_IF_ERROR(tfrt_host_query_ask_lines(query, tfrt_cluster_inventory_ask, &which));
+  TFRT_RETURN_IF_ERROR(tfrt_host_query_ask_lines(query, tfrt_cluster_inventory_ask, &question));
   for (uint32_t i = 0; i < query->hosts.count; ++i) {
     out_inventory->addresses[i] = query->hosts.addresses[i];
     out_inventory->incarnations[i] = tfrt_string_view_of("");
@@ -54,10 +60,13 @@ static bool tfrt_cluster_inventory_find_more(const tfrt_cluster_inventory_t* inv
   return false;
 }
 
-void tfrt_cluster_inventory_report_more(const tfrt_cluster_inventory_t* inventory) {
+void tfrt_cluster_inventory_report_more(const tfrt_cluster_inventory_t* inventory,
+                                        uint64_t next_skip) {
+  uint32_t count = 0;
   for (uint32_t i = 0; i < inventory->host_count; ++i) {
     tfrt_inventory_line_t more;
     if (!tfrt_cluster_inventory_find_more(inventory, i, &more)) continue;
+    ++count;
     fprintf(stderr,
             "tfrt: %.*s has %" PRIu64 " more jobs, %" PRIu64 " more calls and %" PRIu64
             " more values than are shown\n",
@@ -67,6 +76,9 @@ void tfrt_cluster_inventory_report_more(const tfrt_cluster_inventory_t* inventor
                 tfrt_inventory_line_number(&more, "outgoing_calls"),
             tfrt_inventory_line_number(&more, "objects") +
                 tfrt_inventory_line_number(&more, "remote_values"));
+  }
+  if (count > 0 && next_skip > 0) {
+    fprintf(stderr, "tfrt: --skip=%" PRIu64 " shows the next calls and values\n", next_skip);
   }
 }
 

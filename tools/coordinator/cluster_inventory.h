@@ -35,9 +35,16 @@ typedef struct tfrt_cluster_inventory_s {
 tfrt_status_t tfrt_cluster_inventory_gather(tfrt_host_query_t* query, tfrt_client_inventory_t which,
                                             tfrt_cluster_inventory_t* out_inventory) TFRT_MUST_USE;
 
-// Says on the standard error stream which hosts have more than |inventory| shows, and how much.
-// Main thread only.
-void tfrt_cluster_inventory_report_more(const tfrt_cluster_inventory_t* inventory);
+// The same, from behind the first |skip| calls each way and values each way of each worker on.
+tfrt_status_t tfrt_cluster_inventory_gather_page(tfrt_host_query_t* query,
+                                                 tfrt_client_inventory_t which, uint64_t skip,
+                                                 tfrt_cluster_inventory_t* out_inventory)
+    TFRT_MUST_USE;
+
+// Says on the standard error stream which hosts have more than |inventory| shows, and how much, and
+// the --skip, if it is not 0, that shows more of it. Main thread only.
+void tfrt_cluster_inventory_report_more(const tfrt_cluster_inventory_t* inventory,
+                                        uint64_t next_skip);
 
 // Makes what finds lines in |inventory| take a time that does not grow with their number, and gives
 // back what that needs; without an index there is nothing to give back. Main thread only.

@@ -274,7 +274,7 @@ static tfrt_status_t tfrt_dump_run(tfrt_host_query_t* query) {
   if (!status) status = tfrt_dump_write(&inventory, query->is_json, &out);
   if (!status) fputs(tfrt_string_builder_text(&out), stdout);
   tfrt_string_builder_deinitialize(&out);
-  tfrt_cluster_inventory_report_more(&inventory);
+  tfrt_cluster_inventory_report_more(&inventory, 0);
   tfrt_cluster_inventory_drop_index(&inventory);
   tfrt_host_query_report_errors(query);
   return status;

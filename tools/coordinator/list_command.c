@@ -9,6 +9,8 @@
 
 static const char* const tfrt_list_nouns[] = {"hosts", "jobs", "calls", "objects"};
 
+static int64_t tfrt_list_skip;  // a flag
+
 static tfrt_status_t tfrt_list_check(tfrt_host_query_t* query) {
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(tfrt_list_nouns) && query->rest.count == 1; ++i) {
     if (strcmp(query->rest.values[0], tfrt_list_nouns[i]) == 0) return NULL;
@@ -21,8 +23,9 @@ static tfrt_status_t tfrt_list_run(tfrt_host_query_t* query) {
   static tfrt_cluster_inventory_t inventory;
   const char* noun = query->rest.values[0];
   bool lists_jobs = strcmp(noun, "jobs") == 0;
-  TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_gather(
-      query, lists_jobs ? TFRT_CLIENT_INVENTORY_JOBS : TFRT_CLIENT_INVENTORY_ALL, &inventory));
+  TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_gather_page(
+      query, lists_jobs ? TFRT_CLIENT_INVENTORY_JOBS : TFRT_CLIENT_INVENTORY_ALL,
+      (uint64_t)tfrt_list_skip, &inventory));
   TFRT_RETURN_IF_ERROR(tfrt_host_query_check_answered(query));
   tfrt_host_query_stop_asking(query);
   TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_index(&inventory));
@@ -39,13 +42,21 @@ static tfrt_status_t tfrt_list_run(tfrt_host_query_t* query) {
   tfrt_table_print(&table, query->is_json);
   tfrt_table_deinitialize(&table);
   // The totals of hosts have all of it.
-  if (strcmp(noun, "hosts") != 0) tfrt_cluster_inventory_report_more(&inventory);
+  if (strcmp(noun, "hosts") != 0) {
+    const uint64_t next = (uint64_t)tfrt_list_skip + TFRT_CLIENT_INVENTORY_PAGE;
+    tfrt_cluster_inventory_report_more(&inventory, lists_jobs ? 0 : next);
+  }
   tfrt_cluster_inventory_drop_index(&inventory);
   tfrt_host_query_report_errors(query);
   return NULL;
 }
 
 tfrt_exit_code_t tfrt_list_command(int argument_count, char* const* arguments) {
+  static const tfrt_flag_t flags[] = {
+      {"skip", TFRT_FLAG_NUMBER, &tfrt_list_skip, "N",
+       "pass over the first N calls each way, or values each way, of each worker", 0,
+       INT64_MAX - TFRT_CLIENT_INVENTORY_PAGE},
+  };
   static const tfrt_host_query_verb_t verb = {
       .name = "list",
       .usage = "tfrt list hosts|jobs|calls|objects --hosts A:P,B:P [FLAGS]",
@@ -57,7 +68,11 @@ tfrt_exit_code_t tfrt_list_command(int argument_count, char* const* arguments) {
           "objects  values that others know (object), and placeholders for values of others\n"
           "         (remote), with the function that made them\n"
           "\n"
-          "A worker lists some thousand things of each kind, and says how many more there are.\n"
-          "`tfrt cancel` takes what stands under JOB and CALL. Exit codes: see tfrt run --help."};
+          "A worker lists 4,096 things of each kind, and says how many more there are: --skip 4096 "
+          "lists\n"
+          "the next ones. The order stays as long as nothing comes or goes.\n"
+          "`tfrt cancel` takes what stands under JOB and CALL. Exit codes: see tfrt run --help.",
+      .flags = flags,
+      .flag_count = TFRT_ARRAY_SIZE(flags)};
   return tfrt_host_query_command(&verb, tfrt_list_check, tfrt_list_run, argument_count, arguments);
 }

@@ -154,7 +154,7 @@ static tfrt_status_t tfrt_status_run(tfrt_host_query_t* query) {
   TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_gather(query, TFRT_CLIENT_INVENTORY_FEW, &inventory));
   TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_index(&inventory));
   tfrt_status_take_live(&inventory, &live);
-  tfrt_cluster_inventory_report_more(&inventory);
+  tfrt_cluster_inventory_report_more(&inventory, 0);
   tfrt_cluster_inventory_drop_index(&inventory);
   tfrt_status_t status = tfrt_host_query_ask_lines(query, tfrt_status_ask, NULL);
   tfrt_host_query_stop_asking(query);

@@ -45,6 +45,7 @@ static uint32_t client_index;  // of the node that has them
 
 // The part of an inventory that is asked for.
 static tfrt_client_inventory_t which = TFRT_CLIENT_INVENTORY_ALL;
+static uint64_t skip;  // the calls and values of it that are passed over
 
 // Host 1 can be told to drain.
 static void configure(uint32_t index, tfrt_node_options_t* options) {
@@ -86,7 +87,8 @@ static tfrt_async_value_t* ask(uint32_t rank, const char* what) {
                                            .about = tfrt_string_view_of(is_record ? what + 7
                                                                         : what    ? what
                                                                                   : ""),
-                                           .part = which};
+                                           .part = which,
+                                           .number = skip};
   tfrt_async_value_t* answer = tfrt_client_ask(client, 0, &question);
   tfrt_async_value_demand(answer);
   tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND / 10);
@@ -201,6 +203,19 @@ START_TEST(many_calls_are_listed_up_to_a_limit) {
   ck_assert_uint_eq(count_lines(caller, "call ", " in=1 "), 64);
   expect(caller, "more ", " outgoing_calls=", "16");
   expect(caller, "more ", " remote_values=", "16");
+  // The second page has the rest.
+  skip = 64;
+  const char* second = inventory_of(1);
+  ck_assert_uint_eq(count_lines(second, "call ", " dir=in "), 16);
+  ck_assert_uint_eq(count_lines(second, "object ", " id="), 16);
+  ck_assert_uint_eq(count_lines(second, "more ", ""), 0);
+  const char* second_of_caller = inventory_of(0);
+  ck_assert_uint_eq(count_lines(second_of_caller, "call ", " dir=out "), 16);
+  ck_assert_uint_eq(count_lines(second_of_caller, "job ", " state=open"), 1);
+  ck_assert_uint_eq(count_lines(second_of_caller, "more ", ""), 0);
+  skip = 1000;
+  ck_assert_uint_eq(count_lines(inventory_of(1), "call ", ""), 0);
+  skip = 0;
   which = TFRT_CLIENT_INVENTORY_JOBS;
   const char* jobs = inventory_of(1);
   ck_assert_uint_eq(count_lines(jobs, "call ", ""), 0);
