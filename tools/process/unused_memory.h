@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 // A process with this many bytes more than it had after the last look has something to give back.
-#define TFRT_UNUSED_MEMORY_LEAST ((size_t)16 * 1024 * 1024)
+#define TFRT_UNUSED_MEMORY_LEAST ((size_t)4 * 1024 * 1024)
 
 typedef struct tfrt_unused_memory_s {
   size_t resident_size;  // of the process after the last look that gave something back; 0: none did

@@ -104,7 +104,7 @@ static const tfrt_flag_t tfrt_worker_flags[] = {
      "silence after which others are lost (default 5000)", 2, TFRT_WORKER_MAX_SILENCE_MS},
     {"job-calls", TFRT_FLAG_NUMBER, &tfrt_worker_raw.options.job_calls, "N",
      "calls for others that a job may run here at once, and calls of others that it may make; a "
-     "loop waits at half of those (default 1048576, or one for each 16 KiB of memory)",
+     "loop waits at half of those (default 1048576, or one for each 8 KiB of memory)",
      1, INT32_MAX},
     {"job-objects", TFRT_FLAG_NUMBER, &tfrt_worker_raw.options.job_objects, "N",
      "values that a job may share here with other hosts (default: no limit)", 1, INT32_MAX},

@@ -331,6 +331,9 @@ static tfrt_status_t check_room(void) {
 
 // --- Users ------------------------------------------------------------------
 
+// A quota that payloads of a few peers use up makes gRPC break the connections of healthy ones.
+_Static_assert(TFRT_TUNING_GRPC_QUOTA_BYTES >= (size_t)64 << 20, "see its range");
+
 // The memory for the channels and servers of this process; NULL while there is no user.
 static grpc_resource_quota* shared_quota;
 
