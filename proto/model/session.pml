@@ -8,13 +8,18 @@
 // stands for the delay before a second attempt, and for the silence that means death.
 //
 // Numbers: BREAKS of connections, DIALS in all, CALLS of A (1 or 2), REPEATS of batches by the
-// transport, STALES Hellos that come although their connection is gone. Switches: DEATH, one side buries the other while their connection is broken; ONE_DIALS,
+// transport, STALES Hellos that come although their connection is gone, MUTES connections that lose one
+// direction, or both, without a word: a side that hears nothing dials a second connection beside the
+// one that it has. Switches: DEATH, one side buries the other while their connection is broken; ONE_DIALS,
 // B has no address for A. Each MISTAKE_x is one that can be planted, which the check must find.
 #ifndef BREAKS
 #define BREAKS 1
 #endif
 #ifndef DIALS
 #define DIALS 5
+#endif
+#ifndef MUTES
+#define MUTES 0
 #endif
 #ifndef STALES
 #define STALES 0
@@ -36,6 +41,7 @@
 #define MISTAKE_DUPLICATES     5
 #define MISTAKE_DEAD_RESUMES   6
 #define MISTAKE_LATE_HELLO     7
+#define MISTAKE_SECOND_BEGINS  8
 byte mistake;
 #define CHOOSE_MISTAKE \
   c_code { now.mistake = getenv("MISTAKE") ? atoi(getenv("MISTAKE")) : 0; }
@@ -54,12 +60,14 @@ typedef connection_t {
   byte number;     // that its Hello says
   byte dialler;
   bool is_broken;
+  bool is_mute[2];  // by receiver: what is written is lost
 };
 connection_t connections[DIALS];
 chan listener[2] = [DIALS] of { byte };  // connections whose Hello is still to be judged
 byte dial_count;
 byte break_count;
 byte stale_count;
+byte mute_count;
 
 typedef frame_t {
   mtype kind;
@@ -264,8 +272,10 @@ inline on_batch(s, peer) {
 #define HAS_ADDRESS(s) true
 #endif
 #define HAS_NO_LINK(s) (sides[s].state == CONNECTING || sides[s].state == BROKEN)
+// It has heard nothing for half of the silence.
+#define IS_DEAF(s) (sides[s].state == OPEN && connections[sides[s].link].is_mute[s])
 #define CAN_DIAL(s) \
-  (HAS_NO_LINK(s) && sides[s].dial == NONE && dial_count < DIALS && HAS_ADDRESS(s))
+  ((HAS_NO_LINK(s) || IS_DEAF(s)) && sides[s].dial == NONE && dial_count < DIALS && HAS_ADDRESS(s))
 
 inline begin_dial(s) {
   if
@@ -277,7 +287,8 @@ inline begin_dial(s) {
   sides[s].dial = dial_count;
   connections[dial_count].number = sides[s].attempt;
   connections[dial_count].dialler = s;
-  to(dial_count, 1 - s)!HELLO, sides[s].received, 0, (sides[s].state == BROKEN);
+  to(dial_count, 1 - s)!HELLO, sides[s].received, 0,
+    (sides[s].state == BROKEN || (sides[s].state == OPEN && mistake != MISTAKE_SECOND_BEGINS));
   listener[1 - s]!dial_count;
   dial_count++
 }
@@ -359,7 +370,10 @@ proctype side(byte me) {
   // Frames, out and in.
   :: atomic {
        CAN_WRITE(me) && sides[me].cursor <= sides[me].appended ->
-       to(sides[me].link, 1 - me)!BATCH, sides[me].cursor, sides[me].received, false;
+       if
+       :: connections[sides[me].link].is_mute[1 - me]
+       :: else -> to(sides[me].link, 1 - me)!BATCH, sides[me].cursor, sides[me].received, false
+       fi;
        sides[me].told = sides[me].received;
        if
        :: sides[me].cursor > sides[me].written -> sides[me].written = sides[me].cursor
@@ -374,7 +388,10 @@ proctype side(byte me) {
   :: atomic {
        CAN_WRITE(me) && sides[me].cursor > sides[me].appended &&
        sides[me].told < sides[me].received ->
-       to(sides[me].link, 1 - me)!BATCH, 0, sides[me].received, false;
+       if
+       :: connections[sides[me].link].is_mute[1 - me]
+       :: else -> to(sides[me].link, 1 - me)!BATCH, 0, sides[me].received, false
+       fi;
        sides[me].told = sides[me].received
      }
   :: atomic {
@@ -448,6 +465,14 @@ byte repeat_count;
 #define CAN_REPEAT(s) (sides[s].link != NONE && len(to(sides[s].link, s)) == 1)
 #endif
 
+inline mute(c, s) {
+  connections[c].is_mute[s] = true;
+  do
+  :: len(to(c, s)) > 0 -> to(c, s)?_, _, _, _
+  :: len(to(c, s)) == 0 -> break
+  od
+}
+
 proctype network() {
   byte c;
   byte upto;
@@ -466,6 +491,20 @@ end:
        fi;
        c = 0
      }
+#if MUTES
+  // The connection of both loses what is on it, and all that comes later, towards one side or both.
+  :: atomic {
+       mute_count < MUTES && !is_over && sides[A].link != NONE && sides[A].link == sides[B].link ->
+       mute_count++;
+       c = sides[A].link;
+       if
+       :: mute(c, A)
+       :: mute(c, B)
+       :: mute(c, A); mute(c, B)
+       fi;
+       c = 0
+     }
+#endif
 #ifdef REPEATS
   // The transport delivers a batch a second time, later.
   :: atomic {

@@ -21,6 +21,7 @@ CHECKS = [
     ("session", "-DCALLS=1 -DBREAKS=1 -DDIALS=5 -DDEATH", ("DEAD_RESUMES",)),
     ("session", "-DCALLS=1 -DBREAKS=1 -DDIALS=7 -DSTALES=1", ("LATE_HELLO",)),
     ("session", "-DCALLS=2 -DBREAKS=1 -DDIALS=3 -DONE_DIALS", ()),
+    ("session", "-DCALLS=1 -DBREAKS=0 -DDIALS=4 -DMUTES=1", ("SECOND_BEGINS",)),
     ("lending", "-DNESTED",
      ("DONE_BEFORE_RETAINED", "EARLY_WANT_FAILS", "LOANS_END_AT_CANCEL", "SLOT_RELEASED_FIRST")),
     ("lending", "-DDEATH", ("DEAD_HOLD_ON",)),
@@ -29,6 +30,8 @@ CHECKS = [
 CHECKS_BY_HAND = [
     ("session", "-DCALLS=1 -DBREAKS=2 -DDIALS=6", ()),
     ("session", "-DCALLS=2 -DBREAKS=1 -DDIALS=5", ()),
+    ("session", "-DCALLS=1 -DBREAKS=1 -DDIALS=6 -DMUTES=1", ()),
+    ("session", "-DCALLS=1 -DBREAKS=0 -DDIALS=7 -DMUTES=2", ()),
     ("session", "-DCALLS=2 -DBREAKS=2 -DDIALS=5 -DONE_DIALS -DREPEATS=1", ()),
     ("session", "-DCALLS=1 -DBREAKS=2 -DDIALS=7 -DDEATH -DREPEATS=1", ()),
     ("lending", "-DNESTED -DDEATH", ()),
