@@ -286,8 +286,8 @@ static tfrt_status_t tfrt_bef_executor_run_all(tfrt_bef_executor_t* executor) {
 
 // --- The end -----------------------------------------------------------------
 
-// Lets the chosen allocator go; with |tell|, prints what it has to say. Returns false if memory
-// leaked.
+// Lets the chosen allocator go; with |tell|, or if memory leaked, prints what it has to say.
+// Returns false if memory leaked.
 static bool tfrt_bef_executor_finish_allocator(tfrt_bef_executor_t* executor, bool tell) {
   if (!executor->allocator_type) return true;
   tfrt_string_builder_t report;
@@ -297,7 +297,7 @@ static bool tfrt_bef_executor_finish_allocator(tfrt_bef_executor_t* executor, bo
     tfrt_allocation_counts_t counts = tfrt_counting_allocator_counts(&executor->values);
     tfrt_allocation_counts_append_as("AsyncValue", &counts, &report);
   }
-  if (tell) fputs(tfrt_string_builder_text(&report), stdout);
+  if (tell || !ok) fputs(tfrt_string_builder_text(&report), stdout);
   tfrt_string_builder_deinitialize(&report);
   return ok;
 }

@@ -174,7 +174,9 @@ class Client:
         end = time.monotonic() + PATIENCE_S
         with self.news:
             while not self.first("out", part):
-                if self.process.poll() is not None or time.monotonic() > end:
+                # A client that has ended may have printed it, and this process not have read it yet.
+                is_over = not any(reader.is_alive() for reader in self.readers)
+                if is_over or time.monotonic() > end:
                     return False
                 self.news.wait(0.2)
         return True

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every call of a program to the world outside fails once: the first of a run, then the second of
 another run, and so on, until a run reaches its end. No run crashes, hangs, leaves a process, or ends
-well with a wrong result; one that does not end well says why.
+well with a wrong result; one that does not end well says why. bef_executor, which counts what it
+allocates, leaks nothing.
 
 Usage: outside_calls.py SHIM_LIBRARY BEF_EXECUTOR MLIR_TO_BEF TFRT [--first=N] [--step=N] [--most=N]
                         [--only=CASE]
@@ -21,6 +22,7 @@ import tempfile
 import time
 
 LIMIT_S = 60
+LEAK = "Memory leak detected"
 PROGRAM = """func.func @twice(%x: i32) -> i32 {
   %y = tfrt.add.i32 %x, %x
   tfrt.return %y : i32
@@ -107,6 +109,8 @@ def run(case, shim, number, folder):
         with open(report, encoding="ascii") as lines:
             failed = lines.read().split("\n")[:-1]
     code = process.returncode
+    if not fault and LEAK in output:
+        fault = "leaks"
     if not fault and code == 0 and not case.has_result(output):
         fault = "ends well without its result"
     # Nobody can write why the standard error, or memory for a text, fails.

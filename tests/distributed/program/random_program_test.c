@@ -430,17 +430,24 @@ static void add(Suite* suite, const char* name, const TTest* test, int count, co
   suite_add_tcase(suite, seeds);
 }
 
+// The programs in all. With a sanitizer each takes many times as long.
+#ifdef TFRT_SANITIZED
+#define SEEDS 480
+#else
+#define SEEDS 1024
+#endif
+
 // One case each, so that CK_RUN_CASE can choose.
 Suite* tfrt_test_suite(void) {
   Suite* suite = suite_create("random_program");
-  add(suite, "whole", without_faults_results_are_right, 120, (int[]){535, 4172, 8080});
-  add(suite, "broken", broken_connections_change_nothing, 60, (int[]){0, 0, 0});
-  add(suite, "faulty", faults_leave_right_results_or_their_own_errors_and_nothing_else, 150,
-      (int[]){539, 0, 0});
-  add(suite, "little", with_little_credit_results_are_right, 60, (int[]){1577, 3559, 0});
-  add(suite, "holed", what_the_network_never_brings_is_an_error_that_says_so_and_nobody_waits, 40,
-      (int[]){0, 0, 0});
-  add(suite, "parted", who_is_cut_off_from_some_is_lost_to_them_and_nobody_waits, 40,
+  add(suite, "whole", without_faults_results_are_right, SEEDS / 4, (int[]){535, 4172, 8080});
+  add(suite, "broken", broken_connections_change_nothing, SEEDS / 8, (int[]){0, 0, 0});
+  add(suite, "faulty", faults_leave_right_results_or_their_own_errors_and_nothing_else,
+      SEEDS * 5 / 16, (int[]){539, 0, 0});
+  add(suite, "little", with_little_credit_results_are_right, SEEDS / 8, (int[]){1577, 3559, 0});
+  add(suite, "holed", what_the_network_never_brings_is_an_error_that_says_so_and_nobody_waits,
+      SEEDS * 3 / 32, (int[]){0, 0, 0});
+  add(suite, "parted", who_is_cut_off_from_some_is_lost_to_them_and_nobody_waits, SEEDS * 3 / 32,
       (int[]){0, 0, 0});
   return suite;
 }
