@@ -43,7 +43,7 @@ static bool tfrt_forecast_pass(const tfrt_kernel_site_t* site, const tfrt_functi
   }
   // The operands that are not passed come first.
   const uint32_t waited = site->binding->waited_count;
-  if (count != site->record->argument_count - waited) return false;
+  if (count != tfrt_kernel_site_record(site)->argument_count - waited) return false;
   if (count > 0) memcpy(out_arguments, given + waited, count * sizeof(*given));
   return true;
 }
@@ -73,7 +73,7 @@ static bool tfrt_forecast_loop(tfrt_forecaster_t* forecaster, const tfrt_functio
 static bool tfrt_forecast_function(tfrt_forecaster_t* forecaster, const tfrt_kernel_site_t* site,
                                    const tfrt_function_t* function, const tfrt_forecast_t* given,
                                    tfrt_forecast_t* values, tfrt_forecast_t* out_results) {
-  const uint32_t count = site->record->result_count;
+  const uint32_t count = tfrt_kernel_site_record(site)->result_count;
   const tfrt_kernel_binding_t* binding = site->binding;
   tfrt_forecast_t* results = values + function->argument_count;
   if (!tfrt_forecast_pass(site, function, given, values)) return false;
@@ -99,8 +99,8 @@ static bool tfrt_forecast_function(tfrt_forecaster_t* forecaster, const tfrt_ker
 // The results of the kernel at |site|, which runs any of its functions, with the arguments |given|.
 static bool tfrt_forecast_functions(tfrt_forecaster_t* forecaster, const tfrt_kernel_site_t* site,
                                     const tfrt_forecast_t* given, tfrt_forecast_t* out_results) {
-  const uint32_t count = site->record->result_count;
-  for (uint32_t f = 0; f < site->record->function_count; ++f) {
+  const uint32_t count = tfrt_kernel_site_record(site)->result_count;
+  for (uint32_t f = 0; f < tfrt_kernel_site_record(site)->function_count; ++f) {
     const tfrt_function_t* function = site->binding->functions[f];
     const size_t room = (size_t)function->argument_count + function->result_count + count + 1;
     tfrt_forecast_t* values =
@@ -114,7 +114,7 @@ static bool tfrt_forecast_functions(tfrt_forecaster_t* forecaster, const tfrt_ke
     tfrt_allocator_free(tfrt_allocator_system(), values, room * sizeof(*values));
     if (!is_idle) return false;
   }
-  return site->record->function_count > 0;
+  return tfrt_kernel_site_record(site)->function_count > 0;
 }
 
 // --- Kernels -----------------------------------------------------------------------
@@ -123,7 +123,7 @@ static bool tfrt_forecast_functions(tfrt_forecaster_t* forecaster, const tfrt_ke
 // error.
 static bool tfrt_forecast_kernel(tfrt_forecaster_t* forecaster, const tfrt_kernel_site_t* site,
                                  const tfrt_forecast_t* given, tfrt_forecast_t* out_results) {
-  const tfrt_bef_record_t* record = site->record;
+  const tfrt_bef_record_t* record = tfrt_kernel_site_record(site);
   const uint32_t count = record->argument_count;
   bool is_same = true;
   for (uint32_t i = 0; i < count; ++i) is_same = is_same && given[i] == TFRT_FORECAST_SAME;
@@ -148,7 +148,7 @@ static bool tfrt_forecast_kernel(tfrt_forecaster_t* forecaster, const tfrt_kerne
 }
 
 static bool tfrt_forecast_is_skipped(const tfrt_kernel_site_t* site, const tfrt_forecast_t* given) {
-  for (uint32_t i = 0; i < site->record->argument_count; ++i) {
+  for (uint32_t i = 0; i < tfrt_kernel_site_record(site)->argument_count; ++i) {
     bool is_passed = site->binding->uses[i] == TFRT_OPERAND_PASSED;
     if (!is_passed && given[i] == TFRT_FORECAST_ERROR) return true;
   }
@@ -159,7 +159,7 @@ static bool tfrt_forecast_is_skipped(const tfrt_kernel_site_t* site, const tfrt_
 static bool tfrt_forecast_site(tfrt_forecaster_t* forecaster, const tfrt_bef_callable_t* callable,
                                uint32_t index, tfrt_forecast_t* registers) {
   const tfrt_kernel_site_t* site = &callable->sites[index];
-  const tfrt_bef_record_t* record = site->record;
+  const tfrt_bef_record_t* record = tfrt_kernel_site_record(site);
   const size_t room = (size_t)record->argument_count + record->result_count + 1;
   tfrt_forecast_t* given =
       tfrt_allocator_allocate_array(tfrt_allocator_system(), room, sizeof(*given));
@@ -187,7 +187,7 @@ static bool tfrt_forecast_site(tfrt_forecaster_t* forecaster, const tfrt_bef_cal
 // files may order them otherwise. |is_set| is room for the registers, all false.
 static bool tfrt_forecast_is_ordered(const tfrt_bef_callable_t* callable, bool* is_set) {
   for (uint32_t k = 0; k < callable->bef->kernel_count; ++k) {
-    const tfrt_bef_record_t* record = callable->sites[k].record;
+    const tfrt_bef_record_t* record = tfrt_bef_function_record(callable->bef, k);
     for (uint32_t i = 0; i < record->argument_count; ++i) {
       if (!is_set[tfrt_bef_record_arguments(record)[i]]) return false;
     }
@@ -225,7 +225,8 @@ static bool tfrt_forecast_callable_run(tfrt_forecaster_t* forecaster,
   bool is_idle = registers && is_set && tfrt_forecast_is_ordered(callable, is_set);
   if (is_idle) {
     // Behind the special register.
-    const uint32_t* places = tfrt_bef_record_results(callable->sites[0].record) + 1;
+    const uint32_t* places =
+        tfrt_bef_record_results(tfrt_bef_function_record(callable->bef, 0)) + 1;
     for (uint32_t i = 0; i < bef->argument_count; ++i) registers[places[i]] = arguments[i];
     ++forecaster->depth;
     is_idle = tfrt_forecast_body(forecaster, callable, registers);
@@ -265,5 +266,5 @@ bool tfrt_call_forecast_is_argument(const tfrt_function_t* function, uint32_t re
   if (function->kind != TFRT_FUNCTION_ASYNC) return false;
   const tfrt_bef_callable_t* callable = tfrt_forecast_callable(function);
   return callable->bef->result_registers[result] ==
-         tfrt_bef_record_results(callable->sites[0].record)[argument + 1];
+         tfrt_bef_record_results(tfrt_bef_function_record(callable->bef, 0))[argument + 1];
 }
