@@ -34,6 +34,9 @@
 #define FEW_CHANNELS 32
 #define FEW_TILES 64
 
+// The tiles of the source around a block that are turned for several blocks.
+#define MOST_TILES_AROUND (2 * BLOCK)
+
 // A source that is larger may overflow on the way where plain sums don't.
 #define LARGEST 1e30f
 
@@ -110,11 +113,13 @@ static void read_spec(const tfrt_onednn_convolution_spec_t* spec, tfrt_nn_winogr
   }
 }
 
-// Whether it takes less time than plain sums: enough tiles for the weights, and few results that
-// are thrown away.
+// Whether it takes less time than plain sums: enough tiles for the weights, few results that are
+// thrown away, and rows so short that a block has several.
 static bool is_worth_it(const tfrt_nn_winograd_t* w) {
-  return w->target_rows * w->tiles >= FEW_TILES &&
-         w->tiles * POINTS * 10 <= w->target_columns * w->window_columns * 7;
+  const int64_t multiplied = blocks_of(w->filters, FILTERS) * FILTERS * w->tiles * POINTS;
+  const int64_t plain = w->filters * w->target_columns * w->window_columns;
+  return w->target_rows * w->tiles >= FEW_TILES && multiplied * 10 <= plain * 7 &&
+         source_tiles(w, 0) <= MOST_TILES_AROUND;
 }
 
 // --- Weights --------------------------------------------------------------------------
