@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Groups: a number of members that are waited for together. A group is done when the last one has
-// settled; it is an error if one of them is.
+// settled; it is an error if one of them is, or if it is dropped before it has all of them, while
+// somebody waits for it.
 #include <stdatomic.h>
 
 #include "host_runtime/async/value_storage.h"
+#include "host_runtime/executor/kernel/kernel_site.h"
 #include "kernels/async/kernel_parts.h"
 
 // Counted, as members outlive the value that the program has. The thread that adds members writes
@@ -12,6 +14,7 @@
 typedef struct tfrt_async_group_s {
   int64_t size;
   _Atomic int64_t added;
+  const tfrt_kernel_site_t* site;       // retained; that made the group
   _Alignas(64) _Atomic uint64_t count;  // one of the value, and one of each member, of |size|
   _Atomic int64_t pending;              // members, of |size|, that have not settled
   _Atomic(tfrt_async_value_t*) error;   // +1, of the first member that failed
@@ -37,7 +40,21 @@ static void tfrt_async_group_release(tfrt_async_group_t* group, uint64_t n) {
   // Relaxed: the count has ordered it.
   tfrt_async_value_release(atomic_load_explicit(&group->error, memory_order_relaxed));
   tfrt_async_value_release(&group->done->base);
+  tfrt_kernel_site_release(group->site);
   tfrt_async_group_free(group);
+}
+
+// Nobody can add the |missing| members any more, so that |group| would never be done.
+static void tfrt_async_group_fail(tfrt_async_group_t* group, int64_t missing) {
+  tfrt_async_value_t* error = tfrt_async_value_create_unconstructed(TFRT_TYPE_CHAIN);
+  if (error) {
+    tfrt_status_t status = tfrt_status_create(
+        TFRT_STATUS_FAILED_PRECONDITION,
+        "a group of %lld members gets only %lld: create it with the number of those that are added",
+        (long long)group->size, (long long)(group->size - missing));
+    tfrt_kernel_site_fail_take(group->site, error, status);
+  }
+  tfrt_indirect_value_forward_take(group->done, error ? error : tfrt_async_value_out_of_memory());
 }
 
 // The value goes, and with it those members that have not been added.
@@ -46,6 +63,8 @@ static void tfrt_async_group_destroy(void* payload) {
   // Relaxed: no kernel has the value any more.
   int64_t added = atomic_load_explicit(&group->added, memory_order_relaxed);
   int64_t missing = added < group->size ? group->size - added : 0;
+  const bool is_awaited = !tfrt_async_value_is_unique(&group->done->base);
+  if (missing > 0 && is_awaited) tfrt_async_group_fail(group, missing);
   tfrt_async_group_release(group, 1 + (uint64_t)missing);
 }
 
@@ -64,7 +83,7 @@ static void tfrt_async_group_finish(tfrt_async_group_t* group) {
       group->done, error ? tfrt_async_value_retain(error) : tfrt_async_value_ready_chain());
 }
 
-static tfrt_async_group_t* tfrt_async_group_allocate(int64_t size) {
+static tfrt_async_group_t* tfrt_async_group_allocate(int64_t size, const tfrt_kernel_site_t* site) {
   tfrt_async_group_t* group = tfrt_allocator_allocate_aligned(
       tfrt_allocator_system(), sizeof(*group), _Alignof(tfrt_async_group_t));
   tfrt_indirect_value_t* done = group ? tfrt_indirect_value_create() : NULL;
@@ -73,6 +92,7 @@ static tfrt_async_group_t* tfrt_async_group_allocate(int64_t size) {
     return NULL;
   }
   group->size = size;
+  group->site = tfrt_kernel_site_retain(site);
   atomic_init(&group->added, 0);
   atomic_init(&group->count, 1 + (uint64_t)size);
   atomic_init(&group->pending, size);
@@ -89,7 +109,7 @@ void tfrt_async_create_group(tfrt_kernel_frame_t* frame) {
                            (long long)size);
     return;
   }
-  tfrt_async_group_t* group = tfrt_async_group_allocate(size);
+  tfrt_async_group_t* group = tfrt_async_group_allocate(size, frame->site);
   tfrt_async_value_t* value =
       group ? tfrt_async_value_create_available(tfrt_async_group_type) : NULL;
   if (!value) {
