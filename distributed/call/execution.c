@@ -365,6 +365,7 @@ static void tfrt_execution_run_timer(tfrt_timer_t* timer) {
 static void tfrt_unawaited_initialize(tfrt_unawaited_t* unawaited, tfrt_task_t* over) {
   tfrt_call_scope_initialize(&unawaited->scope, over);
   tfrt_list_initialize(&unawaited->calls);
+  unawaited->fed_others = 0;
 }
 
 void tfrt_execution_begin(tfrt_execution_t* execution) {

@@ -216,7 +216,9 @@ static void tfrt_incoming_call_send(tfrt_incoming_call_t* call,
                                       .not_run = done && call->execution.failure}};
   tfrt_peer_frame_t frame = {.job = call->execution.job,
                              .request = call->execution.request_id,
-                             .can_wait = tfrt_incoming_call_can_wait(call, results, count)};
+                             .can_wait = tfrt_incoming_call_can_wait(call, results, count),
+                             // The caller of a function hurries it before it waits for the end.
+                             .can_wait_long = call->execution.program != NULL};
   tfrt_peer_send(call->peer, &frame, &body);
 }
 

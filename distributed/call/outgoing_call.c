@@ -132,6 +132,9 @@ static void tfrt_outgoing_call_end(tfrt_outgoing_call_t* call) {
     tfrt_outgoing_call_release(call);
   }
   tfrt_list_remove(&call->unawaited_link);
+  // NULL if the call has joined the unawaited ones: that scope is another.
+  tfrt_unawaited_t* unawaited = call->feeds_others ? tfrt_execution_unawaited(call->scope) : NULL;
+  if (unawaited) ++unawaited->fed_others;
   if (call->scope) {
     tfrt_action_queue_call(&node->actions, tfrt_outgoing_call_leave_scope, call->scope);
   }

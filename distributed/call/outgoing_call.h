@@ -105,7 +105,8 @@ struct tfrt_outgoing_call_s {
   tfrt_list_link_t unawaited_link;  // if its Results wait, until they are hurried
   tfrt_timer_t timer;
   bool timer_started;
-  bool is_message;  // of TFRT_WIRE_BUILTIN_SEND
+  bool feeds_others;  // alone: its results are pushed to all of their users
+  bool is_message;    // of TFRT_WIRE_BUILTIN_SEND
   uint32_t argument_count;
   tfrt_async_value_t** arguments;  // +1 each; the arrays lie behind the record
   tfrt_object_t** exports;         // of arguments, by their place; one loan each, or NULL

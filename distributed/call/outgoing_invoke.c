@@ -28,32 +28,38 @@ static uint64_t tfrt_outgoing_push_find(const tfrt_outgoing_call_t* call, uint32
   return is_other ? member->incarnation : 0;
 }
 
-// Appends to |push_to|, which has |*count| entries, those of result |index|.
-static void tfrt_outgoing_push_add(tfrt_outgoing_call_t* call, const tfrt_kernel_site_t* kernel,
+// Appends to |push_to|, which has |*count| entries, those of result |index|. True if all users of
+// the result are calls that get it so.
+static bool tfrt_outgoing_push_add(tfrt_outgoing_call_t* call, const tfrt_kernel_site_t* kernel,
                                    uint32_t index, tfrt_wire_push_to_t* push_to, size_t* count) {
   tfrt_remote_value_t* result = call->results[index];
   uint32_t hosts[TFRT_OUTGOING_PUSH_MAX_USERS];
-  bool is_for_others;
+  bool is_for_others = false;
   uint32_t host_count = tfrt_kernel_site_user_hosts(kernel, index, hosts,
                                                     TFRT_OUTGOING_PUSH_MAX_USERS, &is_for_others);
   for (uint32_t i = 0; i < host_count && *count < TFRT_WIRE_MAX_PUSHES; ++i) {
     uint64_t to = tfrt_outgoing_push_find(call, hosts[i]);
-    if (to == 0 || result->push.to_count == TFRT_REMOTE_VALUE_MAX_PUSHED) continue;
+    if (to == 0 || result->push.to_count == TFRT_REMOTE_VALUE_MAX_PUSHED) {
+      is_for_others = false;
+      continue;
+    }
     result->push.to[result->push.to_count++] = to;
     push_to[(*count)++] = (tfrt_wire_push_to_t){.result = index, .to = to};
   }
+  return is_for_others && host_count > 0 && *count < TFRT_WIRE_MAX_PUSHES;
 }
 
 // Sets |out_invoke->push_to|, in |arena|, to the hosts whose calls, in the function that makes
 // |call|, take its results as arguments. The callee sends them results of small types before they
-// ask (push_inbox.h). |call->results| notes these hosts.
-static void tfrt_outgoing_push_choose(tfrt_outgoing_call_t* call,
+// ask (push_inbox.h). |call->results| notes these hosts. True if the results have no other users.
+static bool tfrt_outgoing_push_choose(tfrt_outgoing_call_t* call,
                                       const tfrt_outgoing_call_request_t* request,
                                       tfrt_arena_t* arena, tfrt_wire_invoke_t* out_invoke) {
   bool may_push = tfrt_session_features(call->peer->session) & TFRT_WIRE_FEATURE_PUSH;
-  if (!request->caller || !request->gives_results || !may_push) return;
+  if (!request->caller || !request->gives_results || !may_push) return false;
   tfrt_wire_push_to_t* push_to = NULL;
   size_t count = 0;
+  uint32_t for_others = 0;
   for (uint32_t i = 0; i < call->result_count && i < TFRT_OUTGOING_PUSH_MAX_RESULTS; ++i) {
     uint32_t host;
     bool is_all;
@@ -62,11 +68,12 @@ static void tfrt_outgoing_push_choose(tfrt_outgoing_call_t* call,
     if (!push_to) {
       push_to = tfrt_arena_allocate_array(arena, TFRT_WIRE_MAX_PUSHES, sizeof(*push_to));
     }
-    if (!push_to) return;
-    tfrt_outgoing_push_add(call, request->caller, i, push_to, &count);
+    if (!push_to) return false;
+    for_others += tfrt_outgoing_push_add(call, request->caller, i, push_to, &count);
   }
   out_invoke->push_to = push_to;
   out_invoke->push_to_count = count;
+  return for_others > 0 && for_others == call->result_count;
 }
 
 // True if |value|, which is about to be lent to |callee|, is pushed to it, and its owner has not
@@ -193,14 +200,14 @@ static bool tfrt_outgoing_unawaited_keeps_little(const tfrt_outgoing_call_t* cal
   return true;
 }
 
-// The unawaited calls (execution.h) that |call| belongs to if its callee may tell its results late;
-// else NULL. A call with its own deadline must not seem to have missed it. If credit is scarce,
-// other calls wait for the credit that comes back with the end of this one.
+// The unawaited calls (execution.h) that |call|, whose results nobody here waits for, belongs to if
+// its callee may tell them late; else NULL. A call with its own deadline must not seem to have
+// missed it. If credit is scarce, other calls wait for the credit that comes back with the end of
+// this one.
 static tfrt_unawaited_t* tfrt_outgoing_unawaited_find(const tfrt_outgoing_call_t* call,
                                                       const tfrt_outgoing_call_request_t* request,
                                                       const tfrt_outgoing_arguments_t* arguments) {
-  bool matters = !request->results_can_wait ||
-                 tfrt_outgoing_call_request_has_own_deadline(request) ||
+  bool matters = tfrt_outgoing_call_request_has_own_deadline(request) ||
                  !tfrt_session_has_credit(call->peer->session, TFRT_WIRE_FRAME_INVOKE) ||
                  !tfrt_outgoing_unawaited_keeps_little(call, arguments);
   return matters ? NULL : tfrt_execution_unawaited(request->scope);
@@ -213,6 +220,19 @@ static void tfrt_outgoing_unawaited_join(tfrt_outgoing_call_t* call, tfrt_unawai
   tfrt_call_scope_leave(call->scope);
   call->scope = &unawaited->scope;
   tfrt_list_push_back(&unawaited->calls, &call->unawaited_link);
+}
+
+// Those that |call|, which is about to be sent, joins, or NULL. |feeds_others|: all users of its
+// results are calls on other hosts that get them pushed.
+static tfrt_unawaited_t* tfrt_outgoing_unawaited_choose(tfrt_outgoing_call_t* call,
+                                                        const tfrt_outgoing_call_request_t* request,
+                                                        const tfrt_outgoing_arguments_t* arguments,
+                                                        bool feeds_others) {
+  if (!feeds_others && !request->results_can_wait) return NULL;
+  tfrt_unawaited_t* unawaited = tfrt_outgoing_unawaited_find(call, request, arguments);
+  if (!unawaited || request->results_can_wait) return unawaited;
+  call->feeds_others = true;
+  return unawaited->fed_others >= TFRT_TUNING_LOOP_CALLS ? unawaited : NULL;
 }
 
 static void tfrt_outgoing_unawaited_hurry(tfrt_outgoing_call_t* call) {
@@ -250,8 +270,9 @@ tfrt_status_t tfrt_outgoing_invoke_send(tfrt_outgoing_call_t* call,
                  .depth = depth,
                  .device = tfrt_string_view_of(request->device ? request->device : ""),
                  .image = request->image}};
-  tfrt_outgoing_push_choose(call, request, arguments->arena, &body.invoke);
-  tfrt_unawaited_t* unawaited = tfrt_outgoing_unawaited_find(call, request, arguments);
+  bool feeds_others = tfrt_outgoing_push_choose(call, request, arguments->arena, &body.invoke);
+  tfrt_unawaited_t* unawaited =
+      tfrt_outgoing_unawaited_choose(call, request, arguments, feeds_others);
   // Outside of an execution nobody hurries the Results, or waits for their end.
   bool is_outside = request->results_can_wait && !tfrt_execution_unawaited(request->scope);
   body.invoke.results_can_wait = unawaited || is_outside;

@@ -31,6 +31,11 @@
 // The most threads of each kind.
 #define TFRT_GRPC_MAX_THREADS 64  // threads, 1 to 1,024
 
+// The streams of a control connection, which are used in turn: gRPC tells that messages were read
+// in one packet for each turn. A stranger's calls (TFRT_TUNING_STRANGER_PEER_CALLS) leave room for
+// as many. A chain over 8 hosts takes the same time with 8, within its spread.
+#define TFRT_TUNING_GRPC_BUNDLE_STREAMS 4u  // streams, 1 to 16
+
 // Requests that are open for each method on each of its queues.
 #define TFRT_TUNING_GRPC_SLOTS_PER_QUEUE 4  // requests, 1 to 64
 
@@ -87,7 +92,7 @@
 // A payload needs some windows on its way.
 #define TFRT_TUNING_GRPC_QUOTA_BYTES ((size_t)512 << 20)  // bytes, 64 Mi to 16 Gi
 
-// The calls on one connection at a time: a peer has one, a prober some.
+// The calls on one connection at a time: a peer has some, and so has a prober.
 #define TFRT_TUNING_GRPC_STREAMS 512  // calls, 16 to 65,536
 
 // The most calls open at a time, watchers and others: a caller needs no key, and a call takes 12
@@ -113,7 +118,8 @@
 #define TFRT_TUNING_STRANGER_FIRST_BYTES ((uint64_t)16 << 10)  // bytes, 4 Ki to 1 Mi
 
 // The calls that a stranger may begin before it is admitted, health probes apart. A dialler begins
-// one; gRPC takes some 10 KB for each until it is over.
+// one, and the other streams of its connection behind the first answer; gRPC takes some 10 KB for
+// each until it is over.
 #define TFRT_TUNING_STRANGER_PEER_CALLS 4u  // calls, 1 to 64
 
 // A stranger's time until a call comes; and after which it makes room where others wait: a dialler
@@ -357,6 +363,11 @@
 
 // The most calls that are looked at among those that are given a result.
 #define TFRT_OUTGOING_PUSH_MAX_USERS 16u  // calls, 1 to 64
+
+// The calls of a function whose results go to other hosts alone, and that have ended, from which on
+// a loop is assumed: the Results of further ones wait for company. A chain over 9 hosts has as many
+// in two turns.
+#define TFRT_TUNING_LOOP_CALLS 16u  // calls, 2 to 1,024
 
 // How many calls ahead the record of a call is prefetched, and then its argument and result.
 #define TFRT_OUTGOING_CALL_RECORD_AHEAD 8  // calls, 2 to 32

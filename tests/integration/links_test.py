@@ -34,6 +34,27 @@ func.func @main() -> i32 {
 }
 """
 
+# A turn begins when the number has come from the last host. Only the next host uses the other
+# hosts' results.
+LOOP = """func.func @next(%x: i32) -> i32 {
+  %one = tfrt.constant.i32 1
+  %y = tfrt.add.i32 %x, %one
+  tfrt.return %y : i32
+}
+func.func @turn(%v0: i32) -> (i32, i1) {
+@CALLS@
+  %most = tfrt.constant.i32 @MOST@
+  %again = "tfrt.lessequal.i32"(%v@LAST@, %most) : (i32, i32) -> (i1)
+  tfrt.return %v@LAST@, %again : i32, i1
+}
+func.func @main() -> i32 {
+  %zero = tfrt.constant.i32 0
+  %true = tfrt.constant.i1 1
+  %r = tfrt.while %true @turn(%zero) parallel_iterations(1) : (i32) -> (i32)
+  tfrt.return %r : i32
+}
+"""
+
 # A payload of SIZE bytes that each host passes on as one of its own.
 SIZE = 1 << 20
 TENSOR = """func.func @make() -> !tfrt_tensor.tensor {
@@ -148,6 +169,19 @@ class LinksTest(ClusterTest):
                         self.assertLessEqual(number, 2 * ROUNDS + ONCE, (a, b))
                     else:
                         self.assertLessEqual(number, ONCE, (a, b))
+
+    def test_results_that_a_loop_does_not_look_at_share_messages(self):
+        count = 4
+        workers = self.workers_for(count)
+        last = count - 1
+        text = LOOP.replace("@CALLS@", chain(count)).replace("@LAST@", str(last))
+        text = text.replace("@MOST@", str(ROUNDS * last - 1))
+        crossed = self.crossing(workers, text, "'main' returned %d\n" % (ROUNDS * last))
+        for host in range(1, count):
+            self.assertGreaterEqual(crossed["frames"][host, 0], ROUNDS, host)
+        # So there is less around each of them.
+        for host in range(1, last):
+            self.assertLess(crossed["bytes"][host, 0], 0.75 * crossed["bytes"][last, 0], host)
 
     def test_a_payload_goes_from_each_host_to_the_next_once_and_nowhere_else(self):
         for count in (3, 5, 8):

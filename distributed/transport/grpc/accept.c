@@ -45,6 +45,10 @@ static void accept_stream(tfrt_grpc_connection_t* connection, tfrt_transport_han
   connection->base.handler = handler;
   start_waiting_for_end(connection);
   grpc_op open = {.op = GRPC_OP_SEND_INITIAL_METADATA};
+  if (connection->bundle.state == TFRT_GRPC_BUNDLE_OFFERED) {
+    open.data.send_initial_metadata.metadata = &connection->bundle.agreement;
+    open.data.send_initial_metadata.count = 1;
+  }
   tfrt_grpc_connection_start_batch(connection, &open, 1, &connection->events.opened);
   tfrt_grpc_connection_open(connection);
 }
@@ -82,8 +86,14 @@ static void reject_stream(tfrt_grpc_connection_t* connection, tfrt_status_t stat
 
 // --- Judging -----------------------------------------------------------------
 
-// Shows |connection| to |acceptor|; names and values that the interface does not allow
-// are left out.
+// True for the names that are the transport's own.
+static bool is_own_name(tfrt_string_view_t name) {
+  return tfrt_string_view_equal(name, tfrt_string_view_of(TFRT_GRPC_STREAMS_NAME)) ||
+         tfrt_string_view_equal(name, tfrt_string_view_of(TFRT_GRPC_BUNDLE_NAME));
+}
+
+// Shows |connection| to |acceptor|; names that are the transport's own, and names and values that
+// the interface does not allow, are left out.
 static tfrt_status_t judge(tfrt_grpc_connection_t* connection, const grpc_metadata_array* metadata,
                            tfrt_transport_acceptor_t* acceptor,
                            tfrt_transport_handler_t** out_handler) {
@@ -98,7 +108,7 @@ static tfrt_status_t judge(tfrt_grpc_connection_t* connection, const grpc_metada
   for (size_t i = 0; i < metadata->count; ++i) {
     tfrt_string_view_t name = tfrt_grpc_view_of(&metadata->metadata[i].key);
     tfrt_string_view_t value = tfrt_grpc_view_of(&metadata->metadata[i].value);
-    if (!is_printable(value)) continue;
+    if (!is_printable(value) || is_own_name(name)) continue;
     if (count == TFRT_GRPC_MAX_METADATA) {
       return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED,
                                 "a stream may come with %d names and values, this one has more",
@@ -130,8 +140,11 @@ static void deinitialize_accepted(tfrt_grpc_connection_t* connection) {
   connection->side.listener.admission = NULL;
 }
 
-static const tfrt_grpc_side_vtable_t accept_vtable = {.on_message = admit,
-                                                      .deinitialize = deinitialize_accepted};
+// The socket is the server's.
+static void leave_accepted(tfrt_grpc_connection_t* connection) { (void)connection; }
+
+static const tfrt_grpc_side_vtable_t accept_vtable = {
+    .on_message = admit, .on_over = leave_accepted, .deinitialize = deinitialize_accepted};
 
 static tfrt_grpc_connection_t* create_connection(grpc_call* call, tfrt_transport_kind_t kind,
                                                  const tfrt_grpc_accept_context_t* context) {
@@ -148,9 +161,13 @@ static tfrt_grpc_connection_t* create_connection(grpc_call* call, tfrt_transport
   return connection;
 }
 
-static bool has_key(const grpc_metadata_array* metadata) {
+// Sets |*out_value| to the value of |name|; false if there is none.
+static bool find_value(const grpc_metadata_array* metadata, const char* name,
+                       tfrt_string_view_t* out_value) {
   for (size_t i = 0; i < metadata->count; ++i) {
-    if (grpc_slice_str_cmp(metadata->metadata[i].key, TFRT_TRANSPORT_CLUSTER_KEY) == 0) return true;
+    if (grpc_slice_str_cmp(metadata->metadata[i].key, name) != 0) continue;
+    *out_value = tfrt_grpc_view_of(&metadata->metadata[i].value);
+    return true;
   }
   return false;
 }
@@ -162,12 +179,27 @@ static void note_call(tfrt_grpc_connection_t* connection, const grpc_metadata_ar
   tfrt_grpc_listener_side_t* side = &connection->side.listener;
   side->stranger = tfrt_grpc_admission_note_call(admission, connection->call, false);
   if (side->stranger != 0) side->admission = tfrt_grpc_admission_retain(admission);
-  if (has_key(metadata)) admit(connection);
+  tfrt_string_view_t key;
+  if (find_value(metadata, TFRT_TRANSPORT_CLUSTER_KEY, &key)) admit(connection);
+}
+
+// |call| came with |word|, as another stream of a connection.
+static void add_to_bundle(grpc_call* call, tfrt_string_view_t word,
+                          const tfrt_grpc_accept_context_t* context) {
+  if (context->admission) (void)tfrt_grpc_admission_note_call(context->admission, call, false);
+  tfrt_grpc_connection_t* connection = tfrt_grpc_connection_set_find(context->set, word);
+  tfrt_grpc_bundle_add(connection, call, word);
+  if (connection) tfrt_transport_connection_release(&connection->base);
 }
 
 void tfrt_grpc_accept_take_call(grpc_call* call, tfrt_transport_kind_t kind,
                                 const grpc_metadata_array* metadata,
                                 const tfrt_grpc_accept_context_t* context) {
+  tfrt_string_view_t word;
+  if (context->may_bundle && find_value(metadata, TFRT_GRPC_BUNDLE_NAME, &word)) {
+    add_to_bundle(call, word, context);
+    return;
+  }
   tfrt_grpc_connection_t* connection = create_connection(call, kind, context);
   if (!connection || !tfrt_grpc_connection_set_add(context->set, connection)) {
     // No memory, or closed a moment ago: the dialler sees a stream that breaks.
@@ -180,6 +212,10 @@ void tfrt_grpc_accept_take_call(grpc_call* call, tfrt_transport_kind_t kind,
   tfrt_status_t status = judge(connection, metadata, context->acceptor, &handler);
   if (tfrt_status_is_ok(status)) {
     if (context->admission) note_call(connection, metadata, context->admission);
+    tfrt_string_view_t asked;
+    if (context->may_bundle && find_value(metadata, TFRT_GRPC_STREAMS_NAME, &asked)) {
+      tfrt_grpc_bundle_agree(connection, asked);
+    }
     accept_stream(connection, handler);
   } else {
     if (context->admission) (void)tfrt_grpc_admission_note_call(context->admission, call, false);

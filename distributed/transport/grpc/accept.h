@@ -24,10 +24,12 @@ typedef struct tfrt_grpc_accept_context_s {
   tfrt_grpc_queue_t* queue;             // the call is bound to it
   tfrt_grpc_connection_set_t* set;
   tfrt_grpc_admission_t* admission;  // NULL: gRPC accepts
+  bool may_bundle;                   // all calls of the method come on |queue|
   tfrt_allocator_t allocator;
 } tfrt_grpc_accept_context_t;
 
-// Makes |call| (taken over) a connection of |kind|, and shows it with |metadata| to the acceptor of
+// Makes |call| (taken over) another stream of a connection, if it comes as that (bundle.h); else a
+// connection of |kind|, and shows it with |metadata| to the acceptor of
 // |context|. With no acceptor, the call is for a method that does not exist, and is rejected as
 // that. Belongs to the queue's thread.
 void tfrt_grpc_accept_take_call(grpc_call* call, tfrt_transport_kind_t kind,

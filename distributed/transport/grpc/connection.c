@@ -131,8 +131,9 @@ void tfrt_grpc_connection_start_batch(tfrt_grpc_connection_t* connection, const 
 // The phases that may follow each phase. The end may come while the first operations are started.
 static void set_phase(tfrt_grpc_connection_t* connection, tfrt_grpc_phase_t phase) {
   static const uint32_t next_phases[] = {
-      [TFRT_GRPC_PHASE_STARTING] = 1u << TFRT_GRPC_PHASE_OPEN | 1u << TFRT_GRPC_PHASE_ENDED,
-      [TFRT_GRPC_PHASE_OPEN] = 1u << TFRT_GRPC_PHASE_ENDED,
+      [TFRT_GRPC_PHASE_STARTING] = 1u << TFRT_GRPC_PHASE_OPEN | 1u << TFRT_GRPC_PHASE_ENDING,
+      [TFRT_GRPC_PHASE_OPEN] = 1u << TFRT_GRPC_PHASE_ENDING,
+      [TFRT_GRPC_PHASE_ENDING] = 1u << TFRT_GRPC_PHASE_ENDED,
       [TFRT_GRPC_PHASE_ENDED] = 1u << TFRT_GRPC_PHASE_TOLD,
       [TFRT_GRPC_PHASE_TOLD] = 0,
   };
@@ -175,12 +176,14 @@ static void on_poke(tfrt_grpc_event_t* event, bool is_ok) {
 
 // --- Writing -----------------------------------------------------------------
 
-static void start_write(tfrt_grpc_connection_t* connection, const tfrt_transport_write_t* write) {
+// Starts |write| on |call|, whose turn it is.
+static void start_write(tfrt_grpc_connection_t* connection, const tfrt_transport_write_t* write,
+                        grpc_call* call) {
   fill_outgoing(&connection->outgoing, write);
   grpc_op operation = {.op = GRPC_OP_SEND_MESSAGE};
   operation.data.send_message.send_message = connection->outgoing.buffer;
   // Counted already, when the write was taken.
-  tfrt_grpc_queue_start_batch(connection->call, &operation, 1, &connection->events.sent);
+  tfrt_grpc_queue_start_batch(call, &operation, 1, &connection->events.sent);
 }
 
 static void complete_write(tfrt_grpc_connection_t* connection) {
@@ -206,6 +209,25 @@ static void on_sent(tfrt_grpc_event_t* event, bool is_ok) {
     // Not counted while slices are out, so that the call can go: after a failure it may be
     // the one that holds them.
     tfrt_grpc_connection_settle_event(connection);
+  }
+}
+
+// The message that begins the turns was sent: the write that waits for it is next.
+static void on_begun(tfrt_grpc_event_t* event, bool is_ok) {
+  tfrt_grpc_connection_t* connection =
+      TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, bundle.begun);
+  grpc_byte_buffer_destroy(connection->bundle.beginning);
+  connection->bundle.beginning = NULL;
+  tfrt_mutex_lock(&connection->mutex);
+  tfrt_transport_write_t* write = connection->early_write;
+  connection->early_write = NULL;
+  grpc_call* call = tfrt_grpc_bundle_take_turn(connection);
+  tfrt_mutex_unlock(&connection->mutex);
+  connection->is_sent_ok = false;
+  if (is_ok) {
+    start_write(connection, write, call);
+  } else {
+    complete_write(connection);
   }
 }
 
@@ -240,17 +262,22 @@ static void connection_write(tfrt_transport_connection_t* base, tfrt_transport_w
   tfrt_grpc_connection_t* connection = connection_of(base);
   tfrt_mutex_lock(&connection->mutex);
   bool is_taken = connection->wish == TFRT_GRPC_WISH_NONE &&
-                  connection->phase < TFRT_GRPC_PHASE_ENDED &&
+                  connection->phase < TFRT_GRPC_PHASE_ENDING &&
                   connection->receiving != TFRT_GRPC_RECEIVING_EXHAUSTED &&
                   connection->sending != TFRT_GRPC_SENDING_FINISHED;
   bool is_early = is_taken && connection->phase == TFRT_GRPC_PHASE_STARTING;
+  bool begins = is_taken && !is_early && tfrt_grpc_bundle_begin(connection);
   if (is_taken) connection->sending = TFRT_GRPC_SENDING_WRITING;
-  if (is_early) connection->early_write = write;
+  if (is_early || begins) connection->early_write = write;
+  grpc_call* call =
+      is_taken && !is_early && !begins ? tfrt_grpc_bundle_take_turn(connection) : NULL;
   ++connection->pending;
   tfrt_mutex_unlock(&connection->mutex);
   if (is_early) return;
-  if (is_taken) {
-    start_write(connection, write);
+  if (begins) {
+    tfrt_grpc_bundle_send_beginning(connection);
+  } else if (is_taken) {
+    start_write(connection, write, call);
   } else {
     // on_closed may have come, and the owner may release the object, which the event needs.
     tfrt_transport_connection_retain(base);
@@ -260,18 +287,25 @@ static void connection_write(tfrt_transport_connection_t* base, tfrt_transport_w
 
 // --- Reading -----------------------------------------------------------------
 
+// Takes the next message, if it is there.
+static void look(tfrt_grpc_connection_t* connection) {
+  // Only this thread changes it.
+  if (connection->receiving != TFRT_GRPC_RECEIVING_READING) return;
+  grpc_byte_buffer* message;
+  if (!tfrt_grpc_bundle_take(connection, &message)) return;
+  tfrt_mutex_lock(&connection->mutex);
+  connection->held = message;
+  connection->receiving = message ? TFRT_GRPC_RECEIVING_FREE : TFRT_GRPC_RECEIVING_EXHAUSTED;
+  tfrt_mutex_unlock(&connection->mutex);
+  if (message) connection->side_vtable->on_message(connection);
+}
+
 static void on_received(tfrt_grpc_event_t* event, bool is_ok) {
   (void)is_ok;  // a failure shows as no message
-  tfrt_grpc_connection_t* connection =
-      TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, events.received);
-  tfrt_mutex_lock(&connection->mutex);
-  connection->held = connection->incoming;
-  connection->receiving =
-      connection->held ? TFRT_GRPC_RECEIVING_FREE : TFRT_GRPC_RECEIVING_EXHAUSTED;
-  tfrt_mutex_unlock(&connection->mutex);
-  if (connection->incoming) connection->side_vtable->on_message(connection);
-  connection->incoming = NULL;
-  tfrt_grpc_connection_settle_event(connection);
+  tfrt_grpc_stream_t* stream = TFRT_CONTAINER_OF(event, tfrt_grpc_stream_t, received);
+  stream->reading = stream->message ? TFRT_GRPC_READING_ARRIVED : TFRT_GRPC_READING_OVER;
+  look(stream->connection);
+  tfrt_grpc_connection_settle_event(stream->connection);
 }
 
 static void report_message(tfrt_grpc_connection_t* connection, grpc_byte_buffer* message) {
@@ -288,7 +322,7 @@ static void report_message(tfrt_grpc_connection_t* connection, grpc_byte_buffer*
 // Gives the message that is held to the owner, or drops it, or leaves it for later.
 static void give_message(tfrt_grpc_connection_t* connection) {
   tfrt_mutex_lock(&connection->mutex);
-  bool is_over = connection->phase >= TFRT_GRPC_PHASE_ENDED;
+  bool is_over = connection->phase >= TFRT_GRPC_PHASE_ENDING;
   bool is_dropped = connection->wish != TFRT_GRPC_WISH_NONE ||
                     (is_over && connection->end != TFRT_TRANSPORT_ENDED);
   bool is_given = connection->held && !is_dropped && connection->wanted > 0;
@@ -303,12 +337,12 @@ static void give_message(tfrt_grpc_connection_t* connection) {
   if (message) grpc_byte_buffer_destroy(message);
 }
 
+// Counted already, when it was found due.
 static void start_read(tfrt_task_t* task) {
   tfrt_grpc_connection_t* connection = TFRT_CONTAINER_OF(task, tfrt_grpc_connection_t, read);
-  grpc_op operation = {.op = GRPC_OP_RECV_MESSAGE};
-  operation.data.recv_message.recv_message = &connection->incoming;
-  // Counted already, when it was found due.
-  tfrt_grpc_queue_start_batch(connection->call, &operation, 1, &connection->events.received);
+  tfrt_grpc_bundle_read(connection);
+  look(connection);
+  tfrt_grpc_connection_settle_event(connection);
 }
 
 static void connection_receive(tfrt_transport_connection_t* base) {
@@ -333,6 +367,7 @@ static void start_finish(tfrt_grpc_connection_t* connection) {
   grpc_op operation = {.op = GRPC_OP_SEND_CLOSE_FROM_CLIENT};
   if (!connection->is_dialled) operation.op = GRPC_OP_SEND_STATUS_FROM_SERVER;  // zero: OK
   tfrt_grpc_connection_start_batch(connection, &operation, 1, &connection->events.finished);
+  tfrt_grpc_bundle_finish(connection);
 }
 
 static tfrt_transport_end_t choose_end(tfrt_grpc_connection_t* connection,
@@ -355,8 +390,9 @@ static tfrt_transport_end_t choose_end(tfrt_grpc_connection_t* connection,
   return TFRT_TRANSPORT_RESET;
 }
 
-// Nothing is under way on the call any more.
+// Nothing is under way on the calls any more.
 static void give_up_call(tfrt_grpc_connection_t* connection, grpc_call* call) {
+  tfrt_grpc_bundle_deinitialize(connection);
   connection->side_vtable->deinitialize(connection);
   grpc_call_unref(call);
 }
@@ -385,11 +421,32 @@ static void tell_end(tfrt_grpc_connection_t* connection) {
 void tfrt_grpc_connection_take_end(tfrt_grpc_connection_t* connection, tfrt_transport_end_t end,
                                    tfrt_status_t status) {
   tfrt_mutex_lock(&connection->mutex);
-  set_phase(connection, TFRT_GRPC_PHASE_ENDED);
+  set_phase(connection, TFRT_GRPC_PHASE_ENDING);
   connection->end = end;
   connection->end_status = status;
   tfrt_mutex_unlock(&connection->mutex);
+  if (end != TFRT_TRANSPORT_ENDED) tfrt_grpc_bundle_cancel(connection);
   tfrt_grpc_connection_settle_event(connection);
+}
+
+bool tfrt_grpc_connection_is_usable(const tfrt_grpc_connection_t* connection) {
+  return connection->phase == TFRT_GRPC_PHASE_OPEN && connection->wish == TFRT_GRPC_WISH_NONE &&
+         connection->sending != TFRT_GRPC_SENDING_FINISHED &&
+         connection->receiving != TFRT_GRPC_RECEIVING_EXHAUSTED;
+}
+
+void tfrt_grpc_connection_break(tfrt_grpc_connection_t* connection) {
+  tfrt_mutex_lock(&connection->mutex);
+  if (connection->phase == TFRT_GRPC_PHASE_ENDING && connection->end == TFRT_TRANSPORT_ENDED) {
+    connection->end = TFRT_TRANSPORT_RESET;
+    connection->end_status =
+        tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "a stream of the connection broke");
+  }
+  grpc_call* call = connection->call;
+  tfrt_mutex_unlock(&connection->mutex);
+  // Only this thread gives it up.
+  if (call) grpc_call_cancel_with_status(call, GRPC_STATUS_UNAVAILABLE, "a stream broke", NULL);
+  tfrt_grpc_bundle_cancel(connection);
 }
 
 static void connection_close(tfrt_transport_connection_t* base) {
@@ -409,7 +466,7 @@ static void break_stream(tfrt_grpc_connection_t* connection, tfrt_grpc_wish_t wi
   if (!is_aborted(connection) && connection->phase != TFRT_GRPC_PHASE_TOLD) {
     connection->wish = wish;
     // The end may be known and only wait for somebody to want the last message.
-    is_due = connection->phase == TFRT_GRPC_PHASE_ENDED && prepare_poke(connection);
+    is_due = connection->phase >= TFRT_GRPC_PHASE_ENDING && prepare_poke(connection);
     if (connection->phase != TFRT_GRPC_PHASE_STARTING && connection->call) {
       call = connection->call;
       grpc_call_ref(call);  // it may be given up as soon as the lock is open
@@ -420,6 +477,7 @@ static void break_stream(tfrt_grpc_connection_t* connection, tfrt_grpc_wish_t wi
   if (!call) return;
   grpc_call_cancel_with_status(call, GRPC_STATUS_CANCELLED, "aborted", NULL);
   grpc_call_unref(call);
+  tfrt_grpc_bundle_cancel(connection);
 }
 
 static void connection_abort(tfrt_transport_connection_t* base) {
@@ -436,25 +494,34 @@ void tfrt_grpc_connection_give_up(tfrt_grpc_connection_t* connection) {
 typedef struct due_s {
   bool is_read;
   bool is_finish;
+  bool is_over;
   grpc_call* call;  // to be given up, or NULL
   bool is_tell;
 } due_t;
 
+// True if all streams are over, and their messages read, or one broke. With the lock held.
+static bool is_at_end(const tfrt_grpc_connection_t* connection) {
+  if (connection->phase != TFRT_GRPC_PHASE_ENDING) return false;
+  return connection->end != TFRT_TRANSPORT_ENDED ||
+         (connection->bundle.live == 0 && connection->receiving == TFRT_GRPC_RECEIVING_EXHAUSTED);
+}
+
 // With the lock held. Sets the states of the due steps, which the caller then does.
 static due_t find_due(tfrt_grpc_connection_t* connection) {
-  due_t due = {0};
+  due_t due = {.is_over = is_at_end(connection)};
+  if (due.is_over) set_phase(connection, TFRT_GRPC_PHASE_ENDED);
   bool is_live = connection->phase == TFRT_GRPC_PHASE_OPEN;
-  due.is_read = is_live && !connection->held && connection->receiving == TFRT_GRPC_RECEIVING_FREE;
+  due.is_read = (is_live || connection->phase == TFRT_GRPC_PHASE_ENDING) && !connection->held &&
+                connection->receiving == TFRT_GRPC_RECEIVING_FREE;
   if (due.is_read) {
     connection->receiving = TFRT_GRPC_RECEIVING_READING;
     ++connection->pending;
   }
   // The listener's side answers the end of what is sent to it.
-  bool is_over =
-      connection->wish == TFRT_GRPC_WISH_CLOSE ||
-      (!connection->is_dialled && connection->receiving == TFRT_GRPC_RECEIVING_EXHAUSTED);
-  due.is_finish = is_live && is_over && connection->sending == TFRT_GRPC_SENDING_FREE &&
-                  !is_aborted(connection);
+  bool ends = connection->wish == TFRT_GRPC_WISH_CLOSE ||
+              (!connection->is_dialled && connection->receiving == TFRT_GRPC_RECEIVING_EXHAUSTED);
+  due.is_finish =
+      is_live && ends && connection->sending == TFRT_GRPC_SENDING_FREE && !is_aborted(connection);
   if (due.is_finish) connection->sending = TFRT_GRPC_SENDING_FINISHED;
   if (connection->phase < TFRT_GRPC_PHASE_ENDED || connection->pending > 0) return due;
   due.call = connection->call;
@@ -474,6 +541,7 @@ static void settle(tfrt_grpc_connection_t* connection) {
   tfrt_mutex_unlock(&connection->mutex);
   if (due.is_read) tfrt_grpc_queue_run_next_turn(connection->queue, &connection->read);
   if (due.is_finish) start_finish(connection);
+  if (due.is_over) connection->side_vtable->on_over(connection);
   // gRPC may release the slices of the last write inside. That event finds the object alive,
   // because on_closed comes only after it.
   if (due.call) give_up_call(connection, due.call);
@@ -493,8 +561,9 @@ void tfrt_grpc_connection_open(tfrt_grpc_connection_t* connection) {
   tfrt_transport_write_t* write = connection->early_write;
   connection->early_write = NULL;
   bool must_cancel = is_aborted(connection);
+  grpc_call* call = connection->call;
   tfrt_mutex_unlock(&connection->mutex);
-  if (write) start_write(connection, write);
+  if (write) start_write(connection, write, call);
   if (must_cancel) {
     grpc_call_cancel_with_status(connection->call, GRPC_STATUS_CANCELLED, "aborted", NULL);
   }
@@ -529,7 +598,8 @@ void tfrt_grpc_connection_initialize(tfrt_grpc_connection_t* connection, tfrt_tr
   tfrt_mutex_initialize(&connection->mutex);
   connection->outgoing.on_released = on_slices_released;
   tfrt_task_initialize(&connection->read, start_read);
-  tfrt_grpc_event_initialize(&connection->events.received, on_received);
+  tfrt_grpc_bundle_initialize(connection, on_received);
+  tfrt_grpc_event_initialize(&connection->bundle.begun, on_begun);
   tfrt_grpc_event_initialize(&connection->events.sent, on_sent);
   tfrt_grpc_event_initialize(&connection->events.released, on_released);
   tfrt_grpc_event_initialize(&connection->events.refused, on_refused);
@@ -559,6 +629,21 @@ bool tfrt_grpc_connection_set_add(tfrt_grpc_connection_set_t* set,
   if (is_open) tfrt_list_push_back(&set->connections, &connection->set_link);
   tfrt_mutex_unlock(&set->mutex);
   return is_open;
+}
+
+tfrt_grpc_connection_t* tfrt_grpc_connection_set_find(tfrt_grpc_connection_set_t* set,
+                                                      tfrt_string_view_t token) {
+  tfrt_grpc_connection_t* found = NULL;
+  tfrt_mutex_lock(&set->mutex);
+  for (tfrt_list_link_t* link = set->connections.next; link != &set->connections && !found;
+       link = link->next) {
+    tfrt_grpc_connection_t* connection = TFRT_CONTAINER_OF(link, tfrt_grpc_connection_t, set_link);
+    if (tfrt_grpc_bundle_has_token(connection, token)) found = connection;
+  }
+  // A member holds a reference to itself.
+  if (found) tfrt_transport_connection_retain(&found->base);
+  tfrt_mutex_unlock(&set->mutex);
+  return found;
 }
 
 bool tfrt_grpc_connection_set_abandon(tfrt_grpc_connection_set_t* set,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A connection over gRPC: one call, whichever side began it. Both sides share connection.c; their
-// differences, how the call begins and what its end means, are in dial.c and accept.c.
+// A connection over gRPC: one call, whichever side began it, or a bundle of calls that are used in
+// turn (bundle.h). Both sides share connection.c; their differences, how the call begins and what
+// its end means, are in dial.c and accept.c.
 //
 // Callers on any thread change a few states under the lock, and gRPC's events change
 // others on the queue's thread. After each event *settle* looks at all of them and does
@@ -9,18 +10,20 @@
 //
 //   give      the message that is held, if one is wanted; drop it if nobody may get it
 //   read      ask gRPC for the next message, so that its arrival, or the end of the
-//             stream, is noticed even while nobody wants one; in the next turn, because gRPC
-//             tells the peer at once how much more it may send, and the answer to the last
-//             message should not wait for that system call, nor the peer be woken twice
+//             stream, is noticed even while nobody wants one; when the queue's thread turns to its
+//             next event, because gRPC tells the peer at once how much more it may send, and the
+//             answer to the last message should not wait for that system call, nor the peer be
+//             woken twice
 //   finish    say that nothing more is coming, once the last write is done
 //   tell      report the end, when gRPC has told it and nothing is outstanding
 //
-//   STARTING --start--> OPEN --close, or the peer's--> FINISHING --ended--> ENDED --> TOLD
-//      |                  +---abort, network-------------------------------^
+//   STARTING --start--> OPEN --the main stream has ended--> ENDING --all is over--> ENDED --> TOLD
+//      |                                                        `--it broke----------^
 //      +--- writes and requests made meanwhile are kept
 //
-// A stream that ended in order may still hold a message: on_closed comes after that message was
-// given.
+// A connection that ended in order may still have messages: the last ones on each of its streams.
+// It is over when they are read and all of its streams have ended. It may still hold one then:
+// on_closed comes after that message was given.
 //
 // Thread rule: the fields say it. Failure rule: see distributed/transport/transport.h.
 #ifndef TFRT_DISTRIBUTED_TRANSPORT_GRPC_CONNECTION_H_
@@ -34,6 +37,7 @@
 #include <stdint.h>
 
 #include "distributed/transport/grpc/admission.h"
+#include "distributed/transport/grpc/bundle.h"
 #include "distributed/transport/grpc/credentials.h"
 #include "distributed/transport/grpc/grpc_library.h"
 #include "distributed/transport/grpc/queue.h"
@@ -44,11 +48,10 @@
 #include "host_runtime/base/status.h"
 #include "host_runtime/base/sync.h"
 
-typedef struct tfrt_grpc_connection_s tfrt_grpc_connection_t;
-
 // The part of one side in the common life. Belongs to the queue's thread.
 typedef struct tfrt_grpc_side_vtable_s {
   void (*on_message)(tfrt_grpc_connection_t* connection);  // one has come
+  void (*on_over)(tfrt_grpc_connection_t* connection);     // all streams are over, or one broke
   // Gives back what only that side has.
   void (*deinitialize)(tfrt_grpc_connection_t* connection);
 } tfrt_grpc_side_vtable_t;
@@ -110,7 +113,6 @@ typedef struct tfrt_grpc_listener_side_s {
 typedef struct tfrt_grpc_connection_events_s {
   tfrt_grpc_event_t start;     // dialler: leaves STARTING
   tfrt_grpc_event_t opened;    // initial metadata was sent (dialler: and answered)
-  tfrt_grpc_event_t received;  // a message, or the end of the stream
   tfrt_grpc_event_t sent;      // the write's operation is done
   tfrt_grpc_event_t released;  // its last slice was released after that
   tfrt_grpc_event_t refused;   // a write on a connection that takes none
@@ -124,7 +126,8 @@ typedef struct tfrt_grpc_connection_events_s {
 typedef enum tfrt_grpc_phase_e {
   TFRT_GRPC_PHASE_STARTING = 0,
   TFRT_GRPC_PHASE_OPEN,
-  TFRT_GRPC_PHASE_ENDED,  // |end| and |end_status| are known
+  TFRT_GRPC_PHASE_ENDING,  // |end| and |end_status| are known
+  TFRT_GRPC_PHASE_ENDED,
   TFRT_GRPC_PHASE_TOLD,
 } tfrt_grpc_phase_t;
 
@@ -138,7 +141,7 @@ typedef enum tfrt_grpc_sending_e {
 // The receiving half: FREE <--> READING; either --> EXHAUSTED.
 typedef enum tfrt_grpc_receiving_e {
   TFRT_GRPC_RECEIVING_FREE = 0,
-  TFRT_GRPC_RECEIVING_READING,    // |read| or |received| is under way
+  TFRT_GRPC_RECEIVING_READING,    // |read| is under way, or the next message
   TFRT_GRPC_RECEIVING_EXHAUSTED,  // gRPC has no more messages
 } tfrt_grpc_receiving_t;
 
@@ -165,20 +168,22 @@ struct tfrt_grpc_connection_s {
   // Belongs to the queue's thread.
   tfrt_task_t read;  // asks for a message; counted in |pending|
   bool is_sent_ok;
-  grpc_byte_buffer* incoming;  // filled by gRPC
   union {
     tfrt_grpc_dialler_t dialler;
     tfrt_grpc_listener_side_t listener;
   } side;
 
+  tfrt_grpc_bundle_t bundle;  // its fields say whose they are
+
   tfrt_mutex_t mutex;
   // All below is guarded by |mutex|.
-  grpc_call* call;         // given up at the end; an event counted in |pending| needs no lock
-  uint32_t pending;        // events that will come
-  uint64_t wanted;         // messages asked for and not given
-  grpc_byte_buffer* held;  // the message that arrived and was not given
-  tfrt_transport_write_t* early_write;  // taken before the start
-  tfrt_transport_end_t end;             // once |phase| is ENDED
+  grpc_call*
+      call;  // of the main stream; given up at the end; an event counted in |pending| needs no lock
+  uint32_t pending;                     // events that will come
+  uint64_t wanted;                      // messages asked for and not given
+  grpc_byte_buffer* held;               // the message that arrived and was not given
+  tfrt_transport_write_t* early_write;  // taken before the start, or before the turns begin
+  tfrt_transport_end_t end;             // once |phase| is ENDING
   tfrt_status_t end_status;
   tfrt_grpc_phase_t phase;
   tfrt_grpc_sending_t sending;
@@ -212,7 +217,14 @@ void tfrt_grpc_connection_open(tfrt_grpc_connection_t* connection);
 // thread.
 void tfrt_grpc_connection_settle_event(tfrt_grpc_connection_t* connection);
 
-// The event |ended| has come: the stream is over as |end| and |status| (taken over) say.
+// True if more may be sent and is to come. With the lock held.
+bool tfrt_grpc_connection_is_usable(const tfrt_grpc_connection_t* connection);
+
+// Breaks the connection, because of the peer: one of its streams has, or it has sent what it may
+// not. Belongs to the queue's thread.
+void tfrt_grpc_connection_break(tfrt_grpc_connection_t* connection);
+
+// The event |ended| has come: the main stream is over as |end| and |status| (taken over) say.
 // Belongs to the queue's thread.
 void tfrt_grpc_connection_take_end(tfrt_grpc_connection_t* connection, tfrt_transport_end_t end,
                                    tfrt_status_t status);
@@ -230,6 +242,10 @@ void tfrt_grpc_connection_set_deinitialize(tfrt_grpc_connection_set_t* set);
 // false if |set| is closed. Thread-safe.
 bool tfrt_grpc_connection_set_add(tfrt_grpc_connection_set_t* set,
                                   tfrt_grpc_connection_t* connection) TFRT_MUST_USE;
+
+// Returns the member (+1) whose bundle has |token|, or NULL. Belongs to the queue's thread.
+tfrt_grpc_connection_t* tfrt_grpc_connection_set_find(tfrt_grpc_connection_set_t* set,
+                                                      tfrt_string_view_t token);
 
 // Adds |connection|, a dialler that holds a reference to itself, to those that are abandoned, and
 // returns true, or returns false if |set| is closed. Thread-safe.

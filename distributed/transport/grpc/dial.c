@@ -4,6 +4,7 @@
 #include <grpc/slice.h>
 #include <grpc/support/alloc.h>
 #include <grpc/support/time.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -204,17 +205,22 @@ static void on_dial_ended(tfrt_grpc_event_t* event, bool is_ok) {
   const tfrt_grpc_dial_text_t text = read_text(dialler, is_answered);
   tfrt_transport_end_t end = classify_end(dialler, is_answered, text);
   tfrt_status_t status = create_end_status(dialler, end, text);
-  // Now, before on_closed: gRPC releases the slices of a write only when the socket closes. A
-  // channel that still connects has none.
-  leave_channel(connection);
   tfrt_grpc_connection_take_end(connection, end, status);
 }
 
 static void on_answered(tfrt_grpc_event_t* event, bool is_ok) {
   tfrt_grpc_connection_t* connection =
       TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, events.opened);
+  tfrt_grpc_dialler_t* dialler = &connection->side.dialler;
   // A call that never got anywhere has no answer either, but |ended| knows why.
-  if (is_ok) tfrt_grpc_queue_remove_timer(&connection->side.dialler.timer);
+  if (is_ok) tfrt_grpc_queue_remove_timer(&dialler->timer);
+  for (size_t i = 0; is_ok && i < dialler->initial.count; ++i) {
+    const grpc_metadata* answer = &dialler->initial.metadata[i];
+    if (grpc_slice_str_cmp(answer->key, TFRT_GRPC_BUNDLE_NAME) != 0) continue;
+    tfrt_grpc_bundle_open(connection, dialler->channel, method_of(connection->base.kind),
+                          tfrt_grpc_view_of(&answer->value));
+    break;
+  }
   tfrt_grpc_connection_settle_event(connection);
 }
 
@@ -250,14 +256,22 @@ static void on_start(tfrt_grpc_event_t* event, bool is_ok) {
 
 // --- Life --------------------------------------------------------------------
 
+// Those of |options|, and how many streams a connection of its kind can have.
 static bool copy_metadata(tfrt_grpc_dialler_t* dialler,
                           const tfrt_transport_dial_options_t* options,
                           tfrt_allocator_t allocator) {
-  if (options->metadata_count == 0) return true;
-  dialler->metadata =
-      tfrt_allocator_allocate_array(allocator, options->metadata_count, sizeof(grpc_metadata));
+  const bool asks = options->kind == TFRT_TRANSPORT_CONTROL;
+  const size_t count = options->metadata_count + asks;
+  if (count == 0) return true;
+  dialler->metadata = tfrt_allocator_allocate_array(allocator, count, sizeof(grpc_metadata));
   if (!dialler->metadata) return false;
-  dialler->metadata_count = options->metadata_count;
+  dialler->metadata_count = count;
+  if (asks) {
+    char text[16];
+    snprintf(text, sizeof(text), "%u", TFRT_TUNING_GRPC_BUNDLE_STREAMS);
+    dialler->metadata[count - 1].key = grpc_slice_from_static_string(TFRT_GRPC_STREAMS_NAME);
+    dialler->metadata[count - 1].value = grpc_slice_from_copied_string(text);
+  }
   for (size_t i = 0; i < options->metadata_count; ++i) {
     const tfrt_transport_metadata_t* given = &options->metadata[i];
     dialler->metadata[i].key = grpc_slice_from_copied_buffer(given->name.data, given->name.size);
@@ -298,13 +312,16 @@ static void note_message(tfrt_grpc_connection_t* connection) {
   connection->side.dialler.has_received = true;
 }
 
-static const tfrt_grpc_side_vtable_t dial_vtable = {.on_message = note_message,
-                                                    .deinitialize = deinitialize_dial};
+// Now, before on_closed: gRPC releases the slices of a write only when the socket closes. A channel
+// that still connects has none.
+static const tfrt_grpc_side_vtable_t dial_vtable = {
+    .on_message = note_message, .on_over = leave_channel, .deinitialize = deinitialize_dial};
 
 // Undoes a dial that nothing has been started for. Returns FAILED_PRECONDITION.
 static tfrt_status_t refuse_dial(tfrt_grpc_connection_t* connection) {
   grpc_call_unref(connection->call);
   grpc_channel_destroy(connection->side.dialler.channel);
+  tfrt_grpc_bundle_deinitialize(connection);
   deinitialize_dial(connection);
   tfrt_transport_connection_release(&connection->base);
   return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION, "the transport is closed");

@@ -4,7 +4,8 @@
 //
 // A connection is one call of the service Peer (proto/peer.proto) on a TCP connection of
 // its own: CONTROL is its method Control, BULK its method Bulk. A message is the bytes of
-// one protobuf message, so that any gRPC client can talk to a host.
+// one protobuf message, so that any gRPC client can talk to a host. With one control thread at the
+// listener, a CONTROL connection of two hosts has several calls, used in turn (bundle.h).
 //
 //   caller's threads          queue thread (each connection has one)        gRPC
 //     write, receive  ----------------- start batch ----------------------->

@@ -361,6 +361,7 @@ struct tfrt_grpc_listener_s {
   tfrt_transport_acceptor_t* acceptor;
   tfrt_grpc_connection_set_t* set;
   tfrt_grpc_queue_t* first_queue;
+  bool has_one_control_queue;
   grpc_server* server;
   tfrt_grpc_admission_t* admission;  // NULL: gRPC listens
   health_t health;
@@ -417,6 +418,8 @@ static void on_requested(tfrt_grpc_event_t* event, bool is_ok) {
         .queue = slot->queue,
         .set = listener->set,
         .admission = listener->admission,
+        .may_bundle =
+            slot->method && slot->kind == TFRT_TRANSPORT_CONTROL && listener->has_one_control_queue,
         .allocator = listener->allocator,
     };
     tfrt_grpc_accept_take_call(slot->call, slot->kind, &slot->metadata, &context);
@@ -515,6 +518,7 @@ static tfrt_grpc_listener_t* allocate(const tfrt_grpc_listener_options_t* option
   listener->acceptor = options->acceptor;
   listener->set = options->set;
   listener->first_queue = options->queues.control[0];
+  listener->has_one_control_queue = options->queues.control_count == 1;
   tfrt_grpc_event_initialize(&listener->shut_down, on_shut_down);
   tfrt_mutex_initialize(&listener->mutex);
   tfrt_condition_initialize(&listener->changed);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Results of a collective's messages wait for company, and the end of the run waits for no timer.
-// Results of all other calls come at once, also in a loop.
+// Results of a collective's messages wait for company, and so do those of a loop's calls whose
+// results go to calls on other hosts alone. The end of the run waits for no timer.
 #include "distributed/domain/domain.h"
 #include "distributed/domain/job.h"
+#include "distributed/tuning/tuning.h"
 #include "host_runtime/async/builtin_types.h"
 #include "tests/distributed/host/node_harness.h"
 #include "tests/support/test_main.h"
@@ -12,6 +13,8 @@
 // A frame that waits for company goes alone after this time (TFRT_WIRE_COMPANY_MS).
 #define COMPANY (10 * TFRT_NANOSECONDS_PER_MILLISECOND)
 #define HOSTS 4
+// In a chain over 3 hosts two calls of a turn go to other hosts alone.
+#define TURNS_AT_ONCE (TFRT_TUNING_LOOP_CALLS / 2)
 
 static tfrt_node_world_t world;
 static uint64_t call_room;  // of each host for each other; 0: the default
@@ -116,6 +119,62 @@ static void run(const char* program, int32_t n, int32_t expected) {
   tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
 }
 
+// How many messages |turns| turns of |program| take; each turn adds three.
+static uint64_t messages_of(const char* program, int32_t turns) {
+  begin();
+  warm_up(program, 1);
+  uint64_t before = tfrt_simulated_network_message_count(world.network, TFRT_TRANSPORT_CONTROL);
+  tfrt_node_world_start_i32(&world, program, 3 * turns, 1);
+  tfrt_node_world_await(&world);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 3 * turns);
+  uint64_t messages =
+      tfrt_simulated_network_message_count(world.network, TFRT_TRANSPORT_CONTROL) - before;
+  end();
+  return messages;
+}
+
+static double messages_of_a_turn(const char* program) {
+  const int32_t turns = 400;
+  return (double)(messages_of(program, 10 + turns) - messages_of(program, 10)) / turns;
+}
+
+START_TEST(results_that_go_to_other_hosts_alone_share_batches) {
+  // Three Invokes, two Pushes, and from the last host what it gives and that it is done.
+  double messages = messages_of_a_turn(LOOP(CHAIN));
+  ck_assert_double_le(messages, 7.5);
+}
+END_TEST
+
+START_TEST(a_result_that_is_used_here_comes_at_once) {
+  // So two of the three hosts tell theirs.
+  double messages = messages_of_a_turn(LOOP(CHAIN "  %z = tfrt.add.i32 %a, %a\n"));
+  ck_assert_double_ge(messages, 7.9);
+  ck_assert_double_le(messages, 8.5);
+}
+END_TEST
+
+START_TEST(the_end_of_a_loop_is_hurried) {
+  begin();
+  static const char program[] = LOOP(CHAIN);
+  warm_up(program, 1);
+  const uint64_t turns = TURNS_AT_ONCE + 4;
+  run(program, 3 * (int32_t)turns, 3 * (int32_t)turns);
+  for (uint32_t host = 1; host < HOSTS; ++host) {
+    ck_assert_uint_eq(count(0, host, TFRT_WIRE_FRAME_INVOKE), turns);
+    // All of it takes less time than Results wait.
+    ck_assert_uint_eq(count(0, host, TFRT_WIRE_FRAME_HURRY), host < 3 ? turns - TURNS_AT_ONCE : 0);
+    ck_assert_uint_ge(count(host, 0, TFRT_WIRE_FRAME_RESULT), turns);
+  }
+  int64_t decided_ns = last_ns(3, 0, TFRT_WIRE_FRAME_RESULT);
+  for (uint32_t host = 1; host < 3; ++host) {
+    ck_assert_int_le(last_ns(host, 0, TFRT_WIRE_FRAME_RESULT) - decided_ns, 2 * DELAY + DELAY / 10);
+  }
+  int64_t ended_ns = last_ns(0, HOSTS, TFRT_WIRE_FRAME_JOB_END);
+  ck_assert_int_le(ended_ns - decided_ns, 3 * DELAY + DELAY / 10);
+  end();
+}
+END_TEST
+
 START_TEST(what_members_of_a_group_send_each_other_at_last_is_hurried) {
   begin();
   static const char program[] =
@@ -147,27 +206,84 @@ START_TEST(what_members_of_a_group_send_each_other_at_last_is_hurried) {
 }
 END_TEST
 
-// The chain in a function of its own, in a function that another one calls, and as a loop's body.
-static const char* const chains[] = {FUNCTIONS "func.func @main(%v: i32) -> i32 {\n" CHAIN
-                                               "  tfrt.return %w : i32\n}\n",
-                                     FUNCTIONS "func.func @chain(%v: i32) -> i32 {\n" CHAIN
-                                               "  tfrt.return %w : i32\n}\n"
-                                               "func.func @main(%v: i32) -> i32 {\n"
-                                               "  %r = tfrt.call @chain(%v) : (i32) -> i32\n"
-                                               "  tfrt.return %r : i32\n}\n",
-                                     LOOP(CHAIN)};
-
-START_TEST(other_calls_are_told_at_once_and_not_hurried) {
+START_TEST(a_host_that_is_hurried_before_the_result_is_known_tells_it_at_once) {
   begin();
-  const bool is_loop = _i == 2;
-  warm_up(chains[_i], 1);
-  run(chains[_i], is_loop ? 30 : 1, is_loop ? 30 : 4);
+  // Only host 2 gets the result of @far, and doesn't look at it. It takes as long as some turns.
+  static const char program[] =
+      LOOP(CALL("a", "far", "v", 1) CALL("b", "zero", "a", 2) CALL("w", "next", "v", 3));
+  warm_up(program, 1);
+  run(program, 40, 40);
+  ck_assert_uint_gt(count(0, 1, TFRT_WIRE_FRAME_HURRY), 1);
+  // The last one was not known when it was hurried. When host 1 has the last of what it called for,
+  // it pushes and tells; and when those calls are done, that its own is.
+  int64_t known_ns = last_ns(3, 1, TFRT_WIRE_FRAME_RESULT);
+  ck_assert_int_gt(known_ns, last_ns(0, 1, TFRT_WIRE_FRAME_HURRY));
+  ck_assert_int_le(last_ns(1, 2, TFRT_WIRE_FRAME_PUSH) - known_ns, DELAY + DELAY / 10);
+  ck_assert_int_le(last_ns(1, 0, TFRT_WIRE_FRAME_RESULT) - known_ns, 4 * DELAY + DELAY / 10);
+  end();
+}
+END_TEST
+
+// As many calls in a row as a loop makes until its Results wait, and more: none has ended when the
+// last one is made.
+#define PAIR(V, W, X) CALL(W, "next", V, 1) CALL(X, "next", W, 2)
+#define FIRST PAIR("v", "a1", "b1") PAIR("b1", "a2", "b2") PAIR("b2", "a3", "b3")
+#define SECOND PAIR("b3", "a4", "b4") PAIR("b4", "a5", "b5") PAIR("b5", "a6", "b6")
+#define THIRD PAIR("b6", "a7", "b7") PAIR("b7", "a8", "b8") PAIR("b8", "a9", "b9")
+#define ROW FIRST SECOND THIRD CALL("w", "next", "b9", 3)
+
+// The chain in a function of its own, in a function that another one calls, and a long one.
+static const char* const once[] = {
+    FUNCTIONS "func.func @main(%v: i32) -> i32 {\n" CHAIN "  tfrt.return %w : i32\n}\n",
+    FUNCTIONS "func.func @chain(%v: i32) -> i32 {\n" CHAIN
+              "  tfrt.return %w : i32\n}\n"
+              "func.func @main(%v: i32) -> i32 {\n"
+              "  %r = tfrt.call @chain(%v) : (i32) -> i32\n"
+              "  tfrt.return %r : i32\n}\n",
+    FUNCTIONS "func.func @main(%v: i32) -> i32 {\n" ROW "  tfrt.return %w : i32\n}\n"};
+
+START_TEST(calls_that_are_made_once_are_told_at_once_and_not_hurried) {
+  begin();
+  const bool is_row = _i == 2;
+  warm_up(once[_i], 1);
+  run(once[_i], 1, is_row ? 20 : 4);
   for (uint32_t host = 1; host < HOSTS; ++host) {
     ck_assert_uint_eq(count(0, host, TFRT_WIRE_FRAME_HURRY), 0);
     int64_t invoked_ns = last_ns(0, host, TFRT_WIRE_FRAME_INVOKE);
+    uint32_t place = is_row ? 16 + host : host;
     ck_assert_int_le(last_ns(host, 0, TFRT_WIRE_FRAME_RESULT) - invoked_ns,
-                     host * DELAY + DELAY / 10);
+                     place * DELAY + DELAY / 10);
   }
+  end();
+}
+END_TEST
+
+START_TEST(an_error_comes_at_once) {
+  begin();
+  // The loop goes on with the other chain for longer than results wait.
+  static const char program[] =
+      LOOP(CALL("a", "divide", "v", 1) CALL("b", "next", "a", 2) CALL("w", "next", "v", 3));
+  warm_up(program, 1);
+  tfrt_node_world_start_i32(&world, program, 1000, 1);
+  tfrt_node_world_run_for(&world, COMPANY / 2);
+  // A turn takes two delays.
+  ck_assert_uint_ge(count(1, 0, TFRT_WIRE_FRAME_RESULT), 15);
+  tfrt_node_world_await(&world);
+  end();
+}
+END_TEST
+
+START_TEST(little_credit_is_given_back_at_once) {
+  call_room = 4;
+  begin();
+  static const char program[] = LOOP(CHAIN);
+  warm_up(program, 1);
+  int64_t begin_ns = now_ns();
+  const int64_t turns = 100;
+  tfrt_node_world_start_i32(&world, program, 300, 1);
+  tfrt_node_world_await(&world);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 300);
+  ck_assert_int_le(now_ns() - begin_ns, (turns + 2) * 5 * DELAY + COMPANY);
   end();
 }
 END_TEST
@@ -203,8 +319,14 @@ END_TEST
 Suite* tfrt_test_suite(void) {
   TCase* unawaited = tcase_create("unawaited");
   tcase_set_timeout(unawaited, 60);
+  tcase_add_test(unawaited, results_that_go_to_other_hosts_alone_share_batches);
+  tcase_add_test(unawaited, a_result_that_is_used_here_comes_at_once);
+  tcase_add_test(unawaited, the_end_of_a_loop_is_hurried);
   tcase_add_test(unawaited, what_members_of_a_group_send_each_other_at_last_is_hurried);
-  tcase_add_loop_test(unawaited, other_calls_are_told_at_once_and_not_hurried, 0, 3);
+  tcase_add_test(unawaited, a_host_that_is_hurried_before_the_result_is_known_tells_it_at_once);
+  tcase_add_loop_test(unawaited, calls_that_are_made_once_are_told_at_once_and_not_hurried, 0, 3);
+  tcase_add_test(unawaited, an_error_comes_at_once);
+  tcase_add_test(unawaited, little_credit_is_given_back_at_once);
   tcase_add_loop_test(unawaited, who_is_lost_in_the_middle_leaves_an_error_and_nothing_else, 0, 21);
   tcase_add_loop_test(unawaited, a_cancel_in_the_middle_leaves_nothing, 0, 10);
   Suite* suite = suite_create("unawaited");
