@@ -108,6 +108,36 @@ typedef struct tfrt_device_vtable_s {
   tfrt_status_t (*ccl_site)(tfrt_device_t* device, tfrt_ccl_site_t* out_site);
 } tfrt_device_vtable_t;
 
+// The largest identity of a device, with its NUL.
+#define TFRT_DEVICE_IDENTITY_SIZE 64
+
+// The bytes that stand for a block of memory in another process, as the driver wants them.
+#define TFRT_DEVICE_EXPORT_SIZE 64
+
+// How a device's memory is used by other processes of the same machine (device_lending.h). A *pool*
+// is what all blocks of a device in one process are from.
+typedef struct tfrt_device_sharing_s {
+  // Writes a text that is the same for the same device and driver only, in all processes.
+  tfrt_status_t (*identify)(tfrt_device_t* device, char out_identity[TFRT_DEVICE_IDENTITY_SIZE]);
+  // Sets |*out_ordinal| to the device of |device|'s platform with |identity|, or returns NOT_FOUND.
+  tfrt_status_t (*find)(tfrt_device_t* device, const char* identity, uint32_t* out_ordinal);
+  // Sets |*out_descriptor| (owned by the caller) to the file that stands for the device's pool.
+  tfrt_status_t (*export_pool)(tfrt_device_t* device, int* out_descriptor);
+  // Describes the block at |address|, for processes that have the pool.
+  tfrt_status_t (*export_block)(tfrt_device_t* device, tfrt_device_address_t address,
+                                uint8_t out_block[TFRT_DEVICE_EXPORT_SIZE]);
+  // Opens another process's pool of |device|, which |descriptor| (+0) stands for.
+  tfrt_status_t (*open_pool)(tfrt_device_t* device, int descriptor, void** out_pool);
+  void (*close_pool)(tfrt_device_t* device, void* pool);
+  // Opens the untrusted |block| of |pool|, at least |size| bytes, for work of |user|, a device of
+  // the platform.
+  tfrt_status_t (*open_block)(tfrt_device_t* device, void* pool, tfrt_device_t* user,
+                              const uint8_t block[TFRT_DEVICE_EXPORT_SIZE], size_t size,
+                              tfrt_device_address_t* out_address);
+  // No work uses the opened block any more. The other process may free it after that.
+  tfrt_status_t (*close_block)(tfrt_device_t* device, tfrt_device_address_t address);
+} tfrt_device_sharing_t;
+
 // Embedded first in every implementation. Constant but for |lost|.
 struct tfrt_device_s {
   const tfrt_device_vtable_t* vtable;
@@ -116,6 +146,7 @@ struct tfrt_device_s {
   char name[TFRT_DEVICE_MAX_NAME_SIZE];  // "cuda:0"
   tfrt_device_properties_t properties;
   TFRT_ATOMIC(struct tfrt_status_s*) lost;  // +1; NULL: alive; set once
+  const tfrt_device_sharing_t* sharing;     // NULL: other processes can't use its memory
 };
 
 // Fills the zeroed |device| in, but for its properties. For backends. Thread-compatible.

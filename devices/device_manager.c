@@ -23,8 +23,9 @@ typedef struct tfrt_device_port_entry_s {
 struct tfrt_device_manager_s {
   tfrt_allocator_t allocator;
   tfrt_work_queue_t* work_queue;  // +1
-  tfrt_mutex_t mutex;             // guards what is opened, and the ports
+  tfrt_mutex_t mutex;             // guards what is opened or made
   tfrt_device_port_entry_t* ports;
+  tfrt_device_lending_t* lending;  // +1; NULL: nobody has asked for it
   size_t count;
   tfrt_device_entry_t entries[TFRT_DEVICE_KIND_MAX_COUNT];
 };
@@ -71,7 +72,17 @@ static void tfrt_device_manager_free_ports(tfrt_device_manager_t* manager) {
   }
 }
 
+static void tfrt_device_manager_end_lending(tfrt_device_manager_t* manager) {
+  tfrt_mutex_lock(&manager->mutex);
+  tfrt_device_lending_t* lending = manager->lending;
+  manager->lending = NULL;
+  tfrt_mutex_unlock(&manager->mutex);
+  if (lending) tfrt_device_lending_close(lending);
+  tfrt_device_lending_release(lending);
+}
+
 void tfrt_device_manager_drain(tfrt_device_manager_t* manager) {
+  tfrt_device_manager_end_lending(manager);
   tfrt_device_manager_free_ports(manager);
   for (size_t i = 0; i < manager->count; ++i) {
     tfrt_mutex_lock(&manager->mutex);
@@ -153,6 +164,18 @@ tfrt_status_t tfrt_device_manager_platform(tfrt_device_manager_t* manager, tfrt_
   }
   *out_platform = entry->platform;
   tfrt_status_t status = tfrt_status_retain(entry->error);
+  tfrt_mutex_unlock(&manager->mutex);
+  return status;
+}
+
+tfrt_status_t tfrt_device_manager_lending(tfrt_device_manager_t* manager,
+                                          tfrt_device_lending_t** out_lending) {
+  tfrt_mutex_lock(&manager->mutex);
+  tfrt_status_t status = NULL;
+  if (!manager->lending) {
+    status = tfrt_device_lending_create(manager->allocator, manager->work_queue, &manager->lending);
+  }
+  *out_lending = manager->lending ? tfrt_device_lending_retain(manager->lending) : NULL;
   tfrt_mutex_unlock(&manager->mutex);
   return status;
 }

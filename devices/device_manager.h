@@ -17,6 +17,7 @@
 #define TFRT_DEVICES_DEVICE_MANAGER_H_
 
 #include "devices/device_kind.h"
+#include "devices/device_lending.h"
 #include "devices/device_port.h"
 #include "host_runtime/base/string_view.h"
 
@@ -32,9 +33,9 @@ tfrt_status_t tfrt_device_manager_allocate(tfrt_allocator_t allocator,
 // Thread-compatible.
 void tfrt_device_manager_free(tfrt_device_manager_t* manager);
 
-// Gives up the ports, and waits until nothing but |manager| holds on to an open platform: all that
-// was made on its devices is gone, and their work is done. Gives up after five seconds, and logs
-// that. Not to be called by a task of the work queue. Thread-safe.
+// Gives up the ports, ends lending, and waits until nothing but |manager| holds on to an open
+// platform: all that was made on its devices is gone, and their work is done. Gives up after five
+// seconds, and logs that. Not to be called by a task of the work queue. Thread-safe.
 void tfrt_device_manager_drain(tfrt_device_manager_t* manager);
 
 // Adds the platform of |kind|, which outlives |manager|. ALREADY_EXISTS for a name twice,
@@ -55,6 +56,11 @@ tfrt_status_t tfrt_device_manager_device(tfrt_device_manager_t* manager, tfrt_st
 // Thread-safe.
 tfrt_status_t tfrt_device_manager_port(tfrt_device_manager_t* manager, tfrt_device_t* device,
                                        tfrt_device_port_t** out_port) TFRT_MUST_USE;
+
+// Sets |*out_lending| (+1) to what lends this process's memory of devices and borrows that of
+// others, the same one until the manager is drained. Thread-safe.
+tfrt_status_t tfrt_device_manager_lending(tfrt_device_manager_t* manager,
+                                          tfrt_device_lending_t** out_lending) TFRT_MUST_USE;
 
 // Sets |*out_platform| (+0, lives as long as |manager|) to the platform |name|, in letters of
 // any case. May block (a driver starts). Thread-safe.

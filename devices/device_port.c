@@ -60,6 +60,10 @@ tfrt_status_t tfrt_device_port_read(tfrt_device_port_t* port, tfrt_device_buffer
   return NULL;
 }
 
+tfrt_async_value_t* tfrt_device_port_await_reads(tfrt_device_port_t* port) {
+  return tfrt_device_stream_await(port->out);
+}
+
 tfrt_status_t tfrt_device_port_allocate(tfrt_device_port_t* port, size_t size,
                                         tfrt_device_buffer_t** out_buffer) {
   return tfrt_device_allocator_allocate(port->memory, port->in, size, out_buffer);

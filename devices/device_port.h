@@ -55,6 +55,10 @@ tfrt_status_t tfrt_device_port_read(tfrt_device_port_t* port, tfrt_device_buffer
                                     size_t offset, size_t size, tfrt_device_buffer_t** out_staging,
                                     tfrt_async_value_t** out_ready) TFRT_MUST_USE;
 
+// Returns a chain (+1, never NULL) that is available when all reads so far are done, and what they
+// follow. Thread-safe.
+tfrt_async_value_t* tfrt_device_port_await_reads(tfrt_device_port_t* port) TFRT_MUST_USE;
+
 // Sets |*out_buffer| (+1) to |size| bytes of the device, to be written to. Thread-safe.
 tfrt_status_t tfrt_device_port_allocate(tfrt_device_port_t* port, size_t size,
                                         tfrt_device_buffer_t** out_buffer) TFRT_MUST_USE;

@@ -35,6 +35,27 @@ typedef struct tfrt_cuda_access_s {
   int flags;
 } tfrt_cuda_access_t;
 
+// The options of a new pool. The driver wants the parts without a name to be 0.
+typedef struct tfrt_cuda_pool_options_s {
+  int allocation_type;
+  int handle_types;
+  int location_type;
+  int location_id;
+  void* security;
+  size_t max_size;
+  unsigned char reserved[56];
+} tfrt_cuda_pool_options_t;
+
+// A block of a pool, for another process.
+typedef struct tfrt_cuda_exported_s {
+  unsigned char bytes[64];
+} tfrt_cuda_exported_t;
+
+// Which device it is, on all machines.
+typedef struct tfrt_cuda_uuid_s {
+  unsigned char bytes[16];
+} tfrt_cuda_uuid_t;
+
 // One attribute of a launch.
 typedef struct tfrt_cuda_launch_attribute_s {
   int id;
@@ -101,6 +122,7 @@ enum tfrt_cuda_number_e {
   TFRT_CUDA_ATTRIBUTE_COOPERATIVE_LAUNCH = 95,
   TFRT_CUDA_ATTRIBUTE_MAX_SHARED_SIZE_OPTIN = 97,
   TFRT_CUDA_ATTRIBUTE_MEMORY_POOLS = 115,
+  TFRT_CUDA_ATTRIBUTE_POOL_HANDLE_TYPES = 119,
   TFRT_CUDA_ATTRIBUTE_CLUSTER_LAUNCH = 120,
 
   TFRT_CUDA_FUNCTION_MAX_THREADS_PER_BLOCK = 0,
@@ -118,6 +140,8 @@ enum tfrt_cuda_number_e {
   TFRT_CUDA_EVENT_DISABLE_TIMING = 2,
   TFRT_CUDA_HOST_PORTABLE = 1,  // of pinned memory
   TFRT_CUDA_POOL_RELEASE_THRESHOLD = 4,
+  TFRT_CUDA_ALLOCATION_PINNED = 1,
+  TFRT_CUDA_HANDLE_DESCRIPTOR = 1,  // of a file
   TFRT_CUDA_LOCATION_DEVICE = 1,
   TFRT_CUDA_ACCESS_READ_WRITE = 3,
 };
@@ -132,6 +156,7 @@ enum tfrt_cuda_number_e {
   X(DeviceGet, 2000, true, (tfrt_cuda_device_id_t * device, int ordinal))                          \
   X(DeviceGetName, 2000, true, (char* name, int size, tfrt_cuda_device_id_t device))               \
   X(DeviceGetPCIBusId, 4010, true, (char* text, int size, tfrt_cuda_device_id_t device))           \
+  X(DeviceGetUuid, 11040, false, (tfrt_cuda_uuid_t * uuid, tfrt_cuda_device_id_t device))          \
   X(DeviceTotalMem, 3020, true, (size_t * size, tfrt_cuda_device_id_t device))                     \
   X(DeviceGetAttribute, 2000, true, (int* value, int attribute, tfrt_cuda_device_id_t device))     \
   X(DeviceCanAccessPeer, 4000, true,                                                               \
@@ -163,6 +188,22 @@ enum tfrt_cuda_number_e {
   X(MemPoolSetAttribute, 11020, false, (tfrt_cuda_pool_t pool, int attribute, void* value))        \
   X(MemPoolSetAccess, 11020, false,                                                                \
     (tfrt_cuda_pool_t pool, const tfrt_cuda_access_t* accesses, size_t count))                     \
+  X(MemPoolCreate, 11020, false,                                                                   \
+    (tfrt_cuda_pool_t * pool, const tfrt_cuda_pool_options_t* options))                            \
+  X(MemPoolDestroy, 11020, false, (tfrt_cuda_pool_t pool))                                         \
+  X(MemAllocFromPoolAsync, 11020, false,                                                           \
+    (tfrt_cuda_address_t * address, size_t size, tfrt_cuda_pool_t pool,                            \
+     tfrt_cuda_stream_handle_t stream))                                                            \
+  X(MemPoolExportToShareableHandle, 11020, false,                                                  \
+    (void* handle, tfrt_cuda_pool_t pool, int type, unsigned long long flags))                     \
+  X(MemPoolImportFromShareableHandle, 11020, false,                                                \
+    (tfrt_cuda_pool_t * pool, void* handle, int type, unsigned long long flags))                   \
+  X(MemPoolExportPointer, 11020, false,                                                            \
+    (tfrt_cuda_exported_t * exported, tfrt_cuda_address_t address))                                \
+  X(MemPoolImportPointer, 11020, false,                                                            \
+    (tfrt_cuda_address_t * address, tfrt_cuda_pool_t pool, tfrt_cuda_exported_t * exported))       \
+  X(MemGetAddressRange, 3020, true,                                                                \
+    (tfrt_cuda_address_t * start, size_t * size, tfrt_cuda_address_t address))                     \
   X(MemHostAlloc, 2020, true, (void** data, size_t size, unsigned flags))                          \
   X(MemFreeHost, 2000, true, (void* data))                                                         \
   X(MemHostRegister, 6050, true, (void* data, size_t size, unsigned flags))                        \

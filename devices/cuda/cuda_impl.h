@@ -23,6 +23,7 @@ typedef struct tfrt_cuda_device_s {
   tfrt_cuda_device_id_t id;
   tfrt_cuda_context_t context;
   tfrt_cuda_pool_t pool;         // NULL: it has none
+  bool has_own_pool;             // |pool| is ours, and other processes can be given its memory
   bool can_register;             // kernels find pinned memory where the host does
   _Atomic uint64_t known_peers;  // bit i: device i of the platform is within reach
 } tfrt_cuda_device_t;
@@ -96,6 +97,13 @@ tfrt_status_t tfrt_cuda_device_create_dnn(tfrt_device_t* device, tfrt_device_dnn
 tfrt_status_t tfrt_cuda_device_create_ccl(tfrt_device_t* device, const tfrt_ccl_id_t* id,
                                           int32_t rank, int32_t size, tfrt_device_ccl_t** out_ccl);
 tfrt_status_t tfrt_cuda_device_ccl_site(tfrt_device_t* device, tfrt_ccl_site_t* out_site);
+
+// How the device's memory is lent to other processes (cuda_sharing.c); constant.
+extern const tfrt_device_sharing_t tfrt_cuda_sharing;
+
+// Lets work of |user| reach the memory of |pool|. Thread-safe.
+tfrt_status_t tfrt_cuda_pool_give_access(tfrt_device_t* owner, tfrt_cuda_pool_t pool,
+                                         const tfrt_cuda_device_t* user) TFRT_MUST_USE;
 
 // The same of the platform's. Thread-safe.
 tfrt_status_t tfrt_cuda_platform_create_ccl_id(tfrt_device_platform_t* platform,

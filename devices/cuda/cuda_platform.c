@@ -84,13 +84,7 @@ static tfrt_status_t tfrt_cuda_device_reach(tfrt_cuda_device_t* device, tfrt_cud
   tfrt_cuda_result_t result = api->CtxEnablePeerAccess(peer->context, 0);
   if (result == TFRT_CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) result = TFRT_CUDA_SUCCESS;
   TFRT_RETURN_IF_ERROR(tfrt_cuda_leave(&device->base, result, "cuCtxEnablePeerAccess"));
-  if (!peer->pool) return NULL;
-  tfrt_cuda_access_t access = {.location_type = TFRT_CUDA_LOCATION_DEVICE,
-                               .location_id = device->id,
-                               .flags = TFRT_CUDA_ACCESS_READ_WRITE};
-  TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(&peer->base));
-  return tfrt_cuda_leave(&peer->base, api->MemPoolSetAccess(peer->pool, &access, 1),
-                         "cuMemPoolSetAccess");
+  return peer->pool ? tfrt_cuda_pool_give_access(&peer->base, peer->pool, device) : NULL;
 }
 
 static tfrt_status_t tfrt_cuda_device_can_copy_from(tfrt_device_t* base, tfrt_device_t* base_peer,
@@ -123,6 +117,15 @@ static tfrt_status_t tfrt_cuda_device_can_copy_from(tfrt_device_t* base, tfrt_de
 static void tfrt_cuda_device_destroy(tfrt_device_t* base) {
   tfrt_cuda_device_t* device = tfrt_cuda_device_of(base);
   if (!device->is_open) return;
+  if (device->has_own_pool) {
+    // Ignores an error: with the context of a lost device its pools go, too.
+    tfrt_status_t status = tfrt_cuda_enter(base);
+    if (!status) {
+      status = tfrt_cuda_leave(base, tfrt_cuda_api_of(base)->MemPoolDestroy(device->pool),
+                               "cuMemPoolDestroy");
+    }
+    tfrt_status_release(status);
+  }
   tfrt_cuda_api_of(base)->DevicePrimaryCtxRelease(device->id);
   tfrt_device_deinitialize(base);
 }
@@ -179,20 +182,44 @@ static tfrt_status_t tfrt_cuda_device_read_properties(tfrt_cuda_device_t* device
   return tfrt_cuda_judge(&device->base, result, "cuDeviceGetName");
 }
 
-// Finds the device's pool, and tells it to keep what is freed; without one there is none.
+// Makes a pool whose memory other processes can be given; NULL if that can't be had.
+static tfrt_cuda_pool_t tfrt_cuda_device_create_pool(tfrt_cuda_device_t* device) {
+  const tfrt_cuda_api_t* api = tfrt_cuda_api_of(&device->base);
+  bool can_share = api->MemPoolCreate && api->MemPoolDestroy && api->MemAllocFromPoolAsync &&
+                   api->MemPoolExportToShareableHandle && api->MemPoolImportFromShareableHandle &&
+                   api->MemPoolExportPointer && api->MemPoolImportPointer && api->DeviceGetUuid &&
+                   (tfrt_cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_POOL_HANDLE_TYPES) &
+                    TFRT_CUDA_HANDLE_DESCRIPTOR) != 0;
+  const tfrt_cuda_pool_options_t options = {.allocation_type = TFRT_CUDA_ALLOCATION_PINNED,
+                                            .handle_types = TFRT_CUDA_HANDLE_DESCRIPTOR,
+                                            .location_type = TFRT_CUDA_LOCATION_DEVICE,
+                                            .location_id = device->id};
+  tfrt_cuda_pool_t pool = NULL;
+  if (!can_share || api->MemPoolCreate(&pool, &options) != TFRT_CUDA_SUCCESS) return NULL;
+  return pool;
+}
+
+// Finds the device's pool, and tells it to keep what is freed; without one there is none. A pool
+// of our own comes first: the driver shares no memory of the device's default one.
 static void tfrt_cuda_device_find_pool(tfrt_cuda_device_t* device) {
   const tfrt_cuda_api_t* api = tfrt_cuda_api_of(&device->base);
   uint64_t threshold = UINT64_MAX;
   bool has_pools = api->MemAllocAsync && api->MemFreeAsync && api->DeviceGetDefaultMemPool &&
                    api->MemPoolSetAttribute && api->MemPoolSetAccess &&
                    tfrt_cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_MEMORY_POOLS) != 0;
-  if (has_pools && api->DeviceGetDefaultMemPool(&device->pool, device->id) == TFRT_CUDA_SUCCESS &&
-      api->MemPoolSetAttribute(device->pool, TFRT_CUDA_POOL_RELEASE_THRESHOLD, &threshold) ==
-          TFRT_CUDA_SUCCESS) {
-    device->base.properties.has_pools = true;
-  } else {
-    device->pool = NULL;
-  }
+  if (!has_pools) return;
+  device->pool = tfrt_cuda_device_create_pool(device);
+  device->has_own_pool = device->pool != NULL;
+  bool is_there = device->has_own_pool ||
+                  api->DeviceGetDefaultMemPool(&device->pool, device->id) == TFRT_CUDA_SUCCESS;
+  is_there = is_there && api->MemPoolSetAttribute(device->pool, TFRT_CUDA_POOL_RELEASE_THRESHOLD,
+                                                  &threshold) == TFRT_CUDA_SUCCESS;
+  device->base.properties.has_pools = is_there;
+  if (is_there && device->has_own_pool) device->base.sharing = &tfrt_cuda_sharing;
+  if (is_there) return;
+  if (device->has_own_pool) api->MemPoolDestroy(device->pool);
+  device->has_own_pool = false;
+  device->pool = NULL;
 }
 
 // Asks for the priorities of launches, which older drivers don't have.

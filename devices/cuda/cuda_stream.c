@@ -118,10 +118,16 @@ static tfrt_status_t tfrt_cuda_stream_wait(tfrt_device_stream_t* stream,
 static tfrt_status_t tfrt_cuda_stream_allocate(tfrt_device_stream_t* stream, size_t size,
                                                tfrt_device_address_t* out_address) {
   tfrt_device_t* device = stream->device;
+  const tfrt_cuda_device_t* cuda = tfrt_cuda_device_of(device);
+  const tfrt_cuda_api_t* api = tfrt_cuda_api_of(device);
+  tfrt_cuda_stream_handle_t handle = tfrt_cuda_stream_of(stream)->handle;
   TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(device));
-  tfrt_cuda_result_t result = tfrt_cuda_api_of(device)->MemAllocAsync(
-      out_address, size, tfrt_cuda_stream_of(stream)->handle);
-  return tfrt_cuda_leave(device, result, "cuMemAllocAsync");
+  if (cuda->has_own_pool) {
+    return tfrt_cuda_leave(device,
+                           api->MemAllocFromPoolAsync(out_address, size, cuda->pool, handle),
+                           "cuMemAllocFromPoolAsync");
+  }
+  return tfrt_cuda_leave(device, api->MemAllocAsync(out_address, size, handle), "cuMemAllocAsync");
 }
 
 static tfrt_status_t tfrt_cuda_stream_deallocate(tfrt_device_stream_t* stream,

@@ -180,7 +180,8 @@ static void begin_welcome(tfrt_bulk_channel_t* channel, uint32_t number, tfrt_st
         .kind = TFRT_WIRE_BULK_GREETING,
         .welcome = {.channel = number,
                     .error = refusal ? &error : NULL,
-                    .last_dialled = channel->peer ? channel->peer->last_dialled : 0}};
+                    .last_dialled = channel->peer ? channel->peer->last_dialled : 0,
+                    .place = channel->manager->options.place}};
     result = encode_message(channel, &welcome);
   }
   tfrt_arena_deinitialize(&arena);
@@ -215,15 +216,20 @@ static void begin_window(tfrt_bulk_channel_t* channel, uint64_t want, uint64_t l
   begin_message(channel, &window);
 }
 
-// Says the next window that has moved; or once more the first one, to see whether the channel is
-// lost. Returns false if there is none.
+// Says the next window that has moved, or that no memory can be borrowed; or once more the first
+// one, to see whether the channel is lost. Returns false if there is none.
 static bool begin_due_window(tfrt_bulk_channel_t* channel) {
   const uint64_t expected_want = channel->expected_want;
   tfrt_list_link_t* link = tfrt_list_pop_front(&channel->peer->windows);
   if (!link && expected_want == 0) return false;
   channel->expected_want = 0;
-  if (link) {
-    tfrt_bulk_incoming_t* incoming = TFRT_CONTAINER_OF(link, tfrt_bulk_incoming_t, link);
+  tfrt_bulk_incoming_t* incoming =
+      link ? TFRT_CONTAINER_OF(link, tfrt_bulk_incoming_t, link) : NULL;
+  if (incoming && incoming->borrowing == TFRT_BULK_DECLINING) {
+    incoming->borrowing = TFRT_BULK_NOT_BORROWING;
+    begin_message(channel, &(tfrt_wire_bulk_t){.kind = TFRT_WIRE_BULK_DECLINE,
+                                               .decline = {.want = incoming->name.want}});
+  } else if (incoming) {
     begin_window(channel, incoming->name.want, incoming->granted);
   } else {
     begin_window(channel, expected_want, channel->manager->options.window_size);
@@ -241,7 +247,16 @@ static bool begin_due_report(tfrt_bulk_channel_t* channel) {
   return true;
 }
 
-// Begins the write of the next report, Abort or Window that is due. False if there is none.
+// Begins the next Offer. Returns false if there is none.
+static bool begin_offer(tfrt_bulk_channel_t* channel) {
+  tfrt_wire_bulk_t message = {.kind = TFRT_WIRE_BULK_OFFER};
+  if (!tfrt_bulk_outgoing_next_offer(channel->peer, &message.offer)) return false;
+  begin_message(channel, &message);
+  return true;
+}
+
+// Begins the write of the next report, Abort, Offer, Window or Decline that is due. False if there
+// is none.
 static bool begin_due_message(tfrt_bulk_channel_t* channel) {
   if (begin_due_report(channel)) return true;
   tfrt_bulk_peer_t* peer = channel->peer;
@@ -258,7 +273,8 @@ static bool begin_due_message(tfrt_bulk_channel_t* channel) {
     tfrt_allocator_free(channel->manager->allocator, abort, sizeof(*abort));
     return true;
   }
-  return begin_failure(channel) || begin_interruption(channel) || begin_due_window(channel);
+  return begin_failure(channel) || begin_interruption(channel) || begin_due_window(channel) ||
+         begin_offer(channel);
 }
 
 // --- Writing -----------------------------------------------------------------
@@ -358,7 +374,8 @@ static void dial_and_greet(tfrt_bulk_channel_t* channel) {
                                            .from_incarnation = manager->options.incarnation,
                                            .to_incarnation = session->incarnation,
                                            .session = session->session,
-                                           .connection = channel->number};
+                                           .connection = channel->number,
+                                           .place = manager->options.place};
   }
   tfrt_node_lock_unlock_and_run(manager->lock);
   tfrt_transport_connection_t* connection = NULL;
@@ -413,7 +430,9 @@ static bool on_hello(tfrt_bulk_channel_t* channel, const tfrt_bulk_message_t* me
   leave_state(channel, refusal ? TFRT_BULK_CHANNEL_REFUSING : TFRT_BULK_CHANNEL_OPEN);
   if (!refusal) stop_timer(channel);
   begin_welcome(channel, message->body.hello.channel, refusal);
-  if (!refusal && channel->peer) tfrt_bulk_peer_opened(channel->peer);
+  if (!refusal && channel->peer) {
+    tfrt_bulk_peer_opened(channel->peer, message->body.hello.place);
+  }
   tfrt_status_release(refusal);
   return true;
 }
@@ -428,7 +447,7 @@ static bool on_welcome(tfrt_bulk_channel_t* channel, const tfrt_bulk_message_t* 
   }
   leave_state(channel, TFRT_BULK_CHANNEL_OPEN);
   channel->passed = message->body.welcome.last_dialled;
-  tfrt_bulk_peer_opened(channel->peer);
+  tfrt_bulk_peer_opened(channel->peer, message->body.welcome.place);
   tfrt_bulk_channel_pump(channel);
   return true;
 }
@@ -438,8 +457,10 @@ static bool on_welcome(tfrt_bulk_channel_t* channel, const tfrt_bulk_message_t* 
 static const tfrt_bulk_direction_t* direction_of(const tfrt_bulk_message_t* message) {
   switch (message->body.kind) {
     case TFRT_WIRE_BULK_CHUNK:
+    case TFRT_WIRE_BULK_OFFER:
       return &tfrt_bulk_incoming_direction;
     case TFRT_WIRE_BULK_WINDOW:
+    case TFRT_WIRE_BULK_DECLINE:
       return &tfrt_bulk_outgoing_direction;
     case TFRT_WIRE_BULK_ABORT:
       return message->body.abort.from_owner ? &tfrt_bulk_incoming_direction

@@ -65,7 +65,7 @@ typedef enum tfrt_bulk_outgoing_state_e {
 // A payload from here.
 typedef struct tfrt_bulk_outgoing_s {
   tfrt_hash_node_t by_want;
-  tfrt_list_link_t link;  // among the peer's ready, interrupted or failed ones, or in none
+  tfrt_list_link_t link;  // among the peer's ready, interrupted, failed or lent ones, or in none
   tfrt_bulk_manager_t* manager;
   tfrt_bulk_peer_t* peer;  // NULL when over
   uint64_t want;
@@ -97,6 +97,13 @@ typedef enum tfrt_bulk_incoming_state_e {
   TFRT_BULK_INCOMING_OVER,
 } tfrt_bulk_incoming_state_t;
 
+// Memory that the owner has offered for a payload to here.
+typedef enum tfrt_bulk_borrowing_e {
+  TFRT_BULK_NOT_BORROWING = 0,
+  TFRT_BULK_BORROWING,  // the sink fetches; the transfer is busy with that
+  TFRT_BULK_DECLINING,  // a Decline is due
+} tfrt_bulk_borrowing_t;
+
 // An interruption: no chunk is taken before resume_receive.
 typedef enum tfrt_bulk_interruption_e {
   TFRT_BULK_NOT_INTERRUPTED = 0,
@@ -120,13 +127,16 @@ typedef struct tfrt_bulk_incoming_s {
   tfrt_list_link_t pieces;  // of those
   tfrt_bulk_incoming_state_t state;
   tfrt_bulk_interruption_t interruption;
-  bool is_busy;          // a thread copies, or calls the handler
-  bool must_tell_end;    // aborted is due at the end: the handler has made room
-  bool is_making_room;   // |room_task| is under way
+  tfrt_bulk_borrowing_t borrowing;
+  tfrt_async_value_t* fetched;  // +1 while it borrows
+  bool is_busy;                 // a thread copies, or calls the handler
+  bool must_tell_end;           // aborted is due at the end: the handler has made room
+  bool is_making_room;          // |room_task| is under way
   uint64_t ready;        // bytes whose memory is there, if that is made ready (bulk_incoming.c)
   tfrt_status_t result;  // +1, when over
   tfrt_task_t task;
   tfrt_task_t room_task;
+  tfrt_task_t fetch_task;
 } tfrt_bulk_incoming_t;
 
 // One connection.
@@ -195,6 +205,8 @@ struct tfrt_bulk_peer_s {
   uint32_t last_dialled;  // numbers of connections
   uint32_t last_accepted;
   bool is_needed;
+  bool is_here;           // may lend us memory, and be lent ours
+  uint32_t declines;      // in a row
   bool is_buried;         // waits for its timer
   int64_t next_dial_ns;   // not before
   int64_t give_up_at_ns;  // TFRT_TIME_INFINITE: a channel is open, or none is needed
@@ -206,6 +218,7 @@ struct tfrt_bulk_peer_s {
   tfrt_list_link_t large;        // in turn
   tfrt_list_link_t interrupted;  // outgoing ones; the borrower must hear of each
   tfrt_list_link_t failed;       // the same
+  tfrt_list_link_t offers;       // outgoing ones whose memory is lent
   tfrt_list_link_t windows;      // incoming ones with a grant that was not sent
   tfrt_list_link_t aborts;
   uint32_t abort_count;
@@ -252,8 +265,9 @@ void tfrt_bulk_peer_need(tfrt_bulk_peer_t* peer);
 // channel, after a delay unless the channel |was_open|.
 void tfrt_bulk_peer_detach(tfrt_bulk_peer_t* peer, bool was_open);
 
-// |peer|'s channel is OPEN.
-static inline void tfrt_bulk_peer_opened(tfrt_bulk_peer_t* peer) {
+// |peer|'s channel is OPEN, and the peer says that it is at |place|.
+static inline void tfrt_bulk_peer_opened(tfrt_bulk_peer_t* peer, tfrt_string_view_t place) {
+  peer->is_here = place.size > 0 && tfrt_string_view_equal(place, peer->manager->options.place);
   peer->is_needed = true;
   peer->give_up_at_ns = TFRT_TIME_INFINITE;
 }
@@ -308,6 +322,10 @@ uint32_t tfrt_bulk_message_copy_payload(const tfrt_bulk_message_t* message, void
 // (without its payload's bytes if that is empty) and counts a write. NULL: there is none.
 tfrt_bulk_outgoing_t* tfrt_bulk_outgoing_next(tfrt_bulk_peer_t* peer, uint64_t max_size,
                                               tfrt_wire_chunk_t* out_chunk);
+
+// Takes the next Offer of |peer| that is due into |*out_offer|, whose texts live until the lock is
+// opened. Returns false if there is none.
+bool tfrt_bulk_outgoing_next_offer(tfrt_bulk_peer_t* peer, tfrt_wire_offer_t* out_offer);
 
 // A write of |outgoing| is over.
 void tfrt_bulk_outgoing_finish_write(tfrt_bulk_outgoing_t* outgoing);

@@ -5,6 +5,7 @@
 
 #include "distributed/bulk/bulk_impl.h"
 #include "distributed/tuning/tuning.h"
+#include "host_runtime/base/log.h"
 
 static tfrt_bulk_incoming_t* find(tfrt_bulk_peer_t* peer, uint64_t want) {
   tfrt_hash_node_t* node = tfrt_hash_table_find(&peer->incoming, &want);
@@ -17,8 +18,8 @@ static tfrt_bulk_transfer_t name_of(const tfrt_bulk_peer_t* peer, uint64_t want)
 
 // --- Begin and end -----------------------------------------------------------
 
-// Makes a busy one for |chunk|, the first of its transfer; NULL when memory is out.
-static tfrt_bulk_incoming_t* create(tfrt_bulk_peer_t* peer, const tfrt_wire_chunk_t* chunk) {
+// Makes a busy one for |want| of |total_size| bytes; NULL when memory is out.
+static tfrt_bulk_incoming_t* create(tfrt_bulk_peer_t* peer, uint64_t want, uint64_t total_size) {
   tfrt_bulk_manager_t* manager = peer->manager;
   tfrt_bulk_incoming_t* incoming =
       tfrt_allocator_allocate_zeroed(manager->allocator, sizeof(*incoming));
@@ -27,8 +28,8 @@ static tfrt_bulk_incoming_t* create(tfrt_bulk_peer_t* peer, const tfrt_wire_chun
   tfrt_list_initialize(&incoming->pieces);
   incoming->manager = manager;
   incoming->peer = peer;
-  incoming->name = name_of(peer, chunk->want);
-  incoming->total_size = chunk->total_size;
+  incoming->name = name_of(peer, want);
+  incoming->total_size = total_size;
   incoming->granted = manager->options.window_size;
   incoming->limit = incoming->granted;
   incoming->is_busy = true;
@@ -365,7 +366,11 @@ static tfrt_status_t check_chunk(const tfrt_bulk_incoming_t* incoming,
                                  const tfrt_wire_chunk_t* chunk, bool is_first) {
   uint64_t behind = chunk->offset + chunk->payload.size;
   const char* mistake = NULL;
-  if (chunk->type.size > 0 && !is_first) mistake = "described twice";
+  // After an Offer that was declined, or that an interruption has cut short, it is described again.
+  if (chunk->type.size > 0 && !is_first && incoming->received > 0) mistake = "described twice";
+  if (chunk->type.size > 0 && chunk->total_size != incoming->total_size) {
+    mistake = "of another size than before";
+  }
   if (chunk->offset != incoming->received) mistake = "not the byte that comes next";
   if (behind > incoming->total_size) mistake = "behind the payload's end";
   if (behind > incoming->limit) mistake = "beyond the credit";
@@ -404,18 +409,23 @@ static tfrt_status_t copy(tfrt_bulk_incoming_t* incoming, const tfrt_bulk_messag
                             chunk->want, chunk->offset, chunk->checksum, checksum);
 }
 
+// Asks the handler for a place for the busy |incoming|. Without the lock.
+static tfrt_status_t begin_sink(tfrt_bulk_incoming_t* incoming, tfrt_string_view_t type,
+                                tfrt_string_view_t header) {
+  tfrt_bulk_handler_t* handler = incoming->manager->handler;
+  const tfrt_bulk_transfer_t name = incoming->name;
+  TFRT_RETURN_IF_ERROR(
+      handler->vtable->begin(handler, &name, type, header, incoming->total_size, &incoming->sink));
+  incoming->must_tell_end = true;
+  return NULL;
+}
+
 // Makes room for, checks and copies the chunk of the busy |incoming|. Without the lock. The handler
 // is asked first: about a transfer that nobody waits for nothing is said, whatever it sends.
 static tfrt_status_t receive(tfrt_bulk_incoming_t* incoming, const tfrt_bulk_message_t* message,
                              bool is_first) {
   const tfrt_wire_chunk_t* chunk = &message->body.chunk;
-  tfrt_bulk_handler_t* handler = incoming->manager->handler;
-  if (is_first) {
-    const tfrt_bulk_transfer_t name = incoming->name;
-    TFRT_RETURN_IF_ERROR(handler->vtable->begin(handler, &name, chunk->type, chunk->header,
-                                                chunk->total_size, &incoming->sink));
-    incoming->must_tell_end = true;
-  }
+  if (is_first) TFRT_RETURN_IF_ERROR(begin_sink(incoming, chunk->type, chunk->header));
   TFRT_RETURN_IF_ERROR(check_chunk(incoming, chunk, is_first));
   return copy(incoming, message);
 }
@@ -448,28 +458,39 @@ static bool note_received(tfrt_bulk_incoming_t* incoming, size_t size, tfrt_stat
   return false;
 }
 
-// The transfer that |chunk| belongs to, made busy, or NULL if it is late. Sets |*out_status|
-// (+1) when there is no memory for a new one.
-static tfrt_bulk_incoming_t* open_chunk(tfrt_bulk_peer_t* peer, const tfrt_wire_chunk_t* chunk,
-                                        bool* out_is_first, tfrt_status_t* out_status) {
-  tfrt_bulk_incoming_t* incoming = find(peer, chunk->want);
+// The transfer |want|, made busy, or NULL if what came of it is late. If it |describes| a payload
+// of |total_size| bytes, there may be none yet. Sets |*out_status| (+1) when there is no memory for
+// a new one.
+static tfrt_bulk_incoming_t* open_transfer(tfrt_bulk_peer_t* peer, uint64_t want, bool describes,
+                                           uint64_t total_size, bool* out_is_first,
+                                           tfrt_status_t* out_status) {
+  tfrt_bulk_incoming_t* incoming = find(peer, want);
   *out_is_first = !incoming;
   if (incoming && incoming->interruption == TFRT_BULK_NOT_INTERRUPTED && !incoming->is_busy) {
     incoming->is_busy = true;
+    // The owner has not waited for the Decline, or begins anew.
+    incoming->borrowing = TFRT_BULK_NOT_BORROWING;
     incoming->limit = incoming->granted;
     return incoming;
   }
-  if (incoming || chunk->type.size == 0 || chunk->offset != 0) {
+  if (incoming || !describes) {
     ++peer->manager->counts.ignored;
     return NULL;
   }
-  incoming = create(peer, chunk);
+  incoming = create(peer, want, total_size);
   if (!incoming) {
     *out_status = tfrt_status_out_of_memory();
-    tfrt_bulk_peer_abort_transfer(peer, chunk->want, false, *out_status);
+    tfrt_bulk_peer_abort_transfer(peer, want, false, *out_status);
     tfrt_bulk_channel_pump(peer->channel);
   }
   return incoming;
+}
+
+// The transfer that |chunk| belongs to, as above.
+static tfrt_bulk_incoming_t* open_chunk(tfrt_bulk_peer_t* peer, const tfrt_wire_chunk_t* chunk,
+                                        bool* out_is_first, tfrt_status_t* out_status) {
+  bool describes = chunk->type.size > 0 && chunk->offset == 0;
+  return open_transfer(peer, chunk->want, describes, chunk->total_size, out_is_first, out_status);
 }
 
 static void on_chunk(tfrt_bulk_channel_t* channel, const tfrt_bulk_message_t* message) {
@@ -503,6 +524,102 @@ static void complete(tfrt_bulk_incoming_t* incoming) {
   tfrt_bulk_handler_t* handler = incoming->manager->handler;
   handler->vtable->complete(handler, &incoming->name, incoming->sink.context);
   free_incoming(incoming);
+}
+
+// --- Offers ------------------------------------------------------------------
+
+// The busy |incoming| has all bytes, or can't have them because of |status| (+0). Returns true if
+// it is complete.
+static bool note_fetched(tfrt_bulk_incoming_t* incoming, tfrt_status_t status) {
+  tfrt_async_value_release(incoming->fetched);
+  incoming->fetched = NULL;
+  incoming->borrowing = TFRT_BULK_NOT_BORROWING;
+  if (incoming->state == TFRT_BULK_INCOMING_OVER) {
+    settle(incoming);
+    return false;
+  }
+  tfrt_bulk_peer_t* peer = incoming->peer;
+  if (!status) {
+    if (TFRT_COUNTERS) peer->traffic.borrowed += incoming->total_size;
+    incoming->received = incoming->total_size;
+    incoming->state = TFRT_BULK_INCOMING_FILLED;
+    forget(incoming);
+    return true;
+  }
+  if (incoming->interruption == TFRT_BULK_NOT_INTERRUPTED) {
+    incoming->borrowing = TFRT_BULK_DECLINING;
+    tfrt_list_push_back(&peer->windows, &incoming->link);
+  }
+  settle(incoming);
+  tfrt_bulk_channel_pump(peer->channel);
+  return false;
+}
+
+// Takes the lock.
+static void run_fetched(tfrt_task_t* task) {
+  tfrt_bulk_incoming_t* incoming = TFRT_CONTAINER_OF(task, tfrt_bulk_incoming_t, fetch_task);
+  tfrt_node_lock_t* lock = incoming->manager->lock;
+  tfrt_status_t status = NULL;
+  if (tfrt_async_value_is_error(incoming->fetched)) {
+    status = tfrt_status_retain(tfrt_async_value_error(incoming->fetched));
+    tfrt_log(TFRT_LOG_DEBUG, NULL, "%llu bytes are not borrowed but sent: %s",
+             (unsigned long long)incoming->total_size, tfrt_status_message(status));
+  }
+  tfrt_node_lock_lock(lock);
+  bool is_complete = note_fetched(incoming, status);
+  tfrt_node_lock_unlock_and_run(lock);
+  tfrt_status_release(status);
+  if (is_complete) complete(incoming);
+}
+
+// Has the sink of the busy |incoming| fetch what |offer| names. Without the lock.
+static tfrt_status_t fetch(tfrt_bulk_incoming_t* incoming, const tfrt_wire_offer_t* offer,
+                           bool is_first) {
+  if (is_first) TFRT_RETURN_IF_ERROR(begin_sink(incoming, offer->type, offer->header));
+  if (incoming->received > 0 || offer->total_size != incoming->total_size) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "an Offer of want %" PRIu64 ", of which %" PRIu64 " of %" PRIu64
+                              " bytes are here",
+                              offer->want, incoming->received, incoming->total_size);
+  }
+  tfrt_payload_sink_t* stream = incoming->sink.stream;
+  incoming->borrowing = TFRT_BULK_BORROWING;
+  incoming->fetched =
+      stream && stream->vtable->fetch
+          ? stream->vtable->fetch(stream, offer->ticket.data, offer->ticket.size)
+          : tfrt_async_value_create_error_take(tfrt_status_create(
+                TFRT_STATUS_UNIMPLEMENTED, "memory is offered for a payload that can't take it"));
+  tfrt_task_initialize(&incoming->fetch_task, run_fetched);
+  tfrt_async_value_and_then(incoming->fetched, &incoming->fetch_task);
+  return NULL;
+}
+
+static void on_offer(tfrt_bulk_channel_t* channel, const tfrt_wire_offer_t* offer) {
+  tfrt_bulk_manager_t* manager = channel->manager;
+  tfrt_bulk_handler_t* handler = manager->handler;
+  tfrt_bulk_incoming_t* incoming = NULL;
+  tfrt_bulk_transfer_t name = {0};
+  bool is_first = false;
+  tfrt_status_t status = NULL;
+  tfrt_node_lock_lock(manager->lock);
+  if (channel->peer) {
+    name = name_of(channel->peer, offer->want);
+    incoming =
+        open_transfer(channel->peer, offer->want, true, offer->total_size, &is_first, &status);
+  }
+  tfrt_node_lock_unlock_and_run(manager->lock);
+  if (!incoming) {
+    if (status) handler->vtable->aborted(handler, &name, NULL, status);
+    tfrt_status_release(status);
+    return;
+  }
+  status = fetch(incoming, offer, is_first);
+  if (!status) return;
+  tfrt_node_lock_lock(manager->lock);
+  bool is_complete = note_received(incoming, 0, status);
+  tfrt_node_lock_unlock_and_run(manager->lock);
+  tfrt_status_release(status);
+  if (is_complete) complete(incoming);
 }
 
 // --- Room --------------------------------------------------------------------
@@ -550,6 +667,8 @@ static void on_abort(tfrt_bulk_channel_t* channel, const tfrt_wire_abort_t* abor
 static void on_message(tfrt_bulk_channel_t* channel, const tfrt_bulk_message_t* message) {
   if (message->body.kind == TFRT_WIRE_BULK_CHUNK) {
     on_chunk(channel, message);
+  } else if (message->body.kind == TFRT_WIRE_BULK_OFFER) {
+    on_offer(channel, &message->body.offer);
   } else {
     on_abort(channel, &message->body.abort);
   }

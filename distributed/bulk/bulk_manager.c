@@ -43,6 +43,7 @@ void tfrt_bulk_options_initialize(tfrt_bulk_options_t* out_options) {
       .room_size = TFRT_BLOCK_CACHE_MAX_BYTES + 1,
       .long_size = (uint64_t)256 << 20,
       .polite_chunk_bytes = 128u << 10,
+      .lend_size = TFRT_TUNING_BULK_LEND_BYTES,
   };
 }
 
@@ -50,12 +51,13 @@ static tfrt_status_t check_options(const tfrt_bulk_options_t* options) {
   bool is_fine = options->incarnation != 0 && options->dial_timeout_ns > 0 &&
                  options->redial_delay_ns > 0 && options->give_up_ns > 0 && options->stall_ns > 0 &&
                  options->window_size > 0 && options->window_size <= UINT32_MAX &&
-                 options->max_greeting > 0 && options->polite_chunk_bytes > 0;
+                 options->max_greeting > 0 && options->polite_chunk_bytes > 0 &&
+                 options->place.size <= TFRT_WIRE_MAX_PLACE_SIZE;
   if (is_fine) return NULL;
   return tfrt_status_create(
       TFRT_STATUS_INVALID_ARGUMENT,
       "bulk channels need an incarnation, positive times and sizes, and a window "
-      "below 4 GiB");
+      "below 4 GiB; a place has at most 128 bytes");
 }
 
 static tfrt_status_t accept_stream(tfrt_transport_acceptor_t* acceptor,
@@ -75,11 +77,16 @@ tfrt_status_t tfrt_bulk_manager_create(const tfrt_bulk_options_t* options,
   manager->options = *options;
   size_t key_size = options->cluster_key.size;
   const char* key = tfrt_allocator_copy_string(allocator, options->cluster_key.data, key_size);
-  if (!key) {
+  const char* place =
+      tfrt_allocator_copy_string(allocator, options->place.data, options->place.size);
+  if (!key || !place) {
+    tfrt_allocator_free(allocator, (char*)key, key_size + 1);
+    tfrt_allocator_free(allocator, (char*)place, options->place.size + 1);
     tfrt_allocator_free(allocator, manager, sizeof(*manager));
     return tfrt_status_out_of_memory();
   }
   manager->options.cluster_key = tfrt_string_view_make(key, key_size);
+  manager->options.place = tfrt_string_view_make(place, options->place.size);
   manager->acceptor.vtable = &acceptor_vtable;
   manager->transport = transport;
   manager->lock = lock;
@@ -100,6 +107,8 @@ void tfrt_bulk_manager_free(tfrt_bulk_manager_t* manager) {
   tfrt_condition_deinitialize(&manager->drained);
   tfrt_allocator_free(allocator, (char*)manager->options.cluster_key.data,
                       manager->options.cluster_key.size + 1);
+  tfrt_allocator_free(allocator, (char*)manager->options.place.data,
+                      manager->options.place.size + 1);
   tfrt_allocator_free(allocator, manager, sizeof(*manager));
 }
 
@@ -205,6 +214,7 @@ tfrt_status_t tfrt_bulk_manager_open(tfrt_bulk_manager_t* manager,
   tfrt_list_initialize(&peer->large);
   tfrt_list_initialize(&peer->interrupted);
   tfrt_list_initialize(&peer->failed);
+  tfrt_list_initialize(&peer->offers);
   tfrt_list_initialize(&peer->windows);
   tfrt_list_initialize(&peer->aborts);
   tfrt_hash_table_insert(&manager->peers, &peer->session.incarnation, &peer->by_incarnation);

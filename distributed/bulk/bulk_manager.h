@@ -17,6 +17,14 @@
 //     complete             <-----------  Chunk(.., last)
 //     Unwant --------------------------------- control ------------------->  end_send
 //
+// Memory that both reach: where both ends say the same |place|, the owner asks the payload's source
+// to lend its memory, and offers that instead of chunks; the borrower's sink copies it. If the
+// borrower can't, it declines, and chunks come. Only the payload's type knows the form of a ticket:
+//
+//     <------------------ Offer(ticket)       the owner's source: lend
+//     the sink: fetch
+//     complete, or  Decline ------------->    Chunk(type, header, total, 0..)
+//
 // Dialling: a side that has the other's address dials when a payload is first to move, or in
 // tfrt_bulk_manager_need(). It dials again whenever the channel is lost, as long as the session
 // lives. A channel may be lost on one side only, for example behind a relay that drops idle
@@ -142,6 +150,10 @@ typedef struct tfrt_bulk_options_s {
   // while there is other traffic, which waits at both ends for each chunk.
   uint64_t long_size;
   uint32_t polite_chunk_bytes;
+  // Processes with an equal |place| can try to lend each other memory; empty: this one doesn't.
+  // Payloads of |lend_size| and more are offered.
+  tfrt_string_view_t place;
+  uint64_t lend_size;
 } tfrt_bulk_options_t;
 
 // A session that is OPEN. |address| (copied) is where the peer can be dialled, or empty.
@@ -182,7 +194,8 @@ typedef struct tfrt_bulk_counts_s {
 typedef struct tfrt_bulk_traffic_s {
   uint64_t sent;
   uint64_t received;
-  uint64_t of_want;  // the bytes that are here of one payload; 0 if it has not begun
+  uint64_t borrowed;  // copied here from memory that the peer has lent
+  uint64_t of_want;   // the bytes that are here of one payload; 0 if it has not begun
 } tfrt_bulk_traffic_t;
 
 // Sets |*out_options| to the defaults; |incarnation| stays 0 and must be set. Thread-safe.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/bulk/bulk_impl.h"
 #include "distributed/tuning/tuning.h"
+#include "host_runtime/base/log.h"
 
 static tfrt_bulk_outgoing_t* find(tfrt_bulk_peer_t* peer, uint64_t want) {
   tfrt_hash_node_t* node = tfrt_hash_table_find(&peer->outgoing, &want);
@@ -56,10 +57,26 @@ typedef struct tfrt_bulk_piece_s {
   tfrt_task_t task;
 } tfrt_bulk_piece_t;
 
+// Memory that the source lends instead of being read from:
+//
+//   NONE --the peer is here--> MAKING --ready--> MADE --Offer--> OFFERED --Decline--> OVER
+//                                 `--it can't, or won't--> OVER    | interrupted
+//                                                    MADE <--------`
+typedef enum tfrt_bulk_loan_e {
+  TFRT_BULK_LOAN_NONE = 0,
+  TFRT_BULK_LOAN_MAKING,
+  TFRT_BULK_LOAN_MADE,
+  TFRT_BULK_LOAN_OFFERED,
+  TFRT_BULK_LOAN_OVER,  // pieces are read
+} tfrt_bulk_loan_t;
+
 struct tfrt_bulk_reader_s {
   tfrt_bulk_outgoing_t* outgoing;
   tfrt_payload_source_t* source;  // owned
-  uint64_t next;                  // the first byte that was not asked for
+  tfrt_bulk_loan_t loan;
+  tfrt_task_t loan_task;
+  tfrt_payload_ticket_t ticket;
+  uint64_t next;  // the first byte that was not asked for
   bool has_task;
   tfrt_task_t task;  // calls the source
   tfrt_bulk_piece_t pieces[TFRT_BULK_READER_PIECES];
@@ -67,6 +84,11 @@ struct tfrt_bulk_reader_s {
 
 static tfrt_node_lock_t* lock_of(const tfrt_bulk_reader_t* reader) {
   return reader->outgoing->manager->lock;
+}
+
+// Whether no piece is read, because memory is lent, or will be.
+static bool reader_lends(const tfrt_bulk_reader_t* reader) {
+  return reader && reader->loan != TFRT_BULK_LOAN_NONE && reader->loan != TFRT_BULK_LOAN_OVER;
 }
 
 // Runs when the bytes of a piece are here, or don't come. Takes the lock.
@@ -88,7 +110,7 @@ static tfrt_bulk_piece_t* take_next(tfrt_bulk_reader_t* reader) {
   const tfrt_bulk_outgoing_t* outgoing = reader->outgoing;
   uint64_t left = outgoing->encoding.body_size - reader->next;
   bool is_needed = outgoing->state == TFRT_BULK_OUTGOING_GOING && !outgoing->is_interrupted &&
-                   !outgoing->failure;
+                   !outgoing->failure && !reader_lends(reader);
   if (!is_needed || left == 0) return NULL;
   for (int i = 0; i < TFRT_BULK_READER_PIECES; ++i) {
     tfrt_bulk_piece_t* piece = &reader->pieces[i];
@@ -137,7 +159,7 @@ static void reader_start(tfrt_bulk_reader_t* reader) {
   }
   const tfrt_bulk_outgoing_t* outgoing = reader->outgoing;
   if (reader->has_task || !has_room || outgoing->state != TFRT_BULK_OUTGOING_GOING ||
-      outgoing->is_interrupted)
+      outgoing->is_interrupted || reader_lends(reader))
     return;
   if (reader->next == outgoing->encoding.body_size) return;
   reader->has_task = true;
@@ -209,7 +231,7 @@ static tfrt_status_t reader_allocate_take(tfrt_bulk_outgoing_t* outgoing,
 // later, once it is.
 static bool reader_is_idle(const tfrt_bulk_reader_t* reader) {
   if (!reader) return true;
-  bool is_idle = !reader->has_task;
+  bool is_idle = !reader->has_task && reader->loan != TFRT_BULK_LOAN_MAKING;
   for (int i = 0; i < TFRT_BULK_READER_PIECES; ++i) {
     tfrt_bulk_piece_state_t state = reader->pieces[i].state;
     is_idle &= state == TFRT_BULK_PIECE_FREE || state == TFRT_BULK_PIECE_READY;
@@ -224,8 +246,95 @@ static void reader_free(tfrt_bulk_reader_t* reader) {
   for (int i = 0; i < TFRT_BULK_READER_PIECES; ++i) {
     tfrt_payload_piece_deinitialize(&reader->pieces[i].payload);
   }
+  if (reader->ticket.ready) tfrt_async_value_release(reader->ticket.ready);
   tfrt_payload_source_destroy(reader->source);
   tfrt_allocator_free(reader->outgoing->manager->allocator, reader, sizeof(*reader));
+}
+
+// --- Loans -------------------------------------------------------------------
+
+// The loan of |outgoing| is made, or not because of |status| (+0). Takes the lock.
+static void finish_loan(tfrt_bulk_outgoing_t* outgoing, tfrt_status_t status) {
+  tfrt_bulk_reader_t* reader = outgoing->reader;
+  tfrt_node_lock_t* lock = lock_of(reader);
+  if (status) {
+    tfrt_log(TFRT_LOG_DEBUG, NULL, "%zu bytes of a %s are not lent but sent: %s",
+             outgoing->encoding.body_size, outgoing->type, tfrt_status_message(status));
+  }
+  tfrt_node_lock_lock(lock);
+  reader->loan = status ? TFRT_BULK_LOAN_OVER : TFRT_BULK_LOAN_MADE;
+  // An interrupted one, or one that has failed, has its place.
+  bool has_place =
+      outgoing->state != TFRT_BULK_OUTGOING_GOING || outgoing->is_interrupted || outgoing->failure;
+  if (!has_place) place(outgoing);
+  go_on(outgoing);
+  tfrt_node_lock_unlock_and_run(lock);
+}
+
+static void run_loan_ready(tfrt_task_t* task) {
+  tfrt_bulk_reader_t* reader = TFRT_CONTAINER_OF(task, tfrt_bulk_reader_t, loan_task);
+  tfrt_async_value_t* ready = reader->ticket.ready;
+  finish_loan(reader->outgoing,
+              tfrt_async_value_is_error(ready) ? tfrt_async_value_error(ready) : NULL);
+}
+
+static void run_loan(tfrt_task_t* task) {
+  tfrt_bulk_reader_t* reader = TFRT_CONTAINER_OF(task, tfrt_bulk_reader_t, loan_task);
+  tfrt_status_t status = reader->source->vtable->lend(reader->source, &reader->ticket);
+  if (status) {
+    finish_loan(reader->outgoing, status);
+    tfrt_status_release(status);
+    return;
+  }
+  tfrt_task_initialize(&reader->loan_task, run_loan_ready);
+  tfrt_async_value_and_then(reader->ticket.ready, &reader->loan_task);
+}
+
+// Begins to lend the memory of |outgoing|, if no byte was sent and its peer may have it. Returns
+// false if pieces are sent.
+static bool begin_loan(tfrt_bulk_outgoing_t* outgoing) {
+  tfrt_bulk_reader_t* reader = outgoing->reader;
+  const tfrt_bulk_peer_t* peer = outgoing->peer;
+  if (!reader || reader->loan != TFRT_BULK_LOAN_NONE || !reader->source->vtable->lend) return false;
+  if (outgoing->offset > 0 || outgoing->is_described || !peer->is_here ||
+      peer->declines >= TFRT_TUNING_BULK_DECLINES ||
+      outgoing->encoding.body_size < peer->manager->options.lend_size) {
+    return false;
+  }
+  reader->loan = TFRT_BULK_LOAN_MAKING;
+  tfrt_task_initialize(&reader->loan_task, run_loan);
+  tfrt_node_lock_defer(lock_of(reader), &reader->loan_task);
+  return true;
+}
+
+bool tfrt_bulk_outgoing_next_offer(tfrt_bulk_peer_t* peer, tfrt_wire_offer_t* out_offer) {
+  tfrt_list_link_t* link = tfrt_list_pop_front(&peer->offers);
+  if (!link) return false;
+  tfrt_bulk_outgoing_t* outgoing = TFRT_CONTAINER_OF(link, tfrt_bulk_outgoing_t, link);
+  tfrt_bulk_reader_t* reader = outgoing->reader;
+  const tfrt_encoding_t* encoding = &outgoing->encoding;
+  *out_offer = (tfrt_wire_offer_t){
+      .want = outgoing->want,
+      .type = tfrt_string_view_of(outgoing->type),
+      .header = tfrt_string_view_make((const char*)encoding->header, encoding->header_size),
+      .total_size = encoding->body_size,
+      .ticket = tfrt_string_view_make((const char*)reader->ticket.bytes, reader->ticket.size)};
+  reader->loan = TFRT_BULK_LOAN_OFFERED;
+  outgoing->was_written = true;
+  return true;
+}
+
+static void on_decline(tfrt_bulk_peer_t* peer, const tfrt_wire_decline_t* decline) {
+  tfrt_bulk_outgoing_t* outgoing = find(peer, decline->want);
+  if (!outgoing || !outgoing->reader || outgoing->reader->loan != TFRT_BULK_LOAN_OFFERED ||
+      outgoing->is_interrupted || outgoing->failure) {
+    ++peer->manager->counts.ignored;
+    return;
+  }
+  ++peer->declines;
+  outgoing->reader->loan = TFRT_BULK_LOAN_OVER;
+  place(outgoing);
+  reader_start(outgoing->reader);
 }
 
 // --- Begin and end -----------------------------------------------------------
@@ -303,6 +412,7 @@ tfrt_status_t tfrt_bulk_manager_send(tfrt_bulk_manager_t* manager, uint64_t inca
   tfrt_hash_table_insert(&peer->outgoing, &outgoing->want, &outgoing->by_want);
   ++manager->live;
   ++manager->counts.sending;
+  begin_loan(outgoing);
   place(outgoing);
   if (outgoing->reader) reader_start(outgoing->reader);
   tfrt_bulk_peer_need(peer);
@@ -336,6 +446,8 @@ static void finish_if_over(tfrt_bulk_outgoing_t* outgoing) {
 
 // Ends |outgoing| with |status| (+0).
 static void end(tfrt_bulk_outgoing_t* outgoing, tfrt_status_t status) {
+  bool was_taken = outgoing->reader && outgoing->reader->loan == TFRT_BULK_LOAN_OFFERED;
+  if (was_taken) outgoing->peer->declines = 0;
   tfrt_hash_table_remove(&outgoing->peer->outgoing, &outgoing->by_want);
   tfrt_list_remove(&outgoing->link);
   outgoing->peer = NULL;
@@ -390,6 +502,12 @@ static void place(tfrt_bulk_outgoing_t* outgoing) {
     tfrt_list_push_back(&peer->interrupted, &outgoing->link);
     return;
   }
+  if (reader_lends(outgoing->reader)) {
+    if (outgoing->reader->loan == TFRT_BULK_LOAN_MADE) {
+      tfrt_list_push_back(&peer->offers, &outgoing->link);
+    }
+    return;
+  }
   size_t size = outgoing->encoding.body_size;
   // The empty payload needs no credit, only its description.
   const char* data;
@@ -419,10 +537,14 @@ static uint64_t max_chunk_size(const tfrt_bulk_outgoing_t* outgoing) {
 
 tfrt_bulk_outgoing_t* tfrt_bulk_outgoing_next(tfrt_bulk_peer_t* peer, uint64_t max_size,
                                               tfrt_wire_chunk_t* out_chunk) {
-  tfrt_list_link_t* link = tfrt_list_pop_front(&peer->small);
-  if (!link) link = tfrt_list_pop_front(&peer->large);
-  if (!link) return NULL;
-  tfrt_bulk_outgoing_t* outgoing = TFRT_CONTAINER_OF(link, tfrt_bulk_outgoing_t, link);
+  tfrt_bulk_outgoing_t* outgoing = NULL;
+  do {
+    tfrt_list_link_t* link = tfrt_list_pop_front(&peer->small);
+    if (!link) link = tfrt_list_pop_front(&peer->large);
+    if (!link) return NULL;
+    outgoing = TFRT_CONTAINER_OF(link, tfrt_bulk_outgoing_t, link);
+    // Where the peer is, the channel has just told.
+  } while (begin_loan(outgoing));
   const tfrt_encoding_t* encoding = &outgoing->encoding;
   const char* data;
   uint64_t end = outgoing->offset + find_bytes(outgoing, &data);
@@ -501,6 +623,8 @@ static void on_message(tfrt_bulk_channel_t* channel, const tfrt_bulk_message_t* 
   tfrt_node_lock_lock(lock);
   if (channel->peer && message->body.kind == TFRT_WIRE_BULK_WINDOW) {
     on_window(channel->peer, &message->body.window);
+  } else if (channel->peer && message->body.kind == TFRT_WIRE_BULK_DECLINE) {
+    on_decline(channel->peer, &message->body.decline);
   } else if (channel->peer) {
     on_abort(channel->peer, &message->body.abort);
   }
@@ -611,6 +735,10 @@ tfrt_status_t tfrt_bulk_manager_resume_send(tfrt_bulk_manager_t* manager, uint64
     return NULL;
   }
   if (outgoing->reader) {
+    // The borrower may never have heard of it. If it has, it declines once more.
+    if (outgoing->reader->loan == TFRT_BULK_LOAN_OFFERED) {
+      outgoing->reader->loan = TFRT_BULK_LOAN_MADE;
+    }
     reader_move(outgoing->reader, offset);
     if (outgoing->writes == 0) reader_trim(outgoing->reader);
     reader_start(outgoing->reader);

@@ -47,6 +47,9 @@ typedef struct tfrt_node_options_s {
   // The transport encrypts its connections. Then no payload goes beside the transport, as GPUs'
   // libraries would send it.
   bool is_encrypted;
+  // Where this process runs, at most 128 bytes: two that say the same try to lend each other memory
+  // of devices instead of sending it (bulk_manager.h). Empty: this one doesn't.
+  tfrt_string_view_t place;
   bool logs_events;  // one line when a peer or a job comes or goes (domain.h)
 } tfrt_node_options_t;
 

@@ -119,6 +119,7 @@ static tfrt_status_t tfrt_node_create_managers(tfrt_node_t* node) {
   bulk.dial_timeout_ns = options->session.dial_timeout_ns;
   if (options->window_size > 0) bulk.window_size = options->window_size;
   bulk.work_queue = options->host->work_queue;
+  bulk.place = options->place;
   // The death of the session comes first where both are cut off.
   int64_t silence_ns = options->session.limits.silence_ms * TFRT_NANOSECONDS_PER_MILLISECOND;
   if (bulk.give_up_ns < 2 * silence_ns) bulk.give_up_ns = 2 * silence_ns;

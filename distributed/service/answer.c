@@ -109,7 +109,8 @@ static void tfrt_answer_status_add_peer(tfrt_answer_parts_t* report,
                .bytes_sent = seen.bytes_sent,
                .bytes_received = seen.bytes_received,
                .payload_bytes_sent = payloads.sent,
-               .payload_bytes_received = payloads.received}};
+               .payload_bytes_received = payloads.received,
+               .payload_bytes_borrowed = payloads.borrowed}};
   tfrt_answer_parts_emit(report, &part);
 }
 

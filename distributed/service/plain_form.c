@@ -327,9 +327,9 @@ static void write_peer(const tfrt_wire_peer_part_t* peer, out_t* out) {
   tfrt_string_builder_append_char(out, ' ');
   tfrt_plain_add_word(out, peer->name);
   tfrt_string_builder_append_format(
-      out, " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+      out, " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
       peer->frames_sent, peer->frames_received, peer->bytes_sent, peer->bytes_received,
-      peer->payload_bytes_sent, peer->payload_bytes_received);
+      peer->payload_bytes_sent, peer->payload_bytes_received, peer->payload_bytes_borrowed);
 }
 
 // --- Inventory -----------------------------------------------------------------------

@@ -13,6 +13,7 @@ static const tfrt_wire_field_t bulk_hello_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_bulk_hello_t, session, 4, UINT32, .required = true),
     TFRT_WIRE_FIELD(tfrt_wire_bulk_hello_t, channel, 5, UINT32),
     TFRT_WIRE_FIELD(tfrt_wire_bulk_hello_t, connection, 6, UINT32, .required = true),
+    TFRT_WIRE_FIELD(tfrt_wire_bulk_hello_t, place, 7, BYTES, .limit = TFRT_WIRE_MAX_PLACE_SIZE),
 };
 static const tfrt_wire_message_t bulk_hello_message =
     TFRT_WIRE_MESSAGE("BulkHello", tfrt_wire_bulk_hello_t, bulk_hello_fields);
@@ -22,6 +23,7 @@ static const tfrt_wire_field_t bulk_welcome_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_bulk_welcome_t, error, 2, MESSAGE, .form = TFRT_WIRE_FORM_POINTER,
                     .message = &tfrt_wire_error_message),
     TFRT_WIRE_FIELD(tfrt_wire_bulk_welcome_t, last_dialled, 3, UINT32),
+    TFRT_WIRE_FIELD(tfrt_wire_bulk_welcome_t, place, 4, BYTES, .limit = TFRT_WIRE_MAX_PLACE_SIZE),
 };
 static const tfrt_wire_message_t bulk_welcome_message =
     TFRT_WIRE_MESSAGE("BulkWelcome", tfrt_wire_bulk_welcome_t, bulk_welcome_fields);
@@ -81,6 +83,24 @@ static const tfrt_wire_field_t abort_fields[] = {
 static const tfrt_wire_message_t abort_message =
     TFRT_WIRE_MESSAGE("Abort", tfrt_wire_abort_t, abort_fields);
 
+static const tfrt_wire_field_t offer_fields[] = {
+    TFRT_WIRE_FIELD(tfrt_wire_offer_t, want, 1, UINT64, .required = true),
+    TFRT_WIRE_FIELD(tfrt_wire_offer_t, type, 2, STRING, .required = true,
+                    .limit = TFRT_WIRE_MAX_TYPE_NAME_SIZE),
+    TFRT_WIRE_FIELD(tfrt_wire_offer_t, header, 3, BYTES, .limit = TFRT_WIRE_MAX_VALUE_HEADER_SIZE),
+    TFRT_WIRE_FIELD(tfrt_wire_offer_t, total_size, 4, UINT64, .required = true),
+    TFRT_WIRE_FIELD(tfrt_wire_offer_t, ticket, 5, BYTES, .required = true,
+                    .limit = TFRT_WIRE_MAX_TICKET_SIZE),
+};
+static const tfrt_wire_message_t offer_message =
+    TFRT_WIRE_MESSAGE("Offer", tfrt_wire_offer_t, offer_fields);
+
+static const tfrt_wire_field_t decline_fields[] = {
+    TFRT_WIRE_FIELD(tfrt_wire_decline_t, want, 1, UINT64, .required = true),
+};
+static const tfrt_wire_message_t decline_message =
+    TFRT_WIRE_MESSAGE("Decline", tfrt_wire_decline_t, decline_fields);
+
 static const tfrt_wire_field_t bulk_up_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_bulk_t, hello, TFRT_WIRE_BULK_GREETING, MESSAGE,
                     .message = &bulk_hello_message),
@@ -90,6 +110,10 @@ static const tfrt_wire_field_t bulk_up_fields[] = {
                     .message = &abort_message),
     TFRT_WIRE_FIELD(tfrt_wire_bulk_t, received, TFRT_WIRE_BULK_RECEIVED, MESSAGE,
                     .message = &received_message),
+    TFRT_WIRE_FIELD(tfrt_wire_bulk_t, offer, TFRT_WIRE_BULK_OFFER, MESSAGE,
+                    .message = &offer_message),
+    TFRT_WIRE_FIELD(tfrt_wire_bulk_t, decline, TFRT_WIRE_BULK_DECLINE, MESSAGE,
+                    .message = &decline_message),
     TFRT_WIRE_FIELD(tfrt_wire_bulk_t, chunk, TFRT_WIRE_BULK_CHUNK, MESSAGE,
                     .message = &tfrt_wire_chunk_message),
 };
@@ -106,6 +130,10 @@ static const tfrt_wire_field_t bulk_down_fields[] = {
                     .message = &abort_message),
     TFRT_WIRE_FIELD(tfrt_wire_bulk_t, received, TFRT_WIRE_BULK_RECEIVED, MESSAGE,
                     .message = &received_message),
+    TFRT_WIRE_FIELD(tfrt_wire_bulk_t, offer, TFRT_WIRE_BULK_OFFER, MESSAGE,
+                    .message = &offer_message),
+    TFRT_WIRE_FIELD(tfrt_wire_bulk_t, decline, TFRT_WIRE_BULK_DECLINE, MESSAGE,
+                    .message = &decline_message),
     TFRT_WIRE_FIELD(tfrt_wire_bulk_t, chunk, TFRT_WIRE_BULK_CHUNK, MESSAGE,
                     .message = &tfrt_wire_chunk_message),
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages of a bulk channel: hello, chunks of payloads, windows, reports, aborts. proto/bulk.proto
-// says what each field means.
+// Messages of a bulk channel: hello, chunks of payloads, windows, reports, aborts, offers of
+// memory. proto/bulk.proto says what each field means.
 //
 // Only a chunk's prefix is encoded; the payload itself is sent from its own memory:
 //
@@ -26,12 +26,14 @@ typedef struct tfrt_wire_bulk_hello_s {
   uint32_t session;           // from 1
   uint32_t channel;           // from 0
   uint32_t connection;        // from 1
+  tfrt_string_view_t place;   // of the dialler; empty: it lends no memory
 } tfrt_wire_bulk_hello_t;
 
 typedef struct tfrt_wire_bulk_welcome_s {
   uint32_t channel;
   const tfrt_wire_error_t* error;  // NULL: the channel is open
   uint32_t last_dialled;           // the listener's own last |connection|; 0: none
+  tfrt_string_view_t place;        // of the listener, as above
 } tfrt_wire_bulk_welcome_t;
 
 typedef enum tfrt_wire_checksum_kind_e {
@@ -68,6 +70,18 @@ typedef struct tfrt_wire_abort_s {
   bool is_final;                   // no interruption, whatever the code
 } tfrt_wire_abort_t;
 
+typedef struct tfrt_wire_offer_s {
+  uint64_t want;            // from 1; the borrower's
+  tfrt_string_view_t type;  // never empty
+  tfrt_string_view_t header;
+  uint64_t total_size;        // never 0
+  tfrt_string_view_t ticket;  // never empty
+} tfrt_wire_offer_t;
+
+typedef struct tfrt_wire_decline_s {
+  uint64_t want;
+} tfrt_wire_decline_t;
+
 // Which message; the number of its field. 1 is BulkHello towards the listener and
 // BulkWelcome towards the dialler.
 typedef enum tfrt_wire_bulk_kind_e {
@@ -76,6 +90,8 @@ typedef enum tfrt_wire_bulk_kind_e {
   TFRT_WIRE_BULK_WINDOW = 2,
   TFRT_WIRE_BULK_ABORT = 3,
   TFRT_WIRE_BULK_RECEIVED = 4,
+  TFRT_WIRE_BULK_OFFER = 5,
+  TFRT_WIRE_BULK_DECLINE = 6,
   TFRT_WIRE_BULK_CHUNK = 15,
 } tfrt_wire_bulk_kind_t;
 
@@ -88,6 +104,8 @@ typedef struct tfrt_wire_bulk_s {
     tfrt_wire_window_t window;
     tfrt_wire_abort_t abort;
     tfrt_wire_received_t received;
+    tfrt_wire_offer_t offer;
+    tfrt_wire_decline_t decline;
     tfrt_wire_chunk_t chunk;
   };
 } tfrt_wire_bulk_t;

@@ -47,6 +47,8 @@
 // Sizes of fields, in bytes.
 #define TFRT_WIRE_MAX_TYPE_NAME_SIZE 128u
 #define TFRT_WIRE_MAX_VALUE_HEADER_SIZE 160u
+#define TFRT_WIRE_MAX_PLACE_SIZE 128u
+#define TFRT_WIRE_MAX_TICKET_SIZE 256u
 #define TFRT_WIRE_MAX_DEVICE_SIZE 23u  // "cuda:0"
 #define TFRT_WIRE_MAX_NAME_SIZE 256u   // hosts, jobs, functions, kernels, addresses
 #define TFRT_WIRE_MAX_PATH_SIZE 512u   // files

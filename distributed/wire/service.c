@@ -155,6 +155,7 @@ static const tfrt_wire_field_t peer_part_fields[] = {
     FIELD(tfrt_wire_peer_part_t, bytes_received, 9, UINT64),
     FIELD(tfrt_wire_peer_part_t, payload_bytes_sent, 10, UINT64),
     FIELD(tfrt_wire_peer_part_t, payload_bytes_received, 11, UINT64),
+    FIELD(tfrt_wire_peer_part_t, payload_bytes_borrowed, 12, UINT64),
 };
 static const tfrt_wire_message_t peer_part_message =
     TFRT_WIRE_MESSAGE("PeerPart", tfrt_wire_peer_part_t, peer_part_fields);

@@ -151,6 +151,7 @@ typedef struct tfrt_wire_peer_part_s {
   uint64_t bytes_received;
   uint64_t payload_bytes_sent;
   uint64_t payload_bytes_received;
+  uint64_t payload_bytes_borrowed;
 } tfrt_wire_peer_part_t;
 
 typedef enum tfrt_wire_job_state_e {

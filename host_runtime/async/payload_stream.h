@@ -8,11 +8,18 @@
 //                                                            says when the bytes are in it
 //   receiver:   open_sink ----> prepare, fill in, commit | prepare, ... | finish --> the value
 //
+// Where both ends can reach one memory, as two processes that use one GPU, no byte is sent. The
+// source lends the memory, and the sink copies from it:
+//
+//   owner:      lend --> a ticket, and a chain that says when the bytes are there
+//   receiver:   fetch(ticket) --> a chain --> finish --> the value       or an error: pieces come
+//
 // The sender reads one piece ahead, so that the copy of the next piece overlaps the transfer of the
 // one before. The receiver asks for no more than it has room for: a committed piece counts until it
 // is stored.
 //
-// Life of a source: opened, read from, destroyed; its pieces may outlive it.
+// Life of a source: opened, asked to lend or not, read from, destroyed; its pieces may outlive it.
+// With it ends what it has lent, but for a receiver that copies at that moment.
 // Life of a sink: opened; for each piece, in order, prepared and committed; finished if all of
 // them came; destroyed in any case. Destroying one that is not finished drops the value.
 //
@@ -40,11 +47,24 @@ typedef struct tfrt_payload_piece_s {
   void* owner;
 } tfrt_payload_piece_t;
 
+// The longest ticket for memory that is lent, in bytes.
+#define TFRT_PAYLOAD_MAX_TICKET_SIZE 256
+
+// Names memory that a source lends, for its type's sinks.
+typedef struct tfrt_payload_ticket_s {
+  uint8_t bytes[TFRT_PAYLOAD_MAX_TICKET_SIZE];
+  size_t size;
+  tfrt_async_value_t* ready;  // +1; a chain, or the error that the bytes don't come with
+} tfrt_payload_ticket_t;
+
 typedef struct tfrt_payload_source_vtable_s {
   void (*destroy)(tfrt_payload_source_t* source);
   // Begins to read |size| > 0 bytes from |offset|. May take the time of a driver's call.
   tfrt_status_t (*read)(tfrt_payload_source_t* source, uint64_t offset, size_t size,
                         tfrt_payload_piece_t* out_piece);
+  // Lends the whole payload, at most once. May take the time of a driver's call. NULL: it never
+  // does; an error: it can't, and is read from instead.
+  tfrt_status_t (*lend)(tfrt_payload_source_t* source, tfrt_payload_ticket_t* out_ticket);
 } tfrt_payload_source_vtable_t;
 
 // Embedded first in every source.
@@ -60,9 +80,14 @@ typedef struct tfrt_payload_sink_vtable_s {
   // The room that was prepared last is filled in. Sets |*out_stored| (+1) to what becomes
   // available, or an error, when the room is free again; NULL: it is.
   tfrt_status_t (*commit)(tfrt_payload_sink_t* sink, tfrt_async_value_t** out_stored);
-  // All bytes were committed: returns the value (+1, never NULL), which becomes available, or an
-  // error, when they are where they belong.
+  // All bytes were committed, or fetched: returns the value (+1, never NULL), which becomes
+  // available, or an error, when they are where they belong.
   tfrt_async_value_t* (*finish)(tfrt_payload_sink_t* sink);
+  // Copies the whole payload from the memory that the untrusted |size| bytes at |ticket| name.
+  // Returns a chain (+1), which becomes available when all bytes are where they belong, or an
+  // error: the sink is as before then. Either way nothing touches that memory any more. Must not
+  // block; the sink is not destroyed meanwhile. NULL: it can't.
+  tfrt_async_value_t* (*fetch)(tfrt_payload_sink_t* sink, const void* ticket, size_t size);
 } tfrt_payload_sink_vtable_t;
 
 // Embedded first in every sink.

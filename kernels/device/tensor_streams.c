@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/device/tensor_streams.h"
 
+#include <string.h>
+
 #include "host_runtime/tensor/tensor_codec.h"
 #include "kernels/device/device_types.h"
 #include "kernels/device/host_devices.h"
@@ -46,10 +48,12 @@ typedef struct tfrt_gpu_source_s {
   tfrt_device_manager_t* manager;  // the host's
   tfrt_device_buffer_t* buffer;    // +1
   tfrt_device_port_t* port;        // +1; NULL: nothing was read yet
+  tfrt_device_loan_t* loan;        // owned; NULL: the buffer was not lent
 } tfrt_gpu_source_t;
 
 static void tfrt_gpu_source_destroy(tfrt_payload_source_t* base) {
   tfrt_gpu_source_t* source = TFRT_CONTAINER_OF(base, tfrt_gpu_source_t, base);
+  tfrt_device_loan_end(source->loan);
   tfrt_device_port_release(source->port);
   tfrt_device_buffer_release(source->buffer);
   tfrt_allocator_free(tfrt_allocator_system(), source, sizeof(*source));
@@ -78,8 +82,26 @@ static tfrt_status_t tfrt_gpu_source_read(tfrt_payload_source_t* base, uint64_t 
   return NULL;
 }
 
-static const tfrt_payload_source_vtable_t source_vtable = {tfrt_gpu_source_destroy,
-                                                           tfrt_gpu_source_read};
+static tfrt_status_t tfrt_gpu_source_lend(tfrt_payload_source_t* base,
+                                          tfrt_payload_ticket_t* out_ticket) {
+  tfrt_gpu_source_t* source = TFRT_CONTAINER_OF(base, tfrt_gpu_source_t, base);
+  *out_ticket = (tfrt_payload_ticket_t){.size = 0};
+  if (!source->port) TFRT_RETURN_IF_ERROR(tfrt_gpu_source_begin(source));
+  tfrt_device_lending_t* lending;
+  TFRT_RETURN_IF_ERROR(tfrt_device_manager_lending(source->manager, &lending));
+  tfrt_device_ticket_t ticket;
+  tfrt_status_t status = tfrt_device_lending_lend(lending, source->buffer, &source->loan, &ticket);
+  tfrt_device_lending_release(lending);
+  if (status) return status;
+  memcpy(out_ticket->bytes, ticket.bytes, sizeof(ticket.bytes));
+  out_ticket->size = sizeof(ticket.bytes);
+  // The borrower's streams know nothing of ours: the host hears of the end of the tensor's work.
+  out_ticket->ready = tfrt_device_port_await_reads(source->port);
+  return NULL;
+}
+
+static const tfrt_payload_source_vtable_t source_vtable = {
+    tfrt_gpu_source_destroy, tfrt_gpu_source_read, tfrt_gpu_source_lend};
 
 // Only takes references: the driver is asked at the first read.
 static tfrt_status_t tfrt_gpu_open_source(const void* payload, tfrt_host_context_t* host,
@@ -102,10 +124,11 @@ static tfrt_status_t tfrt_gpu_open_source(const void* payload, tfrt_host_context
 
 typedef struct tfrt_gpu_sink_s {
   tfrt_payload_sink_t base;
-  tfrt_device_port_t* port;       // +1
-  tfrt_device_buffer_t* buffer;   // +1
-  tfrt_device_buffer_t* staging;  // +1 of the piece that is being filled in, or NULL
-  uint64_t offset;                // of that piece
+  tfrt_device_manager_t* manager;  // the host's
+  tfrt_device_port_t* port;        // +1
+  tfrt_device_buffer_t* buffer;    // +1
+  tfrt_device_buffer_t* staging;   // +1 of the piece that is being filled in, or NULL
+  uint64_t offset;                 // of that piece
   size_t size;
   tfrt_dtype_t dtype;
   tfrt_shape_t shape;
@@ -145,6 +168,18 @@ static tfrt_status_t tfrt_gpu_sink_commit(tfrt_payload_sink_t* base,
   return status;
 }
 
+static tfrt_async_value_t* tfrt_gpu_sink_fetch(tfrt_payload_sink_t* base, const void* ticket,
+                                               size_t size) {
+  tfrt_gpu_sink_t* sink = TFRT_CONTAINER_OF(base, tfrt_gpu_sink_t, base);
+  tfrt_device_lending_t* lending;
+  tfrt_status_t status = tfrt_device_manager_lending(sink->manager, &lending);
+  if (status) return tfrt_async_value_create_error_take(status);
+  tfrt_async_value_t* fetched =
+      tfrt_device_lending_fetch(lending, ticket, size, sink->port, sink->buffer);
+  tfrt_device_lending_release(lending);
+  return fetched;
+}
+
 // A tensor whose last pieces are on their way into its memory.
 typedef struct tfrt_gpu_arrival_s {
   tfrt_task_t task;
@@ -181,7 +216,8 @@ static tfrt_async_value_t* tfrt_gpu_sink_finish(tfrt_payload_sink_t* base) {
 }
 
 static const tfrt_payload_sink_vtable_t sink_vtable = {tfrt_gpu_sink_destroy, tfrt_gpu_sink_prepare,
-                                                       tfrt_gpu_sink_commit, tfrt_gpu_sink_finish};
+                                                       tfrt_gpu_sink_commit, tfrt_gpu_sink_finish,
+                                                       tfrt_gpu_sink_fetch};
 
 static tfrt_status_t tfrt_gpu_sink_open_device(tfrt_gpu_sink_t* sink,
                                                const tfrt_payload_place_t* place, size_t size) {
@@ -193,6 +229,7 @@ static tfrt_status_t tfrt_gpu_sink_open_device(tfrt_gpu_sink_t* sink,
   tfrt_status_t status = tfrt_device_manager_port(manager, device, &sink->port);
   tfrt_device_release(device);
   if (status) return status;
+  sink->manager = manager;
   return tfrt_device_port_allocate(sink->port, size, &sink->buffer);
 }
 

@@ -6,6 +6,9 @@
 //
 //   tensor --source: out, staging--> ... --sink: staging, in--> tensor of the receiver's device
 //
+// Between processes of one machine that share GPUs no element passes the hosts: the source lends
+// the tensor's memory, and the sink copies it from device to device (devices/device_lending.h).
+//
 // The tensor goes to the device on which the call that needs it was placed. Without such a place,
 // it goes to the host's own memory, which is the device "cpu:0". The value is available when all of
 // its elements are in that memory, so that work of any stream may use it. The source reads the

@@ -81,19 +81,21 @@ tfrt_status_t tfrt_bench_process_start(tfrt_bench_worker_t* worker, const char* 
   return status;
 }
 
+static const char* worker_flag;
+
+void tfrt_bench_worker_set_flag(const char* flag) { worker_flag = flag; }
+
 tfrt_status_t tfrt_bench_worker_start(tfrt_bench_worker_t* worker, const char* tools,
                                       const char* tls_folder) {
   char path[PATH_MAX];
   snprintf(path, sizeof(path), "%s/tfrt_worker", tools);
-  const char* arguments[] = {path,
-                             "--listen",
-                             "127.0.0.1:0",
-                             "--log-level",
-                             "silent",
-                             "--stop-with-stdin",
-                             tls_folder ? "--tls-dir" : NULL,
-                             tls_folder,
-                             NULL};
+  const char* arguments[] = {
+      path, "--listen", "127.0.0.1:0", "--log-level", "silent", "--stop-with-stdin",
+      NULL, NULL,       NULL,          NULL};
+  size_t count = 6;
+  if (worker_flag) arguments[count++] = worker_flag;
+  if (tls_folder) arguments[count++] = "--tls-dir";
+  if (tls_folder) arguments[count] = tls_folder;
   return tfrt_bench_process_start(worker, arguments);
 }
 

@@ -59,6 +59,10 @@ tfrt_status_t tfrt_bench_process_start(tfrt_bench_worker_t* worker, const char* 
 tfrt_status_t tfrt_bench_worker_start(tfrt_bench_worker_t* worker, const char* tools,
                                       const char* tls_folder) TFRT_MUST_USE;
 
+// Has the workers that are started from now on get |flag|, too (+0, outlives them); NULL: none, as
+// at first. Thread-compatible.
+void tfrt_bench_worker_set_flag(const char* flag);
+
 // Sets |*out_kibibytes| to the most resident memory that |worker| has had. Thread-compatible.
 tfrt_status_t tfrt_bench_worker_memory(const tfrt_bench_worker_t* worker, double* out_kibibytes)
     TFRT_MUST_USE;

@@ -117,7 +117,7 @@ static tfrt_status_t tfrt_test_use_failing(const char* name, int result) {
 START_TEST(an_error_names_the_device_the_call_and_the_drivers_name) {
   static const char* const names[] = {"cuDevicePrimaryCtxRetain",
                                       "cuStreamCreate",
-                                      "cuMemAllocAsync",
+                                      "cuMemAllocFromPoolAsync",
                                       "cuMemsetD32Async",
                                       "cuEventCreate",
                                       "cuEventRecord",

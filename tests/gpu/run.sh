@@ -11,14 +11,14 @@
 #   FOLDER/run.sh --packed [PART...]   tests and measures there: all parts, or those named; writes
 #                                      FOLDER/gpu.md when the benchmark was one of them
 #
-# The parts: conformance, kernels, programs, digits, page (docs/gpu_programs.md), bench, sanitizer. A part that fails doesn't keep
+# The parts: conformance, lending (memory between processes), kernels, programs, digits, page (docs/gpu_programs.md), bench, sanitizer. A part that fails doesn't keep
 # the others from running; a summary comes last. FOLDER/logs has what each of them said.
 #
 # Without a GPU it says so in one line. Exit codes: 0 all passed and the figures are written;
 # 1 a part failed; 2 wrong usage; 3 no GPU.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-parts="conformance kernels programs digits page bench sanitizer"
+parts="conformance lending kernels programs digits page bench sanitizer"
 
 fail() { echo "run.sh: $2" >&2; exit "$1"; }
 
@@ -58,10 +58,10 @@ EOF
 pack() {
   local root=$here/../..
   (cd "$root" && bazel build --jobs="${JOBS:-2}" //tests/gpu:gpu_conformance_test \
-      //tests/gpu:gpu_standard_kernels_test //tests/gpu:device_bench \
+      //tests/gpu:gpu_lending_test //tests/gpu:gpu_standard_kernels_test //tests/gpu:device_bench \
       //tools:bef_executor //tools:mlir_to_bef //tools:tfrt //tools:tfrt_worker)
   mkdir -p "$1"
-  cp -f "$root"/bazel-bin/tests/gpu/{gpu_conformance_test,gpu_standard_kernels_test,device_bench} \
+  cp -f "$root"/bazel-bin/tests/gpu/{gpu_conformance_test,gpu_lending_test,gpu_standard_kernels_test,device_bench} \
       "$root"/bazel-bin/tools/{bef_executor,mlir_to_bef,tfrt,tfrt_worker} \
       "$root/tests/devices/programs_test.sh" "$root"/docs/{gpu,gpu_programs}.md \
       "$here"/{run,digits,page}.sh "$1"
@@ -71,7 +71,7 @@ pack() {
   cp -r "$root"/examples/mnist/{mnist_devices.mlir,kernels.ptx,weights} "$1/mnist"
   cp "$root"/examples/mnist/data/test-* "$1/mnist/data"
   chmod -R u+w "$1"
-  strip --strip-debug "$1"/{gpu_conformance_test,gpu_standard_kernels_test,device_bench} \
+  strip --strip-debug "$1"/{gpu_conformance_test,gpu_lending_test,gpu_standard_kernels_test,device_bench} \
       "$1"/{bef_executor,mlir_to_bef,tfrt,tfrt_worker}
   copy_libraries "$1"
 }
@@ -93,6 +93,7 @@ write_figures() {
 # --- The parts -------------------------------------------------------------------------------
 
 run_conformance() { CK_DEFAULT_TIMEOUT=60 ./gpu_conformance_test; }
+run_lending() { CK_DEFAULT_TIMEOUT=60 ./gpu_lending_test; }
 run_kernels() { CK_DEFAULT_TIMEOUT=60 ./gpu_standard_kernels_test; }
 run_programs() { ./programs_test.sh mlir_to_bef bef_executor - programs $(./device_bench --facts); }
 run_digits() { ./digits.sh ./tfrt cuda mnist; }

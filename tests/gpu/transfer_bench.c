@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A tensor of one process's device, used on another one's, through the distributed layer: two
-// workers on this machine, each with the first GPU. Beside the least that the way through the
-// memory of the host takes (staged_pipe.h).
+// workers on this machine, each with the first GPU. First its memory is lent: beside one copy
+// within the device, which is the least that this takes. Then it is sent, which workers can be
+// told: beside the least that the way through the memory of the host takes (staged_pipe.h).
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
@@ -123,16 +124,56 @@ static void tfrt_transfer_bench_call(void* argument) {
   tfrt_device_bench_ok(tfrt_status_create(TFRT_STATUS_DATA_LOSS, "the uses saw %d", sum));
 }
 
+// The bytes per nanosecond of a tensor of |size| bytes from worker to worker, which get |flag|.
+static double tfrt_transfer_bench_run(size_t size, const char* flag) {
+  tfrt_transfer_bench_t state;
+  tfrt_bench_worker_set_flag(flag);
+  tfrt_transfer_bench_open(&state, size);
+  double time = tfrt_device_bench_measure(tfrt_transfer_bench_call, &state) / USES;
+  tfrt_bench_cluster_close(&state.cluster);
+  tfrt_bench_worker_set_flag(NULL);
+  return (double)size / time;
+}
+
+// One copy within the device, by the plain driver.
+typedef struct tfrt_transfer_bench_copy_s {
+  tfrt_device_bench_t* bench;
+  tfrt_cuda_address_t target;
+  tfrt_cuda_address_t source;
+  size_t size;
+} tfrt_transfer_bench_copy_t;
+
+static void tfrt_transfer_bench_copy(void* argument) {
+  const tfrt_transfer_bench_copy_t* copy = argument;
+  tfrt_device_bench_plain_ok(copy->bench,
+                             copy->bench->api.MemcpyAsync(copy->target, copy->source, copy->size,
+                                                          copy->bench->plain_streams[0]),
+                             "cuMemcpyAsync");
+  tfrt_device_bench_finish_plain(copy->bench, 0);
+}
+
+static double tfrt_transfer_bench_run_plain_copy(tfrt_device_bench_t* bench, size_t size) {
+  tfrt_transfer_bench_copy_t copy = {.bench = bench, .size = size};
+  tfrt_device_bench_plain_ok(bench, bench->api.MemAlloc(&copy.target, size), "cuMemAlloc");
+  tfrt_device_bench_plain_ok(bench, bench->api.MemAlloc(&copy.source, size), "cuMemAlloc");
+  double time = tfrt_device_bench_measure(tfrt_transfer_bench_copy, &copy);
+  tfrt_device_bench_plain_ok(bench, bench->api.MemFree(copy.target), "cuMemFree");
+  tfrt_device_bench_plain_ok(bench, bench->api.MemFree(copy.source), "cuMemFree");
+  return (double)size / time;
+}
+
+static void tfrt_transfer_bench_print(const char* way, double plain, double layer) {
+  printf("| the device to that of another process, 256 MiB, %s | %.2f GB/s | %.2f GB/s | %.2f |\n",
+         way, plain, layer, layer / plain);
+}
+
 void tfrt_device_bench_run_transfers(tfrt_device_bench_t* bench) {
   tfrt_staged_pipe_t pipe;
   tfrt_staged_pipe_open(&pipe, bench);
   double plain = (double)pipe.size / tfrt_device_bench_measure(tfrt_staged_pipe_run, &pipe);
   tfrt_staged_pipe_close(&pipe);
-  tfrt_transfer_bench_t state;
-  tfrt_transfer_bench_open(&state, pipe.size);
-  double time = tfrt_device_bench_measure(tfrt_transfer_bench_call, &state) / USES;
-  tfrt_bench_cluster_close(&state.cluster);
-  double layer = (double)pipe.size / time;
-  printf("| the device to that of another process, 256 MiB | %.2f GB/s | %.2f GB/s | %.2f |\n",
-         plain, layer, layer / plain);
+  double copied = tfrt_transfer_bench_run_plain_copy(bench, pipe.size);
+  tfrt_transfer_bench_print("lent", copied, tfrt_transfer_bench_run(pipe.size, NULL));
+  tfrt_transfer_bench_print("sent", plain,
+                            tfrt_transfer_bench_run(pipe.size, "--lend-memory=false"));
 }

@@ -64,6 +64,7 @@ static const char* const tfrt_cluster_file_keys[] = {TFRT_CLUSTER_FILE_HOSTS,
                                                      "log-format",
                                                      "drain-timeout-ms",
                                                      "insecure-network",
+                                                     "lend-memory",
                                                      "detach",
                                                      "keep-ms"};
 

@@ -9,13 +9,15 @@
 #include "distributed/transport/grpc/grpc_transport.h"
 #include "host_runtime/async/thread_pool_work_queue.h"
 #include "host_runtime/base/log.h"
+#include "host_runtime/base/machine.h"
 #include "kernels/device/host_devices.h"
 #include "tools/kernels/device_platforms.h"
 #include "tools/kernels/kernel_rooms.h"
 
 void tfrt_host_process_options_initialize(tfrt_host_process_options_t* out_options) {
   *out_options = (tfrt_host_process_options_t){.heartbeat_ms = TFRT_HOST_PROCESS_HEARTBEAT_MS,
-                                               .silence_ms = TFRT_HOST_PROCESS_SILENCE_MS};
+                                               .silence_ms = TFRT_HOST_PROCESS_SILENCE_MS,
+                                               .lends_memory = true};
 }
 
 // How long the ends of connections may take: longer than bytes that a peer does not read stay
@@ -75,6 +77,7 @@ static tfrt_status_t tfrt_host_process_make_node(tfrt_host_process_t* process,
   node.transport = process->transport;
   node.host = process->host;
   node.check_device = tfrt_host_devices_check;
+  if (options->lends_memory) node.place = tfrt_string_view_of(tfrt_machine_place());
   node.is_encrypted = options->tls.authorities != NULL;
   node.job_limits = options->job_limits;
   node.logs_events = options->logs_events;

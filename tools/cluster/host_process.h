@@ -39,6 +39,7 @@ typedef struct tfrt_host_process_options_s {
   const char* data_directory;      // as in host_context.h; outlives the process, or NULL
   bool checks_types;               // of all arguments and results of kernels, at each run
   bool checks_races;               // of accesses of memory, likewise
+  bool lends_memory;               // of devices, to processes of this machine
   tfrt_job_limits_t job_limits;    // as in node.h
   bool logs_events;                // the same
   void (*on_drain)(void* self);    // the same

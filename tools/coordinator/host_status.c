@@ -106,7 +106,8 @@ static void tfrt_host_status_append_peer(tfrt_string_view_t line, tfrt_string_bu
                  {"bytes_sent", false},
                  {"bytes_received", false},
                  {"payload_bytes_sent", false},
-                 {"payload_bytes_received", false}};
+                 {"payload_bytes_received", false},
+                 {"payload_bytes_borrowed", false}};
   tfrt_string_builder_append_char(out, '{');
   // A host of an earlier version says less.
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(members) && line.size > 0; ++i) {

@@ -241,6 +241,7 @@ static tfrt_status_t tfrt_worker_initialize_process(tfrt_worker_t* worker) {
   process.data_directory = options->data_directory;
   process.checks_types = options->checks_types;
   process.checks_races = options->checks_races;
+  process.lends_memory = options->lends_memory;
   process.logs_events = true;
   process.on_drain = tfrt_worker_ask_to_drain;
   process.on_drain_self = worker;

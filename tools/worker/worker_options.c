@@ -88,6 +88,10 @@ static const tfrt_flag_t tfrt_worker_flags[] = {
      "check the types of all arguments and results of kernels", 0, 0},
     {"check_races", TFRT_FLAG_BOOL, &tfrt_worker_raw.options.checks_races, NULL,
      "log kernels whose accesses of the same memory no chain orders", 0, 0},
+    {"lend-memory", TFRT_FLAG_BOOL, &tfrt_worker_raw.options.lends_memory, NULL,
+     "lend memory of GPUs to other workers of this machine and user, and borrow theirs, instead of "
+     "sending tensors (default)",
+     0, 0},
     {"log-level", TFRT_FLAG_TEXT, &tfrt_worker_raw.log_level, "LEVEL",
      "debug, info (default), warning, error or silent", 0, 0},
     {"log-format", TFRT_FLAG_TEXT, &tfrt_worker_raw.log_format, "FORMAT",
@@ -139,6 +143,7 @@ static void tfrt_worker_options_initialize(void) {
   tfrt_worker_raw.log_level = "info";
   tfrt_worker_raw.log_format = "text";
   tfrt_worker_raw.options.drain_timeout_ms = TFRT_WORKER_DRAIN_TIMEOUT_MS;
+  tfrt_worker_raw.options.lends_memory = true;
   tfrt_worker_raw.options.heartbeat_ms = TFRT_HOST_PROCESS_HEARTBEAT_MS;
   tfrt_worker_raw.options.silence_ms = TFRT_HOST_PROCESS_SILENCE_MS;
   tfrt_worker_raw.options.job_calls = tfrt_worker_options_default_calls();

@@ -49,6 +49,7 @@ typedef struct tfrt_worker_options_s {
   bool stops_with_stdin;
   bool checks_types;
   bool checks_races;
+  bool lends_memory;
 } tfrt_worker_options_t;
 
 // Sets |*out_options| to what |arguments|, without the program's name, say; or prints the help

@@ -200,11 +200,14 @@ static tfrt_status_t on_begin(tfrt_bulk_handler_t* handler, const tfrt_bulk_tran
   ++want->begins;
   want->begin_place = ++host->next_begin_place;
   want->buffer = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), want->size);
-  *out_sink = (tfrt_bulk_sink_t){.body = want->buffer, .context = want};
+  if (host->harness->open_sink) want->sink = host->harness->open_sink(want->buffer, want->size);
+  *out_sink = (tfrt_bulk_sink_t){.body = want->buffer, .stream = want->sink, .context = want};
   return NULL;
 }
 
 static void free_buffer(tfrt_bulk_harness_want_t* want) {
+  tfrt_payload_sink_destroy(want->sink);
+  want->sink = NULL;
   tfrt_allocator_free(tfrt_allocator_system(), want->buffer, want->size);
   want->buffer = NULL;
 }
@@ -309,6 +312,9 @@ void tfrt_bulk_harness_begin(tfrt_bulk_harness_t* harness,
     tfrt_node_lock_initialize(&host->lock);
     tfrt_bulk_options_t channels = options->channels;
     channels.incarnation = host->incarnation;
+    if (i == 1 && options->other_place) {
+      channels.place = tfrt_string_view_of(options->other_place);
+    }
     ck_assert_ptr_null(tfrt_bulk_manager_create(
         &channels, tfrt_simulated_endpoint_transport(host->endpoint), &host->lock,
         tfrt_simulated_endpoint_timers(host->endpoint), &host->handler,

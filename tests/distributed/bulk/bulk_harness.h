@@ -33,6 +33,7 @@ typedef struct tfrt_bulk_harness_want_s {
   uint64_t size;
   uint64_t seed;  // of the bytes
   uint8_t* buffer;
+  tfrt_payload_sink_t* sink;  // owned; NULL: there is none
   uint32_t begins;
   uint32_t resumes;
   uint64_t resumed_at;  // the last offset
@@ -69,6 +70,8 @@ struct tfrt_bulk_harness_s {
   size_t messages;  // of control, under way
   // Makes the source (owned by the transfer) of |size| bytes from |seed|; NULL: they are in memory.
   tfrt_payload_source_t* (*open_source)(uint64_t size, uint64_t seed);
+  // Makes a sink (owned by the want) into |buffer|; NULL: they go there without one.
+  tfrt_payload_sink_t* (*open_sink)(uint8_t* buffer, uint64_t size);
 };
 
 // Options of both hosts, and which of them knows an address of the other (bit 0: host 0).
@@ -78,6 +81,7 @@ typedef struct tfrt_bulk_harness_options_s {
   uint32_t chunk_bytes;
   uint32_t diallers;
   bool is_paced;
+  const char* other_place;  // of host 1, instead of that of |channels|; NULL: that one
 } tfrt_bulk_harness_options_t;
 
 void tfrt_bulk_harness_options_initialize(tfrt_bulk_harness_options_t* out_options);

@@ -72,7 +72,7 @@ static tfrt_status_t read_piece(tfrt_payload_source_t* source, uint64_t offset, 
 }
 
 static tfrt_payload_source_t* open_source(uint64_t size, uint64_t seed) {
-  static const tfrt_payload_source_vtable_t vtable = {destroy_source, read_piece};
+  static const tfrt_payload_source_vtable_t vtable = {destroy_source, read_piece, NULL};
   (void)size;
   source_t* source = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), sizeof(*source));
   source->base.vtable = &vtable;

@@ -345,7 +345,7 @@ static tfrt_async_value_t* sink_finish(tfrt_payload_sink_t* sink) {
 }
 
 static const tfrt_payload_sink_vtable_t sink_vtable = {sink_destroy, sink_prepare, sink_commit,
-                                                       sink_finish};
+                                                       sink_finish, NULL};
 
 static void store_first(void* argument) {
   await_stage(FOURTH_IS_CHECKED);

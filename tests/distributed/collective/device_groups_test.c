@@ -257,7 +257,7 @@ END_TEST
 
 // An answer comes after any failed call, and nothing is left.
 START_TEST(what_a_driver_refuses_is_an_error_and_no_wait) {
-  static const char* const entries[] = {"cuStreamCreate", "cuMemAllocAsync",
+  static const char* const entries[] = {"cuStreamCreate", "cuMemAllocFromPoolAsync",
                                         "ncclCommGetAsyncError"};
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(entries); ++i) {
     for (uint32_t n = 1; n <= 4; ++n) {

@@ -353,6 +353,13 @@ const size_t tfrt_wire_sample_batch_count = TFRT_ARRAY_SIZE(tfrt_wire_sample_bat
   { .want = 11, .offset = 1u << 20, .payload = TEXT("more") }
 #define WINDOW \
   { .want = 11, .limit = 8u << 20 }
+#define OFFER                                                                                   \
+  {                                                                                             \
+    .want = 11, .type = TEXT("!tfrt_gpu.tensor"), .header = TEXT("12"), .total_size = 1u << 20, \
+    .ticket = TEXT("where it is")                                                               \
+  }
+#define DECLINE \
+  { .want = 11 }
 #define ABORT \
   { .want = 11, .from_owner = true, .error = &error, .is_final = true }
 
@@ -363,21 +370,27 @@ const tfrt_wire_bulk_t tfrt_wire_sample_ups[] = {
                .to_incarnation = HOST_B,
                .session = 3,
                .channel = 1,
-               .connection = 2}},
+               .connection = 2,
+               .place = TEXT("here")}},
     {.kind = TFRT_WIRE_BULK_WINDOW, .window = WINDOW},
     {.kind = TFRT_WIRE_BULK_ABORT, .abort = ABORT},
     {.kind = TFRT_WIRE_BULK_CHUNK, .chunk = FIRST_CHUNK},
     {.kind = TFRT_WIRE_BULK_CHUNK, .chunk = NEXT_CHUNK},
     {.kind = TFRT_WIRE_BULK_CHUNK, .chunk = {.want = 1, .last = true}},
+    {.kind = TFRT_WIRE_BULK_OFFER, .offer = OFFER},
+    {.kind = TFRT_WIRE_BULK_DECLINE, .decline = DECLINE},
 };
 const size_t tfrt_wire_sample_up_count = TFRT_ARRAY_SIZE(tfrt_wire_sample_ups);
 
 const tfrt_wire_bulk_t tfrt_wire_sample_downs[] = {
-    {.kind = TFRT_WIRE_BULK_GREETING, .welcome = {.channel = 1, .last_dialled = 3}},
+    {.kind = TFRT_WIRE_BULK_GREETING,
+     .welcome = {.channel = 1, .last_dialled = 3, .place = TEXT("here")}},
     {.kind = TFRT_WIRE_BULK_GREETING, .welcome = {.channel = 1, .error = &error}},
     {.kind = TFRT_WIRE_BULK_WINDOW, .window = WINDOW},
     {.kind = TFRT_WIRE_BULK_ABORT, .abort = ABORT},
     {.kind = TFRT_WIRE_BULK_CHUNK, .chunk = FIRST_CHUNK},
     {.kind = TFRT_WIRE_BULK_CHUNK, .chunk = NEXT_CHUNK},
+    {.kind = TFRT_WIRE_BULK_OFFER, .offer = OFFER},
+    {.kind = TFRT_WIRE_BULK_DECLINE, .decline = DECLINE},
 };
 const size_t tfrt_wire_sample_down_count = TFRT_ARRAY_SIZE(tfrt_wire_sample_downs);

@@ -10,6 +10,8 @@
 //     never used again.
 //   - Modules are PTX texts, and the fake reads their declarations; a kernel is the C function of
 //     its name.
+//   - Memory of pools that are made for it is a file in memory: other processes open it, as the
+//     driver's rules allow, and see what becomes of it.
 //   - Every handle, address and current context is checked. A misuse by the caller is a *defect*,
 //     counted and described: use after free, double free, bytes beyond the end, memory of another
 //     context, memory that isn't pinned, objects that are left.

@@ -52,6 +52,15 @@ bool tfrt_fake_is_event(tfrt_fake_event_t* event);
 bool tfrt_fake_can_use(const tfrt_fake_context_t* context, tfrt_cuda_address_t address, size_t size,
                        bool is_peer_copy);
 
+// Whether |pool| is the default pool of a device.
+bool tfrt_fake_pool_is_default(const tfrt_fake_pool_t* pool);
+
+// The living block of a pool that begins at |address|, or NULL.
+const tfrt_fake_block_t* tfrt_fake_pool_find(const void* address);
+
+// Whether an op that was given and is not done touches |block|.
+bool tfrt_fake_is_in_use(const tfrt_fake_block_t* block);
+
 // How many of the streams, events, modules and so on in the list |head| are of |context|; of any:
 // NULL.
 int tfrt_fake_count_in(const tfrt_list_link_t* head, const tfrt_fake_context_t* context);

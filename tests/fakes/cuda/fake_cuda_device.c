@@ -2,6 +2,7 @@
 //
 // The driver, its devices and their contexts.
 #include <stdio.h>
+#include <string.h>
 
 #include "tests/fakes/cuda/fake_cuda_call.h"
 
@@ -77,6 +78,12 @@ tfrt_cuda_result_t tfrt_fake_DeviceGetPCIBusId(char* text, int size, int device)
   return tfrt_fake_end(error);
 }
 
+tfrt_cuda_result_t tfrt_fake_DeviceGetUuid(tfrt_cuda_uuid_t* uuid, int device) {
+  int error = tfrt_fake_begin("cuDeviceGetUuid");
+  memset(uuid->bytes, device, sizeof(uuid->bytes));
+  return tfrt_fake_end(error);
+}
+
 tfrt_cuda_result_t tfrt_fake_DeviceTotalMem(size_t* size, int device) {
   (void)device;
   int error = tfrt_fake_begin("cuDeviceTotalMem");
@@ -99,6 +106,7 @@ tfrt_cuda_result_t tfrt_fake_DeviceGetAttribute(int* value, int attribute, int d
                                   {TFRT_CUDA_ATTRIBUTE_COOPERATIVE_LAUNCH, 1},
                                   {TFRT_CUDA_ATTRIBUTE_MAX_SHARED_SIZE_OPTIN, 96 * 1024},
                                   {TFRT_CUDA_ATTRIBUTE_MEMORY_POOLS, 1},
+                                  {TFRT_CUDA_ATTRIBUTE_POOL_HANDLE_TYPES, 1},
                                   {TFRT_CUDA_ATTRIBUTE_CLUSTER_LAUNCH, 1}};
   int error = tfrt_fake_begin("cuDeviceGetAttribute");
   *value = 0;

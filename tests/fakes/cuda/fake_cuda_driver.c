@@ -95,8 +95,9 @@ static int fake_defects(char* text, size_t size) {
 static int fake_live(void) {
   tfrt_fake_begin("");
   int count =
-      tfrt_fake_count_in(&tfrt_fake.streams, NULL) + tfrt_fake_count_in(&tfrt_fake.events, NULL) +
-      tfrt_fake_count_in(&tfrt_fake.modules, NULL) + tfrt_fake_count_in(&tfrt_fake.graphs, NULL) +
+      tfrt_fake_count_in(&tfrt_fake.pools, NULL) + tfrt_fake_count_in(&tfrt_fake.streams, NULL) +
+      tfrt_fake_count_in(&tfrt_fake.events, NULL) + tfrt_fake_count_in(&tfrt_fake.modules, NULL) +
+      tfrt_fake_count_in(&tfrt_fake.graphs, NULL) +
       tfrt_fake_count_in(&tfrt_fake.graph_execs, NULL) +
       tfrt_fake_count_in(&tfrt_fake.libraries, NULL);
   for (tfrt_list_link_t* l = tfrt_fake.blocks.next; l != &tfrt_fake.blocks; l = l->next) {

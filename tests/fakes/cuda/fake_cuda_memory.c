@@ -46,9 +46,24 @@ tfrt_cuda_result_t tfrt_fake_MemAlloc(tfrt_cuda_address_t* address, size_t size)
                        size, address);
 }
 
+// Takes memory of a pool, too, if no work uses it.
 tfrt_cuda_result_t tfrt_fake_MemFree(tfrt_cuda_address_t address) {
-  return fake_free_now(tfrt_fake_begin_in_context("cuMemFree", NULL), "cuMemFree",
-                       TFRT_FAKE_MEMORY_DEVICE, address);
+  int error = tfrt_fake_begin_in_context("cuMemFree", NULL);
+  const tfrt_fake_block_t* block = tfrt_fake_pool_find((void*)(uintptr_t)address);
+  if (block && tfrt_fake_is_in_use(block)) tfrt_fake_defect("cuMemFree of memory in use");
+  return fake_free_now(error, "cuMemFree", block ? TFRT_FAKE_MEMORY_POOL : TFRT_FAKE_MEMORY_DEVICE,
+                       address);
+}
+
+tfrt_cuda_result_t tfrt_fake_MemGetAddressRange(tfrt_cuda_address_t* start, size_t* size,
+                                                tfrt_cuda_address_t address) {
+  int error = tfrt_fake_begin_in_context("cuMemGetAddressRange", NULL);
+  if (error) return tfrt_fake_end(error);
+  const tfrt_fake_block_t* block = tfrt_fake_block_find((void*)(uintptr_t)address, 1, false);
+  if (!block) return tfrt_fake_end(TFRT_CUDA_ERROR_INVALID_VALUE);
+  *start = (tfrt_cuda_address_t)(uintptr_t)block->data;
+  *size = block->size;
+  return tfrt_fake_end(0);
 }
 
 tfrt_cuda_result_t tfrt_fake_MemAllocAsync(tfrt_cuda_address_t* address, size_t size,
@@ -89,9 +104,8 @@ tfrt_cuda_result_t tfrt_fake_MemPoolSetAccess(tfrt_cuda_pool_t pool,
                                               const tfrt_cuda_access_t* accesses, size_t count) {
   int error = tfrt_fake_begin("cuMemPoolSetAccess");
   tfrt_fake_context_t* context = (tfrt_fake_context_t*)(void*)pool;
-  for (size_t i = 0; i < count && !error; ++i) {
-    context->pool_access[accesses[i].location_id - 100] = true;
-  }
+  bool* access = tfrt_fake_pool_is_default(pool) ? context->pool_access : pool->access;
+  for (size_t i = 0; i < count && !error; ++i) access[accesses[i].location_id - 100] = true;
   return tfrt_fake_end(error);
 }
 
@@ -132,10 +146,16 @@ bool tfrt_fake_can_use(const tfrt_fake_context_t* context, tfrt_cuda_address_t a
     tfrt_fake_defect("work is given with a block of %zu bytes that was freed", block->size);
     return false;
   }
-  if (block->context == context || block->kind >= TFRT_FAKE_MEMORY_PINNED) return true;
-  bool reaches = block->kind == TFRT_FAKE_MEMORY_POOL
-                     ? block->context->pool_access[context->ordinal]
-                     : context->peers[block->context->ordinal];
+  // Memory that another process has exported is nobody's at first, not even its own device's.
+  bool is_foreign = block->pool && block->pool->is_imported;
+  if (block->kind >= TFRT_FAKE_MEMORY_PINNED) return true;
+  if (block->context == context && !is_foreign) return true;
+  if (block->context == context && block->pool->access[context->ordinal]) return true;
+  bool reaches = context->peers[block->context->ordinal];
+  if (block->kind == TFRT_FAKE_MEMORY_POOL) {
+    reaches = block->pool ? block->pool->access[context->ordinal]
+                          : block->context->pool_access[context->ordinal];
+  }
   if (is_peer_copy && reaches) return true;
   tfrt_fake_defect("memory of another context is used");
   return false;

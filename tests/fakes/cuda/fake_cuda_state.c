@@ -14,6 +14,8 @@ void tfrt_fake_initialize(void) {
   tfrt_mutex_initialize(&fake->mutex);
   tfrt_condition_initialize(&fake->condition);
   tfrt_list_initialize(&fake->blocks);
+  tfrt_list_initialize(&fake->pools);
+  tfrt_list_initialize(&fake->old_pools);
   tfrt_list_initialize(&fake->streams);
   tfrt_list_initialize(&fake->events);
   tfrt_list_initialize(&fake->modules);
@@ -84,7 +86,14 @@ tfrt_fake_block_t* tfrt_fake_block_find(const void* data, size_t size, bool is_r
 
 void tfrt_fake_block_kill(tfrt_fake_block_t* block) {
   block->is_dead = true;
-  if (block->kind <= TFRT_FAKE_MEMORY_GLOBAL) block->context->used_size -= block->size;
+  bool is_imported = block->pool && block->pool->is_imported;
+  if (block->kind <= TFRT_FAKE_MEMORY_GLOBAL && !is_imported) {
+    block->context->used_size -= block->size;
+  }
+  if (block->pool) {
+    tfrt_fake_part_end(block);
+    return;
+  }
   if (block->kind != TFRT_FAKE_MEMORY_REGISTERED) {
     memset(block->data, 0xdd, block->size);
     return;

@@ -23,6 +23,9 @@
 // The memory of each device; more is CUDA_ERROR_OUT_OF_MEMORY.
 #define TFRT_FAKE_CUDA_MEMORY_SIZE ((size_t)1 << 26)
 
+// The most processes that have a block of another one open.
+#define TFRT_FAKE_MAX_IMPORTERS 8
+
 typedef struct tfrt_cuda_context_s {
   int ordinal;
   int retain_count;
@@ -40,9 +43,34 @@ typedef enum tfrt_fake_memory_kind_e {
   TFRT_FAKE_MEMORY_REGISTERED,
 } tfrt_fake_memory_kind_t;
 
+// A pool that was made, or that another process has exported. It is a file in memory. Each block
+// has its own part of that: a page that describes the block, then its bytes. Parts are used once.
+// The default pool of a device is not one of these: its handle is the device's context.
+typedef struct tfrt_cuda_pool_s {
+  tfrt_list_link_t link;
+  tfrt_fake_context_t* context;
+  bool is_imported;
+  bool access[TFRT_FAKE_CUDA_DEVICE_COUNT];  // who reaches its memory
+  int file;
+  uint64_t next;    // the first byte of the file that no block has had; of one that is not imported
+  int block_count;  // alive
+  bool is_destroyed;
+} tfrt_fake_pool_t;
+
+// The first page of a block in the file of a pool, which all processes see.
+typedef struct tfrt_fake_part_s {
+  uint64_t magic;
+  uint64_t size;
+  _Atomic int is_alive;
+  _Atomic int users[TFRT_FAKE_MAX_IMPORTERS];  // processes that have the block open; 0: none
+} tfrt_fake_part_t;
+
 typedef struct tfrt_fake_block_s {
   tfrt_list_link_t link;
   tfrt_fake_memory_kind_t kind;
+  tfrt_fake_pool_t* pool;        // NULL: not of a pool that was made or imported
+  tfrt_fake_part_t* part;        // of such a pool
+  uint64_t offset;               // of the part in the pool's file
   tfrt_fake_context_t* context;  // of the one who made it
   char* data;
   size_t size;
@@ -158,6 +186,8 @@ typedef struct tfrt_fake_s {
   tfrt_condition_t condition;
   tfrt_fake_context_t contexts[TFRT_FAKE_CUDA_DEVICE_COUNT];
   tfrt_list_link_t blocks;
+  tfrt_list_link_t pools;
+  tfrt_list_link_t old_pools;  // destroyed; dead blocks know them
   tfrt_list_link_t streams;
   tfrt_list_link_t events;
   tfrt_list_link_t modules;
@@ -190,6 +220,9 @@ void tfrt_fake_defect(const char* format, ...) TFRT_PRINTF(1, 2);
 // A new block of |size| bytes: its data is the system's, or |data| when that is not NULL.
 tfrt_fake_block_t* tfrt_fake_block_create(tfrt_fake_memory_kind_t kind,
                                           tfrt_fake_context_t* context, void* data, size_t size);
+
+// Gives back the part of |block|, which is not used any more: as its owner, or as an importer.
+void tfrt_fake_part_end(tfrt_fake_block_t* block);
 
 // The block that has the |size| bytes at |data|; a defect, and NULL, if there is none, or if
 // it was freed before |context| could use it. NULL without a defect unless |is_required|.

@@ -9,7 +9,7 @@ static const char report[] =
     "incarnation 0000000000000012\njobs 1\nobjects 22\nremote_values 3\noutgoing_calls 4\n"
     "incoming_calls 5\nincoming_wants 6\ntransfers 7\nnew_thing 8\nname w\"0\nserving 1\n"
     "peer 00000000000000ab OPEN 312 127.0.0.1:7001 w1\npeer 00000000000000cd BROKEN 0 - w2 1 2 3 4 "
-    "5 6\n";
+    "5 6 7\n";
 
 static tfrt_string_builder_t out;
 
@@ -70,7 +70,7 @@ START_TEST(json_has_numbers_texts_and_peers) {
       "{\"incarnation\":\"00000000000000cd\",\"state\":\"BROKEN\",\"round_trip_us\":0,"
       "\"address\":null,\"name\":\"w2\",\"frames_sent\":1,\"frames_received\":2,"
       "\"bytes_sent\":3,\"bytes_received\":4,\"payload_bytes_sent\":5,"
-      "\"payload_bytes_received\":6}]}");
+      "\"payload_bytes_received\":6,\"payload_bytes_borrowed\":7}]}");
   tfrt_string_builder_clear(&out);
   tfrt_host_status_append_json(tfrt_string_view_of(""), &out);
   ck_assert_str_eq(tfrt_string_builder_text(&out), "{\"peers\":[]}");
