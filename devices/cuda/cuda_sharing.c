@@ -3,8 +3,8 @@
 // Memory of other processes on the same machine: pools with a handle that is a file's descriptor.
 // The driver has three ways, and this one is for memory that is allocated in the order of streams.
 // One descriptor stands for all blocks of a pool, and 64 bytes describe a block. So no transfer
-// makes or sends a descriptor. The other two don't fit: cuIpcGetMemHandle() refuses blocks of
-// pools, and cuMemExportToShareableHandle() needs a descriptor and a mapping of 2 MiB pages for
+// makes or sends a descriptor. The other two don't fit: cuIpcGetMemHandle refuses blocks of
+// pools, and cuMemExportToShareableHandle needs a descriptor and a mapping of 2 MiB pages for
 // each block.
 #include <stdio.h>
 #include <string.h>

@@ -28,7 +28,7 @@ static void place(tfrt_bulk_outgoing_t* outgoing);
 // --- The reader ----------------------------------------------------------------
 //
 // The reader of a payload that is not in memory (payload_stream.h) reads ahead of the transfer that
-// sends it: two pieces, so that one is being read while the other one is being sent.
+// sends it: three pieces, so that one is being read while others are there and being sent.
 //
 //   piece:   FREE --read--> READING --ready--> READY --sent, or stale--> RELEASING --> FREE
 //
@@ -115,7 +115,9 @@ static tfrt_bulk_piece_t* take_next(tfrt_bulk_reader_t* reader) {
   for (int i = 0; i < TFRT_BULK_READER_PIECES; ++i) {
     tfrt_bulk_piece_t* piece = &reader->pieces[i];
     if (piece->state != TFRT_BULK_PIECE_FREE) continue;
-    uint64_t most = outgoing->peer->session.chunk_bytes;
+    uint64_t most = outgoing->encoding.body_size < TFRT_TUNING_BULK_READER_LARGE
+                        ? outgoing->peer->session.chunk_bytes
+                        : TFRT_TUNING_BULK_READER_PIECE_BYTES;
     piece->state = TFRT_BULK_PIECE_READING;
     piece->is_stale = false;
     piece->offset = reader->next;

@@ -252,14 +252,18 @@
 #define TFRT_TUNING_PACE_PROBE_NS (10 * TFRT_NANOSECONDS_PER_SECOND)  // ns, 2 to 60 s
 #define TFRT_TUNING_PACE_PAUSE_NS (2 * TFRT_NANOSECONDS_PER_SECOND)   // ns, 500 ms to 60 s
 
-// A loan costs both ends some calls of the driver, 0.2 ms on an H100: as long as this takes to send.
+// A loan costs both ends some calls of the driver, 0.2 ms on an H100. This takes as long to send.
 #define TFRT_TUNING_BULK_LEND_BYTES ((uint64_t)512 << 10)  // bytes, 0 to 64 MiB
 
 // A borrower that has declined so often in a row, and taken none, is offered nothing more.
 #define TFRT_TUNING_BULK_DECLINES 8  // offers, 1 to 1,000
 
-// One is read while one is sent.
-#define TFRT_BULK_READER_PIECES 2  // pieces, 2 to 8
+// Pieces of a payload that is not in memory: one is sent, one is there, one is read. A device
+// copies large pieces at its full rate, so a large payload is read in those, each of several
+// chunks.
+#define TFRT_BULK_READER_PIECES 3                                // pieces, 2 to 8
+#define TFRT_TUNING_BULK_READER_PIECE_BYTES ((uint64_t)4 << 20)  // bytes, 64 Ki to 64 Mi
+#define TFRT_TUNING_BULK_READER_LARGE ((uint64_t)16 << 20)       // bytes, four pieces or more
 
 // --- Nodes, peers and jobs -----------------------------------------------------------------------
 

@@ -113,32 +113,33 @@ static tfrt_bulk_harness_want_t* want_of(size_t index) { return &harness.hosts[0
 START_TEST(a_piece_is_read_while_the_one_before_is_sent) {
   begin(1);
   reads.is_manual = true;
-  size_t want = tfrt_bulk_harness_want(&harness, 0, 3 * CHUNK + 5, 9);
+  size_t want = tfrt_bulk_harness_want(&harness, 0, 4 * CHUNK + 5, 9);
   tfrt_bulk_harness_pass(&harness, A_WHILE_NS);
-  ck_assert_uint_eq(reads.count, 2);
+  ck_assert_uint_eq(reads.count, 3);
   ck_assert_uint_eq(want_of(want)->begins, 0);
-  // The first one goes when it is there, and what comes after the second is read then.
+  // The first one goes when it is there, and what comes after the third is read then.
   resolve(0, NULL);
   tfrt_bulk_harness_pass(&harness, A_WHILE_NS);
   ck_assert_uint_eq(want_of(want)->begins, 1);
-  ck_assert_uint_eq(reads.count, 3);
-  // A later one waits for its turn.
+  ck_assert_uint_eq(reads.count, 4);
+  // Later ones wait for their turn.
+  resolve(3, NULL);
   resolve(2, NULL);
   tfrt_bulk_harness_pass(&harness, A_WHILE_NS);
-  ck_assert_uint_eq(reads.count, 3);
+  ck_assert_uint_eq(reads.count, 4);
   resolve(1, NULL);
   tfrt_bulk_harness_pass(&harness, A_WHILE_NS);
-  ck_assert_uint_eq(reads.count, 4);
-  resolve(3, NULL);
+  ck_assert_uint_eq(reads.count, 5);
+  resolve(4, NULL);
   ck_assert(tfrt_bulk_harness_run(&harness, LONG_NS));
   ck_assert(want_of(want)->is_intact);
-  ck_assert_int_eq(reads.most_pieces, 2);
-  for (uint32_t i = 0; i < 4; ++i) ck_assert_uint_eq(reads.offsets[i], (uint64_t)i * CHUNK);
+  ck_assert_int_eq(reads.most_pieces, 3);
+  for (uint32_t i = 0; i < 5; ++i) ck_assert_uint_eq(reads.offsets[i], (uint64_t)i * CHUNK);
   end();
 }
 END_TEST
 
-START_TEST(payloads_of_any_size_arrive_with_two_pieces_in_memory) {
+START_TEST(payloads_of_any_size_arrive_with_three_pieces_in_memory) {
   static const uint64_t sizes[] = {0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 20 * CHUNK + 3};
   begin(2);
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(sizes); ++i) {
@@ -146,8 +147,20 @@ START_TEST(payloads_of_any_size_arrive_with_two_pieces_in_memory) {
     size_t want = tfrt_bulk_harness_want(&harness, 0, sizes[i], i);
     ck_assert(tfrt_bulk_harness_run(&harness, LONG_NS));
     ck_assert(want_of(want)->is_complete && want_of(want)->is_intact);
-    ck_assert_int_le(reads.most_pieces, 2);
+    ck_assert_int_le(reads.most_pieces, 3);
   }
+  end();
+}
+END_TEST
+
+START_TEST(a_large_payload_is_read_in_pieces_of_many_chunks) {
+  begin(4);
+  const uint64_t piece = (uint64_t)4 << 20;
+  size_t want = tfrt_bulk_harness_want(&harness, 0, 4 * piece + 5, 1);
+  ck_assert(tfrt_bulk_harness_run(&harness, LONG_NS));
+  ck_assert(want_of(want)->is_complete && want_of(want)->is_intact);
+  ck_assert_uint_eq(reads.count, 5);
+  for (uint32_t i = 0; i < 5; ++i) ck_assert_uint_eq(reads.offsets[i], i * piece);
   end();
 }
 END_TEST
@@ -242,7 +255,8 @@ START_TEST(bytes_that_do_not_come_end_the_transfer) {
   resolve(1, tfrt_status_create(TFRT_STATUS_INTERNAL, "the device is lost"));
   // Nothing more is read for what can't be sent.
   tfrt_bulk_harness_pass(&harness, A_WHILE_NS);
-  ck_assert_uint_eq(reads.count, 2);
+  ck_assert_uint_eq(reads.count, 3);
+  resolve(2, NULL);
   ck_assert(tfrt_bulk_harness_run(&harness, LONG_NS));
   ck_assert_int_eq(tfrt_status_code(want_of(want)->error), TFRT_STATUS_INTERNAL);
   end();
@@ -257,8 +271,7 @@ START_TEST(a_lost_borrower_leaves_nothing_when_the_reads_are_done) {
   tfrt_bulk_harness_bury(&harness, 1);
   ck_assert_uint_eq(tfrt_bulk_harness_counts(&harness, 1).sending, 1);
   ck_assert_int_eq(reads.live_sources, 1);
-  resolve(0, NULL);
-  resolve(1, NULL);
+  for (uint32_t i = 0; i < 3; ++i) resolve(i, NULL);
   ck_assert_uint_eq(tfrt_bulk_harness_counts(&harness, 1).sending, 0);
   ck_assert_int_eq(reads.live_pieces, 0);
   ck_assert_int_eq(reads.live_sources, 0);
@@ -270,7 +283,8 @@ Suite* tfrt_test_suite(void) {
   Suite* suite = suite_create("channel_reader");
   TCase* tests = tcase_create("reading");
   tcase_add_test(tests, a_piece_is_read_while_the_one_before_is_sent);
-  tcase_add_test(tests, payloads_of_any_size_arrive_with_two_pieces_in_memory);
+  tcase_add_test(tests, payloads_of_any_size_arrive_with_three_pieces_in_memory);
+  tcase_add_test(tests, a_large_payload_is_read_in_pieces_of_many_chunks);
   tcase_add_test(tests, a_broken_channel_goes_on_from_what_was_received);
   tcase_add_test(tests, a_channel_that_breaks_while_bytes_are_read_waits_for_them);
   tcase_add_test(tests, what_can_not_be_read_is_told_to_the_borrower);
