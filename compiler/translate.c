@@ -8,6 +8,7 @@
 #include "compiler/lowering/lowering.h"
 #include "compiler/parser/parser.h"
 #include "compiler/passes/chain_inserter.h"
+#include "compiler/piecewise_print.h"
 #include "compiler/printer/printer.h"
 #include "compiler/verifier/verifier.h"
 #include "host_runtime/bef/bef_file.h"
@@ -129,6 +130,7 @@ tfrt_status_t tfrt_optimize_text(const tfrt_op_tables_t* tables,
                                  tfrt_allocator_t allocator, tfrt_diagnostics_t* diagnostics,
                                  tfrt_string_builder_t* text) {
   static const tfrt_text_to_text_options_t no_options = {0};
+  if (options && tfrt_print_piecewise(tables, options, allocator, diagnostics, text)) return NULL;
   tfrt_ir_context_t* context = NULL;
   TFRT_RETURN_IF_ERROR(tfrt_ir_context_allocate(allocator, &context));
   tfrt_status_t status =

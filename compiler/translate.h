@@ -61,6 +61,10 @@ typedef struct tfrt_text_to_text_options_s {
   bool unnamed_values;           // values are numbered, as MLIR's tools do
   bool generic;                  // every op in generic form
   bool locations;                // with locations
+  // Texts of this size or more, in bytes, are gone through function by function, in less memory, if
+  // they are only checked and printed, with |generic| and |unnamed_values|; 0: a size where this is
+  // worth while.
+  size_t piecewise_from;
 } tfrt_text_to_text_options_t;
 
 // Checks the text of |diagnostics|, runs passes on the program, and appends its text to

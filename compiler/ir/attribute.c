@@ -76,7 +76,7 @@ static const tfrt_ir_attribute_t* intern(tfrt_ir_context_t* context,
   const void* key = NULL;
   const void** slot = find_slot(context, &header, payload, size, &key);
   if (!slot || *slot) return slot ? *slot : NULL;
-  tfrt_ir_attribute_t* attribute = tfrt_ir_context_allocate_array(context, 1, sizeof(*attribute));
+  tfrt_ir_attribute_t* attribute = tfrt_ir_context_allocate_kept(context, sizeof(*attribute));
   if (!attribute) return NULL;
   *attribute = *model;
   attribute->size = size;

@@ -17,11 +17,24 @@
 
 #include "compiler/ir/value.h"
 
+// The body of a function that is not in memory: the text has it, and it is parsed when it is needed
+// (compiler/parser/piecewise_parser.h).
+typedef struct tfrt_ir_unread_body_s {
+  size_t offset;        // of the function, in the text
+  size_t size;          // of its text
+  uint32_t line;        // where that begins
+  uint32_t column;      // likewise
+  uint32_t depth;       // of what it is nested in
+  size_t printed_size;  // of the text that the printer has made of the function
+  const struct tfrt_ir_symbol_table_s* symbols;  // of the module around; set by the verifier
+} tfrt_ir_unread_body_t;
+
 struct tfrt_ir_region_s {
   tfrt_ir_operation_t* owner;
   tfrt_ir_block_t* first_block;  // NULL: empty, as in a declaration
   tfrt_ir_block_t* last_block;
-  uint32_t index;  // among the owner's regions
+  uint32_t index;                 // among the owner's regions
+  tfrt_ir_unread_body_t* unread;  // instead of the blocks; NULL: none
 };
 
 struct tfrt_ir_block_s {

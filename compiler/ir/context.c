@@ -42,6 +42,8 @@ tfrt_status_t tfrt_ir_context_allocate(tfrt_allocator_t allocator,
   }
   context->allocator = allocator;
   tfrt_arena_initialize(&context->arena, allocator);
+  tfrt_arena_initialize(&context->piece, allocator);
+  context->current = &context->arena;
   for (int i = 0; i < TFRT_IR_TABLE_COUNT; ++i) {
     tfrt_hash_table_initialize(&context->tables[i], &key_vtable, allocator);
   }
@@ -54,6 +56,7 @@ void tfrt_ir_context_free(tfrt_ir_context_t* context) {
   for (int i = 0; i < TFRT_IR_TABLE_COUNT; ++i) {
     tfrt_hash_table_deinitialize(&context->tables[i]);
   }
+  tfrt_arena_deinitialize(&context->piece);
   tfrt_arena_deinitialize(&context->arena);
   tfrt_allocator_free(context->allocator, context, sizeof(*context));
 }
@@ -71,9 +74,18 @@ void* tfrt_ir_context_allocate_array(tfrt_ir_context_t* context, size_t count,
                                      size_t element_size) {
   size_t size = 0;
   bool fits = tfrt_size_multiply(count ? count : 1, element_size, &size);
-  void* array = fits ? tfrt_arena_allocate_aligned(&context->arena, size, ALIGNMENT) : NULL;
+  void* array = fits ? tfrt_arena_allocate_aligned(context->current, size, ALIGNMENT) : NULL;
   if (!array) context->failed = true;
   return array;
+}
+
+void tfrt_ir_context_open_piece(tfrt_ir_context_t* context) { context->current = &context->piece; }
+
+void tfrt_ir_context_leave_piece(tfrt_ir_context_t* context) { context->current = &context->arena; }
+
+void tfrt_ir_context_close_piece(tfrt_ir_context_t* context) {
+  tfrt_ir_context_leave_piece(context);
+  tfrt_arena_clear(&context->piece, SIZE_MAX);
 }
 
 const void** tfrt_ir_context_intern(tfrt_ir_context_t* context, tfrt_ir_table_t table,

@@ -6,7 +6,8 @@
 //
 // Life:
 //  1. Allocated, with an allocator.
-//  2. Everything of the IR is made in it; nothing of it is given back singly.
+//  2. Everything of the IR is made in it; nothing of it is given back singly. Ops, values and
+//     locations that are made while a piece is open are given back when the piece is closed.
 //  3. Freed; the whole IR is gone with it.
 //
 // Thread rule: thread-compatible (caller synchronises), also for reading while
@@ -33,7 +34,9 @@ typedef enum tfrt_ir_table_e {
 
 typedef struct tfrt_ir_context_s {
   tfrt_allocator_t allocator;
-  tfrt_arena_t arena;
+  tfrt_arena_t arena;     // of what lives as long as the context
+  tfrt_arena_t piece;     // of what lives as long as the piece that is open
+  tfrt_arena_t* current;  // one of these: where ops go
   tfrt_hash_table_t tables[TFRT_IR_TABLE_COUNT];
   struct tfrt_ir_resource_owner_s* resource_owners;  // in the order of the text (resource.h)
   struct tfrt_ir_resource_owner_s* last_resource_owner;
@@ -74,9 +77,39 @@ void* tfrt_ir_context_allocate_array(tfrt_ir_context_t* context, size_t count, s
 // is out. Thread-compatible (caller synchronises).
 TFRT_ALWAYS_INLINE void* tfrt_ir_context_allocate_room(tfrt_ir_context_t* context, size_t size) {
   // Nothing of the IR wants more than a pointer does.
+  void* room = tfrt_arena_take(context->current, size, sizeof(void*));
+  if (!room) context->failed = true;
+  return room;
+}
+
+// The same for what lives as long as |context|, also while a piece is open. Thread-compatible
+// (caller synchronises).
+TFRT_ALWAYS_INLINE void* tfrt_ir_context_allocate_kept(tfrt_ir_context_t* context, size_t size) {
   void* room = tfrt_arena_take(&context->arena, size, sizeof(void*));
   if (!room) context->failed = true;
   return room;
+}
+
+// Opens a piece: ops, values and locations that are made from now on live until it is closed. There
+// is one at a time. Thread-compatible (caller synchronises).
+void tfrt_ir_context_open_piece(tfrt_ir_context_t* context);
+
+// Lets what is made from now on live as long as |context| again; the piece, if one is open, can
+// still be read. Thread-compatible (caller synchronises).
+void tfrt_ir_context_leave_piece(tfrt_ir_context_t* context);
+
+// Leaves the piece and gives back what was made in it; nothing happens if none is open.
+// Thread-compatible (caller synchronises).
+void tfrt_ir_context_close_piece(tfrt_ir_context_t* context);
+
+// True while what is made goes to a piece. Thread-safe.
+static inline bool tfrt_ir_context_is_in_piece(const tfrt_ir_context_t* context) {
+  return context->current == &context->piece;
+}
+
+// The bytes that were made in the piece. Thread-safe.
+static inline size_t tfrt_ir_context_piece_size(const tfrt_ir_context_t* context) {
+  return context->piece.used_size;
 }
 
 // Returns the one copy of |text| in |context|, or NULL.

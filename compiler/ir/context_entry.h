@@ -32,7 +32,7 @@ TFRT_ALWAYS_INLINE tfrt_ir_entry_t* tfrt_ir_entry_get(tfrt_ir_context_t* context
     if (tfrt_string_view_equal_short(tfrt_ir_string_view(&entry->key), key)) return entry;
   }
   tfrt_ir_entry_t* entry =
-      tfrt_ir_context_allocate_room(context, TFRT_IR_KEY_OFFSET + key.size + 1);
+      tfrt_ir_context_allocate_kept(context, TFRT_IR_KEY_OFFSET + key.size + 1);
   if (!entry) return NULL;
   entry->key.meaning = NULL;
   entry->key.size = key.size;

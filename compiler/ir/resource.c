@@ -19,8 +19,9 @@ static tfrt_ir_resource_owner_t* get_owner(tfrt_ir_context_t* context, const tfr
       tfrt_ir_context_intern(context, TFRT_IR_TABLE_RESOURCES, &key, sizeof(key), &copy);
   if (!slot) return NULL;
   if (*slot) return (tfrt_ir_resource_owner_t*)*slot;
-  tfrt_ir_resource_owner_t* owner = tfrt_ir_context_allocate_array(context, 1, sizeof(*owner));
+  tfrt_ir_resource_owner_t* owner = tfrt_ir_context_allocate_kept(context, sizeof(*owner));
   if (!owner) return NULL;
+  *owner = (tfrt_ir_resource_owner_t){0};
   owner->name = name;
   owner->is_dialect = is_dialect;
   *slot = owner;
@@ -34,8 +35,9 @@ static tfrt_ir_resource_owner_t* get_owner(tfrt_ir_context_t* context, const tfr
 }
 
 static tfrt_ir_resource_t* append(tfrt_ir_context_t* context, tfrt_ir_resource_owner_t* owner) {
-  tfrt_ir_resource_t* resource = tfrt_ir_context_allocate_array(context, 1, sizeof(*resource));
+  tfrt_ir_resource_t* resource = tfrt_ir_context_allocate_kept(context, sizeof(*resource));
   if (!resource) return NULL;
+  *resource = (tfrt_ir_resource_t){0};
   if (owner->last) {
     owner->last->next = resource;
   } else {
@@ -64,7 +66,7 @@ bool tfrt_ir_resource_add(tfrt_ir_context_t* context, const tfrt_ir_string_t* ow
   if (!owner) return false;
   tfrt_ir_resource_t* resource =
       is_dialect ? get_of_dialect(context, owner, model->name) : append(context, owner);
-  char* bytes = tfrt_ir_context_allocate_room(context, model->bytes.size + 1);
+  char* bytes = tfrt_ir_context_allocate_kept(context, model->bytes.size + 1);
   if (!resource || !bytes) return false;
   if (model->bytes.size) memcpy(bytes, model->bytes.data, model->bytes.size);
   resource->name = model->name;

@@ -9,6 +9,25 @@
 // Operands and results, and what is between them, of function types that are found by these.
 #define MOST_KEY_PARTS 16
 
+// Copies the |size| bytes at |part|, a list that a new type refers to, to where the type is; NULL
+// when memory is out.
+static const void* keep_part(tfrt_ir_context_t* context, const void* part, size_t size) {
+  void* copy = tfrt_ir_context_allocate_kept(context, size);
+  if (copy && size) memcpy(copy, part, size);
+  return copy;
+}
+
+// Returns a new type like |model|, which lives as long as |context|; NULL when memory is out.
+static tfrt_ir_type_t* keep(tfrt_ir_context_t* context, const tfrt_ir_type_t* model) {
+  tfrt_ir_type_t* type = tfrt_ir_context_allocate_kept(context, sizeof(*type));
+  if (!type) return NULL;
+  *type = *model;
+  type->inputs = keep_part(context, model->inputs, model->input_count * sizeof(*model->inputs));
+  type->results = keep_part(context, model->results, model->result_count * sizeof(*model->results));
+  type->dims = keep_part(context, model->dims, model->rank * sizeof(*model->dims));
+  return type->inputs && type->results && type->dims ? type : NULL;
+}
+
 // Returns the type whose text |builder| holds (and gives back): the one that is there,
 // or a copy of |model| with that text. NULL when memory is out.
 static const tfrt_ir_type_t* take_text(tfrt_ir_context_t* context, tfrt_string_builder_t* builder,
@@ -23,9 +42,8 @@ static const tfrt_ir_type_t* take_text(tfrt_ir_context_t* context, tfrt_string_b
            : NULL;
   if (slot && *slot) result = *slot;
   if (slot && !result) {
-    tfrt_ir_type_t* type = tfrt_ir_context_allocate_array(context, 1, sizeof(*type));
+    tfrt_ir_type_t* type = keep(context, model);
     if (type) {
-      *type = *model;
       type->text = text;
       *slot = type;
     }
@@ -44,13 +62,6 @@ static void append_list(tfrt_string_builder_t* builder, const tfrt_ir_type_t* co
     if (i) tfrt_string_builder_append_text(builder, ", ");
     tfrt_string_builder_append_view(builder, tfrt_ir_string_view(types[i]->text));
   }
-}
-
-static const tfrt_ir_type_t* const* copy_list(tfrt_ir_context_t* context,
-                                              const tfrt_ir_type_t* const* types, uint32_t count) {
-  const tfrt_ir_type_t** copy = tfrt_ir_context_allocate_array(context, count, sizeof(*copy));
-  for (uint32_t i = 0; copy && i < count; ++i) copy[i] = types[i];
-  return copy;
 }
 
 const tfrt_ir_type_t* tfrt_ir_type_integer(tfrt_ir_context_t* context, uint32_t width,
@@ -109,9 +120,8 @@ static const tfrt_ir_type_t* make_function(tfrt_ir_context_t* context,
   tfrt_ir_type_t model = {.kind = TFRT_IR_TYPE_FUNCTION,
                           .input_count = input_count,
                           .result_count = result_count,
-                          .inputs = copy_list(context, inputs, input_count),
-                          .results = copy_list(context, results, result_count)};
-  if (!model.inputs || !model.results) return NULL;
+                          .inputs = inputs,
+                          .results = results};
   tfrt_string_builder_t builder;
   begin_text(context, &builder);
   tfrt_string_builder_append_char(&builder, '(');
@@ -147,10 +157,7 @@ const tfrt_ir_type_t* tfrt_ir_type_function(tfrt_ir_context_t* context,
 
 const tfrt_ir_type_t* tfrt_ir_type_tuple(tfrt_ir_context_t* context,
                                          const tfrt_ir_type_t* const* elements, uint32_t count) {
-  tfrt_ir_type_t model = {.kind = TFRT_IR_TYPE_TUPLE,
-                          .input_count = count,
-                          .inputs = copy_list(context, elements, count)};
-  if (!model.inputs) return NULL;
+  tfrt_ir_type_t model = {.kind = TFRT_IR_TYPE_TUPLE, .input_count = count, .inputs = elements};
   tfrt_string_builder_t builder;
   begin_text(context, &builder);
   tfrt_string_builder_append_text(&builder, "tuple<");
@@ -185,12 +192,9 @@ const tfrt_ir_type_t* tfrt_ir_type_shaped(tfrt_ir_context_t* context, tfrt_ir_ty
                                           bool is_ranked, const int64_t* dims, uint32_t rank,
                                           const tfrt_ir_type_t* element,
                                           const tfrt_ir_string_t* suffix) {
-  int64_t* copy = tfrt_ir_context_allocate_array(context, rank, sizeof(*copy));
-  if (!copy) return NULL;
-  if (rank) memcpy(copy, dims, rank * sizeof(*copy));
   tfrt_ir_type_t model = {.kind = kind,
                           .is_ranked = is_ranked,
-                          .dims = copy,
+                          .dims = dims,
                           .rank = rank,
                           .element = element,
                           .suffix = suffix};

@@ -66,6 +66,16 @@ bool tfrt_parser_language_defaults(tfrt_parser_t* parser, const tfrt_parser_op_t
          add_default(parser, op, "punctuation", "#vector.punctuation<newline>");
 }
 
+bool tfrt_parser_has_defaults(const tfrt_kernel_descriptor_t* descriptor) {
+  for (uint32_t i = 0; i < descriptor->attribute_count; ++i) {
+    if (descriptor->attributes[i].default_value) return true;
+  }
+  if (!(descriptor->flags & TFRT_KERNEL_LANGUAGE)) return false;
+  const char* family = descriptor->assembly;
+  return strstr(family, " overflow") || strstr(family, " fastmath") ||
+         strcmp(family, "syntax print") == 0;
+}
+
 bool tfrt_parser_same_types(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   size_t mark = parser->operands.count;
   if (!tfrt_parser_take_references(parser, ':') || !parse_all_flags(parser, op) ||

@@ -526,7 +526,11 @@ static bool find_type(tfrt_parser_t* parser, const char* text, const tfrt_ir_typ
 const tfrt_op_form_t* tfrt_parser_op_form(tfrt_parser_t* parser, tfrt_op_index_entry_t* entry) {
   if (entry->form) return entry->form;
   const tfrt_kernel_descriptor_t* descriptor = entry->descriptor;
+  // The entry keeps it, whatever piece of the text it is made for.
+  bool is_in_piece = tfrt_ir_context_is_in_piece(parser->context);
+  tfrt_ir_context_leave_piece(parser->context);
   tfrt_op_form_t* form = tfrt_op_form_create(parser->context, descriptor);
+  if (is_in_piece) tfrt_ir_context_open_piece(parser->context);
   bool ok = form != NULL;
   for (uint32_t i = 0; ok && i < descriptor->operand_count; ++i) {
     ok = find_type(parser, descriptor->operands[i].type, &form->operand_types[i]);

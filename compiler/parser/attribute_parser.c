@@ -70,6 +70,54 @@ static const tfrt_ir_attribute_t* parse_array(tfrt_parser_t* parser) {
   return array;
 }
 
+// --- Attributes like one before ----------------------------------------------------------------
+
+// The longest text of an attribute that is kept.
+#define MAX_KNOWN_TEXT 64
+
+// Where the attribute with the text at |at| is, if it was met lately: as its first bytes say.
+static tfrt_parser_known_attribute_t* known_place(tfrt_parser_t* parser, const char* at) {
+  uint64_t begin[2] = {0};
+  size_t room = (size_t)(parser->lexer.text.data + parser->lexer.text.size - at);
+  memcpy(begin, at, room < sizeof(begin) ? room : sizeof(begin));
+  uint64_t hash = tfrt_hash_combine(begin[0], begin[1]);
+  return &parser->generic.attributes[hash % TFRT_PARSER_RECENT_ATTRIBUTE_COUNT];
+}
+
+// The attribute behind the `=` at hand, if its text is known: then both are consumed. A text in
+// front of `,` or `}` goes no further.
+static const tfrt_ir_attribute_t* take_known(tfrt_parser_t* parser) {
+  tfrt_text_cursor_t cursor = tfrt_lexer_cursor(&parser->lexer);
+  tfrt_text_cursor_skip_spaces(&cursor);
+  const tfrt_parser_known_attribute_t* known = known_place(parser, cursor.at);
+  size_t size = known->text.size;
+  if (!known->attribute || (size_t)(cursor.end - cursor.at) <= size) return NULL;
+  if (cursor.at[size] != ',' && cursor.at[size] != '}') return NULL;
+  if (memcmp(cursor.at, known->text.data, size) != 0) return NULL;
+  cursor.at += size;
+  tfrt_lexer_follow(&parser->lexer, &cursor);
+  tfrt_parser_advance(parser);
+  return known->attribute;
+}
+
+// The same for any text.
+static const tfrt_ir_attribute_t* parse_value(tfrt_parser_t* parser) {
+  const tfrt_ir_attribute_t* known = take_known(parser);
+  if (known) return known;
+  tfrt_parser_advance(parser);
+  size_t begin = parser->token.offset;
+  const tfrt_ir_attribute_t* value = tfrt_parser_attribute(parser);
+  // An attribute that may hold a location isn't kept: each has its own.
+  bool is_kept = value && parser->previous_end - begin <= MAX_KNOWN_TEXT && value->depth == 1 &&
+                 value->kind != TFRT_IR_ATTRIBUTE_LOCATION;
+  if (is_kept) {
+    const char* at = parser->lexer.text.data + begin;
+    *known_place(parser, at) = (tfrt_parser_known_attribute_t){
+        tfrt_string_view_make(at, parser->previous_end - begin), value};
+  }
+  return value;
+}
+
 // One `name` or `name = attribute`, pushed on |named|.
 static bool parse_entry(tfrt_parser_t* parser) {
   tfrt_ir_named_attribute_t entry = {0};
@@ -82,8 +130,8 @@ static bool parse_entry(tfrt_parser_t* parser) {
     return tfrt_parser_miss(parser, "expected the name of an attribute");
   }
   if (!entry.name) return false;
-  entry.value = tfrt_parser_accept(parser, '=') ? tfrt_parser_attribute(parser)
-                                                : tfrt_ir_attribute_unit(parser->context);
+  entry.value =
+      parser->token.kind == '=' ? parse_value(parser) : tfrt_ir_attribute_unit(parser->context);
   return entry.value && tfrt_scratch_push(&parser->named, &entry);
 }
 
@@ -252,8 +300,7 @@ static const tfrt_ir_attribute_t* parse_hash(tfrt_parser_t* parser) {
   // MLIR's printer calls locations loc, loc1 ..., and defines them behind their uses.
   bool may_come = !alias && !has_dot && name && strncmp(name->data, "loc", 3) == 0;
   if (may_come || (alias && alias->location)) {
-    const tfrt_ir_location_t* location = tfrt_parser_location_alias(parser);
-    return location ? tfrt_ir_attribute_location(parser->context, location) : NULL;
+    return tfrt_parser_location_attribute(parser);
   }
   tfrt_parser_advance(parser);
   if (has_dot) {
@@ -277,10 +324,7 @@ static const tfrt_ir_attribute_t* parse_word(tfrt_parser_t* parser, bool* out_is
     return tfrt_ir_attribute_integer(parser->context, integer_type(parser, 1), truth);
   }
   if (tfrt_parser_accept_word(parser, "unit")) return tfrt_ir_attribute_unit(parser->context);
-  if (tfrt_parser_at_word(parser, "loc")) {
-    const tfrt_ir_location_t* location = tfrt_parser_location(parser);
-    return location ? tfrt_ir_attribute_location(parser->context, location) : NULL;
-  }
+  if (tfrt_parser_at_word(parser, "loc")) return tfrt_parser_location_attribute(parser);
   if (tfrt_parser_at_word(parser, "distinct")) return parse_distinct(parser);
   if (is_bracket_next(parser)) {
     for (size_t i = 0; i < TFRT_ARRAY_SIZE(affine); ++i) {

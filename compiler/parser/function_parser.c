@@ -191,7 +191,7 @@ bool tfrt_parser_nested_module(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   }
   if (!parse_attributes(parser)) return false;
   if (!tfrt_parser_make_regions(parser, op, 1)) return false;
-  tfrt_parser_region_style_t style = {.isolated = true};
+  tfrt_parser_region_style_t style = {.isolated = true, .is_module = true};
   if (!tfrt_parser_region(parser, &op->regions[0], &style)) return false;
   return op->regions[0].first_block || tfrt_ir_block_create(parser->context, &op->regions[0]);
 }

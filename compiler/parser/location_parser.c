@@ -19,10 +19,9 @@ tfrt_parser_alias_t* tfrt_parser_alias(tfrt_parser_t* parser, tfrt_hash_table_t*
                                        const tfrt_ir_string_t* name) {
   tfrt_parser_alias_t* alias = tfrt_parser_find_alias(table, name);
   if (alias) return alias;
-  alias = tfrt_ir_context_allocate_array(parser->context, 1, sizeof(*alias));
+  alias = tfrt_ir_context_allocate_kept(parser->context, sizeof(*alias));
   if (!alias) return NULL;
-  alias->name = name;
-  alias->offset = parser->token.offset;
+  *alias = (tfrt_parser_alias_t){.name = name, .offset = parser->token.offset};
   tfrt_hash_table_insert(table, name, &alias->node);
   return alias;
 }
@@ -36,10 +35,15 @@ tfrt_ir_location_t* tfrt_parser_location_alias(tfrt_parser_t* parser) {
     tfrt_parser_fail(parser, "'#%s' is an attribute and no location", name->data);
     return NULL;
   }
+  if (!alias->is_defined && tfrt_parser_reads_bodies(parser)) {
+    tfrt_parser_fail(parser, "undefined location alias '#%s'", name->data);
+    return NULL;
+  }
   tfrt_parser_advance(parser);
   if (!alias->location) {
-    alias->location = tfrt_ir_context_allocate_array(parser->context, 1, sizeof(*alias->location));
-    if (!alias->location || !tfrt_scratch_push(&parser->unmeasured, &alias->location)) return NULL;
+    alias->location = tfrt_ir_context_allocate_kept(parser->context, sizeof(*alias->location));
+    if (!alias->location) return NULL;
+    *alias->location = (tfrt_ir_location_t){.kind = TFRT_IR_LOCATION_UNKNOWN};
   }
   return alias->location;
 }
@@ -134,11 +138,13 @@ static bool check_size(tfrt_parser_t* parser, size_t offset, const tfrt_ir_locat
 static tfrt_ir_location_t* parse_inner(tfrt_parser_t* parser) {
   if (!tfrt_parser_enter(parser)) return NULL;
   size_t offset = parser->token.offset;
+  bool is_alias = parser->token.kind == TFRT_TOKEN_HASH;
   // Just made, or an alias's placeholder: either way ours to change.
   tfrt_ir_location_t* location = (tfrt_ir_location_t*)parse_kind(parser);
   tfrt_parser_leave(parser);
   if (!location || !check_size(parser, offset, location)) return NULL;
-  if (location->weight == 0 && !tfrt_scratch_push(&parser->unmeasured, &location)) return NULL;
+  if (location->weight == 0 && !is_alias && !tfrt_scratch_push(&parser->unmeasured, &location))
+    return NULL;
   return location;
 }
 
@@ -148,6 +154,17 @@ const tfrt_ir_location_t* tfrt_parser_location(tfrt_parser_t* parser) {
   const tfrt_ir_location_t* location = parse_inner(parser);
   if (!location || !tfrt_parser_expect(parser, ')', "at the end of a location")) return NULL;
   return location;
+}
+
+const tfrt_ir_attribute_t* tfrt_parser_location_attribute(tfrt_parser_t* parser) {
+  // The attribute lives as long as the context, and so must what it points to.
+  bool is_in_piece = tfrt_ir_context_is_in_piece(parser->context);
+  tfrt_ir_context_leave_piece(parser->context);
+  const tfrt_ir_location_t* location = parser->token.kind == TFRT_TOKEN_HASH
+                                           ? tfrt_parser_location_alias(parser)
+                                           : tfrt_parser_location(parser);
+  if (is_in_piece) tfrt_ir_context_open_piece(parser->context);
+  return location ? tfrt_ir_attribute_location(parser->context, location) : NULL;
 }
 
 // Marks a location whose parts are being measured.
@@ -167,6 +184,13 @@ static bool measure(tfrt_ir_location_t* location, uint32_t level) {
          location->weight <= TFRT_PARSER_MAX_LOCATION_WEIGHT;
 }
 
+// Measures |location|; a report if that fails.
+static bool check_measure(tfrt_parser_t* parser, tfrt_ir_location_t* location) {
+  return measure(location, 0) ||
+         tfrt_parser_fail_at(parser, parser->lexer.text.size,
+                             "a location alias contains itself, is too big or nested too deeply");
+}
+
 bool tfrt_parser_check_locations(tfrt_parser_t* parser) {
   bool ok = true;
   tfrt_hash_table_t* table = &parser->attribute_aliases;
@@ -177,11 +201,13 @@ bool tfrt_parser_check_locations(tfrt_parser_t* parser) {
     ok = tfrt_parser_fail_at(parser, alias->offset, "undefined location alias '#%s'",
                              alias->name->data);
   }
+  for (tfrt_hash_node_t* node = tfrt_hash_table_first(table); ok && node;
+       node = tfrt_hash_table_next(table, node)) {
+    tfrt_parser_alias_t* alias = TFRT_CONTAINER_OF(node, tfrt_parser_alias_t, node);
+    ok = !alias->location || check_measure(parser, alias->location);
+  }
   for (size_t i = 0; ok && i < parser->unmeasured.count; ++i) {
-    tfrt_ir_location_t* location = *(tfrt_ir_location_t**)tfrt_scratch_at(&parser->unmeasured, i);
-    if (measure(location, 0)) continue;
-    ok = tfrt_parser_fail_at(parser, parser->lexer.text.size,
-                             "a location alias contains itself, is too big or nested too deeply");
+    ok = check_measure(parser, *(tfrt_ir_location_t**)tfrt_scratch_at(&parser->unmeasured, i));
   }
   return ok;
 }

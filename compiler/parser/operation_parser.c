@@ -132,7 +132,8 @@ static bool is_isolated(const tfrt_parser_op_t* op) {
 // `({ ... }, { ... })`, if there.
 static bool parse_region_list(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   if (!tfrt_parser_accept(parser, '(')) return true;
-  tfrt_parser_region_style_t style = {.isolated = is_isolated(op)};
+  tfrt_parser_region_style_t style = {.isolated = is_isolated(op),
+                                      .is_module = tfrt_ir_string_is(op->name, "builtin.module")};
   size_t mark = parser->pointers.count;
   bool ok = true;
   do {
@@ -288,16 +289,15 @@ static bool merge_properties(tfrt_parser_t* parser, const tfrt_parser_op_t* op) 
   return true;
 }
 
-// The entry of the op |name| in the tables, or NULL. Also that an op is in none is found out once.
-static const tfrt_kernel_descriptor_t* find_descriptor(tfrt_parser_t* parser,
-                                                       const tfrt_ir_string_t* name) {
+// Also that an op is in no table is found out once.
+tfrt_parser_known_op_t* tfrt_parser_known_op(tfrt_parser_t* parser, const tfrt_ir_string_t* name) {
   size_t place = (uintptr_t)name / sizeof(void*) % TFRT_PARSER_RECENT_COUNT;
   tfrt_parser_known_op_t* recent = &parser->generic.ops[place];
-  if (recent->name != name) {
-    const tfrt_op_index_entry_t* entry = tfrt_parser_op_entry(parser, tfrt_ir_string_view(name));
-    *recent = (tfrt_parser_known_op_t){name, entry ? entry->descriptor : NULL};
-  }
-  return recent->descriptor;
+  if (recent->name == name) return recent;
+  const tfrt_op_index_entry_t* entry = tfrt_parser_op_entry(parser, tfrt_ir_string_view(name));
+  *recent = (tfrt_parser_known_op_t){.name = name, .descriptor = entry ? entry->descriptor : NULL};
+  recent->has_defaults = entry && tfrt_parser_has_defaults(entry->descriptor);
+  return recent;
 }
 
 static bool parse_generic(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
@@ -306,14 +306,17 @@ static bool parse_generic(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   if (!op->name->size) {
     return tfrt_parser_fail_at(parser, op->place.offset, "an op's name can't be empty");
   }
-  op->descriptor = find_descriptor(parser, op->name);
+  const tfrt_parser_known_op_t* known = tfrt_parser_known_op(parser, op->name);
+  op->descriptor = known->descriptor;
+  bool has_defaults = known->has_defaults;
+  tfrt_parser_begin_piece(parser, op);
   if (!parse_operand_list(parser, op)) return false;
   if (!parse_successors(parser, op)) return false;
   if (tfrt_parser_accept(parser, '<') && !parse_properties(parser, op)) return false;
   if (!parse_region_list(parser, op)) return false;
   if (tfrt_parser_accept(parser, '{') && !tfrt_parser_attribute_entries(parser)) return false;
   if (op->properties && !merge_properties(parser, op)) return false;
-  bool is_language = op->descriptor && (op->descriptor->flags & TFRT_KERNEL_LANGUAGE);
+  bool is_language = has_defaults && (op->descriptor->flags & TFRT_KERNEL_LANGUAGE);
   if (is_language && !tfrt_parser_language_defaults(parser, op)) return false;
   return parse_signature(parser, op);
 }
@@ -377,10 +380,13 @@ static bool parse_custom(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   if (is_known) return parse_known(parser, op, entry);
   if (tfrt_ir_string_is(op->name, "func.func") || tfrt_ir_string_is(op->name, "func")) {
     op->name = tfrt_ir_string_of(parser->context, "func.func");
-    return op->name && tfrt_parser_function(parser, op);
+    if (!op->name) return false;
+    tfrt_parser_begin_piece(parser, op);
+    return tfrt_parser_function(parser, op);
   }
   if (tfrt_ir_string_is(op->name, "async.func") && entry) {
     op->descriptor = entry->descriptor;
+    tfrt_parser_begin_piece(parser, op);
     return tfrt_parser_function(parser, op);
   }
   if (tfrt_ir_string_is(op->name, "module") || tfrt_ir_string_is(op->name, "builtin.module")) {
@@ -537,7 +543,8 @@ static bool parse_named(tfrt_parser_t* parser, tfrt_parser_op_t* op, tfrt_ir_blo
   tfrt_ir_operation_t* operation = build(parser, op, location);
   if (!operation) return false;
   tfrt_ir_block_append(block, operation);
-  return define_results(parser, op, operation);
+  if (!define_results(parser, op, operation)) return false;
+  return !op->is_piece || tfrt_parser_end_piece(parser, op, operation);
 }
 
 // Field by field: clearing |op| as a whole first takes longer.
@@ -554,6 +561,7 @@ static void begin_op(const tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   op->region_count = 0;
   op->successor_count = 0;
   op->lacks_chain_results = false;
+  op->is_piece = false;
   op->result_types = NULL;
   op->successors = NULL;
   op->regions = NULL;
@@ -615,6 +623,8 @@ static bool may_begin_op(const tfrt_parser_t* parser) {
 }
 
 void tfrt_parser_recover(tfrt_parser_t* parser, int64_t brace_depth) {
+  // A text with an error is parsed again as a whole.
+  if (parser->pieces) parser->lexer.position = parser->lexer.text.size;
   for (;;) {
     int kind = parser->token.kind;
     if (kind == TFRT_TOKEN_END || parser->brace_depth < brace_depth) return;

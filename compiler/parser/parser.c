@@ -16,8 +16,9 @@ static const tfrt_hash_table_vtable_t alias_vtable = {alias_hash, alias_equal};
 
 // --- Life --------------------------------------------------------------------------
 
-static tfrt_status_t initialize(tfrt_parser_t* parser, tfrt_ir_context_t* context,
-                                const tfrt_op_tables_t* tables, tfrt_diagnostics_t* diagnostics) {
+tfrt_status_t tfrt_parser_initialize(tfrt_parser_t* parser, tfrt_ir_context_t* context,
+                                     const tfrt_op_tables_t* tables,
+                                     tfrt_diagnostics_t* diagnostics) {
   tfrt_allocator_t allocator = tfrt_ir_context_allocator(context);
   *parser = (tfrt_parser_t){.context = context, .diagnostics = diagnostics};
   tfrt_lexer_initialize(&parser->lexer, diagnostics);
@@ -40,7 +41,7 @@ static tfrt_status_t initialize(tfrt_parser_t* parser, tfrt_ir_context_t* contex
   return tfrt_op_index_initialize(&parser->index, tables ? tables : &no_tables, allocator);
 }
 
-static void deinitialize(tfrt_parser_t* parser) {
+void tfrt_parser_deinitialize(tfrt_parser_t* parser) {
   tfrt_op_index_deinitialize(&parser->index);
   tfrt_value_scopes_deinitialize(&parser->scopes);
   tfrt_hash_table_deinitialize(&parser->attribute_aliases);
@@ -128,6 +129,9 @@ static bool parse_alias(tfrt_parser_t* parser) {
                                name->data);
   }
   alias->is_defined = true;
+  if (ok && !tfrt_parser_alias_is_for_all(parser, name, alias->location != NULL)) {
+    return tfrt_parser_fail_at(parser, token.offset, "this alias stands behind a function");
+  }
   return ok;
 }
 
@@ -183,15 +187,17 @@ static void report_memory(const tfrt_parser_t* parser, size_t errors_before) {
                           "out of memory for this program");
 }
 
-static tfrt_ir_operation_t* parse_text(tfrt_parser_t* parser) {
+tfrt_ir_operation_t* tfrt_parser_text(tfrt_parser_t* parser) {
   if (!parser->file || !check_text(parser)) return NULL;
-  tfrt_ir_context_reserve(parser->context, parser->diagnostics->text.size);
+  if (!parser->pieces) tfrt_ir_context_reserve(parser->context, parser->diagnostics->text.size);
   tfrt_parser_place_t start = {.line = parser->diagnostics->first_line, .column = 1};
   const tfrt_ir_location_t* location = tfrt_parser_location_here(parser, &start);
   tfrt_ir_operation_t* wrapper = location ? tfrt_ir_module_create(parser->context, location) : NULL;
   if (!wrapper || !tfrt_value_scopes_push(&parser->scopes, true)) return NULL;
+  parser->module_scope = parser->scopes.top;
   size_t errors_before = parser->diagnostics->error_count;
   parse_all(parser, tfrt_ir_module_block(wrapper));
+  parser->module_scope = NULL;
   tfrt_value_scopes_pop(&parser->scopes);
   if (parser->diagnostics->error_count > errors_before) return NULL;
   if (!tfrt_parser_check_locations(parser)) return NULL;
@@ -203,11 +209,11 @@ tfrt_ir_operation_t* tfrt_parse_module(tfrt_ir_context_t* context, const tfrt_op
                                        tfrt_diagnostics_t* diagnostics) {
   tfrt_parser_t parser;
   size_t errors_before = diagnostics->error_count;
-  tfrt_status_t status = initialize(&parser, context, tables, diagnostics);
-  tfrt_ir_operation_t* module = status ? NULL : parse_text(&parser);
+  tfrt_status_t status = tfrt_parser_initialize(&parser, context, tables, diagnostics);
+  tfrt_ir_operation_t* module = status ? NULL : tfrt_parser_text(&parser);
   if (!status) status = tfrt_ir_context_status(context);
   if (status || !module) report_memory(&parser, errors_before);
-  deinitialize(&parser);
+  tfrt_parser_deinitialize(&parser);
   bool ok = !status;
   tfrt_status_release(status);
   return ok ? module : NULL;
@@ -218,7 +224,7 @@ static const void* parse_one(tfrt_ir_context_t* context, tfrt_diagnostics_t* dia
                              bool is_type) {
   tfrt_parser_t parser;
   size_t errors_before = diagnostics->error_count;
-  tfrt_status_t status = initialize(&parser, context, NULL, diagnostics);
+  tfrt_status_t status = tfrt_parser_initialize(&parser, context, NULL, diagnostics);
   const void* result = NULL;
   if (!status && check_text(&parser)) {
     tfrt_lexer_next(&parser.lexer, &parser.token);
@@ -235,7 +241,7 @@ static const void* parse_one(tfrt_ir_context_t* context, tfrt_diagnostics_t* dia
     result = NULL;
   }
   tfrt_status_release(status);
-  deinitialize(&parser);
+  tfrt_parser_deinitialize(&parser);
   return result;
 }
 

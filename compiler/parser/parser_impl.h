@@ -18,6 +18,7 @@
 //   cf_parser.c               those of branches
 //   region_parser.c           regions and blocks
 //   function_parser.c         func.func and module
+//   piecewise_parser.c        functions one after another, without the memory of all
 //
 // All functions report errors and then return NULL or false. The token is then somewhere in the op,
 // and tfrt_parser_recover() finds the next op. Lists are gathered on the stacks of the parser. The
@@ -42,6 +43,7 @@
 #define TFRT_PARSER_RECENT_COUNT 16
 #define TFRT_PARSER_RECENT_NAME_COUNT 64
 #define TFRT_PARSER_RECENT_SIGNATURE_COUNT 64
+#define TFRT_PARSER_RECENT_ATTRIBUTE_COUNT 256
 
 // `#name = ...` or `!name = ...`. A location may be used before it is defined: then
 // |location| is a placeholder, filled in later.
@@ -61,6 +63,15 @@ typedef struct tfrt_parser_known_value_s {
   tfrt_ir_value_t* value;
 } tfrt_parser_known_value_t;
 
+// The form of the plain op before, its operands, by their place, and its result: the next one has
+// often some of them. The values are those of |scope|.
+typedef struct tfrt_parser_known_plain_s {
+  const tfrt_op_form_t* form;
+  tfrt_parser_known_value_t operands[TFRT_OP_FORM_MAX_PLAIN];
+  tfrt_parser_known_value_t result;
+  const struct tfrt_value_scope_s* scope;
+} tfrt_parser_known_plain_t;
+
 // A function type that was read, and its text.
 typedef struct tfrt_parser_known_signature_s {
   tfrt_string_view_t text;
@@ -71,7 +82,15 @@ typedef struct tfrt_parser_known_signature_s {
 typedef struct tfrt_parser_known_op_s {
   const tfrt_ir_string_t* name;
   const tfrt_kernel_descriptor_t* descriptor;  // NULL: it is in no table
+  bool has_defaults;                           // for attributes that the text leaves out
+  tfrt_parser_known_signature_t signature;     // of the op before of that name
 } tfrt_parser_known_op_t;
+
+// The attribute of an op that was read, and its text.
+typedef struct tfrt_parser_known_attribute_s {
+  tfrt_string_view_t text;
+  const tfrt_ir_attribute_t* attribute;  // NULL: none yet
+} tfrt_parser_known_attribute_t;
 
 // In generic form each op has its name, names of attributes and a signature written out. Most are
 // like one before. Names and signatures: at the place that their text gives them; ops: at that of
@@ -79,6 +98,7 @@ typedef struct tfrt_parser_known_op_s {
 typedef struct tfrt_parser_known_generic_s {
   const tfrt_ir_string_t* names[TFRT_PARSER_RECENT_NAME_COUNT];
   tfrt_parser_known_signature_t signatures[TFRT_PARSER_RECENT_SIGNATURE_COUNT];
+  tfrt_parser_known_attribute_t attributes[TFRT_PARSER_RECENT_ATTRIBUTE_COUNT];
   tfrt_parser_known_op_t ops[TFRT_PARSER_RECENT_COUNT];
 } tfrt_parser_known_generic_t;
 
@@ -92,12 +112,7 @@ typedef struct tfrt_parser_s {
   // Entries of it that were met lately, each at the place that its name gives it.
   tfrt_op_index_entry_t* recent[TFRT_PARSER_RECENT_COUNT];
   tfrt_parser_known_generic_t generic;  // of ops in generic form
-  // The form of the plain op before, its operands, by their place, and its result: the next one has
-  // often some of them. The values are those of |recent_scope|.
-  const tfrt_op_form_t* recent_form;
-  tfrt_parser_known_value_t recent_operands[TFRT_OP_FORM_MAX_PLAIN];
-  tfrt_parser_known_value_t recent_result;
-  const struct tfrt_value_scope_s* recent_scope;
+  tfrt_parser_known_plain_t plain;
   tfrt_value_scopes_t scopes;
   tfrt_hash_table_t attribute_aliases;
   tfrt_hash_table_t type_aliases;
@@ -114,8 +129,12 @@ typedef struct tfrt_parser_s {
   tfrt_scratch_t unmeasured;    // tfrt_ir_location_t*: with aliases not yet known
   tfrt_hash_table_t blocks;     // those with a label, by region and label
   tfrt_scratch_t early_blocks;  // tfrt_parser_early_block_t: referred to before their label
-  uint32_t depth;               // of nesting
-  int64_t brace_depth;          // of { that are open
+  // The scope of the innermost region that is open, if it and all around it are those of modules;
+  // NULL: none.
+  const struct tfrt_value_scope_s* module_scope;
+  struct tfrt_piecewise_parser_s* pieces;  // NULL: the text is parsed as a whole
+  uint32_t depth;                          // of nesting
+  int64_t brace_depth;                     // of { that are open
 } tfrt_parser_t;
 
 // The results that a line names: `%a, %b:2 =`.
@@ -157,6 +176,7 @@ typedef struct tfrt_parser_op_s {
   uint32_t region_count;
   uint32_t successor_count;
   bool lacks_chain_results;
+  bool is_piece;  // a function, for whose text the context has a piece open
   const tfrt_ir_type_t* const* result_types;
   tfrt_ir_block_t** successors;
   tfrt_ir_region_t* regions;  // detached; in the context
@@ -166,6 +186,7 @@ typedef struct tfrt_parser_op_s {
 // How the blocks of a region begin and end.
 typedef struct tfrt_parser_region_style_s {
   bool isolated;
+  bool is_module;
   // Arguments of the first block that the text doesn't write: names and types.
   const tfrt_value_reference_t* argument_names;
   const tfrt_ir_type_t* const* argument_types;
@@ -236,6 +257,10 @@ bool tfrt_parser_type_list(tfrt_parser_t* parser);
 const tfrt_ir_type_t* tfrt_parser_function_type(tfrt_parser_t* parser);
 // The same behind the `:` at hand, which is consumed too: the signature of an op.
 const tfrt_ir_type_t* tfrt_parser_signature(tfrt_parser_t* parser);
+// The signature of an op that was met lately with the same text, at which |cursor| is, behind the
+// `:`. Sets |*out_known| if it is one, and moves the cursor to its end.
+bool tfrt_parser_take_known_signature(const tfrt_parser_t* parser, tfrt_text_cursor_t* cursor,
+                                      tfrt_parser_known_signature_t* out_known);
 // The type with printed text |text|, e.g. from the op table.
 const tfrt_ir_type_t* tfrt_parser_type_of_text(tfrt_parser_t* parser, const char* text);
 
@@ -282,8 +307,38 @@ tfrt_ir_location_t* tfrt_parser_location_alias(tfrt_parser_t* parser);
 tfrt_parser_alias_t* tfrt_parser_alias(tfrt_parser_t* parser, tfrt_hash_table_t* table,
                                        const tfrt_ir_string_t* name);
 tfrt_parser_alias_t* tfrt_parser_find_alias(tfrt_hash_table_t* table, const tfrt_ir_string_t* name);
+// `loc(...)` or `#name` as an attribute.
+const tfrt_ir_attribute_t* tfrt_parser_location_attribute(tfrt_parser_t* parser);
 // Once all aliases are known: reports missing ones, cycles, and what is too big.
 bool tfrt_parser_check_locations(tfrt_parser_t* parser);
+
+// --- parser.c ------------------------------------------------------------------------
+
+// The empty parser of the text of |diagnostics|. It is deinitialised also after an error.
+tfrt_status_t tfrt_parser_initialize(tfrt_parser_t* parser, tfrt_ir_context_t* context,
+                                     const tfrt_op_tables_t* tables,
+                                     tfrt_diagnostics_t* diagnostics);
+void tfrt_parser_deinitialize(tfrt_parser_t* parser);
+// The module of the text.
+tfrt_ir_operation_t* tfrt_parser_text(tfrt_parser_t* parser);
+
+// --- piecewise_parser.c ----------------------------------------------------------------
+
+// Opens a piece of the context for the function |op|, whose name was parsed, if functions are
+// parsed piece by piece and this is one of a module.
+void tfrt_parser_begin_piece(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+// True if the region that begins at the token at hand is the body of that function, which is not
+// read yet; then it is skipped.
+bool tfrt_parser_skip_body(tfrt_parser_t* parser);
+// Puts the head of |function|, which is the last op of its block, into its place.
+bool tfrt_parser_end_piece(tfrt_parser_t* parser, const tfrt_parser_op_t* op,
+                           tfrt_ir_operation_t* function);
+// True if it is bodies that are parsed, when all that is around them is known.
+bool tfrt_parser_reads_bodies(const tfrt_parser_t* parser);
+// True if what an alias called |name| stands for (|is_location|: a location) may be known to the
+// functions before it.
+bool tfrt_parser_alias_is_for_all(const tfrt_parser_t* parser, const tfrt_ir_string_t* name,
+                                  bool is_location);
 
 // --- operation_parser.c, assembly_parser.c, region_parser.c, function_parser.c ------
 
@@ -310,6 +365,8 @@ bool tfrt_parser_add_missing_chain(tfrt_parser_t* parser);
 // The number of chains among the fixed operands, or results, of |descriptor|.
 uint32_t tfrt_parser_operand_chains(const tfrt_kernel_descriptor_t* descriptor);
 uint32_t tfrt_parser_result_chains(const tfrt_kernel_descriptor_t* descriptor);
+// The entry of the op that is called |name| in generic form, and more.
+tfrt_parser_known_op_t* tfrt_parser_known_op(tfrt_parser_t* parser, const tfrt_ir_string_t* name);
 // The custom form of |entry|, which has one; NULL when memory is out.
 const tfrt_op_form_t* tfrt_parser_op_form(tfrt_parser_t* parser, tfrt_op_index_entry_t* entry);
 // The custom form of |op|, behind its name.
@@ -318,6 +375,8 @@ bool tfrt_parser_assembly(tfrt_parser_t* parser, tfrt_parser_op_t* op);
 bool tfrt_parser_syntax(tfrt_parser_t* parser, tfrt_parser_op_t* op);
 // Adds the attributes that MLIR gives |op|, an op of the language in generic form, by default.
 bool tfrt_parser_language_defaults(tfrt_parser_t* parser, const tfrt_parser_op_t* op);
+// True if there are any for |descriptor|, or the table has some.
+bool tfrt_parser_has_defaults(const tfrt_kernel_descriptor_t* descriptor);
 // One for each family of ops, behind the op's name (arith_parser.c, cf_parser.c, scf_parser.c,
 // async_parser.c, memref_parser.c, gpu_parser.c).
 bool tfrt_parser_same_types(tfrt_parser_t* parser, tfrt_parser_op_t* op);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `%r = tfrt.add.i32 %a, %b`: an op that is a name and its fixed operands, with at most one result
-// of a known type, as most of a program are. It is parsed in one go, without tokens and without the
-// stacks on which lists of any length are gathered.
+// of a known type, as most of a program are, or the same in generic form with a signature that was
+// met before. It is parsed in one go, without tokens and without the stacks on which lists of any
+// length are gathered.
 //
 // An op with anything unusual (an attribute, a location, a value that isn't known yet, an error) is
 // left to operation_parser.c. That one parses the op from its beginning, and alone reports errors.
@@ -21,7 +22,11 @@ typedef struct plain_result_s {
 
 // The parts of an op that were read; no IR has been made of them yet.
 typedef struct plain_op_s {
-  const tfrt_op_form_t* form;
+  const tfrt_ir_string_t* name;
+  const tfrt_kernel_descriptor_t* descriptor;
+  const tfrt_ir_type_t* const* result_types;
+  uint32_t result_count;
+  uint32_t operand_count;
   tfrt_parser_place_t place;
   const char* end;  // of the text of its last operand
   tfrt_value_reference_t result;
@@ -34,14 +39,14 @@ typedef struct plain_op_s {
 static const tfrt_op_form_t* find_form(tfrt_parser_t* parser, tfrt_string_view_t name) {
   const tfrt_op_index_entry_t* entry = tfrt_parser_op_entry(parser, name);
   if (!entry || !entry->form || !entry->form->is_plain) return NULL;
-  return parser->recent_form = entry->form;
+  return parser->plain.form = entry->form;
 }
 
 // The form of the op whose name |cursor| stands at; NULL if that isn't the name of a plain one.
 // Many ops are like the one before.
 TFRT_ALWAYS_INLINE const tfrt_op_form_t* take_form(tfrt_parser_t* parser,
                                                    tfrt_text_cursor_t* cursor) {
-  const tfrt_op_form_t* recent = parser->recent_form;
+  const tfrt_op_form_t* recent = parser->plain.form;
   if (recent && tfrt_text_cursor_take_known_word(cursor, recent->name)) return recent;
   tfrt_string_view_t name;
   return tfrt_text_cursor_take_word(cursor, &name) ? find_form(parser, name) : NULL;
@@ -67,16 +72,17 @@ TFRT_ALWAYS_INLINE plain_result_t take_result_of_token(const tfrt_parser_t* pars
   return result;
 }
 
-// `= name` behind |result| or, where that isn't there, `name`, on the same line.
-TFRT_ALWAYS_INLINE bool take_name(tfrt_parser_t* parser, tfrt_text_cursor_t* cursor,
-                                  const plain_result_t* result, plain_op_t* op) {
-  if (result->is_there && !tfrt_text_cursor_take(cursor, '=')) return false;
-  op->form = take_form(parser, cursor);
-  if (!op->form || op->form->fixed_result_count != result->is_there) return false;
-  const char* begin = cursor->at - op->form->name->size;
+// Sets the place of |op|, whose name begins at |begin|.
+TFRT_ALWAYS_INLINE void set_place(const tfrt_parser_t* parser, const tfrt_text_cursor_t* cursor,
+                                  const char* begin, plain_op_t* op) {
   op->place = (tfrt_parser_place_t){.offset = (size_t)(begin - parser->lexer.text.data),
                                     .line = cursor->line,
                                     .column = (uint32_t)(begin - cursor->line_begin) + 1};
+}
+
+// Makes a name of |result|, if that is there; false if the name is taken.
+TFRT_ALWAYS_INLINE bool name_result(tfrt_parser_t* parser, const plain_result_t* result,
+                                    plain_op_t* op) {
   op->result = (tfrt_value_reference_t){.offset = result->offset};
   if (!result->is_there) return true;
   const tfrt_ir_entry_t* entry =
@@ -90,9 +96,9 @@ TFRT_ALWAYS_INLINE bool take_name(tfrt_parser_t* parser, tfrt_text_cursor_t* cur
 // operand with it: such a value is known by its name without being looked up.
 TFRT_ALWAYS_INLINE tfrt_ir_value_t* take_operand(tfrt_parser_t* parser, tfrt_text_cursor_t* cursor,
                                                  uint32_t index, const tfrt_ir_type_t* type) {
-  tfrt_parser_known_value_t* recent = &parser->recent_operands[index];
-  const tfrt_parser_known_value_t* first = index ? recent : &parser->recent_result;
-  const tfrt_parser_known_value_t* second = index ? &parser->recent_result : recent;
+  tfrt_parser_known_value_t* recent = &parser->plain.operands[index];
+  const tfrt_parser_known_value_t* first = index ? recent : &parser->plain.result;
+  const tfrt_parser_known_value_t* second = index ? &parser->plain.result : recent;
   const tfrt_ir_string_t* name =
       tfrt_text_cursor_take_known_value(cursor, first->name, second->name);
   if (name) {
@@ -110,28 +116,119 @@ TFRT_ALWAYS_INLINE tfrt_ir_value_t* take_operand(tfrt_parser_t* parser, tfrt_tex
 }
 
 static TFRT_COLD void forget_values(tfrt_parser_t* parser) {
-  memset(parser->recent_operands, 0, sizeof(parser->recent_operands));
-  parser->recent_result.name = NULL;
-  parser->recent_scope = parser->scopes.top;
+  memset(parser->plain.operands, 0, sizeof(parser->plain.operands));
+  parser->plain.result.name = NULL;
+  parser->plain.scope = parser->scopes.top;
 }
 
-// `%a, %b`: as many as the form has. All of them are known, and of the right types.
-TFRT_ALWAYS_INLINE bool take_operands(tfrt_parser_t* parser, tfrt_text_cursor_t* cursor,
-                                      plain_op_t* op) {
-  if (parser->recent_scope != parser->scopes.top) forget_values(parser);
-  for (uint32_t i = 0; i < op->form->fixed_operand_count; ++i) {
+// Forgets the values of another scope.
+TFRT_ALWAYS_INLINE void enter_scope(tfrt_parser_t* parser) {
+  if (parser->plain.scope != parser->scopes.top) forget_values(parser);
+}
+
+// `name %a, %b` on the same line, with as many operands as the form has. All of them are known, and
+// of the right types.
+TFRT_ALWAYS_INLINE bool take_custom(tfrt_parser_t* parser, tfrt_text_cursor_t* cursor,
+                                    const plain_result_t* result, plain_op_t* op) {
+  const tfrt_op_form_t* form = take_form(parser, cursor);
+  if (!form || form->fixed_result_count != result->is_there) return false;
+  op->name = form->name;
+  op->descriptor = form->descriptor;
+  op->result_types = form->result_types;
+  op->result_count = form->fixed_result_count;
+  op->operand_count = form->fixed_operand_count;
+  set_place(parser, cursor, cursor->at - form->name->size, op);
+  if (!name_result(parser, result, op)) return false;
+  enter_scope(parser);
+  for (uint32_t i = 0; i < op->operand_count; ++i) {
     if (i > 0 && !tfrt_text_cursor_take(cursor, ',')) return false;
-    op->operands[i] = take_operand(parser, cursor, i, op->form->operand_types[i]);
+    op->operands[i] = take_operand(parser, cursor, i, form->operand_types[i]);
     if (!op->operands[i]) return false;
   }
   return true;
 }
 
+// --- The generic form -----------------------------------------------------------------------
+
+// `"name"`, which |cursor| stands at, of an op that is written without attributes; or NULL.
+TFRT_ALWAYS_INLINE tfrt_parser_known_op_t* take_quoted_name(tfrt_parser_t* parser,
+                                                            tfrt_text_cursor_t* cursor) {
+  const char* begin = cursor->at + 1;
+  const char* end = tfrt_text_end_of(begin, cursor->end, TFRT_TEXT_WORD);
+  if (end == begin || end == cursor->end || *end != '"') return NULL;
+  cursor->at = end + 1;
+  const tfrt_ir_string_t* name =
+      tfrt_parser_name(parser, tfrt_string_view_make(begin, (size_t)(end - begin)));
+  tfrt_parser_known_op_t* known = name ? tfrt_parser_known_op(parser, name) : NULL;
+  return known && !known->has_defaults ? known : NULL;
+}
+
+// `(%a, %b)`, all of them known.
+TFRT_ALWAYS_INLINE bool take_operand_list(tfrt_parser_t* parser, tfrt_text_cursor_t* cursor,
+                                          plain_op_t* op) {
+  op->operand_count = 0;
+  if (!tfrt_text_cursor_take(cursor, '(')) return false;
+  if (tfrt_text_cursor_take(cursor, ')')) return true;
+  do {
+    if (op->operand_count == TFRT_OP_FORM_MAX_PLAIN) return false;
+    tfrt_ir_value_t* value = take_operand(parser, cursor, op->operand_count, NULL);
+    if (!value) return false;
+    op->operands[op->operand_count++] = value;
+  } while (tfrt_text_cursor_take(cursor, ','));
+  return tfrt_text_cursor_take(cursor, ')');
+}
+
+// `: (T, T) -> R` at the end of a line. Most signatures are that of the op before of the same name.
+TFRT_ALWAYS_INLINE const tfrt_ir_type_t* take_signature(tfrt_parser_t* parser,
+                                                        tfrt_text_cursor_t* cursor,
+                                                        tfrt_parser_known_op_t* known) {
+  if (!tfrt_text_cursor_take(cursor, ':')) return NULL;
+  tfrt_text_cursor_skip_spaces(cursor);
+  tfrt_string_view_t text = known->signature.text;
+  if (known->signature.type && (size_t)(cursor->end - cursor->at) > text.size &&
+      cursor->at[text.size] == '\n' && memcmp(cursor->at, text.data, text.size) == 0) {
+    cursor->at += text.size;
+    return known->signature.type;
+  }
+  if (!tfrt_parser_take_known_signature(parser, cursor, &known->signature)) return NULL;
+  return cursor->at < cursor->end && *cursor->at == '\n' ? known->signature.type : NULL;
+}
+
+// True if |op| has the operands and results of |type|, and all that its entry in the table has.
+TFRT_ALWAYS_INLINE bool fits_signature(const plain_op_t* op, const tfrt_ir_type_t* type) {
+  if (op->operand_count != type->input_count) return false;
+  for (uint32_t i = 0; i < op->operand_count; ++i) {
+    if (op->operands[i]->type != type->inputs[i]) return false;
+  }
+  const tfrt_kernel_descriptor_t* descriptor = op->descriptor;
+  return !descriptor || (tfrt_kernel_descriptor_fixed_operands(descriptor) == type->input_count &&
+                         tfrt_kernel_descriptor_fixed_results(descriptor) == type->result_count);
+}
+
+// `"name"(%a, %b) : (T, T) -> R` on the same line, with all operands known.
+TFRT_ALWAYS_INLINE bool take_generic(tfrt_parser_t* parser, tfrt_text_cursor_t* cursor,
+                                     const plain_result_t* result, plain_op_t* op) {
+  set_place(parser, cursor, cursor->at, op);
+  tfrt_parser_known_op_t* known = take_quoted_name(parser, cursor);
+  if (!known) return false;
+  op->name = known->name;
+  op->descriptor = known->descriptor;
+  enter_scope(parser);
+  if (!take_operand_list(parser, cursor, op)) return false;
+  const tfrt_ir_type_t* type = take_signature(parser, cursor, known);
+  if (!type || type->result_count != result->is_there || !fits_signature(op, type)) return false;
+  op->result_types = type->results;
+  op->result_count = type->result_count;
+  return name_result(parser, result, op);
+}
+
+// --- What follows ---------------------------------------------------------------------------
+
 // Moves |cursor| to what follows, and returns whether that can't belong to the op before it.
 TFRT_ALWAYS_INLINE bool is_behind(tfrt_text_cursor_t* cursor) {
   tfrt_text_cursor_skip_lines(cursor);
   if (cursor->at == cursor->end) return false;
-  if (*cursor->at == '%' || *cursor->at == '}') return true;
+  if (*cursor->at == '%' || *cursor->at == '}' || *cursor->at == '"') return true;
   tfrt_string_view_t rest = tfrt_string_view_make(cursor->at, (size_t)(cursor->end - cursor->at));
   return tfrt_text_is_of(*cursor->at, TFRT_TEXT_WORD_BEGIN) &&
          !tfrt_string_view_starts_with(rest, tfrt_string_view_of("loc"));
@@ -141,15 +238,15 @@ TFRT_ALWAYS_INLINE bool is_behind(tfrt_text_cursor_t* cursor) {
 
 static bool build(tfrt_parser_t* parser, const plain_op_t* op, tfrt_ir_block_t* block) {
   tfrt_ir_operation_parts_t parts = {
-      .name = op->form->name,
-      .descriptor = op->form->descriptor,
+      .name = op->name,
+      .descriptor = op->descriptor,
       .file = parser->file,
       .line = op->place.line,
       .column = op->place.column,
       .operands = op->operands,
-      .operand_count = op->form->fixed_operand_count,
-      .result_types = op->form->result_types,
-      .result_count = op->form->fixed_result_count,
+      .operand_count = op->operand_count,
+      .result_types = op->result_types,
+      .result_count = op->result_count,
   };
   tfrt_ir_operation_t* operation = tfrt_ir_operation_make(parser->context, &parts);
   if (!operation) return false;
@@ -157,7 +254,7 @@ static bool build(tfrt_parser_t* parser, const plain_op_t* op, tfrt_ir_block_t* 
   tfrt_ir_block_append(block, operation);
   if (!op->result.name) return true;
   operation->results[0].name = op->result.name;
-  parser->recent_result = (tfrt_parser_known_value_t){op->result.name, &operation->results[0]};
+  parser->plain.result = (tfrt_parser_known_value_t){op->result.name, &operation->results[0]};
   return tfrt_value_scopes_define_free(&parser->scopes, &op->result, &operation->results[0]);
 }
 
@@ -165,7 +262,13 @@ static bool build(tfrt_parser_t* parser, const plain_op_t* op, tfrt_ir_block_t* 
 // to |parser|, if the op isn't plain or anything of it is unusual.
 TFRT_ALWAYS_INLINE bool take_op(tfrt_parser_t* parser, tfrt_text_cursor_t* cursor,
                                 const plain_result_t* result, plain_op_t* op) {
-  if (!take_name(parser, cursor, result, op) || !take_operands(parser, cursor, op)) return false;
+  if (result->is_there && !tfrt_text_cursor_take(cursor, '=')) return false;
+  tfrt_text_cursor_skip_spaces(cursor);
+  bool is_generic = cursor->at < cursor->end && *cursor->at == '"';
+  if (!(is_generic ? take_generic(parser, cursor, result, op)
+                   : take_custom(parser, cursor, result, op))) {
+    return false;
+  }
   op->end = cursor->at;
   return is_behind(cursor);
 }

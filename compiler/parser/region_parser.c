@@ -174,11 +174,16 @@ static bool parse_blocks(tfrt_parser_t* parser, tfrt_ir_region_t* region,
 bool tfrt_parser_region(tfrt_parser_t* parser, tfrt_ir_region_t* region,
                         const tfrt_parser_region_style_t* style) {
   size_t offset = parser->token.offset;
+  if (parser->pieces && tfrt_parser_skip_body(parser)) return true;
   if (!tfrt_parser_expect(parser, '{', "at the beginning of a region")) return false;
   if (!tfrt_parser_enter(parser)) return false;
+  const struct tfrt_value_scope_s* module_scope = parser->module_scope;
+  bool is_module = style->is_module && parser->scopes.top == module_scope;
   bool ok = tfrt_value_scopes_push(&parser->scopes, style->isolated);
   if (ok) {
+    if (is_module) parser->module_scope = parser->scopes.top;
     ok = parse_blocks(parser, region, style);
+    parser->module_scope = module_scope;
     tfrt_value_scopes_pop(&parser->scopes);
   }
   tfrt_parser_leave(parser);

@@ -111,16 +111,35 @@ static tfrt_string_view_t signature_text(const char* at, const char* end) {
   return tfrt_string_view_make(at, (size_t)(end - at));
 }
 
+// Where the signature with |text| is, if it was met lately.
+static size_t signature_place(tfrt_string_view_t text) {
+  return tfrt_hash_bytes(text.data, text.size) % TFRT_PARSER_RECENT_SIGNATURE_COUNT;
+}
+
+static bool is_known_signature(const tfrt_parser_known_signature_t* known,
+                               tfrt_string_view_t text) {
+  // The text means the same everywhere: an alias is defined once, before its uses.
+  return known->type && text.size && tfrt_string_view_equal(known->text, text);
+}
+
+bool tfrt_parser_take_known_signature(const tfrt_parser_t* parser, tfrt_text_cursor_t* cursor,
+                                      tfrt_parser_known_signature_t* out_known) {
+  tfrt_text_cursor_skip_spaces(cursor);
+  tfrt_string_view_t text = signature_text(cursor->at, cursor->end);
+  const tfrt_parser_known_signature_t* known = &parser->generic.signatures[signature_place(text)];
+  if (!is_known_signature(known, text)) return false;
+  *out_known = *known;
+  cursor->at = text.data + text.size;
+  return true;
+}
+
 const tfrt_ir_type_t* tfrt_parser_signature(tfrt_parser_t* parser) {
   tfrt_text_cursor_t cursor = tfrt_lexer_cursor(&parser->lexer);
   tfrt_text_cursor_skip_spaces(&cursor);
   tfrt_string_view_t text = {0};
   if (parser->token.kind == ':') text = signature_text(cursor.at, cursor.end);
-  uint64_t hash = tfrt_hash_bytes(text.data, text.size);
-  tfrt_parser_known_signature_t* recent =
-      &parser->generic.signatures[hash % TFRT_PARSER_RECENT_SIGNATURE_COUNT];
-  if (recent->type && text.size && tfrt_string_view_equal(recent->text, text)) {
-    // The text means the same everywhere: an alias is defined once, before its uses.
+  tfrt_parser_known_signature_t* recent = &parser->generic.signatures[signature_place(text)];
+  if (is_known_signature(recent, text)) {
     cursor.at = text.data + text.size;
     tfrt_lexer_follow(&parser->lexer, &cursor);
     tfrt_parser_advance(parser);

@@ -64,6 +64,8 @@ static const tfrt_hash_table_vtable_t key_vtable = {key_hash, key_equal};
 void tfrt_value_scopes_initialize(tfrt_value_scopes_t* scopes, tfrt_ir_context_t* context,
                                   tfrt_diagnostics_t* diagnostics) {
   *scopes = (tfrt_value_scopes_t){.context = context, .diagnostics = diagnostics};
+  tfrt_scratch_initialize(&scopes->passing, sizeof(const tfrt_ir_string_t*),
+                          tfrt_ir_context_allocator(context));
 }
 
 // Ends |scope|, the innermost one: its names mean again what they mean around it.
@@ -75,6 +77,7 @@ static void close_scope(tfrt_value_scopes_t* scopes, scope_t* scope) {
 
 void tfrt_value_scopes_deinitialize(tfrt_value_scopes_t* scopes) {
   while (scopes->top) close_scope(scopes, scopes->top);
+  tfrt_scratch_deinitialize(&scopes->passing);
 }
 
 bool tfrt_value_scopes_push(tfrt_value_scopes_t* scopes, bool isolated) {
@@ -111,6 +114,21 @@ static TFRT_COLD definition_t* meaning_around(const tfrt_ir_string_t* name) {
 static inline definition_t* meaning_of(const tfrt_ir_string_t* name) {
   definition_t* definition = name->meaning;
   return !definition || definition->scope->is_open ? definition : meaning_around(name);
+}
+
+// Gives |name| one more |meaning|. In a piece of the context it is one to forget.
+static bool give_meaning(tfrt_value_scopes_t* scopes, const tfrt_ir_string_t* name,
+                         definition_t* meaning) {
+  tfrt_ir_string_set_meaning(name, meaning);
+  return !tfrt_ir_context_is_in_piece(scopes->context) ||
+         tfrt_scratch_push(&scopes->passing, &name);
+}
+
+void tfrt_value_scopes_forget_piece(tfrt_value_scopes_t* scopes) {
+  for (size_t i = 0; i < scopes->passing.count; ++i) {
+    meaning_of(*(const tfrt_ir_string_t**)tfrt_scratch_at(&scopes->passing, i));
+  }
+  scopes->passing.count = 0;
 }
 
 // |scope| is the innermost one.
@@ -152,8 +170,7 @@ static definition_t* add_name(tfrt_value_scopes_t* scopes,
   definition_t* definition = tfrt_ir_context_allocate_room(scopes->context, sizeof(*definition));
   if (!definition) return NULL;
   *definition = (definition_t){.outer = meaning_of(reference->name)};
-  tfrt_ir_string_set_meaning(reference->name, definition);
-  return definition;
+  return give_meaning(scopes, reference->name, definition) ? definition : NULL;
 }
 
 // A new entry for |reference| in the top scope, which has none; NULL when memory is out.
@@ -323,8 +340,7 @@ bool tfrt_value_scopes_define_free(tfrt_value_scopes_t* scopes,
                                .value = value,
                                .offset = (uint32_t)reference->offset,
                                .is_defined = true};
-  tfrt_ir_string_set_meaning(reference->name, definition);
-  return true;
+  return give_meaning(scopes, reference->name, definition);
 }
 
 void tfrt_value_scopes_poison(tfrt_value_scopes_t* scopes,

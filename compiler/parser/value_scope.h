@@ -20,6 +20,7 @@
 
 #include "compiler/ir/diagnostics.h"
 #include "compiler/ir/ir.h"
+#include "compiler/ir/scratch.h"
 
 // A value as the text names it: `%name#number`.
 typedef struct tfrt_value_reference_s {
@@ -32,6 +33,7 @@ typedef struct tfrt_value_scopes_s {
   tfrt_ir_context_t* context;
   tfrt_diagnostics_t* diagnostics;
   struct tfrt_value_scope_s* top;
+  tfrt_scratch_t passing;  // const tfrt_ir_string_t*: names with a meaning in the context's piece
 } tfrt_value_scopes_t;
 
 // Makes |scopes| empty. Thread-compatible (caller synchronises).
@@ -74,6 +76,10 @@ bool tfrt_value_scopes_define(tfrt_value_scopes_t* scopes, const tfrt_value_refe
 // The same for one that is free, and has no number. Thread-compatible (caller synchronises).
 bool tfrt_value_scopes_define_free(tfrt_value_scopes_t* scopes,
                                    const tfrt_value_reference_t* reference, tfrt_ir_value_t* value);
+
+// Lets no name mean what it means in the piece of the context, which is about to be closed, as are
+// all scopes that were pushed in it. Thread-compatible (caller synchronises).
+void tfrt_value_scopes_forget_piece(tfrt_value_scopes_t* scopes);
 
 // Defines the name of |reference| as one whose definition was wrong: no use of it is
 // reported. Thread-compatible (caller synchronises).

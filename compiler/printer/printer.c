@@ -427,6 +427,13 @@ static void print_module(tfrt_printer_t* printer, const tfrt_ir_operation_t* mod
 // --- One op ----------------------------------------------------------------------------------
 
 static void print_operation(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation) {
+  if (printer->options.read && operation->region_count && operation->regions[0].unread) {
+    size_t size = operation->regions[0].unread->printed_size;
+    if (!tfrt_function_texts_place(&printer->functions, printer->builder->size, size)) {
+      printer->builder->failed = true;
+    }
+    return;
+  }
   tfrt_value_names_append_results(&printer->names, operation, printer->builder);
   bool custom = !printer->options.generic;
   if (custom && tfrt_ir_is_module(operation) && is_plain_module(operation)) {
@@ -443,6 +450,32 @@ static void print_operation(tfrt_printer_t* printer, const tfrt_ir_operation_t* 
   tfrt_print_location(operation->location, printer->builder);
 }
 
+// --- Functions whose bodies are unread ---------------------------------------------------------
+
+// Reads the function of |head|, and prints it: it is forgotten when the next one is read.
+static void print_function_ahead(tfrt_ir_operation_t* head, void* user_data) {
+  tfrt_printer_t* printer = user_data;
+  tfrt_string_builder_t* builder = printer->builder;
+  if (builder->failed) return;
+  const tfrt_ir_operation_t* function = printer->options.read(head, printer->options.user_data);
+  if (!function) {
+    builder->failed = true;
+    return;
+  }
+  tfrt_value_names_number_function(&printer->names, function);
+  for (const tfrt_ir_operation_t* op = head; (op = tfrt_ir_operation_parent(op));) {
+    ++printer->indent;
+  }
+  tfrt_string_builder_clear(builder);
+  print_operation(printer, function);
+  printer->indent = 0;
+  if (builder->failed) return;
+  head->regions[0].unread->printed_size = builder->size;
+  bool ok = tfrt_function_texts_add(&printer->functions, tfrt_string_builder_view(builder));
+  tfrt_string_builder_clear(builder);
+  builder->failed = !ok;
+}
+
 // A module that says nothing itself is left out: its ops are the text.
 static bool is_implicit_module(const tfrt_printer_t* printer,
                                const tfrt_ir_operation_t* operation) {
@@ -453,27 +486,55 @@ static bool is_implicit_module(const tfrt_printer_t* printer,
          !tfrt_ir_is_module(tfrt_ir_module_block(operation)->first);
 }
 
+// Prints |operation| with |printer|, which is initialised.
+static void print(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation) {
+  tfrt_value_names_begin(&printer->names);
+  bool numbers_all = printer->options.generic && printer->options.unnamed_values;
+  if (numbers_all && tfrt_ir_is_module(operation)) {
+    const tfrt_value_names_unread_t unread = {print_function_ahead, printer};
+    tfrt_value_names_number_all(&printer->names, operation, printer->options.read ? &unread : NULL);
+  }
+  if (is_implicit_module(printer, operation)) {
+    tfrt_value_names_add_region(&printer->names, &operation->regions[0]);
+    for (const tfrt_ir_operation_t* op = tfrt_ir_module_block(operation)->first; op;
+         op = op->next) {
+      print_operation(printer, op);
+      if (op->next) tfrt_printer_newline(printer);
+    }
+  } else {
+    print_operation(printer, operation);
+  }
+  tfrt_string_builder_append_char(printer->builder, '\n');
+}
+
+// Prints |operation|, and functions whose bodies are unread into it.
+static void print_woven(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation,
+                        tfrt_string_builder_t* builder) {
+  tfrt_string_builder_t around;
+  tfrt_string_builder_initialize(&around, builder->allocator);
+  tfrt_function_texts_initialize(&printer->functions, builder->allocator);
+  printer->builder = &around;
+  around.failed = !tfrt_function_texts_reserve(&printer->functions, printer->options.expected_size);
+  print(printer, operation);
+  if (around.failed) {
+    builder->failed = true;
+  } else {
+    tfrt_function_texts_weave(&printer->functions, tfrt_string_builder_view(&around), builder);
+  }
+  tfrt_function_texts_deinitialize(&printer->functions);
+  tfrt_string_builder_deinitialize(&around);
+}
+
 void tfrt_print_operation(const tfrt_ir_operation_t* operation,
                           const tfrt_printer_options_t* options, tfrt_string_builder_t* builder) {
   tfrt_printer_t printer = {.builder = builder};
   if (options) printer.options = *options;
   tfrt_value_names_initialize(&printer.names, printer.options.unnamed_values,
                               printer.options.generic, builder->allocator);
-  tfrt_value_names_begin(&printer.names);
-  bool numbers_all = printer.options.generic && printer.options.unnamed_values;
-  if (numbers_all && tfrt_ir_is_module(operation)) {
-    tfrt_value_names_number_all(&printer.names, operation);
-  }
-  if (is_implicit_module(&printer, operation)) {
-    tfrt_value_names_add_region(&printer.names, &operation->regions[0]);
-    for (const tfrt_ir_operation_t* op = tfrt_ir_module_block(operation)->first; op;
-         op = op->next) {
-      print_operation(&printer, op);
-      if (op->next) tfrt_printer_newline(&printer);
-    }
+  if (printer.options.read) {
+    print_woven(&printer, operation, builder);
   } else {
-    print_operation(&printer, operation);
+    print(&printer, operation);
   }
-  tfrt_string_builder_append_char(builder, '\n');
   tfrt_value_names_deinitialize(&printer.names);
 }

@@ -12,14 +12,24 @@
 #include "compiler/ir/ir.h"
 #include "host_runtime/base/string_builder.h"
 
+// Returns the function that |head| is the head of, with its body, which lives until the next call;
+// NULL if that can't be.
+typedef tfrt_ir_operation_t* (*tfrt_printer_read_fn_t)(const tfrt_ir_operation_t* head,
+                                                       void* user_data);
+
 typedef struct tfrt_printer_options_s {
   bool generic;         // every op in generic form, the module included
   bool locations;       // a trailing loc(...) behind each op
   bool unnamed_values;  // number the values instead of using their names
+  // Where functions come from whose bodies are unread; both other fields for them are true:
+  // |generic| and |unnamed_values|. NULL: all are in memory.
+  tfrt_printer_read_fn_t read;
+  void* user_data;       // of |read|
+  size_t expected_size;  // about as many bytes are printed; for |read|
 } tfrt_printer_options_t;
 
-// Appends the text of |operation| and all in it to |builder|, with a final newline.
-// Thread-compatible (caller synchronises).
+// Appends the text of |operation| and all in it to |builder|, with a final newline. The builder is
+// failed after that if a function couldn't be read. Thread-compatible (caller synchronises).
 void tfrt_print_operation(const tfrt_ir_operation_t* operation,
                           const tfrt_printer_options_t* options, tfrt_string_builder_t* builder);
 

@@ -18,6 +18,7 @@
 #ifndef TFRT_COMPILER_PRINTER_PRINTER_IMPL_H_
 #define TFRT_COMPILER_PRINTER_PRINTER_IMPL_H_
 
+#include "compiler/printer/function_texts.h"
 #include "compiler/printer/printer.h"
 #include "compiler/printer/quick_text.h"
 #include "compiler/printer/value_names.h"
@@ -35,7 +36,8 @@ typedef struct tfrt_printer_s {
   tfrt_string_builder_t* builder;
   tfrt_printer_options_t options;
   tfrt_value_names_t names;
-  uint32_t indent;  // in steps of two blanks
+  uint32_t indent;                  // in steps of two blanks
+  tfrt_function_texts_t functions;  // those whose bodies are unread
   // Names that were met lately, each at the place that its address gives it.
   tfrt_printer_recent_t recent[TFRT_PRINTER_RECENT_COUNT];
 } tfrt_printer_t;

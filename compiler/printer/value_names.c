@@ -244,24 +244,38 @@ static bool push_regions(tfrt_scratch_t* regions, const tfrt_ir_region_t* region
   return true;
 }
 
-void tfrt_value_names_number_all(tfrt_value_names_t* names, const tfrt_ir_operation_t* module) {
-  uint32_t numbers = 0;
-  uint32_t arguments = 0;
+// Numbers the values inside of |operation|.
+static void number_operation(tfrt_value_names_t* names, const tfrt_ir_operation_t* operation,
+                             const tfrt_value_names_unread_t* unread) {
   tfrt_scratch_t regions;
   tfrt_scratch_initialize(&regions, sizeof(const tfrt_ir_region_t*), names->arena.allocator);
   bool ok = true;
-  for (uint32_t i = 0; i < module->region_count; ++i) {
-    const tfrt_ir_region_t* region = &module->regions[i];
-    ok = ok && tfrt_scratch_push(&regions, &region);
+  for (uint32_t i = 0; ok && i < operation->region_count; ++i) {
+    const tfrt_ir_region_t* region = &operation->regions[i];
+    ok = tfrt_scratch_push(&regions, &region);
   }
   while (ok && regions.count) {
     const tfrt_ir_region_t* region =
         *(const tfrt_ir_region_t**)tfrt_scratch_at(&regions, --regions.count);
-    number_region(region, &numbers, &arguments);
+    if (unread && region->unread) {
+      unread->visit(region->owner, unread->user_data);
+      continue;
+    }
+    number_region(region, &names->next_number, &names->next_argument);
     ok = push_regions(&regions, region);
   }
   tfrt_scratch_deinitialize(&regions);
+}
+
+void tfrt_value_names_number_all(tfrt_value_names_t* names, const tfrt_ir_operation_t* module,
+                                 const tfrt_value_names_unread_t* unread) {
   names->all_numbered = true;
+  number_operation(names, module, unread);
+}
+
+void tfrt_value_names_number_function(tfrt_value_names_t* names,
+                                      const tfrt_ir_operation_t* function) {
+  number_operation(names, function, NULL);
 }
 
 void tfrt_value_names_add_region(tfrt_value_names_t* names, const tfrt_ir_region_t* region) {

@@ -30,7 +30,9 @@ typedef struct tfrt_value_names_s {
   struct tfrt_value_names_scope_s* scope;
   bool numbers_only;
   bool generic;
-  bool all_numbered;  // by tfrt_value_names_number_all()
+  bool all_numbered;       // by tfrt_value_names_number_all()
+  uint32_t next_number;    // of these
+  uint32_t next_argument;  // likewise, of the arguments of entry blocks
 } tfrt_value_names_t;
 
 // Makes |names| empty. With |numbers_only| the text's names are not used; |generic|: for
@@ -38,10 +40,22 @@ typedef struct tfrt_value_names_s {
 void tfrt_value_names_initialize(tfrt_value_names_t* names, bool numbers_only, bool generic,
                                  tfrt_allocator_t allocator);
 
+// Called for each function whose body is unread, with its head, when it is its turn to be numbered.
+typedef struct tfrt_value_names_unread_s {
+  void (*visit)(tfrt_ir_operation_t* head, void* user_data);
+  void* user_data;
+} tfrt_value_names_unread_t;
+
 // Names all values inside of |module| by numbers as stock MLIR does for the generic form: all of a
-// region, then those of the regions in it, the last one first. Scopes add nothing to that.
+// region, then those of the regions in it, the last one first. Scopes add nothing to that. |unread|
+// may be NULL if all bodies are in memory. Thread-compatible (caller synchronises).
+void tfrt_value_names_number_all(tfrt_value_names_t* names, const tfrt_ir_operation_t* module,
+                                 const tfrt_value_names_unread_t* unread);
+
+// Numbers the values inside of |function|, which was read while |unread| was called for its head.
 // Thread-compatible (caller synchronises).
-void tfrt_value_names_number_all(tfrt_value_names_t* names, const tfrt_ir_operation_t* module);
+void tfrt_value_names_number_function(tfrt_value_names_t* names,
+                                      const tfrt_ir_operation_t* function);
 
 // Gives back the memory of |names|. Thread-compatible (caller synchronises).
 void tfrt_value_names_deinitialize(tfrt_value_names_t* names);

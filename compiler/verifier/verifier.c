@@ -118,6 +118,10 @@ static void check_function(tfrt_verifier_t* verifier, tfrt_ir_operation_t* funct
                            "needs the attributes 'sym_name' and 'function_type', and one region");
     return;
   }
+  if (function->regions[0].unread) {
+    function->regions[0].unread->symbols = verifier->nearest;
+    return;
+  }
   if (tfrt_ir_is_async_function(function)) tfrt_verifier_check_language(verifier, function);
   bool native = tfrt_ir_operation_attribute(function, "tfrt.native") != NULL;
   tfrt_ir_region_t* region = &function->regions[0];
@@ -200,4 +204,36 @@ bool tfrt_verify_module(tfrt_ir_context_t* context, tfrt_ir_operation_t* module,
     tfrt_verifier_report(&verifier, TFRT_SEVERITY_ERROR, module, "out of memory for its checks");
   }
   return diagnostics->error_count == errors_before;
+}
+
+// --- Function by function ----------------------------------------------------------------------
+
+bool tfrt_function_verifier_open(tfrt_ir_context_t* context, tfrt_ir_operation_t* module,
+                                 tfrt_diagnostics_t* diagnostics, tfrt_verifier_t** out_verifier) {
+  tfrt_verifier_t* verifier =
+      tfrt_allocator_allocate_zeroed(tfrt_ir_context_allocator(context), sizeof(*verifier));
+  *out_verifier = verifier;
+  if (!verifier) return false;
+  verifier->context = context;
+  verifier->diagnostics = diagnostics;
+  size_t errors_before = diagnostics->error_count;
+  check_module(verifier, module);
+  return diagnostics->error_count == errors_before && !verifier->out_of_memory &&
+         !verifier->has_host_calls;
+}
+
+bool tfrt_function_verifier_check(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* head,
+                                  tfrt_ir_operation_t* function) {
+  verifier->nearest = head->regions[0].unread->symbols;
+  // It is in a compiled module.
+  if (!verifier->nearest) return true;
+  size_t errors_before = verifier->diagnostics->error_count;
+  check_function(verifier, function);
+  return verifier->diagnostics->error_count == errors_before && !verifier->out_of_memory &&
+         !verifier->has_host_calls;
+}
+
+void tfrt_function_verifier_close(tfrt_verifier_t* verifier) {
+  if (!verifier) return;
+  tfrt_allocator_free(tfrt_ir_context_allocator(verifier->context), verifier, sizeof(*verifier));
 }

@@ -30,4 +30,17 @@
 bool tfrt_verify_module(tfrt_ir_context_t* context, tfrt_ir_operation_t* module,
                         tfrt_diagnostics_t* diagnostics);
 
+// The same in steps, for a module that is not in memory as a whole
+// (compiler/parser/piecewise_parser.h). The first one checks all but the functions whose bodies are
+// unread; the second one, once for each, such a |function| that was read for its |head|. They
+// return false if there was an error, reported or not, or if something else can only be checked
+// with all functions in memory, as calls of other hosts are. The caller closes |*out_verifier| in
+// each case; NULL is allowed. Thread-compatible (caller synchronises).
+typedef struct tfrt_verifier_s tfrt_verifier_t;
+bool tfrt_function_verifier_open(tfrt_ir_context_t* context, tfrt_ir_operation_t* module,
+                                 tfrt_diagnostics_t* diagnostics, tfrt_verifier_t** out_verifier);
+bool tfrt_function_verifier_check(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* head,
+                                  tfrt_ir_operation_t* function);
+void tfrt_function_verifier_close(tfrt_verifier_t* verifier);
+
 #endif  // TFRT_COMPILER_VERIFIER_VERIFIER_H_

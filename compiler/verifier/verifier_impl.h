@@ -42,7 +42,7 @@ typedef struct tfrt_verifier_region_s {
   tfrt_dominance_t dominance;
 } tfrt_verifier_region_t;
 
-typedef struct tfrt_verifier_s {
+struct tfrt_verifier_s {
   tfrt_ir_context_t* context;
   tfrt_diagnostics_t* diagnostics;
   const tfrt_ir_symbol_table_t* symbols;  // of the outermost module
@@ -54,7 +54,7 @@ typedef struct tfrt_verifier_s {
   const tfrt_verifier_region_t* regions;  // the innermost one of several blocks
   bool has_host_calls;                    // among the ops that were checked
   bool out_of_memory;
-} tfrt_verifier_t;
+};
 
 // Reports an error, or a note, at |operation|: as it stands, or behind "'name' op ".
 void tfrt_verifier_report(tfrt_verifier_t* verifier, tfrt_severity_t severity,

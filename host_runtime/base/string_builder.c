@@ -59,15 +59,27 @@ void tfrt_string_builder_append(tfrt_string_builder_t* builder, const void* data
   advance(builder, size);
 }
 
-void tfrt_string_builder_append_take(tfrt_string_builder_t* builder, void* data, size_t size) {
+// Takes the block of |capacity| bytes at |data|, if the builder has nothing yet.
+static void append_take(tfrt_string_builder_t* builder, void* data, size_t size, size_t capacity) {
   if (builder->size || builder->failed || !data) {
     tfrt_string_builder_append(builder, data, size);
-    tfrt_allocator_free(builder->allocator, data, size);
+    tfrt_allocator_free(builder->allocator, data, capacity);
     return;
   }
   tfrt_allocator_free(builder->allocator, builder->data, builder->capacity);
   builder->data = data;
-  builder->size = builder->capacity = size;
+  builder->size = size;
+  builder->capacity = capacity;
+}
+
+void tfrt_string_builder_append_take(tfrt_string_builder_t* builder, void* data, size_t size) {
+  append_take(builder, data, size, size);
+}
+
+void tfrt_string_builder_append_take_room(tfrt_string_builder_t* builder, void* data, size_t size,
+                                          size_t capacity) {
+  append_take(builder, data, size, capacity);
+  if (builder->size < builder->capacity) builder->data[builder->size] = '\0';
 }
 
 void tfrt_string_builder_append_text(tfrt_string_builder_t* builder, const char* text) {

@@ -57,6 +57,10 @@ void tfrt_string_builder_append_view(tfrt_string_builder_t* builder, tfrt_string
 // them. Thread-compatible.
 void tfrt_string_builder_append_take(tfrt_string_builder_t* builder, void* data, size_t size);
 
+// The same for the first |size| bytes of a block of |capacity|, which is more. Thread-compatible.
+void tfrt_string_builder_append_take_room(tfrt_string_builder_t* builder, void* data, size_t size,
+                                          size_t capacity);
+
 // Appends |text| as tfrt_utf8_show() shows it: one line without terminal commands.
 // Thread-compatible.
 void tfrt_string_builder_append_shown(tfrt_string_builder_t* builder, tfrt_string_view_t text);

@@ -2,7 +2,8 @@
 //
 // Any text to the parser and the verifier. Accepted text must be printed, in both forms, as text
 // that is accepted again and printed the same. A program that the verifier accepts goes through all
-// passes. The verifier must also accept the resulting program and its text.
+// passes. The verifier must also accept the resulting program and its text. Gone through piece by
+// piece, a text is printed as it is as a whole.
 
 #include <stdlib.h>
 
@@ -10,6 +11,7 @@
 #include "compiler/parser/parser.h"
 #include "compiler/passes/pass.h"
 #include "compiler/printer/printer.h"
+#include "compiler/translate.h"
 #include "compiler/verifier/verifier.h"
 #include "tests/support/fuzz_target.h"
 #include "tools/kernels/op_tables.h"
@@ -75,6 +77,40 @@ static void try_passes(tfrt_string_view_t text) {
   tfrt_string_builder_deinitialize(&second);
 }
 
+// Appends |text| in generic form to |printed|, gone through piece by piece from |piecewise_from|
+// bytes on; false if there is an error.
+static bool exchange(tfrt_string_view_t text, bool locations, size_t piecewise_from,
+                     tfrt_string_builder_t* printed) {
+  tfrt_diagnostics_t diagnostics;
+  tfrt_diagnostics_initialize(&diagnostics, "f", text, tfrt_allocator_system());
+  const tfrt_text_to_text_options_t options = {.generic = true,
+                                               .unnamed_values = true,
+                                               .locations = locations,
+                                               .piecewise_from = piecewise_from};
+  tfrt_status_t status = tfrt_optimize_text(tfrt_all_op_tables(), &options, tfrt_allocator_system(),
+                                            &diagnostics, printed);
+  tfrt_diagnostics_deinitialize(&diagnostics);
+  bool ok = !status;
+  tfrt_status_release(status);
+  return ok;
+}
+
+// Piece by piece, |text| is printed as it is as a whole.
+static void try_pieces(tfrt_string_view_t text, bool locations) {
+  tfrt_string_builder_t first;
+  tfrt_string_builder_t second;
+  tfrt_string_builder_initialize(&first, tfrt_allocator_system());
+  tfrt_string_builder_initialize(&second, tfrt_allocator_system());
+  bool ok = exchange(text, locations, SIZE_MAX, &first);
+  if (ok != exchange(text, locations, 1, &second)) abort();
+  if (ok && !tfrt_string_view_equal(tfrt_string_builder_view(&first),
+                                    tfrt_string_builder_view(&second))) {
+    abort();
+  }
+  tfrt_string_builder_deinitialize(&first);
+  tfrt_string_builder_deinitialize(&second);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const tfrt_printer_options_t forms[] = {
       {.locations = false}, {.locations = true}, {.generic = true}};
@@ -94,5 +130,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     tfrt_string_builder_deinitialize(&second);
   }
   try_passes(tfrt_string_view_make((const char*)data, size));
+  try_pieces(tfrt_string_view_make((const char*)data, size), false);
+  try_pieces(tfrt_string_view_make((const char*)data, size), true);
   return 0;
 }

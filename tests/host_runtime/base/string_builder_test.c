@@ -68,6 +68,26 @@ START_TEST(without_memory_the_rest_is_dropped_and_the_status_tells) {
 }
 END_TEST
 
+START_TEST(a_block_with_room_is_taken_and_goes_on_growing) {
+  tfrt_counting_allocator_t books;
+  tfrt_counting_allocator_initialize(&books, tfrt_allocator_system(),
+                                     TFRT_COUNTING_ALLOCATOR_UNLIMITED);
+  tfrt_allocator_t allocator = tfrt_counting_allocator_interface(&books);
+  tfrt_string_builder_initialize(&builder, allocator);
+  for (int i = 0; i < 2; ++i) {
+    char* block = tfrt_allocator_allocate(allocator, 8);
+    memcpy(block, "abc?????", 8);
+    tfrt_string_builder_append_take_room(&builder, block, 3, 8);
+    ck_assert_int_eq(tfrt_string_builder_view(&builder).data == block, i == 0);
+    ck_assert_str_eq(tfrt_string_builder_text(&builder), i == 0 ? "abc" : "abcdabc");
+    tfrt_string_builder_append_text(&builder, "d");
+  }
+  ck_assert_str_eq(tfrt_string_builder_text(&builder), "abcdabcd");
+  tfrt_string_builder_deinitialize(&builder);
+  ck_assert_int_eq(tfrt_counting_allocator_counts(&books).current_bytes, 0);
+}
+END_TEST
+
 START_TEST(bytes_are_taken_without_a_copy_where_nothing_is_yet) {
   tfrt_counting_allocator_t books;
   tfrt_counting_allocator_initialize(&books, tfrt_allocator_system(),
@@ -98,6 +118,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, what_is_appended_follows_in_order);
   tcase_add_test(tests, a_formatted_text_may_be_longer_than_the_room);
   tcase_add_test(tests, bytes_are_taken_without_a_copy_where_nothing_is_yet);
+  tcase_add_test(tests, a_block_with_room_is_taken_and_goes_on_growing);
   tcase_add_test(tests, without_memory_the_rest_is_dropped_and_the_status_tells);
   Suite* suite = suite_create("string_builder");
   suite_add_tcase(suite, tests);
