@@ -295,7 +295,7 @@ static bool tfrt_bef_executor_finish_allocator(tfrt_bef_executor_t* executor, bo
   bool ok = executor->allocator_type->finish(executor->allocator, &report);
   if (executor->allocator_type == tfrt_profiled_allocator_type()) {
     tfrt_allocation_counts_t counts = tfrt_counting_allocator_counts(&executor->values);
-    tfrt_allocation_counts_append_as("AsyncValue", &counts, &report);
+    tfrt_allocation_counts_append_as("AsyncValue and call", &counts, &report);
   }
   if (tell || !ok) fputs(tfrt_string_builder_text(&report), stdout);
   tfrt_string_builder_deinitialize(&report);

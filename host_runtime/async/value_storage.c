@@ -16,16 +16,18 @@ static tfrt_allocator_t named;
 
 void tfrt_value_storage_use(tfrt_allocator_t allocator) { named = allocator; }
 
-static tfrt_allocator_t origin(void) { return named.vtable ? named : tfrt_allocator_system(); }
+tfrt_allocator_t tfrt_value_storage_allocator(void) {
+  return named.vtable ? named : tfrt_allocator_system();
+}
 
 #ifdef TFRT_SANITIZED
 
 void* tfrt_value_storage_allocate(size_t size) {
-  return tfrt_allocator_allocate_zeroed(origin(), size);
+  return tfrt_allocator_allocate_zeroed(tfrt_value_storage_allocator(), size);
 }
 
 void tfrt_value_storage_free(void* storage, size_t size) {
-  tfrt_allocator_free(origin(), storage, size);
+  tfrt_allocator_free(tfrt_value_storage_allocator(), storage, size);
 }
 
 size_t tfrt_value_storage_kept(void) { return 0; }
@@ -216,12 +218,12 @@ static bool make_room(size_t index) {
 void* tfrt_value_storage_allocate(size_t size) {
   size_t index = list_of(size);
   if (TFRT_UNLIKELY(index >= LIST_COUNT)) {
-    return tfrt_allocator_allocate_zeroed(origin(), size);
+    return tfrt_allocator_allocate_zeroed(tfrt_value_storage_allocator(), size);
   }
   block_t* block = take_block(list_at(index));
   if (TFRT_UNLIKELY(!block) && refill(index)) block = take_block(list_at(index));
   if (TFRT_UNLIKELY(!block)) {
-    block = tfrt_allocator_allocate(origin(), size_of_list(index));
+    block = tfrt_allocator_allocate(tfrt_value_storage_allocator(), size_of_list(index));
     if (!block) return NULL;
   }
   return memset(block, 0, size);
@@ -230,12 +232,12 @@ void* tfrt_value_storage_allocate(size_t size) {
 void tfrt_value_storage_free(void* storage, size_t size) {
   size_t index = list_of(size);
   if (TFRT_UNLIKELY(index >= LIST_COUNT)) {
-    tfrt_allocator_free(origin(), storage, size);
+    tfrt_allocator_free(tfrt_value_storage_allocator(), storage, size);
     return;
   }
   list_t* list = list_at(index);
   if (TFRT_UNLIKELY(list->room == 0) && !make_room(index)) {
-    tfrt_allocator_free(origin(), storage, size_of_list(index));
+    tfrt_allocator_free(tfrt_value_storage_allocator(), storage, size_of_list(index));
     return;
   }
   keep_block(list, storage, size_of_list(index));

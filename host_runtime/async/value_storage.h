@@ -96,10 +96,14 @@ static inline void tfrt_value_storage_free_small(void* storage) {
   tfrt_value_storage_free(storage, TFRT_VALUE_STORAGE_SMALL_SIZE);
 }
 
-// From now on each value, and each small task, is a block of |allocator|, which outlives all of
-// them, and no thread keeps any. Once per process, before the first value is made.
-// Thread-compatible.
+// From now on each value, each small task, and what a call needs beside them, is a block of
+// |allocator|, which outlives all of them, and no thread keeps any. Once per process, before the
+// first value is made. Thread-compatible.
 void tfrt_value_storage_use(tfrt_allocator_t allocator);
+
+// The allocator for what a call needs beside its values: its slab, loops, activations. It is the
+// one that a main has named, else the system's. Thread-safe.
+tfrt_allocator_t tfrt_value_storage_allocator(void);
 
 // The number of blocks that this thread keeps; 0 with a sanitizer. Thread-safe.
 size_t tfrt_value_storage_kept(void);

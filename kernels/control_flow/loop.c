@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/control_flow/loop.h"
+#include "host_runtime/async/value_storage.h"
 
 #include <string.h>
 
@@ -32,7 +33,7 @@ typedef struct tfrt_loop_s {
 
 static tfrt_loop_t* tfrt_loop_allocate(tfrt_kernel_frame_t* frame, uint32_t carried_count) {
   size_t size = sizeof(tfrt_loop_t) + (3 * (size_t)carried_count + 2) * sizeof(void*);
-  tfrt_loop_t* loop = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), size);
+  tfrt_loop_t* loop = tfrt_allocator_allocate_zeroed(tfrt_value_storage_allocator(), size);
   if (!loop) {
     tfrt_kernel_frame_fail(frame, TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for a loop");
     return NULL;
@@ -117,7 +118,7 @@ static tfrt_async_value_t* tfrt_loop_await_room(tfrt_loop_t* loop) {
 // Frees the memory of |loop|.
 static void tfrt_loop_free(tfrt_loop_t* loop) {
   tfrt_loop_judge_deinitialize(&loop->judge);
-  tfrt_allocator_free(tfrt_allocator_system(), loop, loop->size);
+  tfrt_allocator_free(tfrt_value_storage_allocator(), loop, loop->size);
 }
 
 static void tfrt_loop_drop_room(tfrt_loop_t* loop) {

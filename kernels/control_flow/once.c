@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/control_flow/once.h"
+#include "host_runtime/async/value_storage.h"
 
 #include <stdio.h>
 
@@ -18,12 +19,12 @@ typedef struct tfrt_once_results_s {
 static void tfrt_once_results_destroy(tfrt_resource_t* resource) {
   tfrt_once_results_t* once = TFRT_CONTAINER_OF(resource, tfrt_once_results_t, base);
   for (uint32_t i = 0; i < once->count; ++i) tfrt_async_value_release(&once->results[i]->base);
-  tfrt_allocator_free(tfrt_allocator_system(), once, once->size);
+  tfrt_allocator_free(tfrt_value_storage_allocator(), once, once->size);
 }
 
 static tfrt_once_results_t* tfrt_once_results_allocate(const tfrt_function_t* function) {
   size_t size = sizeof(tfrt_once_results_t) + function->result_count * sizeof(void*);
-  tfrt_once_results_t* once = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), size);
+  tfrt_once_results_t* once = tfrt_allocator_allocate_zeroed(tfrt_value_storage_allocator(), size);
   if (!once) return NULL;
   once->size = size;
   // The address of the function is its identity in this process.

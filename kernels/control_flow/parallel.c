@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/control_flow/parallel.h"
+#include "host_runtime/async/value_storage.h"
 
 #include <stdatomic.h>
 
@@ -40,7 +41,7 @@ static void tfrt_parallel_finish(tfrt_parallel_t* parallel) {
   }
   tfrt_execution_context_t context = parallel->context;
   tfrt_program_t* program = (tfrt_program_t*)parallel->function->program;
-  tfrt_allocator_free(tfrt_allocator_system(), parallel, parallel->size);
+  tfrt_allocator_free(tfrt_value_storage_allocator(), parallel, parallel->size);
   tfrt_request_context_release(context.request);
   tfrt_program_release(program);
   tfrt_call_scope_leave(context.scope);
@@ -84,7 +85,7 @@ static void tfrt_parallel_run_block(tfrt_task_t* task) {
   size_t count = (size_t)parallel->extra_count + 2;
   tfrt_async_value_t* cancelled = tfrt_request_context_cancelled(parallel->context.request);
   tfrt_async_value_t** arguments =
-      tfrt_allocator_allocate_array(tfrt_allocator_system(), count, sizeof(*arguments));
+      tfrt_allocator_allocate_array(tfrt_value_storage_allocator(), count, sizeof(*arguments));
   if (cancelled) {
     block->chain = tfrt_async_value_retain(cancelled);
   } else if (!arguments) {
@@ -92,7 +93,7 @@ static void tfrt_parallel_run_block(tfrt_task_t* task) {
   } else {
     tfrt_parallel_call(block, arguments);
   }
-  tfrt_allocator_free(tfrt_allocator_system(), arguments, count * sizeof(*arguments));
+  tfrt_allocator_free(tfrt_value_storage_allocator(), arguments, count * sizeof(*arguments));
   tfrt_task_initialize(&block->task, tfrt_parallel_on_block_done);
   if (block->chain) {
     tfrt_async_value_and_then(block->chain, &block->task);
@@ -127,10 +128,10 @@ static tfrt_parallel_t* tfrt_parallel_allocate(tfrt_kernel_frame_t* frame, size_
       !tfrt_size_add(size, blocks_size, &size)) {
     return NULL;
   }
-  tfrt_parallel_t* parallel = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), size);
+  tfrt_parallel_t* parallel = tfrt_allocator_allocate_zeroed(tfrt_value_storage_allocator(), size);
   tfrt_indirect_value_t* done = parallel ? tfrt_indirect_value_create() : NULL;
   if (!done) {
-    tfrt_allocator_free(tfrt_allocator_system(), parallel, size);
+    tfrt_allocator_free(tfrt_value_storage_allocator(), parallel, size);
     return NULL;
   }
   parallel->size = size;

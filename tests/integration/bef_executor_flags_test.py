@@ -175,7 +175,7 @@ class BefExecutorFlagsTest(unittest.TestCase):
         counted = [line.replace("%d", "1") for line in counts[:4]]
         counted += [line.replace("%d", "4") for line in counts[4:]]
         self.assertEqual((lines[3:9], code), (counted, 0))
-        self.assertEqual(lines[9], "AsyncValue profile:")
+        self.assertEqual(lines[9], "AsyncValue and call profile:")
         lines, _, code = RUNNER.run(text)
         leak = "Memory leak detected: 1 alive allocations, 4 alive bytes"
         self.assertEqual((lines[3:], code), (counted + [leak], 1))
@@ -197,11 +197,34 @@ class BefExecutorFlagsTest(unittest.TestCase):
                                         "--work_queue_type=" + queue)
             self.assertEqual(code, 0)
             self.assertIn("'late' returned 1000", lines)
-            start = lines.index("AsyncValue profile:")
+            start = lines.index("AsyncValue and call profile:")
             self.assertEqual(lines[start + 1], "Current number of allocations = 0")
             total = int(lines[start + 3].removeprefix("Total number of allocations = "))
             # The constant and the sum of each turn.
             self.assertGreaterEqual(total, 2000)
+
+    def test_a_profile_counts_each_call(self):
+        adds = "".join(f"""
+            %v{i} = "tfrt_test.async_add.i32"(%v{i - 1}, %v0) : (i32, i32) -> i32"""
+                       for i in range(1, 11))
+        calls = "".join(f"""
+            %r{i} = tfrt.call @late(%one) : (i32) -> (i32)""" for i in range(200))
+        text = f"""
+          func.func @late(%v0: i32) -> i32 {{{adds}
+            tfrt.return %v10 : i32
+          }}
+          func.func @main() -> i32 {{
+            %one = tfrt.constant.i32 1{calls}
+            tfrt.return %r199 : i32
+          }}"""
+        lines, _, code = RUNNER.run(text, "--host_allocator_type=profiled_allocator")
+        self.assertEqual(code, 0)
+        self.assertIn("'main' returned 11", lines)
+        start = lines.index("AsyncValue and call profile:")
+        self.assertEqual(lines[start + 1], "Current number of allocations = 0")
+        most = int(lines[start + 5].removeprefix("Max number of bytes allocated = "))
+        # All calls wait at once, and the memory of each is more than a thousand bytes.
+        self.assertGreaterEqual(most, 200000)
 
     def test_what_each_type_prints_as(self):
         lines, _, code = RUNNER.run(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host_runtime/executor/call/call_frame.h"
+#include "host_runtime/async/value_storage.h"
 
 #include <string.h>
 
@@ -57,7 +58,7 @@ void tfrt_call_frame_set_passed(tfrt_call_frame_t* frame) {
 tfrt_call_frame_t* tfrt_call_frame_create(const tfrt_bef_callable_t* callable,
                                           const tfrt_execution_context_t* context) {
   tfrt_call_frame_layout_t layout = tfrt_call_frame_layout(callable);
-  tfrt_allocator_t allocator = tfrt_allocator_system();
+  tfrt_allocator_t allocator = tfrt_value_storage_allocator();
   char* slab = tfrt_allocator_allocate(allocator, layout.size);
   if (!slab) return NULL;
   tfrt_call_frame_t* frame = (tfrt_call_frame_t*)slab;

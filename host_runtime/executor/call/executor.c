@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "host_runtime/async/backlog.h"
+#include "host_runtime/async/value_storage.h"
 #include "host_runtime/executor/call/arrival.h"
 #include "host_runtime/executor/call/call_frame.h"
 #include "host_runtime/executor/call/call_takeover.h"
@@ -406,7 +407,7 @@ static void tfrt_executor_start_call(const tfrt_bef_callable_t* callable,
     tfrt_executor_call_scheduled(callable, slots, context, arguments, take, results);
     return;
   }
-  tfrt_allocator_t allocator = tfrt_allocator_system();
+  tfrt_allocator_t allocator = tfrt_value_storage_allocator();
   tfrt_async_value_t** slots = tfrt_allocator_allocate(allocator, count * sizeof(*slots));
   if (slots) {
     tfrt_executor_call_scheduled(callable, slots, context, arguments, take, results);

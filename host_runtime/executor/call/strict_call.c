@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host_runtime/executor/call/strict_call.h"
+#include "host_runtime/async/value_storage.h"
 
 #include "host_runtime/async/join.h"
 #include "host_runtime/executor/call/queued_call.h"
@@ -53,7 +54,7 @@ static void tfrt_strict_call_run(const tfrt_function_t* function, tfrt_function_
     tfrt_strict_call_run_with(function, body, context, arguments, values, results);
     return;
   }
-  tfrt_allocator_t allocator = tfrt_allocator_system();
+  tfrt_allocator_t allocator = tfrt_value_storage_allocator();
   tfrt_async_value_t** values = tfrt_allocator_allocate_array(allocator, count, sizeof(*values));
   if (values) {
     tfrt_strict_call_run_with(function, body, context, arguments, values, results);
@@ -87,7 +88,7 @@ void tfrt_strict_call(const tfrt_function_t* function, tfrt_function_execute_fn_
       tfrt_queued_call_allocate(function, run_take, context, arguments, take, results);
   if (!call) return;
   tfrt_status_t status =
-      tfrt_join_and_then(call->values, count, &call->task, tfrt_allocator_system());
+      tfrt_join_and_then(call->values, count, &call->task, tfrt_value_storage_allocator());
   if (!status) return;
   tfrt_status_release(status);
   call->run = tfrt_strict_call_no_memory;

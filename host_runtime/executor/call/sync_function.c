@@ -9,6 +9,7 @@
 // callee from the caller's, which stay as they are until the callee has ended. A register
 // dies behind the last kernel that touches it; the end of an activation clears the rest. A loop
 // is one activation, whose results move to its arguments before the next turn.
+#include "host_runtime/async/value_storage.h"
 #include "host_runtime/executor/kernel/sync_frame.h"
 
 #include <stdarg.h>
@@ -145,7 +146,7 @@ static size_t tfrt_sync_activation_size(const tfrt_bef_callable_t* callable) {
 static tfrt_sync_activation_t* tfrt_sync_activation_push(tfrt_sync_activation_t* caller,
                                                          const tfrt_bef_callable_t* callable) {
   tfrt_sync_activation_t* activation =
-      tfrt_allocator_allocate(tfrt_allocator_system(), tfrt_sync_activation_size(callable));
+      tfrt_allocator_allocate(tfrt_value_storage_allocator(), tfrt_sync_activation_size(callable));
   if (!activation) return NULL;
   activation->caller = caller;
   activation->callable = callable;
@@ -162,7 +163,7 @@ static tfrt_sync_activation_t* tfrt_sync_activation_pop(tfrt_sync_activation_t* 
   tfrt_sync_activation_t* caller = activation->caller;
   uint32_t register_count = activation->callable->bef->register_count;
   for (uint32_t i = 0; i < register_count; ++i) tfrt_sync_value_clear(&activation->registers[i]);
-  tfrt_allocator_free(tfrt_allocator_system(), activation,
+  tfrt_allocator_free(tfrt_value_storage_allocator(), activation,
                       tfrt_sync_activation_size(activation->callable));
   return caller;
 }
@@ -416,7 +417,7 @@ static void tfrt_sync_function_run_async(const tfrt_function_t* function,
     tfrt_sync_function_convert(function, context, arguments, values, results);
     return;
   }
-  tfrt_allocator_t allocator = tfrt_allocator_system();
+  tfrt_allocator_t allocator = tfrt_value_storage_allocator();
   tfrt_sync_value_t* values = tfrt_allocator_allocate_array(allocator, count, sizeof(*values));
   if (values) {
     tfrt_sync_function_convert(function, context, arguments, values, results);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host_runtime/executor/kernel/sync_value.h"
+#include "host_runtime/async/value_storage.h"
 
 #include <string.h>
 
@@ -16,7 +17,7 @@ void* tfrt_sync_value_construct(tfrt_sync_value_t* value, tfrt_type_id_t type_id
   const tfrt_type_t* type = tfrt_type_get(type_id);
   *value = (tfrt_sync_value_t){.type_id = type_id, .kind = TFRT_SYNC_VALUE_PLAIN};
   if (tfrt_sync_value_fits_in_place(type)) return value->as.bytes;
-  value->as.pointer = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), type->size);
+  value->as.pointer = tfrt_allocator_allocate_zeroed(tfrt_value_storage_allocator(), type->size);
   value->kind = value->as.pointer ? TFRT_SYNC_VALUE_OWNED : TFRT_SYNC_VALUE_EMPTY;
   return value->as.pointer;
 }
@@ -24,7 +25,7 @@ void* tfrt_sync_value_construct(tfrt_sync_value_t* value, tfrt_type_id_t type_id
 void tfrt_sync_value_clear_owned(tfrt_sync_value_t* value) {
   const tfrt_type_t* type = tfrt_type_get(value->type_id);
   if (type->destroy) type->destroy(value->as.pointer);
-  tfrt_allocator_free(tfrt_allocator_system(), value->as.pointer, type->size);
+  tfrt_allocator_free(tfrt_value_storage_allocator(), value->as.pointer, type->size);
   value->kind = TFRT_SYNC_VALUE_EMPTY;
 }
 
@@ -55,7 +56,7 @@ tfrt_async_value_t* tfrt_sync_value_take_async(tfrt_sync_value_t* value) {
     memcpy(tfrt_async_value_payload(result), tfrt_sync_value_payload(value), type->size);
   }
   if (value->kind == TFRT_SYNC_VALUE_OWNED) {
-    tfrt_allocator_free(tfrt_allocator_system(), value->as.pointer, type->size);
+    tfrt_allocator_free(tfrt_value_storage_allocator(), value->as.pointer, type->size);
   }
   value->kind = TFRT_SYNC_VALUE_EMPTY;
   return result;
