@@ -782,6 +782,8 @@ void tfrt_frame_oracle_reset_counts(tfrt_frame_oracle_t* oracle) {
   }
 }
 
+void tfrt_frame_oracle_expect_end(tfrt_frame_oracle_t* oracle) { oracle->is_closing = true; }
+
 void tfrt_frame_oracle_bury(tfrt_frame_oracle_t* oracle, size_t index) {
   oracle->is_dead[index] = true;
   for (size_t i = 0; i < MAX_PROCESSES; ++i) {

@@ -54,6 +54,10 @@ size_t tfrt_frame_oracle_open_calls(const tfrt_frame_oracle_t* oracle);
 // Forgets the counts, not the calls. Thread-compatible.
 void tfrt_frame_oracle_reset_counts(tfrt_frame_oracle_t* oracle);
 
+// A job is about to end, with all that is under way in it, before a frame says so.
+// Thread-compatible.
+void tfrt_frame_oracle_expect_end(tfrt_frame_oracle_t* oracle);
+
 // Process |index| is dead: nothing of it is waited for. Thread-compatible.
 void tfrt_frame_oracle_bury(tfrt_frame_oracle_t* oracle, size_t index);
 
