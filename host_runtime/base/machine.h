@@ -8,10 +8,6 @@
 #ifndef TFRT_HOST_RUNTIME_BASE_MACHINE_H_
 #define TFRT_HOST_RUNTIME_BASE_MACHINE_H_
 
-#include "host_runtime/base/macros.h"
-
-TFRT_API_BEGIN
-
 #define TFRT_MACHINE_ID_SIZE 48
 #define TFRT_MACHINE_PLACE_SIZE 96
 
@@ -23,7 +19,5 @@ const char* tfrt_machine_id(void);
 // reach each other's local sockets: the machine, the name space of the network, and the user.
 // Thread-safe.
 const char* tfrt_machine_place(void);
-
-TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_BASE_MACHINE_H_
