@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/bulk/bulk_pace.h"
 
-#include "distributed/tuning/tuning.h"
-
 static uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
 static uint64_t max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
-
-void tfrt_bulk_pace_reset(tfrt_bulk_pace_t* pace) {
-  *pace = (tfrt_bulk_pace_t){.state = TFRT_BULK_PACE_PROBE_DUE, .limit = TFRT_TUNING_PACE_FIRST};
-}
 
 // The bytes whose arrival was not reported.
 static uint64_t under_way(const tfrt_bulk_pace_t* pace) { return pace->sent - pace->arrived; }

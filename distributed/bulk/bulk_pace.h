@@ -29,6 +29,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "distributed/tuning/tuning.h"
+
 typedef enum tfrt_bulk_pace_state_e {
   TFRT_BULK_PACE_PROBE_DUE = 0,
   TFRT_BULK_PACE_PROBING,
@@ -51,7 +53,9 @@ typedef struct tfrt_bulk_pace_s {
 } tfrt_bulk_pace_t;
 
 // Makes |pace| that of a new channel. Thread-compatible.
-void tfrt_bulk_pace_reset(tfrt_bulk_pace_t* pace);
+static inline void tfrt_bulk_pace_reset(tfrt_bulk_pace_t* pace) {
+  *pace = (tfrt_bulk_pace_t){.state = TFRT_BULK_PACE_PROBE_DUE, .limit = TFRT_TUNING_PACE_FIRST};
+}
 
 // Returns the most bytes that a chunk may have at |now_ns|; 0: none may be sent before the next
 // report. Thread-compatible.

@@ -300,6 +300,11 @@ tfrt_execution_t* tfrt_incoming_call_find(tfrt_peer_t* peer, uint64_t number) {
   return node ? &TFRT_CONTAINER_OF(node, tfrt_incoming_call_t, by_number)->execution : NULL;
 }
 
+tfrt_object_t* tfrt_incoming_call_slot(tfrt_incoming_call_t* call, uint32_t index) {
+  return tfrt_object_table_find(call->execution.node->objects,
+                                tfrt_incoming_call_slot_id(call, index), call->execution.job);
+}
+
 // A Cancel came; late ones are ignored.
 static tfrt_status_t tfrt_incoming_call_on_cancel(const tfrt_incoming_frame_t* in) {
   const tfrt_wire_cancel_t* cancel = &in->body->cancel;

@@ -121,6 +121,9 @@ static inline tfrt_wire_object_id_t tfrt_incoming_call_slot_id(const tfrt_incomi
 // The execution (+0) of the call |number| that |peer| made, or NULL if the call is over.
 tfrt_execution_t* tfrt_incoming_call_find(tfrt_peer_t* peer, uint64_t number);
 
+// The slot of result |index| of |call|, or NULL if nobody holds it any more.
+tfrt_object_t* tfrt_incoming_call_slot(tfrt_incoming_call_t* call, uint32_t index);
+
 // Gives |peer| the credit of a call back, which is over or only waits for others.
 static inline void tfrt_incoming_call_return_credit(tfrt_peer_t* peer) {
   if (peer->session) tfrt_session_return_credit(peer->session, 1, 0);
@@ -130,9 +133,6 @@ static inline void tfrt_incoming_call_return_credit(tfrt_peer_t* peer) {
 
 // Tells the caller each result of an execution as soon as it is known.
 extern const tfrt_execution_vtable_t tfrt_incoming_call_vtable;
-
-// The slot of result |index| of |call|, or NULL if nobody holds it any more.
-tfrt_object_t* tfrt_incoming_call_slot(tfrt_incoming_call_t* call, uint32_t index);
 
 // When the lock is opened, tells the caller what it doesn't know yet, and ends the call if
 // nothing more is to come.

@@ -16,11 +16,6 @@ static uint32_t tfrt_incoming_call_find_argument(tfrt_incoming_call_t* call,
   return UINT32_MAX;
 }
 
-tfrt_object_t* tfrt_incoming_call_slot(tfrt_incoming_call_t* call, uint32_t index) {
-  return tfrt_object_table_find(call->execution.node->objects,
-                                tfrt_incoming_call_slot_id(call, index), call->execution.job);
-}
-
 // Sets |*out_item| to result |index|, which is another host's value.
 static tfrt_status_t tfrt_incoming_call_describe_remote(tfrt_incoming_call_t* call, uint32_t index,
                                                         tfrt_remote_value_t* remote,

@@ -70,7 +70,10 @@ static void tfrt_fence_end_job(tfrt_peer_t* peer, tfrt_job_t* job, tfrt_status_t
   tfrt_node_end(&end);
 }
 
-void tfrt_fence_raise(tfrt_job_t* job, tfrt_peer_t* peer, const tfrt_wire_error_t* error) {
+// |peer|, a member of |job|, has no part in it any more because of |error|, as it says; NULL: it
+// says no reason. Changes nothing for a peer that is no member, for a member that is lost already,
+// and for a closed job.
+static void tfrt_fence_raise(tfrt_job_t* job, tfrt_peer_t* peer, const tfrt_wire_error_t* error) {
   tfrt_job_member_t* member = tfrt_fence_member(job, peer);
   if (!member || member->death || tfrt_job_is_closed(job)) return;
   // Before anything is lost: a search for another host must not find this one.

@@ -32,11 +32,6 @@
 #include "distributed/domain/job.h"
 #include "distributed/domain/node_part.h"
 
-// |peer|, a member of |job|, has no part in it any more because of |error|, as it says; NULL: it
-// says no reason. Changes nothing for a peer that is no member, for a member that is lost already,
-// and for a closed job.
-void tfrt_fence_raise(tfrt_job_t* job, tfrt_peer_t* peer, const tfrt_wire_error_t* error);
-
 // Has jobs lose peers that die.
 extern const tfrt_node_part_t tfrt_fence_part;
 

@@ -187,9 +187,7 @@ static void note_call(tfrt_grpc_connection_t* connection, const grpc_metadata_ar
 static void add_to_bundle(grpc_call* call, tfrt_string_view_t word,
                           const tfrt_grpc_accept_context_t* context) {
   if (context->admission) (void)tfrt_grpc_admission_note_call(context->admission, call, false);
-  tfrt_grpc_connection_t* connection = tfrt_grpc_connection_set_find(context->set, word);
-  tfrt_grpc_bundle_add(connection, call, word);
-  if (connection) tfrt_transport_connection_release(&connection->base);
+  tfrt_grpc_bundle_add(context->set, call, word);
 }
 
 void tfrt_grpc_accept_take_call(grpc_call* call, tfrt_transport_kind_t kind,

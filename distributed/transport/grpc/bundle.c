@@ -172,13 +172,28 @@ void tfrt_grpc_bundle_agree(tfrt_grpc_connection_t* connection, tfrt_string_view
   bundle->agreement = make_mark(bundle->token, (uint32_t)count);
 }
 
-bool tfrt_grpc_bundle_has_token(const tfrt_grpc_connection_t* connection,
-                                tfrt_string_view_t token) {
+// True if |word|, a token and a number, has the token of |connection|.
+static bool has_token(const tfrt_grpc_connection_t* connection, tfrt_string_view_t word) {
   const char* own = connection->bundle.token;
-  return own[0] != '\0' && token.size >= TFRT_GRPC_TOKEN_DIGITS &&
-         tfrt_transport_secrets_are_equal(
-             tfrt_string_view_make(own, TFRT_GRPC_TOKEN_DIGITS),
-             tfrt_string_view_make(token.data, TFRT_GRPC_TOKEN_DIGITS));
+  return own[0] != '\0' && word.size >= TFRT_GRPC_TOKEN_DIGITS &&
+         tfrt_transport_secrets_are_equal(tfrt_string_view_make(own, TFRT_GRPC_TOKEN_DIGITS),
+                                          tfrt_string_view_make(word.data, TFRT_GRPC_TOKEN_DIGITS));
+}
+
+// The member of |set| (+1) that has the token of |word|, or NULL.
+static tfrt_grpc_connection_t* find_owner(tfrt_grpc_connection_set_t* set,
+                                          tfrt_string_view_t word) {
+  tfrt_grpc_connection_t* found = NULL;
+  tfrt_mutex_lock(&set->mutex);
+  for (tfrt_list_link_t* link = set->connections.next; link != &set->connections && !found;
+       link = link->next) {
+    tfrt_grpc_connection_t* connection = TFRT_CONTAINER_OF(link, tfrt_grpc_connection_t, set_link);
+    if (has_token(connection, word)) found = connection;
+  }
+  // A member holds a reference to itself.
+  if (found) tfrt_transport_connection_retain(&found->base);
+  tfrt_mutex_unlock(&set->mutex);
+  return found;
 }
 
 // Listener: puts |call| into its place, |number|; false if that can't be.
@@ -196,25 +211,33 @@ static bool place_call(tfrt_grpc_connection_t* connection, grpc_call* call, uint
   return is_placed;
 }
 
-void tfrt_grpc_bundle_add(tfrt_grpc_connection_t* connection, grpc_call* call,
-                          tfrt_string_view_t word) {
-  uint32_t number = 0;
-  if (!connection || !read_word(word, &number) || !place_call(connection, call, number)) {
-    grpc_call_cancel_with_status(call, GRPC_STATUS_FAILED_PRECONDITION, "no bundle lacks this",
-                                 NULL);
-    grpc_call_unref(call);
-    return;
-  }
+// Listener: begins stream |number|, whose call is in its place.
+static void begin_other(tfrt_grpc_connection_t* connection, tfrt_string_view_t word,
+                        uint32_t number) {
   tfrt_grpc_other_stream_t* other = &connection->bundle.others[number - 1];
   grpc_op end = {.op = GRPC_OP_RECV_CLOSE_ON_SERVER};
   end.data.recv_close_on_server.cancelled = &other->is_cancelled;
-  start_batch(connection, call, &end, 1, &other->ended);
+  start_batch(connection, other->call, &end, 1, &other->ended);
   other->mark = make_mark(word.data, number);
   grpc_op open = {.op = GRPC_OP_SEND_INITIAL_METADATA};
   open.data.send_initial_metadata.metadata = &other->mark;
   open.data.send_initial_metadata.count = 1;
-  start_batch(connection, call, &open, 1, &other->opened);
+  start_batch(connection, other->call, &open, 1, &other->opened);
   note_joined(connection);
+}
+
+void tfrt_grpc_bundle_add(tfrt_grpc_connection_set_t* set, grpc_call* call,
+                          tfrt_string_view_t word) {
+  uint32_t number = 0;
+  tfrt_grpc_connection_t* connection = find_owner(set, word);
+  if (connection && read_word(word, &number) && place_call(connection, call, number)) {
+    begin_other(connection, word, number);
+  } else {
+    grpc_call_cancel_with_status(call, GRPC_STATUS_FAILED_PRECONDITION, "no bundle lacks this",
+                                 NULL);
+    grpc_call_unref(call);
+  }
+  if (connection) tfrt_transport_connection_release(&connection->base);
 }
 
 static void open_other(tfrt_grpc_connection_t* connection, grpc_call* call,
@@ -258,17 +281,14 @@ void tfrt_grpc_bundle_open(tfrt_grpc_connection_t* connection, grpc_channel* cha
 
 grpc_call* tfrt_grpc_bundle_take_turn(tfrt_grpc_connection_t* connection) {
   tfrt_grpc_bundle_t* bundle = &connection->bundle;
-  if (!bundle->out.has_begun) return connection->call;
+  if (!bundle->out.has_begun) {
+    if (bundle->state != TFRT_GRPC_BUNDLE_JOINED) return connection->call;
+    bundle->out = (tfrt_grpc_turn_t){.has_begun = true, .next = 1};
+    return NULL;
+  }
   grpc_call* call = call_at(connection, bundle->out.next);
   bundle->out.next = (bundle->out.next + 1) % bundle->count;
   return call;
-}
-
-bool tfrt_grpc_bundle_begin(tfrt_grpc_connection_t* connection) {
-  tfrt_grpc_bundle_t* bundle = &connection->bundle;
-  if (bundle->state != TFRT_GRPC_BUNDLE_JOINED || bundle->out.has_begun) return false;
-  bundle->out = (tfrt_grpc_turn_t){.has_begun = true, .next = 1};
-  return true;
 }
 
 void tfrt_grpc_bundle_send_beginning(tfrt_grpc_connection_t* connection) {

@@ -47,6 +47,7 @@
 #include "host_runtime/base/string_view.h"
 
 typedef struct tfrt_grpc_connection_s tfrt_grpc_connection_t;
+typedef struct tfrt_grpc_connection_set_s tfrt_grpc_connection_set_t;
 
 // Names of metadata: how many streams a dialler can use, and a token with a number, which is the
 // count of streams in the answer to the main one, and that of the stream for the others.
@@ -127,27 +128,19 @@ void tfrt_grpc_bundle_initialize(tfrt_grpc_connection_t* connection,
 // then |agreement| is to be sent. Belongs to the queue's thread.
 void tfrt_grpc_bundle_agree(tfrt_grpc_connection_t* connection, tfrt_string_view_t asked);
 
-// Listener: adds |call| (taken over), which came with |word|, a token and a number, to
-// |connection|, if that has the token; else ends the call. NULL: nobody has it. Belongs to the
-// queue's thread.
-void tfrt_grpc_bundle_add(tfrt_grpc_connection_t* connection, grpc_call* call,
+// Listener: adds |call| (taken over), which came with |word|, a token and a number, to the
+// connection of |set| that has the token; ends the call if none has. Belongs to the queue's thread.
+void tfrt_grpc_bundle_add(tfrt_grpc_connection_set_t* set, grpc_call* call,
                           tfrt_string_view_t word);
-
-// True if |token|, which may have a number behind, is that of |connection|. Thread-safe once the
-// connection is in its set.
-bool tfrt_grpc_bundle_has_token(const tfrt_grpc_connection_t* connection, tfrt_string_view_t token);
 
 // Dialler: opens the other streams on |channel|, for |method|, as the listener's |word| says.
 // Belongs to the queue's thread.
 void tfrt_grpc_bundle_open(tfrt_grpc_connection_t* connection, grpc_channel* channel,
                            const char* method, tfrt_string_view_t word);
 
-// The call that the next message goes to; the turn passes on. With the lock held.
+// The call that the next message goes to; the turn passes on. NULL: the turns begin with that
+// message, and the caller calls tfrt_grpc_bundle_send_beginning() first. With the lock held.
 grpc_call* tfrt_grpc_bundle_take_turn(tfrt_grpc_connection_t* connection);
-
-// True if the turns are to begin with the next message. Then they have begun, and the caller
-// calls tfrt_grpc_bundle_send_beginning(). With the lock held.
-bool tfrt_grpc_bundle_begin(tfrt_grpc_connection_t* connection);
 
 // Sends the empty message; |begun| runs then, and was counted already. Belongs to the thread that
 // works on the write in flight.

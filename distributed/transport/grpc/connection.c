@@ -266,18 +266,16 @@ static void connection_write(tfrt_transport_connection_t* base, tfrt_transport_w
                   connection->receiving != TFRT_GRPC_RECEIVING_EXHAUSTED &&
                   connection->sending != TFRT_GRPC_SENDING_FINISHED;
   bool is_early = is_taken && connection->phase == TFRT_GRPC_PHASE_STARTING;
-  bool begins = is_taken && !is_early && tfrt_grpc_bundle_begin(connection);
   if (is_taken) connection->sending = TFRT_GRPC_SENDING_WRITING;
-  if (is_early || begins) connection->early_write = write;
-  grpc_call* call =
-      is_taken && !is_early && !begins ? tfrt_grpc_bundle_take_turn(connection) : NULL;
+  grpc_call* call = is_taken && !is_early ? tfrt_grpc_bundle_take_turn(connection) : NULL;
+  if (is_taken && !call) connection->early_write = write;
   ++connection->pending;
   tfrt_mutex_unlock(&connection->mutex);
   if (is_early) return;
-  if (begins) {
-    tfrt_grpc_bundle_send_beginning(connection);
-  } else if (is_taken) {
+  if (call) {
     start_write(connection, write, call);
+  } else if (is_taken) {
+    tfrt_grpc_bundle_send_beginning(connection);
   } else {
     // on_closed may have come, and the owner may release the object, which the event needs.
     tfrt_transport_connection_retain(base);
@@ -427,12 +425,6 @@ void tfrt_grpc_connection_take_end(tfrt_grpc_connection_t* connection, tfrt_tran
   tfrt_mutex_unlock(&connection->mutex);
   if (end != TFRT_TRANSPORT_ENDED) tfrt_grpc_bundle_cancel(connection);
   tfrt_grpc_connection_settle_event(connection);
-}
-
-bool tfrt_grpc_connection_is_usable(const tfrt_grpc_connection_t* connection) {
-  return connection->phase == TFRT_GRPC_PHASE_OPEN && connection->wish == TFRT_GRPC_WISH_NONE &&
-         connection->sending != TFRT_GRPC_SENDING_FINISHED &&
-         connection->receiving != TFRT_GRPC_RECEIVING_EXHAUSTED;
 }
 
 void tfrt_grpc_connection_break(tfrt_grpc_connection_t* connection) {
@@ -629,21 +621,6 @@ bool tfrt_grpc_connection_set_add(tfrt_grpc_connection_set_t* set,
   if (is_open) tfrt_list_push_back(&set->connections, &connection->set_link);
   tfrt_mutex_unlock(&set->mutex);
   return is_open;
-}
-
-tfrt_grpc_connection_t* tfrt_grpc_connection_set_find(tfrt_grpc_connection_set_t* set,
-                                                      tfrt_string_view_t token) {
-  tfrt_grpc_connection_t* found = NULL;
-  tfrt_mutex_lock(&set->mutex);
-  for (tfrt_list_link_t* link = set->connections.next; link != &set->connections && !found;
-       link = link->next) {
-    tfrt_grpc_connection_t* connection = TFRT_CONTAINER_OF(link, tfrt_grpc_connection_t, set_link);
-    if (tfrt_grpc_bundle_has_token(connection, token)) found = connection;
-  }
-  // A member holds a reference to itself.
-  if (found) tfrt_transport_connection_retain(&found->base);
-  tfrt_mutex_unlock(&set->mutex);
-  return found;
 }
 
 bool tfrt_grpc_connection_set_abandon(tfrt_grpc_connection_set_t* set,

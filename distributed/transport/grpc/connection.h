@@ -218,7 +218,11 @@ void tfrt_grpc_connection_open(tfrt_grpc_connection_t* connection);
 void tfrt_grpc_connection_settle_event(tfrt_grpc_connection_t* connection);
 
 // True if more may be sent and is to come. With the lock held.
-bool tfrt_grpc_connection_is_usable(const tfrt_grpc_connection_t* connection);
+static inline bool tfrt_grpc_connection_is_usable(const tfrt_grpc_connection_t* connection) {
+  return connection->phase == TFRT_GRPC_PHASE_OPEN && connection->wish == TFRT_GRPC_WISH_NONE &&
+         connection->sending != TFRT_GRPC_SENDING_FINISHED &&
+         connection->receiving != TFRT_GRPC_RECEIVING_EXHAUSTED;
+}
 
 // Breaks the connection, because of the peer: one of its streams has, or it has sent what it may
 // not. Belongs to the queue's thread.
@@ -242,10 +246,6 @@ void tfrt_grpc_connection_set_deinitialize(tfrt_grpc_connection_set_t* set);
 // false if |set| is closed. Thread-safe.
 bool tfrt_grpc_connection_set_add(tfrt_grpc_connection_set_t* set,
                                   tfrt_grpc_connection_t* connection) TFRT_MUST_USE;
-
-// Returns the member (+1) whose bundle has |token|, or NULL. Belongs to the queue's thread.
-tfrt_grpc_connection_t* tfrt_grpc_connection_set_find(tfrt_grpc_connection_set_t* set,
-                                                      tfrt_string_view_t token);
 
 // Adds |connection|, a dialler that holds a reference to itself, to those that are abandoned, and
 // returns true, or returns false if |set| is closed. Thread-safe.
