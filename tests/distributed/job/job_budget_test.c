@@ -117,7 +117,7 @@ START_TEST(a_recursion_without_end_is_an_error_that_says_where_and_how_deep) {
     tfrt_job_expect_error(tfrt_node_world_error(&world, 0), TFRT_STATUS_RESOURCE_EXHAUSTED,
                           "a call of @f on host 1 would be one of more than 5000 calls that are "
                           "open there at once, which is the limit of one request: does the "
-                          "recursion end?");
+                          "recursion end? tfrt_worker --job-calls raises the limit");
     release_results();
   }
   tfrt_job_expect(&world, tfrt_job_simple_program, 2, 4);
