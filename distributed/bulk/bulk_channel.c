@@ -475,7 +475,9 @@ static const tfrt_bulk_direction_t* direction_of(const tfrt_bulk_message_t* mess
 static bool note_traffic(tfrt_bulk_channel_t* channel, const tfrt_wire_bulk_t* message) {
   channel->peer->heard_ns = channel->used_ns;
   if (message->kind == TFRT_WIRE_BULK_CHUNK) {
-    channel->arrivals.bytes += message->chunk.payload.size;
+    const uint64_t size = message->chunk.payload.size;
+    if (TFRT_COUNTERS) channel->peer->traffic.received += size;
+    channel->arrivals.bytes += size;
     if (message->chunk.asks_received) channel->arrivals.is_report_due = true;
   }
   return message->kind != TFRT_WIRE_BULK_RECEIVED ||

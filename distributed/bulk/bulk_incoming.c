@@ -486,38 +486,45 @@ static tfrt_bulk_incoming_t* open_transfer(tfrt_bulk_peer_t* peer, uint64_t want
   return incoming;
 }
 
-// The transfer that |chunk| belongs to, as above.
-static tfrt_bulk_incoming_t* open_chunk(tfrt_bulk_peer_t* peer, const tfrt_wire_chunk_t* chunk,
-                                        bool* out_is_first, tfrt_status_t* out_status) {
-  bool describes = chunk->type.size > 0 && chunk->offset == 0;
-  return open_transfer(peer, chunk->want, describes, chunk->total_size, out_is_first, out_status);
-}
-
-static void on_chunk(tfrt_bulk_channel_t* channel, const tfrt_bulk_message_t* message) {
+// A message about |want| came: returns its transfer, busy now, or NULL. The handler hears of one
+// that can't begin. Takes the lock.
+static tfrt_bulk_incoming_t* enter(tfrt_bulk_channel_t* channel, uint64_t want, bool describes,
+                                   uint64_t total_size, bool* out_is_first) {
   tfrt_bulk_manager_t* manager = channel->manager;
   tfrt_bulk_handler_t* handler = manager->handler;
   tfrt_bulk_incoming_t* incoming = NULL;
   tfrt_bulk_transfer_t name = {0};
-  bool is_first = false;
   tfrt_status_t status = NULL;
+  *out_is_first = false;
   tfrt_node_lock_lock(manager->lock);
   if (channel->peer) {
-    name = name_of(channel->peer, message->body.chunk.want);
-    if (TFRT_COUNTERS) channel->peer->traffic.received += message->body.chunk.payload.size;
-    incoming = open_chunk(channel->peer, &message->body.chunk, &is_first, &status);
+    name = name_of(channel->peer, want);
+    incoming = open_transfer(channel->peer, want, describes, total_size, out_is_first, &status);
   }
   tfrt_node_lock_unlock_and_run(manager->lock);
-  if (!incoming) {
-    if (status) handler->vtable->aborted(handler, &name, NULL, status);
-    tfrt_status_release(status);
-    return;
-  }
-  status = receive(incoming, message, is_first);
-  tfrt_node_lock_lock(manager->lock);
-  bool is_complete = note_received(incoming, message->body.chunk.payload.size, status);
-  tfrt_node_lock_unlock_and_run(manager->lock);
+  if (status) handler->vtable->aborted(handler, &name, NULL, status);
+  tfrt_status_release(status);
+  return incoming;
+}
+
+// The busy |incoming| has |size| bytes more, or fails because of |status| (consumed). Takes the
+// lock.
+static void leave(tfrt_bulk_incoming_t* incoming, uint64_t size, tfrt_status_t status) {
+  tfrt_node_lock_t* lock = incoming->manager->lock;
+  tfrt_node_lock_lock(lock);
+  bool is_complete = note_received(incoming, size, status);
+  tfrt_node_lock_unlock_and_run(lock);
   tfrt_status_release(status);
   if (is_complete) complete(incoming);
+}
+
+static void on_chunk(tfrt_bulk_channel_t* channel, const tfrt_bulk_message_t* message) {
+  const tfrt_wire_chunk_t* chunk = &message->body.chunk;
+  bool describes = chunk->type.size > 0 && chunk->offset == 0;
+  bool is_first;
+  tfrt_bulk_incoming_t* incoming =
+      enter(channel, chunk->want, describes, chunk->total_size, &is_first);
+  if (incoming) leave(incoming, chunk->payload.size, receive(incoming, message, is_first));
 }
 
 static void complete(tfrt_bulk_incoming_t* incoming) {
@@ -578,9 +585,10 @@ static tfrt_status_t fetch(tfrt_bulk_incoming_t* incoming, const tfrt_wire_offer
   if (is_first) TFRT_RETURN_IF_ERROR(begin_sink(incoming, offer->type, offer->header));
   if (incoming->received > 0 || offer->total_size != incoming->total_size) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                              "an Offer of want %" PRIu64 ", of which %" PRIu64 " of %" PRIu64
-                              " bytes are here",
-                              offer->want, incoming->received, incoming->total_size);
+                              "an Offer of %" PRIu64 " bytes for want %" PRIu64
+                              ", which has %" PRIu64 " of %" PRIu64 " bytes already",
+                              offer->total_size, offer->want, incoming->received,
+                              incoming->total_size);
   }
   tfrt_payload_sink_t* stream = incoming->sink.stream;
   incoming->borrowing = TFRT_BULK_BORROWING;
@@ -595,31 +603,10 @@ static tfrt_status_t fetch(tfrt_bulk_incoming_t* incoming, const tfrt_wire_offer
 }
 
 static void on_offer(tfrt_bulk_channel_t* channel, const tfrt_wire_offer_t* offer) {
-  tfrt_bulk_manager_t* manager = channel->manager;
-  tfrt_bulk_handler_t* handler = manager->handler;
-  tfrt_bulk_incoming_t* incoming = NULL;
-  tfrt_bulk_transfer_t name = {0};
-  bool is_first = false;
-  tfrt_status_t status = NULL;
-  tfrt_node_lock_lock(manager->lock);
-  if (channel->peer) {
-    name = name_of(channel->peer, offer->want);
-    incoming =
-        open_transfer(channel->peer, offer->want, true, offer->total_size, &is_first, &status);
-  }
-  tfrt_node_lock_unlock_and_run(manager->lock);
-  if (!incoming) {
-    if (status) handler->vtable->aborted(handler, &name, NULL, status);
-    tfrt_status_release(status);
-    return;
-  }
-  status = fetch(incoming, offer, is_first);
-  if (!status) return;
-  tfrt_node_lock_lock(manager->lock);
-  bool is_complete = note_received(incoming, 0, status);
-  tfrt_node_lock_unlock_and_run(manager->lock);
-  tfrt_status_release(status);
-  if (is_complete) complete(incoming);
+  bool is_first;
+  tfrt_bulk_incoming_t* incoming = enter(channel, offer->want, true, offer->total_size, &is_first);
+  tfrt_status_t status = incoming ? fetch(incoming, offer, is_first) : NULL;
+  if (status) leave(incoming, 0, status);
 }
 
 // --- Room --------------------------------------------------------------------

@@ -10,7 +10,7 @@
 //  - Each carried value is an error, or is handed on as it came, or is made of constants alone.
 //    So the loop goes on for a counter that the body adds to.
 //  - In such a turn nothing runs that has an effect: it is skipped because of an error, or pure, or
-//    a collective whose group is broken, or a call of a function of which that holds.
+//    a collective whose group is broken, or a call of a function that has only such kernels.
 //  - A whole turn has shown that its errors are those of the turn before.
 //  - The condition of a while is made of constants alone: it would hold for ever.
 // So the results are those that all turns would give.

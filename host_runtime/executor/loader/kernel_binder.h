@@ -6,7 +6,7 @@
 //
 //   record + op table entry --> binding: C function, attribute addresses, functions,
 //                                        what it waits for, which types are left to check
-//                           --> its registers: how arguments are used, of which types results are
+//                           --> its registers: how arguments are used, the types of results
 //
 // Most sites of a kernel in a function have nothing of their own, and share one binding; so do
 // calls of one function. The binder keeps a *model* of each kernel for that: what was bound last,
