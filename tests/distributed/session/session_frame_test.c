@@ -6,16 +6,6 @@
 #include "tests/distributed/session/session_harness.h"
 #include "tests/support/test_main.h"
 
-static tfrt_session_counters_t counters_of(const tfrt_harness_record_t* record) {
-  tfrt_session_counters_t counters;
-  tfrt_session_manager_counters(record->host->manager, &counters);
-  return counters;
-}
-
-static void break_between(tfrt_harness_record_t* a, tfrt_harness_record_t* b) {
-  tfrt_simulated_network_break(a->host->world->network, a->host->endpoint, b->host->endpoint);
-}
-
 START_TEST(a_deadline_is_never_later_at_the_receiver_even_when_replayed) {
   tfrt_harness_world_t world;
   tfrt_harness_record_t *a, *b;
@@ -32,7 +22,7 @@ START_TEST(a_deadline_is_never_later_at_the_receiver_even_when_replayed) {
   tfrt_harness_partition(a, b, false);
   tfrt_harness_append(a, &frame);
   tfrt_harness_run_for(&world, 2 * TFRT_HARNESS_SECOND);
-  break_between(a, b);
+  tfrt_harness_break_between(a, b);
   tfrt_harness_run_for(&world, TFRT_HARNESS_SECOND);
   tfrt_harness_heal(a, b);
   tfrt_harness_run_for(&world, TFRT_HARNESS_SECOND / 2);
@@ -108,9 +98,9 @@ START_TEST(frames_that_could_wait_are_replayed_at_once) {
   }
   ck_assert_uint_eq(b->others, 0);
   tfrt_harness_heal(a, b);
-  break_between(a, b);
+  tfrt_harness_break_between(a, b);
   tfrt_harness_run_for(&world, 50 * TFRT_HARNESS_MILLISECOND);
-  ck_assert_uint_eq(counters_of(a).resumes, 1);
+  ck_assert_uint_eq(tfrt_harness_counters(a).resumes, 1);
   ck_assert_uint_eq(b->others, 5);
   tfrt_harness_deinitialize(&world);
 }
@@ -143,11 +133,11 @@ START_TEST(one_way_traffic_is_acknowledged_unasked) {
   tfrt_harness_send(a, 10);
   tfrt_harness_run_for(&world, 110 * TFRT_HARNESS_MILLISECOND);
   // The session does not replay acknowledged frames.
-  break_between(a, b);
+  tfrt_harness_break_between(a, b);
   tfrt_harness_run_for(&world, 20 * TFRT_HARNESS_MILLISECOND);
-  ck_assert_uint_eq(counters_of(a).resumes, 1);
-  ck_assert_uint_eq(counters_of(a).frames_replayed, 0);
-  ck_assert_uint_eq(counters_of(b).duplicates, 0);
+  ck_assert_uint_eq(tfrt_harness_counters(a).resumes, 1);
+  ck_assert_uint_eq(tfrt_harness_counters(a).frames_replayed, 0);
+  ck_assert_uint_eq(tfrt_harness_counters(b).duplicates, 0);
   tfrt_harness_deinitialize(&world);
 }
 END_TEST
@@ -370,7 +360,7 @@ START_TEST(a_draft_waits_for_the_number_of_its_session) {
   ck_assert_int_eq(sealed_state, TFRT_SESSION_OPEN);
   // A reset before it arrives: the same body is sent again.
   tfrt_harness_record_t* b = tfrt_harness_find(y, x);
-  break_between(a, b);
+  tfrt_harness_break_between(a, b);
   tfrt_harness_run_until_received(b, 1);
   ck_assert_uint_eq(seal_count, 1);
   tfrt_harness_deinitialize(&world);

@@ -381,3 +381,20 @@ void tfrt_harness_close_session(tfrt_harness_record_t* record, tfrt_wire_goodbye
   tfrt_session_close(record->session, reason, tfrt_string_view_of("a test"));
   tfrt_node_lock_unlock_and_run(&record->host->lock);
 }
+
+tfrt_session_counters_t tfrt_harness_counters(const tfrt_harness_record_t* record) {
+  tfrt_session_counters_t counters;
+  tfrt_session_manager_counters(record->host->manager, &counters);
+  return counters;
+}
+
+void tfrt_harness_break_between(tfrt_harness_record_t* a, tfrt_harness_record_t* b) {
+  tfrt_simulated_network_break(a->host->world->network, a->host->endpoint, b->host->endpoint);
+}
+
+void tfrt_harness_expect_dead(const tfrt_harness_record_t* record, tfrt_session_death_t death,
+                              tfrt_status_code_t code) {
+  ck_assert(record->is_dead);
+  ck_assert_str_eq(tfrt_session_death_name(record->death), tfrt_session_death_name(death));
+  ck_assert_str_eq(tfrt_status_code_name(record->code), tfrt_status_code_name(code));
+}

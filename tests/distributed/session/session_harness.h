@@ -138,4 +138,14 @@ void tfrt_harness_heal(tfrt_harness_record_t* a, tfrt_harness_record_t* b);
 // Closes the session of |record| because of |reason|.
 void tfrt_harness_close_session(tfrt_harness_record_t* record, tfrt_wire_goodbye_reason_t reason);
 
+// The counters of the manager that |record|'s session belongs to.
+tfrt_session_counters_t tfrt_harness_counters(const tfrt_harness_record_t* record);
+
+// Breaks the connections between the hosts of |a| and |b|.
+void tfrt_harness_break_between(tfrt_harness_record_t* a, tfrt_harness_record_t* b);
+
+// Expects that the session of |record| has died of |death|, with an error of |code|.
+void tfrt_harness_expect_dead(const tfrt_harness_record_t* record, tfrt_session_death_t death,
+                              tfrt_status_code_t code);
+
 #endif  // TFRT_TESTS_DISTRIBUTED_SESSION_SESSION_HARNESS_H_

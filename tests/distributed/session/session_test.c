@@ -3,29 +3,10 @@
 // Sessions, one rule of the protocol at a time, over the simulated network.
 #include "distributed/session/session.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "tests/distributed/session/session_harness.h"
 #include "tests/support/test_main.h"
-
-static tfrt_session_counters_t counters_of(const tfrt_harness_record_t* record) {
-  tfrt_session_counters_t counters;
-  tfrt_session_manager_counters(record->host->manager, &counters);
-  return counters;
-}
-
-static void break_between(tfrt_harness_record_t* a, tfrt_harness_record_t* b) {
-  tfrt_simulated_network_break(a->host->world->network, a->host->endpoint, b->host->endpoint);
-}
-
-static void assert_dead(const tfrt_harness_record_t* record, tfrt_session_death_t death,
-                        tfrt_status_code_t code) {
-  ck_assert(record->is_dead);
-  ck_assert_str_eq(tfrt_session_death_name(record->death), tfrt_session_death_name(death));
-  ck_assert_str_eq(tfrt_status_code_name(record->code), tfrt_status_code_name(code));
-}
 
 // --- Beginning ---------------------------------------------------------------
 
@@ -64,8 +45,8 @@ START_TEST(a_peer_is_found_and_not_dialled_twice) {
   tfrt_harness_connect_two(&world, &a, &b);
   ck_assert_ptr_eq(tfrt_harness_dial(a->host, b->host), a);
   ck_assert_ptr_eq(tfrt_harness_dial(b->host, a->host), b);
-  ck_assert_uint_eq(counters_of(a).dials, 1);
-  ck_assert_uint_eq(counters_of(b).dials, 0);
+  ck_assert_uint_eq(tfrt_harness_counters(a).dials, 1);
+  ck_assert_uint_eq(tfrt_harness_counters(b).dials, 0);
   tfrt_harness_deinitialize(&world);
 }
 END_TEST
@@ -94,7 +75,7 @@ START_TEST(a_process_that_is_reached_by_two_addresses_is_told_as_such) {
   tfrt_harness_run_until_state(back, TFRT_SESSION_OPEN);
   tfrt_harness_record_t* record = tfrt_harness_dial_address(a, b->address, 0);
   tfrt_harness_run_until_state(record, TFRT_SESSION_DEAD);
-  assert_dead(record, TFRT_SESSION_DEATH_BURIED, TFRT_STATUS_ALREADY_EXISTS);
+  tfrt_harness_expect_dead(record, TFRT_SESSION_DEATH_BURIED, TFRT_STATUS_ALREADY_EXISTS);
   ck_assert_int_eq(tfrt_harness_state(back), TFRT_SESSION_OPEN);
   tfrt_harness_deinitialize(&world);
 }
@@ -117,10 +98,10 @@ START_TEST(of_two_crossing_dials_the_one_of_the_smaller_incarnation_stays) {
     ck_assert_int_eq(tfrt_harness_state(to_b), TFRT_SESSION_OPEN);
     ck_assert_uint_eq(tfrt_simulated_network_stream_count(world.network), 1);
     // Neither had to be begun twice, or to be carried by two connections in turn.
-    ck_assert_uint_eq(counters_of(to_a).deaths + counters_of(to_b).deaths, 0);
-    ck_assert_uint_eq(counters_of(to_a).resumes + counters_of(to_b).resumes, 0);
-    ck_assert_uint_eq(counters_of(to_b).dials, 1);
-    ck_assert_uint_eq(counters_of(to_a).dials, 1);
+    ck_assert_uint_eq(tfrt_harness_counters(to_a).deaths + tfrt_harness_counters(to_b).deaths, 0);
+    ck_assert_uint_eq(tfrt_harness_counters(to_a).resumes + tfrt_harness_counters(to_b).resumes, 0);
+    ck_assert_uint_eq(tfrt_harness_counters(to_b).dials, 1);
+    ck_assert_uint_eq(tfrt_harness_counters(to_a).dials, 1);
     ck_assert_uint_eq(tfrt_session_number(to_a->session), 1);
     tfrt_harness_deinitialize(&world);
   }
@@ -136,7 +117,7 @@ START_TEST(a_wrong_cluster_key_is_death_that_says_so) {
   tfrt_harness_host_t* b = tfrt_harness_add_simple_host(&world, 0x0b);
   tfrt_harness_record_t* record = tfrt_harness_dial(a, b);
   tfrt_harness_run_until_state(record, TFRT_SESSION_DEAD);
-  assert_dead(record, TFRT_SESSION_DEATH_REJECTED, TFRT_STATUS_UNAUTHENTICATED);
+  tfrt_harness_expect_dead(record, TFRT_SESSION_DEATH_REJECTED, TFRT_STATUS_UNAUTHENTICATED);
   ck_assert(!record->was_opened);
   ck_assert_ptr_null(tfrt_harness_find(b, a));
   tfrt_harness_deinitialize(&world);
@@ -174,7 +155,7 @@ START_TEST(versions_without_overlap_are_refused_with_both_ranges) {
   tfrt_harness_host_t* b = tfrt_harness_add_simple_host(&world, 0x0b);
   tfrt_harness_record_t* record = tfrt_harness_dial(a, b);
   tfrt_harness_run_until_state(record, TFRT_SESSION_DEAD);
-  assert_dead(record, TFRT_SESSION_DEATH_VERSION, TFRT_STATUS_ABORTED);
+  tfrt_harness_expect_dead(record, TFRT_SESSION_DEATH_VERSION, TFRT_STATUS_ABORTED);
   ck_assert_ptr_nonnull(strstr(record->message, "7 to 9"));
   ck_assert_ptr_nonnull(strstr(record->message, "1 to 1"));
   tfrt_harness_deinitialize(&world);
@@ -216,13 +197,13 @@ START_TEST(nobody_there_is_death_at_once_and_silence_within_the_budget) {
   tfrt_harness_host_t* b = tfrt_harness_add_simple_host(&world, 0x0b);
   tfrt_harness_record_t* nobody = tfrt_harness_dial_address(a, "nobody:1", 0);
   tfrt_harness_run_until_state(nobody, TFRT_SESSION_DEAD);
-  assert_dead(nobody, TFRT_SESSION_DEATH_GONE, TFRT_STATUS_UNAVAILABLE);
+  tfrt_harness_expect_dead(nobody, TFRT_SESSION_DEATH_GONE, TFRT_STATUS_UNAVAILABLE);
   int64_t begin_ns = tfrt_harness_now(&world);
   ck_assert_int_lt(begin_ns, 2 * TFRT_HARNESS_SECOND);
   tfrt_simulated_endpoint_freeze(b->endpoint);
   tfrt_harness_record_t* frozen = tfrt_harness_dial(a, b);
   tfrt_harness_run_until_state(frozen, TFRT_SESSION_DEAD);
-  assert_dead(frozen, TFRT_SESSION_DEATH_SILENCE, TFRT_STATUS_UNAVAILABLE);
+  tfrt_harness_expect_dead(frozen, TFRT_SESSION_DEATH_SILENCE, TFRT_STATUS_UNAVAILABLE);
   int64_t taken_ns = tfrt_harness_now(&world) - begin_ns;
   ck_assert_int_ge(taken_ns, 5 * TFRT_HARNESS_SECOND);
   ck_assert_int_lt(taken_ns, 6 * TFRT_HARNESS_SECOND);
@@ -237,7 +218,7 @@ START_TEST(another_process_at_the_address_is_death_at_once) {
   tfrt_harness_host_t* b = tfrt_harness_add_simple_host(&world, 0x0b);
   tfrt_harness_record_t* record = tfrt_harness_dial_address(a, b->address, 0x0c);
   tfrt_harness_run_until_state(record, TFRT_SESSION_DEAD);
-  assert_dead(record, TFRT_SESSION_DEATH_GONE, TFRT_STATUS_UNAVAILABLE);
+  tfrt_harness_expect_dead(record, TFRT_SESSION_DEATH_GONE, TFRT_STATUS_UNAVAILABLE);
   ck_assert_uint_eq(record->root_key, 0x0c);
   tfrt_harness_deinitialize(&world);
 }
@@ -254,13 +235,13 @@ START_TEST(a_broken_connection_is_resumed_and_nothing_is_lost_or_doubled) {
       tfrt_harness_send(a, 20);
       tfrt_harness_send(b, 30);
       tfrt_harness_run_for(&world, (int64_t)(seed * 7 + (uint64_t)i * 13) % 300 * 1000);
-      break_between(a, b);
+      tfrt_harness_break_between(a, b);
       tfrt_harness_send(a, 20);
     }
     tfrt_harness_run_until_received(b, 400);
     tfrt_harness_run_until_received(a, 300);
     ck_assert_int_eq(tfrt_harness_state(a), TFRT_SESSION_OPEN);
-    ck_assert_uint_gt(counters_of(a).resumes, 0);
+    ck_assert_uint_gt(tfrt_harness_counters(a).resumes, 0);
     ck_assert_uint_eq(tfrt_session_number(a->session), 1);
     tfrt_harness_deinitialize(&world);
   }
@@ -272,7 +253,7 @@ START_TEST(a_reset_is_redialled_at_once) {
   tfrt_harness_record_t *a, *b;
   tfrt_harness_connect_two(&world, &a, &b);
   int64_t begin_ns = tfrt_harness_now(&world);
-  break_between(a, b);
+  tfrt_harness_break_between(a, b);
   tfrt_harness_run_until_state(a, TFRT_SESSION_BROKEN);
   tfrt_harness_run_until_state(a, TFRT_SESSION_OPEN);
   ck_assert_int_lt(tfrt_harness_now(&world) - begin_ns, 10 * TFRT_HARNESS_MILLISECOND);
@@ -286,15 +267,15 @@ START_TEST(a_dial_that_is_reset_too_is_made_again_soon) {
   tfrt_harness_world_t world;
   tfrt_harness_record_t *a, *b;
   tfrt_harness_connect_two(&world, &a, &b);
-  const uint64_t dials = counters_of(a).dials;
-  break_between(a, b);
+  const uint64_t dials = tfrt_harness_counters(a).dials;
+  tfrt_harness_break_between(a, b);
   tfrt_harness_run_until_state(a, TFRT_SESSION_BROKEN);
   const int64_t begin_ns = tfrt_harness_now(&world);
-  break_between(a, b);
+  tfrt_harness_break_between(a, b);
   tfrt_harness_kill(b->host);
   tfrt_harness_run_until_state(a, TFRT_SESSION_DEAD);
-  assert_dead(a, TFRT_SESSION_DEATH_GONE, TFRT_STATUS_UNAVAILABLE);
-  ck_assert_uint_eq(counters_of(a).dials - dials, 2);
+  tfrt_harness_expect_dead(a, TFRT_SESSION_DEATH_GONE, TFRT_STATUS_UNAVAILABLE);
+  ck_assert_uint_eq(tfrt_harness_counters(a).dials - dials, 2);
   ck_assert_int_lt(tfrt_harness_now(&world) - begin_ns, 10 * TFRT_HARNESS_MILLISECOND);
   tfrt_harness_deinitialize(&world);
 }
@@ -305,14 +286,14 @@ START_TEST(dials_that_are_reset_again_and_again_become_rare) {
   tfrt_harness_world_t world;
   tfrt_harness_record_t *a, *b;
   tfrt_harness_connect_two(&world, &a, &b);
-  const uint64_t dials = counters_of(a).dials;
+  const uint64_t dials = tfrt_harness_counters(a).dials;
   const int64_t end_ns = tfrt_harness_now(&world) + TFRT_HARNESS_SECOND;
   while (tfrt_harness_now(&world) < end_ns) {
-    break_between(a, b);
+    tfrt_harness_break_between(a, b);
     tfrt_harness_run_for(&world, 10 * 1000);
   }
-  ck_assert_uint_ge(counters_of(a).dials - dials, 8);
-  ck_assert_uint_le(counters_of(a).dials - dials, 11);
+  ck_assert_uint_ge(tfrt_harness_counters(a).dials - dials, 8);
+  ck_assert_uint_le(tfrt_harness_counters(a).dials - dials, 11);
   tfrt_harness_run_until_state(a, TFRT_SESSION_OPEN);
   ck_assert_uint_eq(tfrt_session_number(a->session), 1);
   tfrt_harness_deinitialize(&world);
@@ -327,10 +308,10 @@ START_TEST(what_the_resume_says_is_there_is_not_replayed) {
   tfrt_harness_send(a, 10);
   // It has come, and is not acknowledged yet.
   tfrt_harness_run_until_received(b, 10);
-  break_between(a, b);
+  tfrt_harness_break_between(a, b);
   tfrt_harness_run_for(&world, 100 * TFRT_HARNESS_MILLISECOND);
-  ck_assert_uint_eq(counters_of(a).resumes, 1);
-  ck_assert_uint_eq(counters_of(a).frames_replayed, 0);
+  ck_assert_uint_eq(tfrt_harness_counters(a).resumes, 1);
+  ck_assert_uint_eq(tfrt_harness_counters(a).frames_replayed, 0);
   tfrt_harness_deinitialize(&world);
 }
 END_TEST
@@ -355,7 +336,7 @@ START_TEST(a_session_whose_welcome_was_lost_is_begun_again_as_the_same) {
   tfrt_harness_run_until_received(to_b, 3);
   tfrt_harness_run_until_received(to_a, 3);
   ck_assert_uint_eq(tfrt_session_number(to_b->session), 1);
-  ck_assert_uint_eq(counters_of(to_a).deaths, 0);
+  ck_assert_uint_eq(tfrt_harness_counters(to_a).deaths, 0);
   tfrt_harness_deinitialize(&world);
 }
 END_TEST
@@ -369,7 +350,7 @@ START_TEST(a_peer_that_can_not_be_dialled_is_waited_for) {
   tfrt_harness_record_t* to_server = tfrt_harness_dial(client, server);
   tfrt_harness_run_until_state(to_server, TFRT_SESSION_OPEN);
   tfrt_harness_record_t* to_client = tfrt_harness_find(server, client);
-  break_between(to_server, to_client);
+  tfrt_harness_break_between(to_server, to_client);
   tfrt_harness_run_until_state(to_client, TFRT_SESSION_BROKEN);
   tfrt_harness_send(to_client, 3);
   tfrt_harness_run_until_received(to_server, 3);
@@ -377,7 +358,7 @@ START_TEST(a_peer_that_can_not_be_dialled_is_waited_for) {
   int64_t begin_ns = tfrt_harness_now(&world);
   tfrt_harness_kill(client);
   tfrt_harness_run_until_state(to_client, TFRT_SESSION_DEAD);
-  assert_dead(to_client, TFRT_SESSION_DEATH_SILENCE, TFRT_STATUS_UNAVAILABLE);
+  tfrt_harness_expect_dead(to_client, TFRT_SESSION_DEATH_SILENCE, TFRT_STATUS_UNAVAILABLE);
   ck_assert_int_lt(tfrt_harness_now(&world) - begin_ns, 6 * TFRT_HARNESS_SECOND);
   tfrt_harness_deinitialize(&world);
 }
@@ -391,7 +372,7 @@ START_TEST(a_killed_host_is_dead_as_soon_as_its_port_refuses) {
   int64_t begin_ns = tfrt_harness_now(&world);
   tfrt_harness_kill(b->host);
   tfrt_harness_run_until_state(a, TFRT_SESSION_DEAD);
-  assert_dead(a, TFRT_SESSION_DEATH_GONE, TFRT_STATUS_UNAVAILABLE);
+  tfrt_harness_expect_dead(a, TFRT_SESSION_DEATH_GONE, TFRT_STATUS_UNAVAILABLE);
   ck_assert_int_lt(tfrt_harness_now(&world) - begin_ns, 10 * TFRT_HARNESS_MILLISECOND);
   ck_assert_uint_eq(a->root_key, 0x0b);
   ck_assert_ptr_nonnull(strstr(a->message, "host 2"));
@@ -410,7 +391,7 @@ START_TEST(a_restarted_host_is_another_one) {
   const tfrt_session_options_t options = tfrt_harness_options(0x0c);
   tfrt_harness_host_t* c = tfrt_harness_add_host(&world, &options, address);
   tfrt_harness_run_until_state(a, TFRT_SESSION_DEAD);
-  assert_dead(a, TFRT_SESSION_DEATH_GONE, TFRT_STATUS_UNAVAILABLE);
+  tfrt_harness_expect_dead(a, TFRT_SESSION_DEATH_GONE, TFRT_STATUS_UNAVAILABLE);
   ck_assert_ptr_null(tfrt_harness_find(c, a->host));
   tfrt_harness_record_t* again = tfrt_harness_dial(a->host, c);
   tfrt_harness_send(again, 2);
@@ -438,282 +419,11 @@ START_TEST(doubled_and_swapped_batches_do_not_reach_the_handler) {
     }
     tfrt_harness_record_t* to_a = tfrt_harness_find(b, a);
     tfrt_harness_run_until_received(to_a, 150);
-    ck_assert_uint_gt(counters_of(to_a).duplicates + counters_of(to_a).gaps, 0);
+    ck_assert_uint_gt(tfrt_harness_counters(to_a).duplicates + tfrt_harness_counters(to_a).gaps, 0);
     network.duplicate_chance = network.reorder_chance = 0;
     tfrt_simulated_network_set_faults(world.network, &network);
     tfrt_harness_deinitialize(&world);
   }
-}
-END_TEST
-
-// --- Silence -----------------------------------------------------------------
-
-START_TEST(an_idle_session_lives_by_its_heartbeats) {
-  tfrt_harness_world_t world;
-  tfrt_harness_record_t *a, *b;
-  tfrt_harness_connect_two(&world, &a, &b);
-  a->host->named = 7;
-  uint64_t messages = tfrt_simulated_network_message_count(world.network, TFRT_TRANSPORT_CONTROL);
-  tfrt_harness_run_for(&world, 100 * TFRT_HARNESS_SECOND);
-  ck_assert_int_eq(tfrt_harness_state(a), TFRT_SESSION_OPEN);
-  ck_assert_uint_ge(a->heartbeats, 99);
-  ck_assert_uint_ge(b->heartbeats, 99);
-  ck_assert_uint_eq(a->suspicions, 0);
-  // Round trip: twice 100 to 150 us, and what the local steps take.
-  ck_assert_int_ge(tfrt_session_describe(a->session).round_trip_ns, 200 * 1000);
-  ck_assert_int_le(tfrt_session_describe(a->session).round_trip_ns, 320 * 1000);
-  // One beat each way in a second, and nothing else.
-  messages = tfrt_simulated_network_message_count(world.network, TFRT_TRANSPORT_CONTROL) - messages;
-  ck_assert_uint_le(messages, 2 * 101 + 4);
-  tfrt_harness_deinitialize(&world);
-}
-END_TEST
-
-START_TEST(a_silent_peer_is_suspected_after_three_seconds_and_dead_after_five) {
-  tfrt_harness_world_t world;
-  tfrt_harness_record_t *a, *b;
-  tfrt_harness_connect_two(&world, &a, &b);
-  tfrt_harness_run_for(&world, 10 * TFRT_HARNESS_MILLISECOND);
-  int64_t begin_ns = tfrt_harness_now(&world);
-  tfrt_simulated_endpoint_freeze(b->host->endpoint);
-  tfrt_harness_run_for(&world, 2900 * TFRT_HARNESS_MILLISECOND);
-  ck_assert(!a->is_suspected);
-  tfrt_harness_run_for(&world, 200 * TFRT_HARNESS_MILLISECOND);
-  ck_assert(a->is_suspected);
-  ck_assert(!a->is_dead);
-  tfrt_harness_run_until_state(a, TFRT_SESSION_DEAD);
-  assert_dead(a, TFRT_SESSION_DEATH_SILENCE, TFRT_STATUS_UNAVAILABLE);
-  int64_t taken_ns = tfrt_harness_now(&world) - begin_ns;
-  ck_assert_int_ge(taken_ns, 4900 * TFRT_HARNESS_MILLISECOND);
-  ck_assert_int_lt(taken_ns, 5100 * TFRT_HARNESS_MILLISECOND);
-  tfrt_harness_deinitialize(&world);
-}
-END_TEST
-
-START_TEST(a_peer_that_is_heard_on_another_connection_is_not_silent) {
-  tfrt_harness_world_t world;
-  tfrt_harness_record_t *a, *b;
-  tfrt_harness_connect_two(&world, &a, &b);
-  tfrt_simulated_endpoint_freeze(b->host->endpoint);
-  for (int i = 0; i < 8; ++i) {
-    a->host->elsewhere_ns = tfrt_harness_now(&world);
-    tfrt_harness_run_for(&world, TFRT_HARNESS_SECOND);
-  }
-  ck_assert(!a->is_suspected);
-  ck_assert(!a->is_dead);
-  const int64_t begin_ns = a->host->elsewhere_ns;
-  tfrt_harness_run_until_state(a, TFRT_SESSION_DEAD);
-  assert_dead(a, TFRT_SESSION_DEATH_SILENCE, TFRT_STATUS_UNAVAILABLE);
-  const int64_t taken_ns = tfrt_harness_now(&world) - begin_ns;
-  ck_assert_int_ge(taken_ns, 4900 * TFRT_HARNESS_MILLISECOND);
-  ck_assert_int_lt(taken_ns, 5100 * TFRT_HARNESS_MILLISECOND);
-  tfrt_harness_deinitialize(&world);
-}
-END_TEST
-
-START_TEST(a_peer_that_was_suspected_and_speaks_again_lives) {
-  tfrt_harness_world_t world;
-  tfrt_harness_record_t *a, *b;
-  tfrt_harness_connect_two(&world, &a, &b);
-  tfrt_simulated_endpoint_freeze(b->host->endpoint);
-  tfrt_harness_run_for(&world, 4 * TFRT_HARNESS_SECOND);
-  ck_assert(a->is_suspected);
-  tfrt_harness_send(a, 5);
-  tfrt_simulated_endpoint_thaw(b->host->endpoint);
-  tfrt_harness_run_until_received(b, 5);
-  tfrt_harness_run_for(&world, TFRT_HARNESS_SECOND);
-  ck_assert(!a->is_suspected);
-  ck_assert_int_eq(tfrt_harness_state(a), TFRT_SESSION_OPEN);
-  // It slept itself and accused nobody.
-  ck_assert_uint_eq(b->suspicions, 0);
-  ck_assert_int_eq(tfrt_harness_state(b), TFRT_SESSION_OPEN);
-  tfrt_harness_deinitialize(&world);
-}
-END_TEST
-
-START_TEST(a_host_that_slept_too_long_learns_that_it_was_buried) {
-  tfrt_harness_world_t world;
-  tfrt_harness_record_t *a, *b;
-  tfrt_harness_connect_two(&world, &a, &b);
-  tfrt_simulated_endpoint_freeze(b->host->endpoint);
-  tfrt_harness_run_for(&world, 20 * TFRT_HARNESS_SECOND);
-  ck_assert(a->is_dead);
-  tfrt_simulated_endpoint_thaw(b->host->endpoint);
-  int64_t begin_ns = tfrt_harness_now(&world);
-  tfrt_harness_run_until_state(b, TFRT_SESSION_DEAD);
-  // It reads what has arrived, the Goodbye or the reset, and does not blame silence.
-  ck_assert_int_ne(b->death, TFRT_SESSION_DEATH_SILENCE);
-  ck_assert_int_lt(tfrt_harness_now(&world) - begin_ns, TFRT_HARNESS_SECOND);
-  tfrt_harness_deinitialize(&world);
-}
-END_TEST
-
-START_TEST(a_short_partition_is_survived) {
-  tfrt_harness_world_t world;
-  tfrt_harness_record_t *a, *b;
-  tfrt_harness_connect_two(&world, &a, &b);
-  tfrt_harness_partition(a, b, true);
-  tfrt_harness_send(a, 5);
-  tfrt_harness_send(b, 5);
-  tfrt_harness_run_for(&world, 3500 * TFRT_HARNESS_MILLISECOND);
-  tfrt_harness_heal(a, b);
-  tfrt_harness_run_until_received(a, 5);
-  tfrt_harness_run_until_received(b, 5);
-  ck_assert_uint_eq(counters_of(a).resumes, 0);
-  tfrt_harness_deinitialize(&world);
-}
-END_TEST
-
-START_TEST(a_connection_that_is_lost_without_a_word_is_replaced_before_the_peer_seems_dead) {
-  tfrt_harness_world_t world;
-  tfrt_harness_record_t *a, *b;
-  tfrt_harness_connect_two(&world, &a, &b);
-  // Each time at another moment between two heartbeats.
-  tfrt_harness_run_for(&world, _i * 53 * TFRT_HARNESS_MILLISECOND);
-  tfrt_harness_send(a, 3);
-  tfrt_harness_run_until_received(b, 3);
-  for (uint64_t round = 1; round <= 3; ++round) {
-    int64_t begin_ns = tfrt_harness_now(&world);
-    tfrt_simulated_network_mute(world.network, a->host->endpoint, b->host->endpoint,
-                                TFRT_TRANSPORT_CONTROL);
-    tfrt_harness_send(a, 2);
-    tfrt_harness_send(b, 1);
-    tfrt_harness_run_until_received(b, 3 + 2 * round);
-    tfrt_harness_run_until_received(a, round);
-    // At half of the silence of 5 s, and long before the end of it.
-    int64_t taken_ns = tfrt_harness_now(&world) - begin_ns;
-    ck_assert_int_lt(taken_ns, 3 * TFRT_HARNESS_SECOND);
-    ck_assert_uint_eq(a->suspicions + b->suspicions, 0);
-    ck_assert(!a->is_dead && !b->is_dead);
-    // The new connection is the only one.
-    tfrt_harness_run_for(&world, 8 * TFRT_HARNESS_SECOND);
-    ck_assert_uint_eq(tfrt_simulated_network_stream_count(world.network), 1);
-  }
-  tfrt_harness_deinitialize(&world);
-}
-END_TEST
-
-START_TEST(who_both_wait_longer_survive_a_longer_one) {
-  tfrt_harness_world_t world;
-  tfrt_harness_initialize_with_seed(&world, 1);
-  tfrt_harness_host_t* hosts[2];
-  for (uint64_t i = 0; i < 2; ++i) {
-    tfrt_session_options_t options = tfrt_harness_options(0x0a + i);
-    options.limits.heartbeat_period_ms = 4000;
-    options.limits.silence_ms = 30000;
-    hosts[i] = tfrt_harness_add_host(&world, &options, "host:0");
-  }
-  tfrt_harness_record_t* a = tfrt_harness_dial(hosts[0], hosts[1]);
-  tfrt_harness_run_until_state(a, TFRT_SESSION_OPEN);
-  tfrt_harness_record_t* b = tfrt_harness_find(hosts[1], hosts[0]);
-  ck_assert_uint_eq(tfrt_session_limits(a->session)->heartbeat_period_ms, 4000);
-  tfrt_harness_partition(a, b, true);
-  tfrt_harness_run_for(&world, 20 * TFRT_HARNESS_SECOND);
-  ck_assert(!a->is_dead && !b->is_dead);
-  tfrt_harness_heal(a, b);
-  tfrt_harness_send(a, 5);
-  tfrt_harness_run_until_received(b, 5);
-  tfrt_harness_deinitialize(&world);
-}
-END_TEST
-
-START_TEST(a_long_partition_is_death_on_both_sides_within_two_budgets) {
-  for (int both_ways = 0; both_ways < 2; ++both_ways) {
-    tfrt_harness_world_t world;
-    tfrt_harness_record_t *a, *b;
-    tfrt_harness_connect_two(&world, &a, &b);
-    int64_t begin_ns = tfrt_harness_now(&world);
-    tfrt_harness_partition(a, b, both_ways);
-    tfrt_harness_run_until_state(b, TFRT_SESSION_DEAD);
-    tfrt_harness_run_until_state(a, TFRT_SESSION_DEAD);
-    ck_assert_int_lt(tfrt_harness_now(&world) - begin_ns, 10 * TFRT_HARNESS_SECOND);
-    tfrt_harness_heal(a, b);
-    tfrt_harness_deinitialize(&world);
-  }
-}
-END_TEST
-
-START_TEST(after_a_partition_a_new_session_begins_with_a_new_number) {
-  tfrt_harness_world_t world;
-  tfrt_harness_record_t *a, *b;
-  tfrt_harness_connect_two(&world, &a, &b);
-  tfrt_harness_send(a, 2);
-  tfrt_harness_run_until_received(b, 2);
-  tfrt_harness_partition(a, b, true);
-  tfrt_harness_send(a, 2);
-  tfrt_harness_run_for(&world, 12 * TFRT_HARNESS_SECOND);
-  ck_assert(a->is_dead && b->is_dead);
-  tfrt_harness_heal(a, b);
-  tfrt_harness_record_t* again = tfrt_harness_dial(b->host, a->host);
-  ck_assert_ptr_ne(again, b);
-  tfrt_harness_run_until_state(again, TFRT_SESSION_OPEN);
-  ck_assert_uint_eq(tfrt_session_number(again->session), 2);
-  ck_assert_uint_eq(b->received, 2);
-  tfrt_harness_deinitialize(&world);
-}
-END_TEST
-
-START_TEST(a_number_that_only_the_peer_knows_is_passed_over) {
-  tfrt_harness_world_t world;
-  tfrt_harness_record_t *a, *b;
-  tfrt_harness_connect_two(&world, &a, &b);
-  tfrt_harness_partition(a, b, true);
-  tfrt_harness_run_for(&world, 12 * TFRT_HARNESS_SECOND);
-  // Sessions 2 and 3 of B die before A hears of them.
-  for (int i = 0; i < 2; ++i) {
-    tfrt_harness_record_t* attempt = tfrt_harness_dial(b->host, a->host);
-    tfrt_harness_run_until_state(attempt, TFRT_SESSION_DEAD);
-    ck_assert(!attempt->was_opened);
-  }
-  tfrt_harness_heal(a, b);
-  tfrt_harness_run_for(&world, TFRT_HARNESS_SECOND);
-  tfrt_harness_record_t* again = tfrt_harness_dial(a->host, b->host);
-  tfrt_harness_send(again, 1);
-  tfrt_harness_run_until_state(again, TFRT_SESSION_OPEN);
-  ck_assert_uint_ge(tfrt_session_number(again->session), 3);
-  tfrt_harness_run_until_received(tfrt_harness_find(b->host, a->host), 1);
-  tfrt_harness_deinitialize(&world);
-}
-END_TEST
-
-static void append_call(tfrt_harness_record_t* record, uint64_t call) {
-  const tfrt_session_frame_t frame = {
-      .kind = TFRT_WIRE_FRAME_INVOKE, .job = 1, .deadline_ns = TFRT_TIME_INFINITE, .call = call};
-  ck_assert_int_eq(tfrt_harness_append(record, &frame), TFRT_STATUS_OK);
-  tfrt_harness_run_for(record->host->world, 100 * TFRT_HARNESS_MILLISECOND);
-}
-
-static void say_goodbye(tfrt_harness_record_t* record) {
-  tfrt_harness_close_session(record, TFRT_WIRE_GOODBYE_SHUTDOWN);
-  tfrt_harness_run_for(record->host->world, 100 * TFRT_HARNESS_MILLISECOND);
-}
-
-// A's first Hello goes to any process at the address, so that it can't contain the next numbers for
-// B. B, which remembers only the last process that it knew, accepts this Hello.
-START_TEST(who_has_forgotten_us_is_told_the_numbers_that_are_next) {
-  tfrt_harness_world_t world;
-  tfrt_harness_initialize_with_seed(&world, 1);
-  tfrt_harness_host_t* a = tfrt_harness_add_simple_host(&world, 0x0a);
-  tfrt_harness_host_t* c = tfrt_harness_add_simple_host(&world, 0x0c);
-  tfrt_session_options_t options = tfrt_harness_options(0x0b);
-  options.max_sessions = options.max_peers = 1;
-  tfrt_harness_host_t* b = tfrt_harness_add_host(&world, &options, "b:0");
-  tfrt_harness_record_t* first = tfrt_harness_dial(a, b);
-  tfrt_harness_run_until_state(first, TFRT_SESSION_OPEN);
-  append_call(first, 1);
-  say_goodbye(first);
-  tfrt_harness_record_t* of_another = tfrt_harness_dial(c, b);
-  tfrt_harness_run_until_state(of_another, TFRT_SESSION_OPEN);
-  say_goodbye(of_another);
-  tfrt_harness_record_t* again = tfrt_harness_dial_address(a, b->address, 0);
-  tfrt_harness_run_until_state(again, TFRT_SESSION_OPEN);
-  ck_assert_uint_eq(tfrt_session_number(again->session), 2);
-  append_call(again, 2);
-  const tfrt_harness_record_t* at_b = tfrt_harness_find(b, a);
-  ck_assert_uint_eq(tfrt_session_number(at_b->session), 2);
-  ck_assert_uint_eq(tfrt_session_describe(at_b->session).peer_next_call, 2);
-  ck_assert_uint_eq(at_b->others, 1);
-  tfrt_harness_deinitialize(&world);
 }
 END_TEST
 
@@ -753,9 +463,9 @@ START_TEST(a_goodbye_comes_behind_what_was_appended) {
   tfrt_harness_connect_two(&world, &a, &b);
   tfrt_harness_send(a, 100);
   tfrt_harness_close_session(a, TFRT_WIRE_GOODBYE_SHUTDOWN);
-  assert_dead(a, TFRT_SESSION_DEATH_CLOSED, TFRT_STATUS_UNAVAILABLE);
+  tfrt_harness_expect_dead(a, TFRT_SESSION_DEATH_CLOSED, TFRT_STATUS_UNAVAILABLE);
   tfrt_harness_run_until_state(b, TFRT_SESSION_DEAD);
-  assert_dead(b, TFRT_SESSION_DEATH_GOODBYE, TFRT_STATUS_UNAVAILABLE);
+  tfrt_harness_expect_dead(b, TFRT_SESSION_DEATH_GOODBYE, TFRT_STATUS_UNAVAILABLE);
   ck_assert_uint_eq(b->received, 100);
   ck_assert_ptr_nonnull(strstr(b->message, "a test"));
   const tfrt_session_frame_t frame = {.kind = TFRT_WIRE_FRAME_RELEASE,
@@ -778,7 +488,7 @@ START_TEST(a_host_that_stands_still_is_waited_for_as_long_as_a_goodbye_takes) {
   ck_assert(tfrt_session_manager_is_drained(a->host->manager));
   tfrt_simulated_endpoint_thaw(b->host->endpoint);
   tfrt_harness_run_until_state(b, TFRT_SESSION_DEAD);
-  assert_dead(b, TFRT_SESSION_DEATH_GOODBYE, TFRT_STATUS_UNAVAILABLE);
+  tfrt_harness_expect_dead(b, TFRT_SESSION_DEATH_GOODBYE, TFRT_STATUS_UNAVAILABLE);
   tfrt_harness_deinitialize(&world);
 }
 END_TEST
@@ -796,8 +506,8 @@ START_TEST(draining_is_told_and_the_session_goes_on) {
   tfrt_harness_host_t* c = tfrt_harness_add_simple_host(&world, 0x0c);
   tfrt_harness_record_t* late = tfrt_harness_dial(c, a->host);
   tfrt_harness_run_until_state(late, TFRT_SESSION_DEAD);
-  assert_dead(late, TFRT_SESSION_DEATH_BURIED, TFRT_STATUS_UNAVAILABLE);
-  break_between(a, b);
+  tfrt_harness_expect_dead(late, TFRT_SESSION_DEATH_BURIED, TFRT_STATUS_UNAVAILABLE);
+  tfrt_harness_break_between(a, b);
   tfrt_harness_send(b, 1);
   tfrt_harness_run_until_received(a, 1);
   tfrt_harness_deinitialize(&world);
@@ -814,8 +524,8 @@ START_TEST(a_breach_of_protocol_ends_that_session_only) {
   b->host->reject_with = "call number 9 is not 8";
   tfrt_harness_send(a, 3);
   tfrt_harness_run_until_state(a, TFRT_SESSION_DEAD);
-  assert_dead(b, TFRT_SESSION_DEATH_PROTOCOL, TFRT_STATUS_ABORTED);
-  assert_dead(a, TFRT_SESSION_DEATH_PROTOCOL, TFRT_STATUS_ABORTED);
+  tfrt_harness_expect_dead(b, TFRT_SESSION_DEATH_PROTOCOL, TFRT_STATUS_ABORTED);
+  tfrt_harness_expect_dead(a, TFRT_SESSION_DEATH_PROTOCOL, TFRT_STATUS_ABORTED);
   ck_assert_ptr_nonnull(strstr(a->message, "call number 9 is not 8"));
   ck_assert_uint_eq(b->received, 1);
   b->host->reject_with = NULL;
@@ -833,7 +543,7 @@ START_TEST(a_handler_may_close_the_session_inside_of_on_frame) {
   tfrt_harness_send(a, 10);
   tfrt_harness_run_until_state(a, TFRT_SESSION_DEAD);
   ck_assert_uint_eq(b->received, 1);
-  assert_dead(a, TFRT_SESSION_DEATH_GOODBYE, TFRT_STATUS_UNAVAILABLE);
+  tfrt_harness_expect_dead(a, TFRT_SESSION_DEATH_GOODBYE, TFRT_STATUS_UNAVAILABLE);
   tfrt_harness_deinitialize(&world);
 }
 END_TEST
@@ -871,22 +581,7 @@ static TCase* add_case(Suite* suite, const char* name) {
   return test_case;
 }
 
-static void add_lasting_cases(Suite* suite) {
-  TCase* silence = add_case(suite, "silence");
-  tcase_add_test(silence, an_idle_session_lives_by_its_heartbeats);
-  tcase_add_test(silence, a_silent_peer_is_suspected_after_three_seconds_and_dead_after_five);
-  tcase_add_test(silence, a_peer_that_is_heard_on_another_connection_is_not_silent);
-  tcase_add_test(silence, a_peer_that_was_suspected_and_speaks_again_lives);
-  tcase_add_test(silence, a_host_that_slept_too_long_learns_that_it_was_buried);
-  tcase_add_test(silence, a_short_partition_is_survived);
-  tcase_add_loop_test(
-      silence, a_connection_that_is_lost_without_a_word_is_replaced_before_the_peer_seems_dead, 0,
-      20);
-  tcase_add_test(silence, who_both_wait_longer_survive_a_longer_one);
-  tcase_add_test(silence, a_long_partition_is_death_on_both_sides_within_two_budgets);
-  tcase_add_test(silence, after_a_partition_a_new_session_begins_with_a_new_number);
-  tcase_add_test(silence, a_number_that_only_the_peer_knows_is_passed_over);
-  tcase_add_test(silence, who_has_forgotten_us_is_told_the_numbers_that_are_next);
+static void add_goodbye_cases(Suite* suite) {
   TCase* goodbye = add_case(suite, "goodbye");
   tcase_add_test(goodbye, a_goodbye_comes_behind_what_was_appended);
   tcase_add_test(goodbye, a_handler_is_woken_when_it_has_asked_for_that_but_not_by_a_dead_session);
@@ -923,6 +618,6 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(breaking, a_killed_host_is_dead_as_soon_as_its_port_refuses);
   tcase_add_test(breaking, a_restarted_host_is_another_one);
   tcase_add_test(breaking, doubled_and_swapped_batches_do_not_reach_the_handler);
-  add_lasting_cases(suite);
+  add_goodbye_cases(suite);
   return suite;
 }
