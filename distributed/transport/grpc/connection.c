@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "distributed/transport/grpc/address.h"
+#include "distributed/transport/grpc/grpc_library.h"
 #include "distributed/tuning/tuning.h"
 
 // --- Messages ----------------------------------------------------------------
@@ -623,13 +624,11 @@ bool tfrt_grpc_connection_set_add(tfrt_grpc_connection_set_t* set,
   return is_open;
 }
 
-bool tfrt_grpc_connection_set_abandon(tfrt_grpc_connection_set_t* set,
+void tfrt_grpc_connection_set_abandon(tfrt_grpc_connection_set_t* set,
                                       tfrt_grpc_connection_t* connection) {
   tfrt_mutex_lock(&set->mutex);
-  bool is_open = !set->is_closed;
-  if (is_open) tfrt_list_push_back(&set->abandoned, &connection->side.dialler.abandoned_link);
+  tfrt_list_push_back(&set->abandoned, &connection->side.dialler.abandoned_link);
   tfrt_mutex_unlock(&set->mutex);
-  return is_open;
 }
 
 bool tfrt_grpc_connection_set_reclaim(tfrt_grpc_connection_set_t* set,
@@ -638,6 +637,7 @@ bool tfrt_grpc_connection_set_reclaim(tfrt_grpc_connection_set_t* set,
   tfrt_mutex_lock(&set->mutex);
   bool is_abandoned = tfrt_list_is_linked(link);
   if (is_abandoned) tfrt_list_remove(link);
+  if (tfrt_list_is_empty(&set->abandoned)) tfrt_condition_broadcast(&set->emptied);
   tfrt_mutex_unlock(&set->mutex);
   return is_abandoned;
 }
@@ -667,19 +667,31 @@ void tfrt_grpc_connection_set_close(tfrt_grpc_connection_set_t* set) {
     tfrt_transport_connection_abort(&connection->base);
   }
   tfrt_mutex_unlock(&set->mutex);
-  for (tfrt_grpc_connection_t* abandoned; (abandoned = take_abandoned(set));) {
-    grpc_channel_destroy(abandoned->side.dialler.channel);
-    tfrt_transport_connection_release(&abandoned->base);
+}
+
+// Waits until |list|, of |set|, is empty; false if that takes longer. With the lock held.
+static bool await_empty(tfrt_grpc_connection_set_t* set, const tfrt_list_link_t* list,
+                        int64_t deadline_ns) {
+  bool is_in_time = true;
+  while (is_in_time && !tfrt_list_is_empty(list)) {
+    is_in_time = tfrt_condition_wait_until(&set->emptied, &set->mutex, deadline_ns);
   }
+  return tfrt_list_is_empty(list);
 }
 
 bool tfrt_grpc_connection_set_drain(tfrt_grpc_connection_set_t* set, int64_t deadline_ns) {
   tfrt_mutex_lock(&set->mutex);
-  bool is_in_time = true;
-  while (is_in_time && !tfrt_list_is_empty(&set->connections)) {
-    is_in_time = tfrt_condition_wait_until(&set->emptied, &set->mutex, deadline_ns);
+  bool is_empty = await_empty(set, &set->connections, deadline_ns);
+  if (is_empty) {
+    const int64_t now_ns = tfrt_clock_now_ns(tfrt_clock_system());
+    const int64_t patience_ns = tfrt_deadline_after(now_ns, tfrt_grpc_leave_ns());
+    (void)await_empty(set, &set->abandoned, patience_ns < deadline_ns ? patience_ns : deadline_ns);
   }
-  bool is_empty = tfrt_list_is_empty(&set->connections);
   tfrt_mutex_unlock(&set->mutex);
-  return is_empty;
+  if (!is_empty) return false;
+  for (tfrt_grpc_connection_t* abandoned; (abandoned = take_abandoned(set));) {
+    grpc_channel_destroy(abandoned->side.dialler.channel);
+    tfrt_transport_connection_release(&abandoned->base);
+  }
+  return true;
 }

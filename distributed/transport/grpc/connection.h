@@ -64,7 +64,7 @@ typedef struct tfrt_grpc_connection_set_s {
   tfrt_mutex_t mutex;
   tfrt_condition_t emptied;
   tfrt_list_link_t connections;  // guarded by |mutex|
-  tfrt_list_link_t abandoned;    // guarded by |mutex|: diallers; empty once the set is closed
+  tfrt_list_link_t abandoned;    // guarded by |mutex|: diallers; empty once the set is drained
   bool is_closed;                // guarded by |mutex|
 } tfrt_grpc_connection_set_t;
 
@@ -247,22 +247,22 @@ void tfrt_grpc_connection_set_deinitialize(tfrt_grpc_connection_set_t* set);
 bool tfrt_grpc_connection_set_add(tfrt_grpc_connection_set_t* set,
                                   tfrt_grpc_connection_t* connection) TFRT_MUST_USE;
 
-// Adds |connection|, a dialler that holds a reference to itself, to those that are abandoned, and
-// returns true, or returns false if |set| is closed. Thread-safe.
-bool tfrt_grpc_connection_set_abandon(tfrt_grpc_connection_set_t* set,
-                                      tfrt_grpc_connection_t* connection) TFRT_MUST_USE;
+// Adds |connection|, a dialler that holds a reference to itself and is still a member, to those
+// that are abandoned. Thread-safe.
+void tfrt_grpc_connection_set_abandon(tfrt_grpc_connection_set_t* set,
+                                      tfrt_grpc_connection_t* connection);
 
 // Removes |connection| from those that are abandoned; false if it is none any more, because |set|
-// was closed. Thread-safe.
+// was drained. Thread-safe.
 bool tfrt_grpc_connection_set_reclaim(tfrt_grpc_connection_set_t* set,
                                       tfrt_grpc_connection_t* connection) TFRT_MUST_USE;
 
-// Closes |set|, aborts all members and destroys the channels of those that are abandoned;
-// idempotent. Thread-safe.
+// Closes |set| and aborts all members; idempotent. Thread-safe.
 void tfrt_grpc_connection_set_close(tfrt_grpc_connection_set_t* set);
 
-// Waits until |set| is empty, at most until |deadline_ns| of the system's clock
-// (TFRT_TIME_INFINITE: for ever). Returns whether it is. Thread-safe.
+// Waits until |set|, which is closed, is empty, at most until |deadline_ns| of the system's clock
+// (TFRT_TIME_INFINITE: for ever). Returns whether it is. Then waits a moment for the ends of those
+// that are abandoned, and destroys the channels of the others. Thread-safe.
 bool tfrt_grpc_connection_set_drain(tfrt_grpc_connection_set_t* set, int64_t deadline_ns)
     TFRT_MUST_USE;
 

@@ -164,7 +164,7 @@ static tfrt_status_t create_end_status(const tfrt_grpc_dialler_t* dialler, tfrt_
 // gRPC 1.51 keeps the socket of a channel that was destroyed while it connected for ever, if the
 // peer speaks after that. So such a channel outlives the stream until its attempt to connect has
 // succeeded or failed, which it does within the dial's time: the connection, which holds a
-// reference to itself meanwhile, is *abandoned*. When the transport closes, nobody waits for that.
+// reference to itself meanwhile, is *abandoned*. A transport that ends waits a moment for that.
 
 static void on_left(tfrt_grpc_event_t* event, bool is_ok) {
   (void)is_ok;  // else the attempt has taken far too long
@@ -183,13 +183,13 @@ static void leave_channel(tfrt_grpc_connection_t* connection) {
     return;
   }
   tfrt_transport_connection_retain(&connection->base);  // the event's
-  // First the event: a close that finds the connection in the list ends the watch.
+  // First the event: a drain that finds the connection in the list ends the watch.
   const int64_t now_ns = tfrt_clock_now_ns(tfrt_clock_system());
   tfrt_grpc_queue_watch_channel(connection->queue, channel, GRPC_CHANNEL_CONNECTING,
                                 tfrt_deadline_after(now_ns, TFRT_TUNING_GRPC_ABANDONED_NS),
                                 &connection->events.left);
   // On this thread, where the event runs, too: so it finds the connection in the list.
-  if (!tfrt_grpc_connection_set_abandon(connection->set, connection)) grpc_channel_destroy(channel);
+  tfrt_grpc_connection_set_abandon(connection->set, connection);
 }
 
 // --- Events ------------------------------------------------------------------

@@ -367,15 +367,6 @@ tfrt_status_t tfrt_grpc_process_enter(void) {
   return status;
 }
 
-// For how long the last one to leave waits for gRPC's own stragglers.
-static int64_t leave_ns(void) {
-#ifdef TFRT_SANITIZED
-  return TFRT_TUNING_GRPC_LEAVE_SANITIZED_NS;
-#else
-  return TFRT_TUNING_GRPC_LEAVE_NS;
-#endif
-}
-
 void tfrt_grpc_process_leave(void) {
   tfrt_mutex_lock(&users_mutex);
   --users;
@@ -389,7 +380,7 @@ void tfrt_grpc_process_leave(void) {
   // connected: the wait is short, and takes no processor.
   if (users == 0 && !is_shared) {
     tfrt_clock_t clock = tfrt_clock_system();
-    int64_t deadline_ns = tfrt_deadline_after(tfrt_clock_now_ns(clock), leave_ns());
+    int64_t deadline_ns = tfrt_deadline_after(tfrt_clock_now_ns(clock), tfrt_grpc_leave_ns());
     for (int pause_ms = 1; grpc_is_initialized() && tfrt_clock_now_ns(clock) < deadline_ns;
          pause_ms *= 2) {
       poll(NULL, 0, pause_ms);

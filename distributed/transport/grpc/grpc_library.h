@@ -51,6 +51,7 @@
 #include <stdint.h>
 
 #include "distributed/transport/grpc/credentials.h"
+#include "distributed/tuning/tuning.h"
 #include "host_runtime/base/list.h"
 #include "host_runtime/base/macros.h"
 #include "host_runtime/base/status.h"
@@ -65,6 +66,15 @@ tfrt_status_t tfrt_grpc_process_enter(void) TFRT_MUST_USE;
 // Removes a user; with the last one, returns when gRPC has shut down, or keeps pieces of a channel
 // for longer than TFRT_TUNING_GRPC_LEAVE_NS. From no thread of gRPC's. Thread-safe.
 void tfrt_grpc_process_leave(void);
+
+// For how long a transport that ends, and the last user to leave, wait for what gRPC has under way.
+static inline int64_t tfrt_grpc_leave_ns(void) {
+#ifdef TFRT_SANITIZED
+  return TFRT_TUNING_GRPC_LEAVE_SANITIZED_NS;
+#else
+  return TFRT_TUNING_GRPC_LEAVE_NS;
+#endif
+}
 
 // Waits for gRPC to give up a port, which it does once it gets no descriptor for a connection: it
 // accepts none any more, and tells only its log (below).
