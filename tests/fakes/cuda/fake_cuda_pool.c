@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -156,17 +157,18 @@ bool tfrt_fake_is_in_use(const tfrt_fake_block_t* block) {
 
 // --- Other processes -------------------------------------------------------------------------
 
-// Whether |process| runs: one that was killed and not yet waited for doesn't.
-static bool fake_is_running(int process) {
+// Whether |process| has memory. One that was killed gives its memory up before it closes its
+// sockets (exit_mm and exit_files of Linux), and only later ends: a lender sees its socket closed,
+// and may free what was lent, while the process is still there.
+static bool fake_has_memory(int process) {
   char path[64];
   char text[256] = "";
-  snprintf(path, sizeof(path), "/proc/%d/stat", process);
+  snprintf(path, sizeof(path), "/proc/%d/statm", process);
   int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
   ssize_t size = read(file, text, sizeof(text) - 1);
   close(file);
-  const char* behind_name = size > 0 ? strrchr(text, ')') : NULL;
-  return behind_name && behind_name[1] && behind_name[2] != 'Z' && behind_name[2] != 'X';
+  return size > 0 && strtoull(text, NULL, 10) > 0;
 }
 
 static void fake_part_end(tfrt_fake_block_t* block) {
@@ -188,7 +190,7 @@ static void fake_part_end(tfrt_fake_block_t* block) {
   }
   for (int i = 0; i < TFRT_FAKE_MAX_IMPORTERS; ++i) {
     int user = atomic_load_explicit(&part->users[i], memory_order_relaxed);
-    if (user != 0 && fake_is_running(user)) {
+    if (user != 0 && fake_has_memory(user)) {
       tfrt_fake_defect("memory is freed that the process %d has open", user);
     }
   }
