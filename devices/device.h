@@ -117,6 +117,7 @@ typedef struct tfrt_device_vtable_s {
 // How a device's memory is used by other processes of the same machine (device_lending.h). A *pool*
 // is what all blocks of a device in one process are from.
 typedef struct tfrt_device_sharing_s {
+  uint64_t max_block_size;  // larger blocks are neither exported nor opened
   // Writes a text that is the same for the same device and driver only, in all processes.
   tfrt_status_t (*identify)(tfrt_device_t* device, char out_identity[TFRT_DEVICE_IDENTITY_SIZE]);
   // Sets |*out_ordinal| to the device of |device|'s platform with |identity|, or returns NOT_FOUND.

@@ -289,6 +289,11 @@ static tfrt_status_t tfrt_device_fetch_find(tfrt_device_fetch_t* fetch) {
                               target->name);
   }
   uint32_t ordinal = 0;
+  if (ticket->offset + ticket->size > target->sharing->max_block_size) {
+    return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
+                              "%s: blocks of more than %llu bytes can't be borrowed", target->name,
+                              (unsigned long long)target->sharing->max_block_size);
+  }
   TFRT_RETURN_IF_ERROR(target->sharing->find(target, ticket->identity, &ordinal));
   return tfrt_device_platform_device(target->platform, ordinal, &fetch->device);
 }

@@ -150,6 +150,12 @@ tfrt_status_t tfrt_device_lending_lend(tfrt_device_lending_t* lending, tfrt_devi
     return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
                               "%s: this memory can't be lent to other processes", device->name);
   }
+  if (root->size > device->sharing->max_block_size) {
+    return tfrt_status_create(
+        TFRT_STATUS_FAILED_PRECONDITION,
+        "%s: blocks of more than %llu bytes can't be lent, and this one has %zu", device->name,
+        (unsigned long long)device->sharing->max_block_size, root->size);
+  }
   tfrt_lending_ticket_t ticket = {
       .magic = TFRT_LENDING_MAGIC, .offset = buffer->address - root->address, .size = buffer->size};
   TFRT_RETURN_IF_ERROR(device->sharing->identify(device, ticket.identity));

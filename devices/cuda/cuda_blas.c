@@ -2,14 +2,14 @@
 //
 // Linear algebra by cuBLAS. One handle per object: it holds the stream of a call, and so calls of
 // one handle come one after another.
-#include "devices/cuda/cuda_impl.h"
-#include "devices/device_blas.h"
+#include "devices/cuda/cuda_blas.h"
 
 typedef struct tfrt_cuda_blas_s {
   tfrt_device_blas_t base;
   const tfrt_cublas_api_t* api;
-  tfrt_mutex_t mutex;  // held from the stream's choice to the end of the call
+  tfrt_mutex_t mutex;  // held from the stream's choice to the end of the call; guards |lt|
   tfrt_cublas_handle_t handle;
+  tfrt_cuda_blas_lt_t* lt;  // owned; NULL: cuBLAS makes all products
 } tfrt_cuda_blas_t;
 
 // --- The library -------------------------------------------------------------------------
@@ -22,8 +22,7 @@ static const tfrt_vendor_entry_t entries[] = {
 
 static const char* const names[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11"};
 
-// How many of |names| are newer than the driver, and would not start over it.
-static size_t tfrt_cuda_blas_names_too_new(const tfrt_cuda_api_t* driver) {
+size_t tfrt_cuda_blas_names_too_new(const tfrt_cuda_api_t* driver) {
   int version = 0;
   if (driver->DriverGetVersion(&version) != TFRT_CUDA_SUCCESS || version >= 13000) return 0;
   return version >= 12000 ? 1 : 2;
@@ -44,13 +43,13 @@ static tfrt_status_t tfrt_cuda_blas_open(tfrt_cuda_platform_t* platform,
       .entry_count = TFRT_ARRAY_SIZE(entries),
   };
   *out_api = &platform->cublas;
-  return tfrt_cuda_platform_open(platform, &library, &platform->has_cublas, &platform->cublas);
+  return tfrt_cuda_platform_open(platform, &library, TFRT_CUDA_CUBLAS, &platform->cublas);
 }
 
 // --- Errors ------------------------------------------------------------------------------
 
-static tfrt_status_t tfrt_cuda_blas_status(tfrt_device_t* device, tfrt_cublas_status_t result,
-                                           const char* call) {
+tfrt_status_t tfrt_cuda_blas_status(tfrt_device_t* device, tfrt_cublas_status_t result,
+                                    const char* call) {
   static const struct {
     tfrt_cublas_status_t result;
     const char* name;
@@ -79,20 +78,6 @@ static tfrt_status_t tfrt_cuda_blas_status(tfrt_device_t* device, tfrt_cublas_st
 
 // --- Calls -------------------------------------------------------------------------------
 
-// Begins a call in |stream|: the handle is the caller's until tfrt_cuda_blas_end(), unless this
-// fails.
-static tfrt_status_t tfrt_cuda_blas_begin(tfrt_cuda_blas_t* blas, tfrt_device_stream_t* stream) {
-  tfrt_device_t* device = blas->base.device;
-  TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(device));
-  tfrt_mutex_lock(&blas->mutex);
-  tfrt_cublas_status_t result =
-      blas->api->SetStream(blas->handle, tfrt_cuda_stream_of(stream)->handle);
-  if (result == TFRT_CUBLAS_SUCCESS) return NULL;
-  tfrt_mutex_unlock(&blas->mutex);
-  tfrt_status_release(tfrt_cuda_leave(device, TFRT_CUDA_SUCCESS, ""));
-  return tfrt_cuda_blas_status(device, result, "cublasSetStream");
-}
-
 static tfrt_status_t tfrt_cuda_blas_end(tfrt_cuda_blas_t* blas, tfrt_cublas_status_t result,
                                         const char* call) {
   tfrt_device_t* device = blas->base.device;
@@ -101,8 +86,19 @@ static tfrt_status_t tfrt_cuda_blas_end(tfrt_cuda_blas_t* blas, tfrt_cublas_stat
   return tfrt_cuda_blas_status(device, result, call);
 }
 
-// The caller has checked that |dtype| is one of these types.
-static int tfrt_cuda_blas_type(tfrt_dtype_t dtype) {
+// Begins a call in |stream|. The caller has the handle until tfrt_cuda_blas_end(), unless this
+// fails.
+static tfrt_status_t tfrt_cuda_blas_begin(tfrt_cuda_blas_t* blas, tfrt_device_stream_t* stream) {
+  tfrt_device_t* device = blas->base.device;
+  TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(device));
+  tfrt_mutex_lock(&blas->mutex);
+  tfrt_cublas_status_t result =
+      blas->api->SetStream(blas->handle, tfrt_cuda_stream_of(stream)->handle);
+  if (result == TFRT_CUBLAS_SUCCESS) return NULL;
+  return tfrt_cuda_blas_end(blas, result, "cublasSetStream");
+}
+
+int tfrt_cuda_blas_type(tfrt_dtype_t dtype) {
   if (dtype == TFRT_DTYPE_F64) return TFRT_CUBLAS_R_64F;
   if (dtype == TFRT_DTYPE_F32) return TFRT_CUBLAS_R_32F;
   return dtype == TFRT_DTYPE_F16 ? TFRT_CUBLAS_R_16F : TFRT_CUBLAS_R_16BF;
@@ -113,7 +109,7 @@ static int tfrt_cuda_blas_form(tfrt_blas_form_t form) {
   return form == TFRT_BLAS_FORM_TRANSPOSED ? TFRT_CUBLAS_OP_T : TFRT_CUBLAS_OP_C;
 }
 
-static int tfrt_cuda_blas_compute(tfrt_blas_compute_t compute) {
+int tfrt_cuda_blas_compute(tfrt_blas_compute_t compute) {
   static const int numbers[] = {
       [TFRT_BLAS_COMPUTE_F16] = TFRT_CUBLAS_COMPUTE_16F,
       [TFRT_BLAS_COMPUTE_F16_PEDANTIC] = TFRT_CUBLAS_COMPUTE_16F_PEDANTIC,
@@ -159,9 +155,29 @@ static tfrt_status_t tfrt_cuda_blas_scale(tfrt_device_blas_t* base, tfrt_device_
   return tfrt_cuda_blas_end(blas, result, "cublasScalEx");
 }
 
+// The product by cuBLASLt, if that takes it.
+static tfrt_status_t tfrt_cuda_blas_multiply_lt(tfrt_cuda_blas_t* blas,
+                                                tfrt_device_stream_t* stream,
+                                                const tfrt_blas_multiply_t* call,
+                                                bool* out_is_taken) {
+  *out_is_taken = false;
+  if (!blas->lt) return NULL;
+  tfrt_device_t* device = blas->base.device;
+  TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(device));
+  tfrt_mutex_lock(&blas->mutex);
+  tfrt_status_t status =
+      tfrt_cuda_blas_lt_multiply(blas->lt, tfrt_cuda_stream_of(stream), call, out_is_taken);
+  tfrt_mutex_unlock(&blas->mutex);
+  tfrt_status_release(tfrt_cuda_leave(device, TFRT_CUDA_SUCCESS, ""));
+  return status;
+}
+
 static tfrt_status_t tfrt_cuda_blas_multiply(tfrt_device_blas_t* base, tfrt_device_stream_t* stream,
                                              const tfrt_blas_multiply_t* call) {
   tfrt_cuda_blas_t* blas = tfrt_cuda_blas_of(base);
+  bool is_taken;
+  TFRT_RETURN_IF_ERROR(tfrt_cuda_blas_multiply_lt(blas, stream, call, &is_taken));
+  if (is_taken) return NULL;
   TFRT_RETURN_IF_ERROR(tfrt_cuda_blas_begin(blas, stream));
   int a_form = tfrt_cuda_blas_form(call->a_form);
   int b_form = tfrt_cuda_blas_form(call->b_form);
@@ -218,6 +234,7 @@ static void tfrt_cuda_blas_destroy(tfrt_device_blas_t* base) {
   if (!status) {
     // The library waits for the device here. Resources that it can't free end with the context.
     blas->api->Destroy(blas->handle);
+    tfrt_cuda_blas_lt_free(blas->lt);
     status = tfrt_cuda_leave(device, TFRT_CUDA_SUCCESS, "");
   }
   tfrt_status_release(status);
@@ -243,6 +260,7 @@ tfrt_status_t tfrt_cuda_device_create_blas(tfrt_device_t* device, tfrt_device_bl
   tfrt_status_t status = tfrt_cuda_enter(device);
   if (!status) {
     tfrt_cublas_status_t result = api->Create(&blas->handle);
+    if (result == TFRT_CUBLAS_SUCCESS) blas->lt = tfrt_cuda_blas_lt_create(device);
     status = tfrt_cuda_leave(device, TFRT_CUDA_SUCCESS, "");
     if (!status) status = tfrt_cuda_blas_status(device, result, "cublasCreate");
   }

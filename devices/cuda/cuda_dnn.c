@@ -30,7 +30,7 @@ static const tfrt_vendor_library_t library = {
 static tfrt_status_t tfrt_cuda_dnn_open(tfrt_cuda_platform_t* platform,
                                         const tfrt_cudnn_api_t** out_api) {
   *out_api = &platform->cudnn;
-  return tfrt_cuda_platform_open(platform, &library, &platform->has_cudnn, &platform->cudnn);
+  return tfrt_cuda_platform_open(platform, &library, TFRT_CUDA_CUDNN, &platform->cudnn);
 }
 
 // Versions have different numbers for their errors, but the same names.

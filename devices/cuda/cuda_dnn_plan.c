@@ -57,7 +57,7 @@ static tfrt_status_t tfrt_cuda_dnn_open_backend(tfrt_cuda_platform_t* platform,
       .entry_count = TFRT_ARRAY_SIZE(entries),
   };
   *out_api = &platform->cudnn_backend;
-  return tfrt_cuda_platform_open(platform, &library, &platform->has_cudnn_backend,
+  return tfrt_cuda_platform_open(platform, &library, TFRT_CUDA_CUDNN_BACKEND,
                                  &platform->cudnn_backend);
 }
 

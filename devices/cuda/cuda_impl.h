@@ -7,6 +7,7 @@
 #define TFRT_DEVICES_CUDA_CUDA_IMPL_H_
 
 #include "devices/cuda/cublas_api.h"
+#include "devices/cuda/cublaslt_api.h"
 #include "devices/cuda/cuda_library.h"
 #include "devices/cuda/cuda_platform.h"
 #include "devices/cuda/cuda_poller.h"
@@ -24,9 +25,19 @@ typedef struct tfrt_cuda_device_s {
   tfrt_cuda_context_t context;
   tfrt_cuda_pool_t pool;         // NULL: it has none
   bool has_own_pool;             // |pool| is ours, and other processes can be given its memory
+  int pool_descriptor;           // that stands for it; owned
   bool can_register;             // kernels find pinned memory where the host does
   _Atomic uint64_t known_peers;  // bit i: device i of the platform is within reach
 } tfrt_cuda_device_t;
+
+// NVIDIA's libraries beside the driver's. A platform has a table of each.
+typedef enum tfrt_cuda_vendor_e {
+  TFRT_CUDA_CUBLAS = 1 << 0,
+  TFRT_CUDA_CUBLASLT = 1 << 1,
+  TFRT_CUDA_CUDNN = 1 << 2,
+  TFRT_CUDA_CUDNN_BACKEND = 1 << 3,
+  TFRT_CUDA_NCCL = 1 << 4,
+} tfrt_cuda_vendor_t;
 
 typedef struct tfrt_cuda_platform_s {
   tfrt_device_platform_t base;
@@ -38,13 +49,11 @@ typedef struct tfrt_cuda_platform_s {
   _Atomic uint64_t stream_count;  // that there have been
   const char* library_path;       // what is opened instead of NVIDIA's libraries; NULL: those
   tfrt_mutex_t library_mutex;     // guards opening them, and all below until it is opened
-  bool has_cublas;
+  uint32_t open_libraries;        // a set of tfrt_cuda_vendor_t
   tfrt_cublas_api_t cublas;
-  bool has_cudnn;
+  tfrt_cublaslt_api_t cublaslt;
   tfrt_cudnn_api_t cudnn;
-  bool has_cudnn_backend;
   tfrt_cudnn_backend_api_t cudnn_backend;
-  bool has_nccl;
   tfrt_nccl_api_t nccl;
 } tfrt_cuda_platform_t;
 
@@ -54,6 +63,10 @@ typedef struct tfrt_cuda_stream_s {
   uint64_t number;  // that no other stream of the platform has had
   tfrt_mutex_t record_mutex;
   uint64_t record_count;  // guarded by it
+  tfrt_mutex_t workspace_mutex;
+  // Guarded by it: memory that calls of libraries use one after the other, as the stream does them.
+  tfrt_cuda_address_t workspace;  // 0: none
+  size_t workspace_size;
 } tfrt_cuda_stream_t;
 
 static inline tfrt_cuda_device_t* tfrt_cuda_device_of(tfrt_device_t* device) {
@@ -79,11 +92,11 @@ tfrt_status_t tfrt_cuda_enter(tfrt_device_t* device) TFRT_MUST_USE;
 tfrt_status_t tfrt_cuda_leave(tfrt_device_t* device, tfrt_cuda_result_t result, const char* call)
     TFRT_MUST_USE;
 
-// Opens |library| into |table|, a member of |platform|, unless |*has_table| says that it is open
+// Opens |library|, which is |vendor|, into |table|, a member of |platform|, unless it is open
 // already. An open library stays as long as the platform. Thread-safe.
 tfrt_status_t tfrt_cuda_platform_open(tfrt_cuda_platform_t* platform,
-                                      const tfrt_vendor_library_t* library, bool* has_table,
-                                      void* table) TFRT_MUST_USE;
+                                      const tfrt_vendor_library_t* library,
+                                      tfrt_cuda_vendor_t vendor, void* table) TFRT_MUST_USE;
 
 // Entries of the device's vtable, by file. Thread-safe.
 tfrt_status_t tfrt_cuda_device_create_stream(tfrt_device_t* device,
@@ -113,6 +126,14 @@ tfrt_status_t tfrt_cuda_platform_create_ccl_id(tfrt_device_platform_t* platform,
 tfrt_status_t tfrt_cuda_stream_begin_capture(tfrt_device_stream_t* stream);
 tfrt_status_t tfrt_cuda_stream_end_capture(tfrt_device_stream_t* stream,
                                            tfrt_device_graph_t** out_graph);
+
+// Sets |*out_address| to at least |size| bytes that work of |stream| may use which is given before
+// tfrt_cuda_stream_give_workspace(): no other call gets or moves them until then. Returns false if
+// they can't be had, and there is nothing to give back. In the context of the device, which has
+// pools unless |size| is 0. Thread-safe.
+bool tfrt_cuda_stream_take_workspace(tfrt_cuda_stream_t* stream, size_t size,
+                                     tfrt_cuda_address_t* out_address) TFRT_MUST_USE;
+void tfrt_cuda_stream_give_workspace(tfrt_cuda_stream_t* stream);
 
 // Parts of a stream's record and wait that are about the event. Thread-safe.
 tfrt_status_t tfrt_cuda_event_record(tfrt_device_event_t* event, tfrt_cuda_stream_t* stream);

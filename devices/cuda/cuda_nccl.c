@@ -21,7 +21,7 @@ tfrt_status_t tfrt_cuda_nccl_open(tfrt_cuda_platform_t* platform, const tfrt_ncc
       .entry_count = TFRT_ARRAY_SIZE(entries),
   };
   *out_api = &platform->nccl;
-  return tfrt_cuda_platform_open(platform, &library, &platform->has_nccl, &platform->nccl);
+  return tfrt_cuda_platform_open(platform, &library, TFRT_CUDA_NCCL, &platform->nccl);
 }
 
 tfrt_status_t tfrt_cuda_nccl_status(const char* where, tfrt_nccl_result_t result,

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "devices/cuda/cuda_platform.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "devices/cuda/cuda_impl.h"
 
 // From this one on launches have priorities.
@@ -114,6 +117,15 @@ static tfrt_status_t tfrt_cuda_device_can_copy_from(tfrt_device_t* base, tfrt_de
 
 // --- Devices -----------------------------------------------------------------------
 
+// Destroys the device's own pool. In the device's context.
+static tfrt_cuda_result_t tfrt_cuda_device_destroy_pool(tfrt_cuda_device_t* device) {
+  tfrt_cuda_result_t result = tfrt_cuda_api_of(&device->base)->MemPoolDestroy(device->pool);
+  close(device->pool_descriptor);
+  device->has_own_pool = false;
+  device->pool = NULL;
+  return result;
+}
+
 static void tfrt_cuda_device_destroy(tfrt_device_t* base) {
   tfrt_cuda_device_t* device = tfrt_cuda_device_of(base);
   if (!device->is_open) return;
@@ -121,8 +133,7 @@ static void tfrt_cuda_device_destroy(tfrt_device_t* base) {
     // Ignores an error: with the context of a lost device its pools go, too.
     tfrt_status_t status = tfrt_cuda_enter(base);
     if (!status) {
-      status = tfrt_cuda_leave(base, tfrt_cuda_api_of(base)->MemPoolDestroy(device->pool),
-                               "cuMemPoolDestroy");
+      status = tfrt_cuda_leave(base, tfrt_cuda_device_destroy_pool(device), "cuMemPoolDestroy");
     }
     tfrt_status_release(status);
   }
@@ -182,7 +193,20 @@ static tfrt_status_t tfrt_cuda_device_read_properties(tfrt_cuda_device_t* device
   return tfrt_cuda_judge(&device->base, result, "cuDeviceGetName");
 }
 
-// Makes a pool whose memory other processes can be given; NULL if that can't be had.
+// Exports |pool|, which is new, for good: drivers describe a block of it (cuMemPoolExportPointer)
+// only after that. Returns the descriptor, or -1.
+static int tfrt_cuda_device_export_pool(const tfrt_cuda_api_t* api, tfrt_cuda_pool_t pool) {
+  int descriptor = -1;
+  tfrt_cuda_result_t result =
+      api->MemPoolExportToShareableHandle(&descriptor, pool, TFRT_CUDA_HANDLE_DESCRIPTOR, 0);
+  if (result != TFRT_CUDA_SUCCESS || descriptor < 0) return -1;
+  // Programs that this process starts have no use for it.
+  fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+  return descriptor;
+}
+
+// Makes a pool whose memory other processes can be given; NULL if that can't be had. In the
+// device's context.
 static tfrt_cuda_pool_t tfrt_cuda_device_create_pool(tfrt_cuda_device_t* device) {
   const tfrt_cuda_api_t* api = tfrt_cuda_api_of(&device->base);
   bool can_share = api->MemPoolCreate && api->MemPoolDestroy && api->MemAllocFromPoolAsync &&
@@ -196,30 +220,39 @@ static tfrt_cuda_pool_t tfrt_cuda_device_create_pool(tfrt_cuda_device_t* device)
                                             .location_id = device->id};
   tfrt_cuda_pool_t pool = NULL;
   if (!can_share || api->MemPoolCreate(&pool, &options) != TFRT_CUDA_SUCCESS) return NULL;
-  return pool;
+  device->pool_descriptor = tfrt_cuda_device_export_pool(api, pool);
+  if (device->pool_descriptor >= 0) return pool;
+  api->MemPoolDestroy(pool);
+  return NULL;
 }
 
-// Finds the device's pool, and tells it to keep what is freed; without one there is none. A pool
-// of our own comes first: the driver shares no memory of the device's default one.
+// Tells |pool| to keep what is freed; returns whether it does.
+static bool tfrt_cuda_pool_keep(const tfrt_cuda_api_t* api, tfrt_cuda_pool_t pool) {
+  uint64_t threshold = UINT64_MAX;
+  return api->MemPoolSetAttribute(pool, TFRT_CUDA_POOL_RELEASE_THRESHOLD, &threshold) ==
+         TFRT_CUDA_SUCCESS;
+}
+
+// Finds the device's pool; without one there is none. A pool of our own comes first: the driver
+// shares no memory of the device's default one. That one does all else, wherever the driver makes
+// or exports no other: in some containers, and on virtual GPUs. In the device's context.
 static void tfrt_cuda_device_find_pool(tfrt_cuda_device_t* device) {
   const tfrt_cuda_api_t* api = tfrt_cuda_api_of(&device->base);
-  uint64_t threshold = UINT64_MAX;
   bool has_pools = api->MemAllocAsync && api->MemFreeAsync && api->DeviceGetDefaultMemPool &&
                    api->MemPoolSetAttribute && api->MemPoolSetAccess &&
                    tfrt_cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_MEMORY_POOLS) != 0;
   if (!has_pools) return;
   device->pool = tfrt_cuda_device_create_pool(device);
   device->has_own_pool = device->pool != NULL;
+  if (device->has_own_pool && !tfrt_cuda_pool_keep(api, device->pool)) {
+    tfrt_cuda_device_destroy_pool(device);
+  }
   bool is_there = device->has_own_pool ||
-                  api->DeviceGetDefaultMemPool(&device->pool, device->id) == TFRT_CUDA_SUCCESS;
-  is_there = is_there && api->MemPoolSetAttribute(device->pool, TFRT_CUDA_POOL_RELEASE_THRESHOLD,
-                                                  &threshold) == TFRT_CUDA_SUCCESS;
+                  (api->DeviceGetDefaultMemPool(&device->pool, device->id) == TFRT_CUDA_SUCCESS &&
+                   tfrt_cuda_pool_keep(api, device->pool));
   device->base.properties.has_pools = is_there;
-  if (is_there && device->has_own_pool) device->base.sharing = &tfrt_cuda_sharing;
-  if (is_there) return;
-  if (device->has_own_pool) api->MemPoolDestroy(device->pool);
-  device->has_own_pool = false;
-  device->pool = NULL;
+  if (device->has_own_pool) device->base.sharing = &tfrt_cuda_sharing;
+  if (!is_there) device->pool = NULL;
 }
 
 // Asks for the priorities of launches, which older drivers don't have.
@@ -257,7 +290,13 @@ static tfrt_status_t tfrt_cuda_device_open(tfrt_cuda_device_t* device,
     tfrt_device_deinitialize(&device->base);
     return status;
   }
-  tfrt_cuda_device_find_pool(device);
+  // Without a context there is no pool, and the first work says why.
+  status = tfrt_cuda_enter(&device->base);
+  if (!status) {
+    tfrt_cuda_device_find_pool(device);
+    status = tfrt_cuda_leave(&device->base, TFRT_CUDA_SUCCESS, "");
+  }
+  tfrt_status_release(status);
   tfrt_cuda_device_find_priorities(device);
   device->is_open = true;
   return NULL;
@@ -304,13 +343,13 @@ static tfrt_status_t tfrt_cuda_platform_device(tfrt_device_platform_t* base, uin
 }
 
 tfrt_status_t tfrt_cuda_platform_open(tfrt_cuda_platform_t* platform,
-                                      const tfrt_vendor_library_t* library, bool* has_table,
-                                      void* table) {
+                                      const tfrt_vendor_library_t* library,
+                                      tfrt_cuda_vendor_t vendor, void* table) {
   tfrt_mutex_lock(&platform->library_mutex);
   tfrt_status_t status = NULL;
-  if (!*has_table) {
+  if (!(platform->open_libraries & vendor)) {
     status = tfrt_vendor_library_open(library, platform->library_path, table);
-    *has_table = !status;
+    if (!status) platform->open_libraries |= vendor;
   }
   tfrt_mutex_unlock(&platform->library_mutex);
   return status;

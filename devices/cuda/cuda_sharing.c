@@ -6,10 +6,16 @@
 // makes or sends a descriptor. The other two don't fit: cuIpcGetMemHandle refuses blocks of
 // pools, and cuMemExportToShareableHandle needs a descriptor and a mapping of 2 MiB pages for
 // each block.
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "devices/cuda/cuda_impl.h"
+
+// Larger blocks are not lent. The driver 580.126 ends the process that opens one of more than 5248
+// MiB (cuMemPoolImportPointer, on an RTX 3090); its documentation names no limit.
+#define TFRT_CUDA_MAX_LENT_SIZE ((uint64_t)4 << 30)
 
 static tfrt_status_t tfrt_cuda_identity(tfrt_device_t* device, tfrt_cuda_device_id_t id,
                                         char out_identity[TFRT_DEVICE_IDENTITY_SIZE]) {
@@ -49,11 +55,11 @@ static tfrt_status_t tfrt_cuda_sharing_find(tfrt_device_t* device, const char* i
 }
 
 static tfrt_status_t tfrt_cuda_sharing_export_pool(tfrt_device_t* device, int* out_descriptor) {
-  *out_descriptor = -1;
-  TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(device));
-  tfrt_cuda_result_t result = tfrt_cuda_api_of(device)->MemPoolExportToShareableHandle(
-      out_descriptor, tfrt_cuda_device_of(device)->pool, TFRT_CUDA_HANDLE_DESCRIPTOR, 0);
-  return tfrt_cuda_leave(device, result, "cuMemPoolExportToShareableHandle");
+  *out_descriptor = fcntl(tfrt_cuda_device_of(device)->pool_descriptor, F_DUPFD_CLOEXEC, 0);
+  if (*out_descriptor >= 0) return NULL;
+  return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED,
+                            "%s: no descriptor for the pool that is lent: %s", device->name,
+                            strerror(errno));
 }
 
 static tfrt_status_t tfrt_cuda_sharing_export_block(tfrt_device_t* device,
@@ -132,8 +138,12 @@ static tfrt_status_t tfrt_cuda_sharing_open_block(tfrt_device_t* device, void* p
   TFRT_RETURN_IF_ERROR(tfrt_cuda_leave(device, result, "cuMemPoolImportPointer"));
   TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(device));
   result = api->MemGetAddressRange(&start, &there, address);
+  // The driver's documentation names the function for memory of cuMemAlloc only. If the driver
+  // doesn't tell the size of an opened block, the lender's word counts.
+  bool is_told = result == TFRT_CUDA_SUCCESS;
+  if (!is_told && !tfrt_cuda_result_is_sticky(result)) result = TFRT_CUDA_SUCCESS;
   tfrt_status_t status = tfrt_cuda_leave(device, result, "cuMemGetAddressRange");
-  if (!status && (address < start || there - (size_t)(address - start) < size)) {
+  if (!status && is_told && (address < start || there - (size_t)(address - start) < size)) {
     status = tfrt_status_create(TFRT_STATUS_OUT_OF_RANGE,
                                 "%s: %zu bytes are beyond another process's block of %zu",
                                 device->name, size, there);
@@ -147,6 +157,7 @@ static tfrt_status_t tfrt_cuda_sharing_open_block(tfrt_device_t* device, void* p
 }
 
 const tfrt_device_sharing_t tfrt_cuda_sharing = {
+    .max_block_size = TFRT_CUDA_MAX_LENT_SIZE,
     .identify = tfrt_cuda_sharing_identify,
     .find = tfrt_cuda_sharing_find,
     .export_pool = tfrt_cuda_sharing_export_pool,

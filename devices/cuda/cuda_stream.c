@@ -3,6 +3,9 @@
 // A stream is one of the driver's.
 #include "devices/cuda/cuda_impl.h"
 
+// The least memory that a stream keeps for calls of libraries, once one of them needs some.
+#define TFRT_CUDA_MIN_WORKSPACE ((size_t)64 << 10)
+
 static tfrt_status_t tfrt_cuda_stream_copy(tfrt_device_stream_t* stream,
                                            const tfrt_device_copy_t* copy) {
   tfrt_device_t* device = stream->device;
@@ -115,19 +118,25 @@ static tfrt_status_t tfrt_cuda_stream_wait(tfrt_device_stream_t* stream,
   return tfrt_cuda_event_wait(event, tfrt_cuda_stream_of(stream));
 }
 
+// Allocates from the device's pool, in its context.
+static tfrt_cuda_result_t tfrt_cuda_stream_allocate_here(tfrt_cuda_stream_t* stream, size_t size,
+                                                         tfrt_cuda_address_t* out_address) {
+  const tfrt_cuda_device_t* device = tfrt_cuda_device_of(stream->base.device);
+  const tfrt_cuda_api_t* api = tfrt_cuda_api_of(stream->base.device);
+  return device->has_own_pool
+             ? api->MemAllocFromPoolAsync(out_address, size, device->pool, stream->handle)
+             : api->MemAllocAsync(out_address, size, stream->handle);
+}
+
 static tfrt_status_t tfrt_cuda_stream_allocate(tfrt_device_stream_t* stream, size_t size,
                                                tfrt_device_address_t* out_address) {
   tfrt_device_t* device = stream->device;
-  const tfrt_cuda_device_t* cuda = tfrt_cuda_device_of(device);
-  const tfrt_cuda_api_t* api = tfrt_cuda_api_of(device);
-  tfrt_cuda_stream_handle_t handle = tfrt_cuda_stream_of(stream)->handle;
   TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(device));
-  if (cuda->has_own_pool) {
-    return tfrt_cuda_leave(device,
-                           api->MemAllocFromPoolAsync(out_address, size, cuda->pool, handle),
-                           "cuMemAllocFromPoolAsync");
-  }
-  return tfrt_cuda_leave(device, api->MemAllocAsync(out_address, size, handle), "cuMemAllocAsync");
+  tfrt_cuda_result_t result =
+      tfrt_cuda_stream_allocate_here(tfrt_cuda_stream_of(stream), size, out_address);
+  return tfrt_cuda_leave(
+      device, result,
+      tfrt_cuda_device_of(device)->has_own_pool ? "cuMemAllocFromPoolAsync" : "cuMemAllocAsync");
 }
 
 static tfrt_status_t tfrt_cuda_stream_deallocate(tfrt_device_stream_t* stream,
@@ -140,16 +149,55 @@ static tfrt_status_t tfrt_cuda_stream_deallocate(tfrt_device_stream_t* stream,
   return tfrt_cuda_leave(device, result, "cuMemFreeAsync");
 }
 
+// Gives the workspace back behind the work that uses it, in the device's context.
+static void tfrt_cuda_stream_drop_workspace(tfrt_cuda_stream_t* stream) {
+  if (stream->workspace == 0) return;
+  tfrt_device_t* device = stream->base.device;
+  tfrt_cuda_result_t result =
+      tfrt_cuda_api_of(device)->MemFreeAsync(stream->workspace, stream->handle);
+  tfrt_device_report_kept(
+      device, stream->workspace_size,
+      tfrt_cuda_status(tfrt_cuda_api_of(device), device->name, result, "cuMemFreeAsync"));
+  stream->workspace = 0;
+  stream->workspace_size = 0;
+}
+
+bool tfrt_cuda_stream_take_workspace(tfrt_cuda_stream_t* stream, size_t size,
+                                     tfrt_cuda_address_t* out_address) {
+  tfrt_mutex_lock(&stream->workspace_mutex);
+  if (size > stream->workspace_size) {
+    // Doubled, so that a stream whose calls need more and more allocates a few times only.
+    size_t room = TFRT_CUDA_MIN_WORKSPACE;
+    while (room < size) room *= 2;
+    tfrt_cuda_stream_drop_workspace(stream);
+    tfrt_cuda_result_t result = tfrt_cuda_stream_allocate_here(stream, room, &stream->workspace);
+    if (result != TFRT_CUDA_SUCCESS) {
+      stream->workspace = 0;
+      tfrt_mutex_unlock(&stream->workspace_mutex);
+      return false;
+    }
+    stream->workspace_size = room;
+  }
+  *out_address = size > 0 ? stream->workspace : 0;
+  return true;
+}
+
+void tfrt_cuda_stream_give_workspace(tfrt_cuda_stream_t* stream) {
+  tfrt_mutex_unlock(&stream->workspace_mutex);
+}
+
 static void tfrt_cuda_stream_destroy(tfrt_device_stream_t* base) {
   tfrt_cuda_stream_t* stream = tfrt_cuda_stream_of(base);
   tfrt_device_t* device = base->device;
   tfrt_status_t status = tfrt_cuda_enter(device);
   if (!status) {
+    tfrt_cuda_stream_drop_workspace(stream);
     status = tfrt_cuda_leave(device, tfrt_cuda_api_of(device)->StreamDestroy(stream->handle),
                              "cuStreamDestroy");
   }
   // Ignores an error: the driver frees everything of a lost device at its end.
   tfrt_status_release(status);
+  tfrt_mutex_deinitialize(&stream->workspace_mutex);
   tfrt_mutex_deinitialize(&stream->record_mutex);
   tfrt_allocator_free(device->platform->allocator, stream, sizeof(*stream));
 }
@@ -183,6 +231,7 @@ tfrt_status_t tfrt_cuda_device_create_stream(tfrt_device_t* device,
     return status;
   }
   tfrt_mutex_initialize(&stream->record_mutex);
+  tfrt_mutex_initialize(&stream->workspace_mutex);
   // Relaxed: only a number.
   stream->number = 1 + atomic_fetch_add_explicit(&tfrt_cuda_platform_of(device)->stream_count, 1,
                                                  memory_order_relaxed);

@@ -5,6 +5,7 @@
 // nothing is left behind.
 #include <stdio.h>
 
+#include "devices/cuda/cublaslt_api.h"
 #include "devices/cuda/cuda_platform.h"
 #include "devices/device_allocator.h"
 #include "devices/device_blas.h"
@@ -185,6 +186,214 @@ START_TEST(each_function_of_cublas_may_fail) {
                      TFRT_STATUS_RESOURCE_EXHAUSTED,
                      "cublasSetStream failed: CUBLAS_STATUS_ALLOC_FAILED (3)");
   }
+}
+END_TEST
+
+// --- Products by cuBLASLt ----------------------------------------------------------------
+
+// The numbers, as NVIDIA's cublasLt.h and cublas_api.h have them.
+START_TEST(the_numbers_are_the_librarys) {
+  static const int numbers[][2] = {
+      {TFRT_CUBLASLT_PRODUCT_A_FORM, 3},         // CUBLASLT_MATMUL_DESC_TRANSA
+      {TFRT_CUBLASLT_PRODUCT_B_FORM, 4},         // CUBLASLT_MATMUL_DESC_TRANSB
+      {TFRT_CUBLASLT_LAYOUT_BATCH_COUNT, 5},     // CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT
+      {TFRT_CUBLASLT_LAYOUT_BATCH_DISTANCE, 6},  // CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET
+      {TFRT_CUBLASLT_WISH_MAX_WORKSPACE, 1},     // CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES
+      {TFRT_CUBLASLT_WISH_MIN_ALIGNMENT_A, 5},   // CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES
+      {TFRT_CUBLASLT_WISH_MIN_ALIGNMENT_B, 6},   // CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES
+      {TFRT_CUBLASLT_WISH_MIN_ALIGNMENT_C, 7},   // CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES
+      {TFRT_CUBLASLT_WISH_MIN_ALIGNMENT_D, 8},   // CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES
+      {TFRT_CUBLAS_R_32F, 0},                    // CUDA_R_32F and so on, cudaDataType
+      {TFRT_CUBLAS_R_64F, 1},
+      {TFRT_CUBLAS_R_16F, 2},
+      {TFRT_CUBLAS_R_16BF, 14},
+      {TFRT_CUBLAS_COMPUTE_16F, 64},
+      {TFRT_CUBLAS_COMPUTE_16F_PEDANTIC, 65},
+      {TFRT_CUBLAS_COMPUTE_32F, 68},
+      {TFRT_CUBLAS_COMPUTE_32F_PEDANTIC, 69},
+      {TFRT_CUBLAS_COMPUTE_64F, 70},
+      {TFRT_CUBLAS_COMPUTE_64F_PEDANTIC, 71},
+      {TFRT_CUBLAS_COMPUTE_32F_FAST_16F, 74},
+      {TFRT_CUBLAS_COMPUTE_32F_FAST_16BF, 75},
+      {TFRT_CUBLAS_COMPUTE_32F_FAST_TF32, 77},
+      {TFRT_CUBLAS_OP_N, 0},
+      {TFRT_CUBLAS_OP_T, 1},
+      {TFRT_CUBLAS_OP_C, 2},
+      {sizeof(tfrt_cublaslt_algorithm_t), 64},
+      {sizeof(tfrt_cublaslt_choice_t), 96},
+      {offsetof(tfrt_cublaslt_choice_t, workspace_size), 64},
+      {offsetof(tfrt_cublaslt_choice_t, state), 72},
+      {offsetof(tfrt_cublaslt_choice_t, waves), 76},
+  };
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(numbers); ++i) {
+    ck_assert_int_eq(numbers[i][0], numbers[i][1]);
+  }
+}
+END_TEST
+
+// Makes a product of |rows|, |columns| and |inner| up to 8 of the numbers of |t|, |count| times.
+static tfrt_status_t tfrt_test_multiply(tfrt_device_blas_t* blas, const tfrt_test_t* t, int rows,
+                                        int columns, int inner, int count) {
+  tfrt_blas_scalar_t one = {.dtype = TFRT_DTYPE_F32, .f32 = 1};
+  tfrt_blas_matrix_t matrix = {.buffer = t->memory, .dtype = TFRT_DTYPE_F32, .height = rows};
+  tfrt_blas_multiply_t multiply = {.rows = rows,
+                                   .columns = columns,
+                                   .inner = inner,
+                                   .alpha = one,
+                                   .a = matrix,
+                                   .b = matrix,
+                                   .beta = one,
+                                   .c = matrix,
+                                   .is_batch = count > 1,
+                                   .count = count,
+                                   .compute = TFRT_BLAS_COMPUTE_F32,
+                                   .algorithm = TFRT_BLAS_ALGORITHM_DEFAULT};
+  multiply.b.height = inner;
+  multiply.c.distance = rows * columns;
+  return tfrt_device_blas_multiply(blas, t->stream, &multiply);
+}
+
+// Makes a product with call |n| of |name| failing with |result|, and two more without.
+static tfrt_status_t tfrt_test_multiply_failing(const char* name, uint32_t n, int result) {
+  tfrt_test_t t;
+  tfrt_device_blas_t* blas;
+  tfrt_test_open(&t, NULL);
+  ck_assert(!tfrt_device_create_blas(t.device, &blas));
+  tfrt_fake_cuda_control()->set_failure(name, n, result);
+  tfrt_status_t status = tfrt_test_multiply(blas, &t, 2, 3, 4, 2);
+  tfrt_fake_cuda_control()->set_failure(name, 0, 0);
+  ck_assert(!tfrt_test_multiply(blas, &t, 2, 3, 4, 2));
+  ck_assert(!tfrt_test_multiply(blas, &t, 8, 8, 8, 1));
+  tfrt_device_blas_release(blas);
+  tfrt_test_close(&t);
+  return status;
+}
+
+// With how often it is called for a batch.
+static const struct {
+  const char* name;
+  uint32_t calls;
+} lt_functions[] = {
+    {"cublasLtMatmulDescCreate", 1},       {"cublasLtMatmulDescSetAttribute", 2},
+    {"cublasLtMatrixLayoutCreate", 3},     {"cublasLtMatrixLayoutSetAttribute", 6},
+    {"cublasLtMatmulPreferenceCreate", 1}, {"cublasLtMatmulPreferenceSetAttribute", 5},
+    {"cublasLtMatmulAlgoGetHeuristic", 1}, {"cublasLtMatmul", 1}};
+
+START_TEST(each_function_of_cublaslt_may_fail) {
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(lt_functions); ++i) {
+    char expected[128];
+    snprintf(expected, sizeof(expected), "cuda:0: %s failed: CUBLAS_STATUS_INTERNAL_ERROR (14)",
+             lt_functions[i].name);
+    for (uint32_t n = 1; n <= lt_functions[i].calls; ++n) {
+      tfrt_test_expect(tfrt_test_multiply_failing(lt_functions[i].name, n, 14),
+                       TFRT_STATUS_INTERNAL, expected);
+    }
+    ck_assert(!tfrt_test_multiply_failing(lt_functions[i].name, lt_functions[i].calls + 1, 14));
+  }
+}
+END_TEST
+
+// Not supported, an invalid value, another architecture: cuBLAS makes the product, and the next
+// ones.
+START_TEST(a_product_that_cublaslt_refuses_is_made_by_cublas) {
+  static const int refusals[] = {15, 7, 8};
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(lt_functions); ++i) {
+    tfrt_test_t t;
+    tfrt_device_blas_t* blas;
+    tfrt_test_open(&t, NULL);
+    ck_assert(!tfrt_device_create_blas(t.device, &blas));
+    tfrt_fake_cuda_control()->set_failure(lt_functions[i].name, 1, refusals[i % 3]);
+    ck_assert(!tfrt_test_multiply(blas, &t, 2, 3, 4, 2));
+    tfrt_fake_cuda_control()->set_failure("cublasGemmStridedBatchedEx", 1, 14);
+    tfrt_test_expect(tfrt_test_multiply(blas, &t, 2, 3, 4, 2), TFRT_STATUS_INTERNAL,
+                     "cublasGemmStridedBatchedEx failed");
+    tfrt_device_blas_release(blas);
+    tfrt_test_close(&t);
+  }
+}
+END_TEST
+
+START_TEST(without_cublaslt_or_its_memory_cublas_makes_all_products) {
+  static const char* const reasons[] = {"cublasLtCreate", "cuMemAllocFromPoolAsync"};
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(reasons); ++i) {
+    tfrt_test_t t;
+    tfrt_device_blas_t* blas;
+    tfrt_test_open(&t, NULL);
+    tfrt_fake_cuda_control()->set_failure(reasons[i], 1, 2);
+    ck_assert(!tfrt_device_create_blas(t.device, &blas));
+    ck_assert(!tfrt_test_multiply(blas, &t, 2, 3, 4, 1));
+    tfrt_fake_cuda_control()->set_failure("cublasGemmEx", 1, 14);
+    // Memory may be there again.
+    tfrt_status_t status = tfrt_test_multiply(blas, &t, 2, 3, 4, 1);
+    if (i == 0) tfrt_test_expect(status, TFRT_STATUS_INTERNAL, "cublasGemmEx failed");
+    if (i == 1) ck_assert(!status);
+    tfrt_fake_cuda_control()->set_failure("cublasGemmEx", 0, 0);
+    tfrt_device_blas_release(blas);
+    tfrt_test_close(&t);
+  }
+}
+END_TEST
+
+// The algorithms of as many shapes as are kept.
+#define TFRT_TEST_PLANS 64
+
+START_TEST(an_algorithm_is_chosen_once_for_a_shape_and_the_oldest_is_forgotten) {
+  const tfrt_fake_cuda_control_t* control = tfrt_fake_cuda_control();
+  tfrt_test_t t;
+  tfrt_device_blas_t* blas;
+  tfrt_test_open(&t, NULL);
+  ck_assert(!tfrt_device_create_blas(t.device, &blas));
+  ck_assert(!tfrt_test_multiply(blas, &t, 8, 8, 8, 1));
+  int live = 0;
+  for (int i = 0; i < 3 * TFRT_TEST_PLANS; ++i) {
+    ck_assert(!tfrt_test_multiply(blas, &t, 1 + i % 8, 1 + i / 8 % 8, 1 + i / 64, 1));
+    // The shape that was used last stays.
+    control->set_failure("cublasLtMatmulAlgoGetHeuristic", 1, 14);
+    ck_assert(!tfrt_test_multiply(blas, &t, 1 + i % 8, 1 + i / 8 % 8, 1 + i / 64, 1));
+    control->set_failure("cublasLtMatmulAlgoGetHeuristic", 0, 0);
+    if (i == TFRT_TEST_PLANS) live = control->live();
+  }
+  // Work of the stream may still be under way; the descriptions are all there.
+  ck_assert_int_le(control->live(), live + 8);
+  control->set_failure("cublasLtMatmulAlgoGetHeuristic", 1, 14);
+  tfrt_test_expect(tfrt_test_multiply(blas, &t, 8, 8, 8, 1), TFRT_STATUS_INTERNAL,
+                   "cublasLtMatmulAlgoGetHeuristic failed");
+  ck_assert(!tfrt_test_multiply(blas, &t, 8, 8, 8, 1));
+  tfrt_device_blas_release(blas);
+  tfrt_test_close(&t);
+}
+END_TEST
+
+// A stream's memory for libraries: it grows under work that uses it, and goes with the stream,
+// behind that work.
+START_TEST(a_workspace_is_of_its_stream_and_goes_with_it) {
+  tfrt_test_t t;
+  tfrt_device_blas_t* blas[2];
+  tfrt_test_open(&t, NULL);
+  for (int i = 0; i < 2; ++i) ck_assert(!tfrt_device_create_blas(t.device, &blas[i]));
+  tfrt_device_buffer_t* matrix;
+  ck_assert(!tfrt_device_allocator_allocate(t.allocator, t.stream, 200 * 4, &matrix));
+  ck_assert(!tfrt_device_stream_fill(t.stream, matrix, 0, 4));
+  for (int round = 0; round < 30; ++round) {
+    tfrt_blas_scalar_t one = {.dtype = TFRT_DTYPE_F32, .f32 = 1};
+    tfrt_blas_matrix_t row = {.buffer = matrix, .dtype = TFRT_DTYPE_F32, .height = 1};
+    // The fake asks for a KiB for each row and column.
+    tfrt_blas_multiply_t multiply = {.rows = 1,
+                                     .columns = 1 + 6 * round,
+                                     .inner = 1,
+                                     .alpha = one,
+                                     .a = row,
+                                     .b = row,
+                                     .beta = one,
+                                     .c = row,
+                                     .count = 1,
+                                     .compute = TFRT_BLAS_COMPUTE_F32,
+                                     .algorithm = TFRT_BLAS_ALGORITHM_DEFAULT};
+    ck_assert(!tfrt_device_blas_multiply(blas[round % 2], t.stream, &multiply));
+  }
+  tfrt_device_buffer_release(matrix);
+  for (int i = 0; i < 2; ++i) tfrt_device_blas_release(blas[i]);
+  tfrt_test_close(&t);
 }
 END_TEST
 
@@ -519,6 +728,12 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(libraries, an_absent_library_is_one_clear_line);
   tcase_add_test(libraries, a_library_that_is_another_one_is_one_clear_line);
   tcase_add_test(libraries, each_function_of_cublas_may_fail);
+  tcase_add_test(libraries, the_numbers_are_the_librarys);
+  tcase_add_test(libraries, each_function_of_cublaslt_may_fail);
+  tcase_add_test(libraries, a_product_that_cublaslt_refuses_is_made_by_cublas);
+  tcase_add_test(libraries, without_cublaslt_or_its_memory_cublas_makes_all_products);
+  tcase_add_test(libraries, an_algorithm_is_chosen_once_for_a_shape_and_the_oldest_is_forgotten);
+  tcase_add_test(libraries, a_workspace_is_of_its_stream_and_goes_with_it);
   tcase_add_test(libraries, each_function_of_cudnn_may_fail);
   tcase_add_test(libraries, a_workspace_that_is_too_small_is_refused);
   tcase_add_test(libraries, each_function_of_the_backend_may_fail);

@@ -16,7 +16,8 @@
 //     counted and described: use after free, double free, bytes beyond the end, memory of another
 //     context, memory that isn't pinned, objects that are left.
 //   - Any entry point can be made to fail.
-//   - Libraries on top of the driver are in it, too: cuBLAS, cuDNN and NCCL (among the devices of
+//   - Libraries on top of the driver are in it, too: cuBLAS with cuBLASLt, cuDNN and NCCL (among
+//   the devices of
 //     this process), computing on the host.
 //
 // Life of a test:

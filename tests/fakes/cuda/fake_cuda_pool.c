@@ -219,6 +219,7 @@ tfrt_cuda_result_t tfrt_fake_MemPoolExportToShareableHandle(void* handle, tfrt_c
   }
   int file = fcntl(pool->file, F_DUPFD_CLOEXEC, 3);
   memcpy(handle, &file, sizeof(file));
+  pool->is_exported |= file >= 0;
   return tfrt_fake_end(file >= 0 ? 0 : TFRT_CUDA_ERROR_OUT_OF_MEMORY);
 }
 
@@ -252,8 +253,8 @@ tfrt_cuda_result_t tfrt_fake_MemPoolExportPointer(tfrt_cuda_exported_t* exported
   int error = tfrt_fake_begin_in_context("cuMemPoolExportPointer", NULL);
   if (error) return tfrt_fake_end(error);
   const tfrt_fake_block_t* block = tfrt_fake_block_find((void*)(uintptr_t)address, 1, false);
-  // Only whole blocks of a pool with a handle.
-  if (!block || !block->pool || block->pool->is_imported ||
+  // Only whole blocks of a pool with a handle, which was asked for before, as drivers have it.
+  if (!block || !block->pool || block->pool->is_imported || !block->pool->is_exported ||
       block->data != (char*)(uintptr_t)address || block->is_freed) {
     return tfrt_fake_end(TFRT_CUDA_ERROR_INVALID_VALUE);
   }

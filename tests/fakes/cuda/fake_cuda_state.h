@@ -50,6 +50,7 @@ typedef struct tfrt_cuda_pool_s {
   tfrt_list_link_t link;
   tfrt_fake_context_t* context;
   bool is_imported;
+  bool is_exported;                          // its handle was asked for
   bool access[TFRT_FAKE_CUDA_DEVICE_COUNT];  // who reaches its memory
   int file;
   uint64_t next;    // the first byte of the file that no block has had; of one that is not imported
