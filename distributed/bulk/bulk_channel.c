@@ -96,8 +96,7 @@ void tfrt_bulk_channel_break(tfrt_bulk_channel_t* channel) {
   schedule(channel, TFRT_BULK_CHANNEL_DUE_ABORT);
 }
 
-// Takes |channel| out of use and breaks it.
-static void give_up(tfrt_bulk_channel_t* channel) {
+void tfrt_bulk_channel_give_up(tfrt_bulk_channel_t* channel) {
   tfrt_bulk_peer_t* peer = channel->peer;
   bool was_open = channel->state == TFRT_BULK_CHANNEL_OPEN;
   tfrt_bulk_channel_break(channel);
@@ -112,7 +111,7 @@ static void run_timer(tfrt_timer_t* timer) {
   bool is_late = channel->state == TFRT_BULK_CHANNEL_DIALLING ||
                  channel->state == TFRT_BULK_CHANNEL_GREETING ||
                  channel->state == TFRT_BULK_CHANNEL_REFUSING;
-  if (is_late) give_up(channel);
+  if (is_late) tfrt_bulk_channel_give_up(channel);
   release_and_unlock(channel);
 }
 
@@ -122,6 +121,8 @@ static void run_timer(tfrt_timer_t* timer) {
 static void must_write(tfrt_bulk_channel_t* channel) {
   channel->is_writing = true;
   channel->used_ns = tfrt_bulk_manager_now_ns(channel->manager);
+  channel->writing_ns = channel->used_ns;
+  if (channel->sending) tfrt_bulk_peer_watch(channel->peer);
   ++channel->references;  // a write may be completed behind the connection's end
   schedule(channel, TFRT_BULK_CHANNEL_DUE_WRITE);
 }
@@ -135,7 +136,7 @@ static tfrt_status_t encode_message(tfrt_bulk_channel_t* channel, const tfrt_wir
 static void take_encoded(tfrt_bulk_channel_t* channel, tfrt_status_t status) {
   if (!tfrt_status_is_ok(status)) {
     tfrt_status_release(status);
-    give_up(channel);
+    tfrt_bulk_channel_give_up(channel);
     return;
   }
   must_write(channel);
@@ -293,7 +294,17 @@ static bool begin_chunk(tfrt_bulk_channel_t* channel) {
   if (!channel->sending) return false;
   const uint64_t size = channel->chunk.payload.size;
   if (is_paced && size > 0) {
-    channel->chunk.asks_received = tfrt_bulk_pace_note_sent(&channel->pace, size, now_ns);
+    bool asks = tfrt_bulk_pace_note_sent(&channel->pace, size, now_ns);
+    // Behind the end of a large payload, or of its credit, no chunk may come that asks.
+    const tfrt_bulk_outgoing_t* sending = channel->sending;
+    const bool is_end = (channel->chunk.last || sending->offset >= sending->limit) &&
+                        sending->encoding.body_size >= TFRT_WIRE_SMALL_TRANSFER_SIZE;
+    if (is_end && !asks) {
+      tfrt_bulk_pace_ask(&channel->pace);
+      asks = true;
+    }
+    channel->chunk.asks_received = asks;
+    tfrt_bulk_stall_note_sent(channel->sending, &channel->pace, asks);
   }
   return true;
 }
@@ -385,7 +396,7 @@ static void dial_and_greet(tfrt_bulk_channel_t* channel) {
   tfrt_node_lock_lock(manager->lock);
   channel->connection = connection;
   if (!connection) {
-    give_up(channel);
+    tfrt_bulk_channel_give_up(channel);
     stop_timer(channel);
     --channel->references;  // on_closed will not come; the task still has one
   } else if (channel->peer) {
@@ -415,7 +426,7 @@ static void run_task(tfrt_task_t* task) {
   if (status) {
     finish_write(channel);
     --channel->references;  // the task has one still
-    if (!tfrt_bulk_channel_is_over(channel)) give_up(channel);
+    if (!tfrt_bulk_channel_is_over(channel)) tfrt_bulk_channel_give_up(channel);
   }
   tfrt_status_release(status);
   release_and_unlock(channel);
@@ -442,7 +453,7 @@ static bool on_welcome(tfrt_bulk_channel_t* channel, const tfrt_bulk_message_t* 
     return false;
   stop_timer(channel);
   if (message->body.welcome.error) {
-    give_up(channel);
+    tfrt_bulk_channel_give_up(channel);
     return true;
   }
   leave_state(channel, TFRT_BULK_CHANNEL_OPEN);
@@ -480,8 +491,12 @@ static bool note_traffic(tfrt_bulk_channel_t* channel, const tfrt_wire_bulk_t* m
     channel->arrivals.bytes += size;
     if (message->chunk.asks_received) channel->arrivals.is_report_due = true;
   }
-  return message->kind != TFRT_WIRE_BULK_RECEIVED ||
-         tfrt_bulk_pace_note_arrived(&channel->pace, message->received.bytes, channel->used_ns);
+  if (message->kind != TFRT_WIRE_BULK_RECEIVED) return true;
+  if (!tfrt_bulk_pace_note_arrived(&channel->pace, message->received.bytes, channel->used_ns)) {
+    return false;
+  }
+  tfrt_bulk_stall_note_report(channel->peer);
+  return true;
 }
 
 // Takes the lock. Returns false for a message that must not come here.
@@ -491,6 +506,7 @@ static bool on_wire_message(tfrt_bulk_channel_t* channel, const tfrt_bulk_messag
   bool is_fine = true;
   tfrt_node_lock_lock(lock);
   channel->used_ns = tfrt_bulk_manager_now_ns(channel->manager);
+  channel->heard_ns = channel->used_ns;
   if (channel->state == TFRT_BULK_CHANNEL_GREETING) {
     is_fine = on_hello(channel, message);
   } else if (channel->state == TFRT_BULK_CHANNEL_DIALLING) {
@@ -515,7 +531,7 @@ static void on_mistake(tfrt_bulk_channel_t* channel, tfrt_status_t status) {
     name.incarnation = channel->peer->session.incarnation;
     name.session = channel->peer->session.session;
   }
-  if (!tfrt_bulk_channel_is_over(channel)) give_up(channel);
+  if (!tfrt_bulk_channel_is_over(channel)) tfrt_bulk_channel_give_up(channel);
   tfrt_node_lock_unlock_and_run(channel->manager->lock);
   if (name.incarnation != 0) handler->vtable->lost(handler, &name, status);
 }

@@ -7,6 +7,7 @@
 //    bulk_message.c    a message read, and the checksum
 //    bulk_outgoing.c   payloads from here, those that are not in memory, too
 //    bulk_pace.c       how many bytes may be on their way
+//    bulk_stall.c      whether they arrive
 //    bulk_incoming.c   payloads to here, and memory for large ones
 //
 //   manager --> peer (a session) --> channel in use       any channel --> its connection
@@ -62,6 +63,20 @@ typedef enum tfrt_bulk_outgoing_state_e {
   TFRT_BULK_OUTGOING_FINISHING,  // |task| is due
 } tfrt_bulk_outgoing_state_t;
 
+// Whether bytes of a payload from here arrive (bulk_stall.c).
+typedef struct tfrt_bulk_stall_s {
+  tfrt_list_link_t link;  // among the peer's transfers with bytes under way, or in none
+  int64_t since_ns;       // bytes were given to a channel, or were held back on one, and none came
+                          // since then; TFRT_TIME_INFINITE: nothing is waited for
+  bool is_fresh;          // |since_ns| is about the channel in use alone
+  int64_t waits_ns;       // in the list: a report was asked for, and none came since then;
+                          // TFRT_TIME_INFINITE: none was asked for
+  uint64_t mark;          // the bytes of that channel behind the first chunk that is waited for
+  uint64_t last_mark;     // and behind the last one
+  uint64_t arrived;       // bytes, as far as the borrower has said
+  uint64_t unasked;       // more may be there without a report: at most this number
+} tfrt_bulk_stall_t;
+
 // A payload from here.
 typedef struct tfrt_bulk_outgoing_s {
   tfrt_hash_node_t by_want;
@@ -72,14 +87,12 @@ typedef struct tfrt_bulk_outgoing_s {
   tfrt_async_value_t* value;  // +1
   const char* type;
   tfrt_encoding_t encoding;
-  uint64_t offset;           // of the next chunk
-  uint64_t limit;            // credit
-  bool is_described;         // the chunk that describes it was sent
-  bool was_written;          // something was given to the channel in use
-  bool is_interrupted;       // that channel was lost; waits for resume_send
-  int64_t stalled_since_ns;  // bytes were given to a channel that was lost, or were held back on
-                             // one; TFRT_TIME_INFINITE: since then some came
-  uint64_t arrived;          // bytes, as far as the borrower has said
+  uint64_t offset;      // of the next chunk
+  uint64_t limit;       // credit
+  bool is_described;    // the chunk that describes it was sent
+  bool was_written;     // something was given to the channel in use
+  bool is_interrupted;  // that channel was lost; waits for resume_send
+  tfrt_bulk_stall_t stall;
   tfrt_status_t failure;  // +1: no byte comes any more, which each channel tells; waits for its end
   uint32_t writes;        // that borrow the value, or a piece of it, at the moment
   tfrt_bulk_reader_t* reader;  // owned; NULL: the payload is in memory
@@ -183,10 +196,12 @@ struct tfrt_bulk_channel_s {
   tfrt_task_t task;
   tfrt_timer_t timer;      // for Hello, or Welcome, or the end of a channel that was refused
   int64_t used_ns;         // when a message came, or was begun to be written
+  int64_t heard_ns;        // when a message came, or none could
   uint64_t expected_want;  // a Window of it is due; 0: none is
   tfrt_bulk_arrivals_t arrivals;
   tfrt_bulk_pace_t pace;  // of the bytes that we send, if the session has one
   bool is_writing;        // |write|, |head|, |chunk| and |sending| are in use
+  int64_t writing_ns;     // since then, if so
   tfrt_transport_write_t write;
   tfrt_string_builder_t head;  // a message, or a chunk up to its payload
   tfrt_wire_chunk_t chunk;
@@ -211,6 +226,7 @@ struct tfrt_bulk_peer_s {
   int64_t next_dial_ns;   // not before
   int64_t give_up_at_ns;  // TFRT_TIME_INFINITE: a channel is open, or none is needed
   bool has_timer;
+  int64_t timer_ns;  // when it is due
   tfrt_timer_t timer;
   tfrt_hash_table_t outgoing;
   tfrt_hash_table_t incoming;
@@ -219,6 +235,7 @@ struct tfrt_bulk_peer_s {
   tfrt_list_link_t interrupted;  // outgoing ones; the borrower must hear of each
   tfrt_list_link_t failed;       // the same
   tfrt_list_link_t offers;       // outgoing ones whose memory is lent
+  tfrt_list_link_t under_way;    // outgoing ones with bytes that were not reported, by their marks
   tfrt_list_link_t windows;      // incoming ones with a grant that was not sent
   tfrt_list_link_t aborts;
   uint32_t abort_count;
@@ -265,11 +282,16 @@ void tfrt_bulk_peer_need(tfrt_bulk_peer_t* peer);
 // channel, after a delay unless the channel |was_open|.
 void tfrt_bulk_peer_detach(tfrt_bulk_peer_t* peer, bool was_open);
 
+// Sees to it that a channel is broken on which nothing has come for too long, though bytes are
+// waited for.
+void tfrt_bulk_peer_watch(tfrt_bulk_peer_t* peer);
+
 // |peer|'s channel is OPEN, and the peer says that it is at |place|.
 static inline void tfrt_bulk_peer_opened(tfrt_bulk_peer_t* peer, tfrt_string_view_t place) {
   peer->is_here = place.size > 0 && tfrt_string_view_equal(place, peer->manager->options.place);
   peer->is_needed = true;
   peer->give_up_at_ns = TFRT_TIME_INFINITE;
+  tfrt_bulk_peer_watch(peer);
 }
 
 // Judges |hello| on the accepted |channel|: makes it the channel in use, or returns an error (+1).
@@ -292,6 +314,9 @@ void tfrt_bulk_channel_pump(tfrt_bulk_channel_t* channel);
 
 // Breaks |channel|, which is in use by nobody any more.
 void tfrt_bulk_channel_break(tfrt_bulk_channel_t* channel);
+
+// Takes |channel| out of use and breaks it.
+void tfrt_bulk_channel_give_up(tfrt_bulk_channel_t* channel);
 
 // Returns true if |channel| is in use by nobody any more.
 static inline bool tfrt_bulk_channel_is_over(const tfrt_bulk_channel_t* channel) {
@@ -329,6 +354,49 @@ bool tfrt_bulk_outgoing_next_offer(tfrt_bulk_peer_t* peer, tfrt_wire_offer_t* ou
 
 // A write of |outgoing| is over.
 void tfrt_bulk_outgoing_finish_write(tfrt_bulk_outgoing_t* outgoing);
+
+// --- bulk_incoming.c ---
+
+// Returns true if a payload to here could go on: the owner may send, and this side has stored what
+// has come.
+bool tfrt_bulk_incoming_is_awaited(const tfrt_bulk_peer_t* peer);
+
+// --- bulk_stall.c ---
+
+// |arrived| bytes of |outgoing| are there, and it waits for no more.
+void tfrt_bulk_stall_reset(tfrt_bulk_outgoing_t* outgoing, uint64_t arrived);
+
+// Bytes of |outgoing| are given to the channel in use.
+void tfrt_bulk_stall_note_given(tfrt_bulk_outgoing_t* outgoing);
+
+// They are on their way, by the |pace| of that channel. |asks|: a report was asked for.
+void tfrt_bulk_stall_note_sent(tfrt_bulk_outgoing_t* outgoing, const tfrt_bulk_pace_t* pace,
+                               bool asks);
+
+// The peer has reported bytes on its channel in use.
+void tfrt_bulk_stall_note_report(tfrt_bulk_peer_t* peer);
+
+// The borrower of |outgoing| has made room for more: it has received.
+void tfrt_bulk_stall_note_window(tfrt_bulk_outgoing_t* outgoing);
+
+// The channel in use was lost, and no byte of |outgoing|, which could send, was given to it, since
+// others waited for their reports: that counts as a try. Otherwise each of many payloads would wait
+// for a channel of its own. Returns the error (+1) if that has lasted for too long.
+tfrt_status_t tfrt_bulk_stall_note_held(tfrt_bulk_outgoing_t* outgoing) TFRT_MUST_USE;
+
+// The borrower resumes |outgoing| at |offset|, with credit up to |limit|. Returns the error (+1) if
+// none of its bytes have arrived for too long, though channels could be had: none ever will.
+tfrt_status_t tfrt_bulk_stall_note_resumed(tfrt_bulk_outgoing_t* outgoing, uint64_t offset,
+                                           uint64_t limit) TFRT_MUST_USE;
+
+// The channel in use can't bring |outgoing| any more.
+void tfrt_bulk_stall_forget(tfrt_bulk_outgoing_t* outgoing);
+
+// Returns when tfrt_bulk_stall_break_late() is due; TFRT_TIME_INFINITE: not at all.
+int64_t tfrt_bulk_stall_due_ns(const tfrt_bulk_peer_t* peer);
+
+// Breaks |peer|'s channel in use if that should have brought bytes, and has not for too long.
+void tfrt_bulk_stall_break_late(tfrt_bulk_peer_t* peer);
 
 // --- Directions ---
 

@@ -36,6 +36,7 @@ static tfrt_bulk_incoming_t* create(tfrt_bulk_peer_t* peer, uint64_t want, uint6
   tfrt_hash_table_insert(&peer->incoming, &incoming->name.want, &incoming->by_want);
   ++manager->live;
   ++manager->counts.receiving;
+  tfrt_bulk_peer_watch(peer);
   return incoming;
 }
 
@@ -357,6 +358,18 @@ static tfrt_status_t await_stored(tfrt_bulk_incoming_t* incoming, uint64_t size,
   tfrt_node_lock_unlock_and_run(manager->lock);
   tfrt_async_value_and_then(stored, &piece->task);
   return NULL;
+}
+
+bool tfrt_bulk_incoming_is_awaited(const tfrt_bulk_peer_t* peer) {
+  for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->incoming); node;
+       node = tfrt_hash_table_next(&peer->incoming, node)) {
+    const tfrt_bulk_incoming_t* incoming = TFRT_CONTAINER_OF(node, tfrt_bulk_incoming_t, by_want);
+    const bool is_idle = incoming->state == TFRT_BULK_INCOMING_RECEIVING && !incoming->is_busy &&
+                         incoming->interruption == TFRT_BULK_NOT_INTERRUPTED &&
+                         incoming->borrowing == TFRT_BULK_NOT_BORROWING;
+    if (is_idle && incoming->received < incoming->granted) return true;
+  }
+  return false;
 }
 
 // --- Chunks ------------------------------------------------------------------

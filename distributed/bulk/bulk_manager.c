@@ -215,6 +215,7 @@ tfrt_status_t tfrt_bulk_manager_open(tfrt_bulk_manager_t* manager,
   tfrt_list_initialize(&peer->interrupted);
   tfrt_list_initialize(&peer->failed);
   tfrt_list_initialize(&peer->offers);
+  tfrt_list_initialize(&peer->under_way);
   tfrt_list_initialize(&peer->windows);
   tfrt_list_initialize(&peer->aborts);
   tfrt_hash_table_insert(&manager->peers, &peer->session.incarnation, &peer->by_incarnation);
@@ -278,6 +279,22 @@ void tfrt_bulk_peer_abort_transfer(tfrt_bulk_peer_t* peer, uint64_t want, bool f
 
 static void run_timer(tfrt_timer_t* timer);
 
+// Has the timer run at |due_ns| at the latest.
+static void set_timer(tfrt_bulk_peer_t* peer, int64_t due_ns) {
+  if (peer->is_buried || due_ns == TFRT_TIME_INFINITE) return;
+  if (peer->has_timer) {
+    // One that can't be cancelled is about to run, and looks itself what is due.
+    bool is_free =
+        peer->timer_ns > due_ns && tfrt_timer_cancel(peer->manager->timers, &peer->timer);
+    if (!is_free) return;
+  }
+  peer->has_timer = true;
+  peer->timer_ns = due_ns;
+  tfrt_timer_start(peer->manager->timers, &peer->timer, due_ns, run_timer);
+}
+
+void tfrt_bulk_peer_watch(tfrt_bulk_peer_t* peer) { set_timer(peer, tfrt_bulk_stall_due_ns(peer)); }
+
 // Whether the lack of a channel is a failure. A side that can't dial may need a channel for
 // payloads that never come.
 static bool is_missed(const tfrt_bulk_peer_t* peer) {
@@ -292,6 +309,7 @@ static void update(tfrt_bulk_peer_t* peer) {
   bool is_open = peer->channel && peer->channel->state == TFRT_BULK_CHANNEL_OPEN;
   if (is_open || !is_missed(peer)) {
     peer->give_up_at_ns = TFRT_TIME_INFINITE;
+    tfrt_bulk_peer_watch(peer);
     return;
   }
   int64_t now_ns = tfrt_bulk_manager_now_ns(manager);
@@ -307,9 +325,7 @@ static void update(tfrt_bulk_peer_t* peer) {
   }
   int64_t due_ns = peer->give_up_at_ns;
   if (can_dial && peer->next_dial_ns < due_ns) due_ns = peer->next_dial_ns;
-  if (peer->has_timer && !tfrt_timer_cancel(manager->timers, &peer->timer)) return;
-  peer->has_timer = true;
-  tfrt_timer_start(manager->timers, &peer->timer, due_ns, run_timer);
+  set_timer(peer, due_ns);
 }
 
 static void run_timer(tfrt_timer_t* timer) {
@@ -329,6 +345,7 @@ static void run_timer(tfrt_timer_t* timer) {
     peer->give_up_at_ns = TFRT_TIME_INFINITE;
     peer->is_needed = false;
   } else {
+    tfrt_bulk_stall_break_late(peer);
     update(peer);
   }
   tfrt_node_lock_unlock_and_run(lock);

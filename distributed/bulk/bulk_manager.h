@@ -46,7 +46,8 @@
 //
 // The owner reports a failure by an Abort on each channel until the Unwant has come. One of them is
 // that channels can be had, and no byte of the payload arrives over any: as where the network
-// passes small packets only.
+// passes small packets only. Timers of both sides look at that (bulk_stall.c), and break a channel
+// that brings nothing.
 //
 // Life of a manager:
 //  1. Created over transport, lock, timers and handler. Its acceptor is given to the
@@ -138,7 +139,7 @@ typedef struct tfrt_bulk_options_s {
   int64_t dial_timeout_ns;         // for an answer, then for Hello, or a refusal, or Welcome
   int64_t redial_delay_ns;         // between attempts; the first after a loss is made at once
   int64_t give_up_ns;              // without a channel that is needed: lost
-  int64_t stall_ns;      // a transfer that channels break under, and that gets nowhere: fails
+  int64_t stall_ns;  // a transfer that gets nowhere for so long, though channels can be had, fails
   uint64_t window_size;  // credit ahead of what was received and stored, in bytes
   size_t max_greeting;   // accepted channels without a Hello; one more ends the oldest
   bool uses_checksum;    // chunks that we send carry a CRC-32C

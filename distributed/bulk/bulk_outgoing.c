@@ -378,8 +378,8 @@ static tfrt_status_t create(tfrt_bulk_manager_t* manager, tfrt_bulk_peer_t* peer
   outgoing->offset = send->offset;
   outgoing->limit = send->limit;
   outgoing->is_described = send->offset > 0;
-  outgoing->arrived = send->offset;
-  outgoing->stalled_since_ns = TFRT_TIME_INFINITE;
+  tfrt_list_initialize(&outgoing->stall.link);
+  tfrt_bulk_stall_reset(outgoing, send->offset);
   outgoing->done = send->done;
   outgoing->context = send->context;
   tfrt_status_t status = NULL;
@@ -452,6 +452,7 @@ static void end(tfrt_bulk_outgoing_t* outgoing, tfrt_status_t status) {
   if (was_taken) outgoing->peer->declines = 0;
   tfrt_hash_table_remove(&outgoing->peer->outgoing, &outgoing->by_want);
   tfrt_list_remove(&outgoing->link);
+  tfrt_bulk_stall_forget(outgoing);
   outgoing->peer = NULL;
   outgoing->state = TFRT_BULK_OUTGOING_OVER;
   outgoing->result = tfrt_status_retain(status);
@@ -565,9 +566,7 @@ tfrt_bulk_outgoing_t* tfrt_bulk_outgoing_next(tfrt_bulk_peer_t* peer, uint64_t m
   }
   outgoing->is_described = true;
   outgoing->was_written = true;
-  if (outgoing->stalled_since_ns == TFRT_TIME_INFINITE) {
-    outgoing->stalled_since_ns = tfrt_bulk_manager_now_ns(peer->manager);
-  }
+  tfrt_bulk_stall_note_given(outgoing);
   if (TFRT_COUNTERS) peer->traffic.sent += end - outgoing->offset;
   outgoing->offset = end;
   ++outgoing->writes;
@@ -602,7 +601,7 @@ static void on_window(tfrt_bulk_peer_t* peer, const tfrt_wire_window_t* window) 
   }
   if (window->limit <= outgoing->limit) return;
   outgoing->limit = window->limit;
-  outgoing->stalled_since_ns = TFRT_TIME_INFINITE;
+  tfrt_bulk_stall_note_window(outgoing);
   // Keeps its turn, if it has one. An interrupted or failed transfer needs none: its borrower hears
   // of that instead.
   bool has_turn = outgoing->is_interrupted || outgoing->failure;
@@ -636,43 +635,26 @@ static void on_message(tfrt_bulk_channel_t* channel, const tfrt_bulk_message_t* 
 
 // --- Interruption ------------------------------------------------------------
 
-// If no byte of |outgoing| has arrived for too long, though channels could be had, none ever will:
-// returns the error.
-static tfrt_status_t check_stall(const tfrt_bulk_outgoing_t* outgoing) {
-  const tfrt_bulk_manager_t* manager = outgoing->manager;
-  if (outgoing->stalled_since_ns == TFRT_TIME_INFINITE) return NULL;
-  const int64_t stalled_ns = tfrt_bulk_manager_now_ns(manager) - outgoing->stalled_since_ns;
-  if (stalled_ns < manager->options.stall_ns) return NULL;
-  return tfrt_status_create(
-      TFRT_STATUS_UNAVAILABLE,
-      "the network loses its payload: %llu of %zu bytes came, and none for %.1f s; the limit is "
-      "%.1f s, three times --silence-ms (does the path pass packets of full size?)",
-      (unsigned long long)outgoing->arrived, outgoing->encoding.body_size,
-      (double)stalled_ns / (double)TFRT_NANOSECONDS_PER_SECOND,
-      (double)manager->options.stall_ns / (double)TFRT_NANOSECONDS_PER_SECOND);
-}
-
-// The channel is lost, and the pace let no byte of |outgoing| go while others waited for their
-// reports: it counts as a try. Otherwise each of many payloads would wait for a channel of its own.
-static void note_held(tfrt_bulk_outgoing_t* outgoing) {
-  const int64_t held_since_ns = outgoing->peer->held_since_ns;
-  if (held_since_ns == TFRT_TIME_INFINITE || !tfrt_list_is_linked(&outgoing->link)) return;
-  if (outgoing->stalled_since_ns == TFRT_TIME_INFINITE) outgoing->stalled_since_ns = held_since_ns;
-  // The borrower resumes one that has begun, and hears of the failure then.
-  tfrt_status_t stalled = outgoing->is_described ? NULL : check_stall(outgoing);
-  if (!stalled) return;
+// Ends the sending of |outgoing| with |stalled| (consumed; NULL: nothing). Returns false if that is
+// NULL.
+static bool take_stall(tfrt_bulk_outgoing_t* outgoing, tfrt_status_t stalled) {
+  if (!stalled) return false;
   fail(outgoing, stalled);
   tfrt_status_release(stalled);
+  return true;
 }
 
 static void interrupt_all(tfrt_bulk_peer_t* peer) {
   for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->outgoing); node;
        node = tfrt_hash_table_next(&peer->outgoing, node)) {
     tfrt_bulk_outgoing_t* outgoing = TFRT_CONTAINER_OF(node, tfrt_bulk_outgoing_t, by_want);
+    tfrt_bulk_stall_forget(outgoing);
     // The borrower hears again of an interrupted or failed one: the earlier message may be lost,
     // too.
     if (!outgoing->was_written && !outgoing->is_interrupted && !outgoing->failure) {
-      note_held(outgoing);
+      if (tfrt_list_is_linked(&outgoing->link)) {
+        take_stall(outgoing, tfrt_bulk_stall_note_held(outgoing));
+      }
       continue;
     }
     outgoing->was_written = false;
@@ -680,20 +662,6 @@ static void interrupt_all(tfrt_bulk_peer_t* peer) {
     place(outgoing);
   }
   peer->held_since_ns = TFRT_TIME_INFINITE;
-}
-
-// The borrower resumes |outgoing| at |offset|, with credit up to |limit|: notes whether bytes have
-// arrived. Returns the error if none have for too long.
-static tfrt_status_t note_arrival(tfrt_bulk_outgoing_t* outgoing, uint64_t offset, uint64_t limit) {
-  // The first chunk of a pace is small: where packets of full size are lost, it may pass on each
-  // channel, and is no progress. A borrower that gives no credit has all that it asked for.
-  const uint64_t least = outgoing->peer->session.is_paced ? TFRT_TUNING_PACE_LEAST_CHUNK : 0;
-  if (offset > outgoing->arrived + least || offset >= limit) {
-    outgoing->arrived = offset;
-    outgoing->stalled_since_ns = TFRT_TIME_INFINITE;
-    return NULL;
-  }
-  return check_stall(outgoing);
 }
 
 tfrt_status_t tfrt_bulk_manager_resume_send(tfrt_bulk_manager_t* manager, uint64_t incarnation,
@@ -729,10 +697,7 @@ tfrt_status_t tfrt_bulk_manager_resume_send(tfrt_bulk_manager_t* manager, uint64
   outgoing->is_described = offset > 0;
   outgoing->was_written = false;
   outgoing->is_interrupted = false;
-  tfrt_status_t stalled = note_arrival(outgoing, offset, limit);
-  if (stalled) {
-    fail(outgoing, stalled);
-    tfrt_status_release(stalled);
+  if (take_stall(outgoing, tfrt_bulk_stall_note_resumed(outgoing, offset, limit))) {
     tfrt_bulk_peer_need(peer);
     return NULL;
   }

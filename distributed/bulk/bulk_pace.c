@@ -16,6 +16,10 @@ static uint64_t going_chunk_size(const tfrt_bulk_pace_t* pace) {
   return max_u64((uint64_t)((double)pace->limit * share), TFRT_TUNING_PACE_LEAST_CHUNK);
 }
 
+uint64_t tfrt_bulk_pace_report_bytes(const tfrt_bulk_pace_t* pace) {
+  return going_chunk_size(pace);
+}
+
 uint64_t tfrt_bulk_pace_chunk_size(tfrt_bulk_pace_t* pace, int64_t now_ns) {
   const bool is_late =
       pace->state == TFRT_BULK_PACE_GOING && now_ns - pace->probed_ns >= TFRT_TUNING_PACE_PROBE_NS;

@@ -65,6 +65,12 @@ uint64_t tfrt_bulk_pace_chunk_size(tfrt_bulk_pace_t* pace, int64_t now_ns);
 // Thread-compatible.
 bool tfrt_bulk_pace_note_sent(tfrt_bulk_pace_t* pace, uint64_t size, int64_t now_ns);
 
+// Returns about how many bytes are sent at most without a report asked for. Thread-compatible.
+uint64_t tfrt_bulk_pace_report_bytes(const tfrt_bulk_pace_t* pace);
+
+// The chunk that was sent last asks for a report, though it need not. Thread-compatible.
+static inline void tfrt_bulk_pace_ask(tfrt_bulk_pace_t* pace) { pace->asked = pace->sent; }
+
 // The peer reports, at |now_ns|, that |arrived| bytes of this channel are there. Returns false, and
 // changes nothing, if fewer were sent. Thread-compatible.
 bool tfrt_bulk_pace_note_arrived(tfrt_bulk_pace_t* pace, uint64_t arrived, int64_t now_ns);

@@ -143,6 +143,97 @@ START_TEST(a_payload_that_stops_on_its_way_says_how_far_it_came) {
 }
 END_TEST
 
+// A paced session whose stall ends at 15 s, on a network that never notices what it loses: the
+// limits of transfers are all that ends them.
+static void begin_unnoticed_stall(uint32_t diallers, tfrt_bulk_harness_options_t* out_options) {
+  tfrt_bulk_harness_options_initialize(out_options);
+  out_options->is_paced = true;
+  out_options->diallers = diallers;
+  out_options->network.hole_ns = LONG_NS;
+  out_options->channels.stall_ns = 15 * TFRT_NANOSECONDS_PER_SECOND;
+  tfrt_bulk_harness_begin(&harness, out_options);
+}
+
+static void lose_large_messages(const tfrt_bulk_harness_options_t* options) {
+  tfrt_simulated_options_t network = options->network;
+  network.hole_bytes = 1400;
+  tfrt_simulated_network_set_faults(harness.network, &network);
+}
+
+static void check_stalled(size_t want, const char* first, const char* second) {
+  tfrt_status_t error = want_of(0, want)->error;
+  ck_assert_int_eq(tfrt_status_code(error), TFRT_STATUS_UNAVAILABLE);
+  const char* message = tfrt_status_message(error);
+  ck_assert_msg(strstr(message, first) && strstr(message, second), "%s", message);
+}
+
+START_TEST(a_stall_is_told_at_the_limit_whenever_the_network_notices) {
+  for (uint32_t diallers = 2; diallers <= 3; ++diallers) {
+    tfrt_bulk_harness_options_t options;
+    begin_unnoticed_stall(diallers, &options);
+    lose_large_messages(&options);
+    const size_t wants[] = {tfrt_bulk_harness_want(&harness, 0, 100000, 1),
+                            tfrt_bulk_harness_want(&harness, 0, 200000, 2),
+                            tfrt_bulk_harness_want(&harness, 0, 300000, 3)};
+    ck_assert(tfrt_bulk_harness_run(&harness, 155 * TFRT_NANOSECONDS_PER_SECOND / 10));
+    for (size_t i = 0; i < TFRT_ARRAY_SIZE(wants); ++i) {
+      check_stalled(wants[i], " 0 of ", " and none for 15.");
+    }
+    ck_assert_uint_eq(tfrt_bulk_harness_counts(&harness, 1).sending, 0);
+    tfrt_bulk_harness_end(&harness);
+  }
+}
+END_TEST
+
+START_TEST(a_stall_on_the_way_is_told_at_the_limit_with_what_came) {
+  for (uint32_t diallers = 1; diallers <= 3; ++diallers) {
+    tfrt_bulk_harness_options_t options;
+    begin_unnoticed_stall(diallers, &options);
+    const size_t want = tfrt_bulk_harness_want(&harness, 0, 8u << 20, 1);
+    tfrt_bulk_harness_run_messages(&harness, 40);
+    lose_large_messages(&options);
+    // Only the borrower can dial: it gives the channel up a little later than the owner, twice.
+    const int64_t most_s = diallers == 1 ? 17 : 16;
+    ck_assert(tfrt_bulk_harness_run(&harness, most_s * TFRT_NANOSECONDS_PER_SECOND));
+    check_stalled(want, " of 8388608 bytes came", diallers == 1 ? "" : " and none for 15.");
+    ck_assert(!strstr(tfrt_status_message(want_of(0, want)->error), " 0 of "));
+    tfrt_bulk_harness_end(&harness);
+  }
+}
+END_TEST
+
+START_TEST(a_connection_that_loses_all_without_a_word_is_replaced) {
+  tfrt_bulk_harness_options_t options;
+  begin_unnoticed_stall(2, &options);
+  const size_t want = tfrt_bulk_harness_want(&harness, 0, 8u << 20, 1);
+  tfrt_bulk_harness_run_messages(&harness, 40);
+  lose_large_messages(&options);
+  tfrt_bulk_harness_pass(&harness, TFRT_NANOSECONDS_PER_SECOND);
+  tfrt_simulated_network_set_faults(harness.network, &options.network);
+  ck_assert(tfrt_bulk_harness_run(&harness, 8 * TFRT_NANOSECONDS_PER_SECOND));
+  ck_assert(want_of(0, want)->is_intact);
+  ck_assert_uint_eq(tfrt_bulk_harness_counts(&harness, 1).dials, 2);
+  tfrt_bulk_harness_end(&harness);
+}
+END_TEST
+
+START_TEST(a_slow_link_is_no_stall) {
+  tfrt_bulk_harness_options_t options;
+  tfrt_bulk_harness_options_initialize(&options);
+  options.is_paced = true;
+  options.network.delay_ns = 2 * TFRT_NANOSECONDS_PER_SECOND;
+  options.channels.stall_ns = 15 * TFRT_NANOSECONDS_PER_SECOND;
+  options.channels.dial_timeout_ns = 20 * TFRT_NANOSECONDS_PER_SECOND;
+  options.channels.give_up_ns = LONG_NS;
+  tfrt_bulk_harness_begin(&harness, &options);
+  const size_t want = tfrt_bulk_harness_want(&harness, 0, 100000, 1);
+  ck_assert(tfrt_bulk_harness_run(&harness, LONG_NS));
+  ck_assert(want_of(0, want)->is_intact);
+  ck_assert_uint_eq(want_of(0, want)->resumes, 0);
+  tfrt_bulk_harness_end(&harness);
+}
+END_TEST
+
 START_TEST(a_payload_that_crawls_over_connections_that_break_arrives) {
   tfrt_bulk_harness_options_t options;
   tfrt_bulk_harness_options_initialize(&options);
@@ -189,6 +280,10 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(seeds, random_transfers_end_with_the_right_bytes_whatever_breaks);
   tcase_add_test(seeds, a_payload_of_which_no_byte_arrives_is_an_error_that_says_so);
   tcase_add_test(seeds, a_payload_that_stops_on_its_way_says_how_far_it_came);
+  tcase_add_test(seeds, a_stall_is_told_at_the_limit_whenever_the_network_notices);
+  tcase_add_test(seeds, a_stall_on_the_way_is_told_at_the_limit_with_what_came);
+  tcase_add_test(seeds, a_connection_that_loses_all_without_a_word_is_replaced);
+  tcase_add_test(seeds, a_slow_link_is_no_stall);
   tcase_add_test(seeds, a_payload_that_crawls_over_connections_that_break_arrives);
   tcase_add_test(seeds, death_at_a_random_moment_leaves_nothing);
   suite_add_tcase(suite, seeds);

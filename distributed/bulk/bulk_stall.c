@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whether bytes of payloads arrive. Where the network passes small packets only, channels can be
+// had, their first small chunk passes, and the next ones never do. The system may take twice the
+// limit to notice that, so a timer looks.
+//
+//   since        + a third of the limit    + two thirds     + the limit
+//     |--- no report --> the channel is broken, -----> ... -----> once more: the borrower resumes,
+//                        another one gets a chance                and hears of the error
+//
+// Bytes of a channel arrive in order, so the transfer that has waited for longest tells about all.
+// It waits from when a report was asked for; or the channel takes no byte more. Without reports (no
+// pace) only the loss of channels tells.
+#include "distributed/bulk/bulk_impl.h"
+#include "distributed/tuning/tuning.h"
+#include "host_runtime/base/log.h"
+
+static int64_t earlier(int64_t a, int64_t b) { return a < b ? a : b; }
+
+// --- One transfer ------------------------------------------------------------
+
+void tfrt_bulk_stall_reset(tfrt_bulk_outgoing_t* outgoing, uint64_t arrived) {
+  outgoing->stall.arrived = arrived;
+  outgoing->stall.since_ns = TFRT_TIME_INFINITE;
+}
+
+void tfrt_bulk_stall_note_given(tfrt_bulk_outgoing_t* outgoing) {
+  if (outgoing->stall.since_ns != TFRT_TIME_INFINITE) return;
+  outgoing->stall.since_ns = tfrt_bulk_manager_now_ns(outgoing->manager);
+  outgoing->stall.is_fresh = true;
+}
+
+// The report that is waited for is waited for from now on only.
+static void begin_anew(tfrt_bulk_stall_t* stall, int64_t now_ns) {
+  stall->since_ns = now_ns;
+  stall->is_fresh = true;
+  if (stall->waits_ns != TFRT_TIME_INFINITE) stall->waits_ns = now_ns;
+}
+
+void tfrt_bulk_stall_note_window(tfrt_bulk_outgoing_t* outgoing) {
+  outgoing->stall.since_ns = TFRT_TIME_INFINITE;
+  if (!tfrt_list_is_linked(&outgoing->stall.link)) return;
+  begin_anew(&outgoing->stall, tfrt_bulk_manager_now_ns(outgoing->manager));
+}
+
+void tfrt_bulk_stall_forget(tfrt_bulk_outgoing_t* outgoing) {
+  tfrt_bulk_stall_t* stall = &outgoing->stall;
+  const bool was_asked =
+      !tfrt_list_is_linked(&stall->link) || stall->waits_ns != TFRT_TIME_INFINITE;
+  // Nobody has waited for what may have come long ago, or be lost just now.
+  if (!was_asked && stall->is_fresh) begin_anew(stall, tfrt_bulk_manager_now_ns(outgoing->manager));
+  stall->is_fresh = false;
+  tfrt_list_remove(&stall->link);
+}
+
+static tfrt_status_t check(const tfrt_bulk_outgoing_t* outgoing) {
+  const int64_t limit_ns = outgoing->manager->options.stall_ns;
+  if (outgoing->stall.since_ns == TFRT_TIME_INFINITE) return NULL;
+  const int64_t stalled_ns = tfrt_bulk_manager_now_ns(outgoing->manager) - outgoing->stall.since_ns;
+  if (stalled_ns < limit_ns) return NULL;
+  return tfrt_status_create(
+      TFRT_STATUS_UNAVAILABLE,
+      "the network loses its payload: %llu of %zu bytes came, and none for %.1f s; the limit is "
+      "%.1f s, three times --silence-ms (does the path pass packets of full size?)",
+      (unsigned long long)outgoing->stall.arrived, outgoing->encoding.body_size,
+      (double)stalled_ns / (double)TFRT_NANOSECONDS_PER_SECOND,
+      (double)limit_ns / (double)TFRT_NANOSECONDS_PER_SECOND);
+}
+
+tfrt_status_t tfrt_bulk_stall_note_held(tfrt_bulk_outgoing_t* outgoing) {
+  const int64_t held_since_ns = outgoing->peer->held_since_ns;
+  if (held_since_ns == TFRT_TIME_INFINITE) return NULL;
+  outgoing->stall.since_ns = earlier(outgoing->stall.since_ns, held_since_ns);
+  // The borrower resumes one that has begun, and hears of the failure then.
+  return outgoing->is_described ? NULL : check(outgoing);
+}
+
+tfrt_status_t tfrt_bulk_stall_note_resumed(tfrt_bulk_outgoing_t* outgoing, uint64_t offset,
+                                           uint64_t limit) {
+  // The channel that the borrower has lost may still be in use here.
+  tfrt_bulk_stall_forget(outgoing);
+  // The first chunk of a pace is small: where packets of full size are lost, it may pass on each
+  // channel, and is no progress. Nor are bytes that came before those that were lost, and about
+  // which no report was asked for. A borrower that gives no credit has all that it asked for.
+  if (offset > outgoing->stall.arrived + outgoing->stall.unasked || offset >= limit) {
+    tfrt_bulk_stall_reset(outgoing, offset);
+    return NULL;
+  }
+  if (offset > outgoing->stall.arrived) outgoing->stall.arrived = offset;
+  return check(outgoing);
+}
+
+// --- All of a channel ----------------------------------------------------------
+
+static tfrt_bulk_outgoing_t* first_under_way(const tfrt_bulk_peer_t* peer) {
+  if (tfrt_list_is_empty(&peer->under_way)) return NULL;
+  return TFRT_CONTAINER_OF(peer->under_way.next, tfrt_bulk_outgoing_t, stall.link);
+}
+
+// Puts |stall| where its mark belongs.
+static void insert(tfrt_bulk_peer_t* peer, tfrt_bulk_stall_t* stall) {
+  tfrt_list_link_t* before = peer->under_way.previous;
+  while (before != &peer->under_way &&
+         TFRT_CONTAINER_OF(before, tfrt_bulk_stall_t, link)->mark > stall->mark) {
+    before = before->previous;
+  }
+  tfrt_list_insert_after(before, &stall->link);
+}
+
+// A report about all bytes under way is asked for. The last transfers in the list are those about
+// which none was asked for before.
+static void note_asked(tfrt_bulk_peer_t* peer, int64_t now_ns) {
+  for (tfrt_list_link_t* l = peer->under_way.previous; l != &peer->under_way; l = l->previous) {
+    tfrt_bulk_stall_t* stall = TFRT_CONTAINER_OF(l, tfrt_bulk_stall_t, link);
+    if (stall->waits_ns != TFRT_TIME_INFINITE) break;
+    stall->waits_ns = now_ns;
+    if (stall->is_fresh) stall->since_ns = now_ns;
+  }
+}
+
+void tfrt_bulk_stall_note_sent(tfrt_bulk_outgoing_t* outgoing, const tfrt_bulk_pace_t* pace,
+                               bool asks) {
+  tfrt_bulk_stall_t* stall = &outgoing->stall;
+  stall->last_mark = pace->sent;
+  stall->unasked = tfrt_bulk_pace_report_bytes(pace);
+  if (!tfrt_list_is_linked(&stall->link)) {
+    stall->mark = pace->sent;
+    stall->waits_ns = TFRT_TIME_INFINITE;
+    insert(outgoing->peer, stall);
+  }
+  if (asks) note_asked(outgoing->peer, tfrt_bulk_manager_now_ns(outgoing->manager));
+}
+
+// The first chunk that is waited for has arrived.
+static void note_arrived(tfrt_bulk_outgoing_t* outgoing, const tfrt_bulk_pace_t* pace) {
+  tfrt_bulk_stall_t* stall = &outgoing->stall;
+  const int64_t now_ns = tfrt_bulk_manager_now_ns(outgoing->manager);
+  const bool is_asked = stall->last_mark <= pace->asked;
+  // The first chunk of a channel is no progress; see tfrt_bulk_stall_note_resumed().
+  if (stall->mark > TFRT_TUNING_PACE_LEAST_CHUNK) {
+    // At most, all bytes under way are its own.
+    const uint64_t under_way = pace->sent - pace->arrived;
+    const uint64_t arrived = outgoing->offset > under_way ? outgoing->offset - under_way : 0;
+    if (arrived > stall->arrived) stall->arrived = arrived;
+    stall->since_ns = TFRT_TIME_INFINITE;
+  }
+  if (stall->last_mark <= pace->arrived) return;
+  stall->mark = stall->last_mark;
+  stall->waits_ns = is_asked ? now_ns : TFRT_TIME_INFINITE;
+  if (stall->since_ns == TFRT_TIME_INFINITE) begin_anew(stall, now_ns);
+  insert(outgoing->peer, stall);
+}
+
+void tfrt_bulk_stall_note_report(tfrt_bulk_peer_t* peer) {
+  const tfrt_bulk_pace_t* pace = &peer->channel->pace;
+  for (tfrt_bulk_outgoing_t* outgoing;
+       (outgoing = first_under_way(peer)) && outgoing->stall.mark <= pace->arrived;) {
+    tfrt_list_remove(&outgoing->stall.link);
+    note_arrived(outgoing, pace);
+  }
+}
+
+// When this side, which can dial, gives up a channel that should bring bytes: later than the owner,
+// whose loss of the channel may not be seen here.
+static int64_t incoming_due_ns(const tfrt_bulk_peer_t* peer) {
+  const bool is_waited_for =
+      tfrt_hash_table_count(&peer->incoming) > 0 && peer->session.address.size > 0;
+  if (!is_waited_for) return TFRT_TIME_INFINITE;
+  return tfrt_deadline_after(peer->channel->heard_ns, peer->manager->options.stall_ns / 15 * 8);
+}
+
+static int64_t outgoing_due_ns(const tfrt_bulk_peer_t* peer) {
+  const int64_t limit_ns = peer->manager->options.stall_ns;
+  const tfrt_bulk_channel_t* channel = peer->channel;
+  const tfrt_bulk_outgoing_t* first = first_under_way(peer);
+  int64_t due_ns = TFRT_TIME_INFINITE;
+  if (peer->session.is_paced && channel->is_writing && channel->sending) {
+    due_ns = tfrt_deadline_after(channel->writing_ns, limit_ns / 3);
+  }
+  if (!first || first->stall.waits_ns == TFRT_TIME_INFINITE) return due_ns;
+  due_ns = earlier(due_ns, tfrt_deadline_after(first->stall.waits_ns, limit_ns / 3));
+  return earlier(due_ns, tfrt_deadline_after(first->stall.since_ns, limit_ns));
+}
+
+static bool is_open(const tfrt_bulk_peer_t* peer) {
+  return peer->channel && peer->channel->state == TFRT_BULK_CHANNEL_OPEN;
+}
+
+int64_t tfrt_bulk_stall_due_ns(const tfrt_bulk_peer_t* peer) {
+  if (!is_open(peer)) return TFRT_TIME_INFINITE;
+  return earlier(incoming_due_ns(peer), outgoing_due_ns(peer));
+}
+
+void tfrt_bulk_stall_break_late(tfrt_bulk_peer_t* peer) {
+  const int64_t now_ns = tfrt_bulk_manager_now_ns(peer->manager);
+  if (!is_open(peer) || now_ns < tfrt_bulk_stall_due_ns(peer)) return;
+  if (now_ns < outgoing_due_ns(peer) && !tfrt_bulk_incoming_is_awaited(peer)) {
+    // The owner waits for this side.
+    peer->channel->heard_ns = now_ns;
+    return;
+  }
+  tfrt_log(TFRT_LOG_DEBUG, NULL, "a connection for payloads brings nothing and is broken");
+  tfrt_bulk_channel_give_up(peer->channel);
+}
