@@ -54,6 +54,8 @@ static const char* tfrt_client_advice(tfrt_session_death_t death, tfrt_status_co
     case TFRT_SESSION_DEATH_SILENCE:
       return "; check that the address is right, that a worker runs there, and that a way leads to "
              "it";
+    case TFRT_SESSION_DEATH_STALLED:
+      return "";
     default:
       return "; start it again, or leave it out";
   }
@@ -67,7 +69,8 @@ static tfrt_status_t tfrt_client_unopened_error(const tfrt_client_t* client,
   tfrt_status_fields_t fields = *tfrt_status_fields(reason);
   fields.code = tfrt_client_code_of(death, fields.code);
   // The loss of a host that was there is reported like any loss.
-  bool is_loss = death == TFRT_SESSION_DEATH_GONE || death == TFRT_SESSION_DEATH_SILENCE;
+  bool is_loss = death == TFRT_SESSION_DEATH_GONE || death == TFRT_SESSION_DEATH_SILENCE ||
+                 death == TFRT_SESSION_DEATH_STALLED;
   if (is_loss && host->incarnation != 0) fields.root_key = host->incarnation;
   char message[TFRT_STATUS_MAX_TEXT_SIZE];
   const char* advice = tfrt_client_advice(death, fields.code);

@@ -123,6 +123,14 @@ typedef struct tfrt_send_batch_s {
   tfrt_wire_frame_t frames[TFRT_SEND_QUEUE_BATCH_FRAMES];
 } tfrt_send_batch_t;
 
+// Returns when the oldest frame that was written, and not acknowledged since, was written first;
+// TFRT_TIME_INFINITE: there is none. Thread-compatible.
+static inline int64_t tfrt_send_queue_unacked_ns(const tfrt_send_queue_t* queue) {
+  if (tfrt_list_is_empty(&queue->sequence)) return TFRT_TIME_INFINITE;
+  const tfrt_send_entry_t* first = TFRT_CONTAINER_OF(queue->sequence.next, tfrt_send_entry_t, link);
+  return first->is_written ? first->encoded_ns : TFRT_TIME_INFINITE;
+}
+
 // Makes |queue| an empty one, whose calls begin at |first_call|. Thread-compatible.
 void tfrt_send_queue_initialize(tfrt_send_queue_t* queue, uint64_t first_call,
                                 tfrt_allocator_t allocator);

@@ -284,7 +284,7 @@ const char* tfrt_session_state_name(tfrt_session_state_t state) {
 }
 
 const char* tfrt_session_death_name(tfrt_session_death_t death) {
-  static const char* const names[] = {"SILENCE", "GONE",     "REJECTED", "VERSION",
-                                      "BURIED",  "PROTOCOL", "GOODBYE",  "CLOSED"};
+  static const char* const names[] = {"SILENCE",  "GONE",    "REJECTED", "VERSION", "BURIED",
+                                      "PROTOCOL", "GOODBYE", "CLOSED",   "STALLED"};
   return (size_t)death < TFRT_ARRAY_SIZE(names) ? names[death] : "UNKNOWN";
 }

@@ -99,6 +99,8 @@ typedef enum tfrt_session_death_e {
   TFRT_SESSION_DEATH_GOODBYE = 6,
   // Closed by us.
   TFRT_SESSION_DEATH_CLOSED = 7,
+  // It is heard, and nothing of what we send arrives there: for three times the budget of silence.
+  TFRT_SESSION_DEATH_STALLED = 8,
 } tfrt_session_death_t;
 
 // Makes the body, in |out_body| (empty), of a frame that names its session: |draft| is what

@@ -59,7 +59,7 @@ static void adopt(tfrt_session_t* session, tfrt_session_link_t* link,
   move_to(session, link);
   learn(session, hello);
   // The caller has checked that the number lies between the acknowledged and the written frames.
-  tfrt_send_queue_acknowledge(&session->queue, hello->received_seq);
+  tfrt_session_acknowledge(session, hello->received_seq);
   tfrt_send_queue_rewind(&session->queue);
   session->state = TFRT_SESSION_OPEN;
   tfrt_status_release(session->dial.failure);

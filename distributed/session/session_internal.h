@@ -112,6 +112,7 @@ typedef struct tfrt_session_liveness_s {
   int64_t ticked_ns;       // the timer ran, or the session began
   int64_t judge_ns;        // not before this time is the peer judged: we slept
   int64_t second_dial_ns;  // a second connection was dialled last; 0: never
+  int64_t acked_ns;        // the peer has acknowledged more; 0: never
   bool is_suspected;
   uint64_t beat;  // our last heartbeat, and when it was encoded
   int64_t beat_ns;
@@ -235,6 +236,14 @@ struct tfrt_session_manager_s {
 
 static inline int64_t tfrt_session_now_ns(const tfrt_session_manager_t* manager) {
   return tfrt_clock_now_ns(manager->timers->clock);
+}
+
+// The peer has all frames up to |seq|, which is between the acknowledged and the written ones.
+static inline void tfrt_session_acknowledge(tfrt_session_t* session, uint64_t seq) {
+  if (seq > session->queue.acked_seq) {
+    session->liveness.acked_ns = tfrt_session_now_ns(session->manager);
+  }
+  tfrt_send_queue_acknowledge(&session->queue, seq);
 }
 
 // Copies |text|, as far as it fits, with a NUL behind it.

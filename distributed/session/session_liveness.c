@@ -33,6 +33,15 @@ static int64_t death_ns(const tfrt_session_t* session) {
                session->liveness.judge_ns);
 }
 
+// When the peer has acknowledged nothing for too long of what was written, though it is heard: the
+// network passes small packets only.
+static int64_t stall_ns(const tfrt_session_t* session) {
+  const int64_t unacked_ns = tfrt_send_queue_unacked_ns(&session->queue);
+  if (unacked_ns == TFRT_TIME_INFINITE) return TFRT_TIME_INFINITE;
+  const int64_t since_ns = later(unacked_ns, session->liveness.acked_ns);
+  return later(tfrt_deadline_after(since_ns, 3 * silence_ns(session)), session->liveness.judge_ns);
+}
+
 static int64_t suspicion_ns(const tfrt_session_t* session) {
   if (session->liveness.is_suspected || session->state == TFRT_SESSION_CONNECTING) {
     return TFRT_TIME_INFINITE;
@@ -58,6 +67,7 @@ static int64_t next_due(tfrt_session_t* session) {
   // At least once in a period, so that a gap between two ticks shows that we slept.
   int64_t due_ns = tfrt_deadline_after(session->liveness.ticked_ns, period_ns(session));
   due_ns = earlier(due_ns, death_ns(session));
+  due_ns = earlier(due_ns, stall_ns(session));
   due_ns = earlier(due_ns, suspicion_ns(session));
   due_ns = earlier(due_ns, second_dial_ns(session));
   due_ns = earlier(due_ns, session->schedule.beat_ns);
@@ -127,6 +137,18 @@ static void die_of_silence(tfrt_session_t* session, int64_t now_ns) {
       TFRT_WIRE_GOODBYE_DEAD, tfrt_string_view_of("no sign of life"));
 }
 
+static void die_of_stall(tfrt_session_t* session) {
+  const double seconds = 3 * (double)silence_ns(session) / (double)TFRT_NANOSECONDS_PER_SECOND;
+  tfrt_session_take_death_with_goodbye(
+      session, TFRT_SESSION_DEATH_STALLED,
+      tfrt_session_error(session, TFRT_STATUS_UNAVAILABLE,
+                         "is lost: it is heard, and nothing of what is sent to it arrived for "
+                         "%.1f s, three times --silence-ms (does the path pass packets of full "
+                         "size?)",
+                         seconds),
+      TFRT_WIRE_GOODBYE_DEAD, tfrt_string_view_of("what is sent to it does not arrive"));
+}
+
 static void do_due(tfrt_session_t* session, int64_t now_ns) {
   tfrt_session_manager_t* manager = session->manager;
   notice_own_sleep(session, now_ns);
@@ -136,6 +158,10 @@ static void do_due(tfrt_session_t* session, int64_t now_ns) {
   }
   if (now_ns >= death_ns(session)) {
     die_of_silence(session, now_ns);
+    return;
+  }
+  if (now_ns >= stall_ns(session)) {
+    die_of_stall(session);
     return;
   }
   if (now_ns >= suspicion_ns(session)) {

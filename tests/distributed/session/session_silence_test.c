@@ -90,6 +90,61 @@ START_TEST(a_peer_that_was_suspected_and_speaks_again_lives) {
 }
 END_TEST
 
+// From now on messages of more than |bytes| get lost, and those behind them; 0: none. The system
+// does not notice that.
+static void set_hole(tfrt_harness_world_t* world, size_t bytes) {
+  tfrt_simulated_options_t options;
+  tfrt_simulated_options_initialize(&options);
+  options.hole_bytes = bytes;
+  options.hole_ns = 600 * TFRT_HARNESS_SECOND;
+  options.hole_is_for_all = true;
+  tfrt_simulated_network_set_faults(world->network, &options);
+}
+
+// Each of the two can dial the other, as hosts can.
+static void connect_diallers(tfrt_harness_world_t* world, tfrt_harness_record_t** out_a,
+                             tfrt_harness_record_t** out_b) {
+  tfrt_harness_connect_two(world, out_a, out_b);
+  ck_assert_ptr_eq(tfrt_harness_dial((*out_b)->host, (*out_a)->host), *out_b);
+}
+
+START_TEST(a_peer_that_is_heard_and_gets_nothing_is_lost_after_three_silences) {
+  tfrt_harness_world_t world;
+  tfrt_harness_record_t *a, *b;
+  connect_diallers(&world, &a, &b);
+  set_hole(&world, 1000);
+  const int64_t begin_ns = tfrt_harness_now(&world);
+  tfrt_harness_send(a, 200);
+  tfrt_harness_run_until_state(a, TFRT_SESSION_DEAD);
+  tfrt_harness_expect_dead(a, TFRT_SESSION_DEATH_STALLED, TFRT_STATUS_UNAVAILABLE);
+  const int64_t taken_ns = tfrt_harness_now(&world) - begin_ns;
+  ck_assert_int_ge(taken_ns, 15 * TFRT_HARNESS_SECOND);
+  ck_assert_int_lt(taken_ns, 15100 * TFRT_HARNESS_MILLISECOND);
+  tfrt_harness_run_for(&world, 6 * TFRT_HARNESS_SECOND);
+  ck_assert(b->is_dead);
+  ck_assert_uint_eq(b->received, 0);
+  tfrt_harness_deinitialize(&world);
+}
+END_TEST
+
+START_TEST(what_a_hole_has_taken_arrives_when_that_closes_in_time) {
+  tfrt_harness_world_t world;
+  tfrt_harness_record_t *a, *b;
+  connect_diallers(&world, &a, &b);
+  for (int i = 1; i <= 3; ++i) {
+    set_hole(&world, 1000);
+    tfrt_harness_send(a, 200);
+    tfrt_harness_run_for(&world, 12 * TFRT_HARNESS_SECOND);
+    set_hole(&world, 0);
+    tfrt_harness_run_until_received(b, 200 * (size_t)i);
+  }
+  tfrt_harness_run_for(&world, 20 * TFRT_HARNESS_SECOND);
+  ck_assert_int_eq(tfrt_harness_state(a), TFRT_SESSION_OPEN);
+  ck_assert_int_eq(tfrt_harness_state(b), TFRT_SESSION_OPEN);
+  tfrt_harness_deinitialize(&world);
+}
+END_TEST
+
 START_TEST(a_host_that_slept_too_long_learns_that_it_was_buried) {
   tfrt_harness_world_t world;
   tfrt_harness_record_t *a, *b;
@@ -285,6 +340,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(silence, a_silent_peer_is_suspected_after_three_seconds_and_dead_after_five);
   tcase_add_test(silence, a_peer_that_is_heard_on_another_connection_is_not_silent);
   tcase_add_test(silence, a_peer_that_was_suspected_and_speaks_again_lives);
+  tcase_add_test(silence, a_peer_that_is_heard_and_gets_nothing_is_lost_after_three_silences);
+  tcase_add_test(silence, what_a_hole_has_taken_arrives_when_that_closes_in_time);
   tcase_add_test(silence, a_host_that_slept_too_long_learns_that_it_was_buried);
   tcase_add_test(silence, a_short_partition_is_survived);
   tcase_add_loop_test(

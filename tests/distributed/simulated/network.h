@@ -83,6 +83,7 @@ typedef struct tfrt_simulated_options_s {
   tfrt_simulated_chance_t duplicate_chance;  // broken stream: handed over twice
   tfrt_simulated_chance_t reorder_chance;    // broken stream: after the next one
   size_t hole_bytes;                         // longer messages of BULK streams get lost; 0: none
+  bool hole_is_for_all;                      // those of CONTROL streams, too
   int64_t hole_ns;                           // until such a stream breaks
   bool keeps_trace;                          // the text, too, not only its hash
 } tfrt_simulated_options_t;

@@ -302,7 +302,7 @@ static void end_destroy(tfrt_transport_connection_t* connection) {
 static bool takes_no_message(tfrt_simulated_end_t* end, size_t size) {
   const tfrt_simulated_options_t* options = &end->stream->network->options;
   const bool is_in_hole = options->hole_bytes > 0 && size > options->hole_bytes &&
-                          end->stream->kind == TFRT_TRANSPORT_BULK;
+                          (options->hole_is_for_all || end->stream->kind == TFRT_TRANSPORT_BULK);
   if (is_in_hole && !end->is_mute) {
     end->is_mute = true;
     tfrt_simulated_end_happen(end, TFRT_SIMULATED_RESET, options->hole_ns);
