@@ -141,6 +141,11 @@ static void start(uint32_t host_count, int64_t rows, int64_t all_rows,
   for (int i = 0; i < 2; ++i) tfrt_async_value_release(arguments[i]);
 }
 
+// The rows of all hosts, where the first one has |rows|.
+static int64_t all_rows_of(const what_t* what, uint32_t host_count, int64_t rows) {
+  return what->is_uneven ? rows * host_count * (host_count + 1) / 2 : rows * host_count;
+}
+
 // Starts |what| on |host_count| hosts with |rows| rows each.
 static void start_what(const what_t* what, uint32_t host_count, int64_t rows,
                        const tfrt_simulated_options_t* options) {
@@ -150,8 +155,7 @@ static void start_what(const what_t* what, uint32_t host_count, int64_t rows,
            what->attributes);
   write_part(body, what->is_uneven);
   write_main(host_count);
-  int64_t all_rows = what->is_uneven ? rows * host_count * (host_count + 1) / 2 : rows * host_count;
-  start(host_count, rows, all_rows, options, host_count);
+  start(host_count, rows, all_rows_of(what, host_count, rows), options, host_count);
 }
 
 static void end(void) {
@@ -167,7 +171,7 @@ static void expect_right(const what_t* what, uint32_t host_count, int64_t rows, 
     records[i].kind = what->kind;
     records[i].reduction = what->reduction;
   }
-  tfrt_async_value_t* operands = make_operands(rows * 40);
+  tfrt_async_value_t* operands = make_operands(all_rows_of(what, host_count, rows));
   describe(records, host_count, operands, rows, what->is_uneven);
   tfrt_collective_view_t view = {.records = records, .count = host_count, .position = position};
   tfrt_dense_host_tensor_t right;

@@ -36,8 +36,12 @@ typedef struct process_s {
 static process_t processes[HOSTS + 1];
 static tfrt_client_t* client;
 
+// Says why a host was lost, too: what a dial found, or how long the silence was.
 static void expect_ok(tfrt_status_t status) {
-  ck_assert_msg(!status, "%s", status ? tfrt_status_message(status) : "");
+  if (!status) return;
+  const tfrt_status_fields_t* fields = tfrt_status_fields(status);
+  ck_abort_msg("%s%s%s", fields->message, fields->cause_count > 0 ? "; cause: " : "",
+               fields->cause_count > 0 ? fields->causes[0] : "");
 }
 
 static void bring_up(process_t* process, uint64_t incarnation) {
