@@ -139,20 +139,68 @@ tfrt_status_t tfrt_optimize_text(const tfrt_op_tables_t* tables,
   return status;
 }
 
-// BEF to IR to text, in |context|.
-static tfrt_status_t disassemble(tfrt_ir_context_t* context, const tfrt_bef_file_t* file,
+// Appends the text of |file|, op by op in |context|. Returns false, and nothing is appended, if the
+// file must be gone through as a whole.
+static bool disassemble_stepwise(tfrt_ir_context_t* context, const tfrt_bef_file_t* file,
                                  const tfrt_op_tables_t* tables,
+                                 const tfrt_printer_options_t* options,
+                                 tfrt_string_builder_t* text) {
+  if (text->failed) return false;
+  size_t size_before = text->size;
+  tfrt_bef_importer_t* importer = NULL;
+  const tfrt_ir_operation_t* module = tfrt_bef_importer_open(context, file, tables, &importer);
+  if (module) {
+    tfrt_printer_options_t stepwise = *options;
+    stepwise.next = tfrt_bef_importer_next;
+    stepwise.user_data = importer;
+    tfrt_print_operation(module, &stepwise, text);
+  }
+  bool is_whole = tfrt_bef_importer_close(importer) && module && !text->failed;
+  if (is_whole) return true;
+  text->size = size_before;
+  text->failed = false;
+  return false;
+}
+
+// BEF to IR to text.
+static tfrt_status_t disassemble(const tfrt_bef_file_t* file, const tfrt_op_tables_t* tables,
                                  const tfrt_bef_to_text_options_t* options,
-                                 tfrt_diagnostics_t* diagnostics, tfrt_string_builder_t* text) {
-  tfrt_ir_operation_t* module = NULL;
-  TFRT_RETURN_IF_ERROR(tfrt_bef_import(context, file, tables, diagnostics, &module));
+                                 tfrt_allocator_t allocator, tfrt_diagnostics_t* diagnostics,
+                                 tfrt_string_builder_t* text) {
   tfrt_printer_options_t printer_options = {0};
   if (options) {
     printer_options.generic = options->generic;
     printer_options.locations = options->locations;
   }
-  tfrt_print_operation(module, &printer_options, text);
-  return tfrt_string_builder_status(text);
+  tfrt_ir_context_t* context = NULL;
+  TFRT_RETURN_IF_ERROR(tfrt_ir_context_allocate(allocator, &context));
+  bool is_done = disassemble_stepwise(context, file, tables, &printer_options, text);
+  tfrt_ir_context_free(context);
+  if (is_done) return NULL;
+  TFRT_RETURN_IF_ERROR(tfrt_ir_context_allocate(allocator, &context));
+  tfrt_ir_operation_t* module = NULL;
+  tfrt_status_t status = tfrt_bef_import(context, file, tables, diagnostics, &module);
+  if (!status) {
+    tfrt_print_operation(module, &printer_options, text);
+    status = tfrt_string_builder_status(text);
+  }
+  tfrt_ir_context_free(context);
+  return status;
+}
+
+// Appends the text of |file| (consumed; NULL: |status|, which is consumed, too, says why).
+static tfrt_status_t disassemble_take(tfrt_bef_file_t* file, tfrt_status_t status,
+                                      const tfrt_op_tables_t* tables,
+                                      const tfrt_bef_to_text_options_t* options,
+                                      tfrt_allocator_t allocator, tfrt_diagnostics_t* diagnostics,
+                                      tfrt_string_builder_t* text) {
+  if (status) {
+    tfrt_diagnostics_report_at(diagnostics, TFRT_SEVERITY_ERROR, NULL, "%s",
+                               tfrt_status_message(status));
+  }
+  if (!status) status = disassemble(file, tables, options, allocator, diagnostics, text);
+  tfrt_bef_file_release(file);
+  return status;
 }
 
 tfrt_status_t tfrt_disassemble_image(const void* bytes, size_t size, const tfrt_op_tables_t* tables,
@@ -160,17 +208,21 @@ tfrt_status_t tfrt_disassemble_image(const void* bytes, size_t size, const tfrt_
                                      tfrt_allocator_t allocator, tfrt_diagnostics_t* diagnostics,
                                      tfrt_string_builder_t* text) {
   tfrt_bef_file_t* file = NULL;
-  tfrt_ir_context_t* context = NULL;
   tfrt_status_t status = tfrt_bef_file_create(bytes, size, allocator, &file);
-  if (status) {
-    tfrt_diagnostics_report_at(diagnostics, TFRT_SEVERITY_ERROR, NULL, "%s",
-                               tfrt_status_message(status));
-  }
-  if (!status) status = tfrt_ir_context_allocate(allocator, &context);
-  if (!status) status = disassemble(context, file, tables, options, diagnostics, text);
-  tfrt_ir_context_free(context);
-  tfrt_bef_file_release(file);
-  return status;
+  return disassemble_take(file, status, tables, options, allocator, diagnostics, text);
+}
+
+tfrt_status_t tfrt_disassemble_take_contents(tfrt_file_contents_t* image,
+                                             const tfrt_op_tables_t* tables,
+                                             const tfrt_bef_to_text_options_t* options,
+                                             tfrt_allocator_t allocator,
+                                             tfrt_diagnostics_t* diagnostics,
+                                             tfrt_string_builder_t* text) {
+  // A text is mostly shorter than its image. Memory that is not written to costs nothing.
+  tfrt_string_builder_reserve(text, image->size);
+  tfrt_bef_file_t* file = NULL;
+  tfrt_status_t status = tfrt_bef_file_create_around(image, allocator, &file);
+  return disassemble_take(file, status, tables, options, allocator, diagnostics, text);
 }
 
 tfrt_status_t tfrt_translate_bef_to_text(const char* name, const void* bytes, size_t size,

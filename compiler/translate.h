@@ -20,6 +20,7 @@
 #include "compiler/op_table/op_index.h"
 #include "compiler/passes/cost_profile.h"
 #include "compiler/passes/pass.h"
+#include "host_runtime/base/file.h"
 #include "host_runtime/base/string_builder.h"
 
 typedef struct tfrt_text_to_bef_options_s {
@@ -95,5 +96,14 @@ tfrt_status_t tfrt_disassemble_image(const void* bytes, size_t size, const tfrt_
                                      const tfrt_bef_to_text_options_t* options,
                                      tfrt_allocator_t allocator, tfrt_diagnostics_t* diagnostics,
                                      tfrt_string_builder_t* text) TFRT_MUST_USE;
+
+// The same for a file that was read or mapped: takes what |image| holds, which is empty then, also
+// when it fails. Thread-compatible (caller synchronises).
+tfrt_status_t tfrt_disassemble_take_contents(tfrt_file_contents_t* image,
+                                             const tfrt_op_tables_t* tables,
+                                             const tfrt_bef_to_text_options_t* options,
+                                             tfrt_allocator_t allocator,
+                                             tfrt_diagnostics_t* diagnostics,
+                                             tfrt_string_builder_t* text) TFRT_MUST_USE;
 
 #endif  // TFRT_COMPILER_TRANSLATE_H_

@@ -46,9 +46,9 @@ static const tfrt_flag_table_t table = {
     .flag_count = TFRT_ARRAY_SIZE(flags),
 };
 
-static tfrt_status_t translate(tfrt_string_view_t input, tfrt_diagnostics_t* diagnostics,
+static tfrt_status_t translate(tfrt_file_contents_t* image, tfrt_diagnostics_t* diagnostics,
                                tfrt_string_builder_t* result) {
-  return tfrt_program_bef_to_text(input, &options, diagnostics, result);
+  return tfrt_program_bef_to_text_take(image, &options, diagnostics, result);
 }
 
 int main(int argument_count, char** arguments) {
@@ -56,6 +56,6 @@ int main(int argument_count, char** arguments) {
                                                    .output = &output,
                                                    .shared_libs = &shared_libs,
                                                    .separator = "",
-                                                   .translate = translate};
+                                                   .translate_image_take = translate};
   return tfrt_translate_main(&program, argument_count, arguments);
 }

@@ -61,8 +61,12 @@ static tfrt_status_t check(void) {
 
 static tfrt_status_t translate(tfrt_string_view_t input, tfrt_diagnostics_t* diagnostics,
                                tfrt_string_builder_t* result) {
-  if (mlir_to_bef) return tfrt_program_text_to_bef(input, &values.options, diagnostics, result);
-  return tfrt_program_bef_to_text(input, &text_options, diagnostics, result);
+  return tfrt_program_text_to_bef(input, &values.options, diagnostics, result);
+}
+
+static tfrt_status_t translate_image(tfrt_file_contents_t* image, tfrt_diagnostics_t* diagnostics,
+                                     tfrt_string_builder_t* result) {
+  return tfrt_program_bef_to_text_take(image, &text_options, diagnostics, result);
 }
 
 static tfrt_status_t prepare(void) { return tfrt_bef_flags_prepare(&values); }
@@ -72,5 +76,7 @@ int main(int argument_count, char** arguments) {
   tfrt_bef_flags_initialize(&values, flags + MORE_FLAG_COUNT);
   tfrt_translate_program_t program =
       tfrt_bef_flags_program(&values, &table, check, prepare, translate);
+  program.reads_image = &bef_to_mlir;
+  program.translate_image_take = translate_image;
   return tfrt_translate_main(&program, argument_count, arguments);
 }

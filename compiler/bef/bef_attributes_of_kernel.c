@@ -62,6 +62,11 @@ static uint64_t read_vbr(const uint8_t** bytes) {
 static bool import_module(gathering_t* gathering, const tfrt_ir_string_t* name,
                           tfrt_string_view_t text) {
   tfrt_bef_importer_t* importer = gathering->importer;
+  // The module would have been printed first.
+  if (importer->is_stepwise) {
+    importer->has_failed = true;
+    return false;
+  }
   tfrt_ir_block_t* block = tfrt_ir_module_block(importer->module);
   for (const tfrt_ir_operation_t* op = block->first; op; op = op->next) {
     if (tfrt_string_view_equal(tfrt_ir_symbol_name(op), tfrt_ir_string_view(name))) return true;

@@ -15,8 +15,15 @@
 // One warning says that the importer made something up. `_tfrt_cost`, `tfrt.reads` and attributes
 // of functions and of the module, but for `tfrt.native` and `tfrt.sync`, are not in files.
 //
+// A big program that is only to be printed need not be in memory as a whole:
+//  1. Opened: the module has all functions, with empty blocks.
+//  2. The ops of these are asked for, one by one, function by function in their order. An op is
+//     forgotten soon; the values that it used and made stay until its function is done.
+//  3. Closed.
+//
 // Thread rule: thread-compatible (caller synchronises).
-// Failure rule: errors of the program go to the diagnostics.
+// Failure rule: errors of the program go to the diagnostics. Op by op nothing is reported: as soon
+// as there is anything to report the caller imports the file as a whole.
 #ifndef TFRT_COMPILER_BEF_BEF_IMPORTER_H_
 #define TFRT_COMPILER_BEF_BEF_IMPORTER_H_
 
@@ -38,5 +45,23 @@
 tfrt_status_t tfrt_bef_import(tfrt_ir_context_t* context, const tfrt_bef_file_t* file,
                               const tfrt_op_tables_t* tables, tfrt_diagnostics_t* diagnostics,
                               tfrt_ir_operation_t** out_module) TFRT_MUST_USE;
+
+typedef struct tfrt_bef_importer_s tfrt_bef_importer_t;
+
+// Begins to import |file| op by op and returns the module, or NULL. Sets |*out_importer|, which is
+// closed in any case. |file| and |context| must outlive it. Thread-compatible (caller
+// synchronises).
+tfrt_ir_operation_t* tfrt_bef_importer_open(tfrt_ir_context_t* context, const tfrt_bef_file_t* file,
+                                            const tfrt_op_tables_t* tables,
+                                            tfrt_bef_importer_t** out_importer);
+
+// Imports the next op of |block|, a function's, and returns it; NULL behind the last one, and when
+// anything is wrong. The op lives until the next call at least. |importer| is a
+// tfrt_bef_importer_t: this is a tfrt_printer_next_fn_t. Thread-compatible (caller synchronises).
+tfrt_ir_operation_t* tfrt_bef_importer_next(tfrt_ir_block_t* block, void* importer);
+
+// Ends |importer| (NULL is allowed: then false) and returns true if nothing was wrong or made up.
+// Thread-compatible (caller synchronises).
+bool tfrt_bef_importer_close(tfrt_bef_importer_t* importer);
 
 #endif  // TFRT_COMPILER_BEF_BEF_IMPORTER_H_

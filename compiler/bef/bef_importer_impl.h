@@ -8,6 +8,7 @@
 #define TFRT_COMPILER_BEF_BEF_IMPORTER_IMPL_H_
 
 #include "compiler/bef/bef_importer.h"
+#include "host_runtime/bef/bef_walk.h"
 
 // The ops of one name.
 typedef struct tfrt_bef_importer_op_s {
@@ -15,7 +16,19 @@ typedef struct tfrt_bef_importer_op_s {
   const tfrt_kernel_descriptor_t* descriptor;
 } tfrt_bef_importer_op_t;
 
-typedef struct tfrt_bef_importer_s {
+// A body while it is imported.
+typedef struct tfrt_bef_importer_body_s {
+  const tfrt_bef_function_t* function;
+  tfrt_ir_block_t* block;
+  const tfrt_ir_type_t* const* types;  // per register
+  tfrt_ir_value_t** values;            // per register
+  uint32_t depth;
+  uint32_t next_kernel;      // its index; one more than there are: the return was imported, too
+  const char* const* names;  // of its attributes and those behind; NULL: the file doesn't say
+  tfrt_bef_walk_t walk;
+} tfrt_bef_importer_body_t;
+
+struct tfrt_bef_importer_s {
   tfrt_ir_context_t* context;
   const tfrt_op_tables_t* tables;
   const tfrt_bef_file_t* file;
@@ -27,7 +40,13 @@ typedef struct tfrt_bef_importer_s {
   // The file of the last place, NULL before the first, and its name.
   const char* place_file;
   const tfrt_ir_string_t* place_name;
-} tfrt_bef_importer_t;
+  // The rest is for ops that are imported one by one.
+  bool is_stepwise;               // then nothing is reported
+  bool has_failed;                // something is wrong, or was made up
+  tfrt_arena_t kept;              // of |body|
+  uint32_t next_function;         // behind the one of |body|
+  tfrt_bef_importer_body_t body;  // of the function whose ops are imported
+};
 
 // Reports |message| about |name| in |function|. Thread-compatible.
 void tfrt_bef_importer_report(tfrt_bef_importer_t* importer, const tfrt_bef_function_t* function,

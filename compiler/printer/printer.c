@@ -126,6 +126,30 @@ static void print_label(tfrt_printer_t* printer, const tfrt_ir_block_t* block, u
   append(printer, ":");
 }
 
+// True if the ops of |block|, a function's, come one by one.
+static bool is_streamed(const tfrt_printer_t* printer, const tfrt_ir_block_t* block) {
+  return printer->options.next && !block->first && tfrt_ir_is_function(block->region->owner);
+}
+
+static void print_ops(tfrt_printer_t* printer, tfrt_ir_block_t* block,
+                      const tfrt_ir_operation_t* hidden) {
+  if (is_streamed(printer, block)) {
+    tfrt_ir_operation_t* op = NULL;
+    while (!printer->builder->failed &&
+           (op = printer->options.next(block, printer->options.user_data))) {
+      tfrt_value_names_add_operation(&printer->names, op);
+      tfrt_printer_newline(printer);
+      print_operation(printer, op);
+    }
+    return;
+  }
+  for (const tfrt_ir_operation_t* op = block->first; op; op = op->next) {
+    if (op == hidden) continue;
+    tfrt_printer_newline(printer);
+    print_operation(printer, op);
+  }
+}
+
 static void print_region(tfrt_printer_t* printer, const tfrt_ir_region_t* region, bool labels,
                          const tfrt_ir_operation_t* hidden) {
   append(printer, "{");
@@ -139,19 +163,16 @@ static void print_region(tfrt_printer_t* printer, const tfrt_ir_region_t* region
   bool has_comments = printer->options.generic && index > 1;
   if (has_comments) find_edges(region, &edges);
   size_t next_edge = 0;
-  for (const tfrt_ir_block_t* block = region->first_block; block; block = block->next) {
+  for (tfrt_ir_block_t* block = region->first_block; block; block = block->next) {
     bool is_first = block == region->first_block;
     // A first block that is empty needs its label as well, or there would be none.
-    bool has_label = !is_first || (labels && (block->argument_count || !block->first));
+    bool is_empty = !block->first && !is_streamed(printer, block);
+    bool has_label = !is_first || (labels && (block->argument_count || is_empty));
     if (has_label) print_label(printer, block, block->scratch);
     if (has_comments && !is_first) {
       print_predecessors(printer, &edges, block->scratch, &next_edge);
     }
-    for (const tfrt_ir_operation_t* op = block->first; op; op = op->next) {
-      if (op == hidden) continue;
-      tfrt_printer_newline(printer);
-      print_operation(printer, op);
-    }
+    print_ops(printer, block, hidden);
   }
   tfrt_scratch_deinitialize(&edges);
   --printer->indent;
@@ -172,6 +193,10 @@ void tfrt_printer_open_region(tfrt_printer_t* printer, const tfrt_ir_region_t* r
 static void print_regions(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation) {
   if (!operation->region_count) return;
   bool isolated = tfrt_value_names_is_isolated(&printer->names, operation);
+  // The names in it keep clear of all that the function has, and not all are known yet.
+  bool is_early = isolated && printer->options.next && !tfrt_ir_is_function(operation) &&
+                  !tfrt_ir_is_module(operation);
+  if (is_early) printer->builder->failed = true;
   append(printer, " (");
   for (uint32_t i = 0; i < operation->region_count; ++i) {
     if (i) append(printer, ", ");

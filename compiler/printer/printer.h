@@ -17,6 +17,10 @@
 typedef tfrt_ir_operation_t* (*tfrt_printer_read_fn_t)(const tfrt_ir_operation_t* head,
                                                        void* user_data);
 
+// Returns the next op of |block|, which lives until the next call at least; its operands live on,
+// too. NULL behind the last one.
+typedef tfrt_ir_operation_t* (*tfrt_printer_next_fn_t)(tfrt_ir_block_t* block, void* user_data);
+
 typedef struct tfrt_printer_options_s {
   bool generic;         // every op in generic form, the module included
   bool locations;       // a trailing loc(...) behind each op
@@ -24,7 +28,11 @@ typedef struct tfrt_printer_options_s {
   // Where functions come from whose bodies are unread; both other fields for them are true:
   // |generic| and |unnamed_values|. NULL: all are in memory.
   tfrt_printer_read_fn_t read;
-  void* user_data;       // of |read|
+  // Where the ops of functions' blocks come from that have none in memory. They print as all of the
+  // program in memory would, or the builder is failed: where names depend on those of later values.
+  // NULL: all are in memory.
+  tfrt_printer_next_fn_t next;
+  void* user_data;       // of |read| and |next|
   size_t expected_size;  // about as many bytes are printed; for |read|
 } tfrt_printer_options_t;
 

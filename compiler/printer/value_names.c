@@ -23,7 +23,7 @@ typedef struct tfrt_value_names_scope_s {
 } scope_t;
 
 // The name of a value, which |group_size| results of an op have together; |place| says which of
-// these it is.
+// these it is. Most names are numbers: those have no text, and their |text.size| is the number.
 typedef struct entry_s {
   const tfrt_ir_value_t* value;
   tfrt_string_view_t text;
@@ -102,6 +102,16 @@ static void set(tfrt_value_names_t* names, const tfrt_ir_value_t* value, tfrt_st
   ((tfrt_ir_value_t*)value)->scratch = (uint32_t)index;  // the printer's, while it runs
 }
 
+// Room for the digits of a number and a NUL.
+typedef char digits_t[12];
+
+static tfrt_string_view_t write_digits(uint32_t number, digits_t digits) {
+  int size = snprintf(digits, sizeof(digits_t), "%" PRIu32, number);
+  return tfrt_string_view_make(digits, (size_t)size);
+}
+
+static bool is_number(tfrt_string_view_t text) { return !text.data; }
+
 // True if |text| is a name of the scope, or of one around it whose names can't be used again.
 static bool is_taken(const tfrt_value_names_t* names, tfrt_string_view_t text) {
   const scope_t* scope = names->scope;
@@ -109,6 +119,22 @@ static bool is_taken(const tfrt_value_names_t* names, tfrt_string_view_t text) {
     scope = scope->keeps_clear ? scope->parent : NULL;
   }
   return scope != NULL;
+}
+
+// The same for a number, which nobody but a scope's counter and aliases takes: all below the
+// counter are taken.
+static bool is_number_taken(const tfrt_value_names_t* names, uint32_t number) {
+  digits_t digits;
+  tfrt_string_view_t text = {0};
+  for (const scope_t* scope = names->scope; scope;) {
+    if (number < scope->next_number) return true;
+    if (tfrt_hash_table_count(&scope->taken)) {
+      if (!text.data) text = write_digits(number, digits);
+      if (tfrt_hash_table_find(&scope->taken, &text)) return true;
+    }
+    scope = scope->keeps_clear ? scope->parent : NULL;
+  }
+  return false;
 }
 
 // Takes |text| in the scope; false if it is taken already.
@@ -119,6 +145,16 @@ static bool take(tfrt_value_names_t* names, tfrt_string_view_t text) {
   taken->text = text;
   tfrt_hash_table_insert(&names->scope->taken, &text, &taken->node);
   return true;
+}
+
+// A new name that is the next free number.
+static tfrt_string_view_t take_plain_number(tfrt_value_names_t* names) {
+  scope_t* scope = names->scope;
+  if (!scope) return tfrt_string_view_of("?");
+  uint32_t number = scope->next_number;
+  while (is_number_taken(names, number)) ++number;
+  scope->next_number = number + 1;
+  return tfrt_string_view_make(NULL, number);
 }
 
 // A new name: |prefix| and the next free number.
@@ -140,8 +176,8 @@ static tfrt_string_view_t take_number(tfrt_value_names_t* names, const char* pre
 static bool take_own_name(tfrt_value_names_t* names, const tfrt_ir_value_t* value,
                           tfrt_string_view_t* out_text) {
   *out_text = tfrt_ir_string_view(value->name);
-  bool is_number = !out_text->size || (out_text->data[0] >= '0' && out_text->data[0] <= '9');
-  if (names->numbers_only || is_number || !names->scope) return false;
+  bool none = !out_text->size || (out_text->data[0] >= '0' && out_text->data[0] <= '9');
+  if (names->numbers_only || none || !names->scope) return false;
   if (take(names, *out_text)) return true;
   char* prefix = tfrt_arena_allocate(&names->arena, out_text->size + 2);
   if (!prefix) return false;
@@ -175,8 +211,6 @@ static bool has_result_names(const tfrt_ir_operation_t* operation) {
 // are unique, so neighbours of the same name were written `%a:2`. Chains that the text has left out
 // get no names.
 static void add_results(tfrt_value_names_t* names, const tfrt_ir_operation_t* operation) {
-  uint32_t none = 0;
-  uint32_t* counter = names->scope ? &names->scope->next_number : &none;
   bool is_one = names->numbers_only || !has_result_names(operation);
   uint32_t i = 0;
   while (i < operation->result_count) {
@@ -191,7 +225,7 @@ static void add_results(tfrt_value_names_t* names, const tfrt_ir_operation_t* op
     }
     tfrt_string_view_t text = {0};
     const tfrt_ir_value_t named = {.name = is_one && size > 1 ? NULL : first->name};
-    if (!take_own_name(names, &named, &text)) text = take_number(names, "", counter);
+    if (!take_own_name(names, &named, &text)) text = take_plain_number(names);
     uint32_t place = 0;
     for (uint32_t k = i - 1; k < end; ++k) {
       if (tfrt_ir_operation_lacks_result(operation, k)) continue;
@@ -278,16 +312,22 @@ void tfrt_value_names_number_function(tfrt_value_names_t* names,
   number_operation(names, function, NULL);
 }
 
+void tfrt_value_names_add_operation(tfrt_value_names_t* names,
+                                    const tfrt_ir_operation_t* operation) {
+  if (names->all_numbered) return;
+  add_results(names, operation);
+  if (tfrt_value_names_is_isolated(names, operation)) return;
+  for (uint32_t i = 0; i < operation->region_count; ++i) {
+    tfrt_value_names_add_region(names, &operation->regions[i]);
+  }
+}
+
 void tfrt_value_names_add_region(tfrt_value_names_t* names, const tfrt_ir_region_t* region) {
   if (names->all_numbered) return;
   for (const tfrt_ir_block_t* block = region->first_block; block; block = block->next) {
     for (uint32_t i = 0; i < block->argument_count; ++i) add_argument(names, block->arguments[i]);
     for (const tfrt_ir_operation_t* op = block->first; op; op = op->next) {
-      add_results(names, op);
-      if (tfrt_value_names_is_isolated(names, op)) continue;
-      for (uint32_t i = 0; i < op->region_count; ++i) {
-        tfrt_value_names_add_region(names, &op->regions[i]);
-      }
+      tfrt_value_names_add_operation(names, op);
     }
   }
 }
@@ -297,6 +337,12 @@ void tfrt_value_names_alias(tfrt_value_names_t* names, const tfrt_ir_value_t* ar
   const entry_t* found = find(names, operand);
   if (!found) return;
   entry_t entry = *found;  // the stack may move
+  if (is_number(entry.text)) {
+    // Only here may a number be the name of a value that no counter counts.
+    char* digits = tfrt_arena_allocate(&names->arena, sizeof(digits_t));
+    if (!digits) return;
+    entry.text = write_digits((uint32_t)entry.text.size, digits);
+  }
   // A name that is an alias itself may be `r#1`: then no other value can be `r`.
   const char* mark = memchr(entry.text.data, '#', entry.text.size);
   take(names, mark ? tfrt_string_view_make(entry.text.data, (size_t)(mark - entry.text.data))
@@ -313,6 +359,14 @@ void tfrt_value_names_alias(tfrt_value_names_t* names, const tfrt_ir_value_t* ar
     text = tfrt_string_view_make(copy, entry.text.size + (size_t)size);
   }
   set(names, argument, text, 0, 1);
+}
+
+static void append_text(const entry_t* entry, tfrt_string_builder_t* builder) {
+  if (is_number(entry->text)) {
+    tfrt_quick_text_append_number(builder, (uint32_t)entry->text.size);
+  } else {
+    tfrt_string_builder_append_view(builder, entry->text);
+  }
 }
 
 // Appends `%arg0` or `%0` of a numbered value.
@@ -342,7 +396,7 @@ void tfrt_value_names_append(const tfrt_value_names_t* names, const tfrt_ir_valu
     tfrt_string_builder_append_text(builder, "<<unknown>>");
     return;
   }
-  tfrt_string_builder_append_view(builder, entry->text);
+  append_text(entry, builder);
   if (entry->group_size > 1) {
     tfrt_string_builder_append_format(builder, "#%" PRIu32, entry->place);
   }
@@ -370,7 +424,7 @@ void tfrt_value_names_append_results(const tfrt_value_names_t* names,
     any = true;
     if (entry && entry->group_size > 1) {
       tfrt_string_builder_append_char(builder, '%');
-      tfrt_string_builder_append_view(builder, entry->text);
+      append_text(entry, builder);
       tfrt_string_builder_append_format(builder, ":%" PRIu32, entry->group_size);
     } else {
       tfrt_value_names_append(names, &operation->results[i], builder);

@@ -71,6 +71,12 @@ void tfrt_value_names_end(tfrt_value_names_t* names);
 // synchronises).
 void tfrt_value_names_add_region(tfrt_value_names_t* names, const tfrt_ir_region_t* region);
 
+// Names the results of |operation|, and all values of the regions in it if it isolates none of
+// them: for an op of a named region that was not in the region then. Thread-compatible (caller
+// synchronises).
+void tfrt_value_names_add_operation(tfrt_value_names_t* names,
+                                    const tfrt_ir_operation_t* operation);
+
 // Lets |argument| have the name that |operand| has in the scope around.
 // Thread-compatible (caller synchronises).
 void tfrt_value_names_alias(tfrt_value_names_t* names, const tfrt_ir_value_t* argument,

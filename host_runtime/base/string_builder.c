@@ -24,6 +24,21 @@ void tfrt_string_builder_clear(tfrt_string_builder_t* builder) {
   if (builder->data) builder->data[0] = '\0';
 }
 
+// Gives |builder| room for |capacity| bytes; false, and the builder is marked as failed, if that
+// can't be, or it doesn't |fit|.
+static bool grow(tfrt_string_builder_t* builder, size_t capacity, bool fits) {
+  char* data = fits ? tfrt_allocator_reallocate(builder->allocator, builder->data,
+                                                builder->capacity, capacity)
+                    : NULL;
+  if (!data) {
+    builder->failed = true;
+    return false;
+  }
+  builder->data = data;
+  builder->capacity = capacity;
+  return true;
+}
+
 // Makes room for |extra| bytes and the NUL behind them. Returns false, and marks the
 // builder as failed, if that can't be.
 static bool reserve(tfrt_string_builder_t* builder, size_t extra) {
@@ -36,16 +51,16 @@ static bool reserve(tfrt_string_builder_t* builder, size_t extra) {
   while (fits && capacity < needed) {
     if (!tfrt_size_multiply(capacity, 2, &capacity)) capacity = needed;
   }
-  char* data = fits ? tfrt_allocator_reallocate(builder->allocator, builder->data,
-                                                builder->capacity, capacity)
-                    : NULL;
-  if (!data) {
-    builder->failed = true;
-    return false;
-  }
-  builder->data = data;
-  builder->capacity = capacity;
-  return true;
+  return grow(builder, capacity, fits);
+}
+
+void tfrt_string_builder_reserve(tfrt_string_builder_t* builder, size_t size) {
+  if (builder->failed) return;
+  size_t needed = 0;
+  bool fits = tfrt_size_add(builder->size, size, &needed) && tfrt_size_add(needed, 1, &needed);
+  if (fits && needed <= builder->capacity) return;
+  // Just that: there may be little more.
+  (void)grow(builder, needed, fits);
 }
 
 static void advance(tfrt_string_builder_t* builder, size_t size) {

@@ -42,6 +42,10 @@ void tfrt_string_builder_deinitialize(tfrt_string_builder_t* builder);
 // Makes |builder| empty, keeping its memory. Thread-compatible.
 void tfrt_string_builder_clear(tfrt_string_builder_t* builder);
 
+// Makes room for |size| bytes more. A text that is known to become long isn't moved then while it
+// grows. Thread-compatible.
+void tfrt_string_builder_reserve(tfrt_string_builder_t* builder, size_t size);
+
 // Appends |size| bytes at |data|. Thread-compatible.
 void tfrt_string_builder_append(tfrt_string_builder_t* builder, const void* data, size_t size);
 

@@ -17,12 +17,12 @@ tfrt_status_t tfrt_program_text_to_bef(tfrt_string_view_t text,
   return tfrt_string_builder_status(result);
 }
 
-tfrt_status_t tfrt_program_bef_to_text(tfrt_string_view_t image,
-                                       const tfrt_bef_to_text_options_t* options,
-                                       tfrt_diagnostics_t* diagnostics,
-                                       tfrt_string_builder_t* result) {
+tfrt_status_t tfrt_program_bef_to_text_take(tfrt_file_contents_t* image,
+                                            const tfrt_bef_to_text_options_t* options,
+                                            tfrt_diagnostics_t* diagnostics,
+                                            tfrt_string_builder_t* result) {
   // Offsets into an image are no lines of a text.
   diagnostics->text = tfrt_string_view_make(NULL, 0);
-  return tfrt_disassemble_image(image.data, image.size, tfrt_all_op_tables(), options,
-                                result->allocator, diagnostics, result);
+  return tfrt_disassemble_take_contents(image, tfrt_all_op_tables(), options, result->allocator,
+                                        diagnostics, result);
 }

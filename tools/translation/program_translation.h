@@ -18,10 +18,11 @@ tfrt_status_t tfrt_program_text_to_bef(tfrt_string_view_t text,
                                        tfrt_string_builder_t* result) TFRT_MUST_USE;
 
 // Appends the text of the BEF image |image|, which is not the text of |diagnostics|, to
-// |result|. Thread-compatible (caller synchronises).
-tfrt_status_t tfrt_program_bef_to_text(tfrt_string_view_t image,
-                                       const tfrt_bef_to_text_options_t* options,
-                                       tfrt_diagnostics_t* diagnostics,
-                                       tfrt_string_builder_t* result) TFRT_MUST_USE;
+// |result|. Takes what |image| holds, which is empty then, also when it fails. Thread-compatible
+// (caller synchronises).
+tfrt_status_t tfrt_program_bef_to_text_take(tfrt_file_contents_t* image,
+                                            const tfrt_bef_to_text_options_t* options,
+                                            tfrt_diagnostics_t* diagnostics,
+                                            tfrt_string_builder_t* result) TFRT_MUST_USE;
 
 #endif  // TFRT_TOOLS_TRANSLATION_PROGRAM_TRANSLATION_H_

@@ -50,10 +50,12 @@ static bool verify(const tfrt_diagnostics_t* diagnostics, tfrt_string_builder_t*
 // --- Pieces ---------------------------------------------------------------------------------
 
 // Appends the translation of |piece|, which begins with line |first_line| of |name|, to
-// |result|. Returns an error only if it was not reported yet; |*out_ok|: no error.
+// |result|, or, unless that is NULL, that of |image|, which is taken. Returns an error only if it
+// was not reported yet; |*out_ok|: no error.
 static tfrt_status_t translate_piece(const tfrt_translate_program_t* program, const char* name,
-                                     tfrt_string_view_t piece, uint32_t first_line,
-                                     tfrt_string_builder_t* result, bool* out_ok) {
+                                     tfrt_string_view_t piece, tfrt_file_contents_t* image,
+                                     uint32_t first_line, tfrt_string_builder_t* result,
+                                     bool* out_ok) {
   bool verifies = program->verify_diagnostics && *program->verify_diagnostics;
   tfrt_diagnostics_t diagnostics;
   tfrt_diagnostics_initialize(&diagnostics, name, piece, tfrt_process_memory());
@@ -62,7 +64,8 @@ static tfrt_status_t translate_piece(const tfrt_translate_program_t* program, co
   tfrt_string_builder_t report;
   tfrt_string_builder_initialize(&report, tfrt_process_memory());
   size_t size_before = result->size;
-  tfrt_status_t status = program->translate(piece, &diagnostics, result);
+  tfrt_status_t status = image ? program->translate_image_take(image, &diagnostics, result)
+                               : program->translate(piece, &diagnostics, result);
   // A failed translation leaves no partial result.
   if (status) result->size = size_before;
   // The reports have the errors of the input, but none when memory was out.
@@ -89,7 +92,7 @@ static tfrt_status_t translate_pieces(const tfrt_translate_program_t* program, c
                                       bool* out_ok) {
   *out_ok = true;
   if (!program->split_input || !*program->split_input) {
-    return translate_piece(program, name, input, 1, result, out_ok);
+    return translate_piece(program, name, input, NULL, 1, result, out_ok);
   }
   tfrt_text_splitter_t splitter;
   tfrt_text_splitter_initialize(&splitter, input);
@@ -99,7 +102,7 @@ static tfrt_status_t translate_pieces(const tfrt_translate_program_t* program, c
        is_first = false) {
     bool ok = false;
     if (!is_first) tfrt_string_builder_append_text(result, program->separator);
-    TFRT_RETURN_IF_ERROR(translate_piece(program, name, piece, first_line, result, &ok));
+    TFRT_RETURN_IF_ERROR(translate_piece(program, name, piece, NULL, first_line, result, &ok));
     *out_ok = *out_ok && ok;
   }
   return NULL;
@@ -111,18 +114,24 @@ static tfrt_status_t translate_pieces(const tfrt_translate_program_t* program, c
 static int run(const char* program_name, const char* path,
                const tfrt_translate_program_t* program) {
   tfrt_file_contents_t input;
-  tfrt_status_t status =
-      tfrt_file_read_at_most(path, TFRT_BEF_MAX_SIZE, tfrt_process_memory(), &input);
+  const bool is_image = program->reads_image ? *program->reads_image : !program->translate;
+  tfrt_allocator_t memory = tfrt_process_memory();
+  tfrt_status_t status = is_image ? tfrt_file_map(path, TFRT_BEF_MAX_SIZE, memory, &input)
+                                  : tfrt_file_read_at_most(path, TFRT_BEF_MAX_SIZE, memory, &input);
   if (status) {
     print_error_take(program_name, status);
     return TFRT_EXIT_INPUT;
   }
   tfrt_string_builder_t result;
-  tfrt_string_builder_initialize(&result, tfrt_process_memory());
+  tfrt_string_builder_initialize(&result, memory);
   const char* name = strcmp(path, TFRT_FILE_STANDARD_INPUT) == 0 ? "<stdin>" : path;
   bool ok = false;
   tfrt_string_view_t bytes = tfrt_string_view_make((const char*)input.data, input.size);
-  status = translate_pieces(program, name, bytes, &result, &ok);
+  if (is_image) {
+    status = translate_piece(program, name, bytes, &input, 1, &result, &ok);
+  } else {
+    status = translate_pieces(program, name, bytes, &result, &ok);
+  }
   if (!status) status = tfrt_string_builder_status(&result);
   if (!status && ok) status = write_output(*program->output, tfrt_string_builder_view(&result));
   int code = ok && !status ? TFRT_EXIT_OK : TFRT_EXIT_INPUT;

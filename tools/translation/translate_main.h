@@ -13,6 +13,7 @@
 #define TFRT_TOOLS_TRANSLATION_TRANSLATE_MAIN_H_
 
 #include "compiler/ir/diagnostics.h"
+#include "host_runtime/base/file.h"
 #include "host_runtime/base/string_builder.h"
 #include "tools/command_line/flags.h"
 
@@ -24,6 +25,12 @@ enum { TFRT_EXIT_OK = 0, TFRT_EXIT_INPUT = 1, TFRT_EXIT_USAGE = 2 };
 typedef tfrt_status_t (*tfrt_translate_fn_t)(tfrt_string_view_t input,
                                              tfrt_diagnostics_t* diagnostics,
                                              tfrt_string_builder_t* result);
+
+// The same for a whole file that is an image: takes what |image| holds, which is empty then, also
+// when it fails. Thread-safe.
+typedef tfrt_status_t (*tfrt_translate_image_fn_t)(tfrt_file_contents_t* image,
+                                                   tfrt_diagnostics_t* diagnostics,
+                                                   tfrt_string_builder_t* result);
 
 // Says what is wrong with the flags taken together: a usage error. Thread-safe.
 typedef tfrt_status_t (*tfrt_check_flags_fn_t)(void);
@@ -41,7 +48,9 @@ typedef struct tfrt_translate_program_s {
   const char* separator;           // between the results of two pieces
   tfrt_check_flags_fn_t check;     // NULL: any flags go together
   tfrt_prepare_fn_t prepare;       // NULL: nothing is to be read before
-  tfrt_translate_fn_t translate;
+  tfrt_translate_fn_t translate;   // of a text
+  const bool* reads_image;         // of a flag: the input is an image; NULL: if |translate| is NULL
+  tfrt_translate_image_fn_t translate_image_take;
 } tfrt_translate_program_t;
 
 // Runs |program|: parses the command line, loads kernel libraries, reads the input, translates it,

@@ -88,6 +88,24 @@ START_TEST(a_block_with_room_is_taken_and_goes_on_growing) {
 }
 END_TEST
 
+START_TEST(room_that_was_reserved_is_not_left_while_the_text_grows) {
+  begin();
+  tfrt_string_builder_append_text(&builder, "ab");
+  tfrt_string_builder_reserve(&builder, 1000);
+  const char* data = builder.data;
+  tfrt_string_builder_append_fill(&builder, '-', 1000);
+  ck_assert_ptr_eq(builder.data, data);
+  ck_assert_uint_eq(builder.size, 1002);
+  ck_assert_int_eq(memcmp(data, "ab--", 4), 0);
+  // More than there can be.
+  tfrt_string_builder_reserve(&builder, SIZE_MAX);
+  tfrt_status_t status = tfrt_string_builder_status(&builder);
+  ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_RESOURCE_EXHAUSTED);
+  tfrt_status_release(status);
+  end();
+}
+END_TEST
+
 START_TEST(bytes_are_taken_without_a_copy_where_nothing_is_yet) {
   tfrt_counting_allocator_t books;
   tfrt_counting_allocator_initialize(&books, tfrt_allocator_system(),
@@ -117,6 +135,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, an_empty_builder_is_an_empty_text);
   tcase_add_test(tests, what_is_appended_follows_in_order);
   tcase_add_test(tests, a_formatted_text_may_be_longer_than_the_room);
+  tcase_add_test(tests, room_that_was_reserved_is_not_left_while_the_text_grows);
   tcase_add_test(tests, bytes_are_taken_without_a_copy_where_nothing_is_yet);
   tcase_add_test(tests, a_block_with_room_is_taken_and_goes_on_growing);
   tcase_add_test(tests, without_memory_the_rest_is_dropped_and_the_status_tells);
