@@ -163,6 +163,17 @@ static tfrt_ir_value_t* append_less(tfrt_lowering_t* lowering, tfrt_ir_block_t* 
   return op ? &op->results[0] : NULL;
 }
 
+// Appends to |block| the branch of a loop to its |body| with |values|, the first one being the
+// number of the turn, or to |next| without that.
+static void turn(tfrt_lowering_t* lowering, tfrt_ir_block_t* block, const tfrt_ir_operation_t* like,
+                 tfrt_ir_value_t* const* values, uint32_t count, tfrt_ir_value_t* upper,
+                 bool is_unsigned, tfrt_ir_block_t* body, tfrt_ir_block_t* next) {
+  tfrt_ir_value_t* goes_on = append_less(lowering, block, like, values[0], upper, is_unsigned);
+  if (!goes_on) return;
+  branch_if(lowering, block, like, goes_on, body, values, count, next, values + 1, count - 1);
+}
+
+// The comparison stands before the loop and at the end of the body, so that each turn is one block.
 static void lower_for(tfrt_lowering_t* lowering, tfrt_ir_operation_t* operation) {
   tfrt_ir_block_t* block = operation->block;
   tfrt_ir_region_t* region = block->region;
@@ -173,31 +184,19 @@ static void lower_for(tfrt_lowering_t* lowering, tfrt_ir_operation_t* operation)
   tfrt_ir_block_t* body = operation->regions[0].first_block;
   tfrt_ir_value_t** begin = list_operands(lowering, operation, 2);
   tfrt_ir_block_t* next = split_behind(lowering, operation);
-  tfrt_ir_block_t* head = tfrt_ir_block_create(lowering->context, region);
-  if (!begin || !next || !head) return;
+  if (!begin || !next) return;
   begin[0] = operation->operands[0].value;
-  for (uint32_t i = 0; i <= count; ++i) {
-    if (!tfrt_ir_block_add_argument(lowering->context, head, body->arguments[i]->type, NULL,
-                                    NULL)) {
-      return;
-    }
-  }
   tfrt_ir_operation_t* end = body->last;
   tfrt_ir_region_take_blocks(region, &operation->regions[0]);
   tfrt_ir_operation_erase(operation);
-  branch(lowering, block, operation, head, begin, 1 + count);
-  tfrt_ir_value_t* goes_on =
-      append_less(lowering, head, operation, head->arguments[0], upper, is_unsigned);
-  if (!goes_on) return;
-  branch_if(lowering, head, operation, goes_on, body, head->arguments, 1 + count, next,
-            head->arguments + 1, count);
+  turn(lowering, block, operation, begin, 1 + count, upper, is_unsigned, body, next);
   // The next number, and what the body carries on.
   tfrt_ir_value_t** again = tfrt_lowering_allocate(lowering, 1 + count, sizeof(*again));
   if (!again) return;
   for (uint32_t i = 0; i < count; ++i) again[1 + i] = end->operands[i].value;
   tfrt_ir_operation_erase(end);
   again[0] = append_binary(lowering, body, end, "arith.addi", body->arguments[0], step);
-  if (again[0]) branch(lowering, body, end, head, again, 1 + count);
+  if (again[0]) turn(lowering, body, end, again, 1 + count, upper, is_unsigned, body, next);
 }
 
 static void lower_while(tfrt_lowering_t* lowering, tfrt_ir_operation_t* operation) {
