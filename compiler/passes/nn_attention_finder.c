@@ -6,12 +6,17 @@
 //   softmax(q * k' + mask) * v                   --> attention
 //   s = softmax(...), where(is_nan(s), 0, s)     --> the same: torch's softmax of hidden rows
 //
-// q, k' and v are transposes of [batch, place, head, element]; numbers may be factors of q, k' and
-// their product. Rows whose keys the mask hides all give 0.
+// Numbers may be factors of q, k' and their product. Rows whose keys the mask hides all give 0.
+// q, k' and v are often transposes of [batch, place, head, element], and the result is turned back
+// so: the op reads and writes these without the transposes. Heads that were repeated, for several
+// heads of queries to share them, are given to the op as they are (`share_heads`).
 #include "compiler/passes/nn_passes.h"
 #include "compiler/passes/nn_pattern.h"
 
 enum { AXES = 4 };
+
+// The bits of `places_first`.
+enum { QUERY = 1, KEY = 2, VALUE = 4, OUTPUT = 8 };
 
 typedef struct attention_s {
   tfrt_ir_value_t* query;  // [batch, head, place, element]
@@ -57,6 +62,17 @@ static const tfrt_ir_operation_t* find_softmax(const tfrt_ir_value_t* shares) {
   return axis == -1 || axis == AXES - 1 ? softmax : NULL;
 }
 
+// Whether |value| has four axes, when something with four is computed from it.
+static bool has_axes(const tfrt_ir_value_t* value) { return tfrt_nn_least_rank(value) == AXES; }
+
+// The transpose that gives the result of |op| its places first, or NULL.
+static tfrt_ir_operation_t* find_turn(const tfrt_ir_operation_t* op) {
+  tfrt_ir_operation_t* user = tfrt_nn_only_user(op);
+  bool is_turn = user && user->block == op->block && tfrt_nn_is(user, "transpose") &&
+                 turned_operand(&user->results[0], heads_first);
+  return is_turn ? user : NULL;
+}
+
 // Takes the scores |scores| apart.
 static bool read_scores(tfrt_ir_value_t* scores, attention_t* out) {
   float factors[3];
@@ -68,12 +84,12 @@ static bool read_scores(tfrt_ir_value_t* scores, attention_t* out) {
   out->scale = factors[0] * factors[1] * factors[2];
   bool has_key = turned_operand(out->key, keys_last) || turned_operand(out->key, last_turned);
   // The op takes 0 for the usual scale.
-  return turned_operand(out->query, heads_first) && has_key && out->scale != 0;
+  return has_key && out->scale != 0;
 }
 
-static bool read_attention(const tfrt_ir_operation_t* op, attention_t* out) {
+static bool read_parts(const tfrt_ir_operation_t* op, attention_t* out) {
   *out = (attention_t){.value = tfrt_nn_operand(op, 1)};
-  if (!tfrt_nn_is(op, "mat_mul") || !turned_operand(out->value, heads_first)) return false;
+  if (!tfrt_nn_is(op, "mat_mul")) return false;
   const tfrt_ir_operation_t* softmax = find_softmax(tfrt_nn_operand(op, 0));
   tfrt_ir_value_t* masked = softmax ? tfrt_nn_operand(softmax, 0) : NULL;
   const tfrt_ir_operation_t* sum = tfrt_nn_maker(masked, "add");
@@ -86,22 +102,76 @@ static bool read_attention(const tfrt_ir_operation_t* op, attention_t* out) {
   return false;
 }
 
-// Keys as [batch, head, place, element], before |before|.
-static tfrt_ir_value_t* turn_keys(tfrt_nn_rewriter_t* rewriter, tfrt_ir_operation_t* before,
-                                  const attention_t* attention) {
-  tfrt_ir_value_t* turned = turned_operand(attention->key, last_turned);
-  if (turned) return turned;
-  tfrt_ir_value_t* x = turned_operand(attention->key, keys_last);
-  return tfrt_nn_rewriter_transpose(rewriter, before, x, heads_first, AXES);
+// Operands of more than four axes would give the op's result more.
+static bool read_attention(const tfrt_ir_operation_t* op, attention_t* out) {
+  if (!read_parts(op, out)) return false;
+  if (turned_operand(out->query, heads_first) && turned_operand(out->value, heads_first)) {
+    return true;
+  }
+  return find_turn(op) && has_axes(out->query) && has_axes(out->value);
+}
+
+// --- The op -------------------------------------------------------------------------
+
+// |value|, [batch, head, place, element], or what it is a transpose of; then |bit| is added to
+// |*places_first|.
+static tfrt_ir_value_t* turn_back(tfrt_ir_value_t* value, int64_t bit, int64_t* places_first) {
+  tfrt_ir_value_t* source = turned_operand(value, heads_first);
+  if (source) *places_first |= bit;
+  return source ? source : value;
+}
+
+// The keys or values that the heads |value| are repetitions of, before |before|, or |value|.
+static tfrt_ir_value_t* share_heads(tfrt_nn_rewriter_t* rewriter, tfrt_ir_operation_t* before,
+                                    tfrt_ir_value_t* value) {
+  size_t count = 0;
+  const tfrt_ir_operation_t* joined = tfrt_nn_maker(value, "reshape");
+  const tfrt_ir_operation_t* repeated =
+      joined ? tfrt_nn_maker(tfrt_nn_operand(joined, 0), "expand") : NULL;
+  const tfrt_ir_operation_t* split =
+      repeated ? tfrt_nn_maker(tfrt_nn_operand(repeated, 0), "unsqueeze") : NULL;
+  const int64_t* axes = split ? tfrt_nn_read_numbers_of(tfrt_nn_operand(split, 1), &count) : NULL;
+  if (!axes || count != 1 || axes[0] != 2) return value;
+  tfrt_ir_value_t* operands[3] = {tfrt_nn_operand(split, 0), tfrt_nn_operand(repeated, 1),
+                                  tfrt_nn_operand(joined, 1)};
+  const tfrt_nn_recipe_t recipe = {.name = "share_heads",
+                                   .before = before,
+                                   .like = joined,
+                                   .operands = operands,
+                                   .operand_count = TFRT_ARRAY_SIZE(operands),
+                                   .result_count = 1};
+  tfrt_ir_operation_t* made = tfrt_nn_rewriter_make(rewriter, &recipe);
+  return made ? &made->results[0] : NULL;
+}
+
+// The keys for the op, before |before|; they are transposes of [batch, place, head, element] or
+// [batch, head, place, element].
+static tfrt_ir_value_t* find_keys(tfrt_nn_rewriter_t* rewriter, tfrt_ir_operation_t* before,
+                                  const attention_t* attention, int64_t* places_first) {
+  tfrt_ir_value_t* turned = turned_operand(attention->key, keys_last);
+  if (turned) {
+    *places_first |= KEY;
+    return turned;
+  }
+  turned = turn_back(turned_operand(attention->key, last_turned), KEY, places_first);
+  return share_heads(rewriter, before, turned);
 }
 
 static void replace(tfrt_nn_rewriter_t* rewriter, tfrt_ir_operation_t* op,
                     const attention_t* attention) {
-  tfrt_ir_value_t* key = turn_keys(rewriter, op, attention);
-  if (!key) return;
-  tfrt_ir_value_t* operands[4] = {attention->query, key, attention->value, attention->mask};
-  const tfrt_nn_setting_t settings[] = {{"scale", tfrt_nn_rewriter_f32(rewriter, attention->scale)},
-                                        {"stretch_mask", tfrt_nn_rewriter_i64(rewriter, 1)}};
+  int64_t places_first = 0;
+  tfrt_ir_value_t* operands[4] = {turn_back(attention->query, QUERY, &places_first), NULL,
+                                  turn_back(attention->value, VALUE, &places_first),
+                                  attention->mask};
+  operands[1] = find_keys(rewriter, op, attention, &places_first);
+  operands[2] = share_heads(rewriter, op, operands[2]);
+  if (!operands[1] || !operands[2]) return;
+  const tfrt_ir_operation_t* last = find_turn(op);
+  if (last) places_first |= OUTPUT;
+  const tfrt_nn_setting_t settings[] = {
+      {"places_first", tfrt_nn_rewriter_i64(rewriter, places_first)},
+      {"scale", tfrt_nn_rewriter_f32(rewriter, attention->scale)},
+      {"stretch_mask", tfrt_nn_rewriter_i64(rewriter, 1)}};
   const tfrt_nn_recipe_t recipe = {.name = "attention",
                                    .before = op,
                                    .operands = operands,
@@ -110,7 +180,9 @@ static void replace(tfrt_nn_rewriter_t* rewriter, tfrt_ir_operation_t* op,
                                    .settings = settings,
                                    .setting_count = TFRT_ARRAY_SIZE(settings)};
   tfrt_ir_operation_t* made = tfrt_nn_rewriter_make(rewriter, &recipe);
-  if (made) tfrt_ir_value_replace_all_uses(&op->results[0], &made->results[0]);
+  if (!made) return;
+  if (!last) last = op;
+  tfrt_ir_value_replace_all_uses(&last->results[0], &made->results[0]);
 }
 
 static void find_in_block(tfrt_nn_rewriter_t* rewriter, tfrt_ir_block_t* block) {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A layer normalization over the last axis that was written as a formula becomes one op:
+// A normalization over the last axis that was written as a formula becomes one op:
 //
 //   c = x - reduce_mean(x), c / sqrt(reduce_mean(c^2) + epsilon) * scale + bias
 //                                                                --> layer_normalization
+//   x / sqrt(reduce_mean(x^2) + epsilon) * scale                 --> rms_normalization
 //
-// Scale and bias are constant rows. Without a scale the formula stays: the op has no form for it.
+// Scale and bias are constant rows. Without a scale the formula stays: the ops have no form for it.
+#include <string.h>
+
 #include "compiler/passes/nn_passes.h"
 #include "compiler/passes/nn_pattern.h"
 
@@ -38,32 +41,47 @@ static tfrt_ir_value_t* square_root_of(const tfrt_ir_value_t* value) {
   return x && tfrt_nn_operand(product, 1) == x ? x : NULL;
 }
 
-// The x whose deviation |value| is, sqrt(reduce_mean((x - reduce_mean(x))^2) + epsilon), or NULL.
-static tfrt_ir_value_t* deviation_operand(const tfrt_ir_value_t* value, float* out_epsilon) {
+// The y that |value| is the root of the mean square of, sqrt(reduce_mean(y^2) + epsilon), or NULL.
+static tfrt_ir_value_t* mean_square_operand(const tfrt_ir_value_t* value, float* out_epsilon) {
   const tfrt_ir_operation_t* root = tfrt_nn_maker(value, "sqrt");
   const tfrt_ir_operation_t* sum = root ? tfrt_nn_maker(tfrt_nn_operand(root, 0), "add") : NULL;
   for (uint32_t i = 0; sum && sum->operand_count == 2 && i < 2; ++i) {
     if (!tfrt_nn_read_number(sum->operands[i].value, out_epsilon)) continue;
     tfrt_ir_value_t* squares = mean_operand(sum->operands[!i].value);
-    tfrt_ir_value_t* centred = squares ? square_root_of(squares) : NULL;
-    return centred ? centred_operand(centred) : NULL;
+    return squares ? square_root_of(squares) : NULL;
   }
   return NULL;
 }
 
-// The x of |op|, a quotient of x - reduce_mean(x) and its deviation, or NULL.
-static tfrt_ir_value_t* find_operand(const tfrt_ir_operation_t* op, float* out_epsilon) {
+// A formula without its scale.
+typedef struct formula_s {
+  const char* name;    // of the op
+  tfrt_ir_value_t* x;  // the op's operand
+  float epsilon;
+} formula_t;
+
+// Sets |*out| if |divisor| is the root of the mean square of |dividend|.
+static bool read_quotient(tfrt_ir_value_t* dividend, const tfrt_ir_value_t* divisor,
+                          formula_t* out) {
+  tfrt_ir_value_t* y = mean_square_operand(divisor, &out->epsilon);
+  if (!y) return false;
+  tfrt_ir_value_t* x = centred_operand(dividend);
+  const bool is_centred = x && centred_operand(y) == x;
+  out->name = is_centred ? "layer_normalization" : "rms_normalization";
+  out->x = is_centred ? x : dividend;
+  return is_centred || y == dividend;
+}
+
+static bool read_formula(const tfrt_ir_operation_t* op, formula_t* out) {
   if (tfrt_nn_is(op, "div")) {
-    tfrt_ir_value_t* x = centred_operand(tfrt_nn_operand(op, 0));
-    return x && deviation_operand(tfrt_nn_operand(op, 1), out_epsilon) == x ? x : NULL;
+    return read_quotient(tfrt_nn_operand(op, 0), tfrt_nn_operand(op, 1), out);
   }
   for (uint32_t i = 0; tfrt_nn_is(op, "mul") && op->operand_count == 2 && i < 2; ++i) {
-    tfrt_ir_value_t* x = centred_operand(op->operands[i].value);
     const tfrt_ir_operation_t* inverse = tfrt_nn_maker(op->operands[!i].value, "reciprocal");
-    if (!x || !inverse) continue;
-    return deviation_operand(tfrt_nn_operand(inverse, 0), out_epsilon) == x ? x : NULL;
+    if (!inverse) continue;
+    if (read_quotient(op->operands[i].value, tfrt_nn_operand(inverse, 0), out)) return true;
   }
-  return NULL;
+  return false;
 }
 
 // The constant row that |*inout_op|'s only user, `tfrt_nn.|name|`, combines with its result; that
@@ -81,17 +99,19 @@ static tfrt_ir_value_t* take_row(tfrt_ir_operation_t** inout_op, const char* nam
   return row;
 }
 
-static void replace(tfrt_nn_rewriter_t* rewriter, tfrt_ir_operation_t* op, tfrt_ir_value_t* x,
-                    float epsilon) {
+static void replace(tfrt_nn_rewriter_t* rewriter, tfrt_ir_operation_t* op,
+                    const formula_t* formula) {
   size_t length = 0;
   tfrt_ir_operation_t* last = op;
   tfrt_ir_value_t* scale = take_row(&last, "mul", &length);
   if (!scale) return;
-  tfrt_ir_value_t* bias = take_row(&last, "add", &length);
-  tfrt_ir_value_t* operands[3] = {x, scale, bias};
-  const tfrt_nn_setting_t settings[] = {{"axis", tfrt_nn_rewriter_i64(rewriter, -1)},
-                                        {"epsilon", tfrt_nn_rewriter_f32(rewriter, epsilon)}};
-  const tfrt_nn_recipe_t recipe = {.name = "layer_normalization",
+  const bool may_have_bias = strcmp(formula->name, "layer_normalization") == 0;
+  tfrt_ir_value_t* bias = may_have_bias ? take_row(&last, "add", &length) : NULL;
+  tfrt_ir_value_t* operands[3] = {formula->x, scale, bias};
+  const tfrt_nn_setting_t settings[] = {
+      {"axis", tfrt_nn_rewriter_i64(rewriter, -1)},
+      {"epsilon", tfrt_nn_rewriter_f32(rewriter, formula->epsilon)}};
+  const tfrt_nn_recipe_t recipe = {.name = formula->name,
                                    .before = last,
                                    .operands = operands,
                                    .operand_count = bias ? 3 : 2,
@@ -104,9 +124,8 @@ static void replace(tfrt_nn_rewriter_t* rewriter, tfrt_ir_operation_t* op, tfrt_
 
 static void find_in_block(tfrt_nn_rewriter_t* rewriter, tfrt_ir_block_t* block) {
   for (tfrt_ir_operation_t* op = block->first; op && !rewriter->failed; op = op->next) {
-    float epsilon;
-    tfrt_ir_value_t* x = find_operand(op, &epsilon);
-    if (x) replace(rewriter, op, x, epsilon);
+    formula_t formula;
+    if (read_formula(op, &formula)) replace(rewriter, op, &formula);
   }
   tfrt_nn_sweep(block);
 }

@@ -7,6 +7,7 @@
 //   nn-find-lookup       (x == 0..n-1) * matrix         --> lookup
 //   nn-find-gelu         0.5 * x * (1 + erf(...)) ...   --> gelu
 //   nn-find-layer-norm   (x - mean) / deviation ...     --> layer_normalization
+//                        x / root of mean square ...    --> rms_normalization
 //   nn-find-softmax      exp(x - max) / sum             --> softmax
 //   nn-find-attention    mat_mul, add, softmax, mat_mul --> attention
 //   nn-fold-batch-norm   conv, batch_normalization      --> conv with other weights

@@ -48,6 +48,9 @@ static uint32_t least_rank(const tfrt_ir_value_t* value, int depth) {
   size_t rank = 0;
   bool is_reshape = tfrt_nn_is(op, "reshape");
   if (is_reshape && !tfrt_nn_read_numbers_of(tfrt_nn_operand(op, 1), &rank)) return 0;
+  const tfrt_ir_attribute_t* order =
+      tfrt_nn_is(op, "transpose") ? tfrt_ir_operation_attribute(op, "perm") : NULL;
+  if (order && order->kind == TFRT_IR_ATTRIBUTE_ARRAY) return (uint32_t)order->count;
   for (uint32_t i = 0; i < count_kept(op); ++i) {
     uint32_t own = least_rank(op->operands[i].value, depth - 1);
     if (own > rank) rank = own;

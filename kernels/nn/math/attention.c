@@ -7,19 +7,34 @@
 //   Q [b, h, m, d]    K [b, g, t, d] --.          h heads share g heads of keys and values
 //   3 axes: [b, m, h * d]              |- with those of the past in front
 //                     V [b, g, t, e] --'
+//
+// `places_first` says which of queries (1), keys (2), values (4) and the output (8), if they have 4
+// axes, are [b, m, h, d], as products with weights leave and take them. All are read and written
+// where they are; only keys and values behind those of the past are copied.
 #include <math.h>
 #include <string.h>
 
-#include "kernels/nn/math/movement.h"
-#include "kernels/nn/math/normalization.h"
+#include "kernels/nn/math/attention_head.h"
 #include "kernels/nn/math/ops.h"
-#include "kernels/nn/math/small_product.h"
+#include "kernels/nn/math/softmax_row.h"
 #include "kernels/tensor/math/elementwise.h"
 
 enum { QUERY, KEY, VALUE, MASK, PAST_KEY, PAST_VALUE, VALID_COUNT };
 
 // The kinds of result 3.
 enum { SCORES, CAPPED_SCORES, MASKED_SCORES, SHARES };
+
+// The bit of `places_first` for the output; those of operands are 1 << their number.
+#define OUTPUT_BIT 8
+
+// Heads where they lie: that of part p, head h begins at data[p * part + h * head], and its place i
+// is i * place further.
+typedef struct heads_s {
+  int64_t parts, heads, places, size;
+  int64_t part, head, place;      // strides, in elements
+  float* data;                    // not written to, if it is an operand's
+  tfrt_dense_host_tensor_t made;  // the memory, if it is no operand's: [part, head, place, size]
+} heads_t;
 
 typedef struct attention_s {
   int64_t batch, heads, key_heads;
@@ -29,11 +44,9 @@ typedef struct attention_s {
   int64_t size, value_size;  // of a head
   float scale, cap;
   bool is_causal, stretches_mask;
-  int64_t left, right;               // how far each query sees; -1: all
-  int64_t kept;                      // the kind of result 3
-  tfrt_dense_host_tensor_t q, k, v;  // [batch, heads, rows or columns, size]
-  float* scores;                     // [rows, columns]
-  float* output;                     // [rows, value_size]; of joined heads alone
+  int64_t left, right;  // how far each query sees; -1: all
+  int64_t kept;         // the kind of result 3
+  heads_t q, k, v, out;
 } attention_t;
 
 static tfrt_status_t check_operands(const tfrt_nn_call_t* call) {
@@ -56,57 +69,83 @@ static tfrt_status_t check_operands(const tfrt_nn_call_t* call) {
   return tfrt_nn_error(call, "keys and values of the past go together");
 }
 
-// Copies |x|, of [batch, length, heads * size] or [batch, heads, length, size], to |out|, of
-// [batch, heads, total, size], from the place |first| on.
-static void place_heads(const tfrt_dense_host_tensor_t* x, int64_t heads, int64_t first,
-                        const tfrt_dense_host_tensor_t* out) {
-  const int64_t* dims = out->shape.dims;
-  int64_t length = x->shape.rank == 4 ? x->shape.dims[2] : x->shape.dims[1];
-  int64_t size = dims[3];
-  const int64_t part[] = {length, size};
-  const int64_t wide[] = {heads * size, 1}, dense[] = {size, 1};
-  const float* source = tfrt_dense_host_tensor_data(x);
-  float* target = tfrt_dense_host_tensor_data(out);
-  for (int64_t i = 0; i < dims[0] * heads && length * size > 0; ++i) {
-    int64_t place = x->shape.rank == 4 ? i * length * size
-                                       : i / heads * length * heads * size + i % heads * size;
-    tfrt_nn_copy_strided(source + place, sizeof(float), 2, part, x->shape.rank == 4 ? dense : wide,
-                         target + (i * dims[2] + first) * size);
+// --- Heads ------------------------------------------------------------------------
+
+// Where the heads of |x| lie, of [part, head, place, element], of [part, place, head, element] if
+// |has_places_first|, or of [part, place, head * element].
+static heads_t view_heads(const tfrt_dense_host_tensor_t* x, int64_t heads, bool has_places_first) {
+  const int64_t* dims = x->shape.dims;
+  const bool is_split = x->shape.rank == 4;
+  has_places_first |= !is_split;
+  heads_t view = {.parts = dims[0],
+                  .heads = heads,
+                  .places = is_split ? dims[has_places_first ? 1 : 2] : dims[1],
+                  .size = is_split ? dims[3] : dims[2] / heads,
+                  .data = tfrt_dense_host_tensor_data(x)};
+  view.place = has_places_first ? heads * view.size : view.size;
+  view.head = has_places_first ? view.size : view.places * view.size;
+  view.part = heads * view.places * view.size;
+  return view;
+}
+
+// Copies |from| to |to|, from the place |first| on.
+static void copy_heads(const heads_t* from, int64_t first, const heads_t* to) {
+  size_t bytes = (size_t)from->size * sizeof(float);
+  for (int64_t i = 0; i < from->parts * from->heads && bytes; ++i) {
+    const int64_t part = i / from->heads, head = i % from->heads;
+    const float* source = from->data + part * from->part + head * from->head;
+    float* target = to->data + part * to->part + head * to->head + first * to->place;
+    for (int64_t j = 0; j < from->places; ++j) {
+      memcpy(target + j * to->place, source + j * from->place, bytes);
+    }
   }
 }
 
-// Makes |*out| operand |index| by |heads| heads, behind those of the past, operand |past_index| (0:
-// there is none).
+// Replaces |*heads| by a copy that begins with |past| (NULL: nothing).
+static tfrt_status_t copy_behind(const tfrt_nn_call_t* call, const tfrt_dense_host_tensor_t* past,
+                                 heads_t* heads) {
+  const int64_t before = past ? past->shape.dims[2] : 0;
+  const int64_t dims[] = {heads->parts, heads->heads, before + heads->places, heads->size};
+  tfrt_shape_t shape;
+  tfrt_dense_host_tensor_t made;
+  TFRT_RETURN_IF_ERROR(tfrt_shape_make(dims, 4, &shape));
+  TFRT_RETURN_IF_ERROR(
+      tfrt_dense_host_tensor_initialize(TFRT_DTYPE_F32, &shape, call->allocator, &made));
+  heads_t copy = view_heads(&made, heads->heads, false);
+  copy.made = made;
+  if (past) {
+    const heads_t old = view_heads(past, heads->heads, false);
+    copy_heads(&old, 0, &copy);
+  }
+  copy_heads(heads, before, &copy);
+  *heads = copy;
+  return NULL;
+}
+
+// Sets |*out| to the heads of operand |index|, which are |heads|, behind those of operand
+// |past_index| (0: there is none).
 static tfrt_status_t take_heads(const tfrt_nn_call_t* call, uint32_t index, uint32_t past_index,
-                                int64_t heads, tfrt_dense_host_tensor_t* out) {
+                                int64_t heads, heads_t* out) {
   const tfrt_dense_host_tensor_t* x = call->inputs[index];
   const tfrt_dense_host_tensor_t* past = past_index ? tfrt_nn_input(call, past_index) : NULL;
-  bool is_split = x->shape.rank == 4;
-  int64_t width = is_split ? x->shape.dims[3] : x->shape.dims[2];
-  int64_t length = is_split ? x->shape.dims[2] : x->shape.dims[1];
-  if (heads <= 0 || (is_split ? x->shape.dims[1] != heads : width % heads != 0)) {
+  const bool is_split = x->shape.rank == 4;
+  const bool has_places_first = tfrt_nn_i64(call, "places_first") >> index & 1;
+  if (heads <= 0 || (is_split ? x->shape.dims[has_places_first ? 2 : 1] != heads
+                              : x->shape.dims[2] % heads != 0)) {
     return tfrt_nn_error(call, "operand %u, %s, has not %lld heads", index,
                          tfrt_shape_text(&x->shape).text, (long long)heads);
   }
-  if (is_split && !past) {
-    tfrt_dense_host_tensor_initialize_alias(x, out);
-    return NULL;
-  }
-  int64_t size = is_split ? width : width / heads;
-  const int64_t dims[] = {x->shape.dims[0], heads, length + (past ? past->shape.dims[2] : 0), size};
-  if (past && (past->shape.dims[0] != dims[0] || past->shape.dims[1] != heads ||
-               past->shape.dims[3] != size)) {
+  *out = view_heads(x, heads, has_places_first);
+  if (!past) return NULL;
+  const int64_t* old = past->shape.dims;
+  if (old[0] != out->parts || old[1] != heads || old[3] != out->size) {
     return tfrt_nn_error(call, "%s of the past doesn't fit %s", tfrt_shape_text(&past->shape).text,
                          tfrt_shape_text(&x->shape).text);
   }
-  tfrt_shape_t shape;
-  TFRT_RETURN_IF_ERROR(tfrt_shape_make(dims, 4, &shape));
-  TFRT_RETURN_IF_ERROR(
-      tfrt_dense_host_tensor_initialize(TFRT_DTYPE_F32, &shape, call->allocator, out));
-  if (past) place_heads(past, heads, 0, out);
-  place_heads(x, heads, past ? past->shape.dims[2] : 0, out);
-  return NULL;
+  return copy_behind(call, past, out);
 }
+
+// --- Operands ---------------------------------------------------------------------
 
 // Whether operand |index| is stretched to [batch, heads, rows, columns]; columns may be missing at
 // its end.
@@ -124,27 +163,32 @@ static bool is_mask(const attention_t* a, const tfrt_shape_t* shape) {
   return true;
 }
 
+// The number of heads of operand |index|; |name| is the attribute that says it for 3 axes.
+static int64_t head_count(const tfrt_nn_call_t* call, uint32_t index, const char* name) {
+  const tfrt_shape_t* shape = &call->inputs[index]->shape;
+  if (shape->rank != 4) return tfrt_nn_i64(call, name);
+  return shape->dims[tfrt_nn_i64(call, "places_first") >> index & 1 ? 2 : 1];
+}
+
 static tfrt_status_t take_operands(const tfrt_nn_call_t* call, attention_t* a) {
-  const tfrt_shape_t* q = &call->inputs[QUERY]->shape;
-  bool is_split = q->rank == 4;
-  a->heads = is_split ? q->dims[1] : tfrt_nn_i64(call, "q_num_heads");
-  a->key_heads = is_split ? call->inputs[KEY]->shape.dims[1] : tfrt_nn_i64(call, "kv_num_heads");
+  a->heads = head_count(call, QUERY, "q_num_heads");
+  a->key_heads = head_count(call, KEY, "kv_num_heads");
   TFRT_RETURN_IF_ERROR(take_heads(call, QUERY, 0, a->heads, &a->q));
   TFRT_RETURN_IF_ERROR(take_heads(call, KEY, PAST_KEY, a->key_heads, &a->k));
   TFRT_RETURN_IF_ERROR(take_heads(call, VALUE, PAST_VALUE, a->key_heads, &a->v));
-  a->batch = q->dims[0];
-  a->rows = a->q.shape.dims[2];
-  a->columns = a->k.shape.dims[2];
-  a->size = a->q.shape.dims[3];
-  a->value_size = a->v.shape.dims[3];
+  a->batch = a->q.parts;
+  a->rows = a->q.places;
+  a->columns = a->k.places;
+  a->size = a->q.size;
+  a->value_size = a->v.size;
   const tfrt_dense_host_tensor_t* past = tfrt_nn_input(call, PAST_KEY);
   a->past = past ? past->shape.dims[2] : 0;
-  if (a->k.shape.dims[0] != a->batch || a->v.shape.dims[0] != a->batch ||
-      a->k.shape.dims[3] != a->size || a->v.shape.dims[2] != a->columns ||
-      a->heads % a->key_heads != 0) {
+  if (a->k.parts != a->batch || a->v.parts != a->batch || a->k.size != a->size ||
+      a->v.places != a->columns || a->heads % a->key_heads != 0) {
     return tfrt_nn_error(call, "queries %s, keys %s and values %s don't fit",
-                         tfrt_shape_text(&a->q.shape).text, tfrt_shape_text(&a->k.shape).text,
-                         tfrt_shape_text(&a->v.shape).text);
+                         tfrt_shape_text(&call->inputs[QUERY]->shape).text,
+                         tfrt_shape_text(&call->inputs[KEY]->shape).text,
+                         tfrt_shape_text(&call->inputs[VALUE]->shape).text);
   }
   a->stretches_mask = tfrt_nn_i64(call, "stretch_mask") != 0;
   const tfrt_dense_host_tensor_t* mask = tfrt_nn_input(call, MASK);
@@ -237,13 +281,13 @@ static bool hide_keys(const tfrt_nn_call_t* call, const attention_t* a, int64_t 
   return begin < end && (!mask || add_mask(a, mask, position, begin, end, scores));
 }
 
-// Makes the scores of one head its shares. Copies what result 3 wants to |kept|, unless that is
-// NULL.
+// Makes the scores of |count| rows of a head, from |first| on and |stride| apart, their shares.
+// Copies what result 3 wants to |kept|, the rows of this head, unless that is NULL.
 static void finish_scores(const tfrt_nn_call_t* call, const attention_t* a, int64_t part,
-                          int64_t head, float* kept) {
-  for (int64_t row = 0; row < a->rows; ++row) {
-    float* scores = a->scores + row * a->columns;
-    size_t bytes = (size_t)a->columns * sizeof(float);
+                          int64_t head, int64_t first, int64_t count, float* scores, int64_t stride,
+                          float* kept) {
+  const size_t bytes = (size_t)a->columns * sizeof(float);
+  for (int64_t row = first; row < first + count; ++row, scores += stride) {
     float* target = kept ? kept + row * a->columns : NULL;
     if (target && a->kept == SCORES) memcpy(target, scores, bytes);
     if (a->cap != 0) {
@@ -261,82 +305,94 @@ static void finish_scores(const tfrt_nn_call_t* call, const attention_t* a, int6
   }
 }
 
-// Computes head |head| of the part |part| of the batch into |a->output|.
+static tfrt_nn_vectors_t vectors_of(const heads_t* heads, int64_t part, int64_t head) {
+  return (tfrt_nn_vectors_t){heads->data + part * heads->part + head * heads->head, heads->place};
+}
+
+static tfrt_nn_head_t head_of(const attention_t* a, int64_t part, int64_t head) {
+  const int64_t shared = head / (a->heads / a->key_heads);
+  tfrt_nn_head_t one = {.rows = a->rows,
+                        .columns = a->columns,
+                        .size = a->size,
+                        .value_size = a->value_size,
+                        .q = vectors_of(&a->q, part, head),
+                        .k = vectors_of(&a->k, part, shared),
+                        .v = vectors_of(&a->v, part, shared),
+                        .out = a->out.data + part * a->out.part + head * a->out.head,
+                        .out_stride = a->out.place};
+  one.is_wide = tfrt_nn_head_can_be_wide(&one);
+  return one;
+}
+
+// Computes head |head| of the part |part| of the batch; |scores| has room for a block.
 static tfrt_status_t run_head(const tfrt_nn_call_t* call, const attention_t* a, int64_t part,
-                              int64_t head) {
-  int64_t own = part * a->heads + head;
-  int64_t shared = part * a->key_heads + head / (a->heads / a->key_heads);
-  const float* q = (const float*)tfrt_dense_host_tensor_data(&a->q) + own * a->rows * a->size;
-  const float* k = (const float*)tfrt_dense_host_tensor_data(&a->k) + shared * a->columns * a->size;
-  const float* v =
-      (const float*)tfrt_dense_host_tensor_data(&a->v) + shared * a->columns * a->value_size;
-  int64_t count = a->rows * a->columns;
-  if (a->size > 0) {
-    const tfrt_nn_product_t scores = {
-        .m = a->rows, .n = a->columns, .k = a->size, .b_is_transposed = true};
-    TFRT_RETURN_IF_ERROR(tfrt_nn_product_f32(&scores, a->scale, q, k, 0.0f, a->scores));
-  } else {
-    memset(a->scores, 0, (size_t)count * sizeof(float));
+                              int64_t head, float* scratch, float* scores) {
+  const tfrt_nn_head_t one = head_of(a, part, head);
+  const int64_t block = tfrt_nn_head_block(&one);
+  const int64_t own = (part * a->heads + head) * a->rows * a->columns;
+  float* kept = call->result_count > 3 ? (float*)tfrt_nn_result_data(call, 3) + own : NULL;
+  // Heads that share their keys and values come one after the other.
+  if (!one.is_wide || head % (a->heads / a->key_heads) == 0) tfrt_nn_head_pack(&one, scratch);
+  for (int64_t first = 0; first < a->rows; first += block) {
+    const int64_t count = a->rows - first < block ? a->rows - first : block;
+    TFRT_RETURN_IF_ERROR(tfrt_nn_head_scores(&one, scratch, first, count, a->scale, scores));
+    finish_scores(call, a, part, head, first, count, scores, tfrt_nn_head_stride(&one), kept);
+    TFRT_RETURN_IF_ERROR(tfrt_nn_head_values(&one, scratch, first, count, scores));
   }
-  float* kept = call->result_count > 3 ? (float*)tfrt_nn_result_data(call, 3) + own * count : NULL;
-  finish_scores(call, a, part, head, kept);
-  if (a->value_size == 0) return NULL;
-  // Heads of their own are written where they belong.
-  bool is_split = call->inputs[QUERY]->shape.rank == 4;
-  float* out =
-      is_split ? (float*)tfrt_nn_result_data(call, 0) + own * a->rows * a->value_size : a->output;
-  const tfrt_nn_product_t shares = {.m = a->rows, .n = a->value_size, .k = a->columns};
-  return tfrt_nn_product_f32(&shares, 1.0f, a->scores, v, 0.0f, out);
+  return NULL;
 }
 
 // --- All heads --------------------------------------------------------------------
 
-static tfrt_status_t make_results(const tfrt_nn_call_t* call, const attention_t* a) {
-  bool is_split = call->inputs[QUERY]->shape.rank == 4;
-  const int64_t split[] = {a->batch, a->heads, a->rows, a->value_size};
-  const int64_t joined[] = {a->batch, a->rows, a->heads * a->value_size};
-  const int64_t scores[] = {a->batch, a->heads, a->rows, a->columns};
-  TFRT_RETURN_IF_ERROR(
-      tfrt_nn_make_dims(call, 0, TFRT_DTYPE_F32, is_split ? split : joined, is_split ? 4 : 3));
-  if (call->result_count > 1) TFRT_RETURN_IF_ERROR(tfrt_nn_alias(call, 1, &a->k, NULL));
-  if (call->result_count > 2) TFRT_RETURN_IF_ERROR(tfrt_nn_alias(call, 2, &a->v, NULL));
-  if (call->result_count <= 3) return NULL;
-  return tfrt_nn_make_dims(call, 3, TFRT_DTYPE_F32, scores, 4);
+// Makes result |index| the keys or values with those of the past, [part, head, place, element].
+static tfrt_status_t make_present(const tfrt_nn_call_t* call, uint32_t index, heads_t* heads) {
+  const uint32_t operand = index == 1 ? KEY : VALUE;
+  if (!heads->made.buffer) {
+    const tfrt_dense_host_tensor_t* x = call->inputs[operand];
+    const bool has_places_first = tfrt_nn_i64(call, "places_first") >> operand & 1;
+    if (x->shape.rank == 4 && !has_places_first) return tfrt_nn_alias(call, index, x, NULL);
+    TFRT_RETURN_IF_ERROR(copy_behind(call, NULL, heads));
+  }
+  return tfrt_nn_alias(call, index, &heads->made, NULL);
 }
 
-// Puts the output of the head among those of the others.
-static void place_output(const tfrt_nn_call_t* call, const attention_t* a, int64_t part,
-                         int64_t head) {
-  float* out = tfrt_nn_result_data(call, 0);
-  size_t bytes = (size_t)a->value_size * sizeof(float);
-  for (int64_t row = 0; bytes && row < a->rows; ++row) {
-    int64_t place = (part * a->rows + row) * a->heads + head;
-    memcpy(out + place * a->value_size, a->output + row * a->value_size, bytes);
-  }
+static tfrt_status_t make_results(const tfrt_nn_call_t* call, attention_t* a) {
+  const bool is_split = call->inputs[QUERY]->shape.rank == 4;
+  const bool has_places_first = (tfrt_nn_i64(call, "places_first") & OUTPUT_BIT) != 0;
+  const int64_t split[] = {a->batch, a->heads, a->rows, a->value_size};
+  const int64_t turned[] = {a->batch, a->rows, a->heads, a->value_size};
+  const int64_t joined[] = {a->batch, a->rows, a->heads * a->value_size};
+  const int64_t scores[] = {a->batch, a->heads, a->rows, a->columns};
+  const int64_t* dims = !is_split ? joined : has_places_first ? turned : split;
+  TFRT_RETURN_IF_ERROR(tfrt_nn_make_dims(call, 0, TFRT_DTYPE_F32, dims, is_split ? 4 : 3));
+  a->out = view_heads(&call->results[0], a->heads, has_places_first);
+  if (call->result_count > 1) TFRT_RETURN_IF_ERROR(make_present(call, 1, &a->k));
+  if (call->result_count > 2) TFRT_RETURN_IF_ERROR(make_present(call, 2, &a->v));
+  if (call->result_count <= 3) return NULL;
+  return tfrt_nn_make_dims(call, 3, TFRT_DTYPE_F32, scores, 4);
 }
 
 static tfrt_status_t run_heads(const tfrt_nn_call_t* call, attention_t* a) {
   TFRT_RETURN_IF_ERROR(make_results(call, a));
   if (a->batch == 0 || a->rows == 0) return NULL;
-  size_t output_size = tfrt_dense_host_tensor_size(&call->results[0]);
+  const size_t output_size = tfrt_dense_host_tensor_size(&call->results[0]);
   if (a->columns == 0) {
     if (output_size) memset(tfrt_nn_result_data(call, 0), 0, output_size);
     return NULL;
   }
   // The products fit into memory, for tensors of them, or of their factors, are there.
+  const tfrt_nn_head_t one = head_of(a, 0, 0);
+  const int64_t scores = tfrt_nn_head_block(&one) * tfrt_nn_head_stride(&one);
+  const int64_t dims[] = {scores + tfrt_nn_head_scratch(&one)};
   tfrt_dense_host_tensor_t scratch;
   tfrt_shape_t shape;
-  bool is_split = call->inputs[QUERY]->shape.rank == 4;
-  const int64_t dims[] = {a->rows, a->columns + (is_split ? 0 : a->value_size)};
-  TFRT_RETURN_IF_ERROR(tfrt_shape_make(dims, 2, &shape));
+  TFRT_RETURN_IF_ERROR(tfrt_shape_make(dims, 1, &shape));
   TFRT_RETURN_IF_ERROR(
       tfrt_dense_host_tensor_initialize(TFRT_DTYPE_F32, &shape, call->allocator, &scratch));
-  a->scores = tfrt_dense_host_tensor_data(&scratch);
-  a->output = a->scores + a->rows * a->columns;
+  float* floats = tfrt_dense_host_tensor_data(&scratch);
   tfrt_status_t status = NULL;
   for (int64_t i = 0; i < a->batch * a->heads && !status; ++i) {
-    status = run_head(call, a, i / a->heads, i % a->heads);
-    if (!status && !is_split) place_output(call, a, i / a->heads, i % a->heads);
+    status = run_head(call, a, i / a->heads, i % a->heads, floats + scores, floats);
   }
   tfrt_dense_host_tensor_deinitialize(&scratch);
   return status;
@@ -350,9 +406,8 @@ static tfrt_status_t run_f32(const tfrt_nn_call_t* call) {
     take_attributes(call, &attention);
     status = run_heads(call, &attention);
   }
-  tfrt_dense_host_tensor_deinitialize(&attention.q);
-  tfrt_dense_host_tensor_deinitialize(&attention.k);
-  tfrt_dense_host_tensor_deinitialize(&attention.v);
+  tfrt_dense_host_tensor_deinitialize(&attention.k.made);
+  tfrt_dense_host_tensor_deinitialize(&attention.v.made);
   return status;
 }
 

@@ -2,13 +2,12 @@
 //
 // Operations that bring elements to a common scale: softmax, and normalization over axes,
 // channels, groups or batches. f32 and f64; sums are kept as double.
-#include "kernels/nn/math/normalization.h"
-
 #include <math.h>
 #include <string.h>
 
 #include "kernels/nn/math/fast_math.h"
 #include "kernels/nn/math/ops.h"
+#include "kernels/nn/math/softmax_row.h"
 #include "kernels/nn/math/wide_loops.h"
 
 static tfrt_status_t check_float(const tfrt_nn_call_t* call, uint32_t index) {
@@ -43,60 +42,6 @@ static tfrt_status_t check_float(const tfrt_nn_call_t* call, uint32_t index) {
 SOFTMAX_ROW(f32, float, tfrt_nn_expf)
 SOFTMAX_ROW(f64, double, exp)
 
-// Sums and maxima that go on independently, so that they fit into vectors.
-enum { LANES = 16 };
-
-// The sum of the |count| |terms| of |data|: each lane of every sixteenth.
-#define SUM_LANES(count, data, term, out_sum)                      \
-  do {                                                             \
-    double lanes[LANES] = {0};                                     \
-    double total = 0;                                              \
-    int64_t at = 0;                                                \
-    for (; at + LANES <= (count); at += LANES) {                   \
-      for (int lane = 0; lane < LANES; ++lane) {                   \
-        double x = (double)(data)[at + lane];                      \
-        lanes[lane] += (term);                                     \
-      }                                                            \
-    }                                                              \
-    for (; at < (count); ++at) {                                   \
-      double x = (double)(data)[at];                               \
-      total += (term);                                             \
-    }                                                              \
-    for (int lane = 0; lane < LANES; ++lane) total += lanes[lane]; \
-    *(out_sum) = total;                                            \
-  } while (0)
-
-TFRT_ALWAYS_INLINE float max_of_row(const float* x, int64_t count) {
-  float lanes[LANES];
-  int64_t i = 0;
-  for (int lane = 0; lane < LANES; ++lane) lanes[lane] = x[0];
-  for (; i + LANES <= count; i += LANES) {
-    for (int lane = 0; lane < LANES; ++lane) {
-      lanes[lane] = x[i + lane] > lanes[lane] ? x[i + lane] : lanes[lane];
-    }
-  }
-  for (; i < count; ++i) lanes[0] = x[i] > lanes[0] ? x[i] : lanes[0];
-  for (int lane = 1; lane < LANES; ++lane) {
-    lanes[0] = lanes[lane] > lanes[0] ? lanes[lane] : lanes[0];
-  }
-  return lanes[0];
-}
-
-// A row without steps, in loops that compilers vectorise.
-TFRT_ALWAYS_INLINE void softmax_dense_loop(const float* x, float* out, int64_t count) {
-  float greatest = max_of_row(x, count);
-  double sum;
-  for (int64_t i = 0; i < count; ++i) out[i] = tfrt_nn_expf(x[i] - greatest);
-  SUM_LANES(count, out, x, &sum);
-  float factor = (float)(1.0 / sum);
-  for (int64_t i = 0; i < count; ++i) out[i] *= factor;
-}
-TFRT_NN_WIDE_FUNCTION(softmax_dense, (const float* x, float* out, int64_t count), (x, out, count))
-
-void tfrt_nn_softmax_row(const float* x, float* out, int64_t count) {
-  softmax_dense(x, out, count);
-}
-
 static tfrt_status_t run_softmax(const tfrt_nn_call_t* call, bool is_log) {
   TFRT_RETURN_IF_ERROR(check_float(call, 0));
   const tfrt_dense_host_tensor_t* x = call->inputs[0];
@@ -115,7 +60,7 @@ static tfrt_status_t run_softmax(const tfrt_nn_call_t* call, bool is_log) {
     if (x->dtype == TFRT_DTYPE_F64) {
       softmax_f64((const double*)source + first, (double*)out + first, count, stride, is_log);
     } else if (stride == 1 && !is_log) {
-      softmax_dense((const float*)source + first, (float*)out + first, count);
+      tfrt_nn_softmax_row((const float*)source + first, (float*)out + first, count);
     } else {
       softmax_f32((const float*)source + first, (float*)out + first, count, stride, is_log);
     }
@@ -144,6 +89,29 @@ static void set_element(const tfrt_dense_host_tensor_t* tensor, int64_t i, doubl
     ((double*)data)[i] = value;
   }
 }
+
+// Sums that go on independently, so that they fit into vectors.
+enum { LANES = 16 };
+
+// The sum of the |count| |terms| of |data|: each lane of every sixteenth.
+#define SUM_LANES(count, data, term, out_sum)                      \
+  do {                                                             \
+    double lanes[LANES] = {0};                                     \
+    double total = 0;                                              \
+    int64_t at = 0;                                                \
+    for (; at + LANES <= (count); at += LANES) {                   \
+      for (int lane = 0; lane < LANES; ++lane) {                   \
+        double x = (double)(data)[at + lane];                      \
+        lanes[lane] += (term);                                     \
+      }                                                            \
+    }                                                              \
+    for (; at < (count); ++at) {                                   \
+      double x = (double)(data)[at];                               \
+      total += (term);                                             \
+    }                                                              \
+    for (int lane = 0; lane < LANES; ++lane) total += lanes[lane]; \
+    *(out_sum) = total;                                            \
+  } while (0)
 
 // Sets the sum of a row of f32, and that of the squares of the differences to its mean.
 TFRT_ALWAYS_INLINE void measure_row_loop(const float* data, int64_t count, double* out_sum,

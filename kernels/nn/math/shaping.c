@@ -468,6 +468,71 @@ tfrt_status_t tfrt_nn_expand(const tfrt_nn_call_t* call) {
   return NULL;
 }
 
+// Whether |split| and |joined| make |n| of each head of |x|, and nothing else: [b, g, t, d] becomes
+// [b, g, n, t, d], and that [b, g * n, t, d].
+static bool repeats_heads(const tfrt_shape_t* x, const tfrt_nn_numbers_t* split,
+                          const tfrt_nn_numbers_t* joined) {
+  if (x->rank != 4 || split->count != 5 || joined->count != 4) return false;
+  const int64_t* dims = x->dims;
+  const int64_t before[] = {dims[0], dims[1], split->values[2], dims[2], dims[3]};
+  for (uint32_t i = 0; i < 5; ++i) {
+    bool is_kept = split->values[i] == before[i] || split->values[i] == 1;
+    if (!is_kept || before[i] <= 0) return false;
+  }
+  int64_t heads;
+  if (__builtin_mul_overflow(dims[1], before[2], &heads)) return false;
+  const int64_t after[] = {dims[0], heads, dims[2], dims[3]};
+  uint32_t open = 0;
+  for (uint32_t i = 0; i < 4; ++i) {
+    if (joined->values[i] != -1 && joined->values[i] != after[i]) return false;
+    open += joined->values[i] == -1;
+  }
+  return open <= 1;
+}
+
+// Operand 0 with one more axis, stretched by operand 1 and reshaped by operand 2.
+static tfrt_status_t repeat_heads(const tfrt_nn_call_t* call) {
+  tfrt_dense_host_tensor_t split, stretched = {0};
+  const tfrt_dense_host_tensor_t* x = call->inputs[0];
+  int64_t dims[TFRT_SHAPE_MAX_RANK] = {0};
+  if (x->shape.rank < 2 || x->shape.rank + 1 > TFRT_SHAPE_MAX_RANK) {
+    return tfrt_nn_error(call, "%s can't have one more axis", tfrt_shape_text(&x->shape).text);
+  }
+  for (uint32_t i = 0; i <= x->shape.rank; ++i) {
+    dims[i] = i < 2 ? x->shape.dims[i] : i == 2 ? 1 : x->shape.dims[i - 1];
+  }
+  tfrt_shape_t shape;
+  TFRT_RETURN_IF_ERROR(tfrt_shape_make(dims, x->shape.rank + 1, &shape));
+  tfrt_dense_host_tensor_initialize_alias(x, &split);
+  split.shape = shape;
+  const tfrt_dense_host_tensor_t* inputs[2] = {&split, call->inputs[1]};
+  tfrt_nn_call_t inner = *call;
+  inner.inputs = inputs;
+  inner.input_count = 2;
+  inner.unique_inputs = 0;
+  inner.results = &stretched;
+  tfrt_status_t status = tfrt_nn_expand(&inner);
+  if (!status) {
+    inputs[0] = &stretched;
+    inputs[1] = call->inputs[2];
+    inner.results = call->results;
+    status = tfrt_nn_reshape(&inner);
+  }
+  tfrt_dense_host_tensor_deinitialize(&stretched);
+  tfrt_dense_host_tensor_deinitialize(&split);
+  return status;
+}
+
+tfrt_status_t tfrt_nn_share_heads(const tfrt_nn_call_t* call) {
+  tfrt_nn_numbers_t split, joined;
+  if (call->input_count != 3) return tfrt_nn_error(call, "it takes a tensor and two shapes");
+  TFRT_RETURN_IF_ERROR(tfrt_nn_read_numbers(call, call->inputs[1], &split));
+  TFRT_RETURN_IF_ERROR(tfrt_nn_read_numbers(call, call->inputs[2], &joined));
+  const tfrt_dense_host_tensor_t* x = call->inputs[0];
+  if (!repeats_heads(&x->shape, &split, &joined)) return repeat_heads(call);
+  return tfrt_nn_alias(call, 0, x, NULL);
+}
+
 tfrt_status_t tfrt_nn_tile(const tfrt_nn_call_t* call) {
   const tfrt_dense_host_tensor_t* x;
   tfrt_nn_numbers_t repeats;

@@ -208,6 +208,11 @@
     "Scaled products of queries and keys, masked, their softmax, and its products with the "       \
     "values.",                                                                                     \
     attention, MANY, 64)                                                                           \
+  X(share_heads,                                                                                   \
+    "Operand 0 for `attention`, which shares heads: itself, if operands 1 and 2, the shapes "      \
+    "[b, g, n, t, d] and [b, g * n, t, d], only repeat its heads; else stretched and reshaped "    \
+    "so.",                                                                                         \
+    reshape, ONE, 1)                                                                               \
   X(rotary_embedding, "Each pair of elements turned by the angles of its place.", rotary, ONE, 4)  \
   X(tensor_scatter,                                                                                \
     "Operand 0 with operand 1 along `axis`, for each part of the batch from operand 2 on.",        \

@@ -120,10 +120,11 @@
       MAY("activations", STRING, "\"\""), MAY("clip", F32, "0.0"),                       \
       MAY("direction", STRING, "\"forward\""), MAY("hidden_size", I64, "0"),             \
       MAY("layout", I64, "0"), MAY("present", I64, "-1"))
-#define ATTRIBUTES_attention                                                                       \
-  SET(MAY("is_causal", I64, "0"), MAY("kv_num_heads", I64, "0"),                                   \
-      MAY("left_window_size", I64, "-1"), MAY("present", I64, "-1"), MAY("q_num_heads", I64, "0"), \
-      MAY("qk_matmul_output_mode", I64, "0"), MAY("right_window_size", I64, "-1"),                 \
+#define ATTRIBUTES_attention                                                       \
+  SET(MAY("is_causal", I64, "0"), MAY("kv_num_heads", I64, "0"),                   \
+      MAY("left_window_size", I64, "-1"), MAY("places_first", I64, "0"),           \
+      MAY("present", I64, "-1"), MAY("q_num_heads", I64, "0"),                     \
+      MAY("qk_matmul_output_mode", I64, "0"), MAY("right_window_size", I64, "-1"), \
       MAY("scale", F32, "0.0"), MAY("softcap", F32, "0.0"), MAY("stretch_mask", I64, "0"))
 #define ATTRIBUTES_rotary                                       \
   SET(MAY("interleaved", I64, "0"), MAY("num_heads", I64, "0"), \

@@ -155,6 +155,64 @@ def write_attention(folder):
                tables | {"p": places}, {"x": numbers(random, 2, 3, 24)}, 23)
 
 
+def attention_formula(query, key, value, mask):
+    """Nodes of softmax(query * key' * scale + mask) * value as `mixed`, with 0 for hidden rows."""
+    return [helper.make_node("MatMul", [query, key], ["product"]),
+            helper.make_node("Mul", ["product", "scale"], ["scaled"]),
+            helper.make_node("Add", ["scaled", mask], ["masked"]),
+            helper.make_node("Softmax", ["masked"], ["shares"], axis=-1),
+            helper.make_node("IsNaN", ["shares"], ["hidden"]),
+            helper.make_node("Where", ["hidden", "zero", "shares"], ["safe"]),
+            helper.make_node("MatMul", ["safe", value], ["mixed"])]
+
+
+def transpose(source, target, perm):
+    return helper.make_node("Transpose", [source], [target], perm=perm)
+
+
+def write_formulas(folder):
+    """Attention as exporters write it: with transposes, a cache, and heads that are repeated."""
+    random = np.random.default_rng(5)
+    constants = {"scale": np.float32(0.4), "zero": np.float32(0)}
+    mask = np.where(random.random((1, 1, 7, 7)) > 0.3, 0, -np.inf).astype(np.float32)
+    mask[0, 0, 2] = -np.inf
+    turned = [transpose(x, x + "t", [0, 2, 3, 1] if x == "k" else [0, 2, 1, 3]) for x in "qkv"]
+    write_case(folder, "attention_formula_turned",
+               [*turned, *attention_formula("qt", "kt", "vt", "m"),
+                transpose("mixed", "y", [0, 2, 1, 3])], [info("y", shape=None)],
+               constants | {"m": mask},
+               {"q": numbers(random, 2, 7, 3, 8), "k": numbers(random, 2, 7, 3, 8),
+                "v": numbers(random, 2, 7, 3, 5)})
+    # One key and value for each place, or one for all of them, which Expand stretches too.
+    for name, places in (("repeated", 6), ("stretched", 1)):
+        shapes = {"axis": np.array([2]), "split": np.array([1, 2, 3, 6, 8]),
+                  "joined": np.array([2, 6, 6, 8])}
+        nodes = [transpose("q", "qt", [0, 2, 1, 3]),
+                 helper.make_node("Concat", ["past", "k"], ["keys"], axis=0)]
+        for x in ("keys", "v"):
+            nodes += [helper.make_node("Unsqueeze", [x, "axis"], [x + "1"]),
+                      helper.make_node("Expand", [x + "1", "split"], [x + "2"]),
+                      helper.make_node("Reshape", [x + "2", "joined"], [x + "3"])]
+        nodes += [transpose("keys3", "keys4", [0, 1, 3, 2]),
+                  *attention_formula("qt", "keys4", "v3", "m"),
+                  transpose("mixed", "y", [0, 2, 1, 3])]
+        write_case(folder, f"attention_formula_{name}", nodes,
+                   [info("y", shape=None), info("keys", shape=None)],
+                   constants | shapes | {"m": mask[:, :, :4, :6]},
+                   {"q": numbers(random, 2, 4, 6, 8), "past": numbers(random, 1, 2, places, 8),
+                    "k": numbers(random, 1, 2, places, 8), "v": numbers(random, 2, 2, places, 8)})
+    root = [helper.make_node("Pow", ["x", "two"], ["squares"]),
+            helper.make_node("ReduceMean", ["squares", "last"], ["mean"], keepdims=1),
+            helper.make_node("Add", ["mean", "epsilon"], ["more"]),
+            helper.make_node("Sqrt", ["more"], ["root"]),
+            helper.make_node("Reciprocal", ["root"], ["inverse"]),
+            helper.make_node("Mul", ["x", "inverse"], ["normal"]),
+            helper.make_node("Mul", ["w", "normal"], ["y"])]
+    write_case(folder, "rms_formula", root, [info("y", shape=None)],
+               {"two": np.float32(2), "last": np.array([-1]), "epsilon": np.float32(1e-5),
+                "w": numbers(random, 20)}, {"x": numbers(random, 3, 4, 20)})
+
+
 def write_pictures(folder):
     random = np.random.default_rng(3)
     grid = random.uniform(-1.6, 1.6, (2, 4, 5, 2)).astype(np.float32)
@@ -215,6 +273,7 @@ def main():
     write_loops(folder)
     write_scans(folder)
     write_attention(folder)
+    write_formulas(folder)
     write_pictures(folder)
     write_quantized(folder)
 

@@ -3,10 +3,8 @@
 
 // As torch's exporter writes it: the scale in two factors, and zeros for rows without keys.
 // CHECK-LABEL: func.func @torch
-// CHECK: %[[Q:.*]] = tfrt_nn.transpose(%q) {perm = [0, 2, 1, 3]}
-// CHECK: %[[V:.*]] = tfrt_nn.transpose(%v) {perm = [0, 2, 1, 3]}
-// CHECK: %[[K:.*]] = tfrt_nn.transpose(%k) {perm = [0, 2, 1, 3]}
-// CHECK: %[[A:.*]] = tfrt_nn.attention(%[[Q]], %[[K]], %[[V]], %mask) {{.*}}scale = 2.500000e-01 : f32{{.*}}stretch_mask = 1 : i64
+// CHECK-NOT: tfrt_nn.transpose
+// CHECK: %[[A:.*]] = tfrt_nn.attention(%q, %k, %v, %mask) {{.*}}places_first = 7 : i64{{.*}}scale = 2.500000e-01 : f32{{.*}}stretch_mask = 1 : i64
 // CHECK-NEXT: tfrt.return %[[A]]
 func.func @torch(%q: !tfrt_tensor.tensor, %k: !tfrt_tensor.tensor, %v: !tfrt_tensor.tensor, %mask: !tfrt_tensor.tensor) -> !tfrt_tensor.tensor {
   %root = tfrt_nn.constant dense<0.5> : tensor<f32>
@@ -41,6 +39,44 @@ func.func @plain(%q: !tfrt_tensor.tensor, %k: !tfrt_tensor.tensor, %v: !tfrt_ten
   %g = tfrt_nn.softmax(%f) {axis = 3 : i64}
   %h = tfrt_nn.mat_mul(%g, %c)
   tfrt.return %h : !tfrt_tensor.tensor
+}
+
+// A result that is turned back, and heads that are repeated for queries to share them.
+// CHECK-LABEL: func.func @shared
+// CHECK-DAG: %[[K:.*]] = tfrt_nn.share_heads(%k, %split, %joined)
+// CHECK-DAG: %[[V:.*]] = tfrt_nn.share_heads(%v, %split, %joined)
+// CHECK: %[[A:.*]] = tfrt_nn.attention(%q, %[[K]], %[[V]]) {{.*}}places_first = 9 : i64
+// CHECK-NEXT: tfrt.return %[[A]]
+func.func @shared(%q: !tfrt_tensor.tensor, %k: !tfrt_tensor.tensor, %v: !tfrt_tensor.tensor) -> !tfrt_tensor.tensor {
+  %two = tfrt_nn.constant dense<2> : tensor<1xi64>
+  %split = tfrt_nn.constant dense<[1, 2, 3, 5, 8]> : tensor<5xi64>
+  %joined = tfrt_nn.constant dense<[1, 6, 5, 8]> : tensor<4xi64>
+  %a = tfrt_nn.transpose(%q) {perm = [0, 2, 1, 3]}
+  %k1 = tfrt_nn.unsqueeze(%k, %two)
+  %k2 = tfrt_nn.expand(%k1, %split)
+  %k3 = tfrt_nn.reshape(%k2, %joined)
+  %b = tfrt_nn.transpose(%k3) {perm = [0, 1, 3, 2]}
+  %v1 = tfrt_nn.unsqueeze(%v, %two)
+  %v2 = tfrt_nn.expand(%v1, %split)
+  %c = tfrt_nn.reshape(%v2, %joined)
+  %d = tfrt_nn.mat_mul(%a, %b)
+  %e = tfrt_nn.softmax(%d)
+  %f = tfrt_nn.mat_mul(%e, %c)
+  %g = tfrt_nn.transpose(%f) {perm = [0, 2, 1, 3]}
+  tfrt.return %g : !tfrt_tensor.tensor
+}
+
+// Queries that may have more than four axes stay as they are.
+// CHECK-LABEL: func.func @unknown
+// CHECK-NOT: tfrt_nn.attention
+// CHECK: tfrt.return
+func.func @unknown(%q: !tfrt_tensor.tensor, %k: !tfrt_tensor.tensor, %v: !tfrt_tensor.tensor) -> !tfrt_tensor.tensor {
+  %b = tfrt_nn.transpose(%k) {perm = [0, 2, 3, 1]}
+  %c = tfrt_nn.transpose(%v) {perm = [0, 2, 1, 3]}
+  %d = tfrt_nn.mat_mul(%q, %b)
+  %e = tfrt_nn.softmax(%d)
+  %f = tfrt_nn.mat_mul(%e, %c)
+  tfrt.return %f : !tfrt_tensor.tensor
 }
 
 // A softmax along another axis, and keys that were not turned, are something else.

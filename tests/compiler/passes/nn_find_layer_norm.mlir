@@ -70,3 +70,22 @@ func.func @kept(%x: !tfrt_tensor.tensor, %y: !tfrt_tensor.tensor) -> (!tfrt_tens
   %p = tfrt_nn.mul(%o, %y)
   tfrt.return %h, %p : !tfrt_tensor.tensor, !tfrt_tensor.tensor
 }
+
+// The root of the mean square alone.
+// CHECK-LABEL: func.func @rms
+// CHECK: %0 = tfrt_nn.rms_normalization(%x, %scale) {axis = -1 : i64, epsilon = 9.99999997E-7 : f32}
+// CHECK-NEXT: tfrt.return %0
+func.func @rms(%x: !tfrt_tensor.tensor) -> !tfrt_tensor.tensor {
+  %axes = tfrt_nn.constant dense<[-1]> : tensor<1xi64>
+  %two = tfrt_nn.constant dense<2.0> : tensor<f32>
+  %epsilon = tfrt_nn.constant dense<1.0e-6> : tensor<f32>
+  %scale = tfrt_nn.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %squares = tfrt_nn.pow(%x, %two)
+  %mean = tfrt_nn.reduce_mean(%squares, %axes)
+  %more = tfrt_nn.add(%mean, %epsilon)
+  %root = tfrt_nn.sqrt(%more)
+  %inverse = tfrt_nn.reciprocal(%root)
+  %normal = tfrt_nn.mul(%x, %inverse)
+  %scaled = tfrt_nn.mul(%scale, %normal)
+  tfrt.return %scaled : !tfrt_tensor.tensor
+}
