@@ -135,8 +135,12 @@ typedef struct tfrt_bulk_incoming_s {
   uint64_t total_size;
   uint64_t received;
   uint64_t granted;
-  uint64_t limit;           // |granted| when the chunk came that is worked on: the busy thread's
-  uint64_t storing;         // received ones that are not where they belong yet
+  uint64_t limit;    // |granted| when the chunk came that is worked on: the busy thread's
+  uint64_t storing;  // received ones that are not where they belong yet
+  // Received ones that a stream has named nothing to wait for: the busy thread's. A stream may
+  // collect some MiB, and then tells of all of them by one commit. They count as stored until then:
+  // a window may be smaller than what is collected.
+  uint64_t held;
   tfrt_list_link_t pieces;  // of those
   tfrt_bulk_incoming_state_t state;
   tfrt_bulk_interruption_t interruption;

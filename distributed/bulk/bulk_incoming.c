@@ -414,7 +414,9 @@ static tfrt_status_t copy(tfrt_bulk_incoming_t* incoming, const tfrt_bulk_messag
     if (!stream) return NULL;
     tfrt_async_value_t* stored;
     TFRT_RETURN_IF_ERROR(stream->vtable->commit(stream, &stored));
-    return stored ? await_stored(incoming, chunk->payload.size, stored) : NULL;
+    uint64_t size = incoming->held + chunk->payload.size;
+    incoming->held = stored ? 0 : size;
+    return stored ? await_stored(incoming, size, stored) : NULL;
   }
   return tfrt_status_create(TFRT_STATUS_DATA_LOSS,
                             "chunk of want %" PRIu64 " at byte %" PRIu64

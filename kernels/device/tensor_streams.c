@@ -122,6 +122,11 @@ static tfrt_status_t tfrt_gpu_open_source(const void* payload, tfrt_host_context
 
 // --- Writing -------------------------------------------------------------------------
 
+// Tensors of this size and more are written in pieces of several chunks, as they are read
+// (distributed/tuning/tuning.h has the same sizes for the sender).
+#define TFRT_GPU_LARGE_TENSOR ((size_t)16 << 20)
+#define TFRT_GPU_PIECE_SIZE ((size_t)4 << 20)
+
 typedef struct tfrt_gpu_sink_s {
   tfrt_payload_sink_t base;
   tfrt_device_manager_t* manager;  // the host's
@@ -129,7 +134,8 @@ typedef struct tfrt_gpu_sink_s {
   tfrt_device_buffer_t* buffer;    // +1
   tfrt_device_buffer_t* staging;   // +1 of the piece that is being filled in, or NULL
   uint64_t offset;                 // of that piece
-  size_t size;
+  size_t filled;                   // its bytes that were committed
+  size_t prepared;                 // those behind them that are being filled in
   tfrt_dtype_t dtype;
   tfrt_shape_t shape;
 } tfrt_gpu_sink_t;
@@ -142,17 +148,44 @@ static void tfrt_gpu_sink_destroy(tfrt_payload_sink_t* base) {
   tfrt_allocator_free(tfrt_allocator_system(), sink, sizeof(*sink));
 }
 
+// Begins to write the piece to the device, and ends it here.
+static tfrt_status_t tfrt_gpu_sink_write(tfrt_gpu_sink_t* sink) {
+  tfrt_status_t status = tfrt_device_port_write(sink->port, sink->buffer, (size_t)sink->offset,
+                                                sink->staging, sink->filled);
+  tfrt_device_buffer_release(sink->staging);
+  sink->staging = NULL;
+  return status;
+}
+
+// The bytes of the piece that begins with |size| bytes at |offset|: a device copies large pieces at
+// its full rate, and one copy costs as much of the host's time as another.
+static size_t tfrt_gpu_sink_piece_size(const tfrt_gpu_sink_t* sink, uint64_t offset, size_t size) {
+  if (sink->buffer->size < TFRT_GPU_LARGE_TENSOR || size > TFRT_GPU_PIECE_SIZE) return size;
+  size_t left = sink->buffer->size - (size_t)offset;
+  return left < TFRT_GPU_PIECE_SIZE ? left : TFRT_GPU_PIECE_SIZE;
+}
+
 static tfrt_status_t tfrt_gpu_sink_prepare(tfrt_payload_sink_t* base, uint64_t offset, size_t size,
                                            void** out_target) {
   tfrt_gpu_sink_t* sink = TFRT_CONTAINER_OF(base, tfrt_gpu_sink_t, base);
   *out_target = NULL;
-  // Releases the memory of a piece that was prepared and never arrived.
-  tfrt_device_buffer_release(sink->staging);
-  sink->staging = NULL;
-  TFRT_RETURN_IF_ERROR(tfrt_device_port_stage(sink->port, size, &sink->staging));
-  sink->offset = offset;
-  sink->size = size;
-  *out_target = tfrt_device_buffer_host_data(sink->staging);
+  if (sink->staging && sink->filled == 0) {
+    // Releases the memory of a piece that was prepared and never arrived.
+    tfrt_device_buffer_release(sink->staging);
+    sink->staging = NULL;
+  }
+  if (sink->staging && size > sink->staging->size - sink->filled) {
+    // The chunks are not those of the sender's pieces: a transfer was resumed.
+    TFRT_RETURN_IF_ERROR(tfrt_gpu_sink_write(sink));
+  }
+  if (!sink->staging) {
+    TFRT_RETURN_IF_ERROR(tfrt_device_port_stage(
+        sink->port, tfrt_gpu_sink_piece_size(sink, offset, size), &sink->staging));
+    sink->offset = offset;
+    sink->filled = 0;
+  }
+  sink->prepared = size;
+  *out_target = (char*)tfrt_device_buffer_host_data(sink->staging) + sink->filled;
   return NULL;
 }
 
@@ -160,12 +193,12 @@ static tfrt_status_t tfrt_gpu_sink_commit(tfrt_payload_sink_t* base,
                                           tfrt_async_value_t** out_stored) {
   tfrt_gpu_sink_t* sink = TFRT_CONTAINER_OF(base, tfrt_gpu_sink_t, base);
   *out_stored = NULL;
-  tfrt_status_t status = tfrt_device_port_write(sink->port, sink->buffer, (size_t)sink->offset,
-                                                sink->staging, sink->size);
-  if (!status) *out_stored = tfrt_device_port_await_writes(sink->port);
-  tfrt_device_buffer_release(sink->staging);
-  sink->staging = NULL;
-  return status;
+  sink->filled += sink->prepared;
+  bool is_last = sink->offset + sink->filled == sink->buffer->size;
+  if (!is_last && sink->filled < sink->staging->size) return NULL;
+  TFRT_RETURN_IF_ERROR(tfrt_gpu_sink_write(sink));
+  *out_stored = tfrt_device_port_await_writes(sink->port);
+  return NULL;
 }
 
 static tfrt_async_value_t* tfrt_gpu_sink_fetch(tfrt_payload_sink_t* base, const void* ticket,

@@ -397,6 +397,34 @@ START_TEST(a_workspace_is_of_its_stream_and_goes_with_it) {
 }
 END_TEST
 
+// A thousand products, in streams that come and go, by handles that do.
+START_TEST(a_thousand_products_leave_nothing) {
+  const tfrt_fake_cuda_control_t* control = tfrt_fake_cuda_control();
+  tfrt_test_t t;
+  tfrt_test_open(&t, NULL);
+  tfrt_device_stream_t* first = t.stream;
+  tfrt_device_buffer_t* memory = t.memory;
+  ck_assert(!tfrt_test_await(tfrt_device_stream_await(first)));
+  const int live = control->live();
+  for (int round = 0; round < 50; ++round) {
+    tfrt_device_blas_t* blas;
+    ck_assert(!tfrt_device_create_blas(t.device, &blas));
+    ck_assert(!tfrt_device_create_stream(t.device, &t.stream));
+    ck_assert(!tfrt_device_allocator_allocate(t.allocator, t.stream, 256, &t.memory));
+    ck_assert(!tfrt_device_stream_fill(t.stream, t.memory, 0, 4));
+    for (int i = 0; i < 20; ++i) ck_assert(!tfrt_test_multiply(blas, &t, 2, 1 + i % 7, 3, 1));
+    tfrt_device_buffer_release(t.memory);
+    tfrt_device_stream_release(t.stream);
+    tfrt_device_blas_release(blas);
+    // The stream gives its memory back behind its work.
+    while (control->live() > live) tfrt_thread_yield();
+  }
+  t.stream = first;
+  t.memory = memory;
+  tfrt_test_close(&t);
+}
+END_TEST
+
 // --- Neural networks ---------------------------------------------------------------------
 
 static const tfrt_dnn_tensor_t one_number = {
@@ -734,6 +762,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(libraries, without_cublaslt_or_its_memory_cublas_makes_all_products);
   tcase_add_test(libraries, an_algorithm_is_chosen_once_for_a_shape_and_the_oldest_is_forgotten);
   tcase_add_test(libraries, a_workspace_is_of_its_stream_and_goes_with_it);
+  tcase_add_test(libraries, a_thousand_products_leave_nothing);
   tcase_add_test(libraries, each_function_of_cudnn_may_fail);
   tcase_add_test(libraries, a_workspace_that_is_too_small_is_refused);
   tcase_add_test(libraries, each_function_of_the_backend_may_fail);

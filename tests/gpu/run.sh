@@ -11,8 +11,9 @@
 #   FOLDER/run.sh --packed [PART...]   tests and measures there: all parts, or those named; writes
 #                                      FOLDER/gpu.md when the benchmark was one of them
 #
-# The parts: conformance, lending (memory between processes), kernels, programs, digits, page (docs/gpu_programs.md), bench, sanitizer. A part that fails doesn't keep
-# the others from running; a summary comes last. FOLDER/logs has what each of them said.
+# The parts: conformance, lending (memory between processes), kernels, programs, digits, page
+# (docs/gpu_programs.md), bench, sanitizer. A part that fails, or that takes more than PART_SECONDS (1800),
+# doesn't keep the others from running; a summary comes last. FOLDER/logs has what each of them said.
 #
 # Without a GPU it says so in one line. Exit codes: 0 all passed and the figures are written;
 # 1 a part failed; 2 wrong usage; 3 no GPU.
@@ -39,8 +40,8 @@ copy_libraries() {
     esac
   done
   cat > "$1/env.sh" <<'EOF'
-# To be read by a shell: lets the programs of this folder find the libraries that came with them, and
-# those of NVIDIA's that Python packages brought.
+# To be read by a shell: lets the programs of this folder find the libraries that came with them, those of
+# NVIDIA's that Python packages brought, and then those of CUDA's toolkits; and the shell their tools.
 packed=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 LD_LIBRARY_PATH=$packed/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 for python in python3 /opt/*/bin/python3 /opt/*/.venv/bin/python3; do
@@ -50,7 +51,13 @@ for python in python3 /opt/*/bin/python3 /opt/*/.venv/bin/python3; do
     [[ ! -d $folder ]] || LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$folder
   done
 done
-export LD_LIBRARY_PATH
+for folder in /usr/local/cuda/lib64 /usr/local/cuda-*/lib64; do
+  [[ ! -d $folder ]] || LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$folder
+done
+for folder in /usr/local/cuda/bin /usr/local/cuda-*/bin; do
+  [[ ! -d $folder ]] || PATH=$PATH:$folder
+done
+export LD_LIBRARY_PATH PATH
 EOF
 }
 
@@ -100,7 +107,7 @@ run_digits() { ./digits.sh ./tfrt cuda mnist; }
 run_page() { ./page.sh ./tfrt gpu_programs.md; }
 run_bench() { ./device_bench | tee figures.new && mv figures.new figures; }
 
-# A tool of CUDA's toolkit: what it finds is printed, and counted at the end of each report.
+# By a tool of CUDA's toolkit: its findings are printed, and counted at the end of each report.
 run_sanitizer() {
   if ! command -v compute-sanitizer > /dev/null; then
     echo "left out: no compute-sanitizer on PATH"
@@ -138,7 +145,8 @@ run() {
     echo "--- $part"
     start=$SECONDS code=0
     # A part stops at the first command of it that fails, which only a shell of its own does here.
-    bash -euo pipefail -c "$(declare -f "run_$part"); run_$part" > "logs/$part" 2>&1 || code=$?
+    timeout -k 10 "${PART_SECONDS:-1800}" \
+        bash -euo pipefail -c "$(declare -f "run_$part"); run_$part" > "logs/$part" 2>&1 || code=$?
     [[ $code -eq 0 ]] && result=passed || { result="FAILED with exit code $code"; failed=1; }
     [[ $code -eq 0 && $part != bench && $part != sanitizer ]] && tail -n 3 "logs/$part" || cat "logs/$part"
     summary+=$(printf '%-12s %s, %d s' "$part" "$result" $((SECONDS - start)))$'\n'

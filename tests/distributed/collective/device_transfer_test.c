@@ -25,30 +25,40 @@ static void run_until(bool (*is_done)(const tfrt_node_world_t* world)) {
 
 static void end(void) { tfrt_device_world_end(&world); }
 
-static void expect_tensor(uint32_t index, int32_t seed) {
+static void expect_tensor_of(int64_t expected_count, uint32_t index, int32_t seed) {
   int64_t count = 0;
   const int32_t* numbers = tfrt_device_world_numbers(&world, index, &count);
-  ck_assert_int_eq(count, COUNT);
-  for (int32_t i = 0; i < COUNT; ++i) {
+  ck_assert_int_eq(count, expected_count);
+  for (int32_t i = 0; i < count; ++i) {
     if (numbers[i] != tfrt_device_world_number(i, seed)) {
       ck_abort_msg("number %d is %d", i, numbers[i]);
     }
   }
 }
 
-static void start(const char* program, int32_t seed) {
-  tfrt_async_value_t* tensor = tfrt_device_world_make_tensor(COUNT, seed);
+static void expect_tensor(uint32_t index, int32_t seed) { expect_tensor_of(COUNT, index, seed); }
+
+static void start_with(int64_t count, const char* program, int32_t seed) {
+  tfrt_async_value_t* tensor = tfrt_device_world_make_tensor(count, seed);
   tfrt_node_world_start(&world, program, &tensor, 1, 1);
   tfrt_async_value_release(tensor);
 }
+
+static void start(const char* program, int32_t seed) { start_with(COUNT, program, seed); }
 
 // --- Programs ----------------------------------------------------------------
 
 #define UPLOAD TFRT_DEVICE_WORLD_FUNCTIONS("800000", "3200000")
 
+// A tensor that is read and written in pieces of several chunks.
+#define LARGE_COUNT 5000000
+#define LARGE_UPLOAD TFRT_DEVICE_WORLD_FUNCTIONS("5000000", "20000000")
+#define PIECE ((size_t)4 << 20)
+
 // Made on |FROM| of host 1, used on host 2 with the options |TO|.
-#define MOVE(FROM, TO)                                                            \
-  UPLOAD                                                                          \
+#define MOVE(FROM, TO) MOVE_BY(UPLOAD, FROM, TO)
+#define MOVE_BY(FUNCTIONS, FROM, TO)                                              \
+  FUNCTIONS                                                                       \
   "func.func @main(%t: !tfrt_tensor.tensor) -> !tfrt_tensor.tensor {\n"           \
   "  %ch = tfrt.new.chain\n"                                                      \
   "  %there, %ch1 = tfrt.call @upload(%t, %ch) {host = 1 : i32, device = \"" FROM \
@@ -63,6 +73,8 @@ static void start(const char* program, int32_t seed) {
 static const char from_gpu_to_gpu[] = MOVE("cuda:0", ", device = \"cuda:1\"");
 static const char from_gpu_to_host[] = MOVE("cuda:1", "");
 static const char from_cpu_to_cpu[] = MOVE("cpu:0", ", device = \"cpu:0\"");
+static const char much_from_gpu_to_gpu[] = MOVE_BY(LARGE_UPLOAD, "cuda:0", ", device = \"cuda:1\"");
+static const char much_from_cpu_to_cpu[] = MOVE_BY(LARGE_UPLOAD, "cpu:0", ", device = \"cpu:0\"");
 
 // All on |DEVICE| of host |WHERE|.
 #define STAY_ON(WHERE, DEVICE)                                                              \
@@ -184,6 +196,46 @@ START_TEST(a_broken_channel_resumes_when_what_came_is_stored) {
   tfrt_fake_cuda_control()->hold_copies(-1);
   run_until(tfrt_device_world_has_results);
   expect_tensor(0, 4);
+  end();
+}
+END_TEST
+
+static bool a_copy_waits(const tfrt_node_world_t* at) {
+  (void)at;
+  return tfrt_fake_cuda_control()->held_size() > 0;
+}
+
+// The copies to the device are of several chunks each. Beside a window, one piece may be on its
+// way.
+START_TEST(a_large_tensor_is_written_in_large_pieces) {
+  begin(3, 9, PIECE);
+  tfrt_fake_cuda_control()->hold_copies(1);
+  start_with(LARGE_COUNT, much_from_gpu_to_gpu, 9);
+  run_until(a_copy_waits);
+  for (int i = 0; i < 300; ++i) {
+    tfrt_device_world_run_a_moment(&world);
+    ck_assert_uint_eq(tfrt_fake_cuda_control()->held_size() % PIECE, 0);
+    ck_assert_uint_le(tfrt_fake_cuda_control()->held_size(), 2 * PIECE);
+  }
+  ck_assert_uint_lt(tfrt_node_world_bulk_bytes(&world, 1, 2), 2 * PIECE + 65536);
+  tfrt_fake_cuda_control()->hold_copies(-1);
+  run_until(tfrt_device_world_has_results);
+  expect_tensor_of(LARGE_COUNT, 0, 9);
+  end();
+}
+END_TEST
+
+// A window that is smaller than a piece, and a channel that breaks in the middle of one.
+START_TEST(a_piece_is_filled_in_through_small_windows_and_broken_channels) {
+  begin(3, 10, 300000);
+  start_with(LARGE_COUNT, much_from_cpu_to_cpu, 10);
+  for (uint64_t i = 1; i <= 3; ++i) {
+    wanted_bytes = i * 5500000;
+    run_until(enough_came);
+    tfrt_node_world_break(&world, 1, 2);
+  }
+  run_until(tfrt_device_world_has_results);
+  expect_tensor_of(LARGE_COUNT, 0, 10);
   end();
 }
 END_TEST
@@ -418,6 +470,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(ways, a_broken_channel_resumes_where_it_was);
   tcase_add_test(ways, a_device_that_does_not_keep_up_is_sent_no_more_than_a_window);
   tcase_add_test(ways, a_broken_channel_resumes_when_what_came_is_stored);
+  tcase_add_test(ways, a_large_tensor_is_written_in_large_pieces);
+  tcase_add_test(ways, a_piece_is_filled_in_through_small_windows_and_broken_channels);
   tcase_add_test(ways, a_lost_receiver_leaves_the_senders_device_as_it_was);
   tcase_add_test(ways, a_lost_sender_leaves_the_receivers_device_as_it_was);
   tcase_add_test(ways, a_lost_device_leaves_other_devices_and_hosts_alive);
