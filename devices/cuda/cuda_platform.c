@@ -193,8 +193,9 @@ static tfrt_status_t tfrt_cuda_device_read_properties(tfrt_cuda_device_t* device
   return tfrt_cuda_judge(&device->base, result, "cuDeviceGetName");
 }
 
-// Exports |pool|, which is new, for good: drivers describe a block of it (cuMemPoolExportPointer)
-// only after that. Returns the descriptor, or -1.
+// Exports |pool|, which is new, for good. Users report that drivers describe a block
+// (cuMemPoolExportPointer) only of a pool that was exported; NVIDIA's documentation doesn't say so.
+// Returns the descriptor, or -1.
 static int tfrt_cuda_device_export_pool(const tfrt_cuda_api_t* api, tfrt_cuda_pool_t pool) {
   int descriptor = -1;
   tfrt_cuda_result_t result =

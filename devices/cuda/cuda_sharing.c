@@ -13,8 +13,9 @@
 
 #include "devices/cuda/cuda_impl.h"
 
-// Larger blocks are not lent. The driver 580.126 ends the process that opens one of more than 5248
-// MiB (cuMemPoolImportPointer, on an RTX 3090); its documentation names no limit.
+// Larger blocks are not lent. NVIDIA's documentation names no limit, but users report that
+// cuMemPoolImportPointer of the driver 580.126 ends a process that opens a block of more than 5248
+// MiB on an RTX 3090.
 #define TFRT_CUDA_MAX_LENT_SIZE ((uint64_t)4 << 30)
 
 static tfrt_status_t tfrt_cuda_identity(tfrt_device_t* device, tfrt_cuda_device_id_t id,
