@@ -414,11 +414,22 @@ static void tfrt_incoming_want_abandon(tfrt_object_t* object) {
   }
 }
 
+// Puts |want| among those that wait for |object|, which is not known yet. Pushes are in front, so
+// that they are found among any number of others.
+static void tfrt_incoming_want_hold_back(tfrt_incoming_want_t* want, tfrt_object_t* object) {
+  if (want->kind == TFRT_INCOMING_WANT_PUSH) {
+    tfrt_list_push_front(&object->waiting, &want->held);
+  } else {
+    tfrt_list_push_back(&object->waiting, &want->held);
+  }
+}
+
 // |peer| has asked for |object|, which is not known yet: it needs no Push of it any more.
 static void tfrt_incoming_want_drop_push(const tfrt_peer_t* peer, tfrt_object_t* object) {
   for (tfrt_list_link_t* link = object->waiting.next; link != &object->waiting; link = link->next) {
     tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, held);
-    if (want->kind != TFRT_INCOMING_WANT_PUSH || want->peer != peer) continue;
+    if (want->kind != TFRT_INCOMING_WANT_PUSH) return;
+    if (want->peer != peer) continue;
     tfrt_incoming_want_close(want);
     return;
   }
@@ -501,7 +512,7 @@ static void tfrt_incoming_want_find(tfrt_incoming_want_t* want) {
     if (want->kind != TFRT_INCOMING_WANT_PUSH) tfrt_incoming_want_drop_push(want->peer, object);
     // The want doesn't wait for the slot's value: such a wait would ask for the payload, where the
     // place of the value is enough.
-    tfrt_list_push_back(&object->waiting, &want->held);
+    tfrt_incoming_want_hold_back(want, object);
     return;
   }
   if (object) {

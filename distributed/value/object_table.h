@@ -77,8 +77,9 @@ typedef struct tfrt_object_s {
   tfrt_object_holder_t* holders;
   tfrt_object_holder_t first_holder;  // the storage of one of them; its count is 0 while unused
   uint32_t loans;
-  tfrt_list_link_t waiting;  // wants that are served when the call says what the slot is
-  bool is_told;              // it has, or there is no call
+  // Wants that are served when the call says what the slot is, Pushes first.
+  tfrt_list_link_t waiting;
+  bool is_told;  // it has, or there is no call
   // Its caller knows that it is an argument: its value here, which was lent for the call, is kept
   // by nobody.
   bool is_alias;

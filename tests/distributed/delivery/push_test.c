@@ -166,6 +166,29 @@ START_TEST(who_has_asked_before_the_value_is_known_gets_it_once) {
 }
 END_TEST
 
+// Hosts 2 and 4 are to get it pushed, and each asks for it; nothing is left of its own Push.
+static const char shared_program[] = SLOW_TWICE
+    "func.func @main(%x: i32) -> i32 {\n"
+    "  %a = tfrt.call @slow(%x) {host = 1 : i32}" TYPE "  %b = " CALL "(%a) {host = 2 : i32}" TYPE
+    "  %c = " CALL "(%a) {host = 4 : i32}" TYPE
+    "  %d = tfrt.add.i32 %b, %c\n"
+    "  tfrt.return %d : i32\n"
+    "}\n";
+
+START_TEST(each_that_has_asked_before_the_value_is_known_gets_it_once) {
+  begin_with_delay(5, 4 * MILLISECOND, shared_program, 1);
+  run(shared_program, 5, 1);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 140);
+  tfrt_node_world_run_for(&world, 100 * MILLISECOND);
+  for (uint32_t host = 2; host <= 4; host += 2) {
+    ck_assert_uint_eq(count(1, host, TFRT_WIRE_FRAME_PUSH), 0);
+    ck_assert_uint_eq(count(host, 1, TFRT_WIRE_FRAME_WANT), 1);
+    ck_assert_uint_eq(count(1, host, TFRT_WIRE_FRAME_RESOLVE), 1);
+  }
+  end();
+}
+END_TEST
+
 // --- What is pushed ------------------------------------------------------------
 
 static const char error_program[] = TWICE
@@ -433,6 +456,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(pushes, a_push_that_overtakes_the_call_that_needs_it_is_kept_for_it);
   tcase_add_test(pushes, who_has_waited_for_long_asks_and_takes_the_push_all_the_same);
   tcase_add_test(pushes, who_has_asked_before_the_value_is_known_gets_it_once);
+  tcase_add_test(pushes, each_that_has_asked_before_the_value_is_known_gets_it_once);
   tcase_add_test(pushes, an_error_is_pushed_as_a_value_is);
   tcase_add_test(pushes, who_needs_what_is_elsewhere_is_sent_there_at_once);
   tcase_add_test(pushes, each_call_gets_a_push_of_its_own_and_beyond_a_few_it_asks);
