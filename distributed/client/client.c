@@ -50,6 +50,7 @@ static const char* tfrt_client_advice(tfrt_session_death_t death, tfrt_status_co
   if (code == TFRT_STATUS_ABORTED) return "; run the same release everywhere";
   switch (death) {
     case TFRT_SESSION_DEATH_GONE:
+    case TFRT_SESSION_DEATH_REPLACED:
       return "; start a worker there, or correct the address";
     case TFRT_SESSION_DEATH_SILENCE:
       return "; check that the address is right, that a worker runs there, and that a way leads to "
@@ -69,8 +70,8 @@ static tfrt_status_t tfrt_client_unopened_error(const tfrt_client_t* client,
   tfrt_status_fields_t fields = *tfrt_status_fields(reason);
   fields.code = tfrt_client_code_of(death, fields.code);
   // The loss of a host that was there is reported like any loss.
-  bool is_loss = death == TFRT_SESSION_DEATH_GONE || death == TFRT_SESSION_DEATH_SILENCE ||
-                 death == TFRT_SESSION_DEATH_STALLED;
+  bool is_loss = death == TFRT_SESSION_DEATH_GONE || death == TFRT_SESSION_DEATH_REPLACED ||
+                 death == TFRT_SESSION_DEATH_SILENCE || death == TFRT_SESSION_DEATH_STALLED;
   if (is_loss && host->incarnation != 0) fields.root_key = host->incarnation;
   char message[TFRT_STATUS_MAX_TEXT_SIZE];
   const char* advice = tfrt_client_advice(death, fields.code);

@@ -268,6 +268,8 @@ static const char* tfrt_peer_death_text(const tfrt_peer_t* peer) {
              "full size?)";
     case TFRT_SESSION_DEATH_GONE:
       return "its process is gone";
+    case TFRT_SESSION_DEATH_REPLACED:
+      return "its process is gone, and another one answers at its address";
     case TFRT_SESSION_DEATH_BURIED:
       return "it gave the session up";
     case TFRT_SESSION_DEATH_GOODBYE:

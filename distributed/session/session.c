@@ -285,6 +285,6 @@ const char* tfrt_session_state_name(tfrt_session_state_t state) {
 
 const char* tfrt_session_death_name(tfrt_session_death_t death) {
   static const char* const names[] = {"SILENCE",  "GONE",    "REJECTED", "VERSION", "BURIED",
-                                      "PROTOCOL", "GOODBYE", "CLOSED",   "STALLED"};
+                                      "PROTOCOL", "GOODBYE", "CLOSED",   "STALLED", "REPLACED"};
   return (size_t)death < TFRT_ARRAY_SIZE(names) ? names[death] : "UNKNOWN";
 }

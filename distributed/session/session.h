@@ -85,7 +85,7 @@ typedef enum tfrt_session_state_e {
 typedef enum tfrt_session_death_e {
   // Silent for the budget, or never answered.
   TFRT_SESSION_DEATH_SILENCE = 0,
-  // Nobody listens at its address any more, or another process does: it is gone.
+  // Nobody listens at its address any more: it is gone.
   TFRT_SESSION_DEATH_GONE = 1,
   // The peer does not let us in: wrong cluster key.
   TFRT_SESSION_DEATH_REJECTED = 2,
@@ -101,6 +101,8 @@ typedef enum tfrt_session_death_e {
   TFRT_SESSION_DEATH_CLOSED = 7,
   // It is heard, and nothing of what we send arrives there: for three times the budget of silence.
   TFRT_SESSION_DEATH_STALLED = 8,
+  // Another process, or a relay, answers at its address: it is gone.
+  TFRT_SESSION_DEATH_REPLACED = 9,
 } tfrt_session_death_t;
 
 // Makes the body, in |out_body| (empty), of a frame that names its session: |draft| is what

@@ -377,7 +377,7 @@ static bool identify(tfrt_session_t* session, uint64_t incarnation) {
   if (session->incarnation == incarnation) return true;
   if (session->incarnation != 0) {
     tfrt_session_take_death(
-        session, TFRT_SESSION_DEATH_GONE,
+        session, TFRT_SESSION_DEATH_REPLACED,
         tfrt_session_error(session, TFRT_STATUS_UNAVAILABLE,
                            "is gone: another process (%016" PRIx64 ") answers at its address",
                            incarnation));
@@ -440,7 +440,7 @@ static tfrt_session_death_t death_of(const tfrt_wire_refuse_t* refusal) {
     case TFRT_WIRE_REFUSE_VERSION:
       return TFRT_SESSION_DEATH_VERSION;
     case TFRT_WIRE_REFUSE_INCARNATION:
-      return TFRT_SESSION_DEATH_GONE;
+      return TFRT_SESSION_DEATH_REPLACED;
     default:
       return TFRT_SESSION_DEATH_BURIED;
   }

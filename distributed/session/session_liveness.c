@@ -456,7 +456,7 @@ void tfrt_session_on_dial_failed(tfrt_session_t* session, tfrt_transport_end_t e
   if (end != TFRT_TRANSPORT_REJECTED && is_turned_away && session->was_opened) {
     // The peer has trusted us before: the refusal comes from a relay in front of it, or from
     // another process on its port.
-    tfrt_session_take_death(session, TFRT_SESSION_DEATH_GONE,
+    tfrt_session_take_death(session, TFRT_SESSION_DEATH_REPLACED,
                             tfrt_session_error(session, TFRT_STATUS_UNAVAILABLE, "is lost: %s",
                                                tfrt_status_message(status)));
     return;

@@ -218,7 +218,7 @@ START_TEST(another_process_at_the_address_is_death_at_once) {
   tfrt_harness_host_t* b = tfrt_harness_add_simple_host(&world, 0x0b);
   tfrt_harness_record_t* record = tfrt_harness_dial_address(a, b->address, 0x0c);
   tfrt_harness_run_until_state(record, TFRT_SESSION_DEAD);
-  tfrt_harness_expect_dead(record, TFRT_SESSION_DEATH_GONE, TFRT_STATUS_UNAVAILABLE);
+  tfrt_harness_expect_dead(record, TFRT_SESSION_DEATH_REPLACED, TFRT_STATUS_UNAVAILABLE);
   ck_assert_uint_eq(record->root_key, 0x0c);
   tfrt_harness_deinitialize(&world);
 }
@@ -391,7 +391,7 @@ START_TEST(a_restarted_host_is_another_one) {
   const tfrt_session_options_t options = tfrt_harness_options(0x0c);
   tfrt_harness_host_t* c = tfrt_harness_add_host(&world, &options, address);
   tfrt_harness_run_until_state(a, TFRT_SESSION_DEAD);
-  tfrt_harness_expect_dead(a, TFRT_SESSION_DEATH_GONE, TFRT_STATUS_UNAVAILABLE);
+  tfrt_harness_expect_dead(a, TFRT_SESSION_DEATH_REPLACED, TFRT_STATUS_UNAVAILABLE);
   ck_assert_ptr_null(tfrt_harness_find(c, a->host));
   tfrt_harness_record_t* again = tfrt_harness_dial(a->host, c);
   tfrt_harness_send(again, 2);
