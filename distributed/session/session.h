@@ -339,7 +339,7 @@ typedef struct tfrt_session_options_s {
   // heartbeats and the silence after which a peer is dead are in here.
   tfrt_wire_limits_t limits;
   int64_t suspect_ns;         // silence after which a peer is suspected
-  int64_t dial_timeout_ns;    // for one attempt; and for a dialler to say Hello
+  int64_t dial_timeout_ns;    // for one attempt, at most; and for a dialler to say Hello
   int64_t redial_delay_ns;    // between attempts, at most; the first ones after a reset come sooner
   int64_t company_delay_ns;   // until a frame that can wait, or credit, goes without company
   int64_t ack_delay_ns;       // until an acknowledgement does

@@ -349,6 +349,15 @@ static tfrt_session_link_t* begin_dial(tfrt_session_t* session) {
   return tfrt_session_link_retain(link);
 }
 
+// How long an attempt may take. A session that was open needs several within the silence: an
+// attempt may wait in vain for a packet that was lost, while the next one gets through. One takes
+// some round trips; TCP, TLS and HTTP/2 each have theirs.
+static int64_t attempt_ns(const tfrt_session_t* session) {
+  const int64_t most_ns = session->manager->options.dial_timeout_ns;
+  if (!session->was_opened) return most_ns;
+  return earlier(most_ns, later(silence_ns(session) / 4, 8 * session->liveness.round_trip_ns));
+}
+
 static tfrt_status_t dial(tfrt_session_manager_t* manager, tfrt_session_t* session,
                           tfrt_session_link_t* link, tfrt_transport_connection_t** out_connection) {
   const tfrt_transport_metadata_t key = {
@@ -360,7 +369,7 @@ static tfrt_status_t dial(tfrt_session_manager_t* manager, tfrt_session_t* sessi
       .kind = TFRT_TRANSPORT_CONTROL,
       .metadata = &key,
       .metadata_count = manager->options.cluster_key.size > 0 ? 1 : 0,
-      .timeout_ns = manager->options.dial_timeout_ns,
+      .timeout_ns = attempt_ns(session),
   };
   return tfrt_transport_dial(manager->transport, &options, &link->handler, out_connection);
 }

@@ -84,7 +84,8 @@ def freeze(worker):
 
 
 def reset(worker):
-    """Every connection of the worker that says something in the next 1.5 s; new ones are let in."""
+    """Every connection of the worker that says something in the next 1.5 s. New ones are let in, and
+    then hear nothing: their resets are not let out."""
     for chain in ("input", "output"):
         worker.run("nft", "add table inet f; add chain inet f %s { type filter hook %s priority 0; };"
                    "add rule inet f %s tcp flags & syn == 0 reject with tcp reset" % (chain, chain, chain))

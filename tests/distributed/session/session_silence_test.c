@@ -207,6 +207,32 @@ START_TEST(a_connection_that_is_lost_without_a_word_is_replaced_before_the_peer_
 }
 END_TEST
 
+START_TEST(a_broken_connection_is_dialled_several_times_within_the_silence) {
+  tfrt_harness_world_t world;
+  tfrt_harness_initialize_with_seed(&world, 1);
+  tfrt_harness_host_t* hosts[2];
+  for (uint64_t i = 0; i < 2; ++i) {
+    tfrt_session_options_t options = tfrt_harness_options(0x0a + i);
+    options.limits.heartbeat_period_ms = 200;
+    options.limits.silence_ms = 2000;
+    hosts[i] = tfrt_harness_add_host(&world, &options, "host:0");
+  }
+  tfrt_harness_record_t* a = tfrt_harness_dial(hosts[0], hosts[1]);
+  tfrt_harness_run_until_state(a, TFRT_SESSION_OPEN);
+  tfrt_harness_record_t* b = tfrt_harness_find(hosts[1], hosts[0]);
+  const uint64_t dials = tfrt_harness_counters(a).dials;
+  // Attempts hear nothing, however long they take.
+  tfrt_harness_break_between(a, b);
+  tfrt_harness_partition(a, b, true);
+  tfrt_harness_run_for(&world, 1700 * TFRT_HARNESS_MILLISECOND);
+  ck_assert_uint_ge(tfrt_harness_counters(a).dials - dials, 3);
+  tfrt_harness_heal(a, b);
+  tfrt_harness_send(a, 5);
+  tfrt_harness_run_until_received(b, 5);
+  tfrt_harness_deinitialize(&world);
+}
+END_TEST
+
 START_TEST(who_both_wait_longer_survive_a_longer_one) {
   tfrt_harness_world_t world;
   tfrt_harness_initialize_with_seed(&world, 1);
@@ -347,6 +373,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_loop_test(
       silence, a_connection_that_is_lost_without_a_word_is_replaced_before_the_peer_seems_dead, 0,
       20);
+  tcase_add_test(silence, a_broken_connection_is_dialled_several_times_within_the_silence);
   tcase_add_test(silence, who_both_wait_longer_survive_a_longer_one);
   tcase_add_test(silence, a_long_partition_is_death_on_both_sides_within_two_budgets);
   tcase_add_test(silence, after_a_partition_a_new_session_begins_with_a_new_number);
