@@ -290,9 +290,11 @@ static bool begin_chunk(tfrt_bulk_channel_t* channel) {
     return false;
   }
   channel->peer->held_since_ns = TFRT_TIME_INFINITE;
-  channel->sending = tfrt_bulk_outgoing_next(channel->peer, most, &channel->chunk);
+  channel->sending = tfrt_bulk_outgoing_next(
+      channel->peer, tfrt_bulk_stall_chunk_size(channel->peer, most), &channel->chunk);
   if (!channel->sending) return false;
   const uint64_t size = channel->chunk.payload.size;
+  if (size > channel->largest) channel->largest = size;
   if (is_paced && size > 0) {
     bool asks = tfrt_bulk_pace_note_sent(&channel->pace, size, now_ns);
     // Behind the end of a large payload, or of its credit, no chunk may come that asks.

@@ -204,6 +204,7 @@ struct tfrt_bulk_channel_s {
   uint64_t expected_want;  // a Window of it is due; 0: none is
   tfrt_bulk_arrivals_t arrivals;
   tfrt_bulk_pace_t pace;  // of the bytes that we send, if the session has one
+  uint64_t largest;       // chunk that was sent
   bool is_writing;        // |write|, |head|, |chunk| and |sending| are in use
   int64_t writing_ns;     // since then, if so
   tfrt_transport_write_t write;
@@ -212,6 +213,12 @@ struct tfrt_bulk_channel_s {
   tfrt_bulk_outgoing_t* sending;  // NULL: |head| is all of the message
 };
 
+// The size of chunks to a peer, after larger ones were lost on the way.
+typedef struct tfrt_bulk_chunk_limit_s {
+  uint64_t bytes;    // at most; UINT64_MAX: no limit
+  int64_t since_ns;  // it is in force
+} tfrt_bulk_chunk_limit_t;
+
 // One session.
 struct tfrt_bulk_peer_s {
   tfrt_hash_node_t by_incarnation;
@@ -219,7 +226,8 @@ struct tfrt_bulk_peer_s {
   tfrt_bulk_session_t session;   // its address is owned
   tfrt_bulk_channel_t* channel;  // in use: DIALLING or OPEN
   tfrt_bulk_traffic_t traffic;
-  int64_t heard_ns;       // a message came on a channel; 0: never
+  int64_t heard_ns;  // a message came on a channel; 0: never
+  tfrt_bulk_chunk_limit_t chunks;
   int64_t held_since_ns;  // the pace lets no chunk go on the channel; TFRT_TIME_INFINITE: it does
   uint32_t last_dialled;  // numbers of connections
   uint32_t last_accepted;
@@ -395,6 +403,9 @@ tfrt_status_t tfrt_bulk_stall_note_resumed(tfrt_bulk_outgoing_t* outgoing, uint6
 
 // The channel in use can't bring |outgoing| any more.
 void tfrt_bulk_stall_forget(tfrt_bulk_outgoing_t* outgoing);
+
+// Returns the most bytes that a chunk to |peer| should have, of |most|: larger ones may get lost.
+uint64_t tfrt_bulk_stall_chunk_size(tfrt_bulk_peer_t* peer, uint64_t most);
 
 // Returns when tfrt_bulk_stall_break_late() is due; TFRT_TIME_INFINITE: not at all.
 int64_t tfrt_bulk_stall_due_ns(const tfrt_bulk_peer_t* peer);

@@ -208,6 +208,7 @@ tfrt_status_t tfrt_bulk_manager_open(tfrt_bulk_manager_t* manager,
   }
   peer->give_up_at_ns = TFRT_TIME_INFINITE;
   peer->held_since_ns = TFRT_TIME_INFINITE;
+  peer->chunks.bytes = UINT64_MAX;
   tfrt_hash_table_initialize(&peer->outgoing, &outgoing_vtable, allocator);
   tfrt_hash_table_initialize(&peer->incoming, &incoming_vtable, allocator);
   tfrt_list_initialize(&peer->small);

@@ -160,6 +160,25 @@ void tfrt_bulk_stall_note_report(tfrt_bulk_peer_t* peer) {
   }
 }
 
+// Small chunks may pass where large ones get lost.
+static void limit_chunks(tfrt_bulk_peer_t* peer, int64_t now_ns) {
+  const uint64_t half = peer->channel->largest / 2;
+  peer->chunks.bytes = half > TFRT_TUNING_PACE_LEAST_CHUNK ? half : TFRT_TUNING_PACE_LEAST_CHUNK;
+  peer->chunks.since_ns = now_ns;
+}
+
+uint64_t tfrt_bulk_stall_chunk_size(tfrt_bulk_peer_t* peer, uint64_t most) {
+  if (peer->chunks.bytes == UINT64_MAX) return most;
+  const int64_t now_ns = tfrt_bulk_manager_now_ns(peer->manager);
+  if (now_ns - peer->chunks.since_ns >= TFRT_TUNING_BULK_CHUNK_LIMIT_NS) {
+    // The network may be another one by now.
+    const bool is_over = peer->chunks.bytes >= peer->session.chunk_bytes;
+    peer->chunks.bytes = is_over ? UINT64_MAX : 2 * peer->chunks.bytes;
+    peer->chunks.since_ns = now_ns;
+  }
+  return peer->chunks.bytes < most ? peer->chunks.bytes : most;
+}
+
 // When this side, which can dial, gives up a channel that should bring bytes: later than the owner,
 // whose loss of the channel may not be seen here.
 static int64_t incoming_due_ns(const tfrt_bulk_peer_t* peer) {
@@ -199,6 +218,7 @@ void tfrt_bulk_stall_break_late(tfrt_bulk_peer_t* peer) {
     peer->channel->heard_ns = now_ns;
     return;
   }
+  if (now_ns >= outgoing_due_ns(peer)) limit_chunks(peer, now_ns);
   tfrt_log(TFRT_LOG_DEBUG, NULL, "a connection for payloads brings nothing and is broken");
   tfrt_bulk_channel_give_up(peer->channel);
 }

@@ -221,6 +221,9 @@
 // Aborts that wait for a peer to read: one that never does shall not fill our memory with them.
 #define TFRT_TUNING_BULK_ABORTS 1024  // messages, 16 to 65,536
 
+// How long chunks stay small after larger ones were lost on the way; then they double.
+#define TFRT_TUNING_BULK_CHUNK_LIMIT_NS (60 * TFRT_NANOSECONDS_PER_SECOND)  // ns, 1 s to 1 h
+
 // A bulk channel that was idle for so long may be lost on the other side. No relay forgets sooner.
 #define TFRT_TUNING_BULK_DOUBT_NS (2 * TFRT_NANOSECONDS_PER_SECOND)  // ns, 100 ms to 10 s
 

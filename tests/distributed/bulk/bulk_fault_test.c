@@ -154,9 +154,9 @@ static void begin_unnoticed_stall(uint32_t diallers, tfrt_bulk_harness_options_t
   tfrt_bulk_harness_begin(&harness, out_options);
 }
 
-static void lose_large_messages(const tfrt_bulk_harness_options_t* options) {
+static void lose_messages_over(size_t bytes, const tfrt_bulk_harness_options_t* options) {
   tfrt_simulated_options_t network = options->network;
-  network.hole_bytes = 1400;
+  network.hole_bytes = bytes;
   tfrt_simulated_network_set_faults(harness.network, &network);
 }
 
@@ -171,7 +171,7 @@ START_TEST(a_stall_is_told_at_the_limit_whenever_the_network_notices) {
   for (uint32_t diallers = 2; diallers <= 3; ++diallers) {
     tfrt_bulk_harness_options_t options;
     begin_unnoticed_stall(diallers, &options);
-    lose_large_messages(&options);
+    lose_messages_over(1400, &options);
     const size_t wants[] = {tfrt_bulk_harness_want(&harness, 0, 100000, 1),
                             tfrt_bulk_harness_want(&harness, 0, 200000, 2),
                             tfrt_bulk_harness_want(&harness, 0, 300000, 3)};
@@ -191,7 +191,7 @@ START_TEST(a_stall_on_the_way_is_told_at_the_limit_with_what_came) {
     begin_unnoticed_stall(diallers, &options);
     const size_t want = tfrt_bulk_harness_want(&harness, 0, 8u << 20, 1);
     tfrt_bulk_harness_run_messages(&harness, 40);
-    lose_large_messages(&options);
+    lose_messages_over(1400, &options);
     // Only the borrower can dial: it gives the channel up a little later than the owner, twice.
     const int64_t most_s = diallers == 1 ? 17 : 16;
     ck_assert(tfrt_bulk_harness_run(&harness, most_s * TFRT_NANOSECONDS_PER_SECOND));
@@ -207,13 +207,27 @@ START_TEST(a_connection_that_loses_all_without_a_word_is_replaced) {
   begin_unnoticed_stall(2, &options);
   const size_t want = tfrt_bulk_harness_want(&harness, 0, 8u << 20, 1);
   tfrt_bulk_harness_run_messages(&harness, 40);
-  lose_large_messages(&options);
+  lose_messages_over(1400, &options);
   tfrt_bulk_harness_pass(&harness, TFRT_NANOSECONDS_PER_SECOND);
   tfrt_simulated_network_set_faults(harness.network, &options.network);
   ck_assert(tfrt_bulk_harness_run(&harness, 8 * TFRT_NANOSECONDS_PER_SECOND));
   ck_assert(want_of(0, want)->is_intact);
   ck_assert_uint_eq(tfrt_bulk_harness_counts(&harness, 1).dials, 2);
   tfrt_bulk_harness_end(&harness);
+}
+END_TEST
+
+START_TEST(chunks_get_smaller_where_large_ones_are_lost) {
+  static const size_t holes[] = {5000, 20000, 100000};
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(holes); ++i) {
+    tfrt_bulk_harness_options_t options;
+    begin_unnoticed_stall(3, &options);
+    lose_messages_over(holes[i], &options);
+    const size_t want = tfrt_bulk_harness_want(&harness, 0, 2u << 20, 1);
+    ck_assert(tfrt_bulk_harness_run(&harness, 11 * TFRT_NANOSECONDS_PER_SECOND));
+    ck_assert(want_of(0, want)->is_intact);
+    tfrt_bulk_harness_end(&harness);
+  }
 }
 END_TEST
 
@@ -283,6 +297,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(seeds, a_stall_is_told_at_the_limit_whenever_the_network_notices);
   tcase_add_test(seeds, a_stall_on_the_way_is_told_at_the_limit_with_what_came);
   tcase_add_test(seeds, a_connection_that_loses_all_without_a_word_is_replaced);
+  tcase_add_test(seeds, chunks_get_smaller_where_large_ones_are_lost);
   tcase_add_test(seeds, a_slow_link_is_no_stall);
   tcase_add_test(seeds, a_payload_that_crawls_over_connections_that_break_arrives);
   tcase_add_test(seeds, death_at_a_random_moment_leaves_nothing);

@@ -366,7 +366,7 @@ END_TEST
 // From now on, for ever or for a while, the network loses what is longer than some packet; returns
 // whether for longer than a payload may take.
 static bool open_hole(void) {
-  options.hole_bytes = 200 + (size_t)below(3800);
+  options.hole_bytes = 200 + (size_t)below(40000);
   options.hole_ns = HOLE_NS;
   tfrt_simulated_network_set_faults(world.network, &options);
   const bool is_for_ever = below(2) == 0;
