@@ -39,8 +39,7 @@ bool tfrt_ir_operation_lacks_result(const tfrt_ir_operation_t* operation, uint32
          tfrt_kernel_descriptor_is_chain(descriptor->results[index].type);
 }
 
-uint32_t tfrt_ir_operation_written_results(const tfrt_ir_operation_t* operation) {
-  if (!operation->lacks_chain_results) return operation->result_count;
+uint32_t tfrt_ir_operation_count_written_results(const tfrt_ir_operation_t* operation) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < operation->result_count; ++i) {
     count += !tfrt_ir_operation_lacks_result(operation, i);

@@ -110,8 +110,13 @@ TFRT_ALWAYS_INLINE bool tfrt_ir_operation_is(const tfrt_ir_operation_t* operatio
 // Returns true if result |index| of |operation| is a chain that its text has left out. Thread-safe.
 bool tfrt_ir_operation_lacks_result(const tfrt_ir_operation_t* operation, uint32_t index);
 
-// The number of results of |operation| that its text has. Thread-safe.
-uint32_t tfrt_ir_operation_written_results(const tfrt_ir_operation_t* operation);
+// The number of results of |operation| that its text has: most have all; the first one counts those
+// of one that lacks some. Thread-safe.
+uint32_t tfrt_ir_operation_count_written_results(const tfrt_ir_operation_t* operation);
+static inline uint32_t tfrt_ir_operation_written_results(const tfrt_ir_operation_t* operation) {
+  return operation->lacks_chain_results ? tfrt_ir_operation_count_written_results(operation)
+                                        : operation->result_count;
+}
 
 // Returns true if |operation| lacks any chain that the table lists. Thread-safe.
 bool tfrt_ir_operation_lacks_chains(const tfrt_ir_operation_t* operation);

@@ -54,26 +54,42 @@ static bool add_default(tfrt_parser_t* parser, const tfrt_parser_op_t* op, const
       parser, name, tfrt_ir_attribute_opaque(parser->context, tfrt_string_view_of(value)));
 }
 
-bool tfrt_parser_language_defaults(tfrt_parser_t* parser, const tfrt_parser_op_t* op) {
-  const char* family = op->descriptor->assembly;
+// The attribute that MLIR gives an op of the language of |descriptor| by default, and the default;
+// or NULL.
+static const char* language_default(const tfrt_kernel_descriptor_t* descriptor,
+                                    const char** out_value) {
+  const char* family = descriptor->assembly;
   if (strstr(family, " overflow")) {
-    return add_default(parser, op, "overflowFlags", "#arith.overflow<none>");
+    *out_value = "#arith.overflow<none>";
+    return "overflowFlags";
   }
   if (strstr(family, " fastmath")) {
-    return add_default(parser, op, "fastmath", "#arith.fastmath<none>");
+    *out_value = "#arith.fastmath<none>";
+    return "fastmath";
   }
-  return strcmp(family, "syntax print") != 0 ||
-         add_default(parser, op, "punctuation", "#vector.punctuation<newline>");
+  *out_value = "#vector.punctuation<newline>";
+  return strcmp(family, "syntax print") == 0 ? "punctuation" : NULL;
 }
 
-bool tfrt_parser_has_defaults(const tfrt_kernel_descriptor_t* descriptor) {
+bool tfrt_parser_language_defaults(tfrt_parser_t* parser, const tfrt_parser_op_t* op) {
+  const char* value;
+  const char* name = language_default(op->descriptor, &value);
+  return !name || add_default(parser, op, name, value);
+}
+
+uint32_t tfrt_parser_count_defaults(const tfrt_kernel_descriptor_t* descriptor,
+                                    const char** out_name) {
+  uint32_t count = 0;
   for (uint32_t i = 0; i < descriptor->attribute_count; ++i) {
-    if (descriptor->attributes[i].default_value) return true;
+    if (!descriptor->attributes[i].default_value) continue;
+    *out_name = descriptor->attributes[i].name;
+    ++count;
   }
-  if (!(descriptor->flags & TFRT_KERNEL_LANGUAGE)) return false;
-  const char* family = descriptor->assembly;
-  return strstr(family, " overflow") || strstr(family, " fastmath") ||
-         strcmp(family, "syntax print") == 0;
+  if (!(descriptor->flags & TFRT_KERNEL_LANGUAGE)) return count;
+  const char* value;
+  const char* name = language_default(descriptor, &value);
+  if (name) *out_name = name;
+  return name ? count + 1 : count;
 }
 
 bool tfrt_parser_same_types(tfrt_parser_t* parser, tfrt_parser_op_t* op) {

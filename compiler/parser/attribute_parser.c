@@ -84,20 +84,32 @@ static tfrt_parser_known_attribute_t* known_place(tfrt_parser_t* parser, const c
   return &parser->generic.attributes[hash % TFRT_PARSER_RECENT_ATTRIBUTE_COUNT];
 }
 
-// The attribute behind the `=` at hand, if its text is known: then both are consumed. A text in
-// front of `,` or `}` goes no further.
+// True if |at| is in front of the `,` or `}` that a value ends at.
+static bool is_end_of_value(const char* at, const char* end) {
+  return at < end && (*at == ',' || *at == '}');
+}
+
+// The attribute that |cursor| stands at, if its text is known: then the cursor is moved behind it.
+static const tfrt_ir_attribute_t* take_known_text(tfrt_parser_t* parser,
+                                                  tfrt_text_cursor_t* cursor) {
+  tfrt_text_cursor_skip_spaces(cursor);
+  const tfrt_parser_known_attribute_t* known = known_place(parser, cursor->at);
+  size_t size = known->text.size;
+  if (!known->attribute || (size_t)(cursor->end - cursor->at) <= size) return NULL;
+  if (!is_end_of_value(cursor->at + size, cursor->end)) return NULL;
+  if (memcmp(cursor->at, known->text.data, size) != 0) return NULL;
+  cursor->at += size;
+  return known->attribute;
+}
+
+// The same for the attribute behind the `=` at hand; both are consumed.
 static const tfrt_ir_attribute_t* take_known(tfrt_parser_t* parser) {
   tfrt_text_cursor_t cursor = tfrt_lexer_cursor(&parser->lexer);
-  tfrt_text_cursor_skip_spaces(&cursor);
-  const tfrt_parser_known_attribute_t* known = known_place(parser, cursor.at);
-  size_t size = known->text.size;
-  if (!known->attribute || (size_t)(cursor.end - cursor.at) <= size) return NULL;
-  if (cursor.at[size] != ',' && cursor.at[size] != '}') return NULL;
-  if (memcmp(cursor.at, known->text.data, size) != 0) return NULL;
-  cursor.at += size;
+  const tfrt_ir_attribute_t* attribute = take_known_text(parser, &cursor);
+  if (!attribute) return NULL;
   tfrt_lexer_follow(&parser->lexer, &cursor);
   tfrt_parser_advance(parser);
-  return known->attribute;
+  return attribute;
 }
 
 // The same for any text.
@@ -142,6 +154,64 @@ bool tfrt_parser_attribute_entries(tfrt_parser_t* parser) {
   } while (tfrt_parser_accept(parser, ','));
   return tfrt_parser_expect(parser, '}', "or ',' behind an attribute");
 }
+
+// --- Few attributes, without tokens
+// ---------------------------------------------------------------
+
+// Digits that fit into 64 bits, whatever they are.
+#define MAX_DIGITS 18
+
+// `12 : i32` at |cursor|, a number that is not below 0 and fits into the type whether this has a
+// sign or not; NULL for anything else.
+static const tfrt_ir_attribute_t* take_integer(tfrt_parser_t* parser, tfrt_text_cursor_t* cursor) {
+  const char* begin = cursor->at;
+  int64_t value = 0;
+  while (cursor->at < cursor->end && tfrt_text_is_of(*cursor->at, TFRT_TEXT_DIGIT)) {
+    if (cursor->at - begin == MAX_DIGITS) return NULL;
+    value = value * 10 + (*cursor->at++ - '0');
+  }
+  tfrt_string_view_t word;
+  if (cursor->at == begin || !tfrt_text_cursor_take(cursor, ':') ||
+      !tfrt_text_cursor_take_word(cursor, &word) || !is_end_of_value(cursor->at, cursor->end)) {
+    return NULL;
+  }
+  const tfrt_ir_type_t* type = tfrt_ir_type_find(parser->context, word);
+  bool fits = type && type->kind == TFRT_IR_TYPE_INTEGER && type->width > 1 && type->width <= 64 &&
+              value >> (type->width - 1) == 0;
+  return fits ? tfrt_ir_attribute_integer(parser->context, type, value) : NULL;
+}
+
+// One `name` or `name = value`, added to |few|.
+static bool take_entry(tfrt_parser_t* parser, tfrt_text_cursor_t* cursor,
+                       tfrt_parser_few_attributes_t* few) {
+  tfrt_string_view_t name;
+  if (few->count == TFRT_PARSER_MAX_FEW || !tfrt_text_cursor_take_word(cursor, &name)) return false;
+  tfrt_ir_named_attribute_t* entry = &few->entries[few->count];
+  entry->name = tfrt_parser_name(parser, name);
+  for (uint32_t i = 0; i < few->count; ++i) {
+    if (few->entries[i].name == entry->name) return false;
+  }
+  if (tfrt_text_cursor_take(cursor, '=')) {
+    entry->value = take_known_text(parser, cursor);
+    if (!entry->value) entry->value = take_integer(parser, cursor);
+  } else {
+    entry->value = tfrt_ir_attribute_unit(parser->context);
+  }
+  ++few->count;
+  return entry->name && entry->value;
+}
+
+bool tfrt_parser_take_few_entries(tfrt_parser_t* parser, tfrt_text_cursor_t* cursor,
+                                  tfrt_parser_few_attributes_t* few) {
+  if (!tfrt_text_cursor_take(cursor, '{')) return false;
+  do {
+    if (!take_entry(parser, cursor, few)) return false;
+  } while (tfrt_text_cursor_take(cursor, ','));
+  return tfrt_text_cursor_take(cursor, '}');
+}
+
+// --- Any attributes
+// -------------------------------------------------------------------------------
 
 // True if the |count| |entries| are in the order of their names, as printed ones are, with none
 // twice.

@@ -295,8 +295,17 @@ tfrt_parser_known_op_t* tfrt_parser_known_op(tfrt_parser_t* parser, const tfrt_i
   tfrt_parser_known_op_t* recent = &parser->generic.ops[place];
   if (recent->name == name) return recent;
   const tfrt_op_index_entry_t* entry = tfrt_parser_op_entry(parser, tfrt_ir_string_view(name));
-  *recent = (tfrt_parser_known_op_t){.name = name, .descriptor = entry ? entry->descriptor : NULL};
-  recent->has_defaults = entry && tfrt_parser_has_defaults(entry->descriptor);
+  *recent = (tfrt_parser_known_op_t){.name = name};
+  if (!entry) return recent;
+  recent->descriptor = entry->descriptor;
+  const char* default_name = NULL;
+  uint32_t default_count = tfrt_parser_count_defaults(entry->descriptor, &default_name);
+  recent->has_defaults = default_count > 0;
+  if (default_count == 1) {
+    recent->only_default = tfrt_ir_string_of(parser->context, default_name);
+  }
+  recent->has_chains =
+      tfrt_parser_operand_chains(entry->descriptor) || tfrt_parser_result_chains(entry->descriptor);
   return recent;
 }
 

@@ -44,6 +44,7 @@
 #define TFRT_PARSER_RECENT_NAME_COUNT 64
 #define TFRT_PARSER_RECENT_SIGNATURE_COUNT 64
 #define TFRT_PARSER_RECENT_ATTRIBUTE_COUNT 256
+#define TFRT_PARSER_MAX_FEW 4
 
 // `#name = ...` or `!name = ...`. A location may be used before it is defined: then
 // |location| is a placeholder, filled in later.
@@ -83,8 +84,16 @@ typedef struct tfrt_parser_known_op_s {
   const tfrt_ir_string_t* name;
   const tfrt_kernel_descriptor_t* descriptor;  // NULL: it is in no table
   bool has_defaults;                           // for attributes that the text leaves out
+  const tfrt_ir_string_t* only_default;        // the attribute with the only one; NULL: several
+  bool has_chains;                             // among its fixed operands and results
   tfrt_parser_known_signature_t signature;     // of the op before of that name
 } tfrt_parser_known_op_t;
+
+// The attributes of an op that has few.
+typedef struct tfrt_parser_few_attributes_s {
+  tfrt_ir_named_attribute_t entries[TFRT_PARSER_MAX_FEW];
+  uint32_t count;
+} tfrt_parser_few_attributes_t;
 
 // The attribute of an op that was read, and its text.
 typedef struct tfrt_parser_known_attribute_s {
@@ -273,6 +282,10 @@ const tfrt_ir_attribute_t* tfrt_parser_literal(tfrt_parser_t* parser, tfrt_attri
 const tfrt_ir_attribute_t* tfrt_parser_symbol(tfrt_parser_t* parser);
 // The entries of `{ name = attribute, ... }` behind its brace, pushed on |named|.
 bool tfrt_parser_attribute_entries(tfrt_parser_t* parser);
+// The same at |cursor|, added to |few|, if each value is one whose text is known, or an integer,
+// and no name occurs twice; false for any others. The cursor is moved behind the `}`.
+bool tfrt_parser_take_few_entries(tfrt_parser_t* parser, tfrt_text_cursor_t* cursor,
+                                  tfrt_parser_few_attributes_t* few);
 // Reports a name that occurs twice in the |named| entries from |mark| on.
 bool tfrt_parser_check_names(tfrt_parser_t* parser, size_t mark, size_t offset);
 // The number in |token| (INTEGER or FLOAT), behind a minus if |negative|, as |type|.
@@ -375,8 +388,10 @@ bool tfrt_parser_assembly(tfrt_parser_t* parser, tfrt_parser_op_t* op);
 bool tfrt_parser_syntax(tfrt_parser_t* parser, tfrt_parser_op_t* op);
 // Adds the attributes that MLIR gives |op|, an op of the language in generic form, by default.
 bool tfrt_parser_language_defaults(tfrt_parser_t* parser, const tfrt_parser_op_t* op);
-// True if there are any for |descriptor|, or the table has some.
-bool tfrt_parser_has_defaults(const tfrt_kernel_descriptor_t* descriptor);
+// The number of attributes that get a default if the text of an op of |descriptor| leaves them out:
+// these, and those that the table has one for. |*out_name| is the name of the last one.
+uint32_t tfrt_parser_count_defaults(const tfrt_kernel_descriptor_t* descriptor,
+                                    const char** out_name);
 // One for each family of ops, behind the op's name (arith_parser.c, cf_parser.c, scf_parser.c,
 // async_parser.c, memref_parser.c, gpu_parser.c).
 bool tfrt_parser_same_types(tfrt_parser_t* parser, tfrt_parser_op_t* op);

@@ -64,14 +64,21 @@ void tfrt_parser_begin_piece(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
 // comments don't count. Where that is a mistake, as it is for the text of an opaque attribute that
 // looks like a comment, the body is found to end elsewhere when it is read.
 static void skip_braces(tfrt_text_cursor_t* cursor) {
+  static const bool counts[256] = {
+      ['"'] = true, ['\n'] = true, ['/'] = true, ['{'] = true, ['}'] = true};
   size_t depth = 0;
-  while (cursor->at < cursor->end) {
-    switch (*cursor->at) {
+  for (;;) {
+    // In a variable of its own, which stays in a register.
+    const char* at = cursor->at;
+    while (at < cursor->end && !counts[(unsigned char)*at]) ++at;
+    cursor->at = at;
+    if (at >= cursor->end) break;
+    switch (*at) {
       case '"':
         do {
-          if (*cursor->at == '\\') ++cursor->at;
-          ++cursor->at;
-        } while (cursor->at < cursor->end && *cursor->at != '"' && *cursor->at != '\n');
+          at += *at == '\\' ? 2 : 1;
+        } while (at < cursor->end && *at != '"' && *at != '\n');
+        cursor->at = at;
         break;
       case '\n':
         tfrt_text_cursor_end_line(cursor);
@@ -85,8 +92,6 @@ static void skip_braces(tfrt_text_cursor_t* cursor) {
         break;
       case '}':
         if (!depth--) return;
-        break;
-      default:
         break;
     }
     ++cursor->at;

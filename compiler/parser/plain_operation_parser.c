@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `%r = tfrt.add.i32 %a, %b`: an op that is a name and its fixed operands, with at most one result
-// of a known type, as most of a program are, or the same in generic form with a signature that was
-// met before. It is parsed in one go, without tokens and without the stacks on which lists of any
-// length are gathered.
+// of a known type, as most of a program are. Or the same in generic form, with a signature that was
+// met before and a few attributes. It is parsed in one go, without tokens and without the stacks on
+// which lists of any length are gathered.
 //
-// An op with anything unusual (an attribute, a location, a value that isn't known yet, an error) is
+// An op with anything unusual (a region, a location, a value that isn't known yet, an error) is
 // left to operation_parser.c. That one parses the op from its beginning, and alone reports errors.
 
 #include "compiler/ir/context_entry.h"
@@ -31,6 +31,7 @@ typedef struct plain_op_s {
   const char* end;  // of the text of its last operand
   tfrt_value_reference_t result;
   tfrt_ir_value_t* operands[TFRT_OP_FORM_MAX_PLAIN];
+  tfrt_parser_few_attributes_t attributes;
 } plain_op_t;
 
 // --- What it reads ------------------------------------------------------------------------
@@ -137,6 +138,7 @@ TFRT_ALWAYS_INLINE bool take_custom(tfrt_parser_t* parser, tfrt_text_cursor_t* c
   op->result_types = form->result_types;
   op->result_count = form->fixed_result_count;
   op->operand_count = form->fixed_operand_count;
+  op->attributes.count = 0;
   set_place(parser, cursor, cursor->at - form->name->size, op);
   if (!name_result(parser, result, op)) return false;
   enter_scope(parser);
@@ -150,7 +152,7 @@ TFRT_ALWAYS_INLINE bool take_custom(tfrt_parser_t* parser, tfrt_text_cursor_t* c
 
 // --- The generic form -----------------------------------------------------------------------
 
-// `"name"`, which |cursor| stands at, of an op that is written without attributes; or NULL.
+// `"name"`, which |cursor| stands at; or NULL.
 TFRT_ALWAYS_INLINE tfrt_parser_known_op_t* take_quoted_name(tfrt_parser_t* parser,
                                                             tfrt_text_cursor_t* cursor) {
   const char* begin = cursor->at + 1;
@@ -159,8 +161,7 @@ TFRT_ALWAYS_INLINE tfrt_parser_known_op_t* take_quoted_name(tfrt_parser_t* parse
   cursor->at = end + 1;
   const tfrt_ir_string_t* name =
       tfrt_parser_name(parser, tfrt_string_view_make(begin, (size_t)(end - begin)));
-  tfrt_parser_known_op_t* known = name ? tfrt_parser_known_op(parser, name) : NULL;
-  return known && !known->has_defaults ? known : NULL;
+  return name ? tfrt_parser_known_op(parser, name) : NULL;
 }
 
 // `(%a, %b)`, all of them known.
@@ -176,6 +177,35 @@ TFRT_ALWAYS_INLINE bool take_operand_list(tfrt_parser_t* parser, tfrt_text_curso
     op->operands[op->operand_count++] = value;
   } while (tfrt_text_cursor_take(cursor, ','));
   return tfrt_text_cursor_take(cursor, ')');
+}
+
+// True if |attributes| has all those that |known| has defaults for.
+static bool has_those_with_defaults(const tfrt_parser_few_attributes_t* attributes,
+                                    const tfrt_parser_known_op_t* known) {
+  bool has = !known->has_defaults;
+  for (uint32_t i = 0; i < attributes->count; ++i) {
+    has = has || attributes->entries[i].name == known->only_default;
+  }
+  return has;
+}
+
+// `<{...}>` and `{...}`, if there.
+TFRT_ALWAYS_INLINE bool take_attributes(tfrt_parser_t* parser, tfrt_text_cursor_t* cursor,
+                                        const tfrt_parser_known_op_t* known, plain_op_t* op) {
+  op->attributes.count = 0;
+  if (tfrt_text_cursor_take(cursor, '<')) {
+    // The properties of an op that no table knows are kept as they are.
+    if (!known->descriptor || !tfrt_parser_take_few_entries(parser, cursor, &op->attributes) ||
+        !tfrt_text_cursor_take(cursor, '>')) {
+      return false;
+    }
+    tfrt_text_cursor_skip_spaces(cursor);
+  }
+  if (cursor->at < cursor->end && *cursor->at == '{' &&
+      !tfrt_parser_take_few_entries(parser, cursor, &op->attributes)) {
+    return false;
+  }
+  return has_those_with_defaults(&op->attributes, known);
 }
 
 // `: (T, T) -> R` at the end of a line. Most signatures are that of the op before of the same name.
@@ -194,18 +224,21 @@ TFRT_ALWAYS_INLINE const tfrt_ir_type_t* take_signature(tfrt_parser_t* parser,
   return cursor->at < cursor->end && *cursor->at == '\n' ? known->signature.type : NULL;
 }
 
-// True if |op| has the operands and results of |type|, and all that its entry in the table has.
-TFRT_ALWAYS_INLINE bool fits_signature(const plain_op_t* op, const tfrt_ir_type_t* type) {
+// True if |op| has the operands and results of |type|, and all chains that its entry in the table
+// has.
+TFRT_ALWAYS_INLINE bool fits_signature(const plain_op_t* op, const tfrt_parser_known_op_t* known,
+                                       const tfrt_ir_type_t* type) {
   if (op->operand_count != type->input_count) return false;
   for (uint32_t i = 0; i < op->operand_count; ++i) {
     if (op->operands[i]->type != type->inputs[i]) return false;
   }
   const tfrt_kernel_descriptor_t* descriptor = op->descriptor;
-  return !descriptor || (tfrt_kernel_descriptor_fixed_operands(descriptor) == type->input_count &&
-                         tfrt_kernel_descriptor_fixed_results(descriptor) == type->result_count);
+  return !known->has_chains ||
+         (tfrt_kernel_descriptor_fixed_operands(descriptor) == type->input_count &&
+          tfrt_kernel_descriptor_fixed_results(descriptor) == type->result_count);
 }
 
-// `"name"(%a, %b) : (T, T) -> R` on the same line, with all operands known.
+// `"name"(%a, %b) <{...}> {...} : (T, T) -> R` on the same line, with all operands known.
 TFRT_ALWAYS_INLINE bool take_generic(tfrt_parser_t* parser, tfrt_text_cursor_t* cursor,
                                      const plain_result_t* result, plain_op_t* op) {
   set_place(parser, cursor, cursor->at, op);
@@ -215,8 +248,10 @@ TFRT_ALWAYS_INLINE bool take_generic(tfrt_parser_t* parser, tfrt_text_cursor_t* 
   op->descriptor = known->descriptor;
   enter_scope(parser);
   if (!take_operand_list(parser, cursor, op)) return false;
+  if (!take_attributes(parser, cursor, known, op)) return false;
   const tfrt_ir_type_t* type = take_signature(parser, cursor, known);
-  if (!type || type->result_count != result->is_there || !fits_signature(op, type)) return false;
+  if (!type || type->result_count != result->is_there || !fits_signature(op, known, type))
+    return false;
   op->result_types = type->results;
   op->result_count = type->result_count;
   return name_result(parser, result, op);
@@ -245,6 +280,8 @@ static bool build(tfrt_parser_t* parser, const plain_op_t* op, tfrt_ir_block_t* 
       .column = op->place.column,
       .operands = op->operands,
       .operand_count = op->operand_count,
+      .attributes = op->attributes.entries,
+      .attribute_count = op->attributes.count,
       .result_types = op->result_types,
       .result_count = op->result_count,
   };

@@ -182,9 +182,10 @@ static void print_dense(tfrt_string_builder_t* builder, const tfrt_ir_attribute_
 
 static void print_dense_array(tfrt_string_builder_t* builder,
                               const tfrt_ir_attribute_t* attribute) {
-  tfrt_string_builder_append_format(builder, "array<%s", attribute->type->text->data);
+  tfrt_quick_text_append(builder, "array<");
+  tfrt_quick_text_append_view(builder, tfrt_ir_string_view(attribute->type->text));
   for (uint32_t i = 0; i < attribute->count; ++i) {
-    tfrt_string_builder_append_text(builder, i ? ", " : ": ");
+    tfrt_quick_text_append_view(builder, tfrt_string_view_make(i ? ", " : ": ", 2));
     print_leaf(builder, attribute->type, attribute->bytes, i);
   }
   tfrt_quick_text_append(builder, ">");

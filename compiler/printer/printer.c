@@ -243,15 +243,15 @@ static void print_types(tfrt_printer_t* printer, const tfrt_ir_operation_t* oper
   if (!bare) append(printer, ")");
 }
 
-// Appends the attributes of |operation| that are properties, or those that are not, between |begin|
-// and |end|, if there are any. |names|: of its properties.
+// Appends the attributes of |operation| that are |properties|, or those that are not, between
+// |begin| and |end|, if there are any.
 static void print_some_attributes(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation,
-                                  const char* const* names, bool properties, const char* begin,
-                                  const char* end) {
+                                  const tfrt_printer_properties_t* properties, bool are_properties,
+                                  const char* begin, const char* end) {
   bool any = false;
   for (uint32_t i = 0; i < operation->attribute_count; ++i) {
     const tfrt_ir_named_attribute_t* entry = &operation->attributes[i];
-    if (tfrt_printer_is_property(operation, names, entry) != properties) continue;
+    if (tfrt_printer_is_property(operation, properties, entry) != are_properties) continue;
     append(printer, any ? ", " : begin);
     any = true;
     print_entry(printer, entry);
@@ -259,17 +259,35 @@ static void print_some_attributes(tfrt_printer_t* printer, const tfrt_ir_operati
   if (any) append(printer, end);
 }
 
-// The names of the properties of |operation|. Most ops are like one before.
-static const char* const* property_names(tfrt_printer_t* printer,
-                                         const tfrt_ir_operation_t* operation) {
-  if (operation->properties || !operation->attribute_count) return NULL;
+// The properties of |operation|. Most ops are like one before.
+static const tfrt_printer_properties_t* properties_of(tfrt_printer_t* printer,
+                                                      const tfrt_ir_operation_t* operation) {
   size_t place = (uintptr_t)operation->name / sizeof(void*) % TFRT_PRINTER_RECENT_COUNT;
   tfrt_printer_recent_t* recent = &printer->recent[place];
   if (recent->name != operation->name || recent->descriptor != operation->descriptor) {
     *recent = (tfrt_printer_recent_t){operation->name, operation->descriptor,
-                                      tfrt_printer_property_names(operation)};
+                                      tfrt_printer_find_properties(operation)};
   }
-  return recent->property_names;
+  return &recent->properties;
+}
+
+// The attributes of |operation|, and its regions between them.
+static void print_inside(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation) {
+  if (!operation->attribute_count && !operation->properties) {
+    print_regions(printer, operation);
+    return;
+  }
+  // A copy: ops in the regions may take its place.
+  tfrt_printer_properties_t properties = *properties_of(printer, operation);
+  if (operation->properties) {
+    append(printer, " <");
+    tfrt_print_attribute(operation->properties, printer->builder);
+    append(printer, ">");
+  } else {
+    print_some_attributes(printer, operation, &properties, true, " <{", "}>");
+  }
+  print_regions(printer, operation);
+  print_some_attributes(printer, operation, &properties, false, " {", "}");
 }
 
 static void print_generic(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation) {
@@ -283,16 +301,7 @@ static void print_generic(tfrt_printer_t* printer, const tfrt_ir_operation_t* op
                                       tfrt_ir_operation_successors(operation)[i]->scratch);
   }
   if (operation->successor_count) append(printer, "]");
-  const char* const* names = property_names(printer, operation);
-  if (operation->properties) {
-    append(printer, " <");
-    tfrt_print_attribute(operation->properties, builder);
-    append(printer, ">");
-  } else {
-    print_some_attributes(printer, operation, names, true, " <{", "}>");
-  }
-  print_regions(printer, operation);
-  print_some_attributes(printer, operation, names, false, " {", "}");
+  print_inside(printer, operation);
   print_types(printer, operation);
 }
 

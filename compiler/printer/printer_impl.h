@@ -24,12 +24,19 @@
 #include "compiler/printer/value_names.h"
 
 #define TFRT_PRINTER_RECENT_COUNT 16
+#define TFRT_PRINTER_MAX_PROPERTIES 7
+
+// The names of the attributes that stock MLIR takes for properties of an op.
+typedef struct tfrt_printer_properties_s {
+  tfrt_string_view_t names[TFRT_PRINTER_MAX_PROPERTIES];
+  uint32_t count;
+} tfrt_printer_properties_t;
 
 // The knowledge about ops of one name.
 typedef struct tfrt_printer_recent_s {
   const tfrt_ir_string_t* name;  // NULL: of none
   const tfrt_kernel_descriptor_t* descriptor;
-  const char* const* property_names;
+  tfrt_printer_properties_t properties;
 } tfrt_printer_recent_t;
 
 typedef struct tfrt_printer_s {
@@ -59,13 +66,12 @@ bool tfrt_printer_float(tfrt_string_builder_t* builder, const tfrt_ir_type_t* ty
 void tfrt_printer_literal(tfrt_string_builder_t* builder, const tfrt_ir_attribute_t* attribute);
 // The name of an attribute, or of a symbol (behind `@`), in quotes where need be.
 void tfrt_printer_key(tfrt_string_builder_t* builder, tfrt_string_view_t name);
-// The names of the attributes that stock MLIR takes for properties of |operation|, up to
-// TFRT_PRINTER_MAX_PROPERTIES or the first NULL; NULL: it has none (properties.c).
-#define TFRT_PRINTER_MAX_PROPERTIES 7
-const char* const* tfrt_printer_property_names(const tfrt_ir_operation_t* operation);
-// Whether |entry|, an attribute of |operation|, whose properties have these |names|, is one of
-// them: these stand in front of the regions.
-bool tfrt_printer_is_property(const tfrt_ir_operation_t* operation, const char* const* names,
+// The names of the properties of ops like |operation| (properties.c).
+tfrt_printer_properties_t tfrt_printer_find_properties(const tfrt_ir_operation_t* operation);
+// Whether |entry|, an attribute of |operation|, which has these |properties|, is one of them: these
+// stand in front of the regions.
+bool tfrt_printer_is_property(const tfrt_ir_operation_t* operation,
+                              const tfrt_printer_properties_t* properties,
                               const tfrt_ir_named_attribute_t* entry);
 // Returns true if |operation| can be printed, and read again, in its custom form.
 bool tfrt_printer_can_be_custom(const tfrt_ir_operation_t* operation);

@@ -69,27 +69,36 @@ static int compare_op(const void* key, const void* element) {
   return strcmp(key, ((const properties_t*)element)->op);
 }
 
-const char* const* tfrt_printer_property_names(const tfrt_ir_operation_t* operation) {
+tfrt_printer_properties_t tfrt_printer_find_properties(const tfrt_ir_operation_t* operation) {
   static const char* const of_math[TFRT_PRINTER_MAX_PROPERTIES] = {"fastmath"};
   const properties_t* found =
       bsearch(operation->name->data, all_properties, TFRT_ARRAY_SIZE(all_properties),
               sizeof(all_properties[0]), compare_op);
-  if (found) return found->names;
-  bool is_math = operation->descriptor && strncmp(operation->name->data, "math.", 5) == 0 &&
+  bool is_math = !found && operation->descriptor &&
+                 strncmp(operation->name->data, "math.", 5) == 0 &&
                  !tfrt_ir_operation_is(operation, "math.absi");
-  return is_math ? of_math : NULL;
+  const char* const* names = is_math ? of_math : NULL;
+  if (found) names = found->names;
+  tfrt_printer_properties_t properties = {.count = 0};
+  while (names && properties.count < TFRT_PRINTER_MAX_PROPERTIES && names[properties.count]) {
+    properties.names[properties.count] = tfrt_string_view_of(names[properties.count]);
+    ++properties.count;
+  }
+  return properties;
 }
 
-bool tfrt_printer_is_property(const tfrt_ir_operation_t* operation, const char* const* names,
+bool tfrt_printer_is_property(const tfrt_ir_operation_t* operation,
+                              const tfrt_printer_properties_t* properties,
                               const tfrt_ir_named_attribute_t* entry) {
-  const tfrt_ir_attribute_t* properties = operation->properties;
-  if (properties) {
-    return properties->kind == TFRT_IR_ATTRIBUTE_DICTIONARY &&
-           tfrt_ir_named_attributes_find(properties->entries, properties->count,
-                                         entry->name->data) == entry->value;
+  const tfrt_ir_attribute_t* own = operation->properties;
+  if (own) {
+    return own->kind == TFRT_IR_ATTRIBUTE_DICTIONARY &&
+           tfrt_ir_named_attributes_find(own->entries, own->count, entry->name->data) ==
+               entry->value;
   }
-  for (size_t i = 0; names && i < TFRT_PRINTER_MAX_PROPERTIES && names[i]; ++i) {
-    if (tfrt_ir_string_is(entry->name, names[i])) return true;
+  tfrt_string_view_t name = tfrt_ir_string_view(entry->name);
+  for (uint32_t i = 0; i < properties->count; ++i) {
+    if (tfrt_string_view_equal_short(name, properties->names[i])) return true;
   }
   return false;
 }

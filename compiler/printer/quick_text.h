@@ -40,15 +40,24 @@ TFRT_ALWAYS_INLINE void tfrt_quick_text_append(tfrt_string_builder_t* builder, c
   tfrt_quick_text_append_view(builder, tfrt_string_view_make(text, __builtin_strlen(text)));
 }
 
-// Appends the decimal digits of |number|. Thread-compatible (caller synchronises).
+// Appends the decimal digits of |number|, which are found two at a time. Thread-compatible (caller
+// synchronises).
 TFRT_ALWAYS_INLINE void tfrt_quick_text_append_number(tfrt_string_builder_t* builder,
                                                       uint64_t number) {
+  static const char pairs[] =
+      "00010203040506070809101112131415161718192021222324"
+      "25262728293031323334353637383940414243444546474849"
+      "50515253545556575859606162636465666768697071727374"
+      "75767778798081828384858687888990919293949596979899";
   char digits[20];
   size_t at = sizeof(digits);
-  do {
-    digits[--at] = (char)('0' + number % 10);
-    number /= 10;
-  } while (number);
+  for (; number >= 10; number /= 100) {
+    at -= 2;
+    memcpy(digits + at, pairs + 2 * (number % 100), 2);
+  }
+  // A number with an even number of digits is all written; 0 has one.
+  bool is_odd = number || at == sizeof(digits);
+  if (is_odd) digits[--at] = (char)('0' + number);
   tfrt_quick_text_append_view(builder, tfrt_string_view_make(digits + at, sizeof(digits) - at));
 }
 

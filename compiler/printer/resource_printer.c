@@ -30,11 +30,11 @@ static void add_attribute(uses_t* uses, const tfrt_ir_attribute_t* attribute) {
 // The attributes of |operation| that are properties, or those that are not.
 static void add_attributes(uses_t* uses, const tfrt_ir_operation_t* operation, bool properties) {
   if (properties && operation->properties) add_attribute(uses, operation->properties);
-  const char* const* names =
-      operation->attribute_count ? tfrt_printer_property_names(operation) : NULL;
+  if (!operation->attribute_count) return;
+  const tfrt_printer_properties_t found = tfrt_printer_find_properties(operation);
   for (uint32_t i = 0; i < operation->attribute_count; ++i) {
     const tfrt_ir_named_attribute_t* entry = &operation->attributes[i];
-    if (tfrt_printer_is_property(operation, names, entry) != properties) continue;
+    if (tfrt_printer_is_property(operation, &found, entry) != properties) continue;
     add_attribute(uses, entry->value);
   }
 }

@@ -11,11 +11,9 @@
 #include "compiler/verifier/verifier_impl.h"
 #include "host_runtime/base/plural.h"
 
-typedef void (*check_fn_t)(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation);
-
 typedef struct rule_s {
   const char* name;
-  check_fn_t check;
+  tfrt_verifier_rule_fn_t check;
 } rule_t;
 
 // --- Branches -------------------------------------------------------------------------------
@@ -496,23 +494,28 @@ static void check_device_work(tfrt_verifier_t* verifier, const tfrt_ir_operation
       "'" TFRT_IR_DEVICE_TOKEN "' first, and memory of known rank");
 }
 
-// Checks what the family of |operation| says of its types.
-static void check_family(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation) {
-  tfrt_string_view_t family = tfrt_op_form_family(operation->descriptor);
-  if (tfrt_string_view_equal(family, tfrt_string_view_of("same"))) {
-    check_uniform(verifier, operation, 0, true);
-  } else if (tfrt_string_view_equal(family, tfrt_string_view_of("compare"))) {
-    check_uniform(verifier, operation, 0, false);
-  } else if (tfrt_string_view_equal(family, tfrt_string_view_of("select"))) {
-    check_uniform(verifier, operation, 1, true);
-  } else if (tfrt_string_view_equal(family, tfrt_string_view_of("constant"))) {
-    check_constant(verifier, operation);
-  }
+static void check_same(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation) {
+  check_uniform(verifier, operation, 0, true);
 }
 
-// --- The table --------------------------------------------------------------------------------
+static void check_comparison(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation) {
+  check_uniform(verifier, operation, 0, false);
+}
 
-static const rule_t rules[] = {
+static void check_selection(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation) {
+  check_uniform(verifier, operation, 1, true);
+}
+
+// --- The tables -------------------------------------------------------------------------------
+
+static const rule_t rules_of_families[] = {
+    {"same", check_same},
+    {"compare", check_comparison},
+    {"select", check_selection},
+    {"constant", check_constant},
+};
+
+static const rule_t rules_of_names[] = {
     {"cf.br", check_branch},
     {"cf.cond_br", check_conditional_branch},
     {"cf.switch", check_switch},
@@ -557,6 +560,31 @@ static const rule_t rules[] = {
     {"gpu.launch_func", check_device_work},
 };
 
+// The rule for |name| among the |count| |rules|, or NULL.
+static tfrt_verifier_rule_fn_t find_rule(const rule_t* rules, size_t count,
+                                         tfrt_string_view_t name) {
+  for (size_t i = 0; i < count; ++i) {
+    if (tfrt_string_view_equal(name, tfrt_string_view_of(rules[i].name))) return rules[i].check;
+  }
+  return NULL;
+}
+
+// The rules for ops of |descriptor|. Most ops are like one before.
+static const tfrt_verifier_rules_t* rules_of(tfrt_verifier_t* verifier,
+                                             const tfrt_kernel_descriptor_t* descriptor) {
+  size_t place = ((uintptr_t)descriptor >> 4) % TFRT_VERIFIER_RULES_COUNT;
+  tfrt_verifier_rules_t* rules = &verifier->rules[place];
+  if (rules->descriptor == descriptor) return rules;
+  *rules = (tfrt_verifier_rules_t){
+      .descriptor = descriptor,
+      .of_family = find_rule(rules_of_families, TFRT_ARRAY_SIZE(rules_of_families),
+                             tfrt_op_form_family(descriptor)),
+      .of_name = find_rule(rules_of_names, TFRT_ARRAY_SIZE(rules_of_names),
+                           tfrt_string_view_of(descriptor->name)),
+  };
+  return rules;
+}
+
 void tfrt_verifier_check_language(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation) {
   bool is_terminator = (operation->descriptor->flags & TFRT_KERNEL_TERMINATOR) != 0;
   if (operation->successor_count && !is_terminator) {
@@ -567,8 +595,7 @@ void tfrt_verifier_check_language(tfrt_verifier_t* verifier, const tfrt_ir_opera
       operation->operand_count >= tfrt_kernel_descriptor_fixed_operands(operation->descriptor) &&
       operation->result_count >= tfrt_kernel_descriptor_fixed_results(operation->descriptor);
   if (!fits) return;
-  check_family(verifier, operation);
-  for (size_t i = 0; i < TFRT_ARRAY_SIZE(rules); ++i) {
-    if (tfrt_ir_operation_is(operation, rules[i].name)) rules[i].check(verifier, operation);
-  }
+  const tfrt_verifier_rules_t* rules = rules_of(verifier, operation->descriptor);
+  if (rules->of_family) rules->of_family(verifier, operation);
+  if (rules->of_name) rules->of_name(verifier, operation);
 }

@@ -300,10 +300,20 @@ static size_t place_of_shape(const tfrt_kernel_descriptor_t* descriptor) {
   return ((uintptr_t)descriptor >> 4) % TFRT_VERIFIER_SHAPE_COUNT;
 }
 
-// Whether nothing but the types of its operands and results decides about |operation|, wherever it
-// stands, and there are few of them.
+// Whether |attribute| says the same wherever it stands: it names no function.
+static bool means_the_same(const tfrt_ir_attribute_t* attribute) {
+  return attribute->kind != TFRT_IR_ATTRIBUTE_SYMBOL && attribute->kind != TFRT_IR_ATTRIBUTE_ARRAY;
+}
+
+// Whether nothing but the types of its operands and results and its attributes decides about
+// |operation|, wherever it stands, and there are few of them.
 static bool is_plain(const tfrt_ir_operation_t* operation) {
-  return !operation->attribute_count && !operation->region_count &&
+  if (operation->attribute_count > TFRT_VERIFIER_SHAPE_ATTRIBUTES) return false;
+  for (uint32_t i = 0; i < operation->attribute_count; ++i) {
+    if (!means_the_same(operation->attributes[i].value)) return false;
+  }
+  return !operation->region_count && !operation->successor_count &&
+         !(operation->descriptor->flags & TFRT_KERNEL_CALL_OPTIONS) &&
          !tfrt_ir_operation_is_terminator(operation) &&
          operation->operand_count < TFRT_VERIFIER_SHAPE_TYPES &&
          operation->operand_count + operation->result_count <= TFRT_VERIFIER_SHAPE_TYPES;
@@ -311,17 +321,22 @@ static bool is_plain(const tfrt_ir_operation_t* operation) {
 
 bool tfrt_verifier_is_like_good(const tfrt_verifier_t* verifier,
                                 const tfrt_ir_operation_t* operation) {
-  if (!operation->descriptor || operation->attribute_count || operation->region_count) return false;
+  if (!operation->descriptor || operation->region_count || operation->successor_count) return false;
   const tfrt_verifier_shape_t* shape = &verifier->good[place_of_shape(operation->descriptor)];
   bool same = shape->descriptor == operation->descriptor &&
               shape->operand_count == operation->operand_count &&
-              shape->result_count == operation->result_count;
+              shape->result_count == operation->result_count &&
+              shape->attribute_count == operation->attribute_count;
   const tfrt_ir_type_t* const* type = shape->types;
   for (uint32_t i = 0; same && i < operation->operand_count; ++i) {
     same = *type++ == operation->operands[i].value->type;
   }
   for (uint32_t i = 0; same && i < operation->result_count; ++i) {
     same = *type++ == operation->results[i].type;
+  }
+  for (uint32_t i = 0; same && i < operation->attribute_count; ++i) {
+    same = shape->attributes[i].name == operation->attributes[i].name &&
+           shape->attributes[i].value == operation->attributes[i].value;
   }
   return same;
 }
@@ -330,12 +345,16 @@ static void remember_shape(tfrt_verifier_t* verifier, const tfrt_ir_operation_t*
   tfrt_verifier_shape_t* shape = &verifier->good[place_of_shape(operation->descriptor)];
   *shape = (tfrt_verifier_shape_t){.descriptor = operation->descriptor,
                                    .operand_count = operation->operand_count,
-                                   .result_count = operation->result_count};
+                                   .result_count = operation->result_count,
+                                   .attribute_count = operation->attribute_count};
   const tfrt_ir_type_t** type = shape->types;
   for (uint32_t i = 0; i < operation->operand_count; ++i) {
     *type++ = operation->operands[i].value->type;
   }
   for (uint32_t i = 0; i < operation->result_count; ++i) *type++ = operation->results[i].type;
+  for (uint32_t i = 0; i < operation->attribute_count; ++i) {
+    shape->attributes[i] = operation->attributes[i];
+  }
 }
 
 // --- The whole op ------------------------------------------------------------------------------

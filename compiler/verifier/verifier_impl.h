@@ -25,16 +25,31 @@ typedef struct tfrt_verifier_pair_s {
 } tfrt_verifier_pair_t;
 
 // An op of a table that was found good: one that is like it in all that the table speaks of is good
-// too. Only ops without attributes and regions that may stand anywhere are remembered.
+// too. Only ops without regions that may stand anywhere and name no function are remembered.
 #define TFRT_VERIFIER_SHAPE_COUNT 64
 #define TFRT_VERIFIER_SHAPE_TYPES 6
+#define TFRT_VERIFIER_SHAPE_ATTRIBUTES 2
 
 typedef struct tfrt_verifier_shape_s {
   const tfrt_kernel_descriptor_t* descriptor;  // NULL: none yet
   uint32_t operand_count;
   uint32_t result_count;
+  uint32_t attribute_count;
   const tfrt_ir_type_t* types[TFRT_VERIFIER_SHAPE_TYPES];  // of operands, then of results
+  tfrt_ir_named_attribute_t attributes[TFRT_VERIFIER_SHAPE_ATTRIBUTES];
 } tfrt_verifier_shape_t;
+
+// The rules for ops of the language of one descriptor (language_verifier.c).
+#define TFRT_VERIFIER_RULES_COUNT 64
+
+typedef void (*tfrt_verifier_rule_fn_t)(struct tfrt_verifier_s* verifier,
+                                        const tfrt_ir_operation_t* operation);
+
+typedef struct tfrt_verifier_rules_s {
+  const tfrt_kernel_descriptor_t* descriptor;  // NULL: none yet
+  tfrt_verifier_rule_fn_t of_family;           // NULL: none
+  tfrt_verifier_rule_fn_t of_name;             // likewise
+} tfrt_verifier_rules_t;
 
 // A region of several blocks that is being checked, and those around it.
 typedef struct tfrt_verifier_region_s {
@@ -51,8 +66,9 @@ struct tfrt_verifier_s {
   tfrt_verifier_pair_t fitting[TFRT_VERIFIER_PAIR_COUNT];
   // One for each hash of a table entry's address.
   tfrt_verifier_shape_t good[TFRT_VERIFIER_SHAPE_COUNT];
-  const tfrt_verifier_region_t* regions;  // the innermost one of several blocks
-  bool has_host_calls;                    // among the ops that were checked
+  tfrt_verifier_rules_t rules[TFRT_VERIFIER_RULES_COUNT];  // likewise
+  const tfrt_verifier_region_t* regions;                   // the innermost one of several blocks
+  bool has_host_calls;                                     // among the ops that were checked
   bool out_of_memory;
 };
 

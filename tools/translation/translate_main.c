@@ -116,8 +116,7 @@ static int run(const char* program_name, const char* path,
   tfrt_file_contents_t input;
   const bool is_image = program->reads_image ? *program->reads_image : !program->translate;
   tfrt_allocator_t memory = tfrt_process_memory();
-  tfrt_status_t status = is_image ? tfrt_file_map(path, TFRT_BEF_MAX_SIZE, memory, &input)
-                                  : tfrt_file_read_at_most(path, TFRT_BEF_MAX_SIZE, memory, &input);
+  tfrt_status_t status = tfrt_file_map(path, TFRT_BEF_MAX_SIZE, memory, &input);
   if (status) {
     print_error_take(program_name, status);
     return TFRT_EXIT_INPUT;

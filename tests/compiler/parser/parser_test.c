@@ -310,6 +310,58 @@ START_TEST(a_value_has_one_type_and_one_definition) {
 }
 END_TEST
 
+// An attribute whose text was met before is not parsed again, nor are the integers of an op that is
+// parsed in one go.
+START_TEST(attributes_that_were_met_before_are_the_same) {
+  test_program_t program;
+  test_program_parse(&program,
+                     "func.func @f(%a: i64) {\n"
+                     "  %b = \"arith.addi\"(%a, %a) : (i64, i64) -> i64\n"
+                     "  %c = \"arith.addi\"(%b, %b) <{overflowFlags = #arith.overflow<none>}> : "
+                     "(i64, i64) -> i64\n"
+                     "  %d = \"arith.addi\"(%b, %b) <{overflowFlags = #arith.overflow<none>}> "
+                     "{k = 7 : i64} : (i64, i64) -> i64\n"
+                     "  %e = \"arith.addi\"(%b, %b) {k = 7 : i64} : (i64, i64) -> i64\n"
+                     "  \"x\"(%a) {a, b = \"s\", c = 7 : i64} : (i64) -> ()\n"
+                     "  \"x\"(%a) {c = 7 : i64, a, b = \"s\"} : (i64) -> ()\n"
+                     "  tfrt.return\n"
+                     "}\n");
+  ck_assert_ptr_nonnull(program.module);
+  const tfrt_ir_operation_t* ops[7];
+  list_ops(tfrt_ir_module_block(program.module)->first, ops, TFRT_ARRAY_SIZE(ops));
+  const tfrt_ir_attribute_t* seven = tfrt_ir_operation_attribute(ops[2], "k");
+  ck_assert_int_eq(tfrt_ir_attribute_integer_value(seven), 7);
+  for (size_t i = 0; i < 4; ++i) {
+    ck_assert_uint_eq(ops[i]->attribute_count, i < 2 ? 1 : 2);
+    ck_assert_ptr_eq(tfrt_ir_operation_attribute(ops[i], "overflowFlags"),
+                     tfrt_ir_operation_attribute(ops[0], "overflowFlags"));
+    if (i >= 2) ck_assert_ptr_eq(tfrt_ir_operation_attribute(ops[i], "k"), seven);
+  }
+  for (size_t i = 0; i < 3; ++i) {
+    ck_assert_ptr_eq(ops[4]->attributes[i].name, ops[5]->attributes[i].name);
+    ck_assert_ptr_eq(ops[4]->attributes[i].value, ops[5]->attributes[i].value);
+  }
+  ck_assert_ptr_eq(ops[5]->attributes[2].value, seven);
+  test_program_free(&program);
+}
+END_TEST
+
+START_TEST(attributes_behind_good_ones_are_refused_as_the_first_ones_are) {
+  test_expect_errors(
+      "\"x\"() {a = 1 : i8, b} : () -> ()\n"
+      "\"x\"() {a = 1 : i8, b, a = 2 : i8} : () -> ()\n"
+      "\"x\"() {a = 256 : i8} : () -> ()\n"
+      "\"x\"() {a = 1 : i8 b} : () -> ()\n"
+      "\"x\"() {a = , b} : () -> ()\n"
+      "\"x\"() {a = 1 : i8, b : () -> ()\n",
+      "2:1: error: the attribute 'a' is given twice\n"
+      "3:12: error: this number is out of the range of 'i8'\n"
+      "4:19: error: expected '}' or ',' behind an attribute\n"
+      "5:12: error: expected an attribute: a number, a string, a symbol, a type ...\n"
+      "6:22: error: expected '}' or ',' behind an attribute\n");
+}
+END_TEST
+
 START_TEST(an_op_that_was_met_before_is_refused_like_the_first_one) {
   test_expect_errors(
       "func.func @f(%a: i32, %l: i64) {\n"
@@ -620,6 +672,7 @@ Suite* tfrt_test_suite(void) {
   TCase* built = tcase_create("built");
   tcase_add_test(built, an_op_has_operands_results_attributes_and_uses);
   tcase_add_test(built, an_op_that_was_met_before_may_have_all_that_the_first_one_may);
+  tcase_add_test(built, attributes_that_were_met_before_are_the_same);
   tcase_add_test(built, a_name_means_what_it_does_where_it_stands);
   tcase_add_test(built, the_location_of_an_op_is_that_of_its_name);
   tcase_add_test(built, a_region_names_its_arguments_like_the_operands);
@@ -634,6 +687,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(refused, what_is_missing_at_the_end_of_a_line_is_missing_there);
   tcase_add_test(refused, a_value_has_one_type_and_one_definition);
   tcase_add_test(refused, an_op_that_was_met_before_is_refused_like_the_first_one);
+  tcase_add_test(refused, attributes_behind_good_ones_are_refused_as_the_first_ones_are);
   tcase_add_test(refused, regions_of_control_flow_see_their_operands_only);
   tcase_add_test(refused, numbers_must_fit_their_type);
   tcase_add_test(refused, types_and_attributes_say_what_they_miss);

@@ -191,6 +191,29 @@ START_TEST(an_op_is_judged_by_its_own_types_behind_a_good_one) {
 }
 END_TEST
 
+START_TEST(an_op_is_judged_by_its_own_attributes_behind_a_good_one) {
+  test_expect_verifier_errors(
+      "func.func @f() {\n"
+      "  %0 = \"tfrt.constant.i32\"() {value = 1 : i32} : () -> i32\n"
+      "  %1 = \"tfrt.constant.i32\"() {value = 1 : i32} : () -> i64\n"
+      "  %2 = \"tfrt.constant.i32\"() {value = 1 : i64} : () -> i32\n"
+      "  %3 = \"tfrt.constant.i32\"() {wert = 1 : i32} : () -> i32\n"
+      "  %4 = \"tfrt.constant.i32\"() {value = 1 : i32, _tfrt_cost = 0 : i64} : () -> i32\n"
+      "  %5 = \"tfrt.constant.i32\"()[^bb1] {value = 1 : i32} : () -> i32\n"
+      "  tfrt.return\n"
+      "^bb1:\n"
+      "  tfrt.return\n"
+      "}\n",
+      "3:8: error: 'tfrt.constant.i32' op result #0 must be i32 type, but got 'i64'\n"
+      "4:8: error: 'tfrt.constant.i32' op attribute 'value' must be a 32-bit integer (i32)\n"
+      "5:8: error: 'tfrt.constant.i32' op requires attribute 'value', a 32-bit integer (i32)\n"
+      "5:8: error: 'tfrt.constant.i32' op has no attribute 'wert'\n"
+      "6:8: error: 'tfrt.constant.i32' op cost value must be larger than 0: '_tfrt_cost' is a "
+      "positive integer\n"
+      "7:8: error: 'tfrt.constant.i32' op can't have successors\n");
+}
+END_TEST
+
 START_TEST(a_result_that_is_like_an_operand_has_its_type) {
   test_expect_verifier_errors(
       "func.func @f(%g: !tfrt_dist.group, %t: !tfrt_gpu.tensor, %ch: !tfrt.chain)\n"
@@ -415,6 +438,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(ops, ops_are_what_their_table_says);
   tcase_add_test(ops, what_a_launch_only_reads_is_memory_among_its_arguments);
   tcase_add_test(ops, an_op_is_judged_by_its_own_types_behind_a_good_one);
+  tcase_add_test(ops, an_op_is_judged_by_its_own_attributes_behind_a_good_one);
   tcase_add_test(ops, a_result_that_is_like_an_operand_has_its_type);
   tcase_add_test(ops, a_choice_of_types_is_one_of_them);
   tcase_add_test(ops, without_a_text_errors_stand_at_their_locations);
