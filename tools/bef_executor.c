@@ -24,6 +24,7 @@
 #include "tools/kernels/kernel_rooms.h"
 #include "tools/kernels/shared_libraries.h"
 #include "tools/output/kernel_profile.h"
+#include "tools/process/memory_limit.h"
 #include "tools/process/process_memory.h"
 #include "tools/process/standard_streams.h"
 #include "tools/translation/diagnostic_verifier.h"
@@ -396,6 +397,10 @@ static tfrt_status_t tfrt_bef_executor_parse(tfrt_bef_executor_t* executor, int 
        "print the code of errors too", 0, 0},
       {"deadline_ms", TFRT_FLAG_NUMBER, &executor->runner.deadline_ms, "MS",
        "cancel a function after so many milliseconds", 1, TFRT_BEF_EXECUTOR_MAX_DEADLINE_MS},
+      {"max_open_calls", TFRT_FLAG_NUMBER, &executor->runner.most_open_calls, "N",
+       "calls of functions that a function may have open at once (default 1048576, or one for each "
+       "8 KiB of memory)",
+       1, UINT32_MAX},
       {"enable_tracing", TFRT_FLAG_BOOL, &executor->enable_tracing, NULL, "trace what runs", 0, 0},
       {"tracing_level", TFRT_FLAG_TEXT, &executor->tracing_level, "LEVEL",
        "default (functions), verbose or debug (kernels)", 0, 0},
@@ -441,6 +446,7 @@ int main(int argc, char** argv) {
       .allocator_name = "leak_check_allocator",
       .runner = {.tool = "bef_executor", .exit_code = TFRT_EXIT_FAILED},
   };
+  executor.runner.most_open_calls = tfrt_memory_limit_calls();
   const char* path = NULL;
   bool help = false;
   tfrt_status_t status = tfrt_bef_executor_parse(&executor, argc, argv, &path, &help);

@@ -316,8 +316,27 @@ class BefExecutorFlagsTest(unittest.TestCase):
         self.assertEqual((errors.count("\n"), code), (1, 1))
         self.assertIn("bad BEF file", errors)
 
+    def test_recursion_without_end_is_one_error(self):
+        lines, errors, code = RUNNER.run(
+            """
+            func.func @again(%a: i32) -> i32 {
+              %b = tfrt.call @again(%a) : (i32) -> i32
+              tfrt.return %b : i32
+            }
+            func.func @main() -> i32 {
+              %a = tfrt.constant.i32 1
+              %b = tfrt.call @again(%a) : (i32) -> i32
+              tfrt.return %b : i32
+            }""",
+            "--max_open_calls=1000",
+        )
+        self.assertEqual((errors, code), ("", 0))
+        self.assertIn("one of more than 1000 calls that are open there at once", lines[-1])
+        self.assertIn("does the recursion end? bef_executor --max_open_calls raises", lines[-1])
+
     def test_wrong_usage_ends_with_2(self):
-        for flags in ["--nope"], ["one.bef"], ["--deadline_ms=0"], ["--enable_tracing=maybe"]:
+        for flags in (["--nope"], ["one.bef"], ["--deadline_ms=0"], ["--max_open_calls=0"],
+                      ["--enable_tracing=maybe"]):
             lines, errors, code = RUNNER.run(THREE, *flags)
             self.assertEqual((lines, code), ([], 2), flags)
             self.assertEqual(errors.count("\n"), 1, errors)

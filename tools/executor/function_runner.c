@@ -149,6 +149,7 @@ tfrt_status_t tfrt_function_runner_run(tfrt_function_runner_t* runner,
   tfrt_request_options_t options = tfrt_request_options_default();
   options.trace =
       runner->profile ? runner->profile : tfrt_scope_printer_kernel_trace(runner->scopes);
+  options.most_open_calls = (uint32_t)runner->most_open_calls;
   if (runner->deadline_ms > 0) {
     options.deadline_ns =
         tfrt_deadline_after(tfrt_clock_now_ns(tfrt_clock_system()), runner->deadline_ms * 1000000);

@@ -26,6 +26,7 @@ typedef struct tfrt_function_runner_s {
   tfrt_trace_t* profile;         // gets each kernel; NULL: none
   tfrt_timer_queue_t* timers;    // with a thread, if there is a deadline
   int64_t deadline_ms;           // for each function; 0: none
+  int64_t most_open_calls;       // in a function; 0: no limit
   bool print_error_code;         // with an error that is a result
   tfrt_histogram_t* seconds;     // gets the time of each run, in seconds
   const char* tool;              // whose name and

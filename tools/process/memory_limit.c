@@ -49,3 +49,9 @@ uint64_t tfrt_memory_limit(void) {
   }
   return limit;
 }
+
+int64_t tfrt_memory_limit_calls(void) {
+  const uint64_t by_memory = tfrt_memory_limit() / TFRT_MEMORY_LIMIT_CALL_MEMORY;
+  return by_memory < TFRT_MEMORY_LIMIT_MOST_CALLS ? (int64_t)by_memory + 1
+                                                  : TFRT_MEMORY_LIMIT_MOST_CALLS;
+}

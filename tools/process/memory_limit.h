@@ -17,4 +17,12 @@ uint64_t tfrt_memory_limit(void);
 // Thread-safe.
 uint64_t tfrt_memory_limit_of_group(const char* path);
 
+// The calls of functions that a program may have open here at once by default, so that recursion or
+// a loop without end is an error before there is no memory: MOST, or fewer where the process may
+// take little, one for each MEMORY bytes. The records of a call for another host, of a call of
+// another host, and of one inside the host take 6 KiB together. Thread-safe.
+#define TFRT_MEMORY_LIMIT_MOST_CALLS (1024 * 1024)
+#define TFRT_MEMORY_LIMIT_CALL_MEMORY (8 * 1024)
+int64_t tfrt_memory_limit_calls(void);
+
 #endif  // TFRT_TOOLS_PROCESS_MEMORY_LIMIT_H_

@@ -132,11 +132,6 @@ static const tfrt_flag_table_t tfrt_worker_flag_table = {
     .flag_count = TFRT_ARRAY_SIZE(tfrt_worker_flags),
     .protocol = TFRT_SPOKEN_PROTOCOL};
 
-static int64_t tfrt_worker_options_default_calls(void) {
-  const uint64_t by_memory = tfrt_memory_limit() / TFRT_WORKER_JOB_CALL_MEMORY;
-  return by_memory < TFRT_WORKER_JOB_CALLS ? (int64_t)by_memory + 1 : TFRT_WORKER_JOB_CALLS;
-}
-
 static void tfrt_worker_options_initialize(void) {
   memset(&tfrt_worker_raw, 0, sizeof(tfrt_worker_raw));
   tfrt_worker_raw.rank = -1;
@@ -146,7 +141,7 @@ static void tfrt_worker_options_initialize(void) {
   tfrt_worker_raw.options.lends_memory = true;
   tfrt_worker_raw.options.heartbeat_ms = TFRT_HOST_PROCESS_HEARTBEAT_MS;
   tfrt_worker_raw.options.silence_ms = TFRT_HOST_PROCESS_SILENCE_MS;
-  tfrt_worker_raw.options.job_calls = tfrt_worker_options_default_calls();
+  tfrt_worker_raw.options.job_calls = tfrt_memory_limit_calls();
 }
 
 static tfrt_status_t tfrt_worker_options_parse_flags(int argument_count, char* const* arguments,

@@ -16,13 +16,6 @@
 // How long the jobs that run may go on after SIGTERM, in ms, unless a flag says otherwise.
 #define TFRT_WORKER_DRAIN_TIMEOUT_MS 30000
 
-// Calls for others, and calls of others, that one job may have open by default: some 2 GB of
-// records each, so that recursion or a loop without end is an error before the host has no memory.
-// Fewer where the process may take little: one for each JOB_CALL_MEMORY bytes. The records of a
-// call for another host, of a call of another host, and of one inside the host take 6 KiB together.
-#define TFRT_WORKER_JOB_CALLS (1024 * 1024)
-#define TFRT_WORKER_JOB_CALL_MEMORY (8 * 1024)
-
 // The longest name of a worker, in bytes.
 #define TFRT_WORKER_MAX_NAME_SIZE 255
 

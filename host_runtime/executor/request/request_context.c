@@ -72,8 +72,9 @@ tfrt_status_t tfrt_request_context_too_many_calls(const tfrt_request_context_t* 
   return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED,
                             "a call of @%s on host %u would be one of more than %u calls that are "
                             "open there at once, which is the limit of one request: does the "
-                            "recursion end? tfrt_worker --job-calls raises the limit",
-                            function, rank, request->options.most_open_calls);
+                            "recursion end? %s raises the limit",
+                            function, rank, request->options.most_open_calls,
+                            router ? "tfrt_worker --job-calls" : "bef_executor --max_open_calls");
 }
 
 void tfrt_request_context_set_last_act_take(tfrt_request_context_t* request,
