@@ -52,10 +52,14 @@ void tfrt_nn_softmax_row_narrow(const float* x, float* out, int64_t count) {
 #if defined(__x86_64__)
 #define WIDE_INLINE TFRT_NN_WIDE_TARGET static inline __attribute__((always_inline))
 
-// e to the power of |x|, which is at most 0 or NaN: as tfrt_nn_expf(), with fused sums.
+// e to the power of |x|, which is at most 0 or NaN: as tfrt_nn_expf(), with fused sums. Results
+// that are no normal numbers are 0: beside the greatest they are nothing, and take a hundred times
+// as long.
 WIDE_INLINE __m512 exponential(__m512 x) {
+  const __m512 least = _mm512_set1_ps(-87.0f);
+  const __mmask16 is_normal = _mm512_cmp_ps_mask(x, least, _CMP_NLT_UQ);
   // This gives the second operand, if that is a NaN.
-  x = _mm512_max_ps(_mm512_set1_ps(-105.0f), x);
+  x = _mm512_max_ps(least, x);
   const __m512 n = _mm512_roundscale_ps(_mm512_mul_ps(x, _mm512_set1_ps(1.44269504f)),
                                         _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
   __m512 r = _mm512_fnmadd_ps(n, _mm512_set1_ps(0.693359375f), x);
@@ -67,7 +71,7 @@ WIDE_INLINE __m512 exponential(__m512 x) {
   p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.6666665459e-1f));
   p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(5.0000001201e-1f));
   p = _mm512_fmadd_ps(_mm512_mul_ps(p, r), r, _mm512_add_ps(r, _mm512_set1_ps(1.0f)));
-  return _mm512_scalef_ps(p, n);
+  return _mm512_maskz_scalef_ps(is_normal, p, n);
 }
 
 WIDE_INLINE __mmask16 lanes_of(int64_t rest) {
