@@ -98,7 +98,7 @@ BAD = [
       for upper in source_rules.ROOMS_THAT_SHARE_A_LOCK[index + 1:]],
     ("layer-include", "distributed/bulk/z.c", SPDX + '#include "distributed/domain/n.h"\n'),
     ("layer-include", "kernels/z.c", SPDX + '#include "devices/cuda/c.h"\n'),
-    ("layer-include", "kernels/tensor/dynamic_library/z.c",
+    ("layer-include", "host_runtime/base/dynamic_library/z.c",
      SPDX + '#include "kernels/tensor/onednn/o.h"\n'),
     ("layer-include", "kernels/tensor/onednn/z.c",
      SPDX + '#include "kernels/tensor/math/m.h"\n'),

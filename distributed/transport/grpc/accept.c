@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/transport/grpc/accept.h"
+#include "distributed/transport/grpc/grpc_functions.h"
 
-#include <grpc/slice.h>
-#include <grpc/support/alloc.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grpc/grpc_posix.h>
-#include <grpc/support/alloc.h>
 #include <inttypes.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
@@ -16,6 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "distributed/transport/grpc/grpc_functions.h"
 #include "distributed/tuning/tuning.h"
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/log.h"

@@ -2,13 +2,12 @@
 #include "distributed/transport/grpc/bundle.h"
 
 #include <assert.h>
-#include <grpc/slice.h>
-#include <grpc/support/time.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "distributed/transport/grpc/connection.h"
+#include "distributed/transport/grpc/grpc_functions.h"
 #include "distributed/tuning/tuning.h"
 #include "host_runtime/base/number_text.h"
 #include "host_runtime/base/random.h"

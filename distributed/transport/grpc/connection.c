@@ -2,11 +2,10 @@
 #include "distributed/transport/grpc/connection.h"
 
 #include <assert.h>
-#include <grpc/byte_buffer_reader.h>
-#include <grpc/slice.h>
 #include <string.h>
 
 #include "distributed/transport/grpc/address.h"
+#include "distributed/transport/grpc/grpc_functions.h"
 #include "distributed/transport/grpc/grpc_library.h"
 #include "distributed/tuning/tuning.h"
 

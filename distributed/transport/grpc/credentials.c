@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grpc/grpc_security.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "distributed/transport/grpc/grpc_functions.h"
 #include "distributed/tuning/tuning.h"
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/clock.h"

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/transport/grpc/dial.h"
 
-#include <grpc/slice.h>
-#include <grpc/support/alloc.h>
-#include <grpc/support/time.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "distributed/transport/grpc/address.h"
+#include "distributed/transport/grpc/grpc_functions.h"
 #include "distributed/transport/grpc/grpc_library.h"
 #include "distributed/tuning/tuning.h"
 #include "host_runtime/base/clock.h"

@@ -2,9 +2,6 @@
 #include "distributed/transport/grpc/grpc_library.h"
 
 #include <errno.h>
-#include <grpc/grpc.h>
-#include <grpc/support/cpu.h>
-#include <grpc/support/log.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
@@ -18,6 +15,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "distributed/transport/grpc/grpc_functions.h"
 #include "distributed/transport/transport.h"
 #include "distributed/tuning/tuning.h"
 #include "host_runtime/base/allocator.h"
@@ -352,7 +350,8 @@ static void start(void) {
 
 tfrt_status_t tfrt_grpc_process_enter(void) {
   tfrt_mutex_lock(&users_mutex);
-  tfrt_status_t status = users > 0 ? NULL : check_room();
+  tfrt_status_t status = users > 0 ? NULL : tfrt_grpc_functions_open();
+  if (!status && users == 0) status = check_room();
   if (!status) {
     const bool is_first = users == 0;
     if (is_first) start();

@@ -41,8 +41,8 @@
 //
 // A dialler that hangs up in the middle, as a probe of the port does, is none of them.
 //
-// Thread rule: thread-safe. Failure rule: RESOURCE_EXHAUSTED to start it; gRPC aborts when memory
-// is out.
+// Thread rule: thread-safe. Failure rule: NOT_FOUND or RESOURCE_EXHAUSTED to start it; gRPC aborts
+// when memory is out.
 #ifndef TFRT_DISTRIBUTED_TRANSPORT_GRPC_GRPC_LIBRARY_H_
 #define TFRT_DISTRIBUTED_TRANSPORT_GRPC_GRPC_LIBRARY_H_
 
@@ -59,8 +59,9 @@
 
 // --- Users ---
 
-// Starts gRPC, or adds a user. RESOURCE_EXHAUSTED where the system has too few descriptors or
-// threads left for it: then there is no new user. Thread-safe.
+// Opens and starts gRPC, or adds a user. NOT_FOUND where its library isn't, RESOURCE_EXHAUSTED
+// where the system has too few descriptors or threads left for it: then there is no new user.
+// Thread-safe.
 tfrt_status_t tfrt_grpc_process_enter(void) TFRT_MUST_USE;
 
 // Removes a user; with the last one, returns when gRPC has shut down, or keeps pieces of a channel

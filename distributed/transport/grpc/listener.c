@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/transport/grpc/listener.h"
 
-#include <grpc/byte_buffer.h>
-#include <grpc/byte_buffer_reader.h>
-#include <grpc/slice.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "distributed/transport/grpc/accept.h"
 #include "distributed/transport/grpc/address.h"
 #include "distributed/transport/grpc/admission.h"
+#include "distributed/transport/grpc/grpc_functions.h"
 #include "distributed/tuning/tuning.h"
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/log.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/transport/grpc/queue.h"
 
-#include <grpc/support/time.h>
 #include <stdlib.h>
 
+#include "distributed/transport/grpc/grpc_functions.h"
 #include "distributed/tuning/tuning.h"
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/log.h"

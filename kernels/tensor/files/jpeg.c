@@ -10,7 +10,7 @@
 #include <setjmp.h>
 #include <string.h>
 
-#include "kernels/tensor/dynamic_library/dynamic_library.h"
+#include "host_runtime/base/dynamic_library/dynamic_library.h"
 
 // The file's name carries the version that the header is of: another one has other structs.
 #define FILE_NAME(version) "libjpeg.so." TFRT_DYNAMIC_LIBRARY_TEXT_OF(version)

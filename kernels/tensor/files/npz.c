@@ -4,9 +4,9 @@
 #include <string.h>
 #include <zip.h>
 
+#include "host_runtime/base/dynamic_library/dynamic_library.h"
 #include "host_runtime/base/string_builder.h"
 #include "host_runtime/tensor/npy.h"
-#include "kernels/tensor/dynamic_library/dynamic_library.h"
 
 // The bytes that are unpacked at a time.
 #define BLOCK_SIZE ((size_t)64 * 1024)

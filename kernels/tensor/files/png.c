@@ -4,7 +4,7 @@
 #include <png.h>
 #include <string.h>
 
-#include "kernels/tensor/dynamic_library/dynamic_library.h"
+#include "host_runtime/base/dynamic_library/dynamic_library.h"
 
 // --- The library -------------------------------------------------------------------
 

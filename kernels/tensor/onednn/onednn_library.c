@@ -4,8 +4,8 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "host_runtime/base/dynamic_library/dynamic_library.h"
 #include "host_runtime/base/sync.h"
-#include "kernels/tensor/dynamic_library/dynamic_library.h"
 
 // The file's name carries the version that the header is of: another one has other structs.
 #define FILE_NAME(version) "libdnnl.so." TFRT_DYNAMIC_LIBRARY_TEXT_OF(version)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/tensor/dynamic_library/dynamic_library.h"
+#include "host_runtime/base/dynamic_library/dynamic_library.h"
 
 #include <dlfcn.h>
 #include <string.h>

@@ -18,8 +18,8 @@
 //
 // Thread rule: thread-safe, but for the slots.
 // Failure rule: NOT_FOUND, which says what the system's loader said and what to install.
-#ifndef TFRT_KERNELS_TENSOR_DYNAMIC_LIBRARY_DYNAMIC_LIBRARY_H_
-#define TFRT_KERNELS_TENSOR_DYNAMIC_LIBRARY_DYNAMIC_LIBRARY_H_
+#ifndef TFRT_HOST_RUNTIME_BASE_DYNAMIC_LIBRARY_DYNAMIC_LIBRARY_H_
+#define TFRT_HOST_RUNTIME_BASE_DYNAMIC_LIBRARY_DYNAMIC_LIBRARY_H_
 
 #include <stddef.h>
 
@@ -76,4 +76,4 @@ tfrt_status_t tfrt_dynamic_library_open(const tfrt_dynamic_library_t* library, v
     return library.status ? tfrt_status_retain(library.status) : NULL;                       \
   }
 
-#endif  // TFRT_KERNELS_TENSOR_DYNAMIC_LIBRARY_DYNAMIC_LIBRARY_H_
+#endif  // TFRT_HOST_RUNTIME_BASE_DYNAMIC_LIBRARY_DYNAMIC_LIBRARY_H_
