@@ -33,8 +33,9 @@
 typedef struct body_s {
   tfrt_bef_load_t* load;
   tfrt_bef_function_t* function;
-  tfrt_bef_record_place_t* places;  // per kernel
-  uint32_t* operand_counts;         // per kernel, by the table
+  uint32_t* offsets;         // per kernel
+  uint32_t* stream_ids;      // per kernel; NULL: all are 0 so far
+  uint32_t* operand_counts;  // per kernel, by the table
   tfrt_bef_cursor_t cursor;
   tfrt_bef_register_table_t registers;
   tfrt_arena_t arena;  // what is listed here; freed with the body
@@ -64,10 +65,10 @@ static tfrt_status_t decode_registers(body_t* body) {
   TFRT_RETURN_IF_ERROR(check_location(body, function->location, start));
   TFRT_RETURN_IF_ERROR(
       tfrt_bef_cursor_read_count(cursor, "number of registers", 1, &function->register_count));
-  // There are about as many kernels as registers, and their places follow.
+  // There are about as many kernels as registers, and what is kept of those follows.
   tfrt_arena_reserve(&body->load->file->arena,
                      (size_t)function->register_count *
-                             (sizeof(*function->use_counts) + sizeof(*function->places)) +
+                             (sizeof(*function->use_counts) + sizeof(*function->offsets)) +
                          1024);
   uint32_t* use_counts;
   TFRT_RETURN_IF_ERROR(
@@ -77,40 +78,55 @@ static tfrt_status_t decode_registers(body_t* body) {
                                       function->register_count, use_counts);
 }
 
-static void note_stream(tfrt_bef_function_t* function, uint32_t stream_id) {
+// Notes that kernel |index| is of stream |stream_id|, for which there is room unless it is 0.
+static inline void note_stream(body_t* body, uint32_t index, uint32_t stream_id) {
+  if (body->stream_ids) body->stream_ids[index] = stream_id;
+  tfrt_bef_function_t* function = body->function;
   if (stream_id >= function->stream_count) function->stream_count = stream_id + 1;
+}
+
+// Makes room for the streams of all kernels.
+static tfrt_status_t allocate_streams(body_t* body) {
+  void* memory;
+  TFRT_RETURN_IF_ERROR(tfrt_bef_load_allocate(
+      &body->load->file->arena, body->function->kernel_count, sizeof(*body->stream_ids), &memory));
+  body->function->stream_ids = body->stream_ids = memory;
+  return NULL;
 }
 
 // Reads entry |index| of the kernel table. There are no more streams than kernels, the return and
 // the call.
 static tfrt_status_t decode_entry(body_t* body, uint32_t index) {
   tfrt_bef_cursor_t* cursor = &body->cursor;
-  tfrt_bef_record_place_t* place = &body->places[index];
+  uint32_t stream_id;
   cursor->kernel = index;
-  TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_read_u32(cursor, "offset of a kernel", &place->offset));
+  TFRT_RETURN_IF_ERROR(
+      tfrt_bef_cursor_read_u32(cursor, "offset of a kernel", &body->offsets[index]));
   TFRT_RETURN_IF_ERROR(
       tfrt_bef_cursor_read_u32(cursor, "operand count", &body->operand_counts[index]));
   TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_read_index(
-      cursor, "stream", (uint64_t)body->function->kernel_count + 1, &place->stream_id));
+      cursor, "stream", (uint64_t)body->function->kernel_count + 1, &stream_id));
+  if (stream_id && !body->stream_ids) TFRT_RETURN_IF_ERROR(allocate_streams(body));
   cursor->kernel = TFRT_BEF_NO_INDEX;
-  note_stream(body->function, place->stream_id);
+  note_stream(body, index, stream_id);
   return NULL;
 }
 
 // Reads entries of the kernel table from number |index| on, as long as they are as most: with one
-// byte for the operand count, and few for the other numbers. Returns the number of the first one
+// byte for the operand count, few for the other numbers, and no stream that there is no room for
+// yet. Returns the number of the first one
 // that isn't, or that there is none.
 static uint32_t decode_usual_entries(body_t* body, uint32_t index) {
   const uint32_t count = body->function->kernel_count;
   const uint8_t* at = body->cursor.position;
   while (index < count && (size_t)(body->cursor.end - at) >= MAX_USUAL_ENTRY_SIZE) {
-    tfrt_bef_record_place_t* place = &body->places[index];
-    const uint8_t* operands = tfrt_bef_cursor_read_short(at, &place->offset);
+    uint32_t stream_id;
+    const uint8_t* operands = tfrt_bef_cursor_read_short(at, &body->offsets[index]);
     if (!operands || *operands >= 0x80) break;
-    const uint8_t* behind = tfrt_bef_cursor_read_short(operands + 1, &place->stream_id);
-    if (!behind || place->stream_id > count) break;
+    const uint8_t* behind = tfrt_bef_cursor_read_short(operands + 1, &stream_id);
+    if (!behind || stream_id > count || (stream_id && !body->stream_ids)) break;
+    note_stream(body, index, stream_id);
     body->operand_counts[index++] = *operands;
-    note_stream(body->function, place->stream_id);
     at = behind;
   }
   body->cursor.position = at;
@@ -121,16 +137,14 @@ static tfrt_status_t decode_kernel_table(body_t* body) {
   tfrt_bef_function_t* function = body->function;
   tfrt_bef_cursor_t* cursor = &body->cursor;
   uint32_t count;
-  void* memory;
   const uint8_t* start = cursor->position;
   TFRT_RETURN_IF_ERROR(
       tfrt_bef_cursor_read_count(cursor, "number of kernels", MIN_KERNEL_ENTRY_SIZE, &count));
   if (count == 0) return tfrt_bef_cursor_error(cursor, start, "has no pseudo kernel");
   tfrt_arena_reserve(&body->arena, count * sizeof(*body->operand_counts) +
                                        function->register_count * sizeof(tfrt_bef_register_t));
-  TFRT_RETURN_IF_ERROR(
-      tfrt_bef_load_allocate_room(&body->load->file->arena, count, sizeof(*body->places), &memory));
-  function->places = body->places = memory;
+  TFRT_RETURN_IF_ERROR(allocate_words(&body->load->file->arena, count, &body->offsets));
+  function->offsets = body->offsets;
   TFRT_RETURN_IF_ERROR(allocate_words(&body->arena, count, &body->operand_counts));
   function->kernel_count = count;
   for (uint32_t i = decode_usual_entries(body, 0); i < count; i = decode_usual_entries(body, i)) {
@@ -337,7 +351,7 @@ static uint32_t check_usual_kernels(body_t* body, uint32_t index) {
   tfrt_bef_function_t* function = body->function;
   // In variables that no pointer leads to, they stay in the machine's registers.
   tfrt_bef_register_table_t registers = body->registers;
-  const tfrt_bef_record_place_t* places = body->places;
+  const uint32_t* offsets = body->offsets;
   const uint8_t* const begin = function->records;
   const uint8_t* const end = body->cursor.end;
   const uint8_t* at = body->cursor.position;
@@ -348,7 +362,7 @@ static uint32_t check_usual_kernels(body_t* body, uint32_t index) {
   for (; index < last && (size_t)(end - at) >= MAX_USUAL_SIZE; ++index) {
     const tfrt_bef_record_t* record = (const tfrt_bef_record_t*)(const void*)at;
     const size_t words_left = ((size_t)(end - at) - MAX_USUAL_SIZE) / sizeof(uint32_t);
-    if ((size_t)(at - begin) != places[index].offset) break;
+    if ((size_t)(at - begin) != offsets[index]) break;
     if (!is_usual(body, record, index, words_left)) break;
     const uint8_t* behind = note_usual_kernel(&registers, record, index);
     if (!behind) break;
@@ -367,7 +381,7 @@ static uint32_t check_usual_kernels(body_t* body, uint32_t index) {
 static tfrt_status_t load_kernel(body_t* body, uint32_t index) {
   tfrt_bef_function_t* function = body->function;
   const uint8_t* at = body->cursor.position;
-  const uint32_t offset = body->places[index].offset;
+  const uint32_t offset = body->offsets[index];
   const tfrt_bef_record_t* record;
   body->cursor.kernel = index;
   if ((size_t)(at - function->records) != offset) {

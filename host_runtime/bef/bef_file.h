@@ -14,7 +14,7 @@
 //     the image.
 //  3. Retained by each object that keeps a pointer into it; released.
 //
-//   file --> functions[] --> places[] ------> records in the image
+//   file --> functions[] --> offsets[] -----> records in the image
 //        \-> image       \-> use_counts[]     (arguments, attributes, users, ...)
 //
 // Loading guarantees for the body of each function (docs/bef.md has the list):
@@ -104,16 +104,19 @@ typedef struct tfrt_bef_function_s {
 
   // The body; all zero for a native function.
   uint32_t location;
-  uint32_t register_count;                // without the special register, whose number this is
-  uint32_t kernel_count;                  // with the pseudo kernel
-  uint32_t stream_count;                  // one more than the highest stream id
-  uint32_t attribute_count;               // of all kernels
-  uint32_t value_count;                   // arguments and results of all kernels
-  const uint32_t* use_counts;             // per register
-  const uint32_t* result_registers;       // |result_count| registers
-  const uint8_t* records;                 // the first one, in the image
-  const tfrt_bef_record_place_t* places;  // per kernel; [0] is the pseudo kernel
-  const uint8_t* register_types;          // in the image; NULL: the file doesn't say
+  uint32_t register_count;           // without the special register, whose number this is
+  uint32_t kernel_count;             // with the pseudo kernel
+  uint32_t stream_count;             // one more than the highest stream id
+  uint32_t attribute_count;          // of all kernels
+  uint32_t value_count;              // arguments and results of all kernels
+  const uint32_t* use_counts;        // per register
+  const uint32_t* result_registers;  // |result_count| registers
+  const uint8_t* records;            // the first one, in the image
+  // Per kernel; [0] is the pseudo kernel: where its record is behind the first one, in bytes, and
+  // its stream, which is below |stream_count|. NULL: all are of stream 0.
+  const uint32_t* offsets;
+  const uint32_t* stream_ids;
+  const uint8_t* register_types;  // in the image; NULL: the file doesn't say
   // Those of all kernels, one after the other; NULL: the file doesn't say.
   const char* const* attribute_names;
   const tfrt_bef_call_options_entry_t* call_options;  // by kernel
@@ -181,8 +184,13 @@ const tfrt_bef_function_t* tfrt_bef_file_enclosing_function(const tfrt_bef_file_
 static inline const tfrt_bef_record_t* tfrt_bef_function_record(const tfrt_bef_function_t* function,
                                                                 uint32_t index) {
   // Records begin at multiples of 4 in an image that does so, too.
-  return (const tfrt_bef_record_t*)(const void*)(function->records +
-                                                 function->places[index].offset);
+  return (const tfrt_bef_record_t*)(const void*)(function->records + function->offsets[index]);
+}
+
+// The stream of kernel |index| < kernel_count of |function|, which has a body. Thread-safe.
+static inline uint32_t tfrt_bef_function_stream_id(const tfrt_bef_function_t* function,
+                                                   uint32_t index) {
+  return function->stream_ids ? function->stream_ids[index] : 0;
 }
 
 // All of kernel |index| < kernel_count of |function|, which is one of |file| and has a body.

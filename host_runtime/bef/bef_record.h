@@ -31,12 +31,6 @@ typedef struct tfrt_bef_record_s {
   uint32_t result_count;
 } tfrt_bef_record_t;
 
-// The entry of a kernel in the function's table of kernels.
-typedef struct tfrt_bef_record_place_s {
-  uint32_t offset;     // of its record from the first one, in bytes
-  uint32_t stream_id;  // < the function's stream_count
-} tfrt_bef_record_place_t;
-
 // The parts of |record|: arrays of as many words as the header says. Thread-safe.
 static inline const uint32_t* tfrt_bef_record_user_counts(const tfrt_bef_record_t* record) {
   return (const uint32_t*)(const void*)(record + 1);

@@ -3,7 +3,7 @@
 // A walk over the records of a large file that was mapped: what lies behind the walk leaves memory,
 // so that a file of any size takes about one window of it, however often it is walked over.
 //
-//   | not in memory .......... | window: in memory, up to a MiB | not read yet ....... |
+//   | not in memory ........ | window: in memory, up to 512 KiB | not read yet ....... |
 //                              from                        at -->
 //
 // Life:
@@ -19,7 +19,7 @@
 #include "host_runtime/bef/bef_file.h"
 
 // The bytes of a window.
-#define TFRT_BEF_WALK_WINDOW ((uintptr_t)1 << 20)
+#define TFRT_BEF_WALK_WINDOW ((uintptr_t)1 << 19)
 
 typedef struct tfrt_bef_walk_s {
   const tfrt_bef_file_t* file;  // NULL: the records are of no file

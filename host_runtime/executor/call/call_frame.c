@@ -7,6 +7,9 @@
 #include "host_runtime/executor/request/call_scope.h"
 #include "host_runtime/host_context.h"
 
+// From this size on a slab is two blocks, taken from where its program lies.
+#define BIG_SLAB_SIZE ((size_t)256 * 1024)
+
 // Where the parts of a slab begin; all multiples of 8.
 typedef struct tfrt_call_frame_layout_s {
   size_t registers;
@@ -14,8 +17,6 @@ typedef struct tfrt_call_frame_layout_s {
   size_t passed;
   size_t next;
   size_t remaining;
-  size_t waiters;
-  size_t groups;
   size_t size;
 } tfrt_call_frame_layout_t;
 
@@ -33,9 +34,7 @@ static tfrt_call_frame_layout_t tfrt_call_frame_layout(const tfrt_bef_callable_t
   layout.passed = layout.pending + counters;
   layout.next = layout.passed + (callable->nonstrict_count > 0 ? counters : 0);
   layout.remaining = layout.next + counters;
-  layout.waiters = layout.remaining + tfrt_call_frame_align(register_count * sizeof(uint32_t));
-  layout.groups = layout.waiters + register_count * sizeof(tfrt_register_waiter_t);
-  layout.size = layout.groups + kernel_count * sizeof(tfrt_kernel_group_t);
+  layout.size = layout.remaining + tfrt_call_frame_align(register_count * sizeof(uint32_t));
   return layout;
 }
 
@@ -55,26 +54,63 @@ void tfrt_call_frame_set_passed(tfrt_call_frame_t* frame) {
   }
 }
 
+// Where a slab of |size| bytes comes from. The loader of a big program has given back about as much
+// as a slab of it takes, and mostly there is no other call of it.
+static tfrt_allocator_t tfrt_call_frame_allocator(const tfrt_bef_callable_t* callable,
+                                                  size_t size) {
+  tfrt_allocator_t allocator = tfrt_value_storage_allocator();
+  bool is_named = allocator.vtable != tfrt_allocator_system().vtable;
+  return size < BIG_SLAB_SIZE || is_named ? allocator : callable->owner->allocator;
+}
+
+void tfrt_call_frame_leave_records(tfrt_call_frame_t* frame, uintptr_t from, uintptr_t at) {
+  const bool is_first = from == TFRT_CALL_FRAME_NOTHING_READ;
+  // Where kernels jump to and fro, all that they read stays from now on.
+  const bool jumps = !is_first && (at < from || at - from >= 2 * TFRT_BEF_WALK_WINDOW);
+  atomic_store_explicit(&frame->read_from, jumps ? 0 : at, memory_order_relaxed);
+  if (is_first || jumps) return;
+  tfrt_bef_file_unload(frame->callable->owner->file, (const void*)from, at - from);
+}
+
+// Allocates the slab of |layout|, as one block or two; NULL if memory is out.
+static tfrt_call_frame_t* tfrt_call_frame_allocate(const tfrt_call_frame_layout_t* layout,
+                                                   const tfrt_bef_callable_t* callable) {
+  const bool is_big = layout->size >= BIG_SLAB_SIZE;
+  const size_t first_size = is_big ? layout->next : layout->size;
+  const size_t second_size = layout->size - first_size;
+  tfrt_allocator_t allocator = tfrt_call_frame_allocator(callable, layout->size);
+  char* slab = tfrt_allocator_allocate(allocator, first_size);
+  if (!slab) return NULL;
+  char* second = slab + first_size;
+  if (is_big) second = tfrt_allocator_allocate(allocator, second_size);
+  if (!second) {
+    tfrt_allocator_free(allocator, slab, first_size);
+    return NULL;
+  }
+  tfrt_call_frame_t* frame = (tfrt_call_frame_t*)slab;
+  frame->allocator = allocator;
+  frame->size = first_size;
+  frame->second_size = second_size;
+  frame->next = (void*)(is_big ? second : slab + layout->next);
+  frame->remaining = frame->next + (layout->remaining - layout->next) / sizeof(*frame->next);
+  const bool leaves_records = is_big && callable->owner->file;
+  atomic_init(&frame->read_from, leaves_records ? TFRT_CALL_FRAME_NOTHING_READ : 0);
+  return frame;
+}
+
 tfrt_call_frame_t* tfrt_call_frame_create(const tfrt_bef_callable_t* callable,
                                           const tfrt_execution_context_t* context) {
   tfrt_call_frame_layout_t layout = tfrt_call_frame_layout(callable);
-  tfrt_allocator_t allocator = tfrt_value_storage_allocator();
-  char* slab = tfrt_allocator_allocate(allocator, layout.size);
-  if (!slab) return NULL;
-  tfrt_call_frame_t* frame = (tfrt_call_frame_t*)slab;
+  tfrt_call_frame_t* frame = tfrt_call_frame_allocate(&layout, callable);
+  if (!frame) return NULL;
+  char* slab = (char*)frame;
   tfrt_ref_count_initialize(&frame->ref_count);
   frame->escaped = false;
   frame->callable = callable;
   frame->context = *context;
-  frame->allocator = allocator;
-  frame->size = layout.size;
   frame->registers = (void*)(slab + layout.registers);
   frame->pending = (void*)(slab + layout.pending);
   frame->passed = callable->nonstrict_count > 0 ? (void*)(slab + layout.passed) : NULL;
-  frame->next = (void*)(slab + layout.next);
-  frame->remaining = (void*)(slab + layout.remaining);
-  frame->waiters = (void*)(slab + layout.waiters);
-  frame->groups = (void*)(slab + layout.groups);
   memset(slab + layout.registers, 0, layout.pending - layout.registers);
   tfrt_call_frame_set_pending(frame);
   if (frame->passed) tfrt_call_frame_set_passed(frame);
@@ -100,6 +136,9 @@ void tfrt_call_frame_release(tfrt_call_frame_t* frame) {
   tfrt_call_scope_t* scope = frame->context.scope;
   tfrt_program_t* program = frame->escaped ? frame->callable->owner : NULL;
   tfrt_request_context_t* request = frame->escaped ? frame->context.request : NULL;
+  if (frame->second_size) {
+    tfrt_allocator_free(frame->allocator, frame->next, frame->second_size);
+  }
   tfrt_allocator_free(frame->allocator, frame, frame->size);
   tfrt_request_context_release(request);
   tfrt_program_release(program);

@@ -29,10 +29,11 @@ static void count_uses(tfrt_call_frame_t* frame, const tfrt_scheduled_call_t* ca
   }
 }
 
-// Puts the results of |step|, which has run and is not where |call| has stopped, into registers.
+// Puts the results of |step|, which has run and is not where |call| has stopped, into registers;
+// |step_slots| are its slots.
 static void adopt_results(tfrt_call_frame_t* frame, const tfrt_scheduled_call_t* call,
-                          const tfrt_schedule_step_t* step) {
-  const uint32_t* slots = call->callable->schedule->slots + step->first_slot + step->argument_count;
+                          const tfrt_schedule_step_t* step, const uint32_t* step_slots) {
+  const uint32_t* slots = step_slots + step->argument_count;
   const tfrt_kernel_site_t* site = &call->callable->sites[step->kernel];
   const uint32_t* results = tfrt_bef_record_results(tfrt_kernel_site_record(site));
   for (uint32_t i = 0; i < step->result_count; ++i) {
@@ -50,6 +51,7 @@ void tfrt_call_takeover(tfrt_ready_list_t* ready, const tfrt_scheduled_call_t* c
   tfrt_arrival_start(ready);
   tfrt_arrival_tell_all(ready, &callable->sites[0], 1);
   const tfrt_schedule_step_t* step = callable->schedule->steps;
+  const uint32_t* slots = callable->schedule->slots;
   for (;;) {
     const tfrt_kernel_site_t* site = &callable->sites[tfrt_ready_list_pop_in_sequence(ready)];
     if (site->binding->constant) {
@@ -58,7 +60,8 @@ void tfrt_call_takeover(tfrt_ready_list_t* ready, const tfrt_scheduled_call_t* c
     } else if (step == call->step) {
       return;
     } else {
-      adopt_results(frame, call, step++);
+      adopt_results(frame, call, step, slots);
+      slots += tfrt_schedule_step_slot_count(step++);
     }
     tfrt_arrival_tell_all(ready, site, 0);
   }

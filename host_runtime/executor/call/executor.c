@@ -56,6 +56,8 @@ static void tfrt_executor_on_value(tfrt_task_t* task) {
   tfrt_ready_list_t ready = tfrt_ready_list_make(frame, waiter->stream);
   const bool owns_value = waiter->owns_value;
   tfrt_arrival_tell(&ready, waiter->users, waiter->passed_users, waiter->user_count, false);
+  // The next late value of this path may have it.
+  ready.next_waiter = waiter;
   if (owns_value) tfrt_async_value_release(value);
   tfrt_executor_drain(&ready);
   tfrt_late_value_end_path(&ready);
@@ -89,6 +91,11 @@ static void tfrt_executor_publish(tfrt_ready_list_t* ready, uint32_t register_in
   tfrt_call_frame_t* frame = ready->frame;
   uint32_t uses = frame->callable->bef->use_counts[register_index];
   bool available = tfrt_async_value_is_available(value);
+  if (!available && TFRT_UNLIKELY(!tfrt_late_value_reserve(ready))) {
+    tfrt_async_value_release(value);
+    value = tfrt_async_value_out_of_memory();
+    available = true;
+  }
   if (uses == 0) {
     if (!available)
       tfrt_late_value_wait(ready, register_index, NULL, NULL, 0, value, tfrt_executor_on_value);
@@ -209,8 +216,8 @@ static void tfrt_executor_fire_with(tfrt_ready_list_t* ready, const tfrt_kernel_
 
 static void tfrt_executor_fire(tfrt_ready_list_t* ready, uint32_t kernel) {
   const tfrt_kernel_site_t* site = &ready->frame->callable->sites[kernel];
-  size_t count = (size_t)tfrt_kernel_site_record(site)->argument_count +
-                 tfrt_kernel_site_record(site)->result_count;
+  const tfrt_bef_record_t* record = tfrt_call_frame_read_record(ready->frame, site);
+  size_t count = (size_t)record->argument_count + record->result_count;
   if (TFRT_LIKELY(count <= TFRT_EXECUTOR_INLINE_VALUES)) {
     tfrt_async_value_t* values[TFRT_EXECUTOR_INLINE_VALUES];
     tfrt_executor_fire_with(ready, site, values);
@@ -231,9 +238,10 @@ static void tfrt_executor_fire(tfrt_ready_list_t* ready, uint32_t kernel) {
 static void tfrt_executor_run_group(tfrt_task_t* task) {
   tfrt_kernel_group_t* group = TFRT_CONTAINER_OF(task, tfrt_kernel_group_t, task);
   tfrt_call_frame_t* frame = group->frame;
-  uint32_t stream = frame->callable->sites[group->first].stream_id;
-  tfrt_ready_list_t ready = tfrt_ready_list_make(frame, stream);
-  tfrt_ready_list_push_group(&ready, group->first);
+  const uint32_t first = group->first;
+  tfrt_value_storage_free(group, sizeof(*group));
+  tfrt_ready_list_t ready = tfrt_ready_list_make(frame, frame->callable->sites[first].stream_id);
+  tfrt_ready_list_push_group(&ready, first);
   tfrt_executor_drain(&ready);
   tfrt_late_value_end_path(&ready);
 }

@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host_runtime/executor/call/late_value.h"
 
+#include "host_runtime/async/value_storage.h"
 #include "host_runtime/executor/request/call_scope.h"
+
+bool tfrt_late_value_reserve_slow(tfrt_ready_list_t* ready) {
+  ready->next_waiter = tfrt_value_storage_allocate(sizeof(*ready->next_waiter));
+  return ready->next_waiter != NULL;
+}
+
+void tfrt_late_value_free_waiter(tfrt_register_waiter_t* waiter) {
+  tfrt_value_storage_free(waiter, sizeof(*waiter));
+}
 
 // Puts the waiter that |ready| holds with its value; it has a reference to the call.
 static void place_waiter(tfrt_ready_list_t* ready) {
@@ -20,6 +30,7 @@ void tfrt_late_value_place(tfrt_ready_list_t* ready) {
 }
 
 void tfrt_late_value_end_path(tfrt_ready_list_t* ready) {
+  if (TFRT_UNLIKELY(ready->next_waiter)) tfrt_late_value_free_waiter(ready->next_waiter);
   if (!ready->held_waiter) {
     tfrt_call_frame_release(ready->frame);
     return;
@@ -54,14 +65,15 @@ void tfrt_late_value_wait(tfrt_ready_list_t* ready, uint32_t register_index, con
   if (!waited_for && !frame->context.scope) return;
   if (!waited_for && is_owned_elsewhere(value)) return;
   tfrt_late_value_let_wait(ready);
-  tfrt_register_waiter_t* waiter = &frame->waiters[register_index];
+  tfrt_register_waiter_t* waiter = ready->next_waiter;
+  ready->next_waiter = NULL;
   tfrt_task_initialize(&waiter->task, on_value);
   waiter->frame = frame;
   waiter->value = value;
   // The register keeps its uses until its users have been visited, unless it is anticipated.
   waiter->owns_value = user_count == 0 || (flags & TFRT_REGISTER_ANTICIPATED);
   if (waiter->owns_value) tfrt_async_value_retain(value);
-  waiter->demands_value = flags & TFRT_REGISTER_DEMANDED;
+  waiter->demands_value = (flags & TFRT_REGISTER_DEMANDED) != 0;
   waiter->users = users;
   waiter->passed_users = passed_users;
   waiter->user_count = user_count;

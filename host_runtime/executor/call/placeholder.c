@@ -2,19 +2,20 @@
 #include "host_runtime/executor/call/placeholder.h"
 
 tfrt_async_value_t* tfrt_placeholder_put(tfrt_call_frame_t* frame, uint32_t register_index) {
-  tfrt_indirect_value_t* placeholder = tfrt_indirect_value_create();
-  if (!placeholder) return tfrt_async_value_out_of_memory();
+  tfrt_indirect_value_t* indirect = tfrt_indirect_value_create();
+  // Without memory the register gets the error, for all who use it.
+  tfrt_async_value_t* placeholder = indirect ? &indirect->base : tfrt_async_value_out_of_memory();
   uint32_t uses = frame->callable->bef->use_counts[register_index];
-  tfrt_async_value_retain_n(&placeholder->base, uses);
+  tfrt_async_value_retain_n(placeholder, uses);
   tfrt_async_value_t* value = NULL;
   // Release: the thread that sets the register sees the whole placeholder; acquire: this one sees
   // the whole value. Partner: the same operation in tfrt_placeholder_set().
   if (atomic_compare_exchange_strong_explicit(&frame->registers[register_index], &value,
-                                              &placeholder->base, memory_order_acq_rel,
+                                              placeholder, memory_order_acq_rel,
                                               memory_order_acquire)) {
-    return &placeholder->base;
+    return placeholder;
   }
-  tfrt_async_value_release_n(&placeholder->base, uses + 1);
+  tfrt_async_value_release_n(placeholder, uses + 1);
   return value;
 }
 
@@ -33,6 +34,11 @@ tfrt_async_value_t* tfrt_placeholder_set(tfrt_call_frame_t* frame, uint32_t regi
   }
   *out_pinned = true;
   if (uses > 1) tfrt_async_value_release_n(value, uses - 1);
+  if (TFRT_UNLIKELY(placeholder->kind != TFRT_ASYNC_VALUE_INDIRECT)) {
+    // There was no memory for one.
+    tfrt_async_value_release(value);
+    return placeholder;
+  }
   tfrt_indirect_value_forward_take((tfrt_indirect_value_t*)placeholder, value);
   return placeholder;
 }

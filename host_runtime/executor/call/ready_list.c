@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host_runtime/executor/call/ready_list.h"
 
+#include "host_runtime/async/value_storage.h"
+
 static uint32_t tfrt_ready_list_stream_of(const tfrt_ready_list_t* list, uint32_t kernel) {
   return list->frame->callable->sites[kernel].stream_id;
 }
@@ -144,8 +146,10 @@ static uint32_t tfrt_ready_list_take_deferred(tfrt_ready_list_t* list) {
 }
 
 static void tfrt_ready_list_enqueue_deferred(tfrt_ready_list_t* list, tfrt_task_fn_t run_group) {
-  for (uint32_t first; (first = tfrt_ready_list_take_deferred(list));) {
-    tfrt_kernel_group_t* group = &list->frame->groups[first];
+  while (list->deferred_first) {
+    tfrt_kernel_group_t* group = tfrt_value_storage_allocate(sizeof(*group));
+    if (!group) return;
+    uint32_t first = tfrt_ready_list_take_deferred(list);
     tfrt_task_initialize(&group->task, run_group);
     group->frame = tfrt_call_frame_retain(list->frame);
     group->first = first;

@@ -17,6 +17,8 @@
 // the path goes on. If the path ends, it passes its own reference to the call to the waiter, and
 // counts nothing. Until then the waiter is *held* here.
 //
+// A group that gets no memory stays deferred.
+//
 // Lists are linked through an array indexed by kernel, which belongs to the call; kernel
 // 0 is never ready and ends a list.
 //
@@ -38,6 +40,7 @@ typedef struct tfrt_ready_list_s {
   uint32_t deferred_first;  // of cheap streams, or of those on their way to the work queue
   uint32_t deferred_last;
   tfrt_register_waiter_t* held_waiter;  // not with its value yet; NULL: none
+  tfrt_register_waiter_t* next_waiter;  // for the next late value (late_value.h); NULL: none yet
 } tfrt_ready_list_t;
 
 // True if |kernel| may be worth a thread. A call that another host runs is not, whatever it costs

@@ -23,7 +23,7 @@ bool tfrt_scheduled_call_is_possible(const tfrt_bef_callable_t* callable,
 
 bool tfrt_scheduled_call_is_unique(const tfrt_scheduled_call_t* call, uint32_t index) {
   const tfrt_schedule_step_t* step = call->step;
-  const uint32_t* slots = call->callable->schedule->slots + step->first_slot;
+  const uint32_t* slots = call->step_slots;
   uint32_t slot = slots[index];
   if (slot < call->first_owned) return false;
   // The kernel has the value to itself if it is the last one to read it, by this one argument.
@@ -181,13 +181,14 @@ static void tfrt_scheduled_call_begin(tfrt_scheduled_call_t* call,
 static bool tfrt_scheduled_call_run_steps(tfrt_scheduled_call_t* call) {
   const tfrt_schedule_t* schedule = call->callable->schedule;
   const tfrt_schedule_step_t* end = schedule->steps + schedule->step_count;
-  const uint32_t* all_slots = schedule->slots;
+  const uint32_t* slots = schedule->slots;
   const tfrt_kernel_site_t* sites = call->callable->sites;
   for (call->step = schedule->steps; call->step != end; ++call->step) {
-    const uint32_t* slots = all_slots + call->step->first_slot;
+    call->step_slots = slots;
     tfrt_scheduled_call_fire(call, call->step, &sites[call->step->kernel], slots);
     if (TFRT_UNLIKELY(!tfrt_scheduled_call_put_results(call, call->step, slots))) return false;
     tfrt_scheduled_call_drop_dead(call, call->step, slots);
+    slots += tfrt_schedule_step_slot_count(call->step);
     // Tasks come from kernels with functions.
     if (TFRT_UNLIKELY(!call->step->is_plain)) tfrt_backlog_work_off();
   }

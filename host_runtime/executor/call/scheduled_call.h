@@ -25,6 +25,7 @@ struct tfrt_scheduled_call_s {
   tfrt_async_value_t** slots;
   uint32_t first_owned;              // slots before this one belong to the caller
   const tfrt_schedule_step_t* step;  // the one that runs, or where the call stopped
+  const uint32_t* step_slots;        // of |step|
   tfrt_kernel_frame_t frame;         // of the kernel that runs
   tfrt_async_value_t* arguments[TFRT_SCHEDULE_MAX_VALUES];
   tfrt_async_value_t* results[TFRT_SCHEDULE_MAX_VALUES];  // of the kernel that runs

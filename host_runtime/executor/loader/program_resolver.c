@@ -176,9 +176,10 @@ static tfrt_status_t tfrt_program_resolver_resolve_start(tfrt_program_t* program
   binding->name = "";
   binding->owner = callable;
   binding->records = callable->bef->records;
-  callable->sites[0] = (tfrt_kernel_site_t){.binding = binding,
-                                            .record_offset = callable->bef->places[0].offset,
-                                            .stream_id = callable->bef->places[0].stream_id};
+  callable->sites[0] =
+      (tfrt_kernel_site_t){.binding = binding,
+                           .record_offset = callable->bef->offsets[0],
+                           .stream_id = tfrt_bef_function_stream_id(callable->bef, 0)};
   return NULL;
 }
 
@@ -213,8 +214,8 @@ static tfrt_status_t tfrt_program_resolver_resolve_sites(tfrt_kernel_binder_t* b
         has_options ? &bef->call_options[entry++].options : NULL;
     uint64_t cost = model->cost;
     if (options) tfrt_program_resolver_take_cost(&options, &cost);
-    *site = (tfrt_kernel_site_t){.record_offset = bef->places[k].offset,
-                                 .stream_id = bef->places[k].stream_id};
+    *site = (tfrt_kernel_site_t){.record_offset = bef->offsets[k],
+                                 .stream_id = tfrt_bef_function_stream_id(bef, k)};
     if (TFRT_LIKELY(!options && tfrt_kernel_binder_share(binder, model, record))) {
       site->binding = model->shared;
     } else {

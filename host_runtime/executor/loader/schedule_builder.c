@@ -248,14 +248,12 @@ TFRT_ALWAYS_INLINE void tfrt_schedule_add_step(tfrt_schedule_builder_t* builder,
   const bool all_used = tfrt_schedule_add_results(builder, record, results);
   uint32_t* end = tfrt_schedule_add_arguments(builder, record, arguments, dead);
   if (TFRT_UNLIKELY(!all_used)) end = tfrt_schedule_drop_unused(builder, record, end);
-  *builder->step++ =
-      (tfrt_schedule_step_t){.kernel = (uint32_t)(site - builder->callable->sites),
-                             .first_slot = (uint32_t)(arguments - builder->schedule->slots),
-                             .argument_count = (uint8_t)record->argument_count,
-                             .result_count = (uint8_t)record->result_count,
-                             .dead_count = (uint8_t)(end - dead),
-                             .is_plain = site->binding->is_plain,
-                             .gives_late = tfrt_schedule_gives_late(builder, site)};
+  *builder->step++ = (tfrt_schedule_step_t){.kernel = (uint32_t)(site - builder->callable->sites),
+                                            .argument_count = (uint8_t)record->argument_count,
+                                            .result_count = (uint8_t)record->result_count,
+                                            .dead_count = (uint8_t)(end - dead),
+                                            .is_plain = site->binding->is_plain,
+                                            .gives_late = tfrt_schedule_gives_late(builder, site)};
   builder->slots = end;
 }
 

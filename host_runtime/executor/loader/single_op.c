@@ -170,13 +170,13 @@ static bool tfrt_single_op_make_records(tfrt_arena_t* arena, const tfrt_single_o
   size_t size = start_size + TFRT_BEF_KERNEL_HEADER_WORDS + argument_count + op->attribute_count +
                 op->function_count + 2 * (size_t)op->result_count;
   uint32_t* words = tfrt_arena_allocate_array(arena, size, sizeof(*words));
-  tfrt_bef_record_place_t* places = tfrt_arena_allocate_array(arena, 2, sizeof(*places));
-  if (!words || !places) return false;
+  uint32_t* offsets = tfrt_arena_allocate_array(arena, 2, sizeof(*offsets));
+  if (!words || !offsets) return false;
   uint32_t* kernel = tfrt_single_op_put_start(words, op);
-  places[TFRT_SINGLE_OP_KERNEL].offset = (uint32_t)((size_t)(kernel - words) * sizeof(*words));
+  offsets[TFRT_SINGLE_OP_KERNEL] = (uint32_t)((size_t)(kernel - words) * sizeof(*words));
   tfrt_single_op_put_kernel(kernel, op);
   bef->records = (const uint8_t*)words;
-  bef->places = places;
+  bef->offsets = offsets;
   return true;
 }
 

@@ -31,8 +31,7 @@
 // One kernel. With its site it is all that a call reads of most kernels, and small: there are as
 // many as ops.
 typedef struct tfrt_schedule_step_s {
-  uint32_t kernel;      // index of its site in the function
-  uint32_t first_slot;  // of the schedule's |slots|: arguments, results, dead ones
+  uint32_t kernel;  // index of its site in the function
   uint8_t argument_count;
   uint8_t result_count;
   uint8_t dead_count;
@@ -45,7 +44,7 @@ typedef struct tfrt_schedule_step_s {
 
 struct tfrt_schedule_s {
   const tfrt_schedule_step_t* steps;
-  const uint32_t* slots;  // of all steps, one after the other
+  const uint32_t* slots;  // of all steps, one after the other: arguments, results, dead ones
   uint32_t step_count;
   uint32_t slot_count;
   tfrt_async_value_t** constants;
@@ -55,6 +54,11 @@ struct tfrt_schedule_s {
   const uint32_t* result_slots;  // of the function
   const bool* result_is_last;    // whether it is the last one to read its slot, and may have it
 };
+
+// How many slots |step| has: those of the next step follow. Thread-safe.
+static inline uint32_t tfrt_schedule_step_slot_count(const tfrt_schedule_step_t* step) {
+  return (uint32_t)step->argument_count + step->result_count + step->dead_count;
+}
 
 // Releases the constants of |schedule|; NULL is allowed. Thread-compatible.
 void tfrt_schedule_release_constants(const tfrt_schedule_t* schedule);

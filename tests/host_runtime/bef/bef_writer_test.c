@@ -117,7 +117,7 @@ static void copy_function(tfrt_bef_writer_t* writer, const tfrt_bef_file_t* file
       .argument_types = argument_types,
       .result_types = result_types,
       .location = location,
-      .root_stream_id = function->places[0].stream_id,
+      .root_stream_id = tfrt_bef_function_stream_id(function, 0),
       .register_count = function->register_count,
       .register_types = register_types,
       .result_registers = function->result_registers,
