@@ -53,7 +53,7 @@ typedef struct tfrt_execution_result_s {
 //
 // The messages of a collective. Mostly the messages of the next collective are the company.
 //
-//   a collective     Invoke send, send     their Results go with the next batch, or after 10 ms
+//   a collective     Invoke send, send     their Results go with the next batch, or after 100 ms
 //   all else is over Hurry send, send      Results at once
 //
 // In a loop, calls whose results are given to calls on other hosts alone, which get them from the

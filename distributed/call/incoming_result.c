@@ -209,11 +209,13 @@ static void tfrt_incoming_call_send(tfrt_incoming_call_t* call,
                                       .result_count = count,
                                       .done = done,
                                       .not_run = done && call->execution.failure}};
+  // As long as an acknowledgement: the caller hurries it before it waits for the end. Where many
+  // hosts share few processors, the next message to the caller comes later than after the shorter
+  // delay.
   tfrt_peer_frame_t frame = {.job = call->execution.job,
                              .request = call->execution.request_id,
                              .can_wait = tfrt_incoming_call_can_wait(call, results, count),
-                             // The caller of a function hurries it before it waits for the end.
-                             .can_wait_long = call->execution.program != NULL};
+                             .can_wait_long = true};
   tfrt_peer_send(call->peer, &frame, &body);
 }
 

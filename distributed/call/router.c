@@ -276,7 +276,9 @@ static void tfrt_router_call(tfrt_call_router_t* router, const tfrt_routed_call_
 static tfrt_call_place_t tfrt_router_place(tfrt_call_router_t* router) {
   tfrt_job_t* job = TFRT_CONTAINER_OF(router, tfrt_job_t, router);
   tfrt_node_lock_tables(job->node);
-  tfrt_call_place_t place = {.rank = job->rank, .host_count = job->view.member_count};
+  tfrt_call_place_t place = {.rank = job->rank,
+                             .host_count = job->view.member_count,
+                             .knows_trees = job->view.features & TFRT_WIRE_FEATURE_TREES};
   tfrt_node_unlock(job->node);
   return place;
 }

@@ -313,6 +313,8 @@ static tfrt_status_t tfrt_client_open_job(tfrt_client_t* client, tfrt_arena_t* a
                                       .addresses = &addresses[i],
                                       .address_count = 1};
   }
+  tfrt_wire_features_t features = UINT64_MAX;
+  for (uint32_t i = 0; i < count; ++i) features &= tfrt_session_features(client->hosts[i].session);
   char name[TFRT_WIRE_MAX_NAME_SIZE];
   uint8_t secrets[TFRT_WIRE_JOB_ID_SIZE + TFRT_WIRE_KEY_SIZE];
   tfrt_random_entropy(secrets, sizeof(secrets));
@@ -328,7 +330,7 @@ static tfrt_status_t tfrt_client_open_job(tfrt_client_t* client, tfrt_arena_t* a
           .budgets = &budgets,
           .job_id = tfrt_string_view_make(id, TFRT_WIRE_JOB_ID_SIZE),
           .key = tfrt_string_view_make(id + TFRT_WIRE_JOB_ID_SIZE, TFRT_WIRE_KEY_SIZE),
-          .view = {.epoch = 1, .members = members, .member_count = count},
+          .view = {.epoch = 1, .members = members, .member_count = count, .features = features},
           .name = tfrt_wire_text_fit(tfrt_string_view_of(client->name), name, sizeof(name)),
           .asks_only = client->options.asks_only,
           .detached = client->options.is_detached}};

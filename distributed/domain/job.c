@@ -107,6 +107,7 @@ static tfrt_status_t tfrt_job_read_view(tfrt_job_t* job, const tfrt_wire_view_t*
     tfrt_job_set_address(member, &view->members[i]);
   }
   job->view.epoch = view->epoch;
+  job->view.features = view->features;
   return NULL;
 }
 

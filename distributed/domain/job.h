@@ -24,6 +24,7 @@
 
 #include "distributed/domain/domain.h"
 #include "distributed/domain/node_part.h"
+#include "distributed/wire/session.h"
 #include "host_runtime/executor/hosts/mailbox.h"
 #include "host_runtime/executor/hosts/turn_table.h"
 #include "host_runtime/executor/request/call_router.h"
@@ -98,7 +99,8 @@ typedef struct tfrt_job_identity_s {
 typedef struct tfrt_job_view_s {
   uint32_t epoch;
   uint32_t member_count;
-  tfrt_job_member_t* members;  // by rank
+  tfrt_job_member_t* members;     // by rank
+  tfrt_wire_features_t features;  // that all members have
 } tfrt_job_view_t;
 
 // The flag of W3C Trace Context that says: recorded.

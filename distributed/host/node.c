@@ -106,7 +106,8 @@ void tfrt_node_options_initialize(tfrt_node_options_t* out_options) {
   tfrt_session_options_initialize(&out_options->session);
   out_options->session.features = TFRT_WIRE_FEATURE_PUSH | TFRT_WIRE_FEATURE_RECOVER |
                                   TFRT_WIRE_FEATURE_LISTS | TFRT_WIRE_FEATURE_ASK |
-                                  TFRT_WIRE_FEATURE_FOLLOW | TFRT_WIRE_FEATURE_PACE;
+                                  TFRT_WIRE_FEATURE_FOLLOW | TFRT_WIRE_FEATURE_PACE |
+                                  TFRT_WIRE_FEATURE_TREES;
 }
 
 // Makes what carries payloads, then what carries frames and lets others in.

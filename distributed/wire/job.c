@@ -43,6 +43,7 @@ static const tfrt_wire_field_t view_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_view_t, epoch, 1, UINT32, .required = true),
     TFRT_WIRE_REPEATED(tfrt_wire_view_t, members, member_count, 2, MESSAGE, TFRT_WIRE_MAX_MEMBERS,
                        .message = &member_message),
+    TFRT_WIRE_FIELD(tfrt_wire_view_t, features, 3, UINT64),
 };
 
 // So that a rank is found by bisection, and is there once.

@@ -34,6 +34,7 @@ typedef struct tfrt_wire_view_s {
   uint32_t epoch;  // from 1
   const tfrt_wire_member_t* members;
   size_t member_count;
+  uint64_t features;  // tfrt_wire_features_t that all members have; 0: none, or not known
 } tfrt_wire_view_t;
 
 // The most that a job may use on one host; 0: the host's default.

@@ -23,6 +23,7 @@ enum tfrt_wire_feature_bits_e {
   TFRT_WIRE_FEATURE_ASK = 1u << 4,
   TFRT_WIRE_FEATURE_FOLLOW = 1u << 5,
   TFRT_WIRE_FEATURE_PACE = 1u << 6,
+  TFRT_WIRE_FEATURE_TREES = 1u << 7,
 };
 typedef uint64_t tfrt_wire_features_t;
 

@@ -331,6 +331,9 @@ static tfrt_status_t join_group(tfrt_collective_t* collective, int32_t root) {
   if (collective->series.failed) return tfrt_status_out_of_memory();
   collective->position = tfrt_host_group_position(group, place.rank);
   if (collective->position == TFRT_HOST_GROUP_NOBODY) return no_member(collective);
+  if (place.knows_trees && group->count > TFRT_COLLECTIVE_MAX_ROUND_MEMBERS) {
+    collective->agreement.tree = tfrt_collective_tree_find(group->count, collective->position);
+  }
   if (!tfrt_collective_kind_has_root(collective->record.kind)) return NULL;
   collective->record.root =
       root < 0 ? TFRT_HOST_GROUP_NOBODY : tfrt_host_group_position(group, (uint32_t)root);

@@ -13,7 +13,8 @@
 //    run of the program, is the n-th on every other member (turn_table.h).
 // 2. Agreement: in round r each member sends what it knows to the one 2^r places before it, so
 //    after log2 n rounds each has the record of every other (collective_record.h), and decides
-//    as all others do. Few elements come with the records, and then that is all.
+//    as all others do. In a large group the records go up and down a tree instead
+//    (collective_tree.h). Few elements come with the records, and then that is all.
 // 3. Transfer: each carries out its plan (collective_plan.h), a few messages ahead. Or devices do
 //    it themselves (collective_devices.c), and the members only tell each other how it ended.
 //

@@ -6,13 +6,15 @@
 //   round r                     sends the first of them to p - 2^r, receives more from p + 2^r
 //
 // The record of one member comes to another along one path. So if a member on the path is lost, the
-// members behind it get an error instead, and no member takes some of the records for all.
+// members behind it get an error instead, and no member takes some of the records for all. Large
+// groups use a tree instead (collective_gathering.c), along which the same holds.
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/tensor/tensor_types.h"
 #include "kernels/distributed/collective_impl.h"
 
 // The phases in the keys of these messages: of the records at first, and at the end.
 #define PHASE 'a'
+#define PHASE_TREE 't'
 #define PHASE_END 'e'
 
 static uint32_t distance_of(const tfrt_collective_t* collective) {
@@ -32,14 +34,22 @@ static uint32_t member_at(const tfrt_collective_t* collective, uint32_t distance
 
 // --- Rounds ----------------------------------------------------------------------
 
-// The value to send in this round (+1): the records known so far, or the error of this collective.
-static tfrt_async_value_t* outgoing(tfrt_collective_t* collective) {
+// The value to send (+1): the records of |count| members from |begin| on, mod n, or the error of
+// this collective.
+static tfrt_async_value_t* outgoing(tfrt_collective_t* collective, uint32_t begin, uint32_t count) {
   tfrt_status_t status = tfrt_collective_failure(collective);
   if (status) return tfrt_async_value_create_error_take(status);
   tfrt_string_builder_t text;
   tfrt_string_builder_initialize(&text, collective->allocator);
-  for (uint32_t i = 0; i < passed_count(collective); ++i) {
-    tfrt_string_builder_append_view(&text, collective->agreement.bytes[member_at(collective, i)]);
+  const tfrt_collective_agreement_t* agreement = &collective->agreement;
+  const tfrt_collective_range_t range = {begin, count, collective->group->count};
+  if (agreement->tree.size > 0) {
+    tfrt_collective_runs_encode(agreement->bytes, &range, &text);
+  } else {
+    for (uint32_t i = 0; i < count; ++i) {
+      uint32_t member = tfrt_collective_range_member(&range, i);
+      tfrt_string_builder_append_view(&text, agreement->bytes[member]);
+    }
   }
   tfrt_async_value_t* value = text.failed
                                   ? tfrt_async_value_out_of_memory()
@@ -49,16 +59,16 @@ static tfrt_async_value_t* outgoing(tfrt_collective_t* collective) {
 }
 
 // Doesn't check whether the target lives: its loss shows in messages that don't come.
-static void send_round(tfrt_collective_t* collective) {
-  uint32_t count = collective->group->count;
-  tfrt_async_value_t* value = outgoing(collective);
-  tfrt_collective_post(collective, member_at(collective, count - distance_of(collective)),
-                       collective->agreement.phase, collective->agreement.round, value);
+void tfrt_collective_post_records(tfrt_collective_t* collective, uint32_t member, uint32_t number,
+                                  uint32_t begin, uint32_t count) {
+  tfrt_async_value_t* value = outgoing(collective, begin, count);
+  tfrt_collective_post(collective, member, collective->agreement.phase, number, value);
   tfrt_async_value_release(value);
 }
 
-// Takes the records out of |arrival|.
-static tfrt_status_t read_arrival(tfrt_collective_t* collective, tfrt_async_value_t* arrival) {
+// Takes the records of |count| members from |begin| on out of |arrival|.
+static tfrt_status_t read_records(tfrt_collective_t* collective, tfrt_async_value_t* arrival,
+                                  uint32_t begin, uint32_t count) {
   if (tfrt_async_value_is_error(arrival)) {
     return tfrt_status_retain(tfrt_async_value_error(arrival));
   }
@@ -68,13 +78,34 @@ static tfrt_status_t read_arrival(tfrt_collective_t* collective, tfrt_async_valu
   }
   tfrt_collective_agreement_t* agreement = &collective->agreement;
   tfrt_string_view_t rest = tfrt_async_value_string(arrival);
-  for (uint32_t i = 0; i < passed_count(collective); ++i) {
-    uint32_t member = member_at(collective, distance_of(collective) + i);
-    const char* begin = rest.data;
+  const tfrt_collective_range_t range = {begin, count, collective->group->count};
+  if (agreement->tree.size > 0) {
+    return tfrt_collective_runs_decode(rest, &range, agreement->records, agreement->bytes);
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    uint32_t member = tfrt_collective_range_member(&range, i);
+    const char* bytes = rest.data;
     TFRT_RETURN_IF_ERROR(tfrt_collective_record_decode(&rest, &agreement->records[member]));
-    agreement->bytes[member] = tfrt_string_view_make(begin, (size_t)(rest.data - begin));
+    agreement->bytes[member] = tfrt_string_view_make(bytes, (size_t)(rest.data - bytes));
   }
   return NULL;
+}
+
+void tfrt_collective_take_records(tfrt_collective_t* collective, tfrt_async_value_t* arrival,
+                                  uint32_t begin, uint32_t count) {
+  // After a failure, values that still come are only taken out of the mailbox.
+  tfrt_status_t status = tfrt_collective_failure(collective);
+  if (!status) {
+    status = read_records(collective, arrival, begin, count);
+    if (status) tfrt_collective_fail_take(collective, tfrt_status_retain(status));
+  }
+  tfrt_status_release(status);
+}
+
+static void send_round(tfrt_collective_t* collective) {
+  uint32_t target = member_at(collective, collective->group->count - distance_of(collective));
+  tfrt_collective_post_records(collective, target, collective->agreement.round,
+                               collective->position, passed_count(collective));
 }
 
 // The awaited value has come: one round is over.
@@ -82,14 +113,10 @@ static void end_round(tfrt_collective_t* collective) {
   tfrt_collective_agreement_t* agreement = &collective->agreement;
   tfrt_async_value_t* arrival = agreement->awaited;
   agreement->awaited = NULL;
-  // After a failure, values that still come are only taken out of the mailbox.
-  tfrt_status_t status = tfrt_collective_failure(collective);
-  if (!status) {
-    status = read_arrival(collective, arrival);
-    if (status) tfrt_collective_fail_take(collective, tfrt_status_retain(status));
-  }
-  tfrt_status_release(status);
+  tfrt_collective_take_records(collective, arrival, member_at(collective, distance_of(collective)),
+                               passed_count(collective));
   agreement->arrivals[agreement->round++] = arrival;
+  agreement->arrival_count = agreement->round;
 }
 
 // --- The end ---------------------------------------------------------------------
@@ -242,11 +269,15 @@ static void agree_take(tfrt_collective_t* collective) {
   } else {
     tfrt_collective_fail_take(collective, tfrt_status_out_of_memory());
   }
-  run_rounds(collective);
+  if (agreement->tree.size > 0) {
+    tfrt_collective_gather_take(collective);
+  } else {
+    run_rounds(collective);
+  }
 }
 
 void tfrt_collective_agree_take(tfrt_collective_t* collective) {
-  collective->agreement.phase = PHASE;
+  collective->agreement.phase = collective->agreement.tree.size > 0 ? PHASE_TREE : PHASE;
   collective->agreement.finish = finish_records;
   agree_take(collective);
 }
@@ -285,7 +316,7 @@ void tfrt_collective_agreement_deinitialize(tfrt_collective_t* collective) {
     // Our own error is the collective's.
     if (i != collective->position) tfrt_collective_record_deinitialize(&agreement->records[i]);
   }
-  for (uint32_t i = 0; i < agreement->round; ++i) {
+  for (uint32_t i = 0; i < agreement->arrival_count; ++i) {
     tfrt_async_value_release(agreement->arrivals[i]);
   }
   tfrt_async_value_release(agreement->first);

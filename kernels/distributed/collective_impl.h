@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A collective from the inside. Private to collective.c (life, results, messages),
-// collective_operand.c, collective_agreement.c, collective_devices.c, collective_staging.c,
-// collective_transfer.c, collective_sending.c and collective_arrival.c.
+// collective_operand.c, collective_agreement.c, collective_gathering.c, collective_devices.c,
+// collective_staging.c, collective_transfer.c, collective_sending.c and collective_arrival.c.
 //
 // Life:
 //  1. Created by the kernel; one reference belongs to its next step.
@@ -21,6 +21,7 @@
 #include "host_runtime/tensor/tensor_group.h"
 #include "kernels/distributed/collective.h"
 #include "kernels/distributed/collective_result.h"
+#include "kernels/distributed/collective_tree.h"
 #include "kernels/distributed/host_group.h"
 
 // The most bytes of elements, of all members together, that go with the records.
@@ -41,16 +42,31 @@
 
 typedef struct tfrt_collective_s tfrt_collective_t;
 
+// Groups of more members gather their records along a tree, where all hosts of the job know that.
+#define TFRT_COLLECTIVE_MAX_ROUND_MEMBERS 8
+
+// A child of this member in the tree: waits for the child's records.
+typedef struct tfrt_collective_child_s {
+  tfrt_task_t task;
+  tfrt_collective_t* collective;  // +0: the reference of the gathering
+  uint32_t index;
+} tfrt_collective_child_t;
+
 typedef struct tfrt_collective_agreement_s {
   char phase;                                     // in the keys of its messages
   void (*finish)(tfrt_collective_t* collective);  // takes the reference that the rounds have
   uint32_t round;
   tfrt_async_value_t* first;    // +1; the value of round 0, if it was asked for before; or NULL
   tfrt_async_value_t* awaited;  // +1; the value of this round
-  // +1; what came in each round; the records borrow their bytes.
+  // +1; the value of each round, or of each child and then of the parent; the records borrow their
+  // bytes.
   tfrt_async_value_t* arrivals[TFRT_COLLECTIVE_MAX_ROUNDS];
-  tfrt_string_builder_t own;          // the bytes of our record
-  tfrt_string_view_t* bytes;          // of the records, by position
+  uint32_t arrival_count;
+  tfrt_collective_tree_t tree;  // this member's place in it; its |size| is 0: there are rounds
+  tfrt_collective_child_t children[TFRT_COLLECTIVE_TREE_CHILDREN];
+  TFRT_ATOMIC(uint32_t) missing;  // children whose records are not here, and 1 until all are asked
+  tfrt_string_builder_t own;      // the bytes of our record
+  tfrt_string_view_t* bytes;      // of the records, by position
   tfrt_collective_record_t* records;  // likewise
 } tfrt_collective_agreement_t;
 
@@ -187,8 +203,23 @@ void tfrt_collective_agree_on_end_take(tfrt_collective_t* collective, tfrt_async
 tfrt_async_value_t* tfrt_collective_receive_end(tfrt_collective_t* collective);
 bool tfrt_collective_is_trouble(tfrt_async_value_t* message);
 
+// Sends the member |member|, as message |number| of the agreement, the records of |count| members
+// from |begin| on, mod n; or the error of this collective. Thread-safe.
+void tfrt_collective_post_records(tfrt_collective_t* collective, uint32_t member, uint32_t number,
+                                  uint32_t begin, uint32_t count);
+
+// Takes these records out of |arrival| (+0), which lives as long as the agreement; fails the
+// collective if it is an error. For different members at the same time, too.
+void tfrt_collective_take_records(tfrt_collective_t* collective, tfrt_async_value_t* arrival,
+                                  uint32_t begin, uint32_t count);
+
 // Frees the memory of the agreement.
 void tfrt_collective_agreement_deinitialize(tfrt_collective_t* collective);
+
+// --- collective_gathering.c --------------------------------------------------------
+
+// Begins to exchange the records along the tree; takes the caller's reference.
+void tfrt_collective_gather_take(tfrt_collective_t* collective);
 
 // --- collective_devices.c ----------------------------------------------------------
 

@@ -268,6 +268,51 @@ tfrt_status_t tfrt_collective_record_decode(tfrt_string_view_t* bytes,
   return NULL;
 }
 
+// --- Runs ------------------------------------------------------------------------
+
+void tfrt_collective_runs_encode(const tfrt_string_view_t* bytes,
+                                 const tfrt_collective_range_t* range, tfrt_string_builder_t* out) {
+  uint32_t index = 0;
+  while (index < range->count) {
+    const tfrt_string_view_t* first = &bytes[tfrt_collective_range_member(range, index)];
+    uint32_t length = 1;
+    while (index + length < range->count &&
+           tfrt_string_view_equal(bytes[tfrt_collective_range_member(range, index + length)],
+                                  *first)) {
+      ++length;
+    }
+    tfrt_string_builder_append(out, &length, sizeof(length));
+    tfrt_string_builder_append_view(out, *first);
+    index += length;
+  }
+}
+
+tfrt_status_t tfrt_collective_runs_decode(tfrt_string_view_t text,
+                                          const tfrt_collective_range_t* range,
+                                          tfrt_collective_record_t* records,
+                                          tfrt_string_view_t* bytes) {
+  uint32_t index = 0;
+  while (index < range->count) {
+    uint32_t length = 0;
+    const char* data = take(&text, sizeof(length));
+    if (data) memcpy(&length, data, sizeof(length));
+    if (length == 0 || length > range->count - index) return not_a_record();
+    const char* begin = text.data;
+    tfrt_collective_record_t record;
+    TFRT_RETURN_IF_ERROR(tfrt_collective_record_decode(&text, &record));
+    for (uint32_t i = 0; i < length; ++i) {
+      uint32_t member = tfrt_collective_range_member(range, index + i);
+      records[member] = record;
+      if (i > 0) tfrt_status_retain(record.error);
+      bytes[member] = tfrt_string_view_make(begin, (size_t)(text.data - begin));
+    }
+    index += length;
+  }
+  return NULL;
+}
+
+// --- Life ------------------------------------------------------------------------
+
 void tfrt_collective_record_deinitialize(tfrt_collective_record_t* record) {
   tfrt_status_release(record->error);
   record->error = NULL;

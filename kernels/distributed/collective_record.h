@@ -88,6 +88,32 @@ void tfrt_collective_record_encode(const tfrt_collective_record_t* record,
 tfrt_status_t tfrt_collective_record_decode(tfrt_string_view_t* bytes,
                                             tfrt_collective_record_t* out_record) TFRT_MUST_USE;
 
+// Some members of a group, in a circle: |count| of |of|, from |begin| on.
+typedef struct tfrt_collective_range_s {
+  uint32_t begin;
+  uint32_t count;
+  uint32_t of;
+} tfrt_collective_range_t;
+
+// The position of the member |index| of |range|. Thread-safe.
+static inline uint32_t tfrt_collective_range_member(const tfrt_collective_range_t* range,
+                                                    uint32_t index) {
+  return (uint32_t)(((uint64_t)range->begin + index) % range->of);
+}
+
+// Appends the records of the members of |range|, whose |bytes| are indexed by position, to |out|.
+// Equal ones behind each other go once, with their number (4 bytes) in front: mostly all are equal.
+// Thread-compatible.
+void tfrt_collective_runs_encode(const tfrt_string_view_t* bytes,
+                                 const tfrt_collective_range_t* range, tfrt_string_builder_t* out);
+
+// Decodes them from |text| to |records| and |bytes|, by position. Records are as of
+// tfrt_collective_record_decode(), also those that come before an error. Thread-compatible.
+tfrt_status_t tfrt_collective_runs_decode(tfrt_string_view_t text,
+                                          const tfrt_collective_range_t* range,
+                                          tfrt_collective_record_t* records,
+                                          tfrt_string_view_t* bytes) TFRT_MUST_USE;
+
 // Gives back what |record| holds. Thread-compatible.
 void tfrt_collective_record_deinitialize(tfrt_collective_record_t* record);
 

@@ -72,7 +72,8 @@ static void tfrt_in_process_hosts_call(tfrt_call_router_t* router, const tfrt_ro
 
 static tfrt_call_place_t tfrt_in_process_hosts_place(tfrt_call_router_t* router) {
   tfrt_in_process_host_t* host = TFRT_CONTAINER_OF(router, tfrt_in_process_host_t, router);
-  return (tfrt_call_place_t){.rank = host->rank, .host_count = host->all->host_count};
+  return (tfrt_call_place_t){
+      .rank = host->rank, .host_count = host->all->host_count, .knows_trees = true};
 }
 
 // An error (+1) that says that there is no host |rank|.

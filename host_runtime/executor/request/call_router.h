@@ -60,6 +60,7 @@ typedef struct tfrt_routed_call_s {
 typedef struct tfrt_call_place_s {
   uint32_t rank;
   uint32_t host_count;
+  bool knows_trees;  // each of them can exchange messages of many hosts through a tree of hosts
 } tfrt_call_place_t;
 
 // A value to move. Everything is borrowed for the duration of the hook.

@@ -12,6 +12,9 @@
 #define DELAY (100 * TFRT_NANOSECONDS_PER_MICROSECOND)
 #define KIB ((uint64_t)1024)
 
+// The most that a test has.
+#define MAX_HOSTS 9
+
 static tfrt_node_world_t world;
 
 static uint64_t count(uint32_t from, uint32_t to, tfrt_wire_frame_kind_t kind) {
@@ -84,7 +87,7 @@ static const char* chain_over(uint32_t length) {
 }
 
 START_TEST(a_chain_of_calls_is_shipped_at_once_and_takes_one_delay_more_than_it_has_hosts) {
-  for (uint32_t length = 1; length < TFRT_NODE_WORLD_MAX_HOSTS; ++length) {
+  for (uint32_t length = 1; length < MAX_HOSTS; ++length) {
     begin(length + 1);
     start_number(chain_over(length), 1);
     warm_up();
@@ -106,7 +109,7 @@ END_TEST
 
 START_TEST(a_job_opens_on_all_hosts_at_once_and_its_client_is_on_the_way_of_no_call) {
   int64_t opened_ns = 0;
-  for (uint32_t hosts = 2; hosts < TFRT_NODE_WORLD_MAX_HOSTS; ++hosts) {
+  for (uint32_t hosts = 2; hosts < MAX_HOSTS; ++hosts) {
     begin(hosts);
     start_number(chain_over(hosts - 1), 1);
     tfrt_node_world_await(&world);
@@ -319,7 +322,7 @@ START_TEST(who_takes_little_inline_is_lent_what_is_larger) {
 END_TEST
 
 // The bytes of payloads on each link so far.
-typedef uint64_t link_bytes_t[TFRT_NODE_WORLD_MAX_HOSTS][TFRT_NODE_WORLD_MAX_HOSTS];
+typedef uint64_t link_bytes_t[MAX_HOSTS][MAX_HOSTS];
 
 static void read_links(link_bytes_t out_bytes) {
   for (uint32_t i = 0; i < world.host_count; ++i) {

@@ -15,7 +15,7 @@
 #include "tests/support/test_main.h"
 
 static tfrt_node_world_t world;
-static char program[4096];
+static char program[8192];
 
 // --- Programs ----------------------------------------------------------------------
 
@@ -218,6 +218,50 @@ START_TEST(every_size_on_every_number_of_hosts_is_right) {
 }
 END_TEST
 
+// With this number of hosts the records go along a tree, and some members have a parent and a
+// child.
+#define TREE_HOSTS 20
+
+// They are 6, 12 and 18, and have the leaves 7, 13 and 19.
+#define TREE_INNER 6
+#define TREE_LEAF 7
+
+START_TEST(few_and_many_elements_in_a_tree_are_right) {
+  run_right(&whats[_i], TREE_HOSTS, 1, NULL);
+  run_right(&whats[_i], TREE_HOSTS, 3000, NULL);
+}
+END_TEST
+
+// Invokes of messages when |what| has few elements on TREE_HOSTS hosts: all but the calls of @part.
+static uint64_t count_messages(const what_t* what) {
+  start_what(what, TREE_HOSTS, 1, NULL);
+  tfrt_node_world_await(&world);
+  for (uint32_t i = 0; i < TREE_HOSTS; ++i) {
+    expect_no_error(i);
+    expect_right(what, TREE_HOSTS, 1, i);
+  }
+  uint64_t invokes = tfrt_frame_oracle_count_all(world.frames, TFRT_WIRE_FRAME_INVOKE);
+  end();
+  return invokes - (TREE_HOSTS - 1);
+}
+
+static void make_old(uint32_t index, tfrt_node_options_t* options) {
+  if (index == 11) options->session.features &= ~(tfrt_wire_features_t)TFRT_WIRE_FEATURE_TREES;
+}
+
+START_TEST(a_tree_takes_two_messages_for_each_member_but_the_first) {
+  ck_assert_uint_eq(count_messages(&whats[0]), 2 * (TREE_HOSTS - 1));
+}
+END_TEST
+
+START_TEST(a_member_of_an_earlier_version_makes_all_use_rounds) {
+  tfrt_node_world_set_configure(make_old);
+  uint64_t messages = count_messages(&whats[0]);
+  tfrt_node_world_set_configure(NULL);
+  ck_assert_uint_eq(messages, TREE_HOSTS * 5);
+}
+END_TEST
+
 START_TEST(many_chunks_on_three_hosts_are_right) { run_right(&whats[_i], 3, 1100001, NULL); }
 END_TEST
 
@@ -229,6 +273,7 @@ START_TEST(any_order_of_messages_and_broken_connections_change_nothing) {
     options.jitter_ns = 20 * options.delay_ns;
     options.break_chance = seed % 2 == 0 ? 5000 : 0;
     run_right(&whats[_i], 2 + (uint32_t)(seed % 4), seed % 3 == 0 ? 200000 : 40, &options);
+    if (seed == 2) run_right(&whats[_i], TREE_HOSTS, 2, &options);
   }
 }
 END_TEST
@@ -321,21 +366,23 @@ static void expect_right_or_lost(const what_t* what, uint32_t host_count, int64_
   ck_assert_msg(strstr(text, "host"), "%s", text);
 }
 
-// Kills one of four hosts in the middle; each result is the right one, and every waiting member
-// gets an error.
-static void run_with_kill(const what_t* what, int64_t rows, uint64_t seed) {
+// Kills the host |lost| of |host_count| in the middle; each result is the right one, and every
+// waiting member gets an error.
+static void run_with_kill(const what_t* what, uint32_t host_count, uint32_t lost, int64_t rows,
+                          uint64_t seed) {
   tfrt_simulated_options_t options;
   tfrt_simulated_options_initialize(&options);
   options.seed = seed;
   options.jitter_ns = (int64_t)(seed % 5) * options.delay_ns;
-  start_what(what, 4, rows, &options);
-  uint32_t lost = (uint32_t)(seed % 4);
+  start_what(what, host_count, rows, &options);
   tfrt_random_t* random = tfrt_simulated_network_random(world.network);
   uint64_t limit = 5 * TFRT_NANOSECONDS_PER_MILLISECOND;
   tfrt_node_world_run_for(&world, (int64_t)tfrt_random_below(random, limit));
   tfrt_node_world_kill(&world, lost);
   tfrt_node_world_await(&world);
-  for (uint32_t i = 0; i < 4; ++i) expect_right_or_lost(what, 4, rows, i, lost);
+  for (uint32_t i = 0; i < host_count; ++i) {
+    expect_right_or_lost(what, host_count, rows, i, lost);
+  }
   end();
 }
 
@@ -343,49 +390,74 @@ START_TEST(the_loss_of_a_member_is_an_error_on_all_that_wait) {
   // With the records, in pairs where there are some, in rings and chains.
   static const int64_t sizes[3] = {30, 40000, 150000};
   for (uint64_t seed = 1; seed <= 36; ++seed) {
-    run_with_kill(&whats[_i], sizes[seed % 3], seed);
+    run_with_kill(&whats[_i], 4, (uint32_t)(seed % 4), sizes[seed % 3], seed);
   }
 }
 END_TEST
 
-START_TEST(a_loss_names_the_host_and_the_place) {
-  // Host 2 never comes: it says so, as it would be told to wait for ever.
-  write_part(
-      "  %two_ = tfrt.constant.i32 2\n"
-      "  %is_two = \"tfrt.equal.i32\"(%me, %two_) : (i32, i32) -> i1\n"
-      "  %r = tfrt.if %is_two, %own, %ch : (" TENSOR ", !tfrt.chain) -> (" TENSOR
-      ") {\n"
-      "    %three = tfrt.constant.i32 2\n"
-      "    %h = tfrt_dist.host %three\n"
-      "    %key = tfrt_dist.key \"never\"\n"
-      "    %v, %c = tfrt_dist.recv %h, %key, %ch : " TENSOR
-      "\n"
-      "    tfrt.return %v : " TENSOR
-      "\n"
-      "  } else {\n"
-      "    %g = tfrt_dist.world\n"
-      "    %s, %c = tfrt_dist.all_reduce %g, %own, %ch {reduction = \"sum\"}\n"
-      "    tfrt.return %s : " TENSOR
-      "\n"
-      "  }\n",
-      false);
-  write_main(4);
-  start(4, 3, 12, NULL, 4);
+// The first member, which is the root of the job too, an inner one, and leaves.
+START_TEST(the_loss_of_a_member_in_a_tree_is_an_error_on_all_that_wait) {
+  static const uint32_t losses[] = {0, TREE_INNER, TREE_LEAF, TREE_HOSTS - 1};
+  for (uint64_t seed = 1; seed <= 16; ++seed) {
+    run_with_kill(&whats[0], TREE_HOSTS, losses[seed % TFRT_ARRAY_SIZE(losses)], 1, seed);
+  }
+}
+END_TEST
+
+// Host |late| waits forever; the others wait for it. Then it is lost.
+static void run_loss_of_late(uint32_t host_count, uint32_t late) {
+  char body[1024];
+  snprintf(body, sizeof(body),
+           "  %%late = tfrt.constant.i32 %u\n"
+           "  %%is_late = \"tfrt.equal.i32\"(%%me, %%late) : (i32, i32) -> i1\n"
+           "  %%r = tfrt.if %%is_late, %%own, %%ch, %%late : (" TENSOR
+           ", !tfrt.chain, i32) -> (" TENSOR
+           ") {\n"
+           "    %%h = tfrt_dist.host %%late\n"
+           "    %%key = tfrt_dist.key \"never\"\n"
+           "    %%v, %%c = tfrt_dist.recv %%h, %%key, %%ch : " TENSOR
+           "\n"
+           "    tfrt.return %%v : " TENSOR
+           "\n"
+           "  } else {\n"
+           "    %%g = tfrt_dist.world\n"
+           "    %%s, %%c = tfrt_dist.all_reduce %%g, %%own, %%ch {reduction = \"sum\"}\n"
+           "    tfrt.return %%s : " TENSOR
+           "\n"
+           "  }\n",
+           late);
+  write_part(body, false);
+  write_main(host_count);
+  start(host_count, 3, 3 * host_count, NULL, host_count);
   tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
-  for (uint32_t i = 0; i < 4; ++i) ck_assert(!tfrt_async_value_is_available(world.results[i]));
-  tfrt_node_world_kill(&world, 2);
-  tfrt_node_world_await(&world);
-  for (uint32_t i = 0; i < 4; ++i) {
+  for (uint32_t i = 0; i < host_count; ++i) {
+    ck_assert(!tfrt_async_value_is_available(world.results[i]));
+  }
+  tfrt_node_world_kill(&world, late);
+  // No answer waits for the silence that means death: the process refuses at once.
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND / 10);
+  char lost[32];
+  snprintf(lost, sizeof(lost), "lost host %u", late);
+  for (uint32_t i = 0; i < host_count; ++i) {
+    ck_assert(tfrt_async_value_is_available(world.results[i]));
     const tfrt_status_fields_t* fields = tfrt_status_fields(tfrt_node_world_error(&world, i));
     ck_assert_int_eq(fields->code, TFRT_STATUS_UNAVAILABLE);
-    ck_assert_ptr_nonnull(strstr(fields->message, "lost host 2"));
-    ck_assert_uint_eq(fields->root_key, 0x1002);
-    if (i == 2) continue;
-    ck_assert_str_eq(fields->origin.kernel, "tfrt_dist.all_reduce");
+    ck_assert_ptr_nonnull(strstr(fields->message, lost));
+    ck_assert_uint_eq(fields->root_key, 0x1000 + late);
+    if (i == late) continue;
+    // The place is that of what noticed the loss first: a member that waited, or the call.
+    ck_assert(strcmp(fields->origin.kernel, "tfrt_dist.all_reduce") == 0 ||
+              strcmp(fields->origin.kernel, "tfrt_dist.call_all") == 0);
     ck_assert_str_eq(fields->origin.file, "test.mlir");
     ck_assert_uint_gt(fields->origin.line, 0);
   }
   end();
+}
+
+START_TEST(a_loss_names_the_host_and_the_place) {
+  run_loss_of_late(4, 2);
+  run_loss_of_late(TREE_HOSTS, TREE_INNER);
+  run_loss_of_late(TREE_HOSTS, TREE_LEAF);
 }
 END_TEST
 
@@ -489,19 +561,24 @@ static const odd_t odds[] = {
      "the root, host 7, is no member of the group"},
 };
 
-START_TEST(members_that_dont_agree_are_all_told_so) {
-  write_odd(SUM, odds[_i].odd);
-  write_main(4);
-  start(4, 3, 12, NULL, 4);
+static void run_odd(const odd_t* odd, uint32_t host_count) {
+  write_odd(SUM, odd->odd);
+  write_main(host_count);
+  start(host_count, 3, 3 * host_count, NULL, host_count);
   tfrt_node_world_await(&world);
-  for (uint32_t i = 0; i < 4; ++i) {
+  for (uint32_t i = 0; i < host_count; ++i) {
     const tfrt_status_fields_t* fields = tfrt_status_fields(tfrt_node_world_error(&world, i));
-    ck_assert_msg(strstr(fields->message, odds[_i].message), "%s", fields->message);
+    ck_assert_msg(strstr(fields->message, odd->message), "%s", fields->message);
     ck_assert(fields->code == TFRT_STATUS_INVALID_ARGUMENT ||
               fields->code == TFRT_STATUS_OUT_OF_RANGE);
     ck_assert_ptr_nonnull(strstr(fields->origin.file, "test.mlir"));
   }
   end();
+}
+
+START_TEST(members_that_dont_agree_are_all_told_so) {
+  run_odd(&odds[_i], 4);
+  if (_i % 3 == 0) run_odd(&odds[_i], TREE_HOSTS);
 }
 END_TEST
 
@@ -633,35 +710,49 @@ END_TEST
 
 // --- The end of waiting --------------------------------------------------------------
 
-// Three hosts; what the last one would bring never comes, and its call has |options|.
-static void start_waiting(const char* options) {
-  snprintf(program, sizeof(program),
-           "func.func @wait(%%ch: !tfrt.chain) -> !tfrt.chain {\n"
-           "  %%g = tfrt_dist.world\n"
-           "  %%c = tfrt_dist.barrier %%g, %%ch\n"
-           "  tfrt.return %%c : !tfrt.chain\n"
-           "}\n"
-           "func.func @wait_longer(%%ch: !tfrt.chain) -> !tfrt.chain {\n"
-           "  %%zero = tfrt.constant.i32 0\n"
-           "  %%h = tfrt_dist.host %%zero\n"
-           "  %%key = tfrt_dist.key \"never\"\n"
-           "  %%v, %%c1 = tfrt_dist.recv %%h, %%key, %%ch : i32\n"
-           "  %%g = tfrt_dist.world\n"
-           "  %%c2 = tfrt_dist.barrier %%g, %%c1\n"
-           "  tfrt.return %%c2 : !tfrt.chain\n"
-           "}\n"
-           "func.func @main(%%t: " TENSOR
-           ", %%rows: i32) -> (!tfrt.chain, !tfrt.chain, !tfrt.chain) {\n"
-           "  %%ch = tfrt.new.chain\n"
-           "  %%a = tfrt.call @wait(%%ch) {host = 0 : i32} : (!tfrt.chain) -> !tfrt.chain\n"
-           "  %%b = tfrt.call @wait(%%ch) {host = 1 : i32} : (!tfrt.chain) -> !tfrt.chain\n"
-           "  %%c = tfrt.call @wait_longer(%%ch) {host = 2 : i32%s}"
-           " : (!tfrt.chain) -> !tfrt.chain\n"
-           "  tfrt.return %%a, %%b, %%c : !tfrt.chain, !tfrt.chain, !tfrt.chain\n"
-           "}\n",
-           options);
-  start(3, 0, 0, NULL, 3);
+// All hosts but |late| wait in a barrier. The call of |late| has |options|, and never gets there.
+static void start_waiting(uint32_t host_count, uint32_t late, const char* options) {
+  char* end = program;
+  end += snprintf(program, sizeof(program),
+                  "func.func @wait(%%ch: !tfrt.chain) -> !tfrt.chain {\n"
+                  "  %%g = tfrt_dist.world\n"
+                  "  %%c = tfrt_dist.barrier %%g, %%ch\n"
+                  "  tfrt.return %%c : !tfrt.chain\n"
+                  "}\n"
+                  "func.func @wait_longer(%%ch: !tfrt.chain) -> !tfrt.chain {\n"
+                  "  %%zero = tfrt.constant.i32 0\n"
+                  "  %%h = tfrt_dist.host %%zero\n"
+                  "  %%key = tfrt_dist.key \"never\"\n"
+                  "  %%v, %%c1 = tfrt_dist.recv %%h, %%key, %%ch : i32\n"
+                  "  %%g = tfrt_dist.world\n"
+                  "  %%c2 = tfrt_dist.barrier %%g, %%c1\n"
+                  "  tfrt.return %%c2 : !tfrt.chain\n"
+                  "}\n"
+                  "func.func @main(%%t: " TENSOR ", %%rows: i32) -> (");
+  for (uint32_t i = 0; i < host_count; ++i) end += sprintf(end, "%s!tfrt.chain", i ? ", " : "");
+  end += sprintf(end, ") {\n  %%ch = tfrt.new.chain\n");
+  for (uint32_t i = 0; i < host_count; ++i) {
+    end += sprintf(end,
+                   "  %%r%u = tfrt.call @%s(%%ch) {host = %u : i32%s} : (!tfrt.chain) -> "
+                   "!tfrt.chain\n",
+                   i, i == late ? "wait_longer" : "wait", i, i == late ? options : "");
+  }
+  end += sprintf(end, "  tfrt.return ");
+  for (uint32_t i = 0; i < host_count; ++i) end += sprintf(end, "%s%%r%u", i ? ", " : "", i);
+  end += sprintf(end, " : ");
+  for (uint32_t i = 0; i < host_count; ++i) end += sprintf(end, "%s!tfrt.chain", i ? ", " : "");
+  end += sprintf(end, "\n}\n");
+  ck_assert_uint_lt((size_t)(end - program), sizeof(program));
+  start(host_count, 0, 0, NULL, host_count);
 }
+
+typedef struct late_s {
+  uint32_t host_count;
+  uint32_t late;
+} late_t;
+
+static const late_t lates[] = {
+    {3, 2}, {TREE_HOSTS, 0}, {TREE_HOSTS, TREE_INNER}, {TREE_HOSTS, TREE_LEAF}};
 
 // @part of each of four hosts runs four collectives, each with an operand from another host.
 static void write_unordered(void) {
@@ -716,14 +807,15 @@ START_TEST(many_that_nothing_orders_are_an_error_and_no_wait) {
 END_TEST
 
 START_TEST(a_cancel_ends_it) {
-  start_waiting("");
+  const uint32_t host_count = lates[_i].host_count;
+  start_waiting(host_count, lates[_i].late, "");
   tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND / 2);
   ck_assert(!tfrt_async_value_is_available(world.results[0]));
   tfrt_status_t reason = tfrt_status_create(TFRT_STATUS_CANCELLED, "enough of that");
   tfrt_client_cancel(world.client, world.start, reason);
   tfrt_status_release(reason);
   tfrt_node_world_await(&world);
-  for (uint32_t i = 0; i < 3; ++i) {
+  for (uint32_t i = 0; i < host_count; ++i) {
     ck_assert_int_eq(tfrt_status_code(tfrt_node_world_error(&world, i)), TFRT_STATUS_CANCELLED);
   }
   end();
@@ -731,9 +823,10 @@ START_TEST(a_cancel_ends_it) {
 END_TEST
 
 START_TEST(a_deadline_of_one_member_ends_it_for_all) {
-  start_waiting(", deadline_ms = 1000 : i32");
+  const uint32_t host_count = lates[_i].host_count;
+  start_waiting(host_count, lates[_i].late, ", deadline_ms = 1000 : i32");
   tfrt_node_world_await(&world);
-  for (uint32_t i = 0; i < 3; ++i) {
+  for (uint32_t i = 0; i < host_count; ++i) {
     ck_assert_int_eq(tfrt_status_code(tfrt_node_world_error(&world, i)),
                      TFRT_STATUS_DEADLINE_EXCEEDED);
   }
@@ -746,12 +839,16 @@ Suite* tfrt_test_suite(void) {
   tcase_set_timeout(collectives, 60);
   size_t count = TFRT_ARRAY_SIZE(whats);
   tcase_add_loop_test(collectives, every_size_on_every_number_of_hosts_is_right, 0, count);
+  tcase_add_loop_test(collectives, few_and_many_elements_in_a_tree_are_right, 0, count);
+  tcase_add_test(collectives, a_tree_takes_two_messages_for_each_member_but_the_first);
+  tcase_add_test(collectives, a_member_of_an_earlier_version_makes_all_use_rounds);
   tcase_add_loop_test(collectives, many_chunks_on_three_hosts_are_right, 0, count);
   tcase_add_loop_test(collectives, any_order_of_messages_and_broken_connections_change_nothing, 0,
                       count);
   tcase_add_loop_test(collectives, an_operand_is_afterwards_what_it_was, 0, count);
   tcase_add_test(collectives, no_host_sends_what_is_broadcast_to_seven_twice);
   tcase_add_loop_test(collectives, the_loss_of_a_member_is_an_error_on_all_that_wait, 0, count);
+  tcase_add_test(collectives, the_loss_of_a_member_in_a_tree_is_an_error_on_all_that_wait);
   tcase_add_test(collectives, a_loss_names_the_host_and_the_place);
   tcase_add_test(collectives, a_loss_ends_a_loop_of_collectives);
   tcase_add_test(collectives, a_loss_in_the_middle_of_a_message_has_a_place_too);
@@ -763,8 +860,9 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(collectives, turns_are_forgotten_with_their_request_where_the_root_had_none);
   tcase_add_test(collectives, collectives_that_nothing_orders_are_an_error);
   tcase_add_test(collectives, many_that_nothing_orders_are_an_error_and_no_wait);
-  tcase_add_test(collectives, a_cancel_ends_it);
-  tcase_add_test(collectives, a_deadline_of_one_member_ends_it_for_all);
+  tcase_add_loop_test(collectives, a_cancel_ends_it, 0, TFRT_ARRAY_SIZE(lates));
+  tcase_add_loop_test(collectives, a_deadline_of_one_member_ends_it_for_all, 0,
+                      TFRT_ARRAY_SIZE(lates));
   Suite* suite = suite_create("collectives");
   suite_add_tcase(suite, collectives);
   return suite;

@@ -11,7 +11,7 @@
 #include "host_runtime/base/hash_table.h"
 #include "host_runtime/base/list.h"
 
-#define MAX_PROCESSES 12
+#define MAX_PROCESSES 24
 #define MAX_KINDS 96
 #define MAX_LENT 16
 // Above the period of heartbeats, and well below the silence that is death.

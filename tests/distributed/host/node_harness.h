@@ -16,7 +16,7 @@
 #include "tests/distributed/host/frame_oracle.h"
 #include "tests/distributed/simulated/network.h"
 
-#define TFRT_NODE_WORLD_MAX_HOSTS 9
+#define TFRT_NODE_WORLD_MAX_HOSTS 20
 #define TFRT_NODE_WORLD_MAX_RESULTS 4097
 #define TFRT_NODE_WORLD_SECOND TFRT_NANOSECONDS_PER_SECOND
 

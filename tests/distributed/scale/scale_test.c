@@ -2,9 +2,9 @@
 //
 // Clusters of many hosts, all in this process, on the simulated network, whose messages take 100 to
 // 150 us. Control messages and simulated milliseconds are counted: to form the cluster, for two
-// call_all, the first with a program that is not there yet, and until the client has the error of a
-// host that died. So are the bytes that host 0 has for each peer. Nothing depends on how fast the
-// machine is.
+// call_all, the first with a program that is not there yet, for a barrier, and until the client has
+// the error of a host that died. So are the bytes that host 0 has for each peer. Nothing depends on
+// how fast the machine is.
 //
 // With TFRT_SCALE_PAGE=FILE, clusters of up to 1,000 hosts are tried, and FILE becomes
 // docs/scale.md.
@@ -25,6 +25,7 @@
 #include "tools/kernels/kernel_rooms.h"
 
 #define FIRST_INCARNATION UINT64_C(0x1000)
+#define MEETINGS 10
 #define LIMIT_NS (120 * TFRT_NANOSECONDS_PER_SECOND)
 
 // Every host gives its rank.
@@ -36,6 +37,25 @@ static const char all_text[] =
     "}\n"
     "func.func @main(%x: i32) -> i32 {\n"
     "  %l = tfrt_dist.call_all @rank(%x) : (i32) -> (!tfrt_dist.list)\n"
+    "  %s = tfrt_dist.list.sum %l : i32\n"
+    "  tfrt.return %s : i32\n"
+    "}\n";
+
+// All hosts meet |x| times.
+static const char meet_text[] =
+    "func.func @meet(%x: i32) -> i32 {\n"
+    "  %ch = tfrt.new.chain\n"
+    "  %g = tfrt_dist.world\n"
+    "  %r:2 = tfrt.repeat.i32 %x, %g, %ch : !tfrt_dist.group, !tfrt.chain {\n"
+    "    %c = tfrt_dist.barrier %g, %ch\n"
+    "    tfrt.return %g, %c : !tfrt_dist.group, !tfrt.chain\n"
+    "  }\n"
+    "  %one = tfrt.constant.i32 1\n"
+    "  %s = \"tfrt_test.identity\"(%r#1, %one) : (!tfrt.chain, i32) -> i32\n"
+    "  tfrt.return %s : i32\n"
+    "}\n"
+    "func.func @main(%x: i32) -> i32 {\n"
+    "  %l = tfrt_dist.call_all @meet(%x) : (i32) -> (!tfrt_dist.list)\n"
     "  %s = tfrt_dist.list.sum %l : i32\n"
     "  tfrt.return %s : i32\n"
     "}\n";
@@ -189,16 +209,31 @@ static void start(cluster_t* cluster, const tfrt_test_program_t* program, int32_
   tfrt_async_value_release(argument);
 }
 
-static cost_t call_all(cluster_t* cluster, const tfrt_test_program_t* program) {
-  start(cluster, program, 1);
+// Calls a function of |program| on all hosts, with |x|; their results together are |sum|.
+static cost_t call_all(cluster_t* cluster, const tfrt_test_program_t* program, int32_t x,
+                       uint32_t sum) {
+  start(cluster, program, x);
   cost_t cost = await(cluster, cluster->result);
   if (tfrt_async_value_is_error(cluster->result)) {
     expect_ok(tfrt_async_value_error(cluster->result));
   }
-  int32_t sum = *(int32_t*)tfrt_async_value_payload(tfrt_async_value_resolved(cluster->result));
-  expect(sum == (int32_t)(cluster->count * (cluster->count + 1) / 2), "the sum is wrong");
+  int32_t result = *(int32_t*)tfrt_async_value_payload(tfrt_async_value_resolved(cluster->result));
+  expect(result == (int32_t)sum, "the sum is wrong");
   tfrt_async_value_release(cluster->result);
   return cost;
+}
+
+// One barrier among many, where members that send each other something have sessions.
+static cost_t meet(cluster_t* cluster) {
+  tfrt_test_program_t program;
+  tfrt_test_program_initialize(&program, meet_text);
+  call_all(cluster, &program, 1, cluster->count);
+  cost_t one = call_all(cluster, &program, 1, cluster->count);
+  cost_t many = call_all(cluster, &program, 1 + MEETINGS, cluster->count);
+  tfrt_test_program_deinitialize(&program);
+  expect((many.messages - one.messages) % MEETINGS == 0, "barriers don't cost the same");
+  return (cost_t){.messages = (many.messages - one.messages) / MEETINGS,
+                  .ms = (many.ms - one.ms) / MEETINGS};
 }
 
 // The last host dies while it works.
@@ -254,6 +289,7 @@ typedef struct row_s {
   cost_t formed;
   cost_t first;
   cost_t second;
+  cost_t met;
   cost_t lost;
   int64_t bytes_per_peer;
 } row_t;
@@ -266,11 +302,13 @@ static row_t measure(uint32_t count) {
   row.formed = form(&cluster);
   tfrt_test_program_t program;
   tfrt_test_program_initialize(&program, all_text);
-  row.first = call_all(&cluster, &program);
-  row.second = call_all(&cluster, &program);
+  const uint32_t sum = count * (count + 1) / 2;
+  row.first = call_all(&cluster, &program, 1, sum);
+  row.second = call_all(&cluster, &program, 1, sum);
   tfrt_test_program_deinitialize(&program);
   int64_t all = tfrt_counting_allocator_counts(&cluster.memory).current_bytes;
   row.bytes_per_peer = (all - alone) / count;
+  row.met = meet(&cluster);
   row.lost = lose_one(&cluster);
   deinitialize(&cluster);
   return row;
@@ -293,6 +331,22 @@ START_TEST(costs_grow_as_hosts_do) {
 }
 END_TEST
 
+// Each member but the first sends a message up the tree and gets one; no answer to them is a
+// message of its own.
+START_TEST(a_barrier_takes_two_messages_for_each_member) {
+  static const uint32_t counts[] = {128, 200};
+  const uint32_t count = counts[_i];
+  cluster_t cluster;
+  initialize(&cluster, count);
+  form(&cluster);
+  cost_t cost = meet(&cluster);
+  ck_assert_uint_eq(cost.messages, 2 * (count - 1));
+  // Two levels, up and down.
+  ck_assert(cost.ms <= 4 * 0.15);
+  deinitialize(&cluster);
+}
+END_TEST
+
 static const char page_head[] =
     "<!-- SPDX-License-Identifier: Apache-2.0 -->\n"
     "# How costs grow with the number of hosts\n"
@@ -307,15 +361,17 @@ static const char page_head[] =
     "Each pair is the control messages of all hosts, and simulated milliseconds. *Open* is a job "
     "on "
     "all hosts. The\n"
-    "first `call_all` ships the program; the list that it makes is summed. *Notice a death* is "
-    "from "
-    "the death of the\n"
+    "first `call_all` ships the program; the list that it makes is summed. The barrier is one of "
+    "many that follow each\n"
+    "other: up to 8 hosts tell each other in rounds, and more along a tree. *Notice a death* is "
+    "from the death of the\n"
     "last host, which ran a call, to the error at the client: its port refuses at once. Memory is "
     "what host 0 has after\n"
     "the second `call_all`, for each of the hosts.\n"
     "\n"
-    "| hosts | open | first `call_all` | second `call_all` | notice a death | memory per peer |\n"
-    "| --- | --- | --- | --- | --- | --- |\n";
+    "| hosts | open | first `call_all` | second `call_all` | barrier | notice a death | memory per "
+    "peer |\n"
+    "| --- | --- | --- | --- | --- | --- | --- |\n";
 
 static void write_cost(FILE* page, cost_t cost) {
   fprintf(page, " %llu, %.1f ms |", (unsigned long long)cost.messages, cost.ms);
@@ -332,6 +388,7 @@ START_TEST(the_page_is_written) {
     write_cost(page, row.formed);
     write_cost(page, row.first);
     write_cost(page, row.second);
+    write_cost(page, row.met);
     write_cost(page, row.lost);
     fprintf(page, " %.1f KiB |\n", (double)row.bytes_per_peer / 1024);
     fflush(page);
@@ -348,6 +405,7 @@ Suite* tfrt_test_suite(void) {
     tcase_add_test(costs, the_page_is_written);
   } else {
     tcase_add_test(costs, costs_grow_as_hosts_do);
+    tcase_add_loop_test(costs, a_barrier_takes_two_messages_for_each_member, 0, 2);
   }
   suite_add_tcase(suite, costs);
   return suite;

@@ -120,7 +120,7 @@ static const tfrt_wire_member_t members[] = {
      .name = TEXT("beta")},
 };
 #define VIEW \
-  { .epoch = 4, .members = members, .member_count = TFRT_ARRAY_SIZE(members) }
+  { .epoch = 4, .members = members, .member_count = TFRT_ARRAY_SIZE(members), .features = 129 }
 
 static const tfrt_wire_limits_t limits = {
     .batch_bytes = 1000,

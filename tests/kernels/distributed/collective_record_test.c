@@ -239,6 +239,97 @@ START_TEST(some_kinds_let_operands_differ) {
 }
 END_TEST
 
+// There are 5 members, and the record of member 3 differs from the others.
+static void encode_runs(const tfrt_collective_range_t* range, tfrt_string_builder_t* out) {
+  tfrt_string_builder_t bytes[2];
+  tfrt_string_view_t views[5];
+  for (int i = 0; i < 2; ++i) {
+    tfrt_collective_record_t record = record_of(TFRT_COLLECTIVE_ALL_GATHER, TFRT_DTYPE_I8, 2 + i);
+    tfrt_string_builder_initialize(&bytes[i], tfrt_allocator_system());
+    tfrt_collective_record_encode(&record, &bytes[i]);
+  }
+  for (int i = 0; i < 5; ++i) views[i] = tfrt_string_builder_view(&bytes[i == 3]);
+  tfrt_string_builder_initialize(out, tfrt_allocator_system());
+  tfrt_collective_runs_encode(views, range, out);
+  for (int i = 0; i < 2; ++i) tfrt_string_builder_deinitialize(&bytes[i]);
+}
+
+START_TEST(equal_records_go_once) {
+  const size_t record_size = 16 + 2 * 8;
+  // 4, 0, 1, 2; and 3.
+  const tfrt_collective_range_t range = {.begin = 4, .count = 5, .of = 5};
+  tfrt_string_builder_t text;
+  encode_runs(&range, &text);
+  ck_assert_uint_eq(text.size, 2 * (4 + record_size));
+  tfrt_collective_record_t records[5];
+  tfrt_string_view_t bytes[5] = {{0}};
+  memset(records, 0, sizeof(records));
+  ck_assert_ptr_null(
+      tfrt_collective_runs_decode(tfrt_string_builder_view(&text), &range, records, bytes));
+  for (int i = 0; i < 5; ++i) {
+    ck_assert_int_eq(records[i].kind, TFRT_COLLECTIVE_ALL_GATHER);
+    ck_assert_int_eq(records[i].shape.dims[0], i == 3 ? 3 : 2);
+    ck_assert_uint_eq(bytes[i].size, record_size);
+  }
+  tfrt_string_builder_deinitialize(&text);
+}
+END_TEST
+
+START_TEST(each_member_of_a_run_has_the_error) {
+  tfrt_collective_record_t record = {.kind = TFRT_COLLECTIVE_BARRIER};
+  record.error = tfrt_status_create(TFRT_STATUS_ABORTED, "no");
+  tfrt_string_builder_t own;
+  tfrt_string_builder_initialize(&own, tfrt_allocator_system());
+  tfrt_collective_record_encode(&record, &own);
+  tfrt_collective_record_deinitialize(&record);
+  const tfrt_string_view_t views[3] = {tfrt_string_builder_view(&own),
+                                       tfrt_string_builder_view(&own),
+                                       tfrt_string_builder_view(&own)};
+  const tfrt_collective_range_t range = {.begin = 1, .count = 2, .of = 3};
+  tfrt_string_builder_t text;
+  tfrt_string_builder_initialize(&text, tfrt_allocator_system());
+  tfrt_collective_runs_encode(views, &range, &text);
+  tfrt_collective_record_t records[3];
+  tfrt_string_view_t bytes[3] = {{0}};
+  memset(records, 0, sizeof(records));
+  ck_assert_ptr_null(
+      tfrt_collective_runs_decode(tfrt_string_builder_view(&text), &range, records, bytes));
+  ck_assert_ptr_null(records[0].error);
+  for (int i = 1; i < 3; ++i) {
+    ck_assert_str_eq(tfrt_status_message(records[i].error), "no");
+    tfrt_collective_record_deinitialize(&records[i]);
+  }
+  tfrt_string_builder_deinitialize(&text);
+  tfrt_string_builder_deinitialize(&own);
+}
+END_TEST
+
+START_TEST(runs_that_are_none_are_refused) {
+  const tfrt_collective_range_t range = {.begin = 0, .count = 5, .of = 5};
+  tfrt_string_builder_t text;
+  encode_runs(&range, &text);
+  tfrt_collective_record_t records[5];
+  tfrt_string_view_t bytes[5];
+  memset(records, 0, sizeof(records));
+  // Each beginning, and lengths that are 0 or more than there are members.
+  for (size_t size = 0; size < text.size; ++size) {
+    tfrt_status_t status =
+        tfrt_collective_runs_decode(tfrt_string_view_make(text.data, size), &range, records, bytes);
+    ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_INVALID_ARGUMENT);
+    tfrt_status_release(status);
+  }
+  static const uint8_t lengths[] = {0, 6, 255};
+  for (size_t i = 0; i < sizeof(lengths); ++i) {
+    text.data[0] = (char)lengths[i];
+    tfrt_status_t status =
+        tfrt_collective_runs_decode(tfrt_string_builder_view(&text), &range, records, bytes);
+    ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_INVALID_ARGUMENT);
+    tfrt_status_release(status);
+  }
+  tfrt_string_builder_deinitialize(&text);
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   TCase* records = tcase_create("records");
   tcase_add_test(records, a_record_goes_into_bytes_and_back);
@@ -248,6 +339,9 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(records, bytes_that_are_no_record_are_refused);
   tcase_add_test(records, members_that_differ_are_named_with_what_they_have);
   tcase_add_test(records, some_kinds_let_operands_differ);
+  tcase_add_test(records, equal_records_go_once);
+  tcase_add_test(records, each_member_of_a_run_has_the_error);
+  tcase_add_test(records, runs_that_are_none_are_refused);
   Suite* suite = suite_create("collective records");
   suite_add_tcase(suite, records);
   return suite;
