@@ -69,11 +69,6 @@ tfrt_ir_operation_t* tfrt_lowering_append(tfrt_lowering_block_t* body,
 static tfrt_ir_value_t* merge(tfrt_lowering_block_t* body, const tfrt_ir_operation_t* like,
                               tfrt_ir_value_t* const* values, uint32_t count) {
   const tfrt_ir_type_t* type = tfrt_lowering_chain_type(body->lowering);
-  // The chain that the block begins with is the first one, if it is among them.
-  if (count > 1 && values[0] == body->entry && body->entry_is_there) {
-    ++values;
-    --count;
-  }
   if (count == 1 && values[0]->type == type) return values[0];
   tfrt_lowering_op_t parts = {.name = "tfrt.merge.chains",
                               .like = like,

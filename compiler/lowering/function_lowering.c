@@ -363,8 +363,6 @@ static void lower_block(several_t* several, uint32_t index) {
       signature.inputs ? make_function(lowering, function->op, &signature) : NULL;
   tfrt_lowering_block_t body;
   if (!block || !begin_block(&body, lowering, block)) return;
-  // The kernel that runs the blocks has waited for it.
-  body.entry_is_there = index > 0;
   several->names[index] = tfrt_ir_attribute_symbol(lowering->context, &signature.name, 1);
   several->places[index] = (int32_t)several->edges.count;
   for (uint32_t i = 0; i < count; ++i) {

@@ -121,7 +121,6 @@ typedef struct tfrt_lowering_block_s {
   tfrt_lowering_t* lowering;
   tfrt_ir_block_t* block;     // the new one
   tfrt_ir_value_t* entry;     // the chain that it begins with
-  bool entry_is_there;        // before the block begins, and without an error
   tfrt_ir_value_t* control;   // the chain of all that has happened so far
   tfrt_ir_value_t* asserted;  // that of the assertions; NULL: there was none
   tfrt_scratch_t mappings;    // tfrt_lowering_mapping_t; of a value: at its |scratch|

@@ -264,8 +264,7 @@ static const char* tfrt_peer_death_text(const tfrt_peer_t* peer) {
       return "no sign of life";
     case TFRT_SESSION_DEATH_STALLED:
       return "it is heard, and nothing of what is sent to it arrives (does the path pass packets "
-             "of "
-             "full size?)";
+             "of full size?)";
     case TFRT_SESSION_DEATH_GONE:
       return "its process is gone";
     case TFRT_SESSION_DEATH_REPLACED:

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Runs clang-tidy with the checks of .clang-tidy on every C file of the product, in the source tree
-# that the WORKSPACE file shows. Code that protoc-c generates is made anew beside it.
+# that the WORKSPACE file shows. Code that protoc-c generates is made anew beside it; the name of gRPC's
+# file, which a repository rule finds (third_party/system_library.bzl), is any.
 set -euo pipefail
 
 cd "$(dirname "$(readlink -f WORKSPACE)")"
@@ -13,7 +14,8 @@ for file in proto/*.proto compiler/onnx/*.proto; do
 done
 
 tidy() {
-  clang-tidy-14 --quiet "$@" -- -std=c11 -D_GNU_SOURCE -I. "-I$work" 2>"$work/messages.$$"
+  clang-tidy-14 --quiet "$@" -- -std=c11 -D_GNU_SOURCE '-DTFRT_GRPC_FILE_NAME="libgrpc.so"' -I. "-I$work" \
+    2>"$work/messages.$$"
 }
 
 # A test of the test: a mistake is found.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A turn of a loop is one block: the comparison stands in front of the loop and at the end of its
-// body, and a chain that the block was started by is not waited for once more.
+// body.
 //
 // RUN: tfrt_opt --lower-async %s | FileCheck %s --check-prefix=LOWERED
 // RUN: tfrt_translate -mlir-to-bef %s | bef_executor - | FileCheck %s
@@ -9,8 +9,9 @@
 
 // LOWERED-LABEL: func.func @chain.body.bb0
 // LOWERED: "tfrt_async.cmpi"
-// LOWERED: func.func @chain.body.bb2(%arg0: !tfrt.chain, %arg1: i64, %[[TOKEN:.*]]: !tfrt.chain,
-// LOWERED-NEXT: "tfrt_async.execute"(%[[TOKEN]])
+// LOWERED: func.func @chain.body.bb2(%[[CHAIN:.*]]: !tfrt.chain, %arg1: i64, %[[TOKEN:.*]]: !tfrt.chain,
+// LOWERED-NEXT: %[[BOTH:.*]] = tfrt.merge.chains %[[CHAIN]], %[[TOKEN]]
+// LOWERED-NEXT: "tfrt_async.execute"(%[[BOTH]])
 // LOWERED-NEXT: "tfrt_async.addi"
 // LOWERED-NEXT: "tfrt_async.cmpi"
 // LOWERED-NEXT: tfrt.return
