@@ -22,14 +22,6 @@
 // not lingering.
 static _Thread_local int64_t debt_ns;
 
-// On a busy machine each try takes long, and saves nothing. So each one that does makes twice the
-// debt of the one before, up to a limit, until some have been short again.
-#define MAX_DOUBLINGS 5
-#define FORGIVING_COUNT 64
-
-static _Thread_local int doublings;
-static _Thread_local int short_count;  // since the last doubling, or the last one that was forgiven
-
 enum { EMPTY = 0, NOTIFIED = 1, PARKED = 2 };
 
 // |timeout|: relative; NULL: none.
@@ -89,15 +81,7 @@ bool tfrt_parker_linger(void) {
   const int64_t begin = tfrt_clock_now_ns(tfrt_clock_system());
   tfrt_thread_yield();
   const int64_t elapsed = tfrt_clock_now_ns(tfrt_clock_system()) - begin;
-  if (elapsed < LONG_NS) {
-    if (doublings > 0 && ++short_count == FORGIVING_COUNT) {
-      --doublings;
-      short_count = 0;
-    }
-    return true;
-  }
-  debt_ns = elapsed << doublings;
-  if (doublings < MAX_DOUBLINGS) ++doublings;
-  short_count = 0;
+  if (elapsed < LONG_NS) return true;
+  debt_ns = elapsed;
   return false;
 }
