@@ -358,8 +358,10 @@ static int64_t attempt_ns(const tfrt_session_t* session) {
   return earlier(most_ns, later(silence_ns(session) / 4, 8 * session->liveness.round_trip_ns));
 }
 
-static tfrt_status_t dial(tfrt_session_manager_t* manager, tfrt_session_t* session,
-                          tfrt_session_link_t* link, tfrt_transport_connection_t** out_connection) {
+// Without the lock, which the transport may take.
+static tfrt_status_t dial(tfrt_session_t* session, tfrt_session_link_t* link, int64_t timeout_ns,
+                          tfrt_transport_connection_t** out_connection) {
+  const tfrt_session_manager_t* manager = session->manager;
   const tfrt_transport_metadata_t key = {
       .name = tfrt_string_view_of(TFRT_TRANSPORT_CLUSTER_KEY),
       .value = manager->options.cluster_key,
@@ -369,7 +371,7 @@ static tfrt_status_t dial(tfrt_session_manager_t* manager, tfrt_session_t* sessi
       .kind = TFRT_TRANSPORT_CONTROL,
       .metadata = &key,
       .metadata_count = manager->options.cluster_key.size > 0 ? 1 : 0,
-      .timeout_ns = attempt_ns(session),
+      .timeout_ns = timeout_ns,
   };
   return tfrt_transport_dial(manager->transport, &options, &link->handler, out_connection);
 }
@@ -395,10 +397,11 @@ static void run_dial(tfrt_task_t* task) {
   tfrt_node_lock_lock(manager->lock);
   session->dial.is_deferred = false;
   tfrt_session_link_t* link = begin_dial(session);
+  const int64_t timeout_ns = attempt_ns(session);
   tfrt_node_lock_unlock_and_run(manager->lock);
   tfrt_transport_connection_t* connection = NULL;
   tfrt_status_t status = NULL;
-  if (link) status = dial(manager, session, link, &connection);
+  if (link) status = dial(session, link, timeout_ns, &connection);
   tfrt_node_lock_lock(manager->lock);
   if (link) {
     finish_dial(session, link, status, connection);
