@@ -358,7 +358,7 @@ static int64_t attempt_ns(const tfrt_session_t* session) {
   return earlier(most_ns, later(silence_ns(session) / 4, 8 * session->liveness.round_trip_ns));
 }
 
-// Without the lock, which the transport may take.
+// Runs without the lock.
 static tfrt_status_t dial(tfrt_session_t* session, tfrt_session_link_t* link, int64_t timeout_ns,
                           tfrt_transport_connection_t** out_connection) {
   const tfrt_session_manager_t* manager = session->manager;
