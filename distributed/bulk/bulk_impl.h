@@ -396,8 +396,9 @@ void tfrt_bulk_stall_note_window(tfrt_bulk_outgoing_t* outgoing);
 // for a channel of its own. Returns the error (+1) if that has lasted for too long.
 tfrt_status_t tfrt_bulk_stall_note_held(tfrt_bulk_outgoing_t* outgoing) TFRT_MUST_USE;
 
-// The borrower resumes |outgoing| at |offset|, with credit up to |limit|. Returns the error (+1) if
-// none of its bytes have arrived for too long, though channels could be had: none ever will.
+// The borrower resumes |outgoing|, which was given up to its offset, at |offset|, with credit up to
+// |limit|. Returns the error (+1) if none of its bytes have arrived for too long, though channels
+// could be had: none ever will.
 tfrt_status_t tfrt_bulk_stall_note_resumed(tfrt_bulk_outgoing_t* outgoing, uint64_t offset,
                                            uint64_t limit) TFRT_MUST_USE;
 

@@ -692,12 +692,13 @@ tfrt_status_t tfrt_bulk_manager_resume_send(tfrt_bulk_manager_t* manager, uint64
     tfrt_bulk_peer_need(peer);
     return NULL;
   }
+  tfrt_status_t stalled = tfrt_bulk_stall_note_resumed(outgoing, offset, limit);
   outgoing->offset = offset;
   outgoing->limit = limit;
   outgoing->is_described = offset > 0;
   outgoing->was_written = false;
   outgoing->is_interrupted = false;
-  if (take_stall(outgoing, tfrt_bulk_stall_note_resumed(outgoing, offset, limit))) {
+  if (take_stall(outgoing, stalled)) {
     tfrt_bulk_peer_need(peer);
     return NULL;
   }

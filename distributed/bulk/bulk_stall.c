@@ -82,7 +82,10 @@ tfrt_status_t tfrt_bulk_stall_note_resumed(tfrt_bulk_outgoing_t* outgoing, uint6
   // The first chunk of a pace is small: where packets of full size are lost, it may pass on each
   // channel, and is no progress. Nor are bytes that came before those that were lost, and about
   // which no report was asked for. A borrower that gives no credit has all that it asked for.
-  if (offset > outgoing->stall.arrived + outgoing->stall.unasked || offset >= limit) {
+  // Where more than before has come, and all that was given, nothing was lost: what is missing is
+  // not read from its device yet.
+  const bool all_came = offset > outgoing->stall.arrived && offset >= outgoing->offset;
+  if (all_came || offset > outgoing->stall.arrived + outgoing->stall.unasked || offset >= limit) {
     tfrt_bulk_stall_reset(outgoing, offset);
     return NULL;
   }
