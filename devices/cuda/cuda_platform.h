@@ -4,9 +4,8 @@
 //
 //   device   the primary context, which everything in the process shares
 //   stream   non-blocking: not ordered with anybody's default stream
-//   pool     one of our own, whose memory can be lent (cuda_sharing.c), or where the driver has
-//   none
-//            of that kind the device's default pool; either is told to keep what is freed
+//   pool     one of our own, whose memory can be lent (cuda_sharing.c); where the driver has none
+//            of that kind, the device's default pool. It keeps what is freed
 //   await    a thread of the platform asks the driver for the events that are awaited
 //            (cuda_poller.h); no thread of the work queue waits
 //
