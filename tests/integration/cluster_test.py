@@ -701,9 +701,9 @@ class TestHosts(ClusterTest):
         workers[1].kill()
         code, _, err = self.finish(process)
         self.assertEqual(code, 4, err)
-        first = err.splitlines()[0]
-        for part in ("host 1", workers[1].address, "@spin", ENDLESS_CALL):
-            self.assertIn(part, first)
+        # It is the first line, unless host 0's answer takes longer than the client waits with its own.
+        parts = ("host 1", workers[1].address, "@spin", ENDLESS_CALL)
+        self.assertTrue(any(all(part in line for part in parts) for line in err.splitlines()), err)
         # The others take the next program.
         self.expect_workers_run([workers[0], workers[2], workers[3]])
 

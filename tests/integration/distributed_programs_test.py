@@ -241,9 +241,9 @@ class TestPrograms(ClusterTest):
         self.assertEqual(code, 4, err)
         lost = r"<<error: host 0 lost host 1 \([^)]*\) while it ran @rank_or_spin: its process is gone>>"
         self.assertRegex(out, r"^'main' returned 0,%s,2,%s,3\n$" % (lost, lost))
-        first = err.splitlines()[0]
-        for part in ("host 1", workers[1].address, "@rank_or_spin", STUCK_CALL):
-            self.assertIn(part, first)
+        # It is the first line, unless host 0's answer takes longer than the client waits with its own.
+        parts = ("host 1", workers[1].address, "@rank_or_spin", STUCK_CALL)
+        self.assertTrue(any(all(part in line for part in parts) for line in err.splitlines()), err)
 
     def test_a_time_limit_ends_calls_on_all_hosts(self):
         path = self.write("stuck.mlir", STUCK)

@@ -199,9 +199,9 @@ class KillTest(ClusterTest):
         )
         process.send_signal(signal.SIGINT)
         code, _, err = self.finish(process)
-        # Host 0's word of the same loss, with the place.
-        self.assertEqual(code, 4, err)
-        self.assertIn("while it ran @long", err)
+        # Host 0's error of the same loss, with the place, unless the interrupt reached host 0 before it had noticed the loss.
+        self.assertIn(code, (4, 5), err)
+        self.assertIn("while it ran @long" if code == 4 else "Cancelled by SIGINT", err)
         self.expect_idle([workers[0], workers[2]])
 
     def test_the_loss_behind_a_call_that_is_made_again_is_told(self):
