@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/transport/grpc/accept.h"
-#include "distributed/transport/grpc/grpc_functions.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "distributed/transport/grpc/grpc_functions.h"
+#include "distributed/tuning/tuning.h"
+#include "host_runtime/base/number_text.h"
+#include "host_runtime/base/random.h"
 
 static bool is_printable(tfrt_string_view_t text) {
   for (size_t i = 0; i < text.size; ++i) {
@@ -35,7 +39,8 @@ static void on_accepted_ended(tfrt_grpc_event_t* event, bool is_ok) {
 static void start_waiting_for_end(tfrt_grpc_connection_t* connection) {
   grpc_op end = {.op = GRPC_OP_RECV_CLOSE_ON_SERVER};
   end.data.recv_close_on_server.cancelled = &connection->side.listener.is_cancelled;
-  tfrt_grpc_connection_start_batch(connection, &end, 1, &connection->events.ended);
+  tfrt_grpc_connection_start_batch(connection, connection->call, &end, 1,
+                                   &connection->events.ended);
 }
 
 // --- The acceptor's answer ---------------------------------------------------
@@ -48,7 +53,8 @@ static void accept_stream(tfrt_grpc_connection_t* connection, tfrt_transport_han
     open.data.send_initial_metadata.metadata = &connection->bundle.agreement;
     open.data.send_initial_metadata.count = 1;
   }
-  tfrt_grpc_connection_start_batch(connection, &open, 1, &connection->events.opened);
+  tfrt_grpc_connection_start_batch(connection, connection->call, &open, 1,
+                                   &connection->events.opened);
   tfrt_grpc_connection_open(connection);
 }
 
@@ -79,7 +85,8 @@ static void reject_stream(tfrt_grpc_connection_t* connection, tfrt_status_t stat
   answer[1].data.send_status_from_server.status_details = &side->details;
   answer[1].data.send_status_from_server.trailing_metadata = &side->rejected_mark;
   answer[1].data.send_status_from_server.trailing_metadata_count = 1;
-  tfrt_grpc_connection_start_batch(connection, answer, 2, &connection->events.finished);
+  tfrt_grpc_connection_start_batch(connection, connection->call, answer, 2,
+                                   &connection->events.finished);
   tfrt_grpc_connection_open(connection);
 }
 
@@ -120,6 +127,98 @@ static tfrt_status_t judge(tfrt_grpc_connection_t* connection, const grpc_metada
                                         .metadata_count = count,
                                         .connection = &connection->base};
   return acceptor->vtable->accept(acceptor, &incoming, out_handler);
+}
+
+// --- Further streams ---------------------------------------------------------
+
+static void on_other_accepted(tfrt_grpc_event_t* event, bool is_ok) {
+  (void)is_ok;  // a failure shows at |ended|
+  tfrt_grpc_connection_settle_event(
+      TFRT_CONTAINER_OF(event, tfrt_grpc_other_stream_t, opened)->stream.connection);
+}
+
+// Agrees to the number of streams that |asked|, the dialler's word, says, if it is one.
+static void agree(tfrt_grpc_connection_t* connection, tfrt_string_view_t asked) {
+  tfrt_grpc_bundle_t* bundle = &connection->bundle;
+  uint64_t count = 0;
+  if (!tfrt_number_text_parse_u64(asked, &count)) return;
+  if (count > TFRT_TUNING_GRPC_BUNDLE_STREAMS) count = TFRT_TUNING_GRPC_BUNDLE_STREAMS;
+  if (count < 2) return;
+  if (!tfrt_grpc_bundle_make_room(connection, (uint32_t)count, on_other_accepted)) return;
+  uint64_t secret[2];
+  tfrt_random_entropy(secret, sizeof(secret));
+  snprintf(bundle->token, sizeof(bundle->token), "%016" PRIx64 "%016" PRIx64, secret[0], secret[1]);
+  bundle->agreement = tfrt_grpc_bundle_make_mark(bundle->token, (uint32_t)count);
+}
+
+// True if |word|, a token and a number, has the token of |connection|.
+static bool has_token(const tfrt_grpc_connection_t* connection, tfrt_string_view_t word) {
+  const char* own = connection->bundle.token;
+  return own[0] != '\0' && word.size >= TFRT_GRPC_TOKEN_DIGITS &&
+         tfrt_transport_secrets_are_equal(tfrt_string_view_make(own, TFRT_GRPC_TOKEN_DIGITS),
+                                          tfrt_string_view_make(word.data, TFRT_GRPC_TOKEN_DIGITS));
+}
+
+// The member of |set| (+1) that has the token of |word|, or NULL.
+static tfrt_grpc_connection_t* find_owner(tfrt_grpc_connection_set_t* set,
+                                          tfrt_string_view_t word) {
+  tfrt_grpc_connection_t* found = NULL;
+  tfrt_mutex_lock(&set->mutex);
+  for (tfrt_list_link_t* link = set->connections.next; link != &set->connections && !found;
+       link = link->next) {
+    tfrt_grpc_connection_t* connection = TFRT_CONTAINER_OF(link, tfrt_grpc_connection_t, set_link);
+    if (has_token(connection, word)) found = connection;
+  }
+  // A member holds a reference to itself.
+  if (found) tfrt_transport_connection_retain(&found->base);
+  tfrt_mutex_unlock(&set->mutex);
+  return found;
+}
+
+// Puts |call| into its place, |number|; false if that can't be.
+static bool place_call(tfrt_grpc_connection_t* connection, grpc_call* call, uint32_t number) {
+  tfrt_grpc_bundle_t* bundle = &connection->bundle;
+  tfrt_mutex_lock(&connection->mutex);
+  bool is_placed = bundle->state == TFRT_GRPC_BUNDLE_OFFERED && number > 0 &&
+                   number < bundle->count && !bundle->others[number - 1].call &&
+                   tfrt_grpc_connection_is_usable(connection);
+  if (is_placed) {
+    bundle->others[number - 1].call = call;
+    ++bundle->live;
+  }
+  tfrt_mutex_unlock(&connection->mutex);
+  return is_placed;
+}
+
+// Begins stream |number|, whose call is in its place.
+static void begin_other(tfrt_grpc_connection_t* connection, tfrt_string_view_t word,
+                        uint32_t number) {
+  tfrt_grpc_other_stream_t* other = &connection->bundle.others[number - 1];
+  grpc_op end = {.op = GRPC_OP_RECV_CLOSE_ON_SERVER};
+  end.data.recv_close_on_server.cancelled = &other->is_cancelled;
+  tfrt_grpc_connection_start_batch(connection, other->call, &end, 1, &other->ended);
+  other->mark = tfrt_grpc_bundle_make_mark(word.data, number);
+  grpc_op open = {.op = GRPC_OP_SEND_INITIAL_METADATA};
+  open.data.send_initial_metadata.metadata = &other->mark;
+  open.data.send_initial_metadata.count = 1;
+  tfrt_grpc_connection_start_batch(connection, other->call, &open, 1, &other->opened);
+  tfrt_grpc_bundle_note_joined(connection);
+}
+
+// Adds |call| (taken over), which came with |word|, a token and a number, to the connection of
+// |set| that has the token; ends the call if none has.
+static void add_call(tfrt_grpc_connection_set_t* set, grpc_call* call, tfrt_string_view_t word) {
+  uint32_t number = 0;
+  tfrt_grpc_connection_t* connection = find_owner(set, word);
+  if (connection && tfrt_grpc_bundle_read_mark(word, &number) &&
+      place_call(connection, call, number)) {
+    begin_other(connection, word, number);
+  } else {
+    grpc_call_cancel_with_status(call, GRPC_STATUS_FAILED_PRECONDITION, "no bundle lacks this",
+                                 NULL);
+    grpc_call_unref(call);
+  }
+  if (connection) tfrt_transport_connection_release(&connection->base);
 }
 
 // --- Life --------------------------------------------------------------------
@@ -186,7 +285,7 @@ static void note_call(tfrt_grpc_connection_t* connection, const grpc_metadata_ar
 static void add_to_bundle(grpc_call* call, tfrt_string_view_t word,
                           const tfrt_grpc_accept_context_t* context) {
   if (context->admission) (void)tfrt_grpc_admission_note_call(context->admission, call, false);
-  tfrt_grpc_bundle_add(context->set, call, word);
+  add_call(context->set, call, word);
 }
 
 void tfrt_grpc_accept_take_call(grpc_call* call, tfrt_transport_kind_t kind,
@@ -211,7 +310,7 @@ void tfrt_grpc_accept_take_call(grpc_call* call, tfrt_transport_kind_t kind,
     if (context->admission) note_call(connection, metadata, context->admission);
     tfrt_string_view_t asked;
     if (context->may_bundle && find_value(metadata, TFRT_GRPC_STREAMS_NAME, &asked)) {
-      tfrt_grpc_bundle_agree(connection, asked);
+      agree(connection, asked);
     }
     accept_stream(connection, handler);
   } else {

@@ -124,27 +124,25 @@ typedef struct tfrt_grpc_bundle_s {
 void tfrt_grpc_bundle_initialize(tfrt_grpc_connection_t* connection,
                                  tfrt_grpc_event_fn_t on_received);
 
-// Listener: agrees to the number of streams that |asked|, the dialler's word, says, if it is one;
-// then |agreement| is to be sent. Belongs to the queue's thread.
-void tfrt_grpc_bundle_agree(tfrt_grpc_connection_t* connection, tfrt_string_view_t asked);
+// Makes a mark, for the metadata of a stream, of the first TFRT_GRPC_TOKEN_DIGITS characters of
+// |token| and |number|; its value is the caller's. Thread-safe.
+grpc_metadata tfrt_grpc_bundle_make_mark(const char* token, uint32_t number);
 
-// Listener: adds |call| (taken over), which came with |word|, a token and a number, to the
-// connection of |set| that has the token; ends the call if none has. Belongs to the queue's thread.
-void tfrt_grpc_bundle_add(tfrt_grpc_connection_set_t* set, grpc_call* call,
-                          tfrt_string_view_t word);
+// Sets |*out_number| to the number behind the token in |mark|, the value of such metadata; false if
+// it has no such form. Thread-safe.
+bool tfrt_grpc_bundle_read_mark(tfrt_string_view_t mark, uint32_t* out_number);
 
-// Dialler: opens the other streams on |channel|, for |method|, as the listener's |word| says.
-// Belongs to the queue's thread.
-void tfrt_grpc_bundle_open(tfrt_grpc_connection_t* connection, grpc_channel* channel,
-                           const char* method, tfrt_string_view_t word);
+// Makes room for |count| streams in all, OFFERED; |on_opened| runs when one of the others is
+// opened. False where memory is out. Belongs to the queue's thread.
+bool tfrt_grpc_bundle_make_room(tfrt_grpc_connection_t* connection, uint32_t count,
+                                tfrt_grpc_event_fn_t on_opened);
+
+// One more of the others is there on both sides. Belongs to the queue's thread.
+void tfrt_grpc_bundle_note_joined(tfrt_grpc_connection_t* connection);
 
 // The call that the next message goes to; the turn passes on. NULL: the turns begin with that
-// message, and the caller calls tfrt_grpc_bundle_send_beginning() first. With the lock held.
+// message, and the caller sends the empty one first. With the lock held.
 grpc_call* tfrt_grpc_bundle_take_turn(tfrt_grpc_connection_t* connection);
-
-// Sends the empty message; |begun| runs then, and was counted already. Belongs to the thread that
-// works on the write in flight.
-void tfrt_grpc_bundle_send_beginning(tfrt_grpc_connection_t* connection);
 
 // Sees to it that the next message is read. Belongs to the queue's thread.
 void tfrt_grpc_bundle_read(tfrt_grpc_connection_t* connection);
@@ -152,9 +150,6 @@ void tfrt_grpc_bundle_read(tfrt_grpc_connection_t* connection);
 // True if the next message is there: sets |*out_message| (+1), or NULL if there is none any more.
 // Belongs to the queue's thread.
 bool tfrt_grpc_bundle_take(tfrt_grpc_connection_t* connection, grpc_byte_buffer** out_message);
-
-// Says that nothing more is coming on the other streams. Belongs to the queue's thread.
-void tfrt_grpc_bundle_finish(tfrt_grpc_connection_t* connection);
 
 // Breaks the other streams. Thread-safe.
 void tfrt_grpc_bundle_cancel(tfrt_grpc_connection_t* connection);

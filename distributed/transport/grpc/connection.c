@@ -100,13 +100,28 @@ static size_t read_spans(grpc_byte_buffer* buffer, tfrt_transport_span_t* spans)
   return count;
 }
 
+// Returns room for |count| spans, which is |queue|'s, or NULL when memory is out. It is valid until
+// the next call.
+static tfrt_transport_span_t* room_for_spans(tfrt_grpc_queue_t* queue, size_t count) {
+  if (count > queue->span_capacity || !queue->spans) {
+    size_t capacity = count < 64 ? 64 : count;
+    tfrt_transport_span_t* spans =
+        tfrt_allocator_reallocate(queue->allocator, queue->spans,
+                                  queue->span_capacity * sizeof(*spans), capacity * sizeof(*spans));
+    if (!spans) return NULL;
+    queue->spans = spans;
+    queue->span_capacity = capacity;
+  }
+  return queue->spans;
+}
+
 // Sets |*out_spans| and |*out_count| to the pieces of |buffer|, which is not changed and must
 // outlive them; false when memory is out. Uses the room of |queue|, on its thread.
 static bool spans_of(grpc_byte_buffer* buffer, tfrt_grpc_queue_t* queue,
                      const tfrt_transport_span_t** out_spans, size_t* out_count) {
   *out_spans = NULL;
   *out_count = read_spans(buffer, NULL);
-  tfrt_transport_span_t* spans = tfrt_grpc_queue_spans(queue, *out_count);
+  tfrt_transport_span_t* spans = room_for_spans(queue, *out_count);
   if (!spans) return false;
   *out_count = read_spans(buffer, spans);
   *out_spans = spans;
@@ -119,13 +134,14 @@ static tfrt_grpc_connection_t* connection_of(tfrt_transport_connection_t* base) 
   return TFRT_CONTAINER_OF(base, tfrt_grpc_connection_t, base);
 }
 
-void tfrt_grpc_connection_start_batch(tfrt_grpc_connection_t* connection, const grpc_op* operations,
-                                      size_t count, tfrt_grpc_event_t* event) {
+void tfrt_grpc_connection_start_batch(tfrt_grpc_connection_t* connection, grpc_call* call,
+                                      const grpc_op* operations, size_t count,
+                                      tfrt_grpc_event_t* event) {
   tfrt_mutex_lock(&connection->mutex);
   ++connection->pending;
   tfrt_mutex_unlock(&connection->mutex);
   // Without the lock: gRPC may write to the socket in here.
-  tfrt_grpc_queue_start_batch(connection->call, operations, count, event);
+  tfrt_grpc_queue_start_batch(call, operations, count, event);
 }
 
 // The phases that may follow each phase. The end may come while the first operations are started.
@@ -212,6 +228,15 @@ static void on_sent(tfrt_grpc_event_t* event, bool is_ok) {
   }
 }
 
+// Sends the empty message that begins the turns; counted already.
+static void send_beginning(tfrt_grpc_connection_t* connection) {
+  tfrt_grpc_bundle_t* bundle = &connection->bundle;
+  bundle->beginning = grpc_raw_byte_buffer_create(NULL, 0);
+  grpc_op operation = {.op = GRPC_OP_SEND_MESSAGE};
+  operation.data.send_message.send_message = bundle->beginning;
+  tfrt_grpc_queue_start_batch(connection->call, &operation, 1, &bundle->begun);
+}
+
 // The message that begins the turns was sent: the write that waits for it is next.
 static void on_begun(tfrt_grpc_event_t* event, bool is_ok) {
   tfrt_grpc_connection_t* connection =
@@ -275,7 +300,7 @@ static void connection_write(tfrt_transport_connection_t* base, tfrt_transport_w
   if (call) {
     start_write(connection, write, call);
   } else if (is_taken) {
-    tfrt_grpc_bundle_send_beginning(connection);
+    send_beginning(connection);
   } else {
     // on_closed may have come, and the owner may release the object, which the event needs.
     tfrt_transport_connection_retain(base);
@@ -353,6 +378,25 @@ static void connection_receive(tfrt_transport_connection_t* base) {
   if (is_due) post(connection, &connection->events.poke);
 }
 
+// --- The set ----------------------------------------------------------------
+
+bool tfrt_grpc_connection_set_add(tfrt_grpc_connection_set_t* set,
+                                  tfrt_grpc_connection_t* connection) {
+  tfrt_mutex_lock(&set->mutex);
+  bool is_open = !set->is_closed;
+  if (is_open) tfrt_list_push_back(&set->connections, &connection->set_link);
+  tfrt_mutex_unlock(&set->mutex);
+  return is_open;
+}
+
+// Removes |connection|, a member.
+static void set_remove(tfrt_grpc_connection_set_t* set, tfrt_grpc_connection_t* connection) {
+  tfrt_mutex_lock(&set->mutex);
+  tfrt_list_remove(&connection->set_link);
+  if (tfrt_list_is_empty(&set->connections)) tfrt_condition_broadcast(&set->emptied);
+  tfrt_mutex_unlock(&set->mutex);
+}
+
 // --- The end -----------------------------------------------------------------
 
 static void on_finished(tfrt_grpc_event_t* event, bool is_ok) {
@@ -361,11 +405,17 @@ static void on_finished(tfrt_grpc_event_t* event, bool is_ok) {
       TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, events.finished));
 }
 
+// Says on all streams that nothing more is coming.
 static void start_finish(tfrt_grpc_connection_t* connection) {
   grpc_op operation = {.op = GRPC_OP_SEND_CLOSE_FROM_CLIENT};
   if (!connection->is_dialled) operation.op = GRPC_OP_SEND_STATUS_FROM_SERVER;  // zero: OK
-  tfrt_grpc_connection_start_batch(connection, &operation, 1, &connection->events.finished);
-  tfrt_grpc_bundle_finish(connection);
+  tfrt_grpc_connection_start_batch(connection, connection->call, &operation, 1,
+                                   &connection->events.finished);
+  for (uint32_t i = 1; i < connection->bundle.count; ++i) {
+    tfrt_grpc_other_stream_t* other = &connection->bundle.others[i - 1];
+    if (!other->call) continue;
+    tfrt_grpc_connection_start_batch(connection, other->call, &operation, 1, &other->finished);
+  }
 }
 
 static tfrt_transport_end_t choose_end(tfrt_grpc_connection_t* connection,
@@ -395,14 +445,6 @@ static void give_up_call(tfrt_grpc_connection_t* connection, grpc_call* call) {
   grpc_call_unref(call);
 }
 
-// Removes |connection|, a member.
-static void set_remove(tfrt_grpc_connection_set_t* set, tfrt_grpc_connection_t* connection) {
-  tfrt_mutex_lock(&set->mutex);
-  tfrt_list_remove(&connection->set_link);
-  if (tfrt_list_is_empty(&set->connections)) tfrt_condition_broadcast(&set->emptied);
-  tfrt_mutex_unlock(&set->mutex);
-}
-
 // From now on this is an object that only waits for its last reference.
 static void tell_end(tfrt_grpc_connection_t* connection) {
   tfrt_status_t status;
@@ -425,20 +467,6 @@ void tfrt_grpc_connection_take_end(tfrt_grpc_connection_t* connection, tfrt_tran
   tfrt_mutex_unlock(&connection->mutex);
   if (end != TFRT_TRANSPORT_ENDED) tfrt_grpc_bundle_cancel(connection);
   tfrt_grpc_connection_settle_event(connection);
-}
-
-void tfrt_grpc_connection_break(tfrt_grpc_connection_t* connection) {
-  tfrt_mutex_lock(&connection->mutex);
-  if (connection->phase == TFRT_GRPC_PHASE_ENDING && connection->end == TFRT_TRANSPORT_ENDED) {
-    connection->end = TFRT_TRANSPORT_RESET;
-    connection->end_status =
-        tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "a stream of the connection broke");
-  }
-  grpc_call* call = connection->call;
-  tfrt_mutex_unlock(&connection->mutex);
-  // Only this thread gives it up.
-  if (call) grpc_call_cancel_with_status(call, GRPC_STATUS_UNAVAILABLE, "a stream broke", NULL);
-  tfrt_grpc_bundle_cancel(connection);
 }
 
 static void connection_close(tfrt_transport_connection_t* base) {
@@ -476,8 +504,27 @@ static void connection_abort(tfrt_transport_connection_t* base) {
   break_stream(connection_of(base), TFRT_GRPC_WISH_ABORT);
 }
 
-void tfrt_grpc_connection_give_up(tfrt_grpc_connection_t* connection) {
-  break_stream(connection, TFRT_GRPC_WISH_GIVE_UP);
+// The peer has broken the connection.
+static void break_because_of_peer(tfrt_grpc_connection_t* connection) {
+  tfrt_mutex_lock(&connection->mutex);
+  if (connection->phase == TFRT_GRPC_PHASE_ENDING && connection->end == TFRT_TRANSPORT_ENDED) {
+    connection->end = TFRT_TRANSPORT_RESET;
+    connection->end_status =
+        tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "a stream of the connection broke");
+  }
+  grpc_call* call = connection->call;
+  tfrt_mutex_unlock(&connection->mutex);
+  // Only this thread gives it up.
+  if (call) grpc_call_cancel_with_status(call, GRPC_STATUS_UNAVAILABLE, "a stream broke", NULL);
+  tfrt_grpc_bundle_cancel(connection);
+}
+
+void tfrt_grpc_connection_break(tfrt_grpc_connection_t* connection, tfrt_grpc_break_t reason) {
+  if (reason == TFRT_GRPC_BREAK_NO_ANSWER) {
+    break_stream(connection, TFRT_GRPC_WISH_GIVE_UP);
+  } else {
+    break_because_of_peer(connection);
+  }
 }
 
 // --- Settling ----------------------------------------------------------------
@@ -597,100 +644,4 @@ void tfrt_grpc_connection_initialize(tfrt_grpc_connection_t* connection, tfrt_tr
   tfrt_grpc_event_initialize(&connection->events.refused, on_refused);
   tfrt_grpc_event_initialize(&connection->events.finished, on_finished);
   tfrt_grpc_event_initialize(&connection->events.poke, on_poke);
-}
-
-// --- The set ---------------------------------------------------------------
-
-void tfrt_grpc_connection_set_initialize(tfrt_grpc_connection_set_t* set) {
-  tfrt_mutex_initialize(&set->mutex);
-  tfrt_condition_initialize(&set->emptied);
-  tfrt_list_initialize(&set->connections);
-  tfrt_list_initialize(&set->abandoned);
-  set->is_closed = false;
-}
-
-void tfrt_grpc_connection_set_deinitialize(tfrt_grpc_connection_set_t* set) {
-  tfrt_condition_deinitialize(&set->emptied);
-  tfrt_mutex_deinitialize(&set->mutex);
-}
-
-bool tfrt_grpc_connection_set_add(tfrt_grpc_connection_set_t* set,
-                                  tfrt_grpc_connection_t* connection) {
-  tfrt_mutex_lock(&set->mutex);
-  bool is_open = !set->is_closed;
-  if (is_open) tfrt_list_push_back(&set->connections, &connection->set_link);
-  tfrt_mutex_unlock(&set->mutex);
-  return is_open;
-}
-
-void tfrt_grpc_connection_set_abandon(tfrt_grpc_connection_set_t* set,
-                                      tfrt_grpc_connection_t* connection) {
-  tfrt_mutex_lock(&set->mutex);
-  tfrt_list_push_back(&set->abandoned, &connection->side.dialler.abandoned_link);
-  tfrt_mutex_unlock(&set->mutex);
-}
-
-bool tfrt_grpc_connection_set_reclaim(tfrt_grpc_connection_set_t* set,
-                                      tfrt_grpc_connection_t* connection) {
-  tfrt_list_link_t* link = &connection->side.dialler.abandoned_link;
-  tfrt_mutex_lock(&set->mutex);
-  bool is_abandoned = tfrt_list_is_linked(link);
-  if (is_abandoned) tfrt_list_remove(link);
-  if (tfrt_list_is_empty(&set->abandoned)) tfrt_condition_broadcast(&set->emptied);
-  tfrt_mutex_unlock(&set->mutex);
-  return is_abandoned;
-}
-
-// Takes out an abandoned one (+1), or returns NULL.
-static tfrt_grpc_connection_t* take_abandoned(tfrt_grpc_connection_set_t* set) {
-  tfrt_grpc_connection_t* connection = NULL;
-  tfrt_mutex_lock(&set->mutex);
-  tfrt_list_link_t* link = tfrt_list_pop_front(&set->abandoned);
-  if (link) {
-    connection = TFRT_CONTAINER_OF(link, tfrt_grpc_connection_t, side.dialler.abandoned_link);
-    // Its event may come as soon as the lock is open, and drop the reference that it holds.
-    tfrt_transport_connection_retain(&connection->base);
-  }
-  tfrt_mutex_unlock(&set->mutex);
-  return connection;
-}
-
-void tfrt_grpc_connection_set_close(tfrt_grpc_connection_set_t* set) {
-  tfrt_mutex_lock(&set->mutex);
-  set->is_closed = true;
-  // With the lock held, so that no member can leave meanwhile. An abort calls nobody back:
-  // all callbacks come from queue threads, which at worst wait here to leave the set.
-  for (tfrt_list_link_t* link = set->connections.next; link != &set->connections;
-       link = link->next) {
-    tfrt_grpc_connection_t* connection = TFRT_CONTAINER_OF(link, tfrt_grpc_connection_t, set_link);
-    tfrt_transport_connection_abort(&connection->base);
-  }
-  tfrt_mutex_unlock(&set->mutex);
-}
-
-// Waits until |list|, of |set|, is empty; false if that takes longer. With the lock held.
-static bool await_empty(tfrt_grpc_connection_set_t* set, const tfrt_list_link_t* list,
-                        int64_t deadline_ns) {
-  bool is_in_time = true;
-  while (is_in_time && !tfrt_list_is_empty(list)) {
-    is_in_time = tfrt_condition_wait_until(&set->emptied, &set->mutex, deadline_ns);
-  }
-  return tfrt_list_is_empty(list);
-}
-
-bool tfrt_grpc_connection_set_drain(tfrt_grpc_connection_set_t* set, int64_t deadline_ns) {
-  tfrt_mutex_lock(&set->mutex);
-  bool is_empty = await_empty(set, &set->connections, deadline_ns);
-  if (is_empty) {
-    const int64_t now_ns = tfrt_clock_now_ns(tfrt_clock_system());
-    const int64_t patience_ns = tfrt_deadline_after(now_ns, tfrt_grpc_leave_ns());
-    (void)await_empty(set, &set->abandoned, patience_ns < deadline_ns ? patience_ns : deadline_ns);
-  }
-  tfrt_mutex_unlock(&set->mutex);
-  if (!is_empty) return false;
-  for (tfrt_grpc_connection_t* abandoned; (abandoned = take_abandoned(set));) {
-    grpc_channel_destroy(abandoned->side.dialler.channel);
-    tfrt_transport_connection_release(&abandoned->base);
-  }
-  return true;
 }

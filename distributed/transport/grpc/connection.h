@@ -59,7 +59,8 @@ typedef struct tfrt_grpc_side_vtable_s {
 // The connections of a transport whose on_closed is still to come. So close finds all of them, and
 // drain knows when the last one is gone. Connections are added until the set is closed, and each
 // removes itself after its on_closed. Its lock is taken before that of a connection, never the
-// other way round. The set also knows the diallers whose channels outlive the stream (dial.c).
+// other way round. The set also knows the diallers whose channels outlive the stream (dial.c). The
+// transport makes, closes, drains and ends the set (grpc_transport.c).
 typedef struct tfrt_grpc_connection_set_s {
   tfrt_mutex_t mutex;
   tfrt_condition_t emptied;
@@ -204,10 +205,11 @@ void tfrt_grpc_connection_initialize(tfrt_grpc_connection_t* connection, tfrt_tr
                                      tfrt_transport_handler_t* handler, tfrt_grpc_queue_t* queue,
                                      tfrt_grpc_connection_set_t* set, tfrt_allocator_t allocator);
 
-// Starts the operations |operations| under |event|, which must be counted: adds it to what
-// is pending. Thread-safe.
-void tfrt_grpc_connection_start_batch(tfrt_grpc_connection_t* connection, const grpc_op* operations,
-                                      size_t count, tfrt_grpc_event_t* event);
+// Starts the operations |operations| on |call|, that of one of the streams, under |event|, which
+// must be counted: adds it to what is pending. Thread-safe.
+void tfrt_grpc_connection_start_batch(tfrt_grpc_connection_t* connection, grpc_call* call,
+                                      const grpc_op* operations, size_t count,
+                                      tfrt_grpc_event_t* event);
 
 // Leaves STARTING, when the first operations have been started; does what was asked for
 // meanwhile. Belongs to the queue's thread.
@@ -224,46 +226,23 @@ static inline bool tfrt_grpc_connection_is_usable(const tfrt_grpc_connection_t* 
          connection->receiving != TFRT_GRPC_RECEIVING_EXHAUSTED;
 }
 
-// Breaks the connection, because of the peer: one of its streams has, or it has sent what it may
-// not. Belongs to the queue's thread.
-void tfrt_grpc_connection_break(tfrt_grpc_connection_t* connection);
+// Why a connection breaks, besides an abort.
+typedef enum tfrt_grpc_break_e {
+  TFRT_GRPC_BREAK_PEER,       // one of its streams broke, or the peer sent what it may not
+  TFRT_GRPC_BREAK_NO_ANSWER,  // dialler: the time for an answer is up
+} tfrt_grpc_break_t;
+
+// Breaks the connection because of |reason|. Belongs to the queue's thread.
+void tfrt_grpc_connection_break(tfrt_grpc_connection_t* connection, tfrt_grpc_break_t reason);
 
 // The event |ended| has come: the main stream is over as |end| and |status| (taken over) say.
 // Belongs to the queue's thread.
 void tfrt_grpc_connection_take_end(tfrt_grpc_connection_t* connection, tfrt_transport_end_t end,
                                    tfrt_status_t status);
 
-// Breaks the stream because the time for an answer is up. Belongs to the queue's thread.
-void tfrt_grpc_connection_give_up(tfrt_grpc_connection_t* connection);
-
-// Makes |set| an open one without members. Thread-compatible.
-void tfrt_grpc_connection_set_initialize(tfrt_grpc_connection_set_t* set);
-
-// Gives back |set|, which is empty. Thread-compatible.
-void tfrt_grpc_connection_set_deinitialize(tfrt_grpc_connection_set_t* set);
-
 // Adds |connection|, which must live until it is removed, and returns true, or returns
 // false if |set| is closed. Thread-safe.
 bool tfrt_grpc_connection_set_add(tfrt_grpc_connection_set_t* set,
                                   tfrt_grpc_connection_t* connection) TFRT_MUST_USE;
-
-// Adds |connection|, a dialler that holds a reference to itself and is still a member, to those
-// that are abandoned. Thread-safe.
-void tfrt_grpc_connection_set_abandon(tfrt_grpc_connection_set_t* set,
-                                      tfrt_grpc_connection_t* connection);
-
-// Removes |connection| from those that are abandoned; false if it is none any more, because |set|
-// was drained. Thread-safe.
-bool tfrt_grpc_connection_set_reclaim(tfrt_grpc_connection_set_t* set,
-                                      tfrt_grpc_connection_t* connection) TFRT_MUST_USE;
-
-// Closes |set| and aborts all members; idempotent. Thread-safe.
-void tfrt_grpc_connection_set_close(tfrt_grpc_connection_set_t* set);
-
-// Waits until |set|, which is closed, is empty, at most until |deadline_ns| of the system's clock
-// (TFRT_TIME_INFINITE: for ever). Returns whether it is. Then waits a moment for the ends of those
-// that are abandoned, and destroys the channels of the others. Thread-safe.
-bool tfrt_grpc_connection_set_drain(tfrt_grpc_connection_set_t* set, int64_t deadline_ns)
-    TFRT_MUST_USE;
 
 #endif  // TFRT_DISTRIBUTED_TRANSPORT_GRPC_CONNECTION_H_

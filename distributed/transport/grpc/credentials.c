@@ -337,10 +337,6 @@ static grpc_server_credentials* create_server_credentials(grpc_tls_certificate_p
   return grpc_tls_server_credentials_create(options);
 }
 
-tfrt_certificate_files_t tfrt_grpc_credential_set_files(const tfrt_grpc_credential_set_t* set) {
-  return files_of(set->watch);
-}
-
 tfrt_status_t tfrt_grpc_credential_set_initialize(tfrt_grpc_credential_set_t* set,
                                                   const tfrt_grpc_credentials_t* credentials) {
   memset(set, 0, sizeof(*set));
@@ -361,6 +357,7 @@ tfrt_status_t tfrt_grpc_credential_set_initialize(tfrt_grpc_credential_set_t* se
   uint32_t reload_s =
       credentials->reload_s ? credentials->reload_s : (uint32_t)TFRT_GRPC_CREDENTIALS_RELOAD_S;
   TFRT_RETURN_IF_ERROR(create_watch(files, reload_s, &set->watch));
+  set->files = files_of(set->watch);
   grpc_tls_certificate_provider* provider = create_provider(set->watch);
   set->channel = create_channel_credentials(provider);
   set->server = create_server_credentials(provider);

@@ -53,6 +53,7 @@ typedef struct tfrt_grpc_credential_set_s {
   struct grpc_channel_credentials* channel;
   struct grpc_server_credentials* server;
   tfrt_certificate_watch_t* watch;  // NULL: no TLS
+  tfrt_certificate_files_t files;   // those that a set with TLS was made of; the texts are its own
   bool is_encrypted;
 } tfrt_grpc_credential_set_t;
 
@@ -60,9 +61,6 @@ typedef struct tfrt_grpc_credential_set_s {
 tfrt_status_t tfrt_grpc_credential_set_initialize(tfrt_grpc_credential_set_t* set,
                                                   const tfrt_grpc_credentials_t* credentials)
     TFRT_MUST_USE;
-
-// The paths of the files that |set|, one with TLS, was made of; they are |set|'s. Thread-safe.
-tfrt_certificate_files_t tfrt_grpc_credential_set_files(const tfrt_grpc_credential_set_t* set);
 
 // Gives back what |set| holds; one of zeroes holds nothing. Thread-compatible.
 void tfrt_grpc_credential_set_deinitialize(tfrt_grpc_credential_set_t* set);

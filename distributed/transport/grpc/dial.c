@@ -30,9 +30,8 @@ static tfrt_status_t turned_away(const tfrt_grpc_credential_set_t* credentials,
                               "end",
                               address);
   }
-  const tfrt_certificate_files_t files = tfrt_grpc_credential_set_files(credentials);
   tfrt_status_t status =
-      tfrt_certificate_check(&files, TFRT_CERTIFICATE_CLIENT, (int64_t)time(NULL));
+      tfrt_certificate_check(&credentials->files, TFRT_CERTIFICATE_CLIENT, (int64_t)time(NULL));
   const bool is_known = tfrt_status_code(status) == code;
   tfrt_status_t error =
       is_known ? tfrt_status_create(code, "the host at %s closed the connection: %s", address,
@@ -164,14 +163,46 @@ static tfrt_status_t create_end_status(const tfrt_grpc_dialler_t* dialler, tfrt_
 // succeeded or failed, which it does within the dial's time: the connection, which holds a
 // reference to itself meanwhile, is *abandoned*. A transport that ends waits a moment for that.
 
+// Adds |connection|, which holds a reference to itself and is still a member of its set, to those
+// of the set that are abandoned.
+static void abandon(tfrt_grpc_connection_t* connection) {
+  tfrt_grpc_connection_set_t* set = connection->set;
+  tfrt_mutex_lock(&set->mutex);
+  tfrt_list_push_back(&set->abandoned, &connection->side.dialler.abandoned_link);
+  tfrt_mutex_unlock(&set->mutex);
+}
+
+// Removes |connection| from those that are abandoned; false if it is none any more, because the set
+// was drained.
+static bool reclaim(tfrt_grpc_connection_t* connection) {
+  tfrt_grpc_connection_set_t* set = connection->set;
+  tfrt_list_link_t* link = &connection->side.dialler.abandoned_link;
+  tfrt_mutex_lock(&set->mutex);
+  bool is_abandoned = tfrt_list_is_linked(link);
+  if (is_abandoned) tfrt_list_remove(link);
+  if (tfrt_list_is_empty(&set->abandoned)) tfrt_condition_broadcast(&set->emptied);
+  tfrt_mutex_unlock(&set->mutex);
+  return is_abandoned;
+}
+
 static void on_left(tfrt_grpc_event_t* event, bool is_ok) {
   (void)is_ok;  // else the attempt has taken far too long
   tfrt_grpc_connection_t* connection =
       TFRT_CONTAINER_OF(event, tfrt_grpc_connection_t, events.left);
-  if (tfrt_grpc_connection_set_reclaim(connection->set, connection)) {
-    grpc_channel_destroy(connection->side.dialler.channel);
-  }
+  if (reclaim(connection)) grpc_channel_destroy(connection->side.dialler.channel);
   tfrt_transport_connection_release(&connection->base);
+}
+
+// Makes the event |left| of |connection| run when its channel no longer connects, or after a time.
+// Until then the queue must not be shut down.
+static void watch_channel(tfrt_grpc_connection_t* connection) {
+  const int64_t now_ns = tfrt_clock_now_ns(tfrt_clock_system());
+  const int64_t deadline_ns = tfrt_deadline_after(now_ns, TFRT_TUNING_GRPC_ABANDONED_NS);
+  tfrt_grpc_event_hand_over(&connection->events.left);
+  grpc_channel_watch_connectivity_state(connection->side.dialler.channel, GRPC_CHANNEL_CONNECTING,
+                                        gpr_time_from_nanos(deadline_ns, GPR_CLOCK_MONOTONIC),
+                                        connection->queue->completion_queue,
+                                        &connection->events.left);
 }
 
 static void leave_channel(tfrt_grpc_connection_t* connection) {
@@ -182,12 +213,65 @@ static void leave_channel(tfrt_grpc_connection_t* connection) {
   }
   tfrt_transport_connection_retain(&connection->base);  // the event's
   // First the event: a drain that finds the connection in the list ends the watch.
-  const int64_t now_ns = tfrt_clock_now_ns(tfrt_clock_system());
-  tfrt_grpc_queue_watch_channel(connection->queue, channel, GRPC_CHANNEL_CONNECTING,
-                                tfrt_deadline_after(now_ns, TFRT_TUNING_GRPC_ABANDONED_NS),
-                                &connection->events.left);
+  watch_channel(connection);
   // On this thread, where the event runs, too: so it finds the connection in the list.
-  tfrt_grpc_connection_set_abandon(connection->set, connection);
+  abandon(connection);
+}
+
+// --- Further streams ---------------------------------------------------------
+
+// True if the listener has answered |other|. gRPC also calls it a success that a stream ended
+// without an answer.
+static bool is_answered(const tfrt_grpc_other_stream_t* other) {
+  for (size_t i = 0; i < other->initial.count; ++i) {
+    if (grpc_slice_eq(other->initial.metadata[i].key, other->mark.key)) return true;
+  }
+  return false;
+}
+
+static void on_other_answered(tfrt_grpc_event_t* event, bool is_ok) {
+  tfrt_grpc_other_stream_t* other = TFRT_CONTAINER_OF(event, tfrt_grpc_other_stream_t, opened);
+  tfrt_grpc_connection_t* connection = other->stream.connection;
+  if (is_ok && is_answered(other)) tfrt_grpc_bundle_note_joined(connection);
+  tfrt_grpc_connection_settle_event(connection);
+}
+
+static void open_other(tfrt_grpc_connection_t* connection, grpc_call* call,
+                       tfrt_grpc_other_stream_t* other) {
+  grpc_op end = {.op = GRPC_OP_RECV_STATUS_ON_CLIENT};
+  end.data.recv_status_on_client.trailing_metadata = &other->trailing;
+  end.data.recv_status_on_client.status = &other->code;
+  end.data.recv_status_on_client.status_details = &other->details;
+  tfrt_grpc_connection_start_batch(connection, call, &end, 1, &other->ended);
+  grpc_op open[2] = {{.op = GRPC_OP_SEND_INITIAL_METADATA}, {.op = GRPC_OP_RECV_INITIAL_METADATA}};
+  open[0].data.send_initial_metadata.metadata = &other->mark;
+  open[0].data.send_initial_metadata.count = 1;
+  open[1].data.recv_initial_metadata.recv_initial_metadata = &other->initial;
+  tfrt_grpc_connection_start_batch(connection, call, open, 2, &other->opened);
+}
+
+// Opens the other streams on |channel|, for |method|, as the listener's |word| says.
+static void open_others(tfrt_grpc_connection_t* connection, grpc_channel* channel,
+                        const char* method, tfrt_string_view_t word) {
+  tfrt_grpc_bundle_t* bundle = &connection->bundle;
+  uint32_t count = 0;
+  if (!tfrt_grpc_bundle_read_mark(word, &count) || count < 2) return;
+  tfrt_mutex_lock(&connection->mutex);
+  const bool is_usable = tfrt_grpc_connection_is_usable(connection);
+  tfrt_mutex_unlock(&connection->mutex);
+  if (!is_usable || !tfrt_grpc_bundle_make_room(connection, count, on_other_answered)) return;
+  for (uint32_t i = 1; i < count; ++i) {
+    tfrt_grpc_other_stream_t* other = &bundle->others[i - 1];
+    other->mark = tfrt_grpc_bundle_make_mark(word.data, i);
+    grpc_call* call = grpc_channel_create_call(
+        channel, NULL, GRPC_PROPAGATE_DEFAULTS, connection->queue->completion_queue,
+        grpc_slice_from_static_string(method), NULL, gpr_inf_future(GPR_CLOCK_MONOTONIC), NULL);
+    tfrt_mutex_lock(&connection->mutex);
+    other->call = call;
+    ++bundle->live;
+    tfrt_mutex_unlock(&connection->mutex);
+    open_other(connection, call, other);
+  }
 }
 
 // --- Events ------------------------------------------------------------------
@@ -215,8 +299,8 @@ static void on_answered(tfrt_grpc_event_t* event, bool is_ok) {
   for (size_t i = 0; is_ok && i < dialler->initial.count; ++i) {
     const grpc_metadata* answer = &dialler->initial.metadata[i];
     if (grpc_slice_str_cmp(answer->key, TFRT_GRPC_BUNDLE_NAME) != 0) continue;
-    tfrt_grpc_bundle_open(connection, dialler->channel, method_of(connection->base.kind),
-                          tfrt_grpc_view_of(&answer->value));
+    open_others(connection, dialler->channel, method_of(connection->base.kind),
+                tfrt_grpc_view_of(&answer->value));
     break;
   }
   tfrt_grpc_connection_settle_event(connection);
@@ -225,7 +309,7 @@ static void on_answered(tfrt_grpc_event_t* event, bool is_ok) {
 static void on_time_is_up(tfrt_grpc_timer_t* timer) {
   tfrt_grpc_connection_t* connection =
       TFRT_CONTAINER_OF(timer, tfrt_grpc_connection_t, side.dialler.timer);
-  tfrt_grpc_connection_give_up(connection);
+  tfrt_grpc_connection_break(connection, TFRT_GRPC_BREAK_NO_ANSWER);
 }
 
 static void on_start(tfrt_grpc_event_t* event, bool is_ok) {
@@ -241,13 +325,15 @@ static void on_start(tfrt_grpc_event_t* event, bool is_ok) {
   end.data.recv_status_on_client.trailing_metadata = &dialler->trailing;
   end.data.recv_status_on_client.status = &dialler->code;
   end.data.recv_status_on_client.status_details = &dialler->details;
-  tfrt_grpc_connection_start_batch(connection, &end, 1, &connection->events.ended);
+  tfrt_grpc_connection_start_batch(connection, connection->call, &end, 1,
+                                   &connection->events.ended);
 
   grpc_op open[2] = {{.op = GRPC_OP_SEND_INITIAL_METADATA}, {.op = GRPC_OP_RECV_INITIAL_METADATA}};
   open[0].data.send_initial_metadata.metadata = dialler->metadata;
   open[0].data.send_initial_metadata.count = dialler->metadata_count;
   open[1].data.recv_initial_metadata.recv_initial_metadata = &dialler->initial;
-  tfrt_grpc_connection_start_batch(connection, open, 2, &connection->events.opened);
+  tfrt_grpc_connection_start_batch(connection, connection->call, open, 2,
+                                   &connection->events.opened);
   tfrt_grpc_connection_open(connection);
   tfrt_transport_connection_release(&connection->base);  // the event's
 }

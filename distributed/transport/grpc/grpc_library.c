@@ -199,16 +199,10 @@ static tfrt_list_link_t watches = {&watches, &watches};  // guarded by |watch_mu
 
 void tfrt_grpc_process_watch_accepting(tfrt_grpc_accept_watch_t* watch,
                                        tfrt_grpc_accept_watch_fn_t on_no_descriptor) {
+  tfrt_mutex_lock(&watch_mutex);
+  if (watch->on_no_descriptor) tfrt_list_remove(&watch->link);
   watch->on_no_descriptor = on_no_descriptor;
-  tfrt_list_initialize(&watch->link);
-  tfrt_mutex_lock(&watch_mutex);
-  tfrt_list_push_back(&watches, &watch->link);
-  tfrt_mutex_unlock(&watch_mutex);
-}
-
-void tfrt_grpc_process_unwatch_accepting(tfrt_grpc_accept_watch_t* watch) {
-  tfrt_mutex_lock(&watch_mutex);
-  tfrt_list_remove(&watch->link);
+  if (on_no_descriptor) tfrt_list_push_back(&watches, &watch->link);
   tfrt_mutex_unlock(&watch_mutex);
 }
 

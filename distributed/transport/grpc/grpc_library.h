@@ -88,11 +88,10 @@ struct tfrt_grpc_accept_watch_s {
 
 // Has |on_no_descriptor| called with |watch|, on a thread of gRPC's, whenever gRPC gives up a port
 // of this process; it may not call gRPC. Where the environment keeps gRPC from logging errors
-// (GRPC_VERBOSITY=NONE), it is not called. Thread-safe.
+// (GRPC_VERBOSITY=NONE), it is not called. NULL ends that: nothing is called any more when this
+// returns. |watch| is zeroed before the first call. Thread-safe.
 void tfrt_grpc_process_watch_accepting(tfrt_grpc_accept_watch_t* watch,
                                        tfrt_grpc_accept_watch_fn_t on_no_descriptor);
-// Ends that; not called any more when this returns. Thread-safe.
-void tfrt_grpc_process_unwatch_accepting(tfrt_grpc_accept_watch_t* watch);
 
 // --- Settings ---
 

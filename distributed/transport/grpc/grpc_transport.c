@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "distributed/transport/grpc/dial.h"
+#include "distributed/transport/grpc/grpc_functions.h"
 #include "distributed/transport/grpc/grpc_library.h"
 #include "distributed/transport/grpc/listener.h"
 #include "distributed/tuning/tuning.h"
@@ -81,8 +82,12 @@ static bool has_descriptors(void) {
 // All in this section runs on the port's thread, which alone changes the list of listeners: so it
 // reads that without the lock, and calls gRPC without it, which may call port_on_no_descriptor().
 
+static tfrt_grpc_listener_t* listener_of(tfrt_list_link_t* link) {
+  return TFRT_CONTAINER_OF(link, tfrt_grpc_listener_t, link);
+}
+
 static tfrt_grpc_listener_t* port_current(port_t* port) {
-  return tfrt_grpc_listener_of_link(port->listeners.previous);
+  return listener_of(port->listeners.previous);
 }
 
 // Frees listeners whose calls are over.
@@ -91,8 +96,8 @@ static void port_free_drained(port_t* port) {
   for (tfrt_list_link_t* link = port->listeners.next; link != port->listeners.previous;
        link = next) {
     next = link->next;
-    tfrt_grpc_listener_t* listener = tfrt_grpc_listener_of_link(link);
-    if (!tfrt_grpc_listener_is_drained(listener)) continue;
+    tfrt_grpc_listener_t* listener = listener_of(link);
+    if (!tfrt_grpc_listener_drain(listener, 0)) continue;
     tfrt_mutex_lock(&port->mutex);
     tfrt_list_remove(link);
     tfrt_mutex_unlock(&port->mutex);
@@ -125,7 +130,7 @@ static bool port_listen_anew(port_t* port) {
   tfrt_status_release(status);
   if (!is_open) return false;
   tfrt_mutex_lock(&port->mutex);
-  tfrt_list_push_back(&port->listeners, tfrt_grpc_listener_link(listener));
+  tfrt_list_push_back(&port->listeners, &listener->link);
   tfrt_grpc_listener_set_serving(listener, port->is_serving);
   tfrt_mutex_unlock(&port->mutex);
   return true;
@@ -154,7 +159,7 @@ static void port_reopen(port_t* port) {
   }
   // From here on the port may be full again.
   port_set_listening(port);
-  tfrt_grpc_listener_retire(port_current(port));
+  tfrt_grpc_listener_stop(port_current(port), TFRT_GRPC_LISTENER_RETIRED);
   // The old one closes the port on a thread of gRPC's, a moment later.
   while (!port_listen_anew(port)) {
     if (!port_wait(port, TFRT_TUNING_PORT_LOOK_NS / 10)) return;
@@ -195,7 +200,7 @@ static tfrt_status_t port_open_first(port_t* port, char* out_address) {
   tfrt_grpc_listener_t* listener;
   TFRT_RETURN_IF_ERROR(
       tfrt_grpc_listener_allocate(&port->options, port->allocator, out_address, &listener));
-  tfrt_list_push_back(&port->listeners, tfrt_grpc_listener_link(listener));
+  tfrt_list_push_back(&port->listeners, &listener->link);
   snprintf(port->address, sizeof(port->address), "%s", out_address);
   port->options.address = tfrt_string_view_of(port->address);
   return NULL;
@@ -204,8 +209,8 @@ static tfrt_status_t port_open_first(port_t* port, char* out_address) {
 // Closes and frees the first listener, of a port that does not come about.
 static void port_give_up(port_t* port) {
   tfrt_grpc_listener_t* listener = port_current(port);
-  tfrt_grpc_listener_close(listener);
-  tfrt_grpc_listener_drain(listener);
+  tfrt_grpc_listener_stop(listener, TFRT_GRPC_LISTENER_CLOSED);
+  (void)tfrt_grpc_listener_drain(listener, TFRT_TIME_INFINITE);
   tfrt_grpc_listener_free(listener);
   tfrt_condition_deinitialize(&port->changed);
   tfrt_mutex_deinitialize(&port->mutex);
@@ -229,7 +234,7 @@ static tfrt_status_t port_initialize(port_t* port, const tfrt_grpc_listener_opti
   tfrt_grpc_process_watch_accepting(&port->watch, port_on_no_descriptor);
   status = tfrt_thread_create("open-port", port_run, port, &port->thread);
   if (!status) return NULL;
-  tfrt_grpc_process_unwatch_accepting(&port->watch);
+  tfrt_grpc_process_watch_accepting(&port->watch, NULL);
   port_close_reserve(port);
   port_give_up(port);
   return status;
@@ -239,13 +244,13 @@ static void port_set_serving(port_t* port, bool is_serving) {
   tfrt_mutex_lock(&port->mutex);
   port->is_serving = is_serving;
   for (tfrt_list_link_t* link = port->listeners.next; link != &port->listeners; link = link->next) {
-    tfrt_grpc_listener_set_serving(tfrt_grpc_listener_of_link(link), is_serving);
+    tfrt_grpc_listener_set_serving(listener_of(link), is_serving);
   }
   tfrt_mutex_unlock(&port->mutex);
 }
 
 static void port_close(port_t* port) {
-  tfrt_grpc_process_unwatch_accepting(&port->watch);
+  tfrt_grpc_process_watch_accepting(&port->watch, NULL);
   tfrt_mutex_lock(&port->mutex);
   port->state = PORT_CLOSED;
   tfrt_condition_broadcast(&port->changed);
@@ -254,22 +259,96 @@ static void port_close(port_t* port) {
   port_close_reserve(port);
   // Without the lock from here on: the list changes no more.
   for (tfrt_list_link_t* link = port->listeners.next; link != &port->listeners; link = link->next) {
-    tfrt_grpc_listener_close(tfrt_grpc_listener_of_link(link));
+    tfrt_grpc_listener_stop(listener_of(link), TFRT_GRPC_LISTENER_CLOSED);
   }
 }
 
 static void port_drain(port_t* port) {
   for (tfrt_list_link_t* link = port->listeners.next; link != &port->listeners; link = link->next) {
-    tfrt_grpc_listener_drain(tfrt_grpc_listener_of_link(link));
+    (void)tfrt_grpc_listener_drain(listener_of(link), TFRT_TIME_INFINITE);
   }
 }
 
 static void port_deinitialize(port_t* port) {
   for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&port->listeners));) {
-    tfrt_grpc_listener_free(tfrt_grpc_listener_of_link(link));
+    tfrt_grpc_listener_free(listener_of(link));
   }
   tfrt_condition_deinitialize(&port->changed);
   tfrt_mutex_deinitialize(&port->mutex);
+}
+
+// --- The set of connections -----------------------------------------------------
+
+static void set_initialize(tfrt_grpc_connection_set_t* set) {
+  tfrt_mutex_initialize(&set->mutex);
+  tfrt_condition_initialize(&set->emptied);
+  tfrt_list_initialize(&set->connections);
+  tfrt_list_initialize(&set->abandoned);
+  set->is_closed = false;
+}
+
+static void set_deinitialize(tfrt_grpc_connection_set_t* set) {
+  tfrt_condition_deinitialize(&set->emptied);
+  tfrt_mutex_deinitialize(&set->mutex);
+}
+
+// Closes |set| and aborts all members; idempotent.
+static void set_close(tfrt_grpc_connection_set_t* set) {
+  tfrt_mutex_lock(&set->mutex);
+  set->is_closed = true;
+  // With the lock held, so that no member can leave meanwhile. An abort calls nobody back:
+  // all callbacks come from queue threads, which at worst wait here to leave the set.
+  for (tfrt_list_link_t* link = set->connections.next; link != &set->connections;
+       link = link->next) {
+    tfrt_grpc_connection_t* connection = TFRT_CONTAINER_OF(link, tfrt_grpc_connection_t, set_link);
+    tfrt_transport_connection_abort(&connection->base);
+  }
+  tfrt_mutex_unlock(&set->mutex);
+}
+
+// Takes out an abandoned one (+1), or returns NULL.
+static tfrt_grpc_connection_t* set_take_abandoned(tfrt_grpc_connection_set_t* set) {
+  tfrt_grpc_connection_t* connection = NULL;
+  tfrt_mutex_lock(&set->mutex);
+  tfrt_list_link_t* link = tfrt_list_pop_front(&set->abandoned);
+  if (link) {
+    connection = TFRT_CONTAINER_OF(link, tfrt_grpc_connection_t, side.dialler.abandoned_link);
+    // Its event may come as soon as the lock is open, and drop the reference that it holds.
+    tfrt_transport_connection_retain(&connection->base);
+  }
+  tfrt_mutex_unlock(&set->mutex);
+  return connection;
+}
+
+// Waits until |list|, of |set|, is empty; false if that takes longer. With the lock held.
+static bool set_await_empty(tfrt_grpc_connection_set_t* set, const tfrt_list_link_t* list,
+                            int64_t deadline_ns) {
+  bool is_in_time = true;
+  while (is_in_time && !tfrt_list_is_empty(list)) {
+    is_in_time = tfrt_condition_wait_until(&set->emptied, &set->mutex, deadline_ns);
+  }
+  return tfrt_list_is_empty(list);
+}
+
+// Waits until |set|, which is closed, is empty, at most until |deadline_ns| of the system's clock
+// (TFRT_TIME_INFINITE: for ever). Returns whether it is. Then waits a moment for the ends of those
+// that are abandoned, and destroys the channels of the others.
+static bool set_drain(tfrt_grpc_connection_set_t* set, int64_t deadline_ns) {
+  tfrt_mutex_lock(&set->mutex);
+  bool is_empty = set_await_empty(set, &set->connections, deadline_ns);
+  if (is_empty) {
+    const int64_t now_ns = tfrt_clock_now_ns(tfrt_clock_system());
+    const int64_t patience_ns = tfrt_deadline_after(now_ns, tfrt_grpc_leave_ns());
+    (void)set_await_empty(set, &set->abandoned,
+                          patience_ns < deadline_ns ? patience_ns : deadline_ns);
+  }
+  tfrt_mutex_unlock(&set->mutex);
+  if (!is_empty) return false;
+  for (tfrt_grpc_connection_t* abandoned; (abandoned = set_take_abandoned(set));) {
+    grpc_channel_destroy(abandoned->side.dialler.channel);
+    tfrt_transport_connection_release(&abandoned->base);
+  }
+  return true;
 }
 
 // --- The transport ------------------------------------------------------------
@@ -360,7 +439,7 @@ static tfrt_status_t transport_dial(tfrt_transport_t* base,
 
 static void transport_close(tfrt_transport_t* base) {
   grpc_transport_t* transport = transport_of(base);
-  tfrt_grpc_connection_set_close(&transport->set);
+  set_close(&transport->set);
   tfrt_mutex_lock(&transport->mutex);
   bool is_first = !transport->is_closed;
   transport->is_closed = true;
@@ -371,7 +450,7 @@ static void transport_close(tfrt_transport_t* base) {
 
 // Waits until |deadline_ns| for the ends of connections, and then for the tasks that these caused.
 static bool drain_until(grpc_transport_t* transport, int64_t deadline_ns) {
-  if (!tfrt_grpc_connection_set_drain(&transport->set, deadline_ns)) return false;
+  if (!set_drain(&transport->set, deadline_ns)) return false;
   tfrt_mutex_lock(&transport->mutex);
   bool is_listening = transport->is_listening;
   tfrt_mutex_unlock(&transport->mutex);
@@ -412,7 +491,7 @@ static void free_transport(grpc_transport_t* transport) {
   }
   tfrt_grpc_credential_set_deinitialize(&transport->credentials);
   tfrt_grpc_process_leave();
-  tfrt_grpc_connection_set_deinitialize(&transport->set);
+  set_deinitialize(&transport->set);
   tfrt_mutex_deinitialize(&transport->mutex);
   tfrt_allocator_free(transport->allocator, transport, sizeof(*transport));
 }
@@ -481,7 +560,7 @@ tfrt_status_t tfrt_grpc_transport_create(const tfrt_grpc_transport_options_t* op
   transport->control_count = options->control_thread_count;
   transport->bulk_count = options->bulk_thread_count;
   atomic_init(&transport->next_queue, 0);
-  tfrt_grpc_connection_set_initialize(&transport->set);
+  set_initialize(&transport->set);
   tfrt_mutex_initialize(&transport->mutex);
   status = tfrt_grpc_credential_set_initialize(&transport->credentials, &options->credentials);
   if (tfrt_status_is_ok(status)) status = create_queues(transport);

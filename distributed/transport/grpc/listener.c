@@ -319,14 +319,13 @@ static void health_set_serving(health_t* health, bool is_serving) {
   if (is_due && !tfrt_grpc_queue_post(health->queue, &health->told)) health_leave(health);
 }
 
-static void health_drain(health_t* health) {
+// Waits until |health| has no call any more, at most until |deadline_ns|; whether it has none.
+static bool health_drain(health_t* health, int64_t deadline_ns) {
+  bool is_in_time = true;
   tfrt_mutex_lock(&health->mutex);
-  while (health->busy > 0) tfrt_condition_wait(&health->changed, &health->mutex);
-  tfrt_mutex_unlock(&health->mutex);
-}
-
-static bool health_is_drained(health_t* health) {
-  tfrt_mutex_lock(&health->mutex);
+  while (is_in_time && health->busy > 0) {
+    is_in_time = tfrt_condition_wait_until(&health->changed, &health->mutex, deadline_ns);
+  }
   bool is_drained = health->busy == 0;
   tfrt_mutex_unlock(&health->mutex);
   return is_drained;
@@ -339,9 +338,11 @@ static void health_deinitialize(health_t* health) {
 
 // --- The listener -------------------------------------------------------------
 
+typedef struct listener_s listener_t;
+
 typedef struct slot_s {
   tfrt_grpc_event_t requested;
-  tfrt_grpc_listener_t* listener;
+  listener_t* listener;
   tfrt_grpc_queue_t* queue;
   void* method;  // gRPC's handle; NULL for the slot of unknown methods
   tfrt_transport_kind_t kind;
@@ -353,8 +354,8 @@ typedef struct slot_s {
   grpc_metadata_array metadata;
 } slot_t;
 
-struct tfrt_grpc_listener_s {
-  tfrt_list_link_t link;  // the owner's
+struct listener_s {
+  tfrt_grpc_listener_t base;
   tfrt_allocator_t allocator;
   tfrt_transport_acceptor_t* acceptor;
   tfrt_grpc_connection_set_t* set;
@@ -382,8 +383,7 @@ static void ask(slot_t* slot) {
   grpc_call_details_init(&slot->details);
   grpc_completion_queue* queue = slot->queue->completion_queue;
   grpc_server* server = slot->listener->server;
-  // Release: pairs with the acquire load of the queue's thread (see queue.h).
-  atomic_store_explicit(&slot->requested.hand_over, 1, memory_order_release);
+  tfrt_grpc_event_hand_over(&slot->requested);
   grpc_call_error error =
       slot->method ? grpc_server_request_registered_call(server, slot->method, &slot->call,
                                                          &slot->deadline, &slot->metadata, NULL,
@@ -397,7 +397,7 @@ static void ask(slot_t* slot) {
   abort();
 }
 
-static void retire(tfrt_grpc_listener_t* listener) {
+static void retire(listener_t* listener) {
   tfrt_mutex_lock(&listener->mutex);
   --listener->asking;
   tfrt_condition_broadcast(&listener->changed);
@@ -406,7 +406,7 @@ static void retire(tfrt_grpc_listener_t* listener) {
 
 static void on_requested(tfrt_grpc_event_t* event, bool is_ok) {
   slot_t* slot = TFRT_CONTAINER_OF(event, slot_t, requested);
-  tfrt_grpc_listener_t* listener = slot->listener;
+  listener_t* listener = slot->listener;
   if (is_ok && slot->is_health) {
     if (listener->admission) tfrt_grpc_admission_note_call(listener->admission, slot->call, true);
     health_take_call(&listener->health, slot->call, slot->is_watch);
@@ -431,7 +431,7 @@ static void on_requested(tfrt_grpc_event_t* event, bool is_ok) {
   }
 }
 
-static void add_slot(tfrt_grpc_listener_t* listener, tfrt_grpc_queue_t* queue, void* method,
+static void add_slot(listener_t* listener, tfrt_grpc_queue_t* queue, void* method,
                      tfrt_transport_kind_t kind) {
   slot_t* slot = &listener->slots[listener->slot_count++];
   tfrt_grpc_event_initialize(&slot->requested, on_requested);
@@ -441,7 +441,7 @@ static void add_slot(tfrt_grpc_listener_t* listener, tfrt_grpc_queue_t* queue, v
   slot->kind = kind;
 }
 
-static void add_slots(tfrt_grpc_listener_t* listener, tfrt_grpc_queue_t** queues, uint32_t count,
+static void add_slots(listener_t* listener, tfrt_grpc_queue_t** queues, uint32_t count,
                       void* method, tfrt_transport_kind_t kind) {
   for (uint32_t i = 0; i < count * TFRT_TUNING_GRPC_SLOTS_PER_QUEUE; ++i) {
     add_slot(listener, queues[i % count], method, kind);
@@ -449,8 +449,8 @@ static void add_slots(tfrt_grpc_listener_t* listener, tfrt_grpc_queue_t** queues
 }
 
 // Probes are few: one slot each.
-static void add_health_slot(tfrt_grpc_listener_t* listener, tfrt_grpc_queue_t* queue,
-                            const char* method, bool is_watch) {
+static void add_health_slot(listener_t* listener, tfrt_grpc_queue_t* queue, const char* method,
+                            bool is_watch) {
   void* handle =
       grpc_server_register_method(listener->server, method, NULL, GRPC_SRM_PAYLOAD_NONE, 0);
   add_slot(listener, queue, handle, TFRT_TRANSPORT_CONTROL);
@@ -462,7 +462,7 @@ static void add_health_slot(tfrt_grpc_listener_t* listener, tfrt_grpc_queue_t* q
 
 static void on_shut_down(tfrt_grpc_event_t* event, bool is_ok) {
   (void)is_ok;
-  tfrt_grpc_listener_t* listener = TFRT_CONTAINER_OF(event, tfrt_grpc_listener_t, shut_down);
+  listener_t* listener = TFRT_CONTAINER_OF(event, listener_t, shut_down);
   tfrt_mutex_lock(&listener->mutex);
   listener->is_shut_down = true;
   tfrt_condition_broadcast(&listener->changed);
@@ -483,7 +483,7 @@ static void register_queues(grpc_server* server, const tfrt_grpc_queues_t* queue
   }
 }
 
-static void start_server(tfrt_grpc_listener_t* listener, const tfrt_grpc_queues_t* queues) {
+static void start_server(listener_t* listener, const tfrt_grpc_queues_t* queues) {
   grpc_server* server = listener->server;
   register_queues(server, queues);
   void* control =
@@ -500,9 +500,9 @@ static void start_server(tfrt_grpc_listener_t* listener, const tfrt_grpc_queues_
   for (size_t i = 0; i < listener->slot_count; ++i) ask(&listener->slots[i]);
 }
 
-static tfrt_grpc_listener_t* allocate(const tfrt_grpc_listener_options_t* options,
-                                      tfrt_allocator_t allocator) {
-  tfrt_grpc_listener_t* listener = tfrt_allocator_allocate_zeroed(allocator, sizeof(*listener));
+static listener_t* allocate(const tfrt_grpc_listener_options_t* options,
+                            tfrt_allocator_t allocator) {
+  listener_t* listener = tfrt_allocator_allocate_zeroed(allocator, sizeof(*listener));
   if (!listener) return NULL;
   listener->slot_capacity = count_slots(&options->queues);
   listener->slots =
@@ -511,7 +511,7 @@ static tfrt_grpc_listener_t* allocate(const tfrt_grpc_listener_options_t* option
     tfrt_allocator_free(allocator, listener, sizeof(*listener));
     return NULL;
   }
-  tfrt_list_initialize(&listener->link);
+  tfrt_list_initialize(&listener->base.link);
   listener->allocator = allocator;
   listener->acceptor = options->acceptor;
   listener->set = options->set;
@@ -526,7 +526,7 @@ static tfrt_grpc_listener_t* allocate(const tfrt_grpc_listener_options_t* option
 }
 
 // Returns the port, or 0. The connections of a numeric address in plain text are admitted.
-static int bind_port(tfrt_grpc_listener_t* listener, const char* address,
+static int bind_port(listener_t* listener, const char* address,
                      const tfrt_grpc_channel_settings_t* settings) {
   if (settings->credentials->is_encrypted ||
       tfrt_grpc_address_kind(address) != TFRT_GRPC_ADDRESS_NUMERIC) {
@@ -547,75 +547,68 @@ tfrt_status_t tfrt_grpc_listener_allocate(const tfrt_grpc_listener_options_t* op
   out_address[0] = '\0';
   char address[TFRT_TRANSPORT_ADDRESS_SIZE];
   TFRT_RETURN_IF_ERROR(tfrt_grpc_address_check_listen(options->address, address));
-  tfrt_grpc_listener_t* listener = allocate(options, allocator);
+  listener_t* listener = allocate(options, allocator);
   if (!listener) return tfrt_status_out_of_memory();
   int port = bind_port(listener, address, &options->settings);
   if (port == 0) {
     // It never started, so there is nothing to wait for.
-    tfrt_grpc_listener_free(listener);
+    tfrt_grpc_listener_free(&listener->base);
     return tfrt_grpc_address_explain(address);
   }
   start_server(listener, &options->queues);
   tfrt_status_t status =
       listener->admission ? tfrt_grpc_admission_start(listener->admission, listener->server) : NULL;
   if (status) {
-    tfrt_grpc_listener_close(listener);
-    tfrt_grpc_listener_drain(listener);
-    tfrt_grpc_listener_free(listener);
+    tfrt_grpc_listener_stop(&listener->base, TFRT_GRPC_LISTENER_CLOSED);
+    (void)tfrt_grpc_listener_drain(&listener->base, TFRT_TIME_INFINITE);
+    tfrt_grpc_listener_free(&listener->base);
     return status;
   }
   tfrt_grpc_address_with_port(address, port, out_address);
-  *out_listener = listener;
+  *out_listener = &listener->base;
   return NULL;
 }
 
-void tfrt_grpc_listener_retire(tfrt_grpc_listener_t* listener) {
+static listener_t* listener_of(tfrt_grpc_listener_t* base) {
+  return TFRT_CONTAINER_OF(base, listener_t, base);
+}
+
+static void stop_listening(listener_t* listener) {
   tfrt_mutex_lock(&listener->mutex);
   bool is_first = !listener->is_retired;
   listener->is_retired = true;
   tfrt_mutex_unlock(&listener->mutex);
   if (!is_first) return;
   if (listener->admission) tfrt_grpc_admission_stop(listener->admission);
-  // Release: pairs with the acquire load of the queue's thread (see queue.h).
-  atomic_store_explicit(&listener->shut_down.hand_over, 1, memory_order_release);
+  tfrt_grpc_event_hand_over(&listener->shut_down);
   grpc_server_shutdown_and_notify(listener->server, listener->first_queue->completion_queue,
                                   &listener->shut_down);
 }
 
-void tfrt_grpc_listener_close(tfrt_grpc_listener_t* listener) {
-  tfrt_grpc_listener_retire(listener);
-  grpc_server_cancel_all_calls(listener->server);
+void tfrt_grpc_listener_stop(tfrt_grpc_listener_t* base, tfrt_grpc_listener_stop_t stop) {
+  listener_t* listener = listener_of(base);
+  stop_listening(listener);
+  if (stop == TFRT_GRPC_LISTENER_CLOSED) grpc_server_cancel_all_calls(listener->server);
 }
 
-void tfrt_grpc_listener_drain(tfrt_grpc_listener_t* listener) {
+bool tfrt_grpc_listener_drain(tfrt_grpc_listener_t* base, int64_t deadline_ns) {
+  listener_t* listener = listener_of(base);
+  bool is_in_time = true;
   tfrt_mutex_lock(&listener->mutex);
-  while (listener->asking > 0 || !listener->is_shut_down) {
-    tfrt_condition_wait(&listener->changed, &listener->mutex);
+  while (is_in_time && (listener->asking > 0 || !listener->is_shut_down)) {
+    is_in_time = tfrt_condition_wait_until(&listener->changed, &listener->mutex, deadline_ns);
   }
-  tfrt_mutex_unlock(&listener->mutex);
-  health_drain(&listener->health);
-}
-
-bool tfrt_grpc_listener_is_drained(tfrt_grpc_listener_t* listener) {
-  tfrt_mutex_lock(&listener->mutex);
   bool is_drained = listener->asking == 0 && listener->is_shut_down;
   tfrt_mutex_unlock(&listener->mutex);
-  return is_drained && health_is_drained(&listener->health);
+  return is_drained && health_drain(&listener->health, deadline_ns);
 }
 
-tfrt_list_link_t* tfrt_grpc_listener_link(tfrt_grpc_listener_t* listener) {
-  return &listener->link;
+void tfrt_grpc_listener_set_serving(tfrt_grpc_listener_t* base, bool is_serving) {
+  health_set_serving(&listener_of(base)->health, is_serving);
 }
 
-tfrt_grpc_listener_t* tfrt_grpc_listener_of_link(tfrt_list_link_t* link) {
-  return TFRT_CONTAINER_OF(link, tfrt_grpc_listener_t, link);
-}
-
-void tfrt_grpc_listener_set_serving(tfrt_grpc_listener_t* listener, bool is_serving) {
-  health_set_serving(&listener->health, is_serving);
-}
-
-void tfrt_grpc_listener_free(tfrt_grpc_listener_t* listener) {
+void tfrt_grpc_listener_free(tfrt_grpc_listener_t* base) {
+  listener_t* listener = listener_of(base);
   tfrt_grpc_admission_release(listener->admission);
   grpc_server_destroy(listener->server);
   health_deinitialize(&listener->health);

@@ -32,7 +32,10 @@
 #include "host_runtime/base/status.h"
 #include "host_runtime/base/string_view.h"
 
-typedef struct tfrt_grpc_listener_s tfrt_grpc_listener_t;
+// Made and freed by listener.c, which has the rest of it.
+typedef struct tfrt_grpc_listener_s {
+  tfrt_list_link_t link;  // for the owner's list
+} tfrt_grpc_listener_t;
 
 // The queues of a transport; borrowed.
 typedef struct tfrt_grpc_queues_s {
@@ -60,22 +63,19 @@ tfrt_status_t tfrt_grpc_listener_allocate(const tfrt_grpc_listener_options_t* op
 // Sets the answer of the health service from now on. Thread-safe.
 void tfrt_grpc_listener_set_serving(tfrt_grpc_listener_t* listener, bool is_serving);
 
-// Stops listening, and takes no new call; existing calls go on. At most once. Thread-safe.
-void tfrt_grpc_listener_retire(tfrt_grpc_listener_t* listener);
+// How far a listener is stopped.
+typedef enum tfrt_grpc_listener_stop_e {
+  TFRT_GRPC_LISTENER_RETIRED,  // it listens no more, and takes no new call; existing calls go on
+  TFRT_GRPC_LISTENER_CLOSED,   // the same, and all calls are cancelled
+} tfrt_grpc_listener_stop_t;
 
-// Stops listening, if it does, and cancels all calls. To be called once. Thread-safe.
-void tfrt_grpc_listener_close(tfrt_grpc_listener_t* listener);
+// Stops |listener| as |stop| says; CLOSED is to be called once. Thread-safe.
+void tfrt_grpc_listener_stop(tfrt_grpc_listener_t* listener, tfrt_grpc_listener_stop_t stop);
 
-// Waits until |listener|, which is closed, asks for no call any more and all of its
-// calls are over. From no queue's thread. Thread-safe.
-void tfrt_grpc_listener_drain(tfrt_grpc_listener_t* listener);
-
-// True if tfrt_grpc_listener_drain() would not wait. Thread-safe.
-bool tfrt_grpc_listener_is_drained(tfrt_grpc_listener_t* listener);
-
-// Where the owner of |listener| may link it, and back. Thread-safe.
-tfrt_list_link_t* tfrt_grpc_listener_link(tfrt_grpc_listener_t* listener);
-tfrt_grpc_listener_t* tfrt_grpc_listener_of_link(tfrt_list_link_t* link);
+// Waits until |listener|, which is stopped, asks for no call any more and all of its calls are
+// over, at most until |deadline_ns| of the system's clock (TFRT_TIME_INFINITE: for ever; 0: it
+// doesn't wait). Returns whether they are. From no queue's thread. Thread-safe.
+bool tfrt_grpc_listener_drain(tfrt_grpc_listener_t* listener, int64_t deadline_ns);
 
 // Gives back |listener|, which is drained. Thread-compatible.
 void tfrt_grpc_listener_free(tfrt_grpc_listener_t* listener);

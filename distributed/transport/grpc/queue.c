@@ -96,7 +96,7 @@ static bool run_turn(void* argument) {
   if (completion.type == GRPC_QUEUE_SHUTDOWN) return false;
   if (completion.type == GRPC_OP_COMPLETE) {
     tfrt_grpc_event_t* event = completion.tag;
-    // Acquire: pairs with the release store in hand_over().
+    // Acquire: pairs with the release store of tfrt_grpc_event_hand_over().
     (void)atomic_load_explicit(&event->hand_over, memory_order_acquire);
     event->run(event, completion.success != 0);
   }
@@ -172,14 +172,9 @@ void tfrt_grpc_queue_shut_down(tfrt_grpc_queue_t* queue) {
 
 // --- Events ------------------------------------------------------------------
 
-static void hand_over(tfrt_grpc_event_t* event) {
-  // Release: pairs with the acquire load in run_turn().
-  atomic_store_explicit(&event->hand_over, 1, memory_order_release);
-}
-
 void tfrt_grpc_queue_start_batch(grpc_call* call, const grpc_op* operations, size_t count,
                                  tfrt_grpc_event_t* event) {
-  hand_over(event);
+  tfrt_grpc_event_hand_over(event);
   grpc_call_error error = grpc_call_start_batch(call, operations, count, event, NULL);
   if (error == GRPC_CALL_OK) return;
   // No event would ever come, and its owner would wait for ever.
@@ -198,15 +193,6 @@ bool tfrt_grpc_queue_post(tfrt_grpc_queue_t* queue, tfrt_grpc_event_t* event) {
   return is_open;
 }
 
-void tfrt_grpc_queue_watch_channel(tfrt_grpc_queue_t* queue, grpc_channel* channel,
-                                   grpc_connectivity_state state, int64_t deadline_ns,
-                                   tfrt_grpc_event_t* event) {
-  hand_over(event);
-  grpc_channel_watch_connectivity_state(channel, state,
-                                        gpr_time_from_nanos(deadline_ns, GPR_CLOCK_MONOTONIC),
-                                        queue->completion_queue, event);
-}
-
 // --- The thread's own --------------------------------------------------------
 
 void tfrt_grpc_queue_add_timer(tfrt_grpc_queue_t* queue, tfrt_grpc_timer_t* timer) {
@@ -217,16 +203,3 @@ void tfrt_grpc_queue_add_timer(tfrt_grpc_queue_t* queue, tfrt_grpc_timer_t* time
 }
 
 void tfrt_grpc_queue_remove_timer(tfrt_grpc_timer_t* timer) { tfrt_list_remove(&timer->link); }
-
-tfrt_transport_span_t* tfrt_grpc_queue_spans(tfrt_grpc_queue_t* queue, size_t count) {
-  if (count > queue->span_capacity || !queue->spans) {
-    size_t capacity = count < 64 ? 64 : count;
-    tfrt_transport_span_t* spans =
-        tfrt_allocator_reallocate(queue->allocator, queue->spans,
-                                  queue->span_capacity * sizeof(*spans), capacity * sizeof(*spans));
-    if (!spans) return NULL;
-    queue->spans = spans;
-    queue->span_capacity = capacity;
-  }
-  return queue->spans;
-}

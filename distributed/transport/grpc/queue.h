@@ -88,6 +88,12 @@ typedef struct tfrt_grpc_queue_s {
 // Makes |event| one that calls |run|. Thread-compatible.
 void tfrt_grpc_event_initialize(tfrt_grpc_event_t* event, tfrt_grpc_event_fn_t run);
 
+// To be called before an operation that ends with |event| is started. Thread-safe.
+static inline void tfrt_grpc_event_hand_over(tfrt_grpc_event_t* event) {
+  // Release: pairs with the acquire load of the queue's thread (run_turn() in queue.c).
+  atomic_store_explicit(&event->hand_over, 1, memory_order_release);
+}
+
 // Creates a queue (+1) whose thread is called |name|. RESOURCE_EXHAUSTED. Thread-safe.
 tfrt_status_t tfrt_grpc_queue_create(const char* name, tfrt_allocator_t allocator,
                                      tfrt_grpc_queue_t** out_queue) TFRT_MUST_USE;
@@ -122,13 +128,6 @@ void tfrt_grpc_queue_start_batch(grpc_call* call, const grpc_op* operations, siz
 // queue is shut down. Allowed in every callback of gRPC. Thread-safe.
 bool tfrt_grpc_queue_post(tfrt_grpc_queue_t* queue, tfrt_grpc_event_t* event) TFRT_MUST_USE;
 
-// Makes |event| run on the thread of |queue| when |channel| is no longer in |state|, or was
-// destroyed, or at |deadline_ns| of the system's clock; it is ok unless the time was up. Until then
-// |queue| must not be shut down. Thread-safe.
-void tfrt_grpc_queue_watch_channel(tfrt_grpc_queue_t* queue, grpc_channel* channel,
-                                   grpc_connectivity_state state, int64_t deadline_ns,
-                                   tfrt_grpc_event_t* event);
-
 // Makes |task| run at the beginning of the next turn: after all that the event of this one leads
 // to, unless that lasts. Belongs to the queue's thread.
 static inline void tfrt_grpc_queue_run_next_turn(tfrt_grpc_queue_t* queue, tfrt_task_t* task) {
@@ -141,9 +140,5 @@ void tfrt_grpc_queue_add_timer(tfrt_grpc_queue_t* queue, tfrt_grpc_timer_t* time
 
 // Makes |timer|, whose link is initialised, never expire. Belongs to the queue's thread.
 void tfrt_grpc_queue_remove_timer(tfrt_grpc_timer_t* timer);
-
-// Returns room for |count| spans, or NULL when memory is out. It is valid until the next
-// call. Belongs to the queue's thread.
-tfrt_transport_span_t* tfrt_grpc_queue_spans(tfrt_grpc_queue_t* queue, size_t count);
 
 #endif  // TFRT_DISTRIBUTED_TRANSPORT_GRPC_QUEUE_H_
