@@ -137,7 +137,7 @@ static tfrt_status_t tfrt_node_create_managers(tfrt_node_t* node) {
 static void tfrt_node_free(tfrt_node_t* node) {
   tfrt_node_lock_tables(node);
   // The last actions are carried out here, while there is a node.
-  tfrt_action_queue_set_work_queue(&node->actions, NULL);
+  node->actions.work_queue = NULL;
   tfrt_node_end(&(tfrt_owner_end_t){.event = TFRT_OWNER_NODE_PAST, .node = node});
   tfrt_node_unlock(node);
   tfrt_session_manager_free(node->sessions);
@@ -181,8 +181,7 @@ tfrt_status_t tfrt_node_create(const tfrt_node_options_t* options, tfrt_node_t**
   node->handler.vtable = &tfrt_node_session_handler;
   node->bulk_handler.vtable = &tfrt_outgoing_want_bulk_handler;
   tfrt_node_lock_initialize(&node->lock);
-  tfrt_action_queue_initialize(&node->actions, &node->lock, allocator);
-  tfrt_action_queue_set_work_queue(&node->actions, options->host->work_queue);
+  tfrt_action_queue_initialize(&node->actions, &node->lock, allocator, options->host->work_queue);
   tfrt_string_builder_initialize(&node->body, allocator);
   tfrt_arena_initialize(&node->arena, allocator);
   tfrt_list_initialize(&node->jobs);

@@ -229,16 +229,13 @@ static void tfrt_action_queue_run(tfrt_task_t* task) {
 }
 
 void tfrt_action_queue_initialize(tfrt_action_queue_t* queue, tfrt_node_lock_t* lock,
-                                  tfrt_allocator_t allocator) {
+                                  tfrt_allocator_t allocator, tfrt_work_queue_t* work_queue) {
   memset(queue, 0, sizeof(*queue));
   queue->lock = lock;
   queue->allocator = allocator;
+  queue->work_queue = work_queue;
   queue->usual_capacity = TFRT_ACTION_QUEUE_LEAST;
   tfrt_task_initialize(&queue->task, tfrt_action_queue_run);
-}
-
-void tfrt_action_queue_set_work_queue(tfrt_action_queue_t* queue, tfrt_work_queue_t* work_queue) {
-  queue->work_queue = work_queue;
 }
 
 void tfrt_action_queue_deinitialize(tfrt_action_queue_t* queue) {

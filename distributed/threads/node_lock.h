@@ -88,7 +88,7 @@ typedef struct tfrt_action_batch_s tfrt_action_batch_t;
 typedef struct tfrt_action_queue_s {
   tfrt_node_lock_t* lock;
   tfrt_allocator_t allocator;
-  tfrt_work_queue_t* work_queue;  // NULL: the thread that opens the lock runs them
+  tfrt_work_queue_t* work_queue;  // NULL: the thread that opens the lock; changed with it held
   tfrt_task_t task;
   bool scheduled;               // |task| is deferred; guarded by the lock, like all below
   tfrt_action_batch_t* urgent;  // calls that are made at once; NULL: none
@@ -101,13 +101,11 @@ typedef struct tfrt_action_queue_s {
   size_t usual_capacity;  // of a batch: what the last one that was taken whole needed
 } tfrt_action_queue_t;
 
-// Makes |queue| an empty one whose actions run when |lock| is opened. Thread-compatible.
+// Makes |queue| an empty one whose actions are carried out when |lock| is opened, by threads of
+// |work_queue| (+0, outlives what is handed over to it); NULL: by the thread that opens the lock.
+// Thread-compatible.
 void tfrt_action_queue_initialize(tfrt_action_queue_t* queue, tfrt_node_lock_t* lock,
-                                  tfrt_allocator_t allocator);
-
-// Makes threads of |work_queue| (+0, outlives what is handed over to it) carry out actions;
-// NULL: the thread that opens the lock does, as at first. Thread-compatible.
-void tfrt_action_queue_set_work_queue(tfrt_action_queue_t* queue, tfrt_work_queue_t* work_queue);
+                                  tfrt_allocator_t allocator, tfrt_work_queue_t* work_queue);
 
 // Gives back |queue|, which is empty. Thread-compatible.
 void tfrt_action_queue_deinitialize(tfrt_action_queue_t* queue);

@@ -21,7 +21,7 @@ static void set_up(void) {
   tfrt_node_lock_initialize(&lock);
   tfrt_counting_allocator_initialize(&books, tfrt_allocator_system(),
                                      TFRT_COUNTING_ALLOCATOR_UNLIMITED);
-  tfrt_action_queue_initialize(&queue, &lock, tfrt_counting_allocator_interface(&books));
+  tfrt_action_queue_initialize(&queue, &lock, tfrt_counting_allocator_interface(&books), NULL);
   tfrt_node_lock_lock(&lock);
 }
 
@@ -409,7 +409,7 @@ static tfrt_work_queue_t* work_queue;
 
 static void use_work_queue(void) {
   ck_assert_ptr_null(tfrt_inline_work_queue_create(tfrt_allocator_system(), &work_queue));
-  tfrt_action_queue_set_work_queue(&queue, work_queue);
+  queue.work_queue = work_queue;
 }
 
 // Lets the threads of the work queue do what they have.

@@ -56,7 +56,7 @@ static void set_up(void) {
     tfrt_list_initialize(&jobs[i].usage.object_list);
   }
   tfrt_node_lock_initialize(&lock);
-  tfrt_action_queue_initialize(&actions, &lock, tfrt_allocator_system());
+  tfrt_action_queue_initialize(&actions, &lock, tfrt_allocator_system(), NULL);
   tfrt_counting_allocator_initialize(&books, tfrt_allocator_system(),
                                      TFRT_COUNTING_ALLOCATOR_UNLIMITED);
   tfrt_object_table_initialize(&table, OURS, abandon, &actions,
