@@ -132,11 +132,6 @@ static inline tfrt_arena_t* tfrt_node_scratch(tfrt_node_t* node) {
   return &node->arena;
 }
 
-// Has what |end->node| owns follow |end|. With the lock held.
-static inline void tfrt_node_end(const tfrt_owner_end_t* end) {
-  tfrt_owner_rules_follow(&end->node->rules, end);
-}
-
 static inline tfrt_node_t* tfrt_node_of(tfrt_session_handler_t* handler) {
   return TFRT_CONTAINER_OF(handler, tfrt_node_t, handler);
 }

@@ -345,7 +345,8 @@ static tfrt_status_t tfrt_job_attachment_on_attach(const tfrt_incoming_frame_t* 
   uint8_t proof[TFRT_WIRE_PROOF_SIZE];
   TFRT_RETURN_IF_ERROR(tfrt_job_prove(&expected, peer->node->incarnation,
                                       tfrt_session_number(peer->session), proof));
-  if (!tfrt_digest_equal(attach->proof, tfrt_string_view_make((const char*)proof, sizeof(proof)))) {
+  if (!tfrt_transport_secrets_are_equal(attach->proof,
+                                        tfrt_string_view_make((const char*)proof, sizeof(proof)))) {
     return tfrt_status_create(TFRT_STATUS_UNAUTHENTICATED,
                               "the proof for a job is wrong: the peer doesn't have its key");
   }

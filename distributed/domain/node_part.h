@@ -130,8 +130,8 @@ typedef struct tfrt_owner_rules_s {
 // in which they are added. Thread-compatible.
 void tfrt_owner_rules_add(tfrt_owner_rules_t* all, const tfrt_owner_rule_t* rules, size_t count);
 
-// Has every one of |rules| for |end| followed. Thread-compatible (the node's lock is held).
-void tfrt_owner_rules_follow(const tfrt_owner_rules_t* rules, const tfrt_owner_end_t* end);
+// Has every rule of |end->node| for |end| followed. With the lock held.
+void tfrt_node_end(const tfrt_owner_end_t* end);
 
 // --- Frames ----------------------------------------------------------------------
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/security/digest.h"
 
-#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <string.h>
@@ -27,8 +26,4 @@ tfrt_status_t tfrt_hmac_sha256(tfrt_string_view_t key, tfrt_string_view_t bytes,
     return NULL;
   }
   return tfrt_status_create(TFRT_STATUS_INTERNAL, "HMAC-SHA-256 of %zu bytes failed", bytes.size);
-}
-
-bool tfrt_digest_equal(tfrt_string_view_t a, tfrt_string_view_t b) {
-  return a.size == b.size && (a.size == 0 || CRYPTO_memcmp(a.data, b.data, a.size) == 0);
 }

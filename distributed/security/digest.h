@@ -8,7 +8,6 @@
 #ifndef TFRT_DISTRIBUTED_SECURITY_DIGEST_H_
 #define TFRT_DISTRIBUTED_SECURITY_DIGEST_H_
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "host_runtime/base/status.h"
@@ -23,9 +22,5 @@ tfrt_status_t tfrt_sha256(tfrt_string_view_t bytes, uint8_t out_digest[TFRT_SHA2
 // Sets |out_proof| to the HMAC-SHA-256 of |bytes| under |key|. Thread-safe.
 tfrt_status_t tfrt_hmac_sha256(tfrt_string_view_t key, tfrt_string_view_t bytes,
                                uint8_t out_proof[TFRT_SHA256_SIZE]) TFRT_MUST_USE;
-
-// True if |a| and |b| are the same bytes, in a time that depends on their sizes only.
-// Thread-safe.
-bool tfrt_digest_equal(tfrt_string_view_t a, tfrt_string_view_t b);
 
 #endif  // TFRT_DISTRIBUTED_SECURITY_DIGEST_H_

@@ -37,46 +37,46 @@ static const tfrt_owner_rule_t calls[] = {
     {TFRT_OWNER_JOB_FINISHED, TFRT_OWNER_OBJECTS, follow_d},
 };
 
-static const char* end_of(const tfrt_owner_rules_t* rules, tfrt_owner_event_t event) {
+static const char* end_of(tfrt_node_t* node, tfrt_owner_event_t event) {
   followed[0] = '\0';
-  tfrt_owner_rules_follow(rules, &(tfrt_owner_end_t){.event = event});
+  tfrt_node_end(&(tfrt_owner_end_t){.event = event, .node = node});
   return followed;
 }
 
 START_TEST(rules_of_an_event_are_followed_by_phase) {
-  tfrt_owner_rules_t rules = {0};
-  tfrt_owner_rules_add(&rules, objects, TFRT_ARRAY_SIZE(objects));
-  tfrt_owner_rules_add(&rules, calls, TFRT_ARRAY_SIZE(calls));
-  ck_assert_str_eq(end_of(&rules, TFRT_OWNER_PEER_LOST), "cb");
+  tfrt_node_t node = {0};
+  tfrt_owner_rules_add(&node.rules, objects, TFRT_ARRAY_SIZE(objects));
+  tfrt_owner_rules_add(&node.rules, calls, TFRT_ARRAY_SIZE(calls));
+  ck_assert_str_eq(end_of(&node, TFRT_OWNER_PEER_LOST), "cb");
 }
 END_TEST
 
 START_TEST(rules_of_one_phase_are_followed_as_they_were_added) {
-  tfrt_owner_rules_t rules = {0};
-  tfrt_owner_rules_add(&rules, objects, TFRT_ARRAY_SIZE(objects));
-  tfrt_owner_rules_add(&rules, calls, TFRT_ARRAY_SIZE(calls));
-  ck_assert_str_eq(end_of(&rules, TFRT_OWNER_JOB_FINISHED), "ad");
-  tfrt_owner_rules_t others = {0};
-  tfrt_owner_rules_add(&others, calls, TFRT_ARRAY_SIZE(calls));
-  tfrt_owner_rules_add(&others, objects, TFRT_ARRAY_SIZE(objects));
-  ck_assert_str_eq(end_of(&others, TFRT_OWNER_JOB_FINISHED), "da");
+  tfrt_node_t node = {0};
+  tfrt_owner_rules_add(&node.rules, objects, TFRT_ARRAY_SIZE(objects));
+  tfrt_owner_rules_add(&node.rules, calls, TFRT_ARRAY_SIZE(calls));
+  ck_assert_str_eq(end_of(&node, TFRT_OWNER_JOB_FINISHED), "ad");
+  tfrt_node_t other = {0};
+  tfrt_owner_rules_add(&other.rules, calls, TFRT_ARRAY_SIZE(calls));
+  tfrt_owner_rules_add(&other.rules, objects, TFRT_ARRAY_SIZE(objects));
+  ck_assert_str_eq(end_of(&other, TFRT_OWNER_JOB_FINISHED), "da");
 }
 END_TEST
 
 START_TEST(an_event_without_rules_changes_nothing) {
-  tfrt_owner_rules_t rules = {0};
-  tfrt_owner_rules_add(&rules, objects, TFRT_ARRAY_SIZE(objects));
-  ck_assert_str_eq(end_of(&rules, TFRT_OWNER_REQUEST_OVER), "");
+  tfrt_node_t node = {0};
+  tfrt_owner_rules_add(&node.rules, objects, TFRT_ARRAY_SIZE(objects));
+  ck_assert_str_eq(end_of(&node, TFRT_OWNER_REQUEST_OVER), "");
 }
 END_TEST
 
 START_TEST(a_rule_gets_the_event_as_it_is) {
-  tfrt_owner_rules_t rules = {0};
-  tfrt_owner_rules_add(&rules, calls, TFRT_ARRAY_SIZE(calls));
+  tfrt_node_t node = {0};
+  tfrt_owner_rules_add(&node.rules, calls, TFRT_ARRAY_SIZE(calls));
   tfrt_status_t reason = tfrt_status_create(TFRT_STATUS_CANCELLED, "over");
   followed[0] = '\0';
-  tfrt_owner_rules_follow(&rules,
-                          &(tfrt_owner_end_t){.event = TFRT_OWNER_PEER_LOST, .reason = reason});
+  tfrt_node_end(
+      &(tfrt_owner_end_t){.event = TFRT_OWNER_PEER_LOST, .node = &node, .reason = reason});
   ck_assert_str_eq(followed, "c");
   ck_assert_ptr_eq(reason_seen, reason);
   tfrt_status_release(reason);
@@ -85,8 +85,8 @@ END_TEST
 
 #ifndef NDEBUG
 START_TEST(more_rules_than_fit_are_a_mistake) {
-  static tfrt_owner_rules_t rules;
-  for (size_t i = 0; i <= TFRT_OWNER_MAX_RULES; ++i) tfrt_owner_rules_add(&rules, calls, 1);
+  static tfrt_node_t node;
+  for (size_t i = 0; i <= TFRT_OWNER_MAX_RULES; ++i) tfrt_owner_rules_add(&node.rules, calls, 1);
 }
 END_TEST
 #endif

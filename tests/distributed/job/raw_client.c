@@ -39,8 +39,8 @@ static void check_proof(const tfrt_raw_client_t* client, const tfrt_wire_job_att
   ck_assert_ptr_null(tfrt_hmac_sha256(tfrt_string_view_make(job_key, sizeof(job_key)),
                                       tfrt_string_view_make((const char*)said, sizeof(said)),
                                       proof));
-  ck_assert(
-      tfrt_digest_equal(attach->proof, tfrt_string_view_make((const char*)proof, sizeof(proof))));
+  ck_assert(tfrt_transport_secrets_are_equal(
+      attach->proof, tfrt_string_view_make((const char*)proof, sizeof(proof))));
 }
 
 static void take_body(tfrt_raw_client_t* client, tfrt_session_t* session,
