@@ -183,7 +183,7 @@ static void tfrt_client_close_locked(tfrt_client_t* client, tfrt_status_t reason
                                    tfrt_async_value_retain(&client->first_loss->base),
                                    tfrt_async_value_ready_chain());
   }
-  tfrt_client_runs_end(client, NULL);
+  tfrt_client_runs_follow(client, TFRT_CLIENT_RUNS_CLOSED, NULL, NULL);
   if (client->job) {
     tfrt_job_close(client->job, reason);
     tfrt_job_release(client->job);
@@ -244,7 +244,9 @@ static void tfrt_client_note_loss(tfrt_client_t* client, const tfrt_peer_t* peer
 
 // |root|, the root of the job, is lost: so is all that it ran.
 static void tfrt_client_lose_root(tfrt_client_t* client, const tfrt_peer_t* root) {
-  if (tfrt_client_was_opened(client)) tfrt_client_runs_end(client, root);
+  if (tfrt_client_was_opened(client)) {
+    tfrt_client_runs_follow(client, TFRT_CLIENT_RUNS_ROOT_LOST, NULL, root);
+  }
   const char* doing = client->options.asks_only ? "before it answered" : "while it ran the job";
   tfrt_status_t status = tfrt_peer_lost_error(root, client->job, NULL, "%s", doing);
   tfrt_client_close_locked(client, status);
@@ -259,7 +261,7 @@ static void tfrt_client_note_open(tfrt_client_t* client) {
   tfrt_action_queue_forward_take(&client->node->actions,
                                  tfrt_async_value_retain(&client->opened->base),
                                  tfrt_async_value_ready_chain());
-  tfrt_client_runs_send(client);
+  tfrt_client_runs_follow(client, TFRT_CLIENT_RUNS_OPENED, NULL, NULL);
 }
 
 // Prints the job's lines; releases the printing.
@@ -497,7 +499,7 @@ static void tfrt_client_on_deadline(tfrt_client_t* client) {
           ? tfrt_status_create(TFRT_STATUS_DEADLINE_EXCEEDED, "the deadline of the job has passed")
           : tfrt_client_late_error(client);
   if (!tfrt_client_was_opened(client)) tfrt_client_close_locked(client, status);
-  tfrt_client_runs_cancel(client, 0, status);
+  tfrt_client_runs_follow(client, TFRT_CLIENT_RUNS_LATE, status, NULL);
   tfrt_status_release(status);
 }
 

@@ -80,15 +80,18 @@ static inline tfrt_client_t* tfrt_client_find(tfrt_node_t* node, const tfrt_job_
 
 // --- client_run.c ------------------------------------------------------------
 
-// Sends the starts of |client|, whose job has just been opened everywhere.
-void tfrt_client_runs_send(tfrt_client_t* client);
+// The events that all starts of a client follow.
+typedef enum tfrt_client_runs_event_e {
+  TFRT_CLIENT_RUNS_OPENED,     // the job has just been opened everywhere: they are sent
+  TFRT_CLIENT_RUNS_LATE,       // the deadline has passed: they are cancelled because of |reason|
+  TFRT_CLIENT_RUNS_ROOT_LOST,  // |root|, the root of the job, is lost: they fail
+  TFRT_CLIENT_RUNS_CLOSED,     // the client is closed: they fail
+} tfrt_client_runs_event_t;
 
-// Stops the start |number| of |client|, 0 for all, because of |reason| (+0).
-void tfrt_client_runs_cancel(tfrt_client_t* client, uint64_t number, tfrt_status_t reason);
-
-// Ends all starts of |client|: because |lost_root|, the root of the job, is lost, or (NULL) because
-// the client is closed.
-void tfrt_client_runs_end(tfrt_client_t* client, const tfrt_peer_t* lost_root);
+// Does what |event| means for all starts of |client|; |reason| (+0) and |root| are NULL where the
+// event has none.
+void tfrt_client_runs_follow(tfrt_client_t* client, tfrt_client_runs_event_t event,
+                             tfrt_status_t reason, const tfrt_peer_t* root);
 
 // --- The node ----------------------------------------------------------------
 

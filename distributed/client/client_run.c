@@ -273,22 +273,6 @@ static void tfrt_client_run_send(tfrt_client_t* client, tfrt_client_run_t* run) 
 
 // --- All starts of a client ----------------------------------------------------
 
-void tfrt_client_runs_send(tfrt_client_t* client) {
-  for (tfrt_list_link_t* link = client->runs.next; link != &client->runs;) {
-    tfrt_client_run_t* run = tfrt_client_run_of(link);
-    link = link->next;
-    tfrt_client_run_send(client, run);
-  }
-}
-
-void tfrt_client_runs_cancel(tfrt_client_t* client, uint64_t number, tfrt_status_t reason) {
-  for (tfrt_list_link_t* link = client->runs.next; link != &client->runs;) {
-    tfrt_client_run_t* run = tfrt_client_run_of(link);
-    link = link->next;
-    if (number == 0 || run->number == number) tfrt_client_run_cancel(client, run, reason);
-  }
-}
-
 // Ends |run| of |client|, which is closed, and frees it. If the job was never open, |opened| says
 // why its results failed.
 static void tfrt_client_end_run(tfrt_client_t* client, tfrt_client_run_t* run) {
@@ -299,13 +283,24 @@ static void tfrt_client_end_run(tfrt_client_t* client, tfrt_client_run_t* run) {
   }
 }
 
-void tfrt_client_runs_end(tfrt_client_t* client, const tfrt_peer_t* lost_root) {
-  for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&client->runs));) {
+void tfrt_client_runs_follow(tfrt_client_t* client, tfrt_client_runs_event_t event,
+                             tfrt_status_t reason, const tfrt_peer_t* root) {
+  for (tfrt_list_link_t* link = client->runs.next; link != &client->runs;) {
     tfrt_client_run_t* run = tfrt_client_run_of(link);
-    if (lost_root) {
-      tfrt_client_run_lose(client, run, lost_root);
-    } else {
-      tfrt_client_end_run(client, run);
+    link = link->next;
+    switch (event) {
+      case TFRT_CLIENT_RUNS_OPENED:
+        tfrt_client_run_send(client, run);
+        break;
+      case TFRT_CLIENT_RUNS_LATE:
+        tfrt_client_run_cancel(client, run, reason);
+        break;
+      case TFRT_CLIENT_RUNS_ROOT_LOST:
+        tfrt_client_run_lose(client, run, root);
+        break;
+      case TFRT_CLIENT_RUNS_CLOSED:
+        tfrt_client_end_run(client, run);
+        break;
     }
   }
 }
@@ -341,7 +336,11 @@ uint64_t tfrt_client_start(tfrt_client_t* client, const tfrt_client_start_t* sta
 
 void tfrt_client_cancel(tfrt_client_t* client, uint64_t number, tfrt_status_t reason) {
   tfrt_node_lock_tables(client->node);
-  tfrt_client_runs_cancel(client, number, reason);
+  for (tfrt_list_link_t* link = client->runs.next; link != &client->runs;) {
+    tfrt_client_run_t* run = tfrt_client_run_of(link);
+    link = link->next;
+    if (number == 0 || run->number == number) tfrt_client_run_cancel(client, run, reason);
+  }
   tfrt_node_unlock(client->node);
 }
 
