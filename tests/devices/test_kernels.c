@@ -37,9 +37,20 @@ static tfrt_status_t tfrt_test_fault(const tfrt_device_launch_t* launch, void* c
   return tfrt_status_create(TFRT_STATUS_INTERNAL, "an address where nothing is");
 }
 
+static tfrt_status_t tfrt_test_saxpy(const tfrt_device_launch_t* launch, void* const* parameters) {
+  (void)launch;
+  float a = *(const float*)parameters[0];
+  const float* x = *(const float**)parameters[1];
+  float* y = *(float**)parameters[2];
+  uint32_t count = *(const uint32_t*)parameters[3];
+  for (uint32_t i = 0; i < count; ++i) y[i] += a * x[i];
+  return NULL;
+}
+
 const tfrt_cpu_kernel_t tfrt_test_kernels[TFRT_TEST_KERNEL_COUNT] = {
     {.name = "test_add", .run = tfrt_test_add},
     {.name = "test_increment", .run = tfrt_test_increment},
     {.name = "test_spin", .run = tfrt_test_spin},
     {.name = "test_fault", .run = tfrt_test_fault},
+    {.name = "saxpy", .run = tfrt_test_saxpy},
 };

@@ -17,6 +17,9 @@
 #
 # Without a GPU it says so in one line. Exit codes: 0 all passed and the figures are written;
 # 1 a part failed; 2 wrong usage; 3 no GPU.
+#
+# For its test: BUILT names a folder with the programs, which are not built then; with BENCH_DRIVER, another
+# driver's library, the benchmark only shows that it runs.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 parts="conformance lending kernels programs digits page bench sanitizer"
@@ -29,7 +32,7 @@ fail() { echo "run.sh: $2" >&2; exit "$1"; }
 copy_libraries() {
   local program
   mkdir -p "$1/lib"
-  cp -fL "$(ldconfig -p | awk '$1 == "libdnnl.so.2" {print $NF; exit}')" "$1/lib"
+  cp -fL "$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p | awk '$1 == "libdnnl.so.2" {print $NF; exit}')" "$1/lib"
   for program in "$1"/* "$1/lib/libdnnl.so.2"; do
     [[ -f $program && -x $program && $program != *.sh || $program == *.so.* ]] || continue
     ldd "$program" | awk '$2 == "=>" && $3 ~ /^\// {print $1, $3}'
@@ -63,19 +66,20 @@ EOF
 
 # Builds all, and copies it to the folder $1.
 pack() {
-  local root=$here/../..
-  (cd "$root" && bazel build --jobs="${JOBS:-2}" //tests/gpu:gpu_conformance_test \
+  local root=$here/../.. built=${BUILT:-}
+  [[ $built ]] || (cd "$root" && bazel build --jobs="${JOBS:-2}" //tests/gpu:gpu_conformance_test \
       //tests/gpu:gpu_lending_test //tests/gpu:gpu_standard_kernels_test //tests/gpu:device_bench \
       //tools:bef_executor //tools:mlir_to_bef //tools:tfrt //tools:tfrt_worker)
+  built=${built:-$root/bazel-bin}
   mkdir -p "$1"
-  cp -f "$root"/bazel-bin/tests/gpu/{gpu_conformance_test,gpu_lending_test,gpu_standard_kernels_test,device_bench} \
-      "$root"/bazel-bin/tools/{bef_executor,mlir_to_bef,tfrt,tfrt_worker} \
+  cp -f "$built"/tests/gpu/{gpu_conformance_test,gpu_lending_test,gpu_standard_kernels_test,device_bench} \
+      "$built"/tools/{bef_executor,mlir_to_bef,tfrt,tfrt_worker} \
       "$root/tests/devices/programs_test.sh" "$root"/docs/{gpu,gpu_programs}.md \
       "$here"/{run,digits,page}.sh "$1"
   rm -rf "$1"/{programs,mnist}
-  cp -r "$root/tests/programs/devices" "$1/programs"
+  cp -rL "$root/tests/programs/devices" "$1/programs"
   mkdir -p "$1/mnist/data"
-  cp -r "$root"/examples/mnist/{mnist_devices.mlir,kernels.ptx,weights} "$1/mnist"
+  cp -rL "$root"/examples/mnist/{mnist_devices.mlir,kernels.ptx,weights} "$1/mnist"
   cp "$root"/examples/mnist/data/test-* "$1/mnist/data"
   chmod -R u+w "$1"
   strip --strip-debug "$1"/{gpu_conformance_test,gpu_lending_test,gpu_standard_kernels_test,device_bench} \
@@ -105,7 +109,7 @@ run_kernels() { CK_DEFAULT_TIMEOUT=60 ./gpu_standard_kernels_test; }
 run_programs() { ./programs_test.sh mlir_to_bef bef_executor - programs $(./device_bench --facts); }
 run_digits() { ./digits.sh ./tfrt cuda mnist; }
 run_page() { ./page.sh ./tfrt gpu_programs.md; }
-run_bench() { ./device_bench | tee figures.new && mv figures.new figures; }
+run_bench() { ./device_bench ${BENCH_DRIVER:+"$BENCH_DRIVER"} | tee figures.new && mv figures.new figures; }
 
 # By a tool of CUDA's toolkit: its findings are printed, and counted at the end of each report.
 run_sanitizer() {

@@ -25,6 +25,10 @@
 //  2. Uses the platform over it.
 //  3. Asks for defects and for what is left, when the platform is gone.
 //
+// Programs that find it under the driver's name, libcuda.so.1, end with the code 70 if there were
+// defects and TFRT_FAKE_CUDA_STRICT is in their environment. With TFRT_FAKE_CUDA_FORGETS, memory
+// that is freed goes back to the system, so that the memory of long runs can be seen.
+//
 // Thread rule: thread-safe. Failure rule: as the driver's.
 #ifndef TFRT_TESTS_FAKES_CUDA_FAKE_CUDA_H_
 #define TFRT_TESTS_FAKES_CUDA_FAKE_CUDA_H_

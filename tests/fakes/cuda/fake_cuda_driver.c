@@ -3,7 +3,9 @@
 // The fake driver's door (tests/fakes/cuda/fake_cuda.h): entry points have the driver's names
 // only in the table that cuGetProcAddress looks into; and what tests do behind its back.
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/fakes/cuda/fake_cuda_call.h"
 
@@ -108,6 +110,15 @@ static int fake_live(void) {
   }
   tfrt_fake_end(0);
   return count;
+}
+
+// A program that doesn't know of the fake has nobody who asks for defects: it fails by them, at its
+// end.
+__attribute__((destructor)) static void fake_fail_at_end(void) {
+  if (tfrt_fake.defect_count == 0 || !getenv("TFRT_FAKE_CUDA_STRICT")) return;
+  fprintf(stderr, "the fake driver: %d defects:\n%s", tfrt_fake.defect_count, tfrt_fake.defects);
+  fflush(NULL);
+  _exit(70);
 }
 
 static size_t fake_waiting_lists(void) {

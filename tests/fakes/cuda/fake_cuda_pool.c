@@ -196,10 +196,13 @@ static void fake_part_end(tfrt_fake_block_t* block) {
   }
   atomic_store_explicit(&part->is_alive, 0, memory_order_relaxed);
   memset(block->data, 0xdd, block->size);
-  // The system gets the pages back; the addresses are not used again.
+  // The system gets the pages back; the addresses are not used again, nor is the page that tells
+  // other processes of the end, unless all is to be forgotten.
   uint64_t whole = (block->size + PAGE - 1) / PAGE * PAGE;
+  uint64_t kept = tfrt_fake.forgets ? 0 : PAGE;
   fallocate(block->pool->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-            (off_t)(block->offset + PAGE), (off_t)whole);
+            (off_t)(block->offset + kept), (off_t)(PAGE - kept + whole));
+  if (tfrt_fake.forgets) munmap(part, PAGE + block->size);
 }
 
 void tfrt_fake_part_end(tfrt_fake_block_t* block) {

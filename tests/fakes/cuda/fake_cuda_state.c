@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "host_runtime/base/clock.h"
@@ -26,6 +27,7 @@ void tfrt_fake_initialize(void) {
   for (int i = 0; i < TFRT_FAKE_CUDA_DEVICE_COUNT; ++i) fake->contexts[i].ordinal = i;
   fake->version = 13000;
   fake->held_ordinal = -1;
+  fake->forgets = getenv("TFRT_FAKE_CUDA_FORGETS") != NULL;
 }
 
 void tfrt_fake_defect(const char* format, ...) {
@@ -90,15 +92,18 @@ void tfrt_fake_block_kill(tfrt_fake_block_t* block) {
   if (block->kind <= TFRT_FAKE_MEMORY_GLOBAL && !is_imported) {
     block->context->used_size -= block->size;
   }
+  // Registered memory is the test's, and may come again.
+  bool is_ours = block->kind != TFRT_FAKE_MEMORY_REGISTERED;
   if (block->pool) {
     tfrt_fake_part_end(block);
-    return;
-  }
-  if (block->kind != TFRT_FAKE_MEMORY_REGISTERED) {
+  } else if (is_ours) {
     memset(block->data, 0xdd, block->size);
-    return;
   }
-  // The memory is the test's, and may come again.
+  if (is_ours && !tfrt_fake.forgets) return;
+  if (is_ours && !block->pool) {
+    tfrt_allocator_free_aligned(tfrt_allocator_system(), block->data, block->size,
+                                TFRT_DEVICE_ALIGNMENT);
+  }
   tfrt_list_remove(&block->link);
   tfrt_allocator_free(tfrt_allocator_system(), block, sizeof(*block));
 }

@@ -202,6 +202,7 @@ typedef struct tfrt_fake_s {
   uint32_t failing_countdown;
   int failing_result;
   int held_ordinal;   // whose copies wait; -1: nobody's
+  bool forgets;       // memory that was freed goes back to the system
   int last_priority;  // of the last launch that had one
   size_t waiting_lists;
   int defect_count;
