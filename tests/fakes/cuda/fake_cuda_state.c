@@ -245,10 +245,25 @@ static void tfrt_fake_stream_run(void* argument) {
       tfrt_condition_wait(&tfrt_fake.condition, &tfrt_fake.mutex);
     }
   }
+  stream->is_over = true;
   tfrt_mutex_unlock(&tfrt_fake.mutex);
 }
 
+// Frees the streams whose threads have nothing left to do, with the mutex held: a thread that isn't
+// joined keeps its stack.
+static void tfrt_fake_free_streams(void) {
+  for (tfrt_list_link_t* l = tfrt_fake.ended_streams.next; l != &tfrt_fake.ended_streams;) {
+    tfrt_fake_stream_t* stream = TFRT_CONTAINER_OF(l, tfrt_fake_stream_t, link);
+    l = l->next;
+    if (!stream->is_over) continue;
+    tfrt_list_remove(&stream->link);
+    tfrt_thread_join(&stream->thread);
+    tfrt_allocator_free(tfrt_allocator_system(), stream, sizeof(*stream));
+  }
+}
+
 tfrt_fake_stream_t* tfrt_fake_stream_create(tfrt_fake_context_t* context) {
+  tfrt_fake_free_streams();
   tfrt_fake_stream_t* stream = tfrt_fake_allocate(sizeof(*stream));
   stream->context = context;
   tfrt_random_initialize(&stream->random, ++tfrt_fake.seed);

@@ -119,6 +119,7 @@ typedef struct tfrt_cuda_stream_handle_s {
   tfrt_random_t random;
   tfrt_list_link_t ops;
   bool is_destroyed;  // ends when its ops are done
+  bool is_over;       // its thread only has to be joined
   bool is_capturing;  // ops go to |captured|
   tfrt_list_link_t captured;
   tfrt_thread_t thread;
