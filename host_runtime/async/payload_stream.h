@@ -78,7 +78,8 @@ typedef struct tfrt_payload_sink_vtable_s {
   tfrt_status_t (*prepare)(tfrt_payload_sink_t* sink, uint64_t offset, size_t size,
                            void** out_target);
   // The room that was prepared last is filled in. Sets |*out_stored| (+1) to what becomes
-  // available, or an error, when the room is free again; NULL: it is.
+  // available, or an error, when the room is free again. NULL: it is, or the sink collects bytes,
+  // and a later commit tells of them, at the latest that of the last bytes.
   tfrt_status_t (*commit)(tfrt_payload_sink_t* sink, tfrt_async_value_t** out_stored);
   // All bytes were committed, or fetched: returns the value (+1, never NULL), which becomes
   // available, or an error, when they are where they belong.
