@@ -130,7 +130,9 @@ static bool tfrt_peer_is_past(const tfrt_peer_t* peer) {
          tfrt_list_is_empty(&peer->jobs) && !tfrt_peer_has_job(peer);
 }
 
-void tfrt_peer_free_past(tfrt_node_t* node) {
+// Frees all dead peers that no job, call or value needs any more. Most of them are clients, as each
+// client is a process of its own. The peer that was met just now is live.
+static void tfrt_peer_free_past(tfrt_node_t* node) {
   for (tfrt_hash_node_t* found = tfrt_hash_table_first(&node->peers); found;) {
     tfrt_peer_t* peer = TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation);
     found = tfrt_hash_table_next(&node->peers, found);
@@ -343,8 +345,9 @@ bool tfrt_peer_loss_concerns(const tfrt_owner_end_t* end, const tfrt_job_t* job)
   return !end->peer_lives || !is_younger || tfrt_peer_find_job(end->peer, job);
 }
 
-void tfrt_peer_bury(tfrt_peer_t* peer, tfrt_status_t reason, tfrt_session_death_t kind) {
-  if (!peer->session) return;
+// The funeral of |peer|, because of |reason| (+0): see the header. A peer that has BURIED this
+// host, or begins anew, lives: only its session is over.
+static void tfrt_peer_bury(tfrt_peer_t* peer, tfrt_status_t reason, tfrt_session_death_t kind) {
   const bool peer_lives = kind == TFRT_SESSION_DEATH_BURIED;
   peer->death = (tfrt_peer_death_t){.reason = tfrt_status_retain(reason), .kind = kind};
   tfrt_session_t* session = peer->session;
@@ -378,10 +381,21 @@ static void tfrt_peer_on_node_past(const tfrt_owner_end_t* end) {
   tfrt_hash_table_deinitialize(&end->node->peers);
 }
 
+static void tfrt_peer_on_session_dead(const tfrt_owner_end_t* end) {
+  tfrt_peer_t* peer = *tfrt_session_user_data(end->session);
+  if (!peer || peer->session != end->session) return;
+  tfrt_bulk_manager_bury(end->node->bulk, peer->incarnation, end->reason);
+  tfrt_peer_bury(peer, end->reason, end->death);
+}
+
+static void tfrt_peer_on_met(const tfrt_owner_end_t* end) { tfrt_peer_free_past(end->node); }
+
 // Peers come first and go first: the tables of all rooms have what is theirs.
 static const tfrt_owner_rule_t tfrt_peer_rules[] = {
     {TFRT_OWNER_NODE_MADE, TFRT_OWNER_CALLS, tfrt_peer_on_node_made},
     {TFRT_OWNER_NODE_PAST, TFRT_OWNER_CALLS, tfrt_peer_on_node_past},
+    {TFRT_OWNER_SESSION_DEAD, TFRT_OWNER_CALLS, tfrt_peer_on_session_dead},
+    {TFRT_OWNER_PEER_MET, TFRT_OWNER_CALLS, tfrt_peer_on_met},
 };
 
 const tfrt_node_part_t tfrt_peer_part = {

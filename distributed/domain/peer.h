@@ -11,9 +11,9 @@
 // Life:
 //  1. Made when a session to an incarnation is first wanted or accepted.
 //  2. Live while its session is; frames are sent with tfrt_peer_send().
-//  3. Buried once (tfrt_peer_bury()): each call, want, hold and placeholder that needs the
+//  3. Buried once, when its session is dead: each call, want, hold and placeholder that needs the
 //     peer becomes an error with the same root key; calls that it made are cancelled.
-//  4. Stays as a record of the dead until the node is released, so that a reference to it
+//  4. Stays as a record of the dead while a job, call or value needs it, so that a reference to it
 //     is answered at once. A new session with the same incarnation (after a partition) makes
 //     it live again, for new jobs only: what the old one had is gone.
 //
@@ -155,18 +155,10 @@ tfrt_status_t tfrt_peer_lost_error(const tfrt_peer_t* peer, const tfrt_job_t* jo
 // |session| is |peer|'s from now on.
 void tfrt_peer_adopt_session(tfrt_peer_t* peer, tfrt_session_t* session);
 
-// The funeral of |peer|, because of |reason| (+0): see above. A peer that has BURIED this host, or
-// begins anew, lives: only its session is over. Once per session; later calls change nothing.
-void tfrt_peer_bury(tfrt_peer_t* peer, tfrt_status_t reason, tfrt_session_death_t kind);
-
 // True if |end|, the loss of a peer, concerns |job|.
 bool tfrt_peer_loss_concerns(const tfrt_owner_end_t* end, const tfrt_job_t* job);
 
-// Frees all dead peers that no job, call or value needs any more. Most of them are clients, as each
-// client is a process of its own. No caller may hold a peer meanwhile.
-void tfrt_peer_free_past(tfrt_node_t* node);
-
-// Has the node have a table of peers.
+// Has the node have a table of peers, which are buried with their sessions.
 extern const tfrt_node_part_t tfrt_peer_part;
 
 #endif  // TFRT_DISTRIBUTED_DOMAIN_PEER_H_

@@ -193,7 +193,6 @@ static void tfrt_node_fill_oldest(tfrt_node_t* node, tfrt_wire_heartbeat_t* hear
 static void tfrt_node_on_opened(tfrt_session_handler_t* handler, tfrt_session_t* session) {
   tfrt_node_t* node = tfrt_node_of(handler);
   tfrt_node_tick(node);
-  tfrt_peer_free_past(node);
   tfrt_peer_t* peer = tfrt_peer_find_or_create(node, tfrt_session_peer_incarnation(session));
   if (node->options.logs_events) tfrt_node_log_session_opened(session);
   if (!peer) {
@@ -211,11 +210,6 @@ static void tfrt_node_on_dead(tfrt_session_handler_t* handler, tfrt_session_t* s
                               tfrt_session_death_t death, tfrt_status_t status) {
   tfrt_node_t* node = tfrt_node_of(handler);
   if (node->options.logs_events) tfrt_node_log_session_dead(session, death, status);
-  tfrt_peer_t* peer = *tfrt_session_user_data(session);
-  if (peer && peer->session == session) {
-    tfrt_bulk_manager_bury(node->bulk, peer->incarnation, status);
-    tfrt_peer_bury(peer, status, death);
-  }
   tfrt_node_end(&(tfrt_owner_end_t){.event = TFRT_OWNER_SESSION_DEAD,
                                     .node = node,
                                     .reason = status,

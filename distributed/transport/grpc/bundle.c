@@ -215,24 +215,6 @@ bool tfrt_grpc_bundle_take(tfrt_grpc_connection_t* connection, grpc_byte_buffer*
 
 // --- The end -------------------------------------------------------------------------
 
-void tfrt_grpc_bundle_cancel(tfrt_grpc_connection_t* connection) {
-  tfrt_grpc_bundle_t* bundle = &connection->bundle;
-  grpc_call* calls[TFRT_TUNING_GRPC_BUNDLE_STREAMS];
-  uint32_t count = 0;
-  tfrt_mutex_lock(&connection->mutex);
-  for (uint32_t i = 1; i < bundle->count; ++i) {
-    grpc_call* call = bundle->others[i - 1].call;
-    if (!call) continue;
-    grpc_call_ref(call);  // it may be given back as soon as the lock is open
-    calls[count++] = call;
-  }
-  tfrt_mutex_unlock(&connection->mutex);
-  for (uint32_t i = 0; i < count; ++i) {
-    grpc_call_cancel_with_status(calls[i], GRPC_STATUS_CANCELLED, "aborted", NULL);
-    grpc_call_unref(calls[i]);
-  }
-}
-
 void tfrt_grpc_bundle_deinitialize(tfrt_grpc_connection_t* connection) {
   tfrt_grpc_bundle_t* bundle = &connection->bundle;
   grpc_byte_buffer_destroy(bundle->main.message);

@@ -151,9 +151,6 @@ void tfrt_grpc_bundle_read(tfrt_grpc_connection_t* connection);
 // Belongs to the queue's thread.
 bool tfrt_grpc_bundle_take(tfrt_grpc_connection_t* connection, grpc_byte_buffer** out_message);
 
-// Breaks the other streams. Thread-safe.
-void tfrt_grpc_bundle_cancel(tfrt_grpc_connection_t* connection);
-
 // Gives all back; nothing is under way any more. Belongs to the queue's thread, or to the one that
 // undoes a dial.
 void tfrt_grpc_bundle_deinitialize(tfrt_grpc_connection_t* connection);

@@ -418,6 +418,25 @@ static void start_finish(tfrt_grpc_connection_t* connection) {
   }
 }
 
+// Breaks the streams besides the main one.
+static void cancel_others(tfrt_grpc_connection_t* connection) {
+  tfrt_grpc_bundle_t* bundle = &connection->bundle;
+  grpc_call* calls[TFRT_TUNING_GRPC_BUNDLE_STREAMS];
+  uint32_t count = 0;
+  tfrt_mutex_lock(&connection->mutex);
+  for (uint32_t i = 1; i < bundle->count; ++i) {
+    grpc_call* call = bundle->others[i - 1].call;
+    if (!call) continue;
+    grpc_call_ref(call);  // it may be given back as soon as the lock is open
+    calls[count++] = call;
+  }
+  tfrt_mutex_unlock(&connection->mutex);
+  for (uint32_t i = 0; i < count; ++i) {
+    grpc_call_cancel_with_status(calls[i], GRPC_STATUS_CANCELLED, "aborted", NULL);
+    grpc_call_unref(calls[i]);
+  }
+}
+
 static tfrt_transport_end_t choose_end(tfrt_grpc_connection_t* connection,
                                        tfrt_status_t* out_status) {
   tfrt_status_t status = connection->end_status;
@@ -465,7 +484,7 @@ void tfrt_grpc_connection_take_end(tfrt_grpc_connection_t* connection, tfrt_tran
   connection->end = end;
   connection->end_status = status;
   tfrt_mutex_unlock(&connection->mutex);
-  if (end != TFRT_TRANSPORT_ENDED) tfrt_grpc_bundle_cancel(connection);
+  if (end != TFRT_TRANSPORT_ENDED) cancel_others(connection);
   tfrt_grpc_connection_settle_event(connection);
 }
 
@@ -497,7 +516,7 @@ static void break_stream(tfrt_grpc_connection_t* connection, tfrt_grpc_wish_t wi
   if (!call) return;
   grpc_call_cancel_with_status(call, GRPC_STATUS_CANCELLED, "aborted", NULL);
   grpc_call_unref(call);
-  tfrt_grpc_bundle_cancel(connection);
+  cancel_others(connection);
 }
 
 static void connection_abort(tfrt_transport_connection_t* base) {
@@ -516,7 +535,7 @@ static void break_because_of_peer(tfrt_grpc_connection_t* connection) {
   tfrt_mutex_unlock(&connection->mutex);
   // Only this thread gives it up.
   if (call) grpc_call_cancel_with_status(call, GRPC_STATUS_UNAVAILABLE, "a stream broke", NULL);
-  tfrt_grpc_bundle_cancel(connection);
+  cancel_others(connection);
 }
 
 void tfrt_grpc_connection_break(tfrt_grpc_connection_t* connection, tfrt_grpc_break_t reason) {
