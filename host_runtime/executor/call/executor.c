@@ -367,9 +367,8 @@ static void tfrt_executor_take_over(tfrt_scheduled_call_t* call, tfrt_async_valu
   const tfrt_bef_callable_t* callable = call->callable;
   tfrt_call_frame_t* frame = tfrt_call_frame_create(callable, call->frame.context);
   if (!frame) {
-    // The content of the slots is lost, and some references leak; better than a crash.
-    tfrt_executor_fail_call(callable, call->frame.context, tfrt_status_out_of_memory(), NULL, false,
-                            results);
+    tfrt_request_context_cancel(call->frame.context->request, tfrt_status_out_of_memory());
+    tfrt_scheduled_call_run_out(call, results);
     return;
   }
   tfrt_ready_list_t ready = tfrt_ready_list_make(frame, callable->sites[0].stream_id);

@@ -195,18 +195,40 @@ static bool tfrt_scheduled_call_run_steps(tfrt_scheduled_call_t* call) {
   return true;
 }
 
-bool tfrt_scheduled_call_run(tfrt_scheduled_call_t* call, const tfrt_execution_context_t* context,
-                             tfrt_async_value_t* const* arguments, bool take,
-                             tfrt_async_value_t** results) {
+// Takes |results| (+1) out of the slots, behind the last step.
+static void tfrt_scheduled_call_take_results(const tfrt_scheduled_call_t* call,
+                                             tfrt_async_value_t** results) {
   const tfrt_schedule_t* schedule = call->callable->schedule;
-  tfrt_scheduled_call_begin(call, context, arguments, take);
-  tfrt_running_kernel_outer_t outer = tfrt_running_kernel_enter(context->request->options.whole);
-  bool is_over = tfrt_scheduled_call_run_steps(call);
-  tfrt_running_kernel_leave(outer);
-  for (uint32_t i = 0; is_over && i < call->callable->base.result_count; ++i) {
+  for (uint32_t i = 0; i < call->callable->base.result_count; ++i) {
     uint32_t slot = schedule->result_slots[i];
     bool is_given = schedule->result_is_last[i] && slot >= call->first_owned;
     results[i] = is_given ? call->slots[slot] : tfrt_async_value_retain(call->slots[slot]);
   }
+}
+
+bool tfrt_scheduled_call_run(tfrt_scheduled_call_t* call, const tfrt_execution_context_t* context,
+                             tfrt_async_value_t* const* arguments, bool take,
+                             tfrt_async_value_t** results) {
+  tfrt_scheduled_call_begin(call, context, arguments, take);
+  tfrt_running_kernel_outer_t outer = tfrt_running_kernel_enter(context->request->options.whole);
+  bool is_over = tfrt_scheduled_call_run_steps(call);
+  tfrt_running_kernel_leave(outer);
+  if (is_over) tfrt_scheduled_call_take_results(call, results);
   return is_over;
+}
+
+void tfrt_scheduled_call_run_out(tfrt_scheduled_call_t* call, tfrt_async_value_t** results) {
+  const tfrt_schedule_t* schedule = call->callable->schedule;
+  const tfrt_schedule_step_t* end = schedule->steps + schedule->step_count;
+  tfrt_scheduled_call_drop_dead(call, call->step, call->step_slots);
+  const uint32_t* slots = call->step_slots + tfrt_schedule_step_slot_count(call->step);
+  while (++call->step != end) {
+    const tfrt_kernel_site_t* site = &call->callable->sites[call->step->kernel];
+    // The request is cancelled, so that is an error for each result.
+    tfrt_scheduled_call_fire(call, call->step, site, slots);
+    tfrt_scheduled_call_put_results(call, call->step, slots);
+    tfrt_scheduled_call_drop_dead(call, call->step, slots);
+    slots += tfrt_schedule_step_slot_count(call->step);
+  }
+  tfrt_scheduled_call_take_results(call, results);
 }

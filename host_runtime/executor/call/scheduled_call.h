@@ -12,7 +12,8 @@
 // Life:
 //  1. Begun, in the caller's storage, when all arguments that are needed are resolved.
 //  2. Run. It ends by itself, with the results, or stops behind a step whose |results| are late.
-//  3. Then the executor takes the slots over; the call must not be run on.
+//  3. Then the executor takes the slots over, and the call must not be run on; or, without memory
+//     for that, it is run out.
 //
 // Thread rule: calling thread only. Failure rule: none fails; values may be errors.
 #ifndef TFRT_HOST_RUNTIME_EXECUTOR_CALL_SCHEDULED_CALL_H_
@@ -43,6 +44,11 @@ bool tfrt_scheduled_call_is_possible(const tfrt_bef_callable_t* callable,
 bool tfrt_scheduled_call_run(tfrt_scheduled_call_t* call, const tfrt_execution_context_t* context,
                              tfrt_async_value_t* const* arguments, bool take,
                              tfrt_async_value_t** results);
+
+// Ends |call|, which has stopped behind |step|, and whose request is cancelled: none of the kernels
+// that are left runs, and the slots are dropped. Sets |results| (+1), of which those that the
+// kernels gave already are no errors. Calling thread only.
+void tfrt_scheduled_call_run_out(tfrt_scheduled_call_t* call, tfrt_async_value_t** results);
 
 // tfrt_kernel_frame_is_unique() for argument |index| of the kernel that runs. Calling thread
 // only.

@@ -6,6 +6,7 @@
 
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/executor/request/call_scope.h"
+#include "tests/fakes/failing_malloc.h"
 #include "tests/host_runtime/executor/small_program.h"
 #include "tests/support/test_main.h"
 
@@ -366,6 +367,71 @@ START_TEST(what_was_done_before_a_value_is_late_is_kept) {
 }
 END_TEST
 
+// x, y -> when(y) + (x + x), x + x
+static const small_kernel_t needed_late[] = {
+    {.name = "test.add",
+     .arguments = {0, 0},
+     .argument_count = 2,
+     .results = {2},
+     .result_count = 1},
+    {.name = "test.when", .arguments = {1}, .argument_count = 1, .results = {3}, .result_count = 1},
+    {.name = "test.add",
+     .arguments = {3, 2},
+     .argument_count = 2,
+     .results = {4},
+     .result_count = 1},
+};
+static const small_program_t needed_late_program = {.argument_types = {"i32", "i32"},
+                                                    .kernels = needed_late,
+                                                    .kernel_count = 3,
+                                                    .register_count = 5,
+                                                    .results = {4, 2},
+                                                    .result_count = 2};
+
+// Runs |function| where |successes| allocations succeed; returns whether one failed.
+static bool run_in_little_memory(const tfrt_function_t* function, int64_t successes) {
+  tfrt_async_value_t* late = tfrt_async_value_create_unconstructed(TFRT_TYPE_I32);
+  tfrt_async_value_t* arguments[] = {tfrt_async_value_create_i32(5), late};
+  tfrt_execution_context_t context = tfrt_host_context_execution(small_program_host, request);
+  tfrt_failing_malloc_arm(successes);
+  tfrt_function_execute(function, &context, arguments, results);
+  const bool is_out = tfrt_failing_malloc_disarm() > 0;
+  *(int32_t*)tfrt_async_value_payload(late) = 7;
+  tfrt_async_value_set_available(late);
+  for (int i = 0; i < 2; ++i) tfrt_async_value_release(arguments[i]);
+  return is_out;
+}
+
+START_TEST(a_call_that_gets_no_memory_when_a_value_is_late_drops_what_it_has) {
+  tfrt_program_t* program = NULL;
+  ck_assert_ptr_null(small_program_make(&needed_late_program, &program));
+  const tfrt_function_t* function = tfrt_program_find_function(program, "main");
+  const int64_t live = tfrt_async_value_live_count();
+  bool has_lost_one = false;
+  bool is_out = true;
+  for (int64_t successes = 0; is_out; ++successes) {
+    is_out = run_in_little_memory(function, successes);
+    if (is_out) {
+      expect_error(0, "memory is out");
+      has_lost_one |= !tfrt_async_value_is_error(results[1]);
+    } else {
+      ck_assert_int_eq(result_i32(0), 17);
+    }
+    for (int i = 0; i < 2; ++i) {
+      tfrt_async_value_release(results[i]);
+      results[i] = NULL;
+    }
+    ck_assert_int_eq(tfrt_async_value_live_count(), live);
+    // The call that failed has cancelled it.
+    tfrt_request_context_release(request);
+    tfrt_request_options_t options = tfrt_request_options_default();
+    ck_assert_ptr_null(tfrt_request_context_create(&options, tfrt_allocator_system(), &request));
+  }
+  ck_assert_msg(has_lost_one, "no call was to be taken over");
+  tfrt_program_release(program);
+}
+END_TEST
+
 // x, y -> when(when(y)), x + x
 static const small_kernel_t started[] = {
     {.name = "test.when", .arguments = {1}, .argument_count = 1, .results = {2}, .result_count = 1},
@@ -589,6 +655,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(cases, a_result_whose_kernel_has_not_run_is_a_placeholder);
   tcase_add_test(cases, streams_that_cost_little_become_no_tasks);
   tcase_add_test(cases, what_was_done_before_a_value_is_late_is_kept);
+  tcase_add_test(cases, a_call_that_gets_no_memory_when_a_value_is_late_drops_what_it_has);
   tcase_add_test(cases, kernels_that_wait_themselves_hold_up_nothing);
   tcase_add_test(cases, kernels_that_wait_themselves_do_not_run_with_an_error_or_when_cancelled);
   tcase_add_test(cases, a_call_that_is_taken_over_keeps_late_values_that_nobody_needs);
