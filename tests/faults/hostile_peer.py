@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A peer that speaks the protocol well enough to be let in, and then does as it likes.
 
+Usage, by hand: hostile_peer.py ATTACK ADDRESS SECONDS
+
 The folder that `protoc` filled from proto/ must be on sys.path.
 """
 
 import queue
 import secrets
+import sys
 import threading
 import time
 
@@ -19,6 +22,7 @@ from proto import value_pb2 as value
 
 NO_RANK = 2**32 - 1
 NO_LIMIT = 1 << 40
+STATUS, COPY = 4, 5  # built-in functions
 OPTIONS = [
     ("grpc.use_local_subchannel_pool", 1),
     ("grpc.max_send_message_length", -1),
@@ -140,3 +144,98 @@ class Peer:
     def await_end(self, seconds):
         end = time.monotonic() + seconds
         return self.over.wait(max(0, end - time.monotonic()))
+
+
+# --- Attacks, each by one peer until a time ------------------------------------------
+
+
+def never_acknowledge(address, end):
+    """Asks without end, reads the answers, and acknowledges none. Returns how many calls it made."""
+    peer = Peer(address, acknowledges=False)
+    peer.open_job()
+    number, beats = 1, 1
+    next_beat = time.monotonic()
+    while time.monotonic() < end and not peer.over.is_set():
+        if time.monotonic() >= next_beat:
+            peer.beat(beats)
+            beats += 1
+            next_beat += 0.2
+        if number <= peer.credit:
+            if not peer.invoke(number, STATUS, take_inline=True):
+                break
+            number += 1
+    peer.leave()
+    return number - 1
+
+
+def make_cycles(peer, jobs, closes):
+    """Two calls of each other's results, in each of many jobs."""
+    number = 1
+    for handle in range(1, jobs + 1):
+        peer.open_job(handle)
+        for own, other in ((number, number + 1), (number + 1, number)):
+            peer.invoke(own, COPY, handle, [peer.reference(other)])
+        number += 2
+        if closes:
+            peer.send(batch.FRAME_JOB_CLOSE, job.JobClose(), handle)
+            peer.send(batch.FRAME_JOB_DETACH, job.JobDetach(), handle)
+
+
+def cycles(address, end):
+    """Jobs that can't end, none of which is closed, by one peer after another."""
+    count = 0
+    while count == 0 or time.monotonic() < end:
+        peer = Peer(address)
+        make_cycles(peer, 100, False)
+        peer.leave()
+        count += 1
+    return count
+
+
+def make_references(peer):
+    """References of every kind, to what is its own, nothing or at the end of the numbers."""
+    peer.open_job()
+    number = 1
+    for flags in range(8):
+        kinds = {"is_chain": bool(flags & 1), "is_mutable": bool(flags & 2),
+                 "is_recoverable": bool(flags & 4)}
+        known = value.Reference.DESCRIPTOR.fields_by_name
+        kinds = {name: state for name, state in kinds.items() if name in known}
+        for other in (number + 2000, 0, 2**48 - 1):
+            peer.invoke(number, COPY, arguments=[peer.reference(other, **kinds)])
+            number += 1
+
+
+def references(address, end):
+    count = 0
+    while count == 0 or time.monotonic() < end:
+        peer = Peer(address)
+        make_references(peer)
+        peer.leave()
+        count += 1
+    return count
+
+
+def replay_handshakes(address, end):
+    """The same Hello again and again, and resumes of what never was. Returns how many."""
+    count = 0
+    while time.monotonic() < end:
+        for hello in ({}, {"connection": 2**31}, {"resume": True, "connection": 5},
+                      {"resume": True, "connection": 6, "received_seq": 2**60},
+                      {"session": 2**32 - 1}, {"next_call": 2**48 - 1}):
+            Peer(address, incarnation=0x77, hello=hello).leave()
+            count += 1
+    return count
+
+
+ATTACKS = {
+    "never-acknowledge": never_acknowledge,
+    "cycles": cycles,
+    "references": references,
+    "handshakes": replay_handshakes,
+}
+
+if __name__ == "__main__":
+    if len(sys.argv) != 4:
+        sys.exit(__doc__)
+    print(ATTACKS[sys.argv[1]](sys.argv[2], time.monotonic() + float(sys.argv[3])))

@@ -31,11 +31,10 @@ from cluster import ClusterTest, hosts, main  # pylint: disable=wrong-import-pos
 from proto import batch_pb2 as batch  # pylint: disable=wrong-import-position
 from proto import job_pb2 as job  # pylint: disable=wrong-import-position
 from proto import object_pb2 as objects  # pylint: disable=wrong-import-position
-from proto import value_pb2 as value  # pylint: disable=wrong-import-position
 
 IS_SANITIZED = "ASAN_OPTIONS" in os.environ or "TSAN_OPTIONS" in os.environ
 MAX_COST_KIB = 64 << 10
-STATUS, COPY = 4, 5  # built-in functions
+STATUS = hostile_peer.STATUS
 
 SUM = """func.func @main() -> i32 {
   %a = tfrt.constant.i32 40
@@ -110,73 +109,29 @@ class HostileTest(ClusterTest):
             stream.close()
 
     def test_never_acknowledges(self):
-        """Asks without end, reads the answers, and acknowledges none."""
-        peer = self.peer(acknowledges=False)
-        peer.open_job()
-        number, beats = 1, 1
-        next_beat = time.monotonic()
-        while time.monotonic() < self.end and not peer.over.is_set():
-            if time.monotonic() >= next_beat:
-                peer.beat(beats)
-                beats += 1
-                next_beat += 0.2
-            if number <= peer.credit:
-                if not peer.invoke(number, STATUS, take_inline=True):
-                    break
-                number += 1
-        self.assertGreater(number, 1)
-        peer.leave()
+        self.assertGreater(hostile_peer.never_acknowledge(self.worker.address, self.end), 0)
 
     def test_cycles(self):
-        """Calls of each other's results, in many jobs, none of which is closed."""
+        """In jobs none of which is closed."""
         peer = self.peer()
-        number = 1
-        for handle in range(1, 101):
-            peer.open_job(handle)
-            for own, other in ((number, number + 1), (number + 1, number)):
-                peer.invoke(own, COPY, handle, [peer.reference(other)])
-            number += 2
+        hostile_peer.make_cycles(peer, 100, False)
         peer.leave()
 
     def test_cycles_in_jobs_that_are_closed(self):
         """Nothing is left while the session goes on."""
         peer = self.peer()
-        number = 1
-        for handle in range(1, 51):
-            peer.open_job(handle)
-            for own, other in ((number, number + 1), (number + 1, number)):
-                peer.invoke(own, COPY, handle, [peer.reference(other)])
-            peer.send(batch.FRAME_JOB_CLOSE, job.JobClose(), handle)
-            peer.send(batch.FRAME_JOB_DETACH, job.JobDetach(), handle)
-            number += 2
+        hostile_peer.make_cycles(peer, 50, True)
         self.expect_idle([self.worker])
         self.assertFalse(peer.over.is_set(), peer.ending)
         peer.leave()
 
     def test_references_of_every_kind(self):
         peer = self.peer()
-        peer.open_job()
-        number = 1
-        for flags in range(8):
-            kinds = {"is_chain": bool(flags & 1), "is_mutable": bool(flags & 2),
-                     "is_recoverable": bool(flags & 4)}
-            known = value.Reference.DESCRIPTOR.fields_by_name
-            kinds = {name: state for name, state in kinds.items() if name in known}
-            for other in (number + 2000, 0, 2**48 - 1):
-                peer.invoke(number, COPY, arguments=[peer.reference(other, **kinds)])
-                number += 1
+        hostile_peer.make_references(peer)
         peer.leave()
 
     def test_replayed_handshakes(self):
-        """The same Hello again and again, and resumes of what never was."""
-        count = 0
-        while time.monotonic() < self.end:
-            for hello in ({}, {"connection": 2**31}, {"resume": True, "connection": 5},
-                          {"resume": True, "connection": 6, "received_seq": 2**60},
-                          {"session": 2**32 - 1}, {"next_call": 2**48 - 1}):
-                self.peer(incarnation=0x77, hello=hello).leave()
-                count += 1
-        self.assertGreater(count, 5)
+        self.assertGreater(hostile_peer.replay_handshakes(self.worker.address, self.end), 5)
 
     def test_huge_counts(self):
         """Numbers at the ends of what their fields hold. Each ends at most its own session."""

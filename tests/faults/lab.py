@@ -108,24 +108,30 @@ class Worker(Machine):
 
     def __init__(self, lab, index, flags):
         super().__init__(lab, index)
+        self.lab = lab
+        self.flags = flags
         self.disk = os.path.join(lab.folder, "disk%d" % index)
         os.mkdir(self.disk)
         run("mount", "-t", "tmpfs", "-o", "size=256k", "none", self.disk)
         self.log = os.path.join(self.disk, "log")
         self.name = "%s:%d" % (self.address, PORT)
+        self.start()
+
+    def start(self):
+        """Starts the process, the first one or the next."""
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
-                self.inside(lab.tfrt_worker, "--listen=" + self.name, "--insecure-network",
+                self.inside(self.lab.tfrt_worker, "--listen=" + self.name, "--insecure-network",
                             "--threads=2", "--log-level=error", "--data-directory=" + self.disk,
-                            *flags),
+                            *self.flags),
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log,
                 universal_newlines=True,
                 # A group that loses its shell is continued by the kernel.
                 start_new_session=True)
-        lab.processes.append(self.process)
+        self.lab.processes.append(self.process)
         line = self.process.stdout.readline()
         if "listening" not in line:
-            raise RuntimeError("worker %d: %s" % (index, open(self.log, encoding="utf-8").read()))
+            raise RuntimeError("%s: %s" % (self.name, open(self.log, encoding="utf-8").read()))
 
     @property
     def pid(self):
