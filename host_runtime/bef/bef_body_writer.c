@@ -180,7 +180,8 @@ static uint8_t* write_kernel_entry(uint8_t* at, size_t offset, uint32_t operand_
   return tfrt_bef_vbr_write(at, stream_id);
 }
 
-// The table of the kernels; returns the size of the records that it announces.
+// The table of the kernels; returns the size of the records that it announces, or 0 if memory is
+// out.
 static size_t append_kernel_table(tfrt_bef_bytes_t* bytes,
                                   const tfrt_bef_writer_function_t* function, const uses_t* uses) {
   size_t entry_count = (size_t)function->kernel_count + 1;
@@ -206,6 +207,7 @@ static void append_body(tfrt_bef_bytes_t* bytes, const tfrt_bef_writer_function_
   tfrt_bef_bytes_append_vbr(bytes, function->register_count);
   tfrt_bef_bytes_append_vbrs(bytes, uses->use_counts, function->register_count);
   size_t size = append_kernel_table(bytes, function, uses);
+  if (size == 0) return;  // memory is out
   tfrt_bef_bytes_append_vbrs(bytes, function->result_registers, function->result_count);
   tfrt_bef_bytes_align(bytes, TFRT_BEF_KERNEL_ALIGNMENT, 0);
   uint8_t* at = tfrt_bef_bytes_add(bytes, size);
