@@ -447,6 +447,7 @@ tfrt_status_t tfrt_grpc_admission_create(const char* address,
     return NULL;
   }
   destroy(admission);
+  *out_port = 0;
   return tfrt_status_create(TFRT_STATUS_ABORTED, "%s can't be listened on", address);
 }
 
