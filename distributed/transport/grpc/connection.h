@@ -94,6 +94,7 @@ typedef struct tfrt_grpc_dialler_s {
   grpc_metadata_array trailing;
   grpc_status_code code;
   grpc_slice details;
+  int64_t begin_ns;
   int64_t deadline_ns;
   tfrt_grpc_timer_t timer;
   bool has_received;                              // a message: so it can't be a rejection

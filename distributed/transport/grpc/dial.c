@@ -19,10 +19,16 @@ static const char* method_of(tfrt_transport_kind_t kind) {
 
 // --- Errors of trust ---------------------------------------------------------
 
-// Why the listener at |address| closed the connection, which it doesn't say.
-static tfrt_status_t turned_away(const tfrt_grpc_credential_set_t* credentials,
-                                 const char* address) {
+tfrt_status_t tfrt_grpc_dial_turned_away(const tfrt_grpc_credential_set_t* credentials,
+                                         const char* address, int64_t took_ns) {
   const tfrt_status_code_t code = TFRT_STATUS_UNAUTHENTICATED;
+  if (took_ns >= TFRT_TUNING_GRPC_HANDSHAKE_MS * TFRT_NANOSECONDS_PER_MILLISECOND) {
+    return tfrt_status_create(TFRT_STATUS_UNAVAILABLE,
+                              "the host at %s closed the connection after %.1f s, in which the "
+                              "first bytes should have come and gone: one of the two machines, or "
+                              "the network, is too slow",
+                              address, (double)took_ns / (double)TFRT_NANOSECONDS_PER_SECOND);
+  }
   if (!credentials->is_encrypted) {
     return tfrt_status_create(code,
                               "the host at %s closed the connection before it said anything, as "
@@ -45,13 +51,12 @@ static tfrt_status_t turned_away(const tfrt_grpc_credential_set_t* credentials,
   return error;
 }
 
-// The error UNAUTHENTICATED for |text|, which is about trust, of a dial to |address| with
-// |credentials|; |details| are gRPC's words. If the listener gave no reason, this checks the
-// certificate that was shown to it, as the listener would.
-static tfrt_status_t trust_error(tfrt_grpc_dial_text_t text,
-                                 const tfrt_grpc_credential_set_t* credentials, const char* address,
-                                 tfrt_string_view_t details) {
+// The error UNAUTHENTICATED for |text|, which is about trust, of what |dialler| did. If the
+// listener gave no reason, this checks the certificate that was shown to it, as the listener would.
+static tfrt_status_t trust_error(tfrt_grpc_dial_text_t text, const tfrt_grpc_dialler_t* dialler) {
   const tfrt_status_code_t code = TFRT_STATUS_UNAUTHENTICATED;
+  const char* address = dialler->address;
+  const int64_t took_ns = tfrt_clock_now_ns(tfrt_clock_system()) - dialler->begin_ns;
   switch (text) {
     case TFRT_GRPC_DIAL_TEXT_UNTRUSTED:
       return tfrt_status_create(code,
@@ -71,10 +76,10 @@ static tfrt_status_t trust_error(tfrt_grpc_dial_text_t text,
                                 "leave that out here",
                                 address);
     case TFRT_GRPC_DIAL_TEXT_TURNED_AWAY:
-      return turned_away(credentials, address);
+      return tfrt_grpc_dial_turned_away(dialler->credentials, address, took_ns);
     default:
       return tfrt_status_create(code, "no TLS with the host at %s: %.*s", address,
-                                TFRT_STRING_VIEW_ARGUMENTS(details));
+                                TFRT_STRING_VIEW_ARGUMENTS(tfrt_grpc_view_of(&dialler->details)));
   }
 }
 
@@ -136,8 +141,7 @@ static tfrt_status_t create_end_status(const tfrt_grpc_dialler_t* dialler, tfrt_
   const char* text = (const char*)GRPC_SLICE_START_PTR(dialler->details);
   bool is_about_trust = library_text >= TFRT_GRPC_DIAL_TEXT_UNTRUSTED;
   if (is_about_trust && (end == TFRT_TRANSPORT_REJECTED || end == TFRT_TRANSPORT_RESET)) {
-    return trust_error(library_text, dialler->credentials, dialler->address,
-                       tfrt_grpc_view_of(&dialler->details));
+    return trust_error(library_text, dialler);
   }
   if (end == TFRT_TRANSPORT_REJECTED) {
     return tfrt_status_create((tfrt_status_code_t)dialler->code, "%.*s", size, text);
@@ -442,8 +446,8 @@ tfrt_status_t tfrt_grpc_dial(const tfrt_grpc_dial_context_t* context,
   memcpy(dialler->address, options->address.data, options->address.size);
   tfrt_list_initialize(&dialler->timer.link);
   tfrt_list_initialize(&dialler->abandoned_link);
-  dialler->deadline_ns =
-      tfrt_deadline_after(tfrt_clock_now_ns(tfrt_clock_system()), options->timeout_ns);
+  dialler->begin_ns = tfrt_clock_now_ns(tfrt_clock_system());
+  dialler->deadline_ns = tfrt_deadline_after(dialler->begin_ns, options->timeout_ns);
   tfrt_grpc_event_initialize(&connection->events.start, on_start);
   tfrt_grpc_event_initialize(&connection->events.opened, on_answered);
   tfrt_grpc_event_initialize(&connection->events.ended, on_dial_ended);

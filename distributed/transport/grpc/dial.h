@@ -14,7 +14,8 @@
 //                             (grpc_library.h): refused; no way
 //   UNAVAILABLE               no trust, the same                     REJECTED, as
 //                                                                    UNAUTHENTICATED
-//   UNAVAILABLE               turned away, the same: a guess         RESET, likewise
+//   UNAVAILABLE               turned away, the same: a guess         RESET, likewise; UNAVAILABLE
+//                                                                    where it took too long
 //   UNAVAILABLE               no descriptor is left here             RESET, as RESOURCE_EXHAUSTED
 //   any other                                                        RESET
 //
@@ -38,5 +39,11 @@ tfrt_status_t tfrt_grpc_dial(const tfrt_grpc_dial_context_t* context,
                              const tfrt_transport_dial_options_t* options,
                              tfrt_transport_handler_t* handler,
                              tfrt_transport_connection_t** out_connection) TFRT_MUST_USE;
+
+// Why the listener at |address| closed a connection, dialled with |credentials|, |took_ns| after
+// the dial had begun, which it doesn't say (+1). UNAVAILABLE if that is the time that it gives
+// strangers; else it is about trust. Thread-safe.
+tfrt_status_t tfrt_grpc_dial_turned_away(const tfrt_grpc_credential_set_t* credentials,
+                                         const char* address, int64_t took_ns) TFRT_MUST_USE;
 
 #endif  // TFRT_DISTRIBUTED_TRANSPORT_GRPC_DIAL_H_

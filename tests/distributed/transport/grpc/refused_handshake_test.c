@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "distributed/transport/grpc/dial.h"
+#include "distributed/tuning/tuning.h"
 #include "host_runtime/base/log.h"
 #include "tests/support/test_main.h"
 
@@ -18,6 +20,22 @@ START_TEST(a_refused_handshake_has_a_reason) {
   expect(TFRT_GRPC_LOG_TEXT_PLAIN_TEXT, "it does not speak TLS");
   expect(TFRT_GRPC_LOG_TEXT_OLD_TLS, "TLS 1.3 is needed");
   expect(TFRT_GRPC_LOG_TEXT_NO_TLS, "no TLS: cause");
+}
+END_TEST
+
+// A starved machine is not taken for a lack of trust.
+START_TEST(a_connection_that_is_closed_late_was_too_slow) {
+  const tfrt_grpc_credential_set_t plain = {.is_encrypted = false};
+  tfrt_status_t status =
+      tfrt_grpc_dial_turned_away(&plain, "a:1", TFRT_NANOSECONDS_PER_SECOND / 10);
+  ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_UNAUTHENTICATED);
+  tfrt_status_release(status);
+  const int64_t limit_ns = TFRT_TUNING_GRPC_HANDSHAKE_MS * TFRT_NANOSECONDS_PER_MILLISECOND;
+  status = tfrt_grpc_dial_turned_away(&plain, "a:1", limit_ns);
+  ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_UNAVAILABLE);
+  ck_assert_ptr_nonnull(
+      strstr(tfrt_status_message(status), "a:1 closed the connection after 3.0 s"));
+  tfrt_status_release(status);
 }
 END_TEST
 
@@ -46,6 +64,7 @@ END_TEST
 Suite* tfrt_test_suite(void) {
   TCase* tests = tcase_create("refused handshakes");
   tcase_add_test(tests, a_refused_handshake_has_a_reason);
+  tcase_add_test(tests, a_connection_that_is_closed_late_was_too_slow);
   tcase_add_test(tests, there_is_a_line_at_once_and_then_at_most_one_a_second);
   Suite* suite = suite_create("refused handshakes");
   suite_add_tcase(suite, tests);
