@@ -259,7 +259,14 @@ static tfrt_peer_text_t tfrt_peer_describe_observer(const tfrt_job_t* job,
   return who;
 }
 
-// Why the session with |peer| ended, in a few words.
+// Whether the peer itself said why it gave the session up: that is the first cause then.
+static bool tfrt_peer_has_words(const tfrt_peer_t* peer) {
+  return peer->death.kind == TFRT_SESSION_DEATH_BURIED && peer->death.reason &&
+         tfrt_status_fields(peer->death.reason)->cause_count > 0;
+}
+
+// Why the session with |peer| ended, in a few words; the peer's own words are to follow, if there
+// are any.
 static const char* tfrt_peer_death_text(const tfrt_peer_t* peer) {
   switch (peer->death.kind) {
     case TFRT_SESSION_DEATH_SILENCE:
@@ -272,7 +279,7 @@ static const char* tfrt_peer_death_text(const tfrt_peer_t* peer) {
     case TFRT_SESSION_DEATH_REPLACED:
       return "its process is gone, and another one answers at its address";
     case TFRT_SESSION_DEATH_BURIED:
-      return "it gave the session up";
+      return tfrt_peer_has_words(peer) ? "it gave the session up: " : "it gave the session up";
     case TFRT_SESSION_DEATH_GOODBYE:
       return "it has shut down";
     default:
@@ -301,9 +308,11 @@ tfrt_status_t tfrt_peer_lost_error(const tfrt_peer_t* peer, const tfrt_job_t* jo
   const char* why = has_left || is_other ? tfrt_status_message(death)
                     : death              ? tfrt_peer_death_text(peer)
                                          : "";
-  char message[TFRT_STATUS_MAX_TEXT_SIZE + 2 * sizeof(tfrt_peer_text_t)];
-  snprintf(message, sizeof(message), "%s%s %s%s%s", tfrt_peer_describe_observer(job, peer).text,
-           tfrt_peer_describe(peer, job, member).text, doing, why[0] ? ": " : "", why);
+  const bool has_words = death && !has_left && !is_other && tfrt_peer_has_words(peer);
+  const char* words = has_words ? tfrt_status_fields(peer->death.reason)->causes[0] : "";
+  char message[2 * TFRT_STATUS_MAX_TEXT_SIZE + 2 * sizeof(tfrt_peer_text_t)];
+  snprintf(message, sizeof(message), "%s%s %s%s%s%s", tfrt_peer_describe_observer(job, peer).text,
+           tfrt_peer_describe(peer, job, member).text, doing, why[0] ? ": " : "", why, words);
   tfrt_status_fields_t fields = {.code = is_other ? code : TFRT_STATUS_UNAVAILABLE,
                                  .message = message,
                                  .origin = {.rank = TFRT_STATUS_NO_RANK},

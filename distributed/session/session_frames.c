@@ -230,6 +230,18 @@ void tfrt_session_return_credit(tfrt_session_t* session, uint64_t calls, uint64_
 
 // --- Frames in ---------------------------------------------------------------
 
+// |error| (+1, consumed) with the peer's own |words| for its cause; they may be none.
+static tfrt_status_t take_with_words(tfrt_status_t error, tfrt_string_view_t words) {
+  char text[TFRT_STATUS_MAX_TEXT_SIZE];
+  snprintf(text, sizeof(text), "%.*s", TFRT_STRING_VIEW_ARGUMENTS(words));
+  tfrt_status_fields_t fields = *tfrt_status_fields(error);
+  fields.causes[0] = text;
+  fields.cause_count = text[0] ? 1 : 0;
+  tfrt_status_t whole = tfrt_status_create_from_fields(&fields);
+  tfrt_status_release(error);
+  return whole;
+}
+
 static void on_goodbye(tfrt_session_t* session, const tfrt_wire_goodbye_t* goodbye) {
   tfrt_session_manager_t* manager = session->manager;
   if (goodbye->reason == TFRT_WIRE_GOODBYE_DRAIN) {
@@ -249,9 +261,9 @@ static void on_goodbye(tfrt_session_t* session, const tfrt_wire_goodbye_t* goodb
     death = TFRT_SESSION_DEATH_BURIED;
     what = "has given this process up";
   }
-  tfrt_session_take_death(session, death,
-                          tfrt_session_error(session, code, "%s: %.*s", what,
-                                             TFRT_STRING_VIEW_ARGUMENTS(goodbye->message)));
+  tfrt_status_t error = tfrt_session_error(session, code, "%s: %.*s", what,
+                                           TFRT_STRING_VIEW_ARGUMENTS(goodbye->message));
+  tfrt_session_take_death(session, death, take_with_words(error, goodbye->message));
 }
 
 static void die_of_protocol(tfrt_session_t* session, const char* what) {

@@ -134,7 +134,7 @@ static void die_of_silence(tfrt_session_t* session, int64_t now_ns) {
       session, TFRT_SESSION_DEATH_SILENCE,
       tfrt_session_error(session, is_own ? TFRT_STATUS_RESOURCE_EXHAUSTED : TFRT_STATUS_UNAVAILABLE,
                          format, seconds, why[0] ? "; " : "", why),
-      TFRT_WIRE_GOODBYE_DEAD, tfrt_string_view_of("no sign of life"));
+      TFRT_WIRE_GOODBYE_DEAD, tfrt_string_view_of("no sign of life of this process came there"));
 }
 
 static void die_of_stall(tfrt_session_t* session) {
@@ -146,7 +146,9 @@ static void die_of_stall(tfrt_session_t* session) {
                          "%.1f s, three times --silence-ms (does the path pass packets of full "
                          "size?)",
                          seconds),
-      TFRT_WIRE_GOODBYE_DEAD, tfrt_string_view_of("what is sent to it does not arrive"));
+      TFRT_WIRE_GOODBYE_DEAD,
+      tfrt_string_view_of("what it sent to this process did not arrive (does the path pass packets "
+                          "of full size?)"));
 }
 
 static void do_due(tfrt_session_t* session, int64_t now_ns) {

@@ -21,6 +21,23 @@ static void expect_text(tfrt_session_death_t kind, const char* reason, const cha
   tfrt_status_release(peer.death.reason);
 }
 
+// What the peer itself says of a session that it gave up stands in the error.
+static void expect_words(void) {
+  const tfrt_status_fields_t fields = {.code = TFRT_STATUS_UNAVAILABLE,
+                                       .message = "is dead: it heard nothing",
+                                       .causes = {"it heard nothing"},
+                                       .cause_count = 1};
+  tfrt_peer_t peer = {.incarnation = 0x1001, .name = "n1", .address = "n1:1"};
+  peer.death = (tfrt_peer_death_t){.reason = tfrt_status_create_from_fields(&fields),
+                                   .kind = TFRT_SESSION_DEATH_BURIED};
+  tfrt_status_t status = tfrt_peer_lost_error(&peer, NULL, NULL, "while it ran @%s", "f");
+  ck_assert_str_eq(tfrt_status_message(status),
+                   "lost a host (n1, n1:1) while it ran @f: it gave the session up: it heard "
+                   "nothing");
+  tfrt_status_release(status);
+  tfrt_status_release(peer.death.reason);
+}
+
 #define LOST "lost a host (n1, n1:1) while it ran @f: "
 
 START_TEST(a_loss_says_how_the_session_ended) {
@@ -29,6 +46,7 @@ START_TEST(a_loss_says_how_the_session_ended) {
   expect_text(TFRT_SESSION_DEATH_REPLACED, "is gone",
               LOST "its process is gone, and another one answers at its address");
   expect_text(TFRT_SESSION_DEATH_BURIED, "is dead", LOST "it gave the session up");
+  expect_words();
   expect_text(TFRT_SESSION_DEATH_GOODBYE, "said so", LOST "it has shut down");
   expect_text(TFRT_SESSION_DEATH_CLOSED, "closed here", LOST "closed here");
 }
