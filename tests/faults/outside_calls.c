@@ -12,9 +12,13 @@
 // Environment:
 //   TFRT_OUTSIDE_FAIL=N     which call of the process fails, from 1; 0: none
 //   TFRT_OUTSIDE_ONLY=P     only in the program P; not set: in each
+//   TFRT_OUTSIDE_SKIP=S     calls of the function S neither count nor fail
 //   TFRT_OUTSIDE_REPORT=F   a line is appended to the file F for the call that fails:
 //                           "FUNCTION PROGRAM OFFSET...", with the places in the program that call
 //                           it, the innermost first (addr2line -f -e PROGRAM OFFSET says where)
+//   TFRT_OUTSIDE_LEFT=F     when a process ends in order, lines are appended to the file F for the
+//                           blocks that its own code has allocated and that are not freed:
+//                           "PROGRAM COUNT OFFSET..." (outside_blocks.h)
 //
 // A process that it starts begins to count anew.
 //
@@ -36,6 +40,8 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "tests/faults/outside_blocks.h"
+
 #define EXPORTED __attribute__((visibility("default")))
 
 // The next definition of the function |name|, behind this library's.
@@ -46,8 +52,10 @@
 static uintptr_t program_begin;
 static uintptr_t program_end;
 static uintptr_t program_base;
-static uint64_t failing;  // which call fails; 0: none
+static uint64_t failing;     // which call fails; 0: none
+static const char* skipped;  // NULL: no function
 static const char* report_path;
+static const char* left_path;  // NULL: blocks are not noted
 static _Atomic uint64_t call_count;
 
 // Sees the program first, then libraries.
@@ -66,7 +74,9 @@ static int find_program(struct dl_phdr_info* info, size_t size, void* argument) 
 
 __attribute__((constructor)) static void begin(void) {
   const char* number = getenv("TFRT_OUTSIDE_FAIL");
+  skipped = getenv("TFRT_OUTSIDE_SKIP");
   report_path = getenv("TFRT_OUTSIDE_REPORT");
+  left_path = getenv("TFRT_OUTSIDE_LEFT");
   const char* only = getenv("TFRT_OUTSIDE_ONLY");
   const bool is_it = !only || strcmp(only, program_invocation_short_name) == 0;
   failing = number && is_it ? strtoull(number, NULL, 10) : 0;
@@ -79,37 +89,90 @@ static void* next_function(const char* name) {
   return function;
 }
 
-// Appends the places in the program that are in the calling thread's stack to |line|.
-static size_t append_places(char* line, size_t size, size_t room) {
-  void* places[32];
-  const int count = backtrace(places, 32);
+static bool is_program(const void* caller) {
+  const uintptr_t place = (uintptr_t)caller;
+  return place >= program_begin && place < program_end;
+}
+
+#define MAX_PLACES 32
+
+// The places in the program that are in the calling thread's stack, the innermost first.
+static int find_places(uintptr_t found[MAX_PLACES]) {
+  void* places[MAX_PLACES];
+  const int count = backtrace(places, MAX_PLACES);
+  int found_count = 0;
   for (int i = 0; i < count; ++i) {
     const uintptr_t place = (uintptr_t)places[i];
-    if (place < program_begin || place >= program_end || size + 20 > room) continue;
-    size += (size_t)snprintf(line + size, room - size, " 0x%jx", (uintmax_t)(place - program_base));
+    if (place < program_begin || place >= program_end) continue;
+    found[found_count++] = place - program_base;
   }
-  return size;
+  return found_count;
+}
+
+// Opens the file |path| for lines behind its others, by a call that is not counted.
+static int open_lines(const char* path) {
+  int (*open_next)(const char*, int, ...) = NEXT(int (*)(const char*, int, ...), open);
+  return open_next(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
 }
 
 // Says which function fails; by calls that are not counted, as this is not the program.
 static void report(const char* name) {
   if (!report_path) return;
+  uintptr_t places[MAX_PLACES];
+  const int count = find_places(places);
   char line[1024];
   size_t size = (size_t)snprintf(line, sizeof(line), "%s %s", name, program_invocation_short_name);
-  size = append_places(line, size, sizeof(line) - 1);
+  for (int i = 0; i < count; ++i) {
+    size += (size_t)snprintf(line + size, sizeof(line) - size, " 0x%jx", (uintmax_t)places[i]);
+  }
   line[size++] = '\n';
-  int (*open_next)(const char*, int, ...) = NEXT(int (*)(const char*, int, ...), open);
-  int descriptor = open_next(report_path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+  int descriptor = open_lines(report_path);
   if (descriptor < 0) return;
   ssize_t written = NEXT(ssize_t(*)(int, const void*, size_t), write)(descriptor, line, size);
   (void)written;
   close(descriptor);
 }
 
+// What threads of the program run when they end. The main thread does not end as others do.
+#define MAX_KEYS 8
+static pthread_key_t keys[MAX_KEYS];
+static void (*key_ends[MAX_KEYS])(void*);
+static _Atomic unsigned key_count;
+
+EXPORTED int pthread_key_create(pthread_key_t* out, void (*destroy)(void*)) {
+  int (*create)(pthread_key_t*, void (*)(void*)) =
+      NEXT(int (*)(pthread_key_t*, void (*)(void*)), pthread_key_create);
+  const int code = create(out, destroy);
+  if (code || !destroy || !is_program(__builtin_return_address(0))) return code;
+  const unsigned number = atomic_fetch_add_explicit(&key_count, 1, memory_order_relaxed);
+  if (number >= MAX_KEYS) _exit(99);
+  keys[number] = *out;
+  key_ends[number] = destroy;
+  return 0;
+}
+
+static void end_thread(void) {
+  for (unsigned i = 0; i < atomic_load_explicit(&key_count, memory_order_relaxed); ++i) {
+    void* content = pthread_getspecific(keys[i]);
+    pthread_setspecific(keys[i], NULL);
+    if (content) key_ends[i](content);
+  }
+}
+
+// Says what the program leaves.
+__attribute__((destructor)) static void end(void) {
+  if (!left_path) return;
+  end_thread();
+  int descriptor = open_lines(left_path);
+  if (descriptor < 0) return;
+  outside_blocks_write(descriptor, program_invocation_short_name);
+  close(descriptor);
+}
+
 // True if the call of |name| from |caller| is the one that fails.
 static bool fails(const char* name, const void* caller) {
-  const uintptr_t place = (uintptr_t)caller;
-  if (failing == 0 || place < program_begin || place >= program_end) return false;
+  if (failing == 0 || !is_program(caller)) return false;
+  if (skipped && strcmp(skipped, name) == 0) return false;
   if (atomic_fetch_add_explicit(&call_count, 1, memory_order_relaxed) + 1 != failing) return false;
   report(name);
   return true;
@@ -136,19 +199,36 @@ static bool fails(const char* name, const void* caller) {
 extern void* __libc_malloc(size_t size);
 extern void* __libc_memalign(size_t alignment, size_t size);
 
+extern void __libc_free(void* block);
+
+// Notes |block|, which the program gets.
+static void* note(void* block) {
+  if (!left_path || !block) return block;
+  uintptr_t places[MAX_PLACES];
+  const int count = find_places(places);
+  if (count > 0) outside_blocks_add(block, places, count);
+  return block;
+}
+
 EXPORTED void* malloc(size_t size) {
-  if (!fails("malloc", __builtin_return_address(0))) return __libc_malloc(size);
+  const void* caller = __builtin_return_address(0);
+  if (!is_program(caller)) return __libc_malloc(size);
+  if (!fails("malloc", caller)) return note(__libc_malloc(size));
   errno = ENOMEM;
   return NULL;
 }
 
 EXPORTED int posix_memalign(void** out, size_t alignment, size_t size) {
-  void* found = fails("posix_memalign", __builtin_return_address(0))
-                    ? NULL
-                    : __libc_memalign(alignment, size);
+  const void* caller = __builtin_return_address(0);
+  void* found = fails("posix_memalign", caller) ? NULL : __libc_memalign(alignment, size);
   if (!found) return ENOMEM;
-  *out = found;
+  *out = is_program(caller) ? note(found) : found;
   return 0;
+}
+
+EXPORTED void free(void* block) {
+  if (left_path && block) outside_blocks_remove(block);
+  __libc_free(block);
 }
 
 WRAP(void*, mmap, (void* at, size_t size, int protection, int flags, int file, off_t offset),

@@ -1,20 +1,22 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Every call of a program to the world outside fails once: the first of a run, then the second of
-another run, and so on, until a run reaches its end. No run crashes, hangs, leaves a process, or ends
-well with a wrong result; one that does not end well says why. bef_executor, which counts what it
-allocates, leaks nothing.
+another run, and so on, until a run reaches its end. No run crashes, hangs, leaves a process or memory,
+or ends well with a wrong result; one that does not end well says why.
 
 Usage: outside_calls.py SHIM_LIBRARY BEF_EXECUTOR MLIR_TO_BEF TFRT [--first=N] [--step=N] [--most=N]
-                        [--only=CASE]
+                        [--only=CASE] [--skip=FUNCTION]
 
 Of the runs of each case, --most are done, from --first on, in steps of --step. SHIM_LIBRARY is
 tests/faults/outside_calls.c, which says what is counted. With `tfrt run --local=2`, each of the three
-processes fails in its own N-th call.
+processes fails in its own N-th call. In "served" it is that of two workers, which go on: nothing of the
+job is left in them, and they serve the next one.
 """
 
 import argparse
+import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -22,7 +24,11 @@ import tempfile
 import time
 
 LIMIT_S = 60
+PATIENCE_S = 10
 LEAK = "Memory leak detected"
+# These counts are zero in a worker that runs nothing.
+COUNTS = ("jobs", "objects", "remote_values", "outgoing_calls", "incoming_calls", "incoming_wants",
+          "transfers")
 PROGRAM = """func.func @twice(%x: i32) -> i32 {
   %y = tfrt.add.i32 %x, %x
   tfrt.return %y : i32
@@ -35,6 +41,56 @@ func.func @main() -> i32 {
   tfrt.return %b : i32
 }
 """
+
+# Something of each kind that crosses hosts: calls, lists, payloads, messages, lines. And values that come
+# late on one host.
+MESH = """func.func @twice(%x: i32) -> i32 {
+  %y = tfrt.add.i32 %x, %x
+  tfrt.return %y : i32
+}
+func.func @late(%x: i32) -> i32 {
+  %y = "tfrt_test.async_add.i32"(%x, %x) : (i32, i32) -> i32
+  %z = tfrt.add.i32 %y, %x
+  tfrt.return %z : i32
+}
+func.func @make() -> !tfrt_tensor.tensor {
+  %ch = tfrt.new.chain
+  %t = tfrt_dht.create_uninitialized_tensor.f32.1 [100000 : i64]
+  %c = tfrt_dht.fill_tensor_with_constant.f32 %t, %ch 1.0 : f32
+  %r = "tfrt_test.identity"(%c, %t) : (!tfrt.chain, !tfrt_tensor.tensor) -> !tfrt_tensor.tensor
+  tfrt.return %r : !tfrt_tensor.tensor
+}
+func.func @use(%t: !tfrt_tensor.tensor) -> !tfrt.chain {
+  %ch = tfrt.new.chain
+  %s = tfrt_tensor.sum %t axis 0
+  %p = tfrt_dht.print_tensor %s, %ch
+  tfrt.return %p : !tfrt.chain
+}
+func.func @tell(%n: i32) -> !tfrt.chain {
+  %c = tfrt.new.chain
+  %z = tfrt.constant.i32 0
+  %h = tfrt_dist.host %z
+  %k = tfrt_dist.key "told"
+  %d = tfrt_dist.send %h, %k, %n, %c
+  tfrt.return %d : !tfrt.chain
+}
+func.func @main() -> (i32, i32, i32, i32, !tfrt.chain, !tfrt.chain) {
+  %a = tfrt.constant.i32 21
+  %one = tfrt.constant.i32 1
+  %b = tfrt.call @twice(%a) {host = 1 : i32, pure, retries = 1 : i32} : (i32) -> (i32)
+  %l = tfrt_dist.call_all @twice(%a) : (i32) -> (!tfrt_dist.list)
+  %s = tfrt_dist.list.sum %l : i32
+  %late = tfrt.call @late(%b) {host = 1 : i32} : (i32) -> (i32)
+  %t = tfrt.call @make() {host = 1 : i32} : () -> !tfrt_tensor.tensor
+  %p = tfrt.call @use(%t) {host = 0 : i32} : (!tfrt_tensor.tensor) -> !tfrt.chain
+  %d = tfrt.call @tell(%s) {host = 1 : i32} : (i32) -> !tfrt.chain
+  %h = tfrt_dist.host %one
+  %k = tfrt_dist.key "told"
+  %n, %e = tfrt_dist.recv %h, %k, %d : i32
+  tfrt.return %b, %s, %late, %n, %p, %e : i32, i32, i32, i32, !tfrt.chain, !tfrt.chain
+}
+"""
+MESH_RESULT = "'main' returned 42,84,126,84,"
 
 
 class Case:
@@ -92,25 +148,55 @@ def finish(process, limit):
     return output, error, fault
 
 
-def run(case, shim, number, folder):
+class Trial:
+    """The shim of one run, and what it has written."""
+
+    def __init__(self, options, number, folder):
+        self.programs = options.programs
+        self.report = os.path.join(folder, "report")
+        self.left = os.path.join(folder, "left")
+        for path in (self.report, self.left):
+            if os.path.exists(path):
+                os.unlink(path)
+        self.variables = dict(os.environ, LD_PRELOAD=options.shim, TFRT_OUTSIDE_FAIL=str(number),
+                              TFRT_OUTSIDE_SKIP=options.skip, TFRT_OUTSIDE_REPORT=self.report,
+                              TFRT_OUTSIDE_LEFT=self.left)
+
+    @staticmethod
+    def lines(path):
+        if not os.path.exists(path):
+            return []
+        with open(path, encoding="ascii") as lines:
+            return lines.read().split("\n")[:-1]
+
+    def failed(self):
+        """Which calls have failed."""
+        return self.lines(self.report)
+
+    def find_left(self):
+        """The blocks that processes have left, with the places that allocated them; None: none."""
+        found = []
+        for line in self.lines(self.left):
+            name, count, *places = line.split()
+            where = subprocess.run(["addr2line", "-f", "-s", "-e", self.programs[name], *places],
+                                   stdout=subprocess.PIPE, text=True, check=False).stdout
+            found.append("%s: %s of %s" % (name, count, " < ".join(where.split("\n")[::2])))
+        return "leaves blocks\n" + "\n".join(found) if found else None
+
+
+def run(case, options, number, folder):
     """Returns which functions failed, what is wrong with that run (None: nothing), and its code."""
-    report = os.path.join(folder, "report")
-    if os.path.exists(report):
-        os.unlink(report)
+    trial = Trial(options, number, folder)
     case.clear()
-    variables = dict(os.environ, LD_PRELOAD=shim, TFRT_OUTSIDE_FAIL=str(number),
-                     TFRT_OUTSIDE_REPORT=report)
-    process = subprocess.Popen(case.command, cwd=folder, env=variables, stdin=subprocess.DEVNULL,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               start_new_session=True)
+    process = subprocess.Popen(case.command, cwd=folder, env=trial.variables,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, start_new_session=True)
     output, error, fault = finish(process, LIMIT_S)
-    failed = []
-    if os.path.exists(report):
-        with open(report, encoding="ascii") as lines:
-            failed = lines.read().split("\n")[:-1]
+    failed = trial.failed()
     code = process.returncode
     if not fault and LEAK in output:
         fault = "leaks"
+    fault = fault or trial.find_left()
     if not fault and code == 0 and not case.has_result(output):
         fault = "ends well without its result"
     # Nobody can write why the standard error, or memory for a text, fails.
@@ -122,6 +208,99 @@ def run(case, shim, number, folder):
     return failed, fault, code
 
 
+class Served:
+    """Two workers, each of which fails in its own N-th call, and goes on."""
+
+    name = "served"
+
+    def __init__(self, options, program):
+        self.options = options
+        self.program = program
+
+    def start(self, trial, folder):
+        """Returns two workers and their addresses, as far as they start."""
+        workers = []
+        addresses = []
+        for index in range(2):
+            with open(os.path.join(folder, "log%d" % index), "wb") as log:
+                worker = subprocess.Popen(
+                    [self.options.programs["tfrt_worker"], "--listen=127.0.0.1:0", "--threads=1"],
+                    cwd=folder, env=trial.variables, stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE, stderr=log, text=True, start_new_session=True)
+            workers.append(worker)
+            # One whose line can't be written has no address for this test.
+            if select.select([worker.stdout], [], [], PATIENCE_S)[0]:
+                addresses += worker.stdout.readline().split()[-1:]
+        return workers, addresses
+
+    def tfrt(self, *arguments):
+        """The code, the output and the errors of the coordinator, which does not fail, and what is
+        wrong with its end."""
+        process = subprocess.Popen([self.options.tfrt, *arguments], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   start_new_session=True)
+        output, error, fault = finish(process, LIMIT_S)
+        return process.returncode, output, error, fault
+
+    def left(self, hosts):
+        """What is not zero in the workers after a while."""
+        end = time.monotonic() + 20
+        while True:
+            code, output, error, fault = self.tfrt("status", hosts, "-o=json")
+            found = [fault or error] if fault or code else [
+                "%d %s" % (host["status"][name], name) for host in json.loads(output)
+                for name in COUNTS if host["status"][name]]
+            if not found or time.monotonic() > end:
+                return "; ".join(found)
+
+    def find_fault(self, trial, hosts):
+        """Runs programs until one has the right result after all calls that are to fail."""
+        for _ in range(4):
+            before = len(trial.failed())
+            code, output, error, fault = self.tfrt("run", self.program, hosts)
+            if not fault and code == 0 and MESH_RESULT not in output:
+                fault = "ends well without its result"
+            if not fault and code != 0 and not error.strip():
+                fault = "does not say why"
+            if not fault and code != 0 and before == 2:
+                fault = "serves no more: %d" % code
+            if fault:
+                return "%s\n%s\n%s" % (fault, output[-1500:], error[-1500:])
+            left = self.left(hosts)
+            if left:
+                return "leaves in workers: %s\n%s" % (left, error[-1500:])
+            if code == 0 and before in (0, 2):
+                return None
+        return None
+
+    def run(self, number, folder):
+        """As the function run()."""
+        trial = Trial(self.options, number, folder)
+        workers, addresses = self.start(trial, folder)
+        fault = None
+        if len(addresses) == 2:
+            fault = self.find_fault(trial, "--hosts=" + ",".join(addresses))
+        codes = []
+        for index, worker in enumerate(workers):
+            has_ended = worker.poll() is not None
+            worker.send_signal(signal.SIGTERM)
+            _, _, ending = finish(worker, LIMIT_S)
+            codes.append(worker.returncode)
+            if has_ended and len(addresses) == 2:
+                ending = ending or "ends by itself"
+            if ending:
+                fault = "%s: worker %d %s (%s)" % (fault, index, ending, worker.returncode)
+        fault = fault or trial.find_left()
+        for index in range(2):
+            with open(os.path.join(folder, "log%d" % index), encoding="utf-8") as log:
+                text = log.read()
+            if codes[index] != 0 and not text.strip() and not trial.failed():
+                fault = fault or "does not say why"
+            if fault:
+                fault += "\nlog %d: %s" % (index, text[-1500:])
+        return trial.failed(), fault, max(codes)
+
+
 def check(case, options, folder):
     """All runs of |case|; returns the number of those with a fault."""
     begin = time.monotonic()
@@ -130,7 +309,8 @@ def check(case, options, folder):
     functions = {}
     complete = False
     while runs < options.most and not complete:
-        failed, fault, code = run(case, options.shim, number, folder)
+        failed, fault, code = case.run(number, folder) if isinstance(case, Served) else run(
+            case, options, number, folder)
         runs += 1
         for line in failed:
             functions[line.split()[0]] = functions.get(line.split()[0], 0) + 1
@@ -157,19 +337,29 @@ def main():
     parser.add_argument("--step", type=int, default=1)
     parser.add_argument("--most", type=int, default=1 << 30)
     parser.add_argument("--only", action="append")
+    parser.add_argument("--skip", default="")
     options = parser.parse_args()
+    worker = os.path.join(os.path.dirname(options.tfrt), "tfrt_worker")
+    options.programs = {os.path.basename(path): path for path in (
+        options.bef_executor, options.mlir_to_bef, options.tfrt, worker)}
     with tempfile.TemporaryDirectory() as folder:
         program = os.path.join(folder, "program.mlir")
         with open(program, "w", encoding="ascii") as file:
             file.write(PROGRAM)
         bef = os.path.join(folder, "program.bef")
         subprocess.run([options.mlir_to_bef, program, "-o", bef], check=True)
+        mesh = os.path.join(folder, "mesh.mlir")
+        with open(mesh, "w", encoding="ascii") as file:
+            file.write(MESH)
+        subprocess.run([options.mlir_to_bef, mesh, "-o", mesh + ".bef"], check=True)
         cases = [
-            Case("mlir_to_bef", [options.mlir_to_bef, program, "-o", bef + ".other"],
-                 made=bef + ".other", like=bef),
+            Case("mlir_to_bef", [options.mlir_to_bef, mesh, "-o", mesh + ".other"],
+                 made=mesh + ".other", like=mesh + ".bef"),
             Case("bef_executor", [options.bef_executor, bef], "'main' returned "),
-            Case("in-process", [options.tfrt, "run", program, "--in-process=2"], "'main' returned 42"),
+            Case("in-process", [options.tfrt, "run", mesh, "--in-process=2"], MESH_RESULT),
             Case("local", [options.tfrt, "run", program, "--local=2"], "'main' returned 42"),
+            Case("mesh", [options.tfrt, "run", mesh, "--local=2"], MESH_RESULT),
+            Served(options, mesh),
         ]
         faults = sum(check(case, options, folder) for case in cases
                      if not options.only or case.name in options.only)
