@@ -19,7 +19,7 @@
 
 // One call, or Void, on its link.
 typedef struct oracle_call_s {
-  tfrt_list_link_t link;  // in |open|, until done
+  tfrt_list_link_t link;  // in |open|, until done; then in |over|
   size_t caller;
   size_t callee;
   uint64_t number;
@@ -87,6 +87,7 @@ struct tfrt_frame_oracle_s {
   tfrt_simulated_network_t* network;
   uint64_t first_incarnation;
   tfrt_list_link_t open;
+  tfrt_list_link_t over;
   tfrt_hash_table_t grips;
   oracle_hint_t* hints;
   size_t hint_count;
@@ -179,9 +180,17 @@ static oracle_call_t* find_call(tfrt_frame_oracle_t* oracle, size_t caller, size
   return NULL;
 }
 
-static void end_call(oracle_call_t* call) {
+static void end_call(tfrt_frame_oracle_t* oracle, oracle_call_t* call) {
   tfrt_list_remove(&call->link);
-  tfrt_allocator_free(tfrt_allocator_system(), call, sizeof(*call));
+  tfrt_list_push_back(&oracle->over, &call->link);
+}
+
+static void free_calls(tfrt_list_link_t* list) {
+  while (!tfrt_list_is_empty(list)) {
+    oracle_call_t* call = TFRT_CONTAINER_OF(list->next, oracle_call_t, link);
+    tfrt_list_remove(&call->link);
+    tfrt_allocator_free(tfrt_allocator_system(), call, sizeof(*call));
+  }
 }
 
 // Ends all calls between |a| and |b|: their session is dead.
@@ -191,7 +200,7 @@ static void end_calls_between(tfrt_frame_oracle_t* oracle, size_t a, size_t b) {
     link = link->next;
     bool is_theirs =
         (call->caller == a && call->callee == b) || (call->caller == b && call->callee == a);
-    if (is_theirs) end_call(call);
+    if (is_theirs) end_call(oracle, call);
   }
 }
 
@@ -223,20 +232,32 @@ static bool has_lost_any(const tfrt_frame_oracle_t* oracle, size_t process) {
   return false;
 }
 
-// A call may have no more time than those that may have made it.
-static void check_budget(const oracle_event_t* event, const oracle_call_t* call) {
-  tfrt_frame_oracle_t* oracle = event->oracle;
+// The most time that one of the calls in |list| has that may have made |call|; UINT64_MAX: one has
+// no limit. Counts them in |*count|.
+static uint64_t find_most_time(const tfrt_list_link_t* list, const oracle_call_t* call,
+                               size_t* count) {
   uint64_t most_us = 0;
-  size_t count = 0;
-  for (tfrt_list_link_t* link = oracle->open.next; link != &oracle->open; link = link->next) {
+  for (const tfrt_list_link_t* link = list->next; link != list; link = link->next) {
     const oracle_call_t* above = TFRT_CONTAINER_OF(link, oracle_call_t, link);
     bool is_above = above->callee == call->caller && above->request == call->request &&
                     above->depth + 1 == call->depth;
     if (!is_above) continue;
-    if (!above->has_budget) return;
-    ++count;
-    if (above->budget_us > most_us) most_us = above->budget_us;
+    ++*count;
+    const uint64_t budget_us = above->has_budget ? above->budget_us : UINT64_MAX;
+    if (budget_us > most_us) most_us = budget_us;
   }
+  return most_us;
+}
+
+// A call may have no more time than those that may have made it. One that ends early, as it is
+// cancelled or its host gives up, may be over here before what it has made comes.
+static void check_budget(const oracle_event_t* event, const oracle_call_t* call) {
+  tfrt_frame_oracle_t* oracle = event->oracle;
+  size_t count = 0;
+  const uint64_t open_us = find_most_time(&oracle->open, call, &count);
+  const uint64_t over_us = find_most_time(&oracle->over, call, &count);
+  const uint64_t most_us = open_us > over_us ? open_us : over_us;
+  if (most_us == UINT64_MAX) return;
   // The call that made it is not seen any more if its own caller is lost.
   if (count == 0 || call->request == 0 || has_lost_any(oracle, event->from)) return;
   expect(event, call->has_budget && call->budget_us <= most_us, "it has %llu us, above it %llu",
@@ -369,7 +390,7 @@ static void on_result(const oracle_event_t* event) {
   check_retained(event, call);
   uint64_t request = call->request;
   uint32_t depth = call->depth;
-  end_call(call);
+  end_call(event->oracle, call);
   check_children(event, event->from, request, depth);
 }
 
@@ -718,6 +739,7 @@ tfrt_frame_oracle_t* tfrt_frame_oracle_allocate(tfrt_simulated_network_t* networ
   oracle->network = network;
   oracle->first_incarnation = first_incarnation;
   tfrt_list_initialize(&oracle->open);
+  tfrt_list_initialize(&oracle->over);
   tfrt_hash_table_initialize(&oracle->grips, &grip_vtable, tfrt_allocator_system());
   tfrt_simulated_network_set_tap(network, look, oracle);
   return oracle;
@@ -725,9 +747,8 @@ tfrt_frame_oracle_t* tfrt_frame_oracle_allocate(tfrt_simulated_network_t* networ
 
 void tfrt_frame_oracle_free(tfrt_frame_oracle_t* oracle) {
   tfrt_simulated_network_set_tap(oracle->network, NULL, NULL);
-  while (!tfrt_list_is_empty(&oracle->open)) {
-    end_call(TFRT_CONTAINER_OF(oracle->open.next, oracle_call_t, link));
-  }
+  free_calls(&oracle->open);
+  free_calls(&oracle->over);
   for (size_t i = 0; i < MAX_PROCESSES; ++i) {
     for (size_t j = 0; j < MAX_PROCESSES; ++j) {
       oracle_way_t* way = &oracle->ways[i][j];
