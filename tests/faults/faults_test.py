@@ -6,6 +6,8 @@ exit code that fits and a first line that names the host, and nothing is left on
 Usage: faults_test.py TFRT TFRT_WORKER PAGE          a few, and whether the page has all
        faults_test.py TFRT TFRT_WORKER PAGE --write  all, on three and on eight workers: makes the page
        faults_test.py TFRT TFRT_WORKER PAGE --only FAULT MOMENT COUNT
+       faults_test.py TFRT TFRT_WORKER PAGE --page LOG...  makes the page of what such runs printed: what
+                                                      a later one says of a case is what counts
 """
 
 import concurrent.futures
@@ -54,6 +56,29 @@ def show(outcome):
         outcome.fault, outcome.moment, outcome.count, outcome.code, outcome.first_s or -1,
         outcome.idle_s or -1, outcome.line, "".join("\n    WRONG " + w for w in outcome.wrong)),
         flush=True)
+
+
+SHOWN = re.compile(r"(.{22}) (.{13}) (\d+) hosts: code (\S+), first line after (\S+) s, empty after "
+                   r"(\S+) s: (.*)\n")
+
+
+def read_outcomes(paths):
+    """What show() has printed."""
+    outcomes = {}
+    for path in paths:
+        with open(path, encoding="utf-8") as stream:
+            for found in filter(None, map(SHOWN.fullmatch, stream)):
+                fault, moment, count, code, first_s, idle_s, line = found.groups()
+                outcome = matrix.Outcome(fault.strip(), moment.strip(), int(count))
+                outcome.code = None if code == "None" else int(code)
+                outcome.first_s, outcome.idle_s, outcome.line = float(first_s), float(idle_s), line
+                outcomes[(outcome.fault, outcome.moment, outcome.count)] = outcome
+    return list(outcomes.values())
+
+
+def write_page(page, outcomes):
+    with open(page, "w", encoding="utf-8") as stream:
+        stream.write(page_of(outcomes))
 
 
 def try_all(tfrt, tfrt_worker, cases, at_once):
@@ -107,6 +132,9 @@ def rows_of_page(path):
 
 
 def main(tfrt, tfrt_worker, page, *options):
+    if options[:1] == ("--page",):
+        write_page(page, read_outcomes(options[1:]))
+        return
     if options[:1] == ("--write",):
         cases = [(fault, moment, count) for fault, moment in row_names() for count in COUNTS]
     elif options[:1] == ("--only",):
@@ -119,8 +147,7 @@ def main(tfrt, tfrt_worker, page, *options):
     outcomes = try_all(tfrt, tfrt_worker, cases, 6 if options else len(cases))
     wrong = [o for o in outcomes if o.wrong or o.first_s is None or o.first_s > BOUND_S]
     if options[:1] == ("--write",) and not any(o.first_s is None for o in outcomes):
-        with open(page, "w", encoding="utf-8") as stream:
-            stream.write(page_of(outcomes))
+        write_page(page, outcomes)
     if wrong:
         sys.exit("%d of %d went wrong" % (len(wrong), len(outcomes)))
 
