@@ -8,6 +8,9 @@
 //     |--- no report --> the channel is broken, -----> ... -----> once more: the borrower resumes,
 //                        another one gets a chance                and hears of the error
 //
+// A machine that stood still, as one that is suspended, has lost time, not bytes: what has come
+// meanwhile is read first, and all waits begin anew.
+//
 // Bytes of a channel arrive in order, so the transfer that has waited for longest tells about all.
 // It waits from when a report was asked for; or the channel takes no byte more. Without reports (no
 // pace) only the loss of channels tells.
@@ -53,11 +56,21 @@ void tfrt_bulk_stall_forget(tfrt_bulk_outgoing_t* outgoing) {
   tfrt_list_remove(&stall->link);
 }
 
-static tfrt_status_t check(const tfrt_bulk_outgoing_t* outgoing) {
+// Whether the timer of |peer| is later than half a silence: nothing ran here meanwhile.
+static bool has_slept(const tfrt_bulk_peer_t* peer, int64_t now_ns) {
+  return now_ns - peer->timer_ns > peer->manager->options.stall_ns / 6;
+}
+
+static tfrt_status_t check(tfrt_bulk_outgoing_t* outgoing) {
   const int64_t limit_ns = outgoing->manager->options.stall_ns;
   if (outgoing->stall.since_ns == TFRT_TIME_INFINITE) return NULL;
-  const int64_t stalled_ns = tfrt_bulk_manager_now_ns(outgoing->manager) - outgoing->stall.since_ns;
+  const int64_t now_ns = tfrt_bulk_manager_now_ns(outgoing->manager);
+  const int64_t stalled_ns = now_ns - outgoing->stall.since_ns;
   if (stalled_ns < limit_ns) return NULL;
+  if (outgoing->peer->has_timer && has_slept(outgoing->peer, now_ns)) {
+    begin_anew(&outgoing->stall, now_ns);
+    return NULL;
+  }
   return tfrt_status_create(
       TFRT_STATUS_UNAVAILABLE,
       "the network loses its payload: %llu of %zu bytes came, and none for %.1f s; the limit is "
@@ -213,9 +226,22 @@ int64_t tfrt_bulk_stall_due_ns(const tfrt_bulk_peer_t* peer) {
   return earlier(incoming_due_ns(peer), outgoing_due_ns(peer));
 }
 
+// All that |peer| waits for is waited for from now on only.
+static void begin_all_anew(tfrt_bulk_peer_t* peer, int64_t now_ns) {
+  peer->channel->heard_ns = now_ns;
+  peer->channel->writing_ns = now_ns;
+  for (tfrt_list_link_t* l = peer->under_way.next; l != &peer->under_way; l = l->next) {
+    begin_anew(TFRT_CONTAINER_OF(l, tfrt_bulk_stall_t, link), now_ns);
+  }
+}
+
 void tfrt_bulk_stall_break_late(tfrt_bulk_peer_t* peer) {
   const int64_t now_ns = tfrt_bulk_manager_now_ns(peer->manager);
   if (!is_open(peer) || now_ns < tfrt_bulk_stall_due_ns(peer)) return;
+  if (has_slept(peer, now_ns)) {
+    begin_all_anew(peer, now_ns);
+    return;
+  }
   if (now_ns < outgoing_due_ns(peer) && !tfrt_bulk_incoming_is_awaited(peer)) {
     // The owner waits for this side.
     peer->channel->heard_ns = now_ns;

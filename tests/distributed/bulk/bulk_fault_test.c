@@ -217,6 +217,28 @@ START_TEST(a_connection_that_loses_all_without_a_word_is_replaced) {
 }
 END_TEST
 
+// Timers run before what is still on its way comes.
+START_TEST(machines_that_stood_still_lose_no_payload) {
+  tfrt_bulk_harness_options_t options;
+  tfrt_bulk_harness_options_initialize(&options);
+  options.is_paced = true;
+  options.network.delay_ns = TFRT_NANOSECONDS_PER_SECOND;
+  options.channels.stall_ns = 15 * TFRT_NANOSECONDS_PER_SECOND;
+  options.channels.dial_timeout_ns = 20 * TFRT_NANOSECONDS_PER_SECOND;
+  options.channels.give_up_ns = LONG_NS;
+  tfrt_bulk_harness_begin(&harness, &options);
+  const size_t want = tfrt_bulk_harness_want(&harness, 0, 400000, 1);
+  tfrt_bulk_harness_run_messages(&harness, 20);
+  for (int i = 0; i < 2; ++i) tfrt_simulated_endpoint_freeze(harness.hosts[i].endpoint);
+  tfrt_bulk_harness_pass(&harness, 60 * TFRT_NANOSECONDS_PER_SECOND);
+  for (int i = 0; i < 2; ++i) tfrt_simulated_endpoint_thaw(harness.hosts[i].endpoint);
+  ck_assert(tfrt_bulk_harness_run(&harness, LONG_NS));
+  ck_assert_msg(want_of(0, want)->is_intact, "%s", tfrt_status_message(want_of(0, want)->error));
+  ck_assert_uint_eq(want_of(0, want)->resumes, 0);
+  tfrt_bulk_harness_end(&harness);
+}
+END_TEST
+
 START_TEST(chunks_get_smaller_where_large_ones_are_lost) {
   static const size_t holes[] = {5000, 20000, 100000};
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(holes); ++i) {
@@ -297,6 +319,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(seeds, a_stall_is_told_at_the_limit_whenever_the_network_notices);
   tcase_add_test(seeds, a_stall_on_the_way_is_told_at_the_limit_with_what_came);
   tcase_add_test(seeds, a_connection_that_loses_all_without_a_word_is_replaced);
+  tcase_add_test(seeds, machines_that_stood_still_lose_no_payload);
   tcase_add_test(seeds, chunks_get_smaller_where_large_ones_are_lost);
   tcase_add_test(seeds, a_slow_link_is_no_stall);
   tcase_add_test(seeds, a_payload_that_crawls_over_connections_that_break_arrives);
