@@ -133,7 +133,7 @@ static void report(const char* name) {
   close(descriptor);
 }
 
-// What threads of the program run when they end. The main thread does not end as others do.
+// Threads of the program call these when they end. The main thread does not end as others do.
 #define MAX_KEYS 8
 static pthread_key_t keys[MAX_KEYS];
 static void (*key_ends[MAX_KEYS])(void*);

@@ -46,8 +46,8 @@ bool tfrt_scheduled_call_run(tfrt_scheduled_call_t* call, const tfrt_execution_c
                              tfrt_async_value_t** results);
 
 // Ends |call|, which has stopped behind |step|, and whose request is cancelled: none of the kernels
-// that are left runs, and the slots are dropped. Sets |results| (+1), of which those that the
-// kernels gave already are no errors. Calling thread only.
+// that are left runs, and the slots are dropped. Sets |results| (+1): what the kernels gave already
+// stays, and the rest is errors. Calling thread only.
 void tfrt_scheduled_call_run_out(tfrt_scheduled_call_t* call, tfrt_async_value_t** results);
 
 // tfrt_kernel_frame_is_unique() for argument |index| of the kernel that runs. Calling thread

@@ -21,7 +21,7 @@ static void expect_text(tfrt_session_death_t kind, const char* reason, const cha
   tfrt_status_release(peer.death.reason);
 }
 
-// What the peer itself says of a session that it gave up stands in the error.
+// The peer itself says why it gave the session up; the error repeats that.
 static void expect_words(void) {
   const tfrt_status_fields_t fields = {.code = TFRT_STATUS_UNAVAILABLE,
                                        .message = "is dead: it heard nothing",
