@@ -148,7 +148,8 @@ static bool disassemble_stepwise(tfrt_ir_context_t* context, const tfrt_bef_file
   if (text->failed) return false;
   size_t size_before = text->size;
   tfrt_bef_importer_t* importer = NULL;
-  const tfrt_ir_operation_t* module = tfrt_bef_importer_open(context, file, tables, &importer);
+  const tfrt_ir_operation_t* module =
+      tfrt_bef_importer_open(context, file, tables, options->locations, &importer);
   if (module) {
     tfrt_printer_options_t stepwise = *options;
     stepwise.next = tfrt_bef_importer_next;

@@ -256,6 +256,13 @@ static bool add_call_options(gathering_t* gathering) {
   return good;
 }
 
+// True if |kernel| has nothing that becomes an attribute or a region. (A symbol's array may be an
+// attribute without any functions.)
+static bool has_none(const tfrt_bef_kernel_t* kernel, const tfrt_kernel_descriptor_t* descriptor) {
+  return !kernel->attribute_count && !kernel->function_count && !kernel->call_options &&
+         (!descriptor || !descriptor->attribute_count);
+}
+
 const tfrt_ir_named_attribute_t* tfrt_bef_import_attributes(
     tfrt_bef_importer_t* importer, const tfrt_bef_function_t* function,
     const tfrt_bef_kernel_t* kernel, const char* const* names,
@@ -266,8 +273,10 @@ const tfrt_ir_named_attribute_t* tfrt_bef_import_attributes(
                            .names = names,
                            .descriptor = descriptor};
   size_t capacity = (size_t)kernel->attribute_count + kernel->function_count + EXTRA_ATTRIBUTES;
+  static const tfrt_ir_named_attribute_t none;
   *out_count = 0;
   *out_region_count = 0;
+  if (has_none(kernel, descriptor)) return &none;
   gathering.attributes =
       tfrt_ir_context_allocate_array(importer->context, capacity, sizeof(*gathering.attributes));
   if (!gathering.attributes) return NULL;

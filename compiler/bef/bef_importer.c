@@ -72,6 +72,7 @@ static const tfrt_ir_location_t* import_place(tfrt_bef_importer_t* importer, uin
 
 const tfrt_ir_location_t* tfrt_bef_import_location(tfrt_bef_importer_t* importer,
                                                    uint32_t location) {
+  if (importer->no_location) return importer->no_location;
   const tfrt_ir_location_t* place = import_place(importer, location);
   if (place) return place;
   const tfrt_ir_attribute_t* attribute = NULL;
@@ -423,7 +424,7 @@ tfrt_status_t tfrt_bef_import(tfrt_ir_context_t* context, const tfrt_bef_file_t*
 // --- Op by op -------------------------------------------------------------------------------
 
 tfrt_ir_operation_t* tfrt_bef_importer_open(tfrt_ir_context_t* context, const tfrt_bef_file_t* file,
-                                            const tfrt_op_tables_t* tables,
+                                            const tfrt_op_tables_t* tables, bool locations,
                                             tfrt_bef_importer_t** out_importer) {
   tfrt_allocator_t allocator = tfrt_ir_context_allocator(context);
   tfrt_bef_importer_t* importer = tfrt_allocator_allocate(allocator, sizeof(*importer));
@@ -432,6 +433,7 @@ tfrt_ir_operation_t* tfrt_bef_importer_open(tfrt_ir_context_t* context, const tf
   *importer = (tfrt_bef_importer_t){
       .context = context, .tables = tables, .file = file, .is_stepwise = true};
   tfrt_arena_initialize(&importer->kept, allocator);
+  if (!locations) importer->no_location = tfrt_ir_location_unknown(context);
   return import_all(importer) ? importer->module : NULL;
 }
 

@@ -49,10 +49,10 @@ tfrt_status_t tfrt_bef_import(tfrt_ir_context_t* context, const tfrt_bef_file_t*
 typedef struct tfrt_bef_importer_s tfrt_bef_importer_t;
 
 // Begins to import |file| op by op and returns the module, or NULL. Sets |*out_importer|, which is
-// closed in any case. |file| and |context| must outlive it. Thread-compatible (caller
-// synchronises).
+// closed in any case. Without |locations| those of ops are unknown, which takes less time. |file|
+// and |context| must outlive it. Thread-compatible (caller synchronises).
 tfrt_ir_operation_t* tfrt_bef_importer_open(tfrt_ir_context_t* context, const tfrt_bef_file_t* file,
-                                            const tfrt_op_tables_t* tables,
+                                            const tfrt_op_tables_t* tables, bool locations,
                                             tfrt_bef_importer_t** out_importer);
 
 // Imports the next op of |block|, a function's, and returns it; NULL behind the last one, and when

@@ -41,11 +41,12 @@ struct tfrt_bef_importer_s {
   const char* place_file;
   const tfrt_ir_string_t* place_name;
   // The rest is for ops that are imported one by one.
-  bool is_stepwise;               // then nothing is reported
-  bool has_failed;                // something is wrong, or was made up
-  tfrt_arena_t kept;              // of |body|
-  uint32_t next_function;         // behind the one of |body|
-  tfrt_bef_importer_body_t body;  // of the function whose ops are imported
+  bool is_stepwise;                       // then nothing is reported
+  const tfrt_ir_location_t* no_location;  // that of all ops, if nobody looks at them; else NULL
+  bool has_failed;                        // something is wrong, or was made up
+  tfrt_arena_t kept;                      // of |body|
+  uint32_t next_function;                 // behind the one of |body|
+  tfrt_bef_importer_body_t body;          // of the function whose ops are imported
 };
 
 // Reports |message| about |name| in |function|. Thread-compatible.

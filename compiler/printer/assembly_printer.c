@@ -6,42 +6,19 @@
 
 // --- Whether the custom form can say it --------------------------------------------------
 
-// True if the words of |assembly| have one of |kind|.
-static bool has_word(const char* assembly, tfrt_assembly_kind_t kind) {
-  tfrt_assembly_t words;
-  tfrt_assembly_word_t word;
-  tfrt_assembly_begin(&words, assembly);
-  while (tfrt_assembly_next(&words, &word)) {
-    if (word.kind == kind) return true;
-  }
-  return false;
+static bool has_dictionary(const tfrt_custom_form_t* form) {
+  return tfrt_custom_form_has(form, TFRT_ASSEMBLY_ATTRIBUTE_DICTIONARY) ||
+         tfrt_custom_form_has(form, TFRT_ASSEMBLY_ATTRIBUTES);
 }
 
-// True if the words of |assembly| write the attribute |name|, a string, without its quotes.
-static bool has_keyword(const char* assembly, const char* name) {
-  tfrt_assembly_t words;
-  tfrt_assembly_word_t word;
-  tfrt_assembly_begin(&words, assembly);
-  while (tfrt_assembly_next(&words, &word)) {
-    if (word.kind != TFRT_ASSEMBLY_KEYWORD) continue;
-    if (tfrt_string_view_equal(word.name, tfrt_string_view_of(name))) return true;
-  }
-  return false;
-}
-
-static bool has_dictionary(const char* assembly) {
-  return has_word(assembly, TFRT_ASSEMBLY_ATTRIBUTE_DICTIONARY) ||
-         has_word(assembly, TFRT_ASSEMBLY_ATTRIBUTES);
-}
-
-static bool operands_fit(const tfrt_ir_operation_t* operation) {
+static bool operands_fit(const tfrt_custom_form_t* form, const tfrt_ir_operation_t* operation) {
   const tfrt_kernel_descriptor_t* descriptor = operation->descriptor;
   if (operation->operand_count < tfrt_kernel_descriptor_fixed_operands(descriptor)) return false;
   for (uint32_t i = 0; i < operation->operand_count; ++i) {
     const tfrt_operand_descriptor_t* entry = tfrt_kernel_descriptor_operand(descriptor, i);
     bool is_one_more = i == descriptor->operand_count && i + 1 == operation->operand_count &&
                        (descriptor->flags & TFRT_KERNEL_TRAILING_CHAIN) != 0 &&
-                       has_word(descriptor->assembly, TFRT_ASSEMBLY_OPERANDS);
+                       tfrt_custom_form_has(form, TFRT_ASSEMBLY_OPERANDS);
     bool may_be_chain = is_one_more || (descriptor->flags & TFRT_KERNEL_TRAILING_CHAIN &&
                                         i + 1 == operation->operand_count &&
                                         i >= tfrt_kernel_descriptor_fixed_operands(descriptor));
@@ -69,7 +46,7 @@ static bool chains_fit(const tfrt_ir_operation_t* operation) {
   return !missing || (missing == chains && !operation->region_count);
 }
 
-static bool results_fit(const tfrt_ir_operation_t* operation) {
+static bool results_fit(const tfrt_custom_form_t* form, const tfrt_ir_operation_t* operation) {
   const tfrt_kernel_descriptor_t* descriptor = operation->descriptor;
   uint32_t fixed_operands = tfrt_kernel_descriptor_fixed_operands(descriptor);
   uint32_t fixed_results = tfrt_kernel_descriptor_fixed_results(descriptor);
@@ -81,9 +58,9 @@ static bool results_fit(const tfrt_ir_operation_t* operation) {
     if (like && like->type != operation->results[i].type) return false;
   }
   // Without a function type, the results' types are those of the variadic operands.
-  bool is_written = has_word(descriptor->assembly, TFRT_ASSEMBLY_FUNCTION) ||
-                    has_word(descriptor->assembly, TFRT_ASSEMBLY_SIGNATURE) ||
-                    has_word(descriptor->assembly, TFRT_ASSEMBLY_WHOLE_SIGNATURE);
+  bool is_written = tfrt_custom_form_has(form, TFRT_ASSEMBLY_FUNCTION) ||
+                    tfrt_custom_form_has(form, TFRT_ASSEMBLY_SIGNATURE) ||
+                    tfrt_custom_form_has(form, TFRT_ASSEMBLY_WHOLE_SIGNATURE);
   if (is_written || fixed_results == descriptor->result_count) return true;
   uint32_t count = operation->result_count - fixed_results;
   if (count != operation->operand_count - fixed_operands) return false;
@@ -100,22 +77,22 @@ static tfrt_string_view_t string_of(const tfrt_ir_attribute_t* attribute) {
   return tfrt_string_view_make(attribute->bytes, attribute->size);
 }
 
-static bool attributes_fit(const tfrt_ir_operation_t* operation) {
+static bool attributes_fit(const tfrt_custom_form_t* form, const tfrt_ir_operation_t* operation) {
   const tfrt_kernel_descriptor_t* descriptor = operation->descriptor;
-  bool settings = has_word(descriptor->assembly, TFRT_ASSEMBLY_SETTINGS);
+  bool settings = tfrt_custom_form_has(form, TFRT_ASSEMBLY_SETTINGS);
   for (uint32_t i = 0; i < descriptor->attribute_count; ++i) {
     const tfrt_attribute_descriptor_t* entry = &descriptor->attributes[i];
     const tfrt_ir_attribute_t* value = tfrt_ir_operation_attribute(operation, entry->name);
-    bool is_written = settings || tfrt_assembly_names_attribute(descriptor->assembly,
-                                                                tfrt_string_view_of(entry->name));
+    tfrt_string_view_t name = tfrt_string_view_of(entry->name);
+    bool is_written = settings || tfrt_custom_form_names(form, name, false);
     if (!value && (is_written || entry->default_value)) return false;
     if (value && is_written && !tfrt_schema_attribute_fits(entry->kind, value)) return false;
-    if (value && has_keyword(descriptor->assembly, entry->name) &&
+    if (value && tfrt_custom_form_names(form, name, true) &&
         (value->type || !tfrt_assembly_is_keyword(string_of(value)))) {
       return false;
     }
   }
-  if (has_dictionary(descriptor->assembly)) return true;
+  if (has_dictionary(form)) return true;
   for (uint32_t i = 0; i < operation->attribute_count; ++i) {
     tfrt_string_view_t name = tfrt_ir_string_view(operation->attributes[i].name);
     if (!tfrt_schema_find_attribute(descriptor, name)) return false;
@@ -147,27 +124,36 @@ static bool region_fits(const tfrt_ir_operation_t* operation, uint32_t index) {
 
 // True if nothing of the custom form of |operation| stands between its name and what follows it: an
 // op on the next line, whose first result would be taken for an operand.
-static bool is_bare(const tfrt_ir_operation_t* operation) {
+static bool is_bare(const tfrt_custom_form_t* form, const tfrt_ir_operation_t* operation) {
   if (tfrt_ir_operation_is_terminator(operation)) return false;
   uint32_t written = 0;
   for (uint32_t i = 0; i < operation->operand_count; ++i) {
     written += !tfrt_ir_value_is_missing(operation->operands[i].value);
   }
-  tfrt_assembly_t words;
-  tfrt_assembly_word_t word;
-  tfrt_assembly_begin(&words, operation->descriptor->assembly);
-  return !written && tfrt_assembly_next(&words, &word) && word.kind == TFRT_ASSEMBLY_OPERANDS;
+  return !written && form->word_count && form->words[0].kind == TFRT_ASSEMBLY_OPERANDS;
 }
 
-bool tfrt_printer_can_be_custom(const tfrt_ir_operation_t* operation) {
+// The form of |operation|, which has an assembly.
+static tfrt_custom_form_t* form_of(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation) {
+  tfrt_custom_form_t* form =
+      tfrt_custom_forms_get(&printer->forms, &printer->names.arena, operation->descriptor);
+  if (!form) printer->builder->failed = true;
+  return form;
+}
+
+bool tfrt_printer_can_be_custom(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation) {
   const tfrt_kernel_descriptor_t* descriptor = operation->descriptor;
   if (!descriptor || !descriptor->assembly) return false;
   if (descriptor->flags & TFRT_KERNEL_LANGUAGE) return tfrt_printer_syntax_fits(operation);
+  tfrt_custom_form_t* form = form_of(printer, operation);
+  if (!form) return false;
+  if (tfrt_custom_form_is_known(form, operation)) return true;
   if (operation->successor_count) return false;
-  if (operation->region_count != descriptor->region_count || is_bare(operation)) return false;
-  bool fits = operands_fit(operation) && results_fit(operation) && chains_fit(operation) &&
-              attributes_fit(operation);
+  if (operation->region_count != descriptor->region_count || is_bare(form, operation)) return false;
+  bool fits = operands_fit(form, operation) && results_fit(form, operation) &&
+              chains_fit(operation) && attributes_fit(form, operation);
   for (uint32_t i = 0; fits && i < operation->region_count; ++i) fits = region_fits(operation, i);
+  if (fits) tfrt_custom_form_remember(form, operation);
   return fits;
 }
 
@@ -177,13 +163,18 @@ bool tfrt_printer_can_be_custom(const tfrt_ir_operation_t* operation) {
 typedef struct walk_s {
   tfrt_printer_t* printer;
   const tfrt_ir_operation_t* operation;
+  const tfrt_custom_form_t* form;
   uint32_t operand;  // the next one to print
   bool tight;        // no blank before the next word
   bool is_in;        // the last word was `in`
 } walk_t;
 
-static void append(walk_t* walk, const char* text) {
-  tfrt_string_builder_append_text(walk->printer->builder, text);
+TFRT_ALWAYS_INLINE void append(walk_t* walk, const char* text) {
+  tfrt_quick_text_append(walk->printer->builder, text);
+}
+
+static void append_type(walk_t* walk, const tfrt_ir_type_t* type) {
+  tfrt_quick_text_append_view(walk->printer->builder, tfrt_ir_string_view(type->text));
 }
 
 // A blank, unless an opening parenthesis was printed last.
@@ -239,7 +230,7 @@ static void print_settings(walk_t* walk) {
   for (uint32_t i = 0; i < descriptor->attribute_count; ++i) {
     const tfrt_attribute_descriptor_t* entry = &descriptor->attributes[i];
     tfrt_string_view_t name = tfrt_string_view_of(entry->name);
-    if (tfrt_assembly_names_attribute(descriptor->assembly, name)) continue;
+    if (tfrt_custom_form_names(walk->form, name, false)) continue;
     const tfrt_ir_attribute_t* value = tfrt_ir_operation_attribute(walk->operation, entry->name);
     if (is_default(entry, value, builder->allocator)) continue;
     if (any) append(walk, ",");
@@ -258,7 +249,7 @@ static void print_dictionary(walk_t* walk, const char* prefix) {
   for (uint32_t i = 0; i < operation->attribute_count; ++i) {
     const tfrt_ir_named_attribute_t* entry = &operation->attributes[i];
     tfrt_string_view_t name = tfrt_ir_string_view(entry->name);
-    if (tfrt_assembly_names_attribute(operation->descriptor->assembly, name)) continue;
+    if (tfrt_custom_form_names(walk->form, name, false)) continue;
     if (!any) space(walk);
     append(walk, any ? ", " : prefix);
     any = true;
@@ -280,7 +271,7 @@ static void print_result_types(walk_t* walk) {
       continue;
     }
     append(walk, any ? ", " : " : ");
-    append(walk, operation->results[i].type->text->data);
+    append_type(walk, operation->results[i].type);
     any = true;
   }
 }
@@ -301,7 +292,7 @@ static void print_types(walk_t* walk, tfrt_assembly_kind_t kind) {
   append(walk, is_list ? ": " : ": (");
   for (uint32_t i = operand; i < operation->operand_count; ++i) {
     if (i > operand) append(walk, ", ");
-    append(walk, operation->operands[i].value->type->text->data);
+    append_type(walk, operation->operands[i].value->type);
   }
   if (is_list) return;
   bool bare = kind == TFRT_ASSEMBLY_FUNCTION && operation->result_count == result + 1 &&
@@ -309,7 +300,7 @@ static void print_types(walk_t* walk, tfrt_assembly_kind_t kind) {
   append(walk, bare ? ") -> " : ") -> (");
   for (uint32_t i = result; i < operation->result_count; ++i) {
     if (i > result) append(walk, ", ");
-    append(walk, operation->results[i].type->text->data);
+    append_type(walk, operation->results[i].type);
   }
   if (!bare) append(walk, ")");
 }
@@ -325,7 +316,7 @@ static void print_args(walk_t* walk) {
   append(walk, ") : (");
   for (uint32_t i = first; i < operation->operand_count; ++i) {
     if (i > first) append(walk, ", ");
-    append(walk, operation->operands[i].value->type->text->data);
+    append_type(walk, operation->operands[i].value->type);
   }
   append(walk, ")");
 }
@@ -372,7 +363,7 @@ static void print_text(walk_t* walk, const tfrt_assembly_word_t* word) {
 static void print_operand_type(walk_t* walk, tfrt_string_view_t name) {
   uint32_t index = tfrt_assembly_operand_index(walk->operation->descriptor, name);
   space(walk);
-  append(walk, walk->operation->operands[index].value->type->text->data);
+  append_type(walk, walk->operation->operands[index].value->type);
 }
 
 // Prints |word| if it stands for operands; returns whether it does.
@@ -443,23 +434,22 @@ void tfrt_printer_assembly(tfrt_printer_t* printer, const tfrt_ir_operation_t* o
     tfrt_printer_syntax(printer, operation);
     return;
   }
-  tfrt_string_builder_append_view(printer->builder, tfrt_ir_string_view(operation->name));
-  tfrt_assembly_t words;
-  tfrt_assembly_word_t word;
-  tfrt_assembly_word_t comma = {0};
-  bool has_comma = false;  // it is printed with the word behind it, if that is
-  tfrt_assembly_begin(&words, operation->descriptor->assembly);
-  while (tfrt_assembly_next(&words, &word)) {
-    if (is_missing_chain(&walk, &word)) {
+  walk.form = form_of(printer, operation);
+  if (!walk.form) return;
+  tfrt_quick_text_append_view(printer->builder, tfrt_ir_string_view(operation->name));
+  const tfrt_assembly_word_t* comma = NULL;  // it is printed with the word behind it, if that is
+  for (uint32_t i = 0; i < walk.form->word_count; ++i) {
+    const tfrt_assembly_word_t* word = &walk.form->words[i];
+    if (is_missing_chain(&walk, word)) {
       ++walk.operand;
-      has_comma = false;
+      comma = NULL;
       continue;
     }
-    if (has_comma) print_word(&walk, &comma);
-    has_comma = word.kind == TFRT_ASSEMBLY_TEXT &&
-                tfrt_string_view_equal(word.name, tfrt_string_view_of(","));
-    comma = word;
-    if (!has_comma) print_word(&walk, &word);
+    if (comma) print_word(&walk, comma);
+    bool is_comma = word->kind == TFRT_ASSEMBLY_TEXT &&
+                    tfrt_string_view_equal(word->name, tfrt_string_view_of(","));
+    comma = is_comma ? word : NULL;
+    if (!is_comma) print_word(&walk, word);
   }
-  if (has_comma) print_word(&walk, &comma);
+  if (comma) print_word(&walk, comma);
 }

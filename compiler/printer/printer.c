@@ -474,7 +474,7 @@ static void print_operation(tfrt_printer_t* printer, const tfrt_ir_operation_t* 
     print_module(printer, operation);
   } else if (custom && tfrt_ir_is_function(operation) && is_plain_function(operation)) {
     print_function(printer, operation);
-  } else if (custom && tfrt_printer_can_be_custom(operation)) {
+  } else if (custom && tfrt_printer_can_be_custom(printer, operation)) {
     tfrt_printer_assembly(printer, operation);
   } else {
     print_generic(printer, operation);

@@ -7,6 +7,7 @@
 //     resource_printer.c   resources
 //     float_printer.c      floats, digit by digit
 //     assembly_printer.c   custom forms, as the op table writes them
+//     custom_form.c        what is known of the form of one op-table entry
 //     syntax_printer.c     custom forms of the ops of the language, found by name, and
 //     cf_printer.c, arith_printer.c, scf_printer.c, async_printer.c, memref_printer.c,
 //     gpu_printer.c        those of
@@ -18,6 +19,7 @@
 #ifndef TFRT_COMPILER_PRINTER_PRINTER_IMPL_H_
 #define TFRT_COMPILER_PRINTER_PRINTER_IMPL_H_
 
+#include "compiler/printer/custom_form.h"
 #include "compiler/printer/function_texts.h"
 #include "compiler/printer/printer.h"
 #include "compiler/printer/quick_text.h"
@@ -47,6 +49,7 @@ typedef struct tfrt_printer_s {
   tfrt_function_texts_t functions;  // those whose bodies are unread
   // Names that were met lately, each at the place that its address gives it.
   tfrt_printer_recent_t recent[TFRT_PRINTER_RECENT_COUNT];
+  tfrt_custom_forms_t forms;
 } tfrt_printer_t;
 
 // Begins a new line.
@@ -74,7 +77,7 @@ bool tfrt_printer_is_property(const tfrt_ir_operation_t* operation,
                               const tfrt_printer_properties_t* properties,
                               const tfrt_ir_named_attribute_t* entry);
 // Returns true if |operation| can be printed, and read again, in its custom form.
-bool tfrt_printer_can_be_custom(const tfrt_ir_operation_t* operation);
+bool tfrt_printer_can_be_custom(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation);
 // The custom form of |operation|, from its name on.
 void tfrt_printer_assembly(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation);
 

@@ -16,6 +16,7 @@ typedef struct taken_s {
 typedef struct tfrt_value_names_scope_s {
   struct tfrt_value_names_scope_s* parent;
   bool keeps_clear;  // of the names of |parent|
+  bool has_digits;   // a name in |taken| begins with a digit
   tfrt_hash_table_t taken;
   uint32_t next_number;
   uint32_t next_argument;
@@ -96,9 +97,10 @@ static const entry_t* find(const tfrt_value_names_t* names, const tfrt_ir_value_
 
 static void set(tfrt_value_names_t* names, const tfrt_ir_value_t* value, tfrt_string_view_t text,
                 uint32_t place, uint32_t group_size) {
-  entry_t entry = {value, text, names->scope, place, group_size};
   size_t index = names->entries.count;
-  if (index >= UINT32_MAX || !tfrt_scratch_push(&names->entries, &entry)) return;
+  entry_t* entry = index < UINT32_MAX ? tfrt_scratch_add(&names->entries) : NULL;
+  if (!entry) return;
+  *entry = (entry_t){value, text, names->scope, place, group_size};
   ((tfrt_ir_value_t*)value)->scratch = (uint32_t)index;  // the printer's, while it runs
 }
 
@@ -128,7 +130,7 @@ static bool is_number_taken(const tfrt_value_names_t* names, uint32_t number) {
   tfrt_string_view_t text = {0};
   for (const scope_t* scope = names->scope; scope;) {
     if (number < scope->next_number) return true;
-    if (tfrt_hash_table_count(&scope->taken)) {
+    if (scope->has_digits) {
       if (!text.data) text = write_digits(number, digits);
       if (tfrt_hash_table_find(&scope->taken, &text)) return true;
     }
@@ -143,6 +145,7 @@ static bool take(tfrt_value_names_t* names, tfrt_string_view_t text) {
   taken_t* taken = tfrt_arena_allocate(&names->arena, sizeof(*taken));
   if (!taken) return false;
   taken->text = text;
+  if (text.size && text.data[0] >= '0' && text.data[0] <= '9') names->scope->has_digits = true;
   tfrt_hash_table_insert(&names->scope->taken, &text, &taken->node);
   return true;
 }
@@ -365,7 +368,7 @@ static void append_text(const entry_t* entry, tfrt_string_builder_t* builder) {
   if (is_number(entry->text)) {
     tfrt_quick_text_append_number(builder, (uint32_t)entry->text.size);
   } else {
-    tfrt_string_builder_append_view(builder, entry->text);
+    tfrt_quick_text_append_view(builder, entry->text);
   }
 }
 
@@ -391,7 +394,7 @@ void tfrt_value_names_append(const tfrt_value_names_t* names, const tfrt_ir_valu
     return;
   }
   const entry_t* entry = find(names, value);
-  tfrt_string_builder_append_char(builder, '%');
+  tfrt_quick_text_append(builder, "%");
   if (!entry) {
     tfrt_string_builder_append_text(builder, "<<unknown>>");
     return;

@@ -90,6 +90,22 @@ START_TEST(what_the_custom_form_cannot_say_is_printed_in_generic_form) {
 }
 END_TEST
 
+// The printer remembers what has fitted a form.
+START_TEST(an_op_like_one_before_with_other_types_is_printed_in_generic_form) {
+  static const char text[] =
+      "func.func @f(%a: i32, %c: i1) {\n"
+      "  %0 = tfrt.add.i32 %a, %a\n"
+      "  %1 = \"tfrt.add.i32\"(%a, %c) : (i32, i1) -> i32\n"
+      "  %2 = \"tfrt.add.i32\"(%a, %a) : (i32, i32) -> i1\n"
+      "  %3 = \"tfrt.add.i32\"(%a, %a, %a) : (i32, i32, i32) -> i32\n"
+      "  %4 = tfrt.add.i32 %0, %a {sum.y = 1 : i32}\n"
+      "  %5 = tfrt.add.i32 %0, %a\n"
+      "  tfrt.return\n"
+      "}\n";
+  test_expect_print(text, text, NULL);
+}
+END_TEST
+
 START_TEST(the_generic_form_is_what_stock_mlir_reads) {
   static const tfrt_printer_options_t generic = {.generic = true};
   test_expect_print(
@@ -281,6 +297,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(forms, custom_forms_are_printed_as_tfrt_writes_them);
   tcase_add_test(forms, devices_are_written_as_tfrt_writes_them);
   tcase_add_test(forms, what_the_custom_form_cannot_say_is_printed_in_generic_form);
+  tcase_add_test(forms, an_op_like_one_before_with_other_types_is_printed_in_generic_form);
   tcase_add_test(forms, the_generic_form_is_what_stock_mlir_reads);
   tcase_add_test(forms, attributes_of_all_kinds_come_back);
   tcase_add_test(forms, many_elements_are_printed_as_bytes);
