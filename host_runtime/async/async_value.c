@@ -199,15 +199,14 @@ static tfrt_status_t* error_slot(tfrt_async_value_t* value) {
 
 tfrt_async_value_t* tfrt_async_value_create_error_take(tfrt_status_t status) {
   assert(status);
-  tfrt_async_value_t* value =
-      tfrt_value_storage_allocate(storage_size(tfrt_type_get(TFRT_TYPE_NONE), 0));
+  tfrt_async_value_t* value = tfrt_value_storage_allocate_small();
   if (!value) {
     tfrt_status_release(status);
     return tfrt_async_value_out_of_memory();
   }
   tfrt_async_value_initialize(value, TFRT_ASYNC_VALUE_ERROR, 0, TFRT_TYPE_NONE,
                               TFRT_ASYNC_VALUE_FAILED);
-  *error_slot(value) = status;
+  *(tfrt_status_t*)(void*)(value + 1) = status;
   return value;
 }
 
@@ -286,6 +285,12 @@ void tfrt_async_value_mark_freed(tfrt_async_value_t* value) {
 #endif
 }
 
+static void destroy_error(tfrt_async_value_t* value) {
+  tfrt_status_release(*(tfrt_status_t*)(void*)(value + 1));
+  tfrt_async_value_mark_freed(value);
+  tfrt_value_storage_free_small(value);
+}
+
 // Frees the indirects that nobody has and that wait for |value|, which nobody can resolve any more.
 // Aborts if something else waits for it.
 TFRT_COLD static void free_waiters(tfrt_async_value_t* value) {
@@ -321,6 +326,10 @@ void tfrt_async_value_destroy(tfrt_async_value_t* value) {
   // A loop, because targets that the values release may form a chain of any length.
   for (;;) {
     count_live(-1);
+    if (value->kind == TFRT_ASYNC_VALUE_ERROR) {
+      destroy_error(value);
+      return;
+    }
     if (value->kind != TFRT_ASYNC_VALUE_INDIRECT) {
       destroy_concrete(value);
       return;

@@ -35,8 +35,12 @@ static struct tfrt_status_s out_of_memory_record = {
         },
 };
 
-// Keys count up from a random start, so that those of different processes don't meet.
-static uint64_t next_root_key(void) {
+// A thread takes this many keys at a time, so that most errors need no operation that locks.
+#define KEYS_AT_ONCE 256
+
+// The first of as many keys. They count up from a random start, so that those of different
+// processes don't meet.
+static uint64_t take_root_keys(void) {
   static _Atomic uint64_t next = 0;
   // All operations are relaxed: the numbers order nothing but themselves.
   for (;;) {
@@ -47,9 +51,21 @@ static uint64_t next_root_key(void) {
       atomic_compare_exchange_strong_explicit(&next, &expected, start, memory_order_relaxed,
                                               memory_order_relaxed);
     }
-    uint64_t key = atomic_fetch_add_explicit(&next, 1, memory_order_relaxed);
-    if (key != 0) return key;
+    uint64_t key = atomic_fetch_add_explicit(&next, KEYS_AT_ONCE, memory_order_relaxed);
+    // 0 is no key: these are left out if it is among them.
+    if (key != 0 && key <= UINT64_MAX - KEYS_AT_ONCE) return key;
   }
+}
+
+static uint64_t next_root_key(void) {
+  static _Thread_local uint64_t next = 0;
+  static _Thread_local uint32_t left = 0;
+  if (left == 0) {
+    next = take_root_keys();
+    left = KEYS_AT_ONCE;
+  }
+  --left;
+  return next++;
 }
 
 // Returns how many bytes of |text| are kept: all, or as many whole characters as fit.
