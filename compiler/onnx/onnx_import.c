@@ -14,6 +14,9 @@
 #define OPSET_MIN 1
 #define OPSET_MAX 28
 
+// Programs (BEF) end here: their places are numbers of 32 bits.
+#define MAX_WEIGHTS ((size_t)UINT32_MAX)
+
 static tfrt_status_t read_opset(const Onnx__ModelProto* model, int64_t* out_opset) {
   *out_opset = 1;
   for (size_t i = 0; i < model->n_opset_import; ++i) {
@@ -27,6 +30,21 @@ static tfrt_status_t read_opset(const Onnx__ModelProto* model, int64_t* out_opse
                             (long long)*out_opset, OPSET_MIN, OPSET_MAX);
 }
 
+// Whether the weights fit in a program. They would be read for minutes before its writer says so.
+static tfrt_status_t check_weights(const Onnx__GraphProto* graph) {
+  size_t total = 0;
+  for (size_t i = 0; i < graph->n_initializer; ++i) {
+    size_t size = tfrt_onnx_tensor_size(graph->initializer[i]);
+    // A tensor alone of that size has an error of its own.
+    if (__builtin_add_overflow(total, size, &total)) return NULL;
+  }
+  if (total <= MAX_WEIGHTS) return NULL;
+  return tfrt_status_create(TFRT_STATUS_UNIMPLEMENTED,
+                            "the model has %.1f GB of weights; a program can have %.1f: export it "
+                            "with floats of 16 bits, or as several models",
+                            (double)total / 1e9, (double)MAX_WEIGHTS / 1e9);
+}
+
 static tfrt_status_t check_model(const Onnx__ModelProto* model) {
   const Onnx__GraphProto* graph = model->graph;
   if (model->n_functions > 0) {
@@ -38,6 +56,7 @@ static tfrt_status_t check_model(const Onnx__ModelProto* model) {
     return tfrt_status_create(TFRT_STATUS_UNIMPLEMENTED,
                               "the model has sparse weights, which are not supported");
   }
+  TFRT_RETURN_IF_ERROR(check_weights(graph));
   if (graph->n_output > 0) return NULL;
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "the model has no outputs");
 }

@@ -212,6 +212,19 @@ static tfrt_status_t attribute_of_bytes(tfrt_ir_context_t* context, const Onnx__
   return *out_attribute ? NULL : tfrt_status_out_of_memory();
 }
 
+size_t tfrt_onnx_tensor_size(const Onnx__TensorProto* tensor) {
+  if (tensor->data_location != 1) return tensor->has_raw_data ? tensor->raw_data.len : 0;
+  const bool is_known = tensor->data_type >= 0 &&
+                        (size_t)tensor->data_type < TFRT_ARRAY_SIZE(element_types) &&
+                        element_types[tensor->data_type].size > 0;
+  size_t size = is_known ? element_types[tensor->data_type].size : 0;
+  for (size_t i = 0; i < tensor->n_dims; ++i) {
+    const int64_t length = tensor->dims[i];
+    if (length < 0 || __builtin_mul_overflow(size, (size_t)length, &size)) return 0;
+  }
+  return size;
+}
+
 tfrt_status_t tfrt_onnx_tensor_attribute(tfrt_ir_context_t* context,
                                          const Onnx__TensorProto* tensor, const char* directory,
                                          const tfrt_ir_attribute_t** out_attribute) {

@@ -45,6 +45,10 @@ const tfrt_ir_type_t* tfrt_onnx_element_type(tfrt_ir_context_t* context, int32_t
 // The name of the element type |number| in ONNX, for messages. Static. Thread-safe.
 const char* tfrt_onnx_element_name(int32_t number);
 
+// The bytes of the elements of |tensor|: of those in a file of their own what its shape and type
+// say. 0 if these are unknown or too large, and for lists of numbers. Thread-safe.
+size_t tfrt_onnx_tensor_size(const Onnx__TensorProto* tensor);
+
 // Sets |*out_attribute| to the dense attribute that |tensor| is. Data in files of their own are
 // read from the folder |directory| (NULL: refused), and from nowhere else. Thread-compatible
 // (caller owns |context|).

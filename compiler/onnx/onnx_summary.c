@@ -56,6 +56,22 @@ static tfrt_status_t parse_lengths(const char* text, const char* lengths,
   return NULL;
 }
 
+// Whether |given|, which |text| says, fits the model's |own| shape.
+static tfrt_status_t check_given(const char* text, const tfrt_onnx_signature_t* own,
+                                 const tfrt_onnx_signature_t* given) {
+  if (own->rank != given->rank) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "'%s': the input has %u axes", text,
+                              own->rank);
+  }
+  for (uint32_t i = 0; i < own->rank; ++i) {
+    if (own->dims[i] < 0 || own->dims[i] == given->dims[i]) continue;
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "'%s': axis %u of the input has the length %lld in the model", text,
+                              i, (long long)own->dims[i]);
+  }
+  return NULL;
+}
+
 tfrt_status_t tfrt_onnx_signature_read(const Onnx__ValueInfoProto* info,
                                        const tfrt_onnx_options_t* options,
                                        tfrt_onnx_signature_t* out_signature) {
@@ -75,12 +91,9 @@ tfrt_status_t tfrt_onnx_signature_read(const Onnx__ValueInfoProto* info,
   for (size_t i = 0; options && i < options->shape_count; ++i) {
     const char* lengths;
     if (!is_for(options->shapes[i], info->name, &lengths)) continue;
-    uint32_t rank = out_signature->rank;
-    bool was_ranked = out_signature->is_ranked;
+    const tfrt_onnx_signature_t own = *out_signature;
     TFRT_RETURN_IF_ERROR(parse_lengths(options->shapes[i], lengths, out_signature));
-    if (!was_ranked || rank == out_signature->rank) continue;
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "'%s': the input has %u axes",
-                              options->shapes[i], rank);
+    if (own.is_ranked) TFRT_RETURN_IF_ERROR(check_given(options->shapes[i], &own, out_signature));
   }
   return NULL;
 }
@@ -141,8 +154,14 @@ void tfrt_onnx_summary_append(const tfrt_onnx_builder_t* builder, const Onnx__Mo
     if (entry && !entry->constant) append_value("input ", graph->input[i], options, out);
   }
   for (size_t i = 0; i < graph->n_output; ++i) append_value("output", graph->output[i], NULL, out);
-  tfrt_string_builder_append_format(
-      out, "opset %lld, %zu nodes, %zu ops, %.1f MB of constants, made by %s %s\n",
-      (long long)builder->opset, graph->n_node, builder->op_count,
-      (double)builder->weight_bytes / 1e6, model->producer_name, model->producer_version);
+  tfrt_string_builder_append_format(out, "opset %lld, %zu nodes, %zu ops, %.1f MB of constants",
+                                    (long long)builder->opset, graph->n_node, builder->op_count,
+                                    (double)builder->weight_bytes / 1e6);
+  if (model->producer_name[0]) {
+    tfrt_string_builder_append_format(out, ", made by %s", model->producer_name);
+    if (model->producer_version[0]) {
+      tfrt_string_builder_append_format(out, " %s", model->producer_version);
+    }
+  }
+  tfrt_string_builder_append_char(out, '\n');
 }

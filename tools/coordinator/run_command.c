@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "host_runtime/base/file.h"
 #include "host_runtime/base/log.h"
@@ -67,6 +68,22 @@ static tfrt_status_t tfrt_run_load(tfrt_run_plan_t* plan, const tfrt_run_options
   return status;
 }
 
+// Whether |file| is a model: TFRT, which has none, prints no element of a result.
+static bool tfrt_run_is_model(const tfrt_bef_file_t* file) {
+  const uint32_t count = tfrt_bef_file_kernel_name_count(file);
+  for (uint32_t i = 0; i < count; ++i) {
+    const char* name = tfrt_bef_file_kernel_name(file, i);
+    if (strncmp(name, "tfrt_nn.argument", strlen("tfrt_nn.argument")) == 0) return true;
+  }
+  return false;
+}
+
+static tfrt_run_shown_t tfrt_run_choose_shown(const tfrt_run_plan_t* plan,
+                                              const tfrt_run_options_t* options) {
+  if (options->results.directory || options->results.top > 0) return TFRT_RUN_SHOWN_ERRORS;
+  return tfrt_run_is_model(plan->file) ? TFRT_RUN_SHOWN_TENSORS : TFRT_RUN_SHOWN_VALUES;
+}
+
 // Prints how |plan| has ended, and returns the error that decides the exit code (+0), or OK.
 // |told| (+0) was printed while it ran, or is OK.
 static tfrt_status_t tfrt_run_report(const tfrt_run_plan_t* plan, const tfrt_run_options_t* options,
@@ -80,11 +97,10 @@ static tfrt_status_t tfrt_run_report(const tfrt_run_plan_t* plan, const tfrt_run
                                       .ended = *plan->ended,
                                       .cancelled = loop->cancelled,
                                       .told = told};
-  const tfrt_run_style_t style = {
-      .is_json = options->is_json,
-      .print_error_code = options->print_error_code,
-      .is_verbose = options->is_verbose,
-      .is_written_elsewhere = options->results.directory || options->results.top > 0};
+  const tfrt_run_style_t style = {.is_json = options->is_json,
+                                  .print_error_code = options->print_error_code,
+                                  .is_verbose = options->is_verbose,
+                                  .shown = tfrt_run_choose_shown(plan, options)};
   return tfrt_run_report_results(&outcome, &style);
 }
 

@@ -8,12 +8,14 @@
 #include "tools/output/json.h"
 #include "tools/output/result_printer.h"
 
-static void tfrt_run_report_text(const tfrt_run_outcome_t* outcome, bool print_error_code,
+static void tfrt_run_report_text(const tfrt_run_outcome_t* outcome, const tfrt_run_style_t* style,
                                  tfrt_string_builder_t* out) {
   if (outcome->result_count == 0) return;
   tfrt_result_printer_append(outcome->function, outcome->results, outcome->result_count,
-                             print_error_code, out);
+                             style->print_error_code, out);
   tfrt_string_builder_append_char(out, '\n');
+  if (style->shown != TFRT_RUN_SHOWN_TENSORS) return;
+  tfrt_result_printer_append_tensors(outcome->results, outcome->result_count, out);
 }
 
 // {"function":"main","results":[{"value":"1"},{"error":{...}}]}; with an |error| of none of them
@@ -133,12 +135,12 @@ tfrt_status_t tfrt_run_report_results(const tfrt_run_outcome_t* outcome,
   tfrt_status_t own = of_result ? NULL : tfrt_run_report_own_error(outcome);
   tfrt_string_builder_t out;
   tfrt_string_builder_initialize(&out, tfrt_allocator_system());
-  if (style->is_written_elsewhere && !of_result) {
+  if (style->shown == TFRT_RUN_SHOWN_ERRORS && !of_result) {
     // They are written when the run is over.
   } else if (style->is_json) {
     tfrt_run_report_json(outcome, own, &out);
   } else {
-    tfrt_run_report_text(outcome, style->print_error_code, &out);
+    tfrt_run_report_text(outcome, style, &out);
   }
   tfrt_status_t error = of_result ? of_result : own;
   // A result that can't be printed is none.

@@ -18,12 +18,19 @@ typedef struct tfrt_run_outcome_s {
   tfrt_status_t told;         // +0; an error that was printed while it ran, or OK
 } tfrt_run_outcome_t;
 
+// The results that are printed.
+typedef enum tfrt_run_shown_e {
+  TFRT_RUN_SHOWN_VALUES = 0,  // as TFRT prints them
+  TFRT_RUN_SHOWN_TENSORS,     // and behind that the elements of tensors
+  TFRT_RUN_SHOWN_ERRORS,      // values are written to files, or the best of them by --top
+} tfrt_run_shown_t;
+
 // How the user wants that said.
 typedef struct tfrt_run_style_s {
   bool is_json;
   bool print_error_code;
   bool is_verbose;
-  bool is_written_elsewhere;  // the results: to files, or the best of them by --top
+  tfrt_run_shown_t shown;
 } tfrt_run_style_t;
 
 // Prints the results of |outcome| on the standard output and their errors on the standard error, in

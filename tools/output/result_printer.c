@@ -7,7 +7,11 @@
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/base/number_text.h"
 #include "host_runtime/tensor/small_float.h"
+#include "host_runtime/tensor/tensor_types.h"
 #include "tools/output/json.h"
+
+// Elements that a line shows of a tensor.
+#define ELEMENTS_OF_A_LINE 20
 
 static void tfrt_result_printer_append_error(tfrt_status_t status, bool print_error_code,
                                              tfrt_string_builder_t* out) {
@@ -150,6 +154,103 @@ static void tfrt_result_printer_append_json_value(tfrt_async_value_t* value,
   }
 }
 
+// --- Tensors ------------------------------------------------------------------------
+
+// The dense tensor that |value| is, or NULL.
+static const tfrt_dense_host_tensor_t* tfrt_result_printer_tensor(tfrt_async_value_t* value) {
+  if (tfrt_async_value_is_error(value)) return NULL;
+  tfrt_async_value_t* resolved = tfrt_async_value_resolved(value);
+  if (resolved->type_id != tfrt_host_tensor_type_id()) return NULL;
+  const tfrt_host_tensor_t* tensor = tfrt_async_value_payload(resolved);
+  return tensor->layout == TFRT_TENSOR_LAYOUT_DENSE ? &tensor->dense : NULL;
+}
+
+// The type of a value that is one element of |dtype|, if that is no whole number.
+static tfrt_type_id_t tfrt_result_printer_float_type(tfrt_dtype_t dtype) {
+  switch (dtype) {
+    case TFRT_DTYPE_F16:
+      return TFRT_TYPE_F16;
+    case TFRT_DTYPE_BF16:
+      return TFRT_TYPE_BF16;
+    case TFRT_DTYPE_F32:
+      return TFRT_TYPE_F32;
+    case TFRT_DTYPE_F64:
+      return TFRT_TYPE_F64;
+    case TFRT_DTYPE_COMPLEX64:
+      return TFRT_TYPE_COMPLEX64;
+    case TFRT_DTYPE_COMPLEX128:
+      return TFRT_TYPE_COMPLEX128;
+    default:
+      return TFRT_TYPE_NONE;
+  }
+}
+
+static void tfrt_result_printer_append_element(tfrt_dtype_t dtype, const void* element,
+                                               tfrt_string_builder_t* out) {
+  tfrt_type_id_t type_id = tfrt_result_printer_float_type(dtype);
+  if (type_id != TFRT_TYPE_NONE) {
+    tfrt_result_printer_append_json_float(type_id, element, out);
+  } else {
+    tfrt_dtype_print_element(dtype, element, out);
+  }
+}
+
+// Appends the first elements of |tensor|, at most |limit|, with commas between them. |is_json|:
+// those that are no numbers of JSON, such as NaN, are strings.
+static void tfrt_result_printer_append_elements(const tfrt_dense_host_tensor_t* tensor,
+                                                int64_t limit, bool is_json,
+                                                tfrt_string_builder_t* out) {
+  const int64_t count = tfrt_dense_host_tensor_element_count(tensor);
+  const size_t size = tfrt_dtype_size(tensor->dtype);
+  const char* element = tfrt_dense_host_tensor_data(tensor);
+  tfrt_string_builder_t text;
+  tfrt_string_builder_initialize(&text, tfrt_allocator_system());
+  for (int64_t i = 0; i < count && i < limit; ++i) {
+    if (i > 0) tfrt_string_builder_append_text(out, is_json ? "," : ", ");
+    tfrt_string_builder_clear(&text);
+    tfrt_result_printer_append_element(tensor->dtype, element + (size_t)i * size, &text);
+    const char* digits = tfrt_string_builder_text(&text);
+    const size_t length = strlen(digits);
+    const bool is_number = length > 0 && strspn(digits, "+-.0123456789e") == length;
+    if (is_json && !is_number) {
+      tfrt_json_append_string(out, tfrt_string_builder_view(&text));
+    } else {
+      tfrt_string_builder_append(out, digits, length);
+    }
+  }
+  tfrt_string_builder_deinitialize(&text);
+}
+
+void tfrt_result_printer_append_tensors(tfrt_async_value_t* const* results, uint32_t count,
+                                        tfrt_string_builder_t* out) {
+  for (uint32_t i = 0; i < count; ++i) {
+    const tfrt_dense_host_tensor_t* tensor = tfrt_result_printer_tensor(results[i]);
+    if (!tensor) continue;
+    const int64_t elements = tfrt_dense_host_tensor_element_count(tensor);
+    tfrt_string_builder_append_format(out, "result %u: %s %s: ", i, tfrt_dtype_name(tensor->dtype),
+                                      tfrt_shape_text(&tensor->shape).text);
+    tfrt_result_printer_append_elements(tensor, ELEMENTS_OF_A_LINE, false, out);
+    if (elements > ELEMENTS_OF_A_LINE) {
+      tfrt_string_builder_append_format(out, ", ... (%lld elements)", (long long)elements);
+    }
+    tfrt_string_builder_append_char(out, '\n');
+  }
+}
+
+// Appends the members of the JSON object of |tensor|.
+static void tfrt_result_printer_append_json_tensor(const tfrt_dense_host_tensor_t* tensor,
+                                                   tfrt_string_builder_t* out) {
+  tfrt_string_builder_append_format(out, ",\"dtype\":\"%s\",\"shape\":[",
+                                    tfrt_dtype_name(tensor->dtype));
+  for (uint32_t i = 0; i < tensor->shape.rank; ++i) {
+    tfrt_string_builder_append_format(out, i > 0 ? ",%lld" : "%lld",
+                                      (long long)tensor->shape.dims[i]);
+  }
+  tfrt_string_builder_append_text(out, "],\"data\":[");
+  tfrt_result_printer_append_elements(tensor, INT64_MAX, true, out);
+  tfrt_string_builder_append_char(out, ']');
+}
+
 void tfrt_result_printer_append_json(tfrt_async_value_t* result, tfrt_string_builder_t* out) {
   if (tfrt_async_value_is_error(result)) {
     tfrt_result_printer_append_json_error(tfrt_async_value_error(result), out);
@@ -163,6 +264,8 @@ void tfrt_result_printer_append_json(tfrt_async_value_t* result, tfrt_string_bui
       out, tfrt_string_view_of(tfrt_type_get(tfrt_async_value_resolved(result)->type_id)->name));
   tfrt_string_builder_append_text(out, ",\"value\":");
   tfrt_json_append_string(out, tfrt_string_builder_view(&text));
+  const tfrt_dense_host_tensor_t* tensor = tfrt_result_printer_tensor(result);
+  if (tensor) tfrt_result_printer_append_json_tensor(tensor, out);
   tfrt_string_builder_append_char(out, '}');
   tfrt_string_builder_deinitialize(&text);
 }

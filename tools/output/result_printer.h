@@ -15,10 +15,16 @@
 void tfrt_result_printer_append(const char* function, tfrt_async_value_t* const* results,
                                 uint32_t count, bool print_error_code, tfrt_string_builder_t* out);
 
+// Appends a line for each of the |count| resolved |results| that is a dense tensor, with its first
+// 20 elements: `result 0: f32 [2, 2]: 1, 2, 3, 4`. Thread-compatible.
+void tfrt_result_printer_append_tensors(tfrt_async_value_t* const* results, uint32_t count,
+                                        tfrt_string_builder_t* out);
+
 // Appends the resolved |result| as a JSON object: `{"type":"i32","value":"1"}`, where a float is
 // the shortest decimal number that reads back exactly, "nan", "inf" or "-inf"; or
 // `{"error":{"code":"INTERNAL","message":...,"function":...,"kernel":...,"file":...,"line":1,
-// "column":1,"rank":0}}`, where what is not known is left out. Thread-compatible.
+// "column":1,"rank":0}}`, where what is not known is left out. A dense tensor also has
+// `"dtype":"f32", "shape":[2,2],"data":[1,2,3,"nan"]`, its elements row by row. Thread-compatible.
 void tfrt_result_printer_append_json(tfrt_async_value_t* result, tfrt_string_builder_t* out);
 
 // Appends the error |status| (+0) as the JSON object that it is as a result; or the one member of

@@ -70,19 +70,21 @@ static void tfrt_top_append_row(const float* elements, int64_t count, uint32_t t
   }
 }
 
-// Appends the rows of result |index|, each under its position if there are several.
-static tfrt_status_t tfrt_top_append_result(tfrt_async_value_t* result, uint32_t index,
+// The scores that |result| is, or NULL.
+static const tfrt_dense_host_tensor_t* tfrt_top_scores(tfrt_async_value_t* result) {
+  tfrt_async_value_t* value = tfrt_async_value_resolved(result);
+  if (value->type_id != tfrt_host_tensor_type_id()) return NULL;
+  const tfrt_host_tensor_t* tensor = tfrt_async_value_payload(value);
+  bool has_rows = tensor->layout == TFRT_TENSOR_LAYOUT_DENSE &&
+                  tensor->dense.dtype == TFRT_DTYPE_F32 && tensor->dense.shape.rank > 0;
+  return has_rows ? &tensor->dense : NULL;
+}
+
+// Appends the rows of |tensor|, result |index|, each under its position if there are several.
+static tfrt_status_t tfrt_top_append_result(const tfrt_dense_host_tensor_t* tensor, uint32_t index,
                                             uint32_t top, const tfrt_labels_t* labels,
                                             tfrt_string_builder_t* out) {
-  tfrt_async_value_t* value = tfrt_async_value_resolved(result);
-  const tfrt_host_tensor_t* tensor =
-      value->type_id == tfrt_host_tensor_type_id() ? tfrt_async_value_payload(value) : NULL;
-  if (!tensor || tensor->layout != TFRT_TENSOR_LAYOUT_DENSE ||
-      tensor->dense.dtype != TFRT_DTYPE_F32 || tensor->dense.shape.rank == 0) {
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                              "--top: result %u is no tensor of f32 with rows", index);
-  }
-  const tfrt_shape_t* shape = &tensor->dense.shape;
+  const tfrt_shape_t* shape = &tensor->shape;
   int64_t count = shape->dims[shape->rank - 1];
   int64_t rows = count > 0 ? tfrt_shape_element_count(shape) / count : 0;
   if (labels->path && labels->count != count) {
@@ -93,7 +95,7 @@ static tfrt_status_t tfrt_top_append_result(tfrt_async_value_t* result, uint32_t
         labels->path, (long long)labels->count, index, tfrt_shape_text(shape).text,
         (long long)count);
   }
-  const float* elements = tfrt_dense_host_tensor_data(&tensor->dense);
+  const float* elements = tfrt_dense_host_tensor_data(tensor);
   for (int64_t row = 0; row < rows; ++row) {
     tfrt_string_builder_append_format(out, "result %u, row %lld:\n", index, (long long)row);
     tfrt_top_append_row(elements + row * count, count, top, labels, out);
@@ -107,8 +109,16 @@ tfrt_status_t tfrt_top_results_append(tfrt_async_value_t* const* results, uint32
   tfrt_labels_t labels;
   TFRT_RETURN_IF_ERROR(tfrt_labels_read(labels_path, &labels));
   tfrt_status_t status = NULL;
+  bool has_scores = false;
   for (uint32_t i = 0; i < count && !status; ++i) {
-    status = tfrt_top_append_result(results[i], i, top, &labels, out);
+    const tfrt_dense_host_tensor_t* scores = tfrt_top_scores(results[i]);
+    if (!scores) continue;
+    has_scores = true;
+    status = tfrt_top_append_result(scores, i, top, &labels, out);
+  }
+  if (!status && !has_scores) {
+    status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                                "--top: no result is a tensor of f32 with rows");
   }
   if (labels_path) tfrt_file_contents_deinitialize(&labels.contents);
   return status;

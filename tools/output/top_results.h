@@ -15,9 +15,9 @@
 
 // Appends the |top| greatest elements of each row of the |count| resolved |results|, the greatest
 // first, each with the line of the file |labels_path| that has its index, or, if that is NULL, with
-// its index. Equal elements keep their order; NaN goes last. INVALID_ARGUMENT for a result
-// that isn't a tensor of f32 with an axis, and for a file that has another number of lines than a
-// row has elements.
+// its index. Equal elements keep their order; NaN goes last. Results that are no tensors of f32
+// with an axis are left out. INVALID_ARGUMENT if all are, and for a file that has another number of
+// lines than a row has elements.
 tfrt_status_t tfrt_top_results_append(tfrt_async_value_t* const* results, uint32_t count,
                                       uint32_t top, const char* labels_path,
                                       tfrt_string_builder_t* out) TFRT_MUST_USE;

@@ -189,6 +189,24 @@ START_TEST(a_shape_of_the_user_goes_before_the_models) {
 }
 END_TEST
 
+START_TEST(a_shape_of_the_user_has_the_lengths_that_the_model_fixes) {
+  static const char* const shapes[] = {"x=2x4"};
+  options.shapes = shapes;
+  options.shape_count = 1;
+  add_node("Relu", "x", NULL, "y");
+  assert_refused("'x=2x4': axis 1 of the input has the length 3 in the model");
+}
+END_TEST
+
+START_TEST(weights_that_no_program_holds_are_refused_before_they_are_read) {
+  add_weights("w", (int64_t)1 << 31, NULL, 0);
+  m.weights.has_data_location = 1;
+  m.weights.data_location = 1;
+  add_node("Add", "x", "w", "y");
+  assert_refused("the model has 8.6 GB of weights; a program can have 4.3");
+}
+END_TEST
+
 START_TEST(a_shape_that_names_no_input_is_refused) {
   static const char* const shapes[] = {"z=2x3"};
   options.shapes = shapes;
@@ -457,6 +475,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_checked_fixture(import, set_up, tear_down);
   tcase_add_test(import, nodes_become_ops_and_weights_constants);
   tcase_add_test(import, a_shape_of_the_user_goes_before_the_models);
+  tcase_add_test(import, a_shape_of_the_user_has_the_lengths_that_the_model_fixes);
+  tcase_add_test(import, weights_that_no_program_holds_are_refused_before_they_are_read);
   tcase_add_test(import, a_shape_that_names_no_input_is_refused);
   tcase_add_test(import, all_missing_operators_are_named_at_once);
   tcase_add_test(import, names_have_one_maker_before_their_users);

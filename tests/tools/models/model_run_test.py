@@ -7,6 +7,7 @@
 MODEL is examples/magika/model.onnx; the numbers that it must give are onnxruntime's.
 """
 
+import json
 import os
 import re
 import subprocess
@@ -150,6 +151,31 @@ class ModelRunTest(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout),
                          (0, "result 0, row 0:\n  1.5000 0\n  0.0000 1\n"
                              "result 0, row 1:\n  0.2500 1\n  nan 0\n"), done.stderr)
+
+    def test_results_are_shown(self):
+        flags = ["run", MODEL, "--arg", "bytes=@" + self.path("x.npy")]
+        done = tfrt(*flags)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        line = done.stdout.splitlines()[1]
+        found = re.fullmatch(r"result 0: f32 \[3, 214\]: (.*), \.\.\. \(642 elements\)", line)
+        self.assertTrue(found, done.stdout)
+        result = json.loads(tfrt(*flags, "-o", "json").stdout)["results"][0]
+        self.assertEqual((result["dtype"], result["shape"]), ("f32", [3, 214]))
+        self.assertEqual([float(text) for text in found.group(1).split(", ")], result["data"][:20])
+        scores = numpy.array(result["data"], numpy.float32).reshape(3, 214)
+        numpy.testing.assert_array_equal(scores, self.run_model(MODEL))
+
+    def test_the_best_scores_leave_out_results_that_are_no_scores(self):
+        program = self.path("p.mlir")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write("func.func @main(%x: !tfrt_tensor.tensor, %n: i32) ->"
+                       " (i32, !tfrt_tensor.tensor) {\n"
+                       "  tfrt.return %n, %x : i32, !tfrt_tensor.tensor\n}\n")
+        flags = ["run", program, "--arg", "n=7", "--top", "1", "--arg"]
+        self.assertEqual(tfrt(*flags, "x=[[1.5, 2]]").stdout, "result 1, row 0:\n  2.0000 1\n")
+        done = tfrt(*flags, "x=[[1, 2]]:i64")
+        self.assertIn("--top: no result is a tensor of f32 with rows", done.stderr)
+        self.assertEqual(done.returncode, 1)
 
     def test_flags_of_models_go_with_models(self):
         with open(self.path("p.mlir"), "w", encoding="utf-8") as file:

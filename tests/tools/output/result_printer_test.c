@@ -3,8 +3,10 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "host_runtime/async/builtin_types.h"
+#include "host_runtime/tensor/tensor_types.h"
 #include "tests/support/test_main.h"
 
 static tfrt_string_builder_t out;
@@ -116,6 +118,62 @@ START_TEST(json_has_floats_that_read_back_exactly) {
 }
 END_TEST
 
+// A tensor of |count| elements of |dtype|, [count / 2, 2].
+static tfrt_async_value_t* make_tensor(tfrt_dtype_t dtype, const void* elements, int64_t count) {
+  const int64_t dims[] = {count / 2, 2};
+  tfrt_shape_t shape;
+  tfrt_dense_host_tensor_t tensor;
+  tfrt_status_t status = tfrt_tensor_types_register();
+  if (!status) status = tfrt_shape_make(dims, 2, &shape);
+  if (!status) {
+    status = tfrt_dense_host_tensor_initialize(dtype, &shape, tfrt_allocator_system(), &tensor);
+  }
+  ck_assert_ptr_null(status);
+  memcpy(tfrt_dense_host_tensor_data(&tensor), elements, tfrt_dense_host_tensor_size(&tensor));
+  return tfrt_async_value_create_tensor_take(&tensor);
+}
+
+START_TEST(json_has_the_elements_of_tensors) {
+  const float floats[] = {0.1f, -2, NAN, INFINITY};
+  const bool truths[] = {true, false};
+  begin();
+  tfrt_async_value_t* tensors[] = {make_tensor(TFRT_DTYPE_F32, floats, 4),
+                                   make_tensor(TFRT_DTYPE_I1, truths, 2),
+                                   make_tensor(TFRT_DTYPE_F32, floats, 0)};
+  static const char* const members[] = {"\"f32\",\"shape\":[2,2],\"data\":[0.1,-2,\"nan\",\"inf\"]",
+                                        "\"i1\",\"shape\":[1,2],\"data\":[1,0]",
+                                        "\"f32\",\"shape\":[0,2],\"data\":[]"};
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(tensors); ++i) {
+    char text[256];
+    snprintf(text, sizeof(text),
+             "{\"type\":\"!tfrt_tensor.tensor\",\"value\":\"!tfrt_tensor.tensor value\","
+             "\"dtype\":%s}",
+             members[i]);
+    tfrt_result_printer_append_json(tensors[i], &out);
+    expect(text);
+    tfrt_async_value_release(tensors[i]);
+  }
+  tfrt_string_builder_deinitialize(&out);
+}
+END_TEST
+
+START_TEST(tensors_have_a_line_each_with_their_first_elements) {
+  const int64_t numbers[22] = {-1, 5, [19] = 19, [20] = 20, [21] = 21};
+  const double few[] = {0.25, NAN};
+  begin();
+  tfrt_async_value_t* results[] = {make_tensor(TFRT_DTYPE_I64, numbers, 22),
+                                   tfrt_async_value_create_i32(5), make_error(),
+                                   make_tensor(TFRT_DTYPE_F64, few, 2)};
+  tfrt_result_printer_append_tensors(results, TFRT_ARRAY_SIZE(results), &out);
+  expect(
+      "result 0: i64 [11, 2]: -1, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 19, ... "
+      "(22 "
+      "elements)\nresult 3: f64 [1, 2]: 0.25, nan\n");
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(results); ++i) tfrt_async_value_release(results[i]);
+  tfrt_string_builder_deinitialize(&out);
+}
+END_TEST
+
 START_TEST(json_is_utf8_whatever_a_text_has) {
   static const struct {
     const char* text;
@@ -147,6 +205,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(cases, json_tells_values_and_where_errors_began);
   tcase_add_test(cases, json_has_texts_and_numbers_of_all_sizes);
   tcase_add_test(cases, json_has_floats_that_read_back_exactly);
+  tcase_add_test(cases, json_has_the_elements_of_tensors);
+  tcase_add_test(cases, tensors_have_a_line_each_with_their_first_elements);
   tcase_add_test(cases, json_is_utf8_whatever_a_text_has);
   suite_add_tcase(suite, cases);
   return suite;
