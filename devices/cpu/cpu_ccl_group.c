@@ -202,8 +202,7 @@ static void tfrt_cpu_ccl_meeting_enter(tfrt_cpu_ccl_round_t* round, size_t index
     int32_t rank = tfrt_cpu_ccl_meeting_rank(meeting, i);
     if (other->round && !tfrt_cpu_ccl_agree(other->call, call)) {
       tfrt_cpu_ccl_group_fail(group, TFRT_STATUS_INVALID_ARGUMENT, rank,
-                              "gives a call of another kind, type or size than who it goes with",
-                              met);
+                              "gives a call of another kind, type or size than its partner", met);
     } else if (!other->round && group->members[rank] && group->members[rank]->has_left) {
       tfrt_cpu_ccl_group_fail(group, TFRT_STATUS_UNAVAILABLE, rank, "is needed and has left", met);
     }

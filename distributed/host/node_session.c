@@ -30,9 +30,9 @@ static void tfrt_node_log_session_opened(const tfrt_session_t* session) {
 static void tfrt_node_log_refused(tfrt_status_t status, uint64_t untold) {
   const char* message = tfrt_status_message(status);
   if (untold == 0) {
-    tfrt_log(TFRT_LOG_WARNING, NULL, "refused who dialled: %s", message);
+    tfrt_log(TFRT_LOG_WARNING, NULL, "refused a connection: %s", message);
   } else {
-    tfrt_log(TFRT_LOG_WARNING, NULL, "refused who dialled, after %" PRIu64 " others: %s", untold,
+    tfrt_log(TFRT_LOG_WARNING, NULL, "refused a connection, after %" PRIu64 " others: %s", untold,
              message);
   }
 }

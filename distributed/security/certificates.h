@@ -69,7 +69,7 @@ tfrt_status_t tfrt_certificates_check_request(const tfrt_certificate_request_t* 
     TFRT_MUST_USE;
 
 // ALREADY_EXISTS if |directory| has a certificate or a key called |name|, which names the files as
-// the first name of a request does. So who makes many can ask before the first. Thread-safe.
+// the first name of a request does. A caller that makes many can ask before the first. Thread-safe.
 tfrt_status_t tfrt_certificates_check_absent(const char* directory, const char* name) TFRT_MUST_USE;
 
 // Makes the certificate and key that |request| describes in |directory|, signed by the

@@ -331,7 +331,7 @@ typedef struct tfrt_session_options_s {
   uint64_t incarnation;            // of this process; random, never 0
   tfrt_string_view_t name;         // for people: host name and port
   uint32_t rank_hint;              // by which others should know us, for messages only
-  tfrt_string_view_t cluster_key;  // who dials must have the same; empty: none is asked for
+  tfrt_string_view_t cluster_key;  // a dialling peer must have the same; empty: none is asked for
   tfrt_wire_features_t features;
   uint32_t version_min;
   uint32_t version_max;

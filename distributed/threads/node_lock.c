@@ -284,7 +284,8 @@ static bool tfrt_action_queue_reserve(tfrt_action_queue_t* queue, tfrt_action_ba
 static void tfrt_action_queue_add_to(tfrt_action_queue_t* queue, tfrt_action_batch_t** batch,
                                      const tfrt_action_t* action) {
   if (!tfrt_action_queue_reserve(queue, &batch)) {
-    tfrt_log(TFRT_LOG_ERROR, NULL, "no memory to hand on a value; whoever waits for it waits on");
+    tfrt_log(TFRT_LOG_ERROR, NULL,
+             "out of memory while forwarding a value; its waiters stay pending");
     return;
   }
   if (action->kind != TFRT_ACTION_RELEASE) (*batch)->only_releases = false;

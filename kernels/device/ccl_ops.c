@@ -25,7 +25,7 @@
 
 static const tfrt_kernel_descriptor_t descriptors[] = {
     OP("tfrt_gpu.ccl.unique_id",
-       "The name of a new group of devices of the driver `platform`, for all who are to be its "
+       "The name of a new group of devices of the driver `platform`, for all of its future "
        "members, also on other hosts.",
        FORM("$platform attr-dict"), OUT(GIVE("id", ID)), SET(NEED("platform", STRING)),
        EFFECTS(NONE), COST(1000)),

@@ -74,7 +74,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
        FLAGS(VARIADIC_OPERANDS, VARIADIC_RESULTS, RESULTS_AS_OPERANDS), EFFECTS(NONE),
        .shares = "values", COST(1)),
     OP("tfrt_dist.copy_to",
-       "The same values, with their payloads on that host: who uses them there need not fetch "
+       "The same values, with their payloads on that host: calls there need not fetch "
        "them. Starts as soon as the host is known. Small values may stay here, and the elements of "
        "a list do.",
        FORM("operands attr-dict types"), IN(READ("host", HOST), PASS("operands", TFRT_TYPE_ANY)),
@@ -99,8 +99,9 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
        IN(READ("host", HOST), READ("key", "!tfrt.string"), PASS("value", TFRT_TYPE_ANY), AFTER),
        OUT(DONE), EFFECTS(MESSAGES), COST(1)),
     OP("tfrt_dist.recv",
-       "The value that that host sends under the key in the same run of the program, whoever of "
-       "both comes first; of several in their order. An error when the host is lost, the deadline "
+       "The value that that host sends under the key in the same run of the program, whichever of "
+       "both comes first; several come in their order. An error when the host is lost, the "
+       "deadline "
        "passes or the run is cancelled. The chain is there when the value is.",
        FORM("operands attr-dict result-types"),
        IN(READ("host", HOST), READ("key", "!tfrt.string"), AFTER),

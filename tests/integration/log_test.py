@@ -137,7 +137,7 @@ class LogTest(ClusterTest):
         process = self.start_logged("--log-format=json", "--cluster-key-file=" + key)
         program = self.write("calls.mlir", CALLS)
         self.expect(self.run_tfrt(program, hosts([process])), 8, "")
-        refusal = ("warning", "refused who dialled: wrong cluster key, or none; "
+        refusal = ("warning", "refused a connection: wrong cluster key, or none; "
                    "use the cluster key that it was started with")
         self.assertEqual(self.finish_logged(process).count(refusal), 1)
 

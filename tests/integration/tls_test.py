@@ -161,17 +161,17 @@ class TestTurnedAway(TlsTest):
                     pass
                 worker.terminate()
                 _, err = worker.communicate(timeout=PATIENCE_S)
-                refused = [line for line in err.splitlines() if "refused who dialled" in line]
+                refused = [line for line in err.splitlines() if "refused a connection" in line]
                 self.assertEqual(len(refused), 1 if words else 0, err)
                 if words:
-                    self.assertIn("warning: refused who dialled: " + words, refused[0])
+                    self.assertIn("warning: refused a connection: " + words, refused[0])
 
     def test_who_speaks_no_tls_leaves_a_line_in_the_log(self):
         worker = self.start_logged_worker()
         self.assertEqual(self.run_tfrt(self.sum, hosts([worker]))[0], 8)
         worker.terminate()
         _, err = worker.communicate(timeout=PATIENCE_S)
-        self.assertIn("warning: refused who dialled: it does not speak TLS", err)
+        self.assertIn("warning: refused a connection: it does not speak TLS", err)
 
     def shake_hands(self, worker, chain, version=ssl.TLSVersion.TLSv1_3):
         """The error of a handshake with `worker`, or of the first thing said behind it."""

@@ -13,6 +13,8 @@ actor or asks the reader to guess:
   relative      whoever, whom, or "who" behind no noun ("for who waits", "to who asks")
   phrase        "let go of", "of which", "is told", "as ever", "so many", "all the same"
   long          a sentence of more than 40 words
+  text          who, whoever or whom, or "let go of", in a string of the product's C code: a log line, an
+                error or help
 
 Each folder at the top has a limit for each rule; more than that is an error, and a limit may only
 be lowered.
@@ -33,6 +35,8 @@ RELATIVE = re.compile(r"\b(whoever|whom)\b|\b(for|to|by|from|of|with|that|than|a
                       re.IGNORECASE)
 PHRASE = re.compile(r"\b(let(s|ting)? go of|of which|is told|are told|was told|were told|as ever"
                     r"|so many|all the same)\b", re.IGNORECASE)
+TEXT = re.compile(r"\b(who|whoever|whom|let(s|ting)? go of)\b", re.IGNORECASE)
+STRING = re.compile(r'"((?:\\.|[^"\\])*)"')
 MAXIMUM_WORDS = 40
 CODE = re.compile(r"`[^`]*`")
 SENTENCE_END = re.compile(r"(?<=[.!?:;])\s+(?=[A-Z(`\"|])")
@@ -122,6 +126,19 @@ def findings(path, text):
                 yield line, "phrase", sentence
             if len(sentence.split()) > MAXIMUM_WORDS:
                 yield line, "long", sentence
+    yield from text_findings(path, text)
+
+
+def text_findings(path, text):
+    """(line, rule, string) of each string of the C code of the product that breaks the rule."""
+    if not path.endswith((".c", ".h")) or path.startswith("tests/"):
+        return
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.lstrip().startswith("//"):
+            continue
+        for string in STRING.findall(line):
+            if TEXT.search(string):
+                yield number, "text", string
 
 
 def room_of(path):

@@ -43,6 +43,11 @@ class PlainWordsTest(unittest.TestCase):
                          [])
         self.assertEqual(rules("a/b.c", 'const char* text = "as ever";\n'), [])
 
+    def test_the_texts_of_the_product(self):
+        text = 'f("refused who dialled: %s",\n  "\\"fine\\"");\n// "who" in a comment\n'
+        self.assertEqual(rules("tools/b.c", text), [(1, "text")])
+        self.assertEqual(rules("tests/b.c", text), [])
+
     def test_more_than_the_limit_is_an_error_and_less_is_none(self):
         limits = {("tools", "long"): 2}
         self.assertEqual(list(plain_words.compare({("tools", "long"): 2}, limits)), [])

@@ -305,7 +305,7 @@ tfrt_exit_code_t tfrt_attach_command(int argument_count, char* const* arguments)
           "Exit codes: as tfrt run would have ended; 2 there is no such job (any more); 3 a "
           "worker\n"
           "that may have it is not there; 6 it takes the connection and does not answer within\n"
-          "--timeout. Who is attached learns how the job ends, also when it is cancelled twice or\n"
+          "--timeout. `tfrt attach` learns how the job ends, also when it is cancelled twice or\n"
           "kept for no time."};
   return tfrt_host_query_command(&verb, tfrt_attach_check, tfrt_attach_run, argument_count,
                                  arguments);

@@ -177,7 +177,7 @@ tfrt_exit_code_t tfrt_cancel_command(int argument_count, char* const* arguments)
       .name = "cancel",
       .usage = "tfrt cancel JOB|CALL --hosts A:P,B:P [FLAGS]",
       .summary =
-          "Ends a job, or one call of it, whoever has started it: no kernel of it starts any "
+          "Ends a job, or one call of it, also one of another client: no kernel of it starts any "
           "more,\n"
           "and results that need one are errors. What is known by then stays, and so does what a\n"
           "kernel gives that runs.",
@@ -185,13 +185,12 @@ tfrt_exit_code_t tfrt_cancel_command(int argument_count, char* const* arguments)
           "JOB and CALL are what `tfrt list jobs` and `tfrt list calls` print; the first digits "
           "of\n"
           "each number do if they fit one only. Name the worker that runs a call, and all workers\n"
-          "of a job, or at least its root. Who ran the program ends with exit code 5; so does "
-          "`tfrt\n"
-          "attach`. A detached job that is over is forgotten.\n"
+          "of a job, or at least its root. The `tfrt run` of the job ends with exit code 5; so\n"
+          "does `tfrt attach`. A detached job that is over is forgotten.\n"
           "\n"
-          "Exit codes: 0 it was told to stop; 2 there is no such job or call; else as tfrt run, "
-          "as\n"
-          "3 if a worker that may have it is not there, 6 if it takes the connection and does not\n"
+          "Exit codes: 0 the hosts were asked; 2 there is no such job or call; else as tfrt run,\n"
+          "as 3 if a worker that may have it is not there, 6 if it takes the connection and does "
+          "not\n"
           "answer within --timeout."};
   return tfrt_host_query_command(&verb, tfrt_cancel_check, tfrt_cancel_run, argument_count,
                                  arguments);

@@ -66,8 +66,8 @@ static const char tfrt_certs_footer[] =
     "node1 and 10.0.0.1, and node2.pem. Copy each to a folder of its own machine, ca.pem too:\n"
     "\n"
     "  ca.pem NAME.pem NAME.key       to host NAME, for tfrt_worker --tls-dir\n"
-    "  ca.pem client.pem client.key   to who runs programs, for tfrt run --tls-dir\n"
-    "  ca.key                         stays: who has it can let anybody in\n"
+    "  ca.pem client.pem client.key   to machines that run programs, for tfrt run --tls-dir\n"
+    "  ca.key                         stays: with it anybody can be let in\n"
     "\n"
     "Processes that run read files again that have changed: so renew, and copy NAME.pem again.\n"
     "Exit codes: see tfrt run --help.\n"
@@ -256,9 +256,11 @@ static tfrt_status_t tfrt_certs_init(const tfrt_certs_run_t* run) {
   tfrt_certificate_request_t client = tfrt_certs_request(run, TFRT_CERTIFICATE_CLIENT, &name, 1);
   TFRT_RETURN_IF_ERROR(tfrt_certificates_issue(run->directory, &client));
   TFRT_RETURN_IF_ERROR(tfrt_certs_issue_hosts(run));
-  printf("%s: copy ca.pem, client.pem and client.key to who runs programs, for tfrt --tls-dir\n",
-         run->directory);
-  printf("%s: keep ca.key: who has it can let anybody in; `tfrt certs add` and `renew` need it\n",
+  printf(
+      "%s: copy ca.pem, client.pem and client.key to machines that run programs, for tfrt "
+      "--tls-dir\n",
+      run->directory);
+  printf("%s: keep ca.key: with it anybody can be let in; `tfrt certs add` and `renew` need it\n",
          run->directory);
   return NULL;
 }

@@ -148,7 +148,7 @@ static void tfrt_dump_append_text(tfrt_wait_graph_t* graph, tfrt_dump_out_t* out
   tfrt_dump_append_node(graph, graph->culprit, out);
   tfrt_string_builder_append_text(out, "\n  in ");
   tfrt_dump_append_operation(graph, graph->culprit, out);
-  tfrt_string_builder_append_text(out, "\n\nWho waits for whom:\n");
+  tfrt_string_builder_append_text(out, "\n\nCalls and what they wait for:\n");
   for (uint32_t i = 0; i < graph->node_count; ++i) {
     bool is_awaited = graph->nodes[i].first_waiter != TFRT_WAIT_GRAPH_NOBODY;
     if (!is_awaited) tfrt_dump_append_tree(graph, i, 1, out);
@@ -285,7 +285,7 @@ tfrt_exit_code_t tfrt_dump_command(int argument_count, char* const* arguments) {
       .name = "dump",
       .usage = "tfrt dump --hosts A:P,B:P [FLAGS]",
       .summary =
-          "Says who waits for whom, and which kernel, on which host, all wait for in the "
+          "Says what each call waits for, and which kernel, on which host, all wait for in the "
           "end.\nWorkers answer even when no kernel of theirs gets on.",
       .footer =
           "Name all workers of a job: what a worker that is not asked does can't be seen.\n"

@@ -34,9 +34,9 @@ static const struct {
     {"certs", "makes and shows the certificates of a cluster", tfrt_certs_command},
     {"status", "asks workers how they are", tfrt_status_command},
     {"list", "lists hosts, jobs, calls or values of a cluster", tfrt_list_command},
-    {"dump", "says who waits for whom, and what all wait for", tfrt_dump_command},
+    {"dump", "says what each call waits for, and what all wait for", tfrt_dump_command},
     {"trace", "records what runs on workers, and draws it", tfrt_trace_command},
-    {"cancel", "ends a job or a call, whoever has started it", tfrt_cancel_command},
+    {"cancel", "ends a job or a call, also one of another client", tfrt_cancel_command},
     {"drain", "lets workers end when what they run is over", tfrt_drain_command},
 };
 

@@ -67,7 +67,7 @@ static void tfrt_worker_stop(tfrt_worker_t* worker) { uv_stop(&worker->loop); }
 static void tfrt_worker_end_by_force(int number) {
   (void)number;
   tfrt_presence_file_remove(&tfrt_worker_state.pid_file);
-  static const char line[] = "tfrt_worker: kernels do not end: the process ends without them\n";
+  static const char line[] = "tfrt_worker: kernels still run; exiting without them\n";
   ssize_t written = write(STDERR_FILENO, line, sizeof(line) - 1);
   (void)written;
   _exit(TFRT_WORKER_EXIT_SYSTEM);

@@ -38,17 +38,16 @@ static struct {
 
 static const char tfrt_worker_summary[] =
     "Takes part in clusters: runs functions of programs for `tfrt run --hosts ...`, together\n"
-    "with other workers, one job after the other or several at once, until it is told to stop.\n"
+    "with other workers, one job after the other or several at once, until it is stopped.\n"
     "When it listens, it prints one line: `tfrt_worker: listening on 127.0.0.1:43121`.";
 
 static const char tfrt_worker_footer[] =
     "Signals: SIGTERM or SIGINT takes no more jobs, lets those that run finish, for at most\n"
     "--drain-timeout-ms, and ends. A second one cancels them and ends at once.\n"
     "\n"
-    "Exit codes: 0 it was told to stop; 1 the system refused something (the port is in use, there\n"
-    "is no descriptor for who dials), or kernels did not end when they were told to; 2 wrong "
-    "flags,\n"
-    "or a file that a flag names; 9 as 0, and --check_races had found a race.\n"
+    "Exit codes: 0 it was stopped; 1 the system refused something (the port is in use, there is\n"
+    "no descriptor for connections), or kernels still ran at the end; 2 wrong flags, or a file\n"
+    "that a flag names; 9 as 0, and --check_races had found a race.\n"
     "\n"
     "Three workers on this machine and a program on them:\n"
     "  tfrt_worker --listen=127.0.0.1:4001 &\n"
@@ -249,7 +248,7 @@ static tfrt_status_t tfrt_worker_options_check_listen(tfrt_listen_address_t* out
   if (is_safe || tfrt_worker_raw.insecure_network) return NULL;
   return tfrt_status_create(
       TFRT_STATUS_INVALID_ARGUMENT,
-      "--listen %s: other machines can reach this address, and nothing is encrypted: whoever sees "
+      "--listen %s: other machines can reach this address, and nothing is encrypted: anybody on "
       "the network reads all data and the cluster key, and can run programs here; add --tls-dir "
       "(`tfrt certs init` makes the files), or listen on 127.0.0.1, or, where each machine of the "
       "network is trusted, add --insecure-network",

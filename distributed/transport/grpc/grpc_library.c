@@ -164,9 +164,9 @@ void tfrt_grpc_refused_handshake_log(const char* reason) {
   tfrt_mutex_unlock(&mutex);
   if (!is_due) return;
   if (others == 0) {
-    tfrt_log(TFRT_LOG_WARNING, NULL, "refused who dialled: %s", reason);
+    tfrt_log(TFRT_LOG_WARNING, NULL, "refused a connection: %s", reason);
   } else {
-    tfrt_log(TFRT_LOG_WARNING, NULL, "refused who dialled, after %" PRIu64 " others: %s", others,
+    tfrt_log(TFRT_LOG_WARNING, NULL, "refused a connection, after %" PRIu64 " others: %s", others,
              reason);
   }
 }

@@ -52,7 +52,7 @@ START_TEST(there_is_a_line_at_once_and_then_at_most_one_a_second) {
   tfrt_log_set_sink(&sink);
   for (int i = 0; i < 1000; ++i) tfrt_grpc_refused_handshake_log("no reason");
   tfrt_log_set_sink(NULL);
-  const char* first = strstr(logged, "warning: refused who dialled: no reason\n");
+  const char* first = strstr(logged, "warning: refused a connection: no reason\n");
   ck_assert_ptr_nonnull(first);
   // A thousand are not logged in less than a second by as many lines.
   size_t count = 0;
