@@ -230,17 +230,14 @@ static void go(slot_t* slot) {
   }
 }
 
-// Drops |count| references, or all that are left, which may be less. The object goes with the drop
-// that leaves none; one that is pending stays.
-static void release(tfrt_mlir_handle_t handle, int64_t count, const char* function) {
+// Ends the drop of |count| references from |before|, which leaves none of the object, or should not
+// have been. Not inlined: the drop that leaves some needs no register of its caller's, and a store
+// of one would have to be done before the locked operation is.
+TFRT_NO_INLINE static void release_last(tfrt_mlir_handle_t handle, int64_t count, uint64_t before,
+                                        const char* function) {
   slot_t* slot = slot_of(handle);
-  // Both: the thread that drops the last reference sees what the others did.
-  const uint64_t before =
-      atomic_fetch_sub_explicit(&slot->life, (uint64_t)count, memory_order_acq_rel);
   const int64_t references = references_in(before);
-  const bool is_same = is_same_generation(handle, before);
-  if (TFRT_LIKELY(is_same && references > count)) return;
-  const bool is_last = is_same && references > 0;
+  const bool is_last = is_same_generation(handle, before) && references > 0;
   const bool goes = is_last && !is_pending(slot);
   if (TFRT_UNLIKELY(references != count || !goes)) {
     // The excess is given back. (Relaxed: there is nothing to hand over.)
@@ -249,6 +246,16 @@ static void release(tfrt_mlir_handle_t handle, int64_t count, const char* functi
     tfrt_mlir_misuse_report(TFRT_MLIR_MISUSE_OVER_DROP, function);
   }
   if (goes) go(slot);
+}
+
+// Drops |count| references, or all that are left, which may be less. The object goes with the drop
+// that leaves none; one that is pending stays.
+TFRT_ALWAYS_INLINE void release(tfrt_mlir_handle_t handle, int64_t count, const char* function) {
+  // Both: the thread that drops the last reference sees what the others did.
+  const uint64_t before =
+      atomic_fetch_sub_explicit(&slot_of(handle)->life, (uint64_t)count, memory_order_acq_rel);
+  if (TFRT_LIKELY(is_same_generation(handle, before) && references_in(before) > count)) return;
+  release_last(handle, count, before, function);
 }
 
 void tfrt_mlir_object_release(tfrt_mlir_handle_t handle, int64_t count, const char* function) {
