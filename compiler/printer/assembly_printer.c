@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <string.h>
+
 #include "compiler/op_table/schema.h"
 #include "compiler/printer/printer_impl.h"
 #include "host_runtime/executor/descriptor/assembly.h"
@@ -428,15 +430,29 @@ static bool is_missing_chain(const walk_t* walk, const tfrt_assembly_word_t* wor
          tfrt_ir_value_is_missing(walk->operation->operands[walk->operand].value);
 }
 
+// The name of |operation|. Directly in a function, MLIR's tools leave out the function's dialect.
+static tfrt_string_view_t written_name(const tfrt_ir_operation_t* operation) {
+  const tfrt_string_view_t name = tfrt_ir_string_view(operation->name);
+  const bool is_func = tfrt_string_view_starts_with(name, tfrt_string_view_of("func."));
+  const bool is_async = tfrt_string_view_starts_with(name, tfrt_string_view_of("async."));
+  if (TFRT_LIKELY(!is_func && !is_async)) return name;
+  const tfrt_ir_operation_t* parent = tfrt_ir_operation_parent(operation);
+  const char* function = is_async ? "async.func" : "func.func";
+  if (!parent || !tfrt_ir_operation_is(parent, function)) return name;
+  const size_t size = is_async ? sizeof("async.") - 1 : sizeof("func.") - 1;
+  const tfrt_string_view_t rest = tfrt_string_view_make(name.data + size, name.size - size);
+  return memchr(rest.data, '.', rest.size) ? name : rest;
+}
+
 void tfrt_printer_assembly(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation) {
   walk_t walk = {.printer = printer, .operation = operation};
+  tfrt_quick_text_append_view(printer->builder, written_name(operation));
   if (operation->descriptor->flags & TFRT_KERNEL_LANGUAGE) {
     tfrt_printer_syntax(printer, operation);
     return;
   }
   walk.form = form_of(printer, operation);
   if (!walk.form) return;
-  tfrt_quick_text_append_view(printer->builder, tfrt_ir_string_view(operation->name));
   const tfrt_assembly_word_t* comma = NULL;  // it is printed with the word behind it, if that is
   for (uint32_t i = 0; i < walk.form->word_count; ++i) {
     const tfrt_assembly_word_t* word = &walk.form->words[i];

@@ -81,7 +81,7 @@ bool tfrt_printer_can_be_custom(tfrt_printer_t* printer, const tfrt_ir_operation
 // The custom form of |operation|, from its name on.
 void tfrt_printer_assembly(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation);
 
-// The same two for an op of the language.
+// The same two for an op of the language, the form from behind its name on.
 bool tfrt_printer_syntax_fits(const tfrt_ir_operation_t* operation);
 void tfrt_printer_syntax(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation);
 // ` {...}` of the attributes that are not among the |hidden_count| |hidden| ones, if there are any.

@@ -67,6 +67,5 @@ bool tfrt_printer_syntax_fits(const tfrt_ir_operation_t* operation) {
 }
 
 void tfrt_printer_syntax(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation) {
-  tfrt_string_builder_append_view(printer->builder, tfrt_ir_string_view(operation->name));
   find(operation)->print(printer, operation);
 }

@@ -38,7 +38,7 @@ func.func @all(%c: i1, %x: i32) -> i32 {
 ^last(%r: i32, %d: i1):
   // CHECK-NEXT: cf.assert %d, "not \22d\22"
   cf.assert %d, "not \22d\22"
-  // CHECK-NEXT: func.return %r : i32
+  // CHECK-NEXT: return %r : i32
   return %r : i32
 }
 

@@ -56,7 +56,7 @@ module attributes {gpu.container_module} {
 // CHECK-NEXT:       %11 = gpu.wait async [%9]
 // CHECK-NEXT:       async.yield %11 : !gpu.async.token
 // CHECK-NEXT:     }
-// CHECK-NEXT:     func.return %10#1 : !async.value<!gpu.async.token>
+// CHECK-NEXT:     return %10#1 : !async.value<!gpu.async.token>
 // CHECK-NEXT:   }
 // CHECK-NEXT: }
 

@@ -83,8 +83,8 @@ func.func @main(%tok: !async.token, %val: !async.value<f32>, %m: memref<4xf32>) 
 
 // CHECK: func.func private @printI64(i64)
 // CHECK-NEXT: async.func @af(%arg0: !async.value<f32>, %arg1: i32) -> (!async.token, !async.value<f32>) {
-// CHECK-NEXT:   %0 = async.await %arg0 : !async.value<f32>
-// CHECK-NEXT:   async.return %0 : f32
+// CHECK-NEXT:   %0 = await %arg0 : !async.value<f32>
+// CHECK-NEXT:   return %0 : f32
 // CHECK-NEXT: }
 // CHECK-NEXT: func.func @main(%arg0: !async.token, %arg1: !async.value<f32>, %arg2: memref<4xf32>) {
 // CHECK-NEXT:   %0 = arith.constant 0 : index
@@ -118,7 +118,7 @@ func.func @main(%tok: !async.token, %val: !async.value<f32>, %m: memref<4xf32>) 
 // CHECK-NEXT:   %28 = arith.shrsi %4, %4 : i32
 // CHECK-NEXT:   %29 = math.absi %4 : i32
 // CHECK-NEXT:   %30 = arith.uitofp %4 : i32 to f32
-// CHECK-NEXT:   func.call @printI64(%5) : (i64) -> ()
+// CHECK-NEXT:   call @printI64(%5) : (i64) -> ()
 // CHECK-NEXT:   vector.print %3 : f32
 // CHECK-NEXT:   vector.print str "x\0A"
 // CHECK-NEXT:   vector.print punctuation <newline>
@@ -175,7 +175,7 @@ func.func @main(%tok: !async.token, %val: !async.value<f32>, %m: memref<4xf32>) 
 // CHECK-NEXT:   memref.dealloc %44 : memref<4xf32>
 // CHECK-NEXT:   %48 = memref.cast %44 : memref<4xf32> to memref<?xf32>
 // CHECK-NEXT:   %49 = memref.alloca() : memref<f32>
-// CHECK-NEXT:   func.return
+// CHECK-NEXT:   return
 // CHECK-NEXT: }
 
 // Results whose names the text has, some of them together.

@@ -12,13 +12,13 @@ func.func private @condition() -> i1
 // CHECK-LABEL: func.func @unused_result
 // AGAIN-LABEL: func.func @unused_result
 func.func @unused_result() {
-  // CHECK-NEXT: %t = func.call @source
+  // CHECK-NEXT: %t = call @source
   // CHECK-NEXT: async.runtime.drop_ref %t {count = 1 : i64} : !async.token
-  // CHECK-NEXT: func.return
+  // CHECK-NEXT: return
   // The pass may run again.
   // AGAIN-COUNT-1: drop_ref
   // AGAIN-NOT: drop_ref
-  // AGAIN: func.return
+  // AGAIN: return
   %t = func.call @source() : () -> !async.token
   return
 }
@@ -28,14 +28,14 @@ func.func @unused_argument(%t: !async.token, %g: !async.group, %x: i32) {
   // CHECK-DAG: async.runtime.drop_ref %t {count = 1 : i64} : !async.token
   // CHECK-DAG: async.runtime.drop_ref %g {count = 1 : i64} : !async.group
   // CHECK-NOT: drop_ref
-  // CHECK: func.return
+  // CHECK: return
   return
 }
 
 // Rule 1: a return hands the reference on.
 // CHECK-LABEL: func.func @returned
 func.func @returned(%t: !async.token) -> !async.token {
-  // CHECK-NEXT: func.return %t
+  // CHECK-NEXT: return %t
   return %t : !async.token
 }
 
@@ -43,14 +43,14 @@ func.func @returned(%t: !async.token) -> !async.token {
 // CHECK-LABEL: func.func @returned_twice
 func.func @returned_twice(%t: !async.token) -> (!async.token, !async.token) {
   // CHECK-NEXT: async.runtime.add_ref %t {count = 1 : i64} : !async.token
-  // CHECK-NEXT: func.return %t, %t
+  // CHECK-NEXT: return %t, %t
   return %t, %t : !async.token, !async.token
 }
 
 // Rule 2: behind the last use.
 // CHECK-LABEL: func.func @last_use
 func.func @last_use() {
-  // CHECK-NEXT: %p:2 = func.call @pair
+  // CHECK-NEXT: %p:2 = call @pair
   %p:2 = func.call @pair() : () -> (!async.token, !async.value<f32>)
   // CHECK-NEXT: async.await %p#0
   // CHECK-NEXT: async.runtime.drop_ref %p#0 {count = 1 : i64} : !async.token
@@ -60,7 +60,7 @@ func.func @last_use() {
   // CHECK-NEXT: async.await %p#1
   // CHECK-NEXT: async.runtime.drop_ref %p#1 {count = 1 : i64} : !async.value<f32>
   %y = async.await %p#1 : !async.value<f32>
-  // CHECK-NEXT: func.return
+  // CHECK-NEXT: return
   return
 }
 
@@ -68,12 +68,12 @@ func.func @last_use() {
 // CHECK-LABEL: func.func @called
 func.func @called(%t: !async.token) {
   // CHECK-NEXT: async.runtime.add_ref %t
-  // CHECK-NEXT: func.call @sink(%t)
+  // CHECK-NEXT: call @sink(%t)
   // CHECK-NEXT: async.runtime.add_ref %t
   // CHECK-NEXT: async.runtime.add_ref %t
-  // CHECK-NEXT: func.call @sinks(%t, %t)
+  // CHECK-NEXT: call @sinks(%t, %t)
   // CHECK-NEXT: async.runtime.drop_ref %t {count = 1 : i64}
-  // CHECK-NEXT: func.return
+  // CHECK-NEXT: return
   func.call @sink(%t) : (!async.token) -> ()
   func.call @sinks(%t, %t) : (!async.token, !async.token) -> ()
   return
@@ -92,7 +92,7 @@ func.func @captured(%t: !async.token, %u: !async.token) {
   // CHECK-DAG: async.runtime.drop_ref %t
   // CHECK: async.await %u
   // CHECK-NEXT: async.runtime.drop_ref %u
-  // CHECK-NEXT: func.return
+  // CHECK-NEXT: return
   %a = async.execute [%t] {
     async.await %u : !async.token
     async.yield
@@ -118,7 +118,7 @@ func.func @captured_inside(%t: !async.token) {
   // CHECK-NEXT: }
   // CHECK-DAG:  async.runtime.drop_ref %t
   // CHECK-DAG:  async.runtime.drop_ref %a
-  // CHECK: func.return
+  // CHECK: return
   %a = async.execute {
     %b = async.execute {
       async.await %t : !async.token
@@ -147,7 +147,7 @@ func.func @one_way(%t: !async.token, %c: i1) {
   cf.br ^end
 // CHECK: ^bb3:
 ^end:
-  // CHECK-NEXT: func.return
+  // CHECK-NEXT: return
   return
 }
 
@@ -167,7 +167,7 @@ func.func @shared_successor(%t: !async.token, %c: i1) {
 // CHECK-NEXT: cf.br ^bb3
 // CHECK: ^bb3:
 ^end:
-  // CHECK-NEXT: func.return
+  // CHECK-NEXT: return
   return
 }
 
@@ -216,7 +216,7 @@ func.func @loop_carried(%t: !async.token) {
 // CHECK: ^bb2:
 ^end:
   // CHECK-NEXT: async.runtime.drop_ref %v
-  // CHECK-NEXT: func.return
+  // CHECK-NEXT: return
   return
 }
 
@@ -246,7 +246,7 @@ func.func @defined_in_loop() {
 // CHECK-NEXT: async.runtime.drop_ref %t
 // CHECK-NEXT: cf.br ^bb2
 ^loop:
-  // CHECK: %t = func.call @source
+  // CHECK: %t = call @source
   %t = func.call @source() : () -> !async.token
   %c = func.call @condition() : () -> i1
   // CHECK: cf.cond_br %{{.*}}, ^bb3, ^bb1
@@ -275,7 +275,7 @@ func.func @borrowed(%t: !async.token, %c: i1) -> !async.token {
   // CHECK-NEXT:   scf.yield %n
   // CHECK-NEXT: }
   // CHECK-NEXT: async.runtime.drop_ref %t
-  // CHECK-NEXT: func.return %r
+  // CHECK-NEXT: return %r
   %r = scf.if %c -> (!async.token) {
     async.await %t : !async.token
     func.call @sink(%t) : (!async.token) -> ()
@@ -300,7 +300,7 @@ func.func @structured_loop(%t: !async.token, %n: index) {
   // CHECK: }
   // CHECK-DAG: async.runtime.drop_ref %t
   // CHECK-DAG: async.runtime.drop_ref %r
-  // CHECK: func.return
+  // CHECK: return
   %r = scf.for %i = %c0 to %n step %c1 iter_args(%u = %t) -> (!async.token) {
     %v = async.execute [%u] {
       async.yield
@@ -320,7 +320,7 @@ func.func @switched(%t: !async.token, %x: i32) {
 // CHECK: ^[[DROP]]:
 ^drop:
   // CHECK-NEXT: async.runtime.drop_ref %t
-  // CHECK-NEXT: func.return
+  // CHECK-NEXT: return
   return
 // CHECK: ^[[USE]]:
 ^use:
@@ -348,7 +348,7 @@ func.func @groups(%t: !async.token) {
 // Functions that may wait are counted, too.
 // CHECK-LABEL: async.func @asynchronous
 async.func @asynchronous(%t: !async.token) -> !async.value<i32> {
-  // CHECK-NEXT: async.await %t
+  // CHECK-NEXT: await %t
   // CHECK-NEXT: async.runtime.drop_ref %t
   async.await %t : !async.token
   %x = arith.constant 1 : i32
@@ -361,7 +361,7 @@ func.func @calls_asynchronous(%t: !async.token) {
   // CHECK-NEXT: %v = async.call @asynchronous(%t)
   // CHECK-DAG: async.runtime.drop_ref %t
   // CHECK-DAG: async.runtime.drop_ref %v
-  // CHECK: func.return
+  // CHECK: return
   %v = async.call @asynchronous(%t) : (!async.token) -> !async.value<i32>
   return
 }
@@ -370,12 +370,12 @@ func.func @calls_asynchronous(%t: !async.token) {
 // CHECK-LABEL: func.func @unreachable
 func.func @unreachable(%t: !async.token) {
   // CHECK-NEXT: async.runtime.drop_ref %t
-  // CHECK-NEXT: func.return
+  // CHECK-NEXT: return
   return
 // CHECK: ^bb1:
 ^dead:
   // CHECK-NOT: _ref
-  // CHECK: func.return
+  // CHECK: return
   async.await %t : !async.token
   return
 }

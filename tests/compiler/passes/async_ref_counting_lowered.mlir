@@ -79,7 +79,7 @@ func.func private @two_dependencies(%a: !async.token, %b: !async.value<i64>) -> 
   cf.br ^suspend
 ^suspend:
   // CHECK-NOT: _ref
-  // CHECK: func.return %t, %v
+  // CHECK: return %t, %v
   async.coro.end %h
   return %t, %v : !async.token, !async.value<i64>
 }
@@ -107,7 +107,7 @@ func.func private @only_awaited(%a: !async.token) -> !async.token {
   cf.br ^suspend
 ^suspend:
   // CHECK-NOT: _ref
-  // CHECK: func.return
+  // CHECK: return
   async.coro.end %h
   return %t : !async.token
 }

@@ -7,7 +7,7 @@ func.func private @condition() -> i1
 // CHECK-LABEL: func.func @nothing_between
 func.func @nothing_between(%t: !async.token) {
   // CHECK-NOT: _ref
-  // CHECK: func.return
+  // CHECK: return
   async.runtime.add_ref %t {count = 1 : i64} : !async.token
   async.runtime.drop_ref %t {count = 1 : i64} : !async.token
   return
@@ -16,7 +16,7 @@ func.func @nothing_between(%t: !async.token) {
 // CHECK-LABEL: func.func @borrowed_between
 func.func @borrowed_between(%t: !async.token) {
   // CHECK-NEXT: async.await %t
-  // CHECK-NEXT: func.return
+  // CHECK-NEXT: return
   async.runtime.add_ref %t {count = 1 : i64} : !async.token
   async.await %t : !async.token
   async.runtime.drop_ref %t {count = 1 : i64} : !async.token
@@ -27,8 +27,8 @@ func.func @borrowed_between(%t: !async.token) {
 // CHECK-LABEL: func.func @last_use_is_call
 func.func @last_use_is_call(%t: !async.token) {
   // CHECK-NEXT: async.await %t
-  // CHECK-NEXT: func.call @sink(%t)
-  // CHECK-NEXT: func.return
+  // CHECK-NEXT: call @sink(%t)
+  // CHECK-NEXT: return
   async.runtime.add_ref %t {count = 1 : i64} : !async.token
   async.await %t : !async.token
   func.call @sink(%t) : (!async.token) -> ()
@@ -40,7 +40,7 @@ func.func @last_use_is_call(%t: !async.token) {
 // CHECK-LABEL: func.func @used_behind_call
 func.func @used_behind_call(%t: !async.token) {
   // CHECK-NEXT: async.runtime.add_ref %t
-  // CHECK-NEXT: func.call @sink(%t)
+  // CHECK-NEXT: call @sink(%t)
   // CHECK-NEXT: async.await %t
   // CHECK-NEXT: async.runtime.drop_ref %t
   async.runtime.add_ref %t {count = 1 : i64} : !async.token
@@ -54,9 +54,9 @@ func.func @used_behind_call(%t: !async.token) {
 // CHECK-LABEL: func.func @two_calls
 func.func @two_calls(%t: !async.token) {
   // CHECK-NEXT: async.runtime.add_ref %t
-  // CHECK-NEXT: func.call @sink(%t)
-  // CHECK-NEXT: func.call @sink(%t)
-  // CHECK-NEXT: func.return
+  // CHECK-NEXT: call @sink(%t)
+  // CHECK-NEXT: call @sink(%t)
+  // CHECK-NEXT: return
   async.runtime.add_ref %t {count = 1 : i64} : !async.token
   func.call @sink(%t) : (!async.token) -> ()
   async.runtime.add_ref %t {count = 1 : i64} : !async.token
@@ -74,7 +74,7 @@ func.func @task(%t: !async.token) {
   // CHECK-NEXT:   async.yield
   // CHECK-NEXT: }
   // CHECK-NEXT: async.runtime.drop_ref %a
-  // CHECK-NEXT: func.return
+  // CHECK-NEXT: return
   async.runtime.add_ref %t {count = 1 : i64} : !async.token
   %a = async.execute [%t] {
     async.await %t : !async.token
@@ -91,7 +91,7 @@ func.func @task(%t: !async.token) {
 func.func @counts_differ(%t: !async.token) {
   // CHECK-NEXT: async.runtime.add_ref %t {count = 2 : i64}
   // CHECK-NEXT: async.await %t
-  // CHECK-NEXT: func.return
+  // CHECK-NEXT: return
   async.runtime.add_ref %t {count = 3 : i64} : !async.token
   async.await %t : !async.token
   async.runtime.drop_ref %t {count = 1 : i64} : !async.token
@@ -127,7 +127,7 @@ func.func @inside(%t: !async.token, %u: !async.token, %c: i1) {
   // CHECK-NEXT:   async.await %u
   // CHECK-NEXT:   func.call @sink(%t)
   // CHECK-NEXT: }
-  // CHECK-NEXT: func.return
+  // CHECK-NEXT: return
   scf.if %c {
     async.runtime.add_ref %t {count = 1 : i64} : !async.token
     async.runtime.add_ref %u {count = 1 : i64} : !async.token
