@@ -327,7 +327,7 @@ static int lines_logged;
 static void count_line(void* self, tfrt_log_severity_t severity, const char* line, size_t size) {
   (void)self, (void)size;
   ck_assert_int_eq(severity, TFRT_LOG_ERROR);
-  ck_assert_ptr_nonnull(strstr(line, "no memory"));
+  ck_assert_ptr_nonnull(strstr(line, "out of memory while forwarding"));
   ++lines_logged;
 }
 
