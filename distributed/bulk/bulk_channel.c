@@ -211,30 +211,20 @@ static bool begin_interruption(tfrt_bulk_channel_t* channel) {
   return true;
 }
 
-static void begin_window(tfrt_bulk_channel_t* channel, uint64_t want, uint64_t limit) {
-  const tfrt_wire_bulk_t window = {.kind = TFRT_WIRE_BULK_WINDOW,
-                                   .window = {.want = want, .limit = limit}};
-  begin_message(channel, &window);
-}
-
 // Says the next window that has moved, or that no memory can be borrowed; or once more the first
 // one, to see whether the channel is lost. Returns false if there is none.
 static bool begin_due_window(tfrt_bulk_channel_t* channel) {
   const uint64_t expected_want = channel->expected_want;
-  tfrt_list_link_t* link = tfrt_list_pop_front(&channel->peer->windows);
-  if (!link && expected_want == 0) return false;
+  tfrt_wire_bulk_t message;
+  bool is_due = tfrt_bulk_incoming_direction.next_message(channel->peer, &message);
+  if (!is_due && expected_want == 0) return false;
   channel->expected_want = 0;
-  tfrt_bulk_incoming_t* incoming =
-      link ? TFRT_CONTAINER_OF(link, tfrt_bulk_incoming_t, link) : NULL;
-  if (incoming && incoming->borrowing == TFRT_BULK_DECLINING) {
-    incoming->borrowing = TFRT_BULK_NOT_BORROWING;
-    begin_message(channel, &(tfrt_wire_bulk_t){.kind = TFRT_WIRE_BULK_DECLINE,
-                                               .decline = {.want = incoming->name.want}});
-  } else if (incoming) {
-    begin_window(channel, incoming->name.want, incoming->granted);
-  } else {
-    begin_window(channel, expected_want, channel->manager->options.window_size);
+  if (!is_due) {
+    message = (tfrt_wire_bulk_t){
+        .kind = TFRT_WIRE_BULK_WINDOW,
+        .window = {.want = expected_want, .limit = channel->manager->options.window_size}};
   }
+  begin_message(channel, &message);
   return true;
 }
 
@@ -250,8 +240,8 @@ static bool begin_due_report(tfrt_bulk_channel_t* channel) {
 
 // Begins the next Offer. Returns false if there is none.
 static bool begin_offer(tfrt_bulk_channel_t* channel) {
-  tfrt_wire_bulk_t message = {.kind = TFRT_WIRE_BULK_OFFER};
-  if (!tfrt_bulk_outgoing_next_offer(channel->peer, &message.offer)) return false;
+  tfrt_wire_bulk_t message;
+  if (!tfrt_bulk_outgoing_direction.next_message(channel->peer, &message)) return false;
   begin_message(channel, &message);
   return true;
 }
@@ -290,8 +280,7 @@ static bool begin_chunk(tfrt_bulk_channel_t* channel) {
     return false;
   }
   channel->peer->held_since_ns = TFRT_TIME_INFINITE;
-  channel->sending = tfrt_bulk_outgoing_next(
-      channel->peer, tfrt_bulk_stall_chunk_size(channel->peer, most), &channel->chunk);
+  channel->sending = tfrt_bulk_outgoing_next(channel->peer, most, &channel->chunk);
   if (!channel->sending) return false;
   const uint64_t size = channel->chunk.payload.size;
   if (size > channel->largest) channel->largest = size;
@@ -306,8 +295,8 @@ static bool begin_chunk(tfrt_bulk_channel_t* channel) {
       asks = true;
     }
     channel->chunk.asks_received = asks;
-    tfrt_bulk_stall_note_sent(channel->sending, &channel->pace, asks);
   }
+  tfrt_bulk_stall_note(channel->peer, channel->sending, TFRT_BULK_STALL_SENT);
   return true;
 }
 
@@ -434,12 +423,70 @@ static void run_task(tfrt_task_t* task) {
   release_and_unlock(channel);
 }
 
+// --- Who has dialled in --------------------------------------------------------
+
+// Whether |hello| crossed the dial of the channel that |peer| has, which stays. A peer that dials
+// after it sent Welcome has lost that connection, even if this side has not noticed.
+static bool is_crossed(const tfrt_bulk_peer_t* peer, const tfrt_wire_bulk_hello_t* hello) {
+  const tfrt_bulk_channel_t* channel = peer->channel;
+  if (!channel || !channel->is_dialler) return false;
+  if (peer->manager->options.incarnation > hello->from_incarnation) return false;
+  return channel->state == TFRT_BULK_CHANNEL_DIALLING || hello->connection <= channel->passed;
+}
+
+static tfrt_status_t check_hello(const tfrt_bulk_manager_t* manager, const tfrt_bulk_peer_t* peer,
+                                 const tfrt_wire_bulk_hello_t* hello) {
+  if (hello->to_incarnation != manager->options.incarnation) {
+    return tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "another process lives at this address");
+  }
+  if (!peer || peer->session.session != hello->session) {
+    return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
+                              "no session %u is open between these two", hello->session);
+  }
+  if (hello->version != peer->session.version) {
+    return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
+                              "the session speaks version %u, its bulk channel version %u",
+                              peer->session.version, hello->version);
+  }
+  if (hello->channel != 0) {
+    return tfrt_status_create(TFRT_STATUS_OUT_OF_RANGE, "a session has one bulk channel, number 0");
+  }
+  if (hello->connection <= peer->last_accepted) {
+    return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS,
+                              "connection %u of the bulk channel was followed by %u",
+                              hello->connection, peer->last_accepted);
+  }
+  if (is_crossed(peer, hello)) {
+    return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS,
+                              "both dialled; the bulk channel of the smaller incarnation stays");
+  }
+  return NULL;
+}
+
+// Judges |hello| on the accepted |channel|: makes it the channel in use, or returns an error (+1).
+static tfrt_status_t adopt(tfrt_bulk_channel_t* channel, const tfrt_wire_bulk_hello_t* hello) {
+  tfrt_bulk_manager_t* manager = channel->manager;
+  tfrt_bulk_peer_t* peer = tfrt_bulk_peer_find(manager, hello->from_incarnation);
+  TFRT_RETURN_IF_ERROR(check_hello(manager, peer, hello));
+  peer->last_accepted = hello->connection;
+  tfrt_bulk_channel_t* former = peer->channel;
+  peer->channel = NULL;
+  if (former) {
+    tfrt_bulk_channel_break(former);
+    tfrt_bulk_outgoing_direction.interrupt_all(peer);
+    tfrt_bulk_incoming_direction.interrupt_all(peer);
+  }
+  peer->channel = channel;
+  channel->peer = peer;
+  return NULL;
+}
+
 // --- What comes --------------------------------------------------------------
 
 // Decides about Hello. Returns false if it is no Hello.
 static bool on_hello(tfrt_bulk_channel_t* channel, const tfrt_bulk_message_t* message) {
   if (message->body.kind != TFRT_WIRE_BULK_GREETING) return false;
-  tfrt_status_t refusal = tfrt_bulk_peer_adopt(channel, &message->body.hello);
+  tfrt_status_t refusal = adopt(channel, &message->body.hello);
   leave_state(channel, refusal ? TFRT_BULK_CHANNEL_REFUSING : TFRT_BULK_CHANNEL_OPEN);
   if (!refusal) stop_timer(channel);
   begin_welcome(channel, message->body.hello.channel, refusal);
@@ -497,7 +544,7 @@ static bool note_traffic(tfrt_bulk_channel_t* channel, const tfrt_wire_bulk_t* m
   if (!tfrt_bulk_pace_note_arrived(&channel->pace, message->received.bytes, channel->used_ns)) {
     return false;
   }
-  tfrt_bulk_stall_note_report(channel->peer);
+  tfrt_bulk_stall_note(channel->peer, NULL, TFRT_BULK_STALL_REPORT);
   return true;
 }
 

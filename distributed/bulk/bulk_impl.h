@@ -2,9 +2,9 @@
 //
 // Internals of the manager of bulk channels, which its sources share.
 //
-//    bulk_manager.c    sessions: who may have a channel, who dials, when it is given up
-//    bulk_channel.c    one connection: its task, one write at a time, what comes
-//    bulk_message.c    a message read, and the checksum
+//    bulk_manager.c    sessions: who dials, and when a channel is given up
+//    bulk_channel.c    one connection: its task, one write at a time, what comes, who may have it
+//    bulk_message.c    a message read
 //    bulk_outgoing.c   payloads from here, those that are not in memory, too
 //    bulk_pace.c       how many bytes may be on their way
 //    bulk_stall.c      whether they arrive
@@ -39,7 +39,7 @@ typedef struct tfrt_bulk_reader_s tfrt_bulk_reader_t;
 
 // A message as it was read.
 typedef struct tfrt_bulk_message_s {
-  tfrt_wire_bulk_t body;  // its chunk's |payload| tells the size only: see copy_payload
+  tfrt_wire_bulk_t body;               // its chunk's |payload| tells the size only
   const tfrt_transport_span_t* spans;  // those that hold a chunk's payload
   size_t span_count;
   size_t payload_offset;           // in |spans|
@@ -306,10 +306,6 @@ static inline void tfrt_bulk_peer_opened(tfrt_bulk_peer_t* peer, tfrt_string_vie
   tfrt_bulk_peer_watch(peer);
 }
 
-// Judges |hello| on the accepted |channel|: makes it the channel in use, or returns an error (+1).
-tfrt_status_t tfrt_bulk_peer_adopt(tfrt_bulk_channel_t* channel,
-                                   const tfrt_wire_bulk_hello_t* hello) TFRT_MUST_USE;
-
 // Makes an Abort due. Drops it if memory is out or too many wait: the session says the same later.
 void tfrt_bulk_peer_abort_transfer(tfrt_bulk_peer_t* peer, uint64_t want, bool from_owner,
                                    tfrt_status_t status);
@@ -348,11 +344,6 @@ tfrt_status_t tfrt_bulk_message_initialize(tfrt_bulk_message_t* message,
 // Gives back the memory of |message|. Thread-compatible.
 void tfrt_bulk_message_deinitialize(tfrt_bulk_message_t* message);
 
-// Copies the payload of a chunk to |target|, which has room for it, and returns its CRC-32C if
-// |wants_checksum|, else 0. Thread-compatible.
-uint32_t tfrt_bulk_message_copy_payload(const tfrt_bulk_message_t* message, void* target,
-                                        bool wants_checksum);
-
 // --- bulk_outgoing.c ---
 
 // Takes the next chunk of |peer|, of at most |max_size| bytes, that may be sent into |*out_chunk|
@@ -360,53 +351,33 @@ uint32_t tfrt_bulk_message_copy_payload(const tfrt_bulk_message_t* message, void
 tfrt_bulk_outgoing_t* tfrt_bulk_outgoing_next(tfrt_bulk_peer_t* peer, uint64_t max_size,
                                               tfrt_wire_chunk_t* out_chunk);
 
-// Takes the next Offer of |peer| that is due into |*out_offer|, whose texts live until the lock is
-// opened. Returns false if there is none.
-bool tfrt_bulk_outgoing_next_offer(tfrt_bulk_peer_t* peer, tfrt_wire_offer_t* out_offer);
-
 // A write of |outgoing| is over.
 void tfrt_bulk_outgoing_finish_write(tfrt_bulk_outgoing_t* outgoing);
 
-// --- bulk_incoming.c ---
-
-// Returns true if a payload to here could go on: the owner may send, and this side has stored what
-// has come.
-bool tfrt_bulk_incoming_is_awaited(const tfrt_bulk_peer_t* peer);
-
 // --- bulk_stall.c ---
 
-// |arrived| bytes of |outgoing| are there, and it waits for no more.
-void tfrt_bulk_stall_reset(tfrt_bulk_outgoing_t* outgoing, uint64_t arrived);
+// An event that tells whether bytes arrive.
+typedef enum tfrt_bulk_stall_event_e {
+  TFRT_BULK_STALL_SENT,    // a chunk is given to the channel in use, which has it as |chunk|
+  TFRT_BULK_STALL_WINDOW,  // the borrower has made room for more: it has received
+  TFRT_BULK_STALL_REPORT,  // the peer has reported bytes on its channel in use
+} tfrt_bulk_stall_event_t;
 
-// Bytes of |outgoing| are given to the channel in use.
-void tfrt_bulk_stall_note_given(tfrt_bulk_outgoing_t* outgoing);
+// Notes that |event| has happened at |peer| to |outgoing|; for REPORT, to all under way (NULL).
+void tfrt_bulk_stall_note(tfrt_bulk_peer_t* peer, tfrt_bulk_outgoing_t* outgoing,
+                          tfrt_bulk_stall_event_t event);
 
-// They are on their way, by the |pace| of that channel. |asks|: a report was asked for.
-void tfrt_bulk_stall_note_sent(tfrt_bulk_outgoing_t* outgoing, const tfrt_bulk_pace_t* pace,
-                               bool asks);
-
-// The peer has reported bytes on its channel in use.
-void tfrt_bulk_stall_note_report(tfrt_bulk_peer_t* peer);
-
-// The borrower of |outgoing| has made room for more: it has received.
-void tfrt_bulk_stall_note_window(tfrt_bulk_outgoing_t* outgoing);
-
-// The channel in use was lost, and no byte of |outgoing|, which could send, was given to it, since
-// others waited for their reports: that counts as a try. Otherwise each of many payloads would wait
-// for a channel of its own. Returns the error (+1) if that has lasted for too long.
-tfrt_status_t tfrt_bulk_stall_note_held(tfrt_bulk_outgoing_t* outgoing) TFRT_MUST_USE;
+// The channel in use was lost and can't bring |outgoing| any more. If no byte of |outgoing|, which
+// could send, was given to it, since others waited for their reports, that counts as a try.
+// Otherwise each of many payloads would wait for a channel of its own. Returns the error (+1) if
+// that has lasted for too long.
+tfrt_status_t tfrt_bulk_stall_note_lost(tfrt_bulk_outgoing_t* outgoing) TFRT_MUST_USE;
 
 // The borrower resumes |outgoing|, which was given up to its offset, at |offset|, with credit up to
 // |limit|. Returns the error (+1) if none of its bytes have arrived for too long, though channels
 // could be had: none ever will.
 tfrt_status_t tfrt_bulk_stall_note_resumed(tfrt_bulk_outgoing_t* outgoing, uint64_t offset,
                                            uint64_t limit) TFRT_MUST_USE;
-
-// The channel in use can't bring |outgoing| any more.
-void tfrt_bulk_stall_forget(tfrt_bulk_outgoing_t* outgoing);
-
-// Returns the most bytes that a chunk to |peer| should have, of |most|: larger ones may get lost.
-uint64_t tfrt_bulk_stall_chunk_size(tfrt_bulk_peer_t* peer, uint64_t most);
 
 // Returns when tfrt_bulk_stall_break_late() is due; TFRT_TIME_INFINITE: not at all.
 int64_t tfrt_bulk_stall_due_ns(const tfrt_bulk_peer_t* peer);
@@ -423,7 +394,11 @@ typedef struct tfrt_bulk_direction_s {
   void (*on_message)(tfrt_bulk_channel_t* channel, const tfrt_bulk_message_t* message);
   // The channel in use is lost, and chunks that were given to it may be, too.
   void (*interrupt_all)(tfrt_bulk_peer_t* peer);
-  // Ends all of |peer| with |status| (+0).
+  // Takes the next message about one of |peer| that is due, an Offer, or a Window or Decline, into
+  // |*out_message|, whose texts live until the lock is opened. Returns false if there is none.
+  bool (*next_message)(tfrt_bulk_peer_t* peer, tfrt_wire_bulk_t* out_message);
+  // Ends that of |want|, or all of |peer|, with |status| (+0); see tfrt_bulk_manager_end().
+  void (*end)(tfrt_bulk_peer_t* peer, uint64_t want, tfrt_status_t status);
   void (*end_all)(tfrt_bulk_peer_t* peer, tfrt_status_t status);
 } tfrt_bulk_direction_t;
 

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "distributed/bulk/bulk_impl.h"
+#include "distributed/bulk/crc32c.h"
 #include "distributed/tuning/tuning.h"
 #include "host_runtime/base/log.h"
 
@@ -127,14 +128,13 @@ static void end(tfrt_bulk_incoming_t* incoming, tfrt_status_t status) {
   if (!incoming->is_busy) settle(incoming);
 }
 
-void tfrt_bulk_manager_cancel_receive(tfrt_bulk_manager_t* manager, uint64_t incarnation,
-                                      uint64_t want) {
-  tfrt_bulk_peer_t* peer = tfrt_bulk_peer_find(manager, incarnation);
-  tfrt_bulk_incoming_t* incoming = peer ? find(peer, want) : NULL;
+static void end_one(tfrt_bulk_peer_t* peer, uint64_t want, tfrt_status_t status) {
+  tfrt_bulk_incoming_t* incoming = find(peer, want);
   if (!incoming) return;
-  tfrt_status_t status = tfrt_status_create(TFRT_STATUS_CANCELLED, "no longer wanted");
-  end(incoming, status);
-  tfrt_status_release(status);
+  tfrt_status_t reason = status ? tfrt_status_retain(status)
+                                : tfrt_status_create(TFRT_STATUS_CANCELLED, "no longer wanted");
+  end(incoming, reason);
+  tfrt_status_release(reason);
 }
 
 tfrt_bulk_traffic_t tfrt_bulk_manager_traffic(tfrt_bulk_manager_t* manager, uint64_t incarnation,
@@ -143,6 +143,7 @@ tfrt_bulk_traffic_t tfrt_bulk_manager_traffic(tfrt_bulk_manager_t* manager, uint
   const tfrt_bulk_incoming_t* incoming = peer ? find(peer, want) : NULL;
   tfrt_bulk_traffic_t traffic = peer ? peer->traffic : (tfrt_bulk_traffic_t){0};
   traffic.of_want = incoming ? incoming->received : 0;
+  traffic.heard_ns = peer ? peer->heard_ns : 0;
   return traffic;
 }
 
@@ -360,18 +361,6 @@ static tfrt_status_t await_stored(tfrt_bulk_incoming_t* incoming, uint64_t size,
   return NULL;
 }
 
-bool tfrt_bulk_incoming_is_awaited(const tfrt_bulk_peer_t* peer) {
-  for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->incoming); node;
-       node = tfrt_hash_table_next(&peer->incoming, node)) {
-    const tfrt_bulk_incoming_t* incoming = TFRT_CONTAINER_OF(node, tfrt_bulk_incoming_t, by_want);
-    const bool is_idle = incoming->state == TFRT_BULK_INCOMING_RECEIVING && !incoming->is_busy &&
-                         incoming->interruption == TFRT_BULK_NOT_INTERRUPTED &&
-                         incoming->borrowing == TFRT_BULK_NOT_BORROWING;
-    if (is_idle && incoming->received < incoming->granted) return true;
-  }
-  return false;
-}
-
 // --- Chunks ------------------------------------------------------------------
 
 // Checks that |chunk| fits the state of the busy |incoming|. Without the lock.
@@ -397,6 +386,30 @@ static tfrt_status_t check_chunk(const tfrt_bulk_incoming_t* incoming,
                             incoming->received, mistake);
 }
 
+// Copies the payload of a chunk to |target|, which has room for it, and returns its CRC-32C if
+// |wants_checksum|, else 0. Without the lock.
+static uint32_t copy_payload(const tfrt_bulk_message_t* message, void* target,
+                             bool wants_checksum) {
+  size_t skipped = message->payload_offset;
+  size_t left = message->body.chunk.payload.size;
+  uint8_t* out = target;
+  uint32_t crc = 0;
+  for (size_t i = 0; i < message->span_count && left > 0; ++i) {
+    const tfrt_transport_span_t* span = &message->spans[i];
+    if (skipped >= span->size) {
+      skipped -= span->size;
+      continue;
+    }
+    size_t part = span->size - skipped < left ? span->size - skipped : left;
+    memcpy(out, (const uint8_t*)span->data + skipped, part);
+    if (wants_checksum) crc = tfrt_crc32c_extend(crc, out, part);
+    out += part;
+    left -= part;
+    skipped = 0;
+  }
+  return crc;
+}
+
 static tfrt_status_t copy(tfrt_bulk_incoming_t* incoming, const tfrt_bulk_message_t* message) {
   const tfrt_wire_chunk_t* chunk = &message->body.chunk;
   bool is_checked = chunk->checksum_kind == TFRT_WIRE_CHECKSUM_CRC32C;
@@ -409,7 +422,7 @@ static tfrt_status_t copy(tfrt_bulk_incoming_t* incoming, const tfrt_bulk_messag
   } else if (chunk->payload.size > 0) {
     target = (uint8_t*)incoming->sink.body + chunk->offset;
   }
-  if (target) checksum = tfrt_bulk_message_copy_payload(message, target, is_checked);
+  if (target) checksum = copy_payload(message, target, is_checked);
   if (!is_checked || checksum == chunk->checksum) {
     if (!stream) return NULL;
     tfrt_async_value_t* stored;
@@ -676,10 +689,27 @@ static void on_message(tfrt_bulk_channel_t* channel, const tfrt_bulk_message_t* 
   }
 }
 
+static bool next_message(tfrt_bulk_peer_t* peer, tfrt_wire_bulk_t* out_message) {
+  tfrt_list_link_t* link = tfrt_list_pop_front(&peer->windows);
+  if (!link) return false;
+  tfrt_bulk_incoming_t* incoming = TFRT_CONTAINER_OF(link, tfrt_bulk_incoming_t, link);
+  if (incoming->borrowing == TFRT_BULK_DECLINING) {
+    incoming->borrowing = TFRT_BULK_NOT_BORROWING;
+    *out_message = (tfrt_wire_bulk_t){.kind = TFRT_WIRE_BULK_DECLINE,
+                                      .decline = {.want = incoming->name.want}};
+  } else {
+    *out_message =
+        (tfrt_wire_bulk_t){.kind = TFRT_WIRE_BULK_WINDOW,
+                           .window = {.want = incoming->name.want, .limit = incoming->granted}};
+  }
+  return true;
+}
+
 static void end_all(tfrt_bulk_peer_t* peer, tfrt_status_t status) {
   for (tfrt_hash_node_t* node; (node = tfrt_hash_table_first(&peer->incoming));) {
     end(TFRT_CONTAINER_OF(node, tfrt_bulk_incoming_t, by_want), status);
   }
 }
 
-const tfrt_bulk_direction_t tfrt_bulk_incoming_direction = {on_message, interrupt_all, end_all};
+const tfrt_bulk_direction_t tfrt_bulk_incoming_direction = {on_message, interrupt_all, next_message,
+                                                            end_one, end_all};

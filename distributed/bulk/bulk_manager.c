@@ -23,11 +23,6 @@ int64_t tfrt_bulk_manager_now_ns(const tfrt_bulk_manager_t* manager) {
   return tfrt_clock_now_ns(manager->timers->clock);
 }
 
-int64_t tfrt_bulk_manager_heard_ns(tfrt_bulk_manager_t* manager, uint64_t incarnation) {
-  const tfrt_bulk_peer_t* peer = tfrt_bulk_peer_find(manager, incarnation);
-  return peer ? peer->heard_ns : 0;
-}
-
 void tfrt_bulk_manager_note_frame(tfrt_bulk_manager_t* manager) { ++manager->frame_count; }
 
 void tfrt_bulk_options_initialize(tfrt_bulk_options_t* out_options) {
@@ -263,6 +258,14 @@ void tfrt_bulk_manager_bury(tfrt_bulk_manager_t* manager, uint64_t incarnation,
   if (!peer->has_timer || tfrt_timer_cancel(manager->timers, &peer->timer)) free_peer(peer);
 }
 
+void tfrt_bulk_manager_end(tfrt_bulk_manager_t* manager, uint64_t incarnation, tfrt_bulk_way_t way,
+                           uint64_t want, tfrt_status_t status) {
+  tfrt_bulk_peer_t* peer = tfrt_bulk_peer_find(manager, incarnation);
+  const tfrt_bulk_direction_t* direction =
+      way == TFRT_BULK_OUT ? &tfrt_bulk_outgoing_direction : &tfrt_bulk_incoming_direction;
+  if (peer) direction->end(peer, want, status);
+}
+
 void tfrt_bulk_peer_abort_transfer(tfrt_bulk_peer_t* peer, uint64_t want, bool from_owner,
                                    tfrt_status_t status) {
   if (peer->abort_count == TFRT_TUNING_BULK_ABORTS) return;
@@ -376,8 +379,8 @@ void tfrt_bulk_manager_need(tfrt_bulk_manager_t* manager, uint64_t incarnation, 
   tfrt_bulk_peer_need(peer);
 }
 
-static void set_address(tfrt_bulk_manager_t* manager, uint64_t incarnation,
-                        tfrt_string_view_t address, int64_t next_dial_ns) {
+void tfrt_bulk_manager_set_address(tfrt_bulk_manager_t* manager, uint64_t incarnation,
+                                   tfrt_string_view_t address, tfrt_bulk_way_t way) {
   tfrt_bulk_peer_t* peer = tfrt_bulk_peer_find(manager, incarnation);
   if (!peer || peer->session.address.size > 0 || address.size == 0 ||
       address.size >= TFRT_TRANSPORT_ADDRESS_SIZE) {
@@ -387,20 +390,12 @@ static void set_address(tfrt_bulk_manager_t* manager, uint64_t incarnation,
   if (!copy) return;
   tfrt_allocator_free(manager->allocator, (char*)peer->session.address.data, 1);
   peer->session.address = tfrt_string_view_make(copy, address.size);
-  if (next_dial_ns > peer->next_dial_ns) peer->next_dial_ns = next_dial_ns;
+  if (way == TFRT_BULK_OUT) {
+    const int64_t next_dial_ns =
+        tfrt_deadline_after(tfrt_bulk_manager_now_ns(manager), manager->options.dial_timeout_ns);
+    if (next_dial_ns > peer->next_dial_ns) peer->next_dial_ns = next_dial_ns;
+  }
   update(peer);
-}
-
-void tfrt_bulk_manager_set_address(tfrt_bulk_manager_t* manager, uint64_t incarnation,
-                                   tfrt_string_view_t address) {
-  set_address(manager, incarnation, address, 0);
-}
-
-void tfrt_bulk_manager_offer_address(tfrt_bulk_manager_t* manager, uint64_t incarnation,
-                                     tfrt_string_view_t address) {
-  set_address(
-      manager, incarnation, address,
-      tfrt_deadline_after(tfrt_bulk_manager_now_ns(manager), manager->options.dial_timeout_ns));
 }
 
 void tfrt_bulk_peer_detach(tfrt_bulk_peer_t* peer, bool was_open) {
@@ -413,62 +408,6 @@ void tfrt_bulk_peer_detach(tfrt_bulk_peer_t* peer, bool was_open) {
                                              peer->manager->options.redial_delay_ns);
   }
   update(peer);
-}
-
-// --- Who has dialled in --------------------------------------------------------
-
-// Whether |hello| crossed the dial of the channel that |peer| has, which stays. A peer that dials
-// after it sent Welcome has lost that connection, even if this side has not noticed.
-static bool is_crossed(const tfrt_bulk_peer_t* peer, const tfrt_wire_bulk_hello_t* hello) {
-  const tfrt_bulk_channel_t* channel = peer->channel;
-  if (!channel || !channel->is_dialler) return false;
-  if (peer->manager->options.incarnation > hello->from_incarnation) return false;
-  return channel->state == TFRT_BULK_CHANNEL_DIALLING || hello->connection <= channel->passed;
-}
-
-static tfrt_status_t check_hello(const tfrt_bulk_manager_t* manager, const tfrt_bulk_peer_t* peer,
-                                 const tfrt_wire_bulk_hello_t* hello) {
-  if (hello->to_incarnation != manager->options.incarnation) {
-    return tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "another process lives at this address");
-  }
-  if (!peer || peer->session.session != hello->session) {
-    return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
-                              "no session %u is open between these two", hello->session);
-  }
-  if (hello->version != peer->session.version) {
-    return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
-                              "the session speaks version %u, its bulk channel version %u",
-                              peer->session.version, hello->version);
-  }
-  if (hello->channel != 0) {
-    return tfrt_status_create(TFRT_STATUS_OUT_OF_RANGE, "a session has one bulk channel, number 0");
-  }
-  if (hello->connection <= peer->last_accepted) {
-    return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS,
-                              "connection %u of the bulk channel was followed by %u",
-                              hello->connection, peer->last_accepted);
-  }
-  if (is_crossed(peer, hello)) {
-    return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS,
-                              "both dialled; the bulk channel of the smaller incarnation stays");
-  }
-  return NULL;
-}
-
-tfrt_status_t tfrt_bulk_peer_adopt(tfrt_bulk_channel_t* channel,
-                                   const tfrt_wire_bulk_hello_t* hello) {
-  tfrt_bulk_manager_t* manager = channel->manager;
-  tfrt_bulk_peer_t* peer = tfrt_bulk_peer_find(manager, hello->from_incarnation);
-  TFRT_RETURN_IF_ERROR(check_hello(manager, peer, hello));
-  peer->last_accepted = hello->connection;
-  if (peer->channel) {
-    drop_channel(peer);
-    tfrt_bulk_outgoing_direction.interrupt_all(peer);
-    tfrt_bulk_incoming_direction.interrupt_all(peer);
-  }
-  peer->channel = channel;
-  channel->peer = peer;
-  return NULL;
 }
 
 // --- Accepted connections ------------------------------------------------------------

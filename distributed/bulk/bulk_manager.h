@@ -15,7 +15,7 @@
 //     begin: buffer        <-----------  Chunk(type, header, total, 0..)
 //                          Window     ----------->
 //     complete             <-----------  Chunk(.., last)
-//     Unwant --------------------------------- control ------------------->  end_send
+//     Unwant --------------------------------- control ------------------->  end
 //
 // Memory that both reach: where both ends say the same |place|, the owner asks the payload's source
 // to lend its memory, and offers that instead of chunks; the borrower's sink copies it. If the
@@ -41,7 +41,7 @@
 // transfer its new number:
 //
 //   SENDING --channel lost--> INTERRUPTED --resume_send--> SENDING     RECEIVING and
-//      |---- end_send, Abort, bury ----> done                       resume_receive alike
+//      |---- end, Abort, bury ----> done                            resume_receive alike
 //      `---- its source fails --> FAILED ---^
 //
 // The owner reports a failure by an Abort on each channel until the Unwant has come. One of them is
@@ -52,7 +52,7 @@
 // Life of a manager:
 //  1. Created over transport, lock, timers and handler. Its acceptor is given to the
 //     session manager, which has checked the cluster's key before it calls that.
-//  2. open for each session that is OPEN; send, need, cancel; bury when it is DEAD.
+//  2. open for each session that is OPEN; send, need, end; bury when it is DEAD.
 //  3. close: no new channels, every session is buried. When is_drained, it is freed.
 //
 // The handler is called with NO lock held, for one transfer by one thread at a time, and for
@@ -82,6 +82,12 @@
 #include "host_runtime/base/allocator.h"
 
 typedef struct tfrt_bulk_manager_s tfrt_bulk_manager_t;
+
+// The way of a payload: from here to the peer, or from the peer.
+typedef enum tfrt_bulk_way_e {
+  TFRT_BULK_OUT = 0,
+  TFRT_BULK_IN,
+} tfrt_bulk_way_t;
 
 // Names a transfer: the peer of a session, and the borrower's Want.
 typedef struct tfrt_bulk_transfer_s {
@@ -168,7 +174,7 @@ typedef struct tfrt_bulk_session_s {
 } tfrt_bulk_session_t;
 
 // A payload to send. |done|, if not NULL, is called once with no lock held, when no byte of
-// the value is needed any more; |status| (+0) says why it ended: CANCELLED by end_send.
+// the value is needed any more; |status| (+0) says why it ended: CANCELLED by end without one.
 typedef void (*tfrt_bulk_done_fn_t)(void* context, tfrt_status_t status);
 typedef struct tfrt_bulk_send_s {
   uint64_t want;
@@ -197,6 +203,7 @@ typedef struct tfrt_bulk_traffic_s {
   uint64_t received;
   uint64_t borrowed;  // copied here from memory that the peer has lent
   uint64_t of_want;   // the bytes that are here of one payload; 0 if it has not begun
+  int64_t heard_ns;   // when the last message came on a channel of the session; 0: none has
 } tfrt_bulk_traffic_t;
 
 // Sets |*out_options| to the defaults; |incarnation| stays 0 and must be set. Thread-safe.
@@ -241,14 +248,11 @@ void tfrt_bulk_manager_bury(tfrt_bulk_manager_t* manager, uint64_t incarnation,
 void tfrt_bulk_manager_need(tfrt_bulk_manager_t* manager, uint64_t incarnation, uint64_t want);
 
 // The peer |incarnation|, which has dialled us, can be dialled at |address| (copied), if no address
-// of it is known yet. Unknown, or no memory: nothing. Thread-compatible (the node's lock is held).
+// of it is known yet. An owner says so with OUT: its borrower dials, and this side does only if
+// there is no channel after the time of a dial. Unknown, or no memory: nothing. Thread-compatible
+// (the node's lock is held).
 void tfrt_bulk_manager_set_address(tfrt_bulk_manager_t* manager, uint64_t incarnation,
-                                   tfrt_string_view_t address);
-
-// The same for an owner, whose borrower dials: this side does only if there is no channel after the
-// time of a dial. Thread-compatible (the node's lock is held).
-void tfrt_bulk_manager_offer_address(tfrt_bulk_manager_t* manager, uint64_t incarnation,
-                                     tfrt_string_view_t address);
+                                   tfrt_string_view_t address, tfrt_bulk_way_t way);
 
 // Sends |send|'s payload to |incarnation|, as credit comes. FAILED_PRECONDITION if the session
 // is not known, or the value has no codec; OUT_OF_RANGE for an offset behind the payload;
@@ -265,12 +269,13 @@ tfrt_status_t tfrt_bulk_manager_resume_send(tfrt_bulk_manager_t* manager, uint64
                                             uint64_t old_want, uint64_t want, uint64_t offset,
                                             uint64_t limit) TFRT_MUST_USE;
 
-// Stops the transfer of |want|: with NULL, because the borrower wants it no longer (Unwant came);
-// else because of |status| (+0, an error). The borrower gets |status| only if the channel lives
-// that long, so the caller must send it in another way, too. Unknown: nothing. Thread-compatible
-// (the node's lock is held).
-void tfrt_bulk_manager_end_send(tfrt_bulk_manager_t* manager, uint64_t incarnation, uint64_t want,
-                                tfrt_status_t status);
+// Ends the transfer of |want|. OUT: with NULL, because the borrower wants it no longer (Unwant
+// came); else because of |status| (+0, an error). The borrower gets |status| only if the channel
+// lives that long, so the caller must send it in another way, too. IN: because of |status|, or,
+// with NULL, because nobody here waits for it; aborted comes with |status| or CANCELLED, if it has
+// begun. Unknown: nothing. Thread-compatible (the node's lock is held).
+void tfrt_bulk_manager_end(tfrt_bulk_manager_t* manager, uint64_t incarnation, tfrt_bulk_way_t way,
+                           uint64_t want, tfrt_status_t status);
 
 // Our new Want |want|, whose window is tfrt_bulk_manager_window_size() beyond the offset, resumes
 // the interrupted |old_want|. Returns false if that is not one. To be called in the critical
@@ -278,18 +283,9 @@ void tfrt_bulk_manager_end_send(tfrt_bulk_manager_t* manager, uint64_t incarnati
 bool tfrt_bulk_manager_resume_receive(tfrt_bulk_manager_t* manager, uint64_t incarnation,
                                       uint64_t old_want, uint64_t want);
 
-// Nobody here waits for |want| any more: aborted comes, with CANCELLED, if it has begun.
-// Unknown: nothing. Thread-compatible (the node's lock is held).
-void tfrt_bulk_manager_cancel_receive(tfrt_bulk_manager_t* manager, uint64_t incarnation,
-                                      uint64_t want);
-
 // A frame came to this process from any peer: its sender may wait for an answer, so long payloads
 // are polite for some milliseconds. Thread-compatible (the node's lock is held).
 void tfrt_bulk_manager_note_frame(tfrt_bulk_manager_t* manager);
-
-// Returns when the last message of |incarnation| came on a channel of its session; 0: none has.
-// Thread-compatible (the node's lock is held).
-int64_t tfrt_bulk_manager_heard_ns(tfrt_bulk_manager_t* manager, uint64_t incarnation);
 
 // Ends everything; see the life of a manager. Idempotent. Thread-compatible (the node's lock
 // is held).

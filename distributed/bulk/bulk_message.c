@@ -11,8 +11,6 @@
 
 #include <string.h>
 
-#include "distributed/bulk/crc32c.h"
-
 // --- Reading ---------------------------------------------------------------
 
 // Tag of a chunk in a message, and of the payload in a chunk: field 15, bytes.
@@ -170,26 +168,4 @@ tfrt_status_t tfrt_bulk_message_initialize(tfrt_bulk_message_t* message,
 void tfrt_bulk_message_deinitialize(tfrt_bulk_message_t* message) {
   tfrt_allocator_free(message->allocator, (void*)message->gathered.data, message->gathered.size);
   tfrt_arena_deinitialize(&message->arena);
-}
-
-uint32_t tfrt_bulk_message_copy_payload(const tfrt_bulk_message_t* message, void* target,
-                                        bool wants_checksum) {
-  size_t skipped = message->payload_offset;
-  size_t left = message->body.chunk.payload.size;
-  uint8_t* out = target;
-  uint32_t crc = 0;
-  for (size_t i = 0; i < message->span_count && left > 0; ++i) {
-    const tfrt_transport_span_t* span = &message->spans[i];
-    if (skipped >= span->size) {
-      skipped -= span->size;
-      continue;
-    }
-    size_t part = span->size - skipped < left ? span->size - skipped : left;
-    memcpy(out, (const uint8_t*)span->data + skipped, part);
-    if (wants_checksum) crc = tfrt_crc32c_extend(crc, out, part);
-    out += part;
-    left -= part;
-    skipped = 0;
-  }
-  return crc;
 }

@@ -8,12 +8,6 @@ static tfrt_bulk_outgoing_t* find(tfrt_bulk_peer_t* peer, uint64_t want) {
   return node ? TFRT_CONTAINER_OF(node, tfrt_bulk_outgoing_t, by_want) : NULL;
 }
 
-static tfrt_bulk_outgoing_t* find_by_name(tfrt_bulk_manager_t* manager, uint64_t incarnation,
-                                          uint64_t want) {
-  tfrt_bulk_peer_t* peer = tfrt_bulk_peer_find(manager, incarnation);
-  return peer ? find(peer, want) : NULL;
-}
-
 // No byte of |outgoing|, unless it is over, can be sent any more because of |status| (+0): tells
 // the borrower, on each channel until |outgoing| ends.
 static void fail(tfrt_bulk_outgoing_t* outgoing, tfrt_status_t status);
@@ -309,13 +303,14 @@ static bool begin_loan(tfrt_bulk_outgoing_t* outgoing) {
   return true;
 }
 
-bool tfrt_bulk_outgoing_next_offer(tfrt_bulk_peer_t* peer, tfrt_wire_offer_t* out_offer) {
+static bool next_message(tfrt_bulk_peer_t* peer, tfrt_wire_bulk_t* out_message) {
   tfrt_list_link_t* link = tfrt_list_pop_front(&peer->offers);
   if (!link) return false;
   tfrt_bulk_outgoing_t* outgoing = TFRT_CONTAINER_OF(link, tfrt_bulk_outgoing_t, link);
   tfrt_bulk_reader_t* reader = outgoing->reader;
   const tfrt_encoding_t* encoding = &outgoing->encoding;
-  *out_offer = (tfrt_wire_offer_t){
+  *out_message = (tfrt_wire_bulk_t){.kind = TFRT_WIRE_BULK_OFFER};
+  out_message->offer = (tfrt_wire_offer_t){
       .want = outgoing->want,
       .type = tfrt_string_view_of(outgoing->type),
       .header = tfrt_string_view_make((const char*)encoding->header, encoding->header_size),
@@ -379,7 +374,8 @@ static tfrt_status_t create(tfrt_bulk_manager_t* manager, tfrt_bulk_peer_t* peer
   outgoing->limit = send->limit;
   outgoing->is_described = send->offset > 0;
   tfrt_list_initialize(&outgoing->stall.link);
-  tfrt_bulk_stall_reset(outgoing, send->offset);
+  outgoing->stall.arrived = send->offset;
+  outgoing->stall.since_ns = TFRT_TIME_INFINITE;
   outgoing->done = send->done;
   outgoing->context = send->context;
   tfrt_status_t status = NULL;
@@ -452,18 +448,16 @@ static void end(tfrt_bulk_outgoing_t* outgoing, tfrt_status_t status) {
   if (was_taken) outgoing->peer->declines = 0;
   tfrt_hash_table_remove(&outgoing->peer->outgoing, &outgoing->by_want);
   tfrt_list_remove(&outgoing->link);
-  tfrt_bulk_stall_forget(outgoing);
+  tfrt_list_remove(&outgoing->stall.link);
   outgoing->peer = NULL;
   outgoing->state = TFRT_BULK_OUTGOING_OVER;
   outgoing->result = tfrt_status_retain(status);
   finish_if_over(outgoing);
 }
 
-void tfrt_bulk_manager_end_send(tfrt_bulk_manager_t* manager, uint64_t incarnation, uint64_t want,
-                                tfrt_status_t status) {
-  tfrt_bulk_outgoing_t* outgoing = find_by_name(manager, incarnation, want);
+static void end_one(tfrt_bulk_peer_t* peer, uint64_t want, tfrt_status_t status) {
+  tfrt_bulk_outgoing_t* outgoing = find(peer, want);
   if (!outgoing) return;
-  tfrt_bulk_peer_t* peer = outgoing->peer;
   if (!status) {
     status = tfrt_status_create(TFRT_STATUS_CANCELLED, "no longer wanted");
     end(outgoing, status);
@@ -524,10 +518,24 @@ static void place(tfrt_bulk_outgoing_t* outgoing) {
 
 static uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
+// The most bytes that a chunk to |peer| should have: larger ones may get lost (bulk_stall.c).
+static uint64_t passing_size(tfrt_bulk_peer_t* peer) {
+  tfrt_bulk_chunk_limit_t* limit = &peer->chunks;
+  if (limit->bytes == UINT64_MAX) return UINT64_MAX;
+  const int64_t now_ns = tfrt_bulk_manager_now_ns(peer->manager);
+  if (now_ns - limit->since_ns >= TFRT_TUNING_BULK_CHUNK_LIMIT_NS) {
+    // The network may be another one by now.
+    const bool is_over = limit->bytes >= peer->session.chunk_bytes;
+    limit->bytes = is_over ? UINT64_MAX : 2 * limit->bytes;
+    limit->since_ns = now_ns;
+  }
+  return limit->bytes;
+}
+
 // The most bytes of |outgoing| that may go in one chunk.
 static uint64_t max_chunk_size(const tfrt_bulk_outgoing_t* outgoing) {
   tfrt_bulk_manager_t* manager = outgoing->peer->manager;
-  uint64_t most = outgoing->peer->session.chunk_bytes;
+  uint64_t most = min_u64(outgoing->peer->session.chunk_bytes, passing_size(outgoing->peer));
   if (outgoing->encoding.body_size < manager->options.long_size) return most;
   int64_t now_ns = tfrt_bulk_manager_now_ns(manager);
   if (manager->known_frame_count != manager->frame_count) {
@@ -566,7 +574,6 @@ tfrt_bulk_outgoing_t* tfrt_bulk_outgoing_next(tfrt_bulk_peer_t* peer, uint64_t m
   }
   outgoing->is_described = true;
   outgoing->was_written = true;
-  tfrt_bulk_stall_note_given(outgoing);
   if (TFRT_COUNTERS) peer->traffic.sent += end - outgoing->offset;
   outgoing->offset = end;
   ++outgoing->writes;
@@ -601,7 +608,7 @@ static void on_window(tfrt_bulk_peer_t* peer, const tfrt_wire_window_t* window) 
   }
   if (window->limit <= outgoing->limit) return;
   outgoing->limit = window->limit;
-  tfrt_bulk_stall_note_window(outgoing);
+  tfrt_bulk_stall_note(peer, outgoing, TFRT_BULK_STALL_WINDOW);
   // Keeps its turn, if it has one. An interrupted or failed transfer needs none: its borrower hears
   // of that instead.
   bool has_turn = outgoing->is_interrupted || outgoing->failure;
@@ -648,15 +655,11 @@ static void interrupt_all(tfrt_bulk_peer_t* peer) {
   for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->outgoing); node;
        node = tfrt_hash_table_next(&peer->outgoing, node)) {
     tfrt_bulk_outgoing_t* outgoing = TFRT_CONTAINER_OF(node, tfrt_bulk_outgoing_t, by_want);
-    tfrt_bulk_stall_forget(outgoing);
+    tfrt_status_t stalled = tfrt_bulk_stall_note_lost(outgoing);
     // The borrower hears again of an interrupted or failed one: the earlier message may be lost,
     // too.
-    if (!outgoing->was_written && !outgoing->is_interrupted && !outgoing->failure) {
-      if (tfrt_list_is_linked(&outgoing->link)) {
-        take_stall(outgoing, tfrt_bulk_stall_note_held(outgoing));
-      }
-      continue;
-    }
+    if (take_stall(outgoing, stalled)) continue;
+    if (!outgoing->was_written && !outgoing->is_interrupted && !outgoing->failure) continue;
     outgoing->was_written = false;
     outgoing->is_interrupted = true;
     place(outgoing);
@@ -667,7 +670,8 @@ static void interrupt_all(tfrt_bulk_peer_t* peer) {
 tfrt_status_t tfrt_bulk_manager_resume_send(tfrt_bulk_manager_t* manager, uint64_t incarnation,
                                             uint64_t old_want, uint64_t want, uint64_t offset,
                                             uint64_t limit) {
-  tfrt_bulk_outgoing_t* outgoing = find_by_name(manager, incarnation, old_want);
+  tfrt_bulk_peer_t* peer = tfrt_bulk_peer_find(manager, incarnation);
+  tfrt_bulk_outgoing_t* outgoing = peer ? find(peer, old_want) : NULL;
   if (!outgoing) {
     return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "want %llu is not being served",
                               (unsigned long long)old_want);
@@ -678,7 +682,6 @@ tfrt_status_t tfrt_bulk_manager_resume_send(tfrt_bulk_manager_t* manager, uint64
                               (unsigned long long)old_want, (unsigned long long)offset,
                               (unsigned long long)outgoing->offset);
   }
-  tfrt_bulk_peer_t* peer = outgoing->peer;
   if (find(peer, want)) {
     return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS, "want %llu is served already",
                               (unsigned long long)want);
@@ -722,4 +725,5 @@ static void end_all(tfrt_bulk_peer_t* peer, tfrt_status_t status) {
   }
 }
 
-const tfrt_bulk_direction_t tfrt_bulk_outgoing_direction = {on_message, interrupt_all, end_all};
+const tfrt_bulk_direction_t tfrt_bulk_outgoing_direction = {on_message, interrupt_all, next_message,
+                                                            end_one, end_all};

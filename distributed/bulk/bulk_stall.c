@@ -22,17 +22,6 @@ static int64_t earlier(int64_t a, int64_t b) { return a < b ? a : b; }
 
 // --- One transfer ------------------------------------------------------------
 
-void tfrt_bulk_stall_reset(tfrt_bulk_outgoing_t* outgoing, uint64_t arrived) {
-  outgoing->stall.arrived = arrived;
-  outgoing->stall.since_ns = TFRT_TIME_INFINITE;
-}
-
-void tfrt_bulk_stall_note_given(tfrt_bulk_outgoing_t* outgoing) {
-  if (outgoing->stall.since_ns != TFRT_TIME_INFINITE) return;
-  outgoing->stall.since_ns = tfrt_bulk_manager_now_ns(outgoing->manager);
-  outgoing->stall.is_fresh = true;
-}
-
 // The report that is waited for is waited for from now on only.
 static void begin_anew(tfrt_bulk_stall_t* stall, int64_t now_ns) {
   stall->since_ns = now_ns;
@@ -40,13 +29,14 @@ static void begin_anew(tfrt_bulk_stall_t* stall, int64_t now_ns) {
   if (stall->waits_ns != TFRT_TIME_INFINITE) stall->waits_ns = now_ns;
 }
 
-void tfrt_bulk_stall_note_window(tfrt_bulk_outgoing_t* outgoing) {
+static void note_window(tfrt_bulk_outgoing_t* outgoing) {
   outgoing->stall.since_ns = TFRT_TIME_INFINITE;
   if (!tfrt_list_is_linked(&outgoing->stall.link)) return;
   begin_anew(&outgoing->stall, tfrt_bulk_manager_now_ns(outgoing->manager));
 }
 
-void tfrt_bulk_stall_forget(tfrt_bulk_outgoing_t* outgoing) {
+// The channel in use can't bring |outgoing| any more.
+static void leave_channel(tfrt_bulk_outgoing_t* outgoing) {
   tfrt_bulk_stall_t* stall = &outgoing->stall;
   const bool was_asked =
       !tfrt_list_is_linked(&stall->link) || stall->waits_ns != TFRT_TIME_INFINITE;
@@ -80,9 +70,12 @@ static tfrt_status_t check(tfrt_bulk_outgoing_t* outgoing) {
       (double)limit_ns / (double)TFRT_NANOSECONDS_PER_SECOND);
 }
 
-tfrt_status_t tfrt_bulk_stall_note_held(tfrt_bulk_outgoing_t* outgoing) {
+tfrt_status_t tfrt_bulk_stall_note_lost(tfrt_bulk_outgoing_t* outgoing) {
+  leave_channel(outgoing);
   const int64_t held_since_ns = outgoing->peer->held_since_ns;
-  if (held_since_ns == TFRT_TIME_INFINITE) return NULL;
+  const bool could_send = !outgoing->was_written && !outgoing->is_interrupted &&
+                          !outgoing->failure && tfrt_list_is_linked(&outgoing->link);
+  if (!could_send || held_since_ns == TFRT_TIME_INFINITE) return NULL;
   outgoing->stall.since_ns = earlier(outgoing->stall.since_ns, held_since_ns);
   // The borrower resumes one that has begun, and hears of the failure then.
   return outgoing->is_described ? NULL : check(outgoing);
@@ -91,7 +84,7 @@ tfrt_status_t tfrt_bulk_stall_note_held(tfrt_bulk_outgoing_t* outgoing) {
 tfrt_status_t tfrt_bulk_stall_note_resumed(tfrt_bulk_outgoing_t* outgoing, uint64_t offset,
                                            uint64_t limit) {
   // The channel that the borrower has lost may still be in use here.
-  tfrt_bulk_stall_forget(outgoing);
+  leave_channel(outgoing);
   // The first chunk of a pace is small: where packets of full size are lost, it may pass on each
   // channel, and is no progress. Nor are bytes that came before those that were lost, and about
   // which no report was asked for. A borrower that gives no credit has all that it asked for.
@@ -99,7 +92,8 @@ tfrt_status_t tfrt_bulk_stall_note_resumed(tfrt_bulk_outgoing_t* outgoing, uint6
   // not read from its device yet.
   const bool all_came = offset > outgoing->stall.arrived && offset >= outgoing->offset;
   if (all_came || offset > outgoing->stall.arrived + outgoing->stall.unasked || offset >= limit) {
-    tfrt_bulk_stall_reset(outgoing, offset);
+    outgoing->stall.arrived = offset;
+    outgoing->stall.since_ns = TFRT_TIME_INFINITE;
     return NULL;
   }
   if (offset > outgoing->stall.arrived) outgoing->stall.arrived = offset;
@@ -134,17 +128,24 @@ static void note_asked(tfrt_bulk_peer_t* peer, int64_t now_ns) {
   }
 }
 
-void tfrt_bulk_stall_note_sent(tfrt_bulk_outgoing_t* outgoing, const tfrt_bulk_pace_t* pace,
-                               bool asks) {
+static void note_sent(tfrt_bulk_outgoing_t* outgoing) {
   tfrt_bulk_stall_t* stall = &outgoing->stall;
-  stall->last_mark = pace->sent;
-  stall->unasked = tfrt_bulk_pace_report_bytes(pace);
+  const tfrt_bulk_channel_t* channel = outgoing->peer->channel;
+  if (stall->since_ns == TFRT_TIME_INFINITE) {
+    stall->since_ns = tfrt_bulk_manager_now_ns(outgoing->manager);
+    stall->is_fresh = true;
+  }
+  if (!outgoing->peer->session.is_paced || channel->chunk.payload.size == 0) return;
+  stall->last_mark = channel->pace.sent;
+  stall->unasked = tfrt_bulk_pace_report_bytes(&channel->pace);
   if (!tfrt_list_is_linked(&stall->link)) {
-    stall->mark = pace->sent;
+    stall->mark = channel->pace.sent;
     stall->waits_ns = TFRT_TIME_INFINITE;
     insert(outgoing->peer, stall);
   }
-  if (asks) note_asked(outgoing->peer, tfrt_bulk_manager_now_ns(outgoing->manager));
+  if (channel->chunk.asks_received) {
+    note_asked(outgoing->peer, tfrt_bulk_manager_now_ns(outgoing->manager));
+  }
 }
 
 // The first chunk that is waited for has arrived.
@@ -167,12 +168,27 @@ static void note_arrived(tfrt_bulk_outgoing_t* outgoing, const tfrt_bulk_pace_t*
   insert(outgoing->peer, stall);
 }
 
-void tfrt_bulk_stall_note_report(tfrt_bulk_peer_t* peer) {
+static void note_report(tfrt_bulk_peer_t* peer) {
   const tfrt_bulk_pace_t* pace = &peer->channel->pace;
   for (tfrt_bulk_outgoing_t* outgoing;
        (outgoing = first_under_way(peer)) && outgoing->stall.mark <= pace->arrived;) {
     tfrt_list_remove(&outgoing->stall.link);
     note_arrived(outgoing, pace);
+  }
+}
+
+void tfrt_bulk_stall_note(tfrt_bulk_peer_t* peer, tfrt_bulk_outgoing_t* outgoing,
+                          tfrt_bulk_stall_event_t event) {
+  switch (event) {
+    case TFRT_BULK_STALL_SENT:
+      note_sent(outgoing);
+      break;
+    case TFRT_BULK_STALL_WINDOW:
+      note_window(outgoing);
+      break;
+    case TFRT_BULK_STALL_REPORT:
+      note_report(peer);
+      break;
   }
 }
 
@@ -183,16 +199,18 @@ static void limit_chunks(tfrt_bulk_peer_t* peer, int64_t now_ns) {
   peer->chunks.since_ns = now_ns;
 }
 
-uint64_t tfrt_bulk_stall_chunk_size(tfrt_bulk_peer_t* peer, uint64_t most) {
-  if (peer->chunks.bytes == UINT64_MAX) return most;
-  const int64_t now_ns = tfrt_bulk_manager_now_ns(peer->manager);
-  if (now_ns - peer->chunks.since_ns >= TFRT_TUNING_BULK_CHUNK_LIMIT_NS) {
-    // The network may be another one by now.
-    const bool is_over = peer->chunks.bytes >= peer->session.chunk_bytes;
-    peer->chunks.bytes = is_over ? UINT64_MAX : 2 * peer->chunks.bytes;
-    peer->chunks.since_ns = now_ns;
+// Returns true if a payload to here could go on: the owner may send, and this side has stored what
+// has come.
+static bool is_payload_awaited(const tfrt_bulk_peer_t* peer) {
+  for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->incoming); node;
+       node = tfrt_hash_table_next(&peer->incoming, node)) {
+    const tfrt_bulk_incoming_t* incoming = TFRT_CONTAINER_OF(node, tfrt_bulk_incoming_t, by_want);
+    const bool is_idle = incoming->state == TFRT_BULK_INCOMING_RECEIVING && !incoming->is_busy &&
+                         incoming->interruption == TFRT_BULK_NOT_INTERRUPTED &&
+                         incoming->borrowing == TFRT_BULK_NOT_BORROWING;
+    if (is_idle && incoming->received < incoming->granted) return true;
   }
-  return peer->chunks.bytes < most ? peer->chunks.bytes : most;
+  return false;
 }
 
 // When this side, which can dial, gives up a channel that should bring bytes: later than the owner,
@@ -242,7 +260,7 @@ void tfrt_bulk_stall_break_late(tfrt_bulk_peer_t* peer) {
     begin_all_anew(peer, now_ns);
     return;
   }
-  if (now_ns < outgoing_due_ns(peer) && !tfrt_bulk_incoming_is_awaited(peer)) {
+  if (now_ns < outgoing_due_ns(peer) && !is_payload_awaited(peer)) {
     // The owner waits for this side.
     peer->channel->heard_ns = now_ns;
     return;

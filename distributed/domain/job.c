@@ -321,7 +321,8 @@ tfrt_status_t tfrt_job_reach(tfrt_job_t* job, uint64_t incarnation, tfrt_peer_t*
   }
   // A session that the member has dialled gets the member's address here, to dial it if the
   // connection breaks.
-  bool has_way = peer->session && (tfrt_session_has_address(peer->session) || !member->address[0]);
+  bool has_way =
+      peer->session && (tfrt_session_address(peer->session).size > 0 || !member->address[0]);
   if (!has_way) {
     tfrt_session_t* session = NULL;
     TFRT_RETURN_IF_ERROR(tfrt_session_manager_dial(
@@ -329,7 +330,7 @@ tfrt_status_t tfrt_job_reach(tfrt_job_t* job, uint64_t incarnation, tfrt_peer_t*
     tfrt_peer_adopt_session(peer, session);
     tfrt_session_release(session);
     tfrt_bulk_manager_set_address(job->node->bulk, incarnation,
-                                  tfrt_string_view_of(member->address));
+                                  tfrt_string_view_of(member->address), TFRT_BULK_IN);
   }
   if (tfrt_job_has_peer_left(job, peer)) {
     return tfrt_status_create(TFRT_STATUS_CANCELLED, "the client has left the job");

@@ -272,7 +272,9 @@ static void tfrt_node_on_suspected(tfrt_session_handler_t* handler, tfrt_session
 static int64_t tfrt_node_heard_elsewhere_ns(tfrt_session_handler_t* handler,
                                             tfrt_session_t* session) {
   const tfrt_peer_t* peer = *tfrt_session_user_data(session);
-  return peer ? tfrt_bulk_manager_heard_ns(tfrt_node_of(handler)->bulk, peer->incarnation) : 0;
+  return peer
+             ? tfrt_bulk_manager_traffic(tfrt_node_of(handler)->bulk, peer->incarnation, 0).heard_ns
+             : 0;
 }
 
 static void tfrt_node_on_wake(tfrt_session_handler_t* handler, tfrt_session_t* session) {

@@ -251,11 +251,6 @@ void tfrt_send_queue_grant(tfrt_send_queue_t* queue, uint64_t calls, uint64_t wa
   open_gates(queue);
 }
 
-void tfrt_send_queue_set_window(tfrt_send_queue_t* queue, size_t limit) {
-  queue->window_limit = limit;
-  open_gates(queue);
-}
-
 // --- Other bodies ------------------------------------------------------------
 
 // |entry| takes the place of |old|, which is freed.
@@ -350,10 +345,11 @@ tfrt_status_t tfrt_send_queue_replace_by_void(tfrt_send_queue_t* queue, uint64_t
 
 // --- The sequence ------------------------------------------------------------
 
-bool tfrt_send_queue_acknowledge(tfrt_send_queue_t* queue, uint64_t seq) {
+bool tfrt_send_queue_acknowledge(tfrt_send_queue_t* queue, uint64_t seq, int64_t now_ns) {
   if (seq > queue->written_seq) return false;
   if (seq <= queue->acked_seq) return true;
   queue->acked_seq = seq;
+  queue->acked_ns = now_ns;
   while (!tfrt_list_is_empty(&queue->sequence)) {
     tfrt_send_entry_t* entry = entry_of(queue->sequence.next);
     if (entry->seq > seq) break;
@@ -367,7 +363,9 @@ bool tfrt_send_queue_acknowledge(tfrt_send_queue_t* queue, uint64_t seq) {
   return true;
 }
 
-void tfrt_send_queue_rewind(tfrt_send_queue_t* queue) {
+void tfrt_send_queue_begin_connection(tfrt_send_queue_t* queue, size_t window_limit) {
+  queue->window_limit = window_limit;
+  open_gates(queue);
   while (queue->cursor != queue->sequence.next) {
     queue->cursor = queue->cursor->previous;
     ++*unwritten_count(queue, entry_of(queue->cursor));

@@ -99,6 +99,7 @@ typedef struct tfrt_send_queue_s {
   size_t waiting_count;
   uint64_t next_seq;  // from 1
   uint64_t acked_seq;
+  int64_t acked_ns;         // when that rose; 0: never
   uint64_t written_seq;     // highest ever written
   uint64_t sequenced_call;  // highest number of a call, or a want, in the sequence so far
   uint64_t sequenced_want;
@@ -123,12 +124,14 @@ typedef struct tfrt_send_batch_s {
   tfrt_wire_frame_t frames[TFRT_SEND_QUEUE_BATCH_FRAMES];
 } tfrt_send_batch_t;
 
-// Returns when the oldest frame that was written, and not acknowledged since, was written first;
-// TFRT_TIME_INFINITE: there is none. Thread-compatible.
+// Returns since when an acknowledgement is waited for: since the oldest frame that is not
+// acknowledged was written first, or others were acknowledged; TFRT_TIME_INFINITE: there is none.
+// Thread-compatible.
 static inline int64_t tfrt_send_queue_unacked_ns(const tfrt_send_queue_t* queue) {
   if (tfrt_list_is_empty(&queue->sequence)) return TFRT_TIME_INFINITE;
   const tfrt_send_entry_t* first = TFRT_CONTAINER_OF(queue->sequence.next, tfrt_send_entry_t, link);
-  return first->is_written ? first->encoded_ns : TFRT_TIME_INFINITE;
+  if (!first->is_written) return TFRT_TIME_INFINITE;
+  return first->encoded_ns > queue->acked_ns ? first->encoded_ns : queue->acked_ns;
 }
 
 // Makes |queue| an empty one, whose calls begin at |first_call|. Thread-compatible.
@@ -160,16 +163,14 @@ tfrt_status_t tfrt_send_queue_seal(tfrt_send_queue_t* queue, const tfrt_session_
 // nothing. Thread-compatible.
 void tfrt_send_queue_grant(tfrt_send_queue_t* queue, uint64_t calls, uint64_t wants);
 
-// Sets the size of the replay window in bytes. Thread-compatible.
-void tfrt_send_queue_set_window(tfrt_send_queue_t* queue, size_t limit);
+// There is a new connection, with a replay window of |window_limit| bytes: frames that are not
+// acknowledged are written again. Thread-compatible.
+void tfrt_send_queue_begin_connection(tfrt_send_queue_t* queue, size_t window_limit);
 
-// The peer has processed everything up to |seq|; less than it had said before changes
-// nothing. Returns false, and changes nothing, if that was never written.
+// The peer has processed everything up to |seq|, as is known from |now_ns| on; less than it had
+// said before changes nothing. Returns false, and changes nothing, if that was never written.
 // Thread-compatible.
-bool tfrt_send_queue_acknowledge(tfrt_send_queue_t* queue, uint64_t seq);
-
-// There is a new connection: frames that are not acknowledged are written again. Thread-compatible.
-void tfrt_send_queue_rewind(tfrt_send_queue_t* queue);
+bool tfrt_send_queue_acknowledge(tfrt_send_queue_t* queue, uint64_t seq, int64_t now_ns);
 
 // Returns true if there is something to write. Thread-compatible.
 static inline bool tfrt_send_queue_has_unwritten(const tfrt_send_queue_t* queue) {

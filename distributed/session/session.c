@@ -134,7 +134,7 @@ static void take_death(tfrt_session_t* session, tfrt_session_death_t death, tfrt
   tfrt_list_remove(&session->link_in_manager);
   --manager->session_count;
   ++manager->counters.deaths;
-  tfrt_session_stop_timer(session);
+  tfrt_session_schedule(session);
   if (manager->session_count == 0) tfrt_session_manager_stop_flushing(manager);
   manager->handler->vtable->on_dead(manager->handler, session, death, status);
   tfrt_status_release(status);
@@ -246,8 +246,6 @@ uint32_t tfrt_session_number(const tfrt_session_t* session) { return session->nu
 tfrt_string_view_t tfrt_session_address(const tfrt_session_t* session) {
   return tfrt_string_view_of(session->label.address);
 }
-
-bool tfrt_session_has_address(const tfrt_session_t* session) { return session->label.address[0]; }
 
 tfrt_string_view_t tfrt_session_peer_name(const tfrt_session_t* session) {
   return tfrt_string_view_of(session->label.name);

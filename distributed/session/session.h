@@ -262,7 +262,6 @@ tfrt_session_state_t tfrt_session_state(const tfrt_session_t* session);
 uint64_t tfrt_session_peer_incarnation(const tfrt_session_t* session);
 uint32_t tfrt_session_number(const tfrt_session_t* session);
 tfrt_string_view_t tfrt_session_address(const tfrt_session_t* session);
-bool tfrt_session_has_address(const tfrt_session_t* session);
 tfrt_string_view_t tfrt_session_peer_name(const tfrt_session_t* session);
 
 // The terms that both sides agreed on, from on_opened on: the features that both have, the limits

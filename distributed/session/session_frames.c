@@ -407,7 +407,7 @@ void tfrt_session_on_batch(tfrt_session_t* session, tfrt_session_link_t* link,
   }
   tfrt_session_note_heard(session);
   bool had_room = tfrt_send_queue_has_room(&session->queue);
-  tfrt_session_acknowledge(session, batch->ack);
+  tfrt_send_queue_acknowledge(&session->queue, batch->ack, session->liveness.heard_ns);
   if (!had_room && tfrt_send_queue_has_room(&session->queue)) announce_credit(session);
   tfrt_send_queue_grant(&session->queue, batch->call_limit, batch->want_limit);
   if (batch->heartbeat) tfrt_session_on_heartbeat(session, batch->heartbeat);

@@ -17,7 +17,7 @@ static void learn(tfrt_session_t* session, const tfrt_wire_hello_t* hello) {
   session->terms.limits = tfrt_wire_limits_in_force(&options->limits, hello->limits);
   tfrt_session_copy_text(session->label.name, sizeof(session->label.name), hello->name);
   if (session->label.rank == TFRT_WIRE_NO_RANK) session->label.rank = hello->rank_hint;
-  tfrt_send_queue_set_window(&session->queue, session->terms.limits.replay_bytes);
+  tfrt_send_queue_begin_connection(&session->queue, session->terms.limits.replay_bytes);
 }
 
 static void move_to(tfrt_session_t* session, tfrt_session_link_t* link) {
@@ -59,8 +59,7 @@ static void adopt(tfrt_session_t* session, tfrt_session_link_t* link,
   move_to(session, link);
   learn(session, hello);
   // The caller has checked that the number lies between the acknowledged and the written frames.
-  tfrt_session_acknowledge(session, hello->received_seq);
-  tfrt_send_queue_rewind(&session->queue);
+  tfrt_send_queue_acknowledge(&session->queue, hello->received_seq, now_ns);
   session->state = TFRT_SESSION_OPEN;
   tfrt_status_release(session->dial.failure);
   session->dial.failure = NULL;
@@ -348,7 +347,7 @@ static void take_first_credit(const tfrt_session_link_t* link, const tfrt_wire_b
   tfrt_send_queue_grant(&session->queue, batch->call_limit, batch->want_limit);
 }
 
-void tfrt_session_on_hello(tfrt_session_link_t* link, const tfrt_wire_batch_t* batch) {
+static void on_hello(tfrt_session_link_t* link, const tfrt_wire_batch_t* batch) {
   tfrt_wire_body_t body;
   tfrt_status_t status = decode_only(link, batch, &body);
   if (!tfrt_status_is_ok(status) || body.kind != TFRT_WIRE_FRAME_HELLO ||
@@ -507,7 +506,7 @@ static void take_answer(tfrt_session_link_t* link, tfrt_session_t* session,
   }
 }
 
-void tfrt_session_on_answer(tfrt_session_link_t* link, const tfrt_wire_batch_t* batch) {
+static void on_answer(tfrt_session_link_t* link, const tfrt_wire_batch_t* batch) {
   tfrt_session_t* session = link->session;
   tfrt_wire_body_t body;
   tfrt_status_t status = decode_only(link, batch, &body);
@@ -524,4 +523,12 @@ void tfrt_session_on_answer(tfrt_session_link_t* link, const tfrt_wire_batch_t* 
   tfrt_session_retain(session);
   take_answer(link, session, batch, &body);
   tfrt_session_release(session);
+}
+
+void tfrt_session_on_greeting(tfrt_session_link_t* link, const tfrt_wire_batch_t* batch) {
+  if (link->state == TFRT_SESSION_LINK_ACCEPTED) {
+    on_hello(link, batch);
+  } else {
+    on_answer(link, batch);
+  }
 }

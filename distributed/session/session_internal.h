@@ -112,7 +112,6 @@ typedef struct tfrt_session_liveness_s {
   int64_t ticked_ns;       // the timer ran, or the session began
   int64_t judge_ns;        // not before this time is the peer judged: we slept
   int64_t second_dial_ns;  // a second connection was dialled last; 0: never
-  int64_t acked_ns;        // the peer has acknowledged more; 0: never
   bool is_suspected;
   uint64_t beat;  // our last heartbeat, and when it was encoded
   int64_t beat_ns;
@@ -238,14 +237,6 @@ static inline int64_t tfrt_session_now_ns(const tfrt_session_manager_t* manager)
   return tfrt_clock_now_ns(manager->timers->clock);
 }
 
-// The peer has all frames up to |seq|, which is between the acknowledged and the written ones.
-static inline void tfrt_session_acknowledge(tfrt_session_t* session, uint64_t seq) {
-  if (seq > session->queue.acked_seq) {
-    session->liveness.acked_ns = tfrt_session_now_ns(session->manager);
-  }
-  tfrt_send_queue_acknowledge(&session->queue, seq);
-}
-
 // Copies |text|, as far as it fits, with a NUL behind it.
 static inline void tfrt_session_copy_text(char* out_text, size_t size, tfrt_string_view_t text) {
   size_t length = text.size < size ? text.size : size - 1;
@@ -305,7 +296,8 @@ void tfrt_session_manager_stop_flushing(tfrt_session_manager_t* manager);
 
 // --- session_link.c ----------------------------------------------------------
 
-// Makes a link (+1: the transport's). NULL: no memory.
+// Makes a link (+1: the transport's). One that is ACCEPTED ends if no Hello comes in time. NULL: no
+// memory.
 tfrt_session_link_t* tfrt_session_link_make(tfrt_session_manager_t* manager,
                                             tfrt_session_link_state_t state);
 tfrt_session_link_t* tfrt_session_link_retain(tfrt_session_link_t* link);
@@ -329,21 +321,17 @@ void tfrt_session_link_finish(tfrt_session_link_t* link);
 void tfrt_session_link_take_connection(tfrt_session_link_t* link,
                                        tfrt_transport_connection_t* connection);
 
-// Ends |link| if it is not done at |deadline_ns|.
-void tfrt_session_link_set_deadline(tfrt_session_link_t* link, int64_t deadline_ns);
-
 // --- session_handshake.c -----------------------------------------------------
 
 // Encodes the greeting of |link| into its buffer.
 tfrt_status_t tfrt_session_encode_greeting(tfrt_session_link_t* link) TFRT_MUST_USE;
 
-// The first batch on a link that was accepted; the answer to our Hello.
-void tfrt_session_on_hello(tfrt_session_link_t* link, const tfrt_wire_batch_t* batch);
-void tfrt_session_on_answer(tfrt_session_link_t* link, const tfrt_wire_batch_t* batch);
+// The first batch on |link|: a Hello if that is ACCEPTED, the answer to ours if it is DIALLING.
+void tfrt_session_on_greeting(tfrt_session_link_t* link, const tfrt_wire_batch_t* batch);
 
 // --- session_liveness.c ------------------------------------------------------
 
-// Sees to it that the timer runs when the next thing is due.
+// Sees to it that the timer runs when the next thing is due: never for a session that is DEAD.
 void tfrt_session_schedule(tfrt_session_t* session);
 
 // The bytes that a batch's header and a frame's own fields may take besides the body.
@@ -354,9 +342,6 @@ static inline size_t tfrt_session_batch_room(const tfrt_session_t* session) {
   const uint32_t most = session->terms.limits.batch_bytes;
   return most > TFRT_SESSION_BATCH_OVERHEAD ? most - TFRT_SESSION_BATCH_OVERHEAD : 0;
 }
-
-// Stops the timer of a session that is DEAD.
-void tfrt_session_stop_timer(tfrt_session_t* session);
 
 // The peer has said something just now.
 void tfrt_session_note_heard(tfrt_session_t* session);

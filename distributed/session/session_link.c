@@ -8,6 +8,9 @@
 
 static const tfrt_transport_handler_vtable_t handler_vtable;
 
+// Ends |link| if it is not done at |deadline_ns|.
+static void set_deadline(tfrt_session_link_t* link, int64_t deadline_ns);
+
 tfrt_session_link_t* tfrt_session_link_make(tfrt_session_manager_t* manager,
                                             tfrt_session_link_state_t state) {
   tfrt_session_link_t* link = tfrt_allocator_allocate_zeroed(manager->allocator, sizeof(*link));
@@ -21,6 +24,10 @@ tfrt_session_link_t* tfrt_session_link_make(tfrt_session_manager_t* manager,
   tfrt_arena_initialize(&link->arena, manager->allocator);
   tfrt_list_push_back(&manager->links, &link->link_in_manager);
   ++manager->link_count;
+  if (state == TFRT_SESSION_LINK_ACCEPTED) {
+    const int64_t now_ns = tfrt_session_now_ns(manager);
+    set_deadline(link, tfrt_deadline_after(now_ns, manager->options.dial_timeout_ns));
+  }
   return link;
 }
 
@@ -64,7 +71,7 @@ static void run_timer(tfrt_timer_t* timer) {
   tfrt_node_lock_unlock_and_run(lock);
 }
 
-void tfrt_session_link_set_deadline(tfrt_session_link_t* link, int64_t deadline_ns) {
+static void set_deadline(tfrt_session_link_t* link, int64_t deadline_ns) {
   stop_timer(link);
   // A timer that runs right now has its own reference and sees the state when it gets the
   // lock; its time was an earlier one, so the link is dropped no later than asked for.
@@ -87,8 +94,7 @@ static void detach_session(tfrt_session_link_t* link) {
 
 static void set_linger(tfrt_session_link_t* link) {
   const tfrt_session_manager_t* manager = link->manager;
-  tfrt_session_link_set_deadline(
-      link, tfrt_deadline_after(tfrt_session_now_ns(manager), manager->options.linger_ns));
+  set_deadline(link, tfrt_deadline_after(tfrt_session_now_ns(manager), manager->options.linger_ns));
 }
 
 void tfrt_session_link_drop(tfrt_session_link_t* link, bool in_order) {
@@ -331,10 +337,8 @@ static tfrt_status_t join_spans(tfrt_session_link_t* link, const tfrt_transport_
 static void on_batch(tfrt_session_link_t* link, const tfrt_wire_batch_t* batch) {
   switch (link->state) {
     case TFRT_SESSION_LINK_ACCEPTED:
-      tfrt_session_on_hello(link, batch);
-      break;
     case TFRT_SESSION_LINK_DIALLING:
-      tfrt_session_on_answer(link, batch);
+      tfrt_session_on_greeting(link, batch);
       break;
     case TFRT_SESSION_LINK_ESTABLISHED:
       tfrt_session_on_batch(link->session, link, batch);

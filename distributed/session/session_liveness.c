@@ -38,8 +38,8 @@ static int64_t death_ns(const tfrt_session_t* session) {
 static int64_t stall_ns(const tfrt_session_t* session) {
   const int64_t unacked_ns = tfrt_send_queue_unacked_ns(&session->queue);
   if (unacked_ns == TFRT_TIME_INFINITE) return TFRT_TIME_INFINITE;
-  const int64_t since_ns = later(unacked_ns, session->liveness.acked_ns);
-  return later(tfrt_deadline_after(since_ns, 3 * silence_ns(session)), session->liveness.judge_ns);
+  return later(tfrt_deadline_after(unacked_ns, 3 * silence_ns(session)),
+               session->liveness.judge_ns);
 }
 
 static int64_t suspicion_ns(const tfrt_session_t* session) {
@@ -77,7 +77,7 @@ static int64_t next_due(tfrt_session_t* session) {
 
 static void run_timer(tfrt_timer_t* timer);
 
-void tfrt_session_stop_timer(tfrt_session_t* session) {
+static void stop_timer(tfrt_session_t* session) {
   if (!session->schedule.is_timer_waiting) return;
   tfrt_session_manager_t* manager = session->manager;
   // If it runs right now, it waits for the lock and will see what the state is then.
@@ -88,11 +88,14 @@ void tfrt_session_stop_timer(tfrt_session_t* session) {
 }
 
 void tfrt_session_schedule(tfrt_session_t* session) {
-  if (session->state == TFRT_SESSION_DEAD) return;
+  if (session->state == TFRT_SESSION_DEAD) {
+    stop_timer(session);
+    return;
+  }
   int64_t due_ns = next_due(session);
   if (session->schedule.is_timer_waiting && session->schedule.timer_ns <= due_ns) return;
   tfrt_session_retain(session);
-  tfrt_session_stop_timer(session);
+  stop_timer(session);
   if (!session->schedule.is_timer_waiting) {
     session->schedule.is_timer_waiting = true;
     session->schedule.timer_ns = due_ns;

@@ -249,8 +249,6 @@ static tfrt_status_t accept_control(tfrt_session_manager_t* manager,
   }
   tfrt_session_link_t* link = tfrt_session_link_make(manager, TFRT_SESSION_LINK_ACCEPTED);
   if (!link) return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "out of memory");
-  tfrt_session_link_set_deadline(
-      link, tfrt_deadline_after(tfrt_session_now_ns(manager), manager->options.dial_timeout_ns));
   tfrt_session_link_take_connection(link, tfrt_transport_connection_retain(incoming->connection));
   *out_handler = &link->handler;
   return NULL;

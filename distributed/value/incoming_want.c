@@ -87,7 +87,7 @@ static void tfrt_incoming_want_close(tfrt_incoming_want_t* want) {
   }
   if (want->on_bulk) {
     --peer->transfers;
-    tfrt_bulk_manager_end_send(want->node->bulk, peer->incarnation, want->want, NULL);
+    tfrt_bulk_manager_end(want->node->bulk, peer->incarnation, TFRT_BULK_OUT, want->want, NULL);
   }
   tfrt_action_queue_release(&want->node->actions, want->own);
   want->own = NULL;
@@ -132,7 +132,7 @@ static void tfrt_incoming_want_fail(tfrt_incoming_want_t* want, tfrt_status_t st
   }
   if (want->on_bulk) {
     // The want was answered already: the bulk channel carries the error of the payload.
-    tfrt_bulk_manager_end_send(node->bulk, want->peer->incarnation, want->want, status);
+    tfrt_bulk_manager_end(node->bulk, want->peer->incarnation, TFRT_BULK_OUT, want->want, status);
     tfrt_incoming_want_close(want);
     return;
   }
@@ -192,8 +192,8 @@ static void tfrt_incoming_want_note_address(const tfrt_incoming_want_t* want) {
   const uint64_t incarnation = want->peer->incarnation;
   const tfrt_job_member_t* borrower = tfrt_job_find_incarnation(want->job, incarnation);
   if (!borrower || !borrower->address[0]) return;
-  tfrt_bulk_manager_offer_address(want->node->bulk, incarnation,
-                                  tfrt_string_view_of(borrower->address));
+  tfrt_bulk_manager_set_address(want->node->bulk, incarnation,
+                                tfrt_string_view_of(borrower->address), TFRT_BULK_OUT);
 }
 
 // Sends the payload of the value, which is too big for a message; the want stays until the

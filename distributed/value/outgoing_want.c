@@ -95,7 +95,7 @@ static void tfrt_outgoing_want_resume(tfrt_remote_value_t* value, uint64_t offse
   // Unwants, which need no credit, give some back.
   bool resumes = tfrt_session_has_credit(peer->session, TFRT_WIRE_FRAME_WANT);
   if (!resumes) {
-    tfrt_bulk_manager_cancel_receive(bulk, peer->incarnation, old_want);
+    tfrt_bulk_manager_end(bulk, peer->incarnation, TFRT_BULK_IN, old_want, NULL);
     tfrt_outgoing_want_send_unwant(value, old_want, false);
     tfrt_bulk_manager_need(bulk, peer->incarnation, 0);
   }
@@ -118,7 +118,8 @@ void tfrt_outgoing_want_end(tfrt_remote_value_t* value, tfrt_outgoing_want_end_t
     tfrt_outgoing_want_send_unwant(value, value->question.want,
                                    why == TFRT_OUTGOING_WANT_NEEDLESS_TOLD_LATER);
   }
-  tfrt_bulk_manager_cancel_receive(value->node->bulk, peer->incarnation, value->question.want);
+  tfrt_bulk_manager_end(value->node->bulk, peer->incarnation, TFRT_BULK_IN, value->question.want,
+                        NULL);
   tfrt_hash_table_remove(&peer->wants, &value->question.by_want);
   value->question.want = 0;
   tfrt_action_queue_release(&value->node->actions, &value->base.base);

@@ -244,8 +244,8 @@ START_TEST(an_owner_that_gives_up_ends_the_transfer_at_both_sides) {
   tfrt_bulk_harness_host_t* owner = &harness.hosts[1];
   tfrt_status_t status = tfrt_status_create(TFRT_STATUS_DATA_LOSS, "the device is gone");
   tfrt_node_lock_lock(&owner->lock);
-  tfrt_bulk_manager_end_send(owner->manager, harness.hosts[0].incarnation, want_of(0, want)->number,
-                             status);
+  tfrt_bulk_manager_end(owner->manager, harness.hosts[0].incarnation, TFRT_BULK_OUT,
+                        want_of(0, want)->number, status);
   tfrt_node_lock_unlock_and_run(&owner->lock);
   tfrt_status_release(status);
   ck_assert(tfrt_bulk_harness_run(&harness, LONG_NS));
@@ -323,8 +323,8 @@ START_TEST(mistakes_of_the_caller_change_nothing) {
   ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_NOT_FOUND);
   tfrt_status_release(status);
   ck_assert(!tfrt_bulk_manager_resume_receive(host->manager, 1002, 5, 6));
-  tfrt_bulk_manager_end_send(host->manager, 1002, 5, NULL);
-  tfrt_bulk_manager_cancel_receive(host->manager, 1002, 5);
+  tfrt_bulk_manager_end(host->manager, 1002, TFRT_BULK_OUT, 5, NULL);
+  tfrt_bulk_manager_end(host->manager, 1002, TFRT_BULK_IN, 5, NULL);
   ck_assert_uint_eq(tfrt_bulk_manager_counts(host->manager).sending, 0);
   tfrt_node_lock_unlock_and_run(&host->lock);
   tfrt_async_value_release(value);

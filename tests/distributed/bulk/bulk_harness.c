@@ -99,7 +99,7 @@ static void serve(tfrt_bulk_harness_host_t* host, const message_t* message,
                                       message->offset, message->limit);
     if (!status) return;
     tfrt_status_release(status);
-    tfrt_bulk_manager_end_send(host->manager, borrower, message->resumes, NULL);
+    tfrt_bulk_manager_end(host->manager, borrower, TFRT_BULK_OUT, message->resumes, NULL);
   }
   tfrt_bulk_harness_t* harness = host->harness;
   tfrt_payload_source_t* source =
@@ -123,7 +123,8 @@ static void deliver(tfrt_timer_t* timer) {
       message->is_unwant ? NULL : tfrt_bulk_harness_value(message->size, message->seed);
   tfrt_node_lock_lock(&host->lock);
   if (message->is_unwant) {
-    tfrt_bulk_manager_end_send(host->manager, other(host)->incarnation, message->number, NULL);
+    tfrt_bulk_manager_end(host->manager, other(host)->incarnation, TFRT_BULK_OUT, message->number,
+                          NULL);
   } else {
     serve(host, message, value);
   }
@@ -386,7 +387,8 @@ void tfrt_bulk_harness_unwant(tfrt_bulk_harness_t* harness, int index, size_t pl
   tfrt_bulk_harness_want_t* want = &host->wants[place];
   tfrt_node_lock_lock(&host->lock);
   if (want->number != 0) {
-    tfrt_bulk_manager_cancel_receive(host->manager, other(host)->incarnation, want->number);
+    tfrt_bulk_manager_end(host->manager, other(host)->incarnation, TFRT_BULK_IN, want->number,
+                          NULL);
     send_unwant(host, want);
   }
   tfrt_node_lock_unlock_and_run(&host->lock);

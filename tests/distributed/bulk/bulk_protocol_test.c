@@ -492,7 +492,7 @@ START_TEST(only_so_many_aborts_wait_for_who_reads_nothing) {
   for (int i = 0; i < MANY; ++i) {
     serve_to_stranger(tfrt_bulk_harness_value(100, 1), 0);
     tfrt_node_lock_lock(&host->lock);
-    tfrt_bulk_manager_end_send(host->manager, 1002, 3, status);
+    tfrt_bulk_manager_end(host->manager, 1002, TFRT_BULK_OUT, 3, status);
     tfrt_node_lock_unlock_and_run(&host->lock);
     if (i < MANY / 2) most = live_bytes();
   }

@@ -242,10 +242,10 @@ static void cancel(host_t* borrower, host_t* owner, uint64_t number) {
   tfrt_node_lock_lock(&borrower->lock);
   borrower->wants[number].is_cancelled = true;
   uint64_t current = borrower->wants[number].number;
-  tfrt_bulk_manager_cancel_receive(borrower->manager, owner->incarnation, current);
+  tfrt_bulk_manager_end(borrower->manager, owner->incarnation, TFRT_BULK_IN, current, NULL);
   tfrt_node_lock_unlock_and_run(&borrower->lock);
   tfrt_node_lock_lock(&owner->lock);
-  tfrt_bulk_manager_end_send(owner->manager, borrower->incarnation, current, NULL);
+  tfrt_bulk_manager_end(owner->manager, borrower->incarnation, TFRT_BULK_OUT, current, NULL);
   tfrt_node_lock_unlock_and_run(&owner->lock);
 }
 

@@ -61,8 +61,8 @@ START_TEST(what_is_not_acknowledged_is_written_again_with_its_age) {
   append_free("c");
   fill(3000000);
   append_free("d");
-  tfrt_send_queue_acknowledge(&queue, 1);
-  tfrt_send_queue_rewind(&queue);
+  tfrt_send_queue_acknowledge(&queue, 1, 0);
+  tfrt_send_queue_begin_connection(&queue, TFRT_WIRE_DEFAULT_REPLAY_SIZE);
   // One batch for each age, and what was never written comes in one of its own.
   ck_assert_uint_eq(fill(9000000), 1);
   ck_assert_uint_eq(batch.first_seq, 2);
@@ -78,11 +78,11 @@ END_TEST
 
 START_TEST(what_was_never_written_can_not_be_acknowledged) {
   append_free("a");
-  ck_assert(!tfrt_send_queue_acknowledge(&queue, 1));
+  ck_assert(!tfrt_send_queue_acknowledge(&queue, 1, 0));
   fill(0);
-  ck_assert(!tfrt_send_queue_acknowledge(&queue, 2));
-  ck_assert(tfrt_send_queue_acknowledge(&queue, 1));
-  ck_assert(tfrt_send_queue_acknowledge(&queue, 0));
+  ck_assert(!tfrt_send_queue_acknowledge(&queue, 2, 0));
+  ck_assert(tfrt_send_queue_acknowledge(&queue, 1, 0));
+  ck_assert(tfrt_send_queue_acknowledge(&queue, 0, 0));
   ck_assert_uint_eq(queue.window_size, 0);
 }
 END_TEST
@@ -94,7 +94,7 @@ START_TEST(a_budget_is_what_was_left_when_it_was_written_first) {
   fill(4000000);
   ck_assert(batch.frames[0].has_budget);
   ck_assert_uint_eq(batch.frames[0].budget_us, 6000);
-  tfrt_send_queue_rewind(&queue);
+  tfrt_send_queue_begin_connection(&queue, TFRT_WIRE_DEFAULT_REPLAY_SIZE);
   fill(7000000);
   ck_assert_uint_eq(batch.frames[0].budget_us, 6000);
   ck_assert_uint_eq(batch.age_us, 3000);
@@ -106,7 +106,7 @@ START_TEST(a_budget_is_what_was_left_when_it_was_written_first) {
 END_TEST
 
 START_TEST(a_full_window_holds_calls_and_wants_back_but_not_what_frees) {
-  tfrt_send_queue_set_window(&queue, 1);
+  tfrt_send_queue_begin_connection(&queue, 1);
   append_free("a");
   append_call();
   append_free("b");
@@ -115,11 +115,11 @@ START_TEST(a_full_window_holds_calls_and_wants_back_but_not_what_frees) {
   append(&want);
   ck_assert_uint_eq(fill(0), 2);
   ck_assert_uint_eq(batch.frames[1].kind, TFRT_WIRE_FRAME_RELEASE);
-  tfrt_send_queue_acknowledge(&queue, 2);
+  tfrt_send_queue_acknowledge(&queue, 2, 0);
   // There is room again, for one: it fills the window itself.
   ck_assert_uint_eq(fill(0), 1);
   ck_assert_uint_eq(batch.frames[0].kind, TFRT_WIRE_FRAME_INVOKE);
-  tfrt_send_queue_acknowledge(&queue, 3);
+  tfrt_send_queue_acknowledge(&queue, 3, 0);
   ck_assert_uint_eq(fill(0), 1);
   ck_assert_uint_eq(batch.frames[0].kind, TFRT_WIRE_FRAME_WANT);
 }
@@ -190,7 +190,7 @@ START_TEST(a_call_in_the_sequence_is_replaced_until_it_is_written) {
   ck_assert_uint_eq(batch.frames[1].kind, TFRT_WIRE_FRAME_VOID);
   append_call();
   fill(0);
-  tfrt_send_queue_rewind(&queue);
+  tfrt_send_queue_begin_connection(&queue, TFRT_WIRE_DEFAULT_REPLAY_SIZE);
   ck_assert(tfrt_status_is_ok(tfrt_send_queue_replace_by_void(&queue, 2, body, &is_replaced)));
   ck_assert(!is_replaced);
 }
@@ -302,11 +302,11 @@ START_TEST(what_can_wait_goes_with_the_next_frame_or_when_there_are_many) {
   ck_assert_uint_eq(fill(0), TFRT_SEND_QUEUE_MAX_WAITING);
   ck_assert(!tfrt_send_queue_is_due(&queue));
   // On a new connection all of it is to be written again, but for what has come.
-  tfrt_send_queue_rewind(&queue);
+  tfrt_send_queue_begin_connection(&queue, TFRT_WIRE_DEFAULT_REPLAY_SIZE);
   ck_assert(tfrt_send_queue_is_due(&queue));
-  ck_assert(tfrt_send_queue_acknowledge(&queue, 2));
+  ck_assert(tfrt_send_queue_acknowledge(&queue, 2, 0));
   ck_assert(tfrt_send_queue_is_due(&queue));
-  ck_assert(tfrt_send_queue_acknowledge(&queue, 3));
+  ck_assert(tfrt_send_queue_acknowledge(&queue, 3, 0));
   ck_assert(!tfrt_send_queue_is_due(&queue));
   append_free("now");
   ck_assert(tfrt_send_queue_is_due(&queue));
