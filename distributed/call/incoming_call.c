@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "distributed/call/call_hooks.h"
-#include "distributed/delivery/sent_values.h"
+#include "distributed/delivery/mail.h"
 #include "distributed/domain/domain.h"
 #include "distributed/value/incoming_want.h"
 #include "distributed/value/job_budget.h"

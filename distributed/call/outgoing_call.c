@@ -470,8 +470,7 @@ static tfrt_status_t tfrt_outgoing_call_create_results(
 
 // Names the call and sends it. On an error nothing was named.
 static tfrt_status_t tfrt_outgoing_call_name(tfrt_outgoing_call_t* call,
-                                             const tfrt_outgoing_call_request_t* request,
-                                             tfrt_outgoing_arguments_t* arguments) {
+                                             const tfrt_outgoing_call_request_t* request) {
   if (call->cancelled) return tfrt_status_retain(call->cancelled);
   TFRT_RETURN_IF_ERROR(tfrt_job_budget_check(call->job, TFRT_JOB_BUDGET_MADE, 0));
   TFRT_RETURN_IF_ERROR(tfrt_job_reach(call->job, request->callee, &call->peer));
@@ -480,11 +479,11 @@ static tfrt_status_t tfrt_outgoing_call_name(tfrt_outgoing_call_t* call,
     TFRT_RETURN_IF_ERROR(
         tfrt_job_announce_program(call->job, call->peer, request->program, &program));
   }
-  TFRT_RETURN_IF_ERROR(tfrt_outgoing_arguments_pack(call, arguments));
   call->number = tfrt_session_next_call(call->peer->session);
   TFRT_RETURN_IF_ERROR(tfrt_outgoing_call_create_results(call, request));
-  TFRT_RETURN_IF_ERROR(tfrt_outgoing_call_order_results(call, arguments->arena));
-  return tfrt_outgoing_invoke_send(call, request, arguments, program);
+  tfrt_arena_t* arena = tfrt_node_scratch(call->node);
+  TFRT_RETURN_IF_ERROR(tfrt_outgoing_call_order_results(call, arena));
+  return tfrt_outgoing_invoke_send(call, request, program, arena);
 }
 
 // Gives the caller |status| (consumed) for results that were never named.
@@ -508,9 +507,7 @@ static void tfrt_outgoing_call_refuse(tfrt_outgoing_call_t* call,
 static void tfrt_outgoing_call_begin(tfrt_outgoing_call_t* call,
                                      const tfrt_outgoing_call_request_t* request,
                                      tfrt_status_t refusal) {
-  tfrt_outgoing_arguments_t arguments = {.request = request,
-                                         .arena = tfrt_node_scratch(call->node)};
-  tfrt_status_t status = refusal ? refusal : tfrt_outgoing_call_name(call, request, &arguments);
+  tfrt_status_t status = refusal ? refusal : tfrt_outgoing_call_name(call, request);
   if (status) {
     tfrt_outgoing_call_refuse(call, request, status);
     return;

@@ -91,6 +91,15 @@ static bool tfrt_outgoing_push_take(tfrt_remote_value_t* value, uint64_t callee)
 
 // --- Arguments ---------------------------------------------------------------
 
+// The arguments of one Invoke, while they are packed.
+typedef struct tfrt_outgoing_arguments_s {
+  const tfrt_outgoing_call_request_t* request;
+  tfrt_arena_t* arena;
+  tfrt_wire_item_t* items;
+  size_t inline_room;
+  bool chains_are_here;  // so that a mutable value is what the program means
+} tfrt_outgoing_arguments_t;
+
 // Types without a '!' in front are numbers: neither chains nor mutable.
 static bool tfrt_outgoing_arguments_is_number(const char* const* types, uint32_t index) {
   return types[index][0] != '!';
@@ -167,8 +176,9 @@ static tfrt_status_t tfrt_outgoing_arguments_pack_one(tfrt_outgoing_call_t* call
   return tfrt_outgoing_arguments_lend(call, arguments, index);
 }
 
-tfrt_status_t tfrt_outgoing_arguments_pack(tfrt_outgoing_call_t* call,
-                                           tfrt_outgoing_arguments_t* arguments) {
+// Fills |arguments->items| with the arguments of |call|; those that are lent are so from now on.
+static tfrt_status_t tfrt_outgoing_arguments_pack(tfrt_outgoing_call_t* call,
+                                                  tfrt_outgoing_arguments_t* arguments) {
   arguments->items = tfrt_arena_allocate_array(arguments->arena, call->argument_count + 1,
                                                sizeof(*arguments->items));
   if (!arguments->items) return tfrt_status_out_of_memory();
@@ -252,15 +262,16 @@ bool tfrt_outgoing_unawaited_end(tfrt_unawaited_t* unawaited) {
 
 tfrt_status_t tfrt_outgoing_invoke_send(tfrt_outgoing_call_t* call,
                                         const tfrt_outgoing_call_request_t* request,
-                                        const tfrt_outgoing_arguments_t* arguments,
-                                        uint32_t program) {
+                                        uint32_t program, tfrt_arena_t* arena) {
+  tfrt_outgoing_arguments_t arguments = {.request = request, .arena = arena};
+  TFRT_RETURN_IF_ERROR(tfrt_outgoing_arguments_pack(call, &arguments));
   uint32_t depth = request->request ? request->request->options.call_depth : 0;
   tfrt_wire_body_t body = {
       .kind = TFRT_WIRE_FRAME_INVOKE,
       .invoke = {.call = call->number,
                  .program = program,
                  .function = request->function,
-                 .arguments = arguments->items,
+                 .arguments = arguments.items,
                  .argument_count = call->argument_count,
                  .result_count = call->result_count,
                  // One bit for each result that exists: fewer bits take fewer bytes.
@@ -270,9 +281,9 @@ tfrt_status_t tfrt_outgoing_invoke_send(tfrt_outgoing_call_t* call,
                  .depth = depth,
                  .device = tfrt_string_view_of(request->device ? request->device : ""),
                  .image = request->image}};
-  bool feeds_others = tfrt_outgoing_push_choose(call, request, arguments->arena, &body.invoke);
+  bool feeds_others = tfrt_outgoing_push_choose(call, request, arena, &body.invoke);
   tfrt_unawaited_t* unawaited =
-      tfrt_outgoing_unawaited_choose(call, request, arguments, feeds_others);
+      tfrt_outgoing_unawaited_choose(call, request, &arguments, feeds_others);
   // Outside of an execution nobody hurries the Results, or waits for their end.
   bool is_outside = request->results_can_wait && !tfrt_execution_unawaited(request->scope);
   body.invoke.results_can_wait = unawaited || is_outside;

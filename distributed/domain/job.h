@@ -212,7 +212,7 @@ struct tfrt_job_s {
   tfrt_call_router_t router;    // the way of its requests out of the host
   tfrt_output_t output;         // where its requests print to
   tfrt_job_printer_t printer;   // on the client; of a detached job on the root
-  _Atomic bool has_prefetched;  // a call may find an argument there (sent_values.h)
+  _Atomic bool has_prefetched;  // a call may find an argument there (router.c)
   tfrt_job_exchange_t exchange;
   tfrt_job_usage_t usage;
   tfrt_job_detachment_t detachment;

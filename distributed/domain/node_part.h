@@ -57,6 +57,7 @@ typedef enum tfrt_owner_event_e {
   TFRT_OWNER_PEER_MADE,
   TFRT_OWNER_PEER_MET,    // a session with |peer| is open
   TFRT_OWNER_PEER_WOKEN,  // it is the time that was given to tfrt_session_wake_at()
+  TFRT_OWNER_PEER_BEAT,   // |heartbeat| has come from |peer|
   // |peer| is dead, or lost to |job| alone (NULL: to all): first while its session can still say
   // which calls were written to it, then for good.
   TFRT_OWNER_PEER_SILENT,
@@ -108,6 +109,7 @@ typedef struct tfrt_owner_end_s {
   tfrt_status_t reason;  // +0
   tfrt_session_t* session;
   tfrt_session_death_t death;
+  const tfrt_wire_heartbeat_t* heartbeat;
   bool peer_lives;  // only the session with it is over: some jobs don't need that one
 } tfrt_owner_end_t;
 

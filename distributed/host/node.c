@@ -11,7 +11,7 @@
 #include "distributed/call/router.h"
 #include "distributed/client/client_record.h"
 #include "distributed/delivery/push_inbox.h"
-#include "distributed/delivery/sent_values.h"
+#include "distributed/delivery/mail.h"
 #include "distributed/domain/job.h"
 #include "distributed/domain/job_attachment.h"
 #include "distributed/domain/program_cache.h"
@@ -48,8 +48,7 @@ static const tfrt_node_part_t* const tfrt_host_parts[] = {
     &tfrt_object_table_part,
     &tfrt_job_budget_part,
     &tfrt_object_name_part,
-    &tfrt_remote_value_loss_part,
-    &tfrt_remote_value_answer_part,
+    &tfrt_remote_value_part,
     &tfrt_outgoing_want_part,
     &tfrt_outgoing_hold_part,
     &tfrt_incoming_want_part,

@@ -7,7 +7,6 @@
 #include "distributed/domain/job.h"
 #include "distributed/domain/job_attachment.h"
 #include "distributed/domain/program_cache.h"
-#include "distributed/value/incoming_want.h"
 #include "distributed/value/outgoing_hold.h"
 #include "distributed/wire/value.h"
 #include "host_runtime/base/log.h"
@@ -253,7 +252,8 @@ static void tfrt_node_on_heartbeat(tfrt_session_handler_t* handler, tfrt_session
   tfrt_node_t* node = tfrt_node_of(handler);
   tfrt_peer_t* peer = *tfrt_session_user_data(session);
   if (!peer) return;
-  tfrt_incoming_want_refuse_unpromised(peer, heartbeat->named, heartbeat->echo);
+  tfrt_node_end(&(tfrt_owner_end_t){
+      .event = TFRT_OWNER_PEER_BEAT, .node = node, .peer = peer, .heartbeat = heartbeat});
   uint64_t patience_us = (uint64_t)tfrt_node_patience_ns(node) / TFRT_NANOSECONDS_PER_MICROSECOND;
   bool is_stuck = heartbeat->oldest && heartbeat->oldest->age_us >= patience_us;
   if (is_stuck != peer->is_stuck && node->options.logs_events) {

@@ -218,7 +218,6 @@ void tfrt_job_close(tfrt_job_t* job, tfrt_status_t reason) {
   tfrt_job_life_answer_open(job, job->closing.reason);
   tfrt_job_set_state(job, TFRT_JOB_CLOSED);
   // No kernel of the job starts here any more.
-  tfrt_job_start_cancel_all(job, 0, job->closing.reason);
   tfrt_job_life_tell_owners(job, TFRT_OWNER_JOB_CLOSED);
   tfrt_job_life_close_slice(job);
 }

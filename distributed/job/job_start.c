@@ -393,7 +393,8 @@ static tfrt_status_t tfrt_job_start_on_start(const tfrt_incoming_frame_t* in) {
   return NULL;
 }
 
-void tfrt_job_start_cancel_all(tfrt_job_t* job, uint64_t number, tfrt_status_t reason) {
+// Cancels the start |number| (0: all) of |job| because of |reason| (+0).
+static void tfrt_job_start_cancel_all(tfrt_job_t* job, uint64_t number, tfrt_status_t reason) {
   for (tfrt_list_link_t* link = job->starts.list.next; link != &job->starts.list;
        link = link->next) {
     tfrt_job_start_t* start = TFRT_CONTAINER_OF(link, tfrt_job_start_t, link);
@@ -435,6 +436,14 @@ static tfrt_status_t tfrt_job_start_on_end_request(const tfrt_incoming_frame_t* 
   return NULL;
 }
 
+static void tfrt_job_start_on_job_closed(const tfrt_owner_end_t* end) {
+  tfrt_job_start_cancel_all(end->job, 0, end->reason);
+}
+
+static const tfrt_owner_rule_t tfrt_job_start_rules[] = {
+    {TFRT_OWNER_JOB_CLOSED, TFRT_OWNER_CALLS, tfrt_job_start_on_job_closed},
+};
+
 static const tfrt_frame_handler_t tfrt_job_start_handlers[] = {
     {TFRT_WIRE_FRAME_CANCEL_REQUEST, tfrt_job_start_on_cancel_request},
     {TFRT_WIRE_FRAME_END_REQUEST, tfrt_job_start_on_end_request},
@@ -442,6 +451,8 @@ static const tfrt_frame_handler_t tfrt_job_start_handlers[] = {
 };
 
 const tfrt_node_part_t tfrt_job_start_part = {
+    .rules = tfrt_job_start_rules,
+    .rule_count = TFRT_ARRAY_SIZE(tfrt_job_start_rules),
     .handlers = tfrt_job_start_handlers,
     .handler_count = TFRT_ARRAY_SIZE(tfrt_job_start_handlers),
 };

@@ -33,9 +33,6 @@ typedef void (*tfrt_job_start_visit_fn_t)(void* self, uint64_t number,
                                           const tfrt_execution_t* execution);
 void tfrt_job_start_visit_all(const tfrt_job_t* job, tfrt_job_start_visit_fn_t visit, void* self);
 
-// Cancels the start |start| (0: all) of |job| because of |reason| (+0).
-void tfrt_job_start_cancel_all(tfrt_job_t* job, uint64_t start, tfrt_status_t reason);
-
 // Has jobs start, and starts and requests end.
 extern const tfrt_node_part_t tfrt_job_start_part;
 

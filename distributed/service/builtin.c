@@ -2,7 +2,7 @@
 #include "distributed/service/builtin.h"
 
 #include "distributed/call/call_hooks.h"
-#include "distributed/delivery/sent_values.h"
+#include "distributed/delivery/mail.h"
 #include "distributed/service/answer.h"
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/async/join.h"
@@ -86,7 +86,7 @@ static void tfrt_printing_start(tfrt_execution_t* execution, uint32_t rank) {
 //
 // A send whose Invoke can't be made, gets no credit, or is stopped before it is written, is a Void
 // that has the key: the receiver gets the error as the value, and stops waiting
-// (delivery/sent_values.h).
+// (delivery/mail.h).
 
 // Puts the value into the mailbox; returns a chain (+1).
 static tfrt_async_value_t* tfrt_sending_put(tfrt_execution_t* execution) {

@@ -572,11 +572,16 @@ void tfrt_incoming_want_serve_held(tfrt_peer_t* peer) {
   }
 }
 
-void tfrt_incoming_want_refuse_unpromised(tfrt_peer_t* peer, uint64_t named, uint64_t echo) {
-  for (tfrt_list_link_t* link = peer->held_requests.next; link != &peer->held_requests;) {
+// Refuses wants for calls of a peer above the highest that its heartbeat says it has promised, if
+// they were held before the beat of ours that the peer has seen by then.
+static void tfrt_incoming_want_on_peer_beat(const tfrt_owner_end_t* end) {
+  const tfrt_list_link_t* head = &end->peer->held_requests;
+  for (tfrt_list_link_t* link = head->next; link != head;) {
     tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, held);
     link = link->next;
-    if (want->heartbeat >= echo || want->id.number <= named) continue;
+    if (want->heartbeat >= end->heartbeat->echo || want->id.number <= end->heartbeat->named) {
+      continue;
+    }
     tfrt_incoming_want_fail_take(
         want,
         tfrt_status_create(TFRT_STATUS_NOT_FOUND, "a value is wanted that nobody has promised"));
@@ -786,6 +791,7 @@ static const tfrt_owner_rule_t tfrt_incoming_want_rules[] = {
     {TFRT_OWNER_NODE_MADE, TFRT_OWNER_WANTS, tfrt_incoming_want_on_node_made},
     {TFRT_OWNER_PEER_MET, TFRT_OWNER_WANTS, tfrt_incoming_want_on_peer_met},
     {TFRT_OWNER_PEER_MADE, TFRT_OWNER_WANTS, tfrt_incoming_want_on_peer_made},
+    {TFRT_OWNER_PEER_BEAT, TFRT_OWNER_WANTS, tfrt_incoming_want_on_peer_beat},
     {TFRT_OWNER_PEER_LOST, TFRT_OWNER_WANTS, tfrt_incoming_want_on_peer_lost},
     {TFRT_OWNER_JOB_FINISHED, TFRT_OWNER_WANTS, tfrt_incoming_want_on_job_finished},
 };

@@ -44,10 +44,6 @@ void tfrt_incoming_want_serve_held(tfrt_peer_t* peer);
 // |object|, a slot, has been told what it is: serves the wants that wait for that.
 void tfrt_incoming_want_serve_waiting(tfrt_object_t* object);
 
-// |peer| says in a heartbeat that |named| is its highest promised call, and that it has seen our
-// heartbeat |echo|. Refuses wants for higher calls, if they were held before that beat.
-void tfrt_incoming_want_refuse_unpromised(tfrt_peer_t* peer, uint64_t named, uint64_t echo);
-
 // Has wants end with their owners.
 extern const tfrt_node_part_t tfrt_incoming_want_part;
 

@@ -148,19 +148,16 @@ tfrt_async_value_t* tfrt_outgoing_hold_ask(tfrt_remote_value_t* value) {
   return &value->retention.registered->base;
 }
 
-void tfrt_outgoing_hold_again(tfrt_remote_value_t* value) {
+void tfrt_outgoing_hold_go_on(tfrt_remote_value_t* value) {
   if (!tfrt_list_is_linked(&value->retention.link)) return;
+  const bool has_owner = value->state == TFRT_REMOTE_VALUE_UNKNOWN && value->peer;
+  if (!has_owner || value->held) {
+    tfrt_outgoing_hold_end(value);
+    return;
+  }
   tfrt_list_remove(&value->retention.link);
   value->retention.as = value->location;
-  if (value->held) {
-    tfrt_outgoing_hold_end(value);
-  } else {
-    tfrt_outgoing_hold_send_retain(value);
-  }
-}
-
-void tfrt_outgoing_hold_give_up(tfrt_remote_value_t* value) {
-  if (tfrt_list_is_linked(&value->retention.link)) tfrt_outgoing_hold_end(value);
+  tfrt_outgoing_hold_send_retain(value);
 }
 
 // |value| is held under the name that was asked for: the lender may go.

@@ -41,11 +41,9 @@
 // as long as |value|) that is available when it does, or never will; NULL if memory is out.
 tfrt_async_value_t* tfrt_outgoing_hold_ask(tfrt_remote_value_t* value);
 
-// |value| was lost and is at |value->location| now: what was put off goes on there.
-void tfrt_outgoing_hold_again(tfrt_remote_value_t* value);
-
-// |value| was lost, and stays so: nothing is waited for.
-void tfrt_outgoing_hold_give_up(tfrt_remote_value_t* value);
+// |value| was lost, and isn't any more. If another host has it now, at |value->location|, what was
+// put off goes on there. Else it is resolved, or a value of this host: nothing is waited for.
+void tfrt_outgoing_hold_go_on(tfrt_remote_value_t* value);
 
 // Gives back to |peer| the hold of |job| on |id|. |is_urgent|: it is worth a batch of its own.
 void tfrt_outgoing_hold_give_back(tfrt_peer_t* peer, tfrt_job_t* job,

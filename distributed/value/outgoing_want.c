@@ -29,7 +29,8 @@ static void tfrt_outgoing_want_initialize_table(tfrt_hash_table_t* table,
   tfrt_hash_table_initialize(table, &tfrt_outgoing_want_table_vtable, allocator);
 }
 
-tfrt_remote_value_t* tfrt_outgoing_want_find(tfrt_peer_t* peer, uint64_t want) {
+// The value (+0) for which |want| is open at |peer|, or NULL.
+static tfrt_remote_value_t* tfrt_outgoing_want_find(tfrt_peer_t* peer, uint64_t want) {
   tfrt_hash_node_t* node = tfrt_hash_table_find(&peer->wants, &want);
   return node ? TFRT_CONTAINER_OF(node, tfrt_remote_value_t, question.by_want) : NULL;
 }
@@ -123,6 +124,39 @@ void tfrt_outgoing_want_end(tfrt_remote_value_t* value, tfrt_outgoing_want_end_t
   tfrt_hash_table_remove(&peer->wants, &value->question.by_want);
   value->question.want = 0;
   tfrt_action_queue_release(&value->node->actions, &value->base.base);
+}
+
+// --- Answers ----------------------------------------------------------------
+
+// |value|, which was lent to us, is a result of another host's call. Remembers the place of that
+// call, which says more than the place where the value was received.
+static void tfrt_outgoing_want_note_place(tfrt_remote_value_t* value,
+                                          const tfrt_wire_origin_t* origin) {
+  if (!origin || (tfrt_remote_value_has_site(value) && !value->place.is_received)) return;
+  value->place.is_received = false;
+  value->place.texts = tfrt_wire_error_to_status(&(tfrt_wire_error_t){.origin = origin});
+  value->place.site.origin = tfrt_status_fields(value->place.texts)->origin;
+}
+
+// Takes what |peer| says. False if that is impossible.
+static bool tfrt_outgoing_want_take_resolve(tfrt_peer_t* peer, const tfrt_wire_resolve_t* resolve) {
+  tfrt_remote_value_t* value = tfrt_outgoing_want_find(peer, resolve->want);
+  if (!value) return resolve->want < tfrt_session_next_want(peer->session);  // late, and legal
+  if (resolve->item.kind == TFRT_WIRE_ITEM_ON_BULK) {
+    if (value->question.level != TFRT_WIRE_WANT_VALUE) return false;
+    tfrt_bulk_manager_need(value->node->bulk, peer->incarnation, value->question.want);
+    return true;
+  }
+  tfrt_outgoing_want_end(value, TFRT_OUTGOING_WANT_ANSWERED);
+  tfrt_outgoing_want_note_place(value, resolve->origin);
+  tfrt_remote_value_on_item(value, &resolve->item);
+  return true;
+}
+
+// A Resolve came. Returns an error (+1) for what is impossible: one that was never asked for.
+static tfrt_status_t tfrt_outgoing_want_on_resolve(const tfrt_incoming_frame_t* in) {
+  if (tfrt_outgoing_want_take_resolve(in->peer, &in->body->resolve)) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a Resolve came without its Want");
 }
 
 // --- Payloads ---------------------------------------------------------------
@@ -330,7 +364,13 @@ static const tfrt_owner_rule_t tfrt_outgoing_want_rules[] = {
     {TFRT_OWNER_PEER_MADE, TFRT_OWNER_WANTS, tfrt_outgoing_want_on_peer_made},
 };
 
+static const tfrt_frame_handler_t tfrt_outgoing_want_handlers[] = {
+    {TFRT_WIRE_FRAME_RESOLVE, tfrt_outgoing_want_on_resolve},
+};
+
 const tfrt_node_part_t tfrt_outgoing_want_part = {
     .rules = tfrt_outgoing_want_rules,
     .rule_count = TFRT_ARRAY_SIZE(tfrt_outgoing_want_rules),
+    .handlers = tfrt_outgoing_want_handlers,
+    .handler_count = TFRT_ARRAY_SIZE(tfrt_outgoing_want_handlers),
 };

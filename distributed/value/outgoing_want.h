@@ -36,9 +36,6 @@
 
 #include "distributed/value/remote_value.h"
 
-// The value (+0) for which |want| is open at |peer|, or NULL.
-tfrt_remote_value_t* tfrt_outgoing_want_find(tfrt_peer_t* peer, uint64_t want);
-
 // Asks the owner for |value|, which has no open question and a peer, at |level|.
 void tfrt_outgoing_want_send(tfrt_remote_value_t* value, tfrt_wire_want_level_t level);
 
@@ -57,7 +54,7 @@ void tfrt_outgoing_want_end(tfrt_remote_value_t* value, tfrt_outgoing_want_end_t
 // The functions by which the node receives payloads.
 extern const tfrt_bulk_handler_vtable_t tfrt_outgoing_want_bulk_handler;
 
-// Has peers have their tables of wants.
+// Has peers have their tables of wants, and wants get their answers.
 extern const tfrt_node_part_t tfrt_outgoing_want_part;
 
 #endif  // TFRT_DISTRIBUTED_VALUE_OUTGOING_WANT_H_

@@ -153,7 +153,8 @@ void tfrt_remote_value_ask_again(tfrt_remote_value_t* value) {
   }
 }
 
-void tfrt_remote_value_settle(tfrt_remote_value_t* value, tfrt_async_value_t* settled) {
+// The users that await |value| get |settled| (consumed).
+static void tfrt_remote_value_settle_now(tfrt_remote_value_t* value, tfrt_async_value_t* settled) {
   tfrt_action_queue_t* actions = &value->node->actions;
   if (!value->settlement.value || value->settlement.is_known ||
       value->settlement.value->kind != TFRT_ASYNC_VALUE_INDIRECT) {
@@ -181,13 +182,24 @@ static void tfrt_remote_value_run_meaning_waiter(tfrt_task_t* task) {
   tfrt_node_release(node);
 }
 
-void tfrt_remote_value_settle_later(tfrt_remote_value_t* value) {
+// The users that await |value|, which was forwarded, await its target from now on. This asks the
+// target in their place, as a plain wait would ask nobody.
+static void tfrt_remote_value_settle_later(tfrt_remote_value_t* value) {
   if (!value->settlement.value || value->settlement.is_known) return;
   value->settlement.is_known = true;
   tfrt_async_value_retain(&value->base.base);
   tfrt_task_initialize(&value->settlement.waiter, tfrt_remote_value_run_meaning_waiter);
   tfrt_action_queue_wait(&value->node->actions, value->settlement.meaning, TFRT_ACTION_AWAIT,
                          &value->settlement.waiter);
+}
+
+void tfrt_remote_value_settle(tfrt_remote_value_t* value, tfrt_async_value_t* settled) {
+  if (tfrt_async_value_is_available(settled)) {
+    tfrt_remote_value_settle_now(value, settled);
+  } else {
+    value->settlement.meaning = settled;
+    tfrt_remote_value_settle_later(value);
+  }
 }
 
 static void tfrt_remote_value_demand(tfrt_indirect_value_t* indirect) {
@@ -208,9 +220,9 @@ void tfrt_remote_value_await(tfrt_remote_value_t* value) {
     tfrt_remote_value_settle_later(value);
   } else if (tfrt_remote_value_is_resolved(value)) {
     // The end of |value| may still be on its way; the users that await it run after that.
-    tfrt_remote_value_settle(value, tfrt_async_value_retain(&value->base.base));
+    tfrt_remote_value_settle_now(value, tfrt_async_value_retain(&value->base.base));
   } else if (tfrt_remote_value_is_there(value)) {
-    tfrt_remote_value_settle(value, tfrt_async_value_ready_chain());
+    tfrt_remote_value_settle_now(value, tfrt_async_value_ready_chain());
   } else {
     tfrt_remote_value_ask_again(value);
   }

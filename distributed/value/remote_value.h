@@ -369,18 +369,14 @@ void tfrt_remote_value_receive(tfrt_remote_value_t* value, tfrt_async_value_t* p
 // being asked for; only what is there but didn't come, or is elsewhere, must be fetched.
 void tfrt_remote_value_ask_again(tfrt_remote_value_t* value);
 
-// Have placeholders end with their owners, and get their answers.
-extern const tfrt_node_part_t tfrt_remote_value_loss_part;
-extern const tfrt_node_part_t tfrt_remote_value_answer_part;
+// Has placeholders end with their owners.
+extern const tfrt_node_part_t tfrt_remote_value_part;
 
 // --- Between the files of remote values ------------------------------------------------------
 
-// Tells the users that await |value| that it is |settled| (consumed): a chain or the error.
+// Tells the users that await |value| that it is |settled| (consumed): a chain, an error, or the
+// value that it was forwarded to. If that isn't known yet, they await it in the place of |value|.
 void tfrt_remote_value_settle(tfrt_remote_value_t* value, tfrt_async_value_t* settled);
-
-// The users that await |value|, which was forwarded, await its target from now on. This asks the
-// target in their place, as a plain wait would ask nobody.
-void tfrt_remote_value_settle_later(tfrt_remote_value_t* value);
 
 // Makes the owner of |location| the host to ask; |value| is lost if that host is.
 void tfrt_remote_value_locate(tfrt_remote_value_t* value, const tfrt_wire_reference_t* location);

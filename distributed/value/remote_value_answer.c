@@ -153,7 +153,7 @@ static void tfrt_remote_value_refuse_itself(tfrt_remote_value_t* value) {
 
 void tfrt_remote_value_stand_for(tfrt_remote_value_t* value, tfrt_async_value_t* own) {
   if (tfrt_remote_value_is_lost(value)) {
-    tfrt_outgoing_hold_give_up(value);
+    tfrt_outgoing_hold_go_on(value);
     tfrt_remote_value_set_state(value, TFRT_REMOTE_VALUE_UNKNOWN);
   }
   if (tfrt_async_value_is_available(own)) {
@@ -291,37 +291,6 @@ void tfrt_remote_value_on_item(tfrt_remote_value_t* value, const tfrt_wire_item_
   }
 }
 
-// |value|, which was lent to us, is a result of another host's call. Remembers the place of that
-// call, which says more than the place where the value was received.
-static void tfrt_remote_value_note_place(tfrt_remote_value_t* value,
-                                         const tfrt_wire_origin_t* origin) {
-  if (!origin || (tfrt_remote_value_has_site(value) && !value->place.is_received)) return;
-  value->place.is_received = false;
-  value->place.texts = tfrt_wire_error_to_status(&(tfrt_wire_error_t){.origin = origin});
-  value->place.site.origin = tfrt_status_fields(value->place.texts)->origin;
-}
-
-// Takes what |peer| says. False if that is impossible.
-static bool tfrt_remote_value_take_resolve(tfrt_peer_t* peer, const tfrt_wire_resolve_t* resolve) {
-  tfrt_remote_value_t* value = tfrt_outgoing_want_find(peer, resolve->want);
-  if (!value) return resolve->want < tfrt_session_next_want(peer->session);  // late, and legal
-  if (resolve->item.kind == TFRT_WIRE_ITEM_ON_BULK) {
-    if (value->question.level != TFRT_WIRE_WANT_VALUE) return false;
-    tfrt_bulk_manager_need(value->node->bulk, peer->incarnation, value->question.want);
-    return true;
-  }
-  tfrt_outgoing_want_end(value, TFRT_OUTGOING_WANT_ANSWERED);
-  tfrt_remote_value_note_place(value, resolve->origin);
-  tfrt_remote_value_on_item(value, &resolve->item);
-  return true;
-}
-
-// A Resolve came. Returns an error (+1) for what is impossible: one that was never asked for.
-static tfrt_status_t tfrt_remote_value_on_resolve(const tfrt_incoming_frame_t* in) {
-  if (tfrt_remote_value_take_resolve(in->peer, &in->body->resolve)) return NULL;
-  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a Resolve came without its Want");
-}
-
 // --- Another owner ----------------------------------------------------------
 
 void tfrt_remote_value_move(tfrt_remote_value_t* value, const tfrt_wire_reference_t* reference,
@@ -336,23 +305,14 @@ void tfrt_remote_value_move(tfrt_remote_value_t* value, const tfrt_wire_referenc
   if (value->telling.is_told) value->telling.as = *reference;
   if (reference->owner == value->node->incarnation) {
     // It came home: nobody else need hold it for us.
-    tfrt_outgoing_hold_give_up(value);
+    tfrt_outgoing_hold_go_on(value);
     tfrt_remote_value_come_home(value, reference);
     return;
   }
   tfrt_remote_value_locate(value, reference);
   if (tfrt_remote_value_is_lost(value) || tfrt_remote_value_is_resolved(value)) return;
-  tfrt_outgoing_hold_again(value);
+  tfrt_outgoing_hold_go_on(value);
   // If a call of ours is to make it, waiting hosts get their answer once that call is made.
   if (!value->result_is_due) value->node->value_hooks->answer_waiting(value);
   tfrt_remote_value_ask_again(value);
 }
-
-static const tfrt_frame_handler_t tfrt_remote_value_handlers[] = {
-    {TFRT_WIRE_FRAME_RESOLVE, tfrt_remote_value_on_resolve},
-};
-
-const tfrt_node_part_t tfrt_remote_value_answer_part = {
-    .handlers = tfrt_remote_value_handlers,
-    .handler_count = TFRT_ARRAY_SIZE(tfrt_remote_value_handlers),
-};

@@ -14,7 +14,7 @@ static void tfrt_remote_value_finish(tfrt_remote_value_t* value) {
   tfrt_remote_value_set_state(value, TFRT_REMOTE_VALUE_RESOLVED);
   // A value that came home has no other host that uses it by way of us.
   if (!value->peer) tfrt_remote_value_end_homecoming(value);
-  if (was_lost) tfrt_outgoing_hold_give_up(value);
+  if (was_lost) tfrt_outgoing_hold_go_on(value);
   if (value->question.want != 0) tfrt_outgoing_want_end(value, TFRT_OUTGOING_WANT_NEEDLESS);
   tfrt_remote_value_unlink_peers(value);
   if (value->rerun.call) value->node->value_hooks->forget_call(value);
@@ -69,11 +69,8 @@ void tfrt_remote_value_forward(tfrt_remote_value_t* value, tfrt_async_value_t* t
   tfrt_async_value_retain_n(self, 2);
   tfrt_remote_value_finish(value);
   tfrt_action_queue_forward_take(&value->node->actions, self, tfrt_async_value_retain(target));
-  if (tfrt_async_value_is_available(target)) {
-    if (value->settlement.value) tfrt_remote_value_settle(value, tfrt_async_value_retain(target));
-  } else {
-    value->settlement.meaning = tfrt_async_value_retain(target);
-    tfrt_remote_value_settle_later(value);
+  if (value->settlement.value || !tfrt_async_value_is_available(target)) {
+    tfrt_remote_value_settle(value, tfrt_async_value_retain(target));
   }
   tfrt_action_queue_release(&value->node->actions, self);
 }
@@ -256,7 +253,7 @@ static const tfrt_owner_rule_t tfrt_remote_value_rules[] = {
     {TFRT_OWNER_JOB_FINISHED, TFRT_OWNER_VALUES, tfrt_remote_value_on_job_finished},
 };
 
-const tfrt_node_part_t tfrt_remote_value_loss_part = {
+const tfrt_node_part_t tfrt_remote_value_part = {
     .rules = tfrt_remote_value_rules,
     .rule_count = TFRT_ARRAY_SIZE(tfrt_remote_value_rules),
 };
