@@ -91,7 +91,7 @@ typedef struct tfrt_bulk_outgoing_s {
   uint64_t limit;       // credit
   bool is_described;    // the chunk that describes it was sent
   bool was_written;     // something was given to the channel in use
-  bool is_interrupted;  // that channel was lost; waits for resume_send
+  bool is_interrupted;  // that channel was lost; waits for its resumption
   tfrt_bulk_stall_t stall;
   tfrt_status_t failure;  // +1: no byte comes any more, which each channel tells; waits for its end
   uint32_t writes;        // that borrow the value, or a piece of it, at the moment
@@ -117,11 +117,11 @@ typedef enum tfrt_bulk_borrowing_e {
   TFRT_BULK_DECLINING,  // a Decline is due
 } tfrt_bulk_borrowing_t;
 
-// An interruption: no chunk is taken before resume_receive.
+// An interruption: no chunk is taken before its resumption.
 typedef enum tfrt_bulk_interruption_e {
   TFRT_BULK_NOT_INTERRUPTED = 0,
   TFRT_BULK_INTERRUPTED,       // to be told when all that was received is stored
-  TFRT_BULK_INTERRUPTED_TOLD,  // waits for resume_receive
+  TFRT_BULK_INTERRUPTED_TOLD,  // waits for that
 } tfrt_bulk_interruption_t;
 
 // A payload to here.
@@ -397,6 +397,8 @@ typedef struct tfrt_bulk_direction_s {
   // Takes the next message about one of |peer| that is due, an Offer, or a Window or Decline, into
   // |*out_message|, whose texts live until the lock is opened. Returns false if there is none.
   bool (*next_message)(tfrt_bulk_peer_t* peer, tfrt_wire_bulk_t* out_message);
+  // Lets one of |peer| go on as |resumption| says; see tfrt_bulk_manager_resume().
+  tfrt_status_t (*resume)(tfrt_bulk_peer_t* peer, const tfrt_bulk_resumption_t* resumption);
   // Ends that of |want|, or all of |peer|, with |status| (+0); see tfrt_bulk_manager_end().
   void (*end)(tfrt_bulk_peer_t* peer, uint64_t want, tfrt_status_t status);
   void (*end_all)(tfrt_bulk_peer_t* peer, tfrt_status_t status);

@@ -163,19 +163,22 @@ static void interrupt_all(tfrt_bulk_peer_t* peer) {
   }
 }
 
-bool tfrt_bulk_manager_resume_receive(tfrt_bulk_manager_t* manager, uint64_t incarnation,
-                                      uint64_t old_want, uint64_t want) {
-  tfrt_bulk_peer_t* peer = tfrt_bulk_peer_find(manager, incarnation);
-  tfrt_bulk_incoming_t* incoming = peer ? find(peer, old_want) : NULL;
-  if (!incoming || incoming->interruption == TFRT_BULK_NOT_INTERRUPTED || find(peer, want))
-    return false;
+static tfrt_status_t resume(tfrt_bulk_peer_t* peer, const tfrt_bulk_resumption_t* resumption) {
+  tfrt_bulk_incoming_t* incoming = find(peer, resumption->old_want);
+  if (!incoming || incoming->interruption == TFRT_BULK_NOT_INTERRUPTED) {
+    return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "want %" PRIu64 " was not interrupted",
+                              resumption->old_want);
+  }
+  if (find(peer, resumption->want)) {
+    return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS, "want %" PRIu64 " is being served",
+                              resumption->want);
+  }
   tfrt_hash_table_remove(&peer->incoming, &incoming->by_want);
-  incoming->name.want = want;
+  incoming->name.want = resumption->want;
   tfrt_hash_table_insert(&peer->incoming, &incoming->name.want, &incoming->by_want);
   incoming->interruption = TFRT_BULK_NOT_INTERRUPTED;
-  incoming->granted = incoming->received + manager->options.window_size;
-  tfrt_bulk_peer_need(peer);
-  return true;
+  incoming->granted = incoming->received + peer->manager->options.window_size;
+  return NULL;
 }
 
 // --- Room ----------------------------------------------------------------------
@@ -712,4 +715,4 @@ static void end_all(tfrt_bulk_peer_t* peer, tfrt_status_t status) {
 }
 
 const tfrt_bulk_direction_t tfrt_bulk_incoming_direction = {on_message, interrupt_all, next_message,
-                                                            end_one, end_all};
+                                                            resume,     end_one,       end_all};

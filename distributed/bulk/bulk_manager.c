@@ -119,16 +119,12 @@ void tfrt_bulk_manager_forget_one(tfrt_bulk_manager_t* manager) {
   if (--manager->live == 0) tfrt_condition_broadcast(&manager->drained);
 }
 
-bool tfrt_bulk_manager_is_drained(const tfrt_bulk_manager_t* manager) {
-  return manager->is_closed && manager->live == 0;
-}
-
 void tfrt_bulk_manager_drain(tfrt_bulk_manager_t* manager) {
   tfrt_node_lock_lock(manager->lock);
   int64_t deadline_ns =
       tfrt_deadline_after(tfrt_clock_now_ns(manager->timers->clock), TFRT_TUNING_BULK_DRAIN_NS);
   bool is_in_time = true;
-  while (is_in_time && !tfrt_bulk_manager_is_drained(manager)) {
+  while (is_in_time && manager->live > 0) {
     is_in_time = tfrt_condition_wait_until(&manager->drained, &manager->lock->mutex, deadline_ns);
   }
   tfrt_node_lock_unlock_and_run(manager->lock);
@@ -137,6 +133,7 @@ void tfrt_bulk_manager_drain(tfrt_bulk_manager_t* manager) {
 tfrt_bulk_counts_t tfrt_bulk_manager_counts(const tfrt_bulk_manager_t* manager) {
   tfrt_bulk_counts_t counts = manager->counts;
   counts.sessions = tfrt_hash_table_count(&manager->peers);
+  counts.live = manager->live;
   return counts;
 }
 
@@ -258,12 +255,24 @@ void tfrt_bulk_manager_bury(tfrt_bulk_manager_t* manager, uint64_t incarnation,
   if (!peer->has_timer || tfrt_timer_cancel(manager->timers, &peer->timer)) free_peer(peer);
 }
 
+static const tfrt_bulk_direction_t* direction_of(tfrt_bulk_way_t way) {
+  return way == TFRT_BULK_OUT ? &tfrt_bulk_outgoing_direction : &tfrt_bulk_incoming_direction;
+}
+
+tfrt_status_t tfrt_bulk_manager_resume(tfrt_bulk_manager_t* manager, uint64_t incarnation,
+                                       tfrt_bulk_way_t way,
+                                       const tfrt_bulk_resumption_t* resumption) {
+  tfrt_bulk_peer_t* peer = tfrt_bulk_peer_find(manager, incarnation);
+  if (!peer) return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "no session to resume a transfer in");
+  TFRT_RETURN_IF_ERROR(direction_of(way)->resume(peer, resumption));
+  tfrt_bulk_peer_need(peer);
+  return NULL;
+}
+
 void tfrt_bulk_manager_end(tfrt_bulk_manager_t* manager, uint64_t incarnation, tfrt_bulk_way_t way,
                            uint64_t want, tfrt_status_t status) {
   tfrt_bulk_peer_t* peer = tfrt_bulk_peer_find(manager, incarnation);
-  const tfrt_bulk_direction_t* direction =
-      way == TFRT_BULK_OUT ? &tfrt_bulk_outgoing_direction : &tfrt_bulk_incoming_direction;
-  if (peer) direction->end(peer, want, status);
+  if (peer) direction_of(way)->end(peer, want, status);
 }
 
 void tfrt_bulk_peer_abort_transfer(tfrt_bulk_peer_t* peer, uint64_t want, bool from_owner,

@@ -40,8 +40,8 @@
 // core sends a new Want that resumes the old one at the offset reached. Both cores give the
 // transfer its new number:
 //
-//   SENDING --channel lost--> INTERRUPTED --resume_send--> SENDING     RECEIVING and
-//      |---- end, Abort, bury ----> done                            resume_receive alike
+//   SENDING --channel lost--> INTERRUPTED --resume--> SENDING          RECEIVING
+//      |---- end, Abort, bury ----> done                            alike
 //      `---- its source fails --> FAILED ---^
 //
 // The owner reports a failure by an Abort on each channel until the Unwant has come. One of them is
@@ -53,7 +53,7 @@
 //  1. Created over transport, lock, timers and handler. Its acceptor is given to the
 //     session manager, which has checked the cluster's key before it calls that.
 //  2. open for each session that is OPEN; send, need, end; bury when it is DEAD.
-//  3. close: no new channels, every session is buried. When is_drained, it is freed.
+//  3. close: no new channels, every session is buried. When nothing is |live|, it is freed.
 //
 // The handler is called with NO lock held, for one transfer by one thread at a time, and for
 // one channel in order. Each begin that returned OK is followed by exactly one complete or
@@ -119,7 +119,7 @@ typedef struct tfrt_bulk_handler_vtable_s {
   void (*complete)(tfrt_bulk_handler_t* handler, const tfrt_bulk_transfer_t* transfer,
                    void* context);
   // |offset| bytes are in the buffer (0, too, if it never began), and no more come under this
-  // want: send a new Want that resumes it there, and call tfrt_bulk_manager_resume_receive()
+  // want: send a new Want that resumes it there, and call tfrt_bulk_manager_resume()
   // with its number. This call may come twice and late, so the handler looks for the want under the
   // node's lock and ignores an unknown one.
   void (*interrupted)(tfrt_bulk_handler_t* handler, const tfrt_bulk_transfer_t* transfer,
@@ -193,6 +193,7 @@ typedef struct tfrt_bulk_counts_s {
   size_t sessions;   // opened and not buried
   size_t sending;    // transfers from here
   size_t receiving;  // transfers to here that have begun; pieces that are stored after their end
+  size_t live;       // what has memory or a timer, in all; after close, 0: drained
   uint64_t ignored;  // messages for transfers that nobody knows, in all
   uint64_t dials;    // in all
 } tfrt_bulk_counts_t;
@@ -261,13 +262,23 @@ void tfrt_bulk_manager_set_address(tfrt_bulk_manager_t* manager, uint64_t incarn
 tfrt_status_t tfrt_bulk_manager_send(tfrt_bulk_manager_t* manager, uint64_t incarnation,
                                      const tfrt_bulk_send_t* send) TFRT_MUST_USE;
 
-// A Want |want| came that resumes |old_want| at |offset| with |limit|: the transfer goes on
-// under the new number. NOT_FOUND if |old_want| is no transfer (serve the Want anew),
-// OUT_OF_RANGE for an offset beyond what was sent, ALREADY_EXISTS for a number in use.
-// Thread-compatible (the node's lock is held).
-tfrt_status_t tfrt_bulk_manager_resume_send(tfrt_bulk_manager_t* manager, uint64_t incarnation,
-                                            uint64_t old_want, uint64_t want, uint64_t offset,
-                                            uint64_t limit) TFRT_MUST_USE;
+// How a transfer goes on that an interruption has stopped.
+typedef struct tfrt_bulk_resumption_s {
+  uint64_t old_want;
+  uint64_t want;  // the number that the transfer has from now on
+  // OUT: the next byte, and the credit. IN: 0; a transfer goes on behind what was received, with
+  // the window of tfrt_bulk_manager_window_size().
+  uint64_t offset;
+  uint64_t limit;
+} tfrt_bulk_resumption_t;
+
+// Resumes a transfer. OUT: a Want came that resumes an old one. IN: our own Want does; to be called
+// in the critical section that appends that. NOT_FOUND if |old_want| is no transfer, or for IN, not
+// an interrupted one: the payload is sent anew. OUT_OF_RANGE for an offset beyond what was sent,
+// ALREADY_EXISTS for a number in use. Thread-compatible (the node's lock is held).
+tfrt_status_t tfrt_bulk_manager_resume(tfrt_bulk_manager_t* manager, uint64_t incarnation,
+                                       tfrt_bulk_way_t way,
+                                       const tfrt_bulk_resumption_t* resumption) TFRT_MUST_USE;
 
 // Ends the transfer of |want|. OUT: with NULL, because the borrower wants it no longer (Unwant
 // came); else because of |status| (+0, an error). The borrower gets |status| only if the channel
@@ -277,12 +288,6 @@ tfrt_status_t tfrt_bulk_manager_resume_send(tfrt_bulk_manager_t* manager, uint64
 void tfrt_bulk_manager_end(tfrt_bulk_manager_t* manager, uint64_t incarnation, tfrt_bulk_way_t way,
                            uint64_t want, tfrt_status_t status);
 
-// Our new Want |want|, whose window is tfrt_bulk_manager_window_size() beyond the offset, resumes
-// the interrupted |old_want|. Returns false if that is not one. To be called in the critical
-// section that appends the Want. Thread-compatible (the node's lock is held).
-bool tfrt_bulk_manager_resume_receive(tfrt_bulk_manager_t* manager, uint64_t incarnation,
-                                      uint64_t old_want, uint64_t want);
-
 // A frame came to this process from any peer: its sender may wait for an answer, so long payloads
 // are polite for some milliseconds. Thread-compatible (the node's lock is held).
 void tfrt_bulk_manager_note_frame(tfrt_bulk_manager_t* manager);
@@ -290,10 +295,6 @@ void tfrt_bulk_manager_note_frame(tfrt_bulk_manager_t* manager);
 // Ends everything; see the life of a manager. Idempotent. Thread-compatible (the node's lock
 // is held).
 void tfrt_bulk_manager_close(tfrt_bulk_manager_t* manager);
-
-// Returns true if, after close, nothing is left: no connection, timer, task or transfer.
-// Thread-compatible (the node's lock is held).
-bool tfrt_bulk_manager_is_drained(const tfrt_bulk_manager_t* manager);
 
 // Waits, after close, until nothing is left, for at most a few seconds. For a transport and
 // timers that have threads of their own. Thread-safe (the node's lock is not held; from no

@@ -667,44 +667,38 @@ static void interrupt_all(tfrt_bulk_peer_t* peer) {
   peer->held_since_ns = TFRT_TIME_INFINITE;
 }
 
-tfrt_status_t tfrt_bulk_manager_resume_send(tfrt_bulk_manager_t* manager, uint64_t incarnation,
-                                            uint64_t old_want, uint64_t want, uint64_t offset,
-                                            uint64_t limit) {
-  tfrt_bulk_peer_t* peer = tfrt_bulk_peer_find(manager, incarnation);
-  tfrt_bulk_outgoing_t* outgoing = peer ? find(peer, old_want) : NULL;
+static tfrt_status_t resume(tfrt_bulk_peer_t* peer, const tfrt_bulk_resumption_t* resumption) {
+  const uint64_t offset = resumption->offset;
+  tfrt_bulk_outgoing_t* outgoing = find(peer, resumption->old_want);
   if (!outgoing) {
     return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "want %llu is not being served",
-                              (unsigned long long)old_want);
+                              (unsigned long long)resumption->old_want);
   }
   if (offset > outgoing->offset) {
     return tfrt_status_create(TFRT_STATUS_OUT_OF_RANGE,
                               "want %llu can't be resumed at byte %llu: %llu bytes were sent",
-                              (unsigned long long)old_want, (unsigned long long)offset,
+                              (unsigned long long)resumption->old_want, (unsigned long long)offset,
                               (unsigned long long)outgoing->offset);
   }
-  if (find(peer, want)) {
+  if (find(peer, resumption->want)) {
     return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS, "want %llu is served already",
-                              (unsigned long long)want);
+                              (unsigned long long)resumption->want);
   }
   tfrt_hash_table_remove(&peer->outgoing, &outgoing->by_want);
-  outgoing->want = want;
+  outgoing->want = resumption->want;
   tfrt_hash_table_insert(&peer->outgoing, &outgoing->want, &outgoing->by_want);
   if (outgoing->failure) {
     // The borrower, which has not heard of it, hears of it under the new number.
     place(outgoing);
-    tfrt_bulk_peer_need(peer);
     return NULL;
   }
-  tfrt_status_t stalled = tfrt_bulk_stall_note_resumed(outgoing, offset, limit);
+  tfrt_status_t stalled = tfrt_bulk_stall_note_resumed(outgoing, offset, resumption->limit);
   outgoing->offset = offset;
-  outgoing->limit = limit;
+  outgoing->limit = resumption->limit;
   outgoing->is_described = offset > 0;
   outgoing->was_written = false;
   outgoing->is_interrupted = false;
-  if (take_stall(outgoing, stalled)) {
-    tfrt_bulk_peer_need(peer);
-    return NULL;
-  }
+  if (take_stall(outgoing, stalled)) return NULL;
   if (outgoing->reader) {
     // The borrower may never have heard of it. If it has, it declines once more.
     if (outgoing->reader->loan == TFRT_BULK_LOAN_OFFERED) {
@@ -715,7 +709,6 @@ tfrt_status_t tfrt_bulk_manager_resume_send(tfrt_bulk_manager_t* manager, uint64
     reader_start(outgoing->reader);
   }
   place(outgoing);
-  tfrt_bulk_peer_need(peer);
   return NULL;
 }
 
@@ -726,4 +719,4 @@ static void end_all(tfrt_bulk_peer_t* peer, tfrt_status_t status) {
 }
 
 const tfrt_bulk_direction_t tfrt_bulk_outgoing_direction = {on_message, interrupt_all, next_message,
-                                                            end_one, end_all};
+                                                            resume,     end_one,       end_all};

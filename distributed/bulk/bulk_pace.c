@@ -16,10 +16,6 @@ static uint64_t going_chunk_size(const tfrt_bulk_pace_t* pace) {
   return max_u64((uint64_t)((double)pace->limit * share), TFRT_TUNING_PACE_LEAST_CHUNK);
 }
 
-uint64_t tfrt_bulk_pace_report_bytes(const tfrt_bulk_pace_t* pace) {
-  return going_chunk_size(pace);
-}
-
 uint64_t tfrt_bulk_pace_chunk_size(tfrt_bulk_pace_t* pace, int64_t now_ns) {
   const bool is_late =
       pace->state == TFRT_BULK_PACE_GOING && now_ns - pace->probed_ns >= TFRT_TUNING_PACE_PROBE_NS;
@@ -45,9 +41,10 @@ bool tfrt_bulk_pace_note_sent(tfrt_bulk_pace_t* pace, uint64_t size, int64_t now
   if (!is_probe && size >= going_chunk_size(pace)) pace->was_full = true;
   pace->sent += size;
   pace->last_sent_ns = now_ns;
+  pace->unasked = going_chunk_size(pace);
   if (is_probe) pace->state = TFRT_BULK_PACE_PROBING;
-  const bool asks = is_probe || pace->sent - pace->asked >= going_chunk_size(pace) ||
-                    under_way(pace) >= pace->limit;
+  const bool asks =
+      is_probe || pace->sent - pace->asked >= pace->unasked || under_way(pace) >= pace->limit;
   if (!asks) return false;
   pace->asked = pace->sent;
   if (is_probe || (pace->measured == 0 && pace->arrived >= pace->settled)) {

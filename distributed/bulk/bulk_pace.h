@@ -43,6 +43,7 @@ typedef struct tfrt_bulk_pace_s {
   uint64_t arrived;     // as far as the peer has reported
   uint64_t asked;       // |sent| behind the last chunk that asked for a report
   uint64_t limit;       // on |sent| - |arrived|; the last chunk may go beyond it
+  uint64_t unasked;     // about as many bytes are sent at most without a report asked for
   bool was_full;        // |limit| made a chunk smaller or later since the last measurement
   uint64_t settled;     // before so much has arrived, delays are those of a limit that was too high
   uint64_t measured;    // |sent| behind the chunk whose delay is measured; 0: none
@@ -64,9 +65,6 @@ uint64_t tfrt_bulk_pace_chunk_size(tfrt_bulk_pace_t* pace, int64_t now_ns);
 // A chunk of |size| bytes is sent at |now_ns|. Returns true if it should ask for a report.
 // Thread-compatible.
 bool tfrt_bulk_pace_note_sent(tfrt_bulk_pace_t* pace, uint64_t size, int64_t now_ns);
-
-// Returns about how many bytes are sent at most without a report asked for. Thread-compatible.
-uint64_t tfrt_bulk_pace_report_bytes(const tfrt_bulk_pace_t* pace);
 
 // The chunk that was sent last asks for a report, though it need not. Thread-compatible.
 static inline void tfrt_bulk_pace_ask(tfrt_bulk_pace_t* pace) { pace->asked = pace->sent; }

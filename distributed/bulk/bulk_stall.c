@@ -137,7 +137,7 @@ static void note_sent(tfrt_bulk_outgoing_t* outgoing) {
   }
   if (!outgoing->peer->session.is_paced || channel->chunk.payload.size == 0) return;
   stall->last_mark = channel->pace.sent;
-  stall->unasked = tfrt_bulk_pace_report_bytes(&channel->pace);
+  stall->unasked = channel->pace.unasked;
   if (!tfrt_list_is_linked(&stall->link)) {
     stall->mark = channel->pace.sent;
     stall->waits_ns = TFRT_TIME_INFINITE;

@@ -140,17 +140,15 @@ void tfrt_incoming_call_flush_later(tfrt_incoming_call_t* call);
 
 // --- incoming_gate.c ---------------------------------------------------------
 
-// If the call has retired, and nothing is borrowed or the gate is due: has each lent argument held
-// that somebody else uses.
-void tfrt_incoming_call_advance_gate(tfrt_incoming_call_t* call);
+// What moves the gate of a call.
+typedef enum tfrt_incoming_gate_event_e {
+  TFRT_INCOMING_GATE_ON_FLUSH,   // the caller is about to hear what it doesn't know yet
+  TFRT_INCOMING_GATE_ON_TOLD,    // it has heard that
+  TFRT_INCOMING_GATE_ON_CANCEL,  // the call is cancelled: nothing waits for its arguments any more
+} tfrt_incoming_gate_event_t;
 
-// If the call has retired, the caller knows all its results, and something is borrowed: gives back
-// the call's own references to its arguments and results. The gate is due when the deferred
-// releases of that have run. An argument that is there even then has another user.
-void tfrt_incoming_call_try_leave(tfrt_incoming_call_t* call);
-
-// The call is cancelled because of |reason| (+0): ends the waits for arguments that it has left.
-void tfrt_incoming_call_fail_watched(tfrt_incoming_call_t* call, tfrt_status_t reason);
+// |event| has happened to |call|: the gate goes on if it can.
+void tfrt_incoming_gate_note(tfrt_incoming_call_t* call, tfrt_incoming_gate_event_t event);
 
 // --- The node ----------------------------------------------------------------
 

@@ -167,11 +167,12 @@ static void tfrt_incoming_call_end_watches(tfrt_incoming_call_t* call) {
   }
 }
 
-void tfrt_incoming_call_fail_watched(tfrt_incoming_call_t* call, tfrt_status_t reason) {
+// The call is cancelled: ends the waits for arguments that it has left.
+static void tfrt_incoming_gate_fail_watched(tfrt_incoming_call_t* call) {
   for (uint32_t j = 0; j < call->execution.argument_count; ++j) {
     tfrt_remote_value_t* remote = tfrt_remote_value_watched(&call->gate.watches[j]);
     if (!remote) continue;
-    tfrt_remote_value_fail(remote, reason);
+    tfrt_remote_value_fail(remote, call->execution.cancelled);
     tfrt_remote_value_release(remote);
   }
 }
@@ -244,7 +245,9 @@ static void tfrt_incoming_call_run_due(void* argument) {
   tfrt_node_release(node);
 }
 
-void tfrt_incoming_call_advance_gate(tfrt_incoming_call_t* call) {
+// If the call has retired, and nothing is borrowed or the gate is due: has each lent argument held
+// that somebody else uses.
+static void tfrt_incoming_gate_advance(tfrt_incoming_call_t* call) {
   tfrt_incoming_gate_t* gate = &call->gate;
   bool is_past =
       gate->state == TFRT_INCOMING_GATE_HOLDING || gate->state == TFRT_INCOMING_GATE_PASSED;
@@ -262,7 +265,10 @@ void tfrt_incoming_call_advance_gate(tfrt_incoming_call_t* call) {
       gate, gate->open_count > 0 ? TFRT_INCOMING_GATE_HOLDING : TFRT_INCOMING_GATE_PASSED);
 }
 
-void tfrt_incoming_call_try_leave(tfrt_incoming_call_t* call) {
+// If the call has retired, the caller knows all its results, and something is borrowed: gives back
+// the call's own references to its arguments and results. The gate is due when the deferred
+// releases of that have run. An argument that is there even then has another user.
+static void tfrt_incoming_gate_try_leave(tfrt_incoming_call_t* call) {
   tfrt_incoming_gate_t* gate = &call->gate;
   bool is_open = gate->state == TFRT_INCOMING_GATE_OPEN && call->peer;
   if (!is_open || !tfrt_execution_is_retired(&call->execution)) return;
@@ -274,4 +280,18 @@ void tfrt_incoming_call_try_leave(tfrt_incoming_call_t* call) {
       gate, has_list ? TFRT_INCOMING_GATE_LEAVING_LIST : TFRT_INCOMING_GATE_LEAVING);
   tfrt_execution_retain(&call->execution);
   tfrt_action_queue_call(&call->execution.node->actions, tfrt_incoming_call_run_due, call);
+}
+
+void tfrt_incoming_gate_note(tfrt_incoming_call_t* call, tfrt_incoming_gate_event_t event) {
+  switch (event) {
+    case TFRT_INCOMING_GATE_ON_FLUSH:
+      tfrt_incoming_gate_advance(call);
+      break;
+    case TFRT_INCOMING_GATE_ON_TOLD:
+      tfrt_incoming_gate_try_leave(call);
+      break;
+    case TFRT_INCOMING_GATE_ON_CANCEL:
+      tfrt_incoming_gate_fail_watched(call);
+      break;
+  }
 }

@@ -247,9 +247,11 @@ static void tfrt_incoming_call_tell(tfrt_incoming_call_t* call) {
 // Closes the gate if that is due, and tells what became known.
 static void tfrt_incoming_call_tell_all(tfrt_incoming_call_t* call) {
   if (tfrt_incoming_call_is_done(call)) return;
-  tfrt_incoming_call_advance_gate(call);
+  tfrt_incoming_gate_note(call, TFRT_INCOMING_GATE_ON_FLUSH);
   tfrt_incoming_call_tell(call);
-  if (!tfrt_incoming_call_is_done(call)) tfrt_incoming_call_try_leave(call);
+  if (!tfrt_incoming_call_is_done(call)) {
+    tfrt_incoming_gate_note(call, TFRT_INCOMING_GATE_ON_TOLD);
+  }
 }
 
 // Runs when the lock is opened: one message has all results that became known meanwhile.
@@ -319,7 +321,7 @@ static void tfrt_incoming_call_destroy(tfrt_execution_t* execution) {
 
 // The caller has cancelled the call itself, and nobody else needs to hear of it.
 static void tfrt_incoming_call_cancelled(tfrt_execution_t* execution) {
-  tfrt_incoming_call_fail_watched(tfrt_incoming_call_cast(execution), execution->cancelled);
+  tfrt_incoming_gate_note(tfrt_incoming_call_cast(execution), TFRT_INCOMING_GATE_ON_CANCEL);
 }
 
 const tfrt_execution_vtable_t tfrt_incoming_call_vtable = {

@@ -10,8 +10,8 @@
 #include "distributed/call/outgoing_call.h"
 #include "distributed/call/router.h"
 #include "distributed/client/client_record.h"
-#include "distributed/delivery/push_inbox.h"
 #include "distributed/delivery/mail.h"
+#include "distributed/delivery/push_inbox.h"
 #include "distributed/domain/job.h"
 #include "distributed/domain/job_attachment.h"
 #include "distributed/domain/program_cache.h"
@@ -266,8 +266,10 @@ void tfrt_node_close(tfrt_node_t* node) {
 
 bool tfrt_node_is_drained(tfrt_node_t* node) {
   tfrt_node_lock_tables(node);
+  tfrt_session_counters_t sessions;
+  tfrt_session_manager_counters(node->sessions, &sessions);
   bool drained =
-      tfrt_session_manager_is_drained(node->sessions) && tfrt_bulk_manager_is_drained(node->bulk);
+      node->closed && sessions.live == 0 && tfrt_bulk_manager_counts(node->bulk).live == 0;
   tfrt_node_unlock(node);
   return drained;
 }

@@ -315,7 +315,8 @@ const char* tfrt_session_death_name(tfrt_session_death_t death);
 //  1. Created over a transport, the node's lock, a timer queue and a handler.
 //  2. Listens, if others may dial; dials, finds.
 //  3. Closed: no new sessions; those that live say Goodbye(shutdown) and are DEAD.
-//  4. Drained: waits until every goodbye is written or its time is over.
+//  4. Drained: waits until every goodbye is written or its time is over. A test steps its network
+//     until the counter |live| is 0.
 //  5. Released, when the transport has been closed and drained.
 //
 // A peer's record is kept after its session's death, because neither session nor call
@@ -414,16 +415,13 @@ tfrt_session_t* tfrt_session_manager_next(tfrt_session_manager_t* manager, tfrt_
 // lock is held).
 void tfrt_session_manager_close(tfrt_session_manager_t* manager, bool is_draining);
 
-// Returns true if no connection, timer or task of the manager is left: drain waits for this, and a
-// test steps its network until then. Thread-compatible (the node's lock is held).
-bool tfrt_session_manager_is_drained(const tfrt_session_manager_t* manager);
-
 // Waits, after close, until nothing is left, for at most |linger_ns| and a second; then
 // breaks what is left. For a transport and timers that have threads of their own.
 // Thread-safe (the node's lock is not held; from no callback).
 void tfrt_session_manager_drain(tfrt_session_manager_t* manager);
 
-// Counters over all sessions since the manager was created, for tests and for people.
+// Counters over all sessions since the manager was created, and what is alive now; for tests and
+// for people.
 typedef struct tfrt_session_counters_s {
   uint64_t frames_sent;      // sequenced frames, each counted once
   uint64_t frames_replayed;  // written again on a later connection
@@ -433,6 +431,7 @@ typedef struct tfrt_session_counters_s {
   uint64_t resumes;          // BROKEN -> OPEN
   uint64_t dials;            // attempts
   uint64_t deaths;
+  size_t live;  // connections, timers and tasks; after close, 0: drained
 } tfrt_session_counters_t;
 
 // Sets |*out_counters|. Thread-compatible (the node's lock is held).

@@ -144,7 +144,7 @@ static void free_peer(tfrt_session_manager_t* manager, tfrt_session_peer_t* peer
 
 void tfrt_session_manager_free(tfrt_session_manager_t* manager) {
   if (!manager) return;
-  assert(tfrt_session_manager_is_drained(manager));
+  assert(manager->link_count == 0 && manager->busy_count == 0);
   assert(tfrt_list_is_empty(&manager->sessions));
   while (!tfrt_list_is_empty(&manager->peer_list)) {
     free_peer(manager, TFRT_CONTAINER_OF(manager->peer_list.next, tfrt_session_peer_t, link));
@@ -315,6 +315,7 @@ tfrt_session_t* tfrt_session_manager_next(tfrt_session_manager_t* manager,
 void tfrt_session_manager_counters(const tfrt_session_manager_t* manager,
                                    tfrt_session_counters_t* out_counters) {
   *out_counters = manager->counters;
+  out_counters->live = manager->link_count + manager->busy_count;
 }
 
 // --- The end -----------------------------------------------------------------
@@ -344,12 +345,13 @@ void tfrt_session_manager_close(tfrt_session_manager_t* manager, bool is_drainin
   }
 }
 
-bool tfrt_session_manager_is_drained(const tfrt_session_manager_t* manager) {
+// Returns true if nothing of the manager is left.
+static bool is_drained(const tfrt_session_manager_t* manager) {
   return manager->link_count == 0 && manager->busy_count == 0;
 }
 
 void tfrt_session_manager_note_less(tfrt_session_manager_t* manager) {
-  if (tfrt_session_manager_is_drained(manager)) tfrt_condition_broadcast(&manager->drained);
+  if (is_drained(manager)) tfrt_condition_broadcast(&manager->drained);
 }
 
 static void drop_all(tfrt_session_manager_t* manager) {
@@ -364,7 +366,7 @@ void tfrt_session_manager_drain(tfrt_session_manager_t* manager) {
   int64_t deadline_ns = tfrt_deadline_after(
       tfrt_session_now_ns(manager), manager->options.linger_ns + TFRT_NANOSECONDS_PER_SECOND);
   bool is_in_time = true;
-  while (is_in_time && !tfrt_session_manager_is_drained(manager)) {
+  while (is_in_time && !is_drained(manager)) {
     is_in_time = tfrt_condition_wait_until(&manager->drained, &manager->lock->mutex, deadline_ns);
   }
   if (!is_in_time) drop_all(manager);

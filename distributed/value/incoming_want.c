@@ -241,8 +241,12 @@ static bool tfrt_incoming_want_resume(tfrt_peer_t* peer, const tfrt_job_t* job,
   tfrt_encoding_t encoding = {0};
   tfrt_status_t status = tfrt_incoming_want_encode(want, &type, &encoding);
   if (!status) {
-    status = tfrt_bulk_manager_resume_send(want->node->bulk, peer->incarnation, wire->resumes,
-                                           wire->want, wire->offset, wire->window);
+    const tfrt_bulk_resumption_t resumption = {.old_want = wire->resumes,
+                                               .want = wire->want,
+                                               .offset = wire->offset,
+                                               .limit = wire->window};
+    status =
+        tfrt_bulk_manager_resume(want->node->bulk, peer->incarnation, TFRT_BULK_OUT, &resumption);
   }
   if (status) {
     tfrt_status_release(status);

@@ -101,8 +101,14 @@ static void tfrt_outgoing_want_resume(tfrt_remote_value_t* value, uint64_t offse
     tfrt_bulk_manager_need(bulk, peer->incarnation, 0);
   }
   // The received bytes may be gone by now: the transfer was aborted meanwhile, or never began.
-  bool is_here =
-      resumes && tfrt_bulk_manager_resume_receive(bulk, peer->incarnation, old_want, want);
+  bool is_here = false;
+  if (resumes) {
+    const tfrt_bulk_resumption_t resumption = {.old_want = old_want, .want = want};
+    tfrt_status_t status =
+        tfrt_bulk_manager_resume(bulk, peer->incarnation, TFRT_BULK_IN, &resumption);
+    is_here = !status;
+    tfrt_status_release(status);
+  }
   tfrt_wire_body_t body =
       tfrt_outgoing_want_body(value, TFRT_WIRE_WANT_VALUE, is_here ? offset : 0);
   body.want.resumes = resumes ? old_want : 0;

@@ -319,10 +319,15 @@ START_TEST(mistakes_of_the_caller_change_nothing) {
   status = tfrt_bulk_manager_send(host->manager, 1002, &send);
   ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_FAILED_PRECONDITION);
   tfrt_status_release(status);
-  status = tfrt_bulk_manager_resume_send(host->manager, 1002, 5, 6, 0, 1);
+  status =
+      tfrt_bulk_manager_resume(host->manager, 1002, TFRT_BULK_OUT,
+                               &(tfrt_bulk_resumption_t){.old_want = 5, .want = 6, .limit = 1});
   ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_NOT_FOUND);
   tfrt_status_release(status);
-  ck_assert(!tfrt_bulk_manager_resume_receive(host->manager, 1002, 5, 6));
+  status = tfrt_bulk_manager_resume(host->manager, 1002, TFRT_BULK_IN,
+                                    &(tfrt_bulk_resumption_t){.old_want = 5, .want = 6});
+  ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_NOT_FOUND);
+  tfrt_status_release(status);
   tfrt_bulk_manager_end(host->manager, 1002, TFRT_BULK_OUT, 5, NULL);
   tfrt_bulk_manager_end(host->manager, 1002, TFRT_BULK_IN, 5, NULL);
   ck_assert_uint_eq(tfrt_bulk_manager_counts(host->manager).sending, 0);

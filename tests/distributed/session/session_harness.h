@@ -97,6 +97,9 @@ tfrt_harness_host_t* tfrt_harness_add_host(tfrt_harness_world_t* world,
 tfrt_harness_host_t* tfrt_harness_add_simple_host(tfrt_harness_world_t* world,
                                                   uint64_t incarnation);
 
+// True if nothing of |host|'s manager is left.
+bool tfrt_harness_is_drained(const tfrt_harness_host_t* host);
+
 // Kills |host| and takes it down: its sessions die without a word to anybody.
 void tfrt_harness_kill(tfrt_harness_host_t* host);
 

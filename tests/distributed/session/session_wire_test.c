@@ -263,7 +263,7 @@ END_TEST
 // --- The end -----------------------------------------------------------------
 
 static bool has_nothing_left(void* argument) {
-  return tfrt_session_manager_is_drained(((tfrt_raw_fixture_t*)argument)->host->manager);
+  return tfrt_harness_is_drained(((tfrt_raw_fixture_t*)argument)->host);
 }
 
 // The host's writes to this peer never get through. The end of the stream, which goes behind them,

@@ -368,9 +368,9 @@ static void make_retired_call(tfrt_async_value_t* argument) {
 // then they run. The call counts as done: its caller, which made no call, must hear nothing.
 static void leave_and_flush_before_the_releases(void) {
   tfrt_node_lock_tables(borrower);
-  tfrt_incoming_call_try_leave(&call);
+  tfrt_incoming_gate_note(&call, TFRT_INCOMING_GATE_ON_TOLD);
   ck_assert_int_eq(call.gate.state, TFRT_INCOMING_GATE_LEAVING);
-  tfrt_incoming_call_advance_gate(&call);
+  tfrt_incoming_gate_note(&call, TFRT_INCOMING_GATE_ON_FLUSH);
   ck_assert_int_eq(call.gate.state, TFRT_INCOMING_GATE_LEAVING);
   call.execution.state = TFRT_EXECUTION_FINISHED;
   tfrt_node_unlock(borrower);
@@ -382,7 +382,7 @@ static void leave_and_flush_before_the_releases(void) {
 
 static void flush(void) {
   tfrt_node_lock_tables(borrower);
-  tfrt_incoming_call_advance_gate(&call);
+  tfrt_incoming_gate_note(&call, TFRT_INCOMING_GATE_ON_FLUSH);
   call.execution.state = TFRT_EXECUTION_FINISHED;
   tfrt_node_unlock(borrower);
 }
