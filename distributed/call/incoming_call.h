@@ -140,7 +140,7 @@ void tfrt_incoming_call_flush_later(tfrt_incoming_call_t* call);
 
 // --- incoming_gate.c ---------------------------------------------------------
 
-// What moves the gate of a call.
+// An event that may move the gate of a call.
 typedef enum tfrt_incoming_gate_event_e {
   TFRT_INCOMING_GATE_ON_FLUSH,   // the caller is about to hear what it doesn't know yet
   TFRT_INCOMING_GATE_ON_TOLD,    // it has heard that
