@@ -612,6 +612,7 @@ static tfrt_status_t tfrt_outgoing_call_on_item(tfrt_outgoing_call_t* call,
     }
     tfrt_remote_value_alias(result, call->arguments[argument], call->exports[argument]);
   } else {
+    if (call->take_inline && item->item.kind == TFRT_WIRE_ITEM_INLINE) result->held = false;
     tfrt_remote_value_on_item(result, &item->item);
   }
   call->results[item->index] = NULL;

@@ -107,6 +107,7 @@ struct tfrt_outgoing_call_s {
   bool timer_started;
   bool feeds_others;  // alone: its results are pushed to all of their users
   bool is_message;    // of TFRT_WIRE_BUILTIN_SEND
+  bool take_inline;   // a result that comes inline leaves no hold at the callee
   uint32_t argument_count;
   tfrt_async_value_t** arguments;  // +1 each; the arrays lie behind the record
   tfrt_object_t** exports;         // of arguments, by their place; one loan each, or NULL

@@ -260,6 +260,14 @@ bool tfrt_outgoing_unawaited_end(tfrt_unawaited_t* unawaited) {
 
 // --- The message -------------------------------------------------------------
 
+// True if nobody here has the chain that |call| gives, of a message: so a Release, whose packet
+// would often be its own, is spared. Hosts before FEATURE_TREES may not know the promise.
+static bool tfrt_outgoing_invoke_takes_inline(const tfrt_outgoing_call_t* call,
+                                              const tfrt_outgoing_call_request_t* request) {
+  return call->is_message && request->results_can_wait &&
+         (tfrt_session_features(call->peer->session) & TFRT_WIRE_FEATURE_TREES);
+}
+
 tfrt_status_t tfrt_outgoing_invoke_send(tfrt_outgoing_call_t* call,
                                         const tfrt_outgoing_call_request_t* request,
                                         uint32_t program, tfrt_arena_t* arena) {
@@ -287,10 +295,12 @@ tfrt_status_t tfrt_outgoing_invoke_send(tfrt_outgoing_call_t* call,
   // Outside of an execution nobody hurries the Results, or waits for their end.
   bool is_outside = request->results_can_wait && !tfrt_execution_unawaited(request->scope);
   body.invoke.results_can_wait = unawaited || is_outside;
+  body.invoke.take_inline = tfrt_outgoing_invoke_takes_inline(call, request);
   tfrt_peer_frame_t frame = {.job = call->job,
                              .request = request->request ? request->request->options.id : 0,
                              .deadline_ns = request->deadline_ns};
   TFRT_RETURN_IF_ERROR(tfrt_peer_try_send(call->peer, &frame, &body));
+  call->take_inline = body.invoke.take_inline;
   if (unawaited) tfrt_outgoing_unawaited_join(call, unawaited);
   return NULL;
 }

@@ -203,8 +203,23 @@ START_TEST(results_of_many_calls_are_given_back_by_few_messages) {
 }
 END_TEST
 
-// How many messages four hosts need that have a number of barriers behind one another.
-static uint64_t messages_of_barriers(int32_t barriers) {
+// The cost of barriers behind one another, for four hosts together.
+typedef struct barriers_cost_s {
+  uint64_t messages;
+  uint64_t released;  // names of results that were given back
+} barriers_cost_t;
+
+static uint64_t released_by_all(void) {
+  uint64_t released = 0;
+  for (uint32_t i = 0; i < 4; ++i) {
+    for (uint32_t j = 0; j < 4; ++j) {
+      if (i != j) released += tfrt_frame_oracle_released(world.frames, i, j);
+    }
+  }
+  return released;
+}
+
+static barriers_cost_t cost_of_barriers(int32_t barriers) {
   static const char program[] =
       "func.func @turns(%count: i32) -> !tfrt.chain {\n"
       "  %g = tfrt_dist.world\n"
@@ -227,20 +242,28 @@ static uint64_t messages_of_barriers(int32_t barriers) {
   uint64_t before = tfrt_simulated_network_message_count(world.network, TFRT_TRANSPORT_CONTROL);
   start_number(program, barriers);
   tfrt_node_world_await(&world);
-  uint64_t messages =
-      tfrt_simulated_network_message_count(world.network, TFRT_TRANSPORT_CONTROL) - before;
+  barriers_cost_t cost = {
+      .messages =
+          tfrt_simulated_network_message_count(world.network, TFRT_TRANSPORT_CONTROL) - before};
   drop_results();
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+  cost.released = released_by_all();
+  // Nor does a host keep what nobody gives back.
+  for (uint32_t i = 0; i < 4; ++i) {
+    ck_assert_uint_lt(tfrt_node_counts(world.hosts[i].node).objects, 10);
+  }
   end();
-  return messages;
+  return cost;
 }
 
 START_TEST(a_barrier_costs_one_message_for_each_host_and_round) {
   // Two rounds. Acknowledgements go with messages of the other direction, or many at once.
   const uint64_t barriers = 200;
-  uint64_t few = messages_of_barriers(10);
-  uint64_t many = messages_of_barriers(10 + (int32_t)barriers);
-  ck_assert_uint_ge(many - few, barriers * 4 * 2);
-  ck_assert_uint_le(many - few, barriers * (4 * 2 + 1));
+  barriers_cost_t few = cost_of_barriers(10);
+  barriers_cost_t many = cost_of_barriers(10 + (int32_t)barriers);
+  ck_assert_uint_ge(many.messages - few.messages, barriers * 4 * 2);
+  ck_assert_uint_le(many.messages - few.messages, barriers * (4 * 2 + 1));
+  ck_assert_uint_eq(many.released, few.released);
 }
 END_TEST
 
