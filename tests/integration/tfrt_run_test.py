@@ -103,6 +103,41 @@ SLEEPS_LONG = """func.func @main(%us: i32, %x: i32) -> (i32, !tfrt.chain) {
 }
 """
 
+# All hosts meet %turns times, each from a thread for blocking kernels; then host %bad, if there is
+# one, brings an error.
+MEETINGS = """func.func @part(%turns: i32, %bad: i32) -> !tfrt.chain {
+  %ch = tfrt.new.chain
+  %me = tfrt_dist.rank
+  %g = tfrt_dist.world
+  %t = tfrt_dht.create_uninitialized_tensor.f32.1 [1 : i64]
+  %c0 = tfrt_dht.fill_tensor_with_constant.f32 %t, %ch 2.0 : f32
+  %r:3 = tfrt.repeat.i32 %turns, %g, %t, %c0 : !tfrt_dist.group, !tfrt_tensor.tensor, !tfrt.chain {
+    %zero = tfrt.constant.i32 0
+    %there = "tfrt_test.blocking.usleep"(%zero) : (i32) -> !tfrt.chain
+    %c1 = tfrt.merge.chains %there, %c0 : !tfrt.chain, !tfrt.chain
+    %c2 = tfrt_dist.barrier %g, %c1
+    %s, %c3 = tfrt_dist.all_reduce %g, %t, %c2 {reduction = "mean"}
+    %b, %c4 = tfrt_dist.broadcast %g, %s, %c3 {root = 7 : i32}
+    tfrt.return %g, %b, %c4 : !tfrt_dist.group, !tfrt_tensor.tensor, !tfrt.chain
+  }
+  %one = tfrt.constant.i32 1
+  %distance = "tfrt.minus.i32"(%me, %bad) : (i32, i32) -> i32
+  %q, %rest = tfrt.div.i32 %one, %distance
+  %ready = "tfrt_test.blocking.usleep"(%rest) : (i32) -> !tfrt.chain
+  %x = "tfrt_test.identity"(%ready, %r#1) : (!tfrt.chain, !tfrt_tensor.tensor) -> !tfrt_tensor.tensor
+  %u, %c5 = tfrt_dist.all_gather %g, %x, %r#2
+  %sum = tfrt_tensor.sum %u axis 0
+  %p = tfrt_dht.print_tensor %sum, %c5
+  tfrt.return %p : !tfrt.chain
+}
+func.func @main(%turns: i32, %bad: i32) -> !tfrt.chain {
+  %l = tfrt_dist.call_all @part(%turns, %bad) : (i32, i32) -> (!tfrt_dist.list)
+  %leaf = tfrt.constant.i32 18
+  %r = tfrt_dist.list.get %l, %leaf : !tfrt.chain
+  tfrt.return %r : !tfrt.chain
+}
+"""
+
 # The types of its results, the divisions that make them, their names, and the types again.
 MANY_DIVISIONS = """func.func @main() -> (%s) {
   %%one = tfrt.constant.i32 1
@@ -426,6 +461,20 @@ class TfrtRunTest(unittest.TestCase):
         done = run("run", path, "--in-process=1025")
         self.assertEqual(done.returncode, 2)
         self.assertIn("from 1 to 1024", done.stderr)
+
+    def test_a_large_group_meets_on_many_threads(self):
+        # More than 16 members have a tree of two levels.
+        path = self.write("meetings.mlir", MEETINGS)
+        flags = ["--in-process=20", "--threads=4", "--arg", "turns=20", "--arg"]
+        done = run("run", path, *flags, "bad=20")
+        line = "DenseHostTensor dtype = f32, shape = [], values = [4.000000e+01]"
+        lines = [line, *("[%d] %s" % (rank, line) for rank in range(1, 20))]
+        sums = [text for text in done.stdout.splitlines() if "Tensor" in text]
+        self.assertEqual(sorted(sums), sorted(lines), done.stderr)
+        for bad in 0, 3, 19:
+            done = run("run", path, *flags, "bad=%d" % bad)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("Divide by zero", done.stderr)
 
     def test_what_is_known_is_printed_after_an_interrupt(self):
         """The result is known; what no result needs runs on for a while, or for too long."""
