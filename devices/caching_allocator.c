@@ -33,18 +33,18 @@ struct tfrt_caching_allocator_s {
   tfrt_list_link_t blocks;  // free ones, by size, smallest first
 };
 
-static tfrt_caching_allocator_t* tfrt_caching_allocator_of(tfrt_device_allocator_t* allocator) {
+static tfrt_caching_allocator_t* caching_allocator_of(tfrt_device_allocator_t* allocator) {
   return TFRT_CONTAINER_OF(allocator, tfrt_caching_allocator_t, base);
 }
 
-static tfrt_device_block_t* tfrt_device_block_of(tfrt_list_link_t* link) {
+static tfrt_device_block_t* device_block_of(tfrt_list_link_t* link) {
   return TFRT_CONTAINER_OF(link, tfrt_device_block_t, link);
 }
 
 // --- Blocks --------------------------------------------------------------------
 
 // Forgets |block|, but not its memory.
-static void tfrt_device_block_forget(tfrt_device_block_t* block) {
+static void device_block_forget(tfrt_device_block_t* block) {
   tfrt_device_t* device = block->device;
   tfrt_device_stream_release(block->home);
   tfrt_device_event_release(block->event);
@@ -54,16 +54,16 @@ static void tfrt_device_block_forget(tfrt_device_block_t* block) {
 }
 
 // Gives the memory of |block|, which no work uses any more, back to the driver.
-static void tfrt_device_block_free(tfrt_device_block_t* block) {
+static void device_block_free(tfrt_device_block_t* block) {
   tfrt_device_t* device = block->device;
   tfrt_device_report_kept(
       device, block->size,
       device->vtable->deallocate(device, block->space, block->address, block->size));
-  tfrt_device_block_forget(block);
+  device_block_forget(block);
 }
 
-static tfrt_status_t tfrt_device_block_allocate(tfrt_device_allocator_t* allocator, size_t size,
-                                                tfrt_device_block_t** out_block) {
+static tfrt_status_t device_block_allocate(tfrt_device_allocator_t* allocator, size_t size,
+                                           tfrt_device_block_t** out_block) {
   tfrt_device_t* device = allocator->device;
   tfrt_device_block_t* block =
       tfrt_allocator_allocate_zeroed(device->platform->allocator, sizeof(*block));
@@ -85,7 +85,7 @@ static tfrt_status_t tfrt_device_block_allocate(tfrt_device_allocator_t* allocat
 }
 
 // Records the point behind which |block| is free; a later one is as good.
-static void tfrt_device_block_record(tfrt_device_block_t* block) {
+static void device_block_record(tfrt_device_block_t* block) {
   tfrt_status_t status = tfrt_device_stream_record(block->home, block->event);
   block->is_unrecorded = status != NULL;
   tfrt_status_release(status);
@@ -93,9 +93,9 @@ static void tfrt_device_block_record(tfrt_device_block_t* block) {
 
 // Returns true if work of any stream may use the free |block| now. A block whose event can't be
 // queried counts as in use.
-static bool tfrt_device_block_is_done(tfrt_device_block_t* block) {
+static bool device_block_is_done(tfrt_device_block_t* block) {
   bool done = block->home == NULL;
-  if (block->is_unrecorded) tfrt_device_block_record(block);
+  if (block->is_unrecorded) device_block_record(block);
   if (!done && !block->is_unrecorded) {
     tfrt_status_release(tfrt_device_event_query(block->event, &done));
   }
@@ -104,7 +104,7 @@ static bool tfrt_device_block_is_done(tfrt_device_block_t* block) {
 
 // --- The cache -----------------------------------------------------------------
 
-static size_t tfrt_caching_allocator_round(size_t size) {
+static size_t caching_allocator_round(size_t size) {
   size_t step = TFRT_DEVICE_BLOCK_ROUNDING;
   while (step < size / 32) step *= 2;
   size_t rounded = (size + step - 1) / step * step;
@@ -113,15 +113,15 @@ static size_t tfrt_caching_allocator_round(size_t size) {
 
 // Takes the smallest free block of |size| bytes or more, and not much more, that work of
 // |home| may use now; NULL if there is none.
-static tfrt_device_block_t* tfrt_caching_allocator_take(tfrt_caching_allocator_t* cache,
-                                                        tfrt_device_stream_t* home, size_t size) {
+static tfrt_device_block_t* caching_allocator_take(tfrt_caching_allocator_t* cache,
+                                                   tfrt_device_stream_t* home, size_t size) {
   tfrt_device_block_t* found = NULL;
   tfrt_mutex_lock(&cache->mutex);
   for (tfrt_list_link_t* l = cache->blocks.next; l != &cache->blocks && !found; l = l->next) {
-    tfrt_device_block_t* block = tfrt_device_block_of(l);
+    tfrt_device_block_t* block = device_block_of(l);
     if (block->size < size) continue;
     if (block->size / 2 > size) break;
-    if ((home && block->home == home) || tfrt_device_block_is_done(block)) found = block;
+    if ((home && block->home == home) || device_block_is_done(block)) found = block;
   }
   if (found) tfrt_list_remove(&found->link);
   tfrt_mutex_unlock(&cache->mutex);
@@ -134,39 +134,39 @@ static tfrt_device_block_t* tfrt_caching_allocator_take(tfrt_caching_allocator_t
 }
 
 // Gives all free blocks that are done back to the driver; returns whether there were any.
-static bool tfrt_caching_allocator_trim(tfrt_caching_allocator_t* cache) {
+static bool caching_allocator_trim(tfrt_caching_allocator_t* cache) {
   tfrt_list_link_t done;
   tfrt_list_initialize(&done);
   tfrt_mutex_lock(&cache->mutex);
   for (tfrt_list_link_t* l = cache->blocks.next; l != &cache->blocks;) {
-    tfrt_device_block_t* block = tfrt_device_block_of(l);
+    tfrt_device_block_t* block = device_block_of(l);
     l = l->next;
-    if (!tfrt_device_block_is_done(block)) continue;
+    if (!device_block_is_done(block)) continue;
     tfrt_list_remove(&block->link);
     tfrt_list_push_back(&done, &block->link);
   }
   tfrt_mutex_unlock(&cache->mutex);
   bool any = !tfrt_list_is_empty(&done);
   for (tfrt_list_link_t* l; (l = tfrt_list_pop_front(&done));) {
-    tfrt_device_block_free(tfrt_device_block_of(l));
+    device_block_free(device_block_of(l));
   }
   return any;
 }
 
-static tfrt_status_t tfrt_caching_allocator_allocate(tfrt_device_allocator_t* allocator,
-                                                     tfrt_device_stream_t* home, size_t size,
-                                                     tfrt_device_address_t* out_address,
-                                                     void** out_block) {
-  tfrt_caching_allocator_t* cache = tfrt_caching_allocator_of(allocator);
-  size_t rounded = tfrt_caching_allocator_round(size);
-  tfrt_device_block_t* block = tfrt_caching_allocator_take(cache, home, rounded);
+static tfrt_status_t caching_allocator_allocate(tfrt_device_allocator_t* allocator,
+                                                tfrt_device_stream_t* home, size_t size,
+                                                tfrt_device_address_t* out_address,
+                                                void** out_block) {
+  tfrt_caching_allocator_t* cache = caching_allocator_of(allocator);
+  size_t rounded = caching_allocator_round(size);
+  tfrt_device_block_t* block = caching_allocator_take(cache, home, rounded);
   tfrt_status_t status = NULL;
   if (!block) {
-    status = tfrt_device_block_allocate(allocator, rounded, &block);
+    status = device_block_allocate(allocator, rounded, &block);
     if (tfrt_status_code(status) == TFRT_STATUS_RESOURCE_EXHAUSTED &&
-        tfrt_caching_allocator_trim(cache)) {
+        caching_allocator_trim(cache)) {
       tfrt_status_release(status);
-      status = tfrt_device_block_allocate(allocator, rounded, &block);
+      status = device_block_allocate(allocator, rounded, &block);
     }
   }
   if (status) return status;
@@ -175,59 +175,59 @@ static tfrt_status_t tfrt_caching_allocator_allocate(tfrt_device_allocator_t* al
   return NULL;
 }
 
-static void tfrt_caching_allocator_deallocate(tfrt_device_allocator_t* allocator,
-                                              tfrt_device_buffer_t* buffer,
-                                              tfrt_device_stream_t* stream) {
-  tfrt_caching_allocator_t* cache = tfrt_caching_allocator_of(allocator);
+static void caching_allocator_deallocate(tfrt_device_allocator_t* allocator,
+                                         tfrt_device_buffer_t* buffer,
+                                         tfrt_device_stream_t* stream) {
+  tfrt_caching_allocator_t* cache = caching_allocator_of(allocator);
   tfrt_device_block_t* block = buffer->block;
   if (stream) {
     block->home = tfrt_device_stream_retain(stream);
-    tfrt_device_block_record(block);
+    device_block_record(block);
   }
   tfrt_mutex_lock(&cache->mutex);
   tfrt_list_link_t* position = cache->blocks.previous;
-  while (position != &cache->blocks && tfrt_device_block_of(position)->size > block->size) {
+  while (position != &cache->blocks && device_block_of(position)->size > block->size) {
     position = position->previous;
   }
   tfrt_list_insert_after(position, &block->link);
   tfrt_mutex_unlock(&cache->mutex);
 }
 
-static void tfrt_caching_allocator_forget(tfrt_device_allocator_t* allocator,
-                                          tfrt_device_buffer_t* buffer) {
+static void caching_allocator_forget(tfrt_device_allocator_t* allocator,
+                                     tfrt_device_buffer_t* buffer) {
   (void)allocator;
-  tfrt_device_block_forget(buffer->block);
+  device_block_forget(buffer->block);
 }
 
 // --- The end -------------------------------------------------------------------
 
-static void tfrt_device_block_run(tfrt_task_t* task) {
+static void device_block_run(tfrt_task_t* task) {
   tfrt_device_block_t* block = TFRT_CONTAINER_OF(task, tfrt_device_block_t, task);
   tfrt_status_t lost = tfrt_device_check(block->device);
   if (lost || !tfrt_async_value_is_error(block->value)) {
-    tfrt_device_block_free(block);
+    device_block_free(block);
   } else {
     tfrt_status_t why = tfrt_async_value_error(block->value);
     tfrt_device_report_kept(block->device, block->size, tfrt_status_retain(why));
-    tfrt_device_block_forget(block);
+    device_block_forget(block);
   }
   tfrt_status_release(lost);
 }
 
 // A value (+1) that becomes available when no work uses the free |block| any more.
-static tfrt_async_value_t* tfrt_device_block_await(tfrt_device_block_t* block) {
+static tfrt_async_value_t* device_block_await(tfrt_device_block_t* block) {
   if (!block->home) return tfrt_async_value_ready_chain();
   if (block->is_unrecorded) return tfrt_device_stream_await(block->home);
   return tfrt_device_event_await(block->event);
 }
 
-static void tfrt_caching_allocator_destroy(tfrt_device_allocator_t* allocator) {
-  tfrt_caching_allocator_t* cache = tfrt_caching_allocator_of(allocator);
+static void caching_allocator_destroy(tfrt_device_allocator_t* allocator) {
+  tfrt_caching_allocator_t* cache = caching_allocator_of(allocator);
   tfrt_allocator_t memory = allocator->device->platform->allocator;
   for (tfrt_list_link_t* l; (l = tfrt_list_pop_front(&cache->blocks));) {
-    tfrt_device_block_t* block = tfrt_device_block_of(l);
-    tfrt_task_initialize(&block->task, tfrt_device_block_run);
-    block->value = tfrt_device_block_await(block);
+    tfrt_device_block_t* block = device_block_of(l);
+    tfrt_task_initialize(&block->task, device_block_run);
+    block->value = device_block_await(block);
     tfrt_async_value_and_then(block->value, &block->task);
   }
   tfrt_mutex_deinitialize(&cache->mutex);
@@ -235,8 +235,8 @@ static void tfrt_caching_allocator_destroy(tfrt_device_allocator_t* allocator) {
 }
 
 static const tfrt_device_allocator_vtable_t caching_vtable = {
-    tfrt_caching_allocator_destroy, tfrt_caching_allocator_allocate,
-    tfrt_caching_allocator_deallocate, tfrt_caching_allocator_forget};
+    caching_allocator_destroy, caching_allocator_allocate, caching_allocator_deallocate,
+    caching_allocator_forget};
 
 tfrt_status_t tfrt_device_allocator_create_caching(tfrt_device_t* device, tfrt_device_space_t space,
                                                    tfrt_device_allocator_t** out_allocator) {

@@ -26,21 +26,20 @@ void tfrt_device_allocator_release(tfrt_device_allocator_t* allocator) {
   tfrt_device_release(device);
 }
 
-static void tfrt_device_allocator_take_back(tfrt_device_buffer_t* buffer,
-                                            tfrt_device_stream_t* stream) {
+static void device_allocator_take_back(tfrt_device_buffer_t* buffer, tfrt_device_stream_t* stream) {
   tfrt_device_allocator_t* allocator = buffer->owner;
   if (buffer->address != 0) allocator->vtable->deallocate(allocator, buffer, stream);
   tfrt_device_allocator_release(allocator);
 }
 
-static void tfrt_device_allocator_forget(tfrt_device_buffer_t* buffer) {
+static void device_allocator_forget(tfrt_device_buffer_t* buffer) {
   tfrt_device_allocator_t* allocator = buffer->owner;
   if (buffer->address != 0) allocator->vtable->forget(allocator, buffer);
   tfrt_device_allocator_release(allocator);
 }
 
-static const tfrt_device_buffer_source_t allocator_source = {tfrt_device_allocator_take_back,
-                                                             tfrt_device_allocator_forget};
+static const tfrt_device_buffer_source_t allocator_source = {device_allocator_take_back,
+                                                             device_allocator_forget};
 
 tfrt_status_t tfrt_device_allocator_allocate(tfrt_device_allocator_t* allocator,
                                              tfrt_device_stream_t* stream, size_t size,
@@ -71,37 +70,33 @@ tfrt_status_t tfrt_device_allocator_allocate(tfrt_device_allocator_t* allocator,
 
 // --- The driver's pools ----------------------------------------------------------
 
-static void tfrt_device_pool_destroy(tfrt_device_allocator_t* allocator) {
+static void device_pool_destroy(tfrt_device_allocator_t* allocator) {
   tfrt_allocator_free(allocator->device->platform->allocator, allocator, sizeof(*allocator));
 }
 
-static tfrt_status_t tfrt_device_pool_allocate(tfrt_device_allocator_t* allocator,
-                                               tfrt_device_stream_t* home, size_t size,
-                                               tfrt_device_address_t* out_address,
-                                               void** out_block) {
+static tfrt_status_t device_pool_allocate(tfrt_device_allocator_t* allocator,
+                                          tfrt_device_stream_t* home, size_t size,
+                                          tfrt_device_address_t* out_address, void** out_block) {
   (void)allocator;
   *out_block = NULL;
   return home->vtable->allocate(home, size, out_address);
 }
 
-static void tfrt_device_pool_deallocate(tfrt_device_allocator_t* allocator,
-                                        tfrt_device_buffer_t* buffer,
-                                        tfrt_device_stream_t* stream) {
+static void device_pool_deallocate(tfrt_device_allocator_t* allocator, tfrt_device_buffer_t* buffer,
+                                   tfrt_device_stream_t* stream) {
   // A buffer always has its home. Without |stream| the device is lost, and its memory with it.
   tfrt_device_stream_t* last = stream ? stream : buffer->home;
   tfrt_device_report_kept(allocator->device, buffer->size,
                           last->vtable->deallocate(last, buffer->address, buffer->size));
 }
 
-static void tfrt_device_pool_forget(tfrt_device_allocator_t* allocator,
-                                    tfrt_device_buffer_t* buffer) {
+static void device_pool_forget(tfrt_device_allocator_t* allocator, tfrt_device_buffer_t* buffer) {
   (void)allocator;
   (void)buffer;
 }
 
 static const tfrt_device_allocator_vtable_t pool_vtable = {
-    tfrt_device_pool_destroy, tfrt_device_pool_allocate, tfrt_device_pool_deallocate,
-    tfrt_device_pool_forget};
+    device_pool_destroy, device_pool_allocate, device_pool_deallocate, device_pool_forget};
 
 tfrt_status_t tfrt_device_allocator_create(tfrt_device_t* device,
                                            tfrt_device_allocator_t** out_allocator) {

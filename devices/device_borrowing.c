@@ -37,9 +37,9 @@ void tfrt_device_lender_release(tfrt_device_lender_t* lender) {
   tfrt_allocator_free(lender->allocator, lender, sizeof(*lender));
 }
 
-static tfrt_status_t tfrt_device_lender_connect(const tfrt_device_lending_t* lending,
-                                                const uint8_t name[TFRT_LENDING_NAME_SIZE],
-                                                int* out_socket) {
+static tfrt_status_t device_lender_connect(const tfrt_device_lending_t* lending,
+                                           const uint8_t name[TFRT_LENDING_NAME_SIZE],
+                                           int* out_socket) {
   struct sockaddr_un address;
   unsigned size;
   tfrt_device_lending_address(name, &address, &size);
@@ -63,7 +63,7 @@ static tfrt_status_t tfrt_device_lender_connect(const tfrt_device_lending_t* len
 }
 
 // The lender |name| (+1), or NULL. With the mutex held.
-static tfrt_device_lender_t* tfrt_device_lending_find_lender(
+static tfrt_device_lender_t* device_lending_find_lender(
     tfrt_device_lending_t* lending, const uint8_t name[TFRT_LENDING_NAME_SIZE]) {
   for (tfrt_list_link_t* l = lending->lenders.next; l != &lending->lenders; l = l->next) {
     tfrt_device_lender_t* lender = TFRT_CONTAINER_OF(l, tfrt_device_lender_t, link);
@@ -76,15 +76,15 @@ static tfrt_device_lender_t* tfrt_device_lending_find_lender(
 
 // Sets |*out_lender| (+1) to the connection to the lender |name|. If two threads connect, the
 // connection of the first one stays.
-static tfrt_status_t tfrt_device_lending_reach(tfrt_device_lending_t* lending,
-                                               const uint8_t name[TFRT_LENDING_NAME_SIZE],
-                                               tfrt_device_lender_t** out_lender) {
+static tfrt_status_t device_lending_reach(tfrt_device_lending_t* lending,
+                                          const uint8_t name[TFRT_LENDING_NAME_SIZE],
+                                          tfrt_device_lender_t** out_lender) {
   tfrt_mutex_lock(&lending->mutex);
-  *out_lender = tfrt_device_lending_find_lender(lending, name);
+  *out_lender = device_lending_find_lender(lending, name);
   tfrt_mutex_unlock(&lending->mutex);
   if (*out_lender) return NULL;
   int socket = -1;
-  TFRT_RETURN_IF_ERROR(tfrt_device_lender_connect(lending, name, &socket));
+  TFRT_RETURN_IF_ERROR(device_lender_connect(lending, name, &socket));
   tfrt_device_lender_t* lender =
       tfrt_allocator_allocate_zeroed(lending->allocator, sizeof(*lender));
   if (!lender) {
@@ -98,7 +98,7 @@ static tfrt_status_t tfrt_device_lending_reach(tfrt_device_lending_t* lending,
   tfrt_mutex_initialize(&lender->mutex);
   tfrt_list_initialize(&lender->link);
   tfrt_mutex_lock(&lending->mutex);
-  *out_lender = tfrt_device_lending_find_lender(lending, name);
+  *out_lender = device_lending_find_lender(lending, name);
   bool is_new = !*out_lender && lending->is_serving;
   if (is_new) {
     tfrt_ref_count_increment(&lender->ref_count);
@@ -116,17 +116,16 @@ static tfrt_status_t tfrt_device_lending_reach(tfrt_device_lending_t* lending,
   return status;
 }
 
-static tfrt_lending_pool_t* tfrt_device_lender_find_pool(const tfrt_device_lender_t* lender,
-                                                         const tfrt_device_t* device) {
+static tfrt_lending_pool_t* device_lender_find_pool(const tfrt_device_lender_t* lender,
+                                                    const tfrt_device_t* device) {
   tfrt_lending_pool_t* pool = lender->pools;
   while (pool && pool->device != device) pool = pool->next;
   return pool;
 }
 
 // Opens the pool that |descriptor| stands for. With the lender's mutex held.
-static tfrt_status_t tfrt_device_lender_add_pool(tfrt_device_lender_t* lender,
-                                                 tfrt_device_t* device, int descriptor,
-                                                 tfrt_lending_pool_t** out_pool) {
+static tfrt_status_t device_lender_add_pool(tfrt_device_lender_t* lender, tfrt_device_t* device,
+                                            int descriptor, tfrt_lending_pool_t** out_pool) {
   *out_pool = tfrt_allocator_allocate_zeroed(lender->allocator, sizeof(**out_pool));
   if (!*out_pool) return tfrt_status_out_of_memory();
   tfrt_status_t status = device->sharing->open_pool(device, descriptor, &(*out_pool)->pool);
@@ -142,8 +141,8 @@ static tfrt_status_t tfrt_device_lender_add_pool(tfrt_device_lender_t* lender,
 }
 
 // Receives one message, with at most one descriptor, which is -1 if there is none.
-static bool tfrt_device_lender_receive(const tfrt_device_lender_t* lender,
-                                       tfrt_lending_message_t* out_answer, int* out_descriptor) {
+static bool device_lender_receive(const tfrt_device_lender_t* lender,
+                                  tfrt_lending_message_t* out_answer, int* out_descriptor) {
   union {
     char room[CMSG_SPACE(sizeof(int))];
     struct cmsghdr align;
@@ -167,16 +166,16 @@ static bool tfrt_device_lender_receive(const tfrt_device_lender_t* lender,
   return size == (ssize_t)sizeof(*out_answer) && out_answer->magic == TFRT_LENDING_MAGIC;
 }
 
-static bool tfrt_device_lender_send(const tfrt_device_lender_t* lender, tfrt_lending_kind_t kind,
-                                    const tfrt_lending_ticket_t* ticket) {
+static bool device_lender_send(const tfrt_device_lender_t* lender, tfrt_lending_kind_t kind,
+                               const tfrt_lending_ticket_t* ticket) {
   tfrt_lending_message_t message = {
       .magic = TFRT_LENDING_MAGIC, .kind = kind, .number = ticket->number};
   memcpy(message.secret, ticket->secret, sizeof(message.secret));
   return send(lender->socket, &message, sizeof(message), MSG_NOSIGNAL) == (ssize_t)sizeof(message);
 }
 
-static tfrt_status_t tfrt_device_lender_answer_error(const tfrt_lending_ticket_t* ticket,
-                                                     const tfrt_lending_message_t* answer) {
+static tfrt_status_t device_lender_answer_error(const tfrt_lending_ticket_t* ticket,
+                                                const tfrt_lending_message_t* answer) {
   if (answer->kind == TFRT_LENDING_REFUSED) {
     return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "the lender no longer offers this loan");
   }
@@ -188,16 +187,16 @@ static tfrt_status_t tfrt_device_lender_answer_error(const tfrt_lending_ticket_t
 
 // Takes the loan of |ticket|; sets |*out_is_taken| if CLOSE is due, and |*out_pool| to the pool
 // that it is from.
-static tfrt_status_t tfrt_device_lender_open(tfrt_device_lender_t* lender, tfrt_device_t* device,
-                                             const tfrt_lending_ticket_t* ticket,
-                                             bool* out_is_taken, void** out_pool) {
+static tfrt_status_t device_lender_open(tfrt_device_lender_t* lender, tfrt_device_t* device,
+                                        const tfrt_lending_ticket_t* ticket, bool* out_is_taken,
+                                        void** out_pool) {
   tfrt_lending_message_t answer = {0};
   int descriptor = -1;
   tfrt_mutex_lock(&lender->mutex);
-  tfrt_lending_pool_t* pool = tfrt_device_lender_find_pool(lender, device);
+  tfrt_lending_pool_t* pool = device_lender_find_pool(lender, device);
   tfrt_lending_kind_t kind = pool ? TFRT_LENDING_OPEN : TFRT_LENDING_OPEN_WITH_POOL;
-  bool is_good = !lender->is_broken && tfrt_device_lender_send(lender, kind, ticket) &&
-                 tfrt_device_lender_receive(lender, &answer, &descriptor) &&
+  bool is_good = !lender->is_broken && device_lender_send(lender, kind, ticket) &&
+                 device_lender_receive(lender, &answer, &descriptor) &&
                  answer.number == ticket->number;
   tfrt_status_t status = NULL;
   if (!is_good) {
@@ -208,23 +207,22 @@ static tfrt_status_t tfrt_device_lender_open(tfrt_device_lender_t* lender, tfrt_
   } else {
     *out_is_taken = answer.kind == TFRT_LENDING_OPENED;
     if (!*out_is_taken || answer.offset != ticket->offset || answer.size != ticket->size) {
-      status = tfrt_device_lender_answer_error(ticket, &answer);
+      status = device_lender_answer_error(ticket, &answer);
     }
   }
   if (!status && !pool && descriptor < 0) {
     status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "the lender sends no pool");
   }
-  if (!status && !pool) status = tfrt_device_lender_add_pool(lender, device, descriptor, &pool);
+  if (!status && !pool) status = device_lender_add_pool(lender, device, descriptor, &pool);
   if (!status) *out_pool = pool->pool;
   tfrt_mutex_unlock(&lender->mutex);
   if (descriptor >= 0) close(descriptor);
   return status;
 }
 
-static void tfrt_device_lender_close(tfrt_device_lender_t* lender,
-                                     const tfrt_lending_ticket_t* ticket) {
+static void device_lender_close(tfrt_device_lender_t* lender, const tfrt_lending_ticket_t* ticket) {
   tfrt_mutex_lock(&lender->mutex);
-  if (!lender->is_broken && !tfrt_device_lender_send(lender, TFRT_LENDING_CLOSE, ticket)) {
+  if (!lender->is_broken && !device_lender_send(lender, TFRT_LENDING_CLOSE, ticket)) {
     // The end of the connection says the same.
     lender->is_broken = true;
     shutdown(lender->socket, SHUT_RDWR);
@@ -248,7 +246,7 @@ typedef struct tfrt_device_fetch_s {
   tfrt_indirect_value_t* promise;  // +1
 } tfrt_device_fetch_t;
 
-static void tfrt_device_fetch_free(tfrt_device_fetch_t* fetch) {
+static void device_fetch_free(tfrt_device_fetch_t* fetch) {
   tfrt_device_lending_t* lending = fetch->lending;
   tfrt_device_lender_release(fetch->lender);
   tfrt_device_release(fetch->device);
@@ -263,21 +261,21 @@ static void tfrt_device_fetch_free(tfrt_device_fetch_t* fetch) {
 }
 
 // Ends |fetch| with |status| (consumed): closes what is open, then says so.
-static void tfrt_device_fetch_end(tfrt_device_fetch_t* fetch, tfrt_status_t status) {
+static void device_fetch_end(tfrt_device_fetch_t* fetch, tfrt_status_t status) {
   if (fetch->address != 0) {
     tfrt_status_t closed = fetch->device->sharing->close_block(fetch->device, fetch->address);
     tfrt_device_report_kept(fetch->device, (size_t)fetch->ticket.size, closed);
   }
-  if (fetch->is_taken) tfrt_device_lender_close(fetch->lender, &fetch->ticket);
+  if (fetch->is_taken) device_lender_close(fetch->lender, &fetch->ticket);
   tfrt_indirect_value_t* promise = fetch->promise;
-  tfrt_device_fetch_free(fetch);
+  device_fetch_free(fetch);
   tfrt_indirect_value_forward_take(promise, status ? tfrt_async_value_create_error_take(status)
                                                    : tfrt_async_value_ready_chain());
   tfrt_async_value_release(&promise->base);
 }
 
 // Finds the device that has the block, here.
-static tfrt_status_t tfrt_device_fetch_find(tfrt_device_fetch_t* fetch) {
+static tfrt_status_t device_fetch_find(tfrt_device_fetch_t* fetch) {
   tfrt_device_t* target = fetch->port->device;
   const tfrt_lending_ticket_t* ticket = &fetch->ticket;
   if (!target->sharing) {
@@ -298,15 +296,15 @@ static tfrt_status_t tfrt_device_fetch_find(tfrt_device_fetch_t* fetch) {
   return tfrt_device_platform_device(target->platform, ordinal, &fetch->device);
 }
 
-static void tfrt_device_fetch_ignore(void* context) { (void)context; }
+static void device_fetch_ignore(void* context) { (void)context; }
 
 // Begins the copy from the block, which is open.
-static tfrt_status_t tfrt_device_fetch_copy(tfrt_device_fetch_t* fetch) {
+static tfrt_status_t device_fetch_copy(tfrt_device_fetch_t* fetch) {
   const tfrt_lending_ticket_t* ticket = &fetch->ticket;
   tfrt_device_buffer_t* source;
   TFRT_RETURN_IF_ERROR(tfrt_device_buffer_create_external(
       fetch->device, TFRT_DEVICE_SPACE_DEVICE, fetch->address + ticket->offset,
-      (size_t)ticket->size, tfrt_device_fetch_ignore, NULL, &source));
+      (size_t)ticket->size, device_fetch_ignore, NULL, &source));
   tfrt_status_t status =
       tfrt_device_stream_copy(fetch->port->in, fetch->target, 0, source, 0, (size_t)ticket->size);
   // Awaited in any case: no work touches either end when the fetch is over.
@@ -315,43 +313,43 @@ static tfrt_status_t tfrt_device_fetch_copy(tfrt_device_fetch_t* fetch) {
   return status;
 }
 
-static tfrt_status_t tfrt_device_fetch_begin(tfrt_device_fetch_t* fetch) {
+static tfrt_status_t device_fetch_begin(tfrt_device_fetch_t* fetch) {
   const tfrt_lending_ticket_t* ticket = &fetch->ticket;
   TFRT_RETURN_IF_ERROR(tfrt_device_lending_serve(fetch->lending));
-  TFRT_RETURN_IF_ERROR(tfrt_device_fetch_find(fetch));
-  TFRT_RETURN_IF_ERROR(tfrt_device_lending_reach(fetch->lending, ticket->name, &fetch->lender));
+  TFRT_RETURN_IF_ERROR(device_fetch_find(fetch));
+  TFRT_RETURN_IF_ERROR(device_lending_reach(fetch->lending, ticket->name, &fetch->lender));
   void* pool = NULL;
   TFRT_RETURN_IF_ERROR(
-      tfrt_device_lender_open(fetch->lender, fetch->device, ticket, &fetch->is_taken, &pool));
+      device_lender_open(fetch->lender, fetch->device, ticket, &fetch->is_taken, &pool));
   TFRT_RETURN_IF_ERROR(
       fetch->device->sharing->open_block(fetch->device, pool, fetch->port->device, ticket->block,
                                          (size_t)(ticket->offset + ticket->size), &fetch->address));
-  return tfrt_device_fetch_copy(fetch);
+  return device_fetch_copy(fetch);
 }
 
-static void tfrt_device_fetch_finish(tfrt_task_t* task) {
+static void device_fetch_finish(tfrt_task_t* task) {
   tfrt_device_fetch_t* fetch = TFRT_CONTAINER_OF(task, tfrt_device_fetch_t, task);
   tfrt_status_t status = NULL;
   if (tfrt_async_value_is_error(fetch->copied)) {
     status = tfrt_status_retain(tfrt_async_value_error(fetch->copied));
   }
-  tfrt_device_fetch_end(fetch, status);
+  device_fetch_end(fetch, status);
 }
 
-static void tfrt_device_fetch_run(tfrt_task_t* task) {
+static void device_fetch_run(tfrt_task_t* task) {
   tfrt_device_fetch_t* fetch = TFRT_CONTAINER_OF(task, tfrt_device_fetch_t, task);
-  tfrt_status_t status = tfrt_device_fetch_begin(fetch);
+  tfrt_status_t status = device_fetch_begin(fetch);
   if (status) {
-    tfrt_device_fetch_end(fetch, status);
+    device_fetch_end(fetch, status);
     return;
   }
-  tfrt_task_initialize(&fetch->task, tfrt_device_fetch_finish);
+  tfrt_task_initialize(&fetch->task, device_fetch_finish);
   tfrt_async_value_and_then(fetch->copied, &fetch->task);
 }
 
 // Checks the untrusted |ticket| of |size| bytes as far as that goes here.
-static tfrt_status_t tfrt_device_fetch_check(const void* ticket, size_t size, size_t target_size,
-                                             tfrt_lending_ticket_t* out_ticket) {
+static tfrt_status_t device_fetch_check(const void* ticket, size_t size, size_t target_size,
+                                        tfrt_lending_ticket_t* out_ticket) {
   const char* mistake = NULL;
   if (size != sizeof(*out_ticket)) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
@@ -375,7 +373,7 @@ tfrt_async_value_t* tfrt_device_lending_fetch(tfrt_device_lending_t* lending, co
                                               tfrt_device_buffer_t* target) {
   tfrt_device_fetch_t* fetch = tfrt_allocator_allocate_zeroed(lending->allocator, sizeof(*fetch));
   if (!fetch) return tfrt_async_value_out_of_memory();
-  tfrt_status_t status = tfrt_device_fetch_check(ticket, size, target->size, &fetch->ticket);
+  tfrt_status_t status = device_fetch_check(ticket, size, target->size, &fetch->ticket);
   fetch->promise = status ? NULL : tfrt_indirect_value_create();
   if (!status && !fetch->promise) status = tfrt_status_out_of_memory();
   if (status) {
@@ -389,10 +387,10 @@ tfrt_async_value_t* tfrt_device_lending_fetch(tfrt_device_lending_t* lending, co
   ++lending->counts.fetches;
   tfrt_mutex_unlock(&lending->mutex);
   tfrt_async_value_t* done = tfrt_async_value_retain(&fetch->promise->base);
-  tfrt_task_initialize(&fetch->task, tfrt_device_fetch_run);
+  tfrt_task_initialize(&fetch->task, device_fetch_run);
   if (!tfrt_work_queue_add_blocking_task(lending->work_queue, &fetch->task, true)) {
-    tfrt_device_fetch_end(fetch, tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED,
-                                                    "no thread to borrow memory of devices by"));
+    device_fetch_end(fetch, tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED,
+                                               "no thread to borrow memory of devices by"));
   }
   return done;
 }

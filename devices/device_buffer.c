@@ -27,7 +27,7 @@ tfrt_status_t tfrt_device_buffer_create(tfrt_device_t* device, tfrt_device_space
   return NULL;
 }
 
-static void tfrt_device_buffer_destroy(tfrt_device_buffer_t* buffer) {
+static void device_buffer_destroy(tfrt_device_buffer_t* buffer) {
   tfrt_device_t* device = buffer->device;
   tfrt_device_stream_release(buffer->home);
   tfrt_mutex_deinitialize(&buffer->mutex);
@@ -59,7 +59,7 @@ typedef struct tfrt_device_buffer_end_s {
   size_t size;
 } tfrt_device_buffer_end_t;
 
-static void tfrt_device_buffer_end_run(tfrt_task_t* task) {
+static void device_buffer_end_run(tfrt_task_t* task) {
   tfrt_device_buffer_end_t* end = TFRT_CONTAINER_OF(task, tfrt_device_buffer_end_t, task);
   tfrt_device_t* device = end->device;
   tfrt_status_t lost = tfrt_device_check(device);
@@ -77,21 +77,21 @@ static void tfrt_device_buffer_end_run(tfrt_task_t* task) {
 
 // Work can only be awaited, not put behind the stream: the host takes the memory back. On a
 // lost device nothing runs any more, so there is nothing to wait for.
-static void tfrt_device_buffer_free_external(tfrt_device_buffer_t* buffer,
-                                             tfrt_device_stream_t* stream) {
+static void device_buffer_free_external(tfrt_device_buffer_t* buffer,
+                                        tfrt_device_stream_t* stream) {
   tfrt_device_buffer_end_t* end = buffer->owner;
   end->value = stream ? tfrt_device_stream_await(stream) : tfrt_async_value_ready_chain();
   tfrt_async_value_and_then(end->value, &end->task);
 }
 
-static void tfrt_device_buffer_forget_external(tfrt_device_buffer_t* buffer) {
+static void device_buffer_forget_external(tfrt_device_buffer_t* buffer) {
   tfrt_device_buffer_end_t* end = buffer->owner;
   tfrt_allocator_free(buffer->device->platform->allocator, end, sizeof(*end));
   tfrt_device_release(buffer->device);
 }
 
-static const tfrt_device_buffer_source_t external_source = {tfrt_device_buffer_free_external,
-                                                            tfrt_device_buffer_forget_external};
+static const tfrt_device_buffer_source_t external_source = {device_buffer_free_external,
+                                                            device_buffer_forget_external};
 
 tfrt_status_t tfrt_device_buffer_create_external(tfrt_device_t* device, tfrt_device_space_t space,
                                                  tfrt_device_address_t address, size_t size,
@@ -107,7 +107,7 @@ tfrt_status_t tfrt_device_buffer_create_external(tfrt_device_t* device, tfrt_dev
     tfrt_allocator_free(allocator, end, sizeof(*end));
     return status;
   }
-  tfrt_task_initialize(&end->task, tfrt_device_buffer_end_run);
+  tfrt_task_initialize(&end->task, device_buffer_end_run);
   end->release = release;
   end->context = context;
   end->size = size;
@@ -122,7 +122,7 @@ typedef struct tfrt_device_pinned_s {
   tfrt_host_buffer_t* host_buffer;  // +1
 } tfrt_device_pinned_t;
 
-static void tfrt_device_pinned_release(void* context) {
+static void device_pinned_release(void* context) {
   tfrt_device_pinned_t* pinned = context;
   tfrt_device_t* device = pinned->device;
   tfrt_host_buffer_t* host_buffer = pinned->host_buffer;
@@ -155,21 +155,21 @@ tfrt_status_t tfrt_device_buffer_create_pinned(tfrt_device_t* device,
   pinned->host_buffer = tfrt_host_buffer_retain(host_buffer);
   status = tfrt_device_buffer_create_external(
       device, TFRT_DEVICE_SPACE_HOST, (tfrt_device_address_t)(uintptr_t)host_buffer->data,
-      host_buffer->size, tfrt_device_pinned_release, pinned, out_buffer);
-  if (status) tfrt_device_pinned_release(pinned);
+      host_buffer->size, device_pinned_release, pinned, out_buffer);
+  if (status) device_pinned_release(pinned);
   return status;
 }
 
 // --- Using ---------------------------------------------------------------------
 
-static const tfrt_device_buffer_t* tfrt_device_buffer_root(const tfrt_device_buffer_t* buffer) {
+static const tfrt_device_buffer_t* device_buffer_root(const tfrt_device_buffer_t* buffer) {
   return buffer->parent ? buffer->parent : buffer;
 }
 
 tfrt_status_t tfrt_device_buffer_check(const tfrt_device_buffer_t* buffer, size_t offset,
                                        size_t size) {
   // Relaxed: the caller orders freeing with all uses; this finds where it didn't.
-  if (atomic_load_explicit(&((tfrt_device_buffer_t*)tfrt_device_buffer_root(buffer))->is_freed,
+  if (atomic_load_explicit(&((tfrt_device_buffer_t*)device_buffer_root(buffer))->is_freed,
                            memory_order_relaxed)) {
     return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
                               "%s: a buffer of %zu bytes is used after it was freed",
@@ -184,7 +184,7 @@ tfrt_status_t tfrt_device_buffer_check(const tfrt_device_buffer_t* buffer, size_
 // The mutex is held across one event of the driver, and only where a buffer is used by more
 // streams than there is room for.
 tfrt_status_t tfrt_device_buffer_use(tfrt_device_buffer_t* buffer, tfrt_device_stream_t* stream) {
-  tfrt_device_buffer_t* root = (tfrt_device_buffer_t*)tfrt_device_buffer_root(buffer);
+  tfrt_device_buffer_t* root = (tfrt_device_buffer_t*)device_buffer_root(buffer);
   if (stream == root->home) return NULL;
   tfrt_mutex_lock(&root->mutex);
   bool is_known = false;
@@ -206,7 +206,7 @@ tfrt_status_t tfrt_device_buffer_use(tfrt_device_buffer_t* buffer, tfrt_device_s
 
 // The streams are looked up first: a join is some calls of the driver.
 tfrt_status_t tfrt_device_buffer_join(tfrt_device_buffer_t* buffer, tfrt_device_stream_t* stream) {
-  tfrt_device_buffer_t* root = (tfrt_device_buffer_t*)tfrt_device_buffer_root(buffer);
+  tfrt_device_buffer_t* root = (tfrt_device_buffer_t*)device_buffer_root(buffer);
   tfrt_device_stream_t* streams[TFRT_DEVICE_BUFFER_MAX_USERS + 1];
   uint32_t count = 0;
   if (root->home) streams[count++] = tfrt_device_stream_retain(root->home);
@@ -227,7 +227,7 @@ tfrt_status_t tfrt_device_buffer_join(tfrt_device_buffer_t* buffer, tfrt_device_
 
 // Gives the memory back behind all work that uses it, and behind |stream|, if not NULL. The
 // caller has made sure that this happens once.
-static void tfrt_device_buffer_finish(tfrt_device_buffer_t* buffer, tfrt_device_stream_t* stream) {
+static void device_buffer_finish(tfrt_device_buffer_t* buffer, tfrt_device_stream_t* stream) {
   tfrt_device_stream_t* last = stream ? stream : buffer->home;
   if (!last && buffer->user_count > 0) last = buffer->users[0];
   tfrt_status_t status = NULL;
@@ -263,9 +263,9 @@ void tfrt_device_buffer_release(tfrt_device_buffer_t* buffer) {
   tfrt_device_buffer_t* parent = buffer->parent;
   // Relaxed: the count ordered everybody else's uses before this.
   if (!parent && !atomic_load_explicit(&buffer->is_freed, memory_order_relaxed)) {
-    tfrt_device_buffer_finish(buffer, NULL);
+    device_buffer_finish(buffer, NULL);
   }
-  tfrt_device_buffer_destroy(buffer);
+  device_buffer_destroy(buffer);
   tfrt_device_buffer_release(parent);
 }
 
@@ -282,6 +282,6 @@ tfrt_status_t tfrt_device_buffer_free(tfrt_device_buffer_t* buffer, tfrt_device_
                               "%s: a buffer of %zu bytes is freed twice", buffer->device->name,
                               buffer->size);
   }
-  tfrt_device_buffer_finish(buffer, stream);
+  device_buffer_finish(buffer, stream);
   return NULL;
 }

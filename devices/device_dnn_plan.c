@@ -27,8 +27,8 @@ void tfrt_device_dnn_plan_release(tfrt_device_dnn_plan_t* plan) {
 // --- Checks of forms ---------------------------------------------------------------------
 
 // Checks that the |count| |numbers|, which messages call |name|, lie from |least| to INT32_MAX.
-static tfrt_status_t tfrt_dnn_plan_check_numbers(const char* name, const int64_t* numbers,
-                                                 uint32_t count, int64_t least) {
+static tfrt_status_t dnn_plan_check_numbers(const char* name, const int64_t* numbers,
+                                            uint32_t count, int64_t least) {
   for (uint32_t i = 0; i < count; ++i) {
     if (numbers[i] >= least && numbers[i] <= INT32_MAX) continue;
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
@@ -46,7 +46,7 @@ typedef struct tfrt_dnn_named_layout_s {
   const tfrt_dnn_layout_t* layout;
 } tfrt_dnn_named_layout_t;
 
-static bool tfrt_dnn_plan_is_dtype(tfrt_dtype_t dtype) {
+static bool dnn_plan_is_dtype(tfrt_dtype_t dtype) {
   switch (dtype) {
     case TFRT_DTYPE_F32:
     case TFRT_DTYPE_F64:
@@ -59,10 +59,9 @@ static bool tfrt_dnn_plan_is_dtype(tfrt_dtype_t dtype) {
   }
 }
 
-static tfrt_status_t tfrt_dnn_plan_check_layout(const tfrt_dnn_named_layout_t* named,
-                                                uint32_t rank) {
+static tfrt_status_t dnn_plan_check_layout(const tfrt_dnn_named_layout_t* named, uint32_t rank) {
   const tfrt_dnn_layout_t* layout = named->layout;
-  if (!tfrt_dnn_plan_is_dtype(layout->dtype)) {
+  if (!dnn_plan_is_dtype(layout->dtype)) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "%s is %s; plans take f32, f64, f16, bf16 and i8", named->type,
                               tfrt_dtype_name(layout->dtype));
@@ -72,11 +71,11 @@ static tfrt_status_t tfrt_dnn_plan_check_layout(const tfrt_dnn_named_layout_t* n
                               "%s has %u numbers; with a conv_dim of %u give %u", named->sizes,
                               layout->rank, rank - 2, rank);
   }
-  TFRT_RETURN_IF_ERROR(tfrt_dnn_plan_check_numbers(named->sizes, layout->sizes, rank, 1));
-  return tfrt_dnn_plan_check_numbers(named->steps, layout->steps, rank, 1);
+  TFRT_RETURN_IF_ERROR(dnn_plan_check_numbers(named->sizes, layout->sizes, rank, 1));
+  return dnn_plan_check_numbers(named->steps, layout->steps, rank, 1);
 }
 
-static tfrt_status_t tfrt_dnn_plan_check_layouts(const tfrt_dnn_plan_form_t* form) {
+static tfrt_status_t dnn_plan_check_layouts(const tfrt_dnn_plan_form_t* form) {
   const tfrt_dnn_named_layout_t layouts[] = {
       {"input_type", "input_dims", "input_strides", &form->x},
       {"input_type", "filter_dims", "filter_strides", &form->w},
@@ -85,7 +84,7 @@ static tfrt_status_t tfrt_dnn_plan_check_layouts(const tfrt_dnn_plan_form_t* for
   };
   size_t count = TFRT_ARRAY_SIZE(layouts) - (form->is_fused ? 0 : 1);
   for (size_t i = 0; i < count; ++i) {
-    TFRT_RETURN_IF_ERROR(tfrt_dnn_plan_check_layout(&layouts[i], form->space + 2));
+    TFRT_RETURN_IF_ERROR(dnn_plan_check_layout(&layouts[i], form->space + 2));
   }
   if (form->w.dtype == form->x.dtype) return NULL;
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
@@ -93,14 +92,14 @@ static tfrt_status_t tfrt_dnn_plan_check_layouts(const tfrt_dnn_plan_form_t* for
                             tfrt_dtype_name(form->w.dtype), tfrt_dtype_name(form->x.dtype));
 }
 
-static tfrt_status_t tfrt_dnn_plan_check_window(const tfrt_dnn_plan_form_t* form) {
-  TFRT_RETURN_IF_ERROR(tfrt_dnn_plan_check_numbers("conv_padding", form->padding, form->space, 0));
-  TFRT_RETURN_IF_ERROR(tfrt_dnn_plan_check_numbers("conv_strides", form->steps, form->space, 1));
-  return tfrt_dnn_plan_check_numbers("conv_dilations", form->dilation, form->space, 1);
+static tfrt_status_t dnn_plan_check_window(const tfrt_dnn_plan_form_t* form) {
+  TFRT_RETURN_IF_ERROR(dnn_plan_check_numbers("conv_padding", form->padding, form->space, 0));
+  TFRT_RETURN_IF_ERROR(dnn_plan_check_numbers("conv_strides", form->steps, form->space, 1));
+  return dnn_plan_check_numbers("conv_dilations", form->dilation, form->space, 1);
 }
 
 // Checks that the sizes in space follow from each other.
-static tfrt_status_t tfrt_dnn_plan_check_space(const tfrt_dnn_plan_form_t* form) {
+static tfrt_status_t dnn_plan_check_space(const tfrt_dnn_plan_form_t* form) {
   for (uint32_t i = 0; i < form->space; ++i) {
     // All of 31 bits.
     int64_t reach = 1 + (form->w.sizes[2 + i] - 1) * form->dilation[i];
@@ -124,7 +123,7 @@ static tfrt_status_t tfrt_dnn_plan_check_space(const tfrt_dnn_plan_form_t* form)
 }
 
 // Checks that batches and channels do.
-static tfrt_status_t tfrt_dnn_plan_check_channels(const tfrt_dnn_plan_form_t* form) {
+static tfrt_status_t dnn_plan_check_channels(const tfrt_dnn_plan_form_t* form) {
   const int64_t* x = form->x.sizes;
   const int64_t* w = form->w.sizes;
   const int64_t* y = form->y.sizes;
@@ -154,7 +153,7 @@ static tfrt_status_t tfrt_dnn_plan_check_channels(const tfrt_dnn_plan_form_t* fo
 
 // Checks that the elements of |layout| lie without gaps, the axes in any order; messages call its
 // steps |name|.
-static tfrt_status_t tfrt_dnn_plan_check_packed(const char* name, const tfrt_dnn_layout_t* layout) {
+static tfrt_status_t dnn_plan_check_packed(const char* name, const tfrt_dnn_layout_t* layout) {
   bool is_seen[TFRT_DNN_MAX_RANK] = {false};
   int64_t expected = 1;
   for (;;) {
@@ -177,7 +176,7 @@ static tfrt_status_t tfrt_dnn_plan_check_packed(const char* name, const tfrt_dnn
 }
 
 // Checks what follows the convolution.
-static tfrt_status_t tfrt_dnn_plan_check_fused(const tfrt_dnn_plan_form_t* form) {
+static tfrt_status_t dnn_plan_check_fused(const tfrt_dnn_plan_form_t* form) {
   if (form->direction != TFRT_DNN_FORWARD) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "a fused convolution goes forward; give a backend_type of 10");
@@ -196,12 +195,12 @@ static tfrt_status_t tfrt_dnn_plan_check_fused(const tfrt_dnn_plan_form_t* form)
                               "; give the same, or 1",
                               i, size, i, form->y.sizes[i]);
   }
-  return tfrt_dnn_plan_check_packed("bias_strides", &form->bias);
+  return dnn_plan_check_packed("bias_strides", &form->bias);
 }
 
-static tfrt_status_t tfrt_dnn_plan_check_engine(const tfrt_dnn_engine_t* engine) {
+static tfrt_status_t dnn_plan_check_engine(const tfrt_dnn_engine_t* engine) {
   TFRT_RETURN_IF_ERROR(
-      tfrt_dnn_plan_check_numbers("tuning_knob_ids", engine->knob_types, engine->knob_count, 0));
+      dnn_plan_check_numbers("tuning_knob_ids", engine->knob_types, engine->knob_count, 0));
   if (engine->index >= 0) return NULL;
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                             "engine_id is %" PRId64
@@ -216,13 +215,13 @@ tfrt_status_t tfrt_dnn_plan_check(const tfrt_dnn_plan_form_t* form,
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "conv_dim is %u; give 2 or 3",
                               form->space);
   }
-  TFRT_RETURN_IF_ERROR(tfrt_dnn_plan_check_layouts(form));
-  TFRT_RETURN_IF_ERROR(tfrt_dnn_plan_check_window(form));
-  TFRT_RETURN_IF_ERROR(tfrt_dnn_plan_check_space(form));
-  TFRT_RETURN_IF_ERROR(tfrt_dnn_plan_check_channels(form));
-  TFRT_RETURN_IF_ERROR(tfrt_dnn_plan_check_packed("filter_strides", &form->w));
-  if (form->is_fused) TFRT_RETURN_IF_ERROR(tfrt_dnn_plan_check_fused(form));
-  return tfrt_dnn_plan_check_engine(engine);
+  TFRT_RETURN_IF_ERROR(dnn_plan_check_layouts(form));
+  TFRT_RETURN_IF_ERROR(dnn_plan_check_window(form));
+  TFRT_RETURN_IF_ERROR(dnn_plan_check_space(form));
+  TFRT_RETURN_IF_ERROR(dnn_plan_check_channels(form));
+  TFRT_RETURN_IF_ERROR(dnn_plan_check_packed("filter_strides", &form->w));
+  if (form->is_fused) TFRT_RETURN_IF_ERROR(dnn_plan_check_fused(form));
+  return dnn_plan_check_engine(engine);
 }
 
 tfrt_status_t tfrt_device_dnn_build(tfrt_device_dnn_t* dnn, const tfrt_dnn_plan_form_t* form,
@@ -237,10 +236,9 @@ tfrt_status_t tfrt_device_dnn_build(tfrt_device_dnn_t* dnn, const tfrt_dnn_plan_
 // --- Runs --------------------------------------------------------------------------------
 
 // Checks that |memory| has what |layout| says, and fills it in.
-static tfrt_status_t tfrt_device_dnn_plan_check_memory(tfrt_device_dnn_t* dnn,
-                                                       const tfrt_dnn_layout_t* layout,
-                                                       tfrt_dnn_memory_t* memory,
-                                                       const char* name) {
+static tfrt_status_t device_dnn_plan_check_memory(tfrt_device_dnn_t* dnn,
+                                                  const tfrt_dnn_layout_t* layout,
+                                                  tfrt_dnn_memory_t* memory, const char* name) {
   // At most 5 products of 62 bits each: more than a word holds is saturated.
   uint64_t count = 1;
   for (uint32_t i = 0; i < layout->rank; ++i) {
@@ -257,16 +255,16 @@ static tfrt_status_t tfrt_device_dnn_plan_check_memory(tfrt_device_dnn_t* dnn,
 }
 
 // Checks all of |memory|, and fills it in.
-static tfrt_status_t tfrt_device_dnn_plan_check_memories(const tfrt_dnn_plan_form_t* form,
-                                                         tfrt_device_dnn_t* dnn,
-                                                         tfrt_dnn_plan_memory_t* memory) {
-  TFRT_RETURN_IF_ERROR(tfrt_device_dnn_plan_check_memory(dnn, &form->x, &memory->x, "input"));
-  TFRT_RETURN_IF_ERROR(tfrt_device_dnn_plan_check_memory(dnn, &form->y, &memory->y, "output"));
-  TFRT_RETURN_IF_ERROR(tfrt_device_dnn_plan_check_memory(dnn, &form->w, &memory->w, "filter"));
+static tfrt_status_t device_dnn_plan_check_memories(const tfrt_dnn_plan_form_t* form,
+                                                    tfrt_device_dnn_t* dnn,
+                                                    tfrt_dnn_plan_memory_t* memory) {
+  TFRT_RETURN_IF_ERROR(device_dnn_plan_check_memory(dnn, &form->x, &memory->x, "input"));
+  TFRT_RETURN_IF_ERROR(device_dnn_plan_check_memory(dnn, &form->y, &memory->y, "output"));
+  TFRT_RETURN_IF_ERROR(device_dnn_plan_check_memory(dnn, &form->w, &memory->w, "filter"));
   TFRT_RETURN_IF_ERROR(tfrt_device_dnn_check_memory(dnn, &memory->workspace, 0, TFRT_DTYPE_UI8));
   if (!form->is_fused) return NULL;
-  TFRT_RETURN_IF_ERROR(tfrt_device_dnn_plan_check_memory(dnn, &form->y, &memory->z, "side_input"));
-  return tfrt_device_dnn_plan_check_memory(dnn, &form->bias, &memory->bias, "bias");
+  TFRT_RETURN_IF_ERROR(device_dnn_plan_check_memory(dnn, &form->y, &memory->z, "side_input"));
+  return device_dnn_plan_check_memory(dnn, &form->bias, &memory->bias, "bias");
 }
 
 tfrt_status_t tfrt_device_dnn_plan_run(tfrt_device_dnn_plan_t* plan, tfrt_device_dnn_t* dnn,
@@ -286,7 +284,7 @@ tfrt_status_t tfrt_device_dnn_plan_run(tfrt_device_dnn_plan_t* plan, tfrt_device
                               plan->form.is_fused ? "alone" : "with a bias",
                               plan->form.is_fused ? "run_fused_convolution" : "run_convolution");
   }
-  TFRT_RETURN_IF_ERROR(tfrt_device_dnn_plan_check_memories(&plan->form, dnn, &memory));
+  TFRT_RETURN_IF_ERROR(device_dnn_plan_check_memories(&plan->form, dnn, &memory));
   tfrt_dnn_memory_t memories[] = {memory.x,         memory.y, memory.w,
                                   memory.workspace, memory.z, memory.bias};
   size_t count = TFRT_ARRAY_SIZE(memories) - (plan->form.is_fused ? 0 : 2);

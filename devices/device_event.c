@@ -24,36 +24,36 @@ void tfrt_device_event_release(tfrt_device_event_t* event) {
 }
 
 // Relaxed: a caller that asks about a record has other means to know that the record came first.
-static bool tfrt_device_event_is_recorded(tfrt_device_event_t* event) {
+static bool device_event_is_recorded(tfrt_device_event_t* event) {
   return atomic_load_explicit(&event->is_recorded, memory_order_relaxed);
 }
 
 tfrt_status_t tfrt_device_event_query(tfrt_device_event_t* event, bool* out_done) {
   *out_done = false;
   TFRT_RETURN_IF_ERROR(tfrt_device_check(event->device));
-  if (tfrt_device_event_is_recorded(event)) return event->vtable->query(event, out_done);
+  if (device_event_is_recorded(event)) return event->vtable->query(event, out_done);
   *out_done = true;
   return NULL;
 }
 
-static tfrt_async_value_t* tfrt_device_event_await_in(tfrt_device_event_t* event, bool in_hurry) {
+static tfrt_async_value_t* device_event_await_in(tfrt_device_event_t* event, bool in_hurry) {
   tfrt_status_t lost = tfrt_device_check(event->device);
   if (lost) return tfrt_async_value_create_error_take(lost);
-  if (!tfrt_device_event_is_recorded(event)) return tfrt_async_value_ready_chain();
+  if (!device_event_is_recorded(event)) return tfrt_async_value_ready_chain();
   return event->vtable->await(event, in_hurry);
 }
 
 tfrt_async_value_t* tfrt_device_event_await(tfrt_device_event_t* event) {
-  return tfrt_device_event_await_in(event, false);
+  return device_event_await_in(event, false);
 }
 
 tfrt_async_value_t* tfrt_device_event_await_soon(tfrt_device_event_t* event) {
-  return tfrt_device_event_await_in(event, true);
+  return device_event_await_in(event, true);
 }
 
 // OK if |event| can be asked for its time.
-static tfrt_status_t tfrt_device_event_check_time(tfrt_device_event_t* event, const char* which) {
-  if (!event->with_timing || !tfrt_device_event_is_recorded(event)) {
+static tfrt_status_t device_event_check_time(tfrt_device_event_t* event, const char* which) {
+  if (!event->with_timing || !device_event_is_recorded(event)) {
     return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION, "%s: the %s event %s",
                               event->device->name, which,
                               event->with_timing ? "was never recorded" : "has no timing");
@@ -73,7 +73,7 @@ tfrt_status_t tfrt_device_event_elapsed(tfrt_device_event_t* end, tfrt_device_ev
                               "events of %s and %s: there is no time between two devices",
                               start->device->name, end->device->name);
   }
-  TFRT_RETURN_IF_ERROR(tfrt_device_event_check_time(start, "first"));
-  TFRT_RETURN_IF_ERROR(tfrt_device_event_check_time(end, "second"));
+  TFRT_RETURN_IF_ERROR(device_event_check_time(start, "first"));
+  TFRT_RETURN_IF_ERROR(device_event_check_time(end, "second"));
   return end->vtable->elapsed(end, start, out_milliseconds);
 }

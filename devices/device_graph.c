@@ -16,7 +16,7 @@ struct tfrt_device_capture_s {
 
 // --- What is kept ------------------------------------------------------------------
 
-static void tfrt_device_kept_free(tfrt_allocator_t allocator, tfrt_device_kept_t* kept) {
+static void device_kept_free(tfrt_allocator_t allocator, tfrt_device_kept_t* kept) {
   while (kept) {
     tfrt_device_kept_t* next = kept->next;
     tfrt_device_buffer_release(kept->buffer);
@@ -40,7 +40,7 @@ tfrt_status_t tfrt_device_capture_keep(tfrt_device_capture_t* capture, tfrt_devi
   }
   tfrt_mutex_unlock(&capture->mutex);
   if (!is_ended) return NULL;
-  tfrt_device_kept_free(capture->allocator, kept);
+  device_kept_free(capture->allocator, kept);
   return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
                             "work for a stream whose capture has ended");
 }
@@ -54,7 +54,7 @@ tfrt_status_t tfrt_device_capture_refuse(const tfrt_device_stream_t* stream, con
 
 void tfrt_device_capture_free(tfrt_device_t* device, tfrt_device_capture_t* capture) {
   if (!capture) return;
-  tfrt_device_kept_free(capture->allocator, capture->kept);
+  device_kept_free(capture->allocator, capture->kept);
   tfrt_mutex_deinitialize(&capture->mutex);
   tfrt_allocator_free(device->platform->allocator, capture, sizeof(*capture));
 }
@@ -106,7 +106,7 @@ tfrt_status_t tfrt_device_capture_end(tfrt_device_stream_t* stream,
     *out_graph = NULL;
   }
   if (status) {
-    tfrt_device_kept_free(capture->allocator, kept);
+    device_kept_free(capture->allocator, kept);
   } else {
     (*out_graph)->kept = kept;
   }
@@ -132,7 +132,7 @@ void tfrt_device_graph_release(tfrt_device_graph_t* graph) {
   tfrt_device_t* device = graph->device;
   tfrt_device_kept_t* kept = graph->kept;
   graph->vtable->destroy(graph);
-  tfrt_device_kept_free(device->platform->allocator, kept);
+  device_kept_free(device->platform->allocator, kept);
   tfrt_device_release(device);
 }
 

@@ -89,7 +89,7 @@ tfrt_device_lending_counts_t tfrt_device_lending_counts(tfrt_device_lending_t* l
 
 // --- Loans ---------------------------------------------------------------------------
 
-static void tfrt_device_loan_free(tfrt_device_loan_t* loan) {
+static void device_loan_free(tfrt_device_loan_t* loan) {
   tfrt_device_lending_t* lending = loan->lending;
   tfrt_device_buffer_release(loan->buffer);
   tfrt_allocator_free(lending->allocator, loan, sizeof(*loan));
@@ -97,20 +97,20 @@ static void tfrt_device_loan_free(tfrt_device_loan_t* loan) {
 }
 
 // Takes |loan| out of the list. With the mutex held.
-static void tfrt_device_loan_remove(tfrt_device_loan_t* loan) {
+static void device_loan_remove(tfrt_device_loan_t* loan) {
   tfrt_list_remove(&loan->link);
   --loan->lending->counts.loans;
 }
 
 // The borrower of |loan|, which is taken, has closed it, or is lost. Returns true if the caller
 // frees it now. With the mutex held.
-static bool tfrt_device_loan_return(tfrt_device_loan_t* loan) {
+static bool device_loan_return(tfrt_device_loan_t* loan) {
   bool is_over = loan->state == TFRT_DEVICE_LOAN_ORPHANED;
   loan->state = TFRT_DEVICE_LOAN_RETURNED;
   loan->guest = NULL;
   --loan->lending->counts.taken;
   tfrt_condition_broadcast(&loan->lending->came_back);
-  if (is_over) tfrt_device_loan_remove(loan);
+  if (is_over) device_loan_remove(loan);
   return is_over;
 }
 
@@ -122,14 +122,14 @@ void tfrt_device_loan_end(tfrt_device_loan_t* loan) {
   if (is_taken) {
     loan->state = TFRT_DEVICE_LOAN_ORPHANED;
   } else {
-    tfrt_device_loan_remove(loan);
+    device_loan_remove(loan);
   }
   tfrt_mutex_unlock(mutex);
-  if (!is_taken) tfrt_device_loan_free(loan);
+  if (!is_taken) device_loan_free(loan);
 }
 
 // Adds |loan| to the list, under a number of its own.
-static tfrt_status_t tfrt_device_loan_add(tfrt_device_loan_t* loan) {
+static tfrt_status_t device_loan_add(tfrt_device_loan_t* loan) {
   tfrt_device_lending_t* lending = loan->lending;
   TFRT_RETURN_IF_ERROR(tfrt_device_lending_serve(lending));
   tfrt_mutex_lock(&lending->mutex);
@@ -166,9 +166,9 @@ tfrt_status_t tfrt_device_lending_lend(tfrt_device_lending_t* lending, tfrt_devi
   loan->buffer = tfrt_device_buffer_retain(buffer);
   loan->offset = ticket.offset;
   tfrt_random_entropy(loan->secret, sizeof(loan->secret));
-  tfrt_status_t status = tfrt_device_loan_add(loan);
+  tfrt_status_t status = device_loan_add(loan);
   if (status) {
-    tfrt_device_loan_free(loan);
+    device_loan_free(loan);
     return status;
   }
   ticket.number = loan->number;
@@ -207,7 +207,7 @@ tfrt_status_t tfrt_device_lending_check_user(const tfrt_device_lending_t* lendin
                             (unsigned)lending->user, (unsigned)other.uid);
 }
 
-static tfrt_status_t tfrt_device_lending_listen(tfrt_device_lending_t* lending) {
+static tfrt_status_t device_lending_listen(tfrt_device_lending_t* lending) {
   tfrt_random_entropy(lending->name, sizeof(lending->name));
   struct sockaddr_un address;
   unsigned size;
@@ -228,9 +228,9 @@ static tfrt_status_t tfrt_device_lending_listen(tfrt_device_lending_t* lending) 
                             "no local socket to lend memory of devices by: %s", strerror(errno));
 }
 
-static void tfrt_device_lending_run(void* argument);
+static void device_lending_run(void* argument);
 
-static void tfrt_device_lending_close_sockets(tfrt_device_lending_t* lending) {
+static void device_lending_close_sockets(tfrt_device_lending_t* lending) {
   const size_t most = TFRT_LENDING_MAX_WATCHED;
   tfrt_lending_watch_t* watch = &lending->watch;
   tfrt_allocator_free(lending->allocator, watch->polls, most * sizeof(*watch->polls));
@@ -249,13 +249,13 @@ tfrt_status_t tfrt_device_lending_serve(tfrt_device_lending_t* lending) {
   if (lending->is_closed) {
     status = tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "memory of devices is lent no more");
   } else if (!lending->is_serving && !lending->failure) {
-    lending->failure = tfrt_device_lending_listen(lending);
+    lending->failure = device_lending_listen(lending);
     if (!lending->failure) {
       lending->failure =
-          tfrt_thread_create("tfrt-lending", tfrt_device_lending_run, lending, &lending->thread);
+          tfrt_thread_create("tfrt-lending", device_lending_run, lending, &lending->thread);
     }
     lending->is_serving = !lending->failure;
-    if (lending->failure) tfrt_device_lending_close_sockets(lending);
+    if (lending->failure) device_lending_close_sockets(lending);
   }
   if (!status) status = tfrt_status_retain(lending->failure);
   tfrt_mutex_unlock(&lending->mutex);
@@ -285,14 +285,14 @@ void tfrt_device_lending_close(tfrt_device_lending_t* lending) {
   if (!must_join) return;
   tfrt_device_lending_wake(lending);
   tfrt_thread_join(&lending->thread);
-  tfrt_device_lending_close_sockets(lending);
+  device_lending_close_sockets(lending);
 }
 
 // --- Guests --------------------------------------------------------------------------
 //
 // Only the thread touches them.
 
-static void tfrt_device_guest_drop(tfrt_device_lending_t* lending, tfrt_device_guest_t* guest) {
+static void device_guest_drop(tfrt_device_lending_t* lending, tfrt_device_guest_t* guest) {
   tfrt_list_link_t over;
   tfrt_list_initialize(&over);
   tfrt_mutex_lock(&lending->mutex);
@@ -302,17 +302,17 @@ static void tfrt_device_guest_drop(tfrt_device_lending_t* lending, tfrt_device_g
     tfrt_device_loan_t* loan = TFRT_CONTAINER_OF(l, tfrt_device_loan_t, link);
     l = l->next;
     if (loan->guest != guest) continue;
-    if (tfrt_device_loan_return(loan)) tfrt_list_push_back(&over, &loan->link);
+    if (device_loan_return(loan)) tfrt_list_push_back(&over, &loan->link);
   }
   tfrt_mutex_unlock(&lending->mutex);
   for (tfrt_list_link_t* l; (l = tfrt_list_pop_front(&over));) {
-    tfrt_device_loan_free(TFRT_CONTAINER_OF(l, tfrt_device_loan_t, link));
+    device_loan_free(TFRT_CONTAINER_OF(l, tfrt_device_loan_t, link));
   }
   close(guest->socket);
   tfrt_allocator_free(lending->allocator, guest, sizeof(*guest));
 }
 
-static void tfrt_device_lending_accept(tfrt_device_lending_t* lending) {
+static void device_lending_accept(tfrt_device_lending_t* lending) {
   int socket = accept4(lending->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
   lending->watch.is_out_of_files = socket < 0 && (errno == EMFILE || errno == ENFILE);
   if (socket < 0) return;
@@ -332,14 +332,13 @@ static void tfrt_device_lending_accept(tfrt_device_lending_t* lending) {
 }
 
 // Whether the secrets are equal; takes the same time for all that are not.
-static bool tfrt_device_secret_is_equal(const uint8_t* a, const uint8_t* b) {
+static bool device_secret_is_equal(const uint8_t* a, const uint8_t* b) {
   unsigned different = 0;
   for (size_t i = 0; i < TFRT_LENDING_SECRET_SIZE; ++i) different |= (unsigned)(a[i] ^ b[i]);
   return different == 0;
 }
 
-static tfrt_device_loan_t* tfrt_device_lending_find(tfrt_device_lending_t* lending,
-                                                    uint64_t number) {
+static tfrt_device_loan_t* device_lending_find(tfrt_device_lending_t* lending, uint64_t number) {
   for (tfrt_list_link_t* l = lending->loans.next; l != &lending->loans; l = l->next) {
     tfrt_device_loan_t* loan = TFRT_CONTAINER_OF(l, tfrt_device_loan_t, link);
     if (loan->number == number) return loan;
@@ -349,15 +348,15 @@ static tfrt_device_loan_t* tfrt_device_lending_find(tfrt_device_lending_t* lendi
 
 // Lets |guest| have the loan that |message| names, if it is offered: fills |answer| in, and returns
 // its device (+1), or NULL.
-static tfrt_device_t* tfrt_device_guest_take(tfrt_device_lending_t* lending,
-                                             const tfrt_device_guest_t* guest,
-                                             const tfrt_lending_message_t* message,
-                                             tfrt_lending_message_t* answer) {
+static tfrt_device_t* device_guest_take(tfrt_device_lending_t* lending,
+                                        const tfrt_device_guest_t* guest,
+                                        const tfrt_lending_message_t* message,
+                                        tfrt_lending_message_t* answer) {
   tfrt_device_t* device = NULL;
   tfrt_mutex_lock(&lending->mutex);
-  tfrt_device_loan_t* loan = tfrt_device_lending_find(lending, message->number);
+  tfrt_device_loan_t* loan = device_lending_find(lending, message->number);
   if (loan && loan->state == TFRT_DEVICE_LOAN_OFFERED && !lending->is_closed &&
-      tfrt_device_secret_is_equal(loan->secret, message->secret)) {
+      device_secret_is_equal(loan->secret, message->secret)) {
     loan->state = TFRT_DEVICE_LOAN_TAKEN;
     loan->guest = guest;
     ++lending->counts.taken;
@@ -371,18 +370,18 @@ static tfrt_device_t* tfrt_device_guest_take(tfrt_device_lending_t* lending,
 }
 
 // Takes back the loan |number|, if |guest| has it.
-static void tfrt_device_guest_return(tfrt_device_lending_t* lending,
-                                     const tfrt_device_guest_t* guest, uint64_t number) {
+static void device_guest_return(tfrt_device_lending_t* lending, const tfrt_device_guest_t* guest,
+                                uint64_t number) {
   tfrt_mutex_lock(&lending->mutex);
-  tfrt_device_loan_t* loan = tfrt_device_lending_find(lending, number);
-  bool is_over = loan && loan->guest == guest && tfrt_device_loan_return(loan);
+  tfrt_device_loan_t* loan = device_lending_find(lending, number);
+  bool is_over = loan && loan->guest == guest && device_loan_return(loan);
   tfrt_mutex_unlock(&lending->mutex);
-  if (is_over) tfrt_device_loan_free(loan);
+  if (is_over) device_loan_free(loan);
 }
 
 // Sends |answer|, with |descriptor| unless that is -1. Returns false if |guest| doesn't read.
-static bool tfrt_device_guest_answer(const tfrt_device_guest_t* guest,
-                                     tfrt_lending_message_t* answer, int descriptor) {
+static bool device_guest_answer(const tfrt_device_guest_t* guest, tfrt_lending_message_t* answer,
+                                int descriptor) {
   union {
     char room[CMSG_SPACE(sizeof(int))];
     struct cmsghdr align;
@@ -401,28 +400,28 @@ static bool tfrt_device_guest_answer(const tfrt_device_guest_t* guest,
   return sendmsg(guest->socket, &header, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof(*answer);
 }
 
-static bool tfrt_device_guest_open(tfrt_device_lending_t* lending, tfrt_device_guest_t* guest,
-                                   const tfrt_lending_message_t* message) {
+static bool device_guest_open(tfrt_device_lending_t* lending, tfrt_device_guest_t* guest,
+                              const tfrt_lending_message_t* message) {
   tfrt_lending_message_t answer = {
       .magic = TFRT_LENDING_MAGIC, .kind = TFRT_LENDING_REFUSED, .number = message->number};
   int descriptor = -1;
-  tfrt_device_t* device = tfrt_device_guest_take(lending, guest, message, &answer);
+  tfrt_device_t* device = device_guest_take(lending, guest, message, &answer);
   if (device && message->kind == TFRT_LENDING_OPEN_WITH_POOL) {
     tfrt_status_t status = device->sharing->export_pool(device, &descriptor);
     if (status) {
-      tfrt_device_guest_return(lending, guest, message->number);
+      device_guest_return(lending, guest, message->number);
       answer.kind = TFRT_LENDING_REFUSED;
     }
     tfrt_status_release(status);
   }
   tfrt_device_release(device);
-  bool is_sent = tfrt_device_guest_answer(guest, &answer, descriptor);
+  bool is_sent = device_guest_answer(guest, &answer, descriptor);
   if (descriptor >= 0) close(descriptor);
   return is_sent;
 }
 
 // Serves one message of |guest|. Returns false if that is over, or breaks the rules.
-static bool tfrt_device_guest_serve(tfrt_device_lending_t* lending, tfrt_device_guest_t* guest) {
+static bool device_guest_serve(tfrt_device_lending_t* lending, tfrt_device_guest_t* guest) {
   tfrt_lending_message_t message;
   ssize_t size = recv(guest->socket, &message, sizeof(message), MSG_DONTWAIT | MSG_TRUNC);
   if (size < 0) return errno == EAGAIN || errno == EINTR;
@@ -430,9 +429,9 @@ static bool tfrt_device_guest_serve(tfrt_device_lending_t* lending, tfrt_device_
   switch (message.kind) {
     case TFRT_LENDING_OPEN:
     case TFRT_LENDING_OPEN_WITH_POOL:
-      return tfrt_device_guest_open(lending, guest, &message);
+      return device_guest_open(lending, guest, &message);
     case TFRT_LENDING_CLOSE:
-      tfrt_device_guest_return(lending, guest, message.number);
+      device_guest_return(lending, guest, message.number);
       return true;
     default:
       return false;
@@ -442,7 +441,7 @@ static bool tfrt_device_guest_serve(tfrt_device_lending_t* lending, tfrt_device_
 // --- The thread ----------------------------------------------------------------------
 
 // Writes down what is to be watched. Returns false when it is time to end.
-static bool tfrt_lending_watch_fill(tfrt_device_lending_t* lending) {
+static bool lending_watch_fill(tfrt_device_lending_t* lending) {
   tfrt_lending_watch_t* watch = &lending->watch;
   tfrt_mutex_lock(&lending->mutex);
   bool goes_on = lending->is_serving;
@@ -473,7 +472,7 @@ static bool tfrt_lending_watch_fill(tfrt_device_lending_t* lending) {
 }
 
 // The process behind |lender| is gone.
-static void tfrt_device_lending_lose(tfrt_device_lending_t* lending, tfrt_device_lender_t* lender) {
+static void device_lending_lose(tfrt_device_lending_t* lending, tfrt_device_lender_t* lender) {
   tfrt_mutex_lock(&lending->mutex);
   bool was_there = tfrt_list_is_linked(&lender->link);
   if (was_there) {
@@ -485,48 +484,47 @@ static void tfrt_device_lending_lose(tfrt_device_lending_t* lending, tfrt_device
 }
 
 // Serves what the system has found.
-static void tfrt_lending_watch_serve(tfrt_device_lending_t* lending) {
+static void lending_watch_serve(tfrt_device_lending_t* lending) {
   tfrt_lending_watch_t* watch = &lending->watch;
   uint64_t count;
   watch->is_out_of_files = false;
   while (read(lending->waker, &count, sizeof(count)) > 0) continue;
-  if (watch->polls[1].revents) tfrt_device_lending_accept(lending);
+  if (watch->polls[1].revents) device_lending_accept(lending);
   for (size_t i = 2; i < watch->count; ++i) {
     if (watch->guests[i]) {
       bool is_due = watch->polls[i].revents != 0;
-      if (is_due && !tfrt_device_guest_serve(lending, watch->guests[i])) {
-        tfrt_device_guest_drop(lending, watch->guests[i]);
+      if (is_due && !device_guest_serve(lending, watch->guests[i])) {
+        device_guest_drop(lending, watch->guests[i]);
       }
       continue;
     }
-    if (watch->polls[i].revents) tfrt_device_lending_lose(lending, watch->lenders[i]);
+    if (watch->polls[i].revents) device_lending_lose(lending, watch->lenders[i]);
     tfrt_device_lender_release(watch->lenders[i]);
   }
 }
 
-static void tfrt_device_lending_run(void* argument) {
+static void device_lending_run(void* argument) {
   tfrt_device_lending_t* lending = argument;
   tfrt_lending_watch_t* watch = &lending->watch;
-  while (tfrt_lending_watch_fill(lending)) {
+  while (lending_watch_fill(lending)) {
     int patience_ms = watch->is_out_of_files ? TFRT_LENDING_PAUSE_MS : -1;
     // An error leaves all as it is: what is due is seen the next time.
     if (poll(watch->polls, watch->count, patience_ms) < 0) {
       for (size_t i = 0; i < watch->count; ++i) watch->polls[i].revents = 0;
     }
-    tfrt_lending_watch_serve(lending);
+    lending_watch_serve(lending);
   }
   for (size_t i = 2; i < watch->count; ++i) {
     if (!watch->guests[i]) tfrt_device_lender_release(watch->lenders[i]);
   }
   while (!tfrt_list_is_empty(&lending->guests)) {
-    tfrt_device_guest_drop(lending,
-                           TFRT_CONTAINER_OF(lending->guests.next, tfrt_device_guest_t, link));
+    device_guest_drop(lending, TFRT_CONTAINER_OF(lending->guests.next, tfrt_device_guest_t, link));
   }
   for (;;) {
     tfrt_mutex_lock(&lending->mutex);
     tfrt_list_link_t* link = tfrt_list_is_empty(&lending->lenders) ? NULL : lending->lenders.next;
     tfrt_mutex_unlock(&lending->mutex);
     if (!link) break;
-    tfrt_device_lending_lose(lending, TFRT_CONTAINER_OF(link, tfrt_device_lender_t, link));
+    device_lending_lose(lending, TFRT_CONTAINER_OF(link, tfrt_device_lender_t, link));
   }
 }

@@ -44,8 +44,8 @@ tfrt_status_t tfrt_device_manager_allocate(tfrt_allocator_t allocator,
 
 // Waits until nobody else has |platform|: then it ends here, and not in a task of the queue
 // that it uses.
-static void tfrt_device_manager_drain_platform(tfrt_device_manager_t* manager,
-                                               tfrt_device_platform_t* platform) {
+static void device_manager_drain_platform(tfrt_device_manager_t* manager,
+                                          tfrt_device_platform_t* platform) {
   int64_t deadline_ns =
       tfrt_deadline_after(tfrt_clock_now_ns(tfrt_clock_system()), TFRT_DEVICE_MANAGER_PATIENCE_NS);
   while (!tfrt_ref_count_is_one(&platform->ref_count)) {
@@ -59,7 +59,7 @@ static void tfrt_device_manager_drain_platform(tfrt_device_manager_t* manager,
   }
 }
 
-static void tfrt_device_manager_free_ports(tfrt_device_manager_t* manager) {
+static void device_manager_free_ports(tfrt_device_manager_t* manager) {
   tfrt_mutex_lock(&manager->mutex);
   tfrt_device_port_entry_t* entry = manager->ports;
   manager->ports = NULL;
@@ -72,7 +72,7 @@ static void tfrt_device_manager_free_ports(tfrt_device_manager_t* manager) {
   }
 }
 
-static void tfrt_device_manager_end_lending(tfrt_device_manager_t* manager) {
+static void device_manager_end_lending(tfrt_device_manager_t* manager) {
   tfrt_mutex_lock(&manager->mutex);
   tfrt_device_lending_t* lending = manager->lending;
   manager->lending = NULL;
@@ -82,13 +82,13 @@ static void tfrt_device_manager_end_lending(tfrt_device_manager_t* manager) {
 }
 
 void tfrt_device_manager_drain(tfrt_device_manager_t* manager) {
-  tfrt_device_manager_end_lending(manager);
-  tfrt_device_manager_free_ports(manager);
+  device_manager_end_lending(manager);
+  device_manager_free_ports(manager);
   for (size_t i = 0; i < manager->count; ++i) {
     tfrt_mutex_lock(&manager->mutex);
     tfrt_device_platform_t* platform = manager->entries[i].platform;
     tfrt_mutex_unlock(&manager->mutex);
-    if (platform) tfrt_device_manager_drain_platform(manager, platform);
+    if (platform) device_manager_drain_platform(manager, platform);
   }
 }
 
@@ -105,8 +105,8 @@ void tfrt_device_manager_free(tfrt_device_manager_t* manager) {
   tfrt_allocator_free(manager->allocator, manager, sizeof(*manager));
 }
 
-static tfrt_device_entry_t* tfrt_device_manager_find(tfrt_device_manager_t* manager,
-                                                     tfrt_string_view_t name) {
+static tfrt_device_entry_t* device_manager_find(tfrt_device_manager_t* manager,
+                                                tfrt_string_view_t name) {
   for (size_t i = 0; i < manager->count; ++i) {
     const char* other = manager->entries[i].kind->name;
     if (strlen(other) == name.size && tfrt_ascii_equal_ignoring_case(other, name.data, name.size)) {
@@ -118,7 +118,7 @@ static tfrt_device_entry_t* tfrt_device_manager_find(tfrt_device_manager_t* mana
 
 tfrt_status_t tfrt_device_manager_add(tfrt_device_manager_t* manager,
                                       const tfrt_device_kind_t* kind) {
-  if (tfrt_device_manager_find(manager, tfrt_string_view_of(kind->name))) {
+  if (device_manager_find(manager, tfrt_string_view_of(kind->name))) {
     return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS, "devices of %s were added before",
                               kind->name);
   }
@@ -137,8 +137,8 @@ tfrt_status_t tfrt_device_manager_add_all(tfrt_device_manager_t* manager) {
   return NULL;
 }
 
-static tfrt_status_t tfrt_device_manager_refuse(const tfrt_device_manager_t* manager,
-                                                tfrt_string_view_t name) {
+static tfrt_status_t device_manager_refuse(const tfrt_device_manager_t* manager,
+                                           tfrt_string_view_t name) {
   tfrt_string_builder_t known;
   tfrt_string_builder_initialize(&known, manager->allocator);
   for (size_t i = 0; i < manager->count; ++i) {
@@ -155,8 +155,8 @@ static tfrt_status_t tfrt_device_manager_refuse(const tfrt_device_manager_t* man
 tfrt_status_t tfrt_device_manager_platform(tfrt_device_manager_t* manager, tfrt_string_view_t name,
                                            tfrt_device_platform_t** out_platform) {
   *out_platform = NULL;
-  tfrt_device_entry_t* entry = tfrt_device_manager_find(manager, name);
-  if (!entry) return tfrt_device_manager_refuse(manager, name);
+  tfrt_device_entry_t* entry = device_manager_find(manager, name);
+  if (!entry) return device_manager_refuse(manager, name);
   tfrt_mutex_lock(&manager->mutex);
   if (!entry->platform && !entry->error) {
     entry->error = tfrt_device_kind_open(entry->kind, manager->allocator, manager->work_queue,
@@ -183,7 +183,7 @@ tfrt_status_t tfrt_device_manager_lending(tfrt_device_manager_t* manager,
 // --- Devices and ports -----------------------------------------------------------------
 
 // Reads the number behind the colon; false if it is none, or one that no device has.
-static bool tfrt_device_manager_read_ordinal(tfrt_string_view_t text, int64_t* out_ordinal) {
+static bool device_manager_read_ordinal(tfrt_string_view_t text, int64_t* out_ordinal) {
   *out_ordinal = 0;
   if (text.size < 1 || text.size > 4) return false;
   for (size_t i = 0; i < text.size; ++i) {
@@ -200,7 +200,7 @@ tfrt_status_t tfrt_device_manager_device(tfrt_device_manager_t* manager, tfrt_st
   while (colon < name.size && name.data[colon] != ':') ++colon;
   int64_t ordinal = 0;
   if (colon == name.size ||
-      !tfrt_device_manager_read_ordinal(
+      !device_manager_read_ordinal(
           tfrt_string_view_make(name.data + colon + 1, name.size - colon - 1), &ordinal)) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "'%.*s' is no device: write it as \"cuda:0\"",
@@ -213,8 +213,8 @@ tfrt_status_t tfrt_device_manager_device(tfrt_device_manager_t* manager, tfrt_st
 }
 
 // The port (+1) of |device|, or NULL. With the mutex held.
-static tfrt_device_port_t* tfrt_device_manager_find_port(tfrt_device_manager_t* manager,
-                                                         const tfrt_device_t* device) {
+static tfrt_device_port_t* device_manager_find_port(tfrt_device_manager_t* manager,
+                                                    const tfrt_device_t* device) {
   for (tfrt_device_port_entry_t* entry = manager->ports; entry; entry = entry->next) {
     if (entry->port->device == device) return tfrt_device_port_retain(entry->port);
   }
@@ -226,7 +226,7 @@ static tfrt_device_port_t* tfrt_device_manager_find_port(tfrt_device_manager_t* 
 tfrt_status_t tfrt_device_manager_port(tfrt_device_manager_t* manager, tfrt_device_t* device,
                                        tfrt_device_port_t** out_port) {
   tfrt_mutex_lock(&manager->mutex);
-  *out_port = tfrt_device_manager_find_port(manager, device);
+  *out_port = device_manager_find_port(manager, device);
   tfrt_mutex_unlock(&manager->mutex);
   if (*out_port) return NULL;
   tfrt_device_port_t* port;
@@ -239,7 +239,7 @@ tfrt_status_t tfrt_device_manager_port(tfrt_device_manager_t* manager, tfrt_devi
     return status;
   }
   tfrt_mutex_lock(&manager->mutex);
-  *out_port = tfrt_device_manager_find_port(manager, device);
+  *out_port = device_manager_find_port(manager, device);
   if (!*out_port) {
     *entry = (tfrt_device_port_entry_t){.next = manager->ports, .port = port};
     manager->ports = entry;

@@ -60,9 +60,7 @@ tfrt_status_t tfrt_device_module_function(tfrt_device_module_t* module, const ch
   return module->vtable->function(module, name, out_function);
 }
 
-static void tfrt_device_module_release_global(void* context) {
-  tfrt_device_module_release(context);
-}
+static void device_module_release_global(void* context) { tfrt_device_module_release(context); }
 
 tfrt_status_t tfrt_device_module_global(tfrt_device_module_t* module, const char* name,
                                         tfrt_device_buffer_t** out_buffer) {
@@ -74,7 +72,7 @@ tfrt_status_t tfrt_device_module_global(tfrt_device_module_t* module, const char
   tfrt_device_module_retain(module);
   tfrt_status_t status =
       tfrt_device_buffer_create_external(module->device, TFRT_DEVICE_SPACE_DEVICE, address, size,
-                                         tfrt_device_module_release_global, module, out_buffer);
+                                         device_module_release_global, module, out_buffer);
   if (status) tfrt_device_module_release(module);
   return status;
 }

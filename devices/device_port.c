@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "devices/device_port.h"
 
-static void tfrt_device_port_free(tfrt_device_port_t* port) {
+static void device_port_free(tfrt_device_port_t* port) {
   tfrt_device_t* device = port->device;
   tfrt_device_stream_release(port->in);
   tfrt_device_stream_release(port->out);
@@ -25,7 +25,7 @@ tfrt_status_t tfrt_device_port_create(tfrt_device_t* device, tfrt_device_port_t*
   if (!status) status = tfrt_device_create_stream(device, &port->out);
   if (!status) status = tfrt_device_create_stream(device, &port->in);
   if (status) {
-    tfrt_device_port_free(port);
+    device_port_free(port);
     return status;
   }
   *out_port = port;
@@ -38,7 +38,7 @@ tfrt_device_port_t* tfrt_device_port_retain(tfrt_device_port_t* port) {
 }
 
 void tfrt_device_port_release(tfrt_device_port_t* port) {
-  if (port && tfrt_ref_count_decrement(&port->ref_count)) tfrt_device_port_free(port);
+  if (port && tfrt_ref_count_decrement(&port->ref_count)) device_port_free(port);
 }
 
 tfrt_status_t tfrt_device_port_follow(tfrt_device_port_t* port, tfrt_device_buffer_t* buffer) {

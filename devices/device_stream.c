@@ -27,27 +27,26 @@ void tfrt_device_stream_release(tfrt_device_stream_t* stream) {
 
 // --- Checks --------------------------------------------------------------------
 
-static tfrt_status_t tfrt_device_stream_refuse_device(const tfrt_device_stream_t* stream,
-                                                      const tfrt_device_t* device,
-                                                      const char* what) {
+static tfrt_status_t device_stream_refuse_device(const tfrt_device_stream_t* stream,
+                                                 const tfrt_device_t* device, const char* what) {
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a stream of %s gets %s of %s",
                             stream->device->name, what, device->name);
 }
 
 // OK if |buffer| may be copied from or to in |stream|.
-static tfrt_status_t tfrt_device_stream_check_copied(tfrt_device_stream_t* stream,
-                                                     tfrt_device_buffer_t* buffer, size_t offset,
-                                                     size_t size) {
+static tfrt_status_t device_stream_check_copied(tfrt_device_stream_t* stream,
+                                                tfrt_device_buffer_t* buffer, size_t offset,
+                                                size_t size) {
   TFRT_RETURN_IF_ERROR(tfrt_device_check(buffer->device));
   TFRT_RETURN_IF_ERROR(tfrt_device_buffer_check(buffer, offset, size));
   return tfrt_device_check_peer(stream->device, buffer->device);
 }
 
 // OK if the |size| bytes that are copied don't overlap.
-static tfrt_status_t tfrt_device_stream_check_apart(const tfrt_device_buffer_t* target,
-                                                    size_t target_offset,
-                                                    const tfrt_device_buffer_t* source,
-                                                    size_t source_offset, size_t size) {
+static tfrt_status_t device_stream_check_apart(const tfrt_device_buffer_t* target,
+                                               size_t target_offset,
+                                               const tfrt_device_buffer_t* source,
+                                               size_t source_offset, size_t size) {
   tfrt_device_address_t to = target->address + target_offset;
   tfrt_device_address_t from = source->address + source_offset;
   if (target->space != source->space || target->device != source->device) return NULL;
@@ -58,13 +57,12 @@ static tfrt_status_t tfrt_device_stream_check_apart(const tfrt_device_buffer_t* 
 }
 
 // Remembers that |stream| is about to get work with |buffer|, or its graph.
-static tfrt_status_t tfrt_device_stream_use(tfrt_device_stream_t* stream,
-                                            tfrt_device_buffer_t* buffer) {
+static tfrt_status_t device_stream_use(tfrt_device_stream_t* stream, tfrt_device_buffer_t* buffer) {
   if (stream->capture) return tfrt_device_capture_keep(stream->capture, buffer, NULL);
   return tfrt_device_buffer_use(buffer, stream);
 }
 
-static tfrt_device_t* tfrt_device_stream_copied_device(const tfrt_device_buffer_t* buffer) {
+static tfrt_device_t* device_stream_copied_device(const tfrt_device_buffer_t* buffer) {
   return buffer->space == TFRT_DEVICE_SPACE_HOST ? NULL : buffer->device;
 }
 
@@ -72,19 +70,19 @@ tfrt_status_t tfrt_device_stream_copy(tfrt_device_stream_t* stream, tfrt_device_
                                       size_t target_offset, tfrt_device_buffer_t* source,
                                       size_t source_offset, size_t size) {
   TFRT_RETURN_IF_ERROR(tfrt_device_check(stream->device));
-  TFRT_RETURN_IF_ERROR(tfrt_device_stream_check_copied(stream, target, target_offset, size));
-  TFRT_RETURN_IF_ERROR(tfrt_device_stream_check_copied(stream, source, source_offset, size));
+  TFRT_RETURN_IF_ERROR(device_stream_check_copied(stream, target, target_offset, size));
+  TFRT_RETURN_IF_ERROR(device_stream_check_copied(stream, source, source_offset, size));
   if (size == 0) return NULL;
   TFRT_RETURN_IF_ERROR(
-      tfrt_device_stream_check_apart(target, target_offset, source, source_offset, size));
-  TFRT_RETURN_IF_ERROR(tfrt_device_stream_use(stream, target));
-  TFRT_RETURN_IF_ERROR(tfrt_device_stream_use(stream, source));
+      device_stream_check_apart(target, target_offset, source, source_offset, size));
+  TFRT_RETURN_IF_ERROR(device_stream_use(stream, target));
+  TFRT_RETURN_IF_ERROR(device_stream_use(stream, source));
   tfrt_device_copy_t copy = {
       .target = target->address + target_offset,
       .source = source->address + source_offset,
       .size = size,
-      .target_device = tfrt_device_stream_copied_device(target),
-      .source_device = tfrt_device_stream_copied_device(source),
+      .target_device = device_stream_copied_device(target),
+      .source_device = device_stream_copied_device(source),
   };
   return stream->vtable->copy(stream, &copy);
 }
@@ -93,7 +91,7 @@ tfrt_status_t tfrt_device_stream_fill(tfrt_device_stream_t* stream, tfrt_device_
                                       uint32_t pattern, uint32_t width) {
   TFRT_RETURN_IF_ERROR(tfrt_device_check(stream->device));
   if (target->device != stream->device || target->space != TFRT_DEVICE_SPACE_DEVICE) {
-    return tfrt_device_stream_refuse_device(stream, target->device, "to fill a buffer");
+    return device_stream_refuse_device(stream, target->device, "to fill a buffer");
   }
   TFRT_RETURN_IF_ERROR(tfrt_device_buffer_check(target, 0, target->size));
   if ((width != 1 && width != 2 && width != 4) || target->size % width != 0) {
@@ -102,7 +100,7 @@ tfrt_status_t tfrt_device_stream_fill(tfrt_device_stream_t* stream, tfrt_device_
                               stream->device->name, target->size, width);
   }
   if (target->size == 0) return NULL;
-  TFRT_RETURN_IF_ERROR(tfrt_device_stream_use(stream, target));
+  TFRT_RETURN_IF_ERROR(device_stream_use(stream, target));
   tfrt_device_fill_t fill = {
       .target = target->address, .pattern = pattern, .width = width, .count = target->size / width};
   return stream->vtable->fill(stream, &fill);
@@ -111,8 +109,8 @@ tfrt_status_t tfrt_device_stream_fill(tfrt_device_stream_t* stream, tfrt_device_
 // --- Launches ------------------------------------------------------------------
 
 // Whether the device runs such clusters, and the grid is made of them.
-static bool tfrt_device_stream_fits_clusters(const tfrt_device_t* device,
-                                             const tfrt_device_launch_t* launch) {
+static bool device_stream_fits_clusters(const tfrt_device_t* device,
+                                        const tfrt_device_launch_t* launch) {
   const uint32_t* cluster = launch->cluster;
   if (cluster[0] == 0 && cluster[1] == 0 && cluster[2] == 0) return true;
   bool fits = device->properties.has_clusters;
@@ -127,14 +125,14 @@ static bool tfrt_device_stream_fits_clusters(const tfrt_device_t* device,
 }
 
 // OK if the device can run blocks and grids of that size.
-static tfrt_status_t tfrt_device_stream_check_launch(const tfrt_device_t* device,
-                                                     const tfrt_device_function_t* function,
-                                                     const tfrt_device_launch_t* launch) {
+static tfrt_status_t device_stream_check_launch(const tfrt_device_t* device,
+                                                const tfrt_device_function_t* function,
+                                                const tfrt_device_launch_t* launch) {
   const tfrt_device_properties_t* properties = &device->properties;
   uint64_t threads = 1;
   bool fits = launch->shared_size <= properties->max_shared_size &&
               (!launch->is_cooperative || properties->has_cooperative_launch) &&
-              tfrt_device_stream_fits_clusters(device, launch);
+              device_stream_fits_clusters(device, launch);
   for (int i = 0; i < 3; ++i) {
     fits &= launch->block[i] >= 1 && launch->block[i] <= properties->max_block[i];
     fits &= launch->grid[i] <= properties->max_grid[i];
@@ -151,10 +149,10 @@ static tfrt_status_t tfrt_device_stream_check_launch(const tfrt_device_t* device
 }
 
 // OK if argument |index| is one that the function and the stream can take.
-static tfrt_status_t tfrt_device_stream_check_argument(tfrt_device_stream_t* stream,
-                                                       const tfrt_device_function_t* function,
-                                                       const tfrt_device_argument_t* argument,
-                                                       uint32_t index) {
+static tfrt_status_t device_stream_check_argument(tfrt_device_stream_t* stream,
+                                                  const tfrt_device_function_t* function,
+                                                  const tfrt_device_argument_t* argument,
+                                                  uint32_t index) {
   tfrt_device_buffer_t* buffer = argument->buffer;
   size_t size = buffer ? sizeof(tfrt_device_address_t) : argument->size;
   if (function->parameter_count != TFRT_DEVICE_PARAMETERS_UNKNOWN &&
@@ -165,15 +163,15 @@ static tfrt_status_t tfrt_device_stream_check_argument(tfrt_device_stream_t* str
   }
   if (!buffer) return NULL;
   if (buffer->device != stream->device) {
-    return tfrt_device_stream_refuse_device(stream, buffer->device, "a kernel with a buffer");
+    return device_stream_refuse_device(stream, buffer->device, "a kernel with a buffer");
   }
   return tfrt_device_buffer_check(buffer, 0, buffer->size);
 }
 
-static tfrt_status_t tfrt_device_stream_check_arguments(tfrt_device_stream_t* stream,
-                                                        const tfrt_device_function_t* function,
-                                                        const tfrt_device_argument_t* arguments,
-                                                        uint32_t count) {
+static tfrt_status_t device_stream_check_arguments(tfrt_device_stream_t* stream,
+                                                   const tfrt_device_function_t* function,
+                                                   const tfrt_device_argument_t* arguments,
+                                                   uint32_t count) {
   uint32_t expected = function->parameter_count;
   bool is_known = expected != TFRT_DEVICE_PARAMETERS_UNKNOWN;
   if (count > TFRT_DEVICE_MAX_PARAMETERS || (is_known && count != expected)) {
@@ -183,18 +181,18 @@ static tfrt_status_t tfrt_device_stream_check_arguments(tfrt_device_stream_t* st
                               is_known ? expected : TFRT_DEVICE_MAX_PARAMETERS, count);
   }
   for (uint32_t i = 0; i < count; ++i) {
-    TFRT_RETURN_IF_ERROR(tfrt_device_stream_check_argument(stream, function, &arguments[i], i));
+    TFRT_RETURN_IF_ERROR(device_stream_check_argument(stream, function, &arguments[i], i));
   }
   return NULL;
 }
 
 // OK if each buffer among |arguments| holds what the kernel reads or writes of it, as far as the
 // backend can tell.
-static tfrt_status_t tfrt_device_stream_check_extents(tfrt_device_stream_t* stream,
-                                                      const tfrt_device_function_t* function,
-                                                      const tfrt_device_launch_t* launch,
-                                                      const tfrt_device_argument_t* arguments,
-                                                      void* const* parameters, uint32_t count) {
+static tfrt_status_t device_stream_check_extents(tfrt_device_stream_t* stream,
+                                                 const tfrt_device_function_t* function,
+                                                 const tfrt_device_launch_t* launch,
+                                                 const tfrt_device_argument_t* arguments,
+                                                 void* const* parameters, uint32_t count) {
   if (!function->vtable->extents) return NULL;
   uint64_t bytes[TFRT_DEVICE_MAX_PARAMETERS] = {0};
   function->vtable->extents(function, launch, parameters, bytes);
@@ -209,8 +207,8 @@ static tfrt_status_t tfrt_device_stream_check_extents(tfrt_device_stream_t* stre
 }
 
 // The priority of |launch| among those that |device| has.
-static int32_t tfrt_device_stream_priority(const tfrt_device_t* device,
-                                           const tfrt_device_launch_t* launch) {
+static int32_t device_stream_priority(const tfrt_device_t* device,
+                                      const tfrt_device_launch_t* launch) {
   if (launch->priority > 0) return 0;
   int32_t first = device->properties.first_priority;
   return launch->priority < first ? first : launch->priority;
@@ -222,10 +220,10 @@ tfrt_status_t tfrt_device_stream_launch(tfrt_device_stream_t* stream,
                                         const tfrt_device_argument_t* arguments, uint32_t count) {
   TFRT_RETURN_IF_ERROR(tfrt_device_check(stream->device));
   if (function->module->device != stream->device) {
-    return tfrt_device_stream_refuse_device(stream, function->module->device, "a kernel");
+    return device_stream_refuse_device(stream, function->module->device, "a kernel");
   }
-  TFRT_RETURN_IF_ERROR(tfrt_device_stream_check_launch(stream->device, function, launch));
-  TFRT_RETURN_IF_ERROR(tfrt_device_stream_check_arguments(stream, function, arguments, count));
+  TFRT_RETURN_IF_ERROR(device_stream_check_launch(stream->device, function, launch));
+  TFRT_RETURN_IF_ERROR(device_stream_check_arguments(stream, function, arguments, count));
   if (launch->grid[0] == 0 || launch->grid[1] == 0 || launch->grid[2] == 0) return NULL;
   void* parameters[TFRT_DEVICE_MAX_PARAMETERS];
   size_t sizes[TFRT_DEVICE_MAX_PARAMETERS];
@@ -235,16 +233,16 @@ tfrt_status_t tfrt_device_stream_launch(tfrt_device_stream_t* stream,
     sizes[i] = buffer ? sizeof(buffer->address) : arguments[i].size;
   }
   TFRT_RETURN_IF_ERROR(
-      tfrt_device_stream_check_extents(stream, function, launch, arguments, parameters, count));
+      device_stream_check_extents(stream, function, launch, arguments, parameters, count));
   for (uint32_t i = 0; i < count; ++i) {
     if (!arguments[i].buffer) continue;
-    TFRT_RETURN_IF_ERROR(tfrt_device_stream_use(stream, arguments[i].buffer));
+    TFRT_RETURN_IF_ERROR(device_stream_use(stream, arguments[i].buffer));
   }
   if (stream->capture) {
     TFRT_RETURN_IF_ERROR(tfrt_device_capture_keep(stream->capture, NULL, function));
   }
   tfrt_device_launch_t given = *launch;
-  given.priority = tfrt_device_stream_priority(stream->device, launch);
+  given.priority = device_stream_priority(stream->device, launch);
   return stream->vtable->launch(stream, function, &given, parameters, sizes, count);
 }
 
@@ -253,7 +251,7 @@ tfrt_status_t tfrt_device_stream_launch(tfrt_device_stream_t* stream,
 tfrt_status_t tfrt_device_stream_record(tfrt_device_stream_t* stream, tfrt_device_event_t* event) {
   TFRT_RETURN_IF_ERROR(tfrt_device_check(stream->device));
   if (event->device != stream->device) {
-    return tfrt_device_stream_refuse_device(stream, event->device, "to record an event");
+    return device_stream_refuse_device(stream, event->device, "to record an event");
   }
   TFRT_RETURN_IF_ERROR(tfrt_device_capture_refuse(stream, "a record of an event"));
   TFRT_RETURN_IF_ERROR(stream->vtable->record(stream, event));
@@ -264,7 +262,7 @@ tfrt_status_t tfrt_device_stream_record(tfrt_device_stream_t* stream, tfrt_devic
 tfrt_status_t tfrt_device_stream_wait(tfrt_device_stream_t* stream, tfrt_device_event_t* event) {
   TFRT_RETURN_IF_ERROR(tfrt_device_check(stream->device));
   if (event->device->platform != stream->device->platform) {
-    return tfrt_device_stream_refuse_device(stream, event->device, "to wait for an event");
+    return device_stream_refuse_device(stream, event->device, "to wait for an event");
   }
   TFRT_RETURN_IF_ERROR(tfrt_device_capture_refuse(stream, "a wait for an event"));
   if (!atomic_load_explicit(&event->is_recorded, memory_order_relaxed)) return NULL;
@@ -282,7 +280,7 @@ tfrt_status_t tfrt_device_stream_join(tfrt_device_stream_t* stream, tfrt_device_
 }
 
 // Awaits the end of |stream| by |await| of an event there.
-static tfrt_async_value_t* tfrt_device_stream_await_by(
+static tfrt_async_value_t* device_stream_await_by(
     tfrt_device_stream_t* stream, tfrt_async_value_t* (*await)(tfrt_device_event_t* event)) {
   tfrt_device_event_t* event = NULL;
   tfrt_status_t status = tfrt_device_create_event(stream->device, false, &event);
@@ -293,9 +291,9 @@ static tfrt_async_value_t* tfrt_device_stream_await_by(
 }
 
 tfrt_async_value_t* tfrt_device_stream_await(tfrt_device_stream_t* stream) {
-  return tfrt_device_stream_await_by(stream, tfrt_device_event_await);
+  return device_stream_await_by(stream, tfrt_device_event_await);
 }
 
 tfrt_async_value_t* tfrt_device_stream_await_soon(tfrt_device_stream_t* stream) {
-  return tfrt_device_stream_await_by(stream, tfrt_device_event_await_soon);
+  return device_stream_await_by(stream, tfrt_device_event_await_soon);
 }

@@ -15,23 +15,23 @@ static const tfrt_cpu_platform_options_t cpu_options = {
     .kernel_count = TFRT_CPU_KERNEL_COUNT,
 };
 
-static tfrt_status_t tfrt_gpu_open_cpu(const void* options, tfrt_allocator_t allocator,
-                                       tfrt_work_queue_t* work_queue,
-                                       tfrt_device_platform_t** out_platform) {
+static tfrt_status_t gpu_open_cpu(const void* options, tfrt_allocator_t allocator,
+                                  tfrt_work_queue_t* work_queue,
+                                  tfrt_device_platform_t** out_platform) {
   return tfrt_cpu_platform_create(options, allocator, work_queue, out_platform);
 }
 
-static tfrt_status_t tfrt_gpu_open_cuda(const void* options, tfrt_allocator_t allocator,
-                                        tfrt_work_queue_t* work_queue,
-                                        tfrt_device_platform_t** out_platform) {
+static tfrt_status_t gpu_open_cuda(const void* options, tfrt_allocator_t allocator,
+                                   tfrt_work_queue_t* work_queue,
+                                   tfrt_device_platform_t** out_platform) {
   return tfrt_cuda_platform_create(options, allocator, work_queue, out_platform);
 }
 
 // One per process, because the managers keep it.
 static tfrt_cuda_platform_options_t cuda_options;
 
-static const tfrt_device_kind_t cpu_kind = {"cpu", tfrt_gpu_open_cpu, &cpu_options};
-static const tfrt_device_kind_t cuda_kind = {"cuda", tfrt_gpu_open_cuda, &cuda_options};
+static const tfrt_device_kind_t cpu_kind = {"cpu", gpu_open_cpu, &cpu_options};
+static const tfrt_device_kind_t cuda_kind = {"cuda", gpu_open_cuda, &cuda_options};
 
 tfrt_status_t tfrt_gpu_kernels_register(tfrt_kernel_registry_t* registry) {
   return tfrt_device_kernels_register(registry);

@@ -51,8 +51,8 @@ static const tfrt_model_port_t tfrt_model_numbers[] = {
 
 // --- Loading ---------------------------------------------------------------------------
 
-static tfrt_status_t tfrt_model_find_port(const char* what, uint32_t index, const char* type,
-                                          tfrt_model_port_t* out_port) {
+static tfrt_status_t model_find_port(const char* what, uint32_t index, const char* type,
+                                     tfrt_model_port_t* out_port) {
   *out_port = (tfrt_model_port_t){TFRT_TYPE_NONE, TFRT_DTYPE_INVALID};
   tfrt_type_id_t id = TFRT_TYPE_NONE;
   bool is_known = tfrt_type_find(type, &id);
@@ -72,7 +72,7 @@ static tfrt_status_t tfrt_model_find_port(const char* what, uint32_t index, cons
 }
 
 // Sets the ports of |model| and counts those that are no chains.
-static tfrt_status_t tfrt_model_read_signature(tfrt_model_t* model) {
+static tfrt_status_t model_read_signature(tfrt_model_t* model) {
   const tfrt_function_t* function = model->function;
   size_t count = (size_t)function->argument_count + function->result_count;
   model->ports =
@@ -81,25 +81,25 @@ static tfrt_status_t tfrt_model_read_signature(tfrt_model_t* model) {
   model->port_count = count;
   for (uint32_t i = 0; i < function->argument_count; ++i) {
     tfrt_model_port_t* port = &model->ports[i];
-    TFRT_RETURN_IF_ERROR(tfrt_model_find_port("parameter", i, function->argument_types[i], port));
+    TFRT_RETURN_IF_ERROR(model_find_port("parameter", i, function->argument_types[i], port));
     model->input_count += port->type_id != TFRT_TYPE_CHAIN;
   }
   for (uint32_t i = 0; i < function->result_count; ++i) {
     tfrt_model_port_t* port = &model->ports[function->argument_count + i];
-    TFRT_RETURN_IF_ERROR(tfrt_model_find_port("result", i, function->result_types[i], port));
+    TFRT_RETURN_IF_ERROR(model_find_port("result", i, function->result_types[i], port));
     model->output_count += port->type_id != TFRT_TYPE_CHAIN;
   }
   return NULL;
 }
 
-static void tfrt_model_find_names(tfrt_model_t* model) {
+static void model_find_names(tfrt_model_t* model) {
   const tfrt_bef_file_t* file = tfrt_program_file(model->program);
   const tfrt_bef_function_t* function = tfrt_bef_file_find_function(file, model->function->name);
   if (function) model->argument_names = function->argument_names;
 }
 
-static tfrt_status_t tfrt_model_open_host(const tfrt_model_options_t* options,
-                                          tfrt_host_context_t** out_host) {
+static tfrt_status_t model_open_host(const tfrt_model_options_t* options,
+                                     tfrt_host_context_t** out_host) {
   tfrt_allocator_t system = tfrt_allocator_system();
   tfrt_thread_pool_options_t threads = {.thread_count = options->thread_count};
   tfrt_work_queue_t* queue = NULL;
@@ -108,9 +108,9 @@ static tfrt_status_t tfrt_model_open_host(const tfrt_model_options_t* options,
   return tfrt_standard_kernels_register((*out_host)->registry);
 }
 
-static tfrt_status_t tfrt_model_open(tfrt_model_t* model, const char* path,
-                                     const tfrt_model_options_t* options) {
-  TFRT_RETURN_IF_ERROR(tfrt_model_open_host(options, &model->host));
+static tfrt_status_t model_open(tfrt_model_t* model, const char* path,
+                                const tfrt_model_options_t* options) {
+  TFRT_RETURN_IF_ERROR(model_open_host(options, &model->host));
   tfrt_allocator_t system = tfrt_allocator_system();
   tfrt_string_builder_t report;  // the error has its first line
   tfrt_string_builder_initialize(&report, system);
@@ -123,8 +123,8 @@ static tfrt_status_t tfrt_model_open(tfrt_model_t* model, const char* path,
   if (!model->function) {
     return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "%s has no function '%s'", path, name);
   }
-  tfrt_model_find_names(model);
-  status = tfrt_model_read_signature(model);
+  model_find_names(model);
+  status = model_read_signature(model);
   return status ? tfrt_status_take_annotate(status, "%s: function '%s'", path, name) : NULL;
 }
 
@@ -134,7 +134,7 @@ tfrt_status_t tfrt_model_load(const char* path, const tfrt_model_options_t* opti
   *out_model = NULL;
   tfrt_model_t* model = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), sizeof(*model));
   if (!model) return tfrt_status_out_of_memory();
-  tfrt_status_t status = tfrt_model_open(model, path, options ? options : &defaults);
+  tfrt_status_t status = model_open(model, path, options ? options : &defaults);
   if (status) {
     tfrt_model_free(model);
     return status;
@@ -175,7 +175,7 @@ typedef struct tfrt_model_loan_s {
   void* context;
 } tfrt_model_loan_t;
 
-static void tfrt_model_loan_end(void* context, void* data, size_t size) {
+static void model_loan_end(void* context, void* data, size_t size) {
   (void)data;
   (void)size;
   tfrt_model_loan_t* loan = context;
@@ -185,8 +185,8 @@ static void tfrt_model_loan_end(void* context, void* data, size_t size) {
 
 // Sets |*out_buffer| (+1) to a buffer over the |size| bytes of |input|. On success the buffer gives
 // them back, else nobody has.
-static tfrt_status_t tfrt_model_lend(const tfrt_model_tensor_t* input, size_t size,
-                                     tfrt_host_buffer_t** out_buffer) {
+static tfrt_status_t model_lend(const tfrt_model_tensor_t* input, size_t size,
+                                tfrt_host_buffer_t** out_buffer) {
   tfrt_allocator_t system = tfrt_allocator_system();
   tfrt_model_loan_t* loan = tfrt_allocator_allocate(system, sizeof(*loan));
   if (!loan) return tfrt_status_out_of_memory();
@@ -194,13 +194,13 @@ static tfrt_status_t tfrt_model_lend(const tfrt_model_tensor_t* input, size_t si
   // Kernels write only to tensors that a program has made: see the header.
   void* data = (void*)(uintptr_t)input->data;
   tfrt_status_t status =
-      tfrt_host_buffer_create_external(data, size, tfrt_model_loan_end, loan, system, out_buffer);
+      tfrt_host_buffer_create_external(data, size, model_loan_end, loan, system, out_buffer);
   if (status) tfrt_allocator_free(system, loan, sizeof(*loan));
   return status;
 }
 
-static tfrt_status_t tfrt_model_make_tensor(const tfrt_model_tensor_t* input,
-                                            tfrt_async_value_t** out_value, bool* out_is_lent) {
+static tfrt_status_t model_make_tensor(const tfrt_model_tensor_t* input,
+                                       tfrt_async_value_t** out_value, bool* out_is_lent) {
   tfrt_shape_t shape;
   size_t size = 0;
   TFRT_RETURN_IF_ERROR(tfrt_shape_make(input->dims, input->rank, &shape));
@@ -209,7 +209,7 @@ static tfrt_status_t tfrt_model_make_tensor(const tfrt_model_tensor_t* input,
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "it has no data");
   }
   tfrt_host_buffer_t* buffer = NULL;
-  TFRT_RETURN_IF_ERROR(tfrt_model_lend(input, size, &buffer));
+  TFRT_RETURN_IF_ERROR(model_lend(input, size, &buffer));
   *out_is_lent = true;
   tfrt_dense_host_tensor_t tensor;
   tfrt_status_t status =
@@ -220,9 +220,9 @@ static tfrt_status_t tfrt_model_make_tensor(const tfrt_model_tensor_t* input,
   return NULL;
 }
 
-static tfrt_status_t tfrt_model_make_number(const tfrt_model_port_t* port,
-                                            const tfrt_model_tensor_t* input,
-                                            tfrt_async_value_t** out_value) {
+static tfrt_status_t model_make_number(const tfrt_model_port_t* port,
+                                       const tfrt_model_tensor_t* input,
+                                       tfrt_async_value_t** out_value) {
   if (input->dtype != port->dtype || input->rank != 0 || !input->data) {
     return tfrt_status_create(
         TFRT_STATUS_INVALID_ARGUMENT, "it is a %s of rank %u, but the parameter is a number, a %s",
@@ -234,30 +234,28 @@ static tfrt_status_t tfrt_model_make_number(const tfrt_model_port_t* port,
 }
 
 // Gives back the inputs from |first| on.
-static void tfrt_model_give_back(const tfrt_model_tensor_t* inputs, uint32_t first,
-                                 uint32_t count) {
+static void model_give_back(const tfrt_model_tensor_t* inputs, uint32_t first, uint32_t count) {
   for (uint32_t i = first; i < count; ++i) {
     if (inputs[i].release) inputs[i].release(inputs[i].context);
   }
 }
 
 // Sets |*out_value| (+1) to the value of |input|, which is consumed also on an error.
-static tfrt_status_t tfrt_model_take_input(const tfrt_model_port_t* port,
-                                           const tfrt_model_tensor_t* input,
-                                           tfrt_async_value_t** out_value) {
+static tfrt_status_t model_take_input(const tfrt_model_port_t* port,
+                                      const tfrt_model_tensor_t* input,
+                                      tfrt_async_value_t** out_value) {
   bool is_lent = false;
   tfrt_status_t status = port->dtype == TFRT_DTYPE_INVALID
-                             ? tfrt_model_make_tensor(input, out_value, &is_lent)
-                             : tfrt_model_make_number(port, input, out_value);
-  if (!is_lent) tfrt_model_give_back(input, 0, 1);
+                             ? model_make_tensor(input, out_value, &is_lent)
+                             : model_make_number(port, input, out_value);
+  if (!is_lent) model_give_back(input, 0, 1);
   return status;
 }
 
 // Sets |arguments|, one for each parameter, to values (+1); they stay NULL where none was made. All
 // |inputs| are consumed.
-static tfrt_status_t tfrt_model_take_inputs(const tfrt_model_t* model,
-                                            const tfrt_model_tensor_t* inputs, uint32_t input_count,
-                                            tfrt_async_value_t** arguments) {
+static tfrt_status_t model_take_inputs(const tfrt_model_t* model, const tfrt_model_tensor_t* inputs,
+                                       uint32_t input_count, tfrt_async_value_t** arguments) {
   tfrt_status_t status = NULL;
   if (input_count != model->input_count) {
     status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
@@ -270,20 +268,20 @@ static tfrt_status_t tfrt_model_take_inputs(const tfrt_model_t* model,
       arguments[i] = tfrt_async_value_ready_chain();
       continue;
     }
-    status = tfrt_model_take_input(&model->ports[i], &inputs[next], &arguments[i]);
+    status = model_take_input(&model->ports[i], &inputs[next], &arguments[i]);
     if (status) {
       status = tfrt_status_take_annotate(status, "input %u '%s'", next,
                                          tfrt_model_input_name(model, next));
     }
     ++next;
   }
-  tfrt_model_give_back(inputs, next, input_count);
+  model_give_back(inputs, next, input_count);
   return status;
 }
 
 // --- Outputs ---------------------------------------------------------------------------
 
-static void tfrt_model_release_value(void* context) { tfrt_async_value_release(context); }
+static void model_release_value(void* context) { tfrt_async_value_release(context); }
 
 void tfrt_model_tensor_release(tfrt_model_tensor_t* tensor) {
   if (tensor->release) tensor->release(tensor->context);
@@ -291,12 +289,10 @@ void tfrt_model_tensor_release(tfrt_model_tensor_t* tensor) {
 }
 
 // Sets |*out_tensor| to what |value| (+0, resolved) is; it keeps a reference.
-static tfrt_status_t tfrt_model_give_output(const tfrt_model_t* model,
-                                            const tfrt_model_port_t* port,
-                                            tfrt_async_value_t* value,
-                                            tfrt_model_tensor_t* out_tensor) {
+static tfrt_status_t model_give_output(const tfrt_model_t* model, const tfrt_model_port_t* port,
+                                       tfrt_async_value_t* value, tfrt_model_tensor_t* out_tensor) {
   if (tfrt_async_value_is_error(value)) return tfrt_status_retain(tfrt_async_value_error(value));
-  *out_tensor = (tfrt_model_tensor_t){.release = tfrt_model_release_value};
+  *out_tensor = (tfrt_model_tensor_t){.release = model_release_value};
   if (port->dtype != TFRT_DTYPE_INVALID) {
     out_tensor->dtype = port->dtype;
     out_tensor->data = tfrt_async_value_payload(value);
@@ -322,16 +318,16 @@ static tfrt_status_t tfrt_model_give_output(const tfrt_model_t* model,
 
 // Sets the outputs to what the |results| (+0, resolved) are; an error among them is the status,
 // chains included.
-static tfrt_status_t tfrt_model_give_outputs(const tfrt_model_t* model,
-                                             tfrt_async_value_t* const* results,
-                                             tfrt_model_tensor_t* outputs) {
+static tfrt_status_t model_give_outputs(const tfrt_model_t* model,
+                                        tfrt_async_value_t* const* results,
+                                        tfrt_model_tensor_t* outputs) {
   const tfrt_model_port_t* ports = model->ports + model->function->argument_count;
   uint32_t next = 0;
   tfrt_status_t status = NULL;
   for (uint32_t i = 0; !status && i < model->function->result_count; ++i) {
     tfrt_async_value_t* value = tfrt_async_value_resolved(results[i]);
     if (ports[i].type_id != TFRT_TYPE_CHAIN) {
-      status = tfrt_model_give_output(model, &ports[i], value, &outputs[next++]);
+      status = model_give_output(model, &ports[i], value, &outputs[next++]);
     } else if (tfrt_async_value_is_error(value)) {
       status = tfrt_status_retain(tfrt_async_value_error(value));
     }
@@ -343,9 +339,8 @@ static tfrt_status_t tfrt_model_give_outputs(const tfrt_model_t* model,
 // --- A run -----------------------------------------------------------------------------
 
 // Calls the function with |arguments| (+0) and waits for its |results| (+1).
-static tfrt_status_t tfrt_model_call(const tfrt_model_t* model,
-                                     tfrt_async_value_t* const* arguments,
-                                     tfrt_async_value_t** results) {
+static tfrt_status_t model_call(const tfrt_model_t* model, tfrt_async_value_t* const* arguments,
+                                tfrt_async_value_t** results) {
   tfrt_request_options_t options = tfrt_request_options_default();
   tfrt_request_context_t* request = NULL;
   TFRT_RETURN_IF_ERROR(tfrt_request_context_create(&options, tfrt_allocator_system(), &request));
@@ -357,19 +352,18 @@ static tfrt_status_t tfrt_model_call(const tfrt_model_t* model,
 }
 
 // The same with room for all |values|: those of the parameters, then of the results.
-static tfrt_status_t tfrt_model_run_with(const tfrt_model_t* model,
-                                         const tfrt_model_tensor_t* inputs, uint32_t input_count,
-                                         tfrt_async_value_t** values, tfrt_model_tensor_t* outputs,
-                                         uint32_t output_count) {
+static tfrt_status_t model_run_with(const tfrt_model_t* model, const tfrt_model_tensor_t* inputs,
+                                    uint32_t input_count, tfrt_async_value_t** values,
+                                    tfrt_model_tensor_t* outputs, uint32_t output_count) {
   tfrt_async_value_t** results = values + model->function->argument_count;
-  TFRT_RETURN_IF_ERROR(tfrt_model_take_inputs(model, inputs, input_count, values));
+  TFRT_RETURN_IF_ERROR(model_take_inputs(model, inputs, input_count, values));
   if (output_count != model->output_count) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "function '%s' gives %u outputs, but there is room for %u",
                               model->function->name, model->output_count, output_count);
   }
-  TFRT_RETURN_IF_ERROR(tfrt_model_call(model, values, results));
-  return tfrt_model_give_outputs(model, results, outputs);
+  TFRT_RETURN_IF_ERROR(model_call(model, values, results));
+  return model_give_outputs(model, results, outputs);
 }
 
 tfrt_status_t tfrt_model_run(tfrt_model_t* model, const tfrt_model_tensor_t* inputs,
@@ -381,11 +375,10 @@ tfrt_status_t tfrt_model_run(tfrt_model_t* model, const tfrt_model_tensor_t* inp
   for (uint32_t i = 0; i < output_count; ++i) outputs[i] = (tfrt_model_tensor_t){0};
   tfrt_async_value_t** values = tfrt_allocator_allocate_zeroed(system, size);
   if (!values) {
-    tfrt_model_give_back(inputs, 0, input_count);
+    model_give_back(inputs, 0, input_count);
     return tfrt_status_out_of_memory();
   }
-  tfrt_status_t status =
-      tfrt_model_run_with(model, inputs, input_count, values, outputs, output_count);
+  tfrt_status_t status = model_run_with(model, inputs, input_count, values, outputs, output_count);
   for (size_t i = 0; i < model->port_count; ++i) tfrt_async_value_release(values[i]);
   tfrt_allocator_free(system, values, size);
   return status;

@@ -25,11 +25,10 @@ tfrt_status_t tfrt_program_create_from_text(const char* name, tfrt_string_view_t
 }
 
 // Takes what |contents| holds.
-static tfrt_status_t tfrt_program_create_from_image(const char* path,
-                                                    tfrt_file_contents_t* contents,
-                                                    const tfrt_kernel_registry_t* registry,
-                                                    tfrt_allocator_t allocator,
-                                                    tfrt_program_t** out_program) {
+static tfrt_status_t program_create_from_image(const char* path, tfrt_file_contents_t* contents,
+                                               const tfrt_kernel_registry_t* registry,
+                                               tfrt_allocator_t allocator,
+                                               tfrt_program_t** out_program) {
   tfrt_bef_file_t* file = NULL;
   tfrt_status_t status = tfrt_bef_file_create_take_contents(contents, &file);
   if (status) return tfrt_status_take_annotate(status, "%s", path);
@@ -50,7 +49,7 @@ tfrt_status_t tfrt_program_create_from_file(const char* path,
   tfrt_string_view_t text = tfrt_string_view_make((const char*)contents.data, contents.size);
   tfrt_status_t status =
       is_image
-          ? tfrt_program_create_from_image(path, &contents, registry, allocator, out_program)
+          ? program_create_from_image(path, &contents, registry, allocator, out_program)
           : tfrt_program_create_from_text(path, text, registry, allocator, report, out_program);
   tfrt_file_contents_deinitialize(&contents);
   return status;

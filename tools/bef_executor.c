@@ -72,8 +72,8 @@ typedef struct tfrt_bef_executor_s {
 // --- Errors ------------------------------------------------------------------
 
 // Compares |error|, which is said with |prefix|, with what its place in the text expects.
-static void tfrt_bef_executor_verify(tfrt_bef_executor_t* executor, const char* prefix,
-                                     tfrt_status_t error) {
+static void bef_executor_verify(tfrt_bef_executor_t* executor, const char* prefix,
+                                tfrt_status_t error) {
   const tfrt_status_fields_t* fields = tfrt_status_fields(error);
   char message[TFRT_STATUS_MAX_TEXT_SIZE + 32];
   snprintf(message, sizeof(message), "%s%s", prefix, fields->message);
@@ -85,8 +85,8 @@ static void tfrt_bef_executor_verify(tfrt_bef_executor_t* executor, const char* 
 }
 
 // A kernel made |error|, on any thread.
-static void tfrt_bef_executor_on_error(void* executor, tfrt_status_t error) {
-  tfrt_bef_executor_verify(executor, "runtime error: ", error);
+static void bef_executor_on_error(void* executor, tfrt_status_t error) {
+  bef_executor_verify(executor, "runtime error: ", error);
 }
 
 // --- Metrics -----------------------------------------------------------------
@@ -94,7 +94,7 @@ static void tfrt_bef_executor_on_error(void* executor, tfrt_status_t error) {
 // From a microsecond on, by factors of ten.
 #define TFRT_BEF_EXECUTOR_BUCKETS 9
 
-static void tfrt_bef_executor_start_metrics(tfrt_bef_executor_t* executor) {
+static void bef_executor_start_metrics(tfrt_bef_executor_t* executor) {
   double bounds[TFRT_BEF_EXECUTOR_BUCKETS];
   tfrt_buckets_fill_exponential(1e-6, 10, TFRT_BEF_EXECUTOR_BUCKETS, bounds);
   tfrt_buckets_t buckets = {.bounds = bounds, .count = TFRT_BEF_EXECUTOR_BUCKETS};
@@ -105,7 +105,7 @@ static void tfrt_bef_executor_start_metrics(tfrt_bef_executor_t* executor) {
 }
 
 // Writes the metrics of the run to the file that the user named.
-static tfrt_status_t tfrt_bef_executor_finish_metrics(tfrt_bef_executor_t* executor) {
+static tfrt_status_t bef_executor_finish_metrics(tfrt_bef_executor_t* executor) {
   tfrt_string_builder_t text;
   tfrt_string_builder_initialize(&text, tfrt_allocator_system());
   tfrt_metric_table_append(&executor->metrics, &text);
@@ -124,7 +124,7 @@ static tfrt_status_t tfrt_bef_executor_finish_metrics(tfrt_bef_executor_t* execu
 // The most runs of ops that are kept for a profile; those that come later don't count.
 #define TFRT_BEF_EXECUTOR_PROFILE_SPANS ((size_t)1 << 22)
 
-static tfrt_status_t tfrt_bef_executor_start_profile(tfrt_bef_executor_t* executor) {
+static tfrt_status_t bef_executor_start_profile(tfrt_bef_executor_t* executor) {
   if (!executor->profile_path) return NULL;
   TFRT_RETURN_IF_ERROR(tfrt_file_check_writable(executor->profile_path));
   return tfrt_trace_create(TFRT_BEF_EXECUTOR_PROFILE_SPANS, tfrt_process_memory(),
@@ -132,7 +132,7 @@ static tfrt_status_t tfrt_bef_executor_start_profile(tfrt_bef_executor_t* execut
 }
 
 // Writes the profile of a run that ended well.
-static tfrt_status_t tfrt_bef_executor_finish_profile(tfrt_bef_executor_t* executor, bool ok) {
+static tfrt_status_t bef_executor_finish_profile(tfrt_bef_executor_t* executor, bool ok) {
   tfrt_trace_t* trace = executor->runner.profile;
   if (!trace) return NULL;
   tfrt_status_t status = NULL;
@@ -146,7 +146,7 @@ static tfrt_status_t tfrt_bef_executor_finish_profile(tfrt_bef_executor_t* execu
 
 // --- Set-up ------------------------------------------------------------------
 
-static tfrt_status_t tfrt_bef_executor_choose_allocator(tfrt_bef_executor_t* executor) {
+static tfrt_status_t bef_executor_choose_allocator(tfrt_bef_executor_t* executor) {
   TFRT_RETURN_IF_ERROR(tfrt_allocator_type_register(tfrt_announcing_allocator_type()));
   tfrt_status_t status = tfrt_allocator_create_by_name(
       executor->allocator_name, &executor->allocator, &executor->allocator_type);
@@ -164,8 +164,8 @@ static tfrt_status_t tfrt_bef_executor_choose_allocator(tfrt_bef_executor_t* exe
   return NULL;
 }
 
-static tfrt_status_t tfrt_bef_executor_choose_queue(tfrt_bef_executor_t* executor,
-                                                    tfrt_work_queue_t** out_queue) {
+static tfrt_status_t bef_executor_choose_queue(tfrt_bef_executor_t* executor,
+                                               tfrt_work_queue_t** out_queue) {
   tfrt_work_queue_settings_t settings = {.pin_threads = executor->pin_threads};
   tfrt_status_t status = tfrt_work_queue_create_by_name(executor->work_queue_type, &settings,
                                                         tfrt_allocator_system(), out_queue);
@@ -174,7 +174,7 @@ static tfrt_status_t tfrt_bef_executor_choose_queue(tfrt_bef_executor_t* executo
   return NULL;
 }
 
-static tfrt_status_t tfrt_bef_executor_load(tfrt_bef_executor_t* executor, const char* path) {
+static tfrt_status_t bef_executor_load(tfrt_bef_executor_t* executor, const char* path) {
   tfrt_file_contents_t contents;
   TFRT_RETURN_IF_ERROR(tfrt_file_map(path, TFRT_BEF_MAX_SIZE, tfrt_process_memory(), &contents));
   tfrt_bef_file_t* file = NULL;
@@ -184,35 +184,35 @@ static tfrt_status_t tfrt_bef_executor_load(tfrt_bef_executor_t* executor, const
                                &executor->program);
   tfrt_bef_file_release(file);
   if (status) return status;
-  tfrt_error_listener_t listener = {.on_error = tfrt_bef_executor_on_error, .data = executor};
+  tfrt_error_listener_t listener = {.on_error = bef_executor_on_error, .data = executor};
   tfrt_program_set_error_listener(executor->program, listener);
   return NULL;
 }
 
 // Gives the runner, whose flags are set, what it runs functions with.
-static void tfrt_bef_executor_set_runner(tfrt_bef_executor_t* executor) {
+static void bef_executor_set_runner(tfrt_bef_executor_t* executor) {
   executor->runner.host = executor->host;
   executor->runner.scopes = &executor->scopes;
   executor->runner.timers = &executor->timers;
 }
 
-static tfrt_status_t tfrt_bef_executor_set_up(tfrt_bef_executor_t* executor, const char* path) {
+static tfrt_status_t bef_executor_set_up(tfrt_bef_executor_t* executor, const char* path) {
   TFRT_RETURN_IF_ERROR(tfrt_device_platforms_load(executor->device_libs));
   TFRT_RETURN_IF_ERROR(tfrt_shared_libraries_load(executor->shared_libs));
   TFRT_RETURN_IF_ERROR(tfrt_shared_libraries_set_up());
   if (executor->metrics_file[0]) {
     TFRT_RETURN_IF_ERROR(tfrt_file_check_writable(executor->metrics_file));
   }
-  TFRT_RETURN_IF_ERROR(tfrt_bef_executor_choose_allocator(executor));
+  TFRT_RETURN_IF_ERROR(bef_executor_choose_allocator(executor));
   tfrt_work_queue_t* queue = NULL;
-  TFRT_RETURN_IF_ERROR(tfrt_bef_executor_choose_queue(executor, &queue));
+  TFRT_RETURN_IF_ERROR(bef_executor_choose_queue(executor, &queue));
   TFRT_RETURN_IF_ERROR(
       tfrt_host_context_allocate(executor->allocator, tfrt_clock_system(), queue, &executor->host));
-  tfrt_bef_executor_set_runner(executor);
+  bef_executor_set_runner(executor);
   if (executor->runner.deadline_ms > 0) {
     TFRT_RETURN_IF_ERROR(tfrt_timer_queue_start_thread(&executor->timers));
   }
-  TFRT_RETURN_IF_ERROR(tfrt_bef_executor_start_profile(executor));
+  TFRT_RETURN_IF_ERROR(bef_executor_start_profile(executor));
   if (executor->enable_tracing) {
     TFRT_RETURN_IF_ERROR(tfrt_scope_printer_start(&executor->scopes, executor->tracing_level,
                                                   TFRT_BEF_EXECUTOR_PRINTS_SCOPES));
@@ -221,13 +221,13 @@ static tfrt_status_t tfrt_bef_executor_set_up(tfrt_bef_executor_t* executor, con
   TFRT_RETURN_IF_ERROR(tfrt_device_platforms_add(executor->host, executor->cuda_library));
   tfrt_kernel_registry_set_type_checks(executor->host->registry, executor->check_types);
   tfrt_kernel_registry_set_race_checks(executor->host->registry, executor->check_races);
-  return tfrt_bef_executor_load(executor, path);
+  return bef_executor_load(executor, path);
 }
 
 // --- Running -----------------------------------------------------------------
 
 // Returns true if the comma-separated |list| names |name|; an empty list names all.
-static bool tfrt_bef_executor_is_selected(const char* list, const char* name) {
+static bool bef_executor_is_selected(const char* list, const char* name) {
   if (list[0] == '\0') return true;
   size_t length = strlen(name);
   for (const char* item = list; item; item = strchr(item, ',')) {
@@ -240,7 +240,7 @@ static bool tfrt_bef_executor_is_selected(const char* list, const char* name) {
 }
 
 // Every name that the user gave must be that of a function.
-static tfrt_status_t tfrt_bef_executor_check_names(const tfrt_bef_executor_t* executor) {
+static tfrt_status_t bef_executor_check_names(const tfrt_bef_executor_t* executor) {
   const char* list = executor->functions;
   while (list[0] != '\0') {
     size_t length = strcspn(list, ",");
@@ -254,7 +254,7 @@ static tfrt_status_t tfrt_bef_executor_check_names(const tfrt_bef_executor_t* ex
   return NULL;
 }
 
-static tfrt_status_t tfrt_bef_executor_run_init(tfrt_bef_executor_t* executor) {
+static tfrt_status_t bef_executor_run_init(tfrt_bef_executor_t* executor) {
   if (executor->test_init_function[0] == '\0') return NULL;
   const tfrt_function_t* function =
       tfrt_program_find_function(executor->program, executor->test_init_function);
@@ -265,9 +265,9 @@ static tfrt_status_t tfrt_bef_executor_run_init(tfrt_bef_executor_t* executor) {
   return tfrt_function_runner_run(&executor->runner, function);
 }
 
-static tfrt_status_t tfrt_bef_executor_run_all(tfrt_bef_executor_t* executor) {
-  TFRT_RETURN_IF_ERROR(tfrt_bef_executor_check_names(executor));
-  TFRT_RETURN_IF_ERROR(tfrt_bef_executor_run_init(executor));
+static tfrt_status_t bef_executor_run_all(tfrt_bef_executor_t* executor) {
+  TFRT_RETURN_IF_ERROR(bef_executor_check_names(executor));
+  TFRT_RETURN_IF_ERROR(bef_executor_run_init(executor));
   uint32_t count = tfrt_program_function_count(executor->program);
   for (uint32_t i = 0; i < count; ++i) {
     const tfrt_function_t* function = tfrt_program_function(executor->program, i);
@@ -275,7 +275,7 @@ static tfrt_status_t tfrt_bef_executor_run_all(tfrt_bef_executor_t* executor) {
         strcmp(function->name, executor->test_init_function) == 0) {
       continue;
     }
-    if (!tfrt_bef_executor_is_selected(executor->functions, function->name)) continue;
+    if (!bef_executor_is_selected(executor->functions, function->name)) continue;
     if (function->argument_count > 0) {
       printf("--- Not running '%s' because it has arguments.\n", function->name);
     } else if (function->name[0] != '\0') {
@@ -289,7 +289,7 @@ static tfrt_status_t tfrt_bef_executor_run_all(tfrt_bef_executor_t* executor) {
 
 // Lets the chosen allocator go; with |tell|, or if memory leaked, prints what it has to say.
 // Returns false if memory leaked.
-static bool tfrt_bef_executor_finish_allocator(tfrt_bef_executor_t* executor, bool tell) {
+static bool bef_executor_finish_allocator(tfrt_bef_executor_t* executor, bool tell) {
   if (!executor->allocator_type) return true;
   tfrt_string_builder_t report;
   tfrt_string_builder_initialize(&report, tfrt_allocator_system());
@@ -304,7 +304,7 @@ static bool tfrt_bef_executor_finish_allocator(tfrt_bef_executor_t* executor, bo
 }
 
 // Prints what was wrong with the errors of the run; returns false if anything was.
-static bool tfrt_bef_executor_finish_errors(tfrt_bef_executor_t* executor) {
+static bool bef_executor_finish_errors(tfrt_bef_executor_t* executor) {
   tfrt_string_builder_t report;
   tfrt_string_builder_initialize(&report, tfrt_allocator_system());
   bool ok = tfrt_diagnostic_verifier_finish(&executor->errors, &report);
@@ -316,41 +316,41 @@ static bool tfrt_bef_executor_finish_errors(tfrt_bef_executor_t* executor) {
 }
 
 // Returns the first of two errors, which may both be OK, and consumes both.
-static tfrt_status_t tfrt_bef_executor_first_of(tfrt_status_t first, tfrt_status_t second) {
+static tfrt_status_t bef_executor_first_of(tfrt_status_t first, tfrt_status_t second) {
   if (!first) return second;
   tfrt_status_release(second);
   return first;
 }
 
-static int tfrt_bef_executor_main(tfrt_bef_executor_t* executor, const char* path) {
+static int bef_executor_main(tfrt_bef_executor_t* executor, const char* path) {
   tfrt_diagnostic_verifier_initialize(&executor->errors, true, tfrt_allocator_system());
   tfrt_mutex_initialize(&executor->errors_mutex);
   tfrt_timer_queue_initialize(&executor->timers, tfrt_clock_system());
   tfrt_end_watch_initialize(&executor->runner.end_watch);
-  tfrt_bef_executor_start_metrics(executor);
-  tfrt_status_t status = tfrt_bef_executor_set_up(executor, path);
+  bef_executor_start_metrics(executor);
+  tfrt_status_t status = bef_executor_set_up(executor, path);
   // A comment at the op of the file may expect this error.
   if (status && tfrt_status_fields(status)->origin.line > 0) {
-    tfrt_bef_executor_verify(executor, "", status);
+    bef_executor_verify(executor, "", status);
     tfrt_status_release(status);
     status = NULL;
   } else if (tfrt_status_is_ok(status)) {
-    status = tfrt_bef_executor_run_all(executor);
+    status = bef_executor_run_all(executor);
   }
   tfrt_scope_printer_end(&executor->scopes);
   bool has_run = tfrt_status_is_ok(status) && executor->program;
-  tfrt_status_t unprofiled = tfrt_bef_executor_finish_profile(executor, has_run);
-  status = tfrt_bef_executor_first_of(status, unprofiled);
+  tfrt_status_t unprofiled = bef_executor_finish_profile(executor, has_run);
+  status = bef_executor_first_of(status, unprofiled);
   tfrt_program_release(executor->program);
   tfrt_host_context_free(executor->host);
   tfrt_timer_queue_deinitialize(&executor->timers);
   bool ok = tfrt_status_is_ok(status);
-  if (!tfrt_bef_executor_finish_allocator(executor, ok)) ok = false;
-  tfrt_status_t unwritten = tfrt_bef_executor_first_of(tfrt_bef_executor_finish_metrics(executor),
-                                                       tfrt_standard_streams_flush());
+  if (!bef_executor_finish_allocator(executor, ok)) ok = false;
+  tfrt_status_t unwritten =
+      bef_executor_first_of(bef_executor_finish_metrics(executor), tfrt_standard_streams_flush());
   if (unwritten) ok = false;
-  status = tfrt_bef_executor_first_of(status, unwritten);
-  if (!tfrt_bef_executor_finish_errors(executor)) ok = false;
+  status = bef_executor_first_of(status, unwritten);
+  if (!bef_executor_finish_errors(executor)) ok = false;
   if (status) {
     char text[2048];
     tfrt_status_format(status, text, sizeof(text));
@@ -371,16 +371,15 @@ static const char tfrt_bef_executor_footer[] =
     "expect that, memory leaked, or a function didn't end within 5 s after its deadline;\n"
     "2 wrong usage.";
 
-static tfrt_status_t tfrt_bef_executor_take_path(const tfrt_flag_list_t* files,
-                                                 const char** out_path) {
+static tfrt_status_t bef_executor_take_path(const tfrt_flag_list_t* files, const char** out_path) {
   *out_path = files->count == 1 ? files->values[0] : TFRT_FILE_STANDARD_INPUT;
   if (files->count <= 1) return NULL;
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "one file at a time, not %zu",
                             files->count);
 }
 
-static tfrt_status_t tfrt_bef_executor_parse(tfrt_bef_executor_t* executor, int argc, char** argv,
-                                             const char** out_path, bool* out_help) {
+static tfrt_status_t bef_executor_parse(tfrt_bef_executor_t* executor, int argc, char** argv,
+                                        const char** out_path, bool* out_help) {
   const tfrt_flag_t flags[] = {
       {"functions", TFRT_FLAG_TEXT, &executor->functions, "A,B", "run these only", 0, 0},
       {"test_init_function", TFRT_FLAG_TEXT, &executor->test_init_function, "NAME",
@@ -431,7 +430,7 @@ static tfrt_status_t tfrt_bef_executor_parse(tfrt_bef_executor_t* executor, int 
                               "--" TFRT_PROFILE_FLAG
                               " and --enable_tracing: one of them at a time");
   }
-  return tfrt_bef_executor_take_path(&files, out_path);
+  return bef_executor_take_path(&files, out_path);
 }
 
 int main(int argc, char** argv) {
@@ -449,11 +448,11 @@ int main(int argc, char** argv) {
   executor.runner.most_open_calls = tfrt_memory_limit_calls();
   const char* path = NULL;
   bool help = false;
-  tfrt_status_t status = tfrt_bef_executor_parse(&executor, argc, argv, &path, &help);
+  tfrt_status_t status = bef_executor_parse(&executor, argc, argv, &path, &help);
   if (status) {
     fprintf(stderr, "bef_executor: %s\n", tfrt_status_message(status));
     tfrt_status_release(status);
     return TFRT_EXIT_USAGE;
   }
-  return help ? TFRT_EXIT_OK : tfrt_bef_executor_main(&executor, path);
+  return help ? TFRT_EXIT_OK : bef_executor_main(&executor, path);
 }

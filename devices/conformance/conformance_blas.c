@@ -12,7 +12,7 @@
 #define MAX_ELEMENTS 512
 
 // A handle, or NULL where the library is absent and the backend may do without it.
-static tfrt_device_blas_t* tfrt_test_blas(void) {
+static tfrt_device_blas_t* test_blas(void) {
   tfrt_conformance_t* t = &tfrt_conformance;
   tfrt_device_blas_t* blas = NULL;
   tfrt_status_t status = tfrt_device_create_blas(t->device, &blas);
@@ -26,8 +26,7 @@ static tfrt_device_blas_t* tfrt_test_blas(void) {
 }
 
 // A buffer on the device with the |count| |numbers| as elements of |dtype|.
-static tfrt_device_buffer_t* tfrt_test_store(tfrt_dtype_t dtype, size_t count,
-                                             const double* numbers) {
+static tfrt_device_buffer_t* test_store(tfrt_dtype_t dtype, size_t count, const double* numbers) {
   tfrt_conformance_t* t = &tfrt_conformance;
   size_t size = count * tfrt_dtype_size(dtype);
   tfrt_device_buffer_t* host = tfrt_conformance_host(size);
@@ -45,20 +44,20 @@ static tfrt_device_buffer_t* tfrt_test_store(tfrt_dtype_t dtype, size_t count,
 }
 
 // Fills |numbers| with |count| small whole numbers from |random|.
-static void tfrt_test_choose(size_t count, tfrt_random_t* random, double* numbers) {
+static void test_choose(size_t count, tfrt_random_t* random, double* numbers) {
   for (size_t i = 0; i < count; ++i) numbers[i] = (double)tfrt_random_below(random, 7) - 3;
 }
 
 // Both: a buffer of such numbers, which |out_numbers| has, too.
-static tfrt_device_buffer_t* tfrt_test_numbers(tfrt_dtype_t dtype, size_t count,
-                                               tfrt_random_t* random, double* out_numbers) {
-  tfrt_test_choose(count, random, out_numbers);
-  return tfrt_test_store(dtype, count, out_numbers);
+static tfrt_device_buffer_t* test_numbers(tfrt_dtype_t dtype, size_t count, tfrt_random_t* random,
+                                          double* out_numbers) {
+  test_choose(count, random, out_numbers);
+  return test_store(dtype, count, out_numbers);
 }
 
 // Checks that |buffer|, as work of the stream leaves it, has |count| numbers close to |expected|.
-static void tfrt_test_expect_numbers(tfrt_device_buffer_t* buffer, tfrt_dtype_t dtype, size_t count,
-                                     const double* expected) {
+static void test_expect_numbers(tfrt_device_buffer_t* buffer, tfrt_dtype_t dtype, size_t count,
+                                const double* expected) {
   tfrt_conformance_t* t = &tfrt_conformance;
   tfrt_device_buffer_t* host = tfrt_conformance_host(buffer->size);
   tfrt_conformance_expect_ok(tfrt_device_stream_copy(t->stream, host, 0, buffer, 0, buffer->size));
@@ -78,7 +77,7 @@ static void tfrt_test_expect_numbers(tfrt_device_buffer_t* buffer, tfrt_dtype_t 
   tfrt_device_buffer_release(host);
 }
 
-static tfrt_blas_scalar_t tfrt_test_scalar(tfrt_dtype_t dtype, double value) {
+static tfrt_blas_scalar_t test_scalar(tfrt_dtype_t dtype, double value) {
   tfrt_blas_scalar_t scalar = {.dtype = dtype};
   if (dtype == TFRT_DTYPE_F64) scalar.f64 = value;
   if (dtype == TFRT_DTYPE_F32) scalar.f32 = (float)value;
@@ -89,7 +88,7 @@ static tfrt_blas_scalar_t tfrt_test_scalar(tfrt_dtype_t dtype, double value) {
 // --- Vectors -------------------------------------------------------------------------------
 
 // The place of element |i| of |count|.
-static size_t tfrt_test_place(int32_t step, int32_t count, int32_t i) {
+static size_t test_place(int32_t step, int32_t count, int32_t i) {
   return (size_t)(step > 0 ? i * step : (count - 1 - i) * -step);
 }
 
@@ -98,7 +97,7 @@ START_TEST(a_multiple_of_a_vector_is_added_to_another_one) {
   static const tfrt_dtype_t types[] = {TFRT_DTYPE_F32, TFRT_DTYPE_F64, TFRT_DTYPE_F16,
                                        TFRT_DTYPE_BF16};
   static const int32_t steps[][2] = {{1, 1}, {2, 3}, {-1, 2}, {3, -2}};
-  tfrt_device_blas_t* blas = tfrt_test_blas();
+  tfrt_device_blas_t* blas = test_blas();
   tfrt_random_t random;
   tfrt_random_initialize(&random, 1);
   for (size_t i = 0; blas && i < TFRT_ARRAY_SIZE(types); ++i) {
@@ -107,17 +106,17 @@ START_TEST(a_multiple_of_a_vector_is_added_to_another_one) {
       double y[MAX_ELEMENTS];
       tfrt_dtype_t execution = types[i] == TFRT_DTYPE_F64 ? types[i] : TFRT_DTYPE_F32;
       tfrt_blas_axpy_t call = {.count = 50,
-                               .alpha = tfrt_test_scalar(execution, 2.5),
+                               .alpha = test_scalar(execution, 2.5),
                                .x = {.dtype = types[i], .step = steps[k][0]},
                                .y = {.dtype = types[i], .step = steps[k][1]},
                                .execution = execution};
-      call.x.buffer = tfrt_test_numbers(types[i], 200, &random, x);
-      call.y.buffer = tfrt_test_numbers(types[i], 200, &random, y);
+      call.x.buffer = test_numbers(types[i], 200, &random, x);
+      call.y.buffer = test_numbers(types[i], 200, &random, y);
       for (int32_t n = 0; n < 50; ++n) {
-        y[tfrt_test_place(steps[k][1], 50, n)] += 2.5 * x[tfrt_test_place(steps[k][0], 50, n)];
+        y[test_place(steps[k][1], 50, n)] += 2.5 * x[test_place(steps[k][0], 50, n)];
       }
       tfrt_conformance_expect_ok(tfrt_device_blas_axpy(blas, t->stream, &call));
-      tfrt_test_expect_numbers(call.y.buffer, types[i], 200, y);
+      test_expect_numbers(call.y.buffer, types[i], 200, y);
       tfrt_device_buffer_release(call.x.buffer);
       tfrt_device_buffer_release(call.y.buffer);
     }
@@ -128,19 +127,19 @@ END_TEST
 
 START_TEST(a_vector_is_scaled) {
   tfrt_conformance_t* t = &tfrt_conformance;
-  tfrt_device_blas_t* blas = tfrt_test_blas();
+  tfrt_device_blas_t* blas = test_blas();
   if (!blas) return;
   tfrt_random_t random;
   tfrt_random_initialize(&random, 2);
   double x[MAX_ELEMENTS];
   tfrt_blas_scale_t call = {.count = 20,
-                            .alpha = tfrt_test_scalar(TFRT_DTYPE_F32, -0.5),
+                            .alpha = test_scalar(TFRT_DTYPE_F32, -0.5),
                             .x = {.dtype = TFRT_DTYPE_F32, .step = 3},
                             .execution = TFRT_DTYPE_F32};
-  call.x.buffer = tfrt_test_numbers(TFRT_DTYPE_F32, 60, &random, x);
+  call.x.buffer = test_numbers(TFRT_DTYPE_F32, 60, &random, x);
   for (int n = 0; n < 20; ++n) x[3 * n] *= -0.5;
   tfrt_conformance_expect_ok(tfrt_device_blas_scale(blas, t->stream, &call));
-  tfrt_test_expect_numbers(call.x.buffer, TFRT_DTYPE_F32, 60, x);
+  test_expect_numbers(call.x.buffer, TFRT_DTYPE_F32, 60, x);
   tfrt_device_buffer_release(call.x.buffer);
   tfrt_device_blas_release(blas);
 }
@@ -157,14 +156,14 @@ typedef struct tfrt_test_kind_s {
 } tfrt_test_kind_t;
 
 // Element (|row|, |column|) of matrix |i| in |numbers|.
-static size_t tfrt_test_element(const tfrt_blas_matrix_t* matrix, bool is_plain, int i, int row,
-                                int column) {
+static size_t test_element(const tfrt_blas_matrix_t* matrix, bool is_plain, int i, int row,
+                           int column) {
   int place = is_plain ? row + column * matrix->height : column + row * matrix->height;
   return (size_t)(i * matrix->distance + place);
 }
 
 // The bytes of |buffer| (consumed) from |offset| on.
-static tfrt_device_buffer_t* tfrt_test_rest(tfrt_device_buffer_t* buffer, size_t offset) {
+static tfrt_device_buffer_t* test_rest(tfrt_device_buffer_t* buffer, size_t offset) {
   tfrt_device_buffer_t* rest;
   tfrt_conformance_expect_ok(
       tfrt_device_buffer_create_view(buffer, offset, buffer->size - offset, &rest));
@@ -174,8 +173,8 @@ static tfrt_device_buffer_t* tfrt_test_rest(tfrt_device_buffer_t* buffer, size_t
 
 // Makes |call| of 3 products, of 4 rows and 5 columns and 6 terms; |is_batch|: else of one. Each
 // matrix begins |first| elements behind the start of its memory.
-static void tfrt_test_multiply(tfrt_device_blas_t* blas, const tfrt_test_kind_t* kind, bool a_plain,
-                               bool b_plain, bool is_batch, size_t first, tfrt_random_t* random) {
+static void test_multiply(tfrt_device_blas_t* blas, const tfrt_test_kind_t* kind, bool a_plain,
+                          bool b_plain, bool is_batch, size_t first, tfrt_random_t* random) {
   double a[MAX_ELEMENTS];
   double b[MAX_ELEMENTS];
   double c[MAX_ELEMENTS];
@@ -185,36 +184,33 @@ static void tfrt_test_multiply(tfrt_device_blas_t* blas, const tfrt_test_kind_t*
       .rows = 4,
       .columns = 5,
       .inner = 6,
-      .alpha = tfrt_test_scalar(kind->scale, 0.5),
+      .alpha = test_scalar(kind->scale, 0.5),
       .a = {.dtype = kind->from, .height = 7, .distance = is_batch ? 50 : 0},
       .b = {.dtype = kind->from, .height = 8, .distance = is_batch ? 60 : 0},
-      .beta = tfrt_test_scalar(kind->scale, 2),
+      .beta = test_scalar(kind->scale, 2),
       .c = {.dtype = kind->to, .height = 6, .distance = is_batch ? 40 : 0},
       .is_batch = is_batch,
       .count = is_batch ? 3 : 1,
       .compute = kind->compute,
       .algorithm = TFRT_BLAS_ALGORITHM_DEFAULT};
   size_t from_size = tfrt_dtype_size(kind->from);
-  call.a.buffer =
-      tfrt_test_rest(tfrt_test_numbers(kind->from, 200 + first, random, a), first * from_size);
-  call.b.buffer =
-      tfrt_test_rest(tfrt_test_numbers(kind->from, 200 + first, random, b), first * from_size);
-  tfrt_device_buffer_t* results = tfrt_test_numbers(kind->to, 200 + first, random, c);
-  call.c.buffer =
-      tfrt_test_rest(tfrt_device_buffer_retain(results), first * tfrt_dtype_size(kind->to));
+  call.a.buffer = test_rest(test_numbers(kind->from, 200 + first, random, a), first * from_size);
+  call.b.buffer = test_rest(test_numbers(kind->from, 200 + first, random, b), first * from_size);
+  tfrt_device_buffer_t* results = test_numbers(kind->to, 200 + first, random, c);
+  call.c.buffer = test_rest(tfrt_device_buffer_retain(results), first * tfrt_dtype_size(kind->to));
   for (int i = 0; i < call.count; ++i) {
     for (int n = 0; n < 4 * 5; ++n) {
       double sum = 0;
       for (int k = 0; k < 6; ++k) {
-        sum += a[first + tfrt_test_element(&call.a, a_plain, i, n % 4, k)] *
-               b[first + tfrt_test_element(&call.b, b_plain, i, k, n / 4)];
+        sum += a[first + test_element(&call.a, a_plain, i, n % 4, k)] *
+               b[first + test_element(&call.b, b_plain, i, k, n / 4)];
       }
-      size_t place = first + tfrt_test_element(&call.c, true, i, n % 4, n / 4);
+      size_t place = first + test_element(&call.c, true, i, n % 4, n / 4);
       c[place] = 0.5 * sum + 2 * c[place];
     }
   }
   tfrt_conformance_expect_ok(tfrt_device_blas_multiply(blas, tfrt_conformance.stream, &call));
-  tfrt_test_expect_numbers(results, kind->to, 200 + first, c);
+  test_expect_numbers(results, kind->to, 200 + first, c);
   tfrt_device_buffer_release(call.a.buffer);
   tfrt_device_buffer_release(call.b.buffer);
   tfrt_device_buffer_release(call.c.buffer);
@@ -230,17 +226,17 @@ START_TEST(matrices_of_all_types_and_forms_are_multiplied) {
       {TFRT_BLAS_COMPUTE_F64, TFRT_DTYPE_F64, TFRT_DTYPE_F64, TFRT_DTYPE_F64},
       {TFRT_BLAS_COMPUTE_F16, TFRT_DTYPE_F16, TFRT_DTYPE_F16, TFRT_DTYPE_F16},
   };
-  tfrt_device_blas_t* blas = tfrt_test_blas();
+  tfrt_device_blas_t* blas = test_blas();
   tfrt_random_t random;
   tfrt_random_initialize(&random, 3);
   for (size_t i = 0; blas && i < TFRT_ARRAY_SIZE(kinds); ++i) {
     for (int forms = 0; forms < 4; ++forms) {
-      tfrt_test_multiply(blas, &kinds[i], forms & 1, forms & 2, false, 0, &random);
-      tfrt_test_multiply(blas, &kinds[i], forms & 1, forms & 2, true, 0, &random);
+      test_multiply(blas, &kinds[i], forms & 1, forms & 2, false, 0, &random);
+      test_multiply(blas, &kinds[i], forms & 1, forms & 2, true, 0, &random);
     }
     // Algorithms that need more than an element's alignment must not be taken here.
-    tfrt_test_multiply(blas, &kinds[i], true, false, true, 1, &random);
-    tfrt_test_multiply(blas, &kinds[i], false, true, false, 3, &random);
+    test_multiply(blas, &kinds[i], true, false, true, 1, &random);
+    test_multiply(blas, &kinds[i], false, true, false, 3, &random);
   }
   tfrt_device_blas_release(blas);
 }
@@ -249,19 +245,19 @@ END_TEST
 // --- Triangular systems --------------------------------------------------------------------
 
 // The triangle |a| with 2 on its diagonal, as element (|row|, |column|) of what is solved with.
-static double tfrt_test_triangle(const tfrt_blas_solve_t* call, const double* a, int i, int row,
-                                 int column) {
+static double test_triangle(const tfrt_blas_solve_t* call, const double* a, int i, int row,
+                            int column) {
   bool is_plain = call->form == TFRT_BLAS_FORM_PLAIN;
   int stored_row = is_plain ? row : column;
   int stored_column = is_plain ? column : row;
   if (row == column) return call->has_unit_diagonal ? 1 : 2;
   if ((stored_row < stored_column) != call->is_upper) return 0;
-  return a[tfrt_test_element(&call->a, true, i, stored_row, stored_column)];
+  return a[test_element(&call->a, true, i, stored_row, stored_column)];
 }
 
 // Sets the right sides |b| of |call| to what the solutions |x| come from.
-static void tfrt_test_right_sides(const tfrt_blas_solve_t* call, const double* a, const double* x,
-                                  double* b) {
+static void test_right_sides(const tfrt_blas_solve_t* call, const double* a, const double* x,
+                             double* b) {
   int size = call->is_right ? 5 : 3;
   for (int n = 0; n < 2 * 3 * 5; ++n) {
     int i = n / 15;
@@ -269,43 +265,43 @@ static void tfrt_test_right_sides(const tfrt_blas_solve_t* call, const double* a
     int column = n % 15 / 3;
     double sum = 0;
     for (int k = 0; k < size; ++k) {
-      sum += call->is_right ? x[tfrt_test_element(&call->b, true, i, row, k)] *
-                                  tfrt_test_triangle(call, a, i, k, column)
-                            : tfrt_test_triangle(call, a, i, row, k) *
-                                  x[tfrt_test_element(&call->b, true, i, k, column)];
+      sum +=
+          call->is_right
+              ? x[test_element(&call->b, true, i, row, k)] * test_triangle(call, a, i, k, column)
+              : test_triangle(call, a, i, row, k) * x[test_element(&call->b, true, i, k, column)];
     }
     // Half of it is solved for.
-    b[tfrt_test_element(&call->b, true, i, row, column)] = 2 * sum;
+    b[test_element(&call->b, true, i, row, column)] = 2 * sum;
   }
 }
 
 // Solves |call|, whose solutions are known.
-static void tfrt_test_solve(tfrt_device_blas_t* blas, tfrt_blas_solve_t call, tfrt_dtype_t dtype,
-                            tfrt_random_t* random) {
+static void test_solve(tfrt_device_blas_t* blas, tfrt_blas_solve_t call, tfrt_dtype_t dtype,
+                       tfrt_random_t* random) {
   double a[MAX_ELEMENTS];
   double b[MAX_ELEMENTS];
   double x[MAX_ELEMENTS] = {0};
   int size = call.is_right ? 5 : 3;
   call.a = (tfrt_blas_matrix_t){.dtype = dtype, .height = size, .distance = size * size};
   call.b = (tfrt_blas_matrix_t){.dtype = dtype, .height = 4, .distance = 4 * 5};
-  call.alpha = tfrt_test_scalar(dtype, 0.5);
-  tfrt_test_choose(50, random, a);
-  tfrt_test_choose(40, random, x);
+  call.alpha = test_scalar(dtype, 0.5);
+  test_choose(50, random, a);
+  test_choose(40, random, x);
   for (int n = 0; n < 2 * size; ++n) {
-    a[tfrt_test_element(&call.a, true, n / size, n % size, n % size)] = 2;
+    a[test_element(&call.a, true, n / size, n % size, n % size)] = 2;
   }
   memcpy(b, x, sizeof(b));
-  tfrt_test_right_sides(&call, a, x, b);
-  call.a.buffer = tfrt_test_store(dtype, 50, a);
-  call.b.buffer = tfrt_test_store(dtype, 40, b);
+  test_right_sides(&call, a, x, b);
+  call.a.buffer = test_store(dtype, 50, a);
+  call.b.buffer = test_store(dtype, 40, b);
   tfrt_conformance_expect_ok(tfrt_device_blas_solve(blas, tfrt_conformance.stream, &call));
-  tfrt_test_expect_numbers(call.b.buffer, dtype, 40, x);
+  test_expect_numbers(call.b.buffer, dtype, 40, x);
   tfrt_device_buffer_release(call.a.buffer);
   tfrt_device_buffer_release(call.b.buffer);
 }
 
 START_TEST(triangular_systems_of_all_kinds_are_solved) {
-  tfrt_device_blas_t* blas = tfrt_test_blas();
+  tfrt_device_blas_t* blas = test_blas();
   tfrt_random_t random;
   tfrt_random_initialize(&random, 4);
   for (int kind = 0; blas && kind < 32; ++kind) {
@@ -316,7 +312,7 @@ START_TEST(triangular_systems_of_all_kinds_are_solved) {
                               .rows = 3,
                               .columns = 5,
                               .count = 2};
-    tfrt_test_solve(blas, call, kind & 16 ? TFRT_DTYPE_F64 : TFRT_DTYPE_F32, &random);
+    test_solve(blas, call, kind & 16 ? TFRT_DTYPE_F64 : TFRT_DTYPE_F32, &random);
   }
   tfrt_device_blas_release(blas);
 }
@@ -327,11 +323,11 @@ END_TEST
 // One handle in two streams that take turns, released with work in flight.
 START_TEST(one_handle_works_in_any_stream_and_may_go_at_once) {
   tfrt_conformance_t* t = &tfrt_conformance;
-  tfrt_device_blas_t* blas = tfrt_test_blas();
+  tfrt_device_blas_t* blas = test_blas();
   if (!blas) return;
   tfrt_device_stream_t* streams[] = {t->stream, tfrt_conformance_stream(t->device)};
   tfrt_blas_scale_t call = {.count = 100,
-                            .alpha = tfrt_test_scalar(TFRT_DTYPE_F32, 2),
+                            .alpha = test_scalar(TFRT_DTYPE_F32, 2),
                             .x = {.buffer = t->buffer, .dtype = TFRT_DTYPE_F32, .step = 1},
                             .execution = TFRT_DTYPE_F32};
   double expected[100];
@@ -344,7 +340,7 @@ START_TEST(one_handle_works_in_any_stream_and_may_go_at_once) {
   tfrt_device_blas_release(blas);
   tfrt_conformance_expect_ok(tfrt_device_stream_join(streams[0], streams[1]));
   for (int i = 0; i < 100; ++i) expected[i] = 1 << 20;
-  tfrt_test_expect_numbers(t->buffer, TFRT_DTYPE_F32, 100, expected);
+  test_expect_numbers(t->buffer, TFRT_DTYPE_F32, 100, expected);
   tfrt_device_stream_release(streams[1]);
 }
 END_TEST
@@ -352,60 +348,60 @@ END_TEST
 // --- Refusals ------------------------------------------------------------------------------
 
 // A product of two matrices of 10 rows and columns that is taken.
-static tfrt_blas_multiply_t tfrt_test_good_product(void) {
+static tfrt_blas_multiply_t test_good_product(void) {
   tfrt_blas_matrix_t matrix = {
       .buffer = tfrt_conformance.buffer, .dtype = TFRT_DTYPE_F32, .height = 10};
   return (tfrt_blas_multiply_t){.rows = 10,
                                 .columns = 10,
                                 .inner = 10,
-                                .alpha = tfrt_test_scalar(TFRT_DTYPE_F32, 1),
+                                .alpha = test_scalar(TFRT_DTYPE_F32, 1),
                                 .a = matrix,
                                 .b = matrix,
-                                .beta = tfrt_test_scalar(TFRT_DTYPE_F32, 0),
+                                .beta = test_scalar(TFRT_DTYPE_F32, 0),
                                 .c = matrix,
                                 .count = 1,
                                 .compute = TFRT_BLAS_COMPUTE_F32};
 }
 
-static void tfrt_test_refused(tfrt_device_blas_t* blas, const tfrt_blas_multiply_t* call,
-                              tfrt_status_code_t code) {
+static void test_refused(tfrt_device_blas_t* blas, const tfrt_blas_multiply_t* call,
+                         tfrt_status_code_t code) {
   tfrt_conformance_expect(tfrt_device_blas_multiply(blas, tfrt_conformance.stream, call), code);
 }
 
 START_TEST(what_does_not_fit_is_refused) {
-  tfrt_device_blas_t* blas = tfrt_test_blas();
+  tfrt_device_blas_t* blas = test_blas();
   if (!blas) return;
-  tfrt_blas_multiply_t call = tfrt_test_good_product();
+  tfrt_blas_multiply_t call = test_good_product();
   call.a.height = 9;
-  tfrt_test_refused(blas, &call, TFRT_STATUS_INVALID_ARGUMENT);
-  call = tfrt_test_good_product();
+  test_refused(blas, &call, TFRT_STATUS_INVALID_ARGUMENT);
+  call = test_good_product();
   call.inner = -1;
-  tfrt_test_refused(blas, &call, TFRT_STATUS_INVALID_ARGUMENT);
-  call = tfrt_test_good_product();
+  test_refused(blas, &call, TFRT_STATUS_INVALID_ARGUMENT);
+  call = test_good_product();
   call.b.dtype = TFRT_DTYPE_F16;
-  tfrt_test_refused(blas, &call, TFRT_STATUS_INVALID_ARGUMENT);
-  call = tfrt_test_good_product();
+  test_refused(blas, &call, TFRT_STATUS_INVALID_ARGUMENT);
+  call = test_good_product();
   call.columns = INT32_MAX;
-  tfrt_test_refused(blas, &call, TFRT_STATUS_OUT_OF_RANGE);
-  call = tfrt_test_good_product();
+  test_refused(blas, &call, TFRT_STATUS_OUT_OF_RANGE);
+  call = test_good_product();
   call.count = INT32_MAX;
   call.a.distance = INT64_MAX;
-  tfrt_test_refused(blas, &call, TFRT_STATUS_OUT_OF_RANGE);
-  call = tfrt_test_good_product();
+  test_refused(blas, &call, TFRT_STATUS_OUT_OF_RANGE);
+  call = test_good_product();
   call.count = 2;
-  tfrt_test_refused(blas, &call, TFRT_STATUS_INVALID_ARGUMENT);
+  test_refused(blas, &call, TFRT_STATUS_INVALID_ARGUMENT);
   call.count = 0;
-  tfrt_test_refused(blas, &call, TFRT_STATUS_OK);
+  test_refused(blas, &call, TFRT_STATUS_OK);
   tfrt_device_blas_release(blas);
 }
 END_TEST
 
 START_TEST(a_stream_of_another_device_is_refused) {
   tfrt_conformance_t* t = &tfrt_conformance;
-  tfrt_device_blas_t* blas = t->peer ? tfrt_test_blas() : NULL;
+  tfrt_device_blas_t* blas = t->peer ? test_blas() : NULL;
   if (!blas) return;
   tfrt_device_stream_t* stream = tfrt_conformance_stream(t->peer);
-  tfrt_blas_multiply_t call = tfrt_test_good_product();
+  tfrt_blas_multiply_t call = test_good_product();
   tfrt_conformance_expect(tfrt_device_blas_multiply(blas, stream, &call),
                           TFRT_STATUS_INVALID_ARGUMENT);
   tfrt_device_stream_release(stream);

@@ -56,7 +56,7 @@ END_TEST
 
 // --- Loss ----------------------------------------------------------------------
 
-static void tfrt_conformance_fault(tfrt_device_stream_t* stream) {
+static void conformance_fault(tfrt_device_stream_t* stream) {
   tfrt_device_function_t* fault = tfrt_conformance_function(stream->device, "test_fault");
   tfrt_device_launch_t launch = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
   tfrt_conformance_expect_ok(tfrt_device_stream_launch(stream, fault, &launch, NULL, 0));
@@ -64,7 +64,7 @@ static void tfrt_conformance_fault(tfrt_device_stream_t* stream) {
 }
 
 // Waits for |value| (consumed), which is the loss of |device|, named in its message.
-static void tfrt_conformance_expect_loss(tfrt_async_value_t* value, const tfrt_device_t* device) {
+static void conformance_expect_loss(tfrt_async_value_t* value, const tfrt_device_t* device) {
   tfrt_blocking_wait(&value, 1);
   ck_assert(tfrt_async_value_is_error(value));
   const char* message = tfrt_status_message(tfrt_async_value_error(value));
@@ -78,16 +78,16 @@ START_TEST(a_fault_turns_what_waits_into_its_error) {
   tfrt_conformance_t* t = &tfrt_conformance;
   tfrt_device_stream_t* other = tfrt_conformance_stream(t->device);
   tfrt_device_event_t* event = tfrt_conformance_event(t->device);
-  tfrt_conformance_fault(t->stream);
+  conformance_fault(t->stream);
   // From here on the device may be lost at any time: what is refused is the loss, too.
   tfrt_status_release(tfrt_device_stream_fill(t->stream, t->buffer, 1, 4));
   tfrt_async_value_t* first = tfrt_device_stream_await(t->stream);
-  tfrt_conformance_expect_loss(first, t->device);
+  conformance_expect_loss(first, t->device);
   tfrt_status_t status = tfrt_device_stream_fill(t->stream, t->buffer, 1, 4);
   ck_assert(status != NULL);
   tfrt_status_release(status);
-  tfrt_conformance_expect_loss(tfrt_device_stream_await(other), t->device);
-  tfrt_conformance_expect_loss(tfrt_device_event_await(event), t->device);
+  conformance_expect_loss(tfrt_device_stream_await(other), t->device);
+  conformance_expect_loss(tfrt_device_event_await(event), t->device);
   tfrt_device_stream_t* none;
   status = tfrt_device_create_stream(t->device, &none);
   ck_assert(status && !none);
@@ -106,11 +106,11 @@ START_TEST(the_other_device_goes_on) {
   tfrt_device_buffer_t* there;
   tfrt_conformance_expect_ok(tfrt_device_allocator_create(t->peer, &far_allocator));
   tfrt_conformance_expect_ok(tfrt_device_allocator_allocate(far_allocator, far, SIZE, &there));
-  tfrt_conformance_fault(t->stream);
+  conformance_fault(t->stream);
   tfrt_status_release(tfrt_device_stream_record(t->stream, event));
   // That point is never reached: nothing waits for it for ever.
   tfrt_status_release(tfrt_device_stream_wait(far, event));
-  tfrt_conformance_expect_loss(tfrt_device_stream_await(t->stream), t->device);
+  conformance_expect_loss(tfrt_device_stream_await(t->stream), t->device);
   tfrt_conformance_expect_ok(tfrt_device_stream_fill(far, there, 4, 4));
   tfrt_conformance_finish(far);
   tfrt_conformance_expect_ok(tfrt_device_check(t->peer));

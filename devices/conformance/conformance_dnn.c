@@ -18,15 +18,15 @@ typedef struct tfrt_test_tensor_s {
   float numbers[MAX_ELEMENTS];
 } tfrt_test_tensor_t;
 
-static size_t tfrt_test_count(const tfrt_test_tensor_t* tensor) {
+static size_t test_count(const tfrt_test_tensor_t* tensor) {
   size_t count = 1;
   for (int i = 0; i < 4; ++i) count *= (size_t)tensor->form.sizes[i];
   return count;
 }
 
 // Fills in |tensor| of these sizes; no two neighbouring numbers are the same.
-static void tfrt_test_tensor_make(tfrt_test_tensor_t* tensor, int batch, int channels, int height,
-                                  int width, tfrt_random_t* random) {
+static void test_tensor_make(tfrt_test_tensor_t* tensor, int batch, int channels, int height,
+                             int width, tfrt_random_t* random) {
   tfrt_conformance_t* t = &tfrt_conformance;
   *tensor = (tfrt_test_tensor_t){
       .form = {.dtype = TFRT_DTYPE_F32,
@@ -34,7 +34,7 @@ static void tfrt_test_tensor_make(tfrt_test_tensor_t* tensor, int batch, int cha
                .sizes = {batch, channels, height, width},
                .steps = {channels * height * width, height * width, width, 1}},
       .filter = {.dtype = TFRT_DTYPE_F32, .rank = 4, .sizes = {batch, channels, height, width}}};
-  size_t count = tfrt_test_count(tensor);
+  size_t count = test_count(tensor);
   ck_assert_uint_le(count, MAX_ELEMENTS);
   for (size_t i = 0; i < count; ++i) {
     tensor->numbers[i] = (float)tfrt_random_below(random, 64) + (float)i / 1024;
@@ -48,21 +48,20 @@ static void tfrt_test_tensor_make(tfrt_test_tensor_t* tensor, int batch, int cha
   tfrt_device_buffer_release(host);
 }
 
-static float* tfrt_test_at(tfrt_test_tensor_t* tensor, int batch, int channel, int row,
-                           int column) {
+static float* test_at(tfrt_test_tensor_t* tensor, int batch, int channel, int row, int column) {
   const int32_t* sizes = tensor->form.sizes;
   return &tensor->numbers[((batch * sizes[1] + channel) * sizes[2] + row) * sizes[3] + column];
 }
 
 // Whether the place is in the tensor, and not in the padding.
-static bool tfrt_test_has(const tfrt_test_tensor_t* tensor, int row, int column) {
+static bool test_has(const tfrt_test_tensor_t* tensor, int row, int column) {
   return row >= 0 && column >= 0 && row < tensor->form.sizes[2] && column < tensor->form.sizes[3];
 }
 
 // Checks that the device has what |tensor| has here.
-static void tfrt_test_tensor_expect(const tfrt_test_tensor_t* tensor) {
+static void test_tensor_expect(const tfrt_test_tensor_t* tensor) {
   tfrt_conformance_t* t = &tfrt_conformance;
-  size_t count = tfrt_test_count(tensor);
+  size_t count = test_count(tensor);
   tfrt_device_buffer_t* host = tfrt_conformance_host(count * sizeof(float));
   tfrt_conformance_expect_ok(
       tfrt_device_stream_copy(t->stream, host, 0, tensor->memory.buffer, 0, count * sizeof(float)));
@@ -75,7 +74,7 @@ static void tfrt_test_tensor_expect(const tfrt_test_tensor_t* tensor) {
   tfrt_device_buffer_release(host);
 }
 
-static int tfrt_test_size(int x, int padding, int reach, int step) {
+static int test_size(int x, int padding, int reach, int step) {
   return 1 + (x + 2 * padding - reach) / step;
 }
 
@@ -89,8 +88,8 @@ static const tfrt_dnn_pooling_t poolings[] = {
 };
 
 // Pools the window of |y| at (|row|, |column|), or spreads its gradient in |dx|, unless NULL.
-static float tfrt_test_pool_window(const tfrt_dnn_pooling_t* pooling, tfrt_test_tensor_t* x,
-                                   const int* where, tfrt_test_tensor_t* dx, float gradient) {
+static float test_pool_window(const tfrt_dnn_pooling_t* pooling, tfrt_test_tensor_t* x,
+                              const int* where, tfrt_test_tensor_t* dx, float gradient) {
   float greatest = -INFINITY;
   float sum = 0;
   int seen = 0;
@@ -104,17 +103,17 @@ static float tfrt_test_pool_window(const tfrt_dnn_pooling_t* pooling, tfrt_test_
   for (int i = 0; i < 2 * size; ++i) {
     int row = top + i % size / pooling->window[1];
     int column = left + i % size % pooling->window[1];
-    if (!tfrt_test_has(x, row, column)) continue;
-    float value = *tfrt_test_at(x, where[0], where[1], row, column);
+    if (!test_has(x, row, column)) continue;
+    float value = *test_at(x, where[0], where[1], row, column);
     if (i < size) {
       sum += value;
       ++seen;
       if (value <= greatest) continue;
       greatest = value;
-      best = dx ? tfrt_test_at(dx, where[0], where[1], row, column) : NULL;
+      best = dx ? test_at(dx, where[0], where[1], row, column) : NULL;
     } else if (dx && !is_max) {
       int count = pooling->mode == TFRT_DNN_POOLING_AVERAGE_WITH_PADDING ? size : seen;
-      *tfrt_test_at(dx, where[0], where[1], row, column) += gradient / (float)count;
+      *test_at(dx, where[0], where[1], row, column) += gradient / (float)count;
     }
   }
   if (is_max && best) *best += gradient;
@@ -123,21 +122,21 @@ static float tfrt_test_pool_window(const tfrt_dnn_pooling_t* pooling, tfrt_test_
 }
 
 // The place of element |i| of |tensor|.
-static void tfrt_test_where(const tfrt_test_tensor_t* tensor, size_t i, int* out_where) {
+static void test_where(const tfrt_test_tensor_t* tensor, size_t i, int* out_where) {
   for (int axis = 4; axis-- > 0;) {
     out_where[axis] = (int)(i % (size_t)tensor->form.sizes[axis]);
     i /= (size_t)tensor->form.sizes[axis];
   }
 }
 
-static void tfrt_test_pool(tfrt_device_dnn_t* dnn, const tfrt_dnn_pooling_t* pooling,
-                           tfrt_random_t* random) {
+static void test_pool(tfrt_device_dnn_t* dnn, const tfrt_dnn_pooling_t* pooling,
+                      tfrt_random_t* random) {
   tfrt_test_tensor_t x;
   tfrt_test_tensor_t y;
-  int rows = tfrt_test_size(8, pooling->padding[0], pooling->window[0], pooling->steps[0]);
-  int columns = tfrt_test_size(7, pooling->padding[1], pooling->window[1], pooling->steps[1]);
-  tfrt_test_tensor_make(&x, 2, 3, 8, 7, random);
-  tfrt_test_tensor_make(&y, 2, 3, rows, columns, random);
+  int rows = test_size(8, pooling->padding[0], pooling->window[0], pooling->steps[0]);
+  int columns = test_size(7, pooling->padding[1], pooling->window[1], pooling->steps[1]);
+  test_tensor_make(&x, 2, 3, 8, 7, random);
+  test_tensor_make(&y, 2, 3, rows, columns, random);
   tfrt_dnn_pool_t call = {.pooling = *pooling,
                           .alpha = 2,
                           .x_form = x.form,
@@ -145,24 +144,24 @@ static void tfrt_test_pool(tfrt_device_dnn_t* dnn, const tfrt_dnn_pooling_t* poo
                           .beta = 0.5f,
                           .y_form = y.form,
                           .y = y.memory};
-  for (size_t i = 0; i < tfrt_test_count(&y); ++i) {
+  for (size_t i = 0; i < test_count(&y); ++i) {
     int where[4];
-    tfrt_test_where(&y, i, where);
-    y.numbers[i] = 2 * tfrt_test_pool_window(pooling, &x, where, NULL, 0) + 0.5f * y.numbers[i];
+    test_where(&y, i, where);
+    y.numbers[i] = 2 * test_pool_window(pooling, &x, where, NULL, 0) + 0.5f * y.numbers[i];
   }
   tfrt_conformance_expect_ok(tfrt_device_dnn_pool(dnn, tfrt_conformance.stream, &call));
-  tfrt_test_tensor_expect(&y);
+  test_tensor_expect(&y);
   tfrt_device_buffer_release(x.memory.buffer);
   tfrt_device_buffer_release(y.memory.buffer);
 }
 
-static void tfrt_test_unpool(tfrt_device_dnn_t* dnn, const tfrt_dnn_pooling_t* pooling,
-                             tfrt_random_t* random) {
+static void test_unpool(tfrt_device_dnn_t* dnn, const tfrt_dnn_pooling_t* pooling,
+                        tfrt_random_t* random) {
   tfrt_test_tensor_t tensors[4];  // x, dx, y, dy
-  int rows = tfrt_test_size(8, pooling->padding[0], pooling->window[0], pooling->steps[0]);
-  int columns = tfrt_test_size(7, pooling->padding[1], pooling->window[1], pooling->steps[1]);
+  int rows = test_size(8, pooling->padding[0], pooling->window[0], pooling->steps[0]);
+  int columns = test_size(7, pooling->padding[1], pooling->window[1], pooling->steps[1]);
   for (int i = 0; i < 4; ++i) {
-    tfrt_test_tensor_make(&tensors[i], 1, 2, i < 2 ? 8 : rows, i < 2 ? 7 : columns, random);
+    test_tensor_make(&tensors[i], 1, 2, i < 2 ? 8 : rows, i < 2 ? 7 : columns, random);
   }
   tfrt_dnn_pool_t pool = {.pooling = *pooling,
                           .alpha = 1,
@@ -181,14 +180,14 @@ static void tfrt_test_unpool(tfrt_device_dnn_t* dnn, const tfrt_dnn_pooling_t* p
                             .dx_form = tensors[1].form,
                             .dx = tensors[1].memory};
   memset(tensors[1].numbers, 0, sizeof(tensors[1].numbers));
-  for (size_t i = 0; i < tfrt_test_count(&tensors[3]); ++i) {
+  for (size_t i = 0; i < test_count(&tensors[3]); ++i) {
     int where[4];
-    tfrt_test_where(&tensors[3], i, where);
-    tfrt_test_pool_window(pooling, &tensors[0], where, &tensors[1], tensors[3].numbers[i]);
+    test_where(&tensors[3], i, where);
+    test_pool_window(pooling, &tensors[0], where, &tensors[1], tensors[3].numbers[i]);
   }
   tfrt_conformance_expect_ok(tfrt_device_dnn_pool(dnn, tfrt_conformance.stream, &pool));
   tfrt_conformance_expect_ok(tfrt_device_dnn_unpool(dnn, tfrt_conformance.stream, &call));
-  tfrt_test_tensor_expect(&tensors[1]);
+  test_tensor_expect(&tensors[1]);
   for (int i = 0; i < 4; ++i) tfrt_device_buffer_release(tensors[i].memory.buffer);
 }
 
@@ -197,8 +196,8 @@ START_TEST(tensors_are_pooled_in_all_ways) {
   tfrt_random_t random;
   tfrt_random_initialize(&random, 5);
   for (size_t i = 0; dnn && i < TFRT_ARRAY_SIZE(poolings); ++i) {
-    tfrt_test_pool(dnn, &poolings[i], &random);
-    tfrt_test_unpool(dnn, &poolings[i], &random);
+    test_pool(dnn, &poolings[i], &random);
+    test_unpool(dnn, &poolings[i], &random);
   }
   tfrt_device_dnn_release(dnn);
 }
@@ -214,22 +213,22 @@ typedef struct tfrt_test_convolution_s {
 } tfrt_test_convolution_t;
 
 // Makes the tensor |made| of |c| of the other two: adds up what each pair of elements gives.
-static void tfrt_test_convolve(const tfrt_dnn_convolution_t* form, tfrt_test_convolution_t* c,
-                               tfrt_test_tensor_t* made) {
+static void test_convolve(const tfrt_dnn_convolution_t* form, tfrt_test_convolution_t* c,
+                          tfrt_test_tensor_t* made) {
   memset(made->numbers, 0, sizeof(made->numbers));
   int window[] = {c->w.form.sizes[2], c->w.form.sizes[3]};
-  for (size_t i = 0; i < tfrt_test_count(&c->y); ++i) {
+  for (size_t i = 0; i < test_count(&c->y); ++i) {
     int where[4];
-    tfrt_test_where(&c->y, i, where);
-    for (size_t k = 0; k < tfrt_test_count(&c->w); ++k) {
+    test_where(&c->y, i, where);
+    for (size_t k = 0; k < test_count(&c->w); ++k) {
       int weight[4];
-      tfrt_test_where(&c->w, k, weight);
+      test_where(&c->w, k, weight);
       int in_row = form->is_cross_correlation ? weight[2] : window[0] - 1 - weight[2];
       int in_column = form->is_cross_correlation ? weight[3] : window[1] - 1 - weight[3];
       int row = where[2] * form->steps[0] - form->padding[0] + in_row * form->dilation[0];
       int column = where[3] * form->steps[1] - form->padding[1] + in_column * form->dilation[1];
-      if (weight[0] != where[1] || !tfrt_test_has(&c->x, row, column)) continue;
-      float* x = tfrt_test_at(&c->x, where[0], weight[1], row, column);
+      if (weight[0] != where[1] || !test_has(&c->x, row, column)) continue;
+      float* x = test_at(&c->x, where[0], weight[1], row, column);
       if (made == &c->y) c->y.numbers[i] += *x * c->w.numbers[k];
       if (made == &c->x) *x += c->y.numbers[i] * c->w.numbers[k];
       if (made == &c->w) c->w.numbers[k] += *x * c->y.numbers[i];
@@ -237,15 +236,15 @@ static void tfrt_test_convolve(const tfrt_dnn_convolution_t* form, tfrt_test_con
   }
 }
 
-static void tfrt_test_convolution(tfrt_device_dnn_t* dnn, const tfrt_dnn_convolution_t* form,
-                                  tfrt_dnn_direction_t direction, tfrt_random_t* random) {
+static void test_convolution(tfrt_device_dnn_t* dnn, const tfrt_dnn_convolution_t* form,
+                             tfrt_dnn_direction_t direction, tfrt_random_t* random) {
   tfrt_conformance_t* t = &tfrt_conformance;
   static tfrt_test_convolution_t c;
   int reach[] = {1 + 2 * form->dilation[0], 1 + form->dilation[1]};
-  tfrt_test_tensor_make(&c.x, 2, 3, 7, 6, random);
-  tfrt_test_tensor_make(&c.w, 4, 3, 3, 2, random);
-  tfrt_test_tensor_make(&c.y, 2, 4, tfrt_test_size(7, form->padding[0], reach[0], form->steps[0]),
-                        tfrt_test_size(6, form->padding[1], reach[1], form->steps[1]), random);
+  test_tensor_make(&c.x, 2, 3, 7, 6, random);
+  test_tensor_make(&c.w, 4, 3, 3, 2, random);
+  test_tensor_make(&c.y, 2, 4, test_size(7, form->padding[0], reach[0], form->steps[0]),
+                   test_size(6, form->padding[1], reach[1], form->steps[1]), random);
   tfrt_dnn_convolve_t call = {.direction = direction,
                               .convolution = *form,
                               .x_form = c.x.form,
@@ -256,9 +255,9 @@ static void tfrt_test_convolution(tfrt_device_dnn_t* dnn, const tfrt_dnn_convolu
                               .y = c.y.memory};
   call.workspace.buffer = tfrt_conformance_allocate(t->stream, 1 << 16);
   tfrt_test_tensor_t* made[] = {&c.y, &c.x, &c.w};
-  tfrt_test_convolve(form, &c, made[direction]);
+  test_convolve(form, &c, made[direction]);
   tfrt_conformance_expect_ok(tfrt_device_dnn_convolve(dnn, t->stream, &call));
-  tfrt_test_tensor_expect(made[direction]);
+  test_tensor_expect(made[direction]);
   tfrt_device_buffer_release(call.workspace.buffer);
   tfrt_device_buffer_release(c.x.memory.buffer);
   tfrt_device_buffer_release(c.w.memory.buffer);
@@ -276,9 +275,9 @@ START_TEST(tensors_are_convolved_there_and_back) {
   tfrt_random_t random;
   tfrt_random_initialize(&random, 6);
   for (size_t i = 0; dnn && i < TFRT_ARRAY_SIZE(forms); ++i) {
-    tfrt_test_convolution(dnn, &forms[i], TFRT_DNN_FORWARD, &random);
-    tfrt_test_convolution(dnn, &forms[i], TFRT_DNN_BACKWARD_DATA, &random);
-    tfrt_test_convolution(dnn, &forms[i], TFRT_DNN_BACKWARD_FILTER, &random);
+    test_convolution(dnn, &forms[i], TFRT_DNN_FORWARD, &random);
+    test_convolution(dnn, &forms[i], TFRT_DNN_BACKWARD_DATA, &random);
+    test_convolution(dnn, &forms[i], TFRT_DNN_BACKWARD_FILTER, &random);
   }
   tfrt_device_dnn_release(dnn);
 }
@@ -294,12 +293,12 @@ typedef struct tfrt_test_fused_s {
 } tfrt_test_fused_t;
 
 // Makes the tensors of |f| and a call with them.
-static tfrt_dnn_fuse_t tfrt_test_fused_make(tfrt_test_fused_t* f, tfrt_random_t* random) {
-  tfrt_test_tensor_make(&f->c.x, 2, 3, 7, 6, random);
-  tfrt_test_tensor_make(&f->c.w, 4, 3, 3, 2, random);
-  tfrt_test_tensor_make(&f->c.y, 2, 4, 5, 5, random);
-  tfrt_test_tensor_make(&f->z, 2, 4, 5, 5, random);
-  tfrt_test_tensor_make(&f->bias, 1, 4, 1, 1, random);
+static tfrt_dnn_fuse_t test_fused_make(tfrt_test_fused_t* f, tfrt_random_t* random) {
+  test_tensor_make(&f->c.x, 2, 3, 7, 6, random);
+  test_tensor_make(&f->c.w, 4, 3, 3, 2, random);
+  test_tensor_make(&f->c.y, 2, 4, 5, 5, random);
+  test_tensor_make(&f->z, 2, 4, 5, 5, random);
+  test_tensor_make(&f->bias, 1, 4, 1, 1, random);
   tfrt_dnn_convolve_t convolve = {
       .convolution = {TFRT_DTYPE_F32, true, TFRT_DNN_MATH_EXACT, 2, {0, 0}, {1, 1}, {1, 1}},
       .algorithm = 1,
@@ -318,7 +317,7 @@ static tfrt_dnn_fuse_t tfrt_test_fused_make(tfrt_test_fused_t* f, tfrt_random_t*
                            .bias = f->bias.memory};
 }
 
-static void tfrt_test_fused_free(tfrt_test_fused_t* f, const tfrt_dnn_fuse_t* call) {
+static void test_fused_free(tfrt_test_fused_t* f, const tfrt_dnn_fuse_t* call) {
   tfrt_test_tensor_t* tensors[] = {&f->c.x, &f->c.w, &f->c.y, &f->z, &f->bias};
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(tensors); ++i) {
     tfrt_device_buffer_release(tensors[i]->memory.buffer);
@@ -327,21 +326,21 @@ static void tfrt_test_fused_free(tfrt_test_fused_t* f, const tfrt_dnn_fuse_t* ca
 }
 
 // Makes y, here and on the device; with a negative |beta| some numbers are, too, before a relu.
-static void tfrt_test_fuse(tfrt_device_dnn_t* dnn, tfrt_dnn_activation_mode_t mode, double beta,
-                           tfrt_random_t* random) {
+static void test_fuse(tfrt_device_dnn_t* dnn, tfrt_dnn_activation_mode_t mode, double beta,
+                      tfrt_random_t* random) {
   static tfrt_test_fused_t f;
   tfrt_test_tensor_t* y = &f.c.y;
-  tfrt_dnn_fuse_t call = tfrt_test_fused_make(&f, random);
+  tfrt_dnn_fuse_t call = test_fused_make(&f, random);
   call.beta = beta;
   call.activation.mode = mode;
-  tfrt_test_convolve(&call.convolve.convolution, &f.c, y);
-  for (size_t i = 0; i < tfrt_test_count(y); ++i) {
+  test_convolve(&call.convolve.convolution, &f.c, y);
+  for (size_t i = 0; i < test_count(y); ++i) {
     float value = y->numbers[i] / 64 + (float)beta * f.z.numbers[i] + f.bias.numbers[i / 25 % 4];
     y->numbers[i] = mode == TFRT_DNN_RELU && value < 0 ? 0 : value;
   }
   tfrt_conformance_expect_ok(tfrt_device_dnn_fuse(dnn, tfrt_conformance.stream, &call));
-  tfrt_test_tensor_expect(y);
-  tfrt_test_fused_free(&f, &call);
+  test_tensor_expect(y);
+  test_fused_free(&f, &call);
 }
 
 START_TEST(a_convolution_is_made_with_what_follows_it) {
@@ -349,9 +348,9 @@ START_TEST(a_convolution_is_made_with_what_follows_it) {
   tfrt_random_t random;
   tfrt_random_initialize(&random, 8);
   if (dnn) {
-    tfrt_test_fuse(dnn, TFRT_DNN_RELU, -8, &random);
-    tfrt_test_fuse(dnn, TFRT_DNN_RELU, 0, &random);
-    tfrt_test_fuse(dnn, TFRT_DNN_IDENTITY, -8, &random);
+    test_fuse(dnn, TFRT_DNN_RELU, -8, &random);
+    test_fuse(dnn, TFRT_DNN_RELU, 0, &random);
+    test_fuse(dnn, TFRT_DNN_IDENTITY, -8, &random);
   }
   tfrt_device_dnn_release(dnn);
 }
@@ -364,7 +363,7 @@ START_TEST(what_does_not_go_with_a_convolution_is_refused) {
   if (!dnn) return;
   tfrt_random_t random;
   tfrt_random_initialize(&random, 9);
-  tfrt_dnn_fuse_t call = tfrt_test_fused_make(&f, &random);
+  tfrt_dnn_fuse_t call = test_fused_make(&f, &random);
   call.activation.mode = TFRT_DNN_RELU;
   tfrt_dnn_fuse_t wrong[5] = {call, call, call, call, call};
   wrong[0].activation.mode = TFRT_DNN_TANH;
@@ -379,7 +378,7 @@ START_TEST(what_does_not_go_with_a_convolution_is_refused) {
   tfrt_dnn_fuse_t beyond = call;
   beyond.bias_form.steps[1] = INT32_MAX;
   tfrt_conformance_expect(tfrt_device_dnn_fuse(dnn, stream, &beyond), TFRT_STATUS_OUT_OF_RANGE);
-  tfrt_test_fused_free(&f, &call);
+  test_fused_free(&f, &call);
   tfrt_device_dnn_release(dnn);
 }
 END_TEST
@@ -393,7 +392,7 @@ START_TEST(tensors_that_do_not_follow_are_refused) {
   tfrt_random_t random;
   tfrt_test_tensor_t x;
   tfrt_random_initialize(&random, 7);
-  tfrt_test_tensor_make(&x, 1, 1, 4, 4, &random);
+  test_tensor_make(&x, 1, 1, 4, 4, &random);
   tfrt_dnn_pool_t call = {.pooling = {.space = 2, .window = {2, 2}, .steps = {2, 2}},
                           .alpha = 1,
                           .x_form = x.form,

@@ -8,7 +8,7 @@
 #define SIZE TFRT_CONFORMANCE_SIZE
 
 // Begins a capture; NULL where the device has no graphs, and says so.
-static tfrt_device_stream_t* tfrt_conformance_capture(void) {
+static tfrt_device_stream_t* conformance_capture(void) {
   tfrt_device_stream_t* capture;
   tfrt_status_t status = tfrt_device_capture_begin(tfrt_conformance.device, &capture);
   if (tfrt_conformance_has(TFRT_CONFORMANCE_GRAPHS)) {
@@ -21,7 +21,7 @@ static tfrt_device_stream_t* tfrt_conformance_capture(void) {
 }
 
 // The graph (+1) of what |capture| (consumed) has captured.
-static tfrt_device_graph_t* tfrt_conformance_end_take(tfrt_device_stream_t* capture) {
+static tfrt_device_graph_t* conformance_end_take(tfrt_device_stream_t* capture) {
   tfrt_device_graph_t* graph;
   tfrt_conformance_expect_ok(tfrt_device_capture_end(capture, &graph));
   tfrt_device_stream_release(capture);
@@ -30,7 +30,7 @@ static tfrt_device_graph_t* tfrt_conformance_end_take(tfrt_device_stream_t* capt
 
 START_TEST(a_graph_is_done_as_often_as_it_is_launched) {
   tfrt_conformance_t* t = &tfrt_conformance;
-  tfrt_device_stream_t* capture = tfrt_conformance_capture();
+  tfrt_device_stream_t* capture = conformance_capture();
   if (!capture) return;
   tfrt_device_buffer_t* copy = tfrt_conformance_allocate(t->stream, SIZE);
   tfrt_conformance_expect_ok(tfrt_device_stream_fill(t->stream, t->buffer, 7, 4));
@@ -38,7 +38,7 @@ START_TEST(a_graph_is_done_as_often_as_it_is_launched) {
   tfrt_conformance_increment(capture, t->buffer, COUNT);
   tfrt_conformance_expect_ok(tfrt_device_stream_copy(capture, copy, 0, t->buffer, 0, SIZE));
   tfrt_conformance_expect_ok(tfrt_device_stream_fill(capture, t->buffer, 100, 4));
-  tfrt_device_graph_t* graph = tfrt_conformance_end_take(capture);
+  tfrt_device_graph_t* graph = conformance_end_take(capture);
   tfrt_conformance_expect_all(t->stream, t->buffer, 7);
   tfrt_conformance_expect_ok(tfrt_device_graph_launch(graph, t->stream));
   tfrt_conformance_expect_all(t->stream, copy, 9);
@@ -54,14 +54,14 @@ END_TEST
 // The graph, its buffers and its function go while it is in the stream.
 START_TEST(a_graph_keeps_what_it_needs) {
   tfrt_conformance_t* t = &tfrt_conformance;
-  tfrt_device_stream_t* capture = tfrt_conformance_capture();
+  tfrt_device_stream_t* capture = conformance_capture();
   if (!capture) return;
   tfrt_device_stream_t* other = tfrt_conformance_stream(t->device);
   tfrt_device_buffer_t* buffer = tfrt_conformance_allocate(t->stream, SIZE);
   tfrt_conformance_expect_ok(tfrt_device_stream_fill(t->stream, buffer, 0, 4));
   tfrt_conformance_increment(capture, buffer, COUNT);
   tfrt_conformance_expect_ok(tfrt_device_stream_copy(capture, t->host, 0, buffer, 0, SIZE));
-  tfrt_device_graph_t* graph = tfrt_conformance_end_take(capture);
+  tfrt_device_graph_t* graph = conformance_end_take(capture);
   tfrt_device_buffer_release(buffer);
   tfrt_device_function_release(t->increment);
   t->increment = NULL;
@@ -80,7 +80,7 @@ START_TEST(what_can_not_be_captured_is_refused) {
   const tfrt_status_code_t refused = TFRT_STATUS_FAILED_PRECONDITION;
   tfrt_device_graph_t* graph;
   tfrt_conformance_expect(tfrt_device_capture_end(t->stream, &graph), refused);
-  tfrt_device_stream_t* capture = tfrt_conformance_capture();
+  tfrt_device_stream_t* capture = conformance_capture();
   if (!capture) return;
   tfrt_device_event_t* event = tfrt_conformance_event(t->device);
   tfrt_device_buffer_t* none;
@@ -103,10 +103,10 @@ END_TEST
 
 START_TEST(a_graph_with_a_freed_buffer_is_refused) {
   tfrt_conformance_t* t = &tfrt_conformance;
-  tfrt_device_stream_t* capture = tfrt_conformance_capture();
+  tfrt_device_stream_t* capture = conformance_capture();
   if (!capture) return;
   tfrt_conformance_expect_ok(tfrt_device_stream_fill(capture, t->buffer, 1, 4));
-  tfrt_device_graph_t* graph = tfrt_conformance_end_take(capture);
+  tfrt_device_graph_t* graph = conformance_end_take(capture);
   tfrt_conformance_expect_ok(tfrt_device_buffer_free(t->buffer, t->stream));
   tfrt_conformance_expect(tfrt_device_graph_launch(graph, t->stream),
                           TFRT_STATUS_FAILED_PRECONDITION);
@@ -116,7 +116,7 @@ END_TEST
 
 START_TEST(a_capture_may_be_given_up) {
   tfrt_conformance_t* t = &tfrt_conformance;
-  tfrt_device_stream_t* capture = tfrt_conformance_capture();
+  tfrt_device_stream_t* capture = conformance_capture();
   if (!capture) return;
   tfrt_conformance_expect_ok(tfrt_device_stream_fill(t->stream, t->buffer, 5, 4));
   tfrt_conformance_increment(capture, t->buffer, COUNT);

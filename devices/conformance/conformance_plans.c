@@ -26,13 +26,13 @@ typedef struct tfrt_test_place_s {
   int64_t at[TFRT_DNN_MAX_RANK];
 } tfrt_test_place_t;
 
-static void tfrt_test_store(void* bytes, tfrt_dtype_t dtype, size_t i, double number) {
+static void test_store(void* bytes, tfrt_dtype_t dtype, size_t i, double number) {
   if (dtype == TFRT_DTYPE_F64) ((double*)bytes)[i] = number;
   if (dtype == TFRT_DTYPE_F32) ((float*)bytes)[i] = (float)number;
   if (dtype == TFRT_DTYPE_I8) ((int8_t*)bytes)[i] = (int8_t)number;
 }
 
-static double tfrt_test_load(const void* bytes, tfrt_dtype_t dtype, size_t i) {
+static double test_load(const void* bytes, tfrt_dtype_t dtype, size_t i) {
   if (dtype == TFRT_DTYPE_F64) return ((const double*)bytes)[i];
   if (dtype == TFRT_DTYPE_F32) return (double)((const float*)bytes)[i];
   return ((const int8_t*)bytes)[i];
@@ -40,7 +40,7 @@ static double tfrt_test_load(const void* bytes, tfrt_dtype_t dtype, size_t i) {
 
 // Lets the axes of |layout| lie in |order|, the outermost first, with |gap| elements behind each
 // row, and returns how many elements that takes.
-static size_t tfrt_test_lay_out(tfrt_dnn_layout_t* layout, const int* order, int gap) {
+static size_t test_lay_out(tfrt_dnn_layout_t* layout, const int* order, int gap) {
   int64_t step = 1;
   for (uint32_t i = layout->rank; i-- > 0;) {
     layout->steps[order[i]] = step;
@@ -54,19 +54,18 @@ static size_t tfrt_test_lay_out(tfrt_dnn_layout_t* layout, const int* order, int
 }
 
 // Fills |tensor| in, whose type and sizes are there, with small whole numbers.
-static void tfrt_test_tensor_make(tfrt_test_tensor_t* tensor, bool has_channels_last, int gap,
-                                  tfrt_random_t* random) {
+static void test_tensor_make(tfrt_test_tensor_t* tensor, bool has_channels_last, int gap,
+                             tfrt_random_t* random) {
   static const int orders[][TFRT_DNN_MAX_RANK] = {{0, 1, 2, 3, 4}, {0, 2, 3, 1}, {0, 2, 3, 4, 1}};
   tfrt_conformance_t* t = &tfrt_conformance;
   int order = has_channels_last ? (int)tensor->layout.rank - 3 : 0;
-  tensor->span = tfrt_test_lay_out(&tensor->layout, orders[order], gap);
+  tensor->span = test_lay_out(&tensor->layout, orders[order], gap);
   ck_assert_uint_le(tensor->span, MAX_SPAN);
   size_t size = tensor->span * tfrt_dtype_size(tensor->layout.dtype);
   tfrt_device_buffer_t* host = tfrt_conformance_host(size);
   for (size_t i = 0; i < tensor->span; ++i) {
     tensor->numbers[i] = (double)tfrt_random_below(random, 15) - 7;
-    tfrt_test_store(tfrt_device_buffer_host_data(host), tensor->layout.dtype, i,
-                    tensor->numbers[i]);
+    test_store(tfrt_device_buffer_host_data(host), tensor->layout.dtype, i, tensor->numbers[i]);
   }
   tensor->memory.buffer = tfrt_conformance_allocate(t->stream, size);
   tfrt_conformance_expect_ok(
@@ -75,7 +74,7 @@ static void tfrt_test_tensor_make(tfrt_test_tensor_t* tensor, bool has_channels_
 }
 
 // The element of |tensor| at |place|, or NULL beyond its ends.
-static double* tfrt_test_at(tfrt_test_tensor_t* tensor, const tfrt_test_place_t* place) {
+static double* test_at(tfrt_test_tensor_t* tensor, const tfrt_test_place_t* place) {
   int64_t index = 0;
   for (uint32_t i = 0; i < tensor->layout.rank; ++i) {
     if (place->at[i] < 0 || place->at[i] >= tensor->layout.sizes[i]) return NULL;
@@ -85,7 +84,7 @@ static double* tfrt_test_at(tfrt_test_tensor_t* tensor, const tfrt_test_place_t*
 }
 
 // Moves |place| on in |tensor|; returns whether there is a next one.
-static bool tfrt_test_next(const tfrt_test_tensor_t* tensor, tfrt_test_place_t* place) {
+static bool test_next(const tfrt_test_tensor_t* tensor, tfrt_test_place_t* place) {
   for (uint32_t i = tensor->layout.rank; i-- > 0;) {
     if (++place->at[i] < tensor->layout.sizes[i]) return true;
     place->at[i] = 0;
@@ -94,7 +93,7 @@ static bool tfrt_test_next(const tfrt_test_tensor_t* tensor, tfrt_test_place_t* 
 }
 
 // Checks that the device has what |tensor| has here, gaps included.
-static void tfrt_test_tensor_expect(const tfrt_test_tensor_t* tensor) {
+static void test_tensor_expect(const tfrt_test_tensor_t* tensor) {
   tfrt_conformance_t* t = &tfrt_conformance;
   size_t size = tensor->span * tfrt_dtype_size(tensor->layout.dtype);
   tfrt_device_buffer_t* host = tfrt_conformance_host(size);
@@ -102,7 +101,7 @@ static void tfrt_test_tensor_expect(const tfrt_test_tensor_t* tensor) {
       tfrt_device_stream_copy(t->stream, host, 0, tensor->memory.buffer, 0, size));
   tfrt_conformance_finish(t->stream);
   for (size_t i = 0; i < tensor->span; ++i) {
-    double found = tfrt_test_load(tfrt_device_buffer_host_data(host), tensor->layout.dtype, i);
+    double found = test_load(tfrt_device_buffer_host_data(host), tensor->layout.dtype, i);
     ck_assert_msg(fabs(found - tensor->numbers[i]) <= 1e-3 * (1 + fabs(tensor->numbers[i])),
                   "element %zu is %g and not %g", i, found, tensor->numbers[i]);
   }
@@ -140,8 +139,8 @@ static const tfrt_test_window_t windows[] = {
 };
 
 // Fills |p| in with the tensors of |window|: 4 channels, 8 outputs.
-static void tfrt_test_plan_make(tfrt_test_plan_t* p, const tfrt_test_window_t* window,
-                                tfrt_dtype_t dtype, tfrt_dtype_t made, tfrt_random_t* random) {
+static void test_plan_make(tfrt_test_plan_t* p, const tfrt_test_window_t* window,
+                           tfrt_dtype_t dtype, tfrt_dtype_t made, tfrt_random_t* random) {
   tfrt_dnn_plan_form_t* form = &p->form;
   uint32_t rank = window->space + 2;
   *form =
@@ -162,8 +161,7 @@ static void tfrt_test_plan_make(tfrt_test_plan_t* p, const tfrt_test_window_t* w
   tfrt_test_tensor_t* tensors[] = {&p->x, &p->w, &p->y, &p->z, &p->bias};
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(tensors); ++i) {
     bool is_packed = tensors[i] == &p->w || tensors[i] == &p->bias;
-    tfrt_test_tensor_make(tensors[i], window->has_channels_last, is_packed ? 0 : window->gap,
-                          random);
+    test_tensor_make(tensors[i], window->has_channels_last, is_packed ? 0 : window->gap, random);
   }
   form->x = p->x.layout;
   form->w = p->w.layout;
@@ -171,7 +169,7 @@ static void tfrt_test_plan_make(tfrt_test_plan_t* p, const tfrt_test_window_t* w
   form->bias = p->bias.layout;
 }
 
-static void tfrt_test_plan_free(tfrt_test_plan_t* p) {
+static void test_plan_free(tfrt_test_plan_t* p) {
   tfrt_test_tensor_t* tensors[] = {&p->x, &p->w, &p->y, &p->z, &p->bias};
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(tensors); ++i) {
     tfrt_device_buffer_release(tensors[i]->memory.buffer);
@@ -180,7 +178,7 @@ static void tfrt_test_plan_free(tfrt_test_plan_t* p) {
 
 // Builds the plan of |p| and runs it once; false if the library, which isn't ours, has no such
 // engine.
-static bool tfrt_test_plan_run(tfrt_test_plan_t* p) {
+static bool test_plan_run(tfrt_test_plan_t* p) {
   tfrt_conformance_t* t = &tfrt_conformance;
   tfrt_device_dnn_plan_t* plan = NULL;
   tfrt_status_t status = tfrt_device_dnn_build(p->dnn, &p->form, &(tfrt_dnn_engine_t){0}, &plan);
@@ -207,20 +205,20 @@ static bool tfrt_test_plan_run(tfrt_test_plan_t* p) {
 // --- The loops -----------------------------------------------------------------------------
 
 // Makes all elements of |tensor| 0; its gaps stay.
-static void tfrt_test_clear(tfrt_test_tensor_t* tensor) {
+static void test_clear(tfrt_test_tensor_t* tensor) {
   tfrt_test_place_t place = {0};
   do {
-    *tfrt_test_at(tensor, &place) = 0;
-  } while (tfrt_test_next(tensor, &place));
+    *test_at(tensor, &place) = 0;
+  } while (test_next(tensor, &place));
 }
 
 // Adds to |made|, one of x, w and y, what each pair of elements gives.
-static void tfrt_test_convolve(tfrt_test_plan_t* p, tfrt_test_tensor_t* made) {
+static void test_convolve(tfrt_test_plan_t* p, tfrt_test_tensor_t* made) {
   const tfrt_dnn_plan_form_t* form = &p->form;
   int64_t inputs = form->w.sizes[1];
   int64_t outputs = form->w.sizes[0] / (form->x.sizes[1] / inputs);
   tfrt_test_place_t y_place = {0};
-  tfrt_test_clear(made);
+  test_clear(made);
   do {
     tfrt_test_place_t w_place = {0};
     do {
@@ -233,33 +231,32 @@ static void tfrt_test_convolve(tfrt_test_plan_t* p, tfrt_test_tensor_t* made) {
         x_place.at[2 + i] =
             y_place.at[2 + i] * form->steps[i] - form->padding[i] + in * form->dilation[i];
       }
-      double* x = tfrt_test_at(&p->x, &x_place);
-      double* w = tfrt_test_at(&p->w, &w_place);
-      double* y = tfrt_test_at(&p->y, &y_place);
+      double* x = test_at(&p->x, &x_place);
+      double* w = test_at(&p->w, &w_place);
+      double* y = test_at(&p->y, &y_place);
       if (!x) continue;
       if (made == &p->y) *y += *x * *w;
       if (made == &p->x) *x += *y * *w;
       if (made == &p->w) *w += *x * *y;
-    } while (tfrt_test_next(&p->w, &w_place));
-  } while (tfrt_test_next(&p->y, &y_place));
+    } while (test_next(&p->w, &w_place));
+  } while (test_next(&p->y, &y_place));
 }
 
 // Makes y of a fused plan.
-static void tfrt_test_fuse(tfrt_test_plan_t* p) {
-  tfrt_test_convolve(p, &p->y);
+static void test_fuse(tfrt_test_plan_t* p) {
+  test_convolve(p, &p->y);
   tfrt_test_place_t place = {0};
   do {
     tfrt_test_place_t bias = place;
     for (uint32_t i = 0; i < p->form.bias.rank; ++i) {
       if (p->form.bias.sizes[i] == 1) bias.at[i] = 0;
     }
-    double* y = tfrt_test_at(&p->y, &place);
-    *y = p->form.alpha * *y + p->form.alpha2 * *tfrt_test_at(&p->z, &place) +
-         *tfrt_test_at(&p->bias, &bias);
+    double* y = test_at(&p->y, &place);
+    *y = p->form.alpha * *y + p->form.alpha2 * *test_at(&p->z, &place) + *test_at(&p->bias, &bias);
     if (p->form.activation == TFRT_DNN_RELU && *y < 0) *y = 0;
     // Clamps to the range of an i8 output.
     if (p->form.y.dtype == TFRT_DTYPE_I8) *y = fmin(fmax(rint(*y), -128), 127);
-  } while (tfrt_test_next(&p->y, &place));
+  } while (test_next(&p->y, &place));
 }
 
 // --- Tests -------------------------------------------------------------------------------
@@ -272,13 +269,13 @@ START_TEST(plans_go_there_and_back) {
   tfrt_test_tensor_t* made[] = {&p.y, &p.x, &p.w};
   for (size_t i = 0; p.dnn && i < TFRT_ARRAY_SIZE(windows); ++i) {
     for (int direction = 0; direction < 3; ++direction) {
-      tfrt_test_plan_make(&p, &windows[i], TFRT_DTYPE_F32, TFRT_DTYPE_F32, &random);
+      test_plan_make(&p, &windows[i], TFRT_DTYPE_F32, TFRT_DTYPE_F32, &random);
       p.form.direction = (tfrt_dnn_direction_t)direction;
-      if (tfrt_test_plan_run(&p)) {
-        tfrt_test_convolve(&p, made[direction]);
-        tfrt_test_tensor_expect(made[direction]);
+      if (test_plan_run(&p)) {
+        test_convolve(&p, made[direction]);
+        test_tensor_expect(made[direction]);
       }
-      tfrt_test_plan_free(&p);
+      test_plan_free(&p);
     }
   }
   tfrt_device_dnn_release(p.dnn);
@@ -298,16 +295,16 @@ START_TEST(plans_are_made_with_what_follows) {
   tfrt_random_initialize(&random, 11);
   p.dnn = tfrt_conformance_dnn();
   for (size_t i = 0; p.dnn && i < TFRT_ARRAY_SIZE(windows) * TFRT_ARRAY_SIZE(cases); ++i) {
-    tfrt_test_plan_make(&p, &windows[i / 4], TFRT_DTYPE_F32, TFRT_DTYPE_F32, &random);
+    test_plan_make(&p, &windows[i / 4], TFRT_DTYPE_F32, TFRT_DTYPE_F32, &random);
     p.form.is_fused = true;
     p.form.alpha = cases[i % 4].alpha;
     p.form.alpha2 = cases[i % 4].alpha2;
     p.form.activation = cases[i % 4].activation;
-    if (tfrt_test_plan_run(&p)) {
-      tfrt_test_fuse(&p);
-      tfrt_test_tensor_expect(&p.y);
+    if (test_plan_run(&p)) {
+      test_fuse(&p);
+      test_tensor_expect(&p.y);
     }
-    tfrt_test_plan_free(&p);
+    test_plan_free(&p);
   }
   tfrt_device_dnn_release(p.dnn);
 }
@@ -327,28 +324,28 @@ START_TEST(plans_are_of_other_types) {
   tfrt_random_initialize(&random, 12);
   p.dnn = tfrt_conformance_dnn();
   for (size_t i = 0; p.dnn && i < TFRT_ARRAY_SIZE(cases); ++i) {
-    tfrt_test_plan_make(&p, &windows[1], cases[i].dtype, cases[i].made, &random);
+    test_plan_make(&p, &windows[1], cases[i].dtype, cases[i].made, &random);
     p.form.is_fused = cases[i].is_fused;
     p.form.alpha = p.form.alpha2 = 1;
     p.form.activation = TFRT_DNN_IDENTITY;
-    if (tfrt_test_plan_run(&p)) {
+    if (test_plan_run(&p)) {
       if (p.form.is_fused) {
-        tfrt_test_fuse(&p);
+        test_fuse(&p);
       } else {
-        tfrt_test_convolve(&p, &p.y);
+        test_convolve(&p, &p.y);
       }
-      tfrt_test_tensor_expect(&p.y);
+      test_tensor_expect(&p.y);
     }
-    tfrt_test_plan_free(&p);
+    test_plan_free(&p);
   }
   tfrt_device_dnn_release(p.dnn);
 }
 END_TEST
 
 // Expects that no plan of |form| is built.
-static void tfrt_test_refuse(tfrt_device_dnn_t* dnn, const tfrt_dnn_plan_form_t* form,
-                             const tfrt_dnn_engine_t* engine, tfrt_status_code_t code,
-                             const char* part) {
+static void test_refuse(tfrt_device_dnn_t* dnn, const tfrt_dnn_plan_form_t* form,
+                        const tfrt_dnn_engine_t* engine, tfrt_status_code_t code,
+                        const char* part) {
   tfrt_device_dnn_plan_t* plan = NULL;
   tfrt_status_t status = tfrt_device_dnn_build(dnn, form, engine, &plan);
   ck_assert_msg(
@@ -358,10 +355,10 @@ static void tfrt_test_refuse(tfrt_device_dnn_t* dnn, const tfrt_dnn_plan_form_t*
 }
 
 // Fills |p| in with a fused plan that is fine.
-static void tfrt_test_good_make(tfrt_test_plan_t* p) {
+static void test_good_make(tfrt_test_plan_t* p) {
   tfrt_random_t random;
   tfrt_random_initialize(&random, 13);
-  tfrt_test_plan_make(p, &windows[0], TFRT_DTYPE_F32, TFRT_DTYPE_F32, &random);
+  test_plan_make(p, &windows[0], TFRT_DTYPE_F32, TFRT_DTYPE_F32, &random);
   p->form.is_fused = true;
   p->form.activation = TFRT_DNN_RELU;
 }
@@ -393,14 +390,13 @@ START_TEST(plans_with_one_wrong_number_are_refused) {
   static tfrt_test_plan_t p;
   p.dnn = tfrt_conformance_dnn();
   if (!p.dnn) return;
-  tfrt_test_good_make(&p);
+  test_good_make(&p);
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(cases); ++i) {
     tfrt_dnn_plan_form_t form = p.form;
     memcpy((char*)&form + cases[i].offset, &cases[i].number, sizeof(cases[i].number));
-    tfrt_test_refuse(p.dnn, &form, &(tfrt_dnn_engine_t){0}, TFRT_STATUS_INVALID_ARGUMENT,
-                     cases[i].part);
+    test_refuse(p.dnn, &form, &(tfrt_dnn_engine_t){0}, TFRT_STATUS_INVALID_ARGUMENT, cases[i].part);
   }
-  tfrt_test_plan_free(&p);
+  test_plan_free(&p);
   tfrt_device_dnn_release(p.dnn);
 }
 END_TEST
@@ -419,7 +415,7 @@ START_TEST(plans_of_what_does_not_go_together_are_refused) {
   tfrt_dnn_engine_t engine = {0};
   p.dnn = tfrt_conformance_dnn();
   if (!p.dnn) return;
-  tfrt_test_good_make(&p);
+  test_good_make(&p);
   tfrt_dnn_plan_form_t wrong[] = {p.form, p.form, p.form, p.form, p.form, p.form, p.form, p.form};
   wrong[0].space = 1;
   wrong[1].x.dtype = TFRT_DTYPE_I32;
@@ -431,14 +427,14 @@ START_TEST(plans_of_what_does_not_go_together_are_refused) {
   wrong[7].activation = TFRT_DNN_TANH;
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(wrong); ++i) {
     tfrt_status_code_t code = i < 7 ? TFRT_STATUS_INVALID_ARGUMENT : TFRT_STATUS_UNIMPLEMENTED;
-    tfrt_test_refuse(p.dnn, &wrong[i], &engine, code, parts[i]);
+    test_refuse(p.dnn, &wrong[i], &engine, code, parts[i]);
   }
   engine.index = -3;
-  tfrt_test_refuse(p.dnn, &p.form, &engine, TFRT_STATUS_INVALID_ARGUMENT, "engine_id is -3");
+  test_refuse(p.dnn, &p.form, &engine, TFRT_STATUS_INVALID_ARGUMENT, "engine_id is -3");
   engine = (tfrt_dnn_engine_t){0, 1, &negative, &negative};
-  tfrt_test_refuse(p.dnn, &p.form, &engine, TFRT_STATUS_INVALID_ARGUMENT,
-                   "tuning_knob_ids[0] is -1; give a number from 0");
-  tfrt_test_plan_free(&p);
+  test_refuse(p.dnn, &p.form, &engine, TFRT_STATUS_INVALID_ARGUMENT,
+              "tuning_knob_ids[0] is -1; give a number from 0");
+  test_plan_free(&p);
   tfrt_device_dnn_release(p.dnn);
 }
 END_TEST
@@ -452,7 +448,7 @@ START_TEST(plans_are_run_with_the_memory_that_they_need) {
   tfrt_random_initialize(&random, 14);
   p.dnn = tfrt_conformance_dnn();
   if (!p.dnn) return;
-  tfrt_test_plan_make(&p, &windows[0], TFRT_DTYPE_F32, TFRT_DTYPE_F32, &random);
+  test_plan_make(&p, &windows[0], TFRT_DTYPE_F32, TFRT_DTYPE_F32, &random);
   tfrt_conformance_expect_ok(tfrt_device_dnn_build(p.dnn, &p.form, &(tfrt_dnn_engine_t){0}, &plan));
   const tfrt_dnn_plan_memory_t good = {
       .x = p.x.memory, .y = p.y.memory, .w = p.w.memory, .workspace = p.z.memory};
@@ -473,7 +469,7 @@ START_TEST(plans_are_run_with_the_memory_that_they_need) {
                           TFRT_STATUS_INVALID_ARGUMENT);
   tfrt_device_buffer_release(part);
   tfrt_device_dnn_plan_release(plan);
-  tfrt_test_plan_free(&p);
+  test_plan_free(&p);
   tfrt_device_dnn_release(p.dnn);
 }
 END_TEST

@@ -22,11 +22,11 @@ typedef struct tfrt_cpu_ccl_part_s {
   tfrt_async_value_t* before;  // +1; what the stream was given before
 } tfrt_cpu_ccl_part_t;
 
-static tfrt_cpu_ccl_t* tfrt_cpu_ccl_of(tfrt_device_ccl_t* ccl) {
+static tfrt_cpu_ccl_t* cpu_ccl_of(tfrt_device_ccl_t* ccl) {
   return TFRT_CONTAINER_OF(ccl, tfrt_cpu_ccl_t, base);
 }
 
-static void tfrt_cpu_ccl_finish(tfrt_task_t* task) {
+static void cpu_ccl_finish(tfrt_task_t* task) {
   tfrt_cpu_ccl_part_t* part = TFRT_CONTAINER_OF(task, tfrt_cpu_ccl_part_t, task);
   tfrt_ccl_work_t* work = part->work;
   tfrt_status_t status = tfrt_cpu_ccl_round_finish(part->round);
@@ -35,14 +35,14 @@ static void tfrt_cpu_ccl_finish(tfrt_task_t* task) {
   tfrt_ccl_work_finish_take(work, status);
 }
 
-static void tfrt_cpu_ccl_met(tfrt_cpu_ccl_round_t* round, void* argument) {
+static void cpu_ccl_met(tfrt_cpu_ccl_round_t* round, void* argument) {
   (void)round;
   tfrt_cpu_ccl_part_t* part = argument;
-  tfrt_task_initialize(&part->task, tfrt_cpu_ccl_finish);
+  tfrt_task_initialize(&part->task, cpu_ccl_finish);
   tfrt_work_queue_add_task(part->work->ccl->device->platform->work_queue, &part->task);
 }
 
-static void tfrt_cpu_ccl_arrive(tfrt_task_t* task) {
+static void cpu_ccl_arrive(tfrt_task_t* task) {
   tfrt_cpu_ccl_part_t* part = TFRT_CONTAINER_OF(task, tfrt_cpu_ccl_part_t, task);
   if (tfrt_async_value_is_error(part->before)) {
     tfrt_cpu_ccl_round_break(part->round, tfrt_async_value_error(part->before));
@@ -51,13 +51,13 @@ static void tfrt_cpu_ccl_arrive(tfrt_task_t* task) {
   }
 }
 
-static void tfrt_cpu_ccl_execute(tfrt_device_ccl_t* ccl, tfrt_ccl_work_t* work) {
+static void cpu_ccl_execute(tfrt_device_ccl_t* ccl, tfrt_ccl_work_t* work) {
   tfrt_allocator_t allocator = ccl->device->platform->allocator;
   tfrt_cpu_ccl_part_t* part = tfrt_allocator_allocate_zeroed(allocator, sizeof(*part));
   tfrt_status_t status = part ? NULL : tfrt_status_out_of_memory();
   if (!status) {
-    status = tfrt_cpu_ccl_round_create(tfrt_cpu_ccl_of(ccl)->member, work->calls, work->count,
-                                       tfrt_cpu_ccl_met, part, &part->round);
+    status = tfrt_cpu_ccl_round_create(cpu_ccl_of(ccl)->member, work->calls, work->count,
+                                       cpu_ccl_met, part, &part->round);
   }
   if (status) {
     tfrt_allocator_free(allocator, part, sizeof(*part));
@@ -66,40 +66,40 @@ static void tfrt_cpu_ccl_execute(tfrt_device_ccl_t* ccl, tfrt_ccl_work_t* work) 
   }
   part->work = work;
   part->before = tfrt_device_stream_await(work->stream);
-  tfrt_task_initialize(&part->task, tfrt_cpu_ccl_arrive);
+  tfrt_task_initialize(&part->task, cpu_ccl_arrive);
   tfrt_async_value_and_then(part->before, &part->task);
 }
 
-static tfrt_async_value_t* tfrt_cpu_ccl_await(tfrt_device_ccl_t* ccl) {
+static tfrt_async_value_t* cpu_ccl_await(tfrt_device_ccl_t* ccl) {
   (void)ccl;
   return tfrt_async_value_ready_chain();
 }
 
-static void tfrt_cpu_ccl_abort(tfrt_device_ccl_t* ccl, tfrt_status_t reason) {
-  tfrt_cpu_ccl_break(tfrt_cpu_ccl_of(ccl)->member, reason);
+static void cpu_ccl_abort(tfrt_device_ccl_t* ccl, tfrt_status_t reason) {
+  tfrt_cpu_ccl_break(cpu_ccl_of(ccl)->member, reason);
 }
 
 // A list's chain is its end, too.
-static void tfrt_cpu_ccl_watch(tfrt_device_ccl_t* ccl) { (void)ccl; }
+static void cpu_ccl_watch(tfrt_device_ccl_t* ccl) { (void)ccl; }
 
-static tfrt_status_t tfrt_cpu_ccl_unwatch(tfrt_device_ccl_t* ccl) {
+static tfrt_status_t cpu_ccl_unwatch(tfrt_device_ccl_t* ccl) {
   (void)ccl;
   return NULL;
 }
 
-static void tfrt_cpu_ccl_destroy(tfrt_device_ccl_t* base) {
-  tfrt_cpu_ccl_t* ccl = tfrt_cpu_ccl_of(base);
+static void cpu_ccl_destroy(tfrt_device_ccl_t* base) {
+  tfrt_cpu_ccl_t* ccl = cpu_ccl_of(base);
   tfrt_cpu_ccl_leave(ccl->member);
   tfrt_allocator_free(base->device->platform->allocator, ccl, sizeof(*ccl));
 }
 
 static const tfrt_device_ccl_vtable_t ccl_vtable = {
-    .destroy = tfrt_cpu_ccl_destroy,
-    .join = tfrt_cpu_ccl_await,
-    .execute = tfrt_cpu_ccl_execute,
-    .abort = tfrt_cpu_ccl_abort,
-    .watch = tfrt_cpu_ccl_watch,
-    .unwatch = tfrt_cpu_ccl_unwatch,
+    .destroy = cpu_ccl_destroy,
+    .join = cpu_ccl_await,
+    .execute = cpu_ccl_execute,
+    .abort = cpu_ccl_abort,
+    .watch = cpu_ccl_watch,
+    .unwatch = cpu_ccl_unwatch,
 };
 
 tfrt_status_t tfrt_cpu_device_create_ccl(tfrt_device_t* device, const tfrt_ccl_id_t* id,

@@ -79,19 +79,19 @@ static tfrt_list_link_t groups;
 static uint64_t process;  // a random number that names this process
 static uint64_t last_number;
 
-static void tfrt_cpu_ccl_initialize(void) {
+static void cpu_ccl_initialize(void) {
   tfrt_mutex_initialize(&mutex);
   tfrt_list_initialize(&groups);
   tfrt_random_entropy(&process, sizeof(process));
 }
 
-static void tfrt_cpu_ccl_lock(void) {
-  tfrt_once_run(&once, tfrt_cpu_ccl_initialize);
+static void cpu_ccl_lock(void) {
+  tfrt_once_run(&once, cpu_ccl_initialize);
   tfrt_mutex_lock(&mutex);
 }
 
 // Ends a call that may have let rounds meet.
-static void tfrt_cpu_ccl_unlock(tfrt_cpu_ccl_met_t* met) {
+static void cpu_ccl_unlock(tfrt_cpu_ccl_met_t* met) {
   tfrt_mutex_unlock(&mutex);
   // A round may be gone when its |met| returns.
   for (tfrt_cpu_ccl_round_t* round = met->first; round;) {
@@ -101,45 +101,45 @@ static void tfrt_cpu_ccl_unlock(tfrt_cpu_ccl_met_t* met) {
   }
 }
 
-static void* tfrt_cpu_ccl_allocate(size_t size) {
+static void* cpu_ccl_allocate(size_t size) {
   return tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), size);
 }
 
 // --- Meetings, with the lock ---------------------------------------------------------------
 
-static void tfrt_cpu_ccl_round_count_down(tfrt_cpu_ccl_round_t* round, tfrt_cpu_ccl_met_t* met) {
+static void cpu_ccl_round_count_down(tfrt_cpu_ccl_round_t* round, tfrt_cpu_ccl_met_t* met) {
   if (--round->pending > 0) return;
   round->next_met = met->first;
   met->first = round;
 }
 
-static void tfrt_cpu_ccl_meeting_end(tfrt_cpu_ccl_meeting_t* meeting, tfrt_cpu_ccl_met_t* met) {
+static void cpu_ccl_meeting_end(tfrt_cpu_ccl_meeting_t* meeting, tfrt_cpu_ccl_met_t* met) {
   if (meeting->is_over) return;
   meeting->is_over = true;
   for (uint32_t i = 0; i < meeting->place_count; ++i) {
-    if (meeting->places[i].round) tfrt_cpu_ccl_round_count_down(meeting->places[i].round, met);
+    if (meeting->places[i].round) cpu_ccl_round_count_down(meeting->places[i].round, met);
   }
 }
 
-static void tfrt_cpu_ccl_group_break(tfrt_cpu_ccl_group_t* group, tfrt_status_t reason,
-                                     tfrt_cpu_ccl_met_t* met) {
+static void cpu_ccl_group_break(tfrt_cpu_ccl_group_t* group, tfrt_status_t reason,
+                                tfrt_cpu_ccl_met_t* met) {
   if (group->broken) return;
   group->broken = tfrt_status_retain(reason);
   for (tfrt_list_link_t* l = group->meetings.next; l != &group->meetings; l = l->next) {
-    tfrt_cpu_ccl_meeting_end(TFRT_CONTAINER_OF(l, tfrt_cpu_ccl_meeting_t, link), met);
+    cpu_ccl_meeting_end(TFRT_CONTAINER_OF(l, tfrt_cpu_ccl_meeting_t, link), met);
   }
 }
 
 // The same with an error of our own, about member |rank|.
-static void tfrt_cpu_ccl_group_fail(tfrt_cpu_ccl_group_t* group, tfrt_status_code_t code,
-                                    int32_t rank, const char* what, tfrt_cpu_ccl_met_t* met) {
+static void cpu_ccl_group_fail(tfrt_cpu_ccl_group_t* group, tfrt_status_code_t code, int32_t rank,
+                               const char* what, tfrt_cpu_ccl_met_t* met) {
   tfrt_status_t reason = tfrt_status_create(code, "a group of %d devices is broken: member %d %s",
                                             group->size, rank, what);
-  tfrt_cpu_ccl_group_break(group, reason, met);
+  cpu_ccl_group_break(group, reason, met);
   tfrt_status_release(reason);
 }
 
-static void tfrt_cpu_ccl_meeting_free(tfrt_cpu_ccl_meeting_t* meeting) {
+static void cpu_ccl_meeting_free(tfrt_cpu_ccl_meeting_t* meeting) {
   tfrt_allocator_t allocator = tfrt_allocator_system();
   tfrt_list_remove(&meeting->link);
   for (uint32_t i = 0; i < meeting->place_count; ++i) {
@@ -150,26 +150,26 @@ static void tfrt_cpu_ccl_meeting_free(tfrt_cpu_ccl_meeting_t* meeting) {
 }
 
 // The rank of the member at |place|.
-static int32_t tfrt_cpu_ccl_meeting_rank(const tfrt_cpu_ccl_meeting_t* meeting, uint32_t place) {
+static int32_t cpu_ccl_meeting_rank(const tfrt_cpu_ccl_meeting_t* meeting, uint32_t place) {
   if (meeting->key.is_of_all) return (int32_t)place;
   return place == 0 ? meeting->key.sender : meeting->key.receiver;
 }
 
-static bool tfrt_cpu_ccl_key_equal(const tfrt_cpu_ccl_key_t* a, const tfrt_cpu_ccl_key_t* b) {
+static bool cpu_ccl_key_equal(const tfrt_cpu_ccl_key_t* a, const tfrt_cpu_ccl_key_t* b) {
   return a->is_of_all == b->is_of_all && a->sender == b->sender && a->receiver == b->receiver &&
          a->number == b->number;
 }
 
 // The meeting |key|, which is made if nobody has yet; NULL when memory is out.
-static tfrt_cpu_ccl_meeting_t* tfrt_cpu_ccl_meeting_get(tfrt_cpu_ccl_group_t* group,
-                                                        const tfrt_cpu_ccl_key_t* key) {
+static tfrt_cpu_ccl_meeting_t* cpu_ccl_meeting_get(tfrt_cpu_ccl_group_t* group,
+                                                   const tfrt_cpu_ccl_key_t* key) {
   for (tfrt_list_link_t* l = group->meetings.next; l != &group->meetings; l = l->next) {
     tfrt_cpu_ccl_meeting_t* meeting = TFRT_CONTAINER_OF(l, tfrt_cpu_ccl_meeting_t, link);
-    if (tfrt_cpu_ccl_key_equal(&meeting->key, key)) return meeting;
+    if (cpu_ccl_key_equal(&meeting->key, key)) return meeting;
   }
   uint32_t count = key->is_of_all ? (uint32_t)group->size : 2;
   tfrt_cpu_ccl_meeting_t* meeting =
-      tfrt_cpu_ccl_allocate(sizeof(*meeting) + count * sizeof(*meeting->places));
+      cpu_ccl_allocate(sizeof(*meeting) + count * sizeof(*meeting->places));
   if (!meeting) return NULL;
   meeting->key = *key;
   meeting->place_count = count;
@@ -178,7 +178,7 @@ static tfrt_cpu_ccl_meeting_t* tfrt_cpu_ccl_meeting_get(tfrt_cpu_ccl_group_t* gr
 }
 
 // Whether |a| and |b|, which meet, are of a kind.
-static bool tfrt_cpu_ccl_agree(const tfrt_ccl_call_t* a, const tfrt_ccl_call_t* b) {
+static bool cpu_ccl_agree(const tfrt_ccl_call_t* a, const tfrt_ccl_call_t* b) {
   if (a->dtype != b->dtype || a->count != b->count) return false;
   if (a->kind == TFRT_CCL_SEND || b->kind == TFRT_CCL_SEND) return true;
   bool reduces = a->kind != TFRT_CCL_ALL_GATHER && a->kind != TFRT_CCL_BROADCAST;
@@ -187,9 +187,9 @@ static bool tfrt_cpu_ccl_agree(const tfrt_ccl_call_t* a, const tfrt_ccl_call_t* 
 
 // Puts call |index| of |round| in its place; breaks the group if it doesn't belong there, or if
 // somebody who has left would have to come.
-static void tfrt_cpu_ccl_meeting_enter(tfrt_cpu_ccl_round_t* round, size_t index,
-                                       tfrt_cpu_ccl_meeting_t* meeting, uint32_t place,
-                                       tfrt_cpu_ccl_met_t* met) {
+static void cpu_ccl_meeting_enter(tfrt_cpu_ccl_round_t* round, size_t index,
+                                  tfrt_cpu_ccl_meeting_t* meeting, uint32_t place,
+                                  tfrt_cpu_ccl_met_t* met) {
   tfrt_cpu_ccl_group_t* group = round->member->group;
   const tfrt_ccl_call_t* call = &round->calls[index];
   round->meetings[index] = meeting;
@@ -199,12 +199,12 @@ static void tfrt_cpu_ccl_meeting_enter(tfrt_cpu_ccl_round_t* round, size_t index
   ++round->pending;
   for (uint32_t i = 0; i < meeting->place_count; ++i) {
     const tfrt_cpu_ccl_place_t* other = &meeting->places[i];
-    int32_t rank = tfrt_cpu_ccl_meeting_rank(meeting, i);
-    if (other->round && !tfrt_cpu_ccl_agree(other->call, call)) {
-      tfrt_cpu_ccl_group_fail(group, TFRT_STATUS_INVALID_ARGUMENT, rank,
-                              "gives a call of another kind, type or size than its partner", met);
+    int32_t rank = cpu_ccl_meeting_rank(meeting, i);
+    if (other->round && !cpu_ccl_agree(other->call, call)) {
+      cpu_ccl_group_fail(group, TFRT_STATUS_INVALID_ARGUMENT, rank,
+                         "gives a call of another kind, type or size than its partner", met);
     } else if (!other->round && group->members[rank] && group->members[rank]->has_left) {
-      tfrt_cpu_ccl_group_fail(group, TFRT_STATUS_UNAVAILABLE, rank, "is needed and has left", met);
+      cpu_ccl_group_fail(group, TFRT_STATUS_UNAVAILABLE, rank, "is needed and has left", met);
     }
   }
 }
@@ -212,7 +212,7 @@ static void tfrt_cpu_ccl_meeting_enter(tfrt_cpu_ccl_round_t* round, size_t index
 // --- Groups ----------------------------------------------------------------------------------
 
 void tfrt_cpu_ccl_id_create(tfrt_ccl_id_t* out_id) {
-  tfrt_cpu_ccl_lock();
+  cpu_ccl_lock();
   uint64_t numbers[2] = {process, ++last_number};
   tfrt_mutex_unlock(&mutex);
   *out_id = (tfrt_ccl_id_t){{0}};
@@ -220,11 +220,11 @@ void tfrt_cpu_ccl_id_create(tfrt_ccl_id_t* out_id) {
 }
 
 uint64_t tfrt_cpu_ccl_process(void) {
-  tfrt_once_run(&once, tfrt_cpu_ccl_initialize);
+  tfrt_once_run(&once, cpu_ccl_initialize);
   return process;
 }
 
-static tfrt_cpu_ccl_group_t* tfrt_cpu_ccl_group_find(const tfrt_ccl_id_t* id) {
+static tfrt_cpu_ccl_group_t* cpu_ccl_group_find(const tfrt_ccl_id_t* id) {
   for (tfrt_list_link_t* l = groups.next; l != &groups; l = l->next) {
     tfrt_cpu_ccl_group_t* group = TFRT_CONTAINER_OF(l, tfrt_cpu_ccl_group_t, link);
     if (memcmp(&group->id, id, sizeof(*id)) == 0) return group;
@@ -232,24 +232,24 @@ static tfrt_cpu_ccl_group_t* tfrt_cpu_ccl_group_find(const tfrt_ccl_id_t* id) {
   return NULL;
 }
 
-static size_t tfrt_cpu_ccl_group_size(int32_t size) {
+static size_t cpu_ccl_group_size(int32_t size) {
   return sizeof(tfrt_cpu_ccl_group_t) + (size_t)size * sizeof(tfrt_cpu_ccl_member_t*);
 }
 
 // The bytes of a member with its counts behind it.
-static size_t tfrt_cpu_ccl_member_size(int32_t size) {
+static size_t cpu_ccl_member_size(int32_t size) {
   return sizeof(tfrt_cpu_ccl_member_t) + 2 * (size_t)size * sizeof(uint64_t);
 }
 
 // Sets |*out_group| to the group |id|, which is made if nobody has yet. With the lock.
-static tfrt_status_t tfrt_cpu_ccl_group_get(const tfrt_ccl_id_t* id, int32_t rank, int32_t size,
-                                            tfrt_cpu_ccl_group_t** out_group) {
+static tfrt_status_t cpu_ccl_group_get(const tfrt_ccl_id_t* id, int32_t rank, int32_t size,
+                                       tfrt_cpu_ccl_group_t** out_group) {
   if (memcmp(id, &process, sizeof(process)) != 0) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "a group of CPU devices has all its members in the process that made "
                               "its id: between hosts use tfrt_dist.all_reduce and the like");
   }
-  tfrt_cpu_ccl_group_t* group = tfrt_cpu_ccl_group_find(id);
+  tfrt_cpu_ccl_group_t* group = cpu_ccl_group_find(id);
   *out_group = group;
   if (group && group->size != size) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
@@ -261,7 +261,7 @@ static tfrt_status_t tfrt_cpu_ccl_group_get(const tfrt_ccl_id_t* id, int32_t ran
                               size, rank);
   }
   if (group) return NULL;
-  group = tfrt_cpu_ccl_allocate(tfrt_cpu_ccl_group_size(size));
+  group = cpu_ccl_allocate(cpu_ccl_group_size(size));
   if (!group) return tfrt_status_out_of_memory();
   group->id = *id;
   group->size = size;
@@ -274,20 +274,20 @@ static tfrt_status_t tfrt_cpu_ccl_group_get(const tfrt_ccl_id_t* id, int32_t ran
 tfrt_status_t tfrt_cpu_ccl_join(const tfrt_ccl_id_t* id, int32_t rank, int32_t size,
                                 tfrt_cpu_ccl_member_t** out_member) {
   *out_member = NULL;
-  tfrt_cpu_ccl_member_t* member = tfrt_cpu_ccl_allocate(tfrt_cpu_ccl_member_size(size));
+  tfrt_cpu_ccl_member_t* member = cpu_ccl_allocate(cpu_ccl_member_size(size));
   if (!member) return tfrt_status_out_of_memory();
   member->rank = rank;
   member->counts[0] = (uint64_t*)(void*)(member + 1);
   member->counts[1] = member->counts[0] + size;
-  tfrt_cpu_ccl_lock();
-  tfrt_status_t status = tfrt_cpu_ccl_group_get(id, rank, size, &member->group);
+  cpu_ccl_lock();
+  tfrt_status_t status = cpu_ccl_group_get(id, rank, size, &member->group);
   if (!status) {
     member->group->members[rank] = member;
     ++member->group->joined;
   }
   tfrt_mutex_unlock(&mutex);
   if (status) {
-    tfrt_allocator_free(tfrt_allocator_system(), member, tfrt_cpu_ccl_member_size(size));
+    tfrt_allocator_free(tfrt_allocator_system(), member, cpu_ccl_member_size(size));
     return status;
   }
   *out_member = member;
@@ -295,41 +295,40 @@ tfrt_status_t tfrt_cpu_ccl_join(const tfrt_ccl_id_t* id, int32_t rank, int32_t s
 }
 
 bool tfrt_cpu_ccl_is_complete(tfrt_cpu_ccl_member_t* member) {
-  tfrt_cpu_ccl_lock();
+  cpu_ccl_lock();
   bool is_complete = member->group->joined == member->group->size;
   tfrt_mutex_unlock(&mutex);
   return is_complete;
 }
 
 bool tfrt_cpu_ccl_is_broken(tfrt_cpu_ccl_member_t* member) {
-  tfrt_cpu_ccl_lock();
+  cpu_ccl_lock();
   bool is_broken = member->group->broken != NULL;
   tfrt_mutex_unlock(&mutex);
   return is_broken;
 }
 
-static void tfrt_cpu_ccl_group_free(tfrt_cpu_ccl_group_t* group) {
+static void cpu_ccl_group_free(tfrt_cpu_ccl_group_t* group) {
   tfrt_list_remove(&group->link);
   for (int32_t i = 0; i < group->size; ++i) {
     tfrt_allocator_free(tfrt_allocator_system(), group->members[i],
-                        tfrt_cpu_ccl_member_size(group->size));
+                        cpu_ccl_member_size(group->size));
   }
   while (!tfrt_list_is_empty(&group->meetings)) {
-    tfrt_cpu_ccl_meeting_free(
-        TFRT_CONTAINER_OF(group->meetings.next, tfrt_cpu_ccl_meeting_t, link));
+    cpu_ccl_meeting_free(TFRT_CONTAINER_OF(group->meetings.next, tfrt_cpu_ccl_meeting_t, link));
   }
   tfrt_status_release(group->broken);
-  tfrt_allocator_free(tfrt_allocator_system(), group, tfrt_cpu_ccl_group_size(group->size));
+  tfrt_allocator_free(tfrt_allocator_system(), group, cpu_ccl_group_size(group->size));
 }
 
 // Whether a meeting of |group| can't happen without |member|, who isn't in it.
-static bool tfrt_cpu_ccl_is_awaited(const tfrt_cpu_ccl_member_t* member) {
+static bool cpu_ccl_is_awaited(const tfrt_cpu_ccl_member_t* member) {
   const tfrt_list_link_t* head = &member->group->meetings;
   for (const tfrt_list_link_t* l = head->next; l != head; l = l->next) {
     const tfrt_cpu_ccl_meeting_t* meeting = TFRT_CONTAINER_OF(l, tfrt_cpu_ccl_meeting_t, link);
     for (uint32_t i = 0; i < meeting->place_count && !meeting->is_over; ++i) {
       if (meeting->places[i].round) continue;
-      if (tfrt_cpu_ccl_meeting_rank(meeting, i) == member->rank) return true;
+      if (cpu_ccl_meeting_rank(meeting, i) == member->rank) return true;
     }
   }
   return false;
@@ -337,29 +336,29 @@ static bool tfrt_cpu_ccl_is_awaited(const tfrt_cpu_ccl_member_t* member) {
 
 void tfrt_cpu_ccl_leave(tfrt_cpu_ccl_member_t* member) {
   tfrt_cpu_ccl_met_t met = {0};
-  tfrt_cpu_ccl_lock();
+  cpu_ccl_lock();
   tfrt_cpu_ccl_group_t* group = member->group;
   member->has_left = true;
-  if (tfrt_cpu_ccl_is_awaited(member)) {
-    tfrt_cpu_ccl_group_fail(group, TFRT_STATUS_UNAVAILABLE, member->rank, "is needed and has left",
-                            &met);
+  if (cpu_ccl_is_awaited(member)) {
+    cpu_ccl_group_fail(group, TFRT_STATUS_UNAVAILABLE, member->rank, "is needed and has left",
+                       &met);
   }
-  if (++group->left == group->joined) tfrt_cpu_ccl_group_free(group);
-  tfrt_cpu_ccl_unlock(&met);
+  if (++group->left == group->joined) cpu_ccl_group_free(group);
+  cpu_ccl_unlock(&met);
 }
 
 void tfrt_cpu_ccl_break(tfrt_cpu_ccl_member_t* member, tfrt_status_t reason) {
   tfrt_cpu_ccl_met_t met = {0};
-  tfrt_cpu_ccl_lock();
-  tfrt_cpu_ccl_group_break(member->group, reason, &met);
-  tfrt_cpu_ccl_unlock(&met);
+  cpu_ccl_lock();
+  cpu_ccl_group_break(member->group, reason, &met);
+  cpu_ccl_unlock(&met);
 }
 
 // --- Rounds ----------------------------------------------------------------------------------
 
 // The key of |call|, the next one of its kind of |member|; counts it.
-static tfrt_cpu_ccl_key_t tfrt_cpu_ccl_key_of(tfrt_cpu_ccl_member_t* member,
-                                              const tfrt_ccl_call_t* call) {
+static tfrt_cpu_ccl_key_t cpu_ccl_key_of(tfrt_cpu_ccl_member_t* member,
+                                         const tfrt_ccl_call_t* call) {
   if (call->kind == TFRT_CCL_SEND) {
     return (tfrt_cpu_ccl_key_t){
         .sender = member->rank, .receiver = call->peer, .number = member->counts[0][call->peer]++};
@@ -371,38 +370,36 @@ static tfrt_cpu_ccl_key_t tfrt_cpu_ccl_key_of(tfrt_cpu_ccl_member_t* member,
   return (tfrt_cpu_ccl_key_t){.is_of_all = true, .number = member->of_all++};
 }
 
-static uint32_t tfrt_cpu_ccl_place_of(const tfrt_cpu_ccl_member_t* member,
-                                      const tfrt_ccl_call_t* call) {
+static uint32_t cpu_ccl_place_of(const tfrt_cpu_ccl_member_t* member, const tfrt_ccl_call_t* call) {
   if (call->kind == TFRT_CCL_SEND) return 0;
   return call->kind == TFRT_CCL_RECEIVE ? 1 : (uint32_t)member->rank;
 }
 
 // Enters call |index| of |round|, whose group is not broken.
-static void tfrt_cpu_ccl_round_enter(tfrt_cpu_ccl_round_t* round, size_t index,
-                                     tfrt_cpu_ccl_met_t* met) {
+static void cpu_ccl_round_enter(tfrt_cpu_ccl_round_t* round, size_t index,
+                                tfrt_cpu_ccl_met_t* met) {
   tfrt_cpu_ccl_member_t* member = round->member;
   const tfrt_ccl_call_t* call = &round->calls[index];
-  tfrt_cpu_ccl_key_t key = tfrt_cpu_ccl_key_of(member, call);
-  tfrt_cpu_ccl_meeting_t* meeting = tfrt_cpu_ccl_meeting_get(member->group, &key);
+  tfrt_cpu_ccl_key_t key = cpu_ccl_key_of(member, call);
+  tfrt_cpu_ccl_meeting_t* meeting = cpu_ccl_meeting_get(member->group, &key);
   size_t size = tfrt_cpu_ccl_input_size(call, member->group->size);
-  void* input = size > 0 ? tfrt_cpu_ccl_allocate(size) : NULL;
+  void* input = size > 0 ? cpu_ccl_allocate(size) : NULL;
   if (meeting && (input || size == 0)) {
-    uint32_t place = tfrt_cpu_ccl_place_of(member, call);
+    uint32_t place = cpu_ccl_place_of(member, call);
     meeting->places[place].input = input;
     meeting->places[place].input_size = size;
-    tfrt_cpu_ccl_meeting_enter(round, index, meeting, place, met);
+    cpu_ccl_meeting_enter(round, index, meeting, place, met);
     return;
   }
   tfrt_allocator_free(tfrt_allocator_system(), input, size);
-  tfrt_cpu_ccl_group_fail(member->group, TFRT_STATUS_RESOURCE_EXHAUSTED, member->rank,
-                          "gets no memory", met);
+  cpu_ccl_group_fail(member->group, TFRT_STATUS_RESOURCE_EXHAUSTED, member->rank, "gets no memory",
+                     met);
 }
 
 tfrt_status_t tfrt_cpu_ccl_round_create(tfrt_cpu_ccl_member_t* member, const tfrt_ccl_call_t* calls,
                                         size_t count, tfrt_cpu_ccl_met_fn_t met_fn, void* argument,
                                         tfrt_cpu_ccl_round_t** out_round) {
-  tfrt_cpu_ccl_round_t* round =
-      tfrt_cpu_ccl_allocate(sizeof(*round) + count * sizeof(*round->meetings));
+  tfrt_cpu_ccl_round_t* round = cpu_ccl_allocate(sizeof(*round) + count * sizeof(*round->meetings));
   *out_round = round;
   if (!round) return tfrt_status_out_of_memory();
   round->member = member;
@@ -412,49 +409,49 @@ tfrt_status_t tfrt_cpu_ccl_round_create(tfrt_cpu_ccl_member_t* member, const tfr
   round->count = count;
   round->calls = calls;
   tfrt_cpu_ccl_met_t met = {0};
-  tfrt_cpu_ccl_lock();
+  cpu_ccl_lock();
   for (size_t i = 0; i < count && !member->group->broken; ++i) {
-    tfrt_cpu_ccl_round_enter(round, i, &met);
+    cpu_ccl_round_enter(round, i, &met);
   }
-  tfrt_cpu_ccl_unlock(&met);
+  cpu_ccl_unlock(&met);
   return NULL;
 }
 
 // Copies the inputs of |round| to its places: they are its own until it arrives.
-static void tfrt_cpu_ccl_round_copy(const tfrt_cpu_ccl_round_t* round) {
+static void cpu_ccl_round_copy(const tfrt_cpu_ccl_round_t* round) {
   for (size_t i = 0; i < round->count; ++i) {
     const tfrt_ccl_call_t* call = &round->calls[i];
     if (!round->meetings[i]) continue;
     const tfrt_cpu_ccl_place_t* place =
-        &round->meetings[i]->places[tfrt_cpu_ccl_place_of(round->member, call)];
+        &round->meetings[i]->places[cpu_ccl_place_of(round->member, call)];
     if (place->input_size == 0) continue;
     memcpy(place->input, (const void*)(uintptr_t)call->source, place->input_size);
   }
 }
 
 void tfrt_cpu_ccl_round_arrive(tfrt_cpu_ccl_round_t* round) {
-  tfrt_cpu_ccl_round_copy(round);
+  cpu_ccl_round_copy(round);
   tfrt_cpu_ccl_met_t met = {0};
-  tfrt_cpu_ccl_lock();
+  cpu_ccl_lock();
   for (size_t i = 0; i < round->count; ++i) {
     tfrt_cpu_ccl_meeting_t* meeting = round->meetings[i];
     if (!meeting || ++meeting->arrived < meeting->place_count) continue;
-    tfrt_cpu_ccl_meeting_end(meeting, &met);
+    cpu_ccl_meeting_end(meeting, &met);
   }
-  tfrt_cpu_ccl_round_count_down(round, &met);
-  tfrt_cpu_ccl_unlock(&met);
+  cpu_ccl_round_count_down(round, &met);
+  cpu_ccl_unlock(&met);
 }
 
 void tfrt_cpu_ccl_round_break(tfrt_cpu_ccl_round_t* round, tfrt_status_t reason) {
   tfrt_cpu_ccl_met_t met = {0};
-  tfrt_cpu_ccl_lock();
-  tfrt_cpu_ccl_group_break(round->member->group, reason, &met);
-  tfrt_cpu_ccl_round_count_down(round, &met);
-  tfrt_cpu_ccl_unlock(&met);
+  cpu_ccl_lock();
+  cpu_ccl_group_break(round->member->group, reason, &met);
+  cpu_ccl_round_count_down(round, &met);
+  cpu_ccl_unlock(&met);
 }
 
 // Writes what call |index| gets; nobody changes the inputs any more.
-static tfrt_status_t tfrt_cpu_ccl_round_write(const tfrt_cpu_ccl_round_t* round, size_t index) {
+static tfrt_status_t cpu_ccl_round_write(const tfrt_cpu_ccl_round_t* round, size_t index) {
   const tfrt_cpu_ccl_meeting_t* meeting = round->meetings[index];
   const tfrt_ccl_call_t* call = &round->calls[index];
   const void** inputs =
@@ -467,16 +464,16 @@ static tfrt_status_t tfrt_cpu_ccl_round_write(const tfrt_cpu_ccl_round_t* round,
 }
 
 tfrt_status_t tfrt_cpu_ccl_round_finish(tfrt_cpu_ccl_round_t* round) {
-  tfrt_cpu_ccl_lock();
+  cpu_ccl_lock();
   tfrt_status_t broken = round->member->group->broken;
   tfrt_status_t status = broken ? tfrt_status_retain(broken) : NULL;
   tfrt_mutex_unlock(&mutex);
-  for (size_t i = 0; i < round->count && !status; ++i) status = tfrt_cpu_ccl_round_write(round, i);
-  tfrt_cpu_ccl_lock();
+  for (size_t i = 0; i < round->count && !status; ++i) status = cpu_ccl_round_write(round, i);
+  cpu_ccl_lock();
   for (size_t i = 0; i < round->count; ++i) {
     tfrt_cpu_ccl_meeting_t* meeting = round->meetings[i];
     // A member that has not entered a finished meeting never will: the group is broken then.
-    if (meeting && ++meeting->finished == meeting->known) tfrt_cpu_ccl_meeting_free(meeting);
+    if (meeting && ++meeting->finished == meeting->known) cpu_ccl_meeting_free(meeting);
   }
   tfrt_mutex_unlock(&mutex);
   tfrt_allocator_free(tfrt_allocator_system(), round,

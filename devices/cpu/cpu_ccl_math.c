@@ -7,18 +7,18 @@
 
 // --- One element ---------------------------------------------------------------------------
 
-static bool tfrt_cpu_ccl_is_float(tfrt_dtype_t dtype) {
+static bool cpu_ccl_is_float(tfrt_dtype_t dtype) {
   return dtype == TFRT_DTYPE_F16 || dtype == TFRT_DTYPE_BF16 || dtype == TFRT_DTYPE_F32 ||
          dtype == TFRT_DTYPE_F64;
 }
 
-static bool tfrt_cpu_ccl_is_signed(tfrt_dtype_t dtype) {
+static bool cpu_ccl_is_signed(tfrt_dtype_t dtype) {
   return dtype == TFRT_DTYPE_I8 || dtype == TFRT_DTYPE_I32 || dtype == TFRT_DTYPE_I64;
 }
 
 // Whole numbers are taken to 64 bits, with their sign, and back: sums and products come out right
 // in the lower bits.
-static int64_t tfrt_cpu_ccl_get(const void* data, tfrt_dtype_t dtype, size_t index) {
+static int64_t cpu_ccl_get(const void* data, tfrt_dtype_t dtype, size_t index) {
   switch (dtype) {
     case TFRT_DTYPE_I8:
       return ((const int8_t*)data)[index];
@@ -33,7 +33,7 @@ static int64_t tfrt_cpu_ccl_get(const void* data, tfrt_dtype_t dtype, size_t ind
   }
 }
 
-static void tfrt_cpu_ccl_set(void* data, tfrt_dtype_t dtype, size_t index, int64_t value) {
+static void cpu_ccl_set(void* data, tfrt_dtype_t dtype, size_t index, int64_t value) {
   size_t width = tfrt_dtype_size(dtype);
   if (width == 1) ((uint8_t*)data)[index] = (uint8_t)value;
   if (width == 4) ((uint32_t*)data)[index] = (uint32_t)value;
@@ -42,8 +42,8 @@ static void tfrt_cpu_ccl_set(void* data, tfrt_dtype_t dtype, size_t index, int64
 
 // --- Reductions ----------------------------------------------------------------------------
 
-static double tfrt_cpu_ccl_reduce_float(const tfrt_ccl_call_t* call, int32_t size,
-                                        const void* const* inputs, size_t index) {
+static double cpu_ccl_reduce_float(const tfrt_ccl_call_t* call, int32_t size,
+                                   const void* const* inputs, size_t index) {
   double sum = 0;
   for (int32_t r = 0; r < size; ++r) {
     double value = tfrt_cpu_element_get((tfrt_device_address_t)(uintptr_t)inputs[r], call->dtype,
@@ -63,25 +63,25 @@ static double tfrt_cpu_ccl_reduce_float(const tfrt_ccl_call_t* call, int32_t siz
   return call->reduction == TFRT_CCL_AVERAGE ? sum / size : sum;
 }
 
-static bool tfrt_cpu_ccl_is_less(tfrt_dtype_t dtype, int64_t a, int64_t b) {
-  return tfrt_cpu_ccl_is_signed(dtype) ? a < b : (uint64_t)a < (uint64_t)b;
+static bool cpu_ccl_is_less(tfrt_dtype_t dtype, int64_t a, int64_t b) {
+  return cpu_ccl_is_signed(dtype) ? a < b : (uint64_t)a < (uint64_t)b;
 }
 
 // An average is of the sum that fits the type, rounded towards 0.
-static int64_t tfrt_cpu_ccl_average(tfrt_dtype_t dtype, uint64_t sum, int32_t size) {
+static int64_t cpu_ccl_average(tfrt_dtype_t dtype, uint64_t sum, int32_t size) {
   int64_t fitting = 0;
-  tfrt_cpu_ccl_set(&fitting, dtype, 0, (int64_t)sum);
-  fitting = tfrt_cpu_ccl_get(&fitting, dtype, 0);
-  if (tfrt_cpu_ccl_is_signed(dtype)) return fitting / size;
+  cpu_ccl_set(&fitting, dtype, 0, (int64_t)sum);
+  fitting = cpu_ccl_get(&fitting, dtype, 0);
+  if (cpu_ccl_is_signed(dtype)) return fitting / size;
   return (int64_t)((uint64_t)fitting / (uint64_t)size);
 }
 
-static int64_t tfrt_cpu_ccl_reduce_whole(const tfrt_ccl_call_t* call, int32_t size,
-                                         const void* const* inputs, size_t index) {
+static int64_t cpu_ccl_reduce_whole(const tfrt_ccl_call_t* call, int32_t size,
+                                    const void* const* inputs, size_t index) {
   uint64_t sum = 0;
   for (int32_t r = 0; r < size; ++r) {
-    int64_t value = tfrt_cpu_ccl_get(inputs[r], call->dtype, index);
-    bool is_less = tfrt_cpu_ccl_is_less(call->dtype, value, (int64_t)sum);
+    int64_t value = cpu_ccl_get(inputs[r], call->dtype, index);
+    bool is_less = cpu_ccl_is_less(call->dtype, value, (int64_t)sum);
     if (r == 0) {
       sum = (uint64_t)value;
     } else if (call->reduction == TFRT_CCL_PRODUCT) {
@@ -93,20 +93,19 @@ static int64_t tfrt_cpu_ccl_reduce_whole(const tfrt_ccl_call_t* call, int32_t si
     }
   }
   if (call->reduction != TFRT_CCL_AVERAGE) return (int64_t)sum;
-  return tfrt_cpu_ccl_average(call->dtype, sum, size);
+  return cpu_ccl_average(call->dtype, sum, size);
 }
 
 // Reduces |count| elements from element |first| of the inputs.
-static void tfrt_cpu_ccl_reduce(const tfrt_ccl_call_t* call, int32_t size,
-                                const void* const* inputs, size_t first) {
+static void cpu_ccl_reduce(const tfrt_ccl_call_t* call, int32_t size, const void* const* inputs,
+                           size_t first) {
   void* target = (void*)(uintptr_t)call->target;
   for (size_t i = 0; i < call->count; ++i) {
-    if (tfrt_cpu_ccl_is_float(call->dtype)) {
+    if (cpu_ccl_is_float(call->dtype)) {
       tfrt_cpu_element_set(call->target, call->dtype, (int64_t)i,
-                           tfrt_cpu_ccl_reduce_float(call, size, inputs, first + i));
+                           cpu_ccl_reduce_float(call, size, inputs, first + i));
     } else {
-      tfrt_cpu_ccl_set(target, call->dtype, i,
-                       tfrt_cpu_ccl_reduce_whole(call, size, inputs, first + i));
+      cpu_ccl_set(target, call->dtype, i, cpu_ccl_reduce_whole(call, size, inputs, first + i));
     }
   }
 }
@@ -134,6 +133,6 @@ void tfrt_cpu_ccl_compute(const tfrt_ccl_call_t* call, int32_t rank, int32_t siz
     for (int32_t r = 0; r < size; ++r) memcpy(target + (size_t)r * share, inputs[r], share);
   } else {
     bool is_scattered = call->kind == TFRT_CCL_REDUCE_SCATTER;
-    tfrt_cpu_ccl_reduce(call, size, inputs, is_scattered ? (size_t)rank * call->count : 0);
+    cpu_ccl_reduce(call, size, inputs, is_scattered ? (size_t)rank * call->count : 0);
   }
 }

@@ -6,46 +6,41 @@
 #include "devices/cpu/cpu_exp.h"
 #include "devices/cpu/cpu_kernel_groups.h"
 
-static float* tfrt_cpu_floats(void* const* parameters, int index) {
-  return *(float**)parameters[index];
-}
+static float* cpu_floats(void* const* parameters, int index) { return *(float**)parameters[index]; }
 
-static tfrt_status_t tfrt_cpu_fill_f32(const tfrt_device_launch_t* launch,
-                                       void* const* parameters) {
+static tfrt_status_t cpu_fill_f32(const tfrt_device_launch_t* launch, void* const* parameters) {
   (void)launch;
-  float* target = tfrt_cpu_floats(parameters, 0);
+  float* target = cpu_floats(parameters, 0);
   float value = *(const float*)parameters[1];
   uint32_t count = tfrt_cpu_ui32(parameters, 2);
   for (uint32_t i = 0; i < count; ++i) target[i] = value;
   return NULL;
 }
 
-static tfrt_status_t tfrt_cpu_copy_f32(const tfrt_device_launch_t* launch,
-                                       void* const* parameters) {
+static tfrt_status_t cpu_copy_f32(const tfrt_device_launch_t* launch, void* const* parameters) {
   (void)launch;
-  const float* source = tfrt_cpu_floats(parameters, 0);
-  float* target = tfrt_cpu_floats(parameters, 1);
+  const float* source = cpu_floats(parameters, 0);
+  float* target = cpu_floats(parameters, 1);
   uint32_t count = tfrt_cpu_ui32(parameters, 2);
   for (uint32_t i = 0; i < count; ++i) target[i] = source[i];
   return NULL;
 }
 
-static tfrt_status_t tfrt_cpu_add_f32(const tfrt_device_launch_t* launch, void* const* parameters) {
+static tfrt_status_t cpu_add_f32(const tfrt_device_launch_t* launch, void* const* parameters) {
   (void)launch;
-  const float* a = tfrt_cpu_floats(parameters, 0);
-  const float* b = tfrt_cpu_floats(parameters, 1);
-  float* target = tfrt_cpu_floats(parameters, 2);
+  const float* a = cpu_floats(parameters, 0);
+  const float* b = cpu_floats(parameters, 1);
+  float* target = cpu_floats(parameters, 2);
   uint32_t count = tfrt_cpu_ui32(parameters, 3);
   for (uint32_t i = 0; i < count; ++i) target[i] = a[i] + b[i];
   return NULL;
 }
 
-static tfrt_status_t tfrt_cpu_multiply_f32(const tfrt_device_launch_t* launch,
-                                           void* const* parameters) {
+static tfrt_status_t cpu_multiply_f32(const tfrt_device_launch_t* launch, void* const* parameters) {
   (void)launch;
-  const float* a = tfrt_cpu_floats(parameters, 0);
-  const float* b = tfrt_cpu_floats(parameters, 1);
-  float* target = tfrt_cpu_floats(parameters, 2);
+  const float* a = cpu_floats(parameters, 0);
+  const float* b = cpu_floats(parameters, 1);
+  float* target = cpu_floats(parameters, 2);
   uint32_t count = tfrt_cpu_ui32(parameters, 3);
   for (uint32_t i = 0; i < count; ++i) target[i] = a[i] * b[i];
   return NULL;
@@ -53,10 +48,9 @@ static tfrt_status_t tfrt_cpu_multiply_f32(const tfrt_device_launch_t* launch,
 
 // --- Rows: one per block of the grid ---------------------------------------------------
 
-static tfrt_status_t tfrt_cpu_sum_rows_f32(const tfrt_device_launch_t* launch,
-                                           void* const* parameters) {
-  const float* source = tfrt_cpu_floats(parameters, 0);
-  float* target = tfrt_cpu_floats(parameters, 1);
+static tfrt_status_t cpu_sum_rows_f32(const tfrt_device_launch_t* launch, void* const* parameters) {
+  const float* source = cpu_floats(parameters, 0);
+  float* target = cpu_floats(parameters, 1);
   size_t columns = tfrt_cpu_ui32(parameters, 2);
   for (uint32_t row = 0; row < launch->grid[0]; ++row) {
     float sum = 0;
@@ -66,7 +60,7 @@ static tfrt_status_t tfrt_cpu_sum_rows_f32(const tfrt_device_launch_t* launch,
   return NULL;
 }
 
-static void tfrt_cpu_softmax_row(const float* source, float* target, size_t columns) {
+static void cpu_softmax_row(const float* source, float* target, size_t columns) {
   float most = -INFINITY;
   float sum = 0;
   for (size_t i = 0; i < columns; ++i) most = source[i] > most ? source[i] : most;
@@ -74,21 +68,20 @@ static void tfrt_cpu_softmax_row(const float* source, float* target, size_t colu
   for (size_t i = 0; i < columns; ++i) target[i] = tfrt_cpu_exp(source[i] - most) / sum;
 }
 
-static tfrt_status_t tfrt_cpu_softmax_rows_f32(const tfrt_device_launch_t* launch,
-                                               void* const* parameters) {
-  const float* source = tfrt_cpu_floats(parameters, 0);
-  float* target = tfrt_cpu_floats(parameters, 1);
+static tfrt_status_t cpu_softmax_rows_f32(const tfrt_device_launch_t* launch,
+                                          void* const* parameters) {
+  const float* source = cpu_floats(parameters, 0);
+  float* target = cpu_floats(parameters, 1);
   size_t columns = tfrt_cpu_ui32(parameters, 2);
   for (uint32_t row = 0; row < launch->grid[0]; ++row) {
-    tfrt_cpu_softmax_row(source + row * columns, target + row * columns, columns);
+    cpu_softmax_row(source + row * columns, target + row * columns, columns);
   }
   return NULL;
 }
 
 // --- Products --------------------------------------------------------------------------
 
-static tfrt_status_t tfrt_cpu_matmul_f32(const tfrt_device_launch_t* launch,
-                                         void* const* parameters) {
+static tfrt_status_t cpu_matmul_f32(const tfrt_device_launch_t* launch, void* const* parameters) {
   (void)launch;
   tfrt_cpu_matmul_t m = tfrt_cpu_matmul_read(parameters);
   const float* a = m.a;
@@ -106,48 +99,47 @@ static tfrt_status_t tfrt_cpu_matmul_f32(const tfrt_device_launch_t* launch,
 
 // --- What each uses of its buffers -------------------------------------------------------
 
-static void tfrt_cpu_fill_extents(const tfrt_device_launch_t* launch, void* const* parameters,
-                                  uint64_t element_size, uint64_t* out_bytes) {
+static void cpu_fill_extents(const tfrt_device_launch_t* launch, void* const* parameters,
+                             uint64_t element_size, uint64_t* out_bytes) {
   (void)launch;
   out_bytes[0] = tfrt_cpu_ui32(parameters, 2) * element_size;
 }
 
 // The same count of each of |buffers| buffers, behind which it stands.
-static void tfrt_cpu_equal_extents(void* const* parameters, int buffers, uint64_t element_size,
-                                   uint64_t* out_bytes) {
+static void cpu_equal_extents(void* const* parameters, int buffers, uint64_t element_size,
+                              uint64_t* out_bytes) {
   for (int i = 0; i < buffers; ++i) {
     out_bytes[i] = tfrt_cpu_ui32(parameters, buffers) * element_size;
   }
 }
 
-static void tfrt_cpu_copy_extents(const tfrt_device_launch_t* launch, void* const* parameters,
-                                  uint64_t element_size, uint64_t* out_bytes) {
+static void cpu_copy_extents(const tfrt_device_launch_t* launch, void* const* parameters,
+                             uint64_t element_size, uint64_t* out_bytes) {
   (void)launch;
-  tfrt_cpu_equal_extents(parameters, 2, element_size, out_bytes);
+  cpu_equal_extents(parameters, 2, element_size, out_bytes);
 }
 
-static void tfrt_cpu_combine_extents(const tfrt_device_launch_t* launch, void* const* parameters,
-                                     uint64_t element_size, uint64_t* out_bytes) {
+static void cpu_combine_extents(const tfrt_device_launch_t* launch, void* const* parameters,
+                                uint64_t element_size, uint64_t* out_bytes) {
   (void)launch;
-  tfrt_cpu_equal_extents(parameters, 3, element_size, out_bytes);
+  cpu_equal_extents(parameters, 3, element_size, out_bytes);
 }
 
-static void tfrt_cpu_sum_rows_extents(const tfrt_device_launch_t* launch, void* const* parameters,
-                                      uint64_t element_size, uint64_t* out_bytes) {
+static void cpu_sum_rows_extents(const tfrt_device_launch_t* launch, void* const* parameters,
+                                 uint64_t element_size, uint64_t* out_bytes) {
   uint64_t row = tfrt_cpu_ui32(parameters, 2) * element_size;
   out_bytes[0] = tfrt_cpu_times(launch->grid[0], row);
   out_bytes[1] = launch->grid[0] * element_size;
 }
 
-static void tfrt_cpu_softmax_rows_extents(const tfrt_device_launch_t* launch,
-                                          void* const* parameters, uint64_t element_size,
-                                          uint64_t* out_bytes) {
+static void cpu_softmax_rows_extents(const tfrt_device_launch_t* launch, void* const* parameters,
+                                     uint64_t element_size, uint64_t* out_bytes) {
   uint64_t row = tfrt_cpu_ui32(parameters, 2) * element_size;
   out_bytes[0] = out_bytes[1] = tfrt_cpu_times(launch->grid[0], row);
 }
 
-static void tfrt_cpu_matmul_extents(const tfrt_device_launch_t* launch, void* const* parameters,
-                                    uint64_t element_size, uint64_t* out_bytes) {
+static void cpu_matmul_extents(const tfrt_device_launch_t* launch, void* const* parameters,
+                               uint64_t element_size, uint64_t* out_bytes) {
   (void)launch;
   tfrt_cpu_matmul_t m = tfrt_cpu_matmul_read(parameters);
   out_bytes[0] = tfrt_cpu_times(tfrt_cpu_times(m.rows, m.inner), element_size);
@@ -163,20 +155,20 @@ static void tfrt_cpu_matmul_extents(const tfrt_device_launch_t* launch, void* co
   }
 
 const tfrt_cpu_kernel_t tfrt_cpu_kernels[TFRT_CPU_KERNEL_COUNT] = {
-    OF_EACH_TYPE("fill", tfrt_cpu_fill_f32, tfrt_cpu_fill_half, tfrt_cpu_fill_half, "bfu", "bhu",
-                 tfrt_cpu_fill_extents),
-    OF_EACH_TYPE("copy", tfrt_cpu_copy_f32, tfrt_cpu_copy_half, tfrt_cpu_copy_half, "bbu", "bbu",
-                 tfrt_cpu_copy_extents),
-    OF_EACH_TYPE("add", tfrt_cpu_add_f32, tfrt_cpu_add_f16, tfrt_cpu_add_bf16, "bbbu", "bbbu",
-                 tfrt_cpu_combine_extents),
-    OF_EACH_TYPE("multiply", tfrt_cpu_multiply_f32, tfrt_cpu_multiply_f16, tfrt_cpu_multiply_bf16,
-                 "bbbu", "bbbu", tfrt_cpu_combine_extents),
-    OF_EACH_TYPE("sum_rows", tfrt_cpu_sum_rows_f32, tfrt_cpu_sum_rows_f16, tfrt_cpu_sum_rows_bf16,
-                 "bbu", "bbu", tfrt_cpu_sum_rows_extents),
-    OF_EACH_TYPE("softmax_rows", tfrt_cpu_softmax_rows_f32, tfrt_cpu_softmax_rows_f16,
-                 tfrt_cpu_softmax_rows_bf16, "bbu", "bbu", tfrt_cpu_softmax_rows_extents),
-    OF_EACH_TYPE("matmul", tfrt_cpu_matmul_f32, tfrt_cpu_matmul_f16, tfrt_cpu_matmul_bf16, "bbbuuu",
-                 "bbbuuu", tfrt_cpu_matmul_extents),
+    OF_EACH_TYPE("fill", cpu_fill_f32, tfrt_cpu_fill_half, tfrt_cpu_fill_half, "bfu", "bhu",
+                 cpu_fill_extents),
+    OF_EACH_TYPE("copy", cpu_copy_f32, tfrt_cpu_copy_half, tfrt_cpu_copy_half, "bbu", "bbu",
+                 cpu_copy_extents),
+    OF_EACH_TYPE("add", cpu_add_f32, tfrt_cpu_add_f16, tfrt_cpu_add_bf16, "bbbu", "bbbu",
+                 cpu_combine_extents),
+    OF_EACH_TYPE("multiply", cpu_multiply_f32, tfrt_cpu_multiply_f16, tfrt_cpu_multiply_bf16,
+                 "bbbu", "bbbu", cpu_combine_extents),
+    OF_EACH_TYPE("sum_rows", cpu_sum_rows_f32, tfrt_cpu_sum_rows_f16, tfrt_cpu_sum_rows_bf16, "bbu",
+                 "bbu", cpu_sum_rows_extents),
+    OF_EACH_TYPE("softmax_rows", cpu_softmax_rows_f32, tfrt_cpu_softmax_rows_f16,
+                 tfrt_cpu_softmax_rows_bf16, "bbu", "bbu", cpu_softmax_rows_extents),
+    OF_EACH_TYPE("matmul", cpu_matmul_f32, tfrt_cpu_matmul_f16, tfrt_cpu_matmul_bf16, "bbbuuu",
+                 "bbbuuu", cpu_matmul_extents),
     {"tfrt_conv2d_f32", tfrt_cpu_conv2d_f32, "bbbbuuuuuuu", tfrt_cpu_conv2d_extents, 4},
     {"tfrt_max_pool2d_f32", tfrt_cpu_max_pool2d_f32, "bbuuuu", tfrt_cpu_max_pool2d_extents, 4},
     {"tfrt_linear_f32", tfrt_cpu_linear_f32, "bbbbuuuu", tfrt_cpu_linear_extents, 4},

@@ -21,16 +21,16 @@ typedef struct tfrt_cpu_module_s {
   tfrt_cpu_global_t* globals;  // owned
 } tfrt_cpu_module_t;
 
-static tfrt_cpu_module_t* tfrt_cpu_module_of(tfrt_device_module_t* module) {
+static tfrt_cpu_module_t* cpu_module_of(tfrt_device_module_t* module) {
   return TFRT_CONTAINER_OF(module, tfrt_cpu_module_t, base);
 }
 
-static tfrt_string_view_t tfrt_cpu_module_text(const tfrt_cpu_module_t* module) {
+static tfrt_string_view_t cpu_module_text(const tfrt_cpu_module_t* module) {
   return tfrt_string_view_make(module->image, module->image_size);
 }
 
-static void tfrt_cpu_module_destroy(tfrt_device_module_t* base) {
-  tfrt_cpu_module_t* module = tfrt_cpu_module_of(base);
+static void cpu_module_destroy(tfrt_device_module_t* base) {
+  tfrt_cpu_module_t* module = cpu_module_of(base);
   tfrt_allocator_t allocator = base->device->platform->allocator;
   for (tfrt_cpu_global_t* global = module->globals; global;) {
     tfrt_cpu_global_t* next = global->next;
@@ -45,29 +45,29 @@ static void tfrt_cpu_module_destroy(tfrt_device_module_t* base) {
 
 // --- Functions -----------------------------------------------------------------
 
-static void tfrt_cpu_function_destroy(tfrt_device_function_t* base) {
+static void cpu_function_destroy(tfrt_device_function_t* base) {
   tfrt_cpu_function_t* function = TFRT_CONTAINER_OF(base, tfrt_cpu_function_t, base);
   tfrt_allocator_free(base->module->device->platform->allocator, function, sizeof(*function));
 }
 
-static void tfrt_cpu_function_extents(const tfrt_device_function_t* base,
-                                      const tfrt_device_launch_t* launch, void* const* parameters,
-                                      uint64_t* out_bytes) {
+static void cpu_function_extents(const tfrt_device_function_t* base,
+                                 const tfrt_device_launch_t* launch, void* const* parameters,
+                                 uint64_t* out_bytes) {
   const tfrt_cpu_kernel_t* kernel = TFRT_CONTAINER_OF(base, tfrt_cpu_function_t, base)->kernel;
   if (kernel->extents) kernel->extents(launch, parameters, kernel->element_size, out_bytes);
 }
 
-static const tfrt_device_function_vtable_t function_vtable = {.destroy = tfrt_cpu_function_destroy,
-                                                              .extents = tfrt_cpu_function_extents};
+static const tfrt_device_function_vtable_t function_vtable = {.destroy = cpu_function_destroy,
+                                                              .extents = cpu_function_extents};
 
-static uint32_t tfrt_cpu_parameter_size(char letter) {
+static uint32_t cpu_parameter_size(char letter) {
   return letter == 'b' ? sizeof(tfrt_device_address_t) : letter == 'h' ? 2 : 4;
 }
 
 // OK if the parameters that |symbol| declares are those that |kernel| reads.
-static tfrt_status_t tfrt_cpu_module_check_parameters(const tfrt_device_t* device,
-                                                      const tfrt_cpu_kernel_t* kernel,
-                                                      const tfrt_device_image_symbol_t* symbol) {
+static tfrt_status_t cpu_module_check_parameters(const tfrt_device_t* device,
+                                                 const tfrt_cpu_kernel_t* kernel,
+                                                 const tfrt_device_image_symbol_t* symbol) {
   if (!kernel->parameters) return NULL;
   uint32_t count = (uint32_t)strlen(kernel->parameters);
   if (symbol->parameter_count != count) {
@@ -78,7 +78,7 @@ static tfrt_status_t tfrt_cpu_module_check_parameters(const tfrt_device_t* devic
         device->name, kernel->name, symbol->parameter_count, count);
   }
   for (uint32_t i = 0; i < count; ++i) {
-    uint32_t size = tfrt_cpu_parameter_size(kernel->parameters[i]);
+    uint32_t size = cpu_parameter_size(kernel->parameters[i]);
     if (symbol->parameter_sizes[i] == size) continue;
     return tfrt_status_create(
         TFRT_STATUS_INVALID_ARGUMENT,
@@ -89,8 +89,8 @@ static tfrt_status_t tfrt_cpu_module_check_parameters(const tfrt_device_t* devic
   return NULL;
 }
 
-static const tfrt_cpu_kernel_t* tfrt_cpu_module_find_kernel(const tfrt_device_t* device,
-                                                            const char* name) {
+static const tfrt_cpu_kernel_t* cpu_module_find_kernel(const tfrt_device_t* device,
+                                                       const char* name) {
   const tfrt_cpu_platform_options_t* options = &tfrt_cpu_platform_of(device)->options;
   for (size_t i = 0; i < options->kernel_count; ++i) {
     if (strcmp(options->kernels[i].name, name) == 0) return &options->kernels[i];
@@ -98,20 +98,20 @@ static const tfrt_cpu_kernel_t* tfrt_cpu_module_find_kernel(const tfrt_device_t*
   return NULL;
 }
 
-static tfrt_status_t tfrt_cpu_module_function(tfrt_device_module_t* module, const char* name,
-                                              tfrt_device_function_t** out_function) {
+static tfrt_status_t cpu_module_function(tfrt_device_module_t* module, const char* name,
+                                         tfrt_device_function_t** out_function) {
   tfrt_device_t* device = module->device;
   tfrt_device_image_symbol_t symbol;
   bool found;
-  TFRT_RETURN_IF_ERROR(tfrt_device_image_find(tfrt_cpu_module_text(tfrt_cpu_module_of(module)),
-                                              true, name, &symbol, &found));
-  const tfrt_cpu_kernel_t* kernel = found ? tfrt_cpu_module_find_kernel(device, name) : NULL;
+  TFRT_RETURN_IF_ERROR(
+      tfrt_device_image_find(cpu_module_text(cpu_module_of(module)), true, name, &symbol, &found));
+  const tfrt_cpu_kernel_t* kernel = found ? cpu_module_find_kernel(device, name) : NULL;
   if (!kernel) {
     return tfrt_status_create(TFRT_STATUS_NOT_FOUND,
                               "%s: get function failed: CPU_ERROR_NOT_FOUND (%s %s)", device->name,
                               name, found ? "has no form for this device" : "is not in the module");
   }
-  TFRT_RETURN_IF_ERROR(tfrt_cpu_module_check_parameters(device, kernel, &symbol));
+  TFRT_RETURN_IF_ERROR(cpu_module_check_parameters(device, kernel, &symbol));
   tfrt_cpu_function_t* function =
       tfrt_allocator_allocate_zeroed(device->platform->allocator, sizeof(*function));
   if (!function) return tfrt_status_out_of_memory();
@@ -130,9 +130,9 @@ static tfrt_status_t tfrt_cpu_module_function(tfrt_device_module_t* module, cons
 
 // --- Variables -----------------------------------------------------------------
 
-static tfrt_status_t tfrt_cpu_module_global(tfrt_device_module_t* module, const char* name,
-                                            tfrt_device_address_t* out_address, size_t* out_size) {
-  for (const tfrt_cpu_global_t* global = tfrt_cpu_module_of(module)->globals; global;
+static tfrt_status_t cpu_module_global(tfrt_device_module_t* module, const char* name,
+                                       tfrt_device_address_t* out_address, size_t* out_size) {
+  for (const tfrt_cpu_global_t* global = cpu_module_of(module)->globals; global;
        global = global->next) {
     if (!tfrt_string_view_equal(global->name, tfrt_string_view_of(name))) continue;
     *out_address = global->address;
@@ -144,8 +144,8 @@ static tfrt_status_t tfrt_cpu_module_global(tfrt_device_module_t* module, const 
                             module->device->name, name);
 }
 
-static tfrt_status_t tfrt_cpu_module_add_global(tfrt_cpu_module_t* module,
-                                                const tfrt_device_image_symbol_t* symbol) {
+static tfrt_status_t cpu_module_add_global(tfrt_cpu_module_t* module,
+                                           const tfrt_device_image_symbol_t* symbol) {
   tfrt_device_t* device = module->base.device;
   if (symbol->is_initialized) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
@@ -172,12 +172,12 @@ static tfrt_status_t tfrt_cpu_module_add_global(tfrt_cpu_module_t* module,
 
 // --- Loading -------------------------------------------------------------------
 
-static const tfrt_device_module_vtable_t module_vtable = {
-    tfrt_cpu_module_destroy, tfrt_cpu_module_function, tfrt_cpu_module_global};
+static const tfrt_device_module_vtable_t module_vtable = {cpu_module_destroy, cpu_module_function,
+                                                          cpu_module_global};
 
 // Reads all declarations once, so that later questions can't fail for the text.
-static tfrt_status_t tfrt_cpu_module_read(tfrt_cpu_module_t* module) {
-  tfrt_device_image_cursor_t cursor = {.rest = tfrt_cpu_module_text(module), .line = 1};
+static tfrt_status_t cpu_module_read(tfrt_cpu_module_t* module) {
+  tfrt_device_image_cursor_t cursor = {.rest = cpu_module_text(module), .line = 1};
   bool any = false;
   for (;;) {
     tfrt_device_image_symbol_t symbol;
@@ -185,7 +185,7 @@ static tfrt_status_t tfrt_cpu_module_read(tfrt_cpu_module_t* module) {
     TFRT_RETURN_IF_ERROR(tfrt_device_image_next(&cursor, &symbol, &found));
     if (!found) break;
     any = true;
-    if (!symbol.is_kernel) TFRT_RETURN_IF_ERROR(tfrt_cpu_module_add_global(module, &symbol));
+    if (!symbol.is_kernel) TFRT_RETURN_IF_ERROR(cpu_module_add_global(module, &symbol));
   }
   if (any) return NULL;
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
@@ -206,7 +206,7 @@ tfrt_status_t tfrt_cpu_device_load_module(tfrt_device_t* device, const char* ima
   }
   module->image_size = size;
   tfrt_device_module_initialize(&module->base, &module_vtable, device);
-  tfrt_status_t status = tfrt_cpu_module_read(module);
+  tfrt_status_t status = cpu_module_read(module);
   if (status) {
     tfrt_device_module_release(&module->base);
     return status;

@@ -42,15 +42,15 @@ tfrt_status_t tfrt_cpu_device_deallocate(tfrt_device_t* device, tfrt_device_spac
 }
 
 // All memory of the host is within reach.
-static tfrt_status_t tfrt_cpu_device_pin(tfrt_device_t* device, void* data, size_t size) {
+static tfrt_status_t cpu_device_pin(tfrt_device_t* device, void* data, size_t size) {
   (void)device;
   (void)data;
   (void)size;
   return NULL;
 }
 
-static tfrt_status_t tfrt_cpu_device_can_copy_from(tfrt_device_t* device, tfrt_device_t* peer,
-                                                   bool* out_can) {
+static tfrt_status_t cpu_device_can_copy_from(tfrt_device_t* device, tfrt_device_t* peer,
+                                              bool* out_can) {
   (void)device;
   (void)peer;
   *out_can = true;
@@ -60,26 +60,26 @@ static tfrt_status_t tfrt_cpu_device_can_copy_from(tfrt_device_t* device, tfrt_d
 // --- Devices -------------------------------------------------------------------
 
 // The platform owns the storage.
-static void tfrt_cpu_device_destroy(tfrt_device_t* device) { tfrt_device_deinitialize(device); }
+static void cpu_device_destroy(tfrt_device_t* device) { tfrt_device_deinitialize(device); }
 
 static const tfrt_device_vtable_t device_vtable = {
-    .destroy = tfrt_cpu_device_destroy,
+    .destroy = cpu_device_destroy,
     .allocate = tfrt_cpu_device_allocate,
     .deallocate = tfrt_cpu_device_deallocate,
-    .pin = tfrt_cpu_device_pin,
-    .unpin = tfrt_cpu_device_pin,
+    .pin = cpu_device_pin,
+    .unpin = cpu_device_pin,
     .create_stream = tfrt_cpu_device_create_stream,
     .create_event = tfrt_cpu_device_create_event,
     .load_module = tfrt_cpu_device_load_module,
-    .can_copy_from = tfrt_cpu_device_can_copy_from,
+    .can_copy_from = cpu_device_can_copy_from,
     .create_blas = tfrt_cpu_device_create_blas,
     .create_dnn = tfrt_cpu_device_create_dnn,
     .create_ccl = tfrt_cpu_device_create_ccl,
     .ccl_site = tfrt_cpu_device_ccl_site,
 };
 
-static void tfrt_cpu_device_initialize(tfrt_cpu_device_t* device, tfrt_cpu_platform_t* platform,
-                                       uint32_t ordinal) {
+static void cpu_device_initialize(tfrt_cpu_device_t* device, tfrt_cpu_platform_t* platform,
+                                  uint32_t ordinal) {
   tfrt_device_initialize(&device->base, &device_vtable, &platform->base, ordinal);
   atomic_init(&device->used_size, 0);
   device->base.properties = (tfrt_device_properties_t){
@@ -98,7 +98,7 @@ static void tfrt_cpu_device_initialize(tfrt_cpu_device_t* device, tfrt_cpu_platf
 
 // --- The platform --------------------------------------------------------------
 
-static void tfrt_cpu_platform_destroy(tfrt_device_platform_t* base) {
+static void cpu_platform_destroy(tfrt_device_platform_t* base) {
   tfrt_cpu_platform_t* platform = TFRT_CONTAINER_OF(base, tfrt_cpu_platform_t, base);
   tfrt_allocator_t allocator = base->allocator;
   for (uint32_t i = 0; i < base->device_count; ++i) {
@@ -111,15 +111,15 @@ static void tfrt_cpu_platform_destroy(tfrt_device_platform_t* base) {
   tfrt_allocator_free(allocator, platform, sizeof(*platform));
 }
 
-static tfrt_status_t tfrt_cpu_platform_device(tfrt_device_platform_t* base, uint32_t ordinal,
-                                              tfrt_device_t** out_device) {
+static tfrt_status_t cpu_platform_device(tfrt_device_platform_t* base, uint32_t ordinal,
+                                         tfrt_device_t** out_device) {
   *out_device = &TFRT_CONTAINER_OF(base, tfrt_cpu_platform_t, base)->devices[ordinal].base;
   return NULL;
 }
 
 static const tfrt_device_platform_vtable_t platform_vtable = {
-    .destroy = tfrt_cpu_platform_destroy,
-    .device = tfrt_cpu_platform_device,
+    .destroy = cpu_platform_destroy,
+    .device = cpu_platform_device,
     .create_ccl_id = tfrt_cpu_platform_create_ccl_id,
 };
 
@@ -142,7 +142,7 @@ tfrt_status_t tfrt_cpu_platform_create(const tfrt_cpu_platform_options_t* option
                                   work_queue);
   platform->options = *options;
   for (uint32_t i = 0; i < count; ++i) {
-    tfrt_cpu_device_initialize(&platform->devices[i], platform, i);
+    cpu_device_initialize(&platform->devices[i], platform, i);
   }
   *out_platform = &platform->base;
   return NULL;

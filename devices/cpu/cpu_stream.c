@@ -62,13 +62,13 @@ typedef struct tfrt_cpu_op_s {
   _Alignas(16) void* parameters[];
 } tfrt_cpu_op_t;
 
-static tfrt_cpu_stream_t* tfrt_cpu_stream_of(tfrt_device_stream_t* stream) {
+static tfrt_cpu_stream_t* cpu_stream_of(tfrt_device_stream_t* stream) {
   return TFRT_CONTAINER_OF(stream, tfrt_cpu_stream_t, base);
 }
 
 // --- Running -------------------------------------------------------------------
 
-static void tfrt_cpu_op_fill(const tfrt_device_fill_t* fill) {
+static void cpu_op_fill(const tfrt_device_fill_t* fill) {
   char* target = (char*)(uintptr_t)fill->target;
   if (fill->width == 1) {
     memset(target, (int)(fill->pattern & 0xff), fill->count);
@@ -82,11 +82,11 @@ static void tfrt_cpu_op_fill(const tfrt_device_fill_t* fill) {
 }
 
 // Does the work of |op| on a device that is alive.
-static void tfrt_cpu_op_work(tfrt_cpu_op_t* op) {
+static void cpu_op_work(tfrt_cpu_op_t* op) {
   if (op->kind == TFRT_CPU_OP_COPY) {
     memcpy((void*)(uintptr_t)op->copy.target, (void*)(uintptr_t)op->copy.source, op->copy.size);
   } else if (op->kind == TFRT_CPU_OP_FILL) {
-    tfrt_cpu_op_fill(&op->fill);
+    cpu_op_fill(&op->fill);
   } else if (op->kind == TFRT_CPU_OP_CALL) {
     op->call(op->parameters);
   } else if (op->kind == TFRT_CPU_OP_LAUNCH) {
@@ -101,10 +101,10 @@ static void tfrt_cpu_op_work(tfrt_cpu_op_t* op) {
 }
 
 // Does |op|, or what a lost device leaves of it, and frees it.
-static void tfrt_cpu_op_finish(tfrt_cpu_op_t* op) {
+static void cpu_op_finish(tfrt_cpu_op_t* op) {
   tfrt_device_t* device = op->stream->base.device;
   tfrt_status_t lost = tfrt_device_check(device);
-  if (!lost) tfrt_cpu_op_work(op);
+  if (!lost) cpu_op_work(op);
   if (op->kind == TFRT_CPU_OP_LAUNCH) {
     tfrt_device_function_release(&op->function->base);
   } else if (op->kind == TFRT_CPU_OP_RECORD) {
@@ -119,13 +119,13 @@ static void tfrt_cpu_op_finish(tfrt_cpu_op_t* op) {
   tfrt_allocator_free(device->platform->allocator, op, op->size);
 }
 
-static void tfrt_cpu_stream_free(tfrt_cpu_stream_t* stream) {
+static void cpu_stream_free(tfrt_cpu_stream_t* stream) {
   tfrt_mutex_deinitialize(&stream->mutex);
   tfrt_allocator_free(stream->base.device->platform->allocator, stream, sizeof(*stream));
 }
 
 // The first op, or NULL: then the stream is idle, and gone if nobody else has it.
-static tfrt_cpu_op_t* tfrt_cpu_stream_next(tfrt_cpu_stream_t* stream) {
+static tfrt_cpu_op_t* cpu_stream_next(tfrt_cpu_stream_t* stream) {
   tfrt_device_t* device = stream->base.device;
   tfrt_mutex_lock(&stream->mutex);
   tfrt_list_link_t* link = tfrt_list_pop_front(&stream->ops);
@@ -133,47 +133,47 @@ static tfrt_cpu_op_t* tfrt_cpu_stream_next(tfrt_cpu_stream_t* stream) {
   if (!link) stream->is_idle = true;
   tfrt_mutex_unlock(&stream->mutex);
   if (link) return TFRT_CONTAINER_OF(link, tfrt_cpu_op_t, link);
-  if (is_last) tfrt_cpu_stream_free(stream);
+  if (is_last) cpu_stream_free(stream);
   tfrt_device_release(device);
   return NULL;
 }
 
 // An error that was waited for is another stream's, or the same as ours: order is all that
 // is asked of it.
-static void tfrt_cpu_stream_resume(tfrt_task_t* task) {
+static void cpu_stream_resume(tfrt_task_t* task) {
   tfrt_cpu_op_t* op = TFRT_CONTAINER_OF(task, tfrt_cpu_op_t, task);
   tfrt_cpu_stream_t* stream = op->stream;
-  tfrt_cpu_op_finish(op);
+  cpu_op_finish(op);
   tfrt_work_queue_add_task(stream->base.device->platform->work_queue, &stream->task);
 }
 
-static void tfrt_cpu_stream_run(tfrt_task_t* task) {
+static void cpu_stream_run(tfrt_task_t* task) {
   tfrt_cpu_stream_t* stream = TFRT_CONTAINER_OF(task, tfrt_cpu_stream_t, task);
-  for (tfrt_cpu_op_t* op; (op = tfrt_cpu_stream_next(stream));) {
+  for (tfrt_cpu_op_t* op; (op = cpu_stream_next(stream));) {
     if (op->kind == TFRT_CPU_OP_WAIT && !tfrt_async_value_is_available(op->value)) {
       // The op may be gone when this returns, and the stream run by another thread.
       tfrt_async_value_and_then(op->value, &op->task);
       return;
     }
-    tfrt_cpu_op_finish(op);
+    cpu_op_finish(op);
   }
 }
 
 // --- Giving --------------------------------------------------------------------
 
-static tfrt_status_t tfrt_cpu_op_allocate(tfrt_device_stream_t* stream, tfrt_cpu_op_kind_t kind,
-                                          size_t extra, tfrt_cpu_op_t** out_op) {
+static tfrt_status_t cpu_op_allocate(tfrt_device_stream_t* stream, tfrt_cpu_op_kind_t kind,
+                                     size_t extra, tfrt_cpu_op_t** out_op) {
   size_t size = sizeof(tfrt_cpu_op_t) + extra;
   tfrt_cpu_op_t* op = tfrt_allocator_allocate_zeroed(stream->device->platform->allocator, size);
   *out_op = op;
   if (!op) return tfrt_status_out_of_memory();
   op->kind = kind;
   op->size = size;
-  op->stream = tfrt_cpu_stream_of(stream);
+  op->stream = cpu_stream_of(stream);
   return NULL;
 }
 
-static tfrt_status_t tfrt_cpu_stream_give(tfrt_cpu_op_t* op) {
+static tfrt_status_t cpu_stream_give(tfrt_cpu_op_t* op) {
   tfrt_cpu_stream_t* stream = op->stream;
   tfrt_device_t* device = stream->base.device;
   tfrt_mutex_lock(&stream->mutex);
@@ -188,112 +188,107 @@ static tfrt_status_t tfrt_cpu_stream_give(tfrt_cpu_op_t* op) {
   return NULL;
 }
 
-static tfrt_status_t tfrt_cpu_stream_copy(tfrt_device_stream_t* stream,
-                                          const tfrt_device_copy_t* copy) {
+static tfrt_status_t cpu_stream_copy(tfrt_device_stream_t* stream, const tfrt_device_copy_t* copy) {
   tfrt_cpu_op_t* op;
-  TFRT_RETURN_IF_ERROR(tfrt_cpu_op_allocate(stream, TFRT_CPU_OP_COPY, 0, &op));
+  TFRT_RETURN_IF_ERROR(cpu_op_allocate(stream, TFRT_CPU_OP_COPY, 0, &op));
   op->copy = *copy;
-  return tfrt_cpu_stream_give(op);
+  return cpu_stream_give(op);
 }
 
-static tfrt_status_t tfrt_cpu_stream_fill(tfrt_device_stream_t* stream,
-                                          const tfrt_device_fill_t* fill) {
+static tfrt_status_t cpu_stream_fill(tfrt_device_stream_t* stream, const tfrt_device_fill_t* fill) {
   tfrt_cpu_op_t* op;
-  TFRT_RETURN_IF_ERROR(tfrt_cpu_op_allocate(stream, TFRT_CPU_OP_FILL, 0, &op));
+  TFRT_RETURN_IF_ERROR(cpu_op_allocate(stream, TFRT_CPU_OP_FILL, 0, &op));
   op->fill = *fill;
-  return tfrt_cpu_stream_give(op);
+  return cpu_stream_give(op);
 }
 
 // The bytes that |size| bytes of a parameter take, aligned for any.
-static size_t tfrt_cpu_parameter_room(size_t size) { return (size + 15) / 16 * 16; }
+static size_t cpu_parameter_room(size_t size) { return (size + 15) / 16 * 16; }
 
-static tfrt_status_t tfrt_cpu_stream_launch(tfrt_device_stream_t* stream,
-                                            tfrt_device_function_t* function,
-                                            const tfrt_device_launch_t* launch,
-                                            void* const* parameters, const size_t* sizes,
-                                            uint32_t parameter_count) {
-  size_t pointers = tfrt_cpu_parameter_room(parameter_count * sizeof(void*));
+static tfrt_status_t cpu_stream_launch(tfrt_device_stream_t* stream,
+                                       tfrt_device_function_t* function,
+                                       const tfrt_device_launch_t* launch, void* const* parameters,
+                                       const size_t* sizes, uint32_t parameter_count) {
+  size_t pointers = cpu_parameter_room(parameter_count * sizeof(void*));
   size_t extra = pointers;
-  for (uint32_t i = 0; i < parameter_count; ++i) extra += tfrt_cpu_parameter_room(sizes[i]);
+  for (uint32_t i = 0; i < parameter_count; ++i) extra += cpu_parameter_room(sizes[i]);
   tfrt_cpu_op_t* op;
-  TFRT_RETURN_IF_ERROR(tfrt_cpu_op_allocate(stream, TFRT_CPU_OP_LAUNCH, extra, &op));
+  TFRT_RETURN_IF_ERROR(cpu_op_allocate(stream, TFRT_CPU_OP_LAUNCH, extra, &op));
   char* bytes = (char*)op->parameters + pointers;
   for (uint32_t i = 0; i < parameter_count; ++i) {
     memcpy(bytes, parameters[i], sizes[i]);
     op->parameters[i] = bytes;
-    bytes += tfrt_cpu_parameter_room(sizes[i]);
+    bytes += cpu_parameter_room(sizes[i]);
   }
   tfrt_device_function_retain(function);
   op->function = TFRT_CONTAINER_OF(function, tfrt_cpu_function_t, base);
   op->launch = *launch;
-  return tfrt_cpu_stream_give(op);
+  return cpu_stream_give(op);
 }
 
 tfrt_status_t tfrt_cpu_stream_call(tfrt_device_stream_t* stream, void (*run)(const void* argument),
                                    const void* argument, size_t size) {
   tfrt_cpu_op_t* op;
-  TFRT_RETURN_IF_ERROR(tfrt_cpu_op_allocate(stream, TFRT_CPU_OP_CALL, size, &op));
+  TFRT_RETURN_IF_ERROR(cpu_op_allocate(stream, TFRT_CPU_OP_CALL, size, &op));
   memcpy(op->parameters, argument, size);
   op->call = run;
-  return tfrt_cpu_stream_give(op);
+  return cpu_stream_give(op);
 }
 
-static tfrt_status_t tfrt_cpu_stream_record(tfrt_device_stream_t* stream,
-                                            tfrt_device_event_t* event) {
+static tfrt_status_t cpu_stream_record(tfrt_device_stream_t* stream, tfrt_device_event_t* event) {
   tfrt_cpu_op_t* op;
-  TFRT_RETURN_IF_ERROR(tfrt_cpu_op_allocate(stream, TFRT_CPU_OP_RECORD, 0, &op));
+  TFRT_RETURN_IF_ERROR(cpu_op_allocate(stream, TFRT_CPU_OP_RECORD, 0, &op));
   op->value = tfrt_cpu_event_begin(event);
   if (!op->value) {
     tfrt_allocator_free(stream->device->platform->allocator, op, op->size);
     return tfrt_status_out_of_memory();
   }
   op->event = event->with_timing ? tfrt_device_event_retain(event) : NULL;
-  return tfrt_cpu_stream_give(op);
+  return cpu_stream_give(op);
 }
 
-static tfrt_status_t tfrt_cpu_stream_wait(tfrt_device_stream_t* stream,
-                                          tfrt_device_event_t* event) {
+static tfrt_status_t cpu_stream_wait(tfrt_device_stream_t* stream, tfrt_device_event_t* event) {
   tfrt_cpu_op_t* op;
-  TFRT_RETURN_IF_ERROR(tfrt_cpu_op_allocate(stream, TFRT_CPU_OP_WAIT, 0, &op));
+  TFRT_RETURN_IF_ERROR(cpu_op_allocate(stream, TFRT_CPU_OP_WAIT, 0, &op));
   op->value = event->vtable->await(event, false);
-  tfrt_task_initialize(&op->task, tfrt_cpu_stream_resume);
-  return tfrt_cpu_stream_give(op);
+  tfrt_task_initialize(&op->task, cpu_stream_resume);
+  return cpu_stream_give(op);
 }
 
-static tfrt_status_t tfrt_cpu_stream_allocate(tfrt_device_stream_t* stream, size_t size,
-                                              tfrt_device_address_t* out_address) {
+static tfrt_status_t cpu_stream_allocate(tfrt_device_stream_t* stream, size_t size,
+                                         tfrt_device_address_t* out_address) {
   return tfrt_cpu_device_allocate(stream->device, TFRT_DEVICE_SPACE_DEVICE, size, out_address);
 }
 
-static tfrt_status_t tfrt_cpu_stream_deallocate(tfrt_device_stream_t* stream,
-                                                tfrt_device_address_t address, size_t size) {
+static tfrt_status_t cpu_stream_deallocate(tfrt_device_stream_t* stream,
+                                           tfrt_device_address_t address, size_t size) {
   tfrt_cpu_op_t* op;
-  TFRT_RETURN_IF_ERROR(tfrt_cpu_op_allocate(stream, TFRT_CPU_OP_DEALLOCATE, 0, &op));
+  TFRT_RETURN_IF_ERROR(cpu_op_allocate(stream, TFRT_CPU_OP_DEALLOCATE, 0, &op));
   op->address = address;
   op->memory_size = size;
-  return tfrt_cpu_stream_give(op);
+  return cpu_stream_give(op);
 }
 
 // --- Life ----------------------------------------------------------------------
 
-static void tfrt_cpu_stream_destroy(tfrt_device_stream_t* base) {
-  tfrt_cpu_stream_t* stream = tfrt_cpu_stream_of(base);
+static void cpu_stream_destroy(tfrt_device_stream_t* base) {
+  tfrt_cpu_stream_t* stream = cpu_stream_of(base);
   tfrt_mutex_lock(&stream->mutex);
   bool is_last = stream->is_idle;
   stream->is_released = true;
   tfrt_mutex_unlock(&stream->mutex);
-  if (is_last) tfrt_cpu_stream_free(stream);
+  if (is_last) cpu_stream_free(stream);
 }
 
 static const tfrt_device_stream_vtable_t stream_vtable = {
-    .destroy = tfrt_cpu_stream_destroy,
-    .copy = tfrt_cpu_stream_copy,
-    .fill = tfrt_cpu_stream_fill,
-    .launch = tfrt_cpu_stream_launch,
-    .record = tfrt_cpu_stream_record,
-    .wait = tfrt_cpu_stream_wait,
-    .allocate = tfrt_cpu_stream_allocate,
-    .deallocate = tfrt_cpu_stream_deallocate,
+    .destroy = cpu_stream_destroy,
+    .copy = cpu_stream_copy,
+    .fill = cpu_stream_fill,
+    .launch = cpu_stream_launch,
+    .record = cpu_stream_record,
+    .wait = cpu_stream_wait,
+    .allocate = cpu_stream_allocate,
+    .deallocate = cpu_stream_deallocate,
     .begin_capture = tfrt_device_absent_begin_capture,
     .end_capture = tfrt_device_absent_end_capture,
 };
@@ -304,7 +299,7 @@ tfrt_status_t tfrt_cpu_device_create_stream(tfrt_device_t* device,
       tfrt_allocator_allocate_zeroed(device->platform->allocator, sizeof(*stream));
   if (!stream) return tfrt_status_out_of_memory();
   tfrt_device_stream_initialize(&stream->base, &stream_vtable, device);
-  tfrt_task_initialize(&stream->task, tfrt_cpu_stream_run);
+  tfrt_task_initialize(&stream->task, cpu_stream_run);
   tfrt_mutex_initialize(&stream->mutex);
   tfrt_list_initialize(&stream->ops);
   stream->is_idle = true;

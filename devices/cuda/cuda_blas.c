@@ -29,8 +29,8 @@ size_t tfrt_cuda_blas_names_too_new(const tfrt_cuda_api_t* driver) {
 }
 
 // Sets |*out_api| to the library's entry points, which live as long as the platform.
-static tfrt_status_t tfrt_cuda_blas_open(tfrt_cuda_platform_t* platform,
-                                         const tfrt_cublas_api_t** out_api) {
+static tfrt_status_t cuda_blas_open(tfrt_cuda_platform_t* platform,
+                                    const tfrt_cublas_api_t** out_api) {
   size_t skipped = tfrt_cuda_blas_names_too_new(&platform->api);
   tfrt_vendor_library_t library = {
       .title = "cuBLAS",
@@ -78,24 +78,24 @@ tfrt_status_t tfrt_cuda_blas_status(tfrt_device_t* device, tfrt_cublas_status_t 
 
 // --- Calls -------------------------------------------------------------------------------
 
-static tfrt_status_t tfrt_cuda_blas_end(tfrt_cuda_blas_t* blas, tfrt_cublas_status_t result,
-                                        const char* call) {
+static tfrt_status_t cuda_blas_end(tfrt_cuda_blas_t* blas, tfrt_cublas_status_t result,
+                                   const char* call) {
   tfrt_device_t* device = blas->base.device;
   tfrt_mutex_unlock(&blas->mutex);
   tfrt_status_release(tfrt_cuda_leave(device, TFRT_CUDA_SUCCESS, ""));
   return tfrt_cuda_blas_status(device, result, call);
 }
 
-// Begins a call in |stream|. The caller has the handle until tfrt_cuda_blas_end(), unless this
+// Begins a call in |stream|. The caller has the handle until cuda_blas_end(), unless this
 // fails.
-static tfrt_status_t tfrt_cuda_blas_begin(tfrt_cuda_blas_t* blas, tfrt_device_stream_t* stream) {
+static tfrt_status_t cuda_blas_begin(tfrt_cuda_blas_t* blas, tfrt_device_stream_t* stream) {
   tfrt_device_t* device = blas->base.device;
   TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(device));
   tfrt_mutex_lock(&blas->mutex);
   tfrt_cublas_status_t result =
       blas->api->SetStream(blas->handle, tfrt_cuda_stream_of(stream)->handle);
   if (result == TFRT_CUBLAS_SUCCESS) return NULL;
-  return tfrt_cuda_blas_end(blas, result, "cublasSetStream");
+  return cuda_blas_end(blas, result, "cublasSetStream");
 }
 
 int tfrt_cuda_blas_type(tfrt_dtype_t dtype) {
@@ -104,7 +104,7 @@ int tfrt_cuda_blas_type(tfrt_dtype_t dtype) {
   return dtype == TFRT_DTYPE_F16 ? TFRT_CUBLAS_R_16F : TFRT_CUBLAS_R_16BF;
 }
 
-static int tfrt_cuda_blas_form(tfrt_blas_form_t form) {
+static int cuda_blas_form(tfrt_blas_form_t form) {
   if (form == TFRT_BLAS_FORM_PLAIN) return TFRT_CUBLAS_OP_N;
   return form == TFRT_BLAS_FORM_TRANSPOSED ? TFRT_CUBLAS_OP_T : TFRT_CUBLAS_OP_C;
 }
@@ -124,42 +124,40 @@ int tfrt_cuda_blas_compute(tfrt_blas_compute_t compute) {
   return numbers[compute];
 }
 
-static void* tfrt_cuda_blas_at(tfrt_device_address_t address) { return (void*)(uintptr_t)address; }
+static void* cuda_blas_at(tfrt_device_address_t address) { return (void*)(uintptr_t)address; }
 
-static tfrt_cuda_blas_t* tfrt_cuda_blas_of(tfrt_device_blas_t* blas) {
+static tfrt_cuda_blas_t* cuda_blas_of(tfrt_device_blas_t* blas) {
   return TFRT_CONTAINER_OF(blas, tfrt_cuda_blas_t, base);
 }
 
 // Numbers of the host are read before the library's functions return.
 
-static tfrt_status_t tfrt_cuda_blas_axpy(tfrt_device_blas_t* base, tfrt_device_stream_t* stream,
-                                         const tfrt_blas_axpy_t* call) {
-  tfrt_cuda_blas_t* blas = tfrt_cuda_blas_of(base);
-  TFRT_RETURN_IF_ERROR(tfrt_cuda_blas_begin(blas, stream));
+static tfrt_status_t cuda_blas_axpy(tfrt_device_blas_t* base, tfrt_device_stream_t* stream,
+                                    const tfrt_blas_axpy_t* call) {
+  tfrt_cuda_blas_t* blas = cuda_blas_of(base);
+  TFRT_RETURN_IF_ERROR(cuda_blas_begin(blas, stream));
   int type = tfrt_cuda_blas_type(call->x.dtype);
   int number_type = tfrt_cuda_blas_type(call->execution);
   tfrt_cublas_status_t result = blas->api->AxpyEx(
-      blas->handle, call->count, &call->alpha.f64, number_type, tfrt_cuda_blas_at(call->x.address),
-      type, call->x.step, tfrt_cuda_blas_at(call->y.address), type, call->y.step, number_type);
-  return tfrt_cuda_blas_end(blas, result, "cublasAxpyEx");
+      blas->handle, call->count, &call->alpha.f64, number_type, cuda_blas_at(call->x.address), type,
+      call->x.step, cuda_blas_at(call->y.address), type, call->y.step, number_type);
+  return cuda_blas_end(blas, result, "cublasAxpyEx");
 }
 
-static tfrt_status_t tfrt_cuda_blas_scale(tfrt_device_blas_t* base, tfrt_device_stream_t* stream,
-                                          const tfrt_blas_scale_t* call) {
-  tfrt_cuda_blas_t* blas = tfrt_cuda_blas_of(base);
-  TFRT_RETURN_IF_ERROR(tfrt_cuda_blas_begin(blas, stream));
+static tfrt_status_t cuda_blas_scale(tfrt_device_blas_t* base, tfrt_device_stream_t* stream,
+                                     const tfrt_blas_scale_t* call) {
+  tfrt_cuda_blas_t* blas = cuda_blas_of(base);
+  TFRT_RETURN_IF_ERROR(cuda_blas_begin(blas, stream));
   int number_type = tfrt_cuda_blas_type(call->execution);
   tfrt_cublas_status_t result = blas->api->ScalEx(
-      blas->handle, call->count, &call->alpha.f64, number_type, tfrt_cuda_blas_at(call->x.address),
+      blas->handle, call->count, &call->alpha.f64, number_type, cuda_blas_at(call->x.address),
       tfrt_cuda_blas_type(call->x.dtype), call->x.step, number_type);
-  return tfrt_cuda_blas_end(blas, result, "cublasScalEx");
+  return cuda_blas_end(blas, result, "cublasScalEx");
 }
 
 // The product by cuBLASLt, if that takes it.
-static tfrt_status_t tfrt_cuda_blas_multiply_lt(tfrt_cuda_blas_t* blas,
-                                                tfrt_device_stream_t* stream,
-                                                const tfrt_blas_multiply_t* call,
-                                                bool* out_is_taken) {
+static tfrt_status_t cuda_blas_multiply_lt(tfrt_cuda_blas_t* blas, tfrt_device_stream_t* stream,
+                                           const tfrt_blas_multiply_t* call, bool* out_is_taken) {
   *out_is_taken = false;
   if (!blas->lt) return NULL;
   tfrt_device_t* device = blas->base.device;
@@ -172,63 +170,63 @@ static tfrt_status_t tfrt_cuda_blas_multiply_lt(tfrt_cuda_blas_t* blas,
   return status;
 }
 
-static tfrt_status_t tfrt_cuda_blas_multiply(tfrt_device_blas_t* base, tfrt_device_stream_t* stream,
-                                             const tfrt_blas_multiply_t* call) {
-  tfrt_cuda_blas_t* blas = tfrt_cuda_blas_of(base);
+static tfrt_status_t cuda_blas_multiply(tfrt_device_blas_t* base, tfrt_device_stream_t* stream,
+                                        const tfrt_blas_multiply_t* call) {
+  tfrt_cuda_blas_t* blas = cuda_blas_of(base);
   bool is_taken;
-  TFRT_RETURN_IF_ERROR(tfrt_cuda_blas_multiply_lt(blas, stream, call, &is_taken));
+  TFRT_RETURN_IF_ERROR(cuda_blas_multiply_lt(blas, stream, call, &is_taken));
   if (is_taken) return NULL;
-  TFRT_RETURN_IF_ERROR(tfrt_cuda_blas_begin(blas, stream));
-  int a_form = tfrt_cuda_blas_form(call->a_form);
-  int b_form = tfrt_cuda_blas_form(call->b_form);
+  TFRT_RETURN_IF_ERROR(cuda_blas_begin(blas, stream));
+  int a_form = cuda_blas_form(call->a_form);
+  int b_form = cuda_blas_form(call->b_form);
   int from = tfrt_cuda_blas_type(call->a.dtype);
   int to = tfrt_cuda_blas_type(call->c.dtype);
   int compute = tfrt_cuda_blas_compute(call->compute);
-  const void* a = tfrt_cuda_blas_at(call->a.address);
-  const void* b = tfrt_cuda_blas_at(call->b.address);
-  void* c = tfrt_cuda_blas_at(call->c.address);
+  const void* a = cuda_blas_at(call->a.address);
+  const void* b = cuda_blas_at(call->b.address);
+  void* c = cuda_blas_at(call->c.address);
   if (!call->is_batch) {
     tfrt_cublas_status_t result =
         blas->api->GemmEx(blas->handle, a_form, b_form, call->rows, call->columns, call->inner,
                           &call->alpha.f64, a, from, call->a.height, b, from, call->b.height,
                           &call->beta.f64, c, to, call->c.height, compute, call->algorithm);
-    return tfrt_cuda_blas_end(blas, result, "cublasGemmEx");
+    return cuda_blas_end(blas, result, "cublasGemmEx");
   }
   tfrt_cublas_status_t result = blas->api->GemmStridedBatchedEx(
       blas->handle, a_form, b_form, call->rows, call->columns, call->inner, &call->alpha.f64, a,
       from, call->a.height, call->a.distance, b, from, call->b.height, call->b.distance,
       &call->beta.f64, c, to, call->c.height, call->c.distance, call->count, compute,
       call->algorithm);
-  return tfrt_cuda_blas_end(blas, result, "cublasGemmStridedBatchedEx");
+  return cuda_blas_end(blas, result, "cublasGemmStridedBatchedEx");
 }
 
-static tfrt_status_t tfrt_cuda_blas_solve(tfrt_device_blas_t* base, tfrt_device_stream_t* stream,
-                                          const tfrt_blas_solve_t* call) {
-  tfrt_cuda_blas_t* blas = tfrt_cuda_blas_of(base);
-  TFRT_RETURN_IF_ERROR(tfrt_cuda_blas_begin(blas, stream));
+static tfrt_status_t cuda_blas_solve(tfrt_device_blas_t* base, tfrt_device_stream_t* stream,
+                                     const tfrt_blas_solve_t* call) {
+  tfrt_cuda_blas_t* blas = cuda_blas_of(base);
+  TFRT_RETURN_IF_ERROR(cuda_blas_begin(blas, stream));
   int side = call->is_right ? TFRT_CUBLAS_SIDE_RIGHT : TFRT_CUBLAS_SIDE_LEFT;
   int fill = call->is_upper ? TFRT_CUBLAS_FILL_UPPER : TFRT_CUBLAS_FILL_LOWER;
-  int form = tfrt_cuda_blas_form(call->form);
+  int form = cuda_blas_form(call->form);
   int diagonal =
       call->has_unit_diagonal ? TFRT_CUBLAS_DIAGONAL_UNIT : TFRT_CUBLAS_DIAGONAL_NON_UNIT;
-  const void* a = tfrt_cuda_blas_at(call->a_addresses);
-  const void* b = tfrt_cuda_blas_at(call->b_addresses);
+  const void* a = cuda_blas_at(call->a_addresses);
+  const void* b = cuda_blas_at(call->b_addresses);
   if (call->alpha.dtype == TFRT_DTYPE_F32) {
     tfrt_cublas_status_t result = blas->api->StrsmBatched(
         blas->handle, side, fill, form, diagonal, call->rows, call->columns, &call->alpha.f32, a,
         call->a.height, b, call->b.height, call->count);
-    return tfrt_cuda_blas_end(blas, result, "cublasStrsmBatched");
+    return cuda_blas_end(blas, result, "cublasStrsmBatched");
   }
   tfrt_cublas_status_t result =
       blas->api->DtrsmBatched(blas->handle, side, fill, form, diagonal, call->rows, call->columns,
                               &call->alpha.f64, a, call->a.height, b, call->b.height, call->count);
-  return tfrt_cuda_blas_end(blas, result, "cublasDtrsmBatched");
+  return cuda_blas_end(blas, result, "cublasDtrsmBatched");
 }
 
 // --- Life --------------------------------------------------------------------------------
 
-static void tfrt_cuda_blas_destroy(tfrt_device_blas_t* base) {
-  tfrt_cuda_blas_t* blas = tfrt_cuda_blas_of(base);
+static void cuda_blas_destroy(tfrt_device_blas_t* base) {
+  tfrt_cuda_blas_t* blas = cuda_blas_of(base);
   tfrt_device_t* device = base->device;
   tfrt_status_t status = tfrt_cuda_enter(device);
   if (!status) {
@@ -243,16 +241,16 @@ static void tfrt_cuda_blas_destroy(tfrt_device_blas_t* base) {
 }
 
 static const tfrt_device_blas_vtable_t blas_vtable = {
-    .destroy = tfrt_cuda_blas_destroy,
-    .axpy = tfrt_cuda_blas_axpy,
-    .scale = tfrt_cuda_blas_scale,
-    .multiply = tfrt_cuda_blas_multiply,
-    .solve = tfrt_cuda_blas_solve,
+    .destroy = cuda_blas_destroy,
+    .axpy = cuda_blas_axpy,
+    .scale = cuda_blas_scale,
+    .multiply = cuda_blas_multiply,
+    .solve = cuda_blas_solve,
 };
 
 tfrt_status_t tfrt_cuda_device_create_blas(tfrt_device_t* device, tfrt_device_blas_t** out_blas) {
   const tfrt_cublas_api_t* api;
-  TFRT_RETURN_IF_ERROR(tfrt_cuda_blas_open(tfrt_cuda_platform_of(device), &api));
+  TFRT_RETURN_IF_ERROR(cuda_blas_open(tfrt_cuda_platform_of(device), &api));
   tfrt_cuda_blas_t* blas =
       tfrt_allocator_allocate_zeroed(device->platform->allocator, sizeof(*blas));
   if (!blas) return tfrt_status_out_of_memory();

@@ -72,7 +72,7 @@ static const tfrt_vendor_entry_t entries[] = {
 static const char* const names[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11"};
 
 // The library's entry points, which live as long as the platform; NULL: it isn't there.
-static const tfrt_cublaslt_api_t* tfrt_cuda_blas_lt_open(tfrt_cuda_platform_t* platform) {
+static const tfrt_cublaslt_api_t* cuda_blas_lt_open(tfrt_cuda_platform_t* platform) {
   size_t skipped = tfrt_cuda_blas_names_too_new(&platform->api);
   tfrt_vendor_library_t library = {
       .title = "cuBLASLt",
@@ -91,7 +91,7 @@ static const tfrt_cublaslt_api_t* tfrt_cuda_blas_lt_open(tfrt_cuda_platform_t* p
 }
 
 tfrt_cuda_blas_lt_t* tfrt_cuda_blas_lt_create(tfrt_device_t* device) {
-  const tfrt_cublaslt_api_t* api = tfrt_cuda_blas_lt_open(tfrt_cuda_platform_of(device));
+  const tfrt_cublaslt_api_t* api = cuda_blas_lt_open(tfrt_cuda_platform_of(device));
   tfrt_allocator_t allocator = device->platform->allocator;
   tfrt_cuda_blas_lt_t* lt = api ? tfrt_allocator_allocate_zeroed(allocator, sizeof(*lt)) : NULL;
   if (!lt) return NULL;
@@ -105,7 +105,7 @@ tfrt_cuda_blas_lt_t* tfrt_cuda_blas_lt_create(tfrt_device_t* device) {
 
 // --- Plans -------------------------------------------------------------------------------
 
-static void tfrt_cuda_blas_plan_free(tfrt_cuda_blas_lt_t* lt, tfrt_cuda_blas_plan_t* plan) {
+static void cuda_blas_plan_free(tfrt_cuda_blas_lt_t* lt, tfrt_cuda_blas_plan_t* plan) {
   for (int i = 0; i < 3; ++i) {
     if (plan->layouts[i]) lt->api->MatrixLayoutDestroy(plan->layouts[i]);
   }
@@ -116,32 +116,31 @@ static void tfrt_cuda_blas_plan_free(tfrt_cuda_blas_lt_t* lt, tfrt_cuda_blas_pla
 void tfrt_cuda_blas_lt_free(tfrt_cuda_blas_lt_t* lt) {
   if (!lt) return;
   for (tfrt_list_link_t* l; (l = tfrt_list_pop_front(&lt->plans));) {
-    tfrt_cuda_blas_plan_free(lt, TFRT_CONTAINER_OF(l, tfrt_cuda_blas_plan_t, link));
+    cuda_blas_plan_free(lt, TFRT_CONTAINER_OF(l, tfrt_cuda_blas_plan_t, link));
   }
   // Resources that the library can't free end with the context.
   lt->api->Destroy(lt->handle);
   tfrt_allocator_free(lt->device->platform->allocator, lt, sizeof(*lt));
 }
 
-static uint32_t tfrt_cuda_blas_alignment(tfrt_device_address_t address) {
+static uint32_t cuda_blas_alignment(tfrt_device_address_t address) {
   uint32_t alignment = TFRT_CUDA_BLAS_MAX_ALIGNMENT;
   while (address % alignment != 0) alignment /= 2;
   return alignment;
 }
 
-static int32_t tfrt_cuda_blas_lt_form(tfrt_blas_form_t form) {
+static int32_t cuda_blas_lt_form(tfrt_blas_form_t form) {
   // Numbers are real, and the library has fewer algorithms for conjugates.
   return form == TFRT_BLAS_FORM_PLAIN ? TFRT_CUBLAS_OP_N : TFRT_CUBLAS_OP_T;
 }
 
-static tfrt_cuda_blas_shape_t tfrt_cuda_blas_shape(const tfrt_blas_multiply_t* call) {
+static tfrt_cuda_blas_shape_t cuda_blas_shape(const tfrt_blas_multiply_t* call) {
   return (tfrt_cuda_blas_shape_t){
       .distances = {call->a.distance, call->b.distance, call->c.distance},
       .heights = {call->a.height, call->b.height, call->c.height},
-      .alignments = {tfrt_cuda_blas_alignment(call->a.address),
-                     tfrt_cuda_blas_alignment(call->b.address),
-                     tfrt_cuda_blas_alignment(call->c.address)},
-      .forms = {tfrt_cuda_blas_lt_form(call->a_form), tfrt_cuda_blas_lt_form(call->b_form)},
+      .alignments = {cuda_blas_alignment(call->a.address), cuda_blas_alignment(call->b.address),
+                     cuda_blas_alignment(call->c.address)},
+      .forms = {cuda_blas_lt_form(call->a_form), cuda_blas_lt_form(call->b_form)},
       .rows = call->rows,
       .columns = call->columns,
       .inner = call->inner,
@@ -154,9 +153,8 @@ static tfrt_cuda_blas_shape_t tfrt_cuda_blas_shape(const tfrt_blas_multiply_t* c
 }
 
 // Describes matrix |i| of |plan|, of |rows| rows and |columns| columns as it is stored.
-static tfrt_status_t tfrt_cuda_blas_plan_lay_out(tfrt_cuda_blas_lt_t* lt,
-                                                 tfrt_cuda_blas_plan_t* plan, int i, int32_t rows,
-                                                 int32_t columns) {
+static tfrt_status_t cuda_blas_plan_lay_out(tfrt_cuda_blas_lt_t* lt, tfrt_cuda_blas_plan_t* plan,
+                                            int i, int32_t rows, int32_t columns) {
   const tfrt_cublaslt_api_t* api = lt->api;
   const tfrt_cuda_blas_shape_t* shape = &plan->shape;
   tfrt_cublas_status_t result =
@@ -174,8 +172,7 @@ static tfrt_status_t tfrt_cuda_blas_plan_lay_out(tfrt_cuda_blas_lt_t* lt,
 }
 
 // Describes the product of |plan|.
-static tfrt_status_t tfrt_cuda_blas_plan_describe(tfrt_cuda_blas_lt_t* lt,
-                                                  tfrt_cuda_blas_plan_t* plan) {
+static tfrt_status_t cuda_blas_plan_describe(tfrt_cuda_blas_lt_t* lt, tfrt_cuda_blas_plan_t* plan) {
   const tfrt_cublaslt_api_t* api = lt->api;
   const tfrt_cuda_blas_shape_t* shape = &plan->shape;
   bool a_is_plain = shape->forms[0] == TFRT_CUBLAS_OP_N;
@@ -189,19 +186,18 @@ static tfrt_status_t tfrt_cuda_blas_plan_describe(tfrt_cuda_blas_lt_t* lt,
                                          &shape->forms[1], sizeof(shape->forms[1]));
   }
   TFRT_RETURN_IF_ERROR(tfrt_cuda_blas_status(lt->device, result, "cublasLtMatmulDescSetAttribute"));
-  TFRT_RETURN_IF_ERROR(tfrt_cuda_blas_plan_lay_out(lt, plan, 0,
-                                                   a_is_plain ? shape->rows : shape->inner,
-                                                   a_is_plain ? shape->inner : shape->rows));
-  TFRT_RETURN_IF_ERROR(tfrt_cuda_blas_plan_lay_out(lt, plan, 1,
-                                                   b_is_plain ? shape->inner : shape->columns,
-                                                   b_is_plain ? shape->columns : shape->inner));
-  return tfrt_cuda_blas_plan_lay_out(lt, plan, 2, shape->rows, shape->columns);
+  TFRT_RETURN_IF_ERROR(cuda_blas_plan_lay_out(lt, plan, 0, a_is_plain ? shape->rows : shape->inner,
+                                              a_is_plain ? shape->inner : shape->rows));
+  TFRT_RETURN_IF_ERROR(cuda_blas_plan_lay_out(lt, plan, 1,
+                                              b_is_plain ? shape->inner : shape->columns,
+                                              b_is_plain ? shape->columns : shape->inner));
+  return cuda_blas_plan_lay_out(lt, plan, 2, shape->rows, shape->columns);
 }
 
 // Says in |wish| what an algorithm of |shape| may use.
-static tfrt_cublas_status_t tfrt_cuda_blas_lt_wish(const tfrt_cuda_blas_lt_t* lt,
-                                                   const tfrt_cuda_blas_shape_t* shape,
-                                                   tfrt_cublaslt_wish_t wish) {
+static tfrt_cublas_status_t cuda_blas_lt_wish(const tfrt_cuda_blas_lt_t* lt,
+                                              const tfrt_cuda_blas_shape_t* shape,
+                                              tfrt_cublaslt_wish_t wish) {
   // The result d takes the place of c.
   static const int alignments[] = {
       TFRT_CUBLASLT_WISH_MIN_ALIGNMENT_A, TFRT_CUBLASLT_WISH_MIN_ALIGNMENT_B,
@@ -221,14 +217,13 @@ static tfrt_cublas_status_t tfrt_cuda_blas_lt_wish(const tfrt_cuda_blas_lt_t* lt
 }
 
 // Has the library choose the algorithm of |plan|.
-static tfrt_status_t tfrt_cuda_blas_plan_choose(tfrt_cuda_blas_lt_t* lt,
-                                                tfrt_cuda_blas_plan_t* plan) {
+static tfrt_status_t cuda_blas_plan_choose(tfrt_cuda_blas_lt_t* lt, tfrt_cuda_blas_plan_t* plan) {
   const char* call = "cublasLtMatmulPreferenceCreate";
   tfrt_cublaslt_wish_t wish = NULL;
   tfrt_cublas_status_t result = lt->api->MatmulPreferenceCreate(&wish);
   if (result == TFRT_CUBLAS_SUCCESS) {
     call = "cublasLtMatmulPreferenceSetAttribute";
-    result = tfrt_cuda_blas_lt_wish(lt, &plan->shape, wish);
+    result = cuda_blas_lt_wish(lt, &plan->shape, wish);
   }
   if (result == TFRT_CUBLAS_SUCCESS) {
     int count = 0;
@@ -245,13 +240,13 @@ static tfrt_status_t tfrt_cuda_blas_plan_choose(tfrt_cuda_blas_lt_t* lt,
 }
 
 // Whether |status| says no more than that cuBLASLt doesn't do it: cuBLAS may.
-static bool tfrt_cuda_blas_is_refusal(tfrt_status_t status) {
+static bool cuda_blas_is_refusal(tfrt_status_t status) {
   return tfrt_status_code(status) == TFRT_STATUS_UNIMPLEMENTED ||
          tfrt_status_code(status) == TFRT_STATUS_INVALID_ARGUMENT;
 }
 
-static tfrt_cuda_blas_plan_t* tfrt_cuda_blas_lt_find(tfrt_cuda_blas_lt_t* lt,
-                                                     const tfrt_cuda_blas_shape_t* shape) {
+static tfrt_cuda_blas_plan_t* cuda_blas_lt_find(tfrt_cuda_blas_lt_t* lt,
+                                                const tfrt_cuda_blas_shape_t* shape) {
   for (tfrt_list_link_t* l = lt->plans.next; l != &lt->plans; l = l->next) {
     tfrt_cuda_blas_plan_t* plan = TFRT_CONTAINER_OF(l, tfrt_cuda_blas_plan_t, link);
     if (memcmp(&plan->shape, shape, sizeof(*shape)) == 0) return plan;
@@ -259,11 +254,11 @@ static tfrt_cuda_blas_plan_t* tfrt_cuda_blas_lt_find(tfrt_cuda_blas_lt_t* lt,
   return NULL;
 }
 
-static void tfrt_cuda_blas_lt_keep(tfrt_cuda_blas_lt_t* lt, tfrt_cuda_blas_plan_t* plan) {
+static void cuda_blas_lt_keep(tfrt_cuda_blas_lt_t* lt, tfrt_cuda_blas_plan_t* plan) {
   if (lt->plan_count == TFRT_CUDA_BLAS_MAX_PLANS) {
     tfrt_list_link_t* last = lt->plans.previous;
     tfrt_list_remove(last);
-    tfrt_cuda_blas_plan_free(lt, TFRT_CONTAINER_OF(last, tfrt_cuda_blas_plan_t, link));
+    cuda_blas_plan_free(lt, TFRT_CONTAINER_OF(last, tfrt_cuda_blas_plan_t, link));
     --lt->plan_count;
   }
   tfrt_list_push_front(&lt->plans, &plan->link);
@@ -271,10 +266,9 @@ static void tfrt_cuda_blas_lt_keep(tfrt_cuda_blas_lt_t* lt, tfrt_cuda_blas_plan_
 }
 
 // Sets |*out_plan| to the plan for |shape|, which |lt| keeps.
-static tfrt_status_t tfrt_cuda_blas_lt_plan(tfrt_cuda_blas_lt_t* lt,
-                                            const tfrt_cuda_blas_shape_t* shape,
-                                            tfrt_cuda_blas_plan_t** out_plan) {
-  tfrt_cuda_blas_plan_t* plan = tfrt_cuda_blas_lt_find(lt, shape);
+static tfrt_status_t cuda_blas_lt_plan(tfrt_cuda_blas_lt_t* lt, const tfrt_cuda_blas_shape_t* shape,
+                                       tfrt_cuda_blas_plan_t** out_plan) {
+  tfrt_cuda_blas_plan_t* plan = cuda_blas_lt_find(lt, shape);
   *out_plan = plan;
   if (plan) {
     tfrt_list_remove(&plan->link);
@@ -284,49 +278,47 @@ static tfrt_status_t tfrt_cuda_blas_lt_plan(tfrt_cuda_blas_lt_t* lt,
   plan = tfrt_allocator_allocate_zeroed(lt->device->platform->allocator, sizeof(*plan));
   if (!plan) return tfrt_status_out_of_memory();
   plan->shape = *shape;
-  tfrt_status_t status = tfrt_cuda_blas_plan_describe(lt, plan);
-  if (!status) status = tfrt_cuda_blas_plan_choose(lt, plan);
-  plan->is_left = tfrt_cuda_blas_is_refusal(status);
+  tfrt_status_t status = cuda_blas_plan_describe(lt, plan);
+  if (!status) status = cuda_blas_plan_choose(lt, plan);
+  plan->is_left = cuda_blas_is_refusal(status);
   if (status && !plan->is_left) {
-    tfrt_cuda_blas_plan_free(lt, plan);
+    cuda_blas_plan_free(lt, plan);
     return status;
   }
   tfrt_status_release(status);
-  tfrt_cuda_blas_lt_keep(lt, plan);
+  cuda_blas_lt_keep(lt, plan);
   *out_plan = plan;
   return NULL;
 }
 
 // --- Products ----------------------------------------------------------------------------
 
-static void* tfrt_cuda_blas_lt_at(tfrt_device_address_t address) {
-  return (void*)(uintptr_t)address;
-}
+static void* cuda_blas_lt_at(tfrt_device_address_t address) { return (void*)(uintptr_t)address; }
 
 tfrt_status_t tfrt_cuda_blas_lt_multiply(tfrt_cuda_blas_lt_t* lt, tfrt_cuda_stream_t* stream,
                                          const tfrt_blas_multiply_t* call, bool* out_is_taken) {
   *out_is_taken = false;
   // The library's matrices have elements.
   if (call->inner == 0 || call->algorithm != TFRT_BLAS_ALGORITHM_DEFAULT) return NULL;
-  const tfrt_cuda_blas_shape_t shape = tfrt_cuda_blas_shape(call);
+  const tfrt_cuda_blas_shape_t shape = cuda_blas_shape(call);
   tfrt_cuda_blas_plan_t* plan;
-  TFRT_RETURN_IF_ERROR(tfrt_cuda_blas_lt_plan(lt, &shape, &plan));
+  TFRT_RETURN_IF_ERROR(cuda_blas_lt_plan(lt, &shape, &plan));
   if (plan->is_left) return NULL;
   size_t size = plan->choice.workspace_size;
   tfrt_cuda_address_t workspace = 0;
   // Without the memory it is cuBLAS's, which has some of its own.
   if (!tfrt_cuda_stream_take_workspace(stream, size, &workspace)) return NULL;
-  void* c = tfrt_cuda_blas_lt_at(call->c.address);
-  tfrt_cublas_status_t result = lt->api->Matmul(
-      lt->handle, plan->product, &call->alpha.f64, tfrt_cuda_blas_lt_at(call->a.address),
-      plan->layouts[0], tfrt_cuda_blas_lt_at(call->b.address), plan->layouts[1], &call->beta.f64, c,
-      plan->layouts[2], c, plan->layouts[2], &plan->choice.algorithm,
-      tfrt_cuda_blas_lt_at(workspace), size, stream->handle);
+  void* c = cuda_blas_lt_at(call->c.address);
+  tfrt_cublas_status_t result =
+      lt->api->Matmul(lt->handle, plan->product, &call->alpha.f64, cuda_blas_lt_at(call->a.address),
+                      plan->layouts[0], cuda_blas_lt_at(call->b.address), plan->layouts[1],
+                      &call->beta.f64, c, plan->layouts[2], c, plan->layouts[2],
+                      &plan->choice.algorithm, cuda_blas_lt_at(workspace), size, stream->handle);
   tfrt_cuda_stream_give_workspace(stream);
   tfrt_status_t status = tfrt_cuda_blas_status(lt->device, result, "cublasLtMatmul");
   *out_is_taken = !status;
   // The choice doesn't promise that the algorithm runs.
-  plan->is_left = tfrt_cuda_blas_is_refusal(status);
+  plan->is_left = cuda_blas_is_refusal(status);
   if (!plan->is_left) return status;
   tfrt_status_release(status);
   return NULL;

@@ -27,8 +27,8 @@ static const tfrt_vendor_library_t library = {
 };
 
 // Sets |*out_api| to the library's entry points, which live as long as the platform.
-static tfrt_status_t tfrt_cuda_dnn_open(tfrt_cuda_platform_t* platform,
-                                        const tfrt_cudnn_api_t** out_api) {
+static tfrt_status_t cuda_dnn_open(tfrt_cuda_platform_t* platform,
+                                   const tfrt_cudnn_api_t** out_api) {
   *out_api = &platform->cudnn;
   return tfrt_cuda_platform_open(platform, &library, TFRT_CUDA_CUDNN, &platform->cudnn);
 }
@@ -56,8 +56,8 @@ typedef struct tfrt_cuda_dnn_call_s {
 } tfrt_cuda_dnn_call_t;
 
 // Notes that |name| gave |result|, unless something has failed already.
-static void tfrt_cuda_dnn_note(tfrt_cuda_dnn_call_t* call, tfrt_cudnn_status_t result,
-                               const char* name) {
+static void cuda_dnn_note(tfrt_cuda_dnn_call_t* call, tfrt_cudnn_status_t result,
+                          const char* name) {
   if (call->status) return;
   call->status = tfrt_cuda_dnn_status(call->dnn->api, call->dnn->base.device, result, name);
 }
@@ -71,94 +71,90 @@ int tfrt_cuda_dnn_type(tfrt_dtype_t dtype) {
 }
 
 // Makes tensor |index| of |call| look like |form|.
-static void tfrt_cuda_dnn_add_tensor(tfrt_cuda_dnn_call_t* call, int index,
-                                     const tfrt_dnn_tensor_t* form) {
+static void cuda_dnn_add_tensor(tfrt_cuda_dnn_call_t* call, int index,
+                                const tfrt_dnn_tensor_t* form) {
   const tfrt_cudnn_api_t* api = call->dnn->api;
   if (call->status) return;
-  tfrt_cuda_dnn_note(call, api->CreateTensorDescriptor(&call->tensors[index]),
-                     "cudnnCreateTensorDescriptor");
+  cuda_dnn_note(call, api->CreateTensorDescriptor(&call->tensors[index]),
+                "cudnnCreateTensorDescriptor");
   if (call->status) return;
-  tfrt_cuda_dnn_note(
-      call,
-      api->SetTensorNdDescriptor(call->tensors[index], tfrt_cuda_dnn_type(form->dtype),
-                                 (int)form->rank, form->sizes, form->steps),
-      "cudnnSetTensorNdDescriptor");
+  cuda_dnn_note(call,
+                api->SetTensorNdDescriptor(call->tensors[index], tfrt_cuda_dnn_type(form->dtype),
+                                           (int)form->rank, form->sizes, form->steps),
+                "cudnnSetTensorNdDescriptor");
 }
 
-static void tfrt_cuda_dnn_add_filter(tfrt_cuda_dnn_call_t* call, const tfrt_dnn_filter_t* form) {
+static void cuda_dnn_add_filter(tfrt_cuda_dnn_call_t* call, const tfrt_dnn_filter_t* form) {
   const tfrt_cudnn_api_t* api = call->dnn->api;
   if (call->status) return;
-  tfrt_cuda_dnn_note(call, api->CreateFilterDescriptor(&call->filter),
-                     "cudnnCreateFilterDescriptor");
+  cuda_dnn_note(call, api->CreateFilterDescriptor(&call->filter), "cudnnCreateFilterDescriptor");
   if (call->status) return;
   int format = form->has_channels_last ? TFRT_CUDNN_CHANNELS_LAST : TFRT_CUDNN_CHANNELS_FIRST;
-  tfrt_cuda_dnn_note(call,
-                     api->SetFilterNdDescriptor(call->filter, tfrt_cuda_dnn_type(form->dtype),
-                                                format, (int)form->rank, form->sizes),
-                     "cudnnSetFilterNdDescriptor");
+  cuda_dnn_note(call,
+                api->SetFilterNdDescriptor(call->filter, tfrt_cuda_dnn_type(form->dtype), format,
+                                           (int)form->rank, form->sizes),
+                "cudnnSetFilterNdDescriptor");
 }
 
-static void tfrt_cuda_dnn_add_pooling(tfrt_cuda_dnn_call_t* call, const tfrt_dnn_pooling_t* form) {
+static void cuda_dnn_add_pooling(tfrt_cuda_dnn_call_t* call, const tfrt_dnn_pooling_t* form) {
   const tfrt_cudnn_api_t* api = call->dnn->api;
   if (call->status) return;
-  tfrt_cuda_dnn_note(call, api->CreatePoolingDescriptor(&call->pooling),
-                     "cudnnCreatePoolingDescriptor");
+  cuda_dnn_note(call, api->CreatePoolingDescriptor(&call->pooling), "cudnnCreatePoolingDescriptor");
   if (call->status) return;
-  tfrt_cuda_dnn_note(
+  cuda_dnn_note(
       call,
       api->SetPoolingNdDescriptor(call->pooling, (int)form->mode, form->propagates_nan,
                                   (int)form->space, form->window, form->padding, form->steps),
       "cudnnSetPoolingNdDescriptor");
 }
 
-static void tfrt_cuda_dnn_add_convolution(tfrt_cuda_dnn_call_t* call,
-                                          const tfrt_dnn_convolution_t* form) {
+static void cuda_dnn_add_convolution(tfrt_cuda_dnn_call_t* call,
+                                     const tfrt_dnn_convolution_t* form) {
   const tfrt_cudnn_api_t* api = call->dnn->api;
   if (call->status) return;
-  tfrt_cuda_dnn_note(call, api->CreateConvolutionDescriptor(&call->convolution),
-                     "cudnnCreateConvolutionDescriptor");
+  cuda_dnn_note(call, api->CreateConvolutionDescriptor(&call->convolution),
+                "cudnnCreateConvolutionDescriptor");
   if (call->status) return;
   int mode = form->is_cross_correlation ? TFRT_CUDNN_CROSS_CORRELATION : TFRT_CUDNN_CONVOLUTION;
-  tfrt_cuda_dnn_note(call,
-                     api->SetConvolutionNdDescriptor(call->convolution, (int)form->space,
-                                                     form->padding, form->steps, form->dilation,
-                                                     mode, tfrt_cuda_dnn_type(form->compute)),
-                     "cudnnSetConvolutionNdDescriptor");
+  cuda_dnn_note(call,
+                api->SetConvolutionNdDescriptor(call->convolution, (int)form->space, form->padding,
+                                                form->steps, form->dilation, mode,
+                                                tfrt_cuda_dnn_type(form->compute)),
+                "cudnnSetConvolutionNdDescriptor");
   if (call->status) return;
-  tfrt_cuda_dnn_note(call, api->SetConvolutionMathType(call->convolution, (int)form->math),
-                     "cudnnSetConvolutionMathType");
+  cuda_dnn_note(call, api->SetConvolutionMathType(call->convolution, (int)form->math),
+                "cudnnSetConvolutionMathType");
 }
 
-static void tfrt_cuda_dnn_add_activation(tfrt_cuda_dnn_call_t* call,
-                                         const tfrt_dnn_activation_t* form) {
+static void cuda_dnn_add_activation(tfrt_cuda_dnn_call_t* call, const tfrt_dnn_activation_t* form) {
   const tfrt_cudnn_api_t* api = call->dnn->api;
   if (call->status) return;
-  tfrt_cuda_dnn_note(call, api->CreateActivationDescriptor(&call->activation),
-                     "cudnnCreateActivationDescriptor");
+  cuda_dnn_note(call, api->CreateActivationDescriptor(&call->activation),
+                "cudnnCreateActivationDescriptor");
   if (call->status) return;
-  tfrt_cuda_dnn_note(call,
-                     api->SetActivationDescriptor(call->activation, (int)form->mode,
-                                                  form->propagates_nan, form->coefficient),
-                     "cudnnSetActivationDescriptor");
+  cuda_dnn_note(call,
+                api->SetActivationDescriptor(call->activation, (int)form->mode,
+                                             form->propagates_nan, form->coefficient),
+                "cudnnSetActivationDescriptor");
 }
 
 // --- Calls -------------------------------------------------------------------------------
 
-// Begins |call| in |stream|: the handle is the caller's until tfrt_cuda_dnn_end(), unless this
+// Begins |call| in |stream|: the handle is the caller's until cuda_dnn_end(), unless this
 // fails.
-static tfrt_status_t tfrt_cuda_dnn_begin(tfrt_cuda_dnn_call_t* call, tfrt_device_dnn_t* base,
-                                         tfrt_device_stream_t* stream) {
+static tfrt_status_t cuda_dnn_begin(tfrt_cuda_dnn_call_t* call, tfrt_device_dnn_t* base,
+                                    tfrt_device_stream_t* stream) {
   *call = (tfrt_cuda_dnn_call_t){.dnn = TFRT_CONTAINER_OF(base, tfrt_cuda_dnn_t, base)};
   tfrt_cuda_dnn_t* dnn = call->dnn;
   TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(base->device));
   tfrt_mutex_lock(&dnn->mutex);
-  tfrt_cuda_dnn_note(call, dnn->api->SetStream(dnn->handle, tfrt_cuda_stream_of(stream)->handle),
-                     "cudnnSetStream");
+  cuda_dnn_note(call, dnn->api->SetStream(dnn->handle, tfrt_cuda_stream_of(stream)->handle),
+                "cudnnSetStream");
   return NULL;
 }
 
 // Ends |call| and returns what failed first.
-static tfrt_status_t tfrt_cuda_dnn_end(tfrt_cuda_dnn_call_t* call) {
+static tfrt_status_t cuda_dnn_end(tfrt_cuda_dnn_call_t* call) {
   tfrt_cuda_dnn_t* dnn = call->dnn;
   // Only memory of the host goes here: nobody could do anything about an error.
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(call->tensors); ++i) {
@@ -179,63 +175,62 @@ typedef union tfrt_cuda_dnn_number_u {
   double f64;
 } tfrt_cuda_dnn_number_t;
 
-static tfrt_cuda_dnn_number_t tfrt_cuda_dnn_number(tfrt_dtype_t dtype, double value) {
+static tfrt_cuda_dnn_number_t cuda_dnn_number(tfrt_dtype_t dtype, double value) {
   if (dtype == TFRT_DTYPE_F64) return (tfrt_cuda_dnn_number_t){.f64 = value};
   return (tfrt_cuda_dnn_number_t){.f32 = (float)value};
 }
 
-static void* tfrt_cuda_dnn_at(const tfrt_dnn_memory_t* memory) {
+static void* cuda_dnn_at(const tfrt_dnn_memory_t* memory) {
   return (void*)(uintptr_t)memory->address;
 }
 
-static tfrt_status_t tfrt_cuda_dnn_pool(tfrt_device_dnn_t* base, tfrt_device_stream_t* stream,
-                                        const tfrt_dnn_pool_t* pool) {
+static tfrt_status_t cuda_dnn_pool(tfrt_device_dnn_t* base, tfrt_device_stream_t* stream,
+                                   const tfrt_dnn_pool_t* pool) {
   tfrt_cuda_dnn_call_t call;
-  TFRT_RETURN_IF_ERROR(tfrt_cuda_dnn_begin(&call, base, stream));
-  tfrt_cuda_dnn_number_t alpha = tfrt_cuda_dnn_number(pool->x_form.dtype, (double)pool->alpha);
-  tfrt_cuda_dnn_number_t beta = tfrt_cuda_dnn_number(pool->x_form.dtype, (double)pool->beta);
-  tfrt_cuda_dnn_add_pooling(&call, &pool->pooling);
-  tfrt_cuda_dnn_add_tensor(&call, 0, &pool->x_form);
-  tfrt_cuda_dnn_add_tensor(&call, 1, &pool->y_form);
+  TFRT_RETURN_IF_ERROR(cuda_dnn_begin(&call, base, stream));
+  tfrt_cuda_dnn_number_t alpha = cuda_dnn_number(pool->x_form.dtype, (double)pool->alpha);
+  tfrt_cuda_dnn_number_t beta = cuda_dnn_number(pool->x_form.dtype, (double)pool->beta);
+  cuda_dnn_add_pooling(&call, &pool->pooling);
+  cuda_dnn_add_tensor(&call, 0, &pool->x_form);
+  cuda_dnn_add_tensor(&call, 1, &pool->y_form);
   if (!call.status) {
-    tfrt_cuda_dnn_note(
-        &call,
-        call.dnn->api->PoolingForward(call.dnn->handle, call.pooling, &alpha, call.tensors[0],
-                                      tfrt_cuda_dnn_at(&pool->x), &beta, call.tensors[1],
-                                      tfrt_cuda_dnn_at(&pool->y)),
-        "cudnnPoolingForward");
+    cuda_dnn_note(&call,
+                  call.dnn->api->PoolingForward(call.dnn->handle, call.pooling, &alpha,
+                                                call.tensors[0], cuda_dnn_at(&pool->x), &beta,
+                                                call.tensors[1], cuda_dnn_at(&pool->y)),
+                  "cudnnPoolingForward");
   }
-  return tfrt_cuda_dnn_end(&call);
+  return cuda_dnn_end(&call);
 }
 
-static tfrt_status_t tfrt_cuda_dnn_unpool(tfrt_device_dnn_t* base, tfrt_device_stream_t* stream,
-                                          const tfrt_dnn_unpool_t* unpool) {
+static tfrt_status_t cuda_dnn_unpool(tfrt_device_dnn_t* base, tfrt_device_stream_t* stream,
+                                     const tfrt_dnn_unpool_t* unpool) {
   tfrt_cuda_dnn_call_t call;
-  TFRT_RETURN_IF_ERROR(tfrt_cuda_dnn_begin(&call, base, stream));
-  tfrt_cuda_dnn_number_t alpha = tfrt_cuda_dnn_number(unpool->x_form.dtype, (double)unpool->alpha);
-  tfrt_cuda_dnn_number_t beta = tfrt_cuda_dnn_number(unpool->x_form.dtype, (double)unpool->beta);
-  tfrt_cuda_dnn_add_pooling(&call, &unpool->pooling);
-  tfrt_cuda_dnn_add_tensor(&call, 0, &unpool->y_form);
-  tfrt_cuda_dnn_add_tensor(&call, 1, &unpool->dy_form);
-  tfrt_cuda_dnn_add_tensor(&call, 2, &unpool->x_form);
-  tfrt_cuda_dnn_add_tensor(&call, 3, &unpool->dx_form);
+  TFRT_RETURN_IF_ERROR(cuda_dnn_begin(&call, base, stream));
+  tfrt_cuda_dnn_number_t alpha = cuda_dnn_number(unpool->x_form.dtype, (double)unpool->alpha);
+  tfrt_cuda_dnn_number_t beta = cuda_dnn_number(unpool->x_form.dtype, (double)unpool->beta);
+  cuda_dnn_add_pooling(&call, &unpool->pooling);
+  cuda_dnn_add_tensor(&call, 0, &unpool->y_form);
+  cuda_dnn_add_tensor(&call, 1, &unpool->dy_form);
+  cuda_dnn_add_tensor(&call, 2, &unpool->x_form);
+  cuda_dnn_add_tensor(&call, 3, &unpool->dx_form);
   if (!call.status) {
-    tfrt_cuda_dnn_note(
-        &call,
-        call.dnn->api->PoolingBackward(
-            call.dnn->handle, call.pooling, &alpha, call.tensors[0], tfrt_cuda_dnn_at(&unpool->y),
-            call.tensors[1], tfrt_cuda_dnn_at(&unpool->dy), call.tensors[2],
-            tfrt_cuda_dnn_at(&unpool->x), &beta, call.tensors[3], tfrt_cuda_dnn_at(&unpool->dx)),
-        "cudnnPoolingBackward");
+    cuda_dnn_note(&call,
+                  call.dnn->api->PoolingBackward(call.dnn->handle, call.pooling, &alpha,
+                                                 call.tensors[0], cuda_dnn_at(&unpool->y),
+                                                 call.tensors[1], cuda_dnn_at(&unpool->dy),
+                                                 call.tensors[2], cuda_dnn_at(&unpool->x), &beta,
+                                                 call.tensors[3], cuda_dnn_at(&unpool->dx)),
+                  "cudnnPoolingBackward");
   }
-  return tfrt_cuda_dnn_end(&call);
+  return cuda_dnn_end(&call);
 }
 
 // --- Convolution -------------------------------------------------------------------------
 
 // Notes what is wrong with the workspace of |convolve|.
-static void tfrt_cuda_dnn_check_workspace(tfrt_cuda_dnn_call_t* call,
-                                          const tfrt_dnn_convolve_t* convolve) {
+static void cuda_dnn_check_workspace(tfrt_cuda_dnn_call_t* call,
+                                     const tfrt_dnn_convolve_t* convolve) {
   const tfrt_cudnn_api_t* api = call->dnn->api;
   tfrt_cudnn_handle_t handle = call->dnn->handle;
   tfrt_cudnn_tensor_t x = call->tensors[0];
@@ -243,23 +238,20 @@ static void tfrt_cuda_dnn_check_workspace(tfrt_cuda_dnn_call_t* call,
   size_t size = 0;
   if (call->status) return;
   if (convolve->direction == TFRT_DNN_FORWARD) {
-    tfrt_cuda_dnn_note(
-        call,
-        api->GetConvolutionForwardWorkspaceSize(handle, x, call->filter, call->convolution, y,
-                                                convolve->algorithm, &size),
-        "cudnnGetConvolutionForwardWorkspaceSize");
+    cuda_dnn_note(call,
+                  api->GetConvolutionForwardWorkspaceSize(
+                      handle, x, call->filter, call->convolution, y, convolve->algorithm, &size),
+                  "cudnnGetConvolutionForwardWorkspaceSize");
   } else if (convolve->direction == TFRT_DNN_BACKWARD_DATA) {
-    tfrt_cuda_dnn_note(
-        call,
-        api->GetConvolutionBackwardDataWorkspaceSize(handle, call->filter, y, call->convolution, x,
-                                                     convolve->algorithm, &size),
-        "cudnnGetConvolutionBackwardDataWorkspaceSize");
+    cuda_dnn_note(call,
+                  api->GetConvolutionBackwardDataWorkspaceSize(
+                      handle, call->filter, y, call->convolution, x, convolve->algorithm, &size),
+                  "cudnnGetConvolutionBackwardDataWorkspaceSize");
   } else {
-    tfrt_cuda_dnn_note(
-        call,
-        api->GetConvolutionBackwardFilterWorkspaceSize(handle, x, y, call->convolution,
-                                                       call->filter, convolve->algorithm, &size),
-        "cudnnGetConvolutionBackwardFilterWorkspaceSize");
+    cuda_dnn_note(call,
+                  api->GetConvolutionBackwardFilterWorkspaceSize(
+                      handle, x, y, call->convolution, call->filter, convolve->algorithm, &size),
+                  "cudnnGetConvolutionBackwardFilterWorkspaceSize");
   }
   if (call->status || size <= convolve->workspace.buffer->size) return;
   call->status = tfrt_status_create(
@@ -269,35 +261,35 @@ static void tfrt_cuda_dnn_check_workspace(tfrt_cuda_dnn_call_t* call,
 }
 
 // Makes the tensor that |convolve| asks for.
-static void tfrt_cuda_dnn_give_convolve(tfrt_cuda_dnn_call_t* call,
-                                        const tfrt_dnn_convolve_t* convolve) {
+static void cuda_dnn_give_convolve(tfrt_cuda_dnn_call_t* call,
+                                   const tfrt_dnn_convolve_t* convolve) {
   const tfrt_cudnn_api_t* api = call->dnn->api;
   tfrt_cudnn_handle_t handle = call->dnn->handle;
   tfrt_cudnn_tensor_t x_form = call->tensors[0];
   tfrt_cudnn_tensor_t y_form = call->tensors[1];
-  void* x = tfrt_cuda_dnn_at(&convolve->x);
-  void* w = tfrt_cuda_dnn_at(&convolve->w);
-  void* y = tfrt_cuda_dnn_at(&convolve->y);
-  void* workspace = tfrt_cuda_dnn_at(&convolve->workspace);
+  void* x = cuda_dnn_at(&convolve->x);
+  void* w = cuda_dnn_at(&convolve->w);
+  void* y = cuda_dnn_at(&convolve->y);
+  void* workspace = cuda_dnn_at(&convolve->workspace);
   size_t size = convolve->workspace.buffer->size;
-  tfrt_cuda_dnn_number_t one = tfrt_cuda_dnn_number(convolve->convolution.compute, 1);
-  tfrt_cuda_dnn_number_t zero = tfrt_cuda_dnn_number(convolve->convolution.compute, 0);
+  tfrt_cuda_dnn_number_t one = cuda_dnn_number(convolve->convolution.compute, 1);
+  tfrt_cuda_dnn_number_t zero = cuda_dnn_number(convolve->convolution.compute, 0);
   int algorithm = convolve->algorithm;
   if (call->status) return;
   if (convolve->direction == TFRT_DNN_FORWARD) {
-    tfrt_cuda_dnn_note(
+    cuda_dnn_note(
         call,
         api->ConvolutionForward(handle, &one, x_form, x, call->filter, w, call->convolution,
                                 algorithm, workspace, size, &zero, y_form, y),
         "cudnnConvolutionForward");
   } else if (convolve->direction == TFRT_DNN_BACKWARD_DATA) {
-    tfrt_cuda_dnn_note(
+    cuda_dnn_note(
         call,
         api->ConvolutionBackwardData(handle, &one, call->filter, w, y_form, y, call->convolution,
                                      algorithm, workspace, size, &zero, x_form, x),
         "cudnnConvolutionBackwardData");
   } else {
-    tfrt_cuda_dnn_note(
+    cuda_dnn_note(
         call,
         api->ConvolutionBackwardFilter(handle, &one, x_form, x, y_form, y, call->convolution,
                                        algorithm, workspace, size, &zero, call->filter, w),
@@ -306,53 +298,51 @@ static void tfrt_cuda_dnn_give_convolve(tfrt_cuda_dnn_call_t* call,
 }
 
 // Makes the descriptors of |convolve|, and checks its workspace.
-static void tfrt_cuda_dnn_add_convolve(tfrt_cuda_dnn_call_t* call,
+static void cuda_dnn_add_convolve(tfrt_cuda_dnn_call_t* call, const tfrt_dnn_convolve_t* convolve) {
+  cuda_dnn_add_tensor(call, 0, &convolve->x_form);
+  cuda_dnn_add_tensor(call, 1, &convolve->y_form);
+  cuda_dnn_add_filter(call, &convolve->w_form);
+  cuda_dnn_add_convolution(call, &convolve->convolution);
+  cuda_dnn_check_workspace(call, convolve);
+}
+
+static tfrt_status_t cuda_dnn_convolve(tfrt_device_dnn_t* base, tfrt_device_stream_t* stream,
                                        const tfrt_dnn_convolve_t* convolve) {
-  tfrt_cuda_dnn_add_tensor(call, 0, &convolve->x_form);
-  tfrt_cuda_dnn_add_tensor(call, 1, &convolve->y_form);
-  tfrt_cuda_dnn_add_filter(call, &convolve->w_form);
-  tfrt_cuda_dnn_add_convolution(call, &convolve->convolution);
-  tfrt_cuda_dnn_check_workspace(call, convolve);
-}
-
-static tfrt_status_t tfrt_cuda_dnn_convolve(tfrt_device_dnn_t* base, tfrt_device_stream_t* stream,
-                                            const tfrt_dnn_convolve_t* convolve) {
   tfrt_cuda_dnn_call_t call;
-  TFRT_RETURN_IF_ERROR(tfrt_cuda_dnn_begin(&call, base, stream));
-  tfrt_cuda_dnn_add_convolve(&call, convolve);
-  tfrt_cuda_dnn_give_convolve(&call, convolve);
-  return tfrt_cuda_dnn_end(&call);
+  TFRT_RETURN_IF_ERROR(cuda_dnn_begin(&call, base, stream));
+  cuda_dnn_add_convolve(&call, convolve);
+  cuda_dnn_give_convolve(&call, convolve);
+  return cuda_dnn_end(&call);
 }
 
-static tfrt_status_t tfrt_cuda_dnn_fuse(tfrt_device_dnn_t* base, tfrt_device_stream_t* stream,
-                                        const tfrt_dnn_fuse_t* fuse) {
+static tfrt_status_t cuda_dnn_fuse(tfrt_device_dnn_t* base, tfrt_device_stream_t* stream,
+                                   const tfrt_dnn_fuse_t* fuse) {
   tfrt_cuda_dnn_call_t call;
   const tfrt_dnn_convolve_t* convolve = &fuse->convolve;
-  TFRT_RETURN_IF_ERROR(tfrt_cuda_dnn_begin(&call, base, stream));
-  tfrt_cuda_dnn_number_t alpha = tfrt_cuda_dnn_number(convolve->convolution.compute, fuse->alpha);
-  tfrt_cuda_dnn_number_t beta = tfrt_cuda_dnn_number(convolve->convolution.compute, fuse->beta);
-  tfrt_cuda_dnn_add_convolve(&call, convolve);
-  tfrt_cuda_dnn_add_tensor(&call, 2, &fuse->z_form);
-  tfrt_cuda_dnn_add_tensor(&call, 3, &fuse->bias_form);
-  tfrt_cuda_dnn_add_activation(&call, &fuse->activation);
+  TFRT_RETURN_IF_ERROR(cuda_dnn_begin(&call, base, stream));
+  tfrt_cuda_dnn_number_t alpha = cuda_dnn_number(convolve->convolution.compute, fuse->alpha);
+  tfrt_cuda_dnn_number_t beta = cuda_dnn_number(convolve->convolution.compute, fuse->beta);
+  cuda_dnn_add_convolve(&call, convolve);
+  cuda_dnn_add_tensor(&call, 2, &fuse->z_form);
+  cuda_dnn_add_tensor(&call, 3, &fuse->bias_form);
+  cuda_dnn_add_activation(&call, &fuse->activation);
   if (!call.status) {
-    tfrt_cuda_dnn_note(
+    cuda_dnn_note(
         &call,
         call.dnn->api->ConvolutionBiasActivationForward(
-            call.dnn->handle, &alpha, call.tensors[0], tfrt_cuda_dnn_at(&convolve->x), call.filter,
-            tfrt_cuda_dnn_at(&convolve->w), call.convolution, convolve->algorithm,
-            tfrt_cuda_dnn_at(&convolve->workspace), convolve->workspace.buffer->size, &beta,
-            call.tensors[2], tfrt_cuda_dnn_at(&fuse->z), call.tensors[3],
-            tfrt_cuda_dnn_at(&fuse->bias), call.activation, call.tensors[1],
-            tfrt_cuda_dnn_at(&convolve->y)),
+            call.dnn->handle, &alpha, call.tensors[0], cuda_dnn_at(&convolve->x), call.filter,
+            cuda_dnn_at(&convolve->w), call.convolution, convolve->algorithm,
+            cuda_dnn_at(&convolve->workspace), convolve->workspace.buffer->size, &beta,
+            call.tensors[2], cuda_dnn_at(&fuse->z), call.tensors[3], cuda_dnn_at(&fuse->bias),
+            call.activation, call.tensors[1], cuda_dnn_at(&convolve->y)),
         "cudnnConvolutionBiasActivationForward");
   }
-  return tfrt_cuda_dnn_end(&call);
+  return cuda_dnn_end(&call);
 }
 
 // --- Life --------------------------------------------------------------------------------
 
-static void tfrt_cuda_dnn_destroy(tfrt_device_dnn_t* base) {
+static void cuda_dnn_destroy(tfrt_device_dnn_t* base) {
   tfrt_cuda_dnn_t* dnn = TFRT_CONTAINER_OF(base, tfrt_cuda_dnn_t, base);
   tfrt_device_t* device = base->device;
   tfrt_status_t status = tfrt_cuda_enter(device);
@@ -367,17 +357,17 @@ static void tfrt_cuda_dnn_destroy(tfrt_device_dnn_t* base) {
 }
 
 static const tfrt_device_dnn_vtable_t dnn_vtable = {
-    .destroy = tfrt_cuda_dnn_destroy,
-    .pool = tfrt_cuda_dnn_pool,
-    .unpool = tfrt_cuda_dnn_unpool,
-    .convolve = tfrt_cuda_dnn_convolve,
-    .fuse = tfrt_cuda_dnn_fuse,
+    .destroy = cuda_dnn_destroy,
+    .pool = cuda_dnn_pool,
+    .unpool = cuda_dnn_unpool,
+    .convolve = cuda_dnn_convolve,
+    .fuse = cuda_dnn_fuse,
     .build = tfrt_cuda_dnn_build,
 };
 
 tfrt_status_t tfrt_cuda_device_create_dnn(tfrt_device_t* device, tfrt_device_dnn_t** out_dnn) {
   const tfrt_cudnn_api_t* api;
-  TFRT_RETURN_IF_ERROR(tfrt_cuda_dnn_open(tfrt_cuda_platform_of(device), &api));
+  TFRT_RETURN_IF_ERROR(cuda_dnn_open(tfrt_cuda_platform_of(device), &api));
   tfrt_cuda_dnn_t* dnn = tfrt_allocator_allocate_zeroed(device->platform->allocator, sizeof(*dnn));
   if (!dnn) return tfrt_status_out_of_memory();
   dnn->api = api;

@@ -46,8 +46,8 @@ static const tfrt_vendor_entry_t entries[] = {
 
 // Sets |*out_api| to the backend's entry points, which live as long as the platform. They are
 // opened when they are needed first: a library without them does all the rest.
-static tfrt_status_t tfrt_cuda_dnn_open_backend(tfrt_cuda_platform_t* platform,
-                                                const tfrt_cudnn_backend_api_t** out_api) {
+static tfrt_status_t cuda_dnn_open_backend(tfrt_cuda_platform_t* platform,
+                                           const tfrt_cudnn_backend_api_t** out_api) {
   tfrt_vendor_library_t library = {
       .title = "backend of cuDNN",
       .names = tfrt_cuda_dnn_names,
@@ -75,8 +75,8 @@ typedef struct tfrt_cuda_dnn_builder_s {
   tfrt_status_t status;  // +1, of what failed first
 } tfrt_cuda_dnn_builder_t;
 
-static void tfrt_cuda_dnn_plan_note(tfrt_cuda_dnn_builder_t* b, tfrt_cudnn_status_t result,
-                                    const char* call, const char* what) {
+static void cuda_dnn_plan_note(tfrt_cuda_dnn_builder_t* b, tfrt_cudnn_status_t result,
+                               const char* call, const char* what) {
   if (b->status || result == TFRT_CUDNN_SUCCESS) return;
   char text[96];
   snprintf(text, sizeof(text), "%s of %s", call, what);
@@ -84,104 +84,103 @@ static void tfrt_cuda_dnn_plan_note(tfrt_cuda_dnn_builder_t* b, tfrt_cudnn_statu
 }
 
 // Begins a descriptor of |type|, which is the caller's to destroy unless it is NULL.
-static tfrt_cuda_dnn_part_t tfrt_cuda_dnn_begin_part(tfrt_cuda_dnn_builder_t* b, int type,
-                                                     const char* what) {
+static tfrt_cuda_dnn_part_t cuda_dnn_begin_part(tfrt_cuda_dnn_builder_t* b, int type,
+                                                const char* what) {
   tfrt_cuda_dnn_part_t part = {.what = what};
   if (b->status) return part;
   tfrt_cudnn_status_t result = b->plan->backend->BackendCreateDescriptor(type, &part.descriptor);
   if (result != TFRT_CUDNN_SUCCESS) part.descriptor = NULL;
-  tfrt_cuda_dnn_plan_note(b, result, "cudnnBackendCreateDescriptor", what);
+  cuda_dnn_plan_note(b, result, "cudnnBackendCreateDescriptor", what);
   return part;
 }
 
 // The same for one that the plan keeps.
-static tfrt_cuda_dnn_part_t tfrt_cuda_dnn_keep_part(tfrt_cuda_dnn_builder_t* b, int type,
-                                                    const char* what) {
-  tfrt_cuda_dnn_part_t part = tfrt_cuda_dnn_begin_part(b, type, what);
+static tfrt_cuda_dnn_part_t cuda_dnn_keep_part(tfrt_cuda_dnn_builder_t* b, int type,
+                                               const char* what) {
+  tfrt_cuda_dnn_part_t part = cuda_dnn_begin_part(b, type, what);
   if (part.descriptor) b->plan->descriptors[b->plan->count++] = part.descriptor;
   return part;
 }
 
-static void tfrt_cuda_dnn_set(tfrt_cuda_dnn_builder_t* b, const tfrt_cuda_dnn_part_t* part,
-                              int name, int type, int64_t count, const void* elements) {
+static void cuda_dnn_set(tfrt_cuda_dnn_builder_t* b, const tfrt_cuda_dnn_part_t* part, int name,
+                         int type, int64_t count, const void* elements) {
   if (b->status) return;
-  tfrt_cuda_dnn_plan_note(
+  cuda_dnn_plan_note(
       b, b->plan->backend->BackendSetAttribute(part->descriptor, name, type, count, elements),
       "cudnnBackendSetAttribute", part->what);
 }
 
-static void tfrt_cuda_dnn_set_int(tfrt_cuda_dnn_builder_t* b, const tfrt_cuda_dnn_part_t* part,
-                                  int name, int type, int number) {
-  tfrt_cuda_dnn_set(b, part, name, type, 1, &number);
+static void cuda_dnn_set_int(tfrt_cuda_dnn_builder_t* b, const tfrt_cuda_dnn_part_t* part, int name,
+                             int type, int number) {
+  cuda_dnn_set(b, part, name, type, 1, &number);
 }
 
-static void tfrt_cuda_dnn_set_long(tfrt_cuda_dnn_builder_t* b, const tfrt_cuda_dnn_part_t* part,
-                                   int name, int64_t number) {
-  tfrt_cuda_dnn_set(b, part, name, TFRT_CUDNN_TYPE_INT64, 1, &number);
+static void cuda_dnn_set_long(tfrt_cuda_dnn_builder_t* b, const tfrt_cuda_dnn_part_t* part,
+                              int name, int64_t number) {
+  cuda_dnn_set(b, part, name, TFRT_CUDNN_TYPE_INT64, 1, &number);
 }
 
-static void tfrt_cuda_dnn_set_part(tfrt_cuda_dnn_builder_t* b, const tfrt_cuda_dnn_part_t* part,
-                                   int name, tfrt_cudnn_backend_t other) {
-  tfrt_cuda_dnn_set(b, part, name, TFRT_CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &other);
+static void cuda_dnn_set_part(tfrt_cuda_dnn_builder_t* b, const tfrt_cuda_dnn_part_t* part,
+                              int name, tfrt_cudnn_backend_t other) {
+  cuda_dnn_set(b, part, name, TFRT_CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &other);
 }
 
 // Scale factors are f64 for f64 tensors, else f32.
-static void tfrt_cuda_dnn_set_scale(tfrt_cuda_dnn_builder_t* b, const tfrt_cuda_dnn_part_t* part,
-                                    int name, double number) {
+static void cuda_dnn_set_scale(tfrt_cuda_dnn_builder_t* b, const tfrt_cuda_dnn_part_t* part,
+                               int name, double number) {
   float narrow = (float)number;
   if (b->plan->base.form.x.dtype == TFRT_DTYPE_F64) {
-    tfrt_cuda_dnn_set(b, part, name, TFRT_CUDNN_TYPE_DOUBLE, 1, &number);
+    cuda_dnn_set(b, part, name, TFRT_CUDNN_TYPE_DOUBLE, 1, &number);
   } else {
-    tfrt_cuda_dnn_set(b, part, name, TFRT_CUDNN_TYPE_FLOAT, 1, &narrow);
+    cuda_dnn_set(b, part, name, TFRT_CUDNN_TYPE_FLOAT, 1, &narrow);
   }
 }
 
 // Ends |part| and returns its descriptor.
-static tfrt_cudnn_backend_t tfrt_cuda_dnn_end_part(tfrt_cuda_dnn_builder_t* b,
-                                                   const tfrt_cuda_dnn_part_t* part) {
+static tfrt_cudnn_backend_t cuda_dnn_end_part(tfrt_cuda_dnn_builder_t* b,
+                                              const tfrt_cuda_dnn_part_t* part) {
   if (b->status) return part->descriptor;
-  tfrt_cuda_dnn_plan_note(b, b->plan->backend->BackendFinalize(part->descriptor),
-                          "cudnnBackendFinalize", part->what);
+  cuda_dnn_plan_note(b, b->plan->backend->BackendFinalize(part->descriptor), "cudnnBackendFinalize",
+                     part->what);
   return part->descriptor;
 }
 
 // --- Parts of a plan ---------------------------------------------------------------------
 
-static tfrt_cudnn_backend_t tfrt_cuda_dnn_add_layout(tfrt_cuda_dnn_builder_t* b, char id,
-                                                     const tfrt_dnn_layout_t* layout, int type,
-                                                     bool is_virtual) {
-  tfrt_cuda_dnn_part_t part = tfrt_cuda_dnn_keep_part(b, TFRT_CUDNN_BACKEND_TENSOR, "a tensor");
-  tfrt_cuda_dnn_set_long(b, &part, TFRT_CUDNN_TENSOR_UNIQUE_ID, id);
-  tfrt_cuda_dnn_set_int(b, &part, TFRT_CUDNN_TENSOR_DATA_TYPE, TFRT_CUDNN_TYPE_DATA_TYPE, type);
-  tfrt_cuda_dnn_set_long(b, &part, TFRT_CUDNN_TENSOR_BYTE_ALIGNMENT, TFRT_DNN_PLAN_ALIGNMENT);
-  tfrt_cuda_dnn_set(b, &part, TFRT_CUDNN_TENSOR_DIMENSIONS, TFRT_CUDNN_TYPE_INT64, layout->rank,
-                    layout->sizes);
-  tfrt_cuda_dnn_set(b, &part, TFRT_CUDNN_TENSOR_STRIDES, TFRT_CUDNN_TYPE_INT64, layout->rank,
-                    layout->steps);
-  tfrt_cuda_dnn_set(b, &part, TFRT_CUDNN_TENSOR_IS_VIRTUAL, TFRT_CUDNN_TYPE_BOOLEAN, 1,
-                    &is_virtual);
-  return tfrt_cuda_dnn_end_part(b, &part);
+static tfrt_cudnn_backend_t cuda_dnn_add_layout(tfrt_cuda_dnn_builder_t* b, char id,
+                                                const tfrt_dnn_layout_t* layout, int type,
+                                                bool is_virtual) {
+  tfrt_cuda_dnn_part_t part = cuda_dnn_keep_part(b, TFRT_CUDNN_BACKEND_TENSOR, "a tensor");
+  cuda_dnn_set_long(b, &part, TFRT_CUDNN_TENSOR_UNIQUE_ID, id);
+  cuda_dnn_set_int(b, &part, TFRT_CUDNN_TENSOR_DATA_TYPE, TFRT_CUDNN_TYPE_DATA_TYPE, type);
+  cuda_dnn_set_long(b, &part, TFRT_CUDNN_TENSOR_BYTE_ALIGNMENT, TFRT_DNN_PLAN_ALIGNMENT);
+  cuda_dnn_set(b, &part, TFRT_CUDNN_TENSOR_DIMENSIONS, TFRT_CUDNN_TYPE_INT64, layout->rank,
+               layout->sizes);
+  cuda_dnn_set(b, &part, TFRT_CUDNN_TENSOR_STRIDES, TFRT_CUDNN_TYPE_INT64, layout->rank,
+               layout->steps);
+  cuda_dnn_set(b, &part, TFRT_CUDNN_TENSOR_IS_VIRTUAL, TFRT_CUDNN_TYPE_BOOLEAN, 1, &is_virtual);
+  return cuda_dnn_end_part(b, &part);
 }
 
 // A tensor in memory.
-static tfrt_cudnn_backend_t tfrt_cuda_dnn_add_real(tfrt_cuda_dnn_builder_t* b, char id,
-                                                   const tfrt_dnn_layout_t* layout) {
-  return tfrt_cuda_dnn_add_layout(b, id, layout, tfrt_cuda_dnn_type(layout->dtype), false);
+static tfrt_cudnn_backend_t cuda_dnn_add_real(tfrt_cuda_dnn_builder_t* b, char id,
+                                              const tfrt_dnn_layout_t* layout) {
+  return cuda_dnn_add_layout(b, id, layout, tfrt_cuda_dnn_type(layout->dtype), false);
 }
 
 // The types of sums, and of what follows them.
-static int tfrt_cuda_dnn_sum_type(const tfrt_dnn_plan_form_t* form) {
+static int cuda_dnn_sum_type(const tfrt_dnn_plan_form_t* form) {
   if (form->x.dtype == TFRT_DTYPE_F64) return TFRT_CUDNN_DATA_DOUBLE;
   return form->x.dtype == TFRT_DTYPE_I8 ? TFRT_CUDNN_DATA_INT32 : TFRT_CUDNN_DATA_FLOAT;
 }
-static int tfrt_cuda_dnn_math_type(const tfrt_dnn_plan_form_t* form) {
+static int cuda_dnn_math_type(const tfrt_dnn_plan_form_t* form) {
   return form->x.dtype == TFRT_DTYPE_F64 ? TFRT_CUDNN_DATA_DOUBLE : TFRT_CUDNN_DATA_FLOAT;
 }
 
-static tfrt_cudnn_backend_t tfrt_cuda_dnn_add_window(tfrt_cuda_dnn_builder_t* b) {
+static tfrt_cudnn_backend_t cuda_dnn_add_window(tfrt_cuda_dnn_builder_t* b) {
   const tfrt_dnn_plan_form_t* form = &b->plan->base.form;
   tfrt_cuda_dnn_part_t part =
-      tfrt_cuda_dnn_keep_part(b, TFRT_CUDNN_BACKEND_CONVOLUTION, "a convolution");
+      cuda_dnn_keep_part(b, TFRT_CUDNN_BACKEND_CONVOLUTION, "a convolution");
   int mode = form->is_cross_correlation ? TFRT_CUDNN_CROSS_CORRELATION : TFRT_CUDNN_CONVOLUTION;
   const struct {
     int name;
@@ -190,16 +189,15 @@ static tfrt_cudnn_backend_t tfrt_cuda_dnn_add_window(tfrt_cuda_dnn_builder_t* b)
                 {TFRT_CUDNN_CONVOLUTION_FILTER_STRIDES, form->steps},
                 {TFRT_CUDNN_CONVOLUTION_PRE_PADDINGS, form->padding},
                 {TFRT_CUDNN_CONVOLUTION_POST_PADDINGS, form->padding}};
-  tfrt_cuda_dnn_set_int(b, &part, TFRT_CUDNN_CONVOLUTION_COMP_TYPE, TFRT_CUDNN_TYPE_DATA_TYPE,
-                        tfrt_cuda_dnn_sum_type(form));
-  tfrt_cuda_dnn_set_int(b, &part, TFRT_CUDNN_CONVOLUTION_CONV_MODE,
-                        TFRT_CUDNN_TYPE_CONVOLUTION_MODE, mode);
-  tfrt_cuda_dnn_set_long(b, &part, TFRT_CUDNN_CONVOLUTION_SPATIAL_DIMS, form->space);
+  cuda_dnn_set_int(b, &part, TFRT_CUDNN_CONVOLUTION_COMP_TYPE, TFRT_CUDNN_TYPE_DATA_TYPE,
+                   cuda_dnn_sum_type(form));
+  cuda_dnn_set_int(b, &part, TFRT_CUDNN_CONVOLUTION_CONV_MODE, TFRT_CUDNN_TYPE_CONVOLUTION_MODE,
+                   mode);
+  cuda_dnn_set_long(b, &part, TFRT_CUDNN_CONVOLUTION_SPATIAL_DIMS, form->space);
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(arrays); ++i) {
-    tfrt_cuda_dnn_set(b, &part, arrays[i].name, TFRT_CUDNN_TYPE_INT64, form->space,
-                      arrays[i].numbers);
+    cuda_dnn_set(b, &part, arrays[i].name, TFRT_CUDNN_TYPE_INT64, form->space, arrays[i].numbers);
   }
-  return tfrt_cuda_dnn_end_part(b, &part);
+  return cuda_dnn_end_part(b, &part);
 }
 
 // The names of a convolution's attributes, by direction.
@@ -238,22 +236,22 @@ static const tfrt_cuda_dnn_operation_t operations[] = {
 };
 
 // The convolution of the plan's x and w, or a gradient of it, with |y| as its third tensor.
-static tfrt_cudnn_backend_t tfrt_cuda_dnn_add_convolution(tfrt_cuda_dnn_builder_t* b,
-                                                          tfrt_cudnn_backend_t y) {
+static tfrt_cudnn_backend_t cuda_dnn_add_convolution(tfrt_cuda_dnn_builder_t* b,
+                                                     tfrt_cudnn_backend_t y) {
   const tfrt_dnn_plan_form_t* form = &b->plan->base.form;
   const tfrt_cuda_dnn_operation_t* operation = &operations[form->direction];
-  tfrt_cudnn_backend_t x = tfrt_cuda_dnn_add_real(b, ID_X, &form->x);
-  tfrt_cudnn_backend_t w = tfrt_cuda_dnn_add_real(b, ID_W, &form->w);
-  tfrt_cudnn_backend_t window = tfrt_cuda_dnn_add_window(b);
+  tfrt_cudnn_backend_t x = cuda_dnn_add_real(b, ID_X, &form->x);
+  tfrt_cudnn_backend_t w = cuda_dnn_add_real(b, ID_W, &form->w);
+  tfrt_cudnn_backend_t window = cuda_dnn_add_window(b);
   tfrt_cuda_dnn_part_t part =
-      tfrt_cuda_dnn_keep_part(b, operation->type, "the operation of a convolution");
-  tfrt_cuda_dnn_set_part(b, &part, operation->x, x);
-  tfrt_cuda_dnn_set_part(b, &part, operation->w, w);
-  tfrt_cuda_dnn_set_part(b, &part, operation->y, y);
-  tfrt_cuda_dnn_set_part(b, &part, operation->window, window);
-  tfrt_cuda_dnn_set_scale(b, &part, operation->alpha, 1);
-  tfrt_cuda_dnn_set_scale(b, &part, operation->beta, 0);
-  return tfrt_cuda_dnn_end_part(b, &part);
+      cuda_dnn_keep_part(b, operation->type, "the operation of a convolution");
+  cuda_dnn_set_part(b, &part, operation->x, x);
+  cuda_dnn_set_part(b, &part, operation->w, w);
+  cuda_dnn_set_part(b, &part, operation->y, y);
+  cuda_dnn_set_part(b, &part, operation->window, window);
+  cuda_dnn_set_scale(b, &part, operation->alpha, 1);
+  cuda_dnn_set_scale(b, &part, operation->beta, 0);
+  return cuda_dnn_end_part(b, &part);
 }
 
 // An operation on each element: |to| = alpha * |from| |mode| alpha2 * |other|, which is NULL for a
@@ -267,76 +265,75 @@ typedef struct tfrt_cuda_dnn_pointwise_s {
   tfrt_cudnn_backend_t to;
 } tfrt_cuda_dnn_pointwise_t;
 
-static tfrt_cudnn_backend_t tfrt_cuda_dnn_add_pointwise(tfrt_cuda_dnn_builder_t* b,
-                                                        const tfrt_cuda_dnn_pointwise_t* p) {
+static tfrt_cudnn_backend_t cuda_dnn_add_pointwise(tfrt_cuda_dnn_builder_t* b,
+                                                   const tfrt_cuda_dnn_pointwise_t* p) {
   tfrt_cuda_dnn_part_t mode =
-      tfrt_cuda_dnn_keep_part(b, TFRT_CUDNN_BACKEND_POINTWISE, "a pointwise mode");
-  tfrt_cuda_dnn_set_int(b, &mode, TFRT_CUDNN_POINTWISE_MODE, TFRT_CUDNN_TYPE_POINTWISE_MODE,
-                        p->mode);
-  tfrt_cuda_dnn_set_int(b, &mode, TFRT_CUDNN_POINTWISE_MATH_PREC, TFRT_CUDNN_TYPE_DATA_TYPE,
-                        tfrt_cuda_dnn_math_type(&b->plan->base.form));
-  tfrt_cudnn_backend_t described = tfrt_cuda_dnn_end_part(b, &mode);
+      cuda_dnn_keep_part(b, TFRT_CUDNN_BACKEND_POINTWISE, "a pointwise mode");
+  cuda_dnn_set_int(b, &mode, TFRT_CUDNN_POINTWISE_MODE, TFRT_CUDNN_TYPE_POINTWISE_MODE, p->mode);
+  cuda_dnn_set_int(b, &mode, TFRT_CUDNN_POINTWISE_MATH_PREC, TFRT_CUDNN_TYPE_DATA_TYPE,
+                   cuda_dnn_math_type(&b->plan->base.form));
+  tfrt_cudnn_backend_t described = cuda_dnn_end_part(b, &mode);
   tfrt_cuda_dnn_part_t part =
-      tfrt_cuda_dnn_keep_part(b, TFRT_CUDNN_BACKEND_OPERATION_POINTWISE, "a pointwise operation");
-  tfrt_cuda_dnn_set_part(b, &part, TFRT_CUDNN_OPERATION_POINTWISE_PW_DESCRIPTOR, described);
-  tfrt_cuda_dnn_set_part(b, &part, TFRT_CUDNN_OPERATION_POINTWISE_XDESC, p->from);
-  tfrt_cuda_dnn_set_part(b, &part, TFRT_CUDNN_OPERATION_POINTWISE_YDESC, p->to);
-  tfrt_cuda_dnn_set_scale(b, &part, TFRT_CUDNN_OPERATION_POINTWISE_ALPHA1, p->alpha);
+      cuda_dnn_keep_part(b, TFRT_CUDNN_BACKEND_OPERATION_POINTWISE, "a pointwise operation");
+  cuda_dnn_set_part(b, &part, TFRT_CUDNN_OPERATION_POINTWISE_PW_DESCRIPTOR, described);
+  cuda_dnn_set_part(b, &part, TFRT_CUDNN_OPERATION_POINTWISE_XDESC, p->from);
+  cuda_dnn_set_part(b, &part, TFRT_CUDNN_OPERATION_POINTWISE_YDESC, p->to);
+  cuda_dnn_set_scale(b, &part, TFRT_CUDNN_OPERATION_POINTWISE_ALPHA1, p->alpha);
   if (p->other) {
-    tfrt_cuda_dnn_set_part(b, &part, TFRT_CUDNN_OPERATION_POINTWISE_BDESC, p->other);
-    tfrt_cuda_dnn_set_scale(b, &part, TFRT_CUDNN_OPERATION_POINTWISE_ALPHA2, p->alpha2);
+    cuda_dnn_set_part(b, &part, TFRT_CUDNN_OPERATION_POINTWISE_BDESC, p->other);
+    cuda_dnn_set_scale(b, &part, TFRT_CUDNN_OPERATION_POINTWISE_ALPHA2, p->alpha2);
   }
-  return tfrt_cuda_dnn_end_part(b, &part);
+  return cuda_dnn_end_part(b, &part);
 }
 
 // Adds what a fused plan does; returns how many |operations| that are.
-static int64_t tfrt_cuda_dnn_add_fused(tfrt_cuda_dnn_builder_t* b,
-                                       tfrt_cudnn_backend_t* out_operations) {
+static int64_t cuda_dnn_add_fused(tfrt_cuda_dnn_builder_t* b,
+                                  tfrt_cudnn_backend_t* out_operations) {
   const tfrt_dnn_plan_form_t* form = &b->plan->base.form;
-  int type = tfrt_cuda_dnn_math_type(form);
+  int type = cuda_dnn_math_type(form);
   bool has_relu = form->activation == TFRT_DNN_RELU;
-  tfrt_cudnn_backend_t y = tfrt_cuda_dnn_add_real(b, ID_Y, &form->y);
-  tfrt_cudnn_backend_t z = tfrt_cuda_dnn_add_real(b, ID_Z, &form->y);
-  tfrt_cudnn_backend_t bias = tfrt_cuda_dnn_add_real(b, ID_BIAS, &form->bias);
+  tfrt_cudnn_backend_t y = cuda_dnn_add_real(b, ID_Y, &form->y);
+  tfrt_cudnn_backend_t z = cuda_dnn_add_real(b, ID_Z, &form->y);
+  tfrt_cudnn_backend_t bias = cuda_dnn_add_real(b, ID_BIAS, &form->bias);
   tfrt_cudnn_backend_t convolved =
-      tfrt_cuda_dnn_add_layout(b, ID_CONVOLVED, &form->y, tfrt_cuda_dnn_sum_type(form), true);
-  tfrt_cudnn_backend_t added = tfrt_cuda_dnn_add_layout(b, ID_ADDED, &form->y, type, true);
+      cuda_dnn_add_layout(b, ID_CONVOLVED, &form->y, cuda_dnn_sum_type(form), true);
+  tfrt_cudnn_backend_t added = cuda_dnn_add_layout(b, ID_ADDED, &form->y, type, true);
   tfrt_cudnn_backend_t biased =
-      has_relu ? tfrt_cuda_dnn_add_layout(b, ID_BIASED, &form->y, type, true) : y;
-  out_operations[0] = tfrt_cuda_dnn_add_convolution(b, convolved);
-  out_operations[1] = tfrt_cuda_dnn_add_pointwise(
-      b, &(tfrt_cuda_dnn_pointwise_t){TFRT_CUDNN_POINTWISE_ADD, convolved, form->alpha, z,
-                                      form->alpha2, added});
-  out_operations[2] = tfrt_cuda_dnn_add_pointwise(
+      has_relu ? cuda_dnn_add_layout(b, ID_BIASED, &form->y, type, true) : y;
+  out_operations[0] = cuda_dnn_add_convolution(b, convolved);
+  out_operations[1] =
+      cuda_dnn_add_pointwise(b, &(tfrt_cuda_dnn_pointwise_t){TFRT_CUDNN_POINTWISE_ADD, convolved,
+                                                             form->alpha, z, form->alpha2, added});
+  out_operations[2] = cuda_dnn_add_pointwise(
       b, &(tfrt_cuda_dnn_pointwise_t){TFRT_CUDNN_POINTWISE_ADD, added, 1, bias, 1, biased});
   if (!has_relu) return 3;
-  out_operations[3] = tfrt_cuda_dnn_add_pointwise(
+  out_operations[3] = cuda_dnn_add_pointwise(
       b, &(tfrt_cuda_dnn_pointwise_t){TFRT_CUDNN_POINTWISE_RELU_FWD, biased, 1, NULL, 0, y});
   return 4;
 }
 
-static tfrt_cudnn_backend_t tfrt_cuda_dnn_add_graph(tfrt_cuda_dnn_builder_t* b,
-                                                    tfrt_cudnn_handle_t handle) {
+static tfrt_cudnn_backend_t cuda_dnn_add_graph(tfrt_cuda_dnn_builder_t* b,
+                                               tfrt_cudnn_handle_t handle) {
   const tfrt_dnn_plan_form_t* form = &b->plan->base.form;
   tfrt_cudnn_backend_t nodes[4];
   int64_t count = 1;
   if (form->is_fused) {
-    count = tfrt_cuda_dnn_add_fused(b, nodes);
+    count = cuda_dnn_add_fused(b, nodes);
   } else {
-    nodes[0] = tfrt_cuda_dnn_add_convolution(b, tfrt_cuda_dnn_add_real(b, ID_Y, &form->y));
+    nodes[0] = cuda_dnn_add_convolution(b, cuda_dnn_add_real(b, ID_Y, &form->y));
   }
   tfrt_cuda_dnn_part_t part =
-      tfrt_cuda_dnn_keep_part(b, TFRT_CUDNN_BACKEND_OPERATIONGRAPH, "a graph of operations");
-  tfrt_cuda_dnn_set(b, &part, TFRT_CUDNN_OPERATIONGRAPH_HANDLE, TFRT_CUDNN_TYPE_HANDLE, 1, &handle);
-  tfrt_cuda_dnn_set(b, &part, TFRT_CUDNN_OPERATIONGRAPH_OPS, TFRT_CUDNN_TYPE_BACKEND_DESCRIPTOR,
-                    count, nodes);
-  return tfrt_cuda_dnn_end_part(b, &part);
+      cuda_dnn_keep_part(b, TFRT_CUDNN_BACKEND_OPERATIONGRAPH, "a graph of operations");
+  cuda_dnn_set(b, &part, TFRT_CUDNN_OPERATIONGRAPH_HANDLE, TFRT_CUDNN_TYPE_HANDLE, 1, &handle);
+  cuda_dnn_set(b, &part, TFRT_CUDNN_OPERATIONGRAPH_OPS, TFRT_CUDNN_TYPE_BACKEND_DESCRIPTOR, count,
+               nodes);
+  return cuda_dnn_end_part(b, &part);
 }
 
 // --- Engines -----------------------------------------------------------------------------
 
 // Whether the type of knob |i| comes again behind it.
-static bool tfrt_cuda_dnn_comes_again(const tfrt_dnn_engine_t* engine, uint32_t i) {
+static bool cuda_dnn_comes_again(const tfrt_dnn_engine_t* engine, uint32_t i) {
   for (uint32_t k = i + 1; k < engine->knob_count; ++k) {
     if (engine->knob_types[k] == engine->knob_types[i]) return true;
   }
@@ -344,52 +341,51 @@ static bool tfrt_cuda_dnn_comes_again(const tfrt_dnn_engine_t* engine, uint32_t 
 }
 
 // Adds the choices of |engine|, as the plan's last descriptors.
-static void tfrt_cuda_dnn_add_knobs(tfrt_cuda_dnn_builder_t* b, const tfrt_dnn_engine_t* engine) {
+static void cuda_dnn_add_knobs(tfrt_cuda_dnn_builder_t* b, const tfrt_dnn_engine_t* engine) {
   for (uint32_t i = 0; i < engine->knob_count; ++i) {
-    if (tfrt_cuda_dnn_comes_again(engine, i)) continue;
+    if (cuda_dnn_comes_again(engine, i)) continue;
     tfrt_cuda_dnn_part_t part =
-        tfrt_cuda_dnn_keep_part(b, TFRT_CUDNN_BACKEND_KNOB_CHOICE, "a knob's choice");
-    tfrt_cuda_dnn_set_int(b, &part, TFRT_CUDNN_KNOB_CHOICE_KNOB_TYPE, TFRT_CUDNN_TYPE_KNOB_TYPE,
-                          (int)engine->knob_types[i]);
-    tfrt_cuda_dnn_set_long(b, &part, TFRT_CUDNN_KNOB_CHOICE_KNOB_VALUE, engine->knob_values[i]);
-    tfrt_cuda_dnn_end_part(b, &part);
+        cuda_dnn_keep_part(b, TFRT_CUDNN_BACKEND_KNOB_CHOICE, "a knob's choice");
+    cuda_dnn_set_int(b, &part, TFRT_CUDNN_KNOB_CHOICE_KNOB_TYPE, TFRT_CUDNN_TYPE_KNOB_TYPE,
+                     (int)engine->knob_types[i]);
+    cuda_dnn_set_long(b, &part, TFRT_CUDNN_KNOB_CHOICE_KNOB_VALUE, engine->knob_values[i]);
+    cuda_dnn_end_part(b, &part);
   }
 }
 
-static tfrt_cudnn_backend_t tfrt_cuda_dnn_add_config(tfrt_cuda_dnn_builder_t* b,
-                                                     const tfrt_dnn_engine_t* given,
-                                                     tfrt_cudnn_backend_t graph) {
+static tfrt_cudnn_backend_t cuda_dnn_add_config(tfrt_cuda_dnn_builder_t* b,
+                                                const tfrt_dnn_engine_t* given,
+                                                tfrt_cudnn_backend_t graph) {
   tfrt_cuda_dnn_part_t engine =
-      tfrt_cuda_dnn_keep_part(b, TFRT_CUDNN_BACKEND_ENGINE, "the engine of engine_id");
-  tfrt_cuda_dnn_set_part(b, &engine, TFRT_CUDNN_ENGINE_OPERATION_GRAPH, graph);
-  tfrt_cuda_dnn_set_long(b, &engine, TFRT_CUDNN_ENGINE_GLOBAL_INDEX, given->index);
-  tfrt_cudnn_backend_t chosen = tfrt_cuda_dnn_end_part(b, &engine);
+      cuda_dnn_keep_part(b, TFRT_CUDNN_BACKEND_ENGINE, "the engine of engine_id");
+  cuda_dnn_set_part(b, &engine, TFRT_CUDNN_ENGINE_OPERATION_GRAPH, graph);
+  cuda_dnn_set_long(b, &engine, TFRT_CUDNN_ENGINE_GLOBAL_INDEX, given->index);
+  tfrt_cudnn_backend_t chosen = cuda_dnn_end_part(b, &engine);
   const tfrt_cudnn_backend_t* knobs = b->plan->descriptors + b->plan->count;
-  tfrt_cuda_dnn_add_knobs(b, given);
+  cuda_dnn_add_knobs(b, given);
   int64_t knob_count = b->plan->descriptors + b->plan->count - knobs;
-  tfrt_cuda_dnn_part_t part = tfrt_cuda_dnn_keep_part(
-      b, TFRT_CUDNN_BACKEND_ENGINECFG, "an engine with the choices of tuning_knob_ids");
-  tfrt_cuda_dnn_set_part(b, &part, TFRT_CUDNN_ENGINECFG_ENGINE, chosen);
+  tfrt_cuda_dnn_part_t part = cuda_dnn_keep_part(b, TFRT_CUDNN_BACKEND_ENGINECFG,
+                                                 "an engine with the choices of tuning_knob_ids");
+  cuda_dnn_set_part(b, &part, TFRT_CUDNN_ENGINECFG_ENGINE, chosen);
   if (knob_count > 0) {
-    tfrt_cuda_dnn_set(b, &part, TFRT_CUDNN_ENGINECFG_KNOB_CHOICES,
-                      TFRT_CUDNN_TYPE_BACKEND_DESCRIPTOR, knob_count, knobs);
+    cuda_dnn_set(b, &part, TFRT_CUDNN_ENGINECFG_KNOB_CHOICES, TFRT_CUDNN_TYPE_BACKEND_DESCRIPTOR,
+                 knob_count, knobs);
   }
-  return tfrt_cuda_dnn_end_part(b, &part);
+  return cuda_dnn_end_part(b, &part);
 }
 
-static void tfrt_cuda_dnn_add_plan(tfrt_cuda_dnn_builder_t* b, const tfrt_dnn_engine_t* engine,
-                                   tfrt_cudnn_handle_t handle) {
+static void cuda_dnn_add_plan(tfrt_cuda_dnn_builder_t* b, const tfrt_dnn_engine_t* engine,
+                              tfrt_cudnn_handle_t handle) {
   tfrt_cuda_dnn_plan_t* plan = b->plan;
-  tfrt_cudnn_backend_t graph = tfrt_cuda_dnn_add_graph(b, handle);
-  tfrt_cudnn_backend_t config = tfrt_cuda_dnn_add_config(b, engine, graph);
-  tfrt_cuda_dnn_part_t part =
-      tfrt_cuda_dnn_keep_part(b, TFRT_CUDNN_BACKEND_EXECUTION_PLAN, "a plan");
-  tfrt_cuda_dnn_set(b, &part, TFRT_CUDNN_EXECUTION_PLAN_HANDLE, TFRT_CUDNN_TYPE_HANDLE, 1, &handle);
-  tfrt_cuda_dnn_set_part(b, &part, TFRT_CUDNN_EXECUTION_PLAN_ENGINE_CONFIG, config);
-  plan->plan = tfrt_cuda_dnn_end_part(b, &part);
+  tfrt_cudnn_backend_t graph = cuda_dnn_add_graph(b, handle);
+  tfrt_cudnn_backend_t config = cuda_dnn_add_config(b, engine, graph);
+  tfrt_cuda_dnn_part_t part = cuda_dnn_keep_part(b, TFRT_CUDNN_BACKEND_EXECUTION_PLAN, "a plan");
+  cuda_dnn_set(b, &part, TFRT_CUDNN_EXECUTION_PLAN_HANDLE, TFRT_CUDNN_TYPE_HANDLE, 1, &handle);
+  cuda_dnn_set_part(b, &part, TFRT_CUDNN_EXECUTION_PLAN_ENGINE_CONFIG, config);
+  plan->plan = cuda_dnn_end_part(b, &part);
   if (b->status) return;
   int64_t count = 0;
-  tfrt_cuda_dnn_plan_note(
+  cuda_dnn_plan_note(
       b,
       plan->backend->BackendGetAttribute(plan->plan, TFRT_CUDNN_EXECUTION_PLAN_WORKSPACE_SIZE,
                                          TFRT_CUDNN_TYPE_INT64, 1, &count, &plan->workspace_size),
@@ -399,8 +395,8 @@ static void tfrt_cuda_dnn_add_plan(tfrt_cuda_dnn_builder_t* b, const tfrt_dnn_en
 // --- Runs --------------------------------------------------------------------------------
 
 // Fills the pack |part| with |memory|.
-static void tfrt_cuda_dnn_fill_pack(tfrt_cuda_dnn_builder_t* b, const tfrt_cuda_dnn_part_t* part,
-                                    const tfrt_dnn_plan_memory_t* memory) {
+static void cuda_dnn_fill_pack(tfrt_cuda_dnn_builder_t* b, const tfrt_cuda_dnn_part_t* part,
+                               const tfrt_dnn_plan_memory_t* memory) {
   static const int64_t ids[] = {ID_X, ID_Y, ID_W, ID_Z, ID_BIAS};
   const tfrt_dnn_memory_t* memories[] = {&memory->x, &memory->y, &memory->w, &memory->z,
                                          &memory->bias};
@@ -410,37 +406,34 @@ static void tfrt_cuda_dnn_fill_pack(tfrt_cuda_dnn_builder_t* b, const tfrt_cuda_
     pointers[i] = (void*)(uintptr_t)memories[i]->address;
   }
   int64_t count = b->plan->base.form.is_fused ? 5 : 3;
-  tfrt_cuda_dnn_set(b, part, TFRT_CUDNN_VARIANT_PACK_UNIQUE_IDS, TFRT_CUDNN_TYPE_INT64, count, ids);
-  tfrt_cuda_dnn_set(b, part, TFRT_CUDNN_VARIANT_PACK_DATA_POINTERS, TFRT_CUDNN_TYPE_VOID_PTR, count,
-                    pointers);
-  tfrt_cuda_dnn_set(b, part, TFRT_CUDNN_VARIANT_PACK_WORKSPACE, TFRT_CUDNN_TYPE_VOID_PTR, 1,
-                    &workspace);
+  cuda_dnn_set(b, part, TFRT_CUDNN_VARIANT_PACK_UNIQUE_IDS, TFRT_CUDNN_TYPE_INT64, count, ids);
+  cuda_dnn_set(b, part, TFRT_CUDNN_VARIANT_PACK_DATA_POINTERS, TFRT_CUDNN_TYPE_VOID_PTR, count,
+               pointers);
+  cuda_dnn_set(b, part, TFRT_CUDNN_VARIANT_PACK_WORKSPACE, TFRT_CUDNN_TYPE_VOID_PTR, 1, &workspace);
 }
 
 // Puts the plan of |b| in |stream|, with the handle's mutex held and its context current.
-static void tfrt_cuda_dnn_execute(tfrt_cuda_dnn_builder_t* b, tfrt_cuda_dnn_t* dnn,
-                                  tfrt_device_stream_t* stream,
-                                  const tfrt_dnn_plan_memory_t* memory) {
+static void cuda_dnn_execute(tfrt_cuda_dnn_builder_t* b, tfrt_cuda_dnn_t* dnn,
+                             tfrt_device_stream_t* stream, const tfrt_dnn_plan_memory_t* memory) {
   const tfrt_cudnn_backend_api_t* backend = b->plan->backend;
   tfrt_cudnn_status_t result =
       dnn->api->SetStream(dnn->handle, tfrt_cuda_stream_of(stream)->handle);
   b->status = tfrt_cuda_dnn_status(dnn->api, dnn->base.device, result, "cudnnSetStream");
   tfrt_cuda_dnn_part_t pack =
-      tfrt_cuda_dnn_begin_part(b, TFRT_CUDNN_BACKEND_VARIANT_PACK, "the memory of a plan");
-  tfrt_cuda_dnn_fill_pack(b, &pack, memory);
-  tfrt_cuda_dnn_end_part(b, &pack);
+      cuda_dnn_begin_part(b, TFRT_CUDNN_BACKEND_VARIANT_PACK, "the memory of a plan");
+  cuda_dnn_fill_pack(b, &pack, memory);
+  cuda_dnn_end_part(b, &pack);
   if (!b->status) {
-    tfrt_cuda_dnn_plan_note(b, backend->BackendExecute(dnn->handle, b->plan->plan, pack.descriptor),
-                            "cudnnBackendExecute", "a plan");
+    cuda_dnn_plan_note(b, backend->BackendExecute(dnn->handle, b->plan->plan, pack.descriptor),
+                       "cudnnBackendExecute", "a plan");
   }
   // Only memory of the host goes here: nobody could do anything about an error.
   if (pack.descriptor) backend->BackendDestroyDescriptor(pack.descriptor);
 }
 
-static tfrt_status_t tfrt_cuda_dnn_plan_run(tfrt_device_dnn_plan_t* base,
-                                            tfrt_device_dnn_t* base_dnn,
-                                            tfrt_device_stream_t* stream,
-                                            const tfrt_dnn_plan_memory_t* memory) {
+static tfrt_status_t cuda_dnn_plan_run(tfrt_device_dnn_plan_t* base, tfrt_device_dnn_t* base_dnn,
+                                       tfrt_device_stream_t* stream,
+                                       const tfrt_dnn_plan_memory_t* memory) {
   tfrt_cuda_dnn_plan_t* plan = TFRT_CONTAINER_OF(base, tfrt_cuda_dnn_plan_t, base);
   tfrt_cuda_dnn_t* dnn = TFRT_CONTAINER_OF(base_dnn, tfrt_cuda_dnn_t, base);
   tfrt_cuda_dnn_builder_t run = {.plan = plan};
@@ -453,7 +446,7 @@ static tfrt_status_t tfrt_cuda_dnn_plan_run(tfrt_device_dnn_plan_t* base,
   }
   TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(base->device));
   tfrt_mutex_lock(&dnn->mutex);
-  tfrt_cuda_dnn_execute(&run, dnn, stream, memory);
+  cuda_dnn_execute(&run, dnn, stream, memory);
   tfrt_mutex_unlock(&dnn->mutex);
   tfrt_status_release(tfrt_cuda_leave(base->device, TFRT_CUDA_SUCCESS, ""));
   return run.status;
@@ -461,7 +454,7 @@ static tfrt_status_t tfrt_cuda_dnn_plan_run(tfrt_device_dnn_plan_t* base,
 
 // --- Life --------------------------------------------------------------------------------
 
-static void tfrt_cuda_dnn_plan_destroy(tfrt_device_dnn_plan_t* base) {
+static void cuda_dnn_plan_destroy(tfrt_device_dnn_plan_t* base) {
   tfrt_cuda_dnn_plan_t* plan = TFRT_CONTAINER_OF(base, tfrt_cuda_dnn_plan_t, base);
   tfrt_device_t* device = base->device;
   tfrt_status_t status = tfrt_cuda_enter(device);
@@ -477,8 +470,8 @@ static void tfrt_cuda_dnn_plan_destroy(tfrt_device_dnn_plan_t* base) {
 }
 
 static const tfrt_device_dnn_plan_vtable_t plan_vtable = {
-    .destroy = tfrt_cuda_dnn_plan_destroy,
-    .run = tfrt_cuda_dnn_plan_run,
+    .destroy = cuda_dnn_plan_destroy,
+    .run = cuda_dnn_plan_run,
 };
 
 tfrt_status_t tfrt_cuda_dnn_build(tfrt_device_dnn_t* base, const tfrt_dnn_plan_form_t* form,
@@ -487,7 +480,7 @@ tfrt_status_t tfrt_cuda_dnn_build(tfrt_device_dnn_t* base, const tfrt_dnn_plan_f
   tfrt_cuda_dnn_t* dnn = TFRT_CONTAINER_OF(base, tfrt_cuda_dnn_t, base);
   tfrt_device_t* device = base->device;
   const tfrt_cudnn_backend_api_t* backend;
-  TFRT_RETURN_IF_ERROR(tfrt_cuda_dnn_open_backend(tfrt_cuda_platform_of(device), &backend));
+  TFRT_RETURN_IF_ERROR(cuda_dnn_open_backend(tfrt_cuda_platform_of(device), &backend));
   size_t size = sizeof(tfrt_cuda_dnn_plan_t) +
                 (MAX_DESCRIPTORS + (size_t)engine->knob_count) * sizeof(tfrt_cudnn_backend_t);
   tfrt_cuda_dnn_plan_t* plan = tfrt_allocator_allocate_zeroed(device->platform->allocator, size);
@@ -501,7 +494,7 @@ tfrt_status_t tfrt_cuda_dnn_build(tfrt_device_dnn_t* base, const tfrt_dnn_plan_f
   builder.status = tfrt_cuda_enter(device);
   if (!builder.status) {
     tfrt_mutex_lock(&dnn->mutex);
-    tfrt_cuda_dnn_add_plan(&builder, engine, dnn->handle);
+    cuda_dnn_add_plan(&builder, engine, dnn->handle);
     tfrt_mutex_unlock(&dnn->mutex);
     tfrt_status_release(tfrt_cuda_leave(device, TFRT_CUDA_SUCCESS, ""));
   }

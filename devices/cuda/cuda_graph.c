@@ -9,12 +9,12 @@ typedef struct tfrt_cuda_graph_s {
   tfrt_cuda_graph_exec_t handle;
 } tfrt_cuda_graph_t;
 
-static tfrt_cuda_graph_t* tfrt_cuda_graph_of(tfrt_device_graph_t* graph) {
+static tfrt_cuda_graph_t* cuda_graph_of(tfrt_device_graph_t* graph) {
   return TFRT_CONTAINER_OF(graph, tfrt_cuda_graph_t, base);
 }
 
-static void tfrt_cuda_graph_destroy(tfrt_device_graph_t* base) {
-  tfrt_cuda_graph_t* graph = tfrt_cuda_graph_of(base);
+static void cuda_graph_destroy(tfrt_device_graph_t* base) {
+  tfrt_cuda_graph_t* graph = cuda_graph_of(base);
   tfrt_device_t* device = base->device;
   tfrt_status_t status = graph->handle ? tfrt_cuda_enter(device) : NULL;
   if (graph->handle && !status) {
@@ -26,17 +26,15 @@ static void tfrt_cuda_graph_destroy(tfrt_device_graph_t* base) {
   tfrt_allocator_free(device->platform->allocator, graph, sizeof(*graph));
 }
 
-static tfrt_status_t tfrt_cuda_graph_launch(tfrt_device_graph_t* graph,
-                                            tfrt_device_stream_t* stream) {
+static tfrt_status_t cuda_graph_launch(tfrt_device_graph_t* graph, tfrt_device_stream_t* stream) {
   tfrt_device_t* device = stream->device;
   TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(device));
   tfrt_cuda_result_t result = tfrt_cuda_api_of(device)->GraphLaunch(
-      tfrt_cuda_graph_of(graph)->handle, tfrt_cuda_stream_of(stream)->handle);
+      cuda_graph_of(graph)->handle, tfrt_cuda_stream_of(stream)->handle);
   return tfrt_cuda_leave(device, result, "cuGraphLaunch");
 }
 
-static const tfrt_device_graph_vtable_t graph_vtable = {tfrt_cuda_graph_destroy,
-                                                        tfrt_cuda_graph_launch};
+static const tfrt_device_graph_vtable_t graph_vtable = {cuda_graph_destroy, cuda_graph_launch};
 
 // Any thread may give work, and what other threads do meanwhile is no business of the capture.
 tfrt_status_t tfrt_cuda_stream_begin_capture(tfrt_device_stream_t* stream) {
@@ -56,10 +54,10 @@ tfrt_status_t tfrt_cuda_stream_begin_capture(tfrt_device_stream_t* stream) {
 
 // Makes |graph| ready to be launched, as |stream| has captured it, in its context. Sets |*out_call|
 // to the call that |result| is of.
-static tfrt_cuda_result_t tfrt_cuda_graph_prepare(const tfrt_cuda_api_t* api,
-                                                  tfrt_cuda_stream_handle_t stream,
-                                                  tfrt_cuda_graph_exec_t* out_handle,
-                                                  const char** out_call) {
+static tfrt_cuda_result_t cuda_graph_prepare(const tfrt_cuda_api_t* api,
+                                             tfrt_cuda_stream_handle_t stream,
+                                             tfrt_cuda_graph_exec_t* out_handle,
+                                             const char** out_call) {
   tfrt_cuda_graph_handle_t graph = NULL;
   *out_call = "cuStreamEndCapture";
   tfrt_cuda_result_t result = api->StreamEndCapture(stream, &graph);
@@ -84,7 +82,7 @@ tfrt_status_t tfrt_cuda_stream_end_capture(tfrt_device_stream_t* stream,
   tfrt_status_t status = tfrt_cuda_enter(device);
   if (!status) {
     const char* call;
-    tfrt_cuda_result_t result = tfrt_cuda_graph_prepare(
+    tfrt_cuda_result_t result = cuda_graph_prepare(
         tfrt_cuda_api_of(device), tfrt_cuda_stream_of(stream)->handle, &graph->handle, &call);
     status = tfrt_cuda_leave(device, result, call);
   }

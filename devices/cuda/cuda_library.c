@@ -19,8 +19,8 @@ typedef struct tfrt_cuda_resolver_s {
 static const char too_old[] =
     "its driver is too old: CUDA 11.3 (driver 465) or newer is needed for GPUs";
 
-static tfrt_status_t tfrt_cuda_library_find_resolver(const char* path, void* library,
-                                                     tfrt_cuda_resolver_t* out_resolver) {
+static tfrt_status_t cuda_library_find_resolver(const char* path, void* library,
+                                                tfrt_cuda_resolver_t* out_resolver) {
   *out_resolver = (tfrt_cuda_resolver_t){0};
   // A function's address comes as a data pointer: POSIX says that this is fine.
   void* second = dlsym(library, "cuGetProcAddress_v2");
@@ -33,8 +33,8 @@ static tfrt_status_t tfrt_cuda_library_find_resolver(const char* path, void* lib
 }
 
 // Sets |*out_address| to the entry point |name|, or to NULL if there is none.
-static void tfrt_cuda_resolver_find(const tfrt_cuda_resolver_t* resolver, const char* name,
-                                    int version, void** out_address) {
+static void cuda_resolver_find(const tfrt_cuda_resolver_t* resolver, const char* name, int version,
+                               void** out_address) {
   *out_address = NULL;
   int reason = 0;
   tfrt_cuda_result_t result = resolver->second
@@ -58,11 +58,11 @@ static const tfrt_cuda_entry_t entries[] = {
 #undef TFRT_CUDA_ENTRY
 };
 
-static tfrt_status_t tfrt_cuda_library_fill(const char* path, const tfrt_cuda_resolver_t* resolver,
-                                            tfrt_cuda_api_t* out_api) {
+static tfrt_status_t cuda_library_fill(const char* path, const tfrt_cuda_resolver_t* resolver,
+                                       tfrt_cuda_api_t* out_api) {
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(entries); ++i) {
     void* address;
-    tfrt_cuda_resolver_find(resolver, entries[i].name, entries[i].version, &address);
+    cuda_resolver_find(resolver, entries[i].name, entries[i].version, &address);
     if (!address && entries[i].is_required) {
       return tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "no CUDA: %s has no %s of CUDA %d.%d; %s",
                                 path, entries[i].name, entries[i].version / 1000,
@@ -84,8 +84,8 @@ tfrt_status_t tfrt_cuda_library_open(const char* path, tfrt_cuda_api_t* out_api)
                               why ? why : path);
   }
   tfrt_cuda_resolver_t resolver;
-  TFRT_RETURN_IF_ERROR(tfrt_cuda_library_find_resolver(path, library, &resolver));
-  TFRT_RETURN_IF_ERROR(tfrt_cuda_library_fill(path, &resolver, out_api));
+  TFRT_RETURN_IF_ERROR(cuda_library_find_resolver(path, library, &resolver));
+  TFRT_RETURN_IF_ERROR(cuda_library_fill(path, &resolver, out_api));
   tfrt_cuda_result_t result = out_api->Init(0);
   if (result == TFRT_CUDA_SUCCESS) return NULL;
   tfrt_status_t cause = tfrt_cuda_status(out_api, path, result, "cuInit");
@@ -97,7 +97,7 @@ tfrt_status_t tfrt_cuda_library_open(const char* path, tfrt_cuda_api_t* out_api)
 
 // --- Errors --------------------------------------------------------------------
 
-static tfrt_status_code_t tfrt_cuda_status_code(tfrt_cuda_result_t result) {
+static tfrt_status_code_t cuda_status_code(tfrt_cuda_result_t result) {
   static const struct {
     tfrt_cuda_result_t result;
     tfrt_status_code_t code;
@@ -128,8 +128,8 @@ tfrt_status_t tfrt_cuda_status(const tfrt_cuda_api_t* api, const char* where,
   const char* text = NULL;
   api->GetErrorName(result, &name);
   api->GetErrorString(result, &text);
-  return tfrt_status_create(tfrt_cuda_status_code(result), "%s: %s failed: %s (%d): %s", where,
-                            call, name ? name : "unknown error", result, text ? text : "");
+  return tfrt_status_create(cuda_status_code(result), "%s: %s failed: %s (%d): %s", where, call,
+                            name ? name : "unknown error", result, text ? text : "");
 }
 
 bool tfrt_cuda_result_is_sticky(tfrt_cuda_result_t result) {

@@ -29,19 +29,18 @@ typedef struct tfrt_cuda_function_s {
   _Atomic uint32_t shared_size;  // the limit that the driver was given
 } tfrt_cuda_function_t;
 
-static tfrt_cuda_module_t* tfrt_cuda_module_of(tfrt_device_module_t* module) {
+static tfrt_cuda_module_t* cuda_module_of(tfrt_device_module_t* module) {
   return TFRT_CONTAINER_OF(module, tfrt_cuda_module_t, base);
 }
 
 // --- Functions -----------------------------------------------------------------------
 
-static void tfrt_cuda_function_destroy(tfrt_device_function_t* base) {
+static void cuda_function_destroy(tfrt_device_function_t* base) {
   tfrt_cuda_function_t* function = TFRT_CONTAINER_OF(base, tfrt_cuda_function_t, base);
   tfrt_allocator_free(base->module->device->platform->allocator, function, sizeof(*function));
 }
 
-static const tfrt_device_function_vtable_t function_vtable = {.destroy =
-                                                                  tfrt_cuda_function_destroy};
+static const tfrt_device_function_vtable_t function_vtable = {.destroy = cuda_function_destroy};
 
 tfrt_cuda_result_t tfrt_cuda_function_prepare(tfrt_device_function_t* base, uint32_t shared_size,
                                               tfrt_cuda_function_handle_t* out_handle) {
@@ -63,8 +62,7 @@ tfrt_cuda_result_t tfrt_cuda_function_prepare(tfrt_device_function_t* base, uint
 
 // How many parameters the kernel |name| has, by the text of |module|; as many as there may be where
 // that doesn't say.
-static uint32_t tfrt_cuda_module_parameter_count(const tfrt_cuda_module_t* module,
-                                                 const char* name) {
+static uint32_t cuda_module_parameter_count(const tfrt_cuda_module_t* module, const char* name) {
   tfrt_device_image_symbol_t symbol;
   bool found = false;
   tfrt_status_t status = NULL;
@@ -78,8 +76,8 @@ static uint32_t tfrt_cuda_module_parameter_count(const tfrt_cuda_module_t* modul
 // Asks for the parameters of |function|, in its context, at most |limit|. They stay unknown to
 // older drivers. The driver doesn't say how many there are, and to ask for one more than that is an
 // error to tools that watch its calls: so it is only done for code that can't be read here.
-static void tfrt_cuda_function_read_parameters(tfrt_cuda_function_t* function,
-                                               const tfrt_cuda_api_t* api, uint32_t limit) {
+static void cuda_function_read_parameters(tfrt_cuda_function_t* function,
+                                          const tfrt_cuda_api_t* api, uint32_t limit) {
   if (!api->FuncGetParamInfo) return;
   uint32_t count = 0;
   size_t offset;
@@ -93,9 +91,9 @@ static void tfrt_cuda_function_read_parameters(tfrt_cuda_function_t* function,
 
 // Sets the handle of |function| to that of |name|, in the module's context; sets |*out_call| to
 // what the result is of.
-static tfrt_cuda_result_t tfrt_cuda_function_get(tfrt_cuda_function_t* function,
-                                                 const tfrt_cuda_module_t* module, const char* name,
-                                                 const char** out_call) {
+static tfrt_cuda_result_t cuda_function_get(tfrt_cuda_function_t* function,
+                                            const tfrt_cuda_module_t* module, const char* name,
+                                            const char** out_call) {
   const tfrt_cuda_api_t* api = tfrt_cuda_api_of(module->base.device);
   if (!module->library) {
     *out_call = "cuModuleGetFunction";
@@ -110,18 +108,17 @@ static tfrt_cuda_result_t tfrt_cuda_function_get(tfrt_cuda_function_t* function,
 }
 
 // Fills |function| in; the status is that of looking for |name|.
-static tfrt_status_t tfrt_cuda_function_find(tfrt_cuda_function_t* function,
-                                             tfrt_device_module_t* module, const char* name) {
+static tfrt_status_t cuda_function_find(tfrt_cuda_function_t* function,
+                                        tfrt_device_module_t* module, const char* name) {
   tfrt_device_t* device = module->device;
   const tfrt_cuda_api_t* api = tfrt_cuda_api_of(device);
   TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(device));
   const char* call;
-  tfrt_cuda_result_t result =
-      tfrt_cuda_function_get(function, tfrt_cuda_module_of(module), name, &call);
+  tfrt_cuda_result_t result = cuda_function_get(function, cuda_module_of(module), name, &call);
   int threads = 0;
   if (result == TFRT_CUDA_SUCCESS) {
-    tfrt_cuda_function_read_parameters(
-        function, api, tfrt_cuda_module_parameter_count(tfrt_cuda_module_of(module), name));
+    cuda_function_read_parameters(function, api,
+                                  cuda_module_parameter_count(cuda_module_of(module), name));
     api->FuncGetAttribute(&threads, TFRT_CUDA_FUNCTION_MAX_THREADS_PER_BLOCK, function->handle);
   }
   if (threads > 0) function->base.max_threads_per_block = (uint32_t)threads;
@@ -129,8 +126,8 @@ static tfrt_status_t tfrt_cuda_function_find(tfrt_cuda_function_t* function,
   return tfrt_status_take_annotate(status, "kernel %s", name);
 }
 
-static tfrt_status_t tfrt_cuda_module_function(tfrt_device_module_t* module, const char* name,
-                                               tfrt_device_function_t** out_function) {
+static tfrt_status_t cuda_module_function(tfrt_device_module_t* module, const char* name,
+                                          tfrt_device_function_t** out_function) {
   tfrt_allocator_t allocator = module->device->platform->allocator;
   tfrt_cuda_function_t* function = tfrt_allocator_allocate_zeroed(allocator, sizeof(*function));
   if (!function) return tfrt_status_out_of_memory();
@@ -141,7 +138,7 @@ static tfrt_status_t tfrt_cuda_module_function(tfrt_device_module_t* module, con
     tfrt_allocator_free(allocator, function, sizeof(*function));
     return status;
   }
-  status = tfrt_cuda_function_find(function, module, name);
+  status = cuda_function_find(function, module, name);
   if (status) {
     tfrt_device_function_release(&function->base);
     return status;
@@ -152,11 +149,11 @@ static tfrt_status_t tfrt_cuda_module_function(tfrt_device_module_t* module, con
 
 // --- Modules -------------------------------------------------------------------------
 
-static tfrt_status_t tfrt_cuda_module_global(tfrt_device_module_t* module, const char* name,
-                                             tfrt_device_address_t* out_address, size_t* out_size) {
+static tfrt_status_t cuda_module_global(tfrt_device_module_t* module, const char* name,
+                                        tfrt_device_address_t* out_address, size_t* out_size) {
   tfrt_device_t* device = module->device;
   const tfrt_cuda_api_t* api = tfrt_cuda_api_of(device);
-  const tfrt_cuda_module_t* loaded = tfrt_cuda_module_of(module);
+  const tfrt_cuda_module_t* loaded = cuda_module_of(module);
   bool is_library = loaded->library != NULL;
   TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(device));
   tfrt_cuda_result_t result =
@@ -167,13 +164,13 @@ static tfrt_status_t tfrt_cuda_module_global(tfrt_device_module_t* module, const
   return tfrt_status_take_annotate(status, "variable %s", name);
 }
 
-static void tfrt_cuda_module_free(tfrt_cuda_module_t* module, tfrt_allocator_t allocator) {
+static void cuda_module_free(tfrt_cuda_module_t* module, tfrt_allocator_t allocator) {
   if (module->text) tfrt_allocator_free(allocator, module->text, strlen(module->text) + 1);
   tfrt_allocator_free(allocator, module, sizeof(*module));
 }
 
-static void tfrt_cuda_module_destroy(tfrt_device_module_t* base) {
-  tfrt_cuda_module_t* module = tfrt_cuda_module_of(base);
+static void cuda_module_destroy(tfrt_device_module_t* base) {
+  tfrt_cuda_module_t* module = cuda_module_of(base);
   tfrt_device_t* device = base->device;
   tfrt_status_t status = tfrt_cuda_enter(device);
   if (!status) {
@@ -183,21 +180,20 @@ static void tfrt_cuda_module_destroy(tfrt_device_module_t* base) {
                  : tfrt_cuda_leave(device, api->ModuleUnload(module->handle), "cuModuleUnload");
   }
   tfrt_status_release(status);
-  tfrt_cuda_module_free(module, device->platform->allocator);
+  cuda_module_free(module, device->platform->allocator);
 }
 
-static const tfrt_device_module_vtable_t module_vtable = {
-    tfrt_cuda_module_destroy, tfrt_cuda_module_function, tfrt_cuda_module_global};
+static const tfrt_device_module_vtable_t module_vtable = {cuda_module_destroy, cuda_module_function,
+                                                          cuda_module_global};
 
-static bool tfrt_cuda_has_libraries(const tfrt_cuda_api_t* api) {
+static bool cuda_has_libraries(const tfrt_cuda_api_t* api) {
   return api->LibraryLoadData && api->LibraryUnload && api->LibraryGetModule &&
          api->LibraryGetKernel && api->LibraryGetGlobal && api->KernelGetFunction;
 }
 
 // Lets the driver look at the library of |module|, which goes if there is something wrong with it:
 // what the driver's compiler says of it lands in the log that it was loaded with.
-static tfrt_cuda_result_t tfrt_cuda_module_look(tfrt_cuda_module_t* module,
-                                                const tfrt_cuda_api_t* api) {
+static tfrt_cuda_result_t cuda_module_look(tfrt_cuda_module_t* module, const tfrt_cuda_api_t* api) {
   tfrt_cuda_module_handle_t looked_at;
   tfrt_cuda_result_t result = api->LibraryGetModule(&looked_at, module->library);
   if (result != TFRT_CUDA_SUCCESS) {
@@ -210,17 +206,17 @@ static tfrt_cuda_result_t tfrt_cuda_module_look(tfrt_cuda_module_t* module,
 
 // Loads |image| as a library, or as a module where there are none; sets |*out_call| to what the
 // result is of.
-static tfrt_cuda_result_t tfrt_cuda_module_load_image(tfrt_cuda_module_t* module,
-                                                      const tfrt_cuda_api_t* api, const char* image,
-                                                      int* options, void** values, unsigned count,
-                                                      const char** out_call) {
-  if (tfrt_cuda_has_libraries(api)) {
+static tfrt_cuda_result_t cuda_module_load_image(tfrt_cuda_module_t* module,
+                                                 const tfrt_cuda_api_t* api, const char* image,
+                                                 int* options, void** values, unsigned count,
+                                                 const char** out_call) {
+  if (cuda_has_libraries(api)) {
     *out_call = "cuLibraryLoadData";
     tfrt_cuda_result_t result =
         api->LibraryLoadData(&module->library, image, options, values, count, NULL, NULL, 0);
     if (result == TFRT_CUDA_SUCCESS) {
       *out_call = "cuLibraryGetModule";
-      return tfrt_cuda_module_look(module, api);
+      return cuda_module_look(module, api);
     }
     module->library = NULL;
     if (result != TFRT_CUDA_ERROR_NOT_SUPPORTED) return result;
@@ -230,16 +226,16 @@ static tfrt_cuda_result_t tfrt_cuda_module_load_image(tfrt_cuda_module_t* module
 }
 
 // Loads |image|; an error has what the driver's compiler says of it.
-static tfrt_status_t tfrt_cuda_module_load(tfrt_cuda_module_t* module, tfrt_device_t* device,
-                                           const char* image) {
+static tfrt_status_t cuda_module_load(tfrt_cuda_module_t* module, tfrt_device_t* device,
+                                      const char* image) {
   char log[TFRT_CUDA_LOG_SIZE] = "";
   int options[] = {TFRT_CUDA_JIT_ERROR_LOG_BUFFER, TFRT_CUDA_JIT_ERROR_LOG_BUFFER_SIZE};
   // The driver takes a number here as if it were a pointer.
   void* values[] = {log, (void*)(uintptr_t)sizeof(log)};
   const char* call;
   TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(device));
-  tfrt_cuda_result_t result = tfrt_cuda_module_load_image(module, tfrt_cuda_api_of(device), image,
-                                                          options, values, 2, &call);
+  tfrt_cuda_result_t result =
+      cuda_module_load_image(module, tfrt_cuda_api_of(device), image, options, values, 2, &call);
   tfrt_status_t status = tfrt_cuda_leave(device, result, call);
   log[sizeof(log) - 1] = '\0';
   log[strcspn(log, "\n")] = '\0';
@@ -261,9 +257,9 @@ tfrt_status_t tfrt_cuda_device_load_module(tfrt_device_t* device, const char* im
     module->text = tfrt_allocator_copy_string(allocator, image, size);
     if (!module->text) status = tfrt_status_out_of_memory();
   }
-  if (!status) status = tfrt_cuda_module_load(module, device, image);
+  if (!status) status = cuda_module_load(module, device, image);
   if (status) {
-    tfrt_cuda_module_free(module, allocator);
+    cuda_module_free(module, allocator);
     return status;
   }
   tfrt_device_module_initialize(&module->base, &module_vtable, device);

@@ -47,7 +47,7 @@ tfrt_status_t tfrt_cuda_nccl_status(const char* where, tfrt_nccl_result_t result
 // --- Calls -------------------------------------------------------------------------------
 
 // The caller has checked that |dtype| is one of these types.
-static int tfrt_cuda_nccl_type(tfrt_dtype_t dtype) {
+static int cuda_nccl_type(tfrt_dtype_t dtype) {
   switch (dtype) {
     case TFRT_DTYPE_I8:
       return TFRT_NCCL_INT8;
@@ -72,7 +72,7 @@ static int tfrt_cuda_nccl_type(tfrt_dtype_t dtype) {
   }
 }
 
-static int tfrt_cuda_nccl_reduction(tfrt_ccl_reduction_t reduction) {
+static int cuda_nccl_reduction(tfrt_ccl_reduction_t reduction) {
   static const int numbers[] = {[TFRT_CCL_SUM] = TFRT_NCCL_SUM,
                                 [TFRT_CCL_PRODUCT] = TFRT_NCCL_PRODUCT,
                                 [TFRT_CCL_MAX] = TFRT_NCCL_MAX,
@@ -82,13 +82,13 @@ static int tfrt_cuda_nccl_reduction(tfrt_ccl_reduction_t reduction) {
 }
 
 // Adds |call| to the group that was begun; |where| is the device's name.
-static tfrt_status_t tfrt_cuda_nccl_call(const tfrt_nccl_api_t* api, tfrt_nccl_comm_t comm,
-                                         const tfrt_ccl_call_t* call,
-                                         tfrt_cuda_stream_handle_t stream, const char* where) {
+static tfrt_status_t cuda_nccl_call(const tfrt_nccl_api_t* api, tfrt_nccl_comm_t comm,
+                                    const tfrt_ccl_call_t* call, tfrt_cuda_stream_handle_t stream,
+                                    const char* where) {
   const void* source = (const void*)(uintptr_t)call->source;
   void* target = (void*)(uintptr_t)call->target;
-  int type = tfrt_cuda_nccl_type(call->dtype);
-  int reduction = tfrt_cuda_nccl_reduction(call->reduction);
+  int type = cuda_nccl_type(call->dtype);
+  int reduction = cuda_nccl_reduction(call->reduction);
   switch (call->kind) {
     case TFRT_CCL_ALL_GATHER:
       return tfrt_cuda_nccl_status(
@@ -130,7 +130,7 @@ tfrt_status_t tfrt_cuda_nccl_give(const tfrt_nccl_api_t* api, tfrt_nccl_comm_t c
   tfrt_status_t status = tfrt_cuda_nccl_status(device->name, api->GroupStart(), "ncclGroupStart");
   if (!status) {
     for (size_t i = 0; i < work->count && !status; ++i) {
-      status = tfrt_cuda_nccl_call(api, comm, &work->calls[i], stream, device->name);
+      status = cuda_nccl_call(api, comm, &work->calls[i], stream, device->name);
     }
     // A group that was begun is ended, also after an error, which it then repeats.
     tfrt_status_t end = tfrt_cuda_nccl_status(device->name, api->GroupEnd(), "ncclGroupEnd");

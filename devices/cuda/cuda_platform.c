@@ -13,8 +13,8 @@
 
 // The status of |result|. An error that sticks loses |device|. The caller then gets the error that
 // |device| was lost with, even if another call saw that first.
-static tfrt_status_t tfrt_cuda_judge(tfrt_device_t* device, tfrt_cuda_result_t result,
-                                     const char* call) {
+static tfrt_status_t cuda_judge(tfrt_device_t* device, tfrt_cuda_result_t result,
+                                const char* call) {
   tfrt_status_t status = tfrt_cuda_status(tfrt_cuda_api_of(device), device->name, result, call);
   if (!status || !tfrt_cuda_result_is_sticky(result)) return status;
   tfrt_device_lose(device, status);
@@ -25,19 +25,19 @@ static tfrt_status_t tfrt_cuda_judge(tfrt_device_t* device, tfrt_cuda_result_t r
 tfrt_status_t tfrt_cuda_enter(tfrt_device_t* device) {
   tfrt_cuda_result_t result =
       tfrt_cuda_api_of(device)->CtxPushCurrent(tfrt_cuda_device_of(device)->context);
-  return tfrt_cuda_judge(device, result, "cuCtxPushCurrent");
+  return cuda_judge(device, result, "cuCtxPushCurrent");
 }
 
 tfrt_status_t tfrt_cuda_leave(tfrt_device_t* device, tfrt_cuda_result_t result, const char* call) {
   tfrt_cuda_context_t context;
   tfrt_cuda_api_of(device)->CtxPopCurrent(&context);
-  return tfrt_cuda_judge(device, result, call);
+  return cuda_judge(device, result, call);
 }
 
 // --- Memory ----------------------------------------------------------------------
 
-static tfrt_status_t tfrt_cuda_device_allocate(tfrt_device_t* device, tfrt_device_space_t space,
-                                               size_t size, tfrt_device_address_t* out_address) {
+static tfrt_status_t cuda_device_allocate(tfrt_device_t* device, tfrt_device_space_t space,
+                                          size_t size, tfrt_device_address_t* out_address) {
   const tfrt_cuda_api_t* api = tfrt_cuda_api_of(device);
   TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(device));
   if (space == TFRT_DEVICE_SPACE_DEVICE) {
@@ -49,8 +49,8 @@ static tfrt_status_t tfrt_cuda_device_allocate(tfrt_device_t* device, tfrt_devic
   return tfrt_cuda_leave(device, result, "cuMemHostAlloc");
 }
 
-static tfrt_status_t tfrt_cuda_device_deallocate(tfrt_device_t* device, tfrt_device_space_t space,
-                                                 tfrt_device_address_t address, size_t size) {
+static tfrt_status_t cuda_device_deallocate(tfrt_device_t* device, tfrt_device_space_t space,
+                                            tfrt_device_address_t address, size_t size) {
   (void)size;
   const tfrt_cuda_api_t* api = tfrt_cuda_api_of(device);
   TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(device));
@@ -60,7 +60,7 @@ static tfrt_status_t tfrt_cuda_device_deallocate(tfrt_device_t* device, tfrt_dev
   return tfrt_cuda_leave(device, api->MemFreeHost((void*)(uintptr_t)address), "cuMemFreeHost");
 }
 
-static tfrt_status_t tfrt_cuda_device_pin(tfrt_device_t* device, void* data, size_t size) {
+static tfrt_status_t cuda_device_pin(tfrt_device_t* device, void* data, size_t size) {
   if (!tfrt_cuda_device_of(device)->can_register) {
     return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
                               "%s can't use the host's addresses of memory that is pinned later: "
@@ -73,7 +73,7 @@ static tfrt_status_t tfrt_cuda_device_pin(tfrt_device_t* device, void* data, siz
   return tfrt_cuda_leave(device, result, "cuMemHostRegister");
 }
 
-static tfrt_status_t tfrt_cuda_device_unpin(tfrt_device_t* device, void* data, size_t size) {
+static tfrt_status_t cuda_device_unpin(tfrt_device_t* device, void* data, size_t size) {
   (void)size;
   TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(device));
   return tfrt_cuda_leave(device, tfrt_cuda_api_of(device)->MemHostUnregister(data),
@@ -81,7 +81,7 @@ static tfrt_status_t tfrt_cuda_device_unpin(tfrt_device_t* device, void* data, s
 }
 
 // Lets |device| reach the memory of |peer|: what is allocated as such, and its pool.
-static tfrt_status_t tfrt_cuda_device_reach(tfrt_cuda_device_t* device, tfrt_cuda_device_t* peer) {
+static tfrt_status_t cuda_device_reach(tfrt_cuda_device_t* device, tfrt_cuda_device_t* peer) {
   const tfrt_cuda_api_t* api = tfrt_cuda_api_of(&device->base);
   TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(&device->base));
   tfrt_cuda_result_t result = api->CtxEnablePeerAccess(peer->context, 0);
@@ -90,8 +90,8 @@ static tfrt_status_t tfrt_cuda_device_reach(tfrt_cuda_device_t* device, tfrt_cud
   return peer->pool ? tfrt_cuda_pool_give_access(&peer->base, peer->pool, device) : NULL;
 }
 
-static tfrt_status_t tfrt_cuda_device_can_copy_from(tfrt_device_t* base, tfrt_device_t* base_peer,
-                                                    bool* out_can) {
+static tfrt_status_t cuda_device_can_copy_from(tfrt_device_t* base, tfrt_device_t* base_peer,
+                                               bool* out_can) {
   const tfrt_cuda_api_t* api = tfrt_cuda_api_of(base);
   tfrt_cuda_device_t* device = tfrt_cuda_device_of(base);
   tfrt_cuda_device_t* peer = tfrt_cuda_device_of(base_peer);
@@ -106,10 +106,10 @@ static tfrt_status_t tfrt_cuda_device_can_copy_from(tfrt_device_t* base, tfrt_de
   if (result == TFRT_CUDA_SUCCESS) {
     result = api->DeviceCanAccessPeer(&back, peer->id, device->id);
   }
-  TFRT_RETURN_IF_ERROR(tfrt_cuda_judge(base, result, "cuDeviceCanAccessPeer"));
+  TFRT_RETURN_IF_ERROR(cuda_judge(base, result, "cuDeviceCanAccessPeer"));
   if (!there || !back) return NULL;
-  TFRT_RETURN_IF_ERROR(tfrt_cuda_device_reach(device, peer));
-  TFRT_RETURN_IF_ERROR(tfrt_cuda_device_reach(peer, device));
+  TFRT_RETURN_IF_ERROR(cuda_device_reach(device, peer));
+  TFRT_RETURN_IF_ERROR(cuda_device_reach(peer, device));
   atomic_fetch_or_explicit(&device->known_peers, bit, memory_order_relaxed);
   *out_can = true;
   return NULL;
@@ -118,7 +118,7 @@ static tfrt_status_t tfrt_cuda_device_can_copy_from(tfrt_device_t* base, tfrt_de
 // --- Devices -----------------------------------------------------------------------
 
 // Destroys the device's own pool. In the device's context.
-static tfrt_cuda_result_t tfrt_cuda_device_destroy_pool(tfrt_cuda_device_t* device) {
+static tfrt_cuda_result_t cuda_device_destroy_pool(tfrt_cuda_device_t* device) {
   tfrt_cuda_result_t result = tfrt_cuda_api_of(&device->base)->MemPoolDestroy(device->pool);
   close(device->pool_descriptor);
   device->has_own_pool = false;
@@ -126,14 +126,14 @@ static tfrt_cuda_result_t tfrt_cuda_device_destroy_pool(tfrt_cuda_device_t* devi
   return result;
 }
 
-static void tfrt_cuda_device_destroy(tfrt_device_t* base) {
+static void cuda_device_destroy(tfrt_device_t* base) {
   tfrt_cuda_device_t* device = tfrt_cuda_device_of(base);
   if (!device->is_open) return;
   if (device->has_own_pool) {
     // Ignores an error: with the context of a lost device its pools go, too.
     tfrt_status_t status = tfrt_cuda_enter(base);
     if (!status) {
-      status = tfrt_cuda_leave(base, tfrt_cuda_device_destroy_pool(device), "cuMemPoolDestroy");
+      status = tfrt_cuda_leave(base, cuda_device_destroy_pool(device), "cuMemPoolDestroy");
     }
     tfrt_status_release(status);
   }
@@ -142,15 +142,15 @@ static void tfrt_cuda_device_destroy(tfrt_device_t* base) {
 }
 
 static const tfrt_device_vtable_t device_vtable = {
-    .destroy = tfrt_cuda_device_destroy,
-    .allocate = tfrt_cuda_device_allocate,
-    .deallocate = tfrt_cuda_device_deallocate,
-    .pin = tfrt_cuda_device_pin,
-    .unpin = tfrt_cuda_device_unpin,
+    .destroy = cuda_device_destroy,
+    .allocate = cuda_device_allocate,
+    .deallocate = cuda_device_deallocate,
+    .pin = cuda_device_pin,
+    .unpin = cuda_device_unpin,
     .create_stream = tfrt_cuda_device_create_stream,
     .create_event = tfrt_cuda_device_create_event,
     .load_module = tfrt_cuda_device_load_module,
-    .can_copy_from = tfrt_cuda_device_can_copy_from,
+    .can_copy_from = cuda_device_can_copy_from,
     .create_blas = tfrt_cuda_device_create_blas,
     .create_dnn = tfrt_cuda_device_create_dnn,
     .create_ccl = tfrt_cuda_device_create_ccl,
@@ -158,45 +158,43 @@ static const tfrt_device_vtable_t device_vtable = {
 };
 
 // The driver's value of |attribute|; 0 if the driver doesn't know that attribute.
-static uint32_t tfrt_cuda_device_attribute(const tfrt_cuda_device_t* device, int attribute) {
+static uint32_t cuda_device_attribute(const tfrt_cuda_device_t* device, int attribute) {
   int value = 0;
   tfrt_cuda_result_t result =
       tfrt_cuda_api_of(&device->base)->DeviceGetAttribute(&value, attribute, device->id);
   return result == TFRT_CUDA_SUCCESS && value > 0 ? (uint32_t)value : 0;
 }
 
-static tfrt_status_t tfrt_cuda_device_read_properties(tfrt_cuda_device_t* device) {
+static tfrt_status_t cuda_device_read_properties(tfrt_cuda_device_t* device) {
   const tfrt_cuda_api_t* api = tfrt_cuda_api_of(&device->base);
   tfrt_device_properties_t* p = &device->base.properties;
   size_t size = 0;
   tfrt_cuda_result_t result = api->DeviceGetName(p->model, sizeof(p->model), device->id);
   if (result == TFRT_CUDA_SUCCESS) result = api->DeviceTotalMem(&size, device->id);
   p->memory_size = size;
-  p->architecture = 10 * tfrt_cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_CAPABILITY_MAJOR) +
-                    tfrt_cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_CAPABILITY_MINOR);
-  p->multiprocessor_count =
-      tfrt_cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  p->architecture = 10 * cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_CAPABILITY_MAJOR) +
+                    cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_CAPABILITY_MINOR);
+  p->multiprocessor_count = cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_MULTIPROCESSOR_COUNT);
   p->max_threads_per_block =
-      tfrt_cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+      cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
   for (int i = 0; i < 3; ++i) {
-    p->max_block[i] = tfrt_cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_MAX_BLOCK_X + i);
-    p->max_grid[i] = tfrt_cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_MAX_GRID_X + i);
+    p->max_block[i] = cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_MAX_BLOCK_X + i);
+    p->max_grid[i] = cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_MAX_GRID_X + i);
   }
-  p->max_shared_size =
-      tfrt_cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_MAX_SHARED_SIZE_OPTIN);
+  p->max_shared_size = cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_MAX_SHARED_SIZE_OPTIN);
   p->has_cooperative_launch =
-      tfrt_cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_COOPERATIVE_LAUNCH) != 0;
-  p->has_clusters = api->LaunchKernelEx &&
-                    tfrt_cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_CLUSTER_LAUNCH) != 0;
+      cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_COOPERATIVE_LAUNCH) != 0;
+  p->has_clusters =
+      api->LaunchKernelEx && cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_CLUSTER_LAUNCH) != 0;
   device->can_register =
-      tfrt_cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_REGISTERED_HOST_POINTER) != 0;
-  return tfrt_cuda_judge(&device->base, result, "cuDeviceGetName");
+      cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_REGISTERED_HOST_POINTER) != 0;
+  return cuda_judge(&device->base, result, "cuDeviceGetName");
 }
 
 // Exports |pool|, which is new, for good. Users report that drivers describe a block
 // (cuMemPoolExportPointer) only of a pool that was exported; NVIDIA's documentation doesn't say so.
 // Returns the descriptor, or -1.
-static int tfrt_cuda_device_export_pool(const tfrt_cuda_api_t* api, tfrt_cuda_pool_t pool) {
+static int cuda_device_export_pool(const tfrt_cuda_api_t* api, tfrt_cuda_pool_t pool) {
   int descriptor = -1;
   tfrt_cuda_result_t result =
       api->MemPoolExportToShareableHandle(&descriptor, pool, TFRT_CUDA_HANDLE_DESCRIPTOR, 0);
@@ -208,12 +206,12 @@ static int tfrt_cuda_device_export_pool(const tfrt_cuda_api_t* api, tfrt_cuda_po
 
 // Makes a pool whose memory other processes can be given; NULL if that can't be had. In the
 // device's context.
-static tfrt_cuda_pool_t tfrt_cuda_device_create_pool(tfrt_cuda_device_t* device) {
+static tfrt_cuda_pool_t cuda_device_create_pool(tfrt_cuda_device_t* device) {
   const tfrt_cuda_api_t* api = tfrt_cuda_api_of(&device->base);
   bool can_share = api->MemPoolCreate && api->MemPoolDestroy && api->MemAllocFromPoolAsync &&
                    api->MemPoolExportToShareableHandle && api->MemPoolImportFromShareableHandle &&
                    api->MemPoolExportPointer && api->MemPoolImportPointer && api->DeviceGetUuid &&
-                   (tfrt_cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_POOL_HANDLE_TYPES) &
+                   (cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_POOL_HANDLE_TYPES) &
                     TFRT_CUDA_HANDLE_DESCRIPTOR) != 0;
   const tfrt_cuda_pool_options_t options = {.allocation_type = TFRT_CUDA_ALLOCATION_PINNED,
                                             .handle_types = TFRT_CUDA_HANDLE_DESCRIPTOR,
@@ -221,14 +219,14 @@ static tfrt_cuda_pool_t tfrt_cuda_device_create_pool(tfrt_cuda_device_t* device)
                                             .location_id = device->id};
   tfrt_cuda_pool_t pool = NULL;
   if (!can_share || api->MemPoolCreate(&pool, &options) != TFRT_CUDA_SUCCESS) return NULL;
-  device->pool_descriptor = tfrt_cuda_device_export_pool(api, pool);
+  device->pool_descriptor = cuda_device_export_pool(api, pool);
   if (device->pool_descriptor >= 0) return pool;
   api->MemPoolDestroy(pool);
   return NULL;
 }
 
 // Tells |pool| to keep what is freed; returns whether it does.
-static bool tfrt_cuda_pool_keep(const tfrt_cuda_api_t* api, tfrt_cuda_pool_t pool) {
+static bool cuda_pool_keep(const tfrt_cuda_api_t* api, tfrt_cuda_pool_t pool) {
   uint64_t threshold = UINT64_MAX;
   return api->MemPoolSetAttribute(pool, TFRT_CUDA_POOL_RELEASE_THRESHOLD, &threshold) ==
          TFRT_CUDA_SUCCESS;
@@ -237,27 +235,27 @@ static bool tfrt_cuda_pool_keep(const tfrt_cuda_api_t* api, tfrt_cuda_pool_t poo
 // Finds the device's pool; without one there is none. A pool of our own comes first: the driver
 // shares no memory of the device's default one. That one does all else, wherever the driver makes
 // or exports no other: in some containers, and on virtual GPUs. In the device's context.
-static void tfrt_cuda_device_find_pool(tfrt_cuda_device_t* device) {
+static void cuda_device_find_pool(tfrt_cuda_device_t* device) {
   const tfrt_cuda_api_t* api = tfrt_cuda_api_of(&device->base);
   bool has_pools = api->MemAllocAsync && api->MemFreeAsync && api->DeviceGetDefaultMemPool &&
                    api->MemPoolSetAttribute && api->MemPoolSetAccess &&
-                   tfrt_cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_MEMORY_POOLS) != 0;
+                   cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_MEMORY_POOLS) != 0;
   if (!has_pools) return;
-  device->pool = tfrt_cuda_device_create_pool(device);
+  device->pool = cuda_device_create_pool(device);
   device->has_own_pool = device->pool != NULL;
-  if (device->has_own_pool && !tfrt_cuda_pool_keep(api, device->pool)) {
-    tfrt_cuda_device_destroy_pool(device);
+  if (device->has_own_pool && !cuda_pool_keep(api, device->pool)) {
+    cuda_device_destroy_pool(device);
   }
   bool is_there = device->has_own_pool ||
                   (api->DeviceGetDefaultMemPool(&device->pool, device->id) == TFRT_CUDA_SUCCESS &&
-                   tfrt_cuda_pool_keep(api, device->pool));
+                   cuda_pool_keep(api, device->pool));
   device->base.properties.has_pools = is_there;
   if (device->has_own_pool) device->base.sharing = &tfrt_cuda_sharing;
   if (!is_there) device->pool = NULL;
 }
 
 // Asks for the priorities of launches, which older drivers don't have.
-static void tfrt_cuda_device_find_priorities(tfrt_cuda_device_t* device) {
+static void cuda_device_find_priorities(tfrt_cuda_device_t* device) {
   const tfrt_cuda_api_t* api = tfrt_cuda_api_of(&device->base);
   int version = 0;
   int last = 0;
@@ -275,16 +273,15 @@ static void tfrt_cuda_device_find_priorities(tfrt_cuda_device_t* device) {
   tfrt_status_release(status);
 }
 
-static tfrt_status_t tfrt_cuda_device_open(tfrt_cuda_device_t* device,
-                                           tfrt_cuda_platform_t* platform, uint32_t ordinal) {
+static tfrt_status_t cuda_device_open(tfrt_cuda_device_t* device, tfrt_cuda_platform_t* platform,
+                                      uint32_t ordinal) {
   const tfrt_cuda_api_t* api = &platform->api;
   tfrt_device_initialize(&device->base, &device_vtable, &platform->base, ordinal);
   tfrt_status_t status =
-      tfrt_cuda_judge(&device->base, api->DeviceGet(&device->id, (int)ordinal), "cuDeviceGet");
-  if (!status) status = tfrt_cuda_device_read_properties(device);
+      cuda_judge(&device->base, api->DeviceGet(&device->id, (int)ordinal), "cuDeviceGet");
+  if (!status) status = cuda_device_read_properties(device);
   if (!status) {
-    status =
-        tfrt_cuda_judge(&device->base, api->DevicePrimaryCtxRetain(&device->context, device->id),
+    status = cuda_judge(&device->base, api->DevicePrimaryCtxRetain(&device->context, device->id),
                         "cuDevicePrimaryCtxRetain");
   }
   if (status) {
@@ -294,35 +291,35 @@ static tfrt_status_t tfrt_cuda_device_open(tfrt_cuda_device_t* device,
   // Without a context there is no pool, and the first work says why.
   status = tfrt_cuda_enter(&device->base);
   if (!status) {
-    tfrt_cuda_device_find_pool(device);
+    cuda_device_find_pool(device);
     status = tfrt_cuda_leave(&device->base, TFRT_CUDA_SUCCESS, "");
   }
   tfrt_status_release(status);
-  tfrt_cuda_device_find_priorities(device);
+  cuda_device_find_priorities(device);
   device->is_open = true;
   return NULL;
 }
 
 // --- The platform --------------------------------------------------------------------
 
-static void tfrt_cuda_platform_destroy(tfrt_device_platform_t* base);
+static void cuda_platform_destroy(tfrt_device_platform_t* base);
 
-static void tfrt_cuda_platform_destroy_later(tfrt_task_t* task) {
-  tfrt_cuda_platform_destroy(&TFRT_CONTAINER_OF(task, tfrt_cuda_platform_t, destroy_task)->base);
+static void cuda_platform_destroy_later(tfrt_task_t* task) {
+  cuda_platform_destroy(&TFRT_CONTAINER_OF(task, tfrt_cuda_platform_t, destroy_task)->base);
 }
 
-static void tfrt_cuda_platform_destroy(tfrt_device_platform_t* base) {
+static void cuda_platform_destroy(tfrt_device_platform_t* base) {
   tfrt_cuda_platform_t* platform = TFRT_CONTAINER_OF(base, tfrt_cuda_platform_t, base);
   // A thread of the poller can't wait for its own end.
   if (tfrt_cuda_poller_is_here(&platform->poller)) {
-    tfrt_task_initialize(&platform->destroy_task, tfrt_cuda_platform_destroy_later);
+    tfrt_task_initialize(&platform->destroy_task, cuda_platform_destroy_later);
     tfrt_work_queue_add_task(base->work_queue, &platform->destroy_task);
     return;
   }
   tfrt_allocator_t allocator = base->allocator;
   tfrt_cuda_poller_deinitialize(&platform->poller);
   for (uint32_t i = 0; i < base->device_count; ++i) {
-    if (platform->devices[i].is_open) tfrt_cuda_device_destroy(&platform->devices[i].base);
+    if (platform->devices[i].is_open) cuda_device_destroy(&platform->devices[i].base);
   }
   tfrt_allocator_free(allocator, platform->devices,
                       base->device_count * sizeof(*platform->devices));
@@ -332,12 +329,12 @@ static void tfrt_cuda_platform_destroy(tfrt_device_platform_t* base) {
   tfrt_allocator_free(allocator, platform, sizeof(*platform));
 }
 
-static tfrt_status_t tfrt_cuda_platform_device(tfrt_device_platform_t* base, uint32_t ordinal,
-                                               tfrt_device_t** out_device) {
+static tfrt_status_t cuda_platform_device(tfrt_device_platform_t* base, uint32_t ordinal,
+                                          tfrt_device_t** out_device) {
   tfrt_cuda_platform_t* platform = TFRT_CONTAINER_OF(base, tfrt_cuda_platform_t, base);
   tfrt_cuda_device_t* device = &platform->devices[ordinal];
   tfrt_mutex_lock(&platform->mutex);
-  tfrt_status_t status = device->is_open ? NULL : tfrt_cuda_device_open(device, platform, ordinal);
+  tfrt_status_t status = device->is_open ? NULL : cuda_device_open(device, platform, ordinal);
   tfrt_mutex_unlock(&platform->mutex);
   if (!status) *out_device = &device->base;
   return status;
@@ -357,8 +354,8 @@ tfrt_status_t tfrt_cuda_platform_open(tfrt_cuda_platform_t* platform,
 }
 
 static const tfrt_device_platform_vtable_t platform_vtable = {
-    .destroy = tfrt_cuda_platform_destroy,
-    .device = tfrt_cuda_platform_device,
+    .destroy = cuda_platform_destroy,
+    .device = cuda_platform_device,
     .create_ccl_id = tfrt_cuda_platform_create_ccl_id,
 };
 

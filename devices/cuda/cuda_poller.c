@@ -29,12 +29,12 @@ void tfrt_cuda_poller_deinitialize(tfrt_cuda_poller_t* poller) {
   tfrt_mutex_deinitialize(&poller->mutex);
 }
 
-static int64_t tfrt_cuda_poller_now(void) { return tfrt_clock_now_ns(tfrt_clock_system()); }
+static int64_t cuda_poller_now(void) { return tfrt_clock_now_ns(tfrt_clock_system()); }
 
 // Moves what has come to the set, with the mutex held; returns when to look at it.
-static int64_t tfrt_cuda_poller_take(tfrt_cuda_poller_t* poller) {
+static int64_t cuda_poller_take(tfrt_cuda_poller_t* poller) {
   if (!tfrt_list_is_empty(&poller->incoming)) {
-    int64_t now_ns = tfrt_cuda_poller_now();
+    int64_t now_ns = cuda_poller_now();
     for (tfrt_list_link_t* l; (l = tfrt_list_pop_front(&poller->incoming));) {
       tfrt_cuda_poll_set_add(&poller->set, TFRT_CONTAINER_OF(l, tfrt_cuda_poll_t, link), now_ns);
     }
@@ -44,11 +44,11 @@ static int64_t tfrt_cuda_poller_take(tfrt_cuda_poller_t* poller) {
 
 // Waits until it is time to look at the set. Returns false when there is nothing more to look at,
 // ever.
-static bool tfrt_cuda_poller_wait(tfrt_cuda_poller_t* poller) {
+static bool cuda_poller_wait(tfrt_cuda_poller_t* poller) {
   bool in_time = true;
   tfrt_mutex_lock(&poller->mutex);
-  int64_t next_ns = tfrt_cuda_poller_take(poller);
-  while (in_time && next_ns > tfrt_cuda_poller_now()) {
+  int64_t next_ns = cuda_poller_take(poller);
+  while (in_time && next_ns > cuda_poller_now()) {
     poller->wakes_ns = next_ns;
     if (next_ns < TFRT_TIME_INFINITE) {
       in_time = tfrt_condition_wait_until(&poller->condition, &poller->mutex, next_ns);
@@ -57,7 +57,7 @@ static bool tfrt_cuda_poller_wait(tfrt_cuda_poller_t* poller) {
     } else {
       break;
     }
-    next_ns = tfrt_cuda_poller_take(poller);
+    next_ns = cuda_poller_take(poller);
   }
   poller->wakes_ns = 0;
   tfrt_mutex_unlock(&poller->mutex);
@@ -65,9 +65,9 @@ static bool tfrt_cuda_poller_wait(tfrt_cuda_poller_t* poller) {
 }
 
 // Asks until something is over, and moves it to |over|; nothing, if nothing more will be.
-static void tfrt_cuda_poller_ask(tfrt_cuda_poller_t* poller, tfrt_list_link_t* over) {
-  while (tfrt_cuda_poller_wait(poller)) {
-    int64_t now_ns = tfrt_cuda_poller_now();
+static void cuda_poller_ask(tfrt_cuda_poller_t* poller, tfrt_list_link_t* over) {
+  while (cuda_poller_wait(poller)) {
+    int64_t now_ns = cuda_poller_now();
     tfrt_cuda_poll_set_look(&poller->set, now_ns, over);
     if (!tfrt_list_is_empty(over)) return;
     // Between two looks without a pause others get a turn.
@@ -77,7 +77,7 @@ static void tfrt_cuda_poller_ask(tfrt_cuda_poller_t* poller, tfrt_list_link_t* o
 
 // Lets the calling thread be the one that asks, when no other one is. Returns false when it is to
 // end.
-static bool tfrt_cuda_poller_begin(tfrt_cuda_poller_t* poller) {
+static bool cuda_poller_begin(tfrt_cuda_poller_t* poller) {
   tfrt_mutex_lock(&poller->mutex);
   ++poller->free_count;
   while (poller->is_asking && !poller->is_stopping) {
@@ -92,7 +92,7 @@ static bool tfrt_cuda_poller_begin(tfrt_cuda_poller_t* poller) {
 }
 
 // Lets another thread ask. Returns whether there is one that is free.
-static bool tfrt_cuda_poller_end(tfrt_cuda_poller_t* poller) {
+static bool cuda_poller_end(tfrt_cuda_poller_t* poller) {
   tfrt_mutex_lock(&poller->mutex);
   bool is_free = poller->free_count > 0;
   bool is_needed = tfrt_cuda_poll_set_next(&poller->set) < TFRT_TIME_INFINITE ||
@@ -103,15 +103,15 @@ static bool tfrt_cuda_poller_end(tfrt_cuda_poller_t* poller) {
   return is_free;
 }
 
-static void tfrt_cuda_poller_run(void* argument) {
+static void cuda_poller_run(void* argument) {
   tfrt_cuda_poller_t* poller = argument;
   tfrt_list_link_t over;
   tfrt_list_initialize(&over);
   poller_of_thread = poller;
   tfrt_thread_wake_in_time();
-  while (tfrt_cuda_poller_begin(poller)) {
-    tfrt_cuda_poller_ask(poller, &over);
-    bool runs = tfrt_cuda_poller_end(poller);
+  while (cuda_poller_begin(poller)) {
+    cuda_poller_ask(poller, &over);
+    bool runs = cuda_poller_end(poller);
     if (tfrt_list_is_empty(&over)) return;
     for (tfrt_list_link_t* l; (l = tfrt_list_pop_front(&over));) {
       tfrt_cuda_poll_t* poll = TFRT_CONTAINER_OF(l, tfrt_cuda_poll_t, link);
@@ -125,10 +125,10 @@ static void tfrt_cuda_poller_run(void* argument) {
 }
 
 // Starts the threads; one of them is enough.
-static tfrt_status_t tfrt_cuda_poller_start(tfrt_cuda_poller_t* poller) {
+static tfrt_status_t cuda_poller_start(tfrt_cuda_poller_t* poller) {
   tfrt_status_t status = NULL;
   while (!status && poller->thread_count < TFRT_CUDA_POLLER_THREAD_COUNT) {
-    status = tfrt_thread_create("tfrt-cuda", tfrt_cuda_poller_run, poller,
+    status = tfrt_thread_create("tfrt-cuda", cuda_poller_run, poller,
                                 &poller->threads[poller->thread_count]);
     if (!status) ++poller->thread_count;
   }
@@ -139,12 +139,12 @@ static tfrt_status_t tfrt_cuda_poller_start(tfrt_cuda_poller_t* poller) {
 
 tfrt_status_t tfrt_cuda_poller_add(tfrt_cuda_poller_t* poller, tfrt_cuda_poll_t* poll) {
   tfrt_mutex_lock(&poller->mutex);
-  tfrt_status_t status = poller->thread_count == 0 ? tfrt_cuda_poller_start(poller) : NULL;
+  tfrt_status_t status = poller->thread_count == 0 ? cuda_poller_start(poller) : NULL;
   if (!status) {
     tfrt_list_push_back(&poller->incoming, &poll->link);
     // Not worth a call of the system if the thread that asks wakes by itself as soon as that.
     bool wakes_soon = poller->is_asking && poller->wakes_ns < TFRT_TIME_INFINITE &&
-                      poller->wakes_ns <= tfrt_cuda_poller_now() + TFRT_CUDA_POLL_MIN_PAUSE_NS;
+                      poller->wakes_ns <= cuda_poller_now() + TFRT_CUDA_POLL_MIN_PAUSE_NS;
     if (!wakes_soon) {
       tfrt_condition_signal(poller->is_asking ? &poller->condition : &poller->turn);
     }

@@ -18,8 +18,8 @@
 // MiB on an RTX 3090.
 #define TFRT_CUDA_MAX_LENT_SIZE ((uint64_t)4 << 30)
 
-static tfrt_status_t tfrt_cuda_identity(tfrt_device_t* device, tfrt_cuda_device_id_t id,
-                                        char out_identity[TFRT_DEVICE_IDENTITY_SIZE]) {
+static tfrt_status_t cuda_identity(tfrt_device_t* device, tfrt_cuda_device_id_t id,
+                                   char out_identity[TFRT_DEVICE_IDENTITY_SIZE]) {
   const tfrt_cuda_api_t* api = tfrt_cuda_api_of(device);
   tfrt_cuda_uuid_t uuid = {{0}};
   int version = 0;
@@ -33,21 +33,21 @@ static tfrt_status_t tfrt_cuda_identity(tfrt_device_t* device, tfrt_cuda_device_
   return tfrt_cuda_status(api, device->name, result, "cuDeviceGetUuid");
 }
 
-static tfrt_status_t tfrt_cuda_sharing_identify(tfrt_device_t* device,
-                                                char out_identity[TFRT_DEVICE_IDENTITY_SIZE]) {
-  return tfrt_cuda_identity(device, tfrt_cuda_device_of(device)->id, out_identity);
+static tfrt_status_t cuda_sharing_identify(tfrt_device_t* device,
+                                           char out_identity[TFRT_DEVICE_IDENTITY_SIZE]) {
+  return cuda_identity(device, tfrt_cuda_device_of(device)->id, out_identity);
 }
 
 // Asks for all of the driver's devices, which opens none.
-static tfrt_status_t tfrt_cuda_sharing_find(tfrt_device_t* device, const char* identity,
-                                            uint32_t* out_ordinal) {
+static tfrt_status_t cuda_sharing_find(tfrt_device_t* device, const char* identity,
+                                       uint32_t* out_ordinal) {
   const tfrt_cuda_api_t* api = tfrt_cuda_api_of(device);
   for (uint32_t i = 0; i < device->platform->device_count; ++i) {
     tfrt_cuda_device_id_t id = 0;
     TFRT_RETURN_IF_ERROR(
         tfrt_cuda_status(api, device->name, api->DeviceGet(&id, (int)i), "cuDeviceGet"));
     char other[TFRT_DEVICE_IDENTITY_SIZE];
-    TFRT_RETURN_IF_ERROR(tfrt_cuda_identity(device, id, other));
+    TFRT_RETURN_IF_ERROR(cuda_identity(device, id, other));
     *out_ordinal = i;
     if (strcmp(other, identity) == 0) return NULL;
   }
@@ -55,7 +55,7 @@ static tfrt_status_t tfrt_cuda_sharing_find(tfrt_device_t* device, const char* i
                             "this process has no device with this driver: %s", identity);
 }
 
-static tfrt_status_t tfrt_cuda_sharing_export_pool(tfrt_device_t* device, int* out_descriptor) {
+static tfrt_status_t cuda_sharing_export_pool(tfrt_device_t* device, int* out_descriptor) {
   *out_descriptor = fcntl(tfrt_cuda_device_of(device)->pool_descriptor, F_DUPFD_CLOEXEC, 0);
   if (*out_descriptor >= 0) return NULL;
   return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED,
@@ -63,9 +63,8 @@ static tfrt_status_t tfrt_cuda_sharing_export_pool(tfrt_device_t* device, int* o
                             strerror(errno));
 }
 
-static tfrt_status_t tfrt_cuda_sharing_export_block(tfrt_device_t* device,
-                                                    tfrt_device_address_t address,
-                                                    uint8_t out_block[TFRT_DEVICE_EXPORT_SIZE]) {
+static tfrt_status_t cuda_sharing_export_block(tfrt_device_t* device, tfrt_device_address_t address,
+                                               uint8_t out_block[TFRT_DEVICE_EXPORT_SIZE]) {
   tfrt_cuda_exported_t exported;
   TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(device));
   tfrt_cuda_result_t result = tfrt_cuda_api_of(device)->MemPoolExportPointer(&exported, address);
@@ -73,7 +72,7 @@ static tfrt_status_t tfrt_cuda_sharing_export_block(tfrt_device_t* device,
   return tfrt_cuda_leave(device, result, "cuMemPoolExportPointer");
 }
 
-static void tfrt_cuda_sharing_close_pool(tfrt_device_t* device, void* pool) {
+static void cuda_sharing_close_pool(tfrt_device_t* device, void* pool) {
   tfrt_status_t status = tfrt_cuda_enter(device);
   if (!status) {
     status =
@@ -93,8 +92,8 @@ tfrt_status_t tfrt_cuda_pool_give_access(tfrt_device_t* owner, tfrt_cuda_pool_t 
                          "cuMemPoolSetAccess");
 }
 
-static tfrt_status_t tfrt_cuda_sharing_open_pool(tfrt_device_t* device, int descriptor,
-                                                 void** out_pool) {
+static tfrt_status_t cuda_sharing_open_pool(tfrt_device_t* device, int descriptor,
+                                            void** out_pool) {
   *out_pool = NULL;
   const tfrt_cuda_api_t* api = tfrt_cuda_api_of(device);
   tfrt_cuda_pool_t pool = NULL;
@@ -106,24 +105,23 @@ static tfrt_status_t tfrt_cuda_sharing_open_pool(tfrt_device_t* device, int desc
   // Nobody reaches the memory of an imported pool at first, the pool's own device neither.
   tfrt_status_t status = tfrt_cuda_pool_give_access(device, pool, tfrt_cuda_device_of(device));
   if (status) {
-    tfrt_cuda_sharing_close_pool(device, pool);
+    cuda_sharing_close_pool(device, pool);
     return status;
   }
   *out_pool = pool;
   return NULL;
 }
 
-static tfrt_status_t tfrt_cuda_sharing_close_block(tfrt_device_t* device,
-                                                   tfrt_device_address_t address) {
+static tfrt_status_t cuda_sharing_close_block(tfrt_device_t* device,
+                                              tfrt_device_address_t address) {
   TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(device));
   // At once, and waits for nothing: of memory of pools the driver takes all work to be over.
   return tfrt_cuda_leave(device, tfrt_cuda_api_of(device)->MemFree(address), "cuMemFree");
 }
 
-static tfrt_status_t tfrt_cuda_sharing_open_block(tfrt_device_t* device, void* pool,
-                                                  tfrt_device_t* user,
-                                                  const uint8_t block[TFRT_DEVICE_EXPORT_SIZE],
-                                                  size_t size, tfrt_device_address_t* out_address) {
+static tfrt_status_t cuda_sharing_open_block(tfrt_device_t* device, void* pool, tfrt_device_t* user,
+                                             const uint8_t block[TFRT_DEVICE_EXPORT_SIZE],
+                                             size_t size, tfrt_device_address_t* out_address) {
   *out_address = 0;
   const tfrt_cuda_api_t* api = tfrt_cuda_api_of(device);
   if (user != device) {
@@ -150,7 +148,7 @@ static tfrt_status_t tfrt_cuda_sharing_open_block(tfrt_device_t* device, void* p
                                 device->name, size, there);
   }
   if (status) {
-    tfrt_status_release(tfrt_cuda_sharing_close_block(device, address));
+    tfrt_status_release(cuda_sharing_close_block(device, address));
     return status;
   }
   *out_address = address;
@@ -159,12 +157,12 @@ static tfrt_status_t tfrt_cuda_sharing_open_block(tfrt_device_t* device, void* p
 
 const tfrt_device_sharing_t tfrt_cuda_sharing = {
     .max_block_size = TFRT_CUDA_MAX_LENT_SIZE,
-    .identify = tfrt_cuda_sharing_identify,
-    .find = tfrt_cuda_sharing_find,
-    .export_pool = tfrt_cuda_sharing_export_pool,
-    .export_block = tfrt_cuda_sharing_export_block,
-    .open_pool = tfrt_cuda_sharing_open_pool,
-    .close_pool = tfrt_cuda_sharing_close_pool,
-    .open_block = tfrt_cuda_sharing_open_block,
-    .close_block = tfrt_cuda_sharing_close_block,
+    .identify = cuda_sharing_identify,
+    .find = cuda_sharing_find,
+    .export_pool = cuda_sharing_export_pool,
+    .export_block = cuda_sharing_export_block,
+    .open_pool = cuda_sharing_open_pool,
+    .close_pool = cuda_sharing_close_pool,
+    .open_block = cuda_sharing_open_block,
+    .close_block = cuda_sharing_close_block,
 };

@@ -6,8 +6,8 @@
 // The least memory that a stream keeps for calls of libraries, once one of them needs some.
 #define TFRT_CUDA_MIN_WORKSPACE ((size_t)64 << 10)
 
-static tfrt_status_t tfrt_cuda_stream_copy(tfrt_device_stream_t* stream,
-                                           const tfrt_device_copy_t* copy) {
+static tfrt_status_t cuda_stream_copy(tfrt_device_stream_t* stream,
+                                      const tfrt_device_copy_t* copy) {
   tfrt_device_t* device = stream->device;
   const tfrt_cuda_api_t* api = tfrt_cuda_api_of(device);
   tfrt_cuda_stream_handle_t handle = tfrt_cuda_stream_of(stream)->handle;
@@ -25,8 +25,8 @@ static tfrt_status_t tfrt_cuda_stream_copy(tfrt_device_stream_t* stream,
                          "cuMemcpyAsync");
 }
 
-static tfrt_status_t tfrt_cuda_stream_fill(tfrt_device_stream_t* stream,
-                                           const tfrt_device_fill_t* fill) {
+static tfrt_status_t cuda_stream_fill(tfrt_device_stream_t* stream,
+                                      const tfrt_device_fill_t* fill) {
   tfrt_device_t* device = stream->device;
   const tfrt_cuda_api_t* api = tfrt_cuda_api_of(device);
   tfrt_cuda_stream_handle_t handle = tfrt_cuda_stream_of(stream)->handle;
@@ -47,10 +47,10 @@ static tfrt_status_t tfrt_cuda_stream_fill(tfrt_device_stream_t* stream,
 }
 
 // Launches |code| with clusters of blocks or a priority, in the context of |stream|.
-static tfrt_cuda_result_t tfrt_cuda_stream_launch_with(tfrt_device_stream_t* stream,
-                                                       tfrt_cuda_function_handle_t code,
-                                                       const tfrt_device_launch_t* launch,
-                                                       void* const* parameters) {
+static tfrt_cuda_result_t cuda_stream_launch_with(tfrt_device_stream_t* stream,
+                                                  tfrt_cuda_function_handle_t code,
+                                                  const tfrt_device_launch_t* launch,
+                                                  void* const* parameters) {
   const uint32_t* cluster = launch->cluster;
   tfrt_cuda_launch_attribute_t attributes[3];
   unsigned count = 0;
@@ -77,11 +77,10 @@ static tfrt_cuda_result_t tfrt_cuda_stream_launch_with(tfrt_device_stream_t* str
   return tfrt_cuda_api_of(stream->device)->LaunchKernelEx(&with, code, (void**)parameters, NULL);
 }
 
-static tfrt_status_t tfrt_cuda_stream_launch(tfrt_device_stream_t* stream,
-                                             tfrt_device_function_t* function,
-                                             const tfrt_device_launch_t* launch,
-                                             void* const* parameters, const size_t* sizes,
-                                             uint32_t parameter_count) {
+static tfrt_status_t cuda_stream_launch(tfrt_device_stream_t* stream,
+                                        tfrt_device_function_t* function,
+                                        const tfrt_device_launch_t* launch, void* const* parameters,
+                                        const size_t* sizes, uint32_t parameter_count) {
   (void)sizes;
   (void)parameter_count;
   tfrt_device_t* device = stream->device;
@@ -94,7 +93,7 @@ static tfrt_status_t tfrt_cuda_stream_launch(tfrt_device_stream_t* stream,
   tfrt_cuda_result_t result = tfrt_cuda_function_prepare(function, launch->shared_size, &code);
   if (result != TFRT_CUDA_SUCCESS) return tfrt_cuda_leave(device, result, "cuFuncSetAttribute");
   if (launch->cluster[0] > 0 || launch->priority != 0) {
-    result = tfrt_cuda_stream_launch_with(stream, code, launch, parameters);
+    result = cuda_stream_launch_with(stream, code, launch, parameters);
     return tfrt_cuda_leave(device, result, "cuLaunchKernelEx");
   }
   if (launch->is_cooperative) {
@@ -108,19 +107,17 @@ static tfrt_status_t tfrt_cuda_stream_launch(tfrt_device_stream_t* stream,
   return tfrt_cuda_leave(device, result, "cuLaunchKernel");
 }
 
-static tfrt_status_t tfrt_cuda_stream_record(tfrt_device_stream_t* stream,
-                                             tfrt_device_event_t* event) {
+static tfrt_status_t cuda_stream_record(tfrt_device_stream_t* stream, tfrt_device_event_t* event) {
   return tfrt_cuda_event_record(event, tfrt_cuda_stream_of(stream));
 }
 
-static tfrt_status_t tfrt_cuda_stream_wait(tfrt_device_stream_t* stream,
-                                           tfrt_device_event_t* event) {
+static tfrt_status_t cuda_stream_wait(tfrt_device_stream_t* stream, tfrt_device_event_t* event) {
   return tfrt_cuda_event_wait(event, tfrt_cuda_stream_of(stream));
 }
 
 // Allocates from the device's pool, in its context.
-static tfrt_cuda_result_t tfrt_cuda_stream_allocate_here(tfrt_cuda_stream_t* stream, size_t size,
-                                                         tfrt_cuda_address_t* out_address) {
+static tfrt_cuda_result_t cuda_stream_allocate_here(tfrt_cuda_stream_t* stream, size_t size,
+                                                    tfrt_cuda_address_t* out_address) {
   const tfrt_cuda_device_t* device = tfrt_cuda_device_of(stream->base.device);
   const tfrt_cuda_api_t* api = tfrt_cuda_api_of(stream->base.device);
   return device->has_own_pool
@@ -128,19 +125,19 @@ static tfrt_cuda_result_t tfrt_cuda_stream_allocate_here(tfrt_cuda_stream_t* str
              : api->MemAllocAsync(out_address, size, stream->handle);
 }
 
-static tfrt_status_t tfrt_cuda_stream_allocate(tfrt_device_stream_t* stream, size_t size,
-                                               tfrt_device_address_t* out_address) {
+static tfrt_status_t cuda_stream_allocate(tfrt_device_stream_t* stream, size_t size,
+                                          tfrt_device_address_t* out_address) {
   tfrt_device_t* device = stream->device;
   TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(device));
   tfrt_cuda_result_t result =
-      tfrt_cuda_stream_allocate_here(tfrt_cuda_stream_of(stream), size, out_address);
+      cuda_stream_allocate_here(tfrt_cuda_stream_of(stream), size, out_address);
   return tfrt_cuda_leave(
       device, result,
       tfrt_cuda_device_of(device)->has_own_pool ? "cuMemAllocFromPoolAsync" : "cuMemAllocAsync");
 }
 
-static tfrt_status_t tfrt_cuda_stream_deallocate(tfrt_device_stream_t* stream,
-                                                 tfrt_device_address_t address, size_t size) {
+static tfrt_status_t cuda_stream_deallocate(tfrt_device_stream_t* stream,
+                                            tfrt_device_address_t address, size_t size) {
   (void)size;
   tfrt_device_t* device = stream->device;
   TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(device));
@@ -150,7 +147,7 @@ static tfrt_status_t tfrt_cuda_stream_deallocate(tfrt_device_stream_t* stream,
 }
 
 // Gives the workspace back behind the work that uses it, in the device's context.
-static void tfrt_cuda_stream_drop_workspace(tfrt_cuda_stream_t* stream) {
+static void cuda_stream_drop_workspace(tfrt_cuda_stream_t* stream) {
   if (stream->workspace == 0) return;
   tfrt_device_t* device = stream->base.device;
   tfrt_cuda_result_t result =
@@ -169,8 +166,8 @@ bool tfrt_cuda_stream_take_workspace(tfrt_cuda_stream_t* stream, size_t size,
     // Doubled, so that a stream whose calls need more and more allocates a few times only.
     size_t room = TFRT_CUDA_MIN_WORKSPACE;
     while (room < size) room *= 2;
-    tfrt_cuda_stream_drop_workspace(stream);
-    tfrt_cuda_result_t result = tfrt_cuda_stream_allocate_here(stream, room, &stream->workspace);
+    cuda_stream_drop_workspace(stream);
+    tfrt_cuda_result_t result = cuda_stream_allocate_here(stream, room, &stream->workspace);
     if (result != TFRT_CUDA_SUCCESS) {
       stream->workspace = 0;
       tfrt_mutex_unlock(&stream->workspace_mutex);
@@ -186,12 +183,12 @@ void tfrt_cuda_stream_give_workspace(tfrt_cuda_stream_t* stream) {
   tfrt_mutex_unlock(&stream->workspace_mutex);
 }
 
-static void tfrt_cuda_stream_destroy(tfrt_device_stream_t* base) {
+static void cuda_stream_destroy(tfrt_device_stream_t* base) {
   tfrt_cuda_stream_t* stream = tfrt_cuda_stream_of(base);
   tfrt_device_t* device = base->device;
   tfrt_status_t status = tfrt_cuda_enter(device);
   if (!status) {
-    tfrt_cuda_stream_drop_workspace(stream);
+    cuda_stream_drop_workspace(stream);
     status = tfrt_cuda_leave(device, tfrt_cuda_api_of(device)->StreamDestroy(stream->handle),
                              "cuStreamDestroy");
   }
@@ -203,14 +200,14 @@ static void tfrt_cuda_stream_destroy(tfrt_device_stream_t* base) {
 }
 
 static const tfrt_device_stream_vtable_t stream_vtable = {
-    .destroy = tfrt_cuda_stream_destroy,
-    .copy = tfrt_cuda_stream_copy,
-    .fill = tfrt_cuda_stream_fill,
-    .launch = tfrt_cuda_stream_launch,
-    .record = tfrt_cuda_stream_record,
-    .wait = tfrt_cuda_stream_wait,
-    .allocate = tfrt_cuda_stream_allocate,
-    .deallocate = tfrt_cuda_stream_deallocate,
+    .destroy = cuda_stream_destroy,
+    .copy = cuda_stream_copy,
+    .fill = cuda_stream_fill,
+    .launch = cuda_stream_launch,
+    .record = cuda_stream_record,
+    .wait = cuda_stream_wait,
+    .allocate = cuda_stream_allocate,
+    .deallocate = cuda_stream_deallocate,
     .begin_capture = tfrt_cuda_stream_begin_capture,
     .end_capture = tfrt_cuda_stream_end_capture,
 };

@@ -8,16 +8,16 @@
 // Room for all names of a library in a message.
 #define TFRT_VENDOR_NAMES_SIZE 128
 
-static void* tfrt_vendor_library_load(const char* name) {
+static void* vendor_library_load(const char* name) {
   return dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 }
 
 // The first library of |names| that can be opened; NULL if none can. |out_name| is its name then,
 // or all names.
-static void* tfrt_vendor_library_find(const char* const* names, size_t count, char* out_name) {
+static void* vendor_library_find(const char* const* names, size_t count, char* out_name) {
   size_t used = 0;
   for (size_t i = 0; i < count; ++i) {
-    void* handle = tfrt_vendor_library_load(names[i]);
+    void* handle = vendor_library_load(names[i]);
     if (handle) used = 0;
     int room = (int)(TFRT_VENDOR_NAMES_SIZE - used);
     int added = snprintf(out_name + used, (size_t)room, "%s%s", used > 0 ? ", " : "", names[i]);
@@ -30,8 +30,8 @@ static void* tfrt_vendor_library_find(const char* const* names, size_t count, ch
 tfrt_status_t tfrt_vendor_library_open(const tfrt_vendor_library_t* library, const char* path,
                                        void* out_table) {
   char name[TFRT_VENDOR_NAMES_SIZE] = "";
-  void* handle = path ? tfrt_vendor_library_find(&path, 1, name)
-                      : tfrt_vendor_library_find(library->names, library->name_count, name);
+  void* handle = path ? vendor_library_find(&path, 1, name)
+                      : vendor_library_find(library->names, library->name_count, name);
   if (!handle) {
     const char* why = dlerror();
     return tfrt_status_create(TFRT_STATUS_UNAVAILABLE,

@@ -65,14 +65,14 @@ tfrt_async_value_t* tfrt_execution_argument(tfrt_job_t* job, const tfrt_wire_ite
 
 // True if |item| lends something that may be written while it is available. A chain has nothing
 // that could be: it would wait for itself.
-static bool tfrt_execution_lends_mutable(const tfrt_wire_item_t* item) {
+static bool execution_lends_mutable(const tfrt_wire_item_t* item) {
   return item->kind == TFRT_WIRE_ITEM_REFERENCE && item->reference.is_mutable &&
          !item->reference.is_chain;
 }
 
-static bool tfrt_execution_has_mutable(const tfrt_wire_item_t* items, size_t item_count) {
+static bool execution_has_mutable(const tfrt_wire_item_t* items, size_t item_count) {
   for (size_t i = 0; i < item_count; ++i) {
-    if (tfrt_execution_lends_mutable(&items[i])) return true;
+    if (execution_lends_mutable(&items[i])) return true;
   }
   return false;
 }
@@ -80,9 +80,9 @@ static bool tfrt_execution_has_mutable(const tfrt_wire_item_t* items, size_t ite
 // Has the mutable arguments of |execution| fetched only after the chains of the call have come: a
 // kernel may still write to such a value when it is available. |items| are the arguments as they
 // came.
-static tfrt_status_t tfrt_execution_order_arguments(tfrt_execution_t* execution,
-                                                    const tfrt_wire_item_t* items) {
-  if (!tfrt_execution_has_mutable(items, execution->argument_count)) return NULL;
+static tfrt_status_t execution_order_arguments(tfrt_execution_t* execution,
+                                               const tfrt_wire_item_t* items) {
+  if (!execution_has_mutable(items, execution->argument_count)) return NULL;
   tfrt_arena_t arena;
   tfrt_arena_initialize(&arena, execution->node->options.allocator);
   tfrt_async_value_t** chains =
@@ -93,7 +93,7 @@ static tfrt_status_t tfrt_execution_order_arguments(tfrt_execution_t* execution,
     chains[chain_count++] = execution->arguments[i];
   }
   for (uint32_t i = 0; i < execution->argument_count && chain_count > 0; ++i) {
-    if (!tfrt_execution_lends_mutable(&items[i])) continue;
+    if (!execution_lends_mutable(&items[i])) continue;
     tfrt_remote_value_t* remote = tfrt_remote_value_of(execution->node, execution->arguments[i]);
     if (!remote) continue;
     // Only the argument itself is ordered, and not a placeholder that a value of ours leads to.
@@ -106,7 +106,7 @@ static tfrt_status_t tfrt_execution_order_arguments(tfrt_execution_t* execution,
 }
 
 // Ends the waits for arguments that were lent for |execution| alone, because of |reason| (+0).
-static void tfrt_execution_fail_arguments(tfrt_execution_t* execution, tfrt_status_t reason) {
+static void execution_fail_arguments(tfrt_execution_t* execution, tfrt_status_t reason) {
   for (uint32_t i = 0; i < execution->argument_count; ++i) {
     tfrt_async_value_t* argument = execution->arguments[i];
     if (!argument) continue;
@@ -125,8 +125,8 @@ static void tfrt_execution_fail_arguments(tfrt_execution_t* execution, tfrt_stat
 // --- Life --------------------------------------------------------------------
 
 // Puts the arrays into the owner's room, or allocates them. Returns false when memory is out.
-static bool tfrt_execution_make_arrays(tfrt_execution_t* execution, size_t argument_count,
-                                       size_t result_count) {
+static bool execution_make_arrays(tfrt_execution_t* execution, size_t argument_count,
+                                  size_t result_count) {
   if (execution->room) {
     execution->arguments = execution->room;
     execution->results = (tfrt_execution_result_t*)(execution->arguments + argument_count);
@@ -145,10 +145,10 @@ static bool tfrt_execution_make_arrays(tfrt_execution_t* execution, size_t argum
   return false;
 }
 
-static void tfrt_execution_free_arrays(tfrt_execution_t* execution) {
+static void execution_free_arrays(tfrt_execution_t* execution) {
   if (execution->room) return;
   tfrt_allocator_t allocator = execution->node->options.allocator;
-  // One more than there are, see tfrt_execution_make_arrays().
+  // One more than there are, see execution_make_arrays().
   tfrt_allocator_free(allocator, execution->arguments,
                       (execution->argument_count + 1) * sizeof(*execution->arguments));
   tfrt_allocator_free(allocator, execution->results,
@@ -166,7 +166,7 @@ tfrt_status_t tfrt_execution_initialize(tfrt_execution_t* execution,
   execution->since_ns = job->node->tick_ns;
   tfrt_job_enter(job);
   if (execution->program) tfrt_cached_program_retain(execution->program);
-  if (!tfrt_execution_make_arrays(execution, item_count, result_count)) {
+  if (!execution_make_arrays(execution, item_count, result_count)) {
     return tfrt_status_out_of_memory();
   }
   execution->argument_count = (uint32_t)item_count;
@@ -175,34 +175,34 @@ tfrt_status_t tfrt_execution_initialize(tfrt_execution_t* execution,
     execution->arguments[i] = tfrt_execution_argument(job, &items[i], execution);
   }
   for (uint32_t i = 0; i < result_count; ++i) execution->results[i].owner = execution;
-  return tfrt_execution_order_arguments(execution, items);
+  return execution_order_arguments(execution, items);
 }
 
 void tfrt_execution_retain(tfrt_execution_t* execution) {
   tfrt_ref_count_increment(&execution->ref_count);
 }
 
-static void tfrt_execution_release_node(void* node) { tfrt_node_release(node); }
+static void execution_release_node(void* node) { tfrt_node_release(node); }
 
-static void tfrt_execution_release_request(void* request) { tfrt_request_context_release(request); }
+static void execution_release_request(void* request) { tfrt_request_context_release(request); }
 
 // Frees the rest of the execution; the arrays' content is gone since the finish.
-static void tfrt_execution_free(tfrt_execution_t* execution) {
+static void execution_free(tfrt_execution_t* execution) {
   tfrt_node_t* node = execution->node;
   if (execution->request) {
-    tfrt_action_queue_call(&node->actions, tfrt_execution_release_request, execution->request);
+    tfrt_action_queue_call(&node->actions, execution_release_request, execution->request);
   }
   if (execution->program) tfrt_cached_program_release(execution->program);
   tfrt_status_release(execution->cancelled);
   tfrt_status_release(execution->failure);
-  tfrt_execution_free_arrays(execution);
+  execution_free_arrays(execution);
   tfrt_job_release(execution->job);
   execution->vtable->destroy(execution);
-  tfrt_action_queue_call(&node->actions, tfrt_execution_release_node, node);
+  tfrt_action_queue_call(&node->actions, execution_release_node, node);
 }
 
 void tfrt_execution_release(tfrt_execution_t* execution) {
-  if (tfrt_ref_count_decrement(&execution->ref_count)) tfrt_execution_free(execution);
+  if (tfrt_ref_count_decrement(&execution->ref_count)) execution_free(execution);
 }
 
 void tfrt_execution_finish(tfrt_execution_t* execution) {
@@ -230,25 +230,23 @@ void tfrt_execution_finish(tfrt_execution_t* execution) {
 // --- Results -----------------------------------------------------------------
 
 // Tells the owner of result |index| if it is known, or waits for it.
-static void tfrt_execution_observe(tfrt_execution_t* execution, uint32_t index,
-                                   tfrt_action_wait_t how);
+static void execution_observe(tfrt_execution_t* execution, uint32_t index, tfrt_action_wait_t how);
 
 // Runs when a result is settled.
-static void tfrt_execution_run_waiter(tfrt_task_t* task) {
+static void execution_run_waiter(tfrt_task_t* task) {
   tfrt_execution_result_t* result = TFRT_CONTAINER_OF(task, tfrt_execution_result_t, waiter);
   tfrt_execution_t* execution = result->owner;
   tfrt_node_t* node = tfrt_node_retain(execution->node);
   tfrt_node_lock_tables(node);
   uint32_t index = (uint32_t)(result - execution->results);
   // A settled result that is neither here nor known to be elsewhere is on its way.
-  tfrt_execution_observe(execution, index, TFRT_ACTION_AND_THEN);
+  execution_observe(execution, index, TFRT_ACTION_AND_THEN);
   tfrt_execution_release(execution);
   tfrt_node_unlock(node);
   tfrt_node_release(node);
 }
 
-static void tfrt_execution_observe(tfrt_execution_t* execution, uint32_t index,
-                                   tfrt_action_wait_t how) {
+static void execution_observe(tfrt_execution_t* execution, uint32_t index, tfrt_action_wait_t how) {
   tfrt_execution_result_t* result = &execution->results[index];
   if (execution->state == TFRT_EXECUTION_FINISHED) return;
   tfrt_node_t* node = execution->node;
@@ -262,27 +260,27 @@ static void tfrt_execution_observe(tfrt_execution_t* execution, uint32_t index,
   }
   if (remote) tfrt_remote_value_release(remote);
   tfrt_execution_retain(execution);
-  tfrt_task_initialize(&result->waiter, tfrt_execution_run_waiter);
+  tfrt_task_initialize(&result->waiter, execution_run_waiter);
   tfrt_action_queue_wait(&node->actions, result->value, how, &result->waiter);
 }
 
 void tfrt_execution_observe_again(tfrt_execution_t* execution, uint32_t index) {
   execution->results[index].known = false;
-  tfrt_execution_observe(execution, index, TFRT_ACTION_AND_THEN);
+  execution_observe(execution, index, TFRT_ACTION_AND_THEN);
 }
 
 // Tells the owner and the slots the results, which have been set, each once it is known: until then
 // a cancel can still end the waits for it.
-static void tfrt_execution_publish(tfrt_execution_t* execution) {
+static void execution_publish(tfrt_execution_t* execution) {
   for (uint32_t i = 0; i < execution->result_count; ++i) {
-    tfrt_execution_observe(execution, i, TFRT_ACTION_AWAIT);
+    execution_observe(execution, i, TFRT_ACTION_AWAIT);
   }
 }
 
 // --- The end -----------------------------------------------------------------
 
 // The call's kernels and nested calls are over. Drops the scope's reference.
-static void tfrt_execution_retire(tfrt_execution_t* execution) {
+static void execution_retire(tfrt_execution_t* execution) {
   bool at_once = execution->state == TFRT_EXECUTION_TELLING;
   tfrt_execution_set_state(execution, TFRT_EXECUTION_RETIRED);
   if (execution->request) tfrt_withdrawal_end(execution->request);
@@ -292,27 +290,27 @@ static void tfrt_execution_retire(tfrt_execution_t* execution) {
 }
 
 // Runs when everything that the call has started is over, but for unawaited calls.
-static void tfrt_execution_run_ending(tfrt_task_t* task) {
+static void execution_run_ending(tfrt_task_t* task) {
   tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, tasks.ending);
   tfrt_node_t* node = tfrt_node_retain(execution->node);
   tfrt_node_lock_tables(node);
-  if (tfrt_outgoing_unawaited_end(&execution->unawaited)) tfrt_execution_retire(execution);
+  if (tfrt_outgoing_unawaited_end(&execution->unawaited)) execution_retire(execution);
   tfrt_node_unlock(node);
   tfrt_node_release(node);
 }
 
 // Runs when the unawaited calls are over, too.
-static void tfrt_execution_run_retired(tfrt_task_t* task) {
+static void execution_run_retired(tfrt_task_t* task) {
   tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, tasks.retired);
   tfrt_node_t* node = tfrt_node_retain(execution->node);
   tfrt_node_lock_tables(node);
-  tfrt_execution_retire(execution);
+  execution_retire(execution);
   tfrt_node_unlock(node);
   tfrt_node_release(node);
 }
 
 // The error (+1) of one whose deadline has passed.
-static tfrt_status_t tfrt_execution_too_late(const tfrt_execution_t* execution) {
+static tfrt_status_t execution_too_late(const tfrt_execution_t* execution) {
   const char* name = execution->program ? tfrt_execution_function_name(execution) : "";
   return tfrt_status_create(TFRT_STATUS_DEADLINE_EXCEEDED,
                             "the deadline of the call%s%s has passed", name[0] ? " of @" : "",
@@ -323,26 +321,25 @@ static tfrt_status_t tfrt_execution_too_late(const tfrt_execution_t* execution) 
 // results are there. Then this critical section already knows it, and one message tells the results
 // and the end. It is written here if the execution |is_alone|, else when the lock is opened, as
 // others may be at work in the same critical section.
-static void tfrt_execution_end_start(tfrt_execution_t* execution, bool is_alone) {
+static void execution_end_start(tfrt_execution_t* execution, bool is_alone) {
   bool is_over = tfrt_call_scope_leave_last(&execution->scope) &&
                  tfrt_outgoing_unawaited_end(&execution->unawaited);
   if (is_over && is_alone) {
     tfrt_execution_set_state(execution, TFRT_EXECUTION_TELLING);
-    tfrt_execution_publish(execution);
+    execution_publish(execution);
   } else {
-    tfrt_execution_publish(execution);
+    execution_publish(execution);
     tfrt_execution_set_state(execution, TFRT_EXECUTION_RUNNING);
   }
   if (is_over) {
-    tfrt_execution_retire(execution);
+    execution_retire(execution);
   } else {
     execution->vtable->waits(execution);
   }
 }
 
 // The results are |results| (consumed).
-static void tfrt_execution_set_results(tfrt_execution_t* execution,
-                                       tfrt_async_value_t* const* results) {
+static void execution_set_results(tfrt_execution_t* execution, tfrt_async_value_t* const* results) {
   for (uint32_t i = 0; i < execution->result_count; ++i) {
     execution->results[i].value = results[i];
   }
@@ -350,11 +347,11 @@ static void tfrt_execution_set_results(tfrt_execution_t* execution,
 
 // --- The beginning -----------------------------------------------------------
 
-static void tfrt_execution_run_timer(tfrt_timer_t* timer) {
+static void execution_run_timer(tfrt_timer_t* timer) {
   tfrt_execution_t* execution = TFRT_CONTAINER_OF(timer, tfrt_execution_t, deadline.timer);
   tfrt_node_t* node = tfrt_node_retain(execution->node);
   tfrt_node_lock_tables(node);
-  tfrt_status_t status = tfrt_execution_too_late(execution);
+  tfrt_status_t status = execution_too_late(execution);
   tfrt_execution_cancel(execution, status);
   tfrt_execution_release(execution);
   tfrt_node_unlock(node);
@@ -362,7 +359,7 @@ static void tfrt_execution_run_timer(tfrt_timer_t* timer) {
   tfrt_node_release(node);
 }
 
-static void tfrt_unawaited_initialize(tfrt_unawaited_t* unawaited, tfrt_task_t* over) {
+static void unawaited_initialize(tfrt_unawaited_t* unawaited, tfrt_task_t* over) {
   tfrt_call_scope_initialize(&unawaited->scope, over);
   tfrt_list_initialize(&unawaited->calls);
   unawaited->fed_others = 0;
@@ -373,33 +370,33 @@ void tfrt_execution_begin(tfrt_execution_t* execution) {
   if (execution->deadline.at_ns != TFRT_TIME_INFINITE) {
     tfrt_execution_retain(execution);
     tfrt_timer_start(execution->node->options.timers, &execution->deadline.timer,
-                     execution->deadline.at_ns, tfrt_execution_run_timer);
+                     execution->deadline.at_ns, execution_run_timer);
   }
   // For the scope.
   tfrt_execution_retain(execution);
-  tfrt_task_initialize(&execution->tasks.ending, tfrt_execution_run_ending);
+  tfrt_task_initialize(&execution->tasks.ending, execution_run_ending);
   tfrt_call_scope_initialize(&execution->scope, &execution->tasks.ending);
-  tfrt_task_initialize(&execution->tasks.retired, tfrt_execution_run_retired);
-  tfrt_unawaited_initialize(&execution->unawaited, &execution->tasks.retired);
+  tfrt_task_initialize(&execution->tasks.retired, execution_run_retired);
+  unawaited_initialize(&execution->unawaited, &execution->tasks.retired);
 }
 
 tfrt_unawaited_t* tfrt_execution_unawaited(tfrt_call_scope_t* scope) {
-  bool is_one = scope && scope->done->run == tfrt_execution_run_ending;
+  bool is_one = scope && scope->done->run == execution_run_ending;
   return is_one ? &TFRT_CONTAINER_OF(scope, tfrt_execution_t, scope)->unawaited : NULL;
 }
 
 const tfrt_execution_t* tfrt_execution_of_scope(const tfrt_call_scope_t* scope) {
   if (!scope) return NULL;
-  if (scope->done->run == tfrt_execution_run_ending) {
+  if (scope->done->run == execution_run_ending) {
     return TFRT_CONTAINER_OF(scope, const tfrt_execution_t, scope);
   }
-  bool is_unawaited = scope->done->run == tfrt_execution_run_retired;
+  bool is_unawaited = scope->done->run == execution_run_retired;
   return is_unawaited ? TFRT_CONTAINER_OF(scope, const tfrt_execution_t, unawaited.scope) : NULL;
 }
 
 void tfrt_execution_complete(tfrt_execution_t* execution, tfrt_async_value_t* const* results) {
-  tfrt_execution_set_results(execution, results);
-  tfrt_execution_end_start(execution, false);
+  execution_set_results(execution, results);
+  execution_end_start(execution, false);
 }
 
 const char* tfrt_execution_function_name(const tfrt_execution_t* execution) {
@@ -420,14 +417,14 @@ void tfrt_execution_function_place(const tfrt_execution_t* execution,
 // --- What is to be run -------------------------------------------------------
 
 // Sets |*out_function| to the function to run, or returns the error.
-static tfrt_status_t tfrt_execution_find_function(const tfrt_execution_t* execution,
-                                                  const tfrt_function_t** out_function) {
+static tfrt_status_t execution_find_function(const tfrt_execution_t* execution,
+                                             const tfrt_function_t** out_function) {
   *out_function = NULL;
   if (execution->cancelled) return tfrt_status_retain(execution->cancelled);
   // The timer may be late, and a replayed call may have come too late altogether.
   if (execution->deadline.at_ns != TFRT_TIME_INFINITE &&
       execution->deadline.at_ns <= tfrt_node_now_ns(execution->node)) {
-    return tfrt_execution_too_late(execution);
+    return execution_too_late(execution);
   }
   const tfrt_cached_program_t* program = execution->program;
   if (!program->program) {
@@ -455,8 +452,8 @@ static tfrt_status_t tfrt_execution_find_function(const tfrt_execution_t* execut
 }
 
 // Makes room for as many results as |function| has.
-static tfrt_status_t tfrt_execution_take_results(tfrt_execution_t* execution,
-                                                 const tfrt_function_t* function) {
+static tfrt_status_t execution_take_results(tfrt_execution_t* execution,
+                                            const tfrt_function_t* function) {
   if (!execution->needs.any_result_count) return NULL;
   tfrt_allocator_t allocator = execution->node->options.allocator;
   size_t count = function->result_count;
@@ -479,7 +476,7 @@ static tfrt_status_t tfrt_execution_take_results(tfrt_execution_t* execution,
 }
 
 // Returns the error (+1) of an argument, if the call needs its arguments to be here.
-static tfrt_status_t tfrt_execution_check_arguments(const tfrt_execution_t* execution) {
+static tfrt_status_t execution_check_arguments(const tfrt_execution_t* execution) {
   for (uint32_t i = 0; i < execution->argument_count && execution->needs.arguments; ++i) {
     tfrt_async_value_t* argument = execution->arguments[i];
     bool is_reference = argument->kind == TFRT_ASYNC_VALUE_INDIRECT;
@@ -490,11 +487,11 @@ static tfrt_status_t tfrt_execution_check_arguments(const tfrt_execution_t* exec
   return NULL;
 }
 
-static tfrt_status_t tfrt_execution_prepare(tfrt_execution_t* execution,
-                                            const tfrt_function_t** out_function) {
-  TFRT_RETURN_IF_ERROR(tfrt_execution_find_function(execution, out_function));
-  TFRT_RETURN_IF_ERROR(tfrt_execution_check_arguments(execution));
-  TFRT_RETURN_IF_ERROR(tfrt_execution_take_results(execution, *out_function));
+static tfrt_status_t execution_prepare(tfrt_execution_t* execution,
+                                       const tfrt_function_t** out_function) {
+  TFRT_RETURN_IF_ERROR(execution_find_function(execution, out_function));
+  TFRT_RETURN_IF_ERROR(execution_check_arguments(execution));
+  TFRT_RETURN_IF_ERROR(execution_take_results(execution, *out_function));
   tfrt_request_options_t options = tfrt_request_options_default();
   options.id = execution->request_id;
   if (execution->device[0]) options.device = execution->device;
@@ -515,17 +512,17 @@ static tfrt_status_t tfrt_execution_prepare(tfrt_execution_t* execution,
 
 // --- Running -----------------------------------------------------------------
 
-static void tfrt_execution_fail(tfrt_execution_t* execution, tfrt_status_t status) {
+static void execution_fail(tfrt_execution_t* execution, tfrt_status_t status) {
   execution->failure = tfrt_status_retain(status);
   for (uint32_t i = 0; i < execution->result_count; ++i) {
     execution->results[i].value = tfrt_async_value_create_error(status);
   }
-  tfrt_execution_end_start(execution, true);
+  execution_end_start(execution, true);
 }
 
 // Runs |function| as far as it goes on this thread; in a trace, that is a span around its kernels.
-static void tfrt_execution_enter(tfrt_execution_t* execution, const tfrt_function_t* function,
-                                 tfrt_async_value_t** results) {
+static void execution_enter(tfrt_execution_t* execution, const tfrt_function_t* function,
+                            tfrt_async_value_t** results) {
   const tfrt_node_t* node = execution->node;
   tfrt_trace_t* trace = tfrt_job_trace(execution->job);
   tfrt_execution_context_t context =
@@ -545,7 +542,7 @@ static void tfrt_execution_enter(tfrt_execution_t* execution, const tfrt_functio
                  tfrt_clock_now_ns(node->options.host->clock), execution->request_id);
 }
 
-static void tfrt_execution_call(tfrt_execution_t* execution, const tfrt_function_t* function) {
+static void execution_call(tfrt_execution_t* execution, const tfrt_function_t* function) {
   tfrt_async_value_t* few[8];
   tfrt_async_value_t** results = few;
   tfrt_allocator_t allocator = execution->node->options.allocator;
@@ -553,32 +550,32 @@ static void tfrt_execution_call(tfrt_execution_t* execution, const tfrt_function
   if (execution->result_count > 8) results = tfrt_allocator_allocate(allocator, size);
   if (!results) {
     tfrt_node_lock_tables(execution->node);
-    tfrt_execution_fail(execution, tfrt_status_out_of_memory());
+    execution_fail(execution, tfrt_status_out_of_memory());
     return;
   }
-  tfrt_execution_enter(execution, function, results);
+  execution_enter(execution, function, results);
   for (uint32_t i = 0; i < execution->result_count && execution->needs.results; ++i) {
     results[i] = tfrt_list_item_whole_take(results[i], allocator);
   }
   tfrt_node_lock_tables(execution->node);
-  tfrt_execution_set_results(execution, results);
-  tfrt_execution_end_start(execution, true);
+  execution_set_results(execution, results);
+  execution_end_start(execution, true);
   if (results != few) tfrt_allocator_free(allocator, results, size);
 }
 
 // Runs on the work queue, when the program is loaded or can't be.
-static void tfrt_execution_run(tfrt_task_t* task) {
+static void execution_run(tfrt_task_t* task) {
   tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, tasks.run);
   tfrt_node_t* node = tfrt_node_retain(execution->node);
   tfrt_node_lock_tables(node);
   const tfrt_function_t* function = NULL;
-  tfrt_status_t status = tfrt_execution_prepare(execution, &function);
+  tfrt_status_t status = execution_prepare(execution, &function);
   if (status) {
-    tfrt_execution_fail(execution, status);
+    execution_fail(execution, status);
     tfrt_status_release(status);
   } else {
     tfrt_node_unlock(node);
-    tfrt_execution_call(execution, function);
+    execution_call(execution, function);
   }
   tfrt_execution_release(execution);
   tfrt_node_unlock(node);
@@ -586,33 +583,33 @@ static void tfrt_execution_run(tfrt_task_t* task) {
 }
 
 // Runs when all is here that the function needs, on whichever thread that was.
-static void tfrt_execution_queue(tfrt_task_t* task) {
+static void execution_queue(tfrt_task_t* task) {
   tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, tasks.run);
-  tfrt_task_initialize(&execution->tasks.run, tfrt_execution_run);
+  tfrt_task_initialize(&execution->tasks.run, execution_run);
   tfrt_reader_pair_offer(execution->node->options.host->work_queue, &execution->tasks.run,
                          TFRT_READER_PAIR_SOON);
 }
 
 // Runs when the program is loaded, on whichever thread that was.
-static void tfrt_execution_run_loaded(tfrt_task_t* task) {
+static void execution_run_loaded(tfrt_task_t* task) {
   tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, tasks.run);
   if (!execution->needs.arguments) {
-    tfrt_execution_queue(task);
+    execution_queue(task);
     return;
   }
-  tfrt_task_initialize(&execution->tasks.run, tfrt_execution_queue);
+  tfrt_task_initialize(&execution->tasks.run, execution_queue);
   tfrt_status_t status =
       tfrt_join_and_then(execution->arguments, execution->argument_count, &execution->tasks.run,
                          execution->node->options.allocator);
   // Without memory to wait, the function begins at once.
-  if (status) tfrt_execution_queue(&execution->tasks.run);
+  if (status) execution_queue(&execution->tasks.run);
   tfrt_status_release(status);
 }
 
 void tfrt_execution_start(tfrt_execution_t* execution) {
   tfrt_execution_begin(execution);
   tfrt_execution_retain(execution);
-  tfrt_task_initialize(&execution->tasks.run, tfrt_execution_run_loaded);
+  tfrt_task_initialize(&execution->tasks.run, execution_run_loaded);
   tfrt_cached_program_load(execution->program, &execution->tasks.run);
 }
 
@@ -620,8 +617,8 @@ void tfrt_execution_start(tfrt_execution_t* execution) {
 
 // The placeholder (+1) of the first result of |execution|, from |*index| on, that isn't known and
 // that another call of this host waits for; or NULL. Sets |*index| behind it.
-static tfrt_async_value_t* tfrt_execution_next_promise(const tfrt_execution_t* execution,
-                                                       uint32_t* index) {
+static tfrt_async_value_t* execution_next_promise(const tfrt_execution_t* execution,
+                                                  uint32_t* index) {
   while (*index < execution->result_count) {
     const tfrt_execution_result_t* result = &execution->results[(*index)++];
     if (result->known || !result->promise.placeholder) continue;
@@ -632,12 +629,12 @@ static tfrt_async_value_t* tfrt_execution_next_promise(const tfrt_execution_t* e
 
 // Runs with the lock open. First ends the waits of other calls of this host for results that aren't
 // known yet: calls that are given each other's results would wait for ever.
-static void tfrt_execution_run_cancel(void* argument) {
+static void execution_run_cancel(void* argument) {
   tfrt_execution_t* execution = argument;
   tfrt_node_t* node = tfrt_node_retain(execution->node);
   tfrt_node_lock_tables(node);
   uint32_t index = 0;
-  for (tfrt_async_value_t* promised; (promised = tfrt_execution_next_promise(execution, &index));) {
+  for (tfrt_async_value_t* promised; (promised = execution_next_promise(execution, &index));) {
     tfrt_node_unlock(node);
     // The call may still give it another value: the first one counts.
     tfrt_async_value_set_error(promised, execution->cancelled);
@@ -664,6 +661,6 @@ void tfrt_execution_cancel(tfrt_execution_t* execution, tfrt_status_t reason) {
                                                execution->request_id) != NULL;
   if (execution->request && all_know) tfrt_withdrawal_end(execution->request);
   tfrt_execution_retain(execution);
-  tfrt_action_queue_call_at_once(&node->actions, tfrt_execution_run_cancel, execution);
-  tfrt_execution_fail_arguments(execution, reason);
+  tfrt_action_queue_call_at_once(&node->actions, execution_run_cancel, execution);
+  execution_fail_arguments(execution, reason);
 }

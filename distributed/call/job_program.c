@@ -6,8 +6,8 @@
 #include "distributed/value/remote_value.h"
 
 // Gives |cached| (+0) the name |handle| of |namer|.
-static tfrt_status_t tfrt_job_add_program(tfrt_job_t* job, uint64_t namer, uint32_t handle,
-                                          tfrt_cached_program_t* cached) {
+static tfrt_status_t job_add_program(tfrt_job_t* job, uint64_t namer, uint32_t handle,
+                                     tfrt_cached_program_t* cached) {
   tfrt_job_program_t* program =
       tfrt_allocator_allocate_zeroed(job->node->options.allocator, sizeof(*program));
   if (!program) return tfrt_status_out_of_memory();
@@ -19,7 +19,7 @@ static tfrt_status_t tfrt_job_add_program(tfrt_job_t* job, uint64_t namer, uint3
 }
 
 // A Program came. Returns an error (+1) for what is impossible.
-static tfrt_status_t tfrt_job_on_program(const tfrt_incoming_frame_t* in) {
+static tfrt_status_t job_on_program(const tfrt_incoming_frame_t* in) {
   tfrt_peer_t* peer = in->peer;
   tfrt_job_t* job = in->job;
   const tfrt_wire_program_t* program = &in->body->program;
@@ -45,14 +45,14 @@ static tfrt_status_t tfrt_job_on_program(const tfrt_incoming_frame_t* in) {
     if (!cached) return tfrt_status_out_of_memory();
   }
   tfrt_cached_program_load(cached, NULL);
-  tfrt_status_t status = tfrt_job_add_program(job, peer->incarnation, program->handle, cached);
+  tfrt_status_t status = job_add_program(job, peer->incarnation, program->handle, cached);
   tfrt_cached_program_release(cached);
   return status;
 }
 
 // Sets |*out_program| to the entry of |cached| among the programs that we have named.
-static tfrt_status_t tfrt_job_name_program(tfrt_job_t* job, tfrt_cached_program_t* cached,
-                                           tfrt_job_program_t** out_program) {
+static tfrt_status_t job_name_program(tfrt_job_t* job, tfrt_cached_program_t* cached,
+                                      tfrt_job_program_t** out_program) {
   *out_program = NULL;
   for (tfrt_list_link_t* link = job->programs.list.next; link != &job->programs.list;
        link = link->next) {
@@ -69,8 +69,7 @@ static tfrt_status_t tfrt_job_name_program(tfrt_job_t* job, tfrt_cached_program_
   }
   tfrt_object_t* object = tfrt_object_table_export(job->node->objects, job, cached->bytes);
   if (!object) return tfrt_status_out_of_memory();
-  tfrt_status_t status =
-      tfrt_job_add_program(job, job->node->incarnation, job->programs.next, cached);
+  tfrt_status_t status = job_add_program(job, job->node->incarnation, job->programs.next, cached);
   if (status) {
     tfrt_object_table_end_loan(job->node->objects, object);
     return status;
@@ -85,7 +84,7 @@ tfrt_status_t tfrt_job_announce_program(tfrt_job_t* job, tfrt_peer_t* peer,
                                         tfrt_cached_program_t* program, uint32_t* out_handle) {
   *out_handle = 0;
   tfrt_job_program_t* named = NULL;
-  TFRT_RETURN_IF_ERROR(tfrt_job_name_program(job, program, &named));
+  TFRT_RETURN_IF_ERROR(job_name_program(job, program, &named));
   tfrt_peer_job_t* known = tfrt_peer_find_or_create_job(peer, job);
   if (!known) return tfrt_status_out_of_memory();
   uint64_t bit = UINT64_C(1) << (named->handle - 1);
@@ -105,7 +104,7 @@ tfrt_status_t tfrt_job_announce_program(tfrt_job_t* job, tfrt_peer_t* peer,
   return NULL;
 }
 
-static void tfrt_job_program_on_job_past(const tfrt_owner_end_t* end) {
+static void job_program_on_job_past(const tfrt_owner_end_t* end) {
   for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&end->job->programs.list));) {
     tfrt_job_program_t* program = TFRT_CONTAINER_OF(link, tfrt_job_program_t, link);
     tfrt_cached_program_release(program->cached);
@@ -114,11 +113,11 @@ static void tfrt_job_program_on_job_past(const tfrt_owner_end_t* end) {
 }
 
 static const tfrt_owner_rule_t tfrt_job_program_rules[] = {
-    {TFRT_OWNER_JOB_PAST, TFRT_OWNER_JOBS, tfrt_job_program_on_job_past},
+    {TFRT_OWNER_JOB_PAST, TFRT_OWNER_JOBS, job_program_on_job_past},
 };
 
 static const tfrt_frame_handler_t tfrt_job_program_handlers[] = {
-    {TFRT_WIRE_FRAME_PROGRAM, tfrt_job_on_program},
+    {TFRT_WIRE_FRAME_PROGRAM, job_on_program},
 };
 
 const tfrt_node_part_t tfrt_job_program_part = {

@@ -42,7 +42,7 @@ struct tfrt_local_call_s {
   tfrt_local_result_t results[];
 };
 
-static void tfrt_local_call_release(tfrt_local_call_t* call) {
+static void local_call_release(tfrt_local_call_t* call) {
   if (!tfrt_ref_count_decrement(&call->ref_count)) return;
   tfrt_node_t* node = call->node;
   for (uint32_t i = 0; i < call->result_count; ++i) {
@@ -62,33 +62,33 @@ static void tfrt_local_call_release(tfrt_local_call_t* call) {
 }
 
 // Runs when everything that the call has started is over.
-static void tfrt_local_call_run_retired(tfrt_task_t* task) {
+static void local_call_run_retired(tfrt_task_t* task) {
   tfrt_local_call_t* call = TFRT_CONTAINER_OF(task, tfrt_local_call_t, retired);
   // Comes first: it releases arguments, perhaps their last references.
   tfrt_withdrawal_end(call->request);
   tfrt_node_lock_tables(call->node);
   call->job->node->call_hooks->close_scope(call->job, &call->scope);
   tfrt_node_unlock(call->node);
-  if (tfrt_timer_cancel(call->node->options.timers, &call->timer)) tfrt_local_call_release(call);
+  if (tfrt_timer_cancel(call->node->options.timers, &call->timer)) local_call_release(call);
   if (tfrt_cancellation_unsubscribe(&call->outer->cancellation, &call->subscription)) {
-    tfrt_local_call_release(call);
+    local_call_release(call);
   }
   tfrt_call_scope_leave(call->outer_scope);
-  tfrt_local_call_release(call);
+  local_call_release(call);
 }
 
-static void tfrt_local_call_run_cancel(tfrt_cancellation_subscription_t* subscription,
-                                       tfrt_status_t reason) {
+static void local_call_run_cancel(tfrt_cancellation_subscription_t* subscription,
+                                  tfrt_status_t reason) {
   tfrt_local_call_t* call = TFRT_CONTAINER_OF(subscription, tfrt_local_call_t, subscription);
   // The outer request, whose cancel this is, tells it for all calls below: no withdrawals are
   // needed.
   tfrt_withdrawal_end(call->request);
   tfrt_request_context_cancel(call->request, reason);
-  tfrt_local_call_release(call);
+  local_call_release(call);
 }
 
 // |what| has happened to |call|: if the other has, too, the results that are not known yet fail.
-static void tfrt_local_call_note(tfrt_local_call_t* call, uint32_t what) {
+static void local_call_note(tfrt_local_call_t* call, uint32_t what) {
   // Acquire and release: the placeholders are handed from the thread that has made them.
   if (atomic_fetch_or_explicit(&call->seen, what, memory_order_acq_rel) == 0) return;
   for (uint32_t i = 0; i < call->result_count; ++i) {
@@ -100,31 +100,30 @@ static void tfrt_local_call_note(tfrt_local_call_t* call, uint32_t what) {
 }
 
 // Runs on the work queue: what waits for results is run here, too.
-static void tfrt_local_call_run_expiry(tfrt_task_t* task) {
+static void local_call_run_expiry(tfrt_task_t* task) {
   tfrt_local_call_t* call = TFRT_CONTAINER_OF(task, tfrt_local_call_t, expiry);
-  tfrt_local_call_note(call, TFRT_LOCAL_CALL_EXPIRED);
-  tfrt_local_call_release(call);
+  local_call_note(call, TFRT_LOCAL_CALL_EXPIRED);
+  local_call_release(call);
 }
 
-static void tfrt_local_call_run_timer(tfrt_timer_t* timer) {
+static void local_call_run_timer(tfrt_timer_t* timer) {
   tfrt_local_call_t* call = TFRT_CONTAINER_OF(timer, tfrt_local_call_t, timer);
   // Cancels on this thread: the workers may be busy, perhaps with the call's own kernels.
   tfrt_request_context_cancel(call->request, call->reason);
   tfrt_work_queue_add_task(call->work_queue, &call->expiry);
 }
 
-static void tfrt_local_call_run_result(tfrt_task_t* task) {
+static void local_call_run_result(tfrt_task_t* task) {
   tfrt_local_result_t* result = TFRT_CONTAINER_OF(task, tfrt_local_result_t, waiter);
   tfrt_indirect_value_forward(result->placeholder, result->value);
-  tfrt_local_call_release(result->call);
+  local_call_release(result->call);
 }
 
 // Returns the caller's value for |value| (consumed). A known value is returned itself, and so is a
 // remote value, which the cancel of the call reaches. Any other gets a placeholder that the
 // deadline can resolve.
-static tfrt_async_value_t* tfrt_local_call_wrap(tfrt_local_call_t* call,
-                                                tfrt_local_result_t* result,
-                                                tfrt_async_value_t* value) {
+static tfrt_async_value_t* local_call_wrap(tfrt_local_call_t* call, tfrt_local_result_t* result,
+                                           tfrt_async_value_t* value) {
   if (tfrt_async_value_is_available(value) || tfrt_remote_value_cast(value)) return value;
   tfrt_indirect_value_t* placeholder = tfrt_indirect_value_create();
   if (!placeholder) return value;
@@ -134,19 +133,19 @@ static tfrt_async_value_t* tfrt_local_call_wrap(tfrt_local_call_t* call,
   return tfrt_async_value_retain(&placeholder->base);
 }
 
-static void tfrt_local_call_watch_results(tfrt_local_call_t* call) {
+static void local_call_watch_results(tfrt_local_call_t* call) {
   for (uint32_t i = 0; i < call->result_count; ++i) {
     tfrt_local_result_t* result = &call->results[i];
     if (!result->placeholder) continue;
     tfrt_ref_count_increment(&call->ref_count);
-    tfrt_task_initialize(&result->waiter, tfrt_local_call_run_result);
+    tfrt_task_initialize(&result->waiter, local_call_run_result);
     tfrt_async_value_and_then(result->value, &result->waiter);
   }
 }
 
-static tfrt_status_t tfrt_local_call_create_request(tfrt_local_call_t* call,
-                                                    const tfrt_routed_call_t* routed,
-                                                    int64_t deadline_ns) {
+static tfrt_status_t local_call_create_request(tfrt_local_call_t* call,
+                                               const tfrt_routed_call_t* routed,
+                                               int64_t deadline_ns) {
   tfrt_request_options_t options = call->outer->options;
   options.deadline_ns = deadline_ns;
   options.trace = tfrt_request_context_trace(call->outer);
@@ -159,8 +158,8 @@ static tfrt_status_t tfrt_local_call_create_request(tfrt_local_call_t* call,
   return tfrt_withdrawal_begin(&context, routed->function, routed->arguments);
 }
 
-static tfrt_local_call_t* tfrt_local_call_allocate(tfrt_job_t* job, const tfrt_routed_call_t* call,
-                                                   int64_t deadline_ns) {
+static tfrt_local_call_t* local_call_allocate(tfrt_job_t* job, const tfrt_routed_call_t* call,
+                                              int64_t deadline_ns) {
   uint32_t count = call->function->result_count;
   tfrt_local_call_t* local = tfrt_allocator_allocate_zeroed(
       job->node->options.allocator, sizeof(*local) + count * sizeof(local->results[0]));
@@ -178,18 +177,18 @@ static tfrt_local_call_t* tfrt_local_call_allocate(tfrt_job_t* job, const tfrt_r
   tfrt_routed_call_origin(call, &site);
   local->reason = tfrt_status_with_origin(plain, &site);
   tfrt_status_release(plain);
-  tfrt_task_initialize(&local->expiry, tfrt_local_call_run_expiry);
-  tfrt_task_initialize(&local->retired, tfrt_local_call_run_retired);
+  tfrt_task_initialize(&local->expiry, local_call_run_expiry);
+  tfrt_task_initialize(&local->retired, local_call_run_retired);
   tfrt_call_scope_initialize(&local->scope, &local->retired);
-  tfrt_status_t status = tfrt_local_call_create_request(local, call, deadline_ns);
+  tfrt_status_t status = local_call_create_request(local, call, deadline_ns);
   if (!status) return local;
   tfrt_status_release(status);
-  tfrt_local_call_release(local);
+  local_call_release(local);
   return NULL;
 }
 
 void tfrt_local_call_execute(tfrt_job_t* job, const tfrt_routed_call_t* call, int64_t deadline_ns) {
-  tfrt_local_call_t* local = tfrt_local_call_allocate(job, call, deadline_ns);
+  tfrt_local_call_t* local = local_call_allocate(job, call, deadline_ns);
   if (!local) {
     for (uint32_t i = 0; i < call->function->result_count; ++i) {
       call->results[i] = tfrt_async_value_out_of_memory();
@@ -200,19 +199,18 @@ void tfrt_local_call_execute(tfrt_job_t* job, const tfrt_routed_call_t* call, in
   tfrt_call_scope_enter(local->outer_scope);
   tfrt_ref_count_increment(&local->ref_count);
   tfrt_cancellation_subscribe(&local->outer->cancellation, &local->subscription,
-                              tfrt_local_call_run_cancel);
+                              local_call_run_cancel);
   tfrt_ref_count_increment(&local->ref_count);
-  tfrt_timer_start(job->node->options.timers, &local->timer, deadline_ns,
-                   tfrt_local_call_run_timer);
+  tfrt_timer_start(job->node->options.timers, &local->timer, deadline_ns, local_call_run_timer);
   tfrt_execution_context_t context = *call->context;
   context.request = local->request;
   context.scope = &local->scope;
   tfrt_call_options_place(call->options, &context);
   tfrt_function_execute(call->function, &context, call->arguments, call->results);
   for (uint32_t i = 0; i < local->result_count; ++i) {
-    call->results[i] = tfrt_local_call_wrap(local, &local->results[i], call->results[i]);
+    call->results[i] = local_call_wrap(local, &local->results[i], call->results[i]);
   }
-  tfrt_local_call_note(local, TFRT_LOCAL_CALL_WRAPPED);
-  tfrt_local_call_watch_results(local);
+  local_call_note(local, TFRT_LOCAL_CALL_WRAPPED);
+  local_call_watch_results(local);
   tfrt_call_scope_leave(&local->scope);
 }

@@ -35,24 +35,23 @@ void tfrt_outgoing_call_set_state(tfrt_outgoing_call_t* call, tfrt_outgoing_call
 
 // Call numbers are consecutive: each is its own hash, so consecutive calls have neighbouring
 // chains.
-static uint64_t tfrt_outgoing_call_hash(const void* key) { return *(const uint64_t*)key; }
+static uint64_t outgoing_call_hash(const void* key) { return *(const uint64_t*)key; }
 
-static bool tfrt_outgoing_call_equal(const tfrt_hash_node_t* node, const void* key) {
+static bool outgoing_call_equal(const tfrt_hash_node_t* node, const void* key) {
   return TFRT_CONTAINER_OF(node, tfrt_outgoing_call_t, by_number)->number == *(const uint64_t*)key;
 }
 
 static const tfrt_hash_table_vtable_t tfrt_outgoing_call_table_vtable = {
-    .hash = tfrt_outgoing_call_hash,
-    .equal = tfrt_outgoing_call_equal,
+    .hash = outgoing_call_hash,
+    .equal = outgoing_call_equal,
 };
 
-static void tfrt_outgoing_call_initialize_table(tfrt_hash_table_t* table,
-                                                tfrt_allocator_t allocator) {
+static void outgoing_call_initialize_table(tfrt_hash_table_t* table, tfrt_allocator_t allocator) {
   tfrt_hash_table_initialize(table, &tfrt_outgoing_call_table_vtable, allocator);
 }
 
 // The open call |number| to |peer| (+0), or NULL.
-static tfrt_outgoing_call_t* tfrt_outgoing_call_find(tfrt_peer_t* peer, uint64_t number) {
+static tfrt_outgoing_call_t* outgoing_call_find(tfrt_peer_t* peer, uint64_t number) {
   tfrt_hash_node_t* node = tfrt_hash_table_find(&peer->outgoing_calls, &number);
   return node ? TFRT_CONTAINER_OF(node, tfrt_outgoing_call_t, by_number) : NULL;
 }
@@ -60,34 +59,33 @@ static tfrt_outgoing_call_t* tfrt_outgoing_call_find(tfrt_peer_t* peer, uint64_t
 // --- Life --------------------------------------------------------------------
 
 // The bytes of a call's one block: the record, and its arrays behind it.
-static size_t tfrt_outgoing_call_size(uint32_t argument_count, uint32_t result_count) {
+static size_t outgoing_call_size(uint32_t argument_count, uint32_t result_count) {
   return sizeof(tfrt_outgoing_call_t) +
          argument_count * (sizeof(tfrt_async_value_t*) + sizeof(tfrt_object_t*)) +
          result_count * sizeof(tfrt_remote_value_t*);
 }
 
 // Runs with the lock open: the last things may run foreign code.
-static void tfrt_outgoing_call_free(void* argument) {
+static void outgoing_call_free(void* argument) {
   tfrt_outgoing_call_t* call = argument;
   tfrt_node_t* node = call->node;
   tfrt_request_context_release(call->request);
   tfrt_status_release(call->cancelled);
   tfrt_allocator_free(node->options.allocator, call,
-                      tfrt_outgoing_call_size(call->argument_count, call->result_count));
+                      outgoing_call_size(call->argument_count, call->result_count));
   tfrt_node_release(node);
 }
 
-static void tfrt_outgoing_call_release(tfrt_outgoing_call_t* call) {
+static void outgoing_call_release(tfrt_outgoing_call_t* call) {
   if (!tfrt_ref_count_decrement(&call->ref_count)) return;
   tfrt_job_release(call->job);
-  tfrt_action_queue_call(&call->node->actions, tfrt_outgoing_call_free, call);
+  tfrt_action_queue_call(&call->node->actions, outgoing_call_free, call);
 }
 
-static tfrt_outgoing_call_t* tfrt_outgoing_call_allocate(
-    tfrt_node_t* node, const tfrt_outgoing_call_request_t* request) {
+static tfrt_outgoing_call_t* outgoing_call_allocate(tfrt_node_t* node,
+                                                    const tfrt_outgoing_call_request_t* request) {
   tfrt_outgoing_call_t* call = tfrt_allocator_allocate_zeroed(
-      node->options.allocator,
-      tfrt_outgoing_call_size(request->argument_count, request->result_count));
+      node->options.allocator, outgoing_call_size(request->argument_count, request->result_count));
   if (!call) return NULL;
   tfrt_ref_count_initialize(&call->ref_count);
   tfrt_list_initialize(&call->unawaited_link);
@@ -100,10 +98,10 @@ static tfrt_outgoing_call_t* tfrt_outgoing_call_allocate(
   return call;
 }
 
-static void tfrt_outgoing_call_leave_scope(void* scope) { tfrt_call_scope_leave(scope); }
+static void outgoing_call_leave_scope(void* scope) { tfrt_call_scope_leave(scope); }
 
 // ENDED: loans end, the scope is left. Results that are not known by now must have been failed.
-static void tfrt_outgoing_call_end(tfrt_outgoing_call_t* call) {
+static void outgoing_call_end(tfrt_outgoing_call_t* call) {
   if (call->state == TFRT_OUTGOING_CALL_ENDED) return;
   bool is_known = call->state != TFRT_OUTGOING_CALL_PREPARED;
   tfrt_outgoing_call_set_state(call, TFRT_OUTGOING_CALL_ENDED);
@@ -126,30 +124,30 @@ static void tfrt_outgoing_call_end(tfrt_outgoing_call_t* call) {
   }
   if (call->request &&
       tfrt_cancellation_unsubscribe(&call->request->cancellation, &call->subscription)) {
-    tfrt_outgoing_call_release(call);
+    outgoing_call_release(call);
   }
   if (call->timer_started && tfrt_timer_cancel(node->options.timers, &call->timer)) {
-    tfrt_outgoing_call_release(call);
+    outgoing_call_release(call);
   }
   tfrt_list_remove(&call->unawaited_link);
   // NULL if the call has joined the unawaited ones: that scope is another.
   tfrt_unawaited_t* unawaited = call->feeds_others ? tfrt_execution_unawaited(call->scope) : NULL;
   if (unawaited) ++unawaited->fed_others;
   if (call->scope) {
-    tfrt_action_queue_call(&node->actions, tfrt_outgoing_call_leave_scope, call->scope);
+    tfrt_action_queue_call(&node->actions, outgoing_call_leave_scope, call->scope);
   }
-  tfrt_outgoing_call_release(call);
+  outgoing_call_release(call);
 }
 
 // Makes errors, |status| (+0), of the results that are not known yet.
-static void tfrt_outgoing_call_fail_results(tfrt_outgoing_call_t* call, tfrt_status_t status) {
+static void outgoing_call_fail_results(tfrt_outgoing_call_t* call, tfrt_status_t status) {
   for (uint32_t i = 0; i < call->result_count; ++i) {
     if (call->results[i]) tfrt_remote_value_fail(call->results[i], status);
   }
 }
 
 // The same, unless another run can make them.
-static void tfrt_outgoing_call_lose_results(tfrt_outgoing_call_t* call, tfrt_status_t status) {
+static void outgoing_call_lose_results(tfrt_outgoing_call_t* call, tfrt_status_t status) {
   for (uint32_t i = 0; i < call->result_count; ++i) {
     if (call->results[i]) tfrt_remote_value_lose(call->results[i], status);
   }
@@ -165,12 +163,12 @@ typedef struct tfrt_outgoing_withdrawal_s {
   tfrt_async_value_t* values[];  // +1 each; arguments with something to tell
 } tfrt_outgoing_withdrawal_t;
 
-static size_t tfrt_outgoing_withdrawal_size(uint32_t value_count) {
+static size_t outgoing_withdrawal_size(uint32_t value_count) {
   return sizeof(tfrt_outgoing_withdrawal_t) + value_count * sizeof(tfrt_async_value_t*);
 }
 
 // Runs with the lock open.
-static void tfrt_outgoing_withdrawal_run(void* argument) {
+static void outgoing_withdrawal_run(void* argument) {
   tfrt_outgoing_withdrawal_t* withdrawal = argument;
   tfrt_outgoing_call_t* call = withdrawal->call;
   const tfrt_kernel_site_t* caller = call->site.kernel;
@@ -187,9 +185,9 @@ static void tfrt_outgoing_withdrawal_run(void* argument) {
   }
   tfrt_status_release(withdrawal->reason);
   tfrt_allocator_free(node->options.allocator, withdrawal,
-                      tfrt_outgoing_withdrawal_size(withdrawal->value_count));
+                      outgoing_withdrawal_size(withdrawal->value_count));
   tfrt_node_lock_tables(node);
-  tfrt_outgoing_call_release(call);
+  outgoing_call_release(call);
   tfrt_node_unlock(node);
   tfrt_call_scope_leave(scope);
   tfrt_node_release(node);
@@ -197,7 +195,7 @@ static void tfrt_outgoing_withdrawal_run(void* argument) {
 
 // True if other hosts must hear that |call| doesn't come; sets |*out_count| to the number of
 // arguments that withdraw.
-static bool tfrt_outgoing_call_withdraws(const tfrt_outgoing_call_t* call, uint32_t* out_count) {
+static bool outgoing_call_withdraws(const tfrt_outgoing_call_t* call, uint32_t* out_count) {
   *out_count = 0;
   // The end of a job or of a request already reaches everybody.
   if (!call->request || tfrt_job_is_closed(call->job) ||
@@ -213,11 +211,11 @@ static bool tfrt_outgoing_call_withdraws(const tfrt_outgoing_call_t* call, uint3
 // When the lock is opened, tells the hosts that would have met the callee's kernels
 // (kernel/withdrawal.h) that it doesn't run, or no further, because of |reason| (+0). They hear
 // nothing when memory is out.
-static void tfrt_outgoing_call_withdraw(tfrt_outgoing_call_t* call, tfrt_status_t reason) {
+static void outgoing_call_withdraw(tfrt_outgoing_call_t* call, tfrt_status_t reason) {
   uint32_t count;
-  if (!tfrt_outgoing_call_withdraws(call, &count)) return;
+  if (!outgoing_call_withdraws(call, &count)) return;
   tfrt_outgoing_withdrawal_t* withdrawal = tfrt_allocator_allocate_zeroed(
-      call->node->options.allocator, tfrt_outgoing_withdrawal_size(count));
+      call->node->options.allocator, outgoing_withdrawal_size(count));
   if (!withdrawal) return;
   tfrt_ref_count_increment(&call->ref_count);
   withdrawal->call = call;
@@ -230,12 +228,12 @@ static void tfrt_outgoing_call_withdraw(tfrt_outgoing_call_t* call, tfrt_status_
     if (!tfrt_value_withdraws(call->arguments[i])) continue;
     withdrawal->values[found++] = tfrt_async_value_retain(call->arguments[i]);
   }
-  tfrt_action_queue_call(&call->node->actions, tfrt_outgoing_withdrawal_run, withdrawal);
+  tfrt_action_queue_call(&call->node->actions, outgoing_withdrawal_run, withdrawal);
 }
 
 // The same for a call that was not run, as |result| says.
-static void tfrt_outgoing_call_withdraw_unrun(tfrt_outgoing_call_t* call,
-                                              const tfrt_wire_result_t* result) {
+static void outgoing_call_withdraw_unrun(tfrt_outgoing_call_t* call,
+                                         const tfrt_wire_result_t* result) {
   const tfrt_wire_item_t* item = result->result_count > 0 ? &result->results[0].item : NULL;
   // Mostly an error with that says why.
   tfrt_status_t plain =
@@ -243,7 +241,7 @@ static void tfrt_outgoing_call_withdraw_unrun(tfrt_outgoing_call_t* call,
           ? tfrt_wire_error_to_status(item->error)
           : tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "@%s was not run", call->name);
   tfrt_status_t status = tfrt_call_site_locate(&call->site, plain);
-  tfrt_outgoing_call_withdraw(call, status);
+  outgoing_call_withdraw(call, status);
   tfrt_status_release(status);
   tfrt_status_release(plain);
 }
@@ -252,8 +250,7 @@ static void tfrt_outgoing_call_withdraw_unrun(tfrt_outgoing_call_t* call,
 
 // The key of the message with |arguments|, whose receiver must hear that it doesn't come; else
 // empty.
-static tfrt_string_view_t tfrt_outgoing_call_key(bool is_message,
-                                                 tfrt_async_value_t* const* arguments) {
+static tfrt_string_view_t outgoing_call_key(bool is_message, tfrt_async_value_t* const* arguments) {
   if (!is_message) return tfrt_string_view_of("");
   tfrt_string_view_t key = tfrt_async_value_string(arguments[0]);
   return key.size <= TFRT_WIRE_MAX_KEY_SIZE ? key : tfrt_string_view_of("");
@@ -262,13 +259,13 @@ static tfrt_string_view_t tfrt_outgoing_call_key(bool is_message,
 // The call for |request| is refused here, so that it has no number. If the call is a message, a
 // Void tells the waiting receiver that the message is |reason| (+0), unless memory is out. A
 // receiver that can't be reached is lost as well.
-static void tfrt_outgoing_call_tell_unsent(tfrt_node_t* node,
-                                           const tfrt_outgoing_call_request_t* request,
-                                           tfrt_status_t reason) {
+static void outgoing_call_tell_unsent(tfrt_node_t* node,
+                                      const tfrt_outgoing_call_request_t* request,
+                                      tfrt_status_t reason) {
   tfrt_job_t* job = request->job;
   tfrt_peer_t* peer = NULL;
   bool is_message = request->message != TFRT_OUTGOING_NO_MESSAGE;
-  tfrt_string_view_t key = tfrt_outgoing_call_key(is_message, request->arguments);
+  tfrt_string_view_t key = outgoing_call_key(is_message, request->arguments);
   if (key.size == 0) return;
   tfrt_status_t status = tfrt_job_reach(job, request->callee, &peer);
   tfrt_arena_t arena;
@@ -291,7 +288,7 @@ static void tfrt_outgoing_call_tell_unsent(tfrt_node_t* node,
 
 // Puts a Void with |reason| (+0) in the place of the Invoke, if that was not written yet; false if
 // it was.
-static bool tfrt_outgoing_call_void(tfrt_outgoing_call_t* call, tfrt_status_t reason) {
+static bool outgoing_call_void(tfrt_outgoing_call_t* call, tfrt_status_t reason) {
   tfrt_node_t* node = call->node;
   tfrt_arena_t arena;
   tfrt_arena_initialize(&arena, node->options.allocator);
@@ -305,7 +302,7 @@ static bool tfrt_outgoing_call_void(tfrt_outgoing_call_t* call, tfrt_status_t re
       .void_call = {.call = call->number,
                     .result_count = call->result_count,
                     .error = &error,
-                    .key = tfrt_outgoing_call_key(call->is_message, call->arguments)}};
+                    .key = outgoing_call_key(call->is_message, call->arguments)}};
   bool replaced = false;
   if (!status) status = tfrt_wire_body_encode(&body, &bytes);
   if (!status) {
@@ -320,7 +317,7 @@ static bool tfrt_outgoing_call_void(tfrt_outgoing_call_t* call, tfrt_status_t re
 }
 
 // Tells the callee to stop.
-static void tfrt_outgoing_call_send_cancel(tfrt_outgoing_call_t* call, tfrt_status_t reason) {
+static void outgoing_call_send_cancel(tfrt_outgoing_call_t* call, tfrt_status_t reason) {
   tfrt_arena_t arena;
   tfrt_arena_initialize(&arena, call->node->options.allocator);
   tfrt_wire_error_t error;
@@ -336,29 +333,29 @@ static void tfrt_outgoing_call_send_cancel(tfrt_outgoing_call_t* call, tfrt_stat
 
 // Stops the call because of |reason| (+0): its unknown results are errors at once; the record
 // stays until the callee is done.
-static void tfrt_outgoing_call_cancel(tfrt_outgoing_call_t* call, tfrt_status_t reason) {
+static void outgoing_call_cancel(tfrt_outgoing_call_t* call, tfrt_status_t reason) {
   if (call->cancelled || call->state == TFRT_OUTGOING_CALL_ENDED) return;
   call->cancelled = tfrt_status_retain(reason);
   if (call->state == TFRT_OUTGOING_CALL_PREPARED) return;
-  tfrt_outgoing_call_fail_results(call, reason);
-  if (tfrt_outgoing_call_void(call, reason)) {
-    tfrt_outgoing_call_end(call);
+  outgoing_call_fail_results(call, reason);
+  if (outgoing_call_void(call, reason)) {
+    outgoing_call_end(call);
   } else {
     tfrt_outgoing_call_set_state(call, TFRT_OUTGOING_CALL_CANCELLED);
-    tfrt_outgoing_call_send_cancel(call, reason);
+    outgoing_call_send_cancel(call, reason);
   }
 }
 
 // |job| is over for |peer|, its client, because of |reason| (+0): cancels and ends its calls to
 // |peer|.
-static void tfrt_outgoing_call_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job,
-                                          tfrt_status_t reason) {
+static void outgoing_call_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job,
+                                     tfrt_status_t reason) {
   for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->outgoing_calls); node;) {
     tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(node, tfrt_outgoing_call_t, by_number);
     node = tfrt_hash_table_next(&peer->outgoing_calls, node);
     if (call->job != job) continue;
-    tfrt_outgoing_call_cancel(call, reason);
-    tfrt_outgoing_call_end(call);
+    outgoing_call_cancel(call, reason);
+    outgoing_call_end(call);
   }
 }
 
@@ -367,24 +364,24 @@ bool tfrt_outgoing_call_cancel_oldest(tfrt_job_t* job, uint32_t count, tfrt_stat
     tfrt_outgoing_call_t* call =
         TFRT_CONTAINER_OF(job->outgoing_calls.next, tfrt_outgoing_call_t, in_job);
     n += 1 + call->result_count;
-    tfrt_outgoing_call_cancel(call, reason);
-    tfrt_outgoing_call_end(call);
+    outgoing_call_cancel(call, reason);
+    outgoing_call_end(call);
   }
   return tfrt_list_is_empty(&job->outgoing_calls);
 }
 
-static void tfrt_outgoing_call_run_cancel(tfrt_cancellation_subscription_t* subscription,
-                                          tfrt_status_t reason) {
+static void outgoing_call_run_cancel(tfrt_cancellation_subscription_t* subscription,
+                                     tfrt_status_t reason) {
   tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(subscription, tfrt_outgoing_call_t, subscription);
   tfrt_node_t* node = tfrt_node_retain(call->node);
   tfrt_node_lock_tables(node);
-  tfrt_outgoing_call_cancel(call, reason);
-  tfrt_outgoing_call_release(call);
+  outgoing_call_cancel(call, reason);
+  outgoing_call_release(call);
   tfrt_node_unlock(node);
   tfrt_node_release(node);
 }
 
-static void tfrt_outgoing_call_run_timer(tfrt_timer_t* timer) {
+static void outgoing_call_run_timer(tfrt_timer_t* timer) {
   tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(timer, tfrt_outgoing_call_t, timer);
   tfrt_node_t* node = tfrt_node_retain(call->node);
   tfrt_status_t plain = tfrt_status_create(TFRT_STATUS_DEADLINE_EXCEEDED,
@@ -392,9 +389,9 @@ static void tfrt_outgoing_call_run_timer(tfrt_timer_t* timer) {
   tfrt_status_t status = tfrt_call_site_locate(&call->site, plain);
   tfrt_status_release(plain);
   tfrt_node_lock_tables(node);
-  if (call->state != TFRT_OUTGOING_CALL_ENDED) tfrt_outgoing_call_withdraw(call, status);
-  tfrt_outgoing_call_cancel(call, status);
-  tfrt_outgoing_call_release(call);
+  if (call->state != TFRT_OUTGOING_CALL_ENDED) outgoing_call_withdraw(call, status);
+  outgoing_call_cancel(call, status);
+  outgoing_call_release(call);
   tfrt_node_unlock(node);
   tfrt_status_release(status);
   tfrt_node_release(node);
@@ -403,8 +400,7 @@ static void tfrt_outgoing_call_run_timer(tfrt_timer_t* timer) {
 // --- Start -------------------------------------------------------------------
 
 // A result that may still be written when it is available is fetched behind the call's chains.
-static tfrt_status_t tfrt_outgoing_call_order_results(tfrt_outgoing_call_t* call,
-                                                      tfrt_arena_t* arena) {
+static tfrt_status_t outgoing_call_order_results(tfrt_outgoing_call_t* call, tfrt_arena_t* arena) {
   tfrt_async_value_t** chains =
       tfrt_arena_allocate_array(arena, call->result_count + 1, sizeof(tfrt_async_value_t*));
   if (!chains) return tfrt_status_out_of_memory();
@@ -421,8 +417,8 @@ static tfrt_status_t tfrt_outgoing_call_order_results(tfrt_outgoing_call_t* call
 
 // Says whose result |value| is: |function|, called at |site| (copied, with texts that live as
 // long as the job).
-static void tfrt_outgoing_call_set_site(tfrt_remote_value_t* value, const char* function,
-                                        const tfrt_call_site_t* site) {
+static void outgoing_call_set_site(tfrt_remote_value_t* value, const char* function,
+                                   const tfrt_call_site_t* site) {
   value->place.function = function;
   value->result_is_due = true;
   tfrt_call_site_set(&value->place.site, site->kernel, &site->origin);
@@ -430,9 +426,10 @@ static void tfrt_outgoing_call_set_site(tfrt_remote_value_t* value, const char* 
 
 // A remote value (+1) for result |index|, which is called |reference|: a new one, or the one that a
 // run before this has lost.
-static tfrt_remote_value_t* tfrt_outgoing_call_create_result(
-    tfrt_outgoing_call_t* call, const tfrt_outgoing_call_request_t* request, uint32_t index,
-    const tfrt_wire_reference_t* reference) {
+static tfrt_remote_value_t* outgoing_call_create_result(tfrt_outgoing_call_t* call,
+                                                        const tfrt_outgoing_call_request_t* request,
+                                                        uint32_t index,
+                                                        const tfrt_wire_reference_t* reference) {
   tfrt_remote_value_t* lost =
       request->retried ? call->node->call_hooks->take_lost_result(request->retried, index) : NULL;
   if (lost) {
@@ -445,14 +442,14 @@ static tfrt_remote_value_t* tfrt_outgoing_call_create_result(
   }
   tfrt_remote_value_t* result = tfrt_remote_value_create_result(call->job, call->peer, reference);
   if (!result) return NULL;
-  tfrt_outgoing_call_set_site(result, call->name, &call->site);
+  outgoing_call_set_site(result, call->name, &call->site);
   if (request->results_device) tfrt_remote_value_set_device(result, request->results_device);
   if (request->retried) call->node->call_hooks->adopt_result(request->retried, index, result);
   return result;
 }
 
-static tfrt_status_t tfrt_outgoing_call_create_results(
-    tfrt_outgoing_call_t* call, const tfrt_outgoing_call_request_t* request) {
+static tfrt_status_t outgoing_call_create_results(tfrt_outgoing_call_t* call,
+                                                  const tfrt_outgoing_call_request_t* request) {
   for (uint32_t i = 0; i < call->result_count; ++i) {
     tfrt_wire_reference_t reference = {
         .id = {.namer = call->node->incarnation, .number = call->number, .index = i},
@@ -462,15 +459,15 @@ static tfrt_status_t tfrt_outgoing_call_create_results(
         .is_chain = tfrt_outgoing_arguments_is_chain(request->result_types, i),
         .is_mutable = tfrt_outgoing_arguments_is_mutable(request->result_types, i),
         .is_recoverable = request->retried != NULL};
-    call->results[i] = tfrt_outgoing_call_create_result(call, request, i, &reference);
+    call->results[i] = outgoing_call_create_result(call, request, i, &reference);
     if (!call->results[i]) return tfrt_status_out_of_memory();
   }
   return NULL;
 }
 
 // Names the call and sends it. On an error nothing was named.
-static tfrt_status_t tfrt_outgoing_call_name(tfrt_outgoing_call_t* call,
-                                             const tfrt_outgoing_call_request_t* request) {
+static tfrt_status_t outgoing_call_name(tfrt_outgoing_call_t* call,
+                                        const tfrt_outgoing_call_request_t* request) {
   if (call->cancelled) return tfrt_status_retain(call->cancelled);
   TFRT_RETURN_IF_ERROR(tfrt_job_budget_check(call->job, TFRT_JOB_BUDGET_MADE, 0));
   TFRT_RETURN_IF_ERROR(tfrt_job_reach(call->job, request->callee, &call->peer));
@@ -480,36 +477,36 @@ static tfrt_status_t tfrt_outgoing_call_name(tfrt_outgoing_call_t* call,
         tfrt_job_announce_program(call->job, call->peer, request->program, &program));
   }
   call->number = tfrt_session_next_call(call->peer->session);
-  TFRT_RETURN_IF_ERROR(tfrt_outgoing_call_create_results(call, request));
+  TFRT_RETURN_IF_ERROR(outgoing_call_create_results(call, request));
   tfrt_arena_t* arena = tfrt_node_scratch(call->node);
-  TFRT_RETURN_IF_ERROR(tfrt_outgoing_call_order_results(call, arena));
+  TFRT_RETURN_IF_ERROR(outgoing_call_order_results(call, arena));
   return tfrt_outgoing_invoke_send(call, request, program, arena);
 }
 
 // Gives the caller |status| (consumed) for results that were never named.
-static void tfrt_outgoing_call_refuse(tfrt_outgoing_call_t* call,
-                                      const tfrt_outgoing_call_request_t* request,
-                                      tfrt_status_t status) {
+static void outgoing_call_refuse(tfrt_outgoing_call_t* call,
+                                 const tfrt_outgoing_call_request_t* request,
+                                 tfrt_status_t status) {
   tfrt_status_t located = tfrt_call_site_locate(&call->site, status);
   for (uint32_t i = 0; i < call->result_count; ++i) {
     if (call->results[i]) call->results[i]->held = false;
     request->results[i] = tfrt_async_value_create_error(located);
   }
-  tfrt_outgoing_call_fail_results(call, located);
-  tfrt_outgoing_call_tell_unsent(call->node, request, located);
-  tfrt_outgoing_call_withdraw(call, located);
+  outgoing_call_fail_results(call, located);
+  outgoing_call_tell_unsent(call->node, request, located);
+  outgoing_call_withdraw(call, located);
   tfrt_status_release(located);
   tfrt_status_release(status);
-  tfrt_outgoing_call_end(call);
+  outgoing_call_end(call);
 }
 
 // |refusal| is consumed.
-static void tfrt_outgoing_call_begin(tfrt_outgoing_call_t* call,
-                                     const tfrt_outgoing_call_request_t* request,
-                                     tfrt_status_t refusal) {
-  tfrt_status_t status = refusal ? refusal : tfrt_outgoing_call_name(call, request);
+static void outgoing_call_begin(tfrt_outgoing_call_t* call,
+                                const tfrt_outgoing_call_request_t* request,
+                                tfrt_status_t refusal) {
+  tfrt_status_t status = refusal ? refusal : outgoing_call_name(call, request);
   if (status) {
-    tfrt_outgoing_call_refuse(call, request, status);
+    outgoing_call_refuse(call, request, status);
     return;
   }
   for (uint32_t i = 0; i < call->result_count; ++i) {
@@ -527,12 +524,12 @@ static void tfrt_outgoing_call_begin(tfrt_outgoing_call_t* call,
   call->timer_started = true;
   tfrt_ref_count_increment(&call->ref_count);
   tfrt_timer_start(call->node->options.timers, &call->timer, request->deadline_ns,
-                   tfrt_outgoing_call_run_timer);
+                   outgoing_call_run_timer);
 }
 
 tfrt_outgoing_call_t* tfrt_outgoing_call_prepare(tfrt_node_t* node,
                                                  const tfrt_outgoing_call_request_t* request) {
-  tfrt_outgoing_call_t* call = tfrt_outgoing_call_allocate(node, request);
+  tfrt_outgoing_call_t* call = outgoing_call_allocate(node, request);
   if (!call) {
     for (uint32_t i = 0; i < request->result_count; ++i) {
       request->results[i] = tfrt_async_value_out_of_memory();
@@ -546,13 +543,13 @@ tfrt_outgoing_call_t* tfrt_outgoing_call_prepare(tfrt_node_t* node,
   }
   call->scope = request->scope;
   tfrt_call_scope_enter(call->scope);
-  // A cancel from here on is seen by tfrt_outgoing_call_name(), or finds the call started.
+  // A cancel from here on is seen by outgoing_call_name(), or finds the call started.
   if (request->request) {
     tfrt_ref_count_increment(&call->ref_count);
     call->request = tfrt_request_context_retain(request->request);
     call->job = request->job;
     tfrt_cancellation_subscribe(&call->request->cancellation, &call->subscription,
-                                tfrt_outgoing_call_run_cancel);
+                                outgoing_call_run_cancel);
   }
   return call;
 }
@@ -564,22 +561,21 @@ void tfrt_outgoing_call_start_prepared(tfrt_outgoing_call_t* call,
   call->since_ns = call->node->tick_ns;
   call->name = request->name ? request->name : "";
   tfrt_call_site_set(&call->site, request->caller, request->site);
-  tfrt_outgoing_call_begin(call, request, refusal);
+  outgoing_call_begin(call, request, refusal);
 }
 
 void tfrt_outgoing_call_discard(tfrt_outgoing_call_t* call, tfrt_job_t* job) {
   call->job = tfrt_job_retain(job);
-  tfrt_outgoing_call_end(call);
+  outgoing_call_end(call);
 }
 
 // There is no memory for the record of a call.
-static void tfrt_outgoing_call_miss(tfrt_node_t* node,
-                                    const tfrt_outgoing_call_request_t* request) {
+static void outgoing_call_miss(tfrt_node_t* node, const tfrt_outgoing_call_request_t* request) {
   tfrt_call_site_t site = {0};
   tfrt_call_site_set(&site, request->caller, request->site);
   tfrt_status_t status = tfrt_status_out_of_memory();
   tfrt_status_t located = tfrt_call_site_locate(&site, status);
-  tfrt_outgoing_call_tell_unsent(node, request, located);
+  outgoing_call_tell_unsent(node, request, located);
   tfrt_status_release(located);
   tfrt_status_release(status);
 }
@@ -590,15 +586,15 @@ void tfrt_outgoing_call_start(tfrt_node_t* node, const tfrt_outgoing_call_reques
   if (call) {
     tfrt_outgoing_call_start_prepared(call, request, NULL);
   } else {
-    tfrt_outgoing_call_miss(node, request);
+    outgoing_call_miss(node, request);
   }
   tfrt_node_unlock(node);
 }
 
 // --- Results -----------------------------------------------------------------
 
-static tfrt_status_t tfrt_outgoing_call_on_item(tfrt_outgoing_call_t* call,
-                                                const tfrt_wire_result_item_t* item) {
+static tfrt_status_t outgoing_call_on_item(tfrt_outgoing_call_t* call,
+                                           const tfrt_wire_result_item_t* item) {
   if (item->index >= call->result_count) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a call has no result %u", item->index);
   }
@@ -620,27 +616,27 @@ static tfrt_status_t tfrt_outgoing_call_on_item(tfrt_outgoing_call_t* call,
   return NULL;
 }
 
-static bool tfrt_outgoing_call_lacks_results(const tfrt_outgoing_call_t* call) {
+static bool outgoing_call_lacks_results(const tfrt_outgoing_call_t* call) {
   for (uint32_t i = 0; i < call->result_count; ++i) {
     if (call->results[i]) return true;
   }
   return false;
 }
 
-static void tfrt_outgoing_call_prefetch_lines(const void* block, size_t size) {
+static void outgoing_call_prefetch_lines(const void* block, size_t size) {
   for (size_t i = 0; i < size; i += 64) __builtin_prefetch((const char*)block + i, 1);
 }
 
 // Calls mostly end in the order in which they were made. The records of many calls are in no cache
 // any more when their results come. So this prefetches the records of the next calls during the
 // work at this one. It is only a hint: there may be another call at those numbers, or none.
-static void tfrt_outgoing_call_prefetch(const tfrt_peer_t* peer, uint64_t number) {
+static void outgoing_call_prefetch(const tfrt_peer_t* peer, uint64_t number) {
   const tfrt_hash_table_t* table = &peer->outgoing_calls;
   const tfrt_hash_node_t* record =
       *tfrt_hash_table_chain(table, number + TFRT_OUTGOING_CALL_RECORD_AHEAD);
   if (record) {
-    tfrt_outgoing_call_prefetch_lines(TFRT_CONTAINER_OF(record, tfrt_outgoing_call_t, by_number),
-                                      sizeof(tfrt_outgoing_call_t) + 3 * sizeof(void*));
+    outgoing_call_prefetch_lines(TFRT_CONTAINER_OF(record, tfrt_outgoing_call_t, by_number),
+                                 sizeof(tfrt_outgoing_call_t) + 3 * sizeof(void*));
   }
   const tfrt_hash_node_t* node =
       *tfrt_hash_table_chain(table, number + TFRT_OUTGOING_CALL_RESULT_AHEAD);
@@ -648,15 +644,15 @@ static void tfrt_outgoing_call_prefetch(const tfrt_peer_t* peer, uint64_t number
   const tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(node, tfrt_outgoing_call_t, by_number);
   if (call->argument_count > 0) __builtin_prefetch(call->arguments[0], 1);
   if (call->result_count == 0 || !call->results[0]) return;
-  tfrt_outgoing_call_prefetch_lines(call->results[0], offsetof(tfrt_remote_value_t, bytes.here));
+  outgoing_call_prefetch_lines(call->results[0], offsetof(tfrt_remote_value_t, bytes.here));
 }
 
 // A Result came. Returns an error (+1) for what is impossible.
-static tfrt_status_t tfrt_outgoing_call_on_result(const tfrt_incoming_frame_t* in) {
+static tfrt_status_t outgoing_call_on_result(const tfrt_incoming_frame_t* in) {
   tfrt_peer_t* peer = in->peer;
   const tfrt_wire_result_t* result = &in->body->result;
-  tfrt_outgoing_call_t* call = tfrt_outgoing_call_find(peer, result->call);
-  tfrt_outgoing_call_prefetch(peer, result->call);
+  tfrt_outgoing_call_t* call = outgoing_call_find(peer, result->call);
+  outgoing_call_prefetch(peer, result->call);
   if (!call) {
     if (result->call < tfrt_session_next_call(peer->session)) return NULL;
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
@@ -664,24 +660,24 @@ static tfrt_status_t tfrt_outgoing_call_on_result(const tfrt_incoming_frame_t* i
                               (unsigned long long)result->call);
   }
   for (size_t i = 0; i < result->result_count; ++i) {
-    TFRT_RETURN_IF_ERROR(tfrt_outgoing_call_on_item(call, &result->results[i]));
+    TFRT_RETURN_IF_ERROR(outgoing_call_on_item(call, &result->results[i]));
   }
   if (!result->done) return NULL;
-  if (tfrt_outgoing_call_lacks_results(call)) {
+  if (outgoing_call_lacks_results(call)) {
     tfrt_status_t missing =
         tfrt_status_create(TFRT_STATUS_INTERNAL, "@%s ended without this result", call->name);
-    tfrt_outgoing_call_fail_results(call, missing);
+    outgoing_call_fail_results(call, missing);
     tfrt_status_release(missing);
   }
-  if (result->not_run) tfrt_outgoing_call_withdraw_unrun(call, result);
-  tfrt_outgoing_call_end(call);
+  if (result->not_run) outgoing_call_withdraw_unrun(call, result);
+  outgoing_call_end(call);
   return NULL;
 }
 
 // --- The end -----------------------------------------------------------------
 
 // The error (+1) of |call|, whose callee is dead. A call that was never written surely never ran.
-static tfrt_status_t tfrt_outgoing_call_lost_error(const tfrt_outgoing_call_t* call) {
+static tfrt_status_t outgoing_call_lost_error(const tfrt_outgoing_call_t* call) {
   bool was_written = tfrt_session_call_was_written(call->peer->session, call->number);
   tfrt_status_origin_t site = tfrt_call_site_origin(&call->site);
   tfrt_status_t lost =
@@ -696,14 +692,14 @@ static tfrt_status_t tfrt_outgoing_call_lost_error(const tfrt_outgoing_call_t* c
 }
 
 // True if a result of |call|, which is lost, waits for another run.
-static bool tfrt_outgoing_call_runs_again(const tfrt_outgoing_call_t* call) {
+static bool outgoing_call_runs_again(const tfrt_outgoing_call_t* call) {
   for (uint32_t i = 0; i < call->result_count; ++i) {
     if (call->results[i] && tfrt_remote_value_is_lost(call->results[i])) return true;
   }
   return false;
 }
 
-static void tfrt_outgoing_call_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job) {
+static void outgoing_call_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job) {
   for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->outgoing_calls); node;) {
     tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(node, tfrt_outgoing_call_t, by_number);
     node = tfrt_hash_table_next(&peer->outgoing_calls, node);
@@ -712,43 +708,43 @@ static void tfrt_outgoing_call_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job
     // others'.
     bool is_cancelled = tfrt_job_is_closed(call->job);
     tfrt_status_t status = is_cancelled ? tfrt_status_retain(call->job->closing.reason)
-                                        : tfrt_outgoing_call_lost_error(call);
+                                        : outgoing_call_lost_error(call);
     if (is_cancelled) {
-      tfrt_outgoing_call_fail_results(call, status);
+      outgoing_call_fail_results(call, status);
     } else {
-      tfrt_outgoing_call_lose_results(call, status);
+      outgoing_call_lose_results(call, status);
       // Living hosts may wait for kernels of this call, or of calls below it.
-      if (!tfrt_outgoing_call_runs_again(call)) tfrt_outgoing_call_withdraw(call, status);
+      if (!outgoing_call_runs_again(call)) outgoing_call_withdraw(call, status);
     }
     // If the session goes on, the call's number must still come.
-    if (job) tfrt_outgoing_call_void(call, status);
+    if (job) outgoing_call_void(call, status);
     tfrt_status_release(status);
-    tfrt_outgoing_call_end(call);
+    outgoing_call_end(call);
   }
 }
 
 // --- Owners ------------------------------------------------------------------
 
-static void tfrt_outgoing_call_on_peer_made(const tfrt_owner_end_t* end) {
-  tfrt_outgoing_call_initialize_table(&end->peer->outgoing_calls, end->node->options.allocator);
+static void outgoing_call_on_peer_made(const tfrt_owner_end_t* end) {
+  outgoing_call_initialize_table(&end->peer->outgoing_calls, end->node->options.allocator);
 }
 
-static void tfrt_outgoing_call_on_peer_silent(const tfrt_owner_end_t* end) {
-  tfrt_outgoing_call_bury_all(end->peer, end->job);
+static void outgoing_call_on_peer_silent(const tfrt_owner_end_t* end) {
+  outgoing_call_bury_all(end->peer, end->job);
 }
 
-static void tfrt_outgoing_call_on_client_left(const tfrt_owner_end_t* end) {
-  tfrt_outgoing_call_cancel_all(end->peer, end->job, end->reason);
+static void outgoing_call_on_client_left(const tfrt_owner_end_t* end) {
+  outgoing_call_cancel_all(end->peer, end->job, end->reason);
 }
 
 static const tfrt_owner_rule_t tfrt_outgoing_call_rules[] = {
-    {TFRT_OWNER_PEER_MADE, TFRT_OWNER_CALLS, tfrt_outgoing_call_on_peer_made},
-    {TFRT_OWNER_PEER_SILENT, TFRT_OWNER_CALLS, tfrt_outgoing_call_on_peer_silent},
-    {TFRT_OWNER_CLIENT_LEFT, TFRT_OWNER_CALLS, tfrt_outgoing_call_on_client_left},
+    {TFRT_OWNER_PEER_MADE, TFRT_OWNER_CALLS, outgoing_call_on_peer_made},
+    {TFRT_OWNER_PEER_SILENT, TFRT_OWNER_CALLS, outgoing_call_on_peer_silent},
+    {TFRT_OWNER_CLIENT_LEFT, TFRT_OWNER_CALLS, outgoing_call_on_client_left},
 };
 
 static const tfrt_frame_handler_t tfrt_outgoing_call_handlers[] = {
-    {TFRT_WIRE_FRAME_RESULT, tfrt_outgoing_call_on_result},
+    {TFRT_WIRE_FRAME_RESULT, outgoing_call_on_result},
 };
 
 const tfrt_node_part_t tfrt_outgoing_call_part = {

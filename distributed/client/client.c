@@ -12,12 +12,12 @@
 
 // --- What is wrong with a host -----------------------------------------------
 
-static uint32_t tfrt_client_rank_of(const tfrt_client_t* client, const tfrt_client_host_t* host) {
+static uint32_t client_rank_of(const tfrt_client_t* client, const tfrt_client_host_t* host) {
   return (uint32_t)(host - client->hosts);
 }
 
 // The code that the user gets for a session that died of |death|: see the table in client.h.
-static tfrt_status_code_t tfrt_client_code_of(tfrt_session_death_t death, tfrt_status_code_t code) {
+static tfrt_status_code_t client_code_of(tfrt_session_death_t death, tfrt_status_code_t code) {
   switch (death) {
     case TFRT_SESSION_DEATH_VERSION:
     case TFRT_SESSION_DEATH_PROTOCOL:
@@ -37,7 +37,7 @@ static tfrt_status_code_t tfrt_client_code_of(tfrt_session_death_t death, tfrt_s
 }
 
 // Advice to append to the error's message; empty where the message says it already.
-static const char* tfrt_client_advice(tfrt_session_death_t death, tfrt_status_code_t code) {
+static const char* client_advice(tfrt_session_death_t death, tfrt_status_code_t code) {
   if (code == TFRT_STATUS_INVALID_ARGUMENT) return "; correct the address";
   // The reason names what this process lacks.
   if (code == TFRT_STATUS_RESOURCE_EXHAUSTED && death == TFRT_SESSION_DEATH_SILENCE) return "";
@@ -64,22 +64,22 @@ static const char* tfrt_client_advice(tfrt_session_death_t death, tfrt_status_co
 
 // The error (+1) of a job that can't be opened because of |host|: the session's |reason|, who
 // it is about, and what helps.
-static tfrt_status_t tfrt_client_unopened_error(const tfrt_client_t* client,
-                                                const tfrt_client_host_t* host,
-                                                tfrt_session_death_t death, tfrt_status_t reason) {
+static tfrt_status_t client_unopened_error(const tfrt_client_t* client,
+                                           const tfrt_client_host_t* host,
+                                           tfrt_session_death_t death, tfrt_status_t reason) {
   tfrt_status_fields_t fields = *tfrt_status_fields(reason);
-  fields.code = tfrt_client_code_of(death, fields.code);
+  fields.code = client_code_of(death, fields.code);
   // The loss of a host that was there is reported like any loss.
   bool is_loss = death == TFRT_SESSION_DEATH_GONE || death == TFRT_SESSION_DEATH_REPLACED ||
                  death == TFRT_SESSION_DEATH_SILENCE || death == TFRT_SESSION_DEATH_STALLED;
   if (is_loss && host->incarnation != 0) fields.root_key = host->incarnation;
   char message[TFRT_STATUS_MAX_TEXT_SIZE];
-  const char* advice = tfrt_client_advice(death, fields.code);
+  const char* advice = client_advice(death, fields.code);
   // Most reasons name the host that they are about.
   if (strstr(fields.message, host->address)) {
     snprintf(message, sizeof(message), "%s%s", fields.message, advice);
   } else {
-    snprintf(message, sizeof(message), "host %u (%s): %s%s", tfrt_client_rank_of(client, host),
+    snprintf(message, sizeof(message), "host %u (%s): %s%s", client_rank_of(client, host),
              host->address, fields.message, advice);
   }
   fields.message = message;
@@ -87,18 +87,18 @@ static tfrt_status_t tfrt_client_unopened_error(const tfrt_client_t* client,
 }
 
 // The error (+1) for a job that was not open in time; it names the hosts that have not answered.
-static tfrt_status_t tfrt_client_late_error(const tfrt_client_t* client) {
+static tfrt_status_t client_late_error(const tfrt_client_t* client) {
   const tfrt_client_host_t* late = client->hosts;
   while (late->opened || (!client->job && late->incarnation != 0)) ++late;
   return tfrt_status_create(TFRT_STATUS_DEADLINE_EXCEEDED,
                             "the deadline passed before the job was open: host %u (%s) has not "
                             "answered",
-                            tfrt_client_rank_of(client, late), late->address);
+                            client_rank_of(client, late), late->address);
 }
 
 // --- The end -----------------------------------------------------------------
 
-static void tfrt_client_free(void* argument) {
+static void client_free(void* argument) {
   tfrt_client_t* client = argument;
   tfrt_node_t* node = client->node;
   tfrt_allocator_t allocator = node->options.allocator;
@@ -111,32 +111,30 @@ static void tfrt_client_free(void* argument) {
   tfrt_node_release(node);
 }
 
-static void tfrt_client_retain(tfrt_client_t* client) {
-  tfrt_ref_count_increment(&client->ref_count);
-}
+static void client_retain(tfrt_client_t* client) { tfrt_ref_count_increment(&client->ref_count); }
 
 // Drops one reference of those of users, of the node until it is closed, of the job, of the timer.
 // With the lock held.
-static void tfrt_client_release_locked(tfrt_client_t* client) {
+static void client_release_locked(tfrt_client_t* client) {
   if (!tfrt_ref_count_decrement(&client->ref_count)) return;
-  tfrt_action_queue_call(&client->node->actions, tfrt_client_free, client);
+  tfrt_action_queue_call(&client->node->actions, client_free, client);
 }
 
 void tfrt_client_release(tfrt_client_t* client) {
-  if (client && tfrt_ref_count_decrement(&client->ref_count)) tfrt_client_free(client);
+  if (client && tfrt_ref_count_decrement(&client->ref_count)) client_free(client);
 }
 
-static void tfrt_client_stop_timer(tfrt_client_t* client) {
+static void client_stop_timer(tfrt_client_t* client) {
   if (!client->is_timer_waiting) return;
   // If it runs right now it waits for the lock, and will see that the client is closed.
   if (!tfrt_timer_cancel(client->node->options.timers, &client->timer)) return;
   client->is_timer_waiting = false;
-  tfrt_client_release_locked(client);
+  client_release_locked(client);
 }
 
 // Tells each host that may know of the job that it is over: the root, which tells the others, too,
 // may come later there than the end of this process.
-static void tfrt_client_send_close(tfrt_client_t* client, tfrt_status_t reason) {
+static void client_send_close(tfrt_client_t* client, tfrt_status_t reason) {
   tfrt_arena_t arena;
   tfrt_arena_initialize(&arena, client->node->options.allocator);
   tfrt_wire_error_t error = {0};
@@ -153,7 +151,7 @@ static void tfrt_client_send_close(tfrt_client_t* client, tfrt_status_t reason) 
   tfrt_arena_deinitialize(&arena);
 }
 
-static void tfrt_client_forget_hosts(tfrt_client_t* client) {
+static void client_forget_hosts(tfrt_client_t* client) {
   for (uint32_t i = 0; i < client->options.host_count; ++i) {
     tfrt_session_release(client->hosts[i].session);
     client->hosts[i].session = NULL;
@@ -161,19 +159,19 @@ static void tfrt_client_forget_hosts(tfrt_client_t* client) {
 }
 
 // Closes |client| because of |reason| (+0), OK when it is finished. Idempotent. With the lock held.
-static void tfrt_client_close_locked(tfrt_client_t* client, tfrt_status_t reason) {
+static void client_close_locked(tfrt_client_t* client, tfrt_status_t reason) {
   if (tfrt_client_is_closed(client)) return;
   client->state = tfrt_client_was_opened(client) ? TFRT_CLIENT_CLOSED : TFRT_CLIENT_GIVEN_UP;
   tfrt_node_t* node = client->node;
   tfrt_status_t status = reason ? tfrt_status_retain(reason)
                                 : tfrt_status_create(TFRT_STATUS_CANCELLED, "the job was closed");
   client->end = tfrt_status_retain(status);
-  tfrt_client_retain(client);
+  client_retain(client);
   tfrt_list_remove(&client->link);
   // A job that has ended by itself, with the loss of its root, has said so already.
   bool is_said =
       client->leaves || client->said_over || (client->job && tfrt_job_is_over(client->job));
-  if (client->job && !is_said) tfrt_client_send_close(client, reason);
+  if (client->job && !is_said) client_send_close(client, reason);
   if (!tfrt_client_was_opened(client)) {
     tfrt_action_queue_fail_take(&node->actions, tfrt_async_value_retain(&client->opened->base),
                                 status);
@@ -189,22 +187,22 @@ static void tfrt_client_close_locked(tfrt_client_t* client, tfrt_status_t reason
     tfrt_job_release(client->job);
     client->job = NULL;
   }
-  tfrt_client_forget_hosts(client);
-  tfrt_client_stop_timer(client);
+  client_forget_hosts(client);
+  client_stop_timer(client);
   tfrt_status_release(status);
-  tfrt_client_release_locked(client);
+  client_release_locked(client);
   // The node's.
-  tfrt_client_release_locked(client);
+  client_release_locked(client);
 }
 
 // Tells the hosts that the job is over because of |reason| (+0).
-static void tfrt_client_end_job(tfrt_client_t* client, tfrt_status_t reason) {
+static void client_end_job(tfrt_client_t* client, tfrt_status_t reason) {
   if (!tfrt_client_was_opened(client)) {
-    tfrt_client_close_locked(client, reason);
+    client_close_locked(client, reason);
   } else if (!tfrt_client_is_closed(client) && !client->said_over &&
              !tfrt_job_is_over(client->job)) {
     client->said_over = true;
-    tfrt_client_send_close(client, reason);
+    client_send_close(client, reason);
   }
 }
 
@@ -212,10 +210,10 @@ void tfrt_client_end(tfrt_client_t* client, tfrt_client_ending_t ending, tfrt_st
   tfrt_node_t* node = tfrt_node_retain(client->node);
   tfrt_node_lock_tables(node);
   if (ending == TFRT_CLIENT_ENDS_JOB) {
-    tfrt_client_end_job(client, reason);
+    client_end_job(client, reason);
   } else {
     client->leaves = client->options.is_detached;
-    tfrt_client_close_locked(client, reason);
+    client_close_locked(client, reason);
   }
   tfrt_node_unlock(node);
   tfrt_node_release(node);
@@ -224,7 +222,7 @@ void tfrt_client_end(tfrt_client_t* client, tfrt_client_ending_t ending, tfrt_st
 void tfrt_client_close(tfrt_client_t* client, tfrt_status_t reason) {
   tfrt_node_t* node = tfrt_node_retain(client->node);
   tfrt_node_lock_tables(node);
-  tfrt_client_close_locked(client, reason);
+  client_close_locked(client, reason);
   tfrt_node_unlock(node);
   tfrt_node_release(node);
 }
@@ -232,7 +230,7 @@ void tfrt_client_close(tfrt_client_t* client, tfrt_status_t reason) {
 // --- A host is lost ----------------------------------------------------------
 
 // |peer|, a host of the open job, is lost.
-static void tfrt_client_note_loss(tfrt_client_t* client, const tfrt_peer_t* peer) {
+static void client_note_loss(tfrt_client_t* client, const tfrt_peer_t* peer) {
   if (client->has_lost) return;
   client->has_lost = true;
   tfrt_status_t status =
@@ -243,20 +241,20 @@ static void tfrt_client_note_loss(tfrt_client_t* client, const tfrt_peer_t* peer
 }
 
 // |root|, the root of the job, is lost: so is all that it ran.
-static void tfrt_client_lose_root(tfrt_client_t* client, const tfrt_peer_t* root) {
+static void client_lose_root(tfrt_client_t* client, const tfrt_peer_t* root) {
   if (tfrt_client_was_opened(client)) {
     tfrt_client_runs_follow(client, TFRT_CLIENT_RUNS_ROOT_LOST, NULL, root);
   }
   const char* doing = client->options.asks_only ? "before it answered" : "while it ran the job";
   tfrt_status_t status = tfrt_peer_lost_error(root, client->job, NULL, "%s", doing);
-  tfrt_client_close_locked(client, status);
+  client_close_locked(client, status);
   tfrt_status_release(status);
 }
 
 // --- Opening -----------------------------------------------------------------
 
 // The job is open everywhere.
-static void tfrt_client_note_open(tfrt_client_t* client) {
+static void client_note_open(tfrt_client_t* client) {
   client->state = TFRT_CLIENT_OPEN;
   tfrt_action_queue_forward_take(&client->node->actions,
                                  tfrt_async_value_retain(&client->opened->base),
@@ -265,31 +263,30 @@ static void tfrt_client_note_open(tfrt_client_t* client) {
 }
 
 // Prints the job's lines; releases the printing.
-static void tfrt_client_print(void* self, uint32_t rank, tfrt_string_view_t line) {
+static void client_print(void* self, uint32_t rank, tfrt_string_view_t line) {
   tfrt_client_t* client = self;
   if (client->options.print) client->options.print(client->options.print_self, rank, line);
 }
 
-static void tfrt_client_release_print(void* self) { tfrt_client_release_locked(self); }
+static void client_release_print(void* self) { client_release_locked(self); }
 
 // The client wants this |job|, which it makes, to be traced everywhere.
-static void tfrt_client_request_trace(tfrt_job_t* job) {
+static void client_request_trace(tfrt_job_t* job) {
   tfrt_random_entropy(&job->tracing.context, sizeof(job->tracing.context));
   job->tracing.context.flags = TFRT_JOB_TRACE_SAMPLED;
 }
 
 // Makes the job, as |open| says, and opens it on each host.
-static tfrt_status_t tfrt_client_open_everywhere(tfrt_client_t* client,
-                                                 const tfrt_wire_body_t* body) {
+static tfrt_status_t client_open_everywhere(tfrt_client_t* client, const tfrt_wire_body_t* body) {
   tfrt_job_t* job = NULL;
   TFRT_RETURN_IF_ERROR(tfrt_job_create(client->node, &body->job_open, TFRT_WIRE_NO_RANK,
                                        client->node->incarnation, &job));
   client->job = tfrt_job_retain(job);
-  job->printer.print = tfrt_client_print;
+  job->printer.print = client_print;
   job->printer.self = client;
-  job->printer.release = tfrt_client_release_print;
-  if (client->options.is_traced) tfrt_client_request_trace(job);
-  tfrt_client_retain(client);
+  job->printer.release = client_release_print;
+  if (client->options.is_traced) client_request_trace(job);
+  client_retain(client);
   for (uint32_t i = 0; i < client->options.host_count; ++i) {
     tfrt_peer_t* peer = NULL;
     TFRT_RETURN_IF_ERROR(tfrt_job_reach(job, client->hosts[i].incarnation, &peer));
@@ -303,7 +300,7 @@ static tfrt_status_t tfrt_client_open_everywhere(tfrt_client_t* client,
 }
 
 // All hosts are known: opens the job on each.
-static tfrt_status_t tfrt_client_open_job(tfrt_client_t* client, tfrt_arena_t* arena) {
+static tfrt_status_t client_open_job(tfrt_client_t* client, tfrt_arena_t* arena) {
   uint32_t count = client->options.host_count;
   tfrt_wire_member_t* members = tfrt_arena_allocate_array(arena, count, sizeof(*members));
   tfrt_string_view_t* addresses = tfrt_arena_allocate_array(arena, count, sizeof(*addresses));
@@ -336,11 +333,11 @@ static tfrt_status_t tfrt_client_open_job(tfrt_client_t* client, tfrt_arena_t* a
           .name = tfrt_wire_text_fit(tfrt_string_view_of(client->name), name, sizeof(name)),
           .asks_only = client->options.asks_only,
           .detached = client->options.is_detached}};
-  return tfrt_client_open_everywhere(client, &body);
+  return client_open_everywhere(client, &body);
 }
 
 // Two addresses of one host, or OK.
-static tfrt_status_t tfrt_client_check_hosts(const tfrt_client_t* client) {
+static tfrt_status_t client_check_hosts(const tfrt_client_t* client) {
   for (uint32_t i = 0; i < client->options.host_count; ++i) {
     for (uint32_t j = 0; j < i; ++j) {
       if (client->hosts[i].incarnation != client->hosts[j].incarnation) continue;
@@ -354,25 +351,25 @@ static tfrt_status_t tfrt_client_check_hosts(const tfrt_client_t* client) {
 }
 
 // Goes on when a session is open, or one more incarnation is known.
-static void tfrt_client_advance(tfrt_client_t* client) {
+static void client_advance(tfrt_client_t* client) {
   if (client->job || tfrt_client_is_closed(client)) return;
   for (uint32_t i = 0; i < client->options.host_count; ++i) {
     if (client->hosts[i].incarnation == 0) return;
   }
-  tfrt_status_t status = tfrt_client_check_hosts(client);
+  tfrt_status_t status = client_check_hosts(client);
   if (!status) {
     tfrt_arena_t arena;
     tfrt_arena_initialize(&arena, client->node->options.allocator);
-    status = tfrt_client_open_job(client, &arena);
+    status = client_open_job(client, &arena);
     tfrt_arena_deinitialize(&arena);
   }
-  if (status) tfrt_client_close_locked(client, status);
+  if (status) client_close_locked(client, status);
   tfrt_status_release(status);
 }
 
 // --- Sessions ----------------------------------------------------------------
 
-static tfrt_status_t tfrt_client_dial_hosts(tfrt_client_t* client) {
+static tfrt_status_t client_dial_hosts(tfrt_client_t* client) {
   for (uint32_t i = 0; i < client->options.host_count; ++i) {
     tfrt_client_host_t* host = &client->hosts[i];
     TFRT_RETURN_IF_ERROR(tfrt_session_manager_dial(
@@ -383,11 +380,11 @@ static tfrt_status_t tfrt_client_dial_hosts(tfrt_client_t* client) {
     bool is_known = tfrt_session_state(host->session) != TFRT_SESSION_CONNECTING;
     if (is_known) host->incarnation = tfrt_session_peer_incarnation(host->session);
   }
-  tfrt_client_advance(client);
+  client_advance(client);
   return NULL;
 }
 
-static void tfrt_client_on_peer_met(const tfrt_owner_end_t* end) {
+static void client_on_peer_met(const tfrt_owner_end_t* end) {
   const tfrt_node_t* node = end->node;
   const tfrt_session_t* session = end->peer->session;
   for (tfrt_list_link_t* link = node->clients.next; link != &node->clients;) {
@@ -398,13 +395,13 @@ static void tfrt_client_on_peer_met(const tfrt_owner_end_t* end) {
         client->hosts[i].incarnation = tfrt_session_peer_incarnation(session);
       }
     }
-    tfrt_client_advance(client);
+    client_advance(client);
   }
 }
 
 // Takes the session that there is already with the process at |host|, if |reason| says so.
-static bool tfrt_client_take_other(tfrt_client_t* client, tfrt_client_host_t* host,
-                                   const tfrt_session_t* session, tfrt_status_t reason) {
+static bool client_take_other(tfrt_client_t* client, tfrt_client_host_t* host,
+                              const tfrt_session_t* session, tfrt_status_t reason) {
   if (tfrt_status_code(reason) != TFRT_STATUS_ALREADY_EXISTS) return false;
   uint64_t incarnation = tfrt_status_fields(reason)->origin.incarnation;
   tfrt_session_t* other = tfrt_session_manager_find(client->node->sessions, incarnation);
@@ -412,28 +409,28 @@ static bool tfrt_client_take_other(tfrt_client_t* client, tfrt_client_host_t* ho
   tfrt_session_release(host->session);
   host->session = tfrt_session_retain(other);
   host->incarnation = incarnation;
-  tfrt_client_advance(client);
+  client_advance(client);
   return true;
 }
 
-static void tfrt_client_lose_session(tfrt_client_t* client, tfrt_client_host_t* host,
-                                     const tfrt_session_t* session, tfrt_session_death_t death,
-                                     tfrt_status_t reason) {
-  if (tfrt_client_take_other(client, host, session, reason)) return;
+static void client_lose_session(tfrt_client_t* client, tfrt_client_host_t* host,
+                                const tfrt_session_t* session, tfrt_session_death_t death,
+                                tfrt_status_t reason) {
+  if (client_take_other(client, host, session, reason)) return;
   if (!tfrt_client_was_opened(client)) {
-    tfrt_status_t status = tfrt_client_unopened_error(client, host, death, reason);
-    tfrt_client_close_locked(client, status);
+    tfrt_status_t status = client_unopened_error(client, host, death, reason);
+    client_close_locked(client, status);
     tfrt_status_release(status);
     return;
   }
   tfrt_peer_t* peer = tfrt_peer_find(client->node, host->incarnation);
   if (!peer) return;
-  tfrt_client_note_loss(client, peer);
+  client_note_loss(client, peer);
   // The root decides what the loss of another host means.
-  if (host == &client->hosts[0]) tfrt_client_lose_root(client, peer);
+  if (host == &client->hosts[0]) client_lose_root(client, peer);
 }
 
-static void tfrt_client_on_session_dead(const tfrt_owner_end_t* end) {
+static void client_on_session_dead(const tfrt_owner_end_t* end) {
   const tfrt_node_t* node = end->node;
   for (tfrt_list_link_t* link = node->clients.next; link != &node->clients;) {
     tfrt_client_t* client = tfrt_client_of(link);
@@ -441,36 +438,36 @@ static void tfrt_client_on_session_dead(const tfrt_owner_end_t* end) {
     // An address that is given twice has one session. One that is closed meanwhile has none.
     for (uint32_t i = 0; i < client->options.host_count; ++i) {
       if (client->hosts[i].session != end->session) continue;
-      tfrt_client_lose_session(client, &client->hosts[i], end->session, end->death, end->reason);
+      client_lose_session(client, &client->hosts[i], end->session, end->death, end->reason);
     }
   }
 }
 
 // The root has ended the job, and no host answers messages on their way to it.
-static void tfrt_client_on_member_left(const tfrt_owner_end_t* end) {
+static void client_on_member_left(const tfrt_owner_end_t* end) {
   tfrt_client_t* client = tfrt_client_find(end->node, end->job);
   if (client && end->peer->incarnation == client->hosts[0].incarnation) {
-    tfrt_client_lose_root(client, end->peer);
+    client_lose_root(client, end->peer);
   }
 }
 
 // --- JobOpened ---------------------------------------------------------------
 
 // |host| has no part in the job, for the reason that |error| gives.
-static void tfrt_client_on_refusal(tfrt_client_t* client, const tfrt_client_host_t* host,
-                                   const tfrt_wire_error_t* error) {
+static void client_on_refusal(tfrt_client_t* client, const tfrt_client_host_t* host,
+                              const tfrt_wire_error_t* error) {
   tfrt_string_view_t name = tfrt_session_peer_name(host->session);
   if (tfrt_string_view_equal(name, tfrt_string_view_of(host->address))) name.size = 0;
   tfrt_status_t status = tfrt_status_take_annotate(
       tfrt_wire_error_to_status(error), "host %u (%.*s%s%s) refuses the job",
-      tfrt_client_rank_of(client, host), TFRT_STRING_VIEW_ARGUMENTS(name),
-      name.size > 0 ? ", " : "", host->address);
-  tfrt_client_close_locked(client, status);
+      client_rank_of(client, host), TFRT_STRING_VIEW_ARGUMENTS(name), name.size > 0 ? ", " : "",
+      host->address);
+  client_close_locked(client, status);
   tfrt_status_release(status);
 }
 
 // A JobOpened came.
-static tfrt_status_t tfrt_client_on_job_opened(const tfrt_incoming_frame_t* in) {
+static tfrt_status_t client_on_job_opened(const tfrt_incoming_frame_t* in) {
   const tfrt_wire_error_t* error = in->body->job_opened.error;
   tfrt_client_t* client = in->job ? tfrt_client_find(in->peer->node, in->job) : NULL;
   if (!client || tfrt_client_was_opened(client)) return NULL;
@@ -478,13 +475,13 @@ static tfrt_status_t tfrt_client_on_job_opened(const tfrt_incoming_frame_t* in) 
   for (uint32_t i = 0; i < client->options.host_count; ++i) {
     tfrt_client_host_t* host = &client->hosts[i];
     if (host->incarnation == in->peer->incarnation && error) {
-      tfrt_client_on_refusal(client, host, error);
+      client_on_refusal(client, host, error);
       return NULL;
     }
     if (host->incarnation == in->peer->incarnation) host->opened = true;
     all = all && host->opened;
   }
-  if (all) tfrt_client_note_open(client);
+  if (all) client_note_open(client);
   return NULL;
 }
 
@@ -492,40 +489,39 @@ static tfrt_status_t tfrt_client_on_job_opened(const tfrt_incoming_frame_t* in) 
 
 // Gives up a job that isn't open by now. The hosts of an open job know the deadline; the client's
 // cancel follows in case a clock stands still somewhere.
-static void tfrt_client_on_deadline(tfrt_client_t* client) {
+static void client_on_deadline(tfrt_client_t* client) {
   if (tfrt_client_is_closed(client)) return;
   tfrt_status_t status =
       tfrt_client_was_opened(client)
           ? tfrt_status_create(TFRT_STATUS_DEADLINE_EXCEEDED, "the deadline of the job has passed")
-          : tfrt_client_late_error(client);
-  if (!tfrt_client_was_opened(client)) tfrt_client_close_locked(client, status);
+          : client_late_error(client);
+  if (!tfrt_client_was_opened(client)) client_close_locked(client, status);
   tfrt_client_runs_follow(client, TFRT_CLIENT_RUNS_LATE, status, NULL);
   tfrt_status_release(status);
 }
 
-static void tfrt_client_run_timer(tfrt_timer_t* timer) {
+static void client_run_timer(tfrt_timer_t* timer) {
   tfrt_client_t* client = TFRT_CONTAINER_OF(timer, tfrt_client_t, timer);
   tfrt_node_t* node = tfrt_node_retain(client->node);
   tfrt_node_lock_tables(node);
   client->is_timer_waiting = false;
-  tfrt_client_on_deadline(client);
-  tfrt_client_release_locked(client);
+  client_on_deadline(client);
+  client_release_locked(client);
   tfrt_node_unlock(node);
   tfrt_node_release(node);
 }
 
-static void tfrt_client_start_timer(tfrt_client_t* client) {
+static void client_start_timer(tfrt_client_t* client) {
   int64_t deadline_ns = client->options.deadline_ns;
   if (deadline_ns == TFRT_TIME_INFINITE || tfrt_client_is_closed(client)) return;
   client->is_timer_waiting = true;
-  tfrt_client_retain(client);
-  tfrt_timer_start(client->node->options.timers, &client->timer, deadline_ns,
-                   tfrt_client_run_timer);
+  client_retain(client);
+  tfrt_timer_start(client->node->options.timers, &client->timer, deadline_ns, client_run_timer);
 }
 
 // --- From outside ------------------------------------------------------------
 
-static tfrt_status_t tfrt_client_check_options(const tfrt_client_options_t* options) {
+static tfrt_status_t client_check_options(const tfrt_client_options_t* options) {
   for (uint32_t i = 0; i < options->host_count; ++i) {
     size_t size = options->addresses[i].size;
     if (size == 0 || size >= TFRT_TRANSPORT_ADDRESS_SIZE) {
@@ -543,8 +539,7 @@ static tfrt_status_t tfrt_client_check_options(const tfrt_client_options_t* opti
 }
 
 // A client that doesn't dial yet, or NULL when memory is out.
-static tfrt_client_t* tfrt_client_allocate(tfrt_node_t* node,
-                                           const tfrt_client_options_t* options) {
+static tfrt_client_t* client_allocate(tfrt_node_t* node, const tfrt_client_options_t* options) {
   tfrt_allocator_t allocator = node->options.allocator;
   size_t hosts_size = options->host_count * sizeof(tfrt_client_host_t);
   tfrt_client_t* client = tfrt_allocator_allocate_zeroed(allocator, sizeof(*client));
@@ -576,16 +571,16 @@ static tfrt_client_t* tfrt_client_allocate(tfrt_node_t* node,
 tfrt_status_t tfrt_client_create(tfrt_node_t* node, const tfrt_client_options_t* options,
                                  tfrt_client_t** out_client) {
   *out_client = NULL;
-  TFRT_RETURN_IF_ERROR(tfrt_client_check_options(options));
-  tfrt_client_t* client = tfrt_client_allocate(node, options);
+  TFRT_RETURN_IF_ERROR(client_check_options(options));
+  tfrt_client_t* client = client_allocate(node, options);
   if (!client) return tfrt_status_out_of_memory();
   // One for the node, until the client is closed.
-  tfrt_client_retain(client);
+  client_retain(client);
   tfrt_node_lock_tables(node);
   tfrt_list_push_back(&node->clients, &client->link);
-  tfrt_status_t status = tfrt_client_dial_hosts(client);
-  if (status) tfrt_client_close_locked(client, status);
-  tfrt_client_start_timer(client);
+  tfrt_status_t status = client_dial_hosts(client);
+  if (status) client_close_locked(client, status);
+  client_start_timer(client);
   tfrt_node_unlock(node);
   if (status) {
     tfrt_client_release(client);
@@ -603,27 +598,27 @@ tfrt_async_value_t* tfrt_client_first_loss(tfrt_client_t* client) {
 
 // --- The part of clients in a node --------------------------------------------
 
-static void tfrt_client_on_node_made(const tfrt_owner_end_t* end) {
+static void client_on_node_made(const tfrt_owner_end_t* end) {
   tfrt_list_initialize(&end->node->clients);
 }
 
-static void tfrt_client_on_node_closing(const tfrt_owner_end_t* end) {
+static void client_on_node_closing(const tfrt_owner_end_t* end) {
   const tfrt_list_link_t* clients = &end->node->clients;
   while (!tfrt_list_is_empty(clients)) {
-    tfrt_client_close_locked(tfrt_client_of(clients->next), end->reason);
+    client_close_locked(tfrt_client_of(clients->next), end->reason);
   }
 }
 
 static const tfrt_owner_rule_t tfrt_client_rules[] = {
-    {TFRT_OWNER_NODE_MADE, TFRT_OWNER_JOBS, tfrt_client_on_node_made},
-    {TFRT_OWNER_NODE_CLOSING, TFRT_OWNER_JOBS, tfrt_client_on_node_closing},
-    {TFRT_OWNER_PEER_MET, TFRT_OWNER_JOBS, tfrt_client_on_peer_met},
-    {TFRT_OWNER_SESSION_DEAD, TFRT_OWNER_JOBS, tfrt_client_on_session_dead},
-    {TFRT_OWNER_MEMBER_LEFT, TFRT_OWNER_JOBS, tfrt_client_on_member_left},
+    {TFRT_OWNER_NODE_MADE, TFRT_OWNER_JOBS, client_on_node_made},
+    {TFRT_OWNER_NODE_CLOSING, TFRT_OWNER_JOBS, client_on_node_closing},
+    {TFRT_OWNER_PEER_MET, TFRT_OWNER_JOBS, client_on_peer_met},
+    {TFRT_OWNER_SESSION_DEAD, TFRT_OWNER_JOBS, client_on_session_dead},
+    {TFRT_OWNER_MEMBER_LEFT, TFRT_OWNER_JOBS, client_on_member_left},
 };
 
 static const tfrt_frame_handler_t tfrt_client_handlers[] = {
-    {TFRT_WIRE_FRAME_JOB_OPENED, tfrt_client_on_job_opened},
+    {TFRT_WIRE_FRAME_JOB_OPENED, client_on_job_opened},
 };
 
 const tfrt_node_part_t tfrt_client_part = {

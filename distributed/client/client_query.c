@@ -11,8 +11,8 @@
 #include "host_runtime/async/builtin_types.h"
 
 // Sets the job (+1) and callee of |request|. With the lock held.
-static tfrt_status_t tfrt_client_find_host(const tfrt_client_t* client, uint32_t rank,
-                                           tfrt_outgoing_call_request_t* request) {
+static tfrt_status_t client_find_host(const tfrt_client_t* client, uint32_t rank,
+                                      tfrt_outgoing_call_request_t* request) {
   if (rank >= client->options.host_count) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "there is no host %u", rank);
   }
@@ -59,9 +59,9 @@ static const tfrt_client_builtin_t tfrt_client_builtins[] = {
 };
 
 // The result (+1) of |builtin| with |argument| (+0, NULL: none) on host |rank|.
-static tfrt_async_value_t* tfrt_client_call(tfrt_client_t* client, uint32_t rank,
-                                            const tfrt_client_builtin_t* builtin,
-                                            tfrt_async_value_t* argument) {
+static tfrt_async_value_t* client_call(tfrt_client_t* client, uint32_t rank,
+                                       const tfrt_client_builtin_t* builtin,
+                                       tfrt_async_value_t* argument) {
   tfrt_async_value_t* result = NULL;
   const char* type = builtin->type;
   tfrt_outgoing_call_request_t request = {.function = builtin->function,
@@ -73,7 +73,7 @@ static tfrt_async_value_t* tfrt_client_call(tfrt_client_t* client, uint32_t rank
                                           .result_count = 1,
                                           .result_types = type ? &type : NULL};
   tfrt_node_lock_tables(client->node);
-  tfrt_status_t status = tfrt_client_find_host(client, rank, &request);
+  tfrt_status_t status = client_find_host(client, rank, &request);
   tfrt_node_unlock(client->node);
   if (status) return tfrt_async_value_create_error_take(status);
   tfrt_outgoing_call_start(client->node, &request);
@@ -84,11 +84,11 @@ static tfrt_async_value_t* tfrt_client_call(tfrt_client_t* client, uint32_t rank
 }
 
 // The same with the text |what| as the argument.
-static tfrt_async_value_t* tfrt_client_call_with_text(tfrt_client_t* client, uint32_t rank,
-                                                      const tfrt_client_builtin_t* builtin,
-                                                      tfrt_string_view_t what) {
+static tfrt_async_value_t* client_call_with_text(tfrt_client_t* client, uint32_t rank,
+                                                 const tfrt_client_builtin_t* builtin,
+                                                 tfrt_string_view_t what) {
   tfrt_async_value_t* argument = tfrt_async_value_create_string(what);
-  tfrt_async_value_t* result = tfrt_client_call(client, rank, builtin, argument);
+  tfrt_async_value_t* result = client_call(client, rank, builtin, argument);
   tfrt_async_value_release(argument);
   return result;
 }
@@ -96,8 +96,7 @@ static tfrt_async_value_t* tfrt_client_call_with_text(tfrt_client_t* client, uin
 // --- Questions ---------------------------------------------------------------
 
 // True if host |rank| has the feature |feature|, which lets it read questions as messages.
-static bool tfrt_client_may_ask(tfrt_client_t* client, uint32_t rank,
-                                tfrt_wire_features_t feature) {
+static bool client_may_ask(tfrt_client_t* client, uint32_t rank, tfrt_wire_features_t feature) {
   tfrt_node_lock_tables(client->node);
   const tfrt_peer_t* peer = rank < client->options.host_count
                                 ? tfrt_peer_find(client->node, client->hosts[rank].incarnation)
@@ -108,9 +107,9 @@ static bool tfrt_client_may_ask(tfrt_client_t* client, uint32_t rank,
 }
 
 // Calls |builtin| with |question|: the question BUILTIN_ASK, unless its answer is any value.
-static tfrt_async_value_t* tfrt_client_call_with_message(tfrt_client_t* client, uint32_t rank,
-                                                         const tfrt_client_builtin_t* builtin,
-                                                         const tfrt_wire_question_t* question) {
+static tfrt_async_value_t* client_call_with_message(tfrt_client_t* client, uint32_t rank,
+                                                    const tfrt_client_builtin_t* builtin,
+                                                    const tfrt_wire_question_t* question) {
   tfrt_client_builtin_t called = *builtin;
   if (called.type) {
     called.function = TFRT_WIRE_BUILTIN_ASK;
@@ -126,7 +125,7 @@ static tfrt_async_value_t* tfrt_client_call_with_message(tfrt_client_t* client, 
   tfrt_string_builder_deinitialize(&bytes);
   tfrt_async_value_t* result = tfrt_async_value_is_error(argument)
                                    ? tfrt_async_value_retain(argument)
-                                   : tfrt_client_call(client, rank, &called, argument);
+                                   : client_call(client, rank, &called, argument);
   tfrt_async_value_release(argument);
   return result;
 }
@@ -140,8 +139,8 @@ static tfrt_async_value_t* tfrt_client_call_with_message(tfrt_client_t* client, 
 #define TFRT_CLIENT_JOB_TEXT_SIZE (TFRT_CLIENT_JOB_ID_SIZE + 32)
 
 // |question| as the text that plain_form.h describes, which may be in |room|.
-static tfrt_string_view_t tfrt_client_question_text(const tfrt_client_question_t* question,
-                                                    char room[TFRT_CLIENT_JOB_TEXT_SIZE]) {
+static tfrt_string_view_t client_question_text(const tfrt_client_question_t* question,
+                                               char room[TFRT_CLIENT_JOB_TEXT_SIZE]) {
   bool is_of_job =
       question->kind == TFRT_CLIENT_ASK_FOLLOW || question->kind == TFRT_CLIENT_ASK_KEPT_RESULT;
   if (!is_of_job) return question->about;
@@ -156,10 +155,10 @@ tfrt_async_value_t* tfrt_client_ask(tfrt_client_t* client, uint32_t rank,
                                     const tfrt_client_question_t* question) {
   const tfrt_client_builtin_t* builtin = &tfrt_client_builtins[question->kind];
   char room[TFRT_CLIENT_JOB_TEXT_SIZE];
-  tfrt_string_view_t text = tfrt_client_question_text(question, room);
-  if (!tfrt_client_may_ask(client, rank, builtin->feature)) {
-    return text.size > 0 ? tfrt_client_call_with_text(client, rank, builtin, text)
-                         : tfrt_client_call(client, rank, builtin, NULL);
+  tfrt_string_view_t text = client_question_text(question, room);
+  if (!client_may_ask(client, rank, builtin->feature)) {
+    return text.size > 0 ? client_call_with_text(client, rank, builtin, text)
+                         : client_call(client, rank, builtin, NULL);
   }
   tfrt_plain_question_t message;
   tfrt_status_t status = tfrt_plain_question_read(builtin->kind, text, &message);
@@ -170,13 +169,13 @@ tfrt_async_value_t* tfrt_client_ask(tfrt_client_t* client, uint32_t rank,
     if (question->part == TFRT_CLIENT_INVENTORY_JOBS) inventory->kinds = TFRT_CLIENT_JOB_KINDS;
     if (question->part == TFRT_CLIENT_INVENTORY_FEW) inventory->limit = TFRT_CLIENT_FEW_PARTS;
   }
-  return tfrt_client_call_with_message(client, rank, builtin, &message.question);
+  return client_call_with_message(client, rank, builtin, &message.question);
 }
 
 // --- Answers -----------------------------------------------------------------
 
 // True if |value| is available and of |form|.
-static bool tfrt_client_is_form(tfrt_async_value_t* value, tfrt_answer_form_t form) {
+static bool client_is_form(tfrt_async_value_t* value, tfrt_answer_form_t form) {
   tfrt_type_id_t type = TFRT_TYPE_NONE;
   tfrt_status_t status = tfrt_answer_type(form, &type);
   bool is_it = !status && tfrt_async_value_resolved(value)->type_id == type;
@@ -185,7 +184,7 @@ static bool tfrt_client_is_form(tfrt_async_value_t* value, tfrt_answer_form_t fo
 }
 
 tfrt_async_value_t* tfrt_client_lines_take(tfrt_async_value_t* value) {
-  if (tfrt_async_value_is_error(value) || !tfrt_client_is_form(value, TFRT_ANSWER_MESSAGE)) {
+  if (tfrt_async_value_is_error(value) || !client_is_form(value, TFRT_ANSWER_MESSAGE)) {
     return value;
   }
   tfrt_string_builder_t lines;
@@ -206,7 +205,7 @@ typedef struct tfrt_client_follower_s {
   void* self;
 } tfrt_client_follower_t;
 
-static void tfrt_client_take_state(void* self, const tfrt_wire_follow_part_t* follow) {
+static void client_take_state(void* self, const tfrt_wire_follow_part_t* follow) {
   const tfrt_client_follower_t* follower = self;
   *follower->following =
       (tfrt_client_following_t){.is_starting = follow->state == TFRT_WIRE_DETACHED_STARTING,
@@ -220,7 +219,7 @@ static void tfrt_client_take_state(void* self, const tfrt_wire_follow_part_t* fo
            TFRT_STRING_VIEW_ARGUMENTS(follow->function));
 }
 
-static void tfrt_client_take_line(void* self, uint32_t rank, tfrt_string_view_t text) {
+static void client_take_line(void* self, uint32_t rank, tfrt_string_view_t text) {
   const tfrt_client_follower_t* follower = self;
   follower->on_line(follower->self, rank, text);
 }
@@ -229,16 +228,16 @@ tfrt_status_t tfrt_client_read_following(tfrt_async_value_t* value, tfrt_client_
                                          void* self, tfrt_client_following_t* out_following) {
   *out_following = (tfrt_client_following_t){0};
   tfrt_client_follower_t follower = {out_following, on_line, self};
-  const tfrt_following_reader_t reader = {&follower, tfrt_client_take_state, tfrt_client_take_line};
-  bool is_message = tfrt_client_is_form(value, TFRT_ANSWER_MESSAGE);
+  const tfrt_following_reader_t reader = {&follower, client_take_state, client_take_line};
+  bool is_message = client_is_form(value, TFRT_ANSWER_MESSAGE);
   return tfrt_following_read(is_message ? TFRT_ANSWER_MESSAGE : TFRT_ANSWER_TEXT,
                              tfrt_async_value_string(value), &reader);
 }
 
 tfrt_status_t tfrt_client_read_trace(tfrt_async_value_t* value, tfrt_trace_t* trace,
                                      int64_t* out_clock_ns, uint64_t* out_dropped) {
-  bool is_message = tfrt_client_is_form(value, TFRT_ANSWER_MESSAGE);
-  if (is_message || tfrt_client_is_form(value, TFRT_ANSWER_TRACE)) {
+  bool is_message = client_is_form(value, TFRT_ANSWER_MESSAGE);
+  if (is_message || client_is_form(value, TFRT_ANSWER_TRACE)) {
     return tfrt_tracing_read(is_message ? TFRT_ANSWER_MESSAGE : TFRT_ANSWER_TRACE,
                              tfrt_async_value_string(value), trace, out_clock_ns, out_dropped);
   }

@@ -32,13 +32,13 @@ typedef struct tfrt_client_run_s {
   bool sent;
 } tfrt_client_run_t;
 
-static inline tfrt_client_run_t* tfrt_client_run_of(tfrt_list_link_t* link) {
+static inline tfrt_client_run_t* client_run_of(tfrt_list_link_t* link) {
   return TFRT_CONTAINER_OF(link, tfrt_client_run_t, link);
 }
 
 // --- The life of a start -----------------------------------------------------
 
-static void tfrt_client_run_free(tfrt_client_t* client, tfrt_client_run_t* run) {
+static void client_run_free(tfrt_client_t* client, tfrt_client_run_t* run) {
   tfrt_node_t* node = client->node;
   tfrt_allocator_t allocator = node->options.allocator;
   tfrt_list_remove(&run->link);
@@ -56,22 +56,21 @@ static void tfrt_client_run_free(tfrt_client_t* client, tfrt_client_run_t* run) 
   tfrt_allocator_free(allocator, run, sizeof(*run));
 }
 
-static void tfrt_client_run_set_name(tfrt_client_run_t* run, tfrt_string_view_t name) {
+static void client_run_set_name(tfrt_client_run_t* run, tfrt_string_view_t name) {
   size_t size = name.size < sizeof(run->name) ? name.size : sizeof(run->name) - 1;
   if (size > 0) memcpy(run->name, name.data, size);
 }
 
 // Makes a run of |start|, without number and program, and sets its results (+1 each); NULL
 // when memory is out, and no result is set. Takes the lock itself.
-static tfrt_client_run_t* tfrt_client_run_create(tfrt_client_t* client,
-                                                 const tfrt_client_start_t* start,
-                                                 tfrt_async_value_t** out_results) {
+static tfrt_client_run_t* client_run_create(tfrt_client_t* client, const tfrt_client_start_t* start,
+                                            tfrt_async_value_t** out_results) {
   tfrt_allocator_t allocator = client->node->options.allocator;
   tfrt_client_run_t* run = tfrt_allocator_allocate_zeroed(allocator, sizeof(*run));
   if (!run) return NULL;
   tfrt_list_initialize(&run->link);
   run->function = start->function;
-  tfrt_client_run_set_name(run, start->name);
+  client_run_set_name(run, start->name);
   run->argument_count = start->argument_count;
   run->result_count = start->result_count;
   run->arguments = tfrt_allocator_allocate_zeroed(
@@ -96,7 +95,7 @@ static tfrt_client_run_t* tfrt_client_run_create(tfrt_client_t* client,
   }
   if (good) return run;
   tfrt_node_lock_tables(client->node);
-  tfrt_client_run_free(client, run);
+  client_run_free(client, run);
   tfrt_node_unlock(client->node);
   return NULL;
 }
@@ -104,8 +103,8 @@ static tfrt_client_run_t* tfrt_client_run_create(tfrt_client_t* client,
 // --- The end of a start ------------------------------------------------------
 
 // Ends |run|, whose results from |first| on are the error |status| (+0), and frees it.
-static void tfrt_client_run_fail(tfrt_client_t* client, tfrt_client_run_t* run, uint32_t first,
-                                 tfrt_status_t status) {
+static void client_run_fail(tfrt_client_t* client, tfrt_client_run_t* run, uint32_t first,
+                            tfrt_status_t status) {
   for (uint32_t i = first; i < run->result_count; ++i) {
     tfrt_action_queue_fail_take(&client->node->actions,
                                 tfrt_async_value_retain(&run->results[i]->base), status);
@@ -114,14 +113,14 @@ static void tfrt_client_run_fail(tfrt_client_t* client, tfrt_client_run_t* run, 
     tfrt_action_queue_fail_take(&client->node->actions, &run->ended->base, status);
     run->ended = NULL;
   }
-  tfrt_client_run_free(client, run);
+  client_run_free(client, run);
 }
 
 // Ends |run|, whose results are the error of |opened| once that has it, and frees it: the client is
 // closed, and its job was never open.
 // The error is forwarded, not set: what closes the client may be on another thread, and |opened|
 // not an error yet.
-static void tfrt_client_run_leave_unopened(tfrt_client_t* client, tfrt_client_run_t* run) {
+static void client_run_leave_unopened(tfrt_client_t* client, tfrt_client_run_t* run) {
   tfrt_action_queue_t* actions = &client->node->actions;
   tfrt_async_value_t* opened = &client->opened->base;
   for (uint32_t i = 0; i < run->result_count; ++i) {
@@ -132,24 +131,24 @@ static void tfrt_client_run_leave_unopened(tfrt_client_t* client, tfrt_client_ru
     tfrt_action_queue_forward_take(actions, &run->ended->base, tfrt_async_value_retain(opened));
     run->ended = NULL;
   }
-  tfrt_client_run_free(client, run);
+  client_run_free(client, run);
 }
 
 // Fails all results of |run|, because |root| is lost: the error names it and the function.
-static void tfrt_client_run_lose(tfrt_client_t* client, tfrt_client_run_t* run,
-                                 const tfrt_peer_t* root) {
+static void client_run_lose(tfrt_client_t* client, tfrt_client_run_t* run,
+                            const tfrt_peer_t* root) {
   const tfrt_status_origin_t site = {.rank = TFRT_STATUS_NO_RANK, .function = run->name};
   tfrt_status_t status =
       run->name[0] ? tfrt_peer_lost_error(root, client->job, &site, "while it ran @%s", run->name)
                    : tfrt_peer_lost_error(root, client->job, NULL,
                                           "while it ran function %u of the program", run->function);
-  tfrt_client_run_fail(client, run, 0, status);
+  client_run_fail(client, run, 0, status);
   tfrt_status_release(status);
 }
 
 // The value (+1) of a result, which |root| holds for us if it is a reference.
-static tfrt_async_value_t* tfrt_client_run_result(tfrt_client_t* client, tfrt_peer_t* root,
-                                                  const tfrt_wire_item_t* item) {
+static tfrt_async_value_t* client_run_result(tfrt_client_t* client, tfrt_peer_t* root,
+                                             const tfrt_wire_item_t* item) {
   bool is_held =
       item->kind == TFRT_WIRE_ITEM_REFERENCE && item->reference.owner == root->incarnation;
   if (!is_held) return tfrt_execution_argument(client->job, item, NULL);
@@ -159,7 +158,7 @@ static tfrt_async_value_t* tfrt_client_run_result(tfrt_client_t* client, tfrt_pe
 }
 
 // True if |end| has an error that is none of its results'.
-static bool tfrt_client_run_has_own_error(const tfrt_wire_job_end_t* end) {
+static bool client_run_has_own_error(const tfrt_wire_job_end_t* end) {
   bool is_of_result = false;
   for (size_t i = 0; i < end->result_count; ++i) {
     is_of_result |= end->results[i].kind == TFRT_WIRE_ITEM_ERROR;
@@ -168,16 +167,16 @@ static bool tfrt_client_run_has_own_error(const tfrt_wire_job_end_t* end) {
 }
 
 // Ends |run| as |end|, which |root| has sent, says, and frees it.
-static void tfrt_client_run_end(tfrt_client_t* client, tfrt_client_run_t* run, tfrt_peer_t* root,
-                                const tfrt_wire_job_end_t* end) {
+static void client_run_end(tfrt_client_t* client, tfrt_client_run_t* run, tfrt_peer_t* root,
+                           const tfrt_wire_job_end_t* end) {
   uint32_t count =
       (uint32_t)(end->result_count < run->result_count ? end->result_count : run->result_count);
   for (uint32_t i = 0; i < count; ++i) {
     tfrt_action_queue_forward_take(&client->node->actions,
                                    tfrt_async_value_retain(&run->results[i]->base),
-                                   tfrt_client_run_result(client, root, &end->results[i]));
+                                   client_run_result(client, root, &end->results[i]));
   }
-  if (run->ended && !tfrt_client_run_has_own_error(end)) {
+  if (run->ended && !client_run_has_own_error(end)) {
     tfrt_action_queue_forward_take(&client->node->actions, &run->ended->base,
                                    tfrt_async_value_ready_chain());
     run->ended = NULL;
@@ -185,15 +184,14 @@ static void tfrt_client_run_end(tfrt_client_t* client, tfrt_client_run_t* run, t
   tfrt_status_t status =
       end->error ? tfrt_wire_error_to_status(end->error)
                  : tfrt_status_create(TFRT_STATUS_INTERNAL, "the root gave no such result");
-  tfrt_client_run_fail(client, run, count, status);
+  client_run_fail(client, run, count, status);
   tfrt_status_release(status);
 }
 
 // Stops |run| because of |reason| (+0): at once if it was not sent, else the root is asked to.
-static void tfrt_client_run_cancel(tfrt_client_t* client, tfrt_client_run_t* run,
-                                   tfrt_status_t reason) {
+static void client_run_cancel(tfrt_client_t* client, tfrt_client_run_t* run, tfrt_status_t reason) {
   if (!run->sent) {
-    tfrt_client_run_fail(client, run, 0, reason);
+    client_run_fail(client, run, 0, reason);
     return;
   }
   tfrt_peer_t* root = tfrt_peer_find(client->node, client->hosts[0].incarnation);
@@ -213,8 +211,8 @@ static void tfrt_client_run_cancel(tfrt_client_t* client, tfrt_client_run_t* run
 
 // --- Sending a start ---------------------------------------------------------
 
-static tfrt_status_t tfrt_client_run_pack(tfrt_client_t* client, const tfrt_client_run_t* run,
-                                          tfrt_arena_t* arena, tfrt_wire_item_t* items) {
+static tfrt_status_t client_run_pack(tfrt_client_t* client, const tfrt_client_run_t* run,
+                                     tfrt_arena_t* arena, tfrt_wire_item_t* items) {
   tfrt_node_t* node = client->node;
   size_t room = TFRT_VALUE_ITEM_MAX_INLINE;
   for (uint32_t i = 0; i < run->argument_count; ++i) {
@@ -238,8 +236,8 @@ static tfrt_status_t tfrt_client_run_pack(tfrt_client_t* client, const tfrt_clie
   return NULL;
 }
 
-static tfrt_status_t tfrt_client_run_try_send(tfrt_client_t* client, tfrt_client_run_t* run,
-                                              tfrt_arena_t* arena) {
+static tfrt_status_t client_run_try_send(tfrt_client_t* client, tfrt_client_run_t* run,
+                                         tfrt_arena_t* arena) {
   tfrt_peer_t* root = NULL;
   uint32_t program = 0;
   TFRT_RETURN_IF_ERROR(tfrt_job_reach(client->job, client->hosts[0].incarnation, &root));
@@ -247,7 +245,7 @@ static tfrt_status_t tfrt_client_run_try_send(tfrt_client_t* client, tfrt_client
   tfrt_wire_item_t* items =
       tfrt_arena_allocate_array(arena, run->argument_count + 1, sizeof(*items));
   if (!items) return tfrt_status_out_of_memory();
-  TFRT_RETURN_IF_ERROR(tfrt_client_run_pack(client, run, arena, items));
+  TFRT_RETURN_IF_ERROR(client_run_pack(client, run, arena, items));
   tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_JOB_START,
                            .job_start = {.start = run->number,
                                          .program = program,
@@ -261,13 +259,13 @@ static tfrt_status_t tfrt_client_run_try_send(tfrt_client_t* client, tfrt_client
 }
 
 // Sends |run| to the root of the open job; if that can't be done it fails.
-static void tfrt_client_run_send(tfrt_client_t* client, tfrt_client_run_t* run) {
+static void client_run_send(tfrt_client_t* client, tfrt_client_run_t* run) {
   tfrt_arena_t arena;
   tfrt_arena_initialize(&arena, client->node->options.allocator);
-  tfrt_status_t status = tfrt_client_run_try_send(client, run, &arena);
+  tfrt_status_t status = client_run_try_send(client, run, &arena);
   tfrt_arena_deinitialize(&arena);
   run->sent = true;
-  if (status) tfrt_client_run_fail(client, run, 0, status);
+  if (status) client_run_fail(client, run, 0, status);
   tfrt_status_release(status);
 }
 
@@ -275,31 +273,31 @@ static void tfrt_client_run_send(tfrt_client_t* client, tfrt_client_run_t* run) 
 
 // Ends |run| of |client|, which is closed, and frees it. If the job was never open, |opened| says
 // why its results failed.
-static void tfrt_client_end_run(tfrt_client_t* client, tfrt_client_run_t* run) {
+static void client_end_run(tfrt_client_t* client, tfrt_client_run_t* run) {
   if (tfrt_client_was_opened(client)) {
-    tfrt_client_run_fail(client, run, 0, client->end);
+    client_run_fail(client, run, 0, client->end);
   } else {
-    tfrt_client_run_leave_unopened(client, run);
+    client_run_leave_unopened(client, run);
   }
 }
 
 void tfrt_client_runs_follow(tfrt_client_t* client, tfrt_client_runs_event_t event,
                              tfrt_status_t reason, const tfrt_peer_t* root) {
   for (tfrt_list_link_t* link = client->runs.next; link != &client->runs;) {
-    tfrt_client_run_t* run = tfrt_client_run_of(link);
+    tfrt_client_run_t* run = client_run_of(link);
     link = link->next;
     switch (event) {
       case TFRT_CLIENT_RUNS_OPENED:
-        tfrt_client_run_send(client, run);
+        client_run_send(client, run);
         break;
       case TFRT_CLIENT_RUNS_LATE:
-        tfrt_client_run_cancel(client, run, reason);
+        client_run_cancel(client, run, reason);
         break;
       case TFRT_CLIENT_RUNS_ROOT_LOST:
-        tfrt_client_run_lose(client, run, root);
+        client_run_lose(client, run, root);
         break;
       case TFRT_CLIENT_RUNS_CLOSED:
-        tfrt_client_end_run(client, run);
+        client_end_run(client, run);
         break;
     }
   }
@@ -309,7 +307,7 @@ void tfrt_client_runs_follow(tfrt_client_t* client, tfrt_client_runs_event_t eve
 
 uint64_t tfrt_client_start(tfrt_client_t* client, const tfrt_client_start_t* start,
                            tfrt_async_value_t** out_results) {
-  tfrt_client_run_t* run = tfrt_client_run_create(client, start, out_results);
+  tfrt_client_run_t* run = client_run_create(client, start, out_results);
   if (!run) {
     for (uint32_t i = 0; i < start->result_count; ++i) {
       out_results[i] = tfrt_async_value_out_of_memory();
@@ -322,12 +320,12 @@ uint64_t tfrt_client_start(tfrt_client_t* client, const tfrt_client_start_t* sta
   uint64_t number = client->next_run++;
   run->number = number;
   if (status) {
-    tfrt_client_run_fail(client, run, 0, status);
+    client_run_fail(client, run, 0, status);
   } else if (tfrt_client_is_closed(client)) {
-    tfrt_client_end_run(client, run);
+    client_end_run(client, run);
   } else {
     tfrt_list_push_back(&client->runs, &run->link);
-    if (tfrt_client_was_opened(client)) tfrt_client_run_send(client, run);
+    if (tfrt_client_was_opened(client)) client_run_send(client, run);
   }
   tfrt_node_unlock(client->node);
   tfrt_status_release(status);
@@ -337,29 +335,29 @@ uint64_t tfrt_client_start(tfrt_client_t* client, const tfrt_client_start_t* sta
 void tfrt_client_cancel(tfrt_client_t* client, uint64_t number, tfrt_status_t reason) {
   tfrt_node_lock_tables(client->node);
   for (tfrt_list_link_t* link = client->runs.next; link != &client->runs;) {
-    tfrt_client_run_t* run = tfrt_client_run_of(link);
+    tfrt_client_run_t* run = client_run_of(link);
     link = link->next;
-    if (number == 0 || run->number == number) tfrt_client_run_cancel(client, run, reason);
+    if (number == 0 || run->number == number) client_run_cancel(client, run, reason);
   }
   tfrt_node_unlock(client->node);
 }
 
 // A JobEnd came.
-static tfrt_status_t tfrt_client_on_job_end(const tfrt_incoming_frame_t* in) {
+static tfrt_status_t client_on_job_end(const tfrt_incoming_frame_t* in) {
   const tfrt_wire_job_end_t* end = &in->body->job_end;
   tfrt_client_t* client = in->job ? tfrt_client_find(in->peer->node, in->job) : NULL;
   for (tfrt_list_link_t* link = client ? client->runs.next : NULL; link && link != &client->runs;
        link = link->next) {
-    tfrt_client_run_t* run = tfrt_client_run_of(link);
+    tfrt_client_run_t* run = client_run_of(link);
     if (run->number != end->start) continue;
-    tfrt_client_run_end(client, run, in->peer, end);
+    client_run_end(client, run, in->peer, end);
     break;
   }
   return NULL;
 }
 
 static const tfrt_frame_handler_t tfrt_client_run_handlers[] = {
-    {TFRT_WIRE_FRAME_JOB_END, tfrt_client_on_job_end},
+    {TFRT_WIRE_FRAME_JOB_END, client_on_job_end},
 };
 
 const tfrt_node_part_t tfrt_client_run_part = {

@@ -9,7 +9,7 @@
 
 // Says that |value|, which was lent to us, was sent by key and is received at |site| (copied, with
 // texts that live as long as the job).
-static void tfrt_mail_set_receiver(tfrt_remote_value_t* value, const tfrt_status_origin_t* site) {
+static void mail_set_receiver(tfrt_remote_value_t* value, const tfrt_status_origin_t* site) {
   if (tfrt_remote_value_has_site(value)) return;
   value->place.is_received = true;
   tfrt_call_site_set(&value->place.site, NULL, site);
@@ -17,15 +17,15 @@ static void tfrt_mail_set_receiver(tfrt_remote_value_t* value, const tfrt_status
 
 // |value| is received at |site| from |mailbox|, that of a job. If the value, or an element of it,
 // is lost, the error names that place. The lock is not held.
-static void tfrt_mail_met(tfrt_mailbox_t* mailbox, tfrt_async_value_t* value,
-                          const tfrt_status_origin_t* site) {
+static void mail_met(tfrt_mailbox_t* mailbox, tfrt_async_value_t* value,
+                     const tfrt_status_origin_t* site) {
   // Small values are here, mostly.
   if (tfrt_async_value_is_available(value)) return;
   tfrt_node_t* node = TFRT_CONTAINER_OF(mailbox, tfrt_job_t, exchange.mailbox)->node;
   tfrt_node_lock_tables(node);
   tfrt_remote_value_t* remote = tfrt_remote_value_of(node, value);
   if (remote) {
-    tfrt_mail_set_receiver(remote, site);
+    mail_set_receiver(remote, site);
     tfrt_remote_value_release(remote);
   }
   tfrt_node_unlock(node);
@@ -35,7 +35,7 @@ static void tfrt_mail_met(tfrt_mailbox_t* mailbox, tfrt_async_value_t* value,
 
 // The mailbox of a job that was closed meanwhile has been emptied already, and nobody empties it
 // again.
-static void tfrt_mail_empty_if_closed(tfrt_job_t* job) {
+static void mail_empty_if_closed(tfrt_job_t* job) {
   tfrt_node_lock_tables(job->node);
   if (tfrt_job_is_closed(job)) tfrt_mail_end(job, TFRT_MAILBOX_ANY_SENDER, job->closing.reason);
   tfrt_node_unlock(job->node);
@@ -54,7 +54,7 @@ typedef struct tfrt_mail_own_s {
   tfrt_indirect_value_t* placeholder;  // +1
 } tfrt_mail_own_t;
 
-static void tfrt_mail_release_own(tfrt_mail_own_t* own) {
+static void mail_release_own(tfrt_mail_own_t* own) {
   if (!tfrt_ref_count_decrement(&own->ref_count)) return;
   tfrt_request_context_t* request = own->request;
   tfrt_async_value_release(own->value);
@@ -63,24 +63,24 @@ static void tfrt_mail_release_own(tfrt_mail_own_t* own) {
   tfrt_request_context_release(request);
 }
 
-static void tfrt_mail_run_own_cancel(tfrt_cancellation_subscription_t* subscription,
-                                     tfrt_status_t reason) {
+static void mail_run_own_cancel(tfrt_cancellation_subscription_t* subscription,
+                                tfrt_status_t reason) {
   tfrt_mail_own_t* own = TFRT_CONTAINER_OF(subscription, tfrt_mail_own_t, subscription);
   tfrt_async_value_set_error(&own->placeholder->base, reason);
-  tfrt_mail_release_own(own);
+  mail_release_own(own);
 }
 
-static void tfrt_mail_run_own_known(tfrt_task_t* task) {
+static void mail_run_own_known(tfrt_task_t* task) {
   tfrt_mail_own_t* own = TFRT_CONTAINER_OF(task, tfrt_mail_own_t, task);
   tfrt_indirect_value_forward(own->placeholder, own->value);
   if (tfrt_cancellation_unsubscribe(&own->request->cancellation, &own->subscription)) {
-    tfrt_mail_release_own(own);
+    mail_release_own(own);
   }
-  tfrt_mail_release_own(own);
+  mail_release_own(own);
 }
 
 // True if nothing but its making keeps |value| from being known.
-static bool tfrt_mail_is_unknown(tfrt_job_t* job, tfrt_async_value_t* value) {
+static bool mail_is_unknown(tfrt_job_t* job, tfrt_async_value_t* value) {
   if (tfrt_async_value_is_available(value)) return false;
   tfrt_node_lock_tables(job->node);
   tfrt_remote_value_t* remote = tfrt_remote_value_of(job->node, value);
@@ -90,9 +90,8 @@ static bool tfrt_mail_is_unknown(tfrt_job_t* job, tfrt_async_value_t* value) {
 }
 
 // The value (+1) that the receiver of |message|, which is this host, gets.
-static tfrt_async_value_t* tfrt_mail_own_value(tfrt_job_t* job,
-                                               const tfrt_routed_message_t* message) {
-  if (!tfrt_mail_is_unknown(job, message->value)) return tfrt_async_value_retain(message->value);
+static tfrt_async_value_t* mail_own_value(tfrt_job_t* job, const tfrt_routed_message_t* message) {
+  if (!mail_is_unknown(job, message->value)) return tfrt_async_value_retain(message->value);
   tfrt_allocator_t allocator = job->node->options.allocator;
   tfrt_mail_own_t* own = tfrt_allocator_allocate_zeroed(allocator, sizeof(*own));
   tfrt_indirect_value_t* placeholder = own ? tfrt_indirect_value_create() : NULL;
@@ -107,20 +106,19 @@ static tfrt_async_value_t* tfrt_mail_own_value(tfrt_job_t* job,
   own->value = tfrt_async_value_retain(message->value);
   own->placeholder = placeholder;
   tfrt_async_value_retain(&placeholder->base);
-  tfrt_task_initialize(&own->task, tfrt_mail_run_own_known);
-  tfrt_cancellation_subscribe(&own->request->cancellation, &own->subscription,
-                              tfrt_mail_run_own_cancel);
+  tfrt_task_initialize(&own->task, mail_run_own_known);
+  tfrt_cancellation_subscribe(&own->request->cancellation, &own->subscription, mail_run_own_cancel);
   tfrt_async_value_await(own->value, &own->task);
   return &placeholder->base;
 }
 
 tfrt_status_t tfrt_mail_send_here(tfrt_job_t* job, const tfrt_routed_message_t* message) {
-  tfrt_async_value_t* value = tfrt_mail_own_value(job, message);
+  tfrt_async_value_t* value = mail_own_value(job, message);
   tfrt_status_t status = tfrt_mailbox_send(&job->exchange.mailbox,
                                            tfrt_mailbox_number(message, message->context->request),
                                            job->rank, tfrt_async_value_string(message->key), value);
   tfrt_async_value_release(value);
-  tfrt_mail_empty_if_closed(job);
+  mail_empty_if_closed(job);
   return status;
 }
 
@@ -135,7 +133,7 @@ typedef struct tfrt_mail_failure_s {
 } tfrt_mail_failure_t;
 
 // Runs with the lock open, after earlier messages from the same host.
-static void tfrt_mail_run_failure(void* argument) {
+static void mail_run_failure(void* argument) {
   tfrt_mail_failure_t* failure = argument;
   tfrt_job_t* job = failure->job;
   tfrt_node_t* node = tfrt_node_retain(job->node);
@@ -163,13 +161,13 @@ void tfrt_mail_fail(tfrt_job_t* job, uint64_t request, uint32_t rank, tfrt_strin
                                    .rank = rank,
                                    .key = tfrt_async_value_create_string(key),
                                    .error = tfrt_async_value_create_error(reason)};
-  tfrt_action_queue_call(&job->node->actions, tfrt_mail_run_failure, failure);
+  tfrt_action_queue_call(&job->node->actions, mail_run_failure, failure);
 }
 
 // --- The end -------------------------------------------------------------------------
 
 // |request| of |job| is over on all hosts: messages to it that nobody received go.
-static void tfrt_mail_end_request(tfrt_job_t* job, uint64_t request) {
+static void mail_end_request(tfrt_job_t* job, uint64_t request) {
   tfrt_action_queue_t* actions = &job->node->actions;
   for (tfrt_async_value_t* value;
        (value = tfrt_mailbox_take_unreceived(&job->exchange.mailbox, request));) {
@@ -197,27 +195,27 @@ void tfrt_mail_end(tfrt_job_t* job, uint32_t rank, tfrt_status_t reason) {
   tfrt_status_release(status);
 }
 
-static void tfrt_mail_on_job_made(const tfrt_owner_end_t* end) {
-  tfrt_mailbox_initialize(&end->job->exchange.mailbox, end->node->options.allocator, tfrt_mail_met);
+static void mail_on_job_made(const tfrt_owner_end_t* end) {
+  tfrt_mailbox_initialize(&end->job->exchange.mailbox, end->node->options.allocator, mail_met);
 }
 
-static void tfrt_mail_on_member_lost(const tfrt_owner_end_t* end) {
+static void mail_on_member_lost(const tfrt_owner_end_t* end) {
   tfrt_mail_end(end->job, end->rank, end->reason);
 }
 
-static void tfrt_mail_on_job_finished(const tfrt_owner_end_t* end) {
+static void mail_on_job_finished(const tfrt_owner_end_t* end) {
   tfrt_mail_end(end->job, TFRT_MAILBOX_ANY_SENDER, end->reason);
 }
 
-static void tfrt_mail_on_request_over(const tfrt_owner_end_t* end) {
-  tfrt_mail_end_request(end->job, end->request);
+static void mail_on_request_over(const tfrt_owner_end_t* end) {
+  mail_end_request(end->job, end->request);
 }
 
 static const tfrt_owner_rule_t tfrt_mail_rules[] = {
-    {TFRT_OWNER_JOB_MADE, TFRT_OWNER_MAIL, tfrt_mail_on_job_made},
-    {TFRT_OWNER_MEMBER_LOST, TFRT_OWNER_MAIL, tfrt_mail_on_member_lost},
-    {TFRT_OWNER_JOB_FINISHED, TFRT_OWNER_MAIL, tfrt_mail_on_job_finished},
-    {TFRT_OWNER_REQUEST_OVER, TFRT_OWNER_MAIL, tfrt_mail_on_request_over},
+    {TFRT_OWNER_JOB_MADE, TFRT_OWNER_MAIL, mail_on_job_made},
+    {TFRT_OWNER_MEMBER_LOST, TFRT_OWNER_MAIL, mail_on_member_lost},
+    {TFRT_OWNER_JOB_FINISHED, TFRT_OWNER_MAIL, mail_on_job_finished},
+    {TFRT_OWNER_REQUEST_OVER, TFRT_OWNER_MAIL, mail_on_request_over},
 };
 
 const tfrt_node_part_t tfrt_mail_part = {

@@ -15,7 +15,7 @@ typedef struct tfrt_push_inbox_early_s {
 } tfrt_push_inbox_early_t;
 
 // The inbox of |peer|, made when it is first needed; NULL when memory is out.
-static tfrt_push_inbox_t* tfrt_push_inbox_of(tfrt_peer_t* peer) {
+static tfrt_push_inbox_t* push_inbox_of(tfrt_peer_t* peer) {
   if (peer->pushes) return peer->pushes;
   tfrt_push_inbox_t* inbox =
       tfrt_allocator_allocate_zeroed(peer->node->options.allocator, sizeof(*inbox));
@@ -28,39 +28,39 @@ static tfrt_push_inbox_t* tfrt_push_inbox_of(tfrt_peer_t* peer) {
 }
 
 // The time, |ms| from now, at which a wait that begins now is over.
-static int64_t tfrt_push_inbox_after(const tfrt_node_t* node, int64_t ms) {
+static int64_t push_inbox_after(const tfrt_node_t* node, int64_t ms) {
   return tfrt_deadline_after(tfrt_node_now_ns(node), ms * TFRT_NANOSECONDS_PER_MILLISECOND);
 }
 
 // --- Early ones ----------------------------------------------------------------
 
-static void tfrt_push_inbox_free_early(tfrt_peer_t* peer, tfrt_push_inbox_early_t* early) {
+static void push_inbox_free_early(tfrt_peer_t* peer, tfrt_push_inbox_early_t* early) {
   tfrt_list_remove(&early->link);
   --peer->pushes->early_count;
   tfrt_action_queue_release(&peer->node->actions, early->value);
   tfrt_allocator_free(peer->node->options.allocator, early, sizeof(*early));
 }
 
-static tfrt_push_inbox_early_t* tfrt_push_inbox_first_early(tfrt_peer_t* peer) {
+static tfrt_push_inbox_early_t* push_inbox_first_early(tfrt_peer_t* peer) {
   tfrt_list_link_t* head = &peer->pushes->early;
   return tfrt_list_is_empty(head) ? NULL
                                   : TFRT_CONTAINER_OF(head->next, tfrt_push_inbox_early_t, link);
 }
 
 // Keeps |push|, which nobody expects yet.
-static void tfrt_push_inbox_keep(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_push_t* push) {
+static void push_inbox_keep(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_push_t* push) {
   const tfrt_wire_item_t* item = &push->item;
   tfrt_node_t* node = peer->node;
   bool is_large =
       item->kind == TFRT_WIRE_ITEM_INLINE && item->value.body.size > TFRT_WIRE_DEFAULT_INLINE_SIZE;
-  tfrt_push_inbox_t* inbox = is_large || !peer->session ? NULL : tfrt_push_inbox_of(peer);
+  tfrt_push_inbox_t* inbox = is_large || !peer->session ? NULL : push_inbox_of(peer);
   if (!inbox) return;
   tfrt_push_inbox_early_t* early =
       tfrt_allocator_allocate_zeroed(node->options.allocator, sizeof(*early));
   if (!early) return;
   early->job = job;
   early->id = push->id;
-  early->until_ns = tfrt_push_inbox_after(node, TFRT_PUSH_INBOX_KEPT_MS);
+  early->until_ns = push_inbox_after(node, TFRT_PUSH_INBOX_KEPT_MS);
   if (item->kind == TFRT_WIRE_ITEM_INLINE) {
     early->value = tfrt_value_item_decode(&item->value, node->options.host->allocator);
   } else if (item->kind == TFRT_WIRE_ITEM_ERROR) {
@@ -69,7 +69,7 @@ static void tfrt_push_inbox_keep(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_
     early->reference = item->reference;
   }
   if (inbox->early_count == TFRT_PUSH_INBOX_MAX_EARLY) {
-    tfrt_push_inbox_free_early(peer, tfrt_push_inbox_first_early(peer));
+    push_inbox_free_early(peer, push_inbox_first_early(peer));
   }
   tfrt_list_push_back(&inbox->early, &early->link);
   ++inbox->early_count;
@@ -77,7 +77,7 @@ static void tfrt_push_inbox_keep(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_
 }
 
 // Gives |value| what came for it before it was lent; false if nothing has.
-static bool tfrt_push_inbox_take_early(tfrt_remote_value_t* value) {
+static bool push_inbox_take_early(tfrt_remote_value_t* value) {
   tfrt_peer_t* peer = value->peer;
   const tfrt_list_link_t* head = &peer->pushes->early;
   for (const tfrt_list_link_t* link = head->next; link != head; link = link->next) {
@@ -91,20 +91,20 @@ static bool tfrt_push_inbox_take_early(tfrt_remote_value_t* value) {
       tfrt_remote_value_on_item(value, &(tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_REFERENCE,
                                                            .reference = early->reference});
     }
-    tfrt_push_inbox_free_early(peer, early);
+    push_inbox_free_early(peer, early);
     return true;
   }
   return false;
 }
 
 // Drops the early Pushes of |peer| for |job|; NULL: for all jobs.
-static void tfrt_push_inbox_drop(tfrt_peer_t* peer, const tfrt_job_t* job) {
+static void push_inbox_drop(tfrt_peer_t* peer, const tfrt_job_t* job) {
   if (!peer->pushes) return;
   tfrt_list_link_t* head = &peer->pushes->early;
   for (tfrt_list_link_t* link = head->next; link != head;) {
     tfrt_push_inbox_early_t* early = TFRT_CONTAINER_OF(link, tfrt_push_inbox_early_t, link);
     link = link->next;
-    if (!job || early->job == job) tfrt_push_inbox_free_early(peer, early);
+    if (!job || early->job == job) push_inbox_free_early(peer, early);
   }
 }
 
@@ -114,18 +114,18 @@ void tfrt_push_inbox_expect(tfrt_remote_value_t* value) {
   if (value->state != TFRT_REMOTE_VALUE_UNKNOWN || !value->peer) return;
   tfrt_peer_t* peer = value->peer;
   bool may_come = peer->session && (tfrt_session_features(peer->session) & TFRT_WIRE_FEATURE_PUSH);
-  tfrt_push_inbox_t* inbox = may_come ? tfrt_push_inbox_of(peer) : NULL;
-  if (!inbox || tfrt_push_inbox_take_early(value)) return;
+  tfrt_push_inbox_t* inbox = may_come ? push_inbox_of(peer) : NULL;
+  if (!inbox || push_inbox_take_early(value)) return;
   if (inbox->expected_count == TFRT_PUSH_INBOX_MAX_EXPECTED) return;
   tfrt_remote_value_set_state(value, TFRT_REMOTE_VALUE_AWAITING_PUSH);
-  value->push.until_ns = tfrt_push_inbox_after(value->node, TFRT_PUSH_INBOX_GRACE_MS);
+  value->push.until_ns = push_inbox_after(value->node, TFRT_PUSH_INBOX_GRACE_MS);
   tfrt_list_push_back(&inbox->put_off, &value->push.expected);
   ++inbox->expected_count;
   tfrt_session_wake_at(peer->session, value->push.until_ns);
 }
 
 // |value| waits for no Push any more; nothing happens if it doesn't.
-static void tfrt_push_inbox_forget(tfrt_remote_value_t* value) {
+static void push_inbox_forget(tfrt_remote_value_t* value) {
   if (!tfrt_list_is_linked(&value->push.expected)) return;
   if (value->state == TFRT_REMOTE_VALUE_AWAITING_PUSH) {
     tfrt_remote_value_set_state(value, TFRT_REMOTE_VALUE_UNKNOWN);
@@ -136,8 +136,8 @@ static void tfrt_push_inbox_forget(tfrt_remote_value_t* value) {
 
 // The value (+0) of |job| in |head|, a list of expected ones, that is to be pushed as |id|, or
 // NULL.
-static tfrt_remote_value_t* tfrt_push_inbox_find(const tfrt_list_link_t* head,
-                                                 const tfrt_job_t* job, tfrt_wire_object_id_t id) {
+static tfrt_remote_value_t* push_inbox_find(const tfrt_list_link_t* head, const tfrt_job_t* job,
+                                            tfrt_wire_object_id_t id) {
   for (const tfrt_list_link_t* link = head->next; link != head; link = link->next) {
     tfrt_remote_value_t* value = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, push.expected);
     bool is_it = value->job == job && tfrt_wire_object_id_equal(value->location.id, id);
@@ -147,18 +147,18 @@ static tfrt_remote_value_t* tfrt_push_inbox_find(const tfrt_list_link_t* head,
 }
 
 // A Push came.
-static tfrt_status_t tfrt_push_inbox_on_push(const tfrt_incoming_frame_t* in) {
+static tfrt_status_t push_inbox_on_push(const tfrt_incoming_frame_t* in) {
   tfrt_peer_t* peer = in->peer;
   tfrt_job_t* job = in->job;
   const tfrt_wire_push_t* push = &in->body->push;
-  if (!job || tfrt_job_is_closed(job) || !tfrt_push_inbox_of(peer)) return NULL;
-  tfrt_remote_value_t* value = tfrt_push_inbox_find(&peer->pushes->put_off, job, push->id);
-  if (!value) value = tfrt_push_inbox_find(&peer->pushes->asked, job, push->id);
+  if (!job || tfrt_job_is_closed(job) || !push_inbox_of(peer)) return NULL;
+  tfrt_remote_value_t* value = push_inbox_find(&peer->pushes->put_off, job, push->id);
+  if (!value) value = push_inbox_find(&peer->pushes->asked, job, push->id);
   if (!value) {
-    tfrt_push_inbox_keep(peer, job, push);
+    push_inbox_keep(peer, job, push);
     return NULL;
   }
-  tfrt_push_inbox_forget(value);
+  push_inbox_forget(value);
   // The owner that was asked also says where the value is. A value whose last reference is gone has
   // only its storage left.
   bool is_answered = push->item.kind == TFRT_WIRE_ITEM_REFERENCE && value->question.want != 0;
@@ -169,7 +169,7 @@ static tfrt_status_t tfrt_push_inbox_on_push(const tfrt_incoming_frame_t* in) {
 }
 
 // Asks for values that have waited too long for |peer|.
-static void tfrt_push_inbox_ask_late(tfrt_peer_t* peer, int64_t now_ns) {
+static void push_inbox_ask_late(tfrt_peer_t* peer, int64_t now_ns) {
   const tfrt_list_link_t* head = &peer->pushes->put_off;
   while (!tfrt_list_is_empty(head)) {
     tfrt_remote_value_t* value = TFRT_CONTAINER_OF(head->next, tfrt_remote_value_t, push.expected);
@@ -188,58 +188,56 @@ static void tfrt_push_inbox_ask_late(tfrt_peer_t* peer, int64_t now_ns) {
 
 // Asks for values that have waited too long for |peer|, and drops early Pushes that nobody came
 // for.
-static void tfrt_push_inbox_expire(tfrt_peer_t* peer) {
+static void push_inbox_expire(tfrt_peer_t* peer) {
   if (!peer->pushes) return;
   int64_t now_ns = tfrt_node_now_ns(peer->node);
-  tfrt_push_inbox_ask_late(peer, now_ns);
-  for (tfrt_push_inbox_early_t* early; (early = tfrt_push_inbox_first_early(peer));) {
+  push_inbox_ask_late(peer, now_ns);
+  for (tfrt_push_inbox_early_t* early; (early = push_inbox_first_early(peer));) {
     if (early->until_ns > now_ns) {
       tfrt_session_wake_at(peer->session, early->until_ns);
       break;
     }
-    tfrt_push_inbox_free_early(peer, early);
+    push_inbox_free_early(peer, early);
   }
 }
 
 // --- Owners --------------------------------------------------------------------
 
-static void tfrt_push_inbox_on_peer_lost(const tfrt_owner_end_t* end) {
-  tfrt_push_inbox_drop(end->peer, end->job);
+static void push_inbox_on_peer_lost(const tfrt_owner_end_t* end) {
+  push_inbox_drop(end->peer, end->job);
 }
 
-static void tfrt_push_inbox_on_job_finished(const tfrt_owner_end_t* end) {
+static void push_inbox_on_job_finished(const tfrt_owner_end_t* end) {
   for (tfrt_hash_node_t* found = tfrt_hash_table_first(&end->node->peers); found;
        found = tfrt_hash_table_next(&end->node->peers, found)) {
     tfrt_peer_t* peer = TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation);
-    tfrt_push_inbox_drop(peer, end->job);
+    push_inbox_drop(peer, end->job);
   }
 }
 
-static void tfrt_push_inbox_on_peer_past(const tfrt_owner_end_t* end) {
+static void push_inbox_on_peer_past(const tfrt_owner_end_t* end) {
   tfrt_peer_t* peer = end->peer;
-  tfrt_push_inbox_drop(peer, NULL);
+  push_inbox_drop(peer, NULL);
   tfrt_allocator_free(end->node->options.allocator, peer->pushes, sizeof(*peer->pushes));
 }
 
-static void tfrt_push_inbox_on_node_made(const tfrt_owner_end_t* end) {
-  end->node->value_hooks->forget_push = tfrt_push_inbox_forget;
+static void push_inbox_on_node_made(const tfrt_owner_end_t* end) {
+  end->node->value_hooks->forget_push = push_inbox_forget;
 }
 
-static void tfrt_push_inbox_on_peer_woken(const tfrt_owner_end_t* end) {
-  tfrt_push_inbox_expire(end->peer);
-}
+static void push_inbox_on_peer_woken(const tfrt_owner_end_t* end) { push_inbox_expire(end->peer); }
 
 static const tfrt_owner_rule_t tfrt_push_inbox_rules[] = {
-    {TFRT_OWNER_NODE_MADE, TFRT_OWNER_VALUES, tfrt_push_inbox_on_node_made},
-    {TFRT_OWNER_PEER_WOKEN, TFRT_OWNER_VALUES, tfrt_push_inbox_on_peer_woken},
-    {TFRT_OWNER_PEER_LOST, TFRT_OWNER_VALUES, tfrt_push_inbox_on_peer_lost},
-    {TFRT_OWNER_CLIENT_LEFT, TFRT_OWNER_VALUES, tfrt_push_inbox_on_peer_lost},
-    {TFRT_OWNER_JOB_FINISHED, TFRT_OWNER_VALUES, tfrt_push_inbox_on_job_finished},
-    {TFRT_OWNER_PEER_PAST, TFRT_OWNER_VALUES, tfrt_push_inbox_on_peer_past},
+    {TFRT_OWNER_NODE_MADE, TFRT_OWNER_VALUES, push_inbox_on_node_made},
+    {TFRT_OWNER_PEER_WOKEN, TFRT_OWNER_VALUES, push_inbox_on_peer_woken},
+    {TFRT_OWNER_PEER_LOST, TFRT_OWNER_VALUES, push_inbox_on_peer_lost},
+    {TFRT_OWNER_CLIENT_LEFT, TFRT_OWNER_VALUES, push_inbox_on_peer_lost},
+    {TFRT_OWNER_JOB_FINISHED, TFRT_OWNER_VALUES, push_inbox_on_job_finished},
+    {TFRT_OWNER_PEER_PAST, TFRT_OWNER_VALUES, push_inbox_on_peer_past},
 };
 
 static const tfrt_frame_handler_t tfrt_push_inbox_handlers[] = {
-    {TFRT_WIRE_FRAME_PUSH, tfrt_push_inbox_on_push},
+    {TFRT_WIRE_FRAME_PUSH, push_inbox_on_push},
 };
 
 const tfrt_node_part_t tfrt_push_inbox_part = {

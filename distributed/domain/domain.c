@@ -16,14 +16,14 @@ typedef struct tfrt_text_pool_entry_s {
   const char* text;
 } tfrt_text_pool_entry_t;
 
-static uint64_t tfrt_text_pool_hash(const void* key) { return tfrt_hash_bytes(key, strlen(key)); }
+static uint64_t text_pool_hash(const void* key) { return tfrt_hash_bytes(key, strlen(key)); }
 
-static bool tfrt_text_pool_equal(const tfrt_hash_node_t* node, const void* key) {
+static bool text_pool_equal(const tfrt_hash_node_t* node, const void* key) {
   return strcmp(TFRT_CONTAINER_OF(node, tfrt_text_pool_entry_t, node)->text, key) == 0;
 }
 
-static const tfrt_hash_table_vtable_t tfrt_text_pool_vtable = {.hash = tfrt_text_pool_hash,
-                                                               .equal = tfrt_text_pool_equal};
+static const tfrt_hash_table_vtable_t tfrt_text_pool_vtable = {.hash = text_pool_hash,
+                                                               .equal = text_pool_equal};
 
 void tfrt_text_pool_initialize(tfrt_text_pool_t* pool, tfrt_allocator_t allocator) {
   tfrt_arena_initialize(&pool->arena, allocator);
@@ -47,17 +47,17 @@ const char* tfrt_text_pool_keep(tfrt_text_pool_t* pool, const char* text) {
   return copy;
 }
 
-static void tfrt_text_pool_on_node_made(const tfrt_owner_end_t* end) {
+static void text_pool_on_node_made(const tfrt_owner_end_t* end) {
   tfrt_text_pool_initialize(&end->node->texts, end->node->options.allocator);
 }
 
-static void tfrt_text_pool_on_node_past(const tfrt_owner_end_t* end) {
+static void text_pool_on_node_past(const tfrt_owner_end_t* end) {
   tfrt_text_pool_deinitialize(&end->node->texts);
 }
 
 static const tfrt_owner_rule_t tfrt_text_pool_rules[] = {
-    {TFRT_OWNER_NODE_MADE, TFRT_OWNER_JOBS, tfrt_text_pool_on_node_made},
-    {TFRT_OWNER_NODE_PAST, TFRT_OWNER_JOBS, tfrt_text_pool_on_node_past},
+    {TFRT_OWNER_NODE_MADE, TFRT_OWNER_JOBS, text_pool_on_node_made},
+    {TFRT_OWNER_NODE_PAST, TFRT_OWNER_JOBS, text_pool_on_node_past},
 };
 
 const tfrt_node_part_t tfrt_text_pool_part = {

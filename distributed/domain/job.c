@@ -11,8 +11,8 @@
 
 // --- Requests that are cancelled -------------------------------------------------
 
-static bool tfrt_cancelled_requests_reserve(tfrt_cancelled_requests_t* table,
-                                            tfrt_allocator_t allocator) {
+static bool cancelled_requests_reserve(tfrt_cancelled_requests_t* table,
+                                       tfrt_allocator_t allocator) {
   if (table->count < table->capacity) return true;
   uint32_t capacity = table->capacity ? 2 * table->capacity : 4;
   tfrt_cancelled_request_t* grown = tfrt_allocator_reallocate(
@@ -23,7 +23,7 @@ static bool tfrt_cancelled_requests_reserve(tfrt_cancelled_requests_t* table,
   return true;
 }
 
-static void tfrt_cancelled_requests_remove_at(tfrt_cancelled_requests_t* table, uint32_t index) {
+static void cancelled_requests_remove_at(tfrt_cancelled_requests_t* table, uint32_t index) {
   tfrt_status_release(table->entries[index].reason);
   --table->count;
   memmove(&table->entries[index], &table->entries[index + 1],
@@ -33,8 +33,8 @@ static void tfrt_cancelled_requests_remove_at(tfrt_cancelled_requests_t* table, 
 bool tfrt_cancelled_requests_add(tfrt_cancelled_requests_t* table, uint64_t request,
                                  tfrt_status_t reason, tfrt_allocator_t allocator) {
   if (tfrt_cancelled_requests_find(table, request)) return false;
-  if (table->count == TFRT_WIRE_MAX_TOMBSTONES) tfrt_cancelled_requests_remove_at(table, 0);
-  if (tfrt_cancelled_requests_reserve(table, allocator)) {
+  if (table->count == TFRT_WIRE_MAX_TOMBSTONES) cancelled_requests_remove_at(table, 0);
+  if (cancelled_requests_reserve(table, allocator)) {
     table->entries[table->count++] =
         (tfrt_cancelled_request_t){.request = request, .reason = tfrt_status_retain(reason)};
   }
@@ -52,14 +52,13 @@ tfrt_status_t tfrt_cancelled_requests_find(const tfrt_cancelled_requests_t* tabl
 void tfrt_cancelled_requests_remove(tfrt_cancelled_requests_t* table, uint64_t request) {
   for (uint32_t i = 0; i < table->count; ++i) {
     if (table->entries[i].request != request) continue;
-    tfrt_cancelled_requests_remove_at(table, i);
+    cancelled_requests_remove_at(table, i);
     return;
   }
 }
 
-static void tfrt_cancelled_requests_free(tfrt_cancelled_requests_t* table,
-                                         tfrt_allocator_t allocator) {
-  while (table->count > 0) tfrt_cancelled_requests_remove_at(table, table->count - 1);
+static void cancelled_requests_free(tfrt_cancelled_requests_t* table, tfrt_allocator_t allocator) {
+  while (table->count > 0) cancelled_requests_remove_at(table, table->count - 1);
   tfrt_allocator_free(allocator, table->entries, table->capacity * sizeof(*table->entries));
   memset(table, 0, sizeof(*table));
 }
@@ -67,8 +66,8 @@ static void tfrt_cancelled_requests_free(tfrt_cancelled_requests_t* table,
 // --- Jobs that have ended --------------------------------------------------------
 
 // Remembers that the job |id|, in which this host has |rank|, ends because of |reason| (+0).
-static void tfrt_ended_jobs_add(tfrt_ended_jobs_t* jobs, const uint8_t id[TFRT_WIRE_JOB_ID_SIZE],
-                                uint32_t rank, tfrt_status_t reason) {
+static void ended_jobs_add(tfrt_ended_jobs_t* jobs, const uint8_t id[TFRT_WIRE_JOB_ID_SIZE],
+                           uint32_t rank, tfrt_status_t reason) {
   tfrt_ended_job_t* entry = &jobs->entries[jobs->next];
   jobs->next = (jobs->next + 1) % TFRT_ENDED_JOBS_CAPACITY;
   tfrt_status_release(entry->reason);
@@ -77,7 +76,7 @@ static void tfrt_ended_jobs_add(tfrt_ended_jobs_t* jobs, const uint8_t id[TFRT_W
   entry->reason = tfrt_status_retain(reason);
 }
 
-static void tfrt_ended_jobs_on_node_past(const tfrt_owner_end_t* end) {
+static void ended_jobs_on_node_past(const tfrt_owner_end_t* end) {
   tfrt_ended_jobs_t* jobs = &end->node->ended_jobs;
   for (uint32_t i = 0; i < TFRT_ENDED_JOBS_CAPACITY; ++i) {
     tfrt_status_release(jobs->entries[i].reason);
@@ -87,12 +86,12 @@ static void tfrt_ended_jobs_on_node_past(const tfrt_owner_end_t* end) {
 
 // --- Life --------------------------------------------------------------------
 
-static void tfrt_job_set_address(tfrt_job_member_t* member, const tfrt_wire_member_t* wire) {
+static void job_set_address(tfrt_job_member_t* member, const tfrt_wire_member_t* wire) {
   if (wire->address_count == 0 || wire->addresses[0].size >= sizeof(member->address)) return;
   memcpy(member->address, wire->addresses[0].data, wire->addresses[0].size);
 }
 
-static tfrt_status_t tfrt_job_read_view(tfrt_job_t* job, const tfrt_wire_view_t* view) {
+static tfrt_status_t job_read_view(tfrt_job_t* job, const tfrt_wire_view_t* view) {
   if (view->member_count == 0 || view->members[0].rank != 0) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "the job's view has no rank 0");
   }
@@ -104,14 +103,14 @@ static tfrt_status_t tfrt_job_read_view(tfrt_job_t* job, const tfrt_wire_view_t*
     tfrt_job_member_t* member = &job->view.members[i];
     member->rank = view->members[i].rank;
     member->incarnation = view->members[i].incarnation;
-    tfrt_job_set_address(member, &view->members[i]);
+    job_set_address(member, &view->members[i]);
   }
   job->view.epoch = view->epoch;
   job->view.features = view->features;
   return NULL;
 }
 
-static void tfrt_job_free(tfrt_job_t* job) {
+static void job_free(tfrt_job_t* job) {
   tfrt_allocator_t allocator = job->node->options.allocator;
   tfrt_list_remove(&job->link);
   if (job->printer.release) job->printer.release(job->printer.self);
@@ -121,7 +120,7 @@ static void tfrt_job_free(tfrt_job_t* job) {
   tfrt_status_release(job->client.death);
   tfrt_status_release(job->closing.reason);
   tfrt_trace_release(tfrt_job_trace(job));
-  tfrt_cancelled_requests_free(&job->cancelled_requests, allocator);
+  cancelled_requests_free(&job->cancelled_requests, allocator);
   tfrt_mailbox_deinitialize(&job->exchange.mailbox);
   tfrt_turn_table_deinitialize(&job->exchange.turns);
   tfrt_resource_context_deinitialize(&job->exchange.resources);
@@ -130,7 +129,7 @@ static void tfrt_job_free(tfrt_job_t* job) {
   tfrt_allocator_free(allocator, job, sizeof(*job));
 }
 
-static void tfrt_job_initialize_lists(tfrt_job_t* job) {
+static void job_initialize_lists(tfrt_job_t* job) {
   tfrt_list_initialize(&job->link);
   tfrt_list_initialize(&job->programs.list);
   tfrt_list_initialize(&job->starts.list);
@@ -155,7 +154,7 @@ tfrt_status_t tfrt_job_create(tfrt_node_t* node, const tfrt_wire_job_open_t* ope
   if (!job) return tfrt_status_out_of_memory();
   tfrt_ref_count_initialize(&job->ref_count);
   job->node = node;
-  tfrt_job_initialize_lists(job);
+  job_initialize_lists(job);
   memcpy(job->identity.id, open->job_id.data, sizeof(job->identity.id));
   memcpy(job->identity.key, open->key.data, sizeof(job->identity.key));
   job->handle = ++node->next_job_handle;
@@ -170,7 +169,7 @@ tfrt_status_t tfrt_job_create(tfrt_node_t* node, const tfrt_wire_job_open_t* ope
   job->programs.next = 1;
   job->starts.next_request = 1;
   tfrt_node_end(&(tfrt_owner_end_t){.event = TFRT_OWNER_JOB_MADE, .node = node, .job = job});
-  tfrt_status_t status = tfrt_job_read_view(job, &open->view);
+  tfrt_status_t status = job_read_view(job, &open->view);
   if (status) {
     tfrt_job_release(job);
     return status;
@@ -186,7 +185,7 @@ tfrt_job_t* tfrt_job_retain(tfrt_job_t* job) {
 }
 
 void tfrt_job_release(tfrt_job_t* job) {
-  if (tfrt_ref_count_decrement(&job->ref_count)) tfrt_job_free(job);
+  if (tfrt_ref_count_decrement(&job->ref_count)) job_free(job);
 }
 
 // --- States ------------------------------------------------------------------
@@ -207,10 +206,10 @@ void tfrt_job_set_state(tfrt_job_t* job, tfrt_job_state_t state) {
 // --- The end -----------------------------------------------------------------
 
 // This host sends nothing more of the closed |job|.
-static void tfrt_job_end(tfrt_job_t* job) {
+static void job_end(tfrt_job_t* job) {
   tfrt_job_set_state(job, TFRT_JOB_OVER);
   if (!job->closing.is_finished) {
-    tfrt_ended_jobs_add(&job->node->ended_jobs, job->identity.id, job->rank, job->closing.reason);
+    ended_jobs_add(&job->node->ended_jobs, job->identity.id, job->rank, job->closing.reason);
   }
   tfrt_node_end(&(tfrt_owner_end_t){.event = TFRT_OWNER_JOB_OVER, .node = job->node, .job = job});
   tfrt_list_remove(&job->link);
@@ -224,7 +223,7 @@ void tfrt_job_enter(tfrt_job_t* job) {
 }
 
 void tfrt_job_leave(tfrt_job_t* job) {
-  if (--job->active == 0 && tfrt_job_is_closed(job) && !tfrt_job_is_over(job)) tfrt_job_end(job);
+  if (--job->active == 0 && tfrt_job_is_closed(job) && !tfrt_job_is_over(job)) job_end(job);
   tfrt_job_release(job);
 }
 
@@ -286,14 +285,14 @@ tfrt_job_t* tfrt_job_find(tfrt_node_t* node, tfrt_string_view_t id) {
   return NULL;
 }
 
-static bool tfrt_job_has_peer_left(const tfrt_job_t* job, tfrt_peer_t* peer) {
+static bool job_has_peer_left(const tfrt_job_t* job, tfrt_peer_t* peer) {
   const tfrt_peer_job_t* known = tfrt_peer_find_job(peer, job);
   return known && known->detached_there;
 }
 
 bool tfrt_job_has_left(const tfrt_job_t* job, uint64_t incarnation) {
   tfrt_peer_t* peer = tfrt_peer_find(job->node, incarnation);
-  return peer && tfrt_job_has_peer_left(job, peer);
+  return peer && job_has_peer_left(job, peer);
 }
 
 uint32_t tfrt_job_find_living(tfrt_job_t* job, uint32_t rank) {
@@ -332,7 +331,7 @@ tfrt_status_t tfrt_job_reach(tfrt_job_t* job, uint64_t incarnation, tfrt_peer_t*
     tfrt_bulk_manager_set_address(job->node->bulk, incarnation,
                                   tfrt_string_view_of(member->address), TFRT_BULK_IN);
   }
-  if (tfrt_job_has_peer_left(job, peer)) {
+  if (job_has_peer_left(job, peer)) {
     return tfrt_status_create(TFRT_STATUS_CANCELLED, "the client has left the job");
   }
   if (!peer->address[0]) snprintf(peer->address, sizeof(peer->address), "%s", member->address);
@@ -355,7 +354,7 @@ tfrt_job_program_t* tfrt_job_find_program(tfrt_job_t* job, uint64_t namer, uint3
 }
 
 static const tfrt_owner_rule_t tfrt_job_rules[] = {
-    {TFRT_OWNER_NODE_PAST, TFRT_OWNER_JOBS, tfrt_ended_jobs_on_node_past},
+    {TFRT_OWNER_NODE_PAST, TFRT_OWNER_JOBS, ended_jobs_on_node_past},
 };
 
 const tfrt_node_part_t tfrt_job_part = {

@@ -12,15 +12,15 @@
 #include "host_runtime/base/log.h"
 #include "host_runtime/base/number_text.h"
 
-static bool tfrt_peer_equal(const tfrt_hash_node_t* node, const void* key) {
+static bool peer_equal(const tfrt_hash_node_t* node, const void* key) {
   return TFRT_CONTAINER_OF(node, tfrt_peer_t, by_incarnation)->incarnation == *(const uint64_t*)key;
 }
 
-static uint64_t tfrt_peer_hash(const void* key) { return tfrt_hash_u64(*(const uint64_t*)key); }
+static uint64_t peer_hash(const void* key) { return tfrt_hash_u64(*(const uint64_t*)key); }
 
 static const tfrt_hash_table_vtable_t tfrt_peer_table_vtable = {
-    .hash = tfrt_peer_hash,
-    .equal = tfrt_peer_equal,
+    .hash = peer_hash,
+    .equal = peer_equal,
 };
 
 tfrt_peer_t* tfrt_peer_find(tfrt_node_t* node, uint64_t incarnation) {
@@ -31,7 +31,7 @@ tfrt_peer_t* tfrt_peer_find(tfrt_node_t* node, uint64_t incarnation) {
 // --- What can't be said any more ---------------------------------------------
 
 // Runs with the lock open: ends the session of a peer that could not be told something.
-static void tfrt_peer_break(tfrt_task_t* task) {
+static void peer_break(tfrt_task_t* task) {
   tfrt_peer_t* peer = TFRT_CONTAINER_OF(task, tfrt_peer_t, breaker);
   tfrt_node_t* node = peer->node;
   tfrt_node_lock_tables(node);
@@ -69,30 +69,30 @@ tfrt_peer_t* tfrt_peer_find_or_create(tfrt_node_t* node, uint64_t incarnation) {
   tfrt_list_initialize(&peer->outgoing_pushes);
   tfrt_list_initialize(&peer->held_requests);
   tfrt_list_initialize(&peer->jobs);
-  tfrt_task_initialize(&peer->breaker, tfrt_peer_break);
+  tfrt_task_initialize(&peer->breaker, peer_break);
   tfrt_node_end(&(tfrt_owner_end_t){.event = TFRT_OWNER_PEER_MADE, .node = node, .peer = peer});
   tfrt_hash_table_insert(&node->peers, &incarnation, &peer->by_incarnation);
   return peer;
 }
 
-static void tfrt_peer_free_job(tfrt_peer_t* peer, tfrt_peer_job_t* known) {
+static void peer_free_job(tfrt_peer_t* peer, tfrt_peer_job_t* known) {
   tfrt_list_remove(&known->link);
   if (known->job) tfrt_job_release(known->job);
   tfrt_allocator_free(peer->node->options.allocator, known, sizeof(*known));
 }
 
-static void tfrt_peer_free_jobs(tfrt_peer_t* peer) {
+static void peer_free_jobs(tfrt_peer_t* peer) {
   while (!tfrt_list_is_empty(&peer->jobs)) {
-    tfrt_peer_free_job(peer, TFRT_CONTAINER_OF(peer->jobs.next, tfrt_peer_job_t, link));
+    peer_free_job(peer, TFRT_CONTAINER_OF(peer->jobs.next, tfrt_peer_job_t, link));
   }
   tfrt_job_attachment_forget_gone(peer);
 }
 
 // Frees |peer|, which has nothing left but handles of jobs.
-static void tfrt_peer_free(tfrt_peer_t* peer) {
+static void peer_free(tfrt_peer_t* peer) {
   tfrt_node_end(
       &(tfrt_owner_end_t){.event = TFRT_OWNER_PEER_PAST, .node = peer->node, .peer = peer});
-  tfrt_peer_free_jobs(peer);
+  peer_free_jobs(peer);
   tfrt_session_release(peer->session);
   tfrt_status_release(peer->death.reason);
   tfrt_status_release(peer->broken);
@@ -107,7 +107,7 @@ static void tfrt_peer_free(tfrt_peer_t* peer) {
 }
 
 // True if |peer| is in a job that goes on, as a member or as its client.
-static bool tfrt_peer_has_job(const tfrt_peer_t* peer) {
+static bool peer_has_job(const tfrt_peer_t* peer) {
   const tfrt_node_t* node = peer->node;
   for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) {
     tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
@@ -118,7 +118,7 @@ static bool tfrt_peer_has_job(const tfrt_peer_t* peer) {
 
 // True if nothing needs the record of |peer| any more. Names and numbers that must never return are
 // the session manager's to remember.
-static bool tfrt_peer_is_past(const tfrt_peer_t* peer) {
+static bool peer_is_past(const tfrt_peer_t* peer) {
   bool is_idle = tfrt_hash_table_count(&peer->outgoing_calls) == 0 &&
                  tfrt_hash_table_count(&peer->incoming_calls) == 0 &&
                  tfrt_hash_table_count(&peer->wants) == 0 &&
@@ -127,16 +127,16 @@ static bool tfrt_peer_is_past(const tfrt_peer_t* peer) {
          tfrt_list_is_empty(&peer->located) && tfrt_list_is_empty(&peer->named) &&
          tfrt_list_is_empty(&peer->retaining) && tfrt_list_is_empty(&peer->incoming_retains) &&
          tfrt_list_is_empty(&peer->outgoing_pushes) && tfrt_list_is_empty(&peer->held_requests) &&
-         tfrt_list_is_empty(&peer->jobs) && !tfrt_peer_has_job(peer);
+         tfrt_list_is_empty(&peer->jobs) && !peer_has_job(peer);
 }
 
 // Frees all dead peers that no job, call or value needs any more. Most of them are clients, as each
 // client is a process of its own. The peer that was met just now is live.
-static void tfrt_peer_free_past(tfrt_node_t* node) {
+static void peer_free_past(tfrt_node_t* node) {
   for (tfrt_hash_node_t* found = tfrt_hash_table_first(&node->peers); found;) {
     tfrt_peer_t* peer = TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation);
     found = tfrt_hash_table_next(&node->peers, found);
-    if (tfrt_peer_is_past(peer)) tfrt_peer_free(peer);
+    if (peer_is_past(peer)) peer_free(peer);
   }
 }
 
@@ -162,8 +162,8 @@ tfrt_peer_job_t* tfrt_peer_find_or_create_job(tfrt_peer_t* peer, tfrt_job_t* job
 
 // --- Sending -----------------------------------------------------------------
 
-static tfrt_session_frame_t tfrt_peer_session_frame(const tfrt_peer_frame_t* frame,
-                                                    const tfrt_wire_body_t* body) {
+static tfrt_session_frame_t peer_session_frame(const tfrt_peer_frame_t* frame,
+                                               const tfrt_wire_body_t* body) {
   tfrt_session_frame_t out = {
       .kind = body->kind,
       .job = frame->job ? frame->job->handle : 0,
@@ -196,7 +196,7 @@ tfrt_status_t tfrt_peer_try_send(tfrt_peer_t* peer, const tfrt_peer_frame_t* fra
   tfrt_string_builder_t* bytes = &peer->node->body;
   tfrt_string_builder_clear(bytes);
   TFRT_RETURN_IF_ERROR(tfrt_wire_body_encode(body, bytes));
-  tfrt_session_frame_t out = tfrt_peer_session_frame(frame, body);
+  tfrt_session_frame_t out = peer_session_frame(frame, body);
   out.body = tfrt_string_builder_view(bytes);
   return tfrt_session_append(peer->session, &out);
 }
@@ -224,8 +224,8 @@ typedef struct tfrt_peer_text_s {
 } tfrt_peer_text_t;
 
 // "host 2 (worker-2, 127.0.0.1:4567)", as far as |peer| and the view of |job| (may be NULL) know.
-static tfrt_peer_text_t tfrt_peer_describe(const tfrt_peer_t* peer, const tfrt_job_t* job,
-                                           const tfrt_job_member_t* member) {
+static tfrt_peer_text_t peer_describe(const tfrt_peer_t* peer, const tfrt_job_t* job,
+                                      const tfrt_job_member_t* member) {
   tfrt_peer_text_t who = {.text = "a host"};
   if (job && job->client.incarnation == peer->incarnation) {
     snprintf(who.text, sizeof(who.text), "the client");
@@ -244,8 +244,7 @@ static tfrt_peer_text_t tfrt_peer_describe(const tfrt_peer_t* peer, const tfrt_j
 
 // "host 0 lost ", or what a client of |job| (may be NULL) says. The address is that of the host, if
 // it is the client that is lost, which has none.
-static tfrt_peer_text_t tfrt_peer_describe_observer(const tfrt_job_t* job,
-                                                    const tfrt_peer_t* lost) {
+static tfrt_peer_text_t peer_describe_observer(const tfrt_job_t* job, const tfrt_peer_t* lost) {
   tfrt_peer_text_t who = {.text = "lost "};
   if (job && job->rank != TFRT_WIRE_NO_RANK) {
     const tfrt_job_member_t* own = tfrt_job_find_rank((tfrt_job_t*)job, job->rank);
@@ -260,14 +259,14 @@ static tfrt_peer_text_t tfrt_peer_describe_observer(const tfrt_job_t* job,
 }
 
 // Whether the peer itself said why it gave the session up: that is the first cause then.
-static bool tfrt_peer_has_words(const tfrt_peer_t* peer) {
+static bool peer_has_words(const tfrt_peer_t* peer) {
   return peer->death.kind == TFRT_SESSION_DEATH_BURIED && peer->death.reason &&
          tfrt_status_fields(peer->death.reason)->cause_count > 0;
 }
 
 // Why the session with |peer| ended, in a few words; the peer's own words are to follow, if there
 // are any.
-static const char* tfrt_peer_death_text(const tfrt_peer_t* peer) {
+static const char* peer_death_text(const tfrt_peer_t* peer) {
   switch (peer->death.kind) {
     case TFRT_SESSION_DEATH_SILENCE:
       return "no sign of life";
@@ -279,7 +278,7 @@ static const char* tfrt_peer_death_text(const tfrt_peer_t* peer) {
     case TFRT_SESSION_DEATH_REPLACED:
       return "its process is gone, and another one answers at its address";
     case TFRT_SESSION_DEATH_BURIED:
-      return tfrt_peer_has_words(peer) ? "it gave the session up: " : "it gave the session up";
+      return peer_has_words(peer) ? "it gave the session up: " : "it gave the session up";
     case TFRT_SESSION_DEATH_GOODBYE:
       return "it has shut down";
     default:
@@ -306,13 +305,13 @@ tfrt_status_t tfrt_peer_lost_error(const tfrt_peer_t* peer, const tfrt_job_t* jo
   // A peer that this host can't talk to is as useless as a lost one, but the mistake is another.
   const bool is_other = code == TFRT_STATUS_ABORTED || code == TFRT_STATUS_UNAUTHENTICATED;
   const char* why = has_left || is_other ? tfrt_status_message(death)
-                    : death              ? tfrt_peer_death_text(peer)
+                    : death              ? peer_death_text(peer)
                                          : "";
-  const bool has_words = death && !has_left && !is_other && tfrt_peer_has_words(peer);
+  const bool has_words = death && !has_left && !is_other && peer_has_words(peer);
   const char* words = has_words ? tfrt_status_fields(peer->death.reason)->causes[0] : "";
   char message[2 * TFRT_STATUS_MAX_TEXT_SIZE + 2 * sizeof(tfrt_peer_text_t)];
-  snprintf(message, sizeof(message), "%s%s %s%s%s%s", tfrt_peer_describe_observer(job, peer).text,
-           tfrt_peer_describe(peer, job, member).text, doing, why[0] ? ": " : "", why, words);
+  snprintf(message, sizeof(message), "%s%s %s%s%s%s", peer_describe_observer(job, peer).text,
+           peer_describe(peer, job, member).text, doing, why[0] ? ": " : "", why, words);
   tfrt_status_fields_t fields = {.code = is_other ? code : TFRT_STATUS_UNAVAILABLE,
                                  .message = message,
                                  .origin = {.rank = TFRT_STATUS_NO_RANK},
@@ -356,7 +355,7 @@ bool tfrt_peer_loss_concerns(const tfrt_owner_end_t* end, const tfrt_job_t* job)
 
 // The funeral of |peer|, because of |reason| (+0): see the header. A peer that has BURIED this
 // host, or begins anew, lives: only its session is over.
-static void tfrt_peer_bury(tfrt_peer_t* peer, tfrt_status_t reason, tfrt_session_death_t kind) {
+static void peer_bury(tfrt_peer_t* peer, tfrt_status_t reason, tfrt_session_death_t kind) {
   const bool peer_lives = kind == TFRT_SESSION_DEATH_BURIED;
   peer->death = (tfrt_peer_death_t){.reason = tfrt_status_retain(reason), .kind = kind};
   tfrt_session_t* session = peer->session;
@@ -369,7 +368,7 @@ static void tfrt_peer_bury(tfrt_peer_t* peer, tfrt_status_t reason, tfrt_session
   peer->session = NULL;
   end.event = TFRT_OWNER_PEER_LOST;
   tfrt_node_end(&end);
-  tfrt_peer_free_jobs(peer);
+  peer_free_jobs(peer);
   *tfrt_session_user_data(session) = NULL;
   tfrt_session_release(session);
   end.event = TFRT_OWNER_PEER_PARTED;
@@ -378,33 +377,33 @@ static void tfrt_peer_bury(tfrt_peer_t* peer, tfrt_status_t reason, tfrt_session
 
 // --- Owners ----------------------------------------------------------------------
 
-static void tfrt_peer_on_node_made(const tfrt_owner_end_t* end) {
+static void peer_on_node_made(const tfrt_owner_end_t* end) {
   tfrt_hash_table_initialize(&end->node->peers, &tfrt_peer_table_vtable,
                              end->node->options.allocator);
 }
 
-static void tfrt_peer_on_node_past(const tfrt_owner_end_t* end) {
+static void peer_on_node_past(const tfrt_owner_end_t* end) {
   for (tfrt_hash_node_t* found; (found = tfrt_hash_table_first(&end->node->peers));) {
-    tfrt_peer_free(TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation));
+    peer_free(TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation));
   }
   tfrt_hash_table_deinitialize(&end->node->peers);
 }
 
-static void tfrt_peer_on_session_dead(const tfrt_owner_end_t* end) {
+static void peer_on_session_dead(const tfrt_owner_end_t* end) {
   tfrt_peer_t* peer = *tfrt_session_user_data(end->session);
   if (!peer || peer->session != end->session) return;
   tfrt_bulk_manager_bury(end->node->bulk, peer->incarnation, end->reason);
-  tfrt_peer_bury(peer, end->reason, end->death);
+  peer_bury(peer, end->reason, end->death);
 }
 
-static void tfrt_peer_on_met(const tfrt_owner_end_t* end) { tfrt_peer_free_past(end->node); }
+static void peer_on_met(const tfrt_owner_end_t* end) { peer_free_past(end->node); }
 
 // Peers come first and go first: the tables of all rooms have what is theirs.
 static const tfrt_owner_rule_t tfrt_peer_rules[] = {
-    {TFRT_OWNER_NODE_MADE, TFRT_OWNER_CALLS, tfrt_peer_on_node_made},
-    {TFRT_OWNER_NODE_PAST, TFRT_OWNER_CALLS, tfrt_peer_on_node_past},
-    {TFRT_OWNER_SESSION_DEAD, TFRT_OWNER_CALLS, tfrt_peer_on_session_dead},
-    {TFRT_OWNER_PEER_MET, TFRT_OWNER_CALLS, tfrt_peer_on_met},
+    {TFRT_OWNER_NODE_MADE, TFRT_OWNER_CALLS, peer_on_node_made},
+    {TFRT_OWNER_NODE_PAST, TFRT_OWNER_CALLS, peer_on_node_past},
+    {TFRT_OWNER_SESSION_DEAD, TFRT_OWNER_CALLS, peer_on_session_dead},
+    {TFRT_OWNER_PEER_MET, TFRT_OWNER_CALLS, peer_on_met},
 };
 
 const tfrt_node_part_t tfrt_peer_part = {

@@ -76,7 +76,7 @@ static const tfrt_node_part_t* const tfrt_host_parts[] = {
     &tfrt_client_run_part,
 };
 
-static void tfrt_host_add_part(tfrt_host_t* host, const tfrt_node_part_t* part) {
+static void host_add_part(tfrt_host_t* host, const tfrt_node_part_t* part) {
   tfrt_owner_rules_add(&host->node.rules, part->rules, part->rule_count);
   for (size_t i = 0; i < part->handler_count; ++i) {
     const tfrt_frame_handler_t* handler = &part->handlers[i];
@@ -86,7 +86,7 @@ static void tfrt_host_add_part(tfrt_host_t* host, const tfrt_node_part_t* part) 
 }
 
 // True if each kind of frame that is no session's has a handler.
-static inline bool tfrt_host_serves_all(const tfrt_host_t* host) {
+static inline bool host_serves_all(const tfrt_host_t* host) {
   static const tfrt_wire_frame_kind_t kinds[] = {
 #define TFRT_HOST_KIND(kind, ...) TFRT_WIRE_FRAME_##kind,
       TFRT_WIRE_JOB_FRAMES(TFRT_HOST_KIND) TFRT_WIRE_CALL_FRAMES(TFRT_HOST_KIND)
@@ -110,7 +110,7 @@ void tfrt_node_options_initialize(tfrt_node_options_t* out_options) {
 }
 
 // Makes what carries payloads, then what carries frames and lets others in.
-static tfrt_status_t tfrt_node_create_managers(tfrt_node_t* node) {
+static tfrt_status_t node_create_managers(tfrt_node_t* node) {
   const tfrt_node_options_t* options = &node->options;
   tfrt_bulk_options_t bulk;
   tfrt_bulk_options_initialize(&bulk);
@@ -133,7 +133,7 @@ static tfrt_status_t tfrt_node_create_managers(tfrt_node_t* node) {
                                      &node->handler, options->allocator, &node->sessions);
 }
 
-static void tfrt_node_free(tfrt_node_t* node) {
+static void node_free(tfrt_node_t* node) {
   tfrt_node_lock_tables(node);
   // The last actions are carried out here, while there is a node.
   node->actions.work_queue = NULL;
@@ -161,14 +161,14 @@ tfrt_status_t tfrt_node_create(const tfrt_node_options_t* options, tfrt_node_t**
   if (!host) return tfrt_status_out_of_memory();
   tfrt_node_t* node = &host->node;
   tfrt_ref_count_initialize(&node->ref_count);
-  node->free = tfrt_node_free;
+  node->free = node_free;
   node->objects = &host->objects;
   node->value_hooks = &host->value_hooks;
   node->call_hooks = &host->call_hooks;
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(tfrt_host_parts); ++i) {
-    tfrt_host_add_part(host, tfrt_host_parts[i]);
+    host_add_part(host, tfrt_host_parts[i]);
   }
-  assert(tfrt_host_serves_all(host));
+  assert(host_serves_all(host));
   node->options = *options;
   if (node->options.inline_limit == 0) node->options.inline_limit = TFRT_WIRE_DEFAULT_INLINE_SIZE;
   if (node->options.max_jobs == 0) node->options.max_jobs = TFRT_NODE_DEFAULT_MAX_JOBS;
@@ -185,7 +185,7 @@ tfrt_status_t tfrt_node_create(const tfrt_node_options_t* options, tfrt_node_t**
   tfrt_arena_initialize(&node->arena, allocator);
   tfrt_list_initialize(&node->jobs);
   tfrt_node_end(&(tfrt_owner_end_t){.event = TFRT_OWNER_NODE_MADE, .node = node});
-  tfrt_status_t status = tfrt_node_create_managers(node);
+  tfrt_status_t status = node_create_managers(node);
   if (status) {
     tfrt_node_release(node);
   } else {
@@ -220,7 +220,7 @@ void tfrt_node_refuse_jobs(tfrt_node_t* node) {
 
 // To those who wait for it, a host that leaves is as lost as any other. A client that ends
 // its own process has cancelled what it asked for.
-static void tfrt_node_close_job(tfrt_job_t* job, tfrt_status_t cancelled) {
+static void node_close_job(tfrt_job_t* job, tfrt_status_t cancelled) {
   if (job->rank == TFRT_WIRE_NO_RANK) {
     tfrt_job_close(job, cancelled);
     return;
@@ -250,7 +250,7 @@ void tfrt_node_close(tfrt_node_t* node) {
     for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs && !any; link = link->next) {
       tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
       any = !tfrt_job_is_closed(job);
-      if (any) tfrt_node_close_job(job, reason);
+      if (any) node_close_job(job, reason);
       if (any) break;
     }
     if (!any) break;

@@ -12,7 +12,7 @@
 
 // Cancels |request| of |job| on this host because of |reason| (+0): calls of it that run here, and
 // those that will come.
-static void tfrt_request_end_cancel(tfrt_job_t* job, uint64_t request, tfrt_status_t reason) {
+static void request_end_cancel(tfrt_job_t* job, uint64_t request, tfrt_status_t reason) {
   bool is_new = tfrt_cancelled_requests_add(&job->cancelled_requests, request, reason,
                                             job->node->options.allocator);
   if (!is_new) return;
@@ -25,8 +25,7 @@ static void tfrt_request_end_cancel(tfrt_job_t* job, uint64_t request, tfrt_stat
 
 // At the root: sends |body| to every other member that is there, which may hear of it later if it
 // |can_wait|. They all have a session with the root.
-static void tfrt_job_start_tell_members(tfrt_job_t* job, const tfrt_wire_body_t* body,
-                                        bool can_wait) {
+static void job_start_tell_members(tfrt_job_t* job, const tfrt_wire_body_t* body, bool can_wait) {
   for (uint32_t i = 0; i < job->view.member_count && !tfrt_job_is_closed(job); ++i) {
     const tfrt_job_member_t* member = &job->view.members[i];
     if (member->rank == job->rank || member->death) continue;
@@ -39,8 +38,8 @@ static void tfrt_job_start_tell_members(tfrt_job_t* job, const tfrt_wire_body_t*
 }
 
 // At the root: cancels |request| of |job| because of |reason| (+0), here and on all members.
-static void tfrt_request_end_tell_cancel(tfrt_job_t* job, uint64_t request, tfrt_status_t reason) {
-  tfrt_request_end_cancel(job, request, reason);
+static void request_end_tell_cancel(tfrt_job_t* job, uint64_t request, tfrt_status_t reason) {
+  request_end_cancel(job, request, reason);
   tfrt_arena_t arena;
   tfrt_arena_initialize(&arena, job->node->options.allocator);
   tfrt_wire_error_t error;
@@ -49,14 +48,14 @@ static void tfrt_request_end_tell_cancel(tfrt_job_t* job, uint64_t request, tfrt
   tfrt_wire_body_t body = {
       .kind = TFRT_WIRE_FRAME_CANCEL_REQUEST,
       .cancel_request = {.request = request, .reason = status ? NULL : &error}};
-  tfrt_job_start_tell_members(job, &body, false);
+  job_start_tell_members(job, &body, false);
   tfrt_status_release(status);
   tfrt_arena_deinitialize(&arena);
 }
 
 // |request| of |job| is over: forgets it on this host alone. Returns true if there was something
 // beside the cancel, which others may remember, too.
-static bool tfrt_request_end_forget(tfrt_job_t* job, uint64_t request) {
+static bool request_end_forget(tfrt_job_t* job, uint64_t request) {
   tfrt_cancelled_requests_remove(&job->cancelled_requests, request);
   bool has_met = tfrt_turn_table_forget(&job->exchange.turns, request);
   bool was_closed = tfrt_mailbox_forget_closed(&job->exchange.mailbox, request);
@@ -68,14 +67,13 @@ static bool tfrt_request_end_forget(tfrt_job_t* job, uint64_t request) {
 // At the root: |request| of |job|, which may be |is_cancelled|, is over; |can_meet| if its program
 // has kernels for which others wait. Forgets it, and has the members do so; if it was not cancelled
 // that can wait for company.
-static void tfrt_request_end_tell(tfrt_job_t* job, uint64_t request, bool is_cancelled,
-                                  bool can_meet) {
+static void request_end_tell(tfrt_job_t* job, uint64_t request, bool is_cancelled, bool can_meet) {
   // Other hosts may have met without the root.
-  bool has_met = tfrt_request_end_forget(job, request) || can_meet;
+  bool has_met = request_end_forget(job, request) || can_meet;
   if (!has_met && !is_cancelled) return;
   tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_END_REQUEST,
                            .end_request = {.request = request}};
-  tfrt_job_start_tell_members(job, &body, !is_cancelled);
+  job_start_tell_members(job, &body, !is_cancelled);
 }
 
 // --- JobEnd ------------------------------------------------------------------
@@ -93,7 +91,7 @@ typedef struct tfrt_job_end_s {
 #define TFRT_JOB_END_SHORT_MESSAGE 48
 
 // Shortens the error in |item| to the parts that a program needs: the root cause has the text.
-static tfrt_status_t tfrt_job_end_shorten(const tfrt_job_end_t* end, tfrt_wire_item_t* item) {
+static tfrt_status_t job_end_shorten(const tfrt_job_end_t* end, tfrt_wire_item_t* item) {
   const tfrt_wire_error_t* whole = item->error;
   char* buffer = tfrt_arena_allocate(end->arena, TFRT_JOB_END_SHORT_MESSAGE);
   tfrt_wire_error_t* error = tfrt_arena_allocate(end->arena, sizeof(*error));
@@ -111,8 +109,8 @@ static tfrt_status_t tfrt_job_end_shorten(const tfrt_job_end_t* end, tfrt_wire_i
 }
 
 // Sets |*out_item| to a reference to |value|, which stays here, held by the client.
-static tfrt_status_t tfrt_job_end_lend(const tfrt_job_end_t* end, tfrt_async_value_t* value,
-                                       tfrt_wire_item_t* out_item) {
+static tfrt_status_t job_end_lend(const tfrt_job_end_t* end, tfrt_async_value_t* value,
+                                  tfrt_wire_item_t* out_item) {
   const tfrt_execution_t* execution = end->execution;
   tfrt_node_t* node = execution->node;
   tfrt_object_t* object = tfrt_object_table_export(node->objects, execution->job, value);
@@ -134,7 +132,7 @@ static tfrt_status_t tfrt_job_end_lend(const tfrt_job_end_t* end, tfrt_async_val
 }
 
 // True if |item| goes inline. The first error always does: it says why the start has failed.
-static bool tfrt_job_end_takes(tfrt_job_end_t* end, const tfrt_wire_item_t* item) {
+static bool job_end_takes(tfrt_job_end_t* end, const tfrt_wire_item_t* item) {
   if (item->kind == TFRT_WIRE_ITEM_NONE) return false;
   if (item->kind == TFRT_WIRE_ITEM_ERROR && !end->root) {
     end->root = item->error;
@@ -145,7 +143,7 @@ static bool tfrt_job_end_takes(tfrt_job_end_t* end, const tfrt_wire_item_t* item
 
 // Sets |*out_item| to the reason for which the job or its start has ended. It stands for a result
 // that is not known, or that nobody could fetch any more.
-static tfrt_status_t tfrt_job_end_cut_off(tfrt_job_end_t* end, tfrt_wire_item_t* out_item) {
+static tfrt_status_t job_end_cut_off(tfrt_job_end_t* end, tfrt_wire_item_t* out_item) {
   const tfrt_execution_t* execution = end->execution;
   tfrt_status_t reason =
       execution->cancelled ? execution->cancelled : execution->job->closing.reason;
@@ -158,12 +156,12 @@ static tfrt_status_t tfrt_job_end_cut_off(tfrt_job_end_t* end, tfrt_wire_item_t*
   TFRT_RETURN_IF_ERROR(tfrt_wire_error_from_status(
       reason, execution->job->rank, execution->node->incarnation, end->arena, error));
   *out_item = (tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_ERROR, .error = error};
-  return tfrt_job_end_takes(end, out_item) ? NULL : tfrt_job_end_shorten(end, out_item);
+  return job_end_takes(end, out_item) ? NULL : job_end_shorten(end, out_item);
 }
 
 // Sets |*out_item| to a result, if it is known. A result that is not small stays here.
-static tfrt_status_t tfrt_job_end_describe(tfrt_job_end_t* end, uint32_t index,
-                                           tfrt_wire_item_t* out_item) {
+static tfrt_status_t job_end_describe(tfrt_job_end_t* end, uint32_t index,
+                                      tfrt_wire_item_t* out_item) {
   const tfrt_execution_t* execution = end->execution;
   tfrt_node_t* node = execution->node;
   tfrt_async_value_t* value = execution->results[index].value;
@@ -171,17 +169,17 @@ static tfrt_status_t tfrt_job_end_describe(tfrt_job_end_t* end, uint32_t index,
     TFRT_RETURN_IF_ERROR(tfrt_value_item_encode(value, node->options.inline_limit,
                                                 tfrt_value_item_host_of(execution->job), end->arena,
                                                 out_item));
-    if (tfrt_job_end_takes(end, out_item)) return NULL;
+    if (job_end_takes(end, out_item)) return NULL;
   }
-  if (!tfrt_job_is_closed(execution->job)) return tfrt_job_end_lend(end, value, out_item);
+  if (!tfrt_job_is_closed(execution->job)) return job_end_lend(end, value, out_item);
   // Nothing can be asked for any more.
-  if (out_item->kind == TFRT_WIRE_ITEM_ERROR) return tfrt_job_end_shorten(end, out_item);
-  return tfrt_job_end_cut_off(end, out_item);
+  if (out_item->kind == TFRT_WIRE_ITEM_ERROR) return job_end_shorten(end, out_item);
+  return job_end_cut_off(end, out_item);
 }
 
 // Tells |client|, which has a session, the results of |execution|, which are all known, or why
 // there are none. |start| is what the client calls it.
-static void tfrt_job_end_send(tfrt_execution_t* execution, uint64_t start, tfrt_peer_t* client) {
+static void job_end_send(tfrt_execution_t* execution, uint64_t start, tfrt_peer_t* client) {
   tfrt_node_t* node = execution->node;
   tfrt_arena_t arena;
   tfrt_arena_initialize(&arena, node->options.allocator);
@@ -192,7 +190,7 @@ static void tfrt_job_end_send(tfrt_execution_t* execution, uint64_t start, tfrt_
   tfrt_status_t status =
       results ? tfrt_status_retain(execution->failure) : tfrt_status_out_of_memory();
   for (uint32_t i = 0; i < execution->result_count && !status; ++i) {
-    status = tfrt_job_end_describe(&end, i, &results[i]);
+    status = job_end_describe(&end, i, &results[i]);
   }
   // If all results are values, no result tells that a cancel has cut off other work.
   tfrt_status_t told = status || end.root ? status : execution->cancelled;
@@ -223,20 +221,20 @@ typedef struct tfrt_job_start_s {
   bool ended;
 } tfrt_job_start_t;
 
-static tfrt_job_start_t* tfrt_job_start_cast(tfrt_execution_t* execution) {
+static tfrt_job_start_t* job_start_cast(tfrt_execution_t* execution) {
   return TFRT_CONTAINER_OF(execution, tfrt_job_start_t, execution);
 }
 
 // --- The end of a start ------------------------------------------------------
 
 // True if the program of |execution| has kernels that members wait for, as those of collectives.
-static bool tfrt_job_start_can_meet(const tfrt_execution_t* execution) {
+static bool job_start_can_meet(const tfrt_execution_t* execution) {
   const tfrt_program_t* program = execution->program->program;
   if (!program || execution->function >= tfrt_program_function_count(program)) return false;
   return tfrt_function_withdraws(tfrt_program_function(program, execution->function));
 }
 
-static void tfrt_job_start_end_if_complete(tfrt_job_start_t* start) {
+static void job_start_end_if_complete(tfrt_job_start_t* start) {
   tfrt_execution_t* execution = &start->execution;
   if (start->ended || !tfrt_execution_is_retired(execution)) return;
   for (uint32_t i = 0; i < execution->result_count; ++i) {
@@ -246,10 +244,10 @@ static void tfrt_job_start_end_if_complete(tfrt_job_start_t* start) {
   tfrt_job_t* job = tfrt_job_retain(execution->job);
   if (job->detachment.left) tfrt_detached_job_end(job->detachment.left, execution);
   // Every call below it is over, so nothing of it is on its way between hosts that live.
-  tfrt_request_end_tell(job, execution->request_id, execution->cancelled != NULL,
-                        tfrt_job_start_can_meet(execution));
+  request_end_tell(job, execution->request_id, execution->cancelled != NULL,
+                   job_start_can_meet(execution));
   tfrt_peer_t* client = tfrt_peer_find(execution->node, execution->job->client.incarnation);
-  if (client && client->session) tfrt_job_end_send(execution, start->number, client);
+  if (client && client->session) job_end_send(execution, start->number, client);
   tfrt_list_remove(&start->link);
   tfrt_execution_finish(execution);
   tfrt_execution_release(execution);
@@ -257,41 +255,41 @@ static void tfrt_job_start_end_if_complete(tfrt_job_start_t* start) {
   tfrt_job_release(job);
 }
 
-static void tfrt_job_start_known(tfrt_execution_t* execution, uint32_t index) {
+static void job_start_known(tfrt_execution_t* execution, uint32_t index) {
   (void)index;
-  tfrt_job_start_end_if_complete(tfrt_job_start_cast(execution));
+  job_start_end_if_complete(job_start_cast(execution));
 }
 
-static void tfrt_job_start_retired(tfrt_execution_t* execution, bool at_once) {
+static void job_start_retired(tfrt_execution_t* execution, bool at_once) {
   (void)at_once;
-  tfrt_job_start_end_if_complete(tfrt_job_start_cast(execution));
+  job_start_end_if_complete(job_start_cast(execution));
 }
 
 // A start takes no credit.
-static void tfrt_job_start_waits(tfrt_execution_t* execution) { (void)execution; }
+static void job_start_waits(tfrt_execution_t* execution) { (void)execution; }
 
-static void tfrt_job_start_cancelled(tfrt_execution_t* execution) {
-  tfrt_request_end_tell_cancel(execution->job, execution->request_id, execution->cancelled);
+static void job_start_cancelled(tfrt_execution_t* execution) {
+  request_end_tell_cancel(execution->job, execution->request_id, execution->cancelled);
 }
 
-static void tfrt_job_start_destroy(tfrt_execution_t* execution) {
-  tfrt_job_start_t* start = tfrt_job_start_cast(execution);
+static void job_start_destroy(tfrt_execution_t* execution) {
+  tfrt_job_start_t* start = job_start_cast(execution);
   tfrt_allocator_free(execution->node->options.allocator, start, sizeof(*start));
 }
 
 static const tfrt_execution_vtable_t tfrt_job_start_vtable = {
-    .known = tfrt_job_start_known,
-    .waits = tfrt_job_start_waits,
-    .retired = tfrt_job_start_retired,
-    .cancelled = tfrt_job_start_cancelled,
-    .destroy = tfrt_job_start_destroy,
+    .known = job_start_known,
+    .waits = job_start_waits,
+    .retired = job_start_retired,
+    .cancelled = job_start_cancelled,
+    .destroy = job_start_destroy,
 };
 
 // --- JobStart ----------------------------------------------------------------
 
 // Answers that |number| never began, because of |status| (+0).
-static void tfrt_job_start_refuse(tfrt_peer_t* peer, tfrt_job_t* job, uint64_t number,
-                                  tfrt_status_t status) {
+static void job_start_refuse(tfrt_peer_t* peer, tfrt_job_t* job, uint64_t number,
+                             tfrt_status_t status) {
   tfrt_arena_t arena;
   tfrt_arena_initialize(&arena, peer->node->options.allocator);
   tfrt_wire_error_t error = {.code = TFRT_STATUS_RESOURCE_EXHAUSTED};
@@ -304,8 +302,8 @@ static void tfrt_job_start_refuse(tfrt_peer_t* peer, tfrt_job_t* job, uint64_t n
 }
 
 // A detached job is one start.
-static tfrt_status_t tfrt_job_start_check_detached(const tfrt_job_t* job,
-                                                   const tfrt_wire_job_start_t* wire) {
+static tfrt_status_t job_start_check_detached(const tfrt_job_t* job,
+                                              const tfrt_wire_job_start_t* wire) {
   if (wire->detach != job->detachment.is_detached) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "a start is detached if its job is; the job is%s",
@@ -318,15 +316,15 @@ static tfrt_status_t tfrt_job_start_check_detached(const tfrt_job_t* job,
 }
 
 // Makes the start that |wire| asks for, not yet begun.
-static tfrt_status_t tfrt_job_start_create(tfrt_peer_t* peer, tfrt_job_t* job,
-                                           const tfrt_wire_job_start_t* wire, int64_t deadline_ns,
-                                           tfrt_job_start_t** out_start) {
+static tfrt_status_t job_start_create(tfrt_peer_t* peer, tfrt_job_t* job,
+                                      const tfrt_wire_job_start_t* wire, int64_t deadline_ns,
+                                      tfrt_job_start_t** out_start) {
   *out_start = NULL;
   tfrt_job_program_t* program = tfrt_job_find_program(job, peer->incarnation, wire->program);
   if (tfrt_job_is_closed(job)) {
     return tfrt_status_create(TFRT_STATUS_CANCELLED, "the job is closed");
   }
-  TFRT_RETURN_IF_ERROR(tfrt_job_start_check_detached(job, wire));
+  TFRT_RETURN_IF_ERROR(job_start_check_detached(job, wire));
   TFRT_RETURN_IF_ERROR(tfrt_job_budget_check(job, TFRT_JOB_BUDGET_START, 0));
   if (!program) {
     return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "the program %u was not announced",
@@ -357,7 +355,7 @@ static tfrt_status_t tfrt_job_start_create(tfrt_peer_t* peer, tfrt_job_t* job,
 }
 
 // The start of |detached| has come, whose results are to be kept for |keep_ms| (0: the default).
-static void tfrt_job_start_begin_detached(tfrt_detached_job_t* detached, uint64_t keep_ms) {
+static void job_start_begin_detached(tfrt_detached_job_t* detached, uint64_t keep_ms) {
   detached->state = TFRT_DETACHED_JOB_STARTED;
   detached->keep_ms = keep_ms > 0 ? keep_ms : TFRT_DETACHED_JOB_DEFAULT_KEEP_MS;
   if (detached->keep_ms > TFRT_DETACHED_JOB_MAX_KEEP_MS) {
@@ -366,7 +364,7 @@ static void tfrt_job_start_begin_detached(tfrt_detached_job_t* detached, uint64_
 }
 
 // A JobStart came.
-static tfrt_status_t tfrt_job_start_on_start(const tfrt_incoming_frame_t* in) {
+static tfrt_status_t job_start_on_start(const tfrt_incoming_frame_t* in) {
   tfrt_peer_t* peer = in->peer;
   tfrt_job_t* job = in->job;
   const tfrt_wire_job_start_t* wire = &in->body->job_start;
@@ -376,15 +374,14 @@ static tfrt_status_t tfrt_job_start_on_start(const tfrt_incoming_frame_t* in) {
                               "only a job's client may start it, and only at its root");
   }
   tfrt_job_start_t* start = NULL;
-  tfrt_status_t status = tfrt_job_start_create(peer, job, wire, in->deadline_ns, &start);
+  tfrt_status_t status = job_start_create(peer, job, wire, in->deadline_ns, &start);
   if (status) {
-    tfrt_job_start_refuse(peer, job, wire->start, status);
+    job_start_refuse(peer, job, wire->start, status);
     tfrt_status_release(status);
     return NULL;
   }
   tfrt_list_push_back(&job->starts.list, &start->link);
-  if (job->detachment.left)
-    tfrt_job_start_begin_detached(job->detachment.left, wire->keep_results_ms);
+  if (job->detachment.left) job_start_begin_detached(job->detachment.left, wire->keep_results_ms);
   // The upload: fetches at once the arguments that the client has.
   for (uint32_t i = 0; i < start->execution.argument_count; ++i) {
     tfrt_action_queue_demand(&job->node->actions, start->execution.arguments[i]);
@@ -394,7 +391,7 @@ static tfrt_status_t tfrt_job_start_on_start(const tfrt_incoming_frame_t* in) {
 }
 
 // Cancels the start |number| (0: all) of |job| because of |reason| (+0).
-static void tfrt_job_start_cancel_all(tfrt_job_t* job, uint64_t number, tfrt_status_t reason) {
+static void job_start_cancel_all(tfrt_job_t* job, uint64_t number, tfrt_status_t reason) {
   for (tfrt_list_link_t* link = job->starts.list.next; link != &job->starts.list;
        link = link->next) {
     tfrt_job_start_t* start = TFRT_CONTAINER_OF(link, tfrt_job_start_t, link);
@@ -414,7 +411,7 @@ void tfrt_job_start_visit_all(const tfrt_job_t* job, tfrt_job_start_visit_fn_t v
 
 // A CancelRequest came: the start that the job's client wants to end, or the request that the root
 // has cancelled. An EndRequest came.
-static tfrt_status_t tfrt_job_start_on_cancel_request(const tfrt_incoming_frame_t* in) {
+static tfrt_status_t job_start_on_cancel_request(const tfrt_incoming_frame_t* in) {
   tfrt_job_t* job = in->job;
   const tfrt_wire_cancel_request_t* cancel = &in->body->cancel_request;
   if (!job || tfrt_job_is_closed(job)) return NULL;
@@ -423,31 +420,31 @@ static tfrt_status_t tfrt_job_start_on_cancel_request(const tfrt_incoming_frame_
   tfrt_status_t reason =
       cancel->reason ? tfrt_wire_error_to_status(cancel->reason)
                      : tfrt_status_create(TFRT_STATUS_CANCELLED, "the client cancelled this");
-  if (is_client && cancel->start != 0) tfrt_job_start_cancel_all(job, cancel->start, reason);
-  if (is_root && cancel->request != 0) tfrt_request_end_cancel(job, cancel->request, reason);
+  if (is_client && cancel->start != 0) job_start_cancel_all(job, cancel->start, reason);
+  if (is_root && cancel->request != 0) request_end_cancel(job, cancel->request, reason);
   tfrt_status_release(reason);
   return NULL;
 }
 
-static tfrt_status_t tfrt_job_start_on_end_request(const tfrt_incoming_frame_t* in) {
+static tfrt_status_t job_start_on_end_request(const tfrt_incoming_frame_t* in) {
   tfrt_job_t* job = in->job;
   if (!job || in->peer->incarnation != job->view.members[0].incarnation) return NULL;
-  tfrt_request_end_forget(job, in->body->end_request.request);
+  request_end_forget(job, in->body->end_request.request);
   return NULL;
 }
 
-static void tfrt_job_start_on_job_closed(const tfrt_owner_end_t* end) {
-  tfrt_job_start_cancel_all(end->job, 0, end->reason);
+static void job_start_on_job_closed(const tfrt_owner_end_t* end) {
+  job_start_cancel_all(end->job, 0, end->reason);
 }
 
 static const tfrt_owner_rule_t tfrt_job_start_rules[] = {
-    {TFRT_OWNER_JOB_CLOSED, TFRT_OWNER_CALLS, tfrt_job_start_on_job_closed},
+    {TFRT_OWNER_JOB_CLOSED, TFRT_OWNER_CALLS, job_start_on_job_closed},
 };
 
 static const tfrt_frame_handler_t tfrt_job_start_handlers[] = {
-    {TFRT_WIRE_FRAME_CANCEL_REQUEST, tfrt_job_start_on_cancel_request},
-    {TFRT_WIRE_FRAME_END_REQUEST, tfrt_job_start_on_end_request},
-    {TFRT_WIRE_FRAME_JOB_START, tfrt_job_start_on_start},
+    {TFRT_WIRE_FRAME_CANCEL_REQUEST, job_start_on_cancel_request},
+    {TFRT_WIRE_FRAME_END_REQUEST, job_start_on_end_request},
+    {TFRT_WIRE_FRAME_JOB_START, job_start_on_start},
 };
 
 const tfrt_node_part_t tfrt_job_start_part = {

@@ -15,7 +15,7 @@
 
 // --- Describing --------------------------------------------------------------------
 
-static void tfrt_certificate_append_common_name(const X509_NAME* name, tfrt_string_builder_t* out) {
+static void certificate_append_common_name(const X509_NAME* name, tfrt_string_builder_t* out) {
   char text[TFRT_CERTIFICATE_COMMON_NAME_SIZE + 1] = "";
   X509_NAME_get_text_by_NID(name, NID_commonName, text, sizeof(text));
   for (char* c = text; *c; ++c) {
@@ -24,7 +24,7 @@ static void tfrt_certificate_append_common_name(const X509_NAME* name, tfrt_stri
   tfrt_string_builder_append_text(out, text);
 }
 
-static void tfrt_certificate_append_name(const GENERAL_NAME* name, tfrt_string_builder_t* out) {
+static void certificate_append_name(const GENERAL_NAME* name, tfrt_string_builder_t* out) {
   int kind = 0;
   const ASN1_STRING* value = GENERAL_NAME_get0_value(name, &kind);
   char text[INET6_ADDRSTRLEN] = "?";
@@ -45,16 +45,16 @@ static void tfrt_certificate_append_name(const GENERAL_NAME* name, tfrt_string_b
   }
 }
 
-static void tfrt_certificate_append_names(X509* certificate, tfrt_string_builder_t* out) {
+static void certificate_append_names(X509* certificate, tfrt_string_builder_t* out) {
   GENERAL_NAMES* names = X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
   for (int i = 0; names && i < sk_GENERAL_NAME_num(names); ++i) {
-    tfrt_certificate_append_name(sk_GENERAL_NAME_value(names, i), out);
+    certificate_append_name(sk_GENERAL_NAME_value(names, i), out);
     tfrt_string_builder_append_char(out, '\0');
   }
   GENERAL_NAMES_free(names);
 }
 
-static int64_t tfrt_certificate_seconds(const ASN1_TIME* time) {
+static int64_t certificate_seconds(const ASN1_TIME* time) {
   struct tm tm = {0};
   return ASN1_TIME_to_tm(time, &tm) ? (int64_t)timegm(&tm) : 0;
 }
@@ -69,14 +69,14 @@ tfrt_status_t tfrt_certificate_description_read(const char* path, int64_t now_s,
   bool is_host = (X509_get_extended_key_usage(certificate) & XKU_SSL_SERVER) != 0;
   to->kind = X509_check_ca(certificate) != 0 ? "authority" : is_host ? "host" : "client";
   if (strcmp(to->kind, "host") == 0) {
-    tfrt_certificate_append_names(certificate, &to->names);
+    certificate_append_names(certificate, &to->names);
   } else {
-    tfrt_certificate_append_common_name(X509_get_subject_name(certificate), &to->names);
+    certificate_append_common_name(X509_get_subject_name(certificate), &to->names);
     tfrt_string_builder_append_char(&to->names, '\0');
   }
-  tfrt_certificate_append_common_name(X509_get_issuer_name(certificate), &to->issuer);
+  certificate_append_common_name(X509_get_issuer_name(certificate), &to->issuer);
   time_t now = (time_t)now_s;
-  to->ends_s = tfrt_certificate_seconds(X509_get0_notAfter(certificate));
+  to->ends_s = certificate_seconds(X509_get0_notAfter(certificate));
   to->is_over = X509_cmp_time(X509_get0_notAfter(certificate), &now) < 0;
   X509_free(certificate);
   if (!to->names.failed && !to->issuer.failed) return NULL;
@@ -115,9 +115,8 @@ tfrt_status_t tfrt_certificates_describe(const char* path, int64_t now_s,
 
 // --- Checking files ---------------------------------------------------------
 
-static tfrt_status_t tfrt_certificate_explain(const tfrt_certificate_files_t* files,
-                                              tfrt_certificate_role_t role, int64_t now_s,
-                                              int error) {
+static tfrt_status_t certificate_explain(const tfrt_certificate_files_t* files,
+                                         tfrt_certificate_role_t role, int64_t now_s, int error) {
   if (error == X509_V_ERR_INVALID_PURPOSE) {
     return tfrt_status_create(TFRT_STATUS_UNAUTHENTICATED,
                               "%s is no certificate for a %s; `tfrt certs show` tells what it is",
@@ -145,9 +144,9 @@ static tfrt_status_t tfrt_certificate_explain(const tfrt_certificate_files_t* fi
   return status;
 }
 
-static tfrt_status_t tfrt_certificate_verify(const tfrt_certificate_files_t* files,
-                                             tfrt_certificate_role_t role, int64_t now_s,
-                                             X509_STORE* store, X509* certificate) {
+static tfrt_status_t certificate_verify(const tfrt_certificate_files_t* files,
+                                        tfrt_certificate_role_t role, int64_t now_s,
+                                        X509_STORE* store, X509* certificate) {
   X509_STORE_CTX* context = X509_STORE_CTX_new();
   if (!context) return tfrt_status_out_of_memory();
   tfrt_status_t status = NULL;
@@ -163,7 +162,7 @@ static tfrt_status_t tfrt_certificate_verify(const tfrt_certificate_files_t* fil
     }
     X509_STORE_CTX_set_time(context, 0, (time_t)now_s);
     if (X509_verify_cert(context) != 1) {
-      status = tfrt_certificate_explain(files, role, now_s, X509_STORE_CTX_get_error(context));
+      status = certificate_explain(files, role, now_s, X509_STORE_CTX_get_error(context));
     }
     X509_STORE_CTX_cleanup(context);
   }
@@ -172,8 +171,8 @@ static tfrt_status_t tfrt_certificate_verify(const tfrt_certificate_files_t* fil
 }
 
 // Reads |files|: |*out_certificate| and |*out_store| are +1, or NULL after an error.
-static tfrt_status_t tfrt_certificate_read(const tfrt_certificate_files_t* files,
-                                           X509_STORE** out_store, X509** out_certificate) {
+static tfrt_status_t certificate_read(const tfrt_certificate_files_t* files, X509_STORE** out_store,
+                                      X509** out_certificate) {
   *out_store = NULL;
   *out_certificate = NULL;
   EVP_PKEY* key = NULL;
@@ -198,8 +197,8 @@ tfrt_status_t tfrt_certificate_check(const tfrt_certificate_files_t* files,
                                      tfrt_certificate_role_t role, int64_t now_s) {
   X509_STORE* store;
   X509* certificate;
-  TFRT_RETURN_IF_ERROR(tfrt_certificate_read(files, &store, &certificate));
-  tfrt_status_t status = tfrt_certificate_verify(files, role, now_s, store, certificate);
+  TFRT_RETURN_IF_ERROR(certificate_read(files, &store, &certificate));
+  tfrt_status_t status = certificate_verify(files, role, now_s, store, certificate);
   X509_free(certificate);
   X509_STORE_free(store);
   return status;
@@ -208,7 +207,7 @@ tfrt_status_t tfrt_certificate_check(const tfrt_certificate_files_t* files,
 tfrt_status_t tfrt_certificate_check_form(const tfrt_certificate_files_t* files) {
   X509_STORE* store;
   X509* certificate;
-  TFRT_RETURN_IF_ERROR(tfrt_certificate_read(files, &store, &certificate));
+  TFRT_RETURN_IF_ERROR(certificate_read(files, &store, &certificate));
   X509_free(certificate);
   X509_STORE_free(store);
   return NULL;

@@ -23,31 +23,31 @@ typedef struct tfrt_pem_input_s {
   BIO* bio;  // reads |contents|
 } tfrt_pem_input_t;
 
-static void tfrt_pem_input_deinitialize(tfrt_pem_input_t* input) {
+static void pem_input_deinitialize(tfrt_pem_input_t* input) {
   BIO_free(input->bio);
   OPENSSL_cleanse(input->contents.data, input->contents.size);
   tfrt_file_contents_deinitialize(&input->contents);
   ERR_clear_error();
 }
 
-static tfrt_status_t tfrt_pem_input_initialize(tfrt_pem_input_t* input, const char* path) {
+static tfrt_status_t pem_input_initialize(tfrt_pem_input_t* input, const char* path) {
   TFRT_RETURN_IF_ERROR(
       tfrt_file_read_at_most(path, TFRT_PEM_MAX_SIZE, tfrt_allocator_system(), &input->contents));
   ERR_clear_error();
   input->bio = BIO_new_mem_buf(input->contents.data, (int)input->contents.size);
   if (input->bio) return NULL;
-  tfrt_pem_input_deinitialize(input);
+  pem_input_deinitialize(input);
   return tfrt_status_out_of_memory();
 }
 
-static tfrt_status_t tfrt_pem_wrong_content(const char* path, const char* wanted) {
+static tfrt_status_t pem_wrong_content(const char* path, const char* wanted) {
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                             "%s holds no %s in PEM form; `tfrt certs init` makes one", path,
                             wanted);
 }
 
 // Nobody is there to type a password.
-static int tfrt_pem_give_no_password(char* buffer, int size, int is_writing, void* argument) {
+static int pem_give_no_password(char* buffer, int size, int is_writing, void* argument) {
   (void)buffer;
   (void)size;
   (void)is_writing;
@@ -58,10 +58,10 @@ static int tfrt_pem_give_no_password(char* buffer, int size, int is_writing, voi
 tfrt_status_t tfrt_pem_read_certificate(const char* path, X509** out_certificate) {
   *out_certificate = NULL;
   tfrt_pem_input_t input;
-  TFRT_RETURN_IF_ERROR(tfrt_pem_input_initialize(&input, path));
-  *out_certificate = PEM_read_bio_X509(input.bio, NULL, tfrt_pem_give_no_password, NULL);
-  tfrt_pem_input_deinitialize(&input);
-  return *out_certificate ? NULL : tfrt_pem_wrong_content(path, "certificate");
+  TFRT_RETURN_IF_ERROR(pem_input_initialize(&input, path));
+  *out_certificate = PEM_read_bio_X509(input.bio, NULL, pem_give_no_password, NULL);
+  pem_input_deinitialize(&input);
+  return *out_certificate ? NULL : pem_wrong_content(path, "certificate");
 }
 
 tfrt_status_t tfrt_pem_read_authorities(const char* path, X509_STORE** out_store) {
@@ -69,16 +69,16 @@ tfrt_status_t tfrt_pem_read_authorities(const char* path, X509_STORE** out_store
   X509_STORE* store = X509_STORE_new();
   if (!store) return tfrt_status_out_of_memory();
   tfrt_pem_input_t input;
-  tfrt_status_t status = tfrt_pem_input_initialize(&input, path);
+  tfrt_status_t status = pem_input_initialize(&input, path);
   if (!status) {
     size_t count = 0;
     X509* one;
-    while ((one = PEM_read_bio_X509(input.bio, NULL, tfrt_pem_give_no_password, NULL))) {
+    while ((one = PEM_read_bio_X509(input.bio, NULL, pem_give_no_password, NULL))) {
       count += X509_STORE_add_cert(store, one) == 1;
       X509_free(one);
     }
-    tfrt_pem_input_deinitialize(&input);
-    if (count == 0) status = tfrt_pem_wrong_content(path, "certificate");
+    pem_input_deinitialize(&input);
+    if (count == 0) status = pem_wrong_content(path, "certificate");
   }
   if (status) {
     X509_STORE_free(store);
@@ -91,8 +91,8 @@ tfrt_status_t tfrt_pem_read_authorities(const char* path, X509_STORE** out_store
 tfrt_status_t tfrt_pem_read_key(const char* path, EVP_PKEY** out_key) {
   *out_key = NULL;
   tfrt_pem_input_t input;
-  TFRT_RETURN_IF_ERROR(tfrt_pem_input_initialize(&input, path));
-  *out_key = PEM_read_bio_PrivateKey(input.bio, NULL, tfrt_pem_give_no_password, NULL);
-  tfrt_pem_input_deinitialize(&input);
-  return *out_key ? NULL : tfrt_pem_wrong_content(path, "private key without a password");
+  TFRT_RETURN_IF_ERROR(pem_input_initialize(&input, path));
+  *out_key = PEM_read_bio_PrivateKey(input.bio, NULL, pem_give_no_password, NULL);
+  pem_input_deinitialize(&input);
+  return *out_key ? NULL : pem_wrong_content(path, "private key without a password");
 }

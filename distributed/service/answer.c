@@ -43,13 +43,13 @@ tfrt_async_value_t* tfrt_answer_create(tfrt_answer_form_t form, tfrt_string_view
 }
 
 // The bytes of the first argument; "" if it is no text that is here.
-static tfrt_string_view_t tfrt_answer_argument(const tfrt_execution_t* execution) {
+static tfrt_string_view_t answer_argument(const tfrt_execution_t* execution) {
   if (execution->argument_count == 0) return tfrt_string_view_of("");
   return tfrt_async_value_string(execution->arguments[0]);
 }
 
 // True if the first argument is a message that is here.
-static bool tfrt_answer_has_message(const tfrt_execution_t* execution) {
+static bool answer_has_message(const tfrt_execution_t* execution) {
   if (execution->argument_count == 0) return false;
   tfrt_type_id_t message = TFRT_TYPE_NONE;
   tfrt_status_t status = tfrt_answer_type(TFRT_ANSWER_MESSAGE, &message);
@@ -66,7 +66,7 @@ static bool tfrt_answer_has_message(const tfrt_execution_t* execution) {
 
 // The counts of live objects, without jobs that only ask, and without the call that asks this and
 // its result's slot.
-static tfrt_wire_host_counts_t tfrt_answer_status_counts(const tfrt_execution_t* execution) {
+static tfrt_wire_host_counts_t answer_status_counts(const tfrt_execution_t* execution) {
   const tfrt_node_t* node = execution->node;
   tfrt_bulk_counts_t bulk = tfrt_bulk_manager_counts(node->bulk);
   return (tfrt_wire_host_counts_t){.jobs = tfrt_job_count_running(node, execution->job),
@@ -79,7 +79,7 @@ static tfrt_wire_host_counts_t tfrt_answer_status_counts(const tfrt_execution_t*
                                    .transfers = bulk.sending + bulk.receiving};
 }
 
-static tfrt_wire_host_counters_t tfrt_answer_status_counters(const tfrt_node_t* node) {
+static tfrt_wire_host_counters_t answer_status_counters(const tfrt_node_t* node) {
   tfrt_session_counters_t counters;
   tfrt_session_manager_counters(node->sessions, &counters);
   return (tfrt_wire_host_counters_t){.frames_sent = counters.frames_sent,
@@ -91,8 +91,7 @@ static tfrt_wire_host_counters_t tfrt_answer_status_counters(const tfrt_node_t* 
 }
 
 // A peer's session, and what has crossed in it.
-static void tfrt_answer_status_add_peer(tfrt_answer_parts_t* report,
-                                        const tfrt_session_t* session) {
+static void answer_status_add_peer(tfrt_answer_parts_t* report, const tfrt_session_t* session) {
   uint64_t incarnation = tfrt_session_peer_incarnation(session);
   const tfrt_session_description_t seen = tfrt_session_describe(session);
   tfrt_bulk_traffic_t payloads = tfrt_bulk_manager_traffic(report->node->bulk, incarnation, 0);
@@ -114,16 +113,16 @@ static void tfrt_answer_status_add_peer(tfrt_answer_parts_t* report,
   tfrt_answer_parts_emit(report, &part);
 }
 
-static tfrt_status_t tfrt_answer_status_write(tfrt_execution_t* execution,
-                                              const tfrt_wire_question_t* question,
-                                              tfrt_string_builder_t* out) {
+static tfrt_status_t answer_status_write(tfrt_execution_t* execution,
+                                         const tfrt_wire_question_t* question,
+                                         tfrt_string_builder_t* out) {
   (void)question;
   tfrt_node_t* node = execution->node;
   tfrt_answer_parts_t report;
   tfrt_answer_parts_initialize(&report, node, out);
   tfrt_node_lock_tables(node);
-  tfrt_wire_host_counts_t counts = tfrt_answer_status_counts(execution);
-  tfrt_wire_host_counters_t counters = tfrt_answer_status_counters(node);
+  tfrt_wire_host_counts_t counts = answer_status_counts(execution);
+  tfrt_wire_host_counters_t counters = answer_status_counters(node);
   tfrt_string_view_t name = tfrt_session_manager_name(node->sessions);
   const tfrt_wire_answer_part_t part = {.kind = TFRT_WIRE_PART_HOST,
                                         .host = {.incarnation = node->incarnation,
@@ -134,20 +133,20 @@ static tfrt_status_t tfrt_answer_status_write(tfrt_execution_t* execution,
   tfrt_answer_parts_emit(&report, &part);
   for (tfrt_session_t* session = tfrt_session_manager_first(node->sessions); session;
        session = tfrt_session_manager_next(node->sessions, session)) {
-    tfrt_answer_status_add_peer(&report, session);
+    answer_status_add_peer(&report, session);
   }
   tfrt_node_unlock(node);
   return tfrt_answer_parts_finish(&report);
 }
 
 static const tfrt_answerer_t tfrt_status_answerer = {.kind = TFRT_WIRE_ASK_STATUS,
-                                                     .write = tfrt_answer_status_write,
+                                                     .write = answer_status_write,
                                                      .plain_function = TFRT_WIRE_BUILTIN_STATUS,
                                                      .write_plain = tfrt_plain_answer_write};
 
 // --- Cancel and drain ------------------------------------------------------------
 
-static tfrt_status_t tfrt_answer_end_job(tfrt_node_t* node, tfrt_string_view_t id) {
+static tfrt_status_t answer_end_job(tfrt_node_t* node, tfrt_string_view_t id) {
   tfrt_job_t* job = tfrt_job_find(node, id);
   tfrt_detached_job_t* detached = tfrt_detached_job_find(node, (const uint8_t*)id.data);
   if (detached && tfrt_detached_job_is_kept(detached)) {
@@ -171,8 +170,8 @@ typedef struct tfrt_answer_place_s {
 } tfrt_answer_place_t;
 
 // The error (+1) that the results of the call |execution| become.
-static tfrt_status_t tfrt_answer_reason(const tfrt_execution_t* execution,
-                                        const tfrt_wire_ask_cancel_t* target) {
+static tfrt_status_t answer_reason(const tfrt_execution_t* execution,
+                                   const tfrt_wire_ask_cancel_t* target) {
   tfrt_status_origin_t place;
   tfrt_answer_place_t texts;
   if (target->place) {
@@ -198,32 +197,31 @@ static tfrt_status_t tfrt_answer_reason(const tfrt_execution_t* execution,
   return reason;
 }
 
-static tfrt_status_t tfrt_answer_end_call(tfrt_node_t* node, const tfrt_wire_ask_cancel_t* target) {
+static tfrt_status_t answer_end_call(tfrt_node_t* node, const tfrt_wire_ask_cancel_t* target) {
   tfrt_peer_t* peer = tfrt_peer_find(node, target->caller);
   tfrt_execution_t* execution = peer ? tfrt_incoming_call_find(peer, target->number) : NULL;
   if (!execution) return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "no such call runs here");
-  tfrt_status_t reason = tfrt_answer_reason(execution, target);
+  tfrt_status_t reason = answer_reason(execution, target);
   tfrt_execution_cancel(execution, reason);
   tfrt_status_release(reason);
   return NULL;
 }
 
-static tfrt_status_t tfrt_answer_cancel(tfrt_execution_t* execution,
-                                        const tfrt_wire_question_t* question,
-                                        tfrt_string_builder_t* out) {
+static tfrt_status_t answer_cancel(tfrt_execution_t* execution,
+                                   const tfrt_wire_question_t* question,
+                                   tfrt_string_builder_t* out) {
   const tfrt_wire_ask_cancel_t* target = &question->cancel;
   tfrt_node_t* node = execution->node;
   tfrt_node_lock_tables(node);
-  tfrt_status_t status = target->job.size > 0 ? tfrt_answer_end_job(node, target->job)
-                                              : tfrt_answer_end_call(node, target);
+  tfrt_status_t status =
+      target->job.size > 0 ? answer_end_job(node, target->job) : answer_end_call(node, target);
   tfrt_node_unlock(node);
   if (status) return status;
   return tfrt_wire_answer_append(&(tfrt_wire_answer_part_t){.kind = TFRT_WIRE_PART_DONE}, out);
 }
 
-static tfrt_status_t tfrt_answer_drain(tfrt_execution_t* execution,
-                                       const tfrt_wire_question_t* question,
-                                       tfrt_string_builder_t* out) {
+static tfrt_status_t answer_drain(tfrt_execution_t* execution, const tfrt_wire_question_t* question,
+                                  tfrt_string_builder_t* out) {
   (void)question;
   tfrt_node_t* node = execution->node;
   if (!node->options.on_drain) {
@@ -238,12 +236,12 @@ static tfrt_status_t tfrt_answer_drain(tfrt_execution_t* execution,
 }
 
 static const tfrt_answerer_t tfrt_cancel_answerer = {.kind = TFRT_WIRE_ASK_CANCEL,
-                                                     .write = tfrt_answer_cancel,
+                                                     .write = answer_cancel,
                                                      .plain_function = TFRT_WIRE_BUILTIN_CANCEL,
                                                      .write_plain = tfrt_plain_answer_write};
 
 static const tfrt_answerer_t tfrt_drain_answerer = {.kind = TFRT_WIRE_ASK_DRAIN,
-                                                    .write = tfrt_answer_drain,
+                                                    .write = answer_drain,
                                                     .plain_function = TFRT_WIRE_BUILTIN_DRAIN,
                                                     .write_plain = tfrt_plain_answer_write};
 
@@ -252,14 +250,14 @@ static const tfrt_answerer_t tfrt_drain_answerer = {.kind = TFRT_WIRE_ASK_DRAIN,
 // Says whether this host has a device: a chain, or an error. A launcher asks before it starts a
 // program whose calls are placed on devices, so that it reports a missing device at once. The
 // host's hook opens the driver where it may block.
-static tfrt_status_t tfrt_answer_find_device(tfrt_execution_t* execution,
-                                             const tfrt_wire_question_t* question,
-                                             tfrt_async_value_t** out_value) {
+static tfrt_status_t answer_find_device(tfrt_execution_t* execution,
+                                        const tfrt_wire_question_t* question,
+                                        tfrt_async_value_t** out_value) {
   (void)question;
   const tfrt_node_options_t* options = &execution->node->options;
   // One byte more than any name of a device, so that a longer one is none.
   char name[TFRT_CALL_DEVICE_SIZE + 1];
-  tfrt_string_view_t text = tfrt_answer_argument(execution);
+  tfrt_string_view_t text = answer_argument(execution);
   snprintf(name, sizeof(name), "%.*s", (int)(text.size < sizeof(name) ? text.size : sizeof(name)),
            text.data);
   *out_value = options->check_device(options->host, tfrt_string_view_of(name));
@@ -268,7 +266,7 @@ static tfrt_status_t tfrt_answer_find_device(tfrt_execution_t* execution,
 
 // Its argument is a name, so it has no kind of question.
 static const tfrt_answerer_t tfrt_device_answerer = {
-    .find = tfrt_answer_find_device, .plain_function = TFRT_WIRE_BUILTIN_CHECK_DEVICE};
+    .find = answer_find_device, .plain_function = TFRT_WIRE_BUILTIN_CHECK_DEVICE};
 
 // --- Questions -------------------------------------------------------------------
 
@@ -280,13 +278,11 @@ static const tfrt_answerer_t* const tfrt_answerers[] = {
 };
 
 // Answers a question that is a message.
-static tfrt_status_t tfrt_answer_write_parts(tfrt_execution_t* execution,
-                                             tfrt_string_builder_t* out) {
+static tfrt_status_t answer_write_parts(tfrt_execution_t* execution, tfrt_string_builder_t* out) {
   tfrt_wire_question_t question;
   tfrt_arena_t arena;
   tfrt_arena_initialize(&arena, execution->node->options.allocator);
-  tfrt_status_t status =
-      tfrt_wire_question_decode(tfrt_answer_argument(execution), &arena, &question);
+  tfrt_status_t status = tfrt_wire_question_decode(answer_argument(execution), &arena, &question);
   const tfrt_answerer_t* answerer = NULL;
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(tfrt_answerers) && !status; ++i) {
     if (tfrt_answerers[i]->kind == question.kind) answerer = tfrt_answerers[i];
@@ -302,12 +298,12 @@ static tfrt_status_t tfrt_answer_write_parts(tfrt_execution_t* execution,
 }
 
 // Answers a question of an earlier version, a text, as |answerer| says.
-static tfrt_status_t tfrt_answer_write_plain(tfrt_execution_t* execution,
-                                             const tfrt_answerer_t* answerer,
-                                             tfrt_string_builder_t* out) {
+static tfrt_status_t answer_write_plain(tfrt_execution_t* execution,
+                                        const tfrt_answerer_t* answerer,
+                                        tfrt_string_builder_t* out) {
   tfrt_plain_question_t plain;
   TFRT_RETURN_IF_ERROR(
-      tfrt_plain_question_read(answerer->kind, tfrt_answer_argument(execution), &plain));
+      tfrt_plain_question_read(answerer->kind, answer_argument(execution), &plain));
   tfrt_string_builder_t parts;
   tfrt_string_builder_initialize(&parts, execution->node->options.allocator);
   tfrt_status_t status = answerer->write(execution, &plain.question, &parts);
@@ -318,12 +314,12 @@ static tfrt_status_t tfrt_answer_write_plain(tfrt_execution_t* execution,
 
 // Sets |*out_question| to that of |execution|: a message or, from an earlier version, a text, which
 // is read into |plain|.
-static tfrt_status_t tfrt_answer_read_question(const tfrt_execution_t* execution,
-                                               tfrt_wire_question_kind_t kind,
-                                               tfrt_plain_question_t* plain, tfrt_arena_t* arena,
-                                               tfrt_wire_question_t* out_question) {
-  tfrt_string_view_t bytes = tfrt_answer_argument(execution);
-  if (!tfrt_answer_has_message(execution)) {
+static tfrt_status_t answer_read_question(const tfrt_execution_t* execution,
+                                          tfrt_wire_question_kind_t kind,
+                                          tfrt_plain_question_t* plain, tfrt_arena_t* arena,
+                                          tfrt_wire_question_t* out_question) {
+  tfrt_string_view_t bytes = answer_argument(execution);
+  if (!answer_has_message(execution)) {
     TFRT_RETURN_IF_ERROR(tfrt_plain_question_read(kind, bytes, plain));
     *out_question = plain->question;
     return NULL;
@@ -335,8 +331,8 @@ static tfrt_status_t tfrt_answer_read_question(const tfrt_execution_t* execution
 }
 
 // Finds the value (+1) that is the answer of |answerer|.
-static tfrt_async_value_t* tfrt_answer_find(tfrt_execution_t* execution,
-                                            const tfrt_answerer_t* answerer) {
+static tfrt_async_value_t* answer_find(tfrt_execution_t* execution,
+                                       const tfrt_answerer_t* answerer) {
   tfrt_wire_question_t question = {.kind = 0};
   tfrt_plain_question_t plain;
   tfrt_async_value_t* value = NULL;
@@ -344,7 +340,7 @@ static tfrt_async_value_t* tfrt_answer_find(tfrt_execution_t* execution,
   tfrt_arena_initialize(&arena, execution->node->options.allocator);
   tfrt_status_t status = NULL;
   if (answerer->kind != question.kind) {
-    status = tfrt_answer_read_question(execution, answerer->kind, &plain, &arena, &question);
+    status = answer_read_question(execution, answerer->kind, &plain, &arena, &question);
   }
   if (!status) status = answerer->find(execution, &question, &value);
   tfrt_arena_deinitialize(&arena);
@@ -359,14 +355,14 @@ typedef struct tfrt_answer_s {
 } tfrt_answer_t;
 
 // The result (+1). Runs with the lock open.
-static tfrt_async_value_t* tfrt_answer_make(const tfrt_answer_t* answer) {
+static tfrt_async_value_t* answer_make(const tfrt_answer_t* answer) {
   const tfrt_node_t* node = answer->execution->node;
   const tfrt_answerer_t* plain = answer->answerer;
-  if (plain && plain->find) return tfrt_answer_find(answer->execution, plain);
+  if (plain && plain->find) return answer_find(answer->execution, plain);
   tfrt_string_builder_t bytes;
   tfrt_string_builder_initialize(&bytes, node->options.allocator);
-  tfrt_status_t status = plain ? tfrt_answer_write_plain(answer->execution, plain, &bytes)
-                               : tfrt_answer_write_parts(answer->execution, &bytes);
+  tfrt_status_t status = plain ? answer_write_plain(answer->execution, plain, &bytes)
+                               : answer_write_parts(answer->execution, &bytes);
   if (!status) status = tfrt_status_retain(tfrt_string_builder_status(&bytes));
   tfrt_async_value_t* result =
       status ? tfrt_async_value_create_error_take(status)
@@ -376,11 +372,11 @@ static tfrt_async_value_t* tfrt_answer_make(const tfrt_answer_t* answer) {
   return result;
 }
 
-static void tfrt_answer_run(void* argument) {
+static void answer_run(void* argument) {
   tfrt_answer_t* answer = argument;
   tfrt_execution_t* execution = answer->execution;
   tfrt_node_t* node = tfrt_node_retain(execution->node);
-  tfrt_async_value_t* result = tfrt_answer_make(answer);
+  tfrt_async_value_t* result = answer_make(answer);
   tfrt_allocator_free(node->options.allocator, answer, sizeof(*answer));
   tfrt_node_lock_tables(node);
   tfrt_execution_complete(execution, &result);
@@ -404,5 +400,5 @@ void tfrt_answer_start(tfrt_execution_t* execution) {
     if (is_it) answer->answerer = tfrt_answerers[i];
   }
   tfrt_execution_retain(execution);
-  tfrt_action_queue_call_at_once(&execution->node->actions, tfrt_answer_run, answer);
+  tfrt_action_queue_call_at_once(&execution->node->actions, answer_run, answer);
 }

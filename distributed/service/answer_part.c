@@ -33,14 +33,14 @@ tfrt_string_view_t tfrt_answer_parts_job_id(const tfrt_answer_parts_t* parts) {
   return tfrt_string_view_make((const char*)parts->job->identity.id, TFRT_WIRE_JOB_ID_SIZE);
 }
 
-static tfrt_string_view_t tfrt_answer_parts_fit(tfrt_answer_parts_t* parts, tfrt_string_view_t text,
-                                                size_t limit) {
+static tfrt_string_view_t answer_parts_fit(tfrt_answer_parts_t* parts, tfrt_string_view_t text,
+                                           size_t limit) {
   char* buffer = text.size > 0 ? tfrt_answer_parts_room(parts, 1, limit) : NULL;
   return buffer ? tfrt_wire_text_fit(text, buffer, limit) : tfrt_string_view_of("");
 }
 
 tfrt_string_view_t tfrt_answer_parts_view(tfrt_answer_parts_t* parts, tfrt_string_view_t text) {
-  return tfrt_answer_parts_fit(parts, text, TFRT_WIRE_MAX_NAME_SIZE);
+  return answer_parts_fit(parts, text, TFRT_WIRE_MAX_NAME_SIZE);
 }
 
 tfrt_string_view_t tfrt_answer_parts_text(tfrt_answer_parts_t* parts, const char* text) {
@@ -58,11 +58,10 @@ const tfrt_wire_location_t* tfrt_answer_parts_place(tfrt_answer_parts_t* parts,
   tfrt_wire_location_t* location = tfrt_answer_parts_room(parts, 1, sizeof(*location));
   if (!location) return NULL;
   tfrt_string_view_t file = tfrt_string_view_of(place->file ? place->file : "");
-  *location =
-      (tfrt_wire_location_t){.function = tfrt_answer_parts_text(parts, place->function),
-                             .file = tfrt_answer_parts_fit(parts, file, TFRT_WIRE_MAX_PATH_SIZE),
-                             .line = place->line,
-                             .column = place->column};
+  *location = (tfrt_wire_location_t){.function = tfrt_answer_parts_text(parts, place->function),
+                                     .file = answer_parts_fit(parts, file, TFRT_WIRE_MAX_PATH_SIZE),
+                                     .line = place->line,
+                                     .column = place->column};
   return location;
 }
 
@@ -75,7 +74,7 @@ tfrt_wire_value_info_t tfrt_answer_parts_value(tfrt_answer_parts_t* parts,
   tfrt_async_value_t* payload = tfrt_async_value_resolved(value);
   const tfrt_type_t* type = tfrt_type_get(payload->type_id);
   info.type =
-      tfrt_answer_parts_fit(parts, tfrt_string_view_of(type->name), TFRT_WIRE_MAX_TYPE_NAME_SIZE);
+      answer_parts_fit(parts, tfrt_string_view_of(type->name), TFRT_WIRE_MAX_TYPE_NAME_SIZE);
   tfrt_encoding_t encoding;
   if (!type->codec) return info;
   tfrt_status_t status = tfrt_type_encode(type, tfrt_async_value_payload(payload), &encoding);

@@ -13,7 +13,7 @@
 // the line is out.
 
 // The line, or what is wrong with it.
-static tfrt_async_value_t* tfrt_printing_print(tfrt_execution_t* execution) {
+static tfrt_async_value_t* printing_print(tfrt_execution_t* execution) {
   for (uint32_t i = 0; i < 2; ++i) {
     if (tfrt_async_value_is_error(execution->arguments[i])) {
       return tfrt_async_value_retain(execution->arguments[i]);
@@ -31,10 +31,10 @@ static tfrt_async_value_t* tfrt_printing_print(tfrt_execution_t* execution) {
 }
 
 // Runs when both arguments are here.
-static void tfrt_printing_run(tfrt_task_t* task) {
+static void printing_run(tfrt_task_t* task) {
   tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, tasks.run);
   tfrt_node_t* node = tfrt_node_retain(execution->node);
-  tfrt_async_value_t* result = tfrt_printing_print(execution);
+  tfrt_async_value_t* result = printing_print(execution);
   tfrt_node_lock_tables(node);
   tfrt_execution_complete(execution, &result);
   tfrt_execution_release(execution);
@@ -43,9 +43,9 @@ static void tfrt_printing_run(tfrt_task_t* task) {
 }
 
 // Runs with the lock open.
-static void tfrt_printing_join(void* argument) {
+static void printing_join(void* argument) {
   tfrt_execution_t* execution = argument;
-  tfrt_task_initialize(&execution->tasks.run, tfrt_printing_run);
+  tfrt_task_initialize(&execution->tasks.run, printing_run);
   tfrt_status_t status = tfrt_join_and_then(execution->arguments, 2, &execution->tasks.run,
                                             execution->node->options.allocator);
   if (!status) return;
@@ -58,11 +58,11 @@ static void tfrt_printing_join(void* argument) {
   tfrt_node_release(node);
 }
 
-static void tfrt_printing_start(tfrt_execution_t* execution, uint32_t rank) {
+static void printing_start(tfrt_execution_t* execution, uint32_t rank) {
   execution->from_rank = rank;
   tfrt_execution_begin(execution);
   tfrt_execution_retain(execution);
-  tfrt_action_queue_call(&execution->node->actions, tfrt_printing_join, execution);
+  tfrt_action_queue_call(&execution->node->actions, printing_join, execution);
 }
 
 // --- Sending ---------------------------------------------------------------------
@@ -89,7 +89,7 @@ static void tfrt_printing_start(tfrt_execution_t* execution, uint32_t rank) {
 // (delivery/mail.h).
 
 // Puts the value into the mailbox; returns a chain (+1).
-static tfrt_async_value_t* tfrt_sending_put(tfrt_execution_t* execution) {
+static tfrt_async_value_t* sending_put(tfrt_execution_t* execution) {
   tfrt_async_value_t* key = execution->arguments[0];
   if (tfrt_async_value_is_error(key)) return tfrt_async_value_retain(key);
   tfrt_type_id_t type = tfrt_async_value_resolved(key)->type_id;
@@ -105,14 +105,14 @@ static tfrt_async_value_t* tfrt_sending_put(tfrt_execution_t* execution) {
 }
 
 // With the lock held; consumes |result|.
-static void tfrt_sending_complete(tfrt_execution_t* execution, tfrt_async_value_t* result) {
+static void sending_complete(tfrt_execution_t* execution, tfrt_async_value_t* result) {
   tfrt_execution_complete(execution, &result);
   tfrt_execution_release(execution);
 }
 
 // Has |run| run when the value of |execution| is as |how| says. With the lock held.
-static void tfrt_sending_wait(tfrt_execution_t* execution, tfrt_action_wait_t how,
-                              void (*run)(tfrt_task_t*)) {
+static void sending_wait(tfrt_execution_t* execution, tfrt_action_wait_t how,
+                         void (*run)(tfrt_task_t*)) {
   tfrt_task_initialize(&execution->tasks.run, run);
   tfrt_action_queue_wait(&execution->node->actions, execution->arguments[1], how,
                          &execution->tasks.run);
@@ -120,7 +120,7 @@ static void tfrt_sending_wait(tfrt_execution_t* execution, tfrt_action_wait_t ho
 
 // The value of |execution|, if it is where its sender may write to it as soon as the chain is
 // there; else NULL.
-static const tfrt_remote_value_t* tfrt_sending_exposed(const tfrt_execution_t* execution) {
+static const tfrt_remote_value_t* sending_exposed(const tfrt_execution_t* execution) {
   const tfrt_remote_value_t* remote = tfrt_remote_value_cast(execution->arguments[1]);
   bool is_exposed = remote && !tfrt_remote_value_is_resolved(remote) && remote->name.is_mutable &&
                     remote->name.owner == execution->caller;
@@ -128,56 +128,56 @@ static const tfrt_remote_value_t* tfrt_sending_exposed(const tfrt_execution_t* e
 }
 
 // Runs when the payload is here, or can't be, which is an error of the value alone.
-static void tfrt_sending_run_here(tfrt_task_t* task) {
+static void sending_run_here(tfrt_task_t* task) {
   tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, tasks.run);
   tfrt_node_t* node = tfrt_node_retain(execution->node);
   tfrt_node_lock_tables(node);
-  tfrt_sending_complete(execution, tfrt_async_value_ready_chain());
+  sending_complete(execution, tfrt_async_value_ready_chain());
   tfrt_node_unlock(node);
   tfrt_node_release(node);
 }
 
 // Runs when the value is settled. A list has no bytes of its own, so nothing is fetched for it: its
 // receiver fetches the elements, and finds out which are lost.
-static void tfrt_sending_run_settled(tfrt_task_t* task) {
+static void sending_run_settled(tfrt_task_t* task) {
   tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, tasks.run);
   tfrt_node_t* node = tfrt_node_retain(execution->node);
   tfrt_node_lock_tables(node);
-  const tfrt_remote_value_t* exposed = tfrt_sending_exposed(execution);
+  const tfrt_remote_value_t* exposed = sending_exposed(execution);
   if (exposed && exposed->bytes.there > 0) {
-    tfrt_sending_wait(execution, TFRT_ACTION_AND_THEN, tfrt_sending_run_here);
+    sending_wait(execution, TFRT_ACTION_AND_THEN, sending_run_here);
   } else {
-    tfrt_sending_complete(execution, tfrt_async_value_ready_chain());
+    sending_complete(execution, tfrt_async_value_ready_chain());
   }
   tfrt_node_unlock(node);
   tfrt_node_release(node);
 }
 
 // Runs when the key is here.
-static void tfrt_sending_run(tfrt_task_t* task) {
+static void sending_run(tfrt_task_t* task) {
   tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, tasks.run);
   tfrt_node_t* node = tfrt_node_retain(execution->node);
-  tfrt_async_value_t* result = tfrt_sending_put(execution);
+  tfrt_async_value_t* result = sending_put(execution);
   tfrt_node_lock_tables(node);
   // A job that was closed meanwhile has been emptied already.
   if (tfrt_job_is_closed(execution->job)) {
     tfrt_mail_end(execution->job, TFRT_MAILBOX_ANY_SENDER, execution->cancelled);
   }
-  if (!tfrt_async_value_is_error(result) && tfrt_sending_exposed(execution)) {
+  if (!tfrt_async_value_is_error(result) && sending_exposed(execution)) {
     tfrt_action_queue_release(&node->actions, result);
-    tfrt_sending_wait(execution, TFRT_ACTION_AWAIT, tfrt_sending_run_settled);
+    sending_wait(execution, TFRT_ACTION_AWAIT, sending_run_settled);
   } else {
-    tfrt_sending_complete(execution, result);
+    sending_complete(execution, result);
   }
   tfrt_node_unlock(node);
   tfrt_node_release(node);
 }
 
-static void tfrt_sending_start(tfrt_execution_t* execution, uint32_t rank) {
+static void sending_start(tfrt_execution_t* execution, uint32_t rank) {
   execution->from_rank = rank;
   tfrt_execution_begin(execution);
   tfrt_execution_retain(execution);
-  tfrt_task_initialize(&execution->tasks.run, tfrt_sending_run);
+  tfrt_task_initialize(&execution->tasks.run, sending_run);
   tfrt_action_queue_wait(&execution->node->actions, execution->arguments[0], TFRT_ACTION_AND_THEN,
                          &execution->tasks.run);
 }
@@ -193,7 +193,7 @@ static void tfrt_sending_start(tfrt_execution_t* execution, uint32_t rank) {
 //     <------- Result (available, or inline if it is small)
 
 // Runs when the payload is here, or can't be.
-static void tfrt_copying_run(tfrt_task_t* task) {
+static void copying_run(tfrt_task_t* task) {
   tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, tasks.run);
   tfrt_node_t* node = tfrt_node_retain(execution->node);
   // Returns the value that the argument resolved to, because the argument itself is only lent.
@@ -206,18 +206,18 @@ static void tfrt_copying_run(tfrt_task_t* task) {
   tfrt_node_release(node);
 }
 
-static void tfrt_copying_start(tfrt_execution_t* execution) {
+static void copying_start(tfrt_execution_t* execution) {
   tfrt_execution_begin(execution);
   tfrt_execution_retain(execution);
-  tfrt_task_initialize(&execution->tasks.run, tfrt_copying_run);
+  tfrt_task_initialize(&execution->tasks.run, copying_run);
   tfrt_action_queue_wait(&execution->node->actions, execution->arguments[0], TFRT_ACTION_AND_THEN,
                          &execution->tasks.run);
 }
 
 // --- Which function is which -----------------------------------------------------
 
-static bool tfrt_builtin_is_here(const tfrt_peer_t* peer, const tfrt_job_t* job,
-                                 const tfrt_wire_invoke_t* invoke) {
+static bool builtin_is_here(const tfrt_peer_t* peer, const tfrt_job_t* job,
+                            const tfrt_wire_invoke_t* invoke) {
   switch (invoke->function) {
     case TFRT_WIRE_BUILTIN_PRINT:
       return invoke->argument_count == 2 && invoke->result_count == 1 && job->printer.print;
@@ -249,16 +249,16 @@ static bool tfrt_builtin_is_here(const tfrt_peer_t* peer, const tfrt_job_t* job,
   }
 }
 
-static void tfrt_builtin_start(tfrt_execution_t* execution, const tfrt_peer_t* peer) {
+static void builtin_start(tfrt_execution_t* execution, const tfrt_peer_t* peer) {
   switch (execution->function) {
     case TFRT_WIRE_BUILTIN_PRINT:
-      tfrt_printing_start(execution, tfrt_job_rank_of(execution->job, peer->incarnation));
+      printing_start(execution, tfrt_job_rank_of(execution->job, peer->incarnation));
       break;
     case TFRT_WIRE_BUILTIN_SEND:
-      tfrt_sending_start(execution, tfrt_job_rank_of(execution->job, peer->incarnation));
+      sending_start(execution, tfrt_job_rank_of(execution->job, peer->incarnation));
       break;
     case TFRT_WIRE_BUILTIN_COPY:
-      tfrt_copying_start(execution);
+      copying_start(execution);
       break;
     default:
       tfrt_answer_start(execution);
@@ -266,13 +266,13 @@ static void tfrt_builtin_start(tfrt_execution_t* execution, const tfrt_peer_t* p
   }
 }
 
-static void tfrt_builtin_on_node_made(const tfrt_owner_end_t* end) {
-  end->node->call_hooks->has_service = tfrt_builtin_is_here;
-  end->node->call_hooks->start_service = tfrt_builtin_start;
+static void builtin_on_node_made(const tfrt_owner_end_t* end) {
+  end->node->call_hooks->has_service = builtin_is_here;
+  end->node->call_hooks->start_service = builtin_start;
 }
 
 static const tfrt_owner_rule_t tfrt_builtin_rules[] = {
-    {TFRT_OWNER_NODE_MADE, TFRT_OWNER_CALLS, tfrt_builtin_on_node_made},
+    {TFRT_OWNER_NODE_MADE, TFRT_OWNER_CALLS, builtin_on_node_made},
 };
 
 const tfrt_node_part_t tfrt_builtin_part = {

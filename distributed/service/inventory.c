@@ -14,8 +14,8 @@
 // --- Calls ---------------------------------------------------------------------
 
 // The value at the end of |value|'s chain of forwards, as far as it is known: only to be compared.
-static const tfrt_async_value_t* tfrt_inventory_end_of(tfrt_inventory_t* inventory,
-                                                       tfrt_async_value_t* value) {
+static const tfrt_async_value_t* inventory_end_of(tfrt_inventory_t* inventory,
+                                                  tfrt_async_value_t* value) {
   tfrt_async_value_t* end = tfrt_async_value_retain(value);
   while (end->kind == TFRT_ASYNC_VALUE_INDIRECT && !tfrt_async_value_is_available(end)) {
     tfrt_async_value_t* target = tfrt_indirect_value_target((tfrt_indirect_value_t*)end);
@@ -27,7 +27,7 @@ static const tfrt_async_value_t* tfrt_inventory_end_of(tfrt_inventory_t* invento
   return end;
 }
 
-static int tfrt_inventory_compare_slots(const void* a, const void* b) {
+static int inventory_compare_slots(const void* a, const void* b) {
   uintptr_t left = (uintptr_t)((const tfrt_inventory_slot_t*)a)->end;
   uintptr_t right = (uintptr_t)((const tfrt_inventory_slot_t*)b)->end;
   return (left > right) - (left < right);
@@ -35,7 +35,7 @@ static int tfrt_inventory_compare_slots(const void* a, const void* b) {
 
 // Collects the slots of the objects that are listed, so that each argument is looked up in a few
 // steps. Without memory no argument is found.
-static void tfrt_inventory_collect_slots(tfrt_inventory_t* inventory) {
+static void inventory_collect_slots(tfrt_inventory_t* inventory) {
   const tfrt_node_t* node = inventory->parts.node;
   inventory->slots = tfrt_allocator_allocate(node->options.allocator,
                                              inventory->limit * sizeof(*inventory->slots));
@@ -47,13 +47,13 @@ static void tfrt_inventory_collect_slots(tfrt_inventory_t* inventory) {
     const tfrt_object_t* object = TFRT_CONTAINER_OF(found, tfrt_object_t, by_id);
     if (object->id.namer == node->incarnation || !object->value) continue;
     inventory->slots[inventory->slot_count++] = (tfrt_inventory_slot_t){
-        .end = tfrt_inventory_end_of(inventory, object->value), .id = object->id};
+        .end = inventory_end_of(inventory, object->value), .id = object->id};
   }
   qsort(inventory->slots, inventory->slot_count, sizeof(*inventory->slots),
-        tfrt_inventory_compare_slots);
+        inventory_compare_slots);
 }
 
-static void tfrt_inventory_drop_slots(tfrt_inventory_t* inventory) {
+static void inventory_drop_slots(tfrt_inventory_t* inventory) {
   tfrt_allocator_free(inventory->parts.node->options.allocator, inventory->slots,
                       inventory->limit * sizeof(*inventory->slots));
   inventory->slots = NULL;
@@ -61,21 +61,21 @@ static void tfrt_inventory_drop_slots(tfrt_inventory_t* inventory) {
 }
 
 // The slot that |value|, which is not there yet, has turned out to be, or NULL.
-static const tfrt_inventory_slot_t* tfrt_inventory_find_slot(tfrt_inventory_t* inventory,
-                                                             tfrt_async_value_t* value) {
+static const tfrt_inventory_slot_t* inventory_find_slot(tfrt_inventory_t* inventory,
+                                                        tfrt_async_value_t* value) {
   if (inventory->slot_count == 0) return NULL;
-  const tfrt_inventory_slot_t key = {.end = tfrt_inventory_end_of(inventory, value)};
+  const tfrt_inventory_slot_t key = {.end = inventory_end_of(inventory, value)};
   return bsearch(&key, inventory->slots, inventory->slot_count, sizeof(key),
-                 tfrt_inventory_compare_slots);
+                 inventory_compare_slots);
 }
 
 // Sets |out_need| to what |value|, an argument, is called; false if it is here, or nobody knows it.
-static bool tfrt_inventory_find_need(tfrt_inventory_t* inventory, tfrt_async_value_t* value,
-                                     tfrt_wire_need_t* out_need) {
+static bool inventory_find_need(tfrt_inventory_t* inventory, tfrt_async_value_t* value,
+                                tfrt_wire_need_t* out_need) {
   if (!value || tfrt_async_value_is_available(value)) return false;
   // The placeholder that it is itself, also when its end is known and on its way.
   const tfrt_remote_value_t* remote = tfrt_remote_value_cast(value);
-  const tfrt_inventory_slot_t* slot = remote ? NULL : tfrt_inventory_find_slot(inventory, value);
+  const tfrt_inventory_slot_t* slot = remote ? NULL : inventory_find_slot(inventory, value);
   if (remote) {
     *out_need = (tfrt_wire_need_t){.owner = remote->location.owner, .id = remote->location.id};
   } else if (slot) {
@@ -85,8 +85,8 @@ static bool tfrt_inventory_find_need(tfrt_inventory_t* inventory, tfrt_async_val
 }
 
 // The names of the arguments of |execution| that are not here yet.
-static void tfrt_inventory_set_needs(tfrt_inventory_t* inventory, const tfrt_execution_t* execution,
-                                     tfrt_wire_work_t* work) {
+static void inventory_set_needs(tfrt_inventory_t* inventory, const tfrt_execution_t* execution,
+                                tfrt_wire_work_t* work) {
   size_t most = execution->argument_count < TFRT_WIRE_MAX_NEEDS ? execution->argument_count
                                                                 : TFRT_WIRE_MAX_NEEDS;
   tfrt_wire_need_t* needs =
@@ -95,12 +95,12 @@ static void tfrt_inventory_set_needs(tfrt_inventory_t* inventory, const tfrt_exe
   work->needs = needs;
   for (uint32_t i = 0; i < execution->argument_count && work->need_count < most; ++i) {
     tfrt_wire_need_t* need = &needs[work->need_count];
-    if (tfrt_inventory_find_need(inventory, execution->arguments[i], need)) ++work->need_count;
+    if (inventory_find_need(inventory, execution->arguments[i], need)) ++work->need_count;
   }
 }
 
-static tfrt_wire_work_t tfrt_inventory_work(tfrt_inventory_t* inventory,
-                                            const tfrt_execution_t* execution) {
+static tfrt_wire_work_t inventory_work(tfrt_inventory_t* inventory,
+                                       const tfrt_execution_t* execution) {
   tfrt_wire_work_t work = {
       .request = execution->request_id,
       .function =
@@ -111,37 +111,36 @@ static tfrt_wire_work_t tfrt_inventory_work(tfrt_inventory_t* inventory,
                : !execution->program                  ? TFRT_WIRE_WORK_RUNNING
                : !execution->program->program         ? TFRT_WIRE_WORK_LOADING
                                                       : TFRT_WIRE_WORK_RUNNING};
-  tfrt_inventory_set_needs(inventory, execution, &work);
+  inventory_set_needs(inventory, execution, &work);
   return work;
 }
 
-static void tfrt_inventory_add_start(void* self, uint64_t number,
-                                     const tfrt_execution_t* execution) {
+static void inventory_add_start(void* self, uint64_t number, const tfrt_execution_t* execution) {
   tfrt_inventory_t* inventory = self;
   if (!tfrt_inventory_take(inventory, TFRT_WIRE_PART_START)) return;
   const tfrt_wire_answer_part_t part = {
       .kind = TFRT_WIRE_PART_START,
       .start = {.job = tfrt_answer_parts_job_id(&inventory->parts),
                 .number = number,
-                .work = tfrt_inventory_work(inventory, execution)}};
+                .work = inventory_work(inventory, execution)}};
   tfrt_answer_parts_emit(&inventory->parts, &part);
 }
 
-static void tfrt_inventory_add_incoming(tfrt_inventory_t* inventory,
-                                        const tfrt_incoming_call_t* call, uint64_t caller) {
+static void inventory_add_incoming(tfrt_inventory_t* inventory, const tfrt_incoming_call_t* call,
+                                   uint64_t caller) {
   const tfrt_wire_answer_part_t part = {
       .kind = TFRT_WIRE_PART_INCOMING_CALL,
       .incoming_call = {.job = tfrt_answer_parts_job_id(&inventory->parts),
                         .caller = caller,
                         .number = call->number,
                         .depth = call->execution.depth,
-                        .work = tfrt_inventory_work(inventory, &call->execution)}};
+                        .work = inventory_work(inventory, &call->execution)}};
   tfrt_answer_parts_emit(&inventory->parts, &part);
 }
 
 // The name of |execution|, or NULL: not known.
-static const tfrt_wire_parent_t* tfrt_inventory_parent(tfrt_inventory_t* inventory,
-                                                       const tfrt_execution_t* execution) {
+static const tfrt_wire_parent_t* inventory_parent(tfrt_inventory_t* inventory,
+                                                  const tfrt_execution_t* execution) {
   tfrt_wire_parent_t* parent =
       execution ? tfrt_answer_parts_room(&inventory->parts, 1, sizeof(*parent)) : NULL;
   if (parent) {
@@ -150,28 +149,26 @@ static const tfrt_wire_parent_t* tfrt_inventory_parent(tfrt_inventory_t* invento
   return parent;
 }
 
-static void tfrt_inventory_add_outgoing(tfrt_inventory_t* inventory,
-                                        const tfrt_outgoing_call_t* call) {
+static void inventory_add_outgoing(tfrt_inventory_t* inventory, const tfrt_outgoing_call_t* call) {
   tfrt_status_origin_t place = tfrt_call_site_origin(&call->site);
   const tfrt_wire_answer_part_t part = {
       .kind = TFRT_WIRE_PART_OUTGOING_CALL,
-      .outgoing_call = {
-          .job = tfrt_answer_parts_job_id(&inventory->parts),
-          .callee = call->peer->incarnation,
-          .number = call->number,
-          .request = call->request ? call->request->options.id : 0,
-          .function = tfrt_answer_parts_text(&inventory->parts, call->name),
-          .age_us = tfrt_answer_parts_age_us(&inventory->parts, call->since_ns),
-          .is_cancelled = call->cancelled != NULL,
-          .parent = tfrt_inventory_parent(inventory, tfrt_execution_of_scope(call->scope)),
-          .place = tfrt_answer_parts_place(&inventory->parts, &place)}};
+      .outgoing_call = {.job = tfrt_answer_parts_job_id(&inventory->parts),
+                        .callee = call->peer->incarnation,
+                        .number = call->number,
+                        .request = call->request ? call->request->options.id : 0,
+                        .function = tfrt_answer_parts_text(&inventory->parts, call->name),
+                        .age_us = tfrt_answer_parts_age_us(&inventory->parts, call->since_ns),
+                        .is_cancelled = call->cancelled != NULL,
+                        .parent = inventory_parent(inventory, tfrt_execution_of_scope(call->scope)),
+                        .place = tfrt_answer_parts_place(&inventory->parts, &place)}};
   tfrt_answer_parts_emit(&inventory->parts, &part);
 }
 
-static void tfrt_inventory_add_incoming_calls(tfrt_inventory_t* inventory) {
+static void inventory_add_incoming_calls(tfrt_inventory_t* inventory) {
   const tfrt_node_t* node = inventory->parts.node;
   const tfrt_wire_part_kind_t kind = TFRT_WIRE_PART_INCOMING_CALL;
-  tfrt_inventory_collect_slots(inventory);
+  inventory_collect_slots(inventory);
   tfrt_hash_table_t* peers = (tfrt_hash_table_t*)&node->peers;
   for (tfrt_hash_node_t* found = tfrt_hash_table_first(peers); found;
        found = tfrt_hash_table_next(peers, found)) {
@@ -184,13 +181,13 @@ static void tfrt_inventory_add_incoming_calls(tfrt_inventory_t* inventory) {
         continue;
       ++inventory->listed[kind];
       inventory->parts.job = call->execution.job;
-      tfrt_inventory_add_incoming(inventory, call, peer->incarnation);
+      inventory_add_incoming(inventory, call, peer->incarnation);
     }
   }
-  tfrt_inventory_drop_slots(inventory);
+  inventory_drop_slots(inventory);
 }
 
-static void tfrt_inventory_add_outgoing_calls(tfrt_inventory_t* inventory) {
+static void inventory_add_outgoing_calls(tfrt_inventory_t* inventory) {
   const tfrt_node_t* node = inventory->parts.node;
   const tfrt_wire_part_kind_t kind = TFRT_WIRE_PART_OUTGOING_CALL;
   tfrt_hash_table_t* peers = (tfrt_hash_table_t*)&node->peers;
@@ -204,14 +201,14 @@ static void tfrt_inventory_add_outgoing_calls(tfrt_inventory_t* inventory) {
       if (call->job == inventory->asker || tfrt_inventory_skips(inventory, kind)) continue;
       ++inventory->listed[kind];
       inventory->parts.job = call->job;
-      tfrt_inventory_add_outgoing(inventory, call);
+      inventory_add_outgoing(inventory, call);
     }
   }
 }
 
 // --- All of it -----------------------------------------------------------------
 
-static void tfrt_inventory_add_members(tfrt_inventory_t* inventory) {
+static void inventory_add_members(tfrt_inventory_t* inventory) {
   const tfrt_job_t* job = inventory->parts.job;
   for (uint32_t i = 0; i < job->view.member_count; ++i) {
     const tfrt_job_member_t* member = &job->view.members[i];
@@ -228,7 +225,7 @@ static void tfrt_inventory_add_members(tfrt_inventory_t* inventory) {
 }
 
 // The state of |job|, which says whether a client can follow it, attach to it, or neither.
-static tfrt_wire_job_state_t tfrt_inventory_job_state(const tfrt_job_t* job) {
+static tfrt_wire_job_state_t inventory_job_state(const tfrt_job_t* job) {
   const tfrt_detached_job_t* detached = job->detachment.is_detached && job->rank == 0
                                             ? tfrt_detached_job_find(job->node, job->identity.id)
                                             : NULL;
@@ -241,7 +238,7 @@ static tfrt_wire_job_state_t tfrt_inventory_job_state(const tfrt_job_t* job) {
                                        : TFRT_WIRE_JOB_STATE_OPEN;
 }
 
-static void tfrt_inventory_add_job(tfrt_inventory_t* inventory, tfrt_job_t* job) {
+static void inventory_add_job(tfrt_inventory_t* inventory, tfrt_job_t* job) {
   if (!tfrt_inventory_take(inventory, TFRT_WIRE_PART_JOB)) return;
   const tfrt_wire_answer_part_t part = {
       .kind = TFRT_WIRE_PART_JOB,
@@ -252,17 +249,17 @@ static void tfrt_inventory_add_job(tfrt_inventory_t* inventory, tfrt_job_t* job)
               .root = job->view.members[0].incarnation,
               .client = job->client.incarnation,
               .age_us = tfrt_answer_parts_age_us(&inventory->parts, job->since_ns),
-              .state = tfrt_inventory_job_state(job)}};
+              .state = inventory_job_state(job)}};
   tfrt_answer_parts_emit(&inventory->parts, &part);
-  tfrt_inventory_add_members(inventory);
+  inventory_add_members(inventory);
 }
 
-static void tfrt_inventory_add_starts_of(tfrt_inventory_t* inventory, tfrt_job_t* job) {
-  tfrt_job_start_visit_all(job, tfrt_inventory_add_start, inventory);
+static void inventory_add_starts_of(tfrt_inventory_t* inventory, tfrt_job_t* job) {
+  tfrt_job_start_visit_all(job, inventory_add_start, inventory);
 }
 
 // Adds detached jobs that are over and have left their results.
-static void tfrt_inventory_add_kept(tfrt_inventory_t* inventory) {
+static void inventory_add_kept(tfrt_inventory_t* inventory) {
   const tfrt_list_link_t* head = &inventory->parts.node->detached;
   for (tfrt_list_link_t* link = head->next; link != head; link = link->next) {
     const tfrt_detached_job_t* kept = tfrt_detached_job_of(link);
@@ -287,21 +284,21 @@ typedef struct tfrt_inventory_runner_s {
   const tfrt_execution_t* found;  // NULL: nobody
 } tfrt_inventory_runner_t;
 
-static void tfrt_inventory_compare_start(void* self, uint64_t number,
-                                         const tfrt_execution_t* execution) {
+static void inventory_compare_start(void* self, uint64_t number,
+                                    const tfrt_execution_t* execution) {
   (void)number;
   tfrt_inventory_runner_t* runner = self;
   if (execution->request == runner->request) runner->found = execution;
 }
 
-static const tfrt_execution_t* tfrt_inventory_find_runner(tfrt_inventory_t* inventory,
-                                                          const void* request) {
+static const tfrt_execution_t* inventory_find_runner(tfrt_inventory_t* inventory,
+                                                     const void* request) {
   tfrt_inventory_runner_t runner = {.request = request};
   if (!request) return NULL;
   for (tfrt_list_link_t* link = inventory->parts.node->jobs.next;
        link != &inventory->parts.node->jobs; link = link->next) {
-    tfrt_job_start_visit_all(TFRT_CONTAINER_OF(link, tfrt_job_t, link),
-                             tfrt_inventory_compare_start, &runner);
+    tfrt_job_start_visit_all(TFRT_CONTAINER_OF(link, tfrt_job_t, link), inventory_compare_start,
+                             &runner);
   }
   uint32_t seen = 0;
   tfrt_hash_table_t* peers = &inventory->parts.node->peers;
@@ -319,18 +316,17 @@ static const tfrt_execution_t* tfrt_inventory_find_runner(tfrt_inventory_t* inve
   return runner.found;
 }
 
-static void tfrt_inventory_add_kernel(tfrt_inventory_t* inventory,
-                                      const tfrt_progress_thread_t* thread,
-                                      const tfrt_kernel_site_t* site) {
+static void inventory_add_kernel(tfrt_inventory_t* inventory, const tfrt_progress_thread_t* thread,
+                                 const tfrt_kernel_site_t* site) {
   tfrt_status_origin_t place;
   tfrt_kernel_site_origin(site, &place);
-  const tfrt_execution_t* runner = tfrt_inventory_find_runner(inventory, thread->in.request);
+  const tfrt_execution_t* runner = inventory_find_runner(inventory, thread->in.request);
   inventory->parts.job = runner ? runner->job : NULL;
   const tfrt_wire_answer_part_t part = {
       .kind = TFRT_WIRE_PART_KERNEL,
       .kernel = {.job = tfrt_answer_parts_job_id(&inventory->parts),
                  .request = runner ? runner->request_id : 0,
-                 .parent = tfrt_inventory_parent(inventory, runner),
+                 .parent = inventory_parent(inventory, runner),
                  .kernel = tfrt_answer_parts_text(&inventory->parts, place.kernel),
                  .place = tfrt_answer_parts_place(&inventory->parts, &place),
                  .age_us = tfrt_answer_parts_age_us(&inventory->parts, thread->since_ns)}};
@@ -340,18 +336,18 @@ static void tfrt_inventory_add_kernel(tfrt_inventory_t* inventory,
 
 // Adds the kernels that threads are in. A mark is followed only if its program is in the cache,
 // which is not freed while the lock is held.
-static void tfrt_inventory_add_kernels(tfrt_inventory_t* inventory) {
+static void inventory_add_kernels(tfrt_inventory_t* inventory) {
   tfrt_progress_look(&inventory->parts.node->progress, inventory->parts.now_ns);
   const tfrt_progress_t* progress = &inventory->parts.node->progress;
   for (size_t i = 0; i < progress->count; ++i) {
     const tfrt_progress_thread_t* thread = &progress->threads[i];
     const tfrt_kernel_site_t* site =
         tfrt_program_cache_find_site(inventory->parts.node, thread->in.site);
-    if (site) tfrt_inventory_add_kernel(inventory, thread, site);
+    if (site) inventory_add_kernel(inventory, thread, site);
   }
 }
 
-static void tfrt_inventory_add_host(tfrt_inventory_t* inventory) {
+static void inventory_add_host(tfrt_inventory_t* inventory) {
   const tfrt_node_t* node = inventory->parts.node;
   tfrt_string_view_t name = tfrt_session_manager_name(node->sessions);
   const tfrt_wire_answer_part_t part = {
@@ -363,7 +359,7 @@ static void tfrt_inventory_add_host(tfrt_inventory_t* inventory) {
 }
 
 // Adds how many things of each kind are not listed, if any.
-static void tfrt_inventory_add_left_out(tfrt_inventory_t* inventory) {
+static void inventory_add_left_out(tfrt_inventory_t* inventory) {
   const uint64_t* left_out = inventory->left_out;
   uint64_t total = 0;
   for (size_t i = 0; i < TFRT_INVENTORY_KINDS; ++i) total += left_out[i];
@@ -381,20 +377,20 @@ static void tfrt_inventory_add_left_out(tfrt_inventory_t* inventory) {
 }
 
 static const tfrt_inventory_section_t tfrt_inventory_first_sections[] = {
-    {.kind = TFRT_WIRE_PART_HOST, .add = tfrt_inventory_add_host},
-    {TFRT_WIRE_PART_JOB, tfrt_inventory_add_kept, tfrt_inventory_add_job},
-    {.kind = TFRT_WIRE_PART_START, .add_of_job = tfrt_inventory_add_starts_of},
-    {.kind = TFRT_WIRE_PART_INCOMING_CALL, .add = tfrt_inventory_add_incoming_calls},
-    {.kind = TFRT_WIRE_PART_OUTGOING_CALL, .add = tfrt_inventory_add_outgoing_calls},
+    {.kind = TFRT_WIRE_PART_HOST, .add = inventory_add_host},
+    {TFRT_WIRE_PART_JOB, inventory_add_kept, inventory_add_job},
+    {.kind = TFRT_WIRE_PART_START, .add_of_job = inventory_add_starts_of},
+    {.kind = TFRT_WIRE_PART_INCOMING_CALL, .add = inventory_add_incoming_calls},
+    {.kind = TFRT_WIRE_PART_OUTGOING_CALL, .add = inventory_add_outgoing_calls},
 };
 
 static const tfrt_inventory_section_t tfrt_inventory_last_sections[] = {
-    {.kind = TFRT_WIRE_PART_KERNEL, .add = tfrt_inventory_add_kernels},
-    {.kind = TFRT_WIRE_PART_MORE, .add = tfrt_inventory_add_left_out},
+    {.kind = TFRT_WIRE_PART_KERNEL, .add = inventory_add_kernels},
+    {.kind = TFRT_WIRE_PART_MORE, .add = inventory_add_left_out},
 };
 
-static void tfrt_inventory_add_section(tfrt_inventory_t* inventory,
-                                       const tfrt_inventory_section_t* section) {
+static void inventory_add_section(tfrt_inventory_t* inventory,
+                                  const tfrt_inventory_section_t* section) {
   const tfrt_list_link_t* jobs = &inventory->parts.node->jobs;
   for (tfrt_list_link_t* link = jobs->next; section->add_of_job && link != jobs;
        link = link->next) {
@@ -409,19 +405,18 @@ static void tfrt_inventory_add_section(tfrt_inventory_t* inventory,
 
 // Adds those of the |count| |sections| that are asked for. The lock is open between them, so that
 // frames and heartbeats wait for one section at most, and that is as long as the limit says.
-static void tfrt_inventory_add_sections(tfrt_inventory_t* inventory,
-                                        const tfrt_inventory_section_t* sections, size_t count) {
+static void inventory_add_sections(tfrt_inventory_t* inventory,
+                                   const tfrt_inventory_section_t* sections, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     if ((inventory->kinds >> sections[i].kind & 1) == 0) continue;
     tfrt_node_lock_tables(inventory->parts.node);
-    tfrt_inventory_add_section(inventory, &sections[i]);
+    inventory_add_section(inventory, &sections[i]);
     tfrt_node_unlock(inventory->parts.node);
   }
 }
 
-static tfrt_status_t tfrt_inventory_write(tfrt_execution_t* execution,
-                                          const tfrt_wire_question_t* asked,
-                                          tfrt_string_builder_t* out) {
+static tfrt_status_t inventory_write(tfrt_execution_t* execution, const tfrt_wire_question_t* asked,
+                                     tfrt_string_builder_t* out) {
   const tfrt_wire_ask_inventory_t* question = &asked->inventory;
   tfrt_node_t* node = execution->node;
   const uint32_t always = 1u << TFRT_WIRE_PART_HOST | 1u << TFRT_WIRE_PART_MORE;
@@ -431,16 +426,15 @@ static tfrt_status_t tfrt_inventory_write(tfrt_execution_t* execution,
                                 .skip = question->skip};
   if (question->limit > 0 && question->limit < inventory.limit) inventory.limit = question->limit;
   tfrt_answer_parts_initialize(&inventory.parts, node, out);
-  tfrt_inventory_add_sections(&inventory, tfrt_inventory_first_sections,
-                              TFRT_ARRAY_SIZE(tfrt_inventory_first_sections));
-  tfrt_inventory_add_sections(&inventory, tfrt_inventory_value_sections,
-                              TFRT_INVENTORY_VALUE_SECTIONS);
-  tfrt_inventory_add_sections(&inventory, tfrt_inventory_last_sections,
-                              TFRT_ARRAY_SIZE(tfrt_inventory_last_sections));
+  inventory_add_sections(&inventory, tfrt_inventory_first_sections,
+                         TFRT_ARRAY_SIZE(tfrt_inventory_first_sections));
+  inventory_add_sections(&inventory, tfrt_inventory_value_sections, TFRT_INVENTORY_VALUE_SECTIONS);
+  inventory_add_sections(&inventory, tfrt_inventory_last_sections,
+                         TFRT_ARRAY_SIZE(tfrt_inventory_last_sections));
   return tfrt_answer_parts_finish(&inventory.parts);
 }
 
 const tfrt_answerer_t tfrt_inventory_answerer = {.kind = TFRT_WIRE_ASK_INVENTORY,
-                                                 .write = tfrt_inventory_write,
+                                                 .write = inventory_write,
                                                  .plain_function = TFRT_WIRE_BUILTIN_INVENTORY,
                                                  .write_plain = tfrt_plain_answer_write};

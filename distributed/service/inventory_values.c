@@ -3,8 +3,8 @@
 #include "distributed/value/object_table.h"
 #include "distributed/value/remote_value.h"
 
-static void tfrt_inventory_set_holders(tfrt_inventory_t* inventory, const tfrt_object_t* object,
-                                       tfrt_wire_object_part_t* part) {
+static void inventory_set_holders(tfrt_inventory_t* inventory, const tfrt_object_t* object,
+                                  tfrt_wire_object_part_t* part) {
   size_t count = 0;
   for (tfrt_object_holder_t* holder = object->holders; holder; holder = holder->next) ++count;
   if (count > TFRT_WIRE_MAX_MEMBERS) count = TFRT_WIRE_MAX_MEMBERS;
@@ -18,7 +18,7 @@ static void tfrt_inventory_set_holders(tfrt_inventory_t* inventory, const tfrt_o
   }
 }
 
-static void tfrt_inventory_add_object(tfrt_inventory_t* inventory, const tfrt_object_t* object) {
+static void inventory_add_object(tfrt_inventory_t* inventory, const tfrt_object_t* object) {
   const char* name = object->name;
   const tfrt_program_t* program = object->program ? object->program->program : NULL;
   if (program && object->function < tfrt_program_function_count(program)) {
@@ -32,12 +32,12 @@ static void tfrt_inventory_add_object(tfrt_inventory_t* inventory, const tfrt_ob
                  .age_us = tfrt_answer_parts_age_us(&inventory->parts, object->since_ns),
                  .function = tfrt_answer_parts_text(&inventory->parts, name),
                  .loans = object->loans}};
-  tfrt_inventory_set_holders(inventory, object, &part.object);
+  inventory_set_holders(inventory, object, &part.object);
   tfrt_answer_parts_emit(&inventory->parts, &part);
 }
 
 // How far |value| is, which is not here.
-static tfrt_wire_value_info_t tfrt_inventory_away(const tfrt_remote_value_t* value) {
+static tfrt_wire_value_info_t inventory_away(const tfrt_remote_value_t* value) {
   tfrt_wire_value_info_t info = {
       .state = tfrt_remote_value_is_there(value) ? TFRT_WIRE_VALUE_THERE : TFRT_WIRE_VALUE_WAITING,
       .has_size = true,
@@ -54,7 +54,7 @@ static tfrt_wire_value_info_t tfrt_inventory_away(const tfrt_remote_value_t* val
 }
 
 // One whose last reference is gone is on its way out of the list, and its payload may be gone.
-static void tfrt_inventory_add_remote(tfrt_inventory_t* inventory, tfrt_remote_value_t* value) {
+static void inventory_add_remote(tfrt_inventory_t* inventory, tfrt_remote_value_t* value) {
   if (!tfrt_async_value_try_retain(&value->base.base)) return;
   bool is_here = tfrt_async_value_is_available(&value->base.base);
   tfrt_status_origin_t place = tfrt_call_site_origin(&value->place.site);
@@ -65,7 +65,7 @@ static void tfrt_inventory_add_remote(tfrt_inventory_t* inventory, tfrt_remote_v
                        .owner = value->location.owner,
                        .value = is_here
                                     ? tfrt_answer_parts_value(&inventory->parts, &value->base.base)
-                                    : tfrt_inventory_away(value),
+                                    : inventory_away(value),
                        .age_us = tfrt_answer_parts_age_us(&inventory->parts, value->since_ns),
                        .function = tfrt_answer_parts_text(&inventory->parts, value->place.function),
                        .place = tfrt_answer_parts_place(&inventory->parts, &place)}};
@@ -73,7 +73,7 @@ static void tfrt_inventory_add_remote(tfrt_inventory_t* inventory, tfrt_remote_v
   tfrt_remote_value_release(value);
 }
 
-static void tfrt_inventory_add_message(void* self, const tfrt_mailbox_entry_t* entry) {
+static void inventory_add_message(void* self, const tfrt_mailbox_entry_t* entry) {
   tfrt_inventory_t* inventory = self;
   if (tfrt_inventory_skips(inventory, TFRT_WIRE_PART_MAIL) ||
       !tfrt_inventory_take(inventory, TFRT_WIRE_PART_MAIL)) {
@@ -94,7 +94,7 @@ static void tfrt_inventory_add_message(void* self, const tfrt_mailbox_entry_t* e
   tfrt_answer_parts_emit(&inventory->parts, &part);
 }
 
-static void tfrt_inventory_add_objects(tfrt_inventory_t* inventory) {
+static void inventory_add_objects(tfrt_inventory_t* inventory) {
   const tfrt_node_t* node = inventory->parts.node;
   const tfrt_wire_part_kind_t kind = TFRT_WIRE_PART_OBJECT;
   tfrt_hash_table_t* objects = &node->objects->by_id;
@@ -106,11 +106,11 @@ static void tfrt_inventory_add_objects(tfrt_inventory_t* inventory) {
     if (tfrt_inventory_skips(inventory, kind)) continue;
     ++inventory->listed[kind];
     inventory->parts.job = object->job;
-    tfrt_inventory_add_object(inventory, object);
+    inventory_add_object(inventory, object);
   }
 }
 
-static void tfrt_inventory_add_remotes_of(tfrt_inventory_t* inventory, tfrt_job_t* job) {
+static void inventory_add_remotes_of(tfrt_inventory_t* inventory, tfrt_job_t* job) {
   const tfrt_wire_part_kind_t kind = TFRT_WIRE_PART_REMOTE_VALUE;
   for (tfrt_list_link_t* link = job->remote_values.next;
        link != &job->remote_values &&
@@ -118,16 +118,16 @@ static void tfrt_inventory_add_remotes_of(tfrt_inventory_t* inventory, tfrt_job_
        link = link->next) {
     if (tfrt_inventory_skips(inventory, kind)) continue;
     ++inventory->listed[kind];
-    tfrt_inventory_add_remote(inventory, TFRT_CONTAINER_OF(link, tfrt_remote_value_t, in_job));
+    inventory_add_remote(inventory, TFRT_CONTAINER_OF(link, tfrt_remote_value_t, in_job));
   }
 }
 
-static void tfrt_inventory_add_mail_of(tfrt_inventory_t* inventory, tfrt_job_t* job) {
-  tfrt_mailbox_visit(&job->exchange.mailbox, tfrt_inventory_add_message, inventory);
+static void inventory_add_mail_of(tfrt_inventory_t* inventory, tfrt_job_t* job) {
+  tfrt_mailbox_visit(&job->exchange.mailbox, inventory_add_message, inventory);
 }
 
 const tfrt_inventory_section_t tfrt_inventory_value_sections[TFRT_INVENTORY_VALUE_SECTIONS] = {
-    {.kind = TFRT_WIRE_PART_OBJECT, .add = tfrt_inventory_add_objects},
-    {.kind = TFRT_WIRE_PART_REMOTE_VALUE, .add_of_job = tfrt_inventory_add_remotes_of},
-    {.kind = TFRT_WIRE_PART_MAIL, .add_of_job = tfrt_inventory_add_mail_of},
+    {.kind = TFRT_WIRE_PART_OBJECT, .add = inventory_add_objects},
+    {.kind = TFRT_WIRE_PART_REMOTE_VALUE, .add_of_job = inventory_add_remotes_of},
+    {.kind = TFRT_WIRE_PART_MAIL, .add_of_job = inventory_add_mail_of},
 };

@@ -11,7 +11,7 @@
 
 // Sets |out_id| to the job whose id |text| begins with, in hexadecimal digits; false if it does
 // not.
-static bool tfrt_plain_read_job(const char* text, uint8_t out_id[TFRT_WIRE_JOB_ID_SIZE]) {
+static bool plain_read_job(const char* text, uint8_t out_id[TFRT_WIRE_JOB_ID_SIZE]) {
   for (size_t i = 0; i < TFRT_WIRE_JOB_ID_SIZE; ++i) {
     uint64_t byte = 0;
     tfrt_string_view_t digits = tfrt_string_view_make(text + 2 * i, strnlen(text + 2 * i, 2));
@@ -22,14 +22,14 @@ static bool tfrt_plain_read_job(const char* text, uint8_t out_id[TFRT_WIRE_JOB_I
 }
 
 // The part of |*text| before its first blank, or all of it; |*text| moves behind that blank.
-static tfrt_string_view_t tfrt_plain_take_word(const char** text) {
+static tfrt_string_view_t plain_take_word(const char** text) {
   tfrt_string_view_t word = tfrt_string_view_make(*text, strcspn(*text, " "));
   *text += word.size;
   if (**text == ' ') ++*text;
   return word;
 }
 
-static tfrt_string_view_t tfrt_plain_job_of(const tfrt_plain_question_t* question) {
+static tfrt_string_view_t plain_job_of(const tfrt_plain_question_t* question) {
   return tfrt_string_view_make((const char*)question->job, sizeof(question->job));
 }
 
@@ -37,7 +37,7 @@ static tfrt_string_view_t tfrt_plain_job_of(const tfrt_plain_question_t* questio
 
 // Reads the number behind the colon at |text|, and moves |*end| before that; false if there is
 // none.
-static bool tfrt_plain_read_number(const char* text, const char** end, uint32_t* out_number) {
+static bool plain_read_number(const char* text, const char** end, uint32_t* out_number) {
   size_t size = strspn(text + 1, "0123456789");
   if (size == 0 || size > 9 || text + 1 + size != *end) return false;
   uint64_t number = 0;
@@ -48,19 +48,19 @@ static bool tfrt_plain_read_number(const char* text, const char** end, uint32_t*
 }
 
 // The last colon of |text| before |end|, or |text|.
-static const char* tfrt_plain_find_colon(const char* text, const char* end) {
+static const char* plain_find_colon(const char* text, const char* end) {
   while (end > text && *--end != ':') continue;
   return end;
 }
 
 // Reads "FILE:LINE:COLUMN"; false if |text| is something else.
-static bool tfrt_plain_read_place(const char* text, tfrt_wire_location_t* place) {
+static bool plain_read_place(const char* text, tfrt_wire_location_t* place) {
   const char* end = text + strlen(text);
-  const char* column = tfrt_plain_find_colon(text, end);
-  const char* line = tfrt_plain_find_colon(text, column);
+  const char* column = plain_find_colon(text, end);
+  const char* line = plain_find_colon(text, column);
   if (line == text || (size_t)(line - text) > TFRT_WIRE_MAX_PATH_SIZE ||
-      !tfrt_plain_read_number(column, &end, &place->column) ||
-      !tfrt_plain_read_number(line, &end, &place->line)) {
+      !plain_read_number(column, &end, &place->column) ||
+      !plain_read_number(line, &end, &place->line)) {
     return false;
   }
   place->file = tfrt_string_view_make(text, (size_t)(line - text));
@@ -69,7 +69,7 @@ static bool tfrt_plain_read_place(const char* text, tfrt_wire_location_t* place)
 
 // Takes "@FUNCTION " off the beginning of |*text|, if it is there. One that is too long is left
 // out.
-static void tfrt_plain_take_function(const char** text, tfrt_wire_location_t* place) {
+static void plain_take_function(const char** text, tfrt_wire_location_t* place) {
   const char* end = **text == '@' ? strchr(*text, ' ') : NULL;
   if (!end) return;
   size_t size = (size_t)(end - *text - 1);
@@ -79,28 +79,28 @@ static void tfrt_plain_take_function(const char** text, tfrt_wire_location_t* pl
 
 // Reads "call CALLER NUMBER", with a place behind it or without; false if the text is something
 // else.
-static bool tfrt_plain_read_call(tfrt_plain_question_t* question) {
+static bool plain_read_call(tfrt_plain_question_t* question) {
   tfrt_wire_ask_cancel_t* cancel = &question->question.cancel;
   if (strncmp(question->text, "call ", 5) != 0) return false;
   const char* place = question->text + 5;
-  if (!tfrt_number_text_parse_hex(tfrt_plain_take_word(&place), &cancel->caller) ||
-      !tfrt_number_text_parse_u64(tfrt_plain_take_word(&place), &cancel->number)) {
+  if (!tfrt_number_text_parse_hex(plain_take_word(&place), &cancel->caller) ||
+      !tfrt_number_text_parse_u64(plain_take_word(&place), &cancel->number)) {
     return false;
   }
   if (*place == '\0') return place[-1] != ' ';
-  tfrt_plain_take_function(&place, &question->place);
+  plain_take_function(&place, &question->place);
   cancel->place = &question->place;
-  return tfrt_plain_read_place(place, &question->place);
+  return plain_read_place(place, &question->place);
 }
 
-static tfrt_status_t tfrt_plain_read_cancel(tfrt_plain_question_t* question) {
+static tfrt_status_t plain_read_cancel(tfrt_plain_question_t* question) {
   const char* text = question->text;
-  if (strncmp(text, "job ", 4) == 0 && tfrt_plain_read_job(text + 4, question->job) &&
+  if (strncmp(text, "job ", 4) == 0 && plain_read_job(text + 4, question->job) &&
       text[4 + 2 * TFRT_WIRE_JOB_ID_SIZE] == '\0') {
-    question->question.cancel.job = tfrt_plain_job_of(question);
+    question->question.cancel.job = plain_job_of(question);
     return NULL;
   }
-  if (tfrt_plain_read_call(question)) return NULL;
+  if (plain_read_call(question)) return NULL;
   return tfrt_status_create(
       TFRT_STATUS_INVALID_ARGUMENT,
       "cancel wants `job ID`, `call CALLER NUMBER` or `call CALLER NUMBER [@FUNCTION] PLACE`, not "
@@ -111,7 +111,7 @@ static tfrt_status_t tfrt_plain_read_cancel(tfrt_plain_question_t* question) {
 // --- Record ----------------------------------------------------------------------
 
 // The action that |verb| names, or CLOCK.
-static tfrt_wire_record_action_t tfrt_plain_action(tfrt_string_view_t verb) {
+static tfrt_wire_record_action_t plain_action(tfrt_string_view_t verb) {
   static const char* const names[] = {[TFRT_WIRE_RECORD_BEGIN] = "begin",
                                       [TFRT_WIRE_RECORD_END] = "end",
                                       [TFRT_WIRE_RECORD_READ] = "read"};
@@ -121,22 +121,22 @@ static tfrt_wire_record_action_t tfrt_plain_action(tfrt_string_view_t verb) {
   return TFRT_WIRE_RECORD_CLOCK;
 }
 
-static bool tfrt_plain_read_record_job(tfrt_plain_question_t* question, tfrt_string_view_t job) {
+static bool plain_read_record_job(tfrt_plain_question_t* question, tfrt_string_view_t job) {
   if (tfrt_string_view_equal(job, tfrt_string_view_of("-"))) return true;
-  if (job.size != 2 * TFRT_WIRE_JOB_ID_SIZE || !tfrt_plain_read_job(job.data, question->job)) {
+  if (job.size != 2 * TFRT_WIRE_JOB_ID_SIZE || !plain_read_job(job.data, question->job)) {
     return false;
   }
-  question->question.record.job = tfrt_plain_job_of(question);
+  question->question.record.job = plain_job_of(question);
   return true;
 }
 
-static tfrt_status_t tfrt_plain_read_record(tfrt_plain_question_t* question) {
+static tfrt_status_t plain_read_record(tfrt_plain_question_t* question) {
   tfrt_wire_ask_record_t* record = &question->question.record;
   const char* rest = question->text;
   int64_t number = 0;
   if (strcmp(rest, "clock") == 0) return NULL;
-  record->action = tfrt_plain_action(tfrt_plain_take_word(&rest));
-  bool is_job = tfrt_plain_read_record_job(question, tfrt_plain_take_word(&rest));
+  record->action = plain_action(plain_take_word(&rest));
+  bool is_job = plain_read_record_job(question, plain_take_word(&rest));
   bool is_number = tfrt_number_text_parse_i64(tfrt_string_view_of(rest), &number) && number >= 0;
   bool is_begin = record->action == TFRT_WIRE_RECORD_BEGIN;
   if (is_begin) {
@@ -154,12 +154,11 @@ static tfrt_status_t tfrt_plain_read_record(tfrt_plain_question_t* question) {
 
 // --- Detached jobs ---------------------------------------------------------------
 
-static tfrt_status_t tfrt_plain_read_detached(tfrt_plain_question_t* question) {
+static tfrt_status_t plain_read_detached(tfrt_plain_question_t* question) {
   const char* rest = question->text;
   uint64_t number = 0;
-  tfrt_string_view_t id = tfrt_plain_take_word(&rest);
-  bool is_good = id.size == sizeof(question->job) * 2 &&
-                 tfrt_plain_read_job(id.data, question->job) &&
+  tfrt_string_view_t id = plain_take_word(&rest);
+  bool is_good = id.size == sizeof(question->job) * 2 && plain_read_job(id.data, question->job) &&
                  tfrt_number_text_parse_u64(tfrt_string_view_of(rest), &number);
   bool is_result = question->question.kind == TFRT_WIRE_ASK_KEPT_RESULT;
   if (!is_good || (is_result && number > UINT32_MAX)) {
@@ -168,9 +167,9 @@ static tfrt_status_t tfrt_plain_read_detached(tfrt_plain_question_t* question) {
   }
   if (is_result) {
     question->question.kept_result =
-        (tfrt_wire_ask_kept_result_t){tfrt_plain_job_of(question), (uint32_t)number};
+        (tfrt_wire_ask_kept_result_t){plain_job_of(question), (uint32_t)number};
   } else {
-    question->question.follow = (tfrt_wire_ask_follow_t){tfrt_plain_job_of(question), number};
+    question->question.follow = (tfrt_wire_ask_follow_t){plain_job_of(question), number};
   }
   return NULL;
 }
@@ -182,12 +181,12 @@ tfrt_status_t tfrt_plain_question_read(tfrt_wire_question_kind_t kind, tfrt_stri
            TFRT_STRING_VIEW_ARGUMENTS(text));
   switch (kind) {
     case TFRT_WIRE_ASK_CANCEL:
-      return tfrt_plain_read_cancel(out_question);
+      return plain_read_cancel(out_question);
     case TFRT_WIRE_ASK_RECORD:
-      return tfrt_plain_read_record(out_question);
+      return plain_read_record(out_question);
     case TFRT_WIRE_ASK_FOLLOW:
     case TFRT_WIRE_ASK_KEPT_RESULT:
-      return tfrt_plain_read_detached(out_question);
+      return plain_read_detached(out_question);
     default:
       return NULL;
   }

@@ -13,7 +13,7 @@
 #define TFRT_TRACING_BLOCK 64
 
 // Sets |out_span| to what |part| says; longer texts are cut.
-static void tfrt_tracing_read_span(const tfrt_wire_span_part_t* part, tfrt_trace_span_t* out_span) {
+static void tracing_read_span(const tfrt_wire_span_part_t* part, tfrt_trace_span_t* out_span) {
   *out_span = (tfrt_trace_span_t){.begin_ns = (int64_t)part->begin_ns,
                                   .end_ns = (int64_t)part->end_ns,
                                   .request = part->request,
@@ -36,51 +36,50 @@ static void tfrt_tracing_read_span(const tfrt_wire_span_part_t* part, tfrt_trace
 #define TFRT_TRACE_IMAGE_HEAD_SIZE 16
 #define TFRT_TRACE_IMAGE_SPAN_SIZE 30  // without its texts
 
-static uint8_t* tfrt_trace_image_put(uint8_t* at, uint64_t number, size_t size) {
+static uint8_t* trace_image_put(uint8_t* at, uint64_t number, size_t size) {
   for (size_t i = 0; i < size; ++i) *at++ = (uint8_t)(number >> (8 * i));
   return at;
 }
 
-static uint64_t tfrt_trace_image_get(const uint8_t** at, size_t size) {
+static uint64_t trace_image_get(const uint8_t** at, size_t size) {
   uint64_t number = 0;
   for (size_t i = 0; i < size; ++i) number |= (uint64_t) * (*at)++ << (8 * i);
   return number;
 }
 
-static void tfrt_trace_image_append_span(const tfrt_trace_span_t* span,
-                                         tfrt_string_builder_t* out) {
+static void trace_image_append_span(const tfrt_trace_span_t* span, tfrt_string_builder_t* out) {
   size_t category_size = strlen(span->category);
   size_t name_size = strlen(span->name);
   uint8_t bytes[TFRT_TRACE_IMAGE_SPAN_SIZE];
-  uint8_t* at = tfrt_trace_image_put(bytes, (uint64_t)span->begin_ns, 8);
-  at = tfrt_trace_image_put(at, (uint64_t)span->end_ns, 8);
-  at = tfrt_trace_image_put(at, span->request, 8);
-  at = tfrt_trace_image_put(at, span->thread, 4);
-  at = tfrt_trace_image_put(at, category_size, 1);
-  tfrt_trace_image_put(at, name_size, 1);
+  uint8_t* at = trace_image_put(bytes, (uint64_t)span->begin_ns, 8);
+  at = trace_image_put(at, (uint64_t)span->end_ns, 8);
+  at = trace_image_put(at, span->request, 8);
+  at = trace_image_put(at, span->thread, 4);
+  at = trace_image_put(at, category_size, 1);
+  trace_image_put(at, name_size, 1);
   tfrt_string_builder_append(out, (const char*)bytes, sizeof(bytes));
   tfrt_string_builder_append(out, span->category, category_size);
   tfrt_string_builder_append(out, span->name, name_size);
 }
 
-static void tfrt_trace_image_begin(int64_t clock_ns, uint64_t dropped, tfrt_string_builder_t* out) {
+static void trace_image_begin(int64_t clock_ns, uint64_t dropped, tfrt_string_builder_t* out) {
   uint8_t head[TFRT_TRACE_IMAGE_HEAD_SIZE];
-  uint8_t* at = tfrt_trace_image_put(head, (uint64_t)clock_ns, 8);
-  tfrt_trace_image_put(at, dropped, 8);
+  uint8_t* at = trace_image_put(head, (uint64_t)clock_ns, 8);
+  trace_image_put(at, dropped, 8);
   tfrt_string_builder_append(out, (const char*)head, sizeof(head));
 }
 
 // Reads one span at |*at|, which moves behind it. Returns false for what is none.
-static bool tfrt_trace_image_read_span(const uint8_t** at, const uint8_t* end,
-                                       tfrt_trace_span_t* out_span) {
+static bool trace_image_read_span(const uint8_t** at, const uint8_t* end,
+                                  tfrt_trace_span_t* out_span) {
   if (end - *at < TFRT_TRACE_IMAGE_SPAN_SIZE) return false;
   *out_span = (tfrt_trace_span_t){.location = TFRT_TRACE_NO_LOCATION};
-  out_span->begin_ns = (int64_t)tfrt_trace_image_get(at, 8);
-  out_span->end_ns = (int64_t)tfrt_trace_image_get(at, 8);
-  out_span->request = tfrt_trace_image_get(at, 8);
-  out_span->thread = (uint32_t)tfrt_trace_image_get(at, 4);
-  size_t category_size = (size_t)tfrt_trace_image_get(at, 1);
-  size_t name_size = (size_t)tfrt_trace_image_get(at, 1);
+  out_span->begin_ns = (int64_t)trace_image_get(at, 8);
+  out_span->end_ns = (int64_t)trace_image_get(at, 8);
+  out_span->request = trace_image_get(at, 8);
+  out_span->thread = (uint32_t)trace_image_get(at, 4);
+  size_t category_size = (size_t)trace_image_get(at, 1);
+  size_t name_size = (size_t)trace_image_get(at, 1);
   if (category_size >= sizeof(out_span->category) || name_size >= sizeof(out_span->name) ||
       (size_t)(end - *at) < category_size + name_size || out_span->end_ns < out_span->begin_ns) {
     return false;
@@ -91,37 +90,37 @@ static bool tfrt_trace_image_read_span(const uint8_t** at, const uint8_t* end,
   return true;
 }
 
-static tfrt_status_t tfrt_trace_image_append_part(void* self, const tfrt_wire_answer_part_t* part) {
+static tfrt_status_t trace_image_append_part(void* self, const tfrt_wire_answer_part_t* part) {
   tfrt_string_builder_t* out = self;
   if (part->kind == TFRT_WIRE_PART_CLOCK) {
-    tfrt_trace_image_begin((int64_t)part->clock.clock_ns, part->clock.dropped, out);
+    trace_image_begin((int64_t)part->clock.clock_ns, part->clock.dropped, out);
   } else if (part->kind == TFRT_WIRE_PART_SPAN) {
     tfrt_trace_span_t span;
-    tfrt_tracing_read_span(&part->span, &span);
-    tfrt_trace_image_append_span(&span, out);
+    tracing_read_span(&part->span, &span);
+    trace_image_append_span(&span, out);
   }
   return tfrt_status_retain(tfrt_string_builder_status(out));
 }
 
 // Appends the trace that |answer| is to |out|.
-static tfrt_status_t tfrt_trace_image_write(tfrt_string_view_t answer, tfrt_string_builder_t* out) {
-  return tfrt_wire_answer_each(answer, tfrt_trace_image_append_part, out);
+static tfrt_status_t trace_image_write(tfrt_string_view_t answer, tfrt_string_builder_t* out) {
+  return tfrt_wire_answer_each(answer, trace_image_append_part, out);
 }
 
-static tfrt_status_t tfrt_trace_image_read(tfrt_string_view_t image, tfrt_trace_t* trace,
-                                           int64_t* out_clock_ns, uint64_t* out_dropped) {
+static tfrt_status_t trace_image_read(tfrt_string_view_t image, tfrt_trace_t* trace,
+                                      int64_t* out_clock_ns, uint64_t* out_dropped) {
   *out_clock_ns = 0;
   *out_dropped = 0;
   const uint8_t* at = (const uint8_t*)image.data;
   const uint8_t* end = at + image.size;
   bool is_good = image.size >= TFRT_TRACE_IMAGE_HEAD_SIZE;
   if (is_good) {
-    *out_clock_ns = (int64_t)tfrt_trace_image_get(&at, 8);
-    *out_dropped = tfrt_trace_image_get(&at, 8);
+    *out_clock_ns = (int64_t)trace_image_get(&at, 8);
+    *out_dropped = trace_image_get(&at, 8);
   }
   while (is_good && at < end) {
     tfrt_trace_span_t span;
-    is_good = tfrt_trace_image_read_span(&at, end, &span);
+    is_good = trace_image_read_span(&at, end, &span);
     if (is_good) tfrt_trace_add_span(trace, &span);
   }
   if (is_good) return NULL;
@@ -132,15 +131,15 @@ static tfrt_status_t tfrt_trace_image_read(tfrt_string_view_t image, tfrt_trace_
 
 // --- Traces of jobs ------------------------------------------------------------------
 
-static tfrt_status_t tfrt_tracing_append_clock(int64_t clock_ns, uint64_t dropped,
-                                               tfrt_string_builder_t* out) {
+static tfrt_status_t tracing_append_clock(int64_t clock_ns, uint64_t dropped,
+                                          tfrt_string_builder_t* out) {
   const tfrt_wire_answer_part_t part = {
       .kind = TFRT_WIRE_PART_CLOCK, .clock = {.clock_ns = (uint64_t)clock_ns, .dropped = dropped}};
   return tfrt_wire_answer_append(&part, out);
 }
 
-static tfrt_status_t tfrt_tracing_append_span(const tfrt_trace_span_t* span,
-                                              tfrt_string_builder_t* out) {
+static tfrt_status_t tracing_append_span(const tfrt_trace_span_t* span,
+                                         tfrt_string_builder_t* out) {
   char category[sizeof(span->category)];
   char name[sizeof(span->name)];
   const tfrt_wire_answer_part_t part = {
@@ -157,24 +156,24 @@ static tfrt_status_t tfrt_tracing_append_span(const tfrt_trace_span_t* span,
   return tfrt_wire_answer_append(&part, out);
 }
 
-static tfrt_status_t tfrt_tracing_append_spans(tfrt_trace_t* trace, int64_t since_ns,
-                                               tfrt_string_builder_t* out) {
+static tfrt_status_t tracing_append_spans(tfrt_trace_t* trace, int64_t since_ns,
+                                          tfrt_string_builder_t* out) {
   tfrt_trace_span_t spans[TFRT_TRACING_BLOCK];
   size_t first = 0;
   for (size_t count; (count = tfrt_trace_read(trace, first, spans, TFRT_TRACING_BLOCK)) > 0;
        first += count) {
     for (size_t i = 0; i < count; ++i) {
       if (spans[i].begin_ns < since_ns) continue;
-      TFRT_RETURN_IF_ERROR(tfrt_tracing_append_span(&spans[i], out));
+      TFRT_RETURN_IF_ERROR(tracing_append_span(&spans[i], out));
     }
   }
   return NULL;
 }
 
 // The spans of a job are for its client alone.
-static tfrt_status_t tfrt_tracing_write(tfrt_execution_t* execution,
-                                        const tfrt_wire_question_t* question,
-                                        tfrt_string_builder_t* out) {
+static tfrt_status_t tracing_write(tfrt_execution_t* execution,
+                                   const tfrt_wire_question_t* question,
+                                   tfrt_string_builder_t* out) {
   (void)question;
   uint64_t asker = tfrt_incoming_call_cast(execution)->peer->incarnation;
   if (asker != execution->job->client.incarnation) {
@@ -182,16 +181,16 @@ static tfrt_status_t tfrt_tracing_write(tfrt_execution_t* execution,
                               "the trace of a job is for the client that has opened it");
   }
   tfrt_trace_t* trace = tfrt_job_trace(execution->job);
-  TFRT_RETURN_IF_ERROR(tfrt_tracing_append_clock(tfrt_node_now_ns(execution->node),
-                                                 trace ? tfrt_trace_dropped(trace) : 0, out));
-  return trace ? tfrt_tracing_append_spans(trace, INT64_MIN, out) : NULL;
+  TFRT_RETURN_IF_ERROR(tracing_append_clock(tfrt_node_now_ns(execution->node),
+                                            trace ? tfrt_trace_dropped(trace) : 0, out));
+  return trace ? tracing_append_spans(trace, INT64_MIN, out) : NULL;
 }
 
 const tfrt_answerer_t tfrt_trace_answerer = {.kind = TFRT_WIRE_ASK_TRACE,
-                                             .write = tfrt_tracing_write,
+                                             .write = tracing_write,
                                              .plain_function = TFRT_WIRE_BUILTIN_TRACE,
                                              .plain_form = TFRT_ANSWER_TRACE,
-                                             .write_plain = tfrt_trace_image_write};
+                                             .write_plain = trace_image_write};
 
 // The trace that an answer is.
 typedef struct tfrt_tracing_image_s {
@@ -200,23 +199,23 @@ typedef struct tfrt_tracing_image_s {
   uint64_t dropped;
 } tfrt_tracing_image_t;
 
-static tfrt_status_t tfrt_tracing_read_part(void* self, const tfrt_wire_answer_part_t* part) {
+static tfrt_status_t tracing_read_part(void* self, const tfrt_wire_answer_part_t* part) {
   tfrt_tracing_image_t* image = self;
   if (part->kind == TFRT_WIRE_PART_CLOCK) {
     image->clock_ns = (int64_t)part->clock.clock_ns;
     image->dropped = part->clock.dropped;
   } else if (part->kind == TFRT_WIRE_PART_SPAN) {
     tfrt_trace_span_t span;
-    tfrt_tracing_read_span(&part->span, &span);
+    tracing_read_span(&part->span, &span);
     tfrt_trace_add_span(image->trace, &span);
   }
   return NULL;
 }
 
-static tfrt_status_t tfrt_tracing_read_parts(tfrt_string_view_t answer, tfrt_trace_t* trace,
-                                             int64_t* out_clock_ns, uint64_t* out_dropped) {
+static tfrt_status_t tracing_read_parts(tfrt_string_view_t answer, tfrt_trace_t* trace,
+                                        int64_t* out_clock_ns, uint64_t* out_dropped) {
   tfrt_tracing_image_t image = {.trace = trace};
-  tfrt_status_t status = tfrt_wire_answer_each(answer, tfrt_tracing_read_part, &image);
+  tfrt_status_t status = tfrt_wire_answer_each(answer, tracing_read_part, &image);
   *out_clock_ns = image.clock_ns;
   *out_dropped = image.dropped;
   return status;
@@ -224,9 +223,8 @@ static tfrt_status_t tfrt_tracing_read_parts(tfrt_string_view_t answer, tfrt_tra
 
 tfrt_status_t tfrt_tracing_read(tfrt_answer_form_t form, tfrt_string_view_t answer,
                                 tfrt_trace_t* trace, int64_t* out_clock_ns, uint64_t* out_dropped) {
-  return form == TFRT_ANSWER_MESSAGE
-             ? tfrt_tracing_read_parts(answer, trace, out_clock_ns, out_dropped)
-             : tfrt_trace_image_read(answer, trace, out_clock_ns, out_dropped);
+  return form == TFRT_ANSWER_MESSAGE ? tracing_read_parts(answer, trace, out_clock_ns, out_dropped)
+                                     : trace_image_read(answer, trace, out_clock_ns, out_dropped);
 }
 
 // --- Recordings ------------------------------------------------------------------
@@ -238,57 +236,56 @@ typedef struct tfrt_recording_s {
   int64_t until_ns;     // takes spans that begin before
 } tfrt_recording_t;
 
-static tfrt_recording_t* tfrt_recording_of(tfrt_list_link_t* link) {
+static tfrt_recording_t* recording_of(tfrt_list_link_t* link) {
   return TFRT_CONTAINER_OF(link, tfrt_recording_t, link);
 }
 
-static int64_t tfrt_recording_now(const tfrt_node_t* node) {
+static int64_t recording_now(const tfrt_node_t* node) {
   return tfrt_clock_now_ns(node->options.host->clock);
 }
 
-static tfrt_job_t* tfrt_recording_job(const tfrt_recording_t* recording, tfrt_node_t* node) {
+static tfrt_job_t* recording_job(const tfrt_recording_t* recording, tfrt_node_t* node) {
   tfrt_string_view_t id =
       tfrt_string_view_make((const char*)recording->job, sizeof(recording->job));
   return tfrt_job_find(node, id);
 }
 
-static void tfrt_recording_drop(tfrt_recording_t* recording, tfrt_node_t* node) {
+static void recording_drop(tfrt_recording_t* recording, tfrt_node_t* node) {
   tfrt_list_remove(&recording->link);
   tfrt_trace_release(recording->trace);
   tfrt_allocator_free(node->options.allocator, recording, sizeof(*recording));
 }
 
 // Frees what |node| has recorded. Needs the node's lock.
-static void tfrt_recording_on_node_past(const tfrt_owner_end_t* end) {
+static void recording_on_node_past(const tfrt_owner_end_t* end) {
   tfrt_node_t* node = end->node;
   while (!tfrt_list_is_empty(&node->recordings.list)) {
-    tfrt_recording_drop(tfrt_recording_of(node->recordings.list.next), node);
+    recording_drop(recording_of(node->recordings.list.next), node);
   }
 }
 
 // Makes room for one more.
-static void tfrt_recording_drop_oldest(tfrt_node_t* node) {
+static void recording_drop_oldest(tfrt_node_t* node) {
   size_t kept = 0;
   tfrt_recording_t* oldest = NULL;
   for (tfrt_list_link_t* link = node->recordings.list.next; link != &node->recordings.list;
        link = link->next) {
-    if (tfrt_recording_job(tfrt_recording_of(link), node)) continue;
-    if (kept++ == 0) oldest = tfrt_recording_of(link);
+    if (recording_job(recording_of(link), node)) continue;
+    if (kept++ == 0) oldest = recording_of(link);
   }
-  if (kept >= TFRT_RECORDING_MAX_KEPT) tfrt_recording_drop(oldest, node);
+  if (kept >= TFRT_RECORDING_MAX_KEPT) recording_drop(oldest, node);
 }
 
 // --- Begin -----------------------------------------------------------------------
 
-static void tfrt_recording_attach_start(void* self, uint64_t number,
-                                        const tfrt_execution_t* execution) {
+static void recording_attach_start(void* self, uint64_t number, const tfrt_execution_t* execution) {
   (void)number;
   if (execution->request) tfrt_request_context_set_trace(execution->request, self);
 }
 
 // Makes running work of |job| record into |trace|.
-static void tfrt_recording_attach(tfrt_job_t* job, tfrt_trace_t* trace) {
-  tfrt_job_start_visit_all(job, tfrt_recording_attach_start, trace);
+static void recording_attach(tfrt_job_t* job, tfrt_trace_t* trace) {
+  tfrt_job_start_visit_all(job, recording_attach_start, trace);
   tfrt_hash_table_t* peers = &job->node->peers;
   for (tfrt_hash_node_t* found = tfrt_hash_table_first(peers); found;
        found = tfrt_hash_table_next(peers, found)) {
@@ -296,14 +293,14 @@ static void tfrt_recording_attach(tfrt_job_t* job, tfrt_trace_t* trace) {
     for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->incoming_calls); node;
          node = tfrt_hash_table_next(&peer->incoming_calls, node)) {
       tfrt_incoming_call_t* call = TFRT_CONTAINER_OF(node, tfrt_incoming_call_t, by_number);
-      if (call->execution.job == job) tfrt_recording_attach_start(trace, 0, &call->execution);
+      if (call->execution.job == job) recording_attach_start(trace, 0, &call->execution);
     }
   }
 }
 
-static tfrt_status_t tfrt_recording_create(tfrt_job_t* job, tfrt_recording_t** out_recording) {
+static tfrt_status_t recording_create(tfrt_job_t* job, tfrt_recording_t** out_recording) {
   tfrt_node_t* node = job->node;
-  tfrt_recording_drop_oldest(node);
+  recording_drop_oldest(node);
   tfrt_recording_t* recording =
       tfrt_allocator_allocate_zeroed(node->options.allocator, sizeof(*recording));
   if (!recording) return tfrt_status_out_of_memory();
@@ -317,22 +314,21 @@ static tfrt_status_t tfrt_recording_create(tfrt_job_t* job, tfrt_recording_t** o
   recording->until_ns = INT64_MIN;
   tfrt_list_push_back(&node->recordings.list, &recording->link);
   tfrt_job_set_trace(job, recording->trace);
-  tfrt_recording_attach(job, recording->trace);
+  recording_attach(job, recording->trace);
   *out_recording = recording;
   return NULL;
 }
 
 // Records |job| until |until_ns|, if its client does not do that itself.
-static tfrt_status_t tfrt_recording_begin_job(tfrt_job_t* job, int64_t now_ns, int64_t until_ns) {
+static tfrt_status_t recording_begin_job(tfrt_job_t* job, int64_t now_ns, int64_t until_ns) {
   tfrt_recording_t* recording = NULL;
   tfrt_list_link_t* head = &job->node->recordings.list;
   for (tfrt_list_link_t* link = head->next; link != head && !recording; link = link->next) {
-    bool is_its =
-        memcmp(tfrt_recording_of(link)->job, job->identity.id, sizeof(job->identity.id)) == 0;
-    if (is_its) recording = tfrt_recording_of(link);
+    bool is_its = memcmp(recording_of(link)->job, job->identity.id, sizeof(job->identity.id)) == 0;
+    if (is_its) recording = recording_of(link);
   }
   if (job->asks_only || (!recording && tfrt_job_trace(job))) return NULL;
-  if (!recording) TFRT_RETURN_IF_ERROR(tfrt_recording_create(job, &recording));
+  if (!recording) TFRT_RETURN_IF_ERROR(recording_create(job, &recording));
   // A client that left without reading it has left it full.
   if (now_ns >= recording->until_ns || tfrt_trace_dropped(recording->trace) > 0) {
     tfrt_trace_restart(recording->trace, now_ns);
@@ -343,47 +339,47 @@ static tfrt_status_t tfrt_recording_begin_job(tfrt_job_t* job, int64_t now_ns, i
 }
 
 // A job was opened: records it, if that goes on for all jobs.
-static void tfrt_recording_on_node_made(const tfrt_owner_end_t* end) {
+static void recording_on_node_made(const tfrt_owner_end_t* end) {
   tfrt_list_initialize(&end->node->recordings.list);
 }
 
-static void tfrt_recording_on_job_opened(const tfrt_owner_end_t* end) {
+static void recording_on_job_opened(const tfrt_owner_end_t* end) {
   tfrt_job_t* job = end->job;
-  int64_t now_ns = tfrt_recording_now(job->node);
+  int64_t now_ns = recording_now(job->node);
   if (now_ns >= job->node->recordings.until_ns) return;
   // Without memory for it, the job runs unrecorded.
-  tfrt_status_release(tfrt_recording_begin_job(job, now_ns, job->node->recordings.until_ns));
+  tfrt_status_release(recording_begin_job(job, now_ns, job->node->recordings.until_ns));
 }
 
 // --- Questions -------------------------------------------------------------------
 
 // True if |question| is about the job with the id |job|.
-static bool tfrt_recording_is_meant(const tfrt_wire_ask_record_t* question, const uint8_t* job) {
+static bool recording_is_meant(const tfrt_wire_ask_record_t* question, const uint8_t* job) {
   return question->job.size == 0 || memcmp(question->job.data, job, TFRT_WIRE_JOB_ID_SIZE) == 0;
 }
 
-static tfrt_status_t tfrt_recording_begin(tfrt_node_t* node, const tfrt_wire_ask_record_t* question,
-                                          int64_t now_ns) {
+static tfrt_status_t recording_begin(tfrt_node_t* node, const tfrt_wire_ask_record_t* question,
+                                     int64_t now_ns) {
   int64_t until_ns = now_ns + (int64_t)question->milliseconds * TFRT_NANOSECONDS_PER_MILLISECOND;
   bool is_here = question->job.size == 0;
   if (is_here && until_ns > node->recordings.until_ns) node->recordings.until_ns = until_ns;
   for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) {
     tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
-    if (tfrt_job_is_closed(job) || !tfrt_recording_is_meant(question, job->identity.id)) continue;
+    if (tfrt_job_is_closed(job) || !recording_is_meant(question, job->identity.id)) continue;
     is_here = true;
-    TFRT_RETURN_IF_ERROR(tfrt_recording_begin_job(job, now_ns, until_ns));
+    TFRT_RETURN_IF_ERROR(recording_begin_job(job, now_ns, until_ns));
   }
   if (is_here) return NULL;
   return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "no such job is here");
 }
 
-static void tfrt_recording_end(tfrt_node_t* node, const tfrt_wire_ask_record_t* question) {
-  int64_t now_ns = tfrt_recording_now(node);
+static void recording_end(tfrt_node_t* node, const tfrt_wire_ask_record_t* question) {
+  int64_t now_ns = recording_now(node);
   if (question->job.size == 0) node->recordings.until_ns = now_ns;
   for (tfrt_list_link_t* link = node->recordings.list.next; link != &node->recordings.list;
        link = link->next) {
-    tfrt_recording_t* recording = tfrt_recording_of(link);
-    if (!tfrt_recording_is_meant(question, recording->job)) continue;
+    tfrt_recording_t* recording = recording_of(link);
+    if (!recording_is_meant(question, recording->job)) continue;
     if (now_ns < recording->until_ns) recording->until_ns = now_ns;
     tfrt_trace_bound(recording->trace, recording->until_ns);
   }
@@ -397,7 +393,7 @@ typedef struct tfrt_recording_answer_s {
   tfrt_trace_t* traces[TFRT_RECORDING_MAX_ANSWER];  // +1 each
 } tfrt_recording_answer_t;
 
-static void tfrt_recording_take(tfrt_recording_answer_t* answer, tfrt_trace_t* trace) {
+static void recording_take(tfrt_recording_answer_t* answer, tfrt_trace_t* trace) {
   if (!trace || answer->count == TFRT_ARRAY_SIZE(answer->traces)) return;
   for (size_t i = 0; i < answer->count; ++i) {
     if (answer->traces[i] == trace) return;
@@ -406,71 +402,70 @@ static void tfrt_recording_take(tfrt_recording_answer_t* answer, tfrt_trace_t* t
 }
 
 // Collects recordings, and traces that clients have recorded of their own jobs.
-static void tfrt_recording_collect(tfrt_node_t* node, const tfrt_wire_ask_record_t* question,
-                                   tfrt_recording_answer_t* answer) {
-  int64_t now_ns = tfrt_recording_now(node);
+static void recording_collect(tfrt_node_t* node, const tfrt_wire_ask_record_t* question,
+                              tfrt_recording_answer_t* answer) {
+  int64_t now_ns = recording_now(node);
   for (tfrt_list_link_t* link = node->recordings.list.next; link != &node->recordings.list;) {
-    tfrt_recording_t* recording = tfrt_recording_of(link);
+    tfrt_recording_t* recording = recording_of(link);
     link = link->next;
-    if (!tfrt_recording_is_meant(question, recording->job)) continue;
-    tfrt_recording_take(answer, recording->trace);
-    bool is_over = now_ns >= recording->until_ns && !tfrt_recording_job(recording, node);
-    if (is_over) tfrt_recording_drop(recording, node);
+    if (!recording_is_meant(question, recording->job)) continue;
+    recording_take(answer, recording->trace);
+    bool is_over = now_ns >= recording->until_ns && !recording_job(recording, node);
+    if (is_over) recording_drop(recording, node);
   }
   for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) {
     const tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
-    if (tfrt_recording_is_meant(question, job->identity.id)) {
-      tfrt_recording_take(answer, tfrt_job_trace(job));
+    if (recording_is_meant(question, job->identity.id)) {
+      recording_take(answer, tfrt_job_trace(job));
     }
   }
 }
 
 // Appends what |answer| has, with the lock open, because it copies many spans.
-static tfrt_status_t tfrt_recording_append(const tfrt_recording_answer_t* answer, int64_t now_ns,
-                                           int64_t since_ns, tfrt_string_builder_t* out) {
+static tfrt_status_t recording_append(const tfrt_recording_answer_t* answer, int64_t now_ns,
+                                      int64_t since_ns, tfrt_string_builder_t* out) {
   uint64_t dropped = 0;
   for (size_t i = 0; i < answer->count; ++i) dropped += tfrt_trace_dropped(answer->traces[i]);
-  TFRT_RETURN_IF_ERROR(tfrt_tracing_append_clock(now_ns, dropped, out));
+  TFRT_RETURN_IF_ERROR(tracing_append_clock(now_ns, dropped, out));
   for (size_t i = 0; i < answer->count; ++i) {
-    TFRT_RETURN_IF_ERROR(tfrt_tracing_append_spans(answer->traces[i], since_ns, out));
+    TFRT_RETURN_IF_ERROR(tracing_append_spans(answer->traces[i], since_ns, out));
   }
   return NULL;
 }
 
-static tfrt_status_t tfrt_recording_write(tfrt_execution_t* execution,
-                                          const tfrt_wire_question_t* asked,
-                                          tfrt_string_builder_t* out) {
+static tfrt_status_t recording_write(tfrt_execution_t* execution, const tfrt_wire_question_t* asked,
+                                     tfrt_string_builder_t* out) {
   const tfrt_wire_ask_record_t* question = &asked->record;
   tfrt_node_t* node = execution->node;
   tfrt_recording_answer_t answer = {0};
   tfrt_status_t status = NULL;
   // The answer to a begin has the time from which on spans are taken. A client reads the spans
   // since that time, and gets all that found room.
-  int64_t now_ns = tfrt_recording_now(node);
+  int64_t now_ns = recording_now(node);
   tfrt_node_lock_tables(node);
   if (question->action == TFRT_WIRE_RECORD_BEGIN) {
-    status = tfrt_recording_begin(node, question, now_ns);
+    status = recording_begin(node, question, now_ns);
   } else if (question->action == TFRT_WIRE_RECORD_END) {
-    tfrt_recording_end(node, question);
+    recording_end(node, question);
   } else if (question->action == TFRT_WIRE_RECORD_READ) {
-    tfrt_recording_collect(node, question, &answer);
+    recording_collect(node, question, &answer);
   }
   tfrt_node_unlock(node);
-  if (!status) status = tfrt_recording_append(&answer, now_ns, (int64_t)question->since_ns, out);
+  if (!status) status = recording_append(&answer, now_ns, (int64_t)question->since_ns, out);
   for (size_t i = 0; i < answer.count; ++i) tfrt_trace_release(answer.traces[i]);
   return status;
 }
 
 const tfrt_answerer_t tfrt_record_answerer = {.kind = TFRT_WIRE_ASK_RECORD,
-                                              .write = tfrt_recording_write,
+                                              .write = recording_write,
                                               .plain_function = TFRT_WIRE_BUILTIN_RECORD,
                                               .plain_form = TFRT_ANSWER_TRACE,
-                                              .write_plain = tfrt_trace_image_write};
+                                              .write_plain = trace_image_write};
 
 static const tfrt_owner_rule_t tfrt_recording_rules[] = {
-    {TFRT_OWNER_NODE_MADE, TFRT_OWNER_JOBS, tfrt_recording_on_node_made},
-    {TFRT_OWNER_NODE_PAST, TFRT_OWNER_JOBS, tfrt_recording_on_node_past},
-    {TFRT_OWNER_JOB_OPENED, TFRT_OWNER_JOBS, tfrt_recording_on_job_opened},
+    {TFRT_OWNER_NODE_MADE, TFRT_OWNER_JOBS, recording_on_node_made},
+    {TFRT_OWNER_NODE_PAST, TFRT_OWNER_JOBS, recording_on_node_past},
+    {TFRT_OWNER_JOB_OPENED, TFRT_OWNER_JOBS, recording_on_job_opened},
 };
 
 const tfrt_node_part_t tfrt_recording_part = {

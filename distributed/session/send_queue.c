@@ -33,7 +33,7 @@ void tfrt_send_memory_deinitialize(tfrt_send_memory_t* memory) {
 }
 
 // A new block with room for |size| bytes is the current one; false when memory is out.
-static bool tfrt_send_memory_grow(tfrt_send_memory_t* memory, size_t size) {
+static bool send_memory_grow(tfrt_send_memory_t* memory, size_t size) {
   size_t least = TFRT_SEND_BLOCK_SIZE > sizeof(tfrt_send_block_t)
                      ? TFRT_SEND_BLOCK_SIZE - sizeof(tfrt_send_block_t)
                      : 0;
@@ -55,7 +55,7 @@ void* tfrt_send_memory_take(tfrt_send_memory_t* memory, size_t size,
   size = (size + 15) & ~(size_t)15;
   tfrt_send_block_t* block = memory->current;
   if (TFRT_UNLIKELY(!block || block->size - block->used < size)) {
-    if (!tfrt_send_memory_grow(memory, size)) return NULL;
+    if (!send_memory_grow(memory, size)) return NULL;
     block = memory->current;
   }
   void* piece = block->bytes + block->used;

@@ -100,11 +100,11 @@ struct tfrt_action_batch_s {
   tfrt_action_t actions[];
 };
 
-static size_t tfrt_action_batch_size(size_t capacity) {
+static size_t action_batch_size(size_t capacity) {
   return sizeof(tfrt_action_batch_t) + capacity * sizeof(tfrt_action_t);
 }
 
-static void tfrt_action_run_wait(const tfrt_action_t* action) {
+static void action_run_wait(const tfrt_action_t* action) {
   switch (action->wait) {
     case TFRT_ACTION_AND_THEN:
       tfrt_async_value_and_then(action->value, action->task);
@@ -118,7 +118,7 @@ static void tfrt_action_run_wait(const tfrt_action_t* action) {
   }
 }
 
-static void tfrt_action_run(const tfrt_action_t* action) {
+static void action_run(const tfrt_action_t* action) {
   switch (action->kind) {
     case TFRT_ACTION_FORWARD:
       tfrt_indirect_value_forward_take((tfrt_indirect_value_t*)action->value, action->target);
@@ -133,7 +133,7 @@ static void tfrt_action_run(const tfrt_action_t* action) {
       tfrt_async_value_release(action->value);
       break;
     case TFRT_ACTION_WAIT:
-      tfrt_action_run_wait(action);
+      action_run_wait(action);
       break;
     case TFRT_ACTION_CALL:
       action->run(action->argument);
@@ -143,22 +143,22 @@ static void tfrt_action_run(const tfrt_action_t* action) {
 
 // Carries out the actions of |batch| (NULL: nothing) and of the batches behind it, and frees these.
 // New actions that this causes are queued behind. The queue may be gone when this returns.
-static void tfrt_action_batch_run(tfrt_action_batch_t* batch) {
+static void action_batch_run(tfrt_action_batch_t* batch) {
   while (batch) {
-    for (size_t i = 0; i < batch->count; ++i) tfrt_action_run(&batch->actions[i]);
+    for (size_t i = 0; i < batch->count; ++i) action_run(&batch->actions[i]);
     tfrt_action_batch_t* next = batch->next;
-    tfrt_allocator_free(batch->allocator, batch, tfrt_action_batch_size(batch->capacity));
+    tfrt_allocator_free(batch->allocator, batch, action_batch_size(batch->capacity));
     batch = next;
   }
 }
 
-static void tfrt_action_batch_run_task(tfrt_task_t* task) {
-  tfrt_action_batch_run(TFRT_CONTAINER_OF(task, tfrt_action_batch_t, task));
+static void action_batch_run_task(tfrt_task_t* task) {
+  action_batch_run(TFRT_CONTAINER_OF(task, tfrt_action_batch_t, task));
 }
 
 // Whether this thread carries out |batch|, and no task of |work_queue| does.
-static bool tfrt_action_batch_is_run_here(const tfrt_action_batch_t* batch,
-                                          const tfrt_work_queue_t* work_queue) {
+static bool action_batch_is_run_here(const tfrt_action_batch_t* batch,
+                                     const tfrt_work_queue_t* work_queue) {
   bool only_releases = true;
   for (const tfrt_action_batch_t* b = batch; b; b = b->next) only_releases &= b->only_releases;
   return !work_queue || only_releases || tfrt_work_queue_is_in_worker_thread(work_queue);
@@ -166,11 +166,11 @@ static bool tfrt_action_batch_is_run_here(const tfrt_action_batch_t* batch,
 
 // Copies the actions of |queue| to |few| if this thread carries them out and they are few; returns
 // how many. A reader's task carries out few of them itself, but what is written comes before many.
-static size_t tfrt_action_queue_take_few(tfrt_action_queue_t* queue, tfrt_action_t* few) {
+static size_t action_queue_take_few(tfrt_action_queue_t* queue, tfrt_action_t* few) {
   tfrt_action_batch_t* batch = queue->batch;
   if (!batch || queue->first_closed || batch->count > TFRT_ACTION_QUEUE_FEW) return 0;
   bool is_run_here =
-      tfrt_reader_pair_is_in_task() || tfrt_action_batch_is_run_here(batch, queue->work_queue);
+      tfrt_reader_pair_is_in_task() || action_batch_is_run_here(batch, queue->work_queue);
   if (!is_run_here) return 0;
   size_t count = batch->count;
   memcpy(few, batch->actions, count * sizeof(*few));
@@ -180,7 +180,7 @@ static size_t tfrt_action_queue_take_few(tfrt_action_queue_t* queue, tfrt_action
 }
 
 // Puts the batch of |queue|, to which nothing is added any more, behind those before it.
-static void tfrt_action_queue_close_batch(tfrt_action_queue_t* queue) {
+static void action_queue_close_batch(tfrt_action_queue_t* queue) {
   if (queue->first_closed) {
     queue->last_closed->next = queue->batch;
   } else {
@@ -191,8 +191,8 @@ static void tfrt_action_queue_close_batch(tfrt_action_queue_t* queue) {
 }
 
 // The first batch of |queue|, which has them no more, or NULL if nothing is in it.
-static tfrt_action_batch_t* tfrt_action_queue_take_batch(tfrt_action_queue_t* queue) {
-  if (queue->batch && queue->batch->count > 0) tfrt_action_queue_close_batch(queue);
+static tfrt_action_batch_t* action_queue_take_batch(tfrt_action_queue_t* queue) {
+  if (queue->batch && queue->batch->count > 0) action_queue_close_batch(queue);
   tfrt_action_batch_t* first = queue->first_closed;
   if (!first) return NULL;
   const size_t count = first->count;
@@ -206,25 +206,25 @@ static tfrt_action_batch_t* tfrt_action_queue_take_batch(tfrt_action_queue_t* qu
 
 // Takes all actions out and carries them out, or hands them over. The queue may be gone when the
 // last of them has run.
-static void tfrt_action_queue_run(tfrt_task_t* task) {
+static void action_queue_run(tfrt_task_t* task) {
   tfrt_action_queue_t* queue = TFRT_CONTAINER_OF(task, tfrt_action_queue_t, task);
   tfrt_action_t few[TFRT_ACTION_QUEUE_FEW];
   tfrt_node_lock_lock(queue->lock);
   tfrt_work_queue_t* work_queue = queue->work_queue;
   tfrt_action_batch_t* urgent = queue->urgent;
-  size_t few_count = tfrt_action_queue_take_few(queue, few);
-  tfrt_action_batch_t* batch = tfrt_action_queue_take_batch(queue);
+  size_t few_count = action_queue_take_few(queue, few);
+  tfrt_action_batch_t* batch = action_queue_take_batch(queue);
   queue->urgent = NULL;
   queue->scheduled = false;
   tfrt_node_lock_unlock_and_run(queue->lock);
-  tfrt_action_batch_run(urgent);
-  for (size_t i = 0; i < few_count; ++i) tfrt_action_run(&few[i]);
+  action_batch_run(urgent);
+  for (size_t i = 0; i < few_count; ++i) action_run(&few[i]);
   if (!batch) return;
-  if (tfrt_action_batch_is_run_here(batch, work_queue)) {
-    tfrt_action_batch_run(batch);
+  if (action_batch_is_run_here(batch, work_queue)) {
+    action_batch_run(batch);
     return;
   }
-  tfrt_task_initialize(&batch->task, tfrt_action_batch_run_task);
+  tfrt_task_initialize(&batch->task, action_batch_run_task);
   tfrt_reader_pair_offer(work_queue, &batch->task, TFRT_READER_PAIR_BEHIND);
 }
 
@@ -235,7 +235,7 @@ void tfrt_action_queue_initialize(tfrt_action_queue_t* queue, tfrt_node_lock_t* 
   queue->allocator = allocator;
   queue->work_queue = work_queue;
   queue->usual_capacity = TFRT_ACTION_QUEUE_LEAST;
-  tfrt_task_initialize(&queue->task, tfrt_action_queue_run);
+  tfrt_task_initialize(&queue->task, action_queue_run);
 }
 
 void tfrt_action_queue_deinitialize(tfrt_action_queue_t* queue) {
@@ -243,21 +243,21 @@ void tfrt_action_queue_deinitialize(tfrt_action_queue_t* queue) {
   tfrt_action_batch_t* batches[] = {queue->batch, queue->spare};
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(batches); ++i) {
     if (!batches[i]) continue;
-    tfrt_allocator_free(queue->allocator, batches[i], tfrt_action_batch_size(batches[i]->capacity));
+    tfrt_allocator_free(queue->allocator, batches[i], action_batch_size(batches[i]->capacity));
   }
   queue->batch = queue->spare = NULL;
 }
 
 // Makes room for one more action in |*batch|; NULL is an empty one, made with room for |least|.
 // False when memory is out.
-static bool tfrt_action_batch_reserve(tfrt_action_batch_t** batch, size_t least,
-                                      tfrt_allocator_t allocator) {
+static bool action_batch_reserve(tfrt_action_batch_t** batch, size_t least,
+                                 tfrt_allocator_t allocator) {
   tfrt_action_batch_t* old = *batch;
   if (old && old->count < old->capacity) return true;
   size_t capacity = old ? 2 * old->capacity : least;
-  size_t old_size = old ? tfrt_action_batch_size(old->capacity) : 0;
+  size_t old_size = old ? action_batch_size(old->capacity) : 0;
   tfrt_action_batch_t* grown =
-      tfrt_allocator_reallocate(allocator, old, old_size, tfrt_action_batch_size(capacity));
+      tfrt_allocator_reallocate(allocator, old, old_size, action_batch_size(capacity));
   if (!grown) return false;
   if (!old) *grown = (tfrt_action_batch_t){.allocator = allocator, .only_releases = true};
   grown->capacity = capacity;
@@ -267,23 +267,23 @@ static bool tfrt_action_batch_reserve(tfrt_action_batch_t** batch, size_t least,
 
 // The same for |*batch| of |queue|, with the spare batch instead if memory is out. An action that
 // should be done at once is then added to the others.
-static bool tfrt_action_queue_reserve(tfrt_action_queue_t* queue, tfrt_action_batch_t*** batch) {
+static bool action_queue_reserve(tfrt_action_queue_t* queue, tfrt_action_batch_t*** batch) {
   if (!queue->spare) {
-    (void)tfrt_action_batch_reserve(&queue->spare, TFRT_ACTION_QUEUE_SPARE, queue->allocator);
+    (void)action_batch_reserve(&queue->spare, TFRT_ACTION_QUEUE_SPARE, queue->allocator);
   }
-  if (tfrt_action_batch_reserve(*batch, queue->usual_capacity, queue->allocator)) return true;
+  if (action_batch_reserve(*batch, queue->usual_capacity, queue->allocator)) return true;
   *batch = &queue->batch;
   if (queue->batch && queue->batch->count < queue->batch->capacity) return true;
   if (!queue->spare) return false;
-  if (queue->batch) tfrt_action_queue_close_batch(queue);
+  if (queue->batch) action_queue_close_batch(queue);
   queue->batch = queue->spare;
   queue->spare = NULL;
   return true;
 }
 
-static void tfrt_action_queue_add_to(tfrt_action_queue_t* queue, tfrt_action_batch_t** batch,
-                                     const tfrt_action_t* action) {
-  if (!tfrt_action_queue_reserve(queue, &batch)) {
+static void action_queue_add_to(tfrt_action_queue_t* queue, tfrt_action_batch_t** batch,
+                                const tfrt_action_t* action) {
+  if (!action_queue_reserve(queue, &batch)) {
     tfrt_log(TFRT_LOG_ERROR, NULL,
              "out of memory while forwarding a value; its waiters stay pending");
     return;
@@ -295,54 +295,53 @@ static void tfrt_action_queue_add_to(tfrt_action_queue_t* queue, tfrt_action_bat
   tfrt_node_lock_defer(queue->lock, &queue->task);
 }
 
-static void tfrt_action_queue_add(tfrt_action_queue_t* queue, const tfrt_action_t* action) {
+static void action_queue_add(tfrt_action_queue_t* queue, const tfrt_action_t* action) {
   bool is_full = queue->batch && queue->batch->count == TFRT_ACTION_QUEUE_MOST;
   if (is_full) {
-    tfrt_action_queue_close_batch(queue);
+    action_queue_close_batch(queue);
     queue->usual_capacity = TFRT_ACTION_QUEUE_MOST;
   }
-  tfrt_action_queue_add_to(queue, &queue->batch, action);
+  action_queue_add_to(queue, &queue->batch, action);
 }
 
 void tfrt_action_queue_forward_take(tfrt_action_queue_t* queue, tfrt_async_value_t* value,
                                     tfrt_async_value_t* target) {
-  tfrt_action_queue_add(
-      queue, &(tfrt_action_t){.kind = TFRT_ACTION_FORWARD, .value = value, .target = target});
+  action_queue_add(queue,
+                   &(tfrt_action_t){.kind = TFRT_ACTION_FORWARD, .value = value, .target = target});
 }
 
 void tfrt_action_queue_fail_take(tfrt_action_queue_t* queue, tfrt_async_value_t* value,
                                  tfrt_status_t status) {
-  tfrt_action_queue_add(
+  action_queue_add(
       queue, &(tfrt_action_t){
                  .kind = TFRT_ACTION_FAIL, .value = value, .status = tfrt_status_retain(status)});
 }
 
 void tfrt_action_queue_release(tfrt_action_queue_t* queue, tfrt_async_value_t* value) {
   if (!value) return;
-  tfrt_action_queue_add(queue, &(tfrt_action_t){.kind = TFRT_ACTION_RELEASE, .value = value});
+  action_queue_add(queue, &(tfrt_action_t){.kind = TFRT_ACTION_RELEASE, .value = value});
 }
 
 void tfrt_action_queue_wait(tfrt_action_queue_t* queue, tfrt_async_value_t* value,
                             tfrt_action_wait_t wait, tfrt_task_t* task) {
-  tfrt_action_queue_add(
+  action_queue_add(
       queue,
       &(tfrt_action_t){.kind = TFRT_ACTION_WAIT, .wait = wait, .value = value, .task = task});
 }
 
 void tfrt_action_queue_call(tfrt_action_queue_t* queue, tfrt_action_fn_t run, void* argument) {
-  tfrt_action_queue_add(
-      queue, &(tfrt_action_t){.kind = TFRT_ACTION_CALL, .run = run, .argument = argument});
+  action_queue_add(queue,
+                   &(tfrt_action_t){.kind = TFRT_ACTION_CALL, .run = run, .argument = argument});
 }
 
 void tfrt_action_queue_call_at_once(tfrt_action_queue_t* queue, tfrt_action_fn_t run,
                                     void* argument) {
-  tfrt_action_queue_add_to(
-      queue, &queue->urgent,
-      &(tfrt_action_t){.kind = TFRT_ACTION_CALL, .run = run, .argument = argument});
+  action_queue_add_to(queue, &queue->urgent,
+                      &(tfrt_action_t){.kind = TFRT_ACTION_CALL, .run = run, .argument = argument});
 }
 
-static void tfrt_action_run_demand(void* argument) { tfrt_async_value_demand(argument); }
+static void action_run_demand(void* argument) { tfrt_async_value_demand(argument); }
 
 void tfrt_action_queue_demand(tfrt_action_queue_t* queue, tfrt_async_value_t* value) {
-  tfrt_action_queue_call(queue, tfrt_action_run_demand, value);
+  tfrt_action_queue_call(queue, action_run_demand, value);
 }

@@ -2,8 +2,8 @@
 #include "distributed/threads/progress.h"
 
 // The record of the thread in |in|, if that is still in the kernel of the last look; else NULL.
-static const tfrt_progress_thread_t* tfrt_progress_find(const tfrt_progress_t* progress,
-                                                        const tfrt_running_kernel_thread_t* in) {
+static const tfrt_progress_thread_t* progress_find(const tfrt_progress_t* progress,
+                                                   const tfrt_running_kernel_thread_t* in) {
   for (size_t i = 0; i < progress->count; ++i) {
     const tfrt_running_kernel_thread_t* seen = &progress->threads[i].in;
     if (seen->thread != in->thread) continue;
@@ -17,7 +17,7 @@ void tfrt_progress_note(tfrt_progress_t* progress, const tfrt_running_kernel_thr
   tfrt_progress_thread_t now[TFRT_PROGRESS_MAX_THREADS];
   if (count > TFRT_PROGRESS_MAX_THREADS) count = TFRT_PROGRESS_MAX_THREADS;
   for (size_t i = 0; i < count; ++i) {
-    const tfrt_progress_thread_t* before = tfrt_progress_find(progress, &threads[i]);
+    const tfrt_progress_thread_t* before = progress_find(progress, &threads[i]);
     now[i] = before ? *before : (tfrt_progress_thread_t){.since_ns = now_ns};
     now[i].in = threads[i];
   }

@@ -7,7 +7,7 @@
 #include "distributed/value/object_table.h"
 #include "host_runtime/async/builtin_types.h"
 
-static uint64_t tfrt_job_budget_smaller(uint64_t asked, uint64_t own) {
+static uint64_t job_budget_smaller(uint64_t asked, uint64_t own) {
   if (asked == 0 || own == 0) return asked + own;
   return asked < own ? asked : own;
 }
@@ -16,15 +16,15 @@ void tfrt_job_budget_initialize(tfrt_job_t* job, const tfrt_wire_job_budgets_t* 
   job->usage.limits = job->node->options.job_limits;
   if (!asked) return;
   tfrt_job_limits_t* limits = &job->usage.limits;
-  limits->memory_bytes = tfrt_job_budget_smaller(asked->memory_bytes, limits->memory_bytes);
-  limits->objects = (uint32_t)tfrt_job_budget_smaller(asked->objects, limits->objects);
-  limits->calls = (uint32_t)tfrt_job_budget_smaller(asked->calls, limits->calls);
-  limits->requests = (uint32_t)tfrt_job_budget_smaller(asked->requests, limits->requests);
+  limits->memory_bytes = job_budget_smaller(asked->memory_bytes, limits->memory_bytes);
+  limits->objects = (uint32_t)job_budget_smaller(asked->objects, limits->objects);
+  limits->calls = (uint32_t)job_budget_smaller(asked->calls, limits->calls);
+  limits->requests = (uint32_t)job_budget_smaller(asked->requests, limits->requests);
 }
 
 // The error for |limit| of |what|; |own| is the host's own limit, and |flag| raises it.
-static tfrt_status_t tfrt_job_budget_error(const tfrt_job_t* job, uint64_t limit, uint64_t own,
-                                           const char* what, const char* flag) {
+static tfrt_status_t job_budget_error(const tfrt_job_t* job, uint64_t limit, uint64_t own,
+                                      const char* what, const char* flag) {
   if (own == limit) {
     return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED,
                               "the job would have more than %" PRIu64
@@ -39,7 +39,7 @@ static tfrt_status_t tfrt_job_budget_error(const tfrt_job_t* job, uint64_t limit
                             limit, what, job->rank);
 }
 
-static uint64_t tfrt_job_budget_count_objects(const tfrt_job_t* job) {
+static uint64_t job_budget_count_objects(const tfrt_job_t* job) {
   uint64_t count = job->usage.objects;
   const tfrt_list_link_t* head = &job->remote_values;
   for (const tfrt_list_link_t* link = head->next; link != head; link = link->next) ++count;
@@ -47,68 +47,68 @@ static uint64_t tfrt_job_budget_count_objects(const tfrt_job_t* job) {
 }
 
 // The memory of calls and payloads of |job|.
-static uint64_t tfrt_job_budget_used_bytes(const tfrt_job_t* job) {
+static uint64_t job_budget_used_bytes(const tfrt_job_t* job) {
   const tfrt_job_usage_t* usage = &job->usage;
   return ((uint64_t)usage->calls + usage->made) * TFRT_JOB_BUDGET_CALL_BYTES + usage->payload_bytes;
 }
 
 // OK if |size| bytes more fit.
-static tfrt_status_t tfrt_job_budget_check_memory(const tfrt_job_t* job, uint64_t size) {
+static tfrt_status_t job_budget_check_memory(const tfrt_job_t* job, uint64_t size) {
   uint64_t limit = job->usage.limits.memory_bytes;
   if (limit == 0) return NULL;
-  uint64_t used = tfrt_job_budget_used_bytes(job);
+  uint64_t used = job_budget_used_bytes(job);
   if (size <= limit && used <= limit - size) return NULL;
-  return tfrt_job_budget_error(job, limit, job->node->options.job_limits.memory_bytes,
-                               "bytes of calls and of values of others", "job-memory");
+  return job_budget_error(job, limit, job->node->options.job_limits.memory_bytes,
+                          "bytes of calls and of values of others", "job-memory");
 }
 
-static tfrt_status_t tfrt_job_budget_check_call(const tfrt_job_t* job, uint64_t result_count) {
+static tfrt_status_t job_budget_check_call(const tfrt_job_t* job, uint64_t result_count) {
   const tfrt_node_t* node = job->node;
   const tfrt_job_limits_t* own = &node->options.job_limits;
   uint32_t limit = job->usage.limits.calls;
   if (limit > 0 && job->usage.calls >= limit) {
-    return tfrt_job_budget_error(job, limit, own->calls, "calls at once", "job-calls");
+    return job_budget_error(job, limit, own->calls, "calls at once", "job-calls");
   }
-  TFRT_RETURN_IF_ERROR(tfrt_job_budget_check_memory(job, TFRT_JOB_BUDGET_CALL_BYTES));
+  TFRT_RETURN_IF_ERROR(job_budget_check_memory(job, TFRT_JOB_BUDGET_CALL_BYTES));
   limit = job->usage.limits.objects;
   if (limit == 0) return NULL;
   // Mostly all jobs together have no more than the limit, and nothing need be counted.
   uint64_t all = tfrt_object_table_count(node->objects) + node->counts.remote_values;
   if (all + result_count <= limit) return NULL;
-  if (tfrt_job_budget_count_objects(job) + result_count <= limit) return NULL;
-  return tfrt_job_budget_error(job, limit, own->objects, "values", "job-objects");
+  if (job_budget_count_objects(job) + result_count <= limit) return NULL;
+  return job_budget_error(job, limit, own->objects, "values", "job-objects");
 }
 
-static tfrt_status_t tfrt_job_budget_check_start(const tfrt_job_t* job) {
+static tfrt_status_t job_budget_check_start(const tfrt_job_t* job) {
   uint32_t limit = job->usage.limits.requests;
   uint32_t count = 0;
   const tfrt_list_link_t* head = &job->starts.list;
   for (const tfrt_list_link_t* link = head->next; link != head; link = link->next) ++count;
   if (limit == 0 || count < limit) return NULL;
-  return tfrt_job_budget_error(job, limit, job->node->options.job_limits.requests,
-                               "requests at once", "job-requests");
+  return job_budget_error(job, limit, job->node->options.job_limits.requests, "requests at once",
+                          "job-requests");
 }
 
-static tfrt_status_t tfrt_job_budget_check_made(const tfrt_job_t* job) {
+static tfrt_status_t job_budget_check_made(const tfrt_job_t* job) {
   uint32_t limit = job->usage.limits.made;
   if (limit > 0 && job->usage.made >= limit) {
-    return tfrt_job_budget_error(job, limit, job->node->options.job_limits.made,
-                                 "calls of other hosts under way", "job-calls");
+    return job_budget_error(job, limit, job->node->options.job_limits.made,
+                            "calls of other hosts under way", "job-calls");
   }
-  return tfrt_job_budget_check_memory(job, TFRT_JOB_BUDGET_CALL_BYTES);
+  return job_budget_check_memory(job, TFRT_JOB_BUDGET_CALL_BYTES);
 }
 
 tfrt_status_t tfrt_job_budget_check(const tfrt_job_t* job, tfrt_job_budget_kind_t kind,
                                     uint64_t amount) {
   switch (kind) {
     case TFRT_JOB_BUDGET_CALL:
-      return tfrt_job_budget_check_call(job, amount);
+      return job_budget_check_call(job, amount);
     case TFRT_JOB_BUDGET_START:
-      return tfrt_job_budget_check_start(job);
+      return job_budget_check_start(job);
     case TFRT_JOB_BUDGET_MADE:
-      return tfrt_job_budget_check_made(job);
+      return job_budget_check_made(job);
     default:
-      return tfrt_job_budget_check_memory(job, amount);
+      return job_budget_check_memory(job, amount);
   }
 }
 
@@ -120,14 +120,14 @@ void tfrt_job_budget_set_payload(tfrt_remote_value_t* value, uint64_t size) {
 // --- The pace of loops -----------------------------------------------------------
 
 // The most calls that |job| may make at once; 0: no limit.
-static uint64_t tfrt_job_budget_most_made(const tfrt_job_t* job) {
+static uint64_t job_budget_most_made(const tfrt_job_t* job) {
   uint64_t by_memory = job->usage.limits.memory_bytes / TFRT_JOB_BUDGET_CALL_BYTES;
   if (job->usage.limits.memory_bytes > 0 && by_memory == 0) by_memory = 1;
-  return tfrt_job_budget_smaller(job->usage.limits.made, by_memory);
+  return job_budget_smaller(job->usage.limits.made, by_memory);
 }
 
 // |job| has |pace| from now on. If that lets loops go on, those that wait do.
-static void tfrt_job_budget_set_pace(tfrt_job_t* job, tfrt_job_pace_t pace) {
+static void job_budget_set_pace(tfrt_job_t* job, tfrt_job_pace_t pace) {
   tfrt_job_usage_t* usage = &job->usage;
   usage->pace = pace;
   atomic_store_explicit(&job->router.is_crowded, pace == TFRT_JOB_PACE_CROWDED,
@@ -137,28 +137,28 @@ static void tfrt_job_budget_set_pace(tfrt_job_t* job, tfrt_job_pace_t pace) {
   usage->room = NULL;
 }
 
-static void tfrt_job_budget_begin_made(tfrt_job_t* job) {
-  uint64_t most = tfrt_job_budget_most_made(job);
+static void job_budget_begin_made(tfrt_job_t* job) {
+  uint64_t most = job_budget_most_made(job);
   ++job->usage.made;
   if (most == 0 || job->usage.pace != TFRT_JOB_PACE_FREE || job->usage.made <= most / 2) return;
   job->usage.moved_ns = job->node->tick_ns;
-  if (!tfrt_job_is_closed(job)) tfrt_job_budget_set_pace(job, TFRT_JOB_PACE_CROWDED);
+  if (!tfrt_job_is_closed(job)) job_budget_set_pace(job, TFRT_JOB_PACE_CROWDED);
 }
 
-static void tfrt_job_budget_end_made(tfrt_job_t* job) {
+static void job_budget_end_made(tfrt_job_t* job) {
   --job->usage.made;
   if (job->usage.pace == TFRT_JOB_PACE_FREE) return;
   job->usage.moved_ns = job->node->tick_ns;
-  if (job->usage.made <= tfrt_job_budget_most_made(job) / 4) {
-    tfrt_job_budget_set_pace(job, TFRT_JOB_PACE_FREE);
+  if (job->usage.made <= job_budget_most_made(job) / 4) {
+    job_budget_set_pace(job, TFRT_JOB_PACE_FREE);
   }
 }
 
 void tfrt_job_budget_count_made(tfrt_job_t* job, int change) {
   if (change > 0) {
-    tfrt_job_budget_begin_made(job);
+    job_budget_begin_made(job);
   } else {
-    tfrt_job_budget_end_made(job);
+    job_budget_end_made(job);
   }
 }
 
@@ -174,23 +174,23 @@ tfrt_async_value_t* tfrt_job_budget_room(tfrt_job_t* job) {
 }
 
 // Has loops go on that have waited for long.
-static void tfrt_job_budget_on_node_tick(const tfrt_owner_end_t* end) {
+static void job_budget_on_node_tick(const tfrt_owner_end_t* end) {
   tfrt_node_t* node = end->node;
   for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) {
     tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
     if (job->usage.pace != TFRT_JOB_PACE_CROWDED) continue;
     if (node->tick_ns - job->usage.moved_ns < TFRT_JOB_BUDGET_PATIENCE_NS) continue;
-    tfrt_job_budget_set_pace(job, TFRT_JOB_PACE_HASTY);
+    job_budget_set_pace(job, TFRT_JOB_PACE_HASTY);
   }
 }
 
-static void tfrt_job_budget_on_job_closed(const tfrt_owner_end_t* end) {
-  tfrt_job_budget_set_pace(end->job, TFRT_JOB_PACE_FREE);
+static void job_budget_on_job_closed(const tfrt_owner_end_t* end) {
+  job_budget_set_pace(end->job, TFRT_JOB_PACE_FREE);
 }
 
 static const tfrt_owner_rule_t tfrt_job_budget_rules[] = {
-    {TFRT_OWNER_NODE_TICK, TFRT_OWNER_CALLS, tfrt_job_budget_on_node_tick},
-    {TFRT_OWNER_JOB_CLOSED, TFRT_OWNER_CALLS, tfrt_job_budget_on_job_closed},
+    {TFRT_OWNER_NODE_TICK, TFRT_OWNER_CALLS, job_budget_on_node_tick},
+    {TFRT_OWNER_JOB_CLOSED, TFRT_OWNER_CALLS, job_budget_on_job_closed},
 };
 
 const tfrt_node_part_t tfrt_job_budget_part = {

@@ -19,18 +19,18 @@ typedef struct tfrt_failed_call_s {
 } tfrt_failed_call_t;
 
 // Call numbers are consecutive, so each is its own hash.
-static uint64_t tfrt_failed_call_hash(const void* key) { return *(const uint64_t*)key; }
+static uint64_t failed_call_hash(const void* key) { return *(const uint64_t*)key; }
 
-static bool tfrt_failed_call_equal(const tfrt_hash_node_t* node, const void* key) {
+static bool failed_call_equal(const tfrt_hash_node_t* node, const void* key) {
   return TFRT_CONTAINER_OF(node, tfrt_failed_call_t, by_number)->number == *(const uint64_t*)key;
 }
 
 static const tfrt_hash_table_vtable_t tfrt_failed_call_table_vtable = {
-    .hash = tfrt_failed_call_hash,
-    .equal = tfrt_failed_call_equal,
+    .hash = failed_call_hash,
+    .equal = failed_call_equal,
 };
 
-static void tfrt_failed_call_free(tfrt_failed_call_t* call) {
+static void failed_call_free(tfrt_failed_call_t* call) {
   tfrt_hash_table_remove(&call->peer->failed_calls, &call->by_number);
   tfrt_list_remove(&call->in_job);
   --call->job->failed.count;
@@ -39,7 +39,7 @@ static void tfrt_failed_call_free(tfrt_failed_call_t* call) {
 }
 
 // The number of failed calls that |job| may have here.
-static uint32_t tfrt_failed_call_room(const tfrt_job_t* job) {
+static uint32_t failed_call_room(const tfrt_job_t* job) {
   uint32_t objects = job->usage.limits.objects;
   return objects > 0 && objects < TFRT_FAILED_CALL_MAX_KEPT ? objects : TFRT_FAILED_CALL_MAX_KEPT;
 }
@@ -47,7 +47,7 @@ static uint32_t tfrt_failed_call_room(const tfrt_job_t* job) {
 void tfrt_object_name_add_failed_call(tfrt_peer_t* peer, tfrt_job_t* job, uint64_t number,
                                       uint32_t result_count, tfrt_status_t status) {
   if (result_count == 0) return;
-  bool has_room = job->failed.count < tfrt_failed_call_room(job);
+  bool has_room = job->failed.count < failed_call_room(job);
   tfrt_failed_call_t* call =
       has_room ? tfrt_allocator_allocate_zeroed(job->node->options.allocator, sizeof(*call)) : NULL;
   if (!call) {
@@ -65,8 +65,8 @@ void tfrt_object_name_add_failed_call(tfrt_peer_t* peer, tfrt_job_t* job, uint64
 }
 
 // The call |number| of |peer| in |job|, or NULL.
-static tfrt_failed_call_t* tfrt_failed_call_look_up(const tfrt_peer_t* peer, const tfrt_job_t* job,
-                                                    uint64_t number) {
+static tfrt_failed_call_t* failed_call_look_up(const tfrt_peer_t* peer, const tfrt_job_t* job,
+                                               uint64_t number) {
   tfrt_hash_node_t* node = tfrt_hash_table_find(&peer->failed_calls, &number);
   tfrt_failed_call_t* call = node ? TFRT_CONTAINER_OF(node, tfrt_failed_call_t, by_number) : NULL;
   return call && call->job == job ? call : NULL;
@@ -74,47 +74,46 @@ static tfrt_failed_call_t* tfrt_failed_call_look_up(const tfrt_peer_t* peer, con
 
 tfrt_status_t tfrt_object_name_find_failed(tfrt_job_t* job, tfrt_wire_object_id_t id) {
   const tfrt_peer_t* peer = tfrt_peer_find(job->node, id.namer);
-  tfrt_failed_call_t* call = peer ? tfrt_failed_call_look_up(peer, job, id.number) : NULL;
+  tfrt_failed_call_t* call = peer ? failed_call_look_up(peer, job, id.number) : NULL;
   return call && id.index < call->result_count ? call->status : NULL;
 }
 
 // |peer| gives back |result_count| results of the call |number| that it has made in |job|. False if
 // that is no failed call.
-static bool tfrt_failed_call_release(tfrt_peer_t* peer, const tfrt_job_t* job, uint64_t number,
-                                     uint32_t result_count) {
+static bool failed_call_release(tfrt_peer_t* peer, const tfrt_job_t* job, uint64_t number,
+                                uint32_t result_count) {
   if (tfrt_hash_table_count(&peer->failed_calls) == 0) return false;
-  tfrt_failed_call_t* call = tfrt_failed_call_look_up(peer, job, number);
+  tfrt_failed_call_t* call = failed_call_look_up(peer, job, number);
   if (!call) return false;
   if (result_count < call->held_count) {
     call->held_count -= result_count;
   } else {
-    tfrt_failed_call_free(call);
+    failed_call_free(call);
   }
   return true;
 }
 
-static void tfrt_failed_call_drop_peer(tfrt_peer_t* peer, const tfrt_job_t* job) {
+static void failed_call_drop_peer(tfrt_peer_t* peer, const tfrt_job_t* job) {
   for (tfrt_hash_node_t* next = tfrt_hash_table_first(&peer->failed_calls); next;) {
     tfrt_failed_call_t* call = TFRT_CONTAINER_OF(next, tfrt_failed_call_t, by_number);
     next = tfrt_hash_table_next(&peer->failed_calls, next);
-    if (!job || call->job == job) tfrt_failed_call_free(call);
+    if (!job || call->job == job) failed_call_free(call);
   }
 }
 
-static void tfrt_failed_call_drop_job(tfrt_job_t* job) {
+static void failed_call_drop_job(tfrt_job_t* job) {
   while (!tfrt_list_is_empty(&job->failed.list)) {
-    tfrt_failed_call_free(TFRT_CONTAINER_OF(job->failed.list.next, tfrt_failed_call_t, in_job));
+    failed_call_free(TFRT_CONTAINER_OF(job->failed.list.next, tfrt_failed_call_t, in_job));
   }
 }
 
 // --- Names that are given back ----------------------------------------------
 
 // |peer| gives back those of |range| with |number|.
-static void tfrt_object_name_release_number(tfrt_peer_t* peer, const tfrt_job_t* job,
-                                            const tfrt_wire_object_range_t* range,
-                                            uint64_t number) {
+static void object_name_release_number(tfrt_peer_t* peer, const tfrt_job_t* job,
+                                       const tfrt_wire_object_range_t* range, uint64_t number) {
   bool is_own = range->namer == peer->incarnation;
-  if (is_own && tfrt_failed_call_release(peer, job, number, range->index_count)) return;
+  if (is_own && failed_call_release(peer, job, number, range->index_count)) return;
   for (uint32_t i = 0; i < range->index_count; ++i) {
     tfrt_wire_object_id_t id = {
         .namer = range->namer, .number = number, .index = range->first_index + i};
@@ -124,12 +123,12 @@ static void tfrt_object_name_release_number(tfrt_peer_t* peer, const tfrt_job_t*
 }
 
 // A Release came. Names that stand for nothing are passed over.
-static tfrt_status_t tfrt_object_name_on_release(const tfrt_incoming_frame_t* in) {
+static tfrt_status_t object_name_on_release(const tfrt_incoming_frame_t* in) {
   const tfrt_wire_release_t* release = &in->body->release;
   for (size_t r = 0; r < release->range_count && in->job; ++r) {
     const tfrt_wire_object_range_t* range = &release->ranges[r];
     for (uint32_t n = 0; n < range->number_count; ++n) {
-      tfrt_object_name_release_number(in->peer, in->job, range, range->first_number + n);
+      object_name_release_number(in->peer, in->job, range, range->first_number + n);
     }
   }
   return NULL;
@@ -140,7 +139,7 @@ static tfrt_status_t tfrt_object_name_on_release(const tfrt_incoming_frame_t* in
 // The error (+1) for a result that |namer|, its caller, should have kept alive here for the
 // requester, but released. A host does so after it has lost another host, from which the requester
 // still hears; a client may have released the result too early.
-static tfrt_status_t tfrt_object_name_let_go(const tfrt_job_t* job, uint64_t namer) {
+static tfrt_status_t object_name_let_go(const tfrt_job_t* job, uint64_t namer) {
   uint32_t rank = tfrt_job_rank_of(job, namer);
   if (rank == TFRT_WIRE_NO_RANK) {
     return tfrt_status_create(TFRT_STATUS_NOT_FOUND,
@@ -160,7 +159,7 @@ static tfrt_status_t tfrt_object_name_let_go(const tfrt_job_t* job, uint64_t nam
 }
 
 // The error (+1) for an export of this host that is wanted and gone.
-static tfrt_status_t tfrt_object_name_released(const tfrt_job_t* job) {
+static tfrt_status_t object_name_released(const tfrt_job_t* job) {
   uint32_t lost = 0;
   while (lost < job->view.member_count && !job->view.members[lost].death) ++lost;
   char message[160 + TFRT_TRANSPORT_ADDRESS_SIZE];
@@ -184,7 +183,7 @@ static tfrt_status_t tfrt_object_name_released(const tfrt_job_t* job) {
 tfrt_status_t tfrt_object_name_judge(tfrt_job_t* job, tfrt_wire_object_id_t id,
                                      tfrt_peer_t** out_namer) {
   *out_namer = NULL;
-  if (id.namer == job->node->incarnation) return tfrt_object_name_released(job);
+  if (id.namer == job->node->incarnation) return object_name_released(job);
   TFRT_RETURN_IF_ERROR(tfrt_job_reach(job, id.namer, out_namer));
   if (id.number > (*out_namer)->watermark) return NULL;
   *out_namer = NULL;
@@ -195,32 +194,32 @@ tfrt_status_t tfrt_object_name_judge(tfrt_job_t* job, tfrt_wire_object_id_t id,
         "of the job have failed before they ran on host %u",
         job->rank);
   }
-  return tfrt_object_name_let_go(job, id.namer);
+  return object_name_let_go(job, id.namer);
 }
 
 // --- Owners -----------------------------------------------------------------
 
-static void tfrt_failed_call_on_peer_made(const tfrt_owner_end_t* end) {
+static void failed_call_on_peer_made(const tfrt_owner_end_t* end) {
   tfrt_hash_table_initialize(&end->peer->failed_calls, &tfrt_failed_call_table_vtable,
                              end->node->options.allocator);
 }
 
-static void tfrt_failed_call_on_peer_lost(const tfrt_owner_end_t* end) {
-  tfrt_failed_call_drop_peer(end->peer, end->job);
+static void failed_call_on_peer_lost(const tfrt_owner_end_t* end) {
+  failed_call_drop_peer(end->peer, end->job);
 }
 
-static void tfrt_failed_call_on_job_finished(const tfrt_owner_end_t* end) {
-  tfrt_failed_call_drop_job(end->job);
+static void failed_call_on_job_finished(const tfrt_owner_end_t* end) {
+  failed_call_drop_job(end->job);
 }
 
 static const tfrt_owner_rule_t tfrt_object_name_rules[] = {
-    {TFRT_OWNER_PEER_MADE, TFRT_OWNER_HOLDS, tfrt_failed_call_on_peer_made},
-    {TFRT_OWNER_PEER_LOST, TFRT_OWNER_HOLDS, tfrt_failed_call_on_peer_lost},
-    {TFRT_OWNER_JOB_FINISHED, TFRT_OWNER_OBJECTS, tfrt_failed_call_on_job_finished},
+    {TFRT_OWNER_PEER_MADE, TFRT_OWNER_HOLDS, failed_call_on_peer_made},
+    {TFRT_OWNER_PEER_LOST, TFRT_OWNER_HOLDS, failed_call_on_peer_lost},
+    {TFRT_OWNER_JOB_FINISHED, TFRT_OWNER_OBJECTS, failed_call_on_job_finished},
 };
 
 static const tfrt_frame_handler_t tfrt_object_name_handlers[] = {
-    {TFRT_WIRE_FRAME_RELEASE, tfrt_object_name_on_release},
+    {TFRT_WIRE_FRAME_RELEASE, object_name_on_release},
 };
 
 const tfrt_node_part_t tfrt_object_name_part = {

@@ -10,8 +10,7 @@
 // --- Kept values ------------------------------------------------------------
 
 // True if |value| is one of |values|.
-static bool tfrt_kept_values_has(const tfrt_kept_values_t* values,
-                                 const tfrt_async_value_t* value) {
+static bool kept_values_has(const tfrt_kept_values_t* values, const tfrt_async_value_t* value) {
   for (; values; values = values->others) {
     if (values->value == value) return true;
   }
@@ -19,9 +18,9 @@ static bool tfrt_kept_values_has(const tfrt_kept_values_t* values,
 }
 
 // Adds |value| (+0), which may be there already. False when memory is out.
-static bool tfrt_kept_values_add(tfrt_kept_values_t* values, tfrt_async_value_t* value,
-                                 tfrt_allocator_t allocator) {
-  if (tfrt_kept_values_has(values, value)) return true;
+static bool kept_values_add(tfrt_kept_values_t* values, tfrt_async_value_t* value,
+                            tfrt_allocator_t allocator) {
+  if (kept_values_has(values, value)) return true;
   if (values->value) {
     tfrt_kept_values_t* other = tfrt_allocator_allocate(allocator, sizeof(*other));
     if (!other) return false;
@@ -33,8 +32,8 @@ static bool tfrt_kept_values_add(tfrt_kept_values_t* values, tfrt_async_value_t*
 }
 
 // Releases all by way of |actions|: |values| is empty then.
-static void tfrt_kept_values_clear(tfrt_kept_values_t* values, tfrt_action_queue_t* actions,
-                                   tfrt_allocator_t allocator) {
+static void kept_values_clear(tfrt_kept_values_t* values, tfrt_action_queue_t* actions,
+                              tfrt_allocator_t allocator) {
   tfrt_action_queue_release(actions, values->value);
   while (values->others) {
     tfrt_kept_values_t* other = values->others;
@@ -49,19 +48,19 @@ static void tfrt_kept_values_clear(tfrt_kept_values_t* values, tfrt_action_queue
 
 // Namers are random and their numbers consecutive. Consecutive names get neighbouring chains, and
 // names of one number are spread.
-static uint64_t tfrt_object_table_hash(const void* key) {
+static uint64_t object_table_hash(const void* key) {
   const tfrt_wire_object_id_t* id = key;
   return id->namer + id->number + id->index * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-static bool tfrt_object_table_equal(const tfrt_hash_node_t* node, const void* key) {
+static bool object_table_equal(const tfrt_hash_node_t* node, const void* key) {
   return tfrt_wire_object_id_equal(TFRT_CONTAINER_OF(node, tfrt_object_t, by_id)->id,
                                    *(const tfrt_wire_object_id_t*)key);
 }
 
 static const tfrt_hash_table_vtable_t tfrt_object_table_vtable = {
-    .hash = tfrt_object_table_hash,
-    .equal = tfrt_object_table_equal,
+    .hash = object_table_hash,
+    .equal = object_table_equal,
 };
 
 void tfrt_object_table_initialize(tfrt_object_table_t* table, uint64_t incarnation,
@@ -76,14 +75,14 @@ void tfrt_object_table_initialize(tfrt_object_table_t* table, uint64_t incarnati
   tfrt_hash_table_initialize(&table->by_id, &tfrt_object_table_vtable, allocator);
 }
 
-static tfrt_object_holder_t* tfrt_object_allocate_holder(tfrt_object_table_t* table,
-                                                         tfrt_object_t* object) {
+static tfrt_object_holder_t* object_allocate_holder(tfrt_object_table_t* table,
+                                                    tfrt_object_t* object) {
   if (object->first_holder.count == 0) return &object->first_holder;
   return tfrt_allocator_allocate(table->allocator, sizeof(tfrt_object_holder_t));
 }
 
-static void tfrt_object_free_holder(tfrt_object_table_t* table, tfrt_object_t* object,
-                                    tfrt_object_holder_t* holder) {
+static void object_free_holder(tfrt_object_table_t* table, tfrt_object_t* object,
+                               tfrt_object_holder_t* holder) {
   if (holder == &object->first_holder) {
     holder->count = 0;
   } else {
@@ -91,19 +90,19 @@ static void tfrt_object_free_holder(tfrt_object_table_t* table, tfrt_object_t* o
   }
 }
 
-static void tfrt_object_free_holders(tfrt_object_table_t* table, tfrt_object_t* object) {
+static void object_free_holders(tfrt_object_table_t* table, tfrt_object_t* object) {
   while (object->holders) {
     tfrt_object_holder_t* next = object->holders->next;
-    tfrt_object_free_holder(table, object, object->holders);
+    object_free_holder(table, object, object->holders);
     object->holders = next;
   }
 }
 
-static size_t tfrt_object_elements_size(uint32_t count) {
+static size_t object_elements_size(uint32_t count) {
   return sizeof(tfrt_object_elements_t) + count * sizeof(tfrt_object_element_t);
 }
 
-static void tfrt_object_free(tfrt_object_table_t* table, tfrt_object_t* object) {
+static void object_free(tfrt_object_table_t* table, tfrt_object_t* object) {
   tfrt_hash_table_remove(&table->by_id, &object->by_id);
   tfrt_list_remove(&object->in_job);
   --object->job->usage.objects;
@@ -114,9 +113,9 @@ static void tfrt_object_free(tfrt_object_table_t* table, tfrt_object_t* object) 
   }
   if (!tfrt_list_is_empty(&object->waiting)) table->abandon(object);
   if (object->promise) object->promise->object = NULL;
-  tfrt_object_free_holders(table, object);
+  object_free_holders(table, object);
   tfrt_action_queue_release(table->actions, object->value);
-  tfrt_kept_values_clear(&object->kept, table->actions, table->allocator);
+  kept_values_clear(&object->kept, table->actions, table->allocator);
   if (object->program) tfrt_cached_program_release(object->program);
   tfrt_allocator_free(table->allocator, object, sizeof(*object));
 }
@@ -134,16 +133,16 @@ bool tfrt_object_table_keep(tfrt_object_table_t* table, tfrt_object_t* object, u
   if (!object) return true;
   tfrt_kept_values_t* kept =
       element == TFRT_OBJECT_WHOLE ? &object->kept : &object->elements->items[element].kept;
-  return tfrt_kept_values_add(kept, remote, table->allocator);
+  return kept_values_add(kept, remote, table->allocator);
 }
 
 bool tfrt_object_table_keeps(const tfrt_object_table_t* table, const tfrt_async_value_t* remote) {
   for (tfrt_hash_node_t* node = tfrt_hash_table_first(&table->by_id); node;
        node = tfrt_hash_table_next(&table->by_id, node)) {
     const tfrt_object_t* object = TFRT_CONTAINER_OF(node, tfrt_object_t, by_id);
-    if (tfrt_kept_values_has(&object->kept, remote)) return true;
+    if (kept_values_has(&object->kept, remote)) return true;
     for (uint32_t i = 0; object->elements && i < object->elements->count; ++i) {
-      if (tfrt_kept_values_has(&object->elements->items[i].kept, remote)) return true;
+      if (kept_values_has(&object->elements->items[i].kept, remote)) return true;
     }
   }
   return false;
@@ -158,7 +157,7 @@ void tfrt_object_table_tell(tfrt_object_table_t* table, tfrt_object_t* object,
   object->value = tfrt_async_value_retain(value);
 }
 
-static void tfrt_object_table_untie(tfrt_object_promise_t* promise) {
+static void object_table_untie(tfrt_object_promise_t* promise) {
   if (promise->object) promise->object->promise = NULL;
   promise->object = NULL;
 }
@@ -166,7 +165,7 @@ static void tfrt_object_table_untie(tfrt_object_promise_t* promise) {
 void tfrt_object_table_fulfil(tfrt_object_table_t* table, tfrt_object_promise_t* promise,
                               tfrt_async_value_t* value) {
   tfrt_object_t* object = promise->object;
-  tfrt_object_table_untie(promise);
+  object_table_untie(promise);
   if (promise->placeholder) {
     tfrt_action_queue_forward_take(table->actions,
                                    tfrt_async_value_retain(&promise->placeholder->base),
@@ -177,7 +176,7 @@ void tfrt_object_table_fulfil(tfrt_object_table_t* table, tfrt_object_promise_t*
 }
 
 void tfrt_object_table_break(tfrt_object_table_t* table, tfrt_object_promise_t* promise) {
-  tfrt_object_table_untie(promise);
+  object_table_untie(promise);
   if (!promise->placeholder) return;
   tfrt_action_queue_release(table->actions, &promise->placeholder->base);
   promise->placeholder = NULL;
@@ -192,31 +191,30 @@ tfrt_async_value_t* tfrt_object_table_value(tfrt_object_t* object) {
   return object->value;
 }
 
-static void tfrt_object_free_if_unused(tfrt_object_table_t* table, tfrt_object_t* object) {
-  if (!object->holders && object->loans == 0) tfrt_object_free(table, object);
+static void object_free_if_unused(tfrt_object_table_t* table, tfrt_object_t* object) {
+  if (!object->holders && object->loans == 0) object_free(table, object);
 }
 
 // The object |id| of any job, or NULL.
-static tfrt_object_t* tfrt_object_table_find_any(tfrt_object_table_t* table,
-                                                 tfrt_wire_object_id_t id) {
+static tfrt_object_t* object_table_find_any(tfrt_object_table_t* table, tfrt_wire_object_id_t id) {
   tfrt_hash_node_t* node = id.number != 0 ? tfrt_hash_table_find(&table->by_id, &id) : NULL;
   return node ? TFRT_CONTAINER_OF(node, tfrt_object_t, by_id) : NULL;
 }
 
 // Releases the elements of lists whose objects are gone, and those of lists among the elements.
-static void tfrt_object_table_end_elements(tfrt_object_table_t* table) {
+static void object_table_end_elements(tfrt_object_table_t* table) {
   for (tfrt_object_elements_t* elements; (elements = table->ended);) {
     table->ended = elements->next;
     for (uint32_t i = 0; i < elements->count; ++i) {
       tfrt_object_element_t* element = &elements->items[i];
-      tfrt_kept_values_clear(&element->kept, table->actions, table->allocator);
+      kept_values_clear(&element->kept, table->actions, table->allocator);
       // The end of a job may have freed the export first.
-      tfrt_object_t* exported = tfrt_object_table_find_any(table, element->exported);
+      tfrt_object_t* exported = object_table_find_any(table, element->exported);
       if (!exported) continue;
       --exported->loans;
-      tfrt_object_free_if_unused(table, exported);
+      object_free_if_unused(table, exported);
     }
-    tfrt_allocator_free(table->allocator, elements, tfrt_object_elements_size(elements->count));
+    tfrt_allocator_free(table->allocator, elements, object_elements_size(elements->count));
   }
 }
 
@@ -224,9 +222,9 @@ void tfrt_object_table_deinitialize(tfrt_object_table_t* table) {
   for (tfrt_hash_node_t* node = tfrt_hash_table_first(&table->by_id); node;) {
     tfrt_object_t* object = TFRT_CONTAINER_OF(node, tfrt_object_t, by_id);
     node = tfrt_hash_table_next(&table->by_id, node);
-    tfrt_object_free(table, object);
+    object_free(table, object);
   }
-  tfrt_object_table_end_elements(table);
+  object_table_end_elements(table);
   tfrt_hash_table_deinitialize(&table->by_id);
 }
 
@@ -239,8 +237,8 @@ tfrt_object_t* tfrt_object_table_find(tfrt_object_table_t* table, tfrt_wire_obje
 }
 
 // Adds an object without holder or loan; NULL when memory is out.
-static tfrt_object_t* tfrt_object_table_add(tfrt_object_table_t* table, tfrt_wire_object_id_t id,
-                                            tfrt_job_t* job, tfrt_async_value_t* value) {
+static tfrt_object_t* object_table_add(tfrt_object_table_t* table, tfrt_wire_object_id_t id,
+                                       tfrt_job_t* job, tfrt_async_value_t* value) {
   tfrt_object_t* object = tfrt_allocator_allocate_zeroed(table->allocator, sizeof(*object));
   if (!object) return NULL;
   object->id = id;
@@ -260,7 +258,7 @@ tfrt_object_t* tfrt_object_table_add_slot(tfrt_object_table_t* table, tfrt_wire_
                                           uint64_t holder) {
   tfrt_object_t* object = NULL;
   if (!tfrt_hash_table_find(&table->by_id, &id)) {
-    object = tfrt_object_table_add(table, id, job, value);
+    object = object_table_add(table, id, job, value);
   }
   if (!object) {
     tfrt_action_queue_release(table->actions, value);
@@ -274,7 +272,7 @@ tfrt_object_t* tfrt_object_table_add_slot(tfrt_object_table_t* table, tfrt_wire_
 tfrt_object_t* tfrt_object_table_export(tfrt_object_table_t* table, tfrt_job_t* job,
                                         tfrt_async_value_t* value) {
   tfrt_wire_object_id_t id = {.namer = table->incarnation, .number = table->next_number};
-  tfrt_object_t* object = tfrt_object_table_add(table, id, job, value);
+  tfrt_object_t* object = object_table_add(table, id, job, value);
   if (!object) return NULL;
   ++table->next_number;
   tfrt_async_value_retain(value);
@@ -284,15 +282,14 @@ tfrt_object_t* tfrt_object_table_export(tfrt_object_table_t* table, tfrt_job_t* 
 
 void tfrt_object_table_end_loan(tfrt_object_table_t* table, tfrt_object_t* object) {
   --object->loans;
-  tfrt_object_free_if_unused(table, object);
-  tfrt_object_table_end_elements(table);
+  object_free_if_unused(table, object);
+  object_table_end_elements(table);
 }
 
 bool tfrt_object_table_add_elements(tfrt_object_table_t* table, tfrt_object_t* object,
                                     uint32_t count) {
   if (object->elements) return true;
-  object->elements =
-      tfrt_allocator_allocate_zeroed(table->allocator, tfrt_object_elements_size(count));
+  object->elements = tfrt_allocator_allocate_zeroed(table->allocator, object_elements_size(count));
   if (!object->elements) return false;
   object->elements->count = count;
   return true;
@@ -301,7 +298,7 @@ bool tfrt_object_table_add_elements(tfrt_object_table_t* table, tfrt_object_t* o
 tfrt_object_t* tfrt_object_table_lend_element(tfrt_object_table_t* table, tfrt_object_t* object,
                                               uint32_t index, tfrt_async_value_t* value) {
   tfrt_object_element_t* element = &object->elements->items[index];
-  tfrt_object_t* exported = tfrt_object_table_find_any(table, element->exported);
+  tfrt_object_t* exported = object_table_find_any(table, element->exported);
   if (exported) return exported;
   exported = tfrt_object_table_export(table, object->job, value);
   if (!exported) return NULL;
@@ -312,8 +309,8 @@ tfrt_object_t* tfrt_object_table_lend_element(tfrt_object_table_t* table, tfrt_o
 }
 
 // Ends up to |count| holds of |holder| on |object|; false if it has none.
-static bool tfrt_object_remove_holder(tfrt_object_table_t* table, tfrt_object_t* object,
-                                      uint64_t holder, uint32_t count) {
+static bool object_remove_holder(tfrt_object_table_t* table, tfrt_object_t* object, uint64_t holder,
+                                 uint32_t count) {
   for (tfrt_object_holder_t** link = &object->holders; *link; link = &(*link)->next) {
     tfrt_object_holder_t* found = *link;
     if (found->incarnation != holder) continue;
@@ -322,7 +319,7 @@ static bool tfrt_object_remove_holder(tfrt_object_table_t* table, tfrt_object_t*
       return true;
     }
     *link = found->next;
-    tfrt_object_free_holder(table, object, found);
+    object_free_holder(table, object, found);
     return true;
   }
   return false;
@@ -330,9 +327,9 @@ static bool tfrt_object_remove_holder(tfrt_object_table_t* table, tfrt_object_t*
 
 bool tfrt_object_table_end_hold(tfrt_object_table_t* table, tfrt_object_t* object,
                                 uint64_t holder) {
-  if (!tfrt_object_remove_holder(table, object, holder, 1)) return false;
-  tfrt_object_free_if_unused(table, object);
-  tfrt_object_table_end_elements(table);
+  if (!object_remove_holder(table, object, holder, 1)) return false;
+  object_free_if_unused(table, object);
+  object_table_end_elements(table);
   return true;
 }
 
@@ -342,7 +339,7 @@ bool tfrt_object_table_hold(tfrt_object_table_t* table, tfrt_object_t* object, u
     ++known->count;
     return true;
   }
-  tfrt_object_holder_t* added = tfrt_object_allocate_holder(table, object);
+  tfrt_object_holder_t* added = object_allocate_holder(table, object);
   if (!added) return false;
   *added = (tfrt_object_holder_t){.next = object->holders, .incarnation = holder, .count = 1};
   object->holders = added;
@@ -353,24 +350,24 @@ void tfrt_object_table_drop_holder(tfrt_object_table_t* table, uint64_t holder, 
   for (tfrt_list_link_t* link = job->usage.object_list.next; link != &job->usage.object_list;) {
     tfrt_object_t* object = TFRT_CONTAINER_OF(link, tfrt_object_t, in_job);
     link = link->next;
-    if (tfrt_object_remove_holder(table, object, holder, UINT32_MAX)) {
-      tfrt_object_free_if_unused(table, object);
+    if (object_remove_holder(table, object, holder, UINT32_MAX)) {
+      object_free_if_unused(table, object);
     }
   }
-  tfrt_object_table_end_elements(table);
+  object_table_end_elements(table);
 }
 
 void tfrt_object_table_drop_job(tfrt_object_table_t* table, tfrt_job_t* job) {
   while (!tfrt_list_is_empty(&job->usage.object_list)) {
-    tfrt_object_free(table, TFRT_CONTAINER_OF(job->usage.object_list.next, tfrt_object_t, in_job));
+    object_free(table, TFRT_CONTAINER_OF(job->usage.object_list.next, tfrt_object_t, in_job));
   }
-  tfrt_object_table_end_elements(table);
+  object_table_end_elements(table);
 }
 
 // --- Owners --------------------------------------------------------------------
 
 // Walks only the objects of jobs that the peer is in: other jobs may have very many.
-static void tfrt_object_table_on_peer_lost(const tfrt_owner_end_t* end) {
+static void object_table_on_peer_lost(const tfrt_owner_end_t* end) {
   tfrt_object_table_t* table = end->node->objects;
   const uint64_t incarnation = end->peer->incarnation;
   if (end->job) {
@@ -386,27 +383,27 @@ static void tfrt_object_table_on_peer_lost(const tfrt_owner_end_t* end) {
   }
 }
 
-static void tfrt_object_table_on_job_ended(const tfrt_owner_end_t* end) {
+static void object_table_on_job_ended(const tfrt_owner_end_t* end) {
   tfrt_object_table_drop_job(end->node->objects, end->job);
 }
 
-static void tfrt_object_table_on_node_made(const tfrt_owner_end_t* end) {
+static void object_table_on_node_made(const tfrt_owner_end_t* end) {
   tfrt_node_t* node = end->node;
   tfrt_object_table_initialize(node->objects, node->incarnation, NULL, &node->actions,
                                node->options.allocator);
 }
 
-static void tfrt_object_table_on_node_past(const tfrt_owner_end_t* end) {
+static void object_table_on_node_past(const tfrt_owner_end_t* end) {
   tfrt_object_table_deinitialize(end->node->objects);
 }
 
 static const tfrt_owner_rule_t tfrt_object_table_rules[] = {
-    {TFRT_OWNER_NODE_MADE, TFRT_OWNER_HOLDS, tfrt_object_table_on_node_made},
-    {TFRT_OWNER_NODE_PAST, TFRT_OWNER_OBJECTS, tfrt_object_table_on_node_past},
-    {TFRT_OWNER_PEER_LOST, TFRT_OWNER_HOLDS, tfrt_object_table_on_peer_lost},
-    {TFRT_OWNER_JOB_FINISHED, TFRT_OWNER_OBJECTS, tfrt_object_table_on_job_ended},
+    {TFRT_OWNER_NODE_MADE, TFRT_OWNER_HOLDS, object_table_on_node_made},
+    {TFRT_OWNER_NODE_PAST, TFRT_OWNER_OBJECTS, object_table_on_node_past},
+    {TFRT_OWNER_PEER_LOST, TFRT_OWNER_HOLDS, object_table_on_peer_lost},
+    {TFRT_OWNER_JOB_FINISHED, TFRT_OWNER_OBJECTS, object_table_on_job_ended},
     // Objects that were added after that.
-    {TFRT_OWNER_JOB_OVER, TFRT_OWNER_OBJECTS, tfrt_object_table_on_job_ended},
+    {TFRT_OWNER_JOB_OVER, TFRT_OWNER_OBJECTS, object_table_on_job_ended},
 };
 
 const tfrt_node_part_t tfrt_object_table_part = {

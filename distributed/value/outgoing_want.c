@@ -10,34 +10,31 @@
 
 // --- Questions --------------------------------------------------------------
 
-static uint64_t tfrt_outgoing_want_hash(const void* key) {
-  return tfrt_hash_u64(*(const uint64_t*)key);
-}
+static uint64_t outgoing_want_hash(const void* key) { return tfrt_hash_u64(*(const uint64_t*)key); }
 
-static bool tfrt_outgoing_want_equal(const tfrt_hash_node_t* node, const void* key) {
+static bool outgoing_want_equal(const tfrt_hash_node_t* node, const void* key) {
   return TFRT_CONTAINER_OF(node, tfrt_remote_value_t, question.by_want)->question.want ==
          *(const uint64_t*)key;
 }
 
 static const tfrt_hash_table_vtable_t tfrt_outgoing_want_table_vtable = {
-    .hash = tfrt_outgoing_want_hash,
-    .equal = tfrt_outgoing_want_equal,
+    .hash = outgoing_want_hash,
+    .equal = outgoing_want_equal,
 };
 
-static void tfrt_outgoing_want_initialize_table(tfrt_hash_table_t* table,
-                                                tfrt_allocator_t allocator) {
+static void outgoing_want_initialize_table(tfrt_hash_table_t* table, tfrt_allocator_t allocator) {
   tfrt_hash_table_initialize(table, &tfrt_outgoing_want_table_vtable, allocator);
 }
 
 // The value (+0) for which |want| is open at |peer|, or NULL.
-static tfrt_remote_value_t* tfrt_outgoing_want_find(tfrt_peer_t* peer, uint64_t want) {
+static tfrt_remote_value_t* outgoing_want_find(tfrt_peer_t* peer, uint64_t want) {
   tfrt_hash_node_t* node = tfrt_hash_table_find(&peer->wants, &want);
   return node ? TFRT_CONTAINER_OF(node, tfrt_remote_value_t, question.by_want) : NULL;
 }
 
 // The body of a question about |value|; |offset| bytes of the payload are here.
-static tfrt_wire_body_t tfrt_outgoing_want_body(const tfrt_remote_value_t* value,
-                                                tfrt_wire_want_level_t level, uint64_t offset) {
+static tfrt_wire_body_t outgoing_want_body(const tfrt_remote_value_t* value,
+                                           tfrt_wire_want_level_t level, uint64_t offset) {
   uint64_t window = tfrt_bulk_manager_window_size(value->node->bulk);
   return (tfrt_wire_body_t){.kind = TFRT_WIRE_FRAME_WANT,
                             .want = {.want = tfrt_session_next_want(value->peer->session),
@@ -47,7 +44,7 @@ static tfrt_wire_body_t tfrt_outgoing_want_body(const tfrt_remote_value_t* value
                                      .offset = offset}};
 }
 
-static tfrt_peer_frame_t tfrt_outgoing_want_frame(const tfrt_remote_value_t* value) {
+static tfrt_peer_frame_t outgoing_want_frame(const tfrt_remote_value_t* value) {
   tfrt_peer_frame_t frame = {.job = value->job};
   // A promise of ours must not be asked for before it is made.
   if (value->location.id.namer == value->node->incarnation) {
@@ -58,8 +55,8 @@ static tfrt_peer_frame_t tfrt_outgoing_want_frame(const tfrt_remote_value_t* val
 
 void tfrt_outgoing_want_send(tfrt_remote_value_t* value, tfrt_wire_want_level_t level) {
   tfrt_peer_t* peer = value->peer;
-  tfrt_wire_body_t body = tfrt_outgoing_want_body(value, level, 0);
-  tfrt_peer_frame_t frame = tfrt_outgoing_want_frame(value);
+  tfrt_wire_body_t body = outgoing_want_body(value, level, 0);
+  tfrt_peer_frame_t frame = outgoing_want_frame(value);
   tfrt_status_t status = tfrt_peer_try_send(peer, &frame, &body);
   if (status) {
     tfrt_remote_value_fail(value, status);
@@ -77,8 +74,8 @@ void tfrt_outgoing_want_send(tfrt_remote_value_t* value, tfrt_wire_want_level_t 
 }
 
 // Tells the owner that |want| of |value| is over. With |can_wait|, in the next batch.
-static void tfrt_outgoing_want_send_unwant(const tfrt_remote_value_t* value, uint64_t want,
-                                           bool can_wait) {
+static void outgoing_want_send_unwant(const tfrt_remote_value_t* value, uint64_t want,
+                                      bool can_wait) {
   tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_UNWANT, .unwant = {.want = want}};
   tfrt_peer_frame_t frame = {.job = value->job, .after_want = want, .can_wait = can_wait};
   tfrt_peer_send(value->peer, &frame, &body);
@@ -87,7 +84,7 @@ static void tfrt_outgoing_want_send_unwant(const tfrt_remote_value_t* value, uin
 // The bulk channel that carried the payload of |value| is lost; |offset| bytes of the payload are
 // here. Asks for the rest under a new number. Asks for all of it if the received bytes are gone, or
 // if there is no credit to ask with: then they are given back.
-static void tfrt_outgoing_want_resume(tfrt_remote_value_t* value, uint64_t offset) {
+static void outgoing_want_resume(tfrt_remote_value_t* value, uint64_t offset) {
   tfrt_peer_t* peer = value->peer;
   tfrt_bulk_manager_t* bulk = value->node->bulk;
   uint64_t old_want = value->question.want;
@@ -97,7 +94,7 @@ static void tfrt_outgoing_want_resume(tfrt_remote_value_t* value, uint64_t offse
   bool resumes = tfrt_session_has_credit(peer->session, TFRT_WIRE_FRAME_WANT);
   if (!resumes) {
     tfrt_bulk_manager_end(bulk, peer->incarnation, TFRT_BULK_IN, old_want, NULL);
-    tfrt_outgoing_want_send_unwant(value, old_want, false);
+    outgoing_want_send_unwant(value, old_want, false);
     tfrt_bulk_manager_need(bulk, peer->incarnation, 0);
   }
   // The received bytes may be gone by now: the transfer was aborted meanwhile, or never began.
@@ -109,21 +106,20 @@ static void tfrt_outgoing_want_resume(tfrt_remote_value_t* value, uint64_t offse
     is_here = !status;
     tfrt_status_release(status);
   }
-  tfrt_wire_body_t body =
-      tfrt_outgoing_want_body(value, TFRT_WIRE_WANT_VALUE, is_here ? offset : 0);
+  tfrt_wire_body_t body = outgoing_want_body(value, TFRT_WIRE_WANT_VALUE, is_here ? offset : 0);
   body.want.resumes = resumes ? old_want : 0;
   tfrt_hash_table_remove(&peer->wants, &value->question.by_want);
   value->question.want = want;
   tfrt_hash_table_insert(&peer->wants, &value->question.want, &value->question.by_want);
-  tfrt_peer_frame_t frame = tfrt_outgoing_want_frame(value);
+  tfrt_peer_frame_t frame = outgoing_want_frame(value);
   tfrt_peer_send(peer, &frame, &body);
 }
 
 void tfrt_outgoing_want_end(tfrt_remote_value_t* value, tfrt_outgoing_want_end_t why) {
   tfrt_peer_t* peer = value->peer;
   if (why != TFRT_OUTGOING_WANT_ANSWERED) {
-    tfrt_outgoing_want_send_unwant(value, value->question.want,
-                                   why == TFRT_OUTGOING_WANT_NEEDLESS_TOLD_LATER);
+    outgoing_want_send_unwant(value, value->question.want,
+                              why == TFRT_OUTGOING_WANT_NEEDLESS_TOLD_LATER);
   }
   tfrt_bulk_manager_end(value->node->bulk, peer->incarnation, TFRT_BULK_IN, value->question.want,
                         NULL);
@@ -136,8 +132,7 @@ void tfrt_outgoing_want_end(tfrt_remote_value_t* value, tfrt_outgoing_want_end_t
 
 // |value|, which was lent to us, is a result of another host's call. Remembers the place of that
 // call, which says more than the place where the value was received.
-static void tfrt_outgoing_want_note_place(tfrt_remote_value_t* value,
-                                          const tfrt_wire_origin_t* origin) {
+static void outgoing_want_note_place(tfrt_remote_value_t* value, const tfrt_wire_origin_t* origin) {
   if (!origin || (tfrt_remote_value_has_site(value) && !value->place.is_received)) return;
   value->place.is_received = false;
   value->place.texts = tfrt_wire_error_to_status(&(tfrt_wire_error_t){.origin = origin});
@@ -145,8 +140,8 @@ static void tfrt_outgoing_want_note_place(tfrt_remote_value_t* value,
 }
 
 // Takes what |peer| says. False if that is impossible.
-static bool tfrt_outgoing_want_take_resolve(tfrt_peer_t* peer, const tfrt_wire_resolve_t* resolve) {
-  tfrt_remote_value_t* value = tfrt_outgoing_want_find(peer, resolve->want);
+static bool outgoing_want_take_resolve(tfrt_peer_t* peer, const tfrt_wire_resolve_t* resolve) {
+  tfrt_remote_value_t* value = outgoing_want_find(peer, resolve->want);
   if (!value) return resolve->want < tfrt_session_next_want(peer->session);  // late, and legal
   if (resolve->item.kind == TFRT_WIRE_ITEM_ON_BULK) {
     if (value->question.level != TFRT_WIRE_WANT_VALUE) return false;
@@ -154,20 +149,20 @@ static bool tfrt_outgoing_want_take_resolve(tfrt_peer_t* peer, const tfrt_wire_r
     return true;
   }
   tfrt_outgoing_want_end(value, TFRT_OUTGOING_WANT_ANSWERED);
-  tfrt_outgoing_want_note_place(value, resolve->origin);
+  outgoing_want_note_place(value, resolve->origin);
   tfrt_remote_value_on_item(value, &resolve->item);
   return true;
 }
 
 // A Resolve came. Returns an error (+1) for what is impossible: one that was never asked for.
-static tfrt_status_t tfrt_outgoing_want_on_resolve(const tfrt_incoming_frame_t* in) {
-  if (tfrt_outgoing_want_take_resolve(in->peer, &in->body->resolve)) return NULL;
+static tfrt_status_t outgoing_want_on_resolve(const tfrt_incoming_frame_t* in) {
+  if (outgoing_want_take_resolve(in->peer, &in->body->resolve)) return NULL;
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a Resolve came without its Want");
 }
 
 // --- Payloads ---------------------------------------------------------------
 
-static tfrt_node_t* tfrt_transfer_node(tfrt_bulk_handler_t* handler) {
+static tfrt_node_t* transfer_node(tfrt_bulk_handler_t* handler) {
   return TFRT_CONTAINER_OF(handler, tfrt_node_t, bulk_handler);
 }
 
@@ -180,7 +175,7 @@ typedef struct tfrt_arrival_s {
   tfrt_value_arrival_t item;
 } tfrt_arrival_t;
 
-static void tfrt_arrival_free(tfrt_arrival_t* arrival) {
+static void arrival_free(tfrt_arrival_t* arrival) {
   tfrt_node_t* node = arrival->node;
   tfrt_payload_sink_destroy(arrival->item.sink);
   if (arrival->item.value) tfrt_async_value_release(arrival->item.value);
@@ -189,23 +184,22 @@ static void tfrt_arrival_free(tfrt_arrival_t* arrival) {
 }
 
 // The peer whose living session |transfer| belongs to, or NULL. With the lock held.
-static tfrt_peer_t* tfrt_transfer_peer(tfrt_node_t* node, const tfrt_bulk_transfer_t* transfer) {
+static tfrt_peer_t* transfer_peer(tfrt_node_t* node, const tfrt_bulk_transfer_t* transfer) {
   tfrt_peer_t* peer = tfrt_peer_find(node, transfer->incarnation);
   if (!peer || !peer->session) return NULL;
   return tfrt_session_number(peer->session) == transfer->session ? peer : NULL;
 }
 
 // The value (+0) that waits for |transfer|, or NULL. With the lock held.
-static tfrt_remote_value_t* tfrt_transfer_find(tfrt_node_t* node,
-                                               const tfrt_bulk_transfer_t* transfer) {
-  tfrt_peer_t* peer = tfrt_transfer_peer(node, transfer);
-  tfrt_remote_value_t* value = peer ? tfrt_outgoing_want_find(peer, transfer->want) : NULL;
+static tfrt_remote_value_t* transfer_find(tfrt_node_t* node, const tfrt_bulk_transfer_t* transfer) {
+  tfrt_peer_t* peer = transfer_peer(node, transfer);
+  tfrt_remote_value_t* value = peer ? outgoing_want_find(peer, transfer->want) : NULL;
   return value && value->question.level == TFRT_WIRE_WANT_VALUE ? value : NULL;
 }
 
 // Makes the value that waits for |transfer| the error |status| (+0). Takes the lock.
 // "host 2", or "the client", into |out|.
-static void tfrt_transfer_name_host(uint32_t rank, char out[24]) {
+static void transfer_name_host(uint32_t rank, char out[24]) {
   if (rank == TFRT_WIRE_NO_RANK) {
     snprintf(out, 24, "the client");
   } else {
@@ -213,16 +207,16 @@ static void tfrt_transfer_name_host(uint32_t rank, char out[24]) {
   }
 }
 
-static void tfrt_transfer_fail(tfrt_node_t* node, const tfrt_bulk_transfer_t* transfer,
-                               tfrt_status_t status) {
+static void transfer_fail(tfrt_node_t* node, const tfrt_bulk_transfer_t* transfer,
+                          tfrt_status_t status) {
   tfrt_node_lock_tables(node);
-  tfrt_remote_value_t* value = tfrt_transfer_find(node, transfer);
+  tfrt_remote_value_t* value = transfer_find(node, transfer);
   if (value) {
     const char* function = value->place.function;
     char from[24];
     char to[24];
-    tfrt_transfer_name_host(tfrt_job_rank_of(value->job, transfer->incarnation), from);
-    tfrt_transfer_name_host(value->job->rank, to);
+    transfer_name_host(tfrt_job_rank_of(value->job, transfer->incarnation), from);
+    transfer_name_host(value->job->rank, to);
     tfrt_status_t error =
         tfrt_status_annotate(status, "a payload did not come from %s to %s%s%s", from, to,
                              function ? ", a result of @" : "", function ? function : "");
@@ -233,10 +227,10 @@ static void tfrt_transfer_fail(tfrt_node_t* node, const tfrt_bulk_transfer_t* tr
 }
 
 // Makes room for a payload of |size| bytes, which goes to |device|, or to the host if that is "".
-static tfrt_status_t tfrt_arrival_allocate(tfrt_node_t* node, const tfrt_bulk_transfer_t* transfer,
-                                           const char* device, tfrt_string_view_t type,
-                                           tfrt_string_view_t header, uint64_t size,
-                                           tfrt_bulk_sink_t* out_sink) {
+static tfrt_status_t arrival_allocate(tfrt_node_t* node, const tfrt_bulk_transfer_t* transfer,
+                                      const char* device, tfrt_string_view_t type,
+                                      tfrt_string_view_t header, uint64_t size,
+                                      tfrt_bulk_sink_t* out_sink) {
   tfrt_allocator_t allocator = node->options.allocator;
   tfrt_arrival_t* arrival = tfrt_allocator_allocate_zeroed(allocator, sizeof(*arrival));
   if (!arrival) return tfrt_status_out_of_memory();
@@ -246,7 +240,7 @@ static tfrt_status_t tfrt_arrival_allocate(tfrt_node_t* node, const tfrt_bulk_tr
   tfrt_status_t status = tfrt_value_item_begin(type, header, size, &place,
                                                node->options.host->allocator, &arrival->item);
   if (status) {
-    tfrt_arrival_free(arrival);
+    arrival_free(arrival);
     return status;
   }
   out_sink->body = arrival->item.body;
@@ -255,13 +249,13 @@ static tfrt_status_t tfrt_arrival_allocate(tfrt_node_t* node, const tfrt_bulk_tr
   return NULL;
 }
 
-static tfrt_status_t tfrt_transfer_begin(tfrt_bulk_handler_t* handler,
-                                         const tfrt_bulk_transfer_t* transfer,
-                                         tfrt_string_view_t type, tfrt_string_view_t header,
-                                         uint64_t total_size, tfrt_bulk_sink_t* out_sink) {
-  tfrt_node_t* node = tfrt_transfer_node(handler);
+static tfrt_status_t transfer_begin(tfrt_bulk_handler_t* handler,
+                                    const tfrt_bulk_transfer_t* transfer, tfrt_string_view_t type,
+                                    tfrt_string_view_t header, uint64_t total_size,
+                                    tfrt_bulk_sink_t* out_sink) {
+  tfrt_node_t* node = transfer_node(handler);
   tfrt_node_lock_tables(node);
-  tfrt_remote_value_t* wanted = tfrt_transfer_find(node, transfer);
+  tfrt_remote_value_t* wanted = transfer_find(node, transfer);
   bool is_wanted = wanted != NULL;
   char device[TFRT_CALL_DEVICE_SIZE] = "";
   if (wanted) memcpy(device, wanted->device, sizeof(device));
@@ -279,59 +273,58 @@ static tfrt_status_t tfrt_transfer_begin(tfrt_bulk_handler_t* handler,
   }
   *out_sink = (tfrt_bulk_sink_t){0};
   if (!status) {
-    status = tfrt_arrival_allocate(node, transfer, device, type, header, total_size, out_sink);
+    status = arrival_allocate(node, transfer, device, type, header, total_size, out_sink);
   }
-  if (status) tfrt_transfer_fail(node, transfer, status);
+  if (status) transfer_fail(node, transfer, status);
   return status;
 }
 
 // Runs when the value is there, or an error.
-static void tfrt_arrival_run(tfrt_task_t* task) {
+static void arrival_run(tfrt_task_t* task) {
   tfrt_arrival_t* arrival = TFRT_CONTAINER_OF(task, tfrt_arrival_t, task);
   tfrt_node_t* node = arrival->node;
   tfrt_node_lock_tables(node);
-  tfrt_remote_value_t* value = tfrt_transfer_find(node, &arrival->transfer);
+  tfrt_remote_value_t* value = transfer_find(node, &arrival->transfer);
   if (value) tfrt_remote_value_receive(value, arrival->item.value);
   tfrt_node_unlock(node);
-  tfrt_arrival_free(arrival);
+  arrival_free(arrival);
 }
 
-static void tfrt_transfer_complete(tfrt_bulk_handler_t* handler,
-                                   const tfrt_bulk_transfer_t* transfer, void* context) {
+static void transfer_complete(tfrt_bulk_handler_t* handler, const tfrt_bulk_transfer_t* transfer,
+                              void* context) {
   (void)handler;
   tfrt_arrival_t* arrival = context;
   // The number at the end differs from that at the begin if the transfer was resumed.
   arrival->transfer = *transfer;
   tfrt_value_item_complete(&arrival->item);
-  tfrt_task_initialize(&arrival->task, tfrt_arrival_run);
+  tfrt_task_initialize(&arrival->task, arrival_run);
   tfrt_async_value_and_then(arrival->item.value, &arrival->task);
 }
 
-static void tfrt_transfer_interrupted(tfrt_bulk_handler_t* handler,
-                                      const tfrt_bulk_transfer_t* transfer, uint64_t offset) {
-  tfrt_node_t* node = tfrt_transfer_node(handler);
+static void transfer_interrupted(tfrt_bulk_handler_t* handler, const tfrt_bulk_transfer_t* transfer,
+                                 uint64_t offset) {
+  tfrt_node_t* node = transfer_node(handler);
   tfrt_node_lock_tables(node);
-  tfrt_remote_value_t* value = tfrt_transfer_find(node, transfer);
-  if (value) tfrt_outgoing_want_resume(value, offset);
+  tfrt_remote_value_t* value = transfer_find(node, transfer);
+  if (value) outgoing_want_resume(value, offset);
   tfrt_node_unlock(node);
 }
 
-static void tfrt_transfer_aborted(tfrt_bulk_handler_t* handler,
-                                  const tfrt_bulk_transfer_t* transfer, void* context,
-                                  tfrt_status_t status) {
-  tfrt_transfer_fail(tfrt_transfer_node(handler), transfer, status);
+static void transfer_aborted(tfrt_bulk_handler_t* handler, const tfrt_bulk_transfer_t* transfer,
+                             void* context, tfrt_status_t status) {
+  transfer_fail(transfer_node(handler), transfer, status);
   // The value was never published, so nobody else has it.
-  if (context) tfrt_arrival_free(context);
+  if (context) arrival_free(context);
 }
 
-static void tfrt_transfer_lost(tfrt_bulk_handler_t* handler, const tfrt_bulk_transfer_t* transfer,
-                               tfrt_status_t status) {
-  tfrt_node_t* node = tfrt_transfer_node(handler);
+static void transfer_lost(tfrt_bulk_handler_t* handler, const tfrt_bulk_transfer_t* transfer,
+                          tfrt_status_t status) {
+  tfrt_node_t* node = transfer_node(handler);
   tfrt_wire_goodbye_reason_t reason = tfrt_status_code(status) == TFRT_STATUS_INVALID_ARGUMENT
                                           ? TFRT_WIRE_GOODBYE_PROTOCOL
                                           : TFRT_WIRE_GOODBYE_DEAD;
   tfrt_node_lock_tables(node);
-  tfrt_peer_t* peer = tfrt_transfer_peer(node, transfer);
+  tfrt_peer_t* peer = transfer_peer(node, transfer);
   if (peer) {
     tfrt_session_close(peer->session, reason, tfrt_string_view_of(tfrt_status_message(status)));
   }
@@ -339,15 +332,15 @@ static void tfrt_transfer_lost(tfrt_bulk_handler_t* handler, const tfrt_bulk_tra
 }
 
 const tfrt_bulk_handler_vtable_t tfrt_outgoing_want_bulk_handler = {
-    .begin = tfrt_transfer_begin,
-    .complete = tfrt_transfer_complete,
-    .interrupted = tfrt_transfer_interrupted,
-    .aborted = tfrt_transfer_aborted,
-    .lost = tfrt_transfer_lost,
+    .begin = transfer_begin,
+    .complete = transfer_complete,
+    .interrupted = transfer_interrupted,
+    .aborted = transfer_aborted,
+    .lost = transfer_lost,
 };
 
 // Makes the session of |peer|, which is open now, known to the bulk channels.
-static void tfrt_outgoing_want_on_peer_met(const tfrt_owner_end_t* end) {
+static void outgoing_want_on_peer_met(const tfrt_owner_end_t* end) {
   tfrt_peer_t* peer = end->peer;
   tfrt_session_t* session = peer->session;
   tfrt_bulk_session_t bulk = {
@@ -361,17 +354,17 @@ static void tfrt_outgoing_want_on_peer_met(const tfrt_owner_end_t* end) {
   if (status) tfrt_peer_break_take(peer, status);
 }
 
-static void tfrt_outgoing_want_on_peer_made(const tfrt_owner_end_t* end) {
-  tfrt_outgoing_want_initialize_table(&end->peer->wants, end->node->options.allocator);
+static void outgoing_want_on_peer_made(const tfrt_owner_end_t* end) {
+  outgoing_want_initialize_table(&end->peer->wants, end->node->options.allocator);
 }
 
 static const tfrt_owner_rule_t tfrt_outgoing_want_rules[] = {
-    {TFRT_OWNER_PEER_MET, TFRT_OWNER_WANTS, tfrt_outgoing_want_on_peer_met},
-    {TFRT_OWNER_PEER_MADE, TFRT_OWNER_WANTS, tfrt_outgoing_want_on_peer_made},
+    {TFRT_OWNER_PEER_MET, TFRT_OWNER_WANTS, outgoing_want_on_peer_met},
+    {TFRT_OWNER_PEER_MADE, TFRT_OWNER_WANTS, outgoing_want_on_peer_made},
 };
 
 static const tfrt_frame_handler_t tfrt_outgoing_want_handlers[] = {
-    {TFRT_WIRE_FRAME_RESOLVE, tfrt_outgoing_want_on_resolve},
+    {TFRT_WIRE_FRAME_RESOLVE, outgoing_want_on_resolve},
 };
 
 const tfrt_node_part_t tfrt_outgoing_want_part = {

@@ -41,7 +41,7 @@ void tfrt_remote_value_set_state(tfrt_remote_value_t* value, tfrt_remote_value_s
   value->state = state;
 }
 
-static tfrt_remote_value_t* tfrt_remote_value_of_indirect(tfrt_indirect_value_t* value) {
+static tfrt_remote_value_t* remote_value_of_indirect(tfrt_indirect_value_t* value) {
   return TFRT_CONTAINER_OF(value, tfrt_remote_value_t, base);
 }
 
@@ -56,7 +56,7 @@ struct tfrt_remote_value_order_s {
   bool is_waiting;     // then it keeps |value|
 };
 
-static void tfrt_remote_value_free_order(tfrt_remote_value_t* value) {
+static void remote_value_free_order(tfrt_remote_value_t* value) {
   tfrt_remote_value_order_t* order = value->order;
   if (!order) return;
   value->order = NULL;
@@ -69,7 +69,7 @@ static void tfrt_remote_value_free_order(tfrt_remote_value_t* value) {
 }
 
 // Runs when the chain that a value has waited for is settled.
-static void tfrt_remote_value_run_chain_waiter(tfrt_task_t* task) {
+static void remote_value_run_chain_waiter(tfrt_task_t* task) {
   tfrt_remote_value_order_t* order = TFRT_CONTAINER_OF(task, tfrt_remote_value_order_t, waiter);
   tfrt_remote_value_t* value = order->value;
   tfrt_node_t* node = tfrt_node_retain(value->node);
@@ -83,17 +83,17 @@ static void tfrt_remote_value_run_chain_waiter(tfrt_task_t* task) {
 }
 
 // Waits for the next chain that must come before the payload; true if none is left.
-static bool tfrt_remote_value_is_in_order(tfrt_remote_value_t* value) {
+static bool remote_value_is_in_order(tfrt_remote_value_t* value) {
   tfrt_remote_value_order_t* order = value->order;
   if (!order) return true;
   if (order->is_waiting) return false;
   if (order->next == order->count) {
-    tfrt_remote_value_free_order(value);
+    remote_value_free_order(value);
     return true;
   }
   order->is_waiting = true;
   tfrt_async_value_retain(&value->base.base);
-  tfrt_task_initialize(&order->waiter, tfrt_remote_value_run_chain_waiter);
+  tfrt_task_initialize(&order->waiter, remote_value_run_chain_waiter);
   tfrt_action_queue_wait(&value->node->actions, order->chains[order->next], TFRT_ACTION_AWAIT,
                          &order->waiter);
   return false;
@@ -101,8 +101,8 @@ static bool tfrt_remote_value_is_in_order(tfrt_remote_value_t* value) {
 
 // The order of |value|, made if there is none, with room for |count| more chains; NULL when memory
 // is out.
-static tfrt_remote_value_order_t* tfrt_remote_value_make_order(tfrt_remote_value_t* value,
-                                                               uint32_t count) {
+static tfrt_remote_value_order_t* remote_value_make_order(tfrt_remote_value_t* value,
+                                                          uint32_t count) {
   tfrt_allocator_t allocator = value->node->options.allocator;
   tfrt_remote_value_order_t* order = value->order;
   if (!order) {
@@ -122,7 +122,7 @@ static tfrt_remote_value_order_t* tfrt_remote_value_make_order(tfrt_remote_value
 void tfrt_remote_value_order(tfrt_remote_value_t* value, tfrt_async_value_t* const* chains,
                              uint32_t chain_count) {
   if (chain_count == 0 || tfrt_remote_value_is_resolved(value)) return;
-  tfrt_remote_value_order_t* order = tfrt_remote_value_make_order(value, chain_count);
+  tfrt_remote_value_order_t* order = remote_value_make_order(value, chain_count);
   if (!order) {
     tfrt_remote_value_fail(value, tfrt_status_out_of_memory());
     return;
@@ -133,28 +133,28 @@ void tfrt_remote_value_order(tfrt_remote_value_t* value, tfrt_async_value_t* con
 }
 
 // Asks the owner for |value| at |level|, unless a question is open or the answer known.
-static void tfrt_remote_value_ask(tfrt_remote_value_t* value, tfrt_wire_want_level_t level) {
+static void remote_value_ask(tfrt_remote_value_t* value, tfrt_wire_want_level_t level) {
   if (tfrt_remote_value_is_resolved(value) || tfrt_remote_value_is_lost(value) ||
       value->question.want != 0 || !value->peer) {
     return;
   }
   if (value->state == TFRT_REMOTE_VALUE_AWAITING_PUSH) return;
   if (level == TFRT_WIRE_WANT_AVAILABLE && tfrt_remote_value_is_there(value)) return;
-  if (level == TFRT_WIRE_WANT_VALUE && !tfrt_remote_value_is_in_order(value)) return;
+  if (level == TFRT_WIRE_WANT_VALUE && !remote_value_is_in_order(value)) return;
   tfrt_outgoing_want_send(value, level);
 }
 
 void tfrt_remote_value_ask_again(tfrt_remote_value_t* value) {
   if (value->result_is_due && !tfrt_remote_value_is_there(value) && value->forwards == 0) return;
   if (value->demanded) {
-    tfrt_remote_value_ask(value, TFRT_WIRE_WANT_VALUE);
+    remote_value_ask(value, TFRT_WIRE_WANT_VALUE);
   } else if (value->settlement.value) {
-    tfrt_remote_value_ask(value, TFRT_WIRE_WANT_AVAILABLE);
+    remote_value_ask(value, TFRT_WIRE_WANT_AVAILABLE);
   }
 }
 
 // The users that await |value| get |settled| (consumed).
-static void tfrt_remote_value_settle_now(tfrt_remote_value_t* value, tfrt_async_value_t* settled) {
+static void remote_value_settle_now(tfrt_remote_value_t* value, tfrt_async_value_t* settled) {
   tfrt_action_queue_t* actions = &value->node->actions;
   if (!value->settlement.value || value->settlement.is_known ||
       value->settlement.value->kind != TFRT_ASYNC_VALUE_INDIRECT) {
@@ -168,7 +168,7 @@ static void tfrt_remote_value_settle_now(tfrt_remote_value_t* value, tfrt_async_
 
 // Runs when the target of |value| is settled. If the target is resolved, |value| will be, too, and
 // that comes first: users look for an error there.
-static void tfrt_remote_value_run_meaning_waiter(tfrt_task_t* task) {
+static void remote_value_run_meaning_waiter(tfrt_task_t* task) {
   tfrt_remote_value_t* value = TFRT_CONTAINER_OF(task, tfrt_remote_value_t, settlement.waiter);
   tfrt_node_t* node = tfrt_node_retain(value->node);
   tfrt_node_lock_tables(node);
@@ -184,26 +184,26 @@ static void tfrt_remote_value_run_meaning_waiter(tfrt_task_t* task) {
 
 // The users that await |value|, which was forwarded, await its target from now on. This asks the
 // target in their place, as a plain wait would ask nobody.
-static void tfrt_remote_value_settle_later(tfrt_remote_value_t* value) {
+static void remote_value_settle_later(tfrt_remote_value_t* value) {
   if (!value->settlement.value || value->settlement.is_known) return;
   value->settlement.is_known = true;
   tfrt_async_value_retain(&value->base.base);
-  tfrt_task_initialize(&value->settlement.waiter, tfrt_remote_value_run_meaning_waiter);
+  tfrt_task_initialize(&value->settlement.waiter, remote_value_run_meaning_waiter);
   tfrt_action_queue_wait(&value->node->actions, value->settlement.meaning, TFRT_ACTION_AWAIT,
                          &value->settlement.waiter);
 }
 
 void tfrt_remote_value_settle(tfrt_remote_value_t* value, tfrt_async_value_t* settled) {
   if (tfrt_async_value_is_available(settled)) {
-    tfrt_remote_value_settle_now(value, settled);
+    remote_value_settle_now(value, settled);
   } else {
     value->settlement.meaning = settled;
-    tfrt_remote_value_settle_later(value);
+    remote_value_settle_later(value);
   }
 }
 
-static void tfrt_remote_value_demand(tfrt_indirect_value_t* indirect) {
-  tfrt_remote_value_t* value = tfrt_remote_value_of_indirect(indirect);
+static void remote_value_demand(tfrt_indirect_value_t* indirect) {
+  tfrt_remote_value_t* value = remote_value_of_indirect(indirect);
   tfrt_node_t* node = value->node;
   tfrt_node_lock_tables(node);
   value->demanded = true;
@@ -217,19 +217,19 @@ void tfrt_remote_value_await(tfrt_remote_value_t* value) {
   value->settlement.value = settled ? &settled->base : tfrt_async_value_out_of_memory();
   value->settlement.is_known = !settled;
   if (value->settlement.meaning) {
-    tfrt_remote_value_settle_later(value);
+    remote_value_settle_later(value);
   } else if (tfrt_remote_value_is_resolved(value)) {
     // The end of |value| may still be on its way; the users that await it run after that.
-    tfrt_remote_value_settle_now(value, tfrt_async_value_retain(&value->base.base));
+    remote_value_settle_now(value, tfrt_async_value_retain(&value->base.base));
   } else if (tfrt_remote_value_is_there(value)) {
-    tfrt_remote_value_settle_now(value, tfrt_async_value_ready_chain());
+    remote_value_settle_now(value, tfrt_async_value_ready_chain());
   } else {
     tfrt_remote_value_ask_again(value);
   }
 }
 
-static tfrt_async_value_t* tfrt_remote_value_settlement(tfrt_indirect_value_t* indirect) {
-  tfrt_remote_value_t* value = tfrt_remote_value_of_indirect(indirect);
+static tfrt_async_value_t* remote_value_settlement(tfrt_indirect_value_t* indirect) {
+  tfrt_remote_value_t* value = remote_value_of_indirect(indirect);
   tfrt_node_t* node = value->node;
   tfrt_node_lock_tables(node);
   tfrt_remote_value_await(value);
@@ -248,8 +248,8 @@ void tfrt_remote_value_unlink_peers(tfrt_remote_value_t* value) {
 }
 
 // |value| is at |location|, and |peer| is the host to ask.
-static void tfrt_remote_value_locate_at(tfrt_remote_value_t* value, tfrt_peer_t* peer,
-                                        const tfrt_wire_reference_t* location) {
+static void remote_value_locate_at(tfrt_remote_value_t* value, tfrt_peer_t* peer,
+                                   const tfrt_wire_reference_t* location) {
   value->location = *location;
   if (!tfrt_remote_value_is_lost(value)) {
     tfrt_remote_value_set_state(value, TFRT_REMOTE_VALUE_UNKNOWN);
@@ -270,7 +270,7 @@ void tfrt_remote_value_locate(tfrt_remote_value_t* value, const tfrt_wire_refere
     tfrt_status_release(status);
     return;
   }
-  tfrt_remote_value_locate_at(value, peer, location);
+  remote_value_locate_at(value, peer, location);
   if (value->name.owner == location->owner) return;
   // The host that gave us the name keeps what it stands for, as long as that host lives.
   tfrt_peer_t* namer = tfrt_peer_find(value->node, value->name.owner);
@@ -280,7 +280,7 @@ void tfrt_remote_value_locate(tfrt_remote_value_t* value, const tfrt_wire_refere
 }
 
 // Gives back what an alias has kept.
-static void tfrt_remote_value_end_alias(tfrt_remote_value_t* value) {
+static void remote_value_end_alias(tfrt_remote_value_t* value) {
   tfrt_object_table_t* objects = value->node->objects;
   tfrt_action_queue_release(&value->node->actions, value->alias.same_as);
   if (value->alias.exported_as.number == 0) return;
@@ -294,7 +294,7 @@ void tfrt_remote_value_release_hold(tfrt_remote_value_t* value, const tfrt_wire_
   if (owner) tfrt_outgoing_hold_give_back(owner, value->job, &name->id, value->bytes.is_large);
 }
 
-static void tfrt_remote_value_release_all_holds(tfrt_remote_value_t* value) {
+static void remote_value_release_all_holds(tfrt_remote_value_t* value) {
   if (value->held) tfrt_remote_value_release_hold(value, &value->name);
   for (tfrt_remote_value_past_t* past; (past = value->past);) {
     if (past->held) tfrt_remote_value_release_hold(value, &past->name);
@@ -304,14 +304,14 @@ static void tfrt_remote_value_release_all_holds(tfrt_remote_value_t* value) {
 }
 
 // Releases the cover of a list, and the one that an element lives by.
-static void tfrt_remote_value_leave_covers(tfrt_remote_value_t* value) {
+static void remote_value_leave_covers(tfrt_remote_value_t* value) {
   tfrt_list_remove(&value->parts.in_cover);
   if (value->parts.cover) tfrt_remote_value_release(value->parts.cover);
   if (value->parts.within) tfrt_remote_value_release(value->parts.within);
 }
 
-static void tfrt_remote_value_destroy(tfrt_indirect_value_t* indirect) {
-  tfrt_remote_value_t* value = tfrt_remote_value_of_indirect(indirect);
+static void remote_value_destroy(tfrt_indirect_value_t* indirect) {
+  tfrt_remote_value_t* value = remote_value_of_indirect(indirect);
   tfrt_node_t* node = value->node;
   tfrt_node_lock_tables(node);
   for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&value->borrowing.watches));) {
@@ -319,13 +319,13 @@ static void tfrt_remote_value_destroy(tfrt_indirect_value_t* indirect) {
   }
   tfrt_remote_value_end_homecoming(value);
   if (value->rerun.call) node->value_hooks->forget_call(value);
-  tfrt_remote_value_release_all_holds(value);
+  remote_value_release_all_holds(value);
   tfrt_remote_value_unlink_peers(value);
-  tfrt_remote_value_free_order(value);
+  remote_value_free_order(value);
   tfrt_action_queue_release(&node->actions, value->settlement.value);
   tfrt_action_queue_release(&node->actions, value->settlement.meaning);
-  tfrt_remote_value_end_alias(value);
-  tfrt_remote_value_leave_covers(value);
+  remote_value_end_alias(value);
+  remote_value_leave_covers(value);
   if (value->retention.registered) {
     tfrt_action_queue_release(&node->actions, &value->retention.registered->base);
   }
@@ -343,9 +343,9 @@ static void tfrt_remote_value_destroy(tfrt_indirect_value_t* indirect) {
 }
 
 static const tfrt_resolver_vtable_t tfrt_remote_value_resolver = {
-    .destroy = tfrt_remote_value_destroy,
-    .demand = tfrt_remote_value_demand,
-    .settlement = tfrt_remote_value_settlement,
+    .destroy = remote_value_destroy,
+    .demand = remote_value_demand,
+    .settlement = remote_value_settlement,
 };
 
 tfrt_remote_value_t* tfrt_remote_value_create_blank(tfrt_job_t* job,
@@ -391,7 +391,7 @@ tfrt_remote_value_t* tfrt_remote_value_create(tfrt_job_t* job,
 tfrt_remote_value_t* tfrt_remote_value_create_result(tfrt_job_t* job, tfrt_peer_t* callee,
                                                      const tfrt_wire_reference_t* reference) {
   tfrt_remote_value_t* value = tfrt_remote_value_create_blank(job, reference, true, NULL);
-  if (value) tfrt_remote_value_locate_at(value, callee, reference);
+  if (value) remote_value_locate_at(value, callee, reference);
   return value;
 }
 
@@ -417,7 +417,7 @@ void tfrt_remote_value_set_device(tfrt_remote_value_t* value, const char* device
 tfrt_remote_value_t* tfrt_remote_value_cast(tfrt_async_value_t* value) {
   if (value->kind != TFRT_ASYNC_VALUE_INDIRECT) return NULL;
   tfrt_indirect_value_t* indirect = (tfrt_indirect_value_t*)value;
-  return indirect->resolver == &tfrt_remote_value_resolver ? tfrt_remote_value_of_indirect(indirect)
+  return indirect->resolver == &tfrt_remote_value_resolver ? remote_value_of_indirect(indirect)
                                                            : NULL;
 }
 
@@ -444,8 +444,8 @@ tfrt_remote_value_t* tfrt_remote_value_of(tfrt_node_t* node, tfrt_async_value_t*
   while (held && held->kind == TFRT_ASYNC_VALUE_INDIRECT && !tfrt_async_value_is_available(held)) {
     tfrt_indirect_value_t* indirect = (tfrt_indirect_value_t*)held;
     bool is_remote = indirect->resolver == &tfrt_remote_value_resolver;
-    if (is_remote && !tfrt_remote_value_is_resolved(tfrt_remote_value_of_indirect(indirect))) {
-      return tfrt_remote_value_of_indirect(indirect);
+    if (is_remote && !tfrt_remote_value_is_resolved(remote_value_of_indirect(indirect))) {
+      return remote_value_of_indirect(indirect);
     }
     tfrt_async_value_t* target = tfrt_indirect_value_target(indirect);
     tfrt_action_queue_release(&node->actions, held);

@@ -12,7 +12,7 @@
 
 // Remembers what |value| is called, and where it was. When memory is out, hosts that know it by
 // either will hear that it is lost.
-static void tfrt_remote_value_add_past(tfrt_remote_value_t* value, bool held) {
+static void remote_value_add_past(tfrt_remote_value_t* value, bool held) {
   tfrt_remote_value_past_t* past =
       tfrt_allocator_allocate(value->node->options.allocator, sizeof(*past));
   if (past) {
@@ -25,9 +25,9 @@ static void tfrt_remote_value_add_past(tfrt_remote_value_t* value, bool held) {
 }
 
 // |value|, which has another location next, may have been lent as what it is now: remembers that.
-static void tfrt_remote_value_note_location(tfrt_remote_value_t* value) {
+static void remote_value_note_location(tfrt_remote_value_t* value) {
   if (tfrt_wire_reference_same(&value->location, &value->name)) return;
-  tfrt_remote_value_add_past(value, false);
+  remote_value_add_past(value, false);
 }
 
 // --- Values of this host ----------------------------------------------------
@@ -41,7 +41,7 @@ struct tfrt_remote_value_homecoming_s {
 };
 
 // Runs with the lock open.
-static void tfrt_remote_value_homecoming_free(void* argument) {
+static void remote_value_homecoming_free(void* argument) {
   tfrt_remote_value_homecoming_t* homecoming = argument;
   tfrt_node_t* node = homecoming->node;
   tfrt_async_value_release(homecoming->own);
@@ -55,24 +55,24 @@ void tfrt_remote_value_end_homecoming(tfrt_remote_value_t* value) {
   value->homecoming = NULL;
   homecoming->value = NULL;
   if (homecoming->is_waiting) return;  // the task frees it
-  tfrt_action_queue_call(&value->node->actions, tfrt_remote_value_homecoming_free, homecoming);
+  tfrt_action_queue_call(&value->node->actions, remote_value_homecoming_free, homecoming);
 }
 
-static void tfrt_remote_value_run_homecoming(tfrt_task_t* task);
+static void remote_value_run_homecoming(tfrt_task_t* task);
 
-static void tfrt_remote_value_homecoming_wait(tfrt_remote_value_homecoming_t* homecoming,
-                                              tfrt_action_wait_t how) {
+static void remote_value_homecoming_wait(tfrt_remote_value_homecoming_t* homecoming,
+                                         tfrt_action_wait_t how) {
   homecoming->is_waiting = true;
-  tfrt_task_initialize(&homecoming->waiter, tfrt_remote_value_run_homecoming);
+  tfrt_task_initialize(&homecoming->waiter, remote_value_run_homecoming);
   tfrt_action_queue_wait(&homecoming->node->actions, homecoming->own, how, &homecoming->waiter);
 }
 
 // The own value stands for |remote|, so |value| is where |remote| is. |value| keeps |remote|
 // itself: the own value would release it once its payload is here.
-static void tfrt_remote_value_join(tfrt_remote_value_t* value, tfrt_remote_value_t* remote) {
+static void remote_value_join(tfrt_remote_value_t* value, tfrt_remote_value_t* remote) {
   tfrt_action_queue_release(&value->node->actions, value->homecoming->own);
   value->homecoming->own = tfrt_async_value_retain(&remote->base.base);
-  tfrt_remote_value_note_location(value);
+  remote_value_note_location(value);
   tfrt_remote_value_locate(value, &remote->location);
   if (tfrt_remote_value_is_resolved(value) || tfrt_remote_value_is_lost(value)) return;
   // The host that gave us the name has no part in this.
@@ -89,7 +89,7 @@ static void tfrt_remote_value_join(tfrt_remote_value_t* value, tfrt_remote_value
 }
 
 // The own value that |value| waits for has come, or its payload is elsewhere.
-static void tfrt_remote_value_arrive(tfrt_remote_value_t* value) {
+static void remote_value_arrive(tfrt_remote_value_t* value) {
   tfrt_async_value_t* own = value->homecoming->own;
   bool is_available = tfrt_async_value_is_available(own);
   tfrt_remote_value_t* remote = is_available ? NULL : tfrt_remote_value_of(value->node, own);
@@ -99,16 +99,16 @@ static void tfrt_remote_value_arrive(tfrt_remote_value_t* value) {
   } else if (is_available) {
     tfrt_remote_value_receive(value, own);
   } else if (remote && remote->peer && !tfrt_remote_value_is_lost(remote)) {
-    tfrt_remote_value_join(value, remote);
+    remote_value_join(value, remote);
   } else {
     // It is on its way, or was lost by now and may come from somewhere else.
-    tfrt_remote_value_homecoming_wait(value->homecoming, TFRT_ACTION_AND_THEN);
+    remote_value_homecoming_wait(value->homecoming, TFRT_ACTION_AND_THEN);
   }
   if (remote) tfrt_remote_value_release(remote);
 }
 
 // Runs when the own value is settled, or here.
-static void tfrt_remote_value_run_homecoming(tfrt_task_t* task) {
+static void remote_value_run_homecoming(tfrt_task_t* task) {
   tfrt_remote_value_homecoming_t* homecoming =
       TFRT_CONTAINER_OF(task, tfrt_remote_value_homecoming_t, waiter);
   tfrt_node_t* node = tfrt_node_retain(homecoming->node);
@@ -116,9 +116,9 @@ static void tfrt_remote_value_run_homecoming(tfrt_task_t* task) {
   homecoming->is_waiting = false;
   tfrt_remote_value_t* value = homecoming->value;
   if (!value) {
-    tfrt_action_queue_call(&node->actions, tfrt_remote_value_homecoming_free, homecoming);
+    tfrt_action_queue_call(&node->actions, remote_value_homecoming_free, homecoming);
   } else if (tfrt_async_value_try_retain(&value->base.base)) {
-    tfrt_remote_value_arrive(value);
+    remote_value_arrive(value);
     tfrt_remote_value_release(value);
   }  // else its end, which is under way, frees it
   tfrt_node_unlock(node);
@@ -126,8 +126,7 @@ static void tfrt_remote_value_run_homecoming(tfrt_task_t* task) {
 }
 
 // Has |value| wait for |own| (+0). False without memory.
-static bool tfrt_remote_value_start_homecoming(tfrt_remote_value_t* value,
-                                               tfrt_async_value_t* own) {
+static bool remote_value_start_homecoming(tfrt_remote_value_t* value, tfrt_async_value_t* own) {
   tfrt_node_t* node = value->node;
   tfrt_remote_value_homecoming_t* homecoming =
       tfrt_allocator_allocate_zeroed(node->options.allocator, sizeof(*homecoming));
@@ -138,12 +137,12 @@ static bool tfrt_remote_value_start_homecoming(tfrt_remote_value_t* value,
   value->homecoming = homecoming;
   tfrt_remote_value_unlink_peers(value);
   tfrt_remote_value_set_state(value, TFRT_REMOTE_VALUE_COMING_HOME);
-  tfrt_remote_value_homecoming_wait(homecoming, TFRT_ACTION_AWAIT);
+  remote_value_homecoming_wait(homecoming, TFRT_ACTION_AWAIT);
   return true;
 }
 
 // Its owner says that |value| is a value of this host, which is |value|.
-static void tfrt_remote_value_refuse_itself(tfrt_remote_value_t* value) {
+static void remote_value_refuse_itself(tfrt_remote_value_t* value) {
   tfrt_status_t status =
       tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
                          "the host of this value says that the value is itself, so it never comes");
@@ -162,16 +161,16 @@ void tfrt_remote_value_stand_for(tfrt_remote_value_t* value, tfrt_async_value_t*
   }
   tfrt_remote_value_t* remote = tfrt_remote_value_of(value->node, own);
   if (remote == value) {
-    tfrt_remote_value_refuse_itself(value);
-  } else if ((remote && !value->rerun.call) || !tfrt_remote_value_start_homecoming(value, own)) {
+    remote_value_refuse_itself(value);
+  } else if ((remote && !value->rerun.call) || !remote_value_start_homecoming(value, own)) {
     tfrt_remote_value_forward(value, own);
   }
   if (remote) tfrt_remote_value_release(remote);
 }
 
 // |value|, which is unresolved, is |reference|, a name of this host: stands for what that is here.
-static void tfrt_remote_value_come_home(tfrt_remote_value_t* value,
-                                        const tfrt_wire_reference_t* reference) {
+static void remote_value_come_home(tfrt_remote_value_t* value,
+                                   const tfrt_wire_reference_t* reference) {
   tfrt_async_value_t* own = tfrt_incoming_want_own_value(value->job, reference);
   tfrt_remote_value_stand_for(value, own);
   tfrt_action_queue_release(&value->node->actions, own);
@@ -181,8 +180,8 @@ static void tfrt_remote_value_come_home(tfrt_remote_value_t* value,
 
 // The same, but consumes |target|, which is resolved and may be an error. |target| is released
 // first: tasks that the forward runs may count the references to a list.
-static void tfrt_remote_value_forward_resolved_take(tfrt_remote_value_t* value,
-                                                    tfrt_async_value_t* target) {
+static void remote_value_forward_resolved_take(tfrt_remote_value_t* value,
+                                               tfrt_async_value_t* target) {
   tfrt_action_queue_release(&value->node->actions, target);
   if (!tfrt_async_value_is_error(target)) {
     tfrt_remote_value_forward(value, target);
@@ -198,12 +197,12 @@ void tfrt_remote_value_receive(tfrt_remote_value_t* value, tfrt_async_value_t* p
   if (value->question.want != 0)
     tfrt_outgoing_want_end(
         value, is_small ? TFRT_OUTGOING_WANT_NEEDLESS_TOLD_LATER : TFRT_OUTGOING_WANT_NEEDLESS);
-  tfrt_remote_value_forward_resolved_take(value, tfrt_async_value_retain(payload));
+  remote_value_forward_resolved_take(value, tfrt_async_value_retain(payload));
 }
 
 // The owner has the value; here is only the news.
-static void tfrt_remote_value_on_available(tfrt_remote_value_t* value,
-                                           const tfrt_wire_available_t* available) {
+static void remote_value_on_available(tfrt_remote_value_t* value,
+                                      const tfrt_wire_available_t* available) {
   if (value->name.is_chain) {
     tfrt_remote_value_forward(value, tfrt_async_value_ready_chain());
     return;
@@ -215,8 +214,8 @@ static void tfrt_remote_value_on_available(tfrt_remote_value_t* value,
 }
 
 // The owner has sent us on to |reference|, which may be a value of our own.
-static void tfrt_remote_value_follow(tfrt_remote_value_t* value,
-                                     const tfrt_wire_reference_t* reference) {
+static void remote_value_follow(tfrt_remote_value_t* value,
+                                const tfrt_wire_reference_t* reference) {
   if (++value->forwards > TFRT_WIRE_MAX_FORWARDS) {
     tfrt_status_t status =
         tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
@@ -233,16 +232,16 @@ static void tfrt_remote_value_follow(tfrt_remote_value_t* value,
       value->borrowing.lender = value->peer->incarnation;
       value->borrowing.given = *reference;
     }
-    tfrt_remote_value_note_location(value);
+    remote_value_note_location(value);
     tfrt_remote_value_locate(value, reference);
     return;
   }
-  tfrt_remote_value_come_home(value, reference);
+  remote_value_come_home(value, reference);
 }
 
 // This host sent others to a place from which they are sent on to |target|. The name by which
 // |target| was lent to us must stay, even if a copy is here by now.
-static void tfrt_remote_value_note_sent_on(tfrt_async_value_t* target) {
+static void remote_value_note_sent_on(tfrt_async_value_t* target) {
   for (tfrt_remote_value_t* remote; target; target = remote->alias.same_as) {
     remote = tfrt_remote_value_cast(target);
     if (!remote) return;
@@ -255,7 +254,7 @@ static void tfrt_remote_value_note_sent_on(tfrt_async_value_t* target) {
 void tfrt_remote_value_alias(tfrt_remote_value_t* value, tfrt_async_value_t* target,
                              tfrt_object_t* exported) {
   value->alias.same_as = tfrt_async_value_retain(target);
-  if (value->telling.is_told) tfrt_remote_value_note_sent_on(target);
+  if (value->telling.is_told) remote_value_note_sent_on(target);
   if (exported) {
     value->alias.exported_as = exported->id;
     ++exported->loans;
@@ -268,20 +267,20 @@ void tfrt_remote_value_on_item(tfrt_remote_value_t* value, const tfrt_wire_item_
   switch (item->kind) {
     case TFRT_WIRE_ITEM_INLINE:
       value->bytes.is_large = item->value.body.size > TFRT_WIRE_DEFAULT_INLINE_SIZE;
-      tfrt_remote_value_forward_resolved_take(
+      remote_value_forward_resolved_take(
           value, tfrt_value_item_decode(&item->value, value->node->options.host->allocator));
       break;
     case TFRT_WIRE_ITEM_LIST:
-      tfrt_remote_value_forward_resolved_take(value, tfrt_list_item_decode(value, &item->list));
+      remote_value_forward_resolved_take(value, tfrt_list_item_decode(value, &item->list));
       break;
     case TFRT_WIRE_ITEM_ERROR:
-      tfrt_remote_value_forward_resolved_take(value, tfrt_value_item_decode_error(item->error));
+      remote_value_forward_resolved_take(value, tfrt_value_item_decode_error(item->error));
       break;
     case TFRT_WIRE_ITEM_AVAILABLE:
-      tfrt_remote_value_on_available(value, &item->available);
+      remote_value_on_available(value, &item->available);
       break;
     case TFRT_WIRE_ITEM_REFERENCE:
-      tfrt_remote_value_follow(value, &item->reference);
+      remote_value_follow(value, &item->reference);
       break;
     default:
       break;
@@ -295,7 +294,7 @@ void tfrt_remote_value_on_item(tfrt_remote_value_t* value, const tfrt_wire_item_
 
 void tfrt_remote_value_move(tfrt_remote_value_t* value, const tfrt_wire_reference_t* reference,
                             bool held) {
-  tfrt_remote_value_add_past(value, value->held);
+  remote_value_add_past(value, value->held);
   tfrt_remote_value_unlink_peers(value);
   tfrt_remote_value_set_state(value, TFRT_REMOTE_VALUE_UNKNOWN);
   value->name = *reference;
@@ -306,7 +305,7 @@ void tfrt_remote_value_move(tfrt_remote_value_t* value, const tfrt_wire_referenc
   if (reference->owner == value->node->incarnation) {
     // It came home: nobody else need hold it for us.
     tfrt_outgoing_hold_go_on(value);
-    tfrt_remote_value_come_home(value, reference);
+    remote_value_come_home(value, reference);
     return;
   }
   tfrt_remote_value_locate(value, reference);

@@ -4,15 +4,14 @@
 
 #include <string.h>
 
-static tfrt_status_t tfrt_value_item_out_of_memory(void) {
+static tfrt_status_t value_item_out_of_memory(void) {
   return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for a value");
 }
 
-static tfrt_status_t tfrt_value_item_encode_error(tfrt_async_value_t* value,
-                                                  tfrt_value_item_host_t host, tfrt_arena_t* arena,
-                                                  tfrt_wire_item_t* out_item) {
+static tfrt_status_t value_item_encode_error(tfrt_async_value_t* value, tfrt_value_item_host_t host,
+                                             tfrt_arena_t* arena, tfrt_wire_item_t* out_item) {
   tfrt_wire_error_t* error = tfrt_arena_allocate(arena, sizeof(*error));
-  if (!error) return tfrt_value_item_out_of_memory();
+  if (!error) return value_item_out_of_memory();
   TFRT_RETURN_IF_ERROR(tfrt_wire_error_from_status(tfrt_async_value_error(value), host.rank,
                                                    host.incarnation, arena, error));
   out_item->kind = TFRT_WIRE_ITEM_ERROR;
@@ -25,7 +24,7 @@ tfrt_status_t tfrt_value_item_encode(tfrt_async_value_t* value, size_t limit,
                                      tfrt_wire_item_t* out_item) {
   memset(out_item, 0, sizeof(*out_item));
   if (tfrt_async_value_is_error(value)) {
-    return tfrt_value_item_encode_error(value, host, arena, out_item);
+    return value_item_encode_error(value, host, arena, out_item);
   }
   tfrt_async_value_t* concrete = tfrt_async_value_resolved(value);
   const tfrt_type_t* type = tfrt_type_get(concrete->type_id);
@@ -40,7 +39,7 @@ tfrt_status_t tfrt_value_item_encode(tfrt_async_value_t* value, size_t limit,
   }
   if (encoding.body_size > limit) return NULL;
   void* header = tfrt_arena_copy(arena, encoding.header, encoding.header_size, 1);
-  if (!header && encoding.header_size > 0) return tfrt_value_item_out_of_memory();
+  if (!header && encoding.header_size > 0) return value_item_out_of_memory();
   out_item->kind = TFRT_WIRE_ITEM_INLINE;
   out_item->value.type = tfrt_string_view_of(type->name);
   out_item->value.header = tfrt_string_view_make(header, encoding.header_size);
@@ -52,7 +51,7 @@ tfrt_status_t tfrt_value_item_encode(tfrt_async_value_t* value, size_t limit,
 #define TFRT_VALUE_ITEM_VALUE_OVERHEAD 32u
 #define TFRT_VALUE_ITEM_ERROR_OVERHEAD 128u
 
-static size_t tfrt_value_item_error_size(const tfrt_wire_error_t* error) {
+static size_t value_item_error_size(const tfrt_wire_error_t* error) {
   size_t size = TFRT_VALUE_ITEM_ERROR_OVERHEAD + error->message.size;
   if (error->origin) {
     size += error->origin->function.size + error->origin->kernel.size + error->origin->file.size;
@@ -69,7 +68,7 @@ size_t tfrt_value_item_size(const tfrt_wire_item_t* item) {
     case TFRT_WIRE_ITEM_AVAILABLE:
       return TFRT_VALUE_ITEM_VALUE_OVERHEAD + item->available.type.size;
     case TFRT_WIRE_ITEM_ERROR:
-      return tfrt_value_item_error_size(item->error);
+      return value_item_error_size(item->error);
     default:
       return TFRT_VALUE_ITEM_REFERENCE_SIZE;
   }
@@ -116,21 +115,21 @@ typedef struct tfrt_value_item_name_s {
 static _Thread_local tfrt_value_item_name_t tfrt_value_item_recent[TFRT_VALUE_ITEM_RECENT];
 
 // The place for |name|, which has at least one character.
-static tfrt_value_item_name_t* tfrt_value_item_place(tfrt_string_view_t name) {
+static tfrt_value_item_name_t* value_item_place(tfrt_string_view_t name) {
   size_t number = name.size + (unsigned char)name.data[name.size - 1];
   return &tfrt_value_item_recent[number % TFRT_VALUE_ITEM_RECENT];
 }
 
-static bool tfrt_value_item_recall(tfrt_string_view_t name, tfrt_type_id_t* out_id) {
+static bool value_item_recall(tfrt_string_view_t name, tfrt_type_id_t* out_id) {
   if (name.size == 0) return false;
-  const tfrt_value_item_name_t* recent = tfrt_value_item_place(name);
+  const tfrt_value_item_name_t* recent = value_item_place(name);
   if (recent->size != name.size || memcmp(recent->text, name.data, name.size) != 0) return false;
   *out_id = recent->id;
   return true;
 }
 
-static void tfrt_value_item_remember(tfrt_string_view_t name, tfrt_type_id_t id) {
-  tfrt_value_item_name_t* recent = tfrt_value_item_place(name);
+static void value_item_remember(tfrt_string_view_t name, tfrt_type_id_t id) {
+  tfrt_value_item_name_t* recent = value_item_place(name);
   if (name.size > sizeof(recent->text)) return;
   recent->size = name.size;
   recent->id = id;
@@ -138,7 +137,7 @@ static void tfrt_value_item_remember(tfrt_string_view_t name, tfrt_type_id_t id)
 }
 
 tfrt_status_t tfrt_value_item_find_type(tfrt_string_view_t name, tfrt_type_id_t* out_id) {
-  if (tfrt_value_item_recall(name, out_id)) return NULL;
+  if (value_item_recall(name, out_id)) return NULL;
   char text[TFRT_WIRE_MAX_TYPE_NAME_SIZE + 1];
   if (name.size >= sizeof(text)) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a type's name has %zu bytes",
@@ -155,12 +154,12 @@ tfrt_status_t tfrt_value_item_find_type(tfrt_string_view_t name, tfrt_type_id_t*
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "a value came of the type %s, which this host doesn't know", text);
   }
-  tfrt_value_item_remember(name, *out_id);
+  value_item_remember(name, *out_id);
   return NULL;
 }
 
 // The same for a type whose values have bytes.
-static tfrt_status_t tfrt_value_item_find_coded(tfrt_string_view_t name, tfrt_type_id_t* out_id) {
+static tfrt_status_t value_item_find_coded(tfrt_string_view_t name, tfrt_type_id_t* out_id) {
   TFRT_RETURN_IF_ERROR(tfrt_value_item_find_type(name, out_id));
   if (tfrt_type_get(*out_id)->codec) return NULL;
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
@@ -173,14 +172,14 @@ tfrt_status_t tfrt_value_item_begin(tfrt_string_view_t type, tfrt_string_view_t 
                                     tfrt_allocator_t allocator, tfrt_value_arrival_t* out_arrival) {
   *out_arrival = (tfrt_value_arrival_t){.value = NULL};
   tfrt_type_id_t id = TFRT_TYPE_NONE;
-  TFRT_RETURN_IF_ERROR(tfrt_value_item_find_coded(type, &id));
+  TFRT_RETURN_IF_ERROR(value_item_find_coded(type, &id));
   const uint8_t* bytes = (const uint8_t*)header.data;
   const tfrt_payload_streams_t* streams = place ? tfrt_type_get(id)->streams : NULL;
   if (streams) {
     return streams->open_sink(place, bytes, header.size, body_size, &out_arrival->sink);
   }
   tfrt_async_value_t* value = tfrt_async_value_create_unconstructed(id);
-  if (!value) return tfrt_value_item_out_of_memory();
+  if (!value) return value_item_out_of_memory();
   void* body = NULL;
   tfrt_status_t status = tfrt_type_get(id)->codec->decode(bytes, header.size, body_size, allocator,
                                                           tfrt_async_value_payload(value), &body);

@@ -11,7 +11,7 @@ typedef struct tfrt_settled_chain_s {
   tfrt_allocator_t allocator;
 } tfrt_settled_chain_t;
 
-static void tfrt_settled_chain_run(tfrt_task_t* task) {
+static void settled_chain_run(tfrt_task_t* task) {
   tfrt_settled_chain_t* wait = TFRT_CONTAINER_OF(task, tfrt_settled_chain_t, task);
   bool is_error = tfrt_async_value_is_error(wait->value);
   tfrt_indirect_value_forward_take(wait->chain, is_error ? tfrt_async_value_retain(wait->value)
@@ -21,8 +21,8 @@ static void tfrt_settled_chain_run(tfrt_task_t* task) {
   tfrt_allocator_free(wait->allocator, wait, sizeof(*wait));
 }
 
-static tfrt_async_value_t* tfrt_settled_chain_make(tfrt_async_value_t* value, bool needs_payload,
-                                                   tfrt_allocator_t allocator) {
+static tfrt_async_value_t* settled_chain_make(tfrt_async_value_t* value, bool needs_payload,
+                                              tfrt_allocator_t allocator) {
   tfrt_settled_chain_t* wait = tfrt_allocator_allocate_zeroed(allocator, sizeof(*wait));
   tfrt_indirect_value_t* chain = wait ? tfrt_indirect_value_create() : NULL;
   if (!chain) {
@@ -31,7 +31,7 @@ static tfrt_async_value_t* tfrt_settled_chain_make(tfrt_async_value_t* value, bo
   }
   *wait = (tfrt_settled_chain_t){
       .value = tfrt_async_value_retain(value), .chain = chain, .allocator = allocator};
-  tfrt_task_initialize(&wait->task, tfrt_settled_chain_run);
+  tfrt_task_initialize(&wait->task, settled_chain_run);
   tfrt_async_value_t* result = tfrt_async_value_retain(&chain->base);
   if (needs_payload) {
     tfrt_async_value_and_then(value, &wait->task);
@@ -43,10 +43,10 @@ static tfrt_async_value_t* tfrt_settled_chain_make(tfrt_async_value_t* value, bo
 
 tfrt_async_value_t* tfrt_settled_chain_create(tfrt_async_value_t* value,
                                               tfrt_allocator_t allocator) {
-  return tfrt_settled_chain_make(value, false, allocator);
+  return settled_chain_make(value, false, allocator);
 }
 
 tfrt_async_value_t* tfrt_settled_chain_create_here(tfrt_async_value_t* value,
                                                    tfrt_allocator_t allocator) {
-  return tfrt_settled_chain_make(value, true, allocator);
+  return settled_chain_make(value, true, allocator);
 }

@@ -49,7 +49,7 @@ tfrt_trace_t* tfrt_trace_retain(tfrt_trace_t* trace) {
   return trace;
 }
 
-static void tfrt_trace_free_chunks(tfrt_trace_t* trace) {
+static void trace_free_chunks(tfrt_trace_t* trace) {
   for (tfrt_trace_chunk_t* chunk = trace->first; chunk;) {
     tfrt_trace_chunk_t* next = chunk->next;
     tfrt_allocator_free(trace->allocator, chunk, sizeof(*chunk));
@@ -59,13 +59,13 @@ static void tfrt_trace_free_chunks(tfrt_trace_t* trace) {
 
 void tfrt_trace_release(tfrt_trace_t* trace) {
   if (!trace || !tfrt_ref_count_decrement(&trace->ref_count)) return;
-  tfrt_trace_free_chunks(trace);
+  trace_free_chunks(trace);
   tfrt_mutex_deinitialize(&trace->mutex);
   tfrt_allocator_free(trace->allocator, trace, sizeof(*trace));
 }
 
 // A dense number for the calling thread.
-static uint32_t tfrt_trace_thread(void) {
+static uint32_t trace_thread(void) {
   static _Atomic uint32_t next;
   static _Thread_local uint32_t mine = UINT32_MAX;
   if (mine == UINT32_MAX) mine = atomic_fetch_add_explicit(&next, 1, memory_order_relaxed);
@@ -73,7 +73,7 @@ static uint32_t tfrt_trace_thread(void) {
 }
 
 // The place for one more span, or NULL. With the mutex held.
-static tfrt_trace_span_t* tfrt_trace_reserve(tfrt_trace_t* trace) {
+static tfrt_trace_span_t* trace_reserve(tfrt_trace_t* trace) {
   if (trace->count == trace->limit) return NULL;
   size_t index = trace->count % TFRT_TRACE_CHUNK_SPANS;
   if (index == 0) {
@@ -99,7 +99,7 @@ void tfrt_trace_bound(tfrt_trace_t* trace, int64_t until_ns) {
 void tfrt_trace_restart(tfrt_trace_t* trace, int64_t from_ns) {
   tfrt_mutex_lock(&trace->mutex);
   trace->from_ns = from_ns;
-  tfrt_trace_free_chunks(trace);
+  trace_free_chunks(trace);
   trace->first = trace->last = NULL;
   trace->count = 0;
   trace->dropped = 0;
@@ -110,7 +110,7 @@ void tfrt_trace_add_span(tfrt_trace_t* trace, const tfrt_trace_span_t* span) {
   if (span->begin_ns >= atomic_load_explicit(&trace->until_ns, memory_order_relaxed)) return;
   tfrt_mutex_lock(&trace->mutex);
   if (span->begin_ns >= trace->from_ns) {
-    tfrt_trace_span_t* place = tfrt_trace_reserve(trace);
+    tfrt_trace_span_t* place = trace_reserve(trace);
     if (place) {
       *place = *span;
     } else {
@@ -121,9 +121,9 @@ void tfrt_trace_add_span(tfrt_trace_t* trace, const tfrt_trace_span_t* span) {
 }
 
 // Adds |span|, of the calling thread, with texts that may be cut.
-static void tfrt_trace_add_named(tfrt_trace_t* trace, const char* category, const char* name,
-                                 tfrt_trace_span_t span) {
-  span.thread = tfrt_trace_thread();
+static void trace_add_named(tfrt_trace_t* trace, const char* category, const char* name,
+                            tfrt_trace_span_t span) {
+  span.thread = trace_thread();
   snprintf(span.name, sizeof(span.name), "%s", name);
   snprintf(span.category, sizeof(span.category), "%s", category);
   tfrt_trace_add_span(trace, &span);
@@ -131,11 +131,11 @@ static void tfrt_trace_add_named(tfrt_trace_t* trace, const char* category, cons
 
 void tfrt_trace_add(tfrt_trace_t* trace, const char* category, const char* name, int64_t begin_ns,
                     int64_t end_ns, uint64_t request) {
-  tfrt_trace_add_named(trace, category, name,
-                       (tfrt_trace_span_t){.begin_ns = begin_ns,
-                                           .end_ns = end_ns,
-                                           .request = request,
-                                           .location = TFRT_TRACE_NO_LOCATION});
+  trace_add_named(trace, category, name,
+                  (tfrt_trace_span_t){.begin_ns = begin_ns,
+                                      .end_ns = end_ns,
+                                      .request = request,
+                                      .location = TFRT_TRACE_NO_LOCATION});
 }
 
 void tfrt_trace_set_sink(tfrt_trace_t* trace, const tfrt_trace_sink_t* sink) {
@@ -154,7 +154,7 @@ void tfrt_trace_leave(tfrt_trace_t* trace, const char* category, const char* nam
 
 void tfrt_trace_leave_kernel(tfrt_trace_t* trace, const char* name, uint32_t location,
                              int64_t begin_ns, int64_t end_ns, uint64_t request) {
-  tfrt_trace_add_named(
+  trace_add_named(
       trace, "kernel", name,
       (tfrt_trace_span_t){
           .begin_ns = begin_ns, .end_ns = end_ns, .request = request, .location = location});

@@ -16,13 +16,13 @@ void tfrt_eager_binding_deinitialize(tfrt_eager_binding_t* binding) {
   tfrt_arena_deinitialize(&binding->arena);
 }
 
-static const char* tfrt_eager_binding_kind_name(tfrt_attribute_kind_t kind) {
+static const char* eager_binding_kind_name(tfrt_attribute_kind_t kind) {
   if (kind == TFRT_ATTRIBUTE_SYMBOL) return "function";
   if (kind == TFRT_ATTRIBUTE_SYMBOL_ARRAY) return "array of functions";
   return tfrt_bef_attribute_type_name(tfrt_attribute_layout(kind));
 }
 
-static const char* tfrt_eager_binding_value_name(const tfrt_eager_attribute_t* attribute) {
+static const char* eager_binding_value_name(const tfrt_eager_attribute_t* attribute) {
   if (attribute->value.type != TFRT_BEF_ATTRIBUTE_FUNCTION) {
     return tfrt_bef_attribute_type_name(attribute->value.type);
   }
@@ -31,16 +31,15 @@ static const char* tfrt_eager_binding_value_name(const tfrt_eager_attribute_t* a
 
 // --- What the caller gives ------------------------------------------------------
 
-static const tfrt_eager_attribute_t* tfrt_eager_binding_find(
-    const tfrt_eager_attribute_t* attributes, uint32_t count, const char* name) {
+static const tfrt_eager_attribute_t* eager_binding_find(const tfrt_eager_attribute_t* attributes,
+                                                        uint32_t count, const char* name) {
   for (uint32_t i = 0; i < count; ++i) {
     if (strcmp(attributes[i].name, name) == 0) return &attributes[i];
   }
   return NULL;
 }
 
-static bool tfrt_eager_binding_is_known(const tfrt_kernel_descriptor_t* descriptor,
-                                        const char* name) {
+static bool eager_binding_is_known(const tfrt_kernel_descriptor_t* descriptor, const char* name) {
   for (uint32_t i = 0; i < descriptor->attribute_count; ++i) {
     if (strcmp(descriptor->attributes[i].name, name) == 0) return true;
   }
@@ -51,8 +50,8 @@ static bool tfrt_eager_binding_is_known(const tfrt_kernel_descriptor_t* descript
 }
 
 // The error for an attribute named |name|, with those that there are.
-static tfrt_status_t tfrt_eager_binding_unknown(const tfrt_kernel_descriptor_t* descriptor,
-                                                const char* name) {
+static tfrt_status_t eager_binding_unknown(const tfrt_kernel_descriptor_t* descriptor,
+                                           const char* name) {
   tfrt_string_builder_t known;
   tfrt_string_builder_initialize(&known, tfrt_allocator_system());
   for (uint32_t i = 0; i < (uint32_t)descriptor->attribute_count + descriptor->region_count; ++i) {
@@ -69,15 +68,15 @@ static tfrt_status_t tfrt_eager_binding_unknown(const tfrt_kernel_descriptor_t* 
   return status;
 }
 
-static tfrt_status_t tfrt_eager_binding_check_names(const tfrt_kernel_descriptor_t* descriptor,
-                                                    const tfrt_eager_attribute_t* attributes,
-                                                    uint32_t count) {
+static tfrt_status_t eager_binding_check_names(const tfrt_kernel_descriptor_t* descriptor,
+                                               const tfrt_eager_attribute_t* attributes,
+                                               uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
     const char* name = attributes[i].name;
-    if (!tfrt_eager_binding_is_known(descriptor, name)) {
-      return tfrt_eager_binding_unknown(descriptor, name);
+    if (!eager_binding_is_known(descriptor, name)) {
+      return eager_binding_unknown(descriptor, name);
     }
-    if (!tfrt_eager_binding_find(attributes, i, name)) continue;
+    if (!eager_binding_find(attributes, i, name)) continue;
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "attribute '%s' of op '%s' is given twice; leave one of them out",
                               name, descriptor->name);
@@ -85,9 +84,9 @@ static tfrt_status_t tfrt_eager_binding_check_names(const tfrt_kernel_descriptor
   return NULL;
 }
 
-static tfrt_status_t tfrt_eager_binding_check_kind(const tfrt_kernel_descriptor_t* descriptor,
-                                                   const tfrt_eager_attribute_t* attribute,
-                                                   tfrt_attribute_kind_t kind) {
+static tfrt_status_t eager_binding_check_kind(const tfrt_kernel_descriptor_t* descriptor,
+                                              const tfrt_eager_attribute_t* attribute,
+                                              tfrt_attribute_kind_t kind) {
   bool is_function = attribute->value.type == TFRT_BEF_ATTRIBUTE_FUNCTION;
   bool good = false;
   if (kind == TFRT_ATTRIBUTE_SYMBOL) {
@@ -100,20 +99,19 @@ static tfrt_status_t tfrt_eager_binding_check_kind(const tfrt_kernel_descriptor_
   if (good) return NULL;
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                             "attribute '%s' of op '%s' must be of the kind %s, not %s",
-                            attribute->name, descriptor->name, tfrt_eager_binding_kind_name(kind),
-                            tfrt_eager_binding_value_name(attribute));
+                            attribute->name, descriptor->name, eager_binding_kind_name(kind),
+                            eager_binding_value_name(attribute));
 }
 
 // --- What the kernel gets -------------------------------------------------------
 
-static void tfrt_eager_binding_add_value(tfrt_eager_binding_t* binding,
-                                         const tfrt_bef_value_t* value) {
+static void eager_binding_add_value(tfrt_eager_binding_t* binding, const tfrt_bef_value_t* value) {
   binding->values[binding->offset_count] = *value;
   binding->offsets[binding->offset_count++] = tfrt_bef_value_encode(value, &binding->bytes);
 }
 
-static void tfrt_eager_binding_add_functions(tfrt_eager_binding_t* binding,
-                                             const tfrt_eager_attribute_t* attribute) {
+static void eager_binding_add_functions(tfrt_eager_binding_t* binding,
+                                        const tfrt_eager_attribute_t* attribute) {
   const tfrt_function_t* const* functions =
       attribute->function ? &attribute->function : attribute->functions;
   for (uint32_t i = 0; i < attribute->function_count; ++i) {
@@ -122,9 +120,9 @@ static void tfrt_eager_binding_add_functions(tfrt_eager_binding_t* binding,
 }
 
 // The value of an attribute that the caller has left out: the table's, which is a bare literal.
-static tfrt_status_t tfrt_eager_binding_add_default(tfrt_eager_binding_t* binding,
-                                                    const tfrt_kernel_descriptor_t* descriptor,
-                                                    const tfrt_attribute_descriptor_t* attribute) {
+static tfrt_status_t eager_binding_add_default(tfrt_eager_binding_t* binding,
+                                               const tfrt_kernel_descriptor_t* descriptor,
+                                               const tfrt_attribute_descriptor_t* attribute) {
   const char* text = attribute->default_value;
   tfrt_bef_attribute_type_t type = tfrt_attribute_layout(attribute->kind);
   tfrt_eager_attribute_t value = {.name = NULL};
@@ -141,54 +139,54 @@ static tfrt_status_t tfrt_eager_binding_add_default(tfrt_eager_binding_t* bindin
   } else {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "op '%s' needs its attribute '%s' (%s)",
                               descriptor->name, attribute->name,
-                              tfrt_eager_binding_kind_name(attribute->kind));
+                              eager_binding_kind_name(attribute->kind));
   }
-  tfrt_eager_binding_add_value(binding, &value.value);
+  eager_binding_add_value(binding, &value.value);
   return NULL;
 }
 
-static tfrt_status_t tfrt_eager_binding_add_attributes(tfrt_eager_binding_t* binding,
-                                                       const tfrt_kernel_descriptor_t* descriptor,
-                                                       const tfrt_eager_attribute_t* attributes,
-                                                       uint32_t count) {
+static tfrt_status_t eager_binding_add_attributes(tfrt_eager_binding_t* binding,
+                                                  const tfrt_kernel_descriptor_t* descriptor,
+                                                  const tfrt_eager_attribute_t* attributes,
+                                                  uint32_t count) {
   for (uint32_t i = 0; i < descriptor->attribute_count; ++i) {
     const tfrt_attribute_descriptor_t* wanted = &descriptor->attributes[i];
-    const tfrt_eager_attribute_t* given = tfrt_eager_binding_find(attributes, count, wanted->name);
+    const tfrt_eager_attribute_t* given = eager_binding_find(attributes, count, wanted->name);
     if (!given) {
-      TFRT_RETURN_IF_ERROR(tfrt_eager_binding_add_default(binding, descriptor, wanted));
+      TFRT_RETURN_IF_ERROR(eager_binding_add_default(binding, descriptor, wanted));
       continue;
     }
-    TFRT_RETURN_IF_ERROR(tfrt_eager_binding_check_kind(descriptor, given, wanted->kind));
+    TFRT_RETURN_IF_ERROR(eager_binding_check_kind(descriptor, given, wanted->kind));
     if (given->value.type == TFRT_BEF_ATTRIBUTE_FUNCTION) {
-      tfrt_eager_binding_add_functions(binding, given);
+      eager_binding_add_functions(binding, given);
     } else {
-      tfrt_eager_binding_add_value(binding, &given->value);
+      eager_binding_add_value(binding, &given->value);
     }
   }
   return NULL;
 }
 
-static tfrt_status_t tfrt_eager_binding_add_regions(tfrt_eager_binding_t* binding,
-                                                    const tfrt_kernel_descriptor_t* descriptor,
-                                                    const tfrt_eager_attribute_t* attributes,
-                                                    uint32_t count) {
+static tfrt_status_t eager_binding_add_regions(tfrt_eager_binding_t* binding,
+                                               const tfrt_kernel_descriptor_t* descriptor,
+                                               const tfrt_eager_attribute_t* attributes,
+                                               uint32_t count) {
   for (uint32_t i = 0; i < descriptor->region_count; ++i) {
     const char* name = descriptor->regions[i].name;
-    const tfrt_eager_attribute_t* given = tfrt_eager_binding_find(attributes, count, name);
+    const tfrt_eager_attribute_t* given = eager_binding_find(attributes, count, name);
     if (!given) {
       return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                                 "op '%s' needs a function for its region '%s'", descriptor->name,
                                 name);
     }
-    TFRT_RETURN_IF_ERROR(tfrt_eager_binding_check_kind(descriptor, given, TFRT_ATTRIBUTE_SYMBOL));
-    tfrt_eager_binding_add_functions(binding, given);
+    TFRT_RETURN_IF_ERROR(eager_binding_check_kind(descriptor, given, TFRT_ATTRIBUTE_SYMBOL));
+    eager_binding_add_functions(binding, given);
   }
   return NULL;
 }
 
-static bool tfrt_eager_binding_make_room(tfrt_eager_binding_t* binding,
-                                         const tfrt_kernel_descriptor_t* descriptor,
-                                         const tfrt_eager_attribute_t* attributes, uint32_t count) {
+static bool eager_binding_make_room(tfrt_eager_binding_t* binding,
+                                    const tfrt_kernel_descriptor_t* descriptor,
+                                    const tfrt_eager_attribute_t* attributes, uint32_t count) {
   size_t function_count = 1;
   for (uint32_t i = 0; i < count; ++i) function_count += attributes[i].function_count;
   size_t attribute_count = (size_t)descriptor->attribute_count + 1;
@@ -204,12 +202,12 @@ static bool tfrt_eager_binding_make_room(tfrt_eager_binding_t* binding,
 tfrt_status_t tfrt_eager_binding_fill(tfrt_eager_binding_t* binding,
                                       const tfrt_kernel_descriptor_t* descriptor,
                                       const tfrt_eager_attribute_t* attributes, uint32_t count) {
-  TFRT_RETURN_IF_ERROR(tfrt_eager_binding_check_names(descriptor, attributes, count));
-  if (!tfrt_eager_binding_make_room(binding, descriptor, attributes, count)) {
+  TFRT_RETURN_IF_ERROR(eager_binding_check_names(descriptor, attributes, count));
+  if (!eager_binding_make_room(binding, descriptor, attributes, count)) {
     return tfrt_status_out_of_memory();
   }
-  TFRT_RETURN_IF_ERROR(tfrt_eager_binding_add_attributes(binding, descriptor, attributes, count));
-  TFRT_RETURN_IF_ERROR(tfrt_eager_binding_add_regions(binding, descriptor, attributes, count));
+  TFRT_RETURN_IF_ERROR(eager_binding_add_attributes(binding, descriptor, attributes, count));
+  TFRT_RETURN_IF_ERROR(eager_binding_add_regions(binding, descriptor, attributes, count));
   if (binding->bytes.failed) return tfrt_status_out_of_memory();
   if (tfrt_bef_bytes_size(&binding->bytes) <= TFRT_BEF_MAX_SIZE) return NULL;
   return tfrt_status_create(

@@ -29,14 +29,14 @@ enum {
 };
 
 // The greater one of |a| and |b|, where +0 is greater than -0; NaN if one of them is.
-static double tfrt_async_maximum(double a, double b) {
+static double async_maximum(double a, double b) {
   if (isnan(a) || isnan(b)) return a + b;
   if (a == b) return signbit(a) ? b : a;
   return a > b ? a : b;
 }
 
 // Sets |*out| to |a| changed by |b|; false: floats aren't changed so.
-static bool tfrt_async_change_float(uint64_t kind, double a, double b, double* out) {
+static bool async_change_float(uint64_t kind, double a, double b, double* out) {
   switch (kind) {
     case TFRT_ASYNC_ADDF:
       *out = a + b;
@@ -48,10 +48,10 @@ static bool tfrt_async_change_float(uint64_t kind, double a, double b, double* o
       *out = b;
       return true;
     case TFRT_ASYNC_MAXIMUMF:
-      *out = tfrt_async_maximum(a, b);
+      *out = async_maximum(a, b);
       return true;
     case TFRT_ASYNC_MINIMUMF:
-      *out = -tfrt_async_maximum(-a, -b);
+      *out = -async_maximum(-a, -b);
       return true;
     case TFRT_ASYNC_MAXNUMF:
       *out = fmax(a, b);
@@ -65,8 +65,8 @@ static bool tfrt_async_change_float(uint64_t kind, double a, double b, double* o
 }
 
 // The same for integers of |width| bits, which |a| and |b| have at their lower end.
-static bool tfrt_async_change_integer(uint64_t kind, unsigned width, uint64_t a, uint64_t b,
-                                      uint64_t* out) {
+static bool async_change_integer(uint64_t kind, unsigned width, uint64_t a, uint64_t b,
+                                 uint64_t* out) {
   // The sign at the upper end: the order is that of the integers.
   int64_t signed_a = (int64_t)(a << (64 - width));
   int64_t signed_b = (int64_t)(b << (64 - width));
@@ -107,15 +107,15 @@ static bool tfrt_async_change_integer(uint64_t kind, unsigned width, uint64_t a,
 }
 
 // Sets |*out| to the bits of an element of |type|, |a| changed by |b|.
-static bool tfrt_async_change_bits(tfrt_type_id_t type, uint64_t kind, uint64_t a, uint64_t b,
-                                   uint64_t* out) {
+static bool async_change_bits(tfrt_type_id_t type, uint64_t kind, uint64_t a, uint64_t b,
+                              uint64_t* out) {
   double result = 0;
   if (type == TFRT_TYPE_F64) {
     double left;
     double right;
     memcpy(&left, &a, sizeof(left));
     memcpy(&right, &b, sizeof(right));
-    if (!tfrt_async_change_float(kind, left, right, &result)) return false;
+    if (!async_change_float(kind, left, right, &result)) return false;
     memcpy(out, &result, sizeof(result));
     return true;
   }
@@ -125,7 +125,7 @@ static bool tfrt_async_change_bits(tfrt_type_id_t type, uint64_t kind, uint64_t 
     memcpy(&left, &a, sizeof(left));
     memcpy(&right, &b, sizeof(right));
     // One operation in f64, rounded to f32, is that operation in f32.
-    if (!tfrt_async_change_float(kind, (double)left, (double)right, &result)) return false;
+    if (!async_change_float(kind, (double)left, (double)right, &result)) return false;
     float narrow = (float)result;
     *out = 0;
     memcpy(out, &narrow, sizeof(narrow));
@@ -135,7 +135,7 @@ static bool tfrt_async_change_bits(tfrt_type_id_t type, uint64_t kind, uint64_t 
                    : type == TFRT_TYPE_I32 ? 32
                    : type == TFRT_TYPE_I16 ? 16
                                            : 8;
-  return tfrt_async_change_integer(kind, width, a, b, out);
+  return async_change_integer(kind, width, a, b, out);
 }
 
 // Changes the element of |size| bytes at |address|; the function for one size of elements.
@@ -147,7 +147,7 @@ static bool tfrt_async_change_bits(tfrt_type_id_t type, uint64_t kind, uint64_t 
     uint##bits##_t old = atomic_load_explicit(element, memory_order_relaxed);                     \
     uint64_t changed = 0;                                                                         \
     do {                                                                                          \
-      if (!tfrt_async_change_bits(type, kind, old, operand, &changed)) return false;              \
+      if (!async_change_bits(type, kind, old, operand, &changed)) return false;                   \
     } while (!atomic_compare_exchange_weak_explicit(element, &old, (uint##bits##_t)changed,       \
                                                     memory_order_relaxed, memory_order_relaxed)); \
     *out_old = old;                                                                               \
@@ -160,7 +160,7 @@ TFRT_ASYNC_CHANGE(32)
 TFRT_ASYNC_CHANGE(64)
 
 // |bytes| as a number of as many bits. The machine's order is little-endian.
-static uint64_t tfrt_async_bits_of(const void* bytes, size_t size) {
+static uint64_t async_bits_of(const void* bytes, size_t size) {
   uint64_t bits = 0;
   memcpy(&bits, bytes, size);
   return bits;
@@ -173,16 +173,16 @@ bool tfrt_async_atomic_change(void* address, tfrt_type_id_t type, uint64_t kind,
   size_t size = 0;
   if (type == TFRT_TYPE_I64 || type == TFRT_TYPE_F64) {
     size = 8;
-    ok = tfrt_async_change_64(address, type, kind, tfrt_async_bits_of(operand, size), &before);
+    ok = tfrt_async_change_64(address, type, kind, async_bits_of(operand, size), &before);
   } else if (type == TFRT_TYPE_I32 || type == TFRT_TYPE_F32) {
     size = 4;
-    ok = tfrt_async_change_32(address, type, kind, tfrt_async_bits_of(operand, size), &before);
+    ok = tfrt_async_change_32(address, type, kind, async_bits_of(operand, size), &before);
   } else if (type == TFRT_TYPE_I16) {
     size = 2;
-    ok = tfrt_async_change_16(address, type, kind, tfrt_async_bits_of(operand, size), &before);
+    ok = tfrt_async_change_16(address, type, kind, async_bits_of(operand, size), &before);
   } else if (type == TFRT_TYPE_I8) {
     size = 1;
-    ok = tfrt_async_change_8(address, type, kind, tfrt_async_bits_of(operand, size), &before);
+    ok = tfrt_async_change_8(address, type, kind, async_bits_of(operand, size), &before);
   }
   if (ok) memcpy(old, &before, size);
   return ok;

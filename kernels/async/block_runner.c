@@ -35,13 +35,13 @@ typedef struct tfrt_block_runner_s {
   tfrt_async_value_t* values[];
 } tfrt_block_runner_t;
 
-static const int32_t* tfrt_block_runner_edges(const tfrt_block_runner_t* runner) {
+static const int32_t* block_runner_edges(const tfrt_block_runner_t* runner) {
   return runner->edges + runner->edges[runner->block];
 }
 
 // --- Life -------------------------------------------------------------------------------------
 
-static bool tfrt_block_runner_is_sound(tfrt_kernel_frame_t* frame) {
+static bool block_runner_is_sound(tfrt_kernel_frame_t* frame) {
   const tfrt_bef_array_t edges = tfrt_bef_attribute_array(frame->attributes[0]);
   const int32_t* data = edges.data;
   uint32_t blocks = frame->function_count;
@@ -77,7 +77,7 @@ static bool tfrt_block_runner_is_sound(tfrt_kernel_frame_t* frame) {
   return sound;
 }
 
-static tfrt_block_runner_t* tfrt_block_runner_allocate(tfrt_kernel_frame_t* frame) {
+static tfrt_block_runner_t* block_runner_allocate(tfrt_kernel_frame_t* frame) {
   size_t given = 0;
   size_t gotten = 0;
   for (uint32_t i = 0; i < frame->function_count; ++i) {
@@ -103,7 +103,7 @@ static tfrt_block_runner_t* tfrt_block_runner_allocate(tfrt_kernel_frame_t* fram
   return runner;
 }
 
-static void tfrt_block_runner_release(tfrt_async_value_t** values, uint32_t count) {
+static void block_runner_release(tfrt_async_value_t** values, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
     tfrt_async_value_release(values[i]);
     values[i] = NULL;
@@ -113,8 +113,8 @@ static void tfrt_block_runner_release(tfrt_async_value_t** values, uint32_t coun
 // --- Results ------------------------------------------------------------------------------------
 
 // Sets result |index| to |value| (+1).
-static void tfrt_block_runner_set(tfrt_block_runner_t* runner, uint32_t index,
-                                  tfrt_async_value_t* value) {
+static void block_runner_set(tfrt_block_runner_t* runner, uint32_t index,
+                             tfrt_async_value_t* value) {
   if (!runner->is_suspended) {
     runner->results[index] = value;
     return;
@@ -124,31 +124,31 @@ static void tfrt_block_runner_set(tfrt_block_runner_t* runner, uint32_t index,
 }
 
 // Makes all results |error| (+0), and drops what is under way.
-static void tfrt_block_runner_fail(tfrt_block_runner_t* runner, tfrt_async_value_t* error) {
+static void block_runner_fail(tfrt_block_runner_t* runner, tfrt_async_value_t* error) {
   for (uint32_t i = 0; i < runner->result_count; ++i) {
-    tfrt_block_runner_set(runner, i, tfrt_async_value_retain(error));
+    block_runner_set(runner, i, tfrt_async_value_retain(error));
   }
   const tfrt_function_t* block = runner->blocks[runner->block];
   if (runner->is_called) {
-    tfrt_block_runner_release(runner->gotten, block->result_count);
+    block_runner_release(runner->gotten, block->result_count);
   } else {
-    tfrt_block_runner_release(runner->given, block->argument_count);
+    block_runner_release(runner->given, block->argument_count);
   }
 }
 
-static void tfrt_block_runner_return(tfrt_block_runner_t* runner) {
-  const int32_t* edges = tfrt_block_runner_edges(runner) + 2;
+static void block_runner_return(tfrt_block_runner_t* runner) {
+  const int32_t* edges = block_runner_edges(runner) + 2;
   for (uint32_t i = 0; i < runner->result_count; ++i) {
     // Retained: a result that is set may be gone, and another one may be the same value.
-    tfrt_block_runner_set(runner, i, tfrt_async_value_retain(runner->gotten[edges[i]]));
+    block_runner_set(runner, i, tfrt_async_value_retain(runner->gotten[edges[i]]));
   }
-  tfrt_block_runner_release(runner->gotten, runner->blocks[runner->block]->result_count);
+  block_runner_release(runner->gotten, runner->blocks[runner->block]->result_count);
 }
 
 // --- Turns -------------------------------------------------------------------------------------
 
 // The number of the successor that the block's selector names: an i1 is 0 where it is true.
-static uint32_t tfrt_block_runner_choice(const tfrt_block_runner_t* runner, int32_t count) {
+static uint32_t block_runner_choice(const tfrt_block_runner_t* runner, int32_t count) {
   if (count == 1) return 0;
   tfrt_async_value_t* selector = tfrt_async_value_resolved(runner->gotten[1]);
   const void* payload = tfrt_async_value_payload(selector);
@@ -158,8 +158,8 @@ static uint32_t tfrt_block_runner_choice(const tfrt_block_runner_t* runner, int3
 }
 
 // Moves |count| results of the block, at |places|, to |given|, and drops the others.
-static void tfrt_block_runner_hand_on(tfrt_block_runner_t* runner, const int32_t* places,
-                                      uint32_t count, tfrt_async_value_t** given) {
+static void block_runner_hand_on(tfrt_block_runner_t* runner, const int32_t* places, uint32_t count,
+                                 tfrt_async_value_t** given) {
   tfrt_async_value_t** gotten = runner->gotten;
   for (uint32_t i = 0; i < count; ++i) {
     tfrt_async_value_t* value = gotten[places[i]];
@@ -170,27 +170,27 @@ static void tfrt_block_runner_hand_on(tfrt_block_runner_t* runner, const int32_t
     given[i] = value;
     gotten[places[i]] = NULL;
   }
-  tfrt_block_runner_release(gotten, runner->blocks[runner->block]->result_count);
+  block_runner_release(gotten, runner->blocks[runner->block]->result_count);
 }
 
 // Gives the successor what it is called with.
-static void tfrt_block_runner_go_on(tfrt_block_runner_t* runner) {
-  const int32_t* edges = tfrt_block_runner_edges(runner);
+static void block_runner_go_on(tfrt_block_runner_t* runner) {
+  const int32_t* edges = block_runner_edges(runner);
   int32_t successors = *edges++;
-  uint32_t choice = tfrt_block_runner_choice(runner, successors);
+  uint32_t choice = block_runner_choice(runner, successors);
   for (uint32_t i = 0; i < choice; ++i) edges += 2 + edges[1];
   runner->given[0] = runner->gotten[0];
   runner->gotten[0] = NULL;
-  tfrt_block_runner_hand_on(runner, edges + 2, (uint32_t)edges[1], runner->given + 1);
+  block_runner_hand_on(runner, edges + 2, (uint32_t)edges[1], runner->given + 1);
   runner->block = (uint32_t)edges[0];
   runner->is_called = false;
 }
 
 // A result of the block (+0) that has to be waited for, or NULL. Sets |*out_error| to an error (+0)
 // among what was waited for, or NULL.
-static tfrt_async_value_t* tfrt_block_runner_late(const tfrt_block_runner_t* runner,
-                                                  tfrt_async_value_t** out_error) {
-  int32_t successors = *tfrt_block_runner_edges(runner);
+static tfrt_async_value_t* block_runner_late(const tfrt_block_runner_t* runner,
+                                             tfrt_async_value_t** out_error) {
+  int32_t successors = *block_runner_edges(runner);
   *out_error = NULL;
   for (int i = 0; i < (successors > 1 ? 2 : 1); ++i) {
     tfrt_async_value_t* value = runner->gotten[i];
@@ -204,36 +204,36 @@ static tfrt_async_value_t* tfrt_block_runner_late(const tfrt_block_runner_t* run
 
 // Runs blocks until the end, and returns NULL then, or until something is late, and returns
 // that (+0).
-static tfrt_async_value_t* tfrt_block_runner_run(tfrt_block_runner_t* runner) {
+static tfrt_async_value_t* block_runner_run(tfrt_block_runner_t* runner) {
   for (;;) {
     if (!runner->is_called) {
       tfrt_async_value_t* cancelled = tfrt_request_context_cancelled(runner->context.request);
       if (cancelled) {
-        tfrt_block_runner_fail(runner, cancelled);
+        block_runner_fail(runner, cancelled);
         return NULL;
       }
       tfrt_function_execute_take(runner->blocks[runner->block], &runner->context, runner->given,
                                  runner->gotten);
       runner->is_called = true;
     }
-    if (*tfrt_block_runner_edges(runner) == 0) {
-      tfrt_block_runner_return(runner);
+    if (*block_runner_edges(runner) == 0) {
+      block_runner_return(runner);
       return NULL;
     }
     tfrt_async_value_t* error = NULL;
-    tfrt_async_value_t* late = tfrt_block_runner_late(runner, &error);
+    tfrt_async_value_t* late = block_runner_late(runner, &error);
     if (late) return late;
     if (error) {
-      tfrt_block_runner_fail(runner, error);
+      block_runner_fail(runner, error);
       return NULL;
     }
-    tfrt_block_runner_go_on(runner);
+    block_runner_go_on(runner);
   }
 }
 
-static void tfrt_block_runner_resume(tfrt_task_t* task) {
+static void block_runner_resume(tfrt_task_t* task) {
   tfrt_block_runner_t* runner = TFRT_CONTAINER_OF(task, tfrt_block_runner_t, task);
-  tfrt_async_value_t* late = tfrt_block_runner_run(runner);
+  tfrt_async_value_t* late = block_runner_run(runner);
   if (late) {
     tfrt_async_value_and_then(late, &runner->task);
     return;
@@ -247,12 +247,12 @@ static void tfrt_block_runner_resume(tfrt_task_t* task) {
 }
 
 // Makes |runner| go on by itself once |late| is there: the frame gets indirect results.
-static bool tfrt_block_runner_suspend(tfrt_block_runner_t* runner, tfrt_kernel_frame_t* frame,
-                                      tfrt_async_value_t* late) {
+static bool block_runner_suspend(tfrt_block_runner_t* runner, tfrt_kernel_frame_t* frame,
+                                 tfrt_async_value_t* late) {
   for (uint32_t i = 0; i < runner->result_count; ++i) {
     tfrt_indirect_value_t* result = tfrt_indirect_value_create();
     if (!result) {
-      tfrt_block_runner_release(runner->results, i);
+      block_runner_release(runner->results, i);
       return false;
     }
     runner->results[i] = &result->base;
@@ -264,21 +264,21 @@ static bool tfrt_block_runner_suspend(tfrt_block_runner_t* runner, tfrt_kernel_f
   tfrt_program_retain((tfrt_program_t*)runner->blocks[0]->program);
   tfrt_request_context_retain(runner->context.request);
   tfrt_call_scope_enter(runner->context.scope);
-  tfrt_task_initialize(&runner->task, tfrt_block_runner_resume);
+  tfrt_task_initialize(&runner->task, block_runner_resume);
   tfrt_async_value_and_then(late, &runner->task);
   return true;
 }
 
 void tfrt_async_run_blocks(tfrt_kernel_frame_t* frame) {
-  if (!tfrt_block_runner_is_sound(frame)) return;
-  tfrt_block_runner_t* runner = tfrt_block_runner_allocate(frame);
+  if (!block_runner_is_sound(frame)) return;
+  tfrt_block_runner_t* runner = block_runner_allocate(frame);
   if (!runner) {
     tfrt_kernel_frame_fail(frame, TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for blocks");
     return;
   }
-  tfrt_async_value_t* late = tfrt_block_runner_run(runner);
-  if (late && tfrt_block_runner_suspend(runner, frame, late)) return;
-  if (late) tfrt_block_runner_fail(runner, tfrt_async_value_out_of_memory());
+  tfrt_async_value_t* late = block_runner_run(runner);
+  if (late && block_runner_suspend(runner, frame, late)) return;
+  if (late) block_runner_fail(runner, tfrt_async_value_out_of_memory());
   for (uint32_t i = 0; i < runner->result_count; ++i) {
     tfrt_kernel_frame_set(frame, i, runner->results[i]);
   }

@@ -29,23 +29,23 @@ typedef struct tfrt_async_member_s {
 
 static tfrt_type_id_t tfrt_async_group_type;
 
-static void tfrt_async_group_free(tfrt_async_group_t* group) {
+static void async_group_free(tfrt_async_group_t* group) {
   tfrt_allocator_free_aligned(tfrt_allocator_system(), group, sizeof(*group),
                               _Alignof(tfrt_async_group_t));
 }
 
-static void tfrt_async_group_release(tfrt_async_group_t* group, uint64_t n) {
+static void async_group_release(tfrt_async_group_t* group, uint64_t n) {
   // Acquire and release: the last one sees what all others wrote. The partner is this operation.
   if (atomic_fetch_sub_explicit(&group->count, n, memory_order_acq_rel) != n) return;
   // Relaxed: the count has ordered it.
   tfrt_async_value_release(atomic_load_explicit(&group->error, memory_order_relaxed));
   tfrt_async_value_release(&group->done->base);
   tfrt_kernel_site_release(group->site);
-  tfrt_async_group_free(group);
+  async_group_free(group);
 }
 
 // Nobody can add the |missing| members any more, so that |group| would never be done.
-static void tfrt_async_group_fail(tfrt_async_group_t* group, int64_t missing) {
+static void async_group_fail(tfrt_async_group_t* group, int64_t missing) {
   tfrt_async_value_t* error = tfrt_async_value_create_unconstructed(TFRT_TYPE_CHAIN);
   if (error) {
     tfrt_status_t status = tfrt_status_create(
@@ -58,37 +58,36 @@ static void tfrt_async_group_fail(tfrt_async_group_t* group, int64_t missing) {
 }
 
 // The value goes, and with it those members that have not been added.
-static void tfrt_async_group_destroy(void* payload) {
+static void async_group_destroy(void* payload) {
   tfrt_async_group_t* group = *(tfrt_async_group_t**)payload;
   // Relaxed: no kernel has the value any more.
   int64_t added = atomic_load_explicit(&group->added, memory_order_relaxed);
   int64_t missing = added < group->size ? group->size - added : 0;
   const bool is_awaited = !tfrt_async_value_is_unique(&group->done->base);
-  if (missing > 0 && is_awaited) tfrt_async_group_fail(group, missing);
-  tfrt_async_group_release(group, 1 + (uint64_t)missing);
+  if (missing > 0 && is_awaited) async_group_fail(group, missing);
+  async_group_release(group, 1 + (uint64_t)missing);
 }
 
-static const tfrt_type_t tfrt_async_group_type_entry = {.name = "!async.group",
-                                                        .size = sizeof(tfrt_async_group_t*),
-                                                        .destroy = tfrt_async_group_destroy};
+static const tfrt_type_t tfrt_async_group_type_entry = {
+    .name = "!async.group", .size = sizeof(tfrt_async_group_t*), .destroy = async_group_destroy};
 
 tfrt_status_t tfrt_async_group_register(void) {
   return tfrt_type_register(&tfrt_async_group_type_entry, &tfrt_async_group_type);
 }
 
-static void tfrt_async_group_finish(tfrt_async_group_t* group) {
+static void async_group_finish(tfrt_async_group_t* group) {
   // Relaxed: |pending| has ordered it.
   tfrt_async_value_t* error = atomic_load_explicit(&group->error, memory_order_relaxed);
   tfrt_indirect_value_forward_take(
       group->done, error ? tfrt_async_value_retain(error) : tfrt_async_value_ready_chain());
 }
 
-static tfrt_async_group_t* tfrt_async_group_allocate(int64_t size, const tfrt_kernel_site_t* site) {
+static tfrt_async_group_t* async_group_allocate(int64_t size, const tfrt_kernel_site_t* site) {
   tfrt_async_group_t* group = tfrt_allocator_allocate_aligned(
       tfrt_allocator_system(), sizeof(*group), _Alignof(tfrt_async_group_t));
   tfrt_indirect_value_t* done = group ? tfrt_indirect_value_create() : NULL;
   if (!done) {
-    if (group) tfrt_async_group_free(group);
+    if (group) async_group_free(group);
     return NULL;
   }
   group->size = size;
@@ -98,7 +97,7 @@ static tfrt_async_group_t* tfrt_async_group_allocate(int64_t size, const tfrt_ke
   atomic_init(&group->pending, size);
   atomic_init(&group->error, NULL);
   group->done = done;
-  if (size == 0) tfrt_async_group_finish(group);
+  if (size == 0) async_group_finish(group);
   return group;
 }
 
@@ -109,11 +108,11 @@ void tfrt_async_create_group(tfrt_kernel_frame_t* frame) {
                            (long long)size);
     return;
   }
-  tfrt_async_group_t* group = tfrt_async_group_allocate(size, frame->site);
+  tfrt_async_group_t* group = async_group_allocate(size, frame->site);
   tfrt_async_value_t* value =
       group ? tfrt_async_value_create_available(tfrt_async_group_type) : NULL;
   if (!value) {
-    if (group) tfrt_async_group_release(group, 1 + (uint64_t)size);
+    if (group) async_group_release(group, 1 + (uint64_t)size);
     tfrt_kernel_frame_fail(frame, TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for a group");
     return;
   }
@@ -122,7 +121,7 @@ void tfrt_async_create_group(tfrt_kernel_frame_t* frame) {
 }
 
 // |value|, a member, has settled. |group| may be gone after that, if the caller has no reference.
-static void tfrt_async_group_count(tfrt_async_group_t* group, tfrt_async_value_t* value) {
+static void async_group_count(tfrt_async_group_t* group, tfrt_async_value_t* value) {
   if (tfrt_async_value_is_error(value)) {
     tfrt_async_value_t* none = NULL;
     tfrt_async_value_t* error = tfrt_async_value_retain(tfrt_async_value_resolved(value));
@@ -135,29 +134,29 @@ static void tfrt_async_group_count(tfrt_async_group_t* group, tfrt_async_value_t
   // Release: this member's error; acquire, for the last one: those of the others. The partner is
   // this operation in other threads.
   if (atomic_fetch_sub_explicit(&group->pending, 1, memory_order_acq_rel) == 1) {
-    tfrt_async_group_finish(group);
+    async_group_finish(group);
   }
-  tfrt_async_group_release(group, 1);
+  async_group_release(group, 1);
 }
 
-static void tfrt_async_member_settle(tfrt_task_t* task) {
+static void async_member_settle(tfrt_task_t* task) {
   tfrt_async_member_t* member = TFRT_CONTAINER_OF(task, tfrt_async_member_t, task);
-  tfrt_async_group_count(member->group, member->value);
+  async_group_count(member->group, member->value);
   tfrt_async_value_release(member->value);
   tfrt_value_storage_free(member, sizeof(*member));
 }
 
 // Waits for |value|; false when memory is out.
-static bool tfrt_async_group_wait(tfrt_async_group_t* group, tfrt_async_value_t* value) {
+static bool async_group_wait(tfrt_async_group_t* group, tfrt_async_value_t* value) {
   if (tfrt_async_value_is_available(value)) {
-    tfrt_async_group_count(group, value);
+    async_group_count(group, value);
     return true;
   }
   tfrt_async_member_t* member = tfrt_value_storage_allocate(sizeof(*member));
   if (!member) return false;
   member->group = group;
   member->value = tfrt_async_value_retain(value);
-  tfrt_task_initialize(&member->task, tfrt_async_member_settle);
+  tfrt_task_initialize(&member->task, async_member_settle);
   tfrt_async_value_await(value, &member->task);
   return true;
 }
@@ -173,8 +172,8 @@ void tfrt_async_add_to_group(tfrt_kernel_frame_t* frame) {
                            (long long)group->size);
     return;
   }
-  if (!tfrt_async_group_wait(group, frame->arguments[2])) {
-    tfrt_async_group_count(group, tfrt_async_value_out_of_memory());
+  if (!async_group_wait(group, frame->arguments[2])) {
+    async_group_count(group, tfrt_async_value_out_of_memory());
   }
   tfrt_kernel_frame_set_ready_chain(frame, 0);
   tfrt_kernel_frame_set_i64(frame, 1, rank);

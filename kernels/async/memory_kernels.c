@@ -22,7 +22,7 @@ typedef struct tfrt_async_memory_s {
 
 static tfrt_type_id_t tfrt_async_memory_type;
 
-static void tfrt_async_memory_destroy(void* payload) {
+static void async_memory_destroy(void* payload) {
   tfrt_async_memory_t* memory = payload;
   tfrt_host_buffer_release(memory->buffer);
 }
@@ -30,7 +30,7 @@ static void tfrt_async_memory_destroy(void* payload) {
 static const tfrt_type_t tfrt_async_memory_type_entry = {.name = "!tfrt_async.memory",
                                                          .size = sizeof(tfrt_async_memory_t),
                                                          .flags = TFRT_TYPE_FLAG_MUTABLE,
-                                                         .destroy = tfrt_async_memory_destroy};
+                                                         .destroy = async_memory_destroy};
 
 tfrt_status_t tfrt_async_memory_register(void) {
   return tfrt_type_register(&tfrt_async_memory_type_entry, &tfrt_async_memory_type);
@@ -47,7 +47,7 @@ static const struct {
 };
 
 // Fills in the element type |name|; false if there is none.
-static bool tfrt_async_memory_set_element(tfrt_async_memory_t* memory, tfrt_string_view_t name) {
+static bool async_memory_set_element(tfrt_async_memory_t* memory, tfrt_string_view_t name) {
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(tfrt_async_elements); ++i) {
     if (!tfrt_string_view_equal(name, tfrt_string_view_of(tfrt_async_elements[i].name))) continue;
     memory->element = tfrt_async_elements[i].id;
@@ -58,7 +58,7 @@ static bool tfrt_async_memory_set_element(tfrt_async_memory_t* memory, tfrt_stri
 }
 
 // Fills in the sizes, the unknown ones from the arguments; false if they are none.
-static bool tfrt_async_memory_set_dims(tfrt_async_memory_t* memory, tfrt_kernel_frame_t* frame) {
+static bool async_memory_set_dims(tfrt_async_memory_t* memory, tfrt_kernel_frame_t* frame) {
   tfrt_bef_array_t dims = tfrt_bef_attribute_array(frame->attributes[0]);
   uint32_t next = 1;
   size_t size = memory->element_size;
@@ -78,8 +78,8 @@ static bool tfrt_async_memory_set_dims(tfrt_async_memory_t* memory, tfrt_kernel_
 
 void tfrt_async_alloc(tfrt_kernel_frame_t* frame) {
   tfrt_async_memory_t memory = {0};
-  if (!tfrt_async_memory_set_element(&memory, tfrt_bef_attribute_string(frame->attributes[1])) ||
-      !tfrt_async_memory_set_dims(&memory, frame)) {
+  if (!async_memory_set_element(&memory, tfrt_bef_attribute_string(frame->attributes[1])) ||
+      !async_memory_set_dims(&memory, frame)) {
     tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT, "no such memory");
     return;
   }
@@ -101,7 +101,7 @@ void tfrt_async_alloc(tfrt_kernel_frame_t* frame) {
 }
 
 // The memory that argument |index| is, or NULL after a failure.
-static tfrt_async_memory_t* tfrt_async_memory_of(tfrt_kernel_frame_t* frame, uint32_t index) {
+static tfrt_async_memory_t* async_memory_of(tfrt_kernel_frame_t* frame, uint32_t index) {
   tfrt_async_value_t* value = frame->arguments[index];
   if (value->type_id == tfrt_async_memory_type) return tfrt_async_value_payload(value);
   tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT, "argument %u is no memory", index);
@@ -109,8 +109,8 @@ static tfrt_async_memory_t* tfrt_async_memory_of(tfrt_kernel_frame_t* frame, uin
 }
 
 // The element that the arguments from |first| on are the place of, or NULL after a failure.
-static void* tfrt_async_memory_at(tfrt_kernel_frame_t* frame, const tfrt_async_memory_t* memory,
-                                  uint32_t first) {
+static void* async_memory_at(tfrt_kernel_frame_t* frame, const tfrt_async_memory_t* memory,
+                             uint32_t first) {
   size_t offset = 0;
   bool fits = frame->argument_count - first == memory->rank;
   for (uint32_t i = 0; fits && i < memory->rank; ++i) {
@@ -124,8 +124,8 @@ static void* tfrt_async_memory_at(tfrt_kernel_frame_t* frame, const tfrt_async_m
 }
 
 void tfrt_async_load(tfrt_kernel_frame_t* frame) {
-  const tfrt_async_memory_t* memory = tfrt_async_memory_of(frame, 1);
-  const void* element = memory ? tfrt_async_memory_at(frame, memory, 2) : NULL;
+  const tfrt_async_memory_t* memory = async_memory_of(frame, 1);
+  const void* element = memory ? async_memory_at(frame, memory, 2) : NULL;
   if (!element) return;
   tfrt_kernel_frame_set_ready_chain(frame, 0);
   tfrt_kernel_frame_set(
@@ -133,8 +133,8 @@ void tfrt_async_load(tfrt_kernel_frame_t* frame) {
 }
 
 void tfrt_async_store(tfrt_kernel_frame_t* frame) {
-  const tfrt_async_memory_t* memory = tfrt_async_memory_of(frame, 2);
-  void* element = memory ? tfrt_async_memory_at(frame, memory, 3) : NULL;
+  const tfrt_async_memory_t* memory = async_memory_of(frame, 2);
+  void* element = memory ? async_memory_at(frame, memory, 3) : NULL;
   if (!element) return;
   if (frame->arguments[1]->type_id != memory->element) {
     tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT, "an element of another type");
@@ -145,7 +145,7 @@ void tfrt_async_store(tfrt_kernel_frame_t* frame) {
 }
 
 void tfrt_async_fill(tfrt_kernel_frame_t* frame) {
-  const tfrt_async_memory_t* memory = tfrt_async_memory_of(frame, 2);
+  const tfrt_async_memory_t* memory = async_memory_of(frame, 2);
   if (!memory) return;
   if (frame->arguments[1]->type_id != memory->element) {
     tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT, "elements of another type");
@@ -159,8 +159,8 @@ void tfrt_async_fill(tfrt_kernel_frame_t* frame) {
 }
 
 void tfrt_async_atomic_rmw(tfrt_kernel_frame_t* frame) {
-  const tfrt_async_memory_t* memory = tfrt_async_memory_of(frame, 2);
-  void* element = memory ? tfrt_async_memory_at(frame, memory, 3) : NULL;
+  const tfrt_async_memory_t* memory = async_memory_of(frame, 2);
+  void* element = memory ? async_memory_at(frame, memory, 3) : NULL;
   if (!element) return;
   uint64_t kind = tfrt_bef_attribute_read_u64(frame->attributes[0]);
   uint64_t old = 0;
@@ -177,8 +177,8 @@ void tfrt_async_atomic_rmw(tfrt_kernel_frame_t* frame) {
 }
 
 // Appends the sizes of the dimensions, or, if |steps|, the steps between the elements of each.
-static void tfrt_async_append_sizes(tfrt_string_builder_t* text, const tfrt_async_memory_t* memory,
-                                    bool steps) {
+static void async_append_sizes(tfrt_string_builder_t* text, const tfrt_async_memory_t* memory,
+                               bool steps) {
   tfrt_string_builder_append_char(text, '[');
   for (uint32_t i = 0; i < memory->rank; ++i) {
     int64_t value = steps ? 1 : memory->dims[i];
@@ -190,9 +190,8 @@ static void tfrt_async_append_sizes(tfrt_string_builder_t* text, const tfrt_asyn
 
 // Appends the elements from |*in_out_at| on that dimension |dim| and those behind it have. At most
 // TFRT_ASYNC_MAX_RANK deep.
-static void tfrt_async_append_elements(tfrt_string_builder_t* text,
-                                       const tfrt_async_memory_t* memory, uint32_t dim,
-                                       const char** in_out_at) {
+static void async_append_elements(tfrt_string_builder_t* text, const tfrt_async_memory_t* memory,
+                                  uint32_t dim, const char** in_out_at) {
   if (dim == memory->rank) {
     tfrt_async_append_number(text, memory->element, *in_out_at);
     *in_out_at += memory->element_size;
@@ -203,26 +202,26 @@ static void tfrt_async_append_elements(tfrt_string_builder_t* text,
   for (int64_t i = 0; i < memory->dims[dim]; ++i) {
     if (i) tfrt_string_builder_append_text(text, is_last ? "," : ", \n");
     if (i) tfrt_string_builder_append_fill(text, ' ', is_last ? memory->rank + 1 : dim + 1);
-    tfrt_async_append_elements(text, memory, dim + 1, in_out_at);
+    async_append_elements(text, memory, dim + 1, in_out_at);
   }
   tfrt_string_builder_append_char(text, ']');
 }
 
 void tfrt_async_print_memory(tfrt_kernel_frame_t* frame) {
-  const tfrt_async_memory_t* memory = tfrt_async_memory_of(frame, 1);
+  const tfrt_async_memory_t* memory = async_memory_of(frame, 1);
   if (!memory) return;
   tfrt_string_builder_t text;
   tfrt_string_builder_initialize(&text, tfrt_allocator_system());
   tfrt_string_builder_append_format(
       &text, "Unranked Memref base@ = %p rank = %u offset = 0 sizes = ", memory->data,
       memory->rank);
-  tfrt_async_append_sizes(&text, memory, false);
+  async_append_sizes(&text, memory, false);
   tfrt_string_builder_append_text(&text, " strides = ");
-  tfrt_async_append_sizes(&text, memory, true);
+  async_append_sizes(&text, memory, true);
   tfrt_string_builder_append_text(&text, " data = \n");
   const char* at = memory->data;
   if (memory->rank == 0) tfrt_string_builder_append_char(&text, '[');
-  tfrt_async_append_elements(&text, memory, 0, &at);
+  async_append_elements(&text, memory, 0, &at);
   tfrt_string_builder_append_text(&text, memory->rank ? "\n" : "]\n");
   if (text.failed) {
     tfrt_kernel_frame_fail(frame, TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory to print %zu bytes",
@@ -238,12 +237,12 @@ void tfrt_async_memory_cast(tfrt_kernel_frame_t* frame) {
 }
 
 // Whether argument 0 is memory of a device, which the kernels of devices know.
-static bool tfrt_async_is_device_memory(const tfrt_kernel_frame_t* frame) {
+static bool async_is_device_memory(const tfrt_kernel_frame_t* frame) {
   return strcmp(tfrt_type_get(frame->arguments[0]->type_id)->name, "!tfrt_gpu.buffer") == 0;
 }
 
 void tfrt_async_device_bytes(tfrt_kernel_frame_t* frame) {
-  if (tfrt_async_is_device_memory(frame)) {
+  if (async_is_device_memory(frame)) {
     tfrt_kernel_frame_set(frame, 0, tfrt_async_value_retain(frame->arguments[0]));
     return;
   }
@@ -252,11 +251,11 @@ void tfrt_async_device_bytes(tfrt_kernel_frame_t* frame) {
 }
 
 void tfrt_async_bytes(tfrt_kernel_frame_t* frame) {
-  if (tfrt_async_is_device_memory(frame)) {
+  if (async_is_device_memory(frame)) {
     tfrt_kernel_frame_set(frame, 0, tfrt_async_value_retain(frame->arguments[0]));
     return;
   }
-  const tfrt_async_memory_t* memory = tfrt_async_memory_of(frame, 0);
+  const tfrt_async_memory_t* memory = async_memory_of(frame, 0);
   if (!memory) return;
   tfrt_host_buffer_t* buffer = tfrt_host_buffer_retain(memory->buffer);
   tfrt_kernel_frame_set(frame, 0, tfrt_async_value_create_host_buffer_take(buffer));
@@ -281,7 +280,7 @@ void tfrt_async_device_size(tfrt_kernel_frame_t* frame) {
 }
 
 void tfrt_async_dim(tfrt_kernel_frame_t* frame) {
-  const tfrt_async_memory_t* memory = tfrt_async_memory_of(frame, 0);
+  const tfrt_async_memory_t* memory = async_memory_of(frame, 0);
   if (!memory) return;
   int64_t index = tfrt_kernel_frame_i64(frame, 1);
   if (index < 0 || index >= memory->rank) {

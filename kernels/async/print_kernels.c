@@ -17,19 +17,19 @@ typedef struct tfrt_async_line_s {
   tfrt_string_builder_t text;
 } tfrt_async_line_t;
 
-static void tfrt_async_line_destroy(tfrt_resource_t* resource) {
+static void async_line_destroy(tfrt_resource_t* resource) {
   tfrt_async_line_t* line = TFRT_CONTAINER_OF(resource, tfrt_async_line_t, base);
   tfrt_string_builder_deinitialize(&line->text);
   tfrt_mutex_deinitialize(&line->mutex);
   tfrt_allocator_free(tfrt_allocator_system(), line, sizeof(*line));
 }
 
-static tfrt_status_t tfrt_async_line_create(void* argument, tfrt_resource_t** out_resource) {
+static tfrt_status_t async_line_create(void* argument, tfrt_resource_t** out_resource) {
   (void)argument;
   tfrt_async_line_t* line = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), sizeof(*line));
   if (!line) return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for a line");
   line->base.name = "tfrt_async.line";
-  line->base.destroy = tfrt_async_line_destroy;
+  line->base.destroy = async_line_destroy;
   tfrt_mutex_initialize(&line->mutex);
   tfrt_string_builder_initialize(&line->text, tfrt_allocator_system());
   *out_resource = &line->base;
@@ -37,8 +37,8 @@ static tfrt_status_t tfrt_async_line_create(void* argument, tfrt_resource_t** ou
 }
 
 // Takes the whole lines of |line|, with |rest| also what no new line ends, and prints them.
-static tfrt_async_value_t* tfrt_async_line_flush(tfrt_kernel_frame_t* frame,
-                                                 tfrt_async_line_t* line, bool rest) {
+static tfrt_async_value_t* async_line_flush(tfrt_kernel_frame_t* frame, tfrt_async_line_t* line,
+                                            bool rest) {
   tfrt_string_view_t all = tfrt_string_builder_view(&line->text);
   size_t end = all.size;
   while (end > 0 && all.data[end - 1] != '\n') --end;
@@ -53,11 +53,11 @@ static tfrt_async_value_t* tfrt_async_line_flush(tfrt_kernel_frame_t* frame,
   return chain;
 }
 
-static void tfrt_async_line_add(tfrt_kernel_frame_t* frame, tfrt_string_view_t text, bool ends) {
+static void async_line_add(tfrt_kernel_frame_t* frame, tfrt_string_view_t text, bool ends) {
   tfrt_resource_t* resource = NULL;
   tfrt_status_t status = tfrt_resource_context_get_or_create(
       tfrt_request_context_shared_resources(frame->context->request), "tfrt_async.line",
-      tfrt_async_line_create, NULL, &resource);
+      async_line_create, NULL, &resource);
   if (status) {
     tfrt_kernel_frame_fail_take(frame, status);
     return;
@@ -65,14 +65,14 @@ static void tfrt_async_line_add(tfrt_kernel_frame_t* frame, tfrt_string_view_t t
   tfrt_async_line_t* line = TFRT_CONTAINER_OF(resource, tfrt_async_line_t, base);
   tfrt_mutex_lock(&line->mutex);
   tfrt_string_builder_append_view(&line->text, text);
-  tfrt_async_value_t* chain = line->text.failed ? tfrt_async_value_out_of_memory()
-                                                : tfrt_async_line_flush(frame, line, ends);
+  tfrt_async_value_t* chain =
+      line->text.failed ? tfrt_async_value_out_of_memory() : async_line_flush(frame, line, ends);
   tfrt_mutex_unlock(&line->mutex);
   tfrt_kernel_frame_set(frame, 0, chain);
 }
 
 void tfrt_async_print_lines(tfrt_kernel_frame_t* frame, tfrt_string_view_t text) {
-  tfrt_async_line_add(frame, text, false);
+  async_line_add(frame, text, false);
 }
 
 void tfrt_async_append_number(tfrt_string_builder_t* text, tfrt_type_id_t type,
@@ -111,20 +111,20 @@ void tfrt_async_print(tfrt_kernel_frame_t* frame) {
   tfrt_async_value_t* value = frame->arguments[1];
   tfrt_async_append_number(&text, value->type_id, tfrt_async_value_payload(value));
   tfrt_string_builder_append_view(&text, tfrt_bef_attribute_string(frame->attributes[0]));
-  tfrt_async_line_add(frame, tfrt_string_builder_view(&text), false);
+  async_line_add(frame, tfrt_string_builder_view(&text), false);
   tfrt_string_builder_deinitialize(&text);
 }
 
 void tfrt_async_print_text(tfrt_kernel_frame_t* frame) {
-  tfrt_async_line_add(frame, tfrt_bef_attribute_string(frame->attributes[0]), false);
+  async_line_add(frame, tfrt_bef_attribute_string(frame->attributes[0]), false);
 }
 
 void tfrt_async_print_thread(tfrt_kernel_frame_t* frame) {
   char text[64];
   int size = snprintf(text, sizeof(text), "Current thread id: %ld\n", (long)gettid());
-  tfrt_async_line_add(frame, tfrt_string_view_make(text, (size_t)size), false);
+  async_line_add(frame, tfrt_string_view_make(text, (size_t)size), false);
 }
 
 void tfrt_async_end_line(tfrt_kernel_frame_t* frame) {
-  tfrt_async_line_add(frame, tfrt_string_view_make("", 0), true);
+  async_line_add(frame, tfrt_string_view_make("", 0), true);
 }

@@ -16,32 +16,32 @@ typedef struct tfrt_async_integer_s {
   uint32_t width;
 } tfrt_async_integer_t;
 
-static tfrt_async_integer_t tfrt_async_integer_of(uint64_t bits, uint32_t width) {
+static tfrt_async_integer_t async_integer_of(uint64_t bits, uint32_t width) {
   uint32_t shift = 64 - width;
   uint64_t u = bits << shift >> shift;
   return (tfrt_async_integer_t){.s = (int64_t)(bits << shift) >> shift, .u = u, .width = width};
 }
 
 // Reads argument |index|; false, after a failure, if it is none.
-static bool tfrt_async_read_integer(tfrt_kernel_frame_t* frame, uint32_t index,
-                                    tfrt_async_integer_t* out_value) {
+static bool async_read_integer(tfrt_kernel_frame_t* frame, uint32_t index,
+                               tfrt_async_integer_t* out_value) {
   tfrt_async_value_t* value = frame->arguments[index];
   const void* payload = tfrt_async_value_payload(value);
   switch (value->type_id) {
     case TFRT_TYPE_I1:
-      *out_value = tfrt_async_integer_of(*(const bool*)payload, 1);
+      *out_value = async_integer_of(*(const bool*)payload, 1);
       return true;
     case TFRT_TYPE_I8:
-      *out_value = tfrt_async_integer_of(*(const uint8_t*)payload, 8);
+      *out_value = async_integer_of(*(const uint8_t*)payload, 8);
       return true;
     case TFRT_TYPE_I16:
-      *out_value = tfrt_async_integer_of(*(const uint16_t*)payload, 16);
+      *out_value = async_integer_of(*(const uint16_t*)payload, 16);
       return true;
     case TFRT_TYPE_I32:
-      *out_value = tfrt_async_integer_of(*(const uint32_t*)payload, 32);
+      *out_value = async_integer_of(*(const uint32_t*)payload, 32);
       return true;
     case TFRT_TYPE_I64:
-      *out_value = tfrt_async_integer_of(*(const uint64_t*)payload, 64);
+      *out_value = async_integer_of(*(const uint64_t*)payload, 64);
       return true;
     default:
       tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT, "argument %u is no integer",
@@ -51,7 +51,7 @@ static bool tfrt_async_read_integer(tfrt_kernel_frame_t* frame, uint32_t index,
 }
 
 // Sets the result to the lowest |width| bits of |bits|.
-static void tfrt_async_set_integer(tfrt_kernel_frame_t* frame, uint64_t bits, uint32_t width) {
+static void async_set_integer(tfrt_kernel_frame_t* frame, uint64_t bits, uint32_t width) {
   uint8_t byte = (uint8_t)bits;
   uint16_t half = (uint16_t)bits;
   switch (width) {
@@ -73,9 +73,9 @@ static void tfrt_async_set_integer(tfrt_kernel_frame_t* frame, uint64_t bits, ui
   }
 }
 
-static bool tfrt_async_read_integers(tfrt_kernel_frame_t* frame, tfrt_async_integer_t* a,
-                                     tfrt_async_integer_t* b) {
-  if (!tfrt_async_read_integer(frame, 0, a) || !tfrt_async_read_integer(frame, 1, b)) return false;
+static bool async_read_integers(tfrt_kernel_frame_t* frame, tfrt_async_integer_t* a,
+                                tfrt_async_integer_t* b) {
+  if (!async_read_integer(frame, 0, a) || !async_read_integer(frame, 1, b)) return false;
   if (a->width == b->width) return true;
   tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT, "integers of %u and %u bits",
                          a->width, b->width);
@@ -83,80 +83,80 @@ static bool tfrt_async_read_integers(tfrt_kernel_frame_t* frame, tfrt_async_inte
 }
 
 // A kernel of two integers: |expression| of a and b is its result.
-#define TFRT_ASYNC_INTEGERS(name, expression)                       \
-  static void tfrt_async_##name(tfrt_kernel_frame_t* frame) {       \
-    tfrt_async_integer_t a, b;                                      \
-    if (!tfrt_async_read_integers(frame, &a, &b)) return;           \
-    tfrt_async_set_integer(frame, (uint64_t)(expression), a.width); \
+#define TFRT_ASYNC_INTEGERS(name, expression)                  \
+  static void tfrt_async_##name(tfrt_kernel_frame_t* frame) {  \
+    tfrt_async_integer_t a, b;                                 \
+    if (!async_read_integers(frame, &a, &b)) return;           \
+    async_set_integer(frame, (uint64_t)(expression), a.width); \
   }
 
 // The same for those that a zero, or what doesn't fit, as divisor makes an error.
 #define TFRT_ASYNC_QUOTIENT(name, expression)                                \
   static void tfrt_async_##name(tfrt_kernel_frame_t* frame) {                \
     tfrt_async_integer_t a, b;                                               \
-    if (!tfrt_async_read_integers(frame, &a, &b)) return;                    \
+    if (!async_read_integers(frame, &a, &b)) return;                         \
     if (b.u == 0) {                                                          \
       tfrt_kernel_frame_fail(frame, TFRT_STATUS_INTERNAL, "Divide by zero"); \
       return;                                                                \
     }                                                                        \
-    tfrt_async_set_integer(frame, (uint64_t)(expression), a.width);          \
+    async_set_integer(frame, (uint64_t)(expression), a.width);               \
   }
 
 // Quotients of the smallest number by -1 wrap around.
-static int64_t tfrt_async_quotient(int64_t a, int64_t b) {
+static int64_t async_quotient(int64_t a, int64_t b) {
   return b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
 }
-static int64_t tfrt_async_remainder(int64_t a, int64_t b) { return b == -1 ? 0 : a % b; }
-static int64_t tfrt_async_floor_quotient(int64_t a, int64_t b) {
-  int64_t rest = tfrt_async_remainder(a, b);
-  return tfrt_async_quotient(a, b) - (rest != 0 && (rest < 0) != (b < 0) ? 1 : 0);
+static int64_t async_remainder(int64_t a, int64_t b) { return b == -1 ? 0 : a % b; }
+static int64_t async_floor_quotient(int64_t a, int64_t b) {
+  int64_t rest = async_remainder(a, b);
+  return async_quotient(a, b) - (rest != 0 && (rest < 0) != (b < 0) ? 1 : 0);
 }
-static int64_t tfrt_async_ceiling_quotient(int64_t a, int64_t b) {
-  int64_t rest = tfrt_async_remainder(a, b);
-  return tfrt_async_quotient(a, b) + (rest != 0 && (rest < 0) == (b < 0) ? 1 : 0);
+static int64_t async_ceiling_quotient(int64_t a, int64_t b) {
+  int64_t rest = async_remainder(a, b);
+  return async_quotient(a, b) + (rest != 0 && (rest < 0) == (b < 0) ? 1 : 0);
 }
 
 // Bits that are shifted by as many as there are, or more, are all gone.
-static uint64_t tfrt_async_shift_left(tfrt_async_integer_t a, tfrt_async_integer_t b) {
+static uint64_t async_shift_left(tfrt_async_integer_t a, tfrt_async_integer_t b) {
   return b.u < a.width ? a.u << b.u : 0;
 }
-static uint64_t tfrt_async_shift_right(tfrt_async_integer_t a, tfrt_async_integer_t b) {
+static uint64_t async_shift_right(tfrt_async_integer_t a, tfrt_async_integer_t b) {
   return b.u < a.width ? a.u >> b.u : 0;
 }
-static uint64_t tfrt_async_shift_signed(tfrt_async_integer_t a, tfrt_async_integer_t b) {
+static uint64_t async_shift_signed(tfrt_async_integer_t a, tfrt_async_integer_t b) {
   return (uint64_t)(a.s >> (b.u < a.width ? b.u : a.width - 1));
 }
 
 TFRT_ASYNC_INTEGERS(addi, a.u + b.u)
 TFRT_ASYNC_INTEGERS(subi, a.u - b.u)
 TFRT_ASYNC_INTEGERS(muli, a.u* b.u)
-TFRT_ASYNC_QUOTIENT(divsi, tfrt_async_quotient(a.s, b.s))
+TFRT_ASYNC_QUOTIENT(divsi, async_quotient(a.s, b.s))
 TFRT_ASYNC_QUOTIENT(divui, a.u / b.u)
-TFRT_ASYNC_QUOTIENT(remsi, tfrt_async_remainder(a.s, b.s))
+TFRT_ASYNC_QUOTIENT(remsi, async_remainder(a.s, b.s))
 TFRT_ASYNC_QUOTIENT(remui, a.u % b.u)
-TFRT_ASYNC_QUOTIENT(ceildivsi, tfrt_async_ceiling_quotient(a.s, b.s))
-TFRT_ASYNC_QUOTIENT(floordivsi, tfrt_async_floor_quotient(a.s, b.s))
+TFRT_ASYNC_QUOTIENT(ceildivsi, async_ceiling_quotient(a.s, b.s))
+TFRT_ASYNC_QUOTIENT(floordivsi, async_floor_quotient(a.s, b.s))
 TFRT_ASYNC_QUOTIENT(ceildivui, a.u / b.u + (a.u % b.u != 0))
 TFRT_ASYNC_INTEGERS(andi, a.u& b.u)
 TFRT_ASYNC_INTEGERS(ori, a.u | b.u)
 TFRT_ASYNC_INTEGERS(xori, a.u ^ b.u)
-TFRT_ASYNC_INTEGERS(shli, tfrt_async_shift_left(a, b))
-TFRT_ASYNC_INTEGERS(shrsi, tfrt_async_shift_signed(a, b))
-TFRT_ASYNC_INTEGERS(shrui, tfrt_async_shift_right(a, b))
+TFRT_ASYNC_INTEGERS(shli, async_shift_left(a, b))
+TFRT_ASYNC_INTEGERS(shrsi, async_shift_signed(a, b))
+TFRT_ASYNC_INTEGERS(shrui, async_shift_right(a, b))
 TFRT_ASYNC_INTEGERS(maxsi, a.s > b.s ? a.u : b.u)
 TFRT_ASYNC_INTEGERS(minsi, a.s < b.s ? a.u : b.u)
 TFRT_ASYNC_INTEGERS(maxui, a.u > b.u ? a.u : b.u)
 TFRT_ASYNC_INTEGERS(minui, a.u < b.u ? a.u : b.u)
 
-static void tfrt_async_absi(tfrt_kernel_frame_t* frame) {
+static void async_absi(tfrt_kernel_frame_t* frame) {
   tfrt_async_integer_t a;
-  if (!tfrt_async_read_integer(frame, 0, &a)) return;
-  tfrt_async_set_integer(frame, a.s < 0 ? 0 - a.u : a.u, a.width);
+  if (!async_read_integer(frame, 0, &a)) return;
+  async_set_integer(frame, a.s < 0 ? 0 - a.u : a.u, a.width);
 }
 
-static void tfrt_async_cmpi(tfrt_kernel_frame_t* frame) {
+static void async_cmpi(tfrt_kernel_frame_t* frame) {
   tfrt_async_integer_t a, b;
-  if (!tfrt_async_read_integers(frame, &a, &b)) return;
+  if (!async_read_integers(frame, &a, &b)) return;
   const bool answers[] = {a.u == b.u,
                           a.u != b.u,
                           a.s<b.s, a.s <= b.s, a.s> b.s,
@@ -180,8 +180,8 @@ typedef struct tfrt_async_float_s {
   bool is_single;
 } tfrt_async_float_t;
 
-static bool tfrt_async_read_float(tfrt_kernel_frame_t* frame, uint32_t index,
-                                  tfrt_async_float_t* out_value) {
+static bool async_read_float(tfrt_kernel_frame_t* frame, uint32_t index,
+                             tfrt_async_float_t* out_value) {
   tfrt_async_value_t* value = frame->arguments[index];
   const void* payload = tfrt_async_value_payload(value);
   out_value->is_single = value->type_id == TFRT_TYPE_F32;
@@ -197,7 +197,7 @@ static bool tfrt_async_read_float(tfrt_kernel_frame_t* frame, uint32_t index,
   return true;
 }
 
-static void tfrt_async_set_float(tfrt_kernel_frame_t* frame, double value, bool is_single) {
+static void async_set_float(tfrt_kernel_frame_t* frame, double value, bool is_single) {
   if (is_single) {
     tfrt_kernel_frame_set_f32(frame, 0, (float)value);
   } else {
@@ -205,29 +205,29 @@ static void tfrt_async_set_float(tfrt_kernel_frame_t* frame, double value, bool 
   }
 }
 
-#define TFRT_ASYNC_FLOAT(name, expression)                       \
-  static void tfrt_async_##name(tfrt_kernel_frame_t* frame) {    \
-    tfrt_async_float_t argument;                                 \
-    if (!tfrt_async_read_float(frame, 0, &argument)) return;     \
-    double a = argument.value;                                   \
-    tfrt_async_set_float(frame, expression, argument.is_single); \
+#define TFRT_ASYNC_FLOAT(name, expression)                    \
+  static void tfrt_async_##name(tfrt_kernel_frame_t* frame) { \
+    tfrt_async_float_t argument;                              \
+    if (!async_read_float(frame, 0, &argument)) return;       \
+    double a = argument.value;                                \
+    async_set_float(frame, expression, argument.is_single);   \
   }
-#define TFRT_ASYNC_FLOATS(name, expression)                                                       \
-  static void tfrt_async_##name(tfrt_kernel_frame_t* frame) {                                     \
-    tfrt_async_float_t lhs, rhs;                                                                  \
-    if (!tfrt_async_read_float(frame, 0, &lhs) || !tfrt_async_read_float(frame, 1, &rhs)) return; \
-    double a = lhs.value;                                                                         \
-    double b = rhs.value;                                                                         \
-    tfrt_async_set_float(frame, expression, lhs.is_single);                                       \
+#define TFRT_ASYNC_FLOATS(name, expression)                                             \
+  static void tfrt_async_##name(tfrt_kernel_frame_t* frame) {                           \
+    tfrt_async_float_t lhs, rhs;                                                        \
+    if (!async_read_float(frame, 0, &lhs) || !async_read_float(frame, 1, &rhs)) return; \
+    double a = lhs.value;                                                               \
+    double b = rhs.value;                                                               \
+    async_set_float(frame, expression, lhs.is_single);                                  \
   }
 
 // A NaN wins; of two zeros the positive one is the greater.
-static double tfrt_async_maximum(double a, double b) {
+static double async_maximum(double a, double b) {
   if (isnan(a) || isnan(b)) return a + b;
   if (a == 0 && b == 0) return signbit(a) ? b : a;
   return a > b ? a : b;
 }
-static double tfrt_async_minimum(double a, double b) {
+static double async_minimum(double a, double b) {
   if (isnan(a) || isnan(b)) return a + b;
   if (a == 0 && b == 0) return signbit(a) ? a : b;
   return a < b ? a : b;
@@ -238,8 +238,8 @@ TFRT_ASYNC_FLOATS(subf, a - b)
 TFRT_ASYNC_FLOATS(mulf, a* b)
 TFRT_ASYNC_FLOATS(divf, a / b)
 TFRT_ASYNC_FLOATS(remf, fmod(a, b))
-TFRT_ASYNC_FLOATS(maximumf, tfrt_async_maximum(a, b))
-TFRT_ASYNC_FLOATS(minimumf, tfrt_async_minimum(a, b))
+TFRT_ASYNC_FLOATS(maximumf, async_maximum(a, b))
+TFRT_ASYNC_FLOATS(minimumf, async_minimum(a, b))
 TFRT_ASYNC_FLOATS(maxnumf, fmax(a, b))
 TFRT_ASYNC_FLOATS(minnumf, fmin(a, b))
 TFRT_ASYNC_FLOATS(powf, pow(a, b))
@@ -267,20 +267,20 @@ TFRT_ASYNC_FLOAT(floor, floor(a))
 TFRT_ASYNC_FLOAT(ceil, ceil(a))
 TFRT_ASYNC_FLOAT(erf, erf(a))
 
-static void tfrt_async_fma(tfrt_kernel_frame_t* frame) {
+static void async_fma(tfrt_kernel_frame_t* frame) {
   tfrt_async_float_t a, b, c;
-  if (!tfrt_async_read_float(frame, 0, &a) || !tfrt_async_read_float(frame, 1, &b) ||
-      !tfrt_async_read_float(frame, 2, &c)) {
+  if (!async_read_float(frame, 0, &a) || !async_read_float(frame, 1, &b) ||
+      !async_read_float(frame, 2, &c)) {
     return;
   }
   double value = a.is_single ? (double)fmaf((float)a.value, (float)b.value, (float)c.value)
                              : fma(a.value, b.value, c.value);
-  tfrt_async_set_float(frame, value, a.is_single);
+  async_set_float(frame, value, a.is_single);
 }
 
-static void tfrt_async_cmpf(tfrt_kernel_frame_t* frame) {
+static void async_cmpf(tfrt_kernel_frame_t* frame) {
   tfrt_async_float_t lhs, rhs;
-  if (!tfrt_async_read_float(frame, 0, &lhs) || !tfrt_async_read_float(frame, 1, &rhs)) return;
+  if (!async_read_float(frame, 0, &lhs) || !async_read_float(frame, 1, &rhs)) return;
   double a = lhs.value;
   double b = rhs.value;
   bool none = isnan(a) || isnan(b);
@@ -298,24 +298,24 @@ static void tfrt_async_cmpf(tfrt_kernel_frame_t* frame) {
 
 // --- Casts ---------------------------------------------------------------------------------------
 
-static uint32_t tfrt_async_width(const tfrt_kernel_frame_t* frame) {
+static uint32_t async_width(const tfrt_kernel_frame_t* frame) {
   return tfrt_bef_attribute_read_u32(frame->attributes[0]);
 }
 
 // A kernel that makes |expression| of the integer a an integer, or a float.
-#define TFRT_ASYNC_TO_INTEGER(name, expression)                                     \
-  static void tfrt_async_##name(tfrt_kernel_frame_t* frame) {                       \
-    tfrt_async_integer_t a;                                                         \
-    if (!tfrt_async_read_integer(frame, 0, &a)) return;                             \
-    tfrt_async_set_integer(frame, (uint64_t)(expression), tfrt_async_width(frame)); \
+#define TFRT_ASYNC_TO_INTEGER(name, expression)                           \
+  static void tfrt_async_##name(tfrt_kernel_frame_t* frame) {             \
+    tfrt_async_integer_t a;                                               \
+    if (!async_read_integer(frame, 0, &a)) return;                        \
+    async_set_integer(frame, (uint64_t)(expression), async_width(frame)); \
   }
-#define TFRT_ASYNC_TO_FLOAT(name, expression)                                                   \
-  static void tfrt_async_##name(tfrt_kernel_frame_t* frame) {                                   \
-    tfrt_async_integer_t a;                                                                     \
-    if (!tfrt_async_read_integer(frame, 0, &a)) return;                                         \
-    bool is_single = tfrt_async_width(frame) == 32;                                             \
-    tfrt_async_set_float(frame, is_single ? (double)(float)(expression) : (double)(expression), \
-                         is_single);                                                            \
+#define TFRT_ASYNC_TO_FLOAT(name, expression)                                              \
+  static void tfrt_async_##name(tfrt_kernel_frame_t* frame) {                              \
+    tfrt_async_integer_t a;                                                                \
+    if (!async_read_integer(frame, 0, &a)) return;                                         \
+    bool is_single = async_width(frame) == 32;                                             \
+    async_set_float(frame, is_single ? (double)(float)(expression) : (double)(expression), \
+                    is_single);                                                            \
   }
 
 TFRT_ASYNC_TO_INTEGER(extsi, a.s)
@@ -326,31 +326,27 @@ TFRT_ASYNC_TO_INTEGER(index_castui, a.u)
 TFRT_ASYNC_TO_FLOAT(sitofp, a.s)
 TFRT_ASYNC_TO_FLOAT(uitofp, a.u)
 
-static void tfrt_async_extf(tfrt_kernel_frame_t* frame) {
+static void async_extf(tfrt_kernel_frame_t* frame) {
   tfrt_async_float_t a;
-  if (!tfrt_async_read_float(frame, 0, &a)) return;
-  tfrt_async_set_float(frame, a.value, tfrt_async_width(frame) == 32);
+  if (!async_read_float(frame, 0, &a)) return;
+  async_set_float(frame, a.value, async_width(frame) == 32);
 }
 
-static void tfrt_async_float_to_integer(tfrt_kernel_frame_t* frame, bool is_signed) {
+static void async_float_to_integer(tfrt_kernel_frame_t* frame, bool is_signed) {
   tfrt_async_float_t a;
-  if (!tfrt_async_read_float(frame, 0, &a)) return;
+  if (!async_read_float(frame, 0, &a)) return;
   bool fits = is_signed ? a.value >= -0x1p63 && a.value < 0x1p63 : a.value > -1 && a.value < 0x1p64;
   if (!fits) {
     tfrt_kernel_frame_fail(frame, TFRT_STATUS_OUT_OF_RANGE, "%g is no such integer", a.value);
     return;
   }
   uint64_t bits = is_signed ? (uint64_t)(int64_t)a.value : (uint64_t)a.value;
-  tfrt_async_set_integer(frame, bits, tfrt_async_width(frame));
+  async_set_integer(frame, bits, async_width(frame));
 }
-static void tfrt_async_fptosi(tfrt_kernel_frame_t* frame) {
-  tfrt_async_float_to_integer(frame, true);
-}
-static void tfrt_async_fptoui(tfrt_kernel_frame_t* frame) {
-  tfrt_async_float_to_integer(frame, false);
-}
+static void async_fptosi(tfrt_kernel_frame_t* frame) { async_float_to_integer(frame, true); }
+static void async_fptoui(tfrt_kernel_frame_t* frame) { async_float_to_integer(frame, false); }
 
-static void tfrt_async_bitcast(tfrt_kernel_frame_t* frame) {
+static void async_bitcast(tfrt_kernel_frame_t* frame) {
   static const struct {
     tfrt_type_id_t from;
     tfrt_type_id_t to;
@@ -370,7 +366,7 @@ static void tfrt_async_bitcast(tfrt_kernel_frame_t* frame) {
   tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT, "no bits to cast");
 }
 
-static void tfrt_async_select(tfrt_kernel_frame_t* frame) {
+static void async_select(tfrt_kernel_frame_t* frame) {
   uint32_t index = tfrt_kernel_frame_i1(frame, 0) ? 1 : 2;
   tfrt_kernel_frame_set(frame, 0, tfrt_async_value_retain(frame->arguments[index]));
 }
@@ -429,22 +425,22 @@ const tfrt_kernel_registration_t tfrt_async_scalar_kernels[] = {
     {"tfrt_async.floor", tfrt_async_floor},
     {"tfrt_async.ceil", tfrt_async_ceil},
     {"tfrt_async.erf", tfrt_async_erf},
-    {"tfrt_async.absi", tfrt_async_absi},
-    {"tfrt_async.fma", tfrt_async_fma},
-    {"tfrt_async.select", tfrt_async_select},
-    {"tfrt_async.bitcast", tfrt_async_bitcast},
+    {"tfrt_async.absi", async_absi},
+    {"tfrt_async.fma", async_fma},
+    {"tfrt_async.select", async_select},
+    {"tfrt_async.bitcast", async_bitcast},
     {"tfrt_async.extsi", tfrt_async_extsi},
     {"tfrt_async.extui", tfrt_async_extui},
     {"tfrt_async.trunci", tfrt_async_trunci},
-    {"tfrt_async.fptosi", tfrt_async_fptosi},
-    {"tfrt_async.fptoui", tfrt_async_fptoui},
+    {"tfrt_async.fptosi", async_fptosi},
+    {"tfrt_async.fptoui", async_fptoui},
     {"tfrt_async.index_cast", tfrt_async_index_cast},
     {"tfrt_async.index_castui", tfrt_async_index_castui},
     {"tfrt_async.sitofp", tfrt_async_sitofp},
     {"tfrt_async.uitofp", tfrt_async_uitofp},
-    {"tfrt_async.extf", tfrt_async_extf},
-    {"tfrt_async.cmpi", tfrt_async_cmpi},
-    {"tfrt_async.cmpf", tfrt_async_cmpf},
-    {"tfrt_async.truncf", tfrt_async_extf},
+    {"tfrt_async.extf", async_extf},
+    {"tfrt_async.cmpi", async_cmpi},
+    {"tfrt_async.cmpf", async_cmpf},
+    {"tfrt_async.truncf", async_extf},
 };
 const size_t tfrt_async_scalar_kernel_count = TFRT_ARRAY_SIZE(tfrt_async_scalar_kernels);

@@ -55,22 +55,22 @@ typedef struct tfrt_async_watch_s {
   bool wants_answer;              // the result is an i1: whether |value| is an error
 } tfrt_async_watch_t;
 
-static tfrt_async_value_t* tfrt_async_watch_answer(tfrt_async_value_t* value, bool wants_answer) {
+static tfrt_async_value_t* async_watch_answer(tfrt_async_value_t* value, bool wants_answer) {
   if (wants_answer) return tfrt_async_value_create_i1(tfrt_async_value_is_error(value));
   return tfrt_async_value_ready_chain();
 }
 
-static void tfrt_async_watch_finish(tfrt_task_t* task) {
+static void async_watch_finish(tfrt_task_t* task) {
   tfrt_async_watch_t* watch = TFRT_CONTAINER_OF(task, tfrt_async_watch_t, task);
   tfrt_indirect_value_forward_take(watch->result,
-                                   tfrt_async_watch_answer(watch->value, watch->wants_answer));
+                                   async_watch_answer(watch->value, watch->wants_answer));
   tfrt_async_value_release(&watch->result->base);
   tfrt_async_value_release(watch->value);
   tfrt_value_storage_free(watch, sizeof(*watch));
 }
 
-static tfrt_async_value_t* tfrt_async_watch(tfrt_async_value_t* value, bool wants_answer) {
-  if (tfrt_async_value_is_available(value)) return tfrt_async_watch_answer(value, wants_answer);
+static tfrt_async_value_t* async_watch(tfrt_async_value_t* value, bool wants_answer) {
+  if (tfrt_async_value_is_available(value)) return async_watch_answer(value, wants_answer);
   tfrt_async_watch_t* watch = tfrt_value_storage_allocate(sizeof(*watch));
   tfrt_indirect_value_t* result = watch ? tfrt_indirect_value_create() : NULL;
   if (!result) {
@@ -80,17 +80,17 @@ static tfrt_async_value_t* tfrt_async_watch(tfrt_async_value_t* value, bool want
   *watch = (tfrt_async_watch_t){
       .value = tfrt_async_value_retain(value), .result = result, .wants_answer = wants_answer};
   tfrt_async_value_retain(&result->base);
-  tfrt_task_initialize(&watch->task, tfrt_async_watch_finish);
+  tfrt_task_initialize(&watch->task, async_watch_finish);
   tfrt_async_value_await(value, &watch->task);
   return &result->base;
 }
 
 void tfrt_async_settled(tfrt_kernel_frame_t* frame) {
-  tfrt_kernel_frame_set(frame, 0, tfrt_async_watch(frame->arguments[1], false));
+  tfrt_kernel_frame_set(frame, 0, async_watch(frame->arguments[1], false));
 }
 
 void tfrt_async_is_error(tfrt_kernel_frame_t* frame) {
-  tfrt_kernel_frame_set(frame, 0, tfrt_async_watch(frame->arguments[1], true));
+  tfrt_kernel_frame_set(frame, 0, async_watch(frame->arguments[1], true));
 }
 
 // The executor gives the value back behind its last kernel, which this is.

@@ -8,7 +8,7 @@ void tfrt_loop_judge_initialize(tfrt_loop_judge_t* judge, const tfrt_function_t*
   *judge = (tfrt_loop_judge_t){.body = body, .carried_count = carried_count};
 }
 
-static void tfrt_loop_judge_drop_held(tfrt_loop_judge_t* judge) {
+static void loop_judge_drop_held(tfrt_loop_judge_t* judge) {
   for (uint32_t i = 0; judge->held && i < judge->carried_count; ++i) {
     tfrt_status_release(judge->held[i]);
     judge->held[i] = NULL;
@@ -18,14 +18,14 @@ static void tfrt_loop_judge_drop_held(tfrt_loop_judge_t* judge) {
 void tfrt_loop_judge_deinitialize(tfrt_loop_judge_t* judge) {
   tfrt_allocator_t allocator = tfrt_allocator_system();
   const size_t count = judge->body->result_count;
-  tfrt_loop_judge_drop_held(judge);
+  loop_judge_drop_held(judge);
   tfrt_allocator_free(allocator, judge->held, judge->carried_count * sizeof(*judge->held));
   tfrt_allocator_free(allocator, judge->now, count * sizeof(*judge->now));
   tfrt_allocator_free(allocator, judge->end, count * sizeof(*judge->end));
 }
 
-static bool tfrt_loop_judge_has_error(const tfrt_loop_judge_t* judge,
-                                      tfrt_async_value_t* const* values) {
+static bool loop_judge_has_error(const tfrt_loop_judge_t* judge,
+                                 tfrt_async_value_t* const* values) {
   for (uint32_t i = 0; i < judge->carried_count; ++i) {
     if (tfrt_async_value_is_error(values[i])) return true;
   }
@@ -33,7 +33,7 @@ static bool tfrt_loop_judge_has_error(const tfrt_loop_judge_t* judge,
 }
 
 // False without memory.
-static bool tfrt_loop_judge_make_room(tfrt_loop_judge_t* judge) {
+static bool loop_judge_make_room(tfrt_loop_judge_t* judge) {
   tfrt_allocator_t allocator = tfrt_allocator_system();
   const size_t count = judge->body->result_count;
   if (!judge->held) {
@@ -49,8 +49,8 @@ static bool tfrt_loop_judge_make_room(tfrt_loop_judge_t* judge) {
   return judge->held && judge->now && judge->end;
 }
 
-static tfrt_forecast_t tfrt_loop_judge_state(const tfrt_loop_judge_t* judge, uint32_t index,
-                                             tfrt_async_value_t* value) {
+static tfrt_forecast_t loop_judge_state(const tfrt_loop_judge_t* judge, uint32_t index,
+                                        tfrt_async_value_t* value) {
   if (!tfrt_async_value_is_available(value)) return TFRT_FORECAST_OPEN;
   if (tfrt_async_value_is_error(value)) return TFRT_FORECAST_ERROR;
   return tfrt_call_forecast_is_argument(judge->body, index, index) ? TFRT_FORECAST_SAME
@@ -62,11 +62,11 @@ static tfrt_forecast_t tfrt_loop_judge_state(const tfrt_loop_judge_t* judge, uin
 
 // Notes what |values| are. Returns true if a forecast is due: others are errors now, or it is some
 // time since the last forecast, which came to nothing.
-static bool tfrt_loop_judge_note(tfrt_loop_judge_t* judge, tfrt_async_value_t* const* values) {
+static bool loop_judge_note(tfrt_loop_judge_t* judge, tfrt_async_value_t* const* values) {
   bool is_new = false;
   for (uint32_t i = 0; i < judge->carried_count; ++i) {
     bool was_error = judge->now[i] == TFRT_FORECAST_ERROR;
-    judge->now[i] = tfrt_loop_judge_state(judge, i, values[i]);
+    judge->now[i] = loop_judge_state(judge, i, values[i]);
     is_new |= was_error != (judge->now[i] == TFRT_FORECAST_ERROR);
   }
   if (!is_new && ++judge->looks < judge->wait) return false;
@@ -78,7 +78,7 @@ static bool tfrt_loop_judge_note(tfrt_loop_judge_t* judge, tfrt_async_value_t* c
 }
 
 // Whether, by the forecast, turns change nothing, and do nothing.
-static bool tfrt_loop_judge_is_idle(tfrt_loop_judge_t* judge) {
+static bool loop_judge_is_idle(tfrt_loop_judge_t* judge) {
   const tfrt_function_t* body = judge->body;
   for (bool is_settled = false; !is_settled;) {
     if (!tfrt_call_forecast(body, judge->now, judge->end)) return false;
@@ -99,8 +99,8 @@ static bool tfrt_loop_judge_is_idle(tfrt_loop_judge_t* judge) {
 
 void tfrt_loop_judge_look(tfrt_loop_judge_t* judge, tfrt_async_value_t* const* values) {
   judge->turns = 0;
-  if (!tfrt_loop_judge_has_error(judge, values) || !tfrt_loop_judge_make_room(judge)) return;
-  if (!tfrt_loop_judge_note(judge, values) || !tfrt_loop_judge_is_idle(judge)) return;
+  if (!loop_judge_has_error(judge, values) || !loop_judge_make_room(judge)) return;
+  if (!loop_judge_note(judge, values) || !loop_judge_is_idle(judge)) return;
   judge->is_proving = true;
   for (uint32_t i = 0; i < judge->carried_count; ++i) {
     if (!tfrt_async_value_is_error(values[i])) continue;
@@ -108,22 +108,22 @@ void tfrt_loop_judge_look(tfrt_loop_judge_t* judge, tfrt_async_value_t* const* v
   }
 }
 
-static bool tfrt_loop_judge_same_text(const char* a, const char* b) {
+static bool loop_judge_same_text(const char* a, const char* b) {
   return a == b || (a && b && strcmp(a, b) == 0);
 }
 
 // Whether nobody can tell |a| and |b| apart.
-static bool tfrt_loop_judge_same_error(tfrt_status_t a, tfrt_status_t b) {
+static bool loop_judge_same_error(tfrt_status_t a, tfrt_status_t b) {
   if (a == b) return true;
   const tfrt_status_fields_t* f = tfrt_status_fields(a);
   const tfrt_status_fields_t* g = tfrt_status_fields(b);
   return f->code == g->code && f->root_key == g->root_key && f->cause_count == g->cause_count &&
          f->origin.rank == g->origin.rank && f->origin.incarnation == g->origin.incarnation &&
          f->origin.line == g->origin.line && f->origin.column == g->origin.column &&
-         tfrt_loop_judge_same_text(f->message, g->message) &&
-         tfrt_loop_judge_same_text(f->origin.function, g->origin.function) &&
-         tfrt_loop_judge_same_text(f->origin.kernel, g->origin.kernel) &&
-         tfrt_loop_judge_same_text(f->origin.file, g->origin.file);
+         loop_judge_same_text(f->message, g->message) &&
+         loop_judge_same_text(f->origin.function, g->origin.function) &&
+         loop_judge_same_text(f->origin.kernel, g->origin.kernel) &&
+         loop_judge_same_text(f->origin.file, g->origin.file);
 }
 
 bool tfrt_loop_judge_conclude(tfrt_loop_judge_t* judge, tfrt_async_value_t* const* values) {
@@ -131,11 +131,11 @@ bool tfrt_loop_judge_conclude(tfrt_loop_judge_t* judge, tfrt_async_value_t* cons
   for (uint32_t i = 0; i < judge->carried_count; ++i) {
     bool is_error =
         tfrt_async_value_is_available(values[i]) && tfrt_async_value_is_error(values[i]);
-    is_same = is_same && is_error == (judge->held[i] != NULL) &&
-              (!is_error ||
-               tfrt_loop_judge_same_error(judge->held[i], tfrt_async_value_error(values[i])));
+    is_same =
+        is_same && is_error == (judge->held[i] != NULL) &&
+        (!is_error || loop_judge_same_error(judge->held[i], tfrt_async_value_error(values[i])));
   }
   judge->is_proving = false;
-  tfrt_loop_judge_drop_held(judge);
+  loop_judge_drop_held(judge);
   return is_same;
 }

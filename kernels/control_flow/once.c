@@ -16,13 +16,13 @@ typedef struct tfrt_once_results_s {
   tfrt_indirect_value_t* results[];  // +1 each
 } tfrt_once_results_t;
 
-static void tfrt_once_results_destroy(tfrt_resource_t* resource) {
+static void once_results_destroy(tfrt_resource_t* resource) {
   tfrt_once_results_t* once = TFRT_CONTAINER_OF(resource, tfrt_once_results_t, base);
   for (uint32_t i = 0; i < once->count; ++i) tfrt_async_value_release(&once->results[i]->base);
   tfrt_allocator_free(tfrt_value_storage_allocator(), once, once->size);
 }
 
-static tfrt_once_results_t* tfrt_once_results_allocate(const tfrt_function_t* function) {
+static tfrt_once_results_t* once_results_allocate(const tfrt_function_t* function) {
   size_t size = sizeof(tfrt_once_results_t) + function->result_count * sizeof(void*);
   tfrt_once_results_t* once = tfrt_allocator_allocate_zeroed(tfrt_value_storage_allocator(), size);
   if (!once) return NULL;
@@ -30,11 +30,11 @@ static tfrt_once_results_t* tfrt_once_results_allocate(const tfrt_function_t* fu
   // The address of the function is its identity in this process.
   snprintf(once->name, sizeof(once->name), "tfrt.once %p", (const void*)function);
   once->base.name = once->name;
-  once->base.destroy = tfrt_once_results_destroy;
+  once->base.destroy = once_results_destroy;
   for (uint32_t i = 0; i < function->result_count; ++i) {
     tfrt_indirect_value_t* result = tfrt_indirect_value_create();
     if (!result) {
-      tfrt_once_results_destroy(&once->base);
+      once_results_destroy(&once->base);
       return NULL;
     }
     once->results[once->count++] = result;
@@ -47,7 +47,7 @@ void tfrt_once_run_function(tfrt_kernel_frame_t* frame) {
   if (!tfrt_function_call_fits(frame, function, frame->argument_count, frame->result_count)) {
     return;
   }
-  tfrt_once_results_t* mine = tfrt_once_results_allocate(function);
+  tfrt_once_results_t* mine = once_results_allocate(function);
   if (!mine) {
     tfrt_kernel_frame_fail(frame, TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for a tfrt.once");
     return;

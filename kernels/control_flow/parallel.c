@@ -31,7 +31,7 @@ struct tfrt_parallel_s {
   tfrt_parallel_block_t blocks[];
 };
 
-static void tfrt_parallel_finish(tfrt_parallel_t* parallel) {
+static void parallel_finish(tfrt_parallel_t* parallel) {
   // Relaxed: the last decrement of |pending| has acquired what other blocks wrote.
   tfrt_async_value_t* error = atomic_load_explicit(&parallel->error, memory_order_relaxed);
   tfrt_indirect_value_forward_take(parallel->done, error ? error : tfrt_async_value_ready_chain());
@@ -48,7 +48,7 @@ static void tfrt_parallel_finish(tfrt_parallel_t* parallel) {
 }
 
 // The block's chain, if it had one, is resolved.
-static void tfrt_parallel_on_block_done(tfrt_task_t* task) {
+static void parallel_on_block_done(tfrt_task_t* task) {
   tfrt_parallel_block_t* block = TFRT_CONTAINER_OF(task, tfrt_parallel_block_t, task);
   tfrt_parallel_t* parallel = block->parallel;
   if (block->chain && tfrt_async_value_is_error(block->chain)) {
@@ -64,12 +64,12 @@ static void tfrt_parallel_on_block_done(tfrt_task_t* task) {
   // Release: this block's error; acquire, for the last one: those of all others. The
   // partners are this operation in other threads.
   if (atomic_fetch_sub_explicit(&parallel->pending, 1, memory_order_acq_rel) == 1) {
-    tfrt_parallel_finish(parallel);
+    parallel_finish(parallel);
   }
 }
 
 // Calls the function for one block.
-static void tfrt_parallel_call(tfrt_parallel_block_t* block, tfrt_async_value_t** arguments) {
+static void parallel_call(tfrt_parallel_block_t* block, tfrt_async_value_t** arguments) {
   tfrt_parallel_t* parallel = block->parallel;
   arguments[0] = tfrt_async_value_create_i32(block->start);
   arguments[1] = tfrt_async_value_create_i32(block->end);
@@ -79,7 +79,7 @@ static void tfrt_parallel_call(tfrt_parallel_block_t* block, tfrt_async_value_t*
   tfrt_async_value_release(arguments[1]);
 }
 
-static void tfrt_parallel_run_block(tfrt_task_t* task) {
+static void parallel_run_block(tfrt_task_t* task) {
   tfrt_parallel_block_t* block = TFRT_CONTAINER_OF(task, tfrt_parallel_block_t, task);
   tfrt_parallel_t* parallel = block->parallel;
   size_t count = (size_t)parallel->extra_count + 2;
@@ -91,10 +91,10 @@ static void tfrt_parallel_run_block(tfrt_task_t* task) {
   } else if (!arguments) {
     block->chain = tfrt_async_value_out_of_memory();
   } else {
-    tfrt_parallel_call(block, arguments);
+    parallel_call(block, arguments);
   }
   tfrt_allocator_free(tfrt_value_storage_allocator(), arguments, count * sizeof(*arguments));
-  tfrt_task_initialize(&block->task, tfrt_parallel_on_block_done);
+  tfrt_task_initialize(&block->task, parallel_on_block_done);
   if (block->chain) {
     tfrt_async_value_and_then(block->chain, &block->task);
   } else {
@@ -102,7 +102,7 @@ static void tfrt_parallel_run_block(tfrt_task_t* task) {
   }
 }
 
-static bool tfrt_parallel_fits(tfrt_kernel_frame_t* frame) {
+static bool parallel_fits(tfrt_kernel_frame_t* frame) {
   const tfrt_function_t* function = frame->functions[0];
   int32_t block_size = tfrt_kernel_frame_i32(frame, 2);
   if (block_size <= 0) {
@@ -120,7 +120,7 @@ static bool tfrt_parallel_fits(tfrt_kernel_frame_t* frame) {
   return true;
 }
 
-static tfrt_parallel_t* tfrt_parallel_allocate(tfrt_kernel_frame_t* frame, size_t block_count) {
+static tfrt_parallel_t* parallel_allocate(tfrt_kernel_frame_t* frame, size_t block_count) {
   uint32_t extra_count = frame->argument_count - 3;
   size_t blocks_size = 0;
   size_t size = sizeof(tfrt_parallel_t) + extra_count * sizeof(tfrt_async_value_t*);
@@ -152,7 +152,7 @@ static tfrt_parallel_t* tfrt_parallel_allocate(tfrt_kernel_frame_t* frame, size_
 }
 
 void tfrt_parallel_run(tfrt_kernel_frame_t* frame) {
-  if (!tfrt_parallel_fits(frame)) return;
+  if (!parallel_fits(frame)) return;
   int64_t start = tfrt_kernel_frame_i32(frame, 0);
   int64_t end = tfrt_kernel_frame_i32(frame, 1);
   int64_t block_size = tfrt_kernel_frame_i32(frame, 2);
@@ -161,7 +161,7 @@ void tfrt_parallel_run(tfrt_kernel_frame_t* frame) {
     return;
   }
   size_t block_count = (size_t)((end - start + block_size - 1) / block_size);
-  tfrt_parallel_t* parallel = tfrt_parallel_allocate(frame, block_count);
+  tfrt_parallel_t* parallel = parallel_allocate(frame, block_count);
   if (!parallel) {
     tfrt_kernel_frame_fail(frame, TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for %zu blocks",
                            block_count);
@@ -176,7 +176,7 @@ void tfrt_parallel_run(tfrt_kernel_frame_t* frame) {
     block->parallel = parallel;
     block->start = (int32_t)block_start;
     block->end = (int32_t)(block_end < end ? block_end : end);
-    tfrt_task_initialize(&block->task, tfrt_parallel_run_block);
+    tfrt_task_initialize(&block->task, parallel_run_block);
     // The last block may finish everything before this returns.
     tfrt_work_queue_add_task(queue, &block->task);
   }

@@ -52,32 +52,32 @@ static const tfrt_named_numbers_t fills = NAMES("half of a matrix", fill_names);
 static const tfrt_named_numbers_t diagonals = NAMES("kind of diagonal", diagonal_names);
 
 // Sets |*out_number| to what attribute |index| names, unless |*status| is an error already.
-static void tfrt_gpu_blas_name(const tfrt_kernel_frame_t* frame, uint32_t index,
-                               const tfrt_named_numbers_t* numbers, int* out_number,
-                               tfrt_status_t* status) {
+static void gpu_blas_name(const tfrt_kernel_frame_t* frame, uint32_t index,
+                          const tfrt_named_numbers_t* numbers, int* out_number,
+                          tfrt_status_t* status) {
   *out_number = 0;
   if (!*status) *status = tfrt_named_number_read(numbers, frame->attributes[index], out_number);
 }
 
-static tfrt_dtype_t tfrt_gpu_blas_type(const tfrt_kernel_frame_t* frame, uint32_t index,
-                                       tfrt_status_t* status) {
+static tfrt_dtype_t gpu_blas_type(const tfrt_kernel_frame_t* frame, uint32_t index,
+                                  tfrt_status_t* status) {
   int number;
-  tfrt_gpu_blas_name(frame, index, &types, &number, status);
+  gpu_blas_name(frame, index, &types, &number, status);
   return (tfrt_dtype_t)number;
 }
 
 // --- Arguments -------------------------------------------------------------------------
 
-static int32_t tfrt_gpu_blas_i32(const tfrt_kernel_frame_t* frame, uint32_t index) {
+static int32_t gpu_blas_i32(const tfrt_kernel_frame_t* frame, uint32_t index) {
   return *(const int32_t*)tfrt_kernel_frame_payload(frame, index);
 }
 
-static int64_t tfrt_gpu_blas_i64(const tfrt_kernel_frame_t* frame, uint32_t index) {
+static int64_t gpu_blas_i64(const tfrt_kernel_frame_t* frame, uint32_t index) {
   return *(const int64_t*)tfrt_kernel_frame_payload(frame, index);
 }
 
 // The number that argument |index| is; of no type if it is none of those that scale.
-static tfrt_blas_scalar_t tfrt_gpu_blas_scalar(const tfrt_kernel_frame_t* frame, uint32_t index) {
+static tfrt_blas_scalar_t gpu_blas_scalar(const tfrt_kernel_frame_t* frame, uint32_t index) {
   tfrt_blas_scalar_t scalar = {.dtype = TFRT_DTYPE_INVALID};
   const void* payload = tfrt_kernel_frame_payload(frame, index);
   tfrt_type_id_t type = frame->arguments[index]->type_id;
@@ -94,28 +94,28 @@ static tfrt_blas_scalar_t tfrt_gpu_blas_scalar(const tfrt_kernel_frame_t* frame,
   return scalar;
 }
 
-static tfrt_blas_vector_t tfrt_gpu_blas_vector(const tfrt_kernel_frame_t* frame, uint32_t index,
-                                               tfrt_dtype_t dtype) {
+static tfrt_blas_vector_t gpu_blas_vector(const tfrt_kernel_frame_t* frame, uint32_t index,
+                                          tfrt_dtype_t dtype) {
   return (tfrt_blas_vector_t){.buffer = tfrt_gpu_argument(frame, index),
                               .dtype = dtype,
-                              .step = tfrt_gpu_blas_i32(frame, index + 1)};
+                              .step = gpu_blas_i32(frame, index + 1)};
 }
 
-static tfrt_blas_matrix_t tfrt_gpu_blas_matrix(const tfrt_kernel_frame_t* frame, uint32_t index,
-                                               tfrt_dtype_t dtype) {
+static tfrt_blas_matrix_t gpu_blas_matrix(const tfrt_kernel_frame_t* frame, uint32_t index,
+                                          tfrt_dtype_t dtype) {
   return (tfrt_blas_matrix_t){.buffer = tfrt_gpu_argument(frame, index),
                               .dtype = dtype,
-                              .height = tfrt_gpu_blas_i32(frame, index + 1)};
+                              .height = gpu_blas_i32(frame, index + 1)};
 }
 
 // The stream that a call is for.
-static tfrt_device_stream_t* tfrt_gpu_blas_stream(const tfrt_kernel_frame_t* frame) {
+static tfrt_device_stream_t* gpu_blas_stream(const tfrt_kernel_frame_t* frame) {
   return tfrt_gpu_stream_argument(frame, 1)->stream;
 }
 
 // --- Handles ---------------------------------------------------------------------------
 
-static tfrt_status_t tfrt_gpu_keep_blas(tfrt_gpu_job_t* job, tfrt_async_value_t** out_value) {
+static tfrt_status_t gpu_keep_blas(tfrt_gpu_job_t* job, tfrt_async_value_t** out_value) {
   tfrt_gpu_context_t* context = *(tfrt_gpu_context_t**)tfrt_gpu_job_payload(job, 0);
   tfrt_device_blas_t* blas;
   TFRT_RETURN_IF_ERROR(tfrt_device_create_blas(context->device, &blas));
@@ -123,13 +123,13 @@ static tfrt_status_t tfrt_gpu_keep_blas(tfrt_gpu_job_t* job, tfrt_async_value_t*
   return NULL;
 }
 
-static void tfrt_gpu_blas_create(tfrt_kernel_frame_t* frame) {
-  tfrt_gpu_job_start(frame, tfrt_gpu_keep_blas);
+static void gpu_blas_create(tfrt_kernel_frame_t* frame) {
+  tfrt_gpu_job_start(frame, gpu_keep_blas);
 }
 
 // Whether |name| is CUBLAS_GEMM_ALGO, a number up to |last|, and |suffix|.
-static bool tfrt_gpu_blas_parse_algorithm(tfrt_string_view_t name, const char* suffix, int32_t last,
-                                          int32_t* out_number) {
+static bool gpu_blas_parse_algorithm(tfrt_string_view_t name, const char* suffix, int32_t last,
+                                     int32_t* out_number) {
   for (int32_t i = 0; i <= last; ++i) {
     char text[64];
     snprintf(text, sizeof(text), "CUBLAS_GEMM_ALGO%d%s", i, suffix);
@@ -140,23 +140,23 @@ static bool tfrt_gpu_blas_parse_algorithm(tfrt_string_view_t name, const char* s
 }
 
 // The library's numbers: -1 and 99 leave the choice to it.
-static bool tfrt_gpu_blas_find_algorithm(tfrt_string_view_t name, int32_t* out_number) {
+static bool gpu_blas_find_algorithm(tfrt_string_view_t name, int32_t* out_number) {
   *out_number = TFRT_BLAS_ALGORITHM_DEFAULT;
   if (tfrt_string_view_equal(name, tfrt_string_view_of("CUBLAS_GEMM_DEFAULT"))) return true;
   *out_number = 99;
   if (tfrt_string_view_equal(name, tfrt_string_view_of("CUBLAS_GEMM_DEFAULT_TENSOR_OP"))) {
     return true;
   }
-  if (tfrt_gpu_blas_parse_algorithm(name, "", 23, out_number)) return true;
-  bool is_found = tfrt_gpu_blas_parse_algorithm(name, "_TENSOR_OP", 15, out_number);
+  if (gpu_blas_parse_algorithm(name, "", 23, out_number)) return true;
+  bool is_found = gpu_blas_parse_algorithm(name, "_TENSOR_OP", 15, out_number);
   *out_number += 100;
   return is_found;
 }
 
-static void tfrt_gpu_blas_gemm_algo(tfrt_kernel_frame_t* frame) {
+static void gpu_blas_gemm_algo(tfrt_kernel_frame_t* frame) {
   tfrt_string_view_t name = tfrt_bef_attribute_string(frame->attributes[0]);
   int32_t number;
-  if (!tfrt_gpu_blas_find_algorithm(name, &number)) {
+  if (!gpu_blas_find_algorithm(name, &number)) {
     tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
                            "'%.*s' is no way to make a product, which is one of: "
                            "CUBLAS_GEMM_DEFAULT, CUBLAS_GEMM_ALGO0 to 23, and with _TENSOR_OP "
@@ -173,44 +173,42 @@ static void tfrt_gpu_blas_gemm_algo(tfrt_kernel_frame_t* frame) {
 // --- Vectors ---------------------------------------------------------------------------
 
 // OK if |scalar| is of the type that the text says, or |status|, an error.
-static tfrt_status_t tfrt_gpu_blas_check_scalar(tfrt_status_t status,
-                                                const tfrt_blas_scalar_t* scalar,
-                                                tfrt_dtype_t dtype) {
+static tfrt_status_t gpu_blas_check_scalar(tfrt_status_t status, const tfrt_blas_scalar_t* scalar,
+                                           tfrt_dtype_t dtype) {
   if (status || scalar->dtype == dtype) return status;
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "alpha is not %s, as typeAlpha says",
                             tfrt_dtype_name(dtype));
 }
 
-static void tfrt_gpu_blas_axpy(tfrt_kernel_frame_t* frame) {
+static void gpu_blas_axpy(tfrt_kernel_frame_t* frame) {
   tfrt_status_t status = NULL;
   tfrt_blas_axpy_t call = {
-      .count = tfrt_gpu_blas_i32(frame, 2),
-      .alpha = tfrt_gpu_blas_scalar(frame, 3),
-      .x = tfrt_gpu_blas_vector(frame, 4, tfrt_gpu_blas_type(frame, 2, &status)),
-      .y = tfrt_gpu_blas_vector(frame, 6, tfrt_gpu_blas_type(frame, 3, &status)),
-      .execution = tfrt_gpu_blas_type(frame, 0, &status),
+      .count = gpu_blas_i32(frame, 2),
+      .alpha = gpu_blas_scalar(frame, 3),
+      .x = gpu_blas_vector(frame, 4, gpu_blas_type(frame, 2, &status)),
+      .y = gpu_blas_vector(frame, 6, gpu_blas_type(frame, 3, &status)),
+      .execution = gpu_blas_type(frame, 0, &status),
   };
-  tfrt_dtype_t type = tfrt_gpu_blas_type(frame, 1, &status);
-  status = tfrt_gpu_blas_check_scalar(status, &call.alpha, type);
+  tfrt_dtype_t type = gpu_blas_type(frame, 1, &status);
+  status = gpu_blas_check_scalar(status, &call.alpha, type);
   if (!status) {
-    status = tfrt_device_blas_axpy(tfrt_gpu_argument(frame, 0), tfrt_gpu_blas_stream(frame), &call);
+    status = tfrt_device_blas_axpy(tfrt_gpu_argument(frame, 0), gpu_blas_stream(frame), &call);
   }
   tfrt_gpu_finish_take(frame, status);
 }
 
-static void tfrt_gpu_blas_scal(tfrt_kernel_frame_t* frame) {
+static void gpu_blas_scal(tfrt_kernel_frame_t* frame) {
   tfrt_status_t status = NULL;
   tfrt_blas_scale_t call = {
-      .count = tfrt_gpu_blas_i32(frame, 2),
-      .alpha = tfrt_gpu_blas_scalar(frame, 3),
-      .x = tfrt_gpu_blas_vector(frame, 4, tfrt_gpu_blas_type(frame, 2, &status)),
-      .execution = tfrt_gpu_blas_type(frame, 0, &status),
+      .count = gpu_blas_i32(frame, 2),
+      .alpha = gpu_blas_scalar(frame, 3),
+      .x = gpu_blas_vector(frame, 4, gpu_blas_type(frame, 2, &status)),
+      .execution = gpu_blas_type(frame, 0, &status),
   };
-  tfrt_dtype_t type = tfrt_gpu_blas_type(frame, 1, &status);
-  status = tfrt_gpu_blas_check_scalar(status, &call.alpha, type);
+  tfrt_dtype_t type = gpu_blas_type(frame, 1, &status);
+  status = gpu_blas_check_scalar(status, &call.alpha, type);
   if (!status) {
-    status =
-        tfrt_device_blas_scale(tfrt_gpu_argument(frame, 0), tfrt_gpu_blas_stream(frame), &call);
+    status = tfrt_device_blas_scale(tfrt_gpu_argument(frame, 0), gpu_blas_stream(frame), &call);
   }
   tfrt_gpu_finish_take(frame, status);
 }
@@ -219,89 +217,86 @@ static void tfrt_gpu_blas_scal(tfrt_kernel_frame_t* frame) {
 
 // Reads the parts that both products share: the attributes, and the first six arguments. The
 // matrices are arguments |a|, |b| and |c|; beta stands before |c|.
-static tfrt_status_t tfrt_gpu_blas_read_product(const tfrt_kernel_frame_t* frame, uint32_t a,
-                                                uint32_t b, uint32_t c,
-                                                tfrt_blas_multiply_t* out_call) {
+static tfrt_status_t gpu_blas_read_product(const tfrt_kernel_frame_t* frame, uint32_t a, uint32_t b,
+                                           uint32_t c, tfrt_blas_multiply_t* out_call) {
   tfrt_status_t status = NULL;
   int compute;
   int a_form;
   int b_form;
-  tfrt_gpu_blas_name(frame, 0, &computes, &compute, &status);
-  tfrt_gpu_blas_name(frame, 1, &forms, &a_form, &status);
-  tfrt_gpu_blas_name(frame, 2, &forms, &b_form, &status);
+  gpu_blas_name(frame, 0, &computes, &compute, &status);
+  gpu_blas_name(frame, 1, &forms, &a_form, &status);
+  gpu_blas_name(frame, 2, &forms, &b_form, &status);
   *out_call = (tfrt_blas_multiply_t){
       .a_form = (tfrt_blas_form_t)a_form,
       .b_form = (tfrt_blas_form_t)b_form,
-      .rows = tfrt_gpu_blas_i32(frame, 2),
-      .columns = tfrt_gpu_blas_i32(frame, 3),
-      .inner = tfrt_gpu_blas_i32(frame, 4),
-      .alpha = tfrt_gpu_blas_scalar(frame, 5),
-      .a = tfrt_gpu_blas_matrix(frame, a, tfrt_gpu_blas_type(frame, 3, &status)),
-      .b = tfrt_gpu_blas_matrix(frame, b, tfrt_gpu_blas_type(frame, 4, &status)),
-      .beta = tfrt_gpu_blas_scalar(frame, c - 1),
-      .c = tfrt_gpu_blas_matrix(frame, c, tfrt_gpu_blas_type(frame, 5, &status)),
+      .rows = gpu_blas_i32(frame, 2),
+      .columns = gpu_blas_i32(frame, 3),
+      .inner = gpu_blas_i32(frame, 4),
+      .alpha = gpu_blas_scalar(frame, 5),
+      .a = gpu_blas_matrix(frame, a, gpu_blas_type(frame, 3, &status)),
+      .b = gpu_blas_matrix(frame, b, gpu_blas_type(frame, 4, &status)),
+      .beta = gpu_blas_scalar(frame, c - 1),
+      .c = gpu_blas_matrix(frame, c, gpu_blas_type(frame, 5, &status)),
       .count = 1,
       .compute = (tfrt_blas_compute_t)compute,
   };
   return status;
 }
 
-static void tfrt_gpu_blas_give_product(tfrt_kernel_frame_t* frame, tfrt_status_t status,
-                                       const tfrt_blas_multiply_t* call) {
+static void gpu_blas_give_product(tfrt_kernel_frame_t* frame, tfrt_status_t status,
+                                  const tfrt_blas_multiply_t* call) {
   if (!status) {
-    status =
-        tfrt_device_blas_multiply(tfrt_gpu_argument(frame, 0), tfrt_gpu_blas_stream(frame), call);
+    status = tfrt_device_blas_multiply(tfrt_gpu_argument(frame, 0), gpu_blas_stream(frame), call);
   }
   tfrt_gpu_finish_take(frame, status);
 }
 
-static void tfrt_gpu_blas_gemm(tfrt_kernel_frame_t* frame) {
+static void gpu_blas_gemm(tfrt_kernel_frame_t* frame) {
   tfrt_blas_multiply_t call;
-  tfrt_status_t status = tfrt_gpu_blas_read_product(frame, 6, 8, 11, &call);
-  call.algorithm = tfrt_gpu_blas_i32(frame, 13);
-  tfrt_gpu_blas_give_product(frame, status, &call);
+  tfrt_status_t status = gpu_blas_read_product(frame, 6, 8, 11, &call);
+  call.algorithm = gpu_blas_i32(frame, 13);
+  gpu_blas_give_product(frame, status, &call);
 }
 
-static void tfrt_gpu_blas_gemm_batch(tfrt_kernel_frame_t* frame) {
+static void gpu_blas_gemm_batch(tfrt_kernel_frame_t* frame) {
   tfrt_blas_multiply_t call;
-  tfrt_status_t status = tfrt_gpu_blas_read_product(frame, 6, 9, 13, &call);
-  call.a.distance = tfrt_gpu_blas_i64(frame, 8);
-  call.b.distance = tfrt_gpu_blas_i64(frame, 11);
-  call.c.distance = tfrt_gpu_blas_i64(frame, 15);
-  call.count = tfrt_gpu_blas_i32(frame, 16);
-  call.algorithm = tfrt_gpu_blas_i32(frame, 17);
+  tfrt_status_t status = gpu_blas_read_product(frame, 6, 9, 13, &call);
+  call.a.distance = gpu_blas_i64(frame, 8);
+  call.b.distance = gpu_blas_i64(frame, 11);
+  call.c.distance = gpu_blas_i64(frame, 15);
+  call.count = gpu_blas_i32(frame, 16);
+  call.algorithm = gpu_blas_i32(frame, 17);
   call.is_batch = true;
-  tfrt_gpu_blas_give_product(frame, status, &call);
+  gpu_blas_give_product(frame, status, &call);
 }
 
 // --- Triangular systems ----------------------------------------------------------------
 
-static void tfrt_gpu_blas_trsm_batch(tfrt_kernel_frame_t* frame) {
+static void gpu_blas_trsm_batch(tfrt_kernel_frame_t* frame) {
   tfrt_status_t status = NULL;
   int diagonal;
   int fill;
   int side;
   int form;
-  tfrt_dtype_t dtype = tfrt_gpu_blas_type(frame, 0, &status);
-  tfrt_gpu_blas_name(frame, 1, &diagonals, &diagonal, &status);
-  tfrt_gpu_blas_name(frame, 2, &fills, &fill, &status);
-  tfrt_gpu_blas_name(frame, 3, &sides, &side, &status);
-  tfrt_gpu_blas_name(frame, 4, &forms, &form, &status);
+  tfrt_dtype_t dtype = gpu_blas_type(frame, 0, &status);
+  gpu_blas_name(frame, 1, &diagonals, &diagonal, &status);
+  gpu_blas_name(frame, 2, &fills, &fill, &status);
+  gpu_blas_name(frame, 3, &sides, &side, &status);
+  gpu_blas_name(frame, 4, &forms, &form, &status);
   tfrt_blas_solve_t call = {
       .is_right = side != 0,
       .is_upper = fill != 0,
       .form = (tfrt_blas_form_t)form,
       .has_unit_diagonal = diagonal != 0,
-      .rows = tfrt_gpu_blas_i32(frame, 2),
-      .columns = tfrt_gpu_blas_i32(frame, 3),
-      .alpha = tfrt_gpu_blas_scalar(frame, 4),
-      .a = tfrt_gpu_blas_matrix(frame, 5, dtype),
-      .b = tfrt_gpu_blas_matrix(frame, 7, dtype),
-      .count = tfrt_gpu_blas_i32(frame, 9),
+      .rows = gpu_blas_i32(frame, 2),
+      .columns = gpu_blas_i32(frame, 3),
+      .alpha = gpu_blas_scalar(frame, 4),
+      .a = gpu_blas_matrix(frame, 5, dtype),
+      .b = gpu_blas_matrix(frame, 7, dtype),
+      .count = gpu_blas_i32(frame, 9),
   };
   if (!status) {
-    status =
-        tfrt_device_blas_solve(tfrt_gpu_argument(frame, 0), tfrt_gpu_blas_stream(frame), &call);
+    status = tfrt_device_blas_solve(tfrt_gpu_argument(frame, 0), gpu_blas_stream(frame), &call);
   }
   tfrt_gpu_finish_take(frame, status);
 }
@@ -309,13 +304,13 @@ static void tfrt_gpu_blas_trsm_batch(tfrt_kernel_frame_t* frame) {
 // --- Registration ----------------------------------------------------------------------
 
 static const tfrt_kernel_registration_t kernels[] = {
-    {"tfrt_gpu.blas.create", tfrt_gpu_blas_create},
-    {"tfrt_gpu.blas.axpy", tfrt_gpu_blas_axpy},
-    {"tfrt_gpu.blas.scal", tfrt_gpu_blas_scal},
-    {"tfrt_gpu.blas.gemm.algo", tfrt_gpu_blas_gemm_algo},
-    {"tfrt_gpu.blas.gemm", tfrt_gpu_blas_gemm},
-    {"tfrt_gpu.blas.gemm.batch", tfrt_gpu_blas_gemm_batch},
-    {"tfrt_gpu.blas.trsm.batch", tfrt_gpu_blas_trsm_batch},
+    {"tfrt_gpu.blas.create", gpu_blas_create},
+    {"tfrt_gpu.blas.axpy", gpu_blas_axpy},
+    {"tfrt_gpu.blas.scal", gpu_blas_scal},
+    {"tfrt_gpu.blas.gemm.algo", gpu_blas_gemm_algo},
+    {"tfrt_gpu.blas.gemm", gpu_blas_gemm},
+    {"tfrt_gpu.blas.gemm.batch", gpu_blas_gemm_batch},
+    {"tfrt_gpu.blas.trsm.batch", gpu_blas_trsm_batch},
 };
 
 tfrt_status_t tfrt_blas_kernels_register(tfrt_kernel_registry_t* registry) {

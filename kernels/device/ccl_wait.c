@@ -13,7 +13,7 @@ typedef struct tfrt_ccl_wait_s {
   tfrt_async_value_t* value;  // +1; NULL: none
 } tfrt_ccl_wait_t;
 
-static void tfrt_ccl_wait_release(tfrt_ccl_wait_t* wait) {
+static void ccl_wait_release(tfrt_ccl_wait_t* wait) {
   if (!tfrt_ref_count_decrement(&wait->ref_count)) return;
   tfrt_request_context_t* request = wait->request;
   tfrt_program_t* program = wait->program;
@@ -25,15 +25,14 @@ static void tfrt_ccl_wait_release(tfrt_ccl_wait_t* wait) {
   tfrt_program_release(program);
 }
 
-static void tfrt_ccl_wait_cancel(tfrt_cancellation_subscription_t* subscription,
-                                 tfrt_status_t reason) {
+static void ccl_wait_cancel(tfrt_cancellation_subscription_t* subscription, tfrt_status_t reason) {
   tfrt_ccl_wait_t* wait = TFRT_CONTAINER_OF(subscription, tfrt_ccl_wait_t, subscription);
   tfrt_device_ccl_abort(wait->ccl, reason);
-  tfrt_ccl_wait_release(wait);
+  ccl_wait_release(wait);
 }
 
-static void tfrt_ccl_wait_resolve(const tfrt_kernel_site_t* site, tfrt_async_value_t* awaited,
-                                  tfrt_async_value_t* value) {
+static void ccl_wait_resolve(const tfrt_kernel_site_t* site, tfrt_async_value_t* awaited,
+                             tfrt_async_value_t* value) {
   if (tfrt_async_value_is_error(awaited)) {
     tfrt_kernel_site_fail_take(site, value, tfrt_status_retain(tfrt_async_value_error(awaited)));
   } else {
@@ -41,13 +40,13 @@ static void tfrt_ccl_wait_resolve(const tfrt_kernel_site_t* site, tfrt_async_val
   }
 }
 
-static void tfrt_ccl_wait_finish(tfrt_task_t* task) {
+static void ccl_wait_finish(tfrt_task_t* task) {
   tfrt_ccl_wait_t* wait = TFRT_CONTAINER_OF(task, tfrt_ccl_wait_t, task);
   if (tfrt_cancellation_unsubscribe(&wait->request->cancellation, &wait->subscription)) {
-    tfrt_ccl_wait_release(wait);
+    ccl_wait_release(wait);
   }
-  if (wait->value) tfrt_ccl_wait_resolve(wait->site, wait->awaited, wait->value);
-  tfrt_ccl_wait_release(wait);
+  if (wait->value) ccl_wait_resolve(wait->site, wait->awaited, wait->value);
+  ccl_wait_release(wait);
 }
 
 void tfrt_ccl_wait_start(tfrt_device_ccl_t* ccl, tfrt_async_value_t* awaited,
@@ -68,7 +67,7 @@ void tfrt_ccl_wait_start(tfrt_device_ccl_t* ccl, tfrt_async_value_t* awaited,
   wait->program = tfrt_program_retain(program);
   wait->site = site;
   wait->value = value;
-  tfrt_task_initialize(&wait->task, tfrt_ccl_wait_finish);
-  tfrt_cancellation_subscribe(&request->cancellation, &wait->subscription, tfrt_ccl_wait_cancel);
+  tfrt_task_initialize(&wait->task, ccl_wait_finish);
+  tfrt_cancellation_subscribe(&request->cancellation, &wait->subscription, ccl_wait_cancel);
   tfrt_async_value_and_then(wait->awaited, &wait->task);
 }

@@ -4,7 +4,7 @@
 #include "host_runtime/executor/program/program.h"
 #include "host_runtime/executor/request/request_context.h"
 
-static void tfrt_gpu_job_free(tfrt_gpu_job_t* job) {
+static void gpu_job_free(tfrt_gpu_job_t* job) {
   tfrt_request_context_t* request = job->request;
   tfrt_program_t* program = job->program;
   for (uint32_t i = 0; i < job->argument_count; ++i) {
@@ -18,7 +18,7 @@ static void tfrt_gpu_job_free(tfrt_gpu_job_t* job) {
   tfrt_program_release(program);
 }
 
-static void tfrt_gpu_job_run(tfrt_task_t* task) {
+static void gpu_job_run(tfrt_task_t* task) {
   tfrt_gpu_job_t* job = TFRT_CONTAINER_OF(task, tfrt_gpu_job_t, task);
   tfrt_status_t status = NULL;
   tfrt_async_value_t* value = NULL;
@@ -32,12 +32,12 @@ static void tfrt_gpu_job_run(tfrt_task_t* task) {
   } else {
     tfrt_indirect_value_forward_take(job->promise, value);
   }
-  tfrt_gpu_job_free(job);
+  gpu_job_free(job);
 }
 
 // A new job for |frame|, whose result 0 is its promise; NULL, with the frame failed, when
 // memory is out.
-static tfrt_gpu_job_t* tfrt_gpu_job_allocate(tfrt_kernel_frame_t* frame, tfrt_gpu_keep_fn_t keep) {
+static tfrt_gpu_job_t* gpu_job_allocate(tfrt_kernel_frame_t* frame, tfrt_gpu_keep_fn_t keep) {
   tfrt_gpu_job_t* job = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), sizeof(*job));
   tfrt_indirect_value_t* promise = tfrt_indirect_value_create();
   if (!job || !promise) {
@@ -49,7 +49,7 @@ static tfrt_gpu_job_t* tfrt_gpu_job_allocate(tfrt_kernel_frame_t* frame, tfrt_gp
     tfrt_kernel_frame_fail_take(frame, tfrt_status_out_of_memory());
     return NULL;
   }
-  tfrt_task_initialize(&job->task, tfrt_gpu_job_run);
+  tfrt_task_initialize(&job->task, gpu_job_run);
   job->keep = keep;
   job->request = tfrt_request_context_retain(frame->context->request);
   job->host = frame->context->host;
@@ -67,18 +67,18 @@ static tfrt_gpu_job_t* tfrt_gpu_job_allocate(tfrt_kernel_frame_t* frame, tfrt_gp
 }
 
 void tfrt_gpu_job_start(tfrt_kernel_frame_t* frame, tfrt_gpu_keep_fn_t keep) {
-  tfrt_gpu_job_t* job = tfrt_gpu_job_allocate(frame, keep);
+  tfrt_gpu_job_t* job = gpu_job_allocate(frame, keep);
   if (!job) return;
   if (tfrt_work_queue_add_blocking_task(frame->context->work_queue, &job->task, true)) return;
   tfrt_kernel_site_fail_take(
       job->site, &job->promise->base,
       tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no thread for a call that may block"));
-  tfrt_gpu_job_free(job);
+  gpu_job_free(job);
 }
 
 void tfrt_gpu_job_start_after_take(tfrt_kernel_frame_t* frame, tfrt_async_value_t* awaited,
                                    tfrt_device_buffer_t* staging, tfrt_gpu_keep_fn_t keep) {
-  tfrt_gpu_job_t* job = tfrt_gpu_job_allocate(frame, keep);
+  tfrt_gpu_job_t* job = gpu_job_allocate(frame, keep);
   if (!job) {
     tfrt_async_value_release(awaited);
     tfrt_device_buffer_release(staging);

@@ -9,7 +9,7 @@
 
 // --- Devices and contexts ------------------------------------------------------------
 
-static tfrt_status_t tfrt_gpu_keep_device(tfrt_gpu_job_t* job, tfrt_async_value_t** out_value) {
+static tfrt_status_t gpu_keep_device(tfrt_gpu_job_t* job, tfrt_async_value_t** out_value) {
   tfrt_device_manager_t* manager = tfrt_host_devices_find(job->host);
   if (!manager) {
     return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "this host has no devices");
@@ -24,20 +24,20 @@ static tfrt_status_t tfrt_gpu_keep_device(tfrt_gpu_job_t* job, tfrt_async_value_
   return NULL;
 }
 
-static void tfrt_gpu_device_get(tfrt_kernel_frame_t* frame) {
-  tfrt_gpu_job_start(frame, tfrt_gpu_keep_device);
+static void gpu_device_get(tfrt_kernel_frame_t* frame) {
+  tfrt_gpu_job_start(frame, gpu_keep_device);
 }
 
-static tfrt_status_t tfrt_gpu_keep_current(tfrt_gpu_job_t* job, tfrt_async_value_t** out_value) {
+static tfrt_status_t gpu_keep_current(tfrt_gpu_job_t* job, tfrt_async_value_t** out_value) {
   tfrt_device_t* device;
   TFRT_RETURN_IF_ERROR(tfrt_host_devices_get(job->host, tfrt_string_view_of(job->device), &device));
   *out_value = tfrt_gpu_value_create_take(TFRT_GPU_DEVICE, device);
   return NULL;
 }
 
-static void tfrt_gpu_device_current(tfrt_kernel_frame_t* frame) {
+static void gpu_device_current(tfrt_kernel_frame_t* frame) {
   if (frame->context->device) {
-    tfrt_gpu_job_start(frame, tfrt_gpu_keep_current);
+    tfrt_gpu_job_start(frame, gpu_keep_current);
     return;
   }
   tfrt_kernel_frame_fail(frame, TFRT_STATUS_FAILED_PRECONDITION,
@@ -48,7 +48,7 @@ static void tfrt_gpu_device_current(tfrt_kernel_frame_t* frame) {
 // Where a function works that no call has placed on a device.
 #define TFRT_GPU_DEFAULT_DEVICE "cpu:0"
 
-static tfrt_status_t tfrt_gpu_keep_default(tfrt_gpu_job_t* job, tfrt_async_value_t** out_value) {
+static tfrt_status_t gpu_keep_default(tfrt_gpu_job_t* job, tfrt_async_value_t** out_value) {
   const char* name = job->device ? job->device : TFRT_GPU_DEFAULT_DEVICE;
   tfrt_device_t* device;
   TFRT_RETURN_IF_ERROR(tfrt_host_devices_get(job->host, tfrt_string_view_of(name), &device));
@@ -56,11 +56,11 @@ static tfrt_status_t tfrt_gpu_keep_default(tfrt_gpu_job_t* job, tfrt_async_value
   return NULL;
 }
 
-static void tfrt_gpu_device_default(tfrt_kernel_frame_t* frame) {
-  tfrt_gpu_job_start(frame, tfrt_gpu_keep_default);
+static void gpu_device_default(tfrt_kernel_frame_t* frame) {
+  tfrt_gpu_job_start(frame, gpu_keep_default);
 }
 
-static void tfrt_gpu_context_primary(tfrt_kernel_frame_t* frame) {
+static void gpu_context_primary(tfrt_kernel_frame_t* frame) {
   tfrt_gpu_context_t* context;
   tfrt_status_t status = tfrt_gpu_context_create(tfrt_gpu_argument(frame, 0), &context);
   if (status) {
@@ -72,7 +72,7 @@ static void tfrt_gpu_context_primary(tfrt_kernel_frame_t* frame) {
 
 // --- Streams -------------------------------------------------------------------------
 
-static void tfrt_gpu_stream_create(tfrt_kernel_frame_t* frame) {
+static void gpu_stream_create(tfrt_kernel_frame_t* frame) {
   tfrt_gpu_context_t* context = tfrt_gpu_argument(frame, 0);
   tfrt_device_stream_t* stream;
   tfrt_status_t status = tfrt_device_create_stream(context->device, &stream);
@@ -83,32 +83,32 @@ static void tfrt_gpu_stream_create(tfrt_kernel_frame_t* frame) {
   tfrt_kernel_frame_set(frame, 0, tfrt_gpu_value_create_stream_take(stream, context));
 }
 
-static void tfrt_gpu_stream_get_context(tfrt_kernel_frame_t* frame) {
+static void gpu_stream_get_context(tfrt_kernel_frame_t* frame) {
   tfrt_gpu_context_t* context = tfrt_gpu_stream_argument(frame, 0)->context;
   tfrt_kernel_frame_set(
       frame, 0, tfrt_gpu_value_create_take(TFRT_GPU_CONTEXT, tfrt_gpu_context_retain(context)));
 }
 
-static void tfrt_gpu_stream_wait(tfrt_kernel_frame_t* frame) {
+static void gpu_stream_wait(tfrt_kernel_frame_t* frame) {
   tfrt_gpu_finish_take(frame, tfrt_device_stream_wait(tfrt_gpu_stream_argument(frame, 0)->stream,
                                                       tfrt_gpu_argument(frame, 1)));
 }
 
-static tfrt_status_t tfrt_gpu_keep_chain(tfrt_gpu_job_t* job, tfrt_async_value_t** out_value) {
+static tfrt_status_t gpu_keep_chain(tfrt_gpu_job_t* job, tfrt_async_value_t** out_value) {
   (void)job;
   *out_value = tfrt_async_value_ready_chain();
   return NULL;
 }
 
 // An error that the device ends with becomes one of this kernel, with its place.
-static void tfrt_gpu_stream_synchronize(tfrt_kernel_frame_t* frame) {
+static void gpu_stream_synchronize(tfrt_kernel_frame_t* frame) {
   tfrt_async_value_t* end = tfrt_device_stream_await(tfrt_gpu_stream_argument(frame, 0)->stream);
-  tfrt_gpu_job_start_after_take(frame, end, NULL, tfrt_gpu_keep_chain);
+  tfrt_gpu_job_start_after_take(frame, end, NULL, gpu_keep_chain);
 }
 
 // --- Events --------------------------------------------------------------------------
 
-static void tfrt_gpu_event_create(tfrt_kernel_frame_t* frame) {
+static void gpu_event_create(tfrt_kernel_frame_t* frame) {
   tfrt_gpu_context_t* context = tfrt_gpu_argument(frame, 0);
   tfrt_device_event_t* event;
   tfrt_status_t status = tfrt_device_create_event(context->device, false, &event);
@@ -119,37 +119,37 @@ static void tfrt_gpu_event_create(tfrt_kernel_frame_t* frame) {
   tfrt_kernel_frame_set(frame, 0, tfrt_gpu_value_create_take(TFRT_GPU_EVENT, event));
 }
 
-static void tfrt_gpu_event_record(tfrt_kernel_frame_t* frame) {
+static void gpu_event_record(tfrt_kernel_frame_t* frame) {
   tfrt_gpu_finish_take(frame, tfrt_device_stream_record(tfrt_gpu_stream_argument(frame, 1)->stream,
                                                         tfrt_gpu_argument(frame, 0)));
 }
 
-static void tfrt_gpu_event_synchronize(tfrt_kernel_frame_t* frame) {
+static void gpu_event_synchronize(tfrt_kernel_frame_t* frame) {
   tfrt_async_value_t* point = tfrt_device_event_await(tfrt_gpu_argument(frame, 0));
-  tfrt_gpu_job_start_after_take(frame, point, NULL, tfrt_gpu_keep_chain);
+  tfrt_gpu_job_start_after_take(frame, point, NULL, gpu_keep_chain);
 }
 
 // --- Any value -----------------------------------------------------------------------
 
-static void tfrt_gpu_alias(tfrt_kernel_frame_t* frame) {
+static void gpu_alias(tfrt_kernel_frame_t* frame) {
   tfrt_kernel_frame_set(frame, 0, tfrt_async_value_retain(frame->arguments[0]));
 }
 
 // --- Registration --------------------------------------------------------------------
 
 static const tfrt_kernel_registration_t kernels[] = {
-    {"tfrt_gpu.device.get", tfrt_gpu_device_get},
-    {"tfrt_gpu.device.current", tfrt_gpu_device_current},
-    {"tfrt_gpu.device.default", tfrt_gpu_device_default},
-    {"tfrt_gpu.context.primary", tfrt_gpu_context_primary},
-    {"tfrt_gpu.context.create", tfrt_gpu_context_primary},
-    {"tfrt_gpu.stream.create", tfrt_gpu_stream_create},
-    {"tfrt_gpu.stream.get_context", tfrt_gpu_stream_get_context},
-    {"tfrt_gpu.stream.wait", tfrt_gpu_stream_wait},
-    {"tfrt_gpu.stream.synchronize", tfrt_gpu_stream_synchronize},
-    {"tfrt_gpu.event.create", tfrt_gpu_event_create},
-    {"tfrt_gpu.event.record", tfrt_gpu_event_record},
-    {"tfrt_gpu.event.synchronize", tfrt_gpu_event_synchronize},
+    {"tfrt_gpu.device.get", gpu_device_get},
+    {"tfrt_gpu.device.current", gpu_device_current},
+    {"tfrt_gpu.device.default", gpu_device_default},
+    {"tfrt_gpu.context.primary", gpu_context_primary},
+    {"tfrt_gpu.context.create", gpu_context_primary},
+    {"tfrt_gpu.stream.create", gpu_stream_create},
+    {"tfrt_gpu.stream.get_context", gpu_stream_get_context},
+    {"tfrt_gpu.stream.wait", gpu_stream_wait},
+    {"tfrt_gpu.stream.synchronize", gpu_stream_synchronize},
+    {"tfrt_gpu.event.create", gpu_event_create},
+    {"tfrt_gpu.event.record", gpu_event_record},
+    {"tfrt_gpu.event.synchronize", gpu_event_synchronize},
     {"tfrt_gpu.allocator.create", tfrt_gpu_allocator_create},
     {"tfrt_gpu.mem.allocate", tfrt_gpu_mem_allocate},
     {"tfrt_gpu.mem.allocate_host", tfrt_gpu_mem_allocate_host},
@@ -178,7 +178,7 @@ static const tfrt_kernel_registration_t kernels[] = {
     {"tfrt_gpu.function.launch.cluster", tfrt_gpu_function_launch_cluster},
     {"tfrt_gpu.graph.create", tfrt_gpu_graph_create},
     {"tfrt_gpu.graph.call", tfrt_gpu_graph_call},
-    {"tfrt_gpu.alias", tfrt_gpu_alias},
+    {"tfrt_gpu.alias", gpu_alias},
 };
 
 tfrt_status_t tfrt_device_kernels_register(tfrt_kernel_registry_t* registry) {

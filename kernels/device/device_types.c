@@ -10,67 +10,62 @@ static _Atomic tfrt_type_id_t type_ids[TFRT_GPU_TYPE_COUNT];
 
 // --- Destructors -----------------------------------------------------------------
 
-static void tfrt_gpu_destroy_device(void* payload) {
-  tfrt_device_release(*(tfrt_device_t**)payload);
-}
-static void tfrt_gpu_destroy_context(void* payload) {
+static void gpu_destroy_device(void* payload) { tfrt_device_release(*(tfrt_device_t**)payload); }
+static void gpu_destroy_context(void* payload) {
   tfrt_gpu_context_release(*(tfrt_gpu_context_t**)payload);
 }
-static void tfrt_gpu_destroy_stream(void* payload) {
+static void gpu_destroy_stream(void* payload) {
   tfrt_gpu_stream_t* stream = payload;
   tfrt_device_stream_release(stream->stream);
   tfrt_gpu_context_release(stream->context);
 }
-static void tfrt_gpu_destroy_event(void* payload) {
+static void gpu_destroy_event(void* payload) {
   tfrt_device_event_release(*(tfrt_device_event_t**)payload);
 }
-static void tfrt_gpu_destroy_allocator(void* payload) {
+static void gpu_destroy_allocator(void* payload) {
   tfrt_device_allocator_release(*(tfrt_device_allocator_t**)payload);
 }
-static void tfrt_gpu_destroy_buffer(void* payload) {
+static void gpu_destroy_buffer(void* payload) {
   tfrt_device_buffer_release(*(tfrt_device_buffer_t**)payload);
 }
-static void tfrt_gpu_destroy_module(void* payload) {
+static void gpu_destroy_module(void* payload) {
   tfrt_device_module_release(*(tfrt_device_module_t**)payload);
 }
-static void tfrt_gpu_destroy_function(void* payload) {
+static void gpu_destroy_function(void* payload) {
   tfrt_device_function_release(*(tfrt_device_function_t**)payload);
 }
 
-static void tfrt_gpu_destroy_tensor(void* payload) {
+static void gpu_destroy_tensor(void* payload) {
   tfrt_device_buffer_release(((tfrt_gpu_tensor_t*)payload)->buffer);
 }
 
-static void tfrt_gpu_destroy_graph(void* payload) {
-  tfrt_gpu_graph_free(*(tfrt_gpu_graph_t**)payload);
-}
+static void gpu_destroy_graph(void* payload) { tfrt_gpu_graph_free(*(tfrt_gpu_graph_t**)payload); }
 
-static void tfrt_gpu_destroy_blas(void* payload) {
+static void gpu_destroy_blas(void* payload) {
   tfrt_device_blas_release(*(tfrt_device_blas_t**)payload);
 }
 
-static void tfrt_gpu_destroy_dnn(void* payload) {
+static void gpu_destroy_dnn(void* payload) {
   tfrt_device_dnn_release(*(tfrt_device_dnn_t**)payload);
 }
 
-static void tfrt_gpu_destroy_dnn_plan(void* payload) {
+static void gpu_destroy_dnn_plan(void* payload) {
   tfrt_device_dnn_plan_release(*(tfrt_device_dnn_plan_t**)payload);
 }
 
-static void tfrt_gpu_destroy_ccl(void* payload) { tfrt_gpu_ccl_free(*(tfrt_gpu_ccl_t**)payload); }
+static void gpu_destroy_ccl(void* payload) { tfrt_gpu_ccl_free(*(tfrt_gpu_ccl_t**)payload); }
 
 // --- Ids of groups -----------------------------------------------------------------
 
-static tfrt_status_t tfrt_gpu_encode_ccl_id(const void* payload, tfrt_encoding_t* out_encoding) {
+static tfrt_status_t gpu_encode_ccl_id(const void* payload, tfrt_encoding_t* out_encoding) {
   out_encoding->header_size = 0;
   out_encoding->body = payload;
   out_encoding->body_size = sizeof(tfrt_ccl_id_t);
   return NULL;
 }
 
-static tfrt_status_t tfrt_gpu_decode_ccl_id(const uint8_t* header, size_t header_size,
-                                            size_t body_size, tfrt_allocator_t allocator,
-                                            void* payload, void** out_body) {
+static tfrt_status_t gpu_decode_ccl_id(const uint8_t* header, size_t header_size, size_t body_size,
+                                       tfrt_allocator_t allocator, void* payload, void** out_body) {
   (void)header, (void)allocator;
   *out_body = NULL;
   if (header_size != 0 || body_size != sizeof(tfrt_ccl_id_t)) {
@@ -83,52 +78,52 @@ static tfrt_status_t tfrt_gpu_decode_ccl_id(const uint8_t* header, size_t header
   return NULL;
 }
 
-static const tfrt_codec_t ccl_id_codec = {tfrt_gpu_encode_ccl_id, tfrt_gpu_decode_ccl_id, NULL};
+static const tfrt_codec_t ccl_id_codec = {gpu_encode_ccl_id, gpu_decode_ccl_id, NULL};
 
 // --- The table -----------------------------------------------------------------------
 
 static const tfrt_type_t types[TFRT_GPU_TYPE_COUNT] = {
     [TFRT_GPU_DEVICE] = {.name = "!tfrt_gpu.device",
                          .size = sizeof(void*),
-                         .destroy = tfrt_gpu_destroy_device},
+                         .destroy = gpu_destroy_device},
     [TFRT_GPU_CONTEXT] = {.name = "!tfrt_gpu.context",
                           .size = sizeof(void*),
-                          .destroy = tfrt_gpu_destroy_context},
+                          .destroy = gpu_destroy_context},
     [TFRT_GPU_STREAM] = {.name = "!tfrt_gpu.stream",
                          .size = sizeof(tfrt_gpu_stream_t),
-                         .destroy = tfrt_gpu_destroy_stream},
+                         .destroy = gpu_destroy_stream},
     [TFRT_GPU_EVENT] = {.name = "!tfrt_gpu.event",
                         .size = sizeof(void*),
-                        .destroy = tfrt_gpu_destroy_event},
+                        .destroy = gpu_destroy_event},
     [TFRT_GPU_ALLOCATOR] = {.name = "!tfrt_gpu.allocator",
                             .size = sizeof(void*),
-                            .destroy = tfrt_gpu_destroy_allocator},
+                            .destroy = gpu_destroy_allocator},
     [TFRT_GPU_BUFFER] = {.name = "!tfrt_gpu.buffer",
                          .size = sizeof(void*),
                          .flags = TFRT_TYPE_FLAG_MUTABLE,
-                         .destroy = tfrt_gpu_destroy_buffer},
+                         .destroy = gpu_destroy_buffer},
     [TFRT_GPU_MODULE] = {.name = "!tfrt_gpu.module",
                          .size = sizeof(void*),
-                         .destroy = tfrt_gpu_destroy_module},
+                         .destroy = gpu_destroy_module},
     [TFRT_GPU_FUNCTION] = {.name = "!tfrt_gpu.function",
                            .size = sizeof(void*),
-                           .destroy = tfrt_gpu_destroy_function},
+                           .destroy = gpu_destroy_function},
     [TFRT_GPU_TENSOR] = {.name = "!tfrt_gpu.tensor",
                          .size = sizeof(tfrt_gpu_tensor_t),
                          .flags = TFRT_TYPE_FLAG_MUTABLE,
-                         .destroy = tfrt_gpu_destroy_tensor,
+                         .destroy = gpu_destroy_tensor,
                          .codec = &tfrt_gpu_tensor_codec,
                          .streams = &tfrt_gpu_tensor_streams},
     [TFRT_GPU_GRAPH] = {.name = "!tfrt_gpu.graph",
                         .size = sizeof(void*),
-                        .destroy = tfrt_gpu_destroy_graph},
+                        .destroy = gpu_destroy_graph},
     [TFRT_GPU_BLAS] = {.name = "!tfrt_gpu.blas.handle",
                        .size = sizeof(void*),
-                       .destroy = tfrt_gpu_destroy_blas},
+                       .destroy = gpu_destroy_blas},
     [TFRT_GPU_BLAS_ALGORITHM] = {.name = "!tfrt_gpu.blas.gemm.algo", .size = sizeof(int32_t)},
     [TFRT_GPU_DNN] = {.name = "!tfrt_gpu.dnn.handle",
                       .size = sizeof(void*),
-                      .destroy = tfrt_gpu_destroy_dnn},
+                      .destroy = gpu_destroy_dnn},
     [TFRT_GPU_DNN_TENSOR] = {.name = "!tfrt_gpu.dnn.tensor.descriptor",
                              .size = sizeof(tfrt_dnn_tensor_t)},
     [TFRT_GPU_DNN_FILTER] = {.name = "!tfrt_gpu.dnn.filter.descriptor",
@@ -143,10 +138,10 @@ static const tfrt_type_t types[TFRT_GPU_TYPE_COUNT] = {
                                 .size = sizeof(int32_t)},
     [TFRT_GPU_DNN_PLAN] = {.name = "!tfrt_gpu.dnn.convolution_plan",
                            .size = sizeof(void*),
-                           .destroy = tfrt_gpu_destroy_dnn_plan},
+                           .destroy = gpu_destroy_dnn_plan},
     [TFRT_GPU_CCL] = {.name = "!tfrt_gpu.ccl.handle",
                       .size = sizeof(void*),
-                      .destroy = tfrt_gpu_destroy_ccl},
+                      .destroy = gpu_destroy_ccl},
     [TFRT_GPU_CCL_ID] = {.name = "!tfrt_gpu.ccl.id",
                          .size = sizeof(tfrt_ccl_id_t),
                          .codec = &ccl_id_codec},
@@ -185,7 +180,7 @@ tfrt_async_value_t* tfrt_gpu_value_create_stream_take(tfrt_device_stream_t* stre
     *(tfrt_gpu_stream_t*)tfrt_async_value_payload(value) = payload;
     return value;
   }
-  tfrt_gpu_destroy_stream(&payload);
+  gpu_destroy_stream(&payload);
   return tfrt_async_value_out_of_memory();
 }
 

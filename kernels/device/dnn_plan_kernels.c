@@ -56,11 +56,11 @@ typedef struct tfrt_gpu_plan_reader_s {
   tfrt_dnn_engine_t engine;
 } tfrt_gpu_plan_reader_t;
 
-static int32_t tfrt_gpu_plan_number(const void* attribute) { return *(const int32_t*)attribute; }
+static int32_t gpu_plan_number(const void* attribute) { return *(const int32_t*)attribute; }
 
 // Copies the |count| numbers that |attribute| has to |out_numbers|.
-static void tfrt_gpu_plan_numbers(tfrt_gpu_plan_reader_t* r, const char* name,
-                                  const void* attribute, uint32_t count, int64_t* out_numbers) {
+static void gpu_plan_numbers(tfrt_gpu_plan_reader_t* r, const char* name, const void* attribute,
+                             uint32_t count, int64_t* out_numbers) {
   tfrt_bef_array_t array = tfrt_bef_attribute_array(attribute);
   if (r->status) return;
   if (array.count != count) {
@@ -72,8 +72,8 @@ static void tfrt_gpu_plan_numbers(tfrt_gpu_plan_reader_t* r, const char* name,
   memcpy(out_numbers, array.data, count * sizeof(*out_numbers));
 }
 
-static int tfrt_gpu_plan_named(tfrt_gpu_plan_reader_t* r, const char* name,
-                               const tfrt_named_numbers_t* numbers, const void* attribute) {
+static int gpu_plan_named(tfrt_gpu_plan_reader_t* r, const char* name,
+                          const tfrt_named_numbers_t* numbers, const void* attribute) {
   int number = 0;
   if (r->status) return number;
   r->status =
@@ -81,16 +81,15 @@ static int tfrt_gpu_plan_named(tfrt_gpu_plan_reader_t* r, const char* name,
   return number;
 }
 
-static void tfrt_gpu_plan_layout(tfrt_gpu_plan_reader_t* r, const char* const* names, int dtype,
-                                 const void* sizes, const void* steps,
-                                 tfrt_dnn_layout_t* out_layout) {
+static void gpu_plan_layout(tfrt_gpu_plan_reader_t* r, const char* const* names, int dtype,
+                            const void* sizes, const void* steps, tfrt_dnn_layout_t* out_layout) {
   out_layout->dtype = (tfrt_dtype_t)dtype;
   out_layout->rank = r->form.space + 2;
-  tfrt_gpu_plan_numbers(r, names[0], sizes, out_layout->rank, out_layout->sizes);
-  tfrt_gpu_plan_numbers(r, names[1], steps, out_layout->rank, out_layout->steps);
+  gpu_plan_numbers(r, names[0], sizes, out_layout->rank, out_layout->sizes);
+  gpu_plan_numbers(r, names[1], steps, out_layout->rank, out_layout->steps);
 }
 
-static void tfrt_gpu_plan_direction(tfrt_gpu_plan_reader_t* r, int32_t type) {
+static void gpu_plan_direction(tfrt_gpu_plan_reader_t* r, int32_t type) {
   // The library's numbers of its descriptors.
   static const tfrt_dnn_direction_t directions[] = {TFRT_DNN_FORWARD, TFRT_DNN_BACKWARD_FILTER,
                                                     TFRT_DNN_BACKWARD_DATA};
@@ -104,10 +103,10 @@ static void tfrt_gpu_plan_direction(tfrt_gpu_plan_reader_t* r, int32_t type) {
   }
 }
 
-static void tfrt_gpu_plan_engine(tfrt_gpu_plan_reader_t* r) {
+static void gpu_plan_engine(tfrt_gpu_plan_reader_t* r) {
   tfrt_bef_array_t ids = tfrt_bef_attribute_array(r->shared[KNOB_IDS]);
   tfrt_bef_array_t values = tfrt_bef_attribute_array(r->shared[KNOB_VALUES]);
-  r->engine = (tfrt_dnn_engine_t){.index = tfrt_gpu_plan_number(r->shared[ENGINE_ID]),
+  r->engine = (tfrt_dnn_engine_t){.index = gpu_plan_number(r->shared[ENGINE_ID]),
                                   .knob_count = ids.count,
                                   .knob_types = ids.data,
                                   .knob_values = values.data};
@@ -119,35 +118,35 @@ static void tfrt_gpu_plan_engine(tfrt_gpu_plan_reader_t* r) {
 }
 
 // Reads what both kinds of plan have.
-static void tfrt_gpu_plan_read_shared(tfrt_gpu_plan_reader_t* r) {
+static void gpu_plan_read_shared(tfrt_gpu_plan_reader_t* r) {
   static const char* const input[] = {"input_dims", "input_strides"};
   static const char* const output[] = {"output_dims", "output_strides"};
   static const char* const filter[] = {"filter_dims", "filter_strides"};
   tfrt_dnn_plan_form_t* form = &r->form;
   const void* const* a = r->shared;
-  int32_t space = tfrt_gpu_plan_number(a[CONV_DIM]);
+  int32_t space = gpu_plan_number(a[CONV_DIM]);
   form->space = (uint32_t)space;
   if (space != 2 && space != 3) {
     r->status =
         tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "conv_dim is %d; give 2 or 3", space);
   }
-  int input_type = tfrt_gpu_plan_named(r, "input_type", &types, a[INPUT_TYPE]);
-  int output_type = tfrt_gpu_plan_named(r, "output_type", &types, a[OUTPUT_TYPE]);
-  form->is_cross_correlation = tfrt_gpu_plan_named(r, "conv_mode", &modes, a[CONV_MODE]) != 0;
-  tfrt_gpu_plan_layout(r, input, input_type, a[INPUT_DIMS], a[INPUT_STRIDES], &form->x);
-  tfrt_gpu_plan_layout(r, output, output_type, a[OUTPUT_DIMS], a[OUTPUT_STRIDES], &form->y);
-  tfrt_gpu_plan_layout(r, filter, input_type, a[FILTER_DIMS], a[FILTER_STRIDES], &form->w);
-  tfrt_gpu_plan_numbers(r, "conv_strides", a[CONV_STRIDES], form->space, form->steps);
-  tfrt_gpu_plan_numbers(r, "conv_padding", a[CONV_PADDING], form->space, form->padding);
-  tfrt_gpu_plan_numbers(r, "conv_dilations", a[CONV_DILATIONS], form->space, form->dilation);
-  tfrt_gpu_plan_engine(r);
+  int input_type = gpu_plan_named(r, "input_type", &types, a[INPUT_TYPE]);
+  int output_type = gpu_plan_named(r, "output_type", &types, a[OUTPUT_TYPE]);
+  form->is_cross_correlation = gpu_plan_named(r, "conv_mode", &modes, a[CONV_MODE]) != 0;
+  gpu_plan_layout(r, input, input_type, a[INPUT_DIMS], a[INPUT_STRIDES], &form->x);
+  gpu_plan_layout(r, output, output_type, a[OUTPUT_DIMS], a[OUTPUT_STRIDES], &form->y);
+  gpu_plan_layout(r, filter, input_type, a[FILTER_DIMS], a[FILTER_STRIDES], &form->w);
+  gpu_plan_numbers(r, "conv_strides", a[CONV_STRIDES], form->space, form->steps);
+  gpu_plan_numbers(r, "conv_padding", a[CONV_PADDING], form->space, form->padding);
+  gpu_plan_numbers(r, "conv_dilations", a[CONV_DILATIONS], form->space, form->dilation);
+  gpu_plan_engine(r);
 }
 
 // --- Building --------------------------------------------------------------------------
 
 // Builds what |r| has read with the handle of |job|; errors begin with |kernel|.
-static tfrt_status_t tfrt_gpu_plan_build(tfrt_gpu_job_t* job, tfrt_gpu_plan_reader_t* r,
-                                         const char* kernel, tfrt_async_value_t** out_value) {
+static tfrt_status_t gpu_plan_build(tfrt_gpu_job_t* job, tfrt_gpu_plan_reader_t* r,
+                                    const char* kernel, tfrt_async_value_t** out_value) {
   tfrt_device_dnn_t* dnn = *(tfrt_device_dnn_t**)tfrt_gpu_job_payload(job, 0);
   tfrt_device_dnn_plan_t* plan = NULL;
   tfrt_status_t status = r->status;
@@ -157,46 +156,46 @@ static tfrt_status_t tfrt_gpu_plan_build(tfrt_gpu_job_t* job, tfrt_gpu_plan_read
   return NULL;
 }
 
-static tfrt_status_t tfrt_gpu_keep_plan(tfrt_gpu_job_t* job, tfrt_async_value_t** out_value) {
+static tfrt_status_t gpu_keep_plan(tfrt_gpu_job_t* job, tfrt_async_value_t** out_value) {
   tfrt_gpu_plan_reader_t r = {.attributes = job->attributes,
                               .shared = job->attributes + PLAN_ATTRIBUTES};
-  tfrt_gpu_plan_read_shared(&r);
-  tfrt_gpu_plan_direction(&r, tfrt_gpu_plan_number(r.attributes[BACKEND_TYPE]));
-  return tfrt_gpu_plan_build(job, &r, "tfrt_gpu.dnn.build_convolution", out_value);
+  gpu_plan_read_shared(&r);
+  gpu_plan_direction(&r, gpu_plan_number(r.attributes[BACKEND_TYPE]));
+  return gpu_plan_build(job, &r, "tfrt_gpu.dnn.build_convolution", out_value);
 }
 
-static tfrt_status_t tfrt_gpu_keep_fused_plan(tfrt_gpu_job_t* job, tfrt_async_value_t** out_value) {
+static tfrt_status_t gpu_keep_fused_plan(tfrt_gpu_job_t* job, tfrt_async_value_t** out_value) {
   static const char* const bias[] = {"bias_dims", "bias_strides"};
   tfrt_gpu_plan_reader_t r = {.attributes = job->attributes,
                               .shared = job->attributes + FUSED_ATTRIBUTES};
   const void* const* a = r.attributes;
-  tfrt_gpu_plan_read_shared(&r);
-  tfrt_gpu_plan_direction(&r, tfrt_gpu_plan_number(a[FUSED_BACKEND_TYPE]));
+  gpu_plan_read_shared(&r);
+  gpu_plan_direction(&r, gpu_plan_number(a[FUSED_BACKEND_TYPE]));
   r.form.is_fused = true;
   r.form.alpha = *(const double*)tfrt_gpu_job_payload(job, 1);
   r.form.alpha2 = *(const double*)tfrt_gpu_job_payload(job, 2);
-  r.form.activation = (tfrt_dnn_activation_mode_t)tfrt_gpu_plan_number(a[FUSED_ACTIVATION]);
-  int type = tfrt_gpu_plan_named(&r, "bias_type", &types, a[BIAS_TYPE]);
-  tfrt_gpu_plan_layout(&r, bias, type, a[BIAS_DIMS], a[BIAS_STRIDES], &r.form.bias);
-  return tfrt_gpu_plan_build(job, &r, "tfrt_gpu.dnn.build_fused_convolution", out_value);
+  r.form.activation = (tfrt_dnn_activation_mode_t)gpu_plan_number(a[FUSED_ACTIVATION]);
+  int type = gpu_plan_named(&r, "bias_type", &types, a[BIAS_TYPE]);
+  gpu_plan_layout(&r, bias, type, a[BIAS_DIMS], a[BIAS_STRIDES], &r.form.bias);
+  return gpu_plan_build(job, &r, "tfrt_gpu.dnn.build_fused_convolution", out_value);
 }
 
 void tfrt_gpu_dnn_build_convolution(tfrt_kernel_frame_t* frame) {
-  tfrt_gpu_job_start(frame, tfrt_gpu_keep_plan);
+  tfrt_gpu_job_start(frame, gpu_keep_plan);
 }
 
 void tfrt_gpu_dnn_build_fused_convolution(tfrt_kernel_frame_t* frame) {
-  tfrt_gpu_job_start(frame, tfrt_gpu_keep_fused_plan);
+  tfrt_gpu_job_start(frame, gpu_keep_fused_plan);
 }
 
 // --- Running ---------------------------------------------------------------------------
 
-static tfrt_dnn_memory_t tfrt_gpu_plan_memory(const tfrt_kernel_frame_t* frame, uint32_t index) {
+static tfrt_dnn_memory_t gpu_plan_memory(const tfrt_kernel_frame_t* frame, uint32_t index) {
   return (tfrt_dnn_memory_t){.buffer = tfrt_gpu_argument(frame, index)};
 }
 
-static void tfrt_gpu_plan_run(tfrt_kernel_frame_t* frame, const char* kernel,
-                              const tfrt_dnn_plan_memory_t* memory) {
+static void gpu_plan_run(tfrt_kernel_frame_t* frame, const char* kernel,
+                         const tfrt_dnn_plan_memory_t* memory) {
   tfrt_status_t status =
       tfrt_device_dnn_plan_run(tfrt_gpu_argument(frame, 2), tfrt_gpu_argument(frame, 0),
                                tfrt_gpu_stream_argument(frame, 1)->stream, memory);
@@ -204,19 +203,19 @@ static void tfrt_gpu_plan_run(tfrt_kernel_frame_t* frame, const char* kernel,
 }
 
 void tfrt_gpu_dnn_run_convolution(tfrt_kernel_frame_t* frame) {
-  tfrt_dnn_plan_memory_t memory = {.x = tfrt_gpu_plan_memory(frame, 3),
-                                   .y = tfrt_gpu_plan_memory(frame, 4),
-                                   .w = tfrt_gpu_plan_memory(frame, 5),
-                                   .workspace = tfrt_gpu_plan_memory(frame, 6)};
-  tfrt_gpu_plan_run(frame, "tfrt_gpu.dnn.run_convolution", &memory);
+  tfrt_dnn_plan_memory_t memory = {.x = gpu_plan_memory(frame, 3),
+                                   .y = gpu_plan_memory(frame, 4),
+                                   .w = gpu_plan_memory(frame, 5),
+                                   .workspace = gpu_plan_memory(frame, 6)};
+  gpu_plan_run(frame, "tfrt_gpu.dnn.run_convolution", &memory);
 }
 
 void tfrt_gpu_dnn_run_fused_convolution(tfrt_kernel_frame_t* frame) {
-  tfrt_dnn_plan_memory_t memory = {.x = tfrt_gpu_plan_memory(frame, 3),
-                                   .y = tfrt_gpu_plan_memory(frame, 4),
-                                   .w = tfrt_gpu_plan_memory(frame, 5),
-                                   .z = tfrt_gpu_plan_memory(frame, 6),
-                                   .bias = tfrt_gpu_plan_memory(frame, 7),
-                                   .workspace = tfrt_gpu_plan_memory(frame, 8)};
-  tfrt_gpu_plan_run(frame, "tfrt_gpu.dnn.run_fused_convolution", &memory);
+  tfrt_dnn_plan_memory_t memory = {.x = gpu_plan_memory(frame, 3),
+                                   .y = gpu_plan_memory(frame, 4),
+                                   .w = gpu_plan_memory(frame, 5),
+                                   .z = gpu_plan_memory(frame, 6),
+                                   .bias = gpu_plan_memory(frame, 7),
+                                   .workspace = gpu_plan_memory(frame, 8)};
+  gpu_plan_run(frame, "tfrt_gpu.dnn.run_fused_convolution", &memory);
 }

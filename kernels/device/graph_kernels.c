@@ -49,12 +49,12 @@ typedef struct tfrt_gpu_capture_s {
   tfrt_async_value_t* arguments[];  // +1 each, of the call
 } tfrt_gpu_capture_t;
 
-static void tfrt_gpu_release_values(tfrt_async_value_t** values, uint32_t count) {
+static void gpu_release_values(tfrt_async_value_t** values, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) tfrt_async_value_release(values[i]);
 }
 
-static void tfrt_gpu_free_values(tfrt_async_value_t** values, uint32_t count) {
-  if (values) tfrt_gpu_release_values(values, count);
+static void gpu_free_values(tfrt_async_value_t** values, uint32_t count) {
+  if (values) gpu_release_values(values, count);
   tfrt_allocator_free(tfrt_allocator_system(), values, count * sizeof(*values));
 }
 
@@ -79,15 +79,15 @@ void tfrt_gpu_graph_create(tfrt_kernel_frame_t* frame) {
 
 void tfrt_gpu_graph_free(tfrt_gpu_graph_t* graph) {
   tfrt_device_graph_release(graph->graph);
-  tfrt_gpu_free_values(graph->arguments, graph->argument_count);
+  gpu_free_values(graph->arguments, graph->argument_count);
   tfrt_mutex_deinitialize(&graph->mutex);
   tfrt_allocator_free(tfrt_allocator_system(), graph, sizeof(*graph));
 }
 
 // Whether the graph is of a call with |arguments|: the same objects, and equal numbers. The stream
 // may be another one.
-static bool tfrt_gpu_graph_fits(const tfrt_gpu_graph_t* graph, tfrt_async_value_t* const* arguments,
-                                uint32_t count) {
+static bool gpu_graph_fits(const tfrt_gpu_graph_t* graph, tfrt_async_value_t* const* arguments,
+                           uint32_t count) {
   if (!graph->graph || graph->argument_count != count) return false;
   const tfrt_gpu_stream_t* stream = tfrt_async_value_payload(arguments[TFRT_GPU_GRAPH_STREAM]);
   if (graph->graph->device != stream->stream->device) return false;
@@ -105,8 +105,8 @@ static bool tfrt_gpu_graph_fits(const tfrt_gpu_graph_t* graph, tfrt_async_value_
 }
 
 // Notes why there is no graph, once.
-static void tfrt_gpu_graph_give_up_take(tfrt_gpu_graph_t* graph, const tfrt_function_t* function,
-                                        tfrt_status_t reason) {
+static void gpu_graph_give_up_take(tfrt_gpu_graph_t* graph, const tfrt_function_t* function,
+                                   tfrt_status_t reason) {
   tfrt_mutex_lock(&graph->mutex);
   bool is_first = !graph->has_failed;
   graph->has_failed = true;
@@ -121,8 +121,8 @@ static void tfrt_gpu_graph_give_up_take(tfrt_gpu_graph_t* graph, const tfrt_func
 
 // --- Capturing -----------------------------------------------------------------------
 
-static void tfrt_gpu_capture_free(tfrt_gpu_capture_t* capture) {
-  tfrt_gpu_release_values(capture->arguments, capture->argument_count);
+static void gpu_capture_free(tfrt_gpu_capture_t* capture) {
+  gpu_release_values(capture->arguments, capture->argument_count);
   tfrt_async_value_release(capture->result);
   tfrt_async_value_release(capture->graph);
   tfrt_device_stream_release(capture->stream);
@@ -136,8 +136,8 @@ static void tfrt_gpu_capture_free(tfrt_gpu_capture_t* capture) {
 }
 
 // Makes the captured work |graph|'s, with the arguments of the call. Sets |*out_device_graph| (+1).
-static tfrt_status_t tfrt_gpu_capture_store(tfrt_gpu_capture_t* capture, tfrt_gpu_graph_t* graph,
-                                            tfrt_device_graph_t** out_device_graph) {
+static tfrt_status_t gpu_capture_store(tfrt_gpu_capture_t* capture, tfrt_gpu_graph_t* graph,
+                                       tfrt_device_graph_t** out_device_graph) {
   uint32_t count = capture->argument_count;
   tfrt_async_value_t** arguments =
       tfrt_allocator_allocate_array(tfrt_allocator_system(), count, sizeof(*arguments));
@@ -160,20 +160,20 @@ static tfrt_status_t tfrt_gpu_capture_store(tfrt_gpu_capture_t* capture, tfrt_gp
   graph->is_capturing = false;
   tfrt_mutex_unlock(&graph->mutex);
   tfrt_device_graph_release(old);
-  tfrt_gpu_free_values(old_arguments, old_count);
+  gpu_free_values(old_arguments, old_count);
   return NULL;
 }
 
 // The function has given its work, or failed.
-static void tfrt_gpu_capture_finish(tfrt_task_t* task) {
+static void gpu_capture_finish(tfrt_task_t* task) {
   tfrt_gpu_capture_t* capture = TFRT_CONTAINER_OF(task, tfrt_gpu_capture_t, task);
   tfrt_gpu_graph_t* graph = *(tfrt_gpu_graph_t**)tfrt_async_value_payload(capture->graph);
   tfrt_device_graph_t* device_graph = NULL;
   tfrt_status_t reason = tfrt_async_value_is_error(capture->result)
                              ? tfrt_status_retain(tfrt_async_value_error(capture->result))
-                             : tfrt_gpu_capture_store(capture, graph, &device_graph);
+                             : gpu_capture_store(capture, graph, &device_graph);
   if (reason) {
-    tfrt_gpu_graph_give_up_take(graph, capture->function, reason);
+    gpu_graph_give_up_take(graph, capture->function, reason);
     tfrt_async_value_t* result;
     tfrt_function_execute(capture->function, &capture->context, capture->arguments, &result);
     tfrt_indirect_value_forward_take(capture->promise, result);
@@ -188,16 +188,16 @@ static void tfrt_gpu_capture_finish(tfrt_task_t* task) {
     }
   }
   tfrt_device_graph_release(device_graph);
-  tfrt_gpu_capture_free(capture);
+  gpu_capture_free(capture);
 }
 
 // A new capture for the call of |frame|; NULL when memory is out.
-static tfrt_gpu_capture_t* tfrt_gpu_capture_allocate(tfrt_kernel_frame_t* frame) {
+static tfrt_gpu_capture_t* gpu_capture_allocate(tfrt_kernel_frame_t* frame) {
   uint32_t count = frame->argument_count - 1;
   tfrt_gpu_capture_t* capture = tfrt_allocator_allocate_zeroed(
       tfrt_allocator_system(), sizeof(*capture) + count * sizeof(capture->arguments[0]));
   if (!capture) return NULL;
-  tfrt_task_initialize(&capture->task, tfrt_gpu_capture_finish);
+  tfrt_task_initialize(&capture->task, gpu_capture_finish);
   capture->context = *frame->context;
   capture->context.request = tfrt_request_context_retain(frame->context->request);
   // Nobody asks when the call is over but by its result.
@@ -211,12 +211,12 @@ static tfrt_gpu_capture_t* tfrt_gpu_capture_allocate(tfrt_kernel_frame_t* frame)
   }
   capture->promise = tfrt_indirect_value_create();
   if (capture->promise) return capture;
-  tfrt_gpu_capture_free(capture);
+  gpu_capture_free(capture);
   return NULL;
 }
 
 // Runs the function of |capture| with the stream that captures in the place of the call's.
-static void tfrt_gpu_capture_run(tfrt_gpu_capture_t* capture, tfrt_kernel_frame_t* frame) {
+static void gpu_capture_run(tfrt_gpu_capture_t* capture, tfrt_kernel_frame_t* frame) {
   const tfrt_gpu_stream_t* stream =
       tfrt_async_value_payload(capture->arguments[TFRT_GPU_GRAPH_STREAM]);
   tfrt_async_value_t* given = capture->arguments[TFRT_GPU_GRAPH_STREAM];
@@ -233,27 +233,27 @@ static void tfrt_gpu_capture_run(tfrt_gpu_capture_t* capture, tfrt_kernel_frame_
 
 // --- Calls ---------------------------------------------------------------------------
 
-static void tfrt_gpu_graph_call_plainly(tfrt_kernel_frame_t* frame) {
+static void gpu_graph_call_plainly(tfrt_kernel_frame_t* frame) {
   tfrt_function_execute(frame->functions[0], frame->context, frame->arguments + 1, frame->results);
 }
 
-static void tfrt_gpu_graph_capture(tfrt_kernel_frame_t* frame, tfrt_gpu_graph_t* graph) {
+static void gpu_graph_capture(tfrt_kernel_frame_t* frame, tfrt_gpu_graph_t* graph) {
   const tfrt_gpu_stream_t* stream = tfrt_kernel_frame_payload(frame, 1 + TFRT_GPU_GRAPH_STREAM);
-  tfrt_gpu_capture_t* capture = tfrt_gpu_capture_allocate(frame);
+  tfrt_gpu_capture_t* capture = gpu_capture_allocate(frame);
   tfrt_status_t status = capture
                              ? tfrt_device_capture_begin(stream->stream->device, &capture->stream)
                              : tfrt_status_out_of_memory();
   if (!status) {
-    tfrt_gpu_capture_run(capture, frame);
+    gpu_capture_run(capture, frame);
     return;
   }
-  if (capture) tfrt_gpu_capture_free(capture);
-  tfrt_gpu_graph_give_up_take(graph, frame->functions[0], status);
-  tfrt_gpu_graph_call_plainly(frame);
+  if (capture) gpu_capture_free(capture);
+  gpu_graph_give_up_take(graph, frame->functions[0], status);
+  gpu_graph_call_plainly(frame);
 }
 
 // OK if the function takes a chain and a stream before anything else.
-static tfrt_status_t tfrt_gpu_graph_check(const tfrt_kernel_frame_t* frame) {
+static tfrt_status_t gpu_graph_check(const tfrt_kernel_frame_t* frame) {
   uint32_t count = frame->argument_count - 1;
   bool is_good =
       count >= TFRT_GPU_GRAPH_FIRST_ARGUMENT && frame->functions[0]->argument_count == count &&
@@ -266,7 +266,7 @@ static tfrt_status_t tfrt_gpu_graph_check(const tfrt_kernel_frame_t* frame) {
 }
 
 void tfrt_gpu_graph_call(tfrt_kernel_frame_t* frame) {
-  tfrt_status_t status = tfrt_gpu_graph_check(frame);
+  tfrt_status_t status = gpu_graph_check(frame);
   if (status) {
     tfrt_kernel_frame_fail_take(frame, status);
     return;
@@ -277,7 +277,7 @@ void tfrt_gpu_graph_call(tfrt_kernel_frame_t* frame) {
   if (!graph->function) graph->function = frame->functions[0];
   bool is_other = graph->function != frame->functions[0];
   bool is_plain = is_other || graph->has_failed || graph->is_capturing;
-  if (!is_other && tfrt_gpu_graph_fits(graph, frame->arguments + 1, frame->argument_count - 1)) {
+  if (!is_other && gpu_graph_fits(graph, frame->arguments + 1, frame->argument_count - 1)) {
     device_graph = tfrt_device_graph_retain(graph->graph);
   } else if (!is_plain && graph->call_count < graph->plain_calls) {
     ++graph->call_count;
@@ -295,8 +295,8 @@ void tfrt_gpu_graph_call(tfrt_kernel_frame_t* frame) {
                            "a graph of another function is called as '%s'",
                            frame->functions[0]->name);
   } else if (is_plain) {
-    tfrt_gpu_graph_call_plainly(frame);
+    gpu_graph_call_plainly(frame);
   } else {
-    tfrt_gpu_graph_capture(frame, graph);
+    gpu_graph_capture(frame, graph);
   }
 }

@@ -12,7 +12,7 @@ typedef struct tfrt_host_devices_s {
   tfrt_device_manager_t* manager;  // owned
 } tfrt_host_devices_t;
 
-static void tfrt_host_devices_destroy(tfrt_resource_t* resource) {
+static void host_devices_destroy(tfrt_resource_t* resource) {
   tfrt_host_devices_t* devices = TFRT_CONTAINER_OF(resource, tfrt_host_devices_t, base);
   tfrt_device_manager_free(devices->manager);
   tfrt_allocator_free(tfrt_allocator_system(), devices, sizeof(*devices));
@@ -27,7 +27,7 @@ tfrt_status_t tfrt_host_devices_add_take(tfrt_host_context_t* host,
     return tfrt_status_out_of_memory();
   }
   devices->base.name = resource_name;
-  devices->base.destroy = tfrt_host_devices_destroy;
+  devices->base.destroy = host_devices_destroy;
   devices->manager = manager;
   tfrt_resource_context_add(&host->shared, &devices->base);
   return NULL;
@@ -61,7 +61,7 @@ typedef struct tfrt_host_devices_question_s {
   char name[TFRT_HOST_DEVICES_MAX_NAME];
 } tfrt_host_devices_question_t;
 
-static tfrt_async_value_t* tfrt_host_devices_answer(void* argument) {
+static tfrt_async_value_t* host_devices_answer(void* argument) {
   tfrt_host_devices_question_t* question = argument;
   tfrt_device_t* device;
   tfrt_status_t status =
@@ -80,8 +80,8 @@ tfrt_async_value_t* tfrt_host_devices_check(tfrt_host_context_t* host, tfrt_stri
   // A longer name is none, also when it is cut.
   snprintf(question->name, sizeof(question->name), "%.*s", TFRT_STRING_VIEW_ARGUMENTS(name));
   tfrt_async_value_t* answer;
-  tfrt_status_t status = tfrt_work_queue_run_blocking(
-      host->work_queue, true, tfrt_host_devices_answer, question, tfrt_allocator_system(), &answer);
+  tfrt_status_t status = tfrt_work_queue_run_blocking(host->work_queue, true, host_devices_answer,
+                                                      question, tfrt_allocator_system(), &answer);
   if (!status) return answer;
   tfrt_allocator_free(tfrt_allocator_system(), question, sizeof(*question));
   return tfrt_async_value_create_error_take(status);

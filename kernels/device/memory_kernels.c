@@ -9,8 +9,8 @@
 #include "kernels/device/kernel_groups.h"
 
 // Sets result 0 to |buffer| (consumed), or fails the frame with |status| (consumed).
-static void tfrt_gpu_set_buffer_take(tfrt_kernel_frame_t* frame, tfrt_status_t status,
-                                     tfrt_device_buffer_t* buffer) {
+static void gpu_set_buffer_take(tfrt_kernel_frame_t* frame, tfrt_status_t status,
+                                tfrt_device_buffer_t* buffer) {
   if (status) {
     tfrt_kernel_frame_fail_take(frame, status);
   } else {
@@ -32,7 +32,7 @@ void tfrt_gpu_allocator_create(tfrt_kernel_frame_t* frame) {
 }
 
 // Fails |frame| if |size| is no size; returns whether it is one.
-static bool tfrt_gpu_check_size(tfrt_kernel_frame_t* frame, int64_t size) {
+static bool gpu_check_size(tfrt_kernel_frame_t* frame, int64_t size) {
   if (size >= 0) return true;
   tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT, "a buffer of %lld bytes",
                          (long long)size);
@@ -41,16 +41,15 @@ static bool tfrt_gpu_check_size(tfrt_kernel_frame_t* frame, int64_t size) {
 
 void tfrt_gpu_mem_allocate(tfrt_kernel_frame_t* frame) {
   int64_t size = tfrt_kernel_frame_i64(frame, 2);
-  if (!tfrt_gpu_check_size(frame, size)) return;
+  if (!gpu_check_size(frame, size)) return;
   tfrt_device_buffer_t* buffer;
   tfrt_status_t status = tfrt_device_allocator_allocate(tfrt_gpu_argument(frame, 0),
                                                         tfrt_gpu_stream_argument(frame, 1)->stream,
                                                         (size_t)size, &buffer);
-  tfrt_gpu_set_buffer_take(frame, status, buffer);
+  gpu_set_buffer_take(frame, status, buffer);
 }
 
-static tfrt_status_t tfrt_gpu_keep_host_buffer(tfrt_gpu_job_t* job,
-                                               tfrt_async_value_t** out_value) {
+static tfrt_status_t gpu_keep_host_buffer(tfrt_gpu_job_t* job, tfrt_async_value_t** out_value) {
   tfrt_gpu_context_t* context = *(tfrt_gpu_context_t**)tfrt_gpu_job_payload(job, 0);
   int64_t size = *(const int64_t*)tfrt_gpu_job_payload(job, 1);
   tfrt_device_buffer_t* buffer;
@@ -61,8 +60,8 @@ static tfrt_status_t tfrt_gpu_keep_host_buffer(tfrt_gpu_job_t* job,
 }
 
 void tfrt_gpu_mem_allocate_host(tfrt_kernel_frame_t* frame) {
-  if (!tfrt_gpu_check_size(frame, tfrt_kernel_frame_i64(frame, 1))) return;
-  tfrt_gpu_job_start(frame, tfrt_gpu_keep_host_buffer);
+  if (!gpu_check_size(frame, tfrt_kernel_frame_i64(frame, 1))) return;
+  tfrt_gpu_job_start(frame, gpu_keep_host_buffer);
 }
 
 void tfrt_gpu_mem_deallocate(tfrt_kernel_frame_t* frame) {
@@ -70,7 +69,7 @@ void tfrt_gpu_mem_deallocate(tfrt_kernel_frame_t* frame) {
                                                       tfrt_gpu_stream_argument(frame, 1)->stream));
 }
 
-static tfrt_status_t tfrt_gpu_keep_pinned(tfrt_gpu_job_t* job, tfrt_async_value_t** out_value) {
+static tfrt_status_t gpu_keep_pinned(tfrt_gpu_job_t* job, tfrt_async_value_t** out_value) {
   tfrt_gpu_context_t* context = *(tfrt_gpu_context_t**)tfrt_gpu_job_payload(job, 0);
   tfrt_device_buffer_t* buffer;
   TFRT_RETURN_IF_ERROR(tfrt_device_buffer_create_pinned(
@@ -80,7 +79,7 @@ static tfrt_status_t tfrt_gpu_keep_pinned(tfrt_gpu_job_t* job, tfrt_async_value_
 }
 
 void tfrt_gpu_mem_register(tfrt_kernel_frame_t* frame) {
-  tfrt_gpu_job_start(frame, tfrt_gpu_keep_pinned);
+  tfrt_gpu_job_start(frame, gpu_keep_pinned);
 }
 
 void tfrt_gpu_mem_view(tfrt_kernel_frame_t* frame) {
@@ -89,7 +88,7 @@ void tfrt_gpu_mem_view(tfrt_kernel_frame_t* frame) {
   tfrt_device_buffer_t* view;
   tfrt_status_t status =
       tfrt_device_buffer_create_view(tfrt_gpu_argument(frame, 0), offset, size, &view);
-  tfrt_gpu_set_buffer_take(frame, status, view);
+  gpu_set_buffer_take(frame, status, view);
 }
 
 // --- Copying -------------------------------------------------------------------------
@@ -101,8 +100,8 @@ typedef struct tfrt_gpu_side_s {
   size_t size;
 } tfrt_gpu_side_t;
 
-static tfrt_status_t tfrt_gpu_get_side(tfrt_kernel_frame_t* frame, uint32_t index,
-                                       tfrt_gpu_side_t* out_side) {
+static tfrt_status_t gpu_get_side(tfrt_kernel_frame_t* frame, uint32_t index,
+                                  tfrt_gpu_side_t* out_side) {
   tfrt_type_id_t type = frame->arguments[index]->type_id;
   *out_side = (tfrt_gpu_side_t){0};
   if (type == tfrt_gpu_type_id(TFRT_GPU_BUFFER)) {
@@ -120,7 +119,7 @@ static tfrt_status_t tfrt_gpu_get_side(tfrt_kernel_frame_t* frame, uint32_t inde
 }
 
 // A target of the host gets its bytes when they are here.
-static tfrt_status_t tfrt_gpu_keep_copy(tfrt_gpu_job_t* job, tfrt_async_value_t** out_value) {
+static tfrt_status_t gpu_keep_copy(tfrt_gpu_job_t* job, tfrt_async_value_t** out_value) {
   tfrt_host_buffer_t* target = *(tfrt_host_buffer_t**)tfrt_gpu_job_payload(job, 0);
   memcpy(target->data, tfrt_device_buffer_host_data(job->staging), target->size);
   *out_value = tfrt_async_value_ready_chain();
@@ -128,9 +127,8 @@ static tfrt_status_t tfrt_gpu_keep_copy(tfrt_gpu_job_t* job, tfrt_async_value_t*
 }
 
 // Copies through |staging| (consumed), pinned memory, where a side isn't pinned itself.
-static void tfrt_gpu_copy_staged_take(tfrt_kernel_frame_t* frame, const tfrt_gpu_side_t* target,
-                                      const tfrt_gpu_side_t* source,
-                                      tfrt_device_buffer_t* staging) {
+static void gpu_copy_staged_take(tfrt_kernel_frame_t* frame, const tfrt_gpu_side_t* target,
+                                 const tfrt_gpu_side_t* source, tfrt_device_buffer_t* staging) {
   tfrt_device_stream_t* stream = tfrt_gpu_stream_argument(frame, 2)->stream;
   if (source->host) {
     memcpy(tfrt_device_buffer_host_data(staging), source->host->data, source->size);
@@ -139,8 +137,7 @@ static void tfrt_gpu_copy_staged_take(tfrt_kernel_frame_t* frame, const tfrt_gpu
       tfrt_device_stream_copy(stream, target->buffer ? target->buffer : staging, 0,
                               source->buffer ? source->buffer : staging, 0, source->size);
   if (!status && target->host) {
-    tfrt_gpu_job_start_after_take(frame, tfrt_device_stream_await(stream), staging,
-                                  tfrt_gpu_keep_copy);
+    tfrt_gpu_job_start_after_take(frame, tfrt_device_stream_await(stream), staging, gpu_keep_copy);
     return;
   }
   // The copy that reads the staging memory is in the stream: that keeps it.
@@ -153,8 +150,8 @@ void tfrt_gpu_mem_copy(tfrt_kernel_frame_t* frame) {
   tfrt_gpu_side_t target;
   tfrt_gpu_side_t source = {0};
   tfrt_device_buffer_t* staging = NULL;
-  tfrt_status_t status = tfrt_gpu_get_side(frame, 0, &target);
-  if (!status) status = tfrt_gpu_get_side(frame, 1, &source);
+  tfrt_status_t status = gpu_get_side(frame, 0, &target);
+  if (!status) status = gpu_get_side(frame, 1, &source);
   if (!status && target.size != source.size) {
     status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                                 "%zu bytes are copied to a buffer of %zu bytes", source.size,
@@ -183,7 +180,7 @@ void tfrt_gpu_mem_copy(tfrt_kernel_frame_t* frame) {
     tfrt_kernel_frame_fail_take(frame, status);
     return;
   }
-  tfrt_gpu_copy_staged_take(frame, &target, &source, staging);
+  gpu_copy_staged_take(frame, &target, &source, staging);
 }
 
 // --- Looking -------------------------------------------------------------------------

@@ -22,8 +22,8 @@ typedef struct tfrt_test_job_s {
   bool fails;
 } tfrt_test_job_t;
 
-static tfrt_test_job_t* tfrt_test_job_allocate(tfrt_kernel_frame_t* frame, tfrt_task_fn_t run,
-                                               tfrt_async_value_t* result, int64_t number) {
+static tfrt_test_job_t* test_job_allocate(tfrt_kernel_frame_t* frame, tfrt_task_fn_t run,
+                                          tfrt_async_value_t* result, int64_t number) {
   tfrt_test_job_t* job = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), sizeof(*job));
   if (!job) {
     tfrt_async_value_release(result);
@@ -42,7 +42,7 @@ static tfrt_test_job_t* tfrt_test_job_allocate(tfrt_kernel_frame_t* frame, tfrt_
   return job;
 }
 
-static void tfrt_test_job_free(tfrt_test_job_t* job) {
+static void test_job_free(tfrt_test_job_t* job) {
   tfrt_execution_context_t context = job->context;
   tfrt_program_t* program = job->program;
   tfrt_async_value_release(job->result);
@@ -53,7 +53,7 @@ static void tfrt_test_job_free(tfrt_test_job_t* job) {
 }
 
 // Resolves the job's i1, i32 or i64 result, or fails it.
-static void tfrt_test_job_resolve(tfrt_task_t* task) {
+static void test_job_resolve(tfrt_task_t* task) {
   tfrt_test_job_t* job = TFRT_CONTAINER_OF(task, tfrt_test_job_t, task);
   if (job->fails) {
     tfrt_kernel_site_fail_take(
@@ -73,23 +73,23 @@ static void tfrt_test_job_resolve(tfrt_task_t* task) {
     }
     tfrt_async_value_set_available(job->result);
   }
-  tfrt_test_job_free(job);
+  test_job_free(job);
 }
 
 // Gives the frame |result| (consumed), an i1 or i32 that becomes |number|, or an error, later.
-static void tfrt_test_enqueue(tfrt_kernel_frame_t* frame, tfrt_async_value_t* result,
-                              int64_t number, bool fails) {
+static void test_enqueue(tfrt_kernel_frame_t* frame, tfrt_async_value_t* result, int64_t number,
+                         bool fails) {
   if (!result) {
     tfrt_kernel_frame_set(frame, 0, tfrt_async_value_out_of_memory());
     return;
   }
-  tfrt_test_job_t* job = tfrt_test_job_allocate(frame, tfrt_test_job_resolve, result, number);
+  tfrt_test_job_t* job = test_job_allocate(frame, test_job_resolve, result, number);
   if (!job) return;
   job->fails = fails;
   tfrt_work_queue_add_task(job->context.work_queue, &job->task);
 }
 
-static tfrt_async_value_t* tfrt_test_new_i32(void) {
+static tfrt_async_value_t* test_new_i32(void) {
   return tfrt_async_value_create_unconstructed(TFRT_TYPE_I32);
 }
 
@@ -101,7 +101,7 @@ typedef struct tfrt_test_addition_s {
   int32_t right;
 } tfrt_test_addition_t;
 
-static void tfrt_test_addition_run(tfrt_task_t* task) {
+static void test_addition_run(tfrt_task_t* task) {
   tfrt_test_addition_t* addition = TFRT_CONTAINER_OF(task, tfrt_test_addition_t, task);
   tfrt_async_value_t* sum = addition->sum;
   *(int32_t*)tfrt_async_value_payload(sum) =
@@ -114,8 +114,8 @@ static void tfrt_test_addition_run(tfrt_task_t* task) {
 }
 
 // Gives the frame a value that will be |left| + |right|.
-static void tfrt_test_add_later(tfrt_kernel_frame_t* frame, int32_t left, int32_t right) {
-  tfrt_async_value_t* sum = tfrt_test_new_i32();
+static void test_add_later(tfrt_kernel_frame_t* frame, int32_t left, int32_t right) {
+  tfrt_async_value_t* sum = test_new_i32();
   tfrt_test_addition_t* addition = tfrt_value_storage_allocate(sizeof(*addition));
   if (!sum || !addition) {
     tfrt_async_value_release(sum);
@@ -123,7 +123,7 @@ static void tfrt_test_add_later(tfrt_kernel_frame_t* frame, int32_t left, int32_
     tfrt_kernel_frame_set(frame, 0, tfrt_async_value_out_of_memory());
     return;
   }
-  tfrt_task_initialize(&addition->task, tfrt_test_addition_run);
+  tfrt_task_initialize(&addition->task, test_addition_run);
   addition->sum = tfrt_async_value_retain_unshared(sum);
   addition->left = left;
   addition->right = right;
@@ -132,40 +132,40 @@ static void tfrt_test_add_later(tfrt_kernel_frame_t* frame, int32_t left, int32_
 }
 
 void tfrt_test_async_add_i32(tfrt_kernel_frame_t* frame) {
-  tfrt_test_add_later(frame, tfrt_kernel_frame_i32(frame, 0), tfrt_kernel_frame_i32(frame, 1));
+  test_add_later(frame, tfrt_kernel_frame_i32(frame, 0), tfrt_kernel_frame_i32(frame, 1));
 }
 
 void tfrt_test_async_constant_i32(tfrt_kernel_frame_t* frame) {
   int32_t value;
   memcpy(&value, frame->attributes[0], sizeof(value));
-  tfrt_test_add_later(frame, value, 0);
+  test_add_later(frame, value, 0);
 }
 
 void tfrt_test_async_constant_i1(tfrt_kernel_frame_t* frame) {
   int64_t value = *(const uint8_t*)frame->attributes[0];
-  tfrt_test_enqueue(frame, tfrt_async_value_create_unconstructed(TFRT_TYPE_I1), value, false);
+  test_enqueue(frame, tfrt_async_value_create_unconstructed(TFRT_TYPE_I1), value, false);
 }
 
 void tfrt_test_async_copy_i32(tfrt_kernel_frame_t* frame) {
-  tfrt_test_add_later(frame, tfrt_kernel_frame_i32(frame, 0), 0);
+  test_add_later(frame, tfrt_kernel_frame_i32(frame, 0), 0);
 }
 
 void tfrt_test_report_error_async(tfrt_kernel_frame_t* frame) {
-  tfrt_test_enqueue(frame, tfrt_test_new_i32(), 0, true);
+  test_enqueue(frame, test_new_i32(), 0, true);
 }
 
 void tfrt_test_report_error_concrete_async(tfrt_kernel_frame_t* frame) {
-  tfrt_test_enqueue(frame, tfrt_test_new_i32(), 0, tfrt_kernel_frame_i32(frame, 0) != 0);
+  test_enqueue(frame, test_new_i32(), 0, tfrt_kernel_frame_i32(frame, 0) != 0);
 }
 
 void tfrt_test_report_error_indirect_async(tfrt_kernel_frame_t* frame) {
   tfrt_indirect_value_t* result = tfrt_indirect_value_create();
-  tfrt_test_enqueue(frame, result ? &result->base : NULL, 0, tfrt_kernel_frame_i32(frame, 0) != 0);
+  test_enqueue(frame, result ? &result->base : NULL, 0, tfrt_kernel_frame_i32(frame, 0) != 0);
 }
 
 // --- Delays ------------------------------------------------------------------
 
-static void tfrt_test_sleep_us(int64_t microseconds) {
+static void test_sleep_us(int64_t microseconds) {
   if (microseconds <= 0) return;
   struct timespec time = {.tv_sec = microseconds / 1000000,
                           .tv_nsec = microseconds % 1000000 * 1000};
@@ -173,19 +173,19 @@ static void tfrt_test_sleep_us(int64_t microseconds) {
 }
 
 // A delay of 1 to 10 ms that differs from call to call.
-static int64_t tfrt_test_delay_us(void) {
+static int64_t test_delay_us(void) {
   static _Atomic uint32_t calls;
   uint32_t call = atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed);
   return 1000 + call * 2654435761u % 9000;
 }
 
-static void tfrt_test_job_resolve_late(tfrt_task_t* task) {
-  tfrt_test_sleep_us(tfrt_test_delay_us());
-  tfrt_test_job_resolve(task);
+static void test_job_resolve_late(tfrt_task_t* task) {
+  test_sleep_us(test_delay_us());
+  test_job_resolve(task);
 }
 
 // Gives |job| to the blocking queue, or, if that doesn't take it, fails what it promised.
-static void tfrt_test_job_block(tfrt_test_job_t* job) {
+static void test_job_block(tfrt_test_job_t* job) {
   if (tfrt_work_queue_add_blocking_task(job->context.work_queue, &job->task, true)) return;
   if (job->result) {
     tfrt_kernel_site_fail_take(
@@ -195,42 +195,42 @@ static void tfrt_test_job_block(tfrt_test_job_t* job) {
             "no thread for a task that blocks: the queue is full, or the system gives no "
             "more threads (the log has its reason)"));
   }
-  tfrt_test_job_free(job);
+  test_job_free(job);
 }
 
 // Gives the frame a value of |type| that will be |number|, after a delay.
-static void tfrt_test_copy_late(tfrt_kernel_frame_t* frame, tfrt_type_id_t type, int64_t number) {
+static void test_copy_late(tfrt_kernel_frame_t* frame, tfrt_type_id_t type, int64_t number) {
   tfrt_async_value_t* result = tfrt_async_value_create_unconstructed(type);
   if (!result) {
     tfrt_kernel_frame_set(frame, 0, tfrt_async_value_out_of_memory());
     return;
   }
-  tfrt_test_job_t* job = tfrt_test_job_allocate(frame, tfrt_test_job_resolve_late, result, number);
-  if (job) tfrt_test_job_block(job);
+  tfrt_test_job_t* job = test_job_allocate(frame, test_job_resolve_late, result, number);
+  if (job) test_job_block(job);
 }
 
 void tfrt_test_async_copy_with_delay_i32(tfrt_kernel_frame_t* frame) {
-  tfrt_test_copy_late(frame, TFRT_TYPE_I32, tfrt_kernel_frame_i32(frame, 0));
+  test_copy_late(frame, TFRT_TYPE_I32, tfrt_kernel_frame_i32(frame, 0));
 }
 
 void tfrt_test_async_copy_with_delay_i64(tfrt_kernel_frame_t* frame) {
-  tfrt_test_copy_late(frame, TFRT_TYPE_I64, tfrt_kernel_frame_i64(frame, 0));
+  test_copy_late(frame, TFRT_TYPE_I64, tfrt_kernel_frame_i64(frame, 0));
 }
 
 void tfrt_test_copy_with_delay(tfrt_kernel_frame_t* frame) {
-  tfrt_test_sleep_us(tfrt_test_delay_us());
+  test_sleep_us(test_delay_us());
   tfrt_kernel_frame_set(frame, 0, tfrt_async_value_retain(frame->arguments[0]));
 }
 
-static void tfrt_test_job_sleep(tfrt_task_t* task) {
+static void test_job_sleep(tfrt_task_t* task) {
   tfrt_test_job_t* job = TFRT_CONTAINER_OF(task, tfrt_test_job_t, task);
-  tfrt_test_sleep_us(job->number);
+  test_sleep_us(job->number);
   char line[64];
   int length = snprintf(line, sizeof(line), "Slept for %lld microseconds", (long long)job->number);
   tfrt_async_value_release(
       tfrt_execution_context_print(&job->context, tfrt_string_view_make(line, (size_t)length)));
   if (job->result) tfrt_async_value_set_available(job->result);
-  tfrt_test_job_free(job);
+  test_job_free(job);
 }
 
 void tfrt_test_usleep(tfrt_kernel_frame_t* frame) {
@@ -240,8 +240,8 @@ void tfrt_test_usleep(tfrt_kernel_frame_t* frame) {
     return;
   }
   tfrt_test_job_t* job =
-      tfrt_test_job_allocate(frame, tfrt_test_job_sleep, NULL, tfrt_kernel_frame_i32(frame, 0));
-  if (job) tfrt_test_job_block(job);
+      test_job_allocate(frame, test_job_sleep, NULL, tfrt_kernel_frame_i32(frame, 0));
+  if (job) test_job_block(job);
 }
 
 void tfrt_test_blocking_usleep(tfrt_kernel_frame_t* frame) {
@@ -251,8 +251,8 @@ void tfrt_test_blocking_usleep(tfrt_kernel_frame_t* frame) {
     return;
   }
   tfrt_test_job_t* job =
-      tfrt_test_job_allocate(frame, tfrt_test_job_sleep, chain, tfrt_kernel_frame_i32(frame, 0));
-  if (job) tfrt_test_job_block(job);
+      test_job_allocate(frame, test_job_sleep, chain, tfrt_kernel_frame_i32(frame, 0));
+  if (job) test_job_block(job);
 }
 
 // --- Regions in the queue ----------------------------------------------------

@@ -7,7 +7,7 @@
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/macros.h"
 
-static int64_t tfrt_test_benchmark_times_cpu_ns(void) {
+static int64_t test_benchmark_times_cpu_ns(void) {
   struct timespec time;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
@@ -37,7 +37,7 @@ void tfrt_test_benchmark_times_deinitialize(tfrt_test_benchmark_times_t* times) 
 void tfrt_test_benchmark_times_start(tfrt_test_benchmark_times_t* times) {
   // To read the processor's clock is a system call, which is no part of the run: the other clock is
   // read behind it here, and before it at the end.
-  times->begin_cpu_ns = tfrt_test_benchmark_times_cpu_ns();
+  times->begin_cpu_ns = test_benchmark_times_cpu_ns();
   times->begin_ns = tfrt_clock_now_ns(times->clock);
 }
 
@@ -51,28 +51,28 @@ bool tfrt_test_benchmark_times_end(tfrt_test_benchmark_times_t* times) {
     return true;
   }
   times->wall_ns[times->count] = now - times->begin_ns;
-  times->cpu_ns[times->count] = tfrt_test_benchmark_times_cpu_ns() - times->begin_cpu_ns;
+  times->cpu_ns[times->count] = test_benchmark_times_cpu_ns() - times->begin_cpu_ns;
   ++times->count;
   return times->count < times->max_count && now < times->limit_ns;
 }
 
-static int tfrt_test_benchmark_times_compare(const void* a, const void* b) {
+static int test_benchmark_times_compare(const void* a, const void* b) {
   int64_t x = *(const int64_t*)a;
   int64_t y = *(const int64_t*)b;
   return x < y ? -1 : x > y;
 }
 
 // The time below which |percent| of the |count| sorted |values| lie.
-static long long tfrt_test_benchmark_times_percentile(const int64_t* values, int64_t count,
-                                                      int64_t percent) {
+static long long test_benchmark_times_percentile(const int64_t* values, int64_t count,
+                                                 int64_t percent) {
   int64_t index = count * percent / 100;
   return values[index < count ? index : count - 1];
 }
 
-static void tfrt_test_benchmark_times_append_sorted(tfrt_string_view_t name, const char* what,
-                                                    int64_t* values, int64_t count,
-                                                    tfrt_string_builder_t* text) {
-  qsort(values, (size_t)count, sizeof(*values), tfrt_test_benchmark_times_compare);
+static void test_benchmark_times_append_sorted(tfrt_string_view_t name, const char* what,
+                                               int64_t* values, int64_t count,
+                                               tfrt_string_builder_t* text) {
+  qsort(values, (size_t)count, sizeof(*values), test_benchmark_times_compare);
   static const struct {
     const char* name;
     int64_t percent;
@@ -80,7 +80,7 @@ static void tfrt_test_benchmark_times_append_sorted(tfrt_string_view_t name, con
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(lines); ++i) {
     tfrt_string_builder_append_format(
         text, "BM:%.*s:%s %s(ns): %lld\n", TFRT_STRING_VIEW_ARGUMENTS(name), what, lines[i].name,
-        tfrt_test_benchmark_times_percentile(values, count, lines[i].percent));
+        test_benchmark_times_percentile(values, count, lines[i].percent));
   }
 }
 
@@ -97,8 +97,8 @@ void tfrt_test_benchmark_times_append(tfrt_test_benchmark_times_t* times, tfrt_s
                                     TFRT_STRING_VIEW_ARGUMENTS(name), (long long)duration_ns);
   tfrt_string_builder_append_format(text, "BM:%.*s:Count: %lld\n", TFRT_STRING_VIEW_ARGUMENTS(name),
                                     (long long)times->count);
-  tfrt_test_benchmark_times_append_sorted(name, "Time", times->wall_ns, times->count, text);
-  tfrt_test_benchmark_times_append_sorted(name, "CPU", times->cpu_ns, times->count, text);
+  test_benchmark_times_append_sorted(name, "Time", times->wall_ns, times->count, text);
+  test_benchmark_times_append_sorted(name, "CPU", times->cpu_ns, times->count, text);
   tfrt_string_builder_append_format(text, "BM:%.*s:CPU utilization(percent): %lld",
                                     TFRT_STRING_VIEW_ARGUMENTS(name),
                                     (long long)(wall_total > 0 ? cpu_total * 100 / wall_total : 0));

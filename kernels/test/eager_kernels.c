@@ -6,7 +6,7 @@
 #include "host_runtime/host_context.h"
 
 // The host that operand 0 is.
-static tfrt_call_options_t tfrt_test_call_options(const tfrt_kernel_frame_t* frame) {
+static tfrt_call_options_t test_call_options(const tfrt_kernel_frame_t* frame) {
   return (tfrt_call_options_t){.has_host = true, .host = (uint32_t)tfrt_kernel_frame_i32(frame, 0)};
 }
 
@@ -16,7 +16,7 @@ void tfrt_test_run_op_on(tfrt_kernel_frame_t* frame) {
   tfrt_string_builder_append_view(&name, tfrt_bef_attribute_string(frame->attributes[1]));
   tfrt_eager_op_options_t options = {.name = tfrt_string_builder_text(&name),
                                      .place = TFRT_EAGER_HERE};
-  tfrt_call_options_t call = tfrt_test_call_options(frame);
+  tfrt_call_options_t call = test_call_options(frame);
   call.deadline_ms = tfrt_bef_attribute_read_u32(frame->attributes[0]);
   call.retries = tfrt_bef_attribute_read_u32(frame->attributes[2]);
   tfrt_status_t status =
@@ -29,9 +29,9 @@ void tfrt_test_run_op_on(tfrt_kernel_frame_t* frame) {
 // --- A sum of many ops -----------------------------------------------------------
 
 // Sets |*out_value| to |number| (+1), made on the host of |call|.
-static tfrt_status_t tfrt_test_number_on(const tfrt_execution_context_t* context,
-                                         const tfrt_call_options_t* call, int32_t number,
-                                         tfrt_async_value_t** out_value) {
+static tfrt_status_t test_number_on(const tfrt_execution_context_t* context,
+                                    const tfrt_call_options_t* call, int32_t number,
+                                    tfrt_async_value_t** out_value) {
   tfrt_eager_attribute_t value = tfrt_eager_attribute_i32("value", number);
   tfrt_eager_op_options_t options = {.name = "tfrt.constant.i32",
                                      .attributes = &value,
@@ -41,11 +41,11 @@ static tfrt_status_t tfrt_test_number_on(const tfrt_execution_context_t* context
 }
 
 // Replaces |*sum| (+1) by what it is with |number| added, which nobody waits for.
-static tfrt_status_t tfrt_test_add_on(const tfrt_execution_context_t* context,
-                                      const tfrt_call_options_t* call, const tfrt_eager_op_t* add,
-                                      int32_t number, tfrt_async_value_t** sum) {
+static tfrt_status_t test_add_on(const tfrt_execution_context_t* context,
+                                 const tfrt_call_options_t* call, const tfrt_eager_op_t* add,
+                                 int32_t number, tfrt_async_value_t** sum) {
   tfrt_async_value_t* arguments[2] = {*sum, NULL};
-  TFRT_RETURN_IF_ERROR(tfrt_test_number_on(context, call, number, &arguments[1]));
+  TFRT_RETURN_IF_ERROR(test_number_on(context, call, number, &arguments[1]));
   tfrt_async_value_t* next = NULL;
   tfrt_status_t status = tfrt_eager_op_run_on(add, context, call, arguments, 2, &next, 1);
   tfrt_async_value_release(arguments[1]);
@@ -58,15 +58,15 @@ static tfrt_status_t tfrt_test_add_on(const tfrt_execution_context_t* context,
 void tfrt_test_sum_on(tfrt_kernel_frame_t* frame) {
   const tfrt_execution_context_t* context = frame->context;
   const int32_t count = (int32_t)tfrt_bef_attribute_read_u32(frame->attributes[0]);
-  tfrt_call_options_t call = tfrt_test_call_options(frame);
+  tfrt_call_options_t call = test_call_options(frame);
   tfrt_eager_op_options_t options = {
       .name = "tfrt.add.i32", .is_portable = true, .place = TFRT_EAGER_HERE};
   tfrt_eager_op_t* add = NULL;
   tfrt_async_value_t* sum = NULL;
   tfrt_status_t status = tfrt_eager_op_create(context->host->registry, &options, &add);
-  if (!status) status = tfrt_test_number_on(context, &call, 0, &sum);
+  if (!status) status = test_number_on(context, &call, 0, &sum);
   for (int32_t i = 1; i <= count && !status; ++i) {
-    status = tfrt_test_add_on(context, &call, add, i, &sum);
+    status = test_add_on(context, &call, add, i, &sum);
   }
   tfrt_eager_op_release(add);
   if (!status) {

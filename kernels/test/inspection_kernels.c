@@ -14,7 +14,7 @@
 static tfrt_type_id_t tfrt_test_coordinate_type;
 
 // Prints |text| as one line; the result is the line's chain.
-static void tfrt_test_print_line(tfrt_kernel_frame_t* frame, tfrt_string_view_t text) {
+static void test_print_line(tfrt_kernel_frame_t* frame, tfrt_string_view_t text) {
   tfrt_kernel_frame_set(frame, 0, tfrt_execution_context_print(frame->context, text));
 }
 
@@ -26,7 +26,7 @@ void tfrt_test_print_debug_info(tfrt_kernel_frame_t* frame) {
   if (!tfrt_kernel_site_append_debug_name(frame->site, &line)) {
     tfrt_string_builder_append_text(&line, "Kernel has no debug info");
   }
-  tfrt_test_print_line(frame, tfrt_string_builder_view(&line));
+  test_print_line(frame, tfrt_string_builder_view(&line));
   tfrt_string_builder_deinitialize(&line);
 }
 
@@ -36,7 +36,7 @@ typedef struct tfrt_test_met_s {
   char name[64];
 } tfrt_test_met_t;
 
-static void tfrt_test_met_destroy(tfrt_resource_t* resource) {
+static void test_met_destroy(tfrt_resource_t* resource) {
   tfrt_allocator_free(tfrt_allocator_system(), TFRT_CONTAINER_OF(resource, tfrt_test_met_t, base),
                       sizeof(tfrt_test_met_t));
 }
@@ -51,7 +51,7 @@ void tfrt_test_unique_loc(tfrt_kernel_frame_t* frame) {
   }
   snprintf(met->name, sizeof(met->name), "tfrt_test.unique_loc %u", location);
   met->base.name = met->name;
-  met->base.destroy = tfrt_test_met_destroy;
+  met->base.destroy = test_met_destroy;
   if (tfrt_resource_context_add(&frame->context->request->resources, &met->base) == &met->base) {
     tfrt_kernel_frame_set_ready_chain(frame, 0);
   } else {
@@ -71,8 +71,8 @@ void tfrt_test_get_thread_id(tfrt_kernel_frame_t* frame) {
 // --- Attributes ------------------------------------------------------------------------
 
 // Makes the scalar or string |attribute| the next result.
-static void tfrt_test_flat_add(tfrt_kernel_frame_t* frame, const void* attribute,
-                               tfrt_bef_attribute_type_t type, uint32_t* next) {
+static void test_flat_add(tfrt_kernel_frame_t* frame, const void* attribute,
+                          tfrt_bef_attribute_type_t type, uint32_t* next) {
   if (*next == frame->result_count) return;
   uint32_t index = (*next)++;
   tfrt_type_id_t id = type == TFRT_BEF_DTYPE_I32 ? TFRT_TYPE_I32 : TFRT_TYPE_F32;
@@ -90,31 +90,30 @@ static void tfrt_test_flat_add(tfrt_kernel_frame_t* frame, const void* attribute
 
 // Makes the elements of the aggregate |attribute|, in their order, results. The verifier
 // bounds how deep aggregates nest.
-static void tfrt_test_flat_aggregate(tfrt_kernel_frame_t* frame, const void* attribute,
-                                     uint32_t* next) {
+static void test_flat_aggregate(tfrt_kernel_frame_t* frame, const void* attribute, uint32_t* next) {
   uint32_t count = tfrt_bef_attribute_aggregate_count(attribute);
   for (uint32_t i = 0; i < count; ++i) {
     tfrt_bef_attribute_type_t type;
     const void* element = tfrt_bef_attribute_aggregate_element(attribute, i, &type);
     if (type == TFRT_BEF_ATTRIBUTE_AGGREGATE) {
-      tfrt_test_flat_aggregate(frame, element, next);
+      test_flat_aggregate(frame, element, next);
     } else if (type & TFRT_BEF_ATTRIBUTE_ARRAY_BIT) {
       tfrt_bef_array_t array = tfrt_bef_attribute_array(element);
       tfrt_bef_attribute_type_t scalar =
           (tfrt_bef_attribute_type_t)(type & ~TFRT_BEF_ATTRIBUTE_ARRAY_BIT);
       // Elements of 4 bytes; others are reported by the first.
       for (uint32_t k = 0; k < array.count && *next < frame->result_count; ++k) {
-        tfrt_test_flat_add(frame, (const char*)array.data + k * sizeof(int32_t), scalar, next);
+        test_flat_add(frame, (const char*)array.data + k * sizeof(int32_t), scalar, next);
       }
     } else {
-      tfrt_test_flat_add(frame, element, type, next);
+      test_flat_add(frame, element, type, next);
     }
   }
 }
 
 void tfrt_test_flat(tfrt_kernel_frame_t* frame) {
   uint32_t next = 0;
-  tfrt_test_flat_aggregate(frame, frame->attributes[0], &next);
+  test_flat_aggregate(frame, frame->attributes[0], &next);
   if (next < frame->result_count) {
     tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT, "%u elements for %u results", next,
                            frame->result_count);
@@ -149,18 +148,18 @@ typedef struct tfrt_test_sample_s {
   char text[64];
 } tfrt_test_sample_t;
 
-static void tfrt_test_sample_destroy(tfrt_resource_t* resource) {
+static void test_sample_destroy(tfrt_resource_t* resource) {
   tfrt_allocator_free(tfrt_allocator_system(),
                       TFRT_CONTAINER_OF(resource, tfrt_test_sample_t, base),
                       sizeof(tfrt_test_sample_t));
 }
 
-static tfrt_status_t tfrt_test_sample_create(void* count, tfrt_resource_t** out_resource) {
+static tfrt_status_t test_sample_create(void* count, tfrt_resource_t** out_resource) {
   tfrt_test_sample_t* sample =
       tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), sizeof(*sample));
   if (!sample) return tfrt_status_out_of_memory();
   sample->base.name = "tfrt_test.sample_shared_context";
-  sample->base.destroy = tfrt_test_sample_destroy;
+  sample->base.destroy = test_sample_destroy;
   unsigned made = atomic_fetch_add_explicit((atomic_uint*)count, 1, memory_order_relaxed);
   snprintf(sample->text, sizeof(sample->text), "sample_shared_context%u", made);
   *out_resource = &sample->base;
@@ -170,9 +169,9 @@ static tfrt_status_t tfrt_test_sample_create(void* count, tfrt_resource_t** out_
 void tfrt_test_use_sample_shared_context(tfrt_kernel_frame_t* frame) {
   static atomic_uint made;
   tfrt_resource_t* resource = NULL;
-  tfrt_status_t status = tfrt_resource_context_get_or_create(
-      &frame->context->host->shared, "tfrt_test.sample_shared_context", tfrt_test_sample_create,
-      &made, &resource);
+  tfrt_status_t status = tfrt_resource_context_get_or_create(&frame->context->host->shared,
+                                                             "tfrt_test.sample_shared_context",
+                                                             test_sample_create, &made, &resource);
   if (status) {
     tfrt_kernel_frame_fail_take(frame, status);
     return;
@@ -220,7 +219,7 @@ void tfrt_test_async_value_get(tfrt_kernel_frame_t* frame) {
 }
 
 // Appends the state of |value| (+0), an i32, and its number once that is there.
-static void tfrt_test_append_state(tfrt_async_value_t* value, tfrt_string_builder_t* text) {
+static void test_append_state(tfrt_async_value_t* value, tfrt_string_builder_t* text) {
   if (!tfrt_async_value_is_available(value)) {
     tfrt_string_builder_append_text(text, "unavailable");
     return;
@@ -231,16 +230,16 @@ static void tfrt_test_append_state(tfrt_async_value_t* value, tfrt_string_builde
 
 // Takes |value| (consumed) from unavailable to |number| and tells of both; |peeks| says that
 // the payload is looked at before it is published.
-static void tfrt_test_append_life(tfrt_async_value_t* value, int32_t number, bool peeks,
-                                  tfrt_string_builder_t* text) {
+static void test_append_life(tfrt_async_value_t* value, int32_t number, bool peeks,
+                             tfrt_string_builder_t* text) {
   if (!value) return;
-  tfrt_test_append_state(value, text);
+  test_append_state(value, text);
   int32_t* payload = tfrt_async_value_payload(value);
   *payload = number;
   if (peeks) tfrt_string_builder_append_format(text, ";(%d)", *payload);
   tfrt_async_value_set_available(value);
   tfrt_string_builder_append_text(text, ";");
-  tfrt_test_append_state(value, text);
+  test_append_state(value, text);
   tfrt_async_value_release(value);
 }
 
@@ -248,12 +247,12 @@ void tfrt_test_async_value_ref(tfrt_kernel_frame_t* frame) {
   tfrt_string_builder_t text;
   tfrt_string_builder_initialize(&text, tfrt_allocator_system());
   tfrt_async_value_t* available = tfrt_async_value_create_i32(2);
-  if (!tfrt_async_value_is_error(available)) tfrt_test_append_state(available, &text);
+  if (!tfrt_async_value_is_error(available)) test_append_state(available, &text);
   tfrt_async_value_release(available);
   tfrt_string_builder_append_text(&text, ";");
-  tfrt_test_append_life(tfrt_async_value_create_constructed(TFRT_TYPE_I32), 3, true, &text);
+  test_append_life(tfrt_async_value_create_constructed(TFRT_TYPE_I32), 3, true, &text);
   tfrt_string_builder_append_text(&text, ";");
-  tfrt_test_append_life(tfrt_async_value_create_unconstructed(TFRT_TYPE_I32), 4, false, &text);
+  test_append_life(tfrt_async_value_create_unconstructed(TFRT_TYPE_I32), 4, false, &text);
   tfrt_kernel_frame_set(frame, 0, tfrt_async_value_create_string(tfrt_string_builder_view(&text)));
   tfrt_string_builder_deinitialize(&text);
 }
@@ -277,7 +276,7 @@ void tfrt_test_print_coordinate(tfrt_kernel_frame_t* frame) {
   const tfrt_test_coordinate_t* coordinate = tfrt_kernel_frame_payload(frame, 0);
   char line[32];
   snprintf(line, sizeof(line), "(%d, %d)", coordinate->x, coordinate->y);
-  tfrt_test_print_line(frame, tfrt_string_view_of(line));
+  test_print_line(frame, tfrt_string_view_of(line));
 }
 
 tfrt_status_t tfrt_test_inspection_types_register(void) {

@@ -10,11 +10,10 @@
 static tfrt_type_id_t tfrt_test_vt_type;
 static tfrt_type_id_t tfrt_test_resource_type;
 
-static void tfrt_test_say(tfrt_request_context_t* request, const char* format, ...)
-    TFRT_PRINTF(2, 3);
+static void test_say(tfrt_request_context_t* request, const char* format, ...) TFRT_PRINTF(2, 3);
 
 // Prints one line that no chain orders.
-static void tfrt_test_say(tfrt_request_context_t* request, const char* format, ...) {
+static void test_say(tfrt_request_context_t* request, const char* format, ...) {
   tfrt_string_builder_t line;
   tfrt_string_builder_initialize(&line, tfrt_allocator_system());
   va_list arguments;
@@ -32,15 +31,15 @@ typedef struct tfrt_test_vt_value_s {
   int32_t number;
 } tfrt_test_vt_value_t;
 
-static void tfrt_test_vt_destroy(void* payload) {
+static void test_vt_destroy(void* payload) {
   tfrt_test_vt_value_t* value = payload;
-  tfrt_test_say(value->request, "destroyed vt.value(%d)", value->number);
+  test_say(value->request, "destroyed vt.value(%d)", value->number);
   tfrt_request_context_release(value->request);
 }
 
 // Makes the frame's result a value of |number|. It is made and then moved to its place, says
 // the text that tests expect.
-static void tfrt_test_vt_set(tfrt_kernel_frame_t* frame, int32_t number) {
+static void test_vt_set(tfrt_kernel_frame_t* frame, int32_t number) {
   tfrt_async_value_t* result = tfrt_async_value_create_available(tfrt_test_vt_type);
   if (!result) {
     tfrt_kernel_frame_set(frame, 0, tfrt_async_value_out_of_memory());
@@ -50,26 +49,26 @@ static void tfrt_test_vt_set(tfrt_kernel_frame_t* frame, int32_t number) {
   tfrt_test_vt_value_t* value = tfrt_async_value_payload(result);
   value->request = tfrt_request_context_retain(request);
   value->number = number;
-  tfrt_test_say(request, "constructed vt.value(%d)", number);
-  tfrt_test_say(request, "move constructed vt.value(%d)", number);
+  test_say(request, "constructed vt.value(%d)", number);
+  test_say(request, "move constructed vt.value(%d)", number);
   tfrt_kernel_frame_set(frame, 0, result);
 }
 
-static int32_t tfrt_test_vt_number(tfrt_kernel_frame_t* frame, uint32_t index) {
+static int32_t test_vt_number(tfrt_kernel_frame_t* frame, uint32_t index) {
   return ((const tfrt_test_vt_value_t*)tfrt_kernel_frame_payload(frame, index))->number;
 }
 
 void tfrt_test_vt_constant(tfrt_kernel_frame_t* frame) {
-  tfrt_test_vt_set(frame, (int32_t)tfrt_bef_attribute_read_u32(frame->attributes[0]));
+  test_vt_set(frame, (int32_t)tfrt_bef_attribute_read_u32(frame->attributes[0]));
 }
 
 void tfrt_test_vt_add(tfrt_kernel_frame_t* frame) {
-  uint32_t sum = (uint32_t)tfrt_test_vt_number(frame, 0) + (uint32_t)tfrt_test_vt_number(frame, 1);
-  tfrt_test_vt_set(frame, (int32_t)sum);
+  uint32_t sum = (uint32_t)test_vt_number(frame, 0) + (uint32_t)test_vt_number(frame, 1);
+  test_vt_set(frame, (int32_t)sum);
 }
 
 void tfrt_test_vt_print(tfrt_kernel_frame_t* frame) {
-  tfrt_test_say(frame->context->request, "print vt_value(%d)", tfrt_test_vt_number(frame, 0));
+  test_say(frame->context->request, "print vt_value(%d)", test_vt_number(frame, 0));
   tfrt_kernel_frame_set_ready_chain(frame, 0);
 }
 
@@ -95,10 +94,10 @@ typedef struct tfrt_test_resource_s {
   tfrt_request_context_t* request;  // +1; NULL: destroyed
 } tfrt_test_resource_t;
 
-static void tfrt_test_resource_destroy(void* payload) {
+static void test_resource_destroy(void* payload) {
   tfrt_test_resource_t* resource = payload;
   if (!resource->request) return;
-  tfrt_test_say(resource->request, "Destroyed TestResource");
+  test_say(resource->request, "Destroyed TestResource");
   tfrt_request_context_release(resource->request);
   resource->request = NULL;
 }
@@ -112,13 +111,13 @@ void tfrt_test_allocate_resource(tfrt_kernel_frame_t* frame) {
   }
   tfrt_test_resource_t* resource = tfrt_async_value_payload(result);
   resource->request = tfrt_request_context_retain(frame->context->request);
-  tfrt_test_say(resource->request, "Allocated TestResource");
+  test_say(resource->request, "Allocated TestResource");
   tfrt_kernel_frame_set(frame, 0, result);
 }
 
 void tfrt_test_deallocate_resource(tfrt_kernel_frame_t* frame) {
-  tfrt_test_resource_destroy(tfrt_kernel_frame_payload(frame, 0));
-  tfrt_test_say(frame->context->request, "tfrt_test.deallocate_resource done");
+  test_resource_destroy(tfrt_kernel_frame_payload(frame, 0));
+  test_say(frame->context->request, "tfrt_test.deallocate_resource done");
   tfrt_kernel_frame_set_ready_chain(frame, 0);
 }
 
@@ -134,11 +133,11 @@ void tfrt_test_memory_leak_one_int32(tfrt_kernel_frame_t* frame) {
 
 tfrt_status_t tfrt_test_lifetime_types_register(void) {
   static const tfrt_type_t vt_type = {
-      .name = "!vt.value", .size = sizeof(tfrt_test_vt_value_t), .destroy = tfrt_test_vt_destroy};
+      .name = "!vt.value", .size = sizeof(tfrt_test_vt_value_t), .destroy = test_vt_destroy};
   static const tfrt_type_t resource_type = {.name = "!tfrt.test.resource",
                                             .size = sizeof(tfrt_test_resource_t),
                                             .flags = TFRT_TYPE_FLAG_MUTABLE,
-                                            .destroy = tfrt_test_resource_destroy};
+                                            .destroy = test_resource_destroy};
   TFRT_RETURN_IF_ERROR(tfrt_type_register(&vt_type, &tfrt_test_vt_type));
   return tfrt_type_register(&resource_type, &tfrt_test_resource_type);
 }

@@ -4,20 +4,20 @@
 #include "kernels/test/async_kernels.h"
 
 // Takes anything and gives nothing.
-static void tfrt_test_native_sink(tfrt_kernel_frame_t* frame) { (void)frame; }
+static void test_native_sink(tfrt_kernel_frame_t* frame) { (void)frame; }
 
 // Takes anything and gives a chain.
-static void tfrt_test_native_async_sink(tfrt_kernel_frame_t* frame) {
+static void test_native_async_sink(tfrt_kernel_frame_t* frame) {
   tfrt_kernel_frame_set_ready_chain(frame, 0);
 }
 
-static void tfrt_test_native_add(tfrt_kernel_frame_t* frame) {
+static void test_native_add(tfrt_kernel_frame_t* frame) {
   uint32_t sum =
       (uint32_t)tfrt_kernel_frame_i32(frame, 0) + (uint32_t)tfrt_kernel_frame_i32(frame, 1);
   tfrt_kernel_frame_set_i32(frame, 0, (int32_t)sum);
 }
 
-static void tfrt_test_native_error(tfrt_kernel_frame_t* frame) {
+static void test_native_error(tfrt_kernel_frame_t* frame) {
   tfrt_kernel_frame_fail(frame, TFRT_STATUS_INTERNAL, "something bad happened");
 }
 
@@ -58,9 +58,9 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
 
 tfrt_status_t tfrt_test_native_functions_register(tfrt_kernel_registry_t* registry) {
   static const tfrt_kernel_registration_t functions[] = {
-      {"native_sink", tfrt_test_native_sink},   {"native_async_sink", tfrt_test_native_async_sink},
-      {"native_add", tfrt_test_native_add},     {"native_async_add", tfrt_test_async_add_i32},
-      {"native_error", tfrt_test_native_error},
+      {"native_sink", test_native_sink},   {"native_async_sink", test_native_async_sink},
+      {"native_add", test_native_add},     {"native_async_add", tfrt_test_async_add_i32},
+      {"native_error", test_native_error},
   };
   static const tfrt_kernel_table_t table = {descriptors, TFRT_ARRAY_SIZE(descriptors)};
   return tfrt_kernel_registry_add_natives(registry, &table, functions, TFRT_ARRAY_SIZE(functions));

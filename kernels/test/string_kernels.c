@@ -32,7 +32,7 @@ void tfrt_test_string_equal(tfrt_kernel_frame_t* frame) {
 
 // The length of the conversion of an int at |text|, which begins with '%', or 0: the format comes
 // from a program, so printf gets nothing that reads another argument or makes a line of any size.
-static size_t tfrt_test_conversion_length(const char* text) {
+static size_t test_conversion_length(const char* text) {
   size_t length = 1 + strspn(text + 1, "-+ #0");
   size_t width = strspn(text + length, "0123456789");
   length += width;
@@ -41,10 +41,10 @@ static size_t tfrt_test_conversion_length(const char* text) {
 }
 
 // Whether |format| has conversions of one int only, at most one, and signs of percent.
-static bool tfrt_test_format_is_safe(const char* format) {
+static bool test_format_is_safe(const char* format) {
   uint32_t conversions = 0;
   while ((format = strchr(format, '%'))) {
-    size_t length = format[1] == '%' ? 2 : tfrt_test_conversion_length(format);
+    size_t length = format[1] == '%' ? 2 : test_conversion_length(format);
     if (length == 0) return false;
     if (format[1] != '%') ++conversions;
     format += length;
@@ -59,7 +59,7 @@ void tfrt_test_format_string(tfrt_kernel_frame_t* frame) {
   tfrt_string_builder_initialize(&text, tfrt_allocator_system());
   tfrt_string_builder_append_view(&format, tfrt_async_value_string(frame->arguments[0]));
   const char* pattern = tfrt_string_builder_text(&format);
-  if (tfrt_test_format_is_safe(pattern)) {
+  if (test_format_is_safe(pattern)) {
     tfrt_string_builder_append_format(&text, pattern, tfrt_kernel_frame_i32(frame, 1));
     tfrt_kernel_frame_set(frame, 0,
                           tfrt_async_value_create_string(tfrt_string_builder_view(&text)));
@@ -81,14 +81,14 @@ typedef struct tfrt_test_file_s {
   tfrt_string_builder_t path;
 } tfrt_test_file_t;
 
-static void tfrt_test_file_free(tfrt_test_file_t* file) {
+static void test_file_free(tfrt_test_file_t* file) {
   tfrt_async_value_release(&file->result->base);
   tfrt_kernel_site_release(file->site);
   tfrt_string_builder_deinitialize(&file->path);
   tfrt_allocator_free(tfrt_allocator_system(), file, sizeof(*file));
 }
 
-static void tfrt_test_file_read(tfrt_task_t* task) {
+static void test_file_read(tfrt_task_t* task) {
   tfrt_test_file_t* file = TFRT_CONTAINER_OF(task, tfrt_test_file_t, task);
   const char* path = tfrt_string_builder_text(&file->path);
   tfrt_file_contents_t contents;
@@ -102,7 +102,7 @@ static void tfrt_test_file_read(tfrt_task_t* task) {
     tfrt_indirect_value_forward_take(file->result, tfrt_async_value_create_string(text));
     tfrt_file_contents_deinitialize(&contents);
   }
-  tfrt_test_file_free(file);
+  test_file_free(file);
 }
 
 void tfrt_test_read_string_from_file(tfrt_kernel_frame_t* frame) {
@@ -114,7 +114,7 @@ void tfrt_test_read_string_from_file(tfrt_kernel_frame_t* frame) {
     tfrt_kernel_frame_set(frame, 0, tfrt_async_value_out_of_memory());
     return;
   }
-  tfrt_task_initialize(&file->task, tfrt_test_file_read);
+  tfrt_task_initialize(&file->task, test_file_read);
   file->site = tfrt_kernel_site_retain(frame->site);
   file->result = result;
   tfrt_string_builder_initialize(&file->path, tfrt_allocator_system());
@@ -129,5 +129,5 @@ void tfrt_test_read_string_from_file(tfrt_kernel_frame_t* frame) {
           TFRT_STATUS_RESOURCE_EXHAUSTED,
           "no thread for a task that blocks: the queue is full, or the system gives no "
           "more threads (the log has its reason)"));
-  tfrt_test_file_free(file);
+  test_file_free(file);
 }

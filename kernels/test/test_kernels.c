@@ -19,8 +19,7 @@
 // --- Printing ----------------------------------------------------------------
 
 // Prints |prefix| and |text| as one line; the result is the line's chain.
-static void tfrt_test_print(tfrt_kernel_frame_t* frame, const char* prefix,
-                            tfrt_string_view_t text) {
+static void test_print(tfrt_kernel_frame_t* frame, const char* prefix, tfrt_string_view_t text) {
   tfrt_string_builder_t line;
   tfrt_string_builder_initialize(&line, tfrt_allocator_system());
   tfrt_string_builder_append_text(&line, prefix);
@@ -30,63 +29,62 @@ static void tfrt_test_print(tfrt_kernel_frame_t* frame, const char* prefix,
   tfrt_string_builder_deinitialize(&line);
 }
 
-static void tfrt_test_print_hello(tfrt_kernel_frame_t* frame) {
-  tfrt_test_print(frame, "", tfrt_string_view_of("hello host executor!"));
+static void test_print_hello(tfrt_kernel_frame_t* frame) {
+  test_print(frame, "", tfrt_string_view_of("hello host executor!"));
 }
 
-static void tfrt_test_print_string(tfrt_kernel_frame_t* frame) {
-  tfrt_test_print(frame, "string = ", tfrt_async_value_string(frame->arguments[0]));
+static void test_print_string(tfrt_kernel_frame_t* frame) {
+  test_print(frame, "string = ", tfrt_async_value_string(frame->arguments[0]));
 }
 
-static void tfrt_test_print_bool(tfrt_kernel_frame_t* frame) {
-  tfrt_test_print(frame, "",
-                  tfrt_string_view_of(tfrt_kernel_frame_i1(frame, 1) ? "true" : "false"));
+static void test_print_bool(tfrt_kernel_frame_t* frame) {
+  test_print(frame, "", tfrt_string_view_of(tfrt_kernel_frame_i1(frame, 1) ? "true" : "false"));
 }
 
 // --- Counters ----------------------------------------------------------------
 
 static tfrt_type_id_t tfrt_test_atomic_type;
 
-static _Atomic int32_t* tfrt_test_atomic(tfrt_kernel_frame_t* frame) {
+static _Atomic int32_t* test_atomic(tfrt_kernel_frame_t* frame) {
   return tfrt_kernel_frame_payload(frame, 0);
 }
 
-static void tfrt_test_atomic_create_i32(tfrt_kernel_frame_t* frame) {
+static void test_atomic_create_i32(tfrt_kernel_frame_t* frame) {
   tfrt_async_value_t* counter = tfrt_async_value_create_available(tfrt_test_atomic_type);
   if (counter) atomic_init((_Atomic int32_t*)tfrt_async_value_payload(counter), 0);
   tfrt_kernel_frame_set(frame, 0, counter ? counter : tfrt_async_value_out_of_memory());
 }
 
-static void tfrt_test_atomic_get_i32(tfrt_kernel_frame_t* frame) {
+static void test_atomic_get_i32(tfrt_kernel_frame_t* frame) {
   // Relaxed: chains order this read behind the additions that it must see.
   tfrt_kernel_frame_set_i32(frame, 0,
-                            atomic_load_explicit(tfrt_test_atomic(frame), memory_order_relaxed));
+                            atomic_load_explicit(test_atomic(frame), memory_order_relaxed));
   tfrt_kernel_frame_set_ready_chain(frame, 1);
 }
 
-static void tfrt_test_atomic_inc_i32(tfrt_kernel_frame_t* frame) {
-  atomic_fetch_add_explicit(tfrt_test_atomic(frame), 1, memory_order_relaxed);
+static void test_atomic_inc_i32(tfrt_kernel_frame_t* frame) {
+  atomic_fetch_add_explicit(test_atomic(frame), 1, memory_order_relaxed);
   tfrt_kernel_frame_set_ready_chain(frame, 0);
 }
 
-static void tfrt_test_atomic_add_i32(tfrt_kernel_frame_t* frame) {
-  atomic_fetch_add_explicit(tfrt_test_atomic(frame), tfrt_kernel_frame_i32(frame, 1),
+static void test_atomic_add_i32(tfrt_kernel_frame_t* frame) {
+  atomic_fetch_add_explicit(test_atomic(frame), tfrt_kernel_frame_i32(frame, 1),
                             memory_order_relaxed);
   tfrt_kernel_frame_set_ready_chain(frame, 0);
 }
 
 // --- Errors ------------------------------------------------------------------
 
-static void tfrt_test_fail(tfrt_kernel_frame_t* frame) {
+static void test_fail(tfrt_kernel_frame_t* frame) {
   tfrt_kernel_frame_fail(frame, TFRT_STATUS_INTERNAL, "something bad happened");
 }
 
-static void tfrt_test_partial_fail(tfrt_kernel_frame_t* frame) {
+static void test_partial_fail(tfrt_kernel_frame_t* frame) {
   tfrt_kernel_frame_set_i32(frame, 0, 1);
-  tfrt_test_fail(frame);
+  test_fail(frame);
 }
 
-static void tfrt_test_cancel(tfrt_kernel_frame_t* frame) {
+static void test_cancel(tfrt_kernel_frame_t* frame) {
   tfrt_status_t reason = tfrt_status_create(TFRT_STATUS_CANCELLED, "Cancelled");
   tfrt_request_context_cancel(frame->context->request, reason);
   tfrt_status_release(reason);
@@ -96,17 +94,17 @@ static void tfrt_test_cancel(tfrt_kernel_frame_t* frame) {
 
 // --- Values ------------------------------------------------------------------
 
-static void tfrt_test_count3_i32(tfrt_kernel_frame_t* frame) {
+static void test_count3_i32(tfrt_kernel_frame_t* frame) {
   uint32_t number = (uint32_t)tfrt_kernel_frame_i32(frame, 0);
   for (uint32_t i = 0; i < 3; ++i) tfrt_kernel_frame_set_i32(frame, i, (int32_t)(number + i + 1));
 }
 
-static void tfrt_test_count3_i64(tfrt_kernel_frame_t* frame) {
+static void test_count3_i64(tfrt_kernel_frame_t* frame) {
   uint64_t number = (uint64_t)tfrt_kernel_frame_i64(frame, 0);
   for (uint32_t i = 0; i < 3; ++i) tfrt_kernel_frame_set_i64(frame, i, (int64_t)(number + i + 1));
 }
 
-static void tfrt_test_sum(tfrt_kernel_frame_t* frame) {
+static void test_sum(tfrt_kernel_frame_t* frame) {
   uint32_t sum = 0;
   for (uint32_t i = 0; i < frame->argument_count; ++i) {
     sum += (uint32_t)tfrt_kernel_frame_i32(frame, i);
@@ -115,7 +113,7 @@ static void tfrt_test_sum(tfrt_kernel_frame_t* frame) {
 }
 
 // Makes the arguments from |first| on the results.
-static void tfrt_test_return_arguments(tfrt_kernel_frame_t* frame, uint32_t first) {
+static void test_return_arguments(tfrt_kernel_frame_t* frame, uint32_t first) {
   if (frame->result_count != frame->argument_count - first) {
     tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT, "%u values for %u results",
                            frame->argument_count - first, frame->result_count);
@@ -126,14 +124,12 @@ static void tfrt_test_return_arguments(tfrt_kernel_frame_t* frame, uint32_t firs
   }
 }
 
-static void tfrt_test_multi_arg_result(tfrt_kernel_frame_t* frame) {
-  tfrt_test_return_arguments(frame, 0);
-}
+static void test_multi_arg_result(tfrt_kernel_frame_t* frame) { test_return_arguments(frame, 0); }
 
-static void tfrt_test_identity(tfrt_kernel_frame_t* frame) { tfrt_test_return_arguments(frame, 1); }
+static void test_identity(tfrt_kernel_frame_t* frame) { test_return_arguments(frame, 1); }
 
-static void tfrt_test_make_indirect(tfrt_kernel_frame_t* frame) {
-  tfrt_test_return_arguments(frame, 0);
+static void test_make_indirect(tfrt_kernel_frame_t* frame) {
+  test_return_arguments(frame, 0);
   for (uint32_t i = 0; i < frame->result_count; ++i) {
     tfrt_indirect_value_t* indirect = tfrt_indirect_value_create();
     if (!indirect) continue;  // the value itself is as good
@@ -143,11 +139,11 @@ static void tfrt_test_make_indirect(tfrt_kernel_frame_t* frame) {
 }
 
 // The executor has waited for all operands.
-static void tfrt_test_as_chain(tfrt_kernel_frame_t* frame) {
+static void test_as_chain(tfrt_kernel_frame_t* frame) {
   tfrt_kernel_frame_set_ready_chain(frame, 0);
 }
 
-static void tfrt_test_test_cost(tfrt_kernel_frame_t* frame) {
+static void test_test_cost(tfrt_kernel_frame_t* frame) {
   int64_t id;
   memcpy(&id, frame->attributes[0], sizeof(id));
   tfrt_string_builder_t line;
@@ -171,13 +167,13 @@ static const tfrt_kernel_registration_t kernels[] = {
     {"tfrt_test.async_copy.with_delay.i64", tfrt_test_async_copy_with_delay_i64},
     {"tfrt_test.copy.with_delay.i32", tfrt_test_copy_with_delay},
     {"tfrt_test.copy.with_delay.i64", tfrt_test_copy_with_delay},
-    {"tfrt_test.count3.i32", tfrt_test_count3_i32},
-    {"tfrt_test.count3.i64", tfrt_test_count3_i64},
-    {"tfrt_test.sum", tfrt_test_sum},
-    {"tfrt_test.atomic.create.i32", tfrt_test_atomic_create_i32},
-    {"tfrt_test.atomic.get.i32", tfrt_test_atomic_get_i32},
-    {"tfrt_test.atomic.inc.i32", tfrt_test_atomic_inc_i32},
-    {"tfrt_test.atomic.add.i32", tfrt_test_atomic_add_i32},
+    {"tfrt_test.count3.i32", test_count3_i32},
+    {"tfrt_test.count3.i64", test_count3_i64},
+    {"tfrt_test.sum", test_sum},
+    {"tfrt_test.atomic.create.i32", test_atomic_create_i32},
+    {"tfrt_test.atomic.get.i32", test_atomic_get_i32},
+    {"tfrt_test.atomic.inc.i32", test_atomic_inc_i32},
+    {"tfrt_test.atomic.add.i32", test_atomic_add_i32},
     {"tfrt_test.get_string", tfrt_test_get_string},
     {"tfrt_test.append_string", tfrt_test_append_string},
     {"tfrt_test.run_op_on", tfrt_test_run_op_on},
@@ -185,23 +181,23 @@ static const tfrt_kernel_registration_t kernels[] = {
     {"tfrt_test.string_equal", tfrt_test_string_equal},
     {"tfrt_test.format_string", tfrt_test_format_string},
     {"tfrt_test.read_string_from_file", tfrt_test_read_string_from_file},
-    {"tfrt_test.print_string", tfrt_test_print_string},
-    {"tfrt_test.print_hello", tfrt_test_print_hello},
-    {"tfrt_test.print_bool", tfrt_test_print_bool},
-    {"tfrt_test.fail", tfrt_test_fail},
-    {"tfrt_test.partial_fail", tfrt_test_partial_fail},
+    {"tfrt_test.print_string", test_print_string},
+    {"tfrt_test.print_hello", test_print_hello},
+    {"tfrt_test.print_bool", test_print_bool},
+    {"tfrt_test.fail", test_fail},
+    {"tfrt_test.partial_fail", test_partial_fail},
     {"tfrt_test.report_error_async", tfrt_test_report_error_async},
     {"tfrt_test.report_error_concrete_async", tfrt_test_report_error_concrete_async},
     {"tfrt_test.report_error_indirect_async", tfrt_test_report_error_indirect_async},
-    {"tfrt_test.cancel", tfrt_test_cancel},
-    {"tfrt_test.multi_arg_result", tfrt_test_multi_arg_result},
-    {"tfrt_test.make_indirect", tfrt_test_make_indirect},
-    {"tfrt_test.stand_for", tfrt_test_make_indirect},
-    {"tfrt_test.identity", tfrt_test_identity},
-    {"tfrt_test.as_chain", tfrt_test_as_chain},
+    {"tfrt_test.cancel", test_cancel},
+    {"tfrt_test.multi_arg_result", test_multi_arg_result},
+    {"tfrt_test.make_indirect", test_make_indirect},
+    {"tfrt_test.stand_for", test_make_indirect},
+    {"tfrt_test.identity", test_identity},
+    {"tfrt_test.as_chain", test_as_chain},
     {"tfrt_test.usleep", tfrt_test_usleep},
     {"tfrt_test.blocking.usleep", tfrt_test_blocking_usleep},
-    {"tfrt_test.test_cost", tfrt_test_test_cost},
+    {"tfrt_test.test_cost", test_test_cost},
     {"tfrt_test.do.async", tfrt_test_do_async},
     {"tfrt_test.benchmark", tfrt_test_benchmark},
     {"tfrt_test.share_to_two", tfrt_test_share_to_two},

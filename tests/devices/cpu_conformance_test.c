@@ -7,9 +7,9 @@
 #include "tests/devices/test_kernels.h"
 #include "tests/support/test_main.h"
 
-static tfrt_status_t tfrt_test_open(const void* none, tfrt_allocator_t allocator,
-                                    tfrt_work_queue_t* work_queue,
-                                    tfrt_device_platform_t** out_platform) {
+static tfrt_status_t test_open(const void* none, tfrt_allocator_t allocator,
+                               tfrt_work_queue_t* work_queue,
+                               tfrt_device_platform_t** out_platform) {
   (void)none;
   tfrt_cpu_platform_options_t options = {
       .device_count = 2,
@@ -26,7 +26,7 @@ static tfrt_status_t tfrt_test_open(const void* none, tfrt_allocator_t allocator
 Suite* tfrt_test_suite(void) {
   static const tfrt_conformance_backend_t backend = {
       .name = "cpu",
-      .open = tfrt_test_open,
+      .open = test_open,
       .features = TFRT_CONFORMANCE_KERNELS | TFRT_CONFORMANCE_BLAS | TFRT_CONFORMANCE_DNN |
                   TFRT_CONFORMANCE_CCL | TFRT_CONFORMANCE_PEER | TFRT_CONFORMANCE_FAULTS,
   };

@@ -8,9 +8,9 @@
 #include "tests/fakes/cuda/fake_cuda.h"
 #include "tests/support/test_main.h"
 
-static tfrt_status_t tfrt_test_open(const void* none, tfrt_allocator_t allocator,
-                                    tfrt_work_queue_t* work_queue,
-                                    tfrt_device_platform_t** out_platform) {
+static tfrt_status_t test_open(const void* none, tfrt_allocator_t allocator,
+                               tfrt_work_queue_t* work_queue,
+                               tfrt_device_platform_t** out_platform) {
   (void)none;
 #ifdef TFRT_TEST_OLD_DRIVER
   tfrt_fake_cuda_control()->set_version(11010);
@@ -20,7 +20,7 @@ static tfrt_status_t tfrt_test_open(const void* none, tfrt_allocator_t allocator
   return tfrt_cuda_platform_create(&options, allocator, work_queue, out_platform);
 }
 
-static void tfrt_test_check(void) {
+static void test_check(void) {
   const tfrt_fake_cuda_control_t* control = tfrt_fake_cuda_control();
   char text[4096];
   int count = control->defects(text, sizeof(text));
@@ -31,8 +31,8 @@ static void tfrt_test_check(void) {
 Suite* tfrt_test_suite(void) {
   static const tfrt_conformance_backend_t backend = {
       .name = "cuda over a fake driver",
-      .open = tfrt_test_open,
-      .check = tfrt_test_check,
+      .open = test_open,
+      .check = test_check,
       .features = TFRT_CONFORMANCE_KERNELS | TFRT_CONFORMANCE_BLAS | TFRT_CONFORMANCE_DNN |
 #ifndef TFRT_TEST_OLD_DRIVER
                   TFRT_CONFORMANCE_GRAPHS |

@@ -30,7 +30,7 @@ typedef struct tfrt_test_s {
 } tfrt_test_t;
 
 // Opens the device; |library|, unless NULL, is what is opened as a library.
-static void tfrt_test_open(tfrt_test_t* t, const char* library) {
+static void test_open(tfrt_test_t* t, const char* library) {
   tfrt_thread_pool_options_t threads = {.thread_count = 2};
   tfrt_cuda_platform_options_t options = {.library_for_testing = TFRT_FAKE_CUDA_PATH,
                                           .vendor_library_for_testing = library};
@@ -47,7 +47,7 @@ static void tfrt_test_open(tfrt_test_t* t, const char* library) {
   ck_assert(!tfrt_device_stream_fill(t->stream, t->memory, 0x3f800000, 4));
 }
 
-static void tfrt_test_close(tfrt_test_t* t) {
+static void test_close(tfrt_test_t* t) {
   tfrt_device_buffer_release(t->memory);
   tfrt_device_allocator_release(t->allocator);
   tfrt_device_stream_release(t->stream);
@@ -63,7 +63,7 @@ static void tfrt_test_close(tfrt_test_t* t) {
 }
 
 // Checks that |status| (consumed) has |code| and one line with |part| in it.
-static void tfrt_test_expect(tfrt_status_t status, tfrt_status_code_t code, const char* part) {
+static void test_expect(tfrt_status_t status, tfrt_status_code_t code, const char* part) {
   const char* message = tfrt_status_message(status);
   ck_assert_msg(tfrt_status_code(status) == code && strstr(message, part) && !strchr(message, '\n'),
                 "%s: %s", tfrt_status_code_name(tfrt_status_code(status)), message);
@@ -75,50 +75,50 @@ static void tfrt_test_expect(tfrt_status_t status, tfrt_status_code_t code, cons
 typedef enum tfrt_test_library_e { BLAS, DNN, CCL } tfrt_test_library_t;
 
 // The status of a request for |library| when |path| is opened as that library.
-static tfrt_status_t tfrt_test_create(const char* path, tfrt_test_library_t library) {
+static tfrt_status_t test_create(const char* path, tfrt_test_library_t library) {
   tfrt_test_t t;
   tfrt_device_blas_t* blas = NULL;
   tfrt_device_dnn_t* dnn = NULL;
   tfrt_ccl_id_t id;
-  tfrt_test_open(&t, path);
+  test_open(&t, path);
   tfrt_status_t status = library == BLAS  ? tfrt_device_create_blas(t.device, &blas)
                          : library == DNN ? tfrt_device_create_dnn(t.device, &dnn)
                                           : tfrt_device_platform_create_ccl_id(t.platform, &id);
   ck_assert(!blas && !dnn);
-  tfrt_test_close(&t);
+  test_close(&t);
   return status;
 }
 
 START_TEST(an_absent_library_is_one_clear_line) {
-  tfrt_test_expect(tfrt_test_create("no/such/libcublas.so.13", BLAS), TFRT_STATUS_UNAVAILABLE,
-                   "no cuBLAS: none of its libraries can be opened (no/such/libcublas.so.13");
-  tfrt_test_expect(tfrt_test_create("no/such/libcublas.so.13", BLAS), TFRT_STATUS_UNAVAILABLE,
-                   "install the cuBLAS of CUDA 11, 12 or 13");
-  tfrt_test_expect(tfrt_test_create("no/such/libcudnn.so.9", DNN), TFRT_STATUS_UNAVAILABLE,
-                   "no cuDNN: none of its libraries can be opened (no/such/libcudnn.so.9");
-  tfrt_test_expect(tfrt_test_create("no/such/libcudnn.so.9", DNN), TFRT_STATUS_UNAVAILABLE,
-                   "install cuDNN 8 or 9");
-  tfrt_test_expect(tfrt_test_create("no/such/libnccl.so.2", CCL), TFRT_STATUS_UNAVAILABLE,
-                   "no NCCL: none of its libraries can be opened (no/such/libnccl.so.2");
-  tfrt_test_expect(tfrt_test_create("no/such/libnccl.so.2", CCL), TFRT_STATUS_UNAVAILABLE,
-                   "install NCCL 2.14 or later");
+  test_expect(test_create("no/such/libcublas.so.13", BLAS), TFRT_STATUS_UNAVAILABLE,
+              "no cuBLAS: none of its libraries can be opened (no/such/libcublas.so.13");
+  test_expect(test_create("no/such/libcublas.so.13", BLAS), TFRT_STATUS_UNAVAILABLE,
+              "install the cuBLAS of CUDA 11, 12 or 13");
+  test_expect(test_create("no/such/libcudnn.so.9", DNN), TFRT_STATUS_UNAVAILABLE,
+              "no cuDNN: none of its libraries can be opened (no/such/libcudnn.so.9");
+  test_expect(test_create("no/such/libcudnn.so.9", DNN), TFRT_STATUS_UNAVAILABLE,
+              "install cuDNN 8 or 9");
+  test_expect(test_create("no/such/libnccl.so.2", CCL), TFRT_STATUS_UNAVAILABLE,
+              "no NCCL: none of its libraries can be opened (no/such/libnccl.so.2");
+  test_expect(test_create("no/such/libnccl.so.2", CCL), TFRT_STATUS_UNAVAILABLE,
+              "install NCCL 2.14 or later");
 }
 END_TEST
 
 START_TEST(a_library_that_is_another_one_is_one_clear_line) {
-  tfrt_test_expect(tfrt_test_create("libm.so.6", BLAS), TFRT_STATUS_UNAVAILABLE,
-                   "no cuBLAS: libm.so.6 has no cublasCreate_v2");
-  tfrt_test_expect(tfrt_test_create("libm.so.6", DNN), TFRT_STATUS_UNAVAILABLE,
-                   "no cuDNN: libm.so.6 has no cudnnGetErrorString");
-  tfrt_test_expect(tfrt_test_create("libm.so.6", CCL), TFRT_STATUS_UNAVAILABLE,
-                   "no NCCL: libm.so.6 has no ncclGetUniqueId");
+  test_expect(test_create("libm.so.6", BLAS), TFRT_STATUS_UNAVAILABLE,
+              "no cuBLAS: libm.so.6 has no cublasCreate_v2");
+  test_expect(test_create("libm.so.6", DNN), TFRT_STATUS_UNAVAILABLE,
+              "no cuDNN: libm.so.6 has no cudnnGetErrorString");
+  test_expect(test_create("libm.so.6", CCL), TFRT_STATUS_UNAVAILABLE,
+              "no NCCL: libm.so.6 has no ncclGetUniqueId");
 }
 END_TEST
 
 // --- Linear algebra ----------------------------------------------------------------------
 
 // Makes one call of each kind on the numbers of |t|; returns the first error.
-static tfrt_status_t tfrt_test_use_blas(tfrt_device_blas_t* blas, const tfrt_test_t* t) {
+static tfrt_status_t test_use_blas(tfrt_device_blas_t* blas, const tfrt_test_t* t) {
   tfrt_device_stream_t* stream = t->stream;
   tfrt_device_buffer_t* memory = t->memory;
   tfrt_blas_scalar_t one = {.dtype = TFRT_DTYPE_F32, .f32 = 1};
@@ -154,18 +154,18 @@ static tfrt_status_t tfrt_test_use_blas(tfrt_device_blas_t* blas, const tfrt_tes
 }
 
 // The same with call |n| of |name| failing with |result|.
-static tfrt_status_t tfrt_test_use_blas_failing(const char* name, uint32_t n, int result) {
+static tfrt_status_t test_use_blas_failing(const char* name, uint32_t n, int result) {
   tfrt_test_t t;
   tfrt_device_blas_t* blas = NULL;
-  tfrt_test_open(&t, NULL);
+  test_open(&t, NULL);
   tfrt_fake_cuda_control()->set_failure(name, n, result);
   tfrt_status_t status = tfrt_device_create_blas(t.device, &blas);
-  if (!status) status = tfrt_test_use_blas(blas, &t);
+  if (!status) status = test_use_blas(blas, &t);
   tfrt_fake_cuda_control()->set_failure(name, 0, 0);
   // Nothing but the call is lost: the next ones are taken.
-  if (blas) ck_assert(!tfrt_test_use_blas(blas, &t));
+  if (blas) ck_assert(!test_use_blas(blas, &t));
   tfrt_device_blas_release(blas);
-  tfrt_test_close(&t);
+  test_close(&t);
   return status;
 }
 
@@ -178,13 +178,11 @@ START_TEST(each_function_of_cublas_may_fail) {
     char expected[128];
     snprintf(expected, sizeof(expected), "cuda:0: %s failed: CUBLAS_STATUS_NOT_SUPPORTED (15)",
              names[i]);
-    tfrt_test_expect(tfrt_test_use_blas_failing(names[i], 1, 15), TFRT_STATUS_UNIMPLEMENTED,
-                     expected);
+    test_expect(test_use_blas_failing(names[i], 1, 15), TFRT_STATUS_UNIMPLEMENTED, expected);
   }
   for (uint32_t n = 2; n <= 6; ++n) {
-    tfrt_test_expect(tfrt_test_use_blas_failing("cublasSetStream", n, 3),
-                     TFRT_STATUS_RESOURCE_EXHAUSTED,
-                     "cublasSetStream failed: CUBLAS_STATUS_ALLOC_FAILED (3)");
+    test_expect(test_use_blas_failing("cublasSetStream", n, 3), TFRT_STATUS_RESOURCE_EXHAUSTED,
+                "cublasSetStream failed: CUBLAS_STATUS_ALLOC_FAILED (3)");
   }
 }
 END_TEST
@@ -232,8 +230,8 @@ START_TEST(the_numbers_are_the_librarys) {
 END_TEST
 
 // Makes a product of |rows|, |columns| and |inner| up to 8 of the numbers of |t|, |count| times.
-static tfrt_status_t tfrt_test_multiply(tfrt_device_blas_t* blas, const tfrt_test_t* t, int rows,
-                                        int columns, int inner, int count) {
+static tfrt_status_t test_multiply(tfrt_device_blas_t* blas, const tfrt_test_t* t, int rows,
+                                   int columns, int inner, int count) {
   tfrt_blas_scalar_t one = {.dtype = TFRT_DTYPE_F32, .f32 = 1};
   tfrt_blas_matrix_t matrix = {.buffer = t->memory, .dtype = TFRT_DTYPE_F32, .height = rows};
   tfrt_blas_multiply_t multiply = {.rows = rows,
@@ -254,18 +252,18 @@ static tfrt_status_t tfrt_test_multiply(tfrt_device_blas_t* blas, const tfrt_tes
 }
 
 // Makes a product with call |n| of |name| failing with |result|, and two more without.
-static tfrt_status_t tfrt_test_multiply_failing(const char* name, uint32_t n, int result) {
+static tfrt_status_t test_multiply_failing(const char* name, uint32_t n, int result) {
   tfrt_test_t t;
   tfrt_device_blas_t* blas;
-  tfrt_test_open(&t, NULL);
+  test_open(&t, NULL);
   ck_assert(!tfrt_device_create_blas(t.device, &blas));
   tfrt_fake_cuda_control()->set_failure(name, n, result);
-  tfrt_status_t status = tfrt_test_multiply(blas, &t, 2, 3, 4, 2);
+  tfrt_status_t status = test_multiply(blas, &t, 2, 3, 4, 2);
   tfrt_fake_cuda_control()->set_failure(name, 0, 0);
-  ck_assert(!tfrt_test_multiply(blas, &t, 2, 3, 4, 2));
-  ck_assert(!tfrt_test_multiply(blas, &t, 8, 8, 8, 1));
+  ck_assert(!test_multiply(blas, &t, 2, 3, 4, 2));
+  ck_assert(!test_multiply(blas, &t, 8, 8, 8, 1));
   tfrt_device_blas_release(blas);
-  tfrt_test_close(&t);
+  test_close(&t);
   return status;
 }
 
@@ -285,10 +283,10 @@ START_TEST(each_function_of_cublaslt_may_fail) {
     snprintf(expected, sizeof(expected), "cuda:0: %s failed: CUBLAS_STATUS_INTERNAL_ERROR (14)",
              lt_functions[i].name);
     for (uint32_t n = 1; n <= lt_functions[i].calls; ++n) {
-      tfrt_test_expect(tfrt_test_multiply_failing(lt_functions[i].name, n, 14),
-                       TFRT_STATUS_INTERNAL, expected);
+      test_expect(test_multiply_failing(lt_functions[i].name, n, 14), TFRT_STATUS_INTERNAL,
+                  expected);
     }
-    ck_assert(!tfrt_test_multiply_failing(lt_functions[i].name, lt_functions[i].calls + 1, 14));
+    ck_assert(!test_multiply_failing(lt_functions[i].name, lt_functions[i].calls + 1, 14));
   }
 }
 END_TEST
@@ -300,15 +298,15 @@ START_TEST(a_product_that_cublaslt_refuses_is_made_by_cublas) {
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(lt_functions); ++i) {
     tfrt_test_t t;
     tfrt_device_blas_t* blas;
-    tfrt_test_open(&t, NULL);
+    test_open(&t, NULL);
     ck_assert(!tfrt_device_create_blas(t.device, &blas));
     tfrt_fake_cuda_control()->set_failure(lt_functions[i].name, 1, refusals[i % 3]);
-    ck_assert(!tfrt_test_multiply(blas, &t, 2, 3, 4, 2));
+    ck_assert(!test_multiply(blas, &t, 2, 3, 4, 2));
     tfrt_fake_cuda_control()->set_failure("cublasGemmStridedBatchedEx", 1, 14);
-    tfrt_test_expect(tfrt_test_multiply(blas, &t, 2, 3, 4, 2), TFRT_STATUS_INTERNAL,
-                     "cublasGemmStridedBatchedEx failed");
+    test_expect(test_multiply(blas, &t, 2, 3, 4, 2), TFRT_STATUS_INTERNAL,
+                "cublasGemmStridedBatchedEx failed");
     tfrt_device_blas_release(blas);
-    tfrt_test_close(&t);
+    test_close(&t);
   }
 }
 END_TEST
@@ -318,18 +316,18 @@ START_TEST(without_cublaslt_or_its_memory_cublas_makes_all_products) {
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(reasons); ++i) {
     tfrt_test_t t;
     tfrt_device_blas_t* blas;
-    tfrt_test_open(&t, NULL);
+    test_open(&t, NULL);
     tfrt_fake_cuda_control()->set_failure(reasons[i], 1, 2);
     ck_assert(!tfrt_device_create_blas(t.device, &blas));
-    ck_assert(!tfrt_test_multiply(blas, &t, 2, 3, 4, 1));
+    ck_assert(!test_multiply(blas, &t, 2, 3, 4, 1));
     tfrt_fake_cuda_control()->set_failure("cublasGemmEx", 1, 14);
     // Memory may be there again.
-    tfrt_status_t status = tfrt_test_multiply(blas, &t, 2, 3, 4, 1);
-    if (i == 0) tfrt_test_expect(status, TFRT_STATUS_INTERNAL, "cublasGemmEx failed");
+    tfrt_status_t status = test_multiply(blas, &t, 2, 3, 4, 1);
+    if (i == 0) test_expect(status, TFRT_STATUS_INTERNAL, "cublasGemmEx failed");
     if (i == 1) ck_assert(!status);
     tfrt_fake_cuda_control()->set_failure("cublasGemmEx", 0, 0);
     tfrt_device_blas_release(blas);
-    tfrt_test_close(&t);
+    test_close(&t);
   }
 }
 END_TEST
@@ -341,26 +339,26 @@ START_TEST(an_algorithm_is_chosen_once_for_a_shape_and_the_oldest_is_forgotten) 
   const tfrt_fake_cuda_control_t* control = tfrt_fake_cuda_control();
   tfrt_test_t t;
   tfrt_device_blas_t* blas;
-  tfrt_test_open(&t, NULL);
+  test_open(&t, NULL);
   ck_assert(!tfrt_device_create_blas(t.device, &blas));
-  ck_assert(!tfrt_test_multiply(blas, &t, 8, 8, 8, 1));
+  ck_assert(!test_multiply(blas, &t, 8, 8, 8, 1));
   int live = 0;
   for (int i = 0; i < 3 * TFRT_TEST_PLANS; ++i) {
-    ck_assert(!tfrt_test_multiply(blas, &t, 1 + i % 8, 1 + i / 8 % 8, 1 + i / 64, 1));
+    ck_assert(!test_multiply(blas, &t, 1 + i % 8, 1 + i / 8 % 8, 1 + i / 64, 1));
     // The shape that was used last stays.
     control->set_failure("cublasLtMatmulAlgoGetHeuristic", 1, 14);
-    ck_assert(!tfrt_test_multiply(blas, &t, 1 + i % 8, 1 + i / 8 % 8, 1 + i / 64, 1));
+    ck_assert(!test_multiply(blas, &t, 1 + i % 8, 1 + i / 8 % 8, 1 + i / 64, 1));
     control->set_failure("cublasLtMatmulAlgoGetHeuristic", 0, 0);
     if (i == TFRT_TEST_PLANS) live = control->live();
   }
   // Work of the stream may still be under way; the descriptions are all there.
   ck_assert_int_le(control->live(), live + 8);
   control->set_failure("cublasLtMatmulAlgoGetHeuristic", 1, 14);
-  tfrt_test_expect(tfrt_test_multiply(blas, &t, 8, 8, 8, 1), TFRT_STATUS_INTERNAL,
-                   "cublasLtMatmulAlgoGetHeuristic failed");
-  ck_assert(!tfrt_test_multiply(blas, &t, 8, 8, 8, 1));
+  test_expect(test_multiply(blas, &t, 8, 8, 8, 1), TFRT_STATUS_INTERNAL,
+              "cublasLtMatmulAlgoGetHeuristic failed");
+  ck_assert(!test_multiply(blas, &t, 8, 8, 8, 1));
   tfrt_device_blas_release(blas);
-  tfrt_test_close(&t);
+  test_close(&t);
 }
 END_TEST
 
@@ -369,7 +367,7 @@ END_TEST
 START_TEST(a_workspace_is_of_its_stream_and_goes_with_it) {
   tfrt_test_t t;
   tfrt_device_blas_t* blas[2];
-  tfrt_test_open(&t, NULL);
+  test_open(&t, NULL);
   for (int i = 0; i < 2; ++i) ck_assert(!tfrt_device_create_blas(t.device, &blas[i]));
   tfrt_device_buffer_t* matrix;
   ck_assert(!tfrt_device_allocator_allocate(t.allocator, t.stream, 200 * 4, &matrix));
@@ -393,7 +391,7 @@ START_TEST(a_workspace_is_of_its_stream_and_goes_with_it) {
   }
   tfrt_device_buffer_release(matrix);
   for (int i = 0; i < 2; ++i) tfrt_device_blas_release(blas[i]);
-  tfrt_test_close(&t);
+  test_close(&t);
 }
 END_TEST
 
@@ -401,7 +399,7 @@ END_TEST
 START_TEST(a_thousand_products_leave_nothing) {
   const tfrt_fake_cuda_control_t* control = tfrt_fake_cuda_control();
   tfrt_test_t t;
-  tfrt_test_open(&t, NULL);
+  test_open(&t, NULL);
   tfrt_device_stream_t* first = t.stream;
   tfrt_device_buffer_t* memory = t.memory;
   ck_assert(!tfrt_test_await(tfrt_device_stream_await(first)));
@@ -412,7 +410,7 @@ START_TEST(a_thousand_products_leave_nothing) {
     ck_assert(!tfrt_device_create_stream(t.device, &t.stream));
     ck_assert(!tfrt_device_allocator_allocate(t.allocator, t.stream, 256, &t.memory));
     ck_assert(!tfrt_device_stream_fill(t.stream, t.memory, 0, 4));
-    for (int i = 0; i < 20; ++i) ck_assert(!tfrt_test_multiply(blas, &t, 2, 1 + i % 7, 3, 1));
+    for (int i = 0; i < 20; ++i) ck_assert(!test_multiply(blas, &t, 2, 1 + i % 7, 3, 1));
     tfrt_device_buffer_release(t.memory);
     tfrt_device_stream_release(t.stream);
     tfrt_device_blas_release(blas);
@@ -421,7 +419,7 @@ START_TEST(a_thousand_products_leave_nothing) {
   }
   t.stream = first;
   t.memory = memory;
-  tfrt_test_close(&t);
+  test_close(&t);
 }
 END_TEST
 
@@ -432,9 +430,8 @@ static const tfrt_dnn_tensor_t one_number = {
 static const tfrt_dnn_pooling_t no_pooling = {.space = 2, .window = {1, 1}, .steps = {1, 1}};
 
 // A convolution of one number, by |algorithm|.
-static tfrt_dnn_convolve_t tfrt_test_convolution(const tfrt_test_t* t,
-                                                 tfrt_dnn_direction_t direction,
-                                                 int32_t algorithm) {
+static tfrt_dnn_convolve_t test_convolution(const tfrt_test_t* t, tfrt_dnn_direction_t direction,
+                                            int32_t algorithm) {
   tfrt_dnn_memory_t memory = {.buffer = t->memory};
   return (tfrt_dnn_convolve_t){
       .direction = direction,
@@ -450,7 +447,7 @@ static tfrt_dnn_convolve_t tfrt_test_convolution(const tfrt_test_t* t,
 }
 
 // Makes one call of each kind; returns the first error.
-static tfrt_status_t tfrt_test_use_dnn(tfrt_device_dnn_t* dnn, const tfrt_test_t* t) {
+static tfrt_status_t test_use_dnn(tfrt_device_dnn_t* dnn, const tfrt_test_t* t) {
   tfrt_dnn_memory_t memory = {.buffer = t->memory};
   tfrt_dnn_pool_t pool = {.pooling = no_pooling,
                           .alpha = 1,
@@ -471,10 +468,10 @@ static tfrt_status_t tfrt_test_use_dnn(tfrt_device_dnn_t* dnn, const tfrt_test_t
   TFRT_RETURN_IF_ERROR(tfrt_device_dnn_pool(dnn, t->stream, &pool));
   TFRT_RETURN_IF_ERROR(tfrt_device_dnn_unpool(dnn, t->stream, &unpool));
   for (int direction = 0; direction <= TFRT_DNN_BACKWARD_FILTER; ++direction) {
-    tfrt_dnn_convolve_t call = tfrt_test_convolution(t, (tfrt_dnn_direction_t)direction, 1);
+    tfrt_dnn_convolve_t call = test_convolution(t, (tfrt_dnn_direction_t)direction, 1);
     TFRT_RETURN_IF_ERROR(tfrt_device_dnn_convolve(dnn, t->stream, &call));
   }
-  tfrt_dnn_fuse_t fuse = {.convolve = tfrt_test_convolution(t, TFRT_DNN_FORWARD, 1),
+  tfrt_dnn_fuse_t fuse = {.convolve = test_convolution(t, TFRT_DNN_FORWARD, 1),
                           .alpha = 1,
                           .z_form = one_number,
                           .z = memory,
@@ -485,17 +482,17 @@ static tfrt_status_t tfrt_test_use_dnn(tfrt_device_dnn_t* dnn, const tfrt_test_t
 }
 
 // The same with call |n| of |name| failing.
-static tfrt_status_t tfrt_test_use_dnn_failing(const char* name, uint32_t n) {
+static tfrt_status_t test_use_dnn_failing(const char* name, uint32_t n) {
   tfrt_test_t t;
   tfrt_device_dnn_t* dnn = NULL;
-  tfrt_test_open(&t, NULL);
+  test_open(&t, NULL);
   tfrt_fake_cuda_control()->set_failure(name, n, 5000);
   tfrt_status_t status = tfrt_device_create_dnn(t.device, &dnn);
-  if (!status) status = tfrt_test_use_dnn(dnn, &t);
+  if (!status) status = test_use_dnn(dnn, &t);
   tfrt_fake_cuda_control()->set_failure(name, 0, 0);
-  if (dnn) ck_assert(!tfrt_test_use_dnn(dnn, &t));
+  if (dnn) ck_assert(!test_use_dnn(dnn, &t));
   tfrt_device_dnn_release(dnn);
-  tfrt_test_close(&t);
+  test_close(&t);
   return status;
 }
 
@@ -531,10 +528,9 @@ START_TEST(each_function_of_cudnn_may_fail) {
     snprintf(expected, sizeof(expected), "cuda:0: %s failed: CUDNN_STATUS_EXECUTION_FAILED (5000)",
              functions[i].name);
     for (uint32_t n = 1; n <= functions[i].calls; ++n) {
-      tfrt_test_expect(tfrt_test_use_dnn_failing(functions[i].name, n), TFRT_STATUS_INTERNAL,
-                       expected);
+      test_expect(test_use_dnn_failing(functions[i].name, n), TFRT_STATUS_INTERNAL, expected);
     }
-    tfrt_status_t status = tfrt_test_use_dnn_failing(functions[i].name, functions[i].calls + 1);
+    tfrt_status_t status = test_use_dnn_failing(functions[i].name, functions[i].calls + 1);
     ck_assert_msg(!status, "%s", tfrt_status_message(status));
   }
 }
@@ -543,21 +539,21 @@ END_TEST
 START_TEST(a_workspace_that_is_too_small_is_refused) {
   tfrt_test_t t;
   tfrt_device_dnn_t* dnn;
-  tfrt_test_open(&t, NULL);
+  test_open(&t, NULL);
   ck_assert(!tfrt_device_create_dnn(t.device, &dnn));
   // The fake asks for 16 bytes for each step of the algorithm's number.
-  tfrt_dnn_convolve_t call = tfrt_test_convolution(&t, TFRT_DNN_FORWARD, 17);
-  tfrt_test_expect(tfrt_device_dnn_convolve(dnn, t.stream, &call), TFRT_STATUS_INVALID_ARGUMENT,
-                   "algorithm 17 of a convolution needs a workspace of 272 bytes and gets 256");
+  tfrt_dnn_convolve_t call = test_convolution(&t, TFRT_DNN_FORWARD, 17);
+  test_expect(tfrt_device_dnn_convolve(dnn, t.stream, &call), TFRT_STATUS_INVALID_ARGUMENT,
+              "algorithm 17 of a convolution needs a workspace of 272 bytes and gets 256");
   tfrt_device_dnn_release(dnn);
-  tfrt_test_close(&t);
+  test_close(&t);
 }
 END_TEST
 
 // --- Plans -------------------------------------------------------------------------------
 
 // A convolution of one number, with a relu if |is_fused|.
-static tfrt_dnn_plan_form_t tfrt_test_form(bool is_fused) {
+static tfrt_dnn_plan_form_t test_form(bool is_fused) {
   tfrt_dnn_layout_t one = {
       .dtype = TFRT_DTYPE_F32, .rank = 4, .sizes = {1, 1, 1, 1}, .steps = {1, 1, 1, 1}};
   return (tfrt_dnn_plan_form_t){.space = 2,
@@ -576,9 +572,8 @@ static const int64_t knob_types[] = {2, 5, 2};
 static const int64_t knob_values[] = {1000, 7, 30};
 
 // Builds |form| by |engine| with |dnn| and runs it once; returns the first error.
-static tfrt_status_t tfrt_test_plan(const tfrt_test_t* t, tfrt_device_dnn_t* dnn,
-                                    const tfrt_dnn_plan_form_t* form,
-                                    const tfrt_dnn_engine_t* engine) {
+static tfrt_status_t test_plan(const tfrt_test_t* t, tfrt_device_dnn_t* dnn,
+                               const tfrt_dnn_plan_form_t* form, const tfrt_dnn_engine_t* engine) {
   tfrt_dnn_memory_t memory = {.buffer = t->memory};
   tfrt_dnn_plan_memory_t memories = {.x = memory, .y = memory, .w = memory, .workspace = memory};
   tfrt_device_dnn_plan_t* plan;
@@ -590,19 +585,19 @@ static tfrt_status_t tfrt_test_plan(const tfrt_test_t* t, tfrt_device_dnn_t* dnn
 }
 
 // Uses a fused plan with knobs; with call |n| of |name| failing, and then again without.
-static tfrt_status_t tfrt_test_use_plan_failing(const char* name, uint32_t n) {
+static tfrt_status_t test_use_plan_failing(const char* name, uint32_t n) {
   tfrt_test_t t;
   tfrt_device_dnn_t* dnn;
-  tfrt_dnn_plan_form_t form = tfrt_test_form(true);
+  tfrt_dnn_plan_form_t form = test_form(true);
   tfrt_dnn_engine_t engine = {1, 3, knob_types, knob_values};
-  tfrt_test_open(&t, NULL);
+  test_open(&t, NULL);
   ck_assert(!tfrt_device_create_dnn(t.device, &dnn));
   tfrt_fake_cuda_control()->set_failure(name, n, 5000);
-  tfrt_status_t status = tfrt_test_plan(&t, dnn, &form, &engine);
+  tfrt_status_t status = test_plan(&t, dnn, &form, &engine);
   tfrt_fake_cuda_control()->set_failure(name, 0, 0);
-  ck_assert(!tfrt_test_plan(&t, dnn, &form, &engine));
+  ck_assert(!test_plan(&t, dnn, &form, &engine));
   tfrt_device_dnn_release(dnn);
-  tfrt_test_close(&t);
+  test_close(&t);
   return status;
 }
 
@@ -619,7 +614,7 @@ START_TEST(each_function_of_the_backend_may_fail) {
                    {"cudnnBackendExecute", 1}};
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(functions); ++i) {
     for (uint32_t n = 1; n <= functions[i].calls; ++n) {
-      tfrt_status_t status = tfrt_test_use_plan_failing(functions[i].name, n);
+      tfrt_status_t status = test_use_plan_failing(functions[i].name, n);
       ck_assert_msg(
           tfrt_status_code(status) == TFRT_STATUS_INTERNAL &&
               strstr(tfrt_status_message(status), "cuda:0: ") &&
@@ -628,7 +623,7 @@ START_TEST(each_function_of_the_backend_may_fail) {
           "%s, call %u: %s", functions[i].name, n, tfrt_status_message(status));
       tfrt_status_release(status);
     }
-    tfrt_status_t status = tfrt_test_use_plan_failing(functions[i].name, functions[i].calls + 1);
+    tfrt_status_t status = test_use_plan_failing(functions[i].name, functions[i].calls + 1);
     ck_assert_msg(!status, "%s", tfrt_status_message(status));
   }
 }
@@ -637,49 +632,49 @@ END_TEST
 START_TEST(a_plan_says_what_it_needs) {
   tfrt_test_t t;
   tfrt_device_dnn_t* dnn;
-  tfrt_dnn_plan_form_t form = tfrt_test_form(false);
+  tfrt_dnn_plan_form_t form = test_form(false);
   tfrt_dnn_engine_t engine = {14, 3, knob_types, knob_values};
-  tfrt_test_open(&t, NULL);
+  test_open(&t, NULL);
   ck_assert(!tfrt_device_create_dnn(t.device, &dnn));
   // The fake asks for 16 bytes for each step of the engine's number, and the values of knobs; the
   // last knob of a type counts.
-  tfrt_test_expect(tfrt_test_plan(&t, dnn, &form, &engine), TFRT_STATUS_INVALID_ARGUMENT,
-                   "cuda:0: a plan of engine 14 needs a workspace of 261 bytes and gets 256");
+  test_expect(test_plan(&t, dnn, &form, &engine), TFRT_STATUS_INVALID_ARGUMENT,
+              "cuda:0: a plan of engine 14 needs a workspace of 261 bytes and gets 256");
   engine.index = 13;
-  ck_assert(!tfrt_test_plan(&t, dnn, &form, &engine));
+  ck_assert(!test_plan(&t, dnn, &form, &engine));
   engine.index = 32;
-  tfrt_test_expect(tfrt_test_plan(&t, dnn, &form, &engine), TFRT_STATUS_INTERNAL,
-                   "cuda:0: cudnnBackendFinalize of the engine of engine_id failed: "
-                   "CUDNN_STATUS_NOT_SUPPORTED (3000)");
+  test_expect(test_plan(&t, dnn, &form, &engine), TFRT_STATUS_INTERNAL,
+              "cuda:0: cudnnBackendFinalize of the engine of engine_id failed: "
+              "CUDNN_STATUS_NOT_SUPPORTED (3000)");
   int64_t unknown[] = {8};
   engine = (tfrt_dnn_engine_t){0, 1, unknown, knob_values};
-  tfrt_test_expect(tfrt_test_plan(&t, dnn, &form, &engine), TFRT_STATUS_INTERNAL,
-                   "cudnnBackendFinalize of an engine with the choices of tuning_knob_ids failed: "
-                   "CUDNN_STATUS_NOT_SUPPORTED (3000)");
+  test_expect(test_plan(&t, dnn, &form, &engine), TFRT_STATUS_INTERNAL,
+              "cudnnBackendFinalize of an engine with the choices of tuning_knob_ids failed: "
+              "CUDNN_STATUS_NOT_SUPPORTED (3000)");
   tfrt_device_dnn_release(dnn);
-  tfrt_test_close(&t);
+  test_close(&t);
 }
 END_TEST
 
 START_TEST(a_library_without_a_backend_does_all_else) {
   tfrt_test_t t;
   tfrt_device_dnn_t* dnn;
-  tfrt_dnn_plan_form_t form = tfrt_test_form(false);
-  tfrt_test_open(&t, TFRT_FAKE_OLD_CUDNN_PATH);
+  tfrt_dnn_plan_form_t form = test_form(false);
+  test_open(&t, TFRT_FAKE_OLD_CUDNN_PATH);
   ck_assert(!tfrt_device_create_dnn(t.device, &dnn));
-  ck_assert(!tfrt_test_use_dnn(dnn, &t));
-  tfrt_test_expect(tfrt_test_plan(&t, dnn, &form, &(tfrt_dnn_engine_t){0}), TFRT_STATUS_UNAVAILABLE,
-                   "no backend of cuDNN: " TFRT_FAKE_OLD_CUDNN_PATH
-                   " has no cudnnBackendCreateDescriptor; install cuDNN 8.0.2 or later");
+  ck_assert(!test_use_dnn(dnn, &t));
+  test_expect(test_plan(&t, dnn, &form, &(tfrt_dnn_engine_t){0}), TFRT_STATUS_UNAVAILABLE,
+              "no backend of cuDNN: " TFRT_FAKE_OLD_CUDNN_PATH
+              " has no cudnnBackendCreateDescriptor; install cuDNN 8.0.2 or later");
   tfrt_device_dnn_release(dnn);
-  tfrt_test_close(&t);
+  test_close(&t);
 }
 END_TEST
 
 // --- Groups of devices -------------------------------------------------------------------
 
 // Executes one call of each kind, in a group of one; returns the first error.
-static tfrt_status_t tfrt_test_use_ccl(const tfrt_test_t* t) {
+static tfrt_status_t test_use_ccl(const tfrt_test_t* t) {
   tfrt_ccl_id_t id;
   tfrt_device_ccl_t* ccl;
   tfrt_ccl_site_t site;
@@ -718,13 +713,13 @@ START_TEST(each_function_of_nccl_may_fail) {
     char expected[128];
     // The library's own names say where: an id is of no device.
     snprintf(expected, sizeof(expected), "%s failed: ncclSystemError (2)", names[i]);
-    tfrt_test_open(&t, NULL);
+    test_open(&t, NULL);
     tfrt_fake_cuda_control()->set_failure(names[i], 1, 2);
-    tfrt_test_expect(tfrt_test_use_ccl(&t), TFRT_STATUS_UNAVAILABLE, expected);
+    test_expect(test_use_ccl(&t), TFRT_STATUS_UNAVAILABLE, expected);
     // Nothing but that group is lost.
-    tfrt_status_t status = tfrt_test_use_ccl(&t);
+    tfrt_status_t status = test_use_ccl(&t);
     ck_assert_msg(!status, "%s", tfrt_status_message(status));
-    tfrt_test_close(&t);
+    test_close(&t);
   }
 }
 END_TEST
@@ -734,18 +729,17 @@ START_TEST(a_member_whose_device_is_lost_is_aborted) {
   tfrt_test_t t;
   tfrt_ccl_id_t id;
   tfrt_device_ccl_t* ccl;
-  tfrt_test_open(&t, NULL);
+  test_open(&t, NULL);
   ck_assert(!tfrt_device_platform_create_ccl_id(t.platform, &id));
   ck_assert(!tfrt_device_create_ccl(t.device, &id, 0, 2, &ccl));
   tfrt_status_t lost = tfrt_status_create(TFRT_STATUS_INTERNAL, "the device burns");
   tfrt_device_lose(t.device, lost);
   tfrt_status_release(lost);
-  tfrt_test_expect(tfrt_test_await(tfrt_device_ccl_join(ccl)), TFRT_STATUS_INTERNAL,
-                   "the device burns");
+  test_expect(tfrt_test_await(tfrt_device_ccl_join(ccl)), TFRT_STATUS_INTERNAL, "the device burns");
   tfrt_device_ccl_release(ccl);
   tfrt_device_buffer_release(t.memory);
   t.memory = NULL;
-  tfrt_test_close(&t);
+  test_close(&t);
 }
 END_TEST
 

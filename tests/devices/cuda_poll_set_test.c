@@ -20,47 +20,44 @@ static tfrt_fake_clock_t fake_clock;
 static tfrt_cuda_poll_set_t set;
 static tfrt_list_link_t over;
 
-static int64_t tfrt_test_now(void) {
-  return tfrt_clock_now_ns(tfrt_fake_clock_interface(&fake_clock));
-}
+static int64_t test_now(void) { return tfrt_clock_now_ns(tfrt_fake_clock_interface(&fake_clock)); }
 
-static bool tfrt_test_is_over(tfrt_cuda_poll_t* poll) {
+static bool test_is_over(tfrt_cuda_poll_t* poll) {
   tfrt_test_point_t* point = TFRT_CONTAINER_OF(poll, tfrt_test_point_t, poll);
   ++point->looks;
-  return tfrt_test_now() >= point->end_ns;
+  return test_now() >= point->end_ns;
 }
 
-static void tfrt_test_set_up(void) {
+static void test_set_up(void) {
   tfrt_fake_clock_initialize(&fake_clock, 1000 * US);
   tfrt_cuda_poll_set_initialize(&set);
   tfrt_list_initialize(&over);
 }
 
 // Adds |point| of |stream| at |place|, which is reached |duration_ns| from now.
-static void tfrt_test_add(tfrt_test_point_t* point, uint64_t stream, uint64_t place,
-                          int64_t duration_ns) {
-  *point =
-      (tfrt_test_point_t){.poll = {.is_over = tfrt_test_is_over, .stream = stream, .place = place},
-                          .end_ns = tfrt_test_now() + duration_ns};
-  tfrt_cuda_poll_set_add(&set, &point->poll, tfrt_test_now());
+static void test_add(tfrt_test_point_t* point, uint64_t stream, uint64_t place,
+                     int64_t duration_ns) {
+  *point = (tfrt_test_point_t){.poll = {.is_over = test_is_over, .stream = stream, .place = place},
+                               .end_ns = test_now() + duration_ns};
+  tfrt_cuda_poll_set_add(&set, &point->poll, test_now());
 }
 
-static void tfrt_test_look(void) { tfrt_cuda_poll_set_look(&set, tfrt_test_now(), &over); }
+static void test_look(void) { tfrt_cuda_poll_set_look(&set, test_now(), &over); }
 
 // Expects that |point| is the next one that is over.
-static void tfrt_test_expect(const tfrt_test_point_t* point) {
+static void test_expect(const tfrt_test_point_t* point) {
   tfrt_list_link_t* link = tfrt_list_pop_front(&over);
   ck_assert_ptr_eq(link, &point->poll.link);
 }
 
 // Looks until |point|, the only one, is over; each look takes |look_ns|.
-static void tfrt_test_follow(tfrt_test_point_t* point, int64_t look_ns) {
+static void test_follow(tfrt_test_point_t* point, int64_t look_ns) {
   while (tfrt_list_is_empty(&over)) {
     tfrt_fake_clock_advance_to(&fake_clock, tfrt_cuda_poll_set_next(&set));
-    tfrt_test_look();
+    test_look();
     tfrt_fake_clock_advance(&fake_clock, look_ns);
   }
-  tfrt_test_expect(point);
+  test_expect(point);
   ck_assert_int_eq(tfrt_cuda_poll_set_next(&set), TFRT_TIME_INFINITE);
 }
 
@@ -75,9 +72,9 @@ START_TEST(work_of_any_length_is_noticed_soon_and_seldom_asked_for) {
     int64_t sum_ns = 0;
     for (int k = 0; k < 40; ++k) {
       tfrt_test_point_t point;
-      tfrt_test_add(&point, 1, 1, cases[i].duration_us * US);
-      tfrt_test_follow(&point, US);
-      int64_t late_ns = tfrt_test_now() - point.end_ns;
+      test_add(&point, 1, 1, cases[i].duration_us * US);
+      test_follow(&point, US);
+      int64_t late_ns = test_now() - point.end_ns;
       sum_ns += late_ns;
       ck_assert_msg(late_ns <= (cases[i].most_us + 1) * US && point.looks <= cases[i].looks,
                     "after %d us: %d ns late, %d looks", (int)cases[i].duration_us, (int)late_ns,
@@ -91,31 +88,31 @@ END_TEST
 
 START_TEST(in_a_hurry_there_is_no_pause_for_a_while) {
   tfrt_test_point_t point;
-  tfrt_test_add(&point, 1, 1, 40 * US);
+  test_add(&point, 1, 1, 40 * US);
   // The one behind it is in a hurry, so this one is, too.
-  tfrt_test_point_t hurried = {.poll = {.is_over = tfrt_test_is_over, .stream = 1, .place = 2},
+  tfrt_test_point_t hurried = {.poll = {.is_over = test_is_over, .stream = 1, .place = 2},
                                .end_ns = point.end_ns + 40 * US};
   hurried.poll.in_hurry = true;
-  tfrt_test_look();
-  tfrt_cuda_poll_set_add(&set, &hurried.poll, tfrt_test_now());
+  test_look();
+  tfrt_cuda_poll_set_add(&set, &hurried.poll, test_now());
   while (tfrt_list_is_empty(&over)) {
-    ck_assert_int_le(tfrt_cuda_poll_set_next(&set), tfrt_test_now());
-    tfrt_test_look();
+    ck_assert_int_le(tfrt_cuda_poll_set_next(&set), test_now());
+    test_look();
     tfrt_fake_clock_advance(&fake_clock, US);
   }
-  tfrt_test_expect(&point);
+  test_expect(&point);
   ck_assert_int_eq(hurried.looks, 1);
   while (tfrt_list_is_empty(&over)) {
-    ck_assert_int_le(tfrt_cuda_poll_set_next(&set), tfrt_test_now());
-    tfrt_test_look();
+    ck_assert_int_le(tfrt_cuda_poll_set_next(&set), test_now());
+    test_look();
     tfrt_fake_clock_advance(&fake_clock, US);
   }
-  tfrt_test_expect(&hurried);
+  test_expect(&hurried);
   // Longer work is not spun for.
-  hurried.end_ns = tfrt_test_now() + 10000 * US;
+  hurried.end_ns = test_now() + 10000 * US;
   hurried.looks = 0;
-  tfrt_cuda_poll_set_add(&set, &hurried.poll, tfrt_test_now());
-  tfrt_test_follow(&hurried, US);
+  tfrt_cuda_poll_set_add(&set, &hurried.poll, test_now());
+  test_follow(&hurried, US);
   ck_assert_int_le(hurried.looks, 320);
 }
 END_TEST
@@ -123,59 +120,59 @@ END_TEST
 START_TEST(a_look_stops_at_the_first_of_a_stream_that_is_not_over) {
   tfrt_test_point_t points[5];
   // In another order than they are reached.
-  tfrt_test_add(&points[1], 7, 2, 20 * US);
-  tfrt_test_add(&points[0], 7, 1, 10 * US);
-  tfrt_test_add(&points[3], 7, 9, 40 * US);
-  tfrt_test_add(&points[2], 7, 5, 20 * US);
-  tfrt_test_add(&points[4], 8, 1, 15 * US);
-  tfrt_test_look();
+  test_add(&points[1], 7, 2, 20 * US);
+  test_add(&points[0], 7, 1, 10 * US);
+  test_add(&points[3], 7, 9, 40 * US);
+  test_add(&points[2], 7, 5, 20 * US);
+  test_add(&points[4], 8, 1, 15 * US);
+  test_look();
   ck_assert(tfrt_list_is_empty(&over));
   ck_assert_int_eq(points[0].looks + points[4].looks, 2);
   ck_assert_int_eq(points[1].looks + points[2].looks + points[3].looks, 0);
   tfrt_fake_clock_advance(&fake_clock, 12 * US);
-  tfrt_test_look();
-  tfrt_test_expect(&points[0]);
+  test_look();
+  test_expect(&points[0]);
   ck_assert(tfrt_list_is_empty(&over));
   ck_assert_int_eq(points[1].looks, 1);
   ck_assert_int_eq(points[2].looks + points[3].looks, 0);
   tfrt_fake_clock_advance(&fake_clock, 10 * US);
-  tfrt_test_look();
-  tfrt_test_expect(&points[1]);
-  tfrt_test_expect(&points[2]);
-  tfrt_test_expect(&points[4]);
+  test_look();
+  test_expect(&points[1]);
+  test_expect(&points[2]);
+  test_expect(&points[4]);
   ck_assert_int_eq(points[3].looks, 1);
   tfrt_fake_clock_advance(&fake_clock, 50 * US);
-  tfrt_test_look();
-  tfrt_test_expect(&points[3]);
+  test_look();
+  test_expect(&points[3]);
 }
 END_TEST
 
 START_TEST(what_is_of_no_stream_waits_for_nothing_else) {
   tfrt_test_point_t points[3];
-  tfrt_test_add(&points[0], 0, 0, 1000 * US);
-  tfrt_test_add(&points[1], 0, 0, 0);
-  tfrt_test_add(&points[2], 3, 1, 0);
-  tfrt_test_look();
-  tfrt_test_expect(&points[1]);
-  tfrt_test_expect(&points[2]);
+  test_add(&points[0], 0, 0, 1000 * US);
+  test_add(&points[1], 0, 0, 0);
+  test_add(&points[2], 3, 1, 0);
+  test_look();
+  test_expect(&points[1]);
+  test_expect(&points[2]);
   ck_assert_int_eq(points[0].looks, 1);
-  tfrt_test_follow(&points[0], US);
+  test_follow(&points[0], US);
 }
 END_TEST
 
 START_TEST(long_work_of_one_stream_does_not_make_that_of_another_late) {
   tfrt_test_point_t long_one;
   tfrt_test_point_t short_one;
-  tfrt_test_add(&long_one, 1, 1, 100000 * US);
+  test_add(&long_one, 1, 1, 100000 * US);
   for (int i = 0; i < 1000; ++i) {
     tfrt_fake_clock_advance(&fake_clock, 10 * US);
-    tfrt_test_add(&short_one, 2, (uint64_t)i, 6 * US);
+    test_add(&short_one, 2, (uint64_t)i, 6 * US);
     while (tfrt_list_is_empty(&over)) {
       tfrt_fake_clock_advance_to(&fake_clock, tfrt_cuda_poll_set_next(&set));
-      tfrt_test_look();
+      test_look();
     }
-    tfrt_test_expect(&short_one);
-    ck_assert_int_le(tfrt_test_now() - short_one.end_ns, 3 * US);
+    test_expect(&short_one);
+    ck_assert_int_le(test_now() - short_one.end_ns, 3 * US);
   }
   // 16 ms of it were waited for meanwhile.
   ck_assert_int_le(long_one.looks, 16000 / 45 + 40);
@@ -184,7 +181,7 @@ END_TEST
 
 Suite* tfrt_test_suite(void) {
   TCase* polls = tcase_create("polls");
-  tcase_add_checked_fixture(polls, tfrt_test_set_up, NULL);
+  tcase_add_checked_fixture(polls, test_set_up, NULL);
   tcase_add_test(polls, work_of_any_length_is_noticed_soon_and_seldom_asked_for);
   tcase_add_test(polls, in_a_hurry_there_is_no_pause_for_a_while);
   tcase_add_test(polls, a_look_stops_at_the_first_of_a_stream_that_is_not_over);

@@ -22,13 +22,13 @@ static tfrt_cuda_poller_t poller;
 static tfrt_mutex_t mutex;
 static tfrt_condition_t condition;
 
-static bool tfrt_test_is_over(tfrt_cuda_poll_t* base) {
+static bool test_is_over(tfrt_cuda_poll_t* base) {
   tfrt_test_poll_t* poll = TFRT_CONTAINER_OF(base, tfrt_test_poll_t, poll);
   poll->slack_ns = prctl(PR_GET_TIMERSLACK);
   return ++poll->looks == 3;
 }
 
-static void tfrt_test_run(tfrt_task_t* task) {
+static void test_run(tfrt_task_t* task) {
   tfrt_test_poll_t* poll = TFRT_CONTAINER_OF(task, tfrt_test_poll_t, poll.task);
   tfrt_mutex_lock(&mutex);
   poll->runs_on_poller = tfrt_cuda_poller_is_here(&poller);
@@ -38,16 +38,16 @@ static void tfrt_test_run(tfrt_task_t* task) {
 }
 
 // Adds |poll| and waits until its task has run.
-static void tfrt_test_follow(tfrt_test_poll_t* poll, bool may_run_here) {
-  *poll = (tfrt_test_poll_t){.poll = {.is_over = tfrt_test_is_over, .may_run_here = may_run_here}};
-  tfrt_task_initialize(&poll->poll.task, tfrt_test_run);
+static void test_follow(tfrt_test_poll_t* poll, bool may_run_here) {
+  *poll = (tfrt_test_poll_t){.poll = {.is_over = test_is_over, .may_run_here = may_run_here}};
+  tfrt_task_initialize(&poll->poll.task, test_run);
   ck_assert(!tfrt_cuda_poller_add(&poller, &poll->poll));
   tfrt_mutex_lock(&mutex);
   while (!poll->is_run) tfrt_condition_wait(&condition, &mutex);
   tfrt_mutex_unlock(&mutex);
 }
 
-static void tfrt_test_set_up(void) {
+static void test_set_up(void) {
   tfrt_thread_pool_options_t options = {.thread_count = 1};
   ck_assert(!tfrt_thread_pool_work_queue_create(&options, tfrt_allocator_system(), &work_queue));
   tfrt_mutex_initialize(&mutex);
@@ -55,7 +55,7 @@ static void tfrt_test_set_up(void) {
   tfrt_cuda_poller_initialize(&poller, work_queue);
 }
 
-static void tfrt_test_tear_down(void) {
+static void test_tear_down(void) {
   tfrt_cuda_poller_deinitialize(&poller);
   tfrt_condition_deinitialize(&condition);
   tfrt_mutex_deinitialize(&mutex);
@@ -65,7 +65,7 @@ static void tfrt_test_tear_down(void) {
 // The system would add 50 us to each pause.
 START_TEST(a_thread_that_asks_is_woken_in_time) {
   tfrt_test_poll_t poll;
-  tfrt_test_follow(&poll, false);
+  test_follow(&poll, false);
   ck_assert_int_eq(poll.looks, 3);
   ck_assert_int_eq(poll.slack_ns, 1);
 }
@@ -73,7 +73,7 @@ END_TEST
 
 START_TEST(a_task_that_needs_the_queues_threads_runs_there) {
   tfrt_test_poll_t poll;
-  tfrt_test_follow(&poll, false);
+  test_follow(&poll, false);
   ck_assert(!poll.runs_on_poller);
 }
 END_TEST
@@ -82,7 +82,7 @@ END_TEST
 START_TEST(another_task_is_run_by_the_thread_that_asks) {
   tfrt_test_poll_t poll;
   do {
-    tfrt_test_follow(&poll, true);
+    test_follow(&poll, true);
   } while (!poll.runs_on_poller);
   ck_assert_int_eq(poll.slack_ns, 1);
 }
@@ -90,7 +90,7 @@ END_TEST
 
 Suite* tfrt_test_suite(void) {
   TCase* threads = tcase_create("threads");
-  tcase_add_checked_fixture(threads, tfrt_test_set_up, tfrt_test_tear_down);
+  tcase_add_checked_fixture(threads, test_set_up, test_tear_down);
   tcase_add_test(threads, a_thread_that_asks_is_woken_in_time);
   tcase_add_test(threads, a_task_that_needs_the_queues_threads_runs_there);
   tcase_add_test(threads, another_task_is_run_by_the_thread_that_asks);

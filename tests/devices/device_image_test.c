@@ -29,8 +29,7 @@ static const char image[] =
     ".entry nothing() { ret; }\n"
     ".entry bare { ret; }\n";
 
-static bool tfrt_test_find(bool is_kernel, const char* name,
-                           tfrt_device_image_symbol_t* out_symbol) {
+static bool test_find(bool is_kernel, const char* name, tfrt_device_image_symbol_t* out_symbol) {
   bool found;
   tfrt_status_t status =
       tfrt_device_image_find(tfrt_string_view_of(image), is_kernel, name, out_symbol, &found);
@@ -40,36 +39,36 @@ static bool tfrt_test_find(bool is_kernel, const char* name,
 
 START_TEST(kernels_have_the_sizes_of_their_parameters) {
   tfrt_device_image_symbol_t symbol;
-  ck_assert(tfrt_test_find(true, "add", &symbol));
+  ck_assert(test_find(true, "add", &symbol));
   ck_assert_uint_eq(symbol.parameter_count, 4);
   ck_assert_uint_eq(symbol.parameter_sizes[0], 8);
   ck_assert_uint_eq(symbol.parameter_sizes[1], 8);
   ck_assert_uint_eq(symbol.parameter_sizes[2], 24);
   ck_assert_uint_eq(symbol.parameter_sizes[3], 4);
-  ck_assert(tfrt_test_find(true, "nothing", &symbol));
+  ck_assert(test_find(true, "nothing", &symbol));
   ck_assert_uint_eq(symbol.parameter_count, 0);
-  ck_assert(tfrt_test_find(true, "bare", &symbol));
+  ck_assert(test_find(true, "bare", &symbol));
 }
 END_TEST
 
 START_TEST(variables_have_sizes_and_may_have_values) {
   tfrt_device_image_symbol_t symbol;
-  ck_assert(tfrt_test_find(false, "total", &symbol));
+  ck_assert(test_find(false, "total", &symbol));
   ck_assert_uint_eq(symbol.size, 16);
   ck_assert(!symbol.is_initialized);
-  ck_assert(tfrt_test_find(false, "scale", &symbol));
+  ck_assert(test_find(false, "scale", &symbol));
   ck_assert_uint_eq(symbol.size, 8);
-  ck_assert(tfrt_test_find(false, "text", &symbol));
+  ck_assert(test_find(false, "text", &symbol));
   ck_assert(symbol.is_initialized);
 }
 END_TEST
 
 START_TEST(comments_and_instructions_declare_nothing) {
   tfrt_device_image_symbol_t symbol;
-  ck_assert(!tfrt_test_find(true, "commented", &symbol));
-  ck_assert(!tfrt_test_find(true, "commented_too", &symbol));
-  ck_assert(!tfrt_test_find(true, "total", &symbol));
-  ck_assert(!tfrt_test_find(false, "add", &symbol));
+  ck_assert(!test_find(true, "commented", &symbol));
+  ck_assert(!test_find(true, "commented_too", &symbol));
+  ck_assert(!test_find(true, "total", &symbol));
+  ck_assert(!test_find(false, "add", &symbol));
 }
 END_TEST
 

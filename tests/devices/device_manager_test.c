@@ -10,16 +10,14 @@ static tfrt_work_queue_t* work_queue;
 static tfrt_device_manager_t* manager;
 static int open_count;
 
-static tfrt_status_t tfrt_test_open(const void* options, tfrt_allocator_t allocator,
-                                    tfrt_work_queue_t* queue,
-                                    tfrt_device_platform_t** out_platform) {
+static tfrt_status_t test_open(const void* options, tfrt_allocator_t allocator,
+                               tfrt_work_queue_t* queue, tfrt_device_platform_t** out_platform) {
   ++open_count;
   return tfrt_cpu_platform_create(options, allocator, queue, out_platform);
 }
 
-static tfrt_status_t tfrt_test_refuse(const void* options, tfrt_allocator_t allocator,
-                                      tfrt_work_queue_t* queue,
-                                      tfrt_device_platform_t** out_platform) {
+static tfrt_status_t test_refuse(const void* options, tfrt_allocator_t allocator,
+                                 tfrt_work_queue_t* queue, tfrt_device_platform_t** out_platform) {
   (void)options;
   (void)allocator;
   (void)queue;
@@ -28,23 +26,23 @@ static tfrt_status_t tfrt_test_refuse(const void* options, tfrt_allocator_t allo
   return tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "no driver");
 }
 
-static void tfrt_test_set_up(void) {
+static void test_set_up(void) {
   static const tfrt_cpu_platform_options_t options = {.device_count = 2, .memory_size = 1 << 20};
   ck_assert(!tfrt_inline_work_queue_create(tfrt_allocator_system(), &work_queue));
   ck_assert(!tfrt_device_manager_allocate(tfrt_allocator_system(), work_queue, &manager));
-  static const tfrt_device_kind_t cpu = {"cpu", tfrt_test_open, &options};
-  static const tfrt_device_kind_t broken = {"broken", tfrt_test_refuse, NULL};
+  static const tfrt_device_kind_t cpu = {"cpu", test_open, &options};
+  static const tfrt_device_kind_t broken = {"broken", test_refuse, NULL};
   ck_assert(!tfrt_device_manager_add(manager, &cpu));
   ck_assert(!tfrt_device_manager_add(manager, &broken));
   open_count = 0;
 }
 
-static void tfrt_test_tear_down(void) {
+static void test_tear_down(void) {
   tfrt_device_manager_free(manager);
   tfrt_work_queue_release(work_queue);
 }
 
-static tfrt_status_t tfrt_test_find(const char* name, tfrt_device_platform_t** out_platform) {
+static tfrt_status_t test_find(const char* name, tfrt_device_platform_t** out_platform) {
   return tfrt_device_manager_platform(manager, tfrt_string_view_of(name), out_platform);
 }
 
@@ -52,8 +50,8 @@ START_TEST(a_platform_is_opened_once_when_it_is_first_asked_for) {
   tfrt_device_platform_t* platform;
   tfrt_device_platform_t* same;
   ck_assert_int_eq(open_count, 0);
-  ck_assert(!tfrt_test_find("cpu", &platform));
-  ck_assert(!tfrt_test_find("CPU", &same));
+  ck_assert(!test_find("cpu", &platform));
+  ck_assert(!test_find("CPU", &same));
   ck_assert_ptr_eq(platform, same);
   ck_assert_int_eq(open_count, 1);
   tfrt_device_t* device;
@@ -67,7 +65,7 @@ END_TEST
 START_TEST(what_can_not_be_opened_says_so_each_time) {
   tfrt_device_platform_t* platform;
   for (int i = 0; i < 2; ++i) {
-    tfrt_status_t status = tfrt_test_find("broken", &platform);
+    tfrt_status_t status = test_find("broken", &platform);
     ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_UNAVAILABLE);
     ck_assert_ptr_null(platform);
     tfrt_status_release(status);
@@ -78,7 +76,7 @@ END_TEST
 
 START_TEST(a_name_that_nobody_added_is_not_found_and_the_others_are_named) {
   tfrt_device_platform_t* platform;
-  tfrt_status_t status = tfrt_test_find("cp", &platform);
+  tfrt_status_t status = test_find("cp", &platform);
   ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_NOT_FOUND);
   ck_assert_ptr_nonnull(strstr(tfrt_status_message(status), "'cp', only of: cpu, broken"));
   tfrt_status_release(status);
@@ -86,7 +84,7 @@ START_TEST(a_name_that_nobody_added_is_not_found_and_the_others_are_named) {
 END_TEST
 
 START_TEST(a_name_is_added_once_and_there_is_room_for_as_many_as_can_be_registered) {
-  static const tfrt_device_kind_t again = {"CPU", tfrt_test_open, NULL};
+  static const tfrt_device_kind_t again = {"CPU", test_open, NULL};
   tfrt_status_t status = tfrt_device_manager_add(manager, &again);
   ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_ALREADY_EXISTS);
   tfrt_status_release(status);
@@ -94,10 +92,10 @@ START_TEST(a_name_is_added_once_and_there_is_room_for_as_many_as_can_be_register
   static tfrt_device_kind_t others[TFRT_DEVICE_KIND_MAX_COUNT];
   for (size_t i = 2; i < TFRT_DEVICE_KIND_MAX_COUNT; ++i) {
     names[i][0] = (char)('a' + (int)i);
-    others[i] = (tfrt_device_kind_t){names[i], tfrt_test_refuse, NULL};
+    others[i] = (tfrt_device_kind_t){names[i], test_refuse, NULL};
     ck_assert(!tfrt_device_manager_add(manager, &others[i]));
   }
-  static const tfrt_device_kind_t last = {"z", tfrt_test_refuse, NULL};
+  static const tfrt_device_kind_t last = {"z", test_refuse, NULL};
   status = tfrt_device_manager_add(manager, &last);
   ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_RESOURCE_EXHAUSTED);
   tfrt_status_release(status);
@@ -106,7 +104,7 @@ END_TEST
 
 Suite* tfrt_test_suite(void) {
   TCase* tests = tcase_create("manager");
-  tcase_add_checked_fixture(tests, tfrt_test_set_up, tfrt_test_tear_down);
+  tcase_add_checked_fixture(tests, test_set_up, test_tear_down);
   tcase_add_test(tests, a_platform_is_opened_once_when_it_is_first_asked_for);
   tcase_add_test(tests, what_can_not_be_opened_says_so_each_time);
   tcase_add_test(tests, a_name_that_nobody_added_is_not_found_and_the_others_are_named);

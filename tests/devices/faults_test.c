@@ -27,7 +27,7 @@
 
 static _Atomic int kept_lines;
 
-static void tfrt_test_log(void* self, tfrt_log_severity_t severity, const char* line, size_t size) {
+static void test_log(void* self, tfrt_log_severity_t severity, const char* line, size_t size) {
   (void)self;
   (void)severity;
   (void)size;
@@ -46,7 +46,7 @@ typedef struct tfrt_test_block_s {
 static tfrt_mutex_t blocks_mutex = TFRT_MUTEX_INITIALIZER;
 static tfrt_list_link_t blocks;  // guarded by |blocks_mutex|
 
-static void* tfrt_test_allocate(void* self, size_t size, size_t alignment) {
+static void* test_allocate(void* self, size_t size, size_t alignment) {
   (void)self;
   ck_assert(alignment <= HEADER_SIZE);
   char* block =
@@ -60,11 +60,11 @@ static void* tfrt_test_allocate(void* self, size_t size, size_t alignment) {
   return block + HEADER_SIZE;
 }
 
-static void tfrt_test_free_block(tfrt_test_block_t* header) {
+static void test_free_block(tfrt_test_block_t* header) {
   tfrt_allocator_free_aligned(tfrt_allocator_system(), header, header->size, HEADER_SIZE);
 }
 
-static void tfrt_test_deallocate(void* self, void* pointer, size_t size, size_t alignment) {
+static void test_deallocate(void* self, void* pointer, size_t size, size_t alignment) {
   (void)self;
   (void)size;
   (void)alignment;
@@ -72,14 +72,14 @@ static void tfrt_test_deallocate(void* self, void* pointer, size_t size, size_t 
   tfrt_mutex_lock(&blocks_mutex);
   tfrt_list_remove(&header->link);
   tfrt_mutex_unlock(&blocks_mutex);
-  tfrt_test_free_block(header);
+  test_free_block(header);
 }
 
 // Gives back all blocks that are left and returns how many these were.
-static int tfrt_test_free_rest(void) {
+static int test_free_rest(void) {
   int count = 0;
   for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&blocks)); ++count) {
-    tfrt_test_free_block(TFRT_CONTAINER_OF(link, tfrt_test_block_t, link));
+    test_free_block(TFRT_CONTAINER_OF(link, tfrt_test_block_t, link));
   }
   return count;
 }
@@ -103,7 +103,7 @@ typedef struct tfrt_test_program_s {
   tfrt_host_buffer_t* tensor;
 } tfrt_test_program_t;
 
-static tfrt_status_t tfrt_test_make(tfrt_test_program_t* p, bool with_cache) {
+static tfrt_status_t test_make(tfrt_test_program_t* p, bool with_cache) {
   const char* image = tfrt_conformance_ptx();
   TFRT_RETURN_IF_ERROR(tfrt_device_create_stream(p->device, &p->streams[0]));
   TFRT_RETURN_IF_ERROR(tfrt_device_create_stream(p->device, &p->streams[1]));
@@ -128,7 +128,7 @@ static tfrt_status_t tfrt_test_make(tfrt_test_program_t* p, bool with_cache) {
 }
 
 // Solves 2 x = 4 * 2 in |stream|, in pinned memory.
-static tfrt_status_t tfrt_test_solve(tfrt_test_program_t* p, tfrt_device_stream_t* stream) {
+static tfrt_status_t test_solve(tfrt_test_program_t* p, tfrt_device_stream_t* stream) {
   double* numbers = tfrt_device_buffer_host_data(p->host);
   numbers[0] = 2;
   tfrt_blas_matrix_t matrix = {.buffer = p->host, .dtype = TFRT_DTYPE_F64, .height = 1};
@@ -145,7 +145,7 @@ static tfrt_status_t tfrt_test_solve(tfrt_test_program_t* p, tfrt_device_stream_
 }
 
 // Pools one number in |stream|, in pinned memory.
-static tfrt_status_t tfrt_test_pool(tfrt_test_program_t* p, tfrt_device_stream_t* stream) {
+static tfrt_status_t test_pool(tfrt_test_program_t* p, tfrt_device_stream_t* stream) {
   double* numbers = tfrt_device_buffer_host_data(p->host);
   numbers[0] = 3;
   tfrt_dnn_tensor_t form = {
@@ -163,7 +163,7 @@ static tfrt_status_t tfrt_test_pool(tfrt_test_program_t* p, tfrt_device_stream_t
 }
 
 // Convolves one number by a plan in |stream|, in pinned memory.
-static tfrt_status_t tfrt_test_plan(tfrt_test_program_t* p, tfrt_device_stream_t* stream) {
+static tfrt_status_t test_plan(tfrt_test_program_t* p, tfrt_device_stream_t* stream) {
   double* numbers = tfrt_device_buffer_host_data(p->host);
   numbers[0] = 3;
   tfrt_dnn_layout_t one = {
@@ -182,7 +182,7 @@ static tfrt_status_t tfrt_test_plan(tfrt_test_program_t* p, tfrt_device_stream_t
 }
 
 // Has the group's only member gather one number, in pinned memory.
-static tfrt_status_t tfrt_test_exchange(tfrt_test_program_t* p, tfrt_device_stream_t* stream) {
+static tfrt_status_t test_exchange(tfrt_test_program_t* p, tfrt_device_stream_t* stream) {
   double* numbers = tfrt_device_buffer_host_data(p->host);
   tfrt_device_buffer_t* parts[2];
   for (size_t i = 0; i < 2; ++i) {
@@ -201,15 +201,15 @@ static tfrt_status_t tfrt_test_exchange(tfrt_test_program_t* p, tfrt_device_stre
 }
 
 // Fills in one stream, adds one in the other, copies to pinned memory of both kinds.
-static tfrt_status_t tfrt_test_work(tfrt_test_program_t* p) {
+static tfrt_status_t test_work(tfrt_test_program_t* p) {
   uint32_t count = COUNT;
   tfrt_device_launch_t launch = {.grid = {8, 1, 1}, .block = {128, 1, 1}};
   tfrt_device_argument_t arguments[] = {{.buffer = p->buffer},
                                         {.bytes = &count, .size = sizeof(count)}};
-  TFRT_RETURN_IF_ERROR(tfrt_test_solve(p, p->streams[0]));
-  TFRT_RETURN_IF_ERROR(tfrt_test_pool(p, p->streams[0]));
-  TFRT_RETURN_IF_ERROR(tfrt_test_plan(p, p->streams[0]));
-  TFRT_RETURN_IF_ERROR(tfrt_test_exchange(p, p->streams[0]));
+  TFRT_RETURN_IF_ERROR(test_solve(p, p->streams[0]));
+  TFRT_RETURN_IF_ERROR(test_pool(p, p->streams[0]));
+  TFRT_RETURN_IF_ERROR(test_plan(p, p->streams[0]));
+  TFRT_RETURN_IF_ERROR(test_exchange(p, p->streams[0]));
   TFRT_RETURN_IF_ERROR(tfrt_device_stream_fill(p->streams[0], p->buffer, 41, 4));
   TFRT_RETURN_IF_ERROR(tfrt_device_stream_join(p->streams[1], p->streams[0]));
   TFRT_RETURN_IF_ERROR(
@@ -225,7 +225,7 @@ static tfrt_status_t tfrt_test_work(tfrt_test_program_t* p) {
   return tfrt_device_buffer_free(p->buffer, p->streams[0]);
 }
 
-static void tfrt_test_end(tfrt_test_program_t* p) {
+static void test_end(tfrt_test_program_t* p) {
   tfrt_device_blas_release(p->blas);
   tfrt_device_dnn_release(p->dnn);
   tfrt_device_ccl_release(p->ccl);
@@ -244,9 +244,9 @@ static void tfrt_test_end(tfrt_test_program_t* p) {
 }
 
 // Runs the program once with a fault, and returns whether the fault was met.
-static bool tfrt_test_run(tfrt_work_queue_t* work_queue, bool with_cache, tfrt_fault_kind_t kind,
-                          uint32_t n) {
-  static const tfrt_allocator_vtable_t vtable = {tfrt_test_allocate, tfrt_test_deallocate};
+static bool test_run(tfrt_work_queue_t* work_queue, bool with_cache, tfrt_fault_kind_t kind,
+                     uint32_t n) {
+  static const tfrt_allocator_vtable_t vtable = {test_allocate, test_deallocate};
   tfrt_allocator_t memory = {&vtable, NULL};
   tfrt_list_initialize(&blocks);
   tfrt_cpu_platform_options_t options = {.device_count = 1,
@@ -263,8 +263,8 @@ static bool tfrt_test_run(tfrt_work_queue_t* work_queue, bool with_cache, tfrt_f
   ck_assert(!tfrt_device_platform_device(platform, 0, &program.device));
   atomic_store(&kept_lines, 0);
   tfrt_faulty_platform_fail(platform, kind, n);
-  tfrt_status_t status = tfrt_test_make(&program, with_cache);
-  if (!status) status = tfrt_test_work(&program);
+  tfrt_status_t status = test_make(&program, with_cache);
+  if (!status) status = test_work(&program);
   bool is_met = status != NULL;
   if (is_met) {
     ck_assert_msg(strstr(tfrt_status_message(status), "FAULT_ERROR_INJECTED") &&
@@ -273,27 +273,27 @@ static bool tfrt_test_run(tfrt_work_queue_t* work_queue, bool with_cache, tfrt_f
                   "%s", tfrt_status_message(status));
   }
   tfrt_status_release(status);
-  tfrt_test_end(&program);
+  test_end(&program);
   tfrt_device_platform_release(platform);
   tfrt_work_queue_quiesce(work_queue);
-  int left = tfrt_test_free_rest();
+  int left = test_free_rest();
   ck_assert_msg(left == 0 || atomic_load(&kept_lines) > 0,
                 "%s, call %u: %d blocks are left and nobody says why", tfrt_fault_kind_name(kind),
                 n, left);
   return is_met;
 }
 
-static void tfrt_test_run_all(bool with_cache) {
-  static const tfrt_log_sink_t sink = {tfrt_test_log, NULL};
+static void test_run_all(bool with_cache) {
+  static const tfrt_log_sink_t sink = {test_log, NULL};
   tfrt_log_set_sink(&sink);
   tfrt_work_queue_t* work_queue;
   tfrt_thread_pool_options_t options = {.thread_count = 2};
   ck_assert(!tfrt_thread_pool_work_queue_create(&options, tfrt_allocator_system(), &work_queue));
-  ck_assert(!tfrt_test_run(work_queue, with_cache, TFRT_FAULT_ALLOCATE, 0));
+  ck_assert(!test_run(work_queue, with_cache, TFRT_FAULT_ALLOCATE, 0));
   for (int kind = 0; kind < TFRT_FAULT_KIND_COUNT; ++kind) {
     bool is_met = false;
     for (uint32_t n = 1; n <= MAX_CALLS; ++n) {
-      is_met |= tfrt_test_run(work_queue, with_cache, (tfrt_fault_kind_t)kind, n);
+      is_met |= test_run(work_queue, with_cache, (tfrt_fault_kind_t)kind, n);
     }
     // Asking whether a block is done, and giving one back, are nobody's to report.
     ck_assert_msg(is_met || kind == TFRT_FAULT_QUERY || kind == TFRT_FAULT_DEALLOCATE,
@@ -303,10 +303,10 @@ static void tfrt_test_run_all(bool with_cache) {
   tfrt_log_set_sink(NULL);
 }
 
-START_TEST(every_call_may_fail_with_pools) { tfrt_test_run_all(false); }
+START_TEST(every_call_may_fail_with_pools) { test_run_all(false); }
 END_TEST
 
-START_TEST(every_call_may_fail_with_a_cache) { tfrt_test_run_all(true); }
+START_TEST(every_call_may_fail_with_a_cache) { test_run_all(true); }
 END_TEST
 
 Suite* tfrt_test_suite(void) {

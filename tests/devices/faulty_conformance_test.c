@@ -8,9 +8,9 @@
 #include "tests/fakes/faulty_platform.h"
 #include "tests/support/test_main.h"
 
-static tfrt_status_t tfrt_test_open(const void* none, tfrt_allocator_t allocator,
-                                    tfrt_work_queue_t* work_queue,
-                                    tfrt_device_platform_t** out_platform) {
+static tfrt_status_t test_open(const void* none, tfrt_allocator_t allocator,
+                               tfrt_work_queue_t* work_queue,
+                               tfrt_device_platform_t** out_platform) {
   (void)none;
   tfrt_cpu_platform_options_t options = {.device_count = 2,
                                          .memory_size = 1 << 24,
@@ -27,7 +27,7 @@ Suite* tfrt_test_suite(void) {
   // Without loss: an error names the device under the faulty one.
   static const tfrt_conformance_backend_t backend = {
       .name = "faulty",
-      .open = tfrt_test_open,
+      .open = test_open,
       .features = TFRT_CONFORMANCE_KERNELS | TFRT_CONFORMANCE_BLAS | TFRT_CONFORMANCE_DNN |
                   TFRT_CONFORMANCE_CCL | TFRT_CONFORMANCE_PEER,
   };

@@ -4,7 +4,7 @@
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/sync.h"
 
-static tfrt_status_t tfrt_test_add(const tfrt_device_launch_t* launch, void* const* parameters) {
+static tfrt_status_t test_add(const tfrt_device_launch_t* launch, void* const* parameters) {
   (void)launch;
   const float* a = *(const float**)parameters[0];
   const float* b = *(const float**)parameters[1];
@@ -14,8 +14,7 @@ static tfrt_status_t tfrt_test_add(const tfrt_device_launch_t* launch, void* con
   return NULL;
 }
 
-static tfrt_status_t tfrt_test_increment(const tfrt_device_launch_t* launch,
-                                         void* const* parameters) {
+static tfrt_status_t test_increment(const tfrt_device_launch_t* launch, void* const* parameters) {
   (void)launch;
   uint32_t* target = *(uint32_t**)parameters[0];
   uint32_t count = *(const uint32_t*)parameters[1];
@@ -23,7 +22,7 @@ static tfrt_status_t tfrt_test_increment(const tfrt_device_launch_t* launch,
   return NULL;
 }
 
-static tfrt_status_t tfrt_test_spin(const tfrt_device_launch_t* launch, void* const* parameters) {
+static tfrt_status_t test_spin(const tfrt_device_launch_t* launch, void* const* parameters) {
   (void)launch;
   uint64_t duration_ns = *(const uint64_t*)parameters[0];
   int64_t end_ns = tfrt_clock_now_ns(tfrt_clock_system()) + (int64_t)duration_ns;
@@ -31,13 +30,13 @@ static tfrt_status_t tfrt_test_spin(const tfrt_device_launch_t* launch, void* co
   return NULL;
 }
 
-static tfrt_status_t tfrt_test_fault(const tfrt_device_launch_t* launch, void* const* parameters) {
+static tfrt_status_t test_fault(const tfrt_device_launch_t* launch, void* const* parameters) {
   (void)launch;
   (void)parameters;
   return tfrt_status_create(TFRT_STATUS_INTERNAL, "an address where nothing is");
 }
 
-static tfrt_status_t tfrt_test_saxpy(const tfrt_device_launch_t* launch, void* const* parameters) {
+static tfrt_status_t test_saxpy(const tfrt_device_launch_t* launch, void* const* parameters) {
   (void)launch;
   float a = *(const float*)parameters[0];
   const float* x = *(const float**)parameters[1];
@@ -48,9 +47,7 @@ static tfrt_status_t tfrt_test_saxpy(const tfrt_device_launch_t* launch, void* c
 }
 
 const tfrt_cpu_kernel_t tfrt_test_kernels[TFRT_TEST_KERNEL_COUNT] = {
-    {.name = "test_add", .run = tfrt_test_add},
-    {.name = "test_increment", .run = tfrt_test_increment},
-    {.name = "test_spin", .run = tfrt_test_spin},
-    {.name = "test_fault", .run = tfrt_test_fault},
-    {.name = "saxpy", .run = tfrt_test_saxpy},
+    {.name = "test_add", .run = test_add},   {.name = "test_increment", .run = test_increment},
+    {.name = "test_spin", .run = test_spin}, {.name = "test_fault", .run = test_fault},
+    {.name = "saxpy", .run = test_saxpy},
 };

@@ -18,7 +18,7 @@ typedef struct tfrt_copy_bench_s {
 
 // --- Work of either side -------------------------------------------------------------------
 
-static void tfrt_copy_bench_give_plain(tfrt_copy_bench_t* state) {
+static void copy_bench_give_plain(tfrt_copy_bench_t* state) {
   const tfrt_device_bench_t* bench = state->bench;
   for (int i = 0; i < bench->copies; ++i) {
     tfrt_device_bench_plain_ok(
@@ -29,7 +29,7 @@ static void tfrt_copy_bench_give_plain(tfrt_copy_bench_t* state) {
   }
 }
 
-static void tfrt_copy_bench_give(tfrt_copy_bench_t* state) {
+static void copy_bench_give(tfrt_copy_bench_t* state) {
   const tfrt_device_bench_t* bench = state->bench;
   for (int i = 0; i < bench->copies; ++i) {
     tfrt_device_bench_ok(
@@ -38,7 +38,7 @@ static void tfrt_copy_bench_give(tfrt_copy_bench_t* state) {
 }
 
 // Kernels over all of a buffer that isn't copied, in the other stream.
-static void tfrt_copy_bench_compute_plain(tfrt_copy_bench_t* state) {
+static void copy_bench_compute_plain(tfrt_copy_bench_t* state) {
   const tfrt_device_bench_t* bench = state->bench;
   uint32_t count = SIZE / sizeof(uint32_t);
   void* parameters[] = {&bench->buffers[1]->address, &count};
@@ -51,7 +51,7 @@ static void tfrt_copy_bench_compute_plain(tfrt_copy_bench_t* state) {
   }
 }
 
-static void tfrt_copy_bench_compute(tfrt_copy_bench_t* state) {
+static void copy_bench_compute(tfrt_copy_bench_t* state) {
   const tfrt_device_bench_t* bench = state->bench;
   uint32_t count = SIZE / sizeof(uint32_t);
   tfrt_device_launch_t launch = {.grid = {(count + 255) / 256, 1, 1}, .block = {256, 1, 1}};
@@ -65,55 +65,55 @@ static void tfrt_copy_bench_compute(tfrt_copy_bench_t* state) {
 
 // --- What is measured ----------------------------------------------------------------------
 
-static void tfrt_copy_bench_copy_plain(void* state) {
-  tfrt_copy_bench_give_plain(state);
+static void copy_bench_copy_plain(void* state) {
+  copy_bench_give_plain(state);
   tfrt_device_bench_finish_plain(((tfrt_copy_bench_t*)state)->bench, 0);
 }
 
-static void tfrt_copy_bench_copy(void* state) {
-  tfrt_copy_bench_give(state);
+static void copy_bench_copy(void* state) {
+  copy_bench_give(state);
   tfrt_device_bench_finish(((tfrt_copy_bench_t*)state)->bench, 0);
 }
 
-static void tfrt_copy_bench_kernels_plain(void* state) {
-  tfrt_copy_bench_compute_plain(state);
+static void copy_bench_kernels_plain(void* state) {
+  copy_bench_compute_plain(state);
   tfrt_device_bench_finish_plain(((tfrt_copy_bench_t*)state)->bench, 1);
 }
 
-static void tfrt_copy_bench_both_plain(void* state) {
-  tfrt_copy_bench_give_plain(state);
-  tfrt_copy_bench_compute_plain(state);
+static void copy_bench_both_plain(void* state) {
+  copy_bench_give_plain(state);
+  copy_bench_compute_plain(state);
   tfrt_device_bench_finish_plain(((tfrt_copy_bench_t*)state)->bench, 0);
   tfrt_device_bench_finish_plain(((tfrt_copy_bench_t*)state)->bench, 1);
 }
 
-static void tfrt_copy_bench_both(void* state) {
-  tfrt_copy_bench_give(state);
-  tfrt_copy_bench_compute(state);
+static void copy_bench_both(void* state) {
+  copy_bench_give(state);
+  copy_bench_compute(state);
   tfrt_device_bench_finish(((tfrt_copy_bench_t*)state)->bench, 0);
   tfrt_device_bench_finish(((tfrt_copy_bench_t*)state)->bench, 1);
 }
 
 // Prints the line of one direction; returns the time of the plain copies, in nanoseconds.
-static double tfrt_copy_bench_run(tfrt_copy_bench_t* state, const char* what) {
+static double copy_bench_run(tfrt_copy_bench_t* state, const char* what) {
   double bytes = (double)SIZE * state->bench->copies;
-  double time = tfrt_device_bench_measure(tfrt_copy_bench_copy_plain, state);
+  double time = tfrt_device_bench_measure(copy_bench_copy_plain, state);
   double plain = bytes / time;
-  double layer = bytes / tfrt_device_bench_measure(tfrt_copy_bench_copy, state);
+  double layer = bytes / tfrt_device_bench_measure(copy_bench_copy, state);
   printf("| %s, 16 MiB each | %.1f GB/s | %.1f GB/s | %.2f |\n", what, plain, layer, layer / plain);
   return time;
 }
 
 // |copies|: their time alone, in nanoseconds.
-static void tfrt_copy_bench_run_overlap(tfrt_copy_bench_t* state, double copies) {
+static void copy_bench_run_overlap(tfrt_copy_bench_t* state, double copies) {
   state->kernels = 1;
-  double kernels = copies / tfrt_device_bench_measure(tfrt_copy_bench_kernels_plain, state);
+  double kernels = copies / tfrt_device_bench_measure(copy_bench_kernels_plain, state);
   state->kernels = kernels < 1 ? 1 : kernels > MAX_KERNELS ? MAX_KERNELS : (int)kernels;
   if (state->bench->library) state->kernels = 1;
-  double ideal = tfrt_device_bench_measure(tfrt_copy_bench_kernels_plain, state);
+  double ideal = tfrt_device_bench_measure(copy_bench_kernels_plain, state);
   if (ideal < copies) ideal = copies;
-  double plain = 100 * ideal / tfrt_device_bench_measure(tfrt_copy_bench_both_plain, state);
-  double layer = 100 * ideal / tfrt_device_bench_measure(tfrt_copy_bench_both, state);
+  double plain = 100 * ideal / tfrt_device_bench_measure(copy_bench_both_plain, state);
+  double layer = 100 * ideal / tfrt_device_bench_measure(copy_bench_both, state);
   printf("| copies beside kernels, of the ideal | %.0f %% | %.0f %% | %.2f |\n", plain, layer,
          layer / plain);
 }
@@ -123,8 +123,8 @@ void tfrt_device_bench_run_copies(tfrt_device_bench_t* bench) {
   tfrt_copy_bench_t across = {
       .bench = bench, .target = bench->buffers[1], .source = bench->buffers[0]};
   tfrt_copy_bench_t in = {.bench = bench, .target = bench->buffers[0], .source = bench->host};
-  tfrt_copy_bench_run(&out, "the device to pinned memory");
-  tfrt_copy_bench_run(&across, "the device to itself");
-  double copies = tfrt_copy_bench_run(&in, "pinned memory to the device");
-  tfrt_copy_bench_run_overlap(&in, copies);
+  copy_bench_run(&out, "the device to pinned memory");
+  copy_bench_run(&across, "the device to itself");
+  double copies = copy_bench_run(&in, "pinned memory to the device");
+  copy_bench_run_overlap(&in, copies);
 }

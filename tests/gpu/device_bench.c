@@ -45,7 +45,7 @@ void tfrt_device_bench_plain_ok(const tfrt_device_bench_t* bench, tfrt_cuda_resu
 
 // --- Set-up --------------------------------------------------------------------------
 
-static void tfrt_device_bench_open(tfrt_device_bench_t* bench) {
+static void device_bench_open(tfrt_device_bench_t* bench) {
   tfrt_cuda_platform_options_t options = {.library_for_testing = bench->library};
   tfrt_thread_pool_options_t queue_options = {.thread_count = 2};
   tfrt_device_bench_ok(tfrt_cuda_library_open(
@@ -57,7 +57,7 @@ static void tfrt_device_bench_open(tfrt_device_bench_t* bench) {
   tfrt_device_bench_ok(tfrt_device_platform_device(bench->platform, 0, &bench->device));
 }
 
-static void tfrt_device_bench_prepare(tfrt_device_bench_t* bench) {
+static void device_bench_prepare(tfrt_device_bench_t* bench) {
   const char* image = tfrt_conformance_image_text;
   const size_t size = TFRT_DEVICE_BENCH_COPY_SIZE;
   tfrt_device_allocator_t* host_allocator;
@@ -80,7 +80,7 @@ static void tfrt_device_bench_prepare(tfrt_device_bench_t* bench) {
   for (int i = 0; i < 2; ++i) tfrt_device_bench_finish(bench, i);
 }
 
-static void tfrt_device_bench_prepare_plain(tfrt_device_bench_t* bench) {
+static void device_bench_prepare_plain(tfrt_device_bench_t* bench) {
   const tfrt_cuda_api_t* api = &bench->api;
   tfrt_cuda_device_id_t id;
   tfrt_device_bench_plain_ok(bench, api->DeviceGet(&id, 0), "cuDeviceGet");
@@ -153,7 +153,7 @@ void tfrt_device_bench_finish_plain(tfrt_device_bench_t* bench, int index) {
 }
 
 // The time of |work|, in nanoseconds, but no more than |least|.
-static double tfrt_device_bench_time(void (*work)(void* state), void* state, double least) {
+static double device_bench_time(void (*work)(void* state), void* state, double least) {
   int64_t begin = tfrt_clock_now_ns(tfrt_clock_system());
   work(state);
   double time = (double)(tfrt_clock_now_ns(tfrt_clock_system()) - begin);
@@ -163,7 +163,7 @@ static double tfrt_device_bench_time(void (*work)(void* state), void* state, dou
 double tfrt_device_bench_measure(void (*work)(void* state), void* state) {
   double least = 1e18;
   work(state);
-  for (int i = 0; i < runs; ++i) least = tfrt_device_bench_time(work, state, least);
+  for (int i = 0; i < runs; ++i) least = device_bench_time(work, state, least);
   return least;
 }
 
@@ -173,8 +173,8 @@ tfrt_device_bench_pair_t tfrt_device_bench_measure_pair(void (*plain)(void* stat
   plain(state);
   layer(state);
   for (int i = 0; i < runs; ++i) {
-    least.plain = tfrt_device_bench_time(plain, state, least.plain);
-    least.layer = tfrt_device_bench_time(layer, state, least.layer);
+    least.plain = device_bench_time(plain, state, least.plain);
+    least.layer = device_bench_time(layer, state, least.layer);
   }
   return least;
 }
@@ -182,7 +182,7 @@ tfrt_device_bench_pair_t tfrt_device_bench_measure_pair(void (*plain)(void* stat
 // --- Launches ----------------------------------------------------------------------------
 
 // Launches of a small kernel; each needs the one before.
-static void tfrt_device_bench_launch_plain(void* state) {
+static void device_bench_launch_plain(void* state) {
   tfrt_device_bench_t* bench = state;
   uint32_t count = 32;
   void* parameters[] = {&bench->buffers[0]->address, &count};
@@ -196,7 +196,7 @@ static void tfrt_device_bench_launch_plain(void* state) {
 }
 
 // The same by the layer, given to |stream|.
-static void tfrt_device_bench_give(tfrt_device_bench_t* bench, tfrt_device_stream_t* stream) {
+static void device_bench_give(tfrt_device_bench_t* bench, tfrt_device_stream_t* stream) {
   uint32_t count = 32;
   tfrt_device_launch_t launch = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
   tfrt_device_argument_t arguments[] = {{.buffer = bench->buffers[0]},
@@ -206,40 +206,40 @@ static void tfrt_device_bench_give(tfrt_device_bench_t* bench, tfrt_device_strea
   }
 }
 
-static void tfrt_device_bench_launch(void* state) {
+static void device_bench_launch(void* state) {
   tfrt_device_bench_t* bench = state;
-  tfrt_device_bench_give(bench, bench->streams[0]);
+  device_bench_give(bench, bench->streams[0]);
   tfrt_device_bench_finish(bench, 0);
 }
 
-static void tfrt_device_bench_launch_graph(void* state) {
+static void device_bench_launch_graph(void* state) {
   tfrt_device_bench_t* bench = state;
   tfrt_device_bench_ok(tfrt_device_graph_launch(bench->graph, bench->streams[0]));
   tfrt_device_bench_finish(bench, 0);
 }
 
-static void tfrt_device_bench_run_graph(tfrt_device_bench_t* bench, double plain_launch) {
+static void device_bench_run_graph(tfrt_device_bench_t* bench, double plain_launch) {
   tfrt_device_stream_t* capture;
   tfrt_device_bench_ok(tfrt_device_capture_begin(bench->device, &capture));
-  tfrt_device_bench_give(bench, capture);
+  device_bench_give(bench, capture);
   tfrt_device_bench_ok(tfrt_device_capture_end(capture, &bench->graph));
   tfrt_device_stream_release(capture);
-  double time = tfrt_device_bench_measure(tfrt_device_bench_launch_graph, bench) / bench->launches;
+  double time = tfrt_device_bench_measure(device_bench_launch_graph, bench) / bench->launches;
   printf("| the launches as a captured graph | %.0f ns | %.0f ns | %.2f |\n", plain_launch, time,
          time / plain_launch);
   tfrt_device_graph_release(bench->graph);
 }
 
-static void tfrt_device_bench_run_launches(tfrt_device_bench_t* bench) {
-  double plain = tfrt_device_bench_measure(tfrt_device_bench_launch_plain, bench) / bench->launches;
-  double layer = tfrt_device_bench_measure(tfrt_device_bench_launch, bench) / bench->launches;
+static void device_bench_run_launches(tfrt_device_bench_t* bench) {
+  double plain = tfrt_device_bench_measure(device_bench_launch_plain, bench) / bench->launches;
+  double layer = tfrt_device_bench_measure(device_bench_launch, bench) / bench->launches;
   printf("| one of 10,000 dependent launches | %.0f ns | %.0f ns | %.2f |\n", plain, layer,
          layer / plain);
   tfrt_device_bench_run_program(bench, plain);
-  tfrt_device_bench_run_graph(bench, plain);
+  device_bench_run_graph(bench, plain);
 }
 
-static int tfrt_device_bench_show_device(const tfrt_device_bench_t* bench) {
+static int device_bench_show_device(const tfrt_device_bench_t* bench) {
   int version = 0;
   bench->api.DriverGetVersion(&version);
   printf("%s, driver for CUDA %d.%d\n", bench->device->properties.model, version / 1000,
@@ -247,7 +247,7 @@ static int tfrt_device_bench_show_device(const tfrt_device_bench_t* bench) {
   return 0;
 }
 
-static int tfrt_device_bench_show_facts(const tfrt_device_bench_t* bench) {
+static int device_bench_show_facts(const tfrt_device_bench_t* bench) {
   printf("gpus=%u clusters=%d\n", bench->platform->device_count,
          bench->device->properties.has_clusters);
   return 0;
@@ -262,17 +262,17 @@ int main(int argc, char** argv) {
   bench.launches = bench.library ? LAUNCHES_FOR_SHOW : LAUNCHES;
   bench.copies = bench.library ? COPIES_FOR_SHOW : COPIES;
   if (bench.library) runs = 1;
-  tfrt_device_bench_open(&bench);
-  if (only_device) return tfrt_device_bench_show_device(&bench);
-  if (only_facts) return tfrt_device_bench_show_facts(&bench);
-  tfrt_device_bench_prepare(&bench);
-  tfrt_device_bench_prepare_plain(&bench);
+  device_bench_open(&bench);
+  if (only_device) return device_bench_show_device(&bench);
+  if (only_facts) return device_bench_show_facts(&bench);
+  device_bench_prepare(&bench);
+  device_bench_prepare_plain(&bench);
   if (is_sender) {
     tfrt_staged_pipe_send(&bench, atoi(argv[2]));
     return 0;
   }
   setvbuf(stdout, NULL, _IOLBF, 0);
-  tfrt_device_bench_run_launches(&bench);
+  device_bench_run_launches(&bench);
   tfrt_device_bench_run_lateness(&bench);
   tfrt_device_bench_run_copies(&bench);
   tfrt_device_bench_run_elements(&bench);

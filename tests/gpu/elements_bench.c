@@ -49,7 +49,7 @@ typedef struct tfrt_elements_bench_s {
   int calls;
 } tfrt_elements_bench_t;
 
-static void tfrt_elements_bench_copy(void* argument) {
+static void elements_bench_copy(void* argument) {
   tfrt_elements_bench_t* state = argument;
   const tfrt_device_bench_t* bench = state->bench;
   for (int i = 0; i < state->calls; ++i) {
@@ -62,7 +62,7 @@ static void tfrt_elements_bench_copy(void* argument) {
   tfrt_device_bench_finish_plain(state->bench, 0);
 }
 
-static void tfrt_elements_bench_call(void* argument) {
+static void elements_bench_call(void* argument) {
   tfrt_elements_bench_t* state = argument;
   uint32_t count = (uint32_t)(state->size / state->element_size);
   uint32_t columns = COLUMNS;
@@ -90,8 +90,7 @@ static void tfrt_elements_bench_call(void* argument) {
 }
 
 // Measures all kernels of |image|, whose names end in |type|.
-static void tfrt_elements_bench_run(tfrt_elements_bench_t* state, const char* image,
-                                    const char* type) {
+static void elements_bench_run(tfrt_elements_bench_t* state, const char* image, const char* type) {
   tfrt_device_module_t* module;
   tfrt_device_bench_ok(
       tfrt_device_load_module(state->bench->device, image, strlen(image), &module));
@@ -102,7 +101,7 @@ static void tfrt_elements_bench_run(tfrt_elements_bench_t* state, const char* im
     tfrt_device_bench_ok(tfrt_device_module_function(module, name, &state->function));
     double bytes = (double)state->size * state->calls;
     tfrt_device_bench_pair_t pair =
-        tfrt_device_bench_measure_pair(tfrt_elements_bench_copy, tfrt_elements_bench_call, state);
+        tfrt_device_bench_measure_pair(elements_bench_copy, elements_bench_call, state);
     double copied = 2 * bytes / pair.plain;
     double found = bytes * lines[i].passes / pair.layer;
     printf("| %s, %s, beside a copy | %.0f GB/s | %.0f GB/s | %.2f |\n", lines[i].what, type,
@@ -123,13 +122,13 @@ void tfrt_device_bench_run_elements(tfrt_device_bench_t* bench) {
   }
   tfrt_device_bench_finish(bench, 0);
   state.element_size = 4;
-  tfrt_elements_bench_run(&state, tfrt_standard_kernels_image, "f32");
+  elements_bench_run(&state, tfrt_standard_kernels_image, "f32");
   if (bench->device->properties.architecture >= 80) {
     state.element_size = 2;
     for (int i = 0; i < 2; ++i) {
       tfrt_device_bench_ok(tfrt_device_bench_fill(bench, state.buffers[i], 2));
     }
-    tfrt_elements_bench_run(&state, tfrt_f16_sm80_kernels_image, "f16");
+    elements_bench_run(&state, tfrt_f16_sm80_kernels_image, "f16");
   }
   for (int i = 0; i < 3; ++i) tfrt_device_buffer_release(state.buffers[i]);
 }

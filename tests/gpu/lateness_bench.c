@@ -31,13 +31,13 @@ typedef struct tfrt_lateness_s {
   double processor;
 } tfrt_lateness_t;
 
-static double tfrt_lateness_bench_now(clockid_t clock) {
+static double lateness_bench_now(clockid_t clock) {
   struct timespec time;
   clock_gettime(clock, &time);
   return 1e6 * (double)time.tv_sec + 1e-3 * (double)time.tv_nsec;
 }
 
-static void tfrt_lateness_bench_wait_plain(tfrt_lateness_bench_t* state) {
+static void lateness_bench_wait_plain(tfrt_lateness_bench_t* state) {
   const tfrt_device_bench_t* bench = state->bench;
   void* parameters[] = {&state->duration_ns};
   tfrt_device_bench_plain_ok(bench,
@@ -45,10 +45,10 @@ static void tfrt_lateness_bench_wait_plain(tfrt_lateness_bench_t* state) {
                                                      bench->plain_streams[0], parameters, NULL),
                              "cuLaunchKernel");
   tfrt_device_bench_finish_plain(state->bench, 0);
-  state->known = tfrt_lateness_bench_now(CLOCK_MONOTONIC);
+  state->known = lateness_bench_now(CLOCK_MONOTONIC);
 }
 
-static void tfrt_lateness_bench_launch(tfrt_lateness_bench_t* state) {
+static void lateness_bench_launch(tfrt_lateness_bench_t* state) {
   tfrt_device_launch_t launch = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
   tfrt_device_argument_t argument = {.bytes = &state->duration_ns,
                                      .size = sizeof(state->duration_ns)};
@@ -57,68 +57,68 @@ static void tfrt_lateness_bench_launch(tfrt_lateness_bench_t* state) {
 }
 
 // Notes the time.
-static void tfrt_lateness_bench_note(tfrt_task_t* task) {
+static void lateness_bench_note(tfrt_task_t* task) {
   tfrt_lateness_bench_t* state = TFRT_CONTAINER_OF(task, tfrt_lateness_bench_t, task);
   // From the moment that it is available, |state| is the waiting thread's again.
   tfrt_async_value_t* noted = state->noted;
-  state->known = tfrt_lateness_bench_now(CLOCK_MONOTONIC);
+  state->known = lateness_bench_now(CLOCK_MONOTONIC);
   tfrt_async_value_set_available(noted);
   tfrt_async_value_release(noted);
 }
 
 // Waits for |end| (consumed), and until its availability is noted.
-static void tfrt_lateness_bench_await_take(tfrt_lateness_bench_t* state, tfrt_async_value_t* end) {
+static void lateness_bench_await_take(tfrt_lateness_bench_t* state, tfrt_async_value_t* end) {
   tfrt_async_value_t* noted = tfrt_async_value_create_unconstructed(TFRT_TYPE_CHAIN);
   state->noted = tfrt_async_value_retain(noted);
-  tfrt_task_initialize(&state->task, tfrt_lateness_bench_note);
+  tfrt_task_initialize(&state->task, lateness_bench_note);
   tfrt_async_value_and_then(end, &state->task);
   tfrt_device_bench_await_take(noted);
   tfrt_device_bench_await_take(end);
 }
 
-static void tfrt_lateness_bench_wait(tfrt_lateness_bench_t* state) {
-  tfrt_lateness_bench_launch(state);
-  tfrt_lateness_bench_await_take(state, tfrt_device_stream_await(state->bench->streams[0]));
+static void lateness_bench_wait(tfrt_lateness_bench_t* state) {
+  lateness_bench_launch(state);
+  lateness_bench_await_take(state, tfrt_device_stream_await(state->bench->streams[0]));
 }
 
-static void tfrt_lateness_bench_hurry(tfrt_lateness_bench_t* state) {
-  tfrt_lateness_bench_launch(state);
-  tfrt_lateness_bench_await_take(state, tfrt_device_stream_await_soon(state->bench->streams[0]));
+static void lateness_bench_hurry(tfrt_lateness_bench_t* state) {
+  lateness_bench_launch(state);
+  lateness_bench_await_take(state, tfrt_device_stream_await_soon(state->bench->streams[0]));
 }
 
-static void tfrt_lateness_bench_wake(tfrt_lateness_bench_t* state) {
-  tfrt_lateness_bench_wait(state);
-  state->known = tfrt_lateness_bench_now(CLOCK_MONOTONIC);
+static void lateness_bench_wake(tfrt_lateness_bench_t* state) {
+  lateness_bench_wait(state);
+  state->known = lateness_bench_now(CLOCK_MONOTONIC);
 }
 
-static int tfrt_lateness_bench_compare(const void* a, const void* b) {
+static int lateness_bench_compare(const void* a, const void* b) {
   double left = *(const double*)a;
   double right = *(const double*)b;
   return (left > right) - (left < right);
 }
 
-static tfrt_lateness_t tfrt_lateness_bench_measure(tfrt_lateness_bench_t* state,
-                                                   void (*wait)(tfrt_lateness_bench_t*)) {
+static tfrt_lateness_t lateness_bench_measure(tfrt_lateness_bench_t* state,
+                                              void (*wait)(tfrt_lateness_bench_t*)) {
   double late[WAITS];
   int waits = state->bench->library ? WAITS_FOR_SHOW : WAITS;
   wait(state);
-  double processor = tfrt_lateness_bench_now(CLOCK_PROCESS_CPUTIME_ID);
+  double processor = lateness_bench_now(CLOCK_PROCESS_CPUTIME_ID);
   for (int i = 0; i < waits; ++i) {
-    double start = tfrt_lateness_bench_now(CLOCK_MONOTONIC);
+    double start = lateness_bench_now(CLOCK_MONOTONIC);
     wait(state);
     late[i] = state->known - start - 1e-3 * (double)state->duration_ns;
   }
-  processor = tfrt_lateness_bench_now(CLOCK_PROCESS_CPUTIME_ID) - processor;
-  qsort(late, (size_t)waits, sizeof(late[0]), tfrt_lateness_bench_compare);
+  processor = lateness_bench_now(CLOCK_PROCESS_CPUTIME_ID) - processor;
+  qsort(late, (size_t)waits, sizeof(late[0]), lateness_bench_compare);
   return (tfrt_lateness_t){.late = late[waits / 2], .processor = processor / waits};
 }
 
-static void tfrt_lateness_bench_run(tfrt_lateness_bench_t* state, int duration_us) {
+static void lateness_bench_run(tfrt_lateness_bench_t* state, int duration_us) {
   state->duration_ns = 1000 * (uint64_t)duration_us;
-  tfrt_lateness_t plain = tfrt_lateness_bench_measure(state, tfrt_lateness_bench_wait_plain);
-  tfrt_lateness_t waited = tfrt_lateness_bench_measure(state, tfrt_lateness_bench_wait);
-  tfrt_lateness_t hurried = tfrt_lateness_bench_measure(state, tfrt_lateness_bench_hurry);
-  tfrt_lateness_t woken = tfrt_lateness_bench_measure(state, tfrt_lateness_bench_wake);
+  tfrt_lateness_t plain = lateness_bench_measure(state, lateness_bench_wait_plain);
+  tfrt_lateness_t waited = lateness_bench_measure(state, lateness_bench_wait);
+  tfrt_lateness_t hurried = lateness_bench_measure(state, lateness_bench_hurry);
+  tfrt_lateness_t woken = lateness_bench_measure(state, lateness_bench_wake);
   const struct {
     const char* what;
     tfrt_lateness_t found;
@@ -141,7 +141,7 @@ void tfrt_device_bench_run_lateness(tfrt_device_bench_t* bench) {
       "function");
   tfrt_device_bench_ok(tfrt_device_module_function(bench->module, "test_spin", &state.function));
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(durations_us); ++i) {
-    tfrt_lateness_bench_run(&state, durations_us[i]);
+    lateness_bench_run(&state, durations_us[i]);
   }
   tfrt_device_function_release(state.function);
 }

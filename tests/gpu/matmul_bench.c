@@ -51,7 +51,7 @@ typedef struct tfrt_matmul_bench_s {
 // --- cuBLAS ----------------------------------------------------------------------------------
 
 // The library; for show it is the driver's stand-in, which has both.
-static void* tfrt_matmul_bench_open_library(const tfrt_device_bench_t* bench) {
+static void* matmul_bench_open_library(const tfrt_device_bench_t* bench) {
   static const char* const names[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11"};
   if (bench->library) return dlopen(bench->library, RTLD_NOW | RTLD_LOCAL);
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(names); ++i) {
@@ -62,19 +62,19 @@ static void* tfrt_matmul_bench_open_library(const tfrt_device_bench_t* bench) {
 }
 
 // Sets |address|, of |size| bytes, to the entry point |name|; returns whether there is one.
-static bool tfrt_matmul_bench_find(void* library, const char* name, void* address, size_t size) {
+static bool matmul_bench_find(void* library, const char* name, void* address, size_t size) {
   void* found = dlsym(library, name);
   if (found) memcpy(address, &found, size);
   return found != NULL;
 }
 
 // Looks for cuBLAS, bare and through the runtime: both or none.
-static void tfrt_matmul_bench_open_cublas(tfrt_matmul_bench_t* state) {
+static void matmul_bench_open_cublas(tfrt_matmul_bench_t* state) {
   tfrt_cublas_api_t* api = &state->api;
-  void* library = tfrt_matmul_bench_open_library(state->bench);
+  void* library = matmul_bench_open_library(state->bench);
   bool found = library != NULL;
 #define TFRT_MATMUL_BENCH_FIND(name, symbol, parameters) \
-  found = found && tfrt_matmul_bench_find(library, symbol, &api->name, sizeof(api->name));
+  found = found && matmul_bench_find(library, symbol, &api->name, sizeof(api->name));
   TFRT_CUBLAS_ENTRIES(TFRT_MATMUL_BENCH_FIND)
 #undef TFRT_MATMUL_BENCH_FIND
   tfrt_status_t status = found ? tfrt_device_create_blas(state->bench->device, &state->blas) : NULL;
@@ -86,12 +86,12 @@ static void tfrt_matmul_bench_open_cublas(tfrt_matmul_bench_t* state) {
   }
 }
 
-static const void* tfrt_matmul_bench_matrix(const tfrt_matmul_bench_t* state, int index) {
+static const void* matmul_bench_matrix(const tfrt_matmul_bench_t* state, int index) {
   return (const void*)(uintptr_t)state->matrices[index]->address;
 }
 
 // cuBLAS's matrices are transposed: so is the product, if left and right change places.
-static void tfrt_matmul_bench_cublas(void* argument) {
+static void matmul_bench_cublas(void* argument) {
   tfrt_matmul_bench_t* state = argument;
   const float one = 1;
   const float zero = 0;
@@ -99,11 +99,11 @@ static void tfrt_matmul_bench_cublas(void* argument) {
   int type = state->type->cublas_type;
   int result = 0;
   for (int i = 0; i < state->calls && result == 0; ++i) {
-    result = state->api.GemmEx(state->cublas, TFRT_CUBLAS_OP_N, TFRT_CUBLAS_OP_N, n, n, n, &one,
-                               tfrt_matmul_bench_matrix(state, 1), type, n,
-                               tfrt_matmul_bench_matrix(state, 0), type, n, &zero,
-                               (void*)(uintptr_t)state->matrices[2]->address, type, n,
-                               TFRT_CUBLAS_COMPUTE_32F, TFRT_BLAS_ALGORITHM_DEFAULT);
+    result =
+        state->api.GemmEx(state->cublas, TFRT_CUBLAS_OP_N, TFRT_CUBLAS_OP_N, n, n, n, &one,
+                          matmul_bench_matrix(state, 1), type, n, matmul_bench_matrix(state, 0),
+                          type, n, &zero, (void*)(uintptr_t)state->matrices[2]->address, type, n,
+                          TFRT_CUBLAS_COMPUTE_32F, TFRT_BLAS_ALGORITHM_DEFAULT);
   }
   if (result != 0) {
     tfrt_device_bench_ok(
@@ -114,7 +114,7 @@ static void tfrt_matmul_bench_cublas(void* argument) {
 
 // --- cuBLAS through the runtime ----------------------------------------------------------------
 
-static void tfrt_matmul_bench_blas(void* argument) {
+static void matmul_bench_blas(void* argument) {
   tfrt_matmul_bench_t* state = argument;
   int32_t n = (int32_t)state->size;
   tfrt_blas_matrix_t matrices[3];
@@ -141,7 +141,7 @@ static void tfrt_matmul_bench_blas(void* argument) {
 
 // --- Ours ------------------------------------------------------------------------------------
 
-static void tfrt_matmul_bench_ours(void* argument) {
+static void matmul_bench_ours(void* argument) {
   tfrt_matmul_bench_t* state = argument;
   uint32_t blocks = (state->size + TILE - 1) / TILE;
   tfrt_device_launch_t launch = {.grid = {blocks, blocks, 1}, .block = {256, 1, 1}};
@@ -159,7 +159,7 @@ static void tfrt_matmul_bench_ours(void* argument) {
   tfrt_device_bench_finish(state->bench, 0);
 }
 
-static void tfrt_matmul_bench_prepare(tfrt_matmul_bench_t* state) {
+static void matmul_bench_prepare(tfrt_matmul_bench_t* state) {
   tfrt_device_stream_t* stream = state->bench->streams[0];
   size_t bytes = (size_t)state->size * state->size * state->type->element_size;
   char name[32];
@@ -180,14 +180,14 @@ static void tfrt_matmul_bench_prepare(tfrt_matmul_bench_t* state) {
 }
 
 // Prints the line of |work|, beside |theirs|, bare cuBLAS in TFLOP/s, or 0: there is none.
-static void tfrt_matmul_bench_line(tfrt_matmul_bench_t* state, const char* what,
-                                   void (*work)(void* state)) {
+static void matmul_bench_line(tfrt_matmul_bench_t* state, const char* what,
+                              void (*work)(void* state)) {
   double operations = 2.0 * state->size * state->size * state->size * state->calls / 1000;
   printf("| product of matrices, %s, %u, %s, %d per wait (beside cuBLAS) | ", state->type->name,
          state->size, what, state->calls);
   if (state->cublas) {
     tfrt_device_bench_pair_t pair =
-        tfrt_device_bench_measure_pair(tfrt_matmul_bench_cublas, work, state);
+        tfrt_device_bench_measure_pair(matmul_bench_cublas, work, state);
     printf("%.1f TFLOP/s | %.1f TFLOP/s | %.2f |\n", operations / pair.plain,
            operations / pair.layer, pair.plain / pair.layer);
   } else {
@@ -195,13 +195,13 @@ static void tfrt_matmul_bench_line(tfrt_matmul_bench_t* state, const char* what,
   }
 }
 
-static void tfrt_matmul_bench_run(tfrt_matmul_bench_t* state) {
-  tfrt_matmul_bench_prepare(state);
+static void matmul_bench_run(tfrt_matmul_bench_t* state) {
+  matmul_bench_prepare(state);
   int many = state->bench->library ? 2 : state->size > 4096 ? CALLS / 4 : CALLS;
   for (int calls = 1; calls <= many; calls += many - 1) {
     state->calls = calls;
-    tfrt_matmul_bench_line(state, "our kernel", tfrt_matmul_bench_ours);
-    if (state->cublas) tfrt_matmul_bench_line(state, "by cuBLAS", tfrt_matmul_bench_blas);
+    matmul_bench_line(state, "our kernel", matmul_bench_ours);
+    if (state->cublas) matmul_bench_line(state, "by cuBLAS", matmul_bench_blas);
   }
   for (int i = 0; i < 3; ++i) tfrt_device_buffer_release(state->matrices[i]);
   tfrt_device_function_release(state->function);
@@ -211,13 +211,13 @@ void tfrt_device_bench_run_matmul(tfrt_device_bench_t* bench) {
   static const uint32_t sizes[] = {4096, 8192};
   static const uint32_t sizes_for_show[] = {16, 32};
   tfrt_matmul_bench_t state = {.bench = bench};
-  tfrt_matmul_bench_open_cublas(&state);
+  matmul_bench_open_cublas(&state);
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(types); ++i) {
     if (bench->device->properties.architecture < types[i].architecture) continue;
     for (size_t k = 0; k < TFRT_ARRAY_SIZE(sizes); ++k) {
       state.type = &types[i];
       state.size = bench->library ? sizes_for_show[k] : sizes[k];
-      tfrt_matmul_bench_run(&state);
+      matmul_bench_run(&state);
     }
   }
   tfrt_device_blas_release(state.blas);

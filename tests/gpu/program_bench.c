@@ -31,7 +31,7 @@ typedef struct tfrt_program_bench_s {
 // --- The program ---------------------------------------------------------------------------
 
 // Appends |text| as the inside of a string of MLIR.
-static void tfrt_program_bench_append_escaped(tfrt_string_builder_t* out, const char* text) {
+static void program_bench_append_escaped(tfrt_string_builder_t* out, const char* text) {
   for (; *text; ++text) {
     unsigned char byte = (unsigned char)*text;
     if (byte < ' ' || byte == '"' || byte == '\\') {
@@ -43,8 +43,8 @@ static void tfrt_program_bench_append_escaped(tfrt_string_builder_t* out, const 
 }
 
 // Appends the function |name|, which gives |call| the function @launches and waits for its end.
-static void tfrt_program_bench_append_entry(tfrt_string_builder_t* out, const char* name,
-                                            const char* call, const char* types) {
+static void program_bench_append_entry(tfrt_string_builder_t* out, const char* name,
+                                       const char* call, const char* types) {
   tfrt_string_builder_append_format(
       out,
       "func.func @%s(%s, %%graph : " GRAPH_TYPE
@@ -56,7 +56,7 @@ static void tfrt_program_bench_append_entry(tfrt_string_builder_t* out, const ch
       name, VALUES, call, types);
 }
 
-static void tfrt_program_bench_append_launches(tfrt_string_builder_t* out, int launches) {
+static void program_bench_append_launches(tfrt_string_builder_t* out, int launches) {
   tfrt_string_builder_append_text(out, "func.func @launches(%ch0 : !tfrt.chain, " VALUES
                                        ") -> !tfrt.chain {\n"
                                        "  %zero = tfrt.constant.ui32 0\n"
@@ -73,7 +73,7 @@ static void tfrt_program_bench_append_launches(tfrt_string_builder_t* out, int l
   tfrt_string_builder_append_format(out, "  tfrt.return %%ch%d : !tfrt.chain\n}\n", launches);
 }
 
-static void tfrt_program_bench_append(tfrt_string_builder_t* out, int launches) {
+static void program_bench_append(tfrt_string_builder_t* out, int launches) {
   tfrt_string_builder_append_text(
       out, "func.func @prepare() -> (" TYPES ", " GRAPH_TYPE
            ") {\n"
@@ -87,25 +87,23 @@ static void tfrt_program_bench_append(tfrt_string_builder_t* out, int launches) 
            "  %buffer = tfrt_gpu.mem.allocate %allocator, %stream, %size, %ch\n"
            "  %graph = tfrt_gpu.graph.create {plain_calls = 0 : i32}\n"
            "  %module = tfrt_gpu.module.load %context {data = \"");
-  tfrt_program_bench_append_escaped(out, tfrt_conformance_image_text);
+  program_bench_append_escaped(out, tfrt_conformance_image_text);
   tfrt_string_builder_append_text(
       out,
       "\"}\n"
       "  %function = tfrt_gpu.module.get_function %module {name = \"test_increment\"}\n"
       "  tfrt.return %stream, %function, %buffer, %graph : " TYPES ", " GRAPH_TYPE "\n}\n");
-  tfrt_program_bench_append_launches(out, launches);
-  tfrt_program_bench_append_entry(out, "main", "tfrt.call",
-                                  "(!tfrt.chain, " TYPES ") -> !tfrt.chain");
-  tfrt_program_bench_append_entry(out, "captured", "tfrt_gpu.graph.call %graph,",
-                                  "!tfrt.chain, " TYPES);
+  program_bench_append_launches(out, launches);
+  program_bench_append_entry(out, "main", "tfrt.call", "(!tfrt.chain, " TYPES ") -> !tfrt.chain");
+  program_bench_append_entry(out, "captured", "tfrt_gpu.graph.call %graph,", "!tfrt.chain, " TYPES);
 }
 
 // --- Running it ----------------------------------------------------------------------------
 
-static void tfrt_program_bench_open(tfrt_program_bench_t* state, const tfrt_device_bench_t* bench) {
+static void program_bench_open(tfrt_program_bench_t* state, const tfrt_device_bench_t* bench) {
   tfrt_string_builder_t text;
   tfrt_string_builder_initialize(&text, tfrt_allocator_system());
-  tfrt_program_bench_append(&text, bench->launches);
+  program_bench_append(&text, bench->launches);
   tfrt_device_bench_ok(tfrt_string_builder_status(&text));
   tfrt_device_bench_ok(tfrt_bench_host_open(&state->host, 2, tfrt_string_builder_view(&text)));
   tfrt_string_builder_deinitialize(&text);
@@ -117,7 +115,7 @@ static void tfrt_program_bench_open(tfrt_program_bench_t* state, const tfrt_devi
   }
 }
 
-static void tfrt_program_bench_call(void* argument) {
+static void program_bench_call(void* argument) {
   tfrt_program_bench_t* state = argument;
   tfrt_async_value_t* end;
   tfrt_bench_host_call(&state->host, state->arguments, &end, 1);
@@ -125,18 +123,18 @@ static void tfrt_program_bench_call(void* argument) {
 }
 
 // Prints the line |what| of the function |name|.
-static void tfrt_program_bench_run(tfrt_program_bench_t* state, const tfrt_device_bench_t* bench,
-                                   const char* name, const char* what, double plain_launch) {
+static void program_bench_run(tfrt_program_bench_t* state, const tfrt_device_bench_t* bench,
+                              const char* name, const char* what, double plain_launch) {
   state->host.main = tfrt_program_find_function(state->host.program, name);
-  double time = tfrt_device_bench_measure(tfrt_program_bench_call, state) / bench->launches;
+  double time = tfrt_device_bench_measure(program_bench_call, state) / bench->launches;
   printf("| %s | %.0f ns | %.0f ns | %.2f |\n", what, plain_launch, time, time / plain_launch);
 }
 
 void tfrt_device_bench_run_program(tfrt_device_bench_t* bench, double plain_launch) {
   tfrt_program_bench_t state = {0};
-  tfrt_program_bench_open(&state, bench);
-  tfrt_program_bench_run(&state, bench, "main", "the same from a BEF function", plain_launch);
-  tfrt_program_bench_run(&state, bench, "captured", "that function as a graph", plain_launch);
+  program_bench_open(&state, bench);
+  program_bench_run(&state, bench, "main", "the same from a BEF function", plain_launch);
+  program_bench_run(&state, bench, "captured", "that function as a graph", plain_launch);
   for (int i = 0; i < ARGUMENT_COUNT; ++i) tfrt_async_value_release(state.arguments[i]);
   tfrt_host_devices_drain(state.host.host);
   tfrt_bench_host_close(&state.host);

@@ -4,6 +4,8 @@
 # run.sh from packing on: where there is no GPU, and with the fake driver, cuBLAS, cuDNN and NCCL under
 # the names of the real ones. A program that breaks one of their rules fails. The figures mean nothing.
 set -euo pipefail
+# Other tests run beside this one, which has the limits of programs that run alone.
+export CK_TIMEOUT_MULTIPLIER=4
 packed=$TEST_TMPDIR/packed
 BUILT=$PWD tests/gpu/run.sh --pack "$packed"
 

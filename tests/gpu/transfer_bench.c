@@ -25,7 +25,7 @@ typedef struct tfrt_transfer_bench_s {
 
 // Host 0 makes a tensor; host 1 uses it again and again, each time with a copy of its own, and
 // adds its last number.
-static void tfrt_transfer_bench_append_main(tfrt_string_builder_t* out) {
+static void transfer_bench_append_main(tfrt_string_builder_t* out) {
   tfrt_string_builder_append_format(
       out,
       "func.func @main() -> i32 {\n"
@@ -54,7 +54,7 @@ static void tfrt_transfer_bench_append_main(tfrt_string_builder_t* out) {
   "  %%context = tfrt_gpu.context.primary %%device\n" \
   "  %%stream = tfrt_gpu.stream.create %%context\n"
 
-static void tfrt_transfer_bench_append_make(tfrt_string_builder_t* out, size_t size) {
+static void transfer_bench_append_make(tfrt_string_builder_t* out, size_t size) {
   tfrt_string_builder_append_format(
       out,
       "func.func @make(%%ch0: !tfrt.chain) -> (!tfrt_gpu.tensor, !tfrt.chain) {\n" ON_CURRENT_DEVICE
@@ -70,7 +70,7 @@ static void tfrt_transfer_bench_append_make(tfrt_string_builder_t* out, size_t s
       size, NUMBER, size / 4);
 }
 
-static void tfrt_transfer_bench_append_use(tfrt_string_builder_t* out, size_t size) {
+static void transfer_bench_append_use(tfrt_string_builder_t* out, size_t size) {
   tfrt_string_builder_append_format(
       out,
       "func.func @use(%%v: i32, %%t: !tfrt_gpu.tensor, %%ch0: !tfrt.chain) -> i32 "
@@ -92,7 +92,7 @@ static void tfrt_transfer_bench_append_use(tfrt_string_builder_t* out, size_t si
 }
 
 // The folder with tfrt_worker: the one named by TFRT_BENCH_TOOLS, or this program's own.
-static const char* tfrt_transfer_bench_tools(void) {
+static const char* transfer_bench_tools(void) {
   static char self[PATH_MAX];
   const char* tools = getenv("TFRT_BENCH_TOOLS");
   if (tools) return tools;
@@ -102,19 +102,19 @@ static const char* tfrt_transfer_bench_tools(void) {
   return dirname(self);
 }
 
-static void tfrt_transfer_bench_open(tfrt_transfer_bench_t* state, size_t size) {
+static void transfer_bench_open(tfrt_transfer_bench_t* state, size_t size) {
   tfrt_string_builder_t text;
   tfrt_string_builder_initialize(&text, tfrt_allocator_system());
-  tfrt_transfer_bench_append_main(&text);
-  tfrt_transfer_bench_append_make(&text, size);
-  tfrt_transfer_bench_append_use(&text, size);
+  transfer_bench_append_main(&text);
+  transfer_bench_append_make(&text, size);
+  transfer_bench_append_use(&text, size);
   tfrt_device_bench_ok(tfrt_string_builder_status(&text));
-  tfrt_device_bench_ok(tfrt_bench_cluster_open(&state->cluster, tfrt_transfer_bench_tools(), 2,
-                                               false, tfrt_string_builder_view(&text)));
+  tfrt_device_bench_ok(tfrt_bench_cluster_open(&state->cluster, transfer_bench_tools(), 2, false,
+                                               tfrt_string_builder_view(&text)));
   tfrt_string_builder_deinitialize(&text);
 }
 
-static void tfrt_transfer_bench_call(void* argument) {
+static void transfer_bench_call(void* argument) {
   tfrt_transfer_bench_t* state = argument;
   tfrt_async_value_t* result;
   tfrt_device_bench_ok(tfrt_bench_cluster_call(&state->cluster, NULL, 0, &result));
@@ -125,11 +125,11 @@ static void tfrt_transfer_bench_call(void* argument) {
 }
 
 // The bytes per nanosecond of a tensor of |size| bytes from worker to worker, which get |flag|.
-static double tfrt_transfer_bench_run(size_t size, const char* flag) {
+static double transfer_bench_run(size_t size, const char* flag) {
   tfrt_transfer_bench_t state;
   tfrt_bench_worker_set_flag(flag);
-  tfrt_transfer_bench_open(&state, size);
-  double time = tfrt_device_bench_measure(tfrt_transfer_bench_call, &state) / USES;
+  transfer_bench_open(&state, size);
+  double time = tfrt_device_bench_measure(transfer_bench_call, &state) / USES;
   tfrt_bench_cluster_close(&state.cluster);
   tfrt_bench_worker_set_flag(NULL);
   return (double)size / time;
@@ -143,7 +143,7 @@ typedef struct tfrt_transfer_bench_copy_s {
   size_t size;
 } tfrt_transfer_bench_copy_t;
 
-static void tfrt_transfer_bench_copy(void* argument) {
+static void transfer_bench_copy(void* argument) {
   const tfrt_transfer_bench_copy_t* copy = argument;
   tfrt_device_bench_plain_ok(copy->bench,
                              copy->bench->api.MemcpyAsync(copy->target, copy->source, copy->size,
@@ -152,17 +152,17 @@ static void tfrt_transfer_bench_copy(void* argument) {
   tfrt_device_bench_finish_plain(copy->bench, 0);
 }
 
-static double tfrt_transfer_bench_run_plain_copy(tfrt_device_bench_t* bench, size_t size) {
+static double transfer_bench_run_plain_copy(tfrt_device_bench_t* bench, size_t size) {
   tfrt_transfer_bench_copy_t copy = {.bench = bench, .size = size};
   tfrt_device_bench_plain_ok(bench, bench->api.MemAlloc(&copy.target, size), "cuMemAlloc");
   tfrt_device_bench_plain_ok(bench, bench->api.MemAlloc(&copy.source, size), "cuMemAlloc");
-  double time = tfrt_device_bench_measure(tfrt_transfer_bench_copy, &copy);
+  double time = tfrt_device_bench_measure(transfer_bench_copy, &copy);
   tfrt_device_bench_plain_ok(bench, bench->api.MemFree(copy.target), "cuMemFree");
   tfrt_device_bench_plain_ok(bench, bench->api.MemFree(copy.source), "cuMemFree");
   return (double)size / time;
 }
 
-static void tfrt_transfer_bench_print(const char* way, double plain, double layer) {
+static void transfer_bench_print(const char* way, double plain, double layer) {
   printf("| the device to that of another process, 256 MiB, %s | %.2f GB/s | %.2f GB/s | %.2f |\n",
          way, plain, layer, layer / plain);
 }
@@ -172,8 +172,7 @@ void tfrt_device_bench_run_transfers(tfrt_device_bench_t* bench) {
   tfrt_staged_pipe_open(&pipe, bench);
   double plain = (double)pipe.size / tfrt_device_bench_measure(tfrt_staged_pipe_run, &pipe);
   tfrt_staged_pipe_close(&pipe);
-  double copied = tfrt_transfer_bench_run_plain_copy(bench, pipe.size);
-  tfrt_transfer_bench_print("lent", copied, tfrt_transfer_bench_run(pipe.size, NULL));
-  tfrt_transfer_bench_print("sent", plain,
-                            tfrt_transfer_bench_run(pipe.size, "--lend-memory=false"));
+  double copied = transfer_bench_run_plain_copy(bench, pipe.size);
+  transfer_bench_print("lent", copied, transfer_bench_run(pipe.size, NULL));
+  transfer_bench_print("sent", plain, transfer_bench_run(pipe.size, "--lend-memory=false"));
 }

@@ -17,6 +17,7 @@ The rules:
   file-length      no file has more than 1,000 lines
   function-length  no function body has more than 100 lines (about 60 is meant)
   goto             there is no goto
+  static-name      a static function of a .c file has no tfrt_ in front: that is for what headers declare
   allocator        memory comes from an allocator, not from malloc and its family
   locale           no number is read or written by a function that asks the locale
   tuning-constant  times and sizes of distributed/ that could be others are in its tuning.h
@@ -252,6 +253,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 TUNING = re.compile(r"#define \w+_(NS|US|MS|S|BYTES)\s+\(*(\w+\)|U?INT64_C\()?\s*\d")
 TUNING_FILES = ["distributed/tuning/tuning.h", "distributed/wire/limits.h"]
 GOTO = re.compile(r"\bgoto\b")
+STATIC_NAME = re.compile(r"^static [^=;(]*\b(tfrt_\w+)\(")
 FENCE = re.compile(r"\batomic_(thread|signal)_fence\b")
 VALUE_COUNT = re.compile(r"\batomic_(load|exchange|compare_exchange)\w*\s*\("
                          r"[^,;]*(->|\.)count\b")
@@ -378,6 +380,10 @@ def check_code_words(path, code_lines):
                             "times and sizes that could be others are in distributed/tuning/tuning.h")
         if GOTO.search(line):
             yield Violation(path, number, "goto", "return early or chain ok-checks instead")
+        match = STATIC_NAME.match(line)
+        if match and path.endswith(".c"):
+            yield Violation(path, number, "static-name",
+                            f"{match.group(1)} is for this file alone: leave the tfrt_ out")
         if FENCE.search(line):
             yield Violation(path, number, "fence", "put the memory order on the operations")
         if VALUE_COUNT.search(line) and not path.startswith(VALUE_COUNT_HOMES):

@@ -123,6 +123,7 @@ BAD = [
     ("function-length", "tools/a.c", SPDX + "int f(int x) {\n" + "  x += 1;\n" * 101 + "}\n"),
     ("function-length", "tools/a.c",
      SPDX + "int f(int x,\n      int y) {\n" + "  x += 1;\n" * 101 + "}\n"),
+    ("static-name", "tools/a.c", SPDX + "static const int* tfrt_f(int x) {\n  return 0;\n}\n"),
     ("goto", "tools/a.c", SPDX + "void f(void) { goto end; end:; }\n"),
     ("allocator", "tools/a.c", SPDX + "void* f(void) { return malloc(1); }\n"),
     ("allocator", "tools/a.c", SPDX + "void f(void* p) { free(p); }\n"),

@@ -5,7 +5,7 @@
 #include "tests/random_programs/generator_impl.h"
 
 // A chain that is there when all values of |function| are.
-static uint16_t tfrt_cancel_generator_join(tfrt_model_generator_t* self, uint32_t function) {
+static uint16_t cancel_generator_join(tfrt_model_generator_t* self, uint32_t function) {
   enum { AT_ONCE = 12 };
   tfrt_function_builder_t* builder = &self->builder;
   const uint16_t end = tfrt_function_builder_add_one(builder, function, TFRT_MODEL_NEW_CHAIN, NULL,
@@ -23,8 +23,8 @@ static uint16_t tfrt_cancel_generator_join(tfrt_model_generator_t* self, uint32_
 
 // Appends the cancel to |function|, behind |chain|; returns its first value, a number. The second
 // one is a chain.
-static uint16_t tfrt_cancel_generator_cancel(tfrt_model_generator_t* self, uint32_t function,
-                                             uint16_t chain) {
+static uint16_t cancel_generator_cancel(tfrt_model_generator_t* self, uint32_t function,
+                                        uint16_t chain) {
   tfrt_model_types_t results = {.count = 2, .types = {TFRT_MODEL_I32, TFRT_MODEL_CHAIN}};
   return (uint16_t)tfrt_function_builder_add(&self->builder, function, TFRT_MODEL_CANCEL, &chain, 1,
                                              &results)
@@ -43,8 +43,8 @@ typedef struct tfrt_cancel_body_s {
   uint32_t lead;
 } tfrt_cancel_body_t;
 
-static uint16_t tfrt_cancel_generator_make(tfrt_model_generator_t* self,
-                                           const tfrt_cancel_body_t* wanted) {
+static uint16_t cancel_generator_make(tfrt_model_generator_t* self,
+                                      const tfrt_cancel_body_t* wanted) {
   static const tfrt_model_kind_t kinds[] = {TFRT_MODEL_ADD, TFRT_MODEL_ASYNC_ADD};
   tfrt_function_builder_t* builder = &self->builder;
   tfrt_model_types_t arguments = {.count = wanted->lead + 2,
@@ -56,7 +56,7 @@ static uint16_t tfrt_cancel_generator_make(tfrt_model_generator_t* self,
   uint16_t chain = (uint16_t)wanted->lead;
   uint16_t number = (uint16_t)(chain + 1);
   if (wanted->cancels) {
-    uint16_t given = tfrt_cancel_generator_cancel(self, function, chain);
+    uint16_t given = cancel_generator_cancel(self, function, chain);
     uint16_t operands[] = {number, given};
     chain = (uint16_t)(given + 1);
     number = tfrt_function_builder_add_one(builder, function,
@@ -76,8 +76,8 @@ static uint16_t tfrt_cancel_generator_make(tfrt_model_generator_t* self,
 }
 
 // The first operands of |op|, which stand before chain and number; returns how many.
-static uint32_t tfrt_cancel_generator_lead(tfrt_model_generator_t* self, uint32_t function,
-                                           tfrt_model_kind_t kind, uint16_t* operands) {
+static uint32_t cancel_generator_lead(tfrt_model_generator_t* self, uint32_t function,
+                                      tfrt_model_kind_t kind, uint16_t* operands) {
   tfrt_function_builder_t* builder = &self->builder;
   switch (kind) {
     case TFRT_MODEL_IF:
@@ -109,13 +109,13 @@ static uint32_t tfrt_cancel_generator_lead(tfrt_model_generator_t* self, uint32_
 
 // Appends an op of |kind| to |function|, in which the cancel stands, behind |chain|; returns the
 // first value that waits for it.
-static uint32_t tfrt_cancel_generator_wrap(tfrt_model_generator_t* self, uint32_t function,
-                                           tfrt_model_kind_t kind, uint16_t chain) {
+static uint32_t cancel_generator_wrap(tfrt_model_generator_t* self, uint32_t function,
+                                      tfrt_model_kind_t kind, uint16_t chain) {
   tfrt_function_builder_t* builder = &self->builder;
   bool is_parallel = kind == TFRT_MODEL_PARALLEL_CALL;
   uint16_t number = tfrt_function_builder_pick(builder, function, TFRT_MODEL_I32);
   uint16_t operands[TFRT_MODEL_MAX_OPERANDS];
-  uint32_t count = tfrt_cancel_generator_lead(self, function, kind, operands);
+  uint32_t count = cancel_generator_lead(self, function, kind, operands);
   operands[count++] = chain;
   operands[count++] = number;
   tfrt_cancel_body_t wanted = {.is_region = kind == TFRT_MODEL_IF || kind == TFRT_MODEL_REPEAT ||
@@ -124,11 +124,11 @@ static uint32_t tfrt_cancel_generator_wrap(tfrt_model_generator_t* self, uint32_
                                .has_condition = kind == TFRT_MODEL_WHILE,
                                .gives_chain = is_parallel,
                                .lead = is_parallel ? 2 : 0};
-  uint16_t callees[2] = {tfrt_cancel_generator_make(self, &wanted)};
+  uint16_t callees[2] = {cancel_generator_make(self, &wanted)};
   uint16_t callee_count = 1;
   if (kind == TFRT_MODEL_IF || kind == TFRT_MODEL_COND || kind == TFRT_MODEL_CASE) {
     wanted.cancels = tfrt_function_builder_chance(builder, 30);
-    callees[callee_count++] = tfrt_cancel_generator_make(self, &wanted);
+    callees[callee_count++] = cancel_generator_make(self, &wanted);
   }
   tfrt_model_types_t both = {.count = is_parallel ? 1 : 2,
                              .types = {TFRT_MODEL_CHAIN, TFRT_MODEL_I32}};
@@ -145,8 +145,8 @@ static uint32_t tfrt_cancel_generator_wrap(tfrt_model_generator_t* self, uint32_
 }
 
 // Ops behind the cancel that made the value |first|: each waits for something from there on.
-static void tfrt_cancel_generator_go_on(tfrt_model_generator_t* self, uint32_t function,
-                                        uint32_t first) {
+static void cancel_generator_go_on(tfrt_model_generator_t* self, uint32_t function,
+                                   uint32_t first) {
   static const tfrt_model_kind_t kinds[] = {TFRT_MODEL_ADD, TFRT_MODEL_ASYNC_ADD, TFRT_MODEL_MUL};
   tfrt_function_builder_t* builder = &self->builder;
   const tfrt_model_function_t* body = &builder->model->functions[function];
@@ -176,10 +176,10 @@ uint32_t tfrt_model_generator_add_cancel(tfrt_model_generator_t* self, uint32_t 
       TFRT_MODEL_CASE,   TFRT_MODEL_REPEAT,       TFRT_MODEL_WHILE, TFRT_MODEL_DO_ASYNC,
       TFRT_MODEL_ONCE,   TFRT_MODEL_PARALLEL_CALL};
   uint32_t choice = tfrt_function_builder_below(&self->builder, TFRT_ARRAY_SIZE(kinds));
-  uint16_t chain = tfrt_cancel_generator_join(self, function);
+  uint16_t chain = cancel_generator_join(self, function);
   uint32_t first = kinds[choice] == TFRT_MODEL_CANCEL
-                       ? tfrt_cancel_generator_cancel(self, function, chain)
-                       : tfrt_cancel_generator_wrap(self, function, kinds[choice], chain);
-  if (!self->builder.failed) tfrt_cancel_generator_go_on(self, function, first);
+                       ? cancel_generator_cancel(self, function, chain)
+                       : cancel_generator_wrap(self, function, kinds[choice], chain);
+  if (!self->builder.failed) cancel_generator_go_on(self, function, first);
   return first;
 }

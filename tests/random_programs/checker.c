@@ -69,23 +69,23 @@ typedef struct tfrt_checker_run_s {
 } tfrt_checker_run_t;
 
 // Ends the process if |status| (consumed) is an error: then this test can't say anything.
-static void tfrt_checker_must(tfrt_status_t status, const char* what) {
+static void checker_must(tfrt_status_t status, const char* what) {
   if (tfrt_status_is_ok(status)) return;
   printf("%s: %s\n", what, tfrt_status_message(status));
   fflush(stdout);
   abort();
 }
 
-static tfrt_work_queue_t* tfrt_checker_make_queue(int threads) {
+static tfrt_work_queue_t* checker_make_queue(int threads) {
   tfrt_allocator_t system = tfrt_allocator_system();
   tfrt_work_queue_t* queue = NULL;
   if (threads == TFRT_CHECKER_SHUFFLING) {
     queue = tfrt_shuffling_work_queue_create(system);
   } else if (threads == TFRT_CHECKER_INLINE) {
-    tfrt_checker_must(tfrt_inline_work_queue_create(system, &queue), "queue");
+    checker_must(tfrt_inline_work_queue_create(system, &queue), "queue");
   } else {
     tfrt_thread_pool_options_t options = {.thread_count = threads, .blocking_thread_count = 1};
-    tfrt_checker_must(tfrt_thread_pool_work_queue_create(&options, system, &queue), "queue");
+    checker_must(tfrt_thread_pool_work_queue_create(&options, system, &queue), "queue");
   }
   if (!queue) abort();
   return queue;
@@ -99,13 +99,13 @@ tfrt_model_checker_t* tfrt_model_checker_allocate(void) {
   checker->model = model;
   tfrt_counting_allocator_initialize(&checker->counts, system, TFRT_COUNTING_ALLOCATOR_UNLIMITED);
   for (int i = 0; i < TFRT_CHECKER_QUEUES; ++i) {
-    tfrt_work_queue_t* queue = tfrt_checker_make_queue(tfrt_checker_threads[i]);
-    tfrt_checker_must(
-        tfrt_host_context_allocate(system, tfrt_clock_system(), queue, &checker->hosts[i]), "host");
+    tfrt_work_queue_t* queue = checker_make_queue(tfrt_checker_threads[i]);
+    checker_must(tfrt_host_context_allocate(system, tfrt_clock_system(), queue, &checker->hosts[i]),
+                 "host");
     tfrt_kernel_registry_t* registry = checker->hosts[i]->registry;
-    tfrt_checker_must(tfrt_basic_kernels_register(registry), "kernels");
-    tfrt_checker_must(tfrt_control_flow_kernels_register(registry), "kernels");
-    tfrt_checker_must(tfrt_test_kernels_register(registry), "kernels");
+    checker_must(tfrt_basic_kernels_register(registry), "kernels");
+    checker_must(tfrt_control_flow_kernels_register(registry), "kernels");
+    checker_must(tfrt_test_kernels_register(registry), "kernels");
   }
   return checker;
 }
@@ -120,7 +120,7 @@ uint64_t tfrt_model_checker_steps(const tfrt_model_checker_t* checker) { return 
 
 // --- Arguments -----------------------------------------------------------------
 
-static tfrt_status_t tfrt_checker_argument_error(uint32_t index) {
+static tfrt_status_t checker_argument_error(uint32_t index) {
   tfrt_status_t plain = tfrt_status_create(TFRT_STATUS_INTERNAL, "the argument is an error");
   tfrt_status_origin_t origin = {
       .rank = TFRT_STATUS_NO_RANK, .file = "arguments", .line = tfrt_model_argument_line(index)};
@@ -129,12 +129,12 @@ static tfrt_status_t tfrt_checker_argument_error(uint32_t index) {
   return located;
 }
 
-static tfrt_async_value_t* tfrt_checker_make_argument(const tfrt_model_t* model, uint32_t index) {
+static tfrt_async_value_t* checker_make_argument(const tfrt_model_t* model, uint32_t index) {
   switch (model->arguments[index]) {
     case TFRT_MODEL_ARGUMENT_READY:
       return tfrt_async_value_create_i32(model->numbers[index]);
     case TFRT_MODEL_ARGUMENT_ERROR:
-      return tfrt_async_value_create_error_take(tfrt_checker_argument_error(index));
+      return tfrt_async_value_create_error_take(checker_argument_error(index));
     case TFRT_MODEL_ARGUMENT_LATE_INDIRECT:
     case TFRT_MODEL_ARGUMENT_LATE_INDIRECT_ERROR:
       return &tfrt_indirect_value_create()->base;
@@ -144,15 +144,15 @@ static tfrt_async_value_t* tfrt_checker_make_argument(const tfrt_model_t* model,
 }
 
 // Resolves an argument that was late, if it was.
-static void tfrt_checker_resolve_argument(const tfrt_model_t* model, uint32_t index,
-                                          tfrt_async_value_t* argument) {
+static void checker_resolve_argument(const tfrt_model_t* model, uint32_t index,
+                                     tfrt_async_value_t* argument) {
   switch (model->arguments[index]) {
     case TFRT_MODEL_ARGUMENT_LATE:
       *(int32_t*)tfrt_async_value_payload(argument) = model->numbers[index];
       tfrt_async_value_set_available(argument);
       break;
     case TFRT_MODEL_ARGUMENT_LATE_ERROR: {
-      tfrt_status_t status = tfrt_checker_argument_error(index);
+      tfrt_status_t status = checker_argument_error(index);
       tfrt_async_value_set_error(argument, status);
       tfrt_status_release(status);
       break;
@@ -164,70 +164,69 @@ static void tfrt_checker_resolve_argument(const tfrt_model_t* model, uint32_t in
     case TFRT_MODEL_ARGUMENT_LATE_INDIRECT_ERROR:
       tfrt_indirect_value_forward_take(
           (tfrt_indirect_value_t*)argument,
-          tfrt_async_value_create_error_take(tfrt_checker_argument_error(index)));
+          tfrt_async_value_create_error_take(checker_argument_error(index)));
       break;
     default:
       break;
   }
 }
 
-static void tfrt_checker_on_resolve(tfrt_task_t* task) {
+static void checker_on_resolve(tfrt_task_t* task) {
   tfrt_checker_argument_t* argument = TFRT_CONTAINER_OF(task, tfrt_checker_argument_t, resolve);
-  tfrt_checker_resolve_argument(argument->model, argument->index, argument->value);
+  checker_resolve_argument(argument->model, argument->index, argument->value);
   tfrt_async_value_release(argument->value);
 }
 
 // --- A run -----------------------------------------------------------------------
 
-static void tfrt_checker_on_scope_done(tfrt_task_t* task) {
+static void checker_on_scope_done(tfrt_task_t* task) {
   tfrt_checker_run_t* run = TFRT_CONTAINER_OF(task, tfrt_checker_run_t, scope_done);
   // Relaxed: read once the queue is quiescent.
   atomic_fetch_add_explicit(&run->scope_ends, 1, memory_order_relaxed);
 }
 
 // The output of kernels is no result.
-static tfrt_async_value_t* tfrt_checker_print(tfrt_output_t* output, tfrt_string_view_t text,
-                                              tfrt_call_scope_t* scope) {
+static tfrt_async_value_t* checker_print(tfrt_output_t* output, tfrt_string_view_t text,
+                                         tfrt_call_scope_t* scope) {
   (void)output;
   (void)text;
   (void)scope;
   return tfrt_async_value_ready_chain();
 }
 
-static void tfrt_checker_load(tfrt_checker_run_t* run, bool has_trace) {
-  static const tfrt_output_vtable_t silent_vtable = {.print = tfrt_checker_print};
+static void checker_load(tfrt_checker_run_t* run, bool has_trace) {
+  static const tfrt_output_vtable_t silent_vtable = {.print = checker_print};
   static tfrt_output_t silent = {.vtable = &silent_vtable};
   tfrt_allocator_t allocator = tfrt_counting_allocator_interface(&run->checker->counts);
   void* bytes = NULL;
   size_t size = 0;
-  tfrt_checker_must(tfrt_model_write_image(run->checker->model, allocator, &bytes, &size), "image");
+  checker_must(tfrt_model_write_image(run->checker->model, allocator, &bytes, &size), "image");
   tfrt_bef_file_t* file = NULL;
-  tfrt_checker_must(tfrt_bef_file_create_take(bytes, size, allocator, &file), "file");
-  tfrt_checker_must(tfrt_program_create(file, run->host->registry, allocator, &run->program),
-                    "program");
+  checker_must(tfrt_bef_file_create_take(bytes, size, allocator, &file), "file");
+  checker_must(tfrt_program_create(file, run->host->registry, allocator, &run->program), "program");
   tfrt_bef_file_release(file);
   tfrt_request_options_t options = tfrt_request_options_default();
   options.output = &silent;
   if (has_trace) {
-    tfrt_checker_must(tfrt_trace_create(TFRT_CHECKER_SPANS, allocator, &run->trace), "trace");
+    checker_must(tfrt_trace_create(TFRT_CHECKER_SPANS, allocator, &run->trace), "trace");
     options.trace = run->trace;
   }
-  tfrt_checker_must(tfrt_request_context_create(&options, allocator, &run->request), "request");
+  checker_must(tfrt_request_context_create(&options, allocator, &run->request), "request");
 }
 
-static void tfrt_checker_start(tfrt_checker_run_t* run, tfrt_checker_way_t way) {
+static void checker_start(tfrt_checker_run_t* run, tfrt_checker_way_t way) {
   const tfrt_model_t* model = run->checker->model;
   const tfrt_function_t* function = tfrt_program_function(run->program, model->main);
   tfrt_execution_context_t context = tfrt_host_context_execution(run->host, run->request);
-  tfrt_task_initialize(&run->scope_done, tfrt_checker_on_scope_done);
+  tfrt_task_initialize(&run->scope_done, checker_on_scope_done);
   tfrt_call_scope_initialize(&run->scope, &run->scope_done);
   if (way.has_scope) context.scope = &run->scope;
   tfrt_async_value_t* arguments[TFRT_MODEL_MAX_RESULTS];
   for (uint32_t i = 0; i < run->main->argument_count; ++i) {
     tfrt_checker_argument_t* argument = &run->arguments[i];
     *argument = (tfrt_checker_argument_t){
-        .model = model, .index = i, .value = tfrt_checker_make_argument(model, i)};
-    tfrt_task_initialize(&argument->resolve, tfrt_checker_on_resolve);
+        .model = model, .index = i, .value = checker_make_argument(model, i)};
+    tfrt_task_initialize(&argument->resolve, checker_on_resolve);
     arguments[i] = argument->value;
   }
   if (way.entry == TFRT_CHECKER_LEND) {
@@ -243,27 +242,27 @@ static void tfrt_checker_start(tfrt_checker_run_t* run, tfrt_checker_way_t way) 
   tfrt_call_scope_leave(&run->scope);
 }
 
-static void tfrt_checker_cancel(tfrt_checker_run_t* run) {
+static void checker_cancel(tfrt_checker_run_t* run) {
   tfrt_status_t reason = tfrt_status_create(TFRT_STATUS_CANCELLED, "Cancelled");
   tfrt_request_context_cancel(run->request, reason);
   tfrt_status_release(reason);
 }
 
-static void tfrt_checker_on_cancel(tfrt_task_t* task) {
+static void checker_on_cancel(tfrt_task_t* task) {
   tfrt_checker_run_t* run = TFRT_CONTAINER_OF(task, tfrt_checker_run_t, cancel);
-  tfrt_checker_cancel(run);
+  checker_cancel(run);
   tfrt_request_context_release(run->request);
 }
 
 // Runs the program to its end.
-static void tfrt_checker_execute(tfrt_checker_run_t* run, tfrt_checker_way_t way) {
+static void checker_execute(tfrt_checker_run_t* run, tfrt_checker_way_t way) {
   tfrt_work_queue_t* queue = run->host->work_queue;
   if (way.is_cancelled && way.resolves_in_queue) {
     tfrt_request_context_retain(run->request);
-    tfrt_task_initialize(&run->cancel, tfrt_checker_on_cancel);
+    tfrt_task_initialize(&run->cancel, checker_on_cancel);
     tfrt_work_queue_add_task(queue, &run->cancel);
   }
-  tfrt_checker_start(run, way);
+  checker_start(run, way);
   for (uint32_t i = run->main->argument_count; i-- > 0;) {
     tfrt_task_t* resolve = &run->arguments[i].resolve;
     if (way.resolves_in_queue) {
@@ -272,7 +271,7 @@ static void tfrt_checker_execute(tfrt_checker_run_t* run, tfrt_checker_way_t way
       resolve->run(resolve);
     }
   }
-  if (way.is_cancelled && !way.resolves_in_queue) tfrt_checker_cancel(run);
+  if (way.is_cancelled && !way.resolves_in_queue) checker_cancel(run);
   // The request may go first: what still runs keeps it.
   tfrt_work_queue_await(queue, run->results, run->main->result_count);
   tfrt_request_context_release(run->request);
@@ -283,9 +282,9 @@ static void tfrt_checker_execute(tfrt_checker_run_t* run, tfrt_checker_way_t way
 
 // Describes |value|, and returns whether it is |expected|, or, if that |may_be_cancelled|,
 // Cancelled.
-static bool tfrt_checker_compare(tfrt_async_value_t* value, tfrt_model_type_t type,
-                                 const tfrt_model_value_t* expected, bool may_be_cancelled,
-                                 char* text, size_t size) {
+static bool checker_compare(tfrt_async_value_t* value, tfrt_model_type_t type,
+                            const tfrt_model_value_t* expected, bool may_be_cancelled, char* text,
+                            size_t size) {
   if (!tfrt_async_value_is_available(value)) {
     snprintf(text, size, "unresolved");
     return false;
@@ -309,14 +308,14 @@ static bool tfrt_checker_compare(tfrt_async_value_t* value, tfrt_model_type_t ty
 }
 
 // Compares the results of |run|, prints those that differ, and drops them.
-static bool tfrt_checker_compare_all(tfrt_checker_run_t* run, bool may_be_cancelled,
-                                     const tfrt_model_value_t* expected) {
+static bool checker_compare_all(tfrt_checker_run_t* run, bool may_be_cancelled,
+                                const tfrt_model_value_t* expected) {
   bool same = true;
   for (uint32_t i = 0; i < run->main->result_count; ++i) {
     char text[512];
     tfrt_model_type_t type = (tfrt_model_type_t)run->main->types[run->main->results[i]];
-    if (!tfrt_checker_compare(run->results[i], type, &expected[i], may_be_cancelled, text,
-                              sizeof(text))) {
+    if (!checker_compare(run->results[i], type, &expected[i], may_be_cancelled, text,
+                         sizeof(text))) {
       char message[128];
       tfrt_model_value_message(&expected[i], message, sizeof(message));
       printf("result %u: expected %d (%s, line %u), got %s\n", i, expected[i].number, message,
@@ -328,15 +327,15 @@ static bool tfrt_checker_compare_all(tfrt_checker_run_t* run, bool may_be_cancel
   return same;
 }
 
-static bool tfrt_checker_run(tfrt_model_checker_t* checker, int queue, tfrt_checker_way_t way,
-                             const tfrt_model_value_t* expected) {
+static bool checker_run(tfrt_model_checker_t* checker, int queue, tfrt_checker_way_t way,
+                        const tfrt_model_value_t* expected) {
   tfrt_checker_run_t run = {.checker = checker,
                             .main = &checker->model->functions[checker->model->main],
                             .host = checker->hosts[queue]};
   int64_t live = tfrt_async_value_live_count();
-  tfrt_checker_load(&run, way.has_trace);
-  tfrt_checker_execute(&run, way);
-  bool same = tfrt_checker_compare_all(&run, way.is_cancelled, expected);
+  checker_load(&run, way.has_trace);
+  checker_execute(&run, way);
+  bool same = checker_compare_all(&run, way.is_cancelled, expected);
   uint32_t ends = atomic_load_explicit(&run.scope_ends, memory_order_relaxed);
   if (ends != 1) printf("the call ended %u times\n", ends);
   int64_t leaked = tfrt_async_value_live_count() - live;
@@ -348,13 +347,13 @@ static bool tfrt_checker_run(tfrt_model_checker_t* checker, int queue, tfrt_chec
 
 // --- A program ---------------------------------------------------------------------
 
-static void tfrt_checker_print_values(const char* title, const uint16_t* values, uint32_t count) {
+static void checker_print_values(const char* title, const uint16_t* values, uint32_t count) {
   printf("%s", title);
   for (uint32_t i = 0; i < count; ++i) printf(" v%u", values[i]);
 }
 
 // One line per op, as plain as the model.
-static void tfrt_checker_print_function(const tfrt_model_t* model, uint32_t index) {
+static void checker_print_function(const tfrt_model_t* model, uint32_t index) {
   const tfrt_model_function_t* body = &model->functions[index];
   const char* native = tfrt_model_form_native_name(body->form);
   printf("%s%s %u%s, arguments v0 to v%d\n",
@@ -368,25 +367,25 @@ static void tfrt_checker_print_function(const tfrt_model_t* model, uint32_t inde
     printf("  line %u: ", op->line);
     for (uint32_t k = 0; k < op->result_count; ++k) printf("v%u ", op->first_result + k);
     printf("= %s", tfrt_model_kind_name(op->kind));
-    tfrt_checker_print_values("", op->operands, op->operand_count);
+    checker_print_values("", op->operands, op->operand_count);
     for (uint32_t k = 0; k < op->callee_count; ++k) printf(" @%u", op->callees[k]);
     printf(" {%d} stream %u%s\n", op->number, op->stream, op->nonstrict ? ", non-strict" : "");
   }
-  tfrt_checker_print_values("  return", body->results, body->result_count);
+  checker_print_values("  return", body->results, body->result_count);
   printf("\n");
 }
 
-static void tfrt_checker_print_program(const tfrt_model_t* model) {
+static void checker_print_program(const tfrt_model_t* model) {
   static const char* const kinds[] = {"ready",      "error",         "late",
                                       "late error", "late indirect", "late indirect error"};
   for (uint32_t i = 0; i < model->functions[model->main].argument_count; ++i) {
     printf("argument %u: %d, %s\n", i, model->numbers[i], kinds[model->arguments[i]]);
   }
-  for (uint32_t i = 0; i < model->function_count; ++i) tfrt_checker_print_function(model, i);
+  for (uint32_t i = 0; i < model->function_count; ++i) checker_print_function(model, i);
 }
 
 // The way for program |seed|, so that all of them, and all pairs, come up.
-static tfrt_checker_way_t tfrt_checker_choose_way(uint64_t seed) {
+static tfrt_checker_way_t checker_choose_way(uint64_t seed) {
   tfrt_random_t random;
   tfrt_random_initialize(&random, ~seed);
   tfrt_checker_way_t way = {.has_scope = tfrt_random_below(&random, 2) == 0,
@@ -410,11 +409,11 @@ bool tfrt_model_checker_check(tfrt_model_checker_t* checker, uint64_t seed) {
     if (tfrt_checker_threads[queue] == TFRT_CHECKER_SHUFFLING) {
       tfrt_shuffling_work_queue_set_seed(work_queue, seed);
     }
-    if (tfrt_checker_run(checker, queue, tfrt_checker_choose_way(seed), expected)) continue;
+    if (checker_run(checker, queue, checker_choose_way(seed), expected)) continue;
     printf("Program %llu differs in the %s queue. Again with:\n", (unsigned long long)seed,
            tfrt_work_queue_name(work_queue));
     printf("  random_programs --seed=%llu --count=1\n", (unsigned long long)seed);
-    tfrt_checker_print_program(checker->model);
+    checker_print_program(checker->model);
     fflush(stdout);
     return false;
   }

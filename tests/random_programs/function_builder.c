@@ -104,8 +104,8 @@ uint16_t tfrt_function_builder_constant(tfrt_function_builder_t* builder, uint32
 }
 
 // A new value of |type| from nothing.
-static uint16_t tfrt_function_builder_make(tfrt_function_builder_t* builder, uint32_t function,
-                                           tfrt_model_type_t type) {
+static uint16_t function_builder_make(tfrt_function_builder_t* builder, uint32_t function,
+                                      tfrt_model_type_t type) {
   if (type == TFRT_MODEL_CHAIN) {
     return tfrt_function_builder_add_one(builder, function, TFRT_MODEL_NEW_CHAIN, NULL, 0, type);
   }
@@ -135,7 +135,7 @@ uint16_t tfrt_function_builder_pick(tfrt_function_builder_t* builder, uint32_t f
     return 0;
   }
   if (count == 0 || (type != TFRT_MODEL_ATOMIC && tfrt_function_builder_chance(builder, 8))) {
-    return tfrt_function_builder_make(builder, function, type);
+    return function_builder_make(builder, function, type);
   }
   // The last values are likelier, so that long paths come about.
   uint32_t first = count > 4 && tfrt_function_builder_chance(builder, 50) ? count - 4 : 0;
@@ -151,25 +151,25 @@ uint16_t tfrt_function_builder_pick_other(tfrt_function_builder_t* builder, uint
     for (uint32_t i = 0; i < count; ++i) is_taken |= taken[i] == value;
     if (!is_taken) return value;
   }
-  return tfrt_function_builder_make(builder, function, type);
+  return function_builder_make(builder, function, type);
 }
 
 // A value for a result, where the first |count| results are |taken|.
-static uint16_t tfrt_function_builder_pick_result(tfrt_function_builder_t* builder,
-                                                  uint32_t function, tfrt_model_type_t type,
-                                                  const uint16_t* taken, uint32_t count) {
+static uint16_t function_builder_pick_result(tfrt_function_builder_t* builder, uint32_t function,
+                                             tfrt_model_type_t type, const uint16_t* taken,
+                                             uint32_t count) {
   const tfrt_model_function_t* body = &builder->model->functions[function];
   if (!builder->is_sync) return tfrt_function_builder_pick(builder, function, type);
   uint16_t value = tfrt_function_builder_pick_other(builder, function, type, taken, count);
-  return value < body->argument_count ? tfrt_function_builder_make(builder, function, type) : value;
+  return value < body->argument_count ? function_builder_make(builder, function, type) : value;
 }
 
 void tfrt_function_builder_finish(tfrt_function_builder_t* builder, uint32_t function,
                                   const tfrt_model_types_t* results) {
   for (uint32_t i = 0; i < results->count; ++i) {
     uint16_t* made = builder->model->functions[function].results;
-    made[i] = tfrt_function_builder_pick_result(builder, function,
-                                                (tfrt_model_type_t)results->types[i], made, i);
+    made[i] = function_builder_pick_result(builder, function, (tfrt_model_type_t)results->types[i],
+                                           made, i);
   }
   builder->model->functions[function].result_count = results->count;
 }

@@ -16,7 +16,7 @@ typedef struct tfrt_image_function_s {
   uint32_t result_registers[TFRT_MODEL_MAX_RESULTS];
 } tfrt_image_function_t;
 
-static bool tfrt_image_attribute(const tfrt_model_op_t* op, tfrt_bef_value_t* out_value) {
+static bool image_attribute(const tfrt_model_op_t* op, tfrt_bef_value_t* out_value) {
   *out_value = (tfrt_bef_value_t){.type = TFRT_BEF_DTYPE_I32, .bits = (uint32_t)op->number};
   switch (op->kind) {
     case TFRT_MODEL_CONSTANT_I32:
@@ -33,14 +33,13 @@ static bool tfrt_image_attribute(const tfrt_model_op_t* op, tfrt_bef_value_t* ou
   }
 }
 
-static void tfrt_image_add_kernel(tfrt_bef_writer_t* writer, const tfrt_model_op_t* op,
-                                  tfrt_image_function_t* image, uint32_t index,
-                                  uint32_t stream_count) {
+static void image_add_kernel(tfrt_bef_writer_t* writer, const tfrt_model_op_t* op,
+                             tfrt_image_function_t* image, uint32_t index, uint32_t stream_count) {
   static const tfrt_string_view_t value_name = {"value", 5};
   static const tfrt_string_view_t while_name = {"parallel_iterations", 19};
   static const tfrt_bef_call_options_t nonstrict = {.nonstrict = true};
   tfrt_bef_value_t attribute;
-  bool has_attribute = tfrt_image_attribute(op, &attribute);
+  bool has_attribute = image_attribute(op, &attribute);
   uint32_t* word = image->words[index];
   for (uint32_t i = 0; i < op->operand_count; ++i) *word++ = op->operands[i];
   if (has_attribute) *word++ = tfrt_bef_writer_add_attribute(writer, &attribute);
@@ -60,13 +59,13 @@ static void tfrt_image_add_kernel(tfrt_bef_writer_t* writer, const tfrt_model_op
       .call_options = op->nonstrict ? &nonstrict : NULL};
 }
 
-static tfrt_bef_function_kind_t tfrt_image_kind(tfrt_model_form_t form) {
+static tfrt_bef_function_kind_t image_kind(tfrt_model_form_t form) {
   if (form == TFRT_MODEL_FORM_ASYNC) return TFRT_BEF_FUNCTION_ASYNC;
   return form == TFRT_MODEL_FORM_SYNC ? TFRT_BEF_FUNCTION_SYNC : TFRT_BEF_FUNCTION_NATIVE;
 }
 
-static void tfrt_image_add_function(tfrt_bef_writer_t* writer, const tfrt_model_function_t* body,
-                                    const char* name, tfrt_image_function_t* image) {
+static void image_add_function(tfrt_bef_writer_t* writer, const tfrt_model_function_t* body,
+                               const char* name, tfrt_image_function_t* image) {
   for (uint32_t i = 0; i < body->value_count; ++i) {
     const char* type = tfrt_model_type_name((tfrt_model_type_t)body->types[i]);
     image->types[i] = tfrt_bef_writer_add_type(writer, tfrt_string_view_of(type));
@@ -76,11 +75,11 @@ static void tfrt_image_add_function(tfrt_bef_writer_t* writer, const tfrt_model_
     image->result_types[i] = image->types[body->results[i]];
   }
   for (uint32_t i = 0; i < body->op_count; ++i) {
-    tfrt_image_add_kernel(writer, &body->ops[i], image, i, body->op_count);
+    image_add_kernel(writer, &body->ops[i], image, i, body->op_count);
   }
   tfrt_bef_writer_function_t function = {
       .name = tfrt_string_view_of(name),
-      .kind = tfrt_image_kind(body->form),
+      .kind = image_kind(body->form),
       .argument_count = body->argument_count,
       .result_count = body->result_count,
       .argument_types = image->types,
@@ -114,7 +113,7 @@ tfrt_status_t tfrt_model_write_image(const tfrt_model_t* model, tfrt_allocator_t
     } else if (!model->functions[i].is_region) {
       snprintf(name, sizeof(name), "f%u", i);
     }
-    tfrt_image_add_function(writer, &model->functions[i], name, image);
+    image_add_function(writer, &model->functions[i], name, image);
   }
   tfrt_allocator_free(allocator, image, sizeof(*image));
   tfrt_status_t status = tfrt_bef_writer_finish(writer, out_bytes, out_size);

@@ -59,7 +59,7 @@ const char* tfrt_model_form_native_name(tfrt_model_form_t form) {
 
 // How many of |count| operands, from the first on, an op of |kind| reads and therefore waits for.
 // It reads at most the availability of the others.
-static uint32_t tfrt_model_read_operands(tfrt_model_kind_t kind, uint32_t count) {
+static uint32_t model_read_operands(tfrt_model_kind_t kind, uint32_t count) {
   switch (kind) {
     case TFRT_MODEL_CALL:
     case TFRT_MODEL_ONCE:
@@ -89,7 +89,7 @@ static uint32_t tfrt_model_read_operands(tfrt_model_kind_t kind, uint32_t count)
 bool tfrt_model_op_waits(const tfrt_model_op_t* op, uint32_t index) {
   // The chain of this one stands before what it reads.
   if (op->kind == TFRT_MODEL_IDENTITY) return index > 0 || !op->nonstrict;
-  if (index < tfrt_model_read_operands(op->kind, op->operand_count)) return true;
+  if (index < model_read_operands(op->kind, op->operand_count)) return true;
   return !op->nonstrict && (op->kind < TFRT_MODEL_CALL);
 }
 

@@ -19,17 +19,17 @@ typedef struct tfrt_shuffling_work_queue_s {
   int depth;  // of tasks that are being run
 } tfrt_shuffling_work_queue_t;
 
-static tfrt_shuffling_work_queue_t* tfrt_shuffling_cast(tfrt_work_queue_t* queue) {
+static tfrt_shuffling_work_queue_t* shuffling_cast(tfrt_work_queue_t* queue) {
   return (tfrt_shuffling_work_queue_t*)queue;
 }
 
-static void tfrt_shuffling_destroy(tfrt_work_queue_t* base) {
-  tfrt_shuffling_work_queue_t* queue = tfrt_shuffling_cast(base);
+static void shuffling_destroy(tfrt_work_queue_t* base) {
+  tfrt_shuffling_work_queue_t* queue = shuffling_cast(base);
   tfrt_allocator_free(queue->allocator, queue, sizeof(*queue));
 }
 
 // Runs any one of the tasks; returns false if there is none.
-static bool tfrt_shuffling_run_one(tfrt_shuffling_work_queue_t* queue) {
+static bool shuffling_run_one(tfrt_shuffling_work_queue_t* queue) {
   if (queue->task_count == 0) return false;
   // The list is turned until the one that is wanted is the first.
   for (uint64_t i = tfrt_random_below(&queue->random, queue->task_count); i > 0; --i) {
@@ -43,29 +43,29 @@ static bool tfrt_shuffling_run_one(tfrt_shuffling_work_queue_t* queue) {
   return true;
 }
 
-static void tfrt_shuffling_add_task(tfrt_work_queue_t* base, tfrt_task_t* task) {
-  tfrt_shuffling_work_queue_t* queue = tfrt_shuffling_cast(base);
+static void shuffling_add_task(tfrt_work_queue_t* base, tfrt_task_t* task) {
+  tfrt_shuffling_work_queue_t* queue = shuffling_cast(base);
   tfrt_task_list_push_back(&queue->tasks, task);
   ++queue->task_count;
   while (queue->depth < TFRT_SHUFFLING_MAX_DEPTH && tfrt_random_below(&queue->random, 3) == 0 &&
-         tfrt_shuffling_run_one(queue)) {
+         shuffling_run_one(queue)) {
   }
 }
 
-static bool tfrt_shuffling_add_blocking_task(tfrt_work_queue_t* queue, tfrt_task_t* task,
-                                             bool allow_queuing) {
+static bool shuffling_add_blocking_task(tfrt_work_queue_t* queue, tfrt_task_t* task,
+                                        bool allow_queuing) {
   if (!allow_queuing) return false;
-  tfrt_shuffling_add_task(queue, task);
+  shuffling_add_task(queue, task);
   return true;
 }
 
-static void tfrt_shuffling_await(tfrt_work_queue_t* base, tfrt_async_value_t* const* values,
-                                 size_t count) {
-  tfrt_shuffling_work_queue_t* queue = tfrt_shuffling_cast(base);
+static void shuffling_await(tfrt_work_queue_t* base, tfrt_async_value_t* const* values,
+                            size_t count) {
+  tfrt_shuffling_work_queue_t* queue = shuffling_cast(base);
   for (size_t i = 0; i < count; ++i) tfrt_async_value_demand(values[i]);
   for (size_t i = 0; i < count; ++i) {
     while (!tfrt_async_value_is_available(values[i])) {
-      if (tfrt_shuffling_run_one(queue)) continue;
+      if (shuffling_run_one(queue)) continue;
       printf("value %zu of %zu is not resolved, and no task is left that could\n", i, count);
       fflush(stdout);
       abort();
@@ -73,35 +73,35 @@ static void tfrt_shuffling_await(tfrt_work_queue_t* base, tfrt_async_value_t* co
   }
 }
 
-static void tfrt_shuffling_quiesce(tfrt_work_queue_t* queue) {
-  while (tfrt_shuffling_run_one(tfrt_shuffling_cast(queue))) {
+static void shuffling_quiesce(tfrt_work_queue_t* queue) {
+  while (shuffling_run_one(shuffling_cast(queue))) {
   }
 }
 
-static int tfrt_shuffling_parallelism(const tfrt_work_queue_t* queue) {
+static int shuffling_parallelism(const tfrt_work_queue_t* queue) {
   (void)queue;
   return 2;
 }
 
-static bool tfrt_shuffling_is_in_worker_thread(const tfrt_work_queue_t* queue) {
+static bool shuffling_is_in_worker_thread(const tfrt_work_queue_t* queue) {
   return ((const tfrt_shuffling_work_queue_t*)queue)->depth > 0;
 }
 
-static const char* tfrt_shuffling_name(const tfrt_work_queue_t* queue) {
+static const char* shuffling_name(const tfrt_work_queue_t* queue) {
   (void)queue;
   return "shuffling";
 }
 
 tfrt_work_queue_t* tfrt_shuffling_work_queue_create(tfrt_allocator_t allocator) {
   static const tfrt_work_queue_vtable_t vtable = {
-      .destroy = tfrt_shuffling_destroy,
-      .add_task = tfrt_shuffling_add_task,
-      .add_blocking_task = tfrt_shuffling_add_blocking_task,
-      .await = tfrt_shuffling_await,
-      .quiesce = tfrt_shuffling_quiesce,
-      .parallelism = tfrt_shuffling_parallelism,
-      .is_in_worker_thread = tfrt_shuffling_is_in_worker_thread,
-      .name = tfrt_shuffling_name,
+      .destroy = shuffling_destroy,
+      .add_task = shuffling_add_task,
+      .add_blocking_task = shuffling_add_blocking_task,
+      .await = shuffling_await,
+      .quiesce = shuffling_quiesce,
+      .parallelism = shuffling_parallelism,
+      .is_in_worker_thread = shuffling_is_in_worker_thread,
+      .name = shuffling_name,
   };
   tfrt_shuffling_work_queue_t* queue = tfrt_allocator_allocate_zeroed(allocator, sizeof(*queue));
   if (!queue) return NULL;
@@ -113,5 +113,5 @@ tfrt_work_queue_t* tfrt_shuffling_work_queue_create(tfrt_allocator_t allocator) 
 }
 
 void tfrt_shuffling_work_queue_set_seed(tfrt_work_queue_t* queue, uint64_t seed) {
-  tfrt_random_initialize(&tfrt_shuffling_cast(queue)->random, seed);
+  tfrt_random_initialize(&shuffling_cast(queue)->random, seed);
 }

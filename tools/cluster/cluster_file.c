@@ -79,16 +79,16 @@ typedef struct tfrt_cluster_file_reader_s {
 } tfrt_cluster_file_reader_t;
 
 // The lines of the library begin with 0.
-static uint32_t tfrt_cluster_file_line(const tfrt_cluster_file_reader_t* reader) {
+static uint32_t cluster_file_line(const tfrt_cluster_file_reader_t* reader) {
   return (uint32_t)reader->event.start_mark.line + 1;
 }
 
 #define TFRT_CLUSTER_FILE_ERROR(reader, format, ...)                                       \
   tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "%s:%u: " format, (reader)->file->path, \
-                     tfrt_cluster_file_line(reader), __VA_ARGS__)
+                     cluster_file_line(reader), __VA_ARGS__)
 
 // Reads the next event.
-static tfrt_status_t tfrt_cluster_file_next(tfrt_cluster_file_reader_t* reader) {
+static tfrt_status_t cluster_file_next(tfrt_cluster_file_reader_t* reader) {
   yaml_event_delete(&reader->event);
   const yaml_parser_t* parser = &reader->parser;
   if (yaml_parser_parse(&reader->parser, &reader->event)) return NULL;
@@ -99,7 +99,7 @@ static tfrt_status_t tfrt_cluster_file_next(tfrt_cluster_file_reader_t* reader) 
 }
 
 // The name of the last event, for messages.
-static const char* tfrt_cluster_file_kind(const tfrt_cluster_file_reader_t* reader) {
+static const char* cluster_file_kind(const tfrt_cluster_file_reader_t* reader) {
   switch (reader->event.type) {
     case YAML_SCALAR_EVENT:
       return "one value";
@@ -113,12 +113,12 @@ static const char* tfrt_cluster_file_kind(const tfrt_cluster_file_reader_t* read
 }
 
 // Sets |*out_text| to the scalar that the last event is, until the next one.
-static tfrt_status_t tfrt_cluster_file_text(const tfrt_cluster_file_reader_t* reader,
-                                            const char* what, const char** out_text) {
+static tfrt_status_t cluster_file_text(const tfrt_cluster_file_reader_t* reader, const char* what,
+                                       const char** out_text) {
   const yaml_event_t* event = &reader->event;
   if (event->type != YAML_SCALAR_EVENT) {
     return TFRT_CLUSTER_FILE_ERROR(reader, "%s wants one value, and here is %s", what,
-                                   tfrt_cluster_file_kind(reader));
+                                   cluster_file_kind(reader));
   }
   *out_text = (const char*)event->data.scalar.value;
   if (strlen(*out_text) == event->data.scalar.length) return NULL;
@@ -128,8 +128,8 @@ static tfrt_status_t tfrt_cluster_file_text(const tfrt_cluster_file_reader_t* re
 // --- Values --------------------------------------------------------------------
 
 // Adds the argument --|key|=|value|; |line| is where that stands.
-static tfrt_status_t tfrt_cluster_file_add(tfrt_cluster_file_reader_t* reader, uint32_t line,
-                                           const char* key, const char* value) {
+static tfrt_status_t cluster_file_add(tfrt_cluster_file_reader_t* reader, uint32_t line,
+                                      const char* key, const char* value) {
   tfrt_cluster_file_t* file = reader->file;
   if (file->count == TFRT_CLUSTER_FILE_MAX_VALUES) {
     return TFRT_CLUSTER_FILE_ERROR(reader, "these are more than %d values",
@@ -142,14 +142,13 @@ static tfrt_status_t tfrt_cluster_file_add(tfrt_cluster_file_reader_t* reader, u
 }
 
 // Takes one entry of the list |key|.
-static tfrt_status_t tfrt_cluster_file_take_entry(tfrt_cluster_file_reader_t* reader,
-                                                  const char* key) {
+static tfrt_status_t cluster_file_take_entry(tfrt_cluster_file_reader_t* reader, const char* key) {
   const char* text = NULL;
-  TFRT_RETURN_IF_ERROR(tfrt_cluster_file_text(reader, key, &text));
-  uint32_t line = tfrt_cluster_file_line(reader);
+  TFRT_RETURN_IF_ERROR(cluster_file_text(reader, key, &text));
+  uint32_t line = cluster_file_line(reader);
   if (strcmp(key, TFRT_CLUSTER_FILE_ARG) == 0) {
     const char* equals = strchr(text, '=');
-    if (equals && equals != text) return tfrt_cluster_file_add(reader, line, key, text);
+    if (equals && equals != text) return cluster_file_add(reader, line, key, text);
     return TFRT_CLUSTER_FILE_ERROR(reader, "%s wants NAME=VALUE or POSITION=VALUE, not '%s'", key,
                                    text);
   }
@@ -161,8 +160,7 @@ static tfrt_status_t tfrt_cluster_file_take_entry(tfrt_cluster_file_reader_t* re
 }
 
 // Takes the hosts that |reader| has read for one argument.
-static tfrt_status_t tfrt_cluster_file_add_hosts(tfrt_cluster_file_reader_t* reader,
-                                                 uint32_t line) {
+static tfrt_status_t cluster_file_add_hosts(tfrt_cluster_file_reader_t* reader, uint32_t line) {
   const tfrt_hostfile_t* hosts = &reader->file->hosts;
   if (hosts->count == 0) {
     return TFRT_CLUSTER_FILE_ERROR(reader, "%s names no worker; write a line - HOST:PORT for each",
@@ -175,37 +173,36 @@ static tfrt_status_t tfrt_cluster_file_add_hosts(tfrt_cluster_file_reader_t* rea
   }
   tfrt_status_t status = tfrt_status_retain(tfrt_string_builder_status(&text));
   if (!status) {
-    status = tfrt_cluster_file_add(reader, line, TFRT_CLUSTER_FILE_HOSTS,
-                                   tfrt_string_builder_text(&text));
+    status =
+        cluster_file_add(reader, line, TFRT_CLUSTER_FILE_HOSTS, tfrt_string_builder_text(&text));
   }
   tfrt_string_builder_deinitialize(&text);
   return status;
 }
 
-static tfrt_status_t tfrt_cluster_file_read_list(tfrt_cluster_file_reader_t* reader,
-                                                 const char* key) {
-  uint32_t line = tfrt_cluster_file_line(reader);
+static tfrt_status_t cluster_file_read_list(tfrt_cluster_file_reader_t* reader, const char* key) {
+  uint32_t line = cluster_file_line(reader);
   if (reader->event.type != YAML_SEQUENCE_START_EVENT) {
     return TFRT_CLUSTER_FILE_ERROR(reader,
                                    "%s wants a list, a line - VALUE for each, and here is %s", key,
-                                   tfrt_cluster_file_kind(reader));
+                                   cluster_file_kind(reader));
   }
   for (;;) {
-    TFRT_RETURN_IF_ERROR(tfrt_cluster_file_next(reader));
+    TFRT_RETURN_IF_ERROR(cluster_file_next(reader));
     if (reader->event.type == YAML_SEQUENCE_END_EVENT) break;
-    TFRT_RETURN_IF_ERROR(tfrt_cluster_file_take_entry(reader, key));
+    TFRT_RETURN_IF_ERROR(cluster_file_take_entry(reader, key));
   }
   if (strcmp(key, TFRT_CLUSTER_FILE_HOSTS) != 0) return NULL;
-  return tfrt_cluster_file_add_hosts(reader, line);
+  return cluster_file_add_hosts(reader, line);
 }
 
 // --- The file ------------------------------------------------------------------
 
 // Sets |*out_key| to the key that the last event is.
-static tfrt_status_t tfrt_cluster_file_read_key(tfrt_cluster_file_reader_t* reader,
-                                                const char** out_key) {
+static tfrt_status_t cluster_file_read_key(tfrt_cluster_file_reader_t* reader,
+                                           const char** out_key) {
   const char* text = NULL;
-  TFRT_RETURN_IF_ERROR(tfrt_cluster_file_text(reader, "a key", &text));
+  TFRT_RETURN_IF_ERROR(cluster_file_text(reader, "a key", &text));
   size_t i = 0;
   while (i < TFRT_ARRAY_SIZE(tfrt_cluster_file_keys) &&
          strcmp(tfrt_cluster_file_keys[i], text) != 0) {
@@ -222,44 +219,44 @@ static tfrt_status_t tfrt_cluster_file_read_key(tfrt_cluster_file_reader_t* read
     return TFRT_CLUSTER_FILE_ERROR(reader, "%s stands in line %u already; give it once", text,
                                    reader->key_lines[i]);
   }
-  reader->key_lines[i] = tfrt_cluster_file_line(reader);
+  reader->key_lines[i] = cluster_file_line(reader);
   *out_key = tfrt_cluster_file_keys[i];
   return NULL;
 }
 
-static tfrt_status_t tfrt_cluster_file_read_pairs(tfrt_cluster_file_reader_t* reader) {
+static tfrt_status_t cluster_file_read_pairs(tfrt_cluster_file_reader_t* reader) {
   for (;;) {
-    TFRT_RETURN_IF_ERROR(tfrt_cluster_file_next(reader));
+    TFRT_RETURN_IF_ERROR(cluster_file_next(reader));
     if (reader->event.type == YAML_MAPPING_END_EVENT) return NULL;
     const char* key = NULL;
-    TFRT_RETURN_IF_ERROR(tfrt_cluster_file_read_key(reader, &key));
-    TFRT_RETURN_IF_ERROR(tfrt_cluster_file_next(reader));
+    TFRT_RETURN_IF_ERROR(cluster_file_read_key(reader, &key));
+    TFRT_RETURN_IF_ERROR(cluster_file_next(reader));
     bool is_list =
         strcmp(key, TFRT_CLUSTER_FILE_HOSTS) == 0 || strcmp(key, TFRT_CLUSTER_FILE_ARG) == 0;
     if (is_list) {
-      TFRT_RETURN_IF_ERROR(tfrt_cluster_file_read_list(reader, key));
+      TFRT_RETURN_IF_ERROR(cluster_file_read_list(reader, key));
       continue;
     }
     const char* value = NULL;
-    TFRT_RETURN_IF_ERROR(tfrt_cluster_file_text(reader, key, &value));
-    TFRT_RETURN_IF_ERROR(tfrt_cluster_file_add(reader, tfrt_cluster_file_line(reader), key, value));
+    TFRT_RETURN_IF_ERROR(cluster_file_text(reader, key, &value));
+    TFRT_RETURN_IF_ERROR(cluster_file_add(reader, cluster_file_line(reader), key, value));
   }
 }
 
-static tfrt_status_t tfrt_cluster_file_read(tfrt_cluster_file_reader_t* reader) {
-  TFRT_RETURN_IF_ERROR(tfrt_cluster_file_next(reader));  // begin of the stream
-  TFRT_RETURN_IF_ERROR(tfrt_cluster_file_next(reader));
+static tfrt_status_t cluster_file_read(tfrt_cluster_file_reader_t* reader) {
+  TFRT_RETURN_IF_ERROR(cluster_file_next(reader));  // begin of the stream
+  TFRT_RETURN_IF_ERROR(cluster_file_next(reader));
   if (reader->event.type == YAML_STREAM_END_EVENT) {
     return TFRT_CLUSTER_FILE_ERROR(reader, "%s", "the file is empty; name the hosts: in it");
   }
-  TFRT_RETURN_IF_ERROR(tfrt_cluster_file_next(reader));
+  TFRT_RETURN_IF_ERROR(cluster_file_next(reader));
   if (reader->event.type != YAML_MAPPING_START_EVENT) {
     return TFRT_CLUSTER_FILE_ERROR(reader, "the file wants lines KEY: VALUE, and here is %s",
-                                   tfrt_cluster_file_kind(reader));
+                                   cluster_file_kind(reader));
   }
-  TFRT_RETURN_IF_ERROR(tfrt_cluster_file_read_pairs(reader));
-  TFRT_RETURN_IF_ERROR(tfrt_cluster_file_next(reader));  // end of the document
-  TFRT_RETURN_IF_ERROR(tfrt_cluster_file_next(reader));
+  TFRT_RETURN_IF_ERROR(cluster_file_read_pairs(reader));
+  TFRT_RETURN_IF_ERROR(cluster_file_next(reader));  // end of the document
+  TFRT_RETURN_IF_ERROR(cluster_file_next(reader));
   if (reader->event.type == YAML_STREAM_END_EVENT) return NULL;
   return TFRT_CLUSTER_FILE_ERROR(
       reader, "%s",
@@ -276,7 +273,7 @@ tfrt_status_t tfrt_cluster_file_load(const char* path, tfrt_cluster_file_t* out_
   tfrt_status_t status = NULL;
   if (yaml_parser_initialize(&reader.parser)) {
     yaml_parser_set_input_string(&reader.parser, contents.data, contents.size);
-    status = tfrt_cluster_file_read(&reader);
+    status = cluster_file_read(&reader);
     yaml_event_delete(&reader.event);
     yaml_parser_delete(&reader.parser);
   } else {
@@ -294,8 +291,7 @@ void tfrt_cluster_file_free(tfrt_cluster_file_t* file) {
 
 // --- Flags ---------------------------------------------------------------------
 
-static bool tfrt_cluster_file_has_flag(const tfrt_flag_table_t* table, const char* key,
-                                       size_t size) {
+static bool cluster_file_has_flag(const tfrt_flag_table_t* table, const char* key, size_t size) {
   for (size_t i = 0; i < table->flag_count; ++i) {
     const char* name = table->flags[i].name;
     if (strlen(name) == size && memcmp(name, key, size) == 0) return true;
@@ -308,7 +304,7 @@ tfrt_status_t tfrt_cluster_file_apply(const tfrt_cluster_file_t* file,
   const char* argument = tfrt_string_builder_text(&file->arguments);
   for (uint32_t i = 0; i < file->count; ++i, argument += strlen(argument) + 1) {
     const char* key = argument + 2;
-    if (!tfrt_cluster_file_has_flag(table, key, strcspn(key, "="))) continue;
+    if (!cluster_file_has_flag(table, key, strcspn(key, "="))) continue;
     static tfrt_flag_list_t rest;
     bool help = false;
     tfrt_status_t status = tfrt_flags_parse(table, 1, (char* const*)&argument, &rest, &help);
@@ -333,7 +329,7 @@ tfrt_status_t tfrt_cluster_file_locate(const tfrt_cluster_file_t* file, const ch
 }
 
 // The line in which |file| sets |key|; 0: it does not.
-static uint32_t tfrt_cluster_file_find_key(const tfrt_cluster_file_t* file, const char* key) {
+static uint32_t cluster_file_find_key(const tfrt_cluster_file_t* file, const char* key) {
   size_t size = strlen(key);
   const char* argument = tfrt_string_builder_text(&file->arguments);
   for (uint32_t i = 0; i < file->count; ++i, argument += strlen(argument) + 1) {
@@ -344,7 +340,7 @@ static uint32_t tfrt_cluster_file_find_key(const tfrt_cluster_file_t* file, cons
 }
 
 bool tfrt_cluster_file_sets(const tfrt_cluster_file_t* file, const char* key) {
-  return file->path && tfrt_cluster_file_find_key(file, key) > 0;
+  return file->path && cluster_file_find_key(file, key) > 0;
 }
 
 tfrt_status_t tfrt_cluster_file_locate_key(const tfrt_cluster_file_t* file, const char* key,
@@ -353,7 +349,7 @@ tfrt_status_t tfrt_cluster_file_locate_key(const tfrt_cluster_file_t* file, cons
   const char* const keys[] = {key, other};
   for (size_t i = 0; status && file->path && i < TFRT_ARRAY_SIZE(keys); ++i) {
     if (!keys[i] || tfrt_flags_last_value(argument_count, arguments, keys[i])) continue;
-    uint32_t line = tfrt_cluster_file_find_key(file, keys[i]);
+    uint32_t line = cluster_file_find_key(file, keys[i]);
     if (line > 0) return tfrt_status_take_annotate(status, "--cluster: %s:%u", file->path, line);
   }
   return status;

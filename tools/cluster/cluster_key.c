@@ -13,8 +13,8 @@
 #define TFRT_CLUSTER_KEY_FILE_MAX_SIZE ((size_t)1024 * 1024)
 
 // |where| is what the key was read from, for messages.
-static tfrt_status_t tfrt_cluster_key_set(const char* where, const char* text, size_t size,
-                                          tfrt_cluster_key_t* out_key) {
+static tfrt_status_t cluster_key_set(const char* where, const char* text, size_t size,
+                                     tfrt_cluster_key_t* out_key) {
   if (size == 0 || size > TFRT_CLUSTER_KEY_MAX_SIZE) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "%s: a cluster key has 1 to %d characters, this one has %zu", where,
@@ -38,7 +38,7 @@ tfrt_status_t tfrt_cluster_key_read(const char* path, tfrt_cluster_key_t* out_ke
   if (!path) {
     const char* text = getenv(TFRT_CLUSTER_KEY_VARIABLE);
     if (!text) return NULL;
-    return tfrt_cluster_key_set(TFRT_CLUSTER_KEY_VARIABLE, text, strlen(text), out_key);
+    return cluster_key_set(TFRT_CLUSTER_KEY_VARIABLE, text, strlen(text), out_key);
   }
   tfrt_file_contents_t contents;
   TFRT_RETURN_IF_ERROR(tfrt_file_read_at_most(path, TFRT_CLUSTER_KEY_FILE_MAX_SIZE,
@@ -46,7 +46,7 @@ tfrt_status_t tfrt_cluster_key_read(const char* path, tfrt_cluster_key_t* out_ke
   const char* text = (const char*)contents.data;
   size_t size = 0;
   while (size < contents.size && text[size] != '\n' && text[size] != '\r') ++size;
-  tfrt_status_t status = tfrt_cluster_key_set(path, text, size, out_key);
+  tfrt_status_t status = cluster_key_set(path, text, size, out_key);
   tfrt_file_contents_deinitialize(&contents);
   if (!status) tfrt_key_file_check_mode(path);
   return status;

@@ -29,22 +29,22 @@ void tfrt_host_process_options_initialize(tfrt_host_process_options_t* out_optio
 
 // gRPC reads each message into new memory of the heap. Memory that was returned to the system comes
 // back one page fault at a time, which costs more than reading does.
-static void tfrt_host_process_keep_heap(void) {
+static void host_process_keep_heap(void) {
   mallopt(M_MMAP_THRESHOLD, TFRT_HOST_PROCESS_KEPT_HEAP / 2);
   mallopt(M_TRIM_THRESHOLD, TFRT_HOST_PROCESS_KEPT_HEAP);
   mallopt(M_TOP_PAD, TFRT_HOST_PROCESS_KEPT_HEAP / 16);
 }
 
 // Each peer takes a descriptor or two; what the system allows is enough for most.
-static void tfrt_host_process_raise_file_limit(void) {
+static void host_process_raise_file_limit(void) {
   struct rlimit files;
   if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
   files.rlim_cur = files.rlim_max;
   setrlimit(RLIMIT_NOFILE, &files);
 }
 
-static tfrt_status_t tfrt_host_process_make_host(tfrt_host_process_t* process,
-                                                 const tfrt_host_process_options_t* options) {
+static tfrt_status_t host_process_make_host(tfrt_host_process_t* process,
+                                            const tfrt_host_process_options_t* options) {
   tfrt_allocator_t allocator = tfrt_allocator_system();
   tfrt_thread_pool_options_t pool = {.thread_count = (int)options->threads};
   tfrt_work_queue_t* queue = NULL;
@@ -58,8 +58,8 @@ static tfrt_status_t tfrt_host_process_make_host(tfrt_host_process_t* process,
   return tfrt_device_platforms_add(process->host, NULL);
 }
 
-static tfrt_status_t tfrt_host_process_make_transport(tfrt_host_process_t* process,
-                                                      const tfrt_host_process_options_t* options) {
+static tfrt_status_t host_process_make_transport(tfrt_host_process_t* process,
+                                                 const tfrt_host_process_options_t* options) {
   tfrt_grpc_transport_options_t transport = tfrt_grpc_transport_default_options();
   if (options->tls.authorities) {
     transport.credentials.kind = TFRT_GRPC_CREDENTIALS_TLS;
@@ -68,8 +68,8 @@ static tfrt_status_t tfrt_host_process_make_transport(tfrt_host_process_t* proce
   return tfrt_grpc_transport_create(&transport, tfrt_allocator_system(), &process->transport);
 }
 
-static tfrt_status_t tfrt_host_process_make_node(tfrt_host_process_t* process,
-                                                 const tfrt_host_process_options_t* options) {
+static tfrt_status_t host_process_make_node(tfrt_host_process_t* process,
+                                            const tfrt_host_process_options_t* options) {
   tfrt_node_options_t node;
   tfrt_node_options_initialize(&node);
   node.allocator = tfrt_allocator_system();
@@ -96,7 +96,7 @@ static tfrt_status_t tfrt_host_process_make_node(tfrt_host_process_t* process,
 }
 
 // Closes the transport, if there is one. False if that does not come to its end.
-static bool tfrt_host_process_end_transport(tfrt_host_process_t* process) {
+static bool host_process_end_transport(tfrt_host_process_t* process) {
   if (!process->transport) return true;
   tfrt_transport_close(process->transport);
   if (tfrt_grpc_transport_drain_within(process->transport, TFRT_HOST_PROCESS_DRAIN_MS)) return true;
@@ -107,9 +107,9 @@ static bool tfrt_host_process_end_transport(tfrt_host_process_t* process) {
 }
 
 // Gives back what there is, the newest first.
-static void tfrt_host_process_free(tfrt_host_process_t* process) {
+static void host_process_free(tfrt_host_process_t* process) {
   // If the transport has not ended, a late callback may still use all of this, so nothing is freed.
-  if (!tfrt_host_process_end_transport(process)) return;
+  if (!host_process_end_transport(process)) return;
   // The node takes part in transfers to and from devices until they are over.
   if (process->host) tfrt_host_devices_drain(process->host);
   // The ends of connections are news, too.
@@ -123,14 +123,14 @@ static void tfrt_host_process_free(tfrt_host_process_t* process) {
 tfrt_status_t tfrt_host_process_initialize(tfrt_host_process_t* process,
                                            const tfrt_host_process_options_t* options) {
   memset(process, 0, sizeof(*process));
-  tfrt_host_process_keep_heap();
-  tfrt_host_process_raise_file_limit();
+  host_process_keep_heap();
+  host_process_raise_file_limit();
   tfrt_timer_queue_initialize(&process->timers, tfrt_clock_system());
   tfrt_status_t status = tfrt_timer_queue_start_thread(&process->timers);
-  if (!status) status = tfrt_host_process_make_host(process, options);
-  if (!status) status = tfrt_host_process_make_transport(process, options);
-  if (!status) status = tfrt_host_process_make_node(process, options);
-  if (status) tfrt_host_process_free(process);
+  if (!status) status = host_process_make_host(process, options);
+  if (!status) status = host_process_make_transport(process, options);
+  if (!status) status = host_process_make_node(process, options);
+  if (status) host_process_free(process);
   return status;
 }
 
@@ -143,5 +143,5 @@ void tfrt_host_process_shut_down(tfrt_host_process_t* process) {
   tfrt_node_drain(process->node);
   // Kernels that were cancelled may still run, and tell the node so.
   tfrt_work_queue_quiesce(process->host->work_queue);
-  tfrt_host_process_free(process);
+  host_process_free(process);
 }

@@ -18,7 +18,7 @@ bool tfrt_network_address_is_loopback(const struct sockaddr* address) {
 }
 
 // The part of HOST:PORT before the port, without brackets.
-static void tfrt_network_trust_copy_host(tfrt_string_view_t address, char out_host[NI_MAXHOST]) {
+static void network_trust_copy_host(tfrt_string_view_t address, char out_host[NI_MAXHOST]) {
   size_t size = address.size;
   while (size > 0 && address.data[size - 1] != ':') --size;
   if (size > 0) --size;
@@ -31,10 +31,10 @@ static void tfrt_network_trust_copy_host(tfrt_string_view_t address, char out_ho
 }
 
 // Whether |address| leads off this machine by one of the addresses that the system has for it.
-static bool tfrt_network_trust_leads_off(tfrt_string_view_t address) {
+static bool network_trust_leads_off(tfrt_string_view_t address) {
   if (address.size >= 5 && memcmp(address.data, "unix:", 5) == 0) return false;
   char host[NI_MAXHOST];
-  tfrt_network_trust_copy_host(address, host);
+  network_trust_copy_host(address, host);
   const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
   struct addrinfo* found = NULL;
   if (getaddrinfo(host, NULL, &hints, &found) != 0) return false;
@@ -48,7 +48,7 @@ static bool tfrt_network_trust_leads_off(tfrt_string_view_t address) {
 
 tfrt_status_t tfrt_network_trust_check_key(const tfrt_string_view_t* addresses, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
-    if (!tfrt_network_trust_leads_off(addresses[i])) continue;
+    if (!network_trust_leads_off(addresses[i])) continue;
     return tfrt_status_create(
         TFRT_STATUS_INVALID_ARGUMENT,
         "the cluster key would cross the network to %.*s without encryption: give --tls-dir (see "

@@ -7,8 +7,8 @@
 
 #include "tools/cluster/key_file.h"
 
-static tfrt_status_t tfrt_tls_files_join(const char* directory, const char* name,
-                                         const char* suffix, char out_path[TFRT_TLS_PATH_SIZE]) {
+static tfrt_status_t tls_files_join(const char* directory, const char* name, const char* suffix,
+                                    char out_path[TFRT_TLS_PATH_SIZE]) {
   int size = snprintf(out_path, TFRT_TLS_PATH_SIZE, "%s/%s%s", directory, name, suffix);
   if (size > 0 && size < TFRT_TLS_PATH_SIZE) return NULL;
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "--tls-dir: a path that is too long");
@@ -23,10 +23,9 @@ tfrt_status_t tfrt_tls_files_read(const tfrt_tls_flags_t* flags, const char* def
                               "--tls-name names a certificate in a folder: give --tls-dir, too");
   }
   const char* name = flags->name ? flags->name : default_name;
-  tfrt_status_t status =
-      tfrt_tls_files_join(flags->directory, "ca", ".pem", out_files->authorities);
-  if (!status) status = tfrt_tls_files_join(flags->directory, name, ".pem", out_files->certificate);
-  if (!status) status = tfrt_tls_files_join(flags->directory, name, ".key", out_files->key);
+  tfrt_status_t status = tls_files_join(flags->directory, "ca", ".pem", out_files->authorities);
+  if (!status) status = tls_files_join(flags->directory, name, ".pem", out_files->certificate);
+  if (!status) status = tls_files_join(flags->directory, name, ".key", out_files->key);
   if (status) return status;
   out_files->is_given = true;
   tfrt_certificate_files_t files = tfrt_tls_files_view(out_files);

@@ -7,8 +7,8 @@
 
 #include "host_runtime/base/number_text.h"
 
-static const tfrt_flag_t* tfrt_flags_find(const tfrt_flag_table_t* table, const char* name,
-                                          size_t length) {
+static const tfrt_flag_t* flags_find(const tfrt_flag_table_t* table, const char* name,
+                                     size_t length) {
   for (size_t i = 0; i < table->flag_count; ++i) {
     const tfrt_flag_t* flag = &table->flags[i];
     if (strlen(flag->name) == length && memcmp(flag->name, name, length) == 0) return flag;
@@ -16,7 +16,7 @@ static const tfrt_flag_t* tfrt_flags_find(const tfrt_flag_table_t* table, const 
   return NULL;
 }
 
-static tfrt_status_t tfrt_flags_set_bool(const tfrt_flag_t* flag, const char* text) {
+static tfrt_status_t flags_set_bool(const tfrt_flag_t* flag, const char* text) {
   bool on = !text || strcmp(text, "true") == 0 || strcmp(text, "1") == 0;
   if (!on && strcmp(text, "false") != 0 && strcmp(text, "0") != 0) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "--%s wants true or false, not '%s'",
@@ -26,7 +26,7 @@ static tfrt_status_t tfrt_flags_set_bool(const tfrt_flag_t* flag, const char* te
   return NULL;
 }
 
-static tfrt_status_t tfrt_flags_set_number(const tfrt_flag_t* flag, const char* text) {
+static tfrt_status_t flags_set_number(const tfrt_flag_t* flag, const char* text) {
   int64_t number = 0;
   if (!tfrt_number_text_parse_i64(tfrt_string_view_of(text), &number) || number < flag->minimum ||
       number > flag->maximum) {
@@ -38,7 +38,7 @@ static tfrt_status_t tfrt_flags_set_number(const tfrt_flag_t* flag, const char* 
   return NULL;
 }
 
-static tfrt_status_t tfrt_flags_add(tfrt_flag_list_t* list, const char* what, const char* text) {
+static tfrt_status_t flags_add(tfrt_flag_list_t* list, const char* what, const char* text) {
   if (list->count == TFRT_FLAG_MAX_LIST) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "more than %d %s", TFRT_FLAG_MAX_LIST,
                               what);
@@ -47,7 +47,7 @@ static tfrt_status_t tfrt_flags_add(tfrt_flag_list_t* list, const char* what, co
   return NULL;
 }
 
-static tfrt_status_t tfrt_flags_set_path(const tfrt_flag_t* flag, const char* text) {
+static tfrt_status_t flags_set_path(const tfrt_flag_t* flag, const char* text) {
   if (*text == '\0') {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "--%s wants a value, %s, and this one is empty", flag->name,
@@ -57,49 +57,49 @@ static tfrt_status_t tfrt_flags_set_path(const tfrt_flag_t* flag, const char* te
   return NULL;
 }
 
-static tfrt_status_t tfrt_flags_set(const tfrt_flag_t* flag, const char* text) {
+static tfrt_status_t flags_set(const tfrt_flag_t* flag, const char* text) {
   switch (flag->kind) {
     case TFRT_FLAG_BOOL:
-      return tfrt_flags_set_bool(flag, text);
+      return flags_set_bool(flag, text);
     case TFRT_FLAG_TEXT:
       *(const char**)flag->storage = text;
       return NULL;
     case TFRT_FLAG_PATH:
-      return tfrt_flags_set_path(flag, text);
+      return flags_set_path(flag, text);
     case TFRT_FLAG_NUMBER:
-      return tfrt_flags_set_number(flag, text);
+      return flags_set_number(flag, text);
     case TFRT_FLAG_LIST:
-      return tfrt_flags_add(flag->storage, flag->name, text);
+      return flags_add(flag->storage, flag->name, text);
     case TFRT_FLAG_STEP:
-      if (!text) return tfrt_flags_add(flag->storage, flag->name, flag->name);
+      if (!text) return flags_add(flag->storage, flag->name, flag->name);
       return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "--%s stands alone, without '=%s'",
                                 flag->name, text);
   }
   return NULL;
 }
 
-static void tfrt_flags_print_one(const char* name, const char* value, const char* help) {
+static void flags_print_one(const char* name, const char* value, const char* help) {
   char left[64];
   const char* dashes = strlen(name) == 1 ? "-" : "--";
   snprintf(left, sizeof(left), "%s%s%s%s", dashes, name, value ? "=" : "", value ? value : "");
   printf("  %-28s %s\n", left, help);
 }
 
-static void tfrt_flags_print_help(const tfrt_flag_table_t* table) {
+static void flags_print_help(const tfrt_flag_table_t* table) {
   printf("Usage: %s\n\n%s\n\nFlags:\n", table->usage, table->summary);
   for (size_t i = 0; i < table->flag_count; ++i) {
     const tfrt_flag_t* flag = &table->flags[i];
-    tfrt_flags_print_one(flag->name, flag->value, flag->help);
+    flags_print_one(flag->name, flag->value, flag->help);
   }
-  tfrt_flags_print_one("help", NULL, "print this");
-  tfrt_flags_print_one("version", NULL, "print which version this is");
+  flags_print_one("help", NULL, "print this");
+  flags_print_one("version", NULL, "print which version this is");
   if (table->footer) printf("\n%s\n", table->footer);
 }
 
 // Answers the question |name|, which is no flag of |table|; false if it is none.
-static bool tfrt_flags_answer(const tfrt_flag_table_t* table, const char* name) {
+static bool flags_answer(const tfrt_flag_table_t* table, const char* name) {
   if (strcmp(name, "help") == 0 || strcmp(name, "h") == 0) {
-    tfrt_flags_print_help(table);
+    flags_print_help(table);
     return true;
   }
   if (strcmp(name, "version") != 0) return false;
@@ -118,7 +118,7 @@ tfrt_status_t tfrt_flags_parse(const tfrt_flag_table_t* table, int argument_coun
   for (int i = 0; i < argument_count; ++i) {
     const char* argument = arguments[i];
     if (flags_ended || argument[0] != '-' || argument[1] == '\0') {
-      TFRT_RETURN_IF_ERROR(tfrt_flags_add(out_positional, "arguments", argument));
+      TFRT_RETURN_IF_ERROR(flags_add(out_positional, "arguments", argument));
       continue;
     }
     if (strcmp(argument, "--") == 0) {
@@ -128,8 +128,8 @@ tfrt_status_t tfrt_flags_parse(const tfrt_flag_table_t* table, int argument_coun
     const char* name = argument + (argument[1] == '-' ? 2 : 1);
     const char* equals = strchr(name, '=');
     const tfrt_flag_t* flag =
-        tfrt_flags_find(table, name, equals ? (size_t)(equals - name) : strlen(name));
-    *out_help = !flag && tfrt_flags_answer(table, name);
+        flags_find(table, name, equals ? (size_t)(equals - name) : strlen(name));
+    *out_help = !flag && flags_answer(table, name);
     if (*out_help) return NULL;
     if (!flag) {
       return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
@@ -143,7 +143,7 @@ tfrt_status_t tfrt_flags_parse(const tfrt_flag_table_t* table, int argument_coun
       }
       text = arguments[++i];
     }
-    TFRT_RETURN_IF_ERROR(tfrt_flags_set(flag, text));
+    TFRT_RETURN_IF_ERROR(flags_set(flag, text));
   }
   return NULL;
 }

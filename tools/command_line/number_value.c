@@ -28,25 +28,25 @@ const tfrt_number_type_t* tfrt_number_type_find(const char* name) {
   return NULL;
 }
 
-static tfrt_status_t tfrt_number_value_refuse(const char* type, const char* text) {
+static tfrt_status_t number_value_refuse(const char* type, const char* text) {
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "'%s' is no %s", text, type);
 }
 
 // Reads `[+-]DIGITS` or `[+-]0xDIGITS`.
-static bool tfrt_number_value_parse_magnitude(const char* text, uint64_t* out_magnitude) {
+static bool number_value_parse_magnitude(const char* text, uint64_t* out_magnitude) {
   const char* digits = text[0] == '-' || text[0] == '+' ? text + 1 : text;
   bool is_hex = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
   return is_hex ? tfrt_number_text_parse_hex(tfrt_string_view_of(digits + 2), out_magnitude)
                 : tfrt_number_text_parse_u64(tfrt_string_view_of(digits), out_magnitude);
 }
 
-static tfrt_status_t tfrt_number_value_parse_integer(const tfrt_number_type_t* type,
-                                                     const char* text, void* out_bytes) {
+static tfrt_status_t number_value_parse_integer(const tfrt_number_type_t* type, const char* text,
+                                                void* out_bytes) {
   bool is_negative = text[0] == '-';
   uint64_t most = is_negative ? 0 - (uint64_t)type->minimum : type->maximum;
   uint64_t magnitude = 0;
-  if (!tfrt_number_value_parse_magnitude(text, &magnitude) || magnitude > most) {
-    return tfrt_number_value_refuse(type->name, text);
+  if (!number_value_parse_magnitude(text, &magnitude) || magnitude > most) {
+    return number_value_refuse(type->name, text);
   }
   uint64_t bits = is_negative ? 0 - magnitude : magnitude;
   // Little-endian: the low bytes of the number come first, for any of the sizes.
@@ -55,12 +55,12 @@ static tfrt_status_t tfrt_number_value_parse_integer(const tfrt_number_type_t* t
 }
 
 // Reading a float passes over white space in front.
-static bool tfrt_number_value_begins_with_space(const char* text) {
+static bool number_value_begins_with_space(const char* text) {
   return strchr(" \t\n\v\f\r", text[0]) != NULL && text[0] != '\0';
 }
 
-static tfrt_status_t tfrt_number_value_parse_float(const tfrt_number_type_t* type, const char* text,
-                                                   void* out_bytes) {
+static tfrt_status_t number_value_parse_float(const tfrt_number_type_t* type, const char* text,
+                                              void* out_bytes) {
   const char* end = NULL;
   double number = 0;
   errno = 0;
@@ -75,16 +75,16 @@ static tfrt_status_t tfrt_number_value_parse_float(const tfrt_number_type_t* typ
   }
   // A text that says "inf" is in range, and one that is too small for the type is rounded.
   bool overflows = errno == ERANGE && isinf(number);
-  if (tfrt_number_value_begins_with_space(text) || end == text || *end != '\0' || overflows) {
-    return tfrt_number_value_refuse(type->name, text);
+  if (number_value_begins_with_space(text) || end == text || *end != '\0' || overflows) {
+    return number_value_refuse(type->name, text);
   }
   return NULL;
 }
 
-static tfrt_status_t tfrt_number_value_parse_bool(const char* text, void* out_bytes) {
+static tfrt_status_t number_value_parse_bool(const char* text, void* out_bytes) {
   bool on = strcmp(text, "true") == 0 || strcmp(text, "1") == 0;
   if (!on && strcmp(text, "false") != 0 && strcmp(text, "0") != 0) {
-    return tfrt_number_value_refuse("i1 (true, false, 1 or 0)", text);
+    return number_value_refuse("i1 (true, false, 1 or 0)", text);
   }
   memcpy(out_bytes, &on, sizeof(on));
   return NULL;
@@ -92,7 +92,7 @@ static tfrt_status_t tfrt_number_value_parse_bool(const char* text, void* out_by
 
 tfrt_status_t tfrt_number_value_parse(const tfrt_number_type_t* type, const char* text,
                                       void* out_bytes) {
-  if (type->maximum > 0) return tfrt_number_value_parse_integer(type, text, out_bytes);
-  if (type->id == TFRT_TYPE_I1) return tfrt_number_value_parse_bool(text, out_bytes);
-  return tfrt_number_value_parse_float(type, text, out_bytes);
+  if (type->maximum > 0) return number_value_parse_integer(type, text, out_bytes);
+  if (type->id == TFRT_TYPE_I1) return number_value_parse_bool(text, out_bytes);
+  return number_value_parse_float(type, text, out_bytes);
 }

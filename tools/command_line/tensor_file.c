@@ -16,7 +16,7 @@
 #define TFRT_TENSOR_FILE_MAX_PATH 4096
 
 // Unpacks what |stream| has been given into |out|, up to the end of the gzip file.
-static tfrt_status_t tfrt_tensor_file_inflate(z_stream* stream, tfrt_string_builder_t* out) {
+static tfrt_status_t tensor_file_inflate(z_stream* stream, tfrt_string_builder_t* out) {
   static unsigned char block[TFRT_TENSOR_FILE_BLOCK];
   int result = Z_OK;
   while (result != Z_STREAM_END) {
@@ -39,8 +39,8 @@ static tfrt_status_t tfrt_tensor_file_inflate(z_stream* stream, tfrt_string_buil
   return tfrt_string_builder_status(out);
 }
 
-static tfrt_status_t tfrt_tensor_file_unpack(const tfrt_file_contents_t* contents,
-                                             tfrt_string_builder_t* out) {
+static tfrt_status_t tensor_file_unpack(const tfrt_file_contents_t* contents,
+                                        tfrt_string_builder_t* out) {
   z_stream stream = {.next_in = contents->data, .avail_in = (uInt)contents->size};
   if (contents->size > UINT32_MAX) {
     return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "a gzip file of more than 4 GiB");
@@ -49,14 +49,14 @@ static tfrt_status_t tfrt_tensor_file_unpack(const tfrt_file_contents_t* content
   if (inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK) {
     return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory to unpack");
   }
-  tfrt_status_t status = tfrt_tensor_file_inflate(&stream, out);
+  tfrt_status_t status = tensor_file_inflate(&stream, out);
   inflateEnd(&stream);
   return status;
 }
 
 // Makes |*out_tensor| what the |size| bytes at |data| are, by their first bytes.
-static tfrt_status_t tfrt_tensor_file_parse(const uint8_t* data, size_t size,
-                                            tfrt_dense_host_tensor_t* out_tensor) {
+static tfrt_status_t tensor_file_parse(const uint8_t* data, size_t size,
+                                       tfrt_dense_host_tensor_t* out_tensor) {
   if (tfrt_idx_matches(data, size)) {
     return tfrt_idx_read(data, size, tfrt_allocator_system(), out_tensor);
   }
@@ -78,16 +78,16 @@ static tfrt_status_t tfrt_tensor_file_parse(const uint8_t* data, size_t size,
   return status;
 }
 
-static tfrt_status_t tfrt_tensor_file_parse_contents(const tfrt_file_contents_t* contents,
-                                                     tfrt_dense_host_tensor_t* out_tensor) {
+static tfrt_status_t tensor_file_parse_contents(const tfrt_file_contents_t* contents,
+                                                tfrt_dense_host_tensor_t* out_tensor) {
   bool gzip = contents->size >= 2 && contents->data[0] == 0x1f && contents->data[1] == 0x8b;
-  if (!gzip) return tfrt_tensor_file_parse(contents->data, contents->size, out_tensor);
+  if (!gzip) return tensor_file_parse(contents->data, contents->size, out_tensor);
   tfrt_string_builder_t unpacked;
   tfrt_string_builder_initialize(&unpacked, tfrt_allocator_system());
-  tfrt_status_t status = tfrt_tensor_file_unpack(contents, &unpacked);
+  tfrt_status_t status = tensor_file_unpack(contents, &unpacked);
   if (!status) {
-    status = tfrt_tensor_file_parse((const uint8_t*)tfrt_string_builder_text(&unpacked),
-                                    unpacked.size, out_tensor);
+    status = tensor_file_parse((const uint8_t*)tfrt_string_builder_text(&unpacked), unpacked.size,
+                               out_tensor);
   }
   tfrt_string_builder_deinitialize(&unpacked);
   return status;
@@ -95,8 +95,8 @@ static tfrt_status_t tfrt_tensor_file_parse_contents(const tfrt_file_contents_t*
 
 // Splits |text| into the path of a file, at most |size| - 1 bytes, and the name of an array of an
 // archive behind it, of size 0 if there is none: "a.npz:x".
-static tfrt_status_t tfrt_tensor_file_split(const char* text, size_t size, char* out_path,
-                                            tfrt_string_view_t* out_name) {
+static tfrt_status_t tensor_file_split(const char* text, size_t size, char* out_path,
+                                       tfrt_string_view_t* out_name) {
   static const char end[] = ".npz:";
   const char* found = strstr(text, end);
   size_t length = found ? (size_t)(found - text) + sizeof(end) - 2 : strlen(text);
@@ -114,13 +114,13 @@ tfrt_status_t tfrt_tensor_file_read(const char* text, tfrt_async_value_t** out_v
   char path[TFRT_TENSOR_FILE_MAX_PATH];
   tfrt_string_view_t name;
   tfrt_file_contents_t contents;
-  TFRT_RETURN_IF_ERROR(tfrt_tensor_file_split(text, sizeof(path), path, &name));
+  TFRT_RETURN_IF_ERROR(tensor_file_split(text, sizeof(path), path, &name));
   TFRT_RETURN_IF_ERROR(tfrt_file_read(path, tfrt_allocator_system(), &contents));
   tfrt_dense_host_tensor_t tensor;
   tfrt_string_view_t bytes = tfrt_string_view_make((const char*)contents.data, contents.size);
   tfrt_status_t status = name.size > 0 || tfrt_npz_matches(bytes)
                              ? tfrt_npz_read(bytes, name, tfrt_allocator_system(), &tensor)
-                             : tfrt_tensor_file_parse_contents(&contents, &tensor);
+                             : tensor_file_parse_contents(&contents, &tensor);
   tfrt_file_contents_deinitialize(&contents);
   if (status) return tfrt_status_take_annotate(status, "%s", path);
   *out_value = tfrt_async_value_create_tensor_take(&tensor);

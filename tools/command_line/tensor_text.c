@@ -31,30 +31,30 @@ bool tfrt_tensor_text_matches(const char* text) {
   return strspn(text, "+-.0123456789abcdefnxtruls") == (size_t)(colon - text);
 }
 
-static tfrt_status_t tfrt_tensor_text_refuse(const tfrt_tensor_text_t* reader, const char* what) {
+static tfrt_status_t tensor_text_refuse(const tfrt_tensor_text_t* reader, const char* what) {
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "'%s', sign %zu: %s", reader->text,
                             (size_t)(reader->next - reader->text) + 1, what);
 }
 
-static void tfrt_tensor_text_skip_space(tfrt_tensor_text_t* reader) {
+static void tensor_text_skip_space(tfrt_tensor_text_t* reader) {
   while (reader->next < reader->end && *reader->next == ' ') ++reader->next;
 }
 
-static tfrt_status_t tfrt_tensor_text_open(tfrt_tensor_text_t* reader) {
+static tfrt_status_t tensor_text_open(tfrt_tensor_text_t* reader) {
   if (reader->depth == (reader->rank ? reader->rank : TFRT_SHAPE_MAX_RANK)) {
-    return tfrt_tensor_text_refuse(reader, "a bracket too many");
+    return tensor_text_refuse(reader, "a bracket too many");
   }
   reader->counts[reader->depth++] = 0;
   ++reader->next;
   return NULL;
 }
 
-static tfrt_status_t tfrt_tensor_text_close(tfrt_tensor_text_t* reader) {
+static tfrt_status_t tensor_text_close(tfrt_tensor_text_t* reader) {
   uint32_t axis = reader->depth - 1;
   // The innermost brackets say how many axes there are, also if they are empty.
   if (reader->rank == 0) reader->rank = reader->depth;
   if (reader->dims[axis] >= 0 && reader->dims[axis] != reader->counts[axis]) {
-    return tfrt_tensor_text_refuse(reader, "this list is not as long as the one before");
+    return tensor_text_refuse(reader, "this list is not as long as the one before");
   }
   reader->dims[axis] = reader->counts[axis];
   reader->depth = axis;
@@ -63,12 +63,12 @@ static tfrt_status_t tfrt_tensor_text_close(tfrt_tensor_text_t* reader) {
   return NULL;
 }
 
-static tfrt_status_t tfrt_tensor_text_read_number(tfrt_tensor_text_t* reader) {
+static tfrt_status_t tensor_text_read_number(tfrt_tensor_text_t* reader) {
   size_t size = 0;
   while (reader->next + size < reader->end && !strchr("[], ", reader->next[size])) ++size;
   if (reader->rank == 0) reader->rank = reader->depth;
   if (size == 0 || size >= TFRT_TENSOR_TEXT_NUMBER_SIZE || reader->depth != reader->rank) {
-    return tfrt_tensor_text_refuse(reader, "a number can't stand here");
+    return tensor_text_refuse(reader, "a number can't stand here");
   }
   char number[TFRT_TENSOR_TEXT_NUMBER_SIZE];
   memcpy(number, reader->next, size);
@@ -84,42 +84,42 @@ static tfrt_status_t tfrt_tensor_text_read_number(tfrt_tensor_text_t* reader) {
 }
 
 // Reads one number, or one list and what is in it, and a comma behind an item of a list.
-static tfrt_status_t tfrt_tensor_text_read(tfrt_tensor_text_t* reader) {
+static tfrt_status_t tensor_text_read(tfrt_tensor_text_t* reader) {
   reader->next = reader->text;
   for (uint32_t i = 0; i < TFRT_SHAPE_MAX_RANK; ++i) reader->dims[i] = -1;
   do {
-    tfrt_tensor_text_skip_space(reader);
+    tensor_text_skip_space(reader);
     if (reader->next < reader->end && *reader->next == '[') {
-      TFRT_RETURN_IF_ERROR(tfrt_tensor_text_open(reader));
-      tfrt_tensor_text_skip_space(reader);
+      TFRT_RETURN_IF_ERROR(tensor_text_open(reader));
+      tensor_text_skip_space(reader);
       if (reader->next == reader->end || *reader->next != ']') continue;
     } else {
-      TFRT_RETURN_IF_ERROR(tfrt_tensor_text_read_number(reader));
+      TFRT_RETURN_IF_ERROR(tensor_text_read_number(reader));
     }
-    for (tfrt_tensor_text_skip_space(reader);
+    for (tensor_text_skip_space(reader);
          reader->depth > 0 && reader->next < reader->end && *reader->next == ']';
-         tfrt_tensor_text_skip_space(reader)) {
-      TFRT_RETURN_IF_ERROR(tfrt_tensor_text_close(reader));
+         tensor_text_skip_space(reader)) {
+      TFRT_RETURN_IF_ERROR(tensor_text_close(reader));
     }
     if (reader->depth == 0) break;
     if (reader->next == reader->end || *reader->next != ',') {
-      return tfrt_tensor_text_refuse(reader, "a comma or a closing bracket is missing");
+      return tensor_text_refuse(reader, "a comma or a closing bracket is missing");
     }
     ++reader->next;
   } while (true);
   if (reader->next == reader->end) return NULL;
-  return tfrt_tensor_text_refuse(reader, "there is more behind the tensor");
+  return tensor_text_refuse(reader, "there is more behind the tensor");
 }
 
 // Reads the numbers as the type of |reader|, which was chosen.
-static tfrt_status_t tfrt_tensor_text_read_elements(tfrt_tensor_text_t* reader,
-                                                    tfrt_dense_host_tensor_t* out_tensor) {
+static tfrt_status_t tensor_text_read_elements(tfrt_tensor_text_t* reader,
+                                               tfrt_dense_host_tensor_t* out_tensor) {
   tfrt_shape_t shape;
   tfrt_string_builder_t elements;
   tfrt_string_builder_initialize(&elements, tfrt_allocator_system());
   reader->elements = &elements;
   reader->rank = 0;
-  tfrt_status_t status = tfrt_tensor_text_read(reader);
+  tfrt_status_t status = tensor_text_read(reader);
   if (!status) status = tfrt_string_builder_status(&elements);
   if (!status) status = tfrt_shape_make(reader->dims, reader->rank, &shape);
   if (!status) {
@@ -138,7 +138,7 @@ tfrt_status_t tfrt_tensor_text_parse(const char* text, tfrt_dense_host_tensor_t*
   const char* colon = strrchr(text, ':');
   tfrt_tensor_text_t reader = {
       .text = text, .end = colon ? colon : text + strlen(text), .is_whole = true};
-  TFRT_RETURN_IF_ERROR(tfrt_tensor_text_read(&reader));
+  TFRT_RETURN_IF_ERROR(tensor_text_read(&reader));
   const char* name = colon ? colon + 1 : reader.is_whole ? "i64" : "f32";
   reader.type = tfrt_number_type_find(name);
   if (!reader.type) {
@@ -147,5 +147,5 @@ tfrt_status_t tfrt_tensor_text_parse(const char* text, tfrt_dense_host_tensor_t*
                               "f64, but none of '%s'",
                               text, name);
   }
-  return tfrt_tensor_text_read_elements(&reader, out_tensor);
+  return tensor_text_read_elements(&reader, out_tensor);
 }

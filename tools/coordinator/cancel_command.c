@@ -22,13 +22,13 @@ typedef struct tfrt_cancel_target_s {
   uint32_t root;  // the one of them that is host 0 of the job that it is; UINT32_MAX: none
 } tfrt_cancel_target_t;
 
-static bool tfrt_cancel_begins(tfrt_string_view_t text, const char* start, size_t size) {
+static bool cancel_begins(tfrt_string_view_t text, const char* start, size_t size) {
   return size > 0 && size <= text.size && memcmp(text.data, start, size) == 0;
 }
 
 // True if |line| of |host| is the call that |name| stands for: CALLER.NUMBER@CALLEE.
-static bool tfrt_cancel_fits_call(const tfrt_cluster_inventory_t* inventory, uint32_t host,
-                                  const tfrt_inventory_line_t* line, const char* name) {
+static bool cancel_fits_call(const tfrt_cluster_inventory_t* inventory, uint32_t host,
+                             const tfrt_inventory_line_t* line, const char* name) {
   const char* dot = strchr(name, '.');
   const char* at = strchr(name, '@');
   if (!dot || !at || at < dot) return false;
@@ -36,13 +36,13 @@ static bool tfrt_cancel_fits_call(const tfrt_cluster_inventory_t* inventory, uin
       !tfrt_inventory_line_has(line, "dir", tfrt_string_view_of("in"))) {
     return false;
   }
-  return tfrt_cancel_begins(tfrt_inventory_line_text(line, "peer"), name, (size_t)(dot - name)) &&
-         tfrt_cancel_begins(inventory->incarnations[host], at + 1, strlen(at + 1)) &&
+  return cancel_begins(tfrt_inventory_line_text(line, "peer"), name, (size_t)(dot - name)) &&
+         cancel_begins(inventory->incarnations[host], at + 1, strlen(at + 1)) &&
          tfrt_inventory_line_has(line, "number",
                                  tfrt_string_view_make(dot + 1, (size_t)(at - dot - 1)));
 }
 
-static void tfrt_cancel_note(tfrt_cancel_target_t* target, uint32_t host, const char* found) {
+static void cancel_note(tfrt_cancel_target_t* target, uint32_t host, const char* found) {
   if (target->matches > 0 && strcmp(target->found, found) == 0) {
     target->is_there[host] = true;
     return;
@@ -53,9 +53,9 @@ static void tfrt_cancel_note(tfrt_cancel_target_t* target, uint32_t host, const 
 }
 
 // Writes what the worker |host| is to end, which runs the call that is |line|, to |out|.
-static void tfrt_cancel_describe_call(const tfrt_cluster_inventory_t* inventory, uint32_t host,
-                                      const tfrt_inventory_line_t* line,
-                                      char out[TFRT_CANCEL_MAX_TEXT]) {
+static void cancel_describe_call(const tfrt_cluster_inventory_t* inventory, uint32_t host,
+                                 const tfrt_inventory_line_t* line,
+                                 char out[TFRT_CANCEL_MAX_TEXT]) {
   int size = snprintf(out, TFRT_CANCEL_MAX_TEXT, "call %.*s %" PRIu64,
                       TFRT_STRING_VIEW_ARGUMENTS(tfrt_inventory_line_text(line, "peer")),
                       tfrt_inventory_line_number(line, "number"));
@@ -70,8 +70,7 @@ static void tfrt_cancel_describe_call(const tfrt_cluster_inventory_t* inventory,
            function.size > 0 ? " " : "", TFRT_STRING_VIEW_ARGUMENTS(place));
 }
 
-static void tfrt_cancel_search(const tfrt_cluster_inventory_t* inventory,
-                               tfrt_cancel_target_t* target) {
+static void cancel_search(const tfrt_cluster_inventory_t* inventory, tfrt_cancel_target_t* target) {
   char found[TFRT_CANCEL_MAX_TEXT];
   target->root = UINT32_MAX;
   for (uint32_t i = 0; i < inventory->host_count; ++i) {
@@ -80,19 +79,19 @@ static void tfrt_cancel_search(const tfrt_cluster_inventory_t* inventory,
       tfrt_string_view_t job = tfrt_inventory_line_text(&line, "job");
       if (tfrt_inventory_line_is(&line, "job") &&
           !tfrt_inventory_line_has(&line, "state", tfrt_string_view_of("closed")) &&
-          tfrt_cancel_begins(job, target->name, strlen(target->name))) {
+          cancel_begins(job, target->name, strlen(target->name))) {
         snprintf(found, sizeof(found), "job %.*s", TFRT_STRING_VIEW_ARGUMENTS(job));
-        tfrt_cancel_note(target, i, found);
+        cancel_note(target, i, found);
         if (tfrt_inventory_line_number(&line, "rank") == 0) target->root = i;
       }
-      if (!tfrt_cancel_fits_call(inventory, i, &line, target->name)) continue;
-      tfrt_cancel_describe_call(inventory, i, &line, found);
-      tfrt_cancel_note(target, i, found);
+      if (!cancel_fits_call(inventory, i, &line, target->name)) continue;
+      cancel_describe_call(inventory, i, &line, found);
+      cancel_note(target, i, found);
     }
   }
 }
 
-static tfrt_async_value_t* tfrt_cancel_ask(void* self, tfrt_client_t* client, uint32_t index) {
+static tfrt_async_value_t* cancel_ask(void* self, tfrt_client_t* client, uint32_t index) {
   const tfrt_cancel_target_t* target = self;
   // Host 0 tells the others, and why its own part ends: what they end by themselves may come first.
   bool is_asked = target->root == UINT32_MAX || index == target->root;
@@ -103,7 +102,7 @@ static tfrt_async_value_t* tfrt_cancel_ask(void* self, tfrt_client_t* client, ui
 }
 
 // A host that knows nothing of it any more has been told by another one.
-static bool tfrt_cancel_has_ended(const tfrt_host_query_t* query) {
+static bool cancel_has_ended(const tfrt_host_query_t* query) {
   bool any = false;
   tfrt_string_view_t text;
   for (uint32_t i = 0; i < query->hosts.count; ++i) {
@@ -114,8 +113,7 @@ static bool tfrt_cancel_has_ended(const tfrt_host_query_t* query) {
 
 // Nobody has ended it. The error (+1) of a host that has not said so itself, as it was lost or
 // silent after it had told what it has; that |target| was over if all of them have.
-static tfrt_status_t tfrt_cancel_missed(tfrt_host_query_t* query,
-                                        const tfrt_cancel_target_t* target) {
+static tfrt_status_t cancel_missed(tfrt_host_query_t* query, const tfrt_cancel_target_t* target) {
   for (uint32_t i = 0; i < query->hosts.count; ++i) {
     tfrt_status_t error = tfrt_host_query_error(query, i);
     bool is_answer = !error || tfrt_status_code(error) == TFRT_STATUS_NOT_FOUND;
@@ -132,7 +130,7 @@ static tfrt_status_t tfrt_cancel_missed(tfrt_host_query_t* query,
 }
 
 // Says what was done.
-static void tfrt_cancel_print(const tfrt_host_query_t* query, const tfrt_cancel_target_t* target) {
+static void cancel_print(const tfrt_host_query_t* query, const tfrt_cancel_target_t* target) {
   if (query->is_json) {
     printf("{\"cancelled\":\"%s\"}\n", target->name);
   } else if (strncmp(target->found, "call ", strlen("call ")) == 0) {
@@ -145,19 +143,19 @@ static void tfrt_cancel_print(const tfrt_host_query_t* query, const tfrt_cancel_
   }
 }
 
-static tfrt_status_t tfrt_cancel_check(tfrt_host_query_t* query) {
+static tfrt_status_t cancel_check(tfrt_host_query_t* query) {
   if (query->rest.count == 1 && query->rest.values[0][0] != '\0') return NULL;
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                             "name one job or call, as `tfrt list jobs` and `tfrt list calls` do");
 }
 
-static tfrt_status_t tfrt_cancel_run(tfrt_host_query_t* query) {
+static tfrt_status_t cancel_run(tfrt_host_query_t* query) {
   static tfrt_cluster_inventory_t inventory;
   static tfrt_cancel_target_t target;
   target.name = query->rest.values[0];
   TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_gather(query, TFRT_CLIENT_INVENTORY_ALL, &inventory));
   TFRT_RETURN_IF_ERROR(tfrt_host_query_check_answered(query));
-  tfrt_cancel_search(&inventory, &target);
+  cancel_search(&inventory, &target);
   if (target.matches == 0) return tfrt_host_query_not_found(query, "job or call", target.name);
   tfrt_host_query_report_errors(query);
   if (target.matches > 1) {
@@ -165,10 +163,10 @@ static tfrt_status_t tfrt_cancel_run(tfrt_host_query_t* query) {
                               "'%s' fits %u jobs or calls; give more digits", target.name,
                               target.matches);
   }
-  TFRT_RETURN_IF_ERROR(tfrt_host_query_ask(query, tfrt_cancel_ask, &target));
-  if (!tfrt_cancel_has_ended(query)) return tfrt_cancel_missed(query, &target);
+  TFRT_RETURN_IF_ERROR(tfrt_host_query_ask(query, cancel_ask, &target));
+  if (!cancel_has_ended(query)) return cancel_missed(query, &target);
   tfrt_host_query_forget_failure(query);
-  tfrt_cancel_print(query, &target);
+  cancel_print(query, &target);
   return NULL;
 }
 
@@ -192,6 +190,5 @@ tfrt_exit_code_t tfrt_cancel_command(int argument_count, char* const* arguments)
           "as 3 if a worker that may have it is not there, 6 if it takes the connection and does "
           "not\n"
           "answer within --timeout."};
-  return tfrt_host_query_command(&verb, tfrt_cancel_check, tfrt_cancel_run, argument_count,
-                                 arguments);
+  return tfrt_host_query_command(&verb, cancel_check, cancel_run, argument_count, arguments);
 }

@@ -9,8 +9,8 @@
 
 // --- Gathering -----------------------------------------------------------------
 
-static tfrt_async_value_t* tfrt_cluster_inventory_ask(void* self, tfrt_client_t* client,
-                                                      uint32_t index) {
+static tfrt_async_value_t* cluster_inventory_ask(void* self, tfrt_client_t* client,
+                                                 uint32_t index) {
   (void)index;
   return tfrt_client_ask(client, 0, self);
 }
@@ -27,7 +27,7 @@ tfrt_status_t tfrt_cluster_inventory_gather_page(tfrt_host_query_t* query,
   tfrt_client_question_t question = {
       .kind = TFRT_CLIENT_ASK_INVENTORY, .part = which, .number = skip};
   out_inventory->host_count = query->hosts.count;
-  TFRT_RETURN_IF_ERROR(tfrt_host_query_ask_lines(query, tfrt_cluster_inventory_ask, &question));
+  TFRT_RETURN_IF_ERROR(tfrt_host_query_ask_lines(query, cluster_inventory_ask, &question));
   for (uint32_t i = 0; i < query->hosts.count; ++i) {
     out_inventory->addresses[i] = query->hosts.addresses[i];
     out_inventory->incarnations[i] = tfrt_string_view_of("");
@@ -51,8 +51,8 @@ void tfrt_cluster_inventory_drop_index(tfrt_cluster_inventory_t* inventory) {
 }
 
 // The line of |host| that says how many things it has not listed; false if it lists all.
-static bool tfrt_cluster_inventory_find_more(const tfrt_cluster_inventory_t* inventory,
-                                             uint32_t host, tfrt_inventory_line_t* out_line) {
+static bool cluster_inventory_find_more(const tfrt_cluster_inventory_t* inventory, uint32_t host,
+                                        tfrt_inventory_line_t* out_line) {
   for (tfrt_string_view_t rest = inventory->lines[host];
        tfrt_inventory_lines_next(&rest, out_line);) {
     if (tfrt_inventory_line_is(out_line, "more")) return true;
@@ -65,7 +65,7 @@ void tfrt_cluster_inventory_report_more(const tfrt_cluster_inventory_t* inventor
   uint32_t count = 0;
   for (uint32_t i = 0; i < inventory->host_count; ++i) {
     tfrt_inventory_line_t more;
-    if (!tfrt_cluster_inventory_find_more(inventory, i, &more)) continue;
+    if (!cluster_inventory_find_more(inventory, i, &more)) continue;
     ++count;
     fprintf(stderr,
             "tfrt: %.*s has %" PRIu64 " more jobs, %" PRIu64 " more calls and %" PRIu64
@@ -93,9 +93,9 @@ uint32_t tfrt_cluster_inventory_find(const tfrt_cluster_inventory_t* inventory,
 }
 
 // Sets |*out_line| to the line about |key|; false if there is none.
-static bool tfrt_cluster_inventory_find_line(const tfrt_cluster_inventory_t* inventory,
-                                             const tfrt_inventory_key_t* key,
-                                             tfrt_inventory_line_t* out_line) {
+static bool cluster_inventory_find_line(const tfrt_cluster_inventory_t* inventory,
+                                        const tfrt_inventory_key_t* key,
+                                        tfrt_inventory_line_t* out_line) {
   if (!inventory->index.entries) {
     return tfrt_inventory_index_search(inventory->lines, inventory->host_count, key, out_line);
   }
@@ -112,11 +112,11 @@ tfrt_string_view_t tfrt_cluster_inventory_name(const tfrt_cluster_inventory_t* i
   const tfrt_inventory_key_t key = {
       .about = TFRT_INVENTORY_MEMBER, .first = incarnation, .number = tfrt_string_view_of("")};
   tfrt_inventory_line_t line;
-  bool is_known = tfrt_cluster_inventory_find_line(inventory, &key, &line);
+  bool is_known = cluster_inventory_find_line(inventory, &key, &line);
   return is_known ? tfrt_inventory_line_text(&line, "address") : incarnation;
 }
 
-static int tfrt_cluster_inventory_shown_size(tfrt_string_view_t id) {
+static int cluster_inventory_shown_size(tfrt_string_view_t id) {
   return id.size < TFRT_CLUSTER_INVENTORY_DIGITS ? (int)id.size : TFRT_CLUSTER_INVENTORY_DIGITS;
 }
 
@@ -127,18 +127,18 @@ void tfrt_cluster_inventory_call_name(const tfrt_cluster_inventory_t* inventory,
   tfrt_string_view_t own = inventory->incarnations[host];
   tfrt_string_view_t caller = is_in ? peer : own;
   tfrt_string_view_t callee = is_in ? own : peer;
-  snprintf(out, size, "%.*s.%" PRIu64 "@%.*s", tfrt_cluster_inventory_shown_size(caller),
-           caller.data, tfrt_inventory_line_number(line, "number"),
-           tfrt_cluster_inventory_shown_size(callee), callee.data);
+  snprintf(out, size, "%.*s.%" PRIu64 "@%.*s", cluster_inventory_shown_size(caller), caller.data,
+           tfrt_inventory_line_number(line, "number"), cluster_inventory_shown_size(callee),
+           callee.data);
 }
 
 // The line of |host| for the call |number| of or to |other|, as |about| says.
-static bool tfrt_cluster_inventory_find_side(const tfrt_cluster_inventory_t* inventory,
-                                             uint32_t host, tfrt_inventory_about_t about,
-                                             tfrt_string_view_t other, tfrt_string_view_t number,
-                                             tfrt_inventory_line_t* out_line) {
+static bool cluster_inventory_find_side(const tfrt_cluster_inventory_t* inventory, uint32_t host,
+                                        tfrt_inventory_about_t about, tfrt_string_view_t other,
+                                        tfrt_string_view_t number,
+                                        tfrt_inventory_line_t* out_line) {
   const tfrt_inventory_key_t key = {host, about, other, number};
-  return tfrt_cluster_inventory_find_line(inventory, &key, out_line);
+  return cluster_inventory_find_line(inventory, &key, out_line);
 }
 
 bool tfrt_cluster_inventory_find_caller(const tfrt_cluster_inventory_t* inventory, uint32_t callee,
@@ -146,9 +146,9 @@ bool tfrt_cluster_inventory_find_caller(const tfrt_cluster_inventory_t* inventor
                                         tfrt_inventory_line_t* out_line) {
   uint32_t caller = tfrt_cluster_inventory_find(inventory, tfrt_inventory_line_text(line, "peer"));
   return caller != UINT32_MAX &&
-         tfrt_cluster_inventory_find_side(inventory, caller, TFRT_INVENTORY_CALL_OUT,
-                                          inventory->incarnations[callee],
-                                          tfrt_inventory_line_text(line, "number"), out_line);
+         cluster_inventory_find_side(inventory, caller, TFRT_INVENTORY_CALL_OUT,
+                                     inventory->incarnations[callee],
+                                     tfrt_inventory_line_text(line, "number"), out_line);
 }
 
 bool tfrt_cluster_inventory_find_callee(const tfrt_cluster_inventory_t* inventory, uint32_t caller,
@@ -156,24 +156,24 @@ bool tfrt_cluster_inventory_find_callee(const tfrt_cluster_inventory_t* inventor
                                         tfrt_inventory_line_t* out_line) {
   *out_host = tfrt_cluster_inventory_find(inventory, tfrt_inventory_line_text(line, "peer"));
   return *out_host != UINT32_MAX &&
-         tfrt_cluster_inventory_find_side(inventory, *out_host, TFRT_INVENTORY_CALL_IN,
-                                          inventory->incarnations[caller],
-                                          tfrt_inventory_line_text(line, "number"), out_line);
+         cluster_inventory_find_side(inventory, *out_host, TFRT_INVENTORY_CALL_IN,
+                                     inventory->incarnations[caller],
+                                     tfrt_inventory_line_text(line, "number"), out_line);
 }
 
 // --- Tables --------------------------------------------------------------------
 
-static void tfrt_cluster_inventory_add_id(tfrt_table_t* table, tfrt_string_view_t id) {
-  id.size = (size_t)tfrt_cluster_inventory_shown_size(id);
+static void cluster_inventory_add_id(tfrt_table_t* table, tfrt_string_view_t id) {
+  id.size = (size_t)cluster_inventory_shown_size(id);
   tfrt_table_add_view(table, id);
 }
 
-static void tfrt_cluster_inventory_add_age(tfrt_table_t* table, const tfrt_inventory_line_t* line) {
+static void cluster_inventory_add_age(tfrt_table_t* table, const tfrt_inventory_line_t* line) {
   tfrt_table_add_format(table, "%.1f", (double)tfrt_inventory_line_number(line, "age_us") / 1e6);
 }
 
-static void tfrt_cluster_inventory_add(tfrt_table_t* table, const tfrt_inventory_line_t* line,
-                                       const char* name) {
+static void cluster_inventory_add(tfrt_table_t* table, const tfrt_inventory_line_t* line,
+                                  const char* name) {
   tfrt_table_add_view(table, tfrt_inventory_line_text(line, name));
 }
 
@@ -186,7 +186,7 @@ typedef struct tfrt_cluster_inventory_totals_s {
   uint64_t bytes;
 } tfrt_cluster_inventory_totals_t;
 
-static tfrt_cluster_inventory_totals_t tfrt_cluster_inventory_count(tfrt_string_view_t rest) {
+static tfrt_cluster_inventory_totals_t cluster_inventory_count(tfrt_string_view_t rest) {
   tfrt_cluster_inventory_totals_t totals = {0};
   for (tfrt_inventory_line_t line; tfrt_inventory_lines_next(&rest, &line);) {
     bool is_object = tfrt_inventory_line_is(&line, "object");
@@ -237,9 +237,9 @@ void tfrt_cluster_inventory_list_hosts(const tfrt_cluster_inventory_t* inventory
       }
       continue;
     }
-    tfrt_cluster_inventory_totals_t totals = tfrt_cluster_inventory_count(rest);
-    tfrt_cluster_inventory_add(out_table, &line, "name");
-    tfrt_cluster_inventory_add(out_table, &line, "incarnation");
+    tfrt_cluster_inventory_totals_t totals = cluster_inventory_count(rest);
+    cluster_inventory_add(out_table, &line, "name");
+    cluster_inventory_add(out_table, &line, "incarnation");
     bool is_serving = tfrt_inventory_line_number(&line, "serving") == 1;
     tfrt_table_add_text(out_table, is_serving ? "serving" : "draining");
     tfrt_table_add_format(out_table, "%" PRIu64, totals.jobs);
@@ -251,8 +251,8 @@ void tfrt_cluster_inventory_list_hosts(const tfrt_cluster_inventory_t* inventory
 }
 
 // True if a host before |host| has a line for the job |id|.
-static bool tfrt_cluster_inventory_is_listed(const tfrt_cluster_inventory_t* inventory,
-                                             uint32_t host, tfrt_string_view_t id) {
+static bool cluster_inventory_is_listed(const tfrt_cluster_inventory_t* inventory, uint32_t host,
+                                        tfrt_string_view_t id) {
   for (uint32_t i = 0; i < host; ++i) {
     tfrt_inventory_line_t line;
     for (tfrt_string_view_t rest = inventory->lines[i]; tfrt_inventory_lines_next(&rest, &line);) {
@@ -276,22 +276,21 @@ void tfrt_cluster_inventory_list_jobs(const tfrt_cluster_inventory_t* inventory,
     for (tfrt_string_view_t rest = inventory->lines[i]; tfrt_inventory_lines_next(&rest, &line);) {
       tfrt_string_view_t id = tfrt_inventory_line_text(&line, "job");
       if (!tfrt_inventory_line_is(&line, "job")) continue;
-      if (tfrt_cluster_inventory_is_listed(inventory, i, id)) continue;
-      tfrt_cluster_inventory_add_id(out_table, id);
-      tfrt_cluster_inventory_add(out_table, &line, "name");
-      tfrt_cluster_inventory_add(out_table, &line, "hosts");
+      if (cluster_inventory_is_listed(inventory, i, id)) continue;
+      cluster_inventory_add_id(out_table, id);
+      cluster_inventory_add(out_table, &line, "name");
+      cluster_inventory_add(out_table, &line, "hosts");
       tfrt_table_add_view(out_table, tfrt_cluster_inventory_name(
                                          inventory, tfrt_inventory_line_text(&line, "root")));
-      tfrt_cluster_inventory_add_age(out_table, &line);
-      tfrt_cluster_inventory_add(out_table, &line, "state");
+      cluster_inventory_add_age(out_table, &line);
+      cluster_inventory_add(out_table, &line, "state");
     }
   }
 }
 
 // One call, as |host| has it.
-static void tfrt_cluster_inventory_list_call(const tfrt_cluster_inventory_t* inventory,
-                                             uint32_t host, const tfrt_inventory_line_t* line,
-                                             tfrt_table_t* table) {
+static void cluster_inventory_list_call(const tfrt_cluster_inventory_t* inventory, uint32_t host,
+                                        const tfrt_inventory_line_t* line, tfrt_table_t* table) {
   bool is_in = tfrt_inventory_line_has(line, "dir", tfrt_string_view_of("in"));
   tfrt_string_view_t peer =
       tfrt_cluster_inventory_name(inventory, tfrt_inventory_line_text(line, "peer"));
@@ -300,14 +299,14 @@ static void tfrt_cluster_inventory_list_call(const tfrt_cluster_inventory_t* inv
   char name[64];
   tfrt_cluster_inventory_call_name(inventory, host, line, name, sizeof(name));
   tfrt_table_add_text(table, name);
-  tfrt_cluster_inventory_add(table, line, "function");
+  cluster_inventory_add(table, line, "function");
   tfrt_table_add_view(table, is_in ? peer : inventory->addresses[host]);
   tfrt_table_add_view(table, is_in ? inventory->addresses[host] : peer);
-  tfrt_cluster_inventory_add_age(table, line);
-  tfrt_cluster_inventory_add(table, line, "state");
+  cluster_inventory_add_age(table, line);
+  cluster_inventory_add(table, line, "state");
   tfrt_table_add_view(
       table, has_place ? tfrt_inventory_line_text(&caller, "at") : tfrt_string_view_of(""));
-  tfrt_cluster_inventory_add_id(table, tfrt_inventory_line_text(line, "job"));
+  cluster_inventory_add_id(table, tfrt_inventory_line_text(line, "job"));
 }
 
 void tfrt_cluster_inventory_list_calls(const tfrt_cluster_inventory_t* inventory,
@@ -329,27 +328,26 @@ void tfrt_cluster_inventory_list_calls(const tfrt_cluster_inventory_t* inventory
       if (!is_in && tfrt_cluster_inventory_find_callee(inventory, i, &line, &callee, &other)) {
         continue;
       }
-      tfrt_cluster_inventory_list_call(inventory, i, &line, out_table);
+      cluster_inventory_list_call(inventory, i, &line, out_table);
     }
   }
 }
 
-static void tfrt_cluster_inventory_list_object(const tfrt_cluster_inventory_t* inventory,
-                                               uint32_t host, const tfrt_inventory_line_t* line,
-                                               tfrt_table_t* table) {
+static void cluster_inventory_list_object(const tfrt_cluster_inventory_t* inventory, uint32_t host,
+                                          const tfrt_inventory_line_t* line, tfrt_table_t* table) {
   bool is_remote = tfrt_inventory_line_is(line, "remote");
   tfrt_table_add_view(table, inventory->addresses[host]);
   tfrt_table_add_text(table, is_remote ? "remote" : "object");
-  tfrt_cluster_inventory_add(table, line, "id");
+  cluster_inventory_add(table, line, "id");
   tfrt_table_add_view(table, is_remote ? tfrt_cluster_inventory_name(
                                              inventory, tfrt_inventory_line_text(line, "owner"))
                                        : inventory->addresses[host]);
-  tfrt_cluster_inventory_add(table, line, "state");
-  tfrt_cluster_inventory_add(table, line, "type");
-  tfrt_cluster_inventory_add(table, line, "bytes");
-  tfrt_cluster_inventory_add_age(table, line);
-  tfrt_cluster_inventory_add(table, line, "function");
-  tfrt_cluster_inventory_add_id(table, tfrt_inventory_line_text(line, "job"));
+  cluster_inventory_add(table, line, "state");
+  cluster_inventory_add(table, line, "type");
+  cluster_inventory_add(table, line, "bytes");
+  cluster_inventory_add_age(table, line);
+  cluster_inventory_add(table, line, "function");
+  cluster_inventory_add_id(table, tfrt_inventory_line_text(line, "job"));
 }
 
 void tfrt_cluster_inventory_list_objects(const tfrt_cluster_inventory_t* inventory,
@@ -365,7 +363,7 @@ void tfrt_cluster_inventory_list_objects(const tfrt_cluster_inventory_t* invento
     tfrt_inventory_line_t line;
     for (tfrt_string_view_t rest = inventory->lines[i]; tfrt_inventory_lines_next(&rest, &line);) {
       if (tfrt_inventory_line_is(&line, "object") || tfrt_inventory_line_is(&line, "remote")) {
-        tfrt_cluster_inventory_list_object(inventory, i, &line, out_table);
+        cluster_inventory_list_object(inventory, i, &line, out_table);
       }
     }
   }

@@ -28,7 +28,7 @@ tfrt_status_t tfrt_cluster_run_initialize(tfrt_cluster_run_t* run,
 
 // --- Printed lines -------------------------------------------------------------
 
-static void tfrt_cluster_run_print(void* self, uint32_t rank, tfrt_string_view_t text) {
+static void cluster_run_print(void* self, uint32_t rank, tfrt_string_view_t text) {
   tfrt_cluster_run_t* run = self;
   if (!tfrt_line_printer_print(rank, text)) tfrt_run_loop_post_give_up(run->loop);
 }
@@ -47,7 +47,7 @@ tfrt_status_t tfrt_cluster_run_create_client(tfrt_cluster_run_t* run) {
                                   .is_traced = options->records.trace || options->records.profile,
                                   .is_detached = options->detach,
                                   .keep_results_ms = (uint64_t)options->keep_ms,
-                                  .print = tfrt_cluster_run_print,
+                                  .print = cluster_run_print,
                                   .print_self = run};
   if (client.name.size >= 256) client.name = tfrt_string_view_of("a program");
   if (options->timeout_ms > 0) {
@@ -58,29 +58,28 @@ tfrt_status_t tfrt_cluster_run_create_client(tfrt_cluster_run_t* run) {
   return tfrt_client_create(run->process.node, &client, &run->client);
 }
 
-static tfrt_status_t tfrt_cluster_run_await(tfrt_cluster_run_t* run, tfrt_async_value_t* value) {
+static tfrt_status_t cluster_run_await(tfrt_cluster_run_t* run, tfrt_async_value_t* value) {
   TFRT_RETURN_IF_ERROR(tfrt_value_wait(run->client, value, run->loop, 0, true));
   if (run->loop->cancelled) return tfrt_status_retain(run->loop->cancelled);
   return tfrt_async_value_is_error(value) ? tfrt_status_retain(tfrt_async_value_error(value))
                                           : NULL;
 }
 
-static tfrt_status_t tfrt_cluster_run_ask_for_device(void* self, uint32_t rank,
-                                                     const char* device) {
+static tfrt_status_t cluster_run_ask_for_device(void* self, uint32_t rank, const char* device) {
   tfrt_cluster_run_t* run = self;
   const tfrt_client_question_t question = {.kind = TFRT_CLIENT_ASK_DEVICE,
                                            .about = tfrt_string_view_of(device)};
   tfrt_async_value_t* answer = tfrt_client_ask(run->client, rank, &question);
-  tfrt_status_t status = tfrt_cluster_run_await(run, answer);
+  tfrt_status_t status = cluster_run_await(run, answer);
   tfrt_async_value_release(answer);
   return status;
 }
 
 tfrt_status_t tfrt_cluster_run_check_devices(tfrt_cluster_run_t* run, const tfrt_run_plan_t* plan) {
   if (!tfrt_device_placement_is_needed(plan->file)) return NULL;
-  TFRT_RETURN_IF_ERROR(tfrt_cluster_run_await(run, tfrt_client_opened(run->client)));
+  TFRT_RETURN_IF_ERROR(cluster_run_await(run, tfrt_client_opened(run->client)));
   return tfrt_device_placement_check(plan->file, (uint32_t)run->host_count,
-                                     tfrt_cluster_run_ask_for_device, run);
+                                     cluster_run_ask_for_device, run);
 }
 
 // --- Running -------------------------------------------------------------------
@@ -93,9 +92,9 @@ typedef enum tfrt_cluster_run_step_e {
   TFRT_CLUSTER_RUN_CLOSED = 3,     // and this process has no part in it any more
 } tfrt_cluster_run_step_t;
 
-static void tfrt_cluster_run_on_results(tfrt_task_t* task) {
+static void cluster_run_on_results(tfrt_task_t* task) {
   tfrt_cluster_run_t* run = TFRT_CONTAINER_OF(task, tfrt_cluster_run_t, on_results);
-  // Pairs with the load in tfrt_cluster_run_wait().
+  // Pairs with the load in cluster_run_wait().
   atomic_store_explicit(&run->is_done, true, memory_order_release);
   tfrt_run_loop_wake(run->loop);
 }
@@ -104,8 +103,8 @@ static void tfrt_cluster_run_on_results(tfrt_task_t* task) {
 #define TFRT_CLUSTER_RUN_ANSWER_MS 1000
 
 // Takes the next step behind |step| towards the end of |run|, and returns it.
-static tfrt_cluster_run_step_t tfrt_cluster_run_end_more(tfrt_cluster_run_t* run,
-                                                         tfrt_cluster_run_step_t step) {
+static tfrt_cluster_run_step_t cluster_run_end_more(tfrt_cluster_run_t* run,
+                                                    tfrt_cluster_run_step_t step) {
   tfrt_run_loop_t* loop = run->loop;
   switch (step) {
     case TFRT_CLUSTER_RUN_GOES_ON:
@@ -128,16 +127,16 @@ static tfrt_cluster_run_step_t tfrt_cluster_run_end_more(tfrt_cluster_run_t* run
 // for. A second one, or the end of the grace, ends the job there, which has host 0 say at once what
 // is known; a third one, or that no such answer comes, closes it here. A run whose lines nobody
 // takes is cancelled.
-static void tfrt_cluster_run_wait(tfrt_cluster_run_t* run, const tfrt_run_plan_t* plan) {
+static void cluster_run_wait(tfrt_cluster_run_t* run, const tfrt_run_plan_t* plan) {
   tfrt_run_loop_t* loop = run->loop;
   tfrt_loss_watch_start(&run->loss, run->client, loop, plan, run->options->losses.end_run);
   tfrt_cluster_run_step_t step = TFRT_CLUSTER_RUN_GOES_ON;
-  // Pairs with the store in tfrt_cluster_run_on_results().
+  // Pairs with the store in cluster_run_on_results().
   while (!atomic_load_explicit(&run->is_done, memory_order_acquire)) {
     if (!loop->cancelled) tfrt_loss_watch_look(&run->loss);
     bool is_over = step == TFRT_CLUSTER_RUN_GOES_ON ? loop->cancelled != NULL : loop->alarm_is_over;
     if (step != TFRT_CLUSTER_RUN_CLOSED && (is_over || loop->cancel_count > (uint32_t)step)) {
-      step = tfrt_cluster_run_end_more(run, step);
+      step = cluster_run_end_more(run, step);
     } else {
       tfrt_run_loop_turn(loop);
     }
@@ -158,13 +157,13 @@ void tfrt_cluster_run_start(tfrt_cluster_run_t* run, tfrt_run_plan_t* plan) {
   tfrt_client_start(run->client, &start, plan->results);
 }
 
-static tfrt_status_t tfrt_cluster_run_call(tfrt_cluster_run_t* run, tfrt_run_plan_t* plan) {
+static tfrt_status_t cluster_run_call(tfrt_cluster_run_t* run, tfrt_run_plan_t* plan) {
   tfrt_cluster_run_start(run, plan);
-  tfrt_task_initialize(&run->on_results, tfrt_cluster_run_on_results);
+  tfrt_task_initialize(&run->on_results, cluster_run_on_results);
   // The results, and the end of what they don't depend on.
   TFRT_RETURN_IF_ERROR(tfrt_join_and_then(plan->results, plan->function->result_count + 1,
                                           &run->on_results, tfrt_allocator_system()));
-  tfrt_cluster_run_wait(run, plan);
+  cluster_run_wait(run, plan);
   tfrt_run_loop_bound_end(run->loop, TFRT_RUN_LOOP_REPORT_SECONDS);
   return NULL;
 }
@@ -177,7 +176,7 @@ tfrt_status_t tfrt_cluster_run_execute(tfrt_cluster_run_t* run, tfrt_run_plan_t*
   }
   if (!status) status = tfrt_cluster_run_create_client(run);
   if (!status) status = tfrt_cluster_run_check_devices(run, plan);
-  if (!status) status = tfrt_cluster_run_call(run, plan);
+  if (!status) status = cluster_run_call(run, plan);
   if (!status) {
     // If it is still to come the job was not refused: it is open, or the run was cancelled.
     tfrt_async_value_t* opened = tfrt_client_opened(run->client);

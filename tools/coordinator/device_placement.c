@@ -13,10 +13,10 @@ typedef struct tfrt_device_placement_s {
 
 // The error for a call that is placed on a device that host |rank| lacks, with the place of the
 // call; |status| is consumed.
-static tfrt_status_t tfrt_device_placement_refuse(const tfrt_device_placement_t* placement,
-                                                  const tfrt_bef_function_t* function,
-                                                  const tfrt_bef_kernel_t* kernel, uint32_t rank,
-                                                  tfrt_status_t status) {
+static tfrt_status_t device_placement_refuse(const tfrt_device_placement_t* placement,
+                                             const tfrt_bef_function_t* function,
+                                             const tfrt_bef_kernel_t* kernel, uint32_t rank,
+                                             tfrt_status_t status) {
   // A new one: the error of the host that was asked has an origin already, and the first one stays.
   tfrt_status_t plain =
       tfrt_status_create(tfrt_status_code(status), "host %u lacks the device %s of a call: %s",
@@ -37,9 +37,9 @@ static tfrt_status_t tfrt_device_placement_refuse(const tfrt_device_placement_t*
   return located;
 }
 
-static tfrt_status_t tfrt_device_placement_check_call(const tfrt_device_placement_t* placement,
-                                                      const tfrt_bef_function_t* function,
-                                                      const tfrt_bef_kernel_t* kernel) {
+static tfrt_status_t device_placement_check_call(const tfrt_device_placement_t* placement,
+                                                 const tfrt_bef_function_t* function,
+                                                 const tfrt_bef_kernel_t* kernel) {
   const tfrt_bef_call_options_t* options = kernel->call_options;
   if (!options->device) return NULL;
   bool is_for_all = strcmp(kernel->name, "tfrt_dist.call_all") == 0;
@@ -47,7 +47,7 @@ static tfrt_status_t tfrt_device_placement_check_call(const tfrt_device_placemen
   for (uint32_t rank = 0; rank < placement->host_count; ++rank) {
     if (!is_for_all && rank != options->host) continue;
     tfrt_status_t status = placement->ask(placement->self, rank, options->device);
-    if (status) return tfrt_device_placement_refuse(placement, function, kernel, rank, status);
+    if (status) return device_placement_refuse(placement, function, kernel, rank, status);
   }
   return NULL;
 }
@@ -61,7 +61,7 @@ tfrt_status_t tfrt_device_placement_check(const tfrt_bef_file_t* file, uint32_t 
     for (uint32_t c = 0; c < function->call_options_count; ++c) {
       const tfrt_bef_kernel_t kernel =
           tfrt_bef_file_kernel(file, function, function->call_options[c].kernel);
-      TFRT_RETURN_IF_ERROR(tfrt_device_placement_check_call(&placement, function, &kernel));
+      TFRT_RETURN_IF_ERROR(device_placement_check_call(&placement, function, &kernel));
     }
   }
   return NULL;

@@ -4,21 +4,21 @@
 #include "tools/coordinator/host_query.h"
 #include "tools/coordinator/table.h"
 
-static tfrt_status_t tfrt_drain_check(tfrt_host_query_t* query) {
+static tfrt_status_t drain_check(tfrt_host_query_t* query) {
   (void)query;
   return NULL;
 }
 
-static tfrt_async_value_t* tfrt_drain_ask(void* self, tfrt_client_t* client, uint32_t index) {
+static tfrt_async_value_t* drain_ask(void* self, tfrt_client_t* client, uint32_t index) {
   (void)self;
   (void)index;
   return tfrt_client_ask(client, 0, &(tfrt_client_question_t){.kind = TFRT_CLIENT_ASK_DRAIN});
 }
 
-static tfrt_status_t tfrt_drain_run(tfrt_host_query_t* query) {
+static tfrt_status_t drain_run(tfrt_host_query_t* query) {
   static const tfrt_table_column_t columns[] = {
       {"HOST", "host", false}, {"STATE", "state", false}, {"JOBS", "jobs", true}};
-  TFRT_RETURN_IF_ERROR(tfrt_host_query_ask_lines(query, tfrt_drain_ask, NULL));
+  TFRT_RETURN_IF_ERROR(tfrt_host_query_ask_lines(query, drain_ask, NULL));
   TFRT_RETURN_IF_ERROR(tfrt_host_query_check_answered(query));
   tfrt_table_t table;
   tfrt_table_initialize(&table, columns, sizeof(columns) / sizeof(columns[0]));
@@ -46,6 +46,5 @@ tfrt_exit_code_t tfrt_drain_command(int argument_count, char* const* arguments) 
       .footer =
           "JOBS go on, for at most the worker's --drain-timeout-ms. Exit codes: see tfrt run "
           "--help."};
-  return tfrt_host_query_command(&verb, tfrt_drain_check, tfrt_drain_run, argument_count,
-                                 arguments);
+  return tfrt_host_query_command(&verb, drain_check, drain_run, argument_count, arguments);
 }

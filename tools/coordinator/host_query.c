@@ -32,10 +32,9 @@ typedef struct tfrt_host_query_texts_s {
 #define TFRT_HOST_QUERY_MAX_FLAGS (TFRT_HOST_QUERY_COMMON_FLAGS + TFRT_HOST_QUERY_MAX_OWN_FLAGS)
 
 // Returns how many there are.
-static size_t tfrt_host_query_list_flags(tfrt_host_query_t* query,
-                                         const tfrt_host_query_verb_t* verb,
-                                         tfrt_host_query_texts_t* texts,
-                                         tfrt_flag_t out_flags[TFRT_HOST_QUERY_MAX_FLAGS]) {
+static size_t host_query_list_flags(tfrt_host_query_t* query, const tfrt_host_query_verb_t* verb,
+                                    tfrt_host_query_texts_t* texts,
+                                    tfrt_flag_t out_flags[TFRT_HOST_QUERY_MAX_FLAGS]) {
   const tfrt_flag_t flags[TFRT_HOST_QUERY_COMMON_FLAGS] = {
       {"hosts", TFRT_FLAG_TEXT, &texts->hosts, "A:P,B:P", "workers to ask", 0, 0},
       {"hostfile", TFRT_FLAG_PATH, &texts->hostfile, "FILE",
@@ -59,12 +58,12 @@ static size_t tfrt_host_query_list_flags(tfrt_host_query_t* query,
   return TFRT_HOST_QUERY_COMMON_FLAGS + verb->flag_count;
 }
 
-static tfrt_status_t tfrt_host_query_parse_flags(tfrt_host_query_t* query,
-                                                 const tfrt_host_query_verb_t* verb,
-                                                 int argument_count, char* const* arguments,
-                                                 tfrt_host_query_texts_t* texts, bool* out_help) {
+static tfrt_status_t host_query_parse_flags(tfrt_host_query_t* query,
+                                            const tfrt_host_query_verb_t* verb, int argument_count,
+                                            char* const* arguments, tfrt_host_query_texts_t* texts,
+                                            bool* out_help) {
   tfrt_flag_t flags[TFRT_HOST_QUERY_MAX_FLAGS];
-  size_t flag_count = tfrt_host_query_list_flags(query, verb, texts, flags);
+  size_t flag_count = host_query_list_flags(query, verb, texts, flags);
   const tfrt_flag_table_t table = {.usage = verb->usage,
                                    .summary = verb->summary,
                                    .footer = verb->footer,
@@ -75,26 +74,25 @@ static tfrt_status_t tfrt_host_query_parse_flags(tfrt_host_query_t* query,
 }
 
 // Sets what the file of --cluster says; the command line, read again, goes before it.
-static tfrt_status_t tfrt_host_query_take_file(tfrt_host_query_t* query,
-                                               const tfrt_host_query_verb_t* verb,
-                                               int argument_count, char* const* arguments,
-                                               tfrt_host_query_texts_t* texts) {
+static tfrt_status_t host_query_take_file(tfrt_host_query_t* query,
+                                          const tfrt_host_query_verb_t* verb, int argument_count,
+                                          char* const* arguments, tfrt_host_query_texts_t* texts) {
   bool help = false;
   bool has_hosts =
       texts->hosts || texts->hostfile || (verb->has_hosts_as_arguments && query->rest.count > 0);
   tfrt_flag_t flags[TFRT_HOST_QUERY_MAX_FLAGS];
-  size_t flag_count = tfrt_host_query_list_flags(query, verb, texts, flags);
+  size_t flag_count = host_query_list_flags(query, verb, texts, flags);
   const tfrt_flag_table_t table = {.flags = flags, .flag_count = flag_count};
   tfrt_status_t status = tfrt_cluster_file_load(texts->cluster, &query->cluster_file);
   if (!status) status = tfrt_cluster_file_apply(&query->cluster_file, &table);
   if (status) return tfrt_status_take_annotate(status, "--cluster");
   if (has_hosts) texts->hosts = texts->hostfile = NULL;
-  return tfrt_host_query_parse_flags(query, verb, argument_count, arguments, texts, &help);
+  return host_query_parse_flags(query, verb, argument_count, arguments, texts, &help);
 }
 
 // Takes what is no flag for addresses. Beside a flag that names workers, which |has_flag| says,
 // they are refused: both lists may be meant, or one of them.
-static tfrt_status_t tfrt_host_query_take_hosts(tfrt_host_query_t* query, bool has_flag) {
+static tfrt_status_t host_query_take_hosts(tfrt_host_query_t* query, bool has_flag) {
   if (has_flag && query->rest.count > 0) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "%s, and --hosts or --hostfile: name the workers in one way",
@@ -113,14 +111,14 @@ static tfrt_status_t tfrt_host_query_take_hosts(tfrt_host_query_t* query, bool h
 
 // Sets |texts| as the command line and the file that it names say, and |query->is_json| even where
 // they are wrong.
-static tfrt_status_t tfrt_host_query_parse_all(tfrt_host_query_t* query,
-                                               const tfrt_host_query_verb_t* verb,
-                                               int argument_count, char* const* arguments,
-                                               tfrt_host_query_texts_t* texts, bool* out_help) {
+static tfrt_status_t host_query_parse_all(tfrt_host_query_t* query,
+                                          const tfrt_host_query_verb_t* verb, int argument_count,
+                                          char* const* arguments, tfrt_host_query_texts_t* texts,
+                                          bool* out_help) {
   tfrt_status_t status =
-      tfrt_host_query_parse_flags(query, verb, argument_count, arguments, texts, out_help);
+      host_query_parse_flags(query, verb, argument_count, arguments, texts, out_help);
   if (!status && !*out_help && texts->cluster) {
-    status = tfrt_host_query_take_file(query, verb, argument_count, arguments, texts);
+    status = host_query_take_file(query, verb, argument_count, arguments, texts);
   }
   // Parsing may have stopped at an error in front of -o.
   const char* output = status ? tfrt_flags_last_value(argument_count, arguments, "o") : NULL;
@@ -134,7 +132,7 @@ tfrt_status_t tfrt_host_query_parse(tfrt_host_query_t* query, const tfrt_host_qu
   query->name = verb->name;
   query->timeout_ms = TFRT_HOST_QUERY_TIMEOUT_MS;
   TFRT_RETURN_IF_ERROR(
-      tfrt_host_query_parse_all(query, verb, argument_count, arguments, &texts, out_help));
+      host_query_parse_all(query, verb, argument_count, arguments, &texts, out_help));
   if (*out_help) return NULL;
   if (!query->is_json && strcmp(texts.output, "text") != 0) {
     tfrt_status_t status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
@@ -145,7 +143,7 @@ tfrt_status_t tfrt_host_query_parse(tfrt_host_query_t* query, const tfrt_host_qu
       &query->cluster_file, texts.hostfile,
       tfrt_host_list_choose(texts.hosts, texts.hostfile, &query->hostfile, &query->hosts)));
   if (verb->has_hosts_as_arguments) {
-    TFRT_RETURN_IF_ERROR(tfrt_host_query_take_hosts(query, texts.hosts || texts.hostfile));
+    TFRT_RETURN_IF_ERROR(host_query_take_hosts(query, texts.hosts || texts.hostfile));
   }
   if (query->hosts.count == 0) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
@@ -163,31 +161,31 @@ tfrt_status_t tfrt_host_query_parse(tfrt_host_query_t* query, const tfrt_host_qu
 
 // --- Connections ---------------------------------------------------------------
 
-static void tfrt_host_query_wake(tfrt_task_t* task) {
+static void host_query_wake(tfrt_task_t* task) {
   tfrt_host_query_waiter_t* waiter = TFRT_CONTAINER_OF(task, tfrt_host_query_waiter_t, task);
   tfrt_run_loop_t* loop = &waiter->query->loop;
-  // Pairs with the load in tfrt_host_query_is_done(), behind which |waiter| may be used again.
+  // Pairs with the load in host_query_is_done(), behind which |waiter| may be used again.
   atomic_store_explicit(&waiter->is_done, true, memory_order_release);
   tfrt_run_loop_wake(loop);
 }
 
 // Has the main thread look when |value| is resolved.
-static void tfrt_host_query_watch(tfrt_host_query_t* query, tfrt_host_query_waiter_t* waiter,
-                                  tfrt_async_value_t* value) {
+static void host_query_watch(tfrt_host_query_t* query, tfrt_host_query_waiter_t* waiter,
+                             tfrt_async_value_t* value) {
   waiter->query = query;
   // Relaxed: nobody else knows |waiter| before tfrt_async_value_and_then().
   atomic_store_explicit(&waiter->is_done, false, memory_order_relaxed);
-  tfrt_task_initialize(&waiter->task, tfrt_host_query_wake);
+  tfrt_task_initialize(&waiter->task, host_query_wake);
   tfrt_async_value_and_then(value, &waiter->task);
 }
 
 // The value that |waiter| watches is there, and |waiter| the main thread's again.
-static bool tfrt_host_query_is_done(const tfrt_host_query_waiter_t* waiter) {
-  // Pairs with the store in tfrt_host_query_wake().
+static bool host_query_is_done(const tfrt_host_query_waiter_t* waiter) {
+  // Pairs with the store in host_query_wake().
   return atomic_load_explicit(&waiter->is_done, memory_order_acquire);
 }
 
-static tfrt_status_t tfrt_host_query_connect(tfrt_host_query_t* query) {
+static tfrt_status_t host_query_connect(tfrt_host_query_t* query) {
   for (uint32_t i = 0; i < query->hosts.count; ++i) {
     tfrt_host_query_host_t* host = &query->host[i];
     tfrt_client_options_t options = {.addresses = &query->hosts.addresses[i],
@@ -197,7 +195,7 @@ static tfrt_status_t tfrt_host_query_connect(tfrt_host_query_t* query) {
                                      .asks_only = true};
     TFRT_RETURN_IF_ERROR(tfrt_client_create(query->process.node, &options, &host->client));
     host->opened = tfrt_client_opened(host->client);
-    tfrt_host_query_watch(query, &host->on_opened, host->opened);
+    host_query_watch(query, &host->on_opened, host->opened);
   }
   return NULL;
 }
@@ -220,7 +218,7 @@ tfrt_status_t tfrt_host_query_open(tfrt_host_query_t* query) {
     return status;
   }
   query->is_open = true;
-  return tfrt_host_query_connect(query);
+  return host_query_connect(query);
 }
 
 void tfrt_host_query_close(tfrt_host_query_t* query) {
@@ -242,26 +240,26 @@ void tfrt_host_query_close(tfrt_host_query_t* query) {
 // --- Questions -----------------------------------------------------------------
 
 // Asks |host| if it can be asked by now; true if it has answered, or is not asked.
-static bool tfrt_host_query_advance(tfrt_host_query_t* query, uint32_t index,
-                                    tfrt_host_query_fn_t ask, void* self) {
+static bool host_query_advance(tfrt_host_query_t* query, uint32_t index, tfrt_host_query_fn_t ask,
+                               void* self) {
   tfrt_host_query_host_t* host = &query->host[index];
   if (!host->is_asked) {
-    if (!tfrt_host_query_is_done(&host->on_opened)) return false;
+    if (!host_query_is_done(&host->on_opened)) return false;
     host->is_asked = true;
     host->answered_ns = 0;
     host->asked_ns = tfrt_clock_now_ns(tfrt_clock_system());
     host->answer = tfrt_async_value_is_error(host->opened) ? tfrt_async_value_retain(host->opened)
                                                            : ask(self, host->client, index);
-    if (host->answer) tfrt_host_query_watch(query, &host->on_answer, host->answer);
+    if (host->answer) host_query_watch(query, &host->on_answer, host->answer);
   }
-  if (host->answer && !tfrt_host_query_is_done(&host->on_answer)) return false;
+  if (host->answer && !host_query_is_done(&host->on_answer)) return false;
   if (host->answered_ns == 0) host->answered_ns = tfrt_clock_now_ns(tfrt_clock_system());
   return true;
 }
 
 // Closes the connections to hosts that have not answered, so that their pending answers become
 // errors.
-static void tfrt_host_query_give_up(tfrt_host_query_t* query) {
+static void host_query_give_up(tfrt_host_query_t* query) {
   tfrt_status_t late =
       query->loop.cancelled
           ? tfrt_status_retain(query->loop.cancelled)
@@ -271,13 +269,13 @@ static void tfrt_host_query_give_up(tfrt_host_query_t* query) {
                                (long long)query->timeout_ms);
   for (uint32_t i = 0; i < query->hosts.count; ++i) {
     tfrt_host_query_host_t* host = &query->host[i];
-    bool is_late = !host->is_asked || (host->answer && !tfrt_host_query_is_done(&host->on_answer));
+    bool is_late = !host->is_asked || (host->answer && !host_query_is_done(&host->on_answer));
     if (is_late) tfrt_client_close(host->client, late);
   }
   tfrt_status_release(late);
 }
 
-static void tfrt_host_query_note_failure(tfrt_host_query_t* query) {
+static void host_query_note_failure(tfrt_host_query_t* query) {
   for (uint32_t i = 0; i < query->hosts.count && !query->failure; ++i) {
     query->failure = tfrt_status_retain(tfrt_host_query_error(query, i));
   }
@@ -293,16 +291,16 @@ tfrt_status_t tfrt_host_query_ask(tfrt_host_query_t* query, tfrt_host_query_fn_t
   for (bool is_given_up = false;;) {
     bool all = true;
     for (uint32_t i = 0; i < query->hosts.count; ++i) {
-      all = tfrt_host_query_advance(query, i, ask, self) && all;
+      all = host_query_advance(query, i, ask, self) && all;
     }
     if (all) break;
     if (!is_given_up && (query->loop.cancelled || query->loop.alarm_is_over)) {
-      tfrt_host_query_give_up(query);
+      host_query_give_up(query);
       is_given_up = true;
     }
     tfrt_run_loop_turn(&query->loop);
   }
-  tfrt_host_query_note_failure(query);
+  host_query_note_failure(query);
   return NULL;
 }
 
@@ -313,7 +311,7 @@ tfrt_status_t tfrt_host_query_ask_lines(tfrt_host_query_t* query, tfrt_host_quer
     tfrt_host_query_host_t* host = &query->host[i];
     if (host->answer) host->answer = tfrt_client_lines_take(host->answer);
   }
-  tfrt_host_query_note_failure(query);
+  host_query_note_failure(query);
   return NULL;
 }
 

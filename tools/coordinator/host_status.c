@@ -8,15 +8,15 @@
 #include "tools/coordinator/inventory_lines.h"
 #include "tools/output/json.h"
 
-static bool tfrt_host_status_is(tfrt_string_view_t text, const char* other) {
+static bool host_status_is(tfrt_string_view_t text, const char* other) {
   return tfrt_string_view_equal(text, tfrt_string_view_of(other));
 }
 
 // The text of the line |name| of |report|; "-" if there is none.
-static tfrt_string_view_t tfrt_host_status_find(tfrt_string_view_t report, const char* name) {
+static tfrt_string_view_t host_status_find(tfrt_string_view_t report, const char* name) {
   while (report.size > 0) {
     tfrt_string_view_t line = tfrt_inventory_lines_cut(&report, '\n');
-    if (tfrt_host_status_is(tfrt_inventory_lines_cut(&line, ' '), name)) return line;
+    if (host_status_is(tfrt_inventory_lines_cut(&line, ' '), name)) return line;
   }
   return tfrt_string_view_of("-");
 }
@@ -40,8 +40,8 @@ void tfrt_host_status_append_titles(tfrt_string_builder_t* out) {
 }
 
 // Appends |text|, which may be a peer's, to a column that begins at its left, or ends at its right.
-static void tfrt_host_status_append_cell(tfrt_string_view_t text, size_t width, bool is_number,
-                                         tfrt_string_builder_t* out) {
+static void host_status_append_cell(tfrt_string_view_t text, size_t width, bool is_number,
+                                    tfrt_string_builder_t* out) {
   size_t size = tfrt_utf8_shown_size(text);
   size_t fill = width > size ? width - size : 0;
   if (is_number) tfrt_string_builder_append_fill(out, ' ', fill);
@@ -51,48 +51,48 @@ static void tfrt_host_status_append_cell(tfrt_string_view_t text, size_t width, 
 
 void tfrt_host_status_append_missing(tfrt_string_view_t address, const char* state,
                                      tfrt_string_builder_t* out) {
-  tfrt_host_status_append_cell(address, 24, false, out);
+  host_status_append_cell(address, 24, false, out);
   tfrt_string_builder_append_format(out, " %-20s %-9s\n", "-", state);
 }
 
 void tfrt_host_status_append_line(tfrt_string_view_t address, tfrt_string_view_t report,
                                   tfrt_string_builder_t* out) {
-  tfrt_string_view_t name = tfrt_host_status_find(report, "name");
-  bool is_serving = tfrt_host_status_is(tfrt_host_status_find(report, "serving"), "1");
-  tfrt_host_status_append_cell(address, 24, false, out);
+  tfrt_string_view_t name = host_status_find(report, "name");
+  bool is_serving = host_status_is(host_status_find(report, "serving"), "1");
+  host_status_append_cell(address, 24, false, out);
   tfrt_string_builder_append_char(out, ' ');
-  tfrt_host_status_append_cell(name, 20, false, out);
+  host_status_append_cell(name, 20, false, out);
   tfrt_string_builder_append_format(out, " %-9s", is_serving ? "serving" : "draining");
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(tfrt_host_status_columns); ++i) {
-    tfrt_string_view_t value = tfrt_host_status_find(report, tfrt_host_status_columns[i].line);
+    tfrt_string_view_t value = host_status_find(report, tfrt_host_status_columns[i].line);
     tfrt_string_builder_append_char(out, ' ');
-    tfrt_host_status_append_cell(value, 9, true, out);
+    host_status_append_cell(value, 9, true, out);
   }
   tfrt_string_builder_append_char(out, '\n');
 }
 
 // A number as JSON writes it.
-static bool tfrt_host_status_is_number(tfrt_string_view_t text) {
+static bool host_status_is_number(tfrt_string_view_t text) {
   for (size_t i = 0; i < text.size; ++i) {
     if (text.data[i] < '0' || text.data[i] > '9') return false;
   }
   return text.size == 1 || (text.size > 1 && text.data[0] != '0');
 }
 
-static void tfrt_host_status_append_member(tfrt_string_view_t name, tfrt_string_view_t value,
-                                           bool is_text, tfrt_string_builder_t* out) {
+static void host_status_append_member(tfrt_string_view_t name, tfrt_string_view_t value,
+                                      bool is_text, tfrt_string_builder_t* out) {
   tfrt_json_append_string(out, name);
   tfrt_string_builder_append_char(out, ':');
-  if (tfrt_host_status_is(value, "-")) {
+  if (host_status_is(value, "-")) {
     tfrt_string_builder_append_text(out, "null");
-  } else if (!is_text && tfrt_host_status_is_number(value)) {
+  } else if (!is_text && host_status_is_number(value)) {
     tfrt_string_builder_append_view(out, value);
   } else {
     tfrt_json_append_string(out, value);
   }
 }
 
-static void tfrt_host_status_append_peer(tfrt_string_view_t line, tfrt_string_builder_t* out) {
+static void host_status_append_peer(tfrt_string_view_t line, tfrt_string_builder_t* out) {
   static const struct {
     const char* name;
     bool is_text;
@@ -112,8 +112,8 @@ static void tfrt_host_status_append_peer(tfrt_string_view_t line, tfrt_string_bu
   // A host of an earlier version says less.
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(members) && line.size > 0; ++i) {
     if (i > 0) tfrt_string_builder_append_char(out, ',');
-    tfrt_host_status_append_member(tfrt_string_view_of(members[i].name),
-                                   tfrt_inventory_lines_cut(&line, ' '), members[i].is_text, out);
+    host_status_append_member(tfrt_string_view_of(members[i].name),
+                              tfrt_inventory_lines_cut(&line, ' '), members[i].is_text, out);
   }
   tfrt_string_builder_append_char(out, '}');
 }
@@ -123,19 +123,19 @@ void tfrt_host_status_append_json(tfrt_string_view_t report, tfrt_string_builder
   for (tfrt_string_view_t rest = report; rest.size > 0;) {
     tfrt_string_view_t line = tfrt_inventory_lines_cut(&rest, '\n');
     tfrt_string_view_t name = tfrt_inventory_lines_cut(&line, ' ');
-    if (tfrt_host_status_is(name, "peer")) continue;
-    bool is_text = tfrt_host_status_is(name, "incarnation") || tfrt_host_status_is(name, "name");
-    tfrt_host_status_append_member(name, line, is_text, out);
+    if (host_status_is(name, "peer")) continue;
+    bool is_text = host_status_is(name, "incarnation") || host_status_is(name, "name");
+    host_status_append_member(name, line, is_text, out);
     tfrt_string_builder_append_char(out, ',');
   }
   tfrt_string_builder_append_text(out, "\"peers\":[");
   bool is_first = true;
   for (tfrt_string_view_t rest = report; rest.size > 0;) {
     tfrt_string_view_t line = tfrt_inventory_lines_cut(&rest, '\n');
-    if (!tfrt_host_status_is(tfrt_inventory_lines_cut(&line, ' '), "peer")) continue;
+    if (!host_status_is(tfrt_inventory_lines_cut(&line, ' '), "peer")) continue;
     if (!is_first) tfrt_string_builder_append_char(out, ',');
     is_first = false;
-    tfrt_host_status_append_peer(line, out);
+    host_status_append_peer(line, out);
   }
   tfrt_string_builder_append_text(out, "]}");
 }

@@ -27,8 +27,8 @@ static const char tfrt_import_footer[] =
     "\n"
     "`tfrt run model.onnx` does both. Exit codes: 0 success; 2 the model can't be imported.";
 
-static tfrt_status_t tfrt_import_parse(int argument_count, char* const* arguments,
-                                       tfrt_import_options_t* options, bool* out_help) {
+static tfrt_status_t import_parse(int argument_count, char* const* arguments,
+                                  tfrt_import_options_t* options, bool* out_help) {
   const tfrt_flag_t flags[] = {
       {"o", TFRT_FLAG_PATH, &options->output, "FILE", "write the program to it (- : stdout)", 0, 0},
       {"emit", TFRT_FLAG_TEXT, &options->emit, "FORMAT", "bef (default) or mlir, to be read", 0, 0},
@@ -58,8 +58,8 @@ static tfrt_status_t tfrt_import_parse(int argument_count, char* const* argument
 }
 
 // Writes |program|; a text without -o goes to the standard output, and BEF nowhere.
-static tfrt_status_t tfrt_import_write(const tfrt_import_options_t* options, bool is_text,
-                                       const tfrt_string_builder_t* program) {
+static tfrt_status_t import_write(const tfrt_import_options_t* options, bool is_text,
+                                  const tfrt_string_builder_t* program) {
   bool is_standard = options->output && strcmp(options->output, "-") == 0;
   if (is_standard || (is_text && !options->output)) {
     fwrite(tfrt_string_builder_text(program), 1, program->size, stdout);
@@ -69,7 +69,7 @@ static tfrt_status_t tfrt_import_write(const tfrt_import_options_t* options, boo
   return tfrt_file_write(options->output, tfrt_string_builder_text(program), program->size);
 }
 
-static tfrt_status_t tfrt_import_run(const tfrt_import_options_t* options) {
+static tfrt_status_t import_run(const tfrt_import_options_t* options) {
   tfrt_string_builder_t report, summary, program;
   bool is_text = strcmp(options->emit, "mlir") == 0;
   tfrt_string_builder_initialize(&report, tfrt_allocator_system());
@@ -78,7 +78,7 @@ static tfrt_status_t tfrt_import_run(const tfrt_import_options_t* options) {
   tfrt_status_t status = tfrt_model_loader_translate(options->path, &options->model, is_text,
                                                      &report, &summary, &program);
   fputs(tfrt_string_builder_text(&report), stderr);
-  if (!status) status = tfrt_import_write(options, is_text, &program);
+  if (!status) status = import_write(options, is_text, &program);
   // A program on the standard output is not mixed with lines about it.
   if (!status) fputs(tfrt_string_builder_text(&summary), stderr);
   tfrt_string_builder_deinitialize(&report);
@@ -91,8 +91,8 @@ tfrt_exit_code_t tfrt_import_command(int argument_count, char* const* arguments)
   static tfrt_import_options_t options;
   options = (tfrt_import_options_t){.emit = "bef", .model = {.host_count = 1}};
   bool help = false;
-  tfrt_status_t status = tfrt_import_parse(argument_count, arguments, &options, &help);
-  if (!status && !help) status = tfrt_import_run(&options);
+  tfrt_status_t status = import_parse(argument_count, arguments, &options, &help);
+  if (!status && !help) status = import_run(&options);
   if (!status) status = tfrt_standard_streams_flush();
   if (!status) return TFRT_EXIT_SUCCESS;
   tfrt_run_report_failure(status, false);

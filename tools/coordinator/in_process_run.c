@@ -46,8 +46,8 @@ tfrt_status_t tfrt_in_process_run_make_host(const tfrt_run_options_t* options,
 
 // A run whose lines nobody takes is cancelled: its program may print for ever, and need not look at
 // the chains.
-static tfrt_async_value_t* tfrt_in_process_run_print(tfrt_output_t* output, tfrt_string_view_t text,
-                                                     tfrt_call_scope_t* scope) {
+static tfrt_async_value_t* in_process_run_print(tfrt_output_t* output, tfrt_string_view_t text,
+                                                tfrt_call_scope_t* scope) {
   tfrt_in_process_run_t* run = TFRT_CONTAINER_OF(output, tfrt_in_process_run_t, output);
   tfrt_output_t* standard = tfrt_output_standard();
   tfrt_async_value_t* chain = standard->vtable->print(standard, text, scope);
@@ -56,39 +56,39 @@ static tfrt_async_value_t* tfrt_in_process_run_print(tfrt_output_t* output, tfrt
 }
 
 static const tfrt_output_vtable_t tfrt_in_process_run_output_vtable = {
-    .print = tfrt_in_process_run_print,
+    .print = in_process_run_print,
 };
 
-static void tfrt_in_process_run_end(tfrt_in_process_run_t* run) {
-  // Pairs with the loads in tfrt_in_process_run_wait(): what was written to |run| is seen there.
+static void in_process_run_end(tfrt_in_process_run_t* run) {
+  // Pairs with the loads in in_process_run_wait(): what was written to |run| is seen there.
   atomic_store_explicit(&run->is_done, true, memory_order_release);
   tfrt_run_loop_wake(run->loop);
 }
 
-static void tfrt_in_process_run_on_results(tfrt_task_t* task) {
-  tfrt_in_process_run_end(TFRT_CONTAINER_OF(task, tfrt_in_process_run_t, on_results));
+static void in_process_run_on_results(tfrt_task_t* task) {
+  in_process_run_end(TFRT_CONTAINER_OF(task, tfrt_in_process_run_t, on_results));
 }
 
 // Not on the main thread: a function whose values are all there at once runs to its end here,
 // and the main thread has to listen meanwhile.
-static void tfrt_in_process_run_start(tfrt_task_t* task) {
+static void in_process_run_start(tfrt_task_t* task) {
   tfrt_in_process_run_t* run = TFRT_CONTAINER_OF(task, tfrt_in_process_run_t, start);
   tfrt_run_plan_t* plan = run->plan;
   tfrt_execution_context_t context = tfrt_host_context_execution(run->host, run->request);
   tfrt_function_execute(plan->function, &context, plan->arguments, run->results);
-  // Pairs with the load in tfrt_in_process_run_abandon().
+  // Pairs with the load in in_process_run_abandon().
   atomic_store_explicit(&run->has_results, true, memory_order_release);
   tfrt_status_t status = tfrt_join_and_then(run->results, plan->function->result_count,
                                             &run->on_results, tfrt_allocator_system());
   if (!status) return;
   run->status = status;
-  tfrt_in_process_run_end(run);
+  in_process_run_end(run);
 }
 
 // Waits in turns of the loop. Returns false if the run was cancelled and its grace is over.
-static bool tfrt_in_process_run_wait(tfrt_in_process_run_t* run) {
+static bool in_process_run_wait(tfrt_in_process_run_t* run) {
   tfrt_run_loop_t* loop = run->loop;
-  // Pairs with the store in tfrt_in_process_run_end().
+  // Pairs with the store in in_process_run_end().
   while (!atomic_load_explicit(&run->is_done, memory_order_acquire)) {
     if (loop->cancelled && !run->is_told) {
       tfrt_request_context_cancel(run->request, loop->cancelled);
@@ -102,8 +102,7 @@ static bool tfrt_in_process_run_wait(tfrt_in_process_run_t* run) {
 }
 
 // All hosts of this process have the same devices. May block: nothing runs yet.
-static tfrt_status_t tfrt_in_process_run_ask_for_device(void* self, uint32_t rank,
-                                                        const char* device) {
+static tfrt_status_t in_process_run_ask_for_device(void* self, uint32_t rank, const char* device) {
   (void)rank;
   tfrt_device_t* found;
   tfrt_host_context_t* host = self;
@@ -114,13 +113,12 @@ static tfrt_status_t tfrt_in_process_run_ask_for_device(void* self, uint32_t ran
 
 tfrt_status_t tfrt_in_process_run_check_devices(tfrt_host_context_t* host,
                                                 const tfrt_run_plan_t* plan, uint32_t host_count) {
-  return tfrt_device_placement_check(plan->file, host_count, tfrt_in_process_run_ask_for_device,
-                                     host);
+  return tfrt_device_placement_check(plan->file, host_count, in_process_run_ask_for_device, host);
 }
 
 // Waits until all work has run to its end. Cancels work that waits for a message that nobody has
 // sent: the results don't depend on it.
-static void tfrt_in_process_run_quiesce(void* argument) {
+static void in_process_run_quiesce(void* argument) {
   tfrt_in_process_run_t* run = argument;
   tfrt_work_queue_t* queue = run->host->work_queue;
   // The task that woke the loop may still be on its way out of the run's storage.
@@ -129,34 +127,33 @@ static void tfrt_in_process_run_quiesce(void* argument) {
   tfrt_request_context_cancel(run->request, reason);
   tfrt_status_release(reason);
   tfrt_work_queue_quiesce(queue);
-  tfrt_in_process_run_end(run);
+  in_process_run_end(run);
 }
 
 // Waits for all that was begun, on a thread of its own: this one listens. False as above.
-static bool tfrt_in_process_run_finish(tfrt_in_process_run_t* run) {
+static bool in_process_run_finish(tfrt_in_process_run_t* run) {
   atomic_store_explicit(&run->is_done, false, memory_order_relaxed);
   tfrt_thread_t thread;
-  tfrt_status_t status =
-      tfrt_thread_create("tfrt-quiesce", tfrt_in_process_run_quiesce, run, &thread);
+  tfrt_status_t status = tfrt_thread_create("tfrt-quiesce", in_process_run_quiesce, run, &thread);
   if (status) {
     tfrt_status_release(status);
     tfrt_run_loop_bound_end(run->loop, TFRT_RUN_LOOP_REPORT_SECONDS);
-    tfrt_in_process_run_quiesce(run);
+    in_process_run_quiesce(run);
     return true;
   }
-  if (!tfrt_in_process_run_wait(run)) return false;
+  if (!in_process_run_wait(run)) return false;
   tfrt_thread_join(&thread);
   return true;
 }
 
 // Threads go on with |run| and its results: the plan gets others, those that are known, and for
 // the rest why the run was cancelled.
-static tfrt_status_t tfrt_in_process_run_abandon(tfrt_in_process_run_t* run) {
+static tfrt_status_t in_process_run_abandon(tfrt_in_process_run_t* run) {
   uint32_t count = run->plan->function->result_count;
   tfrt_async_value_t** told =
       tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), (count + 1) * sizeof(*told));
   if (!told) return tfrt_status_out_of_memory();
-  // Pairs with the store in tfrt_in_process_run_start().
+  // Pairs with the store in in_process_run_start().
   bool has_results = atomic_load_explicit(&run->has_results, memory_order_acquire);
   for (uint32_t i = 0; i < count; ++i) {
     bool is_known = has_results && tfrt_async_value_is_available(run->results[i]);
@@ -186,12 +183,12 @@ tfrt_status_t tfrt_in_process_run(tfrt_host_context_t* host, tfrt_run_plan_t* pl
   TFRT_RETURN_IF_ERROR(
       tfrt_in_process_hosts_allocate(host_count, &options, tfrt_allocator_system(), &run.hosts));
   run.request = tfrt_in_process_hosts_request(run.hosts);
-  tfrt_task_initialize(&run.start, tfrt_in_process_run_start);
-  tfrt_task_initialize(&run.on_results, tfrt_in_process_run_on_results);
+  tfrt_task_initialize(&run.start, in_process_run_start);
+  tfrt_task_initialize(&run.on_results, in_process_run_on_results);
   tfrt_work_queue_add_task(host->work_queue, &run.start);
-  *out_is_abandoned = !tfrt_in_process_run_wait(&run) || !tfrt_in_process_run_finish(&run);
+  *out_is_abandoned = !in_process_run_wait(&run) || !in_process_run_finish(&run);
   tfrt_run_loop_bound_end(loop, TFRT_RUN_LOOP_REPORT_SECONDS);
-  if (*out_is_abandoned) return tfrt_in_process_run_abandon(&run);
+  if (*out_is_abandoned) return in_process_run_abandon(&run);
   tfrt_in_process_hosts_free(run.hosts);
   tfrt_output_flush_standard();
   return run.status;

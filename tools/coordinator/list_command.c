@@ -11,7 +11,7 @@ static const char* const tfrt_list_nouns[] = {"hosts", "jobs", "calls", "objects
 
 static int64_t tfrt_list_skip;  // a flag
 
-static tfrt_status_t tfrt_list_check(tfrt_host_query_t* query) {
+static tfrt_status_t list_check(tfrt_host_query_t* query) {
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(tfrt_list_nouns) && query->rest.count == 1; ++i) {
     if (strcmp(query->rest.values[0], tfrt_list_nouns[i]) == 0) return NULL;
   }
@@ -19,7 +19,7 @@ static tfrt_status_t tfrt_list_check(tfrt_host_query_t* query) {
                             "say what to list: hosts, jobs, calls or objects");
 }
 
-static tfrt_status_t tfrt_list_run(tfrt_host_query_t* query) {
+static tfrt_status_t list_run(tfrt_host_query_t* query) {
   static tfrt_cluster_inventory_t inventory;
   const char* noun = query->rest.values[0];
   bool lists_jobs = strcmp(noun, "jobs") == 0;
@@ -74,5 +74,5 @@ tfrt_exit_code_t tfrt_list_command(int argument_count, char* const* arguments) {
           "`tfrt cancel` takes what stands under JOB and CALL. Exit codes: see tfrt run --help.",
       .flags = flags,
       .flag_count = TFRT_ARRAY_SIZE(flags)};
-  return tfrt_host_query_command(&verb, tfrt_list_check, tfrt_list_run, argument_count, arguments);
+  return tfrt_host_query_command(&verb, list_check, list_run, argument_count, arguments);
 }

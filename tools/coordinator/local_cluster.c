@@ -19,7 +19,7 @@ static const char tfrt_local_cluster_greeting[] = "tfrt_worker: listening on ";
 
 // --- What workers say and how they end -----------------------------------------
 
-static void tfrt_local_cluster_on_exit(uv_process_t* process, int64_t exit_code, int signal) {
+static void local_cluster_on_exit(uv_process_t* process, int64_t exit_code, int signal) {
   tfrt_local_worker_t* worker = process->data;
   worker->is_running = false;
   worker->exit_code = exit_code;
@@ -27,12 +27,12 @@ static void tfrt_local_cluster_on_exit(uv_process_t* process, int64_t exit_code,
   worker->signal = signal;
 }
 
-static void tfrt_local_cluster_on_closed(uv_handle_t* handle) {
+static void local_cluster_on_closed(uv_handle_t* handle) {
   tfrt_local_worker_t* worker = handle->data;
   --worker->cluster->open_handles;
 }
 
-static void tfrt_local_cluster_allocate(uv_handle_t* handle, size_t suggested, uv_buf_t* out) {
+static void local_cluster_allocate(uv_handle_t* handle, size_t suggested, uv_buf_t* out) {
   static char storage[4096];  // this loop reads one pipe at a time
   (void)handle;
   (void)suggested;
@@ -40,7 +40,7 @@ static void tfrt_local_cluster_allocate(uv_handle_t* handle, size_t suggested, u
 }
 
 // Takes one more byte of the first line.
-static void tfrt_local_cluster_take(tfrt_local_worker_t* worker, char byte) {
+static void local_cluster_take(tfrt_local_worker_t* worker, char byte) {
   size_t prefix = strlen(tfrt_local_cluster_greeting);
   if (byte != '\n') {
     if (worker->line_size + 1 < sizeof(worker->line)) worker->line[worker->line_size++] = byte;
@@ -57,7 +57,7 @@ static void tfrt_local_cluster_take(tfrt_local_worker_t* worker, char byte) {
 }
 
 // Text behind the first line does not belong to the job's output: it is shown as it is.
-static void tfrt_local_cluster_on_output(uv_stream_t* stream, ssize_t size, const uv_buf_t* bytes) {
+static void local_cluster_on_output(uv_stream_t* stream, ssize_t size, const uv_buf_t* bytes) {
   tfrt_local_worker_t* worker = stream->data;
   if (size < 0) {
     uv_read_stop(stream);
@@ -68,15 +68,15 @@ static void tfrt_local_cluster_on_output(uv_stream_t* stream, ssize_t size, cons
     return;
   }
   ssize_t i = 0;
-  for (; i < size && !worker->is_listening; ++i) tfrt_local_cluster_take(worker, bytes->base[i]);
+  for (; i < size && !worker->is_listening; ++i) local_cluster_take(worker, bytes->base[i]);
   if (i < size) fwrite(bytes->base + i, 1, (size_t)(size - i), stderr);
 }
 
 // --- Starting ------------------------------------------------------------------
 
 // The program for workers: named by the user, or beside this one.
-static tfrt_status_t tfrt_local_cluster_find_worker(const tfrt_run_options_t* options, char* path,
-                                                    size_t capacity) {
+static tfrt_status_t local_cluster_find_worker(const tfrt_run_options_t* options, char* path,
+                                               size_t capacity) {
   if (options->worker_path) {
     snprintf(path, capacity, "%s", options->worker_path);
     return NULL;
@@ -94,15 +94,15 @@ static tfrt_status_t tfrt_local_cluster_find_worker(const tfrt_run_options_t* op
 }
 
 // Threads for each worker: the processors are shared, unless the user says otherwise.
-static int64_t tfrt_local_cluster_threads(const tfrt_run_options_t* options) {
+static int64_t local_cluster_threads(const tfrt_run_options_t* options) {
   if (options->threads > 0) return options->threads;
   int64_t share = (int64_t)uv_available_parallelism() / options->local_count;
   return share > 0 ? share : 1;
 }
 
 // This process's environment and the cluster's key. Freed with its |*out_count| + 1 entries.
-static char** tfrt_local_cluster_environment(const tfrt_run_options_t* options, char* key,
-                                             size_t key_capacity, size_t* out_count) {
+static char** local_cluster_environment(const tfrt_run_options_t* options, char* key,
+                                        size_t key_capacity, size_t* out_count) {
   size_t count = 0;
   while (environ[count]) ++count;
   char** environment =
@@ -122,12 +122,12 @@ static char** tfrt_local_cluster_environment(const tfrt_run_options_t* options, 
 }
 
 // Starts the process of |worker|, whose pipes are initialised.
-static int tfrt_local_cluster_spawn(tfrt_local_worker_t* worker, uint32_t rank,
-                                    const tfrt_run_options_t* options, const char* path,
-                                    char** environment) {
+static int local_cluster_spawn(tfrt_local_worker_t* worker, uint32_t rank,
+                               const tfrt_run_options_t* options, const char* path,
+                               char** environment) {
   char name[32], threads[32], heartbeat[32], silence[32];
   snprintf(name, sizeof(name), "local-%u", rank);
-  snprintf(threads, sizeof(threads), "%lld", (long long)tfrt_local_cluster_threads(options));
+  snprintf(threads, sizeof(threads), "%lld", (long long)local_cluster_threads(options));
   snprintf(heartbeat, sizeof(heartbeat), "%lld", (long long)options->losses.heartbeat_ms);
   snprintf(silence, sizeof(silence), "%lld", (long long)options->losses.silence_ms);
   // The libraries are last: the NULLs have room for them, and one ends the list.
@@ -167,7 +167,7 @@ static int tfrt_local_cluster_spawn(tfrt_local_worker_t* worker, uint32_t rank,
       {.flags = UV_CREATE_PIPE | UV_READABLE_PIPE, .data.stream = (uv_stream_t*)&worker->input},
       {.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE, .data.stream = (uv_stream_t*)&worker->output},
       {.flags = UV_INHERIT_FD, .data.fd = 2}};
-  uv_process_options_t process = {.exit_cb = tfrt_local_cluster_on_exit,
+  uv_process_options_t process = {.exit_cb = local_cluster_on_exit,
                                   .file = path,
                                   .args = (char**)arguments,
                                   .env = environment,
@@ -179,8 +179,8 @@ static int tfrt_local_cluster_spawn(tfrt_local_worker_t* worker, uint32_t rank,
 
 // Binds this thread to the share of processors of worker |rank|, which takes it over when it is
 // started. Sets |*out_all| to what the thread had before.
-static tfrt_status_t tfrt_local_cluster_enter_share(const tfrt_local_cluster_t* cluster,
-                                                    uint32_t rank, tfrt_processor_set_t* out_all) {
+static tfrt_status_t local_cluster_enter_share(const tfrt_local_cluster_t* cluster, uint32_t rank,
+                                               tfrt_processor_set_t* out_all) {
   *out_all = tfrt_processor_set_of_thread();
   const tfrt_processor_set_t share = tfrt_processor_set_share(out_all, rank, cluster->capacity);
   if (tfrt_processor_set_bind(&share)) return NULL;
@@ -190,11 +190,11 @@ static tfrt_status_t tfrt_local_cluster_enter_share(const tfrt_local_cluster_t* 
                             rank);
 }
 
-static tfrt_status_t tfrt_local_cluster_start_worker(tfrt_local_cluster_t* cluster, uint32_t rank,
-                                                     const tfrt_run_options_t* options,
-                                                     const char* path, char** environment) {
+static tfrt_status_t local_cluster_start_worker(tfrt_local_cluster_t* cluster, uint32_t rank,
+                                                const tfrt_run_options_t* options, const char* path,
+                                                char** environment) {
   tfrt_processor_set_t all;
-  if (options->binds) TFRT_RETURN_IF_ERROR(tfrt_local_cluster_enter_share(cluster, rank, &all));
+  if (options->binds) TFRT_RETURN_IF_ERROR(local_cluster_enter_share(cluster, rank, &all));
   tfrt_local_worker_t* worker = &cluster->workers[rank];
   worker->cluster = cluster;
   uv_pipe_init(&cluster->loop->loop, &worker->input, 0);
@@ -202,13 +202,13 @@ static tfrt_status_t tfrt_local_cluster_start_worker(tfrt_local_cluster_t* clust
   worker->process.data = worker->input.data = worker->output.data = worker;
   cluster->open_handles += 3;
   ++cluster->count;
-  int result = tfrt_local_cluster_spawn(worker, rank, options, path, environment);
+  int result = local_cluster_spawn(worker, rank, options, path, environment);
   // It had all of these before.
   if (options->binds) (void)tfrt_processor_set_bind(&all);
   worker->is_running = result == 0;
   if (result == 0) {
-    result = uv_read_start((uv_stream_t*)&worker->output, tfrt_local_cluster_allocate,
-                           tfrt_local_cluster_on_output);
+    result = uv_read_start((uv_stream_t*)&worker->output, local_cluster_allocate,
+                           local_cluster_on_output);
   }
   if (result == 0) return NULL;
   char advice[64] = "";
@@ -222,23 +222,23 @@ static tfrt_status_t tfrt_local_cluster_start_worker(tfrt_local_cluster_t* clust
   return tfrt_cluster_file_locate(&options->cluster_file, options->worker_path, status);
 }
 
-static tfrt_status_t tfrt_local_cluster_start_all(tfrt_local_cluster_t* cluster,
-                                                  const tfrt_run_options_t* options) {
+static tfrt_status_t local_cluster_start_all(tfrt_local_cluster_t* cluster,
+                                             const tfrt_run_options_t* options) {
   char path[4096];
-  TFRT_RETURN_IF_ERROR(tfrt_local_cluster_find_worker(options, path, sizeof(path)));
+  TFRT_RETURN_IF_ERROR(local_cluster_find_worker(options, path, sizeof(path)));
   char key[sizeof(TFRT_CLUSTER_KEY_VARIABLE) + sizeof(options->key.text)];
   size_t count = 0;
-  char** environment = tfrt_local_cluster_environment(options, key, sizeof(key), &count);
+  char** environment = local_cluster_environment(options, key, sizeof(key), &count);
   tfrt_status_t status = environment ? NULL : tfrt_status_out_of_memory();
   for (uint32_t i = 0; i < cluster->capacity && !status; ++i) {
-    status = tfrt_local_cluster_start_worker(cluster, i, options, path, environment);
+    status = local_cluster_start_worker(cluster, i, options, path, environment);
   }
   tfrt_allocator_free(tfrt_allocator_system(), environment, (count + 1) * sizeof(*environment));
   return status;
 }
 
 // Waits until all listen.
-static tfrt_status_t tfrt_local_cluster_wait(tfrt_local_cluster_t* cluster) {
+static tfrt_status_t local_cluster_wait(tfrt_local_cluster_t* cluster) {
   for (uint32_t i = 0; i < cluster->count; ++i) {
     tfrt_local_worker_t* worker = &cluster->workers[i];
     while (!worker->is_listening) {
@@ -265,13 +265,13 @@ tfrt_status_t tfrt_local_cluster_start(tfrt_local_cluster_t* cluster, tfrt_run_l
   cluster->addresses =
       tfrt_allocator_allocate_zeroed(allocator, cluster->capacity * sizeof(*cluster->addresses));
   if (!cluster->workers || !cluster->addresses) return tfrt_status_out_of_memory();
-  TFRT_RETURN_IF_ERROR(tfrt_local_cluster_start_all(cluster, options));
-  return tfrt_local_cluster_wait(cluster);
+  TFRT_RETURN_IF_ERROR(local_cluster_start_all(cluster, options));
+  return local_cluster_wait(cluster);
 }
 
 // --- Stopping ------------------------------------------------------------------
 
-static bool tfrt_local_cluster_is_running(const tfrt_local_cluster_t* cluster) {
+static bool local_cluster_is_running(const tfrt_local_cluster_t* cluster) {
   for (uint32_t i = 0; i < cluster->count; ++i) {
     if (cluster->workers[i].is_running) return true;
   }
@@ -279,7 +279,7 @@ static bool tfrt_local_cluster_is_running(const tfrt_local_cluster_t* cluster) {
 }
 
 // Whether the process |id| was stopped, by SIGSTOP or a debugger: it can't see that its input ends.
-static bool tfrt_local_cluster_is_stopped(uv_pid_t id) {
+static bool local_cluster_is_stopped(uv_pid_t id) {
   char path[64], text[512];
   snprintf(path, sizeof(path), "/proc/%d/stat", (int)id);
   FILE* file = fopen(path, "re");
@@ -293,33 +293,33 @@ static bool tfrt_local_cluster_is_stopped(uv_pid_t id) {
 }
 
 // Kills all workers that still run, or those alone that were stopped.
-static void tfrt_local_cluster_kill(tfrt_local_cluster_t* cluster, bool only_stopped) {
+static void local_cluster_kill(tfrt_local_cluster_t* cluster, bool only_stopped) {
   for (uint32_t i = 0; i < cluster->count; ++i) {
     tfrt_local_worker_t* worker = &cluster->workers[i];
     if (!worker->is_running) continue;
-    if (only_stopped && !tfrt_local_cluster_is_stopped(worker->process.pid)) continue;
+    if (only_stopped && !local_cluster_is_stopped(worker->process.pid)) continue;
     uv_process_kill(&worker->process, SIGKILL);
   }
 }
 
 void tfrt_local_cluster_stop(tfrt_local_cluster_t* cluster) {
   for (uint32_t i = 0; i < cluster->count; ++i) {
-    uv_close((uv_handle_t*)&cluster->workers[i].input, tfrt_local_cluster_on_closed);
+    uv_close((uv_handle_t*)&cluster->workers[i].input, local_cluster_on_closed);
   }
   if (cluster->count > 0) {
     tfrt_run_loop_start_alarm(cluster->loop, TFRT_LOCAL_CLUSTER_PATIENCE_MS);
   }
   // The job lost a stopped worker, or has ended: nothing is left for it to do.
-  tfrt_local_cluster_kill(cluster, true);
+  local_cluster_kill(cluster, true);
   bool is_killed = false;
-  while (tfrt_local_cluster_is_running(cluster)) {
-    if (cluster->loop->alarm_is_over && !is_killed) tfrt_local_cluster_kill(cluster, false);
+  while (local_cluster_is_running(cluster)) {
+    if (cluster->loop->alarm_is_over && !is_killed) local_cluster_kill(cluster, false);
     is_killed = cluster->loop->alarm_is_over;
     tfrt_run_loop_turn(cluster->loop);
   }
   for (uint32_t i = 0; i < cluster->count; ++i) {
-    uv_close((uv_handle_t*)&cluster->workers[i].output, tfrt_local_cluster_on_closed);
-    uv_close((uv_handle_t*)&cluster->workers[i].process, tfrt_local_cluster_on_closed);
+    uv_close((uv_handle_t*)&cluster->workers[i].output, local_cluster_on_closed);
+    uv_close((uv_handle_t*)&cluster->workers[i].process, local_cluster_on_closed);
   }
   while (cluster->open_handles > 0) tfrt_run_loop_turn(cluster->loop);
   tfrt_allocator_t allocator = tfrt_allocator_system();

@@ -16,7 +16,7 @@
 #define TFRT_LOSS_WATCH_ANSWER_MS 1000
 
 // Whether some call of |plan| names hosts to try again on.
-static bool tfrt_loss_watch_has_retries(const tfrt_run_plan_t* plan) {
+static bool loss_watch_has_retries(const tfrt_run_plan_t* plan) {
   for (uint32_t i = 0; i < tfrt_bef_file_function_count(plan->file); ++i) {
     const tfrt_bef_function_t* function = tfrt_bef_file_function(plan->file, i);
     for (uint32_t c = 0; c < function->call_options_count; ++c) {
@@ -26,36 +26,36 @@ static bool tfrt_loss_watch_has_retries(const tfrt_run_plan_t* plan) {
   return false;
 }
 
-static void tfrt_loss_watch_on_loss(tfrt_task_t* task) {
+static void loss_watch_on_loss(tfrt_task_t* task) {
   tfrt_run_loop_wake(TFRT_CONTAINER_OF(task, tfrt_loss_watch_t, on_loss)->loop);
 }
 
-static void tfrt_loss_watch_on_answer(tfrt_task_t* task) {
+static void loss_watch_on_answer(tfrt_task_t* task) {
   tfrt_run_loop_wake(TFRT_CONTAINER_OF(task, tfrt_loss_watch_t, on_answer)->loop);
 }
 
 void tfrt_loss_watch_start(tfrt_loss_watch_t* watch, tfrt_client_t* client, tfrt_run_loop_t* loop,
                            const tfrt_run_plan_t* plan, bool ends_run) {
-  const bool has_retries = tfrt_loss_watch_has_retries(plan);
+  const bool has_retries = loss_watch_has_retries(plan);
   *watch = (tfrt_loss_watch_t){.client = client,
                                .loop = loop,
                                .plan = plan,
                                .ends_run = ends_run && !has_retries,
                                .has_retries = has_retries};
-  tfrt_task_initialize(&watch->on_loss, tfrt_loss_watch_on_loss);
+  tfrt_task_initialize(&watch->on_loss, loss_watch_on_loss);
   tfrt_async_value_and_then(tfrt_client_first_loss(client), &watch->on_loss);
 }
 
 // Asks host 0 what it waits for.
-static void tfrt_loss_watch_ask(tfrt_loss_watch_t* watch) {
+static void loss_watch_ask(tfrt_loss_watch_t* watch) {
   const tfrt_client_question_t question = {.kind = TFRT_CLIENT_ASK_INVENTORY};
   watch->inventory = tfrt_client_ask(watch->client, 0, &question);
-  tfrt_task_initialize(&watch->on_answer, tfrt_loss_watch_on_answer);
+  tfrt_task_initialize(&watch->on_answer, loss_watch_on_answer);
   tfrt_async_value_and_then(watch->inventory, &watch->on_answer);
 }
 
 // Prints what is waited for, as far as host 0 has said it.
-static void tfrt_loss_watch_tell_waiting(const tfrt_loss_watch_t* watch) {
+static void loss_watch_tell_waiting(const tfrt_loss_watch_t* watch) {
   char id[TFRT_CLIENT_JOB_ID_SIZE];
   tfrt_client_job_id(watch->client, id);
   tfrt_async_value_t* lines = NULL;
@@ -84,7 +84,7 @@ static void tfrt_loss_watch_tell_waiting(const tfrt_loss_watch_t* watch) {
 }
 
 // Prints |loss|, and ends the run if the user wants that.
-static void tfrt_loss_watch_tell(tfrt_loss_watch_t* watch, tfrt_status_t loss) {
+static void loss_watch_tell(tfrt_loss_watch_t* watch, tfrt_status_t loss) {
   watch->told = loss;
   tfrt_run_report_error(loss);
   if (watch->ends_run) {
@@ -93,7 +93,7 @@ static void tfrt_loss_watch_tell(tfrt_loss_watch_t* watch, tfrt_status_t loss) {
     return;
   }
   watch->step = TFRT_LOSS_WATCH_TOLD;
-  tfrt_loss_watch_ask(watch);
+  loss_watch_ask(watch);
   tfrt_run_loop_start_alarm(watch->loop, TFRT_LOSS_WATCH_ANSWER_MS);
 }
 
@@ -104,13 +104,13 @@ void tfrt_loss_watch_look(tfrt_loss_watch_t* watch) {
     tfrt_run_loop_start_alarm(watch->loop, TFRT_LOSS_WATCH_TELL_MS);
   }
   if (watch->step == TFRT_LOSS_WATCH_SEEN && watch->loop->alarm_is_over) {
-    tfrt_loss_watch_tell(watch, tfrt_async_value_error(loss));
+    loss_watch_tell(watch, tfrt_async_value_error(loss));
   }
   bool is_answered = watch->loop->alarm_is_over ||
                      (watch->inventory && tfrt_async_value_is_available(watch->inventory));
   if (watch->step == TFRT_LOSS_WATCH_TOLD && is_answered) {
     watch->step = TFRT_LOSS_WATCH_DONE;
-    tfrt_loss_watch_tell_waiting(watch);
+    loss_watch_tell_waiting(watch);
   }
 }
 

@@ -40,7 +40,7 @@ static const struct {
     {"drain", "lets workers end when what they run is over", tfrt_drain_command},
 };
 
-static void tfrt_print_help(FILE* stream) {
+static void print_help(FILE* stream) {
   fprintf(stream,
           "Usage: tfrt VERB [ARGUMENTS]\n\n"
           "Runs host programs: kernels that take and return asynchronous values.\n\nVerbs:\n");
@@ -51,7 +51,7 @@ static void tfrt_print_help(FILE* stream) {
 }
 
 // Says that |arguments| do not begin with a verb.
-static void tfrt_refuse_verb(int argument_count, char* const* arguments) {
+static void refuse_verb(int argument_count, char* const* arguments) {
   const char* output = tfrt_flags_last_value(argument_count, arguments, "o");
   if (argument_count > 0) {
     tfrt_status_t status =
@@ -60,14 +60,14 @@ static void tfrt_refuse_verb(int argument_count, char* const* arguments) {
     tfrt_status_release(status);
     fputc('\n', stderr);
   }
-  tfrt_print_help(stderr);
+  print_help(stderr);
 }
 
-static tfrt_exit_code_t tfrt_main(int argc, char** argv) {
+static tfrt_exit_code_t run_verb_or_help(int argc, char** argv) {
   static const char* const help[] = {"--help", "-h", "help"};
   for (size_t i = 0; argc >= 2 && i < TFRT_ARRAY_SIZE(help); ++i) {
     if (strcmp(argv[1], help[i]) != 0) continue;
-    tfrt_print_help(stdout);
+    print_help(stdout);
     return TFRT_EXIT_SUCCESS;
   }
   if (argc >= 2 && (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "version") == 0)) {
@@ -77,7 +77,7 @@ static tfrt_exit_code_t tfrt_main(int argc, char** argv) {
   for (size_t i = 0; argc >= 2 && i < TFRT_ARRAY_SIZE(tfrt_verbs); ++i) {
     if (strcmp(argv[1], tfrt_verbs[i].name) == 0) return tfrt_verbs[i].run(argc - 2, argv + 2);
   }
-  tfrt_refuse_verb(argc - 1, argv + 1);
+  refuse_verb(argc - 1, argv + 1);
   return TFRT_EXIT_USAGE;
 }
 
@@ -88,7 +88,7 @@ int main(int argc, char** argv) {
   tfrt_standard_streams_hold_cut();
   // A program that reads our output gets each line of a kernel when the kernel prints it.
   setvbuf(stdout, NULL, _IOLBF, 0);
-  tfrt_exit_code_t exit_code = tfrt_main(argc, argv);
+  tfrt_exit_code_t exit_code = run_verb_or_help(argc, argv);
   fflush(stdout);
   tfrt_standard_streams_pass_on_cut();
   return exit_code;

@@ -6,16 +6,16 @@
 // The most calls that are named.
 #define TFRT_OPEN_CALLS_NAMED 3u
 
-static void tfrt_open_calls_append_view(tfrt_string_builder_t* out, const char* before,
-                                        tfrt_string_view_t text) {
+static void open_calls_append_view(tfrt_string_builder_t* out, const char* before,
+                                   tfrt_string_view_t text) {
   if (text.size == 0) return;
   tfrt_string_builder_append_text(out, before);
   tfrt_string_builder_append_view(out, text);
 }
 
 // The rank of the process |incarnation| in the job |id|; "" if the inventory does not show it.
-static tfrt_string_view_t tfrt_open_calls_rank(tfrt_string_view_t inventory, tfrt_string_view_t id,
-                                               tfrt_string_view_t incarnation) {
+static tfrt_string_view_t open_calls_rank(tfrt_string_view_t inventory, tfrt_string_view_t id,
+                                          tfrt_string_view_t incarnation) {
   for (tfrt_inventory_line_t line = {0}; tfrt_inventory_lines_next(&inventory, &line);) {
     bool is_it = tfrt_inventory_line_is(&line, "member") &&
                  tfrt_inventory_line_has(&line, "job", id) &&
@@ -25,20 +25,19 @@ static tfrt_string_view_t tfrt_open_calls_rank(tfrt_string_view_t inventory, tfr
   return tfrt_string_view_of("");
 }
 
-static void tfrt_open_calls_append_call(tfrt_string_view_t inventory, tfrt_string_view_t id,
-                                        const tfrt_inventory_line_t* line,
-                                        tfrt_string_builder_t* out) {
+static void open_calls_append_call(tfrt_string_view_t inventory, tfrt_string_view_t id,
+                                   const tfrt_inventory_line_t* line, tfrt_string_builder_t* out) {
   tfrt_string_view_t peer = tfrt_inventory_line_text(line, "peer");
-  tfrt_open_calls_append_view(out, "@", tfrt_inventory_line_text(line, "function"));
-  tfrt_open_calls_append_view(out, " on host ", tfrt_open_calls_rank(inventory, id, peer));
-  tfrt_open_calls_append_view(out, ", called at ", tfrt_inventory_line_text(line, "at"));
+  open_calls_append_view(out, "@", tfrt_inventory_line_text(line, "function"));
+  open_calls_append_view(out, " on host ", open_calls_rank(inventory, id, peer));
+  open_calls_append_view(out, ", called at ", tfrt_inventory_line_text(line, "at"));
 }
 
-static void tfrt_open_calls_append_kernel(const tfrt_inventory_line_t* line,
-                                          tfrt_string_builder_t* out) {
-  tfrt_open_calls_append_view(out, "", tfrt_inventory_line_text(line, "name"));
-  tfrt_open_calls_append_view(out, " of @", tfrt_inventory_line_text(line, "function"));
-  tfrt_open_calls_append_view(out, " at ", tfrt_inventory_line_text(line, "at"));
+static void open_calls_append_kernel(const tfrt_inventory_line_t* line,
+                                     tfrt_string_builder_t* out) {
+  open_calls_append_view(out, "", tfrt_inventory_line_text(line, "name"));
+  open_calls_append_view(out, " of @", tfrt_inventory_line_text(line, "function"));
+  open_calls_append_view(out, " at ", tfrt_inventory_line_text(line, "at"));
 }
 
 void tfrt_open_calls_append(tfrt_string_view_t inventory, tfrt_string_view_t id,
@@ -60,11 +59,11 @@ void tfrt_open_calls_append(tfrt_string_view_t inventory, tfrt_string_view_t id,
     if (!is_call) continue;
     if (++count > TFRT_OPEN_CALLS_NAMED) continue;
     if (count > 1) tfrt_string_builder_append_text(out, "; ");
-    tfrt_open_calls_append_call(inventory, id, &line, out);
+    open_calls_append_call(inventory, id, &line, out);
   }
   if (count > TFRT_OPEN_CALLS_NAMED) {
     const uint32_t others = count - TFRT_OPEN_CALLS_NAMED;
     tfrt_string_builder_append_format(out, "; and %u more call%s", others, tfrt_plural(others));
   }
-  if (count == 0 && kernel.kind.size > 0) tfrt_open_calls_append_kernel(&kernel, out);
+  if (count == 0 && kernel.kind.size > 0) open_calls_append_kernel(&kernel, out);
 }

@@ -47,8 +47,8 @@ static const char tfrt_run_footer[] =
 #define TFRT_RUN_FLAG_COUNT (TFRT_RUN_CLUSTER_FLAG_COUNT + TFRT_RUN_PROGRAM_FLAG_COUNT)
 
 // Where it runs.
-static void tfrt_run_options_list_cluster_flags(tfrt_run_options_t* options,
-                                                tfrt_run_texts_t* texts, tfrt_flag_t* out_flags) {
+static void run_options_list_cluster_flags(tfrt_run_options_t* options, tfrt_run_texts_t* texts,
+                                           tfrt_flag_t* out_flags) {
   const tfrt_flag_t flags[TFRT_RUN_CLUSTER_FLAG_COUNT] = {
       {"local", TFRT_FLAG_NUMBER, &options->local_count, "N", "start N workers on this machine", 1,
        TFRT_HOST_LIST_MAX},
@@ -86,8 +86,7 @@ static void tfrt_run_options_list_cluster_flags(tfrt_run_options_t* options,
 }
 
 // Flags about the program and the output.
-static void tfrt_run_options_list_program_flags(tfrt_run_options_t* options,
-                                                tfrt_flag_t* out_flags) {
+static void run_options_list_program_flags(tfrt_run_options_t* options, tfrt_flag_t* out_flags) {
   const tfrt_flag_t flags[TFRT_RUN_PROGRAM_FLAG_COUNT] = {
       {"function", TFRT_FLAG_TEXT, &options->function_name, "NAME", "not main but this one", 0, 0},
       {"arg", TFRT_FLAG_LIST, &options->arguments, "NAME=VALUE",
@@ -136,16 +135,15 @@ static void tfrt_run_options_list_program_flags(tfrt_run_options_t* options,
   memcpy(out_flags, flags, sizeof(flags));
 }
 
-static void tfrt_run_options_list_flags(tfrt_run_options_t* options, tfrt_run_texts_t* texts,
-                                        tfrt_flag_t out_flags[TFRT_RUN_FLAG_COUNT]) {
-  tfrt_run_options_list_cluster_flags(options, texts, out_flags);
-  tfrt_run_options_list_program_flags(options, out_flags + TFRT_RUN_CLUSTER_FLAG_COUNT);
+static void run_options_list_flags(tfrt_run_options_t* options, tfrt_run_texts_t* texts,
+                                   tfrt_flag_t out_flags[TFRT_RUN_FLAG_COUNT]) {
+  run_options_list_cluster_flags(options, texts, out_flags);
+  run_options_list_program_flags(options, out_flags + TFRT_RUN_CLUSTER_FLAG_COUNT);
 }
 
 // The text behind `-o npy` is the folder; the other one is the program.
-static void tfrt_run_options_take_directory(int argument_count, char* const* arguments,
-                                            const tfrt_flag_list_t* files,
-                                            tfrt_run_options_t* options) {
+static void run_options_take_directory(int argument_count, char* const* arguments,
+                                       const tfrt_flag_list_t* files, tfrt_run_options_t* options) {
   options->results.directory = files->values[1];
   for (int i = 1; i < argument_count; ++i) {
     if (strcmp(arguments[i - 1], "npy") != 0 || arguments[i] != files->values[0]) continue;
@@ -154,11 +152,11 @@ static void tfrt_run_options_take_directory(int argument_count, char* const* arg
   }
 }
 
-static tfrt_status_t tfrt_run_options_parse_flags(int argument_count, char* const* arguments,
-                                                  tfrt_run_options_t* options,
-                                                  tfrt_run_texts_t* texts, bool* out_help) {
+static tfrt_status_t run_options_parse_flags(int argument_count, char* const* arguments,
+                                             tfrt_run_options_t* options, tfrt_run_texts_t* texts,
+                                             bool* out_help) {
   tfrt_flag_t flags[TFRT_RUN_FLAG_COUNT];
-  tfrt_run_options_list_flags(options, texts, flags);
+  run_options_list_flags(options, texts, flags);
   const tfrt_flag_table_t table = {.usage = "tfrt run [FLAGS] FILE.mlir|FILE.bef|FILE.onnx",
                                    .summary = tfrt_run_summary,
                                    .footer = tfrt_run_footer,
@@ -178,11 +176,11 @@ static tfrt_status_t tfrt_run_options_parse_flags(int argument_count, char* cons
   }
   options->path = files.values[0];
   // The folder follows its flag; the program may stand before both or behind them.
-  if (has_directory) tfrt_run_options_take_directory(argument_count, arguments, &files, options);
+  if (has_directory) run_options_take_directory(argument_count, arguments, &files, options);
   return NULL;
 }
 
-static void tfrt_run_options_initialize(tfrt_run_options_t* out_options) {
+static void run_options_initialize(tfrt_run_options_t* out_options) {
   *out_options = (tfrt_run_options_t){.function_name = "main",
                                       .output = "text",
                                       .losses = {.heartbeat_ms = TFRT_HOST_PROCESS_HEARTBEAT_MS,
@@ -198,11 +196,10 @@ typedef enum tfrt_run_place_e {
 } tfrt_run_place_t;
 
 // Sets what the file of --cluster says, but for what the |place| of the command line excludes.
-static tfrt_status_t tfrt_run_options_take_file(const char* path, tfrt_run_place_t place,
-                                                tfrt_run_options_t* options,
-                                                tfrt_run_texts_t* texts) {
+static tfrt_status_t run_options_take_file(const char* path, tfrt_run_place_t place,
+                                           tfrt_run_options_t* options, tfrt_run_texts_t* texts) {
   tfrt_flag_t flags[TFRT_RUN_FLAG_COUNT];
-  tfrt_run_options_list_flags(options, texts, flags);
+  run_options_list_flags(options, texts, flags);
   const tfrt_flag_table_t table = {.flags = flags, .flag_count = TFRT_ARRAY_SIZE(flags)};
   tfrt_status_t status = tfrt_cluster_file_load(path, &options->cluster_file);
   if (!status) status = tfrt_cluster_file_apply(&options->cluster_file, &table);
@@ -220,26 +217,26 @@ static tfrt_status_t tfrt_run_options_take_file(const char* path, tfrt_run_place
 }
 
 // The command line is read again behind the file, and goes before it so.
-static tfrt_status_t tfrt_run_options_parse_all(int argument_count, char* const* arguments,
-                                                tfrt_run_options_t* options,
-                                                tfrt_run_texts_t* texts, bool* out_help) {
-  tfrt_run_options_initialize(options);
+static tfrt_status_t run_options_parse_all(int argument_count, char* const* arguments,
+                                           tfrt_run_options_t* options, tfrt_run_texts_t* texts,
+                                           bool* out_help) {
+  run_options_initialize(options);
   TFRT_RETURN_IF_ERROR(
-      tfrt_run_options_parse_flags(argument_count, arguments, options, texts, out_help));
+      run_options_parse_flags(argument_count, arguments, options, texts, out_help));
   if (*out_help || !texts->cluster) return NULL;
   const char* path = texts->cluster;
   tfrt_run_place_t place = TFRT_RUN_PLACE_UNKNOWN;
   if (texts->hosts || texts->hostfile) place = TFRT_RUN_PLACE_HOSTS;
   if (options->in_process_count > 0) place = TFRT_RUN_PLACE_IN_PROCESS;
   if (options->local_count > 0) place = TFRT_RUN_PLACE_LOCAL;
-  tfrt_run_options_initialize(options);
+  run_options_initialize(options);
   *texts = (tfrt_run_texts_t){0};
-  TFRT_RETURN_IF_ERROR(tfrt_run_options_take_file(path, place, options, texts));
+  TFRT_RETURN_IF_ERROR(run_options_take_file(path, place, options, texts));
   options->arguments.default_count = options->arguments.count;
-  return tfrt_run_options_parse_flags(argument_count, arguments, options, texts, out_help);
+  return run_options_parse_flags(argument_count, arguments, options, texts, out_help);
 }
 
-static tfrt_status_t tfrt_run_options_check_output(const tfrt_run_options_t* options) {
+static tfrt_status_t run_options_check_output(const tfrt_run_options_t* options) {
   static const char* const outputs[] = {"text", "json", "npy"};
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(outputs); ++i) {
     if (strcmp(options->output, outputs[i]) == 0) return NULL;
@@ -249,7 +246,7 @@ static tfrt_status_t tfrt_run_options_check_output(const tfrt_run_options_t* opt
   return tfrt_cluster_file_locate(&options->cluster_file, options->output, status);
 }
 
-static tfrt_status_t tfrt_run_options_check_top(const tfrt_run_options_t* options) {
+static tfrt_status_t run_options_check_top(const tfrt_run_options_t* options) {
   if (options->results.top > 0 && strcmp(options->output, "text") != 0) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "--top goes with -o text, not -o %s",
                               options->output);
@@ -262,7 +259,7 @@ static tfrt_status_t tfrt_run_options_check_top(const tfrt_run_options_t* option
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "--labels goes with --top");
 }
 
-static tfrt_status_t tfrt_run_options_check_images(const tfrt_run_options_t* options) {
+static tfrt_status_t run_options_check_images(const tfrt_run_options_t* options) {
   const tfrt_image_flags_t* images = &options->images;
   bool has_form = images->size || images->mean || images->deviation || images->channels_last;
   if (images->images.count > 0 || !has_form) return NULL;
@@ -276,8 +273,8 @@ typedef struct tfrt_run_blame_s {
   const char* other;
 } tfrt_run_blame_t;
 
-static tfrt_status_t tfrt_run_options_check_detach(const tfrt_run_options_t* options,
-                                                   bool has_hosts, tfrt_run_blame_t* out_blame) {
+static tfrt_status_t run_options_check_detach(const tfrt_run_options_t* options, bool has_hosts,
+                                              tfrt_run_blame_t* out_blame) {
   *out_blame = (tfrt_run_blame_t){"detach", NULL};
   if (options->detach && !has_hosts) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
@@ -302,9 +299,9 @@ static tfrt_status_t tfrt_run_options_check_detach(const tfrt_run_options_t* opt
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "--keep-ms goes with --detach");
 }
 
-static tfrt_status_t tfrt_run_options_check_place(const tfrt_run_options_t* options,
-                                                  const tfrt_run_texts_t* texts,
-                                                  tfrt_run_blame_t* out_blame) {
+static tfrt_status_t run_options_check_place(const tfrt_run_options_t* options,
+                                             const tfrt_run_texts_t* texts,
+                                             tfrt_run_blame_t* out_blame) {
   bool has_hosts = texts->hosts || texts->hostfile;
   *out_blame = (tfrt_run_blame_t){"cluster-key-file", "local"};
   if (options->local_count > 0 && texts->key_file) {
@@ -328,14 +325,13 @@ static tfrt_status_t tfrt_run_options_check_place(const tfrt_run_options_t* opti
                               "--in-process is no cluster: give it alone, or %s",
                               has_hosts ? "--hosts" : "--local");
   }
-  return tfrt_run_options_check_detach(options, has_hosts, out_blame);
+  return run_options_check_detach(options, has_hosts, out_blame);
 }
 
-static tfrt_status_t tfrt_run_options_check(const tfrt_run_options_t* options,
-                                            const tfrt_run_texts_t* texts,
-                                            tfrt_run_blame_t* out_blame) {
+static tfrt_status_t run_options_check(const tfrt_run_options_t* options,
+                                       const tfrt_run_texts_t* texts, tfrt_run_blame_t* out_blame) {
   bool has_hosts = texts->hosts || texts->hostfile;
-  TFRT_RETURN_IF_ERROR(tfrt_run_options_check_place(options, texts, out_blame));
+  TFRT_RETURN_IF_ERROR(run_options_check_place(options, texts, out_blame));
   *out_blame = (tfrt_run_blame_t){"tls-dir", NULL};
   if (texts->tls.directory && !has_hosts) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
@@ -350,7 +346,7 @@ static tfrt_status_t tfrt_run_options_check(const tfrt_run_options_t* options,
 }
 
 // Flags of models need a model; its hosts are those of the run.
-static tfrt_status_t tfrt_run_options_check_model(tfrt_run_options_t* options) {
+static tfrt_status_t run_options_check_model(tfrt_run_options_t* options) {
   bool is_model = tfrt_model_loader_is_model(options->path);
   if (!is_model && (options->model.split || options->model.shapes.count > 0)) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
@@ -363,7 +359,7 @@ static tfrt_status_t tfrt_run_options_check_model(tfrt_run_options_t* options) {
 }
 
 // Whether the flag |name| is among |arguments|, in any of its forms.
-static bool tfrt_run_options_names(int argument_count, char* const* arguments, const char* name) {
+static bool run_options_names(int argument_count, char* const* arguments, const char* name) {
   for (int i = 0; i < argument_count && strcmp(arguments[i], "--") != 0; ++i) {
     size_t dashes = strspn(arguments[i], "-");
     const char* text = arguments[i] + dashes;
@@ -374,7 +370,7 @@ static bool tfrt_run_options_names(int argument_count, char* const* arguments, c
 }
 
 // Relative paths in the program start where the program lies.
-static void tfrt_run_options_set_directory(tfrt_run_options_t* options) {
+static void run_options_set_directory(tfrt_run_options_t* options) {
   const char* slash = strrchr(options->path, '/');
   int length = slash == options->path ? 1 : slash ? (int)(slash - options->path) : 0;
   snprintf(options->directory, sizeof(options->directory), "%.*s", length ? length : 1,
@@ -385,25 +381,25 @@ tfrt_status_t tfrt_run_options_parse(int argument_count, char* const* arguments,
                                      tfrt_run_options_t* out_options, bool* out_help) {
   tfrt_run_texts_t texts = {0};
   tfrt_status_t status =
-      tfrt_run_options_parse_all(argument_count, arguments, out_options, &texts, out_help);
+      run_options_parse_all(argument_count, arguments, out_options, &texts, out_help);
   // Parsing may have stopped at an error in front of -o.
   const char* output = status ? tfrt_flags_last_value(argument_count, arguments, "o") : NULL;
   out_options->is_json = strcmp(output ? output : out_options->output, "json") == 0;
   if (status || *out_help) return status;
-  TFRT_RETURN_IF_ERROR(tfrt_run_options_check_output(out_options));
-  TFRT_RETURN_IF_ERROR(tfrt_run_options_check_top(out_options));
-  TFRT_RETURN_IF_ERROR(tfrt_run_options_check_images(out_options));
+  TFRT_RETURN_IF_ERROR(run_options_check_output(out_options));
+  TFRT_RETURN_IF_ERROR(run_options_check_top(out_options));
+  TFRT_RETURN_IF_ERROR(run_options_check_images(out_options));
   const tfrt_cluster_file_t* file = &out_options->cluster_file;
   tfrt_run_blame_t blame = {0};
-  status = tfrt_run_options_check(out_options, &texts, &blame);
+  status = run_options_check(out_options, &texts, &blame);
   TFRT_RETURN_IF_ERROR(tfrt_cluster_file_locate_key(file, blame.key, blame.other, argument_count,
                                                     arguments, status));
-  tfrt_run_options_set_directory(out_options);
+  run_options_set_directory(out_options);
   // Nobody else uses the workers of --local.
-  bool is_chosen = tfrt_run_options_names(argument_count, arguments, TFRT_RUN_STOP_FLAG) ||
+  bool is_chosen = run_options_names(argument_count, arguments, TFRT_RUN_STOP_FLAG) ||
                    tfrt_cluster_file_sets(file, TFRT_RUN_STOP_FLAG);
   if (!is_chosen) out_options->losses.end_run = out_options->local_count > 0;
-  TFRT_RETURN_IF_ERROR(tfrt_run_options_check_model(out_options));
+  TFRT_RETURN_IF_ERROR(run_options_check_model(out_options));
   TFRT_RETURN_IF_ERROR(
       tfrt_cluster_file_locate(file, texts.hostfile,
                                tfrt_host_list_choose(texts.hosts, texts.hostfile,

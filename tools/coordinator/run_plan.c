@@ -9,9 +9,9 @@
 #include "tools/translation/program_loader.h"
 
 // Loads the file that |options| name, with |profile| for a text (NULL: none).
-static tfrt_status_t tfrt_run_plan_load_file_with(tfrt_run_plan_t* plan,
-                                                  const tfrt_run_options_t* options,
-                                                  tfrt_cost_profile_t* profile) {
+static tfrt_status_t run_plan_load_file_with(tfrt_run_plan_t* plan,
+                                             const tfrt_run_options_t* options,
+                                             tfrt_cost_profile_t* profile) {
   const tfrt_text_to_bef_options_t translation = {.no_insert_chains = options->no_insert_chains,
                                                   .profile = profile};
   if (profile && tfrt_model_loader_is_model(options->path)) {
@@ -41,27 +41,26 @@ static tfrt_status_t tfrt_run_plan_load_file_with(tfrt_run_plan_t* plan,
   return status;
 }
 
-static tfrt_status_t tfrt_run_plan_load_file(tfrt_run_plan_t* plan,
-                                             const tfrt_run_options_t* options) {
-  if (!options->records.used_profile) return tfrt_run_plan_load_file_with(plan, options, NULL);
+static tfrt_status_t run_plan_load_file(tfrt_run_plan_t* plan, const tfrt_run_options_t* options) {
+  if (!options->records.used_profile) return run_plan_load_file_with(plan, options, NULL);
   tfrt_cost_profile_t profile;
   tfrt_cost_profile_initialize(&profile, tfrt_allocator_system());
   tfrt_status_t status = tfrt_cluster_file_locate(
       &options->cluster_file, options->records.used_profile,
       tfrt_cost_profile_file_load(options->records.used_profile, &profile));
-  if (!status) status = tfrt_run_plan_load_file_with(plan, options, &profile);
+  if (!status) status = run_plan_load_file_with(plan, options, &profile);
   tfrt_cost_profile_deinitialize(&profile);
   return status;
 }
 
-static size_t tfrt_run_plan_value_count(const tfrt_run_plan_t* plan) {
+static size_t run_plan_value_count(const tfrt_run_plan_t* plan) {
   return (size_t)plan->function->argument_count + plan->function->result_count;
 }
 
 tfrt_status_t tfrt_run_plan_load(tfrt_run_plan_t* plan, const tfrt_run_options_t* options,
                                  const tfrt_kernel_registry_t* registry) {
   *plan = (tfrt_run_plan_t){0};
-  TFRT_RETURN_IF_ERROR(tfrt_run_plan_load_file(plan, options));
+  TFRT_RETURN_IF_ERROR(run_plan_load_file(plan, options));
   TFRT_RETURN_IF_ERROR(
       tfrt_program_create(plan->file, registry, tfrt_allocator_system(), &plan->program));
   plan->function = tfrt_program_find_function(plan->program, options->function_name);
@@ -70,7 +69,7 @@ tfrt_status_t tfrt_run_plan_load(tfrt_run_plan_t* plan, const tfrt_run_options_t
                               "%s: there is no function '%s'; --function names another",
                               options->path, options->function_name);
   }
-  size_t count = tfrt_run_plan_value_count(plan);
+  size_t count = run_plan_value_count(plan);
   plan->arguments = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(),
                                                    (count + 1) * sizeof(*plan->arguments));
   if (!plan->arguments) return tfrt_status_out_of_memory();
@@ -82,7 +81,7 @@ tfrt_status_t tfrt_run_plan_load(tfrt_run_plan_t* plan, const tfrt_run_options_t
 
 void tfrt_run_plan_deinitialize(tfrt_run_plan_t* plan) {
   if (plan->arguments) {
-    size_t count = tfrt_run_plan_value_count(plan);
+    size_t count = run_plan_value_count(plan);
     for (size_t i = 0; i <= count; ++i) tfrt_async_value_release(plan->arguments[i]);
     tfrt_allocator_free(tfrt_allocator_system(), plan->arguments,
                         (count + 1) * sizeof(*plan->arguments));

@@ -8,8 +8,8 @@
 #include "tools/output/json.h"
 #include "tools/output/result_printer.h"
 
-static void tfrt_run_report_text(const tfrt_run_outcome_t* outcome, const tfrt_run_style_t* style,
-                                 tfrt_string_builder_t* out) {
+static void run_report_text(const tfrt_run_outcome_t* outcome, const tfrt_run_style_t* style,
+                            tfrt_string_builder_t* out) {
   if (outcome->result_count == 0) return;
   tfrt_result_printer_append(outcome->function, outcome->results, outcome->result_count,
                              style->print_error_code, out);
@@ -20,8 +20,8 @@ static void tfrt_run_report_text(const tfrt_run_outcome_t* outcome, const tfrt_r
 
 // {"function":"main","results":[{"value":"1"},{"error":{...}}]}; with an |error| of none of them
 // (+0, may be OK) it is a member behind them.
-static void tfrt_run_report_json(const tfrt_run_outcome_t* outcome, tfrt_status_t error,
-                                 tfrt_string_builder_t* out) {
+static void run_report_json(const tfrt_run_outcome_t* outcome, tfrt_status_t error,
+                            tfrt_string_builder_t* out) {
   tfrt_string_builder_append_text(out, "{\"function\":");
   tfrt_json_append_string(out, tfrt_string_view_of(outcome->function));
   tfrt_string_builder_append_text(out, ",\"results\":[");
@@ -39,7 +39,7 @@ static void tfrt_run_report_json(const tfrt_run_outcome_t* outcome, tfrt_status_
 
 // Prints |before| and |text| as one line. |text| may come from a program, a file or a peer, so line
 // breaks and control characters are escaped, as in logs.
-static void tfrt_run_report_line(const char* before, const char* text) {
+static void run_report_line(const char* before, const char* text) {
   tfrt_string_builder_t line;
   tfrt_string_builder_initialize(&line, tfrt_allocator_system());
   tfrt_string_builder_append_shown(&line, tfrt_string_view_of(text));
@@ -51,11 +51,11 @@ static void tfrt_run_report_line(const char* before, const char* text) {
 void tfrt_run_report_error(tfrt_status_t status) {
   char text[2048];
   tfrt_status_format(status, text, sizeof(text));
-  tfrt_run_report_line("", text);
+  run_report_line("", text);
 }
 
 // The program checks for write errors once, at its end.
-static void tfrt_run_report_print(tfrt_string_builder_t* out) {
+static void run_report_print(tfrt_string_builder_t* out) {
   fputs(tfrt_string_builder_text(out), stdout);
   fflush(stdout);
 }
@@ -67,12 +67,12 @@ void tfrt_run_report_failure(tfrt_status_t status, bool is_json) {
   tfrt_string_builder_initialize(&out, tfrt_allocator_system());
   tfrt_result_printer_append_json_error(status, &out);
   tfrt_string_builder_append_char(&out, '\n');
-  tfrt_run_report_print(&out);
+  run_report_print(&out);
   tfrt_string_builder_deinitialize(&out);
 }
 
 // Prints the errors of results that say something else than |first|.
-static void tfrt_run_report_others(const tfrt_run_outcome_t* outcome, tfrt_status_t first) {
+static void run_report_others(const tfrt_run_outcome_t* outcome, tfrt_status_t first) {
   tfrt_told_errors_t told;
   tfrt_told_errors_initialize(&told, tfrt_allocator_system());
   tfrt_told_errors_add(&told, first);
@@ -84,13 +84,13 @@ static void tfrt_run_report_others(const tfrt_run_outcome_t* outcome, tfrt_statu
     tfrt_status_format(error, text, sizeof(text));
     char before[32];
     snprintf(before, sizeof(before), "  result %u: ", i);
-    tfrt_run_report_line(before, text);
+    run_report_line(before, text);
   }
   tfrt_told_errors_deinitialize(&told);
 }
 
 // Whether |error|, in its words, was printed while the run went on.
-static bool tfrt_run_report_was_told(const tfrt_run_outcome_t* outcome, tfrt_status_t error) {
+static bool run_report_was_told(const tfrt_run_outcome_t* outcome, tfrt_status_t error) {
   if (!outcome->told) return false;
   tfrt_told_errors_t told;
   tfrt_told_errors_initialize(&told, tfrt_allocator_system());
@@ -101,19 +101,19 @@ static bool tfrt_run_report_was_told(const tfrt_run_outcome_t* outcome, tfrt_sta
 }
 
 // Prints the first error, then, if the user wants them, what its causes say and the other errors.
-static void tfrt_run_report_errors(const tfrt_run_outcome_t* outcome, tfrt_status_t first,
-                                   bool is_verbose) {
-  if (!tfrt_run_report_was_told(outcome, first)) tfrt_run_report_error(first);
+static void run_report_errors(const tfrt_run_outcome_t* outcome, tfrt_status_t first,
+                              bool is_verbose) {
+  if (!run_report_was_told(outcome, first)) tfrt_run_report_error(first);
   if (!is_verbose) return;
   const tfrt_status_fields_t* fields = tfrt_status_fields(first);
   for (uint32_t i = 0; i < fields->cause_count; ++i) {
-    tfrt_run_report_line("  because: ", fields->causes[i]);
+    run_report_line("  because: ", fields->causes[i]);
   }
-  tfrt_run_report_others(outcome, first);
+  run_report_others(outcome, first);
 }
 
 // The error of the first result that is one (+0), or OK.
-static tfrt_status_t tfrt_run_report_result_error(const tfrt_run_outcome_t* outcome) {
+static tfrt_status_t run_report_result_error(const tfrt_run_outcome_t* outcome) {
   for (uint32_t i = 0; i < outcome->result_count; ++i) {
     tfrt_async_value_t* result = outcome->results[i];
     if (tfrt_async_value_is_error(result)) return tfrt_async_value_error(result);
@@ -123,7 +123,7 @@ static tfrt_status_t tfrt_run_report_result_error(const tfrt_run_outcome_t* outc
 
 // The error of the run where it is none of a result (+0), or OK. A run in this process does not
 // tell by its end that it was cut off, nor does one whose host 0 is of an older version.
-static tfrt_status_t tfrt_run_report_own_error(const tfrt_run_outcome_t* outcome) {
+static tfrt_status_t run_report_own_error(const tfrt_run_outcome_t* outcome) {
   if (outcome->cancelled) return outcome->cancelled;
   bool has_error = outcome->ended && tfrt_async_value_is_error(outcome->ended);
   return has_error ? tfrt_async_value_error(outcome->ended) : NULL;
@@ -131,23 +131,23 @@ static tfrt_status_t tfrt_run_report_own_error(const tfrt_run_outcome_t* outcome
 
 tfrt_status_t tfrt_run_report_results(const tfrt_run_outcome_t* outcome,
                                       const tfrt_run_style_t* style) {
-  tfrt_status_t of_result = tfrt_run_report_result_error(outcome);
-  tfrt_status_t own = of_result ? NULL : tfrt_run_report_own_error(outcome);
+  tfrt_status_t of_result = run_report_result_error(outcome);
+  tfrt_status_t own = of_result ? NULL : run_report_own_error(outcome);
   tfrt_string_builder_t out;
   tfrt_string_builder_initialize(&out, tfrt_allocator_system());
   if (style->shown == TFRT_RUN_SHOWN_ERRORS && !of_result) {
     // They are written when the run is over.
   } else if (style->is_json) {
-    tfrt_run_report_json(outcome, own, &out);
+    run_report_json(outcome, own, &out);
   } else {
-    tfrt_run_report_text(outcome, style, &out);
+    run_report_text(outcome, style, &out);
   }
   tfrt_status_t error = of_result ? of_result : own;
   // A result that can't be printed is none.
   if (!error && out.failed) error = tfrt_status_out_of_memory();
   // First the errors: nobody may be reading the results.
-  if (error) tfrt_run_report_errors(outcome, error, style->is_verbose);
-  tfrt_run_report_print(&out);
+  if (error) run_report_errors(outcome, error, style->is_verbose);
+  run_report_print(&out);
   tfrt_string_builder_deinitialize(&out);
   return error;
 }

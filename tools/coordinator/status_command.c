@@ -9,7 +9,7 @@
 #include "tools/coordinator/host_status.h"
 #include "tools/output/json.h"
 
-static tfrt_async_value_t* tfrt_status_ask(void* self, tfrt_client_t* client, uint32_t index) {
+static tfrt_async_value_t* status_ask(void* self, tfrt_client_t* client, uint32_t index) {
   (void)self;
   (void)index;
   return tfrt_client_ask(client, 0, &(tfrt_client_question_t){.kind = TFRT_CLIENT_ASK_STATUS});
@@ -17,8 +17,8 @@ static tfrt_async_value_t* tfrt_status_ask(void* self, tfrt_client_t* client, ui
 
 // --- For programs --------------------------------------------------------------
 
-static void tfrt_status_append_property(tfrt_string_view_t name, tfrt_string_view_t value,
-                                        tfrt_string_builder_t* out) {
+static void status_append_property(tfrt_string_view_t name, tfrt_string_view_t value,
+                                   tfrt_string_builder_t* out) {
   static const char* const numbers[] = {
       "number", "age_us",         "bytes",          "rank",    "hosts",         "loans",
       "depth",  "sender",         "request",        "jobs",    "members",       "starts",
@@ -41,7 +41,7 @@ static void tfrt_status_append_property(tfrt_string_view_t name, tfrt_string_vie
 }
 
 // All that is alive, an object for each line.
-static void tfrt_status_append_live(tfrt_string_view_t rest, tfrt_string_builder_t* out) {
+static void status_append_live(tfrt_string_view_t rest, tfrt_string_builder_t* out) {
   tfrt_string_builder_append_text(out, ",\"live\":[");
   const char* separator = "";
   for (tfrt_inventory_line_t line; tfrt_inventory_lines_next(&rest, &line);) {
@@ -51,7 +51,7 @@ static void tfrt_status_append_live(tfrt_string_view_t rest, tfrt_string_builder
     while (line.properties.size > 0) {
       tfrt_string_view_t value = tfrt_inventory_lines_cut(&line.properties, ' ');
       tfrt_string_view_t name = tfrt_inventory_lines_cut(&value, '=');
-      tfrt_status_append_property(name, value, out);
+      status_append_property(name, value, out);
     }
     tfrt_string_builder_append_char(out, '}');
     separator = ",\n";
@@ -60,8 +60,8 @@ static void tfrt_status_append_live(tfrt_string_view_t rest, tfrt_string_builder
 }
 
 // One host: {"host":ADDRESS,"status":{...},"live":[...]} or {"host":ADDRESS,"error":{...}}.
-static void tfrt_status_append_json(const tfrt_host_query_t* query, uint32_t index,
-                                    tfrt_string_view_t live, tfrt_string_builder_t* out) {
+static void status_append_json(const tfrt_host_query_t* query, uint32_t index,
+                               tfrt_string_view_t live, tfrt_string_builder_t* out) {
   tfrt_string_builder_append_text(out, "{\"host\":");
   tfrt_json_append_string(out, query->hosts.addresses[index]);
   tfrt_status_t error = tfrt_host_query_error(query, index);
@@ -74,14 +74,14 @@ static void tfrt_status_append_json(const tfrt_host_query_t* query, uint32_t ind
   } else if (tfrt_host_query_answer(query, index, &report)) {
     tfrt_string_builder_append_text(out, ",\"status\":");
     tfrt_host_status_append_json(report, out);
-    tfrt_status_append_live(live, out);
+    status_append_live(live, out);
   }
   tfrt_string_builder_append_char(out, '}');
 }
 
 // --- For people ----------------------------------------------------------------
 
-static void tfrt_status_append_table(tfrt_table_t* table, tfrt_string_builder_t* out) {
+static void status_append_table(tfrt_table_t* table, tfrt_string_builder_t* out) {
   if (tfrt_table_row_count(table) > 0) {
     tfrt_string_builder_append_char(out, '\n');
     tfrt_table_append_text(table, out);
@@ -89,8 +89,8 @@ static void tfrt_status_append_table(tfrt_table_t* table, tfrt_string_builder_t*
   tfrt_table_deinitialize(table);
 }
 
-static void tfrt_status_append_host(const tfrt_host_query_t* query, uint32_t index,
-                                    tfrt_string_builder_t* out) {
+static void status_append_host(const tfrt_host_query_t* query, uint32_t index,
+                               tfrt_string_builder_t* out) {
   tfrt_string_view_t address = query->hosts.addresses[index];
   tfrt_string_view_t report;
   if (tfrt_host_query_answer(query, index, &report)) {
@@ -102,7 +102,7 @@ static void tfrt_status_append_host(const tfrt_host_query_t* query, uint32_t ind
 
 // --- The verb ------------------------------------------------------------------
 
-static tfrt_status_t tfrt_status_check(tfrt_host_query_t* query) {
+static tfrt_status_t status_check(tfrt_host_query_t* query) {
   if (query->rest.count == 0) return NULL;
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                             "name the workers, --hosts HOST:PORT,HOST:PORT, and nothing else");
@@ -114,30 +114,30 @@ typedef struct tfrt_status_live_s {
   tfrt_string_builder_t lines[TFRT_HOST_LIST_MAX];  // for programs
 } tfrt_status_live_t;
 
-static void tfrt_status_take_live(const tfrt_cluster_inventory_t* inventory,
-                                  tfrt_status_live_t* out_live) {
+static void status_take_live(const tfrt_cluster_inventory_t* inventory,
+                             tfrt_status_live_t* out_live) {
   tfrt_table_t table;
   tfrt_string_builder_initialize(&out_live->tables, tfrt_allocator_system());
   tfrt_cluster_inventory_list_calls(inventory, &table);
-  tfrt_status_append_table(&table, &out_live->tables);
+  status_append_table(&table, &out_live->tables);
   tfrt_cluster_inventory_list_objects(inventory, &table);
-  tfrt_status_append_table(&table, &out_live->tables);
+  status_append_table(&table, &out_live->tables);
   for (uint32_t i = 0; i < inventory->host_count; ++i) {
     tfrt_string_builder_initialize(&out_live->lines[i], tfrt_allocator_system());
     tfrt_string_builder_append_view(&out_live->lines[i], inventory->lines[i]);
   }
 }
 
-static void tfrt_status_print(const tfrt_host_query_t* query, const tfrt_status_live_t* live) {
+static void status_print(const tfrt_host_query_t* query, const tfrt_status_live_t* live) {
   tfrt_string_builder_t out;
   tfrt_string_builder_initialize(&out, tfrt_allocator_system());
   if (!query->is_json) tfrt_host_status_append_titles(&out);
   for (uint32_t i = 0; i < query->hosts.count; ++i) {
     if (query->is_json) {
       tfrt_string_builder_append_char(&out, i > 0 ? ',' : '[');
-      tfrt_status_append_json(query, i, tfrt_string_builder_view(&live->lines[i]), &out);
+      status_append_json(query, i, tfrt_string_builder_view(&live->lines[i]), &out);
     } else {
-      tfrt_status_append_host(query, i, &out);
+      status_append_host(query, i, &out);
     }
   }
   if (query->is_json) tfrt_string_builder_append_text(&out, "]\n");
@@ -148,17 +148,17 @@ static void tfrt_status_print(const tfrt_host_query_t* query, const tfrt_status_
   tfrt_string_builder_deinitialize(&out);
 }
 
-static tfrt_status_t tfrt_status_run(tfrt_host_query_t* query) {
+static tfrt_status_t status_run(tfrt_host_query_t* query) {
   static tfrt_cluster_inventory_t inventory;
   static tfrt_status_live_t live;
   TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_gather(query, TFRT_CLIENT_INVENTORY_FEW, &inventory));
   TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_index(&inventory));
-  tfrt_status_take_live(&inventory, &live);
+  status_take_live(&inventory, &live);
   tfrt_cluster_inventory_report_more(&inventory, 0);
   tfrt_cluster_inventory_drop_index(&inventory);
-  tfrt_status_t status = tfrt_host_query_ask_lines(query, tfrt_status_ask, NULL);
+  tfrt_status_t status = tfrt_host_query_ask_lines(query, status_ask, NULL);
   tfrt_host_query_stop_asking(query);
-  if (!status) tfrt_status_print(query, &live);
+  if (!status) status_print(query, &live);
   tfrt_string_builder_deinitialize(&live.tables);
   for (uint32_t i = 0; i < inventory.host_count; ++i) {
     tfrt_string_builder_deinitialize(&live.lines[i]);
@@ -181,6 +181,5 @@ tfrt_exit_code_t tfrt_status_command(int argument_count, char* const* arguments)
           "and\n"
           "the function that made it, as `tfrt list` has them, the first few of many. Exit codes: "
           "see tfrt run --help."};
-  return tfrt_host_query_command(&verb, tfrt_status_check, tfrt_status_run, argument_count,
-                                 arguments);
+  return tfrt_host_query_command(&verb, status_check, status_run, argument_count, arguments);
 }

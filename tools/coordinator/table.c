@@ -47,23 +47,23 @@ size_t tfrt_table_row_count(const tfrt_table_t* table) {
 }
 
 // The text that a table shows for |cell|.
-static const char* tfrt_table_shown(const char* cell) { return cell[0] ? cell : "-"; }
+static const char* table_shown(const char* cell) { return cell[0] ? cell : "-"; }
 
-static void tfrt_table_measure(const tfrt_table_t* table, size_t* out_widths) {
+static void table_measure(const tfrt_table_t* table, size_t* out_widths) {
   const char* cell = tfrt_string_builder_text(&table->cells);
   for (size_t i = 0; i < table->column_count; ++i) {
     out_widths[i] = strlen(table->columns[i].title);
   }
   for (size_t i = 0; i < tfrt_table_row_count(table) * table->column_count; ++i) {
     size_t* width = &out_widths[i % table->column_count];
-    size_t size = tfrt_utf8_shown_size(tfrt_string_view_of(tfrt_table_shown(cell)));
+    size_t size = tfrt_utf8_shown_size(tfrt_string_view_of(table_shown(cell)));
     if (size > *width) *width = size;
     cell += strlen(cell) + 1;
   }
 }
 
-static void tfrt_table_append_cell(const tfrt_table_t* table, size_t column, size_t width,
-                                   tfrt_string_view_t text, tfrt_string_builder_t* out) {
+static void table_append_cell(const tfrt_table_t* table, size_t column, size_t width,
+                              tfrt_string_view_t text, tfrt_string_builder_t* out) {
   if (column > 0) tfrt_string_builder_append_text(out, "  ");
   size_t size = tfrt_utf8_shown_size(text);
   size_t fill = width > size ? width - size : 0;
@@ -78,15 +78,15 @@ static void tfrt_table_append_cell(const tfrt_table_t* table, size_t column, siz
 
 void tfrt_table_append_text(const tfrt_table_t* table, tfrt_string_builder_t* out) {
   size_t widths[TFRT_TABLE_MAX_COLUMNS];
-  tfrt_table_measure(table, widths);
+  table_measure(table, widths);
   for (size_t i = 0; i < table->column_count; ++i) {
-    tfrt_table_append_cell(table, i, widths[i], tfrt_string_view_of(table->columns[i].title), out);
+    table_append_cell(table, i, widths[i], tfrt_string_view_of(table->columns[i].title), out);
   }
   const char* cell = tfrt_string_builder_text(&table->cells);
   for (size_t i = 0; i < tfrt_table_row_count(table) * table->column_count; ++i) {
     size_t column = i % table->column_count;
-    tfrt_string_view_t text = tfrt_string_view_of(tfrt_table_shown(cell));
-    tfrt_table_append_cell(table, column, widths[column], text, out);
+    tfrt_string_view_t text = tfrt_string_view_of(table_shown(cell));
+    table_append_cell(table, column, widths[column], text, out);
     cell += strlen(cell) + 1;
   }
 }

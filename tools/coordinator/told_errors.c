@@ -17,25 +17,25 @@ typedef struct tfrt_told_errors_key_s {
   char text[TFRT_TOLD_ERRORS_MAX_TEXT];
 } tfrt_told_errors_key_t;
 
-static void tfrt_told_errors_set_key(tfrt_told_errors_key_t* key, tfrt_status_t error) {
+static void told_errors_set_key(tfrt_told_errors_key_t* key, tfrt_status_t error) {
   key->root_key = tfrt_status_fields(error)->root_key;
   tfrt_status_format(error, key->text, sizeof(key->text));
 }
 
-static uint64_t tfrt_told_errors_hash(const void* argument) {
+static uint64_t told_errors_hash(const void* argument) {
   const tfrt_told_errors_key_t* key = argument;
   return tfrt_hash_combine(key->root_key, tfrt_hash_bytes(key->text, strlen(key->text)));
 }
 
-static bool tfrt_told_errors_equal(const tfrt_hash_node_t* node, const void* key) {
+static bool told_errors_equal(const tfrt_hash_node_t* node, const void* key) {
   const tfrt_told_errors_key_t* wanted = key;
   tfrt_told_errors_key_t own;
-  tfrt_told_errors_set_key(&own, TFRT_CONTAINER_OF(node, tfrt_told_error_t, node)->error);
+  told_errors_set_key(&own, TFRT_CONTAINER_OF(node, tfrt_told_error_t, node)->error);
   return own.root_key == wanted->root_key && strcmp(own.text, wanted->text) == 0;
 }
 
-static const tfrt_hash_table_vtable_t tfrt_told_errors_vtable = {.hash = tfrt_told_errors_hash,
-                                                                 .equal = tfrt_told_errors_equal};
+static const tfrt_hash_table_vtable_t tfrt_told_errors_vtable = {.hash = told_errors_hash,
+                                                                 .equal = told_errors_equal};
 
 void tfrt_told_errors_initialize(tfrt_told_errors_t* told, tfrt_allocator_t allocator) {
   told->allocator = allocator;
@@ -53,8 +53,8 @@ void tfrt_told_errors_deinitialize(tfrt_told_errors_t* told) {
 
 bool tfrt_told_errors_add(tfrt_told_errors_t* told, tfrt_status_t error) {
   tfrt_told_errors_key_t key;
-  tfrt_told_errors_set_key(&key, error);
-  uint64_t hash = tfrt_told_errors_hash(&key);
+  told_errors_set_key(&key, error);
+  uint64_t hash = told_errors_hash(&key);
   if (tfrt_hash_table_find_hashed(&told->table, hash, &key)) return false;
   tfrt_told_error_t* entry = tfrt_allocator_allocate(told->allocator, sizeof(*entry));
   if (!entry) return true;

@@ -9,19 +9,19 @@
 #include "tools/output/chrome_trace.h"
 #include "tools/output/kernel_profile.h"
 
-static int64_t tfrt_trace_collection_now(void) { return tfrt_clock_now_ns(tfrt_clock_system()); }
+static int64_t trace_collection_now(void) { return tfrt_clock_now_ns(tfrt_clock_system()); }
 
 // Adds what |value| (+0), which is being asked for, has of |host| to its trace, and compares
 // clocks.
-static tfrt_status_t tfrt_trace_collection_take(tfrt_client_t* client, tfrt_run_loop_t* loop,
-                                                tfrt_async_value_t* value, int64_t asked_ns,
-                                                tfrt_clock_comparison_t* clock,
-                                                tfrt_chrome_trace_host_t* host) {
+static tfrt_status_t trace_collection_take(tfrt_client_t* client, tfrt_run_loop_t* loop,
+                                           tfrt_async_value_t* value, int64_t asked_ns,
+                                           tfrt_clock_comparison_t* clock,
+                                           tfrt_chrome_trace_host_t* host) {
   int64_t clock_ns = 0;
   uint64_t dropped = 0;
   TFRT_RETURN_IF_ERROR(
       tfrt_value_wait(client, value, loop, TFRT_TRACE_COLLECTION_PATIENCE_MS, false));
-  int64_t answered_ns = tfrt_trace_collection_now();
+  int64_t answered_ns = trace_collection_now();
   if (tfrt_async_value_is_error(value)) return tfrt_status_retain(tfrt_async_value_error(value));
   TFRT_RETURN_IF_ERROR(tfrt_client_read_trace(value, host->trace, &clock_ns, &dropped));
   tfrt_clock_comparison_note(clock, asked_ns, answered_ns, clock_ns);
@@ -33,32 +33,31 @@ static tfrt_status_t tfrt_trace_collection_take(tfrt_client_t* client, tfrt_run_
 }
 
 // Fills |host|, whose trace is empty, with what host |host->rank| says.
-static tfrt_status_t tfrt_trace_collection_ask(tfrt_client_t* client, tfrt_run_loop_t* loop,
-                                               tfrt_chrome_trace_host_t* host) {
+static tfrt_status_t trace_collection_ask(tfrt_client_t* client, tfrt_run_loop_t* loop,
+                                          tfrt_chrome_trace_host_t* host) {
   tfrt_clock_comparison_t clock = {0};
   tfrt_status_t status = NULL;
   for (int i = 0; i <= TFRT_CLOCK_COMPARISON_QUESTIONS && !status; ++i) {
     bool is_last = i == TFRT_CLOCK_COMPARISON_QUESTIONS;
-    int64_t asked_ns = tfrt_trace_collection_now();
+    int64_t asked_ns = trace_collection_now();
     tfrt_client_question_t question = {.kind = TFRT_CLIENT_ASK_RECORD,
                                        .about = tfrt_string_view_of("clock")};
     if (is_last) question = (tfrt_client_question_t){.kind = TFRT_CLIENT_ASK_TRACE};
     tfrt_async_value_t* value = tfrt_client_ask(client, host->rank, &question);
-    status = tfrt_trace_collection_take(client, loop, value, asked_ns, &clock, host);
+    status = trace_collection_take(client, loop, value, asked_ns, &clock, host);
     tfrt_async_value_release(value);
   }
   host->clock_offset_ns = clock.offset_ns;
   return status;
 }
 
-static tfrt_status_t tfrt_trace_collection_fill(tfrt_client_t* client, uint32_t host_count,
-                                                tfrt_run_loop_t* loop,
-                                                tfrt_chrome_trace_host_t* hosts) {
+static tfrt_status_t trace_collection_fill(tfrt_client_t* client, uint32_t host_count,
+                                           tfrt_run_loop_t* loop, tfrt_chrome_trace_host_t* hosts) {
   for (uint32_t i = 0; i < host_count; ++i) {
     TFRT_RETURN_IF_ERROR(
         tfrt_trace_create(TFRT_TRACE_COLLECTION_LIMIT, tfrt_allocator_system(), &hosts[i].trace));
     hosts[i].rank = i;
-    tfrt_status_t status = tfrt_trace_collection_ask(client, loop, &hosts[i]);
+    tfrt_status_t status = trace_collection_ask(client, loop, &hosts[i]);
     if (!status) continue;
     fprintf(stderr, "tfrt: the trace lacks host %u: %s\n", i, tfrt_status_message(status));
     tfrt_status_release(status);
@@ -67,9 +66,9 @@ static tfrt_status_t tfrt_trace_collection_fill(tfrt_client_t* client, uint32_t 
 }
 
 // Writes the profile of what |hosts| have recorded.
-static tfrt_status_t tfrt_trace_collection_write_profile(const tfrt_chrome_trace_host_t* hosts,
-                                                         uint32_t host_count,
-                                                         const tfrt_trace_files_t* files) {
+static tfrt_status_t trace_collection_write_profile(const tfrt_chrome_trace_host_t* hosts,
+                                                    uint32_t host_count,
+                                                    const tfrt_trace_files_t* files) {
   tfrt_allocator_t allocator = tfrt_allocator_system();
   tfrt_trace_t** traces = tfrt_allocator_allocate_zeroed(allocator, host_count * sizeof(*traces));
   if (!traces) return tfrt_status_out_of_memory();
@@ -96,12 +95,12 @@ tfrt_status_t tfrt_trace_collection_write(tfrt_client_t* client,
              addresses[i].data);
     hosts[i].name = names[i].text;
   }
-  if (!status) status = tfrt_trace_collection_fill(client, host_count, loop, hosts);
+  if (!status) status = trace_collection_fill(client, host_count, loop, hosts);
   if (!status && files->trace_path) {
     status = tfrt_chrome_trace_write(files->trace_path, hosts, host_count);
   }
   if (!status && files->profile_path) {
-    status = tfrt_trace_collection_write_profile(hosts, host_count, files);
+    status = trace_collection_write_profile(hosts, host_count, files);
   }
   for (uint32_t i = 0; i < host_count && hosts; ++i) tfrt_trace_release(hosts[i].trace);
   tfrt_allocator_free(allocator, hosts, host_count * sizeof(*hosts));

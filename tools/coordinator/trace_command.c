@@ -44,7 +44,7 @@ static tfrt_trace_command_t tfrt_trace_command_state = {.for_ms = TFRT_TRACE_COM
 
 // --- Hosts ---------------------------------------------------------------------
 
-static tfrt_status_t tfrt_trace_command_check(tfrt_host_query_t* query) {
+static tfrt_status_t trace_command_check(tfrt_host_query_t* query) {
   if (query->rest.count <= 1) return tfrt_file_check_writable(tfrt_trace_command_state.file);
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                             "name one job, as `tfrt list jobs` does, or none: then what runs for "
@@ -52,8 +52,8 @@ static tfrt_status_t tfrt_trace_command_check(tfrt_host_query_t* query) {
 }
 
 // Takes |line|, which worker |host| says, for the job that is meant if |name| begins it.
-static bool tfrt_trace_command_match(tfrt_trace_command_t* trace, const tfrt_inventory_line_t* line,
-                                     uint32_t host, const char* name, uint32_t* matches) {
+static bool trace_command_match(tfrt_trace_command_t* trace, const tfrt_inventory_line_t* line,
+                                uint32_t host, const char* name, uint32_t* matches) {
   tfrt_string_view_t id = tfrt_inventory_line_text(line, "job");
   bool fits = tfrt_inventory_line_is(line, "job") && id.size >= strlen(name) &&
               memcmp(id.data, name, strlen(name)) == 0;
@@ -68,7 +68,7 @@ static bool tfrt_trace_command_match(tfrt_trace_command_t* trace, const tfrt_inv
 }
 
 // Finds the job that is meant, and its ranks.
-static tfrt_status_t tfrt_trace_command_find(tfrt_trace_command_t* trace) {
+static tfrt_status_t trace_command_find(tfrt_trace_command_t* trace) {
   static tfrt_cluster_inventory_t inventory;
   const char* name = trace->query->rest.count > 0 ? trace->query->rest.values[0] : NULL;
   TFRT_RETURN_IF_ERROR(
@@ -82,7 +82,7 @@ static tfrt_status_t tfrt_trace_command_find(tfrt_trace_command_t* trace) {
     tfrt_inventory_line_t line;
     for (tfrt_string_view_t rest = inventory.lines[i];
          name && tfrt_inventory_lines_next(&rest, &line);) {
-      if (tfrt_trace_command_match(trace, &line, i, name, &matches)) break;
+      if (trace_command_match(trace, &line, i, name, &matches)) break;
     }
   }
   if (name && matches == 0) return tfrt_host_query_not_found(trace->query, "running job", name);
@@ -96,8 +96,7 @@ static tfrt_status_t tfrt_trace_command_find(tfrt_trace_command_t* trace) {
 
 // --- Questions -----------------------------------------------------------------
 
-static tfrt_async_value_t* tfrt_trace_command_ask(void* self, tfrt_client_t* client,
-                                                  uint32_t index) {
+static tfrt_async_value_t* trace_command_ask(void* self, tfrt_client_t* client, uint32_t index) {
   const tfrt_trace_command_t* trace = self;
   if (!trace->hosts[index].is_meant) return NULL;
   char what[TFRT_CLIENT_JOB_ID_SIZE + 48];
@@ -116,9 +115,9 @@ static tfrt_async_value_t* tfrt_trace_command_ask(void* self, tfrt_client_t* cli
 }
 
 // Asks all workers |verb| and takes what they say.
-static tfrt_status_t tfrt_trace_command_question(tfrt_trace_command_t* trace, const char* verb) {
+static tfrt_status_t trace_command_question(tfrt_trace_command_t* trace, const char* verb) {
   trace->verb = verb;
-  TFRT_RETURN_IF_ERROR(tfrt_host_query_ask(trace->query, tfrt_trace_command_ask, trace));
+  TFRT_RETURN_IF_ERROR(tfrt_host_query_ask(trace->query, trace_command_ask, trace));
   for (uint32_t i = 0; i < trace->query->hosts.count; ++i) {
     tfrt_trace_command_host_t* host = &trace->hosts[i];
     const tfrt_host_query_host_t* asked = &trace->query->host[i];
@@ -141,7 +140,7 @@ typedef struct tfrt_trace_command_count_s {
   size_t arrows;  // ends of them
 } tfrt_trace_command_count_t;
 
-static tfrt_trace_command_count_t tfrt_trace_command_count(tfrt_trace_t* trace) {
+static tfrt_trace_command_count_t trace_command_count(tfrt_trace_t* trace) {
   static tfrt_trace_span_t spans[64];
   tfrt_trace_command_count_t count = {0};
   size_t first = 0;
@@ -157,9 +156,9 @@ static tfrt_trace_command_count_t tfrt_trace_command_count(tfrt_trace_t* trace) 
   return count;
 }
 
-static void tfrt_trace_command_append_json(const tfrt_trace_command_t* trace, uint32_t index,
-                                           tfrt_trace_command_count_t count,
-                                           tfrt_string_builder_t* out) {
+static void trace_command_append_json(const tfrt_trace_command_t* trace, uint32_t index,
+                                      tfrt_trace_command_count_t count,
+                                      tfrt_string_builder_t* out) {
   const tfrt_trace_command_host_t* host = &trace->hosts[index];
   tfrt_string_builder_append_text(out, "{\"host\":");
   tfrt_json_append_string(out, trace->query->hosts.addresses[index]);
@@ -179,7 +178,7 @@ static void tfrt_trace_command_append_json(const tfrt_trace_command_t* trace, ui
   tfrt_string_builder_append_char(out, '}');
 }
 
-static void tfrt_trace_command_report(const tfrt_trace_command_t* trace) {
+static void trace_command_report(const tfrt_trace_command_t* trace) {
   tfrt_string_builder_t out;
   tfrt_string_builder_initialize(&out, tfrt_allocator_system());
   tfrt_trace_command_count_t all = {0};
@@ -189,9 +188,9 @@ static void tfrt_trace_command_report(const tfrt_trace_command_t* trace) {
   const char* separator = "";
   for (uint32_t i = 0; i < trace->query->hosts.count; ++i) {
     if (!trace->hosts[i].is_meant) continue;
-    tfrt_trace_command_count_t count = tfrt_trace_command_count(trace->hosts[i].row.trace);
+    tfrt_trace_command_count_t count = trace_command_count(trace->hosts[i].row.trace);
     tfrt_string_builder_append_text(&out, separator);
-    tfrt_trace_command_append_json(trace, i, count, &out);
+    trace_command_append_json(trace, i, count, &out);
     separator = ",\n";
     all.spans += count.spans;
     all.arrows += count.arrows;
@@ -211,7 +210,7 @@ static void tfrt_trace_command_report(const tfrt_trace_command_t* trace) {
 
 // --- The verb ------------------------------------------------------------------
 
-static tfrt_status_t tfrt_trace_command_prepare(tfrt_trace_command_t* trace) {
+static tfrt_status_t trace_command_prepare(tfrt_trace_command_t* trace) {
   for (uint32_t i = 0; i < trace->query->hosts.count; ++i) {
     tfrt_trace_command_host_t* host = &trace->hosts[i];
     TFRT_RETURN_IF_ERROR(
@@ -223,11 +222,11 @@ static tfrt_status_t tfrt_trace_command_prepare(tfrt_trace_command_t* trace) {
   return NULL;
 }
 
-static tfrt_status_t tfrt_trace_command_record(tfrt_trace_command_t* trace) {
+static tfrt_status_t trace_command_record(tfrt_trace_command_t* trace) {
   for (int i = 0; i < TFRT_CLOCK_COMPARISON_QUESTIONS; ++i) {
-    TFRT_RETURN_IF_ERROR(tfrt_trace_command_question(trace, "clock"));
+    TFRT_RETURN_IF_ERROR(trace_command_question(trace, "clock"));
   }
-  TFRT_RETURN_IF_ERROR(tfrt_trace_command_question(trace, "begin"));
+  TFRT_RETURN_IF_ERROR(trace_command_question(trace, "begin"));
   tfrt_run_loop_t* loop = &trace->query->loop;
   if (!trace->query->is_json) {
     fprintf(stderr, "tfrt: recording for %" PRId64 ".%" PRId64 " s; SIGINT ends it\n",
@@ -238,16 +237,16 @@ static tfrt_status_t tfrt_trace_command_record(tfrt_trace_command_t* trace) {
   if (loop->cancelled) {
     // SIGINT only says that this is enough.
     tfrt_run_loop_forget_cancel(loop);
-    TFRT_RETURN_IF_ERROR(tfrt_trace_command_question(trace, "end"));
+    TFRT_RETURN_IF_ERROR(trace_command_question(trace, "end"));
   }
-  TFRT_RETURN_IF_ERROR(tfrt_trace_command_question(trace, "read"));
+  TFRT_RETURN_IF_ERROR(trace_command_question(trace, "read"));
   // Reports the hosts that were lost meanwhile.
   TFRT_RETURN_IF_ERROR(tfrt_host_query_check_answered(trace->query));
   tfrt_host_query_report_errors(trace->query);
   return NULL;
 }
 
-static tfrt_status_t tfrt_trace_command_write(tfrt_trace_command_t* trace) {
+static tfrt_status_t trace_command_write(tfrt_trace_command_t* trace) {
   static tfrt_chrome_trace_host_t rows[TFRT_HOST_LIST_MAX];
   size_t count = 0;
   for (uint32_t i = 0; i < trace->query->hosts.count; ++i) {
@@ -263,16 +262,16 @@ static tfrt_status_t tfrt_trace_command_write(tfrt_trace_command_t* trace) {
   return NULL;
 }
 
-static tfrt_status_t tfrt_trace_command_run(tfrt_host_query_t* query) {
+static tfrt_status_t trace_command_run(tfrt_host_query_t* query) {
   tfrt_trace_command_t* trace = &tfrt_trace_command_state;
   trace->query = query;
-  tfrt_status_t status = tfrt_trace_command_find(trace);
-  if (!status) status = tfrt_trace_command_prepare(trace);
-  if (!status) status = tfrt_trace_command_record(trace);
+  tfrt_status_t status = trace_command_find(trace);
+  if (!status) status = trace_command_prepare(trace);
+  if (!status) status = trace_command_record(trace);
   // The file may be a pipe that nobody reads.
   tfrt_host_query_stop_asking(query);
-  if (!status) status = tfrt_trace_command_write(trace);
-  if (!status && query->exit_code == TFRT_EXIT_SUCCESS) tfrt_trace_command_report(trace);
+  if (!status) status = trace_command_write(trace);
+  if (!status && query->exit_code == TFRT_EXIT_SUCCESS) trace_command_report(trace);
   for (uint32_t i = 0; i < query->hosts.count; ++i) tfrt_trace_release(trace->hosts[i].row.trace);
   return status;
 }
@@ -301,6 +300,6 @@ tfrt_exit_code_t tfrt_trace_command(int argument_count, char* const* arguments) 
           "Exit codes: see tfrt run --help.",
       .flags = flags,
       .flag_count = TFRT_ARRAY_SIZE(flags)};
-  return tfrt_host_query_command(&verb, tfrt_trace_command_check, tfrt_trace_command_run,
-                                 argument_count, arguments);
+  return tfrt_host_query_command(&verb, trace_command_check, trace_command_run, argument_count,
+                                 arguments);
 }

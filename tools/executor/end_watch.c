@@ -11,7 +11,7 @@
 #define TFRT_END_WATCH_MAX_THREADS 64
 
 // Prints a kernel of the function that is still running, if there is one, as the end of the line.
-static bool tfrt_end_watch_tell_running(const tfrt_end_watch_t* watch) {
+static bool end_watch_tell_running(const tfrt_end_watch_t* watch) {
   tfrt_running_kernel_thread_t threads[TFRT_END_WATCH_MAX_THREADS];
   size_t count = tfrt_running_kernel_list(threads, TFRT_END_WATCH_MAX_THREADS);
   for (size_t i = 0; i < count; ++i) {
@@ -27,7 +27,7 @@ static bool tfrt_end_watch_tell_running(const tfrt_end_watch_t* watch) {
   return false;
 }
 
-static bool tfrt_end_watch_tell_result(const tfrt_end_watch_t* watch) {
+static bool end_watch_tell_result(const tfrt_end_watch_t* watch) {
   for (uint32_t i = 0; watch->results && i < watch->function->result_count; ++i) {
     if (tfrt_async_value_is_available(watch->results[i])) continue;
     fprintf(stderr, "its result %u is not there: a kernel never resolved its result", i);
@@ -36,14 +36,14 @@ static bool tfrt_end_watch_tell_result(const tfrt_end_watch_t* watch) {
   return false;
 }
 
-static void tfrt_end_watch_on_time(tfrt_timer_t* timer) {
+static void end_watch_on_time(tfrt_timer_t* timer) {
   tfrt_end_watch_t* watch = TFRT_CONTAINER_OF(timer, tfrt_end_watch_t, timer);
   // Kept until the end, so that the results are not released meanwhile.
   tfrt_mutex_lock(&watch->mutex);
   fflush(stdout);
   fprintf(stderr, "%s: DEADLINE_EXCEEDED: function '%s' has not ended %d s after its deadline: ",
           watch->tool, watch->function->name, TFRT_END_WATCH_GRACE_MS / 1000);
-  if (!tfrt_end_watch_tell_running(watch) && !tfrt_end_watch_tell_result(watch)) {
+  if (!end_watch_tell_running(watch) && !end_watch_tell_result(watch)) {
     fputs("a kernel whose result it doesn't return never resolved it", stderr);
   }
   fputc('\n', stderr);
@@ -66,7 +66,7 @@ void tfrt_end_watch_start(tfrt_end_watch_t* watch, tfrt_timer_queue_t* timers,
   watch->exit_code = exit_code;
   int64_t end_ns = tfrt_deadline_after(
       deadline_ns, (int64_t)TFRT_END_WATCH_GRACE_MS * TFRT_NANOSECONDS_PER_MILLISECOND);
-  tfrt_timer_start(timers, &watch->timer, end_ns, tfrt_end_watch_on_time);
+  tfrt_timer_start(timers, &watch->timer, end_ns, end_watch_on_time);
 }
 
 void tfrt_end_watch_set_results(tfrt_end_watch_t* watch, tfrt_async_value_t* const* results) {

@@ -11,12 +11,12 @@
 #define TFRT_SCOPE_PRINTER_LOGGED 100
 #define TFRT_SCOPE_PRINTER_THREADS 256
 
-static void tfrt_scope_printer_print_enter(void* self, const char* name) {
+static void scope_printer_print_enter(void* self, const char* name) {
   (void)self;
   printf("Scope:%s\n", name);
 }
 
-static void tfrt_scope_printer_print_leave(void* self) {
+static void scope_printer_print_leave(void* self) {
   (void)self;
   puts("End Scope");
 }
@@ -26,8 +26,8 @@ tfrt_status_t tfrt_scope_printer_start(tfrt_scope_printer_t* printer, const char
   static const char* const levels[] = {[TFRT_SCOPE_DEFAULT] = "default",
                                        [TFRT_SCOPE_VERBOSE] = "verbose",
                                        [TFRT_SCOPE_DEBUG] = "debug"};
-  static const tfrt_trace_sink_t sink = {.enter = tfrt_scope_printer_print_enter,
-                                         .leave = tfrt_scope_printer_print_leave};
+  static const tfrt_trace_sink_t sink = {.enter = scope_printer_print_enter,
+                                         .leave = scope_printer_print_leave};
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(levels); ++i) {
     if (strcmp(levels[i], level) != 0) continue;
     printer->level = (tfrt_scope_level_t)i;
@@ -60,7 +60,7 @@ void tfrt_scope_printer_leave(tfrt_scope_printer_t* printer, tfrt_scope_level_t 
 }
 
 // Logs |span| unless its thread has had its share.
-static void tfrt_scope_printer_log(const tfrt_trace_span_t* span, uint32_t* counts) {
+static void scope_printer_log(const tfrt_trace_span_t* span, uint32_t* counts) {
   if (span->thread >= TFRT_SCOPE_PRINTER_THREADS) return;
   if (counts[span->thread]++ >= TFRT_SCOPE_PRINTER_LOGGED) return;
   tfrt_log(TFRT_LOG_INFO, NULL, "thread %u: %s '%s' took %lld ns", span->thread, span->category,
@@ -74,7 +74,7 @@ void tfrt_scope_printer_end(tfrt_scope_printer_t* printer) {
   size_t first = 0;
   size_t count;
   while ((count = tfrt_trace_read(printer->trace, first, spans, TFRT_ARRAY_SIZE(spans))) > 0) {
-    for (size_t i = 0; i < count; ++i) tfrt_scope_printer_log(&spans[i], counts);
+    for (size_t i = 0; i < count; ++i) scope_printer_log(&spans[i], counts);
     first += count;
   }
   tfrt_trace_release(printer->trace);

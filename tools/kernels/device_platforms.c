@@ -6,7 +6,7 @@
 #include "tools/kernels/shared_libraries.h"
 
 // Registers the kinds of devices that |library| brings.
-static tfrt_status_t tfrt_device_platforms_set_up(const tfrt_kernel_library_t* library) {
+static tfrt_status_t device_platforms_set_up(const tfrt_kernel_library_t* library) {
   size_t known = tfrt_device_kind_count();
   if (library->set_up) TFRT_RETURN_IF_ERROR(library->set_up());
   if (tfrt_device_kind_count() > known) return NULL;
@@ -23,7 +23,7 @@ tfrt_status_t tfrt_device_platforms_load(const char* list) {
   TFRT_RETURN_IF_ERROR(tfrt_shared_libraries_load_of(TFRT_DEVICE_LIBRARIES_FLAG, list));
   for (size_t i = known; i < tfrt_shared_libraries_count(); ++i) {
     const tfrt_shared_library_t* entry = tfrt_shared_libraries_get(i);
-    tfrt_status_t status = tfrt_device_platforms_set_up(entry->library);
+    tfrt_status_t status = device_platforms_set_up(entry->library);
     if (status) return tfrt_status_take_annotate(status, "shared library '%s'", entry->path);
   }
   return NULL;

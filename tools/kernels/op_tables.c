@@ -23,7 +23,7 @@ static tfrt_op_tables_t tfrt_op_tables = {.tables = tfrt_op_tables_of_all,
                                           .count = TFRT_OP_TABLES_ROOM_COUNT};
 
 // Copied once: the tables are no constant expressions to the C language.
-static void tfrt_op_tables_fill(void) {
+static void op_tables_fill(void) {
   tfrt_op_tables_of_all[0] = tfrt_basic_ops;
   tfrt_op_tables_of_all[1] = tfrt_control_flow_ops;
   tfrt_op_tables_of_all[2] = tfrt_dense_host_tensor_ops;
@@ -48,11 +48,11 @@ static void tfrt_op_tables_fill(void) {
 
 const tfrt_op_tables_t* tfrt_all_op_tables(void) {
   static tfrt_once_t once = TFRT_ONCE_INITIALIZER;
-  tfrt_once_run(&once, tfrt_op_tables_fill);
+  tfrt_once_run(&once, op_tables_fill);
   return &tfrt_op_tables;
 }
 
-static tfrt_status_t tfrt_op_tables_add(const tfrt_shared_library_t* entry) {
+static tfrt_status_t op_tables_add(const tfrt_shared_library_t* entry) {
   const tfrt_kernel_table_t* table = &entry->library->ops;
   const tfrt_op_tables_t* all = tfrt_all_op_tables();
   tfrt_op_tables_of_all[all->count] = *table;
@@ -74,7 +74,7 @@ tfrt_status_t tfrt_op_tables_load_libraries(const char* list) {
   TFRT_RETURN_IF_ERROR(tfrt_shared_libraries_load(list));
   size_t known = tfrt_all_op_tables()->count - TFRT_OP_TABLES_ROOM_COUNT;
   for (size_t i = known; i < tfrt_shared_libraries_count(); ++i) {
-    TFRT_RETURN_IF_ERROR(tfrt_op_tables_add(tfrt_shared_libraries_get(i)));
+    TFRT_RETURN_IF_ERROR(op_tables_add(tfrt_shared_libraries_get(i)));
   }
   return NULL;
 }

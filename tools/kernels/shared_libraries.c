@@ -7,7 +7,7 @@ static tfrt_shared_library_t tfrt_shared_libraries[TFRT_SHARED_LIBRARIES_MAX];
 static size_t tfrt_shared_library_count = 0;
 
 // Loads |path|, which lives as long as the process.
-static tfrt_status_t tfrt_shared_libraries_load_one(const char* flag, const char* path) {
+static tfrt_status_t shared_libraries_load_one(const char* flag, const char* path) {
   if (tfrt_shared_library_count == TFRT_SHARED_LIBRARIES_MAX) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "--%s: at most %d libraries", flag,
                               TFRT_SHARED_LIBRARIES_MAX);
@@ -38,7 +38,7 @@ tfrt_status_t tfrt_shared_libraries_load_of(const char* flag, const char* list) 
     }
     char* path = tfrt_allocator_copy_string(tfrt_allocator_system(), list, size);
     if (!path) return tfrt_status_out_of_memory();
-    tfrt_status_t status = tfrt_shared_libraries_load_one(flag, path);
+    tfrt_status_t status = shared_libraries_load_one(flag, path);
     if (status) {
       tfrt_allocator_free(tfrt_allocator_system(), path, size + 1);
       return status;
@@ -55,8 +55,8 @@ const tfrt_shared_library_t* tfrt_shared_libraries_get(size_t index) {
 }
 
 // Adds the path of the library to the error |status| (consumed) and, for a clash of names, the fix.
-static tfrt_status_t tfrt_shared_libraries_take_annotate(const tfrt_shared_library_t* entry,
-                                                         tfrt_status_t status) {
+static tfrt_status_t shared_libraries_take_annotate(const tfrt_shared_library_t* entry,
+                                                    tfrt_status_t status) {
   bool is_clash = tfrt_status_code(status) == TFRT_STATUS_ALREADY_EXISTS;
   status = tfrt_status_take_annotate(status, "shared library '%s'", entry->path);
   if (!is_clash) return status;
@@ -71,7 +71,7 @@ tfrt_status_t tfrt_shared_libraries_set_up(void) {
   for (size_t i = 0; i < tfrt_shared_library_count; ++i) {
     const tfrt_shared_library_t* entry = &tfrt_shared_libraries[i];
     tfrt_status_t status = entry->library->set_up ? entry->library->set_up() : NULL;
-    if (status) return tfrt_shared_libraries_take_annotate(entry, status);
+    if (status) return shared_libraries_take_annotate(entry, status);
   }
   return NULL;
 }
@@ -82,7 +82,7 @@ tfrt_status_t tfrt_shared_libraries_register(tfrt_kernel_registry_t* registry) {
   for (size_t i = 0; i < tfrt_shared_library_count; ++i) {
     const tfrt_shared_library_t* entry = &tfrt_shared_libraries[i];
     tfrt_status_t status = tfrt_kernel_library_register(registry, entry->library);
-    if (status) return tfrt_shared_libraries_take_annotate(entry, status);
+    if (status) return shared_libraries_take_annotate(entry, status);
   }
   return NULL;
 }

@@ -36,7 +36,7 @@ typedef struct tfrt_kernel_profile_s {
 } tfrt_kernel_profile_t;
 
 // A hash of |name|, as far as a span has it.
-static uint32_t tfrt_kernel_profile_hash(const char* name) {
+static uint32_t kernel_profile_hash(const char* name) {
   static const tfrt_trace_span_t* const span = NULL;
   uint32_t hash = 2166136261u;
   for (size_t i = 0; i + 1 < sizeof(span->name) && name[i]; ++i) {
@@ -48,8 +48,7 @@ static uint32_t tfrt_kernel_profile_hash(const char* name) {
 // --- Samples -------------------------------------------------------------------
 
 // Counts what is to be copied from |trace|, or copies it if there is room.
-static void tfrt_kernel_profile_read(tfrt_kernel_profile_t* profile, tfrt_trace_t* trace,
-                                     bool counts) {
+static void kernel_profile_read(tfrt_kernel_profile_t* profile, tfrt_trace_t* trace, bool counts) {
   tfrt_trace_span_t spans[TFRT_KERNEL_PROFILE_BLOCK];
   size_t first = 0;
   for (size_t count; (count = tfrt_trace_read(trace, first, spans, TFRT_KERNEL_PROFILE_BLOCK)) > 0;
@@ -61,14 +60,14 @@ static void tfrt_kernel_profile_read(tfrt_kernel_profile_t* profile, tfrt_trace_
       } else if (profile->sample_count < profile->sample_capacity) {
         profile->samples[profile->sample_count++] =
             (tfrt_kernel_sample_t){.location = spans[i].location,
-                                   .name_hash = tfrt_kernel_profile_hash(spans[i].name),
+                                   .name_hash = kernel_profile_hash(spans[i].name),
                                    .time_ns = spans[i].end_ns - spans[i].begin_ns};
       }
     }
   }
 }
 
-static int tfrt_kernel_profile_compare_samples(const void* left, const void* right) {
+static int kernel_profile_compare_samples(const void* left, const void* right) {
   const tfrt_kernel_sample_t* a = left;
   const tfrt_kernel_sample_t* b = right;
   if (a->location != b->location) return a->location < b->location ? -1 : 1;
@@ -77,28 +76,28 @@ static int tfrt_kernel_profile_compare_samples(const void* left, const void* rig
 }
 
 // A trace is read twice, and may have grown between.
-static tfrt_status_t tfrt_kernel_profile_gather(tfrt_kernel_profile_t* profile,
-                                                tfrt_trace_t* const* traces, size_t count) {
-  for (size_t i = 0; i < count; ++i) tfrt_kernel_profile_read(profile, traces[i], true);
+static tfrt_status_t kernel_profile_gather(tfrt_kernel_profile_t* profile,
+                                           tfrt_trace_t* const* traces, size_t count) {
+  for (size_t i = 0; i < count; ++i) kernel_profile_read(profile, traces[i], true);
   if (profile->sample_capacity == 0) return NULL;
   profile->samples = tfrt_allocator_allocate(tfrt_allocator_system(),
                                              profile->sample_capacity * sizeof(*profile->samples));
   if (!profile->samples) return tfrt_status_out_of_memory();
-  for (size_t i = 0; i < count; ++i) tfrt_kernel_profile_read(profile, traces[i], false);
+  for (size_t i = 0; i < count; ++i) kernel_profile_read(profile, traces[i], false);
   qsort(profile->samples, profile->sample_count, sizeof(*profile->samples),
-        tfrt_kernel_profile_compare_samples);
+        kernel_profile_compare_samples);
   return NULL;
 }
 
 // --- Ops -----------------------------------------------------------------------
 
-static int tfrt_kernel_profile_compare_ops(const void* left, const void* right) {
+static int kernel_profile_compare_ops(const void* left, const void* right) {
   const tfrt_kernel_op_t* a = left;
   const tfrt_kernel_op_t* b = right;
   return a->location < b->location ? -1 : a->location > b->location;
 }
 
-static tfrt_status_t tfrt_kernel_profile_list_ops(tfrt_kernel_profile_t* profile) {
+static tfrt_status_t kernel_profile_list_ops(tfrt_kernel_profile_t* profile) {
   uint32_t function_count = tfrt_bef_file_function_count(profile->program);
   for (uint32_t f = 0; f < function_count; ++f) {
     profile->op_capacity += tfrt_bef_file_function(profile->program, f)->kernel_count;
@@ -116,15 +115,15 @@ static tfrt_status_t tfrt_kernel_profile_list_ops(tfrt_kernel_profile_t* profile
           (tfrt_kernel_op_t){.location = record->location, .name = names[record->code]};
     }
   }
-  qsort(profile->ops, profile->op_count, sizeof(*profile->ops), tfrt_kernel_profile_compare_ops);
+  qsort(profile->ops, profile->op_count, sizeof(*profile->ops), kernel_profile_compare_ops);
   return NULL;
 }
 
 // --- The text ------------------------------------------------------------------
 
 // Appends |op|, whose |count| samples, by time, begin at |samples|.
-static void tfrt_kernel_profile_append(tfrt_kernel_profile_t* profile, const tfrt_kernel_op_t* op,
-                                       const tfrt_kernel_sample_t* samples, size_t count) {
+static void kernel_profile_append(tfrt_kernel_profile_t* profile, const tfrt_kernel_op_t* op,
+                                  const tfrt_kernel_sample_t* samples, size_t count) {
   tfrt_string_builder_t* text = &profile->text;
   tfrt_bef_source_location_t place;
   tfrt_string_builder_append_text(text, profile->is_first ? "\n" : ",\n");
@@ -142,18 +141,18 @@ static void tfrt_kernel_profile_append(tfrt_kernel_profile_t* profile, const tfr
 }
 
 // Appends all ops that have samples: both are in the order of locations.
-static void tfrt_kernel_profile_append_all(tfrt_kernel_profile_t* profile) {
+static void kernel_profile_append_all(tfrt_kernel_profile_t* profile) {
   size_t s = 0;
   for (size_t i = 0; i < profile->op_count; ++i) {
     const tfrt_kernel_op_t* op = &profile->ops[i];
-    const uint32_t hash = tfrt_kernel_profile_hash(op->name);
+    const uint32_t hash = kernel_profile_hash(op->name);
     while (s < profile->sample_count && profile->samples[s].location < op->location) ++s;
     size_t first = s;
     for (; s < profile->sample_count && profile->samples[s].location == op->location; ++s) {
       if (profile->samples[s].name_hash < hash) first = s + 1;
       if (profile->samples[s].name_hash > hash) break;
     }
-    if (s > first) tfrt_kernel_profile_append(profile, op, &profile->samples[first], s - first);
+    if (s > first) kernel_profile_append(profile, op, &profile->samples[first], s - first);
   }
 }
 
@@ -162,9 +161,9 @@ tfrt_status_t tfrt_kernel_profile_write(const char* path, tfrt_trace_t* const* t
   tfrt_kernel_profile_t profile = {.program = program, .is_first = true};
   tfrt_string_builder_initialize(&profile.text, tfrt_allocator_system());
   tfrt_string_builder_append_text(&profile.text, "{\"tfrt_profile\": 1, \"ops\": [");
-  tfrt_status_t status = tfrt_kernel_profile_gather(&profile, traces, count);
-  if (!status) status = tfrt_kernel_profile_list_ops(&profile);
-  if (!status) tfrt_kernel_profile_append_all(&profile);
+  tfrt_status_t status = kernel_profile_gather(&profile, traces, count);
+  if (!status) status = kernel_profile_list_ops(&profile);
+  if (!status) kernel_profile_append_all(&profile);
   tfrt_string_builder_append_text(&profile.text, "\n]}\n");
   if (!status) status = tfrt_string_builder_status(&profile.text);
   if (!status) {

@@ -13,8 +13,8 @@
 // Elements that a line shows of a tensor.
 #define ELEMENTS_OF_A_LINE 20
 
-static void tfrt_result_printer_append_error(tfrt_status_t status, bool print_error_code,
-                                             tfrt_string_builder_t* out) {
+static void result_printer_append_error(tfrt_status_t status, bool print_error_code,
+                                        tfrt_string_builder_t* out) {
   tfrt_string_builder_append_format(out, "<<error: %s", tfrt_status_message(status));
   if (print_error_code) {
     tfrt_string_builder_append_format(out, ", code: %s",
@@ -23,8 +23,7 @@ static void tfrt_result_printer_append_error(tfrt_status_t status, bool print_er
   tfrt_string_builder_append_text(out, ">>");
 }
 
-static void tfrt_result_printer_append_value(tfrt_async_value_t* value,
-                                             tfrt_string_builder_t* out) {
+static void result_printer_append_value(tfrt_async_value_t* value, tfrt_string_builder_t* out) {
   tfrt_async_value_t* resolved = tfrt_async_value_resolved(value);
   const tfrt_type_t* type = tfrt_type_get(resolved->type_id);
   // TFRT shows no more of its types than their names, whatever is known of them here.
@@ -42,15 +41,15 @@ void tfrt_result_printer_append(const char* function, tfrt_async_value_t* const*
   for (uint32_t i = 0; i < count; ++i) {
     if (i > 0) tfrt_string_builder_append_char(out, ',');
     if (tfrt_async_value_is_error(results[i])) {
-      tfrt_result_printer_append_error(tfrt_async_value_error(results[i]), print_error_code, out);
+      result_printer_append_error(tfrt_async_value_error(results[i]), print_error_code, out);
     } else {
-      tfrt_result_printer_append_value(results[i], out);
+      result_printer_append_value(results[i], out);
     }
   }
 }
 
-static void tfrt_result_printer_append_member(const char* name, const char* text,
-                                              tfrt_string_builder_t* out) {
+static void result_printer_append_member(const char* name, const char* text,
+                                         tfrt_string_builder_t* out) {
   if (!text || text[0] == '\0') return;
   tfrt_string_builder_append_char(out, ',');
   tfrt_json_append_string(out, tfrt_string_view_of(name));
@@ -63,10 +62,10 @@ void tfrt_result_printer_append_json_error_member(tfrt_status_t status,
   const tfrt_status_fields_t* fields = tfrt_status_fields(status);
   tfrt_string_builder_append_format(out, "\"error\":{\"code\":\"%s\"",
                                     tfrt_status_code_name(fields->code));
-  tfrt_result_printer_append_member("message", fields->message, out);
-  tfrt_result_printer_append_member("function", fields->origin.function, out);
-  tfrt_result_printer_append_member("kernel", fields->origin.kernel, out);
-  tfrt_result_printer_append_member("file", fields->origin.file, out);
+  result_printer_append_member("message", fields->message, out);
+  result_printer_append_member("function", fields->origin.function, out);
+  result_printer_append_member("kernel", fields->origin.kernel, out);
+  result_printer_append_member("file", fields->origin.file, out);
   if (fields->origin.line > 0) {
     tfrt_string_builder_append_format(out, ",\"line\":%u,\"column\":%u", fields->origin.line,
                                       fields->origin.column);
@@ -84,8 +83,8 @@ void tfrt_result_printer_append_json_error(tfrt_status_t status, tfrt_string_bui
 }
 
 // Appends the float or complex number at |payload| in the shortest text that reads back exactly.
-static void tfrt_result_printer_append_json_float(tfrt_type_id_t type_id, const void* payload,
-                                                  tfrt_string_builder_t* out) {
+static void result_printer_append_json_float(tfrt_type_id_t type_id, const void* payload,
+                                             tfrt_string_builder_t* out) {
   char text[2][TFRT_NUMBER_TEXT_SIZE] = {"", ""};
   const float* f32 = payload;
   const double* f64 = payload;
@@ -115,8 +114,8 @@ static void tfrt_result_printer_append_json_float(tfrt_type_id_t type_id, const 
 }
 
 // As above, but also what TFRT shows only the types of: texts, and numbers of all sizes.
-static void tfrt_result_printer_append_json_value(tfrt_async_value_t* value,
-                                                  tfrt_string_builder_t* out) {
+static void result_printer_append_json_value(tfrt_async_value_t* value,
+                                             tfrt_string_builder_t* out) {
   tfrt_async_value_t* resolved = tfrt_async_value_resolved(value);
   const void* payload = tfrt_async_value_payload(resolved);
   switch (resolved->type_id) {
@@ -129,7 +128,7 @@ static void tfrt_result_printer_append_json_value(tfrt_async_value_t* value,
     case TFRT_TYPE_F64:
     case TFRT_TYPE_COMPLEX64:
     case TFRT_TYPE_COMPLEX128:
-      tfrt_result_printer_append_json_float(resolved->type_id, payload, out);
+      result_printer_append_json_float(resolved->type_id, payload, out);
       return;
     case TFRT_TYPE_I8:
       tfrt_string_builder_append_format(out, "%d", *(const int8_t*)payload);
@@ -150,14 +149,14 @@ static void tfrt_result_printer_append_json_value(tfrt_async_value_t* value,
       tfrt_string_builder_append_format(out, "%" PRIu64, *(const uint64_t*)payload);
       return;
     default:
-      tfrt_result_printer_append_value(value, out);
+      result_printer_append_value(value, out);
   }
 }
 
 // --- Tensors ------------------------------------------------------------------------
 
 // The dense tensor that |value| is, or NULL.
-static const tfrt_dense_host_tensor_t* tfrt_result_printer_tensor(tfrt_async_value_t* value) {
+static const tfrt_dense_host_tensor_t* result_printer_tensor(tfrt_async_value_t* value) {
   if (tfrt_async_value_is_error(value)) return NULL;
   tfrt_async_value_t* resolved = tfrt_async_value_resolved(value);
   if (resolved->type_id != tfrt_host_tensor_type_id()) return NULL;
@@ -166,7 +165,7 @@ static const tfrt_dense_host_tensor_t* tfrt_result_printer_tensor(tfrt_async_val
 }
 
 // The type of a value that is one element of |dtype|, if that is no whole number.
-static tfrt_type_id_t tfrt_result_printer_float_type(tfrt_dtype_t dtype) {
+static tfrt_type_id_t result_printer_float_type(tfrt_dtype_t dtype) {
   switch (dtype) {
     case TFRT_DTYPE_F16:
       return TFRT_TYPE_F16;
@@ -185,11 +184,11 @@ static tfrt_type_id_t tfrt_result_printer_float_type(tfrt_dtype_t dtype) {
   }
 }
 
-static void tfrt_result_printer_append_element(tfrt_dtype_t dtype, const void* element,
-                                               tfrt_string_builder_t* out) {
-  tfrt_type_id_t type_id = tfrt_result_printer_float_type(dtype);
+static void result_printer_append_element(tfrt_dtype_t dtype, const void* element,
+                                          tfrt_string_builder_t* out) {
+  tfrt_type_id_t type_id = result_printer_float_type(dtype);
   if (type_id != TFRT_TYPE_NONE) {
-    tfrt_result_printer_append_json_float(type_id, element, out);
+    result_printer_append_json_float(type_id, element, out);
   } else {
     tfrt_dtype_print_element(dtype, element, out);
   }
@@ -197,9 +196,8 @@ static void tfrt_result_printer_append_element(tfrt_dtype_t dtype, const void* e
 
 // Appends the first elements of |tensor|, at most |limit|, with commas between them. |is_json|:
 // those that are no numbers of JSON, such as NaN, are strings.
-static void tfrt_result_printer_append_elements(const tfrt_dense_host_tensor_t* tensor,
-                                                int64_t limit, bool is_json,
-                                                tfrt_string_builder_t* out) {
+static void result_printer_append_elements(const tfrt_dense_host_tensor_t* tensor, int64_t limit,
+                                           bool is_json, tfrt_string_builder_t* out) {
   const int64_t count = tfrt_dense_host_tensor_element_count(tensor);
   const size_t size = tfrt_dtype_size(tensor->dtype);
   const char* element = tfrt_dense_host_tensor_data(tensor);
@@ -208,7 +206,7 @@ static void tfrt_result_printer_append_elements(const tfrt_dense_host_tensor_t* 
   for (int64_t i = 0; i < count && i < limit; ++i) {
     if (i > 0) tfrt_string_builder_append_text(out, is_json ? "," : ", ");
     tfrt_string_builder_clear(&text);
-    tfrt_result_printer_append_element(tensor->dtype, element + (size_t)i * size, &text);
+    result_printer_append_element(tensor->dtype, element + (size_t)i * size, &text);
     const char* digits = tfrt_string_builder_text(&text);
     const size_t length = strlen(digits);
     const bool is_number = length > 0 && strspn(digits, "+-.0123456789e") == length;
@@ -224,12 +222,12 @@ static void tfrt_result_printer_append_elements(const tfrt_dense_host_tensor_t* 
 void tfrt_result_printer_append_tensors(tfrt_async_value_t* const* results, uint32_t count,
                                         tfrt_string_builder_t* out) {
   for (uint32_t i = 0; i < count; ++i) {
-    const tfrt_dense_host_tensor_t* tensor = tfrt_result_printer_tensor(results[i]);
+    const tfrt_dense_host_tensor_t* tensor = result_printer_tensor(results[i]);
     if (!tensor) continue;
     const int64_t elements = tfrt_dense_host_tensor_element_count(tensor);
     tfrt_string_builder_append_format(out, "result %u: %s %s: ", i, tfrt_dtype_name(tensor->dtype),
                                       tfrt_shape_text(&tensor->shape).text);
-    tfrt_result_printer_append_elements(tensor, ELEMENTS_OF_A_LINE, false, out);
+    result_printer_append_elements(tensor, ELEMENTS_OF_A_LINE, false, out);
     if (elements > ELEMENTS_OF_A_LINE) {
       tfrt_string_builder_append_format(out, ", ... (%lld elements)", (long long)elements);
     }
@@ -238,8 +236,8 @@ void tfrt_result_printer_append_tensors(tfrt_async_value_t* const* results, uint
 }
 
 // Appends the members of the JSON object of |tensor|.
-static void tfrt_result_printer_append_json_tensor(const tfrt_dense_host_tensor_t* tensor,
-                                                   tfrt_string_builder_t* out) {
+static void result_printer_append_json_tensor(const tfrt_dense_host_tensor_t* tensor,
+                                              tfrt_string_builder_t* out) {
   tfrt_string_builder_append_format(out, ",\"dtype\":\"%s\",\"shape\":[",
                                     tfrt_dtype_name(tensor->dtype));
   for (uint32_t i = 0; i < tensor->shape.rank; ++i) {
@@ -247,7 +245,7 @@ static void tfrt_result_printer_append_json_tensor(const tfrt_dense_host_tensor_
                                       (long long)tensor->shape.dims[i]);
   }
   tfrt_string_builder_append_text(out, "],\"data\":[");
-  tfrt_result_printer_append_elements(tensor, INT64_MAX, true, out);
+  result_printer_append_elements(tensor, INT64_MAX, true, out);
   tfrt_string_builder_append_char(out, ']');
 }
 
@@ -258,14 +256,14 @@ void tfrt_result_printer_append_json(tfrt_async_value_t* result, tfrt_string_bui
   }
   tfrt_string_builder_t text;
   tfrt_string_builder_initialize(&text, tfrt_allocator_system());
-  tfrt_result_printer_append_json_value(result, &text);
+  result_printer_append_json_value(result, &text);
   tfrt_string_builder_append_text(out, "{\"type\":");
   tfrt_json_append_string(
       out, tfrt_string_view_of(tfrt_type_get(tfrt_async_value_resolved(result)->type_id)->name));
   tfrt_string_builder_append_text(out, ",\"value\":");
   tfrt_json_append_string(out, tfrt_string_builder_view(&text));
-  const tfrt_dense_host_tensor_t* tensor = tfrt_result_printer_tensor(result);
-  if (tensor) tfrt_result_printer_append_json_tensor(tensor, out);
+  const tfrt_dense_host_tensor_t* tensor = result_printer_tensor(result);
+  if (tensor) result_printer_append_json_tensor(tensor, out);
   tfrt_string_builder_append_char(out, '}');
   tfrt_string_builder_deinitialize(&text);
 }

@@ -14,7 +14,7 @@ typedef struct tfrt_labels_s {
   int64_t count;
 } tfrt_labels_t;
 
-static tfrt_status_t tfrt_labels_read(const char* path, tfrt_labels_t* out_labels) {
+static tfrt_status_t labels_read(const char* path, tfrt_labels_t* out_labels) {
   *out_labels = (tfrt_labels_t){.path = path};
   if (!path) return NULL;
   TFRT_RETURN_IF_ERROR(tfrt_file_read(path, tfrt_allocator_system(), &out_labels->contents));
@@ -27,7 +27,7 @@ static tfrt_status_t tfrt_labels_read(const char* path, tfrt_labels_t* out_label
 }
 
 // Line |index|, less than the number of lines.
-static tfrt_string_view_t tfrt_labels_get(const tfrt_labels_t* labels, int64_t index) {
+static tfrt_string_view_t labels_get(const tfrt_labels_t* labels, int64_t index) {
   const char* line = (const char*)labels->contents.data;
   const char* end = line + labels->contents.size;
   for (; index > 0; --index) line = (const char*)memchr(line, '\n', (size_t)(end - line)) + 1;
@@ -38,30 +38,30 @@ static tfrt_string_view_t tfrt_labels_get(const tfrt_labels_t* labels, int64_t i
 }
 
 // Whether the element |a| comes before |b|, which stand at |a_index| and |b_index|.
-static bool tfrt_top_is_before(float a, int64_t a_index, float b, int64_t b_index) {
+static bool top_is_before(float a, int64_t a_index, float b, int64_t b_index) {
   bool a_is_nan = a != a, b_is_nan = b != b;
   if (a_is_nan || b_is_nan) return a_is_nan == b_is_nan ? a_index < b_index : b_is_nan;
   return a > b || (a == b && a_index < b_index);
 }
 
 // The index of the first of the |count| |elements| that comes after the one at |last| (-1: of all).
-static int64_t tfrt_top_find_next(const float* elements, int64_t count, int64_t last) {
+static int64_t top_find_next(const float* elements, int64_t count, int64_t last) {
   int64_t best = -1;
   for (int64_t i = 0; i < count; ++i) {
-    if (last >= 0 && !tfrt_top_is_before(elements[last], last, elements[i], i)) continue;
-    if (best < 0 || tfrt_top_is_before(elements[i], i, elements[best], best)) best = i;
+    if (last >= 0 && !top_is_before(elements[last], last, elements[i], i)) continue;
+    if (best < 0 || top_is_before(elements[i], i, elements[best], best)) best = i;
   }
   return best;
 }
 
-static void tfrt_top_append_row(const float* elements, int64_t count, uint32_t top,
-                                const tfrt_labels_t* labels, tfrt_string_builder_t* out) {
+static void top_append_row(const float* elements, int64_t count, uint32_t top,
+                           const tfrt_labels_t* labels, tfrt_string_builder_t* out) {
   int64_t index = -1;
   for (uint32_t i = 0; i < top && i < count; ++i) {
-    index = tfrt_top_find_next(elements, count, index);
+    index = top_find_next(elements, count, index);
     tfrt_string_builder_append_format(out, "  %.4f ", (double)elements[index]);
     if (labels->path) {
-      tfrt_string_view_t label = tfrt_labels_get(labels, index);
+      tfrt_string_view_t label = labels_get(labels, index);
       tfrt_string_builder_append(out, label.data, label.size);
     } else {
       tfrt_string_builder_append_format(out, "%lld", (long long)index);
@@ -71,7 +71,7 @@ static void tfrt_top_append_row(const float* elements, int64_t count, uint32_t t
 }
 
 // The scores that |result| is, or NULL.
-static const tfrt_dense_host_tensor_t* tfrt_top_scores(tfrt_async_value_t* result) {
+static const tfrt_dense_host_tensor_t* top_scores(tfrt_async_value_t* result) {
   tfrt_async_value_t* value = tfrt_async_value_resolved(result);
   if (value->type_id != tfrt_host_tensor_type_id()) return NULL;
   const tfrt_host_tensor_t* tensor = tfrt_async_value_payload(value);
@@ -81,9 +81,9 @@ static const tfrt_dense_host_tensor_t* tfrt_top_scores(tfrt_async_value_t* resul
 }
 
 // Appends the rows of |tensor|, result |index|, each under its position if there are several.
-static tfrt_status_t tfrt_top_append_result(const tfrt_dense_host_tensor_t* tensor, uint32_t index,
-                                            uint32_t top, const tfrt_labels_t* labels,
-                                            tfrt_string_builder_t* out) {
+static tfrt_status_t top_append_result(const tfrt_dense_host_tensor_t* tensor, uint32_t index,
+                                       uint32_t top, const tfrt_labels_t* labels,
+                                       tfrt_string_builder_t* out) {
   const tfrt_shape_t* shape = &tensor->shape;
   int64_t count = shape->dims[shape->rank - 1];
   int64_t rows = count > 0 ? tfrt_shape_element_count(shape) / count : 0;
@@ -98,7 +98,7 @@ static tfrt_status_t tfrt_top_append_result(const tfrt_dense_host_tensor_t* tens
   const float* elements = tfrt_dense_host_tensor_data(tensor);
   for (int64_t row = 0; row < rows; ++row) {
     tfrt_string_builder_append_format(out, "result %u, row %lld:\n", index, (long long)row);
-    tfrt_top_append_row(elements + row * count, count, top, labels, out);
+    top_append_row(elements + row * count, count, top, labels, out);
   }
   return NULL;
 }
@@ -107,14 +107,14 @@ tfrt_status_t tfrt_top_results_append(tfrt_async_value_t* const* results, uint32
                                       uint32_t top, const char* labels_path,
                                       tfrt_string_builder_t* out) {
   tfrt_labels_t labels;
-  TFRT_RETURN_IF_ERROR(tfrt_labels_read(labels_path, &labels));
+  TFRT_RETURN_IF_ERROR(labels_read(labels_path, &labels));
   tfrt_status_t status = NULL;
   bool has_scores = false;
   for (uint32_t i = 0; i < count && !status; ++i) {
-    const tfrt_dense_host_tensor_t* scores = tfrt_top_scores(results[i]);
+    const tfrt_dense_host_tensor_t* scores = top_scores(results[i]);
     if (!scores) continue;
     has_scores = true;
-    status = tfrt_top_append_result(scores, i, top, &labels, out);
+    status = top_append_result(scores, i, top, &labels, out);
   }
   if (!status && !has_scores) {
     status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,

@@ -26,22 +26,22 @@ uint64_t tfrt_memory_limit_of_group(const char* path) {
   return is_number ? bytes : UINT64_MAX;
 }
 
-static uint64_t tfrt_memory_limit_of_resource(int resource) {
+static uint64_t memory_limit_of_resource(int resource) {
   struct rlimit limit;
   if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
   return limit.rlim_cur;
 }
 
-static uint64_t tfrt_memory_limit_of_machine(void) {
+static uint64_t memory_limit_of_machine(void) {
   const long pages = sysconf(_SC_PHYS_PAGES);
   const long page_size = sysconf(_SC_PAGESIZE);
   return pages > 0 && page_size > 0 ? (uint64_t)pages * (uint64_t)page_size : UINT64_MAX;
 }
 
 uint64_t tfrt_memory_limit(void) {
-  uint64_t limit = tfrt_memory_limit_of_machine();
-  const uint64_t others[] = {tfrt_memory_limit_of_resource(RLIMIT_AS),
-                             tfrt_memory_limit_of_resource(RLIMIT_DATA),
+  uint64_t limit = memory_limit_of_machine();
+  const uint64_t others[] = {memory_limit_of_resource(RLIMIT_AS),
+                             memory_limit_of_resource(RLIMIT_DATA),
                              tfrt_memory_limit_of_group(tfrt_memory_limit_groups[0]),
                              tfrt_memory_limit_of_group(tfrt_memory_limit_groups[1])};
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(others); ++i) {

@@ -17,7 +17,7 @@ static int tfrt_standard_streams_error;
 // Whether the error was reported.
 static bool tfrt_standard_streams_is_told;
 
-static ssize_t tfrt_standard_streams_write(void* cookie, const char* data, size_t size) {
+static ssize_t standard_streams_write(void* cookie, const char* data, size_t size) {
   (void)cookie;
   size_t done = 0;
   while (done < size) {
@@ -33,7 +33,7 @@ static ssize_t tfrt_standard_streams_write(void* cookie, const char* data, size_
 }
 
 // The last word of a process that told nobody of what it could not print, `--help` for example.
-static void tfrt_standard_streams_end(void) {
+static void standard_streams_end(void) {
   tfrt_status_t status = tfrt_standard_streams_is_told ? NULL : tfrt_standard_streams_flush();
   if (!status) return;
   fprintf(stderr, "%s: %s\n", program_invocation_short_name, tfrt_status_message(status));
@@ -41,17 +41,17 @@ static void tfrt_standard_streams_end(void) {
   _exit(EXIT_FAILURE);
 }
 
-// Lets the standard output go through tfrt_standard_streams_write(), buffered as before.
-static void tfrt_standard_streams_watch(void) {
-  static const cookie_io_functions_t functions = {.write = tfrt_standard_streams_write};
+// Lets the standard output go through standard_streams_write(), buffered as before.
+static void standard_streams_watch(void) {
+  static const cookie_io_functions_t functions = {.write = standard_streams_write};
   FILE* watched = fopencookie(NULL, "w", functions);
   if (!watched) return;
   setvbuf(watched, NULL, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, BUFSIZ);
   stdout = watched;
-  atexit(tfrt_standard_streams_end);
+  atexit(standard_streams_end);
 }
 
-static void tfrt_standard_streams_fill(void) {
+static void standard_streams_fill(void) {
   for (int i = STDIN_FILENO; i <= STDERR_FILENO; ++i) {
     if (fcntl(i, F_GETFD) != -1 || errno != EBADF) continue;
     // The lowest free number is taken: |i|, since those below it are in use.
@@ -60,8 +60,8 @@ static void tfrt_standard_streams_fill(void) {
 }
 
 void tfrt_standard_streams_open(void) {
-  tfrt_standard_streams_fill();
-  tfrt_standard_streams_watch();
+  standard_streams_fill();
+  standard_streams_watch();
 }
 
 static bool tfrt_standard_streams_holds_cut;

@@ -8,11 +8,11 @@
 #include "tools/kernels/op_tables.h"
 
 // Makes a file of the text in |contents|.
-static tfrt_status_t tfrt_program_loader_translate(const char* path,
-                                                   const tfrt_file_contents_t* contents,
-                                                   const tfrt_text_to_bef_options_t* options,
-                                                   tfrt_string_builder_t* out_diagnostics,
-                                                   tfrt_bef_file_t** out_file) {
+static tfrt_status_t program_loader_translate(const char* path,
+                                              const tfrt_file_contents_t* contents,
+                                              const tfrt_text_to_bef_options_t* options,
+                                              tfrt_string_builder_t* out_diagnostics,
+                                              tfrt_bef_file_t** out_file) {
   void* bytes = NULL;
   size_t size = 0;
   tfrt_string_view_t text = tfrt_string_view_make((const char*)contents->data, contents->size);
@@ -24,7 +24,7 @@ static tfrt_status_t tfrt_program_loader_translate(const char* path,
   return tfrt_bef_file_create_take(bytes, size, tfrt_allocator_system(), out_file);
 }
 
-static bool tfrt_program_loader_is_named_bef(const char* path) {
+static bool program_loader_is_named_bef(const char* path) {
   static const char kEnd[] = ".bef";
   size_t size = strlen(path);
   return size >= sizeof(kEnd) - 1 && strcmp(path + size - (sizeof(kEnd) - 1), kEnd) == 0;
@@ -43,11 +43,11 @@ tfrt_status_t tfrt_program_loader_load(const char* path, const tfrt_text_to_bef_
                                 "%s is BEF, which a profile can't change: give it to the "
                                 "translation of the text, or give the text here",
                                 path);
-  } else if (is_bef || tfrt_program_loader_is_named_bef(path)) {
+  } else if (is_bef || program_loader_is_named_bef(path)) {
     status = tfrt_bef_file_create_take_contents(&contents, out_file);
     if (status) status = tfrt_status_take_annotate(status, "%s", path);
   } else {
-    status = tfrt_program_loader_translate(path, &contents, options, out_diagnostics, out_file);
+    status = program_loader_translate(path, &contents, options, out_diagnostics, out_file);
   }
   tfrt_file_contents_deinitialize(&contents);
   return status;

@@ -11,7 +11,7 @@
 
 #include "tools/cluster/network_trust.h"
 
-static bool tfrt_listen_address_is_port(const char* text) {
+static bool listen_address_is_port(const char* text) {
   int port = 0;
   for (const char* c = text; *c; ++c) {
     if (*c < '0' || *c > '9' || c - text == 5) return false;
@@ -22,9 +22,9 @@ static bool tfrt_listen_address_is_port(const char* text) {
 
 // Sets |*out_host| to the part before the port, without brackets, and |*out_port| to the port
 // with its colon.
-static tfrt_status_t tfrt_listen_address_split(const char* text,
-                                               char out_host[TFRT_TRANSPORT_ADDRESS_SIZE],
-                                               const char** out_port) {
+static tfrt_status_t listen_address_split(const char* text,
+                                          char out_host[TFRT_TRANSPORT_ADDRESS_SIZE],
+                                          const char** out_port) {
   const char* colon = strrchr(text, ':');
   const char* host = text;
   size_t size = colon ? (size_t)(colon - text) : 0;
@@ -35,7 +35,7 @@ static tfrt_status_t tfrt_listen_address_split(const char* text,
   }
   // Without brackets, a second colon says that the port of an IPv6 address was forgotten.
   bool is_address = size > 0 && (is_bracketed || !memchr(host, ':', size));
-  if (!is_address || !tfrt_listen_address_is_port(colon + 1)) {
+  if (!is_address || !listen_address_is_port(colon + 1)) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "'%s' is no address; write HOST:PORT (127.0.0.1:0, [::1]:8000, "
                               "name:8000) or unix:/path",
@@ -51,12 +51,12 @@ void tfrt_listen_address_host(const char* text, char out_host[TFRT_TRANSPORT_ADD
   const char* port = NULL;
   strcpy(out_host, "localhost");
   if (strncmp(text, "unix:", 5) == 0) return;
-  tfrt_status_release(tfrt_listen_address_split(text, out_host, &port));
+  tfrt_status_release(listen_address_split(text, out_host, &port));
 }
 
 // All of |found| are judged: the system may listen on each of them.
-static void tfrt_listen_address_judge_all(const struct addrinfo* found, bool* out_is_local,
-                                          const struct addrinfo** out_best) {
+static void listen_address_judge_all(const struct addrinfo* found, bool* out_is_local,
+                                     const struct addrinfo** out_best) {
   *out_is_local = true;
   *out_best = found;
   for (const struct addrinfo* one = found; one; one = one->ai_next) {
@@ -65,8 +65,8 @@ static void tfrt_listen_address_judge_all(const struct addrinfo* found, bool* ou
   }
 }
 
-static void tfrt_listen_address_write(const struct addrinfo* address, const char* port,
-                                      char out_text[TFRT_TRANSPORT_ADDRESS_SIZE]) {
+static void listen_address_write(const struct addrinfo* address, const char* port,
+                                 char out_text[TFRT_TRANSPORT_ADDRESS_SIZE]) {
   char number[NI_MAXHOST];
   if (getnameinfo(address->ai_addr, address->ai_addrlen, number, sizeof(number), NULL, 0,
                   NI_NUMERICHOST) != 0) {
@@ -91,7 +91,7 @@ tfrt_status_t tfrt_listen_address_judge(const char* text, tfrt_listen_address_t*
   }
   char host[TFRT_TRANSPORT_ADDRESS_SIZE];
   const char* port = NULL;
-  TFRT_RETURN_IF_ERROR(tfrt_listen_address_split(text, host, &port));
+  TFRT_RETURN_IF_ERROR(listen_address_split(text, host, &port));
   const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
   struct addrinfo* found = NULL;
   int error = getaddrinfo(host, NULL, &hints, &found);
@@ -100,9 +100,9 @@ tfrt_status_t tfrt_listen_address_judge(const char* text, tfrt_listen_address_t*
                               host, gai_strerror(error));
   }
   const struct addrinfo* best = NULL;
-  tfrt_listen_address_judge_all(found, &out_address->is_local, &best);
+  listen_address_judge_all(found, &out_address->is_local, &best);
   // One that may be reached from outside keeps its name, by which others know it.
-  if (out_address->is_local) tfrt_listen_address_write(best, port, out_address->text);
+  if (out_address->is_local) listen_address_write(best, port, out_address->text);
   freeaddrinfo(found);
   return NULL;
 }

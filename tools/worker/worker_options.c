@@ -131,7 +131,7 @@ static const tfrt_flag_table_t tfrt_worker_flag_table = {
     .flag_count = TFRT_ARRAY_SIZE(tfrt_worker_flags),
     .protocol = TFRT_SPOKEN_PROTOCOL};
 
-static void tfrt_worker_options_initialize(void) {
+static void worker_options_initialize(void) {
   memset(&tfrt_worker_raw, 0, sizeof(tfrt_worker_raw));
   tfrt_worker_raw.rank = -1;
   tfrt_worker_raw.log_level = "info";
@@ -143,8 +143,8 @@ static void tfrt_worker_options_initialize(void) {
   tfrt_worker_raw.options.job_calls = tfrt_memory_limit_calls();
 }
 
-static tfrt_status_t tfrt_worker_options_parse_flags(int argument_count, char* const* arguments,
-                                                     bool* out_help) {
+static tfrt_status_t worker_options_parse_flags(int argument_count, char* const* arguments,
+                                                bool* out_help) {
   tfrt_flag_list_t rest;
   TFRT_RETURN_IF_ERROR(
       tfrt_flags_parse(&tfrt_worker_flag_table, argument_count, arguments, &rest, out_help));
@@ -158,13 +158,13 @@ static tfrt_status_t tfrt_worker_options_parse_flags(int argument_count, char* c
 static tfrt_cluster_file_t tfrt_worker_file;  // of --cluster; texts point into it
 
 // The error |status| (consumed) about the value |text| of a flag, with its place in the file.
-static tfrt_status_t tfrt_worker_options_locate(const char* text, tfrt_status_t status) {
+static tfrt_status_t worker_options_locate(const char* text, tfrt_status_t status) {
   return tfrt_cluster_file_locate(&tfrt_worker_file, text, status);
 }
 
 // Before the other flags: what the file of --cluster says, but for where its hosts are dialled from
 // and what --listen and --hostfile of the command line exclude.
-static tfrt_status_t tfrt_worker_options_take_file(void) {
+static tfrt_status_t worker_options_take_file(void) {
   static tfrt_flag_t flags[TFRT_ARRAY_SIZE(tfrt_worker_flags) + 1];
   const char* path = tfrt_worker_raw.cluster;
   bool has_place = tfrt_worker_raw.listen || tfrt_worker_raw.hostfile;
@@ -172,7 +172,7 @@ static tfrt_status_t tfrt_worker_options_take_file(void) {
   flags[TFRT_ARRAY_SIZE(tfrt_worker_flags)] =
       (tfrt_flag_t){"hosts", TFRT_FLAG_TEXT, &tfrt_worker_raw.hosts, "A:P,B:P", "", 0, 0};
   const tfrt_flag_table_t table = {.flags = flags, .flag_count = TFRT_ARRAY_SIZE(flags)};
-  tfrt_worker_options_initialize();
+  worker_options_initialize();
   tfrt_status_t status = tfrt_cluster_file_load(path, &tfrt_worker_file);
   if (!status) status = tfrt_cluster_file_apply(&tfrt_worker_file, &table);
   if (status) return tfrt_status_take_annotate(status, "--cluster");
@@ -183,7 +183,7 @@ static tfrt_status_t tfrt_worker_options_take_file(void) {
 }
 
 // Listens at entry --rank of the hosts of --cluster.
-static tfrt_status_t tfrt_worker_options_choose_entry(void) {
+static tfrt_status_t worker_options_choose_entry(void) {
   static char address[TFRT_TRANSPORT_ADDRESS_SIZE];
   const char* entry = tfrt_worker_raw.hosts;
   long long last = 0;
@@ -201,15 +201,15 @@ static tfrt_status_t tfrt_worker_options_choose_entry(void) {
 
 // Chooses where to listen: --listen, a line of --hostfile or --cluster, or any free port of this
 // machine.
-static tfrt_status_t tfrt_worker_options_choose_listen(void) {
+static tfrt_status_t worker_options_choose_listen(void) {
   static tfrt_hostfile_t hostfile;
   const char* path = tfrt_worker_raw.hostfile;
   if (tfrt_worker_raw.hosts && path) {
     tfrt_status_t status = tfrt_status_create(
         TFRT_STATUS_INVALID_ARGUMENT, "hosts and hostfile both name the workers: give one of them");
-    return tfrt_worker_options_locate(path, status);
+    return worker_options_locate(path, status);
   }
-  if (tfrt_worker_raw.hosts) return tfrt_worker_options_choose_entry();
+  if (tfrt_worker_raw.hosts) return worker_options_choose_entry();
   if (tfrt_worker_raw.cluster && !path && tfrt_worker_raw.rank >= 0) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "--rank %lld: %s names no workers: write them under hosts: there, or "
@@ -228,7 +228,7 @@ static tfrt_status_t tfrt_worker_options_choose_listen(void) {
   if (!path) return NULL;
   tfrt_status_t status = tfrt_hostfile_read(path, &hostfile);
   if (status) {
-    return tfrt_worker_options_locate(path, tfrt_status_take_annotate(status, "--hostfile"));
+    return worker_options_locate(path, tfrt_status_take_annotate(status, "--hostfile"));
   }
   if (tfrt_worker_raw.rank >= hostfile.count) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
@@ -240,7 +240,7 @@ static tfrt_status_t tfrt_worker_options_choose_listen(void) {
   return NULL;
 }
 
-static tfrt_status_t tfrt_worker_options_check_listen(tfrt_listen_address_t* out_listen) {
+static tfrt_status_t worker_options_check_listen(tfrt_listen_address_t* out_listen) {
   const char* text = tfrt_worker_raw.listen;
   tfrt_status_t status = tfrt_listen_address_judge(text, out_listen);
   if (status) return tfrt_status_take_annotate(status, "--listen");
@@ -256,15 +256,15 @@ static tfrt_status_t tfrt_worker_options_check_listen(tfrt_listen_address_t* out
 }
 
 // The certificate's name is, by default, what others dial: the host of --listen.
-static tfrt_status_t tfrt_worker_options_check_tls(tfrt_tls_files_t* out_files) {
+static tfrt_status_t worker_options_check_tls(tfrt_tls_files_t* out_files) {
   char host[TFRT_TRANSPORT_ADDRESS_SIZE];
   tfrt_listen_address_host(tfrt_worker_raw.listen, host);
-  return tfrt_worker_options_locate(
+  return worker_options_locate(
       tfrt_worker_raw.tls.directory,
       tfrt_tls_files_read(&tfrt_worker_raw.tls, host, TFRT_CERTIFICATE_HOST, out_files));
 }
 
-static tfrt_status_t tfrt_worker_options_check_name(const char* name) {
+static tfrt_status_t worker_options_check_name(const char* name) {
   size_t size = name ? strlen(name) : 1;
   bool is_text = true;
   for (const char* c = name; c && *c; ++c) is_text = is_text && *c >= ' ' && *c <= '~';
@@ -274,7 +274,7 @@ static tfrt_status_t tfrt_worker_options_check_name(const char* name) {
                             TFRT_WORKER_MAX_NAME_SIZE);
 }
 
-static tfrt_status_t tfrt_worker_options_check_directory(const char* path) {
+static tfrt_status_t worker_options_check_directory(const char* path) {
   struct stat found;
   if (!path) return NULL;
   if (stat(path, &found) != 0) {
@@ -287,14 +287,14 @@ static tfrt_status_t tfrt_worker_options_check_directory(const char* path) {
                             path);
 }
 
-static tfrt_status_t tfrt_worker_options_check_log_level(tfrt_log_severity_t* out_level) {
+static tfrt_status_t worker_options_check_log_level(tfrt_log_severity_t* out_level) {
   if (tfrt_log_severity_parse(tfrt_worker_raw.log_level, out_level)) return NULL;
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                             "--log-level wants debug, info, warning, error or silent, not '%s'",
                             tfrt_worker_raw.log_level);
 }
 
-static tfrt_status_t tfrt_worker_options_check_log_format(tfrt_log_format_t* out_format) {
+static tfrt_status_t worker_options_check_log_format(tfrt_log_format_t* out_format) {
   const char* format = tfrt_worker_raw.log_format;
   bool is_json = strcmp(format, "json") == 0;
   if (!is_json && strcmp(format, "text") != 0) {
@@ -305,8 +305,8 @@ static tfrt_status_t tfrt_worker_options_check_log_format(tfrt_log_format_t* out
   return NULL;
 }
 
-static tfrt_status_t tfrt_worker_options_check_silence(const tfrt_worker_options_t* options,
-                                                       int argument_count, char* const* arguments) {
+static tfrt_status_t worker_options_check_silence(const tfrt_worker_options_t* options,
+                                                  int argument_count, char* const* arguments) {
   if (options->silence_ms >= 2 * options->heartbeat_ms) return NULL;
   tfrt_status_t status =
       tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
@@ -317,43 +317,42 @@ static tfrt_status_t tfrt_worker_options_check_silence(const tfrt_worker_options
                                       argument_count, arguments, status);
 }
 
-static tfrt_status_t tfrt_worker_options_check(tfrt_worker_options_t* options) {
-  TFRT_RETURN_IF_ERROR(tfrt_worker_options_choose_listen());
+static tfrt_status_t worker_options_check(tfrt_worker_options_t* options) {
+  TFRT_RETURN_IF_ERROR(worker_options_choose_listen());
   // Where the file names the workers, the address is of there.
-  TFRT_RETURN_IF_ERROR(tfrt_worker_options_locate(
-      tfrt_worker_raw.hosts, tfrt_worker_options_check_listen(&options->listen)));
-  TFRT_RETURN_IF_ERROR(tfrt_worker_options_check_tls(&options->tls));
-  TFRT_RETURN_IF_ERROR(tfrt_worker_options_check_name(options->name));
-  TFRT_RETURN_IF_ERROR(tfrt_worker_options_locate(
-      options->data_directory, tfrt_worker_options_check_directory(options->data_directory)));
-  TFRT_RETURN_IF_ERROR(tfrt_worker_options_locate(
-      tfrt_worker_raw.log_level, tfrt_worker_options_check_log_level(&options->log_level)));
-  TFRT_RETURN_IF_ERROR(tfrt_worker_options_locate(
-      tfrt_worker_raw.log_format, tfrt_worker_options_check_log_format(&options->log_format)));
-  TFRT_RETURN_IF_ERROR(tfrt_worker_options_locate(
+  TFRT_RETURN_IF_ERROR(
+      worker_options_locate(tfrt_worker_raw.hosts, worker_options_check_listen(&options->listen)));
+  TFRT_RETURN_IF_ERROR(worker_options_check_tls(&options->tls));
+  TFRT_RETURN_IF_ERROR(worker_options_check_name(options->name));
+  TFRT_RETURN_IF_ERROR(worker_options_locate(
+      options->data_directory, worker_options_check_directory(options->data_directory)));
+  TFRT_RETURN_IF_ERROR(worker_options_locate(tfrt_worker_raw.log_level,
+                                             worker_options_check_log_level(&options->log_level)));
+  TFRT_RETURN_IF_ERROR(worker_options_locate(
+      tfrt_worker_raw.log_format, worker_options_check_log_format(&options->log_format)));
+  TFRT_RETURN_IF_ERROR(worker_options_locate(
       tfrt_worker_raw.device_libs, tfrt_device_platforms_load(tfrt_worker_raw.device_libs)));
-  TFRT_RETURN_IF_ERROR(tfrt_worker_options_locate(
+  TFRT_RETURN_IF_ERROR(worker_options_locate(
       tfrt_worker_raw.shared_libs, tfrt_shared_libraries_load(tfrt_worker_raw.shared_libs)));
   const char* key_file = tfrt_worker_raw.cluster_key_file;
   tfrt_status_t status = tfrt_cluster_key_read(key_file, &options->cluster_key);
   if (!status || !key_file) return status;
-  return tfrt_worker_options_locate(key_file,
-                                    tfrt_status_take_annotate(status, "--cluster-key-file"));
+  return worker_options_locate(key_file, tfrt_status_take_annotate(status, "--cluster-key-file"));
 }
 
 tfrt_status_t tfrt_worker_options_parse(int argument_count, char* const* arguments,
                                         tfrt_worker_options_t* out_options, bool* out_help) {
-  tfrt_worker_options_initialize();
-  tfrt_status_t status = tfrt_worker_options_parse_flags(argument_count, arguments, out_help);
+  worker_options_initialize();
+  tfrt_status_t status = worker_options_parse_flags(argument_count, arguments, out_help);
   if (!status && !*out_help && tfrt_worker_raw.cluster) {
-    status = tfrt_worker_options_take_file();
+    status = worker_options_take_file();
     // The command line goes before the file.
     if (!status) {
-      status = tfrt_worker_options_parse_flags(argument_count, arguments, out_help);
+      status = worker_options_parse_flags(argument_count, arguments, out_help);
     }
   }
   *out_options = tfrt_worker_raw.options;
   if (status || *out_help) return status;
-  TFRT_RETURN_IF_ERROR(tfrt_worker_options_check_silence(out_options, argument_count, arguments));
-  return tfrt_worker_options_check(out_options);
+  TFRT_RETURN_IF_ERROR(worker_options_check_silence(out_options, argument_count, arguments));
+  return worker_options_check(out_options);
 }

@@ -20,21 +20,21 @@ typedef struct tfrt_call_frame_layout_s {
   size_t size;
 } tfrt_call_frame_layout_t;
 
-static size_t tfrt_call_frame_align(size_t size) { return (size + 7) & ~(size_t)7; }
+static size_t call_frame_align(size_t size) { return (size + 7) & ~(size_t)7; }
 
 // The counts are those of a loaded file, which holds several words for each register
 // and kernel, so no sum here can overflow.
-static tfrt_call_frame_layout_t tfrt_call_frame_layout(const tfrt_bef_callable_t* callable) {
+static tfrt_call_frame_layout_t call_frame_layout(const tfrt_bef_callable_t* callable) {
   size_t register_count = callable->bef->register_count;
   size_t kernel_count = callable->bef->kernel_count;
-  size_t counters = tfrt_call_frame_align(kernel_count * sizeof(uint32_t));
+  size_t counters = call_frame_align(kernel_count * sizeof(uint32_t));
   tfrt_call_frame_layout_t layout;
-  layout.registers = tfrt_call_frame_align(sizeof(tfrt_call_frame_t));
+  layout.registers = call_frame_align(sizeof(tfrt_call_frame_t));
   layout.pending = layout.registers + register_count * sizeof(tfrt_async_value_t*);
   layout.passed = layout.pending + counters;
   layout.next = layout.passed + (callable->nonstrict_count > 0 ? counters : 0);
   layout.remaining = layout.next + counters;
-  layout.size = layout.remaining + tfrt_call_frame_align(register_count * sizeof(uint32_t));
+  layout.size = layout.remaining + call_frame_align(register_count * sizeof(uint32_t));
   return layout;
 }
 
@@ -56,8 +56,7 @@ void tfrt_call_frame_set_passed(tfrt_call_frame_t* frame) {
 
 // Where a slab of |size| bytes comes from. The loader of a big program has given back about as much
 // as a slab of it takes, and mostly there is no other call of it.
-static tfrt_allocator_t tfrt_call_frame_allocator(const tfrt_bef_callable_t* callable,
-                                                  size_t size) {
+static tfrt_allocator_t call_frame_allocator(const tfrt_bef_callable_t* callable, size_t size) {
   tfrt_allocator_t allocator = tfrt_value_storage_allocator();
   bool is_named = allocator.vtable != tfrt_allocator_system().vtable;
   return size < BIG_SLAB_SIZE || is_named ? allocator : callable->owner->allocator;
@@ -73,12 +72,12 @@ void tfrt_call_frame_leave_records(tfrt_call_frame_t* frame, uintptr_t from, uin
 }
 
 // Allocates the slab of |layout|, as one block or two; NULL if memory is out.
-static tfrt_call_frame_t* tfrt_call_frame_allocate(const tfrt_call_frame_layout_t* layout,
-                                                   const tfrt_bef_callable_t* callable) {
+static tfrt_call_frame_t* call_frame_allocate(const tfrt_call_frame_layout_t* layout,
+                                              const tfrt_bef_callable_t* callable) {
   const bool is_big = layout->size >= BIG_SLAB_SIZE;
   const size_t first_size = is_big ? layout->next : layout->size;
   const size_t second_size = layout->size - first_size;
-  tfrt_allocator_t allocator = tfrt_call_frame_allocator(callable, layout->size);
+  tfrt_allocator_t allocator = call_frame_allocator(callable, layout->size);
   char* slab = tfrt_allocator_allocate(allocator, first_size);
   if (!slab) return NULL;
   char* second = slab + first_size;
@@ -100,8 +99,8 @@ static tfrt_call_frame_t* tfrt_call_frame_allocate(const tfrt_call_frame_layout_
 
 tfrt_call_frame_t* tfrt_call_frame_create(const tfrt_bef_callable_t* callable,
                                           const tfrt_execution_context_t* context) {
-  tfrt_call_frame_layout_t layout = tfrt_call_frame_layout(callable);
-  tfrt_call_frame_t* frame = tfrt_call_frame_allocate(&layout, callable);
+  tfrt_call_frame_layout_t layout = call_frame_layout(callable);
+  tfrt_call_frame_t* frame = call_frame_allocate(&layout, callable);
   if (!frame) return NULL;
   char* slab = (char*)frame;
   tfrt_ref_count_initialize(&frame->ref_count);

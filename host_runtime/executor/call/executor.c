@@ -44,12 +44,12 @@
 
 static _Thread_local int tfrt_executor_depth;
 
-static void tfrt_executor_drain(tfrt_ready_list_t* ready);
+static void executor_drain(tfrt_ready_list_t* ready);
 
 // --- Values ------------------------------------------------------------------
 
 // A value that was published before it was available is now.
-static void tfrt_executor_on_value(tfrt_task_t* task) {
+static void executor_on_value(tfrt_task_t* task) {
   tfrt_register_waiter_t* waiter = TFRT_CONTAINER_OF(task, tfrt_register_waiter_t, task);
   tfrt_call_frame_t* frame = waiter->frame;
   tfrt_async_value_t* value = waiter->value;
@@ -59,14 +59,14 @@ static void tfrt_executor_on_value(tfrt_task_t* task) {
   // The next late value of this path may have it.
   ready.next_waiter = waiter;
   if (owns_value) tfrt_async_value_release(value);
-  tfrt_executor_drain(&ready);
+  executor_drain(&ready);
   tfrt_late_value_end_path(&ready);
 }
 
 // Gives |value| (consumed) to all who use its anticipated register.
-static void tfrt_executor_publish_anticipated(tfrt_ready_list_t* ready, uint32_t register_index,
-                                              const uint32_t* users, const uint8_t* passed_users,
-                                              uint32_t user_count, tfrt_async_value_t* value) {
+static void executor_publish_anticipated(tfrt_ready_list_t* ready, uint32_t register_index,
+                                         const uint32_t* users, const uint8_t* passed_users,
+                                         uint32_t user_count, tfrt_async_value_t* value) {
   // Seen before the register is set: after that, others may use the value up.
   bool pinned = false;
   bool available = tfrt_async_value_is_available(value);
@@ -78,16 +78,16 @@ static void tfrt_executor_publish_anticipated(tfrt_ready_list_t* ready, uint32_t
     tfrt_arrival_tell(ready, users, passed_users, user_count, false);
   } else {
     tfrt_late_value_wait(ready, register_index, users, passed_users, user_count,
-                         pinned ? set : value, tfrt_executor_on_value);
+                         pinned ? set : value, executor_on_value);
   }
   if (pinned) tfrt_async_value_release(set);
   tfrt_async_value_release(held);
 }
 
 // Gives the result |value| (consumed) of a kernel to all who use it.
-static void tfrt_executor_publish(tfrt_ready_list_t* ready, uint32_t register_index,
-                                  const uint32_t* users, const uint8_t* passed_users,
-                                  uint32_t user_count, tfrt_async_value_t* value) {
+static void executor_publish(tfrt_ready_list_t* ready, uint32_t register_index,
+                             const uint32_t* users, const uint8_t* passed_users,
+                             uint32_t user_count, tfrt_async_value_t* value) {
   tfrt_call_frame_t* frame = ready->frame;
   uint32_t uses = frame->callable->bef->use_counts[register_index];
   bool available = tfrt_async_value_is_available(value);
@@ -98,13 +98,12 @@ static void tfrt_executor_publish(tfrt_ready_list_t* ready, uint32_t register_in
   }
   if (uses == 0) {
     if (!available)
-      tfrt_late_value_wait(ready, register_index, NULL, NULL, 0, value, tfrt_executor_on_value);
+      tfrt_late_value_wait(ready, register_index, NULL, NULL, 0, value, executor_on_value);
     tfrt_async_value_release(value);
     return;
   }
   if (frame->callable->register_flags[register_index] & TFRT_REGISTER_ANTICIPATED) {
-    tfrt_executor_publish_anticipated(ready, register_index, users, passed_users, user_count,
-                                      value);
+    executor_publish_anticipated(ready, register_index, users, passed_users, user_count, value);
     return;
   }
   if (uses > 1) tfrt_async_value_retain_n(value, uses - 1);
@@ -114,14 +113,14 @@ static void tfrt_executor_publish(tfrt_ready_list_t* ready, uint32_t register_in
     tfrt_arrival_tell(ready, users, passed_users, user_count, false);
   } else {
     tfrt_late_value_wait(ready, register_index, users, passed_users, user_count, value,
-                         tfrt_executor_on_value);
+                         executor_on_value);
   }
 }
 
 // Publishes the results of |site| from number |first_result| on: |values| (consumed), or, if
 // that is NULL, that memory is out.
-static void tfrt_executor_publish_all(tfrt_ready_list_t* ready, const tfrt_kernel_site_t* site,
-                                      uint32_t first_result, tfrt_async_value_t* const* values) {
+static void executor_publish_all(tfrt_ready_list_t* ready, const tfrt_kernel_site_t* site,
+                                 uint32_t first_result, tfrt_async_value_t* const* values) {
   const tfrt_bef_record_t* record = tfrt_kernel_site_record(site);
   const uint32_t* user_counts = tfrt_bef_record_user_counts(record);
   const uint32_t* results = tfrt_bef_record_results(record);
@@ -130,9 +129,9 @@ static void tfrt_executor_publish_all(tfrt_ready_list_t* ready, const tfrt_kerne
   uint32_t first_user = first_result > 0 ? user_counts[0] : 0;
   for (uint32_t i = first_result; i < record->result_count; ++i) {
     uint32_t count = user_counts[i];
-    tfrt_executor_publish(ready, results[i], users + first_user,
-                          passed_users ? passed_users + first_user : NULL, count,
-                          values ? values[i - first_result] : tfrt_async_value_out_of_memory());
+    executor_publish(ready, results[i], users + first_user,
+                     passed_users ? passed_users + first_user : NULL, count,
+                     values ? values[i - first_result] : tfrt_async_value_out_of_memory());
     first_user += count;
   }
 }
@@ -141,9 +140,9 @@ static void tfrt_executor_publish_all(tfrt_ready_list_t* ready, const tfrt_kerne
 
 // Collects the arguments of |site|. Returns the error (+0) that forbids the kernel to run: the last
 // one in the order of operands, else the request's cancellation, else NULL.
-static tfrt_async_value_t* tfrt_executor_collect(tfrt_call_frame_t* frame,
-                                                 const tfrt_kernel_site_t* site,
-                                                 tfrt_async_value_t** arguments) {
+static tfrt_async_value_t* executor_collect(tfrt_call_frame_t* frame,
+                                            const tfrt_kernel_site_t* site,
+                                            tfrt_async_value_t** arguments) {
   tfrt_async_value_t* error = tfrt_request_context_cancelled(frame->context.request);
   const uint32_t* registers = tfrt_bef_record_arguments(tfrt_kernel_site_record(site));
   for (uint32_t i = 0; i < tfrt_kernel_site_record(site)->argument_count; ++i) {
@@ -163,8 +162,8 @@ static tfrt_async_value_t* tfrt_executor_collect(tfrt_call_frame_t* frame,
   return error;
 }
 
-static void tfrt_executor_run_kernel(tfrt_call_frame_t* frame, const tfrt_kernel_site_t* site,
-                                     tfrt_async_value_t** arguments, tfrt_async_value_t** results) {
+static void executor_run_kernel(tfrt_call_frame_t* frame, const tfrt_kernel_site_t* site,
+                                tfrt_async_value_t** arguments, tfrt_async_value_t** results) {
   const tfrt_kernel_binding_t* binding = site->binding;
   tfrt_kernel_frame_t kernel_frame = {
       .arguments = arguments,
@@ -184,83 +183,83 @@ static void tfrt_executor_run_kernel(tfrt_call_frame_t* frame, const tfrt_kernel
 }
 
 // Drops the arguments of |site|, which has run, and publishes its |results|.
-static void tfrt_executor_finish(tfrt_ready_list_t* ready, const tfrt_kernel_site_t* site,
-                                 tfrt_async_value_t* const* results) {
+static void executor_finish(tfrt_ready_list_t* ready, const tfrt_kernel_site_t* site,
+                            tfrt_async_value_t* const* results) {
   const uint32_t* arguments = tfrt_bef_record_arguments(tfrt_kernel_site_record(site));
   for (uint32_t i = 0; i < tfrt_kernel_site_record(site)->argument_count; ++i) {
     // The register, not the argument: that may name the target of an indirect.
     tfrt_async_value_release(
         atomic_load_explicit(&ready->frame->registers[arguments[i]], memory_order_relaxed));
   }
-  tfrt_executor_publish_all(ready, site, 0, results);
+  executor_publish_all(ready, site, 0, results);
 }
 
 // Runs |site| with |values| as room for its arguments and results, and publishes these.
-static void tfrt_executor_fire_with(tfrt_ready_list_t* ready, const tfrt_kernel_site_t* site,
-                                    tfrt_async_value_t** values) {
+static void executor_fire_with(tfrt_ready_list_t* ready, const tfrt_kernel_site_t* site,
+                               tfrt_async_value_t** values) {
   tfrt_call_frame_t* frame = ready->frame;
   const tfrt_bef_record_t* record = tfrt_kernel_site_record(site);
   tfrt_async_value_t** arguments = values;
   tfrt_async_value_t** results = values + record->argument_count;
   memset(results, 0, record->result_count * sizeof(*results));
-  tfrt_async_value_t* error = tfrt_executor_collect(frame, site, arguments);
+  tfrt_async_value_t* error = executor_collect(frame, site, arguments);
   if (TFRT_LIKELY(!error)) {
-    tfrt_executor_run_kernel(frame, site, arguments, results);
+    executor_run_kernel(frame, site, arguments, results);
   } else {
     for (uint32_t i = 0; i < record->result_count; ++i) {
       results[i] = tfrt_async_value_retain(error);
     }
   }
-  tfrt_executor_finish(ready, site, results);
+  executor_finish(ready, site, results);
 }
 
-static void tfrt_executor_fire(tfrt_ready_list_t* ready, uint32_t kernel) {
+static void executor_fire(tfrt_ready_list_t* ready, uint32_t kernel) {
   const tfrt_kernel_site_t* site = &ready->frame->callable->sites[kernel];
   const tfrt_bef_record_t* record = tfrt_call_frame_read_record(ready->frame, site);
   size_t count = (size_t)record->argument_count + record->result_count;
   if (TFRT_LIKELY(count <= TFRT_EXECUTOR_INLINE_VALUES)) {
     tfrt_async_value_t* values[TFRT_EXECUTOR_INLINE_VALUES];
-    tfrt_executor_fire_with(ready, site, values);
+    executor_fire_with(ready, site, values);
     return;
   }
   tfrt_allocator_t allocator = ready->frame->allocator;
   tfrt_async_value_t** values = tfrt_allocator_allocate_array(allocator, count, sizeof(*values));
   if (values) {
-    tfrt_executor_fire_with(ready, site, values);
+    executor_fire_with(ready, site, values);
     tfrt_allocator_free(allocator, values, count * sizeof(*values));
     return;
   }
   // No room even to look at the arguments: their uses stay undone, the results say why.
-  tfrt_executor_publish_all(ready, site, 0, NULL);
+  executor_publish_all(ready, site, 0, NULL);
 }
 
 // The rest of a call's ready kernels of one stream, as a task of the work queue.
-static void tfrt_executor_run_group(tfrt_task_t* task) {
+static void executor_run_group(tfrt_task_t* task) {
   tfrt_kernel_group_t* group = TFRT_CONTAINER_OF(task, tfrt_kernel_group_t, task);
   tfrt_call_frame_t* frame = group->frame;
   const uint32_t first = group->first;
   tfrt_value_storage_free(group, sizeof(*group));
   tfrt_ready_list_t ready = tfrt_ready_list_make(frame, frame->callable->sites[first].stream_id);
   tfrt_ready_list_push_group(&ready, first);
-  tfrt_executor_drain(&ready);
+  executor_drain(&ready);
   tfrt_late_value_end_path(&ready);
 }
 
 // Runs kernels until none is ready on this path.
-static void tfrt_executor_drain(tfrt_ready_list_t* ready) {
+static void executor_drain(tfrt_ready_list_t* ready) {
   tfrt_running_kernel_outer_t outer =
       tfrt_running_kernel_enter(ready->frame->context.request->options.whole);
   do {
-    tfrt_ready_list_share(ready, tfrt_executor_run_group);
+    tfrt_ready_list_share(ready, executor_run_group);
     for (uint32_t kernel; (kernel = tfrt_ready_list_pop(ready));) {
       tfrt_late_value_let_wait(ready);
-      tfrt_executor_fire(ready, kernel);
+      executor_fire(ready, kernel);
       tfrt_backlog_work_off();
       if (TFRT_UNLIKELY(ready->outline_expensive)) {
-        tfrt_ready_list_share(ready, tfrt_executor_run_group);
+        tfrt_ready_list_share(ready, executor_run_group);
       }
     }
-  } while (tfrt_ready_list_switch_stream(ready, tfrt_executor_run_group));
+  } while (tfrt_ready_list_switch_stream(ready, executor_run_group));
   tfrt_running_kernel_leave(outer);
 }
 
@@ -269,7 +268,7 @@ static void tfrt_executor_drain(tfrt_ready_list_t* ready) {
 // Starts the kernels without arguments. If some kernel may start before all of its arguments are
 // set, constants are made at once. Through the work queue they would come too late, and a call on
 // another host would have to ask for them.
-static void tfrt_executor_start_kernels(tfrt_ready_list_t* ready) {
+static void executor_start_kernels(tfrt_ready_list_t* ready) {
   const tfrt_bef_callable_t* callable = ready->frame->callable;
   if (callable->nonstrict_count == 0) {
     tfrt_arrival_start(ready);
@@ -282,7 +281,7 @@ static void tfrt_executor_start_kernels(tfrt_ready_list_t* ready) {
   for (uint32_t i = 0; i < tfrt_bef_record_user_counts(start)[0]; ++i) {
     uint32_t kernel = users[i];
     if (callable->sites[kernel].prompt) {
-      tfrt_executor_fire(ready, kernel);
+      executor_fire(ready, kernel);
     } else {
       tfrt_arrival_of_one(ready, kernel);
     }
@@ -292,19 +291,19 @@ static void tfrt_executor_start_kernels(tfrt_ready_list_t* ready) {
 
 // Starts the kernels without arguments, then publishes the arguments (+0, or +1 with |take|),
 // the results of the pseudo kernel behind its special one.
-static void tfrt_executor_start(tfrt_ready_list_t* ready, tfrt_async_value_t* const* arguments,
-                                bool take) {
+static void executor_start(tfrt_ready_list_t* ready, tfrt_async_value_t* const* arguments,
+                           bool take) {
   const tfrt_kernel_site_t* start = &ready->frame->callable->sites[0];
-  tfrt_executor_start_kernels(ready);
+  executor_start_kernels(ready);
   for (uint32_t i = 1; !take && i < tfrt_kernel_site_record(start)->result_count; ++i) {
     tfrt_async_value_retain(arguments[i - 1]);
   }
-  tfrt_executor_publish_all(ready, start, 1, arguments);
+  executor_publish_all(ready, start, 1, arguments);
 }
 
 // Starts the non-strict kernels that still lack arguments: whatever they call may get on
 // without these.
-static void tfrt_executor_force(tfrt_ready_list_t* ready) {
+static void executor_force(tfrt_ready_list_t* ready) {
   const tfrt_bef_callable_t* callable = ready->frame->callable;
   for (uint32_t i = 0; i < callable->nonstrict_count; ++i) {
     uint32_t kernel = callable->nonstrict[i];
@@ -313,16 +312,16 @@ static void tfrt_executor_force(tfrt_ready_list_t* ready) {
                                                TFRT_CALL_FRAME_FORCED, memory_order_acq_rel);
     if (before == 0) continue;
     tfrt_arrival_of_one(ready, kernel);
-    tfrt_executor_drain(ready);
+    executor_drain(ready);
   }
 }
 
 // Runs what is ready, then what can start without all of its arguments, and sets |results|.
-static void tfrt_executor_complete(tfrt_ready_list_t* ready, tfrt_async_value_t** results) {
+static void executor_complete(tfrt_ready_list_t* ready, tfrt_async_value_t** results) {
   tfrt_call_frame_t* frame = ready->frame;
   const tfrt_bef_callable_t* callable = frame->callable;
-  tfrt_executor_drain(ready);
-  tfrt_executor_force(ready);
+  executor_drain(ready);
+  executor_force(ready);
   for (uint32_t i = 0; i < callable->base.result_count; ++i) {
     results[i] = tfrt_placeholder_get(frame, callable->bef->result_registers[i]);
   }
@@ -332,10 +331,10 @@ static void tfrt_executor_complete(tfrt_ready_list_t* ready, tfrt_async_value_t*
 // A call gets no memory, or is one too many, as |reason| (+0) says. So would calls that it makes,
 // and a recursion without end would go on for ever with errors: the request is cancelled, and
 // nothing more of it is begun.
-static void tfrt_executor_fail_call(const tfrt_bef_callable_t* callable,
-                                    const tfrt_execution_context_t* context, tfrt_status_t reason,
-                                    tfrt_async_value_t* const* arguments, bool take,
-                                    tfrt_async_value_t** results) {
+static void executor_fail_call(const tfrt_bef_callable_t* callable,
+                               const tfrt_execution_context_t* context, tfrt_status_t reason,
+                               tfrt_async_value_t* const* arguments, bool take,
+                               tfrt_async_value_t** results) {
   tfrt_request_context_cancel(context->request, reason);
   for (uint32_t i = 0; i < callable->base.result_count; ++i) {
     results[i] = tfrt_async_value_create_error(reason);
@@ -345,25 +344,24 @@ static void tfrt_executor_fail_call(const tfrt_bef_callable_t* callable,
   }
 }
 
-static void tfrt_executor_call(const tfrt_bef_callable_t* callable,
-                               const tfrt_execution_context_t* context,
-                               tfrt_async_value_t* const* arguments, bool take,
-                               tfrt_async_value_t** results) {
+static void executor_call(const tfrt_bef_callable_t* callable,
+                          const tfrt_execution_context_t* context,
+                          tfrt_async_value_t* const* arguments, bool take,
+                          tfrt_async_value_t** results) {
   tfrt_call_frame_t* frame = tfrt_call_frame_create(callable, context);
   if (!frame) {
-    tfrt_executor_fail_call(callable, context, tfrt_status_out_of_memory(), arguments, take,
-                            results);
+    executor_fail_call(callable, context, tfrt_status_out_of_memory(), arguments, take, results);
     return;
   }
   tfrt_ready_list_t ready = tfrt_ready_list_make(frame, callable->sites[0].stream_id);
-  tfrt_executor_start(&ready, arguments, take);
-  tfrt_executor_complete(&ready, results);
+  executor_start(&ready, arguments, take);
+  executor_complete(&ready, results);
 }
 
 // --- Scheduled calls ---------------------------------------------------------
 
 // Goes on with |call|, which has stopped, as a call that is not scheduled.
-static void tfrt_executor_take_over(tfrt_scheduled_call_t* call, tfrt_async_value_t** results) {
+static void executor_take_over(tfrt_scheduled_call_t* call, tfrt_async_value_t** results) {
   const tfrt_bef_callable_t* callable = call->callable;
   tfrt_call_frame_t* frame = tfrt_call_frame_create(callable, call->frame.context);
   if (!frame) {
@@ -373,76 +371,74 @@ static void tfrt_executor_take_over(tfrt_scheduled_call_t* call, tfrt_async_valu
   }
   tfrt_ready_list_t ready = tfrt_ready_list_make(frame, callable->sites[0].stream_id);
   tfrt_call_takeover(&ready, call);
-  tfrt_executor_finish(&ready, &callable->sites[call->step->kernel], call->results);
-  tfrt_executor_complete(&ready, results);
+  executor_finish(&ready, &callable->sites[call->step->kernel], call->results);
+  executor_complete(&ready, results);
 }
 
 // Runs |callable| by its schedule, in |slots|.
-static void tfrt_executor_call_scheduled(const tfrt_bef_callable_t* callable,
-                                         tfrt_async_value_t** slots,
-                                         const tfrt_execution_context_t* context,
-                                         tfrt_async_value_t* const* arguments, bool take,
-                                         tfrt_async_value_t** results) {
+static void executor_call_scheduled(const tfrt_bef_callable_t* callable, tfrt_async_value_t** slots,
+                                    const tfrt_execution_context_t* context,
+                                    tfrt_async_value_t* const* arguments, bool take,
+                                    tfrt_async_value_t** results) {
   tfrt_scheduled_call_t call;
   call.callable = callable;
   call.slots = slots;
   if (!tfrt_scheduled_call_run(&call, context, arguments, take, results)) {
-    tfrt_executor_take_over(&call, results);
+    executor_take_over(&call, results);
   }
 }
 
 // Starts a call in the way that it can go.
-static void tfrt_executor_start_call(const tfrt_bef_callable_t* callable,
-                                     const tfrt_execution_context_t* context,
-                                     tfrt_async_value_t* const* arguments, bool take,
-                                     tfrt_async_value_t** results) {
+static void executor_start_call(const tfrt_bef_callable_t* callable,
+                                const tfrt_execution_context_t* context,
+                                tfrt_async_value_t* const* arguments, bool take,
+                                tfrt_async_value_t** results) {
   const uint32_t most = context->request->options.most_open_calls;
   if (TFRT_UNLIKELY(most > 0 && tfrt_call_scope_active(context->scope) > most)) {
     tfrt_status_t reason =
         tfrt_request_context_too_many_calls(context->request, callable->base.name);
-    tfrt_executor_fail_call(callable, context, reason, arguments, take, results);
+    executor_fail_call(callable, context, reason, arguments, take, results);
     tfrt_status_release(reason);
     return;
   }
   if (!tfrt_scheduled_call_is_possible(callable, context, arguments)) {
-    tfrt_executor_call(callable, context, arguments, take, results);
+    executor_call(callable, context, arguments, take, results);
     return;
   }
   size_t count = callable->schedule->slot_count;
   if (TFRT_LIKELY(count <= TFRT_EXECUTOR_INLINE_SLOTS)) {
     tfrt_async_value_t* slots[TFRT_EXECUTOR_INLINE_SLOTS];
-    tfrt_executor_call_scheduled(callable, slots, context, arguments, take, results);
+    executor_call_scheduled(callable, slots, context, arguments, take, results);
     return;
   }
   tfrt_allocator_t allocator = tfrt_value_storage_allocator();
   tfrt_async_value_t** slots = tfrt_allocator_allocate(allocator, count * sizeof(*slots));
   if (slots) {
-    tfrt_executor_call_scheduled(callable, slots, context, arguments, take, results);
+    executor_call_scheduled(callable, slots, context, arguments, take, results);
     tfrt_allocator_free(allocator, slots, count * sizeof(*slots));
   } else {
-    tfrt_executor_fail_call(callable, context, tfrt_status_out_of_memory(), arguments, take,
-                            results);
+    executor_fail_call(callable, context, tfrt_status_out_of_memory(), arguments, take, results);
   }
 }
 
 // --- Entries -----------------------------------------------------------------
 
-static void tfrt_executor_enter(const tfrt_bef_callable_t* callable,
-                                const tfrt_execution_context_t* context,
-                                tfrt_async_value_t* const* arguments, bool take,
-                                tfrt_async_value_t** results) {
+static void executor_enter(const tfrt_bef_callable_t* callable,
+                           const tfrt_execution_context_t* context,
+                           tfrt_async_value_t* const* arguments, bool take,
+                           tfrt_async_value_t** results) {
   ++tfrt_executor_depth;
-  tfrt_executor_start_call(callable, context, arguments, take, results);
+  executor_start_call(callable, context, arguments, take, results);
   --tfrt_executor_depth;
 }
 
 // A call that went through the queue because the stack was deep: here it is not, or the
 // queue has nowhere else to run it.
-static void tfrt_executor_run_deferred(const tfrt_function_t* function,
-                                       const tfrt_execution_context_t* context,
-                                       tfrt_async_value_t* const* arguments,
-                                       tfrt_async_value_t** results) {
-  tfrt_executor_enter((const tfrt_bef_callable_t*)function, context, arguments, true, results);
+static void executor_run_deferred(const tfrt_function_t* function,
+                                  const tfrt_execution_context_t* context,
+                                  tfrt_async_value_t* const* arguments,
+                                  tfrt_async_value_t** results) {
+  executor_enter((const tfrt_bef_callable_t*)function, context, arguments, true, results);
 }
 
 void tfrt_bef_callable_execute(const tfrt_function_t* function,
@@ -450,10 +446,9 @@ void tfrt_bef_callable_execute(const tfrt_function_t* function,
                                tfrt_async_value_t* const* arguments, tfrt_async_value_t** results) {
   const tfrt_bef_callable_t* callable = (const tfrt_bef_callable_t*)function;
   if (TFRT_LIKELY(tfrt_executor_depth < TFRT_EXECUTOR_MAX_DEPTH)) {
-    tfrt_executor_enter(callable, context, arguments, false, results);
+    executor_enter(callable, context, arguments, false, results);
   } else {
-    tfrt_queued_call_enqueue(function, tfrt_executor_run_deferred, context, arguments, false,
-                             results);
+    tfrt_queued_call_enqueue(function, executor_run_deferred, context, arguments, false, results);
   }
 }
 
@@ -463,9 +458,8 @@ void tfrt_bef_callable_execute_take(const tfrt_function_t* function,
                                     tfrt_async_value_t** results) {
   const tfrt_bef_callable_t* callable = (const tfrt_bef_callable_t*)function;
   if (TFRT_LIKELY(tfrt_executor_depth < TFRT_EXECUTOR_MAX_DEPTH)) {
-    tfrt_executor_enter(callable, context, arguments, true, results);
+    executor_enter(callable, context, arguments, true, results);
   } else {
-    tfrt_queued_call_enqueue(function, tfrt_executor_run_deferred, context, arguments, true,
-                             results);
+    tfrt_queued_call_enqueue(function, executor_run_deferred, context, arguments, true, results);
   }
 }

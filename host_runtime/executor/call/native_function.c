@@ -4,10 +4,10 @@
 #include "host_runtime/executor/request/request_context.h"
 
 // Calls the C function as a kernel is run; its one site says what there is to say about it.
-static void tfrt_native_function_run(const tfrt_function_t* function,
-                                     const tfrt_execution_context_t* context,
-                                     tfrt_async_value_t* const* arguments,
-                                     tfrt_async_value_t** results) {
+static void native_function_run(const tfrt_function_t* function,
+                                const tfrt_execution_context_t* context,
+                                tfrt_async_value_t* const* arguments,
+                                tfrt_async_value_t** results) {
   const tfrt_kernel_site_t* site = ((const tfrt_bef_callable_t*)function)->sites;
   for (uint32_t i = 0; i < function->result_count; ++i) results[i] = NULL;
   tfrt_kernel_frame_t frame = {
@@ -27,7 +27,7 @@ void tfrt_native_function_execute(const tfrt_function_t* function,
                                   const tfrt_execution_context_t* context,
                                   tfrt_async_value_t* const* arguments,
                                   tfrt_async_value_t** results) {
-  tfrt_strict_call(function, tfrt_native_function_run, tfrt_native_function_execute_take, context,
+  tfrt_strict_call(function, native_function_run, tfrt_native_function_execute_take, context,
                    arguments, false, results);
 }
 
@@ -35,6 +35,6 @@ void tfrt_native_function_execute_take(const tfrt_function_t* function,
                                        const tfrt_execution_context_t* context,
                                        tfrt_async_value_t* const* arguments,
                                        tfrt_async_value_t** results) {
-  tfrt_strict_call(function, tfrt_native_function_run, tfrt_native_function_execute_take, context,
+  tfrt_strict_call(function, native_function_run, tfrt_native_function_execute_take, context,
                    arguments, true, results);
 }

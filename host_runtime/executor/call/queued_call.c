@@ -22,12 +22,12 @@ void tfrt_queued_call_run(tfrt_queued_call_t* call) {
   tfrt_call_scope_leave(context.scope);
 }
 
-static void tfrt_queued_call_run_task(tfrt_task_t* task) {
+static void queued_call_run_task(tfrt_task_t* task) {
   tfrt_queued_call_run(TFRT_CONTAINER_OF(task, tfrt_queued_call_t, task));
 }
 
 // Fills |results| with indirects, or with errors and returns false.
-static bool tfrt_queued_call_make_placeholders(uint32_t count, tfrt_async_value_t** results) {
+static bool queued_call_make_placeholders(uint32_t count, tfrt_async_value_t** results) {
   bool complete = true;
   for (uint32_t i = 0; i < count; ++i) {
     tfrt_indirect_value_t* indirect = tfrt_indirect_value_create();
@@ -38,10 +38,10 @@ static bool tfrt_queued_call_make_placeholders(uint32_t count, tfrt_async_value_
 }
 
 // As a call of the executor that gets no memory, it ends its request.
-static void tfrt_queued_call_give_up(const tfrt_function_t* function,
-                                     const tfrt_execution_context_t* context,
-                                     tfrt_async_value_t* const* arguments, bool take,
-                                     tfrt_async_value_t** results) {
+static void queued_call_give_up(const tfrt_function_t* function,
+                                const tfrt_execution_context_t* context,
+                                tfrt_async_value_t* const* arguments, bool take,
+                                tfrt_async_value_t** results) {
   tfrt_request_context_cancel(context->request, tfrt_status_out_of_memory());
   for (uint32_t i = 0; i < function->result_count; ++i) {
     tfrt_async_value_release(results[i]);
@@ -62,12 +62,12 @@ tfrt_queued_call_t* tfrt_queued_call_allocate(const tfrt_function_t* function,
   size_t size = sizeof(tfrt_queued_call_t) +
                 ((size_t)argument_count + 2 * (size_t)result_count) * sizeof(void*);
   tfrt_queued_call_t* call = tfrt_value_storage_allocate(size);
-  if (!tfrt_queued_call_make_placeholders(result_count, results) || !call) {
-    tfrt_queued_call_give_up(function, context, arguments, take, results);
+  if (!queued_call_make_placeholders(result_count, results) || !call) {
+    queued_call_give_up(function, context, arguments, take, results);
     if (call) tfrt_value_storage_free(call, size);
     return NULL;
   }
-  tfrt_task_initialize(&call->task, tfrt_queued_call_run_task);
+  tfrt_task_initialize(&call->task, queued_call_run_task);
   call->function = function;
   call->run = run;
   call->context = *context;
@@ -101,10 +101,9 @@ void tfrt_queued_call_enqueue(const tfrt_function_t* function, tfrt_function_exe
 static _Thread_local uint32_t tfrt_queued_call_waiting_count;
 
 // Runs instead of a call whose first argument is an error.
-static void tfrt_queued_call_fail(const tfrt_function_t* function,
-                                  const tfrt_execution_context_t* context,
-                                  tfrt_async_value_t* const* arguments,
-                                  tfrt_async_value_t** results) {
+static void queued_call_fail(const tfrt_function_t* function,
+                             const tfrt_execution_context_t* context,
+                             tfrt_async_value_t* const* arguments, tfrt_async_value_t** results) {
   (void)context;
   tfrt_async_value_t* error = tfrt_async_value_resolved(arguments[0]);
   for (uint32_t i = 0; i < function->result_count; ++i) {
@@ -113,14 +112,14 @@ static void tfrt_queued_call_fail(const tfrt_function_t* function,
   for (uint32_t i = 0; i < function->argument_count; ++i) tfrt_async_value_release(arguments[i]);
 }
 
-static void tfrt_queued_call_arrive(tfrt_task_t* task) {
+static void queued_call_arrive(tfrt_task_t* task) {
   tfrt_queued_call_t* call = TFRT_CONTAINER_OF(task, tfrt_queued_call_t, task);
   if (tfrt_async_value_is_error(call->values[0])) {
-    call->run = tfrt_queued_call_fail;
+    call->run = queued_call_fail;
     tfrt_queued_call_run(call);
     return;
   }
-  tfrt_task_initialize(&call->task, tfrt_queued_call_run_task);
+  tfrt_task_initialize(&call->task, queued_call_run_task);
   tfrt_work_queue_add_task(call->context.work_queue, &call->task);
 }
 
@@ -135,6 +134,6 @@ void tfrt_queued_call_enqueue_after_first(const tfrt_function_t* function,
   if (++tfrt_queued_call_waiting_count % TFRT_QUEUED_CALL_MANY_WAIT == 0) {
     tfrt_work_queue_note_backlog(context->work_queue);
   }
-  tfrt_task_initialize(&call->task, tfrt_queued_call_arrive);
+  tfrt_task_initialize(&call->task, queued_call_arrive);
   tfrt_async_value_and_then(call->values[0], &call->task);
 }

@@ -3,7 +3,7 @@
 
 #include "host_runtime/async/value_storage.h"
 
-static uint32_t tfrt_ready_list_stream_of(const tfrt_ready_list_t* list, uint32_t kernel) {
+static uint32_t ready_list_stream_of(const tfrt_ready_list_t* list, uint32_t kernel) {
   return list->frame->callable->sites[kernel].stream_id;
 }
 
@@ -16,19 +16,19 @@ void tfrt_ready_list_push_group(tfrt_ready_list_t* list, uint32_t first) {
 }
 
 // Whether the stream of |b| goes before that of |a|: early ones first, then by number.
-static bool tfrt_ready_list_goes_first(const tfrt_ready_list_t* list, uint32_t b, uint32_t a) {
+static bool ready_list_goes_first(const tfrt_ready_list_t* list, uint32_t b, uint32_t a) {
   const tfrt_kernel_site_t* sites = list->frame->callable->sites;
   if (sites[a].early != sites[b].early) return sites[b].early;
   return sites[b].stream_id < sites[a].stream_id;
 }
 
 // Merges two lists that are sorted by stream; of equal streams |a| goes first.
-static uint32_t tfrt_ready_list_merge(tfrt_ready_list_t* list, uint32_t a, uint32_t b) {
+static uint32_t ready_list_merge(tfrt_ready_list_t* list, uint32_t a, uint32_t b) {
   uint32_t* next = list->frame->next;
   uint32_t first = 0;
   uint32_t* link = &first;
   while (a && b) {
-    bool take_b = tfrt_ready_list_goes_first(list, b, a);
+    bool take_b = ready_list_goes_first(list, b, a);
     uint32_t* taken = take_b ? &b : &a;
     *link = *taken;
     link = &next[*taken];
@@ -38,19 +38,19 @@ static uint32_t tfrt_ready_list_merge(tfrt_ready_list_t* list, uint32_t a, uint3
   return first;
 }
 
-static bool tfrt_ready_list_is_sorted(const tfrt_ready_list_t* list, uint32_t first) {
+static bool ready_list_is_sorted(const tfrt_ready_list_t* list, uint32_t first) {
   const uint32_t* next = list->frame->next;
   for (; next[first]; first = next[first]) {
-    if (tfrt_ready_list_goes_first(list, next[first], first)) return false;
+    if (ready_list_goes_first(list, next[first], first)) return false;
   }
   return true;
 }
 
 // Sorts the linked kernels from |first| on by stream, keeping the order within each:
 // runs of length 2^i wait in |runs[i]|, as in a binary counter.
-static uint32_t tfrt_ready_list_sort(tfrt_ready_list_t* list, uint32_t first) {
+static uint32_t ready_list_sort(tfrt_ready_list_t* list, uint32_t first) {
   // Mostly they are, because streams are numbered as their kernels stand in the function.
-  if (first == 0 || tfrt_ready_list_is_sorted(list, first)) return first;
+  if (first == 0 || ready_list_is_sorted(list, first)) return first;
   uint32_t runs[32] = {0};
   while (first) {
     uint32_t run = first;
@@ -58,20 +58,20 @@ static uint32_t tfrt_ready_list_sort(tfrt_ready_list_t* list, uint32_t first) {
     list->frame->next[run] = 0;
     uint32_t i = 0;
     for (; runs[i]; ++i) {
-      run = tfrt_ready_list_merge(list, runs[i], run);
+      run = ready_list_merge(list, runs[i], run);
       runs[i] = 0;
     }
     runs[i] = run;
   }
   uint32_t sorted = 0;
-  for (uint32_t i = 0; i < 32; ++i) sorted = tfrt_ready_list_merge(list, runs[i], sorted);
+  for (uint32_t i = 0; i < 32; ++i) sorted = ready_list_merge(list, runs[i], sorted);
   return sorted;
 }
 
 // Defers the streams of the linked kernels from |first| on.
-static void tfrt_ready_list_defer(tfrt_ready_list_t* list, uint32_t first) {
+static void ready_list_defer(tfrt_ready_list_t* list, uint32_t first) {
   uint32_t* next = list->frame->next;
-  first = tfrt_ready_list_sort(list, first);
+  first = ready_list_sort(list, first);
   if (!first) return;
   if (list->deferred_first) {
     next[list->deferred_last] = first;
@@ -83,8 +83,8 @@ static void tfrt_ready_list_defer(tfrt_ready_list_t* list, uint32_t first) {
 }
 
 // Takes all outline kernels, puts those back that |keeps| tells, and defers the others.
-static void tfrt_ready_list_divide(tfrt_ready_list_t* list,
-                                   bool (*keeps)(const tfrt_ready_list_t* list, uint32_t kernel)) {
+static void ready_list_divide(tfrt_ready_list_t* list,
+                              bool (*keeps)(const tfrt_ready_list_t* list, uint32_t kernel)) {
   uint32_t* next = list->frame->next;
   uint32_t kernel = list->outline_first;
   list->outline_first = 0;
@@ -102,20 +102,20 @@ static void tfrt_ready_list_divide(tfrt_ready_list_t* list,
     }
     kernel = following;
   }
-  tfrt_ready_list_defer(list, others);
+  ready_list_defer(list, others);
 }
 
-static bool tfrt_ready_list_is_own(const tfrt_ready_list_t* list, uint32_t kernel) {
-  return tfrt_ready_list_stream_of(list, kernel) == list->stream;
+static bool ready_list_is_own(const tfrt_ready_list_t* list, uint32_t kernel) {
+  return ready_list_stream_of(list, kernel) == list->stream;
 }
 
-static bool tfrt_ready_list_is_cheap(const tfrt_ready_list_t* list, uint32_t kernel) {
+static bool ready_list_is_cheap(const tfrt_ready_list_t* list, uint32_t kernel) {
   return !tfrt_ready_list_is_expensive(list, kernel);
 }
 
 // The outline kernel whose stream is the next: the oldest early one, or else the oldest. There is
 // one at least.
-static uint32_t tfrt_ready_list_first_to_go(const tfrt_ready_list_t* list) {
+static uint32_t ready_list_first_to_go(const tfrt_ready_list_t* list) {
   const tfrt_bef_callable_t* callable = list->frame->callable;
   if (callable->nonstrict_count == 0) return list->outline_first;
   for (uint32_t kernel = list->outline_first; kernel; kernel = list->frame->next[kernel]) {
@@ -125,19 +125,19 @@ static uint32_t tfrt_ready_list_first_to_go(const tfrt_ready_list_t* list) {
 }
 
 // Goes on with that stream, and defers the others.
-static void tfrt_ready_list_turn(tfrt_ready_list_t* list) {
-  list->stream = tfrt_ready_list_stream_of(list, tfrt_ready_list_first_to_go(list));
-  tfrt_ready_list_divide(list, tfrt_ready_list_is_own);
+static void ready_list_turn(tfrt_ready_list_t* list) {
+  list->stream = ready_list_stream_of(list, ready_list_first_to_go(list));
+  ready_list_divide(list, ready_list_is_own);
 }
 
 // Takes the first group of deferred kernels, which is of one stream, or returns 0.
-static uint32_t tfrt_ready_list_take_deferred(tfrt_ready_list_t* list) {
+static uint32_t ready_list_take_deferred(tfrt_ready_list_t* list) {
   uint32_t* next = list->frame->next;
   uint32_t first = list->deferred_first;
   if (!first) return 0;
   uint32_t last = first;
   while (next[last] &&
-         tfrt_ready_list_stream_of(list, next[last]) == tfrt_ready_list_stream_of(list, first)) {
+         ready_list_stream_of(list, next[last]) == ready_list_stream_of(list, first)) {
     last = next[last];
   }
   list->deferred_first = next[last];
@@ -145,11 +145,11 @@ static uint32_t tfrt_ready_list_take_deferred(tfrt_ready_list_t* list) {
   return first;
 }
 
-static void tfrt_ready_list_enqueue_deferred(tfrt_ready_list_t* list, tfrt_task_fn_t run_group) {
+static void ready_list_enqueue_deferred(tfrt_ready_list_t* list, tfrt_task_fn_t run_group) {
   while (list->deferred_first) {
     tfrt_kernel_group_t* group = tfrt_value_storage_allocate(sizeof(*group));
     if (!group) return;
-    uint32_t first = tfrt_ready_list_take_deferred(list);
+    uint32_t first = ready_list_take_deferred(list);
     tfrt_task_initialize(&group->task, run_group);
     group->frame = tfrt_call_frame_retain(list->frame);
     group->first = first;
@@ -159,22 +159,22 @@ static void tfrt_ready_list_enqueue_deferred(tfrt_ready_list_t* list, tfrt_task_
 
 void tfrt_ready_list_share(tfrt_ready_list_t* list, tfrt_task_fn_t run_group) {
   if (!list->outline_expensive || !list->inline_first) return;
-  if (tfrt_ready_list_is_cheap(list, list->inline_first)) return;
+  if (ready_list_is_cheap(list, list->inline_first)) return;
   // One thread would only run breadth first what it runs depth first without.
   if (tfrt_work_queue_parallelism(list->frame->context.work_queue) < 2) return;
-  tfrt_ready_list_divide(list, tfrt_ready_list_is_cheap);
-  tfrt_ready_list_enqueue_deferred(list, run_group);
+  ready_list_divide(list, ready_list_is_cheap);
+  ready_list_enqueue_deferred(list, run_group);
 }
 
 // Whether nobody can see in which order the outline streams go: they are cheap, and none of the
 // function's streams is early.
-static bool tfrt_ready_list_is_free_to_order(const tfrt_ready_list_t* list) {
+static bool ready_list_is_free_to_order(const tfrt_ready_list_t* list) {
   return !list->outline_expensive && list->frame->callable->nonstrict_count == 0;
 }
 
 // Puts all outline kernels before those that are deferred, which are older: what was made last is
 // in the cache.
-static void tfrt_ready_list_defer_all(tfrt_ready_list_t* list) {
+static void ready_list_defer_all(tfrt_ready_list_t* list) {
   if (!list->deferred_first) list->deferred_last = list->outline_last;
   list->frame->next[list->outline_last] = list->deferred_first;
   list->deferred_first = list->outline_first;
@@ -182,17 +182,17 @@ static void tfrt_ready_list_defer_all(tfrt_ready_list_t* list) {
 }
 
 // Goes on with the next stream. Returns false if there is none.
-static bool tfrt_ready_list_go_on(tfrt_ready_list_t* list) {
+static bool ready_list_go_on(tfrt_ready_list_t* list) {
   if (list->outline_first) {
-    if (!tfrt_ready_list_is_free_to_order(list)) {
-      tfrt_ready_list_turn(list);
+    if (!ready_list_is_free_to_order(list)) {
+      ready_list_turn(list);
       return true;
     }
-    tfrt_ready_list_defer_all(list);
+    ready_list_defer_all(list);
   }
-  uint32_t group = tfrt_ready_list_take_deferred(list);
+  uint32_t group = ready_list_take_deferred(list);
   if (!group) return false;
-  list->stream = tfrt_ready_list_stream_of(list, group);
+  list->stream = ready_list_stream_of(list, group);
   tfrt_ready_list_push_group(list, group);
   return true;
 }
@@ -200,12 +200,12 @@ static bool tfrt_ready_list_go_on(tfrt_ready_list_t* list) {
 bool tfrt_ready_list_switch_stream(tfrt_ready_list_t* list, tfrt_task_fn_t run_group) {
   // Cheap streams wait for cheap ones only.
   const bool some_are_expensive = list->outline_expensive;
-  if (!tfrt_ready_list_go_on(list)) return false;
-  if (some_are_expensive) tfrt_ready_list_enqueue_deferred(list, run_group);
+  if (!ready_list_go_on(list)) return false;
+  if (some_are_expensive) ready_list_enqueue_deferred(list, run_group);
   return true;
 }
 
 uint32_t tfrt_ready_list_pop_in_sequence(tfrt_ready_list_t* list) {
-  if (!list->inline_first) (void)tfrt_ready_list_go_on(list);
+  if (!list->inline_first) (void)ready_list_go_on(list);
   return tfrt_ready_list_pop(list);
 }

@@ -14,7 +14,7 @@ static tfrt_list_link_t tfrt_running_kernel_threads = {&tfrt_running_kernel_thre
                                                        &tfrt_running_kernel_threads};
 
 // Runs when the thread ends.
-static void tfrt_running_kernel_unlist(tfrt_thread_exit_hook_t* hook) {
+static void running_kernel_unlist(tfrt_thread_exit_hook_t* hook) {
   tfrt_running_kernel_t* thread = TFRT_CONTAINER_OF(hook, tfrt_running_kernel_t, hook);
   tfrt_mutex_lock(&tfrt_running_kernel_mutex);
   tfrt_list_remove(&thread->link);
@@ -23,7 +23,7 @@ static void tfrt_running_kernel_unlist(tfrt_thread_exit_hook_t* hook) {
 }
 
 // Says where the calling thread is, for the message about a mistake with a value.
-static void tfrt_running_kernel_describe(char* buffer, size_t size) {
+static void running_kernel_describe(char* buffer, size_t size) {
   // The thread's own mark: the call that it is in keeps the program.
   const tfrt_kernel_site_t* site =
       atomic_load_explicit(&tfrt_running_kernel.site, memory_order_relaxed);
@@ -37,9 +37,9 @@ static void tfrt_running_kernel_describe(char* buffer, size_t size) {
 }
 
 void tfrt_running_kernel_list_thread(void) {
-  tfrt_async_value_misuse_set_place(tfrt_running_kernel_describe);
+  tfrt_async_value_misuse_set_place(running_kernel_describe);
   tfrt_running_kernel_t* thread = &tfrt_running_kernel;
-  thread->hook.run = tfrt_running_kernel_unlist;
+  thread->hook.run = running_kernel_unlist;
   if (!tfrt_thread_at_exit(&thread->hook)) return;
   thread->is_listed = true;
   tfrt_mutex_lock(&tfrt_running_kernel_mutex);

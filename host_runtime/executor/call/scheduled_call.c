@@ -37,10 +37,10 @@ bool tfrt_scheduled_call_is_unique(const tfrt_scheduled_call_t* call, uint32_t i
 
 // Collects the arguments of the step. Returns the error (+0) that forbids its kernel to run, or
 // NULL, by the rules of the executor: each value is there, or the kernel waits itself.
-static inline tfrt_async_value_t* tfrt_scheduled_call_collect(tfrt_scheduled_call_t* call,
-                                                              const tfrt_schedule_step_t* step,
-                                                              const tfrt_kernel_site_t* site,
-                                                              const uint32_t* slots) {
+static inline tfrt_async_value_t* scheduled_call_collect(tfrt_scheduled_call_t* call,
+                                                         const tfrt_schedule_step_t* step,
+                                                         const tfrt_kernel_site_t* site,
+                                                         const uint32_t* slots) {
   tfrt_async_value_t* error = tfrt_request_context_cancelled(call->frame.context->request);
   const uint32_t count = step->argument_count;
   const uint8_t* uses = step->is_plain ? NULL : site->binding->uses;
@@ -59,9 +59,9 @@ static inline tfrt_async_value_t* tfrt_scheduled_call_collect(tfrt_scheduled_cal
 
 // Whether the kernel of |step| runs in spite of an error among its arguments, since it waits for
 // others.
-static TFRT_COLD bool tfrt_scheduled_call_waits(const tfrt_scheduled_call_t* call,
-                                                const tfrt_schedule_step_t* step,
-                                                const tfrt_kernel_site_t* site) {
+static TFRT_COLD bool scheduled_call_waits(const tfrt_scheduled_call_t* call,
+                                           const tfrt_schedule_step_t* step,
+                                           const tfrt_kernel_site_t* site) {
   if (!site->binding->takes_late) return false;
   if (tfrt_request_context_cancelled(call->frame.context->request)) return false;
   for (uint32_t i = 0; i < step->argument_count; ++i) {
@@ -71,8 +71,7 @@ static TFRT_COLD bool tfrt_scheduled_call_waits(const tfrt_scheduled_call_t* cal
 }
 
 // Runs the kernel of a step that is not plain.
-static void tfrt_scheduled_call_run_special(tfrt_kernel_frame_t* frame,
-                                            const tfrt_kernel_site_t* site) {
+static void scheduled_call_run_special(tfrt_kernel_frame_t* frame, const tfrt_kernel_site_t* site) {
   const tfrt_kernel_binding_t* binding = site->binding;
   frame->attributes = binding->attributes;
   frame->functions = binding->functions;
@@ -87,17 +86,17 @@ static void tfrt_scheduled_call_run_special(tfrt_kernel_frame_t* frame,
 
 // Runs the kernel of |step|, at |site|, whose slots are |slots|, unless one of its arguments is an
 // error.
-static inline void tfrt_scheduled_call_fire(tfrt_scheduled_call_t* call,
-                                            const tfrt_schedule_step_t* step,
-                                            const tfrt_kernel_site_t* site, const uint32_t* slots) {
+static inline void scheduled_call_fire(tfrt_scheduled_call_t* call,
+                                       const tfrt_schedule_step_t* step,
+                                       const tfrt_kernel_site_t* site, const uint32_t* slots) {
   tfrt_kernel_frame_t* frame = &call->frame;
   // Nearly all kernels have one result: a loop for it, or a string instruction, costs more than
   // the rest of the step. Volatile, as the compiler makes a string instruction of the loop, too.
   call->results[0] = NULL;
   tfrt_async_value_t* volatile* results = call->results;
   for (uint32_t i = 1; i < step->result_count; ++i) results[i] = NULL;
-  tfrt_async_value_t* error = tfrt_scheduled_call_collect(call, step, site, slots);
-  if (TFRT_UNLIKELY(error) && !tfrt_scheduled_call_waits(call, step, site)) {
+  tfrt_async_value_t* error = scheduled_call_collect(call, step, site, slots);
+  if (TFRT_UNLIKELY(error) && !scheduled_call_waits(call, step, site)) {
     for (uint32_t i = 0; i < step->result_count; ++i) {
       call->results[i] = tfrt_async_value_retain(error);
     }
@@ -107,7 +106,7 @@ static inline void tfrt_scheduled_call_fire(tfrt_scheduled_call_t* call,
   frame->result_count = step->result_count;
   frame->site = site;
   if (TFRT_UNLIKELY(!step->is_plain)) {
-    tfrt_scheduled_call_run_special(frame, site);
+    scheduled_call_run_special(frame, site);
     return;
   }
   tfrt_running_kernel_mark(site);
@@ -116,9 +115,9 @@ static inline void tfrt_scheduled_call_fire(tfrt_scheduled_call_t* call,
 }
 
 // Puts the results of |step| down. Returns false if one that is needed is late.
-static inline bool tfrt_scheduled_call_put_results(tfrt_scheduled_call_t* call,
-                                                   const tfrt_schedule_step_t* step,
-                                                   const uint32_t* slots) {
+static inline bool scheduled_call_put_results(tfrt_scheduled_call_t* call,
+                                              const tfrt_schedule_step_t* step,
+                                              const uint32_t* slots) {
   const uint32_t* result_slots = slots + step->argument_count;
   const uint32_t count = step->result_count;
   bool are_there = true;
@@ -133,9 +132,9 @@ static inline bool tfrt_scheduled_call_put_results(tfrt_scheduled_call_t* call,
 }
 
 // Drops what nobody reads behind |step|.
-static inline void tfrt_scheduled_call_drop_dead(tfrt_scheduled_call_t* call,
-                                                 const tfrt_schedule_step_t* step,
-                                                 const uint32_t* slots) {
+static inline void scheduled_call_drop_dead(tfrt_scheduled_call_t* call,
+                                            const tfrt_schedule_step_t* step,
+                                            const uint32_t* slots) {
   const uint32_t* dead = slots + step->argument_count + step->result_count;
   const uint32_t count = step->dead_count;
   for (uint32_t i = 0; i < count; ++i) {
@@ -145,8 +144,8 @@ static inline void tfrt_scheduled_call_drop_dead(tfrt_scheduled_call_t* call,
 
 // Each field by itself: a compound literal is cleared with a string instruction, which takes longer
 // than a step.
-static inline void tfrt_scheduled_call_begin_frame(tfrt_scheduled_call_t* call,
-                                                   const tfrt_execution_context_t* context) {
+static inline void scheduled_call_begin_frame(tfrt_scheduled_call_t* call,
+                                              const tfrt_execution_context_t* context) {
   tfrt_kernel_frame_t* frame = &call->frame;
   frame->arguments = call->arguments;
   frame->results = call->results;
@@ -160,13 +159,13 @@ static inline void tfrt_scheduled_call_begin_frame(tfrt_scheduled_call_t* call,
   frame->scheduled = call;
 }
 
-static void tfrt_scheduled_call_begin(tfrt_scheduled_call_t* call,
-                                      const tfrt_execution_context_t* context,
-                                      tfrt_async_value_t* const* arguments, bool take) {
+static void scheduled_call_begin(tfrt_scheduled_call_t* call,
+                                 const tfrt_execution_context_t* context,
+                                 tfrt_async_value_t* const* arguments, bool take) {
   const tfrt_schedule_t* schedule = call->callable->schedule;
   uint32_t argument_count = call->callable->base.argument_count;
   call->first_owned = take ? 0 : argument_count;
-  tfrt_scheduled_call_begin_frame(call, context);
+  scheduled_call_begin_frame(call, context);
   for (uint32_t i = 0; i < argument_count; ++i) call->slots[i] = arguments[i];
   for (uint32_t i = 0; i < schedule->constant_count; ++i) {
     call->slots[argument_count + i] = schedule->constants[i];
@@ -178,16 +177,16 @@ static void tfrt_scheduled_call_begin(tfrt_scheduled_call_t* call,
 
 // Runs all steps. Returns false, with |call->step| the one, behind a step with a late result that
 // is needed.
-static bool tfrt_scheduled_call_run_steps(tfrt_scheduled_call_t* call) {
+static bool scheduled_call_run_steps(tfrt_scheduled_call_t* call) {
   const tfrt_schedule_t* schedule = call->callable->schedule;
   const tfrt_schedule_step_t* end = schedule->steps + schedule->step_count;
   const uint32_t* slots = schedule->slots;
   const tfrt_kernel_site_t* sites = call->callable->sites;
   for (call->step = schedule->steps; call->step != end; ++call->step) {
     call->step_slots = slots;
-    tfrt_scheduled_call_fire(call, call->step, &sites[call->step->kernel], slots);
-    if (TFRT_UNLIKELY(!tfrt_scheduled_call_put_results(call, call->step, slots))) return false;
-    tfrt_scheduled_call_drop_dead(call, call->step, slots);
+    scheduled_call_fire(call, call->step, &sites[call->step->kernel], slots);
+    if (TFRT_UNLIKELY(!scheduled_call_put_results(call, call->step, slots))) return false;
+    scheduled_call_drop_dead(call, call->step, slots);
     slots += tfrt_schedule_step_slot_count(call->step);
     // Tasks come from kernels with functions.
     if (TFRT_UNLIKELY(!call->step->is_plain)) tfrt_backlog_work_off();
@@ -196,8 +195,8 @@ static bool tfrt_scheduled_call_run_steps(tfrt_scheduled_call_t* call) {
 }
 
 // Takes |results| (+1) out of the slots, behind the last step.
-static void tfrt_scheduled_call_take_results(const tfrt_scheduled_call_t* call,
-                                             tfrt_async_value_t** results) {
+static void scheduled_call_take_results(const tfrt_scheduled_call_t* call,
+                                        tfrt_async_value_t** results) {
   const tfrt_schedule_t* schedule = call->callable->schedule;
   for (uint32_t i = 0; i < call->callable->base.result_count; ++i) {
     uint32_t slot = schedule->result_slots[i];
@@ -209,26 +208,26 @@ static void tfrt_scheduled_call_take_results(const tfrt_scheduled_call_t* call,
 bool tfrt_scheduled_call_run(tfrt_scheduled_call_t* call, const tfrt_execution_context_t* context,
                              tfrt_async_value_t* const* arguments, bool take,
                              tfrt_async_value_t** results) {
-  tfrt_scheduled_call_begin(call, context, arguments, take);
+  scheduled_call_begin(call, context, arguments, take);
   tfrt_running_kernel_outer_t outer = tfrt_running_kernel_enter(context->request->options.whole);
-  bool is_over = tfrt_scheduled_call_run_steps(call);
+  bool is_over = scheduled_call_run_steps(call);
   tfrt_running_kernel_leave(outer);
-  if (is_over) tfrt_scheduled_call_take_results(call, results);
+  if (is_over) scheduled_call_take_results(call, results);
   return is_over;
 }
 
 void tfrt_scheduled_call_run_out(tfrt_scheduled_call_t* call, tfrt_async_value_t** results) {
   const tfrt_schedule_t* schedule = call->callable->schedule;
   const tfrt_schedule_step_t* end = schedule->steps + schedule->step_count;
-  tfrt_scheduled_call_drop_dead(call, call->step, call->step_slots);
+  scheduled_call_drop_dead(call, call->step, call->step_slots);
   const uint32_t* slots = call->step_slots + tfrt_schedule_step_slot_count(call->step);
   while (++call->step != end) {
     const tfrt_kernel_site_t* site = &call->callable->sites[call->step->kernel];
     // The request is cancelled, so that is an error for each result.
-    tfrt_scheduled_call_fire(call, call->step, site, slots);
-    tfrt_scheduled_call_put_results(call, call->step, slots);
-    tfrt_scheduled_call_drop_dead(call, call->step, slots);
+    scheduled_call_fire(call, call->step, site, slots);
+    scheduled_call_put_results(call, call->step, slots);
+    scheduled_call_drop_dead(call, call->step, slots);
     slots += tfrt_schedule_step_slot_count(call->step);
   }
-  tfrt_scheduled_call_take_results(call, results);
+  scheduled_call_take_results(call, results);
 }

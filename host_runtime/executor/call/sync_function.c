@@ -56,8 +56,8 @@ void tfrt_sync_frame_fail(tfrt_sync_frame_t* frame, tfrt_status_code_t code, con
 
 // Whether |function| takes the arguments from |first_argument| on and gives the results and
 // |more_results|; fails the frame otherwise.
-static bool tfrt_sync_frame_fits(tfrt_sync_frame_t* frame, const tfrt_function_t* function,
-                                 uint32_t first_argument, uint32_t more_results) {
+static bool sync_frame_fits(tfrt_sync_frame_t* frame, const tfrt_function_t* function,
+                            uint32_t first_argument, uint32_t more_results) {
   uint32_t argument_count = frame->argument_count - first_argument;
   uint32_t result_count = frame->result_count + more_results;
   if (function->argument_count == argument_count && function->result_count == result_count) {
@@ -74,14 +74,14 @@ static bool tfrt_sync_frame_fits(tfrt_sync_frame_t* frame, const tfrt_function_t
 
 void tfrt_sync_frame_call(tfrt_sync_frame_t* frame, const tfrt_function_t* function,
                           uint32_t first_argument) {
-  if (!tfrt_sync_frame_fits(frame, function, first_argument, 0)) return;
+  if (!sync_frame_fits(frame, function, first_argument, 0)) return;
   frame->callee = function;
   frame->first_argument = first_argument;
   frame->turns = 1;
 }
 
 // Makes the arguments behind the first one the results.
-static void tfrt_sync_frame_pass_on(tfrt_sync_frame_t* frame) {
+static void sync_frame_pass_on(tfrt_sync_frame_t* frame) {
   for (uint32_t i = 0; i < frame->result_count; ++i) {
     const tfrt_sync_value_t* argument = tfrt_sync_frame_argument(frame, i + 1);
     if (argument->kind != TFRT_SYNC_VALUE_PLAIN) {
@@ -102,14 +102,14 @@ void tfrt_sync_frame_loop(tfrt_sync_frame_t* frame, const tfrt_function_t* body,
                          frame->argument_count - 1, frame->result_count);
     return;
   }
-  if (!tfrt_sync_frame_fits(frame, body, 1, is_while)) return;
+  if (!sync_frame_fits(frame, body, 1, is_while)) return;
   if (is_while && strcmp(body->result_types[body->result_count - 1], "i1") != 0) {
     tfrt_sync_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
                          "the last result of '%s' must be the next condition, an i1", body->name);
     return;
   }
   if (turns == 0) {
-    tfrt_sync_frame_pass_on(frame);
+    sync_frame_pass_on(frame);
     return;
   }
   frame->callee = body;
@@ -137,16 +137,16 @@ void* tfrt_sync_frame_construct(tfrt_sync_frame_t* frame, uint32_t index, tfrt_t
 
 // --- Activations -------------------------------------------------------------
 
-static size_t tfrt_sync_activation_size(const tfrt_bef_callable_t* callable) {
+static size_t sync_activation_size(const tfrt_bef_callable_t* callable) {
   return sizeof(tfrt_sync_activation_t) +
          (size_t)callable->bef->register_count * sizeof(tfrt_sync_value_t);
 }
 
 // A new activation of |callable| on top of |caller|, with empty registers, or NULL.
-static tfrt_sync_activation_t* tfrt_sync_activation_push(tfrt_sync_activation_t* caller,
-                                                         const tfrt_bef_callable_t* callable) {
+static tfrt_sync_activation_t* sync_activation_push(tfrt_sync_activation_t* caller,
+                                                    const tfrt_bef_callable_t* callable) {
   tfrt_sync_activation_t* activation =
-      tfrt_allocator_allocate(tfrt_value_storage_allocator(), tfrt_sync_activation_size(callable));
+      tfrt_allocator_allocate(tfrt_value_storage_allocator(), sync_activation_size(callable));
   if (!activation) return NULL;
   activation->caller = caller;
   activation->callable = callable;
@@ -159,17 +159,17 @@ static tfrt_sync_activation_t* tfrt_sync_activation_push(tfrt_sync_activation_t*
 }
 
 // Frees |activation| with what is left in its registers and returns its caller.
-static tfrt_sync_activation_t* tfrt_sync_activation_pop(tfrt_sync_activation_t* activation) {
+static tfrt_sync_activation_t* sync_activation_pop(tfrt_sync_activation_t* activation) {
   tfrt_sync_activation_t* caller = activation->caller;
   uint32_t register_count = activation->callable->bef->register_count;
   for (uint32_t i = 0; i < register_count; ++i) tfrt_sync_value_clear(&activation->registers[i]);
   tfrt_allocator_free(tfrt_value_storage_allocator(), activation,
-                      tfrt_sync_activation_size(activation->callable));
+                      sync_activation_size(activation->callable));
   return caller;
 }
 
-static void tfrt_sync_activation_clear_dead(tfrt_sync_activation_t* activation,
-                                            const tfrt_kernel_site_t* site) {
+static void sync_activation_clear_dead(tfrt_sync_activation_t* activation,
+                                       const tfrt_kernel_site_t* site) {
   const uint32_t* dead = activation->callable->dead;
   // There is a site before it: that of the pseudo kernel.
   for (uint32_t i = site[-1].dead_end; i < site->dead_end; ++i) {
@@ -179,7 +179,7 @@ static void tfrt_sync_activation_clear_dead(tfrt_sync_activation_t* activation,
 
 // --- Kernels -----------------------------------------------------------------
 
-static void tfrt_sync_function_check_arguments(tfrt_sync_frame_t* frame) {
+static void sync_function_check_arguments(tfrt_sync_frame_t* frame) {
   const tfrt_kernel_binding_t* binding = frame->site->binding;
   for (uint32_t i = 0; i < frame->argument_count && !frame->error; ++i) {
     tfrt_type_id_t actual = tfrt_sync_frame_argument(frame, i)->type_id;
@@ -191,7 +191,7 @@ static void tfrt_sync_function_check_arguments(tfrt_sync_frame_t* frame) {
 }
 
 // Sees to it that the kernel has done what it must.
-static void tfrt_sync_function_check_results(tfrt_sync_frame_t* frame) {
+static void sync_function_check_results(tfrt_sync_frame_t* frame) {
   const tfrt_kernel_binding_t* binding = frame->site->binding;
   const tfrt_type_id_t* checks = binding->result_checks;
   for (uint32_t i = 0; i < frame->result_count; ++i) {
@@ -209,7 +209,7 @@ static void tfrt_sync_function_check_results(tfrt_sync_frame_t* frame) {
   }
 }
 
-static void tfrt_sync_function_trace(tfrt_sync_frame_t* frame) {
+static void sync_function_trace(tfrt_sync_frame_t* frame) {
   tfrt_clock_t clock = frame->context->host->clock;
   const tfrt_request_context_t* request = frame->context->request;
   tfrt_trace_t* trace = tfrt_request_context_trace(request);
@@ -222,9 +222,8 @@ static void tfrt_sync_function_trace(tfrt_sync_frame_t* frame) {
 }
 
 // Runs the kernel at |site| on |frame|, which gets all but the context from it.
-static void tfrt_sync_function_run_kernel(tfrt_sync_activation_t* activation,
-                                          const tfrt_kernel_site_t* site,
-                                          tfrt_sync_frame_t* frame) {
+static void sync_function_run_kernel(tfrt_sync_activation_t* activation,
+                                     const tfrt_kernel_site_t* site, tfrt_sync_frame_t* frame) {
   const tfrt_bef_record_t* record = tfrt_kernel_site_record(site);
   const tfrt_kernel_binding_t* binding = site->binding;
   *frame = (tfrt_sync_frame_t){
@@ -240,22 +239,22 @@ static void tfrt_sync_function_run_kernel(tfrt_sync_activation_t* activation,
       .context = frame->context,
       .site = site,
   };
-  if (TFRT_UNLIKELY(binding->checks)) tfrt_sync_function_check_arguments(frame);
+  if (TFRT_UNLIKELY(binding->checks)) sync_function_check_arguments(frame);
   if (TFRT_UNLIKELY(frame->error)) return;
   if (TFRT_LIKELY(!tfrt_request_context_trace(frame->context->request))) {
     binding->run_sync(frame);
   } else {
-    tfrt_sync_function_trace(frame);
+    sync_function_trace(frame);
   }
-  if (!frame->error && !frame->callee) tfrt_sync_function_check_results(frame);
+  if (!frame->error && !frame->callee) sync_function_check_results(frame);
 }
 
 // --- Calls -------------------------------------------------------------------
 
 // The activation of the callee that |frame|, of |activation|, asks for; NULL when memory is
 // out, the call is one too many or the request is cancelled, with the frame failed.
-static tfrt_sync_activation_t* tfrt_sync_function_enter(tfrt_sync_activation_t* activation,
-                                                        tfrt_sync_frame_t* frame) {
+static tfrt_sync_activation_t* sync_function_enter(tfrt_sync_activation_t* activation,
+                                                   tfrt_sync_frame_t* frame) {
   const tfrt_bef_callable_t* callee = (const tfrt_bef_callable_t*)frame->callee;
   tfrt_async_value_t* cancelled = tfrt_request_context_cancelled(frame->context->request);
   if (cancelled) {
@@ -267,7 +266,7 @@ static tfrt_sync_activation_t* tfrt_sync_function_enter(tfrt_sync_activation_t* 
     frame->error = tfrt_request_context_too_many_calls(frame->context->request, callee->base.name);
     return NULL;
   }
-  tfrt_sync_activation_t* entered = tfrt_sync_activation_push(activation, callee);
+  tfrt_sync_activation_t* entered = sync_activation_push(activation, callee);
   if (!entered) {
     frame->error = tfrt_status_retain(tfrt_status_out_of_memory());
     return NULL;
@@ -282,9 +281,8 @@ static tfrt_sync_activation_t* tfrt_sync_function_enter(tfrt_sync_activation_t* 
 
 // Begins the next turn of |activation|, whose kernels have all run, and returns true, if there
 // is one; a cancelled request has none, and |*out_error| then.
-static bool tfrt_sync_function_turn(tfrt_sync_activation_t* activation,
-                                    const tfrt_execution_context_t* context,
-                                    tfrt_status_t* out_error) {
+static bool sync_function_turn(tfrt_sync_activation_t* activation,
+                               const tfrt_execution_context_t* context, tfrt_status_t* out_error) {
   const tfrt_bef_function_t* bef = activation->callable->bef;
   tfrt_sync_value_t* registers = activation->registers;
   if (activation->turns > 0) {
@@ -313,8 +311,8 @@ static bool tfrt_sync_function_turn(tfrt_sync_activation_t* activation,
 
 // Ends |activation|, whose kernels have all run: moves its results to where the caller wants
 // them, the registers of its kernel or, at the bottom, |results|. Returns the caller.
-static tfrt_sync_activation_t* tfrt_sync_function_leave(tfrt_sync_activation_t* activation,
-                                                        tfrt_sync_value_t* results) {
+static tfrt_sync_activation_t* sync_function_leave(tfrt_sync_activation_t* activation,
+                                                   tfrt_sync_value_t* results) {
   tfrt_sync_activation_t* caller = activation->caller;
   const tfrt_bef_function_t* bef = activation->callable->bef;
   const tfrt_kernel_site_t* site = caller ? &caller->callable->sites[caller->next - 1] : NULL;
@@ -328,37 +326,37 @@ static tfrt_sync_activation_t* tfrt_sync_function_leave(tfrt_sync_activation_t* 
     *to = *from;
     from->kind = TFRT_SYNC_VALUE_EMPTY;
   }
-  tfrt_sync_activation_pop(activation);
-  if (caller) tfrt_sync_activation_clear_dead(caller, site);
+  sync_activation_pop(activation);
+  if (caller) sync_activation_clear_dead(caller, site);
   return caller;
 }
 
 // Runs |activation| and what it calls to the end.
-static tfrt_status_t tfrt_sync_function_run(tfrt_sync_activation_t* activation,
-                                            const tfrt_execution_context_t* context,
-                                            tfrt_sync_value_t* results) {
+static tfrt_status_t sync_function_run(tfrt_sync_activation_t* activation,
+                                       const tfrt_execution_context_t* context,
+                                       tfrt_sync_value_t* results) {
   tfrt_sync_frame_t frame = {.context = context};
   tfrt_running_kernel_outer_t outer = tfrt_running_kernel_enter(context->request->options.whole);
   while (activation && !frame.error) {
     if (activation->next == activation->callable->bef->kernel_count) {
-      if (tfrt_sync_function_turn(activation, context, &frame.error)) continue;
+      if (sync_function_turn(activation, context, &frame.error)) continue;
       if (frame.error) break;
-      activation = tfrt_sync_function_leave(activation, results);
+      activation = sync_function_leave(activation, results);
       continue;
     }
     const tfrt_kernel_site_t* site = &activation->callable->sites[activation->next++];
     tfrt_running_kernel_mark(site);
-    tfrt_sync_function_run_kernel(activation, site, &frame);
+    sync_function_run_kernel(activation, site, &frame);
     if (TFRT_UNLIKELY(frame.error)) break;
     if (!frame.callee) {
-      tfrt_sync_activation_clear_dead(activation, site);
+      sync_activation_clear_dead(activation, site);
       continue;
     }
-    tfrt_sync_activation_t* entered = tfrt_sync_function_enter(activation, &frame);
+    tfrt_sync_activation_t* entered = sync_function_enter(activation, &frame);
     if (entered) activation = entered;
   }
   tfrt_running_kernel_leave(outer);
-  while (activation) activation = tfrt_sync_activation_pop(activation);
+  while (activation) activation = sync_activation_pop(activation);
   return frame.error;
 }
 
@@ -374,21 +372,21 @@ tfrt_status_t tfrt_sync_function_call(const tfrt_function_t* function,
   tfrt_async_value_t* cancelled = tfrt_request_context_cancelled(context->request);
   if (cancelled) return tfrt_status_retain(tfrt_async_value_error(cancelled));
   tfrt_sync_activation_t* activation =
-      tfrt_sync_activation_push(NULL, (const tfrt_bef_callable_t*)function);
+      sync_activation_push(NULL, (const tfrt_bef_callable_t*)function);
   if (!activation) return tfrt_status_retain(tfrt_status_out_of_memory());
   for (uint32_t i = 0; i < function->argument_count; ++i) {
     activation->registers[i] = tfrt_sync_value_borrow(&arguments[i]);
   }
-  return tfrt_sync_function_run(activation, context, results);
+  return sync_function_run(activation, context, results);
 }
 
 // --- From asynchronous code --------------------------------------------------
 
 // Calls |function| with |values| as room for its plain arguments and results.
-static void tfrt_sync_function_convert(const tfrt_function_t* function,
-                                       const tfrt_execution_context_t* context,
-                                       tfrt_async_value_t* const* arguments,
-                                       tfrt_sync_value_t* values, tfrt_async_value_t** results) {
+static void sync_function_convert(const tfrt_function_t* function,
+                                  const tfrt_execution_context_t* context,
+                                  tfrt_async_value_t* const* arguments, tfrt_sync_value_t* values,
+                                  tfrt_async_value_t** results) {
   tfrt_sync_value_t* plain_results = values + function->argument_count;
   for (uint32_t i = 0; i < function->argument_count; ++i) {
     values[i] = tfrt_sync_value_borrow_async(arguments[i]);
@@ -407,20 +405,20 @@ static void tfrt_sync_function_convert(const tfrt_function_t* function,
   tfrt_async_value_release(error);
 }
 
-static void tfrt_sync_function_run_async(const tfrt_function_t* function,
-                                         const tfrt_execution_context_t* context,
-                                         tfrt_async_value_t* const* arguments,
-                                         tfrt_async_value_t** results) {
+static void sync_function_run_async(const tfrt_function_t* function,
+                                    const tfrt_execution_context_t* context,
+                                    tfrt_async_value_t* const* arguments,
+                                    tfrt_async_value_t** results) {
   size_t count = (size_t)function->argument_count + function->result_count;
   if (TFRT_LIKELY(count <= TFRT_SYNC_FUNCTION_INLINE_VALUES)) {
     tfrt_sync_value_t values[TFRT_SYNC_FUNCTION_INLINE_VALUES];
-    tfrt_sync_function_convert(function, context, arguments, values, results);
+    sync_function_convert(function, context, arguments, values, results);
     return;
   }
   tfrt_allocator_t allocator = tfrt_value_storage_allocator();
   tfrt_sync_value_t* values = tfrt_allocator_allocate_array(allocator, count, sizeof(*values));
   if (values) {
-    tfrt_sync_function_convert(function, context, arguments, values, results);
+    sync_function_convert(function, context, arguments, values, results);
   }
   for (uint32_t i = 0; !values && i < function->result_count; ++i) {
     results[i] = tfrt_async_value_out_of_memory();
@@ -432,7 +430,7 @@ void tfrt_sync_function_execute(const tfrt_function_t* function,
                                 const tfrt_execution_context_t* context,
                                 tfrt_async_value_t* const* arguments,
                                 tfrt_async_value_t** results) {
-  tfrt_strict_call(function, tfrt_sync_function_run_async, tfrt_sync_function_execute_take, context,
+  tfrt_strict_call(function, sync_function_run_async, tfrt_sync_function_execute_take, context,
                    arguments, false, results);
 }
 
@@ -440,6 +438,6 @@ void tfrt_sync_function_execute_take(const tfrt_function_t* function,
                                      const tfrt_execution_context_t* context,
                                      tfrt_async_value_t* const* arguments,
                                      tfrt_async_value_t** results) {
-  tfrt_strict_call(function, tfrt_sync_function_run_async, tfrt_sync_function_execute_take, context,
+  tfrt_strict_call(function, sync_function_run_async, tfrt_sync_function_execute_take, context,
                    arguments, true, results);
 }

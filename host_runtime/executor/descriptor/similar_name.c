@@ -7,10 +7,10 @@
 // Longer names get no suggestion.
 #define TFRT_SIMILAR_NAME_MAX_SIZE 64
 
-static size_t tfrt_similar_name_minimum(size_t a, size_t b) { return a < b ? a : b; }
+static size_t similar_name_minimum(size_t a, size_t b) { return a < b ? a : b; }
 
 // The bytes that are in |name|, those that are equal modulo 64 as one.
-static uint64_t tfrt_similar_name_bytes(tfrt_string_view_t name) {
+static uint64_t similar_name_bytes(tfrt_string_view_t name) {
   uint64_t bytes = 0;
   for (size_t i = 0; i < name.size; ++i) bytes |= (uint64_t)1 << ((uint8_t)name.data[i] & 63);
   return bytes;
@@ -18,10 +18,10 @@ static uint64_t tfrt_similar_name_bytes(tfrt_string_view_t name) {
 
 // No more than the number of edits that turn |a| into |b|: each edit adds one byte or takes one
 // out.
-static size_t tfrt_similar_name_least(tfrt_string_view_t a, tfrt_string_view_t b) {
+static size_t similar_name_least(tfrt_string_view_t a, tfrt_string_view_t b) {
   size_t longer = a.size > b.size ? a.size - b.size : b.size - a.size;
-  uint64_t in_a = tfrt_similar_name_bytes(a);
-  uint64_t in_b = tfrt_similar_name_bytes(b);
+  uint64_t in_a = similar_name_bytes(a);
+  uint64_t in_b = similar_name_bytes(b);
   size_t only_a = (size_t)__builtin_popcountll(in_a & ~in_b);
   size_t only_b = (size_t)__builtin_popcountll(in_b & ~in_a);
   size_t different = only_a > only_b ? only_a : only_b;
@@ -30,8 +30,8 @@ static size_t tfrt_similar_name_least(tfrt_string_view_t a, tfrt_string_view_t b
 
 // The number of bytes to insert, delete or replace to turn |a| into |b|, both short. SIZE_MAX,
 // which is known before the end, if that isn't below |limit|.
-static size_t tfrt_similar_name_edits(tfrt_string_view_t a, tfrt_string_view_t b, size_t limit) {
-  if (tfrt_similar_name_least(a, b) >= limit) return SIZE_MAX;
+static size_t similar_name_edits(tfrt_string_view_t a, tfrt_string_view_t b, size_t limit) {
+  if (similar_name_least(a, b) >= limit) return SIZE_MAX;
   size_t row[TFRT_SIMILAR_NAME_MAX_SIZE + 1];
   for (size_t j = 0; j <= b.size; ++j) row[j] = j;
   for (size_t i = 1; i <= a.size; ++i) {
@@ -40,9 +40,8 @@ static size_t tfrt_similar_name_edits(tfrt_string_view_t a, tfrt_string_view_t b
     for (size_t j = 1; j <= b.size; ++j) {
       size_t replaced = diagonal + (a.data[i - 1] == b.data[j - 1] ? 0 : 1);
       diagonal = row[j];
-      row[j] =
-          tfrt_similar_name_minimum(replaced, tfrt_similar_name_minimum(row[j], row[j - 1]) + 1);
-      least = tfrt_similar_name_minimum(least, row[j]);
+      row[j] = similar_name_minimum(replaced, similar_name_minimum(row[j], row[j - 1]) + 1);
+      least = similar_name_minimum(least, row[j]);
     }
     if (least >= limit) return SIZE_MAX;
   }
@@ -50,7 +49,7 @@ static size_t tfrt_similar_name_edits(tfrt_string_view_t a, tfrt_string_view_t b
 }
 
 // The part of |name| behind its dialect.
-static tfrt_string_view_t tfrt_similar_name_op(tfrt_string_view_t name) {
+static tfrt_string_view_t similar_name_op(tfrt_string_view_t name) {
   const char* dot = name.size ? memchr(name.data, '.', name.size) : NULL;
   if (!dot) return (tfrt_string_view_t){0};
   return (tfrt_string_view_t){dot + 1, (size_t)(name.data + name.size - dot - 1)};
@@ -60,11 +59,11 @@ size_t tfrt_similar_name_distance(tfrt_string_view_t name, tfrt_string_view_t ot
   if (name.size > TFRT_SIMILAR_NAME_MAX_SIZE || other.size > TFRT_SIMILAR_NAME_MAX_SIZE) {
     return SIZE_MAX;
   }
-  tfrt_string_view_t op = tfrt_similar_name_op(name);
+  tfrt_string_view_t op = similar_name_op(name);
   // A name in two parts, at least, says what the op does.
   bool has_parts = op.size && memchr(op.data, '.', op.size);
-  if (has_parts && tfrt_string_view_equal(op, tfrt_similar_name_op(other))) return 1;
-  return tfrt_similar_name_edits(name, other, name.size / 5 + 2);
+  if (has_parts && tfrt_string_view_equal(op, similar_name_op(other))) return 1;
+  return similar_name_edits(name, other, name.size / 5 + 2);
 }
 
 const tfrt_kernel_descriptor_t* tfrt_similar_name_find(const tfrt_kernel_table_t* tables,

@@ -31,13 +31,13 @@ struct tfrt_in_process_hosts_s {
   tfrt_in_process_host_t hosts[];
 };
 
-static size_t tfrt_in_process_hosts_size(uint32_t host_count) {
+static size_t in_process_hosts_size(uint32_t host_count) {
   return sizeof(tfrt_in_process_hosts_t) + host_count * sizeof(tfrt_in_process_host_t);
 }
 
 // --- Calls -------------------------------------------------------------------
 
-static void tfrt_in_process_hosts_fail(const tfrt_routed_call_t* call, uint32_t host_count) {
+static void in_process_hosts_fail(const tfrt_routed_call_t* call, uint32_t host_count) {
   tfrt_status_t plain = tfrt_status_create(
       TFRT_STATUS_INVALID_ARGUMENT, "the call asks for host %u, the job has %u host%s",
       call->options->host, host_count, tfrt_plural(host_count));
@@ -51,13 +51,13 @@ static void tfrt_in_process_hosts_fail(const tfrt_routed_call_t* call, uint32_t 
   tfrt_status_release(plain);
 }
 
-static void tfrt_in_process_hosts_call(tfrt_call_router_t* router, const tfrt_routed_call_t* call) {
+static void in_process_hosts_call(tfrt_call_router_t* router, const tfrt_routed_call_t* call) {
   tfrt_in_process_host_t* host = TFRT_CONTAINER_OF(router, tfrt_in_process_host_t, router);
   tfrt_in_process_hosts_t* all = host->all;
   uint32_t rank = call->options->has_host ? call->options->host : host->rank;
   if (all->takes_all_calls) rank = 0;
   if (rank >= all->host_count) {
-    tfrt_in_process_hosts_fail(call, all->host_count);
+    in_process_hosts_fail(call, all->host_count);
     return;
   }
   if (rank != host->rank) {
@@ -70,16 +70,16 @@ static void tfrt_in_process_hosts_call(tfrt_call_router_t* router, const tfrt_ro
   tfrt_function_execute(call->function, &context, call->arguments, call->results);
 }
 
-static tfrt_call_place_t tfrt_in_process_hosts_place(tfrt_call_router_t* router) {
+static tfrt_call_place_t in_process_hosts_place(tfrt_call_router_t* router) {
   tfrt_in_process_host_t* host = TFRT_CONTAINER_OF(router, tfrt_in_process_host_t, router);
   return (tfrt_call_place_t){
       .rank = host->rank, .host_count = host->all->host_count, .knows_trees = true};
 }
 
 // An error (+1) that says that there is no host |rank|.
-static tfrt_async_value_t* tfrt_in_process_hosts_no_host(const tfrt_in_process_hosts_t* all,
-                                                         uint32_t rank,
-                                                         const tfrt_status_origin_t* site) {
+static tfrt_async_value_t* in_process_hosts_no_host(const tfrt_in_process_hosts_t* all,
+                                                    uint32_t rank,
+                                                    const tfrt_status_origin_t* site) {
   tfrt_status_t plain = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                                            "the message names host %u, the job has %u host%s", rank,
                                            all->host_count, tfrt_plural(all->host_count));
@@ -89,23 +89,23 @@ static tfrt_async_value_t* tfrt_in_process_hosts_no_host(const tfrt_in_process_h
 }
 
 // The hosts share their memory, so every value is on each of them.
-static tfrt_async_value_t* tfrt_in_process_hosts_copy(tfrt_call_router_t* router,
-                                                      const tfrt_routed_copy_t* copy) {
+static tfrt_async_value_t* in_process_hosts_copy(tfrt_call_router_t* router,
+                                                 const tfrt_routed_copy_t* copy) {
   (void)router;
   return tfrt_async_value_retain(copy->value);
 }
 
-static tfrt_async_value_t* tfrt_in_process_hosts_prefetch(tfrt_call_router_t* router,
-                                                          const tfrt_routed_copy_t* copy) {
+static tfrt_async_value_t* in_process_hosts_prefetch(tfrt_call_router_t* router,
+                                                     const tfrt_routed_copy_t* copy) {
   tfrt_in_process_host_t* host = TFRT_CONTAINER_OF(router, tfrt_in_process_host_t, router);
   return tfrt_settled_chain_create(copy->value, host->all->allocator);
 }
 
-static tfrt_async_value_t* tfrt_in_process_hosts_send(tfrt_call_router_t* router,
-                                                      const tfrt_routed_message_t* message) {
+static tfrt_async_value_t* in_process_hosts_send(tfrt_call_router_t* router,
+                                                 const tfrt_routed_message_t* message) {
   tfrt_in_process_host_t* host = TFRT_CONTAINER_OF(router, tfrt_in_process_host_t, router);
   if (message->host >= host->all->host_count) {
-    return tfrt_in_process_hosts_no_host(host->all, message->host, message->site);
+    return in_process_hosts_no_host(host->all, message->host, message->site);
   }
   tfrt_request_context_t* request = message->context->request;
   tfrt_status_t status = tfrt_mailbox_send(&host->all->hosts[message->host].mailbox,
@@ -114,11 +114,11 @@ static tfrt_async_value_t* tfrt_in_process_hosts_send(tfrt_call_router_t* router
   return status ? tfrt_async_value_create_error_take(status) : tfrt_async_value_ready_chain();
 }
 
-static tfrt_async_value_t* tfrt_in_process_hosts_receive(tfrt_call_router_t* router,
-                                                         const tfrt_routed_message_t* message) {
+static tfrt_async_value_t* in_process_hosts_receive(tfrt_call_router_t* router,
+                                                    const tfrt_routed_message_t* message) {
   tfrt_in_process_host_t* host = TFRT_CONTAINER_OF(router, tfrt_in_process_host_t, router);
   if (message->host >= host->all->host_count) {
-    return tfrt_in_process_hosts_no_host(host->all, message->host, message->site);
+    return in_process_hosts_no_host(host->all, message->host, message->site);
   }
   tfrt_request_context_t* request = message->context->request;
   tfrt_mailbox_receiver_t receiver = {.request = request, .site = message->site};
@@ -126,38 +126,37 @@ static tfrt_async_value_t* tfrt_in_process_hosts_receive(tfrt_call_router_t* rou
                               message->host, tfrt_async_value_string(message->key));
 }
 
-static tfrt_turn_table_t* tfrt_in_process_hosts_turns(tfrt_call_router_t* router) {
+static tfrt_turn_table_t* in_process_hosts_turns(tfrt_call_router_t* router) {
   return &TFRT_CONTAINER_OF(router, tfrt_in_process_host_t, router)->turns;
 }
 
-static tfrt_resource_context_t* tfrt_in_process_hosts_resources(tfrt_call_router_t* router) {
+static tfrt_resource_context_t* in_process_hosts_resources(tfrt_call_router_t* router) {
   return &TFRT_CONTAINER_OF(router, tfrt_in_process_host_t, router)->resources;
 }
 
 // Its calls are this process's own, so it is never crowded.
-static tfrt_async_value_t* tfrt_in_process_hosts_room(tfrt_call_router_t* router) {
+static tfrt_async_value_t* in_process_hosts_room(tfrt_call_router_t* router) {
   (void)router;
   return NULL;
 }
 
 static const tfrt_call_router_vtable_t tfrt_in_process_hosts_router_vtable = {
-    .call = tfrt_in_process_hosts_call,
-    .place = tfrt_in_process_hosts_place,
-    .copy = tfrt_in_process_hosts_copy,
-    .prefetch = tfrt_in_process_hosts_prefetch,
-    .send = tfrt_in_process_hosts_send,
-    .receive = tfrt_in_process_hosts_receive,
-    .turns = tfrt_in_process_hosts_turns,
-    .resources = tfrt_in_process_hosts_resources,
-    .room = tfrt_in_process_hosts_room,
+    .call = in_process_hosts_call,
+    .place = in_process_hosts_place,
+    .copy = in_process_hosts_copy,
+    .prefetch = in_process_hosts_prefetch,
+    .send = in_process_hosts_send,
+    .receive = in_process_hosts_receive,
+    .turns = in_process_hosts_turns,
+    .resources = in_process_hosts_resources,
+    .room = in_process_hosts_room,
 };
 
 // --- Lines -------------------------------------------------------------------
 
 // Each line with the rank in front, where it is not the entry host's.
-static tfrt_async_value_t* tfrt_in_process_hosts_print(tfrt_output_t* output,
-                                                       tfrt_string_view_t text,
-                                                       tfrt_call_scope_t* scope) {
+static tfrt_async_value_t* in_process_hosts_print(tfrt_output_t* output, tfrt_string_view_t text,
+                                                  tfrt_call_scope_t* scope) {
   tfrt_in_process_host_t* host = TFRT_CONTAINER_OF(output, tfrt_in_process_host_t, output);
   tfrt_in_process_hosts_t* all = host->all;
   if (host->rank == 0) return all->output->vtable->print(all->output, text, scope);
@@ -180,7 +179,7 @@ static tfrt_async_value_t* tfrt_in_process_hosts_print(tfrt_output_t* output,
 }
 
 static const tfrt_output_vtable_t tfrt_in_process_hosts_output_vtable = {
-    .print = tfrt_in_process_hosts_print,
+    .print = in_process_hosts_print,
 };
 
 // --- Life --------------------------------------------------------------------
@@ -193,7 +192,7 @@ tfrt_status_t tfrt_in_process_hosts_allocate(uint32_t host_count,
   bool takes_all_calls = host_count == 0;
   if (takes_all_calls) host_count = 1;
   tfrt_in_process_hosts_t* all =
-      tfrt_allocator_allocate_zeroed(allocator, tfrt_in_process_hosts_size(host_count));
+      tfrt_allocator_allocate_zeroed(allocator, in_process_hosts_size(host_count));
   if (!all) return tfrt_status_out_of_memory();
   all->allocator = allocator;
   all->output = options->output ? options->output : tfrt_output_standard();
@@ -222,7 +221,7 @@ tfrt_status_t tfrt_in_process_hosts_allocate(uint32_t host_count,
 }
 
 // Nobody sends or receives any more: drops what only one side has come for.
-static void tfrt_in_process_hosts_empty(tfrt_mailbox_t* mailbox) {
+static void in_process_hosts_empty(tfrt_mailbox_t* mailbox) {
   tfrt_status_t status =
       tfrt_status_create(TFRT_STATUS_CANCELLED, "the program ended before this was sent");
   bool waits = false;
@@ -238,14 +237,14 @@ static void tfrt_in_process_hosts_empty(tfrt_mailbox_t* mailbox) {
 void tfrt_in_process_hosts_free(tfrt_in_process_hosts_t* hosts) {
   if (!hosts) return;
   for (uint32_t rank = 0; rank < hosts->host_count; ++rank) {
-    tfrt_in_process_hosts_empty(&hosts->hosts[rank].mailbox);
+    in_process_hosts_empty(&hosts->hosts[rank].mailbox);
     tfrt_turn_table_deinitialize(&hosts->hosts[rank].turns);
   }
   tfrt_request_context_release(hosts->request);
   for (uint32_t rank = 0; rank < hosts->host_count; ++rank) {
     tfrt_resource_context_deinitialize(&hosts->hosts[rank].resources);
   }
-  tfrt_allocator_free(hosts->allocator, hosts, tfrt_in_process_hosts_size(hosts->host_count));
+  tfrt_allocator_free(hosts->allocator, hosts, in_process_hosts_size(hosts->host_count));
 }
 
 tfrt_request_context_t* tfrt_in_process_hosts_request(tfrt_in_process_hosts_t* hosts) {

@@ -45,7 +45,7 @@ void tfrt_mailbox_initialize(tfrt_mailbox_t* mailbox, tfrt_allocator_t allocator
   tfrt_list_initialize(&mailbox->closed);
 }
 
-static void tfrt_mailbox_free_closed(tfrt_mailbox_t* mailbox, tfrt_mailbox_closed_t* closed) {
+static void mailbox_free_closed(tfrt_mailbox_t* mailbox, tfrt_mailbox_closed_t* closed) {
   tfrt_async_value_release(closed->error);
   tfrt_allocator_free(mailbox->allocator, closed, sizeof(*closed) + closed->prefix_size);
 }
@@ -53,20 +53,19 @@ static void tfrt_mailbox_free_closed(tfrt_mailbox_t* mailbox, tfrt_mailbox_close
 void tfrt_mailbox_deinitialize(tfrt_mailbox_t* mailbox) {
   assert(tfrt_list_is_empty(&mailbox->slots));
   for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&mailbox->closed));) {
-    tfrt_mailbox_free_closed(mailbox, TFRT_CONTAINER_OF(link, tfrt_mailbox_closed_t, link));
+    mailbox_free_closed(mailbox, TFRT_CONTAINER_OF(link, tfrt_mailbox_closed_t, link));
   }
   tfrt_mutex_deinitialize(&mailbox->mutex);
 }
 
-static void tfrt_mailbox_free_slot(tfrt_mailbox_t* mailbox, tfrt_mailbox_slot_t* slot) {
+static void mailbox_free_slot(tfrt_mailbox_t* mailbox, tfrt_mailbox_slot_t* slot) {
   tfrt_allocator_free(mailbox->allocator, slot, sizeof(*slot) + slot->key_size);
 }
 
 // --- Meeting -------------------------------------------------------------------
 
 // Takes out the oldest slot of the side other than |side|; with the mutex held.
-static tfrt_mailbox_slot_t* tfrt_mailbox_find(tfrt_mailbox_t* mailbox,
-                                              const tfrt_mailbox_side_t* side) {
+static tfrt_mailbox_slot_t* mailbox_find(tfrt_mailbox_t* mailbox, const tfrt_mailbox_side_t* side) {
   for (tfrt_list_link_t* link = mailbox->slots.next; link != &mailbox->slots; link = link->next) {
     tfrt_mailbox_slot_t* slot = TFRT_CONTAINER_OF(link, tfrt_mailbox_slot_t, link);
     bool fits = slot->request == side->request && slot->sender == side->sender &&
@@ -79,15 +78,15 @@ static tfrt_mailbox_slot_t* tfrt_mailbox_find(tfrt_mailbox_t* mailbox,
   return NULL;
 }
 
-static tfrt_mailbox_slot_t* tfrt_mailbox_allocate_slot(tfrt_mailbox_t* mailbox,
-                                                       const tfrt_mailbox_side_t* side) {
+static tfrt_mailbox_slot_t* mailbox_allocate_slot(tfrt_mailbox_t* mailbox,
+                                                  const tfrt_mailbox_side_t* side) {
   tfrt_mailbox_slot_t* slot =
       tfrt_allocator_allocate_zeroed(mailbox->allocator, sizeof(*slot) + side->key.size);
   if (!slot) return NULL;
   slot->key_size = side->key.size;
   slot->value = tfrt_indirect_value_create();
   if (!slot->value) {
-    tfrt_mailbox_free_slot(mailbox, slot);
+    mailbox_free_slot(mailbox, slot);
     return NULL;
   }
   slot->request = side->request;
@@ -102,8 +101,7 @@ static tfrt_mailbox_slot_t* tfrt_mailbox_allocate_slot(tfrt_mailbox_t* mailbox,
 }
 
 // The error (+1) with which |key| is closed, or NULL; with the mutex held.
-static tfrt_async_value_t* tfrt_mailbox_find_closed(tfrt_mailbox_t* mailbox,
-                                                    tfrt_string_view_t key) {
+static tfrt_async_value_t* mailbox_find_closed(tfrt_mailbox_t* mailbox, tfrt_string_view_t key) {
   for (tfrt_list_link_t* link = mailbox->closed.next; link != &mailbox->closed; link = link->next) {
     tfrt_mailbox_closed_t* closed = TFRT_CONTAINER_OF(link, tfrt_mailbox_closed_t, link);
     tfrt_string_view_t prefix = tfrt_string_view_make(closed->prefix, closed->prefix_size);
@@ -114,39 +112,38 @@ static tfrt_async_value_t* tfrt_mailbox_find_closed(tfrt_mailbox_t* mailbox,
 
 // |side| has come, and the other side has left |slot|, which was taken out: returns what they share
 // (+1). With no lock held.
-static tfrt_indirect_value_t* tfrt_mailbox_complete(tfrt_mailbox_t* mailbox,
-                                                    const tfrt_mailbox_side_t* side,
-                                                    tfrt_mailbox_slot_t* slot) {
+static tfrt_indirect_value_t* mailbox_complete(tfrt_mailbox_t* mailbox,
+                                               const tfrt_mailbox_side_t* side,
+                                               tfrt_mailbox_slot_t* slot) {
   tfrt_indirect_value_t* value = slot->value;
   if (mailbox->met) {
     mailbox->met(mailbox, side->sent ? side->sent : &value->base,
                  side->receiver ? side->receiver->site : &slot->site);
   }
-  tfrt_mailbox_free_slot(mailbox, slot);
+  mailbox_free_slot(mailbox, slot);
   return value;
 }
 
 // Returns the value (+1) that both sides share, whether |side| is the first of them or not. NULL
 // when memory is out, or, with |*out_closed| (+1), when the key is closed.
-static tfrt_indirect_value_t* tfrt_mailbox_meet(tfrt_mailbox_t* mailbox,
-                                                const tfrt_mailbox_side_t* side,
-                                                tfrt_async_value_t** out_closed) {
+static tfrt_indirect_value_t* mailbox_meet(tfrt_mailbox_t* mailbox, const tfrt_mailbox_side_t* side,
+                                           tfrt_async_value_t** out_closed) {
   tfrt_mutex_lock(&mailbox->mutex);
-  *out_closed = tfrt_mailbox_find_closed(mailbox, side->key);
+  *out_closed = mailbox_find_closed(mailbox, side->key);
   if (*out_closed) {
     tfrt_mutex_unlock(&mailbox->mutex);
     return NULL;
   }
-  tfrt_mailbox_slot_t* other = tfrt_mailbox_find(mailbox, side);
+  tfrt_mailbox_slot_t* other = mailbox_find(mailbox, side);
   tfrt_indirect_value_t* value = NULL;
-  tfrt_mailbox_slot_t* own = other ? NULL : tfrt_mailbox_allocate_slot(mailbox, side);
+  tfrt_mailbox_slot_t* own = other ? NULL : mailbox_allocate_slot(mailbox, side);
   if (own) {
     tfrt_list_push_back(&mailbox->slots, &own->link);
     value = own->value;
     tfrt_async_value_retain(&value->base);
   }
   tfrt_mutex_unlock(&mailbox->mutex);
-  return other ? tfrt_mailbox_complete(mailbox, side, other) : value;
+  return other ? mailbox_complete(mailbox, side, other) : value;
 }
 
 // --- Taking out ----------------------------------------------------------------
@@ -156,9 +153,9 @@ typedef bool (*tfrt_mailbox_is_it_fn_t)(const void* self, const tfrt_mailbox_slo
 
 // Takes out the oldest slot that |is_it|: its value (+1), or NULL. Sets |*out_waits| then (NULL:
 // nobody asks): whether its message has not come.
-static tfrt_async_value_t* tfrt_mailbox_take_first(tfrt_mailbox_t* mailbox,
-                                                   tfrt_mailbox_is_it_fn_t is_it, const void* self,
-                                                   bool* out_waits) {
+static tfrt_async_value_t* mailbox_take_first(tfrt_mailbox_t* mailbox,
+                                              tfrt_mailbox_is_it_fn_t is_it, const void* self,
+                                              bool* out_waits) {
   tfrt_async_value_t* value = NULL;
   tfrt_mutex_lock(&mailbox->mutex);
   for (tfrt_list_link_t* link = mailbox->slots.next; link != &mailbox->slots && !value;) {
@@ -168,27 +165,27 @@ static tfrt_async_value_t* tfrt_mailbox_take_first(tfrt_mailbox_t* mailbox,
     tfrt_list_remove(&slot->link);
     value = &slot->value->base;
     if (out_waits) *out_waits = !slot->is_sent;
-    tfrt_mailbox_free_slot(mailbox, slot);
+    mailbox_free_slot(mailbox, slot);
   }
   tfrt_mutex_unlock(&mailbox->mutex);
   return value;
 }
 
-static bool tfrt_mailbox_key_begins(const tfrt_mailbox_slot_t* slot, tfrt_string_view_t prefix) {
+static bool mailbox_key_begins(const tfrt_mailbox_slot_t* slot, tfrt_string_view_t prefix) {
   return tfrt_string_view_starts_with(tfrt_string_view_make(slot->key, slot->key_size), prefix);
 }
 
 // --- Closing -------------------------------------------------------------------
 
 // |self| is a prefix of keys.
-static bool tfrt_mailbox_is_closed(const void* self, const tfrt_mailbox_slot_t* slot) {
-  return tfrt_mailbox_key_begins(slot, *(const tfrt_string_view_t*)self);
+static bool mailbox_is_closed(const void* self, const tfrt_mailbox_slot_t* slot) {
+  return mailbox_key_begins(slot, *(const tfrt_string_view_t*)self);
 }
 
 // Closes keys that begin with |prefix|, with |error| (+0). A caller after the first lock finds it
 // closed; this loop takes out the earlier ones.
-static tfrt_status_t tfrt_mailbox_close(tfrt_mailbox_t* mailbox, tfrt_string_view_t prefix,
-                                        tfrt_async_value_t* error) {
+static tfrt_status_t mailbox_close(tfrt_mailbox_t* mailbox, tfrt_string_view_t prefix,
+                                   tfrt_async_value_t* error) {
   tfrt_mailbox_closed_t* closed =
       tfrt_allocator_allocate_zeroed(mailbox->allocator, sizeof(*closed) + prefix.size);
   if (!closed) return tfrt_status_out_of_memory();
@@ -196,16 +193,16 @@ static tfrt_status_t tfrt_mailbox_close(tfrt_mailbox_t* mailbox, tfrt_string_vie
   closed->prefix_size = prefix.size;
   if (prefix.size > 0) memcpy(closed->prefix, prefix.data, prefix.size);
   tfrt_mutex_lock(&mailbox->mutex);
-  tfrt_async_value_t* before = tfrt_mailbox_find_closed(mailbox, prefix);
+  tfrt_async_value_t* before = mailbox_find_closed(mailbox, prefix);
   if (!before) tfrt_list_push_back(&mailbox->closed, &closed->link);
   tfrt_mutex_unlock(&mailbox->mutex);
   if (before) {
     tfrt_async_value_release(before);
-    tfrt_mailbox_free_closed(mailbox, closed);
+    mailbox_free_closed(mailbox, closed);
     return NULL;
   }
   for (tfrt_async_value_t* value;
-       (value = tfrt_mailbox_take_first(mailbox, tfrt_mailbox_is_closed, &prefix, NULL));) {
+       (value = mailbox_take_first(mailbox, mailbox_is_closed, &prefix, NULL));) {
     tfrt_async_value_set_error(value, tfrt_async_value_error(error));
     // A sent value stays alive, here and at its owner, until it is resolved; without a demand it
     // would never be.
@@ -221,8 +218,8 @@ void tfrt_mailbox_append_owed_prefix(uint64_t request, tfrt_string_builder_t* ou
 }
 
 // Moves what is closed of keys that begin with |prefix| to |out_list|.
-static void tfrt_mailbox_take_out_closed(tfrt_mailbox_t* mailbox, tfrt_string_view_t prefix,
-                                         tfrt_list_link_t* out_list) {
+static void mailbox_take_out_closed(tfrt_mailbox_t* mailbox, tfrt_string_view_t prefix,
+                                    tfrt_list_link_t* out_list) {
   tfrt_mutex_lock(&mailbox->mutex);
   for (tfrt_list_link_t* link = mailbox->closed.next; link != &mailbox->closed;) {
     tfrt_mailbox_closed_t* closed = TFRT_CONTAINER_OF(link, tfrt_mailbox_closed_t, link);
@@ -242,20 +239,20 @@ bool tfrt_mailbox_forget_closed(tfrt_mailbox_t* mailbox, uint64_t request) {
   tfrt_string_builder_initialize(&prefix, mailbox->allocator);
   tfrt_mailbox_append_owed_prefix(request, &prefix);
   if (!prefix.failed) {
-    tfrt_mailbox_take_out_closed(mailbox, tfrt_string_builder_view(&prefix), &list);
+    mailbox_take_out_closed(mailbox, tfrt_string_builder_view(&prefix), &list);
   }
   tfrt_string_builder_deinitialize(&prefix);
   bool was_there = !tfrt_list_is_empty(&list);
   for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&list));) {
-    tfrt_mailbox_free_closed(mailbox, TFRT_CONTAINER_OF(link, tfrt_mailbox_closed_t, link));
+    mailbox_free_closed(mailbox, TFRT_CONTAINER_OF(link, tfrt_mailbox_closed_t, link));
   }
   return was_there;
 }
 
 // Returns true if |key| and |value| are a message that closes keys; |*out_prefix| is set to
 // their beginning.
-static bool tfrt_mailbox_closes(tfrt_string_view_t key, tfrt_async_value_t* value,
-                                tfrt_string_view_t* out_prefix) {
+static bool mailbox_closes(tfrt_string_view_t key, tfrt_async_value_t* value,
+                           tfrt_string_view_t* out_prefix) {
   tfrt_string_view_t mark = tfrt_string_view_of(TFRT_MAILBOX_CLOSE_PREFIX);
   if (!tfrt_string_view_starts_with(key, mark) || !tfrt_async_value_is_error(value)) return false;
   *out_prefix = tfrt_string_view_make(key.data + mark.size, key.size - mark.size);
@@ -265,11 +262,11 @@ static bool tfrt_mailbox_closes(tfrt_string_view_t key, tfrt_async_value_t* valu
 tfrt_status_t tfrt_mailbox_send(tfrt_mailbox_t* mailbox, uint64_t request, uint32_t sender,
                                 tfrt_string_view_t key, tfrt_async_value_t* value) {
   tfrt_string_view_t prefix;
-  if (tfrt_mailbox_closes(key, value, &prefix)) return tfrt_mailbox_close(mailbox, prefix, value);
+  if (mailbox_closes(key, value, &prefix)) return mailbox_close(mailbox, prefix, value);
   tfrt_async_value_t* closed = NULL;
   const tfrt_mailbox_side_t side = {
       .request = request, .sender = sender, .key = key, .sent = value};
-  tfrt_indirect_value_t* shared = tfrt_mailbox_meet(mailbox, &side, &closed);
+  tfrt_indirect_value_t* shared = mailbox_meet(mailbox, &side, &closed);
   if (closed) {
     tfrt_async_value_release(closed);
     return NULL;
@@ -294,7 +291,7 @@ typedef struct tfrt_mailbox_wait_s {
   tfrt_allocator_t allocator;
 } tfrt_mailbox_wait_t;
 
-static void tfrt_mailbox_release_wait(tfrt_mailbox_wait_t* wait) {
+static void mailbox_release_wait(tfrt_mailbox_wait_t* wait) {
   if (!tfrt_ref_count_decrement(&wait->ref_count)) return;
   tfrt_request_context_t* request = wait->request;
   tfrt_async_value_release(&wait->value->base);
@@ -302,27 +299,27 @@ static void tfrt_mailbox_release_wait(tfrt_mailbox_wait_t* wait) {
   tfrt_request_context_release(request);
 }
 
-static bool tfrt_mailbox_waits_with(const void* self, const tfrt_mailbox_slot_t* slot) {
+static bool mailbox_waits_with(const void* self, const tfrt_mailbox_slot_t* slot) {
   return slot->value == self;
 }
 
 // The slot goes first, if its message has not come (else it is somebody else's already): the next
 // message is for the next who waits.
-static void tfrt_mailbox_run_cancel(tfrt_cancellation_subscription_t* subscription,
-                                    tfrt_status_t reason) {
+static void mailbox_run_cancel(tfrt_cancellation_subscription_t* subscription,
+                               tfrt_status_t reason) {
   tfrt_mailbox_wait_t* wait = TFRT_CONTAINER_OF(subscription, tfrt_mailbox_wait_t, subscription);
   tfrt_async_value_release(
-      tfrt_mailbox_take_first(wait->mailbox, tfrt_mailbox_waits_with, wait->value, NULL));
+      mailbox_take_first(wait->mailbox, mailbox_waits_with, wait->value, NULL));
   tfrt_async_value_set_error(&wait->value->base, reason);
-  tfrt_mailbox_release_wait(wait);
+  mailbox_release_wait(wait);
 }
 
-static void tfrt_mailbox_run_resolved(tfrt_task_t* task) {
+static void mailbox_run_resolved(tfrt_task_t* task) {
   tfrt_mailbox_wait_t* wait = TFRT_CONTAINER_OF(task, tfrt_mailbox_wait_t, task);
   if (tfrt_cancellation_unsubscribe(&wait->request->cancellation, &wait->subscription)) {
-    tfrt_mailbox_release_wait(wait);
+    mailbox_release_wait(wait);
   }
-  tfrt_mailbox_release_wait(wait);
+  mailbox_release_wait(wait);
 }
 
 tfrt_async_value_t* tfrt_mailbox_receive(tfrt_mailbox_t* mailbox,
@@ -333,7 +330,7 @@ tfrt_async_value_t* tfrt_mailbox_receive(tfrt_mailbox_t* mailbox,
   tfrt_async_value_t* closed = NULL;
   const tfrt_mailbox_side_t side = {
       .request = number, .sender = sender, .key = key, .receiver = receiver};
-  tfrt_indirect_value_t* value = tfrt_mailbox_meet(mailbox, &side, &closed);
+  tfrt_indirect_value_t* value = mailbox_meet(mailbox, &side, &closed);
   if (!value) {
     tfrt_allocator_free(mailbox->allocator, wait, sizeof(*wait));
     return closed ? closed : tfrt_async_value_out_of_memory();
@@ -345,9 +342,9 @@ tfrt_async_value_t* tfrt_mailbox_receive(tfrt_mailbox_t* mailbox,
   wait->mailbox = mailbox;
   wait->allocator = mailbox->allocator;
   tfrt_async_value_retain(&value->base);
-  tfrt_task_initialize(&wait->task, tfrt_mailbox_run_resolved);
+  tfrt_task_initialize(&wait->task, mailbox_run_resolved);
   tfrt_cancellation_subscribe(&wait->request->cancellation, &wait->subscription,
-                              tfrt_mailbox_run_cancel);
+                              mailbox_run_cancel);
   tfrt_async_value_watch(&value->base, &wait->task);
   return &value->base;
 }
@@ -359,7 +356,7 @@ typedef struct tfrt_mailbox_from_s {
   bool only_waiting;
 } tfrt_mailbox_from_t;
 
-static bool tfrt_mailbox_is_from(const void* self, const tfrt_mailbox_slot_t* slot) {
+static bool mailbox_is_from(const void* self, const tfrt_mailbox_slot_t* slot) {
   const tfrt_mailbox_from_t* from = self;
   bool is_of_sender = from->sender == TFRT_MAILBOX_ANY_SENDER || slot->sender == from->sender;
   return is_of_sender && !(from->only_waiting && slot->is_sent);
@@ -368,7 +365,7 @@ static bool tfrt_mailbox_is_from(const void* self, const tfrt_mailbox_slot_t* sl
 tfrt_async_value_t* tfrt_mailbox_take(tfrt_mailbox_t* mailbox, uint32_t sender, bool only_waiting,
                                       bool* out_waits) {
   const tfrt_mailbox_from_t from = {.sender = sender, .only_waiting = only_waiting};
-  return tfrt_mailbox_take_first(mailbox, tfrt_mailbox_is_from, &from, out_waits);
+  return mailbox_take_first(mailbox, mailbox_is_from, &from, out_waits);
 }
 
 typedef struct tfrt_mailbox_sent_to_s {
@@ -376,9 +373,9 @@ typedef struct tfrt_mailbox_sent_to_s {
   tfrt_string_view_t owed;  // how keys of owed messages of |request| begin
 } tfrt_mailbox_sent_to_t;
 
-static bool tfrt_mailbox_was_sent_to(const void* self, const tfrt_mailbox_slot_t* slot) {
+static bool mailbox_was_sent_to(const void* self, const tfrt_mailbox_slot_t* slot) {
   const tfrt_mailbox_sent_to_t* to = self;
-  bool is_owed = slot->request == 0 && tfrt_mailbox_key_begins(slot, to->owed);
+  bool is_owed = slot->request == 0 && mailbox_key_begins(slot, to->owed);
   return slot->is_sent && (slot->request == to->request || is_owed);
 }
 
@@ -388,7 +385,7 @@ tfrt_async_value_t* tfrt_mailbox_take_unreceived(tfrt_mailbox_t* mailbox, uint64
   tfrt_mailbox_append_owed_prefix(request, &owed);
   const tfrt_mailbox_sent_to_t to = {.request = request, .owed = tfrt_string_builder_view(&owed)};
   tfrt_async_value_t* value =
-      owed.failed ? NULL : tfrt_mailbox_take_first(mailbox, tfrt_mailbox_was_sent_to, &to, NULL);
+      owed.failed ? NULL : mailbox_take_first(mailbox, mailbox_was_sent_to, &to, NULL);
   tfrt_string_builder_deinitialize(&owed);
   return value;
 }

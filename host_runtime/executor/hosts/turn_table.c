@@ -19,21 +19,21 @@ void tfrt_turn_table_initialize(tfrt_turn_table_t* table, tfrt_allocator_t alloc
   tfrt_list_initialize(&table->series);
 }
 
-static void tfrt_turn_table_free(tfrt_turn_table_t* table, tfrt_turn_series_t* series) {
+static void turn_table_free(tfrt_turn_table_t* table, tfrt_turn_series_t* series) {
   tfrt_status_release(series->broken);
   tfrt_allocator_free(table->allocator, series, sizeof(*series) + series->name_size);
 }
 
 void tfrt_turn_table_deinitialize(tfrt_turn_table_t* table) {
   for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&table->series));) {
-    tfrt_turn_table_free(table, TFRT_CONTAINER_OF(link, tfrt_turn_series_t, link));
+    turn_table_free(table, TFRT_CONTAINER_OF(link, tfrt_turn_series_t, link));
   }
   tfrt_mutex_deinitialize(&table->mutex);
 }
 
 // With the mutex held; NULL if there is none.
-static tfrt_turn_series_t* tfrt_turn_table_find(tfrt_turn_table_t* table, uint64_t request,
-                                                tfrt_string_view_t name) {
+static tfrt_turn_series_t* turn_table_find(tfrt_turn_table_t* table, uint64_t request,
+                                           tfrt_string_view_t name) {
   for (tfrt_list_link_t* link = table->series.next; link != &table->series; link = link->next) {
     tfrt_turn_series_t* series = TFRT_CONTAINER_OF(link, tfrt_turn_series_t, link);
     tfrt_string_view_t own = tfrt_string_view_make(series->name, series->name_size);
@@ -43,8 +43,8 @@ static tfrt_turn_series_t* tfrt_turn_table_find(tfrt_turn_table_t* table, uint64
 }
 
 // With the mutex held; NULL when memory is out.
-static tfrt_turn_series_t* tfrt_turn_table_add(tfrt_turn_table_t* table, uint64_t request,
-                                               tfrt_string_view_t name) {
+static tfrt_turn_series_t* turn_table_add(tfrt_turn_table_t* table, uint64_t request,
+                                          tfrt_string_view_t name) {
   tfrt_turn_series_t* series =
       tfrt_allocator_allocate_zeroed(table->allocator, sizeof(*series) + name.size);
   if (!series) return NULL;
@@ -59,8 +59,8 @@ tfrt_status_t tfrt_turn_table_begin(tfrt_turn_table_t* table, uint64_t request,
                                     tfrt_string_view_t series, tfrt_turn_t* out_turn) {
   *out_turn = (tfrt_turn_t){0};
   tfrt_mutex_lock(&table->mutex);
-  tfrt_turn_series_t* found = tfrt_turn_table_find(table, request, series);
-  if (!found) found = tfrt_turn_table_add(table, request, series);
+  tfrt_turn_series_t* found = turn_table_find(table, request, series);
+  if (!found) found = turn_table_add(table, request, series);
   tfrt_status_t status = found ? tfrt_status_retain(found->broken) : tfrt_status_out_of_memory();
   if (!status) *out_turn = (tfrt_turn_t){.number = found->next++, .overlaps = found->active++ > 0};
   tfrt_mutex_unlock(&table->mutex);
@@ -70,14 +70,14 @@ tfrt_status_t tfrt_turn_table_begin(tfrt_turn_table_t* table, uint64_t request,
 void tfrt_turn_table_break(tfrt_turn_table_t* table, uint64_t request, tfrt_string_view_t series,
                            tfrt_status_t status) {
   tfrt_mutex_lock(&table->mutex);
-  tfrt_turn_series_t* found = tfrt_turn_table_find(table, request, series);
+  tfrt_turn_series_t* found = turn_table_find(table, request, series);
   if (found && !found->broken) found->broken = tfrt_status_retain(status);
   tfrt_mutex_unlock(&table->mutex);
 }
 
 void tfrt_turn_table_end(tfrt_turn_table_t* table, uint64_t request, tfrt_string_view_t series) {
   tfrt_mutex_lock(&table->mutex);
-  tfrt_turn_series_t* found = tfrt_turn_table_find(table, request, series);
+  tfrt_turn_series_t* found = turn_table_find(table, request, series);
   if (found) --found->active;
   tfrt_mutex_unlock(&table->mutex);
 }
@@ -92,7 +92,7 @@ bool tfrt_turn_table_forget(tfrt_turn_table_t* table, uint64_t request) {
     was_there = true;
     if (series->active > 0) continue;
     tfrt_list_remove(&series->link);
-    tfrt_turn_table_free(table, series);
+    turn_table_free(table, series);
   }
   tfrt_mutex_unlock(&table->mutex);
   return was_there;

@@ -14,18 +14,18 @@ typedef struct tfrt_withdrawal_s {
   tfrt_async_value_t* values[];  // +1 each; arguments with something to tell
 } tfrt_withdrawal_t;
 
-static size_t tfrt_withdrawal_size(uint32_t value_count) {
+static size_t withdrawal_size(uint32_t value_count) {
   return sizeof(tfrt_withdrawal_t) + value_count * sizeof(tfrt_async_value_t*);
 }
 
 // The cancel may end all that the call runs, and with the call perhaps the request on all hosts,
 // which then forget their withdrawals: so those must reach them before.
-static void tfrt_withdrawal_enter(tfrt_request_last_act_t* act) {
+static void withdrawal_enter(tfrt_request_last_act_t* act) {
   tfrt_withdrawal_t* withdrawal = TFRT_CONTAINER_OF(act, tfrt_withdrawal_t, act);
   withdrawal->is_over = !tfrt_call_scope_try_enter(withdrawal->context.scope);
 }
 
-static void tfrt_withdrawal_tell(const tfrt_withdrawal_t* withdrawal, tfrt_status_t reason) {
+static void withdrawal_tell(const tfrt_withdrawal_t* withdrawal, tfrt_status_t reason) {
   const tfrt_function_t* function = withdrawal->function;
   if (tfrt_function_withdraws(function)) {
     tfrt_function_withdraw(function, &withdrawal->context, reason);
@@ -35,17 +35,16 @@ static void tfrt_withdrawal_tell(const tfrt_withdrawal_t* withdrawal, tfrt_statu
   }
 }
 
-static void tfrt_withdrawal_run(tfrt_request_last_act_t* act, tfrt_status_t reason) {
+static void withdrawal_run(tfrt_request_last_act_t* act, tfrt_status_t reason) {
   tfrt_withdrawal_t* withdrawal = TFRT_CONTAINER_OF(act, tfrt_withdrawal_t, act);
   bool is_told = reason && !withdrawal->is_over;
   tfrt_call_scope_t* entered = is_told ? withdrawal->context.scope : NULL;
-  if (is_told) tfrt_withdrawal_tell(withdrawal, reason);
+  if (is_told) withdrawal_tell(withdrawal, reason);
   for (uint32_t i = 0; i < withdrawal->value_count; ++i) {
     tfrt_async_value_release(withdrawal->values[i]);
   }
   tfrt_function_release(withdrawal->function);
-  tfrt_allocator_free(withdrawal->allocator, withdrawal,
-                      tfrt_withdrawal_size(withdrawal->value_count));
+  tfrt_allocator_free(withdrawal->allocator, withdrawal, withdrawal_size(withdrawal->value_count));
   // Last: that may be the end of all that was used here.
   tfrt_call_scope_leave(entered);
 }
@@ -59,11 +58,10 @@ tfrt_status_t tfrt_withdrawal_begin(const tfrt_execution_context_t* context,
   }
   if (count == 0 && !tfrt_function_withdraws(function)) return NULL;
   tfrt_allocator_t allocator = context->request->allocator;
-  tfrt_withdrawal_t* withdrawal =
-      tfrt_allocator_allocate_zeroed(allocator, tfrt_withdrawal_size(count));
+  tfrt_withdrawal_t* withdrawal = tfrt_allocator_allocate_zeroed(allocator, withdrawal_size(count));
   if (!withdrawal) return tfrt_status_out_of_memory();
-  withdrawal->act.begin = tfrt_withdrawal_enter;
-  withdrawal->act.run = tfrt_withdrawal_run;
+  withdrawal->act.begin = withdrawal_enter;
+  withdrawal->act.run = withdrawal_run;
   withdrawal->allocator = allocator;
   withdrawal->context = *context;
   withdrawal->function = tfrt_function_retain(function);

@@ -17,7 +17,7 @@
 
 // --- The check -----------------------------------------------------------------
 
-static tfrt_status_t tfrt_kernel_library_check_version(const tfrt_kernel_library_t* library) {
+static tfrt_status_t kernel_library_check_version(const tfrt_kernel_library_t* library) {
   if (library->api_version == TFRT_API_VERSION) return NULL;
   return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
                             "was compiled against version %u of the interface, and this runtime "
@@ -25,22 +25,22 @@ static tfrt_status_t tfrt_kernel_library_check_version(const tfrt_kernel_library
                             library->api_version, TFRT_VERSION, TFRT_API_VERSION);
 }
 
-static tfrt_status_t tfrt_kernel_library_second_runtime(void) {
+static tfrt_status_t kernel_library_second_runtime(void) {
   return tfrt_status_create(
       TFRT_STATUS_FAILED_PRECONDITION,
       "brings a second runtime into this process: " TFRT_KERNEL_LIBRARY_LINK_ADVICE);
 }
 
 // Adds the library to the error |status| (consumed); OK stays OK.
-static tfrt_status_t tfrt_kernel_library_take_annotate(const tfrt_kernel_library_t* library,
-                                                       tfrt_status_t status) {
+static tfrt_status_t kernel_library_take_annotate(const tfrt_kernel_library_t* library,
+                                                  tfrt_status_t status) {
   return tfrt_status_take_annotate(status, "kernel library '%s'", library->name);
 }
 
 typedef tfrt_status_t (*tfrt_kernel_library_check_fn_t)(const tfrt_kernel_descriptor_t* entry);
 
-static tfrt_status_t tfrt_kernel_library_check_table(const tfrt_kernel_table_t* table,
-                                                     tfrt_kernel_library_check_fn_t check) {
+static tfrt_status_t kernel_library_check_table(const tfrt_kernel_table_t* table,
+                                                tfrt_kernel_library_check_fn_t check) {
   for (size_t i = 0; i < table->count; ++i) {
     const tfrt_kernel_descriptor_t* entry = &table->descriptors[i];
     if (!entry->name || !entry->name[0]) {
@@ -52,8 +52,8 @@ static tfrt_status_t tfrt_kernel_library_check_table(const tfrt_kernel_table_t* 
 }
 
 // OK if |what| number |index|, |name|, is complete.
-static tfrt_status_t tfrt_kernel_library_check_kernel(const char* what, size_t index,
-                                                      const char* name, bool has_function) {
+static tfrt_status_t kernel_library_check_kernel(const char* what, size_t index, const char* name,
+                                                 bool has_function) {
   if (!name || !name[0]) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "%s %zu lacks its name", what, index);
   }
@@ -61,49 +61,49 @@ static tfrt_status_t tfrt_kernel_library_check_kernel(const char* what, size_t i
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "%s '%s' lacks its function", what, name);
 }
 
-static tfrt_status_t tfrt_kernel_library_check_kernels(
-    const tfrt_kernel_registration_t* registrations, size_t count) {
+static tfrt_status_t kernel_library_check_kernels(const tfrt_kernel_registration_t* registrations,
+                                                  size_t count) {
   for (size_t i = 0; i < count; ++i) {
-    TFRT_RETURN_IF_ERROR(tfrt_kernel_library_check_kernel("kernel", i, registrations[i].name,
-                                                          registrations[i].function != NULL));
+    TFRT_RETURN_IF_ERROR(kernel_library_check_kernel("kernel", i, registrations[i].name,
+                                                     registrations[i].function != NULL));
   }
   return NULL;
 }
 
-static tfrt_status_t tfrt_kernel_library_check_parts(const tfrt_kernel_library_t* library) {
-  TFRT_RETURN_IF_ERROR(tfrt_kernel_library_check_table(&library->ops, tfrt_descriptor_check_op));
+static tfrt_status_t kernel_library_check_parts(const tfrt_kernel_library_t* library) {
+  TFRT_RETURN_IF_ERROR(kernel_library_check_table(&library->ops, tfrt_descriptor_check_op));
   TFRT_RETURN_IF_ERROR(
-      tfrt_kernel_library_check_table(&library->native_ops, tfrt_descriptor_check_native));
-  TFRT_RETURN_IF_ERROR(tfrt_kernel_library_check_kernels(library->kernels, library->kernel_count));
-  TFRT_RETURN_IF_ERROR(tfrt_kernel_library_check_kernels(library->natives, library->native_count));
+      kernel_library_check_table(&library->native_ops, tfrt_descriptor_check_native));
+  TFRT_RETURN_IF_ERROR(kernel_library_check_kernels(library->kernels, library->kernel_count));
+  TFRT_RETURN_IF_ERROR(kernel_library_check_kernels(library->natives, library->native_count));
   for (size_t i = 0; i < library->sync_kernel_count; ++i) {
     const tfrt_sync_kernel_registration_t* sync_kernel = &library->sync_kernels[i];
-    TFRT_RETURN_IF_ERROR(tfrt_kernel_library_check_kernel(
-        "synchronous kernel", i, sync_kernel->name, sync_kernel->function != NULL));
+    TFRT_RETURN_IF_ERROR(kernel_library_check_kernel("synchronous kernel", i, sync_kernel->name,
+                                                     sync_kernel->function != NULL));
   }
   return NULL;
 }
 
 tfrt_status_t tfrt_kernel_library_check(const tfrt_kernel_library_t* library) {
   // Nothing but the version may be read of another version's description.
-  TFRT_RETURN_IF_ERROR(tfrt_kernel_library_check_version(library));
+  TFRT_RETURN_IF_ERROR(kernel_library_check_version(library));
   if (library->runtime && library->runtime() != tfrt_runtime_identity()) {
-    return tfrt_kernel_library_second_runtime();
+    return kernel_library_second_runtime();
   }
   if (!library->runtime || !library->name) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "the description lacks TFRT_KERNEL_LIBRARY_HEADER(name)");
   }
-  return tfrt_kernel_library_take_annotate(library, tfrt_kernel_library_check_parts(library));
+  return kernel_library_take_annotate(library, kernel_library_check_parts(library));
 }
 
 // --- Registering -----------------------------------------------------------------
 
 // OK if |type|, of |value| of the op |entry|, is known in this process. A kernel would make values
 // of no type of one that isn't; nobody but the library can say what lies behind it.
-static tfrt_status_t tfrt_kernel_library_check_type(const tfrt_kernel_descriptor_t* entry,
-                                                    const char* what, const char* value,
-                                                    const char* type) {
+static tfrt_status_t kernel_library_check_type(const tfrt_kernel_descriptor_t* entry,
+                                               const char* what, const char* value,
+                                               const char* type) {
   tfrt_type_id_t id;
   if (type[0] != '!' || tfrt_type_find(type, &id)) return NULL;
   return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
@@ -112,27 +112,27 @@ static tfrt_status_t tfrt_kernel_library_check_type(const tfrt_kernel_descriptor
                             entry->name, what, value, type);
 }
 
-static tfrt_status_t tfrt_kernel_library_check_types(const tfrt_kernel_table_t* table) {
+static tfrt_status_t kernel_library_check_types(const tfrt_kernel_table_t* table) {
   for (size_t i = 0; i < table->count; ++i) {
     const tfrt_kernel_descriptor_t* entry = &table->descriptors[i];
     for (uint32_t j = 0; j < entry->operand_count; ++j) {
-      TFRT_RETURN_IF_ERROR(tfrt_kernel_library_check_type(entry, "operand", entry->operands[j].name,
-                                                          entry->operands[j].type));
+      TFRT_RETURN_IF_ERROR(kernel_library_check_type(entry, "operand", entry->operands[j].name,
+                                                     entry->operands[j].type));
     }
     for (uint32_t j = 0; j < entry->result_count; ++j) {
-      TFRT_RETURN_IF_ERROR(tfrt_kernel_library_check_type(entry, "result", entry->results[j].name,
-                                                          entry->results[j].type));
+      TFRT_RETURN_IF_ERROR(kernel_library_check_type(entry, "result", entry->results[j].name,
+                                                     entry->results[j].type));
     }
   }
   return NULL;
 }
 
 // Sets up |library|, which has been checked, and adds its parts to |registry|.
-static tfrt_status_t tfrt_kernel_library_add(tfrt_kernel_registry_t* registry,
-                                             const tfrt_kernel_library_t* library) {
+static tfrt_status_t kernel_library_add(tfrt_kernel_registry_t* registry,
+                                        const tfrt_kernel_library_t* library) {
   if (library->set_up) TFRT_RETURN_IF_ERROR(library->set_up());
-  TFRT_RETURN_IF_ERROR(tfrt_kernel_library_check_types(&library->ops));
-  TFRT_RETURN_IF_ERROR(tfrt_kernel_library_check_types(&library->native_ops));
+  TFRT_RETURN_IF_ERROR(kernel_library_check_types(&library->ops));
+  TFRT_RETURN_IF_ERROR(kernel_library_check_types(&library->native_ops));
   TFRT_RETURN_IF_ERROR(tfrt_kernel_registry_add_all(registry, &library->ops, library->kernels,
                                                     library->kernel_count));
   TFRT_RETURN_IF_ERROR(tfrt_kernel_registry_add_sync(registry, &library->ops, library->sync_kernels,
@@ -144,22 +144,21 @@ static tfrt_status_t tfrt_kernel_library_add(tfrt_kernel_registry_t* registry,
 tfrt_status_t tfrt_kernel_library_register(tfrt_kernel_registry_t* registry,
                                            const tfrt_kernel_library_t* library) {
   TFRT_RETURN_IF_ERROR(tfrt_kernel_library_check(library));
-  return tfrt_kernel_library_take_annotate(library, tfrt_kernel_library_add(registry, library));
+  return kernel_library_take_annotate(library, kernel_library_add(registry, library));
 }
 
 // --- Loading ---------------------------------------------------------------------
 
 // True if |handle|, or a library that was loaded for it, has a runtime that isn't this one.
-static bool tfrt_kernel_library_has_second_runtime(void* handle) {
+static bool kernel_library_has_second_runtime(void* handle) {
   const void* (*identity)(void) = NULL;
   // The way that POSIX shows from a data pointer to one to a function.
   *(void**)&identity = dlsym(handle, "tfrt_runtime_identity");
   return identity && identity() != tfrt_runtime_identity();
 }
 
-static tfrt_status_t tfrt_kernel_library_find(void* handle,
-                                              const tfrt_kernel_library_t** out_library) {
-  if (tfrt_kernel_library_has_second_runtime(handle)) return tfrt_kernel_library_second_runtime();
+static tfrt_status_t kernel_library_find(void* handle, const tfrt_kernel_library_t** out_library) {
+  if (kernel_library_has_second_runtime(handle)) return kernel_library_second_runtime();
   const tfrt_kernel_library_t* library = dlsym(handle, TFRT_KERNEL_LIBRARY_SYMBOL);
   if (!library) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
@@ -173,7 +172,7 @@ static tfrt_status_t tfrt_kernel_library_find(void* handle,
 }
 
 // The system's reason for not loading |path|, which says the path itself, as an error.
-static tfrt_status_t tfrt_kernel_library_not_loaded(const char* path) {
+static tfrt_status_t kernel_library_not_loaded(const char* path) {
   const char* reason = dlerror();
   if (!reason) reason = "unknown";
   size_t size = strlen(path);
@@ -213,7 +212,7 @@ tfrt_status_t tfrt_kernel_library_load(const char* path,
   // that libraries don't see each other.
   void* handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
   tfrt_status_t status =
-      handle ? tfrt_kernel_library_find(handle, out_library) : tfrt_kernel_library_not_loaded(file);
+      handle ? kernel_library_find(handle, out_library) : kernel_library_not_loaded(file);
   if (status) {
     if (handle) dlclose(handle);
     return tfrt_status_take_annotate(status, "shared library '%s'", path);

@@ -7,7 +7,7 @@
 #include "host_runtime/base/allocator.h"
 
 // A value in place is copied when it is borrowed: values of mutable types are never in place.
-static bool tfrt_sync_value_fits_in_place(const tfrt_type_t* type) {
+static bool sync_value_fits_in_place(const tfrt_type_t* type) {
   return !type->destroy && !(type->flags & TFRT_TYPE_FLAG_MUTABLE) &&
          type->size <= sizeof(((tfrt_sync_value_t*)0)->as);
 }
@@ -16,7 +16,7 @@ void* tfrt_sync_value_construct(tfrt_sync_value_t* value, tfrt_type_id_t type_id
   if (TFRT_UNLIKELY(type_id == TFRT_TYPE_NONE)) tfrt_type_abort_none();
   const tfrt_type_t* type = tfrt_type_get(type_id);
   *value = (tfrt_sync_value_t){.type_id = type_id, .kind = TFRT_SYNC_VALUE_PLAIN};
-  if (tfrt_sync_value_fits_in_place(type)) return value->as.bytes;
+  if (sync_value_fits_in_place(type)) return value->as.bytes;
   value->as.pointer = tfrt_allocator_allocate_zeroed(tfrt_value_storage_allocator(), type->size);
   value->kind = value->as.pointer ? TFRT_SYNC_VALUE_OWNED : TFRT_SYNC_VALUE_EMPTY;
   return value->as.pointer;
@@ -33,7 +33,7 @@ tfrt_sync_value_t tfrt_sync_value_borrow_async(tfrt_async_value_t* value) {
   tfrt_async_value_t* resolved = tfrt_async_value_resolved(value);
   const tfrt_type_t* type = tfrt_type_get(resolved->type_id);
   tfrt_sync_value_t borrowed = {.type_id = resolved->type_id};
-  if (tfrt_sync_value_fits_in_place(type)) {
+  if (sync_value_fits_in_place(type)) {
     borrowed.kind = TFRT_SYNC_VALUE_PLAIN;
     memcpy(borrowed.as.bytes, tfrt_async_value_payload(resolved), type->size);
   } else {

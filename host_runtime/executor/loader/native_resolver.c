@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host_runtime/executor/loader/program_resolver.h"
 
-static bool tfrt_native_resolver_count_fits(uint32_t count, uint32_t entries, bool variadic) {
+static bool native_resolver_count_fits(uint32_t count, uint32_t entries, bool variadic) {
   return variadic ? count + 1 >= entries : count == entries;
 }
 
 // Checks the signature that the program declares against that of the C function.
-static tfrt_status_t tfrt_native_resolver_check(const tfrt_function_t* function,
-                                                const tfrt_kernel_descriptor_t* descriptor) {
-  if (!tfrt_native_resolver_count_fits(function->argument_count, descriptor->operand_count,
-                                       descriptor->flags & TFRT_KERNEL_VARIADIC_OPERANDS) ||
-      !tfrt_native_resolver_count_fits(function->result_count, descriptor->result_count,
-                                       descriptor->flags & TFRT_KERNEL_VARIADIC_RESULTS)) {
+static tfrt_status_t native_resolver_check(const tfrt_function_t* function,
+                                           const tfrt_kernel_descriptor_t* descriptor) {
+  if (!native_resolver_count_fits(function->argument_count, descriptor->operand_count,
+                                  descriptor->flags & TFRT_KERNEL_VARIADIC_OPERANDS) ||
+      !native_resolver_count_fits(function->result_count, descriptor->result_count,
+                                  descriptor->flags & TFRT_KERNEL_VARIADIC_RESULTS)) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "native function '%s' doesn't take %u arguments and give %u results",
                               function->name, function->argument_count, function->result_count);
@@ -34,9 +34,9 @@ static tfrt_status_t tfrt_native_resolver_check(const tfrt_function_t* function,
 }
 
 // Gives |callable| its one site.
-static tfrt_status_t tfrt_native_resolver_make_site(tfrt_program_t* program,
-                                                    tfrt_bef_callable_t* callable,
-                                                    const tfrt_kernel_t* native) {
+static tfrt_status_t native_resolver_make_site(tfrt_program_t* program,
+                                               tfrt_bef_callable_t* callable,
+                                               const tfrt_kernel_t* native) {
   const tfrt_function_t* function = &callable->base;
   tfrt_kernel_site_t* site = tfrt_arena_allocate(&program->arena, sizeof(*site));
   tfrt_kernel_binding_t* binding = tfrt_arena_allocate(&program->arena, sizeof(*binding));
@@ -75,6 +75,6 @@ tfrt_status_t tfrt_native_resolver_run(tfrt_program_t* program, tfrt_bef_callabl
         "has it is named with --shared_libs)",
         name);
   }
-  TFRT_RETURN_IF_ERROR(tfrt_native_resolver_check(&callable->base, native.descriptor));
-  return tfrt_native_resolver_make_site(program, callable, &native);
+  TFRT_RETURN_IF_ERROR(native_resolver_check(&callable->base, native.descriptor));
+  return native_resolver_make_site(program, callable, &native);
 }

@@ -16,11 +16,11 @@ static const struct {
                                 {tfrt_sync_function_execute, tfrt_sync_function_execute_take}},
 };
 
-static tfrt_status_t tfrt_program_loader_out_of_memory(void) {
+static tfrt_status_t program_loader_out_of_memory(void) {
   return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory to load the program");
 }
 
-static void tfrt_program_loader_initialize_function(tfrt_program_t* program, uint32_t index) {
+static void program_loader_initialize_function(tfrt_program_t* program, uint32_t index) {
   tfrt_bef_callable_t* callable = &program->functions[index];
   const tfrt_bef_function_t* bef = tfrt_bef_file_function(program->file, index);
   callable->bef = bef;
@@ -36,10 +36,10 @@ static void tfrt_program_loader_initialize_function(tfrt_program_t* program, uin
                                      .index = index};
 }
 
-static tfrt_status_t tfrt_program_loader_resolve_function(tfrt_program_t* program,
-                                                          tfrt_bef_callable_t* callable,
-                                                          const tfrt_kernel_registry_t* registry,
-                                                          tfrt_kernel_binder_t* binder) {
+static tfrt_status_t program_loader_resolve_function(tfrt_program_t* program,
+                                                     tfrt_bef_callable_t* callable,
+                                                     const tfrt_kernel_registry_t* registry,
+                                                     tfrt_kernel_binder_t* binder) {
   if (callable->base.kind == TFRT_FUNCTION_NATIVE) {
     return tfrt_native_resolver_run(program, callable, registry);
   }
@@ -51,15 +51,14 @@ static tfrt_status_t tfrt_program_loader_resolve_function(tfrt_program_t* progra
 }
 
 // |scratch| is for what is needed until all functions are resolved.
-static tfrt_status_t tfrt_program_loader_resolve(tfrt_program_t* program,
-                                                 const tfrt_kernel_registry_t* registry,
-                                                 tfrt_arena_t* scratch) {
+static tfrt_status_t program_loader_resolve(tfrt_program_t* program,
+                                            const tfrt_kernel_registry_t* registry,
+                                            tfrt_arena_t* scratch) {
   program->functions = tfrt_arena_allocate_array(&program->arena, program->function_count,
                                                  sizeof(*program->functions));
-  if (!program->functions && program->function_count > 0)
-    return tfrt_program_loader_out_of_memory();
+  if (!program->functions && program->function_count > 0) return program_loader_out_of_memory();
   for (uint32_t i = 0; i < program->function_count; ++i) {
-    tfrt_program_loader_initialize_function(program, i);
+    program_loader_initialize_function(program, i);
   }
   tfrt_kernel_binder_t binder;
   TFRT_RETURN_IF_ERROR(tfrt_kernel_binder_initialize(
@@ -67,7 +66,7 @@ static tfrt_status_t tfrt_program_loader_resolve(tfrt_program_t* program,
       tfrt_bef_file_kernel_name_count(program->file), scratch));
   for (uint32_t i = 0; i < program->function_count; ++i) {
     TFRT_RETURN_IF_ERROR(
-        tfrt_program_loader_resolve_function(program, &program->functions[i], registry, &binder));
+        program_loader_resolve_function(program, &program->functions[i], registry, &binder));
   }
   return NULL;
 }
@@ -76,7 +75,7 @@ tfrt_status_t tfrt_program_create(tfrt_bef_file_t* file, const tfrt_kernel_regis
                                   tfrt_allocator_t allocator, tfrt_program_t** out_program) {
   *out_program = NULL;
   tfrt_program_t* program = tfrt_allocator_allocate_zeroed(allocator, sizeof(*program));
-  if (!program) return tfrt_program_loader_out_of_memory();
+  if (!program) return program_loader_out_of_memory();
   tfrt_ref_count_initialize(&program->ref_count);
   program->allocator = allocator;
   tfrt_arena_initialize(&program->arena, allocator);
@@ -86,7 +85,7 @@ tfrt_status_t tfrt_program_create(tfrt_bef_file_t* file, const tfrt_kernel_regis
   program->function_count = tfrt_bef_file_function_count(file);
   tfrt_arena_t scratch;
   tfrt_arena_initialize(&scratch, allocator);
-  tfrt_status_t status = tfrt_program_loader_resolve(program, registry, &scratch);
+  tfrt_status_t status = program_loader_resolve(program, registry, &scratch);
   tfrt_arena_deinitialize(&scratch);
   if (tfrt_status_is_ok(status)) {
     *out_program = program;

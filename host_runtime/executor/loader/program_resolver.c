@@ -14,16 +14,15 @@ typedef struct tfrt_program_resolver_seen_s {
   uint32_t occurrences;
 } tfrt_program_resolver_seen_t;
 
-static tfrt_status_t tfrt_program_resolver_out_of_memory(void) {
+static tfrt_status_t program_resolver_out_of_memory(void) {
   return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory to load the program");
 }
 
 // Gives |status| the place of the kernel of |record|, named |name|, in |function| as its origin.
-static tfrt_status_t tfrt_program_resolver_take_locate(tfrt_status_t status,
-                                                       const tfrt_bef_function_t* function,
-                                                       const tfrt_bef_record_t* record,
-                                                       const char* name,
-                                                       const tfrt_program_t* program) {
+static tfrt_status_t program_resolver_take_locate(tfrt_status_t status,
+                                                  const tfrt_bef_function_t* function,
+                                                  const tfrt_bef_record_t* record, const char* name,
+                                                  const tfrt_program_t* program) {
   tfrt_bef_source_location_t location;
   tfrt_program_locate(program, record->location, &location);
   tfrt_status_origin_t origin = {.rank = TFRT_STATUS_NO_RANK,
@@ -40,11 +39,11 @@ static tfrt_status_t tfrt_program_resolver_take_locate(tfrt_status_t status,
 // --- Users -------------------------------------------------------------------
 
 // Lists the non-strict kernels of |callable|, which are counted.
-static tfrt_status_t tfrt_program_resolver_collect_nonstrict(tfrt_program_t* program,
-                                                             tfrt_bef_callable_t* callable) {
+static tfrt_status_t program_resolver_collect_nonstrict(tfrt_program_t* program,
+                                                        tfrt_bef_callable_t* callable) {
   callable->nonstrict = tfrt_arena_allocate_array(&program->arena, callable->nonstrict_count,
                                                   sizeof(*callable->nonstrict));
-  if (!callable->nonstrict) return tfrt_program_resolver_out_of_memory();
+  if (!callable->nonstrict) return program_resolver_out_of_memory();
   uint32_t count = 0;
   for (uint32_t k = 1; k < callable->bef->kernel_count; ++k) {
     if (callable->sites[k].binding->nonstrict) callable->nonstrict[count++] = k;
@@ -53,8 +52,8 @@ static tfrt_status_t tfrt_program_resolver_collect_nonstrict(tfrt_program_t* pro
 }
 
 // How argument number |occurrence| (from 0) of |site| that is |register_index| is used.
-static bool tfrt_program_resolver_is_passed(const tfrt_kernel_site_t* site, uint32_t register_index,
-                                            uint32_t occurrence) {
+static bool program_resolver_is_passed(const tfrt_kernel_site_t* site, uint32_t register_index,
+                                       uint32_t occurrence) {
   const uint32_t* arguments = tfrt_bef_record_arguments(tfrt_kernel_site_record(site));
   for (uint32_t i = 0; i < tfrt_kernel_site_record(site)->argument_count; ++i) {
     if (arguments[i] != register_index) continue;
@@ -67,9 +66,9 @@ static bool tfrt_program_resolver_is_passed(const tfrt_kernel_site_t* site, uint
 // only passed to it, and sets |*out_count| to the number of these users. A kernel stands once in a
 // list of users for each argument; the words are taken to mean these arguments in their order.
 // |seen| has one pair per kernel. Returns true if one of the users is PASSED.
-static bool tfrt_program_resolver_mark_users(const tfrt_bef_callable_t* callable, uint32_t index,
-                                             tfrt_program_resolver_seen_t* seen,
-                                             uint8_t* passed_users, uint32_t* out_count) {
+static bool program_resolver_mark_users(const tfrt_bef_callable_t* callable, uint32_t index,
+                                        tfrt_program_resolver_seen_t* seen, uint8_t* passed_users,
+                                        uint32_t* out_count) {
   const tfrt_bef_record_t* record = tfrt_kernel_site_record(&callable->sites[index]);
   const uint32_t* user_counts = tfrt_bef_record_user_counts(record);
   const uint32_t* users = tfrt_bef_record_users(record);
@@ -84,8 +83,8 @@ static bool tfrt_program_resolver_mark_users(const tfrt_bef_callable_t* callable
       if (seen[user].register_index != register_index) {
         seen[user] = (tfrt_program_resolver_seen_t){.register_index = register_index};
       }
-      passed_users[word] = tfrt_program_resolver_is_passed(&callable->sites[user], register_index,
-                                                           seen[user].occurrences++);
+      passed_users[word] = program_resolver_is_passed(&callable->sites[user], register_index,
+                                                      seen[user].occurrences++);
       any |= passed_users[word];
     }
   }
@@ -94,22 +93,22 @@ static bool tfrt_program_resolver_mark_users(const tfrt_bef_callable_t* callable
 }
 
 // Marks the users of all kernels. |seen| has one pair per kernel.
-static tfrt_status_t tfrt_program_resolver_mark_all_users(tfrt_program_t* program,
-                                                          tfrt_bef_callable_t* callable,
-                                                          tfrt_program_resolver_seen_t* seen) {
+static tfrt_status_t program_resolver_mark_all_users(tfrt_program_t* program,
+                                                     tfrt_bef_callable_t* callable,
+                                                     tfrt_program_resolver_seen_t* seen) {
   const tfrt_bef_function_t* bef = callable->bef;
   // Each argument of a kernel, and each kernel without arguments, is a word.
   const size_t most_words = (size_t)bef->value_count + bef->kernel_count;
   uint8_t* passed_users = tfrt_arena_allocate_room(&program->arena, most_words, 1);
   uint32_t* first = tfrt_arena_allocate_array(&program->arena, bef->kernel_count, sizeof(*first));
-  if (!passed_users || !first) return tfrt_program_resolver_out_of_memory();
+  if (!passed_users || !first) return program_resolver_out_of_memory();
   for (uint32_t k = 0; k < bef->kernel_count; ++k) seen[k].register_index = UINT32_MAX;
   tfrt_bef_walk_t walk = tfrt_bef_walk_begin(program->file, bef->records);
   uint32_t end = 0;
   for (uint32_t k = 0; k < bef->kernel_count; ++k) {
     uint32_t count;
     tfrt_bef_walk_pass(&walk, tfrt_kernel_site_record(&callable->sites[k]));
-    if (!tfrt_program_resolver_mark_users(callable, k, seen, passed_users + end, &count)) continue;
+    if (!program_resolver_mark_users(callable, k, seen, passed_users + end, &count)) continue;
     first[k] = end + 1;
     end += count;
   }
@@ -119,14 +118,14 @@ static tfrt_status_t tfrt_program_resolver_mark_all_users(tfrt_program_t* progra
 }
 
 // Tells which users values are only passed to.
-static tfrt_status_t tfrt_program_resolver_resolve_users(tfrt_program_t* program,
-                                                         tfrt_bef_callable_t* callable) {
+static tfrt_status_t program_resolver_resolve_users(tfrt_program_t* program,
+                                                    tfrt_bef_callable_t* callable) {
   tfrt_arena_t scratch;
   tfrt_arena_initialize(&scratch, program->allocator);
   tfrt_program_resolver_seen_t* seen =
       tfrt_arena_allocate_room(&scratch, callable->bef->kernel_count, sizeof(*seen));
-  tfrt_status_t status = seen ? tfrt_program_resolver_mark_all_users(program, callable, seen)
-                              : tfrt_program_resolver_out_of_memory();
+  tfrt_status_t status = seen ? program_resolver_mark_all_users(program, callable, seen)
+                              : program_resolver_out_of_memory();
   tfrt_arena_deinitialize(&scratch);
   return status;
 }
@@ -134,11 +133,11 @@ static tfrt_status_t tfrt_program_resolver_resolve_users(tfrt_program_t* program
 // --- Sites -------------------------------------------------------------------
 
 // Lists |site|, a kernel that does |run| for cancelled calls.
-static tfrt_status_t tfrt_program_resolver_add_withdrawal(tfrt_program_t* program,
-                                                          const tfrt_kernel_site_t* site,
-                                                          tfrt_kernel_withdraw_fn_t run) {
+static tfrt_status_t program_resolver_add_withdrawal(tfrt_program_t* program,
+                                                     const tfrt_kernel_site_t* site,
+                                                     tfrt_kernel_withdraw_fn_t run) {
   tfrt_program_withdrawal_t* withdrawal = tfrt_arena_allocate(&program->arena, sizeof(*withdrawal));
-  if (!withdrawal) return tfrt_program_resolver_out_of_memory();
+  if (!withdrawal) return program_resolver_out_of_memory();
   *withdrawal = (tfrt_program_withdrawal_t){.next = program->withdrawals, .site = site, .run = run};
   program->withdrawals = withdrawal;
   return NULL;
@@ -146,9 +145,9 @@ static tfrt_status_t tfrt_program_resolver_add_withdrawal(tfrt_program_t* progra
 
 // Binds kernel |index| of the function that |binder| is at, for which |options| (NULL: nothing) are
 // said, and which doesn't share its model's binding, and tells |survey| of it, unless that is NULL.
-static tfrt_status_t tfrt_program_resolver_bind_site(tfrt_kernel_binder_t* binder, uint32_t index,
-                                                     const tfrt_bef_call_options_t* options,
-                                                     tfrt_schedule_survey_t* survey) {
+static tfrt_status_t program_resolver_bind_site(tfrt_kernel_binder_t* binder, uint32_t index,
+                                                const tfrt_bef_call_options_t* options,
+                                                tfrt_schedule_survey_t* survey) {
   tfrt_bef_callable_t* callable = binder->callable;
   tfrt_kernel_site_t* site = &callable->sites[index];
   const tfrt_bef_record_t* record = tfrt_bef_function_record(callable->bef, index);
@@ -158,21 +157,21 @@ static tfrt_status_t tfrt_program_resolver_bind_site(tfrt_kernel_binder_t* binde
     status = tfrt_sync_resolver_check_kernel(site);
   }
   if (!status && model->kernel.withdraw) {
-    status = tfrt_program_resolver_add_withdrawal(binder->program, site, model->kernel.withdraw);
+    status = program_resolver_add_withdrawal(binder->program, site, model->kernel.withdraw);
   }
   if (status) {
-    return tfrt_program_resolver_take_locate(status, callable->bef, record, model->name,
-                                             binder->program);
+    return program_resolver_take_locate(status, callable->bef, record, model->name,
+                                        binder->program);
   }
   if (survey) tfrt_schedule_survey_look_at(survey, site, model->kernel.descriptor, index);
   return NULL;
 }
 
 // The site of the pseudo kernel, which is bound to nothing.
-static tfrt_status_t tfrt_program_resolver_resolve_start(tfrt_program_t* program,
-                                                         tfrt_bef_callable_t* callable) {
+static tfrt_status_t program_resolver_resolve_start(tfrt_program_t* program,
+                                                    tfrt_bef_callable_t* callable) {
   tfrt_kernel_binding_t* binding = tfrt_arena_allocate(&program->arena, sizeof(*binding));
-  if (!binding) return tfrt_program_resolver_out_of_memory();
+  if (!binding) return program_resolver_out_of_memory();
   binding->name = "";
   binding->owner = callable;
   binding->records = callable->bef->records;
@@ -185,8 +184,7 @@ static tfrt_status_t tfrt_program_resolver_resolve_start(tfrt_program_t* program
 
 // Raises |*cost| to the one that |*options| names. Sets |*options| to NULL if there is nothing else
 // in them: the kernel may share its binding then.
-static void tfrt_program_resolver_take_cost(const tfrt_bef_call_options_t** options,
-                                            uint64_t* cost) {
+static void program_resolver_take_cost(const tfrt_bef_call_options_t** options, uint64_t* cost) {
   const tfrt_bef_call_options_t* own = *options;
   if (own->cost > *cost) *cost = own->cost;
   if (!own->has_host && !own->pure && !own->nonstrict && own->deadline_ms == 0 &&
@@ -197,10 +195,10 @@ static void tfrt_program_resolver_take_cost(const tfrt_bef_call_options_t** opti
 
 // Resolves all kernels of the function that |binder| is at, for whose sites there is room, and
 // tells |survey| of each; NULL: nobody wants to know.
-static tfrt_status_t tfrt_program_resolver_resolve_sites(tfrt_kernel_binder_t* binder,
-                                                         tfrt_schedule_survey_t* survey) {
+static tfrt_status_t program_resolver_resolve_sites(tfrt_kernel_binder_t* binder,
+                                                    tfrt_schedule_survey_t* survey) {
   const tfrt_bef_function_t* bef = binder->callable->bef;
-  TFRT_RETURN_IF_ERROR(tfrt_program_resolver_resolve_start(binder->program, binder->callable));
+  TFRT_RETURN_IF_ERROR(program_resolver_resolve_start(binder->program, binder->callable));
   tfrt_bef_walk_t walk = tfrt_bef_walk_begin(binder->program->file, bef->records);
   uint32_t entry = 0;  // of the call options, which are sorted by kernel
   for (uint32_t k = 1; k < bef->kernel_count; ++k) {
@@ -213,13 +211,13 @@ static tfrt_status_t tfrt_program_resolver_resolve_sites(tfrt_kernel_binder_t* b
     const tfrt_bef_call_options_t* options =
         has_options ? &bef->call_options[entry++].options : NULL;
     uint64_t cost = model->cost;
-    if (options) tfrt_program_resolver_take_cost(&options, &cost);
+    if (options) program_resolver_take_cost(&options, &cost);
     *site = (tfrt_kernel_site_t){.record_offset = bef->offsets[k],
                                  .stream_id = tfrt_bef_function_stream_id(bef, k)};
     if (TFRT_LIKELY(!options && tfrt_kernel_binder_share(binder, model, record))) {
       site->binding = model->shared;
     } else {
-      TFRT_RETURN_IF_ERROR(tfrt_program_resolver_bind_site(binder, k, options, survey));
+      TFRT_RETURN_IF_ERROR(program_resolver_bind_site(binder, k, options, survey));
     }
     binder->callable->nonstrict_count += site->binding->nonstrict;
     if (survey) tfrt_schedule_survey_add(survey, site, cost);
@@ -228,34 +226,34 @@ static tfrt_status_t tfrt_program_resolver_resolve_sites(tfrt_kernel_binder_t* b
 }
 
 // Resolves what the kernels of |callable|, an asynchronous function, are to each other.
-static tfrt_status_t tfrt_program_resolver_resolve_order(tfrt_program_t* program,
-                                                         tfrt_bef_callable_t* callable,
-                                                         const tfrt_schedule_survey_t* survey,
-                                                         tfrt_arena_t* scratch) {
+static tfrt_status_t program_resolver_resolve_order(tfrt_program_t* program,
+                                                    tfrt_bef_callable_t* callable,
+                                                    const tfrt_schedule_survey_t* survey,
+                                                    tfrt_arena_t* scratch) {
   const tfrt_bef_function_t* bef = callable->bef;
   for (uint32_t i = 0; i < bef->result_count; ++i) {
     callable->register_flags[bef->result_registers[i]] |= TFRT_REGISTER_ANTICIPATED;
   }
   if (callable->nonstrict_count > 0) {
-    TFRT_RETURN_IF_ERROR(tfrt_program_resolver_collect_nonstrict(program, callable));
-    TFRT_RETURN_IF_ERROR(tfrt_program_resolver_resolve_users(program, callable));
+    TFRT_RETURN_IF_ERROR(program_resolver_collect_nonstrict(program, callable));
+    TFRT_RETURN_IF_ERROR(program_resolver_resolve_users(program, callable));
   }
   return tfrt_schedule_create(program, callable, survey, scratch);
 }
 
 // Resolves all kernels of |callable|, one by one, and tells |survey| of each; NULL: nobody wants to
 // know. Frees what is known of the types of registers.
-static tfrt_status_t tfrt_program_resolver_resolve_kernels(tfrt_kernel_binder_t* binder,
-                                                           tfrt_bef_callable_t* callable,
-                                                           tfrt_schedule_survey_t* survey) {
+static tfrt_status_t program_resolver_resolve_kernels(tfrt_kernel_binder_t* binder,
+                                                      tfrt_bef_callable_t* callable,
+                                                      tfrt_schedule_survey_t* survey) {
   tfrt_arena_t types;
   tfrt_arena_initialize(&types, binder->program->allocator);
   const char** register_types = tfrt_arena_allocate_room(
       &types, (size_t)callable->bef->register_count + 1, sizeof(*register_types));
-  tfrt_status_t status = register_types ? NULL : tfrt_program_resolver_out_of_memory();
+  tfrt_status_t status = register_types ? NULL : program_resolver_out_of_memory();
   if (!status) {
     tfrt_kernel_binder_enter(binder, callable, register_types);
-    status = tfrt_program_resolver_resolve_sites(binder, survey);
+    status = program_resolver_resolve_sites(binder, survey);
   }
   tfrt_arena_deinitialize(&types);
   return status;
@@ -274,11 +272,11 @@ tfrt_status_t tfrt_program_resolver_run(tfrt_kernel_binder_t* binder, tfrt_bef_c
       tfrt_arena_allocate_room(&program->arena, bef->kernel_count, sizeof(*callable->sites));
   callable->register_flags =
       tfrt_arena_allocate_array(&program->arena, (size_t)bef->register_count + 1, 1);
-  if (!callable->sites || !callable->register_flags) return tfrt_program_resolver_out_of_memory();
+  if (!callable->sites || !callable->register_flags) return program_resolver_out_of_memory();
   tfrt_schedule_survey_t survey;
   TFRT_RETURN_IF_ERROR(tfrt_schedule_survey_initialize(&survey, callable, scratch));
   TFRT_RETURN_IF_ERROR(
-      tfrt_program_resolver_resolve_kernels(binder, callable, is_sync ? NULL : &survey));
+      program_resolver_resolve_kernels(binder, callable, is_sync ? NULL : &survey));
   if (is_sync) return tfrt_sync_resolver_run(program, callable, scratch);
-  return tfrt_program_resolver_resolve_order(program, callable, &survey, scratch);
+  return program_resolver_resolve_order(program, callable, &survey, scratch);
 }

@@ -25,7 +25,7 @@ typedef struct tfrt_schedule_builder_s {
   uint32_t first_own_slot;   // behind arguments and constants
 } tfrt_schedule_builder_t;
 
-static tfrt_status_t tfrt_schedule_out_of_memory(void) {
+static tfrt_status_t schedule_out_of_memory(void) {
   return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory to load the program");
 }
 
@@ -37,7 +37,7 @@ tfrt_status_t tfrt_schedule_survey_initialize(tfrt_schedule_survey_t* survey,
   *survey = (tfrt_schedule_survey_t){.costs = NULL};
   const tfrt_bef_function_t* bef = callable->bef;
   survey->costs = tfrt_arena_allocate_array(scratch, bef->stream_count, sizeof(*survey->costs));
-  return survey->costs ? NULL : tfrt_schedule_out_of_memory();
+  return survey->costs ? NULL : schedule_out_of_memory();
 }
 
 uint64_t tfrt_schedule_cost(const tfrt_kernel_descriptor_t* descriptor) {
@@ -50,8 +50,8 @@ uint64_t tfrt_schedule_cost(const tfrt_kernel_descriptor_t* descriptor) {
 
 // Whether the kernel at |site| makes the same scalar each time. In a program that checks all
 // types it is an ordinary kernel.
-static bool tfrt_schedule_is_constant(const tfrt_kernel_descriptor_t* descriptor,
-                                      const tfrt_kernel_site_t* site) {
+static bool schedule_is_constant(const tfrt_kernel_descriptor_t* descriptor,
+                                 const tfrt_kernel_site_t* site) {
   return descriptor && (descriptor->flags & TFRT_KERNEL_CONSTANT) &&
          tfrt_kernel_site_record(site)->argument_count == 0 &&
          tfrt_kernel_site_record(site)->result_count == 1 && !site->binding->result_checks;
@@ -62,7 +62,7 @@ void tfrt_schedule_survey_look_at(tfrt_schedule_survey_t* survey, tfrt_kernel_si
   const tfrt_bef_record_t* record = tfrt_kernel_site_record(site);
   survey->is_too_wide |= record->argument_count > TFRT_SCHEDULE_MAX_VALUES ||
                          record->result_count > TFRT_SCHEDULE_MAX_VALUES;
-  site->prompt = tfrt_schedule_is_constant(descriptor, site);
+  site->prompt = schedule_is_constant(descriptor, site);
   if (!site->prompt) return;
   if (survey->constant_count++ == 0) survey->first_constant = index;
   survey->constants_end = index + 1;
@@ -71,7 +71,7 @@ void tfrt_schedule_survey_look_at(tfrt_schedule_survey_t* survey, tfrt_kernel_si
 // --- Streams -----------------------------------------------------------------
 
 // Marks the sites of expensive streams, and returns whether one thread is enough for the function.
-static bool tfrt_schedule_look_at_streams(tfrt_bef_callable_t* callable, const uint64_t* costs) {
+static bool schedule_look_at_streams(tfrt_bef_callable_t* callable, const uint64_t* costs) {
   const tfrt_bef_function_t* bef = callable->bef;
   uint32_t expensive_count = 0;
   for (uint32_t s = 0; s < bef->stream_count; ++s) {
@@ -84,21 +84,20 @@ static bool tfrt_schedule_look_at_streams(tfrt_bef_callable_t* callable, const u
 }
 
 // A walk over the records of |callable| from that of |kernel| on.
-static tfrt_bef_walk_t tfrt_schedule_walk(const tfrt_bef_callable_t* callable, uint32_t kernel) {
+static tfrt_bef_walk_t schedule_walk(const tfrt_bef_callable_t* callable, uint32_t kernel) {
   return tfrt_bef_walk_begin(callable->owner->file,
                              tfrt_bef_function_record(callable->bef, kernel));
 }
 
 // Marks the sites of early streams: those that hold a non-strict kernel, or one that such a
 // kernel depends on.
-static tfrt_status_t tfrt_schedule_mark_early(tfrt_bef_callable_t* callable,
-                                              tfrt_arena_t* scratch) {
+static tfrt_status_t schedule_mark_early(tfrt_bef_callable_t* callable, tfrt_arena_t* scratch) {
   if (callable->nonstrict_count == 0) return NULL;
   const tfrt_bef_function_t* bef = callable->bef;
   tfrt_kernel_site_t* sites = callable->sites;
   bool* streams = tfrt_arena_allocate_array(scratch, bef->stream_count, sizeof(*streams));
-  if (!streams) return tfrt_schedule_out_of_memory();
-  tfrt_bef_walk_t walk = tfrt_schedule_walk(callable, bef->kernel_count - 1);
+  if (!streams) return schedule_out_of_memory();
+  tfrt_bef_walk_t walk = schedule_walk(callable, bef->kernel_count - 1);
   // Users stand behind the kernels that they use.
   for (uint32_t k = bef->kernel_count - 1; k > 0; --k) {
     const tfrt_bef_record_t* record = tfrt_kernel_site_record(&sites[k]);
@@ -118,7 +117,7 @@ static tfrt_status_t tfrt_schedule_mark_early(tfrt_bef_callable_t* callable,
 // --- Constants ---------------------------------------------------------------
 
 // Runs the constant at |site|; NULL if there is no plain value to keep.
-static tfrt_async_value_t* tfrt_schedule_make_constant(const tfrt_kernel_site_t* site) {
+static tfrt_async_value_t* schedule_make_constant(const tfrt_kernel_site_t* site) {
   tfrt_async_value_t* value = NULL;
   tfrt_kernel_frame_t frame = {.results = &value,
                                .attributes = site->binding->attributes,
@@ -136,18 +135,18 @@ static tfrt_async_value_t* tfrt_schedule_make_constant(const tfrt_kernel_site_t*
 
 // Makes the values of all constants and gives their registers slots; what has none is an
 // ordinary kernel.
-static tfrt_status_t tfrt_schedule_make_constants(tfrt_schedule_builder_t* builder,
-                                                  const tfrt_schedule_survey_t* survey) {
+static tfrt_status_t schedule_make_constants(tfrt_schedule_builder_t* builder,
+                                             const tfrt_schedule_survey_t* survey) {
   if (survey->constant_count == 0) return NULL;
   tfrt_bef_callable_t* callable = builder->callable;
   tfrt_schedule_t* schedule = builder->schedule;
   schedule->constants = tfrt_arena_allocate_array(&builder->program->arena, survey->constant_count,
                                                   sizeof(*schedule->constants));
-  if (!schedule->constants) return tfrt_schedule_out_of_memory();
+  if (!schedule->constants) return schedule_out_of_memory();
   for (uint32_t k = survey->first_constant; k < survey->constants_end; ++k) {
     const tfrt_kernel_site_t* site = &callable->sites[k];
     if (!site->prompt) continue;
-    tfrt_async_value_t* constant = tfrt_schedule_make_constant(site);
+    tfrt_async_value_t* constant = schedule_make_constant(site);
     if (!constant) continue;
     // A constant shares its binding with no other site (kernel_binder.h); only readers see it as
     // immutable.
@@ -164,7 +163,7 @@ static tfrt_status_t tfrt_schedule_make_constants(tfrt_schedule_builder_t* build
 
 // --- Steps -------------------------------------------------------------------
 
-static inline uint32_t tfrt_schedule_take_slot(tfrt_schedule_builder_t* builder) {
+static inline uint32_t schedule_take_slot(tfrt_schedule_builder_t* builder) {
   if (TFRT_LIKELY(builder->free_slots_end != builder->free_slots)) {
     return *--builder->free_slots_end;
   }
@@ -173,8 +172,8 @@ static inline uint32_t tfrt_schedule_take_slot(tfrt_schedule_builder_t* builder)
 
 // Lists |slot|, which nobody reads any more, at |dead|. That of an argument of the function is not
 // used again: it may hold what the call doesn't own.
-static inline uint32_t* tfrt_schedule_drop(tfrt_schedule_builder_t* builder, uint32_t slot,
-                                           uint32_t* dead) {
+static inline uint32_t* schedule_drop(tfrt_schedule_builder_t* builder, uint32_t slot,
+                                      uint32_t* dead) {
   if (slot >= builder->first_own_slot) *builder->free_slots_end++ = slot;
   *dead = slot;
   return dead + 1;
@@ -182,28 +181,28 @@ static inline uint32_t* tfrt_schedule_drop(tfrt_schedule_builder_t* builder, uin
 
 // Puts the slots of the arguments of |record| at |slots|, and those that nobody reads behind it at
 // |dead|; returns what is behind these.
-static inline uint32_t* tfrt_schedule_add_arguments(tfrt_schedule_builder_t* builder,
-                                                    const tfrt_bef_record_t* record,
-                                                    uint32_t* slots, uint32_t* dead) {
+static inline uint32_t* schedule_add_arguments(tfrt_schedule_builder_t* builder,
+                                               const tfrt_bef_record_t* record, uint32_t* slots,
+                                               uint32_t* dead) {
   const uint32_t* argument = tfrt_bef_record_arguments(record);
   const uint32_t* const end = argument + record->argument_count;
   for (; argument != end; ++argument) {
     tfrt_schedule_register_t* used = &builder->registers[*argument];
     const uint32_t slot = used->slot;
     *slots++ = slot;
-    if (--used->uses_left == 0) dead = tfrt_schedule_drop(builder, slot, dead);
+    if (--used->uses_left == 0) dead = schedule_drop(builder, slot, dead);
   }
   return dead;
 }
 
 // Gives slots to the results of |record| and puts them at |slots|. Returns whether all have uses.
-static inline bool tfrt_schedule_add_results(tfrt_schedule_builder_t* builder,
-                                             const tfrt_bef_record_t* record, uint32_t* slots) {
+static inline bool schedule_add_results(tfrt_schedule_builder_t* builder,
+                                        const tfrt_bef_record_t* record, uint32_t* slots) {
   const uint32_t* result = tfrt_bef_record_results(record);
   const uint32_t* const end = result + record->result_count;
   bool all_used = true;
   for (; result != end; ++result) {
-    const uint32_t slot = tfrt_schedule_take_slot(builder);
+    const uint32_t slot = schedule_take_slot(builder);
     const uint32_t uses = builder->use_counts[*result];
     builder->registers[*result] = (tfrt_schedule_register_t){.slot = slot, .uses_left = uses};
     *slots++ = slot;
@@ -214,20 +213,20 @@ static inline bool tfrt_schedule_add_results(tfrt_schedule_builder_t* builder,
 
 // Lists the slots of those results of |record| that have no uses at |dead|; returns what is behind
 // these.
-static uint32_t* tfrt_schedule_drop_unused(tfrt_schedule_builder_t* builder,
-                                           const tfrt_bef_record_t* record, uint32_t* dead) {
+static uint32_t* schedule_drop_unused(tfrt_schedule_builder_t* builder,
+                                      const tfrt_bef_record_t* record, uint32_t* dead) {
   const uint32_t* results = tfrt_bef_record_results(record);
   for (uint32_t i = 0; i < record->result_count; ++i) {
     const tfrt_schedule_register_t* result = &builder->registers[results[i]];
-    if (result->uses_left == 0) dead = tfrt_schedule_drop(builder, result->slot, dead);
+    if (result->uses_left == 0) dead = schedule_drop(builder, result->slot, dead);
   }
   return dead;
 }
 
 // Whether results of |site| may be late: no kernel needs any of them to be there, and what makes
 // them later keeps the call from being over.
-static inline bool tfrt_schedule_gives_late(const tfrt_schedule_builder_t* builder,
-                                            const tfrt_kernel_site_t* site) {
+static inline bool schedule_gives_late(const tfrt_schedule_builder_t* builder,
+                                       const tfrt_kernel_site_t* site) {
   if (!site->binding->takes_late) return false;
   const tfrt_bef_record_t* record = tfrt_kernel_site_record(site);
   const uint32_t* result = tfrt_bef_record_results(record);
@@ -245,20 +244,20 @@ TFRT_ALWAYS_INLINE void tfrt_schedule_add_step(tfrt_schedule_builder_t* builder,
   uint32_t* results = arguments + record->argument_count;
   uint32_t* const dead = results + record->result_count;
   // Results are put down before arguments are dropped, so that they can't have their slots.
-  const bool all_used = tfrt_schedule_add_results(builder, record, results);
-  uint32_t* end = tfrt_schedule_add_arguments(builder, record, arguments, dead);
-  if (TFRT_UNLIKELY(!all_used)) end = tfrt_schedule_drop_unused(builder, record, end);
+  const bool all_used = schedule_add_results(builder, record, results);
+  uint32_t* end = schedule_add_arguments(builder, record, arguments, dead);
+  if (TFRT_UNLIKELY(!all_used)) end = schedule_drop_unused(builder, record, end);
   *builder->step++ = (tfrt_schedule_step_t){.kernel = (uint32_t)(site - builder->callable->sites),
                                             .argument_count = (uint8_t)record->argument_count,
                                             .result_count = (uint8_t)record->result_count,
                                             .dead_count = (uint8_t)(end - dead),
                                             .is_plain = site->binding->is_plain,
-                                            .gives_late = tfrt_schedule_gives_late(builder, site)};
+                                            .gives_late = schedule_gives_late(builder, site)};
   builder->slots = end;
 }
 
 // Whether |number| is one of the arguments of |record|.
-static inline bool tfrt_schedule_uses(const tfrt_bef_record_t* record, uint32_t number) {
+static inline bool schedule_uses(const tfrt_bef_record_t* record, uint32_t number) {
   const uint32_t* argument = tfrt_bef_record_arguments(record);
   const uint32_t* const end = argument + record->argument_count;
   while (argument != end && *argument != number) ++argument;
@@ -267,16 +266,16 @@ static inline bool tfrt_schedule_uses(const tfrt_bef_record_t* record, uint32_t 
 
 // Whether, but for constants, each kernel of |callable| waits for the first result of the one
 // before: then there is no other order than the file's.
-static bool tfrt_schedule_is_chain(const tfrt_bef_callable_t* callable) {
+static bool schedule_is_chain(const tfrt_bef_callable_t* callable) {
   const tfrt_kernel_site_t* site = callable->sites;
   const tfrt_kernel_site_t* const end = site + callable->bef->kernel_count;
-  tfrt_bef_walk_t walk = tfrt_schedule_walk(callable, 0);
+  tfrt_bef_walk_t walk = schedule_walk(callable, 0);
   const tfrt_bef_record_t* last = NULL;
   while (++site != end) {
     tfrt_bef_walk_pass(&walk, tfrt_kernel_site_record(site));
     if (site->binding->constant) continue;
     if (last && last->result_count == 0) return false;
-    if (last && !tfrt_schedule_uses(tfrt_kernel_site_record(site), *tfrt_bef_record_results(last)))
+    if (last && !schedule_uses(tfrt_kernel_site_record(site), *tfrt_bef_record_results(last)))
       return false;
     last = tfrt_kernel_site_record(site);
   }
@@ -288,7 +287,7 @@ static bool tfrt_schedule_is_chain(const tfrt_bef_callable_t* callable) {
 TFRT_NO_INLINE static void tfrt_schedule_add_chain(tfrt_schedule_builder_t* builder) {
   const tfrt_kernel_site_t* site = builder->callable->sites;
   const tfrt_kernel_site_t* const end = site + builder->callable->bef->kernel_count;
-  tfrt_bef_walk_t walk = tfrt_schedule_walk(builder->callable, 0);
+  tfrt_bef_walk_t walk = schedule_walk(builder->callable, 0);
   while (++site != end) {
     tfrt_bef_walk_pass(&walk, tfrt_kernel_site_record(site));
     if (!site->binding->constant) tfrt_schedule_add_step(builder, site);
@@ -297,7 +296,7 @@ TFRT_NO_INLINE static void tfrt_schedule_add_chain(tfrt_schedule_builder_t* buil
 
 // Runs the function of |ready| with the executor's lists, and adds a step for each kernel as it
 // comes.
-static void tfrt_schedule_add_as_ready(tfrt_schedule_builder_t* builder, tfrt_ready_list_t* ready) {
+static void schedule_add_as_ready(tfrt_schedule_builder_t* builder, tfrt_ready_list_t* ready) {
   const tfrt_kernel_site_t* sites = builder->callable->sites;
   tfrt_arrival_start(ready);
   tfrt_arrival_tell_all(ready, &sites[0], 1);
@@ -309,28 +308,26 @@ static void tfrt_schedule_add_as_ready(tfrt_schedule_builder_t* builder, tfrt_re
 }
 
 // Adds a step for each kernel of a function that is no chain.
-static tfrt_status_t tfrt_schedule_add_steps(tfrt_schedule_builder_t* builder,
-                                             tfrt_arena_t* scratch) {
+static tfrt_status_t schedule_add_steps(tfrt_schedule_builder_t* builder, tfrt_arena_t* scratch) {
   const tfrt_bef_callable_t* callable = builder->callable;
   size_t count = callable->bef->kernel_count;
   tfrt_call_frame_t frame = {.callable = callable};
   frame.pending = tfrt_arena_allocate_room(scratch, count, sizeof(*frame.pending));
   frame.next = tfrt_arena_allocate_room(scratch, count, sizeof(*frame.next));
-  if (!frame.pending || !frame.next) return tfrt_schedule_out_of_memory();
+  if (!frame.pending || !frame.next) return schedule_out_of_memory();
   tfrt_call_frame_set_pending(&frame);
   if (callable->nonstrict_count > 0) {
     frame.passed = tfrt_arena_allocate_room(scratch, count, sizeof(*frame.passed));
-    if (!frame.passed) return tfrt_schedule_out_of_memory();
+    if (!frame.passed) return schedule_out_of_memory();
     tfrt_call_frame_set_passed(&frame);
   }
   tfrt_ready_list_t ready = tfrt_ready_list_make(&frame, callable->sites[0].stream_id);
-  tfrt_schedule_add_as_ready(builder, &ready);
+  schedule_add_as_ready(builder, &ready);
   return NULL;
 }
 
-static tfrt_status_t tfrt_schedule_make_steps(tfrt_schedule_builder_t* builder,
-                                              tfrt_arena_t* scratch) {
-  if (!tfrt_schedule_is_chain(builder->callable)) return tfrt_schedule_add_steps(builder, scratch);
+static tfrt_status_t schedule_make_steps(tfrt_schedule_builder_t* builder, tfrt_arena_t* scratch) {
+  if (!schedule_is_chain(builder->callable)) return schedule_add_steps(builder, scratch);
   tfrt_schedule_add_chain(builder);
   return NULL;
 }
@@ -338,24 +335,24 @@ static tfrt_status_t tfrt_schedule_make_steps(tfrt_schedule_builder_t* builder,
 // --- The whole ---------------------------------------------------------------
 
 // Room for the slots of all steps: those of arguments and results, and each register dies once.
-static size_t tfrt_schedule_slot_room(const tfrt_bef_function_t* function) {
+static size_t schedule_slot_room(const tfrt_bef_function_t* function) {
   return (size_t)function->value_count + function->register_count;
 }
 
 size_t tfrt_schedule_size(const tfrt_bef_function_t* function) {
   return sizeof(tfrt_schedule_t) + function->kernel_count * sizeof(tfrt_schedule_step_t) +
-         tfrt_schedule_slot_room(function) * sizeof(uint32_t);
+         schedule_slot_room(function) * sizeof(uint32_t);
 }
 
 // Allocates what |builder| fills in.
-static bool tfrt_schedule_allocate(tfrt_schedule_builder_t* builder, tfrt_arena_t* scratch) {
+static bool schedule_allocate(tfrt_schedule_builder_t* builder, tfrt_arena_t* scratch) {
   const tfrt_bef_function_t* bef = builder->callable->bef;
   tfrt_arena_t* arena = &builder->program->arena;
   size_t register_count = (size_t)bef->register_count + 1;
   builder->schedule = tfrt_arena_allocate(arena, sizeof(*builder->schedule));
   builder->step = tfrt_arena_allocate_room(arena, bef->kernel_count, sizeof(*builder->step));
   builder->slots =
-      tfrt_arena_allocate_room(arena, tfrt_schedule_slot_room(bef), sizeof(*builder->slots));
+      tfrt_arena_allocate_room(arena, schedule_slot_room(bef), sizeof(*builder->slots));
   builder->registers =
       tfrt_arena_allocate_room(scratch, register_count, sizeof(*builder->registers));
   builder->free_slots = tfrt_arena_allocate_room(scratch, register_count, sizeof(uint32_t));
@@ -365,11 +362,11 @@ static bool tfrt_schedule_allocate(tfrt_schedule_builder_t* builder, tfrt_arena_
 }
 
 // Gives the function's arguments their slots, and lists those that nobody uses.
-static tfrt_status_t tfrt_schedule_begin(tfrt_schedule_builder_t* builder) {
+static tfrt_status_t schedule_begin(tfrt_schedule_builder_t* builder) {
   const tfrt_bef_function_t* bef = builder->callable->bef;
   uint32_t* unused = tfrt_arena_allocate_array(&builder->program->arena,
                                                (size_t)bef->argument_count + 1, sizeof(*unused));
-  if (!unused) return tfrt_schedule_out_of_memory();
+  if (!unused) return schedule_out_of_memory();
   for (uint32_t i = 0; i < bef->argument_count; ++i) {
     builder->registers[i] = (tfrt_schedule_register_t){.slot = i, .uses_left = bef->use_counts[i]};
     if (bef->use_counts[i] == 0) unused[builder->schedule->unused_count++] = i;
@@ -379,14 +376,14 @@ static tfrt_status_t tfrt_schedule_begin(tfrt_schedule_builder_t* builder) {
 }
 
 // Notes in which slots the function's results are.
-static tfrt_status_t tfrt_schedule_end(tfrt_schedule_builder_t* builder) {
+static tfrt_status_t schedule_end(tfrt_schedule_builder_t* builder) {
   const tfrt_bef_function_t* bef = builder->callable->bef;
   tfrt_schedule_t* schedule = builder->schedule;
   tfrt_arena_t* arena = &builder->program->arena;
   size_t count = (size_t)bef->result_count + 1;
   uint32_t* slots = tfrt_arena_allocate_array(arena, count, sizeof(*slots));
   bool* is_last = tfrt_arena_allocate_array(arena, count, sizeof(*is_last));
-  if (!slots || !is_last) return tfrt_schedule_out_of_memory();
+  if (!slots || !is_last) return schedule_out_of_memory();
   for (uint32_t i = 0; i < bef->result_count; ++i) {
     tfrt_schedule_register_t* result = &builder->registers[bef->result_registers[i]];
     slots[i] = result->slot;
@@ -401,21 +398,21 @@ static tfrt_status_t tfrt_schedule_end(tfrt_schedule_builder_t* builder) {
 
 tfrt_status_t tfrt_schedule_create(tfrt_program_t* program, tfrt_bef_callable_t* callable,
                                    const tfrt_schedule_survey_t* survey, tfrt_arena_t* scratch) {
-  bool is_one_path = tfrt_schedule_look_at_streams(callable, survey->costs);
-  TFRT_RETURN_IF_ERROR(tfrt_schedule_mark_early(callable, scratch));
+  bool is_one_path = schedule_look_at_streams(callable, survey->costs);
+  TFRT_RETURN_IF_ERROR(schedule_mark_early(callable, scratch));
   if (!is_one_path || survey->is_too_wide) return NULL;
   tfrt_schedule_builder_t builder = {
       .program = program, .callable = callable, .use_counts = callable->bef->use_counts};
-  if (!tfrt_schedule_allocate(&builder, scratch)) return tfrt_schedule_out_of_memory();
+  if (!schedule_allocate(&builder, scratch)) return schedule_out_of_memory();
   tfrt_schedule_t* schedule = builder.schedule;
   schedule->steps = builder.step;
   schedule->slots = builder.slots;
   // From here on the program releases the constants.
   callable->schedule = schedule;
-  TFRT_RETURN_IF_ERROR(tfrt_schedule_begin(&builder));
-  TFRT_RETURN_IF_ERROR(tfrt_schedule_make_constants(&builder, survey));
+  TFRT_RETURN_IF_ERROR(schedule_begin(&builder));
+  TFRT_RETURN_IF_ERROR(schedule_make_constants(&builder, survey));
   builder.first_own_slot = callable->base.argument_count + schedule->constant_count;
   builder.new_slot = builder.first_own_slot;
-  TFRT_RETURN_IF_ERROR(tfrt_schedule_make_steps(&builder, scratch));
-  return tfrt_schedule_end(&builder);
+  TFRT_RETURN_IF_ERROR(schedule_make_steps(&builder, scratch));
+  return schedule_end(&builder);
 }

@@ -18,9 +18,8 @@
 // Collects the values that |arguments| resolve to in |values|, and in |*out_error| the error (+0)
 // that forbids the op to run, or NULL. False if an argument that the op waits for is not there. The
 // order of errors is that of the executor: the last one counts, and a cancel only if there is none.
-static bool tfrt_single_op_collect(const tfrt_kernel_site_t* site,
-                                   tfrt_async_value_t* const* arguments,
-                                   tfrt_async_value_t** values, tfrt_async_value_t** out_error) {
+static bool single_op_collect(const tfrt_kernel_site_t* site, tfrt_async_value_t* const* arguments,
+                              tfrt_async_value_t** values, tfrt_async_value_t** out_error) {
   const uint8_t* uses = site->binding->uses;
   for (uint32_t i = 0; i < tfrt_kernel_site_record(site)->argument_count; ++i) {
     values[i] = arguments[i];
@@ -34,10 +33,10 @@ static bool tfrt_single_op_collect(const tfrt_kernel_site_t* site,
 }
 
 // Runs the kernel of |site| on |values|, which are all there. |registers| as in the frame.
-static void tfrt_single_op_run(const tfrt_kernel_site_t* site,
-                               const tfrt_execution_context_t* context, tfrt_async_value_t** values,
-                               const _Atomic(tfrt_async_value_t*)* registers,
-                               tfrt_async_value_t** results) {
+static void single_op_run(const tfrt_kernel_site_t* site, const tfrt_execution_context_t* context,
+                          tfrt_async_value_t** values,
+                          const _Atomic(tfrt_async_value_t*)* registers,
+                          tfrt_async_value_t** results) {
   const tfrt_bef_record_t* record = tfrt_kernel_site_record(site);
   const tfrt_kernel_binding_t* binding = site->binding;
   for (uint32_t i = 0; i < record->result_count; ++i) results[i] = NULL;
@@ -61,18 +60,18 @@ static void tfrt_single_op_run(const tfrt_kernel_site_t* site,
 }
 
 // Runs the op on |arguments| at once; false, having done nothing, if that can't be.
-static bool tfrt_single_op_call(const tfrt_bef_callable_t* callable,
-                                const tfrt_execution_context_t* context,
-                                tfrt_async_value_t* const* arguments,
-                                const _Atomic(tfrt_async_value_t*)* registers,
-                                tfrt_async_value_t** results) {
+static bool single_op_call(const tfrt_bef_callable_t* callable,
+                           const tfrt_execution_context_t* context,
+                           tfrt_async_value_t* const* arguments,
+                           const _Atomic(tfrt_async_value_t*)* registers,
+                           tfrt_async_value_t** results) {
   const tfrt_kernel_site_t* site = &callable->sites[TFRT_SINGLE_OP_KERNEL];
   tfrt_async_value_t* values[TFRT_SINGLE_OP_INLINE_VALUES];
   if (callable->base.argument_count > TFRT_SINGLE_OP_INLINE_VALUES || context->scope) return false;
   tfrt_async_value_t* error = tfrt_request_context_cancelled(context->request);
-  if (!tfrt_single_op_collect(site, arguments, values, &error)) return false;
+  if (!single_op_collect(site, arguments, values, &error)) return false;
   if (TFRT_LIKELY(!error)) {
-    tfrt_single_op_run(site, context, values, registers, results);
+    single_op_run(site, context, values, registers, results);
   } else {
     for (uint32_t i = 0; i < callable->base.result_count; ++i) {
       results[i] = tfrt_async_value_retain(error);
@@ -81,26 +80,25 @@ static bool tfrt_single_op_call(const tfrt_bef_callable_t* callable,
   return true;
 }
 
-static void tfrt_single_op_execute(const tfrt_function_t* function,
-                                   const tfrt_execution_context_t* context,
-                                   tfrt_async_value_t* const* arguments,
-                                   tfrt_async_value_t** results) {
+static void single_op_execute(const tfrt_function_t* function,
+                              const tfrt_execution_context_t* context,
+                              tfrt_async_value_t* const* arguments, tfrt_async_value_t** results) {
   const tfrt_bef_callable_t* callable = (const tfrt_bef_callable_t*)function;
   // Without registers no argument is the kernel's own: the caller has them.
-  if (tfrt_single_op_call(callable, context, arguments, NULL, results)) return;
+  if (single_op_call(callable, context, arguments, NULL, results)) return;
   tfrt_bef_callable_execute(function, context, arguments, results);
 }
 
-static void tfrt_single_op_execute_take(const tfrt_function_t* function,
-                                        const tfrt_execution_context_t* context,
-                                        tfrt_async_value_t* const* arguments,
-                                        tfrt_async_value_t** results) {
+static void single_op_execute_take(const tfrt_function_t* function,
+                                   const tfrt_execution_context_t* context,
+                                   tfrt_async_value_t* const* arguments,
+                                   tfrt_async_value_t** results) {
   const tfrt_bef_callable_t* callable = (const tfrt_bef_callable_t*)function;
   _Atomic(tfrt_async_value_t*) registers[TFRT_SINGLE_OP_INLINE_VALUES];
   for (uint32_t i = 0; i < function->argument_count && i < TFRT_SINGLE_OP_INLINE_VALUES; ++i) {
     atomic_init(&registers[i], arguments[i]);
   }
-  if (!tfrt_single_op_call(callable, context, arguments, registers, results)) {
+  if (!single_op_call(callable, context, arguments, registers, results)) {
     tfrt_bef_callable_execute_take(function, context, arguments, results);
     return;
   }
@@ -108,29 +106,29 @@ static void tfrt_single_op_execute_take(const tfrt_function_t* function,
 }
 
 static const tfrt_function_vtable_t tfrt_single_op_vtable = {
-    .execute = tfrt_single_op_execute,
-    .execute_take = tfrt_single_op_execute_take,
+    .execute = single_op_execute,
+    .execute_take = single_op_execute_take,
 };
 
 // --- Making one --------------------------------------------------------------
 
-static tfrt_status_t tfrt_single_op_out_of_memory(void) {
+static tfrt_status_t single_op_out_of_memory(void) {
   return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for an op");
 }
 
 // Writes |header| to |at|, and returns what is behind it; the same for the |count| numbers from
 // |first| on.
-static uint32_t* tfrt_single_op_put_header(uint32_t* at, tfrt_bef_record_t header) {
+static uint32_t* single_op_put_header(uint32_t* at, tfrt_bef_record_t header) {
   memcpy(at, &header, sizeof(header));
   return at + TFRT_BEF_KERNEL_HEADER_WORDS;
 }
-static uint32_t* tfrt_single_op_put_numbers(uint32_t* at, uint32_t first, uint32_t count) {
+static uint32_t* single_op_put_numbers(uint32_t* at, uint32_t first, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) *at++ = first + i;
   return at;
 }
 
 // Writes |count| times |number| to |at|, and returns what is behind them.
-static uint32_t* tfrt_single_op_repeat(uint32_t* at, uint32_t number, uint32_t count) {
+static uint32_t* single_op_repeat(uint32_t* at, uint32_t number, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) *at++ = number;
   return at;
 }
@@ -138,33 +136,33 @@ static uint32_t* tfrt_single_op_repeat(uint32_t* at, uint32_t number, uint32_t c
 // The record of the pseudo kernel: its special result starts an op without arguments, and each
 // argument is used once by the op. Its results are the special register, whose number is the
 // number of registers, and then the arguments.
-static uint32_t* tfrt_single_op_put_start(uint32_t* at, const tfrt_single_op_t* op) {
+static uint32_t* single_op_put_start(uint32_t* at, const tfrt_single_op_t* op) {
   const uint32_t count = op->argument_count;
-  at = tfrt_single_op_put_header(
-      at, (tfrt_bef_record_t){.location = UINT32_MAX, .result_count = count + 1});
-  at = tfrt_single_op_repeat(at, count == 0, 1);
-  at = tfrt_single_op_repeat(at, 1, count);
-  at = tfrt_single_op_put_numbers(at, count + op->result_count, 1);
-  at = tfrt_single_op_put_numbers(at, 0, count);
-  return tfrt_single_op_repeat(at, TFRT_SINGLE_OP_KERNEL, count > 0 ? count : 1);
+  at = single_op_put_header(at,
+                            (tfrt_bef_record_t){.location = UINT32_MAX, .result_count = count + 1});
+  at = single_op_repeat(at, count == 0, 1);
+  at = single_op_repeat(at, 1, count);
+  at = single_op_put_numbers(at, count + op->result_count, 1);
+  at = single_op_put_numbers(at, 0, count);
+  return single_op_repeat(at, TFRT_SINGLE_OP_KERNEL, count > 0 ? count : 1);
 }
 
 // The record of the op, whose results nobody uses. Its functions are not numbers (program_impl.h).
-static void tfrt_single_op_put_kernel(uint32_t* at, const tfrt_single_op_t* op) {
-  at = tfrt_single_op_put_header(at, (tfrt_bef_record_t){.argument_count = op->argument_count,
-                                                         .attribute_count = op->attribute_count,
-                                                         .function_count = op->function_count,
-                                                         .result_count = op->result_count});
-  at = tfrt_single_op_repeat(at, 0, op->result_count);
-  at = tfrt_single_op_put_numbers(at, 0, op->argument_count);
+static void single_op_put_kernel(uint32_t* at, const tfrt_single_op_t* op) {
+  at = single_op_put_header(at, (tfrt_bef_record_t){.argument_count = op->argument_count,
+                                                    .attribute_count = op->attribute_count,
+                                                    .function_count = op->function_count,
+                                                    .result_count = op->result_count});
+  at = single_op_repeat(at, 0, op->result_count);
+  at = single_op_put_numbers(at, 0, op->argument_count);
   for (uint32_t i = 0; i < op->attribute_count; ++i) *at++ = op->attribute_offsets[i];
-  at = tfrt_single_op_repeat(at, 0, op->function_count);
-  tfrt_single_op_put_numbers(at, op->argument_count, op->result_count);
+  at = single_op_repeat(at, 0, op->function_count);
+  single_op_put_numbers(at, op->argument_count, op->result_count);
 }
 
 // The records of both kernels, as an image has them.
-static bool tfrt_single_op_make_records(tfrt_arena_t* arena, const tfrt_single_op_t* op,
-                                        tfrt_bef_function_t* bef) {
+static bool single_op_make_records(tfrt_arena_t* arena, const tfrt_single_op_t* op,
+                                   tfrt_bef_function_t* bef) {
   size_t argument_count = op->argument_count;
   size_t start_size = TFRT_BEF_KERNEL_HEADER_WORDS + 3 * (argument_count + 1);
   size_t size = start_size + TFRT_BEF_KERNEL_HEADER_WORDS + argument_count + op->attribute_count +
@@ -172,16 +170,16 @@ static bool tfrt_single_op_make_records(tfrt_arena_t* arena, const tfrt_single_o
   uint32_t* words = tfrt_arena_allocate_array(arena, size, sizeof(*words));
   uint32_t* offsets = tfrt_arena_allocate_array(arena, 2, sizeof(*offsets));
   if (!words || !offsets) return false;
-  uint32_t* kernel = tfrt_single_op_put_start(words, op);
+  uint32_t* kernel = single_op_put_start(words, op);
   offsets[TFRT_SINGLE_OP_KERNEL] = (uint32_t)((size_t)(kernel - words) * sizeof(*words));
-  tfrt_single_op_put_kernel(kernel, op);
+  single_op_put_kernel(kernel, op);
   bef->records = (const uint8_t*)words;
   bef->offsets = offsets;
   return true;
 }
 
-static bool tfrt_single_op_make_options(tfrt_arena_t* arena, const tfrt_single_op_t* op,
-                                        tfrt_bef_function_t* bef) {
+static bool single_op_make_options(tfrt_arena_t* arena, const tfrt_single_op_t* op,
+                                   tfrt_bef_function_t* bef) {
   if (!op->call_options) return true;
   tfrt_bef_call_options_entry_t* entry = tfrt_arena_allocate(arena, sizeof(*entry));
   if (!entry) return false;
@@ -192,8 +190,8 @@ static bool tfrt_single_op_make_options(tfrt_arena_t* arena, const tfrt_single_o
 }
 
 // The body: each argument is used once, each result is returned.
-static bool tfrt_single_op_make_body(tfrt_program_t* program, const tfrt_single_op_t* op,
-                                     tfrt_bef_callable_t* callable) {
+static bool single_op_make_body(tfrt_program_t* program, const tfrt_single_op_t* op,
+                                tfrt_bef_callable_t* callable) {
   tfrt_arena_t* arena = &program->arena;
   uint32_t register_count = op->argument_count + op->result_count;
   tfrt_bef_function_t* bef = tfrt_arena_allocate(arena, sizeof(*bef));
@@ -214,16 +212,15 @@ static bool tfrt_single_op_make_body(tfrt_program_t* program, const tfrt_single_
       .use_counts = use_counts,
   };
   callable->bef = bef;
-  if (!bef->name || !tfrt_single_op_make_records(arena, op, bef)) return false;
+  if (!bef->name || !single_op_make_records(arena, op, bef)) return false;
   bef->result_registers =
       tfrt_bef_record_results(tfrt_bef_function_record(bef, TFRT_SINGLE_OP_KERNEL));
-  return tfrt_single_op_make_options(arena, op, bef);
+  return single_op_make_options(arena, op, bef);
 }
 
 // The types of the function's arguments and results by the op table.
-static bool tfrt_single_op_make_types(tfrt_arena_t* arena,
-                                      const tfrt_kernel_descriptor_t* descriptor,
-                                      tfrt_function_t* function) {
+static bool single_op_make_types(tfrt_arena_t* arena, const tfrt_kernel_descriptor_t* descriptor,
+                                 tfrt_function_t* function) {
   size_t count = (size_t)function->argument_count + function->result_count + 1;
   const char** types = tfrt_arena_allocate_array(arena, count, sizeof(*types));
   if (!types) return false;
@@ -245,10 +242,10 @@ static bool tfrt_single_op_make_types(tfrt_arena_t* arena,
   return true;
 }
 
-static bool tfrt_single_op_make_function(tfrt_program_t* program, const tfrt_single_op_t* op,
-                                         const tfrt_kernel_t* kernel) {
+static bool single_op_make_function(tfrt_program_t* program, const tfrt_single_op_t* op,
+                                    const tfrt_kernel_t* kernel) {
   tfrt_bef_callable_t* callable = tfrt_arena_allocate(&program->arena, sizeof(*callable));
-  if (!callable || !tfrt_single_op_make_body(program, op, callable)) return false;
+  if (!callable || !single_op_make_body(program, op, callable)) return false;
   callable->owner = program;
   callable->base = (tfrt_function_t){
       .vtable = &tfrt_single_op_vtable,
@@ -260,11 +257,11 @@ static bool tfrt_single_op_make_function(tfrt_program_t* program, const tfrt_sin
   };
   program->functions = callable;
   program->function_count = 1;
-  return tfrt_single_op_make_types(&program->arena, kernel->descriptor, &callable->base);
+  return single_op_make_types(&program->arena, kernel->descriptor, &callable->base);
 }
 
 // The parts that stand for the file: place, functions, attributes.
-static bool tfrt_single_op_make_origin(tfrt_program_t* program, const tfrt_single_op_t* op) {
+static bool single_op_make_origin(tfrt_program_t* program, const tfrt_single_op_t* op) {
   tfrt_arena_t* arena = &program->arena;
   tfrt_program_op_t* origin = tfrt_arena_allocate(arena, sizeof(*origin));
   const tfrt_function_t** functions = tfrt_arena_copy(
@@ -286,17 +283,16 @@ static bool tfrt_single_op_make_origin(tfrt_program_t* program, const tfrt_singl
 }
 
 // Makes all that stands for a file, and resolves it. |scratch| is for what is needed until then.
-static tfrt_status_t tfrt_single_op_make(tfrt_program_t* program, const tfrt_single_op_t* op,
-                                         const tfrt_kernel_registry_t* registry,
-                                         tfrt_arena_t* scratch) {
+static tfrt_status_t single_op_make(tfrt_program_t* program, const tfrt_single_op_t* op,
+                                    const tfrt_kernel_registry_t* registry, tfrt_arena_t* scratch) {
   const char* name = tfrt_arena_copy_string(&program->arena, tfrt_string_view_of(op->name));
-  if (!name) return tfrt_single_op_out_of_memory();
+  if (!name) return single_op_out_of_memory();
   tfrt_kernel_binder_t binder;
   TFRT_RETURN_IF_ERROR(
       tfrt_kernel_binder_initialize(&binder, program, registry, &name, 1, scratch));
-  if (!tfrt_single_op_make_origin(program, op) ||
-      !tfrt_single_op_make_function(program, op, &binder.models[0].kernel)) {
-    return tfrt_single_op_out_of_memory();
+  if (!single_op_make_origin(program, op) ||
+      !single_op_make_function(program, op, &binder.models[0].kernel)) {
+    return single_op_out_of_memory();
   }
   return tfrt_program_resolver_run(&binder, &program->functions[0], scratch);
 }
@@ -306,14 +302,14 @@ tfrt_status_t tfrt_single_op_create(const tfrt_single_op_t* op,
                                     tfrt_allocator_t allocator, tfrt_program_t** out_program) {
   *out_program = NULL;
   tfrt_program_t* program = tfrt_allocator_allocate_zeroed(allocator, sizeof(*program));
-  if (!program) return tfrt_single_op_out_of_memory();
+  if (!program) return single_op_out_of_memory();
   tfrt_ref_count_initialize(&program->ref_count);
   program->allocator = allocator;
   tfrt_arena_initialize(&program->arena, allocator);
   tfrt_resource_context_initialize(&program->resources);
   tfrt_arena_t scratch;
   tfrt_arena_initialize(&scratch, allocator);
-  tfrt_status_t status = tfrt_single_op_make(program, op, registry, &scratch);
+  tfrt_status_t status = single_op_make(program, op, registry, &scratch);
   tfrt_arena_deinitialize(&scratch);
   if (tfrt_status_is_ok(status)) {
     *out_program = program;

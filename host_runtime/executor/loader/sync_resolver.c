@@ -22,12 +22,12 @@ tfrt_status_t tfrt_sync_resolver_check_kernel(const tfrt_kernel_site_t* site) {
   return NULL;
 }
 
-static tfrt_status_t tfrt_sync_resolver_out_of_memory(void) {
+static tfrt_status_t sync_resolver_out_of_memory(void) {
   return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory to load the program");
 }
 
 // Marks the registers of results and arguments in |kept|, whose entries are false.
-static tfrt_status_t tfrt_sync_resolver_mark_kept(const tfrt_bef_function_t* bef, bool* kept) {
+static tfrt_status_t sync_resolver_mark_kept(const tfrt_bef_function_t* bef, bool* kept) {
   for (uint32_t i = 0; i < bef->argument_count; ++i) kept[i] = true;
   for (uint32_t i = 0; i < bef->result_count; ++i) {
     if (kept[bef->result_registers[i]]) {
@@ -42,19 +42,18 @@ static tfrt_status_t tfrt_sync_resolver_mark_kept(const tfrt_bef_function_t* bef
 }
 
 // Notes that |kernel| is the last one so far to touch the |count| |registers|.
-static void tfrt_sync_resolver_touch(const uint32_t* registers, uint32_t count, uint32_t kernel,
-                                     uint32_t* last) {
+static void sync_resolver_touch(const uint32_t* registers, uint32_t count, uint32_t kernel,
+                                uint32_t* last) {
   for (uint32_t i = 0; i < count; ++i) last[registers[i]] = kernel;
 }
 
 // Lists each register that isn't |kept| at the last kernel that touches it.
-static tfrt_status_t tfrt_sync_resolver_list_dead(tfrt_program_t* program,
-                                                  tfrt_bef_callable_t* callable, const bool* kept,
-                                                  const uint32_t* last) {
+static tfrt_status_t sync_resolver_list_dead(tfrt_program_t* program, tfrt_bef_callable_t* callable,
+                                             const bool* kept, const uint32_t* last) {
   uint32_t register_count = callable->bef->register_count;
   uint32_t* dead =
       tfrt_arena_allocate_array(&program->arena, (size_t)register_count + 1, sizeof(*dead));
-  if (!dead) return tfrt_sync_resolver_out_of_memory();
+  if (!dead) return sync_resolver_out_of_memory();
   callable->dead = dead;
   // First how many die at each kernel; then where its part begins, which moves as it is filled.
   tfrt_kernel_site_t* sites = callable->sites;
@@ -80,12 +79,12 @@ tfrt_status_t tfrt_sync_resolver_run(tfrt_program_t* program, tfrt_bef_callable_
   size_t count = (size_t)bef->register_count + 1;
   bool* kept = tfrt_arena_allocate_array(scratch, count, sizeof(*kept));
   uint32_t* last = tfrt_arena_allocate_array(scratch, count, sizeof(*last));
-  if (!kept || !last) return tfrt_sync_resolver_out_of_memory();
-  TFRT_RETURN_IF_ERROR(tfrt_sync_resolver_mark_kept(bef, kept));
+  if (!kept || !last) return sync_resolver_out_of_memory();
+  TFRT_RETURN_IF_ERROR(sync_resolver_mark_kept(bef, kept));
   for (uint32_t k = 1; k < bef->kernel_count; ++k) {
     const tfrt_bef_record_t* record = tfrt_bef_function_record(bef, k);
-    tfrt_sync_resolver_touch(tfrt_bef_record_arguments(record), record->argument_count, k, last);
-    tfrt_sync_resolver_touch(tfrt_bef_record_results(record), record->result_count, k, last);
+    sync_resolver_touch(tfrt_bef_record_arguments(record), record->argument_count, k, last);
+    sync_resolver_touch(tfrt_bef_record_results(record), record->result_count, k, last);
   }
-  return tfrt_sync_resolver_list_dead(program, callable, kept, last);
+  return sync_resolver_list_dead(program, callable, kept, last);
 }

@@ -14,19 +14,19 @@ typedef struct tfrt_forecaster_s {
   uint32_t depth;
 } tfrt_forecaster_t;
 
-static bool tfrt_forecaster_run(tfrt_forecaster_t* forecaster, const tfrt_function_t* function,
-                                const tfrt_forecast_t* arguments, tfrt_forecast_t* out_results);
+static bool forecaster_run(tfrt_forecaster_t* forecaster, const tfrt_function_t* function,
+                           const tfrt_forecast_t* arguments, tfrt_forecast_t* out_results);
 
-static const tfrt_bef_callable_t* tfrt_forecast_callable(const tfrt_function_t* function) {
+static const tfrt_bef_callable_t* forecast_callable(const tfrt_function_t* function) {
   return TFRT_CONTAINER_OF(function, tfrt_bef_callable_t, base);
 }
 
-static void tfrt_forecast_fill(tfrt_forecast_t* values, uint32_t count, tfrt_forecast_t value) {
+static void forecast_fill(tfrt_forecast_t* values, uint32_t count, tfrt_forecast_t value) {
   for (uint32_t i = 0; i < count; ++i) values[i] = value;
 }
 
 // The knowledge of a value that is |a| or |b|.
-static tfrt_forecast_t tfrt_forecast_either(tfrt_forecast_t a, tfrt_forecast_t b) {
+static tfrt_forecast_t forecast_either(tfrt_forecast_t a, tfrt_forecast_t b) {
   return a == b && a == TFRT_FORECAST_ERROR ? a : TFRT_FORECAST_OPEN;
 }
 
@@ -34,11 +34,11 @@ static tfrt_forecast_t tfrt_forecast_either(tfrt_forecast_t a, tfrt_forecast_t b
 
 // Sets |out_arguments| to those of |function|, of the kernel at |site| with the arguments |given|;
 // false if a call would fail.
-static bool tfrt_forecast_pass(const tfrt_kernel_site_t* site, const tfrt_function_t* function,
-                               const tfrt_forecast_t* given, tfrt_forecast_t* out_arguments) {
+static bool forecast_pass(const tfrt_kernel_site_t* site, const tfrt_function_t* function,
+                          const tfrt_forecast_t* given, tfrt_forecast_t* out_arguments) {
   const uint32_t count = function->argument_count;
   if (site->binding->idleness == TFRT_KERNEL_IDLE_FUNCTIONS) {
-    tfrt_forecast_fill(out_arguments, count, TFRT_FORECAST_OPEN);
+    forecast_fill(out_arguments, count, TFRT_FORECAST_OPEN);
     return true;
   }
   // The operands that are not passed come first.
@@ -49,12 +49,11 @@ static bool tfrt_forecast_pass(const tfrt_kernel_site_t* site, const tfrt_functi
 }
 
 // A loop: |arguments|, of its body, become what they may be before any turn.
-static bool tfrt_forecast_loop(tfrt_forecaster_t* forecaster, const tfrt_function_t* body,
-                               uint32_t carried, tfrt_forecast_t* arguments,
-                               tfrt_forecast_t* results) {
+static bool forecast_loop(tfrt_forecaster_t* forecaster, const tfrt_function_t* body,
+                          uint32_t carried, tfrt_forecast_t* arguments, tfrt_forecast_t* results) {
   if (body->argument_count != carried || body->result_count < carried) return false;
   for (bool is_settled = false; !is_settled;) {
-    if (!tfrt_forecaster_run(forecaster, body, arguments, results)) return false;
+    if (!forecaster_run(forecaster, body, arguments, results)) return false;
     is_settled = true;
     for (uint32_t i = 0; i < carried; ++i) {
       if (arguments[i] == TFRT_FORECAST_OPEN) continue;
@@ -70,20 +69,20 @@ static bool tfrt_forecast_loop(tfrt_forecaster_t* forecaster, const tfrt_functio
 
 // Sets |out_results| to what a call of |function| by the kernel at |site|, with the arguments
 // |given| of that, gives it. |values| is room for the arguments and results of the function.
-static bool tfrt_forecast_function(tfrt_forecaster_t* forecaster, const tfrt_kernel_site_t* site,
-                                   const tfrt_function_t* function, const tfrt_forecast_t* given,
-                                   tfrt_forecast_t* values, tfrt_forecast_t* out_results) {
+static bool forecast_function(tfrt_forecaster_t* forecaster, const tfrt_kernel_site_t* site,
+                              const tfrt_function_t* function, const tfrt_forecast_t* given,
+                              tfrt_forecast_t* values, tfrt_forecast_t* out_results) {
   const uint32_t count = tfrt_kernel_site_record(site)->result_count;
   const tfrt_kernel_binding_t* binding = site->binding;
   tfrt_forecast_t* results = values + function->argument_count;
-  if (!tfrt_forecast_pass(site, function, given, values)) return false;
+  if (!forecast_pass(site, function, given, values)) return false;
   if (binding->idleness == TFRT_KERNEL_IDLE_LOOP) {
-    if (!tfrt_forecast_loop(forecaster, function, count, values, results)) return false;
+    if (!forecast_loop(forecaster, function, count, values, results)) return false;
     // A loop without turns gives what it was given.
     memcpy(out_results, values, count * sizeof(*values));
     return true;
   }
-  if (!tfrt_forecaster_run(forecaster, function, values, results)) return false;
+  if (!forecaster_run(forecaster, function, values, results)) return false;
   bool hands_on = binding->idleness == TFRT_KERNEL_IDLE_CALL;
   if (hands_on && function->result_count != count) return false;
   for (uint32_t i = 0; i < count; ++i) {
@@ -97,8 +96,8 @@ static bool tfrt_forecast_function(tfrt_forecaster_t* forecaster, const tfrt_ker
 }
 
 // The results of the kernel at |site|, which runs any of its functions, with the arguments |given|.
-static bool tfrt_forecast_functions(tfrt_forecaster_t* forecaster, const tfrt_kernel_site_t* site,
-                                    const tfrt_forecast_t* given, tfrt_forecast_t* out_results) {
+static bool forecast_functions(tfrt_forecaster_t* forecaster, const tfrt_kernel_site_t* site,
+                               const tfrt_forecast_t* given, tfrt_forecast_t* out_results) {
   const uint32_t count = tfrt_kernel_site_record(site)->result_count;
   for (uint32_t f = 0; f < tfrt_kernel_site_record(site)->function_count; ++f) {
     const tfrt_function_t* function = site->binding->functions[f];
@@ -107,9 +106,9 @@ static bool tfrt_forecast_functions(tfrt_forecaster_t* forecaster, const tfrt_ke
         tfrt_allocator_allocate_array(tfrt_allocator_system(), room, sizeof(*values));
     if (!values) return false;
     tfrt_forecast_t* ends = values + function->argument_count + function->result_count;
-    bool is_idle = tfrt_forecast_function(forecaster, site, function, given, values, ends);
+    bool is_idle = forecast_function(forecaster, site, function, given, values, ends);
     for (uint32_t i = 0; is_idle && i < count; ++i) {
-      out_results[i] = f == 0 ? ends[i] : tfrt_forecast_either(out_results[i], ends[i]);
+      out_results[i] = f == 0 ? ends[i] : forecast_either(out_results[i], ends[i]);
     }
     tfrt_allocator_free(tfrt_allocator_system(), values, room * sizeof(*values));
     if (!is_idle) return false;
@@ -121,8 +120,8 @@ static bool tfrt_forecast_functions(tfrt_forecaster_t* forecaster, const tfrt_ke
 
 // Whether |site| only gives results: the kernel runs, as none of |given|, which it waits for, is an
 // error.
-static bool tfrt_forecast_kernel(tfrt_forecaster_t* forecaster, const tfrt_kernel_site_t* site,
-                                 const tfrt_forecast_t* given, tfrt_forecast_t* out_results) {
+static bool forecast_kernel(tfrt_forecaster_t* forecaster, const tfrt_kernel_site_t* site,
+                            const tfrt_forecast_t* given, tfrt_forecast_t* out_results) {
   const tfrt_bef_record_t* record = tfrt_kernel_site_record(site);
   const uint32_t count = record->argument_count;
   bool is_same = true;
@@ -131,23 +130,23 @@ static bool tfrt_forecast_kernel(tfrt_forecaster_t* forecaster, const tfrt_kerne
   bool is_heard = site->binding->owner->owner->error_listener.on_error && count > 0;
   switch (site->binding->idleness) {
     case TFRT_KERNEL_IDLE_PURE:
-      tfrt_forecast_fill(out_results, record->result_count,
-                         is_same ? TFRT_FORECAST_SAME : TFRT_FORECAST_OPEN);
+      forecast_fill(out_results, record->result_count,
+                    is_same ? TFRT_FORECAST_SAME : TFRT_FORECAST_OPEN);
       return !is_heard;
     case TFRT_KERNEL_IDLE_FAILED:
-      tfrt_forecast_fill(out_results, record->result_count, TFRT_FORECAST_ERROR);
+      forecast_fill(out_results, record->result_count, TFRT_FORECAST_ERROR);
       return !is_heard && count > 1 && given[0] == TFRT_FORECAST_SAME &&
              given[count - 1] == TFRT_FORECAST_ERROR;
     case TFRT_KERNEL_IDLE_CALL:
     case TFRT_KERNEL_IDLE_LOOP:
     case TFRT_KERNEL_IDLE_FUNCTIONS:
-      return tfrt_forecast_functions(forecaster, site, given, out_results);
+      return forecast_functions(forecaster, site, given, out_results);
     default:
       return false;
   }
 }
 
-static bool tfrt_forecast_is_skipped(const tfrt_kernel_site_t* site, const tfrt_forecast_t* given) {
+static bool forecast_is_skipped(const tfrt_kernel_site_t* site, const tfrt_forecast_t* given) {
   for (uint32_t i = 0; i < tfrt_kernel_site_record(site)->argument_count; ++i) {
     bool is_passed = site->binding->uses[i] == TFRT_OPERAND_PASSED;
     if (!is_passed && given[i] == TFRT_FORECAST_ERROR) return true;
@@ -156,8 +155,8 @@ static bool tfrt_forecast_is_skipped(const tfrt_kernel_site_t* site, const tfrt_
 }
 
 // Kernel |index| of |callable|: reads and sets |registers|.
-static bool tfrt_forecast_site(tfrt_forecaster_t* forecaster, const tfrt_bef_callable_t* callable,
-                               uint32_t index, tfrt_forecast_t* registers) {
+static bool forecast_site(tfrt_forecaster_t* forecaster, const tfrt_bef_callable_t* callable,
+                          uint32_t index, tfrt_forecast_t* registers) {
   const tfrt_kernel_site_t* site = &callable->sites[index];
   const tfrt_bef_record_t* record = tfrt_kernel_site_record(site);
   const size_t room = (size_t)record->argument_count + record->result_count + 1;
@@ -169,10 +168,10 @@ static bool tfrt_forecast_site(tfrt_forecaster_t* forecaster, const tfrt_bef_cal
     given[i] = registers[tfrt_bef_record_arguments(record)[i]];
   }
   bool is_idle = true;
-  if (tfrt_forecast_is_skipped(site, given)) {
-    tfrt_forecast_fill(results, record->result_count, TFRT_FORECAST_ERROR);
+  if (forecast_is_skipped(site, given)) {
+    forecast_fill(results, record->result_count, TFRT_FORECAST_ERROR);
   } else {
-    is_idle = tfrt_forecast_kernel(forecaster, site, given, results);
+    is_idle = forecast_kernel(forecaster, site, given, results);
   }
   for (uint32_t i = 0; i < record->result_count; ++i) {
     registers[tfrt_bef_record_results(record)[i]] = results[i];
@@ -185,7 +184,7 @@ static bool tfrt_forecast_site(tfrt_forecaster_t* forecaster, const tfrt_bef_cal
 
 // Whether each kernel of |callable| stands behind those whose results it takes. Other writers of
 // files may order them otherwise. |is_set| is room for the registers, all false.
-static bool tfrt_forecast_is_ordered(const tfrt_bef_callable_t* callable, bool* is_set) {
+static bool forecast_is_ordered(const tfrt_bef_callable_t* callable, bool* is_set) {
   for (uint32_t k = 0; k < callable->bef->kernel_count; ++k) {
     const tfrt_bef_record_t* record = tfrt_bef_function_record(callable->bef, k);
     for (uint32_t i = 0; i < record->argument_count; ++i) {
@@ -199,19 +198,18 @@ static bool tfrt_forecast_is_ordered(const tfrt_bef_callable_t* callable, bool* 
 }
 
 // The kernels of |callable|, one after the other. |registers| has its arguments.
-static bool tfrt_forecast_body(tfrt_forecaster_t* forecaster, const tfrt_bef_callable_t* callable,
-                               tfrt_forecast_t* registers) {
+static bool forecast_body(tfrt_forecaster_t* forecaster, const tfrt_bef_callable_t* callable,
+                          tfrt_forecast_t* registers) {
   for (uint32_t k = 1; k < callable->bef->kernel_count; ++k) {
-    if (!tfrt_forecast_site(forecaster, callable, k, registers)) return false;
+    if (!forecast_site(forecaster, callable, k, registers)) return false;
   }
   return true;
 }
 
 // A call of the asynchronous function |callable|.
-static bool tfrt_forecast_callable_run(tfrt_forecaster_t* forecaster,
-                                       const tfrt_bef_callable_t* callable,
-                                       const tfrt_forecast_t* arguments,
-                                       tfrt_forecast_t* out_results) {
+static bool forecast_callable_run(tfrt_forecaster_t* forecaster,
+                                  const tfrt_bef_callable_t* callable,
+                                  const tfrt_forecast_t* arguments, tfrt_forecast_t* out_results) {
   const tfrt_bef_function_t* bef = callable->bef;
   if (forecaster->depth == TFRT_FORECAST_MAX_DEPTH || bef->kernel_count > forecaster->kernels) {
     return false;
@@ -222,14 +220,14 @@ static bool tfrt_forecast_callable_run(tfrt_forecaster_t* forecaster,
   tfrt_forecast_t* registers =
       tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), count * sizeof(*registers));
   bool* is_set = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), count * sizeof(*is_set));
-  bool is_idle = registers && is_set && tfrt_forecast_is_ordered(callable, is_set);
+  bool is_idle = registers && is_set && forecast_is_ordered(callable, is_set);
   if (is_idle) {
     // Behind the special register.
     const uint32_t* places =
         tfrt_bef_record_results(tfrt_bef_function_record(callable->bef, 0)) + 1;
     for (uint32_t i = 0; i < bef->argument_count; ++i) registers[places[i]] = arguments[i];
     ++forecaster->depth;
-    is_idle = tfrt_forecast_body(forecaster, callable, registers);
+    is_idle = forecast_body(forecaster, callable, registers);
     --forecaster->depth;
   }
   for (uint32_t i = 0; is_idle && i < bef->result_count; ++i) {
@@ -240,16 +238,15 @@ static bool tfrt_forecast_callable_run(tfrt_forecaster_t* forecaster,
   return is_idle;
 }
 
-static bool tfrt_forecaster_run(tfrt_forecaster_t* forecaster, const tfrt_function_t* function,
-                                const tfrt_forecast_t* arguments, tfrt_forecast_t* out_results) {
+static bool forecaster_run(tfrt_forecaster_t* forecaster, const tfrt_function_t* function,
+                           const tfrt_forecast_t* arguments, tfrt_forecast_t* out_results) {
   if (function->kind == TFRT_FUNCTION_ASYNC) {
-    return tfrt_forecast_callable_run(forecaster, tfrt_forecast_callable(function), arguments,
-                                      out_results);
+    return forecast_callable_run(forecaster, forecast_callable(function), arguments, out_results);
   }
   // The other kinds wait for all of their arguments.
   for (uint32_t i = 0; i < function->argument_count; ++i) {
     if (arguments[i] != TFRT_FORECAST_ERROR) continue;
-    tfrt_forecast_fill(out_results, function->result_count, TFRT_FORECAST_ERROR);
+    forecast_fill(out_results, function->result_count, TFRT_FORECAST_ERROR);
     return true;
   }
   return false;
@@ -258,13 +255,13 @@ static bool tfrt_forecaster_run(tfrt_forecaster_t* forecaster, const tfrt_functi
 bool tfrt_call_forecast(const tfrt_function_t* function, const tfrt_forecast_t* arguments,
                         tfrt_forecast_t* out_results) {
   tfrt_forecaster_t forecaster = {.kernels = TFRT_FORECAST_MAX_KERNELS};
-  return tfrt_forecaster_run(&forecaster, function, arguments, out_results);
+  return forecaster_run(&forecaster, function, arguments, out_results);
 }
 
 bool tfrt_call_forecast_is_argument(const tfrt_function_t* function, uint32_t result,
                                     uint32_t argument) {
   if (function->kind != TFRT_FUNCTION_ASYNC) return false;
-  const tfrt_bef_callable_t* callable = tfrt_forecast_callable(function);
+  const tfrt_bef_callable_t* callable = forecast_callable(function);
   return callable->bef->result_registers[result] ==
          tfrt_bef_record_results(tfrt_bef_function_record(callable->bef, 0))[argument + 1];
 }

@@ -4,7 +4,7 @@
 #include "host_runtime/executor/program/program_impl.h"
 
 // The name of the function that an error of |callable| is said to come from: a region has none.
-static const char* tfrt_kernel_site_function_name(const tfrt_bef_callable_t* callable) {
+static const char* kernel_site_function_name(const tfrt_bef_callable_t* callable) {
   if (callable->base.name[0] != '\0' || !callable->owner->file) return callable->base.name;
   return tfrt_bef_file_enclosing_function(callable->owner->file, callable->bef)->name;
 }
@@ -15,7 +15,7 @@ void tfrt_kernel_site_origin(const tfrt_kernel_site_t* site, tfrt_status_origin_
   tfrt_bef_source_location_t location;
   tfrt_program_locate(site->binding->owner->owner, tfrt_kernel_site_record(site)->location,
                       &location);
-  out_origin->function = tfrt_kernel_site_function_name(site->binding->owner);
+  out_origin->function = kernel_site_function_name(site->binding->owner);
   out_origin->kernel = site->binding->name;
   out_origin->file = location.file;
   out_origin->line = location.line;
@@ -38,7 +38,7 @@ bool tfrt_kernel_site_waits_for(const tfrt_kernel_site_t* site, uint32_t index) 
 // The most users of a result that are looked at.
 #define TFRT_KERNEL_SITE_MAX_USERS 16u
 
-static bool tfrt_kernel_site_is_returned(const tfrt_kernel_site_t* site, uint32_t result) {
+static bool kernel_site_is_returned(const tfrt_kernel_site_t* site, uint32_t result) {
   const tfrt_bef_function_t* function = site->binding->owner->bef;
   const uint32_t value = tfrt_bef_record_results(tfrt_kernel_site_record(site))[result];
   for (uint32_t i = 0; i < function->result_count; ++i) {
@@ -61,7 +61,7 @@ uint32_t tfrt_kernel_site_user_hosts(const tfrt_kernel_site_t* site, uint32_t re
         site->binding->owner->sites[users[u]].binding->call_options;
     if (options && options->has_host && count < room) hosts[count++] = options->host;
   }
-  *out_all = count == user_counts[result] && !tfrt_kernel_site_is_returned(site, result);
+  *out_all = count == user_counts[result] && !kernel_site_is_returned(site, result);
   return count;
 }
 

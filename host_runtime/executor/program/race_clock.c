@@ -16,7 +16,7 @@ typedef struct tfrt_race_value_s {
 // --- Clocks ------------------------------------------------------------------
 
 // The place of |number| among the |count| |numbers|: of the first that is not smaller.
-static uint32_t tfrt_race_place(const uint64_t* numbers, uint32_t count, uint64_t number) {
+static uint32_t race_place(const uint64_t* numbers, uint32_t count, uint64_t number) {
   uint32_t first = 0;
   while (first < count) {
     uint32_t middle = first + (count - first) / 2;
@@ -31,7 +31,7 @@ static uint32_t tfrt_race_place(const uint64_t* numbers, uint32_t count, uint64_
 
 bool tfrt_race_clock_has(const tfrt_race_clock_t* clock, uint64_t number) {
   if (number < clock->all_before) return true;
-  uint32_t place = tfrt_race_place(clock->numbers, clock->count, number);
+  uint32_t place = race_place(clock->numbers, clock->count, number);
   return place < clock->count && clock->numbers[place] == number;
 }
 
@@ -43,41 +43,40 @@ void tfrt_race_clock_add(tfrt_race_clock_t* clock, uint64_t number) {
     memmove(&clock->numbers[0], &clock->numbers[1], sizeof(uint64_t) * --clock->count);
     if (number < clock->all_before) return;
   }
-  uint32_t place = tfrt_race_place(clock->numbers, clock->count, number);
+  uint32_t place = race_place(clock->numbers, clock->count, number);
   memmove(&clock->numbers[place + 1], &clock->numbers[place],
           sizeof(uint64_t) * (clock->count - place));
   clock->numbers[place] = number;
   ++clock->count;
 }
 
-static void tfrt_race_clock_raise(tfrt_race_clock_t* clock, uint64_t all_before) {
+static void race_clock_raise(tfrt_race_clock_t* clock, uint64_t all_before) {
   if (all_before <= clock->all_before) return;
   clock->all_before = all_before;
-  uint32_t place = tfrt_race_place(clock->numbers, clock->count, all_before);
+  uint32_t place = race_place(clock->numbers, clock->count, all_before);
   memmove(&clock->numbers[0], &clock->numbers[place], sizeof(uint64_t) * (clock->count - place));
   clock->count -= place;
 }
 
 // --- Values ------------------------------------------------------------------
 
-static uint64_t tfrt_race_value_hash(const void* key) {
+static uint64_t race_value_hash(const void* key) {
   uint64_t number = (uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15u;
   return number ^ number >> 29;
 }
 
-static bool tfrt_race_value_equal(const tfrt_hash_node_t* node, const void* key) {
+static bool race_value_equal(const tfrt_hash_node_t* node, const void* key) {
   return TFRT_CONTAINER_OF(node, const tfrt_race_value_t, node)->value == key;
 }
 
-static const tfrt_hash_table_vtable_t tfrt_race_value_vtable = {tfrt_race_value_hash,
-                                                                tfrt_race_value_equal};
+static const tfrt_hash_table_vtable_t tfrt_race_value_vtable = {race_value_hash, race_value_equal};
 
 void tfrt_race_clock_table_initialize(tfrt_race_clock_table_t* table, tfrt_allocator_t allocator) {
   table->allocator = allocator;
   tfrt_hash_table_initialize(&table->values, &tfrt_race_value_vtable, allocator);
 }
 
-static void tfrt_race_value_free(tfrt_race_clock_table_t* table, tfrt_race_value_t* known) {
+static void race_value_free(tfrt_race_clock_table_t* table, tfrt_race_value_t* known) {
   tfrt_allocator_free(table->allocator, known, sizeof(*known) + known->room * sizeof(uint64_t));
 }
 
@@ -87,32 +86,32 @@ void tfrt_race_clock_table_clear(tfrt_race_clock_table_t* table) {
     while (node) {
       tfrt_race_value_t* known = TFRT_CONTAINER_OF(node, tfrt_race_value_t, node);
       node = node->next;
-      tfrt_race_value_free(table, known);
+      race_value_free(table, known);
     }
   }
   tfrt_hash_table_deinitialize(&table->values);
 }
 
-static tfrt_race_value_t* tfrt_race_value_find(const tfrt_race_clock_table_t* table,
-                                               const tfrt_async_value_t* value) {
+static tfrt_race_value_t* race_value_find(const tfrt_race_clock_table_t* table,
+                                          const tfrt_async_value_t* value) {
   tfrt_hash_node_t* node = tfrt_hash_table_find(&table->values, value);
   return node ? TFRT_CONTAINER_OF(node, tfrt_race_value_t, node) : NULL;
 }
 
 void tfrt_race_clock_merge_value(const tfrt_race_clock_table_t* table,
                                  const tfrt_async_value_t* value, tfrt_race_clock_t* clock) {
-  const tfrt_race_value_t* known = tfrt_race_value_find(table, value);
+  const tfrt_race_value_t* known = race_value_find(table, value);
   if (!known) return;
-  tfrt_race_clock_raise(clock, known->all_before);
+  race_clock_raise(clock, known->all_before);
   for (uint32_t i = 0; i < known->count; ++i) tfrt_race_clock_add(clock, known->numbers[i]);
 }
 
 void tfrt_race_clock_set(tfrt_race_clock_table_t* table, const tfrt_async_value_t* value,
                          const tfrt_race_clock_t* clock) {
-  tfrt_race_value_t* known = tfrt_race_value_find(table, value);
+  tfrt_race_value_t* known = race_value_find(table, value);
   if (known && known->room < clock->count) {
     tfrt_hash_table_remove(&table->values, &known->node);
-    tfrt_race_value_free(table, known);
+    race_value_free(table, known);
     known = NULL;
   }
   if (!known) {

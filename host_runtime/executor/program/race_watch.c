@@ -59,31 +59,30 @@ typedef struct tfrt_race_late_s {
 
 // --- All that is watched -----------------------------------------------------
 
-static uint64_t tfrt_race_hash_pointer(const void* key) {
+static uint64_t race_hash_pointer(const void* key) {
   uint64_t number = (uint64_t)(uintptr_t)key;
   number *= 0x9e3779b97f4a7c15u;
   return number ^ number >> 29;
 }
 
-static bool tfrt_race_memory_equal(const tfrt_hash_node_t* node, const void* key) {
+static bool race_memory_equal(const tfrt_hash_node_t* node, const void* key) {
   return TFRT_CONTAINER_OF(node, const tfrt_race_memory_t, node)->address == key;
 }
 
-static uint64_t tfrt_race_pair_hash(const void* key) {
+static uint64_t race_pair_hash(const void* key) {
   const tfrt_race_pair_t* pair = key;
-  return tfrt_race_hash_pointer(pair->later) + 31 * tfrt_race_hash_pointer(pair->earlier);
+  return race_hash_pointer(pair->later) + 31 * race_hash_pointer(pair->earlier);
 }
 
-static bool tfrt_race_pair_equal(const tfrt_hash_node_t* node, const void* key) {
+static bool race_pair_equal(const tfrt_hash_node_t* node, const void* key) {
   const tfrt_race_pair_t* a = TFRT_CONTAINER_OF(node, const tfrt_race_pair_t, node);
   const tfrt_race_pair_t* b = key;
   return a->later == b->later && a->earlier == b->earlier;
 }
 
-static const tfrt_hash_table_vtable_t tfrt_race_memory_vtable = {tfrt_race_hash_pointer,
-                                                                 tfrt_race_memory_equal};
-static const tfrt_hash_table_vtable_t tfrt_race_pair_vtable = {tfrt_race_pair_hash,
-                                                               tfrt_race_pair_equal};
+static const tfrt_hash_table_vtable_t tfrt_race_memory_vtable = {race_hash_pointer,
+                                                                 race_memory_equal};
+static const tfrt_hash_table_vtable_t tfrt_race_pair_vtable = {race_pair_hash, race_pair_equal};
 
 typedef struct tfrt_race_state_s {
   tfrt_mutex_t mutex;  // guards all below
@@ -97,7 +96,7 @@ static tfrt_race_state_t tfrt_race;
 static tfrt_once_t tfrt_race_once = TFRT_ONCE_INITIALIZER;
 static _Atomic(tfrt_race_memory_fn_t) tfrt_race_memory_functions[TFRT_TYPE_MAX_COUNT];
 
-static void tfrt_race_initialize(void) {
+static void race_initialize(void) {
   tfrt_allocator_t allocator = tfrt_allocator_system();
   tfrt_mutex_initialize(&tfrt_race.mutex);
   tfrt_hash_table_initialize(&tfrt_race.memories, &tfrt_race_memory_vtable, allocator);
@@ -106,12 +105,12 @@ static void tfrt_race_initialize(void) {
   tfrt_race.next = 1;
 }
 
-static void tfrt_race_lock(void) {
-  tfrt_once_run(&tfrt_race_once, tfrt_race_initialize);
+static void race_lock(void) {
+  tfrt_once_run(&tfrt_race_once, race_initialize);
   tfrt_mutex_lock(&tfrt_race.mutex);
 }
 
-static void tfrt_race_unlock(void) { tfrt_mutex_unlock(&tfrt_race.mutex); }
+static void race_unlock(void) { tfrt_mutex_unlock(&tfrt_race.mutex); }
 
 // --- Memory ------------------------------------------------------------------
 
@@ -121,7 +120,7 @@ void tfrt_race_watch_set_memory(tfrt_type_id_t type, tfrt_race_memory_fn_t memor
 }
 
 // The address that stands for the memory of |value|, or NULL.
-static const void* tfrt_race_memory_of(tfrt_async_value_t* value) {
+static const void* race_memory_of(tfrt_async_value_t* value) {
   if (tfrt_async_value_state(value) != TFRT_ASYNC_VALUE_AVAILABLE) return NULL;
   value = tfrt_async_value_resolved(value);
   if (value->type_id < TFRT_TYPE_FIRST_REGISTERED) return NULL;
@@ -135,13 +134,13 @@ static const void* tfrt_race_memory_of(tfrt_async_value_t* value) {
   return pointed;
 }
 
-static tfrt_race_memory_t* tfrt_race_find_memory(const void* address) {
+static tfrt_race_memory_t* race_find_memory(const void* address) {
   tfrt_hash_node_t* node = tfrt_hash_table_find(&tfrt_race.memories, address);
   return node ? TFRT_CONTAINER_OF(node, tfrt_race_memory_t, node) : NULL;
 }
 
-static tfrt_race_memory_t* tfrt_race_add_memory(const void* address) {
-  tfrt_race_memory_t* memory = tfrt_race_find_memory(address);
+static tfrt_race_memory_t* race_add_memory(const void* address) {
+  tfrt_race_memory_t* memory = race_find_memory(address);
   if (memory) return memory;
   memory = tfrt_allocator_allocate(tfrt_allocator_system(), sizeof(*memory));
   if (!memory) return NULL;
@@ -152,25 +151,24 @@ static tfrt_race_memory_t* tfrt_race_add_memory(const void* address) {
 }
 
 // |value| is new, and so is its memory if |is_new|, or if it is the payload itself.
-static void tfrt_race_renew_memory(tfrt_async_value_t* value, bool is_new) {
-  const void* address = tfrt_race_memory_of(value);
+static void race_renew_memory(tfrt_async_value_t* value, bool is_new) {
+  const void* address = race_memory_of(value);
   if (!address) return;
   is_new = is_new || address == tfrt_async_value_payload(tfrt_async_value_resolved(value));
-  tfrt_race_memory_t* memory = is_new ? tfrt_race_find_memory(address) : NULL;
+  tfrt_race_memory_t* memory = is_new ? race_find_memory(address) : NULL;
   if (memory) memory->count = 0;
 }
 
 // --- Before a kernel runs ----------------------------------------------------
 
-static void tfrt_race_note_found(tfrt_race_run_t* run, const tfrt_race_access_t* earlier,
-                                 bool writes) {
+static void race_note_found(tfrt_race_run_t* run, const tfrt_race_access_t* earlier, bool writes) {
   if (run->found_count == TFRT_ARRAY_SIZE(run->found)) return;
   run->found[run->found_count++] = (tfrt_race_found_t){earlier->site, earlier->writes, writes};
 }
 
 // Compares an access of |site| with those of |memory|, and adds it.
-static void tfrt_race_access(tfrt_race_run_t* run, const tfrt_kernel_site_t* site,
-                             tfrt_race_memory_t* memory, bool writes) {
+static void race_access(tfrt_race_run_t* run, const tfrt_kernel_site_t* site,
+                        tfrt_race_memory_t* memory, bool writes) {
   uint32_t kept = 0;
   bool is_known = false;
   for (uint32_t i = 0; i < memory->count; ++i) {
@@ -181,7 +179,7 @@ static void tfrt_race_access(tfrt_race_run_t* run, const tfrt_kernel_site_t* sit
       is_known = true;
     } else {
       bool is_ordered = tfrt_race_clock_has(&run->behind, other->number);
-      if (!is_ordered && (writes || other->writes)) tfrt_race_note_found(run, other, writes);
+      if (!is_ordered && (writes || other->writes)) race_note_found(run, other, writes);
       // Later ones that come behind this one come behind the other, too.
       if (is_ordered && writes) continue;
     }
@@ -196,8 +194,8 @@ static void tfrt_race_access(tfrt_race_run_t* run, const tfrt_kernel_site_t* sit
   memory->accesses[memory->count++] = (tfrt_race_access_t){tfrt_race.next++, site, writes};
 }
 
-static void tfrt_race_begin(tfrt_race_run_t* run, tfrt_kernel_frame_t* frame) {
-  tfrt_race_lock();
+static void race_begin(tfrt_race_run_t* run, tfrt_kernel_frame_t* frame) {
+  race_lock();
   for (uint32_t i = 0; i < frame->argument_count; ++i) {
     if (!frame->arguments[i] || !tfrt_async_value_is_available(frame->arguments[i])) continue;
     tfrt_race_clock_merge_value(&tfrt_race.clocks, tfrt_async_value_resolved(frame->arguments[i]),
@@ -206,20 +204,20 @@ static void tfrt_race_begin(tfrt_race_run_t* run, tfrt_kernel_frame_t* frame) {
   run->first = tfrt_race.next;
   for (uint32_t i = 0; i < frame->argument_count; ++i) {
     if (run->watch->accesses[i] == TFRT_RACE_NONE || !frame->arguments[i]) continue;
-    const void* address = tfrt_race_memory_of(frame->arguments[i]);
-    tfrt_race_memory_t* memory = address ? tfrt_race_add_memory(address) : NULL;
+    const void* address = race_memory_of(frame->arguments[i]);
+    tfrt_race_memory_t* memory = address ? race_add_memory(address) : NULL;
     if (!memory) continue;
-    tfrt_race_access(run, frame->site, memory, run->watch->accesses[i] == TFRT_RACE_WRITES);
+    race_access(run, frame->site, memory, run->watch->accesses[i] == TFRT_RACE_WRITES);
   }
   run->end = tfrt_race.next;
-  tfrt_race_unlock();
+  race_unlock();
 }
 
 // --- Behind it ---------------------------------------------------------------
 
 // Sets |out_clock| to all that result |index| of the run comes behind.
-static void tfrt_race_result_clock(const tfrt_race_run_t* run, uint32_t index,
-                                   tfrt_race_clock_t* out_clock) {
+static void race_result_clock(const tfrt_race_run_t* run, uint32_t index,
+                              tfrt_race_clock_t* out_clock) {
   *out_clock = run->behind;
   if (run->watch->done != UINT32_MAX && run->watch->done != index) return;
   for (uint64_t number = run->first; number < run->end; ++number) {
@@ -227,19 +225,19 @@ static void tfrt_race_result_clock(const tfrt_race_run_t* run, uint32_t index,
   }
 }
 
-static void tfrt_race_settle(tfrt_async_value_t* value, tfrt_race_clock_t* clock, bool knows_all,
-                             bool is_new) {
+static void race_settle(tfrt_async_value_t* value, tfrt_race_clock_t* clock, bool knows_all,
+                        bool is_new) {
   if (knows_all) {
     clock->all_before = tfrt_race.next;
     clock->count = 0;
   }
   tfrt_race_clock_set(&tfrt_race.clocks, tfrt_async_value_resolved(value), clock);
-  tfrt_race_renew_memory(value, is_new);
+  race_renew_memory(value, is_new);
 }
 
 // Puts a chain of its own in the place of |*value| (+1) if that is the one that all share, or an
 // argument: it comes behind more. Returns false if there is no memory for one.
-static bool tfrt_race_own_chain(tfrt_async_value_t** value, bool is_argument) {
+static bool race_own_chain(tfrt_async_value_t** value, bool is_argument) {
   tfrt_async_value_t* resolved = tfrt_async_value_resolved(*value);
   if (resolved->type_id != TFRT_TYPE_CHAIN) return true;
   if (!is_argument && resolved != tfrt_async_value_ready_chain()) return true;
@@ -252,25 +250,25 @@ static bool tfrt_race_own_chain(tfrt_async_value_t** value, bool is_argument) {
 
 // Lets |*value|, which a function hands on, come behind |clock|, too. One that is an argument is
 // the same value with another name, and comes behind both.
-static void tfrt_race_hand_on(tfrt_async_value_t** value, tfrt_race_clock_t* clock) {
+static void race_hand_on(tfrt_async_value_t** value, tfrt_race_clock_t* clock) {
   if (!tfrt_async_value_is_available(*value)) return;
-  tfrt_race_lock();
+  race_lock();
   tfrt_race_clock_merge_value(&tfrt_race.clocks, tfrt_async_value_resolved(*value), clock);
-  tfrt_race_unlock();
-  if (!tfrt_race_own_chain(value, true)) return;
-  tfrt_race_lock();
+  race_unlock();
+  if (!race_own_chain(value, true)) return;
+  race_lock();
   tfrt_race_clock_set(&tfrt_race.clocks, tfrt_async_value_resolved(*value), clock);
-  tfrt_race_unlock();
+  race_unlock();
 }
 
-static void tfrt_race_on_late(tfrt_task_t* task) {
+static void race_on_late(tfrt_task_t* task) {
   tfrt_race_late_t* late = TFRT_CONTAINER_OF(task, tfrt_race_late_t, task);
   if (late->is_handed_on) {
-    tfrt_race_hand_on(&late->value, &late->clock);
-  } else if (!tfrt_async_value_is_error(late->value) && tfrt_race_own_chain(&late->value, false)) {
-    tfrt_race_lock();
-    tfrt_race_settle(late->value, &late->clock, late->knows_all, late->is_new);
-    tfrt_race_unlock();
+    race_hand_on(&late->value, &late->clock);
+  } else if (!tfrt_async_value_is_error(late->value) && race_own_chain(&late->value, false)) {
+    race_lock();
+    race_settle(late->value, &late->clock, late->knows_all, late->is_new);
+    race_unlock();
   }
   tfrt_indirect_value_forward_take(late->outcome, late->value);
   tfrt_async_value_release(&late->outcome->base);
@@ -279,7 +277,7 @@ static void tfrt_race_on_late(tfrt_task_t* task) {
 
 // Puts a value in the place of |result|, which comes later, that is there only when it is known
 // what it comes behind.
-static void tfrt_race_wait_for(tfrt_async_value_t** result, const tfrt_race_late_t* facts) {
+static void race_wait_for(tfrt_async_value_t** result, const tfrt_race_late_t* facts) {
   tfrt_race_late_t* late = tfrt_allocator_allocate(tfrt_allocator_system(), sizeof(*late));
   tfrt_indirect_value_t* outcome = late ? tfrt_indirect_value_create() : NULL;
   if (!outcome) {
@@ -290,7 +288,7 @@ static void tfrt_race_wait_for(tfrt_async_value_t** result, const tfrt_race_late
   late->value = *result;
   late->outcome = outcome;
   *result = tfrt_async_value_retain(&outcome->base);
-  tfrt_task_initialize(&late->task, tfrt_race_on_late);
+  tfrt_task_initialize(&late->task, race_on_late);
   if (late->is_handed_on) {
     tfrt_async_value_await(late->value, &late->task);
   } else {
@@ -298,8 +296,7 @@ static void tfrt_race_wait_for(tfrt_async_value_t** result, const tfrt_race_late
   }
 }
 
-static bool tfrt_race_is_argument(const tfrt_kernel_frame_t* frame,
-                                  const tfrt_async_value_t* value) {
+static bool race_is_argument(const tfrt_kernel_frame_t* frame, const tfrt_async_value_t* value) {
   for (uint32_t i = 0; i < frame->argument_count; ++i) {
     if (frame->arguments[i] == value) return true;
   }
@@ -307,44 +304,44 @@ static bool tfrt_race_is_argument(const tfrt_kernel_frame_t* frame,
 }
 
 // Whether |value| is in memory of an argument.
-static bool tfrt_race_is_view(const tfrt_kernel_frame_t* frame, tfrt_async_value_t* value) {
-  const void* address = tfrt_race_memory_of(value);
+static bool race_is_view(const tfrt_kernel_frame_t* frame, tfrt_async_value_t* value) {
+  const void* address = race_memory_of(value);
   for (uint32_t i = 0; i < frame->argument_count && address; ++i) {
-    if (frame->arguments[i] && tfrt_race_memory_of(frame->arguments[i]) == address) return true;
+    if (frame->arguments[i] && race_memory_of(frame->arguments[i]) == address) return true;
   }
   return false;
 }
 
 // Notes what |*result|, number |index|, comes behind.
-static void tfrt_race_end_result(const tfrt_race_run_t* run, const tfrt_kernel_frame_t* frame,
-                                 uint32_t index, tfrt_async_value_t** result) {
-  bool is_argument = tfrt_race_is_argument(frame, *result);
+static void race_end_result(const tfrt_race_run_t* run, const tfrt_kernel_frame_t* frame,
+                            uint32_t index, tfrt_async_value_t** result) {
+  bool is_argument = race_is_argument(frame, *result);
   tfrt_race_late_t late = {.knows_all = run->watch->results == TFRT_RACE_RESULTS_UNKNOWN,
                            .is_new = run->watch->gives_new_memory};
-  tfrt_race_result_clock(run, index, &late.clock);
+  race_result_clock(run, index, &late.clock);
   if (!tfrt_async_value_is_available(*result)) {
-    if (!is_argument) tfrt_race_wait_for(result, &late);
+    if (!is_argument) race_wait_for(result, &late);
     return;
   }
-  if (!tfrt_race_own_chain(result, is_argument)) return;
+  if (!race_own_chain(result, is_argument)) return;
   tfrt_async_value_t* resolved = tfrt_async_value_resolved(*result);
-  tfrt_race_lock();
+  race_lock();
   if (is_argument && resolved->type_id != TFRT_TYPE_CHAIN) {
     // The same value with another name: it comes behind both.
     tfrt_race_clock_merge_value(&tfrt_race.clocks, resolved, &late.clock);
     tfrt_race_clock_set(&tfrt_race.clocks, resolved, &late.clock);
   } else {
-    bool is_new = late.is_new || !tfrt_race_is_view(frame, *result);
-    tfrt_race_settle(*result, &late.clock, late.knows_all, is_new);
+    bool is_new = late.is_new || !race_is_view(frame, *result);
+    race_settle(*result, &late.clock, late.knows_all, is_new);
   }
-  tfrt_race_unlock();
+  race_unlock();
 }
 
-static void tfrt_race_end(const tfrt_race_run_t* run, tfrt_kernel_frame_t* frame) {
+static void race_end(const tfrt_race_run_t* run, tfrt_kernel_frame_t* frame) {
   for (uint32_t i = 0; i < frame->result_count; ++i) {
     tfrt_async_value_t** result = &frame->results[i];
     if (*result && !tfrt_async_value_is_error(*result)) {
-      tfrt_race_end_result(run, frame, i, result);
+      race_end_result(run, frame, i, result);
     }
   }
 }
@@ -352,10 +349,10 @@ static void tfrt_race_end(const tfrt_race_run_t* run, tfrt_kernel_frame_t* frame
 // --- Reports -----------------------------------------------------------------
 
 // True the first time for two sites.
-static bool tfrt_race_is_news(const tfrt_kernel_site_t* later, const tfrt_kernel_site_t* earlier) {
+static bool race_is_news(const tfrt_kernel_site_t* later, const tfrt_kernel_site_t* earlier) {
   tfrt_race_pair_t key = {.later = later, .earlier = earlier};
   bool is_news = false;
-  tfrt_race_lock();
+  race_lock();
   if (!tfrt_hash_table_find(&tfrt_race.pairs, &key)) {
     tfrt_race_pair_t* pair = tfrt_allocator_allocate(tfrt_allocator_system(), sizeof(*pair));
     is_news = pair != NULL;
@@ -364,7 +361,7 @@ static bool tfrt_race_is_news(const tfrt_kernel_site_t* later, const tfrt_kernel
       tfrt_hash_table_insert(&tfrt_race.pairs, &key, &pair->node);
     }
   }
-  tfrt_race_unlock();
+  race_unlock();
   return is_news;
 }
 
@@ -375,8 +372,8 @@ uint64_t tfrt_race_watch_found(void) {
   return atomic_load_explicit(&tfrt_race_found_count, memory_order_relaxed);
 }
 
-static void tfrt_race_report(const tfrt_kernel_site_t* site, const tfrt_race_found_t* found) {
-  if (!tfrt_race_is_news(site, found->earlier)) return;
+static void race_report(const tfrt_kernel_site_t* site, const tfrt_race_found_t* found) {
+  if (!race_is_news(site, found->earlier)) return;
   atomic_fetch_add_explicit(&tfrt_race_found_count, 1, memory_order_relaxed);
   tfrt_status_origin_t origin;
   tfrt_kernel_site_origin(found->earlier, &origin);
@@ -398,71 +395,71 @@ static void tfrt_race_report(const tfrt_kernel_site_t* site, const tfrt_race_fou
 
 // Sets |out_clock| to what the arguments come behind that the kernel of |frame| waits for itself;
 // false: nothing.
-static bool tfrt_race_waited_clock(const tfrt_kernel_frame_t* frame, tfrt_race_clock_t* out_clock) {
+static bool race_waited_clock(const tfrt_kernel_frame_t* frame, tfrt_race_clock_t* out_clock) {
   const uint8_t* uses = frame->site->binding->uses;
   *out_clock = (tfrt_race_clock_t){0};
-  tfrt_race_lock();
+  race_lock();
   for (uint32_t i = 0; i < frame->argument_count; ++i) {
     tfrt_async_value_t* argument = frame->arguments[i];
     if (uses[i] == TFRT_OPERAND_PASSED || !tfrt_async_value_is_available(argument)) continue;
     tfrt_race_clock_merge_value(&tfrt_race.clocks, tfrt_async_value_resolved(argument), out_clock);
   }
-  tfrt_race_unlock();
+  race_unlock();
   return out_clock->count || out_clock->all_before;
 }
 
 // The functions that a kernel runs begin when it does: what they hand on comes behind |clock|.
-static void tfrt_race_hand_on_results(tfrt_kernel_frame_t* frame, const tfrt_race_clock_t* clock) {
+static void race_hand_on_results(tfrt_kernel_frame_t* frame, const tfrt_race_clock_t* clock) {
   const tfrt_race_late_t late = {.clock = *clock, .is_handed_on = true};
   for (uint32_t i = 0; i < frame->result_count; ++i) {
     tfrt_async_value_t** result = &frame->results[i];
     if (!*result || tfrt_async_value_is_error(*result)) continue;
     if (tfrt_async_value_is_available(*result)) {
       tfrt_race_clock_t behind = *clock;
-      tfrt_race_hand_on(result, &behind);
+      race_hand_on(result, &behind);
     } else {
-      tfrt_race_wait_for(result, &late);
+      race_wait_for(result, &late);
     }
   }
 }
 
 // A kernel that runs functions has no accesses of its own.
-static void tfrt_race_run_functions(const tfrt_race_watch_t* watch, tfrt_kernel_frame_t* frame) {
+static void race_run_functions(const tfrt_race_watch_t* watch, tfrt_kernel_frame_t* frame) {
   if (watch->results == TFRT_RACE_RESULTS_INNER) {
     tfrt_race_clock_t clock;
-    bool waits = tfrt_race_waited_clock(frame, &clock);
+    bool waits = race_waited_clock(frame, &clock);
     watch->run(frame);
-    if (waits) tfrt_race_hand_on_results(frame, &clock);
+    if (waits) race_hand_on_results(frame, &clock);
     return;
   }
   watch->run(frame);
   tfrt_race_run_t run = {.watch = watch};
-  tfrt_race_end(&run, frame);
+  race_end(&run, frame);
 }
 
 void tfrt_race_watch_run(tfrt_kernel_frame_t* frame) {
   const tfrt_race_watch_t* watch = frame->site->binding->watch;
   if (watch->results != TFRT_RACE_RESULTS_OWN) {
-    tfrt_race_run_functions(watch, frame);
+    race_run_functions(watch, frame);
     return;
   }
   tfrt_race_run_t run = {.watch = watch};
-  tfrt_race_begin(&run, frame);
-  for (uint32_t i = 0; i < run.found_count; ++i) tfrt_race_report(frame->site, &run.found[i]);
+  race_begin(&run, frame);
+  for (uint32_t i = 0; i < run.found_count; ++i) race_report(frame->site, &run.found[i]);
   watch->run(frame);
-  tfrt_race_end(&run, frame);
+  race_end(&run, frame);
 }
 
 // --- The end of a program ----------------------------------------------------
 
-static bool tfrt_race_is_of(const tfrt_kernel_site_t* site, const tfrt_program_t* program) {
+static bool race_is_of(const tfrt_kernel_site_t* site, const tfrt_program_t* program) {
   return site->binding->owner->owner == program;
 }
 
-static bool tfrt_race_memory_is_over(tfrt_race_memory_t* memory, const tfrt_program_t* program) {
+static bool race_memory_is_over(tfrt_race_memory_t* memory, const tfrt_program_t* program) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < memory->count; ++i) {
-    if (tfrt_race_is_of(memory->accesses[i].site, program)) continue;
+    if (race_is_of(memory->accesses[i].site, program)) continue;
     memory->accesses[kept++] = memory->accesses[i];
   }
   memory->count = kept;
@@ -470,13 +467,13 @@ static bool tfrt_race_memory_is_over(tfrt_race_memory_t* memory, const tfrt_prog
 }
 
 void tfrt_race_watch_forget(const tfrt_program_t* program) {
-  tfrt_race_lock();
+  race_lock();
   for (size_t i = 0; i < tfrt_race.memories.chain_count; ++i) {
     tfrt_hash_node_t* node = *tfrt_hash_table_chain(&tfrt_race.memories, i);
     while (node) {
       tfrt_race_memory_t* memory = TFRT_CONTAINER_OF(node, tfrt_race_memory_t, node);
       node = node->next;
-      if (!tfrt_race_memory_is_over(memory, program)) continue;
+      if (!race_memory_is_over(memory, program)) continue;
       tfrt_hash_table_remove(&tfrt_race.memories, &memory->node);
       tfrt_allocator_free(tfrt_allocator_system(), memory, sizeof(*memory));
     }
@@ -486,7 +483,7 @@ void tfrt_race_watch_forget(const tfrt_program_t* program) {
     while (node) {
       tfrt_race_pair_t* pair = TFRT_CONTAINER_OF(node, tfrt_race_pair_t, node);
       node = node->next;
-      if (!tfrt_race_is_of(pair->later, program)) continue;
+      if (!race_is_of(pair->later, program)) continue;
       tfrt_hash_table_remove(&tfrt_race.pairs, &pair->node);
       tfrt_allocator_free(tfrt_allocator_system(), pair, sizeof(*pair));
     }
@@ -496,5 +493,5 @@ void tfrt_race_watch_forget(const tfrt_program_t* program) {
     tfrt_hash_table_deinitialize(&tfrt_race.memories);
   }
   if (tfrt_race.pairs.count == 0) tfrt_hash_table_deinitialize(&tfrt_race.pairs);
-  tfrt_race_unlock();
+  race_unlock();
 }

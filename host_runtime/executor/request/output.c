@@ -3,9 +3,8 @@
 
 #include <stdio.h>
 
-static tfrt_async_value_t* tfrt_output_standard_print(tfrt_output_t* output,
-                                                      tfrt_string_view_t text,
-                                                      tfrt_call_scope_t* scope) {
+static tfrt_async_value_t* output_standard_print(tfrt_output_t* output, tfrt_string_view_t text,
+                                                 tfrt_call_scope_t* scope) {
   (void)output;
   (void)scope;
   // One lock around both, so that lines of several threads stay whole.
@@ -19,7 +18,7 @@ static tfrt_async_value_t* tfrt_output_standard_print(tfrt_output_t* output,
 }
 
 static const tfrt_output_vtable_t tfrt_output_standard_vtable = {
-    .print = tfrt_output_standard_print,
+    .print = output_standard_print,
 };
 
 tfrt_output_t* tfrt_output_standard(void) {

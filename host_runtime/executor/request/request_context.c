@@ -51,15 +51,14 @@ void tfrt_request_context_set_trace(tfrt_request_context_t* request, tfrt_trace_
 }
 
 // Returns the last act of |request|, which is the caller's from now on, or NULL.
-static tfrt_request_last_act_t* tfrt_request_context_take_last_act(
-    tfrt_request_context_t* request) {
+static tfrt_request_last_act_t* request_context_take_last_act(tfrt_request_context_t* request) {
   // Relaxed: it was set before another thread had the request, and its taker has the request alone.
   return atomic_exchange_explicit(&request->last_act, NULL, memory_order_relaxed);
 }
 
 void tfrt_request_context_cancel(tfrt_request_context_t* request, tfrt_status_t reason) {
   // Taken first, as what has subscribed may end what the request runs, which drops the act.
-  tfrt_request_last_act_t* act = tfrt_request_context_take_last_act(request);
+  tfrt_request_last_act_t* act = request_context_take_last_act(request);
   if (act) act->begin(act);
   tfrt_cancellation_cancel(&request->cancellation, reason);
   if (act) act->run(act, tfrt_async_value_error(tfrt_request_context_cancelled(request)));
@@ -83,7 +82,7 @@ void tfrt_request_context_set_last_act_take(tfrt_request_context_t* request,
 }
 
 void tfrt_request_context_drop_last_act(tfrt_request_context_t* request) {
-  tfrt_request_last_act_t* act = tfrt_request_context_take_last_act(request);
+  tfrt_request_last_act_t* act = request_context_take_last_act(request);
   if (act) act->run(act, NULL);
 }
 

@@ -8,20 +8,20 @@ struct tfrt_request_deadline_s {
   tfrt_request_context_t* request;  // +1
 };
 
-static void tfrt_request_deadline_release(tfrt_request_deadline_t* deadline) {
+static void request_deadline_release(tfrt_request_deadline_t* deadline) {
   if (!tfrt_ref_count_decrement(&deadline->ref_count)) return;
   tfrt_request_context_t* request = deadline->request;
   tfrt_allocator_free(request->allocator, deadline, sizeof(*deadline));
   tfrt_request_context_release(request);
 }
 
-static void tfrt_request_deadline_on_time(tfrt_timer_t* timer) {
+static void request_deadline_on_time(tfrt_timer_t* timer) {
   tfrt_request_deadline_t* deadline = TFRT_CONTAINER_OF(timer, tfrt_request_deadline_t, timer);
   tfrt_status_t reason =
       tfrt_status_create(TFRT_STATUS_DEADLINE_EXCEEDED, "the deadline of the request has passed");
   tfrt_request_context_cancel(deadline->request, reason);
   tfrt_status_release(reason);
-  tfrt_request_deadline_release(deadline);
+  request_deadline_release(deadline);
 }
 
 tfrt_status_t tfrt_request_deadline_start(tfrt_request_context_t* request,
@@ -39,7 +39,7 @@ tfrt_status_t tfrt_request_deadline_start(tfrt_request_context_t* request,
   deadline->timers = timers;
   deadline->request = tfrt_request_context_retain(request);
   tfrt_timer_start(timers, &deadline->timer, request->options.deadline_ns,
-                   tfrt_request_deadline_on_time);
+                   request_deadline_on_time);
   *out_deadline = deadline;
   return NULL;
 }
@@ -47,7 +47,7 @@ tfrt_status_t tfrt_request_deadline_start(tfrt_request_context_t* request,
 void tfrt_request_deadline_stop(tfrt_request_deadline_t* deadline) {
   if (!deadline) return;
   if (tfrt_timer_cancel(deadline->timers, &deadline->timer)) {
-    tfrt_request_deadline_release(deadline);
+    request_deadline_release(deadline);
   }
-  tfrt_request_deadline_release(deadline);
+  request_deadline_release(deadline);
 }

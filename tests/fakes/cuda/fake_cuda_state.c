@@ -41,7 +41,7 @@ void tfrt_fake_defect(const char* format, ...) {
   ++fake->defect_count;
 }
 
-static void* tfrt_fake_allocate(size_t size) {
+static void* fake_allocate(size_t size) {
   return tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), size);
 }
 
@@ -49,7 +49,7 @@ static void* tfrt_fake_allocate(size_t size) {
 
 tfrt_fake_block_t* tfrt_fake_block_create(tfrt_fake_memory_kind_t kind,
                                           tfrt_fake_context_t* context, void* data, size_t size) {
-  tfrt_fake_block_t* block = tfrt_fake_allocate(sizeof(*block));
+  tfrt_fake_block_t* block = fake_allocate(sizeof(*block));
   block->kind = kind;
   block->context = context;
   block->size = size;
@@ -125,7 +125,7 @@ void tfrt_fake_event_release(tfrt_fake_event_t* event) {
 }
 
 tfrt_fake_op_t* tfrt_fake_op_create(tfrt_fake_stream_t* stream, tfrt_fake_op_kind_t kind) {
-  tfrt_fake_op_t* op = tfrt_fake_allocate(sizeof(*op));
+  tfrt_fake_op_t* op = fake_allocate(sizeof(*op));
   op->kind = kind;
   op->stream = stream;
   return op;
@@ -141,7 +141,7 @@ void tfrt_fake_op_give(tfrt_fake_op_t* op) {
 }
 
 // Whether the memory of |op| may be used now: it may have been freed since it was given.
-static bool tfrt_fake_op_check(const tfrt_fake_op_t* op) {
+static bool fake_op_check(const tfrt_fake_op_t* op) {
   if (op->target && !tfrt_fake_block_find(op->target, op->size, true)) return false;
   if (op->source && !tfrt_fake_block_find(op->source, op->size, true)) return false;
   for (uint32_t i = 0; i < op->range_count; ++i) {
@@ -157,7 +157,7 @@ static bool tfrt_fake_op_check(const tfrt_fake_op_t* op) {
 }
 
 // The work itself, without the mutex. Returns the error that sticks, or 0.
-static int tfrt_fake_op_work(tfrt_fake_op_t* op) {
+static int fake_op_work(tfrt_fake_op_t* op) {
   if (op->kind == TFRT_FAKE_OP_COPY) memcpy(op->target, op->source, op->size);
   if (op->kind == TFRT_FAKE_OP_FILL) {
     for (size_t i = 0; i < op->size; i += op->width) {
@@ -175,7 +175,7 @@ static int tfrt_fake_op_work(tfrt_fake_op_t* op) {
 }
 
 // The remaining steps of |op| after its work is done, or left out.
-static void tfrt_fake_op_finish(tfrt_fake_op_t* op) {
+static void fake_op_finish(tfrt_fake_op_t* op) {
   if (op->kind == TFRT_FAKE_OP_RECORD) {
     op->event->time_ns = tfrt_clock_now_ns(tfrt_clock_system());
     if (op->event->done < op->sequence) op->event->done = op->sequence;
@@ -186,14 +186,14 @@ static void tfrt_fake_op_finish(tfrt_fake_op_t* op) {
 }
 
 // Does |op|, called and returning with the mutex held.
-static void tfrt_fake_op_run(tfrt_fake_op_t* op) {
+static void fake_op_run(tfrt_fake_op_t* op) {
   tfrt_fake_t* fake = &tfrt_fake;
   tfrt_fake_context_t* context = op->stream->context;
   while (op->kind == TFRT_FAKE_OP_WAIT && op->event->done < op->sequence &&
          op->event->context->error == 0) {
     tfrt_condition_wait(&fake->condition, &fake->mutex);
   }
-  bool is_good = context->error == 0 && tfrt_fake_op_check(op);
+  bool is_good = context->error == 0 && fake_op_check(op);
   // Most ops go on at once: each pause hands the processor to all that is ready to run on the
   // machine, and a test of thousands of ops must also end on a busy one.
   uint64_t pauses = 0;
@@ -202,18 +202,18 @@ static void tfrt_fake_op_run(tfrt_fake_op_t* op) {
   }
   tfrt_mutex_unlock(&fake->mutex);
   for (uint64_t i = 0; i < pauses; ++i) tfrt_thread_yield();
-  int error = is_good ? tfrt_fake_op_work(op) : 0;
+  int error = is_good ? fake_op_work(op) : 0;
   tfrt_mutex_lock(&fake->mutex);
   if (error) context->error = error;
   if (!is_good && op->drop) op->drop(op->argument);
-  tfrt_fake_op_finish(op);
+  fake_op_finish(op);
   tfrt_condition_broadcast(&fake->condition);
 }
 
 // --- Streams ---------------------------------------------------------------------------
 
 // Whether |link| of |stream| is a copy that a test holds back.
-static bool tfrt_fake_is_held(const tfrt_fake_stream_t* stream, const tfrt_list_link_t* link) {
+static bool fake_is_held(const tfrt_fake_stream_t* stream, const tfrt_list_link_t* link) {
   return stream->context->ordinal == tfrt_fake.held_ordinal &&
          TFRT_CONTAINER_OF(link, tfrt_fake_op_t, link)->kind == TFRT_FAKE_OP_COPY;
 }
@@ -223,22 +223,22 @@ size_t tfrt_fake_held_size(void) {
   for (tfrt_list_link_t* l = tfrt_fake.streams.next; l != &tfrt_fake.streams; l = l->next) {
     const tfrt_fake_stream_t* stream = TFRT_CONTAINER_OF(l, tfrt_fake_stream_t, link);
     for (tfrt_list_link_t* o = stream->ops.next; o != &stream->ops; o = o->next) {
-      if (tfrt_fake_is_held(stream, o)) size += TFRT_CONTAINER_OF(o, tfrt_fake_op_t, link)->size;
+      if (fake_is_held(stream, o)) size += TFRT_CONTAINER_OF(o, tfrt_fake_op_t, link)->size;
     }
   }
   return size;
 }
 
-static void tfrt_fake_stream_run(void* argument) {
+static void fake_stream_run(void* argument) {
   tfrt_fake_stream_t* stream = argument;
   tfrt_mutex_lock(&tfrt_fake.mutex);
   for (;;) {
-    bool is_held = !tfrt_list_is_empty(&stream->ops) && tfrt_fake_is_held(stream, stream->ops.next);
+    bool is_held = !tfrt_list_is_empty(&stream->ops) && fake_is_held(stream, stream->ops.next);
     tfrt_list_link_t* link = is_held ? NULL : tfrt_list_pop_front(&stream->ops);
     if (is_held) {
       tfrt_condition_wait(&tfrt_fake.condition, &tfrt_fake.mutex);
     } else if (link) {
-      tfrt_fake_op_run(TFRT_CONTAINER_OF(link, tfrt_fake_op_t, link));
+      fake_op_run(TFRT_CONTAINER_OF(link, tfrt_fake_op_t, link));
     } else if (stream->is_destroyed) {
       break;
     } else {
@@ -251,7 +251,7 @@ static void tfrt_fake_stream_run(void* argument) {
 
 // Frees the streams whose threads have nothing left to do, with the mutex held: a thread that isn't
 // joined keeps its stack.
-static void tfrt_fake_free_streams(void) {
+static void fake_free_streams(void) {
   for (tfrt_list_link_t* l = tfrt_fake.ended_streams.next; l != &tfrt_fake.ended_streams;) {
     tfrt_fake_stream_t* stream = TFRT_CONTAINER_OF(l, tfrt_fake_stream_t, link);
     l = l->next;
@@ -263,14 +263,14 @@ static void tfrt_fake_free_streams(void) {
 }
 
 tfrt_fake_stream_t* tfrt_fake_stream_create(tfrt_fake_context_t* context) {
-  tfrt_fake_free_streams();
-  tfrt_fake_stream_t* stream = tfrt_fake_allocate(sizeof(*stream));
+  fake_free_streams();
+  tfrt_fake_stream_t* stream = fake_allocate(sizeof(*stream));
   stream->context = context;
   tfrt_random_initialize(&stream->random, ++tfrt_fake.seed);
   tfrt_list_initialize(&stream->ops);
   tfrt_list_initialize(&stream->captured);
   tfrt_status_t status =
-      tfrt_thread_create("fake-stream", tfrt_fake_stream_run, stream, &stream->thread);
+      tfrt_thread_create("fake-stream", fake_stream_run, stream, &stream->thread);
   if (status) {
     tfrt_status_release(status);
     tfrt_allocator_free(tfrt_allocator_system(), stream, sizeof(*stream));
