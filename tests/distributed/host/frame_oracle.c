@@ -232,36 +232,36 @@ static bool has_lost_any(const tfrt_frame_oracle_t* oracle, size_t process) {
   return false;
 }
 
-// The most time that one of the calls in |list| has that may have made |call|; UINT64_MAX: one has
-// no limit. Counts them in |*count|.
-static uint64_t find_most_time(const tfrt_list_link_t* list, const oracle_call_t* call,
-                               size_t* count) {
-  uint64_t most_us = 0;
+// Returns true if one of the calls in |list|, which may have made |call|, has as much time. Sets
+// |*out_most_us| to the most that one of them has, and stays at 0 without any.
+static bool has_time_above(const tfrt_list_link_t* list, const oracle_call_t* call,
+                           uint64_t* out_most_us) {
+  *out_most_us = 0;
   for (const tfrt_list_link_t* link = list->next; link != list; link = link->next) {
     const oracle_call_t* above = TFRT_CONTAINER_OF(link, oracle_call_t, link);
     bool is_above = above->callee == call->caller && above->request == call->request &&
                     above->depth + 1 == call->depth;
     if (!is_above) continue;
-    ++*count;
-    const uint64_t budget_us = above->has_budget ? above->budget_us : UINT64_MAX;
-    if (budget_us > most_us) most_us = budget_us;
+    if (!above->has_budget || (call->has_budget && call->budget_us <= above->budget_us))
+      return true;
+    if (above->budget_us > *out_most_us) *out_most_us = above->budget_us;
   }
-  return most_us;
+  return false;
 }
 
-// A call may have no more time than those that may have made it. One that ends early, as it is
-// cancelled or its host gives up, may be over here before what it has made comes.
+// A call may have no more time than those that may have made it. A call that ends early, as it is
+// cancelled or its host gives up, may be over before the calls that it has made come here. The
+// calls that are over are many, so they are asked last.
 static void check_budget(const oracle_event_t* event, const oracle_call_t* call) {
   tfrt_frame_oracle_t* oracle = event->oracle;
-  size_t count = 0;
-  const uint64_t open_us = find_most_time(&oracle->open, call, &count);
-  const uint64_t over_us = find_most_time(&oracle->over, call, &count);
-  const uint64_t most_us = open_us > over_us ? open_us : over_us;
-  if (most_us == UINT64_MAX) return;
+  uint64_t most_us = 0;
+  uint64_t over_us = 0;
+  if (has_time_above(&oracle->open, call, &most_us)) return;
   // The call that made it is not seen any more if its own caller is lost.
-  if (count == 0 || call->request == 0 || has_lost_any(oracle, event->from)) return;
-  expect(event, call->has_budget && call->budget_us <= most_us, "it has %llu us, above it %llu",
-         (unsigned long long)call->budget_us, (unsigned long long)most_us);
+  if (most_us == 0 || call->request == 0 || has_lost_any(oracle, event->from)) return;
+  expect(event, has_time_above(&oracle->over, call, &over_us), "it has %llu us, above it %llu",
+         (unsigned long long)call->budget_us,
+         (unsigned long long)(most_us > over_us ? most_us : over_us));
 }
 
 static void note_hint(const oracle_event_t* event, const tfrt_wire_push_to_t* push_to) {
