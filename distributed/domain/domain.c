@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/domain/domain.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,18 +64,7 @@ const tfrt_node_part_t tfrt_text_pool_part = {
     .rule_count = TFRT_ARRAY_SIZE(tfrt_text_pool_rules),
 };
 
-// --- Rules -----------------------------------------------------------------------
-
-void tfrt_owner_rules_add(tfrt_owner_rules_t* all, const tfrt_owner_rule_t* rules, size_t count) {
-  assert(all->count + count <= TFRT_OWNER_MAX_RULES);
-  for (size_t i = 0; i < count; ++i) {
-    size_t at = all->count++;
-    for (; at > 0 && all->rules[at - 1]->phase > rules[i].phase; --at) {
-      all->rules[at] = all->rules[at - 1];
-    }
-    all->rules[at] = &rules[i];
-  }
-}
+// --- The node --------------------------------------------------------------------
 
 void tfrt_node_end(const tfrt_owner_end_t* end) {
   const tfrt_owner_rules_t* rules = &end->node->rules;
@@ -84,8 +72,6 @@ void tfrt_node_end(const tfrt_owner_end_t* end) {
     if (rules->rules[i]->event == end->event) rules->rules[i]->run(end);
   }
 }
-
-// --- The node --------------------------------------------------------------------
 
 tfrt_node_t* tfrt_node_retain(tfrt_node_t* node) {
   tfrt_ref_count_increment(&node->ref_count);

@@ -136,6 +136,9 @@ static inline tfrt_node_t* tfrt_node_of(tfrt_session_handler_t* handler) {
   return TFRT_CONTAINER_OF(handler, tfrt_node_t, handler);
 }
 
+// Has every rule of |end->node| for |end| followed. With the lock held.
+void tfrt_node_end(const tfrt_owner_end_t* end);
+
 // --- The log -----------------------------------------------------------------------
 //
 // The words that all lines of the log about peers, jobs and calls share. Each line stands where its

@@ -132,9 +132,6 @@ typedef struct tfrt_owner_rules_s {
 // in which they are added. Thread-compatible.
 void tfrt_owner_rules_add(tfrt_owner_rules_t* all, const tfrt_owner_rule_t* rules, size_t count);
 
-// Has every rule of |end->node| for |end| followed. With the lock held.
-void tfrt_node_end(const tfrt_owner_end_t* end);
-
 // --- Frames ----------------------------------------------------------------------
 
 // A frame that has come.
